@@ -1,0 +1,3 @@
+module github.com/credence-ml/credence
+
+go 1.26
