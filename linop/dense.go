@@ -1,0 +1,68 @@
+package linop
+
+import "fmt"
+
+// Dense is a row-major matrix: element (i, j) is Data[i*Stride+j]. A Dense whose
+// Stride exceeds Cols is a window on a wider matrix. The zero value is 0×0.
+type Dense struct {
+	Rows, Cols, Stride int
+	Data               []float64
+}
+
+// NewDense returns a rows×cols matrix of zeros.
+func NewDense(rows, cols int) Dense {
+	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}
+
+// Dims returns the number of rows and of columns.
+func (a *Dense) Dims() (rows, cols int) { return a.Rows, a.Cols }
+
+// Row returns row i, sharing memory with a.
+func (a *Dense) Row(i int) []float64 {
+	return a.Data[i*a.Stride : i*a.Stride+a.Cols : i*a.Stride+a.Cols]
+}
+
+// Columns returns the window on columns [first, first+count), sharing memory.
+func (a *Dense) Columns(first, count int) Dense {
+	if first < 0 || count < 0 || first+count > a.Cols {
+		panic(fmt.Sprintf("linop: columns [%d, %d) of a matrix with %d", first, first+count, a.Cols))
+	}
+	window := Dense{Rows: a.Rows, Cols: count, Stride: a.Stride}
+	if a.Rows > 0 && count > 0 {
+		window.Data = a.Data[first : (a.Rows-1)*a.Stride+first+count]
+	}
+	return window
+}
+
+// Reshape makes a a rows×cols matrix with Stride cols, reusing its memory where
+// that suffices. The contents are undefined afterwards.
+func (a *Dense) Reshape(rows, cols int) {
+	a.Rows, a.Cols, a.Stride = rows, cols, cols
+	if cap(a.Data) < rows*cols {
+		a.Data = make([]float64, rows*cols)
+	}
+	a.Data = a.Data[:rows*cols]
+}
+
+// MulVec stores A x in dst.
+func (a *Dense) MulVec(dst, x []float64) {
+	checkMulVec("MulVec", a.Rows, a.Cols, dst, x)
+	for i := range dst {
+		sum := 0.0
+		for j, v := range a.Row(i) {
+			sum += v * x[j]
+		}
+		dst[i] = sum
+	}
+}
+
+// MulVecTrans stores Aᵀ x in dst.
+func (a *Dense) MulVecTrans(dst, x []float64) {
+	checkMulVec("MulVecTrans", a.Cols, a.Rows, dst, x)
+	clear(dst)
+	for i, xi := range x {
+		for j, v := range a.Row(i) {
+			dst[j] += v * xi
+		}
+	}
+}
