@@ -1,0 +1,264 @@
+package kernel
+
+import "math"
+
+// need panics unless a slice holds rows rows of cols values at stride ld.
+func need(name string, x []float64, rows, cols, ld int) {
+	if rows < 0 || cols < 0 {
+		panic("kernel: " + name + ": negative dimension")
+	}
+	if rows == 0 || cols == 0 {
+		return
+	}
+	if ld < cols {
+		panic("kernel: " + name + ": row stride is smaller than the row")
+	}
+	if len(x) < (rows-1)*ld+cols {
+		panic("kernel: " + name + ": slice is shorter than its shape")
+	}
+}
+
+// Gemm computes C = alpha op(A) op(B) + beta C, where op(A) is m×k, op(B) is
+// k×n and C is m×n. With beta 0, C is overwritten and never read.
+func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	if transA {
+		need("Gemm A", a, k, m, lda)
+	} else {
+		need("Gemm A", a, m, k, lda)
+	}
+	if transB {
+		need("Gemm B", b, n, k, ldb)
+	} else {
+		need("Gemm B", b, k, n, ldb)
+	}
+	need("Gemm C", c, m, n, ldc)
+	for i := range m {
+		row := c[i*ldc : i*ldc+n]
+		scaleBy(beta, row)
+		for j := range row {
+			s := 0.0
+			for l := range k {
+				x, y := 0.0, 0.0
+				if transA {
+					x = a[l*lda+i]
+				} else {
+					x = a[i*lda+l]
+				}
+				if transB {
+					y = b[j*ldb+l]
+				} else {
+					y = b[l*ldb+j]
+				}
+				s += x * y
+			}
+			row[j] += alpha * s
+		}
+	}
+}
+
+func scaleBy(beta float64, x []float64) {
+	if beta == 0 {
+		clear(x)
+	} else if beta != 1 {
+		Scale(beta, x)
+	}
+}
+
+// Gram adds Xᵀ diag(w) X to the upper triangle of G (d×d), where X is n×d.
+// w nil means ones. The strict lower triangle of G is neither read nor written.
+func (p *Pool) Gram(n, d int, x []float64, ldx int, w []float64, g []float64, ldg int) {
+	need("Gram X", x, n, d, ldx)
+	need("Gram G", g, d, d, ldg)
+	if w != nil && len(w) < n {
+		panic("kernel: Gram w: slice is shorter than its shape")
+	}
+	for r := range n {
+		row := x[r*ldx : r*ldx+d]
+		s := 1.0
+		if w != nil {
+			s = w[r]
+		}
+		for i, v := range row {
+			Axpy(s*v, row[i:], g[i*ldg+i:i*ldg+d])
+		}
+	}
+}
+
+// Syrk computes the upper triangle of C = alpha A Aᵀ + beta C, where A is n×k
+// and C is n×n. With beta 0, C is overwritten and never read.
+func (p *Pool) Syrk(n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	need("Syrk A", a, n, k, lda)
+	need("Syrk C", c, n, n, ldc)
+	for i := range n {
+		row := c[i*ldc : i*ldc+n]
+		scaleBy(beta, row[i:])
+		for j := i; j < n; j++ {
+			row[j] += alpha * Dot(a[i*lda:i*lda+k], a[j*lda:j*lda+k])
+		}
+	}
+}
+
+// Gemv computes y = alpha A x + beta y, or y = alpha Aᵀ x + beta y, where A is
+// m×n. With beta 0, y is overwritten and never read.
+func (p *Pool) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
+	need("Gemv A", a, m, n, lda)
+	if trans {
+		need("Gemv x", x, 1, m, m)
+		need("Gemv y", y, 1, n, n)
+		scaleBy(beta, y[:n])
+		for i := range m {
+			Axpy(alpha*x[i], a[i*lda:i*lda+n], y[:n])
+		}
+		return
+	}
+	need("Gemv x", x, 1, n, n)
+	need("Gemv y", y, 1, m, m)
+	scaleBy(beta, y[:m])
+	for i := range m {
+		y[i] += alpha * Dot(a[i*lda:i*lda+n], x[:n])
+	}
+}
+
+// Cholesky factors A = UᵀU in place. Only the upper triangle is read and
+// written. If A is not positive definite it returns the index of the failing
+// pivot and false; the rows before that one then hold those of U.
+func (p *Pool) Cholesky(n int, a []float64, lda int) (pivot int, ok bool) {
+	need("Cholesky A", a, n, n, lda)
+	for i := range n {
+		row := a[i*lda : i*lda+n]
+		for k := range i {
+			above := a[k*lda : k*lda+n]
+			Axpy(-above[i], above[i:], row[i:])
+		}
+		if !(row[i] > 0) || math.IsInf(row[i], 1) {
+			return i, false
+		}
+		s := math.Sqrt(row[i])
+		row[i] = s
+		for j := i + 1; j < n; j++ {
+			row[j] /= s
+		}
+	}
+	return n, true
+}
+
+// TrsmLeft computes B := U⁻¹B, or U⁻ᵀB if trans, where U is upper triangular
+// n×n and B is n×m. The strict lower triangle of U is not read.
+func (p *Pool) TrsmLeft(trans bool, n, m int, u []float64, ldu int, b []float64, ldb int) {
+	need("TrsmLeft U", u, n, n, ldu)
+	need("TrsmLeft B", b, n, m, ldb)
+	for s := range n {
+		i := s
+		if !trans {
+			i = n - 1 - s
+		}
+		row := b[i*ldb:]
+		if m == 0 {
+			return
+		}
+		row = row[:m]
+		if trans {
+			for k := range i {
+				Axpy(-u[k*ldu+i], b[k*ldb:k*ldb+m], row)
+			}
+		} else {
+			for k := i + 1; k < n; k++ {
+				Axpy(-u[i*ldu+k], b[k*ldb:k*ldb+m], row)
+			}
+		}
+		d := u[i*ldu+i]
+		for j := range row {
+			row[j] /= d
+		}
+	}
+}
+
+// TrsmRight computes B := B U⁻¹, or B U⁻ᵀ if trans, where U is upper
+// triangular n×n and B is m×n. The strict lower triangle of U is not read.
+func (p *Pool) TrsmRight(trans bool, m, n int, u []float64, ldu int, b []float64, ldb int) {
+	need("TrsmRight U", u, n, n, ldu)
+	need("TrsmRight B", b, m, n, ldb)
+	for r := range m {
+		if n == 0 {
+			return
+		}
+		row := b[r*ldb : r*ldb+n]
+		if trans {
+			for i := n - 1; i >= 0; i-- {
+				row[i] = (row[i] - Dot(u[i*ldu+i+1:i*ldu+n], row[i+1:])) / u[i*ldu+i]
+			}
+			continue
+		}
+		for i := range row {
+			row[i] /= u[i*ldu+i]
+			Axpy(-row[i], u[i*ldu+i+1:i*ldu+n], row[i+1:])
+		}
+	}
+}
+
+// CholeskyInverse stores the full symmetric C = (UᵀU)⁻¹, where U is upper
+// triangular n×n. C must not overlap U.
+func (p *Pool) CholeskyInverse(n int, u []float64, ldu int, c []float64, ldc int) {
+	need("CholeskyInverse U", u, n, n, ldu)
+	need("CholeskyInverse C", c, n, n, ldc)
+	for i := range n {
+		row := c[i*ldc : i*ldc+n]
+		clear(row)
+		row[i] = 1
+	}
+	p.TrsmLeft(true, n, n, u, ldu, c, ldc)
+	p.TrsmLeft(false, n, n, u, ldu, c, ldc)
+	Symmetrize(n, c, ldc)
+}
+
+// Symmetrize copies the upper triangle of A (n×n) to the lower.
+func Symmetrize(n int, a []float64, lda int) {
+	need("Symmetrize A", a, n, n, lda)
+	for i := range n {
+		for j := range i {
+			a[i*lda+j] = a[j*lda+i]
+		}
+	}
+}
+
+func sameLength(name string, n int, xs ...int) {
+	for _, m := range xs {
+		if m != n {
+			panic("kernel: " + name + ": slices differ in length")
+		}
+	}
+}
+
+// Dot returns xᵀy.
+func Dot(x, y []float64) float64 {
+	sameLength("Dot", len(x), len(y))
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+// Axpy computes y += alpha x.
+func Axpy(alpha float64, x, y []float64) {
+	sameLength("Axpy", len(x), len(y))
+	for i, v := range x {
+		y[i] += alpha * v
+	}
+}
+
+// Sum returns the sum of x.
+func Sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// Scale computes x *= alpha.
+func Scale(alpha float64, x []float64) {
+	for i := range x {
+		x[i] *= alpha
+	}
+}
