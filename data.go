@@ -1,0 +1,88 @@
+package credence
+
+import "github.com/credence-ml/credence/linop"
+
+// BlockRows is the number of rows in which engines read data. It is part of the
+// definition of every streamed sum (the order of additions follows the blocks),
+// so it is a constant and never depends on memory or threads.
+const BlockRows = 512
+
+// Batch is n consecutive rows as a model sees them.
+//
+// X holds the dense inputs, n×p: scaled numbers, 0/1 values, and category codes
+// (the index of the level; -1 for a level never seen in training). Sparse holds
+// the sparse inputs, n×s. Offset, Weight and Trials are nil where the model has
+// none; Weight 2 means the row twice. Target is nil where it is unknown.
+type Batch struct {
+	First  int // index of the first row in its data
+	X      linop.Dense
+	Sparse linop.CSR
+	Target []float64 // length n
+	Offset []float64 // length n: added to f
+	Weight []float64 // length n
+	Trials []float64 // length n: trials of a binomial target
+}
+
+// Rows returns the number of rows.
+func (b *Batch) Rows() int { return b.X.Rows }
+
+// Data is rows that a model can be fitted to, readable again and again in the
+// same order.
+//
+// Read fills dst with rows [first, first+count), reusing its memory; dst is
+// valid until the next Read into it. Data are safe for use by one reader at a
+// time. An error names the file and the row.
+type Data interface {
+	Rows() int
+	Read(dst *Batch, first, count int) error
+}
+
+// Frame turns table rows into model rows: expressions, categories, missing
+// values, scaling. A model file stores it, so that prediction repeats exactly
+// what training did.
+type Frame interface {
+	// Bind returns the model rows of a table, which must have the columns that
+	// the formula names. With a target, rows lacking it are an error.
+	Bind(source Source, withTarget bool) (Data, error)
+	// TargetName is the target as the formula writes it, for example "log(price)".
+	TargetName() string
+}
+
+// Design is Φ for the rows of a batch: the first columns are dense, the others
+// sparse. Weight j belongs to dense column j, or to sparse column j less the
+// number of dense ones.
+type Design struct {
+	Dense  linop.Dense
+	Sparse linop.CSR
+}
+
+// Dims returns the number of rows and of weights.
+func (d *Design) Dims() (rows, cols int) { return d.Dense.Rows, d.Dense.Cols + d.Sparse.Cols }
+
+// MulVec stores Φ w in dst.
+func (d *Design) MulVec(dst, w []float64) {
+	d.Dense.MulVec(dst, w[:d.Dense.Cols])
+	if d.Sparse.Cols == 0 {
+		return
+	}
+	for i := range dst {
+		columns, values := d.Sparse.Row(i)
+		sum := 0.0
+		for k, j := range columns {
+			v := 1.0
+			if values != nil {
+				v = values[k]
+			}
+			sum += v * w[d.Dense.Cols+int(j)]
+		}
+		dst[i] += sum
+	}
+}
+
+// MulVecTrans stores Φᵀ u in dst.
+func (d *Design) MulVecTrans(dst, u []float64) {
+	d.Dense.MulVecTrans(dst[:d.Dense.Cols], u)
+	if d.Sparse.Cols > 0 {
+		d.Sparse.MulVecTrans(dst[d.Dense.Cols:], u)
+	}
+}

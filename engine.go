@@ -1,0 +1,69 @@
+package credence
+
+import (
+	"context"
+	"math/rand/v2"
+)
+
+// Engine fits a model to data. A concrete engine is made by the New of its
+// package, which takes the model, narrows it and refuses a misfit.
+type Engine interface {
+	Fit(ctx context.Context, data Data) (*Fitted, error)
+}
+
+// Status says how a fit stopped. Stopping early is not an error.
+type Status string
+
+// The ways a fit ends.
+const (
+	Converged      Status = "converged"
+	IterationLimit Status = "iteration limit"
+	Closed         Status = "closed form" // nothing was left to learn by iteration
+)
+
+// Value is a named number of a report.
+type Value struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// Report tells how a fit went. Everything in it is determined by data, options
+// and seed, so that model files are reproducible; wall-clock time is not in it.
+type Report struct {
+	Engine     string  `json:"engine"`
+	Status     Status  `json:"status"`
+	Rows       int     `json:"rows"`
+	Inputs     int     `json:"inputs"`
+	Weights    int     `json:"weights"`
+	Iterations int     `json:"iterations"`
+	Hyper      []Value `json:"hyper,omitempty"` // learned and held values, in the target's own units
+	// Evidence is the log marginal likelihood, EvidencePenalised the same plus
+	// the log priors of the hyper-parameters, ELBO a lower bound of the
+	// evidence; nil where the engine does not give one.
+	Evidence          *float64 `json:"evidence,omitempty"`
+	EvidencePenalised *float64 `json:"evidence_penalised,omitempty"`
+	ELBO              *float64 `json:"elbo,omitempty"`
+	Warnings          []string `json:"warnings,omitempty"`
+}
+
+// Progress is what an engine tells between steps.
+type Progress struct {
+	Stage     string  // what the engine is doing, for example "start 2 of 5"
+	Done      int     // steps done in this stage
+	Total     int     // steps at most, 0 if unknown
+	Objective float64 // evidence or bound so far
+}
+
+// Stream returns the random stream for one purpose and block of a seeded
+// computation. Streams with different arguments are independent.
+func Stream(seed uint64, purpose string, block uint64) *rand.Rand {
+	// FNV-1a of the purpose, then one round of splitmix64 to spread the block.
+	hash := uint64(14695981039346656037)
+	for i := range len(purpose) {
+		hash = (hash ^ uint64(purpose[i])) * 1099511628211
+	}
+	block += 0x9e3779b97f4a7c15
+	block = (block ^ block>>30) * 0xbf58476d1ce4e5b9
+	block = (block ^ block>>27) * 0x94d049bb133111eb
+	return rand.New(rand.NewPCG(seed, hash^block^block>>31))
+}

@@ -1,0 +1,125 @@
+package credence
+
+import "math/rand/v2"
+
+// State says what a fit may do with a parameter.
+type State uint8
+
+// What is left out is learned, what is stated is held, and a value behind "~"
+// is where learning starts.
+const (
+	Learned State = iota
+	Guess
+	Held
+)
+
+// Parameter is a positive model parameter. The zero value is learned from a
+// start that the engine chooses.
+type Parameter struct {
+	Value float64 `json:"value,omitempty"`
+	State State   `json:"state,omitempty"`
+}
+
+// Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
+type Model struct {
+	Features   Features
+	Likelihood Likelihood
+	Prior      Prior
+}
+
+// Block is a run of weights that share a prior variance.
+type Block struct {
+	Name      string // "(intercept)", "linear", or the term as the formula writes it
+	First     int    // first weight
+	Count     int
+	Intercept bool
+}
+
+// Features map the inputs of a row to the d numbers φ(x) whose weights are
+// learned. They are immutable and safe for concurrent use with different
+// workspaces.
+type Features interface {
+	// Weights returns d.
+	Weights() int
+	// Blocks returns the blocks in the order of the weights, which they cover.
+	Blocks() []Block
+	// Transform fills phi with Φ of the batch's rows, reusing its memory.
+	Transform(ws *Workspace, phi *Design, rows *Batch)
+}
+
+// Named is implemented by features whose weights have names for people: a
+// column, a level "zip=94110", a frequency.
+type Named interface {
+	// WeightName returns the name of weight j within its block.
+	WeightName(j int) string
+}
+
+// Hyper is a positive hyper-parameter of features, for example a lengthscale.
+type Hyper struct {
+	Name  string  // "lengthscale.rbf(lat, lon).lat"
+	Value float64 // current value
+	Held  bool    // stated: not to be learned
+	// Start is the value that a first fit starts from.
+	Start float64
+	// PriorMean and PriorSD are those of a normal prior on the logarithm;
+	// PriorSD 0 means none.
+	PriorMean, PriorSD float64
+	// Lower and Upper bound what an optimiser may try.
+	Lower, Upper float64
+}
+
+// Tunable is the ability of features to have their hyper-parameters learned by
+// gradients.
+type Tunable interface {
+	Features
+	// Hyper lists the hyper-parameters, held ones included.
+	Hyper() []Hyper
+	// WithHyper returns the features at other values, one for each of Hyper.
+	WithHyper(values []float64) Features
+	// Pullback adds to grad, one element for each of Hyper, the sums
+	// Σ dPhi ⊙ ∂Φ/∂log θ over a batch. phi is Φ of the batch as Transform gave
+	// it, dPhi has the shape of phi.Dense: hyper-parameters act on dense columns only.
+	Pullback(ws *Workspace, grad []float64, rows *Batch, phi *Design, dPhi []float64)
+}
+
+// Redrawable is the ability of random features to be drawn afresh, which a fit
+// with several starts uses.
+type Redrawable interface {
+	// Redraw returns the features with frequencies drawn from rng.
+	Redraw(rng *rand.Rand) Features
+}
+
+// Rescaled is the ability of features to express weights on the data's own scale,
+// before any centring and scaling.
+type Rescaled interface {
+	// OwnScale returns, for weight j, the factor that takes the weight to the data's own
+	// scale, and the shift that a unit of it adds to the intercept there.
+	OwnScale(j int) (factor, interceptShift float64)
+}
+
+// Likelihood is p(y|f). It is a value: the struct is the distribution.
+type Likelihood interface {
+	// LogDensity returns log p(y|f), constants included.
+	LogDensity(y, f float64) float64
+	// Mean returns E[y|f].
+	Mean(f float64) float64
+	// Variance returns Var[y|f].
+	Variance(f float64) float64
+}
+
+// Prior is p(w). Engines narrow it to what they can use.
+type Prior interface {
+	// String returns the text form, which parses back to the same prior.
+	String() string
+}
+
+// Posterior is q(w) or p(w|y), as far as predictions need it.
+type Posterior interface {
+	// Weights returns d.
+	Weights() int
+	// Latent stores the mean and the variance of f = φᵀw for every row of phi.
+	// A nil variance is not computed.
+	Latent(ws *Workspace, mean, variance []float64, phi *Design)
+	// Marginals stores the mean and variance of every weight.
+	Marginals(mean, variance []float64)
+}

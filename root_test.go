@@ -1,0 +1,49 @@
+package credence
+
+import (
+	"strings"
+	"testing"
+)
+
+type speaker interface{ Speak() string }
+
+type mute struct{}
+
+func TestRequireSaysWhatIsMissing(t *testing.T) {
+	_, err := Require[speaker]("exact", "likelihood", mute{})
+	if err == nil || !strings.Contains(err.Error(), "exact: likelihood credence.mute has no Speak") {
+		t.Fatalf("refusal reads %v", err)
+	}
+	if _, err := Require[speaker]("exact", "prior", nil); err == nil || !strings.Contains(err.Error(), "no prior") {
+		t.Fatalf("refusal of nothing reads %v", err)
+	}
+}
+
+func TestStreamsDifferAndRepeat(t *testing.T) {
+	first := Stream(1, "draw", 0).Uint64()
+	if again := Stream(1, "draw", 0).Uint64(); again != first {
+		t.Fatalf("the same stream began with %d and %d", first, again)
+	}
+	for _, other := range []uint64{Stream(2, "draw", 0).Uint64(), Stream(1, "start", 0).Uint64(), Stream(1, "draw", 1).Uint64()} {
+		if other == first {
+			t.Fatalf("streams of different keys begin alike: %d", first)
+		}
+	}
+}
+
+func TestScratchIsReusedAndNeverShared(t *testing.T) {
+	ws := NewWorkspace(1)
+	a := ws.Floats(10)
+	a[9] = 1
+	mark := ws.Mark()
+	b := ws.Floats(1000)
+	clear(b)
+	if a[9] != 1 {
+		t.Fatal("growing the arena overwrote memory that was still held")
+	}
+	ws.Release(mark)
+	c := ws.Floats(5)
+	if &c[0] != &b[0] {
+		t.Fatal("released memory was not reused")
+	}
+}

@@ -1,0 +1,39 @@
+package credence
+
+import "github.com/credence-ml/credence/internal/kernel"
+
+// Workspace holds the workers of a computation and its scratch memory, so that
+// steady-state loops allocate nothing. It is for one goroutine at a time; the
+// kernels it runs spread over its threads by themselves.
+type Workspace struct {
+	pool  *kernel.Pool
+	arena []float64
+	used  int
+}
+
+// NewWorkspace returns a workspace of the given number of threads; below 1 means
+// every processor. Results never depend on the number.
+func NewWorkspace(threads int) *Workspace {
+	return &Workspace{pool: kernel.New(threads)}
+}
+
+// Pool returns the dense kernels bound to the workspace's threads.
+func (ws *Workspace) Pool() *kernel.Pool { return ws.pool }
+
+// Floats returns n numbers of scratch memory with undefined contents. They belong
+// to the caller until Release is called with a mark taken before.
+func (ws *Workspace) Floats(n int) []float64 {
+	if ws.used+n > len(ws.arena) {
+		// Slices handed out before keep the old arena alive until they are dropped.
+		ws.arena = make([]float64, 2*(ws.used+n))
+	}
+	scratch := ws.arena[ws.used : ws.used+n : ws.used+n]
+	ws.used += n
+	return scratch
+}
+
+// Mark returns the present height of the scratch memory, for Release.
+func (ws *Workspace) Mark() int { return ws.used }
+
+// Release gives back all scratch memory taken since the mark.
+func (ws *Workspace) Release(mark int) { ws.used = mark }
