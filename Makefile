@@ -1,0 +1,43 @@
+# make check runs what a commit must pass; make bench prints every figure that
+# the documentation quotes.
+
+GO ?= go
+TOOLS = -modfile=tools.mod
+# The packages that start goroutines.
+RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
+
+.PHONY: check format vet lint test race build cover bench bench-kernels generate
+
+check: format vet lint build test race
+
+format:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/kernel
+
+lint:
+	$(GO) tool $(TOOLS) staticcheck ./...
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o dist/credence ./cmd/credence
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o /dev/null ./cmd/credence
+	CGO_ENABLED=0 $(GO) build -tags purego ./...
+
+test:
+	$(GO) test ./...
+
+race:
+	CGO_ENABLED=1 $(GO) test -short -race $(RACE)
+
+cover:
+	$(GO) test -short -coverprofile=dist/cover.out ./...
+	$(GO) tool cover -func=dist/cover.out | tail -1
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) run ./bench
+
+bench-kernels:
+	$(GO) test -run '^$$' -bench . ./internal/kernel

@@ -1,0 +1,123 @@
+package layout
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/credence-ml/credence"
+
+// levels gives every folder its height. A package may import packages of ours
+// that are strictly lower, or of its own folder tree at the same height.
+var levels = []struct {
+	prefix string
+	level  int
+}{
+	{"internal/layout", 0},
+	{"internal/conform", 8}, // test suites for every noun; imported by tests alone
+	{"internal/", 0},
+	{"linop", 1},
+	{"spec", 1},
+	{"likelihood", 1}, // nothing of ours outside internal
+	{"metric", 1},
+	{"", 2}, // the root package
+	{"prior", 3},
+	{"feature", 3},
+	{"frame", 3},
+	{"dataset", 3},
+	{"posterior", 3},
+	{"formula", 4},
+	{"modelfile", 5},
+	{"infer/", 5},
+	{"active", 5},
+	{"cmd/", 9},
+	{"bench", 10},
+}
+
+// forbidden lists arrows that heights alone would allow.
+var forbidden = []struct{ from, to, why string }{
+	{"likelihood", "", "a likelihood is a function of y and f alone"},
+	{"likelihood", "linop", "a likelihood is a function of y and f alone"},
+	{"modelfile", "dataset", "scoring does not need file readers"},
+	{"infer/", "dataset", "engines read credence.Data"},
+	{"infer/", "frame", "engines read credence.Data"},
+	{"infer/", "formula", "engines take models, not texts"},
+	{"feature", "frame", "features act on inputs, whatever made them"},
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"/...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		fields := strings.Fields(line)
+		from := folder(fields[0])
+		fromLevel, known := level(from)
+		if !known {
+			t.Errorf("%s has no place in the layout: give it one here", from)
+			continue
+		}
+		for _, path := range fields[1:] {
+			if path != module && !strings.HasPrefix(path, module+"/") {
+				continue
+			}
+			to := folder(path)
+			toLevel, _ := level(to)
+			if sameTree(from, to) {
+				continue
+			}
+			if toLevel >= fromLevel && fromLevel > 0 || fromLevel == 0 && toLevel > 0 {
+				t.Errorf("%s imports %s, which is not below it", from, to)
+			}
+			for _, rule := range forbidden {
+				if under(from, rule.from) && to == rule.to {
+					t.Errorf("%s imports %q: %s", from, to, rule.why)
+				}
+			}
+			if strings.HasPrefix(from, "infer/") && strings.HasPrefix(to, "infer/") {
+				t.Errorf("%s imports %s: engines never import each other", from, to)
+			}
+		}
+	}
+}
+
+// folder returns the path of a package inside the module; "" is the root.
+func folder(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+}
+
+// level returns the height of a folder by the longest prefix that names it.
+func level(folder string) (height int, known bool) {
+	longest := -1
+	for _, l := range levels {
+		if under(folder, l.prefix) && len(l.prefix) > longest {
+			longest, height = len(l.prefix), l.level
+		}
+	}
+	return height, longest >= 0
+}
+
+// under says whether folder is the one that prefix names or inside it; the empty
+// prefix names the root package alone.
+func under(folder, prefix string) bool {
+	if prefix == "" {
+		return folder == ""
+	}
+	prefix = strings.TrimSuffix(prefix, "/")
+	return folder == prefix || strings.HasPrefix(folder, prefix+"/")
+}
+
+// sameTree says whether two folders share their first element, outside internal
+// and infer, whose members are packages of their own.
+func sameTree(a, b string) bool {
+	first := func(s string) string {
+		parts := strings.SplitN(s, "/", 3)
+		if (parts[0] == "internal" || parts[0] == "infer" || parts[0] == "cmd") && len(parts) > 1 {
+			return parts[0] + "/" + parts[1]
+		}
+		return parts[0]
+	}
+	return first(a) == first(b)
+}
