@@ -1,0 +1,47 @@
+package special
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// LogGamma is log Γ(x) for x > 0.
+func LogGamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+// StirlingError is log Γ(x+1) − [(x+½) log x − x + ½ log 2π] for x > 0, the
+// part of a log factorial that Stirling's formula leaves out. Densities of
+// large counts are built on it so that their large terms never meet
+// (Loader 2000).
+func StirlingError(x float64) float64 {
+	if x < 15 {
+		return LogGamma(x+1) - (x+0.5)*math.Log(x) + x - LogSqrt2Pi
+	}
+	// Asymptotic series (Abramowitz & Stegun 6.1.41).
+	u := 1 / (x * x)
+	return (1.0/12 + u*(-1.0/360+u*(1.0/1260+u*(-1.0/1680+u*(1.0/1188+u*(-691.0/360360)))))) / x
+}
+
+// DigammaMinusLog is ψ(x) − log x for x > 0, which falls as −1/(2x): the two
+// terms cancel at large x and are never formed there.
+func DigammaMinusLog(x float64) float64 {
+	if x < 12 {
+		return mathext.Digamma(x) - math.Log(x)
+	}
+	// Abramowitz & Stegun 6.3.18.
+	u := 1 / (x * x)
+	return -0.5/x + u*(-1.0/12+u*(1.0/120+u*(-1.0/252+u*(1.0/240+u*(-1.0/132+u*691.0/32760)))))
+}
+
+// LogGammaHalfStep is log Γ(x+½) − log Γ(x) for x > 0, by its asymptotic series
+// where the two would cancel.
+func LogGammaHalfStep(x float64) float64 {
+	if x < 20 {
+		return LogGamma(x+0.5) - LogGamma(x)
+	}
+	u := 1 / (x * x)
+	return 0.5*math.Log(x) + (-1.0/8+u*(1.0/192+u*(-1.0/640+u*(17.0/14336-u*31.0/18432))))/x
+}

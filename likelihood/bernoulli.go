@@ -1,0 +1,133 @@
+package likelihood
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// Bernoulli is a two-valued y ∈ {0, 1} with P(y=1|f) given by the link: σ(f) for
+// Logit, the default, Φ(f) for Probit, 1 − exp(−eᶠ) for Cloglog.
+type Bernoulli struct {
+	Link Link `json:"link,omitempty"`
+}
+
+// String returns bernoulli or bernoulli(link=…).
+func (l Bernoulli) String() string {
+	t := text{name: "bernoulli"}
+	if l.Link != "" {
+		t.add("link", string(l.Link))
+	}
+	return t.String()
+}
+
+// Validate refuses a link that a Bernoulli does not have.
+func (l Bernoulli) Validate() error {
+	return checkLink("bernoulli", l.Link, Logit, Probit, Cloglog)
+}
+
+// LogDensity returns log σ(cf), log Φ(cf) with c = 2y−1, or the cloglog form.
+func (l Bernoulli) LogDensity(y, f float64) float64 {
+	if y != 0 && y != 1 {
+		return math.Inf(-1)
+	}
+	if y == 0 && l.Link != Cloglog {
+		f = -f
+	}
+	switch l.Link {
+	case Probit:
+		return special.LogNormalCDF(f)
+	case Cloglog:
+		if y == 0 {
+			return -math.Exp(f)
+		}
+		return cloglogSuccess(f)
+	}
+	return special.LogSigmoid(f)
+}
+
+// cloglogSuccess is log(1 − exp(−eᶠ)). Below −36, 1 − exp(−μ) = μ(1 − μ/2) to
+// rounding, which survives the underflow of eᶠ.
+func cloglogSuccess(f float64) float64 {
+	mu := math.Exp(f)
+	if f < -36 {
+		return f - mu/2
+	}
+	return special.Log1mExp(-mu)
+}
+
+// probability returns P(y=1|f) and P(y=0|f), each to full relative accuracy.
+func (l Bernoulli) probability(f float64) (one, zero float64) {
+	switch l.Link {
+	case Probit:
+		return special.NormalCDF(f), special.NormalCDF(-f)
+	case Cloglog:
+		mu := math.Exp(f)
+		return -math.Expm1(-mu), math.Exp(-mu)
+	}
+	return special.Sigmoid(f), special.Sigmoid(-f)
+}
+
+// Mean returns P(y=1|f).
+func (l Bernoulli) Mean(f float64) float64 {
+	one, _ := l.probability(f)
+	return one
+}
+
+// Variance returns P(y=1|f) P(y=0|f).
+func (l Bernoulli) Variance(f float64) float64 {
+	one, zero := l.probability(f)
+	return one * zero
+}
+
+// Derivatives returns log p(y|f) and its derivatives in f.
+func (l Bernoulli) Derivatives(y, f float64) (value, first, second float64) {
+	c := 1.0
+	if y == 0 {
+		c = -1
+	}
+	switch l.Link {
+	case Probit:
+		r, slope := special.InverseMills(c * f)
+		return special.LogNormalCDF(c * f), c * r, -slope
+	case Cloglog:
+		if y == 0 {
+			mu := math.Exp(f)
+			return -mu, -mu, -mu
+		}
+		return cloglogDerivatives(f)
+	}
+	p := special.Sigmoid(-c * f)
+	return special.LogSigmoid(c * f), c * p, -p * special.Sigmoid(c*f)
+}
+
+// cloglogDerivatives returns log(1−e⁻ᵘ), b = u/(eᵘ−1) and b(1−u−b) at u = eᶠ.
+func cloglogDerivatives(f float64) (value, first, second float64) {
+	mu := math.Exp(f)
+	value = cloglogSuccess(f)
+	switch {
+	case mu < 0.05:
+		// b is the generating function of the Bernoulli numbers; 1 − μ − b cancels.
+		b := 1 + mu*(-0.5+mu*(1.0/12-mu*mu*(1.0/720-mu*mu/30240)))
+		return value, b, b * mu * (-0.5 - mu*(1.0/12-mu*mu*(1.0/720-mu*mu/30240)))
+	case mu > 700: // b and μb have underflowed
+		return value, 0, 0
+	}
+	b := mu / math.Expm1(mu)
+	return value, b, b * (1 - mu - b)
+}
+
+// Discrete returns true.
+func (l Bernoulli) Discrete() bool { return true }
+
+// Support is {0, 1}.
+func (l Bernoulli) Support() (lower, upper float64) { return 0, 1 }
+
+// CheckTarget refuses what is neither 0 nor 1.
+func (l Bernoulli) CheckTarget(y float64) error {
+	if y == 0 || y == 1 {
+		return nil
+	}
+	return fmt.Errorf("target %v is neither 0 nor 1, which bernoulli needs: name the positive class with --positive, or choose binomial for counts of successes and gaussian for measurements", y)
+}

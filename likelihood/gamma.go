@@ -1,0 +1,79 @@
+package likelihood
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// Gamma is a positive y with mean μ = eᶠ and variance μ²/Shape; Shape 1 is the
+// exponential distribution.
+type Gamma struct {
+	Shape float64 `json:"shape,omitempty"` // 0 means left out: learned, from 1
+	Learn bool    `json:"learn,omitempty"` // learn from Shape instead of holding it
+}
+
+func (l Gamma) shape() float64 {
+	if l.Shape == 0 {
+		return 1
+	}
+	return l.Shape
+}
+
+// String returns gamma or gamma(shape=…).
+func (l Gamma) String() string {
+	t := text{name: "gamma"}
+	t.parameter("shape", l.Shape, l.Learn)
+	return t.String()
+}
+
+// Validate refuses a shape that is not positive.
+func (l Gamma) Validate() error { return checkPositive("gamma", "shape", l.Shape) }
+
+// LogDensity returns a(log a − f) + (a−1) log y − a y e⁻ᶠ − log Γ(a), a = Shape,
+// as a deviance in d = log y − f so that a large shape does not cancel.
+func (l Gamma) LogDensity(y, f float64) float64 {
+	if !(y > 0) || math.IsInf(y, 1) {
+		return math.Inf(-1)
+	}
+	a, logY := l.shape(), math.Log(y)
+	return gammaAtMode(a) - logY - a*special.ExpRemainder(logY-f)
+}
+
+// gammaAtMode is a log a − a − log Γ(a), the log density of log y at its mode.
+func gammaAtMode(a float64) float64 {
+	return math.Log(a)/2 - special.LogSqrt2Pi - special.StirlingError(a)
+}
+
+// Mean returns eᶠ.
+func (l Gamma) Mean(f float64) float64 { return math.Exp(f) }
+
+// Variance returns e²ᶠ/Shape.
+func (l Gamma) Variance(f float64) float64 {
+	mu := math.Exp(f)
+	return mu * mu / l.shape()
+}
+
+// Derivatives returns log p(y|f), a(y e⁻ᶠ − 1) and −a y e⁻ᶠ.
+func (l Gamma) Derivatives(y, f float64) (value, first, second float64) {
+	a, d := l.shape(), math.Log(y)-f
+	return l.LogDensity(y, f), a * math.Expm1(d), -a * math.Exp(d)
+}
+
+// Discrete returns false.
+func (l Gamma) Discrete() bool { return false }
+
+// Support is the positive half-line.
+func (l Gamma) Support() (lower, upper float64) { return 0, math.Inf(1) }
+
+// CheckTarget refuses what is not a positive finite number.
+func (l Gamma) CheckTarget(y float64) error {
+	if err := checkFinite("gamma", y); err != nil {
+		return err
+	}
+	if y <= 0 {
+		return fmt.Errorf("target %v is not positive, which gamma needs: drop or shift such rows, or choose poisson or negbinomial for counts with zeros and gaussian for signed targets", y)
+	}
+	return nil
+}

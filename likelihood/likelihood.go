@@ -1,0 +1,146 @@
+package likelihood
+
+import "math/rand/v2"
+
+// Family is p(y|f): what every likelihood has. It is the same set of methods as
+// credence.Likelihood, spelled out (an alias) because this package imports
+// nothing but its own internals.
+type Family = interface {
+	// LogDensity returns log p(y|f), constants included; −Inf where y is
+	// outside the support.
+	LogDensity(y, f float64) float64
+	// Mean returns E[y|f].
+	Mean(f float64) float64
+	// Variance returns Var[y|f].
+	Variance(f float64) float64
+}
+
+// Differentiable is the ability that gradient-based engines need.
+type Differentiable interface {
+	Family
+	// Derivatives returns log p(y|f) and its first two derivatives in f. y must
+	// lie in the support.
+	Derivatives(y, f float64) (value, first, second float64)
+}
+
+// Supported says where y lives.
+type Supported interface {
+	// Discrete says whether y takes whole numbers only.
+	Discrete() bool
+	// Support returns the least and the largest y, ±Inf where there is none.
+	Support() (lower, upper float64)
+	// CheckTarget returns an error saying what is wrong with y as a target, and
+	// what to do about it. The caller adds file and row.
+	CheckTarget(y float64) error
+}
+
+// Cumulative is the ability to give probabilities of intervals.
+type Cumulative interface {
+	// CDF returns P(Y ≤ y | f).
+	CDF(y, f float64) float64
+	// Quantile returns the smallest y with CDF(y, f) ≥ p, for p in [0, 1].
+	Quantile(p, f float64) float64
+}
+
+// Sampler is the ability to draw y.
+type Sampler interface {
+	// Sample returns a draw from p(y|f).
+	Sample(rng *rand.Rand, f float64) float64
+}
+
+// Expected is what variational engines ask, for f ~ N(mean, variance).
+type Expected interface {
+	// ExpectedLogDensity returns e = E log p(y|f) with ∂e/∂mean = E ℓ' and
+	// ∂e/∂variance = ½ E ℓ''.
+	ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64)
+}
+
+// Tilted is what expectation propagation asks of p(y|f) N(f|mean, variance).
+type Tilted interface {
+	// TiltedMoments returns the logarithm of Z = ∫ p(y|f) N(f|mean, variance) df
+	// and its derivatives in the mean and the variance. The mean and variance of
+	// the tilted distribution are
+	//
+	//	mean + variance·dMean   and   variance − variance²·(dMean² − 2 dVariance).
+	TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64)
+}
+
+// Predictive is the distribution of y when f ~ N(mean, variance).
+type Predictive interface {
+	// PredictiveMean returns E y.
+	PredictiveMean(mean, variance float64) float64
+	// PredictiveVariance returns Var y = E Var[y|f] + Var E[y|f].
+	PredictiveVariance(mean, variance float64) float64
+	// PredictiveLogDensity returns log E p(y|f).
+	PredictiveLogDensity(y, mean, variance float64) float64
+	// PredictiveCDF returns P(Y ≤ y).
+	PredictiveCDF(y, mean, variance float64) float64
+	// PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
+	PredictiveQuantile(p, mean, variance float64) float64
+}
+
+// Batch is the form for hot loops over n rows: one interface call for all. All
+// slices have length n, except trials, which may be nil: it holds the trials of
+// each row for a Binomial, and other families do not read it. dst slices may
+// alias inputs element for element.
+type Batch interface {
+	// ExpectedLogDensities stores the three results of ExpectedLogDensity.
+	ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64)
+	// TiltedMomentsBatch stores the three results of TiltedMoments.
+	TiltedMomentsBatch(logZ, dMean, dVariance, y, trials, mean, variance []float64)
+	// PredictiveMoments stores the predictive mean and variance of y.
+	PredictiveMoments(yMean, yVariance, trials, mean, variance []float64)
+	// PredictiveLogDensities stores log E p(y|f).
+	PredictiveLogDensities(dst, y, trials, mean, variance []float64)
+}
+
+// PerRow is the ability of a Binomial to take its trials from each row. It is
+// for cold paths: the returned interface value costs an allocation, which Batch
+// avoids.
+type PerRow interface {
+	WithTrials(trials float64) Family
+}
+
+// Parameter is one parameter of a likelihood.
+type Parameter struct {
+	Name     string  // as in the text form: "variance", "size", "shape", "df", "scale"
+	Value    float64 // the stated value, or the default start
+	Positive bool    // derivatives are in log Value, otherwise in Value
+	Given    bool    // stated in the struct; otherwise an engine may choose a better start
+	Held     bool    // not to be learned
+}
+
+// Parametric is the ability of a family to have its parameters learned.
+type Parametric interface {
+	Family
+	// Parameters lists the parameters, held ones included.
+	Parameters() []Parameter
+	// WithParameters returns the family at other values, one for each of
+	// Parameters, of the same concrete type and with the same ones held.
+	WithParameters(values []float64) Family
+	// ParameterGradient stores in dst the derivatives of log p(y|f), one for each
+	// of Parameters: in log Value for a positive parameter, else in Value.
+	ParameterGradient(dst []float64, y, f float64)
+	// ExpectedParameterGradient stores the expectations of the same under
+	// f ~ N(mean, variance): the gradients of ExpectedLogDensity.
+	ExpectedParameterGradient(dst []float64, y, mean, variance float64)
+}
+
+// Validator is implemented by every family whose fields can be wrong.
+type Validator interface {
+	// Validate says which field is wrong and what it may be.
+	Validate() error
+}
+
+// Link names the function that takes f to the mean. The empty Link is the
+// family's default.
+type Link string
+
+// The links.
+const (
+	Logit    Link = "logit"    // Bernoulli: σ(f); the default
+	Probit   Link = "probit"   // Bernoulli: Φ(f)
+	Cloglog  Link = "cloglog"  // Bernoulli: 1 − exp(−eᶠ)
+	Log      Link = "log"      // Poisson: eᶠ; the default
+	Softplus Link = "softplus" // Poisson: log(1+eᶠ)
+)

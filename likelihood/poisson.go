@@ -1,0 +1,106 @@
+package likelihood
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// Poisson is a count y with mean eᶠ (link Log, the default) or log(1+eᶠ)
+// (link Softplus), which grows only linearly in f.
+type Poisson struct {
+	Link Link `json:"link,omitempty"`
+}
+
+// String returns poisson or poisson(link=…).
+func (l Poisson) String() string {
+	t := text{name: "poisson"}
+	if l.Link != "" {
+		t.add("link", string(l.Link))
+	}
+	return t.String()
+}
+
+// Validate refuses a link that a Poisson does not have.
+func (l Poisson) Validate() error { return checkLink("poisson", l.Link, Log, Softplus) }
+
+// logMean is log E[y|f].
+func (l Poisson) logMean(f float64) float64 {
+	if l.Link == Softplus {
+		return logSoftplus(f)
+	}
+	return f
+}
+
+// logSoftplus is log log(1+eᶠ), which is f − eᶠ/2 to rounding below −36.
+func logSoftplus(f float64) float64 {
+	if f < -36 {
+		return f
+	}
+	return math.Log(special.Softplus(f))
+}
+
+// LogDensity returns y log μ − μ − log y!.
+func (l Poisson) LogDensity(y, f float64) float64 {
+	if !(y >= 0) || y != math.Floor(y) {
+		return math.Inf(-1)
+	}
+	if y == 0 {
+		return -l.Mean(f)
+	}
+	return poissonAtMode(y) - y*special.ExpRemainder(l.logMean(f)-math.Log(y))
+}
+
+// poissonAtMode is the Poisson log probability of y > 0 at mean y. The rest of
+// the density is the deviance, so that large terms never meet (Loader 2000).
+func poissonAtMode(y float64) float64 {
+	return -special.StirlingError(y) - special.LogSqrt2Pi - math.Log(y)/2
+}
+
+// Mean returns eᶠ or log(1+eᶠ).
+func (l Poisson) Mean(f float64) float64 {
+	if l.Link == Softplus {
+		return special.Softplus(f)
+	}
+	return math.Exp(f)
+}
+
+// Variance returns the mean.
+func (l Poisson) Variance(f float64) float64 { return l.Mean(f) }
+
+// Derivatives returns log p(y|f) and its derivatives in f.
+func (l Poisson) Derivatives(y, f float64) (value, first, second float64) {
+	value = l.LogDensity(y, f)
+	if l.Link == Softplus {
+		first, second = softplusDerivatives(y, f)
+		return value, first, second
+	}
+	mu := math.Exp(f)
+	return value, y - mu, -mu
+}
+
+// softplusDerivatives are those of y log μ − μ at μ = log(1+eᶠ). With p = σ(f)
+// and ρ = p/μ they are yρ − p and yρ(1−p−ρ) − p(1−p).
+func softplusDerivatives(y, f float64) (first, second float64) {
+	p, q := special.Sigmoid(f), special.Sigmoid(-f)
+	var rho, curvature float64 // p/μ and 1 − p − p/μ
+	if x := math.Exp(f); x < 1e-3 {
+		// Series of x/((1+x) log(1+x)) and of its sum with x/(1+x), less one:
+		// the direct form cancels.
+		rho = 1 + x*(-1.0/2+x*(5.0/12+x*(-3.0/8+x*251/720)))
+		curvature = x * (-1.0/2 + x*(7.0/12+x*(-5.0/8+x*469/720)))
+	} else {
+		rho = p / special.Softplus(f)
+		curvature = q - rho
+	}
+	return y*rho - p, y*rho*curvature - p*q
+}
+
+// Discrete returns true.
+func (l Poisson) Discrete() bool { return true }
+
+// Support is 0, 1, 2, …
+func (l Poisson) Support() (lower, upper float64) { return 0, math.Inf(1) }
+
+// CheckTarget refuses what is not a count.
+func (l Poisson) CheckTarget(y float64) error { return checkCount("poisson", y) }

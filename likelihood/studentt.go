@@ -1,0 +1,100 @@
+package likelihood
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// StudentT is y = f + Scale·t with t Student-t distributed: regression that
+// outliers cannot pull far. It is not log-concave in f.
+type StudentT struct {
+	DegreesOfFreedom      float64 `json:"df,omitempty"`          // 0 means left out: learned, from 4
+	Scale                 float64 `json:"scale,omitempty"`       // 0 means left out: learned, from 1
+	LearnDegreesOfFreedom bool    `json:"learn_df,omitempty"`    // learn from DegreesOfFreedom instead of holding it
+	LearnScale            bool    `json:"learn_scale,omitempty"` // learn from Scale instead of holding it
+}
+
+func (l StudentT) df() float64 {
+	if l.DegreesOfFreedom == 0 {
+		return 4
+	}
+	return l.DegreesOfFreedom
+}
+
+func (l StudentT) scale() float64 {
+	if l.Scale == 0 {
+		return 1
+	}
+	return l.Scale
+}
+
+// String returns studentt or studentt(df=…, scale=…).
+func (l StudentT) String() string {
+	t := text{name: "studentt"}
+	t.parameter("df", l.DegreesOfFreedom, l.LearnDegreesOfFreedom)
+	t.parameter("scale", l.Scale, l.LearnScale)
+	return t.String()
+}
+
+// Validate refuses degrees of freedom and scales that are not positive.
+func (l StudentT) Validate() error {
+	if err := checkPositive("studentt", "df", l.DegreesOfFreedom); err != nil {
+		return err
+	}
+	return checkPositive("studentt", "scale", l.Scale)
+}
+
+// LogDensity returns the log density of y.
+func (l StudentT) LogDensity(y, f float64) float64 {
+	nu, width := l.df(), l.width()
+	u := (y - f) / width
+	return logStudentPeak(nu, width) - (nu+1)/2*math.Log1p(u*u)
+}
+
+// width is √ν·Scale, in which the density is a power of 1 + u².
+func (l StudentT) width() float64 { return math.Sqrt(l.df()) * l.scale() }
+
+// logStudentPeak is the log density at the centre.
+func logStudentPeak(nu, width float64) float64 {
+	return special.LogGammaHalfStep(nu/2) - math.Log(math.Pi)/2 - math.Log(width)
+}
+
+// Mean returns f; NaN without a mean, that is for at most one degree of freedom.
+func (l StudentT) Mean(f float64) float64 {
+	if l.df() <= 1 {
+		return math.NaN()
+	}
+	return f
+}
+
+// Variance returns Scale²·ν/(ν−2), +Inf for 1 < ν ≤ 2 and NaN below.
+func (l StudentT) Variance(float64) float64 {
+	nu, s := l.df(), l.scale()
+	switch {
+	case nu > 2:
+		return s * s * nu / (nu - 2)
+	case nu > 1:
+		return math.Inf(1)
+	}
+	return math.NaN()
+}
+
+// Derivatives returns log p(y|f) and its derivatives in f. The second is positive
+// beyond √ν scales.
+func (l StudentT) Derivatives(y, f float64) (value, first, second float64) {
+	nu, width := l.df(), l.width()
+	u := (y - f) / width
+	k := 1 / (1 + u*u)
+	value = logStudentPeak(nu, width) - (nu+1)/2*math.Log1p(u*u)
+	return value, (nu + 1) / width * u * k, -(nu + 1) / (width * width) * (1 - u*u) * k * k
+}
+
+// Discrete returns false.
+func (l StudentT) Discrete() bool { return false }
+
+// Support is the real line.
+func (l StudentT) Support() (lower, upper float64) { return math.Inf(-1), math.Inf(1) }
+
+// CheckTarget refuses what is not a finite number.
+func (l StudentT) CheckTarget(y float64) error { return checkFinite("studentt", y) }
