@@ -1,0 +1,283 @@
+package credence
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Predictive is the ability of a likelihood to give the distribution of y when
+// f ~ N(mean, variance). Every family of package likelihood has it.
+type Predictive interface {
+	Likelihood
+	PredictiveMean(mean, variance float64) float64
+	PredictiveVariance(mean, variance float64) float64
+	PredictiveLogDensity(y, mean, variance float64) float64
+	PredictiveCDF(y, mean, variance float64) float64
+	PredictiveQuantile(p, mean, variance float64) float64
+}
+
+// MixturePosterior is a posterior with several components of equal weight, under
+// each of which f is Gaussian.
+type MixturePosterior interface {
+	Posterior
+	Components() int
+	// LatentComponent is Latent under component k alone.
+	LatentComponent(ws *Workspace, k int, mean, variance []float64, phi *Design)
+}
+
+// Distribution is the predictive distribution of every row of a batch: an equal
+// mixture over members and posterior components, in each of which f is Gaussian.
+// It is safe for concurrent reads.
+type Distribution struct {
+	rows  int
+	parts []part
+}
+
+// part is one component of the mixture.
+type part struct {
+	likelihood     Predictive
+	perRow         []Predictive // of each row, where the rows state their own trials
+	mean, variance []float64    // of f, offset included
+}
+
+// at returns the likelihood of row i.
+func (p *part) at(i int) Predictive {
+	if p.perRow != nil {
+		return p.perRow[i]
+	}
+	return p.likelihood
+}
+
+// Distribution returns the predictive distribution of the rows.
+func (f *Fitted) Distribution(ws *Workspace, rows *Batch) (*Distribution, error) {
+	dist := &Distribution{rows: rows.Rows()}
+	var phi Design
+	for _, member := range f.Members {
+		likelihood, err := Require[Predictive]("predict", "likelihood", member.Model.Likelihood)
+		if err != nil {
+			return nil, err
+		}
+		perRow, err := withTrials(likelihood, rows)
+		if err != nil {
+			return nil, err
+		}
+		member.Model.Features.Transform(ws, &phi, rows)
+		components := 1
+		mixture, isMixture := member.Posterior.(MixturePosterior)
+		if isMixture {
+			components = mixture.Components()
+		}
+		for k := range components {
+			p := part{
+				likelihood: likelihood, perRow: perRow,
+				mean: make([]float64, dist.rows), variance: make([]float64, dist.rows),
+			}
+			if isMixture {
+				mixture.LatentComponent(ws, k, p.mean, p.variance, &phi)
+			} else {
+				member.Posterior.Latent(ws, p.mean, p.variance, &phi)
+			}
+			for i, offset := range rows.Offset {
+				p.mean[i] += offset
+			}
+			dist.parts = append(dist.parts, p)
+		}
+	}
+	if len(dist.parts) == 0 {
+		return nil, fmt.Errorf("predict: the fit has no members: fit the model first")
+	}
+	return dist, nil
+}
+
+// withTrials returns the likelihood of every row where rows state their trials.
+func withTrials(likelihood Predictive, rows *Batch) ([]Predictive, error) {
+	binomial, ok := likelihood.(interface {
+		WithTrials(trials float64) interface {
+			LogDensity(y, f float64) float64
+			Mean(f float64) float64
+			Variance(f float64) float64
+		}
+	})
+	if !ok || rows.Trials == nil {
+		return nil, nil
+	}
+	perRow := make([]Predictive, rows.Rows())
+	for i, trials := range rows.Trials {
+		narrowed, err := Require[Predictive]("predict", "likelihood", binomial.WithTrials(trials))
+		if err != nil {
+			return nil, err
+		}
+		perRow[i] = narrowed
+	}
+	return perRow, nil
+}
+
+// Rows returns the number of rows.
+func (d *Distribution) Rows() int { return d.rows }
+
+// Latent returns the mean and the variance of f for row i.
+func (d *Distribution) Latent(i int) (mean, variance float64) {
+	for k := range d.parts {
+		mean += d.parts[k].mean[i]
+	}
+	mean /= float64(len(d.parts))
+	for k := range d.parts {
+		gap := d.parts[k].mean[i] - mean
+		variance += d.parts[k].variance[i] + gap*gap
+	}
+	return mean, variance / float64(len(d.parts))
+}
+
+// Moments returns E y and Var y of row i.
+func (d *Distribution) Moments(i int) (mean, variance float64) {
+	if len(d.parts) == 1 {
+		p := &d.parts[0]
+		l := p.at(i)
+		return l.PredictiveMean(p.mean[i], p.variance[i]), l.PredictiveVariance(p.mean[i], p.variance[i])
+	}
+	means := make([]float64, len(d.parts))
+	for k := range d.parts {
+		p := &d.parts[k]
+		means[k] = p.at(i).PredictiveMean(p.mean[i], p.variance[i])
+		mean += means[k]
+	}
+	mean /= float64(len(d.parts))
+	for k := range d.parts {
+		p := &d.parts[k]
+		gap := means[k] - mean
+		variance += p.at(i).PredictiveVariance(p.mean[i], p.variance[i]) + gap*gap
+	}
+	return mean, variance / float64(len(d.parts))
+}
+
+// LogDensity returns the logarithm of the predictive density of y in row i: the
+// log of the average density, never the average of logs.
+func (d *Distribution) LogDensity(i int, y float64) float64 {
+	logs := make([]float64, len(d.parts))
+	largest := math.Inf(-1)
+	for k := range d.parts {
+		p := &d.parts[k]
+		logs[k] = p.at(i).PredictiveLogDensity(y, p.mean[i], p.variance[i])
+		largest = math.Max(largest, logs[k])
+	}
+	if len(logs) == 1 || math.IsInf(largest, -1) || math.IsNaN(largest) {
+		return largest
+	}
+	sum := 0.0
+	for _, l := range logs {
+		sum += math.Exp(l - largest)
+	}
+	return largest + math.Log(sum/float64(len(logs)))
+}
+
+// CDF returns P(Y ≤ y) of row i.
+func (d *Distribution) CDF(i int, y float64) float64 {
+	sum := 0.0
+	for k := range d.parts {
+		p := &d.parts[k]
+		sum += p.at(i).PredictiveCDF(y, p.mean[i], p.variance[i])
+	}
+	return sum / float64(len(d.parts))
+}
+
+// Quantile returns the smallest y with CDF(y) ≥ p in row i, for p in (0, 1).
+func (d *Distribution) Quantile(i int, p float64) float64 {
+	// The quantile of a mixture lies between the least and the largest quantile of its parts.
+	low, high := math.Inf(1), math.Inf(-1)
+	for k := range d.parts {
+		c := &d.parts[k]
+		q := c.at(i).PredictiveQuantile(p, c.mean[i], c.variance[i])
+		low, high = math.Min(low, q), math.Max(high, q)
+	}
+	if low == high || math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsNaN(low) || math.IsNaN(high) {
+		return high
+	}
+	if support, ok := d.parts[0].likelihood.(interface{ Discrete() bool }); ok && support.Discrete() {
+		for high-low > 1 {
+			middle := math.Floor(low + (high-low)/2)
+			if d.CDF(i, middle) >= p {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		if d.CDF(i, low) >= p {
+			return low
+		}
+		return high
+	}
+	// Bisection to the last digits: 200 halvings take any bracket to rounding.
+	for range 200 {
+		middle := low + (high-low)/2
+		if middle <= low || middle >= high {
+			break
+		}
+		if d.CDF(i, middle) >= p {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// Sample returns a draw of y for row i.
+func (d *Distribution) Sample(i int, rng *rand.Rand) (float64, error) {
+	p := &d.parts[rng.IntN(len(d.parts))]
+	sampler, err := Require[interface {
+		Sample(rng *rand.Rand, f float64) float64
+	}]("predict", "likelihood", p.at(i))
+	if err != nil {
+		return 0, err
+	}
+	return sampler.Sample(rng, p.mean[i]+math.Sqrt(p.variance[i])*rng.NormFloat64()), nil
+}
+
+// Prediction is the predictive distribution of rows in numbers: mean, standard
+// deviation and a central interval of y. All slices have one element a row.
+type Prediction struct {
+	Mean, SD, Lower, Upper []float64
+}
+
+// Predict returns the mean, the standard deviation and the central interval of
+// the given probability (0 means 0.9) of every row.
+func (f *Fitted) Predict(ws *Workspace, rows *Batch, interval float64) (*Prediction, error) {
+	if interval == 0 {
+		interval = 0.9
+	}
+	if !(interval > 0 && interval < 1) {
+		return nil, fmt.Errorf("predict: interval %v is not a probability between 0 and 1", interval)
+	}
+	dist, err := f.Distribution(ws, rows)
+	if err != nil {
+		return nil, err
+	}
+	n := dist.Rows()
+	out := &Prediction{
+		Mean: make([]float64, n), SD: make([]float64, n),
+		Lower: make([]float64, n), Upper: make([]float64, n),
+	}
+	dist.Each(ws, func(i int) {
+		mean, variance := dist.Moments(i)
+		out.Mean[i], out.SD[i] = mean, math.Sqrt(variance)
+		out.Lower[i] = dist.Quantile(i, (1-interval)/2)
+		out.Upper[i] = dist.Quantile(i, (1+interval)/2)
+	})
+	return out, nil
+}
+
+// rowsPerTask is how many rows a worker takes at a time: enough to outweigh the
+// hand-over, few enough to balance.
+const rowsPerTask = 64
+
+// Each calls do for every row, on the threads of the workspace; calls for
+// different rows may run at once and must write to different memory.
+func (d *Distribution) Each(ws *Workspace, do func(i int)) {
+	tasks := (d.rows + rowsPerTask - 1) / rowsPerTask
+	ws.Pool().Run(tasks, func(task, _ int) {
+		for i := task * rowsPerTask; i < min(d.rows, (task+1)*rowsPerTask); i++ {
+			do(i)
+		}
+	})
+}
