@@ -1,0 +1,310 @@
+package safetensors
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// parseHeader reads the JSON of a header. encoding/json is not used because it
+// keeps the last of duplicate keys and replaces broken text without a word: two
+// programs could then read different models from one file.
+func parseHeader(text []byte) (*header, error) {
+	if len(text) == 0 || text[0] != '{' {
+		return nil, fmt.Errorf("the header does not start with '{': this is no safetensors file")
+	}
+	if !utf8.Valid(text) {
+		return nil, fmt.Errorf("the header is not UTF-8")
+	}
+	p := &parser{text: text}
+	h := &header{metadata: map[string]string{}}
+	seen := map[string]bool{}
+	err := p.object(seen, func(name string) error {
+		if name == metadataKey {
+			return p.metadata(h.metadata)
+		}
+		if err := checkName("tensor", name); err != nil {
+			return err
+		}
+		if len(h.tensors) == maxEntries {
+			return fmt.Errorf("more than %d tensors", maxEntries)
+		}
+		t, err := p.tensor(name)
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", name, err)
+		}
+		h.tensors = append(h.tensors, t)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for ; p.at < len(text); p.at++ {
+		if text[p.at] != ' ' {
+			return nil, fmt.Errorf("header byte %d: only spaces may follow the JSON object", p.at)
+		}
+	}
+	slices.SortFunc(h.tensors, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	return h, nil
+}
+
+// A parser reads the part of JSON that headers use: objects, arrays of
+// non-negative integers, strings. text is valid UTF-8.
+type parser struct {
+	text []byte
+	at   int
+}
+
+func (p *parser) metadata(into map[string]string) error {
+	seen := map[string]bool{}
+	return p.object(seen, func(key string) error {
+		if err := checkName("metadata entry", key); err != nil {
+			return err
+		}
+		if len(into) == maxEntries {
+			return fmt.Errorf("more than %d metadata entries", maxEntries)
+		}
+		value, err := p.string()
+		if err != nil {
+			return fmt.Errorf("metadata %q: %w", key, err)
+		}
+		into[key] = value
+		return nil
+	})
+}
+
+func (p *parser) tensor(name string) (Info, error) {
+	t := Info{Name: name}
+	seen := map[string]bool{}
+	err := p.object(seen, func(key string) error {
+		switch key {
+		case "dtype":
+			text, err := p.string()
+			t.DType = DType(text)
+			return err
+		case "shape":
+			dims, err := p.integers(maxRank)
+			for _, dim := range dims {
+				if uint64(dim) > math.MaxInt { // on machines of 32 bits
+					return fmt.Errorf("dimension %d is too large for this machine", dim)
+				}
+				t.Shape = append(t.Shape, int(dim))
+			}
+			return err
+		case "data_offsets":
+			ends, err := p.integers(2)
+			if err == nil && len(ends) != 2 {
+				err = fmt.Errorf("data_offsets has %d numbers instead of 2", len(ends))
+			}
+			if err == nil {
+				t.begin, t.end = ends[0], ends[1]
+			}
+			return err
+		}
+		return fmt.Errorf("unknown key %q", key)
+	})
+	if err != nil {
+		return t, err
+	}
+	for _, key := range []string{"dtype", "shape", "data_offsets"} {
+		if !seen[key] {
+			return t, fmt.Errorf("%s is missing", key)
+		}
+	}
+	return t, nil
+}
+
+// object reads an object, calling member when its value is next. seen collects
+// the keys.
+func (p *parser) object(seen map[string]bool, member func(key string) error) error {
+	if err := p.expect('{'); err != nil {
+		return err
+	}
+	if p.accept('}') {
+		return nil
+	}
+	for {
+		key, err := p.string()
+		if err != nil {
+			return err
+		}
+		if seen[key] {
+			return fmt.Errorf("header byte %d: duplicate key %q", p.at, key)
+		}
+		seen[key] = true
+		if err := p.expect(':'); err != nil {
+			return err
+		}
+		if err := member(key); err != nil {
+			return err
+		}
+		if p.accept('}') {
+			return nil
+		}
+		if err := p.expect(','); err != nil {
+			return err
+		}
+	}
+}
+
+// integers reads an array of at most limit plain non-negative integers.
+func (p *parser) integers(limit int) ([]int64, error) {
+	if err := p.expect('['); err != nil {
+		return nil, err
+	}
+	var list []int64
+	if p.accept(']') {
+		return list, nil
+	}
+	for {
+		if len(list) == limit {
+			return nil, fmt.Errorf("header byte %d: more than %d numbers", p.at, limit)
+		}
+		value, err := p.integer()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+		if p.accept(']') {
+			return list, nil
+		}
+		if err := p.expect(','); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (p *parser) integer() (int64, error) {
+	p.skipSpace()
+	start, value := p.at, int64(0)
+	for ; p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9'; p.at++ {
+		digit := int64(p.text[p.at] - '0')
+		if value > (math.MaxInt64-digit)/10 {
+			return 0, fmt.Errorf("header byte %d: the number overflows", start)
+		}
+		value = 10*value + digit
+	}
+	if p.at == start {
+		return 0, fmt.Errorf("header byte %d: a non-negative integer is expected", start)
+	}
+	if p.text[start] == '0' && p.at > start+1 {
+		return 0, fmt.Errorf("header byte %d: a number starts with 0", start)
+	}
+	return value, nil // a fraction or exponent fails at the next expect
+}
+
+func (p *parser) string() (string, error) {
+	if err := p.expect('"'); err != nil {
+		return "", err
+	}
+	start := p.at
+	var out []byte // used once an escape is met
+	copied := start
+	for p.at < len(p.text) {
+		switch c := p.text[p.at]; {
+		case c == '"':
+			end := p.at
+			p.at++
+			if copied == start {
+				return string(p.text[start:end]), nil
+			}
+			return string(append(out, p.text[copied:end]...)), nil
+		case c < 0x20:
+			return "", fmt.Errorf("header byte %d: a control character stands in a string", p.at)
+		case c == '\\':
+			out = append(out, p.text[copied:p.at]...)
+			r, err := p.escape()
+			if err != nil {
+				return "", err
+			}
+			out = utf8.AppendRune(out, r)
+			copied = p.at
+		default:
+			p.at++
+		}
+	}
+	return "", fmt.Errorf("header byte %d: a string has no end", start-1)
+}
+
+// escape reads one escape sequence, a surrogate pair counting as one.
+func (p *parser) escape() (rune, error) {
+	start := p.at
+	p.at++
+	if p.at == len(p.text) {
+		return 0, fmt.Errorf("header byte %d: a string has no end", start)
+	}
+	c := p.text[p.at]
+	p.at++
+	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), nil
+	}
+	if c != 'u' {
+		return 0, fmt.Errorf("header byte %d: unknown escape \\%c", start, c)
+	}
+	r, err := p.fourHex()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	if p.at+2 <= len(p.text) && string(p.text[p.at:p.at+2]) == `\u` {
+		p.at += 2
+		low, err := p.fourHex()
+		if err != nil {
+			return 0, err
+		}
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, nil
+		}
+	}
+	return 0, fmt.Errorf("header byte %d: an unpaired surrogate stands in a string", start)
+}
+
+func (p *parser) fourHex() (rune, error) {
+	start := p.at
+	var r rune
+	for range 4 {
+		if p.at == len(p.text) {
+			return 0, fmt.Errorf("header byte %d: a string has no end", start)
+		}
+		switch c := p.text[p.at]; {
+		case '0' <= c && c <= '9':
+			r = 16*r + rune(c-'0')
+		case 'a' <= c && c <= 'f':
+			r = 16*r + rune(c-'a') + 10
+		case 'A' <= c && c <= 'F':
+			r = 16*r + rune(c-'A') + 10
+		default:
+			return 0, fmt.Errorf("header byte %d: \\u needs four hexadecimal digits", start)
+		}
+		p.at++
+	}
+	return r, nil
+}
+
+func (p *parser) skipSpace() {
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// accept moves past c if it is next.
+func (p *parser) accept(c byte) bool {
+	p.skipSpace()
+	if p.at < len(p.text) && p.text[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(c byte) error {
+	if p.accept(c) {
+		return nil
+	}
+	if p.at == len(p.text) {
+		return fmt.Errorf("header byte %d: the JSON ends where '%c' is expected", p.at, c)
+	}
+	return fmt.Errorf("header byte %d: '%c' is expected, not %q", p.at, c, p.text[p.at])
+}

@@ -1,0 +1,282 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// assemble builds a file from its parts, by the description of the format alone.
+func assemble(header string, data []byte) []byte {
+	out := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(out, header...), data...)
+}
+
+func open(file []byte) (*Reader, error) {
+	return NewReader(bytes.NewReader(file), int64(len(file)))
+}
+
+func mustOpen(t testing.TB, file []byte) *Reader {
+	t.Helper()
+	r, err := open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func mustWrite(t testing.TB, metadata map[string]string, tensors ...Tensor) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, metadata, tensors); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// The sample has every type, an empty tensor, a scalar, awkward names.
+func sample() (map[string]string, []Tensor) {
+	scalar := Of("scalar", []float64{math.Pi})
+	scalar.Shape = nil
+	return map[string]string{"model": `{"a":"<b>"}`, "é\n": "\x00\"\\\u2028"}, []Tensor{
+		Of("w", []float64{1, -2.5, math.Inf(1), math.Copysign(0, -1), math.SmallestNonzeroFloat64, math.MaxFloat64}, 2, 3),
+		Of("bytes", []uint8{1, 2, 3, 255, 0}),
+		Of("f32", []float32{1.5, -math.MaxFloat32, float32(math.Inf(-1))}, 3, 1),
+		Of("ids", []int64{math.MinInt64, 0, math.MaxInt64}),
+		Of("small ids \"x\"\t", []int32{math.MinInt32, -1, math.MaxInt32}),
+		Of("nothing", []float32{}, 4, 0, 2),
+		scalar,
+	}
+}
+
+// Both directions are checked against bytes put together by hand.
+func TestKnownBytes(t *testing.T) {
+	got := mustWrite(t, map[string]string{"k": "v\n\"\\"},
+		Of("b", []float32{1, -2}, 2, 1), Of("a", []uint8{7, 8, 9}), Of("c", []int64{-1}))
+	header := `{"__metadata__":{"k":"v\u000a\"\\","sha256":"` + knownDigest + `"},` +
+		`"a":{"dtype":"U8","shape":[3],"data_offsets":[16,19]},` +
+		`"b":{"dtype":"F32","shape":[2,1],"data_offsets":[8,16]},` +
+		`"c":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}`
+	header += strings.Repeat(" ", (8-len(header)%8)%8)
+	data := []byte{
+		255, 255, 255, 255, 255, 255, 255, 255, // -1
+		0, 0, 0x80, 0x3f, // 1
+		0, 0, 0, 0xc0, // -2
+		7, 8, 9,
+	}
+	if want := assemble(header, data); !bytes.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+
+	foreign := mustOpen(t, assemble(` {"x" :`[1:]+` { "shape":[ 2 , 1 ],"data_offsets":[0,8], "dtype":"F32"},`+
+		"\t\"\\u0061\\ud83d\\ude00\\/\":\r\n"+`{"dtype":"U8","shape":[3],"data_offsets":[8,11]}}   `, data[8:]))
+	if x, err := Read[float32](foreign, "x"); err != nil || !slices.Equal(x, []float32{1, -2}) {
+		t.Errorf("x is %v, %v", x, err)
+	}
+	if a, err := Read[uint8](foreign, "a😀/"); err != nil || !slices.Equal(a, []uint8{7, 8, 9}) {
+		t.Errorf("a is %v, %v", a, err)
+	}
+	if len(foreign.Metadata()) != 0 {
+		t.Errorf("metadata is %v", foreign.Metadata())
+	}
+	if err := foreign.Verify(); !errors.Is(err, ErrNoDigest) {
+		t.Errorf("Verify: %v", err)
+	}
+	mustOpen(t, assemble("{}", nil))
+}
+
+func TestRoundTrip(t *testing.T) {
+	metadata, tensors := sample()
+	file := mustWrite(t, metadata, tensors...)
+	if headerLength := binary.LittleEndian.Uint64(file); headerLength%8 != 0 {
+		t.Errorf("header has %d bytes: data is not aligned", headerLength)
+	}
+	r := mustOpen(t, file)
+	if err := r.Verify(); err != nil {
+		t.Error(err)
+	}
+	got := r.Metadata()
+	delete(got, DigestKey)
+	if fmt.Sprint(got) != fmt.Sprint(metadata) {
+		t.Errorf("metadata is %q, want %q", got, metadata)
+	}
+	if len(r.Tensors()) != len(tensors) {
+		t.Errorf("%d tensors, want %d", len(r.Tensors()), len(tensors))
+	}
+	for _, want := range tensors {
+		info, found := r.Tensor(want.Name)
+		if !found || info.DType != want.DType || !slices.Equal(info.Shape, want.Shape) {
+			t.Errorf("%q is %v, %v; want %v", want.Name, info, found, want)
+		}
+		if info.begin%int64(info.DType.Size()) != 0 {
+			t.Errorf("%q starts at %d: not aligned", want.Name, info.begin)
+		}
+		var stored, produced bytes.Buffer
+		if _, err := io.Copy(&stored, r.section(info)); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.Data(&produced); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(stored.Bytes(), produced.Bytes()) {
+			t.Errorf("%q holds %v, want %v", want.Name, stored.Bytes(), produced.Bytes())
+		}
+	}
+	w, err := Read[float64](r, "w")
+	if err != nil || w[1] != -2.5 || !math.IsInf(w[2], 1) || !math.Signbit(w[3]) || w[4] != math.SmallestNonzeroFloat64 {
+		t.Errorf("w is %v, %v", w, err)
+	}
+	if ids, err := Read[int64](r, "ids"); err != nil || !slices.Equal(ids, []int64{math.MinInt64, 0, math.MaxInt64}) {
+		t.Errorf("ids is %v, %v", ids, err)
+	}
+	if ids, err := Read[int32](r, "small ids \"x\"\t"); err != nil || !slices.Equal(ids, []int32{math.MinInt32, -1, math.MaxInt32}) {
+		t.Errorf("small ids is %v, %v", ids, err)
+	}
+	if s, err := Read[float64](r, "scalar"); err != nil || !slices.Equal(s, []float64{math.Pi}) {
+		t.Errorf("scalar is %v, %v", s, err)
+	}
+	if n, err := Read[float32](r, "nothing"); err != nil || len(n) != 0 {
+		t.Errorf("nothing is %v, %v", n, err)
+	}
+}
+
+func TestSameBytesInAnyOrder(t *testing.T) {
+	metadata, tensors := sample()
+	want := mustWrite(t, metadata, tensors...)
+	for range len(tensors) {
+		tensors = append(tensors[1:], tensors[0])
+		if !bytes.Equal(mustWrite(t, metadata, tensors...), want) {
+			t.Fatal("the bytes depend on the order of the tensors")
+		}
+	}
+}
+
+// A file larger than the conversion buffer, written in odd pieces, read whole
+// and in windows, with a reader that never gives more than asked.
+func TestLargeTensorsInPieces(t *testing.T) {
+	const n = 3*chunkBytes/8 + 17
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = math.Sin(float64(i))
+	}
+	pieces := Tensor{Name: "v", DType: F64, Shape: []int{n}, Data: func(w io.Writer) error {
+		for piece := range slices.Chunk(values, 1001) {
+			if err := Encode(w, piece); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	file := mustWrite(t, nil, pieces)
+	if !bytes.Equal(file, mustWrite(t, nil, Of("v", values))) {
+		t.Error("the bytes depend on how the tensor is produced")
+	}
+	path := filepath.Join(t.TempDir(), "v.safetensors")
+	if err := os.WriteFile(path, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := Read[float64](r, "v"); err != nil || !slices.Equal(got, values) {
+		t.Errorf("Read differs: %v", err)
+	}
+	for _, window := range [][2]int{{0, 1}, {0, 0}, {n, 0}, {n - 1, 1}, {1000, chunkBytes/8 + 1}, {0, n}} {
+		dst := make([]float64, window[1])
+		if err := ReadTo(r, dst, "v", window[0]); err != nil || !slices.Equal(dst, values[window[0]:window[0]+window[1]]) {
+			t.Errorf("window %v differs: %v", window, err)
+		}
+	}
+	for _, window := range [][2]int{{-1, 1}, {0, n + 1}, {n, 1}, {n + 1, 0}, {math.MaxInt, 1}} {
+		err := ReadTo(r, make([]float64, window[1]), "v", window[0])
+		if err == nil || !strings.Contains(err.Error(), "cannot read") {
+			t.Errorf("window %v: error is %v", window, err)
+		}
+	}
+	if err := r.Verify(); err != nil {
+		t.Error(err)
+	}
+
+	// The file shrinks after it was opened.
+	if err := os.Truncate(path, int64(len(file)-8)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Verify(); err == nil || !strings.Contains(err.Error(), "truncated") {
+		t.Errorf("Verify of a shrunk file: %v", err)
+	}
+	if _, err := Read[float64](r, "v"); err == nil || !strings.Contains(err.Error(), "truncated: 8 bytes are missing") {
+		t.Errorf("Read of a shrunk file: %v", err)
+	}
+}
+
+// countingReader counts what is read, to show that tensors are not touched
+// before they are asked for.
+type countingReader struct {
+	io.ReaderAt
+	read int
+}
+
+func (c *countingReader) ReadAt(b []byte, offset int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(b, offset)
+	c.read += n
+	return n, err
+}
+
+func TestRandomAccessReadsNoMore(t *testing.T) {
+	file := mustWrite(t, nil, Of("big", make([]float64, 100_000)), Of("small", []int32{1, 2}))
+	counter := &countingReader{ReaderAt: bytes.NewReader(file)}
+	r, err := NewReader(counter, int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	headerBytes := len(file) - 800_000 - 8
+	if counter.read != headerBytes {
+		t.Errorf("opening read %d bytes, the header has %d", counter.read, headerBytes)
+	}
+	if _, err := Read[int32](r, "small"); err != nil || counter.read != headerBytes+8 {
+		t.Errorf("reading 8 bytes read %d (%v)", counter.read-headerBytes, err)
+	}
+	if err := ReadTo(r, make([]float64, 3), "big", 99_000); err != nil || counter.read != headerBytes+8+24 {
+		t.Errorf("reading 24 more bytes read %d (%v)", counter.read-headerBytes-8, err)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	r := mustOpen(t, mustWrite(t, nil, Of("w", []float64{1})))
+	if _, err := Read[float64](r, "v"); err == nil || err.Error() != `safetensors: there is no tensor "v"` {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := Read[float32](r, "w"); err == nil || err.Error() != `safetensors: tensor "w" is F64, not F32` {
+		t.Errorf("error is %v", err)
+	}
+	if info, found := r.Tensor("v"); found || info.Len() != 0 {
+		t.Errorf("found %v", info)
+	}
+	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("opening a folder: %v", err)
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("opening nothing: %v", err)
+	}
+}
+
+func TestDescriptionsAreCopies(t *testing.T) {
+	r := mustOpen(t, mustWrite(t, map[string]string{"k": "v"}, Of("w", []float64{1, 2}, 1, 2)))
+	r.Metadata()["k"] = "changed"
+	r.Tensors()[0].Shape[0] = 9
+	one, _ := r.Tensor("w")
+	one.Shape[0] = 9
+	if again, _ := r.Tensor("w"); again.Shape[0] != 1 || r.Metadata()["k"] != "v" {
+		t.Error("a caller can change what a Reader holds")
+	}
+}

@@ -1,0 +1,158 @@
+package safetensors
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// Tensor is a tensor to be written.
+type Tensor struct {
+	Name  string
+	DType DType
+	Shape []int // row-major; empty for a single number
+
+	// Data sends the elements to w, row by row, little-endian; see Encode. It is
+	// called twice and must send the same bytes both times.
+	Data func(w io.Writer) error
+}
+
+// Of returns a tensor backed by a slice, which must not change until it is
+// written. Without a shape it is a vector.
+func Of[T Element](name string, values []T, shape ...int) Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(values)}
+	}
+	return Tensor{
+		Name:  name,
+		DType: TypeOf[T](),
+		Shape: slices.Clone(shape),
+		Data:  func(w io.Writer) error { return Encode(w, values) },
+	}
+}
+
+// Write writes a file to w. The result depends on nothing but the content of
+// the arguments; the order of tensors does not matter. An error of a Data
+// function is wrapped. After an error w may hold a part of the file.
+//
+// The entry DigestKey is added to the metadata, which is not modified.
+func Write(w io.Writer, metadata map[string]string, tensors []Tensor) error {
+	if err := write(w, metadata, tensors); err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
+	return nil
+}
+
+func write(w io.Writer, metadata map[string]string, tensors []Tensor) error {
+	h, sources, err := plan(metadata, tensors)
+	if err != nil {
+		return err
+	}
+	order, err := h.layOut()
+	if err != nil {
+		return err
+	}
+	hashes := make([][sha256.Size]byte, len(h.tensors))
+	for i, t := range h.tensors {
+		if hashes[i], err = produce(io.Discard, t, sources[t.Name]); err != nil {
+			return err
+		}
+	}
+	h.metadata[DigestKey] = digest(h, hashes)
+	start, err := h.encode()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(start); err != nil {
+		return err
+	}
+	for _, i := range order {
+		t := h.tensors[i]
+		again, err := produce(w, t, sources[t.Name])
+		if err != nil {
+			return err
+		}
+		if again != hashes[i] {
+			return fmt.Errorf("tensor %q changed while it was written: Data must send the same bytes each time", t.Name)
+		}
+	}
+	return nil
+}
+
+// plan checks everything that can be checked before a tensor is produced.
+func plan(metadata map[string]string, tensors []Tensor) (*header, map[string]func(io.Writer) error, error) {
+	if len(tensors) > maxEntries || len(metadata) >= maxEntries {
+		return nil, nil, fmt.Errorf("%d tensors and %d metadata entries: fewer than %d of each are allowed", len(tensors), len(metadata), maxEntries)
+	}
+	h := &header{metadata: map[string]string{}}
+	maps.Copy(h.metadata, metadata)
+	for _, key := range sortedKeys(metadata) {
+		if err := checkName("metadata entry", key); err != nil {
+			return nil, nil, err
+		}
+		if key == DigestKey {
+			return nil, nil, fmt.Errorf("metadata %q is reserved for the digest: choose another key", key)
+		}
+		if !utf8.ValidString(metadata[key]) {
+			return nil, nil, fmt.Errorf("metadata %q is not UTF-8: store bytes as a U8 tensor", key)
+		}
+	}
+	sources := make(map[string]func(io.Writer) error, len(tensors))
+	for _, t := range tensors {
+		if err := checkName("tensor", t.Name); err != nil {
+			return nil, nil, err
+		}
+		if t.Name == metadataKey {
+			return nil, nil, fmt.Errorf("a tensor cannot be named %q: the format reserves it", t.Name)
+		}
+		if t.Data == nil {
+			return nil, nil, fmt.Errorf("tensor %q has no Data", t.Name)
+		}
+		h.tensors = append(h.tensors, Info{Name: t.Name, DType: t.DType, Shape: slices.Clone(t.Shape)})
+		sources[t.Name] = t.Data
+	}
+	return h, sources, nil
+}
+
+// produce sends a tensor to w and returns its hash. It fails unless the tensor
+// has exactly the size of its shape.
+func produce(w io.Writer, t Info, data func(io.Writer) error) ([sha256.Size]byte, error) {
+	meter := &meter{out: w, hash: sha256.New(), left: t.Bytes()}
+	err := data(meter)
+	if errors.Is(err, errTooLong) || meter.overrun {
+		return [sha256.Size]byte{}, fmt.Errorf("tensor %q: shape %v of %s is %d bytes, its Data sends more", t.Name, t.Shape, t.DType, t.Bytes())
+	}
+	if err != nil {
+		return [sha256.Size]byte{}, fmt.Errorf("tensor %q: %w", t.Name, err)
+	}
+	if meter.left > 0 {
+		return [sha256.Size]byte{}, fmt.Errorf("tensor %q: shape %v of %s is %d bytes, its Data sends %d", t.Name, t.Shape, t.DType, t.Bytes(), t.Bytes()-meter.left)
+	}
+	return [sha256.Size]byte(meter.hash.Sum(nil)), nil
+}
+
+var errTooLong = errors.New("more bytes than the shape has")
+
+// A meter passes on at most left bytes, and hashes them.
+type meter struct {
+	out     io.Writer
+	hash    hash.Hash
+	left    int64
+	overrun bool // remembered for Data functions that ignore errors
+}
+
+func (m *meter) Write(b []byte) (int, error) {
+	if int64(len(b)) > m.left {
+		m.overrun = true
+		return 0, errTooLong
+	}
+	m.hash.Write(b) // never fails, by its contract
+	n, err := m.out.Write(b)
+	m.left -= int64(n)
+	return n, err
+}
