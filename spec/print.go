@@ -1,0 +1,238 @@
+package spec
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// String is the formula in canonical spacing, with the parentheses it needs.
+func (f Formula) String() string { return text(f) }
+
+// String is the term with its minus sign, if any.
+func (t Term) String() string { return text(t) }
+
+// String is the name, in backquotes unless it is plain.
+func (c Column) String() string { return text(c) }
+
+// String is ".".
+func (d Dot) String() string { return "." }
+
+// String is the shortest decimal that reads back as the same float64.
+func (n Number) String() string { return formatNumber(n.Value) }
+
+// String is the text in double quotes.
+func (t Text) String() string { return quote(t.Value, '"') }
+
+// String is @path, quoted where needed.
+func (f File) String() string { return text(f) }
+
+// String is [a, b].
+func (l List) String() string { return text(l) }
+
+// String is name(a, key=b), positional arguments first. A spec without
+// arguments is its bare name.
+func (c Call) String() string {
+	if len(c.Args) == 0 && len(c.Named) == 0 && !c.nested {
+		return c.Name
+	}
+	return text(c)
+}
+
+// String is key=value or key=~value.
+func (a Argument) String() string { return text(a) }
+
+// String is the expression with the parentheses that precedence demands.
+func (b Binary) String() string { return text(b) }
+
+// String is -operand.
+func (n Negative) String() string { return text(n) }
+
+func text(n Node) string {
+	var out strings.Builder
+	write(&out, n, 0)
+	return out.String()
+}
+
+// Binding strengths. A Negative binds like a sum: -a:b is -(a:b), and it needs
+// parentheses everywhere but at the start of a sum.
+const (
+	bindsSum = iota + 1
+	bindsProduct
+	bindsInteraction
+	bindsAtom
+)
+
+func strength(n Node) int {
+	switch n := n.(type) {
+	case Binary:
+		return n.Op.strength()
+	case Negative:
+		return bindsSum
+	}
+	return bindsAtom
+}
+
+func (o Operator) strength() int {
+	switch o {
+	case Interaction:
+		return bindsInteraction
+	case Cross:
+		return bindsProduct
+	}
+	return bindsSum
+}
+
+// write appends n, in parentheses if it binds more loosely than least.
+func write(out *strings.Builder, n Node, least int) {
+	if strength(n) < least {
+		out.WriteByte('(')
+		defer out.WriteByte(')')
+	}
+	switch n := n.(type) {
+	case Formula:
+		writeFormula(out, n)
+	case Term:
+		if n.Minus {
+			out.WriteByte('-')
+		}
+		write(out, n.Expr, bindsProduct)
+	case Argument:
+		out.WriteString(n.Key)
+		out.WriteByte('=')
+		if n.Guess {
+			out.WriteByte('~')
+		}
+		write(out, n.Value, 0)
+	case Column:
+		if plainName(n.Name) {
+			out.WriteString(n.Name)
+		} else {
+			out.WriteString(quote(n.Name, '`'))
+		}
+	case File:
+		out.WriteByte('@')
+		if n.Path == "" || strings.ContainsFunc(n.Path, endsPath) {
+			out.WriteString(quote(n.Path, '"'))
+		} else {
+			out.WriteString(n.Path)
+		}
+	case List:
+		out.WriteByte('[')
+		for i, item := range n.Items {
+			separate(out, i)
+			write(out, item, 0)
+		}
+		out.WriteByte(']')
+	case Call:
+		out.WriteString(n.Name)
+		out.WriteByte('(')
+		for i, arg := range n.Args {
+			separate(out, i)
+			write(out, arg, 0)
+		}
+		for i, arg := range n.Named {
+			separate(out, len(n.Args)+i)
+			write(out, arg, 0)
+		}
+		out.WriteByte(')')
+	case Binary:
+		write(out, n.Left, n.Op.strength())
+		if n.Op == Interaction {
+			out.WriteByte(':')
+		} else {
+			out.WriteString(" " + n.Op.String() + " ")
+		}
+		write(out, n.Right, n.Op.strength()+1)
+	case Negative:
+		out.WriteByte('-')
+		switch n.Operand.(type) {
+		case Column, Dot, Call:
+			write(out, n.Operand, 0)
+		default: // -2 would read back as a literal, -2 * a as (-2) * a
+			out.WriteByte('(')
+			write(out, n.Operand, 0)
+			out.WriteByte(')')
+		}
+	case nil:
+	default:
+		out.WriteString(n.String())
+	}
+}
+
+func writeFormula(out *strings.Builder, f Formula) {
+	if f.Target != nil {
+		write(out, f.Target, bindsProduct)
+		out.WriteString(" ~ ")
+	}
+	for i, term := range f.Terms {
+		if i > 0 {
+			if term.Minus {
+				out.WriteString(" - ")
+				term.Minus = false
+			} else {
+				out.WriteString(" + ")
+			}
+		}
+		write(out, term, 0)
+	}
+}
+
+func separate(out *strings.Builder, i int) {
+	if i > 0 {
+		out.WriteString(", ")
+	}
+}
+
+func quote(s string, mark byte) string {
+	q := string(rune(mark))
+	return q + strings.ReplaceAll(s, q, q+q) + q
+}
+
+// formatNumber writes shortest round-trip decimals, positional where a person
+// would: 1e-3 prints as 0.001, 1e6 as 1000000, 1e-9 as 1e-9.
+func formatNumber(v float64) string {
+	switch size := math.Abs(v); {
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	case size == 0 || size >= 1e-4 && size < 1e15:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	s := strconv.FormatFloat(v, 'e', -1, 64)
+	s = strings.Replace(s, "e+", "e", 1)
+	return strings.Replace(s, "e-0", "e-", 1)
+}
+
+// plainName reports whether a name can stand without backquotes; it is the
+// printing twin of the scanner's rule for names.
+func plainName(s string) bool {
+	first, width := utf8.DecodeRuneInString(s)
+	if s == "inf" || !nameStart(first) && first != '.' {
+		return false
+	}
+	if first == '.' && len(s) > width && s[width] >= '0' && s[width] <= '9' {
+		return false
+	}
+	for _, r := range s {
+		if !nameRune(r) || r == utf8.RuneError {
+			return false
+		}
+	}
+	return strings.ContainsFunc(s, nameStart)
+}
+
+func nameStart(r rune) bool { return r == '_' || unicode.IsLetter(r) }
+
+// nameRune includes combining marks, so that decomposed accents are letters.
+func nameRune(r rune) bool {
+	return nameStart(r) || r == '.' || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// endsPath reports the characters that end a file path written without quotes.
+func endsPath(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune(",()[]\"'`", r)
+}

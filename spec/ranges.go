@@ -1,0 +1,89 @@
+package spec
+
+import "math"
+
+// Range is an interval of allowed numbers, for the readers of [Arguments].
+type Range struct {
+	low, high         float64
+	lowOpen, highOpen bool // the end itself is excluded
+	infinity          bool // +∞ is allowed as well
+}
+
+// Any is every number, infinite ones included.
+func Any() Range { return Range{low: math.Inf(-1), high: math.Inf(1)} }
+
+// Finite is every number but ±∞.
+func Finite() Range {
+	return Range{low: math.Inf(-1), high: math.Inf(1), lowOpen: true, highOpen: true}
+}
+
+// Positive is 0 < v < ∞.
+func Positive() Range { return Above(0) }
+
+// Probability is 0 ≤ v ≤ 1.
+func Probability() Range { return Between(0, 1) }
+
+// Fraction is 0 < v < 1.
+func Fraction() Range { return Range{high: 1, lowOpen: true, highOpen: true} }
+
+// Between is low ≤ v ≤ high.
+func Between(low, high float64) Range { return Range{low: low, high: high} }
+
+// AtLeast is low ≤ v < ∞.
+func AtLeast(low float64) Range { return Range{low: low, high: math.Inf(1), highOpen: true} }
+
+// Above is low < v < ∞.
+func Above(low float64) Range {
+	return Range{low: low, high: math.Inf(1), lowOpen: true, highOpen: true}
+}
+
+// OrInfinity also allows +∞, such as the degrees of freedom of a normal limit.
+func (r Range) OrInfinity() Range {
+	r.infinity = true
+	return r
+}
+
+// Contains reports whether v is allowed. NaN never is.
+func (r Range) Contains(v float64) bool {
+	if math.IsInf(v, 1) && r.infinity {
+		return true
+	}
+	above := v > r.low || v == r.low && !r.lowOpen
+	below := v < r.high || v == r.high && !r.highOpen
+	return above && below
+}
+
+// String completes the sentence "it must be …".
+func (r Range) String() string {
+	var s string
+	switch noLow, noHigh := math.IsInf(r.low, -1), math.IsInf(r.high, 1); {
+	case noLow && noHigh && r.lowOpen:
+		if s = "finite"; !r.infinity {
+			return s
+		}
+	case noLow && noHigh:
+		return "a number"
+	case noHigh && r.lowOpen && r.low == 0:
+		s = "positive"
+	case noHigh && r.lowOpen:
+		s = "greater than " + formatNumber(r.low)
+	case noHigh:
+		s = formatNumber(r.low) + " or more"
+	default:
+		s = "between " + formatNumber(r.low) + " and " + formatNumber(r.high)
+		if r.lowOpen && r.highOpen {
+			s += ", both excluded"
+		}
+	}
+	switch {
+	case r.infinity:
+		s += ", or inf"
+	case math.IsInf(r.high, 1) && r.highOpen:
+		s += " and finite"
+	}
+	return s
+}
+
+// isWhole bounds integers to those that float64 holds exactly and every int
+// of 64 bits holds too, ±2⁵³.
+func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) <= 1<<53 }
