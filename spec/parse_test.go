@@ -245,3 +245,45 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d brackets, twice: %v", MaxDepth, err)
 	}
 }
+
+// The product's own description of the language must be readable.
+func TestEveryPartOfTheLanguage(t *testing.T) {
+	for _, text := range []string{
+		"log(price) ~ . - id + rbf(lat, lon, n=400) + matern32(age) + onehot(zip) + size:rooms + offset(log(exposure))",
+		"y ~ radial(a, b, centres=5) + sigmoid(a, centres=3) + hsgp(a, b, kernel=matern52, m=[10, 10]) + weight(e)",
+		"y ~ rbf(., kind=fastfood, ard=false, lengthscale_prior=none, frequencies=@w.csv) + hash(a:b, c, bits=22)",
+		"y ~ 0 + center(log(a)) + scale(sqrt(square(exp(b))))",
+	} {
+		if f, err := ParseFormula(text); err != nil || f.String() != text {
+			t.Errorf("%s: %s, %v", text, f, err)
+		}
+	}
+	for _, text := range []string{
+		"gaussian", "gaussian(variance=0.1)", "bernoulli(link=probit)", "binomial(trials=n)", "studentt(df=4)", "laplace(scale=0.1)",
+		"spikeslab(inclusion=0.01, slab=1, spike=0.001)", "auto", "exact(starts=10)", "svi(components=3, batch=512)",
+		"laplace(method=gist, variances=nystrom)", "gibbs(chains=4)", "sep(batch=100, prior_every=15)", "convex(variances=xdiag, k=80)",
+		"normal(ard=true)",
+	} {
+		if c, err := ParseSpec(text); err != nil || c.String() != text {
+			t.Errorf("%s: %s, %v", text, c, err)
+		}
+	}
+}
+
+func BenchmarkParseFormula(b *testing.B) {
+	for name, text := range map[string]string{
+		"typical": "log(price) ~ . - id + rbf(lat, lon, n=400) + matern32(age) + onehot(zip) + size:rooms + offset(log(exposure))",
+		"longest": strings.Repeat("x + ", MaxLength/4-1) + "x",
+		"refused": strings.Repeat("気, ", MaxLength/5),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ParseFormula(text); err != nil {
+					_ = err.Error() + err.(*Error).Caret()
+				}
+			}
+		})
+	}
+}

@@ -15,7 +15,7 @@ func strangeCharacter(r rune, rest string) (message, remedy string) {
 	case '^':
 		return "^ is not an operator here", "write square(x) or poly(x, 2) for powers, a:b for interactions"
 	case '|':
-		return "| is not an operator here", "for an effect of each group write onehot(group), for slopes by group x:group"
+		return "| is not an operator here", "of alternatives write one; for an effect of each group write onehot(group), for slopes by group x:group"
 	case '/':
 		return "/ is not an operator here", "write a + a:b for b within a; a ratio is a column of its own; a path is written @path, a column name with / in backquotes"
 	case '%':
