@@ -1,10 +1,6 @@
 package special
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mathext"
-)
+import "math"
 
 // LogGamma is log Γ(x) for x > 0.
 func LogGamma(x float64) float64 {
@@ -26,14 +22,16 @@ func StirlingError(x float64) float64 {
 }
 
 // DigammaMinusLog is ψ(x) − log x for x > 0, which falls as −1/(2x): the two
-// terms cancel at large x and are never formed there.
+// terms cancel at large x and are never formed. (mathext.Digamma is good to 1e-10
+// only.)
 func DigammaMinusLog(x float64) float64 {
-	if x < 12 {
-		return mathext.Digamma(x) - math.Log(x)
+	sum := 0.0
+	for ; x < 12; x++ { // ψ(x+1) = ψ(x) + 1/x
+		sum += LogRemainder(1 / x)
 	}
 	// Abramowitz & Stegun 6.3.18.
 	u := 1 / (x * x)
-	return -0.5/x + u*(-1.0/12+u*(1.0/120+u*(-1.0/252+u*(1.0/240+u*(-1.0/132+u*691.0/32760)))))
+	return sum + -0.5/x + u*(-1.0/12+u*(1.0/120+u*(-1.0/252+u*(1.0/240+u*(-1.0/132+u*691.0/32760)))))
 }
 
 // LogGammaHalfStep is log Γ(x+½) − log Γ(x) for x > 0, by its asymptotic series

@@ -24,11 +24,11 @@ func TanhRatio(v float64) float64 {
 }
 
 // TanhCurvature is (tanh v/v + tanh²v − 1)/v², the curvature of the logistic
-// site as a function of the squared argument; 2/3 at the origin. Below 0.3 in
+// site as a function of the squared argument; 2/3 at the origin. Below 0.15 in
 // size the series replaces the difference of nearly equal terms.
 func TanhCurvature(v float64) float64 {
 	v = math.Abs(v)
-	if v < 0.3 {
+	if v < 0.15 {
 		// Taylor coefficients of tanh(v)/v − sech²(v), lowered by v².
 		x := v * v
 		return 2.0/3 + x*(-8.0/15+x*(34.0/105+x*(-496.0/2835+x*(2764.0/31185+

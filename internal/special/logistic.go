@@ -107,5 +107,8 @@ func BernoulliDivergence(w, complement, shift float64) float64 {
 		return LogAddExp(math.Log1p(-w), math.Log(w)+shift) - w*shift
 	}
 	u := w * math.Expm1(shift)
+	if math.Abs(shift) > 1 { // the two terms are no longer alike
+		return math.Log1p(u) - w*shift
+	}
 	return LogRemainder(u) + w*ExpRemainder(shift)
 }

@@ -1,0 +1,232 @@
+package quad
+
+import (
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// relative fails unless got is want up to tolerance, relative above 1 in size.
+func relative(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*math.Max(1, math.Abs(want))) {
+		t.Errorf("%s = %.17g, want %.17g (difference %.2g, tolerance %.2g)", what, got, want, got-want, tolerance)
+	}
+}
+
+func TestHermite(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 20, 32, 64, 128} {
+		rule := Hermite(n)
+		moment := 1.0 // E z^k = (k−1)!! for even k
+		for k := 0; k < 2*n && k <= 40; k += 2 {
+			sum := 0.0
+			for i, x := range rule.Nodes {
+				sum += rule.Weights[i] * math.Pow(x, float64(k))
+			}
+			// Rounding of x is amplified k times by the power.
+			if math.Abs(sum/moment-1) > 1e-13*float64(k+1) {
+				t.Errorf("n=%d: moment %d is off by %.2g", n, k, sum/moment-1)
+			}
+			moment *= float64(k + 1)
+		}
+		for i := 1; i < n; i++ {
+			if rule.Nodes[i] <= rule.Nodes[i-1] || rule.Nodes[i] != -rule.Nodes[n-1-i] {
+				t.Errorf("n=%d: nodes do not ascend symmetrically", n)
+			}
+		}
+	}
+}
+
+// TestKronrod: a 15-point Kronrod rule is exact to degree 22, its Gauss part to 13.
+func TestKronrod(t *testing.T) {
+	for degree := 0; degree <= 22; degree++ {
+		want := 0.0
+		if degree%2 == 0 {
+			want = 2 / float64(degree+1)
+		}
+		power := func(x float64) (a, b, c float64) { return math.Pow(x, float64(degree)), 0, 0 }
+		var p panel
+		p.integrate(power, -1, 1)
+		relative(t, "Kronrod", p.value[0], want, 1e-15)
+		if degree <= 13 && p.difference[0] > 1e-15 {
+			t.Errorf("Gauss rule is off by %g at degree %d", p.difference[0], degree)
+		}
+	}
+}
+
+func TestNormalClosedForms(t *testing.T) {
+	for _, mean := range []float64{-40, -3, 0, 0.7, 40} {
+		for _, variance := range []float64{0, 1e-8, 0.3, 1, 25} {
+			a, b, c := Normal(func(f float64) (float64, float64, float64) {
+				return f * f, math.Exp(f), math.Cos(f)
+			}, mean, variance)
+			relative(t, "E f²", a, mean*mean+variance, 1e-13)
+			relative(t, "E eᶠ", b, math.Exp(mean+variance/2), 1e-12)
+			relative(t, "E cos f", c, math.Cos(mean)*math.Exp(-variance/2), 1e-13)
+		}
+	}
+}
+
+// TestTiltedClosedForms: a Gaussian and a probit likelihood have closed forms.
+func TestTiltedClosedForms(t *testing.T) {
+	for _, mean := range []float64{-40, -3, 0, 0.7, 40} {
+		for _, variance := range []float64{1e-8, 0.3, 1, 25} {
+			for _, noise := range []float64{1e-4, 0.5, 100} {
+				y := 1.3
+				logZ, dMean, dVariance := Tilted(func(f float64) (float64, float64, float64) {
+					return -(y - f) * (y - f) / (2 * noise), (y - f) / noise, -1 / noise
+				}, mean, variance)
+				s, d := variance+noise, y-mean
+				// The rounding of log densities of the size of d²/noise.
+				tolerance := 1e-13 * (1 + d*d/noise)
+				relative(t, "Gaussian logZ", logZ, math.Log(noise/s)/2-d*d/(2*s), tolerance)
+				relative(t, "Gaussian dMean", dMean, d/s, tolerance)
+				relative(t, "Gaussian dVariance", dVariance, (d*d/s-1)/(2*s), tolerance)
+			}
+			logZ, dMean, dVariance := Tilted(func(f float64) (float64, float64, float64) {
+				r, slope := special.InverseMills(f)
+				return special.LogNormalCDF(f), r, -slope
+			}, mean, variance)
+			s := 1 + variance
+			z := mean / math.Sqrt(s)
+			r, _ := special.InverseMills(z)
+			relative(t, "probit logZ", logZ, special.LogNormalCDF(z), 1e-12)
+			relative(t, "probit dMean", dMean, r/math.Sqrt(s), 1e-12)
+			relative(t, "probit dVariance", dVariance, -z*r/(2*s), 1e-10)
+		}
+	}
+}
+
+func TestAdaptive(t *testing.T) {
+	a, b, c := Adaptive(func(x float64) (float64, float64, float64) {
+		return math.Exp(-x), 1 / (1e-4 + (x-1)*(x-1)), math.Sqrt(x)
+	}, []float64{0, 1, 3}, 1e-12)
+	relative(t, "∫e⁻ˣ", a, -math.Expm1(-3), 1e-13)
+	relative(t, "∫Lorentz", b, 100*(math.Atan(200)+math.Atan(100)), 1e-12)
+	relative(t, "∫√x", c, 2*math.Sqrt(3), 1e-11)
+}
+
+// TestLogisticMixture compares the mixture with adaptive quadrature far beyond
+// the range that fits reach.
+func TestLogisticMixture(t *testing.T) {
+	for _, variance := range []float64{0, 1e-6, 0.01, 0.3, 1, 4, 25, 400} {
+		for mean := -40.0; mean <= 40; mean += 0.625 {
+			value, first, second := Softplus(mean, variance)
+			wantValue, wantFirst, wantSecond := Normal(func(f float64) (float64, float64, float64) {
+				p := special.Sigmoid(f)
+				return special.Softplus(f), p, p * special.Sigmoid(-f) / 2
+			}, mean, variance)
+			relative(t, "E softplus", value, wantValue, 1e-10)
+			relative(t, "E σ", first, wantFirst, 1e-10)
+			relative(t, "½E σσ", second, wantSecond, 1e-10)
+			p, q, d := Sigmoid(mean, variance)
+			relative(t, "Sigmoid", p, wantFirst, 1e-10)
+			relative(t, "1−Sigmoid", q, 1-wantFirst, 1e-10)
+			relative(t, "Sigmoid'", d, 2*wantSecond, 2e-10)
+			if variance == 0 {
+				continue
+			}
+			logZ, dMean, dVariance := LogSigmoid(mean, variance)
+			wantZ, wantM, wantV := tiltedLogSigmoid(mean, variance)
+			relative(t, "log E σ", logZ, wantZ, 1e-8)
+			relative(t, "∂ log E σ/∂m", dMean, wantM, 1e-8)
+			relative(t, "∂ log E σ/∂v", dVariance, wantV, 1e-8)
+		}
+	}
+}
+
+// TestLogisticRule derives the mixture again: the moments of log λ under the
+// Kolmogorov density, which a Gauss rule of 14 nodes matches up to order 27.
+func TestLogisticRule(t *testing.T) {
+	for order := 0; order <= 27; order++ {
+		want, _, size := Adaptive(func(u float64) (float64, float64, float64) {
+			// u is log λ, centred near its mean to keep the powers tame.
+			w := kolmogorovDensity(math.Exp(u)) * math.Exp(u)
+			power := math.Pow(u+0.2, float64(order))
+			return w * power, 0, w * math.Abs(power)
+		}, []float64{-2.5, -1, -0.5, 0, 0.5, 1, 2.2}, 1e-13)
+		got := 0.0
+		for _, node := range logistic {
+			got += node.weight * math.Pow(math.Log(node.variance/4)/2+0.2, float64(order))
+		}
+		// Nodes are rounded at 1e-16 and the power amplifies that by its order.
+		if math.Abs(got-want) > 1e-11*size {
+			t.Errorf("moment %d: %.17g, want %.17g", order, got, want)
+		}
+	}
+}
+
+// kolmogorovDensity is the density of the limit of Kolmogorov's statistic, by
+// the theta series that converges fast on either side.
+func kolmogorovDensity(x float64) float64 {
+	sum := 0.0
+	if x < 0.75 {
+		for j := 1.0; j < 40; j += 2 {
+			a := j * j * math.Pi * math.Pi / (8 * x * x)
+			sum += math.Exp(-a) * (2*a - 1)
+		}
+		return math.Sqrt(2*math.Pi) / (x * x) * sum
+	}
+	sign := 1.0
+	for j := 1.0; j < 30; j++ {
+		sum += sign * j * j * math.Exp(-2*j*j*x*x)
+		sign = -sign
+	}
+	return 8 * x * sum
+}
+
+func TestQuantile(t *testing.T) {
+	for _, p := range []float64{1e-12, 1e-3, 0.2, 0.5, 0.975, 1 - 1e-9} {
+		for _, start := range []float64{-50, 0, 3} {
+			y := Quantile(special.NormalCDF, p, start, 1, math.Inf(-1), math.Inf(1))
+			// In units of y the root is as sharp as p/φ(y) allows.
+			relative(t, "normal quantile", y, special.NormalQuantile(p), 1e-12+1e-15/special.NormalDensity(y))
+		}
+		exponential := func(y float64) float64 { return -math.Expm1(-y) }
+		y := Quantile(exponential, p, 40, 1, 0, math.Inf(1))
+		relative(t, "exponential quantile over itself", y/-math.Log1p(-p), 1, 1e-7)
+		geometric := func(y float64) float64 { return 1 - math.Pow(0.9, y+1) }
+		k := Count(geometric, p, 7, 3, 0, math.Inf(1))
+		if geometric(k) < p || k > 0 && geometric(k-1) >= p {
+			t.Errorf("geometric quantile of %g is not %g", p, k)
+		}
+	}
+	if y := Quantile(special.NormalCDF, 0, 0, 1, -7, 7); y != -7 {
+		t.Errorf("quantile of 0 is %g", y)
+	}
+	if y := Count(special.NormalCDF, 1, 0, 1, 0, 12); y != 12 {
+		t.Errorf("quantile of 1 is %g", y)
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	sink := 0.0
+	if n := testing.AllocsPerRun(10, func() {
+		m := sink * 0
+		a, _, _ := Normal(func(f float64) (float64, float64, float64) { return f + m, f, f }, 1, 2)
+		b, _, _ := LogSigmoid(-30, 4)
+		c, _, _ := Adaptive(func(f float64) (float64, float64, float64) { return f + m, f, f }, []float64{0, 1}, 1e-9)
+		sink += a + b + c
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+func BenchmarkSoftplus(b *testing.B) {
+	sum := 0.0
+	for i := range b.N {
+		v, _, _ := Softplus(float64(i%80-40)/8, 0.7)
+		sum += v
+	}
+	_ = sum
+}
+
+func BenchmarkTiltedLogSigmoid(b *testing.B) {
+	sum := 0.0
+	for i := range b.N {
+		v, _, _ := tiltedLogSigmoid(float64(i%80-40)/8, 0.7)
+		sum += v
+	}
+	_ = sum
+}
