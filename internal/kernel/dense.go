@@ -32,28 +32,10 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 		need("Gemm B", b, k, n, ldb)
 	}
 	need("Gemm C", c, m, n, ldc)
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		scaleBy(beta, row)
-		for j := range row {
-			s := 0.0
-			for l := range k {
-				x, y := 0.0, 0.0
-				if transA {
-					x = a[l*lda+i]
-				} else {
-					x = a[i*lda+l]
-				}
-				if transB {
-					y = b[j*ldb+l]
-				} else {
-					y = b[l*ldb+j]
-				}
-				s += x * y
-			}
-			row[j] += alpha * s
-		}
-	}
+	p.float64s().multiply(product[float64]{
+		transA: transA, transB: transB, m: m, n: n, k: k, alpha: alpha,
+		a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc,
+	})
 }
 
 func scaleBy(beta float64, x []float64) {
@@ -72,16 +54,10 @@ func (p *Pool) Gram(n, d int, x []float64, ldx int, w []float64, g []float64, ld
 	if w != nil && len(w) < n {
 		panic("kernel: Gram w: slice is shorter than its shape")
 	}
-	for r := range n {
-		row := x[r*ldx : r*ldx+d]
-		s := 1.0
-		if w != nil {
-			s = w[r]
-		}
-		for i, v := range row {
-			Axpy(s*v, row[i:], g[i*ldg+i:i*ldg+d])
-		}
-	}
+	p.float64s().multiply(product[float64]{
+		transA: true, upper: true, same: true, m: d, n: d, k: n, alpha: 1,
+		a: x, lda: ldx, b: x, ldb: ldx, w: w, beta: 1, c: g, ldc: ldg,
+	})
 }
 
 // Syrk computes the upper triangle of C = alpha A Aᵀ + beta C, where A is n×k
@@ -89,13 +65,10 @@ func (p *Pool) Gram(n, d int, x []float64, ldx int, w []float64, g []float64, ld
 func (p *Pool) Syrk(n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
 	need("Syrk A", a, n, k, lda)
 	need("Syrk C", c, n, n, ldc)
-	for i := range n {
-		row := c[i*ldc : i*ldc+n]
-		scaleBy(beta, row[i:])
-		for j := i; j < n; j++ {
-			row[j] += alpha * Dot(a[i*lda:i*lda+k], a[j*lda:j*lda+k])
-		}
-	}
+	p.float64s().multiply(product[float64]{
+		transB: true, upper: true, same: true, m: n, n: n, k: k, alpha: alpha,
+		a: a, lda: lda, b: a, ldb: lda, beta: beta, c: c, ldc: ldc,
+	})
 }
 
 // Gemv computes y = alpha A x + beta y, or y = alpha Aᵀ x + beta y, where A is

@@ -2,18 +2,8 @@ package kernel
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
-
-func random(n int, seed uint64) []float64 {
-	r := rand.New(rand.NewPCG(seed, 1))
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = r.NormFloat64()
-	}
-	return x
-}
 
 // U⁻¹ applied by each solver, and the inverse, must undo multiplication by the
 // factor that Cholesky found: the residual of a backward stable solver is a

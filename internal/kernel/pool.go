@@ -14,21 +14,32 @@ type Pool struct {
 	workers []func() // one per worker beyond the caller, built once: go p.workers[i]() allocates nothing
 	group   sync.WaitGroup
 	next    atomic.Int64
-	count   int64
+	last    int64
 	task    func(i, worker int)
 	failed  atomic.Pointer[failure]
+	isa     ISA
+	wide    *grid[float64]
+	narrow  *grid[float32]
 }
 
 // failure carries a panic from a worker to the caller of Run.
 type failure struct{ value any }
 
 // New returns a pool of the given number of workers; less than one means
-// GOMAXPROCS. No goroutine outlives a call, so a Pool needs no closing.
-func New(threads int) *Pool {
+// GOMAXPROCS. No goroutine outlives a call, so a Pool needs no closing. Its
+// buffers grow with use, to 32 MB.
+func New(threads int) *Pool { return NewISA(threads, detected) }
+
+// NewISA is New for a chosen instruction set, which the processor must have: it
+// is for tests and measurements.
+func NewISA(threads int, isa ISA) *Pool {
+	if isa < PureGo || isa > detected {
+		panic("kernel: NewISA: this processor has no " + isa.String())
+	}
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	p := &Pool{threads: threads}
+	p := &Pool{threads: threads, isa: isa}
 	for w := 1; w < threads; w++ {
 		p.workers = append(p.workers, func() {
 			defer p.group.Done()
@@ -36,6 +47,21 @@ func New(threads int) *Pool {
 		})
 	}
 	return p
+}
+
+// float64s and float32s are the product engines, made when first needed.
+func (p *Pool) float64s() *grid[float64] {
+	if p.wide == nil {
+		p.wide = newGrid(p, micro64(p.isa))
+	}
+	return p.wide
+}
+
+func (p *Pool) float32s() *grid[float32] {
+	if p.narrow == nil {
+		p.narrow = newGrid(p, micro32(p.isa))
+	}
+	return p.narrow
 }
 
 // Threads returns the number of workers.
@@ -46,18 +72,21 @@ func (p *Pool) Threads() int { return p.threads }
 // 0..Threads()-1 and must write disjoint memory. With one worker or one task
 // everything runs on the caller's goroutine. A panic in a task is passed on to
 // the caller after the other workers have stopped.
-func (p *Pool) Run(n int, task func(i, worker int)) {
+func (p *Pool) Run(n int, task func(i, worker int)) { p.run(0, n, task) }
+
+func (p *Pool) run(first, last int, task func(i, worker int)) {
+	n := last - first
 	if n <= 0 {
 		return
 	}
 	if p.threads == 1 || n == 1 {
-		for i := range n {
+		for i := first; i < last; i++ {
 			task(i, 0)
 		}
 		return
 	}
-	p.task, p.count = task, int64(n)
-	p.next.Store(0)
+	p.task, p.last = task, int64(last)
+	p.next.Store(int64(first))
 	helpers := p.workers[:min(n, p.threads)-1]
 	p.group.Add(len(helpers))
 	for _, w := range helpers {
@@ -75,13 +104,13 @@ func (p *Pool) Run(n int, task func(i, worker int)) {
 func (p *Pool) work(worker int) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.next.Store(p.count)
+			p.next.Store(p.last)
 			p.failed.CompareAndSwap(nil, &failure{r})
 		}
 	}()
 	for {
 		i := p.next.Add(1) - 1
-		if i >= p.count {
+		if i >= p.last {
 			return
 		}
 		p.task(int(i), worker)

@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// rate runs f until the benchmark has enough turns and reports the best turn:
+// the figure least disturbed by other load on the machine.
+func rate(b *testing.B, work float64, unit string, f func()) {
+	f() // buffers grow on the first call
+	b.ReportAllocs()
+	best := time.Duration(1 << 62)
+	for b.Loop() {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	b.ReportMetric(work/best.Seconds()/1e9, unit)
+	b.ReportMetric(0, "ns/op")
+}
+
+// eachPool runs a benchmark for every instruction set and one or two workers.
+func eachPool(b *testing.B, name string, f func(b *testing.B, p *Pool)) {
+	for i := len(isas()) - 1; i >= 0; i-- {
+		for _, threads := range []int{1, 2} {
+			isa := ISA(i)
+			b.Run(fmt.Sprintf("%s/%v/threads=%d", name, isa, threads), func(b *testing.B) { f(b, NewISA(threads, isa)) })
+		}
+	}
+}
+
+func BenchmarkGemm(b *testing.B) {
+	for _, n := range []int{100, 500, 1000, 2000} {
+		x, y, z := random(n*n, 1), random(n*n, 2), make([]float64, n*n)
+		work := 2 * float64(n) * float64(n) * float64(n)
+		for q, name := range []string{"NN", "TN", "NT", "TT"} {
+			if q != 0 && n != 1000 {
+				continue
+			}
+			eachPool(b, fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B, p *Pool) {
+				rate(b, work, "GF/s", func() { p.Gemm(q&1 != 0, q&2 != 0, n, n, n, 1, x, n, y, n, 0, z, n) })
+			})
+		}
+		b.Run(fmt.Sprintf("NN/n=%d/gonum", n), func(b *testing.B) {
+			rate(b, work, "GF/s", func() {
+				gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, x, n, y, n, 0, z, n)
+			})
+		})
+	}
+}
+
+func BenchmarkGram(b *testing.B) {
+	const n = 100_000
+	for _, d := range []int{10, 50, 500, 1000} {
+		x, w, g := random(n*d, 1), random(n, 2), make([]float64, d*d)
+		for _, weighted := range []bool{false, true} {
+			eachPool(b, fmt.Sprintf("d=%d/weighted=%v", d, weighted), func(b *testing.B, p *Pool) {
+				w := w
+				if !weighted {
+					w = nil
+				}
+				rate(b, n*float64(d)*float64(d), "GF/s", func() { p.Gram(n, d, x, d, w, g, d) })
+			})
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package kernel
+
+// Every matrix product is one blocked loop (Goto & van de Geijn 2008, "Anatomy
+// of high-performance matrix multiplication"): the summed index is cut into
+// blocks of depth rows, the operands of a block are packed into panels and
+// strips, and C is updated tile by tile. An element of C is therefore the sum,
+// in order, of one chain of multiply-adds per block: a bit pattern that depends
+// on neither the tile it falls in, nor the number of workers, nor the order in
+// which they took the tiles. The error of a sum of k terms grows with
+// depth + k/depth, not with k.
+const (
+	depth    = 256  // length of a block of the summed index
+	sideMax  = 4080 // largest block of rows or columns of C: bounds the buffers to 8 MB each
+	rowChunk = 384  // rows of C that one task covers: their strips stay in the second-level cache
+)
+
+// product is C = alpha op(A) diag(w) op(B) + beta C.
+type product[T float] struct {
+	transA, transB bool
+	upper          bool // only the upper triangle of C is computed
+	same           bool // op(A)ᵀ and op(B) are the same matrix
+	m, n, k        int
+	alpha          float64
+	a              []T
+	lda            int
+	b              []T
+	ldb            int
+	w              []float64
+	beta           float64
+	c              []float64
+	ldc            int
+}
+
+// grid holds the packing buffers of one storage type and the block in work.
+type grid[T float] struct {
+	*micro[T]
+	pool   *Pool
+	strips [2][]T      // packed op(A), one for each of two successive blocks
+	panels [2][]T      // packed op(B)
+	edge   [][]float64 // per worker, a tile of C that is partly outside
+	weight [][]T       // per worker, the weights of a block
+
+	product[T]
+	i0, j0, rows, cols int // the block of C
+	pack, sum          int // the blocks of the summed index to pack and to add; negative means none
+	packTasks          int
+	panelCount         int // panels in the block
+	rowChunks          int
+	panelsPerChunk     int
+	run                func(task, worker int) // g.task, bound once
+}
+
+func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
+	g := &grid[T]{micro: k, pool: p}
+	g.edge = make([][]float64, p.threads)
+	g.weight = make([][]T, p.threads)
+	for w := range g.edge {
+		g.edge[w] = aligned[float64](k.mr * k.nr)
+		g.weight[w] = aligned[T](depth)
+	}
+	g.run = g.task
+	return g
+}
+
+func grow[T float](x []T, n int) []T {
+	if len(x) >= n {
+		return x
+	}
+	return aligned[T](n)
+}
+
+func up(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+// multiply computes the product in blocks of C of at most sideMax.
+func (g *grid[T]) multiply(q product[T]) {
+	if q.m == 0 || q.n == 0 {
+		return
+	}
+	if q.k == 0 || q.alpha == 0 {
+		for i := range q.m {
+			from := 0
+			if q.upper {
+				from = i
+			}
+			scaleBy(q.beta, q.c[i*q.ldc+from:i*q.ldc+q.n])
+		}
+		return
+	}
+	g.product = q
+	g.same = q.same && q.n <= sideMax
+	for j := 0; j < q.n; j += sideMax {
+		for i := 0; i < q.m; i += sideMax {
+			g.j0, g.cols = j, min(sideMax, q.n-j)
+			g.i0, g.rows = i, min(sideMax, q.m-i)
+			if !q.upper || i < j+g.cols {
+				g.block()
+			}
+		}
+	}
+	g.product = product[T]{}
+}
+
+// block runs the blocks of the summed index over one block of C. With several
+// workers the packing of a block overlaps the tiles of the one before, so that
+// they meet once per block.
+func (g *grid[T]) block() {
+	kc := min(depth, g.k)
+	g.panelCount = (g.cols + g.nr - 1) / g.nr
+	stripGroups := (g.rows + g.nr - 1) / g.nr
+	g.packTasks = g.panelCount
+	if !g.same {
+		g.packTasks += stripGroups
+	}
+	buffers := 1
+	work := g.rows * g.cols * min(g.k, 4*depth)
+	parallel := g.pool.threads > 1 && work > 1<<19
+	if parallel {
+		buffers = 2
+	}
+	for s := range buffers {
+		g.strips[s] = grow(g.strips[s], stripGroups*g.nr*kc)
+		g.panels[s] = grow(g.panels[s], g.panelCount*g.nr*kc)
+	}
+	g.rowChunks = (g.rows + rowChunk - 1) / rowChunk
+	g.panelsPerChunk = g.panelCount
+	if parallel {
+		// Enough tasks for the workers to end together.
+		chunks := (16*g.pool.threads + g.rowChunks - 1) / g.rowChunks
+		g.panelsPerChunk = max(1, g.panelCount/chunks)
+	}
+	sumTasks := g.rowChunks * ((g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk)
+	blocks := (g.k + depth - 1) / depth
+	if !parallel {
+		for s := range blocks {
+			g.pack, g.sum = s, s
+			for t := range g.packTasks + sumTasks {
+				g.task(t, 0)
+			}
+		}
+		return
+	}
+	for s := range blocks + 1 {
+		g.pack, g.sum = s, s-1
+		first, last := 0, g.packTasks+sumTasks
+		if s == 0 {
+			last = g.packTasks
+		}
+		if s == blocks {
+			first = g.packTasks
+		}
+		g.pool.run(first, last, g.run)
+	}
+}
+
+// task packs a panel or a group of strips, or adds a rectangle of tiles.
+func (g *grid[T]) task(t, worker int) {
+	switch {
+	case t < g.panelCount:
+		g.packPanel(t, worker)
+	case t < g.packTasks:
+		g.packStrips(t-g.panelCount, worker)
+	default:
+		t -= g.packTasks
+		g.tiles(t%g.rowChunks, t/g.rowChunks, worker)
+	}
+}
+
+// buffer is the packing buffer of a block of the summed index.
+func (g *grid[T]) buffer(s int) int {
+	if g.pack == g.sum {
+		return 0
+	}
+	return s & 1
+}
+
+// packPanel packs nr columns of op(B), and the strips of op(A) with them if
+// they are the same numbers.
+func (g *grid[T]) packPanel(t, worker int) {
+	k0 := g.pack * depth
+	kc := min(depth, g.k-k0)
+	j := t * g.nr
+	s := g.buffer(g.pack)
+	panel := g.panels[s][j*kc : (j+g.nr)*kc]
+	n := min(g.nr, g.cols-j)
+	if g.transB {
+		g.packRows(kc, n, g.b[(g.j0+j)*g.ldb+k0:], g.ldb, panel, g.nr)
+	} else {
+		g.packCols(kc, n, g.b[k0*g.ldb+g.j0+j:], g.ldb, panel)
+	}
+	if !g.same {
+		return
+	}
+	w := g.weights(k0, kc, worker)
+	for q := 0; q < g.nr && j+q < g.rows; q += g.mr {
+		g.strip(kc, &panel[q], g.nr, w, &g.strips[s][(j+q)*kc])
+	}
+}
+
+// packStrips packs nr rows of op(A) as strips of mr.
+func (g *grid[T]) packStrips(t, worker int) {
+	k0 := g.pack * depth
+	kc := min(depth, g.k-k0)
+	s := g.buffer(g.pack)
+	w := g.weights(k0, kc, worker)
+	for q := 0; q < g.nr; q += g.mr {
+		i := t*g.nr + q
+		if i >= g.rows {
+			return
+		}
+		strip := g.strips[s][i*kc : (i+g.mr)*kc]
+		m := min(g.mr, g.rows-i)
+		switch {
+		case !g.transA:
+			g.packRows(kc, m, g.a[(g.i0+i)*g.lda+k0:], g.lda, strip, g.mr)
+			if w != nil {
+				g.strip(kc, &strip[0], g.mr, w, &strip[0])
+			}
+		case m == g.mr:
+			g.strip(kc, &g.a[k0*g.lda+g.i0+i], g.lda, w, &strip[0])
+		default:
+			packColsGo(kc, m, g.a[k0*g.lda+g.i0+i:], g.lda, strip, g.mr)
+			if w != nil {
+				g.strip(kc, &strip[0], g.mr, w, &strip[0])
+			}
+		}
+	}
+}
+
+// weights are those of a block in the storage type, or nil.
+func (g *grid[T]) weights(k0, kc, worker int) *T {
+	if g.w == nil {
+		return nil
+	}
+	dst := g.weight[worker]
+	for k, v := range g.w[k0 : k0+kc] {
+		dst[k] = T(v)
+	}
+	return &dst[0]
+}
+
+// packCols packs n ≤ nr columns of a block of kc rows as a panel.
+func (g *grid[T]) packCols(kc, n int, src []T, ld int, dst []T) {
+	if n == g.nr {
+		g.panel(kc, &src[0], ld, &dst[0])
+		return
+	}
+	packColsGo(kc, n, src, ld, dst, g.nr)
+}
+
+// packColsGo packs n columns in rows of width, filled with zeros.
+func packColsGo[T float](kc, n int, src []T, ld int, dst []T, width int) {
+	for k := range kc {
+		row := dst[k*width : k*width+width]
+		copy(row[:n], src[k*ld:k*ld+n])
+		clear(row[n:])
+	}
+}
+
+// packRows packs n rows of kc elements as columns of width, filled with zeros.
+func (g *grid[T]) packRows(kc, n int, src []T, ld int, dst []T, width int) {
+	done := 0
+	if g.flip != nil {
+		even := kc / g.flipRows * g.flipRows
+		for ; even > 0 && done+g.flipRows <= n; done += g.flipRows {
+			g.flip(even, &src[done*ld], ld, &dst[done], width)
+			for k := even; k < kc; k++ {
+				for r := range g.flipRows {
+					dst[k*width+done+r] = src[(done+r)*ld+k]
+				}
+			}
+		}
+	}
+	for r := done; r < width; r++ {
+		if r >= n {
+			for k := range kc {
+				dst[k*width+r] = 0
+			}
+			continue
+		}
+		for k, v := range src[r*ld : r*ld+kc] {
+			dst[k*width+r] = v
+		}
+	}
+}
+
+// tiles adds a rectangle of the block: chunk of rows by chunk of panels.
+func (g *grid[T]) tiles(rowChunkIndex, chunk, worker int) {
+	k0 := g.sum * depth
+	kc := min(depth, g.k-k0)
+	s := g.buffer(g.sum)
+	first := rowChunkIndex * rowChunk
+	last := min(g.rows, first+rowChunk)
+	for t := chunk * g.panelsPerChunk; t < min(g.panelCount, (chunk+1)*g.panelsPerChunk); t++ {
+		j := t * g.nr
+		n := min(g.nr, g.cols-j)
+		b := &g.panels[s][j*kc]
+		for i := first; i < last; i += g.mr {
+			if g.upper && g.i0+i >= g.j0+j+n {
+				break
+			}
+			g.addTile(kc, i, j, min(g.mr, g.rows-i), n, &g.strips[s][i*kc], b, worker)
+		}
+	}
+}
+
+// addTile adds one tile at (i, j) of the block; m×n of it lie inside C.
+func (g *grid[T]) addTile(kc, i, j, m, n int, a, b *T, worker int) {
+	row, col := g.i0+i, g.j0+j
+	c := g.c[row*g.ldc+col:]
+	add := 1
+	if g.sum == 0 && g.beta != 1 {
+		if g.beta == 0 {
+			add = 0
+		} else {
+			for r := range m {
+				from := g.first(row+r, col, n)
+				Scale(g.beta, c[r*g.ldc+from:r*g.ldc+n])
+			}
+		}
+	}
+	if m == g.mr && n == g.nr && (!g.upper || row+g.mr-1 <= col) {
+		g.tile(kc, g.alpha, a, b, &c[0], g.ldc, add)
+		return
+	}
+	edge := g.edge[worker]
+	if add != 0 {
+		for r := range m {
+			from := g.first(row+r, col, n)
+			copy(edge[r*g.nr+from:r*g.nr+n], c[r*g.ldc+from:r*g.ldc+n])
+		}
+	}
+	g.tile(kc, g.alpha, a, b, &edge[0], g.nr, add)
+	for r := range m {
+		from := g.first(row+r, col, n)
+		copy(c[r*g.ldc+from:r*g.ldc+n], edge[r*g.nr+from:r*g.nr+n])
+	}
+}
+
+// first is the first column of a tile's row that belongs to C, at most n.
+func (g *grid[T]) first(row, col, n int) int {
+	if !g.upper {
+		return 0
+	}
+	return min(max(row-col, 0), n)
+}

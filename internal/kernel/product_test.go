@@ -1,0 +1,275 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// isas are the instruction sets this machine can test.
+func isas() []ISA {
+	var s []ISA
+	for i := PureGo; i <= detected; i++ {
+		s = append(s, i)
+	}
+	return s
+}
+
+// random returns n normal values that start off a cache line.
+func random(n int, seed uint64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float64, n+1)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	return x[1:]
+}
+
+// sameBits says whether two slices are equal bit by bit, NaN included.
+func sameBits(x, y []float64) int {
+	for i := range x {
+		if math.Float64bits(x[i]) != math.Float64bits(y[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// chain is the definition of one element of a product: per block of depth
+// terms one chain of fused multiply-adds, added to c by one more.
+func chain[T float](k int, alpha, beta, c float64, x, y func(l int) T) float64 {
+	switch {
+	case beta == 0:
+		c = 0
+	case beta != 1:
+		c *= beta
+	}
+	for l0 := 0; l0 < k; l0 += depth {
+		var s T
+		for l := l0; l < min(k, l0+depth); l++ {
+			s = fma(x(l), y(l), s)
+		}
+		if beta == 0 && l0 == 0 {
+			c = alpha * float64(s)
+		} else {
+			c = math.FMA(alpha, float64(s), c)
+		}
+	}
+	return c
+}
+
+// fma rounds once. For float32 the float64 sum of the exact product and the
+// addend can round twice only when it lies within 2⁻⁵³ of a tie; the data of
+// the tests are short fractions, for which it is exact.
+func fma[T float](x, y, z T) T {
+	if _, ok := any(x).(float32); ok {
+		return T(float64(x)*float64(y) + float64(z))
+	}
+	return T(math.FMA(float64(x), float64(y), float64(z)))
+}
+
+// pick reads op(A)[i, l].
+func pick[T float](trans bool, a []T, ld, i, l int) T {
+	if trans {
+		return a[l*ld+i]
+	}
+	return a[i*ld+l]
+}
+
+// Assembly must equal the definition bit by bit. The plain Go twin may round
+// each product (amd64) or fuse it (arm64): its error is at most (k+2)ε Σ|xy|,
+// here bounded by 1e-13 of values near one.
+func closeEnough(isa ISA, got, want float64) bool {
+	if isa == PureGo {
+		return got == want || math.Abs(got-want) <= 1e-13*(1+math.Abs(want)) || got != got && want != want
+	}
+	return math.Float64bits(got) == math.Float64bits(want) || got == want || got != got && want != want
+}
+
+func checkGemm(t *testing.T, p *Pool, isa ISA, transA, transB bool, m, n, k int, alpha, beta float64) {
+	t.Helper()
+	rowsA, colsA, rowsB, colsB := m, k, k, n
+	if transA {
+		rowsA, colsA = k, m
+	}
+	if transB {
+		rowsB, colsB = n, k
+	}
+	lda, ldb, ldc := colsA+3, colsB+1, n+2
+	a, b, c := random(rowsA*lda, 1), random(rowsB*ldb, 2), random(m*ldc, 3)
+	want := append([]float64(nil), c...)
+	if beta == 0 {
+		for i := range m {
+			for j := range n {
+				c[i*ldc+j] = math.NaN()
+			}
+		}
+	}
+	for i := range m {
+		for j := range n {
+			want[i*ldc+j] = chain(k, alpha, beta, want[i*ldc+j],
+				func(l int) float64 { return pick(transA, a, lda, i, l) },
+				func(l int) float64 { return pick(!transB, b, ldb, j, l) })
+		}
+	}
+	p.Gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	for i := range c {
+		if !closeEnough(isa, c[i], want[i]) {
+			t.Fatalf("%v Gemm(%v, %v, %d, %d, %d, %g, %g) at (%d, %d): got %v, want %v",
+				isa, transA, transB, m, n, k, alpha, beta, i/ldc, i%ldc, c[i], want[i])
+		}
+	}
+}
+
+func TestGemm(t *testing.T) {
+	for _, isa := range isas() {
+		p := NewISA(1, isa)
+		for q := range 4 {
+			for s := range 71 {
+				// Each dimension runs through 0…70 while the others take edges.
+				for _, o := range []int{1, 8, 25, 33} {
+					checkGemm(t, p, isa, q&1 != 0, q&2 != 0, s, o, 9, 1, 1)
+					checkGemm(t, p, isa, q&1 != 0, q&2 != 0, o, s, 16, -1, 0)
+					checkGemm(t, p, isa, q&1 != 0, q&2 != 0, o, 26, s, 0.5, 1)
+				}
+			}
+			checkGemm(t, p, isa, q&1 != 0, q&2 != 0, 401, 50, 515, 1, 0.25)
+			checkGemm(t, p, isa, q&1 != 0, q&2 != 0, 9, 4101, 20, 1, 0)
+			checkGemm(t, p, isa, q&1 != 0, q&2 != 0, 4101, 9, 20, 1, 2)
+		}
+	}
+}
+
+func checkGram(t *testing.T, p *Pool, isa ISA, n, d int, weighted bool) {
+	t.Helper()
+	ldx, ldg := d+2, d+1
+	x, g := random(n*ldx+1, 4), random(d*ldg, 5)
+	var w []float64
+	if weighted {
+		w = random(n, 6)
+	}
+	want := append([]float64(nil), g...)
+	for i := range d {
+		for j := i; j < d; j++ {
+			want[i*ldg+j] = chain(n, 1, 1, want[i*ldg+j], func(l int) float64 {
+				if weighted {
+					return w[l] * x[l*ldx+i]
+				}
+				return x[l*ldx+i]
+			}, func(l int) float64 { return x[l*ldx+j] })
+		}
+	}
+	p.Gram(n, d, x, ldx, w, g, ldg)
+	for i := range g {
+		if !closeEnough(isa, g[i], want[i]) {
+			t.Fatalf("%v Gram(%d, %d, weighted %v) at (%d, %d): got %v, want %v", isa, n, d, weighted, i/ldg, i%ldg, g[i], want[i])
+		}
+	}
+}
+
+func TestGram(t *testing.T) {
+	for _, isa := range isas() {
+		p := NewISA(1, isa)
+		for d := range 71 {
+			for _, weighted := range []bool{false, true} {
+				checkGram(t, p, isa, d*7%41, d, weighted)
+			}
+		}
+		for n := range 71 {
+			checkGram(t, p, isa, n, 31, n%2 == 0)
+		}
+		checkGram(t, p, isa, 1030, 49, true)
+		checkGram(t, p, isa, 3, 4085, true)
+	}
+}
+
+func TestSyrk(t *testing.T) {
+	for _, isa := range isas() {
+		p := NewISA(1, isa)
+		check := func(n, k int, alpha, beta float64) {
+			lda, ldc := k+1, n+3
+			a, c := random(n*lda+1, 7), random(n*ldc, 8)
+			want := append([]float64(nil), c...)
+			for i := range n {
+				for j := i; j < n; j++ {
+					want[i*ldc+j] = chain(k, alpha, beta, want[i*ldc+j],
+						func(l int) float64 { return a[i*lda+l] }, func(l int) float64 { return a[j*lda+l] })
+				}
+			}
+			p.Syrk(n, k, alpha, a, lda, beta, c, ldc)
+			for i := range c {
+				if !closeEnough(isa, c[i], want[i]) {
+					t.Fatalf("%v Syrk(%d, %d, %g, %g) at (%d, %d): got %v, want %v", isa, n, k, alpha, beta, i/ldc, i%ldc, c[i], want[i])
+				}
+			}
+		}
+		for s := range 71 {
+			check(s, 13, 1, 0)
+			check(27, s, -2, 1)
+		}
+		check(130, 700, 1, 0.5)
+	}
+}
+
+// The same bytes at any number of workers, and whether a tall block comes in
+// one call or in pieces of a multiple of the block depth.
+func TestWorkersDoNotChangeBits(t *testing.T) {
+	const n, d = 3*depth + 77, 333
+	x, w := random(n*d, 1), random(n, 2)
+	for _, isa := range isas() {
+		var want, wantC []float64
+		for _, threads := range []int{1, 2, 3, 5} {
+			p := NewISA(threads, isa)
+			g := make([]float64, d*d)
+			p.Gram(n, d, x, d, w, g, d)
+			c := make([]float64, d*d)
+			p.Gemm(true, false, d, d, n, 1.5, x, d, x, d, 0, c, d)
+			if want == nil {
+				want, wantC = g, c
+			}
+			if i := sameBits(g, want); i >= 0 {
+				t.Fatalf("%v: Gram with %d workers differs at %d", isa, threads, i)
+			}
+			if i := sameBits(c, wantC); i >= 0 {
+				t.Fatalf("%v: Gemm with %d workers differs at %d", isa, threads, i)
+			}
+		}
+		p := NewISA(2, isa)
+		g := make([]float64, d*d)
+		p.Gram(depth, d, x, d, w, g, d)
+		p.Gram(n-depth, d, x[depth*d:], d, w[depth:], g, d)
+		if i := sameBits(g, want); i >= 0 {
+			t.Fatalf("%v: Gram in two pieces differs at %d", isa, i)
+		}
+	}
+}
+
+// NaN and infinity must reach exactly the elements that the definition gives.
+func TestGemmNonFinite(t *testing.T) {
+	for _, isa := range isas() {
+		p := NewISA(1, isa)
+		const m, n, k = 19, 29, 11
+		a, b, c := random(m*k, 1), random(k*n, 2), make([]float64, m*n)
+		a[3*k+2] = math.NaN()
+		a[7*k+5] = math.Inf(1)
+		b[4*n+26] = math.Inf(-1)
+		p.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n)
+		for i := range m {
+			for j := range n {
+				want := chain(k, 1, 0, 0, func(l int) float64 { return a[i*k+l] }, func(l int) float64 { return b[l*n+j] })
+				if !closeEnough(isa, c[i*n+j], want) {
+					t.Fatalf("%v: C[%d, %d] = %v, want %v", isa, i, j, c[i*n+j], want)
+				}
+			}
+		}
+	}
+}
+
+func ExamplePool_Gram() {
+	x := []float64{1, 2, 3, 4, 5, 6} // three rows of two
+	g := make([]float64, 4)
+	New(1).Gram(3, 2, x, 2, nil, g, 2)
+	fmt.Println(g)
+	// Output: [35 44 0 56]
+}
