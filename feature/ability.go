@@ -1,0 +1,140 @@
+package feature
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+var (
+	_ credence.Tunable    = (*Set)(nil)
+	_ credence.Redrawable = (*Set)(nil)
+	_ credence.Named      = (*Set)(nil)
+	_ credence.Rescaled   = (*Set)(nil)
+)
+
+// Hyper implements [credence.Tunable].
+func (s *Set) Hyper() []credence.Hyper {
+	hypers := make([]credence.Hyper, 0, s.hypers)
+	for k := range s.terms {
+		if b := &s.terms[k]; b.tunable != nil {
+			hypers = append(hypers, b.tunable.Hyper()...)
+		}
+	}
+	return hypers
+}
+
+// WithHyper implements [credence.Tunable]. The values must be positive and one
+// for each of Hyper.
+func (s *Set) WithHyper(values []float64) credence.Features {
+	if len(values) != s.hypers {
+		panic(fmt.Sprintf("feature: %d hyper-parameter values for %d", len(values), s.hypers))
+	}
+	for _, v := range values {
+		if !(v > 0) {
+			panic(fmt.Sprintf("feature: hyper-parameter value %g is not positive", v))
+		}
+	}
+	return s.replace(func(b *bound) Term {
+		if b.hypers == 0 {
+			return nil
+		}
+		return b.tunable.WithHyper(values[b.firstHyper : b.firstHyper+b.hypers])
+	})
+}
+
+// Redraw implements [credence.Redrawable]: terms draw in the order of their
+// weights. A set without random parts is returned as it is.
+func (s *Set) Redraw(rng *rand.Rand) credence.Features {
+	return s.replace(func(b *bound) Term {
+		if random, ok := b.mapped.(RandomMap); ok {
+			return random.Redraw(rng)
+		}
+		return nil
+	})
+}
+
+// Random reports whether Redraw changes anything.
+func (s *Set) Random() bool {
+	for k := range s.terms {
+		if _, ok := s.terms[k].mapped.(RandomMap); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// replace returns the set with terms replaced by others of the same shape, where
+// nil keeps a term.
+func (s *Set) replace(by func(b *bound) Term) *Set {
+	changed := *s
+	changed.terms = append([]bound(nil), s.terms...)
+	any := false
+	for k := range changed.terms {
+		b := &changed.terms[k]
+		term := by(b)
+		if term == nil {
+			continue
+		}
+		fresh, err := bind(term, &s.inputs)
+		if err != nil {
+			panic(fmt.Sprintf("feature: a changed term no longer binds: %v", err))
+		}
+		fresh.firstDense, fresh.firstSparse, fresh.firstHyper = b.firstDense, b.firstSparse, b.firstHyper
+		*b, any = fresh, true
+	}
+	if !any {
+		return s
+	}
+	return &changed
+}
+
+// Pullback implements [credence.Tunable]. dPhi has the stride of phi.Dense.
+func (s *Set) Pullback(ws *credence.Workspace, grad []float64, rows *credence.Batch, phi *credence.Design, dPhi []float64) {
+	s.check(rows)
+	if len(grad) != s.hypers {
+		panic(fmt.Sprintf("feature: a gradient of length %d for %d hyper-parameters", len(grad), s.hypers))
+	}
+	if rows.Rows() == 0 {
+		return
+	}
+	d := linop.Dense{Rows: phi.Dense.Rows, Cols: phi.Dense.Cols, Stride: phi.Dense.Stride, Data: dPhi}
+	for k := range s.terms {
+		b := &s.terms[k]
+		if b.hypers == 0 {
+			continue
+		}
+		b.tunable.Pullback(ws, grad[b.firstHyper:b.firstHyper+b.hypers], rows,
+			phi.Dense.Columns(b.firstDense, b.dense), d.Columns(b.firstDense, b.dense))
+	}
+}
+
+// WeightName implements [credence.Named].
+func (s *Set) WeightName(j int) string {
+	b, local := s.locate(j)
+	return b.mapped.WeightName(local)
+}
+
+// OwnScale implements [credence.Rescaled]. Only the linear block is on the data's own
+// scale; powers, products and random features keep weights on inputs as they
+// enter the fit, because undoing their scaling would mix weights.
+func (s *Set) OwnScale(j int) (factor, interceptShift float64) {
+	b, local := s.locate(j)
+	if scaled, ok := b.mapped.(ScaledMap); ok {
+		return scaled.OwnScale(local)
+	}
+	return 1, 0
+}
+
+// locate finds the term of weight j and the place of the weight within it.
+func (s *Set) locate(j int) (*bound, int) {
+	for k := range s.terms {
+		b := &s.terms[k]
+		if first := s.first(b); j >= first && j < first+b.dense+b.sparse {
+			return b, j - first
+		}
+	}
+	panic(fmt.Sprintf("feature: weight %d of %d", j, s.Weights()))
+}

@@ -1,0 +1,212 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// taskRows is the number of rows that one worker takes at a time.
+const taskRows = 32
+
+// RandomFourier are random Fourier features of a stationary kernel: 2n weights,
+// first those of the n cosines, then those of the n sines.
+type RandomFourier struct {
+	Name        string      `json:"name"` // as the formula writes it
+	Kernel      Kernel      `json:"kernel"`
+	Sampling    Sampling    `json:"sampling,omitempty"` // empty means the kernel's default
+	Inputs      []int       `json:"inputs,omitempty"`   // dense inputs, numbers
+	Segment     bool        `json:"segment,omitempty"`  // whether the sparse segment takes part, after Inputs
+	Without     []int32     `json:"without,omitempty"`  // columns of the segment left out, increasing from 0
+	Lengthscale Lengthscale `json:"lengthscale"`
+	// Given says that the user gave the frequencies, so that they are never redrawn.
+	Given bool `json:"given,omitempty"`
+	// Frequencies are the standard frequencies ω, before division by the
+	// lengthscale: n×d, d the number of inputs. [RandomFourier.Draw] draws them.
+	Frequencies []float64 `json:"-" tensor:"frequencies"`
+}
+
+// Kind implements [Term].
+func (*RandomFourier) Kind() string { return "fourier" }
+
+// Label implements [Term].
+func (t *RandomFourier) Label() string { return t.Name }
+
+// ReadsSegment implements [SegmentReader].
+func (t *RandomFourier) ReadsSegment() bool { return t.Segment }
+
+// Draw returns the term with n frequencies drawn from rng.
+func (t *RandomFourier) Draw(in *Inputs, n int, rng *rand.Rand) (*RandomFourier, error) {
+	r, err := newReader(t.Name, in, t.Inputs, t.Segment, t.Without)
+	if err != nil {
+		return nil, err
+	}
+	drawn := *t
+	drawn.Given = false
+	drawn.Frequencies, err = t.Kernel.Draw(t.Sampling, n, r.d, rng)
+	return &drawn, err
+}
+
+// Bind implements [Term].
+func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
+	m := &fourierMap{term: *t}
+	var err error
+	if m.reader, err = newReader(t.Name, in, t.Inputs, t.Segment, t.Without); err != nil {
+		return nil, err
+	}
+	d := m.reader.d
+	if len(t.Frequencies) == 0 || len(t.Frequencies)%d != 0 {
+		return nil, fmt.Errorf("feature: %s has %d frequency values for %d inputs: give rows of %d, or draw them", t.Name, len(t.Frequencies), d, d)
+	}
+	for i, v := range t.Frequencies {
+		if !(math.Abs(v) <= farthest) {
+			return nil, fmt.Errorf("feature: %s: value %d of frequency %d is %g: give finite numbers", t.Name, i%d+1, i/d+1, v)
+		}
+	}
+	if m.term.Lengthscale, err = t.Lengthscale.fill(t.Name, d); err != nil {
+		return nil, err
+	}
+	m.reader.scaleBy(&m.term.Lengthscale)
+	m.n = len(t.Frequencies) / d
+	m.jobs.New = func() any { return newFourierJob(m.n) }
+	if t.Given {
+		return m, nil
+	}
+	return &redrawable{m}, nil
+}
+
+// fourierMap computes Z = (X/ℓ) Ωᵀ and φ = n^(-1/2) [cos Z, sin Z].
+type fourierMap struct {
+	term   RandomFourier
+	reader reader
+	n      int
+	jobs   sync.Pool // of *fourierJob
+}
+
+// redrawable adds Redraw to maps whose frequencies the user did not give.
+type redrawable struct{ *fourierMap }
+
+func (m *redrawable) Redraw(rng *rand.Rand) Term {
+	term := m.term
+	var err error
+	if term.Frequencies, err = term.Kernel.Draw(term.Sampling, m.n, m.reader.d, rng); err != nil {
+		panic(err.Error())
+	}
+	return &term
+}
+
+func (m *fourierMap) Columns() (dense, sparse int) { return 2 * m.n, 0 }
+
+func (m *fourierMap) WeightName(j int) string {
+	if j < m.n {
+		return fmt.Sprintf("cos %d", j+1)
+	}
+	return fmt.Sprintf("sin %d", j-m.n+1)
+}
+
+func (m *fourierMap) Hyper() []credence.Hyper {
+	return m.term.Lengthscale.hyper(m.term.Name, m.reader.d, m.reader.name)
+}
+
+func (m *fourierMap) WithHyper(values []float64) Term {
+	term := m.term
+	term.Lengthscale = term.Lengthscale.with(values)
+	return &term
+}
+
+// Fill goes by blocks of BlockRows rows: the product lands in the cosine columns of
+// dst, where sines and cosines then take its place, so Z needs no memory of its own.
+func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
+	mark := ws.Mark()
+	d, n := m.reader.d, m.n
+	x := ws.Floats(min(dst.Rows, credence.BlockRows) * d)
+	job := m.jobs.Get().(*fourierJob)
+	for first := 0; first < dst.Rows; first += credence.BlockRows {
+		job.rows = min(credence.BlockRows, dst.Rows-first)
+		job.stride = dst.Stride
+		job.phi = dst.Data[first*dst.Stride:]
+		m.reader.read(x, rows, first, job.rows)
+		ws.Pool().Gemm(false, true, job.rows, n, d, 1, x, d, m.term.Frequencies, d, 0, job.phi, dst.Stride)
+		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.forward)
+	}
+	job.phi = nil
+	m.jobs.Put(job)
+	ws.Release(mark)
+}
+
+// Pullback uses that the derivatives of cosine and sine are already in phi:
+//
+//	dZ = -dC ⊙ φ_S + dS ⊙ φ_C,   ∂L/∂log ℓ_j = -Σ_i ω_ij (dZᵀ X/ℓ)_ij,
+//
+// where C and S are the cosine and sine columns. One product of n×rows by rows×d
+// serves all d lengthscales.
+func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *credence.Batch, phi, dPhi linop.Dense) {
+	mark := ws.Mark()
+	d, n := m.reader.d, m.n
+	block := min(phi.Rows, credence.BlockRows)
+	x := ws.Floats(block * d)
+	z := ws.Floats(block * n)
+	product := ws.Floats(n * d)
+	job := m.jobs.Get().(*fourierJob)
+	beta := 0.0
+	for first := 0; first < phi.Rows; first += credence.BlockRows {
+		job.rows = min(credence.BlockRows, phi.Rows-first)
+		job.stride = phi.Stride
+		job.phi, job.dPhi, job.z = phi.Data[first*phi.Stride:], dPhi.Data[first*phi.Stride:], z
+		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.backward)
+		m.reader.read(x, rows, first, job.rows)
+		ws.Pool().Gemm(true, false, n, d, job.rows, 1, z, n, x, d, beta, product, d)
+		beta = 1
+	}
+	job.phi, job.dPhi, job.z = nil, nil, nil
+	m.jobs.Put(job)
+
+	byInput := ws.Floats(d)
+	clear(byInput)
+	for i := range n {
+		omega, row := m.term.Frequencies[i*d:(i+1)*d], product[i*d:(i+1)*d]
+		for j, w := range omega {
+			byInput[j] -= w * row[j]
+		}
+	}
+	m.term.Lengthscale.addTo(grad, byInput)
+	ws.Release(mark)
+}
+
+// fourierJob is the elementwise work of one block. Its closures are made once,
+// because a closure made for each call would be allocated for each call.
+type fourierJob struct {
+	n, rows, stride int
+	phi, dPhi, z    []float64
+	forward         func(task, worker int)
+	backward        func(task, worker int)
+}
+
+func newFourierJob(n int) *fourierJob {
+	job := &fourierJob{n: n}
+	scale := 1 / math.Sqrt(float64(n))
+	job.forward = func(task, _ int) {
+		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
+			row := job.phi[i*job.stride : i*job.stride+2*n]
+			cos, sin := row[:n], row[n:]
+			kernel.SinCos(sin, cos, cos)
+			kernel.Scale(scale, row)
+		}
+	}
+	job.backward = func(task, _ int) {
+		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
+			row := job.phi[i*job.stride : i*job.stride+2*n]
+			change := job.dPhi[i*job.stride : i*job.stride+2*n]
+			cos, sin, dCos, dSin := row[:n], row[n:], change[:n], change[n:]
+			for k, z := 0, job.z[i*n:(i+1)*n]; k < n; k++ {
+				z[k] = dSin[k]*cos[k] - dCos[k]*sin[k]
+			}
+		}
+	}
+	return job
+}

@@ -1,0 +1,148 @@
+package feature
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Linear is the block of plain columns: numbers as they are, categories with one
+// weight for every level (the prior makes the redundant one proper), and the
+// columns of the sparse segment. Its weights stand in this order, whatever the
+// order of Inputs.
+type Linear struct {
+	Inputs  []int   `json:"inputs,omitempty"`  // dense inputs, numbers and categories
+	Segment bool    `json:"segment,omitempty"` // whether the sparse segment takes part
+	Without []int32 `json:"without,omitempty"` // columns of the segment left out, increasing from 0
+}
+
+// Kind implements [Term].
+func (*Linear) Kind() string { return "linear" }
+
+// Label implements [Term].
+func (*Linear) Label() string { return "linear" }
+
+// Bind implements [Term].
+func (t *Linear) Bind(in *Inputs) (Map, error) {
+	m := &linearMap{}
+	for _, index := range t.Inputs {
+		input, err := in.input("linear", index)
+		if err != nil {
+			return nil, err
+		}
+		if input.Kind == credence.Category {
+			m.categories = append(m.categories, category{index, m.levels, *input})
+			m.levels += len(input.Levels)
+			continue
+		}
+		m.numbers = append(m.numbers, index)
+		m.inputs = append(m.inputs, *input)
+	}
+	var err error
+	if m.segment, err = newSegment("linear", in, t.Segment, t.Without); err != nil {
+		return nil, err
+	}
+	if dense, sparse := m.Columns(); dense+sparse == 0 {
+		return nil, fmt.Errorf("feature: linear has no columns: leave the term out")
+	}
+	return m, nil
+}
+
+type category struct {
+	index int // input
+	first int // place of its first level among the category columns
+	input Input
+}
+
+type linearMap struct {
+	numbers    []int // inputs that are numbers
+	inputs     []Input
+	categories []category
+	levels     int // of all categories together
+	segment    segment
+}
+
+func (m *linearMap) Columns() (dense, sparse int) {
+	return len(m.numbers), m.levels + m.segment.columns
+}
+
+func (m *linearMap) Fill(_ *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
+	for i := range dst.Rows {
+		row, x := dst.Row(i), rows.X.Row(i)
+		for j, index := range m.numbers {
+			row[j] = x[index]
+		}
+	}
+}
+
+func (m *linearMap) Ones(rows *credence.Batch) bool {
+	return m.segment.columns == 0 || rows.Sparse.Value == nil
+}
+
+func (m *linearMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool) {
+	if len(m.categories) > 0 {
+		x := rows.X.Row(i)
+		for k := range m.categories {
+			c := &m.categories[k]
+			if level := code(x[c.index], len(c.input.Levels)); level >= 0 {
+				dst.Index = append(dst.Index, first+int32(c.first+level))
+				if !ones {
+					dst.Value = append(dst.Value, 1)
+				}
+			}
+		}
+	}
+	if m.segment.columns == 0 {
+		return
+	}
+	first += int32(m.levels)
+	columns, values := rows.Sparse.Row(i)
+	for k, j := range columns {
+		if m.segment.place != nil {
+			if j = m.segment.place[j]; j < 0 {
+				continue
+			}
+		}
+		dst.Index = append(dst.Index, first+j)
+		if ones {
+			continue
+		}
+		v := 1.0
+		if values != nil {
+			v = values[k]
+		}
+		dst.Value = append(dst.Value, v)
+	}
+}
+
+func (m *linearMap) WeightName(j int) string {
+	if j < len(m.numbers) {
+		return m.inputs[j].Name
+	}
+	j -= len(m.numbers)
+	if j >= m.levels {
+		return m.segment.name(j - m.levels)
+	}
+	k := len(m.categories) - 1
+	for m.categories[k].first > j {
+		k--
+	}
+	c := &m.categories[k]
+	return levelName(&c.input, j-c.first)
+}
+
+// levelName is the name of a level's weight, for example "zip=94110".
+func levelName(input *Input, level int) string { return input.Name + "=" + input.Levels[level] }
+
+// OwnScale undoes the scaling of a number: w (x-c)/s = (w/s) x - w c/s.
+func (m *linearMap) OwnScale(j int) (factor, interceptShift float64) {
+	if j >= len(m.numbers) {
+		return 1, 0
+	}
+	scale := m.inputs[j].Scale
+	if scale == 0 {
+		scale = 1
+	}
+	return 1 / scale, -m.inputs[j].Center / scale
+}

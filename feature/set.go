@@ -1,0 +1,215 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+// DenseLevels is the largest number of category columns that a set stores dense.
+// Dense products run several times faster per number than sparse ones, but a row of categories has
+// one entry in hundreds.
+const DenseLevels = 256
+
+// Set is a list of terms. It implements [credence.Features] and the abilities
+// [credence.Tunable], [credence.Redrawable], [credence.Named] and
+// [credence.Rescaled].
+type Set struct {
+	inputs  Inputs
+	terms   []bound // in the order of their weights
+	dense   int     // columns that are always dense
+	sparse  int     // columns that are sparse, or dense when spread
+	spread  bool    // the sparse columns are stored dense
+	segment bool    // some term reads the sparse segment
+	hypers  int
+}
+
+// bound is a term with its place in the set.
+type bound struct {
+	term                    Term
+	mapped                  Map
+	entries                 SparseMap  // nil without sparse columns
+	tunable                 TunableMap // nil without hyper-parameters
+	dense, sparse           int
+	firstDense, firstSparse int // among the dense and among the sparse columns of the set
+	firstHyper, hypers      int
+}
+
+// New binds terms to inputs. It refuses terms that the inputs do not fit, labels
+// given twice, and more than one term with both dense and sparse columns.
+func New(inputs Inputs, terms ...Term) (*Set, error) {
+	s := &Set{inputs: inputs}
+	labels := make(map[string]bool, len(terms))
+	var groups [3][]bound // dense only, both, sparse only
+	for _, term := range terms {
+		if labels[term.Label()] {
+			return nil, fmt.Errorf("feature: the term %s stands twice: leave one out", term.Label())
+		}
+		labels[term.Label()] = true
+		b, err := bind(term, &inputs)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case b.sparse == 0:
+			groups[0] = append(groups[0], b)
+		case b.dense > 0:
+			groups[1] = append(groups[1], b)
+		default:
+			groups[2] = append(groups[2], b)
+		}
+	}
+	if len(groups[1]) > 1 {
+		return nil, fmt.Errorf("feature: %s and %s both have dense and sparse columns, which one term of a set may",
+			groups[1][0].term.Label(), groups[1][1].term.Label())
+	}
+	for _, group := range groups {
+		s.terms = append(s.terms, group...)
+	}
+	for k := range s.terms {
+		b := &s.terms[k]
+		b.firstDense, b.firstSparse, b.firstHyper = s.dense, s.sparse, s.hypers
+		s.dense += b.dense
+		s.sparse += b.sparse
+		s.hypers += b.hypers
+		s.segment = s.segment || readsSegment(b.term)
+	}
+	if s.sparse > math.MaxInt32 {
+		return nil, fmt.Errorf("feature: %d sparse columns, more than %d: use hash(...) or fewer interactions", s.sparse, math.MaxInt32)
+	}
+	s.spread = s.sparse <= DenseLevels && !s.segment
+	return s, nil
+}
+
+// bind binds a term and finds its abilities.
+func bind(term Term, inputs *Inputs) (bound, error) {
+	m, err := term.Bind(inputs)
+	if err != nil {
+		return bound{}, err
+	}
+	b := bound{term: term, mapped: m}
+	b.dense, b.sparse = m.Columns()
+	if b.sparse > 0 {
+		b.entries = m.(SparseMap)
+	}
+	if tunable, ok := m.(TunableMap); ok {
+		b.tunable, b.hypers = tunable, len(tunable.Hyper())
+	}
+	return b, nil
+}
+
+// SegmentReader is implemented by terms that may read the sparse segment.
+type SegmentReader interface{ ReadsSegment() bool }
+
+func readsSegment(t Term) bool {
+	reader, ok := t.(SegmentReader)
+	return ok && reader.ReadsSegment()
+}
+
+// ReadsSegment implements [SegmentReader].
+func (t *Linear) ReadsSegment() bool { return t.Segment }
+
+// Inputs returns the inputs the set was made for, which the caller must not change.
+func (s *Set) Inputs() Inputs { return s.inputs }
+
+// Terms returns the terms in the order of their weights; New with these and
+// Inputs makes an equal set.
+func (s *Set) Terms() []Term {
+	terms := make([]Term, len(s.terms))
+	for k := range s.terms {
+		terms[k] = s.terms[k].term
+	}
+	return terms
+}
+
+// Weights implements [credence.Features].
+func (s *Set) Weights() int { return s.dense + s.sparse }
+
+// Blocks implements [credence.Features].
+func (s *Set) Blocks() []credence.Block {
+	blocks := make([]credence.Block, len(s.terms))
+	for k := range s.terms {
+		b := &s.terms[k]
+		_, intercept := b.term.(*Intercept)
+		blocks[k] = credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept}
+	}
+	return blocks
+}
+
+// first returns the first weight of a term. A term with both sorts of columns
+// has the last dense and the first sparse ones, so its weights are a run.
+func (s *Set) first(b *bound) int {
+	if b.dense > 0 {
+		return b.firstDense
+	}
+	return s.dense + b.firstSparse
+}
+
+// Transform implements [credence.Features].
+func (s *Set) Transform(ws *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
+	s.check(rows)
+	columns := s.dense
+	if s.spread {
+		columns += s.sparse
+	}
+	phi.Dense.Reshape(rows.Rows(), columns)
+	for k := range s.terms {
+		if b := &s.terms[k]; b.dense > 0 {
+			b.mapped.Fill(ws, phi.Dense.Columns(b.firstDense, b.dense), rows)
+		}
+	}
+	s.fillSparse(phi, rows)
+}
+
+// fillSparse builds the sparse columns, and moves them to the dense ones when
+// they are spread.
+func (s *Set) fillSparse(phi *credence.Design, rows *credence.Batch) {
+	n := rows.Rows()
+	csr := &phi.Sparse
+	csr.Reset(s.sparse)
+	ones := true
+	for k := range s.terms {
+		if b := &s.terms[k]; b.entries != nil {
+			ones = ones && b.entries.Ones(rows)
+		}
+	}
+	if ones {
+		csr.Value = nil
+	}
+	for i := range n {
+		for k := range s.terms {
+			if b := &s.terms[k]; b.entries != nil {
+				b.entries.AppendRow(csr, int32(b.firstSparse), rows, i, ones)
+			}
+		}
+		csr.Start = append(csr.Start, len(csr.Index))
+	}
+	csr.Rows = n
+	if !s.spread || s.sparse == 0 {
+		return
+	}
+	window := phi.Dense.Columns(s.dense, s.sparse)
+	for i := range n {
+		clear(window.Row(i))
+	}
+	csr.AddTo(&window)
+	csr.Reset(0)
+	csr.Rows = n
+	for range n {
+		csr.Start = append(csr.Start, 0)
+	}
+}
+
+// check panics unless a batch has the shape the set was made for.
+func (s *Set) check(rows *credence.Batch) {
+	if rows.X.Cols != len(s.inputs.Dense) {
+		panic(fmt.Sprintf("feature: a batch with %d inputs for features of %d", rows.X.Cols, len(s.inputs.Dense)))
+	}
+	if s.segment && (rows.Sparse.Cols != s.inputs.Segment || rows.Sparse.Rows != rows.X.Rows) {
+		panic(fmt.Sprintf("feature: a batch with %d rows and a sparse segment of %d×%d for features of %d sparse columns",
+			rows.X.Rows, rows.Sparse.Rows, rows.Sparse.Cols, s.inputs.Segment))
+	}
+}
+
+var _ credence.Features = (*Set)(nil)

@@ -1,0 +1,186 @@
+package feature
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+)
+
+// conformRows crosses the seam between two blocks of rows.
+const conformRows = credence.BlockRows + 85
+
+func draw(t testing.TB, in Inputs, term RandomFourier, n int, seed uint64) *RandomFourier {
+	t.Helper()
+	drawn, err := term.Draw(&in, n, rand.New(rand.NewPCG(seed, 7)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return drawn
+}
+
+func TestConformance(t *testing.T) {
+	in := withCategory(withCategory(numbers(4), "zip", 7), "make", 3)
+	wide := withCategory(numbers(3), "device", 400)
+	sparse := numbers(2)
+	sparse.Segment = 30
+	rbf := draw(t, in, RandomFourier{Name: "rbf(a, c)", Kernel: RBF, Inputs: []int{0, 2},
+		Lengthscale: Lengthscale{Values: []float64{0.3, 4}}}, 11, 1)
+	shared := draw(t, in, RandomFourier{Name: "matern32(., ard=false)", Kernel: Matern32, Inputs: span(0, 4),
+		Lengthscale: Lengthscale{Shared: true, Values: []float64{1.7}}}, 6, 2)
+	given := draw(t, in, RandomFourier{Name: "cauchy(b)", Kernel: Cauchy, Inputs: []int{1},
+		Lengthscale: Lengthscale{State: credence.Held, Values: []float64{2}}}, 5, 3)
+	given.Given = true
+	onSparse := draw(t, sparse, RandomFourier{Name: "rbf(.)", Kernel: RBF, Inputs: []int{1}, Segment: true, Without: []int32{0, 17},
+		Lengthscale: Lengthscale{Values: []float64{3}}}, 9, 4)
+
+	for name, c := range map[string]struct {
+		in    Inputs
+		ones  bool
+		terms []Term
+	}{
+		"linear":    {numbers(3), false, []Term{&Intercept{}, &Linear{Inputs: span(0, 3)}}},
+		"dense":     {in, false, []Term{&Intercept{}, &Linear{Inputs: span(0, 6)}, rbf, &OneHot{"onehot(zip)", 4}, shared, given}},
+		"mixed":     {wide, false, []Term{&OneHot{"onehot(device)", 3}, &Linear{Inputs: span(0, 4)}, &Intercept{}}},
+		"segment":   {sparse, false, []Term{&Intercept{}, &Linear{Inputs: span(0, 2), Segment: true, Without: []int32{3}}, onSparse}},
+		"ones":      {sparse, true, []Term{&Linear{Segment: true}}},
+		"intercept": {numbers(0), false, []Term{&Intercept{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conform.Features(t, newSet(t, c.in, c.terms...), batch(c.in, conformRows, c.ones))
+		})
+	}
+}
+
+// Terms with sparse columns go last however the caller orders them, and their
+// blocks stay in one piece.
+func TestOrderOfWeights(t *testing.T) {
+	wide := withCategory(numbers(2), "device", 300)
+	s := newSet(t, wide, &OneHot{"onehot(device)", 2}, &Linear{Inputs: []int{2, 1, 0}}, &Intercept{})
+	want := []credence.Block{
+		{Name: "(intercept)", First: 0, Count: 1, Intercept: true},
+		{Name: "linear", First: 1, Count: 302},
+		{Name: "onehot(device)", First: 303, Count: 300},
+	}
+	for k, block := range s.Blocks() {
+		if block != want[k] {
+			t.Fatalf("block %d is %+v, want %+v", k, block, want[k])
+		}
+	}
+	var phi credence.Design
+	rows := batch(wide, 4, false)
+	rows.X.Row(2)[2] = 7
+	rows.X.Row(3)[2] = -1
+	s.Transform(credence.NewWorkspace(1), &phi, rows)
+	if phi.Dense.Cols != 3 || phi.Sparse.Cols != 600 || phi.Sparse.Value != nil {
+		t.Fatalf("%d dense and %d sparse columns, values %v", phi.Dense.Cols, phi.Sparse.Cols, phi.Sparse.Value)
+	}
+	if columns, _ := phi.Sparse.Row(2); len(columns) != 2 || columns[0] != 7 || columns[1] != 307 {
+		t.Fatalf("level 7 has sparse columns %v", columns)
+	}
+	if columns, _ := phi.Sparse.Row(3); len(columns) != 0 {
+		t.Fatalf("a level never seen has sparse columns %v", columns)
+	}
+	sameRow(t, "dense part", phi.Dense.Row(2), []float64{1, rows.X.Row(2)[1], rows.X.Row(2)[0]})
+	for j, want := range map[int]string{0: "(intercept)", 1: "b", 2: "a", 3: "device=l0", 302: "device=l299", 303: "device=l0"} {
+		if got := s.WeightName(j); got != want {
+			t.Fatalf("weight %d is named %s, want %s", j, got, want)
+		}
+	}
+	// The same terms again give the same set.
+	again := newSet(t, s.Inputs(), s.Terms()...)
+	for k, block := range again.Blocks() {
+		if block != want[k] {
+			t.Fatalf("bound again, block %d is %+v, want %+v", k, block, want[k])
+		}
+	}
+}
+
+func TestCategoriesAreDenseWhileFew(t *testing.T) {
+	for _, c := range []struct{ levels, dense, sparse int }{{255, 257, 0}, {257, 1, 257}} {
+		in := withCategory(numbers(1), "zip", c.levels)
+		in = withCategory(in, "one", 1)
+		terms := []Term{&Linear{Inputs: span(0, 2)}}
+		if c.levels == 255 {
+			terms = append(terms, &OneHot{"onehot(one)", 2})
+		}
+		var phi credence.Design
+		newSet(t, in, terms...).Transform(credence.NewWorkspace(1), &phi, batch(in, 3, false))
+		if phi.Dense.Cols != c.dense || phi.Sparse.Cols != c.sparse {
+			t.Fatalf("%d levels give %d dense and %d sparse columns, want %d and %d", c.levels, phi.Dense.Cols, phi.Sparse.Cols, c.dense, c.sparse)
+		}
+	}
+}
+
+func TestUnseenLevelGivesZeros(t *testing.T) {
+	in := withCategory(numbers(1), "zip", 3)
+	rows := batch(in, 2, false)
+	rows.X.Row(0)[0], rows.X.Row(0)[1] = 0.5, -1
+	rows.X.Row(1)[0], rows.X.Row(1)[1] = 0.25, 2
+	phi := spread(newSet(t, in, &Linear{Inputs: []int{1, 0}}), rows)
+	sameRow(t, "unseen", phi.Row(0), []float64{0.5, 0, 0, 0})
+	sameRow(t, "seen", phi.Row(1), []float64{0.25, 0, 0, 1})
+}
+
+// A linear predictor on scaled inputs must equal the one that OwnScale reports on
+// the data's own columns.
+func TestOwnScale(t *testing.T) {
+	in := withCategory(numbers(2), "zip", 2)
+	in.Dense[0].Center, in.Dense[0].Scale = 100, 8
+	in.Dense[1].Center, in.Dense[1].Scale = -3, 0.5
+	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 3)})
+	weights := []float64{0.7, -1.5, 2, 0.3, -0.4}
+	raw := []float64{117, -2.2}
+	rows := batch(in, 1, false)
+	for j, x := range raw {
+		rows.X.Row(0)[j] = (x - in.Dense[j].Center) / in.Dense[j].Scale
+	}
+	rows.X.Row(0)[2] = 1
+	phi := spread(s, rows)
+	scaled, own := 0.0, 0.0
+	for j, w := range weights {
+		scaled += w * phi.Row(0)[j]
+		factor, shift := s.OwnScale(j)
+		own += w * shift
+		switch j {
+		case 1, 2:
+			own += w * factor * raw[j-1]
+		default:
+			own += w * factor * phi.Row(0)[j]
+		}
+	}
+	sameRow(t, "predictor", []float64{own}, []float64{scaled})
+}
+
+func TestRefusals(t *testing.T) {
+	in := withCategory(numbers(2), "zip", 3)
+	refuses(t, in, "feature: the term linear stands twice: leave one out", &Linear{Inputs: []int{0}}, &Linear{Inputs: []int{1}})
+	refuses(t, in, "feature: linear: input 5 of 3: give the position of a column of the batch", &Linear{Inputs: []int{5}})
+	refuses(t, in, "feature: linear has no columns: leave the term out", &Linear{})
+	refuses(t, in, "feature: linear uses a sparse segment, which the data lack", &Linear{Segment: true})
+	refuses(t, in, "feature: onehot(a): a is a number: declare it a category", &OneHot{"onehot(a)", 0})
+	refuses(t, in, "feature: rbf(zip): zip is a category: leave it out or use onehot(zip)",
+		&RandomFourier{Name: "rbf(zip)", Kernel: RBF, Inputs: []int{2}})
+	refuses(t, in, "feature: rbf(a) has 0 frequency values for 1 inputs: give rows of 1, or draw them",
+		&RandomFourier{Name: "rbf(a)", Kernel: RBF, Inputs: []int{0}})
+	refuses(t, in, "feature: rbf(a) has 2 lengthscales: give 1 or a single one",
+		&RandomFourier{Name: "rbf(a)", Kernel: RBF, Inputs: []int{0}, Frequencies: []float64{1},
+			Lengthscale: Lengthscale{Values: []float64{1, 2}}})
+	if _, err := Laplacian.Draw(Orthogonal, 3, 2, rand.New(rand.NewPCG(1, 1))); err == nil {
+		t.Fatal("orthogonal frequencies of a product kernel were drawn")
+	}
+	if _, err := ByKind("spline"); err == nil {
+		t.Fatal("an unknown kind of term was made")
+	}
+}
+
+func TestBatchOfAnotherShapePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Fatal("a batch with too many inputs was transformed")
+		}
+	}()
+	var phi credence.Design
+	newSet(t, numbers(2), &Linear{Inputs: span(0, 2)}).Transform(credence.NewWorkspace(1), &phi, batch(numbers(3), 2, false))
+}

@@ -1,0 +1,172 @@
+package feature
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Input is one dense input of a model, a column of Batch.X as it enters the fit.
+type Input struct {
+	credence.Column
+	// Center and Scale say how the input came from the data's own column:
+	// (column - Center)/Scale. Scale 0 means 1.
+	Center float64 `json:"center,omitempty"`
+	Scale  float64 `json:"scale,omitempty"`
+}
+
+// Inputs are all inputs of a model.
+type Inputs struct {
+	Dense   []Input `json:"dense,omitempty"`   // the columns of Batch.X, in order
+	Segment int     `json:"segment,omitempty"` // columns of Batch.Sparse, the k-th (from 1) named "xk"
+}
+
+// Term is one term of a formula: plain data. Fields tagged "tensor" are matrices
+// in row-major order, for binary storage; all others survive encoding/json.
+type Term interface {
+	// Kind names the type of the term for storage; see [ByKind].
+	Kind() string
+	// Label is the name of the term's block, as the formula writes it.
+	Label() string
+	// Bind checks the term against the inputs and makes it ready for work. It
+	// does not change the term, and the map does not refer to in afterwards.
+	Bind(in *Inputs) (Map, error)
+}
+
+// Map is a bound term. It is immutable and safe for concurrent use with
+// different workspaces.
+type Map interface {
+	// Columns returns the number of dense columns and of columns that are mostly
+	// zero, which together are the term's weights, in this order.
+	Columns() (dense, sparse int)
+	// Fill stores the dense columns of the rows in dst, a window that is
+	// rows × dense.
+	Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.Batch)
+	// WeightName returns the name of the term's weight j for people.
+	WeightName(j int) string
+}
+
+// SparseMap is a map with sparse columns.
+type SparseMap interface {
+	Map
+	// Ones reports whether every entry of these rows is 1, so that values need
+	// not be stored.
+	Ones(rows *credence.Batch) bool
+	// AppendRow appends the entries of row i to dst.Index, columns increasing
+	// and counted from first, and unless ones their values to dst.Value.
+	AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool)
+}
+
+// TunableMap is a map with hyper-parameters.
+type TunableMap interface {
+	Map
+	// Hyper lists the hyper-parameters.
+	Hyper() []credence.Hyper
+	// WithHyper returns the term at other values.
+	WithHyper(values []float64) Term
+	// Pullback adds Σ dPhi ⊙ ∂Φ/∂log θ over the rows to grad, one element for
+	// each hyper-parameter. phi and dPhi are windows on the term's dense columns.
+	Pullback(ws *credence.Workspace, grad []float64, rows *credence.Batch, phi, dPhi linop.Dense)
+}
+
+// RandomMap is a map that can be drawn afresh.
+type RandomMap interface {
+	Map
+	// Redraw returns the term with random parts drawn from rng.
+	Redraw(rng *rand.Rand) Term
+}
+
+// ScaledMap is a map whose weights can be expressed on the data's own scale, as
+// [credence.Rescaled] says.
+type ScaledMap interface {
+	Map
+	OwnScale(j int) (factor, interceptShift float64)
+}
+
+// ByKind returns an empty term of the given kind, for reading stored terms.
+func ByKind(kind string) (Term, error) {
+	switch kind {
+	case "intercept":
+		return &Intercept{}, nil
+	case "linear":
+		return &Linear{}, nil
+	case "onehot":
+		return &OneHot{}, nil
+	case "fourier":
+		return &RandomFourier{}, nil
+	}
+	return nil, fmt.Errorf("feature: unknown kind of term %q: the model may come from a newer version", kind)
+}
+
+// input returns the dense input at an index that a term names.
+func (in *Inputs) input(label string, index int) (*Input, error) {
+	if index < 0 || index >= len(in.Dense) {
+		return nil, fmt.Errorf("feature: %s: input %d of %d: give the position of a column of the batch", label, index, len(in.Dense))
+	}
+	return &in.Dense[index], nil
+}
+
+// segmentName is the name of column k, from 0, of the sparse segment.
+func segmentName(k int) string { return fmt.Sprintf("x%d", k+1) }
+
+// segment is a choice of columns of the sparse segment.
+type segment struct {
+	columns int     // how many are chosen
+	place   []int32 // place of each column among the chosen, -1 if left out; nil when all are chosen
+	chosen  []int32 // the chosen columns; nil when all are
+}
+
+// newSegment chooses all columns but without, which must be increasing.
+func newSegment(label string, in *Inputs, use bool, without []int32) (segment, error) {
+	if !use {
+		if len(without) > 0 {
+			return segment{}, fmt.Errorf("feature: %s leaves out columns of a sparse segment that it does not use", label)
+		}
+		return segment{}, nil
+	}
+	if in.Segment <= 0 {
+		return segment{}, fmt.Errorf("feature: %s uses a sparse segment, which the data lack", label)
+	}
+	s := segment{columns: in.Segment - len(without)}
+	if len(without) == 0 {
+		return s, nil
+	}
+	s.place = make([]int32, in.Segment)
+	last := int32(-1)
+	for _, k := range without {
+		if k <= last || int(k) >= in.Segment {
+			return segment{}, fmt.Errorf("feature: %s leaves out column %d: the list must increase and stay below %d", label, k, in.Segment)
+		}
+		s.place[k], last = -1, k
+	}
+	for k := range s.place {
+		if s.place[k] == 0 {
+			s.place[k] = int32(len(s.chosen))
+			s.chosen = append(s.chosen, int32(k))
+		}
+	}
+	return s, nil
+}
+
+// name is the name of the j-th chosen column.
+func (s *segment) name(j int) string {
+	if s.chosen != nil {
+		j = int(s.chosen[j])
+	}
+	return segmentName(j)
+}
+
+// code returns the level that a category input holds, or -1 for none. A code
+// past the last level is a bug of whoever made the batch.
+func code(x float64, levels int) int {
+	if !(x >= 0) {
+		return -1
+	}
+	c := int(x)
+	if c >= levels {
+		panic(fmt.Sprintf("feature: category code %d of an input with %d levels", c, levels))
+	}
+	return c
+}
