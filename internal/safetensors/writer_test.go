@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 )
@@ -31,7 +32,7 @@ func TestWriteRefuses(t *testing.T) {
 		"no data":            {nil, with(func(w *Tensor) { w.Data = nil }), `tensor "w" has no Data`},
 		"unknown type":       {nil, with(func(w *Tensor) { w.DType = "BF16" }), `tensor "w": unknown dtype "BF16"`},
 		"negative dimension": {nil, with(func(w *Tensor) { w.Shape = []int{-2, -1} }), "shape [-2 -1] has a negative dimension"},
-		"overflow":           {nil, with(func(w *Tensor) { w.Shape = []int{1 << 32, 1 << 31} }), "overflows"},
+		"overflow":           {nil, with(func(w *Tensor) { w.Shape = []int{math.MaxInt / 2, 3} }), "overflows"},
 		"too many dims":      {nil, with(func(w *Tensor) { w.Shape = make([]int, maxRank+1) }), "33 dimensions: at most 32"},
 		"too short":          {nil, with(func(w *Tensor) { w.Shape = []int{3} }), `tensor "w": shape [3] of F64 is 24 bytes, its Data sends 16`},
 		"too long":           {nil, with(func(w *Tensor) { w.Shape = []int{1} }), `tensor "w": shape [1] of F64 is 8 bytes, its Data sends more`},

@@ -1,0 +1,108 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Levels returns the probabilities at which intervals are evaluated by custom.
+func Levels() []float64 { return []float64{0.5, 0.8, 0.9, 0.95} }
+
+// Intervals measures predictive intervals at any number of levels; each level
+// costs constant memory. The zero value is ready.
+type Intervals struct {
+	levels []levelSums // in order of first appearance
+	err    error       // a level that is none
+}
+
+type levelSums struct {
+	level                  float64
+	guard                  guard
+	weight, covered, width sum
+}
+
+// IntervalsResult is what Intervals answers. Keys are levels as %g prints them,
+// such as "0.9". A level without weight is absent, and so is an infinite width.
+type IntervalsResult struct {
+	Coverage map[string]float64 `json:"coverage,omitempty"`       // share of targets in [lower, upper]
+	Width    map[string]float64 `json:"interval_width,omitempty"` // mean of upper − lower
+}
+
+// Add takes the interval of one row at one level, in (0, 1). Bounds may be
+// infinite; they belong to the interval.
+func (v *Intervals) Add(level, y, lower, upper, weight float64) {
+	if !(level > 0 && level < 1) {
+		if v.err == nil {
+			v.err = fmt.Errorf("metric: level is %g: it must lie between 0 and 1", level)
+		}
+		return
+	}
+	s := v.at(level)
+	g := &s.guard
+	if !g.row(weight) {
+		return
+	}
+	switch {
+	case !(lower <= upper): // also NaN
+		g.fail("interval [%g, %g] at level %g is not one", lower, upper, level)
+	case g.finite("target", y) && weight > 0:
+		s.weight.add(weight)
+		if lower <= y && y <= upper {
+			s.covered.add(weight)
+		}
+		if lower < upper { // Inf − Inf of an interval at infinity is not a width
+			s.width.add(weight * (upper - lower))
+		}
+	}
+}
+
+func (v *Intervals) at(level float64) *levelSums {
+	for i := range v.levels {
+		if v.levels[i].level == level {
+			return &v.levels[i]
+		}
+	}
+	v.levels = append(v.levels, levelSums{level: level})
+	return &v.levels[len(v.levels)-1]
+}
+
+// Merge adds the rows of other, as if they followed.
+func (v *Intervals) Merge(other *Intervals) {
+	if v.err == nil {
+		v.err = other.err
+	}
+	for i := range other.levels {
+		from := &other.levels[i]
+		to := v.at(from.level)
+		to.guard.merge(from.guard)
+		to.weight.merge(from.weight)
+		to.covered.merge(from.covered)
+		to.width.merge(from.width)
+	}
+}
+
+// Result returns the measures of the rows so far, or an error that names the
+// first row that makes no sense.
+func (v *Intervals) Result() (IntervalsResult, error) {
+	if v.err != nil {
+		return IntervalsResult{}, v.err
+	}
+	r := IntervalsResult{Coverage: map[string]float64{}, Width: map[string]float64{}}
+	for i := range v.levels {
+		s := &v.levels[i]
+		if s.guard.err != nil {
+			return IntervalsResult{}, s.guard.err
+		}
+		total := s.weight.value()
+		if total == 0 {
+			continue
+		}
+		key := strconv.FormatFloat(s.level, 'g', -1, 64)
+		r.Coverage[key] = s.covered.value() / total
+		if width := s.width.value() / total; !math.IsInf(width, 0) {
+			r.Width[key] = width
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,235 @@
+package metric
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sumTolerance is for the same sum in another order: n rows of rounding errors
+// of 1e-16 in the plain sums of the oracles, n ≤ 10⁴.
+const sumTolerance = 1e-12
+
+func near(t *testing.T, what string, got Score, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(float64(got)-want) <= tolerance*max(1, math.Abs(want))) {
+		t.Errorf("%s is %.17g, want %.17g", what, float64(got), want)
+	}
+}
+
+func must[R any](t testing.TB) func(R, error) R {
+	return func(r R, err error) R {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+func toJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A plain sum of these is 0; carried errors give the true 2.
+func TestSumCarriesErrors(t *testing.T) {
+	var s, part sum
+	for _, x := range []float64{1, 1e100} {
+		s.add(x)
+	}
+	for _, x := range []float64{1, -1e100} {
+		part.add(x)
+	}
+	s.merge(part)
+	if s.value() != 2 {
+		t.Errorf("sum is %g, want 2", s.value())
+	}
+	s.add(math.Inf(1))
+	s.add(1)
+	if !math.IsInf(s.value(), 1) {
+		t.Errorf("sum is %g, want +Inf", s.value())
+	}
+}
+
+// Of one row, of a constant target, of nothing, of infinities: what is undefined
+// is absent, and what is 0 is present.
+func TestUndefinedIsAbsent(t *testing.T) {
+	regression := func(rows ...[3]float64) string {
+		r := Regression{TrainVariance: 1}
+		for _, row := range rows {
+			r.Add(row[0], row[1], row[2], 1)
+		}
+		return toJSON(t, must[RegressionResult](t)(r.Result()))
+	}
+	classification := func(rows ...[2]float64) string {
+		var c Classification
+		for _, row := range rows {
+			c.Add(row[0], row[1], 1)
+		}
+		return toJSON(t, must[ClassificationResult](t)(c.Result()))
+	}
+	deviance := func(units ...float64) string {
+		var d Deviance
+		for _, unit := range units {
+			d.Add(unit, 1)
+		}
+		return toJSON(t, must[DevianceResult](t)(d.Result()))
+	}
+	var noProgress Progressive
+	var wide Intervals
+	wide.Add(0.9, 1, math.Inf(-1), math.Inf(1), 1)
+	wide.Add(0.5, 1, 2, 2, 1)
+	wide.Add(0.8, 1, 2, 2, 0)
+	cases := map[string][2]string{
+		"no rows":         {regression(), "rows"},
+		"zero density":    {regression([3]float64{1, 1, 0}, [3]float64{2, 2, math.Inf(-1)}), "mae r2 rmse rows smse zero_density_rows"},
+		"constant":        {regression([3]float64{0.1, 0.1, 0}, [3]float64{0.1, 0.1, 0}), "mae msll nlpd rmse rows"},
+		"no predictions":  {classification(), "rows"},
+		"one class":       {classification([2]float64{1, 1}), "accuracy brier ece log_loss rows"},
+		"both classes":    {classification([2]float64{1, 0.5}, [2]float64{0, 0.5}), "accuracy auc brier ece log_loss rows"},
+		"no stream":       {toJSON(t, must[ClassificationResult](t)(noProgress.Result())), "rows"},
+		"no deviance":     {deviance(), ""},
+		"saturated":       {deviance(0, 0), "deviance"},
+		"ruled out":       {deviance(1, math.Inf(1)), "infinite_deviance_rows"},
+		"infinite width":  {toJSON(t, must[IntervalsResult](t)(wide.Result())), "coverage interval_width"},
+		"empty intervals": {toJSON(t, IntervalsResult{}), ""},
+	}
+	for name, c := range cases {
+		var got map[string]any
+		if err := json.Unmarshal([]byte(c[0]), &got); err != nil {
+			t.Fatal(err)
+		}
+		if keys := strings.Join(slices.Sorted(maps.Keys(got)), " "); keys != c[1] {
+			t.Errorf("%s: got  %s\nwant %s", name, keys, c[1])
+		}
+	}
+}
+
+func TestInfiniteWidthIsAbsentAtItsLevelOnly(t *testing.T) {
+	var v Intervals
+	v.Add(0.9, 1, math.Inf(-1), math.Inf(1), 1)
+	v.Add(0.5, 1, 2, 2, 1)
+	if got := toJSON(t, must[IntervalsResult](t)(v.Result())); got != `{"coverage":{"0.5":0,"0.9":1},"interval_width":{"0.5":0}}` {
+		t.Error(got)
+	}
+}
+
+func TestEvaluationIsOneObject(t *testing.T) {
+	r := Regression{TrainMean: 0, TrainVariance: 1}
+	var c Classification
+	var v Intervals
+	var d Deviance
+	for i, y := range []float64{0, 1, 1, 0} {
+		p := []float64{0.25, 0.75, 0.5, 0.5}[i]
+		r.Add(y, p, math.Log(0.5), 1)
+		c.Add(y, p, 1)
+		for _, level := range Levels() {
+			v.Add(level, y, p-level, p+level, 1)
+		}
+		d.Add(BinomialDeviance(y, 1, p), 1)
+	}
+	rr, cr := must[RegressionResult](t)(r.Result()), must[ClassificationResult](t)(c.Result())
+	vr, dr := must[IntervalsResult](t)(v.Result()), must[DevianceResult](t)(d.Result())
+	var got map[string]any
+	if err := json.Unmarshal([]byte(toJSON(t, Evaluation{4, &rr, &vr, &cr, &dr})), &got); err != nil {
+		t.Fatal(err)
+	}
+	keys := "rows nlpd rmse mae smse msll r2 coverage interval_width accuracy log_loss auc brier ece deviance"
+	for _, key := range strings.Fields(keys) {
+		if _, found := got[key]; !found {
+			t.Errorf("%s is missing", key)
+		}
+		delete(got, key)
+	}
+	if len(got) != 0 {
+		t.Errorf("unexpected: %v", got)
+	}
+	if text := toJSON(t, Evaluation{Rows: 3, DevianceResult: &dr}); !strings.HasPrefix(text, `{"rows":3,"deviance":`) {
+		t.Error(text)
+	}
+}
+
+// Every refusal names the first bad row, and later rows do not hide it.
+func TestRefusals(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	regression := func(y, mean, logDensity, weight float64) error {
+		var first, r Regression
+		first.Add(1, 1, 0, 1)
+		r.Add(y, mean, logDensity, weight)
+		r.Add(1, 1, 0, -1)
+		first.Merge(&r)
+		_, err := r.Result()
+		if _, merged := first.Result(); merged == nil || err == nil || merged.Error() != err.Error() {
+			t.Errorf("alone %v, merged %v", err, merged)
+		}
+		return err
+	}
+	classification := func(y, p, weight float64) error {
+		var c Classification
+		var s Progressive
+		for _, add := range []func(y, p, weight float64){c.Add, s.Add} {
+			add(0, 0.5, 1)
+			add(y, p, weight)
+			add(0, 0.5, -1)
+		}
+		_, err := c.Result()
+		if _, other := s.Result(); other == nil || err == nil || other.Error() != err.Error() {
+			t.Errorf("exact %v, progressive %v", err, other)
+		}
+		return err
+	}
+	intervals := func(level, y, lower, upper float64) error {
+		var v, merged Intervals
+		v.Add(0.5, 1, 0, 2, 1)
+		v.Add(level, y, lower, upper, 1)
+		merged.Merge(&v)
+		_, err := merged.Result()
+		return err
+	}
+	deviance := func(unit, weight float64) error {
+		var d, merged Deviance
+		d.Add(unit, weight)
+		merged.Merge(&d)
+		_, err := merged.Result()
+		return err
+	}
+	cases := map[string]error{
+		"metric: row 1: target is NaN: it must be finite":                                    regression(nan, 0, 0, 1),
+		"metric: row 1: target is +Inf: it must be finite":                                   regression(inf, 0, 0, 0),
+		"metric: row 1: mean is -Inf: it must be finite":                                     regression(0, -inf, 0, 1),
+		"metric: row 1: log density is NaN: a density is a finite number":                    regression(0, 0, nan, 1),
+		"metric: row 1: log density is +Inf: a density is a finite number":                   regression(0, 0, inf, 1),
+		"metric: row 1: weight is NaN: weights must be finite and not negative":              regression(0, 0, 0, nan),
+		"metric: row 1: weight is -1: weights must be finite and not negative":               regression(0, 0, 0, -1),
+		"metric: row 2: weight is +Inf: weights must be finite and not negative":             classification(0, 0.5, inf),
+		"metric: row 2: target is -1: classes are 0 and 1":                                   classification(-1, 0.5, 1),
+		"metric: row 2: target is NaN: classes are 0 and 1":                                  classification(nan, 0.5, 1),
+		"metric: row 2: probability is NaN: it must lie between 0 and 1":                     classification(0, nan, 1),
+		"metric: row 2: probability is 1.5: it must lie between 0 and 1":                     classification(0, 1.5, 1),
+		"metric: row 2: probability is -0.5: it must lie between 0 and 1":                    classification(0, -0.5, 0),
+		"metric: level is 1: it must lie between 0 and 1":                                    intervals(1, 0, 0, 1),
+		"metric: level is NaN: it must lie between 0 and 1":                                  intervals(nan, 0, 0, 1),
+		"metric: row 2: interval [2, 1] at level 0.5 is not one":                             intervals(0.5, 0, 2, 1),
+		"metric: row 1: interval [NaN, 1] at level 0.9 is not one":                           intervals(0.9, 0, nan, 1),
+		"metric: row 2: target is NaN: it must be finite":                                    intervals(0.5, nan, 0, 1),
+		"metric: row 1: deviance is NaN: target or mean is outside the domain of the family": deviance(nan, 1),
+		"metric: row 1: deviance is -1: target or mean is outside the domain of the family":  deviance(-1, 1),
+		"metric: row 1: weight is -2: weights must be finite and not negative":               deviance(1, -2),
+	}
+	for want, err := range cases {
+		if err == nil || err.Error() != want {
+			t.Errorf("error is %v\nwant     %s", err, want)
+		}
+	}
+}
