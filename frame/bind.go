@@ -1,0 +1,206 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Bound is the model rows of a table: a frame applied to a source. It is what
+// [Frame.Bind] returns, for one reader at a time.
+type Bound struct {
+	frame      *Frame
+	table      *table
+	withTarget bool
+	plain      []plainInput
+	special    []specialInput
+	segment    []int32 // of each sparse column the column of X that takes it, or -1
+	cleared    []int   // the columns of X that segment fills
+	reader     *reader
+	column     []float64
+	counts     Counts
+	counted    int // rows that counts covers
+}
+
+// Counts says what was done to the rows read so far, each row counted once.
+type Counts struct {
+	Dropped        int // rows left out for a missing value
+	Filled         int // missing values filled
+	UnseenLevels   int // values of categories that training did not see
+	UnseenFeatures int // entries of sparse columns beyond those of training
+}
+
+// plainInput is a dense column that is only centred and scaled.
+type plainInput struct {
+	from, to        int
+	center, inverse float64
+}
+
+// specialInput is any other dense input but one that segment fills.
+type specialInput struct {
+	to     int
+	codes  []float64 // of a category: training's code of each level, or -1
+	unseen int       // how many of the levels training did not see
+	binary bool      // numbers stand where training had booleans
+}
+
+// Bind returns the model rows of a table. The table needs the columns that the
+// model names, in any order; their kinds must be those of training. With a target, rows without
+// it are an error, or are left out under the policy Drop.
+func (f *Frame) Bind(source credence.Source, withTarget bool) (credence.Data, error) {
+	return f.Rebind(source, withTarget)
+}
+
+// Rebind is Bind with its concrete type, whose counts a caller may want.
+func (f *Frame) Rebind(source credence.Source, withTarget bool) (*Bound, error) {
+	b := &Bound{frame: f, table: newTable(source), withTarget: withTarget && f.Target != nil}
+	if withTarget && f.Target == nil {
+		return nil, fmt.Errorf("frame: the model has no target: name one in the formula")
+	}
+	if f.Sparse > 0 && source.Schema().Sparse == 0 && !source.Schema().Label {
+		return nil, fmt.Errorf("frame: the table has no numbered sparse columns, which the model uses: give a libsvm file")
+	}
+	var expressions []*Expr
+	for i, e := range f.expressions(withTarget) {
+		if i < len(f.Inputs) && f.Inputs[i].direct() {
+			b.addSegment(i)
+			continue
+		}
+		expressions = append(expressions, e)
+	}
+	if err := b.table.add(f.SegmentWidth, expressions...); err != nil {
+		return nil, err
+	}
+	for i := range f.Inputs {
+		if f.Inputs[i].direct() {
+			continue
+		}
+		if err := b.addInput(i); err != nil {
+			return nil, err
+		}
+	}
+	others := []*Expr{f.Trials}
+	if withTarget {
+		others = append(others, f.Weight)
+	}
+	for i := range f.Offset {
+		others = append(others, &f.Offset[i])
+	}
+	for _, e := range others {
+		if e != nil && b.table.kind(e) == credence.Category {
+			return nil, asNumbers(e, b.table.levels(e))
+		}
+	}
+	if withTarget {
+		if err := b.addTarget(); err != nil {
+			return nil, err
+		}
+		if f.Missing == Drop {
+			if err := b.table.drop(); err != nil {
+				return nil, err
+			}
+			b.counts.Dropped = len(b.table.dropped)
+		}
+	}
+	return b, nil
+}
+
+// direct reports whether the input is a column of the sparse segment as it is.
+func (in *Input) direct() bool {
+	return in.Segment && len(in.Expr.Steps) == 0 && !in.Indicates && in.Center == 0 && in.Scale == 1
+}
+
+func (b *Bound) addSegment(input int) {
+	k := sparseIndex(b.frame.SegmentWidth, b.frame.Inputs[input].Expr.Column)
+	for len(b.segment) <= k {
+		b.segment = append(b.segment, -1)
+	}
+	b.segment[k] = int32(input)
+	b.cleared = append(b.cleared, input)
+}
+
+func (b *Bound) addInput(i int) error {
+	in := &b.frame.Inputs[i]
+	s := b.table.slots[b.table.names[in.Expr.Column]]
+	kind := b.table.kind(&in.Expr)
+	if in.Kind == credence.Category {
+		if kind != credence.Category {
+			return fmt.Errorf("frame: column %q holds %ss but was a category in training: declare it with --types %s=category",
+				in.Expr.Column, kind, in.Expr.Column)
+		}
+		special := specialInput{to: i}
+		for _, level := range b.table.levels(&in.Expr) {
+			code := slices.Index(in.Levels, level)
+			if code < 0 {
+				special.unseen++
+			}
+			special.codes = append(special.codes, float64(code))
+		}
+		b.special = append(b.special, special)
+		return nil
+	}
+	if kind == credence.Category && !in.Indicates {
+		return fmt.Errorf("frame: column %q is a category (%s) but was a %s in training: declare what stands for a missing value, or correct the column",
+			in.Expr.Column, list(b.table.levels(&in.Expr)), credence.Kind.String(in.Kind))
+	}
+	if s.column < 0 || len(in.Expr.Steps) > 0 || in.Indicates {
+		b.special = append(b.special, specialInput{to: i})
+		return nil
+	}
+	if in.Kind == credence.Boolean && kind != credence.Boolean {
+		b.special = append(b.special, specialInput{to: i, binary: true})
+		return nil
+	}
+	b.plain = append(b.plain, plainInput{s.column, i, in.Center, 1 / in.Scale})
+	return nil
+}
+
+func (b *Bound) addTarget() error {
+	t := b.frame.Target
+	kind := b.table.kind(&t.Expr)
+	var levels []string
+	if kind == credence.Category {
+		levels = b.table.levels(&t.Expr)
+		if t.Mode == Numbers || len(t.Expr.Steps) > 0 {
+			return fmt.Errorf("frame: target %s is a category (%s) but was a number in training: correct the column", t.Expr, list(levels))
+		}
+	}
+	b.reader = newReader(t, kind, levels)
+	return nil
+}
+
+// Rows returns the number of rows, those dropped not among them.
+func (b *Bound) Rows() int { return b.table.rows() }
+
+// Counts says what was done to the rows read so far.
+func (b *Bound) Counts() Counts { return b.counts }
+
+// SourceRow returns the row of the table that row i came from.
+func (b *Bound) SourceRow(i int) int { return b.table.sourceRow(i) }
+
+// Place says where row i stands, for messages: "train.csv:17".
+func (b *Bound) Place(i int) string { return b.table.place(i) }
+
+// target evaluates the target of the current rows into dst.
+func (b *Bound) readTarget(dst []float64, first int) error {
+	t := b.frame.Target
+	if err := b.table.evaluate(dst, &t.Expr, len(t.Expr.Steps), first); err != nil {
+		return err
+	}
+	for i, v := range dst {
+		if v != v {
+			return b.table.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
+		}
+	}
+	if bad := b.reader.read(dst); bad >= 0 {
+		known := strings.Join(t.Levels, ", ")
+		what := number(dst[bad])
+		if k := int(dst[bad]); b.reader.codes != nil && k >= 0 && k < len(b.reader.codes) {
+			what = b.table.levels(&t.Expr)[k]
+		}
+		return b.table.fail(first+bad, fmt.Errorf("target %s is %s, which training did not see: it must be one of %s", t.Expr, what, known))
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Function is a transform of one number.
+type Function string
+
+// The transforms. Center subtracts the mean of the training rows; Scale
+// subtracts it and divides by the standard deviation (by 1 if that is 0).
+const (
+	Log    Function = "log"
+	Sqrt   Function = "sqrt"
+	Exp    Function = "exp"
+	Square Function = "square"
+	Center Function = "center"
+	Scale  Function = "scale"
+)
+
+// Functions returns the transforms in the order in which messages list them.
+func Functions() []Function { return []Function{Log, Sqrt, Exp, Square, Center, Scale} }
+
+// learned reports whether the function needs training statistics.
+func (f Function) learned() bool { return f == Center || f == Scale }
+
+// Step is one transform of a chain. Mean and SD are the training statistics of
+// Center and Scale, set by [Fit].
+type Step struct {
+	Function Function `json:"function"`
+	Mean     float64  `json:"mean,omitempty"`
+	SD       float64  `json:"sd,omitempty"`
+}
+
+// Expr is a column of a table under a chain of transforms, innermost first, or
+// without a column the constant Value.
+type Expr struct {
+	Column string  `json:"column,omitempty"`
+	Value  float64 `json:"value,omitempty"`
+	Steps  []Step  `json:"steps,omitempty"`
+}
+
+// Column returns the expression that is a column itself.
+func Column(name string) Expr { return Expr{Column: name} }
+
+// Constant returns the expression that is the same number in every row.
+func Constant(value float64) Expr { return Expr{Value: value} }
+
+// With returns e under a further transform.
+func (e Expr) With(f Function) Expr {
+	steps := make([]Step, len(e.Steps), len(e.Steps)+1)
+	copy(steps, e.Steps)
+	e.Steps = append(steps, Step{Function: f})
+	return e
+}
+
+// String is the expression for people, "log(price)": the column's name stands as
+// it is, without quotes.
+func (e Expr) String() string { return e.prefix(len(e.Steps)) }
+
+// prefix is the text of the expression after its first count steps.
+func (e Expr) prefix(count int) string {
+	text := e.Column
+	if text == "" {
+		text = number(e.Value)
+	}
+	for _, step := range e.Steps[:count] {
+		text = string(step.Function) + "(" + text + ")"
+	}
+	return text
+}
+
+// clone returns a copy that shares no memory with e.
+func (e Expr) clone() Expr {
+	e.Steps = append([]Step(nil), e.Steps...)
+	return e
+}
+
+// cellError is a complaint about one value of a block.
+type cellError struct {
+	row     int // within the block
+	message string
+}
+
+func (e *cellError) Error() string { return e.message }
+
+// apply transforms values in place by the first count steps of e. NaN, a missing
+// value, stays NaN; every other result is finite, or the error says why not.
+func (e Expr) apply(values []float64, count int) *cellError {
+	for i, v := range values {
+		if math.IsInf(v, 0) {
+			return &cellError{i, fmt.Sprintf("%s is infinite: correct the value or leave the row out", e.Column)}
+		}
+	}
+	for at, step := range e.Steps[:count] {
+		bad := step.apply(values)
+		if bad < 0 {
+			continue
+		}
+		operand := e.prefix(at)
+		message := fmt.Sprintf("%s: %s is %s, ", e.prefix(at+1), operand, number(values[bad]))
+		switch step.Function {
+		case Log:
+			message += "and log needs a number above 0"
+		case Sqrt:
+			message += "and sqrt needs a number of at least 0"
+		default:
+			message += "and the result overflows"
+		}
+		return &cellError{bad, message + ": correct the row, leave it out, or use " + operand + " without " + string(step.Function)}
+	}
+	return nil
+}
+
+// apply transforms values in place and returns the index of the first that it
+// cannot transform, which it leaves as it was; -1 if none.
+func (s Step) apply(values []float64) int {
+	switch s.Function {
+	case Log:
+		for i, v := range values {
+			if v <= 0 {
+				return i
+			}
+			values[i] = math.Log(v)
+		}
+	case Sqrt:
+		for i, v := range values {
+			if v < 0 {
+				return i
+			}
+			values[i] = math.Sqrt(v)
+		}
+	case Exp:
+		for i, v := range values {
+			if e := math.Exp(v); math.IsInf(e, 0) {
+				return i
+			} else {
+				values[i] = e
+			}
+		}
+	case Square:
+		for i, v := range values {
+			if q := v * v; math.IsInf(q, 0) {
+				return i
+			} else {
+				values[i] = q
+			}
+		}
+	case Center:
+		for i, v := range values {
+			if c := v - s.Mean; math.IsInf(c, 0) {
+				return i
+			} else {
+				values[i] = c
+			}
+		}
+	case Scale:
+		for i, v := range values {
+			if c := (v - s.Mean) / s.SD; math.IsInf(c, 0) {
+				return i
+			} else {
+				values[i] = c
+			}
+		}
+	default:
+		panic("frame: unknown function " + string(s.Function))
+	}
+	return -1
+}
+
+// number is the shortest text of a number.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

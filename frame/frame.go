@@ -1,0 +1,133 @@
+package frame
+
+import (
+	"slices"
+
+	"github.com/credence-ml/credence"
+)
+
+// Frame repeats on any table what [Fit] did to the training table. It is plain
+// data: a model file stores it as JSON.
+type Frame struct {
+	Target *Target `json:"target,omitempty"`
+	Inputs []Input `json:"inputs"` // the columns of Batch.X
+	// Sparse is the width of Batch.Sparse, SegmentWidth that of the training table's
+	// segment, which names such as x7 also reach when Sparse is 0.
+	Sparse       int    `json:"sparse,omitempty"`
+	SegmentWidth int    `json:"segment_width,omitempty"`
+	Offset       []Expr `json:"offset,omitempty"`
+	Weight       *Expr  `json:"weight,omitempty"`
+	Trials       *Expr  `json:"trials,omitempty"`
+
+	Missing Policy `json:"missing"`
+	Unseen  Unseen `json:"unseen"`
+	Raw     bool   `json:"raw,omitempty"`
+
+	Rows      int      `json:"rows"`              // training rows
+	Dropped   int      `json:"dropped,omitempty"` // rows left out of training
+	WeightSum float64  `json:"weight_sum"`        // Rows where there are no weights
+	Warnings  []string `json:"warnings,omitempty"`
+}
+
+// Input is a column of Batch.X: (value−Center)/Scale, a 0/1 value, or the code of a
+// level.
+type Input struct {
+	Name   string        `json:"name"` // "log(price)", "zip", "age_missing"
+	Expr   Expr          `json:"expr"`
+	Kind   credence.Kind `json:"kind"`             // Category only without transforms
+	Levels []string      `json:"levels,omitempty"` // of a Category: level i has code i
+	Center float64       `json:"center,omitempty"`
+	Scale  float64       `json:"scale"`
+	// Fill stands for a missing value, before centring and scaling: a number, or a level's code.
+	Fill float64 `json:"fill,omitempty"`
+	// Indicates says that the input is 1 where Expr's column is missing and 0 elsewhere.
+	Indicates bool `json:"indicates,omitempty"`
+	// Segment says that the column comes from the sparse segment.
+	Segment bool `json:"segment,omitempty"`
+}
+
+// Target is how the target becomes the number that the likelihood sees.
+type Target struct {
+	Expr Expr          `json:"expr"`
+	Mode Mode          `json:"mode"` // Numbers, Classes or Grades
+	Kind credence.Kind `json:"kind"` // of the training column
+	// Levels of Classes are what counts as 0, "" for everything else than the other,
+	// and what counts as 1; of Grades, all grades ascending.
+	Levels []string `json:"levels,omitempty"`
+	// Mean and Variance are weighted, over the training rows, of what the likelihood sees.
+	Mean     float64 `json:"mean"`
+	Variance float64 `json:"variance"`
+}
+
+// Positive returns the class that counts as 1, "" for other targets.
+func (t *Target) Positive() string {
+	if t == nil || t.Mode != Classes {
+		return ""
+	}
+	return t.Levels[1]
+}
+
+// TargetName is the target as the formula writes it, "log(price)", or "".
+func (f *Frame) TargetName() string {
+	if f.Target == nil {
+		return ""
+	}
+	return f.Target.Expr.String()
+}
+
+// Input returns the position of the input that is the expression e, or -1.
+func (f *Frame) Input(e Expr) int {
+	return slices.IndexFunc(f.Inputs, func(in Input) bool { return !in.Indicates && same(in.Expr, e) })
+}
+
+// same reports whether two expressions are the same chain on the same column,
+// whatever statistics they hold.
+func same(a, b Expr) bool {
+	return a.Column == b.Column && a.Value == b.Value &&
+		slices.EqualFunc(a.Steps, b.Steps, func(s, t Step) bool { return s.Function == t.Function })
+}
+
+// Columns returns the columns of the training table that the frame uses, with
+// their kinds and the levels that it knows, so that a later table can be read in
+// the same way. Columns of the sparse segment are not among them.
+func (f *Frame) Columns() []credence.Column {
+	var columns []credence.Column
+	add := func(e *Expr, kind credence.Kind, levels []string) {
+		if e == nil || e.Column == "" {
+			return
+		}
+		if slices.ContainsFunc(columns, func(c credence.Column) bool { return c.Name == e.Column }) {
+			return
+		}
+		columns = append(columns, credence.Column{Name: e.Column, Kind: kind, Levels: levels})
+	}
+	number := func(e *Expr) {
+		if e != nil && sparseIndex(f.SegmentWidth, e.Column) < 0 {
+			add(e, credence.Numeric, nil)
+		}
+	}
+	if f.Target != nil {
+		levels := f.Target.Levels
+		if f.Target.Kind != credence.Category || levels[0] == "" {
+			levels = nil
+		}
+		add(&f.Target.Expr, f.Target.Kind, levels)
+	}
+	for i := range f.Inputs {
+		in := &f.Inputs[i]
+		if in.Segment {
+			continue
+		}
+		kind := in.Kind
+		if in.Indicates || len(in.Expr.Steps) > 0 {
+			kind = credence.Numeric
+		}
+		add(&in.Expr, kind, in.Levels)
+	}
+	for i := range f.Offset {
+		number(&f.Offset[i])
+	}
+	number(f.Weight)
+	number(f.Trials)
+	return columns
+}

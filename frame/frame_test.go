@@ -1,0 +1,474 @@
+package frame
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+// tolerance is relative, for sums and roots of a handful of numbers.
+const tolerance = 1e-14
+
+func near(a, b float64) bool { return math.Abs(a-b) <= tolerance*(1+math.Abs(b)) }
+
+func wantColumn(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d values, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !near(got[i], want[i]) {
+			t.Fatalf("%s is %v, want %v", what, got, want)
+		}
+	}
+}
+
+func mustFit(t *testing.T, plan *Plan, source credence.Source, options Options) (*Frame, *credence.Batch) {
+	t.Helper()
+	f, err := Fit(plan, source, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := f.Bind(source, f.Target != nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := readAll(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, batch
+}
+
+func target(name string) *Expr {
+	e := Column(name)
+	return &e
+}
+
+func TestTransformsAndScalingByHand(t *testing.T) {
+	// x = 1, 2, 3, 6 has mean 3 and variance (4+1+0+9)/4 = 3.5.
+	source := numbers([]string{"x", "y"}, []float64{1, 10}, []float64{2, 20}, []float64{3, 30}, []float64{6, 60})
+	x := Column("x")
+	plan := &Plan{Target: target("y"), Inputs: []Expr{x, x.With(Square), x.With(Center), x.With(Scale).With(Exp), x.With(Center).With(Square).With(Sqrt)}}
+	sd := math.Sqrt(3.5)
+
+	_, raw := mustFit(t, plan, source, Options{Raw: true})
+	wantColumn(t, "x", columnOf(&raw.X, 0), []float64{1, 2, 3, 6})
+	wantColumn(t, "square(x)", columnOf(&raw.X, 1), []float64{1, 4, 9, 36})
+	wantColumn(t, "center(x)", columnOf(&raw.X, 2), []float64{-2, -1, 0, 3})
+	wantColumn(t, "exp(scale(x))", columnOf(&raw.X, 3), []float64{math.Exp(-2 / sd), math.Exp(-1 / sd), 1, math.Exp(3 / sd)})
+	wantColumn(t, "|x-3|", columnOf(&raw.X, 4), []float64{2, 1, 0, 3})
+	wantColumn(t, "y", raw.Target, []float64{10, 20, 30, 60})
+
+	f, scaled := mustFit(t, plan, source, Options{})
+	wantColumn(t, "scaled x", columnOf(&scaled.X, 0), []float64{-2 / sd, -1 / sd, 0, 3 / sd})
+	if in := f.Inputs[0]; !near(in.Center, 3) || !near(in.Scale, sd) {
+		t.Errorf("x is centred by %g and divided by %g", in.Center, in.Scale)
+	}
+	if f.Target.Mean != 30 || !near(f.Target.Variance, 350) || f.Rows != 4 || f.WeightSum != 4 {
+		t.Errorf("target mean %g, variance %g of %d rows", f.Target.Mean, f.Target.Variance, f.Rows)
+	}
+	if name := f.Inputs[3].Name; name != "exp(scale(x))" {
+		t.Errorf("input is named %q", name)
+	}
+
+	plan.Origin = true
+	_, origin := mustFit(t, plan, source, Options{})
+	wantColumn(t, "x through the origin", columnOf(&origin.X, 0), []float64{1 / sd, 2 / sd, 3 / sd, 6 / sd})
+}
+
+func TestConstantAndEqualInputsStayAndAreTold(t *testing.T) {
+	source := numbers([]string{"one", "a", "b", "y"}, []float64{1, 3, 3, 0.5}, []float64{1, 4, 4, 2}, []float64{1, 9, 9, 3})
+	f, batch := mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("one"), Column("a"), Column("b")}}, source, Options{})
+	wantColumn(t, "one", columnOf(&batch.X, 0), []float64{1, 1, 1})
+	want := []string{"inputs a and b have the same values in every row", "input one is the same in every row"}
+	if !reflect.DeepEqual(f.Warnings, want) {
+		t.Errorf("warnings are %q, want %q", f.Warnings, want)
+	}
+}
+
+func TestAWeightIsARepetition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	weighted, repeated := numbers([]string{"x", "z", "w", "y"}), numbers([]string{"x", "z", "w", "y"})
+	weighted.with("z", "a", "b", "c")
+	repeated.with("z", "a", "b", "c")
+	for i := range 1500 {
+		w := float64(rng.IntN(4))
+		row := []float64{1e6 + rng.NormFloat64(), float64(i % 3), w, rng.NormFloat64()}
+		weighted.rows = append(weighted.rows, row)
+		for range int(w) {
+			repeated.rows = append(repeated.rows, row)
+		}
+	}
+	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("z")}}
+	without, err := Fit(plan, repeated, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Weight = target("w")
+	with, err := Fit(plan, weighted, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Sums in another order: 1e-16 of values of 1e6 against a standard deviation of 1.
+	const sums = 1e-9
+	if math.Abs(with.Inputs[0].Center-without.Inputs[0].Center) > sums || math.Abs(with.Inputs[0].Scale-without.Inputs[0].Scale) > sums {
+		t.Errorf("weighted %+v, repeated %+v", with.Inputs[0], without.Inputs[0])
+	}
+	if math.Abs(with.Target.Variance-without.Target.Variance) > sums || with.WeightSum != float64(without.Rows) {
+		t.Errorf("target: weighted %+v, repeated %+v", with.Target, without.Target)
+	}
+}
+
+func TestStableVarianceOfALargeMean(t *testing.T) {
+	var m moments
+	block := make([]float64, 0, credence.BlockRows)
+	for i := range 10 * credence.BlockRows {
+		if block = append(block, 1e9+float64(i%2)); len(block) == cap(block) {
+			m.add(block, nil)
+			block = block[:0]
+		}
+	}
+	if m.mean != 1e9+0.5 || m.variance() != 0.25 {
+		t.Errorf("mean %v, variance %v, want 1e9+0.5 and 0.25", m.mean, m.variance())
+	}
+}
+
+func TestClassesOfTargets(t *testing.T) {
+	column := func(values ...float64) *memory {
+		source := numbers([]string{"y"})
+		for _, v := range values {
+			source.rows = append(source.rows, []float64{v})
+		}
+		return source
+	}
+	for _, c := range []struct {
+		what     string
+		source   *memory
+		options  Options
+		positive string
+		want     []float64
+	}{
+		{"0/1", column(0, 1, 1), Options{}, "1", []float64{0, 1, 1}},
+		{"±1", column(-1, 1, -1), Options{}, "1", []float64{0, 1, 0}},
+		{"boolean", column(1, 0).with("y"), Options{}, "true", []float64{1, 0}},
+		{"names", column(0, 1, 1).with("y", "spam", "ham"), Options{}, "spam", []float64{1, 0, 0}},
+		{"names in two cases", column(0, 1, 1).with("y", "Yes", "no"), Options{}, "Yes", []float64{1, 0, 0}},
+		{"chosen", column(0, 1, 1).with("y", "spam", "ham"), Options{Positive: "ham"}, "ham", []float64{0, 1, 1}},
+		{"one of three", column(0, 1, 2).with("y", "a", "b", "c"), Options{Positive: "b"}, "b", []float64{0, 1, 0}},
+		{"one of ten numbers", column(3, 5, 7, 9), Options{Positive: "5.0"}, "5", []float64{0, 1, 0, 0}},
+		{"1 and 2 as classes", column(1, 2, 2), Options{Mode: Classes}, "2", []float64{0, 1, 1}},
+		{"1 and 2", column(1, 2, 2), Options{}, "", []float64{1, 2, 2}},
+		{"0/1 as numbers", column(0, 1, 1), Options{Mode: Numbers}, "", []float64{0, 1, 1}},
+		{"grades", column(3, 1, 5), Options{Mode: Grades}, "", []float64{1, 0, 2}},
+	} {
+		f, batch := mustFit(t, &Plan{Target: target("y")}, c.source, c.options)
+		if f.Target.Positive() != c.positive {
+			t.Errorf("%s: positive class %q, want %q", c.what, f.Target.Positive(), c.positive)
+		}
+		wantColumn(t, c.what, batch.Target, c.want)
+		mean, n := 0.0, float64(len(c.want))
+		for _, v := range c.want {
+			mean += v / n
+		}
+		variance := 0.0
+		for _, v := range c.want {
+			variance += (v - mean) * (v - mean) / n
+		}
+		if !near(f.Target.Mean, mean) || !near(f.Target.Variance, variance) {
+			t.Errorf("%s: mean %g and variance %g, want %g and %g", c.what, f.Target.Mean, f.Target.Variance, mean, variance)
+		}
+	}
+}
+
+func TestTargetsOfAnotherKind(t *testing.T) {
+	// Training had true and false; the later table holds 0 and 1, or the words as levels.
+	training := numbers([]string{"y"}, []float64{1}, []float64{0}).with("y")
+	f, err := Fit(&Plan{Target: target("y")}, training, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, later := range []*memory{
+		numbers([]string{"y"}, []float64{0}, []float64{1}),
+		numbers([]string{"y"}, []float64{1}, []float64{0}).with("y", "true", "false"),
+	} {
+		data, err := f.Bind(later, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, err := readAll(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantColumn(t, "target", batch.Target, []float64{0, 1})
+	}
+}
+
+func TestMissingPolicies(t *testing.T) {
+	source := func() *memory {
+		return numbers([]string{"age", "zip", "y"},
+			[]float64{10, 0, 1}, []float64{nan, 1, 2}, []float64{30, 1, 3}, []float64{20, nan, 4}).with("zip", "a", "b")
+	}
+	age := Column("age")
+	plan := &Plan{Target: target("y"), Inputs: []Expr{age, Column("zip"), age.With(Square)}}
+
+	f, batch := mustFit(t, plan, source(), Options{Missing: Mean, Raw: true})
+	wantColumn(t, "age", columnOf(&batch.X, 0), []float64{10, 20, 30, 20})
+	wantColumn(t, "zip", columnOf(&batch.X, 1), []float64{0, 1, 1, 1})
+	wantColumn(t, "square(age)", columnOf(&batch.X, 2), []float64{100, 1400. / 3, 900, 400})
+	if want := "input age: 1 missing value is filled with the mean"; f.Warnings[0] != want {
+		t.Errorf("warnings are %q, want first %q", f.Warnings, want)
+	}
+
+	f, batch = mustFit(t, plan, source(), Options{Missing: Indicator, Raw: true})
+	if len(f.Inputs) != 4 || f.Inputs[3].Name != "age_missing" {
+		t.Fatalf("inputs are %+v", f.Inputs)
+	}
+	wantColumn(t, "age_missing", columnOf(&batch.X, 3), []float64{0, 1, 0, 0})
+	wantColumn(t, "zip", columnOf(&batch.X, 1), []float64{0, 1, 1, 2})
+	if want := []string{"a", "b", "(missing)"}; !slices.Equal(f.Inputs[1].Levels, want) {
+		t.Errorf("levels are %q, want %q", f.Inputs[1].Levels, want)
+	}
+
+	f, batch = mustFit(t, plan, source(), Options{Missing: Drop, Raw: true})
+	wantColumn(t, "age", columnOf(&batch.X, 0), []float64{10, 30})
+	wantColumn(t, "y", batch.Target, []float64{1, 3})
+	if f.Rows != 2 || f.Dropped != 2 {
+		t.Errorf("%d rows, %d dropped", f.Rows, f.Dropped)
+	}
+	data, err := f.Bind(source(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = readAll(data); err == nil || !strings.Contains(err.Error(), `frame: row 2: column "age" is missing`) {
+		t.Errorf("prediction under drop: %v", err)
+	}
+}
+
+func TestDroppingIsCuttingOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	holes, whole := numbers([]string{"x", "y"}), numbers([]string{"x", "y"})
+	for i := range 3000 {
+		row := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		if i > 600 && i < 1900 && i%7 != 0 || rng.IntN(10) == 0 { // a run longer than a block, and some more
+			row[rng.IntN(2)] = nan
+		} else {
+			whole.rows = append(whole.rows, row)
+		}
+		holes.rows = append(holes.rows, row)
+	}
+	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("x").With(Scale)}}
+	want, err := Fit(plan, whole, Options{Missing: Drop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Fit(plan, holes, Options{Missing: Drop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Inputs, want.Inputs) || !reflect.DeepEqual(got.Target, want.Target) {
+		t.Errorf("with holes %+v, without %+v", got.Inputs, want.Inputs)
+	}
+	data, err := got.Rebind(holes, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch credence.Batch
+	for _, run := range [][2]int{{0, 700}, {590, 40}, {len(whole.rows) - 3, 3}, {5, 0}} {
+		if err := data.Read(&batch, run[0], run[1]); err != nil {
+			t.Fatal(err)
+		}
+		for i := range run[1] {
+			if batch.Target[i] != whole.rows[run[0]+i][1] {
+				t.Fatalf("row %d has target %g, want %g", run[0]+i, batch.Target[i], whole.rows[run[0]+i][1])
+			}
+			if source := data.SourceRow(run[0] + i); &holes.rows[source][0] != &whole.rows[run[0]+i][0] {
+				t.Fatalf("row %d is said to come from row %d", run[0]+i, source)
+			}
+		}
+	}
+}
+
+func TestUnseenLevelsAndOtherOrders(t *testing.T) {
+	training := numbers([]string{"zip", "x"}, []float64{0, 5}, []float64{2, 6}).with("zip", "a", "never", "b")
+	plan := &Plan{Inputs: []Expr{Column("zip"), Column("x")}}
+	later := numbers([]string{"more", "x", "zip"}, []float64{0, 6, 0}, []float64{0, 5, 1}, []float64{0, 5, 2}).with("zip", "b", "a", "c")
+
+	f, err := Fit(plan, training, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a", "b"}; !slices.Equal(f.Inputs[0].Levels, want) {
+		t.Errorf("levels are %q, want %q", f.Inputs[0].Levels, want)
+	}
+	data, err := f.Bind(later, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = readAll(data)
+	want := `frame: row 3: column "zip": level "c" was not seen in training (this table has 1 such level): --unseen zero predicts without it`
+	if err == nil || err.Error() != want {
+		t.Errorf("refusal reads %v, want %s", err, want)
+	}
+
+	if f, err = Fit(plan, training, Options{Unseen: Zero, Raw: true}); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := f.Rebind(later, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := readAll(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantColumn(t, "zip", columnOf(&batch.X, 0), []float64{1, 0, -1})
+	wantColumn(t, "x", columnOf(&batch.X, 1), []float64{6, 5, 5})
+	if batch.Target != nil || batch.Weight != nil || batch.Offset != nil || batch.Trials != nil {
+		t.Errorf("a batch without any has a target, weights, offsets or trials: %+v", batch)
+	}
+	if _, err = readAll(bound); err != nil || bound.Counts() != (Counts{UnseenLevels: 1}) {
+		t.Errorf("after two readings the counts are %+v (%v)", bound.Counts(), err)
+	}
+}
+
+func TestOffsetWeightTrials(t *testing.T) {
+	source := numbers([]string{"y", "n", "e", "w"}, []float64{1, 2, 1, 0.5}, []float64{3, 4, math.E, 2})
+	plan := &Plan{
+		Target: target("y"), Weight: target("w"), Trials: target("n"),
+		Offset: []Expr{Column("e").With(Log), Constant(2)},
+	}
+	var seen [][2]float64
+	check := func(y, n float64) error { seen = append(seen, [2]float64{y, n}); return nil }
+	f, batch := mustFit(t, plan, source, Options{Mode: Numbers, CheckTarget: check})
+	wantColumn(t, "offset", batch.Offset, []float64{2, 3})
+	wantColumn(t, "trials", batch.Trials, []float64{2, 4})
+	wantColumn(t, "weight", batch.Weight, []float64{0.5, 2})
+	if !reflect.DeepEqual(seen, [][2]float64{{1, 2}, {3, 4}}) {
+		t.Errorf("checked %v", seen)
+	}
+	if !near(f.Target.Mean, 2.6) || f.WeightSum != 2.5 {
+		t.Errorf("weighted mean %g, weights %g", f.Target.Mean, f.WeightSum)
+	}
+	// Prediction needs neither target nor weight.
+	data, err := f.Bind(numbers([]string{"n", "e"}, []float64{5, 1}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if batch, err = readAll(data); err != nil || batch.Weight != nil || batch.Trials[0] != 5 || batch.Offset[0] != 2 {
+		t.Errorf("prediction batch %+v (%v)", batch, err)
+	}
+}
+
+func TestSparseSegment(t *testing.T) {
+	source := numbers([]string{"label"}, []float64{1}, []float64{-1}, []float64{1})
+	source.schema.Sparse, source.schema.Label = 4, true
+	source.sparse = []map[int]float64{{0: 1, 2: 5}, {3: 2}, {2: 7, 3: 1}}
+	x3 := Column("x3")
+	plan := &Plan{Target: target("label"), Inputs: []Expr{x3, x3.With(Square), Column("x4")}, Sparse: true}
+	f, batch := mustFit(t, plan, source, Options{})
+	wantColumn(t, "x3", columnOf(&batch.X, 0), []float64{5, 0, 7})
+	wantColumn(t, "square(x3)", columnOf(&batch.X, 1), []float64{25, 0, 49})
+	wantColumn(t, "x4", columnOf(&batch.X, 2), []float64{0, 2, 1})
+	wantColumn(t, "label", batch.Target, []float64{1, 0, 1})
+	if columns, values := batch.Sparse.Row(2); !slices.Equal(columns, []int32{2, 3}) || !slices.Equal(values, []float64{7, 1}) || batch.Sparse.Cols != 4 {
+		t.Errorf("sparse row is %v %v", columns, values)
+	}
+
+	wider := numbers([]string{"label"}, []float64{1}, []float64{1})
+	wider.schema.Sparse, wider.schema.Label = 6, true
+	wider.sparse = []map[int]float64{{1: 1, 4: 9, 5: 1}, {}}
+	narrow := numbers([]string{"label"}, []float64{1}, []float64{1})
+	narrow.schema.Sparse, narrow.schema.Label = 2, true
+	narrow.sparse = []map[int]float64{{1: 1}, {}}
+	for _, later := range []*memory{wider, narrow} {
+		bound, err := f.Rebind(later, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch, err = readAll(bound); err != nil {
+			t.Fatal(err)
+		}
+		if columns, _ := batch.Sparse.Row(0); !slices.Equal(columns, []int32{1}) || batch.Sparse.Cols != 4 || batch.Sparse.Rows != 2 {
+			t.Errorf("of %d columns the row keeps %v", later.schema.Sparse, columns)
+		}
+		wantColumn(t, "x3", columnOf(&batch.X, 0), []float64{0, 0})
+		if want := max(0, later.schema.Sparse-4); bound.Counts().UnseenFeatures != want {
+			t.Errorf("%d unseen features, want %d", bound.Counts().UnseenFeatures, want)
+		}
+	}
+}
+
+// Every way of reading gives the same rows, from whatever order of columns, and
+// so does a frame that went through JSON.
+func TestReadingIsTheSameEveryWay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 20 {
+		rows := 1 + rng.IntN(1200)
+		source := numbers([]string{"a", "b", "c", "d", "y", "w"}).with("c", "p", "q", "r").with("d")
+		for range rows {
+			row := []float64{rng.NormFloat64(), 1 + rng.ExpFloat64(), float64(rng.IntN(3)), float64(rng.IntN(2)), rng.NormFloat64(), 1 + float64(rng.IntN(3))}
+			if rng.IntN(9) == 0 {
+				row[rng.IntN(4)] = nan
+			}
+			source.rows = append(source.rows, row)
+		}
+		source.rows[0] = []float64{1, 1, 0, 1, 2, 1}
+		plan := &Plan{Target: target("y"), Weight: target("w"), Inputs: []Expr{Column("a"), Column("b").With(Log).With(Scale), Column("c"), Column("d"), Column("b")}}
+		options := Options{Missing: []Policy{Mean, Indicator, Drop}[rng.IntN(3)], Raw: rng.IntN(2) == 0}
+		f, want := mustFit(t, plan, source, options)
+
+		order := rng.Perm(6)
+		shuffled := &memory{}
+		for _, j := range order {
+			shuffled.schema.Columns = append(shuffled.schema.Columns, source.schema.Columns[j])
+		}
+		for _, row := range source.rows {
+			var moved []float64
+			for _, j := range order {
+				moved = append(moved, row[j])
+			}
+			shuffled.rows = append(shuffled.rows, moved)
+		}
+		f2, err := Fit(plan, shuffled, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(f2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored Frame
+		if err := json.Unmarshal(text, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(f, &stored) {
+			t.Fatalf("frame\n%+v\nfrom another order, through JSON\n%+v", f, &stored)
+		}
+		data, err := stored.Bind(shuffled, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var batch credence.Batch
+		for first := 0; first < data.Rows(); {
+			count := min(1+rng.IntN(700), data.Rows()-first)
+			if err := data.Read(&batch, first, count); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(batch.X.Data, want.X.Data[first*want.X.Cols:(first+count)*want.X.Cols]) ||
+				!slices.Equal(batch.Target, want.Target[first:first+count]) || !slices.Equal(batch.Weight, want.Weight[first:first+count]) {
+				t.Fatalf("rows from %d differ", first)
+			}
+			first += count
+		}
+		if passes := source.reads; options.Missing != Drop && passes > 3 {
+			t.Fatalf("fit and one reading took %d passes", passes)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Plan says what of a table a model needs. It is what a formula compiles to
+// before any data are read.
+type Plan struct {
+	Target *Expr  // nil: no target
+	Inputs []Expr // distinct; in the order of the columns of Batch.X
+	Sparse bool   // the table's sparse segment enters the model
+	Offset []Expr // added up
+	Weight *Expr
+	Trials *Expr
+	// Origin says that the model has no intercept, so that inputs are not centred.
+	Origin bool
+}
+
+// Policy says what to do about missing values; see the package comment.
+type Policy string
+
+// The policies. The empty one is Refuse.
+const (
+	Refuse    Policy = "refuse"
+	Mean      Policy = "mean"
+	Indicator Policy = "indicator"
+	Drop      Policy = "drop"
+)
+
+// Unseen says what to do about levels that training did not see.
+type Unseen string
+
+// The ways. The empty one is RefuseUnseen.
+const (
+	RefuseUnseen Unseen = "refuse"
+	Zero         Unseen = "zero"
+)
+
+// Mode says how a target is to be read.
+type Mode string
+
+// The modes. Automatic is decided by the training rows.
+const (
+	Automatic Mode = ""
+	Numbers   Mode = "numbers"
+	Classes   Mode = "classes" // 0 or 1
+	Grades    Mode = "grades"  // whole numbers, numbered from 0 in ascending order
+)
+
+// Options are what a user may choose about a frame. The zero value refuses
+// missing values and unseen levels, scales, and decides by the data how to read the target.
+type Options struct {
+	Missing  Policy
+	Unseen   Unseen
+	Raw      bool   // scale nothing
+	Mode     Mode   // how to read the target
+	Positive string // the class that counts as 1, against all the rest; implies Classes
+	// CheckTarget says what is wrong with a target in mode Numbers and its trials (0 where
+	// the plan has none); nil accepts every number.
+	CheckTarget func(target, trials float64) error
+}
+
+func (o Options) validate() (Options, error) {
+	if o.Missing == "" {
+		o.Missing = Refuse
+	}
+	if !slices.Contains([]Policy{Refuse, Mean, Indicator, Drop}, o.Missing) {
+		return o, fmt.Errorf("frame: missing values cannot be treated by %q: use refuse, mean, indicator or drop", o.Missing)
+	}
+	if o.Unseen == "" {
+		o.Unseen = RefuseUnseen
+	}
+	if o.Unseen != RefuseUnseen && o.Unseen != Zero {
+		return o, fmt.Errorf("frame: unseen levels cannot be treated by %q: use refuse or zero", o.Unseen)
+	}
+	if o.Positive != "" {
+		if o.Mode == Numbers {
+			return o, fmt.Errorf("frame: a positive class (%s) makes no sense for a target of numbers: leave out --positive or choose --family bernoulli", o.Positive)
+		}
+		o.Mode = Classes
+	}
+	return o, nil
+}
+
+func (p Plan) validate() error {
+	for i, input := range p.Inputs {
+		if input.Column == "" {
+			return fmt.Errorf("frame: input %d is the constant %s: name a column", i+1, number(input.Value))
+		}
+	}
+	all := append(slices.Clone(p.Inputs), p.Offset...)
+	if p.Target != nil {
+		if p.Target.Column == "" {
+			return fmt.Errorf("frame: the target is the constant %s: name a column", number(p.Target.Value))
+		}
+		all = append(all, *p.Target)
+	}
+	for _, e := range []*Expr{p.Weight, p.Trials} {
+		if e == nil {
+			continue
+		}
+		for _, step := range e.Steps {
+			if step.Function.learned() {
+				return fmt.Errorf("frame: %s takes its mean from the data: weights and trials cannot be centred", e)
+			}
+		}
+		all = append(all, *e)
+	}
+	for _, e := range all {
+		for _, step := range e.Steps {
+			if !slices.Contains(Functions(), step.Function) {
+				return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Read fills dst with rows [first, first+count).
+func (b *Bound) Read(dst *credence.Batch, first, count int) error {
+	if err := b.table.read(first, count); err != nil {
+		return err
+	}
+	fresh := first <= b.counted && first+count > b.counted
+	from := b.counted - first // rows before it were counted by an earlier Read
+	if !fresh {
+		from = count
+	}
+	dst.First = first
+	dst.X.Reshape(count, len(b.frame.Inputs))
+	if err := b.readPlain(&dst.X, first, from); err != nil {
+		return err
+	}
+	for i := range b.special {
+		if err := b.readSpecial(&dst.X, &b.special[i], first, from); err != nil {
+			return err
+		}
+	}
+	if b.frame.SegmentWidth > 0 {
+		if err := b.table.checkSparse(first); err != nil {
+			return err
+		}
+	}
+	b.readSegment(&dst.X)
+	b.readSparse(&dst.Sparse, from)
+	if err := b.readOthers(dst, first, count); err != nil {
+		return err
+	}
+	if fresh {
+		b.counted = first + count
+	}
+	return nil
+}
+
+// readPlain is the hot path: row by row, so that memory is read and written in order.
+func (b *Bound) readPlain(x *linop.Dense, first, from int) error {
+	values := &b.table.current.Values
+	check := 0.0
+	for i := range x.Rows {
+		source := values.Data[i*values.Stride : i*values.Stride+values.Cols]
+		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		for k := range b.plain {
+			p := &b.plain[k]
+			v := source[p.from]
+			scaled := (v - p.center) * p.inverse
+			check += scaled - scaled // 0 for a number, NaN otherwise
+			row[p.to] = scaled
+		}
+	}
+	if check == 0 {
+		return nil
+	}
+	for i := range x.Rows {
+		source, row := values.Row(i), x.Row(i)
+		for _, p := range b.plain {
+			v, in := source[p.from], &b.frame.Inputs[p.to]
+			switch {
+			case v != v:
+				if err := b.fill(&row[p.to], in, first, i, from); err != nil {
+					return err
+				}
+			case math.IsInf(v, 0):
+				err := in.Expr.apply([]float64{v}, 0)
+				return b.table.fail(first+i, err)
+			case math.IsInf(row[p.to], 0):
+				return b.table.fail(first+i, fmt.Errorf("column %q is %s, and overflows when scaled: correct the value", in.Expr.Column, number(v)))
+			}
+		}
+	}
+	return nil
+}
+
+// fill stores what stands for a missing value of the input in row i.
+func (b *Bound) fill(dst *float64, in *Input, first, i, from int) error {
+	if b.frame.Missing != Mean && b.frame.Missing != Indicator {
+		return b.table.fail(first+i, fmt.Errorf("column %q is missing: fill in the value, or fit with --missing mean or --missing indicator", in.Expr.Column))
+	}
+	if i >= from {
+		b.counts.Filled++
+	}
+	*dst = (in.Fill - in.Center) * (1 / in.Scale)
+	return nil
+}
+
+func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) error {
+	in := &b.frame.Inputs[s.to]
+	b.column = resize(b.column, x.Rows)
+	steps := len(in.Expr.Steps)
+	if err := b.table.evaluate(b.column, &in.Expr, steps, first); err != nil {
+		return err
+	}
+	inverse := 1 / in.Scale
+	for i, v := range b.column {
+		to := &x.Data[i*x.Stride+s.to]
+		if in.Indicates {
+			*to = 0
+			if v != v {
+				*to = 1
+			}
+			continue
+		}
+		if v != v {
+			if err := b.fill(to, in, first, i, from); err != nil {
+				return err
+			}
+			continue
+		}
+		if s.binary && v != 0 && v != 1 {
+			return b.table.fail(first+i, fmt.Errorf("column %q is %s, and was true or false in training: correct the value", in.Expr.Column, number(v)))
+		}
+		if in.Kind == credence.Category {
+			code, err := b.code(in, s, v, first+i)
+			if err != nil {
+				return err
+			}
+			if code < 0 && i >= from {
+				b.counts.UnseenLevels++
+			}
+			*to = code
+			continue
+		}
+		*to = (v - in.Center) * inverse
+	}
+	return nil
+}
+
+// code returns training's code of a level.
+func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, error) {
+	k := int(v)
+	if k < 0 || k >= len(s.codes) {
+		return 0, b.table.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
+	}
+	if s.codes[k] < 0 && b.frame.Unseen != Zero {
+		return 0, b.table.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): --unseen zero predicts without it",
+			in.Expr.Column, b.table.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
+	}
+	return s.codes[k], nil
+}
+
+// readSegment stores the inputs that are columns of the sparse segment.
+func (b *Bound) readSegment(x *linop.Dense) {
+	if len(b.cleared) == 0 {
+		return
+	}
+	if len(b.cleared) == x.Cols {
+		clear(x.Data)
+	}
+	sparse := &b.table.current.Sparse
+	for i := range x.Rows {
+		row := x.Row(i)
+		if len(b.cleared) < x.Cols {
+			for _, j := range b.cleared {
+				row[j] = 0
+			}
+		}
+		if b.table.schema.Sparse == 0 {
+			continue
+		}
+		columns, values := sparse.Row(i)
+		for k, j := range columns {
+			if int(j) >= len(b.segment) {
+				break
+			}
+			if to := b.segment[j]; to >= 0 {
+				row[to] = 1
+				if values != nil {
+					row[to] = values[k]
+				}
+			}
+		}
+	}
+}
+
+// readSparse stores the sparse inputs, without columns beyond those of training.
+func (b *Bound) readSparse(dst *linop.CSR, from int) {
+	sparse := &b.table.current.Sparse
+	if b.frame.Sparse == 0 || b.table.schema.Sparse == 0 {
+		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.table.current.Rows(), Start: zeros(dst.Start, b.table.current.Rows()+1)}
+		return
+	}
+	if sparse.Cols <= b.frame.Sparse {
+		// The batch takes the memory that the source filled, and the next Read gets the batch's.
+		*dst, *sparse = *sparse, *dst
+		dst.Cols = b.frame.Sparse
+		return
+	}
+	dst.Reset(b.frame.Sparse)
+	if sparse.Value == nil {
+		dst.Value = nil
+	}
+	for i := range sparse.Rows {
+		columns, values := sparse.Row(i)
+		for k, j := range columns {
+			if int(j) >= b.frame.Sparse {
+				if i >= from {
+					b.counts.UnseenFeatures += len(columns) - k
+				}
+				break
+			}
+			dst.Index = append(dst.Index, j)
+			if values != nil {
+				dst.Value = append(dst.Value, values[k])
+			}
+		}
+		dst.Rows++
+		dst.Start = append(dst.Start, len(dst.Index))
+	}
+}
+
+// readOthers stores target, offset, weight and trials.
+func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
+	f := b.frame
+	dst.Target, dst.Weight = optional(dst.Target, count, b.withTarget), optional(dst.Weight, count, b.withTarget && f.Weight != nil)
+	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
+	if dst.Target != nil {
+		if err := b.readTarget(dst.Target, first); err != nil {
+			return err
+		}
+	}
+	clear(dst.Offset)
+	for k := range f.Offset {
+		b.column = resize(b.column, count)
+		if err := b.complete(b.column, &f.Offset[k], "offset", first); err != nil {
+			return err
+		}
+		for i, v := range b.column {
+			dst.Offset[i] += v
+		}
+	}
+	if dst.Trials != nil {
+		if err := b.complete(dst.Trials, f.Trials, "trials", first); err != nil {
+			return err
+		}
+	}
+	if dst.Weight == nil {
+		return nil
+	}
+	if err := b.complete(dst.Weight, f.Weight, "weight", first); err != nil {
+		return err
+	}
+	for i, w := range dst.Weight {
+		if w < 0 {
+			return b.table.fail(first+i, badWeight(f.Weight, w))
+		}
+	}
+	return nil
+}
+
+// complete evaluates an expression that may not be missing.
+func (b *Bound) complete(dst []float64, e *Expr, role string, first int) error {
+	if err := b.table.evaluate(dst, e, len(e.Steps), first); err != nil {
+		return err
+	}
+	for i, v := range dst {
+		if v != v {
+			return b.table.fail(first+i, fmt.Errorf("%s %s is missing: fill in the value or leave the row out", role, e))
+		}
+	}
+	return nil
+}
+
+// optional returns a slice of n numbers, reusing memory, or nil if it is not wanted.
+func optional(s []float64, n int, wanted bool) []float64 {
+	if !wanted {
+		return nil
+	}
+	if s == nil {
+		return make([]float64, n)
+	}
+	return resize(s, n)
+}
+
+func zeros(s []int, n int) []int {
+	if cap(s) < n {
+		return make([]int, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

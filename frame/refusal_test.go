@@ -1,0 +1,130 @@
+package frame
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+func TestFitRefusals(t *testing.T) {
+	inf := math.Inf(1)
+	x, y := Column("x"), target("y")
+	for _, c := range []struct {
+		what    string
+		plan    Plan
+		source  credence.Source
+		options Options
+		want    string
+	}{
+		{"lacking columns", Plan{Target: y, Inputs: []Expr{Column("a"), Column("b")}}, numbers([]string{"y"}, []float64{1}), Options{},
+			"frame: the table lacks a and b, which the model uses: add the columns, under the same name as in training"},
+		{"no rows", Plan{Target: y}, numbers([]string{"y"}), Options{},
+			"frame: the table has no rows: check that the file holds more than a header"},
+		{"log of zero", Plan{Inputs: []Expr{x.With(Log)}}, placed{numbers([]string{"x"}, []float64{1}, []float64{0})}, Options{},
+			"frame: train.csv:3: log(x): x is 0, and log needs a number above 0: correct the row, leave it out, or use x without log"},
+		{"sqrt of a negative number", Plan{Inputs: []Expr{x.With(Center).With(Sqrt)}}, numbers([]string{"x"}, []float64{1}, []float64{3}), Options{},
+			"frame: row 1: sqrt(center(x)): center(x) is -1, and sqrt needs a number of at least 0: correct the row, leave it out, or use center(x) without sqrt"},
+		{"overflow", Plan{Inputs: []Expr{x.With(Exp)}}, numbers([]string{"x"}, []float64{800}), Options{},
+			"frame: row 1: exp(x): x is 800, and the result overflows: correct the row, leave it out, or use x without exp"},
+		{"infinity", Plan{Inputs: []Expr{x}}, numbers([]string{"x"}, []float64{1}, []float64{inf}), Options{},
+			"frame: row 2: x is infinite: correct the value or leave the row out"},
+		{"missing inputs", Plan{Inputs: []Expr{x, Column("y"), x.With(Square)}}, numbers([]string{"x", "y"}, []float64{nan, nan}, []float64{nan, 1}), Options{},
+			"frame: missing values in x (2), y (1): fill them with --missing mean or --missing indicator, or leave such rows out with --missing drop"},
+		{"missing offset", Plan{Inputs: []Expr{x}, Offset: []Expr{*y}}, numbers([]string{"x", "y"}, []float64{1, nan}, []float64{nan, 1}), Options{Missing: Mean},
+			"frame: missing values in y (1): leave such rows out with --missing drop"},
+		{"missing target", Plan{Target: y}, numbers([]string{"y"}, []float64{1}, []float64{nan}), Options{Missing: Indicator},
+			"frame: target y is missing in 1 row: leave such rows out with --missing drop"},
+		{"missing both", Plan{Target: y, Inputs: []Expr{x}}, numbers([]string{"x", "y"}, []float64{1, nan}, []float64{nan, 1}), Options{},
+			"frame: missing values in x (1), target y (1): leave such rows out with --missing drop"},
+		{"nothing observed", Plan{Inputs: []Expr{x}}, numbers([]string{"x"}, []float64{nan}), Options{Missing: Mean},
+			`frame: column "x" has no value in any row: leave it out of the formula with - x`},
+		{"everything dropped", Plan{Inputs: []Expr{x}}, numbers([]string{"x"}, []float64{nan}), Options{Missing: Drop},
+			"frame: every row has a missing value: fill them with --missing mean or --missing indicator"},
+		{"negative weight", Plan{Inputs: []Expr{x}, Weight: y}, numbers([]string{"x", "y"}, []float64{1, -2}), Options{},
+			"frame: row 1: weight y is -2: weights must be 0 or more; correct the row or leave it out"},
+		{"no weight", Plan{Inputs: []Expr{x}, Weight: y}, numbers([]string{"x", "y"}, []float64{1, 0}), Options{},
+			"frame: every weight is 0: leave out weight(y), or correct it"},
+		{"centred weight", Plan{Inputs: []Expr{x}, Weight: &Expr{Column: "y", Steps: []Step{{Function: Center}}}}, numbers([]string{"x", "y"}, []float64{1, 0}), Options{},
+			"frame: center(y) takes its mean from the data: weights and trials cannot be centred"},
+		{"log of a category", Plan{Inputs: []Expr{x.With(Log)}}, numbers([]string{"x"}, []float64{1}).with("x", "a", "b"), Options{},
+			`frame: log(x): column "x" is a category (a and b), not numbers: use it as a plain column, or declare what stands for a missing value`},
+		{"one class", Plan{Target: y}, numbers([]string{"y"}, []float64{1}, []float64{1}).with("y", "no", "yes"), Options{},
+			"frame: target y is yes in every row: two classes are needed"},
+		{"three classes", Plan{Target: y}, numbers([]string{"y"}, []float64{2}, []float64{1}, []float64{0}).with("y", "c", "b", "a"), Options{},
+			"frame: target y has 3 classes, a, b and c: pick one against the rest with --positive a"},
+		{"no such class", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Positive: "ja"},
+			"frame: target y is never ja: choose the positive class among no and yes"},
+		{"a category as number", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Mode: Numbers},
+			"frame: target y is a category (no and yes), and the family needs numbers: choose --family bernoulli, or another target"},
+		{"a half grade", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1.5}), Options{Mode: Grades},
+			"frame: target y holds 1.5, which is no grade: number the grades 0, 1, 2, …"},
+		{"the family's check", Plan{Target: y}, placed{numbers([]string{"y"}, []float64{0}, []float64{1.5})},
+			Options{Mode: Numbers, CheckTarget: func(y, _ float64) error {
+				if y > 1 {
+					return errors.New("too large")
+				}
+				return nil
+			}},
+			"frame: train.csv:3: y: too large"},
+		{"unknown policy", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Missing: "median"},
+			`frame: missing values cannot be treated by "median": use refuse, mean, indicator or drop`},
+		{"positive number", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Mode: Numbers, Positive: "1"},
+			"frame: a positive class (1) makes no sense for a target of numbers: leave out --positive or choose --family bernoulli"},
+		{"too large to square", Plan{Inputs: []Expr{x}}, numbers([]string{"x"}, []float64{1e300}, []float64{-1e300}), Options{},
+			"frame: x: the numbers are too large to have a standard deviation: use a larger unit, or --raw"},
+	} {
+		_, err := Fit(&c.plan, c.source, c.options)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: refusal reads\n%v, want\n%s", c.what, err, c.want)
+		}
+	}
+}
+
+func TestBindRefusals(t *testing.T) {
+	training := numbers([]string{"x", "zip", "b", "y"}, []float64{1, 0, 0, 0}, []float64{2, 1, 1, 1}).with("zip", "p", "q").with("b")
+	f, err := Fit(&Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("zip"), Column("b")}}, training, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"x", "zip", "b", "y"}
+	for _, c := range []struct {
+		what       string
+		source     *memory
+		withTarget bool
+		want       string
+	}{
+		{"lacking", numbers([]string{"x", "zip"}), false,
+			"frame: the table lacks b, which the model uses: add the column, under the same name as in training"},
+		{"a number for a category", numbers(names), false,
+			`frame: column "zip" holds numbers but was a category in training: declare it with --types zip=category`},
+		{"a category for a number", numbers(names).with("zip", "p").with("x", "n/a"), false,
+			`frame: column "x" is a category (n/a) but was a number in training: declare what stands for a missing value, or correct the column`},
+		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), false,
+			`frame: row 1: column "x" is missing: fill in the value, or fit with --missing mean or --missing indicator`},
+		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), false,
+			"frame: row 1: x is infinite: correct the value or leave the row out"},
+		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), false,
+			`frame: row 1: column "b" is 2, and was true or false in training: correct the value`},
+		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), true,
+			"frame: row 1: target y is missing: leave the row out, or predict instead"},
+		{"unknown class", numbers(names, []float64{1, 0, 0, 2}).with("zip", "p"), true,
+			"frame: row 1: target y is 2, which training did not see: it must be one of 0, 1"},
+	} {
+		data, err := f.Bind(c.source, c.withTarget)
+		if err == nil {
+			_, err = readAll(data)
+		}
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: refusal reads\n%v, want\n%s", c.what, err, c.want)
+		}
+	}
+	plain, err := Fit(&Plan{Inputs: []Expr{Column("x")}}, training, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.Bind(training, true); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
+		t.Errorf("a target that is not there: %v", err)
+	}
+}

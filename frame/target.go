@@ -1,0 +1,252 @@
+package frame
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// mostLevels is the largest number of different values at which a target of numbers is
+// still counted value by value. Nobody picks a class out of more.
+const mostLevels = 1000
+
+// targetScan gathers what Fit needs to know about the raw target.
+type targetScan struct {
+	moments
+	values  []float64 // the different values, in order of appearance: numbers or codes
+	weights []float64 // Σw of each
+	index   map[float64]int
+	many    bool // there are more than mostLevels, and counting stopped
+}
+
+func (s *targetScan) add(values, weight []float64) {
+	s.moments.add(values, weight)
+	if s.many {
+		return
+	}
+	if s.index == nil {
+		s.index = map[float64]int{}
+	}
+	last := math.NaN()
+	k := 0
+	for i, v := range values {
+		if v != v {
+			continue
+		}
+		if v != last {
+			var known bool
+			if k, known = s.index[v]; !known {
+				if len(s.values) == mostLevels {
+					s.many = true
+					return
+				}
+				k = len(s.values)
+				s.index[v] = k
+				s.values = append(s.values, v)
+				s.weights = append(s.weights, 0)
+			}
+			last = v
+		}
+		if weight != nil {
+			s.weights[k] += weight[i]
+		} else {
+			s.weights[k]++
+		}
+	}
+}
+
+// only reports whether the values are exactly a and b.
+func (s *targetScan) only(a, b float64) bool {
+	return !s.many && len(s.values) == 2 && slices.Contains(s.values, a) && slices.Contains(s.values, b)
+}
+
+// finish decides how the target is read and fixes its levels, mean and variance. levels are those
+// of a category. It returns a hint for the user, or "".
+func (t *Target) finish(s *targetScan, levels []string, options Options) (hint string, err error) {
+	if t.Mode == Automatic {
+		t.Mode = Numbers
+		if t.Kind != credence.Numeric || s.only(0, 1) || s.only(-1, 1) {
+			t.Mode = Classes
+		} else if !s.many && len(s.values) == 2 {
+			low, high := min(s.values[0], s.values[1]), max(s.values[0], s.values[1])
+			hint = fmt.Sprintf("target %s has only the values %s and %s: --family bernoulli treats them as classes", t.Expr, number(low), number(high))
+		}
+	}
+	t.Mean, t.Variance = s.centre(), s.variance()
+	switch t.Mode {
+	case Numbers:
+		if s.constant() {
+			hint = fmt.Sprintf("target %s is %s in every row", t.Expr, number(s.min))
+		}
+		return hint, nil
+	case Grades:
+		return hint, t.finishGrades(s)
+	}
+	return hint, t.finishClasses(s, levels, options.Positive)
+}
+
+func (t *Target) finishGrades(s *targetScan) error {
+	for _, v := range s.values {
+		if v != math.Floor(v) {
+			return fmt.Errorf("frame: target %s holds %s, which is no grade: number the grades 0, 1, 2, …", t.Expr, number(v))
+		}
+	}
+	if s.many {
+		return fmt.Errorf("frame: target %s has more than %d grades: choose --family gaussian", t.Expr, mostLevels)
+	}
+	if len(s.values) < 2 {
+		return fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed", t.Expr, number(s.min))
+	}
+	grades := slices.Sorted(slices.Values(s.values))
+	var codes moments
+	for code, v := range grades {
+		t.Levels = append(t.Levels, number(v))
+		codes.add([]float64{float64(code)}, []float64{s.weights[s.index[v]]})
+	}
+	t.Mean, t.Variance = codes.centre(), codes.variance()
+	return nil
+}
+
+func (t *Target) finishClasses(s *targetScan, levels []string, positive string) error {
+	if s.many {
+		return fmt.Errorf("frame: target %s has more than %d different values: choose --family gaussian for numbers, or another target", t.Expr, mostLevels)
+	}
+	names := make([]string, len(s.values))
+	order := make([]int, len(s.values))
+	for i, v := range s.values {
+		names[i], order[i] = t.label(v, levels), i
+	}
+	// Numbers in their order, names in that of the alphabet.
+	slices.SortFunc(order, func(i, j int) int {
+		if t.Kind == credence.Category {
+			return cmp.Or(strings.Compare(strings.ToLower(names[i]), strings.ToLower(names[j])), strings.Compare(names[i], names[j]))
+		}
+		return cmp.Compare(s.values[i], s.values[j])
+	})
+	sorted := make([]string, len(order))
+	for k, i := range order {
+		sorted[k] = names[i]
+	}
+	if len(sorted) == 1 {
+		return fmt.Errorf("frame: target %s is %s in every row: two classes are needed", t.Expr, sorted[0])
+	}
+	one := -1 // position in values of the class that counts as 1
+	switch {
+	case positive != "":
+		one = slices.IndexFunc(names, func(name string) bool { return sameLabel(name, positive) })
+		if one < 0 {
+			return fmt.Errorf("frame: target %s is never %s: choose the positive class among %s", t.Expr, positive, list(sorted))
+		}
+		t.Levels = []string{"", names[one]}
+	case len(sorted) == 2:
+		one = order[1]
+		t.Levels = sorted
+	default:
+		return fmt.Errorf("frame: target %s has %d classes, %s: pick one against the rest with --positive %s",
+			t.Expr, len(sorted), list(sorted), sorted[0])
+	}
+	var codes moments
+	for i := range s.values {
+		code := 0.0
+		if i == one {
+			code = 1
+		}
+		codes.add([]float64{code}, []float64{s.weights[i]})
+	}
+	t.Mean, t.Variance = codes.centre(), codes.variance()
+	return nil
+}
+
+// label is the text of a raw target value.
+func (t *Target) label(v float64, levels []string) string {
+	switch t.Kind {
+	case credence.Category:
+		return levels[int(v)]
+	case credence.Boolean:
+		return strconv.FormatBool(v != 0)
+	}
+	return number(v)
+}
+
+// sameLabel reports whether two labels are the same text or the same number.
+func sameLabel(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && x == y
+}
+
+// reader takes raw targets of a bound table to what the likelihood sees.
+type reader struct {
+	target *Target
+	codes  []float64 // of a category: for each level of the table, or NaN
+	values []float64 // of numbers: for each level of the target, what it is as a number
+	rest   bool      // whatever is not the positive class is 0
+}
+
+func newReader(t *Target, kind credence.Kind, levels []string) *reader {
+	r := &reader{target: t, rest: t.Mode == Classes && t.Levels[0] == ""}
+	if t.Mode == Numbers {
+		return r
+	}
+	if kind == credence.Category {
+		for _, level := range levels {
+			code := float64(slices.IndexFunc(t.Levels, func(name string) bool { return sameLabel(name, level) }))
+			if r.rest && code != 1 {
+				code = 0
+			}
+			if code < 0 {
+				code = math.NaN()
+			}
+			r.codes = append(r.codes, code)
+		}
+		return r
+	}
+	for _, name := range t.Levels {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		if truth, err := strconv.ParseBool(name); err == nil && t.Kind == credence.Boolean {
+			v = 0
+			if truth {
+				v = 1
+			}
+		}
+		r.values = append(r.values, v)
+	}
+	return r
+}
+
+// read maps values in place and returns the first that it does not know, or -1.
+func (r *reader) read(values []float64) int {
+	if r.target.Mode == Numbers {
+		return -1
+	}
+	for i, v := range values {
+		if r.codes != nil {
+			if k := int(v); k < 0 || k >= len(r.codes) || r.codes[k] != r.codes[k] {
+				return i
+			} else {
+				values[i] = r.codes[k]
+			}
+			continue
+		}
+		k := slices.Index(r.values, v)
+		if r.rest && k != 1 {
+			k = 0
+		}
+		if k < 0 {
+			return i
+		}
+		values[i] = float64(k)
+	}
+	return -1
+}
