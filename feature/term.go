@@ -94,6 +94,14 @@ func ByKind(kind string) (Term, error) {
 		return &Linear{}, nil
 	case "onehot":
 		return &OneHot{}, nil
+	case "interaction":
+		return &Interaction{}, nil
+	case "polynomial":
+		return &Polynomial{}, nil
+	case "radial":
+		return &Radial{}, nil
+	case "sigmoid":
+		return &Sigmoid{}, nil
 	case "fourier":
 		return &RandomFourier{}, nil
 	}

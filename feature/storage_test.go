@@ -1,0 +1,86 @@
+package feature
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+)
+
+// copyTensors copies the fields tagged as tensors, at any depth of embedding.
+func copyTensors(dst, src reflect.Value) (copied int) {
+	for k := range src.NumField() {
+		field := src.Type().Field(k)
+		switch {
+		case field.Tag.Get("tensor") != "":
+			dst.Field(k).Set(src.Field(k))
+			copied++
+		case field.Anonymous:
+			copied += copyTensors(dst.Field(k), src.Field(k))
+		}
+	}
+	return copied
+}
+
+// Terms and inputs are plain data: JSON for what is small and the tagged
+// matrices beside it give back the same bits, learned values included.
+func TestTermsSurviveStorage(t *testing.T) {
+	in := withCategory(numbers(3), "zip", 4)
+	in.Dense[1].Center, in.Dense[1].Scale = 1.0/3, 7.1
+	in.Segment = 5
+	rbf := draw(t, in, RandomFourier{Name: "matern52(a, .)", Kernel: Matern52, Inputs: []int{0}, Segment: true, Without: []int32{2}}, 6, 8)
+	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4), Segment: true}, rbf,
+		&Polynomial{"poly(a, 2)", []int{0}, 2}, &Interaction{"b:zip", []int{1, 3}}, &OneHot{"onehot(zip)", 3},
+		&Radial{Bumps{Name: "radial(b)", Inputs: []int{1}, Centres: []float64{1, 1.0 / 7}}},
+		&Sigmoid{Bumps{Name: "sigmoid(c)", Inputs: []int{2}, Centres: []float64{0.1}, Lengthscale: Lengthscale{Shared: true}}})
+	values := make([]float64, len(s.Hyper()))
+	for k := range values {
+		values[k] = 1 / (3 + float64(k))
+	}
+	s = s.WithHyper(values).(*Set)
+
+	var inputs Inputs
+	roundTrip(t, s.Inputs(), &inputs)
+	var terms []Term
+	tensors := 0
+	for _, term := range s.Terms() {
+		empty, err := ByKind(term.Kind())
+		if err != nil {
+			t.Fatal(err)
+		}
+		roundTrip(t, term, empty)
+		tensors += copyTensors(reflect.ValueOf(empty).Elem(), reflect.ValueOf(term).Elem())
+		terms = append(terms, empty)
+	}
+	if tensors != 3 {
+		t.Fatalf("%d tensors stored, want 3", tensors)
+	}
+	rows := batch(in, 20, false)
+	back := newSet(t, inputs, terms...)
+	got, want := spread(back, rows), spread(s, rows)
+	for i, v := range want.Data {
+		if math.Float64bits(got.Data[i]) != math.Float64bits(v) {
+			t.Fatalf("value %d is %v, was %v", i, got.Data[i], v)
+		}
+	}
+	if !reflect.DeepEqual(back.Hyper(), s.Hyper()) || !reflect.DeepEqual(back.Blocks(), s.Blocks()) {
+		t.Fatal("hyper-parameters or blocks changed in storage")
+	}
+	for j := range s.Weights() {
+		factor, shift := s.OwnScale(j)
+		if f, c := back.OwnScale(j); back.WeightName(j) != s.WeightName(j) || f != factor || c != shift {
+			t.Fatalf("weight %d came back as %s with factor %g and shift %g", j, back.WeightName(j), f, c)
+		}
+	}
+}
+
+func roundTrip(t *testing.T, from, to any) {
+	t.Helper()
+	text, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
