@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
 )
 
 // rate runs f until the benchmark has enough turns and reports the best turn:
@@ -65,6 +66,56 @@ func BenchmarkGram(b *testing.B) {
 					w = nil
 				}
 				rate(b, n*float64(d)*float64(d), "GF/s", func() { p.Gram(n, d, x, d, w, g, d) })
+			})
+		}
+	}
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{50, 100, 500, 1000, 2000} {
+		x, a, c := random(n*n, 1), make([]float64, n*n), make([]float64, n*n)
+		New(0).Gram(n, n, x, n, nil, a, n)
+		for i := range n {
+			a[i*n+i] += float64(n)
+		}
+		work := float64(n) * float64(n) * float64(n) / 3
+		eachPool(b, fmt.Sprintf("n=%d", n), func(b *testing.B, p *Pool) {
+			rate(b, work, "GF/s", func() {
+				copy(c, a)
+				p.Cholesky(n, c, n)
+			})
+		})
+		b.Run(fmt.Sprintf("n=%d/gonum", n), func(b *testing.B) {
+			rate(b, work, "GF/s", func() {
+				copy(c, a)
+				lapack.Implementation{}.Dpotrf(blas.Upper, n, c, n)
+			})
+		})
+	}
+}
+
+func BenchmarkCholeskyInverse(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		u, c := factorOf(n, n, 1), make([]float64, n*n)
+		eachPool(b, fmt.Sprintf("n=%d", n), func(b *testing.B, p *Pool) {
+			rate(b, 2*float64(n)*float64(n)*float64(n)/3, "GF/s", func() { p.CholeskyInverse(n, u, n, c, n) })
+		})
+	}
+}
+
+func BenchmarkTrsm(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		u, x, y := factorOf(n, n, 1), random(n*n, 2), make([]float64, n*n)
+		for q, name := range []string{"left", "leftT", "right", "rightT"} {
+			eachPool(b, fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B, p *Pool) {
+				rate(b, float64(n)*float64(n)*float64(n), "GF/s", func() {
+					copy(y, x)
+					if q < 2 {
+						p.TrsmLeft(q == 1, n, n, u, n, y, n)
+					} else {
+						p.TrsmRight(q == 3, n, n, u, n, y, n)
+					}
+				})
 			})
 		}
 	}

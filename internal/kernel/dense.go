@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // need panics unless a slice holds rows rows of cols values at stride ld.
 func need(name string, x []float64, rows, cols, ld int) {
 	if rows < 0 || cols < 0 {
@@ -89,108 +87,6 @@ func (p *Pool) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x
 	scaleBy(beta, y[:m])
 	for i := range m {
 		y[i] += alpha * Dot(a[i*lda:i*lda+n], x[:n])
-	}
-}
-
-// Cholesky factors A = UᵀU in place. Only the upper triangle is read and
-// written. If A is not positive definite it returns the index of the failing
-// pivot and false; the rows before that one then hold those of U.
-func (p *Pool) Cholesky(n int, a []float64, lda int) (pivot int, ok bool) {
-	need("Cholesky A", a, n, n, lda)
-	for i := range n {
-		row := a[i*lda : i*lda+n]
-		for k := range i {
-			above := a[k*lda : k*lda+n]
-			Axpy(-above[i], above[i:], row[i:])
-		}
-		if !(row[i] > 0) || math.IsInf(row[i], 1) {
-			return i, false
-		}
-		s := math.Sqrt(row[i])
-		row[i] = s
-		for j := i + 1; j < n; j++ {
-			row[j] /= s
-		}
-	}
-	return n, true
-}
-
-// TrsmLeft computes B := U⁻¹B, or U⁻ᵀB if trans, where U is upper triangular
-// n×n and B is n×m. The strict lower triangle of U is not read.
-func (p *Pool) TrsmLeft(trans bool, n, m int, u []float64, ldu int, b []float64, ldb int) {
-	need("TrsmLeft U", u, n, n, ldu)
-	need("TrsmLeft B", b, n, m, ldb)
-	for s := range n {
-		i := s
-		if !trans {
-			i = n - 1 - s
-		}
-		row := b[i*ldb:]
-		if m == 0 {
-			return
-		}
-		row = row[:m]
-		if trans {
-			for k := range i {
-				Axpy(-u[k*ldu+i], b[k*ldb:k*ldb+m], row)
-			}
-		} else {
-			for k := i + 1; k < n; k++ {
-				Axpy(-u[i*ldu+k], b[k*ldb:k*ldb+m], row)
-			}
-		}
-		d := u[i*ldu+i]
-		for j := range row {
-			row[j] /= d
-		}
-	}
-}
-
-// TrsmRight computes B := B U⁻¹, or B U⁻ᵀ if trans, where U is upper
-// triangular n×n and B is m×n. The strict lower triangle of U is not read.
-func (p *Pool) TrsmRight(trans bool, m, n int, u []float64, ldu int, b []float64, ldb int) {
-	need("TrsmRight U", u, n, n, ldu)
-	need("TrsmRight B", b, m, n, ldb)
-	for r := range m {
-		if n == 0 {
-			return
-		}
-		row := b[r*ldb : r*ldb+n]
-		if trans {
-			for i := n - 1; i >= 0; i-- {
-				row[i] = (row[i] - Dot(u[i*ldu+i+1:i*ldu+n], row[i+1:])) / u[i*ldu+i]
-			}
-			continue
-		}
-		for i := range row {
-			row[i] /= u[i*ldu+i]
-			Axpy(-row[i], u[i*ldu+i+1:i*ldu+n], row[i+1:])
-		}
-	}
-}
-
-// CholeskyInverse stores the full symmetric C = (UᵀU)⁻¹, where U is upper
-// triangular n×n. C must not overlap U.
-func (p *Pool) CholeskyInverse(n int, u []float64, ldu int, c []float64, ldc int) {
-	need("CholeskyInverse U", u, n, n, ldu)
-	need("CholeskyInverse C", c, n, n, ldc)
-	for i := range n {
-		row := c[i*ldc : i*ldc+n]
-		clear(row)
-		row[i] = 1
-	}
-	p.TrsmLeft(true, n, n, u, ldu, c, ldc)
-	p.TrsmLeft(false, n, n, u, ldu, c, ldc)
-	Symmetrize(n, c, ldc)
-}
-
-// Symmetrize copies the upper triangle of A (n×n) to the lower.
-func Symmetrize(n int, a []float64, lda int) {
-	need("Symmetrize A", a, n, n, lda)
-	for i := range n {
-		for j := range i {
-			a[i*lda+j] = a[j*lda+i]
-		}
 	}
 }
 

@@ -40,9 +40,10 @@ type micro[T float] struct {
 	// elements apart; kc must be a multiple of flipRows. Nil means none.
 	flip     func(kc int, src *T, ld int, dst *T, width int)
 	flipRows int
-	// solve overwrites a packed mr×nr tile C with T⁻ᵀC, T the upper triangle
-	// of a packed mr×mr tile with reciprocals on its diagonal. float64 only.
-	solve func(tri, c *T)
+	// solve overwrites a packed mr×nr tile C with T⁻ᵀC, solveBack with T⁻¹C,
+	// T the upper triangle of a packed mr×mr tile with reciprocals on its
+	// diagonal. float64 only.
+	solve, solveBack func(tri, c *T)
 }
 
 // aligned returns a slice of n zeros that starts on a cache line, so that no

@@ -27,7 +27,7 @@ func micro64(s ISA) *micro[float64] {
 	switch s {
 	case AVX512:
 		return &micro[float64]{
-			mr: 8, nr: 24, tile: tile64AVX512, strip: copyStrip64AVX512, solve: solveAVX512,
+			mr: 8, nr: 24, tile: tile64AVX512, strip: copyStrip64AVX512, solve: solveAVX512, solveBack: solveBackAVX512,
 			flip: flipAVX512, flipRows: 8,
 			panel: func(kc int, src *float64, ld int, dst *float64) {
 				copyWideAVX512(kc, (*byte)(unsafe.Pointer(src)), 8*ld, (*byte)(unsafe.Pointer(dst)))
@@ -35,7 +35,7 @@ func micro64(s ISA) *micro[float64] {
 		}
 	case AVX2:
 		return &micro[float64]{
-			mr: 4, nr: 12, tile: tile64AVX2, strip: copyStrip64AVX2, solve: solveAVX2,
+			mr: 4, nr: 12, tile: tile64AVX2, strip: copyStrip64AVX2, solve: solveAVX2, solveBack: solveBackAVX2,
 			flip: flipAVX2, flipRows: 4,
 			panel: func(kc int, src *float64, ld int, dst *float64) {
 				copyWideAVX2(kc, (*byte)(unsafe.Pointer(src)), 8*ld, (*byte)(unsafe.Pointer(dst)))

@@ -10,16 +10,17 @@ import (
 // depend on the number of workers. A Pool is not safe for concurrent use by
 // several callers, and a task given to Run must not use the same Pool.
 type Pool struct {
-	threads int
-	workers []func() // one per worker beyond the caller, built once: go p.workers[i]() allocates nothing
-	group   sync.WaitGroup
-	next    atomic.Int64
-	last    int64
-	task    func(i, worker int)
-	failed  atomic.Pointer[failure]
-	isa     ISA
-	wide    *grid[float64]
-	narrow  *grid[float32]
+	threads  int
+	workers  []func() // one per worker beyond the caller, built once: go p.workers[i]() allocates nothing
+	group    sync.WaitGroup
+	next     atomic.Int64
+	last     int64
+	task     func(i, worker int)
+	failed   atomic.Pointer[failure]
+	isa      ISA
+	wide     *grid[float64]
+	narrow   *grid[float32]
+	triangle *triangle
 }
 
 // failure carries a panic from a worker to the caller of Run.

@@ -39,6 +39,11 @@ func flipAVX512(kc int, src *float64, ld int, dst *float64, width int)
 //go:noescape
 func solveAVX512(tri *float64, c *float64)
 
+// solveBackAVX512 overwrites the packed tile C with T⁻¹C, T the upper triangle of a square tile whose diagonal holds reciprocals.
+//
+//go:noescape
+func solveBackAVX512(tri *float64, c *float64)
+
 // tile64AVX2 computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc.
 //
 //go:noescape
@@ -73,3 +78,8 @@ func flipAVX2(kc int, src *float64, ld int, dst *float64, width int)
 //
 //go:noescape
 func solveAVX2(tri *float64, c *float64)
+
+// solveBackAVX2 overwrites the packed tile C with T⁻¹C, T the upper triangle of a square tile whose diagonal holds reciprocals.
+//
+//go:noescape
+func solveBackAVX2(tri *float64, c *float64)

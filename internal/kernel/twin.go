@@ -10,7 +10,7 @@ const goTile = 4
 
 func microGo[T float]() *micro[T] {
 	return &micro[T]{
-		mr: goTile, nr: goTile, tile: tileGo[T], solve: solveGo[T],
+		mr: goTile, nr: goTile, tile: tileGo[T], solve: solveGo[T], solveBack: solveBackGo[T],
 		panel: func(kc int, src *T, ld int, dst *T) { stripGo(kc, src, ld, nil, dst) },
 		strip: stripGo[T],
 	}
@@ -86,6 +86,24 @@ func solveGo[T float](tri, c *T) {
 			below := (*[goTile]T)(x[r*goTile:])
 			for j := range below {
 				below[j] -= u * row[j]
+			}
+		}
+	}
+}
+
+func solveBackGo[T float](tri, c *T) {
+	t := unsafe.Slice(tri, goTile*goTile)
+	x := unsafe.Slice(c, goTile*goTile)
+	for i := goTile - 1; i >= 0; i-- {
+		row := (*[goTile]T)(x[i*goTile:])
+		for j := range row {
+			row[j] *= t[i*goTile+i]
+		}
+		for r := range i {
+			u := t[r*goTile+i]
+			above := (*[goTile]T)(x[r*goTile:])
+			for j := range above {
+				above[j] -= u * row[j]
 			}
 		}
 	}

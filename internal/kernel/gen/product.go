@@ -22,7 +22,8 @@ func (v isa) product() {
 	v.copyPanel("copyStrip64", 8*v.tileRows(), 8)
 	v.copyPanel("copyStrip32", 4*v.tileRows(), 4)
 	v.flip()
-	v.solve()
+	v.solve(false)
+	v.solve(true)
 }
 
 // tile writes the micro-kernel of all matrix products. The elements of a and b
@@ -316,9 +317,13 @@ func (v isa) flip() {
 }
 
 // solve is the triangular part of the blocked solvers: one tile, in registers.
-func (v isa) solve() {
-	v.text("solve", "func(tri, c *float64)",
-		"overwrites the packed tile C with T⁻ᵀC, T the upper triangle of a square tile whose diagonal holds reciprocals.")
+func (v isa) solve(back bool) {
+	name, what := "solve", "T⁻ᵀC"
+	if back {
+		name, what = "solveBack", "T⁻¹C"
+	}
+	v.text(name, "func(tri, c *float64)",
+		"overwrites the packed tile C with "+what+", T the upper triangle of a square tile whose diagonal holds reciprocals.")
 	tri := Load(Param("tri"), GP64())
 	c := Load(Param("c"), GP64())
 	mr, vb := v.tileRows(), v.bytes()
@@ -330,14 +335,18 @@ func (v isa) solve() {
 		}
 	}
 	t := v.vec()
-	for i := range x {
+	for s := range x {
+		i, step, end := s, 1, mr
+		if back {
+			i, step, end = mr-1-s, -1, -1
+		}
 		VBROADCASTSD(at(tri, 8*(i*mr+i)), t)
 		for j := range x[i] {
 			VMULPD(t, x[i][j], x[i][j])
 			VMOVUPD(x[i][j], at(c, (i*tileVectors+j)*vb))
 		}
-		for r := i + 1; r < mr; r++ {
-			VBROADCASTSD(at(tri, 8*(i*mr+r)), t)
+		for r := i + step; r != end; r += step {
+			VBROADCASTSD(at(tri, 8*(min(i, r)*mr+max(i, r))), t)
 			for j := range x[i] {
 				VFNMADD231PD(t, x[i][j], x[r][j])
 			}

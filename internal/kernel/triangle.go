@@ -1,0 +1,237 @@
+package kernel
+
+// The triangular kernels cut the matrix into blocks of side rows. Within a
+// block everything is packed as for a product, in panels of right-hand sides
+// and strips of the triangle, so that nearly all arithmetic is the product's
+// micro-kernel and only tiles of mr×mr are substituted; between blocks it is
+// Gemm and Gram. side is a multiple of every panel width and at most depth.
+const side = 240
+
+// triangle is a packed diagonal block of U and the panels that are being
+// solved with it.
+type triangle struct {
+	pool  *Pool
+	grid  *grid[float64]
+	kb    int       // rows of the block
+	back  bool      // solving with U, from the last row; else with Uᵀ, from the first
+	strip []float64 // strip s is at s*mr*side: the part of U left of (back: right of) its triangle
+	tri   []float64 // the triangles, reciprocals on the diagonal
+	panel [][]float64
+	run   func(t, worker int)
+
+	// The right-hand sides of the block: m columns of B, or rows if right.
+	right bool
+	m     int
+	b     []float64
+	ldb   int
+
+	block []float64 // a block row, for CholeskyInverse
+}
+
+func (p *Pool) triangles() *triangle {
+	if p.triangle == nil {
+		g := p.float64s()
+		t := &triangle{pool: p, grid: g, panel: make([][]float64, p.threads)}
+		t.strip = aligned[float64](side * side)
+		t.tri = aligned[float64](side * g.mr)
+		for w := range t.panel {
+			t.panel[w] = aligned[float64](side * g.nr)
+		}
+		t.run = t.solvePanel
+		p.triangle = t
+	}
+	return p.triangle
+}
+
+// load packs the upper triangle of the kb×kb block at u.
+func (t *triangle) load(back bool, kb int, u []float64, ldu int) {
+	g := t.grid
+	mr := g.mr
+	t.kb, t.back = kb, back
+	for i := 0; i < kb; i += mr {
+		m := min(mr, kb-i)
+		strip := t.strip[i*side:]
+		switch {
+		case back:
+			if k := i + mr; k < kb {
+				g.packRows(kb-k, m, u[i*ldu+k:], ldu, strip[:(kb-k)*mr], mr)
+			}
+		case i == 0:
+		case m == mr:
+			g.strip(i, &u[i], ldu, nil, &strip[0])
+		default:
+			packColsGo(i, m, u[i:], ldu, strip, mr)
+		}
+		tri := t.tri[i*mr : (i+mr)*mr]
+		clear(tri)
+		for r := range mr {
+			if r >= m {
+				tri[r*mr+r] = 1
+				continue
+			}
+			row := u[(i+r)*ldu+i : (i+r)*ldu+i+m]
+			tri[r*mr+r] = 1 / row[r]
+			copy(tri[r*mr+r+1:(r+1)*mr], row[r+1:])
+		}
+	}
+}
+
+// solve runs the packed block over m right-hand sides: the columns of b
+// (kb×m), or its rows (m×kb).
+func (t *triangle) solve(right bool, m int, b []float64, ldb int) {
+	t.right, t.m, t.b, t.ldb = right, m, b, ldb
+	panels := (m + t.grid.nr - 1) / t.grid.nr
+	if t.kb*t.kb*m < 1<<18 {
+		for i := range panels {
+			t.run(i, 0)
+		}
+	} else {
+		t.pool.Run(panels, t.run)
+	}
+	t.b = nil
+}
+
+// solvePanel solves one panel of nr right-hand sides.
+func (t *triangle) solvePanel(i, worker int) {
+	g := t.grid
+	panel := t.panel[worker]
+	j := i * g.nr
+	n := min(g.nr, t.m-j)
+	if t.right {
+		g.packRows(t.kb, n, t.b[j*t.ldb:], t.ldb, panel, g.nr)
+	} else {
+		g.packCols(t.kb, n, t.b[j:], t.ldb, panel)
+	}
+	clear(panel[t.kb*g.nr : up(t.kb, g.mr)*g.nr])
+	t.substitute(panel)
+	if t.right {
+		for r := range n {
+			row := t.b[(j+r)*t.ldb : (j+r)*t.ldb+t.kb]
+			for k := range row {
+				row[k] = panel[k*g.nr+r]
+			}
+		}
+		return
+	}
+	for k := range t.kb {
+		copy(t.b[k*t.ldb+j:k*t.ldb+j+n], panel[k*g.nr:k*g.nr+n])
+	}
+}
+
+// substitute solves a packed panel in place.
+func (t *triangle) substitute(panel []float64) {
+	g := t.grid
+	mr, nr := g.mr, g.nr
+	strips := (t.kb + mr - 1) / mr
+	for s := range strips {
+		if !t.back {
+			i := s * mr
+			if i > 0 {
+				g.tile(i, -1, &t.strip[i*side], &panel[0], &panel[i*nr], nr, 1)
+			}
+			g.micro.solve(&t.tri[i*mr], &panel[i*nr])
+			continue
+		}
+		i := (strips - 1 - s) * mr
+		if k := i + mr; k < t.kb {
+			g.tile(t.kb-k, -1, &t.strip[i*side], &panel[k*nr], &panel[i*nr], nr, 1)
+		}
+		g.micro.solveBack(&t.tri[i*mr], &panel[i*nr])
+	}
+}
+
+// vectorSolves is the number of right-hand sides up to which solving them one
+// by one, each a pass over U at the speed of memory, beats packing.
+const vectorSolves = 2
+
+// TrsmLeft computes B := U⁻¹B, or U⁻ᵀB if trans, where U is upper triangular
+// n×n and B is n×m. The strict lower triangle of U is not read.
+func (p *Pool) TrsmLeft(trans bool, n, m int, u []float64, ldu int, b []float64, ldb int) {
+	need("TrsmLeft U", u, n, n, ldu)
+	need("TrsmLeft B", b, n, m, ldb)
+	if n == 0 || m == 0 {
+		return
+	}
+	if m <= vectorSolves {
+		t := p.triangles()
+		t.block = grow(t.block, n)
+		x := t.block[:n]
+		for j := range m {
+			for i := range x {
+				x[i] = b[i*ldb+j]
+			}
+			solveVector(trans, n, u, ldu, x)
+			for i, v := range x {
+				b[i*ldb+j] = v
+			}
+		}
+		return
+	}
+	t := p.triangles()
+	for s := 0; s < n; s += side {
+		k := s
+		if !trans {
+			k = (n - 1 - s) / side * side
+		}
+		kb := min(side, n-k)
+		t.load(!trans, kb, u[k*ldu+k:], ldu)
+		t.solve(false, m, b[k*ldb:], ldb)
+		if trans {
+			if rest := k + kb; rest < n {
+				p.Gemm(true, false, n-rest, m, kb, -1, u[k*ldu+rest:], ldu, b[k*ldb:], ldb, 1, b[rest*ldb:], ldb)
+			}
+		} else if k > 0 {
+			p.Gemm(false, false, k, m, kb, -1, u[k:], ldu, b[k*ldb:], ldb, 1, b, ldb)
+		}
+	}
+}
+
+// TrsmRight computes B := B U⁻¹, or B U⁻ᵀ if trans, where U is upper
+// triangular n×n and B is m×n. The strict lower triangle of U is not read.
+func (p *Pool) TrsmRight(trans bool, m, n int, u []float64, ldu int, b []float64, ldb int) {
+	need("TrsmRight U", u, n, n, ldu)
+	need("TrsmRight B", b, m, n, ldb)
+	if n == 0 || m == 0 {
+		return
+	}
+	if m <= vectorSolves {
+		// x U⁻¹ is the row (U⁻ᵀ xᵀ)ᵀ.
+		for i := range m {
+			solveVector(!trans, n, u, ldu, b[i*ldb:i*ldb+n])
+		}
+		return
+	}
+	t := p.triangles()
+	for s := 0; s < n; s += side {
+		k := s
+		if trans {
+			k = (n - 1 - s) / side * side
+		}
+		kb := min(side, n-k)
+		t.load(trans, kb, u[k*ldu+k:], ldu)
+		t.solve(true, m, b[k:], ldb)
+		if !trans {
+			if rest := k + kb; rest < n {
+				p.Gemm(false, false, m, n-rest, kb, -1, b[k:], ldb, u[k*ldu+rest:], ldu, 1, b[rest:], ldb)
+			}
+		} else if k > 0 {
+			p.Gemm(false, true, m, k, kb, -1, b[k:], ldb, u[k:], ldu, 1, b, ldb)
+		}
+	}
+}
+
+// solveVector overwrites x with U⁻¹x or U⁻ᵀx, reading U once along its rows.
+func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
+	if trans {
+		for i := range n {
+			row := u[i*ldu+i : i*ldu+n]
+			x[i] /= row[0]
+			Axpy(-x[i], row[1:], x[i+1:n])
+		}
+		return
+	}
+	for i := n - 1; i >= 0; i-- {
+		row := u[i*ldu+i : i*ldu+n]
+		x[i] = (x[i] - Dot(row[1:], x[i+1:n])) / row[0]
+	}
+}
