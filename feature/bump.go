@@ -3,7 +3,6 @@ package feature
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -64,7 +63,6 @@ func (t *Bumps) bind(in *Inputs, sigmoid bool) (Map, error) {
 		}
 		m.centres[i] = limit(v * m.reader.inverse[i%d])
 	}
-	m.jobs.New = func() any { return newBumpJob(m) }
 	return m, nil
 }
 
@@ -74,7 +72,7 @@ type bumpMap struct {
 	reader  reader
 	k       int
 	centres []float64 // c/ℓ, k×d
-	jobs    sync.Pool // of *bumpJob
+	jobs    jobs[bumpJob]
 }
 
 func (m *bumpMap) Columns() (dense, sparse int) { return m.k, 0 }
@@ -98,7 +96,7 @@ func (m *bumpMap) WithHyper(values []float64) Term {
 // of matrices, which near a centre would lose the distance to rounding.
 func (m *bumpMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
 	mark := ws.Mark()
-	job := m.jobs.Get().(*bumpJob)
+	job := m.job()
 	job.x = ws.Floats(min(dst.Rows, credence.BlockRows) * m.reader.d)
 	for first := 0; first < dst.Rows; first += credence.BlockRows {
 		job.rows, job.stride = min(credence.BlockRows, dst.Rows-first), dst.Stride
@@ -107,7 +105,7 @@ func (m *bumpMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.B
 		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.forward)
 	}
 	job.x, job.phi = nil, nil
-	m.jobs.Put(job)
+	m.jobs.give(job)
 	ws.Release(mark)
 }
 
@@ -121,7 +119,7 @@ func (m *bumpMap) Pullback(ws *credence.Workspace, grad []float64, rows *credenc
 	mark := ws.Mark()
 	d := m.reader.d
 	block := min(phi.Rows, credence.BlockRows)
-	job := m.jobs.Get().(*bumpJob)
+	job := m.job()
 	job.x = ws.Floats(block * d)
 	job.sums = ws.Floats((block + taskRows - 1) / taskRows * d)
 	byInput := ws.Floats(d)
@@ -140,7 +138,7 @@ func (m *bumpMap) Pullback(ws *credence.Workspace, grad []float64, rows *credenc
 	}
 	m.bumps.Lengthscale.addTo(grad, byInput)
 	job.x, job.phi, job.dPhi, job.sums = nil, nil, nil, nil
-	m.jobs.Put(job)
+	m.jobs.give(job)
 	ws.Release(mark)
 }
 
@@ -151,7 +149,10 @@ type bumpJob struct {
 	forward, backward  func(task, worker int)
 }
 
-func newBumpJob(m *bumpMap) *bumpJob {
+func (m *bumpMap) job() *bumpJob {
+	if job := m.jobs.take(); job != nil {
+		return job
+	}
 	job := &bumpJob{}
 	d, k := m.reader.d, m.k
 	job.forward = func(task, _ int) {

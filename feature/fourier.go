@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -73,7 +72,6 @@ func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
 	}
 	m.reader.scaleBy(&m.term.Lengthscale)
 	m.n = len(t.Frequencies) / d
-	m.jobs.New = func() any { return newFourierJob(m.n) }
 	if t.Given {
 		return m, nil
 	}
@@ -85,7 +83,7 @@ type fourierMap struct {
 	term   RandomFourier
 	reader reader
 	n      int
-	jobs   sync.Pool // of *fourierJob
+	jobs   jobs[fourierJob]
 }
 
 // redrawable adds Redraw to maps whose frequencies the user did not give.
@@ -125,7 +123,7 @@ func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credenc
 	mark := ws.Mark()
 	d, n := m.reader.d, m.n
 	x := ws.Floats(min(dst.Rows, credence.BlockRows) * d)
-	job := m.jobs.Get().(*fourierJob)
+	job := m.job()
 	for first := 0; first < dst.Rows; first += credence.BlockRows {
 		job.rows = min(credence.BlockRows, dst.Rows-first)
 		job.stride = dst.Stride
@@ -135,7 +133,7 @@ func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credenc
 		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.forward)
 	}
 	job.phi = nil
-	m.jobs.Put(job)
+	m.jobs.give(job)
 	ws.Release(mark)
 }
 
@@ -152,7 +150,7 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 	x := ws.Floats(block * d)
 	z := ws.Floats(block * n)
 	product := ws.Floats(n * d)
-	job := m.jobs.Get().(*fourierJob)
+	job := m.job()
 	beta := 0.0
 	for first := 0; first < phi.Rows; first += credence.BlockRows {
 		job.rows = min(credence.BlockRows, phi.Rows-first)
@@ -164,7 +162,7 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 		beta = 1
 	}
 	job.phi, job.dPhi, job.z = nil, nil, nil
-	m.jobs.Put(job)
+	m.jobs.give(job)
 
 	byInput := ws.Floats(d)
 	clear(byInput)
@@ -181,14 +179,17 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 // fourierJob is the elementwise work of one block. Its closures are made once,
 // because a closure made for each call would be allocated for each call.
 type fourierJob struct {
-	n, rows, stride int
-	phi, dPhi, z    []float64
-	forward         func(task, worker int)
-	backward        func(task, worker int)
+	rows, stride int
+	phi, dPhi, z []float64
+	forward      func(task, worker int)
+	backward     func(task, worker int)
 }
 
-func newFourierJob(n int) *fourierJob {
-	job := &fourierJob{n: n}
+func (m *fourierMap) job() *fourierJob {
+	if job := m.jobs.take(); job != nil {
+		return job
+	}
+	n, job := m.n, &fourierJob{}
 	scale := 1 / math.Sqrt(float64(n))
 	job.forward = func(task, _ int) {
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {

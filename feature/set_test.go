@@ -25,6 +25,8 @@ func TestConformance(t *testing.T) {
 	wide := withCategory(numbers(3), "device", 400)
 	sparse := numbers(2)
 	sparse.Segment = 30
+	both := withCategory(numbers(2), "zip", 4)
+	both.Segment = 12
 	rbf := draw(t, in, RandomFourier{Name: "rbf(a, c)", Kernel: RBF, Inputs: []int{0, 2},
 		Lengthscale: Lengthscale{Values: []float64{0.3, 4}}}, 11, 1)
 	shared := draw(t, in, RandomFourier{Name: "matern32(., ard=false)", Kernel: Matern32, Inputs: span(0, 4),
@@ -44,6 +46,7 @@ func TestConformance(t *testing.T) {
 		"dense":     {in, false, []Term{&Intercept{}, &Linear{Inputs: span(0, 6)}, rbf, &OneHot{"onehot(zip)", 4}, shared, given}},
 		"mixed":     {wide, false, []Term{&OneHot{"onehot(device)", 3}, &Linear{Inputs: span(0, 4)}, &Intercept{}}},
 		"segment":   {sparse, false, []Term{&Intercept{}, &Linear{Inputs: span(0, 2), Segment: true, Without: []int32{3}}, onSparse}},
+		"all sorts": {both, false, []Term{&Linear{Inputs: span(0, 3), Segment: true}, &OneHot{"onehot(zip)", 2}}},
 		"ones":      {sparse, true, []Term{&Linear{Segment: true}}},
 		"intercept": {numbers(0), false, []Term{&Intercept{}}},
 	} {
@@ -183,4 +186,30 @@ func TestBatchOfAnotherShapePanics(t *testing.T) {
 	}()
 	var phi credence.Design
 	newSet(t, numbers(2), &Linear{Inputs: span(0, 2)}).Transform(credence.NewWorkspace(1), &phi, batch(numbers(3), 2, false))
+}
+
+// Numbers, levels and the sparse segment of one linear term stand in this order.
+func TestLinearOfEverySort(t *testing.T) {
+	in := withCategory(withCategory(numbers(1), "zip", 3), "make", 2)
+	in.Segment = 4
+	rows := &credence.Batch{}
+	rows.X.Reshape(2, 3)
+	copy(rows.X.Data, []float64{0.5, 1, 0, -2, -1, 1})
+	rows.Sparse.Reset(4)
+	rows.Sparse.AppendRow([]int32{0, 1, 3}, []float64{6, 7, 8})
+	rows.Sparse.AppendRow([]int32{1}, []float64{9})
+	s := newSet(t, in, &Linear{Inputs: []int{1, 2, 0}, Segment: true, Without: []int32{1}})
+	var design credence.Design
+	s.Transform(credence.NewWorkspace(1), &design, rows)
+	if design.Dense.Cols != 1 || design.Sparse.Cols != 8 {
+		t.Fatalf("%d dense and %d sparse columns, want 1 and 8", design.Dense.Cols, design.Sparse.Cols)
+	}
+	phi := spread(s, rows)
+	sameRow(t, "first", phi.Row(0), []float64{0.5, 0, 1, 0, 1, 0, 6, 0, 8})
+	sameRow(t, "second", phi.Row(1), []float64{-2, 0, 0, 0, 0, 1, 0, 0, 0})
+	for j, want := range []string{"a", "zip=l0", "zip=l1", "zip=l2", "make=l0", "make=l1", "x1", "x3", "x4"} {
+		if got := s.WeightName(j); got != want {
+			t.Fatalf("weight %d is named %s, want %s", j, got, want)
+		}
+	}
 }
