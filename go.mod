@@ -4,6 +4,8 @@ go 1.26.0
 
 require gonum.org/v1/gonum v0.17.0
 
+require github.com/klauspost/compress v1.20.3
+
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect

@@ -1,0 +1,223 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/credence-ml/credence/dataset/text"
+)
+
+// The formats, as they are named in Options.Format.
+const (
+	formatCSV     = "csv"
+	formatTSV     = "tsv"
+	formatLibSVM  = "libsvm"
+	formatParquet = "parquet"
+)
+
+// headBytes of content are looked at to recognise a format or a delimiter.
+const headBytes = 64 << 10
+
+// formatOf returns the format that the extension of a name stands for, or "".
+// An extension that stands for something else is returned as it is, with its dot.
+func formatOf(name string) string {
+	name = strings.ToLower(filepath.Base(name))
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	switch extension := filepath.Ext(name); extension {
+	case ".csv":
+		return formatCSV
+	case ".tsv", ".tab":
+		return formatTSV
+	case ".libsvm", ".svm", ".svmlight":
+		return formatLibSVM
+	case ".parquet", ".pq":
+		return formatParquet
+	}
+	return ""
+}
+
+// foreign are extensions of other formats, with what to do.
+func foreign(name string) string {
+	name = strings.ToLower(filepath.Base(name))
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	switch extension := filepath.Ext(name); extension {
+	case ".arrow", ".feather", ".ipc":
+		return "Arrow files are not read: write Parquet or CSV"
+	case ".xlsx", ".xls", ".ods":
+		return "spreadsheets are not read: export the sheet as CSV"
+	case ".json", ".jsonl", ".ndjson":
+		return "JSON is not read: write Parquet or CSV"
+	case ".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz":
+		return "this compression is not read: use .gz or .zst, one file in each"
+	case ".orc", ".avro", ".h5", ".hdf5", ".npy", ".npz", ".pkl", ".rds", ".rdata", ".mat", ".sas7bdat", ".dta", ".sav":
+		return extension + " files are not read: write Parquet or CSV"
+	}
+	return ""
+}
+
+// detect decides the format of an input from its options, name and content.
+func detect(option, name string, head []byte) (string, error) {
+	switch option {
+	case formatCSV, formatTSV, formatLibSVM, formatParquet:
+		return option, binaryFault(name, head, option)
+	case "svm":
+		return formatLibSVM, binaryFault(name, head, formatLibSVM)
+	case "":
+	default:
+		return "", fmt.Errorf("dataset: there is no format %q: use csv, tsv, libsvm or parquet", option)
+	}
+	if len(head) == 0 {
+		return "", &text.Error{File: name, What: "the file is empty: was it written completely?"}
+	}
+	if bytes.HasPrefix(head, parquetMagic) {
+		return formatParquet, nil
+	}
+	if format := formatOf(name); format != "" {
+		return format, binaryFault(name, head, format)
+	}
+	if what := foreign(name); what != "" {
+		return "", &text.Error{File: name, What: what}
+	}
+	if err := binaryFault(name, head, ""); err != nil {
+		return "", err
+	}
+	if looksLikeLibSVM(head) {
+		return formatLibSVM, nil
+	}
+	return formatCSV, nil
+}
+
+// binaryFault refuses content that is no text.
+func binaryFault(name string, head []byte, format string) error {
+	if len(head) == 0 {
+		return &text.Error{File: name, What: "the file is empty: was it written completely?"}
+	}
+	if format == formatParquet {
+		if !bytes.HasPrefix(head, parquetMagic) {
+			return &text.Error{File: name, What: "is not a Parquet file (it does not begin with PAR1): name its format with --format"}
+		}
+		return nil
+	}
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		return &text.Error{File: name, What: "is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"}
+	}
+	if zero := bytes.IndexByte(head, 0); zero >= 0 {
+		line := 1 + bytes.Count(head[:zero], []byte{'\n'})
+		return &text.Error{File: name, Line: line, What: "holds a NUL byte, so it is not text: is it another format, or damaged?"}
+	}
+	return nil
+}
+
+// looksLikeLibSVM reports whether the first rows are a label and index:value
+// pairs, with one pair at least.
+func looksLikeLibSVM(head []byte) bool {
+	if last := bytes.LastIndexByte(head, '\n'); last >= 0 {
+		head = head[:last]
+	}
+	pairs, rows := 0, 0
+	for line := range bytes.Lines(head) {
+		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
+			line = line[:comment]
+		}
+		fields := bytes.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		if _, _, ok := text.ParseNumber(fields[0]); !ok {
+			return false
+		}
+		for _, f := range fields[1:] {
+			index, value, found := bytes.Cut(f, []byte{':'})
+			if !found {
+				return false
+			}
+			_, _, numeric := text.ParseNumber(value)
+			if _, _, ok := text.ParseNumber(index); (!ok && string(index) != "qid") || !numeric {
+				return false
+			}
+			pairs++
+		}
+		if rows++; rows == 20 {
+			break
+		}
+	}
+	return pairs > 0
+}
+
+// delimiters in the order of preference.
+var delimiters = [...]byte{',', '\t', ';', '|'}
+
+// sniffDelimiter returns the delimiter that divides the rows of head evenly into
+// the most fields, or 0 if none divides them.
+func sniffDelimiter(head []byte, whole bool) byte {
+	if last := bytes.LastIndexByte(head, '\n'); last >= 0 && !whole {
+		head = head[:last+1]
+	} else if !bytes.HasSuffix(head, []byte{'\n'}) {
+		head = append(bytes.Clone(head), '\n')
+	}
+	best, most := byte(0), 1
+	for _, delimiter := range delimiters {
+		if fields := evenFields(head, delimiter); fields > most {
+			best, most = delimiter, fields
+		}
+	}
+	if best != 0 {
+		return best
+	}
+	// No delimiter fits every row: take the one that divides the header best, so
+	// that the uneven row is what gets refused.
+	header, _, _ := bytes.Cut(head, []byte{'\n'})
+	most = 0
+	for _, delimiter := range delimiters {
+		if count := bytes.Count(header, []byte{delimiter}); count > most {
+			best, most = delimiter, count
+		}
+	}
+	return best
+}
+
+// sniffRows are compared to find the delimiter.
+const sniffRows = 100
+
+// evenFields returns the number of fields of the first rows if all have the same
+// number, else 0.
+func evenFields(head []byte, delimiter byte) int {
+	parser := text.CSV{Delimiter: delimiter}
+	block := &text.Block{Data: head, Line: 1, Layout: &text.Layout{}}
+	fields, rows := 0, 0
+	stop := &text.Error{}
+	err := parser.Records(block, func(_ int, record [][]byte) error {
+		if rows == 0 {
+			fields = len(record)
+		}
+		if rows++; len(record) != fields {
+			fields = 0
+			return stop
+		}
+		if rows == sniffRows {
+			return stop
+		}
+		return nil
+	})
+	if err != nil && err != stop && rows == 0 {
+		return 0 // the header itself does not parse
+	}
+	return fields
+}
+
+// vowpalFault recognises Vowpal Wabbit text, which has a bar behind the label,
+// so that it is not taken for bar-delimited text.
+func vowpalFault(name, format string, head []byte) error {
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	label, _, found := bytes.Cut(line, []byte{'|'})
+	fields := bytes.Fields(label)
+	if format != formatCSV || !found || len(fields) == 0 || !bytes.Contains(line, []byte{':'}) {
+		return nil
+	}
+	if _, _, ok := text.ParseNumber(fields[0]); !ok {
+		return nil
+	}
+	return &text.Error{File: name, Line: 1, What: "looks like Vowpal Wabbit text, which is not a table: name the format with --format if it is one"}
+}

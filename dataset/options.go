@@ -1,0 +1,158 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Options say how files are read. The zero value reads every known format with
+// inferred types.
+type Options struct {
+	// Format is one of csv, tsv, libsvm and parquet; empty decides by the
+	// extension of each file, else by its content. Compression is always
+	// recognised by content.
+	Format string
+	// Delimiter separates the fields of delimited text; 0 finds it out.
+	Delimiter byte
+	// Types overrides inferred kinds, by column name.
+	Types map[string]credence.Kind
+	// MissingTokens are texts that mean missing, beside [StandardMissing].
+	MissingTokens []string
+	// KeepInfinite takes inf as a value instead of refusing it.
+	KeepInfinite bool
+	// Schema is the schema of training: columns are found by name, kinds and
+	// category codes are its own, other columns are left out unless asked for.
+	Schema *credence.Schema
+	// Threads is the number of parsing goroutines; below 1 means every processor.
+	// Results never depend on it.
+	Threads int
+	// CacheDir holds the row cache; empty means credence in the user's cache
+	// directory.
+	CacheDir string
+	// CacheLimit is how many bytes the row cache may take; 0 means 20 GB, or half
+	// of what is free on the disk if that is less.
+	CacheLimit int64
+	// MemoryLimit is the size of decoded text up to which rows stay in memory
+	// instead of the row cache; 0 means 64 MB, below 0 means none.
+	MemoryLimit int64
+	// MaxLevels is how many levels a category column may have; 0 means 1,000,000.
+	MaxLevels int
+	// Stdin is what the path "-" reads; nil means os.Stdin.
+	Stdin io.Reader
+	// Live reads standard input once, as it comes, instead of spooling it: for a
+	// single Each or Load.
+	Live bool
+	// Progress is called now and then while rows are read, on the goroutine of
+	// the caller of Load or Each.
+	Progress func(Progress) `json:"-"`
+}
+
+// Progress tells how far reading is.
+type Progress struct {
+	Rows  int
+	Bytes int64 // of the files as stored
+	Total int64 // size of the files as stored, 0 where it is unknown
+}
+
+const (
+	defaultMemoryLimit = 64 << 20
+	defaultMaxLevels   = 1_000_000
+	// sampleRows are looked at to infer types.
+	sampleRows = 10_000
+)
+
+// StandardMissing returns the texts that always mean missing, the empty field
+// apart. They are matched exactly, after spaces around them are removed.
+func StandardMissing() []string {
+	return []string{"NA", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"}
+}
+
+func (o *Options) missing() map[string]struct{} {
+	missing := make(map[string]struct{})
+	for _, list := range [][]string{StandardMissing(), o.MissingTokens} {
+		for _, token := range list {
+			missing[strings.TrimSpace(token)] = struct{}{}
+		}
+	}
+	return missing
+}
+
+func (o *Options) threads() int {
+	if o.Threads < 1 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return o.Threads
+}
+
+func (o *Options) memoryLimit() int64 {
+	if o.MemoryLimit == 0 {
+		return defaultMemoryLimit
+	}
+	return o.MemoryLimit
+}
+
+func (o *Options) maxLevels() int {
+	if o.MaxLevels == 0 {
+		return defaultMaxLevels
+	}
+	return o.MaxLevels
+}
+
+// ParseTypes reads "age=category,zip=text". The kinds are number, boolean and
+// category; text is another word for category. A column name may stand in double
+// quotes, doubled inside.
+func ParseTypes(text string) (map[string]credence.Kind, error) {
+	types := make(map[string]credence.Kind)
+	for rest := strings.TrimSpace(text); rest != ""; {
+		name, after, err := typeName(rest)
+		if err != nil {
+			return nil, err
+		}
+		kind, next, _ := strings.Cut(after, ",")
+		rest = strings.TrimSpace(next)
+		if _, twice := types[name]; twice {
+			return nil, fmt.Errorf("dataset: column %q has two types in %q: keep one", name, text)
+		}
+		switch strings.TrimSpace(kind) {
+		case "number":
+			types[name] = credence.Numeric
+		case "boolean":
+			types[name] = credence.Boolean
+		case "category", "text":
+			types[name] = credence.Category
+		default:
+			return nil, fmt.Errorf("dataset: column %q cannot be of type %q: use number, boolean, category or text", name, strings.TrimSpace(kind))
+		}
+	}
+	return types, nil
+}
+
+// typeName splits off the column name and the equals sign.
+func typeName(text string) (name, rest string, err error) {
+	if strings.HasPrefix(text, `"`) {
+		for i := 1; i < len(text); i++ {
+			if text[i] != '"' {
+				continue
+			}
+			if i+1 < len(text) && text[i+1] == '"' {
+				i++
+				continue
+			}
+			after, found := strings.CutPrefix(strings.TrimSpace(text[i+1:]), "=")
+			if !found {
+				break
+			}
+			return strings.ReplaceAll(text[1:i], `""`, `"`), after, nil
+		}
+		return "", "", fmt.Errorf("dataset: types %q lack a closing quote or an equals sign: write \"name\"=category", text)
+	}
+	name, rest, found := strings.Cut(text, "=")
+	if name = strings.TrimSpace(name); !found || name == "" {
+		return "", "", fmt.Errorf("dataset: %q is not name=type: write for example age=category,zip=text", text)
+	}
+	return name, rest, nil
+}

@@ -1,0 +1,93 @@
+package dataset
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// source is a table whose rows are held in chunks.
+type source struct {
+	schema credence.Schema
+	first  []int // first row of every chunk, and the number of rows
+	ones   bool  // every sparse value is 1
+	last   int   // chunk of the last row that was read
+	// chunk returns a chunk, valid until the next call.
+	chunk func(i int) (*credence.Chunk, error)
+}
+
+// Schema returns the columns that were asked for, with all their levels.
+func (s *source) Schema() *credence.Schema { return &s.schema }
+
+// Rows returns the number of rows.
+func (s *source) Rows() int { return s.first[len(s.first)-1] }
+
+// Read copies rows [first, first+count) to dst.
+func (s *source) Read(dst *credence.Chunk, first, count int) error {
+	if first < 0 || count < 0 || first > s.Rows()-count {
+		return fmt.Errorf("dataset: rows [%d, %d) of a table with %d rows: ask for rows that there are", first, first+count, s.Rows())
+	}
+	width := len(s.schema.Columns)
+	dst.First = first
+	dst.Values.Reshape(count, width)
+	if s.schema.Sparse > 0 {
+		dst.Sparse.Rows, dst.Sparse.Cols = count, s.schema.Sparse
+		dst.Sparse.Start = append(dst.Sparse.Start[:0], 0)
+		dst.Sparse.Index = dst.Sparse.Index[:0]
+		if s.ones {
+			dst.Sparse.Value = nil
+		} else if dst.Sparse.Value = dst.Sparse.Value[:0]; dst.Sparse.Value == nil {
+			dst.Sparse.Value = []float64{} // nil would mean ones
+		}
+	} else {
+		emptySparse(&dst.Sparse, count)
+	}
+	for done := 0; done < count; {
+		i := s.find(first + done)
+		c, err := s.chunk(i)
+		if err != nil {
+			return err
+		}
+		from := first + done - s.first[i]
+		n := min(count-done, s.first[i+1]-s.first[i]-from)
+		copy(dst.Values.Data[done*width:(done+n)*width], c.Values.Data[from*width:])
+		if s.schema.Sparse > 0 {
+			s.copySparse(&dst.Sparse, &c.Sparse, from, from+n)
+		}
+		done += n
+	}
+	return nil
+}
+
+// copySparse appends rows [from, to) of a chunk to dst.
+func (s *source) copySparse(dst, chunk *linop.CSR, from, to int) {
+	lo, hi := chunk.Start[from], chunk.Start[to]
+	shift := len(dst.Index) - lo
+	for _, start := range chunk.Start[from+1 : to+1] {
+		dst.Start = append(dst.Start, start+shift)
+	}
+	dst.Index = append(dst.Index, chunk.Index[lo:hi]...)
+	switch {
+	case s.ones:
+	case chunk.Value == nil:
+		for range hi - lo {
+			dst.Value = append(dst.Value, 1)
+		}
+	default:
+		dst.Value = append(dst.Value, chunk.Value[lo:hi]...)
+	}
+}
+
+// find returns the chunk that holds a row.
+func (s *source) find(row int) int {
+	for i := s.last; i < min(s.last+2, len(s.first)-1); i++ {
+		if s.first[i] <= row && row < s.first[i+1] {
+			s.last = i
+			return i
+		}
+	}
+	s.last = sort.SearchInts(s.first, row+1) - 1
+	return s.last
+}

@@ -1,0 +1,329 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+// CSV parses blocks of delimited text. It is safe for concurrent use on
+// different blocks.
+type CSV struct {
+	Delimiter byte
+	Rules     Rules
+}
+
+// field is one field of a row as it stands.
+type field struct {
+	text   []byte // without quotes and outer spaces
+	next   int    // position of the delimiter or of the line feed behind it
+	breaks int    // line feeds within
+	fault  string
+}
+
+// scanField reads the field that starts at data[i]; some line feed follows in
+// data. With quotes false the block holds none. Doubled quotes are resolved into
+// scratch, which the text then refers to.
+func (c *CSV) scanField(data []byte, i int, quotes bool, scratch *[]byte) field {
+	if quotes {
+		start := i
+		for data[start] == ' ' && c.Delimiter != ' ' {
+			start++
+		}
+		if data[start] == '"' && c.Delimiter != 0 {
+			return c.scanQuoted(data, start+1, scratch)
+		}
+	}
+	first := i
+	for data[i] != c.Delimiter && data[i] != '\n' {
+		i++
+	}
+	last := i
+	if data[i] == '\n' && last > first && data[last-1] == '\r' {
+		last--
+	}
+	for last > first && data[last-1] == ' ' {
+		last--
+	}
+	for first < last && data[first] == ' ' {
+		first++
+	}
+	return field{text: data[first:last:last], next: i}
+}
+
+// scanQuoted reads the field whose content starts at data[i], behind its quote.
+func (c *CSV) scanQuoted(data []byte, i int, scratch *[]byte) field {
+	closing := closingQuote(data, i)
+	if closing < 0 {
+		return field{next: len(data) - 1, fault: "a double quote is never closed: close it"}
+	}
+	f := field{text: data[i:closing:closing]}
+	if f.breaks = bytes.Count(f.text, newline); f.breaks > 0 || bytes.IndexByte(f.text, '"') >= 0 {
+		f.text = unescape(f.text, scratch)
+	}
+	i = closing + 1
+	for data[i] == ' ' && c.Delimiter != ' ' {
+		i++
+	}
+	if data[i] == '\r' && data[i+1] == '\n' {
+		i++
+	}
+	f.next = i
+	if data[i] != c.Delimiter && data[i] != '\n' {
+		f.fault = "text follows the closing double quote: double the quotes within a field (\"\")"
+	}
+	return f
+}
+
+// unescape appends text to scratch with doubled quotes made single and CR LF
+// made LF, and returns what it appended.
+func unescape(text []byte, scratch *[]byte) []byte {
+	out := *scratch
+	start := len(out)
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\r' && i+1 < len(text) && text[i+1] == '\n' {
+			continue
+		}
+		out = append(out, text[i])
+		if text[i] == '"' {
+			i++ // its twin
+		}
+	}
+	*scratch = out
+	return out[start:len(out):len(out)]
+}
+
+// Records calls visit with the fields of every row of the block, which are valid
+// until it returns; rows stop at the first error. It is the plain way of reading,
+// for headers and samples.
+func (c *CSV) Records(b *Block, visit func(line int, fields [][]byte) error) error {
+	var fields [][]byte
+	quotes := bytes.IndexByte(b.Data, '"') >= 0
+	line := b.Line
+	for i := 0; i < len(b.Data); {
+		if i = skipEmpty(b.Data, i); b.Data[i] == '\n' {
+			i++
+			line++
+			continue
+		}
+		fields = fields[:0]
+		b.scratch = b.scratch[:0]
+		first := line
+		for {
+			f := c.scanField(b.Data, i, quotes, &b.scratch)
+			if f.fault != "" {
+				return &Error{File: b.Layout.File, Line: line, What: fmt.Sprintf("field %d: %s", len(fields)+1, f.fault)}
+			}
+			fields = append(fields, f.text)
+			line += f.breaks
+			i = f.next + 1
+			if b.Data[f.next] == '\n' {
+				break
+			}
+		}
+		line++
+		b.position = i
+		if err := visit(first, fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Header returns the fields of the first row, copied, and takes the row off the
+// block. Without any row it returns nil.
+func (c *CSV) Header(b *Block) (names []string, line int, err error) {
+	end := errors.New("the header is read")
+	err = c.Records(b, func(first int, fields [][]byte) error {
+		line = first
+		for _, f := range fields {
+			names = append(names, string(f))
+		}
+		return end
+	})
+	if err == end {
+		b.Line += bytes.Count(b.Data[:b.position], newline)
+		b.Data = b.Data[b.position:]
+		err = nil
+	}
+	return names, line, err
+}
+
+// skipEmpty returns the position of the line feed of an empty line at i, or i.
+func skipEmpty(data []byte, i int) int {
+	if data[i] == '\r' && data[i+1] == '\n' {
+		return i + 1
+	}
+	return i
+}
+
+// Parse turns the text of b into rows by b.Layout.
+func (c *CSV) Parse(b *Block) {
+	data, fields, width := b.Data, b.Layout.Fields, b.Layout.Width
+	quotes := bytes.IndexByte(data, '"') >= 0
+	line := b.Line
+	for i := 0; i < len(data); line++ {
+		if i = skipEmpty(data, i); data[i] == '\n' {
+			i++
+			continue
+		}
+		if cap(b.Values)-len(b.Values) < width {
+			b.growValues(len(data), i)
+		}
+		b.Values = b.Values[:len(b.Values)+width]
+		row := b.Values[len(b.Values)-width:]
+		first, count := line, 0
+		for {
+			if count == len(fields) {
+				c.ragged(b, first, count+c.restFields(b, i))
+				return
+			}
+			target := &fields[count]
+			next := -1
+			if target.Keep >= 0 && target.Kind == credence.Numeric {
+				value, end, ok := scanNumber(data, i)
+				if ok && data[end] == '\r' && data[end+1] == '\n' {
+					end++
+				}
+				if ok && (data[end] == c.Delimiter || data[end] == '\n') {
+					row[target.Keep] = value
+					next = end
+				}
+			}
+			if next < 0 {
+				f := c.scanField(data, i, quotes, &b.scratch)
+				if f.fault == "" && target.Keep >= 0 {
+					row[target.Keep], f.fault = c.Rules.Value(f.text, target.Kind, &b.Levels[target.Keep], line)
+				}
+				if f.fault != "" {
+					b.fail(line, target.Name, f.fault)
+					return
+				}
+				next = f.next
+				line += f.breaks
+			}
+			count++
+			i = next
+			if data[i] == '\n' {
+				break
+			}
+			i++
+			if count > b.Layout.Last && !quotes { // only unwanted fields are left
+				rest := bytes.IndexByte(data[i:], '\n')
+				count += 1 + bytes.Count(data[i:i+rest], []byte{c.Delimiter})
+				i += rest
+				break
+			}
+		}
+		if count != len(fields) {
+			c.ragged(b, first, count)
+			return
+		}
+		i++
+		b.Rows++
+	}
+}
+
+// restFields counts the fields from data[i] to the end of the row.
+func (c *CSV) restFields(b *Block, i int) int {
+	for count := 1; ; count++ {
+		f := c.scanField(b.Data, i, true, &b.scratch)
+		if i = f.next + 1; b.Data[f.next] == '\n' || f.fault != "" {
+			return count
+		}
+	}
+}
+
+// growValues makes room for as many rows as the rest of the text probably holds.
+func (b *Block) growValues(length, position int) {
+	rows := 64
+	if b.Rows > 0 {
+		rows = (b.Rows+1)*(length-position)/max(position, 1) + 16
+	}
+	need := len(b.Values) + rows*b.Layout.Width
+	b.Values = append(make([]float64, 0, need), b.Values...)
+}
+
+// ragged refuses the row at the given line, which has count fields.
+func (c *CSV) ragged(b *Block, line, count int) {
+	want := len(b.Layout.Fields)
+	remedy := "correct the row, or quote the fields that hold a delimiter"
+	if count == want+1 && b.Rows == 0 && b.Line <= 2 {
+		remedy = "if every row begins with a row name, name that column in the header"
+	}
+	b.fail(line, "", fmt.Sprintf("the row has %s, the header %d: %s", plural(count, "field"), want, remedy))
+}
+
+func plural(count int, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
+}
+
+// Value reads a text of the given kind; fault says what is wrong with it. A
+// category is numbered in levels. Nothing at all is always missing.
+func (r *Rules) Value(text []byte, kind credence.Kind, levels *Levels, line int) (value float64, fault string) {
+	if kind == credence.Category {
+		code, isNew := levels.Find(text, line)
+		if isNew {
+			if len(text) > MaxLevel {
+				return 0, fmt.Sprintf("a value of %d bytes is too long for a category (at most %d): leave the column out", len(text), MaxLevel)
+			}
+			_, missing := r.Missing[string(text)]
+			levels.Missing[code] = missing || len(text) == 0
+		}
+		if levels.Missing[code] {
+			return math.NaN(), ""
+		}
+		return float64(code), ""
+	}
+	if len(text) == 0 {
+		return math.NaN(), ""
+	}
+	if _, missing := r.Missing[string(text)]; missing {
+		return math.NaN(), ""
+	}
+	if kind == credence.Boolean {
+		if value, ok := ParseBoolean(text); ok {
+			return value, ""
+		}
+		return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, 1/0); declare it with --missing " + shell(text)
+	}
+	value, what := parseNumber(text)
+	switch {
+	case what == notNumber:
+		return 0, notNumberFault(text)
+	case what == infinite && !r.KeepInfinite:
+		return 0, Quote(text) + " is not a finite number; correct it or declare it with --missing " + shell(text)
+	}
+	return value, ""
+}
+
+// notNumberFault words the refusal of a text in a number column.
+func notNumberFault(text []byte) string {
+	if comma := bytes.IndexByte(text, ','); comma >= 0 {
+		point := bytes.Clone(text)
+		point[comma] = '.'
+		if decimalSyntax(point) {
+			return Quote(text) + " is not a number: write decimals with a point (" + string(point) + ")"
+		}
+	}
+	return Quote(text) + " is not a number; declare it with --missing " + shell(text)
+}
+
+// shell returns the text as a shell argument.
+func shell(text []byte) string {
+	if len(text) > quotedLength {
+		return "VALUE"
+	}
+	for _, c := range text {
+		if c < '0' && c != '-' && c != '.' && c != '/' && c != '+' || c > '9' && c < 'A' || c > 'Z' && c < 'a' && c != '_' || c > 'z' {
+			return "'" + string(text) + "'"
+		}
+	}
+	return string(text)
+}

@@ -1,0 +1,90 @@
+package text
+
+import (
+	"context"
+	"sync"
+)
+
+// Ordered runs work on the items of produce on several goroutines and hands
+// them to consume, on the caller's goroutine, in the order of production.
+//
+// produce calls take for an empty item and send to pass it on; both report false
+// when it should stop. At most 2·threads+2 items exist, made by fresh, and they
+// are used again after consume. The error is the first in the order of items:
+// that of consume, or that of produce once all that was sent before is consumed.
+// On cancellation Ordered returns without waiting for produce, which may be
+// stuck in a read; it stops at its next take or send.
+func Ordered[T any](ctx context.Context, threads int, fresh func() T,
+	produce func(take func() (T, bool), send func(T) bool) error,
+	work func(T), consume func(T) error) error {
+	type task struct {
+		item T
+		done chan struct{}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	count := 2*threads + 2
+	empty := make(chan task, count)
+	for range count {
+		empty <- task{fresh(), make(chan struct{}, 1)}
+	}
+	todo, order := make(chan task, count), make(chan task, count)
+	failed := make(chan error, 1)
+
+	go func() {
+		defer close(todo)
+		defer close(order)
+		var current task
+		take := func() (T, bool) {
+			select {
+			case current = <-empty:
+				return current.item, ctx.Err() == nil
+			case <-ctx.Done():
+				return current.item, false
+			}
+		}
+		send := func(item T) bool {
+			current.item = item
+			order <- current // never blocks: there are count tasks
+			todo <- current
+			return ctx.Err() == nil
+		}
+		failed <- produce(take, send)
+	}()
+
+	var workers sync.WaitGroup
+	for range threads {
+		workers.Go(func() {
+			for t := range todo {
+				if ctx.Err() == nil {
+					work(t.item)
+				}
+				t.done <- struct{}{}
+			}
+		})
+	}
+
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case t, more := <-order:
+			if !more {
+				workers.Wait()
+				return <-failed
+			}
+			select {
+			case <-t.done:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			if err := consume(t.item); err != nil {
+				return err
+			}
+			empty <- t
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+const (
+	// BlockBytes is how much text is parsed at a time: the text and its numbers
+	// stay within the second-level cache of a core.
+	BlockBytes = 256 << 10
+	// MaxRow is the longest row in bytes. More is a lost quote or no table.
+	MaxRow = 64 << 20
+	// MaxLevel is the longest category value in bytes.
+	MaxLevel = 64 << 10
+)
+
+// Splitter cuts a stream into blocks of whole rows.
+type Splitter struct {
+	// Delimiter separates fields; where it is 0 quotes mean nothing (libsvm).
+	Delimiter byte
+	File      string // for error messages
+
+	reader io.Reader
+	line   int
+	tail   []byte // the beginning of the next block
+	done   bool
+}
+
+// NewSplitter returns a splitter of the rows of r, whose first line has the
+// number line.
+func NewSplitter(r io.Reader, file string, line int, delimiter byte) *Splitter {
+	return &Splitter{Delimiter: delimiter, File: file, reader: r, line: line}
+}
+
+// Next fills b.Data and b.Line with the next rows, reusing b's memory, or
+// returns io.EOF. The last row may lack its line feed, which is added.
+func (s *Splitter) Next(b *Block) error {
+	if cap(b.Data) < BlockBytes {
+		b.Data = make([]byte, 0, BlockBytes+1)
+	}
+	data := append(b.Data[:0], s.tail...)
+	s.tail = s.tail[:0]
+	for {
+		var err error
+		data, err = s.fill(data)
+		if err != nil {
+			return err
+		}
+		if len(data) == 0 {
+			return io.EOF
+		}
+		end, open := s.lastRowEnd(data)
+		if s.done && end < len(data) {
+			if open >= 0 {
+				return &Error{File: s.File, Line: s.line + bytes.Count(data[:open], newline),
+					What: `a field opens with a double quote that is never closed: close it, or double the quotes within a field ("")`}
+			}
+			data = append(data, '\n')
+			end = len(data)
+		}
+		if end > 0 {
+			s.tail = append(s.tail, data[end:]...)
+			b.Data, b.Line = data[:end], s.line
+			s.line += bytes.Count(b.Data, newline)
+			return nil
+		}
+		if len(data) >= MaxRow {
+			what := fmt.Sprintf("the row is longer than %d MB: is this a table of one row a line?", MaxRow>>20)
+			if open >= 0 {
+				what = fmt.Sprintf("a field is longer than %d MB: is a double quote left open?", MaxRow>>20)
+			} else if bytes.IndexByte(data, '\r') >= 0 && bytes.IndexByte(data, '\n') < 0 {
+				what = `lines end in bare carriage returns: convert them with tr '\r' '\n'`
+			}
+			return &Error{File: s.File, Line: s.line, What: what}
+		}
+		grown := make([]byte, len(data), 2*cap(data))
+		copy(grown, data)
+		data = grown
+	}
+}
+
+var newline = []byte{'\n'}
+
+// fill reads until data is as long as its capacity allows, less the byte for a
+// lacking line feed, or the stream ends.
+func (s *Splitter) fill(data []byte) ([]byte, error) {
+	for !s.done && len(data) < cap(data)-1 {
+		n, err := s.reader.Read(data[len(data) : cap(data)-1])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			s.done = true
+		} else if err != nil {
+			return data, s.readFault(data, err)
+		}
+	}
+	return data, nil
+}
+
+// readFault words an error of the stream beneath, such as a damaged gzip file.
+func (s *Splitter) readFault(data []byte, err error) error {
+	line := s.line + bytes.Count(data, newline)
+	return &ReadError{Place: Error{File: s.File, Line: line, What: "reading stopped: " + err.Error()}, Err: err}
+}
+
+// ReadError is a failure of the stream beneath the text.
+type ReadError struct {
+	Place Error
+	Err   error
+}
+
+// Error words the failure and its place.
+func (e *ReadError) Error() string { return e.Place.Error() }
+
+// Unwrap returns the failure of the stream.
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// lastRowEnd returns the position behind the last complete row of data, which
+// begins at the start of a row, and where a quoted field stands open, or -1.
+func (s *Splitter) lastRowEnd(data []byte) (end, open int) {
+	if s.Delimiter == 0 || bytes.IndexByte(data, '"') < 0 {
+		return bytes.LastIndexByte(data, '\n') + 1, -1
+	}
+	for position := 0; ; {
+		quote := bytes.IndexByte(data[position:], '"')
+		if quote < 0 {
+			if last := bytes.LastIndexByte(data[position:], '\n'); last >= 0 {
+				end = position + last + 1
+			}
+			return end, -1
+		}
+		quote += position
+		if last := bytes.LastIndexByte(data[position:quote], '\n'); last >= 0 {
+			end = position + last + 1
+		}
+		if !opensField(data, quote, s.Delimiter) {
+			position = quote + 1
+			continue
+		}
+		closing := closingQuote(data, quote+1)
+		if closing < 0 || closing+1 == len(data) && !s.done {
+			return end, quote // a quote at the very end may be one of two
+		}
+		position = closing + 1
+	}
+}
+
+// opensField reports whether the quote stands at the beginning of a field,
+// spaces apart.
+func opensField(data []byte, quote int, delimiter byte) bool {
+	for i := quote - 1; i >= 0; i-- {
+		if c := data[i]; c == delimiter || c == '\n' {
+			return true
+		} else if c != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// closingQuote returns the position of the quote that ends the field whose
+// content starts at i, or -1.
+func closingQuote(data []byte, i int) int {
+	for {
+		next := bytes.IndexByte(data[i:], '"')
+		if next < 0 {
+			return -1
+		}
+		i += next
+		if i+1 == len(data) || data[i+1] != '"' {
+			return i
+		}
+		i += 2
+	}
+}
