@@ -1,0 +1,93 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/credence-ml/credence"
+)
+
+// Needs returns the columns that a table must have to be bound, without those of
+// the sparse segment: for prediction, or with a target.
+func (f *Frame) Needs(withTarget bool) []string {
+	var names []string
+	for _, e := range f.expressions(withTarget) {
+		if e == nil || e.Column == "" || sparseIndex(f.SegmentWidth, e.Column) >= 0 || slices.Contains(names, e.Column) {
+			continue
+		}
+		names = append(names, e.Column)
+	}
+	return names
+}
+
+// Validate says what is wrong with a frame that was not made by [Fit], such as one read
+// from a file. Binding a frame that passes never panics.
+func (f *Frame) Validate() error {
+	if f.SegmentWidth < 0 || f.Sparse < 0 || f.Sparse > f.SegmentWidth {
+		return fmt.Errorf("frame: a sparse segment of %d columns out of %d", f.Sparse, f.SegmentWidth)
+	}
+	if _, err := (Options{Missing: f.Missing, Unseen: f.Unseen}).validate(); err != nil {
+		return err
+	}
+	for _, e := range f.expressions(true) {
+		if err := e.validate(); err != nil {
+			return err
+		}
+	}
+	for i := range f.Inputs {
+		if err := f.Inputs[i].validate(); err != nil {
+			return err
+		}
+	}
+	if t := f.Target; t != nil {
+		switch {
+		case t.Expr.Column == "":
+			return fmt.Errorf("frame: the target is not a column")
+		case !slices.Contains([]Mode{Numbers, Classes, Grades}, t.Mode):
+			return fmt.Errorf("frame: target %s is read in the unknown mode %q", t.Expr, t.Mode)
+		case t.Mode == Classes && len(t.Levels) != 2, t.Mode == Grades && len(t.Levels) < 2:
+			return fmt.Errorf("frame: target %s has %d levels in mode %s", t.Expr, len(t.Levels), t.Mode)
+		case t.Kind > credence.Category, !finite(t.Mean), !finite(t.Variance):
+			return fmt.Errorf("frame: target %s has no valid kind, mean and variance", t.Expr)
+		}
+	}
+	return nil
+}
+
+// validate refuses unknown transforms and statistics that are not numbers.
+func (e *Expr) validate() error {
+	if e == nil {
+		return nil
+	}
+	if !finite(e.Value) {
+		return fmt.Errorf("frame: the constant %v is not a number", e.Value)
+	}
+	for _, step := range e.Steps {
+		if !slices.Contains(Functions(), step.Function) {
+			return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
+		}
+		if !finite(step.Mean) || !finite(step.SD) {
+			return fmt.Errorf("frame: %s has statistics that are not numbers", e)
+		}
+	}
+	return nil
+}
+
+// validate refuses an input that reading could not make sense of.
+func (in *Input) validate() error {
+	switch {
+	case in.Expr.Column == "":
+		return fmt.Errorf("frame: input %q is not a column", in.Name)
+	case in.Kind > credence.Category:
+		return fmt.Errorf("frame: input %s is of unknown kind %d", in.Name, in.Kind)
+	case !finite(in.Center) || !finite(in.Fill) || !finite(in.Scale) || in.Scale == 0:
+		return fmt.Errorf("frame: input %s is centred by %v, divided by %v and filled with %v", in.Name, in.Center, in.Scale, in.Fill)
+	case in.Kind != credence.Category && len(in.Levels) > 0:
+		return fmt.Errorf("frame: input %s is a %s with levels", in.Name, in.Kind)
+	case in.Kind == credence.Category && (len(in.Levels) == 0 || len(in.Expr.Steps) > 0 || in.Indicates || in.Segment):
+		return fmt.Errorf("frame: input %s is not a category that can be read", in.Name)
+	case in.Kind == credence.Category && (in.Fill < 0 || int(in.Fill) >= len(in.Levels) || in.Fill != float64(int(in.Fill))):
+		return fmt.Errorf("frame: input %s fills missing values with level %v of %d", in.Name, in.Fill, len(in.Levels))
+	}
+	return nil
+}
