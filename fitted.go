@@ -7,11 +7,22 @@ type Member struct {
 	Posterior Posterior
 }
 
+// Recipe holds the texts that a model was asked for with, for people and for
+// fitting it again. What they left to be chosen is spelled out.
+type Recipe struct {
+	Formula string `json:"formula,omitempty"`
+	Family  string `json:"family,omitempty"`
+	Prior   string `json:"prior,omitempty"`
+	Engine  string `json:"engine,omitempty"`
+	Seed    uint64 `json:"seed"`
+}
+
 // Fitted is the result of a fit: all that prediction needs, and how the fit
 // went. Its predictive distribution is the equal mixture of its members, of which there
 // is one unless the fit averaged over several draws of random features.
 type Fitted struct {
-	Frame   Frame // nil where the caller makes batches himself
+	Recipe  Recipe
+	Frame   Frame // nil where the caller makes batches of its own
 	Members []Member
 	Report  Report
 	// TargetMean and TargetVariance are those of the training targets: the
