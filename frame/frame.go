@@ -92,13 +92,12 @@ func same(a, b Expr) bool {
 // the same way. Columns of the sparse segment are not among them.
 func (f *Frame) Columns() []credence.Column {
 	var columns []credence.Column
+	known := map[string]bool{}
 	add := func(e *Expr, kind credence.Kind, levels []string) {
-		if e == nil || e.Column == "" {
+		if e == nil || e.Column == "" || known[e.Column] {
 			return
 		}
-		if slices.ContainsFunc(columns, func(c credence.Column) bool { return c.Name == e.Column }) {
-			return
-		}
+		known[e.Column] = true
 		columns = append(columns, credence.Column{Name: e.Column, Kind: kind, Levels: levels})
 	}
 	number := func(e *Expr) {

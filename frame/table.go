@@ -23,6 +23,7 @@ type table struct {
 	schema  *credence.Schema
 	slots   []slot
 	names   map[string]int // column → slot
+	index   map[string]int // column → its place in the schema
 	dropped []int          // rows of the source that are left out, ascending
 	chunk   credence.Chunk // as the source filled it
 	kept    credence.Chunk // without the dropped rows; unused when none are dropped
@@ -40,7 +41,11 @@ type slot struct {
 }
 
 func newTable(source credence.Source) *table {
-	return &table{source: source, schema: source.Schema(), names: map[string]int{}}
+	t := &table{source: source, schema: source.Schema(), names: map[string]int{}, index: map[string]int{}}
+	for j := len(t.schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
+		t.index[t.schema.Columns[j].Name] = j
+	}
+	return t
 }
 
 // sparseIndex returns the index of a column "xk" of a sparse segment of the given
@@ -68,8 +73,10 @@ func (t *table) add(wide int, expressions ...*Expr) error {
 		if _, ok := t.names[e.Column]; ok {
 			continue
 		}
-		s := slot{name: e.Column, column: t.schema.Index(e.Column), sparse: -1}
-		if s.column < 0 {
+		s := slot{name: e.Column, column: -1, sparse: -1}
+		if column, known := t.index[e.Column]; known {
+			s.column = column
+		} else {
 			s.sparse = sparseIndex(max(wide, t.schema.Sparse), e.Column)
 			if s.sparse < 0 {
 				lacking = append(lacking, e.Column)
