@@ -80,8 +80,8 @@ func TestBumpsByHand(t *testing.T) {
 	sameRow(t, "sigmoid", sigmoid.Row(0), []float64{1 / (1 + math.Exp(-first)), 0.5})
 }
 
-// With one bump on every row, far more alike than different, expanding the square would leave
-// distances of rounding; direct differences leave none.
+// Where rows differ by far less than their size, an expanded square would leave
+// distances made of rounding; direct differences leave none.
 func TestDistanceToOwnCentreIsZero(t *testing.T) {
 	in := numbers(2)
 	rows := batch(in, 30, false)

@@ -158,20 +158,21 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 		job.phi, job.dPhi, job.z = phi.Data[first*phi.Stride:], dPhi.Data[first*phi.Stride:], z
 		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.backward)
 		m.reader.read(x, rows, first, job.rows)
-		ws.Pool().Gemm(true, false, n, d, job.rows, 1, z, n, x, d, beta, product, d)
+		ws.Pool().Gemm(true, false, d, n, job.rows, 1, x, d, z, n, beta, product, n)
 		beta = 1
 	}
 	job.phi, job.dPhi, job.z = nil, nil, nil
 	m.jobs.give(job)
 
 	byInput := ws.Floats(d)
-	clear(byInput)
-	for i := range n {
-		omega, row := m.term.Frequencies[i*d:(i+1)*d], product[i*d:(i+1)*d]
-		for j, w := range omega {
-			byInput[j] -= w * row[j]
+	for j := range d {
+		sum := 0.0
+		for i, v := range product[j*n : (j+1)*n] {
+			sum -= m.term.Frequencies[i*d+j] * v
 		}
+		byInput[j] = sum
 	}
+
 	m.term.Lengthscale.addTo(grad, byInput)
 	ws.Release(mark)
 }
@@ -203,8 +204,10 @@ func (m *fourierMap) job() *fourierJob {
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
 			row := job.phi[i*job.stride : i*job.stride+2*n]
 			change := job.dPhi[i*job.stride : i*job.stride+2*n]
-			cos, sin, dCos, dSin := row[:n], row[n:], change[:n], change[n:]
-			for k, z := 0, job.z[i*n:(i+1)*n]; k < n; k++ {
+			z := job.z[i*n : (i+1)*n]
+			cos, sin := row[:len(z)], row[n:n+len(z)]
+			dCos, dSin := change[:len(z)], change[n:n+len(z)]
+			for k := range z {
 				z[k] = dSin[k]*cos[k] - dCos[k]*sin[k]
 			}
 		}
