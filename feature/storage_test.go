@@ -39,6 +39,13 @@ func TestTermsSurviveStorage(t *testing.T) {
 	}
 	s = s.WithHyper(values).(*Set)
 
+	for label, want := range map[string]int{"matern52(a, .)": 5, "radial(b)": 1, "sigmoid(c)": 1, "linear": 0} {
+		for _, term := range s.Terms() {
+			if got := Width(term, &in); term.Label() == label && got != want {
+				t.Fatalf("tensors of %s have %d columns, want %d", label, got, want)
+			}
+		}
+	}
 	var inputs Inputs
 	roundTrip(t, s.Inputs(), &inputs)
 	var terms []Term
