@@ -1,0 +1,369 @@
+package lbfgs
+
+import (
+	"math"
+)
+
+// Config says how to minimise. The zero value is usable.
+type Config struct {
+	Memory        int // correction pairs; 0 means 20
+	MaxIterations int // 0 means 200
+	// Tolerance stops the search when each of the last Patience iterations
+	// decreased the objective by less than this; absolute. 0 means 1e-9.
+	Tolerance float64
+	Patience  int // 0 means 3
+	// Lower and Upper bound the variables; nil means no bounds.
+	Lower, Upper []float64
+	// Curvature is a guess of the diagonal of the Hessian: the metric of the first
+	// step and of the recursion; nil means ones.
+	Curvature []float64
+	// MaxStep limits the change of every variable in an iteration; 0 means no limit.
+	MaxStep float64
+	// Each is called after every iteration; nil is allowed.
+	Each func(iteration int, f float64)
+}
+
+// Result says how a search ended.
+type Result struct {
+	F           float64 // the least value found; x is where
+	Iterations  int
+	Evaluations int
+	Converged   bool // false when the iteration limit stopped it
+}
+
+// Objective returns f(x) and stores its gradient. A NaN or +Inf says that x is
+// outside the domain; the search then steps back. An error ends the search.
+type Objective func(x, gradient []float64) (float64, error)
+
+// wolfeArmijo and wolfeCurvature are the constants of the weak Wolfe conditions
+// (Nocedal & Wright 2006, section 3.1).
+const (
+	wolfeArmijo    = 1e-4
+	wolfeCurvature = 0.9
+	maxTrials      = 25
+)
+
+// search is the state of one minimisation.
+type search struct {
+	Config
+	objective Objective
+	n         int
+	x, g      []float64 // current point and its gradient
+	f         float64
+	trial, gt []float64
+	direction []float64
+	free      []bool
+	history   []pair // oldest first
+	result    Result
+}
+
+// pair is one correction: s a step, y the change of the gradient over it.
+type pair struct {
+	s, y []float64
+	rho  float64 // 1/sᵀy
+}
+
+// Minimise searches from x, which it clips to the bounds and leaves at the best point found.
+// Its error is that of the objective.
+func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
+	n := len(x)
+	m := &search{
+		Config: cfg, objective: objective, n: n, x: x,
+		g: make([]float64, n), trial: make([]float64, n), gt: make([]float64, n),
+		direction: make([]float64, n), free: make([]bool, n),
+	}
+	if m.Memory == 0 {
+		m.Memory = 20
+	}
+	if m.MaxIterations == 0 {
+		m.MaxIterations = 200
+	}
+	if m.Tolerance == 0 {
+		m.Tolerance = 1e-9
+	}
+	if m.Patience == 0 {
+		m.Patience = 3
+	}
+	for i := range x {
+		x[i] = m.clip(i, x[i])
+	}
+	err := m.run()
+	m.result.F = m.f
+	return m.result, err
+}
+
+func (m *search) clip(i int, v float64) float64 {
+	if m.Lower != nil {
+		v = math.Max(v, m.Lower[i])
+	}
+	if m.Upper != nil {
+		v = math.Min(v, m.Upper[i])
+	}
+	return v
+}
+
+func (m *search) evaluate(x, g []float64) (float64, error) {
+	m.result.Evaluations++
+	f, err := m.objective(x, g)
+	if math.IsNaN(f) {
+		f = math.Inf(1)
+	}
+	return f, err
+}
+
+func (m *search) run() error {
+	var err error
+	if m.f, err = m.evaluate(m.x, m.g); err != nil || math.IsInf(m.f, 1) {
+		return err
+	}
+	quiet := 0
+	for m.result.Iterations < m.MaxIterations {
+		if m.stationary() {
+			m.result.Converged = true
+			return nil
+		}
+		before := m.f
+		moved, err := m.iterate()
+		if err != nil {
+			return err
+		}
+		if !moved && len(m.history) > 0 {
+			// The curvature model led nowhere; steepest descent has the last word.
+			m.history = m.history[:0]
+			if moved, err = m.iterate(); err != nil {
+				return err
+			}
+		}
+		if !moved {
+			m.result.Converged = true // no descent left at the precision of f
+			return nil
+		}
+		m.result.Iterations++
+		if m.Each != nil {
+			m.Each(m.result.Iterations, m.f)
+		}
+		if before-m.f < m.Tolerance {
+			quiet++
+		} else {
+			quiet = 0
+		}
+		if quiet >= m.Patience {
+			m.result.Converged = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// stationary marks the free variables and says whether none of them has a
+// gradient worth following.
+func (m *search) stationary() bool {
+	largest := 0.0
+	for i, g := range m.g {
+		atLower := m.Lower != nil && m.x[i] <= m.Lower[i] && g >= 0
+		atUpper := m.Upper != nil && m.x[i] >= m.Upper[i] && g <= 0
+		m.free[i] = !atLower && !atUpper
+		if m.free[i] {
+			// The decrease that a Newton step in this variable alone would bring.
+			largest = math.Max(largest, g*g/m.curvature(i))
+		}
+	}
+	return largest <= 1e-6*m.Tolerance
+}
+
+func (m *search) curvature(i int) float64 {
+	if m.Curvature == nil {
+		return 1
+	}
+	return m.Curvature[i]
+}
+
+// iterate takes one step and says whether the objective decreased.
+func (m *search) iterate() (bool, error) {
+	m.setDirection()
+	slope := dot(m.g, m.direction)
+	if !(slope < 0) {
+		return false, nil
+	}
+	largest := 0.0
+	for _, d := range m.direction {
+		largest = math.Max(largest, math.Abs(d))
+	}
+	limit := math.Inf(1)
+	if m.MaxStep > 0 {
+		limit = m.MaxStep / largest
+	}
+	t := math.Min(1, limit)
+	if len(m.history) == 0 {
+		t = math.Min(t, 1/largest) // nothing is known of the scale yet
+	}
+	ft, ok, err := m.lineSearch(t, limit, slope)
+	if err != nil || !ok {
+		return false, err
+	}
+	s, y := make([]float64, m.n), make([]float64, m.n)
+	for i := range s {
+		s[i], y[i] = m.trial[i]-m.x[i], m.gt[i]-m.g[i]
+	}
+	// A pair of too little curvature would spoil the metric (Nocedal & Wright 2006, section 6.1).
+	if sy := dot(s, y); sy > 1e-10*math.Sqrt(dot(s, s)*dot(y, y)) {
+		if len(m.history) == m.Memory {
+			m.history = append(m.history[:0], m.history[1:]...)
+		}
+		m.history = append(m.history, pair{s, y, 1 / sy})
+	}
+	copy(m.x, m.trial)
+	copy(m.g, m.gt)
+	m.f = ft
+	return true, nil
+}
+
+// setDirection stores −H g over the free variables, Nocedal & Wright (2006),
+// algorithm 7.4, with H₀ a multiple of the inverse curvature guess.
+func (m *search) setDirection() {
+	q := m.direction
+	for i, g := range m.g {
+		q[i] = 0
+		if m.free[i] {
+			q[i] = -g
+		}
+	}
+	alpha := make([]float64, len(m.history))
+	for k := len(m.history) - 1; k >= 0; k-- {
+		h := m.history[k]
+		alpha[k] = h.rho * m.freeDot(h.s, q)
+		m.freeAdd(-alpha[k], h.y, q)
+	}
+	gamma := 1.0
+	if len(m.history) > 0 {
+		last := m.history[len(m.history)-1]
+		sum := 0.0
+		for i, v := range last.y {
+			sum += v * v / m.curvature(i)
+		}
+		gamma = 1 / (last.rho * sum)
+	}
+	for i := range q {
+		q[i] *= gamma / m.curvature(i)
+	}
+	for k, h := range m.history {
+		m.freeAdd(alpha[k]-h.rho*m.freeDot(h.y, q), h.s, q)
+	}
+	for i := range q {
+		if !m.free[i] {
+			q[i] = 0
+		}
+	}
+}
+
+func (m *search) freeDot(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		if m.free[i] {
+			sum += v * b[i]
+		}
+	}
+	return sum
+}
+
+func (m *search) freeAdd(alpha float64, a, b []float64) {
+	for i, v := range a {
+		if m.free[i] {
+			b[i] += alpha * v
+		}
+	}
+}
+
+// lineSearch looks for a step that meets the weak Wolfe conditions along the
+// projected path, first t and never beyond limit; m.trial and m.gt are then the
+// new point. Steps that only fail the curvature condition when the trials run
+// out are taken all the same.
+func (m *search) lineSearch(t, limit, slope float64) (value float64, ok bool, err error) {
+	low, high := 0.0, math.Inf(1)
+	fLow, slopeLow := m.f, slope
+	// Near the optimum f changes by less than its rounding error; then the
+	// slope decides (approximate Wolfe conditions, Hager & Zhang 2005, eq. 4.1).
+	slack := 1e-13 * math.Abs(m.f)
+	for range maxTrials {
+		predicted := 0.0
+		for i, d := range m.direction {
+			m.trial[i] = m.clip(i, m.x[i]+t*d)
+			predicted += m.g[i] * (m.trial[i] - m.x[i])
+		}
+		if predicted == 0 {
+			return 0, false, nil // every variable is where the bounds let it be
+		}
+		ft, err := m.evaluate(m.trial, m.gt)
+		if err != nil {
+			return 0, false, err
+		}
+		slopeT := dot(m.gt, m.direction)
+		sufficient := ft <= m.f+wolfeArmijo*predicted ||
+			ft <= m.f+slack && slopeT <= (2*wolfeArmijo-1)*slope
+		switch {
+		case !sufficient:
+			high = t
+			t = interpolate(low, fLow, slopeLow, t, ft, slopeT)
+		case slopeT < wolfeCurvature*slope && t < limit && !m.clipped(t):
+			low, fLow, slopeLow = t, ft, slopeT
+			if math.IsInf(high, 1) {
+				t = math.Min(3*t, limit)
+			} else {
+				t = (low + high) / 2
+			}
+		default:
+			return ft, true, nil
+		}
+		if high-low <= 1e-14*high {
+			break
+		}
+	}
+	if low == 0 {
+		return 0, false, nil
+	}
+	for i, d := range m.direction {
+		m.trial[i] = m.clip(i, m.x[i]+low*d)
+	}
+	value, err = m.evaluate(m.trial, m.gt)
+	return value, value < m.f, err
+}
+
+// clipped says whether the projected path has met a bound before t: its slope is
+// then no longer that along the direction.
+func (m *search) clipped(t float64) bool {
+	for i, d := range m.direction {
+		if m.clip(i, m.x[i]+t*d) != m.x[i]+t*d {
+			return true
+		}
+	}
+	return false
+}
+
+// interpolate returns the minimiser of the cubic through two values and slopes,
+// kept away from the ends of the bracket; Nocedal & Wright (2006), eq. 3.59.
+func interpolate(a, fa, ga, b, fb, gb float64) float64 {
+	width := b - a
+	t := math.NaN()
+	if !math.IsInf(fb, 0) && !math.IsNaN(gb) {
+		d1 := ga + gb - 3*(fa-fb)/(a-b)
+		if r := d1*d1 - ga*gb; r >= 0 {
+			d2 := math.Sqrt(r)
+			t = b - width*(gb+d2-d1)/(gb-ga+2*d2)
+		}
+	}
+	if !(t >= a+0.1*width && t <= b-0.1*width) {
+		if t < a+0.1*width {
+			return a + 0.1*width
+		}
+		return a + 0.5*width
+	}
+	return t
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}

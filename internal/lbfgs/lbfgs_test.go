@@ -1,0 +1,119 @@
+package lbfgs
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// rosenbrock is Σ 100 (x_{i+1} − x_i²)² + (1 − x_i)², least at ones.
+func rosenbrock(x, g []float64) (float64, error) {
+	clear(g)
+	sum := 0.0
+	for i := range len(x) - 1 {
+		a, b := x[i+1]-x[i]*x[i], 1-x[i]
+		sum += 100*a*a + b*b
+		g[i] += -400*a*x[i] - 2*b
+		g[i+1] += 200 * a
+	}
+	return sum, nil
+}
+
+func TestRosenbrock(t *testing.T) {
+	for _, n := range []int{2, 10} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = []float64{-1.2, 1}[i%2]
+		}
+		result, err := Minimise(x, rosenbrock, Config{Tolerance: 1e-14})
+		if err != nil || !result.Converged {
+			t.Fatalf("n = %d: %+v, %v", n, result, err)
+		}
+		for i, v := range x {
+			// f is flat to 1e-14 within about 1e-7·√(condition 2,500) of the minimum.
+			if math.Abs(v-1) > 1e-5 {
+				t.Errorf("n = %d: x[%d] is %v, want 1 (%+v)", n, i, v, result)
+			}
+		}
+		if result.Evaluations > 2*result.Iterations+5 {
+			t.Errorf("n = %d: %d evaluations for %d iterations", n, result.Evaluations, result.Iterations)
+		}
+	}
+}
+
+// TestBoundedQuadratic checks the conditions of Karush, Kuhn and Tucker, which
+// are necessary and sufficient for a convex quadratic in a box.
+func TestBoundedQuadratic(t *testing.T) {
+	// f = ½ Σ k_i (x_i − c_i)² + ½ (Σ x_i)²
+	k := []float64{1, 10, 100, 1000}
+	c := []float64{3, -2, 0.5, 0.1}
+	lower, upper := []float64{-1, -1, -1, -1}, []float64{1, 1, 0.3, 1}
+	objective := func(x, g []float64) (float64, error) {
+		total, f := 0.0, 0.0
+		for _, v := range x {
+			total += v
+		}
+		for i, v := range x {
+			f += k[i] * (v - c[i]) * (v - c[i]) / 2
+			g[i] = k[i]*(v-c[i]) + total
+		}
+		return f + total*total/2, nil
+	}
+	for _, curvature := range [][]float64{nil, k} {
+		x := []float64{0, 0, 0, 0}
+		result, err := Minimise(x, objective, Config{Lower: lower, Upper: upper, Curvature: curvature, Tolerance: 1e-13})
+		if err != nil || !result.Converged {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		g := make([]float64, 4)
+		_, _ = objective(x, g)
+		for i := range x {
+			inside := x[i] > lower[i] && x[i] < upper[i]
+			switch {
+			case inside && math.Abs(g[i]) > 1e-5,
+				x[i] == lower[i] && g[i] < 0, x[i] == upper[i] && g[i] > 0:
+				t.Errorf("x = %v with gradient %v violates the optimality conditions at %d", x, g, i)
+			}
+		}
+	}
+}
+
+func TestStepsBackFromOutsideTheDomain(t *testing.T) {
+	// −log x + x is least at 1 and undefined below 0; the first step overshoots.
+	objective := func(x, g []float64) (float64, error) {
+		if x[0] <= 0 {
+			return math.NaN(), nil
+		}
+		g[0] = 1 - 1/x[0]
+		return x[0] - math.Log(x[0]), nil
+	}
+	x := []float64{40}
+	result, err := Minimise(x, objective, Config{Curvature: []float64{1e-6}, Tolerance: 1e-15})
+	if err != nil || math.Abs(x[0]-1) > 1e-6 {
+		t.Fatalf("ended at %v, %+v, %v", x, result, err)
+	}
+}
+
+func TestLimitsAndErrors(t *testing.T) {
+	x := []float64{-1.2, 1}
+	calls := 0
+	result, err := Minimise(x, rosenbrock, Config{MaxIterations: 3, Each: func(int, float64) { calls++ }})
+	if err != nil || result.Converged || result.Iterations != 3 || calls != 3 {
+		t.Fatalf("three iterations ended with %+v after %d calls, %v", result, calls, err)
+	}
+	stop := errors.New("stop")
+	_, err = Minimise(x, func(x, g []float64) (float64, error) { return 0, stop }, Config{})
+	if !errors.Is(err, stop) {
+		t.Fatalf("the error of the objective came back as %v", err)
+	}
+	result, err = Minimise(nil, func(x, g []float64) (float64, error) { return 7, nil }, Config{})
+	if err != nil || !result.Converged || result.F != 7 {
+		t.Fatalf("nothing to minimise: %+v, %v", result, err)
+	}
+	y := []float64{0}
+	_, err = Minimise(y, func(x, g []float64) (float64, error) { g[0] = -1; return -x[0], nil },
+		Config{MaxIterations: 1, MaxStep: 0.25, Lower: []float64{-1}, Upper: []float64{9}})
+	if err != nil || y[0] != 0.25 {
+		t.Fatalf("a step limited to 0.25 went to %v, %v", y[0], err)
+	}
+}
