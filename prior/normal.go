@@ -1,0 +1,55 @@
+package prior
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Normal is w_j ~ N(0, v_b) with one variance v_b for each block b of weights.
+// The intercept is a block of its own, whose variance Variance does not set.
+type Normal struct {
+	// Variance is the prior variance of every weight but the intercept. The zero
+	// value is learned: a variance of its own for each block.
+	Variance credence.Parameter `json:"variance,omitzero"`
+	// ARD gives every weight but the intercept a variance of its own (automatic
+	// relevance determination).
+	ARD bool `json:"ard,omitempty"`
+	// Variances are the learned and held values after a fit, one for each weight;
+	// nil before.
+	Variances []float64 `json:"variances,omitempty"`
+}
+
+// String returns normal, normal(variance=…) or normal(ard=true).
+func (p Normal) String() string {
+	var arguments []string
+	if p.Variance.State != credence.Learned {
+		mark := ""
+		if p.Variance.State == credence.Guess {
+			mark = "~"
+		}
+		arguments = append(arguments, "variance="+mark+strconv.FormatFloat(p.Variance.Value, 'g', -1, 64))
+	}
+	if p.ARD {
+		arguments = append(arguments, "ard=true")
+	}
+	if len(arguments) == 0 {
+		return "normal"
+	}
+	return "normal(" + strings.Join(arguments, ", ") + ")"
+}
+
+// Validate refuses a stated variance that is not a positive number.
+func (p Normal) Validate() error {
+	v := p.Variance.Value
+	if p.Variance.State != credence.Learned && !(v > 0 && !math.IsInf(v, 1)) {
+		return fmt.Errorf("prior: normal: variance %v is not a positive number: state one above 0, or leave it out to have it learned", v)
+	}
+	if p.ARD && p.Variance.State == credence.Held {
+		return fmt.Errorf("prior: normal: variance=%v holds the variance that ard=true would learn: leave out one of them", v)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package prior
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+func TestNormalText(t *testing.T) {
+	for _, c := range []struct {
+		prior Normal
+		want  string
+	}{
+		{Normal{}, "normal"},
+		{Normal{Variance: credence.Parameter{Value: 1, State: credence.Held}}, "normal(variance=1)"},
+		{Normal{Variance: credence.Parameter{Value: 0.1, State: credence.Guess}}, "normal(variance=~0.1)"},
+		{Normal{ARD: true}, "normal(ard=true)"},
+		{Normal{Variance: credence.Parameter{Value: 1e-20, State: credence.Guess}, ARD: true}, "normal(variance=~1e-20, ard=true)"},
+		{Normal{Variances: []float64{1, 2}}, "normal"}, // learned values are no part of the statement
+	} {
+		if got := c.prior.String(); got != c.want {
+			t.Errorf("%+v reads %q, want %q", c.prior, got, c.want)
+		}
+	}
+}
+
+func TestNormalRefusals(t *testing.T) {
+	for _, c := range []struct {
+		prior Normal
+		want  string
+	}{
+		{Normal{}, ""},
+		{Normal{ARD: true}, ""},
+		{Normal{Variance: credence.Parameter{Value: 0, State: credence.Held}}, "variance 0 is not a positive number"},
+		{Normal{Variance: credence.Parameter{Value: -1, State: credence.Guess}}, "variance -1 is not a positive number"},
+		{Normal{Variance: credence.Parameter{Value: 2, State: credence.Held}, ARD: true}, "leave out one of them"},
+	} {
+		err := c.prior.Validate()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: refusal reads %v, want %q", c.prior, err, c.want)
+		}
+	}
+}
