@@ -1,0 +1,149 @@
+package exact
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Config says how to fit. It is plain data; the zero value is the default.
+type Config struct {
+	// Starts is the number of starting points where features have hyper-parameters
+	// to learn, each with a fresh draw of random features; 0 means 4. Otherwise one start
+	// is made: in the variances alone nothing is gained by more.
+	Starts int `json:"starts,omitempty"`
+	// Draws is the number of starts kept: the fit is the equal mixture of the best
+	// so many; 0 means 1.
+	Draws int `json:"draws,omitempty"`
+	// MaxIterations limits the iterations of the final climb; 0 means 200.
+	MaxIterations int `json:"max_iterations,omitempty"`
+	// Tolerance stops a climb when each of three iterations in a row raised the
+	// evidence by less than Tolerance nats per row; 0 means 1e-6, and 1e-12 where
+	// the features have nothing to learn and steps are cheap.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	// ScreenRows is the number of evenly spread rows on which starts are compared;
+	// 0 means 2,000.
+	ScreenRows int `json:"screen_rows,omitempty"`
+	// PolishRows is the largest number of rows on which hyper-parameters of features are
+	// learned; 0 means 50,000. Variances are always learned on all rows.
+	PolishRows int    `json:"polish_rows,omitempty"`
+	Seed       uint64 `json:"seed,omitempty"`
+	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
+	Threads  int                     `json:"-"`
+	Progress func(credence.Progress) `json:"-"` // called after every iteration, on the caller's goroutine
+}
+
+func (c Config) withDefaults() Config {
+	fill := func(value *int, standard int) {
+		if *value == 0 {
+			*value = standard
+		}
+	}
+	fill(&c.Starts, 4)
+	fill(&c.Draws, 1)
+	fill(&c.MaxIterations, 200)
+	fill(&c.ScreenRows, 2000)
+	fill(&c.PolishRows, 50000)
+	return c
+}
+
+func (c Config) validate() error {
+	for _, field := range []struct {
+		name  string
+		value int
+	}{
+		{"starts", c.Starts}, {"draws", c.Draws}, {"max_iterations", c.MaxIterations},
+		{"screen_rows", c.ScreenRows}, {"polish_rows", c.PolishRows},
+	} {
+		if field.value < 0 {
+			return fmt.Errorf("exact: %s=%d is negative: state a positive number, or leave it out", field.name, field.value)
+		}
+	}
+	if !(c.Tolerance >= 0) {
+		return fmt.Errorf("exact: tolerance=%v is not a positive number", c.Tolerance)
+	}
+	return nil
+}
+
+// Engine fits one model.
+type Engine struct {
+	model      credence.Model
+	likelihood likelihood.Gaussian
+	prior      prior.Normal
+	config     Config
+
+	groups      []group          // runs of weights with a prior variance of their own
+	blockOf     []credence.Block // of every group
+	isIntercept []bool           // of every group
+	tuned       bool             // the features have hyper-parameters to learn
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// New returns the engine for a model with a Gaussian likelihood and a normal
+// prior, and refuses any other.
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("exact: the model has no features")
+	}
+	e := &Engine{model: model, config: cfg.withDefaults()}
+	switch l := model.Likelihood.(type) {
+	case likelihood.Gaussian:
+		e.likelihood = l
+	case nil:
+		return nil, fmt.Errorf("exact: the model has no likelihood")
+	default:
+		return nil, fmt.Errorf("exact: likelihood %T is not Gaussian: choose family gaussian, or engine svi for other families", l)
+	}
+	switch p := model.Prior.(type) {
+	case prior.Normal:
+		e.prior = p
+	case nil:
+		return nil, fmt.Errorf("exact: the model has no prior")
+	default:
+		return nil, fmt.Errorf("exact: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", p)
+	}
+	for _, check := range []func() error{cfg.validate, e.likelihood.Validate, e.prior.Validate} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	next := 0
+	for _, b := range model.Features.Blocks() {
+		if b.First != next || b.Count < 0 || b.Intercept && b.Count != 1 {
+			return nil, fmt.Errorf("exact: block %q covers weights %d to %d where weight %d comes next", b.Name, b.First, b.First+b.Count-1, next)
+		}
+		next += b.Count
+	}
+	if d := model.Features.Weights(); next != d {
+		return nil, fmt.Errorf("exact: blocks cover %d of %d weights", next, d)
+	}
+	e.setGroups()
+	if tunable, ok := model.Features.(credence.Tunable); ok {
+		for _, h := range tunable.Hyper() {
+			e.tuned = e.tuned || !h.Held
+		}
+	}
+	return e, nil
+}
+
+// setGroups gives every block, or under automatic relevance determination every weight of it, a
+// prior variance. The intercept is always a group of its own.
+func (e *Engine) setGroups() {
+	add := func(b credence.Block, g group) {
+		e.groups = append(e.groups, g)
+		e.blockOf = append(e.blockOf, b)
+		e.isIntercept = append(e.isIntercept, b.Intercept)
+	}
+	for _, b := range e.model.Features.Blocks() {
+		if !e.prior.ARD || b.Intercept {
+			add(b, group{b.First, b.Count})
+			continue
+		}
+		for j := b.First; j < b.First+b.Count; j++ {
+			add(b, group{j, 1})
+		}
+	}
+}

@@ -1,0 +1,50 @@
+// Package exact fits Bayesian linear regression and learns its hyper-parameters
+// by type-II maximum likelihood:
+//
+//	y ~ N(Φw + offset, σ²/weight)      w ~ N(0, Λ)
+//
+// with one prior variance for each block of weights, or one for each weight
+// (automatic relevance determination). σ², the prior variances and the
+// hyper-parameters of the features (lengthscales) climb the exact log evidence
+// together, by its exact gradient; the posterior of the weights follows in closed
+// form (Rasmussen & Williams 2006, chapter 2 and section 5.4.1; revrand report, section 1.2).
+//
+// # Two forms
+//
+// With n ≥ d rows the evidence is written with the d×d matrix
+// A = I + Λ^½ ΦᵀΦ Λ^½/σ², whose smallest eigenvalue is 1, and data are streamed: a pass
+// adds up ΦᵀΦ, Φᵀy and yᵀy block by block. Unless features have
+// hyper-parameters to learn, that pass is the only one, and a step costs
+// O(d³). Otherwise an evaluation reads the rows twice: the second pass forms
+//
+//	∂L/∂Φ = [(y−Φm)mᵀ − ΦC]/σ²
+//
+// and hands it to the features' Pullback, so that any number of lengthscales
+// costs one d×d inverse and 3nd² operations. With n < d the same quantities
+// come from the n×n matrix I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in both.
+//
+// # Memory
+//
+// n ≥ d: three d×d matrices, a few blocks of credence.BlockRows rows and up to
+// 48 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
+// n×n matrices, and one more for each block of weights when no
+// hyper-parameter of the features is learned.
+//
+// # Starts
+//
+// The evidence in lengthscales has many local maxima, and the random draw of
+// frequencies matters as much as their start. So features with learned
+// hyper-parameters get several starts, each with a fresh draw, on at most
+// Config.ScreenRows evenly spread rows, and the best by penalised evidence goes on on
+// all rows. Beyond Config.PolishRows rows the lengthscales are learned on so many
+// evenly spread rows, and the variances on all of them in one pass. Starting
+// values never are short lengthscales or little noise, from which the climb ends in
+// bad maxima.
+//
+// # Limits
+//
+// Gaussian likelihood and normal prior alone. min(n, d) up to about 10⁴. Learned
+// noise is held above a millionth of the target's variance, with a warning.
+// Learned prior variances stay within e^±12 of the scale at which their block alone
+// explains the target's variance.
+package exact

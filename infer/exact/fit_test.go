@@ -1,0 +1,516 @@
+package exact
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+)
+
+func fitted(t testing.TB, m credence.Model, cfg Config, data credence.Data) *credence.Fitted {
+	t.Helper()
+	e, err := New(m, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := e.Fit(context.Background(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func hyperOf(t testing.TB, f *credence.Fitted, name string) float64 {
+	t.Helper()
+	for _, v := range f.Report.Hyper {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	t.Fatalf("no %q among %v", name, f.Report.Hyper)
+	return 0
+}
+
+// linear are an intercept and p plain columns.
+func linear(p int) plain { return plain{intercept: true, dense: p, sizes: []int{p}} }
+
+func TestHeldValuesStay(t *testing.T) {
+	data := randomTable(20, 60, 4, 0).withRoles(21, true, true)
+	held := credence.Parameter{Value: 0.7, State: credence.Held}
+	features := newBent(4, 0)
+	for j := range features.held {
+		features.held[j] = j != 1
+	}
+	features.length[2] = 3
+	f := fitted(t, model(features, prior.Normal{Variance: held}, likelihood.Gaussian{NoiseVariance: 0.25}), Config{Starts: 1}, data)
+	for name, want := range map[string]float64{
+		"noise_variance": 0.25, "prior_variance.a": 0.7, "prior_variance.b": 0.7,
+		"length.b.1": features.length[0], "length.b.3": 3,
+	} {
+		near(t, name, hyperOf(t, f, name), want, 1e-14) // scaling by powers of two and back
+	}
+	if v := hyperOf(t, f, "length.b.2"); v == features.length[1] {
+		t.Error("the one lengthscale to learn did not move")
+	}
+
+	// With everything held the fit is dense algebra alone.
+	only := plain{dense: 4, sizes: []int{4}}
+	f = fitted(t, model(only, prior.Normal{Variance: held}, likelihood.Gaussian{NoiseVariance: 0.25}), Config{}, data)
+	if f.Report.Status != credence.Closed || f.Report.Iterations != 0 {
+		t.Errorf("nothing to learn ended as %q after %d iterations", f.Report.Status, f.Report.Iterations)
+	}
+	evidence, mean, cov := reference(t, only, data, 0.25, []float64{0.7, 0.7, 0.7, 0.7})
+	near(t, "evidence", *f.Report.Evidence, evidence, algebra)
+	comparePosterior(t, f.Members[0].Posterior, only, data, mean, cov)
+}
+
+// TestLearnedValuesAreOptimal checks what a maximum must be: no value of the evidence by
+// dense algebra around the learned point is higher.
+func TestLearnedValuesAreOptimal(t *testing.T) {
+	for _, n := range []int{12, 80} { // the n×n and the d×d form
+		data := randomTable(22, n, 20, 0).withRoles(23, true, false)
+		features := plain{intercept: true, dense: 20, sizes: []int{4, 16}}
+		f := fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+		lambda := f.Members[0].Model.Prior.(prior.Normal).Variances
+		noise := f.Members[0].Model.Likelihood.(likelihood.Gaussian).NoiseVariance
+		best, mean, cov := reference(t, features, data, noise, lambda)
+		near(t, "evidence", *f.Report.Evidence, best, algebra)
+		comparePosterior(t, f.Members[0].Posterior, features, data, mean, cov)
+		// A variance that wants to be 0 stops at its bound, where the evidence is flat to this:
+		// half the block's share e^-12·n of information about it.
+		flat := 0.5 * math.Exp(-12) * float64(n)
+		for _, by := range []float64{-0.1, 0.1} {
+			if v, _, _ := reference(t, features, data, noise*math.Exp(by), lambda); v > best+flat {
+				t.Errorf("n = %d: noise moved by %v has evidence %v, above %v", n, by, v, best)
+			}
+			for _, b := range features.Blocks() {
+				moved := append([]float64(nil), lambda...)
+				for j := b.First; j < b.First+b.Count; j++ {
+					moved[j] *= math.Exp(by)
+				}
+				if v, _, _ := reference(t, features, data, noise, moved); v > best+flat {
+					t.Errorf("n = %d: variance of block %s moved by %v has evidence %v, above %v", n, b.Name, by, v, best)
+				}
+			}
+		}
+	}
+}
+
+func TestWeightsAreRepetitions(t *testing.T) {
+	for _, n := range []int{10, 90} {
+		data := randomTable(24, n, 12, 0).withRoles(25, true, true)
+		data.weight[0] = 2 // the units follow the first rows, which must not be left out
+		features := linear(12)
+		held := prior.Normal{Variance: credence.Parameter{Value: 0.5, State: credence.Held}}
+		m := model(features, held, likelihood.Gaussian{NoiseVariance: 0.3})
+		weighted, repeated := fitted(t, m, Config{}, data), fitted(t, m, Config{}, data.repeated())
+		// The learned intercept variance is where a climb stops at 1e-12 nats per row; the
+		// evidence is flat there.
+		near(t, "evidence", *weighted.Report.Evidence, *repeated.Report.Evidence, 1e-11)
+		near(t, "target mean", weighted.TargetMean, repeated.TargetMean, 1e-12)
+		near(t, "target variance", weighted.TargetVariance, repeated.TargetVariance, 1e-12)
+
+		only := plain{dense: 12, sizes: []int{12}}
+		m.Features = only
+		weighted, repeated = fitted(t, m, Config{}, data), fitted(t, m, Config{}, data.repeated())
+		near(t, "evidence", *weighted.Report.Evidence, *repeated.Report.Evidence, 1e-12)
+		d := only.Weights()
+		wm, wv, rm, rv := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+		weighted.Members[0].Posterior.Marginals(wm, wv)
+		repeated.Members[0].Posterior.Marginals(rm, rv)
+		for j := range d {
+			near(t, "mean", wm[j], rm[j], 1e-12)
+			near(t, "variance", wv[j], rv[j], 1e-12)
+		}
+	}
+}
+
+// TestOwnUnits checks that scaling and shifting the target changes answers as it must:
+// the evidence by the Jacobian, variances by the square.
+func TestOwnUnits(t *testing.T) {
+	for _, n := range []int{10, 90} {
+		base := randomTable(26, n, 12, 0)
+		features := linear(12)
+		m := model(features, prior.Normal{}, likelihood.Gaussian{})
+		want := fitted(t, m, Config{}, base)
+		for _, factor := range []float64{1e-4, 7, 1e6} {
+			data := *base
+			data.target = nil
+			for _, y := range base.target {
+				data.target = append(data.target, y*factor)
+			}
+			got := fitted(t, m, Config{}, &data)
+			near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence-float64(n)*math.Log(factor), 1e-8)
+			for k, v := range got.Report.Hyper {
+				// Where a climb stops depends on rounding: values to the root of its tolerance.
+				near(t, v.Name, math.Log(v.Value), math.Log(want.Report.Hyper[k].Value)+2*math.Log(factor), 1e-3)
+			}
+		}
+	}
+}
+
+// TestLargeMean checks that a mean far above the spread costs no digits: the evidence with held
+// variances follows from the one at a smaller mean by algebra.
+func TestLargeMean(t *testing.T) {
+	data := randomTable(27, 200, 3, 0)
+	for i := range data.target {
+		data.target[i] = math.Round(data.target[i]*1024) / 1024 // exact after the shift
+	}
+	m := model(linear(3), prior.Normal{}, likelihood.Gaussian{})
+	want := fitted(t, m, Config{}, data)
+	for i := range data.target {
+		data.target[i] += 1 << 30
+	}
+	got := fitted(t, m, Config{}, data)
+	for _, name := range []string{"noise_variance", "prior_variance.a"} {
+		// The intercept's own prior shifts the others by O(1/n), not more.
+		near(t, name, math.Log(hyperOf(t, got, name)), math.Log(hyperOf(t, want, name)), 0.01)
+	}
+	mean, variance := make([]float64, 4), make([]float64, 4)
+	got.Members[0].Posterior.Marginals(mean, variance)
+	near(t, "intercept", mean[0]-(1<<30), want.TargetMean, 0.1)
+}
+
+func TestRowOrderDoesNotMatter(t *testing.T) {
+	data := randomTable(28, 700, 6, 4).withRoles(29, true, true)
+	features := plain{intercept: true, dense: 6, sparse: 4, sizes: []int{10}}
+	m := model(features, prior.Normal{}, likelihood.Gaussian{})
+	want := fitted(t, m, Config{}, data)
+	order := rand.New(rand.NewPCG(1, 1)).Perm(700)
+	shuffled := &table{x: linop.NewDense(700, 6)}
+	shuffled.sparse.Reset(4)
+	for to, from := range order {
+		copy(shuffled.x.Row(to), data.x.Row(from))
+		shuffled.sparse.AppendRow(data.sparse.Row(from))
+		shuffled.target = append(shuffled.target, data.target[from])
+		shuffled.offset = append(shuffled.offset, data.offset[from])
+		shuffled.weight = append(shuffled.weight, data.weight[from])
+	}
+	got := fitted(t, m, Config{}, shuffled)
+	near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence, 1e-9)
+}
+
+// TestReadsOnce checks the promise that without hyper-parameters of features the rows are read once.
+func TestReadsOnce(t *testing.T) {
+	data := randomTable(30, 2000, 5, 0)
+	fitted(t, model(linear(5), prior.Normal{ARD: true}, likelihood.Gaussian{}), Config{}, data)
+	if data.reads > 2000+1 { // one row again to count the inputs
+		t.Errorf("%d rows were read of 2000", data.reads)
+	}
+}
+
+func TestRecoversTheTruth(t *testing.T) {
+	const n, p = 4000, 10
+	rng := rand.New(rand.NewPCG(31, 31))
+	data := &table{x: linop.NewDense(n, p)}
+	w := make([]float64, p)
+	for j := range w {
+		w[j] = 2 * rng.NormFloat64()
+	}
+	for i := range n {
+		y := 5 + 0.5*rng.NormFloat64()
+		for j := range p {
+			v := rng.NormFloat64()
+			data.x.Row(i)[j] = v
+			y += w[j] * v
+		}
+		data.target = append(data.target, y)
+	}
+	f := fitted(t, model(linear(p), prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+	// Five standard errors of a variance estimate from n = 4000 rows: 0.25·5·√(2/n).
+	if v := hyperOf(t, f, "noise_variance"); math.Abs(v-0.25) > 0.25*5*math.Sqrt(2.0/n) {
+		t.Errorf("the noise variance is %v, want 0.25", v)
+	}
+	mean, variance := make([]float64, p+1), make([]float64, p+1)
+	f.Members[0].Posterior.Marginals(mean, variance)
+	for j, want := range append([]float64{5}, w...) {
+		if math.Abs(mean[j]-want) > 5*math.Sqrt(variance[j]) {
+			t.Errorf("weight %d is %v ± %v, want %v", j, mean[j], math.Sqrt(variance[j]), want)
+		}
+	}
+}
+
+func TestARDFindsTheRelevantColumns(t *testing.T) {
+	const n, p = 300, 8
+	data := randomTable(32, n, p, 0)
+	rng := rand.New(rand.NewPCG(33, 33))
+	for i := range n {
+		data.target[i] = 2*data.x.Row(i)[0] - data.x.Row(i)[3] + 0.1*rng.NormFloat64()
+	}
+	f := fitted(t, model(linear(p), prior.Normal{ARD: true}, likelihood.Gaussian{}), Config{}, data)
+	for j := range p {
+		v := hyperOf(t, f, fmt.Sprintf("prior_variance.a.%d", j+1))
+		if relevant := j == 0 || j == 3; relevant != (v > 0.1) {
+			t.Errorf("column %d has prior variance %v", j+1, v)
+		}
+	}
+}
+
+func TestEdgesAreFitted(t *testing.T) {
+	constant := randomTable(34, 30, 3, 0)
+	for i := range constant.target {
+		constant.target[i] = 5
+	}
+	zero := *constant
+	zero.target = make([]float64, 30)
+	scaled := func(factor float64, n int) *table {
+		data := randomTable(35, n, 6, 0)
+		for i := range data.target {
+			data.target[i] *= factor
+		}
+		return data
+	}
+	repeated := randomTable(36, 30, 3, 0)
+	for i := range 30 {
+		repeated.x.Row(i)[1], repeated.x.Row(i)[2] = repeated.x.Row(i)[0], 0
+	}
+	noiseless := randomTable(37, 50, 3, 0)
+	for i := range 50 {
+		noiseless.target[i] = 3 * noiseless.x.Row(i)[1]
+	}
+	for name, c := range map[string]struct {
+		data     *table
+		features plain
+		warning  string
+	}{
+		"constant target":              {constant, linear(3), "constant"},
+		"constant, no intercept":       {constant, plain{dense: 3, sizes: []int{3}}, "constant"},
+		"zero target":                  {&zero, linear(3), "constant"},
+		"one row":                      {randomTable(38, 1, 3, 0), linear(3), "constant"},
+		"two rows":                     {randomTable(39, 2, 3, 0), linear(3), "floor"},
+		"one row, intercept":           {randomTable(40, 1, 0, 0), linear(0), "constant"},
+		"intercept only":               {randomTable(41, 30, 0, 0), linear(0), ""},
+		"no weights":                   {randomTable(42, 30, 0, 0), plain{}, ""},
+		"equal and zero columns":       {repeated, linear(3), ""},
+		"no noise":                     {noiseless, linear(3), "floor"},
+		"huge targets":                 {scaled(1e300, 30), linear(6), "beyond what a number can hold"},
+		"huge targets, fewer rows":     {scaled(1e300, 4), linear(6), "beyond what a number can hold"},
+		"tiny targets":                 {scaled(1e-300, 30), linear(6), "beyond what a number can hold"},
+		"tiny targets, fewer rows":     {scaled(1e-300, 4), linear(6), "beyond what a number can hold"},
+		"huge targets after small":     {withJump(randomTable(43, 1200, 6, 0)), linear(6), ""},
+		"huge targets, no weights":     {scaled(1e300, 30), plain{}, "beyond what a number can hold"},
+		"ordinary, fewer rows":         {randomTable(44, 4, 6, 0), linear(6), "floor"},
+		"ordinary, weights of nothing": {withZeroWeights(randomTable(45, 40, 6, 0)), linear(6), ""},
+	} {
+		for _, ard := range []bool{false, true} {
+			f := fitted(t, model(c.features, prior.Normal{ARD: ard}, likelihood.Gaussian{}), Config{}, c.data)
+			if math.IsNaN(*f.Report.Evidence) || math.IsInf(*f.Report.Evidence, 0) {
+				t.Errorf("%s: the evidence is %v", name, *f.Report.Evidence)
+			}
+			for _, v := range f.Report.Hyper {
+				if !(v.Value > 0) || math.IsInf(v.Value, 0) {
+					t.Errorf("%s: %s is %v", name, v.Name, v.Value)
+				}
+			}
+			all := strings.Join(f.Report.Warnings, "; ")
+			if !strings.Contains(all, c.warning) || c.warning == "" && all != "" {
+				t.Errorf("%s: warnings read %q, want %q", name, all, c.warning)
+			}
+			ws := credence.NewWorkspace(1)
+			var phi credence.Design
+			c.features.Transform(ws, &phi, c.data.batch())
+			n := c.data.Rows()
+			mean, variance := make([]float64, n), make([]float64, n)
+			f.Members[0].Posterior.Latent(ws, mean, variance, &phi)
+			for i := range n {
+				if math.IsNaN(mean[i]) || math.IsInf(mean[i], 0) || math.IsNaN(variance[i]) || variance[i] < 0 {
+					t.Fatalf("%s: f of row %d is %v with variance %v", name, i, mean[i], variance[i])
+				}
+			}
+		}
+	}
+}
+
+func withJump(t *table) *table {
+	for i := 600; i < len(t.target); i++ {
+		t.target[i] *= 1e120
+	}
+	return t
+}
+
+func withZeroWeights(t *table) *table {
+	for i := range t.target {
+		t.weight = append(t.weight, float64(i%2))
+	}
+	return t
+}
+
+// TestConstantTargetIsPredicted checks that the answer is the constant.
+func TestConstantTargetIsPredicted(t *testing.T) {
+	data := randomTable(46, 30, 3, 0)
+	for i := range data.target {
+		data.target[i] = 1e6
+	}
+	f := fitted(t, model(linear(3), prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+	mean, variance := make([]float64, 4), make([]float64, 4)
+	f.Members[0].Posterior.Marginals(mean, variance)
+	// The intercept is shrunk by the floor of the noise, 1e-6 of the target's square, over n.
+	near(t, "intercept", mean[0], 1e6, 1e-6)
+}
+
+func TestRefusals(t *testing.T) {
+	good := model(linear(2), prior.Normal{}, likelihood.Gaussian{})
+	for name, c := range map[string]struct {
+		model credence.Model
+		cfg   Config
+		want  string
+	}{
+		"no features":   {credence.Model{Likelihood: good.Likelihood, Prior: good.Prior}, Config{}, "no features"},
+		"no likelihood": {credence.Model{Features: good.Features, Prior: good.Prior}, Config{}, "no likelihood"},
+		"no prior":      {credence.Model{Features: good.Features, Likelihood: good.Likelihood}, Config{}, "no prior"},
+		"poisson":       {credence.Model{Features: good.Features, Likelihood: likelihood.Poisson{}, Prior: good.Prior}, Config{}, "likelihood.Poisson is not Gaussian"},
+		"laplace":       {credence.Model{Features: good.Features, Likelihood: good.Likelihood, Prior: otherPrior{}}, Config{}, "prior laplace is not normal"},
+		"starts":        {good, Config{Starts: -1}, "starts=-1"},
+		"tolerance":     {good, Config{Tolerance: math.NaN()}, "tolerance"},
+		"blocks":        {model(plain{dense: 3, sizes: []int{2}}, prior.Normal{}, likelihood.Gaussian{}), Config{}, "blocks cover 2 of 3 weights"},
+		"prior variance": {model(linear(2), prior.Normal{Variance: credence.Parameter{Value: -1, State: credence.Held}}, likelihood.Gaussian{}),
+			Config{}, "variance -1"},
+	} {
+		if _, err := New(c.model, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: refusal reads %v, want %q", name, err, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*table)
+		want   string
+	}{
+		"empty":           {func(d *table) { *d = table{} }, "no rows"},
+		"no target":       {func(d *table) { d.target = nil }, "no target"},
+		"missing target":  {func(d *table) { d.target[3] = math.NaN() }, "row 4: target"},
+		"infinite offset": {func(d *table) { d.offset = make([]float64, 20); d.offset[5] = math.Inf(1) }, "row 6: target less offset"},
+		"negative weight": {func(d *table) { d.weight = make([]float64, 20); d.weight[6] = -1 }, "row 7: weight"},
+		"no weight":       {func(d *table) { d.weight = make([]float64, 20) }, "weights add up to 0"},
+		"infinite column": {func(d *table) { d.x.Row(2)[1] = 1e300 }, "feature column a.2"},
+	} {
+		data := randomTable(47, 20, 2, 0)
+		c.change(data)
+		e, err := New(good, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error reads %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+type otherPrior struct{}
+
+func (otherPrior) String() string { return "laplace" }
+
+func TestCancelling(t *testing.T) {
+	data := randomTable(48, 1500, 4, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	steps := 0
+	e, err := New(model(newBent(4, 0), prior.Normal{}, likelihood.Gaussian{}), Config{
+		Progress: func(p credence.Progress) {
+			if steps++; steps == 3 {
+				cancel()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Fit(ctx, data); !errors.Is(err, context.Canceled) || steps != 3 {
+		t.Errorf("after cancelling at step 3 the fit took %d steps and returned %v", steps, err)
+	}
+}
+
+// bytesOf encodes all numbers of a fit.
+func bytesOf(t *testing.T, f *credence.Fitted) []byte {
+	t.Helper()
+	var buffer bytes.Buffer
+	encoder := gob.NewEncoder(&buffer)
+	for _, part := range []any{f.Report, f.TargetMean, f.TargetVariance} {
+		if err := encoder.Encode(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range f.Members {
+		var err error
+		switch q := m.Posterior.(type) {
+		case *posterior.Full:
+			err = encoder.Encode(q)
+		case *posterior.Dual:
+			err = encoder.Encode(q)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return buffer.Bytes()
+}
+
+func TestSameBytesAtAnyNumberOfThreads(t *testing.T) {
+	for name, c := range map[string]struct {
+		features credence.Features
+		data     *table
+	}{
+		"primal":        {newBent(5, 30), randomTable(49, 1300, 5, 30).withRoles(50, true, true)},
+		"dual":          {newBent(40, 30), randomTable(51, 70, 40, 30).withRoles(52, true, true)},
+		"primal, plain": {plain{intercept: true, dense: 70, sparse: 9, sizes: []int{79}}, randomTable(53, 1300, 70, 9)},
+		"dual, plain":   {plain{intercept: true, dense: 70, sparse: 9, sizes: []int{79}}, randomTable(54, 60, 70, 9)},
+	} {
+		var want []byte
+		for _, threads := range []int{1, 2, 3} {
+			f := fitted(t, model(c.features, prior.Normal{}, likelihood.Gaussian{}), Config{Threads: threads, MaxIterations: 10, Starts: 3, Draws: 2}, c.data)
+			got := bytesOf(t, f)
+			if want == nil {
+				want = got
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: %d threads give other bytes than one", name, threads)
+			}
+		}
+	}
+}
+
+// TestSubsets checks the stages of a fit to many rows, made small.
+func TestSubsets(t *testing.T) {
+	data := randomTable(55, 3000, 3, 0)
+	m := model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{})
+	whole := fitted(t, m, Config{}, data)
+	part := fitted(t, m, Config{ScreenRows: 300, PolishRows: 1000}, data)
+	if len(whole.Report.Warnings) != 0 || len(part.Report.Warnings) != 1 || !strings.Contains(part.Report.Warnings[0], "learned on 1000 of 3000 rows") {
+		t.Errorf("warnings read %q and %q", whole.Report.Warnings, part.Report.Warnings)
+	}
+	if part.Report.Rows != 3000 || *part.Report.Evidence > *whole.Report.Evidence+1e-3 {
+		t.Errorf("on a part the evidence is %v of %d rows, on the whole %v", *part.Report.Evidence, part.Report.Rows, *whole.Report.Evidence)
+	}
+	// Lengthscales from a third of the rows are nearly those of all.
+	near(t, "evidence", *part.Report.Evidence, *whole.Report.Evidence, 0.01)
+}
+
+func TestDrawsAreMembers(t *testing.T) {
+	data := randomTable(56, 200, 3, 0)
+	f := fitted(t, model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{}), Config{Draws: 3, Starts: 2}, data)
+	if len(f.Members) != 3 {
+		t.Fatalf("three draws gave %d members", len(f.Members))
+	}
+	if p, e := *f.Report.EvidencePenalised, *f.Report.Evidence; !(p < e) {
+		t.Errorf("penalised evidence %v is not below the plain one %v", p, e)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for name, data := range map[string]*table{"primal": randomTable(57, 600, 4, 5), "dual": randomTable(58, 8, 4, 5)} {
+		t.Run(name, func(t *testing.T) {
+			conform.Engine(t, func(threads int) (credence.Engine, error) {
+				return New(model(newBent(4, 5), prior.Normal{}, likelihood.Gaussian{}), Config{Threads: threads, MaxIterations: 20})
+			}, data)
+		})
+	}
+}

@@ -1,0 +1,373 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// keepDesignBytes is how much of Φ stays in memory from the first pass to the second.
+const keepDesignBytes = 16 << 20
+
+// primal is the d×d form, with S = Λ^½ and
+//
+//	A = I + S ΦᵀWΦ S/σ²     C = S A⁻¹ S     m = C ΦᵀW y/σ²
+//	log p(y) = −½ [N log 2πσ² + log|A| + ‖y−Φm‖²/σ² + mᵀΛ⁻¹m]
+//
+// where N = Σw. A is as well conditioned as the problem itself: no prior
+// variance, however small, is ever inverted. Rows have y' = y − c; the intercept then
+// has the prior mean −c, and m' solves A S⁻¹m' = S ΦᵀWy'/σ² − S⁻¹c e₀.
+type primal struct {
+	common
+	gram     []float64 // d×d, upper triangle of ΦᵀWΦ
+	cross    []float64 // ΦᵀW y'
+	diagonal []float64
+	factor   []float64 // d×d, U with UᵀU = A
+	inverse  []float64 // d×d, A⁻¹, then C
+	s, q, m  []float64 // √λ; S⁻¹m'; m'
+	kept     []credence.Design
+	y, wy    []float64
+	slab     []float64 // dPhi of a block
+}
+
+func (p *primal) allocate() {
+	if p.gram != nil {
+		return
+	}
+	d := p.d
+	p.gram, p.factor, p.inverse = make([]float64, d*d), make([]float64, d*d), make([]float64, d*d)
+	p.cross, p.diagonal = make([]float64, d), make([]float64, d)
+	p.s, p.q, p.m = make([]float64, d), make([]float64, d), make([]float64, d)
+	block := min(credence.BlockRows, p.rows.count)
+	p.y, p.wy = make([]float64, block), make([]float64, block)
+	if p.tuned {
+		p.kept = make([]credence.Design, min(p.rows.blocks(), keepDesignBytes/(8*max(1, block*d))))
+	}
+}
+
+// design returns Φ of block k, from memory in a second pass if it was kept.
+func (p *primal) design(k int, b *credence.Batch, again bool) *credence.Design {
+	phi := &p.phi
+	if k < len(p.kept) {
+		phi = &p.kept[k]
+		if again {
+			return phi
+		}
+	}
+	p.features.Transform(p.ws, phi, b)
+	return phi
+}
+
+func (p *primal) load(ctx context.Context, features credence.Features) error {
+	p.allocate()
+	p.features = features
+	clear(p.gram)
+	clear(p.cross)
+	p.summary = summary{}
+	for k := range p.rows.blocks() {
+		b, err := p.rows.block(ctx, k)
+		if err != nil {
+			return err
+		}
+		if factor := p.rows.grow(b); factor != 1 {
+			kernel.Scale(factor, p.cross)
+			p.summary.rescale(factor)
+		}
+		y := p.rows.targets(p.y, b)
+		p.summary.add(p.rows.units, b, y)
+		phi := p.design(k, b, false)
+		p.addGram(phi, b.Weight)
+		wy := p.wy[:len(y)]
+		copy(wy, y)
+		for i, w := range b.Weight {
+			wy[i] *= w
+		}
+		p.addCross(phi, wy)
+	}
+	if !(p.summary.weight > 0) {
+		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", p.summary.weight)
+	}
+	d := p.d
+	if p.phi.Sparse.Cols > 0 || len(p.kept) > 0 && p.kept[0].Sparse.Cols > 0 {
+		p.liftCross(d)
+	}
+	for j := range d {
+		p.diagonal[j] = p.gram[j*d+j]
+		if math.IsNaN(p.diagonal[j]) || math.IsInf(p.diagonal[j], 0) {
+			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
+				weightName(features, j), p.diagonal[j])
+		}
+	}
+	return nil
+}
+
+// addGram adds a block's ΦᵀWΦ: the dense columns by the kernel; products of sparse
+// columns entry by entry in the upper triangle; products of a sparse with the dense
+// columns in the sparse column's row below the diagonal, where they are contiguous.
+func (p *primal) addGram(phi *credence.Design, w []float64) {
+	d, dense, n := p.d, phi.Dense.Cols, phi.Dense.Rows
+	p.pool.Gram(n, dense, phi.Dense.Data, max(1, phi.Dense.Stride), w, p.gram, max(1, d))
+	if phi.Sparse.Cols == 0 {
+		return
+	}
+	// Every task goes through all rows for its share of the columns, so that no
+	// two tasks write to the same row of the matrix, and sums keep the order of the rows.
+	const tasks = 8
+	p.pool.Run(tasks, func(task, _ int) {
+		for i := range n {
+			columns, entries := phi.Sparse.Row(i)
+			for k, c := range columns {
+				if int(c)%tasks != task {
+					continue
+				}
+				v := 1.0
+				if entries != nil {
+					v = entries[k]
+				}
+				if w != nil {
+					v *= w[i]
+				}
+				row := p.gram[(dense+int(c))*d : (dense+int(c)+1)*d]
+				if dense > 0 {
+					kernel.Axpy(v, phi.Dense.Row(i), row[:dense])
+				}
+				for l := k; l < len(columns); l++ {
+					other := 1.0
+					if entries != nil {
+						other = entries[l]
+					}
+					row[dense+int(columns[l])] += v * other
+				}
+			}
+		}
+	})
+}
+
+// liftCross moves the products of sparse with dense columns to the upper triangle.
+func (p *primal) liftCross(d int) {
+	dense := p.denseCols()
+	for j := dense; j < d; j++ {
+		for i := range dense {
+			p.gram[i*d+j] = p.gram[j*d+i]
+		}
+	}
+}
+
+func (p *primal) denseCols() int {
+	if len(p.kept) > 0 {
+		return p.kept[0].Dense.Cols
+	}
+	return p.phi.Dense.Cols
+}
+
+// addCross adds a block's Φᵀu.
+func (p *primal) addCross(phi *credence.Design, u []float64) {
+	dense := phi.Dense.Cols
+	if dense > 0 {
+		p.pool.Gemv(true, len(u), dense, 1, phi.Dense.Data, phi.Dense.Stride, u, 1, p.cross)
+	}
+	if phi.Sparse.Cols == 0 {
+		return
+	}
+	for i, ui := range u {
+		columns, entries := phi.Sparse.Row(i)
+		for k, c := range columns {
+			v := 1.0
+			if entries != nil {
+				v = entries[k]
+			}
+			p.cross[dense+int(c)] += v * ui
+		}
+	}
+}
+
+func (p *primal) squares() []float64 { return p.diagonal }
+
+func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
+	d := p.d
+	p.deviations(p.s, at)
+	precision := 1 / at.noise
+	pivot := p.factorise(d, p.factor, func() { p.fill(precision) })
+	if p.failed = nil; pivot >= 0 {
+		p.failed = p.explain(pivot)
+		return math.NaN(), nil
+	}
+	for j, s := range p.s {
+		p.q[j] = s * p.cross[j] * precision
+	}
+	centre := p.rows.units.centre / p.rows.units.scale // c in units
+	if p.intercept >= 0 {
+		p.q[p.intercept] -= centre / p.s[p.intercept]
+	}
+	p.pool.TrsmLeft(true, d, 1, p.factor, max(1, d), p.q, 1)
+	p.pool.TrsmLeft(false, d, 1, p.factor, max(1, d), p.q, 1)
+	for j, s := range p.s {
+		p.m[j] = s * p.q[j]
+	}
+	p.pool.CholeskyInverse(d, p.factor, max(1, d), p.inverse, max(1, d))
+	trace, penalty := 0.0, 0.0
+	for k, g := range p.groups {
+		sum := 0.0
+		for j := g.First; j < g.First+g.Count; j++ {
+			standard := p.q[j] // m_j/√λ_j of the true weight
+			if j == p.intercept {
+				standard += centre / p.s[j]
+			}
+			trace += p.inverse[j*d+j]
+			penalty += standard * standard
+			sum += p.inverse[j*d+j] + standard*standard
+		}
+		slope.prior[k] = (sum - float64(g.Count)) / 2
+	}
+	var residual float64
+	if p.tuned {
+		var err error
+		if residual, err = p.backward(ctx, precision, centre, slope.hyper); err != nil {
+			return 0, err
+		}
+	} else {
+		residual = p.residual()
+	}
+	// tr(ΦᵀWΦC)/σ² = tr(A⁻¹(A−I)) = d − tr A⁻¹.
+	slope.noise = (residual*precision + float64(d) - trace - p.summary.weight) / 2
+	evidence := -0.5 * (p.summary.weight*math.Log(2*math.Pi*at.noise) + logDeterminant(d, p.factor) + residual*precision + penalty)
+	return evidence - p.summary.weight*math.Log(p.rows.units.scale), nil
+}
+
+// fill stores the upper triangle of A.
+func (p *primal) fill(precision float64) {
+	d := p.d
+	p.parallel(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			scale := p.s[i] * precision
+			row, source := p.factor[i*d:(i+1)*d], p.gram[i*d:(i+1)*d]
+			for j := i; j < d; j++ {
+				row[j] = scale * p.s[j] * source[j]
+			}
+			row[i]++
+		}
+	})
+}
+
+// residual returns ‖y'−Φm'‖² from the sums.
+func (p *primal) residual() float64 {
+	d := p.d
+	sum := p.summary.square - 2*kernel.Dot(p.m, p.cross)
+	for i, m := range p.m {
+		row := p.gram[i*d+i : (i+1)*d]
+		sum += m * (2*kernel.Dot(row, p.m[i:]) - row[0]*m)
+	}
+	return math.Max(sum, 0)
+}
+
+// backward adds up the slopes in the features' hyper-parameters over a second pass, in which
+// the residuals of the rows give ‖y'−Φm'‖² without cancellation. It turns
+// p.inverse into C.
+func (p *primal) backward(ctx context.Context, precision, centre float64, gradient []float64) (residual float64, err error) {
+	d := p.d
+	clear(gradient)
+	p.parallel(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := p.inverse[i*d : (i+1)*d]
+			for j := range row {
+				row[j] *= p.s[i] * p.s[j]
+			}
+		}
+	})
+	tunable := p.features.(credence.Tunable)
+	for k := range p.rows.blocks() {
+		b, err := p.rows.block(ctx, k)
+		if err != nil {
+			return 0, err
+		}
+		phi := p.design(k, b, true)
+		n, dense := b.Rows(), phi.Dense.Cols
+		if cap(p.slab) < n*dense {
+			p.slab = make([]float64, n*dense)
+		}
+		slab := p.slab[:n*dense]
+		y := p.rows.targets(p.y, b)
+		fitted := p.wy[:n]
+		phi.MulVec(fitted, p.m)
+		p.pool.Gemm(false, false, n, dense, dense, -precision,
+			phi.Dense.Data, max(1, phi.Dense.Stride), p.inverse, max(1, d), 0, slab, max(1, dense))
+		p.parallel(n, func(from, to int) {
+			for i := from; i < to; i++ {
+				row := slab[i*dense : (i+1)*dense]
+				if phi.Sparse.Cols > 0 {
+					p.addSparseRow(row, phi, i, precision)
+				}
+				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[:dense], row)
+				if p.intercept >= 0 && p.intercept < dense {
+					row[p.intercept] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
+				}
+				if b.Weight != nil {
+					kernel.Scale(b.Weight[i], row)
+				}
+			}
+		})
+		for i, v := range y {
+			gap := v - fitted[i]
+			if b.Weight != nil {
+				gap *= math.Sqrt(b.Weight[i])
+			}
+			residual += gap * gap
+		}
+		tunable.Pullback(p.ws, gradient, b, phi, slab)
+	}
+	return residual, nil
+}
+
+// addSparseRow adds the sparse columns' part of −ΦC/σ² in the dense columns of a row.
+func (p *primal) addSparseRow(dst []float64, phi *credence.Design, i int, precision float64) {
+	columns, entries := phi.Sparse.Row(i)
+	for k, c := range columns {
+		v := 1.0
+		if entries != nil {
+			v = entries[k]
+		}
+		first := (len(dst) + int(c)) * p.d
+		kernel.Axpy(-precision*v, p.inverse[first:first+len(dst)], dst)
+	}
+}
+
+// posterior returns N(m, C) with C = F Fᵀ, F = S U⁻¹.
+func (p *primal) posterior() credence.Posterior {
+	d, u := p.d, p.rows.units
+	full := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d)}
+	for j, m := range p.m {
+		full.Mean[j] = m * u.scale
+		full.Factor[j*d+j] = p.s[j] * u.scale
+	}
+	if p.intercept >= 0 {
+		full.Mean[p.intercept] += u.centre
+	}
+	p.pool.TrsmRight(false, d, d, p.factor, max(1, d), full.Factor, max(1, d))
+	return full
+}
+
+// explain says which column a failed pivot stands for, and which earlier one it repeats.
+func (p *primal) explain(pivot int) error {
+	d := p.d
+	twin, closest := -1, 0.0
+	for i := range pivot {
+		c := math.Abs(p.gram[i*d+pivot]) / math.Sqrt(p.diagonal[i]*p.diagonal[pivot])
+		if c > closest {
+			twin, closest = i, c
+		}
+	}
+	return notDefinite(p.features, pivot, d, twin)
+}
+
+func notDefinite(features credence.Features, pivot, d, twin int) error {
+	which := ""
+	if twin >= 0 {
+		which = fmt.Sprintf(", most like %s", weightName(features, twin))
+	}
+	return fmt.Errorf("exact: Gram matrix is not positive definite (pivot %d of %d: %s%s): two feature columns may be equal; raise the noise variance, hold the prior variance or drop one",
+		pivot+1, d, weightName(features, pivot), which)
+}

@@ -1,0 +1,139 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// screenIterations limits the climb of each start: enough to tell them apart.
+const screenIterations = 30
+
+// screen climbs from several starts on few rows and returns where to go on from, the best first.
+func (r *fit) screen(ctx context.Context) ([]task, error) {
+	count := max(r.config.Starts, r.config.Draws)
+	tasks := r.starts(count)
+	if count == 1 {
+		return tasks, nil
+	}
+	if err := r.open(ctx, min(r.config.ScreenRows, r.config.PolishRows), true); err != nil {
+		return nil, err
+	}
+	ends := make([]*outcome, count)
+	order := make([]int, count)
+	for k := range tasks {
+		t := tasks[k]
+		t.stage, t.tune = fmt.Sprintf("start %d of %d", k+1, count), true
+		t.maxIterations, t.tolerance = screenIterations, r.tolerance(1e-5)
+		var err error
+		if ends[k], err = r.climb(ctx, r.form, r.unit, t); err != nil {
+			return nil, err
+		}
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case ends[a].penalised > ends[b].penalised:
+			return -1
+		case ends[a].penalised < ends[b].penalised:
+			return 1
+		}
+		return 0
+	})
+	var best []task
+	for _, k := range order[:r.config.Draws] {
+		best = append(best, task{features: tasks[k].features, start: &ends[k].point})
+	}
+	return best, nil
+}
+
+// starts returns the starting points. The first is the features' own draw and starts;
+// the second has kernel blocks' lengthscales the other way round (three times longer,
+// or not); further ones are a Latin hypercube around and above. Different kernel
+// blocks never start alike: the climb could not tell them apart.
+func (r *fit) starts(count int) []task {
+	infos := r.model.Features.(credence.Tunable).Hyper()
+	kernel := kernelOf(r.model.Features, infos)
+	tasks := make([]task, count)
+	jitter := latinHypercube(credence.Stream(r.config.Seed, "exact.starts", 0), max(0, count-2), len(infos)+1)
+	for k := range tasks {
+		t := &tasks[k]
+		t.features = r.model.Features
+		if redrawable, ok := t.features.(credence.Redrawable); ok && k > 0 {
+			t.features = redrawable.Redraw(credence.Stream(r.config.Seed, "exact.draw", uint64(k)))
+		}
+		t.hyper = make([]float64, len(infos))
+		for h, info := range infos {
+			value := info.Start
+			if info.Held || !(value > 0) {
+				t.hyper[h] = info.Value
+				continue
+			}
+			switch {
+			case k == 0 && info.PriorSD > 0 && math.Abs(math.Log(value)-info.PriorMean) > 1e-9:
+				// The user's own guess is tried as it is.
+			case k < 2:
+				if (kernel[h]+k)%2 == 1 {
+					value *= 3
+				}
+			default:
+				// Centred between the first two starts, spread as in the study of starts.
+				value *= math.Sqrt(3) * math.Exp(0.7*jitter[k-2][h])
+			}
+			if info.Lower > 0 {
+				value = math.Max(value, info.Lower)
+			}
+			if info.Upper > 0 {
+				value = math.Min(value, info.Upper)
+			}
+			t.hyper[h] = value
+		}
+		if k >= 2 {
+			t.noiseFactor = math.Exp(jitter[k-2][len(infos)])
+		}
+	}
+	return tasks
+}
+
+// kernelOf numbers, for every hyper-parameter, the block that it belongs to among
+// those that have any; its name contains that of the block.
+func kernelOf(features credence.Features, infos []credence.Hyper) []int {
+	blocks := features.Blocks()
+	seen := map[int]int{}
+	out := make([]int, len(infos))
+	for h, info := range infos {
+		owner := -1
+		for k, b := range blocks {
+			if strings.Contains(info.Name, b.Name) && (owner < 0 || len(b.Name) > len(blocks[owner].Name)) {
+				owner = k
+			}
+		}
+		if _, ok := seen[owner]; !ok {
+			seen[owner] = len(seen)
+		}
+		out[h] = seen[owner]
+	}
+	return out
+}
+
+// latinHypercube returns count points of standard normal coordinates, in each of which
+// every one of count equally likely intervals has one point (McKay, Beckman & Conover 1979).
+func latinHypercube(rng *rand.Rand, count, coordinates int) [][]float64 {
+	points := make([][]float64, count)
+	for k := range points {
+		points[k] = make([]float64, coordinates)
+	}
+	for c := range coordinates {
+		for k, cell := range rng.Perm(count) {
+			u := (float64(cell) + rng.Float64()) / float64(count)
+			u = math.Max(1e-3, math.Min(u, 1-1e-3))
+			points[k][c] = math.Sqrt2 * math.Erfinv(2*u-1)
+		}
+	}
+	return points
+}

@@ -1,0 +1,331 @@
+package exact
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
+)
+
+// table is data in memory.
+type table struct {
+	x              linop.Dense
+	sparse         linop.CSR
+	target         []float64
+	offset, weight []float64
+	reads          int
+}
+
+func (t *table) Rows() int { return t.x.Rows }
+
+func (t *table) Read(dst *credence.Batch, first, count int) error {
+	t.reads += count
+	dst.First = first
+	dst.X.Reshape(count, t.x.Cols)
+	for i := range count {
+		copy(dst.X.Row(i), t.x.Row(first+i))
+	}
+	if t.sparse.Cols > 0 {
+		dst.Sparse.Reset(t.sparse.Cols)
+		for i := range count {
+			dst.Sparse.AppendRow(t.sparse.Row(first + i))
+		}
+	}
+	part := func(dst, all []float64) []float64 {
+		if all == nil {
+			return nil
+		}
+		return append(dst[:0], all[first:first+count]...)
+	}
+	dst.Target = part(dst.Target, t.target)
+	dst.Offset = part(dst.Offset, t.offset)
+	dst.Weight = part(dst.Weight, t.weight)
+	return nil
+}
+
+// plain are features that are the inputs themselves: an intercept, the dense
+// inputs, and the sparse ones, in blocks of the given sizes.
+type plain struct {
+	intercept     bool
+	dense, sparse int
+	sizes         []int // of the blocks after the intercept
+}
+
+func (p plain) Weights() int {
+	d := p.dense + p.sparse
+	if p.intercept {
+		d++
+	}
+	return d
+}
+
+func (p plain) Blocks() []credence.Block {
+	var blocks []credence.Block
+	next := 0
+	if p.intercept {
+		blocks = append(blocks, credence.Block{Name: "(intercept)", Count: 1, Intercept: true})
+		next = 1
+	}
+	for k, size := range p.sizes {
+		blocks = append(blocks, credence.Block{Name: string(rune('a' + k)), First: next, Count: size})
+		next += size
+	}
+	return blocks
+}
+
+func (p plain) Transform(_ *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
+	shift := 0
+	if p.intercept {
+		shift = 1
+	}
+	phi.Dense.Reshape(rows.Rows(), p.dense+shift)
+	phi.Sparse.Reset(p.sparse)
+	for i := range rows.Rows() {
+		row := phi.Dense.Row(i)
+		if p.intercept {
+			row[0] = 1
+		}
+		copy(row[shift:], rows.X.Row(i))
+		if p.sparse > 0 {
+			phi.Sparse.AppendRow(rows.Sparse.Row(i))
+		}
+	}
+}
+
+// bent are features with hyper-parameters: input j of d becomes tanh(x_j/ℓ_j) beside
+// the input itself, and sparse columns stay.
+type bent struct {
+	plain
+	length []float64
+	held   []bool
+}
+
+func newBent(inputs, sparse int) bent {
+	b := bent{plain: plain{intercept: true, dense: 2 * inputs, sparse: sparse, sizes: []int{inputs, inputs}}}
+	if sparse > 0 {
+		b.sizes = append(b.sizes, sparse)
+	}
+	b.length, b.held = make([]float64, inputs), make([]bool, inputs)
+	for j := range b.length {
+		b.length[j] = 1 + 0.3*float64(j)
+	}
+	return b
+}
+
+func (p bent) Transform(_ *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
+	d := len(p.length)
+	phi.Dense.Reshape(rows.Rows(), 1+2*d)
+	phi.Sparse.Reset(p.sparse)
+	for i := range rows.Rows() {
+		row, x := phi.Dense.Row(i), rows.X.Row(i)
+		row[0] = 1
+		copy(row[1:], x)
+		for j, l := range p.length {
+			row[1+d+j] = math.Tanh(x[j] / l)
+		}
+		if p.sparse > 0 {
+			phi.Sparse.AppendRow(rows.Sparse.Row(i))
+		}
+	}
+}
+
+func (p bent) Hyper() []credence.Hyper {
+	var out []credence.Hyper
+	for j, l := range p.length {
+		out = append(out, credence.Hyper{Name: "length.b." + string(rune('1'+j)), Value: l, Start: 1, Held: p.held[j], PriorSD: 1, Lower: 0.01, Upper: 100})
+	}
+	return out
+}
+
+func (p bent) WithHyper(values []float64) credence.Features {
+	p.length = append([]float64(nil), values...)
+	return p
+}
+
+func (p bent) Pullback(_ *credence.Workspace, grad []float64, rows *credence.Batch, phi *credence.Design, dPhi []float64) {
+	d := len(p.length)
+	for i := range rows.Rows() {
+		row, x, g := phi.Dense.Row(i), rows.X.Row(i), dPhi[i*phi.Dense.Cols:]
+		for j, l := range p.length {
+			v := row[1+d+j]
+			grad[j] -= g[1+d+j] * (1 - v*v) * x[j] / l
+		}
+	}
+}
+
+var _ credence.Tunable = bent{}
+
+// randomTable draws n rows with p dense and s sparse inputs and a target that depends on them.
+func randomTable(seed uint64, n, p, s int) *table {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	t := &table{x: linop.NewDense(n, p)}
+	t.sparse.Reset(s)
+	for i := range n {
+		y := 0.3 * rng.NormFloat64()
+		for j := range p {
+			v := rng.NormFloat64()
+			t.x.Row(i)[j] = v
+			y += math.Tanh(v) / (1 + float64(j))
+		}
+		if s > 0 {
+			columns, values := []int32{}, []float64{}
+			for j := range s {
+				if rng.IntN(4) == 0 {
+					v := rng.NormFloat64()
+					columns, values = append(columns, int32(j)), append(values, v)
+					y += 0.5 * v
+				}
+			}
+			t.sparse.AppendRow(columns, values)
+		}
+		t.target = append(t.target, y)
+	}
+	return t
+}
+
+// doubled prepares a table for bent features, whose design has every input twice.
+func (t *table) withRoles(seed uint64, offset, weight bool) *table {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	for range t.target {
+		if offset {
+			t.offset = append(t.offset, rng.NormFloat64())
+		}
+		if weight {
+			t.weight = append(t.weight, float64(rng.IntN(4)))
+		}
+	}
+	return t
+}
+
+// repeated returns the table with every row as often as its weight says.
+func (t *table) repeated() *table {
+	out := &table{x: linop.Dense{Cols: t.x.Cols, Stride: t.x.Cols}}
+	out.sparse.Reset(t.sparse.Cols)
+	for i, w := range t.weight {
+		for range int(w) {
+			out.x.Data = append(out.x.Data, t.x.Row(i)...)
+			out.x.Rows++
+			if t.sparse.Cols > 0 {
+				out.sparse.AppendRow(t.sparse.Row(i))
+			}
+			out.target = append(out.target, t.target[i])
+			if t.offset != nil {
+				out.offset = append(out.offset, t.offset[i])
+			}
+		}
+	}
+	return out
+}
+
+func (t *table) batch() *credence.Batch {
+	b := &credence.Batch{}
+	_ = t.Read(b, 0, t.Rows())
+	return b
+}
+
+// designOf returns Φ of all rows as one dense matrix.
+func designOf(features credence.Features, t *table) *mat.Dense {
+	var phi credence.Design
+	features.Transform(credence.NewWorkspace(1), &phi, t.batch())
+	n, d := phi.Dims()
+	if d == 0 {
+		return nil
+	}
+	out := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j, v := range phi.Dense.Row(i) {
+			out.Set(i, j, v)
+		}
+		if phi.Sparse.Cols > 0 {
+			columns, values := phi.Sparse.Row(i)
+			for k, j := range columns {
+				v := 1.0
+				if values != nil {
+					v = values[k]
+				}
+				out.Set(i, phi.Dense.Cols+int(j), v)
+			}
+		}
+	}
+	return out
+}
+
+// reference is the answer of dense algebra: log N(y|0, K) with K = σ²I + ΦΛΦᵀ, and the
+// posterior ΛΦᵀK⁻¹y, Λ − ΛΦᵀK⁻¹ΦΛ, rows repeated by their weight.
+func reference(t testing.TB, features credence.Features, data *table, noise float64, lambda []float64) (evidence float64, mean *mat.VecDense, cov *mat.Dense) {
+	t.Helper()
+	if data.weight != nil {
+		data = data.repeated()
+	}
+	n, d := data.Rows(), features.Weights()
+	y := mat.NewVecDense(n, nil)
+	for i, v := range data.target {
+		if data.offset != nil {
+			v -= data.offset[i]
+		}
+		y.SetVec(i, v)
+	}
+	k := mat.NewSymDense(n, nil)
+	for i := range n {
+		k.SetSym(i, i, noise)
+	}
+	phi := designOf(features, data)
+	var scaled mat.Dense
+	if d > 0 {
+		scaled.CloneFrom(phi)
+		for i := range n {
+			for j, l := range lambda {
+				scaled.Set(i, j, phi.At(i, j)*l)
+			}
+		}
+		var product mat.Dense
+		product.Mul(&scaled, phi.T())
+		for i := range n {
+			for j := i; j < n; j++ {
+				k.SetSym(i, j, k.At(i, j)+product.At(i, j))
+			}
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(k) {
+		t.Fatal("the reference covariance is not positive definite")
+	}
+	var alpha mat.VecDense
+	if err := chol.SolveVecTo(&alpha, y); err != nil {
+		t.Fatal(err)
+	}
+	evidence = -0.5 * (float64(n)*math.Log(2*math.Pi) + chol.LogDet() + mat.Dot(y, &alpha))
+	if d == 0 {
+		return evidence, nil, nil
+	}
+	mean = mat.NewVecDense(d, nil)
+	mean.MulVec(scaled.T(), &alpha)
+	var solved mat.Dense
+	if err := chol.SolveTo(&solved, &scaled); err != nil {
+		t.Fatal(err)
+	}
+	cov = mat.NewDense(d, d, nil)
+	cov.Mul(scaled.T(), &solved)
+	cov.Scale(-1, cov)
+	for j, l := range lambda {
+		cov.Set(j, j, cov.At(j, j)+l)
+	}
+	return evidence, mean, cov
+}
+
+func model(features credence.Features, p prior.Normal, l likelihood.Gaussian) credence.Model {
+	return credence.Model{Features: features, Likelihood: l, Prior: p}
+}
+
+func near(t testing.TB, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*(1+math.Abs(want))) {
+		t.Errorf("%s is %.15g, want %.15g (off by %.2g, allowed %.2g)", what, got, want, got-want, tolerance*(1+math.Abs(want)))
+	}
+}
