@@ -1,0 +1,316 @@
+package formula
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/spec"
+)
+
+// segmentName is the name of column k, from 0, of the sparse segment.
+func segmentName(k int) string { return "x" + strconv.Itoa(k+1) }
+
+// segmentIndex is the inverse of segmentName for this table, or -1.
+func (c *compiler) segmentIndex(name string) int {
+	digits, ok := strings.CutPrefix(name, "x")
+	k, err := strconv.Atoi(digits)
+	if !ok || err != nil || k < 1 || k > c.schema.Sparse || segmentName(k-1) != name {
+		return -1
+	}
+	return k - 1
+}
+
+// column returns the kind of a named column.
+func (c *compiler) column(node spec.Column) (credence.Kind, error) {
+	return c.columnIn(c.formula.Source, node)
+}
+
+// columnIn is column for a node of another text.
+func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, error) {
+	if j, ok := c.index[node.Name]; ok {
+		return c.schema.Columns[j].Kind, nil
+	}
+	if c.segmentIndex(node.Name) >= 0 {
+		return credence.Numeric, nil
+	}
+	err := spec.Errorf(source, node, "there is no column %q", node.Name)
+	names := make([]string, len(c.schema.Columns))
+	for j := range names {
+		names[j] = c.schema.Columns[j].Name
+	}
+	switch {
+	case c.schema.Sparse > 0:
+		err.WithRemedy("numbered columns go from x1 to %s", segmentName(c.schema.Sparse-1))
+	case len(names) <= 12:
+		err.WithRemedy("the columns are %s", strings.Join(names, ", "))
+	}
+	return credence.Numeric, err.DidYouMean(node.Name, names)
+}
+
+// transform returns the frame's function of that name.
+func transform(name string) (frame.Function, bool) {
+	for _, f := range frame.Functions() {
+		if string(f) == name {
+			return f, true
+		}
+	}
+	return "", false
+}
+
+// expression compiles a column under any number of transforms; what says whose
+// argument it is, for messages.
+func (c *compiler) expression(e spec.Expr) (frame.Expr, credence.Kind, error) {
+	return c.expressionIn(c.formula.Source, e)
+}
+
+func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credence.Kind, error) {
+	switch e := e.(type) {
+	case spec.Column:
+		kind, err := c.columnIn(source, e)
+		return frame.Column(e.Name), kind, err
+	case spec.Call:
+		f, ok := transform(e.Name)
+		if !ok {
+			if known(e.Name) {
+				return frame.Expr{}, 0, spec.Errorf(source, e, "%s(…) is a term of its own, not a column", e.Name).
+					WithRemedy("write a column, or one of %s of a column", functionList())
+			}
+			return frame.Expr{}, 0, unknownFunction(source, e)
+		}
+		a := spec.NewArguments(e, source)
+		args := a.Positional()
+		if err := a.Finish(); err != nil {
+			return frame.Expr{}, 0, err
+		}
+		if len(args) != 1 {
+			return frame.Expr{}, 0, spec.Errorf(source, e, "%s takes one column, not %d", e.Name, len(args)).WithRemedy("write %s(x)", e.Name)
+		}
+		inner, kind, err := c.expressionIn(source, args[0])
+		if err != nil {
+			return frame.Expr{}, 0, err
+		}
+		if kind == credence.Category {
+			return frame.Expr{}, 0, spec.Errorf(source, args[0], "%s is a category, and %s needs numbers", args[0], e.Name).
+				WithRemedy("use %s as a plain column", args[0])
+		}
+		return inner.With(f), credence.Numeric, nil
+	case spec.Dot:
+		return frame.Expr{}, 0, spec.Errorf(source, e, "one column is needed here, not every other").WithRemedy("name it")
+	case spec.Text:
+		return frame.Expr{}, 0, spec.Errorf(source, e, "quoted text is no column").WithRemedy("write %s for a column of that name", spec.Column{Name: e.Value})
+	}
+	return frame.Expr{}, 0, spec.Errorf(source, e, "%s is not a column", clip(e)).
+		WithRemedy("write a column, or one of %s of a column", functionList())
+}
+
+// clip is the text of a node for a message.
+func clip(n spec.Node) string {
+	const most = 40
+	if text := []rune(n.String()); len(text) > most {
+		return string(text[:most-1]) + "…"
+	}
+	return n.String()
+}
+
+func functionList() string {
+	names := make([]string, 0, 6)
+	for _, f := range frame.Functions() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+// key identifies an expression: column names may hold any character but none
+// is a NUL.
+func key(e frame.Expr) string {
+	var text strings.Builder
+	text.WriteString(e.Column)
+	for _, step := range e.Steps {
+		text.WriteString("\x00" + string(step.Function))
+	}
+	return text.String()
+}
+
+// input returns the input of an expression, which it adds to the plan if need be.
+func (c *compiler) input(e frame.Expr) int {
+	k := key(e)
+	i, ok := c.inputs[k]
+	if !ok {
+		i = len(c.plan.Frame.Inputs)
+		c.inputs[k] = i
+		c.plan.Frame.Inputs = append(c.plan.Frame.Inputs, e)
+	}
+	return i
+}
+
+// notTarget refuses the target among the inputs.
+func (c *compiler) notTarget(node spec.Expr, e frame.Expr) error {
+	if e.Column != c.target {
+		return nil
+	}
+	return c.formula.Errorf(node, "%s is the target", spec.Column{Name: e.Column}).WithRemedy("leave it out of the terms")
+}
+
+// addLinear puts an expression into the linear block.
+func (c *compiler) addLinear(e frame.Expr) {
+	if len(e.Steps) == 0 && c.removed[e.Column] {
+		return
+	}
+	if k := c.segmentIndex(e.Column); k >= 0 && len(e.Steps) == 0 && c.dense(e.Column) < 0 && c.block {
+		return // "." brought it
+	}
+	i := c.input(e)
+	if !c.inside[i] {
+		c.inside[i] = true
+		c.plan.linear = append(c.plan.linear, i)
+	}
+}
+
+// dense returns the place of a column among the dense ones, or -1.
+func (c *compiler) dense(name string) int {
+	if j, ok := c.index[name]; ok {
+		return j
+	}
+	return -1
+}
+
+// setTarget finds the target and spells it out in the formula.
+func (c *compiler) setTarget() error {
+	if c.formula.Target == nil {
+		if err := c.defaultTarget(); err != nil {
+			return err
+		}
+	} else if c.options.Target != "" {
+		same := c.formula.Target.String() == c.options.Target
+		if column, ok := c.formula.Target.(spec.Column); ok {
+			same = same || column.Name == c.options.Target
+		}
+		if !same {
+			return c.formula.Errorf(c.formula.Target, "the target is %s here and %s in --target", c.formula.Target, c.options.Target).
+				WithRemedy("leave one out")
+		}
+	}
+	source := c.formula.Source
+	if c.formula.Target.At() == (spec.Position{}) { // it stands in no text, or in another
+		source = ""
+	}
+	e, _, err := c.expressionIn(source, c.formula.Target)
+	if err != nil {
+		return err
+	}
+	if c.dense(e.Column) < 0 {
+		return spec.Errorf(source, c.formula.Target, "%s is a column of the sparse segment, and cannot be the target", e.Column).
+			WithRemedy("name a column that stands in every row")
+	}
+	c.target = e.Column
+	c.aside[e.Column] = true
+	c.plan.Frame.Target = &e
+	return nil
+}
+
+// defaultTarget is that of the options, else the label of a libsvm table.
+func (c *compiler) defaultTarget() error {
+	name := c.options.Target
+	switch {
+	case name == "" && c.schema.Label && len(c.schema.Columns) > 0:
+		c.formula.Target = spec.Column{Name: c.schema.Columns[0].Name}
+	case name == "":
+		return errors.New("formula: no target: write target ~ terms, or name one with --target")
+	case c.dense(name) >= 0:
+		c.formula.Target = spec.Column{Name: name}
+	default:
+		tree, err := spec.ParseFormula(name + " ~ 1")
+		if err != nil {
+			_, err = c.columnIn("", spec.Column{Name: name})
+			return err
+		}
+		if _, _, err := c.expressionIn("", tree.Target); err != nil {
+			return err
+		}
+		c.formula.Target = unplaced(tree.Target)
+	}
+	return nil
+}
+
+// unplaced returns the target without its place, which is in another text.
+func unplaced(e spec.Expr) spec.Expr {
+	switch e := e.(type) {
+	case spec.Column:
+		e.Position = spec.Position{}
+		return e
+	case spec.Call:
+		e.Position = spec.Position{}
+		args := make([]spec.Expr, len(e.Args))
+		for i := range args {
+			args[i] = unplaced(e.Args[i])
+		}
+		e.Args = args
+		return e
+	}
+	return e
+}
+
+// setTrials compiles the trials of the family, which is another text.
+func (c *compiler) setTrials(e spec.Expr) error {
+	source := c.options.Family.source
+	trials, kind, err := c.expressionIn(source, e)
+	if err != nil {
+		return err
+	}
+	if kind == credence.Category {
+		return spec.Errorf(source, e, "%s is a category, and trials are numbers", e).WithRemedy("name a column of numbers")
+	}
+	if trials.Column == c.target {
+		return spec.Errorf(source, e, "%s is the target", e).WithRemedy("name the column that holds the number of trials")
+	}
+	c.aside[trials.Column] = true
+	c.plan.Frame.Trials = &trials
+	return nil
+}
+
+// besides compiles offset and weight.
+func (c *compiler) besides(call spec.Call) error {
+	a := spec.NewArguments(call, c.formula.Source)
+	args := a.Positional()
+	if err := a.Finish(); err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return c.formula.Errorf(call, "%s takes one column, not %d", call.Name, len(args)).WithRemedy("write %s(x)", call.Name)
+	}
+	if n, ok := args[0].(spec.Number); ok && call.Name == "offset" {
+		if !finite(n.Value) {
+			return c.formula.Errorf(n, "an offset cannot be %s", n).WithRemedy("write a finite number")
+		}
+		c.plan.Frame.Offset = append(c.plan.Frame.Offset, frame.Constant(n.Value))
+		return nil
+	}
+	e, kind, err := c.expression(args[0])
+	if err != nil {
+		return err
+	}
+	if err := c.notTarget(args[0], e); err != nil {
+		return err
+	}
+	if kind == credence.Category {
+		return c.formula.Errorf(args[0], "%s is a category, and %s needs numbers", args[0], call.Name).WithRemedy("name a column of numbers")
+	}
+	c.aside[e.Column] = true
+	if call.Name == "offset" {
+		c.plan.Frame.Offset = append(c.plan.Frame.Offset, e)
+		return nil
+	}
+	for _, step := range e.Steps {
+		if step.Function == frame.Center || step.Function == frame.Scale {
+			return c.formula.Errorf(args[0], "a weight cannot be centred").WithRemedy("weights are 0 or more: leave out %s", step.Function)
+		}
+	}
+	if c.plan.Frame.Weight != nil {
+		return c.formula.Errorf(call, "there are two weights").WithRemedy("make their product a column of its own")
+	}
+	c.plan.Frame.Weight = &e
+	return nil
+}

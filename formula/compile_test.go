@@ -1,0 +1,285 @@
+package formula
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/frame"
+)
+
+// describe is a set's blocks with the names of their weights: "block: a b c", the
+// names of random features and centres counted.
+func describe(set *feature.Set) string {
+	var out []string
+	for _, b := range set.Blocks() {
+		var names []string
+		for j := range b.Count {
+			names = append(names, set.WeightName(b.First+j))
+		}
+		if strings.HasPrefix(names[0], "cos ") || strings.HasPrefix(names[0], "centre ") {
+			names = []string{fmt.Sprint(len(names), " weights")}
+		}
+		out = append(out, b.Name+": "+strings.Join(names, " "))
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestFormulasByHand(t *testing.T) {
+	const intercept = "(intercept): (intercept)"
+	for _, c := range []struct{ formula, want string }{
+		{"price ~ 1", intercept},
+		{"price ~ lat", intercept + "; linear: lat"},
+		{"price ~ 0 + lat", "linear: lat"},
+		{"price ~ lat - 1", "linear: lat"},
+		{"price ~ 0 + lat + 1", intercept + "; linear: lat"},
+		{"price ~ .", intercept + "; linear: lat lon rooms new zip=94110 zip=94117 zip=94122 type=flat type=house"},
+		{"price ~ . - zip - new", intercept + "; linear: lat lon rooms type=flat type=house"},
+		{"price ~ (. - zip - new)", intercept + "; linear: lat lon rooms type=flat type=house"},
+		{"price ~ - zip + . - new", intercept + "; linear: lat lon rooms type=flat type=house"},
+		{"log(price) ~ rooms + log(rooms) + rooms + square(log(rooms))", intercept + "; linear: rooms log(rooms) square(log(rooms))"},
+		{"price ~ onehot(zip) + . - type", intercept + "; linear: lat lon rooms new; onehot(zip): zip=94110 zip=94117 zip=94122"},
+		{"price ~ zip + onehot(zip)", intercept + "; linear: zip=94110 zip=94117 zip=94122; onehot(zip): zip=94110 zip=94117 zip=94122"},
+		{"price ~ lat:lon", intercept + "; lat:lon: lat:lon"},
+		{"price ~ lat*lon", intercept + "; linear: lat lon; lat:lon: lat:lon"},
+		{"price ~ lat*lon*rooms - lat:lon:rooms", intercept + "; linear: lat lon rooms; lat:lon: lat:lon; lat:rooms: lat:rooms; lon:rooms: lon:rooms"},
+		{"price ~ lat*lon - lon:lat", intercept + "; linear: lat lon"},
+		{"price ~ lat:lon + lon:lat", intercept + "; lat:lon: lat:lon"},
+		{"price ~ (lat + lon):rooms", intercept + "; lat:rooms: lat:rooms; lon:rooms: lon:rooms"},
+		{"price ~ (lat + lon):(lat + lon)", intercept + "; lat:lon: lat:lon"},
+		{"price ~ log(rooms):new", intercept + "; log(rooms):new: log(rooms):new"},
+		{"price ~ (lat + poly(lon, 2))", intercept + "; linear: lat; poly(lon, 2): lon lon^2"},
+		{"price ~ poly(lat, rooms, 2)", intercept + "; poly(lat, rooms, 2): lat lat^2 rooms rooms^2"},
+		{"price ~ poly(lat, degree=2)", intercept + "; poly(lat): lat lat^2"},
+		{"price ~ rbf(lat, lon, n=7)", intercept + "; rbf(lat, lon): 14 weights"},
+		{"price ~ rbf(., n=3) + matern32(log(rooms), n=2, kind=iid)", intercept + "; rbf(.): 6 weights; matern32(log(rooms)): 4 weights"},
+		{"price ~ rbf(lat)", intercept + "; rbf(lat): 1000 weights"},
+		{"price ~ rbf(lat, n=1, lengthscale=1) + rbf(lat, n=1, lengthscale=9)",
+			intercept + "; rbf(lat, n=1, lengthscale=1): 2 weights; rbf(lat, n=1, lengthscale=9): 2 weights"},
+		{"price ~ radial(lat, centres=4) + sigmoid(lat, lon)", intercept + "; radial(lat): 4 weights; sigmoid(lat, lon): 50 weights"},
+		{"price ~ . - zip - type + offset(log(rooms)) + weight(new)", intercept + "; linear: lat lon"},
+		{"price ~ type:zip", intercept + "; type:zip: type=flat:zip=94110 type=flat:zip=94117 type=flat:zip=94122 type=house:zip=94110 type=house:zip=94117 type=house:zip=94122"},
+		{"price ~ zip:lat", intercept + "; zip:lat: zip=94110:lat zip=94117:lat zip=94122:lat"},
+		{"price ~ onehot(zip):lat + zip", intercept + "; linear: zip=94110 zip=94117 zip=94122; zip:lat: zip=94110:lat zip=94117:lat zip=94122:lat"},
+	} {
+		plan, fr, data := fit(t, c.formula, houses(60), frame.Options{})
+		set, err := plan.Features(fr, data, 1)
+		if err != nil {
+			t.Errorf("%s: %v", c.formula, err)
+			continue
+		}
+		if got := describe(set); got != c.want {
+			t.Errorf("%s\ngives %s\n want %s", c.formula, got, c.want)
+		}
+		if fr.Target.Expr.Column != "price" {
+			t.Errorf("%s: target %v", c.formula, fr.Target.Expr)
+		}
+		again, err := Parse(plan.String(), houses(1).Schema(), Options{})
+		if err != nil || again.String() != plan.String() {
+			t.Errorf("%s: printed as %s, which reads %v (%v)", c.formula, plan, again, err)
+		}
+	}
+}
+
+func TestSegmentsByHand(t *testing.T) {
+	const intercept = "(intercept): (intercept)"
+	for _, c := range []struct{ formula, want string }{
+		{"", intercept + "; linear: x1 x2 x3 x4 x5"},
+		{"label ~ .", intercept + "; linear: x1 x2 x3 x4 x5"},
+		{". - x2 + x3 - x5", intercept + "; linear: x1 x3 x4"},
+		{"x3 + . + x1", intercept + "; linear: x1 x2 x3 x4 x5"},
+		{"x4 + square(x2)", intercept + "; linear: x4 square(x2)"},
+		{"x4 + x2:x1", intercept + "; linear: x4; x2:x1: x2:x1"},
+		{"rbf(., n=2)", intercept + "; rbf(.): 4 weights"},
+		{"rbf(. - x1 - x2, x1, n=2, lengthscale=[1, 2, 3, 4])", intercept + "; rbf(. - x1 - x2, x1): 4 weights"},
+		{"poly(., 1) - x3", intercept + "; poly(., 1): x1 x2 x4 x5"},
+		{"radial(., centres=2)", intercept + "; radial(.): 2 weights"},
+		{". + offset(x2)", intercept + "; linear: x1 x3 x4 x5"},
+	} {
+		plan, fr, data := fit(t, c.formula, libsvm(40), frame.Options{})
+		set, err := plan.Features(fr, data, 1)
+		if err != nil {
+			t.Errorf("%s: %v", c.formula, err)
+			continue
+		}
+		if got := describe(set); got != c.want {
+			t.Errorf("%s\ngives %s\n want %s", c.formula, got, c.want)
+		}
+		if fr.Target.Mode != frame.Classes || plan.Frame.Target.Column != "label" {
+			t.Errorf("%s: target %+v", c.formula, fr.Target)
+		}
+	}
+}
+
+// x1 as a dense input and x1 out of the segment are the same feature.
+func TestSegmentEqualsNamedColumns(t *testing.T) {
+	source := libsvm(30)
+	designs := make([][]float64, 2)
+	for k, text := range []string{".", "x1 + x2 + x3 + x4 + x5"} {
+		plan, fr, data := fit(t, text, source, frame.Options{})
+		set, err := plan.Features(fr, data, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var batch credence.Batch
+		if err := data.Read(&batch, 0, data.Rows()); err != nil {
+			t.Fatal(err)
+		}
+		var phi credence.Design
+		set.Transform(credence.NewWorkspace(1), &phi, &batch)
+		w := []float64{1, 10, 100, 1000, 1e4, 1e5}
+		designs[k] = make([]float64, 30)
+		phi.MulVec(designs[k], w)
+	}
+	for i := range designs[0] {
+		// The same six products, added in another order.
+		if math.Abs(designs[0][i]-designs[1][i]) > 1e-9 {
+			t.Fatalf("row %d gives %g from the segment and %g by name", i, designs[0][i], designs[1][i])
+		}
+	}
+}
+
+func TestDefaultsOfRandomFeatures(t *testing.T) {
+	for _, c := range []struct {
+		rows, weights int
+	}{{5000, 1000}, {5001, 2000}} {
+		plan, fr, data := fit(t, "price ~ 0 + matern52(lat, lon)", houses(c.rows), frame.Options{})
+		set, err := plan.Features(fr, data, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set.Weights() != c.weights {
+			t.Errorf("%d rows give %d weights, want %d", c.rows, set.Weights(), c.weights)
+		}
+		term := set.Terms()[0].(*feature.RandomFourier)
+		if term.Sampling != feature.Orthogonal || term.Lengthscale.Shared || term.Lengthscale.State != credence.Learned || term.Lengthscale.NoPrior {
+			t.Errorf("defaults are %+v", term.Lengthscale)
+		}
+	}
+}
+
+func TestArgumentsReachTheFeatures(t *testing.T) {
+	files := func(path string) ([]byte, error) {
+		if path != "w.csv" {
+			return nil, fmt.Errorf("no such file")
+		}
+		return []byte("lon, lat\n1,2\n3,4\n"), nil
+	}
+	source := houses(30)
+	plan, err := Parse("price ~ rbf(lat, lon, lengthscale=~[0.9, 1.4], lengthscale_prior=none, n=5) + laplacian(lat, ard=false, n=2, lengthscale=3)"+
+		" + cauchy(lat, lon, frequencies=@w.csv) + rbf(rooms, kind=iid, n=3)", source.Schema(), Options{ReadFile: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fr, err := frame.Fit(&plan.Frame, source, frame.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := plan.Features(fr, nil, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := set.Terms()
+	first, second, third, fourth := terms[1].(*feature.RandomFourier), terms[2].(*feature.RandomFourier), terms[3].(*feature.RandomFourier), terms[4].(*feature.RandomFourier)
+	if l := first.Lengthscale; !slices.Equal(l.Values, []float64{0.9, 1.4}) || l.State != credence.Guess || !l.NoPrior || l.Shared || len(first.Frequencies) != 10 {
+		t.Errorf("rbf: %+v", first)
+	}
+	if l := second.Lengthscale; !slices.Equal(l.Values, []float64{3}) || l.State != credence.Held || l.NoPrior || !l.Shared || second.Sampling != feature.IID || second.Kernel != feature.Laplacian {
+		t.Errorf("laplacian: %+v", second)
+	}
+	if !third.Given || !slices.Equal(third.Frequencies, []float64{2, 1, 4, 3}) {
+		t.Errorf("cauchy, whose header is in another order: %+v", third)
+	}
+	if fourth.Sampling != feature.IID || fourth.Given || len(fourth.Frequencies) != 3 {
+		t.Errorf("rbf of one column: %+v", fourth)
+	}
+	again, err := plan.Features(fr, nil, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again.Terms()[1].(*feature.RandomFourier).Frequencies, first.Frequencies) {
+		t.Error("the same seed drew other frequencies")
+	}
+	other, err := plan.Features(fr, nil, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(other.Terms()[1].(*feature.RandomFourier).Frequencies, first.Frequencies) {
+		t.Error("another seed drew the same frequencies")
+	}
+}
+
+func TestCentresAreRowsOfTheData(t *testing.T) {
+	source := houses(3000)
+	plan, fr, data := fit(t, "price ~ radial(lat, rooms, centres=40) + sigmoid(rooms)", source, frame.Options{Raw: true})
+	set, err := plan.Features(fr, data, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	centres := set.Terms()[1].(*feature.Radial).Centres
+	seen := map[float64]bool{}
+	for k := range 40 {
+		lat, rooms := centres[2*k], centres[2*k+1]
+		if !slices.ContainsFunc(source.rows, func(row []float64) bool { return row[1] == lat && row[3] == rooms }) {
+			t.Errorf("centre (%g, %g) is no row", lat, rooms)
+		}
+		if seen[lat] {
+			t.Errorf("centre (%g, %g) stands twice", lat, rooms)
+		}
+		seen[lat] = true
+	}
+	// rooms has seven values: fifty centres by default come down to these.
+	rooms := slices.Sorted(slices.Values(set.Terms()[2].(*feature.Sigmoid).Centres))
+	if !slices.Equal(rooms, []float64{1, 2, 3, 4, 5, 6, 7}) {
+		t.Errorf("centres of a column with seven values are %v", rooms)
+	}
+	plan, fr, data = fit(t, "price ~ radial(rooms, centres=8)", source, frame.Options{Raw: true})
+	if _, err := plan.Features(fr, data, 3); err == nil || err.Error() != "formula: radial(rooms): only 7 different rows were found for 8 centres: ask for fewer" {
+		t.Errorf("eight centres out of seven values: %v", err)
+	}
+}
+
+func TestIndicatorsAreLinear(t *testing.T) {
+	source := houses(30)
+	source.rows[4][1] = math.NaN()
+	plan, fr, data := fit(t, "price ~ poly(lat, 2) + zip", source, frame.Options{Missing: frame.Indicator})
+	set, err := plan.Features(fr, data, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := describe(set); !strings.Contains(got, "linear: lat_missing zip=94110 zip=94117 zip=94122") {
+		t.Errorf("features are %s", got)
+	}
+}
+
+func TestTargetsOfFormulas(t *testing.T) {
+	schema := houses(1).Schema()
+	odd := &credence.Schema{Columns: []credence.Column{{Name: "my price"}, {Name: "x"}}}
+	for _, c := range []struct {
+		text, target string
+		schema       *credence.Schema
+		want         string
+	}{
+		{"lat", "price", schema, "price ~ lat"},
+		{"", "price", schema, "price ~ ."},
+		{"", "log(price)", schema, "log(price) ~ ."},
+		{"price ~ lat", "price", schema, "price ~ lat"},
+		{"log(price) ~ lat", "log(price)", schema, "log(price) ~ lat"},
+		{"", "my price", odd, "`my price` ~ ."},
+		{"`my price` ~ x", "my price", odd, "`my price` ~ x"},
+		{"", "", libsvm(1).Schema(), "label ~ ."},
+	} {
+		plan, err := Parse(c.text, c.schema, Options{Target: c.target})
+		if err != nil {
+			t.Errorf("%q with --target %q: %v", c.text, c.target, err)
+			continue
+		}
+		if plan.String() != c.want {
+			t.Errorf("%q with --target %q is %s, want %s", c.text, c.target, plan, c.want)
+		}
+	}
+}

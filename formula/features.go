@@ -1,0 +1,109 @@
+package formula
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/frame"
+)
+
+// The default number of frequencies of random features.
+const (
+	fewFrequencies  = 500
+	manyFrequencies = 1000 // above manyRows rows
+	manyRows        = 5000
+)
+
+// NeedsData reports whether Features reads data: radial and sigmoid take their
+// centres from it.
+func (p *Plan) NeedsData() bool {
+	for i := range p.functions {
+		if k := p.functions[i].kind; k == "radial" || k == "sigmoid" {
+			return true
+		}
+	}
+	return false
+}
+
+// Features makes the features of the formula for a frame that Fit made from the
+// plan's. data are the frame's training rows; they may be nil unless NeedsData.
+// Random parts depend on the seed and on the place of their term alone.
+func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feature.Set, error) {
+	in := Inputs(fr)
+	if len(fr.Inputs) < len(p.Frame.Inputs) || fr.Sparse > 0 != p.Frame.Sparse {
+		return nil, fmt.Errorf("formula: the frame has %d inputs and the formula %d: fit the frame to the formula's plan", len(fr.Inputs), len(p.Frame.Inputs))
+	}
+	var terms []feature.Term
+	if p.Intercept {
+		terms = append(terms, &feature.Intercept{})
+	}
+	linear := append([]int(nil), p.linear...)
+	for i := len(p.Frame.Inputs); i < len(fr.Inputs); i++ { // indicators of missing values
+		linear = append(linear, i)
+	}
+	if len(linear) > 0 || p.segment {
+		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
+	}
+	if p.NeedsData() && data == nil {
+		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data: give the training rows")
+	}
+	for i := range p.functions {
+		term, err := p.functions[i].term(&in, fr, data, seed, uint64(i))
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, term)
+	}
+	return feature.New(in, terms...)
+}
+
+// Inputs describes the inputs of a frame for features.
+func Inputs(fr *frame.Frame) feature.Inputs {
+	in := feature.Inputs{Segment: fr.Sparse}
+	for _, input := range fr.Inputs {
+		in.Dense = append(in.Dense, feature.Input{
+			Column: credence.Column{Name: input.Name, Kind: input.Kind, Levels: input.Levels},
+			Center: input.Center, Scale: input.Scale,
+		})
+	}
+	return in
+}
+
+// term makes the feature of one function, the place-th of the formula.
+func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data, seed, place uint64) (feature.Term, error) {
+	switch f.kind {
+	case "interaction":
+		return &feature.Interaction{Name: f.label, Inputs: f.inputs}, nil
+	case "onehot":
+		return &feature.OneHot{Name: f.label, Input: f.inputs[0]}, nil
+	case "poly":
+		return &feature.Polynomial{Name: f.label, Inputs: f.inputs, Degree: f.degree}, nil
+	case "radial", "sigmoid":
+		centres, err := f.centres(data, credence.Stream(seed, "centres", place))
+		if err != nil {
+			return nil, err
+		}
+		bumps := feature.Bumps{Name: f.label, Inputs: f.inputs, Lengthscale: f.lengthscale, Centres: centres}
+		if f.kind == "radial" {
+			return &feature.Radial{Bumps: bumps}, nil
+		}
+		return &feature.Sigmoid{Bumps: bumps}, nil
+	}
+	term := &feature.RandomFourier{
+		Name: f.label, Kernel: feature.Kernel(f.kind), Sampling: f.sampling,
+		Inputs: f.inputs, Segment: f.segment, Without: f.without, Lengthscale: f.lengthscale,
+	}
+	if f.frequencies != nil {
+		term.Given, term.Frequencies = true, f.frequencies
+		return term, nil
+	}
+	n := f.count
+	if n == 0 {
+		n = fewFrequencies
+		if fr.Rows > manyRows {
+			n = manyFrequencies
+		}
+	}
+	return term.Draw(in, n, credence.Stream(seed, "frequencies", place))
+}

@@ -1,0 +1,113 @@
+package formula
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/spec"
+)
+
+func segmentExpr(k int) frame.Expr { return frame.Column(segmentName(k)) }
+
+// readFrequencies reads frequencies=@file.csv: a row for each frequency, a
+// column for each of the function's columns, in their order or, if the header
+// names them all, in that of the header.
+func (c *compiler) readFrequencies(f *function, node spec.Argument, path string) ([]float64, error) {
+	content, err := c.options.ReadFile(path)
+	if err != nil {
+		return nil, c.formula.Errorf(node, "the frequencies cannot be read: %v", err).WithRemedy("check the path")
+	}
+	names := make([]string, 0, f.dimension(c.schema.Sparse))
+	for _, i := range f.inputs {
+		names = append(names, c.plan.Frame.Inputs[i].String())
+	}
+	for k := range c.schema.Sparse {
+		if f.segment && !slices.Contains(f.without, int32(k)) {
+			names = append(names, segmentName(k))
+		}
+	}
+	values, line, err := parseFrequencies(content, names)
+	if err != nil {
+		place := path
+		if line > 0 {
+			place = fmt.Sprintf("%s:%d", path, line)
+		}
+		return nil, c.formula.Errorf(node, "%s: %v", place, err).
+			WithRemedy("write one frequency in a line, %d %s separated by commas, with or without a header", len(names), plural(len(names), "number", "numbers"))
+	}
+	return values, nil
+}
+
+// parseFrequencies returns the frequencies in the order of names, or the line
+// that is wrong.
+func parseFrequencies(content []byte, names []string) (values []float64, line int, err error) {
+	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(content, []byte("\ufeff"))))
+	reader.FieldsPerRecord = -1
+	reader.TrimLeadingSpace = true
+	reader.ReuseRecord = true
+	order := make([]int, len(names)) // of the file's columns in names
+	for j := range order {
+		order[j] = j
+	}
+	for first := true; ; first = false {
+		record, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			var wrong *csv.ParseError
+			if errors.As(err, &wrong) {
+				return nil, wrong.Line, wrong.Err
+			}
+			return nil, 0, err
+		}
+		line, _ := reader.FieldPos(0)
+		if len(record) != len(names) {
+			return nil, line, fmt.Errorf("%d %s where %d are needed", len(record), plural(len(record), "number", "numbers"), len(names))
+		}
+		row := make([]float64, len(names))
+		for j, field := range record {
+			v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+			if first && err != nil && !errors.Is(err, strconv.ErrRange) {
+				order, row = header(record, names, order), nil
+				break
+			}
+			if err != nil || !finite(v) {
+				return nil, line, fmt.Errorf("%q is not a finite number", field)
+			}
+			row[order[j]] = v
+		}
+		values = append(values, row...)
+	}
+	if len(values) == 0 {
+		return nil, 0, errors.New("the file holds no frequency")
+	}
+	return values, 0, nil
+}
+
+// header returns where in names each column of the file belongs, if the header
+// consists of just these names, and otherwise the order as it is.
+func header(record, names []string, order []int) []int {
+	found := make([]int, len(names))
+	for j, field := range record {
+		found[j] = slices.Index(names, strings.TrimSpace(field))
+		if found[j] < 0 || slices.Contains(found[:j], found[j]) {
+			return order
+		}
+	}
+	return found
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

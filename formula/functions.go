@@ -1,0 +1,206 @@
+package formula
+
+import (
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/spec"
+)
+
+// function is a compiled term that is a block of its own.
+type function struct {
+	kind    string // the function's name, or "interaction"
+	node    spec.Node
+	label   string
+	inputs  []int // of the frame
+	segment bool  // the sparse segment takes part, after the inputs
+	without []int32
+
+	degree      int                 // poly
+	count       int                 // frequencies or centres; 0 means the default
+	sampling    feature.Sampling    // random features
+	lengthscale feature.Lengthscale // random features and bumps
+	frequencies []float64           // given by the user, else nil
+}
+
+// dimension is the number of columns that the function takes.
+func (f *function) dimension(segment int) int {
+	d := len(f.inputs)
+	if f.segment {
+		d += segment - len(f.without)
+	}
+	return d
+}
+
+// newFunction starts a function term; its name is the call without key=value
+// arguments.
+func newFunction(call spec.Call) function {
+	bare := call
+	bare.Named = nil
+	return function{kind: call.Name, node: call, label: bare.String()}
+}
+
+func (c *compiler) oneHot(call spec.Call) error {
+	a := spec.NewArguments(call, c.formula.Source)
+	args := a.Positional()
+	if err := a.Finish(); err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return c.formula.Errorf(call, "onehot takes one column, not %d", len(args)).WithRemedy("write onehot(zip), once for each column")
+	}
+	column, ok := args[0].(spec.Column)
+	if !ok {
+		return c.formula.Errorf(args[0], "onehot takes a column as it is, not %s", clip(args[0])).WithRemedy("write onehot(zip), once for each column")
+	}
+	e, kind, err := c.expression(column)
+	if err == nil {
+		err = c.notTarget(column, e)
+	}
+	if err != nil {
+		return err
+	}
+	if kind != credence.Category {
+		return c.formula.Errorf(column, "%s is a %s, not a category", column, kind).
+			WithRemedy("declare it with --types %s=category, or use it as a plain column", column.Name)
+	}
+	f := newFunction(call)
+	f.inputs = []int{c.input(e)}
+	c.plan.functions = append(c.plan.functions, f)
+	return nil
+}
+
+// mostDegree bounds poly: a power of 20 of a scaled input spans 20 decades.
+const mostDegree = 20
+
+func (c *compiler) poly(call spec.Call) error {
+	a := spec.NewArguments(call, c.formula.Source)
+	args := a.Positional()
+	degree := a.Int("degree", 0, spec.Between(1, mostDegree))
+	if !a.Has("degree") {
+		if len(args) < 2 {
+			a.Errorf(call, "poly needs columns and a degree").WithRemedy("write such as poly(x, 3)")
+		} else {
+			degree, _ = a.Whole("the degree", args[len(args)-1], spec.Between(1, mostDegree))
+			args = args[:len(args)-1]
+		}
+	}
+	if err := a.Finish(); err != nil {
+		return err
+	}
+	f := newFunction(call)
+	f.degree = degree
+	if err := c.takeDense(&f, call, args); err != nil {
+		return err
+	}
+	c.plan.functions = append(c.plan.functions, f)
+	return nil
+}
+
+// takeDense gives f its columns, those of the sparse segment as dense inputs.
+func (c *compiler) takeDense(f *function, call spec.Call, args []spec.Expr) error {
+	inputs, segment, without, err := c.group(call, args)
+	if err != nil {
+		return err
+	}
+	if segment {
+		for k := range c.schema.Sparse {
+			if !slices.Contains(without, int32(k)) {
+				inputs = append(inputs, c.input(segmentExpr(k)))
+			}
+		}
+	}
+	f.inputs = inputs
+	return nil
+}
+
+func (c *compiler) bumps(call spec.Call) error {
+	a := spec.NewArguments(call, c.formula.Source)
+	f := newFunction(call)
+	args := a.Positional()
+	f.count = a.Int("centres", 0, spec.Between(1, mostCentres))
+	if err := c.takeDense(&f, call, args); err != nil {
+		return err
+	}
+	c.lengthscale(&f, a)
+	if err := a.Finish(); err != nil {
+		return err
+	}
+	c.plan.functions = append(c.plan.functions, f)
+	return nil
+}
+
+// mostFrequencies bounds n=, whose double is the number of weights.
+const mostFrequencies = 1 << 20
+
+func (c *compiler) fourier(call spec.Call) error {
+	a := spec.NewArguments(call, c.formula.Source)
+	f := newFunction(call)
+	args := a.Positional()
+	f.count = a.Int("n", 0, spec.Between(1, mostFrequencies))
+	samplings := []string{string(feature.IID), string(feature.Orthogonal), "fastfood"}
+	kind, hasKind := a.Argument("kind")
+	f.sampling = feature.Sampling(a.Word("kind", string(feature.Kernel(call.Name).DefaultSampling()), samplings...))
+	var err error
+	if f.inputs, f.segment, f.without, err = c.group(call, args); err != nil {
+		return err
+	}
+	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
+	c.lengthscale(&f, a)
+	path := a.File("frequencies")
+	if err := a.Finish(); err != nil {
+		return err
+	}
+	if f.sampling == "fastfood" {
+		return c.unsupported(kind, "kind=fastfood is")
+	}
+	if f.sampling == feature.Orthogonal && feature.Kernel(call.Name).DefaultSampling() != feature.Orthogonal {
+		return c.formula.Errorf(kind, "orthogonal frequencies are not defined for %s, a product over its columns", call.Name).WithRemedy("write kind=iid")
+	}
+	if path != "" {
+		given, _ := a.Argument("frequencies")
+		if n, ok := a.Argument("n"); ok {
+			return c.formula.Errorf(n, "n= is the number of rows of frequencies=").WithRemedy("leave out n=")
+		}
+		if hasKind {
+			return c.formula.Errorf(kind, "kind= says how to draw frequencies, and frequencies= gives them").WithRemedy("leave out one of the two")
+		}
+		if f.frequencies, err = c.readFrequencies(&f, given, path); err != nil {
+			return err
+		}
+	}
+	c.plan.functions = append(c.plan.functions, f)
+	return nil
+}
+
+// lengthscale reads lengthscale=, ard= and lengthscale_prior=.
+func (c *compiler) lengthscale(f *function, a *spec.Arguments) {
+	s := a.Settings("lengthscale", spec.Positive())
+	shared := !a.Bool("ard", true)
+	prior := a.Word("lengthscale_prior", "normal", "none", "normal")
+	f.lengthscale = feature.Lengthscale{
+		Values: s.Values, State: state(s.State), Shared: shared, NoPrior: prior == "none",
+	}
+	if len(s.Values) < 2 {
+		return
+	}
+	written, _ := a.Argument("lengthscale")
+	switch d := f.dimension(c.schema.Sparse); {
+	case shared:
+		a.Errorf(written.Value, "ard=false means one lengthscale, not %d", len(s.Values)).WithRemedy("write a single number, or leave out ard=false")
+	case len(s.Values) != d:
+		a.Errorf(written.Value, "%d lengthscales are given for %d columns", len(s.Values), d).WithRemedy("give %d, or a single one for all", d)
+	}
+}
+
+// state takes the syntax's word for how a parameter was written to the model's.
+func state(s spec.State) credence.State {
+	switch s {
+	case spec.Guess:
+		return credence.Guess
+	case spec.Held:
+		return credence.Held
+	}
+	return credence.Learned
+}

@@ -1,0 +1,329 @@
+package formula
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/spec"
+)
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// term compiles one summand that is put in.
+func (c *compiler) term(e spec.Expr) error {
+	switch e := e.(type) {
+	case spec.Number:
+		c.plan.Intercept = e.Value == 1
+		return nil
+	case spec.Column:
+		x, _, err := c.expression(e)
+		if err == nil {
+			err = c.notTarget(e, x)
+		}
+		if err == nil {
+			c.addLinear(x)
+		}
+		return err
+	case spec.Dot:
+		return c.addDot(e)
+	case spec.Call:
+		return c.call(e)
+	case spec.Binary:
+		if e.Op == spec.Plus {
+			if err := c.term(e.Left); err != nil {
+				return err
+			}
+			return c.term(e.Right)
+		}
+		return c.products(e)
+	}
+	return c.formula.Errorf(e, "%s is not a term", clip(e)).WithRemedy("write a column, a function of columns, or an interaction a:b")
+}
+
+// addDot puts every other column into the linear block.
+func (c *compiler) addDot(e spec.Dot) error {
+	if len(c.dot) == 0 && c.schema.Sparse == 0 {
+		return c.formula.Errorf(e, ". stands for no column: there is none besides those with another role").
+			WithRemedy("write 1 for a model of the intercept alone")
+	}
+	for _, name := range c.dot {
+		c.addLinear(frame.Column(name))
+	}
+	if c.schema.Sparse > 0 && !c.block {
+		c.block, c.plan.segment, c.plan.Frame.Sparse = true, true, true
+		// Columns of the segment that were named before are in it twice otherwise.
+		c.plan.linear = slices.DeleteFunc(c.plan.linear, func(i int) bool {
+			input := c.plan.Frame.Inputs[i]
+			return len(input.Steps) == 0 && c.dense(input.Column) < 0
+		})
+	}
+	return nil
+}
+
+// functionNames are the functions that make terms, in the order of messages.
+func functionNames() []string {
+	return []string{"poly", "radial", "sigmoid", "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52",
+		"onehot", "offset", "weight", "log", "sqrt", "exp", "square", "center", "scale"}
+}
+
+// later are functions that the language has and this version does not.
+func later() []string { return []string{"spectral", "hsgp", "hash"} }
+
+func known(name string) bool {
+	return slices.Contains(functionNames(), name) || slices.Contains(later(), name)
+}
+
+func unknownFunction(source string, call spec.Call) error {
+	at := call
+	at.Length = len(call.Name) // point at the name
+	return spec.Errorf(source, at, "there is no function %q", call.Name).
+		WithRemedy("the functions are %s", strings.Join(functionNames(), ", ")).DidYouMean(call.Name, functionNames())
+}
+
+// call compiles a function that is a term.
+func (c *compiler) call(call spec.Call) error {
+	if _, ok := transform(call.Name); ok {
+		e, _, err := c.expression(call)
+		if err == nil {
+			err = c.notTarget(call, e)
+		}
+		if err == nil {
+			c.addLinear(e)
+		}
+		return err
+	}
+	switch call.Name {
+	case "offset", "weight":
+		return nil // the first pass did it
+	case "onehot":
+		return c.oneHot(call)
+	case "poly":
+		return c.poly(call)
+	case "radial", "sigmoid":
+		return c.bumps(call)
+	case "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52":
+		return c.fourier(call)
+	}
+	if slices.Contains(later(), call.Name) {
+		return c.unsupported(call, call.Name+"(…) is")
+	}
+	return unknownFunction(c.formula.Source, call)
+}
+
+// unsupported refuses what the language has and this version does not.
+func (c *compiler) unsupported(node spec.Node, what string) error {
+	return c.formula.Errorf(node, "%s not supported in this version", what)
+}
+
+// products compiles interactions and crosses.
+func (c *compiler) products(e spec.Binary) error {
+	products, err := c.expand(e)
+	if err != nil {
+		return err
+	}
+	for _, product := range products {
+		if len(product) == 1 {
+			c.addLinear(product[0])
+			continue
+		}
+		k := productKey(product)
+		if c.product[k] || c.cut[k] {
+			continue
+		}
+		c.product[k] = true
+		f := function{kind: "interaction", node: e}
+		names := make([]string, len(product))
+		for i, x := range product {
+			f.inputs = append(f.inputs, c.input(x))
+			names[i] = x.String()
+		}
+		f.label = strings.Join(names, ":")
+		c.plan.functions = append(c.plan.functions, f)
+	}
+	return nil
+}
+
+// productKey identifies a product whatever the order of its factors.
+func productKey(product []frame.Expr) string {
+	keys := make([]string, len(product))
+	for i, x := range product {
+		keys[i] = key(x)
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, "\x00:")
+}
+
+// expand multiplies an expression out to products of columns, each of at least
+// one factor.
+func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
+	switch e := e.(type) {
+	case spec.Column:
+		return c.factor(e, e)
+	case spec.Dot:
+		if c.schema.Sparse > 0 {
+			return nil, c.formula.Errorf(e, ". holds a sparse segment, which cannot be part of an interaction").WithRemedy("name the columns")
+		}
+		var all [][]frame.Expr
+		for _, name := range c.dot {
+			all = append(all, []frame.Expr{frame.Column(name)})
+		}
+		return all, nil
+	case spec.Call:
+		if e.Name == "onehot" && len(e.Args) == 1 && len(e.Named) == 0 {
+			return c.factor(e, e.Args[0])
+		}
+		if _, ok := transform(e.Name); ok {
+			return c.factor(e, e)
+		}
+		if slices.Contains(later(), e.Name) {
+			return nil, c.unsupported(e, e.Name+"(…) is")
+		}
+		if isKernel(e.Name) {
+			return nil, c.unsupported(e, "products with kernels are")
+		}
+		if known(e.Name) {
+			return nil, c.formula.Errorf(e, "%s(…) cannot be part of an interaction", e.Name).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")
+		}
+		return nil, unknownFunction(c.formula.Source, e)
+	case spec.Binary:
+		left, err := c.expand(e.Left)
+		if err != nil {
+			return nil, err
+		}
+		right, err := c.expand(e.Right)
+		if err != nil {
+			return nil, err
+		}
+		return c.combine(e, left, right)
+	}
+	return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", clip(e)).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")
+}
+
+// factor is a single column of a product. node is what the formula writes for it.
+func (c *compiler) factor(node, e spec.Expr) ([][]frame.Expr, error) {
+	x, _, err := c.expression(e)
+	if err == nil {
+		err = c.notTarget(node, x)
+	}
+	return [][]frame.Expr{{x}}, err
+}
+
+// combine applies an operator to two sums of products.
+func (c *compiler) combine(e spec.Binary, left, right [][]frame.Expr) ([][]frame.Expr, error) {
+	if len(left)*len(right) > MostProducts || len(left)+len(right) > MostProducts {
+		return nil, c.formula.Errorf(e, "this multiplies out to more than %d interactions", MostProducts).WithRemedy("name fewer columns")
+	}
+	switch e.Op {
+	case spec.Plus:
+		return append(left, right...), nil
+	case spec.Minus:
+		out := map[string]bool{}
+		for _, product := range right {
+			out[productKey(product)] = true
+		}
+		return slices.DeleteFunc(left, func(product []frame.Expr) bool { return out[productKey(product)] }), nil
+	}
+	var all [][]frame.Expr
+	if e.Op == spec.Cross {
+		all = append(append(all, left...), right...)
+	}
+	for _, a := range left {
+		for _, b := range right {
+			twice := slices.ContainsFunc(a, func(x frame.Expr) bool {
+				return slices.ContainsFunc(b, func(y frame.Expr) bool { return key(x) == key(y) })
+			})
+			if !twice {
+				all = append(all, append(slices.Clone(a), b...))
+			} else if len(left) == 1 && len(right) == 1 {
+				return nil, c.formula.Errorf(e, "%s multiplies a column with itself", clip(e)).WithRemedy("write square(x) or poly(x, 2) for powers")
+			}
+		}
+	}
+	return all, nil
+}
+
+func isKernel(name string) bool {
+	return slices.Contains([]string{"rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52"}, name)
+}
+
+// group compiles the columns that a function takes: names, transforms, ".", and ". - a".
+func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segment bool, without []int32, err error) {
+	if len(args) == 0 {
+		return nil, false, nil, c.formula.Errorf(call, "%s needs a column", call.Name).WithRemedy("write %s(x), or %s(.) for every other column of numbers", call.Name, call.Name)
+	}
+	var named []frame.Expr
+	left := map[string]bool{} // of the segment
+	for _, arg := range args {
+		out := map[string]bool{} // taken out of this "."
+		for {
+			minus, ok := arg.(spec.Binary)
+			if !ok || minus.Op != spec.Minus {
+				break
+			}
+			column, ok := minus.Right.(spec.Column)
+			if !ok {
+				return nil, false, nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example %s(. - a - b)", call.Name)
+			}
+			if _, err := c.column(column); err != nil {
+				return nil, false, nil, err
+			}
+			out[column.Name] = true
+			arg = minus.Left
+			if _, ok := arg.(spec.Column); ok {
+				return nil, false, nil, c.formula.Errorf(minus, "%s is a difference of columns", clip(minus)).WithRemedy("make it a column of its own, or write %s(. - %s) to leave one out", call.Name, column)
+			}
+		}
+		switch arg := arg.(type) {
+		case spec.Dot:
+			for _, name := range c.dot {
+				if !out[name] && c.schema.Columns[c.index[name]].Kind != credence.Category {
+					named = append(named, frame.Column(name))
+				}
+			}
+			segment = segment || c.schema.Sparse > 0
+			maps.Copy(left, out)
+		case spec.Binary:
+			return nil, false, nil, c.formula.Errorf(arg, "%s takes columns one by one", call.Name).WithRemedy("separate them by commas, or make %s a column of its own", clip(arg))
+		default:
+			e, kind, err := c.expression(arg)
+			if err == nil {
+				err = c.notTarget(arg, e)
+			}
+			if err != nil {
+				return nil, false, nil, err
+			}
+			if kind == credence.Category {
+				return nil, false, nil, c.formula.Errorf(arg, "%s is a category, and %s needs numbers", clip(arg), call.Name).WithRemedy("leave it out, or add onehot(%s) as a term", clip(arg))
+			}
+			named = append(named, e)
+		}
+	}
+	seen := map[string]bool{}
+	for _, e := range named {
+		if k := key(e); !seen[k] {
+			seen[k] = true
+			inputs = append(inputs, c.input(e))
+		}
+	}
+	if segment {
+		for k := range c.schema.Sparse {
+			name := segmentName(k)
+			if c.removed[name] || c.aside[name] || left[name] || seen[name] {
+				without = append(without, int32(k))
+			}
+		}
+		if columns := c.schema.Sparse - len(without); columns > MostSegmentInputs {
+			return nil, false, nil, c.formula.Errorf(call, "%s of %d sparse columns is more than the %d that it can take", call.Name, columns, MostSegmentInputs).
+				WithRemedy("name the columns")
+		}
+		segment = len(without) < c.schema.Sparse
+	}
+	if len(inputs) == 0 && !segment {
+		return nil, false, nil, c.formula.Errorf(call, "%s is left with no column of numbers", call.Name).WithRemedy("name one")
+	}
+	return inputs, segment, without, nil
+}
