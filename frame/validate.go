@@ -20,6 +20,27 @@ func (f *Frame) Needs(withTarget bool) []string {
 	return names
 }
 
+// Needs returns the columns of the plan; names such as x7 among them may mean
+// columns of a sparse segment.
+func (p *Plan) Needs() []string {
+	var names []string
+	add := func(expressions ...*Expr) {
+		for _, e := range expressions {
+			if e != nil && e.Column != "" && !slices.Contains(names, e.Column) {
+				names = append(names, e.Column)
+			}
+		}
+	}
+	add(p.Target, p.Weight, p.Trials)
+	for i := range p.Inputs {
+		add(&p.Inputs[i])
+	}
+	for i := range p.Offset {
+		add(&p.Offset[i])
+	}
+	return names
+}
+
 // Validate says what is wrong with a frame that was not made by [Fit], such as one read
 // from a file. Binding a frame that passes never panics.
 func (f *Frame) Validate() error {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/credence-ml/credence/spec"
+)
+
+// The exit codes, which scripts rely on.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitMisuse      = 2 // what can be decided without opening the data
+	exitInterrupted = 130
+)
+
+// misuse marks an error that can be decided without opening the data: flags,
+// grammar, unknown names of parts, a model that the engine refuses.
+type misuse struct{ error }
+
+func (m misuse) Unwrap() error { return m.error }
+
+// misused wraps a non-nil error as misuse.
+func misused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return misuse{err}
+}
+
+// exitCode is the code that a command ending in err exits with.
+func exitCode(err error) int {
+	var wrong misuse
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &wrong):
+		return exitMisuse
+	}
+	return exitFailed
+}
+
+// report prints err as one clear line, and below it, where the error is about a
+// place in a formula or spec, that text with a caret under the place.
+func report(w io.Writer, err error) {
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(w, "credence: interrupted; nothing was changed")
+		return
+	}
+	message := strings.TrimPrefix(err.Error(), "credence: ")
+	fmt.Fprintf(w, "credence: %s\n", strings.ReplaceAll(message, "\n", " "))
+	var place *spec.Error
+	if errors.As(err, &place) {
+		fmt.Fprintln(w, place.Caret())
+	}
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/spec"
+)
+
+// fitFlags are the flags of fit.
+type fitFlags struct {
+	dataFlags
+	formula  string
+	target   string
+	family   string
+	prior    string
+	engine   string
+	unseen   string
+	positive string
+	raw      bool
+	output   string
+}
+
+func (p *program) fitCommand() *cobra.Command {
+	var flags fitFlags
+	cmd := &cobra.Command{
+		Use:   "fit DATA...",
+		Short: "Fit a model to a table",
+		Long: `Fit learns a model from a table: a path, several, a glob, or - for standard input;
+.csv, .tsv, .libsvm or .parquet, each also .gz and .zst. Types are inferred from the
+first 10,000 rows. Without -o the fit is printed and nothing is saved.
+
+Formulas:   target ~ .                      every other column
+            log(price) ~ . - id             transforms; leave a column out
+            y ~ . + rbf(.)                  add a Gaussian process by random features
+            y ~ . + rbf(lat, lon, n=400) + matern32(age) + onehot(zip) + size:rooms
+            n ~ age + offset(log(exposure)) + weight(w)
+What you state is held; what you leave out is learned; ~ before a value makes it a
+starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
+		Example: `  credence fit houses.csv --target price
+  credence fit houses.csv --formula 'log(price) ~ . - id + rbf(lat, lon)' -o m.safetensors
+  credence fit train.libsvm.gz --family gaussian -o m.safetensors
+  cat rows.csv | credence fit - --target y --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.fit(cmd.Context(), args, &flags) },
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&flags.formula, "formula", "f", "", "the model; the default is every column")
+	f.StringVar(&flags.target, "target", "", "the target of a formula that names none")
+	f.StringVar(&flags.family, "family", "", "gaussian, bernoulli, … (default: by the target)")
+	f.StringVar(&flags.prior, "prior", "normal", "normal, normal(variance=1), normal(ard=true)")
+	f.StringVar(&flags.engine, "engine", "auto", "auto, or an engine with its options: exact(starts=5, draws=5)")
+	f.StringVar(&flags.unseen, "unseen", "error", "error or zero: what predictions do about categories that training did not see")
+	f.StringVar(&flags.positive, "positive", "", "the class that counts as positive, against all the rest")
+	f.BoolVar(&flags.raw, "raw", false, "do not centre and scale columns")
+	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
+	return cmd
+}
+
+func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {
+	start := time.Now()
+	job, err := p.newJob(flags)
+	if err != nil {
+		return err
+	}
+	fitted, err := job.run(ctx, paths)
+	if err != nil {
+		return err
+	}
+	result := newFitResult(fitted)
+	result.Seconds = time.Since(start).Seconds()
+	if flags.output != "" {
+		if err := modelfile.Save(flags.output, fitted); err != nil {
+			return err
+		}
+		result.Model = flags.output
+	}
+	if p.json {
+		return p.emit(result)
+	}
+	p.printFit(&result)
+	return nil
+}
+
+// job is a fit whose texts have been read and found sound, before any data are
+// opened.
+type job struct {
+	program *program
+	flags   *fitFlags
+	options dataset.Options
+	frame   frame.Options
+	family  formula.Family
+	prior   credence.Prior
+	engine  *engineChoice
+}
+
+// newJob checks everything that can be decided without the data.
+func (p *program) newJob(flags *fitFlags) (*job, error) {
+	j := &job{program: p, flags: flags}
+	var err error
+	if j.options, j.frame.Missing, err = flags.options(p); err != nil {
+		return nil, err
+	}
+	if j.frame.Unseen, err = parseUnseen(flags.unseen); err != nil {
+		return nil, err
+	}
+	j.frame.Raw, j.frame.Positive = flags.raw, flags.positive
+	if strings.TrimSpace(flags.formula) != "" {
+		if _, err := spec.ParseFormula(flags.formula); err != nil {
+			return nil, misused(fmt.Errorf("--formula: %w", err))
+		}
+	}
+	if j.family, err = formula.ParseFamily(flags.family); err != nil {
+		return nil, misused(fmt.Errorf("--family: %w", err))
+	}
+	if j.prior, err = formula.ParsePrior(flags.prior); err != nil {
+		return nil, misused(fmt.Errorf("--prior: %w", err))
+	}
+	if j.engine, err = parseEngine(flags.engine); err != nil {
+		return nil, err
+	}
+	if stated := j.family.Stated(); stated != nil {
+		if err := j.engine.check(stated, j.prior); err != nil {
+			return nil, misused(err)
+		}
+	}
+	return j, nil
+}
+
+// run fits the model to the files.
+func (j *job) run(ctx context.Context, paths []string) (*credence.Fitted, error) {
+	p := j.program
+	table, err := p.open(ctx, paths, j.options)
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	plan, err := formula.Parse(j.flags.formula, table.Schema(), formula.Options{Target: j.flags.target, Family: j.family})
+	if err != nil {
+		return nil, err
+	}
+	var columns []string
+	for _, name := range plan.Frame.Needs() {
+		if table.Schema().Index(name) >= 0 {
+			columns = append(columns, name)
+		}
+	}
+	source, err := table.Load(ctx, columns)
+	if err != nil {
+		return nil, err
+	}
+	p.describeTable(table, source)
+	return j.fitSource(ctx, plan, source)
+}
+
+// fitSource fits the model to rows that have been read.
+func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence.Source) (*credence.Fitted, error) {
+	p := j.program
+	fr, err := frame.Fit(&plan.Frame, source, j.family.Options(j.frame))
+	if err != nil {
+		return nil, err
+	}
+	family, err := j.family.Likelihood(fr)
+	if err != nil {
+		return nil, err
+	}
+	data, err := fr.Bind(source, true)
+	if err != nil {
+		return nil, err
+	}
+	features, err := plan.Features(fr, data, p.seed)
+	if err != nil {
+		return nil, err
+	}
+	model := credence.Model{Features: features, Likelihood: family, Prior: j.prior}
+	entry, why, err := j.engine.choose(model, data.Rows())
+	if err != nil {
+		return nil, err
+	}
+	p.say("model   %s   %v, %v prior", plan, family, j.prior)
+	if positive := fr.Target.Positive(); positive != "" {
+		p.say("target  %s: the positive class is %s", fr.TargetName(), positive)
+	}
+	p.say("engine  %s: %s", entry.name, why)
+	bar := p.progress("fitting")
+	engine, err := j.engine.build(p, entry, model, bar.step)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := engine.Fit(ctx, data)
+	bar.done()
+	if err != nil {
+		return nil, err
+	}
+	fitted.Frame = fr
+	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
+	fitted.Recipe = credence.Recipe{
+		Formula: plan.String(), Family: fmt.Sprint(family), Prior: j.prior.String(),
+		Engine: j.engine.text(entry), Seed: p.seed,
+	}
+	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
+	fitted.Report.Warnings = append(append([]string{}, fr.Warnings...), fitted.Report.Warnings...)
+	return fitted, nil
+}
+
+// describeTable tells how the data were understood.
+func (p *program) describeTable(table *dataset.Table, source credence.Source) {
+	schema := source.Schema()
+	var counts [3]int
+	for _, c := range schema.Columns {
+		counts[c.Kind]++
+	}
+	var parts []string
+	for kind, n := range counts {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, credence.Kind(kind)))
+		}
+	}
+	if schema.Sparse > 0 {
+		parts = append(parts, fmt.Sprintf("%d sparse", schema.Sparse))
+	}
+	p.say("data    %s: %d rows; columns used: %s", strings.Join(table.Files(), ", "), source.Rows(), strings.Join(parts, ", "))
+}
+
+// fitResult is the JSON object of fit.
+type fitResult struct {
+	Engine            string             `json:"engine"`
+	Family            string             `json:"family"`
+	Link              string             `json:"link,omitempty"`
+	Prior             string             `json:"prior"`
+	Formula           string             `json:"formula,omitempty"`
+	Rows              int                `json:"rows"`
+	Inputs            int                `json:"inputs"`
+	Weights           int                `json:"weights"`
+	Status            credence.Status    `json:"status"`
+	Iterations        int                `json:"iterations"`
+	Seconds           float64            `json:"seconds,omitempty"`
+	Evidence          *float64           `json:"evidence,omitempty"`
+	EvidencePenalised *float64           `json:"evidence_penalised,omitempty"`
+	ELBO              *float64           `json:"elbo,omitempty"`
+	Hyper             map[string]float64 `json:"hyper,omitempty"`
+	Selected          *int               `json:"selected,omitempty"`
+	Warnings          []string           `json:"warnings"`
+	Model             string             `json:"model,omitempty"`
+
+	hyper []credence.Value // in the order of the report
+}
+
+func newFitResult(fitted *credence.Fitted) fitResult {
+	r := fitted.Report
+	family := fitted.Members[0].Model.Likelihood
+	result := fitResult{
+		Engine: r.Engine, Family: familyName(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
+		Rows: r.Rows, Inputs: r.Inputs, Weights: r.Weights, Status: r.Status, Iterations: r.Iterations,
+		Evidence: r.Evidence, EvidencePenalised: r.EvidencePenalised, ELBO: r.ELBO,
+		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
+	}
+	if linked, ok := family.(interface{ LinkName() string }); ok {
+		result.Link = linked.LinkName()
+	}
+	if len(r.Hyper) > 0 {
+		result.Hyper = make(map[string]float64, len(r.Hyper))
+		for _, h := range r.Hyper {
+			result.Hyper[h.Name] = h.Value
+		}
+	}
+	return result
+}
+
+// familyName is the name of a family without its arguments.
+func familyName(family credence.Likelihood) string {
+	name, _, _ := strings.Cut(fmt.Sprint(family), "(")
+	return name
+}
+
+// printFit writes a fit for people.
+func (p *program) printFit(r *fitResult) {
+	if !p.quiet {
+		p.say("fit     %s, %s after %d iterations: %d rows, %d weights", r.Engine, r.Status, r.Iterations, r.Rows, r.Weights)
+		if r.Evidence != nil {
+			line := fmt.Sprintf("        log evidence %.4f", *r.Evidence)
+			if r.EvidencePenalised != nil && *r.EvidencePenalised != *r.Evidence {
+				line += fmt.Sprintf(" (with the priors of hyper-parameters %.4f)", *r.EvidencePenalised)
+			}
+			p.say("%s", line)
+		}
+		if r.ELBO != nil {
+			p.say("        evidence lower bound %.4f", *r.ELBO)
+		}
+		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+		for _, h := range r.hyper {
+			fmt.Fprintf(w, "        %s\t%s\n", h.Name, significant(h.Value))
+		}
+		w.Flush()
+		if r.Seconds > 0 {
+			p.say("        %.2f seconds", r.Seconds)
+		}
+		if r.Model != "" {
+			p.say("model   %s", r.Model)
+		}
+	}
+	for _, warning := range r.Warnings {
+		p.warn("%s", warning)
+	}
+}

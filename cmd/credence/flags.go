@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/frame"
+)
+
+// dataFlags say how files are read; every command that reads data has them.
+type dataFlags struct {
+	format    string
+	delimiter string
+	types     string
+	missing   []string
+	cache     string
+}
+
+// register adds the flags to a command.
+func (f *dataFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm or parquet; the default is found out by extension and content")
+	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; the default is found out`)
+	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
+	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default); anything else is a text that means missing, such as n/a")
+	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
+}
+
+// options returns what the flags say to package dataset, and the policy for
+// missing values.
+func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
+	options := dataset.Options{Format: f.format, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
+	switch f.format {
+	case "", "csv", "tsv", "libsvm", "svm", "parquet":
+	default:
+		return options, "", misused(fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm or parquet", f.format))
+	}
+	if f.format == "svm" {
+		options.Format = "libsvm"
+	}
+	switch {
+	case f.delimiter == "tab" || f.delimiter == `\t`:
+		options.Delimiter = '\t'
+	case len(f.delimiter) == 1:
+		options.Delimiter = f.delimiter[0]
+	case f.delimiter != "":
+		return options, "", misused(fmt.Errorf("--delimiter %q is not one character: use for example --delimiter ';' or --delimiter tab", f.delimiter))
+	}
+	var err error
+	if options.Types, err = dataset.ParseTypes(f.types); err != nil {
+		return options, "", misused(err)
+	}
+	policy := frame.Refuse
+	for _, item := range f.missing {
+		switch named := frame.Policy(strings.TrimSpace(item)); named {
+		case frame.Refuse, frame.Mean, frame.Indicator, frame.Drop:
+			if policy != frame.Refuse && policy != named {
+				return options, "", misused(fmt.Errorf("--missing %s and --missing %s contradict each other: keep one", policy, named))
+			}
+			policy = named
+		default:
+			options.MissingTokens = append(options.MissingTokens, item)
+		}
+	}
+	return options, policy, nil
+}
+
+// open opens the data and tells how they were understood.
+func (p *program) open(ctx context.Context, paths []string, options dataset.Options) (*dataset.Table, error) {
+	bar := p.progress("reading")
+	options.Progress = func(done dataset.Progress) { bar.bytes(done.Bytes, done.Total) }
+	table, err := dataset.Open(ctx, paths, options)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range table.Notes() {
+		if note.Column == "" {
+			p.say("note: %s", note.Text)
+		}
+	}
+	return table, nil
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/modelfile"
+)
+
+// scoringRows is how many rows are scored at a time.
+const scoringRows = 4096
+
+// scoreFlags are those of the commands that apply a model to data.
+type scoreFlags struct {
+	dataFlags
+	unseen string
+}
+
+func (f *scoreFlags) register(cmd *cobra.Command) {
+	f.dataFlags.register(cmd)
+	cmd.Flags().StringVar(&f.unseen, "unseen", "", "error or zero: what to do about categories that training did not see (default: as the model was fitted)")
+}
+
+// scorer applies a model to the rows of a table.
+type scorer struct {
+	program *program
+	fitted  *credence.Fitted
+	frame   *frame.Frame
+	table   *dataset.Table
+	source  credence.Source
+	bound   *frame.Bound
+}
+
+// newScorer binds a model to data. Columns named in keep are read as well.
+func (p *program) newScorer(ctx context.Context, model string, paths []string, flags *scoreFlags, withTarget func(*dataset.Table, *frame.Frame) bool, keep []string) (*scorer, error) {
+	options, policy, err := flags.options(p)
+	if err != nil {
+		return nil, err
+	}
+	unseen, err := parseUnseen(flags.unseen)
+	if err != nil {
+		return nil, err
+	}
+	s := &scorer{program: p}
+	if s.fitted, err = modelfile.Load(model); err != nil {
+		return nil, err
+	}
+	stored, ok := s.fitted.Frame.(*frame.Frame)
+	if !ok {
+		return nil, fmt.Errorf("%s holds no frame, so that it cannot be applied to a table: it was made by a program of its own", model)
+	}
+	changed := *stored
+	s.frame = &changed
+	if unseen != "" {
+		s.frame.Unseen = unseen
+	}
+	if policy != frame.Refuse {
+		s.frame.Missing = policy
+	}
+	options.Schema = &credence.Schema{Columns: s.frame.Columns(), Sparse: s.frame.SegmentWidth}
+	if s.table, err = p.open(ctx, paths, options); err != nil {
+		return nil, err
+	}
+	target := withTarget(s.table, s.frame)
+	columns, err := s.columns(target, keep)
+	if err == nil {
+		s.source, err = s.table.Load(ctx, columns)
+	}
+	if err == nil {
+		s.bound, err = s.frame.Rebind(s.source, target)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// close gives back what the table holds outside memory.
+func (s *scorer) close() { s.table.Close() }
+
+// columns returns the columns to be read: those of the model that the table must
+// have, and those to be kept.
+func (s *scorer) columns(withTarget bool, keep []string) ([]string, error) {
+	schema := s.table.Schema()
+	columns := []string{}
+	add := func(name string) {
+		for _, c := range columns {
+			if c == name {
+				return
+			}
+		}
+		columns = append(columns, name)
+	}
+	for _, name := range s.frame.Needs(withTarget) {
+		if schema.Index(name) < 0 {
+			return nil, fmt.Errorf("%s has no column %q, which the model needs: its columns are %s",
+				strings.Join(s.table.Files(), ", "), name, columnNames(schema))
+		}
+		add(name)
+	}
+	for _, name := range keep {
+		if schema.Index(name) < 0 {
+			return nil, fmt.Errorf("%s has no column %q to keep: its columns are %s",
+				strings.Join(s.table.Files(), ", "), name, columnNames(schema))
+		}
+		add(name)
+	}
+	return columns, nil
+}
+
+// columnNames lists the columns of a table, the first few of many.
+func columnNames(schema *credence.Schema) string {
+	var names []string
+	for i := range schema.Columns {
+		if i == 12 {
+			names = append(names, fmt.Sprintf("… (%d in all)", len(schema.Columns)))
+			break
+		}
+		names = append(names, schema.Columns[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// parseUnseen reads --unseen.
+func parseUnseen(text string) (frame.Unseen, error) {
+	switch text {
+	case "":
+		return "", nil
+	case "error":
+		return frame.RefuseUnseen, nil
+	case "zero":
+		return frame.Zero, nil
+	}
+	return "", misused(fmt.Errorf("--unseen %s is unknown: use error or zero", text))
+}
+
+// each scores all rows in order, in batches, calling visit with the batch and
+// the predictive distribution of its rows.
+func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *credence.Distribution) error) error {
+	ws := s.program.workspace()
+	bar := s.program.progress("scoring")
+	defer bar.done()
+	var batch credence.Batch
+	n := s.bound.Rows()
+	for first := 0; first < n; first += scoringRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.bound.Read(&batch, first, min(scoringRows, n-first)); err != nil {
+			return err
+		}
+		dist, err := s.fitted.Distribution(ws, &batch)
+		if err != nil {
+			return err
+		}
+		if err := visit(&batch, dist); err != nil {
+			return err
+		}
+		bar.set(int64(first), int64(n), "scoring")
+	}
+	counts := s.bound.Counts()
+	if counts.UnseenLevels > 0 {
+		s.program.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
+	}
+	if counts.UnseenFeatures > 0 {
+		s.program.warn("%d entries of features that training did not see were scored at their prior", counts.UnseenFeatures)
+	}
+	return nil
+}

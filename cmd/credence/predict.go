@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	scoreFlags
+	interval float64
+	latent   bool
+	density  bool
+	samples  int
+	keep     []string
+	output   string
+}
+
+func (p *program) predictCommand() *cobra.Command {
+	var flags predictFlags
+	cmd := &cobra.Command{
+		Use:   "predict MODEL DATA...",
+		Short: "Predict rows, with intervals",
+		Long: `Predict writes a table with one row for each row of the data, in their order:
+mean and sd of the predictive distribution of the target, and lower and upper, the
+ends of its central interval. For two classes, probability is that of the positive
+class. Predictions are of the target as the formula has it: of log(price) for a
+formula "log(price) ~ .".`,
+		Example: `  credence predict m.safetensors new.csv > predictions.csv
+  credence predict m.safetensors new.csv --interval 0.95 --keep id -o predictions.parquet`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.predict(cmd.Context(), args[0], args[1:], &flags)
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
+	f.BoolVar(&flags.latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
+	f.BoolVar(&flags.density, "density", false, "add log_density of the target, where the data have it")
+	f.IntVar(&flags.samples, "samples", 0, "add this many draws of the target, sample_1 and so on")
+	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy, in front")
+	f.StringVarP(&flags.output, "output", "o", "", "file to write, .csv or .parquet (default: CSV on standard output)")
+	return cmd
+}
+
+func (p *program) predict(ctx context.Context, model string, paths []string, flags *predictFlags) error {
+	if !(flags.interval > 0 && flags.interval < 1) {
+		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.interval))
+	}
+	if flags.samples < 0 {
+		return misused(fmt.Errorf("--samples %d is negative", flags.samples))
+	}
+	if p.json && flags.output == "" {
+		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
+	}
+	withTarget := func(table *dataset.Table, f *frame.Frame) bool {
+		return flags.density && f.Target != nil && table.Schema().Index(f.Target.Expr.Column) >= 0
+	}
+	s, err := p.newScorer(ctx, model, paths, &flags.scoreFlags, withTarget, flags.keep)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if flags.density && !s.bound.WithTarget() {
+		return fmt.Errorf("%s lacks the target %s, which --density needs: add it or leave --density out",
+			strings.Join(s.table.Files(), ", "), s.frame.TargetName())
+	}
+	write := func(w io.Writer) error {
+		out, err := newTableWriter(w, flags.output, s.predictionColumns(flags))
+		if err != nil {
+			return err
+		}
+		if err := s.predictAll(ctx, out, flags); err != nil {
+			return err
+		}
+		return out.close()
+	}
+	if flags.output == "" {
+		return write(p.out)
+	}
+	if err := atomicfile.Write(flags.output, write); err != nil {
+		return err
+	}
+	if p.json {
+		return p.emit(map[string]any{"rows": s.bound.Rows(), "output": flags.output})
+	}
+	p.say("%d predictions written to %s", s.bound.Rows(), flags.output)
+	return nil
+}
+
+// predictionColumns names the columns of the output in order.
+func (s *scorer) predictionColumns(flags *predictFlags) []outputColumn {
+	var columns []outputColumn
+	schema := s.source.Schema()
+	for _, name := range flags.keep {
+		kept := schema.Columns[schema.Index(name)]
+		columns = append(columns, outputColumn{name: name, levels: kept.Levels, text: kept.Kind == credence.Category})
+	}
+	add := func(names ...string) {
+		for _, name := range names {
+			columns = append(columns, outputColumn{name: name})
+		}
+	}
+	add("mean", "sd", "lower", "upper")
+	if s.binary() {
+		add("probability")
+	}
+	if flags.latent {
+		add("f_mean", "f_sd")
+	}
+	if flags.density {
+		add("log_density")
+	}
+	for k := range flags.samples {
+		add(fmt.Sprintf("sample_%d", k+1))
+	}
+	return columns
+}
+
+// binary says whether predictions are probabilities of a class.
+func (s *scorer) binary() bool {
+	_, binary := s.fitted.Members[0].Model.Likelihood.(likelihood.Bernoulli)
+	return binary
+}
+
+// predictAll writes the predictions of every row.
+func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predictFlags) error {
+	ws := s.program.workspace()
+	schema := s.source.Schema()
+	var chunk credence.Chunk
+	width := len(s.predictionColumns(flags))
+	binary := s.binary()
+	return s.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
+		n := rows.Rows()
+		if len(flags.keep) > 0 {
+			if err := s.source.Read(&chunk, rows.First, n); err != nil {
+				return err
+			}
+		}
+		cells := make([]float64, n*width)
+		failed := make([]error, n)
+		dist.Each(ws, func(i int) {
+			row := cells[i*width : i*width : (i+1)*width]
+			for _, name := range flags.keep {
+				row = append(row, chunk.Values.Row(i)[schema.Index(name)])
+			}
+			mean, variance := dist.Moments(i)
+			row = append(row, mean, math.Sqrt(variance),
+				dist.Quantile(i, (1-flags.interval)/2), dist.Quantile(i, (1+flags.interval)/2))
+			if binary {
+				row = append(row, mean)
+			}
+			if flags.latent {
+				mean, variance := dist.Latent(i)
+				row = append(row, mean, math.Sqrt(variance))
+			}
+			if flags.density {
+				row = append(row, dist.LogDensity(i, rows.Target[i]))
+			}
+			if flags.samples > 0 {
+				rng := credence.Stream(s.program.seed, "predict", uint64(rows.First+i))
+				for range flags.samples {
+					draw, err := dist.Sample(i, rng)
+					if err != nil {
+						failed[i] = err
+						return
+					}
+					row = append(row, draw)
+				}
+			}
+		})
+		for _, err := range failed {
+			if err != nil {
+				return err
+			}
+		}
+		return out.write(cells)
+	})
+}

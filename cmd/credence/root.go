@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/credence-ml/credence"
+)
+
+// streams are the standard streams of a run.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// program is what every command shares: the streams and the flags that all take.
+type program struct {
+	streams
+	json    bool
+	quiet   bool
+	seed    uint64
+	threads int
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	p := &program{streams: s}
+	root := p.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		report(s.err, err)
+	}
+	return exitCode(err)
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "credence",
+		Short: "Bayesian linear and generalised linear modelling at scale",
+		Long: `Credence fits Bayesian linear and generalised linear models to tables and streams,
+and answers with probabilities: for predictions, and for which features matter.
+
+    w ~ Prior      f = Φ(x) w      y ~ Family(f)            Model × Engine → Posterior
+
+Start with:
+
+    credence demo                                      every engine on data inside the binary
+    credence fit houses.csv --target price -o m.safetensors
+    credence predict m.safetensors new.csv --interval 0.9
+    credence evaluate m.safetensors test.csv
+    credence inspect m.safetensors --top 10
+
+Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opened; 130 interrupted.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return misused(fmt.Errorf("%w: see %s --help", err, cmd.CommandPath()))
+	})
+	flags := root.PersistentFlags()
+	flags.BoolVar(&p.json, "json", false, "one JSON object on standard output and nothing else")
+	flags.BoolVarP(&p.quiet, "quiet", "q", false, "no progress, and of the summary nothing but warnings")
+	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
+	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
+	root.AddCommand(p.commands()...)
+	for _, command := range root.Commands() {
+		// What is wrong with the arguments is known before any file is opened.
+		if check := command.Args; check != nil {
+			command.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return misused(fmt.Errorf("%w: see %s --help", err, cmd.CommandPath()))
+				}
+				return nil
+			}
+		}
+	}
+	return root
+}
+
+// workspace returns the workers of this run.
+func (p *program) workspace() *credence.Workspace { return credence.NewWorkspace(p.threads) }
+
+// say prints a line of the summary, unless the output is JSON or quiet.
+func (p *program) say(format string, args ...any) {
+	if !p.json && !p.quiet {
+		fmt.Fprintf(p.out, format+"\n", args...)
+	}
+}
+
+// warn prints a line to standard error.
+func (p *program) warn(format string, args ...any) {
+	fmt.Fprintf(p.err, "credence: warning: "+format+"\n", args...)
+}
+
+// emit prints v as one JSON object.
+func (p *program) emit(v any) error {
+	encoder := json.NewEncoder(p.out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// onTerminal says whether standard error is a terminal, where progress may be
+// drawn.
+func (p *program) onTerminal() bool {
+	file, ok := p.err.(*os.File)
+	return ok && !p.quiet && term.IsTerminal(int(file.Fd()))
+}

@@ -1,0 +1,42 @@
+package modelfile
+
+import (
+	"encoding/json"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/frame"
+)
+
+// format is the version of the document that this package writes. A reader
+// refuses a later one.
+const format = 1
+
+// metadataKey is the metadata entry that holds the document.
+const metadataKey = "credence"
+
+// document is the JSON of a model file.
+type document struct {
+	Format         int             `json:"format"`
+	Recipe         credence.Recipe `json:"recipe"`
+	Frame          *frame.Frame    `json:"frame,omitempty"`
+	Members        []member        `json:"members"`
+	Report         credence.Report `json:"report"`
+	TargetMean     float64         `json:"target_mean"`
+	TargetVariance float64         `json:"target_variance"`
+}
+
+// member is the JSON of a credence.Member.
+type member struct {
+	Inputs     feature.Inputs `json:"inputs"`
+	Terms      []part         `json:"terms"`
+	Likelihood part           `json:"likelihood"`
+	Prior      part           `json:"prior"`
+	Posterior  part           `json:"posterior"`
+}
+
+// part is one part of a model: the name of its type, and its plain data.
+type part struct {
+	Kind string          `json:"kind"`
+	Data json.RawMessage `json:"data"`
+}

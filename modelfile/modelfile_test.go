@@ -1,0 +1,321 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+)
+
+// table is a small table in memory: a number, a category of two levels, a target.
+type table struct{ schema credence.Schema }
+
+func newTable() *table {
+	return &table{credence.Schema{Columns: []credence.Column{
+		{Name: "x"}, {Name: "zip", Kind: credence.Category, Levels: []string{"a", "b"}}, {Name: "y"},
+	}}}
+}
+
+func (t *table) Schema() *credence.Schema { return &t.schema }
+func (t *table) Rows() int                { return 4 }
+func (t *table) Read(dst *credence.Chunk, first, count int) error {
+	dst.First = first
+	dst.Values.Reshape(count, 3)
+	dst.Sparse.Reset(0)
+	for i := range count {
+		r := first + i
+		copy(dst.Values.Row(i), []float64{float64(r * r), float64(r % 2), float64(3 - r)})
+		dst.Sparse.AppendRow(nil, nil)
+	}
+	return nil
+}
+
+// example returns a fit with every kind of term, and two members: one with the
+// full posterior, one with the dual.
+func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
+	t.Helper()
+	x, zip, y := frame.Column("x"), frame.Column("zip"), frame.Column("y")
+	fr, err := frame.Fit(&frame.Plan{Target: &y, Inputs: []frame.Expr{x, zip}}, newTable(), frame.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	inputs := feature.Inputs{Dense: []feature.Input{
+		{Column: credence.Column{Name: "x"}, Center: fr.Inputs[0].Center, Scale: fr.Inputs[0].Scale},
+		{Column: credence.Column{Name: "zip", Kind: credence.Category, Levels: []string{"a", "b"}}},
+	}}
+	random, err := (&feature.RandomFourier{Name: "rbf(x)", Kernel: feature.RBF, Inputs: []int{0}}).Draw(&inputs, 3, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := feature.New(inputs,
+		&feature.Intercept{}, &feature.Linear{Inputs: []int{0, 1}}, random,
+		&feature.Radial{Bumps: feature.Bumps{Name: "radial(x)", Inputs: []int{0}, Centres: []float64{-1, 0.5}}},
+		&feature.OneHot{Name: "onehot(zip)", Input: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := set.Weights()
+	draw := func(n int) []float64 {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = rng.NormFloat64()
+		}
+		return values
+	}
+	full := &posterior.Full{Mean: draw(d), Factor: make([]float64, d*d)}
+	for i := range d {
+		for j := i; j < d; j++ {
+			full.Factor[i*d+j] = rng.NormFloat64()
+		}
+	}
+	variances := make([]float64, d)
+	for j := range variances {
+		variances[j] = 0.5 + rng.Float64()
+	}
+	dense := linop.Dense{Rows: 2, Cols: d - 2, Stride: d - 2, Data: draw(2 * (d - 2))}
+	sparse := linop.CSR{Rows: 2, Cols: 2, Start: []int{0, 1, 2}, Index: []int32{0, 1}, Value: []float64{0.5, 2}}
+	dual := &posterior.Dual{
+		Mean: draw(d), PriorVariance: variances, Scale: 2,
+		Design: credence.Design{Dense: dense, Sparse: sparse},
+		Factor: []float64{2, 0.1, 0, 3},
+	}
+	evidence := -12.5
+	fitted := &credence.Fitted{
+		Recipe: credence.Recipe{Formula: "y ~ .", Family: "gaussian", Prior: "normal", Engine: "exact", Seed: 7},
+		Frame:  fr,
+		Report: credence.Report{
+			Engine: "exact", Status: credence.Converged, Rows: 4, Weights: d, Evidence: &evidence,
+			Hyper: []credence.Value{{Name: "noise_variance", Value: 0.25}}, Warnings: []string{"a warning"},
+		},
+		TargetMean: 1.5, TargetVariance: 1.25,
+	}
+	for _, q := range []credence.Posterior{full, dual} {
+		fitted.Members = append(fitted.Members, credence.Member{
+			Model: credence.Model{
+				Features: set, Likelihood: likelihood.Gaussian{NoiseVariance: 0.25, Learn: true},
+				Prior: prior.Normal{Variances: variances},
+			},
+			Posterior: q,
+		})
+	}
+	var batch credence.Batch
+	data, err := fr.Bind(newTable(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Read(&batch, 0, 4); err != nil {
+		t.Fatal(err)
+	}
+	return fitted, &batch
+}
+
+func encoded(t *testing.T, fitted *credence.Fitted) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, fitted); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// What is read back predicts the same bits, and is written as the same bytes.
+func TestRoundTrip(t *testing.T) {
+	fitted, batch := example(t)
+	// The dual posterior of the example splits its weights where the set does not spread
+	// them; predictions go through the first member.
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Save(path, fitted); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := encoded(t, fitted), encoded(t, again); !bytes.Equal(want, got) {
+		t.Error("writing what was read gives other bytes")
+	}
+	if !reflect.DeepEqual(fitted.Report, again.Report) || fitted.Recipe != again.Recipe || fitted.TargetVariance != again.TargetVariance {
+		t.Errorf("report and recipe became %+v %+v", again.Report, again.Recipe)
+	}
+	for i := range fitted.Members {
+		if !reflect.DeepEqual(fitted.Members[i].Posterior, again.Members[i].Posterior) {
+			t.Errorf("posterior of member %d differs", i)
+		}
+		if !reflect.DeepEqual(fitted.Members[i].Model.Likelihood, again.Members[i].Model.Likelihood) {
+			t.Errorf("likelihood of member %d differs", i)
+		}
+	}
+	ws := credence.NewWorkspace(1)
+	fitted.Members, again.Members = fitted.Members[:1], again.Members[:1]
+	want, err := fitted.Predict(ws, batch, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := again.Frame.Bind(newTable(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rebound credence.Batch
+	if err := data.Read(&rebound, 0, 4); err != nil {
+		t.Fatal(err)
+	}
+	got, err := again.Predict(ws, &rebound, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("predictions differ: %v and %v", want, got)
+	}
+}
+
+// Every byte of a model file, changed, is noticed.
+func TestDamageIsRefused(t *testing.T) {
+	fitted, _ := example(t)
+	file := encoded(t, fitted)
+	for i := range file {
+		damaged := bytes.Clone(file)
+		damaged[i] ^= 0x10
+		if _, err := Read(bytes.NewReader(damaged), int64(len(damaged))); err == nil {
+			t.Fatalf("byte %d changed and nothing was said", i)
+		}
+	}
+	for _, n := range []int{0, 1, 8, 100, len(file) / 2, len(file) - 1} {
+		if _, err := Read(bytes.NewReader(file[:n]), int64(n)); err == nil {
+			t.Errorf("a file cut to %d bytes was read", n)
+		}
+	}
+}
+
+// A file whose digest is right can still be wrong: an adversary computes it too.
+func TestInconsistentFilesAreRefused(t *testing.T) {
+	fitted, _ := example(t)
+	metadata, tensors, err := encode(fitted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewrite := func(change func(doc map[string]any), skip string) error {
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(metadata[metadataKey]), &doc); err != nil {
+			t.Fatal(err)
+		}
+		change(doc)
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []safetensors.Tensor
+		for _, tensor := range tensors {
+			if tensor.Name != skip {
+				kept = append(kept, tensor)
+			}
+		}
+		var out bytes.Buffer
+		if err := safetensors.Write(&out, map[string]string{metadataKey: string(text)}, kept); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		return err
+	}
+	nothing := func(map[string]any) {}
+	if err := rewrite(nothing, ""); err != nil {
+		t.Fatalf("the file rewritten as it was is refused: %v", err)
+	}
+	member := func(doc map[string]any) map[string]any { return doc["members"].([]any)[0].(map[string]any) }
+	cases := []struct {
+		name, skip, want string
+		change           func(doc map[string]any)
+	}{
+		{"later format", "", "format 9", func(doc map[string]any) { doc["format"] = 9 }},
+		{"no members", "", "no fit", func(doc map[string]any) { doc["members"] = []any{} }},
+		{"missing tensor", "member.0.posterior.mean", "member.0.posterior.mean is missing", nothing},
+		{"missing frequencies", "member.0.features.1.frequencies", "frequencies is missing", nothing},
+		{"unknown likelihood", "", `"weird" is unknown`, func(doc map[string]any) {
+			member(doc)["likelihood"].(map[string]any)["kind"] = "weird"
+		}},
+		{"invalid likelihood", "", "variance", func(doc map[string]any) {
+			member(doc)["likelihood"].(map[string]any)["data"] = map[string]any{"noise_variance": -1}
+		}},
+		{"input out of range", "", "input 17", func(doc map[string]any) {
+			terms := member(doc)["terms"].([]any)
+			terms[3].(map[string]any)["data"] = map[string]any{"inputs": []int{0, 17}}
+		}},
+		{"another number of weights", "", "elements, not", func(doc map[string]any) {
+			m := member(doc)
+			m["terms"] = m["terms"].([]any)[:4]
+		}},
+		{"frame of other inputs", "", "do not fit a frame", func(doc map[string]any) {
+			f := doc["frame"].(map[string]any)
+			f["inputs"] = f["inputs"].([]any)[:1]
+		}},
+		{"frame dividing by zero", "", "divided by 0", func(doc map[string]any) {
+			doc["frame"].(map[string]any)["inputs"].([]any)[0].(map[string]any)["scale"] = 0
+		}},
+	}
+	for _, c := range cases {
+		err := rewrite(c.change, c.skip)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one about %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestLoadNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(path, []byte("these are not the weights you are looking for"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "notes.txt is not a model file") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Load(path + ".gone"); err == nil || !strings.Contains(err.Error(), "notes.txt.gone") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzDocument changes the JSON of a valid file, digest and all. Reading must
+// refuse it or give a fit that predicts without a panic.
+func FuzzDocument(f *testing.F) {
+	t := &testing.T{}
+	fitted, batch := example(t)
+	fitted.Members = fitted.Members[:1]
+	metadata, tensors, err := encode(fitted)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(metadata[metadataKey]))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var out bytes.Buffer
+		if err := safetensors.Write(&out, map[string]string{metadataKey: string(text)}, tensors); err != nil {
+			t.Skip()
+		}
+		read, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		if err != nil || read.Frame == nil {
+			return
+		}
+		data, err := read.Frame.Bind(newTable(), true)
+		if err != nil {
+			return
+		}
+		rows := *batch
+		if err := data.Read(&rows, 0, data.Rows()); err != nil {
+			return
+		}
+		if _, err := read.Predict(credence.NewWorkspace(1), &rows, 0.9); err != nil {
+			return
+		}
+	})
+}
