@@ -1,0 +1,96 @@
+package posterior
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+)
+
+// SpikeSlab is a factorised posterior of weights that may be exactly 0: of
+// each, the mean, the variance, and the probability that it is not 0. Mean and
+// Variance are those of w itself, the chance of 0 included.
+type SpikeSlab struct {
+	Mean, Variance []float64 // length d
+	// Inclusion is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included.
+	Inclusion []float64
+}
+
+var _ credence.Posterior = (*SpikeSlab)(nil)
+
+// Weights returns d.
+func (p *SpikeSlab) Weights() int { return len(p.Mean) }
+
+// Latent stores Φm and the rows' Σ_j φ_j² v_j. Sparse columns may stand in any
+// order, and one may occur several times: the entries then count as different
+// weights that share mean and variance.
+func (p *SpikeSlab) Latent(ws *credence.Workspace, mean, variance []float64, phi *credence.Design) {
+	check("SpikeSlab.Latent", len(p.Mean), mean, variance, phi)
+	phi.MulVec(mean, p.Mean)
+	if variance == nil {
+		return
+	}
+	dense := phi.Dense.Cols
+	for i := range variance {
+		sum := 0.0
+		if dense > 0 {
+			for j, x := range phi.Dense.Row(i) {
+				sum += x * x * p.Variance[j]
+			}
+		}
+		if phi.Sparse.Cols > 0 {
+			columns, values := phi.Sparse.Row(i)
+			for k, j := range columns {
+				x := 1.0
+				if values != nil {
+					x = values[k]
+				}
+				sum += x * x * p.Variance[dense+int(j)]
+			}
+		}
+		variance[i] = sum
+	}
+}
+
+// Marginals stores the means and variances of the weights.
+func (p *SpikeSlab) Marginals(mean, variance []float64) {
+	copy(mean, p.Mean)
+	copy(variance, p.Variance)
+}
+
+// InclusionProbability returns P(w_j ≠ 0).
+func (p *SpikeSlab) InclusionProbability(j int) float64 {
+	if p.Inclusion == nil {
+		return 1
+	}
+	return p.Inclusion[j]
+}
+
+// Selected returns the number of weights with an inclusion probability above ½.
+func (p *SpikeSlab) Selected() int {
+	count := 0
+	for j := range p.Mean {
+		if p.InclusionProbability(j) > 0.5 {
+			count++
+		}
+	}
+	return count
+}
+
+// Validate refuses what is no posterior.
+func (p *SpikeSlab) Validate() error {
+	if len(p.Variance) != len(p.Mean) || p.Inclusion != nil && len(p.Inclusion) != len(p.Mean) {
+		return fmt.Errorf("posterior: %d means, %d variances and %d inclusion probabilities",
+			len(p.Mean), len(p.Variance), len(p.Inclusion))
+	}
+	for j, v := range p.Variance {
+		if !(v >= 0) {
+			return fmt.Errorf("posterior: weight %d has variance %v", j, v)
+		}
+	}
+	for j, a := range p.Inclusion {
+		if !(a >= 0 && a <= 1) {
+			return fmt.Errorf("posterior: weight %d has inclusion probability %v", j, a)
+		}
+	}
+	return nil
+}

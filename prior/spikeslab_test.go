@@ -1,0 +1,53 @@
+package prior
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+func held(v float64) credence.Parameter {
+	return credence.Parameter{Value: v, State: credence.Held}
+}
+
+func guess(v float64) credence.Parameter {
+	return credence.Parameter{Value: v, State: credence.Guess}
+}
+
+func TestSpikeSlabText(t *testing.T) {
+	for _, c := range []struct {
+		prior SpikeSlab
+		want  string
+	}{
+		{SpikeSlab{}, "spikeslab"},
+		{SpikeSlab{Inclusion: held(0.01), Slab: held(1), Spike: held(1e-3)}, "spikeslab(inclusion=0.01, slab=1, spike=0.001)"},
+		{SpikeSlab{Slab: guess(0.5)}, "spikeslab(slab=~0.5)"},
+		{SpikeSlab{Spike: held(0)}, "spikeslab(spike=0)"},
+	} {
+		if got := c.prior.String(); got != c.want {
+			t.Errorf("%+v reads %q, want %q", c.prior, got, c.want)
+		}
+		if err := c.prior.Validate(); err != nil {
+			t.Errorf("%s is refused: %v", c.want, err)
+		}
+	}
+}
+
+func TestSpikeSlabRefusals(t *testing.T) {
+	for _, c := range []struct {
+		prior SpikeSlab
+		want  string
+	}{
+		{SpikeSlab{Inclusion: held(1)}, "inclusion 1 is not a probability"},
+		{SpikeSlab{Inclusion: guess(0)}, "inclusion 0 is not a probability"},
+		{SpikeSlab{Slab: held(0)}, "slab 0 is not a positive variance"},
+		{SpikeSlab{Spike: held(-1)}, "spike -1 is not a variance"},
+		{SpikeSlab{Spike: guess(0)}, "cannot be learned from"},
+		{SpikeSlab{Slab: held(1), Spike: held(1)}, "no narrower than slab"},
+	} {
+		if err := c.prior.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: refusal reads %v, want %q", c.prior, err, c.want)
+		}
+	}
+}
