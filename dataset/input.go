@@ -25,13 +25,14 @@ const maxWindow = 128 << 20
 // input is one file of a table.
 type input struct {
 	name      string // for people
-	path      string // what is opened; for standard input the spool
+	original  string // the path as given
+	path      string // what is opened: the original, or a spool of it
 	temporary bool   // path is ours and goes with the table
 	live      *liveInput
 	size      int64 // as stored, 0 if unknown
 	modified  time.Time
 	delimiter byte
-	rows      int64 // Parquet: rows of the file
+	groups    []int // Parquet: rows of each row group
 }
 
 // expand turns paths, folders and patterns into files, in order.
@@ -102,7 +103,7 @@ func newInput(name string) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", name, err)
 	}
-	in := &input{name: name, path: name, size: info.Size(), modified: info.ModTime()}
+	in := &input{name: name, original: name, path: name, size: info.Size(), modified: info.ModTime()}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file: read it through standard input (-)", name)
 	}
@@ -112,9 +113,12 @@ func newInput(name string) (*input, error) {
 // stream is the decoded content of an input.
 type stream struct {
 	*bufio.Reader
-	count   atomic.Int64 // bytes read as stored
-	closers []func()
+	count      *atomic.Int64 // bytes read as stored
+	compressed bool
+	closers    []func()
 }
+
+func newStream() *stream { return &stream{count: &atomic.Int64{}} }
 
 func (s *stream) close() {
 	for _, closer := range slices.Backward(s.closers) {
@@ -150,7 +154,7 @@ var (
 func (in *input) open(ctx context.Context, final bool) (*stream, error) {
 	if in.live != nil {
 		if in.live.opened == nil {
-			s := &stream{}
+			s := newStream()
 			if err := s.decode(context.WithoutCancel(ctx), in.live.raw); err != nil {
 				return nil, fmt.Errorf("%s: %w", in.name, err)
 			}
@@ -162,7 +166,8 @@ func (in *input) open(ctx context.Context, final bool) (*stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
 	}
-	s := &stream{closers: []func(){func() { file.Close() }}}
+	s := newStream()
+	s.closers = append(s.closers, func() { file.Close() })
 	if err := in.unchanged(file); err != nil {
 		s.close()
 		return nil, err
@@ -188,8 +193,9 @@ func (in *input) unchanged(file *os.File) error {
 
 // decode sets the reader of s to the decoded form of raw.
 func (s *stream) decode(ctx context.Context, raw io.Reader) error {
-	stored := bufio.NewReaderSize(countingReader{ctx, raw, &s.count}, 64<<10)
+	stored := bufio.NewReaderSize(countingReader{ctx, raw, s.count}, 64<<10)
 	head, _ := stored.Peek(4) // a failure shows again on reading
+	s.compressed = true
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		decoder, err := gzip.NewReader(stored)
@@ -206,7 +212,7 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 		s.closers = append(s.closers, decoder.Close)
 		s.Reader = bufio.NewReaderSize(decoder, 64<<10)
 	default:
-		s.Reader = stored
+		s.Reader, s.compressed = stored, false
 	}
 	if mark, _ := s.Peek(3); bytes.Equal(mark, utf8Mark) {
 		s.Discard(3)

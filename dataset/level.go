@@ -43,7 +43,7 @@ type dictionary struct {
 }
 
 func newDictionary(column string, trained []string, frozen bool, limit int) *dictionary {
-	d := &dictionary{column: column, frozen: frozen, limit: limit, codes: make(map[string]int32, len(trained))}
+	d := &dictionary{column: column, unseen: Unseen{Column: column}, frozen: frozen, limit: limit, codes: make(map[string]int32, len(trained))}
 	if frozen {
 		d.levels = trained
 		for i, level := range trained {

@@ -27,7 +27,7 @@ func (l *liveInput) stream(final bool) (*stream, error) {
 	if l.spent {
 		return nil, errors.New("standard input: was read already and is not kept: read it without the live option")
 	}
-	s := &stream{}
+	s := &stream{count: l.opened.count}
 	if final {
 		l.spent = true
 		s.Reader = bufio.NewReaderSize(io.MultiReader(&l.head, l.opened), 64<<10)

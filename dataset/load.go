@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/rowcache"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/linop"
 )
@@ -12,25 +13,72 @@ import (
 // columns, or those of training where Options.Schema is set. The sparse segment
 // of a libsvm file is always kept. Levels of categories are complete and sorted:
 // by value where all are numbers, else by bytes.
+//
+// Rows of up to 64 MB of text (Options.MemoryLimit) are held in memory, those of
+// more in the row cache, where a later Load of the same files finds them. The
+// source has a method Place(row int) string that says where a row stands, for
+// example "train.csv:17".
 func (t *Table) Load(ctx context.Context, columns []string) (credence.Source, error) {
 	chosen, err := t.choose(columns)
 	if err != nil {
 		return nil, err
 	}
+	store, key, err := t.store(chosen)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		if s := t.cached(ctx, chosen, store, key); s != nil {
+			return s, nil
+		}
+	}
+	return t.read(ctx, chosen, store, key)
+}
+
+// read parses the files into memory or, beyond the limit, into the store.
+func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Store, key string) (_ *source, err error) {
 	var chunks []*credence.Chunk
+	var writer *rowcache.Writer
+	defer func() {
+		if err != nil && writer != nil {
+			writer.Abort()
+		}
+	}()
+	bytes, limit := int64(0), t.options.memoryLimit()
 	build := newBuilder(chosen, func(c *credence.Chunk) (*credence.Chunk, error) {
-		chunks = append(chunks, trimmed(c))
-		return c, nil
+		if bytes <= limit && writer == nil {
+			chunks = append(chunks, trimmed(c))
+			return c, nil
+		}
+		if writer == nil {
+			if writer, err = store.Create(key, len(chosen.columns), chosen.sparse); err != nil {
+				return nil, err
+			}
+			for _, held := range chunks {
+				if err := writer.Append(held); err != nil {
+					return nil, err
+				}
+			}
+			chunks = nil
+		}
+		return c, writer.Append(c)
 	})
-	if err := t.pass(ctx, chosen, &t.outcome, func(b *text.Block) error { return build.add(b) }); err != nil {
+	err = t.pass(ctx, chosen, &t.outcome, func(b *text.Block) error {
+		bytes += b.Bytes
+		return build.add(b)
+	})
+	if err == nil {
+		err = build.flush()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := build.flush(); err != nil {
-		return nil, err
+	s := &source{schema: t.finalSchema(chosen), places: t.outcome.places}
+	if writer == nil {
+		s.hold(chunks, t.order())
+		return s, nil
 	}
-	s := &source{schema: t.finalSchema(chosen)}
-	s.hold(chunks, t.places())
-	return s, nil
+	return t.commit(ctx, chosen, s, writer, store, key)
 }
 
 // trimmed returns a copy of a chunk that takes no more memory than it needs.
@@ -46,31 +94,38 @@ func trimmed(c *credence.Chunk) *credence.Chunk {
 }
 
 // hold makes s a source of chunks in memory, whose codes are put in their final
-// places.
-func (s *source) hold(chunks []*credence.Chunk, places [][]int32) {
+// order.
+func (s *source) hold(chunks []*credence.Chunk, order [][]int32) {
 	s.ones = true
 	for _, c := range chunks {
 		s.first = append(s.first, c.First)
 		s.ones = s.ones && c.Sparse.Value == nil
-		place(&c.Values, places)
+		reorder(&c.Values, order)
 	}
 	last := chunks[len(chunks)-1]
 	s.first = append(s.first, last.First+last.Rows())
 	s.chunk = func(i int) (*credence.Chunk, error) { return chunks[i], nil }
 }
 
-// place replaces codes by their final places.
-func place(values *linop.Dense, places [][]int32) {
-	for j, order := range places {
-		if order == nil {
+// reorder replaces codes by their final places; it reports a code that has none,
+// which only a cache that was tampered with can hold.
+func reorder(values *linop.Dense, order [][]int32) bool {
+	for j, places := range order {
+		if places == nil {
 			continue
 		}
 		for i := j; i < len(values.Data); i += values.Stride {
-			if code := values.Data[i]; code >= 0 {
-				values.Data[i] = float64(order[int(code)])
+			code := values.Data[i]
+			if code != code || code < 0 {
+				continue // missing, or not seen in training
 			}
+			if code >= float64(len(places)) {
+				return false
+			}
+			values.Data[i] = float64(places[int(code)])
 		}
 	}
+	return true
 }
 
 // finalSchema returns the schema of what the last pass kept.
@@ -91,8 +146,8 @@ func (t *Table) finalSchema(chosen *selection) credence.Schema {
 	return schema
 }
 
-// places returns the final place of every code, by column.
-func (t *Table) places() [][]int32 {
+// order returns the final place of every code, by column.
+func (t *Table) order() [][]int32 {
 	places := make([][]int32, len(t.outcome.dictionaries))
 	for i, d := range t.outcome.dictionaries {
 		if d != nil {

@@ -21,9 +21,9 @@ type Table struct {
 	format  string
 	inputs  []*input
 	schema  credence.Schema
-	columns []column    // beside schema.Columns
-	notes   []Note      // of the table as a whole
-	outcome outcome     // of the last Load or Each
+	columns []column // beside schema.Columns
+	notes   []Note   // of the table as a whole
+	outcome outcome  // of the last Load or Each
 }
 
 // column is what is known of a column beyond the schema.
@@ -32,6 +32,9 @@ type column struct {
 	refusal string // why it cannot be read, or ""
 	note    string // how its kind came about, or ""
 }
+
+// stdinName is what messages call standard input.
+const stdinName = "standard input"
 
 // Note tells the user something about a column or, where Column is empty, about
 // the table.
@@ -67,9 +70,12 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 			return nil, err
 		}
 	}
-	if t.format == formatLibSVM {
+	switch t.format {
+	case formatLibSVM:
 		err = t.sampleLibSVM(ctx)
-	} else {
+	case formatParquet:
+		err = t.sampleParquet(ctx)
+	default:
 		err = t.sampleCSV(ctx)
 	}
 	if err != nil {
@@ -103,7 +109,7 @@ func (t *Table) newInput(ctx context.Context, name string) (*input, error) {
 	if stdin == nil {
 		stdin = os.Stdin
 	}
-	in := &input{name: "standard input"}
+	in := &input{name: stdinName}
 	if t.options.Live {
 		in.live = &liveInput{raw: stdin}
 		return in, nil
@@ -155,6 +161,34 @@ func (t *Table) recognise(ctx context.Context, in *input) error {
 			in.name, format, t.inputs[0].name, t.format)
 	}
 	t.format = format
+	if format == formatParquet && (s.compressed || in.live != nil) {
+		return t.unpack(ctx, in)
+	}
+	return nil
+}
+
+// unpack spools the decoded content of an input that must be read at any place.
+func (t *Table) unpack(ctx context.Context, in *input) error {
+	folder, err := t.options.cacheFolder()
+	if err != nil {
+		return err
+	}
+	s, err := in.open(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	path, size, err := spool(ctx, folder, s)
+	if err != nil {
+		return err
+	}
+	if in.temporary {
+		os.Remove(in.path)
+	}
+	in.path, in.temporary = path, true
+	if in.live != nil {
+		in.live, in.size = nil, size
+	}
 	return nil
 }
 

@@ -30,6 +30,8 @@ type outcome struct {
 	sparse       int           // highest sparse index
 	dropped      int
 	queries      int
+	places       places
+	unseen       []Unseen // of a pass that was read from the cache
 }
 
 // choose turns the caller's column names into a selection.
@@ -116,6 +118,7 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 				}
 			}
 		}
+		found.places.add(b, found.rows)
 		found.rows += b.Rows
 		found.sparse = max(found.sparse, int(b.MaxIndex))
 		found.dropped += b.Dropped
@@ -128,13 +131,29 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 		}
 		return nil
 	}
-	if err := t.passText(ctx, chosen, consume); err != nil {
+	var err error
+	if t.format == formatParquet {
+		err = t.passParquet(ctx, chosen, consume)
+	} else {
+		err = t.passText(ctx, chosen, consume)
+	}
+	if err != nil {
 		return t.wordFailure(err)
 	}
 	if found.rows == 0 {
 		return t.noRows()
 	}
+	if found.queries > 0 {
+		t.note("qid entries are read over: rows are taken one by one, not in groups")
+	}
 	return nil
+}
+
+// note adds a note of the table, once.
+func (t *Table) note(text string) {
+	if n := (Note{Text: text}); !slices.Contains(t.notes, n) {
+		t.notes = append(t.notes, n)
+	}
 }
 
 // passText runs a pass over delimited or libsvm text.
@@ -201,6 +220,7 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 			return err
 		}
 		block.Reset(layout)
+		block.Bytes = int64(len(block.Data))
 		block.Read = before + s.count.Load()
 		if !send(block) {
 			return ctx.Err()

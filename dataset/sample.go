@@ -181,6 +181,9 @@ func (t *Table) sampleCSV(ctx context.Context) error {
 }
 
 func (t *Table) noRows() error {
+	if t.format != formatCSV {
+		return &text.Error{File: t.inputs[0].name, What: "there are no rows: was the file written completely?"}
+	}
 	return &text.Error{File: t.inputs[0].name, What: "there is no row below the header: was the file written completely?"}
 }
 
@@ -295,10 +298,12 @@ func (c *census) kind() (credence.Kind, string) {
 func (t *Table) sampleLibSVM(ctx context.Context) error {
 	t.schema = credence.Schema{Columns: []credence.Column{{Name: "label"}}, Label: true}
 	t.columns = make([]column, 1)
-	if trained := t.options.Schema; trained != nil && trained.Label {
-		t.schema.Columns[0] = trained.Columns[0]
-		t.columns[0].trained = true
+	if trained := t.options.Schema; trained != nil {
 		t.schema.Sparse = trained.Sparse
+		if known := trained.Index("label"); known >= 0 {
+			t.schema.Columns[0] = trained.Columns[known]
+			t.columns[0].trained = true
+		}
 		return nil
 	}
 	if kind, declared := t.options.Types["label"]; declared {

@@ -14,6 +14,8 @@ type source struct {
 	first  []int // first row of every chunk, and the number of rows
 	ones   bool  // every sparse value is 1
 	last   int   // chunk of the last row that was read
+	places places
+	cache  *cacheChunks // nil in memory
 	// chunk returns a chunk, valid until the next call.
 	chunk func(i int) (*credence.Chunk, error)
 }

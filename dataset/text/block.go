@@ -42,6 +42,7 @@ type Block struct {
 	Layout *Layout
 	Line   int    // line of the first byte
 	Data   []byte // whole rows; ends in '\n' unless empty
+	Bytes  int64  // how much there was to decode; the text or, of other formats, the numbers
 	Read   int64  // bytes of the input consumed up to the end of the block, as stored
 
 	Rows   int
@@ -60,10 +61,25 @@ type Block struct {
 	Dropped  int   // entries beyond the limit
 	Queries  int   // qid entries read over
 
+	// Runs says where rows stand: row Row and those after it, up to the next run,
+	// are on line Line and those after it.
+	Runs []Run
+
 	Err error // the first fault of the block; no rows count then
 
 	scratch  []byte // unescaped fields that Levels refer to
 	position int    // behind the last row that Records visited
+}
+
+// Run is the place of a run of rows on consecutive lines.
+type Run struct{ Row, Line int }
+
+// at notes that the next row stands on the given line.
+func (b *Block) at(line int) {
+	if n := len(b.Runs); n > 0 && b.Runs[n-1].Line+b.Rows-b.Runs[n-1].Row == line {
+		return
+	}
+	b.Runs = append(b.Runs, Run{b.Rows, line})
 }
 
 // Reset empties the block, keeping its memory.
@@ -75,6 +91,7 @@ func (b *Block) Reset(layout *Layout) {
 	b.Index = b.Index[:0]
 	b.Value = b.Value[:0]
 	b.Ones, b.MaxIndex, b.Dropped, b.Queries = true, 0, 0, 0
+	b.Runs = b.Runs[:0]
 	b.Err = nil
 	b.scratch = b.scratch[:0]
 	for len(b.Levels) < layout.Width {

@@ -176,6 +176,7 @@ func (c *CSV) Parse(b *Block) {
 		b.Values = b.Values[:len(b.Values)+width]
 		row := b.Values[len(b.Values)-width:]
 		first, count := line, 0
+		b.at(line)
 		for {
 			if count == len(fields) {
 				c.ragged(b, first, count+c.restFields(b, i))

@@ -31,6 +31,7 @@ func (l *LibSVM) Parse(b *Block) {
 			continue
 		}
 
+		b.at(line)
 		first := i
 		label, end, ok := scanNumber(data, i)
 		if ok && target.Kind == credence.Numeric && (blank(data[end]) || data[end] == '\n') {

@@ -1,0 +1,257 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/rowcache"
+)
+
+// cacheVersion changes whenever the same file would be read otherwise.
+const cacheVersion = 1
+
+// sampleBytes at the beginning, in the middle and at the end of a file stand for
+// its content.
+const sampleBytes = 64 << 10
+
+// cacheKey is all that the rows of a cache depend on.
+type cacheKey struct {
+	Version   int
+	Format    string
+	Files     []fileKey
+	Missing   []string
+	Infinite  bool
+	Columns   []credence.Column // levels where they are those of training
+	Trained   []bool
+	Sparse    bool
+	Limit     int
+	MaxLevels int
+}
+
+type fileKey struct {
+	Path      string
+	Size      int64
+	Modified  int64 // nanoseconds
+	Sample    string
+	Delimiter byte
+}
+
+// cacheText is what is stored beside the rows.
+type cacheText struct {
+	Key     string
+	Schema  credence.Schema
+	Order   [][]int32 // of each category column, the place of every stored code
+	Sparse  int
+	Dropped int
+	Queries int
+	Unseen  []Unseen
+	Places  places
+}
+
+// store returns the row cache and the key of the selection, which is empty where
+// the rows cannot be found again: standard input.
+func (t *Table) store(chosen *selection) (*rowcache.Store, string, error) {
+	folder, err := t.options.cacheFolder()
+	if err != nil {
+		return nil, "", err
+	}
+	store := &rowcache.Store{Folder: filepath.Join(folder, "rows"), Limit: t.options.CacheLimit}
+	key := cacheKey{
+		Version: cacheVersion, Format: t.format, Infinite: t.options.KeepInfinite,
+		Columns: chosen.columns, Trained: chosen.trained, Sparse: chosen.sparse, Limit: chosen.limit,
+		MaxLevels: t.options.maxLevels(),
+	}
+	for token := range t.options.missing() {
+		key.Missing = append(key.Missing, token)
+	}
+	slices.Sort(key.Missing)
+	for _, in := range t.inputs {
+		if in.temporary && in.name == stdinName || in.live != nil {
+			return store, "", nil
+		}
+		f, err := in.key()
+		if err != nil {
+			return nil, "", err
+		}
+		key.Files = append(key.Files, f)
+	}
+	encoded, err := json.Marshal(key)
+	return store, string(encoded), err
+}
+
+// key identifies the content of a file without reading all of it.
+func (in *input) key() (fileKey, error) {
+	path, err := filepath.Abs(in.original)
+	if err != nil {
+		return fileKey{}, fmt.Errorf("%s: has no absolute path: %w", in.name, err)
+	}
+	file, err := os.Open(in.original)
+	if err != nil {
+		return fileKey{}, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+	}
+	defer file.Close()
+	hash := sha256.New()
+	for _, offset := range []int64{0, max(0, in.size/2-sampleBytes/2), max(0, in.size-sampleBytes)} {
+		if _, err := io.Copy(hash, io.NewSectionReader(file, offset, sampleBytes)); err != nil {
+			return fileKey{}, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+		}
+	}
+	return fileKey{Path: path, Size: in.size, Modified: in.modified.UnixNano(), Sample: hex.EncodeToString(hash.Sum(nil)), Delimiter: in.delimiter}, nil
+}
+
+// cached returns the source of a cache that is there and whole, else nil.
+func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.Store, key string) credence.Source {
+	reader := store.Open(key)
+	if reader == nil {
+		return nil
+	}
+	var stored cacheText
+	if err := json.Unmarshal(reader.Text(), &stored); err != nil || stored.Key != key ||
+		len(stored.Schema.Columns) != len(chosen.columns) || len(stored.Order) != len(chosen.columns) ||
+		reader.Width() != len(chosen.columns) || len(reader.First()) < 2 {
+		reader.Close()
+		store.Remove(key)
+		return nil
+	}
+	t.outcome = outcome{sparse: stored.Sparse, dropped: stored.Dropped, queries: stored.Queries, unseen: stored.Unseen}
+	s := &source{schema: stored.Schema, places: stored.Places}
+	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
+	return s
+}
+
+// commit completes the cache of what was just read.
+func (t *Table) commit(ctx context.Context, chosen *selection, s *source, writer *rowcache.Writer, store *rowcache.Store, key string) (*source, error) {
+	order := t.order()
+	encoded, err := json.Marshal(cacheText{
+		Key: key, Schema: s.schema, Order: order, Sparse: t.outcome.sparse, Dropped: t.outcome.dropped,
+		Queries: t.outcome.queries, Unseen: t.Unseen(), Places: s.places,
+	})
+	if err != nil {
+		writer.Abort()
+		return nil, err
+	}
+	reader, err := writer.Commit(encoded, key == "")
+	if err != nil {
+		return nil, err
+	}
+	var rebuild func() (*rowcache.Reader, error)
+	if key != "" {
+		rebuild = t.rebuild(ctx, chosen, store, key)
+	}
+	s.readFrom(&cacheChunks{reader: reader, order: order, sparse: s.schema.Sparse, rebuild: rebuild})
+	return s, nil
+}
+
+// rebuild returns a function that writes a cache again that proved damaged.
+func (t *Table) rebuild(ctx context.Context, chosen *selection, store *rowcache.Store, key string) func() (*rowcache.Reader, error) {
+	return func() (*rowcache.Reader, error) {
+		store.Remove(key)
+		limited := *t
+		limited.options.MemoryLimit = -1
+		limited.options.Progress = nil
+		s, err := limited.read(ctx, chosen, store, key)
+		if err != nil {
+			return nil, err
+		}
+		return s.cache.reader, nil
+	}
+}
+
+// cacheChunks reads the chunks of a cache, one ahead of the consumer.
+type cacheChunks struct {
+	reader  *rowcache.Reader
+	order   [][]int32
+	sparse  int
+	rebuild func() (*rowcache.Reader, error)
+
+	current, spare chunkBuffer
+	ahead          chan struct{} // open while spare is being filled, nil if it is not
+}
+
+type chunkBuffer struct {
+	index  int // of the chunk that it holds, -1 if none
+	chunk  credence.Chunk
+	buffer []byte
+	err    error
+}
+
+// readFrom makes s a source of the rows of a cache.
+func (s *source) readFrom(c *cacheChunks) {
+	c.current.index, c.spare.index = -1, -1
+	s.cache = c
+	s.first, s.ones = c.reader.First(), c.reader.Ones()
+	s.chunk = c.chunk
+}
+
+// fill reads chunk i.
+func (c *cacheChunks) fill(b *chunkBuffer, i int) {
+	b.index = i
+	if b.err = c.reader.ReadBlock(&b.chunk, &b.buffer, i); b.err != nil {
+		return
+	}
+	if !reorder(&b.chunk.Values, c.order) {
+		b.err = fmt.Errorf("%w: it holds the code of no level", rowcache.ErrDamaged)
+	}
+	for _, j := range b.chunk.Sparse.Index {
+		if uint32(j) >= uint32(c.sparse) {
+			b.err = fmt.Errorf("%w: it holds column %d of %d", rowcache.ErrDamaged, j, c.sparse)
+			return
+		}
+	}
+}
+
+// chunk returns chunk i and begins to read the one that a consumer going through
+// all rows, again and again, will want next.
+func (c *cacheChunks) chunk(i int) (*credence.Chunk, error) {
+	if c.current.index == i && c.current.err == nil {
+		return &c.current.chunk, nil
+	}
+	if c.ahead != nil {
+		<-c.ahead
+		c.ahead = nil
+	}
+	if c.spare.index == i {
+		c.current, c.spare = c.spare, c.current
+	} else {
+		c.fill(&c.current, i)
+	}
+	if errors.Is(c.current.err, rowcache.ErrDamaged) && c.rebuild != nil {
+		rebuild := c.rebuild
+		c.rebuild = nil // once: a disk that damages it again is beyond help
+		reader, err := rebuild()
+		if err != nil {
+			return nil, fmt.Errorf("dataset: %w, and could not be made again: %w", c.current.err, err)
+		}
+		if !slices.Equal(reader.First(), c.reader.First()) {
+			reader.Close()
+			return nil, fmt.Errorf("dataset: %w, and the files have changed since: start again", c.current.err)
+		}
+		c.reader.Close()
+		c.reader = reader
+		c.spare.index = -1
+		c.fill(&c.current, i)
+	}
+	if c.current.err != nil {
+		err := fmt.Errorf("dataset: %w: delete the cache folder and start again", c.current.err)
+		c.current.index = -1
+		return nil, err
+	}
+	if next := (i + 1) % (len(c.reader.First()) - 1); next != i {
+		done := make(chan struct{})
+		c.ahead = done
+		go func() {
+			defer close(done)
+			c.fill(&c.spare, next)
+		}()
+	}
+	return &c.current.chunk, nil
+}

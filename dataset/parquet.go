@@ -1,0 +1,205 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/text"
+)
+
+// pageBuffer is how much of a column is read from the file at a time.
+const pageBuffer = 64 << 10
+
+// leaf is a column of a Parquet file.
+type leaf struct {
+	name     string // members of a structure are joined by points
+	index    int
+	levels   byte // definition level of a value that is there
+	physical parquet.Kind
+	unsigned bool
+	kind     credence.Kind // what it is unless the options say otherwise
+	refusal  string
+}
+
+// parquetFile is an open Parquet file.
+type parquetFile struct {
+	*parquet.File
+	handle *os.File
+	in     *input
+	leaves []leaf
+}
+
+// openParquet opens a file and lists its columns.
+func (in *input) openParquet() (file *parquetFile, err error) {
+	handle, err := os.Open(in.path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+	}
+	defer func() {
+		// The decoder may panic on damaged files.
+		if r := recover(); r != nil {
+			err = damagedParquet(in.name, r)
+		}
+		if err != nil {
+			handle.Close()
+		}
+	}()
+	if err := in.unchanged(handle); err != nil {
+		return nil, err
+	}
+	info, err := handle.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+	}
+	opened, err := parquet.OpenFile(handle, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+	if err != nil {
+		return nil, damagedParquet(in.name, err)
+	}
+	file = &parquetFile{File: opened, handle: handle, in: in}
+	for _, column := range opened.Root().Columns() {
+		file.addLeaves(column, nil)
+	}
+	return file, nil
+}
+
+func damagedParquet(name string, cause any) error {
+	return &text.Error{File: name, What: fmt.Sprintf("the Parquet file is damaged or cut off: %.200v: write or fetch it again", cause)}
+}
+
+// addLeaves lists the columns below a node of the schema.
+func (f *parquetFile) addLeaves(column *parquet.Column, path []string) {
+	path = append(path[:len(path):len(path)], column.Name())
+	if !column.Leaf() {
+		for _, child := range column.Columns() {
+			f.addLeaves(child, path)
+		}
+		return
+	}
+	l := leaf{name: strings.Join(path, "."), index: column.Index(), levels: byte(column.MaxDefinitionLevel()), physical: column.Type().Kind()}
+	var logical format.LogicalTypeValue
+	if t := column.Type().LogicalType(); t != nil {
+		logical = t.Value
+	}
+	if column.MaxRepetitionLevel() > 0 {
+		l.refusal = "is a list: only one value a row is read; leave the column out"
+	} else {
+		l.describe(logical)
+	}
+	f.leaves = append(f.leaves, l)
+}
+
+// describe decides what the values of the column are.
+func (l *leaf) describe(logical format.LogicalTypeValue) {
+	switch t := logical.(type) {
+	case *format.DateType, *format.TimeType, *format.TimestampType:
+		l.refusal = "is a date or a time, which are not read yet: leave the column out, or write it as a number"
+		return
+	case *format.DecimalType:
+		l.refusal = "is a decimal, which are not read yet: leave the column out, or write it as a float or an integer"
+		return
+	case *format.IntType:
+		l.unsigned = !t.IsSigned
+	case nil, *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
+	default:
+		l.refusal = fmt.Sprintf("is of type %s, which is not read: leave the column out", logical)
+		return
+	}
+	switch l.physical {
+	case parquet.Boolean:
+		l.kind = credence.Boolean
+	case parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
+		l.kind = credence.Numeric
+	case parquet.ByteArray:
+		l.kind = credence.Category
+	case parquet.Int96:
+		l.refusal = "is a date or a time, which are not read yet: leave the column out, or write it as a number"
+	default:
+		l.refusal = fmt.Sprintf("is of type %s, which is not read: leave the column out", l.physical)
+	}
+}
+
+// sampleParquet learns the columns from the files' own schemas.
+func (t *Table) sampleParquet(ctx context.Context) error {
+	rows := int64(0)
+	for position, in := range t.inputs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		file, err := in.openParquet()
+		if err != nil {
+			return err
+		}
+		in.groups = in.groups[:0]
+		for _, g := range file.RowGroups() {
+			in.groups = append(in.groups, int(g.NumRows()))
+			rows += g.NumRows()
+		}
+		leaves := file.leaves
+		file.handle.Close()
+		if position == 0 {
+			err = t.describeLeaves(in, leaves)
+		} else {
+			err = t.compareLeaves(in, leaves)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if rows == 0 {
+		return t.noRows()
+	}
+	return nil
+}
+
+// describeLeaves makes the schema of the first file that of the table.
+func (t *Table) describeLeaves(in *input, leaves []leaf) error {
+	if len(leaves) == 0 {
+		return &text.Error{File: in.name, What: "the Parquet file has no columns: was it written completely?"}
+	}
+	t.columns = make([]column, len(leaves))
+	for i, l := range leaves {
+		if t.schema.Index(l.name) >= 0 {
+			return &text.Error{File: in.name, Column: l.name, What: "two columns have this name: rename one"}
+		}
+		described := credence.Column{Name: l.name, Kind: l.kind}
+		if kind, declared := t.options.Types[l.name]; declared {
+			described.Kind = kind
+		}
+		if trained := t.options.Schema; trained != nil {
+			if known := trained.Index(l.name); known >= 0 {
+				described = trained.Columns[known]
+				t.columns[i].trained = true
+			}
+		}
+		t.columns[i].refusal = l.refusal
+		if l.refusal != "" {
+			t.columns[i].note = l.refusal
+		}
+		t.schema.Columns = append(t.schema.Columns, described)
+	}
+	return nil
+}
+
+// compareLeaves refuses a further file whose columns differ from the first's.
+func (t *Table) compareLeaves(in *input, leaves []leaf) error {
+	names := make([]string, len(leaves))
+	for i, l := range leaves {
+		names[i] = l.name
+	}
+	order, err := t.columnOrder(in, names)
+	if err != nil {
+		return err
+	}
+	for i, l := range leaves {
+		if (t.columns[order[i]].refusal == "") != (l.refusal == "") {
+			return &text.Error{File: in.name, Column: l.name, What: "the column is of another type in " + t.inputs[0].name + ": write both files alike"}
+		}
+	}
+	return nil
+}

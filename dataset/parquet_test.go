@@ -1,0 +1,252 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/credence-ml/credence"
+)
+
+type parquetRow struct {
+	Required float64  `parquet:"required"`
+	Optional *float64 `parquet:"optional,optional"`
+	Repeated float64  `parquet:"dictionary,dict"`
+	Maybe    *int64   `parquet:"maybe,optional,dict"`
+	Narrow   float32  `parquet:"narrow"`
+	Count    uint32   `parquet:"count"`
+	Flag     bool     `parquet:"flag"`
+	Perhaps  *bool    `parquet:"perhaps,optional"`
+	City     string   `parquet:"city,dict"`
+	Name     *string  `parquet:"name,optional"`
+	ID       int64    `parquet:"id"`
+	Inner    struct {
+		Depth *float64 `parquet:"depth,optional"`
+	} `parquet:"inner"`
+}
+
+func randomParquet(rng *rand.Rand, n int) []parquetRow {
+	rows := make([]parquetRow, n)
+	for i := range rows {
+		r := &rows[i]
+		r.Required, r.Repeated = rng.NormFloat64(), float64(rng.IntN(7))/2
+		r.Narrow, r.Count = float32(rng.NormFloat64()), rng.Uint32()
+		r.Flag = rng.IntN(2) == 0
+		r.City = fmt.Sprintf("city %d", rng.IntN(30))
+		r.ID = math.MaxInt64 - int64(rng.IntN(50))
+		if rng.IntN(3) > 0 {
+			v, k, s, f := rng.NormFloat64(), int64(rng.IntN(9)), fmt.Sprintf("n%d", rng.IntN(1000)), rng.IntN(2) == 0
+			r.Optional, r.Maybe, r.Name, r.Perhaps = &v, &k, &s, &f
+		}
+		if rng.IntN(2) > 0 {
+			v := float64(i)
+			r.Inner.Depth = &v
+		}
+	}
+	return rows
+}
+
+func writeParquet[T any](t testing.TB, rows []T, options ...parquet.WriterOption) string {
+	t.Helper()
+	var content bytes.Buffer
+	w := parquet.NewGenericWriter[T](&content, options...)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "rows.parquet", content.String())
+}
+
+// TestParquetEqualsItsRows compares every kind of column, over pages and row
+// groups of many sizes, with the rows that were written.
+func TestParquetEqualsItsRows(t *testing.T) {
+	rows := randomParquet(rand.New(rand.NewPCG(1, 2)), 20_000)
+	for name, options := range map[string][]parquet.WriterOption{
+		"default":    nil,
+		"pages v1":   {parquet.DataPageVersion(1), parquet.PageBufferSize(3000)},
+		"row groups": {parquet.MaxRowsPerRowGroup(3333), parquet.PageBufferSize(500), parquet.Compression(&parquet.Zstd)},
+		"snappy":     {parquet.MaxRowsPerRowGroup(10_000), parquet.Compression(&parquet.Snappy)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := writeParquet(t, rows, options...)
+			for _, threads := range []int{1, 3} {
+				source, _, err := load(t, Options{Threads: threads, Types: map[string]credence.Kind{"id": credence.Category}}, nil, path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				requireParquetRows(t, source, rows)
+			}
+		})
+	}
+}
+
+func requireParquetRows(t *testing.T, source credence.Source, rows []parquetRow) {
+	t.Helper()
+	schema := source.Schema()
+	levels := func(column string, code float64) string {
+		if math.IsNaN(code) {
+			return "missing"
+		}
+		return schema.Columns[schema.Index(column)].Levels[int(code)]
+	}
+	for i, got := range rowsOf(t, source, 999) {
+		r := &rows[i]
+		value := func(column string) float64 { return got[schema.Index(column)] }
+		number := func(column string, want float64) {
+			t.Helper()
+			if v := value(column); v != want && !(math.IsNaN(v) && math.IsNaN(want)) {
+				t.Fatalf("row %d, %s: %g, want %g", i, column, v, want)
+			}
+		}
+		number("required", r.Required)
+		number("dictionary", r.Repeated)
+		number("narrow", float64(r.Narrow))
+		number("count", float64(r.Count))
+		flag := map[bool]float64{true: 1}
+		number("flag", flag[r.Flag])
+		optional, maybe, perhaps, name, depth := nan, nan, nan, "missing", nan
+		if r.Optional != nil {
+			optional, maybe, perhaps, name = *r.Optional, float64(*r.Maybe), flag[*r.Perhaps], *r.Name
+		}
+		if r.Inner.Depth != nil {
+			depth = *r.Inner.Depth
+		}
+		number("optional", optional)
+		number("maybe", maybe)
+		number("perhaps", perhaps)
+		number("inner.depth", depth)
+		if city := levels("city", value("city")); city != r.City {
+			t.Fatalf("row %d: city %q, want %q", i, city, r.City)
+		}
+		if got := levels("name", value("name")); got != name {
+			t.Fatalf("row %d: name %q, want %q", i, got, name)
+		}
+		if id := levels("id", value("id")); id != fmt.Sprint(r.ID) {
+			t.Fatalf("row %d: id %q, want %d", i, id, r.ID)
+		}
+	}
+}
+
+func TestParquetCompressedAndThroughStdin(t *testing.T) {
+	rows := randomParquet(rand.New(rand.NewPCG(3, 4)), 100)
+	content, err := os.ReadFile(writeParquet(t, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write(content)
+	w.Close()
+	types := map[string]credence.Kind{"id": credence.Category}
+	source, _, err := load(t, Options{Types: types}, nil, write(t, "rows.parquet.gz", packed.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	requireParquetRows(t, source, rows)
+	for _, live := range []bool{false, true} {
+		cache := t.TempDir()
+		source, table, err := load(t, Options{Types: types, Stdin: bytes.NewReader(packed.Bytes()), Live: live, CacheDir: cache}, nil, "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		requireParquetRows(t, source, rows)
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(cache, "*")); len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+func TestParquetRefusals(t *testing.T) {
+	type row struct {
+		X    float64   `parquet:"x"`
+		When time.Time `parquet:"when,timestamp"`
+		Cost int64     `parquet:"cost,decimal(2:10)"`
+		List []int64   `parquet:"list"`
+		Key  [16]byte  `parquet:"key,uuid"`
+	}
+	path := writeParquet(t, []row{{X: 1}, {X: math.Inf(1)}})
+	for column, want := range map[string]string{
+		"when": `rows.parquet: column "when": is a date or a time`,
+		"cost": `rows.parquet: column "cost": is a decimal`,
+		"list": `rows.parquet: column "list": is a list`,
+		"key":  `rows.parquet: column "key": is of type UUID`,
+		"x":    `rows.parquet: row 2: column "x": the value is not a finite number`,
+	} {
+		_, table, err := load(t, Options{}, []string{column}, path)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v", column, err)
+		}
+		if table.Schema().Index(column) < 0 {
+			t.Errorf("%s is not listed, so that a formula could not leave it out", column)
+		}
+	}
+	if source, _, err := load(t, Options{KeepInfinite: true}, []string{"x"}, path); err != nil {
+		t.Error(err)
+	} else if got := rowsOf(t, source, 5); !reflect.DeepEqual(got, [][]float64{{1}, {math.Inf(1)}}) {
+		t.Errorf("rows are %v", got)
+	}
+}
+
+// TestDamagedParquet cuts and flips bytes: an error or other rows, no panic.
+func TestDamagedParquet(t *testing.T) {
+	content, err := os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(5, 6)), 300), parquet.PageBufferSize(400)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	trials := 300
+	if testing.Short() {
+		trials = 60
+	}
+	refused := 0
+	for trial := range trials {
+		damaged := bytes.Clone(content)
+		if trial%3 == 0 {
+			damaged = damaged[:rng.IntN(len(damaged))]
+		}
+		for range rng.IntN(4) + 1 {
+			if len(damaged) > 0 {
+				damaged[rng.IntN(len(damaged))] ^= byte(1 << rng.IntN(8))
+			}
+		}
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		table, err := Open(ctx, []string{path}, Options{CacheDir: t.TempDir()})
+		if err == nil {
+			_, err = table.Load(ctx, nil)
+			table.Close()
+		}
+		cancel()
+		if err != nil {
+			refused++
+			if strings.Contains(err.Error(), "\n") || len(err.Error()) > 600 {
+				t.Errorf("message is no line: %v", err)
+			}
+		}
+		if ctx.Err() == context.DeadlineExceeded {
+			t.Fatalf("trial %d took too long", trial)
+		}
+	}
+	if refused < trials/3 {
+		t.Errorf("only %d of %d damaged files were refused", refused, trials)
+	}
+}

@@ -1,0 +1,128 @@
+package rowcache
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/credence-ml/credence"
+)
+
+// Reader reads the rows of a file. It is safe for concurrent use with different
+// buffers.
+type Reader struct {
+	file   io.ReaderAt
+	close  func() error
+	text   []byte
+	index  []entry
+	first  []int // first row of every block, and the number of rows
+	width  int
+	sparse bool
+}
+
+// NewReader reads the index of a cache of the given size. Whatever the content,
+// it returns a reader that cannot fail but by ErrDamaged or input errors, or an
+// error; memory is bounded by the size.
+func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
+	if size < int64(len(magic)+trailerBytes) {
+		return nil, fmt.Errorf("%w: it is too short", ErrDamaged)
+	}
+	buffer := make([]byte, trailerBytes)
+	if _, err := file.ReadAt(buffer, size-trailerBytes); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	t, err := decodeTrailer(buffer)
+	if err != nil {
+		return nil, err
+	}
+	length := size - trailerBytes - t.footer
+	if t.footer < int64(len(magic)) || length < 0 || t.text < 0 || t.text > length ||
+		t.blocks < 0 || t.blocks > length/entryBytes || t.text+t.blocks*entryBytes != length ||
+		t.width < 0 || t.width > maxWidth {
+		return nil, fmt.Errorf("%w: its sizes contradict each other", ErrDamaged)
+	}
+	footer := make([]byte, length)
+	if _, err := file.ReadAt(footer, t.footer); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if checksum(footer) != t.footerSum {
+		return nil, fmt.Errorf("%w: its index does not match its checksum", ErrDamaged)
+	}
+	r := &Reader{file: file, close: func() error { return nil }, text: footer[:t.text], width: int(t.width), sparse: t.sparse}
+	offset, row := int64(len(magic)), 0
+	for rest := footer[t.text:]; len(rest) > 0; rest = rest[entryBytes:] {
+		e := decodeEntry(rest)
+		if e.rows < 1 || e.rows > maxRows || e.offset != offset || e.length != e.size(r.width, r.sparse) || e.length > t.footer-offset {
+			return nil, fmt.Errorf("%w: its index contradicts itself", ErrDamaged)
+		}
+		r.index = append(r.index, e)
+		r.first = append(r.first, row)
+		offset += e.length
+		row += e.rows
+	}
+	if offset != t.footer {
+		return nil, fmt.Errorf("%w: its blocks do not fill it", ErrDamaged)
+	}
+	r.first = append(r.first, row)
+	return r, nil
+}
+
+// open reads a cache file.
+func open(path string) (*Reader, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	r, err := NewReader(file, info.Size())
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	r.close = file.Close
+	return r, nil
+}
+
+// Text returns what the maker of the file stored with it.
+func (r *Reader) Text() []byte { return r.text }
+
+// First returns the first row of every block, and after them the number of rows.
+func (r *Reader) First() []int { return r.first }
+
+// Width returns the number of dense columns.
+func (r *Reader) Width() int { return r.width }
+
+// Sparse reports whether rows have a sparse part.
+func (r *Reader) Sparse() bool { return r.sparse }
+
+// Ones reports whether every sparse value is 1.
+func (r *Reader) Ones() bool {
+	for i := range r.index {
+		if !r.index[i].ones {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadBlock fills dst with the rows of block i, reusing its memory and that of
+// buffer. Sparse column indices are those of the file, unchecked.
+func (r *Reader) ReadBlock(dst *credence.Chunk, buffer *[]byte, i int) error {
+	e := &r.index[i]
+	*buffer = grow(*buffer, int(e.length))
+	if _, err := r.file.ReadAt(*buffer, e.offset); err != nil {
+		return fmt.Errorf("%w: block %d: %w", ErrDamaged, i, err)
+	}
+	if checksum(*buffer) != e.sum {
+		return fmt.Errorf("%w: block %d does not match its checksum", ErrDamaged, i)
+	}
+	dst.First = r.first[i]
+	return decodeRows(dst, *buffer, e, r.width, r.sparse)
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.close() }

@@ -1,0 +1,254 @@
+package rowcache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/credence-ml/credence"
+)
+
+const (
+	extension = ".rows"
+	// defaultLimit is how many bytes a store takes at most, unless the disk is
+	// small.
+	defaultLimit = 20 << 30
+	// stale is the age at which an unfinished file is taken for one that a crash
+	// left behind: a writer at work touches its file all the time.
+	stale = 24 * time.Hour
+)
+
+// Store is a folder of row caches.
+type Store struct {
+	Folder string
+	// Limit is how many bytes the folder's caches may take; 0 means 20 GB, or half
+	// of what they take and the disk has free if that is less.
+	Limit int64
+}
+
+// path returns the file of a key.
+func (s *Store) path(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(s.Folder, hex.EncodeToString(sum[:16])+extension)
+}
+
+// Open returns the cache of a key, or nil if there is none that is whole.
+func (s *Store) Open(key string) *Reader {
+	path := s.path(key)
+	r, err := open(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			os.Remove(path)
+		}
+		return nil
+	}
+	now := time.Now()
+	os.Chtimes(path, now, now) // the order of use; a failure costs an early eviction
+	return r
+}
+
+// Remove deletes the cache of a key.
+func (s *Store) Remove(key string) { os.Remove(s.path(key)) }
+
+// Writer writes a cache. It appears in the store on Commit.
+type Writer struct {
+	store  *Store
+	file   *os.File
+	path   string
+	width  int
+	sparse bool
+	limit  int64
+	offset int64
+	index  []entry
+	buffer []byte
+}
+
+// Create begins the cache of a key.
+func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+		return nil, fmt.Errorf("rowcache: the folder cannot be made: %w: name another with --cache", err)
+	}
+	path := s.path(key)
+	for attempt := 0; ; attempt++ {
+		name := path + ".tmp-" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(attempt)
+		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && attempt < 10_000 {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("rowcache: cannot write to %s: %w: name another folder with --cache", s.Folder, err)
+		}
+		w := &Writer{store: s, file: file, path: path, width: width, sparse: sparse, limit: s.limit()}
+		if err := w.write([]byte(magic)); err != nil {
+			w.Abort()
+			return nil, err
+		}
+		return w, nil
+	}
+}
+
+// limit returns how many bytes the store may take.
+func (s *Store) limit() int64 {
+	if s.Limit > 0 {
+		return s.Limit
+	}
+	limit := int64(defaultLimit)
+	if free, known := freeBytes(s.Folder); known {
+		taken := int64(0)
+		for _, f := range s.files() {
+			taken += f.size
+		}
+		limit = min(limit, (free+taken)/2)
+	}
+	return limit
+}
+
+func (w *Writer) write(data []byte) error {
+	if w.offset+int64(len(data)) > w.limit {
+		return fmt.Errorf("rowcache: the rows take more than the %d MB that the cache in %s may take: free some disk space, or name another folder with --cache",
+			w.limit>>20, w.store.Folder)
+	}
+	if _, err := w.file.Write(data); err != nil {
+		return fmt.Errorf("rowcache: cannot write to %s: %w: free some disk space, or name another folder with --cache", w.store.Folder, err)
+	}
+	w.offset += int64(len(data))
+	return nil
+}
+
+// Append adds the rows of a chunk as one block. Sparse values that are all 1
+// are left out where the chunk leaves them out.
+func (w *Writer) Append(c *credence.Chunk) error {
+	if c.Values.Cols != w.width || c.Rows() == 0 || c.Rows() > maxRows {
+		return fmt.Errorf("rowcache: a block of %d rows and %d columns in a cache of %d columns: this is a bug of the caller", c.Rows(), c.Values.Cols, w.width)
+	}
+	w.buffer = encodeRows(w.buffer[:0], c, w.sparse)
+	e := entry{offset: w.offset, length: int64(len(w.buffer)), rows: c.Rows(), ones: true, sum: checksum(w.buffer)}
+	if w.sparse {
+		e.entries, e.ones = len(c.Sparse.Index), c.Sparse.Value == nil
+	}
+	if err := w.write(w.buffer); err != nil {
+		return err
+	}
+	w.index = append(w.index, e)
+	return nil
+}
+
+// Commit completes the file with the caller's text, makes room for it in the
+// store and opens it. A temporary file is nobody else's: it has no name any more
+// where the system allows that, and goes with its reader.
+//
+// The file is not flushed to the disk: what a power cut leaves of it is found
+// out by its checksums.
+func (w *Writer) Commit(text []byte, temporary bool) (*Reader, error) {
+	t := trailer{footer: w.offset, text: int64(len(text)), blocks: int64(len(w.index)), width: int64(w.width), sparse: w.sparse}
+	footer := append([]byte(nil), text...)
+	for i := range w.index {
+		footer = w.index[i].encode(footer)
+	}
+	t.footerSum = checksum(footer)
+	if err := w.write(append(footer, t.encode()...)); err != nil {
+		w.Abort()
+		return nil, err
+	}
+	name := w.file.Name()
+	if temporary {
+		r, err := NewReader(w.file, w.offset)
+		if err != nil {
+			w.Abort()
+			return nil, err
+		}
+		r.close = func() error {
+			err := w.file.Close()
+			os.Remove(name)
+			return err
+		}
+		os.Remove(name) // fails while open on some systems; Close does it then
+		return r, nil
+	}
+	if err := w.file.Close(); err != nil {
+		os.Remove(name)
+		return nil, fmt.Errorf("rowcache: cannot write to %s: %w: free some disk space", w.store.Folder, err)
+	}
+	r, err := open(name)
+	if err != nil {
+		os.Remove(name)
+		return nil, err
+	}
+	if err := os.Rename(name, w.path); err != nil {
+		// Some systems do not rename over or below an open file: serve this reader alone.
+		r.close = func() error {
+			err := r.file.(*os.File).Close()
+			os.Remove(name)
+			return err
+		}
+		return r, nil
+	}
+	w.store.evict(w.limit, filepath.Base(w.path))
+	return r, nil
+}
+
+// Abort gives the file up.
+func (w *Writer) Abort() {
+	w.file.Close()
+	os.Remove(w.file.Name())
+}
+
+// cacheFile is a file of the store.
+type cacheFile struct {
+	name string
+	size int64
+	used time.Time
+}
+
+// files lists the complete caches and the unfinished ones.
+func (s *Store) files() []cacheFile {
+	entries, err := os.ReadDir(s.Folder)
+	if err != nil {
+		return nil
+	}
+	var files []cacheFile
+	for _, e := range entries {
+		if !strings.Contains(e.Name(), extension) || e.IsDir() {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			files = append(files, cacheFile{e.Name(), info.Size(), info.ModTime()})
+		}
+	}
+	return files
+}
+
+// evict deletes what crashes left behind, and the caches used least recently
+// until the rest keeps within the limit. The named file stays.
+func (s *Store) evict(limit int64, keep string) {
+	files := s.files()
+	total := int64(0)
+	complete := files[:0]
+	for _, f := range files {
+		if !strings.HasSuffix(f.name, extension) {
+			if time.Since(f.used) > stale {
+				os.Remove(filepath.Join(s.Folder, f.name))
+			}
+			continue
+		}
+		total += f.size
+		complete = append(complete, f)
+	}
+	slices.SortFunc(complete, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	for _, f := range complete {
+		if total <= limit {
+			return
+		}
+		if f.name != keep && os.Remove(filepath.Join(s.Folder, f.name)) == nil {
+			total -= f.size
+		}
+	}
+}
