@@ -9,5 +9,7 @@ func (p *program) commands() []*cobra.Command {
 		p.predictCommand(),
 		p.evaluateCommand(),
 		p.inspectCommand(),
+		p.compareCommand(),
+		p.demoCommand(),
 	}
 }

@@ -75,7 +75,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand(p.commands()...)
-	for _, command := range root.Commands() {
+	for _, command := range append(root.Commands(), root) {
 		// What is wrong with the arguments is known before any file is opened.
 		if check := command.Args; check != nil {
 			command.Args = func(cmd *cobra.Command, args []string) error {

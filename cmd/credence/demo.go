@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed demo/concrete.csv.gz
+var concrete []byte
+
+func (p *program) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Every engine on data embedded in the binary",
+		Long: `Demo fits real data that the binary holds, the way you would fit your own: it prints
+each command before its output. Nothing is left behind.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.json {
+				return misused(fmt.Errorf("demo prints for people: leave --json out"))
+			}
+			return p.demo(cmd.Context())
+		},
+	}
+}
+
+// demo runs the tour in a temporary folder.
+func (p *program) demo(ctx context.Context) (err error) {
+	folder, err := os.MkdirTemp("", "credence-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	train, test := filepath.Join(folder, "train.csv"), filepath.Join(folder, "test.csv")
+	if err := splitDemo(concrete, train, test); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.\n")
+	d := &demonstration{program: p, ctx: ctx, folder: folder}
+	d.step("A linear model: noise, prior variances and weights from one pass over the data.",
+		"fit", "train.csv", "--target", "strength", "-o", "linear.safetensors")
+	d.step("", "evaluate", "linear.safetensors", "test.csv")
+	d.step("The same plus a Gaussian process by random features, whose lengthscales the evidence chooses.",
+		"fit", "train.csv", "--formula", "strength ~ . + rbf(., n=200)", "-o", "gp.safetensors")
+	d.step("", "evaluate", "gp.safetensors", "test.csv")
+	d.step("Which is better, and by how much more than chance?",
+		"compare", "linear.safetensors", "gp.safetensors", "test.csv")
+	d.step("Predictions with 90 % intervals.",
+		"predict", "gp.safetensors", "test.csv", "--keep", "age,strength", "-o", "predictions.csv")
+	if d.err == nil {
+		d.err = p.drawPredictions(filepath.Join(folder, "predictions.csv"))
+	}
+	d.step("What the linear model found.", "inspect", "linear.safetensors")
+	return d.err
+}
+
+// demonstration runs commands one after the other until one fails.
+type demonstration struct {
+	program *program
+	ctx     context.Context
+	folder  string
+	err     error
+}
+
+// step explains a command, prints it and runs it.
+func (d *demonstration) step(why string, args ...string) {
+	if d.err != nil {
+		return
+	}
+	p := d.program
+	if why != "" {
+		fmt.Fprintf(p.out, "\n%s\n", why)
+	}
+	shown := make([]string, len(args))
+	actual := make([]string, len(args))
+	for i, arg := range args {
+		shown[i], actual[i] = arg, arg
+		if strings.ContainsAny(arg, " ~*()") {
+			shown[i] = "'" + arg + "'"
+		}
+		if extension := filepath.Ext(arg); extension == ".csv" || extension == ".safetensors" {
+			actual[i] = filepath.Join(d.folder, arg)
+		}
+	}
+	fmt.Fprintf(p.out, "\n$ credence %s\n", strings.Join(shown, " "))
+	// Paths in the output are those of the commands shown, not of the temporary folder.
+	var out bytes.Buffer
+	sub := &program{streams: streams{p.in, &out, p.err}, threads: p.threads, seed: p.seed}
+	root := sub.root()
+	root.SetArgs(actual)
+	d.err = root.ExecuteContext(d.ctx)
+	fmt.Fprint(p.out, strings.ReplaceAll(out.String(), d.folder+string(filepath.Separator), ""))
+}
+
+// splitDemo writes four fifths of the rows to train and every fifth to test.
+func splitDemo(compressed []byte, train, test string) error {
+	reader, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		return err
+	}
+	var parts [2]bytes.Buffer
+	lines := bufio.NewScanner(reader)
+	for n := -1; lines.Scan(); n++ {
+		for k := range parts {
+			if n < 0 || (n%5 == 4) == (k == 1) {
+				parts[k].Write(lines.Bytes())
+				parts[k].WriteByte('\n')
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	for k, path := range []string{train, test} {
+		if err := os.WriteFile(path, parts[k].Bytes(), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawPredictions draws the first intervals beside the true values.
+func (p *program) drawPredictions(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	records, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		return err
+	}
+	const width, most = 60, 90.0 // characters, MPa
+	column := func(mpa float64) int { return max(0, min(width-1, int(mpa/most*width))) }
+	fmt.Fprintf(p.out, "\n age  strength   0 MPa%s%.0f\n", strings.Repeat(" ", width-8), most)
+	inside := 0
+	rows := records[1:]
+	for i, record := range rows {
+		numbers := make([]float64, len(record))
+		for k, cell := range record {
+			if numbers[k], err = strconv.ParseFloat(cell, 64); err != nil {
+				return err
+			}
+		}
+		age, actual, mean, lower, upper := numbers[0], numbers[1], numbers[2], numbers[4], numbers[5]
+		if lower <= actual && actual <= upper {
+			inside++
+		}
+		if i >= 12 {
+			continue
+		}
+		line := []rune(strings.Repeat(" ", width))
+		for c := column(lower); c <= column(upper); c++ {
+			line[c] = '─'
+		}
+		line[column(mean)] = '┼'
+		line[column(actual)] = '●'
+		fmt.Fprintf(p.out, "%4.0f  %8.1f   %s\n", age, actual, string(line))
+	}
+	fmt.Fprintf(p.out, "…\n─ 90 %% interval   ┼ predictive mean   ● what was measured; %d of %d lie inside their interval\n", inside, len(rows))
+	return nil
+}
