@@ -39,8 +39,11 @@ func (c *compiler) readFrequencies(f *function, node spec.Argument, path string)
 		if line > 0 {
 			place = fmt.Sprintf("%s:%d", path, line)
 		}
-		return nil, c.formula.Errorf(node, "%s: %v", place, err).
-			WithRemedy("write one frequency in a line, %d %s separated by commas, with or without a header", len(names), plural(len(names), "number", "numbers"))
+		wrong := c.formula.Errorf(node, "%s: %v", place, err)
+		if len(names) == 1 {
+			return nil, wrong.WithRemedy("write one number in a line, with or without a header")
+		}
+		return nil, wrong.WithRemedy("write one frequency in a line, %d numbers separated by commas, with or without a header", len(names))
 	}
 	return values, nil
 }
@@ -70,7 +73,7 @@ func parseFrequencies(content []byte, names []string) (values []float64, line in
 		}
 		line, _ := reader.FieldPos(0)
 		if len(record) != len(names) {
-			return nil, line, fmt.Errorf("%d %s where %d are needed", len(record), plural(len(record), "number", "numbers"), len(names))
+			return nil, line, fmt.Errorf("%d %s where %d %s needed", len(record), plural(len(record), "number", "numbers"), len(names), plural(len(names), "is", "are"))
 		}
 		row := make([]float64, len(names))
 		for j, field := range record {

@@ -82,7 +82,11 @@ func (c *compiler) poly(call spec.Call) error {
 		if len(args) < 2 {
 			a.Errorf(call, "poly needs columns and a degree").WithRemedy("write such as poly(x, 3)")
 		} else {
-			degree, _ = a.Whole("the degree", args[len(args)-1], spec.Between(1, mostDegree))
+			last := args[len(args)-1]
+			if _, ok := last.(spec.Number); !ok {
+				a.Errorf(last, "the degree is missing").WithRemedy("end with a number, such as poly(x, 3)")
+			}
+			degree, _ = a.Whole("degree", last, spec.Between(1, mostDegree))
 			args = args[:len(args)-1]
 		}
 	}

@@ -11,10 +11,12 @@ import (
 // the sparse segment: for prediction, or with a target.
 func (f *Frame) Needs(withTarget bool) []string {
 	var names []string
+	known := map[string]bool{}
 	for _, e := range f.expressions(withTarget) {
-		if e == nil || e.Column == "" || sparseIndex(f.SegmentWidth, e.Column) >= 0 || slices.Contains(names, e.Column) {
+		if e == nil || e.Column == "" || known[e.Column] || sparseIndex(f.SegmentWidth, e.Column) >= 0 {
 			continue
 		}
+		known[e.Column] = true
 		names = append(names, e.Column)
 	}
 	return names
@@ -24,9 +26,11 @@ func (f *Frame) Needs(withTarget bool) []string {
 // columns of a sparse segment.
 func (p *Plan) Needs() []string {
 	var names []string
+	known := map[string]bool{}
 	add := func(expressions ...*Expr) {
 		for _, e := range expressions {
-			if e != nil && e.Column != "" && !slices.Contains(names, e.Column) {
+			if e != nil && e.Column != "" && !known[e.Column] {
+				known[e.Column] = true
 				names = append(names, e.Column)
 			}
 		}

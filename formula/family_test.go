@@ -1,0 +1,179 @@
+package formula
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
+)
+
+func TestFamiliesByHand(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want credence.Likelihood
+		mode frame.Mode
+	}{
+		{"gaussian", likelihood.Gaussian{}, frame.Numbers},
+		{"gaussian(variance=0.1)", likelihood.Gaussian{NoiseVariance: 0.1}, frame.Numbers},
+		{"gaussian(variance=~2)", likelihood.Gaussian{NoiseVariance: 2, Learn: true}, frame.Numbers},
+		{"bernoulli", likelihood.Bernoulli{}, frame.Classes},
+		{"bernoulli(link=probit)", likelihood.Bernoulli{Link: likelihood.Probit}, frame.Classes},
+		{"binomial", likelihood.Binomial{}, frame.Numbers},
+		{"binomial(trials=10)", likelihood.Binomial{Trials: 10}, frame.Numbers},
+		{"binomial(trials=n)", likelihood.Binomial{}, frame.Numbers},
+		{"binomial(trials=exp(n))", likelihood.Binomial{}, frame.Numbers},
+		{"poisson", likelihood.Poisson{}, frame.Numbers},
+		{"poisson(link=softplus)", likelihood.Poisson{Link: likelihood.Softplus}, frame.Numbers},
+		{"negbinomial(size=3)", likelihood.NegativeBinomial{Size: 3}, frame.Numbers},
+		{"gamma(shape=~1.5)", likelihood.Gamma{Shape: 1.5, Learn: true}, frame.Numbers},
+		{"studentt", likelihood.StudentT{}, frame.Numbers},
+		{"studentt(df=4)", likelihood.StudentT{DegreesOfFreedom: 4}, frame.Numbers},
+		{"studentt(scale=~2)", likelihood.StudentT{Scale: 2, LearnScale: true}, frame.Numbers},
+		{"ordinal", likelihood.Ordinal{}, frame.Grades},
+		{"ordinal(cutpoints=[-1, 0.5])", likelihood.Ordinal{Cutpoints: []float64{-1, 0.5}}, frame.Numbers},
+		{"ordinal(cutpoints=~[-1, 0.5])", likelihood.Ordinal{Cutpoints: []float64{-1, 0.5}, Learn: true}, frame.Numbers},
+		{"", nil, frame.Automatic},
+	} {
+		f, err := ParseFamily(c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if !reflect.DeepEqual(f.stated, c.want) {
+			t.Errorf("%s is %#v, want %#v", c.text, f.stated, c.want)
+		}
+		if mode := f.Options(frame.Options{}).Mode; mode != c.mode {
+			t.Errorf("%s reads the target as %q, want %q", c.text, mode, c.mode)
+		}
+		if f.String() != c.text {
+			t.Errorf("%s prints as %s", c.text, f)
+		}
+	}
+}
+
+// The likelihood's own text form, which a fit reports with learned values, parses back
+// to the likelihood.
+func TestLikelihoodTextsParseBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for range 500 {
+		v := func() float64 { return rng.ExpFloat64() * []float64{1e-30, 1e-3, 1, 1e6, 1e30}[rng.IntN(5)] }
+		some := func() (float64, bool) {
+			switch rng.IntN(3) {
+			case 0:
+				return 0, false
+			case 1:
+				return v(), false
+			}
+			return v(), true
+		}
+		a, learnA := some()
+		b, learnB := some()
+		cut := v()
+		for _, l := range []credence.Likelihood{
+			likelihood.Gaussian{NoiseVariance: a, Learn: learnA},
+			likelihood.Bernoulli{Link: []likelihood.Link{"", likelihood.Logit, likelihood.Probit, likelihood.Cloglog}[rng.IntN(4)]},
+			likelihood.Binomial{Trials: float64(rng.IntN(100))},
+			likelihood.Poisson{Link: []likelihood.Link{"", likelihood.Log, likelihood.Softplus}[rng.IntN(3)]},
+			likelihood.NegativeBinomial{Size: a, Learn: learnA},
+			likelihood.Gamma{Shape: a, Learn: learnA},
+			likelihood.StudentT{DegreesOfFreedom: a, LearnDegreesOfFreedom: learnA, Scale: b, LearnScale: learnB},
+			likelihood.Ordinal{Cutpoints: []float64{-v(), cut, cut * 2}, Learn: learnA},
+		} {
+			text := l.(fmt.Stringer).String()
+			f, err := ParseFamily(text)
+			if err != nil || !reflect.DeepEqual(f.stated, l) {
+				t.Fatalf("%#v prints as %s, which reads %#v (%v)", l, text, f.stated, err)
+			}
+		}
+		p := prior.Normal{ARD: rng.IntN(2) == 0}
+		switch {
+		case a != 0 && learnA:
+			p.Variance = credence.Parameter{Value: a, State: credence.Guess}
+		case a != 0 && !p.ARD:
+			p.Variance = credence.Parameter{Value: a, State: credence.Held}
+		}
+		if back, err := ParsePrior(p.String()); err != nil || !reflect.DeepEqual(back, p) {
+			t.Fatalf("%#v prints as %s, which reads %#v (%v)", p, p, back, err)
+		}
+	}
+}
+
+// table is one column y and the trials n.
+func table(y, n []float64) *memory {
+	m := &memory{schema: credence.Schema{Columns: []credence.Column{{Name: "y"}, {Name: "n"}}}}
+	for i := range y {
+		m.rows = append(m.rows, []float64{y[i], n[i]})
+	}
+	return m
+}
+
+func TestFamilyMeetsTheTarget(t *testing.T) {
+	for _, c := range []struct {
+		family string
+		y, n   []float64
+		want   credence.Likelihood
+		fails  string
+	}{
+		{"", []float64{1.5, 2, 2}, []float64{1, 1, 1}, likelihood.Gaussian{}, ""},
+		{"", []float64{0, 1, 1}, []float64{1, 1, 1}, likelihood.Bernoulli{}, ""},
+		{"", []float64{-1, 1, 1}, []float64{1, 1, 1}, likelihood.Bernoulli{}, ""},
+		{"", []float64{1, 2, 2}, []float64{1, 1, 1}, likelihood.Gaussian{}, ""},
+		{"", []float64{1, 1, 1}, []float64{1, 1, 1}, likelihood.Gaussian{}, ""},
+		{"gaussian", []float64{0, 1, 1}, []float64{1, 1, 1}, likelihood.Gaussian{}, ""},
+		{"ordinal", []float64{3, 1, 2, 5}, []float64{1, 1, 1, 1}, likelihood.OrdinalGrades(4), ""},
+		{"binomial(trials=n)", []float64{1, 2}, []float64{3, 2}, likelihood.Binomial{}, ""},
+		{"binomial(trials=n)", []float64{1, 3}, []float64{3, 2}, nil, "row 2: y: target 3 is more than the 2 trials"},
+		{"binomial(trials=n)", []float64{0, 0}, []float64{3, 0}, nil, "row 2: y: trials are 0: leave out rows without trials"},
+		{"binomial(trials=4)", []float64{5}, []float64{3}, nil, "row 1: y: target 5 is more than the 4 trials"},
+		{"poisson", []float64{1, 2.5}, []float64{1, 1}, nil, "row 2: y: target 2.5 is not a whole number"},
+		{"bernoulli", []float64{1, 2, 3}, []float64{1, 1, 1}, nil, "target y has 3 classes, 1, 2 and 3: pick one against the rest with --positive 1"},
+	} {
+		family, err := ParseFamily(c.family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := table(c.y, c.n)
+		plan, err := Parse("y ~ 1", source.Schema(), Options{Family: family})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fr, err := frame.Fit(&plan.Frame, source, family.Options(frame.Options{}))
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s of %v: refusal reads %v, want %s", c.family, c.y, err, c.fails)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s of %v: %v", c.family, c.y, err)
+			continue
+		}
+		l, err := family.Likelihood(fr)
+		if err != nil || !reflect.DeepEqual(l, c.want) {
+			t.Errorf("%s of %v is %#v, want %#v (%v)", c.family, c.y, l, c.want, err)
+		}
+		if (plan.Frame.Trials != nil) != (c.family == "binomial(trials=n)") {
+			t.Errorf("%s: trials are %v", c.family, plan.Frame.Trials)
+		}
+	}
+}
+
+func TestTrialsAreNoInput(t *testing.T) {
+	family, err := ParseFamily("binomial(trials=n)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Parse("y ~ .", table(nil, nil).Schema(), Options{Family: family})
+	var refused *spec.Error
+	if !errors.As(err, &refused) || !strings.HasPrefix(refused.Message, ". stands for no column") {
+		t.Errorf("with the trials aside nothing is left, but: %v", err)
+	}
+}

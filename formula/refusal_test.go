@@ -1,0 +1,186 @@
+package formula
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/spec"
+)
+
+func TestFormulaRefusals(t *testing.T) {
+	files := func(path string) ([]byte, error) {
+		switch path {
+		case "wide.csv":
+			return []byte("1,2\n"), nil
+		case "words.csv":
+			return []byte("a\n1\nb\n"), nil
+		case "empty.csv":
+			return nil, nil
+		case "header.csv":
+			return []byte("lat\n"), nil
+		case "huge.csv":
+			return []byte("1e999\n"), nil
+		case "quote.csv":
+			return []byte("1\n\"2\n"), nil
+		}
+		return nil, errors.New("no such file")
+	}
+	wide := &credence.Schema{Columns: []credence.Column{{Name: "label"}}, Sparse: 5000, Label: true}
+	for _, c := range []struct {
+		text   string
+		schema *credence.Schema // nil means houses
+		at     string           // what the caret points at
+		want   string           // without the column number
+	}{
+		{"price ~ romms", nil, "romms", `there is no column "romms": did you mean rooms? (the columns are price, lat, lon, rooms, new, zip, type)`},
+		{"price ~ . - idd", nil, "idd", `there is no column "idd": the columns are price, lat, lon, rooms, new, zip, type`},
+		{"prise ~ .", nil, "prise", `there is no column "prise": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
+		{"x9", libsvm(1).Schema(), "x9", `there is no column "x9": numbered columns go from x1 to x5`},
+		{"x01", libsvm(1).Schema(), "x01", `there is no column "x01": numbered columns go from x1 to x5`},
+		{"price ~ rbg(lat)", nil, "rbg", `there is no function "rbg": did you mean rbf? (the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, offset, weight, log, sqrt, exp, square, center, scale)`},
+		{"price ~ log(cube(lat))", nil, "cube", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, offset, weight, log, sqrt, exp, square, center, scale`},
+		{"price ~ lat + price", nil, "price", "price is the target: leave it out of the terms"},
+		{"price ~ log(price)", nil, "log(price)", "price is the target: leave it out of the terms"},
+		{"log(price) ~ rbf(price)", nil, "price", "price is the target: leave it out of the terms"},
+		{"price ~ offset(price)", nil, "price", "price is the target: leave it out of the terms"},
+		{"x2 ~ .", libsvm(1).Schema(), "x2", "x2 is a column of the sparse segment, and cannot be the target: name a column that stands in every row"},
+		{"price ~ log(zip)", nil, "zip", "zip is a category, and log needs numbers: use zip as a plain column"},
+		{"log(zip) ~ .", nil, "zip", "zip is a category, and log needs numbers: use zip as a plain column"},
+		{"price ~ rbf(zip)", nil, "zip", "zip is a category, and rbf needs numbers: leave it out, or add onehot(zip) as a term"},
+		{"price ~ log(lat, lon)", nil, "log(lat, lon)", "log takes one column, not 2: write log(x)"},
+		{"price ~ log(.)", nil, ".", "one column is needed here, not every other: name it"},
+		{`price ~ log("lat")`, nil, `"lat"`, "quoted text is no column: write lat for a column of that name"},
+		{"price ~ log(lat + lon)", nil, "lat + lon", "lat + lon is not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+		{"price ~ log(rbf(lat))", nil, "rbf(lat)", "rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+		{"price ~ log(lat, base=2)", nil, "base", `log has no argument "base": it takes no key=value arguments`},
+		{"rbf(lat) ~ .", nil, "rbf(lat)", "rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+		{"price ~ rbf()", nil, "rbf()", "rbf needs a column: write rbf(x), or rbf(.) for every other column of numbers"},
+		{"price ~ rbf(lat + lon)", nil, "lat + lon", "rbf takes columns one by one: separate them by commas, or make lat + lon a column of its own"},
+		{"price ~ rbf(lat - lon)", nil, "lat - lon", "lat - lon is a difference of columns: make it a column of its own, or write rbf(. - lon) to leave one out"},
+		{"price ~ rbf(. - log(lat))", nil, "log(lat)", "only columns can be taken out of .: write for example rbf(. - a - b)"},
+		{"price ~ rbf(. - lat - lon - rooms - new)", nil, "rbf(. - lat - lon - rooms - new)", "rbf is left with no column of numbers: name one"},
+		{"price ~ rbf(lat, n=0)", nil, "0", "n cannot be 0: it must be between 1 and 1048576"},
+		{"price ~ rbf(lat, n=1.5)", nil, "1.5", "n cannot be 1.5: it must be a whole number"},
+		{"price ~ rbf(lat, kind=fastfood)", nil, "kind=fastfood", "kind=fastfood is not supported in this version"},
+		{"price ~ laplacian(lat, kind=orthogonal)", nil, "kind=orthogonal", "orthogonal frequencies are not defined for laplacian, a product over its columns: write kind=iid"},
+		{"price ~ rbf(lat, lon, lengthscale=[1, 2, 3])", nil, "[1, 2, 3]", "3 lengthscales are given for 2 columns: give 2, or a single one for all"},
+		{"price ~ rbf(lat, lon, lengthscale=[1, 2], ard=false)", nil, "[1, 2]", "ard=false means one lengthscale, not 2: write a single number, or leave out ard=false"},
+		{"price ~ rbf(lat, lengthscale=-1)", nil, "-1", "lengthscale cannot be -1: it must be positive and finite"},
+		{"price ~ rbf(lat, widht=1)", nil, "widht", `rbf has no argument "widht": write n, kind, lengthscale, ard, lengthscale_prior or frequencies`},
+		{"price ~ rbf(lat, frequencies=@no.csv)", nil, "frequencies=@no.csv", "the frequencies cannot be read: no such file: check the path"},
+		{"price ~ rbf(lat, frequencies=@wide.csv)", nil, "frequencies=@wide.csv", "wide.csv:1: 2 numbers where 1 is needed: write one number in a line, with or without a header"},
+		{"price ~ rbf(lat, frequencies=@words.csv)", nil, "frequencies=@words.csv", `words.csv:3: "b" is not a finite number: write one number in a line, with or without a header`},
+		{"price ~ rbf(lat, frequencies=@huge.csv)", nil, "frequencies=@huge.csv", `huge.csv:1: "1e999" is not a finite number: write one number in a line, with or without a header`},
+		{"price ~ rbf(lat, frequencies=@quote.csv)", nil, "frequencies=@quote.csv", `quote.csv:2: extraneous or missing " in quoted-field: write one number in a line, with or without a header`},
+		{"price ~ rbf(lat, frequencies=@empty.csv)", nil, "frequencies=@empty.csv", "empty.csv: the file holds no frequency: write one number in a line, with or without a header"},
+		{"price ~ rbf(lat, frequencies=@header.csv)", nil, "frequencies=@header.csv", "header.csv: the file holds no frequency: write one number in a line, with or without a header"},
+		{"price ~ rbf(lat, n=2, frequencies=@wide.csv)", nil, "n=2", "n= is the number of rows of frequencies=: leave out n="},
+		{"price ~ rbf(lat, kind=iid, frequencies=@wide.csv)", nil, "kind=iid", "kind= says how to draw frequencies, and frequencies= gives them: leave out one of the two"},
+		{"price ~ spectral(lat)", nil, "spectral(lat)", "spectral(…) is not supported in this version"},
+		{"price ~ hsgp(lat, m=10)", nil, "hsgp(lat, m=10)", "hsgp(…) is not supported in this version"},
+		{"price ~ lat + hash(zip, bits=22)", nil, "hash(zip, bits=22)", "hash(…) is not supported in this version"},
+		{"price ~ rbf(lat) * matern32(lon)", nil, "rbf(lat)", "products with kernels are not supported in this version"},
+		{"price ~ lat:rbf(lon)", nil, "rbf(lon)", "products with kernels are not supported in this version"},
+		{"price ~ lat:poly(lon, 2)", nil, "poly(lon, 2)", "poly(…) cannot be part of an interaction: write columns or transforms of columns, such as a:b or log(a):b"},
+		{"price ~ lat:lat", nil, "lat:lat", "lat:lat multiplies a column with itself: write square(x) or poly(x, 2) for powers"},
+		{".:x1", libsvm(1).Schema(), ".", ". holds a sparse segment, which cannot be part of an interaction: name the columns"},
+		{"rbf(.)", wide, "rbf(.)", "rbf of 5000 sparse columns is more than the 4096 that it can take: name the columns"},
+		{"price ~ poly(lat)", nil, "poly(lat)", "poly needs columns and a degree: write such as poly(x, 3)"},
+		{"price ~ poly(lat, lon)", nil, "lon", "the degree is missing: end with a number, such as poly(x, 3)"},
+		{"price ~ poly(lat, 21)", nil, "21", "degree cannot be 21: it must be between 1 and 20"},
+		{"price ~ radial(lat, centres=0)", nil, "0", "centres cannot be 0: it must be between 1 and 100000"},
+		{"price ~ onehot(rooms)", nil, "rooms", "rooms is a number, not a category: declare it with --types rooms=category, or use it as a plain column"},
+		{"price ~ onehot(zip, type)", nil, "onehot(zip, type)", "onehot takes one column, not 2: write onehot(zip), once for each column"},
+		{"price ~ onehot(log(zip))", nil, "log(zip)", "onehot takes a column as it is, not log(zip): write onehot(zip), once for each column"},
+		{"price ~ offset(zip)", nil, "zip", "zip is a category, and offset needs numbers: name a column of numbers"},
+		{"price ~ offset(lat, lon)", nil, "offset(lat, lon)", "offset takes one column, not 2: write offset(x)"},
+		{"price ~ offset(inf)", nil, "inf", "an offset cannot be inf: write a finite number"},
+		{"price ~ weight(lat) + weight(lon)", nil, "weight(lon)", "there are two weights: make their product a column of its own"},
+		{"price ~ weight(scale(lat))", nil, "scale(lat)", "a weight cannot be centred: weights are 0 or more: leave out scale"},
+		{"price ~ rbf(lat, n=3) + rbf(lat, n=3)", nil, "rbf(lat, n=3)", "rbf(lat, n=3) stands twice in the formula: leave one out"},
+		{"price ~ 0", nil, "price ~ 0", "the formula has no terms: add a column, or 1 for the intercept"},
+		{"price ~ 0 + lat - lat", nil, "price ~ 0 + lat - lat", "the formula has no terms: add a column, or 1 for the intercept"},
+		{"label ~ .", &credence.Schema{Columns: []credence.Column{{Name: "label"}}}, ".", ". stands for no column: there is none besides those with another role: write 1 for a model of the intercept alone"},
+	} {
+		schema := c.schema
+		if schema == nil {
+			schema = houses(1).Schema()
+		}
+		_, err := Parse(c.text, schema, Options{ReadFile: files})
+		var refused *spec.Error
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: %v, want a refusal", c.text, err)
+			continue
+		}
+		_, message, _ := strings.Cut(refused.Error(), ": ")
+		if message != c.want {
+			t.Errorf("%s: refusal reads\n%s, want\n%s", c.text, message, c.want)
+		}
+		if at := refused.Text[refused.Offset : refused.Offset+refused.Length]; at != c.at {
+			t.Errorf("%s: the caret points at %q, want %q", c.text, at, c.at)
+		}
+	}
+}
+
+func TestTargetRefusals(t *testing.T) {
+	for _, c := range []struct{ text, target, want string }{
+		{"lat", "", "formula: no target: write target ~ terms, or name one with --target"},
+		{"price ~ lat", "lon", "column 1: the target is price here and lon in --target: leave one out"},
+		{"", "prices", `there is no column "prices": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
+		{"", "my price", `there is no column "my price": the columns are price, lat, lon, rooms, new, zip, type`},
+		{"lat", "cube(price)", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, offset, weight, log, sqrt, exp, square, center, scale`},
+	} {
+		_, err := Parse(c.text, houses(1).Schema(), Options{Target: c.target})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%q with --target %q: refusal reads\n%v, want\n%s", c.text, c.target, err, c.want)
+		}
+	}
+}
+
+func TestFamilyAndPriorRefusals(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"gausian", `column 1: there is no family "gausian": did you mean gaussian? (the families are gaussian, bernoulli, binomial, poisson, negbinomial, gamma, studentt and ordinal)`},
+		{"gaussian(variance=0)", "column 19: variance cannot be 0: it must be positive and finite"},
+		{"gaussian(sd=1)", `column 10: gaussian has no argument "sd": write variance`},
+		{"gaussian(1)", "column 10: gaussian takes no argument without a key: write gaussian(variance=1)"},
+		{"bernoulli(link=log)", `column 16: link cannot be "log": did you mean logit? (write logit, probit or cloglog)`},
+		{"poisson(link=probit)", `column 14: link cannot be "probit": write log or softplus`},
+		{"binomial(trials=0)", "column 17: trials cannot be 0: it must be 1 or more and finite"},
+		{"binomial(trials=~n)", "column 10: trials are not learned, so they cannot be a starting guess: drop the ~"},
+		{"ordinal(cutpoints=[2, 1])", "column 1: likelihood: ordinal: cutpoint 2, 1, does not ascend: state finite cutpoints in ascending order"},
+		{"studentt(df=4", "column 9: the ( is never closed: add a )"},
+	} {
+		_, err := ParseFamily(c.text)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("family %s: refusal reads\n%v, want\n%s", c.text, err, c.want)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal)`},
+		{"laplace(scale=1)", `column 1: there is no prior "laplace" in this version: write normal`},
+		{"normal(variance=-1)", "column 17: variance cannot be -1: it must be positive and finite"},
+		{"normal(variance=1, ard=true)", "column 20: ard=true learns a variance for each weight, and variance= holds them all: leave out one of the two, or write such as variance=~1 for a starting guess"},
+		{"normal(ard=yes)", `column 12: ard must be true or false, not "yes": write ard=true or ard=false`},
+	} {
+		_, err := ParsePrior(c.text)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("prior %s: refusal reads\n%v, want\n%s", c.text, err, c.want)
+		}
+	}
+	for _, c := range []struct{ formula, family, want string }{
+		{"price ~ lat", "binomial(trials=m)", `column 17: there is no column "m": the columns are price, lat, lon, rooms, new, zip, type`},
+		{"price ~ lat", "binomial(trials=zip)", "column 17: zip is a category, and trials are numbers: name a column of numbers"},
+		{"price ~ lat", "binomial(trials=price)", "column 17: price is the target: name the column that holds the number of trials"},
+		{"price ~ lat", "binomial(trials=rbf(lat))", "column 17: rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+	} {
+		family, err := ParseFamily(c.family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Parse(c.formula, houses(1).Schema(), Options{Family: family}); err == nil || err.Error() != c.want {
+			t.Errorf("%s: refusal reads\n%v, want\n%s", c.family, err, c.want)
+		}
+	}
+}
