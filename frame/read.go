@@ -139,6 +139,12 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 // code returns training's code of a level.
 func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, error) {
 	k := int(v)
+	if k == -1 { // the source knows training's levels, and this is another
+		if b.frame.Unseen != Zero {
+			return 0, b.table.fail(row, fmt.Errorf("column %q: a level that was not seen in training: --unseen zero predicts without it", in.Expr.Column))
+		}
+		return -1, nil
+	}
 	if k < 0 || k >= len(s.codes) {
 		return 0, b.table.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}

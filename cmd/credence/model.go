@@ -73,6 +73,9 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 		s.source, err = s.table.Load(ctx, columns)
 	}
 	if err == nil {
+		err = s.refuseUnseen()
+	}
+	if err == nil {
 		s.bound, err = s.frame.Rebind(s.source, target)
 	}
 	if err != nil {
@@ -84,6 +87,22 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 
 // close gives back what the table holds outside memory.
 func (s *scorer) close() { s.table.Close() }
+
+// refuseUnseen says which categories training did not see, unless they may stay.
+func (s *scorer) refuseUnseen() error {
+	if s.frame.Unseen == frame.Zero {
+		return nil
+	}
+	for _, unseen := range s.table.Unseen() {
+		var examples []string
+		for _, e := range unseen.Examples {
+			examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
+		}
+		return fmt.Errorf("column %q: %d rows have categories that training did not see (%s): correct them, or predict without them with --unseen zero",
+			unseen.Column, unseen.Rows, strings.Join(examples, ", "))
+	}
+	return nil
+}
 
 // columns returns the columns to be read: those of the model that the table must
 // have, and those to be kept.
@@ -169,8 +188,8 @@ func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist
 	if counts.UnseenLevels > 0 {
 		s.program.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
 	}
-	if counts.UnseenFeatures > 0 {
-		s.program.warn("%d entries of features that training did not see were scored at their prior", counts.UnseenFeatures)
+	if unseen := counts.UnseenFeatures + s.table.Dropped(); unseen > 0 {
+		s.program.warn("%d entries of features that training did not see were scored at their prior", unseen)
 	}
 	return nil
 }

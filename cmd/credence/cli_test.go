@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// outcome is what a run left behind.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+// invoke runs a command line in this process.
+func invoke(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(context.Background(), args, streams{strings.NewReader(stdin), &out, &errs})
+	return outcome{code, out.String(), errs.String()}
+}
+
+// must runs a command line that has to succeed and returns its output.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	o := invoke(t, "", args...)
+	if o.code != exitDone {
+		t.Fatalf("credence %s: exit %d: %s", strings.Join(args, " "), o.code, o.err)
+	}
+	return o.out
+}
+
+// file writes content to a file of a temporary folder and returns its path.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// houses is a small table with a number, a category, a boolean and a target that
+// depends on them all, and a little noise.
+func houses(rows int) string {
+	var b strings.Builder
+	b.WriteString("size,zip,garden,price\n")
+	for i := range rows {
+		size := 50 + 7*(i*37%23)
+		zip := []string{"north", "south", "west"}[i%3]
+		garden := i%4 < 2
+		price := 3*float64(size) + map[string]float64{"north": 10, "south": -5, "west": 0}[zip] + float64(i*29%13-6)
+		if garden {
+			price += 20
+		}
+		fmt.Fprintf(&b, "%d,%s,%v,%g\n", size, zip, garden, price)
+	}
+	return b.String()
+}
+
+// decode reads the one JSON object that a command printed.
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		t.Fatalf("output is not JSON: %v\n%s", err, text)
+	}
+	if decoder.More() {
+		t.Fatalf("more than one object on standard output:\n%s", text)
+	}
+	return object
+}
+
+// numbers returns the value of a JSON number, failing when it is absent.
+func number(t *testing.T, object map[string]any, key string) float64 {
+	t.Helper()
+	value, ok := object[key].(float64)
+	if !ok {
+		t.Fatalf("%q is %v, not a number", key, object[key])
+	}
+	return value
+}
+
+func TestExitCodesAndMessages(t *testing.T) {
+	good := file(t, "good.csv", houses(40))
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", good, "--target", "price", "-o", model)
+	cases := []struct {
+		name string
+		code int
+		want string // in the message
+		args []string
+	}{
+		// What can be decided without opening the data is misuse, even where the file is missing.
+		{"no data", exitMisuse, "requires at least 1 arg", []string{"fit"}},
+		{"unknown flag", exitMisuse, "unknown flag: --formla", []string{"fit", "gone.csv", "--formla", "y ~ x"}},
+		{"unknown command", exitMisuse, `unknown command "fti"`, []string{"fti", "gone.csv"}},
+		{"grammar", exitMisuse, "add a term", []string{"fit", "gone.csv", "-f", "y ~ x +"}},
+		{"unknown family", exitMisuse, `there is no family "gausian"`, []string{"fit", "gone.csv", "--family", "gausian"}},
+		{"unknown prior", exitMisuse, "norml", []string{"fit", "gone.csv", "--prior", "norml"}},
+		{"unknown engine", exitMisuse, "exat", []string{"fit", "gone.csv", "--engine", "exat"}},
+		{"engine option", exitMisuse, "strats", []string{"fit", "gone.csv", "--engine", "exact(strats=3)"}},
+		{"misfit", exitMisuse, "engine exact cannot fit this model", []string{"fit", "gone.csv", "--family", "poisson", "--engine", "exact"}},
+		{"types", exitMisuse, "name=type", []string{"fit", "gone.csv", "--types", "age"}},
+		{"format", exitMisuse, "--format xls is unknown", []string{"fit", "gone.csv", "--format", "xls"}},
+		{"delimiter", exitMisuse, "not one character", []string{"fit", "gone.csv", "--delimiter", "--"}},
+		{"unseen", exitMisuse, "use error or zero", []string{"fit", "gone.csv", "--unseen", "guess"}},
+		{"interval", exitMisuse, "not a probability", []string{"predict", "gone.safetensors", "gone.csv", "--interval", "90"}},
+		{"json without a file", exitMisuse, "add -o", []string{"predict", "gone.safetensors", "gone.csv", "--json"}},
+		{"sort", exitMisuse, "use inclusion, abs or name", []string{"inspect", "gone.safetensors", "--sort", "size"}},
+		// What needs the data or a model is failure.
+		{"no file", exitFailed, "gone.csv", []string{"fit", "gone.csv"}},
+		{"no model", exitFailed, "gone.safetensors", []string{"inspect", "gone.safetensors"}},
+		{"not a model", exitFailed, "is not a model file", []string{"inspect", good}},
+		{"unknown column", exitFailed, "did you mean size", []string{"fit", good, "-f", "price ~ siez"}},
+		{"unknown target", exitFailed, "cost", []string{"fit", good, "--target", "cost"}},
+		{"unwritable", exitFailed, "/no/such/folder", []string{"fit", good, "--target", "price", "-o", "/no/such/folder/m.safetensors", "--quiet"}},
+		{"column to keep", exitFailed, `no column "id"`, []string{"predict", model, good, "--keep", "id"}},
+	}
+	for _, c := range cases {
+		o := invoke(t, "", c.args...)
+		if o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("%s: exit %d, want %d; message %q, want one with %q", c.name, o.code, c.code, o.err, c.want)
+		}
+		first, _, _ := strings.Cut(o.err, "\n")
+		if !strings.HasPrefix(first, "credence: ") || strings.Contains(o.err, "goroutine") {
+			t.Errorf("%s: the message is not one clear line: %q", c.name, o.err)
+		}
+		if o.out != "" {
+			t.Errorf("%s: a failure wrote to standard output: %q", c.name, o.out)
+		}
+	}
+}
+
+func TestInterruptLeavesTheOldModel(t *testing.T) {
+	data := file(t, "data.csv", houses(400))
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", data, "--target", "price", "-o", model)
+	before, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"fit", data, "-f", "price ~ . + rbf(.)", "-o", model}, streams{strings.NewReader(""), &out, &errs})
+	if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("exit %d, message %q", code, errs.String())
+	}
+	after, err := os.ReadFile(model)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the old model was touched: %v", err)
+	}
+}
+
+func TestHelpTeachesByExample(t *testing.T) {
+	for _, command := range []string{"fit", "predict", "evaluate", "inspect", "compare"} {
+		if help := must(t, command, "--help"); !strings.Contains(help, "Examples:\n") {
+			t.Errorf("credence %s --help has no example", command)
+		}
+	}
+	if script := must(t, "completion", "bash"); !strings.Contains(script, "credence") {
+		t.Error("there is no shell completion")
+	}
+}
+
+// parse reads a number of a CSV cell.
+func parse(t *testing.T, cell string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The four commands on one table: what goes in with noise of variance 14 comes
+// out with intervals that hold it.
+func TestFitPredictEvaluateInspect(t *testing.T) {
+	train := file(t, "train.csv", houses(120))
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	fit := decode(t, must(t, "fit", train, "--target", "price", "-o", model, "--json"))
+	if fit["engine"] != "exact" || fit["family"] != "gaussian" || fit["prior"] != "normal" || fit["status"] != "converged" || fit["model"] != model {
+		t.Errorf("fit says %v", fit)
+	}
+	if number(t, fit, "rows") != 120 || number(t, fit, "inputs") != 3 {
+		t.Errorf("fit says %v rows and %v inputs", fit["rows"], fit["inputs"])
+	}
+	hyper := fit["hyper"].(map[string]any)
+	// i*29%13-6 takes each value of -6…6 about as often: variance 14.
+	if noise := number(t, hyper, "noise_variance"); math.Abs(noise-14) > 4 {
+		t.Errorf("noise variance %g, want about 14", noise)
+	}
+
+	evaluation := decode(t, must(t, "evaluate", model, train, "--json"))
+	if rmse := number(t, evaluation, "rmse"); math.Abs(rmse-math.Sqrt(14)) > 0.6 {
+		t.Errorf("rmse %g, want about %g", rmse, math.Sqrt(14))
+	}
+	for _, key := range []string{"rows", "nlpd", "mae", "smse", "msll", "r2"} {
+		number(t, evaluation, key)
+	}
+	for level, want := range map[string]float64{"0.5": 0.5, "0.8": 0.8, "0.9": 0.9, "0.95": 0.95} {
+		// Uniform noise under Gaussian intervals: inside a band of 0.15 around the level.
+		if got := number(t, evaluation["coverage"].(map[string]any), level); math.Abs(got-want) > 0.15 {
+			t.Errorf("coverage at %s is %g", level, got)
+		}
+		number(t, evaluation["interval_width"].(map[string]any), level)
+	}
+
+	output := filepath.Join(t.TempDir(), "p.csv")
+	must(t, "predict", model, train, "--keep", "zip,size", "--latent", "--density", "--samples", "2", "-o", output)
+	text, err := os.ReadFile(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(records[0], ","); got != "zip,size,mean,sd,lower,upper,f_mean,f_sd,log_density,sample_1,sample_2" {
+		t.Errorf("columns %s", got)
+	}
+	if len(records) != 121 || records[1][0] != "north" || records[2][0] != "south" || records[2][1] != "148" {
+		t.Errorf("%d records, the first %v %v", len(records), records[1], records[2])
+	}
+
+	inspection := decode(t, must(t, "inspect", model, "--json"))
+	weights := map[string]map[string]any{}
+	for _, entry := range inspection["terms"].([]any) {
+		weight := entry.(map[string]any)
+		weights[weight["name"].(string)] = weight
+	}
+	for name, want := range map[string]float64{"size": 3, "garden": 20} {
+		w := weights[name]
+		if w == nil || w["block"] != "linear" {
+			t.Fatalf("no weight %s in block linear: %v", name, weights)
+		}
+		// Five posterior standard deviations.
+		if mean, sd := number(t, w, "mean"), number(t, w, "sd"); math.Abs(mean-want) > 5*sd {
+			t.Errorf("%s has weight %g ± %g, want %g", name, mean, sd, want)
+		}
+	}
+	for _, name := range []string{"zip=north", "zip=south", "zip=west", "(intercept)"} {
+		if weights[name] == nil {
+			t.Errorf("no weight %s", name)
+		}
+	}
+}
+
+// The intercept on the data's own scale is the prediction where every column is
+// zero there.
+func TestInterceptOnOwnScale(t *testing.T) {
+	train := file(t, "train.csv", "x,y\n101,11\n102,12.5\n103,12.7\n104,14.6\n105,14.9\n106,16.3\n")
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", train, "--target", "y", "-o", model)
+	zero := file(t, "zero.csv", "x\n0\n")
+	out := must(t, "predict", model, zero, "--latent")
+	records, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inspection := decode(t, must(t, "inspect", model, "--json"))
+	intercept := inspection["terms"].([]any)[0].(map[string]any)
+	for column, key := range map[int]string{4: "mean", 5: "sd"} {
+		if want := parse(t, records[1][column]); math.Abs(number(t, intercept, key)-want) > 1e-8*math.Abs(want) {
+			t.Errorf("intercept %s %v, want %v", key, intercept[key], want)
+		}
+	}
+}
+
+func TestSameBytesAtAnyThreadCount(t *testing.T) {
+	train := file(t, "train.csv", houses(700))
+	var first []byte
+	for _, threads := range []string{"1", "2", "3"} {
+		model := filepath.Join(t.TempDir(), "m.safetensors")
+		must(t, "fit", train, "-f", "price ~ . + rbf(size, n=20)", "--threads", threads, "-o", model)
+		got, err := os.ReadFile(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = got
+		}
+		if !bytes.Equal(first, got) {
+			t.Errorf("%s threads give another model file", threads)
+		}
+	}
+}
+
+// Standard input, and a compressed file, give what the plain file gives.
+func TestStandardInput(t *testing.T) {
+	text := houses(60)
+	fromFile := decode(t, must(t, "fit", file(t, "train.csv", text), "--target", "price", "--json"))
+	o := invoke(t, text, "fit", "-", "--target", "price", "--json", "--cache", t.TempDir())
+	if o.code != exitDone {
+		t.Fatalf("exit %d: %s", o.code, o.err)
+	}
+	fromStdin := decode(t, o.out)
+	if fromFile["evidence"] != fromStdin["evidence"] {
+		t.Errorf("evidence %v from a file and %v from standard input", fromFile["evidence"], fromStdin["evidence"])
+	}
+}
+
+func TestUnseenCategories(t *testing.T) {
+	train := file(t, "train.csv", houses(60))
+	test := file(t, "test.csv", "size,zip,garden\n100,north,true\n100,moon,true\n")
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", train, "--target", "price", "-o", model)
+	o := invoke(t, "", "predict", model, test)
+	if o.code != exitFailed || !strings.Contains(o.err, "moon") || !strings.Contains(o.err, "--unseen zero") {
+		t.Errorf("exit %d, message %q", o.code, o.err)
+	}
+	o = invoke(t, "", "predict", model, test, "--unseen", "zero")
+	if o.code != exitDone || strings.Count(o.out, "\n") != 3 || !strings.Contains(o.err, "not seen in training") {
+		t.Errorf("exit %d, message %q, output %q", o.code, o.err, o.out)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the demonstration takes seconds")
+	}
+	out := must(t, "demo")
+	for _, want := range []string{"$ credence fit train.csv", "coverage of  90% intervals", "● what was measured"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the demonstration lacks %q", want)
+		}
+	}
+	if strings.Contains(out, os.TempDir()) {
+		t.Error("the demonstration shows its temporary folder")
+	}
+}
