@@ -56,7 +56,7 @@ func report(w io.Writer, err error) {
 	message := strings.TrimPrefix(err.Error(), "credence: ")
 	fmt.Fprintf(w, "credence: %s\n", strings.ReplaceAll(message, "\n", " "))
 	var place *spec.Error
-	if errors.As(err, &place) {
+	if errors.As(err, &place) && place.Caret() != "" {
 		fmt.Fprintln(w, place.Caret())
 	}
 }

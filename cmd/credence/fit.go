@@ -222,9 +222,11 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 		counts[c.Kind]++
 	}
 	var parts []string
-	for kind, n := range counts {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, credence.Kind(kind)))
+	for kind, names := range [][2]string{{"number", "numbers"}, {"boolean", "booleans"}, {"category", "categories"}} {
+		if n := counts[kind]; n == 1 {
+			parts = append(parts, "1 "+names[0])
+		} else if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, names[1]))
 		}
 	}
 	if schema.Sparse > 0 {
@@ -307,7 +309,7 @@ func (p *program) printFit(r *fitResult) {
 			p.say("        %.2f seconds", r.Seconds)
 		}
 		if r.Model != "" {
-			p.say("model   %s", r.Model)
+			p.say("saved   %s", r.Model)
 		}
 	}
 	for _, warning := range r.Warnings {
