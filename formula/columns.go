@@ -36,6 +36,7 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 	if c.segmentIndex(node.Name) >= 0 {
 		return credence.Numeric, nil
 	}
+	const most = 12 // names in a message
 	err := spec.Errorf(source, node, "there is no column %q", node.Name)
 	names := make([]string, len(c.schema.Columns))
 	for j := range names {
@@ -44,8 +45,10 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 	switch {
 	case c.schema.Sparse > 0:
 		err.WithRemedy("numbered columns go from x1 to %s", segmentName(c.schema.Sparse-1))
-	case len(names) <= 12:
+	case len(names) <= most:
 		err.WithRemedy("the columns are %s", strings.Join(names, ", "))
+	default:
+		err.WithRemedy("the columns are %s and %d others", strings.Join(names[:most-1], ", "), len(names)-most+1)
 	}
 	return credence.Numeric, err.DidYouMean(node.Name, names)
 }

@@ -2,6 +2,7 @@ package formula
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,12 +29,17 @@ func TestFormulaRefusals(t *testing.T) {
 		return nil, errors.New("no such file")
 	}
 	wide := &credence.Schema{Columns: []credence.Column{{Name: "label"}}, Sparse: 5000, Label: true}
+	many := &credence.Schema{}
+	for j := range 14 {
+		many.Columns = append(many.Columns, credence.Column{Name: fmt.Sprint("c", j)})
+	}
 	for _, c := range []struct {
 		text   string
 		schema *credence.Schema // nil means houses
 		at     string           // what the caret points at
 		want   string           // without the column number
 	}{
+		{"y ~ x", many, "y", `there is no column "y": the columns are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 and 3 others`},
 		{"price ~ romms", nil, "romms", `there is no column "romms": did you mean rooms? (the columns are price, lat, lon, rooms, new, zip, type)`},
 		{"price ~ . - idd", nil, "idd", `there is no column "idd": the columns are price, lat, lon, rooms, new, zip, type`},
 		{"prise ~ .", nil, "prise", `there is no column "prise": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},

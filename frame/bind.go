@@ -196,11 +196,14 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 	}
 	if bad := b.reader.read(dst); bad >= 0 {
 		known := strings.Join(t.Levels, ", ")
-		what := number(dst[bad])
-		if k := int(dst[bad]); b.reader.codes != nil && k >= 0 && k < len(b.reader.codes) {
-			what = b.table.levels(&t.Expr)[k]
+		what := "is " + number(dst[bad])
+		switch k := int(dst[bad]); {
+		case b.reader.codes != nil && k >= 0 && k < len(b.reader.codes):
+			what = "is " + b.table.levels(&t.Expr)[k]
+		case b.reader.codes != nil:
+			what = "has a class"
 		}
-		return b.table.fail(first+bad, fmt.Errorf("target %s is %s, which training did not see: it must be one of %s", t.Expr, what, known))
+		return b.table.fail(first+bad, fmt.Errorf("target %s %s, which training did not see: it must be one of %s", t.Expr, what, known))
 	}
 	return nil
 }

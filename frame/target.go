@@ -232,7 +232,9 @@ func (r *reader) read(values []float64) int {
 	}
 	for i, v := range values {
 		if r.codes != nil {
-			if k := int(v); k < 0 || k >= len(r.codes) || r.codes[k] != r.codes[k] {
+			if k := int(v); r.rest && k == -1 {
+				values[i] = 0 // a level that the source does not know is one of the rest
+			} else if k < 0 || k >= len(r.codes) || r.codes[k] != r.codes[k] {
 				return i
 			} else {
 				values[i] = r.codes[k]

@@ -1,0 +1,179 @@
+package frame
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+func TestMissingPolicies(t *testing.T) {
+	source := func() *memory {
+		return numbers([]string{"age", "zip", "y"},
+			[]float64{10, 0, 1}, []float64{nan, 1, 2}, []float64{30, 1, 3}, []float64{20, nan, 4}).with("zip", "a", "b")
+	}
+	age := Column("age")
+	plan := &Plan{Target: target("y"), Inputs: []Expr{age, Column("zip"), age.With(Square)}}
+
+	f, batch := mustFit(t, plan, source(), Options{Missing: Mean, Raw: true})
+	wantColumn(t, "age", columnOf(&batch.X, 0), []float64{10, 20, 30, 20})
+	wantColumn(t, "zip", columnOf(&batch.X, 1), []float64{0, 1, 1, 1})
+	wantColumn(t, "square(age)", columnOf(&batch.X, 2), []float64{100, 1400. / 3, 900, 400})
+	if want := "input age: 1 missing value is filled with the mean"; f.Warnings[0] != want {
+		t.Errorf("warnings are %q, want first %q", f.Warnings, want)
+	}
+
+	f, batch = mustFit(t, plan, source(), Options{Missing: Indicator, Raw: true})
+	if len(f.Inputs) != 4 || f.Inputs[3].Name != "age_missing" {
+		t.Fatalf("inputs are %+v", f.Inputs)
+	}
+	wantColumn(t, "age_missing", columnOf(&batch.X, 3), []float64{0, 1, 0, 0})
+	wantColumn(t, "zip", columnOf(&batch.X, 1), []float64{0, 1, 1, 2})
+	if want := []string{"a", "b", "(missing)"}; !slices.Equal(f.Inputs[1].Levels, want) {
+		t.Errorf("levels are %q, want %q", f.Inputs[1].Levels, want)
+	}
+
+	f, batch = mustFit(t, plan, source(), Options{Missing: Drop, Raw: true})
+	wantColumn(t, "age", columnOf(&batch.X, 0), []float64{10, 30})
+	wantColumn(t, "y", batch.Target, []float64{1, 3})
+	if f.Rows != 2 || f.Dropped != 2 {
+		t.Errorf("%d rows, %d dropped", f.Rows, f.Dropped)
+	}
+	data, err := f.Bind(source(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = readAll(data); err == nil || !strings.Contains(err.Error(), `frame: row 2: column "age" is missing`) {
+		t.Errorf("prediction under drop: %v", err)
+	}
+}
+
+func TestDroppingIsCuttingOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	holes, whole := numbers([]string{"x", "y"}), numbers([]string{"x", "y"})
+	for i := range 3000 {
+		row := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		if i > 600 && i < 1900 && i%7 != 0 || rng.IntN(10) == 0 { // a run longer than a block, and some more
+			row[rng.IntN(2)] = nan
+		} else {
+			whole.rows = append(whole.rows, row)
+		}
+		holes.rows = append(holes.rows, row)
+	}
+	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("x").With(Scale)}}
+	want, err := Fit(plan, whole, Options{Missing: Drop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Fit(plan, holes, Options{Missing: Drop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Inputs, want.Inputs) || !reflect.DeepEqual(got.Target, want.Target) {
+		t.Errorf("with holes %+v, without %+v", got.Inputs, want.Inputs)
+	}
+	data, err := got.Rebind(holes, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch credence.Batch
+	for _, run := range [][2]int{{0, 700}, {590, 40}, {len(whole.rows) - 3, 3}, {5, 0}} {
+		if err := data.Read(&batch, run[0], run[1]); err != nil {
+			t.Fatal(err)
+		}
+		for i := range run[1] {
+			if batch.Target[i] != whole.rows[run[0]+i][1] {
+				t.Fatalf("row %d has target %g, want %g", run[0]+i, batch.Target[i], whole.rows[run[0]+i][1])
+			}
+			if source := data.SourceRow(run[0] + i); &holes.rows[source][0] != &whole.rows[run[0]+i][0] {
+				t.Fatalf("row %d is said to come from row %d", run[0]+i, source)
+			}
+		}
+	}
+}
+
+func TestUnseenLevelsAndOtherOrders(t *testing.T) {
+	training := numbers([]string{"zip", "x"}, []float64{0, 5}, []float64{2, 6}).with("zip", "a", "never", "b")
+	plan := &Plan{Inputs: []Expr{Column("zip"), Column("x")}}
+	later := numbers([]string{"more", "x", "zip"}, []float64{0, 6, 0}, []float64{0, 5, 1}, []float64{0, 5, 2}).with("zip", "b", "a", "c")
+
+	f, err := Fit(plan, training, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a", "b"}; !slices.Equal(f.Inputs[0].Levels, want) {
+		t.Errorf("levels are %q, want %q", f.Inputs[0].Levels, want)
+	}
+	data, err := f.Bind(later, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = readAll(data)
+	want := `frame: row 3: column "zip": level "c" was not seen in training (this table has 1 such level): --unseen zero predicts without it`
+	if err == nil || err.Error() != want {
+		t.Errorf("refusal reads %v, want %s", err, want)
+	}
+
+	if f, err = Fit(plan, training, Options{Unseen: Zero, Raw: true}); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := f.Rebind(later, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := readAll(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantColumn(t, "zip", columnOf(&batch.X, 0), []float64{1, 0, -1})
+	wantColumn(t, "x", columnOf(&batch.X, 1), []float64{6, 5, 5})
+	if batch.Target != nil || batch.Weight != nil || batch.Offset != nil || batch.Trials != nil {
+		t.Errorf("a batch without any has a target, weights, offsets or trials: %+v", batch)
+	}
+	if _, err = readAll(bound); err != nil || bound.Counts() != (Counts{UnseenLevels: 1}) {
+		t.Errorf("after two readings the counts are %+v (%v)", bound.Counts(), err)
+	}
+}
+
+// A source that was opened with the levels of training gives others the code -1.
+func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
+	training := numbers([]string{"zip", "y"}, []float64{0, 0}, []float64{1, 1}, []float64{1, 2}).with("zip", "a", "b").with("y", "p", "q", "r")
+	later := numbers([]string{"zip", "y"}, []float64{-1, -1}).with("zip", "a", "b").with("y", "p", "q", "r")
+	f, err := Fit(&Plan{Target: target("y"), Inputs: []Expr{Column("zip")}}, training, Options{Positive: "q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := f.Bind(later, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = readAll(data)
+	if want := `frame: row 1: column "zip": a level that was not seen in training: --unseen zero predicts without it`; err == nil || err.Error() != want {
+		t.Errorf("refusal reads %v, want %s", err, want)
+	}
+	f.Unseen = Zero
+	if data, err = f.Bind(later, true); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := readAll(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantColumn(t, "zip", columnOf(&batch.X, 0), []float64{-1})
+	wantColumn(t, "y", batch.Target, []float64{0})
+
+	training.rows = training.rows[:2]
+	if f, err = Fit(&Plan{Target: target("y")}, training, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = f.Bind(later, true); err != nil {
+		t.Fatal(err)
+	}
+	_, err = readAll(data)
+	if want := "frame: row 1: target y has a class, which training did not see: it must be one of p, q"; err == nil || err.Error() != want {
+		t.Errorf("refusal reads %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,75 @@
+package frame
+
+import (
+	"testing"
+)
+
+func TestClassesOfTargets(t *testing.T) {
+	column := func(values ...float64) *memory {
+		source := numbers([]string{"y"})
+		for _, v := range values {
+			source.rows = append(source.rows, []float64{v})
+		}
+		return source
+	}
+	for _, c := range []struct {
+		what     string
+		source   *memory
+		options  Options
+		positive string
+		want     []float64
+	}{
+		{"0/1", column(0, 1, 1), Options{}, "1", []float64{0, 1, 1}},
+		{"±1", column(-1, 1, -1), Options{}, "1", []float64{0, 1, 0}},
+		{"boolean", column(1, 0).with("y"), Options{}, "true", []float64{1, 0}},
+		{"names", column(0, 1, 1).with("y", "spam", "ham"), Options{}, "spam", []float64{1, 0, 0}},
+		{"names in two cases", column(0, 1, 1).with("y", "Yes", "no"), Options{}, "Yes", []float64{1, 0, 0}},
+		{"chosen", column(0, 1, 1).with("y", "spam", "ham"), Options{Positive: "ham"}, "ham", []float64{0, 1, 1}},
+		{"one of three", column(0, 1, 2).with("y", "a", "b", "c"), Options{Positive: "b"}, "b", []float64{0, 1, 0}},
+		{"one of ten numbers", column(3, 5, 7, 9), Options{Positive: "5.0"}, "5", []float64{0, 1, 0, 0}},
+		{"1 and 2 as classes", column(1, 2, 2), Options{Mode: Classes}, "2", []float64{0, 1, 1}},
+		{"1 and 2", column(1, 2, 2), Options{}, "", []float64{1, 2, 2}},
+		{"0/1 as numbers", column(0, 1, 1), Options{Mode: Numbers}, "", []float64{0, 1, 1}},
+		{"grades", column(3, 1, 5), Options{Mode: Grades}, "", []float64{1, 0, 2}},
+	} {
+		f, batch := mustFit(t, &Plan{Target: target("y")}, c.source, c.options)
+		if f.Target.Positive() != c.positive {
+			t.Errorf("%s: positive class %q, want %q", c.what, f.Target.Positive(), c.positive)
+		}
+		wantColumn(t, c.what, batch.Target, c.want)
+		mean, n := 0.0, float64(len(c.want))
+		for _, v := range c.want {
+			mean += v / n
+		}
+		variance := 0.0
+		for _, v := range c.want {
+			variance += (v - mean) * (v - mean) / n
+		}
+		if !near(f.Target.Mean, mean) || !near(f.Target.Variance, variance) {
+			t.Errorf("%s: mean %g and variance %g, want %g and %g", c.what, f.Target.Mean, f.Target.Variance, mean, variance)
+		}
+	}
+}
+
+func TestTargetsOfAnotherKind(t *testing.T) {
+	// Training had true and false; the later table holds 0 and 1, or the words as levels.
+	training := numbers([]string{"y"}, []float64{1}, []float64{0}).with("y")
+	f, err := Fit(&Plan{Target: target("y")}, training, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, later := range []*memory{
+		numbers([]string{"y"}, []float64{0}, []float64{1}),
+		numbers([]string{"y"}, []float64{1}, []float64{0}).with("y", "true", "false"),
+	} {
+		data, err := f.Bind(later, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, err := readAll(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantColumn(t, "target", batch.Target, []float64{0, 1})
+	}
+}
