@@ -24,6 +24,16 @@
 // features as it is; polynomials and bumps, and random features too, take at most [MostSegmentInputs]
 // of its columns.
 //
+// # Functions
+//
+// Random features rbf, laplacian, cauchy, matern12, matern32 and matern52 take n= (500, or
+// 1,000 above 5,000 rows), kind=iid|orthogonal, lengthscale= (one, or one for each column),
+// ard=, lengthscale_prior=none, and frequencies=@file.csv in place of a draw: a row
+// for each frequency; a header that names just the function's columns gives their order.
+// radial and sigmoid take centres= (50, fewer if the data have fewer different rows),
+// lengthscale=, ard= and lengthscale_prior=. poly(x, 3) has the powers up to the third.
+// What the language has beyond that is refused as not supported in this version.
+//
 // # Families
 //
 // [ParseFamily] reads a family. Left out, it is decided by the target of the training table:

@@ -91,3 +91,25 @@ func BenchmarkFit(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
 }
+// BenchmarkWide fits and binds a table of 100 rows and 20,000 columns.
+func BenchmarkWide(b *testing.B) {
+	source, plan := newFlat(100, 20_001)
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := Fit(plan, source, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		data, err := f.Bind(source, true)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var batch credence.Batch
+		if err := data.Read(&batch, 0, data.Rows()); err != nil {
+			b.Fatal(err)
+		}
+		if len(f.Needs(true)) != 20_001 || len(f.Columns()) != 20_001 {
+			b.Fatal("columns are lost")
+		}
+	}
+}
