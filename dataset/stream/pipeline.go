@@ -1,0 +1,249 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/credence-ml/credence"
+)
+
+// Config says what a Reader reads and how.
+type Config struct {
+	Paths  []string  // files, "-" being Stdin; read one after the other
+	Stdin  io.Reader // used where a path is "-"
+	Parser Parser
+	// Step is the number of rows of a batch; 0 means 512. Every batch but the
+	// last of the input is full.
+	Step   int
+	Follow bool // wait for more at the end of the last file instead of ending
+	// MaxMalformed is the number of malformed rows that are skipped before
+	// reading ends with an error.
+	MaxMalformed int64
+	// OnMalformed is told of every malformed row that is skipped, on the
+	// reader's goroutine; nil ignores them.
+	OnMalformed func(error)
+	Start       Position // where to begin
+	Index       *Index   // of the features; grows unless Frozen
+	// Frozen leaves the index as it is: unknown features become the column
+	// Index.Len() of their batch.
+	Frozen bool
+	// Pause, if positive, is the number of rows after which the reader waits for
+	// Resume: the index stands still then, and its owner may change it.
+	Pause int64
+}
+
+// Headed is the ability of a parser to understand the header line of a file.
+type Headed interface {
+	Parser
+	// Header is given the first line of every file.
+	Header(text []byte) error
+}
+
+// MultiLine is the ability of a parser to have rows of several lines.
+type MultiLine interface {
+	Parser
+	// Open says that the row does not end with this text but goes on in the next line.
+	Open(text []byte) bool
+}
+
+// Batch is a run of parsed rows over the slots of the index.
+type Batch struct {
+	credence.Batch
+	End     Position // behind the last row
+	Unknown int      // entries whose features were unknown to a frozen index
+	// Paused says that the reader waits for Resume.
+	Paused bool
+	// Err is why reading ended early; the rows before it are in the batch.
+	Err error
+
+	rows Rows
+}
+
+// inFlight is the number of batches between reader and consumer: one being
+// filled, one being learned, two to even out their times.
+const inFlight = 4
+
+// Reader reads and parses on a goroutine of its own while the consumer works on
+// an earlier batch. Batches are recycled, so that a row costs no allocation.
+type Reader struct {
+	cfg    Config
+	lines  lines
+	full   chan *Batch
+	free   chan *Batch
+	resume chan struct{}
+	cancel context.CancelFunc
+	spill  []byte // a row of several lines
+}
+
+// Open starts reading. The context ends the reading early; so does Close, which must
+// be called in any case.
+func Open(ctx context.Context, cfg Config) *Reader {
+	if cfg.Step == 0 {
+		cfg.Step = credence.BlockRows
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r := &Reader{
+		cfg: cfg, cancel: cancel,
+		lines:  lines{paths: cfg.Paths, stdin: cfg.Stdin, follow: cfg.Follow, position: cfg.Start},
+		full:   make(chan *Batch, inFlight),
+		free:   make(chan *Batch, inFlight),
+		resume: make(chan struct{}, 1),
+	}
+	for range inFlight {
+		r.free <- &Batch{}
+	}
+	go r.run(ctx)
+	return r
+}
+
+// Next returns the next batch, nil after the last. It must be given back by
+// Recycle.
+func (r *Reader) Next() *Batch { return <-r.full }
+
+// Recycle gives a batch back.
+func (r *Reader) Recycle(b *Batch) { r.free <- b }
+
+// Resume lets a paused reader go on.
+func (r *Reader) Resume() { r.resume <- struct{}{} }
+
+// Close ends the reading and waits for its goroutine.
+func (r *Reader) Close() {
+	r.cancel()
+	for b := range r.full {
+		select {
+		case r.free <- b:
+		default:
+		}
+	}
+}
+
+func (r *Reader) run(ctx context.Context) {
+	defer close(r.full)
+	defer r.lines.close()
+	for {
+		var b *Batch
+		select {
+		case b = <-r.free:
+		case <-ctx.Done():
+			return
+		}
+		more := r.fill(ctx, b)
+		if b.rows.Len() == 0 && b.Err == nil {
+			return
+		}
+		if ctx.Err() != nil && more {
+			return // an unfinished batch would make results depend on the moment
+		}
+		r.resolve(b)
+		if b.Err == nil && more && r.cfg.Pause > 0 {
+			b.Paused = b.End.Rows/r.cfg.Pause > int64(b.First)/r.cfg.Pause
+		}
+		paused := b.Paused // the consumer owns the batch once it is sent
+		r.full <- b
+		if !more {
+			return
+		}
+		if paused {
+			select {
+			case <-r.resume:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// resolve turns keys into slots.
+func (r *Reader) resolve(b *Batch) {
+	unseen := 0
+	if r.cfg.Frozen {
+		unseen = r.cfg.Index.Len()
+	}
+	b.Unknown = b.rows.Slots(&b.Batch, r.cfg.Index, !r.cfg.Frozen, unseen)
+}
+
+// fill parses rows until the batch is full; false if no more will come.
+func (r *Reader) fill(ctx context.Context, b *Batch) (more bool) {
+	b.rows.Reset()
+	b.Err, b.Paused = nil, false
+	b.First = int(r.lines.position.Rows)
+	for b.rows.Len() < r.cfg.Step {
+		text, err := r.row(ctx)
+		if err == io.EOF {
+			if r.lines.advance() {
+				continue
+			}
+			b.End = r.lines.position
+			return false
+		}
+		if err == nil {
+			if headed, ok := r.cfg.Parser.(Headed); ok && !r.lines.position.Header {
+				if err = headed.Header(text); err != nil {
+					err = r.at(err)
+				}
+				r.lines.position.Header = true
+				if err == nil {
+					continue
+				}
+			}
+		}
+		if err != nil {
+			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+				return true
+			}
+			b.Err, b.End = err, r.lines.position
+			return false
+		}
+		before := b.rows.Len()
+		if err := r.cfg.Parser.Parse(&b.rows, text); err != nil {
+			if err = r.at(err); r.lines.position.Malformed >= r.cfg.MaxMalformed {
+				b.Err, b.End = err, r.lines.position
+				return false
+			}
+			r.lines.position.Malformed++
+			if r.cfg.OnMalformed != nil {
+				r.cfg.OnMalformed(err)
+			}
+			continue
+		}
+		r.lines.position.Rows += int64(b.rows.Len() - before)
+	}
+	b.End = r.lines.position
+	return true
+}
+
+// row returns the text of the next row.
+func (r *Reader) row(ctx context.Context) ([]byte, error) {
+	text, err := r.lines.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	long, ok := r.cfg.Parser.(MultiLine)
+	if !ok || !long.Open(text) {
+		return text, nil
+	}
+	r.spill = append(r.spill[:0], text...)
+	for {
+		text, err := r.lines.next(ctx)
+		if err == io.EOF {
+			return r.spill, nil // the parser complains about the open quote
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.spill = append(append(r.spill, '\n'), text...)
+		if len(r.spill) > MaxRow {
+			return nil, r.at(fmt.Errorf("a row of more than %d bytes: is a quote not closed?", MaxRow))
+		}
+		if !long.Open(r.spill) {
+			return r.spill, nil
+		}
+	}
+}
+
+// at puts the place of the present line before a complaint.
+func (r *Reader) at(err error) error {
+	return fmt.Errorf("%s:%d: %w", r.lines.name(), r.lines.position.Line, err)
+}

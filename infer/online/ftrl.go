@@ -1,0 +1,115 @@
+package online
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// FTRLConfig holds the options of FTRL-proximal, with the paper's names.
+type FTRLConfig struct {
+	Alpha float64 `json:"alpha"` // learning rate; 0 means 0.1
+	Beta  float64 `json:"beta"`  // 0 means 1
+	L1    float64 `json:"l1"`    // penalty on |w|
+	L2    float64 `json:"l2"`    // penalty on w²/2
+}
+
+// FTRL is logistic regression by FTRL-proximal, per-coordinate rates and an L1
+// penalty that leaves most weights at exactly 0.
+type FTRL struct {
+	cfg      FTRLConfig
+	state    store // z, n
+	bias     pair
+	selected int
+	rows     int64
+	work     []ftrlWork
+}
+
+type ftrlWork struct{ w, root float64 }
+
+// NewFTRL returns a learner that has seen nothing.
+func NewFTRL(cfg FTRLConfig) *FTRL {
+	if cfg.Alpha == 0 {
+		cfg.Alpha = 0.1
+	}
+	if cfg.Beta == 0 {
+		cfg.Beta = 1
+	}
+	return &FTRL{cfg: cfg}
+}
+
+// weight returns w and √n of a coordinate (Algorithm 1 of the paper).
+func (f *FTRL) weight(p *pair, l1 float64) (w, root float64) {
+	z := p[0]
+	root = math.Sqrt(p[1])
+	if math.Abs(z) <= l1 {
+		return 0, root
+	}
+	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)/f.cfg.Alpha + f.cfg.L2), root
+}
+
+// Learn scores every row and then learns it. The probability of class 1, as it
+// was before the row was learned, is stored in probability.
+func (f *FTRL) Learn(b *credence.Batch, probability []float64) {
+	f.state.reserve(b.Sparse.Cols)
+	rate := 1 / f.cfg.Alpha
+	for i := range b.Sparse.Rows {
+		r := rowOf(b, i)
+		f.work = grown(f.work, len(r.columns))
+		biasWeight, biasRoot := f.weight(&f.bias, 0)
+		sum := biasWeight + r.offset
+		for k, slot := range r.columns {
+			w, root := f.weight(f.state.at(slot), f.cfg.L1)
+			f.work[k] = ftrlWork{w, root}
+			if r.values != nil {
+				w *= r.values[k]
+			}
+			sum += w
+		}
+		probability[i] = special.Sigmoid(sum)
+		if !r.counts() {
+			continue
+		}
+		f.rows++
+		slope := r.weight * (probability[i] - r.target)
+		f.bias.step(slope, biasWeight, biasRoot, rate)
+		for k, slot := range r.columns {
+			gradient := slope
+			if r.values != nil {
+				gradient *= r.values[k]
+			}
+			p := f.state.at(slot)
+			p.step(gradient, f.work[k].w, f.work[k].root, rate)
+			if before := f.work[k].w != 0; before != (math.Abs(p[0]) > f.cfg.L1) {
+				if before {
+					f.selected--
+				} else {
+					f.selected++
+				}
+			}
+		}
+	}
+}
+
+// step adds a gradient at weight w: n += g², z += g − w (√n_new − √n_old)/α.
+func (p *pair) step(gradient, w, root, rate float64) {
+	n := p[1] + gradient*gradient
+	p[0] += gradient - w*(math.Sqrt(n)-root)*rate
+	p[1] = n
+}
+
+// Score stores the probability of class 1 of every row.
+func (f *FTRL) Score(b *credence.Batch, probability []float64) {
+	f.state.reserve(b.Sparse.Cols)
+	for i := range b.Sparse.Rows {
+		r := rowOf(b, i)
+		sum, _ := f.weight(&f.bias, 0)
+		sum += r.offset
+		for k, slot := range r.columns {
+			w, _ := f.weight(f.state.at(slot), f.cfg.L1)
+			sum += w * r.value(k)
+		}
+		probability[i] = special.Sigmoid(sum)
+	}
+}

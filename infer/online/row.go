@@ -1,0 +1,48 @@
+package online
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+// row is one row of a batch.
+type row struct {
+	columns []int32
+	values  []float64 // nil where all are 1
+	target  float64   // 1, 0 or NaN
+	weight  float64
+	offset  float64
+}
+
+// rowOf returns row i of a batch.
+func rowOf(b *credence.Batch, i int) row {
+	r := row{target: b.Target[i], weight: 1}
+	r.columns, r.values = b.Sparse.Row(i)
+	if b.Weight != nil {
+		r.weight = b.Weight[i]
+	}
+	if b.Offset != nil {
+		r.offset = b.Offset[i]
+	}
+	return r
+}
+
+// counts says whether there is anything to learn from the row.
+func (r *row) counts() bool { return r.weight > 0 && !math.IsNaN(r.target) }
+
+// value returns the value of entry k.
+func (r *row) value(k int) float64 {
+	if r.values == nil {
+		return 1
+	}
+	return r.values[k]
+}
+
+// work makes room for a number an entry.
+func grown[T any](work []T, n int) []T {
+	if cap(work) < n {
+		return make([]T, 2*n)[:n]
+	}
+	return work[:n]
+}

@@ -1,0 +1,31 @@
+package online
+
+// pair is what every learner here keeps of a feature.
+type pair [2]float64
+
+const chunkSize = 1 << 16 // features allocated together: 1 MB
+
+// store holds the pairs of the slots, growing without moving them.
+type store struct {
+	chunks []*[chunkSize]pair
+	slots  int
+	start  pair // of a feature not seen yet
+}
+
+func (s *store) at(slot int32) *pair {
+	return &s.chunks[uint32(slot)/chunkSize][uint32(slot)%chunkSize]
+}
+
+// reserve makes memory for the slots below n.
+func (s *store) reserve(n int) {
+	for len(s.chunks)*chunkSize < n {
+		chunk := new([chunkSize]pair)
+		if s.start != (pair{}) {
+			for i := range chunk {
+				chunk[i] = s.start
+			}
+		}
+		s.chunks = append(s.chunks, chunk)
+	}
+	s.slots = max(s.slots, n)
+}

@@ -1,0 +1,113 @@
+package sep
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+// Config holds the options of the engine. The zero value is the default.
+type Config struct {
+	// Batch is the number of rows of a mini-batch of Algorithm 1 (the report's M);
+	// 0 means the sequential form.
+	Batch int `json:"batch,omitempty"`
+	// PriorEvery is the number of mini-batches between updates of the prior
+	// factors (the report's T); 0 means 15. The sequential form has a schedule of its own.
+	PriorEvery int `json:"prior_every,omitempty"`
+	// Passes over the data; 0 means 1.
+	Passes int `json:"passes,omitempty"`
+	// PositiveWeight and NegativeWeight multiply the weights of the rows of a
+	// class, as the appearance counts n⁺ and n⁻ do in the report; 0 means 1.
+	PositiveWeight float64 `json:"positive_weight,omitempty"`
+	NegativeWeight float64 `json:"negative_weight,omitempty"`
+	// KnownCounts counts the appearances of every feature in a pass of its own
+	// before learning, where data can be read again. A first pass with known
+	// counts leaves 1−1/e of the likelihood in q, with running counts all of it.
+	KnownCounts bool `json:"known_counts,omitempty"`
+	// Forget is the number of rows after which the evidence of a row counts half,
+	// for drifting data; 0 means never. The prior is not forgotten.
+	Forget float64 `json:"forget,omitempty"`
+	// Prune is the inclusion probability below which a feature is dropped at the
+	// end of every PruneEvery rows, once it has occurred PruneAfter times; 0 means none is.
+	Prune float64 `json:"prune,omitempty"`
+	// Shards is the number of learners that share the rows and are merged after
+	// every ShardRows rows each; 0 means 1. It is part of the model: results
+	// depend on it, and not on the number of threads.
+	Shards int `json:"shards,omitempty"`
+}
+
+// Limits and steps that are part of what is learned.
+const (
+	PruneEvery = 1 << 20 // rows
+	PruneAfter = 100     // occurrences
+	ShardRows  = 1 << 12 // rows that every shard learns between merges
+)
+
+// biasVariance is that of the prior of the bias: N(0, 10²).
+const biasVariance = 100
+
+func (c Config) withDefaults() Config {
+	if c.PriorEvery == 0 {
+		c.PriorEvery = 15
+	}
+	if c.Passes == 0 {
+		c.Passes = 1
+	}
+	if c.PositiveWeight == 0 {
+		c.PositiveWeight = 1
+	}
+	if c.NegativeWeight == 0 {
+		c.NegativeWeight = 1
+	}
+	if c.Shards == 0 {
+		c.Shards = 1
+	}
+	return c
+}
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error {
+	for _, option := range []struct {
+		name  string
+		value float64
+		ok    bool
+		want  string
+	}{
+		{"batch", float64(c.Batch), c.Batch >= 0, "at least 0"},
+		{"prior_every", float64(c.PriorEvery), c.PriorEvery >= 0, "at least 1"},
+		{"passes", float64(c.Passes), c.Passes >= 0, "at least 1"},
+		{"positive_weight", c.PositiveWeight, c.PositiveWeight >= 0 && !math.IsInf(c.PositiveWeight, 1), "positive"},
+		{"negative_weight", c.NegativeWeight, c.NegativeWeight >= 0 && !math.IsInf(c.NegativeWeight, 1), "positive"},
+		{"forget", c.Forget, c.Forget == 0 || c.Forget >= 1, "at least 1 row"},
+		{"prune", c.Prune, c.Prune >= 0 && c.Prune < 0.5, "between 0 and 0.5"},
+		{"shards", float64(c.Shards), c.Shards >= 0 && c.Shards <= 64, "between 1 and 64"},
+	} {
+		if !option.ok {
+			return fmt.Errorf("sep: %s=%v: it must be %s", option.name, option.value, option.want)
+		}
+	}
+	if c.Shards > 1 && (c.Batch > 0 || c.Forget > 0 || c.Prune > 0) {
+		return fmt.Errorf("sep: shards=%d goes with neither batch, forget nor prune: leave them out", c.Shards)
+	}
+	if c.KnownCounts && c.Forget > 0 {
+		return fmt.Errorf("sep: known_counts and forget exclude each other: leave out one")
+	}
+	return nil
+}
+
+// Hyper are the prior's parameters: stated ones are held, others learned.
+type Hyper struct {
+	Inclusion credence.Parameter // ρ0
+	Slab      credence.Parameter // τ0, a variance
+}
+
+// Where learning starts, and the weak normal priors on the unconstrained scale
+// that keep it from running away where data say next to nothing. They weigh as
+// much as one feature each.
+const (
+	startInclusion = 0.2
+	startSlab      = 0.1
+	logitScale     = 2 // of logit ρ0
+	logSlabScale   = 2 // of log τ0
+)

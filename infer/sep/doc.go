@@ -1,0 +1,38 @@
+// Package sep learns sparse probit models from a stream of rows by stochastic
+// expectation propagation (SEP) with a spike-and-slab prior.
+//
+// # Model
+//
+//	P(y=1|w) = Φ(xᵀw + b),   w_j ~ ρ0 N(0, τ0) + (1−ρ0) δ0,   b ~ N(0, 10²)
+//
+// The posterior is factorised, one Gaussian and one inclusion probability a
+// feature. Every Gaussian is kept by its precision Λ = 1/v and its shift h = μ/v,
+// so that products of factors are sums:
+//
+//	q(w_j):  Λ_j = Λ1_j + L⁺_j + L⁻_j,   h_j likewise,   α_j = P(w_j ≠ 0)
+//
+// Λ1 is the factor that stands for the prior; L⁺ = n⁺Λ⁺ and L⁻ = n⁻Λ⁻ are the
+// n⁺ (n⁻) copies of the average likelihood factor of the positive (negative)
+// rows in which the feature occurs. The bias has no spike.
+//
+// # Two forms
+//
+// Sequential (the default): the factor of a row is added as soon as the row has
+// been seen, and a feature's prior factor is refreshed after it has gained about a
+// tenth in occurrences. Mini-batch ([Config.Batch] > 0): Algorithm 1 of the OLSS report
+// (Fang, Zhe, Lee, Zhang & Neville, "Online spike-and-slab inference with
+// stochastic expectation propagation", 2016), with corrected updates; the code
+// has its line numbers.
+//
+// # Hyper-parameters
+//
+// ρ0 and τ0 are learned unless held: at geometrically growing numbers of rows
+// they are moved to maximise the sum of the site evidences
+// log[ρ0 N(m|0, c+τ0) + (1−ρ0) N(m|0, c)], (m, c) the likelihood's part of q(w_j).
+//
+// # Cost and limits
+//
+// Time is O(entries), about 15 ns an entry in the sequential form; memory is 64
+// bytes a feature seen. q ignores correlations: features that occur together in
+// nearly every row share their effect, and one of them may be picked at random.
+package sep

@@ -1,0 +1,124 @@
+package sep
+
+import "math"
+
+// feature is the state of one feature: one cache line.
+type feature struct {
+	lambda [2]float64 // L⁻, L⁺: precisions of the likelihood factors, summed
+	shift  [2]float64 // their shifts, summed
+	count  [2]float64 // n⁻, n⁺: weights of the rows
+	// The prior factor. Single precision is ample: its error is a part in 10⁷ of
+	// itself, far below that of the approximation.
+	priorLambda, priorShift float32
+	logit                   float32 // of α, at the last refresh
+	// due is the number of occurrences until the next refresh in the sequential
+	// form, bookkeeping of the present batch in the other; 0 for a feature not seen yet.
+	due uint32
+}
+
+// chunkSize features are allocated together: 2 MB.
+const chunkSize = 1 << 15
+
+type chunk [chunkSize]feature
+
+// at returns the feature of a slot, which must have memory.
+func (l *Learner) at(slot int32) *feature {
+	return &l.chunks[uint32(slot)/chunkSize][uint32(slot)%chunkSize]
+}
+
+// reserve makes memory for the slots below n.
+func (l *Learner) reserve(n int) {
+	for len(l.chunks)*chunkSize < n {
+		l.chunks = append(l.chunks, newChunk())
+	}
+	l.slots = max(l.slots, n)
+}
+
+// prior holds what a refresh needs of ρ0 and τ0.
+type prior struct {
+	inclusion, slab float64
+	logit           float64 // of inclusion
+	lambda          float32 // 1/(ρ0 τ0): the factor of a feature not seen yet
+	unseenLogit     float32
+}
+
+func newPrior(inclusion, slab float64) prior {
+	logit := math.Log(inclusion) - math.Log1p(-inclusion)
+	return prior{inclusion, slab, logit, float32(1 / (inclusion * slab)), float32(logit)}
+}
+
+// begin makes a feature that is seen for the first time: its prior factor has
+// the moments of the prior, so that a mini-batch or row before the first refresh
+// does not meet a flat q.
+func (l *Learner) begin(f *feature) {
+	f.priorLambda = l.prior.lambda
+	f.logit = l.prior.unseenLogit
+	f.due = 1
+	l.features++
+	if f.logit > 0 {
+		l.selected++
+	}
+}
+
+// moments of the tilted distribution prior × likelihood factors of one feature.
+type moments struct {
+	logit          float64 // of α
+	alpha          float64
+	mean, variance float64
+}
+
+// tilted returns the moments of [ρ0 N(w|0,τ0) + (1−ρ0) δ0] exp(hw − ½Λw²),
+// written without 1/Λ so that a feature with little or no evidence needs no
+// case of its own:
+//
+//	D = 1 + τ0 Λ,   logit α = logit ρ0 − ½ log D + ½ h² τ0/D,
+//	slab mean h τ0/D,   slab variance τ0/D.
+func (p *prior) tilted(lambda, shift float64) moments {
+	d := 1 + p.slab*lambda
+	slabVariance := p.slab / d
+	slabMean := shift * slabVariance
+	logit := p.logit - 0.5*math.Log(d) + 0.5*shift*slabMean
+	odds := math.Exp(min(-logit, 700)) // against
+	alpha := 1 / (1 + odds)
+	return moments{
+		logit: logit, alpha: alpha, mean: alpha * slabMean,
+		variance: alpha * (slabVariance + slabMean*slabMean*(odds*alpha)),
+	}
+}
+
+// smallestVariance bounds 1/variance of a feature that is as good as excluded:
+// beyond it nothing changes in sums with other numbers, and float32 still holds it.
+const smallestVariance = 1e-30
+
+// refresh replaces the prior factor by the one that gives q(w_j) the moments of
+// the tilted distribution. Where that would need a negative precision the old
+// factor stays (the α of such a feature is near ½ and its slab mean large); the
+// case is counted.
+func (l *Learner) refresh(f *feature) {
+	lambda := f.lambda[0] + f.lambda[1]
+	shift := f.shift[0] + f.shift[1]
+	if l.scale != 1 {
+		lambda *= l.scale
+		shift *= l.scale
+	}
+	t := l.prior.tilted(lambda, shift)
+	if (t.logit > 0) != (f.logit > 0) {
+		if t.logit > 0 {
+			l.selected++
+		} else {
+			l.selected--
+		}
+	}
+	f.logit = float32(max(-3e38, t.logit))
+	if f.logit == 0 && t.logit > 0 {
+		f.logit = math.SmallestNonzeroFloat32 // keeps the sign that selected counts
+	}
+	precision := 1 / max(t.variance, smallestVariance)
+	priorLambda := precision - lambda
+	if priorLambda <= 0 {
+		l.events.NegativeSites++
+		return
+	}
+	f.priorLambda = float32(priorLambda)
+	f.priorShift = float32(t.mean*precision - shift)
+}

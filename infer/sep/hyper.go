@@ -1,0 +1,100 @@
+package sep
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+const (
+	firstEB   = 1000    // rows before ρ0 and τ0 are first learned
+	growthEB  = 1.5     // between one time and the next
+	sampleEB  = 1 << 15 // features that are looked at, evenly over the slots
+	stepsEB   = 6       // scoring steps each time
+	largestEB = 1.0     // of a step, in logit ρ0 and log τ0
+)
+
+// learnHyper moves ρ0 and τ0 to where the site evidences are largest and
+// refreshes every feature.
+func (l *Learner) learnHyper() {
+	for l.nextEB <= l.rows {
+		l.nextEB = int64(float64(l.nextEB) * growthEB)
+	}
+	learnInclusion := l.hyper.Inclusion.State != credence.Held
+	learnSlab := l.hyper.Slab.State != credence.Held
+	if learnInclusion || learnSlab {
+		stride := (l.features + sampleEB - 1) / sampleEB
+		for range stepsEB {
+			if l.scoringStep(max(1, stride), learnInclusion, learnSlab) < 1e-3 {
+				break
+			}
+		}
+	}
+	l.Refresh()
+}
+
+// Refresh brings the prior factors and inclusion probabilities of all features
+// up to date.
+func (l *Learner) Refresh() {
+	l.each(l.refresh)
+}
+
+// scoringStep takes one step of scoring on the sum of the log evidences
+//
+//	log Z_j = log[ρ0 N(m_j|0, c_j+τ0) + (1−ρ0) N(m_j|0, c_j)]
+//
+// in logit ρ0 and log τ0: the curvature is approximated by the sum of the outer
+// products of the features' gradients, which is never indefinite (Berndt, Hall,
+// Hall & Hausman 1974). It returns the length of the step.
+func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float64 {
+	p := &l.prior
+	logSlab := math.Log(p.slab)
+	// The weak priors.
+	startLogit := math.Log(startInclusion / (1 - startInclusion))
+	gi, gs := -(p.logit-startLogit)/(logitScale*logitScale), -(logSlab-math.Log(startSlab))/(logSlabScale*logSlabScale)
+	ii, is, ss := 1.0/(logitScale*logitScale), 0.0, 1.0/(logSlabScale*logSlabScale)
+	for slot := 0; slot < l.slots; slot += stride {
+		f := l.at(int32(slot))
+		if f.due == 0 {
+			continue
+		}
+		lambda := (f.lambda[0] + f.lambda[1]) * l.scale
+		shift := (f.shift[0] + f.shift[1]) * l.scale
+		t := p.tilted(lambda, shift)
+		d := 1 + p.slab*lambda
+		i := t.alpha - p.inclusion
+		s := t.alpha * 0.5 * p.slab * (shift*shift/d - lambda) / d
+		gi += i
+		gs += s
+		ii += i * i
+		is += i * s
+		ss += s * s
+	}
+	var di, ds float64
+	switch {
+	case !learnSlab:
+		di = gi / ii
+	case !learnInclusion:
+		ds = gs / ss
+	default:
+		det := ii*ss - is*is
+		if det > 1e-9*ii*ss {
+			di, ds = (ss*gi-is*gs)/det, (ii*gs-is*gi)/det
+		} else {
+			di, ds = gi/(2*ii), gs/(2*ss)
+		}
+	}
+	length := math.Hypot(di, ds)
+	if length > largestEB {
+		di, ds = di*largestEB/length, ds*largestEB/length
+	}
+	logit := min(max(p.logit+di, -20), 20)
+	*p = newPrior(1/(1+math.Exp(-logit)), math.Exp(min(max(logSlab+ds, -25), 25)))
+	if !learnInclusion { // the same bits as before
+		*p = newPrior(l.hyper.Inclusion.Value, p.slab)
+	}
+	if !learnSlab {
+		*p = newPrior(p.inclusion, l.hyper.Slab.Value)
+	}
+	return length
+}

@@ -1,0 +1,335 @@
+package sep
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// Events counts what the algorithm could not do as written.
+type Events struct {
+	SkippedCavities int64 `json:"skipped_cavities"` // a feature left out of a row: removing the average factor left no proper Gaussian
+	NegativeSites   int64 `json:"negative_sites"`   // a prior factor left as it was: the new one had a negative precision
+}
+
+// Learner is the state of learning: it scores and learns rows one after another.
+// It is for one goroutine at a time.
+type Learner struct {
+	cfg   Config
+	hyper Hyper
+
+	chunks   []*chunk
+	slots    int // slots below have memory
+	features int // features seen
+	selected int // of them with α > ½
+	bias     feature
+	prior    prior
+	rows     int64   // rows learned, in all passes
+	again    bool    // rows replace average factors: later passes, and known counts
+	nextEB   int64   // rows at which ρ0 and τ0 are learned next
+	scale    float64 // every likelihood sum is to be multiplied by it: forgetting
+	decay    float64 // of scale with every row
+	events   Events
+
+	work  []working
+	batch miniBatch
+}
+
+// working is what the first loop over a row leaves for the second.
+type working struct{ lambda, mean, removedLambda, removedShift float64 }
+
+// NewLearner returns a learner that has seen nothing.
+func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, decay: 1, nextEB: firstEB}
+	inclusion, slab := startInclusion, startSlab
+	if hyper.Inclusion.State != credence.Learned {
+		inclusion = hyper.Inclusion.Value
+	}
+	if hyper.Slab.State != credence.Learned {
+		slab = hyper.Slab.Value
+	}
+	l.prior = newPrior(inclusion, slab)
+	if cfg.Forget > 0 {
+		l.decay = math.Exp2(-1 / cfg.Forget)
+	}
+	l.bias.priorLambda = 1.0 / biasVariance
+	l.bias.due = 1
+	return l, nil
+}
+
+// Learn scores every row of the batch, whose sparse columns are slots, and then
+// learns it. The probability of class 1, as it was before the row was learned, is
+// stored in probability. Rows whose target is NaN or whose weight is 0 are scored only.
+func (l *Learner) Learn(b *credence.Batch, probability []float64) {
+	l.reserve(b.Sparse.Cols)
+	for i := range b.Sparse.Rows {
+		columns, values := b.Sparse.Row(i)
+		target, weight, offset := b.Target[i], 1.0, 0.0
+		if b.Weight != nil {
+			weight = b.Weight[i]
+		}
+		if b.Offset != nil {
+			offset = b.Offset[i]
+		}
+		label := 0
+		if target > 0.5 {
+			label = 1
+			weight *= l.cfg.PositiveWeight
+		} else {
+			weight *= l.cfg.NegativeWeight
+		}
+		if math.IsNaN(target) || weight == 0 {
+			probability[i] = l.score(columns, values, offset)
+			continue
+		}
+		if l.cfg.Batch > 0 {
+			probability[i] = l.batchRow(columns, values, label, weight, offset)
+		} else {
+			probability[i] = l.learnRow(columns, values, label, weight, offset)
+		}
+		l.rows++
+		if l.decay != 1 {
+			l.forget()
+		}
+		if l.rows >= l.nextEB {
+			l.learnHyper()
+		}
+	}
+}
+
+// learnRow is one step of the sequential form.
+func (l *Learner) learnRow(columns []int32, values []float64, label int, weight, offset float64) float64 {
+	if cap(l.work) < len(columns) {
+		l.work = make([]working, 2*len(columns))
+	}
+	if l.again || l.scale != 1 {
+		return l.learnAgain(columns, values, label, weight, offset)
+	}
+	work := l.work[:len(columns)]
+	bias := &l.bias
+	biasLambda := float64(bias.priorLambda) + bias.lambda[0] + bias.lambda[1]
+	biasMean := (bias.shift[0] + bias.shift[1]) / biasLambda
+	s, mean := 1+1/biasLambda, biasMean+offset
+	for k, slot := range columns {
+		f := l.at(slot)
+		if f.due == 0 {
+			l.begin(f)
+		}
+		lambda := float64(f.priorLambda) + f.lambda[0] + f.lambda[1]
+		c := 1 / lambda
+		m := (float64(f.priorShift) + f.shift[0] + f.shift[1]) * c
+		work[k].lambda, work[k].mean = lambda, m
+		if values != nil {
+			x := values[k]
+			s += x * x * c
+			mean += x * m
+		} else {
+			s += c
+			mean += m
+		}
+	}
+	probability, a, b := site(mean, s, label)
+
+	// The row's factor of a feature with value x: slope ax and curvature bx² of
+	// the log of the tilted normaliser give Λ = b/(1−cb), h = (a+mb)/(1−cb).
+	factor := weight * biasLambda / (biasLambda - b)
+	bias.lambda[label] += b * factor
+	bias.shift[label] += (a + biasMean*b) * factor
+	bias.count[label] += weight
+	for k, slot := range columns {
+		f := l.at(slot)
+		w := &work[k]
+		aj, bj := a, b
+		if values != nil {
+			aj, bj = a*values[k], b*values[k]*values[k]
+		}
+		factor := weight * w.lambda / (w.lambda - bj)
+		f.lambda[label] += bj * factor
+		f.shift[label] += (aj + w.mean*bj) * factor
+		f.count[label] += weight
+		if f.due--; f.due == 0 {
+			f.due = dueAfter(f.count[0] + f.count[1])
+			l.refresh(f)
+		}
+	}
+	return probability
+}
+
+// dueAfter returns the number of occurrences until the next refresh of a feature
+// with the given count: as evidence grows like the count, a tenth more of it
+// moves the prior factor little.
+func dueAfter(count float64) uint32 {
+	return uint32(min(count*refreshGrowth, maxDue)) + 1
+}
+
+const (
+	refreshGrowth = 0.1
+	maxDue        = 1 << 12
+)
+
+// site returns the probability of class 1 under f ~ N(mean, s−1), and the
+// derivatives of log Φ(±f) averaged over it: a = ∂/∂mean, b = −∂²/∂mean².
+func site(mean, s float64, label int) (probability, a, b float64) {
+	scale := 1 / math.Sqrt(s)
+	u := mean * scale
+	probability = special.NormalCDF(u)
+	z, own := u, probability
+	if label == 0 {
+		z, own = -u, 1-probability
+	}
+	var r, slope float64
+	if z > -4 {
+		// 1−probability is at least 3·10⁻⁵ here, so that it keeps 11 digits.
+		r = special.NormalDensity(z) / own
+		slope = r * (z + r)
+	} else {
+		r, slope = special.InverseMills(z)
+	}
+	a = r * scale
+	if label == 0 {
+		a = -a
+	}
+	return probability, a, slope * scale * scale
+}
+
+// learnAgain is learnRow for later passes, where the row is part of q already
+// and one copy of the average factor of its class stands for it, and for
+// forgetting, where all sums carry a scale.
+func (l *Learner) learnAgain(columns []int32, values []float64, label int, weight, offset float64) float64 {
+	work := l.work[:len(columns)]
+	var biasWork working
+	l.cavity(&l.bias, &biasWork, label, weight)
+	s, mean := 1+1/biasWork.lambda, biasWork.mean+offset
+	for k, slot := range columns {
+		f := l.at(slot)
+		if f.due == 0 {
+			l.begin(f)
+		}
+		w := &work[k]
+		l.cavity(f, w, label, weight)
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		if w.lambda > 0 {
+			s += x * x / w.lambda
+			mean += x * w.mean
+		}
+	}
+	probability, a, b := site(mean, s, label)
+	l.replace(&l.bias, &biasWork, label, weight, a, b)
+	for k, slot := range columns {
+		w := &work[k]
+		if w.lambda <= 0 {
+			l.events.SkippedCavities++
+			continue
+		}
+		f := l.at(slot)
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		l.replace(f, w, label, weight, a*x, b*x*x)
+		if f.due--; f.due == 0 {
+			f.due = dueAfter((f.count[0] + f.count[1]) * l.scale)
+			l.refresh(f)
+		}
+	}
+	return probability
+}
+
+// cavity stores in w the precision and the mean of q(w_j) without the row, and
+// what was removed for it; the precision is not positive if nothing proper is left.
+func (l *Learner) cavity(f *feature, w *working, label int, weight float64) {
+	lambda := float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
+	shift := float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale
+	w.removedLambda, w.removedShift = 0, 0
+	if l.again && f.count[label] > 0 {
+		share := min(1, weight/f.count[label])
+		w.removedLambda = f.lambda[label] * share
+		w.removedShift = f.shift[label] * share
+	}
+	w.lambda = lambda - w.removedLambda
+	w.mean = (shift - w.removedShift) / w.lambda
+}
+
+// replace puts the factor of the row in the place of what was removed.
+func (l *Learner) replace(f *feature, w *working, label int, weight, a, b float64) {
+	factor := weight * w.lambda / (w.lambda - b) / l.scale
+	f.lambda[label] += b*factor - w.removedLambda
+	f.shift[label] += (a+w.mean*b)*factor - w.removedShift
+	if !l.again {
+		f.count[label] += weight / l.scale
+	}
+}
+
+// forget lets the evidence so far count a little less: the scale shrinks, and is
+// moved into the sums before it underflows.
+func (l *Learner) forget() {
+	l.scale *= l.decay
+	if l.scale > 1e-100 {
+		return
+	}
+	l.each(func(f *feature) { f.rescale(l.scale) })
+	l.bias.rescale(l.scale)
+	l.scale = 1
+}
+
+func (f *feature) rescale(by float64) {
+	for label := range 2 {
+		f.lambda[label] *= by
+		f.shift[label] *= by
+		f.count[label] *= by
+	}
+}
+
+// each visits the features that have been seen, in the order of their slots.
+func (l *Learner) each(visit func(f *feature)) {
+	for slot := range l.slots {
+		if f := l.at(int32(slot)); f.due != 0 {
+			visit(f)
+		}
+	}
+}
+
+// score returns the probability of class 1.
+func (l *Learner) score(columns []int32, values []float64, offset float64) float64 {
+	var w working
+	moments := func(f *feature) (mean, variance float64) {
+		if f.due == 0 {
+			return 0, l.prior.inclusion * l.prior.slab
+		}
+		w.lambda = float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
+		return (float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale) / w.lambda, 1 / w.lambda
+	}
+	mean, variance := moments(&l.bias)
+	mean += offset
+	for k, slot := range columns {
+		m, v := moments(l.at(slot))
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		mean += x * m
+		variance += x * x * v
+	}
+	return special.NormalCDF(mean / math.Sqrt(1+variance))
+}
+
+// Score stores the probability of class 1 of every row, learning nothing.
+// Columns beyond the slots that Learn has met count as features not seen yet.
+func (l *Learner) Score(b *credence.Batch, probability []float64) {
+	l.reserve(b.Sparse.Cols)
+	for i := range b.Sparse.Rows {
+		columns, values := b.Sparse.Row(i)
+		offset := 0.0
+		if b.Offset != nil {
+			offset = b.Offset[i]
+		}
+		probability[i] = l.score(columns, values, offset)
+	}
+}

@@ -1,0 +1,360 @@
+package sep
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// Against a long Gibbs run, which is the truth up to sampling error, and against
+// EP run to convergence. With correlated inputs (one-hot) the chains themselves
+// disagree on which of several like features is in, so there only predictions are compared.
+func TestAgainstGibbsAndEP(t *testing.T) {
+	const (
+		inclusionTolerance = 0.03  // of the factorised family at this size: EP itself is 0.007 away
+		denseLoss          = 0.005 // of log loss
+		sparseLoss         = 0.015
+	)
+	sweeps := 3000
+	if testing.Short() {
+		sweeps = 800
+	}
+	for _, c := range []struct {
+		name   string
+		p      *problem
+		rmse   float64
+		excess float64
+	}{
+		{"dense", denseProblem(2000, 50, 7), inclusionTolerance, denseLoss},
+		{"one-hot", oneHotProblem(4000, []int{4, 10, 30, 100}, 7), math.Inf(1), sparseLoss},
+	} {
+		gibbs := c.p.gibbs(sweeps, 1)
+		ep := c.p.fullEP(20)
+		best := c.p.logLoss(gibbs.test)
+		t.Logf("%s: log loss of the truth %.4f, Gibbs %.4f, EP %.4f", c.name, c.p.logLoss(c.p.testTruth), best, c.p.logLoss(ep.test))
+		for _, cfg := range []Config{{}, {Batch: 100}} {
+			for _, passes := range []int{1, 5} {
+				l := c.p.learned(cfg, passes)
+				got := c.p.ofLearner(l)
+				loss, distance := c.p.logLoss(got.test), rmse(got.inclusion, gibbs.inclusion)
+				t.Logf("batch %d, %d passes: log loss %.4f, inclusion RMSE to Gibbs %.4f, to EP %.4f, %+v",
+					cfg.Batch, passes, loss, distance, rmse(got.inclusion, ep.inclusion), l.Events())
+				if loss > best+c.excess {
+					t.Errorf("%s, batch %d, %d passes: log loss %.4f, Gibbs has %.4f", c.name, cfg.Batch, passes, loss, best)
+				}
+				if passes == 5 && distance > c.rmse {
+					t.Errorf("%s, batch %d: inclusion RMSE %.4f after %d passes", c.name, cfg.Batch, distance, passes)
+				}
+			}
+		}
+	}
+}
+
+// trapezium integrates f over ±12 standard deviations of the widest Gaussian in
+// it; for such smooth f the rule is exact to rounding.
+func trapezium(f func(w float64) float64, sd float64) float64 {
+	const steps = 20000
+	sum, h := 0.0, 24*sd/steps
+	for i := range steps + 1 {
+		sum += f(-12*sd + float64(i)*h)
+	}
+	return sum * h
+}
+
+func TestTiltedMomentsByQuadrature(t *testing.T) {
+	const tolerance = 1e-10 // of a 20,000-point rule on sums of about 1
+	for _, c := range []struct{ inclusion, slab, lambda, shift float64 }{
+		{0.2, 0.5, 3, 2}, {0.01, 1, 50, -20}, {0.9, 0.1, 0.5, 0}, {0.5, 2, 10, 9}, {0.3, 0.2, 0, 0},
+	} {
+		p := newPrior(c.inclusion, c.slab)
+		slab := func(w float64) float64 {
+			return c.inclusion * math.Exp(-w*w/(2*c.slab)+c.shift*w-c.lambda*w*w/2) / math.Sqrt(2*math.Pi*c.slab)
+		}
+		sd := math.Sqrt(c.slab)
+		mass := trapezium(slab, sd)
+		z := mass + 1 - c.inclusion // the spike is at 0, where the likelihood factor is 1
+		mean := trapezium(func(w float64) float64 { return w * slab(w) }, sd) / z
+		square := trapezium(func(w float64) float64 { return w * w * slab(w) }, sd) / z
+		got := p.tilted(c.lambda, c.shift)
+		if math.Abs(got.alpha-mass/z) > tolerance || math.Abs(got.mean-mean) > tolerance || math.Abs(got.variance-(square-mean*mean)) > tolerance {
+			t.Errorf("%+v: α %g, mean %g, variance %g, want %g, %g, %g", c, got.alpha, got.mean, got.variance, mass/z, mean, square-mean*mean)
+		}
+		if math.Abs(special.Sigmoid(got.logit)-got.alpha) > 1e-14 {
+			t.Errorf("%+v: logit %g does not belong to α %g", c, got.logit, got.alpha)
+		}
+	}
+}
+
+// a and b are derivatives of log Φ(±mean/√s): central differences.
+func TestSiteDerivatives(t *testing.T) {
+	const step, tolerance = 1e-4, 1e-6 // differences: step² and rounding/step²
+	for _, label := range []int{0, 1} {
+		for _, mean := range []float64{-9, -3, -0.1, 0, 2, 7} {
+			for _, s := range []float64{1, 2.5} {
+				sign := float64(2*label - 1)
+				value := func(m float64) float64 { return special.LogNormalCDF(sign * m / math.Sqrt(s)) }
+				probability, a, b := site(mean, s, label)
+				wantA := (value(mean+step) - value(mean-step)) / (2 * step)
+				wantB := -(value(mean+step) - 2*value(mean) + value(mean-step)) / (step * step)
+				if math.Abs(a-wantA) > tolerance*max(1, math.Abs(a)) || math.Abs(b-wantB) > 1e-5 {
+					t.Errorf("label %d, mean %g, s %g: slope %g, curvature %g, want %g, %g", label, mean, s, a, b, wantA, wantB)
+				}
+				if want := special.NormalCDF(mean / math.Sqrt(s)); math.Abs(probability-want) > 1e-13*want {
+					t.Errorf("mean %g, s %g: probability %g, want %g", mean, s, probability, want)
+				}
+			}
+		}
+	}
+}
+
+// One row: q(w_j) must have the moments of cavity × Φ, integrated over w_j with
+// the other weights' Gaussian added to the noise.
+func TestOneRowMatchesMoments(t *testing.T) {
+	hyper := Hyper{Inclusion: held(0.3), Slab: held(0.8)}
+	l, err := NewLearner(Config{}, hyper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float64{1.5, -2}
+	batch := batchOf([][]float64{{x[0], x[1], 1}}, []int{1})
+	l.reserve(2)
+	start := 0.3 * 0.8 // variance of the prior
+	// Keep the first refresh away: the likelihood factors alone are compared.
+	for slot := range int32(2) {
+		l.begin(l.at(slot))
+		l.at(slot).due = 100
+	}
+	l.Learn(batch, make([]float64, 1))
+	for j := range 2 {
+		rest := 1 + biasVariance + x[1-j]*x[1-j]*start
+		density := func(w float64) float64 {
+			return math.Exp(-w*w/(2*start)) * special.NormalCDF(x[j]*w/math.Sqrt(rest))
+		}
+		sd := math.Sqrt(start)
+		z := trapezium(density, sd)
+		mean := trapezium(func(w float64) float64 { return w * density(w) }, sd) / z
+		square := trapezium(func(w float64) float64 { return w * w * density(w) }, sd) / z
+		got := l.Feature(j)
+		const tolerance = 1e-7 // the prior factor is kept in single precision
+		if math.Abs(got.Mean-mean) > tolerance || math.Abs(got.Variance-(square-mean*mean)) > tolerance {
+			t.Errorf("weight %d: %g ± %g, want %g ± %g", j, got.Mean, got.Variance, mean, square-mean*mean)
+		}
+	}
+}
+
+func held(v float64) credence.Parameter { return credence.Parameter{Value: v, State: credence.Held} }
+
+// stateOf is the state of a learner as a file.
+func stateOf(t *testing.T, l *Learner) []byte {
+	t.Helper()
+	document, tensors, err := l.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buffer bytes.Buffer
+	if err := safetensors.Write(&buffer, map[string]string{"state": string(document)}, tensors); err != nil {
+		t.Fatal(err)
+	}
+	return buffer.Bytes()
+}
+
+func restored(t *testing.T, file []byte) *Learner {
+	t.Helper()
+	r, err := safetensors.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Restore([]byte(r.Metadata()["state"]), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// part is rows [first, last) of a batch.
+func part(b *credence.Batch, first, last int) *credence.Batch {
+	p := *b
+	p.X.Rows = last - first
+	p.Sparse.Rows = last - first
+	p.Sparse.Start = b.Sparse.Start[first : last+1]
+	p.Target = b.Target[first:last]
+	return &p
+}
+
+// Learning in pieces, and stopping in between by way of a file, changes no bit.
+func TestPiecesAndResume(t *testing.T) {
+	p := oneHotProblem(3000, []int{5, 40, 400}, 3)
+	batch := batchOf(p.x, p.y)
+	for _, cfg := range []Config{{}, {Batch: 50}, {Forget: 500}, {PositiveWeight: 3}} {
+		learn := func(l *Learner, first, last int) []float64 {
+			probability := make([]float64, last-first)
+			l.Learn(part(batch, first, last), probability)
+			return probability
+		}
+		whole, err := NewLearner(cfg, Hyper{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := learn(whole, 0, p.rows)
+		pieces, _ := NewLearner(cfg, Hyper{})
+		var got []float64
+		for first := 0; first < p.rows; {
+			// Where a mini-batch ends, it depends on the rows so far.
+			last := first + 1
+			for last < p.rows && cfg.Batch == 0 && last < first+700 {
+				last++
+			}
+			got = append(got, learn(pieces, first, last)...)
+			if pieces.batch.rows == 0 && (cfg.Batch == 0 || last%100 == 0) {
+				pieces = restored(t, stateOf(t, pieces))
+			}
+			first = last
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%+v: row %d is scored %v in pieces, %v at once", cfg, i, got[i], want[i])
+			}
+		}
+		whole.EndPass()
+		pieces.EndPass()
+		if !bytes.Equal(stateOf(t, whole), stateOf(t, pieces)) {
+			t.Errorf("%+v: the state differs after learning in pieces", cfg)
+		}
+	}
+}
+
+// Scoring is what Learn scores before it learns, and changes nothing.
+func TestScoreIsLearnsScore(t *testing.T) {
+	p := oneHotProblem(1000, []int{5, 40}, 4)
+	batch := batchOf(p.x, p.y)
+	l := p.learned(Config{}, 1)
+	before := stateOf(t, l)
+	scored := make([]float64, 1)
+	learned := make([]float64, 1)
+	l.Score(part(batch, 10, 11), scored)
+	if !bytes.Equal(before, stateOf(t, l)) {
+		t.Error("scoring changed the state")
+	}
+	fresh := p.learned(Config{}, 1)
+	fresh.again = false
+	fresh.Learn(part(batch, 10, 11), learned)
+	if math.Abs(scored[0]-learned[0]) > 1e-15 {
+		t.Errorf("scored %v, learned at %v", scored[0], learned[0])
+	}
+	// Rows without a target or weight are scored only.
+	fresh = p.learned(Config{}, 1)
+	unlabelled := part(batch, 10, 12)
+	unlabelled.Target = []float64{math.NaN(), 1}
+	unlabelled.Weight = []float64{1, 0}
+	fresh.Learn(unlabelled, make([]float64, 2))
+	if !bytes.Equal(before, stateOf(t, fresh)) {
+		t.Error("rows without target or weight were learned")
+	}
+}
+
+// Learned ρ0 and τ0 come near those that generated the data, and predict as well
+// as these held.
+func TestHyperparametersAreLearned(t *testing.T) {
+	p := oneHotProblem(30000, []int{20, 200, 200, 200}, 5)
+	batch := batchOf(p.x, p.y)
+	probability := make([]float64, p.rows)
+	learned, _ := NewLearner(Config{}, Hyper{})
+	learned.Learn(batch, probability)
+	learned.Refresh()
+	stated, _ := NewLearner(Config{}, p.hyper())
+	stated.Learn(batch, probability)
+	stated.Refresh()
+	inclusion, slab := learned.Prior()
+	t.Logf("learned ρ0 %.3f, τ0 %.3f; true %.3f, %.3f", inclusion, slab, p.inclusion, p.slab)
+	// About 190 of 620 weights are in: their count and mean square have standard
+	// errors of 7 % and 10 %; the likelihood of rare levels says little, so allow a factor of 2.
+	if inclusion < p.inclusion/2 || inclusion > 2*p.inclusion || slab < p.slab/2 || slab > 2*p.slab {
+		t.Errorf("learned ρ0 %.3f, τ0 %.3f; true %.3f, %.3f", inclusion, slab, p.inclusion, p.slab)
+	}
+	a, b := p.logLoss(p.ofLearner(learned).test), p.logLoss(p.ofLearner(stated).test)
+	if a > b+0.002 {
+		t.Errorf("log loss %.4f learned, %.4f with the true values", a, b)
+	}
+}
+
+// The scoring step climbs: near its fixed point the gradient of the summed log
+// evidence, by central differences, vanishes.
+func TestScoringStepFindsTheMaximum(t *testing.T) {
+	p := oneHotProblem(4000, []int{50, 50}, 6)
+	l := p.learned(Config{}, 1)
+	l.hyper = Hyper{}
+	for range 200 {
+		if l.scoringStep(1, true, true) < 1e-10 {
+			break
+		}
+	}
+	objective := func(logit, logSlab float64) float64 {
+		prior := newPrior(special.Sigmoid(logit), math.Exp(logSlab))
+		startLogit := math.Log(startInclusion / (1 - startInclusion))
+		sum := -0.5*math.Pow((logit-startLogit)/logitScale, 2) - 0.5*math.Pow((logSlab-math.Log(startSlab))/logSlabScale, 2)
+		l.each(func(f *feature) {
+			lambda, shift := f.lambda[0]+f.lambda[1], f.shift[0]+f.shift[1]
+			d := 1 + prior.slab*lambda
+			sum += math.Log(prior.inclusion/math.Sqrt(d)*math.Exp(0.5*shift*shift*prior.slab/d) + 1 - prior.inclusion)
+		})
+		return sum
+	}
+	const step, tolerance = 1e-4, 1e-4
+	logit, logSlab := l.prior.logit, math.Log(l.prior.slab)
+	gi := (objective(logit+step, logSlab) - objective(logit-step, logSlab)) / (2 * step)
+	gs := (objective(logit, logSlab+step) - objective(logit, logSlab-step)) / (2 * step)
+	if math.Abs(gi) > tolerance || math.Abs(gs) > tolerance {
+		t.Errorf("gradient %g, %g at the fixed point ρ0 %g, τ0 %g", gi, gs, l.prior.inclusion, l.prior.slab)
+	}
+}
+
+// After a change of the world, a learner that forgets predicts the new one better.
+func TestForgettingFollowsDrift(t *testing.T) {
+	before, after := oneHotProblem(8000, []int{20, 20}, 8), oneHotProblem(8000, []int{20, 20}, 9)
+	loss := func(cfg Config) float64 {
+		l, _ := NewLearner(cfg, Hyper{})
+		probability := make([]float64, 8000)
+		l.Learn(batchOf(before.x, before.y), probability)
+		l.Learn(batchOf(after.x, after.y), probability)
+		l.Refresh()
+		return after.logLoss(after.ofLearner(l).test)
+	}
+	forgets, keeps := loss(Config{Forget: 2000}), loss(Config{})
+	if forgets > keeps-0.005 {
+		t.Errorf("log loss %.4f with forgetting, %.4f without", forgets, keeps)
+	}
+}
+
+// selected is counted as features change sides; it must agree with a count.
+func TestSelectedCount(t *testing.T) {
+	p := oneHotProblem(3000, []int{5, 40, 400}, 3)
+	l, _ := NewLearner(Config{}, Hyper{})
+	batch := batchOf(p.x, p.y)
+	l.Learn(batch, make([]float64, p.rows))
+	want, seen := 0, 0
+	l.each(func(f *feature) {
+		seen++
+		if f.logit > 0 {
+			want++
+		}
+	})
+	features, got := l.Features()
+	if got != want || features != seen {
+		t.Errorf("%d of %d features selected, counted %d of %d", got, features, want, seen)
+	}
+}
+
+func TestConfigRefusals(t *testing.T) {
+	for _, cfg := range []Config{
+		{Batch: -1}, {PriorEvery: -1}, {Passes: -2}, {PositiveWeight: -1}, {NegativeWeight: math.NaN()},
+		{Forget: 0.5}, {Prune: 0.7}, {Shards: 100}, {Shards: 2, Batch: 10}, {KnownCounts: true, Forget: 10},
+	} {
+		if _, err := NewLearner(cfg, Hyper{}); err == nil {
+			t.Errorf("%+v is accepted", cfg)
+		}
+	}
+}

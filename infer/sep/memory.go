@@ -1,0 +1,3 @@
+package sep
+
+func newChunk() *chunk { return new(chunk) }

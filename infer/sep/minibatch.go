@@ -1,0 +1,144 @@
+package sep
+
+// miniBatch is the state of Algorithm 1 inside a batch and between prior updates.
+type miniBatch struct {
+	rows    int // of the present batch
+	batches int // since the last update of the prior factors
+	changes []change
+	touched []int32 // features that the batches since the last prior update changed
+	bias    change
+}
+
+// change is what the rows of a batch do to one feature.
+type change struct {
+	slot          int32
+	lambda, shift [2]float64 // Σ_t of the rows' factors
+	count         [2]float64 // b⁻, b⁺
+}
+
+// In the mini-batch form, feature.due is 1 plus the place in changes plus 1, or
+// 1 where the feature is not in the batch; touchedFlag marks the members of touched.
+const touchedFlag = 1 << 31
+
+// batchRow is lines 3 and 4 of Algorithm 1 for one row: its likelihood factor,
+// from cavities of the q at the start of the batch, is added to the changes.
+func (l *Learner) batchRow(columns []int32, values []float64, label int, weight, offset float64) float64 {
+	if cap(l.work) < len(columns) {
+		l.work = make([]working, 2*len(columns))
+	}
+	work := l.work[:len(columns)]
+	var biasWork working
+	l.cavity(&l.bias, &biasWork, label, weight)
+	s, mean := 1+1/biasWork.lambda, biasWork.mean+offset
+	for k, slot := range columns {
+		f := l.at(slot)
+		if f.due == 0 {
+			l.begin(f)
+		}
+		w := &work[k]
+		l.cavity(f, w, label, weight)
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		if w.lambda > 0 {
+			s += x * x / w.lambda
+			mean += x * w.mean
+		}
+	}
+	probability, a, b := site(mean, s, label)
+
+	l.batch.bias.add(&biasWork, label, weight, a, b)
+	for k, slot := range columns {
+		w := &work[k]
+		if w.lambda <= 0 {
+			l.events.SkippedCavities++
+			continue
+		}
+		f := l.at(slot)
+		place := int(f.due &^ touchedFlag)
+		if place == 1 {
+			l.batch.changes = append(l.batch.changes, change{slot: slot})
+			place = len(l.batch.changes) + 1
+			if f.due&touchedFlag == 0 {
+				l.batch.touched = append(l.batch.touched, slot)
+			}
+			f.due = uint32(place) | touchedFlag
+		}
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		l.batch.changes[place-2].add(w, label, weight, a*x, b*x*x)
+	}
+	if l.batch.rows++; l.batch.rows >= l.batchSize() {
+		l.endBatch()
+	}
+	return probability
+}
+
+// batchSize is M once ten times as many rows have been learned, and less before:
+// all rows of a batch pull the same way from the same q, and the bias and the
+// features of nearly every row overshoot if they are most of what is known.
+func (l *Learner) batchSize() int {
+	return int(min(int64(l.cfg.Batch), l.rows/10+1))
+}
+
+func (c *change) add(w *working, label int, weight, a, b float64) {
+	factor := weight * w.lambda / (w.lambda - b)
+	c.lambda[label] += b * factor
+	c.shift[label] += (a + w.mean*b) * factor
+	c.count[label] += weight
+}
+
+// endBatch is lines 5 to 7 of Algorithm 1.
+func (l *Learner) endBatch() {
+	if l.batch.rows == 0 {
+		return
+	}
+	l.apply(&l.bias, &l.batch.bias)
+	l.batch.bias = change{}
+	for i := range l.batch.changes {
+		c := &l.batch.changes[i]
+		f := l.at(c.slot)
+		l.apply(f, c) // line 5
+		f.due = 1 | touchedFlag
+	}
+	l.batch.changes = l.batch.changes[:0]
+	l.batch.rows = 0
+	// Line 6. The first update comes after the first batch, not after T of them, so
+	// that the factors of the start are soon left. Features without new rows keep
+	// their likelihood part and so their prior factor: they need no update.
+	if l.batch.batches++; l.batch.batches >= l.cfg.PriorEvery || l.batchSize() < l.cfg.Batch {
+		for _, slot := range l.batch.touched {
+			f := l.at(slot)
+			l.refresh(f)
+			f.due = 1
+		}
+		l.batch.touched = l.batch.touched[:0]
+		l.batch.batches = 0
+	}
+}
+
+// apply is the update of the average factors. As printed it reads
+// Λ ← (b/n) Σ_t Λ_t + (1−b/n) Λ, which counts the batch b times over: from
+// f_a^n ← Π_t f_t · f_a^(n−b) the first factor is 1/n. In sums L = nΛ:
+//
+//	L ← Σ_t Λ_t + (1−b/n) L      the counts n known, or in later passes
+//	L ← Σ_t Λ_t + L              running counts in the first pass, where n grows by b
+func (l *Learner) apply(f *feature, c *change) {
+	for label := range 2 {
+		b := c.count[label]
+		if b == 0 {
+			continue
+		}
+		keep := 1.0
+		if l.again {
+			keep = max(0, 1-b/f.count[label])
+		} else {
+			f.count[label] += b / l.scale
+		}
+		f.lambda[label] = keep*f.lambda[label] + c.lambda[label]/l.scale
+		f.shift[label] = keep*f.shift[label] + c.shift[label]/l.scale
+	}
+}

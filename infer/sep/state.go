@@ -1,0 +1,153 @@
+package sep
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/credence-ml/credence/internal/safetensors"
+)
+
+// scalars is the part of the state that is not kept by feature.
+type scalars struct {
+	Config     Config     `json:"config"`
+	Hyper      Hyper      `json:"hyper"`
+	Slots      int        `json:"slots"`
+	Features   int        `json:"features"`
+	Selected   int        `json:"selected"`
+	Inclusion  float64    `json:"inclusion"`
+	Slab       float64    `json:"slab"`
+	Rows       int64      `json:"rows"`
+	Again      bool       `json:"again"`
+	NextHyper  int64      `json:"next_hyper"`
+	Scale      float64    `json:"scale"`
+	Events     Events     `json:"events"`
+	BiasLambda [2]float64 `json:"bias_lambda"`
+	BiasShift  [2]float64 `json:"bias_shift"`
+	BiasCount  [2]float64 `json:"bias_count"`
+	Batches    int        `json:"batches,omitempty"`
+}
+
+// statePrefix begins the names of the tensors of the state.
+const statePrefix = "sep."
+
+// State returns all that the learner knows, for a checkpoint: a JSON document
+// and tensors with names that begin with "sep.". Learning goes on from Restore
+// with the same bytes as without it. In the mini-batch form it must stand
+// between batches. The tensors read the learner when they are written.
+func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err error) {
+	if l.batch.rows > 0 {
+		return nil, nil, fmt.Errorf("sep: %d rows of a mini-batch are pending: save the state between batches", l.batch.rows)
+	}
+	document, err = json.Marshal(scalars{
+		Config: l.cfg, Hyper: l.hyper, Slots: l.slots, Features: l.features, Selected: l.selected,
+		Inclusion: l.prior.inclusion, Slab: l.prior.slab, Rows: l.rows, Again: l.again,
+		NextHyper: l.nextEB, Scale: l.scale, Events: l.events,
+		BiasLambda: l.bias.lambda, BiasShift: l.bias.shift, BiasCount: l.bias.count,
+		Batches: l.batch.batches,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	tensors = []safetensors.Tensor{
+		column(l, "lambda", 6, func(f *feature, row []float64) {
+			row[0], row[1], row[2], row[3] = f.lambda[0], f.lambda[1], f.shift[0], f.shift[1]
+			row[4], row[5] = f.count[0], f.count[1]
+		}),
+		column(l, "prior", 3, func(f *feature, row []float32) {
+			row[0], row[1], row[2] = f.priorLambda, f.priorShift, f.logit
+		}),
+		column(l, "due", 1, func(f *feature, row []int32) { row[0] = int32(f.due) }),
+		safetensors.Of(statePrefix+"touched", l.batch.touched),
+	}
+	return document, tensors, nil
+}
+
+// column is a tensor of slots × width that is filled slot by slot as it is written.
+func column[T safetensors.Element](l *Learner, name string, width int, get func(f *feature, row []T)) safetensors.Tensor {
+	slots := l.slots
+	return safetensors.Tensor{
+		Name: statePrefix + name, DType: safetensors.TypeOf[T](), Shape: []int{slots, width},
+		Data: func(w io.Writer) error {
+			buffer := make([]T, min(slots, stateRows)*width)
+			for first := 0; first < slots; first += stateRows {
+				count := min(stateRows, slots-first)
+				for i := range count {
+					get(l.at(int32(first+i)), buffer[i*width:(i+1)*width])
+				}
+				if err := safetensors.Encode(w, buffer[:count*width]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// stateRows is the number of slots that are encoded at a time.
+const stateRows = 1 << 12
+
+// Restore returns the learner of a state.
+func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
+	var s scalars
+	if err := json.Unmarshal(document, &s); err != nil {
+		return nil, fmt.Errorf("sep: state: %w", err)
+	}
+	l, err := NewLearner(s.Config, s.Hyper)
+	if err != nil {
+		return nil, err
+	}
+	if s.Slots < 0 || s.Slots > math.MaxInt32 || !(s.Inclusion > 0 && s.Inclusion < 1) || !(s.Slab > 0) || !(s.Scale > 0 && s.Scale <= 1) {
+		return nil, fmt.Errorf("sep: state: %d slots, inclusion %v, slab %v, scale %v: the file is damaged", s.Slots, s.Inclusion, s.Slab, s.Scale)
+	}
+	l.prior = newPrior(s.Inclusion, s.Slab)
+	l.rows, l.again, l.nextEB, l.scale, l.events = s.Rows, s.Again, s.NextHyper, s.Scale, s.Events
+	l.bias.lambda, l.bias.shift, l.bias.count = s.BiasLambda, s.BiasShift, s.BiasCount
+	l.batch.batches = s.Batches
+	l.features, l.selected = s.Features, s.Selected
+	err = readColumn(l, r, "lambda", s.Slots, 6, func(f *feature, row []float64) {
+		f.lambda, f.shift, f.count = [2]float64(row), [2]float64(row[2:]), [2]float64(row[4:])
+	})
+	if err == nil {
+		err = readColumn(l, r, "prior", s.Slots, 3, func(f *feature, row []float32) {
+			f.priorLambda, f.priorShift, f.logit = row[0], row[1], row[2]
+		})
+	}
+	if err == nil {
+		err = readColumn(l, r, "due", s.Slots, 1, func(f *feature, row []int32) { f.due = uint32(row[0]) })
+	}
+	if err == nil {
+		l.batch.touched, err = safetensors.Read[int32](r, statePrefix+"touched")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sep: state: %w", err)
+	}
+	for _, slot := range l.batch.touched {
+		if slot < 0 || int(slot) >= s.Slots {
+			return nil, fmt.Errorf("sep: state: slot %d of %d: the file is damaged", slot, s.Slots)
+		}
+	}
+	return l, nil
+}
+
+// readColumn is the inverse of column.
+func readColumn[T safetensors.Element](l *Learner, r *safetensors.Reader, name string, slots, width int, set func(f *feature, row []T)) error {
+	info, found := r.Tensor(statePrefix + name)
+	if !found || info.Len() != slots*width {
+		return fmt.Errorf("tensor %s%s does not hold %d×%d numbers: the file is damaged", statePrefix, name, slots, width)
+	}
+	buffer := make([]T, min(slots, stateRows)*width)
+	for first := 0; first < slots; first += stateRows {
+		count := min(stateRows, slots-first)
+		if err := safetensors.ReadTo(r, buffer[:count*width], statePrefix+name, first*width); err != nil {
+			return err
+		}
+		// Memory grows with what has been read, not with what a document claims.
+		l.reserve(first + count)
+		for i := range count {
+			set(l.at(int32(first+i)), buffer[i*width:(i+1)*width])
+		}
+	}
+	return nil
+}
