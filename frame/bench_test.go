@@ -91,6 +91,7 @@ func BenchmarkFit(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
 }
+
 // BenchmarkWide fits and binds a table of 100 rows and 20,000 columns.
 func BenchmarkWide(b *testing.B) {
 	source, plan := newFlat(100, 20_001)
