@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go -set level1 -out level1_amd64.s -stubs level1_amd64.go -pkg kernel
 
 // detect relies on x/sys/cpu, which reports a feature only if the operating
 // system saves the registers it needs (XCR0).
@@ -63,4 +64,59 @@ func micro32(s ISA) *micro[float32] {
 		}
 	}
 	return microGo[float32]()
+}
+
+func dotOn(s ISA, x, y []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	switch s {
+	case AVX512:
+		return dotAVX512(len(x), &x[0], &y[0])
+	case AVX2:
+		return dotAVX2(len(x), &x[0], &y[0])
+	}
+	return dotGo(x, y)
+}
+
+func sumOn(s ISA, x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	switch s {
+	case AVX512:
+		return sumAVX512(len(x), &x[0])
+	case AVX2:
+		return sumAVX2(len(x), &x[0])
+	}
+	return sumGo(x)
+}
+
+func axpyOn(s ISA, alpha float64, x, y []float64) {
+	if len(x) == 0 {
+		return
+	}
+	switch s {
+	case AVX512:
+		axpyAVX512(len(x), &alpha, &x[0], &y[0])
+	case AVX2:
+		axpyAVX2(len(x), &alpha, &x[0], &y[0])
+	default:
+		axpyGo(alpha, x, y)
+	}
+}
+
+// axpy4On adds alpha[r] times row r of x, ld apart, to y, for four rows.
+func axpy4On(s ISA, alpha []float64, x []float64, ld int, y []float64) {
+	if len(y) == 0 {
+		return
+	}
+	switch s {
+	case AVX512:
+		axpy4AVX512(len(y), &alpha[0], &x[0], ld, &y[0])
+	case AVX2:
+		axpy4AVX2(len(y), &alpha[0], &x[0], ld, &y[0])
+	default:
+		axpy4Go(alpha, x, ld, y)
+	}
 }

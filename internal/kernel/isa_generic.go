@@ -7,3 +7,11 @@ func detect() ISA { return PureGo }
 func micro64(ISA) *micro[float64] { return microGo[float64]() }
 
 func micro32(ISA) *micro[float32] { return microGo[float32]() }
+
+func dotOn(_ ISA, x, y []float64) float64 { return dotGo(x, y) }
+
+func sumOn(_ ISA, x []float64) float64 { return sumGo(x) }
+
+func axpyOn(_ ISA, alpha float64, x, y []float64) { axpyGo(alpha, x, y) }
+
+func axpy4On(_ ISA, alpha []float64, x []float64, ld int, y []float64) { axpy4Go(alpha, x, ld, y) }

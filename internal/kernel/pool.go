@@ -21,6 +21,7 @@ type Pool struct {
 	wide     *grid[float64]
 	narrow   *grid[float32]
 	triangle *triangle
+	gemv     *gemv
 }
 
 // failure carries a panic from a worker to the caller of Run.

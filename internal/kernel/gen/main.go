@@ -15,6 +15,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// masks is the table of tail masks of the level 1 kernels.
+var masks operand.Mem
+
 // isa writes the same kernel for one vector width.
 type isa struct {
 	wide bool // AVX-512, else AVX2 with FMA
@@ -93,10 +96,15 @@ func main() {
 	set := flag.String("set", "", "which kernels to write: product, level1 or elementwise")
 	flag.Parse()
 	build.ConstraintExpr("!purego")
+	if *set == "level1" {
+		masks = tailMasks()
+	}
 	for _, v := range []isa{{wide: true}, {wide: false}} {
 		switch *set {
 		case "product":
 			v.product()
+		case "level1":
+			v.level1()
 		default:
 			log.Fatalf("gen: unknown set %q", *set)
 		}

@@ -1,0 +1,220 @@
+//go:build ignore
+
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// reductionLanes is the number of partial sums of Dot and Sum. Both vector
+// widths keep the same ones and add them in the same order, so the bits agree.
+const reductionLanes = 32
+
+func (v isa) level1() {
+	v.reduce("dot", true)
+	v.reduce("sum", false)
+	v.axpy("axpy", 1)
+	v.axpy("axpy4", 4)
+}
+
+// tailMasks is a table of which any window of 32 words starting 32-r words in
+// begins with r words of ones.
+func tailMasks() Mem {
+	m := GLOBL("tailMasks", 8|16)
+	for i := range 2 * reductionLanes {
+		ones := uint64(0)
+		if i < reductionLanes {
+			ones = ^ones
+		}
+		DATA(8*i, U64(ones))
+	}
+	return m
+}
+
+// masked loads the j-th vector of the last r < 32 values at p, zeros beyond.
+type masked func(p reg.Register, j int) reg.VecVirtual
+
+// tail prepares masked loads and stores for n values.
+func (v isa) tail(n reg.Register, vectors int) (load masked, store func(x reg.VecVirtual, p reg.Register, j int)) {
+	if v.wide {
+		bits := GP64()
+		XORQ(bits, bits)
+		BTSQ(n, bits)
+		DECQ(bits)
+		k := make([]reg.OpmaskVirtual, vectors)
+		for j := range k {
+			k[j] = K()
+			KMOVQ(bits, k[j])
+			if j < vectors-1 {
+				SHRQ(Imm(8), bits)
+			}
+		}
+		load = func(p reg.Register, j int) reg.VecVirtual {
+			x := v.vec()
+			VMOVUPD_Z(at(p, 64*j), k[j], x)
+			return x
+		}
+		store = func(x reg.VecVirtual, p reg.Register, j int) { VMOVUPD(x, k[j], at(p, 64*j)) }
+		return load, store
+	}
+	table := GP64()
+	LEAQ(masks, table)
+	skip := GP64()
+	MOVQ(U32(reductionLanes), skip)
+	SUBQ(n, skip)
+	LEAQ(Mem{Base: table, Index: skip, Scale: 8}, table)
+	mask := func(j int) reg.VecVirtual {
+		m := v.vec()
+		VMOVUPD(at(table, 32*j), m)
+		return m
+	}
+	load = func(p reg.Register, j int) reg.VecVirtual {
+		x := v.vec()
+		VMASKMOVPD(at(p, 32*j), mask(j), x)
+		return x
+	}
+	store = func(x reg.VecVirtual, p reg.Register, j int) { VMASKMOVPD(x, mask(j), at(p, 32*j)) }
+	return load, store
+}
+
+// reduce writes Dot, or Sum without the second operand.
+func (v isa) reduce(name string, dot bool) {
+	signature, doc := "func(n int, x *float64) float64", "is the sum of n values in 32 interleaved partial sums."
+	if dot {
+		signature, doc = "func(n int, x, y *float64) float64", "is the inner product of n values in 32 interleaved partial sums."
+	}
+	v.text(name, signature, doc)
+	n := Load(Param("n"), GP64())
+	x := Load(Param("x"), GP64())
+	var y reg.Register
+	if dot {
+		y = Load(Param("y"), GP64())
+	}
+	vb := v.bytes()
+	vectors := reductionLanes / v.lanes()
+	acc := make([]reg.VecVirtual, vectors)
+	for j := range acc {
+		acc[j] = v.vec()
+		v.zero(acc[j])
+	}
+	Label("loop")
+	CMPQ(n, imm(reductionLanes))
+	JL(LabelRef("tail"))
+	for j := range acc {
+		if !dot {
+			VADDPD(at(x, j*vb), acc[j], acc[j])
+			continue
+		}
+		t := v.vec()
+		VMOVUPD(at(x, j*vb), t)
+		VFMADD231PD(at(y, j*vb), t, acc[j])
+	}
+	ADDQ(imm(8*reductionLanes), x)
+	if dot {
+		ADDQ(imm(8*reductionLanes), y)
+	}
+	SUBQ(imm(reductionLanes), n)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("fold"))
+	load, _ := v.tail(n, vectors)
+	for j := range acc {
+		t := load(x, j)
+		if dot {
+			VFMADD231PD(load(y, j), t, acc[j])
+		} else {
+			VADDPD(t, acc[j], acc[j])
+		}
+	}
+	Label("fold")
+	// Lanes l, l+8, l+16, l+24 first, then halves.
+	var quad reg.VecVirtual
+	if v.wide {
+		VADDPD(acc[1], acc[0], acc[0])
+		VADDPD(acc[3], acc[2], acc[2])
+		VADDPD(acc[2], acc[0], acc[0])
+		high := YMM()
+		VEXTRACTF64X4(Imm(1), acc[0], high)
+		VADDPD(high, acc[0].AsY(), high)
+		quad = high
+	} else {
+		for h := range 2 {
+			VADDPD(acc[2+h], acc[h], acc[h])
+			VADDPD(acc[6+h], acc[4+h], acc[4+h])
+			VADDPD(acc[4+h], acc[h], acc[h])
+		}
+		VADDPD(acc[1], acc[0], acc[0])
+		quad = acc[0]
+	}
+	pair := XMM()
+	VEXTRACTF128(Imm(1), quad.AsY(), pair)
+	VADDPD(pair, quad.AsX(), pair)
+	single := XMM()
+	VUNPCKHPD(pair, pair, single)
+	VADDSD(single, pair, pair)
+	Store(pair, ReturnIndex(0))
+	done()
+}
+
+// axpy adds rows multiples of consecutive rows to y, in the order of the rows:
+// the bits are those of as many single calls.
+func (v isa) axpy(name string, rows int) {
+	if rows == 1 {
+		v.text(name, "func(n int, alpha *float64, x *float64, y *float64)", "adds alpha[0] x to y.")
+	} else {
+		v.text(name, "func(n int, alpha *float64, x *float64, ld int, y *float64)", "adds the sum of alpha[r] times row r of x, ld values apart, to y.")
+	}
+	n := Load(Param("n"), GP64())
+	alpha := Load(Param("alpha"), GP64())
+	x := []reg.Register{Load(Param("x"), GP64())}
+	var ld reg.Register
+	if rows > 1 {
+		ld = Load(Param("ld"), GP64())
+	}
+	y := Load(Param("y"), GP64())
+	for len(x) < rows {
+		next := GP64()
+		LEAQ(Mem{Base: x[len(x)-1], Index: ld, Scale: 8}, next)
+		x = append(x, next)
+	}
+	weight := make([]reg.VecVirtual, rows)
+	for r := range weight {
+		weight[r] = v.vec()
+		VBROADCASTSD(at(alpha, 8*r), weight[r])
+	}
+	vb := v.bytes()
+	const unroll = 2
+	block := unroll * v.lanes()
+	Label("loop")
+	CMPQ(n, imm(block))
+	JL(LabelRef("tail"))
+	for u := range unroll {
+		t := v.vec()
+		VMOVUPD(at(y, u*vb), t)
+		for r := range x {
+			VFMADD231PD(at(x[r], u*vb), weight[r], t)
+		}
+		VMOVUPD(t, at(y, u*vb))
+	}
+	for _, p := range append(x, y) {
+		ADDQ(imm(8*block), p)
+	}
+	SUBQ(imm(block), n)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	load, store := v.tail(n, unroll)
+	for u := range unroll {
+		t := load(y, u)
+		for r := range x {
+			VFMADD231PD(load(x[r], u), weight[r], t)
+		}
+		store(t, y, u)
+	}
+	Label("end")
+	done()
+}
