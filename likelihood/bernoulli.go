@@ -3,6 +3,7 @@ package likelihood
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -130,4 +131,41 @@ func (l Bernoulli) CheckTarget(y float64) error {
 		return nil
 	}
 	return fmt.Errorf("target %v is neither 0 nor 1, which bernoulli needs: name the positive class with --positive, or choose binomial for counts of successes and gaussian for measurements", y)
+}
+
+// CDF returns P(y=0|f) on [0, 1).
+func (l Bernoulli) CDF(y, f float64) float64 {
+	_, zero := l.probability(f)
+	return bernoulliCDF(y, zero)
+}
+
+func bernoulliCDF(y, zero float64) float64 {
+	switch {
+	case y < 0:
+		return 0
+	case y < 1:
+		return zero
+	}
+	return 1
+}
+
+// Quantile returns 0 up to p = P(y=0|f), then 1.
+func (l Bernoulli) Quantile(p, f float64) float64 {
+	_, zero := l.probability(f)
+	return bernoulliQuantile(p, zero)
+}
+
+func bernoulliQuantile(p, zero float64) float64 {
+	if p <= zero && p < 1 {
+		return 0
+	}
+	return 1
+}
+
+// Sample returns 1 with probability P(y=1|f).
+func (l Bernoulli) Sample(rng *rand.Rand, f float64) float64 {
+	if rng.Float64() < l.Mean(f) {
+		return 1
+	}
+	return 0
 }

@@ -3,8 +3,11 @@ package likelihood
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Binomial is the number y of successes in n trials, each with probability
@@ -98,4 +101,159 @@ func (l Binomial) CheckTarget(y float64) error {
 		return fmt.Errorf("target %v is more than the %v trials: binomial(trials=…) names the number of trials, and the target counts successes among them", y, n)
 	}
 	return nil
+}
+
+// CDF returns P(Y ≤ y|f), an incomplete beta function.
+func (l Binomial) CDF(y, f float64) float64 {
+	n, k := l.trials(), math.Floor(y)
+	switch {
+	case k < 0:
+		return 0
+	case k >= n:
+		return 1
+	}
+	// The argument is the smaller of σ(f) and σ(−f), which has all its digits.
+	if f > 0 {
+		return mathext.RegIncBeta(n-k, k+1, special.Sigmoid(-f))
+	}
+	return 1 - mathext.RegIncBeta(k+1, n-k, special.Sigmoid(f))
+}
+
+// Quantile returns the smallest y with CDF(y, f) ≥ p.
+func (l Binomial) Quantile(p, f float64) float64 {
+	mean, sd := l.Mean(f), math.Sqrt(l.Variance(f))
+	return quad.Count(func(y float64) float64 { return l.CDF(y, f) }, p,
+		mean+sd*special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12)), sd/4, 0, l.trials())
+}
+
+// Sample returns a draw of the number of successes.
+func (l Binomial) Sample(rng *rand.Rand, f float64) float64 {
+	return drawBinomial(rng, l.trials(), f)
+}
+
+// ExpectedLogDensity is a constant plus y·mean − n E log(1+eᶠ), by the logistic
+// mixture up to 20 trials and by quadrature beyond.
+func (l Binomial) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
+	return expectedBinomial(y, l.trials(), mean, variance)
+}
+
+func expectedBinomial(y, n, mean, variance float64) (value, dMean, dVariance float64) {
+	softplus, p, curvature := softplusTimes(n, mean, variance)
+	// log p(y|mean) plus n times the Jensen gap of log(1+eᶠ), which is the small part.
+	value = Binomial{Trials: n}.LogDensity(y, mean) - n*(softplus-special.Softplus(mean))
+	return value, y - n*p, -n * curvature
+}
+
+// TiltedMoments is by quadrature.
+func (l Binomial) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
+	return tiltedMoments(l, y, mean, variance)
+}
+
+// PredictiveMean returns n E σ(f).
+func (l Binomial) PredictiveMean(mean, variance float64) float64 {
+	return l.trials() * Bernoulli{}.PredictiveMean(mean, variance)
+}
+
+// PredictiveVariance returns n p(1−p) + n(n−1) Var σ(f), p = E σ(f).
+func (l Binomial) PredictiveVariance(mean, variance float64) float64 {
+	n := l.trials()
+	one, zero := Bernoulli{}.predictive(mean, variance)
+	if n == 1 || variance <= 0 {
+		return n * one * zero
+	}
+	// E y² by the variance of the probability, taken about σ(mean).
+	_, spread := predictiveMoments(logisticCurve{}, mean, variance)
+	return n*one*zero + n*(n-1)*spread
+}
+
+// logisticCurve is y = σ(f) without noise.
+type logisticCurve struct{}
+
+func (logisticCurve) LogDensity(_, _ float64) float64 { return 0 }
+func (logisticCurve) Mean(f float64) float64          { return special.Sigmoid(f) }
+func (logisticCurve) Variance(float64) float64        { return 0 }
+
+// PredictiveLogDensity is by quadrature.
+func (l Binomial) PredictiveLogDensity(y, mean, variance float64) float64 {
+	if math.IsInf(l.LogDensity(y, 0), -1) {
+		return math.Inf(-1)
+	}
+	logZ, _, _ := tiltedMoments(l, y, mean, variance)
+	return logZ
+}
+
+// PredictiveCDF is by quadrature.
+func (l Binomial) PredictiveCDF(y, mean, variance float64) float64 {
+	n, k := l.trials(), math.Floor(y)
+	switch {
+	case k < 0:
+		return 0
+	case k >= n:
+		return 1
+	}
+	// The probability of at most k falls where the logit passes that of k+½, over
+	// the sampling error of a logit.
+	return quad.Step(func(f float64) float64 { return l.CDF(k, f) }, mean, variance,
+		math.Log((k+0.5)/(n-k-0.5)), math.Sqrt(1/(k+0.7)+1/(n-k-0.3)))
+}
+
+// PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
+func (l Binomial) PredictiveQuantile(p, mean, variance float64) float64 {
+	z := special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12))
+	sd := math.Sqrt(l.PredictiveVariance(mean, variance))
+	return quad.Count(func(y float64) float64 { return l.PredictiveCDF(y, mean, variance) }, p,
+		l.PredictiveMean(mean, variance)+sd*z, sd/4, 0, l.trials())
+}
+
+// ExpectedLogDensities is ExpectedLogDensity for every row, with the trials of
+// the row unless trials is nil.
+func (l Binomial) ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64) {
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	for i := range y {
+		row := l.row(trials, i)
+		value[i], dMean[i], dVariance[i] = expectedBinomial(y[i], row.trials(), mean[i], variance[i])
+	}
+}
+
+// softplusTimes is E log(1+eᶠ) with its gradients for a caller that multiplies it
+// by n: the logistic mixture, off by 1e-10, is not good enough for large n.
+func softplusTimes(n, mean, variance float64) (value, dMean, dVariance float64) {
+	if n > 20 {
+		return quad.SoftplusExact(mean, variance)
+	}
+	return quad.Softplus(mean, variance)
+}
+
+// row is the distribution of row i.
+func (l Binomial) row(trials []float64, i int) Binomial {
+	if trials == nil {
+		return l
+	}
+	return Binomial{Trials: trials[i]}
+}
+
+// TiltedMomentsBatch is TiltedMoments for every row.
+func (l Binomial) TiltedMomentsBatch(logZ, dMean, dVariance, y, trials, mean, variance []float64) {
+	checkRows(len(y), logZ, dMean, dVariance, mean, variance)
+	for i := range y {
+		logZ[i], dMean[i], dVariance[i] = l.row(trials, i).TiltedMoments(y[i], mean[i], variance[i])
+	}
+}
+
+// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
+func (l Binomial) PredictiveMoments(yMean, yVariance, trials, mean, variance []float64) {
+	checkRows(len(mean), yMean, yVariance, variance)
+	for i := range mean {
+		row := l.row(trials, i)
+		m, v := mean[i], variance[i]
+		yMean[i], yVariance[i] = row.PredictiveMean(m, v), row.PredictiveVariance(m, v)
+	}
+}
+
+// PredictiveLogDensities is PredictiveLogDensity for every row.
+func (l Binomial) PredictiveLogDensities(dst, y, trials, mean, variance []float64) {
+	checkRows(len(y), dst, mean, variance)
+	for i := range y {
+		dst[i] = l.row(trials, i).PredictiveLogDensity(y[i], mean[i], variance[i])
+	}
 }

@@ -3,8 +3,11 @@ package likelihood
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Gamma is a positive y with mean μ = eᶠ and variance μ²/Shape; Shape 1 is the
@@ -76,4 +79,31 @@ func (l Gamma) CheckTarget(y float64) error {
 		return fmt.Errorf("target %v is not positive, which gamma needs: drop or shift such rows, or choose poisson or negbinomial for counts with zeros and gaussian for signed targets", y)
 	}
 	return nil
+}
+
+// CDF returns P(Y ≤ y|f), an incomplete gamma function.
+func (l Gamma) CDF(y, f float64) float64 {
+	switch {
+	case y <= 0:
+		return 0
+	case math.IsInf(y, 1):
+		return 1
+	}
+	x := l.shape() * math.Exp(math.Log(y)-f)
+	if math.IsInf(x, 1) {
+		return 1
+	}
+	return mathext.GammaIncReg(l.shape(), x)
+}
+
+// Quantile returns the y with CDF(y, f) = p.
+func (l Gamma) Quantile(p, f float64) float64 {
+	start, scale := logLinkStart(p, f, 0, 1/l.shape())
+	return quad.Quantile(func(y float64) float64 { return l.CDF(y, f) }, p, start, scale, 0, math.Inf(1))
+}
+
+// Sample returns a draw of y.
+func (l Gamma) Sample(rng *rand.Rand, f float64) float64 {
+	a := l.shape()
+	return drawGamma(rng, a) * math.Exp(f-math.Log(a))
 }

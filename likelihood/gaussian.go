@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -59,3 +60,100 @@ func (l Gaussian) Support() (lower, upper float64) { return math.Inf(-1), math.I
 
 // CheckTarget refuses what is not a finite number.
 func (l Gaussian) CheckTarget(y float64) error { return checkFinite("gaussian", y) }
+
+// CDF returns Φ((y−f)/√v).
+func (l Gaussian) CDF(y, f float64) float64 {
+	return special.NormalCDF((y - f) / math.Sqrt(l.noise()))
+}
+
+// Quantile returns f + √v Φ⁻¹(p).
+func (l Gaussian) Quantile(p, f float64) float64 {
+	return f + math.Sqrt(l.noise())*special.NormalQuantile(p)
+}
+
+// Sample returns a draw from N(f, v).
+func (l Gaussian) Sample(rng *rand.Rand, f float64) float64 {
+	return f + math.Sqrt(l.noise())*rng.NormFloat64()
+}
+
+// ExpectedLogDensity returns log N(y|mean, v) − variance/2v and its derivatives.
+func (l Gaussian) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
+	v := l.noise()
+	return logNormal(y-mean, v) - variance/(2*v), (y - mean) / v, -1 / (2 * v)
+}
+
+// TiltedMoments returns log N(y|mean, variance+v) and its derivatives.
+func (l Gaussian) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
+	s, d := variance+l.noise(), y-mean
+	return logNormal(d, s), d / s, (d*d/s - 1) / (2 * s)
+}
+
+// PredictiveMean returns mean.
+func (l Gaussian) PredictiveMean(mean, _ float64) float64 { return mean }
+
+// PredictiveVariance returns variance + v.
+func (l Gaussian) PredictiveVariance(_, variance float64) float64 { return variance + l.noise() }
+
+// PredictiveLogDensity returns log N(y|mean, variance+v).
+func (l Gaussian) PredictiveLogDensity(y, mean, variance float64) float64 {
+	return logNormal(y-mean, variance+l.noise())
+}
+
+// PredictiveCDF returns Φ((y−mean)/√(variance+v)).
+func (l Gaussian) PredictiveCDF(y, mean, variance float64) float64 {
+	return special.NormalCDF((y - mean) / math.Sqrt(variance+l.noise()))
+}
+
+// PredictiveQuantile returns mean + √(variance+v) Φ⁻¹(p).
+func (l Gaussian) PredictiveQuantile(p, mean, variance float64) float64 {
+	return mean + math.Sqrt(variance+l.noise())*special.NormalQuantile(p)
+}
+
+// ExpectedLogDensities is ExpectedLogDensity for every row.
+func (l Gaussian) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	precision := 1 / l.noise()
+	constant := -special.LogSqrt2Pi - math.Log(l.noise())/2
+	for i := range y {
+		d := y[i] - mean[i]
+		value[i], dMean[i], dVariance[i] = constant-(d*d+variance[i])*precision/2, d*precision, -precision/2
+	}
+}
+
+// TiltedMomentsBatch is TiltedMoments for every row.
+func (l Gaussian) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
+	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
+}
+
+// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
+func (l Gaussian) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
+	momentsBatch(l, yMean, yVariance, mean, variance)
+}
+
+// PredictiveLogDensities is PredictiveLogDensity for every row.
+func (l Gaussian) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
+	densityBatch(l, dst, y, mean, variance)
+}
+
+// Parameters returns the noise variance, "variance".
+func (l Gaussian) Parameters() []Parameter {
+	return []Parameter{parameter("variance", l.NoiseVariance, 1, l.Learn)}
+}
+
+// WithParameters returns the Gaussian at another noise variance.
+func (l Gaussian) WithParameters(values []float64) Family {
+	checkValues("gaussian", values, 1)
+	return Gaussian{NoiseVariance: values[0], Learn: l.Learn || l.NoiseVariance == 0}
+}
+
+// ParameterGradient stores −½ + (y−f)²/2v.
+func (l Gaussian) ParameterGradient(dst []float64, y, f float64) {
+	l.ExpectedParameterGradient(dst, y, f, 0)
+}
+
+// ExpectedParameterGradient stores −½ + ((y−mean)² + variance)/2v.
+func (l Gaussian) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
+	checkValues("gaussian", dst, 1)
+	d := y - mean
+	dst[0] = ((d*d+variance)/l.noise() - 1) / 2
+}

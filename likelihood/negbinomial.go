@@ -2,8 +2,11 @@ package likelihood
 
 import (
 	"math"
+	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // NegativeBinomial is a count y with mean μ = eᶠ and variance μ + μ²/Size: a
@@ -35,7 +38,7 @@ func (l NegativeBinomial) Validate() error { return checkPositive("negbinomial",
 // written as a divergence from the observed proportion so that neither large
 // counts nor a large Size cancel (Loader 2000).
 func (l NegativeBinomial) LogDensity(y, f float64) float64 {
-	if !(y >= 0) || y != math.Floor(y) {
+	if !isCount(y) {
 		return math.Inf(-1)
 	}
 	r := l.size()
@@ -80,3 +83,36 @@ func (l NegativeBinomial) Support() (lower, upper float64) { return 0, math.Inf(
 
 // CheckTarget refuses what is not a count.
 func (l NegativeBinomial) CheckTarget(y float64) error { return checkCount("negbinomial", y) }
+
+// CDF returns P(Y ≤ y|f), an incomplete beta function.
+func (l NegativeBinomial) CDF(y, f float64) float64 {
+	r, k := l.size(), math.Floor(y)
+	switch {
+	case k < 0:
+		return 0
+	case math.IsInf(k, 1):
+		return 1
+	}
+	t := f - math.Log(r)
+	if n := k + (r+1)/2; n*n > 1e10*(1+r)*(1+r)*(1+r) {
+		// The gamma limit of the beta function (Wise 1950), whose error is of the
+		// order of r³/24n²; the incomplete beta function itself loses digits here.
+		return mathext.GammaIncReg(r, n*special.Softplus(-t))
+	}
+	if t > 0 { // the smaller of the two success probabilities has all its digits
+		return mathext.RegIncBeta(r, k+1, special.Sigmoid(-t))
+	}
+	return 1 - mathext.RegIncBeta(k+1, r, special.Sigmoid(t))
+}
+
+// Quantile returns the smallest y with CDF(y, f) ≥ p.
+func (l NegativeBinomial) Quantile(p, f float64) float64 {
+	start, scale := logLinkStart(p, f, 0, math.Exp(-f)+1/l.size())
+	return quad.Count(func(y float64) float64 { return l.CDF(y, f) }, p, start, scale, 0, math.Inf(1))
+}
+
+// Sample returns a draw of the count: a Poisson whose mean is a gamma draw.
+func (l NegativeBinomial) Sample(rng *rand.Rand, f float64) float64 {
+	r := l.size()
+	return drawPoisson(rng, drawGamma(rng, r)*math.Exp(f-math.Log(r)))
+}

@@ -2,8 +2,11 @@ package likelihood
 
 import (
 	"math"
+	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Poisson is a count y with mean eᶠ (link Log, the default) or log(1+eᶠ)
@@ -42,7 +45,7 @@ func logSoftplus(f float64) float64 {
 
 // LogDensity returns y log μ − μ − log y!.
 func (l Poisson) LogDensity(y, f float64) float64 {
-	if !(y >= 0) || y != math.Floor(y) {
+	if !isCount(y) {
 		return math.Inf(-1)
 	}
 	if y == 0 {
@@ -104,3 +107,33 @@ func (l Poisson) Support() (lower, upper float64) { return 0, math.Inf(1) }
 
 // CheckTarget refuses what is not a count.
 func (l Poisson) CheckTarget(y float64) error { return checkCount("poisson", y) }
+
+// CDF returns P(Y ≤ y|f), an incomplete gamma function.
+func (l Poisson) CDF(y, f float64) float64 {
+	return poissonCDF(y, l.Mean(f))
+}
+
+func poissonCDF(y, mean float64) float64 {
+	switch {
+	case y < 0:
+		return 0
+	case math.IsInf(y, 1):
+		return 1
+	case math.IsInf(mean, 1):
+		return 0
+	}
+	return mathext.GammaIncRegComp(math.Floor(y)+1, mean)
+}
+
+// Quantile returns the smallest y with CDF(y, f) ≥ p.
+func (l Poisson) Quantile(p, f float64) float64 {
+	mean := l.Mean(f)
+	z := special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12))
+	return quad.Count(func(y float64) float64 { return poissonCDF(y, mean) }, p,
+		mean+math.Sqrt(mean)*z+(z*z-1)/6, 1, 0, math.Inf(1))
+}
+
+// Sample returns a draw of the count.
+func (l Poisson) Sample(rng *rand.Rand, f float64) float64 {
+	return drawPoisson(rng, l.Mean(f))
+}

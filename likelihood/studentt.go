@@ -2,8 +2,11 @@ package likelihood
 
 import (
 	"math"
+	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // StudentT is y = f + Scale·t with t Student-t distributed: regression that
@@ -98,3 +101,44 @@ func (l StudentT) Support() (lower, upper float64) { return math.Inf(-1), math.I
 
 // CheckTarget refuses what is not a finite number.
 func (l StudentT) CheckTarget(y float64) error { return checkFinite("studentt", y) }
+
+// CDF returns P(Y ≤ y|f), an incomplete beta function.
+func (l StudentT) CDF(y, f float64) float64 {
+	return studentCDF((y-f)/l.scale(), l.df())
+}
+
+func studentCDF(t, nu float64) float64 {
+	if t == 0 {
+		return 0.5
+	}
+	var tail float64 // P(T > |t|)
+	if q := t * t / nu; q > 1 {
+		tail = mathext.RegIncBeta(nu/2, 0.5, 1/(1+q)) / 2
+	} else {
+		tail = (1 - mathext.RegIncBeta(0.5, nu/2, q/(1+q))) / 2
+	}
+	if t > 0 {
+		return 1 - tail
+	}
+	return tail
+}
+
+// Quantile returns the y with CDF(y, f) = p.
+func (l StudentT) Quantile(p, f float64) float64 {
+	nu := l.df()
+	if p > 0.5 { // the lower tail has all its digits
+		return f - l.scale()*studentQuantile(1-p, nu)
+	}
+	return f + l.scale()*studentQuantile(p, nu)
+}
+
+func studentQuantile(p, nu float64) float64 {
+	return quad.Quantile(func(t float64) float64 { return studentCDF(t, nu) }, p,
+		special.NormalQuantile(math.Max(p, 1e-12)), 1, math.Inf(-1), math.Inf(1))
+}
+
+// Sample returns a draw of y.
+func (l StudentT) Sample(rng *rand.Rand, f float64) float64 {
+	nu := l.df()
+	return f + l.scale()*rng.NormFloat64()*math.Sqrt(nu/2/drawGamma(rng, nu/2))
+}

@@ -97,3 +97,6 @@ func checkValues(family string, values []float64, want int) {
 		panic(fmt.Sprintf("likelihood: %s has %d parameters, got %d values", family, want, len(values)))
 	}
 }
+
+// isCount says whether y is one of 0, 1, 2, …
+func isCount(y float64) bool { return y >= 0 && y == math.Floor(y) && !math.IsInf(y, 1) }

@@ -1,0 +1,90 @@
+package likelihood
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// The functions here serve every family that has no closed form for an ability.
+// They are generic, not interface calls, so that no receiver is moved to the heap.
+
+// expectedLogDensity is ExpectedLogDensity by quadrature.
+func expectedLogDensity[L Differentiable](l L, y, mean, variance float64) (value, dMean, dVariance float64) {
+	return quad.Normal(func(f float64) (float64, float64, float64) {
+		value, first, second := l.Derivatives(y, f)
+		return value, first, second / 2
+	}, mean, variance)
+}
+
+// tiltedMoments is TiltedMoments by quadrature, for log-concave families.
+func tiltedMoments[L Differentiable](l L, y, mean, variance float64) (logZ, dMean, dVariance float64) {
+	return quad.Tilted(func(f float64) (float64, float64, float64) {
+		return l.Derivatives(y, f)
+	}, mean, variance)
+}
+
+// predictiveMoments is E y and Var y by quadrature. The variance of the mean is
+// taken about E[y|mean], so that it does not cancel.
+func predictiveMoments[L Family](l L, mean, variance float64) (yMean, yVariance float64) {
+	centre := l.Mean(mean)
+	shift, within, between := quad.Normal(func(f float64) (float64, float64, float64) {
+		d := l.Mean(f) - centre
+		return d, l.Variance(f), d * d
+	}, mean, variance)
+	return centre + shift, within + math.Max(between-shift*shift, 0)
+}
+
+// logNormalMoments is the mean, the variance and the second moment of eᶠ.
+func logNormalMoments(mean, variance float64) (mu, spread, second float64) {
+	mu = math.Exp(mean + variance/2)
+	return mu, mu * mu * math.Expm1(variance), math.Exp(2 * (mean + variance))
+}
+
+// logLinkStart guesses a predictive quantile of a family with mean eᶠ, whose log
+// has about the variance of f plus that of log y. It also gives the scale.
+func logLinkStart(p, mean, variance, within float64) (start, scale float64) {
+	spread := math.Sqrt(variance + math.Min(within, 1)) // small counts are not log-normal
+	start = math.Exp(mean + spread*special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12)))
+	return start, math.Max(start*spread/8, 1e-300)
+}
+
+// checkRows panics unless all slices have the length of the first; nil trials
+// pass.
+func checkRows(n int, slices ...[]float64) {
+	for _, s := range slices {
+		if len(s) != n {
+			panic("likelihood: batch slices differ in length")
+		}
+	}
+}
+
+func expectedBatch[L Expected](l L, value, dMean, dVariance, y, mean, variance []float64) {
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	for i := range y {
+		value[i], dMean[i], dVariance[i] = l.ExpectedLogDensity(y[i], mean[i], variance[i])
+	}
+}
+
+func tiltedBatch[L Tilted](l L, logZ, dMean, dVariance, y, mean, variance []float64) {
+	checkRows(len(y), logZ, dMean, dVariance, mean, variance)
+	for i := range y {
+		logZ[i], dMean[i], dVariance[i] = l.TiltedMoments(y[i], mean[i], variance[i])
+	}
+}
+
+func momentsBatch[L Predictive](l L, yMean, yVariance, mean, variance []float64) {
+	checkRows(len(mean), yMean, yVariance, variance)
+	for i := range mean {
+		m, v := mean[i], variance[i]
+		yMean[i], yVariance[i] = l.PredictiveMean(m, v), l.PredictiveVariance(m, v)
+	}
+}
+
+func densityBatch[L Predictive](l L, dst, y, mean, variance []float64) {
+	checkRows(len(y), dst, mean, variance)
+	for i := range y {
+		dst[i] = l.PredictiveLogDensity(y[i], mean[i], variance[i])
+	}
+}

@@ -1,0 +1,209 @@
+package likelihood
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// CDF returns σ(Cutpoints[k] − f) for k the whole part of y.
+func (l Ordinal) CDF(y, f float64) float64 {
+	switch {
+	case y < 0:
+		return 0
+	case y >= float64(l.top()):
+		return 1
+	}
+	return special.Sigmoid(l.cut(int(y)) - f)
+}
+
+// Quantile returns the lowest grade with CDF(y, f) ≥ p.
+func (l Ordinal) Quantile(p, f float64) float64 {
+	for k := range l.top() {
+		if p < 1 && l.CDF(float64(k), f) >= p {
+			return float64(k)
+		}
+	}
+	return float64(l.top())
+}
+
+// Sample returns a draw of the grade.
+func (l Ordinal) Sample(rng *rand.Rand, f float64) float64 {
+	return l.Quantile(rng.Float64(), f)
+}
+
+// ExpectedLogDensity is a constant plus two expectations of log σ, by the
+// logistic mixture.
+func (l Ordinal) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
+	k, ok := l.grade(y)
+	if !ok {
+		return math.Inf(-1), math.NaN(), math.NaN()
+	}
+	value = l.logGap(k)
+	if k < l.top() {
+		s, p, c := quad.Softplus(mean-l.cut(k), variance)
+		value, dMean, dVariance = value-s, dMean-p, dVariance-c
+	}
+	if k > 0 {
+		s, p, c := quad.Softplus(l.cut(k-1)-mean, variance)
+		value, dMean, dVariance = value-s, dMean+p, dVariance-c
+	}
+	return value, dMean, dVariance
+}
+
+// TiltedMoments is by quadrature.
+func (l Ordinal) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
+	return tiltedMoments(l, y, mean, variance)
+}
+
+// above returns P(y > k) and P(y ≤ k) under f ~ N(mean, variance).
+func (l Ordinal) above(k int, mean, variance float64) (above, below float64) {
+	return Bernoulli{}.predictive(mean-l.cut(k), variance)
+}
+
+// PredictiveMean returns Σ_k P(y > k).
+func (l Ordinal) PredictiveMean(mean, variance float64) float64 {
+	sum := 0.0
+	for k := range l.top() {
+		above, _ := l.above(k, mean, variance)
+		sum += above
+	}
+	return sum
+}
+
+// PredictiveVariance is the sum of the covariances of the indicators 1[y > k].
+func (l Ordinal) PredictiveVariance(mean, variance float64) float64 {
+	sum, below := 0.0, 0.0
+	for k := range l.top() {
+		above, complement := l.above(k, mean, variance)
+		sum += above * (complement + 2*below)
+		below += complement
+	}
+	return sum
+}
+
+// PredictiveLogDensity is by quadrature.
+func (l Ordinal) PredictiveLogDensity(y, mean, variance float64) float64 {
+	if _, ok := l.grade(y); !ok {
+		return math.Inf(-1)
+	}
+	logZ, _, _ := tiltedMoments(l, y, mean, variance)
+	return logZ
+}
+
+// PredictiveCDF returns E σ(Cutpoints[k] − f) for k the whole part of y.
+func (l Ordinal) PredictiveCDF(y, mean, variance float64) float64 {
+	switch {
+	case y < 0:
+		return 0
+	case y >= float64(l.top()):
+		return 1
+	}
+	_, below := l.above(int(y), mean, variance)
+	return below
+}
+
+// PredictiveQuantile returns the lowest grade with PredictiveCDF ≥ p.
+func (l Ordinal) PredictiveQuantile(p, mean, variance float64) float64 {
+	for k := range l.top() {
+		if p < 1 && l.PredictiveCDF(float64(k), mean, variance) >= p {
+			return float64(k)
+		}
+	}
+	return float64(l.top())
+}
+
+// ExpectedLogDensities is ExpectedLogDensity for every row.
+func (l Ordinal) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
+	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+}
+
+// TiltedMomentsBatch is TiltedMoments for every row.
+func (l Ordinal) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
+	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
+}
+
+// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
+func (l Ordinal) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
+	momentsBatch(l, yMean, yVariance, mean, variance)
+}
+
+// PredictiveLogDensities is PredictiveLogDensity for every row.
+func (l Ordinal) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
+	densityBatch(l, dst, y, mean, variance)
+}
+
+// Parameters returns the first cutpoint, "cutpoint", which may have any sign, and
+// the gaps to the following ones, "gap1", "gap2", …, which are positive.
+func (l Ordinal) Parameters() []Parameter {
+	given := len(l.Cutpoints) > 0
+	list := []Parameter{{Name: "cutpoint", Value: l.cut(0), Given: given, Held: given && !l.Learn}}
+	for k := 1; k < l.top(); k++ {
+		list = append(list, Parameter{
+			Name: "gap" + strconv.Itoa(k), Value: l.cut(k) - l.cut(k-1),
+			Positive: true, Given: given, Held: !l.Learn,
+		})
+	}
+	return list
+}
+
+// WithParameters returns the family with another first cutpoint and gaps.
+func (l Ordinal) WithParameters(values []float64) Family {
+	checkValues("ordinal", values, l.top())
+	cutpoints := slices.Clone(values)
+	for k := 1; k < len(cutpoints); k++ {
+		cutpoints[k] += cutpoints[k-1]
+	}
+	return Ordinal{Cutpoints: cutpoints, Learn: l.Learn || len(l.Cutpoints) == 0}
+}
+
+// ParameterGradient stores the derivatives in the first cutpoint and in the
+// logarithms of the gaps.
+func (l Ordinal) ParameterGradient(dst []float64, y, f float64) {
+	l.ExpectedParameterGradient(dst, y, f, 0)
+}
+
+// ExpectedParameterGradient is the same under f ~ N(mean, variance), by the
+// logistic mixture.
+func (l Ordinal) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
+	checkValues("ordinal", dst, l.top())
+	clear(dst)
+	k, ok := l.grade(y)
+	if !ok {
+		for j := range dst {
+			dst[j] = math.NaN()
+		}
+		return
+	}
+	sigmoid := func(m float64) float64 {
+		if variance <= 0 {
+			return special.Sigmoid(m)
+		}
+		p, _, _ := quad.Sigmoid(m, variance)
+		return p
+	}
+	var upper, lower float64 // derivatives in the cutpoints above and below grade k
+	if k < l.top() {
+		upper = sigmoid(mean - l.cut(k))
+	}
+	if k > 0 {
+		lower = -sigmoid(l.cut(k-1) - mean)
+	}
+	dst[0] = upper + lower
+	for j := 1; j < l.top(); j++ {
+		// Gap j moves the cutpoints from j on: both those of grade k, the upper
+		// one, or none.
+		gap := l.cut(j) - l.cut(j-1)
+		switch {
+		case j < k:
+			dst[j] = gap * (upper + lower)
+		case j == k && k < l.top():
+			// d log(1−e^−gap) = 1/(e^gap−1), times gap.
+			dst[j] = gap*upper + gap/math.Expm1(gap)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package likelihood
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// A Student-t variable is normal with variance Scale²/λ for a gamma variable λ of
+// shape a = ν/2 and mean 1. Every expectation below is one integral over
+// u = log λ, smooth however narrow the density is beside the normal of f:
+// quadrature in f would have to resolve that.
+
+// studentExpectations are, for X = (y−f)²/c with c = ν·Scale², f ~ N(mean, variance),
+// alpha = (y−mean)²/c and beta = variance/c:
+//
+//	E log(1+X),   its derivatives in alpha and beta,   E 1/(1+X).
+//
+// From log(1+X) = ∫ (1 − e^(−tX)) e^(−t)/t dt and the normal integral
+// G(t) = E e^(−tX) = exp(−tα/(1+2tβ))/√(1+2tβ) the four are integrals over
+// t = eᵘ. The first is taken about log(1+A), A = E X, the value without spread.
+func studentExpectations(alpha, beta float64) (value, dAlpha, dBeta, shrink float64) {
+	a := alpha + beta
+	// The integrands are analytic for |Im u| < π/2: an error of exp(−π²/h).
+	const h = 0.36
+	start := -math.Log1p(a) - 17
+	gap := 0.0
+	for u := start; u < 3.75; u += h { // e^−e^3.75 = 4e-19
+		t := math.Exp(u)
+		spread := 1 / (1 + 2*t*beta)
+		weight := math.Exp(-t)
+		g := math.Exp(-t*alpha*spread) * math.Sqrt(spread)
+		gap += (g - math.Exp(-t*a)) * weight
+		g *= weight * t
+		shrink += g
+		dAlpha += g * spread
+		dBeta += g * spread * (1 - 2*t*alpha*spread)
+	}
+	// Below start the last three integrands are e^u up to e^−17 of themselves.
+	tail := math.Exp(start) / math.Expm1(h)
+	return math.Log1p(a) - h*gap, h * (dAlpha + tail), h * (dBeta + tail), h * (shrink + tail)
+}
+
+// wide says whether the normal of f is so much narrower than the density that
+// plain quadrature in f is the faster way.
+func (l StudentT) wide(variance float64) bool {
+	w := l.width()
+	return variance <= w*w/4
+}
+
+// ExpectedLogDensity is by quadrature, in f or in the scale.
+func (l StudentT) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
+	if l.wide(variance) {
+		return expectedLogDensity(l, y, mean, variance)
+	}
+	nu, width := l.df(), l.width()
+	d := (y - mean) / width
+	expectation, dAlpha, dBeta, _ := studentExpectations(d*d, variance/(width*width))
+	value = logStudentPeak(nu, width) - (nu+1)/2*expectation
+	return value, (nu + 1) * d / width * dAlpha, -(nu + 1) / 2 / (width * width) * dBeta
+}
+
+// TiltedMoments is by quadrature over the scale: Z is the mixture over λ of
+// N(y|mean, variance + Scale²/λ), which may have two peaks.
+func (l StudentT) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
+	if variance <= 0 {
+		value, first, second := l.Derivatives(y, mean)
+		return value, first, (second + first*first) / 2
+	}
+	a, s2, d := l.df()/2, l.scale()*l.scale(), y-mean
+	logTerm := func(u float64) (t, v float64) {
+		v = variance + s2*math.Exp(-u)
+		return -a*special.ExpRemainder(u) - (math.Log(v)+d*d/v)/2, v
+	}
+	// λ is near 1 over 1/√a, unless the residual asks for a small one, near u1.
+	left, right := -math.Sqrt(90/a)-45/(a+0.5), 2*math.Log1p(45/a+math.Sqrt(90/a))
+	u1 := 0.0
+	if excess := d*d - variance; excess > s2 {
+		u1 = math.Log(s2 / excess)
+	}
+	w0, w1 := 1/math.Sqrt(a+0.5), 2/math.Sqrt(2*a+1)
+	breaks := [...]float64{u1 + left, u1 - 3*w1, u1, u1 + 3*w1, -6 * w0, -2 * w0, 0, 2 * w0, 6 * w0, right}
+	for i := range breaks { // insertion sort
+		for j := i; j > 0 && breaks[j] < breaks[j-1]; j-- {
+			breaks[j], breaks[j-1] = breaks[j-1], breaks[j]
+		}
+	}
+	peak := math.Inf(-1)
+	for _, u := range breaks {
+		t, _ := logTerm(u)
+		peak = math.Max(peak, t)
+	}
+	z, first, second := quad.Adaptive(func(u float64) (float64, float64, float64) {
+		t, v := logTerm(u)
+		w := math.Exp(t - peak)
+		return w, w * d / v, w * (d*d/v - 1) / (2 * v)
+	}, breaks[:], 1e-11)
+	return peak + gammaAtMode(a) - special.LogSqrt2Pi + math.Log(z), first / z, second / z
+}
+
+// PredictiveMean returns mean; NaN for at most one degree of freedom.
+func (l StudentT) PredictiveMean(mean, _ float64) float64 { return l.Mean(mean) }
+
+// PredictiveVariance returns variance + Scale²·ν/(ν−2), as Variance does.
+func (l StudentT) PredictiveVariance(mean, variance float64) float64 {
+	return variance + l.Variance(mean)
+}
+
+// PredictiveLogDensity is by quadrature over the scale.
+func (l StudentT) PredictiveLogDensity(y, mean, variance float64) float64 {
+	logZ, _, _ := l.TiltedMoments(y, mean, variance)
+	return logZ
+}
+
+// PredictiveCDF is by quadrature over the scale.
+func (l StudentT) PredictiveCDF(y, mean, variance float64) float64 {
+	if variance <= 0 || math.IsInf(y, 0) {
+		return l.CDF(y, mean)
+	}
+	a, s2, d := l.df()/2, l.scale()*l.scale(), y-mean
+	peak := gammaAtMode(a)
+	// The lower tail on either side, which keeps its relative accuracy.
+	tail := quad.Line(func(u float64) float64 {
+		return math.Exp(peak-a*special.ExpRemainder(u)) *
+			special.NormalCDF(-math.Abs(d)/math.Sqrt(variance+s2*math.Exp(-u)))
+	}, 0, math.Min(1, 1/math.Sqrt(a)))
+	if d > 0 {
+		return 1 - tail
+	}
+	return tail
+}
+
+// PredictiveQuantile returns the y with PredictiveCDF = p.
+func (l StudentT) PredictiveQuantile(p, mean, variance float64) float64 {
+	s := l.scale()
+	sign := 1.0
+	if p > 0.5 {
+		p, sign = 1-p, -1
+	}
+	spread := math.Sqrt(variance + s*s)
+	d := quad.Quantile(func(d float64) float64 { return l.PredictiveCDF(d, 0, variance) }, p,
+		spread*special.NormalQuantile(math.Max(p, 1e-12)), spread/2, math.Inf(-1), math.Inf(1))
+	return mean + sign*d
+}
+
+// ExpectedLogDensities is ExpectedLogDensity for every row.
+func (l StudentT) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
+	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+}
+
+// TiltedMomentsBatch is TiltedMoments for every row.
+func (l StudentT) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
+	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
+}
+
+// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
+func (l StudentT) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
+	momentsBatch(l, yMean, yVariance, mean, variance)
+}
+
+// PredictiveLogDensities is PredictiveLogDensity for every row.
+func (l StudentT) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
+	densityBatch(l, dst, y, mean, variance)
+}
+
+// Parameters returns the degrees of freedom, "df", and the scale, "scale".
+func (l StudentT) Parameters() []Parameter {
+	return []Parameter{
+		parameter("df", l.DegreesOfFreedom, 4, l.LearnDegreesOfFreedom),
+		parameter("scale", l.Scale, 1, l.LearnScale),
+	}
+}
+
+// WithParameters returns the family at other degrees of freedom and scale.
+func (l StudentT) WithParameters(values []float64) Family {
+	checkValues("studentt", values, 2)
+	return StudentT{
+		DegreesOfFreedom:      values[0],
+		Scale:                 values[1],
+		LearnDegreesOfFreedom: l.LearnDegreesOfFreedom || l.DegreesOfFreedom == 0,
+		LearnScale:            l.LearnScale || l.Scale == 0,
+	}
+}
+
+// ParameterGradient stores the derivatives in log ν and log Scale.
+func (l StudentT) ParameterGradient(dst []float64, y, f float64) {
+	l.ExpectedParameterGradient(dst, y, f, 0)
+}
+
+// ExpectedParameterGradient stores
+//
+//	½ν[ψ((ν+1)/2) − ψ(ν/2) − 1/ν − E log(1+X)] + R   and   −1 + 2R,
+//
+// where R = ½(ν+1) E X/(1+X) and X = (y−f)²/(ν Scale²).
+func (l StudentT) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
+	checkValues("studentt", dst, 2)
+	nu, width := l.df(), l.width()
+	var logarithm, ratio float64 // E log(1+X) and E X/(1+X)
+	if l.wide(variance) {
+		logarithm, ratio, _ = quad.Normal(func(f float64) (float64, float64, float64) {
+			u := (y - f) / width
+			x := u * u
+			return math.Log1p(x), 1 / (1 + 1/x), 0
+		}, mean, variance)
+	} else {
+		d := (y - mean) / width
+		value, _, _, shrink := studentExpectations(d*d, variance/(width*width))
+		logarithm, ratio = value, 1-shrink
+	}
+	r := (nu + 1) / 2 * ratio
+	digammas := special.DigammaMinusLog((nu+1)/2) - special.DigammaMinusLog(nu/2)
+	dst[0] = nu/2*(digammas+special.LogRemainder(1/nu)-logarithm) + r
+	dst[1] = 2*r - 1
+}
