@@ -139,7 +139,6 @@ func (c *compiler) compile() error {
 // finish settles what the terms together decide.
 func (c *compiler) finish() error {
 	p := c.plan
-	p.Frame.Origin = !p.Intercept
 	if p.segment {
 		for k := range c.schema.Sparse {
 			if name := segmentName(k); c.removed[name] || c.aside[name] {

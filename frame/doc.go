@@ -17,9 +17,7 @@
 // A dense numeric input is centred by its mean and divided by its standard
 // deviation (weighted, divisor Σw: a row of weight 2 counts as two rows). A
 // constant input enters as it is, with centre 0 and scale 1, so that a column of
-// ones is an intercept of the user's own. Without an intercept ([Plan.Origin])
-// inputs are divided but not centred: centring would move the origin through
-// which the user asked the model to go. Booleans, categories, indicators and
+// ones is an intercept of the user's own. Booleans, categories, indicators and
 // columns of a sparse segment, also under a transform, are never scaled; with
 // [Options.Raw] nothing is. The target is never scaled.
 //

@@ -93,10 +93,7 @@ func (f *fitter) finish() error {
 		} else {
 			in.Fill = s.centre()
 			if in.Kind == credence.Numeric && !frame.Raw && !in.Segment && !s.constant() {
-				in.Scale = s.deviation()
-				if f.centred {
-					in.Center = in.Fill
-				}
+				in.Center, in.Scale = in.Fill, s.deviation()
 			}
 			if !finite(1 / in.Scale) { // so small that dividing overflows
 				in.Scale = 1

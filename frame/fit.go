@@ -23,7 +23,6 @@ type fitter struct {
 	target  targetScan
 	missing map[string]int // offset, weight and trials columns with missing values
 	column  []float64      // one block of an expression
-	centred bool           // inputs are centred as well as scaled
 	weight  []float64      // weights of the current block, nil where there are none
 }
 
@@ -38,7 +37,7 @@ func Fit(plan *Plan, source credence.Source, options Options) (*Frame, error) {
 		return nil, err
 	}
 	f := &fitter{frame: newFrame(plan, options), table: newTable(source), options: options,
-		missing: map[string]int{}, centred: !plan.Origin}
+		missing: map[string]int{}}
 	if err := f.table.add(0, f.frame.expressions(true)...); err != nil {
 		return nil, err
 	}

@@ -76,10 +76,6 @@ func TestTransformsAndScalingByHand(t *testing.T) {
 	if name := f.Inputs[3].Name; name != "exp(scale(x))" {
 		t.Errorf("input is named %q", name)
 	}
-
-	plan.Origin = true
-	_, origin := mustFit(t, plan, source, Options{})
-	wantColumn(t, "x through the origin", columnOf(&origin.X, 0), []float64{1 / sd, 2 / sd, 3 / sd, 6 / sd})
 }
 
 func TestConstantAndEqualInputsStayAndAreTold(t *testing.T) {

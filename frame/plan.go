@@ -14,8 +14,6 @@ type Plan struct {
 	Offset []Expr // added up
 	Weight *Expr
 	Trials *Expr
-	// Origin says that the model has no intercept, so that inputs are not centred.
-	Origin bool
 }
 
 // Policy says what to do about missing values; see the package comment.

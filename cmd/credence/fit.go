@@ -206,12 +206,39 @@ func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence
 	fitted.Frame = fr
 	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
 	fitted.Recipe = credence.Recipe{
-		Formula: plan.String(), Family: fmt.Sprint(family), Prior: j.prior.String(),
+		Formula: plan.String(), Family: j.familyText(family), Prior: j.prior.String(),
 		Engine: j.engine.text(entry), Seed: p.seed,
 	}
 	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
-	fitted.Report.Warnings = append(append([]string{}, fr.Warnings...), fitted.Report.Warnings...)
+	warnings := append([]string{}, fr.Warnings...)
+	if !plan.Intercept && pullsToMean(fr) {
+		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
+	}
+	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
 	return fitted, nil
+}
+
+// pullsToMean reports whether a frame centres inputs and has none that is
+// constant, which would take the place of an intercept.
+func pullsToMean(fr *frame.Frame) bool {
+	centred := false
+	for i := range fr.Inputs {
+		in := &fr.Inputs[i]
+		centred = centred || in.Center != 0
+		if in.Kind == credence.Category || in.Kind == credence.Numeric && !in.Segment && in.Center == 0 && in.Scale == 1 {
+			return false
+		}
+	}
+	return centred
+}
+
+// familyText is the family in words that fit it again: as stated, or what the
+// target decided.
+func (j *job) familyText(family credence.Likelihood) string {
+	if stated := j.family.String(); stated != "" {
+		return stated
+	}
+	return fmt.Sprint(family)
 }
 
 // describeTable tells how the data were understood.
