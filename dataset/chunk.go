@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"sort"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/linop"
@@ -38,12 +40,15 @@ func (b *builder) begin(chunk *credence.Chunk, first int) {
 	b.chunk = chunk
 	chunk.First = first
 	chunk.Values = linop.Dense{Cols: b.width, Stride: b.width, Data: chunk.Values.Data[:0]}
+	// Values begin as nil, for ones; appendRows makes them when it must.
 	chunk.Sparse = linop.CSR{Start: append(chunk.Sparse.Start[:0], 0), Index: chunk.Sparse.Index[:0]}
 }
 
+// entryBytes is what a sparse entry takes.
+const entryBytes = 12
+
 // full reports whether the chunk takes no further row.
 func (b *builder) full() bool {
-	const entryBytes = 12
 	return b.chunk.Values.Rows >= b.rows || len(b.chunk.Sparse.Index)*entryBytes >= chunkBytes
 }
 
@@ -57,23 +62,17 @@ func (b *builder) add(block *text.Block) error {
 		}
 		c := b.chunk
 		n := min(block.Rows-i, b.rows-c.Values.Rows)
-		if b.sparse { // row by row, as the size of rows decides
-			n = 1
-			lo, hi := block.Start[i], block.Start[i+1]
-			appendEntries(&c.Sparse, block.Index[lo:hi], valuesOf(block, lo, hi))
+		if b.sparse {
+			// As many rows as keep the chunk below its size, the last one reaching over it.
+			room := block.Start[i] + chunkBytes/entryBytes - len(c.Sparse.Index)
+			n = min(n, sort.SearchInts(block.Start[i+1:i+n], room)+1)
+			appendRows(&c.Sparse, block.Start[i:i+n+1], block.Index, block.Value, block.Ones)
 		}
 		c.Values.Data = append(c.Values.Data, block.Values[i*b.width:(i+n)*b.width]...)
 		c.Values.Rows += n
 		i += n
 	}
 	return nil
-}
-
-func valuesOf(block *text.Block, lo, hi int) []float64 {
-	if block.Ones {
-		return nil
-	}
-	return block.Value[lo:hi]
 }
 
 // flush emits the chunk if it has rows and begins another.
@@ -96,28 +95,30 @@ func (b *builder) flush() error {
 	return nil
 }
 
-// appendEntries appends a row to a; nil values mean ones. The values of a are
-// nil as long as all are ones.
-func appendEntries(a *linop.CSR, index []int32, values []float64) {
-	if values == nil && a.Value != nil {
-		for range index {
-			a.Value = append(a.Value, 1)
-		}
-	} else if values != nil {
+// appendRows appends the rows between consecutive elements of start to a. The
+// values of a are nil as long as all are ones.
+func appendRows(a *linop.CSR, start []int, index []int32, values []float64, areOnes bool) {
+	lo, hi := start[0], start[len(start)-1]
+	switch {
+	case areOnes && a.Value == nil:
+	case areOnes:
+		a.Value = appendOnes(a.Value, hi-lo)
+	default:
 		if a.Value == nil {
-			a.Value = ones(len(a.Index), len(a.Index)+len(values))
+			a.Value = appendOnes(make([]float64, 0, cap(a.Index)), len(a.Index))
 		}
-		a.Value = append(a.Value, values...)
+		a.Value = append(a.Value, values[lo:hi]...)
 	}
-	a.Index = append(a.Index, index...)
-	a.Start = append(a.Start, len(a.Index))
+	shift := len(a.Index) - lo
+	a.Index = append(a.Index, index[lo:hi]...)
+	for _, s := range start[1:] {
+		a.Start = append(a.Start, s+shift)
+	}
 }
 
-// ones returns n ones in a slice that is never nil.
-func ones(n, capacity int) []float64 {
-	values := make([]float64, n, max(capacity, 1))
-	for i := range values {
-		values[i] = 1
+func appendOnes(values []float64, n int) []float64 {
+	for range n {
+		values = append(values, 1)
 	}
 	return values
 }

@@ -47,8 +47,8 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	bytes, limit := int64(0), t.options.memoryLimit()
 	build := newBuilder(chosen, func(c *credence.Chunk) (*credence.Chunk, error) {
 		if bytes <= limit && writer == nil {
-			chunks = append(chunks, trimmed(c))
-			return c, nil
+			chunks = append(chunks, c)
+			return successor(c), nil
 		}
 		if writer == nil {
 			if writer, err = store.Create(key, len(chosen.columns), chosen.sparse); err != nil {
@@ -81,16 +81,13 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	return t.commit(ctx, chosen, s, writer, store, key)
 }
 
-// trimmed returns a copy of a chunk that takes no more memory than it needs.
-func trimmed(c *credence.Chunk) *credence.Chunk {
-	held := *c
-	held.Values.Data = append(make([]float64, 0, len(c.Values.Data)), c.Values.Data...)
-	held.Sparse.Start = append(make([]int, 0, len(c.Sparse.Start)), c.Sparse.Start...)
-	held.Sparse.Index = append(make([]int32, 0, len(c.Sparse.Index)), c.Sparse.Index...)
-	if c.Sparse.Value != nil {
-		held.Sparse.Value = append(make([]float64, 0, max(1, len(c.Sparse.Value))), c.Sparse.Value...)
-	}
-	return &held
+// successor returns the memory of the chunk after c, which is kept.
+func successor(c *credence.Chunk) *credence.Chunk {
+	next := &credence.Chunk{}
+	next.Values.Data = make([]float64, 0, len(c.Values.Data))
+	next.Sparse.Start = make([]int, 0, len(c.Sparse.Start))
+	next.Sparse.Index = make([]int32, 0, len(c.Sparse.Index)+len(c.Sparse.Index)/8)
+	return next
 }
 
 // hold makes s a source of chunks in memory, whose codes are put in their final

@@ -65,21 +65,7 @@ func (s *source) Read(dst *credence.Chunk, first, count int) error {
 
 // copySparse appends rows [from, to) of a chunk to dst.
 func (s *source) copySparse(dst, chunk *linop.CSR, from, to int) {
-	lo, hi := chunk.Start[from], chunk.Start[to]
-	shift := len(dst.Index) - lo
-	for _, start := range chunk.Start[from+1 : to+1] {
-		dst.Start = append(dst.Start, start+shift)
-	}
-	dst.Index = append(dst.Index, chunk.Index[lo:hi]...)
-	switch {
-	case s.ones:
-	case chunk.Value == nil:
-		for range hi - lo {
-			dst.Value = append(dst.Value, 1)
-		}
-	default:
-		dst.Value = append(dst.Value, chunk.Value[lo:hi]...)
-	}
+	appendRows(dst, chunk.Start[from:to+1], chunk.Index, chunk.Value, chunk.Value == nil)
 }
 
 // find returns the chunk that holds a row.

@@ -316,15 +316,23 @@ func notNumberFault(text []byte) string {
 	return Quote(text) + " is not a number; declare it with --missing " + shell(text)
 }
 
-// shell returns the text as a shell argument.
+// shell returns the text as a shell argument, or VALUE if it is none to be typed.
 func shell(text []byte) string {
-	if len(text) > quotedLength {
-		return "VALUE"
-	}
+	plain := true
 	for _, c := range text {
-		if c < '0' && c != '-' && c != '.' && c != '/' && c != '+' || c > '9' && c < 'A' || c > 'Z' && c < 'a' && c != '_' || c > 'z' {
-			return "'" + string(text) + "'"
+		switch {
+		case c < ' ' || c > '~' || c == '\'':
+			return "VALUE"
+		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || bytes.IndexByte([]byte("-+./_"), c) >= 0:
+		default:
+			plain = false
 		}
 	}
-	return string(text)
+	switch {
+	case len(text) > quotedLength:
+		return "VALUE"
+	case plain:
+		return string(text)
+	}
+	return "'" + string(text) + "'"
 }

@@ -34,10 +34,10 @@ func (l *LibSVM) Parse(b *Block) {
 		b.at(line)
 		first := i
 		label, end, ok := scanNumber(data, i)
-		if ok && target.Kind == credence.Numeric && (blank(data[end]) || data[end] == '\n') {
+		if ok && target.Kind == credence.Numeric && (blank(data[end]) || data[end] == '\n' || data[end] == '#') {
 			i = end
 		} else {
-			for !blank(data[i]) && data[i] != '\n' && data[i] != ':' {
+			for !blank(data[i]) && data[i] != '\n' && data[i] != '#' && data[i] != ':' {
 				i++
 			}
 			if data[i] == ':' {

@@ -27,11 +27,13 @@ const maxMantissaDigits = 19
 // behind it. ok is false where there is no number, or one that needs the slow
 // way: more than 19 digits, or an exponent out of the exact range.
 func scanNumber(data []byte, i int) (value float64, next int, ok bool) {
-	negative := false
+	// Signs are as good as random: no branch depends on them.
+	var sign uint64
 	if data[i] == '-' {
-		negative = true
-		i++
-	} else if data[i] == '+' {
+		sign = 1
+	}
+	i += int(sign)
+	if data[i] == '+' && sign == 0 {
 		i++
 	}
 	var mantissa uint64
@@ -99,11 +101,12 @@ func scanNumber(data []byte, i int) (value float64, next int, ok bool) {
 		}
 		exponent += written
 	}
-	value, ok = decimal(mantissa, exponent)
-	if negative {
-		value = -value
+	if mantissa < 1<<53 && -22 <= exponent && exponent <= 0 { // as decimal has it
+		value, ok = float64(mantissa)/powersOfTen[-exponent], true
+	} else {
+		value, ok = decimal(mantissa, exponent)
 	}
-	return value, i, ok
+	return math.Float64frombits(math.Float64bits(value) | sign<<63), i, ok
 }
 
 // decimal returns mantissa·10^exponent rounded to nearest even; ok is false

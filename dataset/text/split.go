@@ -23,6 +23,7 @@ type Splitter struct {
 	File      string // for error messages
 
 	reader io.Reader
+	block  int // bytes of a block: BlockBytes, but in tests
 	line   int
 	tail   []byte // the beginning of the next block
 	done   bool
@@ -31,14 +32,14 @@ type Splitter struct {
 // NewSplitter returns a splitter of the rows of r, whose first line has the
 // number line.
 func NewSplitter(r io.Reader, file string, line int, delimiter byte) *Splitter {
-	return &Splitter{Delimiter: delimiter, File: file, reader: r, line: line}
+	return &Splitter{Delimiter: delimiter, File: file, reader: r, block: BlockBytes, line: line}
 }
 
 // Next fills b.Data and b.Line with the next rows, reusing b's memory, or
 // returns io.EOF. The last row may lack its line feed, which is added.
 func (s *Splitter) Next(b *Block) error {
-	if cap(b.Data) < BlockBytes {
-		b.Data = make([]byte, 0, BlockBytes+1)
+	if cap(b.Data) <= max(s.block, len(s.tail)) {
+		b.Data = make([]byte, 0, max(s.block, 2*len(s.tail))+1)
 	}
 	data := append(b.Data[:0], s.tail...)
 	s.tail = s.tail[:0]

@@ -1,0 +1,95 @@
+package text
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// counted sends the numbers below n.
+func counted(n int, failure error) func(func() (*int, bool), func(*int) bool) error {
+	return func(take func() (*int, bool), send func(*int) bool) error {
+		for i := range n {
+			item, more := take()
+			if !more {
+				return nil
+			}
+			*item = i
+			if !send(item) {
+				return nil
+			}
+		}
+		return failure
+	}
+}
+
+func fresh() *int { return new(int) }
+
+func TestOrderedKeepsTheOrder(t *testing.T) {
+	for _, threads := range []int{1, 2, 5} {
+		next := 0
+		err := Ordered(context.Background(), threads, fresh, counted(500, nil),
+			func(i *int) {
+				if *i%7 == 0 {
+					time.Sleep(100 * time.Microsecond) // overtaken by others
+				}
+				*i *= 2
+			},
+			func(i *int) error {
+				if *i != 2*next {
+					return fmt.Errorf("item %d came in place of %d", *i, 2*next)
+				}
+				next++
+				return nil
+			})
+		if err != nil || next != 500 {
+			t.Errorf("%d threads: %d items, %v", threads, next, err)
+		}
+	}
+}
+
+func TestOrderedErrorsComeInOrder(t *testing.T) {
+	late, early := errors.New("late"), errors.New("early")
+	// The producer fails behind item 19, item 5 before it: 5 counts.
+	err := Ordered(context.Background(), 4, fresh, counted(20, late), func(*int) {}, func(i *int) error {
+		if *i == 5 {
+			return early
+		}
+		return nil
+	})
+	if err != early {
+		t.Errorf("error is %v, want the first in order", err)
+	}
+	consumed := 0
+	err = Ordered(context.Background(), 4, fresh, counted(20, late), func(*int) {}, func(*int) error { consumed++; return nil })
+	if err != late || consumed != 20 {
+		t.Errorf("error is %v after %d items", err, consumed)
+	}
+}
+
+func TestOrderedStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	stuck := make(chan struct{})
+	defer close(stuck)
+	done := make(chan error)
+	go func() {
+		done <- Ordered(ctx, 2, fresh,
+			func(take func() (*int, bool), send func(*int) bool) error {
+				item, _ := take()
+				send(item)
+				<-stuck // a read that does not return
+				return nil
+			},
+			func(*int) {}, func(*int) error { cancel(); return nil })
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("still running")
+	}
+}
