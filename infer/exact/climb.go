@@ -17,7 +17,7 @@ const (
 	noiseFloor   = 1e-6 // of the target's variance
 	noiseCeiling = 1e3
 	priorSpan    = 12.0 // of log λ, to both sides of its reference
-	maxLogStep   = 2.0  // largest change of a logarithm in one iteration
+	maxLogStep   = 1.0  // largest change of a logarithm in one iteration
 )
 
 // point is a set of values, which may belong to other rows with another unit.

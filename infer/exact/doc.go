@@ -26,7 +26,7 @@
 // # Memory
 //
 // n ≥ d: three d×d matrices, a few blocks of credence.BlockRows rows and up to
-// 48 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
+// 40 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
 // n×n matrices, and one more for each block of weights when no
 // hyper-parameter of the features is learned.
 //

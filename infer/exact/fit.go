@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
@@ -187,19 +186,7 @@ func (r *fit) own(v float64) float64 {
 
 // order sorts the members by penalised evidence, best first.
 func (r *fit) order() {
-	index := make([]int, len(r.best))
-	for i := range index {
-		index[i] = i
-	}
-	slices.SortStableFunc(index, func(a, b int) int {
-		switch {
-		case r.best[a].penalised > r.best[b].penalised:
-			return -1
-		case r.best[a].penalised < r.best[b].penalised:
-			return 1
-		}
-		return 0
-	})
+	index := byPenalised(r.best)
 	best, members := make([]*outcome, len(index)), make([]credence.Member, len(index))
 	for to, from := range index {
 		best[to], members[to] = r.best[from], r.members[from]

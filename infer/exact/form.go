@@ -128,6 +128,28 @@ func logDeterminant(n int, u []float64) float64 {
 	return 2 * sum
 }
 
+// mulVec stores Φw in dst.
+func (c *common) mulVec(dst []float64, phi *credence.Design, w []float64) {
+	n, dense := phi.Dense.Rows, phi.Dense.Cols
+	clear(dst)
+	if dense > 0 {
+		c.pool.Gemv(false, n, dense, 1, phi.Dense.Data, phi.Dense.Stride, w, 0, dst)
+	}
+	if phi.Sparse.Cols == 0 {
+		return
+	}
+	for i := range dst {
+		columns, entries := phi.Sparse.Row(i)
+		for k, j := range columns {
+			v := 1.0
+			if entries != nil {
+				v = entries[k]
+			}
+			dst[i] += v * w[dense+int(j)]
+		}
+	}
+}
+
 // weightName names weight j for people.
 func weightName(features credence.Features, j int) string {
 	for _, b := range features.Blocks() {

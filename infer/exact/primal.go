@@ -11,7 +11,7 @@ import (
 )
 
 // keepDesignBytes is how much of Φ stays in memory from the first pass to the second.
-const keepDesignBytes = 16 << 20
+const keepDesignBytes = 8 << 20
 
 // primal is the d×d form, with S = Λ^½ and
 //
@@ -292,7 +292,7 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		slab := p.slab[:n*dense]
 		y := p.rows.targets(p.y, b)
 		fitted := p.wy[:n]
-		phi.MulVec(fitted, p.m)
+		p.mulVec(fitted, phi, p.m)
 		p.pool.Gemm(false, false, n, dense, dense, -precision,
 			phi.Dense.Data, max(1, phi.Dense.Stride), p.inverse, max(1, d), 0, slab, max(1, dense))
 		p.parallel(n, func(from, to int) {

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,45 +12,57 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// screenIterations limits the climb of each start: enough to tell them apart.
-const screenIterations = 30
+// rounds are the iterations that starts are given before the worse half is left
+// (successive halving, Jamieson & Talwalkar 2016). Evidence after fifteen tells hopeless
+// starts from others, but not the best of the good ones.
+var rounds = [...]int{15, 30}
 
 // screen climbs from several starts on few rows and returns where to go on from, the best first.
 func (r *fit) screen(ctx context.Context) ([]task, error) {
 	count := max(r.config.Starts, r.config.Draws)
-	tasks := r.starts(count)
+	alive := r.starts(count)
 	if count == 1 {
-		return tasks, nil
+		return alive, nil
 	}
 	if err := r.open(ctx, min(r.config.ScreenRows, r.config.PolishRows), true); err != nil {
 		return nil, err
 	}
-	ends := make([]*outcome, count)
-	order := make([]int, count)
-	for k := range tasks {
-		t := tasks[k]
-		t.stage, t.tune = fmt.Sprintf("start %d of %d", k+1, count), true
-		t.maxIterations, t.tolerance = screenIterations, r.tolerance(1e-5)
-		var err error
-		if ends[k], err = r.climb(ctx, r.form, r.unit, t); err != nil {
-			return nil, err
+	for round, iterations := range rounds {
+		ends := make([]*outcome, len(alive))
+		for k, t := range alive {
+			t.stage, t.tune = fmt.Sprintf("round %d, start %d of %d", round+1, k+1, len(alive)), true
+			t.maxIterations, t.tolerance = iterations, r.tolerance(1e-5)
+			var err error
+			if ends[k], err = r.climb(ctx, r.form, r.unit, t); err != nil {
+				return nil, err
+			}
 		}
+		keep := r.config.Draws
+		if round+1 < len(rounds) {
+			keep = max(keep, (len(alive)+1)/2)
+		}
+		var next []task
+		for _, k := range byPenalised(ends)[:keep] {
+			next = append(next, task{features: alive[k].features, start: &ends[k].point})
+		}
+		alive = next
+		if len(alive) == r.config.Draws {
+			break // nothing left to choose
+		}
+	}
+	return alive, nil
+}
+
+// byPenalised returns the indices of outcomes, best penalised evidence first.
+func byPenalised(ends []*outcome) []int {
+	order := make([]int, len(ends))
+	for k := range order {
 		order[k] = k
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case ends[a].penalised > ends[b].penalised:
-			return -1
-		case ends[a].penalised < ends[b].penalised:
-			return 1
-		}
-		return 0
+		return cmp.Compare(ends[b].penalised, ends[a].penalised)
 	})
-	var best []task
-	for _, k := range order[:r.config.Draws] {
-		best = append(best, task{features: tasks[k].features, start: &ends[k].point})
-	}
-	return best, nil
+	return order
 }
 
 // starts returns the starting points. The first is the features' own draw and starts;

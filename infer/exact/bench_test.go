@@ -1,0 +1,122 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// fourierSet returns an intercept, the linear block and random Fourier features
+// of the given kernels, n frequencies each, all over p inputs.
+func fourierSet(t testing.TB, p, n int, kernels ...feature.Kernel) *feature.Set {
+	t.Helper()
+	var in feature.Inputs
+	all := make([]int, p)
+	for j := range all {
+		all[j] = j
+		in.Dense = append(in.Dense, feature.Input{Column: credence.Column{Name: fmt.Sprintf("x%d", j+1)}})
+	}
+	terms := []feature.Term{&feature.Intercept{}, &feature.Linear{Inputs: all}}
+	for k, kernel := range kernels {
+		term := &feature.RandomFourier{Name: string(kernel) + "(.)", Kernel: kernel, Sampling: kernel.DefaultSampling(), Inputs: all}
+		term, err := term.Draw(&in, n, rand.New(rand.NewPCG(1, uint64(k))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms = append(terms, term)
+	}
+	set, err := feature.New(in, terms...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// cpu returns the processor seconds this process has used on all threads.
+func cpu(t testing.TB) float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) * 1e-9
+}
+
+// live returns the bytes of live memory.
+func live() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// BenchmarkEvaluation is one evidence and gradient with lengthscales, both passes, at
+// several shapes; the first is the reference shape with 1,021 weights. It reports
+// processor seconds, and the megabytes that the form holds: matrices, scratch, and the
+// rows and features kept for the second pass.
+func BenchmarkEvaluation(b *testing.B) {
+	for _, s := range []struct{ rows, inputs, frequencies int }{{10000, 20, 490}, {1000, 8, 500}, {500, 13, 500}} {
+		b.Run(fmt.Sprintf("n=%d,p=%d,d=%d", s.rows, s.inputs, 1+s.inputs+2*s.frequencies), func(b *testing.B) {
+			features := fourierSet(b, s.inputs, s.frequencies, feature.RBF)
+			data := randomTable(1, s.rows, s.inputs, 0)
+			e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			run := &fit{Engine: e, ws: credence.NewWorkspace(0), data: data}
+			ctx := context.Background()
+			before := live()
+			if err := run.open(ctx, 0, true); err != nil {
+				b.Fatal(err)
+			}
+			at := values{noise: 0.1, prior: []float64{1, 0.05, 1}}
+			slope := slopes{prior: make([]float64, 3), hyper: make([]float64, s.inputs)}
+			evaluate := func() {
+				if err := run.form.load(ctx, features); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := run.form.evaluate(ctx, &at, &slope); err != nil {
+					b.Fatal(err)
+				}
+			}
+			evaluate()
+			held := float64(live()-before) / 1e6
+			b.ReportAllocs()
+			begin := cpu(b)
+			for b.Loop() {
+				evaluate()
+			}
+			b.ReportMetric((cpu(b)-begin)/float64(b.N), "cpu-s/op")
+			b.ReportMetric(held, "MB")
+		})
+	}
+}
+
+// BenchmarkFit is a default fit of 1,500 rows of 11 inputs with 300 frequencies.
+func BenchmarkFit(b *testing.B) {
+	features := fourierSet(b, 11, 300, feature.RBF)
+	data := randomTable(1, 1500, 11, 0)
+	begin := cpu(b)
+	for b.Loop() {
+		f := fitted(b, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+		b.ReportMetric(float64(f.Report.Iterations), "iterations")
+	}
+	b.ReportMetric((cpu(b)-begin)/float64(b.N), "cpu-s/op")
+}
+
+// BenchmarkLinear is a fit of 500 rows of 10 columns.
+func BenchmarkLinear(b *testing.B) {
+	features := fourierSet(b, 10, 1)
+	data := randomTable(1, 500, 10, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		fitted(b, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+	}
+}
