@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence/bench/layout"
+	"github.com/credence-ml/credence/bench/protocol"
+	"github.com/credence-ml/credence/bench/published"
+	"github.com/credence-ml/credence/bench/trial"
+)
+
+// uciResult is the trial of one split.
+type uciResult struct {
+	Set     string `json:"set"`
+	Formula string `json:"formula"`
+	Engine  string `json:"engine"`
+	Split   int    `json:"split"`
+	Seed    uint64 `json:"seed"`
+	*trial.Result
+}
+
+// formulas is a flag that may be given several times.
+type formulas []string
+
+func (f *formulas) String() string { return strings.Join(*f, "; ") }
+
+func (f *formulas) Set(text string) error {
+	*f = append(*f, text)
+	return nil
+}
+
+func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
+	var flags common
+	var models formulas
+	f := flag.NewFlagSet("uci", flag.ContinueOnError)
+	flags.register(f)
+	f.Var(&models, "formula", "the model; may be repeated (default '. + rbf(.)')")
+	sets := f.String("sets", "boston,concrete,energy", "data sets, or all")
+	splits := f.String("splits", "5", "how many splits, a range such as 5-9, or all")
+	engine := f.String("engine", "", "the engine's options, such as 'exact(starts=10)' (default: its defaults)")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	if len(models) == 0 {
+		models = formulas{". + rbf(.)"}
+	}
+	names := list(*sets)
+	if *sets == "all" {
+		names = protocol.Names()
+	}
+	encoder := json.NewEncoder(out)
+	table := layout.Table{Left: 2, Head: []string{"set", "formula", "splits", "n", "RMSE", "log-likelihood",
+		"CPU s a fit", "wall s", "PBP", "", "dropout", ""}}
+	for _, name := range names {
+		if protocol.Missing(flags.folder, name) {
+			fmt.Fprintf(progress, "uci: %s is not in %s: skipped\n", name, flags.folder)
+			continue
+		}
+		set, err := protocol.Load(ctx, flags.folder, name)
+		if err != nil {
+			return err
+		}
+		first, last, err := splitRange(*splits, len(set.Splits))
+		if err != nil {
+			return err
+		}
+		for _, model := range models {
+			var results []uciResult
+			for k := first; k < last; k++ {
+				r := uciResult{Set: name, Formula: model, Engine: *engine, Split: k, Seed: flags.seed + uint64(k)}
+				train, test := set.Split(k)
+				r.Result, err = trial.Run(ctx, train, test, trial.Options{
+					Formula: set.Formula(model), Target: set.Target, Engine: *engine, Seed: r.Seed, Threads: flags.threads,
+				})
+				if err != nil {
+					return fmt.Errorf("%s, split %d: %w", name, k, err)
+				}
+				fmt.Fprintf(progress, "%s %q split %d: RMSE %.5g, log-likelihood %.4f, evidence %.2f (%.2f), %s after %d, %.1f CPU s\n",
+					name, model, k, r.RMSE, r.LogDensity, r.Evidence, r.Penalised, r.Status, r.Iterations, r.CPUSeconds)
+				results = append(results, r)
+				if flags.json {
+					if err := encoder.Encode(r); err != nil {
+						return err
+					}
+				}
+			}
+			addUCI(&table, results)
+		}
+	}
+	if flags.json || table.Rows() == 0 {
+		return nil
+	}
+	if _, err := table.WriteTo(out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\nMean ± standard error over splits; log-likelihood is the mean test log density; both in the target's own units.\n%s\n%s\n",
+		published.BackpropagationSource, published.DropoutSource)
+	return err
+}
+
+// splitRange reads -splits for a set of the given number of splits; it
+// returns the first and one past the last.
+func splitRange(text string, count int) (first, end int, err error) {
+	if text == "all" {
+		return 0, count, nil
+	}
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		from, to = "0", text
+	}
+	first, err = strconv.Atoi(from)
+	if err == nil {
+		end, err = strconv.Atoi(to)
+	}
+	if isRange {
+		end++
+	}
+	if err != nil || first < 0 || end <= first {
+		return 0, 0, fmt.Errorf("-splits %s: give a number from 1 up, a range such as 5-9, or all", text)
+	}
+	return min(first, count), min(end, count), nil
+}
+
+// addUCI adds the row of one set and model.
+func addUCI(table *layout.Table, results []uciResult) {
+	if len(results) == 0 {
+		return
+	}
+	take := func(value func(r *uciResult) float64) (mean, standardError float64) {
+		values := make([]float64, len(results))
+		for i := range results {
+			values[i] = value(&results[i])
+		}
+		return meanAndError(values)
+	}
+	rmse, rmseError := take(func(r *uciResult) float64 { return r.RMSE })
+	density, densityError := take(func(r *uciResult) float64 { return r.LogDensity })
+	cpu, _ := take(func(r *uciResult) float64 { return r.CPUSeconds })
+	wall, _ := take(func(r *uciResult) float64 { return r.WallSeconds })
+	first := results[0]
+	pbp, _ := published.Backpropagation(first.Set)
+	dropout, _ := published.Dropout(first.Set)
+	table.Add(first.Set, "`"+first.Formula+"`", strconv.Itoa(len(results)), strconv.Itoa(first.TrainRows),
+		layout.PlusMinus(rmse, rmseError, digits(rmse)), layout.PlusMinus(density, densityError, 3),
+		layout.Number(cpu, 1), layout.Number(wall, 1),
+		pbp.RMSE, pbp.LogLikelihood, dropout.RMSE, dropout.LogLikelihood)
+}
+
+// digits returns how many digits after the point show three significant ones.
+func digits(x float64) int {
+	if !(x > 0) {
+		return 3
+	}
+	return max(0, min(9, 2-int(math.Floor(math.Log10(x)))))
+}
+
+// meanAndError returns the mean and its standard error, which is NaN for a
+// single value.
+func meanAndError(values []float64) (mean, standardError float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	if n < 2 {
+		return mean, math.NaN()
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(squares / (n - 1) / n)
+}
