@@ -2,13 +2,15 @@ package stream
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // Position is a place between two rows of an input. It is stored in checkpoints.
@@ -41,11 +43,16 @@ type lines struct {
 
 	position Position // behind the line that next returned last
 	file     io.ReadCloser
+	unzip    *zstd.Decoder
 	input    io.Reader // decompressed
 	buffer   []byte    // with padding behind its capacity
 	from, to int       // unread text
 	ended    bool      // the file has no more text
 	opened   bool      // file holds the file that position.File names
+	// header, if wanted, is the first line of the file, also where reading begins
+	// further on.
+	wantHeader bool
+	header     []byte
 }
 
 // name returns the name of the file being read.
@@ -91,27 +98,59 @@ func (l *lines) open() error {
 		}
 	}
 	raw = io.MultiReader(bytes.NewReader(head), raw)
+	seekable := false
 	switch {
-	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		unzipped, err := gzip.NewReader(raw)
 		if err != nil {
 			return fmt.Errorf("stream: %s: %w", l.name(), err)
 		}
 		l.input = unzipped
+	case bytes.Equal(head, []byte("\x28\xb5\x2f\xfd")):
+		unzipped, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
+		if err != nil {
+			return fmt.Errorf("stream: %s: %w", l.name(), err)
+		}
+		l.input, l.unzip = unzipped, unzipped
 	default:
 		l.input = raw
-		if file, ok := l.file.(*os.File); ok {
+		seekable = true
+	}
+	l.header = l.header[:0]
+	if l.position.Offset == 0 {
+		return nil
+	}
+	skip := l.position.Offset
+	if l.wantHeader {
+		var one [1]byte
+		for skip > 0 && len(l.header) <= MaxRow {
+			if _, err := io.ReadFull(l.input, one[:]); err != nil {
+				break
+			}
+			skip--
+			if one[0] == '\n' {
+				break
+			}
+			l.header = append(l.header, one[0])
+		}
+	}
+	if file, ok := l.file.(*os.File); ok && seekable {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= l.position.Offset {
 			if _, err := file.Seek(l.position.Offset, io.SeekStart); err == nil {
 				l.input = file
 				return nil
 			}
 		}
 	}
-	if skipped, err := io.CopyN(io.Discard, l.input, l.position.Offset); err != nil {
-		return fmt.Errorf("stream: %s has %d bytes, fewer than the %d that were read before: resume with the same data", l.name(), skipped, l.position.Offset)
+	if skipped, err := io.CopyN(io.Discard, l.input, skip); err != nil {
+		return fmt.Errorf("stream: %s has %d bytes, fewer than the %d that were read before: resume with the same data",
+			l.name(), l.position.Offset-skip+skipped, l.position.Offset)
 	}
 	return nil
 }
+
+// maxWindow bounds the memory of a zstd file, which states how much it needs.
+const maxWindow = 256 << 20
 
 // next returns the next line without its line feed; the slice has padding bytes
 // of capacity behind it and is valid until the next call. It returns io.EOF
@@ -201,8 +240,12 @@ func (l *lines) advance() bool {
 
 // close closes the file that is open.
 func (l *lines) close() {
+	if l.unzip != nil {
+		l.unzip.Close()
+	}
 	if l.file != nil {
 		l.file.Close()
 	}
+	l.unzip = nil
 	l.file, l.opened = nil, false
 }

@@ -11,6 +11,7 @@ import (
 // qid entries are read over.
 type LibSVM struct {
 	Labels Labels
+	Bits   int // of the keys, which are then hashes of the indices; 0 keeps the indices
 
 	padded []byte
 }
@@ -94,6 +95,13 @@ func (p *LibSVM) Parse(rows *Rows, text []byte) error {
 		last = key
 		rows.Keys = append(rows.Keys, key)
 		rows.Value = append(rows.Value, value)
+	}
+	if p.Bits > 0 {
+		first := rows.Start[len(rows.Start)-1]
+		for k, key := range rows.Keys[first:] {
+			rows.Keys[first+k] = shorten(key, p.Bits)
+		}
+		ordered = false
 	}
 	if !ordered {
 		if rows.merge(); !rows.finite() {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Config struct {
 	OnMalformed func(error)
 	Start       Position // where to begin
 	Index       *Index   // of the features; grows unless Frozen
+	Names       *Names   // gets the texts of new features if the parser gives them; nil keeps none
 	// Frozen leaves the index as it is: unknown features become the column
 	// Index.Len() of their batch.
 	Frozen bool
@@ -91,6 +93,7 @@ func Open(ctx context.Context, cfg Config) *Reader {
 		free:   make(chan *Batch, inFlight),
 		resume: make(chan struct{}, 1),
 	}
+	_, r.lines.wantHeader = cfg.Parser.(Headed)
 	for range inFlight {
 		r.free <- &Batch{}
 	}
@@ -161,7 +164,7 @@ func (r *Reader) resolve(b *Batch) {
 	if r.cfg.Frozen {
 		unseen = r.cfg.Index.Len()
 	}
-	b.Unknown = b.rows.Slots(&b.Batch, r.cfg.Index, !r.cfg.Frozen, unseen)
+	b.Unknown = b.rows.Slots(&b.Batch, r.cfg.Index, r.cfg.Names, !r.cfg.Frozen, unseen)
 }
 
 // fill parses rows until the batch is full; false if no more will come.
@@ -178,15 +181,9 @@ func (r *Reader) fill(ctx context.Context, b *Batch) (more bool) {
 			b.End = r.lines.position
 			return false
 		}
-		if err == nil {
-			if headed, ok := r.cfg.Parser.(Headed); ok && !r.lines.position.Header {
-				if err = headed.Header(text); err != nil {
-					err = r.at(err)
-				}
-				r.lines.position.Header = true
-				if err == nil {
-					continue
-				}
+		if err == nil && r.lines.wantHeader && !r.lines.position.Header {
+			if err = r.header(text); err == nil {
+				continue
 			}
 		}
 		if err != nil {
@@ -214,18 +211,34 @@ func (r *Reader) fill(ctx context.Context, b *Batch) (more bool) {
 	return true
 }
 
+// header hands the header line to the parser.
+func (r *Reader) header(text []byte) error {
+	r.lines.position.Header = true
+	if err := r.cfg.Parser.(Headed).Header(text); err != nil {
+		return r.at(err)
+	}
+	return nil
+}
+
 // row returns the text of the next row.
 func (r *Reader) row(ctx context.Context) ([]byte, error) {
 	text, err := r.lines.next(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if len(r.lines.header) > 0 { // reading begins behind the header
+		err := r.header(r.lines.header)
+		r.lines.header = r.lines.header[:0]
+		if err != nil {
+			return nil, err
+		}
+	}
 	long, ok := r.cfg.Parser.(MultiLine)
 	if !ok || !long.Open(text) {
 		return text, nil
 	}
 	r.spill = append(r.spill[:0], text...)
-	for {
+	for count := 2; ; count++ {
 		text, err := r.lines.next(ctx)
 		if err == io.EOF {
 			return r.spill, nil // the parser complains about the open quote
@@ -234,14 +247,21 @@ func (r *Reader) row(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		r.spill = append(append(r.spill, '\n'), text...)
-		if len(r.spill) > MaxRow {
-			return nil, r.at(fmt.Errorf("a row of more than %d bytes: is a quote not closed?", MaxRow))
+		if len(r.spill) > maxSpill || count > maxLines {
+			return nil, r.at(fmt.Errorf("a row of more than %d bytes or %d lines: is a quote not closed?", maxSpill, maxLines))
 		}
-		if !long.Open(r.spill) {
+		if bytes.IndexByte(text, '"') >= 0 && !long.Open(r.spill) {
 			return r.spill, nil
 		}
 	}
 }
+
+// Limits of rows of several lines, which are looked through again for every line
+// with a quote.
+const (
+	maxSpill = 1 << 20
+	maxLines = 1000
+)
 
 // at puts the place of the present line before a complaint.
 func (r *Reader) at(err error) error {

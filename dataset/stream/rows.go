@@ -19,6 +19,12 @@ type Rows struct {
 	// Ones says that every value is 1, Plain that every weight is 1 and every offset 0.
 	Ones, Plain bool
 
+	// named says that the parser gives the text of every entry: text holds them
+	// one after the other, ends where each ends.
+	named bool
+	text  []byte
+	ends  []int
+
 	stamps [stampCount]uint32 // last row that had a key with these bits
 	stamp  uint32
 }
@@ -32,6 +38,7 @@ func (r *Rows) Reset() {
 	r.Start = append(r.Start[:0], 0)
 	r.Keys, r.Value = r.Keys[:0], r.Value[:0]
 	r.Target, r.Weight, r.Offset = r.Target[:0], r.Weight[:0], r.Offset[:0]
+	r.text, r.ends = r.text[:0], r.ends[:0]
 	r.Ones, r.Plain = true, true
 }
 
@@ -53,11 +60,24 @@ func (r *Rows) end(target, weight, offset float64) {
 func (r *Rows) undo() {
 	n := r.Start[len(r.Start)-1]
 	r.Keys, r.Value = r.Keys[:n], r.Value[:n]
+	if r.named {
+		r.ends = r.ends[:n]
+		r.text = r.text[:r.textEnd()]
+	}
+}
+
+// textEnd returns where the text of the last entry ends.
+func (r *Rows) textEnd() int {
+	if len(r.ends) == 0 {
+		return 0
+	}
+	return r.ends[len(r.ends)-1]
 }
 
 // entry appends a feature whose key the open row may have already, in which case
-// the values add up. Entries of zero are left out.
-func (r *Rows) entry(key uint64, value float64) {
+// the values add up. Entries of zero are left out. It returns whether there is a
+// new entry, whose text is to be given by name where rows are named.
+func (r *Rows) entry(key uint64, value float64) bool {
 	slot := &r.stamps[key%stampCount]
 	if *slot == r.stamp && r.stamp != 0 {
 		// Perhaps the same key: rare enough to look through the row.
@@ -65,20 +85,25 @@ func (r *Rows) entry(key uint64, value float64) {
 			if r.Keys[k] == key {
 				r.Value[k] += value
 				r.Ones = false
-				return
+				return false
 			}
 		}
 	}
 	*slot = r.stamp
 	if value != 1 {
 		if value == 0 {
-			return
+			return false
 		}
 		r.Ones = false
 	}
 	r.Keys = append(r.Keys, key)
 	r.Value = append(r.Value, value)
+	return true
 }
+
+// name ends the text of the entry that entry has just made: what has been appended
+// to text since the one before.
+func (r *Rows) name() { r.ends = append(r.ends, len(r.text)) }
 
 // begin opens a row for entry.
 func (r *Rows) begin() {
@@ -127,7 +152,8 @@ var errNotFinite = errors.New("the values of one feature add up to infinity: cor
 // slots of the index. Entries of unknown features go to the column unseen if the
 // index is not to grow; their number is returned. Columns of a row are distinct
 // but not sorted, other than the unseen one, which may occur several times.
-func (r *Rows) Slots(dst *credence.Batch, index *Index, grow bool, unseen int) (unknown int) {
+// names, if not nil, gets the texts of new features.
+func (r *Rows) Slots(dst *credence.Batch, index *Index, names *Names, grow bool, unseen int) (unknown int) {
 	n := r.Len()
 	s := &dst.Sparse
 	s.Rows = n
@@ -141,6 +167,18 @@ func (r *Rows) Slots(dst *credence.Batch, index *Index, grow bool, unseen int) (
 			s.Index[k] = int32(index.Add(key))
 		}
 		s.Cols = index.Len()
+		if names != nil && r.named {
+			for k, slot := range s.Index {
+				if int(slot) != names.Len() {
+					continue
+				}
+				first := 0
+				if k > 0 {
+					first = r.ends[k-1]
+				}
+				names.append(r.text[first:r.ends[k]])
+			}
+		}
 	} else {
 		for k, key := range r.Keys {
 			slot := index.Find(key)

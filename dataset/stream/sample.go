@@ -1,0 +1,75 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"io"
+)
+
+// SampleRows is the number of rows from which the types of columns are inferred.
+const SampleRows = 10000
+
+// Sample is the beginning of a table.
+type Sample struct {
+	Columns []string
+	// Numbers are the columns whose values in the sample are all numbers or
+	// missing, and not all missing.
+	Numbers []string
+	// Replay is standard input with what the sample has taken put back in front;
+	// nil where the sample did not read it.
+	Replay io.Reader
+}
+
+// ReadSample reads the header and up to SampleRows rows of the first file. Rows
+// that are malformed are left for the reader to complain about.
+func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format Format) (*Sample, error) {
+	sample := &Sample{}
+	l := lines{paths: paths[:1]}
+	if paths[0] == "-" {
+		var taken bytes.Buffer
+		l.stdin = io.TeeReader(stdin, &taken)
+		sample.Replay = io.MultiReader(&taken, stdin)
+	}
+	r := Reader{cfg: Config{Parser: newTable(&Plan{Format: format}, Labels{Optional: true}, false)}, lines: l}
+	defer r.lines.close()
+	table := r.cfg.Parser.(*table)
+	header, err := r.row(ctx)
+	if err == io.EOF {
+		return sample, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := table.split(bytes.TrimPrefix(header, []byte("\xef\xbb\xbf"))); err != nil {
+		return nil, r.at(err)
+	}
+	for _, field := range table.fields {
+		sample.Columns = append(sample.Columns, string(field))
+	}
+	values := make([]int, len(sample.Columns))
+	text := make([]bool, len(sample.Columns))
+	for range SampleRows {
+		row, err := r.row(ctx)
+		if err != nil {
+			break
+		}
+		if table.split(row) != nil || len(table.fields) != len(values) {
+			continue
+		}
+		for k, field := range table.fields {
+			if len(field) == 0 || text[k] {
+				continue
+			}
+			if _, ok := number(field); !ok {
+				text[k] = true
+			}
+			values[k]++
+		}
+	}
+	for k, name := range sample.Columns {
+		if values[k] > 0 && !text[k] {
+			sample.Numbers = append(sample.Numbers, name)
+		}
+	}
+	return sample, nil
+}
