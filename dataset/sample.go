@@ -144,8 +144,7 @@ func (t *Table) sampleCSV(ctx context.Context) error {
 		for rows < sampleRows {
 			err = parser.Records(block, func(line int, fields [][]byte) error {
 				if len(fields) != len(order) {
-					// Load words the error with its line; the sample ends here.
-					return errSampled
+					return text.Ragged(in.name, line, len(fields), len(order), rows == 0)
 				}
 				for i, field := range fields {
 					counts[order[i]].add(field, missing)

@@ -250,12 +250,19 @@ func (b *Block) growValues(length, position int) {
 
 // ragged refuses the row at the given line, which has count fields.
 func (c *CSV) ragged(b *Block, line, count int) {
-	want := len(b.Layout.Fields)
+	if b.Err == nil {
+		b.Err = Ragged(b.Layout.File, line, count, len(b.Layout.Fields), b.Rows == 0 && b.Line <= 2)
+	}
+}
+
+// Ragged returns the error of a row with count fields below a header of want;
+// first says that it is the first row.
+func Ragged(file string, line, count, want int, first bool) error {
 	remedy := "correct the row, or quote the fields that hold a delimiter"
-	if count == want+1 && b.Rows == 0 && b.Line <= 2 {
+	if count == want+1 && first {
 		remedy = "if every row begins with a row name, name that column in the header"
 	}
-	b.fail(line, "", fmt.Sprintf("the row has %s, the header %d: %s", plural(count, "field"), want, remedy))
+	return &Error{File: file, Line: line, What: fmt.Sprintf("the row has %s, the header %d: %s", plural(count, "field"), want, remedy)}
 }
 
 func plural(count int, noun string) string {

@@ -1,0 +1,177 @@
+package dataset
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+func TestKindsAreInferred(t *testing.T) {
+	many := func(count int, texts ...string) (values []string) {
+		for i := range count {
+			values = append(values, texts[i%len(texts)])
+		}
+		return values
+	}
+	for name, c := range map[string]struct {
+		values []string
+		want   credence.Kind
+		note   string
+	}{
+		"numbers":              {[]string{"1", "-2.5", "NA", "1e5", ""}, credence.Numeric, ""},
+		"zero and one":         {[]string{"0", "1", "1"}, credence.Numeric, ""},
+		"true and false":       {[]string{"True", "FALSE", "true", "NULL"}, credence.Boolean, ""},
+		"only yes":             {[]string{"yes", "Yes"}, credence.Boolean, ""},
+		"t and f":              {[]string{"t", "F", "f"}, credence.Boolean, ""},
+		"only t":               {[]string{"t", "t"}, credence.Category, ""},
+		"t and n":              {[]string{"t", "n"}, credence.Category, ""},
+		"two pairs":            {[]string{"true", "no"}, credence.Category, ""},
+		"yes and 1":            {[]string{"yes", "1", "no"}, credence.Category, "1 of 3 values are numbers"},
+		"texts":                {[]string{"a", "b"}, credence.Category, ""},
+		"nothing":              {[]string{"", "NA"}, credence.Numeric, "no value"},
+		"numbers and a text":   {append(many(9, "1"), "n/a"), credence.Numeric, `is a number in 9 of 10 values, else for example "n/a"`},
+		"half of one text":     {many(10, "1", "unknown"), credence.Numeric, `else for example "unknown"`},
+		"a quarter of texts":   {append(many(6, "1"), "a", "b"), credence.Category, "6 of 8 values are numbers"},
+		"inf counts as number": {[]string{"1", "inf"}, credence.Numeric, ""},
+		"hexadecimal":          {[]string{"0x10", "1a"}, credence.Category, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, "t.csv", "id,c\n7,"+strings.Join(c.values, "\n7,")+"\n")
+			_, table, err := load(t, Options{}, []string{"id"}, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := table.Schema().Columns[1].Kind; got != c.want {
+				t.Errorf("kind is %s, want %s", got, c.want)
+			}
+			note := ""
+			for _, n := range table.Notes() {
+				note += n.Column + " " + n.Text
+			}
+			if (c.note == "") != (note == "") || !strings.Contains(note, c.note) {
+				t.Errorf("note is %q, want %q", note, c.note)
+			}
+		})
+	}
+}
+
+func TestTypesOverride(t *testing.T) {
+	types, err := ParseTypes(`age=category, flag=boolean,zip=text,"a ""b"",c"=number`)
+	want := map[string]credence.Kind{"age": credence.Category, "flag": credence.Boolean, "zip": credence.Category, `a "b",c`: credence.Numeric}
+	if err != nil || !reflect.DeepEqual(types, want) {
+		t.Fatalf("types are %v, %v", types, err)
+	}
+	path := write(t, "t.csv", "age,flag,zip,\"a \"\"b\"\",c\"\n10,1,007,x\n9,0,7,2\n")
+	source, _, err := load(t, Options{Types: types, MissingTokens: []string{"x"}}, nil, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := source.Schema().Columns
+	if !reflect.DeepEqual(columns[0].Levels, []string{"9", "10"}) { // by value
+		t.Errorf("levels are %q", columns[0].Levels)
+	}
+	if !reflect.DeepEqual(columns[2].Levels, []string{"007", "7"}) { // of equal value, by bytes
+		t.Errorf("levels are %q", columns[2].Levels)
+	}
+	if got := rowsOf(t, source, 10); !sameRows(got, [][]float64{{1, 1, 0, nan}, {0, 0, 1, 2}}) {
+		t.Errorf("rows are %v", got)
+	}
+	for text, want := range map[string]string{
+		"age":             `dataset: "age" is not name=type`,
+		"age=float":       `dataset: column "age" cannot be of type "float": use number, boolean, category or text`,
+		"a=text,a=number": `dataset: column "a" has two types`,
+		`"a=text`:         `lack a closing quote`,
+		"=text":           `is not name=type`,
+	} {
+		if _, err := ParseTypes(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v", text, err)
+		}
+	}
+	if _, _, err := load(t, Options{Types: map[string]credence.Kind{"agee": 0}}, nil, path); err == nil ||
+		!strings.Contains(err.Error(), `--types names the column "agee"`) || !strings.Contains(err.Error(), "its columns are age, flag") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestMessages reads files that cannot be read: one line each, with the place
+// and what to do.
+func TestMessages(t *testing.T) {
+	long := strings.Repeat("x", 1_000_000)
+	for name, c := range map[string]struct {
+		file, content string
+		options       Options
+		columns       []string
+		want          string
+	}{
+		"not a number":     {file: "train.csv", content: "age,b\n1,2\n2,3\n3,4\n4,1\nn/a,5\n", want: `train.csv:6: column "age": "n/a" is not a number; declare it with --missing n/a`},
+		"number too late":  {file: "t.csv", content: "a\n" + strings.Repeat("1\n", sampleRows) + "x1\n", want: `t.csv:10002: column "a": "x1" is not a number`},
+		"not a boolean":    {file: "t.csv", content: "a\nyes\n" + strings.Repeat("no\n", sampleRows) + "maybe\n", want: `t.csv:10003: column "a": "maybe" is not a boolean (true/false, yes/no, t/f, 1/0); declare it with --missing maybe`},
+		"infinite":         {file: "t.csv", content: "a\n1\n-inf\n", want: `t.csv:3: column "a": "-inf" is not a finite number`},
+		"ragged":           {file: "r.csv", content: "a,b\n1,2\n1,2,3\n", want: "r.csv:3: the row has 3 fields, the header 2"},
+		"ragged below":     {file: "r.csv", content: "a,b\n" + strings.Repeat("1,2\n", 70_000) + "1\n", want: "r.csv:70002: the row has 1 field, the header 2"},
+		"row names":        {file: "r.csv", content: "a,b\nr1,1,2\nr2,3,4\n", want: "r.csv:2: the row has 3 fields, the header 2: if every row begins with a row name, name that column in the header"},
+		"empty":            {file: "e.csv", content: "", want: "e.csv: the file is empty: was it written completely?"},
+		"only blank lines": {file: "e.csv", content: "\n\n", want: "e.csv: the file holds no header and no rows"},
+		"header only":      {file: "h.csv", content: "a,b\n", want: "h.csv: there is no row below the header"},
+		"no header":        {file: "n.csv", content: "1.5,2\n3,4\n", want: "n.csv:1: the first line holds numbers, not column names: put a header line in front"},
+		"empty name":       {file: "n.csv", content: ",a\n1,2\n", want: "n.csv:1: column 1 has no name: name it in the header (row numbers of pandas or R"},
+		"twice the name":   {file: "n.csv", content: "a,b,a\n1,2,3\n", want: `n.csv:1: columns 1 and 3 are both named "a": rename one`},
+		"wrong delimiter":  {file: "d.csv", content: "a;b;c\n1;2;3\n", options: Options{Delimiter: ','}, want: `d.csv:1: the header is a single column "a;b;c": the delimiter is probably a semicolon: use --delimiter ';'`},
+		"NUL":              {file: "b.csv", content: "a,b\n1,2\n\x00\x01", want: "b.csv:3: holds a NUL byte, so it is not text"},
+		"late NUL":         {file: "b.csv", content: "a,b\n" + strings.Repeat("x,2\n", 50_000) + "\x00,2\n", want: `b.csv:50002: column "a": "\x00" holds a NUL byte`},
+		"UTF-16":           {file: "u.csv", content: "\xff\xfea\x00", want: "u.csv: is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"},
+		"Latin 1":          {file: "l.csv", content: "a,b\ncaf\xe9,2\n", want: `l.csv:2: column "a": "caf\xe9" is not UTF-8: convert the file with iconv -f LATIN1 -t UTF-8`},
+		"Latin 1 header":   {file: "l.csv", content: "caf\xe9,b\n1,2\n", want: `l.csv:1: the name of column 1, "caf\xe9", is not UTF-8`},
+		"long field":       {file: "f.csv", content: "a,b\n1," + long + "\n", want: `f.csv:2: column "b": a value of 1000000 bytes is too long for a category (at most 65536): leave the column out`},
+		"long number":      {file: "f.csv", content: "a,b\n" + strings.Repeat("1,2\n", 9) + "1," + long + "\n", want: `f.csv:11: column "b": "xxxxx`},
+		"open quote":       {file: "q.csv", content: "a,b\n1,2\n3,\"x\n4,5\n", want: "q.csv:3: a field opens with a double quote that is never closed"},
+		"spreadsheet":      {file: "s.xlsx", content: "PK", want: "s.xlsx: spreadsheets are not read: export the sheet as CSV"},
+		"Arrow":            {file: "s.arrow", content: "ARROW1", want: "s.arrow: Arrow files are not read: write Parquet or CSV"},
+		"no Parquet":       {file: "s.parquet", content: "a,b\n", want: "s.parquet: is not a Parquet file (it does not begin with PAR1)"},
+		"cut Parquet":      {file: "s.parquet", content: "PAR1abc", want: "s.parquet: the Parquet file is damaged or cut off"},
+		"format":           {file: "s.csv", content: "a", options: Options{Format: "xml"}, want: `dataset: there is no format "xml": use csv, tsv, libsvm or parquet`},
+		"Vowpal Wabbit":    {file: "v.txt", content: "1 |f a:1 b:2\n-1 |f c:2\n", want: "v.txt:1: looks like Vowpal Wabbit text"},
+		"no such column":   {file: "c.csv", content: "a,b\n1,2\n", columns: []string{"c"}, want: `dataset: the column "c" is not in `},
+		"many levels":      {file: "m.csv", content: "a,b\nx,1\ny,1\nz,1\n", options: Options{MaxLevels: 2}, want: `m.csv:4: column "a": the category has more than 2 levels: leave the column out`},
+		"libsvm":           {file: "a.svm", content: "1 1:1\n-1 3:1 2:1\n", want: `a.svm:2: "2:1" follows index 3: sort the entries of the row by index`},
+		"no gzip":          {file: "g.csv.gz", content: "\x1f\x8bxxxx", want: "g.csv.gz: begins like gzip but is not"},
+		"no zstd":          {file: "z.csv.zst", content: "\x28\xb5\x2f\xfdxxxxxxxxxx", want: "z.csv.zst: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, c.file, c.content)
+			_, _, err := load(t, c.options, c.columns, path)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.ReplaceAll(err.Error(), strings.TrimSuffix(path, c.file), "")
+			if !strings.Contains(got, c.want) {
+				t.Errorf("error is %s\nwant %s", got, c.want)
+			}
+			if strings.Contains(got, "\n") || len(got) > 400 {
+				t.Errorf("message is no line: %s", got)
+			}
+			// The first fault is the same at any number of threads.
+			for _, threads := range []int{1, 4} {
+				c.options.Threads = threads
+				if _, _, again := load(t, c.options, c.columns, path); fmt.Sprint(again) != err.Error() {
+					t.Errorf("with %d threads: %v", threads, again)
+				}
+			}
+		})
+	}
+}
+
+// TestUnusedColumnsAreNotRead leaves out what cannot be read.
+func TestUnusedColumnsAreNotRead(t *testing.T) {
+	path := write(t, "t.csv", "a,b,c\n1,\"caf\xe9\",n/a\n2,\""+strings.Repeat("x\n", 100_000)+"\",4\n")
+	source, _, err := load(t, Options{}, []string{"a"}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rowsOf(t, source, 1); !sameRows(got, [][]float64{{1}, {2}}) {
+		t.Errorf("rows are %v", got)
+	}
+}
