@@ -90,8 +90,8 @@ func (l Bernoulli) Derivatives(y, f float64) (value, first, second float64) {
 	}
 	switch l.Link {
 	case Probit:
-		r, slope := special.InverseMills(c * f)
-		return special.LogNormalCDF(c * f), c * r, -slope
+		value, r, slope := special.LogNormalCDFDerivatives(c * f)
+		return value, c * r, -slope
 	case Cloglog:
 		if y == 0 {
 			mu := math.Exp(f)

@@ -42,12 +42,12 @@ func (l Bernoulli) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVaria
 		s := 1 + variance
 		root := math.Sqrt(s)
 		z := c * mean / root
-		r, _ := special.InverseMills(z)
+		logZ, r, _ := special.LogNormalCDFDerivatives(z)
 		dVariance = -z * r / (2 * s)
 		if r == 0 { // z·0 at infinity
 			dVariance = 0
 		}
-		return special.LogNormalCDF(z), c * r / root, dVariance
+		return logZ, c * r / root, dVariance
 	case Cloglog:
 		return tiltedMoments(l, y, mean, variance)
 	}

@@ -77,7 +77,7 @@ func (l Binomial) Variance(f float64) float64 {
 // Derivatives returns log p(y|f), y σ(−f) − (n−y) σ(f) and −n σ(f) σ(−f).
 func (l Binomial) Derivatives(y, f float64) (value, first, second float64) {
 	n := l.trials()
-	p, q := special.Sigmoid(f), special.Sigmoid(-f)
+	p, q := sigmoids(f)
 	return l.LogDensity(y, f), y*q - (n-y)*p, -n * p * q
 }
 
@@ -146,7 +146,27 @@ func expectedBinomial(y, n, mean, variance float64) (value, dMean, dVariance flo
 
 // TiltedMoments is by quadrature.
 func (l Binomial) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
-	return tiltedMoments(l, y, mean, variance)
+	n := l.trials()
+	if y <= 0 || y >= n || variance <= 0 {
+		return tiltedMoments(l, y, mean, variance)
+	}
+	// Derivatives with what depends on y alone taken out of the loop.
+	peak, logit := logChooseAtMode(y, n), math.Log(y/(n-y))
+	w, complement := y/n, (n-y)/n
+	return quad.Tilted(func(f float64) (value, first, second float64) {
+		p, q := sigmoids(f)
+		return peak - n*special.BernoulliDivergence(w, complement, f-logit), y*q - (n-y)*p, -n * p * q
+	}, mean, variance)
+}
+
+// sigmoids are σ(f) and σ(−f), from one exponential.
+func sigmoids(f float64) (p, q float64) {
+	e := math.Exp(-math.Abs(f))
+	small, large := e/(1+e), 1/(1+e)
+	if f > 0 {
+		return large, small
+	}
+	return small, large
 }
 
 // PredictiveMean returns n E σ(f).
@@ -178,7 +198,7 @@ func (l Binomial) PredictiveLogDensity(y, mean, variance float64) float64 {
 	if math.IsInf(l.LogDensity(y, 0), -1) {
 		return math.Inf(-1)
 	}
-	logZ, _, _ := tiltedMoments(l, y, mean, variance)
+	logZ, _, _ := l.TiltedMoments(y, mean, variance)
 	return logZ
 }
 

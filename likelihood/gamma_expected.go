@@ -18,7 +18,17 @@ func (l Gamma) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVar
 
 // TiltedMoments is by quadrature.
 func (l Gamma) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
-	return tiltedMoments(l, y, mean, variance)
+	if variance <= 0 {
+		return tiltedMoments(l, y, mean, variance)
+	}
+	// Derivatives with what depends on y alone taken out of the loop.
+	a, logY := l.shape(), math.Log(y)
+	peak := gammaAtMode(a) - logY
+	return quad.Tilted(func(f float64) (value, first, second float64) {
+		d := logY - f
+		excess := special.ExpRemainder(d) // y/μ − 1 − d
+		return peak - a*excess, a * (excess + d), -a * (1 + excess + d)
+	}, mean, variance)
 }
 
 // PredictiveMean returns exp(mean + variance/2).
@@ -37,7 +47,7 @@ func (l Gamma) PredictiveLogDensity(y, mean, variance float64) float64 {
 	if !(y > 0) || math.IsInf(y, 1) {
 		return math.Inf(-1)
 	}
-	logZ, _, _ := tiltedMoments(l, y, mean, variance)
+	logZ, _, _ := l.TiltedMoments(y, mean, variance)
 	return logZ
 }
 

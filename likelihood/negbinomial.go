@@ -71,7 +71,7 @@ func (l NegativeBinomial) Variance(f float64) float64 {
 func (l NegativeBinomial) Derivatives(y, f float64) (value, first, second float64) {
 	r := l.size()
 	t := f - math.Log(r)
-	p, q := special.Sigmoid(t), special.Sigmoid(-t)
+	p, q := sigmoids(t)
 	return l.LogDensity(y, f), y*q - r*p, -(y + r) * p * q
 }
 

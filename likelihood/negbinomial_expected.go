@@ -20,7 +20,17 @@ func (l NegativeBinomial) ExpectedLogDensity(y, mean, variance float64) (value, 
 
 // TiltedMoments is by quadrature.
 func (l NegativeBinomial) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
-	return tiltedMoments(l, y, mean, variance)
+	if y == 0 || variance <= 0 {
+		return tiltedMoments(l, y, mean, variance)
+	}
+	// Derivatives with what depends on y alone taken out of the loop.
+	r := l.size()
+	n, logR, logY := y+r, math.Log(r), math.Log(y)
+	peak, w, complement := negbinomialAtMode(y, r), r/n, y/n
+	return quad.Tilted(func(f float64) (value, first, second float64) {
+		p, q := sigmoids(f - logR)
+		return peak - n*special.BernoulliDivergence(w, complement, logY-f), y*q - r*p, -n * p * q
+	}, mean, variance)
 }
 
 // PredictiveMean returns exp(mean + variance/2).
@@ -39,7 +49,7 @@ func (l NegativeBinomial) PredictiveLogDensity(y, mean, variance float64) float6
 	if !isCount(y) {
 		return math.Inf(-1)
 	}
-	logZ, _, _ := tiltedMoments(l, y, mean, variance)
+	logZ, _, _ := l.TiltedMoments(y, mean, variance)
 	return logZ
 }
 

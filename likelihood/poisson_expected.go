@@ -30,7 +30,16 @@ func (l Poisson) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dV
 
 // TiltedMoments is by quadrature.
 func (l Poisson) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
-	return tiltedMoments(l, y, mean, variance)
+	if l.Link == Softplus || y == 0 || variance <= 0 {
+		return tiltedMoments(l, y, mean, variance)
+	}
+	// Derivatives with what depends on y alone taken out of the loop.
+	peak, logY := poissonAtMode(y), math.Log(y)
+	return quad.Tilted(func(f float64) (value, first, second float64) {
+		d := f - logY
+		excess := special.ExpRemainder(d) // μ/y − 1 − d
+		return peak - y*excess, -y * (excess + d), -y * (1 + excess + d)
+	}, mean, variance)
 }
 
 // PredictiveMean returns exp(mean + variance/2) for Log, E log(1+eᶠ) for Softplus.
@@ -57,7 +66,7 @@ func (l Poisson) PredictiveLogDensity(y, mean, variance float64) float64 {
 	if !isCount(y) {
 		return math.Inf(-1)
 	}
-	logZ, _, _ := tiltedMoments(l, y, mean, variance)
+	logZ, _, _ := l.TiltedMoments(y, mean, variance)
 	return logZ
 }
 

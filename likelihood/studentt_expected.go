@@ -51,10 +51,17 @@ func (l StudentT) wide(variance float64) bool {
 
 // ExpectedLogDensity is by quadrature, in f or in the scale.
 func (l StudentT) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
-	if l.wide(variance) {
-		return expectedLogDensity(l, y, mean, variance)
-	}
 	nu, width := l.df(), l.width()
+	if l.wide(variance) {
+		// Derivatives with what depends on the parameters alone left out.
+		logarithm, first, second := quad.Normal(func(f float64) (float64, float64, float64) {
+			u := (y - f) / width
+			k := 1 / (1 + u*u)
+			return math.Log1p(u * u), u * k, (1 - u*u) * k * k
+		}, mean, variance)
+		return logStudentPeak(nu, width) - (nu+1)/2*logarithm,
+			(nu + 1) / width * first, -(nu + 1) / (2 * width * width) * second
+	}
 	d := (y - mean) / width
 	expectation, dAlpha, dBeta, _ := studentExpectations(d*d, variance/(width*width))
 	value = logStudentPeak(nu, width) - (nu+1)/2*expectation

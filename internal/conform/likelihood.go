@@ -28,6 +28,9 @@ type LikelihoodCase struct {
 	// Resolution is the step of the brute-force sums over f; 0 means 0.05,
 	// which suits densities that are analytic within 2 of the real axis.
 	Resolution float64
+	// Quick checks predictions under a few distributions of f only and draws
+	// little, for families whose CDF is itself an integral.
+	Quick bool
 	// Loose multiplies the tolerance of everything that involves a CDF; 0 means 1.
 	Loose float64
 }
@@ -46,7 +49,7 @@ func Likelihood(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 	t.Run("Moments", func(t *testing.T) { likelihoodMoments(t, lik) })
 	t.Run("CDF", func(t *testing.T) { likelihoodCDF(t, lik, c) })
 	t.Run("Quantile", func(t *testing.T) { likelihoodQuantile(t, lik, c) })
-	t.Run("Sample", func(t *testing.T) { likelihoodSample(t, lik) })
+	t.Run("Sample", func(t *testing.T) { likelihoodSample(t, lik, c) })
 	t.Run("Expected", func(t *testing.T) { likelihoodExpected(t, lik, c) })
 	t.Run("Tilted", func(t *testing.T) { likelihoodTilted(t, lik, c) })
 	t.Run("Predictive", func(t *testing.T) { likelihoodPredictive(t, lik, c) })
@@ -228,9 +231,13 @@ func likelihoodQuantile(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 }
 
 // likelihoodSample compares the mean and five points of the distribution function of
-// 20,000 draws with those stated, to five standard errors.
-func likelihoodSample(t *testing.T, lik FullLikelihood) {
-	const draws = 20000
+// 20,000 draws (200 in a quick case) with those stated, to five standard errors.
+func likelihoodSample(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+	draws := 20000
+	if c.Quick {
+		draws = 200
+	}
+	n := float64(draws)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, f := range append([]float64{6}, latents...) {
 		y := make([]float64, draws)
@@ -240,7 +247,7 @@ func likelihoodSample(t *testing.T, lik FullLikelihood) {
 			sum += y[i]
 		}
 		if v := lik.Variance(f); v < math.Inf(1) {
-			if d := sum/draws - lik.Mean(f); math.Abs(d) > 5*math.Sqrt(v/draws) && math.Abs(d) > 1.0/draws {
+			if d := sum/n - lik.Mean(f); math.Abs(d) > 5*math.Sqrt(v/n) && math.Abs(d) > 1/n {
 				t.Errorf("f=%g: mean of the draws is off by %g", f, d)
 			}
 		}
@@ -254,7 +261,7 @@ func likelihoodSample(t *testing.T, lik FullLikelihood) {
 			}
 			want := lik.CDF(q, f)
 			// One draw more than five standard errors, for probabilities next to 1.
-			if d := float64(below)/draws - want; math.Abs(d) > 5*math.Sqrt(want*(1-want)/draws)+1.0/draws {
+			if d := float64(below)/n - want; math.Abs(d) > 5*math.Sqrt(want*(1-want)/n)+1/n {
 				t.Errorf("f=%g: %d of %d draws are at most %g, want a share of %g", f, below, draws, q, want)
 			}
 		}

@@ -5,12 +5,12 @@ import "math"
 const (
 	// settled is the relative difference of two successive trapezium sums at
 	// which the second is accepted. Its own error is that to a power between
-	// 1.7 and 2 for analytic integrands.
-	settled = 1e-9
+	// 1.7 and 2 for analytic integrands: below 1e-12.
+	settled = 1e-8
 	// halvings bounds the work for integrands that never settle.
 	halvings = 10
 	// negligible is the share of a sum below which a term is left out.
-	negligible = 1e-18
+	negligible = 1e-17
 )
 
 // firstStep is the coarsest step in standard deviations: 0.9, at which an

@@ -10,7 +10,7 @@ import (
 // and Line accept the second.
 const stepSettled = 1e-8
 
-// Line returns ∫ g for a g that is negligible (below 1e-18 of the sum) beyond
+// Line returns ∫ g for a g that is negligible (below 1e-17 of the sum) beyond
 // its single bump, by the trapezium rule about centre, outward until terms no
 // longer count and with the step, at first width, halved until two sums differ
 // by less than 1e-8 of the sum or absolutely.

@@ -54,33 +54,46 @@ func LogNormalCDF(z float64) float64 {
 // the first derivative and minus the second derivative of log Φ(z). The second
 // lies in (0, 1); z + r is never formed by subtraction in the lower tail.
 func InverseMills(z float64) (r, slope float64) {
-	if z < -4 {
-		if math.IsInf(z, -1) {
-			return math.Inf(1), 1
-		}
-		r, excess := millsTail(-z)
-		return r, r * excess
-	}
-	r = NormalDensity(z) / NormalCDF(z)
-	if r == 0 {
-		return 0, 0 // z·0 at z = +Inf
-	}
-	return r, r * (z + r)
+	_, r, slope = LogNormalCDFDerivatives(z)
+	return r, slope
 }
 
-// millsTail returns φ(x)/Φ(−x) and the same minus x, for x ≥ 4, by Laplace's
+// LogNormalCDFDerivatives returns log Φ(z) and the results of InverseMills, for
+// the price of one.
+func LogNormalCDFDerivatives(z float64) (value, r, slope float64) {
+	if z < -5 {
+		if math.IsInf(z, -1) {
+			return z, math.Inf(1), 1
+		}
+		r, excess := millsTail(-z)
+		return -z*z/2 - LogSqrt2Pi - math.Log(r), r, r * excess
+	}
+	var cdf float64
+	if z > 0 {
+		tail := math.Erfc(z/math.Sqrt2) / 2
+		value, cdf = math.Log1p(-tail), 1-tail
+	} else {
+		cdf = math.Erfc(-z/math.Sqrt2) / 2
+		value = math.Log(cdf)
+	}
+	r = NormalDensity(z) / cdf
+	if r == 0 {
+		return value, 0, 0 // z·0 at z = +Inf
+	}
+	return value, r, r * (z + r)
+}
+
+// millsTail returns φ(x)/Φ(−x) and the same minus x, for x ≥ 5, by Laplace's
 // continued fraction x + 1/(x + 2/(x + 3/(x + …))): the excess over x is the
 // fraction's tail, so nothing cancels and no exponential is needed. The depths
 // leave r exact to rounding; a test compares them with depth 2000.
 func millsTail(x float64) (r, excess float64) {
-	depth := 36
+	depth := 26
 	switch {
 	case x > 16:
 		depth = 10
 	case x > 8:
 		depth = 16
-	case x > 5:
-		depth = 26
 	}
 	t := x
 	for k := depth; k >= 2; k-- {

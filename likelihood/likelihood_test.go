@@ -1,0 +1,394 @@
+package likelihood_test
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// TestQuadratureConformance: a user's family behind Quadrature passes the suite
+// of the built-in ones, as does a built-in one stripped of all it knows.
+func TestQuadratureConformance(t *testing.T) {
+	signed := []float64{-6, -0.4, 0, 1.1, 25}
+	t.Run("logistic noise", func(t *testing.T) {
+		conform.Likelihood(t, likelihood.Quadrature{Likelihood: logisticNoise{scale: 0.5}},
+			conform.LikelihoodCase{Targets: signed, Quick: true, Loose: 100})
+	})
+	t.Run("stripped binomial", func(t *testing.T) {
+		conform.Likelihood(t, likelihood.Quadrature{Likelihood: countsOnly{likelihood.Binomial{Trials: 12}}},
+			conform.LikelihoodCase{Targets: []float64{0, 3, 12}, Quick: true, Loose: 100})
+	})
+	t.Run("poisson", func(t *testing.T) {
+		conform.Likelihood(t, likelihood.Quadrature{Likelihood: likelihood.Poisson{}},
+			conform.LikelihoodCase{Targets: []float64{0, 3, 40}, Quick: true, Loose: 100})
+	})
+}
+
+// countsOnly hides everything of a binomial but its derivatives and support.
+type countsOnly struct{ binomial likelihood.Binomial }
+
+func (l countsOnly) LogDensity(y, f float64) float64 { return l.binomial.LogDensity(y, f) }
+func (l countsOnly) Mean(f float64) float64          { return l.binomial.Mean(f) }
+func (l countsOnly) Variance(f float64) float64      { return l.binomial.Variance(f) }
+func (l countsOnly) Discrete() bool                  { return true }
+func (l countsOnly) Support() (float64, float64)     { return l.binomial.Support() }
+func (l countsOnly) CheckTarget(y float64) error     { return l.binomial.CheckTarget(y) }
+func (l countsOnly) Derivatives(y, f float64) (float64, float64, float64) {
+	return l.binomial.Derivatives(y, f)
+}
+
+// TestLargeCounts compares with the textbook formulas in 400-bit arithmetic,
+// where their evaluation in float64 is off by 1e-5 and more.
+func TestLargeCounts(t *testing.T) {
+	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
+	add := func(terms ...*big.Float) float64 {
+		sum := exact(0)
+		for _, term := range terms {
+			sum.Add(sum, term)
+		}
+		v, _ := sum.Float64()
+		return v
+	}
+	negate := func(x *big.Float) *big.Float { return exact(0).Neg(x) }
+	times := func(a float64, x *big.Float) *big.Float { return exact(0).Mul(exact(a), x) }
+	softplus := func(f float64) *big.Float { return bigLog(exact(0).Add(exact(1), bigExp(f))) }
+	check := func(lik likelihood.Differentiable, y, f, want float64) {
+		t.Helper()
+		got, slope, _ := lik.Derivatives(y, f)
+		// Logarithms of the counts round at 4e-15, which moves f along the slope.
+		if math.Abs(got-want) > 1e-12*(1+math.Abs(want))+8e-15*math.Abs(slope) {
+			t.Errorf("%v: log p(%g|%g) = %.15g, want %.15g (off by %.2g)", lik, y, f, got, want, got-want)
+		}
+	}
+	const y, n, r = 2e9, 6e9, 4e9
+	for _, mu := range []float64{1.9e9, 2e9 - 1e4, 2e9, 2.03e9, 1e3, 1e30} {
+		f := math.Log(mu)
+		check(likelihood.Poisson{}, y, f, add(times(y, exact(f)), negate(bigExp(f)), negate(bigLogFactorial(y))))
+	}
+	for _, f := range []float64{-20, -0.7, math.Log(0.5), -0.68, 20} {
+		check(likelihood.Binomial{Trials: n}, y, f, add(bigLogFactorial(n), negate(bigLogFactorial(y)),
+			negate(bigLogFactorial(n-y)), times(y, exact(f)), times(-n, softplus(f))))
+		// Whole size r: C(y+r−1, y) (r/(r+μ))^r (μ/(r+μ))^y, at μ/r = e^g.
+		latent := f + math.Log(r)
+		g := exact(0).Sub(exact(latent), bigLog(exact(r)))
+		ratio := new(big.Float).SetPrec(400)
+		ratio.Mul(bigExp(latent), exact(0).Quo(exact(1), exact(r)))
+		check(likelihood.NegativeBinomial{Size: r}, y, latent, add(bigLogFactorial(y+r-1), negate(bigLogFactorial(y)),
+			negate(bigLogFactorial(r-1)), times(y, g), times(-(y+r), bigLog(ratio.Add(ratio, exact(1))))))
+	}
+	// The oracle's own log factorial, from the product.
+	product := new(big.Float).SetPrec(400).SetInt(new(big.Int).MulRange(1, 3000))
+	if d := add(bigLogFactorial(3000), negate(bigLog(product))); math.Abs(d) > 1e-25 {
+		t.Errorf("Stirling's series is off by %g", d)
+	}
+}
+
+// bigLogFactorial is log n! by Stirling's series, whose next term is below 1e-27
+// for n ≥ 3000.
+func bigLogFactorial(n float64) *big.Float {
+	x := new(big.Float).SetPrec(400).SetFloat64(n)
+	half := new(big.Float).SetPrec(400).SetFloat64(0.5)
+	sum := new(big.Float).SetPrec(400).Add(x, half)
+	sum.Mul(sum, bigLog(x))
+	sum.Sub(sum, x)
+	constant, _, _ := big.ParseFloat("0.918938533204672741780329736405617639861397473637783412817", 10, 400, big.ToNearestEven)
+	sum.Add(sum, constant)
+	inverse := new(big.Float).SetPrec(400).Quo(new(big.Float).SetInt64(1), x)
+	square := new(big.Float).SetPrec(400).Mul(inverse, inverse)
+	for _, denominator := range []int64{12, -360, 1260, -1680} {
+		sum.Add(sum, new(big.Float).SetPrec(400).Quo(inverse, new(big.Float).SetInt64(denominator)))
+		inverse.Mul(inverse, square)
+	}
+	return sum
+}
+
+// bigExp is eˣ by its series after halving the argument to below 1e-3.
+func bigExp(x float64) *big.Float {
+	halvings := 0
+	for scaled := math.Abs(x); scaled > 1e-3; scaled /= 2 {
+		halvings++
+	}
+	b := new(big.Float).SetPrec(400).SetFloat64(x)
+	b.SetMantExp(b, -halvings)
+	sum, term := new(big.Float).SetPrec(400).SetInt64(1), new(big.Float).SetPrec(400).SetInt64(1)
+	for k := int64(1); k < 60; k++ {
+		term.Mul(term, b)
+		term.Quo(term, new(big.Float).SetInt64(k))
+		sum.Add(sum, term)
+	}
+	for range halvings {
+		sum.Mul(sum, sum)
+	}
+	return sum
+}
+
+// bigLog is log x for x > 0: the exponent times log 2 and a series in
+// (m−1)/(m+1) for the mantissa.
+func bigLog(x *big.Float) *big.Float {
+	mantissa := new(big.Float).SetPrec(400)
+	exponent := x.MantExp(mantissa)
+	result := artanhLog(mantissa)
+	two := artanhLog(new(big.Float).SetPrec(400).SetInt64(2))
+	return result.Add(result, two.Mul(two, new(big.Float).SetInt64(int64(exponent))))
+}
+
+// artanhLog is log m = 2 artanh((m−1)/(m+1)), for m from ½ to 2.
+func artanhLog(m *big.Float) *big.Float {
+	one := new(big.Float).SetPrec(400).SetInt64(1)
+	z := new(big.Float).SetPrec(400).Sub(m, one)
+	z.Quo(z, new(big.Float).SetPrec(400).Add(m, one))
+	square := new(big.Float).SetPrec(400).Mul(z, z)
+	sum := new(big.Float).SetPrec(400)
+	for k := int64(1); k < 400; k += 2 {
+		sum.Add(sum, new(big.Float).SetPrec(400).Quo(z, new(big.Float).SetInt64(k)))
+		z.Mul(z, square)
+	}
+	return sum.Add(sum, sum)
+}
+
+// TestLimits: families that contain one another agree there.
+func TestLimits(t *testing.T) {
+	for f := -4.0; f < 5; f += 0.5 {
+		for _, y := range []float64{0, 1} {
+			want := likelihood.Bernoulli{}.LogDensity(y, f)
+			for _, lik := range []likelihood.Family{likelihood.Binomial{}, likelihood.Ordinal{}} {
+				if got := lik.LogDensity(y, f); math.Abs(got-want) > 1e-14*(1+math.Abs(want)) {
+					t.Errorf("%v at y=%g f=%g: %g, want the Bernoulli's %g", lik, y, f, got, want)
+				}
+			}
+		}
+		for _, y := range []float64{0, 3, 40} {
+			// Var y exceeds the Poisson's by μ²/r: a relative difference of (y+μ)²/r.
+			got, want := likelihood.NegativeBinomial{Size: 1e13}.LogDensity(y, f), likelihood.Poisson{}.LogDensity(y, f)
+			if math.Abs(got-want) > 1e-8 {
+				t.Errorf("negative binomial of size 1e13 at y=%g f=%g: %g, Poisson %g", y, f, got, want)
+			}
+			e0, _, _ := likelihood.NegativeBinomial{Size: 1e13}.ExpectedLogDensity(y, f, 0.5)
+			e1, _, _ := likelihood.Poisson{}.ExpectedLogDensity(y, f, 0.5)
+			if math.Abs(e0-e1) > 1e-8*(1+math.Abs(e1)) {
+				t.Errorf("expected log density at size 1e13, y=%g f=%g: %g, Poisson %g", y, f, e0, e1)
+			}
+			gradient := make([]float64, 1)
+			likelihood.NegativeBinomial{Size: 1e13}.ParameterGradient(gradient, y, f)
+			if mu := math.Exp(f); math.Abs(gradient[0]) > 10*(y+mu*mu+y*y+1)/1e13+1e-12*(y+mu) {
+				t.Errorf("gradient in a size of 1e13 at y=%g f=%g is %g", y, f, gradient[0])
+			}
+		}
+		for _, y := range []float64{-3, 0.2, 7} {
+			got, want := likelihood.StudentT{DegreesOfFreedom: 1e10, Scale: 2}.LogDensity(y, f), likelihood.Gaussian{NoiseVariance: 4}.LogDensity(y, f)
+			if math.Abs(got-want) > 1e-7 {
+				t.Errorf("Student-t with 1e10 degrees of freedom at y=%g f=%g: %g, Gaussian %g", y, f, got, want)
+			}
+			z0, _, _ := likelihood.StudentT{DegreesOfFreedom: 1e10, Scale: 2}.TiltedMoments(y, f, 3)
+			z1, _, _ := likelihood.Gaussian{NoiseVariance: 4}.TiltedMoments(y, f, 3)
+			if math.Abs(z0-z1) > 1e-7 {
+				t.Errorf("tilted Student-t with 1e10 degrees of freedom at y=%g f=%g: %g, Gaussian %g", y, f, z0, z1)
+			}
+		}
+	}
+}
+
+// TestTrialsPerRow: a batch with trials is the rows one by one.
+func TestTrialsPerRow(t *testing.T) {
+	lik := likelihood.Binomial{}
+	y, trials := []float64{0, 2, 30, 7}, []float64{1, 3, 100, 7}
+	mean, variance := []float64{0.1, -1, -0.8, 2}, []float64{0.5, 3, 0.01, 0}
+	n := len(y)
+	a, b, c, d := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	row := func(i int) likelihood.Binomial {
+		return likelihood.PerRow(lik).WithTrials(trials[i]).(likelihood.Binomial)
+	}
+	equal := func(i int, got, want float64) {
+		t.Helper()
+		if got != want {
+			t.Errorf("row %d: %g, want %g", i, got, want)
+		}
+	}
+	lik.ExpectedLogDensities(a, b, c, y, trials, mean, variance)
+	for i := range y {
+		v, m, s := row(i).ExpectedLogDensity(y[i], mean[i], variance[i])
+		equal(i, a[i], v)
+		equal(i, b[i], m)
+		equal(i, c[i], s)
+	}
+	lik.TiltedMomentsBatch(a, b, c, y, trials, mean, variance)
+	lik.PredictiveLogDensities(d, y, trials, mean, variance)
+	for i := range y {
+		v, m, s := row(i).TiltedMoments(y[i], mean[i], variance[i])
+		equal(i, a[i], v)
+		equal(i, b[i], m)
+		equal(i, c[i], s)
+		equal(i, d[i], v)
+	}
+	lik.PredictiveMoments(a, b, trials, mean, variance)
+	for i := range y {
+		equal(i, a[i], row(i).PredictiveMean(mean[i], variance[i]))
+		equal(i, b[i], row(i).PredictiveVariance(mean[i], variance[i]))
+	}
+}
+
+// TestNoAllocation covers the scalar forms.
+func TestNoAllocation(t *testing.T) {
+	for _, lik := range []conform.FullLikelihood{
+		likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Binomial{Trials: 50},
+		likelihood.Poisson{}, likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{},
+	} {
+		if n := testing.AllocsPerRun(5, func() {
+			lik.Derivatives(1, 0.3)
+			lik.ExpectedLogDensity(1, 0.3, 0.5)
+			lik.TiltedMoments(1, 0.3, 0.5)
+			lik.PredictiveQuantile(0.9, 0.3, 0.5)
+			lik.PredictiveMean(0.3, 0.5)
+			lik.PredictiveVariance(0.3, 0.5)
+		}); n != 0 {
+			t.Errorf("%v allocates %g times", lik, n)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		lik  likelihood.Family
+		want string
+	}{
+		{likelihood.Gaussian{}, "gaussian"},
+		{likelihood.Gaussian{NoiseVariance: 0.1}, "gaussian(variance=0.1)"},
+		{likelihood.Gaussian{NoiseVariance: 0.1, Learn: true}, "gaussian(variance=~0.1)"},
+		{likelihood.Bernoulli{}, "bernoulli"},
+		{likelihood.Bernoulli{Link: likelihood.Probit}, "bernoulli(link=probit)"},
+		{likelihood.Binomial{Trials: 12}, "binomial(trials=12)"},
+		{likelihood.Poisson{Link: likelihood.Softplus}, "poisson(link=softplus)"},
+		{likelihood.NegativeBinomial{Size: 1.2}, "negbinomial(size=1.2)"},
+		{likelihood.Gamma{Shape: 2}, "gamma(shape=2)"},
+		{likelihood.StudentT{DegreesOfFreedom: 4, Scale: 1, LearnScale: true}, "studentt(df=4, scale=~1)"},
+		{likelihood.StudentT{Scale: 1e-7}, "studentt(scale=1e-07)"},
+		{likelihood.Ordinal{Cutpoints: []float64{-1, 0, 1.5}}, "ordinal(cutpoints=[-1, 0, 1.5])"},
+		{likelihood.Quadrature{Likelihood: likelihood.Poisson{}}, "poisson"},
+		{likelihood.Quadrature{Likelihood: logisticNoise{}}, "quadrature(likelihood_test.logisticNoise)"},
+	} {
+		if got := c.lik.(interface{ String() string }).String(); got != c.want {
+			t.Errorf("text form %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		lik  likelihood.Validator
+		want string // "" where it is valid
+	}{
+		{likelihood.Gaussian{}, ""},
+		{likelihood.Gaussian{NoiseVariance: -1}, "likelihood: gaussian: variance -1 is not a positive number: state a positive one, or leave it out to have it learned"},
+		{likelihood.Gamma{Shape: math.NaN()}, "likelihood: gamma: shape NaN is not"},
+		{likelihood.NegativeBinomial{Size: math.Inf(1)}, "likelihood: negbinomial: size +Inf is not"},
+		{likelihood.StudentT{DegreesOfFreedom: 3, Scale: -2}, "likelihood: studentt: scale -2 is not"},
+		{likelihood.Bernoulli{Link: "probt"}, `likelihood: bernoulli: there is no link "probt": choose logit or probit or cloglog`},
+		{likelihood.Poisson{Link: likelihood.Probit}, `likelihood: poisson: there is no link "probit": choose log or softplus`},
+		{likelihood.Binomial{Trials: 2.5}, "likelihood: binomial: trials 2.5 is not a positive whole number"},
+		{likelihood.Ordinal{Cutpoints: []float64{0, 0}}, "likelihood: ordinal: cutpoint 2, 0, does not ascend"},
+		{likelihood.Quadrature{Likelihood: likelihood.Gamma{Shape: -1}}, "likelihood: gamma: shape -1 is not"},
+		{likelihood.Quadrature{Likelihood: logisticNoise{}}, ""},
+	} {
+		err := c.lik.Validate()
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || c.want == "" || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want %q", c.lik, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		lik  likelihood.Supported
+		y    float64
+		want string
+	}{
+		{likelihood.Bernoulli{}, -1, "target -1 is neither 0 nor 1, which bernoulli needs: name the positive class with --positive"},
+		{likelihood.Binomial{Trials: 3}, 4, "target 4 is more than the 3 trials"},
+		{likelihood.Binomial{Trials: 2.5}, 1, "trials 2.5 is not a positive whole number: binomial needs one in every row"},
+		{likelihood.Poisson{}, -2, "target -2 is negative: poisson needs counts"},
+		{likelihood.NegativeBinomial{}, 0.25, "target 0.25 is not a whole number: negbinomial needs counts"},
+		{likelihood.Gamma{}, 0, "target 0 is not positive, which gamma needs"},
+		{likelihood.StudentT{}, math.Inf(1), "target +Inf is not a number: studentt needs finite targets"},
+		{likelihood.Ordinal{Cutpoints: []float64{-1, 1}}, 3, "target 3 is not a grade 0, …, 2"},
+	} {
+		if err := c.lik.CheckTarget(c.y); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want %q", c.lik, err, c.want)
+		}
+	}
+}
+
+// TestHeld: what is stated is held, what is left out is learned, and learning
+// keeps it so.
+func TestHeld(t *testing.T) {
+	lik := likelihood.StudentT{DegreesOfFreedom: 4}
+	list := lik.Parameters()
+	if !list[0].Held || !list[0].Given || list[1].Held || list[1].Given {
+		t.Errorf("%v: %+v", lik, list)
+	}
+	moved := lik.WithParameters([]float64{4, 2.5}).(likelihood.StudentT)
+	if moved.String() != "studentt(df=4, scale=~2.5)" {
+		t.Errorf("after a step: %v", moved)
+	}
+	if list := moved.Parameters(); !list[0].Held || list[1].Held {
+		t.Errorf("after a step: %+v", list)
+	}
+}
+
+func BenchmarkExpectedLogDensities(b *testing.B) {
+	const n = 512
+	y, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
+	value, dMean, dVariance := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range y {
+		y[i], mean[i], variance[i] = float64(i%2), float64(i%41)/5-4, 0.1+float64(i%7)/3
+	}
+	for _, lik := range []conform.FullLikelihood{
+		likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit},
+		likelihood.Bernoulli{Link: likelihood.Cloglog}, likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus},
+		likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.StudentT{Scale: 0.1}, likelihood.Ordinal{},
+		likelihood.Quadrature{Likelihood: likelihood.Bernoulli{}},
+	} {
+		name := lik.(interface{ String() string }).String()
+		if _, ok := lik.(likelihood.Quadrature); ok {
+			name = "quadrature-" + name
+		}
+		target := y
+		if lower, _ := lik.Support(); lower == 0 && !lik.Discrete() {
+			target = make([]float64, n)
+			for i := range target {
+				target[i] = 0.5 + y[i]
+			}
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				lik.ExpectedLogDensities(value, dMean, dVariance, target, nil, mean, variance)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+		})
+		b.Run(name+"/tilted", func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				lik.TiltedMomentsBatch(value, dMean, dVariance, target, nil, mean, variance)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+		})
+	}
+}
+
+func BenchmarkPredictiveQuantile(b *testing.B) {
+	for _, lik := range []conform.FullLikelihood{
+		likelihood.Poisson{}, likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.Binomial{Trials: 30},
+	} {
+		b.Run(lik.(interface{ String() string }).String(), func(b *testing.B) {
+			sum := 0.0
+			for i := range b.N {
+				sum += lik.PredictiveQuantile(0.95, float64(i%41)/10-2, 0.3)
+			}
+			_ = sum
+		})
+	}
+}
