@@ -11,8 +11,8 @@ import (
 // Variance are those of w itself, the chance of 0 included.
 type SpikeSlab struct {
 	Mean, Variance []float64 // length d
-	// Inclusion is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included.
-	Inclusion []float64
+	// Probability is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included.
+	Probability []float64
 }
 
 var _ credence.Posterior = (*SpikeSlab)(nil)
@@ -57,19 +57,19 @@ func (p *SpikeSlab) Marginals(mean, variance []float64) {
 	copy(variance, p.Variance)
 }
 
-// InclusionProbability returns P(w_j ≠ 0).
-func (p *SpikeSlab) InclusionProbability(j int) float64 {
-	if p.Inclusion == nil {
+// Inclusion returns P(w_j ≠ 0).
+func (p *SpikeSlab) Inclusion(j int) float64 {
+	if p.Probability == nil {
 		return 1
 	}
-	return p.Inclusion[j]
+	return p.Probability[j]
 }
 
 // Selected returns the number of weights with an inclusion probability above ½.
 func (p *SpikeSlab) Selected() int {
 	count := 0
 	for j := range p.Mean {
-		if p.InclusionProbability(j) > 0.5 {
+		if p.Inclusion(j) > 0.5 {
 			count++
 		}
 	}
@@ -78,16 +78,16 @@ func (p *SpikeSlab) Selected() int {
 
 // Validate refuses what is no posterior.
 func (p *SpikeSlab) Validate() error {
-	if len(p.Variance) != len(p.Mean) || p.Inclusion != nil && len(p.Inclusion) != len(p.Mean) {
+	if len(p.Variance) != len(p.Mean) || p.Probability != nil && len(p.Probability) != len(p.Mean) {
 		return fmt.Errorf("posterior: %d means, %d variances and %d inclusion probabilities",
-			len(p.Mean), len(p.Variance), len(p.Inclusion))
+			len(p.Mean), len(p.Variance), len(p.Probability))
 	}
 	for j, v := range p.Variance {
 		if !(v >= 0) {
 			return fmt.Errorf("posterior: weight %d has variance %v", j, v)
 		}
 	}
-	for j, a := range p.Inclusion {
+	for j, a := range p.Probability {
 		if !(a >= 0 && a <= 1) {
 			return fmt.Errorf("posterior: weight %d has inclusion probability %v", j, a)
 		}

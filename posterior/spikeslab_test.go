@@ -11,9 +11,9 @@ import (
 // The moments of f against the sums written out.
 func TestSpikeSlabLatent(t *testing.T) {
 	q := &SpikeSlab{
-		Mean:      []float64{0.5, -1, 2, 0.25},
-		Variance:  []float64{0.1, 0.2, 0.3, 0.4},
-		Inclusion: []float64{1, 0.4, 0.6, 0.9},
+		Mean:        []float64{0.5, -1, 2, 0.25},
+		Variance:    []float64{0.1, 0.2, 0.3, 0.4},
+		Probability: []float64{1, 0.4, 0.6, 0.9},
 	}
 	if err := q.Validate(); err != nil {
 		t.Fatal(err)
@@ -41,8 +41,8 @@ func TestSpikeSlabRefusals(t *testing.T) {
 		{Mean: []float64{1}},
 		{Mean: []float64{1}, Variance: []float64{-1}},
 		{Mean: []float64{1}, Variance: []float64{math.NaN()}},
-		{Mean: []float64{1}, Variance: []float64{1}, Inclusion: []float64{1.5}},
-		{Mean: []float64{1}, Variance: []float64{1}, Inclusion: []float64{}},
+		{Mean: []float64{1}, Variance: []float64{1}, Probability: []float64{1.5}},
+		{Mean: []float64{1}, Variance: []float64{1}, Probability: []float64{}},
 	} {
 		if q.Validate() == nil {
 			t.Errorf("%+v is accepted", q)
