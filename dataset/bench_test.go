@@ -125,25 +125,41 @@ type benchOptionalRow struct {
 }
 
 func BenchmarkReadParquet(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	rows := make([]benchRow, benchRows)
-	optional := make([]benchOptionalRow, benchRows)
-	for i := range rows {
-		r, o := &rows[i], &optional[i]
-		for j, p := range []*float64{&r.X00, &r.X01, &r.X02, &r.X03, &r.X04, &r.X05, &r.X06, &r.X07, &r.X08, &r.X09,
-			&r.X10, &r.X11, &r.X12, &r.X13, &r.X14, &r.X15, &r.X16, &r.X17, &r.X18, &r.X19} {
-			*p = rng.NormFloat64()
-			v := float64(rng.IntN(1000)) / 10
-			*[]**float64{&o.X00, &o.X01, &o.X02, &o.X03, &o.X04, &o.X05, &o.X06, &o.X07, &o.X08, &o.X09,
-				&o.X10, &o.X11, &o.X12, &o.X13, &o.X14, &o.X15, &o.X16, &o.X17, &o.X18, &o.X19}[j] = &v
-		}
-	}
 	zstd := parquet.Compression(&parquet.Zstd)
-	path := writeParquet(b, rows, zstd)
+	path := writeParquet(b, benchParquetRows(), zstd)
 	b.Run("plain/memory", func(b *testing.B) { benchmarkLoad(b, path, Options{MemoryLimit: 1 << 30}) })
 	b.Run("plain/cache", func(b *testing.B) { benchmarkLoad(b, path, Options{MemoryLimit: -1}) })
-	path = writeParquet(b, optional, zstd)
+	path = writeParquet(b, benchOptionalRows(), zstd)
 	b.Run("dictionary/memory", func(b *testing.B) { benchmarkLoad(b, path, Options{MemoryLimit: 1 << 30}) })
+}
+
+func benchParquetRows() []benchRow {
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := make([]benchRow, benchRows)
+	for i := range rows {
+		r := &rows[i]
+		for _, p := range []*float64{&r.X00, &r.X01, &r.X02, &r.X03, &r.X04, &r.X05, &r.X06, &r.X07, &r.X08, &r.X09,
+			&r.X10, &r.X11, &r.X12, &r.X13, &r.X14, &r.X15, &r.X16, &r.X17, &r.X18, &r.X19} {
+			*p = rng.NormFloat64()
+		}
+	}
+	return rows
+}
+
+// benchOptionalRows are as pandas writes them: every column nullable and with a
+// dictionary.
+func benchOptionalRows() []benchOptionalRow {
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := make([]benchOptionalRow, benchRows)
+	for i := range rows {
+		r := &rows[i]
+		for _, p := range []**float64{&r.X00, &r.X01, &r.X02, &r.X03, &r.X04, &r.X05, &r.X06, &r.X07, &r.X08, &r.X09,
+			&r.X10, &r.X11, &r.X12, &r.X13, &r.X14, &r.X15, &r.X16, &r.X17, &r.X18, &r.X19} {
+			v := float64(rng.IntN(1000)) / 10
+			*p = &v
+		}
+	}
+	return rows
 }
 
 // BenchmarkRead goes through all rows in blocks as an engine does.

@@ -23,6 +23,10 @@ const cacheVersion = 1
 // its content.
 const sampleBytes = 64 << 10
 
+// maxRebuilds is how often a source makes a damaged cache again: a disk that goes
+// on damaging it is beyond help.
+const maxRebuilds = 3
+
 // cacheKey is all that the rows of a cache depend on.
 type cacheKey struct {
 	Version   int
@@ -171,7 +175,8 @@ type cacheChunks struct {
 	reader  *rowcache.Reader
 	order   [][]int32
 	sparse  int
-	rebuild func() (*rowcache.Reader, error)
+	rebuild func() (*rowcache.Reader, error) // nil if that is impossible, or no help
+	rebuilt int
 
 	current, spare chunkBuffer
 	ahead          chan struct{} // open while spare is being filled, nil if it is not
@@ -225,9 +230,10 @@ func (c *cacheChunks) chunk(i int) (*credence.Chunk, error) {
 		c.fill(&c.current, i)
 	}
 	if errors.Is(c.current.err, rowcache.ErrDamaged) && c.rebuild != nil {
-		rebuild := c.rebuild
-		c.rebuild = nil // once: a disk that damages it again is beyond help
-		reader, err := rebuild()
+		if c.rebuilt++; c.rebuilt == maxRebuilds {
+			defer func() { c.rebuild = nil }()
+		}
+		reader, err := c.rebuild()
 		if err != nil {
 			return nil, fmt.Errorf("dataset: %w, and could not be made again: %w", c.current.err, err)
 		}

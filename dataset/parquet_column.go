@@ -217,19 +217,14 @@ func (c *columnReader) spreadPlain(data *encoding.Values) spreader {
 		return spreadBits(data.Boolean())
 	}
 	if c.field.Kind == credence.Numeric && c.leaf.physical != parquet.ByteArray {
-		fill := plain(data, c.leaf)
-		if c.rules.KeepInfinite || c.leaf.physical != parquet.Double && c.leaf.physical != parquet.Float {
-			return fill
+		switch {
+		case c.rules.KeepInfinite:
+		case c.leaf.physical == parquet.Double:
+			return spreadFinite(data.Double())
+		case c.leaf.physical == parquet.Float:
+			return spreadFinite(data.Float())
 		}
-		return func(dst []float64, stride, first, count int) (int, string) {
-			fill(dst, stride, first, count)
-			for i := range count {
-				if v := dst[i*stride]; v-v != 0 && v == v {
-					return i, infiniteFault
-				}
-			}
-			return count, ""
-		}
+		return plain(data, c.leaf)
 	}
 	at := c.textAt(data)
 	return func(dst []float64, stride, first, count int) (int, string) {
@@ -266,6 +261,19 @@ func plain(data *encoding.Values, l *leaf) spreader {
 func spreadOf[T int32 | int64 | uint32 | uint64 | float32 | float64](values []T) spreader {
 	return func(dst []float64, stride, first, count int) (int, string) {
 		for i, v := range values[first : first+count] {
+			dst[i*stride] = float64(v)
+		}
+		return count, ""
+	}
+}
+
+// spreadFinite stops at an infinity; NaN is missing.
+func spreadFinite[T float32 | float64](values []T) spreader {
+	return func(dst []float64, stride, first, count int) (int, string) {
+		for i, v := range values[first : first+count] {
+			if v-v != 0 && v == v {
+				return i, infiniteFault
+			}
 			dst[i*stride] = float64(v)
 		}
 		return count, ""
