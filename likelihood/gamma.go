@@ -5,9 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Gamma is a positive y with mean μ = eᶠ and variance μ²/Shape; Shape 1 is the

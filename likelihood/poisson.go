@@ -4,9 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Poisson is a count y with mean eᶠ (link Log, the default) or log(1+eᶠ)

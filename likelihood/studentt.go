@@ -4,9 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // StudentT is y = f + Scale·t with t Student-t distributed: regression that

@@ -230,3 +230,38 @@ func BenchmarkTiltedLogSigmoid(b *testing.B) {
 	}
 	_ = sum
 }
+
+// TestStep: a normal step has a closed form; centre and width are hints that may be
+// off, and the step may be much sharper or much wider than the normal.
+func TestStep(t *testing.T) {
+	for _, variance := range []float64{0, 1e-6, 0.2, 25} {
+		for _, width := range []float64{1e-3, 0.3, 4} {
+			for _, centre := range []float64{-3, 0.5, 9} {
+				got := Step(func(f float64) float64 { return special.NormalCDF((centre - f) / width) },
+					0.4, variance, centre+0.3*width, 0.7*width)
+				want := special.NormalCDF((centre - 0.4) / math.Sqrt(variance+width*width))
+				relative(t, "E Φ", got, want, 1e-9)
+			}
+		}
+	}
+	sharp := 0
+	Step(func(f float64) float64 { sharp++; return special.NormalCDF(-f / 1e-6) }, 0.4, 9, 1e-7, 1e-6)
+	if sharp > 200 {
+		t.Errorf("a step of relative width 3e-7 takes %d evaluations", sharp)
+	}
+}
+
+// TestSoftplusExact: in the lower tail log(1+eᶠ) = eᶠ to its relative size, and
+// with it the expectation.
+func TestSoftplusExact(t *testing.T) {
+	for _, variance := range []float64{1e-4, 0.5, 2} {
+		value, dMean, dVariance := SoftplusExact(-40, variance)
+		want := math.Exp(-40 + variance/2)
+		relative(t, "E softplus over itself", value/want, 1, 1e-11)
+		relative(t, "E σ over itself", dMean/want, 1, 1e-11)
+		relative(t, "½E σσ over itself", dVariance/want, 0.5, 1e-11)
+		value, dMean, _ = SoftplusExact(40, variance)
+		relative(t, "E softplus", value, 40, 1e-14)
+		relative(t, "E σ", dMean, 1, 1e-14)
+	}
+}
