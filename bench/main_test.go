@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestSplitRange(t *testing.T) {
+	for text, want := range map[string][2]int{"5": {0, 5}, "all": {0, 20}, "3-7": {3, 8}, "18-30": {18, 20}, "4-4": {4, 5}} {
+		first, end, err := splitRange(text, 20)
+		if err != nil || first != want[0] || end != want[1] {
+			t.Errorf("%s: %d to %d, %v; want %v", text, first, end, err, want)
+		}
+	}
+	for _, text := range []string{"0", "-1", "7-3", "x", ""} {
+		if _, _, err := splitRange(text, 20); err == nil {
+			t.Errorf("%q was taken for a range of splits", text)
+		}
+	}
+}
+
+func TestMeanAndError(t *testing.T) {
+	mean, standardError := meanAndError([]float64{1, 2, 3, 6})
+	// Variance 14/3 with divisor n−1; the standard error is √(14/3/4).
+	if mean != 3 || math.Abs(standardError-math.Sqrt(14.0/12)) > 1e-15 {
+		t.Errorf("mean %v ± %v", mean, standardError)
+	}
+	if _, standardError := meanAndError([]float64{1}); !math.IsNaN(standardError) {
+		t.Errorf("one value has the standard error %v", standardError)
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for x, want := range map[float64]int{4.8: 2, 12.3: 1, 1234: 0, 0.0806: 4, 0: 3, 1e-5: 7} {
+		if got := digits(x); got != want {
+			t.Errorf("%v: %d digits, want %d", x, got, want)
+		}
+	}
+}
+
+func TestMissingDataAreSkipped(t *testing.T) {
+	for _, name := range []string{"uci", "peers"} {
+		var out, progress bytes.Buffer
+		if err := run(t.Context(), []string{name, "-data", t.TempDir(), "-sets", "boston"}, &out, &progress); err != nil {
+			t.Fatal(err)
+		}
+		if out.Len() > 0 || !strings.Contains(progress.String(), "boston is not in") {
+			t.Errorf("%s: printed %q, told %q", name, out.String(), progress.String())
+		}
+	}
+	if err := run(t.Context(), []string{"nothing"}, nil, nil); err == nil {
+		t.Error("an unknown benchmark ran")
+	}
+}
+
+// One evaluation of a tiny problem is seen from its first to its last block.
+func TestCell(t *testing.T) {
+	var out bytes.Buffer
+	if err := runCell(t.Context(), []string{"-rows", "1200", "-weights", "40", "-threads", "1"}, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	var c cell
+	if err := json.Unmarshal(out.Bytes(), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Rows != 1200 || c.Weights != 40 || c.Threads != 1 || !(c.WallSeconds > 0) || !(c.GramRate > 0) {
+		t.Errorf("cell %+v", c)
+	}
+}
