@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
 )
 
@@ -20,6 +21,7 @@ type document struct {
 	Format         int             `json:"format"`
 	Recipe         credence.Recipe `json:"recipe"`
 	Frame          *frame.Frame    `json:"frame,omitempty"`
+	KeyedFrame     *keyed.Frame    `json:"keyed_frame,omitempty"` // of a model over keys
 	Members        []member        `json:"members"`
 	Report         credence.Report `json:"report"`
 	TargetMean     float64         `json:"target_mean"`
@@ -30,6 +32,7 @@ type document struct {
 type member struct {
 	Inputs     feature.Inputs `json:"inputs"`
 	Terms      []part         `json:"terms"`
+	Keyed      *keyedData     `json:"keyed,omitempty"` // features are a dictionary of keys, not terms
 	Likelihood part           `json:"likelihood"`
 	Prior      part           `json:"prior"`
 	Posterior  part           `json:"posterior"`

@@ -24,7 +24,8 @@ var (
 		"ordinal":     likelihood.Ordinal{},
 	}
 	priors = map[string]credence.Prior{
-		"normal": prior.Normal{},
+		"normal":    prior.Normal{},
+		"spikeslab": prior.SpikeSlab{},
 	}
 )
 

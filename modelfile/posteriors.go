@@ -29,6 +29,8 @@ func encodePosterior(c *collector, prefix string, q credence.Posterior) (part, e
 		return part{Kind: "full", Data: json.RawMessage("{}")}, nil
 	case *posterior.Dual:
 		return encodeDual(c, prefix, q)
+	case *posterior.SpikeSlab:
+		return encodeSpikeSlab(c, prefix, q)
 	}
 	return part{}, fmt.Errorf("posterior %T cannot be stored: model files hold the posteriors of this module", q)
 }
@@ -77,6 +79,8 @@ func decodePosterior(s shelf, prefix string, p part, d int) (credence.Posterior,
 		return &posterior.Full{Mean: mean, Factor: factor}, nil
 	case "dual":
 		return decodeDual(s, prefix, p.Data, d)
+	case "spikeslab":
+		return decodeSpikeSlab(s, prefix, p.Data, d)
 	}
 	return nil, fmt.Errorf("posterior %q is unknown: the file may come from a newer version", p.Kind)
 }

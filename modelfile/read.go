@@ -73,6 +73,12 @@ func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
 		}
 		fitted.Frame = doc.Frame
 	}
+	if doc.KeyedFrame != nil {
+		if fitted.Frame != nil {
+			return nil, errors.New("it has two frames")
+		}
+		fitted.Frame = doc.KeyedFrame
+	}
 	for i := range doc.Members {
 		m, err := decodeMember(shelf{reader}, fmt.Sprintf("member.%d.", i), &doc, &doc.Members[i])
 		if err != nil {
@@ -85,6 +91,12 @@ func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
 
 func decodeMember(s shelf, prefix string, doc *document, m *member) (credence.Member, error) {
 	var none credence.Member
+	if (m.Keyed != nil) != (doc.KeyedFrame != nil) && (doc.Frame != nil || doc.KeyedFrame != nil) {
+		return none, errors.New("features and frame do not belong together")
+	}
+	if m.Keyed != nil {
+		return decodeKeyedMember(s, prefix, m)
+	}
 	if f := doc.Frame; f != nil {
 		if len(m.Inputs.Dense) != len(f.Inputs) || m.Inputs.Segment != f.Sparse {
 			return none, fmt.Errorf("features of %d+%d inputs do not fit a frame of %d+%d",

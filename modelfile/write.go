@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/safetensors"
@@ -39,12 +40,14 @@ func encode(fitted *credence.Fitted) (map[string]string, []safetensors.Tensor, e
 		Format: format, Recipe: fitted.Recipe, Report: fitted.Report,
 		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance,
 	}
-	if fitted.Frame != nil {
-		f, ok := fitted.Frame.(*frame.Frame)
-		if !ok {
-			return nil, nil, fmt.Errorf("frame %T cannot be stored: model files hold those of package frame", fitted.Frame)
-		}
+	switch f := fitted.Frame.(type) {
+	case nil:
+	case *frame.Frame:
 		doc.Frame = f
+	case *keyed.Frame:
+		doc.KeyedFrame = f
+	default:
+		return nil, nil, fmt.Errorf("frame %T cannot be stored: model files hold those of packages frame and keyed", fitted.Frame)
 	}
 	var c collector
 	for i := range fitted.Members {
@@ -62,18 +65,22 @@ func encode(fitted *credence.Fitted) (map[string]string, []safetensors.Tensor, e
 }
 
 func encodeMember(c *collector, prefix string, fitted *credence.Member) (member, error) {
-	set, ok := fitted.Model.Features.(*feature.Set)
-	if !ok {
-		return member{}, fmt.Errorf("features %T cannot be stored: model files hold those of package feature", fitted.Model.Features)
-	}
-	m := member{Inputs: set.Inputs()}
-	for i, term := range set.Terms() {
-		data, err := json.Marshal(term)
-		if err != nil {
-			return member{}, fmt.Errorf("term %s: %w", term.Label(), err)
+	var m member
+	switch features := fitted.Model.Features.(type) {
+	case *feature.Set:
+		m.Inputs = features.Inputs()
+		for i, term := range features.Terms() {
+			data, err := json.Marshal(term)
+			if err != nil {
+				return member{}, fmt.Errorf("term %s: %w", term.Label(), err)
+			}
+			m.Terms = append(m.Terms, part{Kind: term.Kind(), Data: data})
+			c.tagged(fmt.Sprintf("%sfeatures.%d.", prefix, i), term, feature.Width(term, &m.Inputs))
 		}
-		m.Terms = append(m.Terms, part{Kind: term.Kind(), Data: data})
-		c.tagged(fmt.Sprintf("%sfeatures.%d.", prefix, i), term, feature.Width(term, &m.Inputs))
+	case *keyed.Features:
+		m.Keyed = encodeKeyed(c, prefix, features)
+	default:
+		return member{}, fmt.Errorf("features %T cannot be stored: model files hold those of packages feature and keyed", fitted.Model.Features)
 	}
 	var err error
 	if m.Likelihood, err = encodePart("likelihood", likelihoods, fitted.Model.Likelihood); err != nil {

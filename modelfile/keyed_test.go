@@ -1,0 +1,92 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+)
+
+func keyedFit(named, included bool) *credence.Fitted {
+	features := &keyed.Features{Keys: []uint64{7, 1 << 63, 3}}
+	if named {
+		features.Text, features.Ends = []byte("a=xb"), []int64{3, 3, 4}
+	}
+	q := &posterior.SpikeSlab{Mean: []float64{-1, 0.5, 0, 2, 0}, Variance: []float64{0.1, 0.2, 0.3, 0.4, 0.5}}
+	if !included {
+		q.Probability = []float64{1, 0.9, 0.1, 1, 0.2}
+	}
+	return &credence.Fitted{
+		Recipe: credence.Recipe{Formula: "click ~ hash(.)", Engine: "sep"},
+		Frame:  &keyed.Frame{Target: "click", Plan: json.RawMessage(`{"format":"csv"}`)},
+		Members: []credence.Member{{
+			Model: credence.Model{
+				Features: features, Likelihood: likelihood.Bernoulli{Link: likelihood.Probit},
+				Prior: prior.SpikeSlab{Slab: credence.Parameter{Value: 0.1, State: credence.Held}},
+			},
+			Posterior: q,
+		}},
+		Report: credence.Report{Engine: "sep", Rows: 10},
+	}
+}
+
+func TestKeyedRoundTrip(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		for _, included := range []bool{false, true} {
+			want := keyedFit(named, included)
+			var file bytes.Buffer
+			if err := Write(&file, want); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("read %+v, want %+v", got.Members[0], want.Members[0])
+			}
+		}
+	}
+}
+
+// The intercept, a known key, and an unknown one at the prior's variance.
+func TestKeyedPredicts(t *testing.T) {
+	fitted := keyedFit(false, false)
+	batch := &credence.Batch{X: linop.Dense{Rows: 1}, Sparse: linop.CSR{Rows: 1, Cols: 4, Start: []int{0, 3}, Index: []int32{3, 0, 3}, Value: []float64{2, 1, 1}}}
+	dist, err := fitted.Distribution(credence.NewWorkspace(1), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := dist.Latent(0)
+	if mean != -1+0.5 || math.Abs(variance-(0.1+0.2+(4+1)*0.5)) > 1e-14 {
+		t.Errorf("f is %g ± %g", mean, variance)
+	}
+}
+
+func TestKeyedRefusals(t *testing.T) {
+	for what, change := range map[string]func(f *credence.Fitted){
+		"of which":    func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Keys[0] = 3 },
+		"ends at":     func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Ends[1] = 1 },
+		"elements":    func(f *credence.Fitted) { f.Members[0].Posterior.(*posterior.SpikeSlab).Mean = []float64{1} },
+		"variance -1": func(f *credence.Fitted) { f.Members[0].Posterior.(*posterior.SpikeSlab).Variance[2] = -1 },
+	} {
+		fitted := keyedFit(true, false)
+		change(fitted)
+		var file bytes.Buffer
+		if err := Write(&file, fitted); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("refusal reads %v, want %q", err, what)
+		}
+	}
+}
