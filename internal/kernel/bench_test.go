@@ -120,3 +120,67 @@ func BenchmarkTrsm(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkElementwise(b *testing.B) {
+	const n = 4096
+	x, y, z := random(n, 1), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] *= 3
+	}
+	for i := len(isas()) - 1; i >= 0; i-- {
+		isa := ISA(i)
+		for f, name := range []string{"Exp", "Log1pExp", "Logistic", "NormalCDF", "MillsRatio"} {
+			b.Run(fmt.Sprintf("%s/%v", name, isa), func(b *testing.B) {
+				perValue(b, n, func() { applyOn(isa, unary(f), name, y, x) })
+			})
+		}
+		b.Run(fmt.Sprintf("SinCos/%v", isa), func(b *testing.B) {
+			perValue(b, n, func() { sinCosOn(isa, y, z, x) })
+		})
+	}
+}
+
+// perValue reports the time a value takes, the best of all turns.
+func perValue(b *testing.B, n int, f func()) {
+	b.ReportAllocs()
+	best := time.Duration(1 << 62)
+	for b.Loop() {
+		start := time.Now()
+		for range 4 {
+			f()
+		}
+		best = min(best, time.Since(start))
+	}
+	b.ReportMetric(float64(best.Nanoseconds())/float64(4*n), "ns/value")
+	b.ReportMetric(0, "ns/op")
+}
+
+func BenchmarkLevel1(b *testing.B) {
+	for _, n := range []int{100, 10_000, 10_000_000} {
+		x, y := random(n, 1), random(n, 2)
+		for i := len(isas()) - 1; i >= 0; i-- {
+			isa := ISA(i)
+			b.Run(fmt.Sprintf("Dot/n=%d/%v", n, isa), func(b *testing.B) {
+				rate(b, 16*float64(n), "GB/s", func() { x[0] = dotOn(isa, x, y) })
+			})
+			b.Run(fmt.Sprintf("Axpy/n=%d/%v", n, isa), func(b *testing.B) {
+				rate(b, 24*float64(n), "GB/s", func() { axpyOn(isa, 1e-9, x, y) })
+			})
+			b.Run(fmt.Sprintf("Sum/n=%d/%v", n, isa), func(b *testing.B) {
+				rate(b, 8*float64(n), "GB/s", func() { x[0] = sumOn(isa, x) })
+			})
+		}
+	}
+}
+
+func BenchmarkGemv(b *testing.B) {
+	for _, size := range [][2]int{{500, 500}, {100_000, 100}, {4000, 4000}} {
+		m, n := size[0], size[1]
+		a, x, y := random(m*n, 1), random(m+n, 2), make([]float64, m+n)
+		for _, trans := range []bool{false, true} {
+			eachPool(b, fmt.Sprintf("%dx%d/trans=%v", m, n, trans), func(b *testing.B, p *Pool) {
+				rate(b, 8*float64(m)*float64(n), "GB/s", func() { p.Gemv(trans, m, n, 1, a, n, x, 0, y) })
+			})
+		}
+	}
+}

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
-//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go -set level1 -out level1_amd64.s -stubs level1_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set level1 -out level1_amd64.s -stubs level1_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set elementwise -out elementwise_amd64.s -stubs elementwise_amd64.go -pkg kernel
 
 // detect relies on x/sys/cpu, which reports a feature only if the operating
 // system saves the registers it needs (XCR0).
@@ -119,4 +120,43 @@ func axpy4On(s ISA, alpha []float64, x []float64, ld int, y []float64) {
 	default:
 		axpy4Go(alpha, x, ld, y)
 	}
+}
+
+// unaryOn runs n elements, a multiple of 8, through a vector kernel.
+func unaryOn(s ISA, f unary, n int, x, dst *float64) {
+	if s == AVX512 {
+		switch f {
+		case exp:
+			expAVX512(n, x, dst)
+		case log1pExp:
+			log1pExpAVX512(n, x, dst)
+		case logistic:
+			logisticAVX512(n, x, dst)
+		case normalCDF:
+			normalCDFAVX512(n, x, dst)
+		case mills:
+			millsAVX512(n, x, dst)
+		}
+		return
+	}
+	switch f {
+	case exp:
+		expAVX2(n, x, dst)
+	case log1pExp:
+		log1pExpAVX2(n, x, dst)
+	case logistic:
+		logisticAVX2(n, x, dst)
+	case normalCDF:
+		normalCDFAVX2(n, x, dst)
+	case mills:
+		millsAVX2(n, x, dst)
+	}
+}
+
+// sinCosVectors returns how many of n elements, a multiple of 8, it did.
+func sinCosVectors(s ISA, n int, x, sin, cos *float64) int {
+	if s == AVX512 {
+		return sinCosAVX512(n, x, sin, cos)
+	}
+	return sinCosAVX2(n, x, sin, cos)
 }

@@ -105,6 +105,8 @@ func main() {
 			v.product()
 		case "level1":
 			v.level1()
+		case "elementwise":
+			v.elementwise()
 		default:
 			log.Fatalf("gen: unknown set %q", *set)
 		}

@@ -116,6 +116,7 @@ type fit struct {
 	// weight turns the error of the interpolant at x into the relative error
 	// of the function it serves.
 	weight func(x float64) float64
+	low2   bool // print the low parts of the first two coefficients
 }
 
 func (q fit) write(w *bytes.Buffer) {
@@ -143,6 +144,15 @@ func (q fit) write(w *bytes.Buffer) {
 		fmt.Fprintf(w, "%v,\n", v)
 	}
 	fmt.Fprintf(w, "}\n\n")
+	if q.low2 {
+		fmt.Fprintf(w, "// %sLow is what the first two of %s lost in rounding.\n", q.name, q.name)
+		fmt.Fprintf(w, "var %sLow = [...]float64{", q.name)
+		for i := range 2 {
+			low, _ := sub(c[i], num(rounded[i])).Float64()
+			fmt.Fprintf(w, "%v, ", low)
+		}
+		fmt.Fprintf(w, "}\n")
+	}
 }
 
 // center is the point where the substitution of the normal tail is zero.
@@ -162,20 +172,20 @@ package coefficient
 	for _, q := range []fit{
 		{"Exp", "is (eˣ−1−x)/x²", 9, -0.347, 0.347, func(x *big.Float) *big.Float {
 			return power(x, func(k int) *big.Float { return inverseFactorial(k + 2) })
-		}, func(x float64) float64 { return x * x / math.Exp(x) }},
+		}, func(x float64) float64 { return x * x / math.Exp(x) }, false},
 		{"Sin", "is (sin x − x)/x³ in x²", 5, 0, 0.62, func(z *big.Float) *big.Float {
 			return power(z, func(k int) *big.Float { return mul(sign(k+1), inverseFactorial(2*k+3)) })
-		}, func(z float64) float64 { return z }},
+		}, func(z float64) float64 { return z }, false},
 		{"Cos", "is (cos x − 1 + x²/2)/x⁴ in x²", 5, 0, 0.62, func(z *big.Float) *big.Float {
 			return power(z, func(k int) *big.Float { return mul(sign(k), inverseFactorial(2*k+4)) })
-		}, func(z float64) float64 { return z * z / 0.7 }},
+		}, func(z float64) float64 { return z * z / 0.7 }, false},
 		{"Atanh", "is (atanh(x)/x − 1)/x² in x²", 10, 0, 0.1112, func(z *big.Float) *big.Float {
 			return power(z, func(k int) *big.Float { return div(num(1), num(float64(2*k+3))) })
-		}, func(z float64) float64 { return z }},
-		{"NormalTail", "is (a+k)Q(a)/φ(a) in t = (a−k)/(a+k), Q the upper tail of the standard normal", 25, -1, 1, func(t *big.Float) *big.Float {
+		}, func(z float64) float64 { return z }, false},
+		{"NormalTail", "is (a+k)Q(a)exp(a²/2) in t = (a−k)/(a+k), Q the upper tail of the standard normal", 25, -1, 1, func(t *big.Float) *big.Float {
 			a := mul(num(center), div(add(num(1), t), sub(num(1), t)))
-			return mul(add(a, num(center)), mills(a))
-		}, one},
+			return div(mul(add(a, num(center)), mills(a)), zero().Sqrt(mul(num(2), pi)))
+		}, one, true},
 	} {
 		q.write(w)
 	}
