@@ -1,0 +1,190 @@
+package svi
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Covariance is the form of every component's covariance.
+type Covariance string
+
+// The covariances. Diagonal is the form of the revrand report, with any number
+// of components; Full is one component with all correlations.
+const (
+	Diagonal Covariance = "diagonal"
+	Full     Covariance = "full"
+)
+
+// Estimator is how expectations under a component are taken in minibatches.
+type Estimator string
+
+// The estimators. Marginal uses that f = φᵀw is normal under each component and
+// integrates over it; Sample draws w (revrand report, eqs. 25–26), in antithetic
+// pairs.
+const (
+	Marginal Estimator = "marginal"
+	Sample   Estimator = "sample"
+)
+
+// Optimiser names a rule for stochastic steps.
+type Optimiser string
+
+// The optimisers.
+const (
+	Adam     Optimiser = "adam"
+	AdaGrad  Optimiser = "adagrad"
+	AdaDelta Optimiser = "adadelta"
+	Momentum Optimiser = "momentum"
+	SGD      Optimiser = "sgd"
+)
+
+// FullWeights is the largest number of weights for which the program chooses a
+// full covariance when nothing is stated.
+const FullWeights = 2000
+
+// Config says how to fit. It is plain data; the zero value is the default: one
+// component with diagonal covariance, fitted to all rows by deterministic steps.
+// Any of Batch, Optimiser, Estimator, Samples, Rate and Epochs asks for minibatches.
+type Config struct {
+	// Covariance is "diagonal" (the default) or "full".
+	Covariance Covariance `json:"covariance,omitempty"`
+	// Components is the number K of components, which weigh equally; 0 means 1.
+	Components int `json:"components,omitempty"`
+	// Starts is the number of random starts, of which the best bound is kept; 0
+	// means 1, and 2 for several components, where more than one optimum is common.
+	Starts int `json:"starts,omitempty"`
+
+	// MaxIterations limits deterministic iterations; 0 means 200 with full covariance, where one
+	// is a variational Newton step, and 2,000 otherwise.
+	MaxIterations int `json:"max_iterations,omitempty"`
+	// Tolerance is the distance from the optimum, in posterior standard deviations, at which
+	// deterministic steps stop; 0 means 1e-6, and 1e-4 where a pass over the rows
+	// takes more than 1e11 operations. Minibatches stop when the smoothed bound
+	// of an epoch gains less than its own standard error, or Tolerance nats a row if that is stated.
+	Tolerance float64 `json:"tolerance,omitempty"`
+
+	// Batch is the number of rows of a minibatch; 0 means 512.
+	Batch int `json:"batch,omitempty"`
+	// Optimiser is the rule of stochastic steps; empty means Adam.
+	Optimiser Optimiser `json:"optimiser,omitempty"`
+	// Rate is the first step, in units of a weight's approximate posterior standard deviation; 0 means
+	// the optimiser's own (see Optimiser).
+	Rate float64 `json:"rate,omitempty"`
+	// Estimator is "marginal" (the default) or "sample".
+	Estimator Estimator `json:"estimator,omitempty"`
+	// Samples is the number of draws a component of the estimator "sample", an even number; 0 means 10.
+	Samples int `json:"samples,omitempty"`
+	// Epochs limits the passes over the rows in minibatches; 0 means 50.
+	Epochs int `json:"epochs,omitempty"`
+
+	// ScreenRows is the largest number of evenly spread rows on which
+	// hyper-parameters of features are first learned; 0 means 2,000.
+	ScreenRows int `json:"screen_rows,omitempty"`
+	// PolishRows is the largest number on which they are then polished; 0 means 8,000.
+	PolishRows int `json:"polish_rows,omitempty"`
+	// Diagnostics is the number of weights drawn from the posterior for Pareto-k̂;
+	// 0 means 200 to 1,000 by the number of rows, below 0 none.
+	Diagnostics int `json:"diagnostics,omitempty"`
+
+	// Checkpoint is the path of a file that is replaced every CheckpointEvery
+	// iterations (Newton iterations, rounds of 50 quasi-Newton iterations, or epochs; 0 means 1). A fit
+	// that finds it goes on from there, to the same bytes. Empty means none.
+	Checkpoint      string `json:"-"`
+	CheckpointEvery int    `json:"-"`
+
+	Seed uint64 `json:"seed,omitempty"`
+	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
+	Threads  int                     `json:"-"`
+	Progress func(credence.Progress) `json:"-"` // called between iterations, on the caller's goroutine
+}
+
+// stochastic says whether minibatches were asked for.
+func (c *Config) stochastic() bool {
+	return c.Batch != 0 || c.Optimiser != "" || c.Estimator != "" || c.Samples != 0 || c.Rate != 0 || c.Epochs != 0
+}
+
+func (c Config) withDefaults() Config {
+	fill := func(value *int, standard int) {
+		if *value == 0 {
+			*value = standard
+		}
+	}
+	if c.Covariance == "" {
+		c.Covariance = Diagonal
+	}
+	fill(&c.Components, 1)
+	fill(&c.Starts, min(2, c.Components))
+	if c.Covariance == Full {
+		fill(&c.MaxIterations, 200)
+	}
+	fill(&c.MaxIterations, 2000)
+	fill(&c.ScreenRows, 2000)
+	fill(&c.PolishRows, 8000)
+	fill(&c.CheckpointEvery, 1)
+	if c.stochastic() {
+		fill(&c.Batch, 512)
+		fill(&c.Samples, 10)
+		fill(&c.Epochs, 50)
+		if c.Optimiser == "" {
+			c.Optimiser = Adam
+		}
+		if c.Estimator == "" {
+			c.Estimator = Marginal
+		}
+		if c.Rate == 0 {
+			c.Rate = defaultRate(c.Optimiser)
+		}
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	for _, field := range []struct {
+		name  string
+		value int
+	}{
+		{"components", c.Components}, {"starts", c.Starts}, {"max_iterations", c.MaxIterations},
+		{"batch", c.Batch}, {"samples", c.Samples}, {"epochs", c.Epochs},
+		{"screen_rows", c.ScreenRows}, {"polish_rows", c.PolishRows}, {"checkpoint_every", c.CheckpointEvery},
+	} {
+		if field.value < 0 {
+			return fmt.Errorf("svi: %s=%d is negative: state a positive number, or leave it out", field.name, field.value)
+		}
+	}
+	for _, field := range []struct {
+		name  string
+		value float64
+	}{{"tolerance", c.Tolerance}, {"rate", c.Rate}} {
+		if !(field.value >= 0) || math.IsInf(field.value, 1) {
+			return fmt.Errorf("svi: %s=%v is not a positive number", field.name, field.value)
+		}
+	}
+	if c.Samples%2 != 0 {
+		return fmt.Errorf("svi: samples=%d is odd: draws come in pairs ±ε; state an even number", c.Samples)
+	}
+	for _, choice := range []struct {
+		name, value string
+		from        []string
+	}{
+		{"covariance", string(c.Covariance), []string{string(Diagonal), string(Full)}},
+		{"estimator", string(c.Estimator), []string{string(Marginal), string(Sample)}},
+		{"optimiser", string(c.Optimiser), []string{string(Adam), string(AdaGrad), string(AdaDelta), string(Momentum), string(SGD)}},
+	} {
+		if choice.value != "" && !slices.Contains(choice.from, choice.value) {
+			return fmt.Errorf("svi: there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
+		}
+	}
+	if c.Covariance == Full {
+		if c.Components > 1 {
+			return fmt.Errorf("svi: components=%d with covariance=full: a mixture has diagonal components; leave one of the two out", c.Components)
+		}
+		if c.stochastic() {
+			return fmt.Errorf("svi: covariance=full takes deterministic steps over all rows: leave out batch, optimiser, rate, estimator, samples and epochs, or state covariance=diagonal")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package svi
+
+import (
+	"context"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// fitFull fits one component with full covariance.
+func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted, error) {
+	n := newNewton(r.ws, r.d, r.groups)
+	s, err := r.starting(ctx, r.open(startRows), r.groups)
+	if err != nil {
+		return nil, err
+	}
+	n.reference = clone(s.Prior)
+	at := &s.point
+	stats := newStatistics(r.d, len(at.Free))
+	levels := r.levels()
+	for k, rows := range levels {
+		t := r.open(rows)
+		job := task{stage: "all rows", tolerance: r.tolerance(), iterations: r.config.MaxIterations, progress: r.config.Progress}
+		if saved != nil && saved.Newton != nil {
+			if k < len(levels)-1 {
+				continue
+			}
+			job.saved = saved.Newton
+		}
+		if k == len(levels)-1 && r.config.Checkpoint != "" {
+			job.save = func(p *progressState) error {
+				if p.Iteration%r.config.CheckpointEvery != 0 {
+					return nil
+				}
+				return r.writeCheckpoint(&checkpoint{Newton: p})
+			}
+		}
+		if k < len(levels)-1 {
+			// The rows left out move the optimum by more standard deviations than this.
+			job.stage, job.tolerance = "a part of the rows", 0.3
+		}
+		status, iterations, err := n.climb(ctx, t, at, stats, job)
+		if err != nil {
+			return nil, err
+		}
+		r.report.Status, r.report.Iterations = status, iterations
+	}
+	r.targets = n.targets
+	bound := at.bound
+	r.report.ELBO = &bound
+	r.checkTargets(stats.correct)
+	zero := []int{}
+	for j := range r.d {
+		if stats.curvature[j*r.d+j] == 0 {
+			zero = append(zero, j)
+		}
+	}
+	r.warnZero(zero)
+	if err := r.diagnoseFull(ctx, n, at, stats); err != nil {
+		return nil, err
+	}
+	m := r.member(n.full(at), at.Prior, at.family)
+	return r.finish(m, at.Prior, at.family), nil
+}
+
+// checkTargets warns of targets from which less can be learned than it seems.
+func (r *fit) checkTargets(correct bool) {
+	switch {
+	case r.targets.weight == 0:
+		r.warn("every row has weight 0: the posterior is the prior")
+	case r.targets.low == r.targets.high:
+		r.warn("every target is %g: nothing can be learned about what makes it vary, and intervals show the prior", r.targets.low)
+	case twoValued(r.likelihood) && correct:
+		r.warn("the classes are perfectly separable: the size of the weights is set by the prior alone; state a prior variance, such as normal(variance=1), if you know their scale")
+	}
+}
+
+// warnZero names columns that are zero in every row.
+func (r *fit) warnZero(zero []int) {
+	if len(zero) == 0 {
+		return
+	}
+	var names []string
+	for _, j := range zero[:min(3, len(zero))] {
+		names = append(names, weightName(r.features, j))
+	}
+	more := ""
+	if len(zero) > 3 {
+		more = ", …"
+	}
+	r.warn("%d feature columns are zero in every row (%s%s): their weights keep their prior", len(zero), strings.Join(names, ", "), more)
+}

@@ -1,0 +1,402 @@
+package svi
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// shift is the change of a likelihood parameter over which its second derivatives
+// are taken as differences: they only shape steps, and are good to this much.
+const shift = 1e-4
+
+// rowsPerTask is how many rows a worker takes at a time. Tasks do not depend on
+// the number of threads.
+const rowsPerTask = 64
+
+// rowTerms are, for the rows of a block, f's mean and variance and what the
+// likelihood expects of them, weights included.
+type rowTerms struct {
+	mean, variance          []float64
+	value, dMean, dVariance []float64
+	// slope holds the gradients in the P learned parameters, rows×P, and bend their
+	// change with each parameter, rows×P×P; cross the change of dMean, P×rows.
+	slope, bend, cross []float64
+	spare              []float64
+}
+
+func (t *rowTerms) resize(rows, parameters int) {
+	for _, s := range []*[]float64{&t.mean, &t.variance, &t.value, &t.dMean, &t.dVariance} {
+		*s = grow(*s, rows)
+	}
+	t.slope = grow(t.slope, rows*parameters)
+	t.bend = grow(t.bend, rows*parameters*parameters)
+	t.cross = grow(t.cross, rows*parameters)
+	t.spare = grow(t.spare, 2*rows)
+}
+
+func grow(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// expect fills in value, dMean and dVariance from mean and variance, and with
+// curvature also what concerns the learned parameters.
+func (t *rowTerms) expect(pool *kernel.Pool, b *block, f *family, curvature bool) {
+	p := f.count()
+	var shifted []*family
+	if curvature {
+		x := f.free()
+		for k := range p {
+			x[k] += shift
+			shifted = append(shifted, f.at(x))
+			x[k] -= shift
+		}
+	}
+	inTasks(pool, b.rows, func(from, to int) {
+		trials := part(b.trials, from, to)
+		f.ExpectedLogDensities(t.value[from:to], t.dMean[from:to], t.dVariance[from:to],
+			b.y[from:to], trials, t.mean[from:to], t.variance[from:to])
+		if p > 0 {
+			f.slopes(t.slope, from, to, b, t)
+		}
+		for k, other := range shifted {
+			cross := t.cross[k*b.rows+from : k*b.rows+to]
+			spare := t.spare[2*from : 2*to]
+			n := to - from
+			other.ExpectedLogDensities(spare[:n], cross, spare[n:], b.y[from:to], trials, t.mean[from:to], t.variance[from:to])
+			for i := range cross {
+				cross[i] = (cross[i] - t.dMean[from+i]) / shift
+			}
+			bend := t.bend[k*b.rows*p : (k+1)*b.rows*p]
+			other.slopes(bend, from, to, b, t)
+			for i := from * p; i < to*p; i++ {
+				bend[i] = (bend[i] - t.slope[i]) / shift
+			}
+		}
+		if b.weight == nil {
+			return
+		}
+		for i := from; i < to; i++ {
+			w := b.weight[i]
+			t.value[i] *= w
+			t.dMean[i] *= w
+			t.dVariance[i] *= w
+			for k := range p {
+				t.slope[i*p+k] *= w
+				for l := range shifted {
+					t.bend[(l*b.rows+i)*p+k] *= w
+				}
+			}
+			for k := range shifted {
+				t.cross[k*b.rows+i] *= w
+			}
+			if w == 0 { // 0·Inf
+				t.value[i], t.dMean[i], t.dVariance[i] = 0, 0, 0
+			}
+		}
+	})
+}
+
+// slopes stores the gradients of E log p in the learned parameters for some rows in
+// dst, rows×P.
+func (f *family) slopes(dst []float64, from, to int, b *block, t *rowTerms) {
+	p := f.count()
+	all := make([]float64, len(f.values))
+	parametric := f.parametric
+	for i := from; i < to; i++ {
+		if b.trials != nil {
+			if perRow, ok := f.Likelihood.(likelihood.PerRow); ok {
+				parametric, ok = perRow.WithTrials(b.trials[i]).(likelihood.Parametric)
+				if !ok {
+					continue
+				}
+			}
+		}
+		parametric.ExpectedParameterGradient(all, b.y[i], t.mean[i], t.variance[i])
+		for k, place := range f.learned {
+			dst[i*p+k] = all[place]
+		}
+	}
+}
+
+func part(x []float64, from, to int) []float64 {
+	if x == nil {
+		return nil
+	}
+	return x[from:to]
+}
+
+// inTasks calls do for runs of rows [from, to) of n, whose bounds do not depend on
+// the threads.
+func inTasks(pool *kernel.Pool, n int, do func(from, to int)) {
+	pool.Run((n+rowsPerTask-1)/rowsPerTask, func(i, _ int) {
+		do(i*rowsPerTask, min(n, (i+1)*rowsPerTask))
+	})
+}
+
+// rowDot returns φᵢᵀ w.
+func rowDot(phi *credence.Design, i int, w []float64) float64 {
+	dense := phi.Dense.Cols
+	sum := 0.0
+	if dense > 0 {
+		sum = kernel.Dot(phi.Dense.Row(i), w[:dense])
+	}
+	if phi.Sparse.Cols > 0 {
+		columns, values := phi.Sparse.Row(i)
+		rest := w[dense:]
+		if values == nil {
+			for _, j := range columns {
+				sum += rest[j]
+			}
+		} else {
+			for k, j := range columns {
+				sum += values[k] * rest[j]
+			}
+		}
+	}
+	return sum
+}
+
+// latentMeans stores Φw + offset.
+func latentMeans(pool *kernel.Pool, dst []float64, b *block, w []float64) {
+	inTasks(pool, b.rows, func(from, to int) {
+		for i := from; i < to; i++ {
+			dst[i] = rowDot(b.phi, i, w)
+			if b.offset != nil {
+				dst[i] += b.offset[i]
+			}
+		}
+	})
+}
+
+// stripe is the number of columns of a transposed product that a task adds up.
+const stripe = 256
+
+// addTrans adds Φᵀu to dst: tasks take stripes of columns, so that sums follow the rows.
+func addTrans(pool *kernel.Pool, dst []float64, phi *credence.Design, u []float64) {
+	dense := phi.Dense.Cols
+	pool.Run((dense+stripe-1)/stripe, func(task, _ int) {
+		from := task * stripe
+		to := min(dense, from+stripe)
+		for i, ui := range u {
+			kernel.Axpy(ui, phi.Dense.Row(i)[from:to], dst[from:to])
+		}
+	})
+	if phi.Sparse.Cols == 0 {
+		return
+	}
+	rest := dst[dense:]
+	for i, ui := range u {
+		columns, values := phi.Sparse.Row(i)
+		if values == nil {
+			for _, j := range columns {
+				rest[j] += ui
+			}
+		} else {
+			for k, j := range columns {
+				rest[j] += values[k] * ui
+			}
+		}
+	}
+}
+
+// statistics are the sums over rows at one q = N(m, V), that a variational Newton step
+// needs: with e the expected log density of a row,
+//
+//	value = Σ e      gradient = Φᵀ ∂e/∂mean      curvature = −2 Φᵀ diag(∂e/∂variance) Φ
+//
+// and the same for the learned parameters of the likelihood.
+type statistics struct {
+	value     float64
+	trace     float64   // Σ βv = tr HV
+	gradient  []float64 // d
+	curvature []float64 // d×d, upper triangle
+	slope     []float64 // P
+	bend      []float64 // P×P
+	cross     []float64 // P×d, Φᵀ ∂²e/∂mean∂parameter
+	correct   bool      // f has the sign of a two-valued target in every row
+}
+
+func newStatistics(d, parameters int) *statistics {
+	return &statistics{
+		gradient: make([]float64, d), curvature: make([]float64, d*d),
+		slope: make([]float64, parameters), bend: make([]float64, parameters*parameters),
+		cross: make([]float64, parameters*d),
+	}
+}
+
+func (s *statistics) reset() {
+	s.value, s.trace, s.correct = 0, 0, true
+	for _, x := range [][]float64{s.gradient, s.curvature, s.slope, s.bend, s.cross} {
+		clear(x)
+	}
+}
+
+// pass adds up the statistics of all rows at N(m, FFᵀ); a nil factor means no
+// variance. Memory beyond the statistics is that of a few blocks.
+func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []float64, f *family) error {
+	d, p := r.d, f.count()
+	s.reset()
+	r.targets.reset()
+	pool := r.ws.Pool()
+	terms := &r.terms
+	for k := range t.blocks() {
+		b, err := t.at(ctx, k)
+		if err != nil {
+			return err
+		}
+		r.targets.add(b)
+		terms.resize(b.rows, p)
+		latentMeans(pool, terms.mean, b, m)
+		r.variances(terms.variance, b, factor)
+		terms.expect(pool, b, f, p > 0)
+		for i, v := range terms.value {
+			s.value += v
+			if (b.y[i] > 0) != (terms.mean[i] > 0) || terms.mean[i] == 0 {
+				s.correct = false
+			}
+		}
+		addTrans(pool, s.gradient, b.phi, terms.dMean)
+		for i := range b.rows {
+			for j := range p {
+				s.slope[j] += terms.slope[i*p+j]
+			}
+		}
+		for j := range p {
+			addTrans(pool, s.cross[j*d:(j+1)*d], b.phi, terms.cross[j*b.rows:(j+1)*b.rows])
+			for i := range b.rows {
+				for l := range p {
+					s.bend[j*p+l] += terms.bend[(j*b.rows+i)*p+l]
+				}
+			}
+		}
+		for i, v := range terms.dVariance {
+			terms.dVariance[i] = -2 * v
+			s.trace -= 2 * v * terms.variance[i]
+			if r.clamp && v > 0 {
+				terms.dVariance[i] = 0
+			}
+		}
+		r.addCurvature(s.curvature, b.phi, terms.dVariance)
+	}
+	liftCross(s.curvature, d, r.denseCols)
+	return nil
+}
+
+// columnPanel is the number of columns of the factor in one product.
+const columnPanel = 256
+
+// variances stores φᵀFFᵀφ for the rows of a block.
+func (r *newton) variances(dst []float64, b *block, factor []float64) {
+	clear(dst)
+	phi := b.phi
+	d, dense := r.d, phi.Dense.Cols
+	r.denseCols = dense
+	if factor == nil {
+		return
+	}
+	pool := r.ws.Pool()
+	width := min(columnPanel, d)
+	r.product = grow(r.product, b.rows*width)
+	for left := 0; left < d; left += width {
+		cols := min(width, d-left)
+		// F is upper triangular: rows below left+cols are zero in these columns.
+		depth := min(dense, left+cols)
+		product := r.product[:b.rows*cols]
+		if depth > 0 {
+			pool.Gemm(false, false, b.rows, cols, depth, 1, phi.Dense.Data, phi.Dense.Stride, factor[left:], d, 0, product, cols)
+		} else {
+			clear(product)
+		}
+		inTasks(pool, b.rows, func(from, to int) {
+			for i := from; i < to; i++ {
+				row := product[i*cols : (i+1)*cols]
+				if phi.Sparse.Cols > 0 {
+					addSparseRow(row, phi, i, factor, d, left)
+				}
+				dst[i] += kernel.Dot(row, row)
+			}
+		})
+	}
+}
+
+// addSparseRow adds the sparse columns' part of φᵢᵀ F[:, left:left+len(row)].
+func addSparseRow(row []float64, phi *credence.Design, i int, factor []float64, d, left int) {
+	columns, values := phi.Sparse.Row(i)
+	for k, j := range columns {
+		weight := phi.Dense.Cols + int(j)
+		if weight >= left+len(row) {
+			return // columns increase, and F is zero from here on
+		}
+		v := 1.0
+		if values != nil {
+			v = values[k]
+		}
+		kernel.Axpy(v, factor[weight*d+left:weight*d+left+len(row)], row)
+	}
+}
+
+// addCurvature adds Φᵀ diag(w) Φ to the upper triangle of h. Products of a sparse with the
+// dense columns go to the sparse column's row, where they are contiguous;
+// liftCross moves them.
+func (r *newton) addCurvature(h []float64, phi *credence.Design, w []float64) {
+	d, dense := r.d, phi.Dense.Cols
+	pool := r.ws.Pool()
+	pool.Gram(phi.Dense.Rows, dense, phi.Dense.Data, max(1, phi.Dense.Stride), w, h, max(1, d))
+	if phi.Sparse.Cols == 0 {
+		return
+	}
+	// Every task goes through all rows for its share of the columns, so that no two
+	// write to the same row of h, and sums keep the order of the rows.
+	const tasks = 8
+	pool.Run(tasks, func(task, _ int) {
+		for i := range w {
+			columns, values := phi.Sparse.Row(i)
+			for k, c := range columns {
+				if int(c)%tasks != task {
+					continue
+				}
+				v := w[i]
+				if values != nil {
+					v *= values[k]
+				}
+				row := h[(dense+int(c))*d : (dense+int(c)+1)*d]
+				if dense > 0 {
+					kernel.Axpy(v, phi.Dense.Row(i), row[:dense])
+				}
+				for l := k; l < len(columns); l++ {
+					u := v
+					if values != nil {
+						u *= values[l]
+					}
+					row[dense+int(columns[l])] += u
+				}
+			}
+		}
+	})
+}
+
+// liftCross moves the products of sparse with dense columns to the upper triangle.
+func liftCross(h []float64, d, dense int) {
+	for j := dense; j < d; j++ {
+		for i := range dense {
+			h[i*d+j] = h[j*d+i]
+		}
+	}
+}
+
+// finite says whether every number is one.
+func finite(x ...float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

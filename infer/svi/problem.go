@@ -1,0 +1,195 @@
+package svi
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Likelihood is what this engine asks of p(y|f): derivatives for starting values,
+// and for f ~ N(mean, variance) the expectations of log p and their gradients,
+// row by row. likelihood.Quadrature gives them to any family with derivatives.
+type Likelihood interface {
+	credence.Likelihood
+	Derivatives(y, f float64) (value, first, second float64)
+	ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64)
+}
+
+// Engine fits one model.
+type Engine struct {
+	model      credence.Model
+	likelihood Likelihood
+	prior      prior.Normal
+	config     Config
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// New returns the engine for a model whose likelihood has the expectations of
+// Likelihood and whose prior is normal, and refuses any other.
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("svi: the model has no features")
+	}
+	e := &Engine{model: model}
+	var err error
+	if e.likelihood, err = credence.Require[Likelihood]("svi", "likelihood", model.Likelihood); err != nil {
+		return nil, fmt.Errorf("%w, or wrap it in likelihood.Quadrature", err)
+	}
+	switch p := model.Prior.(type) {
+	case prior.Normal:
+		e.prior = p
+	case nil:
+		return nil, fmt.Errorf("svi: the model has no prior")
+	default:
+		return nil, fmt.Errorf("svi: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", p)
+	}
+	if v, ok := model.Likelihood.(likelihood.Validator); ok {
+		if err := v.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.prior.Validate(); err != nil {
+		return nil, err
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	e.config = cfg.withDefaults()
+	next := 0
+	for _, b := range model.Features.Blocks() {
+		if b.First != next || b.Count < 0 || b.Intercept && b.Count != 1 {
+			return nil, fmt.Errorf("svi: block %q covers weights %d to %d where weight %d comes next", b.Name, b.First, b.First+b.Count-1, next)
+		}
+		next += b.Count
+	}
+	if d := model.Features.Weights(); next != d {
+		return nil, fmt.Errorf("svi: blocks cover %d of %d weights", next, d)
+	}
+	if next == 0 {
+		return nil, fmt.Errorf("svi: the model has no weights: add a column or an intercept")
+	}
+	return e, nil
+}
+
+// group is a run of weights that share a prior variance.
+type group struct {
+	name         string
+	first, count int
+	learned      bool
+	intercept    bool
+}
+
+// groups returns the groups of the model: blocks, or single weights with ARD.
+func (e *Engine) groups() []group {
+	var list []group
+	for _, b := range e.model.Features.Blocks() {
+		learned := !b.Intercept && e.prior.Variance.State != credence.Held
+		switch {
+		case b.Count == 0:
+		case e.prior.ARD && !b.Intercept:
+			for j := b.First; j < b.First+b.Count; j++ {
+				list = append(list, group{weightName(e.model.Features, j), j, 1, learned, false})
+			}
+		default:
+			list = append(list, group{b.Name, b.First, b.Count, learned, b.Intercept})
+		}
+	}
+	return list
+}
+
+// weightName names weight j for people.
+func weightName(features credence.Features, j int) string {
+	for _, b := range features.Blocks() {
+		if j < b.First || j >= b.First+b.Count {
+			continue
+		}
+		if b.Intercept {
+			return b.Name
+		}
+		if named, ok := features.(credence.Named); ok {
+			return b.Name + " " + named.WeightName(j)
+		}
+		return fmt.Sprintf("%s %d", b.Name, j-b.First)
+	}
+	return fmt.Sprint(j)
+}
+
+// identityLink says whether f has the units of y.
+func identityLink(l credence.Likelihood) bool {
+	switch l.(type) {
+	case likelihood.Gaussian, likelihood.StudentT:
+		return true
+	}
+	return false
+}
+
+// family is a likelihood whose parameters move: the learned ones as unconstrained
+// numbers, logarithms of positive parameters.
+type family struct {
+	Likelihood
+	parametric likelihood.Parametric // nil without parameters to learn
+	learned    []int                 // places of the learned ones among Parameters
+	values     []float64             // of all Parameters, constrained
+	positive   []bool
+}
+
+func newFamily(l Likelihood) *family {
+	f := &family{Likelihood: l}
+	parametric, ok := l.(likelihood.Parametric)
+	if !ok {
+		return f
+	}
+	for i, p := range parametric.Parameters() {
+		f.values = append(f.values, p.Value)
+		f.positive = append(f.positive, p.Positive)
+		if !p.Held {
+			f.learned = append(f.learned, i)
+		}
+	}
+	if len(f.learned) > 0 {
+		f.parametric = parametric
+	}
+	return f
+}
+
+// count returns the number of learned parameters.
+func (f *family) count() int { return len(f.learned) }
+
+// free returns the learned parameters as unconstrained numbers.
+func (f *family) free() []float64 {
+	x := make([]float64, len(f.learned))
+	for k, i := range f.learned {
+		x[k] = f.values[i]
+		if f.positive[i] {
+			x[k] = math.Log(x[k])
+		}
+	}
+	return x
+}
+
+// parameterLimit bounds logarithms of positive parameters: e^±46 is 1e±20.
+const parameterLimit = 46
+
+// at returns the family at other values of the learned parameters.
+func (f *family) at(x []float64) *family {
+	if len(f.learned) == 0 {
+		return f
+	}
+	moved := *f
+	moved.values = append([]float64(nil), f.values...)
+	for k, i := range f.learned {
+		v := x[k]
+		if f.positive[i] {
+			v = math.Exp(math.Max(-parameterLimit, math.Min(v, parameterLimit)))
+		}
+		moved.values[i] = v
+	}
+	narrowed := f.parametric.WithParameters(moved.values)
+	moved.parametric = narrowed.(likelihood.Parametric)
+	moved.Likelihood = narrowed.(Likelihood)
+	return &moved
+}

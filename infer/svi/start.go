@@ -1,0 +1,219 @@
+package svi
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// startRows is the number of evenly spread rows from which scales and starting values
+// are taken.
+const startRows = 8192
+
+// moments are those of the targets, taken row by row so that nothing cancels.
+type moments struct {
+	weight, mean, square float64 // square is Σ w (y − mean)²
+	low, high            float64
+}
+
+func (m *moments) reset() { *m = moments{low: math.Inf(1), high: math.Inf(-1)} }
+
+func (m *moments) add(b *block) {
+	for i, y := range b.y {
+		w := 1.0
+		if b.weight != nil {
+			w = b.weight[i]
+		}
+		if w == 0 {
+			continue
+		}
+		m.weight += w
+		gap := y - m.mean
+		m.mean += gap * w / m.weight
+		m.square += w * gap * (y - m.mean)
+		m.low, m.high = math.Min(m.low, y), math.Max(m.high, y)
+	}
+}
+
+func (m *moments) variance() float64 {
+	if m.weight == 0 {
+		return 0
+	}
+	return m.square / m.weight
+}
+
+// start is what a fit begins with.
+type start struct {
+	point
+	intercept   int     // the intercept's weight, or -1
+	scaleSquare float64 // of the target, on the scale of f
+}
+
+// starting looks at rows of t for scales. f has the unit of y in the identity-link
+// families; with any other link a unit of f is a unit. Each block is given the
+// prior variance at which it alone would explain a variance of one such unit.
+func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start, error) {
+	d := e.model.Features.Weights()
+	s := &start{intercept: -1}
+	s.Mean = make([]float64, d)
+	f := newFamily(e.likelihood)
+	squares := make([]float64, len(groups))
+	groupOf := make([]int, d)
+	for k, g := range groups {
+		for j := g.first; j < g.first+g.count; j++ {
+			groupOf[j] = k
+		}
+		if g.intercept {
+			s.intercept = g.first
+		}
+	}
+	var m moments
+	m.reset()
+	var rows sampleRows
+	weight := 0.0
+	for k := range t.blocks() {
+		b, err := t.at(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		m.add(b)
+		for i := range b.rows {
+			w := 1.0
+			if b.weight != nil {
+				w = b.weight[i]
+			}
+			weight += w
+			dense := b.phi.Dense.Cols
+			if dense > 0 {
+				for j, v := range b.phi.Dense.Row(i) {
+					squares[groupOf[j]] += w * v * v
+				}
+			}
+			if b.phi.Sparse.Cols > 0 {
+				columns, values := b.phi.Sparse.Row(i)
+				for l, c := range columns {
+					v := 1.0
+					if values != nil {
+						v = values[l]
+					}
+					squares[groupOf[dense+int(c)]] += w * v * v
+				}
+			}
+			rows.add(b, i, w)
+		}
+	}
+	latent := 1.0
+	s.scaleSquare = 1
+	if identityLink(e.likelihood) {
+		if latent = m.variance(); latent == 0 {
+			latent = math.Max(m.mean*m.mean, 1e-300)
+		}
+		s.scaleSquare = latent + m.mean*m.mean
+	}
+	s.family = e.startParameters(f, latent)
+	s.Free = s.family.free()
+	if s.intercept >= 0 {
+		s.Mean[s.intercept] = rows.location(s.family, 100*s.scaleSquare)
+	}
+	for k, g := range groups {
+		v := 1.0
+		switch {
+		case g.intercept:
+			v = 100 * s.scaleSquare
+		case e.prior.Variance.State != credence.Learned:
+			v = e.prior.Variance.Value
+		case squares[k] > 0:
+			v = latent * weight / squares[k]
+		}
+		s.Prior = append(s.Prior, v)
+	}
+	return s, nil
+}
+
+// startParameters chooses starts for parameters whose own depends on the units of y.
+func (e *Engine) startParameters(f *family, latent float64) *family {
+	if f.parametric == nil {
+		return f
+	}
+	x := f.free()
+	for k, i := range f.learned {
+		p := f.parametric.Parameters()[i]
+		if p.Given {
+			continue
+		}
+		switch e.likelihood.(type) {
+		case likelihood.Gaussian:
+			x[k] = math.Log(latent)
+		case likelihood.StudentT:
+			if p.Name == "scale" {
+				x[k] = math.Log(latent) / 2
+			}
+		}
+	}
+	return f.at(x)
+}
+
+// sampleRows are rows without their features.
+type sampleRows struct{ y, offset, weight, trials []float64 }
+
+func (s *sampleRows) add(b *block, i int, w float64) {
+	s.y = append(s.y, b.y[i])
+	s.weight = append(s.weight, w)
+	o := 0.0
+	if b.offset != nil {
+		o = b.offset[i]
+	}
+	s.offset = append(s.offset, o)
+	if b.trials != nil {
+		s.trials = append(s.trials, b.trials[i])
+	}
+}
+
+// location returns the c that maximises Σ log p(y|c + offset) under a N(0, variance)
+// prior, by Newton steps of at most one unit of the prior's tenth; for identity links the
+// median of y − offset, which no outlier moves.
+func (s *sampleRows) location(f *family, variance float64) float64 {
+	if identityLink(f.Likelihood) {
+		gaps := make([]float64, 0, len(s.y))
+		for i, y := range s.y {
+			if s.weight[i] > 0 {
+				gaps = append(gaps, y-s.offset[i])
+			}
+		}
+		if len(gaps) == 0 {
+			return 0
+		}
+		slices.Sort(gaps)
+		return gaps[len(gaps)/2]
+	}
+	c := 0.0
+	for range 100 {
+		slope, bend := -c/variance, 1/variance
+		for i, y := range s.y {
+			if s.weight[i] == 0 {
+				continue
+			}
+			l := f.Likelihood
+			if s.trials != nil {
+				if perRow, ok := l.(likelihood.PerRow); ok {
+					l = perRow.WithTrials(s.trials[i]).(Likelihood)
+				}
+			}
+			_, first, second := l.Derivatives(y, c+s.offset[i])
+			slope += s.weight[i] * first
+			bend += s.weight[i] * math.Max(0, -second)
+		}
+		move := math.Max(-1, math.Min(slope/bend, 1))
+		if !finite(move) {
+			return c
+		}
+		c += move
+		if math.Abs(move) < 1e-3 {
+			break
+		}
+	}
+	return c
+}

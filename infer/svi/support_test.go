@@ -1,0 +1,134 @@
+package svi
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
+)
+
+// table data in memory.
+type memory struct {
+	x                         linop.Dense
+	y, offset, weight, trials []float64
+	reads                     int
+}
+
+func (m *memory) Rows() int { return m.x.Rows }
+
+func (m *memory) Read(dst *credence.Batch, first, count int) error {
+	m.reads++
+	dst.First = first
+	dst.X = linop.Dense{Rows: count, Cols: m.x.Cols, Stride: m.x.Stride}
+	if count > 0 && m.x.Cols > 0 {
+		dst.X.Data = m.x.Data[first*m.x.Stride : (first+count)*m.x.Stride]
+	}
+	dst.Sparse.Reset(0)
+	for range count {
+		dst.Sparse.AppendRow(nil, nil)
+	}
+	dst.Target = part(m.y, first, first+count)
+	dst.Offset = part(m.offset, first, first+count)
+	dst.Weight = part(m.weight, first, first+count)
+	dst.Trials = part(m.trials, first, first+count)
+	return nil
+}
+
+// plain are the inputs themselves: an intercept if wanted, then p columns, of
+// which the last sparse are stored sparse.
+type plain struct {
+	p, sparse int
+	intercept bool
+}
+
+func (f plain) Weights() int {
+	if f.intercept {
+		return f.p + 1
+	}
+	return f.p
+}
+
+func (f plain) Blocks() []credence.Block {
+	if f.intercept {
+		return []credence.Block{{Name: "(intercept)", Count: 1, Intercept: true}, {Name: "linear", First: 1, Count: f.p}}
+	}
+	return []credence.Block{{Name: "linear", Count: f.p}}
+}
+
+func (f plain) Transform(_ *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
+	n := rows.Rows()
+	extra := f.Weights() - f.p
+	dense := f.p - f.sparse
+	phi.Dense.Reshape(n, extra+dense)
+	phi.Sparse.Reset(f.sparse)
+	for i := range n {
+		row := phi.Dense.Row(i)
+		if f.intercept {
+			row[0] = 1
+		}
+		x := rows.X.Row(i)
+		copy(row[extra:], x[:dense])
+		var columns []int32
+		values := []float64{}
+		for j, v := range x[dense:] {
+			if v != 0 {
+				columns = append(columns, int32(j))
+				values = append(values, v)
+			}
+		}
+		phi.Sparse.AppendRow(columns, values)
+	}
+}
+
+func held(v float64) prior.Normal {
+	return prior.Normal{Variance: credence.Parameter{Value: v, State: credence.Held}}
+}
+
+// problem of a family: rows drawn from it with normal inputs and weights.
+func draw(t testing.TB, lik credence.Likelihood, n, p int, seed uint64) *memory {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := &memory{x: linop.NewDense(n, p), y: make([]float64, n)}
+	w := make([]float64, p)
+	for j := range w {
+		w[j] = 0.7 * rng.NormFloat64()
+	}
+	for i := range n {
+		f := 0.3
+		for j := range p {
+			v := rng.NormFloat64()
+			if j > 0 {
+				v = 0.6*m.x.Row(i)[j-1] + 0.8*v
+			}
+			m.x.Row(i)[j] = v
+			f += v * w[j]
+		}
+		m.y[i] = lik.(likelihood.Sampler).Sample(rng, f)
+	}
+	return m
+}
+
+func fitted(t testing.TB, model credence.Model, cfg Config, data credence.Data) *credence.Fitted {
+	t.Helper()
+	e, err := New(model, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := e.Fit(context.Background(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func closeTo(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %.12g, want %.12g (off by %.2g, allowed %.2g)", what, got, want, got-want, tolerance)
+	}
+}

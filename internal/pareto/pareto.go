@@ -1,0 +1,130 @@
+package pareto
+
+import (
+	"math"
+	"slices"
+)
+
+// Smooth replaces the largest of the logarithms of importance weights, those of a tail
+// of min(S/5, 3√S) out of S, by the expected order statistics of the Pareto
+// distribution fitted to them, none above the largest weight, and returns its shape
+// k. It keeps the order of logWeights. Fewer than 25 weights, or a tail without spread, are left as they
+// are: k is then NaN, or 0 where all of the tail is equal.
+func Smooth(logWeights []float64) (k float64) {
+	n := len(logWeights)
+	tail := int(math.Min(0.2*float64(n), 3*math.Sqrt(float64(n))))
+	if tail < 5 {
+		return math.NaN()
+	}
+	order := make([]int, n)
+	for i, v := range logWeights {
+		if math.IsNaN(v) {
+			return math.NaN()
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case logWeights[a] < logWeights[b]:
+			return -1
+		case logWeights[a] > logWeights[b]:
+			return 1
+		}
+		return 0
+	})
+	largest := logWeights[order[n-1]]
+	cut := math.Exp(logWeights[order[n-tail-1]] - largest)
+	excess := make([]float64, tail)
+	for i := range excess {
+		excess[i] = math.Exp(logWeights[order[n-tail+i]]-largest) - cut
+	}
+	if excess[tail-1] <= 1e-12 {
+		return 0
+	}
+	k, scale := Fit(excess)
+	if math.IsNaN(k) {
+		return k
+	}
+	for i := range excess {
+		p := (float64(i) + 0.5) / float64(tail)
+		logWeights[order[n-tail+i]] = largest + math.Min(0, math.Log(cut+Quantile(p, k, scale)))
+	}
+	return k
+}
+
+// Quantile is that of the generalised Pareto distribution with location 0.
+func Quantile(p, k, scale float64) float64 {
+	if math.Abs(k) < 1e-12 {
+		return -scale * math.Log1p(-p)
+	}
+	return scale * math.Expm1(-k*math.Log1p(-p)) / k
+}
+
+// Fit returns shape and scale of the generalised Pareto distribution for values above a
+// threshold, in ascending order, by the empirical Bayes estimate of Zhang & Stephens
+// (2009) and, as Vehtari and others do, with the shape drawn to 0.5 as by ten more values.
+func Fit(x []float64) (k, scale float64) {
+	n := len(x)
+	const prior = 3 // Zhang & Stephens' scale of the prior of θ
+	points := 30 + int(math.Sqrt(float64(n)))
+	quartile := x[int(float64(n)/4+0.5)-1]
+	if !(quartile > 0) {
+		quartile = x[n-1] / float64(n) // ties at the threshold
+	}
+	theta, likelihood := make([]float64, points), make([]float64, points)
+	for j := range theta {
+		theta[j] = 1/x[n-1] + (1-math.Sqrt(float64(points)/(float64(j)+0.5)))/(prior*quartile)
+		shape := meanLog(x, theta[j])
+		likelihood[j] = float64(n) * (math.Log(-theta[j]/shape) - shape - 1)
+	}
+	mean := 0.0
+	for j := range theta {
+		sum := 0.0
+		for _, l := range likelihood {
+			sum += math.Exp(l - likelihood[j])
+		}
+		mean += theta[j] / sum
+	}
+	k = meanLog(x, mean)
+	scale = -k / mean
+	count := float64(n)
+	return k*count/(count+10) + 0.5*10/(count+10), scale
+}
+
+// meanLog is the mean of log(1 − θx), the shape that goes with θ.
+func meanLog(x []float64, theta float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Log1p(-theta * v)
+	}
+	return sum / float64(len(x))
+}
+
+// EffectiveShare returns (Σr)²/(S Σr²) for the logarithms of S weights: the share of the
+// draws that so many of equal weight would need.
+func EffectiveShare(logWeights []float64) float64 {
+	largest := math.Inf(-1)
+	for _, v := range logWeights {
+		largest = math.Max(largest, v)
+	}
+	sum, squares := 0.0, 0.0
+	for _, v := range logWeights {
+		r := math.Exp(v - largest)
+		sum += r
+		squares += r * r
+	}
+	return sum * sum / squares / float64(len(logWeights))
+}
+
+// LogMean returns the logarithm of the mean weight.
+func LogMean(logWeights []float64) float64 {
+	largest := math.Inf(-1)
+	for _, v := range logWeights {
+		largest = math.Max(largest, v)
+	}
+	sum := 0.0
+	for _, v := range logWeights {
+		sum += math.Exp(v - largest)
+	}
+	return largest + math.Log(sum/float64(len(logWeights)))
+}
