@@ -5,9 +5,6 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/exact"
-	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -15,45 +12,26 @@ import (
 // place that knows them all.
 type engineEntry struct {
 	name, summary string
+	reason        string // why auto chooses it
 	// refuses says why the engine cannot fit the pair, "" if it can.
 	refuses func(family credence.Likelihood, prior credence.Prior) string
+	// automatic returns the call that auto makes for a model; nil means one without arguments.
+	automatic func(model credence.Model) spec.Call
 	// configure reads the arguments and returns what makes the engine.
-	configure func(p *program, a *spec.Arguments, report func(credence.Progress)) func(credence.Model) (credence.Engine, error)
+	configure func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error)
+}
+
+// engineRun is what engines take from the command line besides their arguments.
+type engineRun struct {
+	seed       uint64
+	threads    int
+	checkpoint string
+	progress   func(credence.Progress)
 }
 
 // engines lists the engines in the order in which messages name them.
 func engines() []engineEntry {
-	return []engineEntry{exactEngine()}
-}
-
-func exactEngine() engineEntry {
-	return engineEntry{
-		name:    "exact",
-		summary: "Bayesian linear regression, type-II maximum likelihood over all hyper-parameters",
-		refuses: func(family credence.Likelihood, p credence.Prior) string {
-			if _, ok := family.(likelihood.Gaussian); !ok {
-				return fmt.Sprintf("it needs the family gaussian, not %v", family)
-			}
-			if _, ok := p.(prior.Normal); !ok {
-				return fmt.Sprintf("it needs the prior normal, not %v", p)
-			}
-			return ""
-		},
-		configure: func(p *program, a *spec.Arguments, report func(credence.Progress)) func(credence.Model) (credence.Engine, error) {
-			config := exact.Config{
-				Starts:        a.Int("starts", 0, spec.AtLeast(1)),
-				Draws:         a.Int("draws", 0, spec.AtLeast(1)),
-				MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
-				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
-				ScreenRows:    a.Int("screen", 0, spec.AtLeast(1)),
-				PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
-				Seed:          p.seed,
-				Threads:       p.threads,
-				Progress:      report,
-			}
-			return func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }
-		},
-	}
+	return []engineEntry{exactEngine(), sviEngine()}
 }
 
 // engineChoice is --engine as given.
@@ -85,7 +63,7 @@ func parseEngine(text string) (*engineChoice, error) {
 			choice.entry = &e
 			// Arguments are checked now, before any data are opened.
 			a := spec.NewArguments(call, text)
-			e.configure(&program{}, a, nil)
+			e.configure(engineRun{}, a)
 			if err := a.Finish(); err != nil {
 				return nil, misused(err)
 			}
@@ -158,32 +136,27 @@ func (c *engineChoice) choose(model credence.Model, rows int) (entry *engineEntr
 				return nil, "", fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or ask for --engine exact",
 					weights, rows, largestExact)
 			}
-			return &e, "a Gaussian family with a normal prior has a closed form", nil
+			return &e, e.reason, nil
 		}
-		return &e, "the first engine that fits this family and prior", nil
+		return &e, e.reason, nil
 	}
 	return nil, "", fmt.Errorf("no engine fits this model: %s", supported())
 }
 
-// build makes the engine.
-func (c *engineChoice) build(p *program, entry *engineEntry, model credence.Model, report func(credence.Progress)) (credence.Engine, error) {
+// build makes the engine, and returns the call that makes it again.
+func (c *engineChoice) build(run engineRun, entry *engineEntry, model credence.Model) (credence.Engine, spec.Call, error) {
 	call, source := c.call, c.source
 	if c.entry == nil {
 		call, source = spec.Call{Name: entry.name}, ""
+		if entry.automatic != nil {
+			call = entry.automatic(model)
+		}
 	}
 	a := spec.NewArguments(call, source)
-	make := entry.configure(p, a, report)
+	construct := entry.configure(run, a)
 	if err := a.Finish(); err != nil {
-		return nil, err
+		return nil, call, err
 	}
-	return make(model)
-}
-
-// text is the engine in words that fit it again: the options stated, under the
-// name chosen.
-func (c *engineChoice) text(entry *engineEntry) string {
-	if c.entry == nil {
-		return entry.name
-	}
-	return c.call.String()
+	engine, err := construct(model)
+	return engine, call, err
 }

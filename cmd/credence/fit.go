@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +28,8 @@ type fitFlags struct {
 	positive string
 	raw      bool
 	output   string
+	// checkpoint is a file that a long fit goes on from.
+	checkpoint string
 }
 
 func (p *program) fitCommand() *cobra.Command {
@@ -65,6 +66,7 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 	f.StringVar(&flags.positive, "positive", "", "the class that counts as positive, against all the rest")
 	f.BoolVar(&flags.raw, "raw", false, "do not centre and scale columns")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
+	f.StringVar(&flags.checkpoint, "checkpoint", "", "file that a long fit writes now and then, and goes on from when it is there (engine svi)")
 	return cmd
 }
 
@@ -194,7 +196,8 @@ func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence
 	}
 	p.say("engine  %s: %s", entry.name, why)
 	bar := p.progress("fitting")
-	engine, err := j.engine.build(p, entry, model, bar.step)
+	run := engineRun{seed: p.seed, threads: p.threads, checkpoint: j.flags.checkpoint, progress: bar.step}
+	engine, call, err := j.engine.build(run, entry, model)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +210,7 @@ func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence
 	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
 	fitted.Recipe = credence.Recipe{
 		Formula: plan.String(), Family: j.familyText(family), Prior: j.prior.String(),
-		Engine: j.engine.text(entry), Seed: p.seed,
+		Engine: call.String(), Seed: p.seed,
 	}
 	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
 	warnings := append([]string{}, fr.Warnings...)
@@ -260,86 +263,4 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 		parts = append(parts, fmt.Sprintf("%d sparse", schema.Sparse))
 	}
 	p.say("data    %s: %d rows; columns used: %s", strings.Join(table.Files(), ", "), source.Rows(), strings.Join(parts, ", "))
-}
-
-// fitResult is the JSON object of fit.
-type fitResult struct {
-	Engine            string             `json:"engine"`
-	Family            string             `json:"family"`
-	Link              string             `json:"link,omitempty"`
-	Prior             string             `json:"prior"`
-	Formula           string             `json:"formula,omitempty"`
-	Rows              int                `json:"rows"`
-	Inputs            int                `json:"inputs"`
-	Weights           int                `json:"weights"`
-	Status            credence.Status    `json:"status"`
-	Iterations        int                `json:"iterations"`
-	Seconds           float64            `json:"seconds,omitempty"`
-	Evidence          *float64           `json:"evidence,omitempty"`
-	EvidencePenalised *float64           `json:"evidence_penalised,omitempty"`
-	ELBO              *float64           `json:"elbo,omitempty"`
-	Hyper             map[string]float64 `json:"hyper,omitempty"`
-	Selected          *int               `json:"selected,omitempty"`
-	Warnings          []string           `json:"warnings"`
-	Model             string             `json:"model,omitempty"`
-
-	hyper []credence.Value // in the order of the report
-}
-
-func newFitResult(fitted *credence.Fitted) fitResult {
-	r := fitted.Report
-	family := fitted.Members[0].Model.Likelihood
-	result := fitResult{
-		Engine: r.Engine, Family: familyName(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
-		Rows: r.Rows, Inputs: r.Inputs, Weights: r.Weights, Status: r.Status, Iterations: r.Iterations,
-		Evidence: r.Evidence, EvidencePenalised: r.EvidencePenalised, ELBO: r.ELBO,
-		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
-	}
-	if linked, ok := family.(interface{ LinkName() string }); ok {
-		result.Link = linked.LinkName()
-	}
-	if len(r.Hyper) > 0 {
-		result.Hyper = make(map[string]float64, len(r.Hyper))
-		for _, h := range r.Hyper {
-			result.Hyper[h.Name] = h.Value
-		}
-	}
-	return result
-}
-
-// familyName is the name of a family without its arguments.
-func familyName(family credence.Likelihood) string {
-	name, _, _ := strings.Cut(fmt.Sprint(family), "(")
-	return name
-}
-
-// printFit writes a fit for people.
-func (p *program) printFit(r *fitResult) {
-	if !p.quiet {
-		p.say("fit     %s, %s after %d iterations: %d rows, %d weights", r.Engine, r.Status, r.Iterations, r.Rows, r.Weights)
-		if r.Evidence != nil {
-			line := fmt.Sprintf("        log evidence %.4f", *r.Evidence)
-			if r.EvidencePenalised != nil && *r.EvidencePenalised != *r.Evidence {
-				line += fmt.Sprintf(" (with the priors of hyper-parameters %.4f)", *r.EvidencePenalised)
-			}
-			p.say("%s", line)
-		}
-		if r.ELBO != nil {
-			p.say("        evidence lower bound %.4f", *r.ELBO)
-		}
-		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-		for _, h := range r.hyper {
-			fmt.Fprintf(w, "        %s\t%s\n", h.Name, significant(h.Value))
-		}
-		w.Flush()
-		if r.Seconds > 0 {
-			p.say("        %.2f seconds", r.Seconds)
-		}
-		if r.Model != "" {
-			p.say("saved   %s", r.Model)
-		}
-	}
-	for _, warning := range r.Warnings {
-		p.warn("%s", warning)
-	}
 }
