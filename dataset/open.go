@@ -21,9 +21,11 @@ type Table struct {
 	format  string
 	inputs  []*input
 	schema  credence.Schema
-	columns []column // beside schema.Columns
-	notes   []Note   // of the table as a whole
-	outcome outcome  // of the last Load or Each
+	columns []column       // beside schema.Columns
+	index   map[string]int // of the columns, by name
+	trained map[string]int // of the columns of training, nil without
+	notes   []Note         // of the table as a whole
+	outcome outcome        // of the last Load or Each
 }
 
 // column is what is known of a column beyond the schema.
@@ -55,6 +57,9 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 		return nil, err
 	}
 	t := &Table{options: options}
+	if options.Schema != nil {
+		t.trained = positions(options.Schema.Columns)
+	}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -232,10 +237,20 @@ func (t *Table) Notes() []Note {
 	return append(notes, t.notes...)
 }
 
+// positions returns the position of every column by its name: wide tables are
+// looked up too often to search.
+func positions(columns []credence.Column) map[string]int {
+	index := make(map[string]int, len(columns))
+	for i := range columns {
+		index[columns[i].Name] = i
+	}
+	return index
+}
+
 // checkTypes refuses types of columns that do not exist.
 func (t *Table) checkTypes() error {
 	for _, name := range slices.Sorted(maps.Keys(t.options.Types)) {
-		if t.schema.Index(name) < 0 {
+		if _, known := t.index[name]; !known {
 			return fmt.Errorf("dataset: --types names the column %q, which %s does not have: %s", name, t.inputs[0].name, t.columnList())
 		}
 	}

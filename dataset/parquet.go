@@ -163,20 +163,20 @@ func (t *Table) describeLeaves(in *input, leaves []leaf) error {
 		return &text.Error{File: in.name, What: "the Parquet file has no columns: was it written completely?"}
 	}
 	t.columns = make([]column, len(leaves))
+	t.index = make(map[string]int, len(leaves))
 	for i, l := range leaves {
-		if t.schema.Index(l.name) >= 0 {
+		if _, twice := t.index[l.name]; twice {
 			return &text.Error{File: in.name, Column: l.name, What: "two columns have this name: rename one"}
 		}
 		described := credence.Column{Name: l.name, Kind: l.kind}
 		if kind, declared := t.options.Types[l.name]; declared {
 			described.Kind = kind
 		}
-		if trained := t.options.Schema; trained != nil {
-			if known := trained.Index(l.name); known >= 0 {
-				described = trained.Columns[known]
-				t.columns[i].trained = true
-			}
+		if known, is := t.trained[l.name]; is {
+			described = t.options.Schema.Columns[known]
+			t.columns[i].trained = true
 		}
+		t.index[l.name] = i
 		t.columns[i].refusal = l.refusal
 		if l.refusal != "" {
 			t.columns[i].note = l.refusal

@@ -19,6 +19,7 @@ const maxSparse = math.MaxInt32
 type selection struct {
 	columns []credence.Column // without the levels of categories not in training
 	trained []bool
+	keep    map[string]int // position in columns, by name
 	sparse  bool
 	limit   int // highest sparse index that is kept
 }
@@ -54,14 +55,15 @@ func (t *Table) choose(names []string) (*selection, error) {
 		chosen.sparse = trained.Sparse > 0
 		chosen.limit = trained.Sparse
 	}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
+	chosen.keep = make(map[string]int, len(names))
+	for _, name := range names {
+		if _, twice := chosen.keep[name]; twice {
 			continue
 		}
-		position := t.schema.Index(name)
-		if position < 0 {
+		position, known := t.index[name]
+		if !known {
 			need := "dataset: the column %q is not in %s: %s"
-			if trained != nil && trained.Index(name) >= 0 {
+			if _, needed := t.trained[name]; needed {
 				need = "dataset: the model needs the column %q, which %s does not have: %s"
 			}
 			return nil, fmt.Errorf(need, name, t.inputs[0].name, t.columnList())
@@ -73,8 +75,10 @@ func (t *Table) choose(names []string) (*selection, error) {
 		if !t.columns[position].trained {
 			described.Levels = nil
 		}
+		chosen.keep[name] = len(chosen.columns)
 		chosen.columns = append(chosen.columns, described)
-		chosen.trained = append(chosen.trained, t.columns[position].trained)
+		// A category of training without levels is known by kind alone.
+		chosen.trained = append(chosen.trained, t.columns[position].trained && described.Levels != nil)
 	}
 	return chosen, nil
 }
@@ -84,11 +88,9 @@ func (s *selection) layout(in *input, names []string) *text.Layout {
 	layout := &text.Layout{File: in.name, Width: len(s.columns), Fields: make([]text.Field, len(names)), Last: -1}
 	for i, name := range names {
 		layout.Fields[i] = text.Field{Name: name, Keep: -1}
-		for k := range s.columns {
-			if s.columns[k].Name == name {
-				layout.Fields[i].Keep, layout.Fields[i].Kind = k, s.columns[k].Kind
-				layout.Last = i
-			}
+		if k, kept := s.keep[name]; kept {
+			layout.Fields[i].Keep, layout.Fields[i].Kind = k, s.columns[k].Kind
+			layout.Last = i
 		}
 	}
 	return layout

@@ -135,6 +135,7 @@ func (t *Table) sampleCSV(ctx context.Context) error {
 				t.schema.Columns[i].Name = name
 				counts[i].wantLevels = t.options.Types[name] == credence.Category
 			}
+			t.index = positions(t.schema.Columns)
 		}
 		order, err := t.columnOrder(in, names)
 		if err != nil {
@@ -190,15 +191,19 @@ func (t *Table) noRows() error {
 func (t *Table) columnOrder(in *input, names []string) ([]int, error) {
 	order := make([]int, len(names))
 	for i, name := range names {
-		order[i] = t.schema.Index(name)
-		if order[i] < 0 {
+		var known bool
+		if order[i], known = t.index[name]; !known {
 			return nil, &text.Error{File: in.name, Line: 1, Column: name,
 				What: "the column is not in " + t.inputs[0].name + ": files that are read together must have the same columns"}
 		}
 	}
 	if len(names) < len(t.schema.Columns) { // names differ among themselves
-		for _, c := range t.schema.Columns {
-			if !slices.Contains(names, c.Name) {
+		found := make(map[int]bool, len(order))
+		for _, position := range order {
+			found[position] = true
+		}
+		for i, c := range t.schema.Columns {
+			if !found[i] {
 				return nil, &text.Error{File: in.name, Line: 1, Column: c.Name,
 					What: "the column is missing, but " + t.inputs[0].name + " has it: files that are read together must have the same columns"}
 			}
@@ -250,12 +255,10 @@ func (c *census) add(field []byte, missing map[string]struct{}) {
 // what its values look like, in this order.
 func (t *Table) decideKind(i int, c *census) {
 	described := &t.schema.Columns[i]
-	if t.options.Schema != nil {
-		if known := t.options.Schema.Index(described.Name); known >= 0 {
-			*described = t.options.Schema.Columns[known]
-			t.columns[i].trained = true
-			return
-		}
+	if known, is := t.trained[described.Name]; is {
+		*described = t.options.Schema.Columns[known]
+		t.columns[i].trained = true
+		return
 	}
 	kind, declared := t.options.Types[described.Name]
 	if !declared {
@@ -296,10 +299,10 @@ func (c *census) kind() (credence.Kind, string) {
 // sampleLibSVM reads the first rows to learn the number of columns so far.
 func (t *Table) sampleLibSVM(ctx context.Context) error {
 	t.schema = credence.Schema{Columns: []credence.Column{{Name: "label"}}, Label: true}
-	t.columns = make([]column, 1)
+	t.columns, t.index = make([]column, 1), positions(t.schema.Columns)
 	if trained := t.options.Schema; trained != nil {
 		t.schema.Sparse = trained.Sparse
-		if known := trained.Index("label"); known >= 0 {
+		if known, is := t.trained["label"]; is {
 			t.schema.Columns[0] = trained.Columns[known]
 			t.columns[0].trained = true
 		}
