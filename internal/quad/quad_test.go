@@ -265,3 +265,48 @@ func TestSoftplusExact(t *testing.T) {
 		relative(t, "E σ", dMean, 1, 1e-14)
 	}
 }
+
+// hermiteSoftplus is Softplus by a fixed Gauss–Hermite rule, what the mixture is
+// measured against.
+func hermiteSoftplus(rule Rule, mean, variance float64) (value, dMean, dVariance float64) {
+	sd := math.Sqrt(variance)
+	for i, z := range rule.Nodes {
+		f, w := mean+sd*z, rule.Weights[i]
+		e := math.Exp(-math.Abs(f))
+		p := 1 / (1 + e)
+		value += w * (math.Max(f, 0) + math.Log1p(e))
+		dVariance += w * p * (1 - p) / 2
+		if f < 0 {
+			p = 1 - p
+		}
+		dMean += w * p
+	}
+	return value, dMean, dVariance
+}
+
+// TestHermiteSoftplus states what a fixed rule of 32 nodes is good for: 1e-12 at
+// variance 1, and 4e-4 at 25, where the mixture still has 1e-10.
+func TestHermiteSoftplus(t *testing.T) {
+	rule := Hermite(32)
+	for _, c := range [][2]float64{{1, 1e-12}, {4, 1e-7}, {25, 1e-3}} {
+		worst := 0.0
+		for mean := -40.0; mean <= 40; mean += 0.25 {
+			got, _, _ := hermiteSoftplus(rule, mean, c[0])
+			want, _, _ := SoftplusExact(mean, c[0])
+			worst = math.Max(worst, math.Abs(got-want))
+		}
+		if worst > c[1] || worst < c[1]/100 {
+			t.Errorf("32 nodes at variance %g are off by %g, not about %g", c[0], worst, c[1])
+		}
+	}
+}
+
+func BenchmarkHermiteSoftplus(b *testing.B) {
+	rule := Hermite(32)
+	sum := 0.0
+	for i := range b.N {
+		v, _, _ := hermiteSoftplus(rule, float64(i%80-40)/8, 0.7)
+		sum += v
+	}
+	_ = sum
+}
