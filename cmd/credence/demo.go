@@ -16,8 +16,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-//go:embed demo/concrete.csv.gz
-var concrete []byte
+// The data of the demonstration; demo/README.md says where they come from.
+var (
+	//go:embed demo/concrete.csv.gz
+	concrete []byte
+	//go:embed demo/bikes.csv.gz
+	bikes []byte
+)
 
 func (p *program) demoCommand() *cobra.Command {
 	return &cobra.Command{
@@ -42,12 +47,17 @@ func (p *program) demo(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	train, test := filepath.Join(folder, "train.csv"), filepath.Join(folder, "test.csv")
-	if err := splitDemo(concrete, train, test); err != nil {
-		return err
-	}
-	fmt.Fprintf(p.out, "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.\n")
 	d := &demonstration{program: p, ctx: ctx, folder: folder}
+	d.concrete()
+	d.bikes()
+	return d.err
+}
+
+// concrete fits and predicts numbers with the exact engine.
+func (d *demonstration) concrete() {
+	p := d.program
+	d.data(concrete, "train.csv", "test.csv")
+	fmt.Fprintf(p.out, "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.\n")
 	d.step("A linear model: noise, prior variances and weights from one pass over the data.",
 		"fit", "train.csv", "--target", "strength", "-o", "linear.safetensors")
 	d.step("", "evaluate", "linear.safetensors", "test.csv")
@@ -59,10 +69,32 @@ func (p *program) demo(ctx context.Context) (err error) {
 	d.step("Predictions with 90 % intervals.",
 		"predict", "gp.safetensors", "test.csv", "--keep", "age,strength", "-o", "predictions.csv")
 	if d.err == nil {
-		d.err = p.drawPredictions(filepath.Join(folder, "predictions.csv"))
+		d.err = p.drawPredictions(filepath.Join(d.folder, "predictions.csv"))
 	}
 	d.step("What the linear model found.", "inspect", "linear.safetensors")
-	return d.err
+}
+
+// bikes fits counts with the variational engine.
+func (d *demonstration) bikes() {
+	if d.err != nil {
+		return
+	}
+	d.data(bikes, "hours.csv", "later.csv")
+	fmt.Fprintf(d.program.out, "\n\nBikes rented in 17,379 hours (Fanaee-T & Gama 2014): every fifth hour is kept for testing.\n")
+	const types = "hour=category,month=category,weekday=category,season=category"
+	d.step("Counts have a family of their own. The hour of the day is a category, not a number.",
+		"fit", "hours.csv", "--target", "count", "--types", types, "--family", "poisson", "-o", "poisson.safetensors")
+	d.step("Poisson intervals are too narrow: these counts vary more than that.", "evaluate", "poisson.safetensors", "later.csv")
+	d.step("The negative binomial learns by how much more.",
+		"fit", "hours.csv", "--target", "count", "--types", types, "--family", "negbinomial", "-o", "negbinomial.safetensors")
+	d.step("", "evaluate", "negbinomial.safetensors", "later.csv")
+}
+
+// data writes a table's training and test rows to the folder.
+func (d *demonstration) data(compressed []byte, train, test string) {
+	if d.err == nil {
+		d.err = splitDemo(compressed, filepath.Join(d.folder, train), filepath.Join(d.folder, test))
+	}
 }
 
 // demonstration runs commands one after the other until one fails.
