@@ -389,84 +389,86 @@ loop:
 	VMULPD            Z6, Z9, Z4
 	VFNMADD231PD.BCST constant4018000000000000<>+0(SB), Z6, Z5
 	VFNMADD231PD.BCST constant4018000000000000<>+0(SB), Z4, Z5
-	VBROADCASTSD      constant3e1ef49dc7b7a8b9<>+0(SB), Z4
-	VFMADD213PD.BCST  constant3e213d5161d2ab44<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbe4d5fff7d476734<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbe586d5365978903<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3e636d42feb9fc85<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3e7ee654763ffaf6<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3e60d490e89f5add<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbe93fd4639dff162<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbea3a838998f7364<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3e5d76aeeb35f7c9<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3ec2e6b872a8136e<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3ece7333cc23870d<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbecd7fc6d92961b9<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbef5b0c369fdd9e3<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbeebc7924f5886dd<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3f14a8f9f2199885<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3f243c9ed1fd8245<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbf30d09e3eb63b9f<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbf512285f08763c6<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3f50d608c6d4bdaf<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3f7c8f52c32663fb<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbf856d8e3d7c8649<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbfa832dbf69928bd<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constant3fcd71387c654bef<>+0(SB), Z5, Z4
-	VFMADD213PD.BCST  constantbfe04c7295a48f33<>+0(SB), Z5, Z4
-	VMULPD            Z4, Z5, Z7
-	VMOVAPD           Z4, Z10
-	VFMSUB213PD       Z7, Z5, Z10
+	VMULPD            Z5, Z5, Z4
+	VBROADCASTSD      constant3e1ef49dc7b7a8b9<>+0(SB), Z7
+	VFMADD213PD.BCST  constantbe4d5fff7d476734<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constant3e636d42feb9fc85<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constant3e60d490e89f5add<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constantbea3a838998f7364<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constant3ec2e6b872a8136e<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constantbecd7fc6d92961b9<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constantbeebc7924f5886dd<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constant3f243c9ed1fd8245<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constantbf512285f08763c6<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constant3f7c8f52c32663fb<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  constantbfa832dbf69928bd<>+0(SB), Z4, Z7
+	VBROADCASTSD      constant3e213d5161d2ab44<>+0(SB), Z10
+	VFMADD213PD.BCST  constantbe586d5365978903<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constant3e7ee654763ffaf6<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constantbe93fd4639dff162<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constant3e5d76aeeb35f7c9<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constant3ece7333cc23870d<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constantbef5b0c369fdd9e3<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constant3f14a8f9f2199885<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constantbf30d09e3eb63b9f<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constant3f50d608c6d4bdaf<>+0(SB), Z4, Z10
+	VFMADD213PD.BCST  constantbf856d8e3d7c8649<>+0(SB), Z4, Z10
+	VFMADD213PD       Z7, Z5, Z10
+	VFMADD213PD.BCST  constant3fcd71387c654bef<>+0(SB), Z5, Z10
+	VFMADD213PD.BCST  constantbfe04c7295a48f33<>+0(SB), Z5, Z10
+	VMULPD            Z10, Z5, Z4
+	VMOVAPD           Z10, Z7
+	VFMSUB213PD       Z4, Z5, Z7
 	VBROADCASTSD      constant3fe754a751a56f4a<>+0(SB), Z11
-	VADDPD            Z7, Z11, Z4
+	VADDPD            Z4, Z11, Z10
+	VSUBPD            Z11, Z10, Z11
 	VSUBPD            Z11, Z4, Z11
-	VSUBPD            Z11, Z7, Z11
-	VADDPD            Z11, Z10, Z10
-	VBROADCASTSD      constant3c88849fbddab95d<>+0(SB), Z7
-	VFMADD213PD.BCST  constantbc7e3d68eddb5ff2<>+0(SB), Z5, Z7
-	VADDPD            Z7, Z10, Z10
-	VBROADCASTSD      constant3fcb851eb851eb85<>+0(SB), Z7
-	VFMADD213PD.BCST  constant3fed70a3d70a3d71<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3ff5f3b645a1cac1<>+0(SB), Z5, Z7
-	VMULPD            Z3, Z3, Z5
-	VMOVAPD           Z3, Z7
-	VFMSUB213PD       Z5, Z3, Z7
+	VADDPD            Z11, Z7, Z7
+	VBROADCASTSD      constant3c88849fbddab95d<>+0(SB), Z4
+	VFMADD213PD.BCST  constantbc7e3d68eddb5ff2<>+0(SB), Z5, Z4
+	VADDPD            Z4, Z7, Z7
+	VBROADCASTSD      constant3fcb851eb851eb85<>+0(SB), Z4
+	VFMADD213PD.BCST  constant3fed70a3d70a3d71<>+0(SB), Z5, Z4
+	VFMADD213PD.BCST  constant3ff5f3b645a1cac1<>+0(SB), Z5, Z4
+	VMULPD            Z3, Z3, Z4
+	VMOVAPD           Z3, Z5
+	VFMSUB213PD       Z4, Z3, Z5
+	VMULPD.BCST       constantbfe0000000000000<>+0(SB), Z4, Z4
 	VMULPD.BCST       constantbfe0000000000000<>+0(SB), Z5, Z5
-	VMULPD.BCST       constantbfe0000000000000<>+0(SB), Z7, Z7
-	VMOVAPD           Z5, Z3
+	VMOVAPD           Z4, Z3
 	VFMADD213PD.BCST  constant4338000000000000<>+0(SB), Z0, Z3
 	VSUBPD.BCST       constant4338000000000000<>+0(SB), Z3, Z3
-	VFNMADD231PD.BCST constant3fe62e42fefa39ef<>+0(SB), Z3, Z5
-	VFNMADD231PD.BCST constant3c7abc9e3b39803f<>+0(SB), Z3, Z5
-	VADDPD            Z7, Z5, Z5
-	VBROADCASTSD      constant3e5af3924be99a57<>+0(SB), Z7
-	VFMADD213PD.BCST  constant3e92891e963ab1f9<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3ec71de0d7a972ef<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3efa019b8b8f8697<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3f2a01a01a7d176d<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3f56c16c178a18c1<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3f811111111109a2<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3fa5555555553d2b<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3fc5555555555556<>+0(SB), Z5, Z7
-	VFMADD213PD.BCST  constant3fe0000000000001<>+0(SB), Z5, Z7
-	VMULPD            Z5, Z5, Z11
-	VFMADD213PD       Z5, Z11, Z7
-	VADDPD.BCST       constant3ff0000000000000<>+0(SB), Z7, Z7
-	VMULPD            Z7, Z4, Z5
-	VMOVAPD           Z7, Z11
-	VFMSUB213PD       Z5, Z4, Z11
-	VFMADD231PD       Z5, Z9, Z11
-	VFMADD231PD       Z7, Z10, Z11
+	VFNMADD231PD.BCST constant3fe62e42fefa39ef<>+0(SB), Z3, Z4
+	VFNMADD231PD.BCST constant3c7abc9e3b39803f<>+0(SB), Z3, Z4
+	VADDPD            Z5, Z4, Z4
+	VBROADCASTSD      constant3e5af3924be99a57<>+0(SB), Z5
+	VFMADD213PD.BCST  constant3e92891e963ab1f9<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3ec71de0d7a972ef<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3efa019b8b8f8697<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3f2a01a01a7d176d<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3f56c16c178a18c1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3f811111111109a2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3fa5555555553d2b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3fc5555555555556<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  constant3fe0000000000001<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z11
+	VFMADD213PD       Z4, Z11, Z5
+	VADDPD.BCST       constant3ff0000000000000<>+0(SB), Z5, Z5
+	VMULPD            Z5, Z10, Z4
+	VMOVAPD           Z5, Z11
+	VFMSUB213PD       Z4, Z10, Z11
+	VFMADD231PD       Z4, Z9, Z11
+	VFMADD231PD       Z5, Z7, Z11
 	VMULPD            Z6, Z11, Z11
-	VMOVAPD           Z5, Z4
-	VFMADD213PD       Z11, Z6, Z4
-	VFMSUB213PD       Z4, Z6, Z5
-	VADDPD            Z5, Z11, Z11
-	VSCALEFPD         Z3, Z4, Z4
+	VMOVAPD           Z4, Z5
+	VFMADD213PD       Z11, Z6, Z5
+	VFMSUB213PD       Z5, Z6, Z4
+	VADDPD            Z4, Z11, Z11
+	VSCALEFPD         Z3, Z5, Z5
 	VBROADCASTSD      constant3ff0000000000000<>+0(SB), Z3
-	VSUBPD            Z4, Z3, Z3
+	VSUBPD            Z5, Z3, Z3
 	VPMOVQ2M          Z2, K1
-	VBLENDMPD         Z4, Z3, K1, Z8
+	VBLENDMPD         Z5, Z3, K1, Z8
 	VMOVUPD           Z8, (DX)
 	ADDQ              $0x00000040, CX
 	ADDQ              $0x00000040, DX
@@ -507,23 +509,11 @@ DATA constant3e1ef49dc7b7a8b9<>+16(SB)/8, $0x3e1ef49dc7b7a8b9
 DATA constant3e1ef49dc7b7a8b9<>+24(SB)/8, $0x3e1ef49dc7b7a8b9
 GLOBL constant3e1ef49dc7b7a8b9<>(SB), RODATA|NOPTR, $32
 
-DATA constant3e213d5161d2ab44<>+0(SB)/8, $0x3e213d5161d2ab44
-DATA constant3e213d5161d2ab44<>+8(SB)/8, $0x3e213d5161d2ab44
-DATA constant3e213d5161d2ab44<>+16(SB)/8, $0x3e213d5161d2ab44
-DATA constant3e213d5161d2ab44<>+24(SB)/8, $0x3e213d5161d2ab44
-GLOBL constant3e213d5161d2ab44<>(SB), RODATA|NOPTR, $32
-
 DATA constantbe4d5fff7d476734<>+0(SB)/8, $0xbe4d5fff7d476734
 DATA constantbe4d5fff7d476734<>+8(SB)/8, $0xbe4d5fff7d476734
 DATA constantbe4d5fff7d476734<>+16(SB)/8, $0xbe4d5fff7d476734
 DATA constantbe4d5fff7d476734<>+24(SB)/8, $0xbe4d5fff7d476734
 GLOBL constantbe4d5fff7d476734<>(SB), RODATA|NOPTR, $32
-
-DATA constantbe586d5365978903<>+0(SB)/8, $0xbe586d5365978903
-DATA constantbe586d5365978903<>+8(SB)/8, $0xbe586d5365978903
-DATA constantbe586d5365978903<>+16(SB)/8, $0xbe586d5365978903
-DATA constantbe586d5365978903<>+24(SB)/8, $0xbe586d5365978903
-GLOBL constantbe586d5365978903<>(SB), RODATA|NOPTR, $32
 
 DATA constant3e636d42feb9fc85<>+0(SB)/8, $0x3e636d42feb9fc85
 DATA constant3e636d42feb9fc85<>+8(SB)/8, $0x3e636d42feb9fc85
@@ -531,23 +521,11 @@ DATA constant3e636d42feb9fc85<>+16(SB)/8, $0x3e636d42feb9fc85
 DATA constant3e636d42feb9fc85<>+24(SB)/8, $0x3e636d42feb9fc85
 GLOBL constant3e636d42feb9fc85<>(SB), RODATA|NOPTR, $32
 
-DATA constant3e7ee654763ffaf6<>+0(SB)/8, $0x3e7ee654763ffaf6
-DATA constant3e7ee654763ffaf6<>+8(SB)/8, $0x3e7ee654763ffaf6
-DATA constant3e7ee654763ffaf6<>+16(SB)/8, $0x3e7ee654763ffaf6
-DATA constant3e7ee654763ffaf6<>+24(SB)/8, $0x3e7ee654763ffaf6
-GLOBL constant3e7ee654763ffaf6<>(SB), RODATA|NOPTR, $32
-
 DATA constant3e60d490e89f5add<>+0(SB)/8, $0x3e60d490e89f5add
 DATA constant3e60d490e89f5add<>+8(SB)/8, $0x3e60d490e89f5add
 DATA constant3e60d490e89f5add<>+16(SB)/8, $0x3e60d490e89f5add
 DATA constant3e60d490e89f5add<>+24(SB)/8, $0x3e60d490e89f5add
 GLOBL constant3e60d490e89f5add<>(SB), RODATA|NOPTR, $32
-
-DATA constantbe93fd4639dff162<>+0(SB)/8, $0xbe93fd4639dff162
-DATA constantbe93fd4639dff162<>+8(SB)/8, $0xbe93fd4639dff162
-DATA constantbe93fd4639dff162<>+16(SB)/8, $0xbe93fd4639dff162
-DATA constantbe93fd4639dff162<>+24(SB)/8, $0xbe93fd4639dff162
-GLOBL constantbe93fd4639dff162<>(SB), RODATA|NOPTR, $32
 
 DATA constantbea3a838998f7364<>+0(SB)/8, $0xbea3a838998f7364
 DATA constantbea3a838998f7364<>+8(SB)/8, $0xbea3a838998f7364
@@ -555,23 +533,11 @@ DATA constantbea3a838998f7364<>+16(SB)/8, $0xbea3a838998f7364
 DATA constantbea3a838998f7364<>+24(SB)/8, $0xbea3a838998f7364
 GLOBL constantbea3a838998f7364<>(SB), RODATA|NOPTR, $32
 
-DATA constant3e5d76aeeb35f7c9<>+0(SB)/8, $0x3e5d76aeeb35f7c9
-DATA constant3e5d76aeeb35f7c9<>+8(SB)/8, $0x3e5d76aeeb35f7c9
-DATA constant3e5d76aeeb35f7c9<>+16(SB)/8, $0x3e5d76aeeb35f7c9
-DATA constant3e5d76aeeb35f7c9<>+24(SB)/8, $0x3e5d76aeeb35f7c9
-GLOBL constant3e5d76aeeb35f7c9<>(SB), RODATA|NOPTR, $32
-
 DATA constant3ec2e6b872a8136e<>+0(SB)/8, $0x3ec2e6b872a8136e
 DATA constant3ec2e6b872a8136e<>+8(SB)/8, $0x3ec2e6b872a8136e
 DATA constant3ec2e6b872a8136e<>+16(SB)/8, $0x3ec2e6b872a8136e
 DATA constant3ec2e6b872a8136e<>+24(SB)/8, $0x3ec2e6b872a8136e
 GLOBL constant3ec2e6b872a8136e<>(SB), RODATA|NOPTR, $32
-
-DATA constant3ece7333cc23870d<>+0(SB)/8, $0x3ece7333cc23870d
-DATA constant3ece7333cc23870d<>+8(SB)/8, $0x3ece7333cc23870d
-DATA constant3ece7333cc23870d<>+16(SB)/8, $0x3ece7333cc23870d
-DATA constant3ece7333cc23870d<>+24(SB)/8, $0x3ece7333cc23870d
-GLOBL constant3ece7333cc23870d<>(SB), RODATA|NOPTR, $32
 
 DATA constantbecd7fc6d92961b9<>+0(SB)/8, $0xbecd7fc6d92961b9
 DATA constantbecd7fc6d92961b9<>+8(SB)/8, $0xbecd7fc6d92961b9
@@ -579,23 +545,11 @@ DATA constantbecd7fc6d92961b9<>+16(SB)/8, $0xbecd7fc6d92961b9
 DATA constantbecd7fc6d92961b9<>+24(SB)/8, $0xbecd7fc6d92961b9
 GLOBL constantbecd7fc6d92961b9<>(SB), RODATA|NOPTR, $32
 
-DATA constantbef5b0c369fdd9e3<>+0(SB)/8, $0xbef5b0c369fdd9e3
-DATA constantbef5b0c369fdd9e3<>+8(SB)/8, $0xbef5b0c369fdd9e3
-DATA constantbef5b0c369fdd9e3<>+16(SB)/8, $0xbef5b0c369fdd9e3
-DATA constantbef5b0c369fdd9e3<>+24(SB)/8, $0xbef5b0c369fdd9e3
-GLOBL constantbef5b0c369fdd9e3<>(SB), RODATA|NOPTR, $32
-
 DATA constantbeebc7924f5886dd<>+0(SB)/8, $0xbeebc7924f5886dd
 DATA constantbeebc7924f5886dd<>+8(SB)/8, $0xbeebc7924f5886dd
 DATA constantbeebc7924f5886dd<>+16(SB)/8, $0xbeebc7924f5886dd
 DATA constantbeebc7924f5886dd<>+24(SB)/8, $0xbeebc7924f5886dd
 GLOBL constantbeebc7924f5886dd<>(SB), RODATA|NOPTR, $32
-
-DATA constant3f14a8f9f2199885<>+0(SB)/8, $0x3f14a8f9f2199885
-DATA constant3f14a8f9f2199885<>+8(SB)/8, $0x3f14a8f9f2199885
-DATA constant3f14a8f9f2199885<>+16(SB)/8, $0x3f14a8f9f2199885
-DATA constant3f14a8f9f2199885<>+24(SB)/8, $0x3f14a8f9f2199885
-GLOBL constant3f14a8f9f2199885<>(SB), RODATA|NOPTR, $32
 
 DATA constant3f243c9ed1fd8245<>+0(SB)/8, $0x3f243c9ed1fd8245
 DATA constant3f243c9ed1fd8245<>+8(SB)/8, $0x3f243c9ed1fd8245
@@ -603,23 +557,11 @@ DATA constant3f243c9ed1fd8245<>+16(SB)/8, $0x3f243c9ed1fd8245
 DATA constant3f243c9ed1fd8245<>+24(SB)/8, $0x3f243c9ed1fd8245
 GLOBL constant3f243c9ed1fd8245<>(SB), RODATA|NOPTR, $32
 
-DATA constantbf30d09e3eb63b9f<>+0(SB)/8, $0xbf30d09e3eb63b9f
-DATA constantbf30d09e3eb63b9f<>+8(SB)/8, $0xbf30d09e3eb63b9f
-DATA constantbf30d09e3eb63b9f<>+16(SB)/8, $0xbf30d09e3eb63b9f
-DATA constantbf30d09e3eb63b9f<>+24(SB)/8, $0xbf30d09e3eb63b9f
-GLOBL constantbf30d09e3eb63b9f<>(SB), RODATA|NOPTR, $32
-
 DATA constantbf512285f08763c6<>+0(SB)/8, $0xbf512285f08763c6
 DATA constantbf512285f08763c6<>+8(SB)/8, $0xbf512285f08763c6
 DATA constantbf512285f08763c6<>+16(SB)/8, $0xbf512285f08763c6
 DATA constantbf512285f08763c6<>+24(SB)/8, $0xbf512285f08763c6
 GLOBL constantbf512285f08763c6<>(SB), RODATA|NOPTR, $32
-
-DATA constant3f50d608c6d4bdaf<>+0(SB)/8, $0x3f50d608c6d4bdaf
-DATA constant3f50d608c6d4bdaf<>+8(SB)/8, $0x3f50d608c6d4bdaf
-DATA constant3f50d608c6d4bdaf<>+16(SB)/8, $0x3f50d608c6d4bdaf
-DATA constant3f50d608c6d4bdaf<>+24(SB)/8, $0x3f50d608c6d4bdaf
-GLOBL constant3f50d608c6d4bdaf<>(SB), RODATA|NOPTR, $32
 
 DATA constant3f7c8f52c32663fb<>+0(SB)/8, $0x3f7c8f52c32663fb
 DATA constant3f7c8f52c32663fb<>+8(SB)/8, $0x3f7c8f52c32663fb
@@ -627,17 +569,77 @@ DATA constant3f7c8f52c32663fb<>+16(SB)/8, $0x3f7c8f52c32663fb
 DATA constant3f7c8f52c32663fb<>+24(SB)/8, $0x3f7c8f52c32663fb
 GLOBL constant3f7c8f52c32663fb<>(SB), RODATA|NOPTR, $32
 
-DATA constantbf856d8e3d7c8649<>+0(SB)/8, $0xbf856d8e3d7c8649
-DATA constantbf856d8e3d7c8649<>+8(SB)/8, $0xbf856d8e3d7c8649
-DATA constantbf856d8e3d7c8649<>+16(SB)/8, $0xbf856d8e3d7c8649
-DATA constantbf856d8e3d7c8649<>+24(SB)/8, $0xbf856d8e3d7c8649
-GLOBL constantbf856d8e3d7c8649<>(SB), RODATA|NOPTR, $32
-
 DATA constantbfa832dbf69928bd<>+0(SB)/8, $0xbfa832dbf69928bd
 DATA constantbfa832dbf69928bd<>+8(SB)/8, $0xbfa832dbf69928bd
 DATA constantbfa832dbf69928bd<>+16(SB)/8, $0xbfa832dbf69928bd
 DATA constantbfa832dbf69928bd<>+24(SB)/8, $0xbfa832dbf69928bd
 GLOBL constantbfa832dbf69928bd<>(SB), RODATA|NOPTR, $32
+
+DATA constant3e213d5161d2ab44<>+0(SB)/8, $0x3e213d5161d2ab44
+DATA constant3e213d5161d2ab44<>+8(SB)/8, $0x3e213d5161d2ab44
+DATA constant3e213d5161d2ab44<>+16(SB)/8, $0x3e213d5161d2ab44
+DATA constant3e213d5161d2ab44<>+24(SB)/8, $0x3e213d5161d2ab44
+GLOBL constant3e213d5161d2ab44<>(SB), RODATA|NOPTR, $32
+
+DATA constantbe586d5365978903<>+0(SB)/8, $0xbe586d5365978903
+DATA constantbe586d5365978903<>+8(SB)/8, $0xbe586d5365978903
+DATA constantbe586d5365978903<>+16(SB)/8, $0xbe586d5365978903
+DATA constantbe586d5365978903<>+24(SB)/8, $0xbe586d5365978903
+GLOBL constantbe586d5365978903<>(SB), RODATA|NOPTR, $32
+
+DATA constant3e7ee654763ffaf6<>+0(SB)/8, $0x3e7ee654763ffaf6
+DATA constant3e7ee654763ffaf6<>+8(SB)/8, $0x3e7ee654763ffaf6
+DATA constant3e7ee654763ffaf6<>+16(SB)/8, $0x3e7ee654763ffaf6
+DATA constant3e7ee654763ffaf6<>+24(SB)/8, $0x3e7ee654763ffaf6
+GLOBL constant3e7ee654763ffaf6<>(SB), RODATA|NOPTR, $32
+
+DATA constantbe93fd4639dff162<>+0(SB)/8, $0xbe93fd4639dff162
+DATA constantbe93fd4639dff162<>+8(SB)/8, $0xbe93fd4639dff162
+DATA constantbe93fd4639dff162<>+16(SB)/8, $0xbe93fd4639dff162
+DATA constantbe93fd4639dff162<>+24(SB)/8, $0xbe93fd4639dff162
+GLOBL constantbe93fd4639dff162<>(SB), RODATA|NOPTR, $32
+
+DATA constant3e5d76aeeb35f7c9<>+0(SB)/8, $0x3e5d76aeeb35f7c9
+DATA constant3e5d76aeeb35f7c9<>+8(SB)/8, $0x3e5d76aeeb35f7c9
+DATA constant3e5d76aeeb35f7c9<>+16(SB)/8, $0x3e5d76aeeb35f7c9
+DATA constant3e5d76aeeb35f7c9<>+24(SB)/8, $0x3e5d76aeeb35f7c9
+GLOBL constant3e5d76aeeb35f7c9<>(SB), RODATA|NOPTR, $32
+
+DATA constant3ece7333cc23870d<>+0(SB)/8, $0x3ece7333cc23870d
+DATA constant3ece7333cc23870d<>+8(SB)/8, $0x3ece7333cc23870d
+DATA constant3ece7333cc23870d<>+16(SB)/8, $0x3ece7333cc23870d
+DATA constant3ece7333cc23870d<>+24(SB)/8, $0x3ece7333cc23870d
+GLOBL constant3ece7333cc23870d<>(SB), RODATA|NOPTR, $32
+
+DATA constantbef5b0c369fdd9e3<>+0(SB)/8, $0xbef5b0c369fdd9e3
+DATA constantbef5b0c369fdd9e3<>+8(SB)/8, $0xbef5b0c369fdd9e3
+DATA constantbef5b0c369fdd9e3<>+16(SB)/8, $0xbef5b0c369fdd9e3
+DATA constantbef5b0c369fdd9e3<>+24(SB)/8, $0xbef5b0c369fdd9e3
+GLOBL constantbef5b0c369fdd9e3<>(SB), RODATA|NOPTR, $32
+
+DATA constant3f14a8f9f2199885<>+0(SB)/8, $0x3f14a8f9f2199885
+DATA constant3f14a8f9f2199885<>+8(SB)/8, $0x3f14a8f9f2199885
+DATA constant3f14a8f9f2199885<>+16(SB)/8, $0x3f14a8f9f2199885
+DATA constant3f14a8f9f2199885<>+24(SB)/8, $0x3f14a8f9f2199885
+GLOBL constant3f14a8f9f2199885<>(SB), RODATA|NOPTR, $32
+
+DATA constantbf30d09e3eb63b9f<>+0(SB)/8, $0xbf30d09e3eb63b9f
+DATA constantbf30d09e3eb63b9f<>+8(SB)/8, $0xbf30d09e3eb63b9f
+DATA constantbf30d09e3eb63b9f<>+16(SB)/8, $0xbf30d09e3eb63b9f
+DATA constantbf30d09e3eb63b9f<>+24(SB)/8, $0xbf30d09e3eb63b9f
+GLOBL constantbf30d09e3eb63b9f<>(SB), RODATA|NOPTR, $32
+
+DATA constant3f50d608c6d4bdaf<>+0(SB)/8, $0x3f50d608c6d4bdaf
+DATA constant3f50d608c6d4bdaf<>+8(SB)/8, $0x3f50d608c6d4bdaf
+DATA constant3f50d608c6d4bdaf<>+16(SB)/8, $0x3f50d608c6d4bdaf
+DATA constant3f50d608c6d4bdaf<>+24(SB)/8, $0x3f50d608c6d4bdaf
+GLOBL constant3f50d608c6d4bdaf<>(SB), RODATA|NOPTR, $32
+
+DATA constantbf856d8e3d7c8649<>+0(SB)/8, $0xbf856d8e3d7c8649
+DATA constantbf856d8e3d7c8649<>+8(SB)/8, $0xbf856d8e3d7c8649
+DATA constantbf856d8e3d7c8649<>+16(SB)/8, $0xbf856d8e3d7c8649
+DATA constantbf856d8e3d7c8649<>+24(SB)/8, $0xbf856d8e3d7c8649
+GLOBL constantbf856d8e3d7c8649<>(SB), RODATA|NOPTR, $32
 
 DATA constant3fcd71387c654bef<>+0(SB)/8, $0x3fcd71387c654bef
 DATA constant3fcd71387c654bef<>+8(SB)/8, $0x3fcd71387c654bef
@@ -726,45 +728,47 @@ loop:
 	VMULPD            Z9, Z16, Z7
 	VFNMADD231PD.BCST constant4018000000000000<>+0(SB), Z9, Z8
 	VFNMADD231PD.BCST constant4018000000000000<>+0(SB), Z7, Z8
-	VBROADCASTSD      constant3e1ef49dc7b7a8b9<>+0(SB), Z7
-	VFMADD213PD.BCST  constant3e213d5161d2ab44<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbe4d5fff7d476734<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbe586d5365978903<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3e636d42feb9fc85<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3e7ee654763ffaf6<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3e60d490e89f5add<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbe93fd4639dff162<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbea3a838998f7364<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3e5d76aeeb35f7c9<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3ec2e6b872a8136e<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3ece7333cc23870d<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbecd7fc6d92961b9<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbef5b0c369fdd9e3<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbeebc7924f5886dd<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3f14a8f9f2199885<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3f243c9ed1fd8245<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbf30d09e3eb63b9f<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbf512285f08763c6<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3f50d608c6d4bdaf<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3f7c8f52c32663fb<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbf856d8e3d7c8649<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbfa832dbf69928bd<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constant3fcd71387c654bef<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  constantbfe04c7295a48f33<>+0(SB), Z8, Z7
-	VMULPD            Z7, Z8, Z17
-	VMOVAPD           Z7, Z18
-	VFMSUB213PD       Z17, Z8, Z18
+	VMULPD            Z8, Z8, Z7
+	VBROADCASTSD      constant3e1ef49dc7b7a8b9<>+0(SB), Z17
+	VFMADD213PD.BCST  constantbe4d5fff7d476734<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constant3e636d42feb9fc85<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constant3e60d490e89f5add<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constantbea3a838998f7364<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constant3ec2e6b872a8136e<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constantbecd7fc6d92961b9<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constantbeebc7924f5886dd<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constant3f243c9ed1fd8245<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constantbf512285f08763c6<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constant3f7c8f52c32663fb<>+0(SB), Z7, Z17
+	VFMADD213PD.BCST  constantbfa832dbf69928bd<>+0(SB), Z7, Z17
+	VBROADCASTSD      constant3e213d5161d2ab44<>+0(SB), Z18
+	VFMADD213PD.BCST  constantbe586d5365978903<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constant3e7ee654763ffaf6<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constantbe93fd4639dff162<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constant3e5d76aeeb35f7c9<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constant3ece7333cc23870d<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constantbef5b0c369fdd9e3<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constant3f14a8f9f2199885<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constantbf30d09e3eb63b9f<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constant3f50d608c6d4bdaf<>+0(SB), Z7, Z18
+	VFMADD213PD.BCST  constantbf856d8e3d7c8649<>+0(SB), Z7, Z18
+	VFMADD213PD       Z17, Z8, Z18
+	VFMADD213PD.BCST  constant3fcd71387c654bef<>+0(SB), Z8, Z18
+	VFMADD213PD.BCST  constantbfe04c7295a48f33<>+0(SB), Z8, Z18
+	VMULPD            Z18, Z8, Z7
+	VMOVAPD           Z18, Z17
+	VFMSUB213PD       Z7, Z8, Z17
 	VBROADCASTSD      constant3fe754a751a56f4a<>+0(SB), Z19
-	VADDPD            Z17, Z19, Z7
+	VADDPD            Z7, Z19, Z18
+	VSUBPD            Z19, Z18, Z19
 	VSUBPD            Z19, Z7, Z19
-	VSUBPD            Z19, Z17, Z19
-	VADDPD            Z19, Z18, Z18
-	VBROADCASTSD      constant3c88849fbddab95d<>+0(SB), Z17
-	VFMADD213PD.BCST  constantbc7e3d68eddb5ff2<>+0(SB), Z8, Z17
-	VADDPD            Z17, Z18, Z18
-	VBROADCASTSD      constant3fcb851eb851eb85<>+0(SB), Z17
-	VFMADD213PD.BCST  constant3fed70a3d70a3d71<>+0(SB), Z8, Z17
-	VFMADD213PD.BCST  constant3ff5f3b645a1cac1<>+0(SB), Z8, Z17
+	VADDPD            Z19, Z17, Z17
+	VBROADCASTSD      constant3c88849fbddab95d<>+0(SB), Z7
+	VFMADD213PD.BCST  constantbc7e3d68eddb5ff2<>+0(SB), Z8, Z7
+	VADDPD            Z7, Z17, Z17
+	VBROADCASTSD      constant3fcb851eb851eb85<>+0(SB), Z7
+	VFMADD213PD.BCST  constant3fed70a3d70a3d71<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  constant3ff5f3b645a1cac1<>+0(SB), Z8, Z7
 	VMINPD            Z5, Z1, Z5
 	VMULPD            Z5, Z5, Z8
 	VMOVAPD           Z5, Z19
@@ -790,11 +794,11 @@ loop:
 	VMULPD            Z8, Z8, Z20
 	VFMADD213PD       Z8, Z20, Z19
 	VADDPD.BCST       constant3ff0000000000000<>+0(SB), Z19, Z19
-	VMULPD            Z19, Z7, Z8
+	VMULPD            Z19, Z18, Z8
 	VMOVAPD           Z19, Z20
-	VFMSUB213PD       Z8, Z7, Z20
+	VFMSUB213PD       Z8, Z18, Z20
 	VFMADD231PD       Z8, Z16, Z20
-	VFMADD231PD       Z19, Z18, Z20
+	VFMADD231PD       Z19, Z17, Z20
 	VMULPD            Z9, Z20, Z20
 	VMOVAPD           Z8, Z16
 	VFMADD213PD       Z20, Z9, Z16
@@ -818,15 +822,15 @@ loop:
 	VFMADD231PD       Z6, Z12, Z10
 	VBROADCASTSD      constantbfff333333333333<>+0(SB), Z16
 	VFMADD213PD.BCST  constant4007333333333333<>+0(SB), Z9, Z16
-	VMULPD            Z18, Z17, Z17
+	VMULPD            Z17, Z7, Z7
 	VMULPD            Z8, Z16, Z16
 	VPMOVQ2M          Z4, K1
-	VBLENDMPD         Z17, Z16, K1, Z13
+	VBLENDMPD         Z7, Z16, K1, Z13
 	VMULPD            Z6, Z13, Z13
 	VFNMADD231PD      Z13, Z11, Z10
 	VFMADD213PD       Z10, Z6, Z11
 	VPMOVQ2M          Z4, K1
-	VBLENDMPD         Z7, Z9, K1, Z14
+	VBLENDMPD         Z18, Z9, K1, Z14
 	VDIVPD            Z14, Z11, Z11
 	VPMOVQ2M          Z4, K1
 	VBLENDMPD         Z2, Z5, K1, Z15
@@ -1279,93 +1283,95 @@ loop:
 	VMULPD       Y6, Y8, Y4
 	VFNMADD231PD constant4018000000000000<>+0(SB), Y6, Y5
 	VFNMADD231PD constant4018000000000000<>+0(SB), Y4, Y5
-	VBROADCASTSD constant3e1ef49dc7b7a8b9<>+0(SB), Y4
-	VFMADD213PD  constant3e213d5161d2ab44<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbe4d5fff7d476734<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbe586d5365978903<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3e636d42feb9fc85<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3e7ee654763ffaf6<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3e60d490e89f5add<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbe93fd4639dff162<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbea3a838998f7364<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3e5d76aeeb35f7c9<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3ec2e6b872a8136e<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3ece7333cc23870d<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbecd7fc6d92961b9<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbef5b0c369fdd9e3<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbeebc7924f5886dd<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3f14a8f9f2199885<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3f243c9ed1fd8245<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbf30d09e3eb63b9f<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbf512285f08763c6<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3f50d608c6d4bdaf<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3f7c8f52c32663fb<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbf856d8e3d7c8649<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbfa832dbf69928bd<>+0(SB), Y5, Y4
-	VFMADD213PD  constant3fcd71387c654bef<>+0(SB), Y5, Y4
-	VFMADD213PD  constantbfe04c7295a48f33<>+0(SB), Y5, Y4
-	VMULPD       Y4, Y5, Y7
-	VMOVAPD      Y4, Y9
-	VFMSUB213PD  Y7, Y5, Y9
+	VMULPD       Y5, Y5, Y4
+	VBROADCASTSD constant3e1ef49dc7b7a8b9<>+0(SB), Y7
+	VFMADD213PD  constantbe4d5fff7d476734<>+0(SB), Y4, Y7
+	VFMADD213PD  constant3e636d42feb9fc85<>+0(SB), Y4, Y7
+	VFMADD213PD  constant3e60d490e89f5add<>+0(SB), Y4, Y7
+	VFMADD213PD  constantbea3a838998f7364<>+0(SB), Y4, Y7
+	VFMADD213PD  constant3ec2e6b872a8136e<>+0(SB), Y4, Y7
+	VFMADD213PD  constantbecd7fc6d92961b9<>+0(SB), Y4, Y7
+	VFMADD213PD  constantbeebc7924f5886dd<>+0(SB), Y4, Y7
+	VFMADD213PD  constant3f243c9ed1fd8245<>+0(SB), Y4, Y7
+	VFMADD213PD  constantbf512285f08763c6<>+0(SB), Y4, Y7
+	VFMADD213PD  constant3f7c8f52c32663fb<>+0(SB), Y4, Y7
+	VFMADD213PD  constantbfa832dbf69928bd<>+0(SB), Y4, Y7
+	VBROADCASTSD constant3e213d5161d2ab44<>+0(SB), Y9
+	VFMADD213PD  constantbe586d5365978903<>+0(SB), Y4, Y9
+	VFMADD213PD  constant3e7ee654763ffaf6<>+0(SB), Y4, Y9
+	VFMADD213PD  constantbe93fd4639dff162<>+0(SB), Y4, Y9
+	VFMADD213PD  constant3e5d76aeeb35f7c9<>+0(SB), Y4, Y9
+	VFMADD213PD  constant3ece7333cc23870d<>+0(SB), Y4, Y9
+	VFMADD213PD  constantbef5b0c369fdd9e3<>+0(SB), Y4, Y9
+	VFMADD213PD  constant3f14a8f9f2199885<>+0(SB), Y4, Y9
+	VFMADD213PD  constantbf30d09e3eb63b9f<>+0(SB), Y4, Y9
+	VFMADD213PD  constant3f50d608c6d4bdaf<>+0(SB), Y4, Y9
+	VFMADD213PD  constantbf856d8e3d7c8649<>+0(SB), Y4, Y9
+	VFMADD213PD  Y7, Y5, Y9
+	VFMADD213PD  constant3fcd71387c654bef<>+0(SB), Y5, Y9
+	VFMADD213PD  constantbfe04c7295a48f33<>+0(SB), Y5, Y9
+	VMULPD       Y9, Y5, Y4
+	VMOVAPD      Y9, Y7
+	VFMSUB213PD  Y4, Y5, Y7
 	VBROADCASTSD constant3fe754a751a56f4a<>+0(SB), Y10
-	VADDPD       Y7, Y10, Y4
+	VADDPD       Y4, Y10, Y9
+	VSUBPD       Y10, Y9, Y10
 	VSUBPD       Y10, Y4, Y10
-	VSUBPD       Y10, Y7, Y10
-	VADDPD       Y10, Y9, Y9
-	VBROADCASTSD constant3c88849fbddab95d<>+0(SB), Y7
-	VFMADD213PD  constantbc7e3d68eddb5ff2<>+0(SB), Y5, Y7
-	VADDPD       Y7, Y9, Y9
-	VBROADCASTSD constant3fcb851eb851eb85<>+0(SB), Y7
-	VFMADD213PD  constant3fed70a3d70a3d71<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3ff5f3b645a1cac1<>+0(SB), Y5, Y7
-	VMULPD       Y3, Y3, Y5
-	VMOVAPD      Y3, Y7
-	VFMSUB213PD  Y5, Y3, Y7
+	VADDPD       Y10, Y7, Y7
+	VBROADCASTSD constant3c88849fbddab95d<>+0(SB), Y4
+	VFMADD213PD  constantbc7e3d68eddb5ff2<>+0(SB), Y5, Y4
+	VADDPD       Y4, Y7, Y7
+	VBROADCASTSD constant3fcb851eb851eb85<>+0(SB), Y4
+	VFMADD213PD  constant3fed70a3d70a3d71<>+0(SB), Y5, Y4
+	VFMADD213PD  constant3ff5f3b645a1cac1<>+0(SB), Y5, Y4
+	VMULPD       Y3, Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFMSUB213PD  Y4, Y3, Y5
+	VMULPD       constantbfe0000000000000<>+0(SB), Y4, Y4
 	VMULPD       constantbfe0000000000000<>+0(SB), Y5, Y5
-	VMULPD       constantbfe0000000000000<>+0(SB), Y7, Y7
-	VMOVAPD      Y5, Y3
+	VMOVAPD      Y4, Y3
 	VFMADD213PD  constant4338000000000000<>+0(SB), Y0, Y3
 	VSUBPD       constant4338000000000000<>+0(SB), Y3, Y3
-	VFNMADD231PD constant3fe62e42fefa39ef<>+0(SB), Y3, Y5
-	VFNMADD231PD constant3c7abc9e3b39803f<>+0(SB), Y3, Y5
-	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD constant3e5af3924be99a57<>+0(SB), Y7
-	VFMADD213PD  constant3e92891e963ab1f9<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3ec71de0d7a972ef<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3efa019b8b8f8697<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3f2a01a01a7d176d<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3f56c16c178a18c1<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3f811111111109a2<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3fa5555555553d2b<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3fc5555555555556<>+0(SB), Y5, Y7
-	VFMADD213PD  constant3fe0000000000001<>+0(SB), Y5, Y7
-	VMULPD       Y5, Y5, Y10
-	VFMADD213PD  Y5, Y10, Y7
-	VADDPD       constant3ff0000000000000<>+0(SB), Y7, Y7
-	VMULPD       Y7, Y4, Y5
-	VMOVAPD      Y7, Y10
-	VFMSUB213PD  Y5, Y4, Y10
-	VFMADD231PD  Y5, Y8, Y10
-	VFMADD231PD  Y7, Y9, Y10
+	VFNMADD231PD constant3fe62e42fefa39ef<>+0(SB), Y3, Y4
+	VFNMADD231PD constant3c7abc9e3b39803f<>+0(SB), Y3, Y4
+	VADDPD       Y5, Y4, Y4
+	VBROADCASTSD constant3e5af3924be99a57<>+0(SB), Y5
+	VFMADD213PD  constant3e92891e963ab1f9<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3ec71de0d7a972ef<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3efa019b8b8f8697<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3f2a01a01a7d176d<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3f56c16c178a18c1<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3f811111111109a2<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3fa5555555553d2b<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3fc5555555555556<>+0(SB), Y4, Y5
+	VFMADD213PD  constant3fe0000000000001<>+0(SB), Y4, Y5
+	VMULPD       Y4, Y4, Y10
+	VFMADD213PD  Y4, Y10, Y5
+	VADDPD       constant3ff0000000000000<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y9, Y4
+	VMOVAPD      Y5, Y10
+	VFMSUB213PD  Y4, Y9, Y10
+	VFMADD231PD  Y4, Y8, Y10
+	VFMADD231PD  Y5, Y7, Y10
 	VMULPD       Y6, Y10, Y10
-	VMOVAPD      Y5, Y4
-	VFMADD213PD  Y10, Y6, Y4
-	VFMSUB213PD  Y4, Y6, Y5
-	VADDPD       Y5, Y10, Y10
+	VMOVAPD      Y4, Y5
+	VFMADD213PD  Y10, Y6, Y5
+	VFMSUB213PD  Y5, Y6, Y4
+	VADDPD       Y4, Y10, Y10
 	VCVTPD2DQY   Y3, X3
-	VPSRAD       $0x01, X3, X5
-	VPSUBD       X5, X3, X3
-	VPMOVSXDQ    X5, Y5
-	VPADDQ       constant00000000000003ff<>+0(SB), Y5, Y5
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y4, Y4
+	VPSRAD       $0x01, X3, X4
+	VPSUBD       X4, X3, X3
+	VPMOVSXDQ    X4, Y4
+	VPADDQ       constant00000000000003ff<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
 	VPMOVSXDQ    X3, Y3
 	VPADDQ       constant00000000000003ff<>+0(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y3, Y4, Y4
+	VMULPD       Y3, Y5, Y5
 	VBROADCASTSD constant3ff0000000000000<>+0(SB), Y3
-	VSUBPD       Y4, Y3, Y3
-	VBLENDVPD    Y2, Y4, Y3, Y2
+	VSUBPD       Y5, Y3, Y3
+	VBLENDVPD    Y2, Y5, Y3, Y2
 	VMOVUPD      Y2, (DX)
 	ADDQ         $0x00000020, CX
 	ADDQ         $0x00000020, DX
@@ -1409,45 +1415,47 @@ loop:
 	VMULPD       Y9, Y11, Y7
 	VFNMADD231PD constant4018000000000000<>+0(SB), Y9, Y8
 	VFNMADD231PD constant4018000000000000<>+0(SB), Y7, Y8
-	VBROADCASTSD constant3e1ef49dc7b7a8b9<>+0(SB), Y7
-	VFMADD213PD  constant3e213d5161d2ab44<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbe4d5fff7d476734<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbe586d5365978903<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3e636d42feb9fc85<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3e7ee654763ffaf6<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3e60d490e89f5add<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbe93fd4639dff162<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbea3a838998f7364<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3e5d76aeeb35f7c9<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3ec2e6b872a8136e<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3ece7333cc23870d<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbecd7fc6d92961b9<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbef5b0c369fdd9e3<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbeebc7924f5886dd<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3f14a8f9f2199885<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3f243c9ed1fd8245<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbf30d09e3eb63b9f<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbf512285f08763c6<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3f50d608c6d4bdaf<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3f7c8f52c32663fb<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbf856d8e3d7c8649<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbfa832dbf69928bd<>+0(SB), Y8, Y7
-	VFMADD213PD  constant3fcd71387c654bef<>+0(SB), Y8, Y7
-	VFMADD213PD  constantbfe04c7295a48f33<>+0(SB), Y8, Y7
-	VMULPD       Y7, Y8, Y12
-	VMOVAPD      Y7, Y13
-	VFMSUB213PD  Y12, Y8, Y13
+	VMULPD       Y8, Y8, Y7
+	VBROADCASTSD constant3e1ef49dc7b7a8b9<>+0(SB), Y12
+	VFMADD213PD  constantbe4d5fff7d476734<>+0(SB), Y7, Y12
+	VFMADD213PD  constant3e636d42feb9fc85<>+0(SB), Y7, Y12
+	VFMADD213PD  constant3e60d490e89f5add<>+0(SB), Y7, Y12
+	VFMADD213PD  constantbea3a838998f7364<>+0(SB), Y7, Y12
+	VFMADD213PD  constant3ec2e6b872a8136e<>+0(SB), Y7, Y12
+	VFMADD213PD  constantbecd7fc6d92961b9<>+0(SB), Y7, Y12
+	VFMADD213PD  constantbeebc7924f5886dd<>+0(SB), Y7, Y12
+	VFMADD213PD  constant3f243c9ed1fd8245<>+0(SB), Y7, Y12
+	VFMADD213PD  constantbf512285f08763c6<>+0(SB), Y7, Y12
+	VFMADD213PD  constant3f7c8f52c32663fb<>+0(SB), Y7, Y12
+	VFMADD213PD  constantbfa832dbf69928bd<>+0(SB), Y7, Y12
+	VBROADCASTSD constant3e213d5161d2ab44<>+0(SB), Y13
+	VFMADD213PD  constantbe586d5365978903<>+0(SB), Y7, Y13
+	VFMADD213PD  constant3e7ee654763ffaf6<>+0(SB), Y7, Y13
+	VFMADD213PD  constantbe93fd4639dff162<>+0(SB), Y7, Y13
+	VFMADD213PD  constant3e5d76aeeb35f7c9<>+0(SB), Y7, Y13
+	VFMADD213PD  constant3ece7333cc23870d<>+0(SB), Y7, Y13
+	VFMADD213PD  constantbef5b0c369fdd9e3<>+0(SB), Y7, Y13
+	VFMADD213PD  constant3f14a8f9f2199885<>+0(SB), Y7, Y13
+	VFMADD213PD  constantbf30d09e3eb63b9f<>+0(SB), Y7, Y13
+	VFMADD213PD  constant3f50d608c6d4bdaf<>+0(SB), Y7, Y13
+	VFMADD213PD  constantbf856d8e3d7c8649<>+0(SB), Y7, Y13
+	VFMADD213PD  Y12, Y8, Y13
+	VFMADD213PD  constant3fcd71387c654bef<>+0(SB), Y8, Y13
+	VFMADD213PD  constantbfe04c7295a48f33<>+0(SB), Y8, Y13
+	VMULPD       Y13, Y8, Y7
+	VMOVAPD      Y13, Y12
+	VFMSUB213PD  Y7, Y8, Y12
 	VBROADCASTSD constant3fe754a751a56f4a<>+0(SB), Y14
-	VADDPD       Y12, Y14, Y7
+	VADDPD       Y7, Y14, Y13
+	VSUBPD       Y14, Y13, Y14
 	VSUBPD       Y14, Y7, Y14
-	VSUBPD       Y14, Y12, Y14
-	VADDPD       Y14, Y13, Y13
-	VBROADCASTSD constant3c88849fbddab95d<>+0(SB), Y12
-	VFMADD213PD  constantbc7e3d68eddb5ff2<>+0(SB), Y8, Y12
-	VADDPD       Y12, Y13, Y13
-	VBROADCASTSD constant3fcb851eb851eb85<>+0(SB), Y12
-	VFMADD213PD  constant3fed70a3d70a3d71<>+0(SB), Y8, Y12
-	VFMADD213PD  constant3ff5f3b645a1cac1<>+0(SB), Y8, Y12
+	VADDPD       Y14, Y12, Y12
+	VBROADCASTSD constant3c88849fbddab95d<>+0(SB), Y7
+	VFMADD213PD  constantbc7e3d68eddb5ff2<>+0(SB), Y8, Y7
+	VADDPD       Y7, Y12, Y12
+	VBROADCASTSD constant3fcb851eb851eb85<>+0(SB), Y7
+	VFMADD213PD  constant3fed70a3d70a3d71<>+0(SB), Y8, Y7
+	VFMADD213PD  constant3ff5f3b645a1cac1<>+0(SB), Y8, Y7
 	VMINPD       Y5, Y1, Y5
 	VMULPD       Y5, Y5, Y8
 	VMOVAPD      Y5, Y14
@@ -1473,11 +1481,11 @@ loop:
 	VMULPD       Y8, Y8, Y15
 	VFMADD213PD  Y8, Y15, Y14
 	VADDPD       constant3ff0000000000000<>+0(SB), Y14, Y14
-	VMULPD       Y14, Y7, Y8
+	VMULPD       Y14, Y13, Y8
 	VMOVAPD      Y14, Y15
-	VFMSUB213PD  Y8, Y7, Y15
+	VFMSUB213PD  Y8, Y13, Y15
 	VFMADD231PD  Y8, Y11, Y15
-	VFMADD231PD  Y14, Y13, Y15
+	VFMADD231PD  Y14, Y12, Y15
 	VMULPD       Y9, Y15, Y15
 	VMOVAPD      Y8, Y11
 	VFMADD213PD  Y15, Y9, Y11
@@ -1509,13 +1517,13 @@ loop:
 	VFMADD231PD  Y11, Y10, Y14
 	VBROADCASTSD constantbfff333333333333<>+0(SB), Y10
 	VFMADD213PD  constant4007333333333333<>+0(SB), Y9, Y10
-	VMULPD       Y13, Y12, Y12
+	VMULPD       Y12, Y7, Y7
 	VMULPD       Y8, Y10, Y10
-	VBLENDVPD    Y4, Y12, Y10, Y8
-	VMULPD       Y11, Y8, Y8
-	VFNMADD231PD Y8, Y6, Y14
+	VBLENDVPD    Y4, Y7, Y10, Y7
+	VMULPD       Y11, Y7, Y7
+	VFNMADD231PD Y7, Y6, Y14
 	VFMADD213PD  Y14, Y11, Y6
-	VBLENDVPD    Y4, Y7, Y9, Y7
+	VBLENDVPD    Y4, Y13, Y9, Y7
 	VDIVPD       Y7, Y6, Y6
 	VBLENDVPD    Y4, Y2, Y5, Y4
 	VCVTPD2DQY   Y4, X4

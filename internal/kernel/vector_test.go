@@ -27,7 +27,7 @@ func lanes(n int, add func(s float64, i int) float64) float64 {
 // order, with an error below n ε Σ|x| (values are of order one).
 func TestDotSumAxpy(t *testing.T) {
 	for _, isa := range isas() {
-		for n := range 200 {
+		for n := 0; n < 200; n += stride() {
 			for offset := range 3 {
 				x, y := random(n+offset, 1)[offset:], random(n+offset, 2)[offset:]
 				if n > 0 && n%17 == 0 {

@@ -146,6 +146,20 @@ func (v isa) horner(c []float64, x vector) vector {
 	return p
 }
 
+// split evaluates a long polynomial as even and odd powers: two chains of half
+// the length.
+func (v isa) split(c []float64, x vector) vector {
+	var half [2][]float64
+	for i, f := range c {
+		half[i&1] = append(half[i&1], f)
+	}
+	square := v.vec()
+	VMULPD(x, x, square)
+	even, odd := v.horner(half[0], square), v.horner(half[1], square)
+	VFMADD213PD(even, x, odd)
+	return odd
+}
+
 // expParts returns p and n with e^(x+correction) = p 2ⁿ, p in [0.7, 1.42]. A
 // nil correction is zero. x is overwritten.
 func (v isa) expParts(x, correction vector, log2e vector) (p, n vector) {
@@ -380,7 +394,9 @@ func (v isa) normalTail(a vector) tail {
 	v.fnmaK(2*coefficient.Center, correction, t)
 	// The last step of the polynomial keeps its rounding errors, and those of
 	// the two leading coefficients.
-	h := v.horner(coefficient.NormalTail[1:], t)
+	h := v.split(coefficient.NormalTail[3:], t) // its rounding is damped by the last steps
+	v.fmaK(coefficient.NormalTail[2], t, h)
+	v.fmaK(coefficient.NormalTail[1], t, h)
 	product, hLow := v.vec(), v.vec()
 	VMULPD(h, t, product)
 	VMOVAPD(h, hLow)
