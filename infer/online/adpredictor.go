@@ -9,8 +9,8 @@ import (
 
 // AdPredictorConfig holds the options of adPredictor.
 type AdPredictorConfig struct {
-	Variance float64 `json:"variance"` // of the prior of every weight; 0 means 0.01
-	Beta     float64 `json:"beta"`     // scale of the noise of the latent score; 0 means 1
+	Variance float64 `json:"variance"`       // of the prior of every weight; 0 means 0.01
+	Beta     float64 `json:"beta,omitempty"` // scale of the noise of the latent score; 0 means 1
 }
 
 // AdPredictor is probit regression by assumed density filtering: one Gaussian a

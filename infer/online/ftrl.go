@@ -9,10 +9,10 @@ import (
 
 // FTRLConfig holds the options of FTRL-proximal, with the paper's names.
 type FTRLConfig struct {
-	Alpha float64 `json:"alpha"` // learning rate; 0 means 0.1
-	Beta  float64 `json:"beta"`  // 0 means 1
-	L1    float64 `json:"l1"`    // penalty on |w|
-	L2    float64 `json:"l2"`    // penalty on w²/2
+	Alpha float64 `json:"alpha,omitempty"` // learning rate; 0 means 0.1
+	Beta  float64 `json:"beta,omitempty"`  // 0 means 1
+	L1    float64 `json:"l1"`              // penalty on |w|
+	L2    float64 `json:"l2"`              // penalty on w²/2
 }
 
 // FTRL is logistic regression by FTRL-proximal, per-coordinate rates and an L1
