@@ -58,7 +58,7 @@ type Config struct {
 	// means 1, and 2 for several components, where more than one optimum is common.
 	Starts int `json:"starts,omitempty"`
 
-	// MaxIterations limits deterministic iterations; 0 means 200 with full covariance, where one
+	// MaxIterations limits deterministic iterations; 0 means 100 with full covariance, where one
 	// is a variational Newton step, and 2,000 otherwise.
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance is the distance from the optimum, in posterior standard deviations, at which
@@ -119,7 +119,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.Components, 1)
 	fill(&c.Starts, min(2, c.Components))
 	if c.Covariance == Full {
-		fill(&c.MaxIterations, 200)
+		fill(&c.MaxIterations, 100)
 	}
 	fill(&c.MaxIterations, 2000)
 	fill(&c.ScreenRows, 2000)

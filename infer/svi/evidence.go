@@ -12,7 +12,8 @@ import (
 const priorStep = 3
 
 // learnPrior moves p.Prior to the maximum of log Z(Λ) (see newton) with H = p.Sites
-// and b = H p.Mean + h. It reports false where nothing can be factorised.
+// and b = H p.Mean + h. It reports false where nothing
+// can be factorised.
 func (r *newton) learnPrior(p *point, h []float64, tolerance float64) bool {
 	var learned []int
 	for k, g := range r.groups {

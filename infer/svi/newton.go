@@ -45,6 +45,7 @@ type newton struct {
 	s         []float64 // √λ of every weight
 	work      [4][]float64
 	targets   moments // of the rows of the last pass
+	gain      float64 // of the bound in the last step
 }
 
 // priorRange bounds learned prior variances to e^±12 of their reference.
@@ -402,19 +403,21 @@ type progressState struct {
 	At        point
 	Bound     float64
 	Rho       float64
-	Careful   bool
+	Failures  int
 	Quiet     int
+	Gain      float64 // of the last step
 }
 
 // climb maximises the bound over the rows of t from a point, which it moves to where it ends;
 // r.factor is then its F and the statistics are those there.
 func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, job task) (credence.Status, int, error) {
 	next, to := newStatistics(r.d, len(at.Free)), &point{}
-	rho, careful, quiet, iteration := 1.0, false, 0, 0
+	rho, failures, quiet, iteration := 1.0, 0, 0, 0
 	if job.saved != nil {
 		f := at.family
 		*at = *job.saved.At.clone()
-		rho, careful, quiet, iteration = job.saved.Rho, job.saved.Careful, job.saved.Quiet, job.saved.Iteration
+		rho, failures, quiet, iteration = job.saved.Rho, job.saved.Failures, job.saved.Quiet, job.saved.Iteration
+		r.gain = job.saved.Gain
 		at.family = f.at(job.saved.At.Free)
 	}
 	begun := at.Sites != nil
@@ -438,13 +441,13 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	}
 	for ; iteration < job.iterations; iteration++ {
 		if job.save != nil && at.psi != nil {
-			state := progressState{Iteration: iteration, At: *at, Bound: at.bound, Rho: rho, Careful: careful, Quiet: quiet}
+			state := progressState{Iteration: iteration, At: *at, Bound: at.bound, Rho: rho, Failures: failures, Quiet: quiet, Gain: r.gain}
 			if err := job.save(&state); err != nil {
 				return "", iteration, err
 			}
 		}
-		made, ok := r.propose(to, at, s, rho, careful, job.tolerance)
-		if ok && rho == 1 && made.negligible(job.tolerance) || quiet >= 5 {
+		made, ok := r.propose(to, at, s, rho, failures > 1, job.tolerance)
+		if ok && failures < 2 && made.negligible(rho*job.tolerance) || quiet >= 5 {
 			r.place(at)
 			return credence.Converged, iteration, nil
 		}
@@ -456,22 +459,21 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 			ok = r.better(to, at, next, s)
 		}
 		if !ok {
-			rho, careful = rho/2, true
+			rho, failures = rho/2, failures+1
 			if rho < 1e-9 {
 				break
 			}
 			continue
 		}
-		if to.bound-at.bound < 1e-12*math.Abs(at.bound) {
+		r.gain = to.bound - at.bound
+		if r.gain < 1e-12*math.Abs(at.bound) {
 			quiet++ // the bound has come to its last digits
 		} else {
 			quiet = 0
 		}
 		*at, *to = *to, *at // the caller's point is always the accepted one
 		*s, *next = *next, *s
-		if rho = math.Min(1, 4*rho); rho == 1 {
-			careful = false
-		}
+		rho, failures = math.Min(1, 1.2*rho), 0
 		if job.progress != nil {
 			job.progress(credence.Progress{Stage: job.stage, Done: iteration + 1, Total: job.iterations, Objective: at.bound})
 		}

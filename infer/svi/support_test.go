@@ -85,6 +85,9 @@ func (f plain) Transform(_ *credence.Workspace, phi *credence.Design, rows *cred
 	}
 }
 
+// normal learns a prior variance for each block.
+var normal = prior.Normal{}
+
 func held(v float64) prior.Normal {
 	return prior.Normal{Variance: credence.Parameter{Value: v, State: credence.Held}}
 }
