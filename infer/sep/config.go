@@ -87,6 +87,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("sep: %s=%v: it must be %s", option.name, option.value, option.want)
 		}
 	}
+	if c.Batch > 0 && c.Prune > 0 {
+		return fmt.Errorf("sep: prune goes with the sequential form: leave batch out")
+	}
 	if c.Shards > 1 && (c.Batch > 0 || c.Forget > 0 || c.Prune > 0) {
 		return fmt.Errorf("sep: shards=%d goes with neither batch, forget nor prune: leave them out", c.Shards)
 	}

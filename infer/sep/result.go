@@ -62,3 +62,6 @@ func (l *Learner) Features() (seen, selected int) { return l.features, l.selecte
 
 // Events returns what has been counted.
 func (l *Learner) Events() Events { return l.events }
+
+// Hyper returns what was stated about ρ0 and τ0.
+func (l *Learner) Hyper() Hyper { return l.hyper }

@@ -27,6 +27,8 @@ type scalars struct {
 	BiasShift  [2]float64 `json:"bias_shift"`
 	BiasCount  [2]float64 `json:"bias_count"`
 	Batches    int        `json:"batches,omitempty"`
+	BatchRows  int        `json:"batch_rows,omitempty"`
+	BatchBias  [6]float64 `json:"batch_bias,omitzero"`
 }
 
 // statePrefix begins the names of the tensors of the state.
@@ -34,18 +36,14 @@ const statePrefix = "sep."
 
 // State returns all that the learner knows, for a checkpoint: a JSON document
 // and tensors with names that begin with "sep.". Learning goes on from Restore
-// with the same bytes as without it. In the mini-batch form it must stand
-// between batches. The tensors read the learner when they are written.
+// with the same bytes as without it. The tensors read the learner when they are written.
 func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err error) {
-	if l.batch.rows > 0 {
-		return nil, nil, fmt.Errorf("sep: %d rows of a mini-batch are pending: save the state between batches", l.batch.rows)
-	}
 	document, err = json.Marshal(scalars{
 		Config: l.cfg, Hyper: l.hyper, Slots: l.slots, Features: l.features, Selected: l.selected,
 		Inclusion: l.prior.inclusion, Slab: l.prior.slab, Rows: l.rows, Again: l.again,
 		NextHyper: l.nextEB, Scale: l.scale, Events: l.events,
 		BiasLambda: l.bias.lambda, BiasShift: l.bias.shift, BiasCount: l.bias.count,
-		Batches: l.batch.batches,
+		Batches: l.batch.batches, BatchRows: l.batch.rows, BatchBias: l.batch.bias.values(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +59,24 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 		column(l, "due", 1, func(f *feature, row []int32) { row[0] = int32(f.due) }),
 		safetensors.Of(statePrefix+"touched", l.batch.touched),
 	}
+	slots, changes := make([]int32, len(l.batch.changes)), make([]float64, 0, 6*len(l.batch.changes))
+	for i := range l.batch.changes {
+		slots[i] = l.batch.changes[i].slot
+		values := l.batch.changes[i].values()
+		changes = append(changes, values[:]...)
+	}
+	tensors = append(tensors, safetensors.Of(statePrefix+"changes.slots", slots),
+		safetensors.Of(statePrefix+"changes.values", changes, len(slots), 6))
 	return document, tensors, nil
+}
+
+// values are the numbers of a change.
+func (c *change) values() [6]float64 {
+	return [6]float64{c.lambda[0], c.lambda[1], c.shift[0], c.shift[1], c.count[0], c.count[1]}
+}
+
+func changeOf(slot int32, v [6]float64) change {
+	return change{slot, [2]float64(v[:]), [2]float64(v[2:]), [2]float64(v[4:])}
 }
 
 // column is a tensor of slots × width that is filled slot by slot as it is written.
@@ -90,6 +105,11 @@ const stateRows = 1 << 12
 
 // Restore returns the learner of a state.
 func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
+	return restore(document, r, func(name string) string { return name })
+}
+
+// restore is Restore with tensors under other names.
+func restore(document []byte, r *safetensors.Reader, name func(string) string) (*Learner, error) {
 	var s scalars
 	if err := json.Unmarshal(document, &s); err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
@@ -106,19 +126,22 @@ func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
 	l.bias.lambda, l.bias.shift, l.bias.count = s.BiasLambda, s.BiasShift, s.BiasCount
 	l.batch.batches = s.Batches
 	l.features, l.selected = s.Features, s.Selected
-	err = readColumn(l, r, "lambda", s.Slots, 6, func(f *feature, row []float64) {
+	err = readColumn(l, r, name(statePrefix+"lambda"), s.Slots, 6, func(f *feature, row []float64) {
 		f.lambda, f.shift, f.count = [2]float64(row), [2]float64(row[2:]), [2]float64(row[4:])
 	})
 	if err == nil {
-		err = readColumn(l, r, "prior", s.Slots, 3, func(f *feature, row []float32) {
+		err = readColumn(l, r, name(statePrefix+"prior"), s.Slots, 3, func(f *feature, row []float32) {
 			f.priorLambda, f.priorShift, f.logit = row[0], row[1], row[2]
 		})
 	}
 	if err == nil {
-		err = readColumn(l, r, "due", s.Slots, 1, func(f *feature, row []int32) { f.due = uint32(row[0]) })
+		err = readColumn(l, r, name(statePrefix+"due"), s.Slots, 1, func(f *feature, row []int32) { f.due = uint32(row[0]) })
 	}
 	if err == nil {
-		l.batch.touched, err = safetensors.Read[int32](r, statePrefix+"touched")
+		l.batch.touched, err = safetensors.Read[int32](r, name(statePrefix+"touched"))
+	}
+	if err == nil {
+		err = l.readChanges(r, &s, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
@@ -131,16 +154,51 @@ func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
 	return l, nil
 }
 
+// readChanges reads the mini-batch that was under way.
+func (l *Learner) readChanges(r *safetensors.Reader, s *scalars, name func(string) string) error {
+	slots, err := safetensors.Read[int32](r, name(statePrefix+"changes.slots"))
+	if err != nil {
+		return err
+	}
+	values, err := safetensors.Read[float64](r, name(statePrefix+"changes.values"))
+	if err != nil {
+		return err
+	}
+	if len(values) != 6*len(slots) || s.BatchRows < 0 {
+		return fmt.Errorf("%d changes with %d numbers: the file is damaged", len(slots), len(values))
+	}
+	l.batch.rows, l.batch.bias = s.BatchRows, changeOf(0, s.BatchBias)
+	places := make(map[int32]int, len(slots))
+	for i, slot := range slots {
+		if slot < 0 || int(slot) >= s.Slots || int(l.at(slot).due&^touchedFlag) != i+2 {
+			return fmt.Errorf("change %d of slot %d does not fit the feature: the file is damaged", i, slot)
+		}
+		places[slot] = i
+		l.batch.changes = append(l.batch.changes, changeOf(slot, [6]float64(values[6*i:])))
+	}
+	if l.cfg.Batch == 0 {
+		return nil
+	}
+	for slot := range s.Slots {
+		if due := l.at(int32(slot)).due &^ touchedFlag; due > 1 {
+			if _, pending := places[int32(slot)]; !pending {
+				return fmt.Errorf("slot %d is in no change: the file is damaged", slot)
+			}
+		}
+	}
+	return nil
+}
+
 // readColumn is the inverse of column.
 func readColumn[T safetensors.Element](l *Learner, r *safetensors.Reader, name string, slots, width int, set func(f *feature, row []T)) error {
-	info, found := r.Tensor(statePrefix + name)
+	info, found := r.Tensor(name)
 	if !found || info.Len() != slots*width {
-		return fmt.Errorf("tensor %s%s does not hold %d×%d numbers: the file is damaged", statePrefix, name, slots, width)
+		return fmt.Errorf("tensor %s does not hold %d×%d numbers: the file is damaged", name, slots, width)
 	}
 	buffer := make([]T, min(slots, stateRows)*width)
 	for first := 0; first < slots; first += stateRows {
 		count := min(stateRows, slots-first)
-		if err := safetensors.ReadTo(r, buffer[:count*width], statePrefix+name, first*width); err != nil {
+		if err := safetensors.ReadTo(r, buffer[:count*width], name, first*width); err != nil {
 			return err
 		}
 		// Memory grows with what has been read, not with what a document claims.
