@@ -54,7 +54,6 @@ type outcome struct {
 	evidence   float64
 	penalised  float64
 	iterations int
-	calls      int
 	status     credence.Status
 	atFloor    bool
 	jitter     float64
@@ -64,16 +63,17 @@ type outcome struct {
 type task struct {
 	stage         string
 	features      credence.Features
-	start         *point  // nil means the default start
-	noiseFactor   float64 // of the default start; 0 means 1
-	hyper         []float64
-	tune          bool // learn the features' hyper-parameters
+	start         *point    // nil means the default start
+	noiseFactor   float64   // of the default start; 0 means 1
+	hyper         []float64 // of the default start
+	done          int       // iterations that led to start
+	tune          bool      // learn the features' hyper-parameters
 	maxIterations int
 	tolerance     float64 // nats per row
 }
 
 // climb maximises the penalised evidence of the form's rows.
-func (e *Engine) climb(ctx context.Context, f form, unit func() float64, t task) (*outcome, error) {
+func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 	features := t.features
 	tunable, _ := features.(credence.Tunable)
 	hyper := t.hyper
@@ -86,8 +86,8 @@ func (e *Engine) climb(ctx context.Context, f form, unit func() float64, t task)
 	if err := f.load(ctx, features); err != nil {
 		return nil, err
 	}
-	current := point{hyper: append([]float64(nil), hyper...), unit: unit()}
-	floor := noiseFloor * e.referenceVariance(f)
+	current := point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().scale}
+	floor := noiseFloor * referenceVariance(f)
 	variables := e.variables(f, &current, t, floor)
 	result := &outcome{features: features, status: credence.Closed}
 	s := slopes{prior: make([]float64, len(e.groups))}
@@ -168,7 +168,7 @@ func (e *Engine) climb(ctx context.Context, f form, unit func() float64, t task)
 			result.status = credence.Converged
 		}
 	}
-	result.iterations, result.calls = found.Iterations, found.Evaluations
+	result.iterations = t.done + found.Iterations
 	result.point, result.features, result.jitter = current, features, f.jitter()
 	result.atFloor = e.noiseState() != credence.Held && current.noise <= floor*(1+1e-9)
 	return result, nil
@@ -199,29 +199,20 @@ func (e *Engine) noiseState() credence.State {
 
 // referenceVariance is the variance of the target in units, or for a constant
 // target its square, so that it is positive.
-func (e *Engine) referenceVariance(f form) float64 {
+func referenceVariance(f form) float64 {
 	if v := f.sums().variance(); v > 0 {
 		return v
 	}
-	if v := secondMoment(f.sums(), e.centre(f)); v > 0 {
+	if v := secondMoment(f); v > 0 {
 		return v
 	}
 	return 1
 }
 
-func (e *Engine) centre(f form) float64 {
-	switch f := f.(type) {
-	case *primal:
-		return f.rows.units.centre / f.rows.units.scale
-	case *dual:
-		return f.rows.units.centre / f.rows.units.scale
-	}
-	return 0
-}
-
 // secondMoment is E y² of the uncentred target in units.
-func secondMoment(s *summary, centre float64) float64 {
-	mean := s.sum/s.weight + centre
+func secondMoment(f form) float64 {
+	s, u := f.sums(), f.inUnits()
+	mean := s.sum/s.weight + u.centre/u.scale
 	return s.variance() + mean*mean
 }
 
@@ -232,12 +223,12 @@ func secondMoment(s *summary, centre float64) float64 {
 // scaling of the columns.
 func (e *Engine) references(f form) []float64 {
 	sums, squares := f.sums(), f.squares()
-	variance := e.referenceVariance(f)
+	variance := referenceVariance(f)
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
 		explain := variance
 		if e.isIntercept[k] {
-			explain = math.Max(variance, secondMoment(sums, e.centre(f)))
+			explain = math.Max(variance, secondMoment(f))
 		}
 		total := 0.0
 		for j := g.First; j < g.First+g.Count; j++ {
@@ -255,7 +246,7 @@ func (e *Engine) references(f form) []float64 {
 // variables sets the values that current starts from and returns those to be learned.
 func (e *Engine) variables(f form, current *point, t task, floor float64) []variable {
 	weight := f.sums().weight
-	variance := e.referenceVariance(f)
+	variance := referenceVariance(f)
 	references := e.references(f)
 	own := func(v float64) float64 { return v / current.unit / current.unit }
 	var list []variable

@@ -21,7 +21,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err := run.learn(ctx); err != nil {
 		return nil, err
 	}
-	return run.fitted()
+	return run.fitted(), nil
 }
 
 // fit is one call of Fit.
@@ -69,8 +69,6 @@ func (e *Engine) intercept() (int, bool) {
 	return 0, false
 }
 
-func (r *fit) unit() float64 { return r.rows.units.scale }
-
 func (r *fit) tolerance(standard float64) float64 {
 	if r.config.Tolerance > 0 {
 		return r.config.Tolerance
@@ -88,7 +86,7 @@ func (r *fit) learn(ctx context.Context) error {
 		if tunable, ok := r.model.Features.(credence.Tunable); ok {
 			t.hyper = hyperValues(tunable)
 		}
-		end, err := r.climb(ctx, r.form, r.unit, t)
+		end, err := r.climb(ctx, r.form, t)
 		if err != nil {
 			return err
 		}
@@ -129,7 +127,7 @@ func (r *fit) polish(ctx context.Context, t task, name string) error {
 	}
 	t.stage, t.tune = name, true
 	t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance(1e-6)
-	end, err := r.climb(ctx, r.form, r.unit, t)
+	end, err := r.climb(ctx, r.form, t)
 	if err != nil {
 		return err
 	}
@@ -142,15 +140,15 @@ func (r *fit) polish(ctx context.Context, t task, name string) error {
 			return err
 		}
 		start := end.point
-		status, iterations, penalty := end.status, end.iterations, end.penalised-end.evidence
-		end, err = r.climb(ctx, r.form, r.unit, task{
-			stage: name + ", variances", features: end.features, start: &start,
+		status, penalty := end.status, end.penalised-end.evidence
+		end, err = r.climb(ctx, r.form, task{
+			stage: name + ", variances", features: end.features, start: &start, done: end.iterations,
 			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
 		})
 		if err != nil {
 			return err
 		}
-		end.status, end.iterations = status, iterations+end.iterations
+		end.status = status
 		end.penalised = end.evidence + penalty
 	}
 	r.keep(end)
@@ -195,22 +193,18 @@ func (r *fit) order() {
 }
 
 // fitted assembles the result.
-func (r *fit) fitted() (*credence.Fitted, error) {
+func (r *fit) fitted() *credence.Fitted {
 	first, sums := r.best[0], r.form.sums()
 	evidence, penalised := first.evidence, first.penalised
 	out := &credence.Fitted{Members: r.members}
 	out.TargetMean, out.TargetVariance = sums.target(r.rows.units)
-	var block credence.Batch
-	if err := r.data.Read(&block, 0, 1); err != nil {
-		return nil, err
-	}
 	out.Report = credence.Report{
 		Engine: "exact", Status: first.status, Rows: r.data.Rows(),
-		Inputs: block.X.Cols + block.Sparse.Cols, Weights: r.model.Features.Weights(),
+		Inputs: r.rows.inputs, Weights: r.model.Features.Weights(),
 		Iterations: first.iterations, Evidence: &evidence, EvidencePenalised: &penalised,
 		Hyper: r.hyper(), Warnings: r.warn(),
 	}
-	return out, nil
+	return out
 }
 
 // hyper lists learned and held values of the best member.

@@ -30,8 +30,9 @@ type slopes struct {
 type form interface {
 	// load reads the rows under the given features.
 	load(ctx context.Context, features credence.Features) error
-	// sums returns the sums that load took over the rows.
+	// sums returns the sums that load took over the rows, and inUnits their units.
 	sums() *summary
+	inUnits() units
 	// squares returns Σ_n w φ_nj² for every weight, in memory that the next load overwrites.
 	squares() []float64
 	// evaluate returns the log evidence and stores its slopes. It is NaN where
@@ -78,6 +79,7 @@ type common struct {
 }
 
 func (c *common) sums() *summary  { return &c.summary }
+func (c *common) inUnits() units  { return c.rows.units }
 func (c *common) failure() error  { return c.failed }
 func (c *common) jitter() float64 { return c.shake }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -107,13 +108,7 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 	if err := f.load(ctx, features); err != nil {
 		t.Fatal(err)
 	}
-	var unit float64
-	switch f := f.(type) {
-	case *primal:
-		unit = f.rows.units.scale
-	case *dual:
-		unit = f.rows.units.scale
-	}
+	unit := f.inUnits().scale
 	inUnits := values{noise: at.noise / unit / unit}
 	for _, v := range at.prior {
 		inUnits.prior = append(inUnits.prior, v/unit/unit)
@@ -199,5 +194,50 @@ func comparePosterior(t *testing.T, q credence.Posterior, features credence.Feat
 		}
 		near(t, fmt.Sprintf("mean of f in row %d", i), fm[i], wantMean, algebra)
 		near(t, fmt.Sprintf("variance of f in row %d", i), fv[i], wantVariance, algebra)
+	}
+}
+
+// TestFormsAgree compares the two forms with each other on random problems.
+func TestFormsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(60, 60))
+	for trial := range 100 {
+		n, p, s := 1+rng.IntN(40), 1+rng.IntN(12), rng.IntN(8)
+		features := newBent(p, s)
+		data := randomTable(uint64(trial), n, p, s).withRoles(uint64(trial), rng.IntN(2) == 0, rng.IntN(2) == 0)
+		if data.weight != nil {
+			data.weight[0] = 1.5
+		}
+		e, err := New(model(features, prior.Normal{ARD: rng.IntN(2) == 0}, likelihood.Gaussian{}), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := values{noise: math.Exp(2 * rng.NormFloat64())}
+		for range e.groups {
+			at.prior = append(at.prior, math.Exp(2*rng.NormFloat64()))
+		}
+		var evidence []float64
+		var all []slopes
+		for _, name := range []string{"primal", "dual"} {
+			f := forms(t, e, data)[name]
+			if err := f.load(context.Background(), features); err != nil {
+				t.Fatal(err)
+			}
+			got := slopes{prior: make([]float64, len(e.groups)), hyper: make([]float64, p)}
+			v, err := f.evaluate(context.Background(), &at, &got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			evidence, all = append(evidence, v), append(all, got)
+		}
+		// Condition numbers reach 1e6 here.
+		const tolerance = 1e-8
+		near(t, "evidence", evidence[0], evidence[1], tolerance)
+		near(t, "slope of noise", all[0].noise, all[1].noise, tolerance)
+		for k := range e.groups {
+			near(t, "slope of prior variance", all[0].prior[k], all[1].prior[k], tolerance)
+		}
+		for h := range p {
+			near(t, "slope of hyper-parameter", all[0].hyper[h], all[1].hyper[h], tolerance)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type rows struct {
 	keep    []credence.Batch // all blocks, once read, if they are kept
 	scratch credence.Batch
 	current int // block in scratch, or -1
+	inputs  int // dense and sparse, of a row
 	units   units
 }
 
@@ -57,6 +58,7 @@ func openRows(ctx context.Context, data credence.Data, limit int, shift, repeat 
 		r.keep = keep
 		first = &keep[0]
 	}
+	r.inputs = first.X.Cols + first.Sparse.Cols
 	r.setUnits(first, shift)
 	return r, nil
 }
@@ -258,5 +260,5 @@ func (s *summary) variance() float64 {
 func (s *summary) target(u units) (mean, variance float64) {
 	mean = s.targetSum / s.weight
 	variance = math.Max(0, s.targetSquare/s.weight-mean*mean)
-	return u.centre + u.scale*mean, variance * u.scale * u.scale
+	return u.centre + u.scale*mean, math.Min(variance*u.scale*u.scale, math.MaxFloat64)
 }

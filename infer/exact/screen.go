@@ -31,9 +31,9 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		ends := make([]*outcome, len(alive))
 		for k, t := range alive {
 			t.stage, t.tune = fmt.Sprintf("round %d, start %d of %d", round+1, k+1, len(alive)), true
-			t.maxIterations, t.tolerance = iterations, r.tolerance(1e-5)
+			t.maxIterations, t.tolerance = min(iterations, r.config.MaxIterations), r.tolerance(1e-5)
 			var err error
-			if ends[k], err = r.climb(ctx, r.form, r.unit, t); err != nil {
+			if ends[k], err = r.climb(ctx, r.form, t); err != nil {
 				return nil, err
 			}
 		}
@@ -43,7 +43,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		}
 		var next []task
 		for _, k := range byPenalised(ends)[:keep] {
-			next = append(next, task{features: alive[k].features, start: &ends[k].point})
+			next = append(next, task{features: alive[k].features, start: &ends[k].point, done: ends[k].iterations})
 		}
 		alive = next
 		if len(alive) == r.config.Draws {

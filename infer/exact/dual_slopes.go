@@ -1,0 +1,110 @@
+package exact
+
+import (
+	"context"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// slopesFromGrams stores ½λ[αᵀGα − tr(K⁻¹G)] for every group's G.
+func (p *dual) slopesFromGrams(at *values, slope *slopes) {
+	n := p.n
+	sums := make([]float64, n)
+	for k, g := range p.grams {
+		p.parallel(n, func(from, to int) {
+			for i := from; i < to; i++ {
+				row, inverse, a := g[i*n+i:(i+1)*n], p.inverse[i*n+i:(i+1)*n], p.alpha[i]
+				sum := 0.0
+				for j, v := range row {
+					sum += v * (a*p.alpha[i+j] - inverse[j])
+				}
+				sums[i] = 2*sum - row[0]*(a*a-inverse[0]) // the diagonal stands once
+			}
+		})
+		slope.prior[k] = at.prior[k] * kernel.Sum(sums) / 2
+	}
+}
+
+// slopesFromDesign stores the slopes of all values from K⁻¹Φ, block by block.
+func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) error {
+	n, cols := p.n, p.dense.Cols
+	p.projectTo(p.project)
+	quadratic := make([]float64, p.d) // φ_jᵀK⁻¹φ_j
+	for j := range p.columns.Rows {
+		p.project[cols+j], quadratic[cols+j] = p.columnForms(j)
+	}
+	clear(slope.hyper)
+	lambda := make([]float64, cols)
+	for k, g := range p.groups {
+		for j := g.First; j < min(cols, g.First+g.Count); j++ {
+			lambda[j] = at.prior[k]
+		}
+	}
+	for k := range p.rows.blocks() {
+		b, err := p.rows.block(ctx, k)
+		if err != nil {
+			return err
+		}
+		first, rows := k*credence.BlockRows, b.Rows()
+		slab := p.slabOf(rows * cols)
+		p.pool.Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.dense.Data, max(1, cols), 0, slab, max(1, cols))
+		for i := range rows {
+			for j, v := range p.dense.Row(first + i) {
+				quadratic[j] += v * slab[i*cols+j]
+			}
+		}
+		if !p.tuned {
+			continue
+		}
+		p.parallel(rows, func(from, to int) {
+			for i := from; i < to; i++ {
+				row, a := slab[i*cols:(i+1)*cols], p.alpha[first+i]
+				for j, v := range row {
+					row[j] = (a*p.project[j] - v) * lambda[j]
+				}
+			}
+		})
+		p.setWindow(first, rows)
+		p.features.(credence.Tunable).Pullback(p.ws, slope.hyper, b, &p.window, slab)
+	}
+	for k, g := range p.groups {
+		sum := 0.0
+		for j := g.First; j < g.First+g.Count; j++ {
+			sum += p.project[j]*p.project[j] - quadratic[j]
+		}
+		slope.prior[k] = at.prior[k] * sum / 2
+	}
+	return nil
+}
+
+// projectTo stores the dense columns' Φᵀα in dst.
+func (p *dual) projectTo(dst []float64) {
+	if cols := p.dense.Cols; cols > 0 {
+		p.pool.Gemv(true, p.n, cols, 1, p.dense.Data, cols, p.alpha, 0, dst)
+	}
+}
+
+// columnForms returns φᵀα and φᵀK⁻¹φ of a sparse column.
+func (p *dual) columnForms(j int) (project, quadratic float64) {
+	rows, entries := p.columns.Row(j)
+	for k, i := range rows {
+		project += entries[k] * p.alpha[i]
+		row := p.inverse[int(i)*p.n : (int(i)+1)*p.n]
+		for l, o := range rows {
+			quadratic += entries[k] * entries[l] * row[o]
+		}
+	}
+	return project, quadratic
+}
+
+// setWindow makes window the rows of Φ that a block has.
+func (p *dual) setWindow(first, rows int) {
+	p.window.Dense = linop.Dense{Rows: rows, Cols: p.dense.Cols, Stride: p.dense.Stride,
+		Data: p.dense.Data[first*p.dense.Stride : (first+rows)*p.dense.Stride]}
+	p.window.Sparse.Reset(p.sparse.Cols)
+	for i := first; i < first+rows && p.sparse.Cols > 0; i++ {
+		p.window.Sparse.AppendRow(p.sparse.Row(i))
+	}
+}
