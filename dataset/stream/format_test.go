@@ -291,3 +291,19 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func TestKeep(t *testing.T) {
+	index, names := &Index{}, &Names{}
+	for i, key := range []uint64{5, 1 << 50, 7, 1 << 60} {
+		index.Add(key)
+		names.append([]byte(strings.Repeat("n", i)))
+	}
+	index.Keep([]int32{1, 2})
+	names.Keep([]int32{1, 2})
+	if index.Len() != 2 || index.Find(5) != -1 || index.Find(1<<50) != 0 || index.Find(7) != 1 || index.Add(5) != 2 {
+		t.Error("the index kept something else")
+	}
+	if names.Len() != 2 || names.Name(0) != "n" || names.Name(1) != "nn" {
+		t.Error("the names kept something else")
+	}
+}

@@ -160,3 +160,20 @@ func IndexOf(keys []uint64) (*Index, error) {
 	}
 	return x, nil
 }
+
+// Keep drops all features but those of the given slots, which are in increasing
+// order and get the numbers of their places in the list. Nobody may use the
+// index meanwhile.
+func (x *Index) Keep(slots []int32) {
+	keys := make([]uint64, len(slots))
+	for i, slot := range slots {
+		keys[i] = x.Key(int(slot))
+	}
+	fresh, err := IndexOf(keys)
+	if err != nil {
+		panic("stream: Keep with a slot twice")
+	}
+	x.mu.Lock()
+	x.count, x.direct, x.table, x.used, x.keys = fresh.count, fresh.direct, fresh.table, fresh.used, fresh.keys
+	x.mu.Unlock()
+}

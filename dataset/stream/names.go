@@ -68,3 +68,20 @@ func NamesOf(text []byte, ends []int64) (*Names, error) {
 	}
 	return &Names{text: text, ends: ends}, nil
 }
+
+// Keep drops all names but those of the given slots, as Index.Keep does.
+func (n *Names) Keep(slots []int32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var text []byte
+	ends := make([]int64, 0, len(slots))
+	for _, slot := range slots {
+		first := int64(0)
+		if slot > 0 {
+			first = n.ends[slot-1]
+		}
+		text = append(text, n.text[first:n.ends[slot]]...)
+		ends = append(ends, int64(len(text)))
+	}
+	n.text, n.ends = text, ends
+}
