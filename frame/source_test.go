@@ -16,7 +16,6 @@ type memory struct {
 	rows   [][]float64
 	sparse []map[int]float64
 	reads  int // passes begun, counted by reads of row 0
-	places bool
 }
 
 func (m *memory) Schema() *credence.Schema { return &m.schema }

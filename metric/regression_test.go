@@ -134,7 +134,7 @@ func TestRegressionWeightsAndMerging(t *testing.T) {
 		near(t, name+" smse", got.SMSE, float64(want.SMSE), 1e-9) // targets are 1e6 from 0
 		near(t, name+" msll", got.MSLL, float64(want.MSLL), 1e-9)
 	}
-	if toJSON(t, merge()) != toJSON(t, merge()) {
+	if first, again := toJSON(t, merge()), toJSON(t, merge()); first != again {
 		t.Error("merging twice gives different bytes")
 	}
 }

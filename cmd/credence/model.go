@@ -93,15 +93,17 @@ func (s *scorer) refuseUnseen() error {
 	if s.frame.Unseen == frame.Zero {
 		return nil
 	}
-	for _, unseen := range s.table.Unseen() {
-		var examples []string
-		for _, e := range unseen.Examples {
-			examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
-		}
-		return fmt.Errorf("column %q: %d rows have categories that training did not see (%s): correct them, or predict without them with --unseen zero",
-			unseen.Column, unseen.Rows, strings.Join(examples, ", "))
+	found := s.table.Unseen()
+	if len(found) == 0 {
+		return nil
 	}
-	return nil
+	first := found[0]
+	var examples []string
+	for _, e := range first.Examples {
+		examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
+	}
+	return fmt.Errorf("column %q: %d rows have categories that training did not see (%s): correct them, or predict without them with --unseen zero",
+		first.Column, first.Rows, strings.Join(examples, ", "))
 }
 
 // columns returns the columns to be read: those of the model that the table must

@@ -96,7 +96,7 @@ func (w *csvWriter) close() error {
 type parquetWriter struct {
 	columns []outputColumn
 	leaf    []int // column of the file for each output column
-	writer  *parquet.Writer
+	writer  *parquet.GenericWriter[any]
 	row     parquet.Row
 }
 
@@ -110,7 +110,7 @@ func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 		group[c.name] = parquet.Optional(parquet.Compressed(node, &parquet.Zstd))
 	}
 	schema := parquet.NewSchema("predictions", group)
-	out := &parquetWriter{columns: columns, writer: parquet.NewWriter(w, schema), row: make(parquet.Row, len(columns))}
+	out := &parquetWriter{columns: columns, writer: parquet.NewGenericWriter[any](w, schema), row: make(parquet.Row, len(columns))}
 	for _, c := range columns {
 		leaf, _ := schema.Lookup(c.name)
 		out.leaf = append(out.leaf, leaf.ColumnIndex)
