@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+//go:generate sh -c "go run gen/fit/main.go > coefficient/coefficient.go.new && mv coefficient/coefficient.go.new coefficient/coefficient.go"
 //go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
 //go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set level1 -out level1_amd64.s -stubs level1_amd64.go -pkg kernel
 //go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set elementwise -out elementwise_amd64.s -stubs elementwise_amd64.go -pkg kernel

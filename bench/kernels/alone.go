@@ -1,0 +1,5 @@
+//go:build !openblas || !cgo
+
+package main
+
+func otherLibraries() []peer { return nil }

@@ -1,0 +1,175 @@
+// Command kernels measures the dense and elementwise kernels of this machine
+// and prints one line per kernel, size, instruction set and number of workers.
+// Built with -tags openblas (and cgo, and OpenBLAS installed) it measures
+// OpenBLAS in the same rounds.
+//
+// Every figure is the best of several rounds, all contenders taking turns. The
+// rate is per processor second times the workers, so that other load on the
+// machine disturbs it little; the wall column is the best elapsed time. A
+// problem too small to share runs on one worker whatever their number: read
+// its elapsed time, not its rate.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// contender is one implementation of a kernel.
+type contender struct {
+	name    string
+	threads int
+	run     func()
+}
+
+// trial is one kernel at one size.
+type trial struct {
+	name       string
+	work       float64 // operations, bytes or values of one run
+	unit       string
+	contenders []contender
+}
+
+// peer is another library that has the same kernels; see openblas.go.
+type peer interface {
+	gemm(threads, n int, a, b, c []float64)
+	gram(threads, n, d int, x, g []float64)
+	cholesky(threads, n int, a []float64)
+	name() string
+}
+
+func normal(n int) []float64 {
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	return x
+}
+
+func trials(threads []int, rows int, slow bool) []trial {
+	var list []trial
+	pools := func(f func(p *kernel.Pool)) []contender {
+		var c []contender
+		for isa := kernel.Detected(); isa >= kernel.PureGo; isa-- {
+			if isa == kernel.PureGo && !slow {
+				continue
+			}
+			for _, t := range threads {
+				p := kernel.NewISA(t, isa)
+				c = append(c, contender{isa.String(), t, func() { f(p) }})
+			}
+		}
+		return c
+	}
+	peers := func(f func(q peer, threads int)) []contender {
+		var c []contender
+		for _, q := range otherLibraries() {
+			for _, t := range threads {
+				c = append(c, contender{q.name(), t, func() { f(q, t) }})
+			}
+		}
+		return c
+	}
+	for _, n := range []int{100, 500, 1000, 2000} {
+		a, b, c := normal(n*n), normal(n*n), make([]float64, n*n)
+		list = append(list, trial{fmt.Sprintf("gemm n=%d", n), 2 * float64(n*n) * float64(n), "GF/s", append(
+			pools(func(p *kernel.Pool) { p.Gemm(false, false, n, n, n, 1, a, n, b, n, 0, c, n) }),
+			peers(func(q peer, t int) { q.gemm(t, n, a, b, c) })...)})
+	}
+	for _, d := range []int{500, 1000} {
+		x, w, g := normal(rows*d), normal(rows), make([]float64, d*d)
+		work := float64(rows) * float64(d*d)
+		list = append(list, trial{fmt.Sprintf("gram %d x %d", rows, d), work, "GF/s", append(
+			pools(func(p *kernel.Pool) { p.Gram(rows, d, x, d, nil, g, d) }),
+			peers(func(q peer, t int) { q.gram(t, rows, d, x, g) })...)},
+			trial{fmt.Sprintf("weighted gram %d x %d", rows, d), work, "GF/s",
+				pools(func(p *kernel.Pool) { p.Gram(rows, d, x, d, w, g, d) })})
+	}
+	for _, n := range []int{100, 500, 1000, 2000} {
+		x, a, c := normal(n*n), make([]float64, n*n), make([]float64, n*n)
+		kernel.New(0).Gram(n, n, x, n, nil, a, n)
+		for i := range n {
+			a[i*n+i] += float64(n)
+		}
+		list = append(list, trial{fmt.Sprintf("cholesky n=%d", n), float64(n*n) * float64(n) / 3, "GF/s", append(
+			pools(func(p *kernel.Pool) { copy(c, a); p.Cholesky(n, c, n) }),
+			peers(func(q peer, t int) { copy(c, a); q.cholesky(t, n, c) })...)})
+	}
+	m, n := 20_000, 500
+	a, x, y := normal(m*n), normal(m), make([]float64, m)
+	list = append(list,
+		trial{"memory: sum of 80 MB", float64(8 * m * n), "GB/s", []contender{{"-", 1, func() { y[0] = kernel.Sum(a) }}}},
+		trial{fmt.Sprintf("gemv %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(false, m, n, 1, a, n, x, 0, y) })},
+		trial{fmt.Sprintf("gemv transposed %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(true, m, n, 1, a, n, x, 0, y) })})
+	const values, turns = 4096, 64
+	z := make([]float64, values)
+	for _, f := range []struct {
+		name string
+		run  func(dst, x []float64)
+	}{
+		{"exp", kernel.Exp}, {"sin and cos", func(dst, x []float64) { kernel.SinCos(dst, z, x) }},
+		{"logistic", kernel.Logistic}, {"log1p exp", kernel.Log1pExp},
+		{"normal cdf", kernel.NormalCDF}, {"mills ratio", kernel.MillsRatio},
+	} {
+		list = append(list, trial{f.name, values * turns, "Gvalues/s", []contender{{kernel.Detected().String(), 1, func() {
+			for range turns {
+				f.run(y[:values], x[:values])
+			}
+		}}}})
+	}
+	return list
+}
+
+func main() {
+	rounds := flag.Int("rounds", 5, "rounds, of which the best counts")
+	only := flag.String("only", "", "measure kernels whose name contains this")
+	rows := flag.Int("rows", 100_000, "rows of the tall matrices")
+	slow := flag.Bool("go", false, "also measure the plain Go kernels")
+	workers := flag.String("threads", "1,2", "numbers of workers")
+	flag.Parse()
+	var threads []int
+	for _, s := range strings.Split(*workers, ",") {
+		t, err := strconv.Atoi(s)
+		if err != nil || t < 1 {
+			fmt.Fprintf(os.Stderr, "kernels: -threads %q: want numbers separated by commas\n", *workers)
+			os.Exit(2)
+		}
+		threads = append(threads, t)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "kernel\tby\tworkers\trate\tunit\twall ms")
+	for _, t := range trials(threads, *rows, *slow) {
+		if !strings.Contains(t.name, *only) {
+			continue
+		}
+		processor := make([]time.Duration, len(t.contenders))
+		wall := make([]time.Duration, len(t.contenders))
+		for r := range *rounds + 1 {
+			for i, c := range t.contenders {
+				start, used := time.Now(), processorTime()
+				c.run()
+				used, elapsed := processorTime()-used, time.Since(start)
+				if r == 1 || r > 1 && used < processor[i] { // round 0 warms up
+					processor[i] = used
+				}
+				if r == 1 || r > 1 && elapsed < wall[i] {
+					wall[i] = elapsed
+				}
+			}
+		}
+		for i, c := range t.contenders {
+			rate := t.work / processor[i].Seconds() * float64(c.threads) / 1e9
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%s\t%.3f\n", t.name, c.name, c.threads, rate, t.unit, wall[i].Seconds()*1e3)
+		}
+		w.Flush()
+	}
+}
