@@ -31,6 +31,10 @@ func encodePosterior(c *collector, prefix string, q credence.Posterior) (part, e
 		return encodeDual(c, prefix, q)
 	case *posterior.SpikeSlab:
 		return encodeSpikeSlab(c, prefix, q)
+	case *posterior.Diagonal:
+		return encodeDiagonal(c, prefix, q)
+	case *posterior.Mixture:
+		return encodeMixture(c, prefix, q)
 	}
 	return part{}, fmt.Errorf("posterior %T cannot be stored: model files hold the posteriors of this module", q)
 }
@@ -81,6 +85,10 @@ func decodePosterior(s shelf, prefix string, p part, d int) (credence.Posterior,
 		return decodeDual(s, prefix, p.Data, d)
 	case "spikeslab":
 		return decodeSpikeSlab(s, prefix, p.Data, d)
+	case "diagonal":
+		return decodeDiagonal(s, prefix, d)
+	case "mixture":
+		return decodeMixture(s, prefix, p.Data, d)
 	}
 	return nil, fmt.Errorf("posterior %q is unknown: the file may come from a newer version", p.Kind)
 }
