@@ -18,6 +18,7 @@ type priorReader struct {
 func priors() []priorReader {
 	return []priorReader{
 		{"normal", readNormal},
+		{"spikeslab", readSpikeSlab},
 	}
 }
 
@@ -26,6 +27,20 @@ func readNormal(a *spec.Arguments) credence.Prior {
 	if written, ok := a.Argument("ard"); ok && p.ARD && p.Variance.State == credence.Held {
 		a.Errorf(written, "ard=true learns a variance for each weight, and variance= holds them all").
 			WithRemedy("leave out one of the two, or write such as variance=~1 for a starting guess")
+	}
+	return p
+}
+
+func readSpikeSlab(a *spec.Arguments) credence.Prior {
+	p := prior.SpikeSlab{
+		Inclusion: parameter(a.Setting("inclusion", spec.Fraction())),
+		Slab:      parameter(a.Setting("slab", spec.Positive())),
+		Spike:     parameter(a.Setting("spike", spec.AtLeast(0))),
+	}
+	if err := p.Validate(); err != nil {
+		if written, ok := a.Argument("spike"); ok {
+			a.Errorf(written, "%v", err)
+		}
 	}
 	return p
 }

@@ -17,6 +17,20 @@ import (
 //	member.0.features.names.ends     n  where each ends
 //	member.0.posterior.mean, .variance, .inclusion    n+2: intercept, keys, unseen
 
+// IsKeyed says whether a file holds a model over keys, which is applied to the
+// text of rows and not to a table. It is false for a file that cannot be read.
+func IsKeyed(path string) bool {
+	reader, err := safetensors.Open(path)
+	if err != nil {
+		return false
+	}
+	defer reader.Close()
+	var doc struct {
+		KeyedFrame *json.RawMessage `json:"keyed_frame"`
+	}
+	return json.Unmarshal([]byte(reader.Metadata()[metadataKey]), &doc) == nil && doc.KeyedFrame != nil
+}
+
 // encodeKeyed adds the dictionary of keyed features.
 func encodeKeyed(c *collector, prefix string, f *keyed.Features) *keyedData {
 	keys := make([]int64, len(f.Keys))

@@ -9,6 +9,7 @@ func (p *program) commands() []*cobra.Command {
 		p.predictCommand(),
 		p.evaluateCommand(),
 		p.inspectCommand(),
+		p.streamCommand(),
 		p.compareCommand(),
 		p.demoCommand(),
 	}

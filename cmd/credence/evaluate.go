@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/modelfile"
 )
 
 func (p *program) evaluateCommand() *cobra.Command {
@@ -48,6 +49,9 @@ over 20 bins of equal count. For counts: the total deviance.`,
 
 // evaluate scores the rows of a table that have a target.
 func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags) (*metric.Evaluation, error) {
+	if modelfile.IsKeyed(model) {
+		return p.evaluateStream(ctx, model, paths, flags)
+	}
 	always := func(*dataset.Table, *frame.Frame) bool { return true }
 	s, err := p.newScorer(ctx, model, paths, flags, always, nil)
 	if err != nil {

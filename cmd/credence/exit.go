@@ -32,6 +32,14 @@ func misused(err error) error {
 	return misuse{err}
 }
 
+// interrupted is the error of a command that was interrupted and saved its work.
+type interrupted struct {
+	error
+	note string // what was saved
+}
+
+func (i interrupted) Unwrap() error { return i.error }
+
 // exitCode is the code that a command ending in err exits with.
 func exitCode(err error) int {
 	var wrong misuse
@@ -49,6 +57,11 @@ func exitCode(err error) int {
 // report prints err as one clear line, and below it, where the error is about a
 // place in a formula or spec, that text with a caret under the place.
 func report(w io.Writer, err error) {
+	var stopped interrupted
+	if errors.As(err, &stopped) {
+		fmt.Fprintf(w, "credence: interrupted: %s\n", stopped.note)
+		return
+	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(w, "credence: interrupted; nothing was changed")
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/modelfile"
 )
 
 // predictFlags are the flags of predict.
@@ -65,6 +66,9 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if p.json && flags.output == "" {
 		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
 	}
+	if modelfile.IsKeyed(model) {
+		return p.predictStream(ctx, model, paths, flags)
+	}
 	withTarget := func(table *dataset.Table, f *frame.Frame) bool {
 		return flags.density && f.Target != nil && table.Schema().Index(f.Target.Expr.Column) >= 0
 	}
@@ -113,20 +117,26 @@ func (s *scorer) predictionColumns(flags *predictFlags) []outputColumn {
 			columns = append(columns, outputColumn{name: name})
 		}
 	}
-	add("mean", "sd", "lower", "upper")
-	if s.binary() {
-		add("probability")
+	add(flags.predicted(s.binary())...)
+	return columns
+}
+
+// predicted names the columns of what is predicted, in order.
+func (flags *predictFlags) predicted(binary bool) []string {
+	names := []string{"mean", "sd", "lower", "upper"}
+	if binary {
+		names = append(names, "probability")
 	}
 	if flags.latent {
-		add("f_mean", "f_sd")
+		names = append(names, "f_mean", "f_sd")
 	}
 	if flags.density {
-		add("log_density")
+		names = append(names, "log_density")
 	}
 	for k := range flags.samples {
-		add(fmt.Sprintf("sample_%d", k+1))
+		names = append(names, fmt.Sprintf("sample_%d", k+1))
 	}
-	return columns
+	return names
 }
 
 // binary says whether predictions are probabilities of a class.
@@ -156,30 +166,7 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 			for _, name := range flags.keep {
 				row = append(row, chunk.Values.Row(i)[schema.Index(name)])
 			}
-			mean, variance := dist.Moments(i)
-			row = append(row, mean, math.Sqrt(variance),
-				dist.Quantile(i, (1-flags.interval)/2), dist.Quantile(i, (1+flags.interval)/2))
-			if binary {
-				row = append(row, mean)
-			}
-			if flags.latent {
-				mean, variance := dist.Latent(i)
-				row = append(row, mean, math.Sqrt(variance))
-			}
-			if flags.density {
-				row = append(row, dist.LogDensity(i, rows.Target[i]))
-			}
-			if flags.samples > 0 {
-				rng := credence.Stream(s.program.seed, "predict", uint64(rows.First+i))
-				for range flags.samples {
-					draw, err := dist.Sample(i, rng)
-					if err != nil {
-						failed[i] = err
-						return
-					}
-					row = append(row, draw)
-				}
-			}
+			_, failed[i] = flags.cells(row, rows, dist, i, binary, s.program.seed)
 		})
 		for _, err := range failed {
 			if err != nil {
@@ -188,4 +175,32 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 		}
 		return out.write(cells)
 	})
+}
+
+// cells appends what is predicted of row i of a batch, in the order of the columns.
+func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *credence.Distribution, i int, binary bool, seed uint64) ([]float64, error) {
+	mean, variance := dist.Moments(i)
+	row = append(row, mean, math.Sqrt(variance),
+		dist.Quantile(i, (1-flags.interval)/2), dist.Quantile(i, (1+flags.interval)/2))
+	if binary {
+		row = append(row, mean)
+	}
+	if flags.latent {
+		mean, variance := dist.Latent(i)
+		row = append(row, mean, math.Sqrt(variance))
+	}
+	if flags.density {
+		row = append(row, dist.LogDensity(i, rows.Target[i]))
+	}
+	if flags.samples > 0 {
+		rng := credence.Stream(seed, "predict", uint64(rows.First+i))
+		for range flags.samples {
+			draw, err := dist.Sample(i, rng)
+			if err != nil {
+				return row, err
+			}
+			row = append(row, draw)
+		}
+	}
+	return row, nil
 }

@@ -120,7 +120,7 @@ type sepModel interface {
 	Learn(b *credence.Batch, probability []float64)
 	State() (document []byte, tensors []safetensors.Tensor, err error)
 	EndPass()
-	Refresh()
+	Finish()
 	Features() (seen, selected int)
 	Feature(slot int) sep.Weight
 	Bias() sep.Weight
@@ -166,7 +166,7 @@ func configureSEP(a *spec.Arguments, p prior.SpikeSlab) (streamEngineChoice, err
 
 func (l *sepLearner) selected(int) int { _, selected := l.Features(); return selected }
 func (l *sepLearner) endPass()         { l.EndPass() }
-func (l *sepLearner) finish()          { l.Refresh() }
+func (l *sepLearner) finish()          { l.Finish() }
 
 func (l *sepLearner) prune() []int32 {
 	if l.learner == nil {

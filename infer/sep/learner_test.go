@@ -381,8 +381,8 @@ func TestShards(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%d shards: scores differ after learning in pieces", k)
 		}
-		whole.Refresh()
-		pieces.Refresh()
+		whole.Finish()
+		pieces.Finish()
 		if !bytes.Equal(stateOf(t, whole.master), stateOf(t, pieces.master)) {
 			t.Errorf("%d shards: the state differs after learning in pieces", k)
 		}

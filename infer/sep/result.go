@@ -9,6 +9,13 @@ func (l *Learner) EndPass() {
 	l.again = true
 }
 
+// Finish ends the mini-batch under way and brings everything up to date, for
+// results.
+func (l *Learner) Finish() {
+	l.endBatch()
+	l.Refresh()
+}
+
 // count counts the appearances of the features of a row, for KnownCounts: call it
 // for every row before the first is learned.
 func (l *Learner) count(columns []int32, label int, weight float64) {

@@ -231,8 +231,8 @@ func (s *Sharded) EndPass() {
 	}
 }
 
-// Refresh merges what is pending and brings all features up to date.
-func (s *Sharded) Refresh() {
+// Finish merges what is pending and brings everything up to date, for results.
+func (s *Sharded) Finish() {
 	s.merge()
 	s.master.Refresh()
 	for _, shard := range s.shards {

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/credence-ml/credence/dataset/stream"
+)
+
+// streamPaths expands globs; "-" stays.
+func streamPaths(arguments []string) ([]string, error) {
+	var paths []string
+	for _, path := range arguments {
+		if _, err := os.Stat(path); path == "-" || err == nil || !strings.ContainsAny(path, "*?[") {
+			paths = append(paths, path)
+			continue
+		}
+		matches, err := filepath.Glob(path)
+		if err != nil || len(matches) == 0 {
+			return nil, fmt.Errorf("%s matches no file", path)
+		}
+		paths = append(paths, matches...)
+	}
+	if slices.Contains(paths, "-") && len(paths) > 1 {
+		return nil, misused(fmt.Errorf("standard input is read alone: leave the other files out"))
+	}
+	return paths, nil
+}
+
+// sniffed is how much of the data is looked at to find its format.
+const sniffed = 64 << 10
+
+// streamFormat finds the format of the first file: as stated, by extension, by
+// content. The reader returned replaces standard input, of which a part may
+// have been taken.
+func streamFormat(stated, path string, stdin io.Reader) (stream.Format, io.Reader, error) {
+	switch stated {
+	case "svm":
+		return stream.FormatLibSVM, stdin, nil
+	case "":
+	default:
+		return stream.Format(stated), stdin, nil
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".zst")
+	switch filepath.Ext(name) {
+	case ".svm", ".libsvm":
+		return stream.FormatLibSVM, stdin, nil
+	case ".vw":
+		return stream.FormatVW, stdin, nil
+	case ".csv":
+		return stream.FormatCSV, stdin, nil
+	case ".tsv":
+		return stream.FormatTSV, stdin, nil
+	}
+	if path == "-" {
+		buffered := bufio.NewReaderSize(stdin, sniffed)
+		head, err := buffered.Peek(sniffed)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", stdin, err
+		}
+		return formatOf(head), buffered, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", stdin, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", stdin, misused(fmt.Errorf("the format of %s cannot be found out without reading it: state --format", path))
+	}
+	head := make([]byte, sniffed)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", stdin, err
+	}
+	return formatOf(head[:n]), stdin, nil
+}
+
+// formatOf tells the format from the first line.
+func formatOf(head []byte) stream.Format {
+	var unzipped io.Reader
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		if r, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
+			unzipped = r
+		}
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		if r, err := zstd.NewReader(bytes.NewReader(head), zstd.WithDecoderConcurrency(1)); err == nil {
+			defer r.Close()
+			unzipped = r
+		}
+	}
+	if unzipped != nil {
+		text := make([]byte, sniffed)
+		n, _ := io.ReadFull(unzipped, text) // the end is cut off
+		head = text[:n]
+	}
+	line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
+	fields := bytes.Fields(line)
+	switch {
+	case bytes.Contains(line, []byte("|")) && !bytes.ContainsAny(line, ",\t"):
+		return stream.FormatVW
+	case len(fields) > 1 && !bytes.ContainsAny(line, ",\t") && isIndexed(fields[1]):
+		return stream.FormatLibSVM
+	case bytes.Contains(line, []byte("\t")):
+		return stream.FormatTSV
+	}
+	return stream.FormatCSV
+}
+
+// isIndexed says whether a word is digits and a colon.
+func isIndexed(word []byte) bool {
+	index, _, found := bytes.Cut(word, []byte(":"))
+	return found && len(index) > 0 && len(bytes.Trim(index, "0123456789")) == 0
+}
+
+// infer finds which columns of a table are numbers, where the formula leaves it open.
+func (s *streamRun) infer(ctx context.Context) error {
+	if s.plan.Format != stream.FormatCSV && s.plan.Format != stream.FormatTSV {
+		return nil
+	}
+	open := s.plan.All && !s.plan.Tokens
+	for _, t := range s.plan.Terms {
+		open = open || !t.Tokens && len(t.Transforms) == 0
+	}
+	if !open {
+		return nil
+	}
+	categories, numbers, err := parseStreamTypes(s.flags.types)
+	if err != nil {
+		return misused(err)
+	}
+	sample, err := stream.ReadSample(ctx, s.paths, s.stdin, s.plan.Format)
+	if err != nil {
+		return err
+	}
+	if sample.Replay != nil {
+		s.stdin = sample.Replay
+	}
+	for _, name := range sample.Columns {
+		if !categories[name] && (numbers[name] || slices.Contains(sample.Numbers, name)) && name != s.plan.Target {
+			s.plan.Numbers = append(s.plan.Numbers, name)
+		}
+	}
+	if len(s.plan.Numbers) > 0 {
+		s.program.say("numbers %s (the other columns are categories; override with --types, or take all as tokens by hash(.))", strings.Join(s.plan.Numbers, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/stream"
+	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/prior"
+)
+
+// streamRun is a run of the stream command.
+type streamRun struct {
+	program *program
+	flags   *streamFlags
+	plan    stream.Plan
+	prior   prior.SpikeSlab
+	engine  streamEngine
+	choice  streamEngineChoice
+	paths   []string
+	stdin   io.Reader
+	started time.Time
+
+	learner     streamLearner
+	index       *stream.Index
+	names       *stream.Names // nil where none are kept
+	progressive *metric.Progressive
+	position    stream.Position // behind the last row learned
+	slots       int             // features of the rows learned
+	pass        int
+	rows        int64 // learned in all passes
+	positives   float64
+	weight      float64 // of the rows of the first pass
+	skippedRows int64   // rows of earlier runs, for the speed
+
+	mu    sync.Mutex // of told
+	told  int64      // malformed rows reported one by one
+	saved time.Time  // the last checkpoint
+}
+
+// toldRows is how many malformed rows are reported one by one.
+const toldRows = 10
+
+// open opens the data, and takes up a checkpoint.
+func (s *streamRun) open(ctx context.Context, paths []string) error {
+	s.stdin = s.program.in
+	var err error
+	if s.paths, err = streamPaths(paths); err != nil {
+		return err
+	}
+	s.progressive, s.index = &metric.Progressive{}, &stream.Index{}
+	if s.flags.resume {
+		resumed, err := s.restore()
+		if err != nil || resumed {
+			return err
+		}
+		s.program.warn("there is no %s: beginning with the first row", s.checkpointPath())
+	}
+	if s.plan.Format, s.stdin, err = streamFormat(s.flags.format, s.paths[0], s.stdin); err != nil {
+		return err
+	}
+	if err := checkTarget(&s.plan); err != nil {
+		return misused(err)
+	}
+	if err := s.infer(ctx); err != nil {
+		return err
+	}
+	if err := s.plan.Validate(); err != nil {
+		return misused(err)
+	}
+	if s.flags.names && s.plan.Format != stream.FormatLibSVM {
+		s.names = &stream.Names{}
+	}
+	s.learner, err = s.choice.make()
+	return err
+}
+
+// run learns until the data end.
+func (s *streamRun) run(ctx context.Context) error {
+	s.saved = time.Now()
+	s.program.say("model   %s   engine %s", streamFormula(&s.plan), s.engineText())
+	for ; s.pass < s.choice.passes; s.pass++ {
+		if err := s.learnPass(ctx); err != nil {
+			return err
+		}
+		if s.pass+1 < s.choice.passes {
+			s.learner.endPass()
+			s.position = stream.Position{}
+		}
+	}
+	if malformed := s.position.Malformed; malformed > toldRows {
+		s.program.warn("%d malformed rows were skipped", malformed)
+	}
+	return s.finish(true)
+}
+
+// learnPass learns the rest of one pass.
+func (s *streamRun) learnPass(ctx context.Context) error {
+	parser, err := s.plan.NewParser(true, s.names != nil)
+	if err != nil {
+		return err
+	}
+	reader := stream.Open(ctx, stream.Config{
+		Paths: s.paths, Stdin: s.stdin, Parser: parser, Step: s.choice.step, Follow: s.flags.follow,
+		MaxMalformed: s.flags.maxBad, OnMalformed: s.skipped, Start: s.position,
+		Index: s.index, Names: s.names, Pause: s.choice.pause,
+	})
+	defer reader.Close()
+	probability := make([]float64, 0, credence.BlockRows)
+	for b := reader.Next(); b != nil; b = reader.Next() {
+		if ctx.Err() != nil {
+			break
+		}
+		n := b.Rows()
+		probability = slices.Grow(probability[:0], n)[:n]
+		s.learner.Learn(&b.Batch, probability)
+		s.slots = b.Sparse.Cols
+		s.measure(&b.Batch, probability)
+		s.position = b.End
+		failed, paused := b.Err, b.Paused
+		reader.Recycle(b)
+		if failed != nil {
+			return s.stop(failed)
+		}
+		if paused {
+			s.prune()
+			reader.Resume()
+		}
+		if s.flags.output != "" && s.flags.checkpoint > 0 && time.Since(s.saved) >= s.flags.checkpoint {
+			if err := s.save(s.flags.follow); err != nil {
+				return err
+			}
+			s.saved = time.Now()
+		}
+	}
+	if ctx.Err() != nil {
+		return s.interrupt(ctx.Err())
+	}
+	return nil
+}
+
+// prune drops what the learner gives up; the reader stands still.
+func (s *streamRun) prune() {
+	kept := s.learner.prune()
+	if kept == nil {
+		return
+	}
+	s.index.Keep(kept)
+	if s.names != nil {
+		s.names.Keep(kept)
+	}
+	s.slots = len(kept)
+}
+
+// measure takes the scores of a batch and prints progress.
+func (s *streamRun) measure(b *credence.Batch, probability []float64) {
+	for i, p := range probability {
+		weight := 1.0
+		if b.Weight != nil {
+			weight = b.Weight[i]
+		}
+		if s.pass == 0 {
+			s.progressive.Add(b.Target[i], p, weight)
+			s.positives += weight * b.Target[i]
+			s.weight += weight
+		}
+		s.rows++
+		if s.flags.report > 0 && s.rows%s.flags.report == 0 {
+			s.report()
+		}
+	}
+}
+
+// streamProgress is a progress line.
+type streamProgress struct {
+	Rows          int64        `json:"rows"`
+	LogLoss       metric.Score `json:"log_loss,omitzero"`
+	AUC           metric.Score `json:"auc,omitzero"`
+	Features      int          `json:"features"`
+	Selected      int          `json:"selected"`
+	RowsPerSecond float64      `json:"rows_per_second"`
+}
+
+func (s *streamRun) report() {
+	measured, err := s.progressive.Result()
+	if err != nil {
+		return // the end reports it
+	}
+	line := streamProgress{s.rows, measured.LogLoss, measured.AUC, s.slots, s.learner.selected(s.slots), s.speed()}
+	if s.program.json {
+		s.program.emit(line)
+		return
+	}
+	s.program.say("%10d rows   log loss %.5f   AUC %.4f   %d features, %d selected   %.0f rows/s",
+		line.Rows, float64(line.LogLoss), float64(line.AUC), line.Features, line.Selected, line.RowsPerSecond)
+}
+
+// speed is in rows a second since this run began.
+func (s *streamRun) speed() float64 {
+	return float64(s.rows-s.skippedRows) / time.Since(s.started).Seconds()
+}
+
+// skipped is told of a malformed row, on the reader's goroutine.
+func (s *streamRun) skipped(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told++; s.told <= toldRows {
+		s.program.warn("skipped: %v", err)
+	}
+}
+
+// stop ends a run whose data cannot be read further: what has been learned is saved.
+func (s *streamRun) stop(cause error) error {
+	if s.flags.output == "" {
+		return cause
+	}
+	if err := s.finish(false); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fmt.Errorf("%w (the %d rows before are learned and saved; --resume goes on behind it)", cause, s.rows)
+}
+
+// interrupt ends a run that a signal has ended.
+func (s *streamRun) interrupt(cause error) error {
+	if s.flags.output == "" {
+		return interrupted{cause, fmt.Sprintf("%d rows were learned, and without -o nothing is saved", s.rows)}
+	}
+	if err := s.finish(false); err != nil {
+		return err
+	}
+	return interrupted{cause, fmt.Sprintf("%d rows are learned and saved in %s; --resume goes on behind them", s.rows, s.checkpointPath())}
+}
+
+// finish saves the state and the model, and prints the fit where the data have
+// been read to their end.
+func (s *streamRun) finish(complete bool) error {
+	if s.flags.output != "" {
+		if err := s.save(false); err != nil {
+			return err
+		}
+	}
+	s.learner.finish() // behind the checkpoint: to go on is to go on without it
+	fitted := s.fitted()
+	if s.flags.output != "" {
+		if err := modelfile.Save(s.flags.output, fitted); err != nil {
+			return err
+		}
+	}
+	if s.flags.writeSelected != "" {
+		if err := s.writeSelected(fitted); err != nil {
+			return err
+		}
+	}
+	if !complete {
+		return nil
+	}
+	measured, err := s.progressive.Result()
+	if err != nil {
+		return err
+	}
+	return s.printResult(fitted, measured)
+}
+
+// writeSelected writes the names of the selected features, one a line.
+func (s *streamRun) writeSelected(fitted *credence.Fitted) error {
+	return atomicfile.Write(s.flags.writeSelected, func(w io.Writer) error {
+		var text []byte
+		for slot := range s.slots {
+			if _, _, inclusion := s.learner.weight(slot); inclusion > 0.5 {
+				text = append(append(text, s.featureName(fitted, slot)...), '\n')
+			}
+		}
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// exists says whether there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
