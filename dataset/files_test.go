@@ -98,7 +98,7 @@ func TestTheSameRows(t *testing.T) {
 		"stdin":          {stdin(false), []string{"-"}},
 		"live stdin":     {stdin(true), []string{"-"}},
 		"cache":          {Options{MemoryLimit: -1}, []string{path}},
-		"half in cache":  {Options{MemoryLimit: 300_000}, []string{path}},
+		"half in cache":  {Options{MemoryLimit: int64(len(content) / 2)}, []string{path}},
 		"stdin in cache": {Options{MemoryLimit: -1, Stdin: strings.NewReader(content)}, []string{"-"}},
 		"gzip in cache":  {Options{MemoryLimit: -1, Threads: 3}, []string{gz}},
 	} {

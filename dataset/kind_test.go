@@ -120,6 +120,7 @@ func TestMessages(t *testing.T) {
 		"empty name":       {file: "n.csv", content: ",a\n1,2\n", want: "n.csv:1: column 1 has no name: name it in the header (row numbers of pandas or R"},
 		"twice the name":   {file: "n.csv", content: "a,b,a\n1,2,3\n", want: `n.csv:1: columns 1 and 3 are both named "a": rename one`},
 		"wrong delimiter":  {file: "d.csv", content: "a;b;c\n1;2;3\n", options: Options{Delimiter: ','}, want: `d.csv:1: the header is a single column "a;b;c": the delimiter is probably a semicolon: use --delimiter ';'`},
+		"quote as comma":   {file: "d.csv", content: "a", options: Options{Delimiter: '"'}, want: `dataset: '"' cannot separate fields`},
 		"NUL":              {file: "b.csv", content: "a,b\n1,2\n\x00\x01", want: "b.csv:3: holds a NUL byte, so it is not text"},
 		"late NUL":         {file: "b.csv", content: "a,b\n" + strings.Repeat("x,2\n", 50_000) + "\x00,2\n", want: `b.csv:50002: column "a": "\x00" holds a NUL byte`},
 		"UTF-16":           {file: "u.csv", content: "\xff\xfea\x00", want: "u.csv: is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"},

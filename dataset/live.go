@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // liveInput is standard input read once. What the sample reads is recorded and
@@ -38,12 +39,26 @@ func (l *liveInput) stream(final bool) (*stream, error) {
 	return s, nil
 }
 
+// staleSpool is the age at which a spool is taken for one that a crash left.
+const staleSpool = 7 * 24 * time.Hour
+
+// removeStale deletes the spools that crashes left behind.
+func removeStale(folder string) {
+	spools, _ := filepath.Glob(filepath.Join(folder, "spool-*"))
+	for _, path := range spools {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > staleSpool {
+			os.Remove(path)
+		}
+	}
+}
+
 // spool copies a stream to a new file in the cache folder, so that it can be
 // read again and at any place.
 func spool(ctx context.Context, folder string, from io.Reader) (path string, size int64, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", 0, fmt.Errorf("dataset: the cache folder cannot be made: %w: name another with --cache", err)
 	}
+	removeStale(folder)
 	var file *os.File
 	for attempt := 0; ; attempt++ {
 		path = filepath.Join(folder, "spool-"+strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(attempt))

@@ -56,6 +56,10 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 	if err != nil {
 		return nil, err
 	}
+	switch options.Delimiter {
+	case '"', '\n', '\r':
+		return nil, fmt.Errorf("dataset: %q cannot separate fields: use for example a comma, a semicolon or a tab", options.Delimiter)
+	}
 	t := &Table{options: options}
 	if options.Schema != nil {
 		t.trained = positions(options.Schema.Columns)

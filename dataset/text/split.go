@@ -22,17 +22,18 @@ type Splitter struct {
 	Delimiter byte
 	File      string // for error messages
 
-	reader io.Reader
-	block  int // bytes of a block: BlockBytes, but in tests
-	line   int
-	tail   []byte // the beginning of the next block
-	done   bool
+	reader  io.Reader
+	block   int // bytes of a block: BlockBytes, but in tests
+	longest int // bytes of a row: MaxRow, but in tests
+	line    int
+	tail    []byte // the beginning of the next block
+	done    bool
 }
 
 // NewSplitter returns a splitter of the rows of r, whose first line has the
 // number line.
 func NewSplitter(r io.Reader, file string, line int, delimiter byte) *Splitter {
-	return &Splitter{Delimiter: delimiter, File: file, reader: r, block: BlockBytes, line: line}
+	return &Splitter{Delimiter: delimiter, File: file, reader: r, block: BlockBytes, longest: MaxRow, line: line}
 }
 
 // Next fills b.Data and b.Line with the next rows, reusing b's memory, or
@@ -67,10 +68,10 @@ func (s *Splitter) Next(b *Block) error {
 			s.line += bytes.Count(b.Data, newline)
 			return nil
 		}
-		if len(data) >= MaxRow {
-			what := fmt.Sprintf("the row is longer than %d MB: is this a table of one row a line?", MaxRow>>20)
+		if len(data) >= s.longest {
+			what := fmt.Sprintf("the row is longer than %d MB: is this a table of one row a line?", s.longest>>20)
 			if open >= 0 {
-				what = fmt.Sprintf("a field is longer than %d MB: is a double quote left open?", MaxRow>>20)
+				what = fmt.Sprintf("a field is longer than %d MB: is a double quote left open?", s.longest>>20)
 			} else if bytes.IndexByte(data, '\r') >= 0 && bytes.IndexByte(data, '\n') < 0 {
 				what = `lines end in bare carriage returns: convert them with tr '\r' '\n'`
 			}

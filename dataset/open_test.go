@@ -1,0 +1,75 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/credence-ml/credence"
+)
+
+func TestDelimitersAreFoundOut(t *testing.T) {
+	for content, want := range map[string][]string{
+		"a,b\n1,2\n":                          {"a", "b"},
+		"a;b\n1,5;2,5\n":                      {"a", "b"},
+		"a\tb\n1\t2\n":                        {"a", "b"},
+		"a|b\n1|2\n":                          {"a", "b"},
+		"a\n1\n":                              {"a"},
+		"\"a;b\",c\n\"1;2;3\",4\n\"5\",6\n":   {"a;b", "c"},
+		"a,b c;d\n1,2;3\n4,5;6\n":             {"a", "b c;d"},
+		"name;text\nx;one, two\ny;one,two,\n": {"name", "text"},
+	} {
+		table, err := Open(context.Background(), []string{write(t, "t", content)}, Options{})
+		if err != nil {
+			t.Errorf("%q: %v", content, err)
+			continue
+		}
+		var names []string
+		for _, c := range table.Schema().Columns {
+			names = append(names, c.Name)
+		}
+		if fmt.Sprint(names) != fmt.Sprint(want) {
+			t.Errorf("%q has the columns %q, want %q", content, names, want)
+		}
+	}
+}
+
+// FuzzOpen reads any bytes as a file: an error of one line, or rows that fit the
+// schema.
+func FuzzOpen(f *testing.F) {
+	for _, seed := range []string{"a,b\n1,x\n2,\"y\nz\"\n", "1 1:1 5:0.5\n-1\n", "a\tb\n\n1\t2\n", "\x1f\x8b", "PAR1", "\xef\xbb\xbfx;y\r\n1;NA\r\n", "0,1\n", "a\n\"", "\x28\xb5\x2f\xfd"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), "fuzz")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		table, err := Open(ctx, []string{path}, Options{CacheDir: t.TempDir(), Threads: 2})
+		var source credence.Source
+		if err == nil {
+			defer table.Close()
+			source, err = table.Load(ctx, nil)
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") || ctx.Err() != nil {
+				t.Fatalf("error is %q", err)
+			}
+			return
+		}
+		schema := source.Schema()
+		for _, row := range rowsOf(t, source, 3) {
+			for j, v := range row {
+				if c := schema.Columns[j]; v == v && c.Kind == credence.Category && (v < 0 || int(v) >= len(c.Levels)) {
+					t.Fatalf("column %d holds code %g of %d levels", j, v, len(c.Levels))
+				}
+			}
+		}
+	})
+}
