@@ -67,6 +67,23 @@ func (x *Index) Add(key uint64) int {
 	return x.addSlow(key)
 }
 
+// addAll is Add for many keys. The common case stands in the loop itself: its
+// loads do not depend on each other, so that the processor has many under way.
+func (x *Index) addAll(slots []int32, keys []uint64) {
+	slots = slots[:len(keys)]
+	direct := x.direct
+	for k, key := range keys {
+		if key < uint64(len(direct)) {
+			if slot := direct[key]; slot != 0 {
+				slots[k] = int32(slot) - 1
+				continue
+			}
+		}
+		slots[k] = int32(x.addSlow(key))
+		direct = x.direct
+	}
+}
+
 func (x *Index) addSlow(key uint64) int {
 	if key < directKeys {
 		if key >= uint64(len(x.direct)) {

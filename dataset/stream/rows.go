@@ -163,9 +163,7 @@ func (r *Rows) Slots(dst *credence.Batch, index *Index, names *Names, grow bool,
 	}
 	s.Index = s.Index[:len(r.Keys)]
 	if grow {
-		for k, key := range r.Keys {
-			s.Index[k] = int32(index.Add(key))
-		}
+		index.addAll(s.Index, r.Keys)
 		s.Cols = index.Len()
 		if names != nil && r.named {
 			for k, slot := range s.Index {

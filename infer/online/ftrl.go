@@ -26,7 +26,7 @@ type FTRL struct {
 	work     []ftrlWork
 }
 
-type ftrlWork struct{ w, root float64 }
+type ftrlWork struct{ z, n, w, root float64 }
 
 // NewFTRL returns a learner that has seen nothing.
 func NewFTRL(cfg FTRLConfig) *FTRL {
@@ -46,26 +46,38 @@ func (f *FTRL) weight(p *pair, l1 float64) (w, root float64) {
 	if math.Abs(z) <= l1 {
 		return 0, root
 	}
-	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)/f.cfg.Alpha + f.cfg.L2), root
+	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)*(1/f.cfg.Alpha) + f.cfg.L2), root
 }
 
 // Learn scores every row and then learns it. The probability of class 1, as it
 // was before the row was learned, is stored in probability.
 func (f *FTRL) Learn(b *credence.Batch, probability []float64) {
 	f.state.reserve(b.Sparse.Cols)
-	rate := 1 / f.cfg.Alpha
+	rate, l1 := 1/f.cfg.Alpha, f.cfg.L1
 	for i := range b.Sparse.Rows {
 		r := rowOf(b, i)
 		f.work = grown(f.work, len(r.columns))
 		biasWeight, biasRoot := f.weight(&f.bias, 0)
 		sum := biasWeight + r.offset
+		work := f.work[:len(r.columns)]
+		// First the loads alone, so that their misses overlap: whether a weight is 0
+		// cannot be foreseen, and a wrong guess would empty the pipeline.
 		for k, slot := range r.columns {
-			w, root := f.weight(f.state.at(slot), f.cfg.L1)
-			f.work[k] = ftrlWork{w, root}
-			if r.values != nil {
-				w *= r.values[k]
+			p := f.state.at(slot)
+			work[k].z, work[k].n = p[0], p[1]
+		}
+		for k := range work {
+			u := &work[k]
+			u.root = math.Sqrt(u.n)
+			u.w = 0
+			if math.Abs(u.z) > l1 {
+				u.w = (math.Copysign(l1, u.z) - u.z) / ((f.cfg.Beta+u.root)*rate + f.cfg.L2)
+				if r.values != nil {
+					sum += u.w * r.values[k]
+				} else {
+					sum += u.w
+				}
 			}
-			sum += w
 		}
 		probability[i] = special.Sigmoid(sum)
 		if !r.counts() {
@@ -79,9 +91,10 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) {
 			if r.values != nil {
 				gradient *= r.values[k]
 			}
+			u := &work[k]
 			p := f.state.at(slot)
-			p.step(gradient, f.work[k].w, f.work[k].root, rate)
-			if before := f.work[k].w != 0; before != (math.Abs(p[0]) > f.cfg.L1) {
+			p.step(gradient, u.w, u.root, rate)
+			if before := math.Abs(u.z) > l1; before != (math.Abs(p[0]) > l1) {
 				if before {
 					f.selected--
 				} else {
