@@ -62,9 +62,9 @@ type Config struct {
 	// is a variational Newton step, and 2,000 otherwise.
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance is the distance from the optimum, in posterior standard deviations, at which
-	// deterministic steps stop; 0 means 1e-6, and 1e-4 where a pass over the rows
-	// takes more than 1e11 operations. Minibatches stop when the smoothed bound
-	// of an epoch gains less than its own standard error, or Tolerance nats a row if that is stated.
+	// deterministic steps stop; 0 means 1e-6, and 1e-3 where a pass over the rows
+	// takes more than 1e11 operations. Minibatches stop when the smoothed bound gains less
+	// than Tolerance nats a weight in two epochs; there 0 means 0.01.
 	Tolerance float64 `json:"tolerance,omitempty"`
 
 	// Batch is the number of rows of a minibatch; 0 means 512.

@@ -68,7 +68,7 @@ func (r *fit) tolerance() float64 {
 		return r.config.Tolerance
 	}
 	if float64(r.data.Rows())*float64(r.d)*float64(r.d) > cheap && r.config.Covariance == Full {
-		return 1e-4
+		return 1e-3
 	}
 	return 1e-6
 }

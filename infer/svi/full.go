@@ -47,7 +47,7 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	}
 	r.targets = n.targets
 	if r.report.Status == credence.IterationLimit {
-		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state max_iterations=%d, or a prior variance if the data are separable", n.gain, r.report.Iterations, 4*r.report.Iterations)
+		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d, or a prior variance if the data are separable", n.gain, r.report.Iterations, 4*r.report.Iterations)
 	}
 	bound := at.bound
 	r.report.ELBO = &bound

@@ -486,14 +486,14 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 }
 
 // better says whether a step may be taken. From V = 0 there is no bound to compare
-// with; then the rows may lose d nats of expected log density, where the theory of a
-// normal posterior takes about d/2.
+// with. The theory of a normal posterior takes d/2 nats of the rows' expected log
+// density for V, and much more can only be a step that went astray.
 func (r *newton) better(to, at *point, next, s *statistics) bool {
 	if !finite(to.bound) {
 		return false
 	}
 	if at.psi == nil {
-		return next.value >= s.value-float64(r.d)-1
+		return next.value >= s.value-(10+2*float64(r.d)+math.Abs(s.value))
 	}
 	return to.bound >= at.bound-1e-11*(math.Abs(next.value)+math.Abs(s.value)+1)
 }
