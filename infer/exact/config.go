@@ -15,7 +15,8 @@ type Config struct {
 	// is made: in the variances alone nothing is gained by more.
 	Starts int `json:"starts,omitempty"`
 	// Draws is the number of starts kept: the fit is the equal mixture of the best
-	// so many; 0 means 1.
+	// so many; 0 means 1. Averaging over draws of the frequencies nearly always
+	// predicts better than the best of them, at so many times the size and prediction time.
 	Draws int `json:"draws,omitempty"`
 	// MaxIterations limits the iterations of the final climb; 0 means 200.
 	MaxIterations int `json:"max_iterations,omitempty"`

@@ -35,8 +35,8 @@
 // The evidence in lengthscales has many local maxima, and the random draw of
 // frequencies matters as much as their start. So features with learned
 // hyper-parameters get several starts, each with a fresh draw, on at most
-// Config.ScreenRows evenly spread rows, and the best by penalised evidence goes on on
-// all rows. Beyond Config.PolishRows rows the lengthscales are learned on so many
+// Config.ScreenRows evenly spread rows: fifteen iterations each, thirty more for the
+// better half, and the best by penalised evidence goes on on all rows. Beyond Config.PolishRows rows the lengthscales are learned on so many
 // evenly spread rows, and the variances on all of them in one pass. Starting
 // values never are short lengthscales or little noise, from which the climb ends in
 // bad maxima.
