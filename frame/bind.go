@@ -14,6 +14,7 @@ type Bound struct {
 	frame      *Frame
 	table      *table
 	withTarget bool
+	everyRow   bool // see BindScored
 	plain      []plainInput
 	special    []specialInput
 	segment    []int32 // of each sparse column the column of X that takes it, or -1
@@ -55,7 +56,18 @@ func (f *Frame) Bind(source credence.Source, withTarget bool) (credence.Data, er
 
 // Rebind is Bind with its concrete type, whose counts a caller may want.
 func (f *Frame) Rebind(source credence.Source, withTarget bool) (*Bound, error) {
-	b := &Bound{frame: f, table: newTable(source), withTarget: withTarget && f.Target != nil}
+	return f.rebind(source, withTarget, false)
+}
+
+// BindScored binds a table whose rows are predicted and, where they have a
+// target, scored: no row is left out, a missing target is NaN, and the weights of
+// training are not needed.
+func (f *Frame) BindScored(source credence.Source) (*Bound, error) {
+	return f.rebind(source, true, true)
+}
+
+func (f *Frame) rebind(source credence.Source, withTarget, everyRow bool) (*Bound, error) {
+	b := &Bound{frame: f, table: newTable(source), withTarget: withTarget && f.Target != nil, everyRow: everyRow}
 	if withTarget && f.Target == nil {
 		return nil, fmt.Errorf("frame: the model has no target: name one in the formula")
 	}
@@ -64,6 +76,9 @@ func (f *Frame) Rebind(source credence.Source, withTarget bool) (*Bound, error) 
 	}
 	var expressions []*Expr
 	for i, e := range f.expressions(withTarget) {
+		if e != nil && e == f.Weight && everyRow {
+			continue
+		}
 		if i < len(f.Inputs) && f.Inputs[i].direct() {
 			b.addSegment(i)
 			continue
@@ -82,7 +97,7 @@ func (f *Frame) Rebind(source credence.Source, withTarget bool) (*Bound, error) 
 		}
 	}
 	others := []*Expr{f.Trials}
-	if withTarget {
+	if withTarget && !everyRow {
 		others = append(others, f.Weight)
 	}
 	for i := range f.Offset {
@@ -97,7 +112,7 @@ func (f *Frame) Rebind(source credence.Source, withTarget bool) (*Bound, error) 
 		if err := b.addTarget(); err != nil {
 			return nil, err
 		}
-		if f.Missing == Drop {
+		if f.Missing == Drop && !everyRow {
 			if err := b.table.drop(); err != nil {
 				return nil, err
 			}
@@ -190,7 +205,7 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 		return err
 	}
 	for i, v := range dst {
-		if v != v {
+		if v != v && !b.everyRow {
 			return b.table.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
 		}
 	}

@@ -14,7 +14,10 @@ import (
 // tolerance is relative, for sums and roots of a handful of numbers.
 const tolerance = 1e-14
 
-func near(a, b float64) bool { return math.Abs(a-b) <= tolerance*(1+math.Abs(b)) }
+// near holds for two missing values as well.
+func near(a, b float64) bool {
+	return a != a && b != b || math.Abs(a-b) <= tolerance*(1+math.Abs(b))
+}
 
 func wantColumn(t *testing.T, what string, got, want []float64) {
 	t.Helper()
@@ -132,6 +135,55 @@ func TestStableVarianceOfALargeMean(t *testing.T) {
 	}
 	if m.mean != 1e9+0.5 || m.variance() != 0.25 {
 		t.Errorf("mean %v, variance %v, want 1e9+0.5 and 0.25", m.mean, m.variance())
+	}
+}
+
+// The standard deviation of c·x is c times that of x, bit for bit where c is a
+// power of two, also where c²x² is no number. Blocks of other magnitudes, and of
+// zeros, come before and after.
+func TestDeviationAtAnyScale(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	blocks := [][]float64{{0, 0, 0}, nil, nil, {0, 0}}
+	for i := range 50 {
+		blocks[1] = append(blocks[1], rng.NormFloat64())
+		blocks[2] = append(blocks[2], 0.01*rng.NormFloat64()+float64(i%2))
+	}
+	gather := func(exponent int, weight []float64) *moments {
+		var m moments
+		for _, block := range blocks {
+			scaled := make([]float64, len(block))
+			for i, v := range block {
+				scaled[i] = math.Ldexp(v, exponent)
+			}
+			if weight != nil {
+				m.add(scaled, weight[:len(scaled)])
+			} else {
+				m.add(scaled, nil)
+			}
+		}
+		return &m
+	}
+	weight := make([]float64, 50)
+	for i := range weight {
+		weight[i] = float64(i % 4)
+	}
+	for _, w := range [][]float64{nil, weight} {
+		plain := gather(0, w)
+		for _, exponent := range []int{-990, -600, -401, -300, 300, 399, 420, 512, 700, 1019} {
+			m := gather(exponent, w)
+			if got, want := m.deviation(), math.Ldexp(plain.deviation(), exponent); got != want {
+				t.Errorf("times 2^%d the deviation is %g, want %g", exponent, got, want)
+			}
+			if got, want := m.centre(), math.Ldexp(plain.centre(), exponent); got != want {
+				t.Errorf("times 2^%d the mean is %g, want %g", exponent, got, want)
+			}
+		}
+	}
+	var m moments // 1e200 is met after the unit has been chosen for 1e-200
+	m.add([]float64{1e-200, 3e-200}, nil)
+	m.add([]float64{1e200, 3e200}, nil)
+	if got, want := m.deviation(), math.Sqrt(1.5)*1e200; math.Abs(got/want-1) > 1e-15 { // (0, 0, 1, 3) about 1
+		t.Errorf("mixed scales: deviation %g, want %g", got, want)
 	}
 }
 

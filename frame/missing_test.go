@@ -51,6 +51,42 @@ func TestMissingPolicies(t *testing.T) {
 	}
 }
 
+func TestScoredRowsAllStay(t *testing.T) {
+	training := numbers([]string{"x", "w", "y"}, []float64{1, 1, 10}, []float64{2, 2, 20}, []float64{nan, 1, 30})
+	w := Column("w")
+	f, _ := mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("x")}, Weight: &w}, training, Options{Missing: Drop, Raw: true})
+	bound, err := f.BindScored(numbers([]string{"y", "x"}, []float64{5, 1}, []float64{nan, 2}, []float64{7, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := readAll(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantColumn(t, "x", columnOf(&batch.X, 0), []float64{1, 2, 3})
+	wantColumn(t, "y", batch.Target, []float64{5, nan, 7})
+	if batch.Weight != nil || bound.Counts().Dropped != 0 {
+		t.Errorf("weights %v, %d rows dropped", batch.Weight, bound.Counts().Dropped)
+	}
+	// A class that is missing is no class that training did not see.
+	f, _ = mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("x")}},
+		numbers([]string{"x", "y"}, []float64{1, 0}, []float64{2, 1}), Options{Raw: true})
+	if bound, err = f.BindScored(numbers([]string{"x", "y"}, []float64{1, nan}, []float64{1, 1})); err == nil {
+		batch, err = readAll(bound)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantColumn(t, "classes", batch.Target, []float64{nan, 1})
+	// A missing input has no prediction.
+	if bound, err = f.BindScored(numbers([]string{"x", "y"}, []float64{nan, 1})); err == nil {
+		_, err = readAll(bound)
+	}
+	if err == nil || !strings.Contains(err.Error(), `column "x" is missing`) {
+		t.Errorf("a missing input gave %v", err)
+	}
+}
+
 func TestDroppingIsCuttingOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	holes, whole := numbers([]string{"x", "y"}), numbers([]string{"x", "y"})

@@ -4,13 +4,15 @@ import "math"
 
 // moments gathers the statistics of a column in one pass: blocks in order, each
 // about its own mean, merged pairwise (Chan, Golub & LeVeque 1983, eq. 2.1), so
-// that a large mean does not eat the variance.
+// that a large mean does not eat the variance. Sums of squares are kept in units of
+// 4^exponent, which is 0 unless they would overflow or vanish.
 type moments struct {
 	count    int     // observed values
 	missing  int     // NaN
 	weight   float64 // Σw
 	mean     float64
-	squares  float64 // Σw (x−mean)²
+	squares  float64 // Σw (x−mean)², in units of 4^exponent
+	exponent int
 	min, max float64
 	hash     uint64 // of all values in order
 }
@@ -50,35 +52,75 @@ func (m *moments) add(values, weight []float64) {
 	if total == 0 {
 		return
 	}
-	mean := sum / total
+	m.measure(max(math.Abs(low), math.Abs(high)))
+	unit := math.Ldexp(1, -m.exponent)
+	if m.exponent != 0 {
+		sum = 0
+		for i, v := range values {
+			if v == v {
+				w := 1.0
+				if weight != nil {
+					w = weight[i]
+				}
+				sum += w * (v * unit)
+			}
+		}
+	}
+	mean := sum / total // in units of 2^exponent, like all that follows
 	squares := 0.0
 	for i, v := range values {
 		if v != v {
 			continue
 		}
-		d := v - mean
+		d := v*unit - mean
 		if weight != nil {
 			squares += weight[i] * d * d
 		} else {
 			squares += d * d
 		}
 	}
-	delta := mean - m.mean
+	before := m.mean * unit
+	delta := mean - before
 	share := total / (m.weight + total)
 	m.squares += squares + delta*delta*m.weight*share
-	m.mean += delta * share
+	m.mean = (before + delta*share) / unit
 	m.weight += total
+}
+
+// The largest value of a column may have a binary exponent in this range before
+// squares, and their sums, need a unit of their own.
+const (
+	leastExponent = -400
+	mostExponent  = 400
+)
+
+// measure widens the unit so that values of this magnitude can be squared.
+func (m *moments) measure(magnitude float64) {
+	if magnitude == 0 {
+		return
+	}
+	_, e := math.Frexp(magnitude)
+	if e >= leastExponent && e <= mostExponent {
+		e = 0
+	}
+	e = max(e, -1000) // 2^1000 still is a number
+	// A block of small values does not narrow the unit of large ones, unless all
+	// before were 0.
+	if m.squares == 0 && m.mean == 0 || e > m.exponent {
+		m.squares = math.Ldexp(m.squares, 2*(m.exponent-e))
+		m.exponent = e
+	}
 }
 
 // constant reports whether all observed values are equal.
 func (m *moments) constant() bool { return m.min == m.max }
 
-// variance is the mean square about the mean.
+// variance is the mean square about the mean; infinite where no number holds it.
 func (m *moments) variance() float64 {
 	if m.weight == 0 || m.constant() {
 		return 0
 	}
-	return m.squares / m.weight
+	return math.Ldexp(m.squares/m.weight, 2*m.exponent)
 }
 
 // centre is the mean, exact for a constant column.
@@ -89,14 +131,16 @@ func (m *moments) centre() float64 {
 	return m.mean
 }
 
-// deviation is the standard deviation, 1 for a constant column. Of values so
-// small that their squares vanish it is half the range.
+// deviation is the standard deviation, 1 for a constant column. Where it is lost
+// to rounding, or every weight is 0, it is half the range.
 func (m *moments) deviation() float64 {
 	if m.constant() {
 		return 1
 	}
-	if sd := math.Sqrt(m.variance()); sd > 0 {
-		return sd
+	if m.weight > 0 {
+		if sd := math.Ldexp(math.Sqrt(m.squares/m.weight), m.exponent); sd > 0 {
+			return sd
+		}
 	}
-	return max((m.max-m.min)/2, math.SmallestNonzeroFloat64)
+	return max(m.max/2-m.min/2, math.SmallestNonzeroFloat64)
 }

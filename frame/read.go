@@ -228,7 +228,7 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 // readOthers stores target, offset, weight and trials.
 func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	f := b.frame
-	dst.Target, dst.Weight = optional(dst.Target, count, b.withTarget), optional(dst.Weight, count, b.withTarget && f.Weight != nil)
+	dst.Target, dst.Weight = optional(dst.Target, count, b.withTarget), optional(dst.Weight, count, b.withTarget && f.Weight != nil && !b.everyRow)
 	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
 	if dst.Target != nil {
 		if err := b.readTarget(dst.Target, first); err != nil {

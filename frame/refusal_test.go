@@ -72,8 +72,8 @@ func TestFitRefusals(t *testing.T) {
 			`frame: missing values cannot be treated by "median": use refuse, mean, indicator or drop`},
 		{"positive number", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Mode: Numbers, Positive: "1"},
 			"frame: a positive class (1) makes no sense for a target of numbers: leave out --positive or choose --family bernoulli"},
-		{"too large to square", Plan{Inputs: []Expr{x}}, numbers([]string{"x"}, []float64{1e300}, []float64{-1e300}), Options{},
-			"frame: x: the numbers are too large to have a standard deviation: use a larger unit, or --raw"},
+		{"too large a target", Plan{Inputs: []Expr{x}, Target: target("y")}, numbers([]string{"x", "y"}, []float64{1, 1e300}, []float64{2, -1e300}), Options{},
+			"frame: target y reaches from -1e+300 to 1e+300, and no number holds its variance: divide it by a constant"},
 	} {
 		_, err := Fit(&c.plan, c.source, c.options)
 		if err == nil || err.Error() != c.want {

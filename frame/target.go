@@ -80,6 +80,9 @@ func (t *Target) finish(s *targetScan, levels []string, options Options) (hint s
 	t.Mean, t.Variance = s.centre(), s.variance()
 	switch t.Mode {
 	case Numbers:
+		if !finite(t.Variance) {
+			return "", fmt.Errorf("frame: target %s reaches from %s to %s, and no number holds its variance: divide it by a constant", t.Expr, number(s.min), number(s.max))
+		}
 		if s.constant() {
 			hint = fmt.Sprintf("target %s is %s in every row", t.Expr, number(s.min))
 		}
@@ -226,11 +229,15 @@ func newReader(t *Target, kind credence.Kind, levels []string) *reader {
 }
 
 // read maps values in place and returns the first that it does not know, or -1.
+// NaN, a missing value, stays NaN.
 func (r *reader) read(values []float64) int {
 	if r.target.Mode == Numbers {
 		return -1
 	}
 	for i, v := range values {
+		if v != v {
+			continue
+		}
 		if r.codes != nil {
 			if k := int(v); r.rest && k == -1 {
 				values[i] = 0 // a level that the source does not know is one of the rest
