@@ -178,9 +178,16 @@ func TestElementwise(t *testing.T) {
 			}
 			want[i] = c.want(x[i])
 		}
+		var narrower []float64
 		for _, isa := range isas() {
 			got := make([]float64, count)
 			applyOn(isa, c.f, c.name, got, x)
+			if isa == AVX512 {
+				if i := sameBits(got, narrower); i >= 0 {
+					t.Errorf("%s: AVX-512 and AVX2 differ at %v: %v, %v", c.name, x[i], got[i], narrower[i])
+				}
+			}
+			narrower = got
 			worst, where := 0.0, 0
 			for i := range x {
 				if e := ulps(got[i], want[i]); !(e <= worst) {

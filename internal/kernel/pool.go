@@ -74,21 +74,18 @@ func (p *Pool) Threads() int { return p.threads }
 // 0..Threads()-1 and must write disjoint memory. With one worker or one task
 // everything runs on the caller's goroutine. A panic in a task is passed on to
 // the caller after the other workers have stopped.
-func (p *Pool) Run(n int, task func(i, worker int)) { p.run(0, n, task) }
-
-func (p *Pool) run(first, last int, task func(i, worker int)) {
-	n := last - first
+func (p *Pool) Run(n int, task func(i, worker int)) {
 	if n <= 0 {
 		return
 	}
 	if p.threads == 1 || n == 1 {
-		for i := first; i < last; i++ {
+		for i := range n {
 			task(i, 0)
 		}
 		return
 	}
-	p.task, p.last = task, int64(last)
-	p.next.Store(int64(first))
+	p.task, p.last = task, int64(n)
+	p.next.Store(0)
 	helpers := p.workers[:min(n, p.threads)-1]
 	p.group.Add(len(helpers))
 	for _, w := range helpers {

@@ -1,5 +1,11 @@
 package kernel
 
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
 // Every matrix product is one blocked loop (Goto & van de Geijn 2008, "Anatomy
 // of high-performance matrix multiplication"): the summed index is cut into
 // blocks of depth rows, the operands of a block are packed into panels and
@@ -42,12 +48,14 @@ type grid[T float] struct {
 
 	product[T]
 	i0, j0, rows, cols int // the block of C
-	pack, sum          int // the blocks of the summed index to pack and to add; negative means none
-	packTasks          int
+	packTasks          int // tasks that pack a block of the summed index
+	sumTasks           int // tasks that add one
 	panelCount         int // panels in the block
 	rowChunks          int
 	panelsPerChunk     int
-	run                func(task, worker int) // g.task, bound once
+	blocks             int                    // blocks of the summed index
+	next, done         atomic.Int64           // tickets taken, tickets done
+	run                func(copy, worker int) // g.work, bound once
 }
 
 func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
@@ -58,7 +66,7 @@ func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
 		g.edge[w] = aligned[float64](k.mr * k.nr)
 		g.weight[w] = aligned[T](depth)
 	}
-	g.run = g.task
+	g.run = g.work
 	return g
 }
 
@@ -100,9 +108,7 @@ func (g *grid[T]) multiply(q product[T]) {
 	g.product = product[T]{}
 }
 
-// block runs the blocks of the summed index over one block of C. With several
-// workers the packing of a block overlaps the tiles of the one before, so that
-// they meet once per block.
+// block runs the blocks of the summed index over one block of C.
 func (g *grid[T]) block() {
 	kc := min(depth, g.k)
 	g.panelCount = (g.cols + g.nr - 1) / g.nr
@@ -128,59 +134,79 @@ func (g *grid[T]) block() {
 		chunks := (16*g.pool.threads + g.rowChunks - 1) / g.rowChunks
 		g.panelsPerChunk = max(1, g.panelCount/chunks)
 	}
-	sumTasks := g.rowChunks * ((g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk)
-	blocks := (g.k + depth - 1) / depth
-	if !parallel {
-		for s := range blocks {
-			g.pack, g.sum = s, s
-			for t := range g.packTasks + sumTasks {
-				g.task(t, 0)
-			}
-		}
+	g.sumTasks = g.rowChunks * ((g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk)
+	g.blocks = (g.k + depth - 1) / depth
+	if parallel {
+		g.next.Store(0)
+		g.done.Store(0)
+		g.pool.Run(g.pool.threads, g.run)
 		return
 	}
-	for s := range blocks + 1 {
-		g.pack, g.sum = s, s-1
-		first, last := 0, g.packTasks+sumTasks
-		if s == 0 {
-			last = g.packTasks
+	for s := range g.blocks {
+		for t := range g.packTasks {
+			g.packTask(s, 0, t, 0)
 		}
-		if s == blocks {
-			first = g.packTasks
+		for t := range g.sumTasks {
+			g.tiles(s, 0, t, 0)
 		}
-		g.pool.run(first, last, g.run)
 	}
 }
 
-// task packs a panel or a group of strips, or adds a rectangle of tiles.
-func (g *grid[T]) task(t, worker int) {
-	switch {
-	case t < g.panelCount:
-		g.packPanel(t, worker)
-	case t < g.packTasks:
-		g.packStrips(t-g.panelCount, worker)
-	default:
-		t -= g.packTasks
-		g.tiles(t%g.rowChunks, t/g.rowChunks, worker)
+// work is one worker of a parallel product. Stage s packs block s of the
+// summed index and adds block s-1, in two alternating buffers. Workers draw
+// tickets, in the order of the stages, and hold one until all tickets of
+// earlier stages are done: so they stay awake through the product (waking a
+// goroutine takes as long as many tiles) and are never more than a stage apart.
+func (g *grid[T]) work(_, worker int) {
+	const spinLimit = 20_000 // some 20 µs, as long as a task takes
+	perStage := int64(g.packTasks + g.sumTasks)
+	total := perStage * int64(g.blocks+1)
+	for {
+		ticket := g.next.Add(1) - 1
+		if ticket >= total {
+			return
+		}
+		s := int(ticket / perStage)
+		for spin := 1; g.done.Load() < int64(s)*perStage; spin++ {
+			if g.pool.failed.Load() != nil {
+				return
+			}
+			switch {
+			case spin > spinLimit: // the other worker lost its processor
+				time.Sleep(20 * time.Microsecond)
+			case spin%64 == 0:
+				runtime.Gosched()
+			}
+		}
+		t := int(ticket % perStage)
+		switch {
+		case t < g.packTasks:
+			if s < g.blocks {
+				g.packTask(s, s&1, t, worker)
+			}
+		case s > 0:
+			g.tiles(s-1, (s-1)&1, t-g.packTasks, worker)
+		}
+		g.done.Add(1)
 	}
 }
 
-// buffer is the packing buffer of a block of the summed index.
-func (g *grid[T]) buffer(s int) int {
-	if g.pack == g.sum {
-		return 0
+// packTask packs a panel or a group of strips of block s in a buffer.
+func (g *grid[T]) packTask(s, buffer, t, worker int) {
+	if t < g.panelCount {
+		g.packPanel(s, buffer, t, worker)
+	} else {
+		g.packStrips(s, buffer, t-g.panelCount, worker)
 	}
-	return s & 1
 }
 
 // packPanel packs nr columns of op(B), and the strips of op(A) with them if
 // they are the same numbers.
-func (g *grid[T]) packPanel(t, worker int) {
-	k0 := g.pack * depth
+func (g *grid[T]) packPanel(s, buffer, t, worker int) {
+	k0 := s * depth
 	kc := min(depth, g.k-k0)
 	j := t * g.nr
-	s := g.buffer(g.pack)
-	panel := g.panels[s][j*kc : (j+g.nr)*kc]
+	panel := g.panels[buffer][j*kc : (j+g.nr)*kc]
 	n := min(g.nr, g.cols-j)
 	if g.transB {
 		g.packRows(kc, n, g.b[(g.j0+j)*g.ldb+k0:], g.ldb, panel, g.nr)
@@ -192,22 +218,21 @@ func (g *grid[T]) packPanel(t, worker int) {
 	}
 	w := g.weights(k0, kc, worker)
 	for q := 0; q < g.nr && j+q < g.rows; q += g.mr {
-		g.strip(kc, &panel[q], g.nr, w, &g.strips[s][(j+q)*kc])
+		g.strip(kc, &panel[q], g.nr, w, &g.strips[buffer][(j+q)*kc])
 	}
 }
 
 // packStrips packs nr rows of op(A) as strips of mr.
-func (g *grid[T]) packStrips(t, worker int) {
-	k0 := g.pack * depth
+func (g *grid[T]) packStrips(s, buffer, t, worker int) {
+	k0 := s * depth
 	kc := min(depth, g.k-k0)
-	s := g.buffer(g.pack)
 	w := g.weights(k0, kc, worker)
 	for q := 0; q < g.nr; q += g.mr {
 		i := t*g.nr + q
 		if i >= g.rows {
 			return
 		}
-		strip := g.strips[s][i*kc : (i+g.mr)*kc]
+		strip := g.strips[buffer][i*kc : (i+g.mr)*kc]
 		m := min(g.mr, g.rows-i)
 		switch {
 		case !g.transA:
@@ -283,32 +308,33 @@ func (g *grid[T]) packRows(kc, n int, src []T, ld int, dst []T, width int) {
 	}
 }
 
-// tiles adds a rectangle of the block: chunk of rows by chunk of panels.
-func (g *grid[T]) tiles(rowChunkIndex, chunk, worker int) {
-	k0 := g.sum * depth
+// tiles adds a rectangle of tiles of block s: a chunk of rows by one of panels.
+func (g *grid[T]) tiles(s, buffer, t, worker int) {
+	k0 := s * depth
 	kc := min(depth, g.k-k0)
-	s := g.buffer(g.sum)
+	rowChunkIndex, chunk := t%g.rowChunks, t/g.rowChunks
 	first := rowChunkIndex * rowChunk
 	last := min(g.rows, first+rowChunk)
 	for t := chunk * g.panelsPerChunk; t < min(g.panelCount, (chunk+1)*g.panelsPerChunk); t++ {
 		j := t * g.nr
 		n := min(g.nr, g.cols-j)
-		b := &g.panels[s][j*kc]
+		b := &g.panels[buffer][j*kc]
 		for i := first; i < last; i += g.mr {
 			if g.upper && g.i0+i >= g.j0+j+n {
 				break
 			}
-			g.addTile(kc, i, j, min(g.mr, g.rows-i), n, &g.strips[s][i*kc], b, worker)
+			g.addTile(s == 0, kc, i, j, min(g.mr, g.rows-i), n, &g.strips[buffer][i*kc], b, worker)
 		}
 	}
 }
 
-// addTile adds one tile at (i, j) of the block; m×n of it lie inside C.
-func (g *grid[T]) addTile(kc, i, j, m, n int, a, b *T, worker int) {
+// addTile adds one tile at (i, j) of the block; m×n of it lie inside C. The
+// first block of the summed index applies beta.
+func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a, b *T, worker int) {
 	row, col := g.i0+i, g.j0+j
 	c := g.c[row*g.ldc+col:]
 	add := 1
-	if g.sum == 0 && g.beta != 1 {
+	if start && g.beta != 1 {
 		if g.beta == 0 {
 			add = 0
 		} else {

@@ -1,0 +1,92 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The processor options of GODEBUG reach the detection: a child process with
+// them set must find the narrower instruction set.
+func TestDetectionHonoursGODEBUG(t *testing.T) {
+	if os.Getenv("KERNEL_PRINT_ISA") != "" {
+		fmt.Println("detected", Detected())
+		return
+	}
+	for option, most := range map[string]ISA{"cpu.avx512f=off": AVX2, "cpu.avx2=off": PureGo} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestDetectionHonoursGODEBUG$", "-test.v")
+		cmd.Env = append(os.Environ(), "GODEBUG="+option, "KERNEL_PRINT_ISA=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", option, err, out)
+		}
+		if want := "detected " + min(most, Detected()).String() + "\n"; !strings.Contains(string(out), want) {
+			t.Errorf("%s: want %q in\n%s", option, want, out)
+		}
+	}
+}
+
+func TestNewISARefusesMissingInstructions(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Fatal("no panic")
+		}
+	}()
+	NewISA(1, Detected()+1)
+}
+
+// FuzzProducts checks Gemm, Gram and the solvers of every instruction set at
+// shapes of the fuzzer's choice, against the definition or the plain Go twin.
+func FuzzProducts(f *testing.F) {
+	f.Add(uint16(9), uint16(25), uint16(300), byte(0))
+	f.Add(uint16(241), uint16(3), uint16(1), byte(7))
+	f.Fuzz(func(t *testing.T, m, n, k uint16, q byte) {
+		rows, cols, inner := int(m%300), int(n%100), int(k%600)
+		for _, isa := range isas() {
+			p := NewISA(1+int(q>>6), isa)
+			checkGemm(t, p, isa, q&1 != 0, q&2 != 0, rows, cols, inner, 0.5, float64(q>>2&1))
+			checkGram(t, p, isa, inner, cols, q&8 != 0)
+			u := factorOf(rows, rows+1, 1)
+			b := random(rows*cols+1, 2)
+			want := append([]float64(nil), b...)
+			if q&16 != 0 {
+				p.TrsmRight(q&1 != 0, cols, rows, u, rows+1, b, max(rows, 1))
+				NewISA(1, PureGo).TrsmRight(q&1 != 0, cols, rows, u, rows+1, want, max(rows, 1))
+			} else {
+				p.TrsmLeft(q&1 != 0, rows, cols, u, rows+1, b, max(cols, 1))
+				NewISA(1, PureGo).TrsmLeft(q&1 != 0, rows, cols, u, rows+1, want, max(cols, 1))
+			}
+			for i := range b {
+				if d := b[i] - want[i]; !(d*d <= 1e-20) {
+					t.Fatalf("%v solve at %d: got %v, want %v", isa, i, b[i], want[i])
+				}
+			}
+		}
+	})
+}
+
+// FuzzElementwise checks the vector kernels against the plain Go twins at any
+// bit patterns: together they are within five units of the last place.
+func FuzzElementwise(f *testing.F) {
+	f.Add(0.0, -38.5)
+	f.Add(745.1, 1e300)
+	f.Fuzz(func(t *testing.T, x, y float64) {
+		for _, isa := range isas() {
+			for fn := range unary(len(twins)) {
+				for _, v := range []float64{x, y} {
+					got := []float64{v}
+					applyOn(isa, fn, "fuzz", got, got)
+					want := twins[fn](v)
+					if got[0] != got[0] && want != want || got[0] == want {
+						continue
+					}
+					if d := got[0] - want; !(d*d <= 25*0x1p-104*want*want) && !(d < 5*5e-324 && d > -5*5e-324) {
+						t.Fatalf("%v function %d at %v: got %v, want %v", isa, fn, v, got[0], want)
+					}
+				}
+			}
+		}
+	})
+}
