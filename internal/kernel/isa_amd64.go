@@ -9,9 +9,9 @@ import (
 )
 
 //go:generate sh -c "go run gen/fit/main.go > coefficient/coefficient.go.new && mv coefficient/coefficient.go.new coefficient/coefficient.go"
-//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
-//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set level1 -out level1_amd64.s -stubs level1_amd64.go -pkg kernel
-//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go -set elementwise -out elementwise_amd64.s -stubs elementwise_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go gen/normal.go gen/trigonometric.go -set product -out product_amd64.s -stubs product_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go gen/normal.go gen/trigonometric.go -set level1 -out level1_amd64.s -stubs level1_amd64.go -pkg kernel
+//go:generate go run -modfile=../../tools.mod gen/main.go gen/product.go gen/level1.go gen/elementwise.go gen/normal.go gen/trigonometric.go -set elementwise -out elementwise_amd64.s -stubs elementwise_amd64.go -pkg kernel
 
 // detect relies on x/sys/cpu, which reports a feature only if the operating
 // system saves the registers it needs (XCR0).
