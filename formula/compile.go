@@ -70,6 +70,7 @@ type compiler struct {
 	cut     map[string]bool // keys of interactions taken out
 	inside  map[int]bool    // inputs in the linear block
 	product map[string]bool // keys of interactions in the formula
+	open    bool            // the schema is made up: what "." and named files hold is unknown
 	dot     []string        // what "." stands for among the dense columns; nil before the first pass
 	block   bool            // "." has put the sparse segment into the linear block
 }
@@ -77,11 +78,15 @@ type compiler struct {
 // Compile gives a formula its meaning for tables of a schema. An error is a [*spec.Error],
 // but for a table that has no target by itself.
 func Compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
+	return compileFor(tree, schema, options, false)
+}
+
+func compileFor(tree spec.Formula, schema *credence.Schema, options Options, open bool) (*Plan, error) {
 	if options.ReadFile == nil {
 		options.ReadFile = os.ReadFile
 	}
 	c := &compiler{
-		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true},
+		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true}, open: open,
 		index: map[string]int{}, inputs: map[string]int{}, aside: map[string]bool{}, removed: map[string]bool{},
 		cut: map[string]bool{}, inside: map[int]bool{}, product: map[string]bool{},
 	}

@@ -170,8 +170,10 @@ func (c *compiler) fourier(call spec.Call) error {
 		if hasKind {
 			return c.formula.Errorf(kind, "kind= says how to draw frequencies, and frequencies= gives them").WithRemedy("leave out one of the two")
 		}
-		if f.frequencies, err = c.readFrequencies(&f, given, path); err != nil {
-			return err
+		if !c.open {
+			if f.frequencies, err = c.readFrequencies(&f, given, path); err != nil {
+				return err
+			}
 		}
 	}
 	c.plan.functions = append(c.plan.functions, f)
@@ -193,9 +195,22 @@ func (c *compiler) lengthscale(f *function, a *spec.Arguments) {
 	switch d := f.dimension(c.schema.Sparse); {
 	case shared:
 		a.Errorf(written.Value, "ard=false means one lengthscale, not %d", len(s.Values)).WithRemedy("write a single number, or leave out ard=false")
+	case c.open && slices.ContainsFunc(a.Positional(), holdsDot):
+		// The table decides how many columns take part.
 	case len(s.Values) != d:
 		a.Errorf(written.Value, "%d lengthscales are given for %d columns", len(s.Values), d).WithRemedy("give %d, or a single one for all", d)
 	}
+}
+
+// holdsDot reports whether an argument is "." or ". - a".
+func holdsDot(e spec.Expr) bool {
+	switch e := e.(type) {
+	case spec.Dot:
+		return true
+	case spec.Binary:
+		return holdsDot(e.Left) || holdsDot(e.Right)
+	}
+	return false
 }
 
 // state takes the syntax's word for how a parameter was written to the model's.

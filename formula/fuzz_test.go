@@ -89,6 +89,9 @@ func check(t *testing.T, text string) (compiled bool) {
 			continue
 		}
 		compiled = true
+		if err := Check(text, ""); err != nil {
+			t.Fatalf("%q compiles, and without a table is refused: %v", text, err)
+		}
 		again, err := Parse(plan.String(), source.Schema(), options)
 		if err != nil || again.String() != plan.String() || len(again.functions) != len(plan.functions) || len(again.Frame.Inputs) != len(plan.Frame.Inputs) {
 			t.Fatalf("%q prints as %q, which reads %v (%v)", text, plan, again, err)
