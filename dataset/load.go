@@ -45,8 +45,9 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 		}
 	}()
 	bytes, limit := int64(0), t.options.memoryLimit()
+	small := t.atLeast(chosen) <= limit
 	build := newBuilder(chosen, func(c *credence.Chunk) (*credence.Chunk, error) {
-		if bytes <= limit && writer == nil {
+		if small && bytes <= limit && writer == nil {
 			chunks = append(chunks, c)
 			return successor(c), nil
 		}
@@ -79,6 +80,22 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 		return s, nil
 	}
 	return t.commit(ctx, chosen, s, writer, store, key)
+}
+
+// atLeast returns how much there is to decode at the least, so that rows which
+// will not stay in memory are not gathered there first.
+func (t *Table) atLeast(chosen *selection) int64 {
+	bytes := int64(0)
+	for _, in := range t.inputs {
+		if t.format != formatParquet {
+			bytes += in.size // compressed text only grows
+			continue
+		}
+		for _, rows := range in.groups {
+			bytes += 8 * int64(rows) * int64(len(chosen.columns))
+		}
+	}
+	return bytes
 }
 
 // successor returns the memory of the chunk after c, which is kept.
