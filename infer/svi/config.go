@@ -62,7 +62,7 @@ type Config struct {
 	// is a variational Newton step, and 2,000 otherwise.
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance is the distance from the optimum, in posterior standard deviations, at which
-	// deterministic steps stop; 0 means 1e-6, and 1e-3 where a pass over the rows
+	// deterministic steps stop; 0 means 1e-4, and 1e-3 where a pass over the rows
 	// takes more than 1e11 operations. Minibatches stop when the smoothed bound gains less
 	// than Tolerance nats a weight in two epochs; there 0 means 0.01.
 	Tolerance float64 `json:"tolerance,omitempty"`
@@ -82,9 +82,9 @@ type Config struct {
 	Epochs int `json:"epochs,omitempty"`
 
 	// ScreenRows is the largest number of evenly spread rows on which
-	// hyper-parameters of features are first learned; 0 means 2,000.
+	// hyper-parameters of features are first learned; 0 means 1,000.
 	ScreenRows int `json:"screen_rows,omitempty"`
-	// PolishRows is the largest number on which they are then polished; 0 means 8,000.
+	// PolishRows is the largest number on which they are then polished; 0 means 4,000.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Diagnostics is the number of weights drawn from the posterior for Pareto-k̂;
 	// 0 means 200 to 1,000 by the number of rows, below 0 none.
@@ -122,8 +122,8 @@ func (c Config) withDefaults() Config {
 		fill(&c.MaxIterations, 100)
 	}
 	fill(&c.MaxIterations, 2000)
-	fill(&c.ScreenRows, 2000)
-	fill(&c.PolishRows, 8000)
+	fill(&c.ScreenRows, 1000)
+	fill(&c.PolishRows, 4000)
 	fill(&c.CheckpointEvery, 1)
 	if c.stochastic() {
 		fill(&c.Batch, 512)

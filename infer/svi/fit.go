@@ -19,7 +19,8 @@ type fit struct {
 	d        int
 	report   credence.Report
 	targets  moments
-	redraw   int // start whose draw of random features was kept
+	redraw   int    // start whose draw of random features was kept
+	near     *tuned // where hyper-parameters were learned; nil where there are none
 }
 
 // Fit implements [credence.Engine].
@@ -70,7 +71,7 @@ func (r *fit) tolerance() float64 {
 	if float64(r.data.Rows())*float64(r.d)*float64(r.d) > cheap && r.config.Covariance == Full {
 		return 1e-3
 	}
-	return 1e-6
+	return 1e-4
 }
 
 // levels are the numbers of rows on which a fit is brought near its optimum before

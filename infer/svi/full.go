@@ -18,6 +18,9 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	at := &s.point
 	stats := newStatistics(r.d, len(at.Free))
 	levels := r.levels()
+	if r.near != nil && len(levels) == 1 {
+		r.goOn(n, at, r.near, r.near.scale)
+	}
 	for k, rows := range levels {
 		t := r.open(rows)
 		job := task{stage: "all rows", tolerance: r.tolerance(), iterations: r.config.MaxIterations, progress: r.config.Progress}

@@ -45,6 +45,7 @@ type tuner struct {
 type tuned struct {
 	features credence.Features
 	at       *point
+	scale    float64 // of all rows over those it was fitted to
 	bound    float64 // with the log priors of hyper-parameters, but for constants
 }
 
@@ -87,7 +88,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	var best *tuned
 	for s := range starts {
 		features := r.redrawn(s)
-		got, err := r.tuneOn(ctx, features, r.config.ScreenRows, 8, fmt.Sprintf("hyper-parameters, start %d of %d", s+1, starts))
+		got, err := r.tuneOn(ctx, features, nil, r.config.ScreenRows, 5, fmt.Sprintf("hyper-parameters, start %d of %d", s+1, starts))
 		if err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	}
 	rows := r.data.Rows()
 	if rows >= 2*r.config.ScreenRows {
-		got, err := r.tuneOn(ctx, best.features, r.config.PolishRows, 3, "hyper-parameters")
+		got, err := r.tuneOn(ctx, best.features, best, r.config.PolishRows, 2, "hyper-parameters")
 		if err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 			r.warn("hyper-parameters of the features were learned on about %d of %d rows, everything else on all", r.config.PolishRows, rows)
 		}
 	}
-	r.features = best.features
+	r.features, r.near = best.features, best
 	return nil
 }
 
@@ -130,8 +131,9 @@ func (r *fit) hyperValues() []float64 {
 	return values
 }
 
-// tuneOn alternates the two steps of the tuner on about limit rows.
-func (r *fit) tuneOn(ctx context.Context, features credence.Features, limit, rounds int, stage string) (*tuned, error) {
+// tuneOn alternates the two steps of the tuner on about limit rows, from where it came
+// to on fewer rows, or nil.
+func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tuned, limit, rounds int, stage string) (*tuned, error) {
 	tunable, learned := learnedHypers(features)
 	t := &tuner{
 		newton: newNewton(r.ws, r.d, r.groups), fit: r, tunable: tunable, hypers: learned,
@@ -148,7 +150,11 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, limit, rou
 		return nil, err
 	}
 	t.reference = clone(s.Prior)
+	if from != nil {
+		r.goOn(t.newton, &s.point, from, from.scale/t.table.scale())
+	}
 	current := &tuned{features: features, at: &s.point}
+	defer func() { current.scale = t.table.scale() }()
 	stats := newStatistics(r.d, len(s.Free))
 	inner := task{stage: stage, tolerance: 0.1, iterations: 6}
 	if _, _, err := t.climb(ctx, t.table, current.at, stats, inner); err != nil {
@@ -176,12 +182,25 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, limit, rou
 		if r.config.Progress != nil {
 			r.config.Progress(credence.Progress{Stage: stage, Done: i + 1, Total: rounds, Objective: current.bound})
 		}
-		// A hundredth of a nat a hyper-parameter is far below what its prior leaves open.
-		if gain < 0.01*float64(1+len(learned)) {
+		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open.
+		if gain < 0.05*float64(1+len(learned)) {
 			break
 		}
 	}
 	return current, nil
+}
+
+// goOn moves a point to where a tuner came to on other rows; times is how many times
+// theirs the rows are, and the curvature with them.
+func (r *fit) goOn(n *newton, at *point, from *tuned, times float64) {
+	for k, g := range r.groups {
+		if g.learned {
+			at.Prior[k] = n.bounded(k, from.at.Prior[k])
+		}
+	}
+	at.Mean, at.Free, at.family = clone(from.at.Mean), clone(from.at.Free), from.at.family
+	at.Sites = clone(from.at.Sites)
+	kernel.Scale(times, at.Sites)
 }
 
 // logPrior is the log density of the learned hyper-parameters' logarithms under their priors, but
@@ -291,16 +310,21 @@ func (t *tuner) ascend(ctx context.Context, from *tuned) (*tuned, error) {
 		}
 		return -value, nil
 	}
-	result, err := lbfgs.Minimise(x, objective, cfg)
+	last := make([]float64, n)
+	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
+		copy(last, x)
+		return objective(x, gradient)
+	}, cfg)
 	if err != nil {
 		return nil, err
 	}
 	if !finite(result.F) || result.Iterations == 0 {
 		return nil, nil
 	}
-	// The last evaluation need not have been at the best point.
-	if _, err := objective(x, make([]float64, n)); err != nil {
-		return nil, err
+	if !slices.Equal(last, x) { // the last trial was not the best
+		if _, err := objective(x, make([]float64, n)); err != nil {
+			return nil, err
+		}
 	}
 	return &tuned{features: features, at: at}, nil
 }

@@ -1,0 +1,128 @@
+package svi
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+)
+
+// wave is y ~ Poisson(exp(sin 3a)) with an input b that does not matter.
+func wave(n int) *memory {
+	rng := rand.New(rand.NewPCG(4, 4))
+	m := &memory{x: linop.NewDense(n, 2), y: make([]float64, n)}
+	for i := range n {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		m.x.Row(i)[0], m.x.Row(i)[1] = a, b
+		m.y[i] = likelihood.Poisson{}.Sample(rng, 1.5*math.Sin(3*a))
+	}
+	return m
+}
+
+// heldAt returns the features with their lengthscales held at values.
+func heldAt(t *testing.T, set *feature.Set, values []float64) credence.Features {
+	t.Helper()
+	terms := set.Terms()
+	for i, term := range terms {
+		if random, ok := term.(*feature.RandomFourier); ok {
+			fixed := *random
+			fixed.Lengthscale.Values, fixed.Lengthscale.State = values, credence.Held
+			terms[i] = &fixed
+		}
+	}
+	out, err := feature.New(set.Inputs(), terms...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// lengthscales are the learned ones.
+func lengthscales(f *credence.Fitted) []float64 {
+	var out []float64
+	for _, h := range f.Members[0].Model.Features.(credence.Tunable).Hyper() {
+		out = append(out, h.Value)
+	}
+	return out
+}
+
+// TestLengthscales: learned lengthscales switch off the input that does not matter, and are a maximum of the
+// bound of fits that hold them: moving either by a tenth lowers it, but for what their prior moves and
+// the tuner leaves (half a nat).
+func TestLengthscales(t *testing.T) {
+	data := wave(600)
+	set := fourier(t, 2, 25, true)
+	model := credence.Model{Features: set, Likelihood: likelihood.Poisson{}, Prior: normal}
+	f := fitted(t, model, Config{Covariance: Full}, data)
+	l := lengthscales(f)
+	if !(l[1] > 5*l[0]) {
+		t.Errorf("lengthscales %v: the second input does not matter", l)
+	}
+	at := func(values ...float64) float64 {
+		model.Features = heldAt(t, set, values)
+		return *fitted(t, model, Config{Covariance: Full, Diagnostics: -1}, data).Report.ELBO
+	}
+	best := at(l...)
+	closeTo(t, "bound of the fit at its lengthscales", *f.Report.ELBO, best, 0.01)
+	for _, factor := range []float64{1 / 1.1, 1.1} {
+		if b := at(l[0]*factor, l[1]); b > best+0.5 {
+			t.Errorf("lengthscale of a times %.2f: bound %g, learned %g", factor, b, best)
+		}
+	}
+	if start := at(math.Sqrt2, math.Sqrt2); start > best-20 {
+		t.Errorf("bound %g at the start, %g learned", start, best)
+	}
+}
+
+// Held lengthscales stay, and starts redraw random features and keep the best draw.
+func TestStartsRedraw(t *testing.T) {
+	data := wave(400)
+	set := fourier(t, 2, 10, true)
+	model := credence.Model{Features: set, Likelihood: likelihood.Poisson{}, Prior: normal}
+	one := fitted(t, model, Config{Covariance: Full}, data)
+	four := fitted(t, model, Config{Covariance: Full, Starts: 4}, data)
+	// Starts are compared with the prior of their lengthscales, before the last steps.
+	penalised := func(f *credence.Fitted) float64 {
+		tunable, learned := learnedHypers(f.Members[0].Model.Features)
+		return *f.Report.ELBO + logPrior(tunable, learned)
+	}
+	if penalised(four) < penalised(one)-0.5 {
+		t.Errorf("the best of four draws has the penalised bound %g, the first %g", penalised(four), penalised(one))
+	}
+	again := fitted(t, model, Config{Covariance: Full, Starts: 4, Threads: 1}, data)
+	if !reflect.DeepEqual(four.Members[0].Posterior, again.Members[0].Posterior) {
+		t.Error("the same seed gives another fit")
+	}
+	model.Features = heldAt(t, set, []float64{0.7, 3})
+	if l := lengthscales(fitted(t, model, Config{Covariance: Full}, data)); l[0] != 0.7 || l[1] != 3 {
+		t.Errorf("held lengthscales became %v", l)
+	}
+}
+
+// TestLengthscalesInMinibatches: minibatches move lengthscales by the mixture's own gradients.
+func TestLengthscalesInMinibatches(t *testing.T) {
+	data := wave(600)
+	set := fourier(t, 2, 25, true)
+	model := credence.Model{Features: set, Likelihood: likelihood.Poisson{}, Prior: normal}
+	r := newFit(t, model, Config{Batch: 50}, data)
+	q := newMixture(r, 1, make([]float64, len(r.groups)), newFamily(likelihood.Poisson{}))
+	q.tune(set)
+	if len(q.hypers) != 2 {
+		t.Fatalf("%d hyper-parameters to learn, want 2", len(q.hypers))
+	}
+	f := fitted(t, model, Config{Batch: 50, Epochs: 10}, data)
+	l := lengthscales(f)
+	if l[0] == math.Sqrt2 || !(l[1] > l[0]) {
+		t.Errorf("lengthscales %v", l)
+	}
+	model.Features = heldAt(t, set, []float64{math.Sqrt2, math.Sqrt2})
+	start := fitted(t, model, Config{}, data)
+	if *f.Report.ELBO < *start.Report.ELBO+10 {
+		t.Errorf("bound %g with learned lengthscales, %g at the start", *f.Report.ELBO, *start.Report.ELBO)
+	}
+}
