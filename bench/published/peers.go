@@ -47,6 +47,7 @@ func Peers(set string) []Peer {
 		"sarcos_test": {
 			{"revrand slm rbf100 ard", 3560, 18.337, 0.03482, 2.71321, -1.68935},
 			{"revrand slm rbf100 iso, random starts", 3560, 2.431, 0.04590, 2.84617, -1.55639},
+			{"revrand slm rbf100 ard, random starts", 3560, 7.604, 1.06820, 4.51488, 0.11231},
 			{"revrand glm", 3560, 9.310, 0.29789, 3.81114, -0.59143},
 			{"scikit-learn exact GP, 1,000 rows", 1000, 19.191, 0.04081, 2.70862, -1.69811},
 			{"scikit-learn BayesianRidge", 3560, 0.165, 0.07622, 3.11407, -1.28850},
