@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // outcome is what a run left behind.
@@ -103,6 +105,11 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"unknown flag", exitMisuse, "unknown flag: --formla", []string{"fit", "gone.csv", "--formla", "y ~ x"}},
 		{"unknown command", exitMisuse, `unknown command "fti"`, []string{"fti", "gone.csv"}},
 		{"grammar", exitMisuse, "add a term", []string{"fit", "gone.csv", "-f", "y ~ x +"}},
+		{"unknown function", exitMisuse, `there is no function "rbg"`, []string{"fit", "gone.csv", "-f", "y ~ rbg(x)"}},
+		{"argument of a function", exitMisuse, "n cannot be 0", []string{"fit", "gone.csv", "-f", "y ~ rbf(., n=0)"}},
+		{"the target as a term", exitMisuse, "leave it out of the terms", []string{"fit", "gone.csv", "-f", "log(y)", "--target", "y"}},
+		{"threads", exitMisuse, "--threads -1 is negative", []string{"inspect", "gone.safetensors", "--threads", "-1"}},
+		{"extension", exitMisuse, "written as .csv, .tsv or .parquet", []string{"predict", "gone.safetensors", "gone.csv", "-o", "p.xlsx"}},
 		{"unknown family", exitMisuse, `there is no family "gausian"`, []string{"fit", "gone.csv", "--family", "gausian"}},
 		{"unknown prior", exitMisuse, "norml", []string{"fit", "gone.csv", "--prior", "norml"}},
 		{"unknown engine", exitMisuse, "exat", []string{"fit", "gone.csv", "--engine", "exat"}},
@@ -122,6 +129,8 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"unknown column", exitFailed, "did you mean size", []string{"fit", good, "-f", "price ~ siez"}},
 		{"unknown target", exitFailed, "cost", []string{"fit", good, "--target", "cost"}},
 		{"unwritable", exitFailed, "/no/such/folder", []string{"fit", good, "--target", "price", "-o", "/no/such/folder/m.safetensors", "--quiet"}},
+		{"no folder, before the fit", exitFailed, "there is no folder /no/such: create it", []string{"fit", "gone.csv", "-o", "/no/such/m.safetensors"}},
+		{"a folder", exitFailed, "it is a folder: name a file", []string{"predict", "gone.safetensors", "gone.csv", "-o", t.TempDir()}},
 		{"column to keep", exitFailed, `no column "id"`, []string{"predict", model, good, "--keep", "id"}},
 	}
 	for _, c := range cases {
@@ -157,6 +166,43 @@ func TestInterruptLeavesTheOldModel(t *testing.T) {
 	after, err := os.ReadFile(model)
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the old model was touched: %v", err)
+	}
+}
+
+// failing is a writer to a full disk.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A disk that is full makes the command fail, whatever it prints.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	data := file(t, "data.csv", houses(40))
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", data, "--target", "price", "-o", model)
+	full := errors.New("no space left")
+	for _, args := range [][]string{
+		{"fit", data, "--target", "price"}, {"fit", data, "--target", "price", "--json"}, {"inspect", model}, {"evaluate", model, data},
+		{"predict", model, data}, {"--help"},
+	} {
+		var errs bytes.Buffer
+		code := run(context.Background(), args, streams{strings.NewReader(""), failing{full}, &errs})
+		if code != exitFailed || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("credence %s: exit %d, message %q", strings.Join(args, " "), code, errs.String())
+		}
+	}
+}
+
+// silent is a pipe into which nobody writes.
+type silent struct{}
+
+func (silent) Read([]byte) (int, error) { select {} }
+
+func TestInterruptWhileWaitingForInput(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	var out, errs bytes.Buffer
+	if code := run(ctx, []string{"fit", "-", "-f", "y ~ x"}, streams{silent{}, &out, &errs}); code != exitInterrupted {
+		t.Errorf("exit %d, message %q", code, errs.String())
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/frame"
 )
 
 func (p *program) compareCommand() *cobra.Command {
@@ -98,8 +96,7 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 
 // scoreModel predicts every row of the data.
 func (p *program) scoreModel(ctx context.Context, model, data string, flags *scoreFlags) (*scores, *credence.Fitted, error) {
-	always := func(*dataset.Table, *frame.Frame) bool { return true }
-	scorer, err := p.newScorer(ctx, model, []string{data}, flags, always, nil)
+	scorer, err := p.newScorer(ctx, model, []string{data}, flags, requireTargets, nil)
 	if err != nil {
 		return nil, nil, err
 	}

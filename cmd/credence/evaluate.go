@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
@@ -52,8 +50,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	if modelfile.IsKeyed(model) {
 		return p.evaluateStream(ctx, model, paths, flags)
 	}
-	always := func(*dataset.Table, *frame.Frame) bool { return true }
-	s, err := p.newScorer(ctx, model, paths, flags, always, nil)
+	s, err := p.newScorer(ctx, model, paths, flags, requireTargets, nil)
 	if err != nil {
 		return nil, err
 	}

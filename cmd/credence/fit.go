@@ -13,7 +13,6 @@ import (
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/modelfile"
-	"github.com/credence-ml/credence/spec"
 )
 
 // fitFlags are the flags of fit.
@@ -118,10 +117,8 @@ func (p *program) newJob(flags *fitFlags) (*job, error) {
 		return nil, err
 	}
 	j.frame.Raw, j.frame.Positive = flags.raw, flags.positive
-	if strings.TrimSpace(flags.formula) != "" {
-		if _, err := spec.ParseFormula(flags.formula); err != nil {
-			return nil, misused(fmt.Errorf("--formula: %w", err))
-		}
+	if err := formula.Check(flags.formula, flags.target); err != nil {
+		return nil, misused(fmt.Errorf("--formula: %w", err))
 	}
 	if j.family, err = formula.ParseFamily(flags.family); err != nil {
 		return nil, misused(fmt.Errorf("--family: %w", err))
@@ -136,6 +133,9 @@ func (p *program) newJob(flags *fitFlags) (*job, error) {
 		if err := j.engine.check(stated, j.prior); err != nil {
 			return nil, misused(err)
 		}
+	}
+	if flags.output != "" {
+		return j, checkFolder(flags.output)
 	}
 	return j, nil
 }

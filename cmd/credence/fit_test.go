@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -134,6 +135,31 @@ func TestStandardInput(t *testing.T) {
 	fromStdin := decode(t, o.out)
 	if fromFile["evidence"] != fromStdin["evidence"] {
 		t.Errorf("evidence %v from a file and %v from standard input", fromFile["evidence"], fromStdin["evidence"])
+	}
+}
+
+// A prediction is due for every row in order, also for those without a target, which
+// a fit under drop leaves out; what is kept stands beside its own row.
+func TestDensityKeepsEveryRow(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("id,x,w,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%d,1,%g\n", i, i, 2*float64(i)+float64(i*7%5))
+	}
+	data := file(t, "data.csv", b.String())
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", data, "-f", "y ~ x + weight(w)", "--missing", "drop", "-o", model)
+	some := file(t, "some.csv", "id,x,y\n7,7,15\n8,8,\n9,9,19\n")
+	plain := strings.Split(must(t, "predict", model, some, "--keep", "id"), "\n")
+	scored := strings.Split(must(t, "predict", model, some, "--keep", "id", "--density"), "\n")
+	if len(scored) != len(plain) || len(scored) != 5 {
+		t.Fatalf("%d lines with densities and %d without", len(scored), len(plain))
+	}
+	for i := 1; i < 4; i++ {
+		before, density, _ := strings.Cut(strings.TrimPrefix(scored[i], plain[i]), ",")
+		if before != "" || (density == "") != (i == 2) {
+			t.Errorf("line %d is %q, without a density %q", i, scored[i], plain[i])
+		}
 	}
 }
 

@@ -37,8 +37,17 @@ type scorer struct {
 	bound   *frame.Bound
 }
 
+// targetUse is what a command does with the targets of the data.
+type targetUse int
+
+const (
+	ignoreTargets  targetUse = iota
+	scoreTargets             // every row is predicted, and scored where it has a target
+	requireTargets           // a row without a target is an error, or left out under drop
+)
+
 // newScorer binds a model to data. Columns named in keep are read as well.
-func (p *program) newScorer(ctx context.Context, model string, paths []string, flags *scoreFlags, withTarget func(*dataset.Table, *frame.Frame) bool, keep []string) (*scorer, error) {
+func (p *program) newScorer(ctx context.Context, model string, paths []string, flags *scoreFlags, use targetUse, keep []string) (*scorer, error) {
 	options, policy, err := flags.options(p)
 	if err != nil {
 		return nil, err
@@ -67,16 +76,17 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err
 	}
-	target := withTarget(s.table, s.frame)
-	columns, err := s.columns(target, keep)
+	columns, err := s.columns(use, keep)
 	if err == nil {
 		s.source, err = s.table.Load(ctx, columns)
 	}
 	if err == nil {
 		err = s.refuseUnseen()
 	}
-	if err == nil {
-		s.bound, err = s.frame.Rebind(s.source, target)
+	if err == nil && use == scoreTargets {
+		s.bound, err = s.frame.BindScored(s.source)
+	} else if err == nil {
+		s.bound, err = s.frame.Rebind(s.source, use == requireTargets)
 	}
 	if err != nil {
 		s.close()
@@ -108,7 +118,7 @@ func (s *scorer) refuseUnseen() error {
 
 // columns returns the columns to be read: those of the model that the table must
 // have, and those to be kept.
-func (s *scorer) columns(withTarget bool, keep []string) ([]string, error) {
+func (s *scorer) columns(use targetUse, keep []string) ([]string, error) {
 	schema := s.table.Schema()
 	columns := []string{}
 	add := func(name string) {
@@ -119,7 +129,14 @@ func (s *scorer) columns(withTarget bool, keep []string) ([]string, error) {
 		}
 		columns = append(columns, name)
 	}
-	for _, name := range s.frame.Needs(withTarget) {
+	if use == scoreTargets {
+		if s.frame.Target == nil || schema.Index(s.frame.Target.Expr.Column) < 0 {
+			return nil, fmt.Errorf("%s lacks the target %s, which --density needs: add it or leave --density out",
+				strings.Join(s.table.Files(), ", "), s.frame.TargetName())
+		}
+		add(s.frame.Target.Expr.Column)
+	}
+	for _, name := range s.frame.Needs(use == requireTargets) {
 		if schema.Index(name) < 0 {
 			return nil, fmt.Errorf("%s has no column %q, which the model needs: its columns are %s",
 				strings.Join(s.table.Files(), ", "), name, columnNames(schema))

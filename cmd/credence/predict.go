@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/modelfile"
@@ -49,7 +46,7 @@ formula "log(price) ~ .".`,
 	f := cmd.Flags()
 	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
 	f.BoolVar(&flags.latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
-	f.BoolVar(&flags.density, "density", false, "add log_density of the target, where the data have it")
+	f.BoolVar(&flags.density, "density", false, "add log_density of the target, empty in rows that have none")
 	f.IntVar(&flags.samples, "samples", 0, "add this many draws of the target, sample_1 and so on")
 	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy, in front")
 	f.StringVarP(&flags.output, "output", "o", "", "file to write, .csv or .parquet (default: CSV on standard output)")
@@ -66,21 +63,26 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if p.json && flags.output == "" {
 		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
 	}
+	if flags.output != "" {
+		if err := tableFormat(flags.output); err != nil {
+			return err
+		}
+		if err := checkFolder(flags.output); err != nil {
+			return err
+		}
+	}
 	if modelfile.IsKeyed(model) {
 		return p.predictStream(ctx, model, paths, flags)
 	}
-	withTarget := func(table *dataset.Table, f *frame.Frame) bool {
-		return flags.density && f.Target != nil && table.Schema().Index(f.Target.Expr.Column) >= 0
+	use := ignoreTargets
+	if flags.density {
+		use = scoreTargets
 	}
-	s, err := p.newScorer(ctx, model, paths, &flags.scoreFlags, withTarget, flags.keep)
+	s, err := p.newScorer(ctx, model, paths, &flags.scoreFlags, use, flags.keep)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if flags.density && !s.bound.WithTarget() {
-		return fmt.Errorf("%s lacks the target %s, which --density needs: add it or leave --density out",
-			strings.Join(s.table.Files(), ", "), s.frame.TargetName())
-	}
 	write := func(w io.Writer) error {
 		out, err := newTableWriter(w, flags.output, s.predictionColumns(flags))
 		if err != nil {
@@ -190,7 +192,11 @@ func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *cred
 		row = append(row, mean, math.Sqrt(variance))
 	}
 	if flags.density {
-		row = append(row, dist.LogDensity(i, rows.Target[i]))
+		density := math.NaN() // an empty cell, where the row has no target
+		if y := rows.Target[i]; y == y {
+			density = dist.LogDensity(i, y)
+		}
+		row = append(row, density)
 	}
 	if flags.samples > 0 {
 		rng := credence.Stream(seed, "predict", uint64(rows.First+i))

@@ -30,10 +30,14 @@ type program struct {
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
-	p := &program{streams: s}
+	out := &output{to: s.out}
+	p := &program{streams: streams{&input{ctx: ctx, from: s.in}, out, s.err}}
 	root := p.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err != nil {
 		report(s.err, err)
 	}
@@ -62,6 +66,12 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if p.threads < 0 {
+			return misused(fmt.Errorf("--threads %d is negative: use 0 for all processors", p.threads))
+		}
+		return nil
 	}
 	root.SetIn(p.in)
 	root.SetOut(p.out)

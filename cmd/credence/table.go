@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,12 +44,35 @@ func newTableWriter(w io.Writer, path string, columns []outputColumn) (tableWrit
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".parquet":
 		return newParquetWriter(w, columns), nil
-	case "", ".csv", ".txt":
-		return newCSVWriter(w, columns, ',')
 	case ".tsv":
 		return newCSVWriter(w, columns, '\t')
 	}
-	return nil, misused(fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet", path))
+	return newCSVWriter(w, columns, ',')
+}
+
+// tableFormat refuses extensions that newTableWriter has no format for.
+func tableFormat(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case "", ".csv", ".txt", ".tsv", ".parquet":
+		return nil
+	}
+	return misused(fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet", path))
+}
+
+// checkFolder refuses a file in a folder that is not there, before work is done
+// that could not be saved.
+func checkFolder(path string) error {
+	folder := filepath.Dir(path)
+	switch info, err := os.Stat(folder); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write %s: there is no folder %s: create it first", path, folder)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("cannot write %s: %s is not a folder", path, folder)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("cannot write %s: it is a folder: name a file", path)
+	}
+	return nil
 }
 
 type csvWriter struct {
