@@ -85,10 +85,16 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	if _, ok := r.features.(credence.Redrawable); ok {
 		starts = r.config.Starts
 	}
+	rows := r.data.Rows()
+	polish := rows >= 2*r.config.ScreenRows
+	rounds := 20
+	if polish {
+		rounds = 5 // the last steps are taken on more rows
+	}
 	var best *tuned
 	for s := range starts {
 		features := r.redrawn(s)
-		got, err := r.tuneOn(ctx, features, nil, r.config.ScreenRows, 5, fmt.Sprintf("hyper-parameters, start %d of %d", s+1, starts))
+		got, err := r.tuneOn(ctx, features, nil, r.config.ScreenRows, rounds, fmt.Sprintf("hyper-parameters, start %d of %d", s+1, starts))
 		if err != nil {
 			return err
 		}
@@ -96,8 +102,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 			best, r.redraw = got, s
 		}
 	}
-	rows := r.data.Rows()
-	if rows >= 2*r.config.ScreenRows {
+	if polish {
 		got, err := r.tuneOn(ctx, best.features, best, r.config.PolishRows, 2, "hyper-parameters")
 		if err != nil {
 			return err
@@ -131,6 +136,9 @@ func (r *fit) hyperValues() []float64 {
 	return values
 }
 
+// farthestReach bounds the change of the logarithm of a hyper-parameter in a round.
+const farthestReach = 3.0
+
 // tuneOn alternates the two steps of the tuner on about limit rows, from where it came
 // to on fewer rows, or nil.
 func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tuned, limit, rounds int, stage string) (*tuned, error) {
@@ -161,8 +169,9 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 		return nil, err
 	}
 	current.bound = current.at.bound + logPrior(t.tunable, t.hypers)
+	reach := farthestReach
 	for i := range rounds {
-		next, err := t.ascend(ctx, current)
+		next, err := t.ascend(ctx, current, reach)
 		if err != nil {
 			return nil, err
 		}
@@ -176,14 +185,16 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 		next.bound = next.at.bound + logPrior(next.features.(credence.Tunable), t.hypers)
 		gain := next.bound - current.bound
 		if gain > 0 {
-			current = next
+			current, reach = next, math.Min(farthestReach, 2*reach)
 			t.tunable = next.features.(credence.Tunable)
+		} else {
+			reach *= 0.3 // the normal rows stand for the true ones only nearby
 		}
 		if r.config.Progress != nil {
 			r.config.Progress(credence.Progress{Stage: stage, Done: i + 1, Total: rounds, Objective: current.bound})
 		}
 		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open.
-		if gain < 0.05*float64(1+len(learned)) {
+		if gain > 0 && gain < 0.05*float64(1+len(learned)) || reach < 0.02 {
 			break
 		}
 	}
@@ -244,9 +255,9 @@ func (t *tuner) keepSites(ctx context.Context, at *point) error {
 	return nil
 }
 
-// ascend maximises the evidence of the normal rows from a point. nil means that it
-// found no way up.
-func (t *tuner) ascend(ctx context.Context, from *tuned) (*tuned, error) {
+// ascend maximises the evidence of the normal rows from a point, no logarithm of a
+// hyper-parameter going farther than reach. nil means that it found no way up.
+func (t *tuner) ascend(ctx context.Context, from *tuned, reach float64) (*tuned, error) {
 	t.table.retransform(from.features)
 	if !t.place(from.at) {
 		return nil, nil
@@ -270,7 +281,8 @@ func (t *tuner) ascend(ctx context.Context, from *tuned) (*tuned, error) {
 	for l, i := range t.hypers {
 		h := list[i]
 		x[groups+l] = math.Log(h.Value)
-		cfg.Lower[groups+l], cfg.Upper[groups+l] = math.Log(h.Lower), math.Log(h.Upper)
+		cfg.Lower[groups+l] = math.Max(math.Log(h.Lower), x[groups+l]-reach)
+		cfg.Upper[groups+l] = math.Min(math.Log(h.Upper), x[groups+l]+reach)
 		cfg.Curvature[groups+l] = 5
 	}
 	at := &point{Mean: make([]float64, t.d), Prior: clone(from.at.Prior), Free: clone(from.at.Free), family: from.at.family, Sites: make([]float64, t.d*t.d)}
