@@ -42,9 +42,10 @@ type streamRun struct {
 	weight      float64 // of the rows of the first pass
 	skippedRows int64   // rows of earlier runs, for the speed
 
-	mu    sync.Mutex // of told
-	told  int64      // malformed rows reported one by one
-	saved time.Time  // the last checkpoint
+	mu     sync.Mutex    // of told
+	told   int64         // malformed rows reported one by one
+	saved  time.Time     // the last checkpoint
+	saving time.Duration // what it took: at most a tenth of the time goes into saving
 }
 
 // toldRows is how many malformed rows are reported one by one.
@@ -135,11 +136,13 @@ func (s *streamRun) learnPass(ctx context.Context) error {
 			s.prune()
 			reader.Resume()
 		}
-		if s.flags.output != "" && s.flags.checkpoint > 0 && time.Since(s.saved) >= s.flags.checkpoint {
+		if s.flags.output != "" && s.flags.checkpoint > 0 && time.Since(s.saved) >= max(s.flags.checkpoint, 10*s.saving) {
+			begun := time.Now()
 			if err := s.save(s.flags.follow); err != nil {
 				return err
 			}
 			s.saved = time.Now()
+			s.saving = s.saved.Sub(begun)
 		}
 	}
 	if ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -53,6 +54,8 @@ type lines struct {
 	// further on.
 	wantHeader bool
 	header     []byte
+
+	reading atomic.Bool // inside a read that may wait for input
 }
 
 // name returns the name of the file being read.
@@ -68,6 +71,8 @@ func (l *lines) name() string {
 // open opens the file that position names and goes to its offset: by seeking
 // where the file can, else by reading over.
 func (l *lines) open() error {
+	l.reading.Store(true)
+	defer l.reading.Store(false)
 	path := l.paths[l.position.File]
 	var raw io.Reader
 	if path == "-" {
@@ -206,7 +211,9 @@ func (l *lines) fill(ctx context.Context) (moved int, err error) {
 		l.buffer, l.from, l.to = target, 0, l.to-l.from
 	}
 	for {
+		l.reading.Store(true)
 		n, err := l.input.Read(l.buffer[l.to : l.to+readSize])
+		l.reading.Store(false)
 		l.to += n
 		switch {
 		case n > 0:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/credence-ml/credence"
 )
@@ -75,8 +76,10 @@ type Reader struct {
 	full   chan *Batch
 	free   chan *Batch
 	resume chan struct{}
+	ctx    context.Context
 	cancel context.CancelFunc
-	spill  []byte // a row of several lines
+	done   chan struct{} // closed when the goroutine has ended
+	spill  []byte        // a row of several lines
 }
 
 // Open starts reading. The context ends the reading early; so does Close, which must
@@ -87,12 +90,12 @@ func Open(ctx context.Context, cfg Config) *Reader {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
-		cfg: cfg, cancel: cancel,
-		lines:  lines{paths: cfg.Paths, stdin: cfg.Stdin, follow: cfg.Follow, position: cfg.Start},
+		cfg: cfg, ctx: ctx, cancel: cancel, done: make(chan struct{}),
 		full:   make(chan *Batch, inFlight),
 		free:   make(chan *Batch, inFlight),
 		resume: make(chan struct{}, 1),
 	}
+	r.lines.paths, r.lines.stdin, r.lines.follow, r.lines.position = cfg.Paths, cfg.Stdin, cfg.Follow, cfg.Start
 	_, r.lines.wantHeader = cfg.Parser.(Headed)
 	for range inFlight {
 		r.free <- &Batch{}
@@ -101,9 +104,16 @@ func Open(ctx context.Context, cfg Config) *Reader {
 	return r
 }
 
-// Next returns the next batch, nil after the last. It must be given back by
-// Recycle.
-func (r *Reader) Next() *Batch { return <-r.full }
+// Next returns the next batch, nil after the last and when the context has
+// ended. It must be given back by Recycle.
+func (r *Reader) Next() *Batch {
+	select {
+	case b := <-r.full:
+		return b
+	case <-r.ctx.Done():
+		return nil
+	}
+}
 
 // Recycle gives a batch back.
 func (r *Reader) Recycle(b *Batch) { r.free <- b }
@@ -111,18 +121,24 @@ func (r *Reader) Recycle(b *Batch) { r.free <- b }
 // Resume lets a paused reader go on.
 func (r *Reader) Resume() { r.resume <- struct{}{} }
 
-// Close ends the reading and waits for its goroutine.
+// Close ends the reading and waits for its goroutine, unless that waits for
+// input: it then ends by itself when some comes, without touching the index.
 func (r *Reader) Close() {
 	r.cancel()
-	for b := range r.full {
+	for {
 		select {
-		case r.free <- b:
-		default:
+		case <-r.done:
+			return
+		case <-time.After(time.Millisecond):
+			if r.lines.reading.Load() {
+				return
+			}
 		}
 	}
 }
 
 func (r *Reader) run(ctx context.Context) {
+	defer close(r.done)
 	defer close(r.full)
 	defer r.lines.close()
 	for {
@@ -136,8 +152,8 @@ func (r *Reader) run(ctx context.Context) {
 		if b.rows.Len() == 0 && b.Err == nil {
 			return
 		}
-		if ctx.Err() != nil && more {
-			return // an unfinished batch would make results depend on the moment
+		if ctx.Err() != nil {
+			return // nobody waits; an unfinished batch would make results depend on the moment
 		}
 		r.resolve(b)
 		if b.Err == nil && more && r.cfg.Pause > 0 {

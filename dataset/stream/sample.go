@@ -24,13 +24,13 @@ type Sample struct {
 // that are malformed are left for the reader to complain about.
 func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format Format) (*Sample, error) {
 	sample := &Sample{}
-	l := lines{paths: paths[:1]}
+	r := &Reader{cfg: Config{Parser: newTable(&Plan{Format: format}, Labels{Optional: true}, false)}}
+	r.lines.paths = paths[:1]
 	if paths[0] == "-" {
 		var taken bytes.Buffer
-		l.stdin = io.TeeReader(stdin, &taken)
+		r.lines.stdin = io.TeeReader(stdin, &taken)
 		sample.Replay = io.MultiReader(&taken, stdin)
 	}
-	r := Reader{cfg: Config{Parser: newTable(&Plan{Format: format}, Labels{Optional: true}, false)}, lines: l}
 	defer r.lines.close()
 	table := r.cfg.Parser.(*table)
 	header, err := r.row(ctx)

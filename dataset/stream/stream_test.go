@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestDigitsAgainstStrconv(t *testing.T) {
@@ -293,6 +295,21 @@ func TestNoAllocationPerRow(t *testing.T) {
 	if n := testing.AllocsPerRun(100, parse); n > 0 {
 		t.Errorf("%v allocations for 100 rows", n)
 	}
+}
+
+// A pipe without data does not keep a reader from ending.
+func TestEndWhileWaitingForInput(t *testing.T) {
+	in, out := io.Pipe()
+	defer out.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	r := Open(ctx, Config{Paths: []string{"-"}, Stdin: in, Parser: &LibSVM{}, Index: &Index{}, Step: 1})
+	out.Write([]byte("1 1:1\n0 2:1\n"))
+	r.Recycle(r.Next())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	for b := r.Next(); b != nil; b = r.Next() {
+		r.Recycle(b)
+	}
+	r.Close()
 }
 
 func FuzzLibSVM(f *testing.F) {

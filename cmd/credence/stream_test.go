@@ -1,0 +1,440 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// clicks are rows of two tokens and a number; the tokens site=good and site=bad matter.
+type click struct {
+	label int
+	site  string
+	user  int
+}
+
+func clicks(n int, seed uint64) []click {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rows := make([]click, n)
+	sites := []string{"good", "bad", "a", "b", "c", "d"}
+	for i := range rows {
+		c := click{site: sites[rng.IntN(len(sites))], user: rng.IntN(50)}
+		p := map[string]float64{"good": 0.8, "bad": 0.05}[c.site]
+		if p == 0 {
+			p = 0.3
+		}
+		if rng.Float64() < p {
+			c.label = 1
+		}
+		rows[i] = c
+	}
+	return rows
+}
+
+func clicksCSV(rows []click) string {
+	var b strings.Builder
+	b.WriteString("click,site,user\n")
+	for _, c := range rows {
+		fmt.Fprintf(&b, "%d,%s,u%d\n", c.label, c.site, c.user)
+	}
+	return b.String()
+}
+
+// lastLine decodes the last of several JSON lines, and counts them.
+func lastLine(t *testing.T, out string) (object map[string]any, lines int) {
+	t.Helper()
+	all := strings.Split(strings.TrimSpace(out), "\n")
+	return decode(t, all[len(all)-1]), len(all)
+}
+
+func TestStreamEndToEnd(t *testing.T) {
+	folder := t.TempDir()
+	train, test := file(t, "train.csv", clicksCSV(clicks(20000, 1))), file(t, "test.csv", clicksCSV(clicks(5000, 2)))
+	model, selected := filepath.Join(folder, "m.safetensors"), filepath.Join(folder, "selected.txt")
+	for _, engine := range []string{"sep", "sep(batch=100, prior_every=15)", "sep(shards=2)", "sep(passes=2)", "ftrl", "adpredictor(variance=1)", "sgd"} {
+		out := must(t, "stream", train, "--formula", "click ~ hash(.)", "--engine", engine, "-o", model, "--json", "--report", "5000", "--write-selected", selected)
+		fit, lines := lastLine(t, out)
+		passes := 1
+		if engine == "sep(passes=2)" {
+			passes = 2
+		}
+		if lines != 4*passes+1 {
+			t.Errorf("%s: %d lines for %d rows:\n%s", engine, lines, 20000*passes, out)
+		}
+		first := decode(t, strings.SplitN(out, "\n", 2)[0])
+		for _, key := range []string{"rows", "log_loss", "auc", "features", "selected", "rows_per_second"} {
+			number(t, first, key)
+		}
+		if number(t, first, "rows") != 5000 || number(t, fit, "rows") != float64(20000*passes) || number(t, fit, "features") != 56 {
+			t.Errorf("%s: %v", engine, fit)
+		}
+		result := decode(t, must(t, "evaluate", model, test, "--json"))
+		// The truth, (H(0.8) + H(0.05) + 4 H(0.3))/6, is 0.524; a constant has 0.624.
+		// The users, who mean nothing, and the sampling of the test cost up to 0.01.
+		if loss := number(t, result, "log_loss"); loss > 0.534 || loss < 0.51 {
+			t.Errorf("%s: test log loss %g", engine, loss)
+		}
+		if strings.HasPrefix(engine, "sep") {
+			names, err := os.ReadFile(selected)
+			if err != nil || !strings.Contains(string(names), "site=good\n") || !strings.Contains(string(names), "site=bad\n") {
+				t.Errorf("%s selected %q, %v", engine, names, err)
+			}
+			if chosen := number(t, fit, "selected"); chosen > 10 || chosen != float64(strings.Count(string(names), "\n")) {
+				t.Errorf("%s: %g selected, named %q", engine, chosen, names)
+			}
+		}
+	}
+	out := must(t, "inspect", model, "--json", "--sort", "abs", "--top", "2")
+	if !strings.Contains(out, `"site=good"`) && !strings.Contains(out, `"site=bad"`) {
+		t.Errorf("inspect shows %s", out)
+	}
+	predictions := must(t, "predict", model, test)
+	if rows := strings.Count(predictions, "\n"); rows != 5001 || !strings.HasPrefix(predictions, "mean,sd,lower,upper,probability\n") {
+		t.Errorf("%d lines of predictions: %.100s", rows, predictions)
+	}
+}
+
+// The three formats of the same rows are learned alike: same slots, same scores.
+func TestStreamFormatsAgree(t *testing.T) {
+	rows := clicks(3000, 3)
+	var vw, svm strings.Builder
+	keys := map[string]int{"good": 1, "bad": 2, "a": 3, "b": 4, "c": 5, "d": 6}
+	for _, c := range rows {
+		fmt.Fprintf(&vw, "%d |site %s |user u%d\n", 2*c.label-1, c.site, c.user)
+		fmt.Fprintf(&svm, "%d %d:1 %d:1\n", 2*c.label-1, keys[c.site], 100+c.user)
+	}
+	var losses []float64
+	for _, path := range []string{
+		file(t, "rows.csv", clicksCSV(rows)), file(t, "rows.vw", vw.String()), file(t, "rows.libsvm", svm.String()),
+		file(t, "vw", vw.String()), file(t, "libsvm", svm.String()), // found out by content
+		file(t, "rows.tsv", strings.ReplaceAll(clicksCSV(rows), ",", "\t")),
+	} {
+		fit, _ := lastLine(t, must(t, "stream", path, "--target", "click", "--json"))
+		losses = append(losses, number(t, fit, "log_loss"))
+		if number(t, fit, "features") != 56 {
+			t.Errorf("%s: %v", path, fit)
+		}
+	}
+	for _, loss := range losses[1:] {
+		if loss != losses[0] {
+			t.Errorf("log losses %v", losses)
+		}
+	}
+}
+
+// cancelling hands out text and cancels a context after so many bytes.
+type cancelling struct {
+	io.Reader
+	left   int
+	cancel func()
+}
+
+func (c *cancelling) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		c.cancel()
+		time.Sleep(20 * time.Millisecond) // let the learner see it between batches
+	}
+	n, err := c.Reader.Read(p[:min(len(p), 2000)])
+	c.left -= n
+	return n, err
+}
+
+// A run that is interrupted again and again, over a pipe, ends in the same bytes
+// as one that is not.
+func TestStreamInterruptAndResume(t *testing.T) {
+	text := clicksCSV(clicks(30000, 4))
+	for _, engine := range []string{"sep", "sep(batch=100)", "sep(shards=3)", "sep(forget=5000)", "ftrl", "adpredictor", "sgd"} {
+		whole, pieces := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "pieces")
+		args := func(model string) []string {
+			return []string{"stream", "-", "--formula", "click ~ hash(.)", "--engine", engine, "-o", model, "--json", "--report", "7000"}
+		}
+		o := invoke(t, text, args(whole)...)
+		if o.code != exitDone {
+			t.Fatal(o.err)
+		}
+		var out string
+		for stops := 0; ; stops++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			var stdout, stderr bytes.Buffer
+			in := &cancelling{strings.NewReader(text), 100000 * (stops + 1), cancel}
+			code := run(ctx, append(args(pieces), "--resume"), streams{in, &stdout, &stderr})
+			cancel()
+			out += stdout.String()
+			if code == exitDone {
+				if stops < 2 {
+					t.Errorf("%s: interrupted %d times only", engine, stops)
+				}
+				break
+			}
+			if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume goes on behind them") {
+				t.Fatalf("%s: exit %d: %s", engine, code, stderr.String())
+			}
+		}
+		sameFile(t, engine, whole, pieces)
+		sameFile(t, engine, whole+".checkpoint", pieces+".checkpoint")
+		want, wantLines := lastLine(t, o.out)
+		got, gotLines := lastLine(t, out)
+		if number(t, want, "log_loss") != number(t, got, "log_loss") || wantLines != gotLines {
+			t.Errorf("%s: %d lines, last %v; in pieces %d, %v", engine, wantLines, want, gotLines, got)
+		}
+	}
+}
+
+func sameFile(t *testing.T, what, a, b string) {
+	t.Helper()
+	first, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) {
+		t.Errorf("%s: %s (%d bytes) and %s (%d bytes) differ", what, filepath.Base(a), len(first), filepath.Base(b), len(second))
+	}
+}
+
+// commandEnvironment holds the command line of a child process, as JSON.
+const commandEnvironment = "CREDENCE_TEST_COMMAND"
+
+// TestChildProcess is the program in a process of its own, for tests that kill it.
+func TestChildProcess(t *testing.T) {
+	text := os.Getenv(commandEnvironment)
+	if text == "" {
+		t.Skip("for other tests to start")
+	}
+	var args []string
+	if err := json.Unmarshal([]byte(text), &args); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, args, streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+func child(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChildProcess$")
+	cmd.Env = append(os.Environ(), commandEnvironment+"="+string(text))
+	return cmd
+}
+
+// Killed by SIGKILL at random moments and resumed, the model has the same bytes.
+func TestStreamSurvivesKill(t *testing.T) {
+	kills := 20
+	if testing.Short() {
+		kills = 4
+	}
+	path := file(t, "rows.csv", clicksCSV(clicks(400000, 5)))
+	whole, pieces := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "pieces")
+	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", whole, "--quiet")
+	rng := rand.New(rand.NewPCG(6, 6))
+	killed := 0
+	for attempt := 0; ; attempt++ {
+		if attempt > 100 {
+			t.Fatal("it never ends")
+		}
+		cmd := child(t, "stream", path, "--formula", "click ~ hash(.)", "-o", pieces, "--quiet", "--resume", "--checkpoint", "3ms")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if killed < kills {
+			timer := time.AfterFunc(time.Duration(20+rng.IntN(100))*time.Millisecond, func() { cmd.Process.Kill() })
+			err := cmd.Wait()
+			timer.Stop()
+			if err != nil {
+				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+					t.Fatalf("%v: %s", err, stderr.String())
+				}
+				killed++
+				continue
+			}
+			// It got to its end: begin again, so that more moments are tried.
+			sameFile(t, "killed", whole, pieces)
+			os.Remove(pieces + ".checkpoint")
+			continue
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		break
+	}
+	sameFile(t, "killed", whole, pieces)
+}
+
+// SIGTERM saves the work and exits with 130.
+func TestStreamTerminated(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m")
+	path := file(t, "rows.csv", clicksCSV(clicks(5000, 6)))
+	cmd := child(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--follow", "--quiet")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond) // it waits for more rows now
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+		t.Fatalf("exit %d, %v", cmd.ProcessState.ExitCode(), err)
+	}
+	decode(t, must(t, "evaluate", model, path, "--json"))
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", whole, "--quiet")
+	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--resume", "--quiet")
+	sameFile(t, "terminated", whole, model)
+}
+
+// A file that grows is followed, and rows appended after the end are learned by
+// a later run.
+func TestStreamFollowsAGrowingFile(t *testing.T) {
+	text := clicksCSV(clicks(6000, 7))
+	cut := len(text)/2 + 7 // inside a row
+	path, model := file(t, "log.csv", text[:cut]), filepath.Join(t.TempDir(), "m")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	reader, writer := io.Pipe()
+	done := make(chan int)
+	go func() {
+		done <- run(ctx, []string{"stream", path, "--formula", "click ~ hash(.)", "-o", model, "--follow", "--json", "--report", "1000"}, streams{strings.NewReader(""), writer, io.Discard})
+		writer.Close()
+	}()
+	decoder := json.NewDecoder(reader)
+	var line map[string]any
+	next := func() float64 {
+		if err := decoder.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		return number(t, line, "rows")
+	}
+	next()
+	if rows := next(); rows != 2000 {
+		t.Fatalf("the second line is at %g rows", rows)
+	}
+	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.WriteString(text[cut:])
+	log.Close()
+	for next() < 5000 {
+	}
+	cancel()
+	go io.Copy(io.Discard, reader)
+	if code := <-done; code != exitInterrupted {
+		t.Fatalf("exit %d", code)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", whole, "--quiet")
+	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--quiet", "--resume")
+	sameFile(t, "followed", whole, model)
+}
+
+func TestStreamMalformed(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(clicksCSV(clicks(2000, 8))), "\n")
+	lines[700] = "1,good"
+	lines[1500] = "maybe,good,u1"
+	path, model := file(t, "rows.csv", strings.Join(lines, "\n")), filepath.Join(t.TempDir(), "m")
+	o := invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model)
+	if o.code != exitFailed || !strings.Contains(o.err, path+":701: 2 fields, and the header has 3") || !strings.Contains(o.err, "699 rows before are learned and saved") {
+		t.Fatalf("exit %d: %s", o.code, o.err)
+	}
+	o = invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--max-bad", "1")
+	if o.code != exitFailed || !strings.Contains(o.err, path+":1501: label \"maybe\"") {
+		t.Fatalf("exit %d: %s", o.code, o.err)
+	}
+	o = invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--max-bad", "2", "--json")
+	if o.code != exitDone || strings.Count(o.err, "skipped: ") != 2 || number(t, decode(t, o.out), "malformed") != 2 || number(t, decode(t, o.out), "rows") != 1998 {
+		t.Fatalf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+}
+
+// Numbers, weights, offsets, crosses and held parameters reach the learner.
+func TestStreamFormulas(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("y,x,site,ad,w,id\n")
+	rng := rand.New(rand.NewPCG(9, 9))
+	for i := range 8000 {
+		x, site, ad := rng.NormFloat64(), rng.IntN(3), rng.IntN(3)
+		f := x - 0.5
+		if site == ad {
+			f++ // only the cross of the two tells
+		}
+		label := "no"
+		if rng.Float64() < 1/(1+math.Exp(-2*f)) {
+			label = "yes"
+		}
+		fmt.Fprintf(&b, "%s,%.4f,s%d,a%d,%d,%d\n", label, x, site, ad, 1+i%2, i)
+	}
+	path := file(t, "rows.csv", b.String())
+	loss := func(args ...string) float64 {
+		fit, _ := lastLine(t, must(t, append([]string{"stream", path, "--positive", "yes", "--json"}, args...)...))
+		return number(t, fit, "log_loss")
+	}
+	plain := loss("--formula", "y ~ x + site + ad")
+	crossed := loss("--formula", "y ~ x + hash(site:ad) + weight(w)")
+	if crossed > plain-0.03 {
+		t.Errorf("log loss %.4f with the cross, %.4f without", crossed, plain)
+	}
+	if all := loss("--formula", "y ~ . + site:ad - id - w"); math.Abs(all-crossed) > 0.02 {
+		t.Errorf("log loss %.4f with everything, %.4f with the cross", all, crossed)
+	}
+	fit, _ := lastLine(t, must(t, "stream", path, "--positive", "yes", "--json", "--formula", "y ~ x", "--prior", "spikeslab(inclusion=0.25, slab=~0.5)"))
+	if hyper := fit["hyper"].(map[string]any); hyper["inclusion"] != 0.25 || hyper["slab"] == 0.5 {
+		t.Errorf("held 0.25, guessed 0.5: %v", hyper)
+	}
+}
+
+func TestStreamRefusals(t *testing.T) {
+	path := file(t, "rows.csv", clicksCSV(clicks(100, 1)))
+	model := filepath.Join(t.TempDir(), "m")
+	must(t, "stream", path, "--target", "click", "-o", model, "--quiet")
+	svm := file(t, "rows.svm", "1 1:1\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"stream", path, "--engine", "spe"}, exitMisuse, `stream has no engine "spe": did you mean sep?`},
+		{[]string{"stream", path, "--engine", "sep(batch=0)"}, exitMisuse, "batch cannot be 0"},
+		{[]string{"stream", path, "--engine", "sep(shards=2, forget=100)"}, exitMisuse, "shards=2 goes with neither"},
+		{[]string{"stream", path, "--engine", "ftrl", "--prior", "spikeslab(slab=1)"}, exitMisuse, "engine ftrl has no prior"},
+		{[]string{"stream", path, "--prior", "normal"}, exitMisuse, "the engines of stream have spikeslab"},
+		{[]string{"stream", path, "--prior", "spikeslab(spike=0.1)"}, exitMisuse, "sep has its spike at 0"},
+		{[]string{"stream", path, "--formula", "click ~ rbf(.)"}, exitMisuse, `a stream has no function "rbf"`},
+		{[]string{"stream", path, "--formula", "click ~ 0 + ."}, exitMisuse, "a stream keeps its intercept"},
+		{[]string{"stream", path, "--formula", "click ~ ."}, exitDone, ""},
+		{[]string{"stream", path}, exitMisuse, "the formula names no target"},
+		{[]string{"stream", path, "--target", "clik"}, exitFailed, `there is no column "clik"`},
+		{[]string{"stream", path, "--resume"}, exitMisuse, "add -o MODEL"},
+		{[]string{"stream", path, "--format", "xml"}, exitMisuse, "--format xml is unknown"},
+		{[]string{"stream", "-", path}, exitMisuse, "standard input is read alone"},
+		{[]string{"stream", filepath.Join(t.TempDir(), "no*.csv")}, exitFailed, "matches no file"},
+		{[]string{"stream", filepath.Join(t.TempDir(), "none.csv"), "--target", "y"}, exitFailed, "no such file"},
+		{[]string{"stream", path, "--target", "click", "-o", model, "--resume", "--engine", "ftrl"}, exitMisuse, "the checkpoint has engine sep, not ftrl"},
+		{[]string{"stream", path, "--target", "site", "-o", model, "--resume"}, exitMisuse, "the checkpoint has formula"},
+		{[]string{"evaluate", model, svm}, exitFailed, "is libsvm text and the model was learned from csv text"},
+		{[]string{"evaluate", model, path, "--unseen", "zero"}, exitMisuse, "was learned from a stream"},
+	} {
+		o := invoke(t, "", c.args...)
+		if o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("credence %s: exit %d: %s want %d, %q", strings.Join(c.args, " "), o.code, o.err, c.code, c.want)
+		}
+	}
+}
