@@ -163,6 +163,19 @@ func TestDensityKeepsEveryRow(t *testing.T) {
 	}
 }
 
+func TestLinksAreTold(t *testing.T) {
+	data := file(t, "data.csv", houses(60))
+	for _, c := range []struct{ target, family, want string }{
+		{"price", "gaussian", "identity"}, {"garden", "bernoulli", "logit"}, {"garden", "bernoulli(link=probit)", "probit"},
+		{"size", "poisson", "log"}, {"size", "binomial(trials=300)", "logit"},
+	} {
+		fit := decode(t, must(t, "fit", data, "-f", c.target+" ~ zip", "--family", c.family, "--json"))
+		if fit["link"] != c.want {
+			t.Errorf("%s has link %v, want %s", c.family, fit["link"], c.want)
+		}
+	}
+}
+
 func TestUnseenCategories(t *testing.T) {
 	train := file(t, "train.csv", houses(60))
 	test := file(t, "test.csv", "size,zip,garden\n100,north,true\n100,moon,true\n")

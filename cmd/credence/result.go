@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
 )
 
 // fitResult is the JSON object of fit.
@@ -41,15 +43,12 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 	r := fitted.Report
 	family := fitted.Members[0].Model.Likelihood
 	result := fitResult{
-		Engine: r.Engine, Family: familyName(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
+		Engine: r.Engine, Family: familyName(family), Link: linkName(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
 		Rows: r.Rows, Inputs: r.Inputs, Weights: r.Weights, Status: r.Status, Iterations: r.Iterations,
 		Evidence: r.Evidence, EvidencePenalised: r.EvidencePenalised,
 		ELBO: r.ELBO, ELBOStandardError: r.ELBOStandardError, ELBOBound: r.ELBOBound,
 		ParetoK: r.ParetoK, EffectiveShare: r.EffectiveShare, EvidenceGap: r.EvidenceGap,
 		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
-	}
-	if linked, ok := family.(interface{ LinkName() string }); ok {
-		result.Link = linked.LinkName()
 	}
 	if len(r.Hyper) > 0 {
 		result.Hyper = make(map[string]float64, len(r.Hyper))
@@ -58,6 +57,23 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 		}
 	}
 	return result
+}
+
+// linkName is the link of a family: how the mean of y comes from f.
+func linkName(family credence.Likelihood) string {
+	switch l := family.(type) {
+	case likelihood.Gaussian, likelihood.StudentT:
+		return "identity"
+	case likelihood.Bernoulli:
+		return string(cmp.Or(l.Link, likelihood.Logit))
+	case likelihood.Poisson:
+		return string(cmp.Or(l.Link, likelihood.Log))
+	case likelihood.Binomial, likelihood.Ordinal:
+		return string(likelihood.Logit)
+	case likelihood.NegativeBinomial, likelihood.Gamma:
+		return string(likelihood.Log)
+	}
+	return ""
 }
 
 // familyName is the name of a family without its arguments.
