@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,16 +128,29 @@ type parquetWriter struct {
 	row     parquet.Row
 }
 
+// orderedGroup is a group whose columns stand in the order of its fields; those of
+// a plain one stand in the order of their names.
+type orderedGroup struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+func (g *orderedGroup) Fields() []parquet.Field { return g.fields }
+
 func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 	group := parquet.Group{}
-	for _, c := range columns {
+	place := map[string]int{}
+	for j, c := range columns {
+		place[c.name] = j
 		node := parquet.Leaf(parquet.DoubleType)
 		if c.text {
 			node = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 		}
 		group[c.name] = parquet.Optional(parquet.Compressed(node, &parquet.Zstd))
 	}
-	schema := parquet.NewSchema("predictions", group)
+	fields := group.Fields()
+	slices.SortFunc(fields, func(a, b parquet.Field) int { return cmp.Compare(place[a.Name()], place[b.Name()]) })
+	schema := parquet.NewSchema("predictions", &orderedGroup{group, fields})
 	out := &parquetWriter{columns: columns, writer: parquet.NewGenericWriter[any](w, schema), row: make(parquet.Row, len(columns))}
 	for _, c := range columns {
 		leaf, _ := schema.Lookup(c.name)
