@@ -78,6 +78,7 @@ func commands() []command {
 		{"peers", []string{"-sets", "boston,concrete", "-folds", "1"}, runPeers},
 		{"timing", []string{"-rows", "10000", "-weights", "200,1000", "-file-rows", "200000"}, runTiming},
 		{"timing-cell", nil, runCell},
+		{"timing-process", nil, runProcess},
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/credence-ml/credence/bench/layout"
 	"github.com/credence-ml/credence/bench/process"
@@ -163,54 +162,4 @@ func readAll(ctx context.Context, path string, threads int) (rows int, err error
 		return nil
 	})
 	return rows, err
-}
-
-// processes times whole runs of the command line, best of several.
-func (b *timingBench) processes(ctx context.Context) error {
-	program := filepath.Join(b.scratch, "credence")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/credence-ml/credence/cmd/credence")
-	if text, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(b.progress, "timing: whole processes are skipped, the command line was not built: %v\n%s", err, text)
-		return nil
-	}
-	table := layout.Table{Left: 1, Head: []string{"whole process", "rows", "inputs", "runs", "wall s, best", "CPU s, best", "peak MB"}}
-	for _, c := range []struct {
-		rows, inputs, runs int
-		formula            string
-	}{
-		{500, 10, 10, "."},
-		{1500, 11, 3, ". + rbf(., n=300)"},
-	} {
-		path := filepath.Join(b.scratch, fmt.Sprintf("rows%d.csv", c.rows))
-		if err := (synthetic.Data{Count: c.rows, Inputs: c.inputs, Seed: b.seed}).WriteFile(path, "csv"); err != nil {
-			return err
-		}
-		var wall, cpu, peak float64
-		for run := range c.runs {
-			clock := process.Start()
-			command := exec.CommandContext(ctx, program, "fit", path, "--target", "y", "--formula", c.formula,
-				"--threads", strconv.Itoa(b.threads), "-o", filepath.Join(b.scratch, "m.safetensors"))
-			if text, err := command.CombinedOutput(); err != nil {
-				return fmt.Errorf("%s: %w\n%s", strings.Join(command.Args, " "), err, text)
-			}
-			seconds, _ := clock.Seconds()
-			own, bytes := process.Child(command.ProcessState)
-			if run == 0 || seconds < wall {
-				wall = seconds
-			}
-			if run == 0 || own.Seconds() < cpu {
-				cpu = own.Seconds()
-			}
-			peak = max(peak, float64(bytes))
-		}
-		if b.json {
-			err := b.encoder.Encode(map[string]any{"formula": c.formula, "rows": c.rows, "seconds": wall, "cpu_seconds": cpu, "peak_bytes": peak})
-			if err != nil {
-				return err
-			}
-		}
-		table.Add("`credence fit -f '"+c.formula+"'`", strconv.Itoa(c.rows), strconv.Itoa(c.inputs), strconv.Itoa(c.runs),
-			layout.Number(wall, 3), layout.Number(cpu, 3), layout.Number(peak/1e6, 0))
-	}
-	return b.write(&table, "From CSV text to a written model file.")
 }
