@@ -15,7 +15,7 @@ type Config struct {
 	// PriorEvery is the number of mini-batches between updates of the prior
 	// factors (the report's T); 0 means 15. The sequential form has a schedule of its own.
 	PriorEvery int `json:"prior_every,omitempty"`
-	// Passes over the data; 0 means 1.
+	// Passes over the data; 0 means 1, and 5 in Fit.
 	Passes int `json:"passes,omitempty"`
 	// PositiveWeight and NegativeWeight multiply the weights of the rows of a
 	// class, as the appearance counts n⁺ and n⁻ do in the report; 0 means 1.
@@ -35,6 +35,10 @@ type Config struct {
 	// every ShardRows rows each; 0 means 1. It is part of the model: results
 	// depend on it, and not on the number of threads.
 	Shards int `json:"shards,omitempty"`
+	// Seed of the order in which Fit visits rows; a stream has its own.
+	Seed uint64 `json:"seed,omitempty"`
+	// Progress is called between blocks of rows of Fit, on the caller's goroutine.
+	Progress func(credence.Progress) `json:"-"`
 }
 
 // Limits and steps that are part of what is learned.

@@ -34,17 +34,17 @@ func (l *Learner) reserve(n int) {
 	l.slots = max(l.slots, n)
 }
 
-// prior holds what a refresh needs of ρ0 and τ0.
-type prior struct {
+// spikeSlab holds what a refresh needs of ρ0 and τ0.
+type spikeSlab struct {
 	inclusion, slab float64
 	logit           float64 // of inclusion
 	lambda          float32 // 1/(ρ0 τ0): the factor of a feature not seen yet
 	unseenLogit     float32
 }
 
-func newPrior(inclusion, slab float64) prior {
+func newPrior(inclusion, slab float64) spikeSlab {
 	logit := math.Log(inclusion) - math.Log1p(-inclusion)
-	return prior{inclusion, slab, logit, float32(1 / (inclusion * slab)), float32(logit)}
+	return spikeSlab{inclusion, slab, logit, float32(1 / (inclusion * slab)), float32(logit)}
 }
 
 // begin makes a feature that is seen for the first time: its prior factor has
@@ -73,7 +73,7 @@ type moments struct {
 //
 //	D = 1 + τ0 Λ,   logit α = logit ρ0 − ½ log D + ½ h² τ0/D,
 //	slab mean h τ0/D,   slab variance τ0/D.
-func (p *prior) tilted(lambda, shift float64) moments {
+func (p *spikeSlab) tilted(lambda, shift float64) moments {
 	d := 1 + p.slab*lambda
 	slabVariance := p.slab / d
 	slabMean := shift * slabVariance

@@ -24,7 +24,7 @@ type Learner struct {
 	features int // features seen
 	selected int // of them with α > ½
 	bias     feature
-	prior    prior
+	prior    spikeSlab
 	rows     int64   // rows learned, in all passes
 	again    bool    // rows replace average factors: later passes, and known counts
 	nextEB   int64   // rows at which ρ0 and τ0 are learned next
@@ -68,21 +68,12 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) {
 	l.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		columns, values := b.Sparse.Row(i)
-		target, weight, offset := b.Target[i], 1.0, 0.0
-		if b.Weight != nil {
-			weight = b.Weight[i]
-		}
+		offset := 0.0
 		if b.Offset != nil {
 			offset = b.Offset[i]
 		}
-		label := 0
-		if target > 0.5 {
-			label = 1
-			weight *= l.cfg.PositiveWeight
-		} else {
-			weight *= l.cfg.NegativeWeight
-		}
-		if math.IsNaN(target) || weight == 0 {
+		label, weight := l.classWeight(b, i)
+		if math.IsNaN(b.Target[i]) || weight == 0 {
 			probability[i] = l.score(columns, values, offset)
 			continue
 		}
@@ -99,6 +90,19 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) {
 			l.learnHyper()
 		}
 	}
+}
+
+// classWeight returns the label of row i and the weight that it has with that of
+// its class.
+func (l *Learner) classWeight(b *credence.Batch, i int) (label int, weight float64) {
+	weight = 1
+	if b.Weight != nil {
+		weight = b.Weight[i]
+	}
+	if b.Target[i] > 0.5 {
+		return 1, weight * l.cfg.PositiveWeight
+	}
+	return 0, weight * l.cfg.NegativeWeight
 }
 
 // learnRow is one step of the sequential form.

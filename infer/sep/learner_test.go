@@ -296,13 +296,13 @@ func scoringStepFindsTheMaximum(t *testing.T, p *problem) {
 		}
 	}
 	objective := func(logit, logSlab float64) float64 {
-		prior := newPrior(special.Sigmoid(logit), math.Exp(logSlab))
+		candidate := newPrior(special.Sigmoid(logit), math.Exp(logSlab))
 		startLogit := math.Log(startInclusion / (1 - startInclusion))
 		sum := -0.5*math.Pow((logit-startLogit)/logitScale, 2) - 0.5*math.Pow((logSlab-math.Log(startSlab))/logSlabScale, 2)
 		l.each(func(f *feature) {
 			lambda, shift := f.lambda[0]+f.lambda[1], f.shift[0]+f.shift[1]
-			d := 1 + prior.slab*lambda
-			sum += math.Log(prior.inclusion/math.Sqrt(d)*math.Exp(0.5*shift*shift*prior.slab/d) + 1 - prior.inclusion)
+			d := 1 + candidate.slab*lambda
+			sum += math.Log(candidate.inclusion/math.Sqrt(d)*math.Exp(0.5*shift*shift*candidate.slab/d) + 1 - candidate.inclusion)
 		})
 		return sum
 	}

@@ -1,0 +1,129 @@
+package sep
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// memory is rows in memory as credence.Data, dense.
+type memory struct {
+	x [][]float64
+	y []int
+}
+
+func (m memory) Rows() int { return len(m.x) }
+
+func (m memory) Read(dst *credence.Batch, first, count int) error {
+	dst.First = first
+	dst.X.Reshape(count, len(m.x[0]))
+	dst.Target = dst.Target[:0]
+	for i := range count {
+		copy(dst.X.Row(i), m.x[first+i])
+		dst.Target = append(dst.Target, float64(m.y[first+i]))
+	}
+	return nil
+}
+
+// columns passes the dense inputs through; the last one is the intercept.
+type columns struct{ n int }
+
+func (c columns) Weights() int { return c.n }
+func (c columns) Blocks() []credence.Block {
+	return []credence.Block{{Name: "linear", Count: c.n - 1}, {Name: "(intercept)", First: c.n - 1, Count: 1, Intercept: true}}
+}
+func (c columns) Transform(_ *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
+	phi.Dense = rows.X
+}
+
+func probit(p *problem) credence.Model {
+	return credence.Model{
+		Features:   columns{p.features + 1},
+		Likelihood: likelihood.Bernoulli{Link: likelihood.Probit},
+		Prior:      prior.SpikeSlab{Inclusion: p.hyper().Inclusion, Slab: p.hyper().Slab},
+	}
+}
+
+// Fit finds what Gibbs finds, also where the rows are sorted by their target and
+// with the counts known beforehand.
+func TestFitAgainstGibbs(t *testing.T) {
+	p := denseProblem(2000, 50, 7)
+	gibbs := p.gibbs(800, 1)
+	sorted := memory{}
+	for label := range 2 {
+		for i, y := range p.y {
+			if y == label {
+				sorted.x, sorted.y = append(sorted.x, p.x[i]), append(sorted.y, y)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		data memory
+		cfg  Config
+	}{
+		{"as drawn", memory{p.x, p.y}, Config{}},
+		{"sorted", sorted, Config{}},
+		{"known counts", sorted, Config{KnownCounts: true}},
+		{"mini-batches", sorted, Config{Batch: 100}},
+	} {
+		e, err := New(probit(p), c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := e.Fit(context.Background(), c.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := fitted.Members[0].Posterior.(interface{ Inclusion(j int) float64 })
+		inclusion := make([]float64, p.features)
+		for j := range inclusion {
+			inclusion[j] = q.Inclusion(j)
+		}
+		// The family's own error is 0.02 here; the order of rows moves borderline features.
+		if distance := rmse(inclusion, gibbs.inclusion); distance > 0.05 {
+			t.Errorf("%s: inclusion RMSE %.4f", c.name, distance)
+		}
+		test := memory{p.testX, make([]int, len(p.testX))}
+		var batch credence.Batch
+		test.Read(&batch, 0, test.Rows())
+		dist, err := fitted.Distribution(credence.NewWorkspace(1), &batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		probability := make([]float64, test.Rows())
+		for i := range probability {
+			probability[i], _ = dist.Moments(i)
+		}
+		if loss, best := p.logLoss(probability), p.logLoss(gibbs.test); loss > best+0.005 {
+			t.Errorf("%s: log loss %.4f, Gibbs has %.4f", c.name, loss, best)
+		}
+		again, err := e.Fit(context.Background(), c.data)
+		if err != nil || !reflect.DeepEqual(again.Members[0].Posterior, fitted.Members[0].Posterior) {
+			t.Errorf("%s: a second fit differs (%v)", c.name, err)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	p := denseProblem(20, 2, 1)
+	for want, change := range map[string]func(m *credence.Model, c *Config){
+		"is not bernoulli(link=probit)": func(m *credence.Model, _ *Config) { m.Likelihood = likelihood.Bernoulli{} },
+		"is not spikeslab":              func(m *credence.Model, _ *Config) { m.Prior = prior.Normal{} },
+		"has a spike of variance 0.1":   func(m *credence.Model, _ *Config) { m.Prior = prior.SpikeSlab{Spike: held(0.1)} },
+		"no features":                   func(m *credence.Model, _ *Config) { m.Features = nil },
+		"are for streams":               func(_ *credence.Model, c *Config) { c.Shards = 2 },
+		"passes=-1":                     func(_ *credence.Model, c *Config) { c.Passes = -1 },
+	} {
+		model, cfg := probit(p), Config{}
+		change(&model, &cfg)
+		if _, err := New(model, cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("refusal reads %v, want %q", err, want)
+		}
+	}
+}
