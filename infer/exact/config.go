@@ -28,7 +28,7 @@ type Config struct {
 	// 0 means 2,000.
 	ScreenRows int `json:"screen_rows,omitempty"`
 	// PolishRows is the largest number of rows on which hyper-parameters of features are
-	// learned; 0 means 50,000. Variances are always learned on all rows.
+	// learned; 0 means 10,000. Variances are always learned on all rows.
 	PolishRows int    `json:"polish_rows,omitempty"`
 	Seed       uint64 `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
@@ -46,7 +46,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.Draws, 1)
 	fill(&c.MaxIterations, 200)
 	fill(&c.ScreenRows, 2000)
-	fill(&c.PolishRows, 50000)
+	fill(&c.PolishRows, 10000)
 	return c
 }
 
