@@ -31,7 +31,7 @@ type engineRun struct {
 
 // engines lists the engines in the order in which messages name them.
 func engines() []engineEntry {
-	return []engineEntry{exactEngine(), sviEngine()}
+	return []engineEntry{exactEngine(), sviEngine(), sepEngine()}
 }
 
 // engineChoice is --engine as given.

@@ -327,6 +327,7 @@ func TestStreamFollowsAGrowingFile(t *testing.T) {
 	if rows := next(); rows != 2000 {
 		t.Fatalf("the second line is at %g rows", rows)
 	}
+	time.Sleep(300 * time.Millisecond) // the reader meets the end of the file
 	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func (l *lines) open() error {
 			break
 		}
 	}
-	raw = io.MultiReader(bytes.NewReader(head), raw)
+	raw = &prefixed{head, raw}
 	seekable := false
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
@@ -152,6 +152,22 @@ func (l *lines) open() error {
 			l.name(), l.position.Offset-skip+skipped, l.position.Offset)
 	}
 	return nil
+}
+
+// prefixed is a reader with some bytes put back in front. Unlike io.MultiReader
+// it reads on behind an end: a followed file may grow there.
+type prefixed struct {
+	head []byte
+	rest io.Reader
+}
+
+func (p *prefixed) Read(dst []byte) (int, error) {
+	if len(p.head) > 0 {
+		n := copy(dst, p.head)
+		p.head = p.head[n:]
+		return n, nil
+	}
+	return p.rest.Read(dst)
 }
 
 // maxWindow bounds the memory of a zstd file, which states how much it needs.
