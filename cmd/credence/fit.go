@@ -244,23 +244,41 @@ func (j *job) familyText(family credence.Likelihood) string {
 	return fmt.Sprint(family)
 }
 
-// describeTable tells how the data were understood.
+// describeTable tells how the data were understood: the columns that the model
+// uses by kind, and how kinds that are not plain came about.
 func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	schema := source.Schema()
-	var counts [3]int
-	for _, c := range schema.Columns {
-		counts[c.Kind]++
-	}
-	var parts []string
+	p.say("data    %s: %d rows", strings.Join(table.Files(), ", "), source.Rows())
 	for kind, names := range [][2]string{{"number", "numbers"}, {"boolean", "booleans"}, {"category", "categories"}} {
-		if n := counts[kind]; n == 1 {
-			parts = append(parts, "1 "+names[0])
-		} else if n > 1 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, names[1]))
+		var columns []string
+		for _, c := range schema.Columns {
+			switch {
+			case c.Kind != credence.Kind(kind):
+			case c.Kind == credence.Category:
+				columns = append(columns, fmt.Sprintf("%s (%d levels)", c.Name, len(c.Levels)))
+			default:
+				columns = append(columns, c.Name)
+			}
+		}
+		if len(columns) > 0 {
+			p.say("        %d %s: %s", len(columns), names[min(1, len(columns)-1)], listed(columns))
 		}
 	}
 	if schema.Sparse > 0 {
-		parts = append(parts, fmt.Sprintf("%d sparse", schema.Sparse))
+		p.say("        %d sparse columns", schema.Sparse)
 	}
-	p.say("data    %s: %d rows; columns used: %s", strings.Join(table.Files(), ", "), source.Rows(), strings.Join(parts, ", "))
+	for _, note := range table.Notes() {
+		if note.Column != "" && schema.Index(note.Column) >= 0 {
+			p.say("note    %s: %s", note.Column, note.Text)
+		}
+	}
+}
+
+// listed joins names, the first few of many.
+func listed(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }

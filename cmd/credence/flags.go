@@ -79,7 +79,7 @@ func (p *program) open(ctx context.Context, paths []string, options dataset.Opti
 	}
 	for _, note := range table.Notes() {
 		if note.Column == "" {
-			p.say("note: %s", note.Text)
+			p.say("note    %s", note.Text)
 		}
 	}
 	return table, nil
