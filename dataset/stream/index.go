@@ -37,7 +37,7 @@ const (
 	MaxFeatures = math.MaxInt32 - 1
 )
 
-// Len returns the number of features.
+// Len returns the number of features; it is for the goroutine that adds.
 func (x *Index) Len() int { return x.count }
 
 // Find returns the slot of a key, or -1.

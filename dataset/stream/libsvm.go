@@ -40,7 +40,7 @@ func (p *LibSVM) Parse(rows *Rows, text []byte) error {
 	if err != nil {
 		return err
 	}
-	last, ordered := uint64(0), true
+	next, ordered := uint64(0), true // next is the least key in order
 	for {
 		for i < n && text[i] <= ' ' {
 			i++
@@ -89,10 +89,10 @@ func (p *LibSVM) Parse(rows *Rows, text []byte) error {
 				rows.Ones = false
 			}
 		}
-		if key <= last && last != 0 {
+		if key < next {
 			ordered = false
 		}
-		last = key
+		next = key + 1
 		rows.Keys = append(rows.Keys, key)
 		rows.Value = append(rows.Value, value)
 	}

@@ -127,6 +127,7 @@ func TestLibSVM(t *testing.T) {
 		{"1 123456789012:1", "1 | 123456789012:1"},
 		{"1 12345678:1 12345679:1", "1 | 12345678:1 12345679:1"},
 		{"1 9:1 3:2 9:1", "1 | 9:2 3:2"},
+		{"0 0:1 0:01", "0 | 0:2"},
 		{"1 3:10 4:1", "1 | 3:10 4:1"},
 		{"", ""}, {"# only a comment", ""}, {"\r", ""}, {"  ", ""},
 		{"2 1:1", "label \"2\" is not 1, 0 or -1"},
@@ -194,11 +195,7 @@ func drain(t testing.TB, cfg Config) (rows []string, last Position, err error) {
 				if values != nil {
 					v = values[k]
 				}
-				key := "?"
-				if int(slot) < cfg.Index.Len() {
-					key = fmt.Sprint(cfg.Index.Key(int(slot)))
-				}
-				fmt.Fprintf(&s, " %s:%g", key, v)
+				fmt.Fprintf(&s, " %d:%g", cfg.Index.Key(int(slot)), v)
 			}
 			rows = append(rows, s.String())
 		}
