@@ -85,6 +85,8 @@ type Tunable interface {
 // Redrawable is the ability of random features to be drawn afresh, which a fit
 // with several starts uses.
 type Redrawable interface {
+	// Random reports whether there is anything to draw.
+	Random() bool
 	// Redraw returns the features with frequencies drawn from rng.
 	Redraw(rng *rand.Rand) Features
 }

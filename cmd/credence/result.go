@@ -20,6 +20,7 @@ type fitResult struct {
 	Rows              int                `json:"rows"`
 	Inputs            int                `json:"inputs"`
 	Weights           int                `json:"weights"`
+	Draws             int                `json:"draws,omitempty"` // of random features, if predictions average over several
 	Status            credence.Status    `json:"status"`
 	Iterations        int                `json:"iterations"`
 	Seconds           float64            `json:"seconds,omitempty"`
@@ -49,6 +50,9 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 		ELBO: r.ELBO, ELBOStandardError: r.ELBOStandardError, ELBOBound: r.ELBOBound,
 		ParetoK: r.ParetoK, EffectiveShare: r.EffectiveShare, EvidenceGap: r.EvidenceGap,
 		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
+	}
+	if draws := len(fitted.Members); draws > 1 {
+		result.Draws = draws
 	}
 	if len(r.Hyper) > 0 {
 		result.Hyper = make(map[string]float64, len(r.Hyper))
@@ -97,6 +101,9 @@ func paretoVerdict(k float64) string {
 func (p *program) printFit(r *fitResult) {
 	if !p.quiet {
 		p.say("fit     %s, %s after %d iterations: %d rows, %d weights", r.Engine, r.Status, r.Iterations, r.Rows, r.Weights)
+		if r.Draws > 1 {
+			p.say("        predictions average over %d draws of the random features; what follows is of the best", r.Draws)
+		}
 		if r.Evidence != nil {
 			line := fmt.Sprintf("        log evidence %.4f", *r.Evidence)
 			if r.EvidencePenalised != nil && *r.EvidencePenalised != *r.Evidence {

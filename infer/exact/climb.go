@@ -16,7 +16,8 @@ const (
 	startNoise   = 0.1  // of the target's variance
 	noiseFloor   = 1e-6 // of the target's variance
 	noiseCeiling = 1e3
-	priorSpan    = 12.0 // of log λ, to both sides of its reference
+	priorAbove   = 12.0 // of log λ, above its reference
+	priorBelow   = 24.0 // below, where a block that explains nothing goes
 	maxLogStep   = 1.0  // largest change of a logarithm in one iteration
 )
 
@@ -282,7 +283,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64) []vari
 		reference := math.Log(references[k])
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.prior[k] }, slope: func(s *slopes) float64 { return s.prior[k] },
-			lower: reference - priorSpan, upper: reference + priorSpan,
+			lower: reference - priorBelow, upper: reference + priorAbove,
 			curvature: math.Max(1, math.Min(weight, float64(g.Count))) / 2,
 		})
 	}

@@ -15,8 +15,9 @@ type Config struct {
 	// is made: in the variances alone nothing is gained by more.
 	Starts int `json:"starts,omitempty"`
 	// Draws is the number of starts kept: the fit is the equal mixture of the best
-	// so many; 0 means 1. Averaging over draws of the frequencies nearly always
-	// predicts better than the best of them, at so many times the size and prediction time.
+	// so many; 0 means 2 where features are random and 1 elsewhere. Averaging over draws of the
+	// frequencies nearly always predicts better than the best of them, at so many times the size
+	// and prediction time. Report and evidence are those of the best.
 	Draws int `json:"draws,omitempty"`
 	// MaxIterations limits the iterations of the final climb; 0 means 200.
 	MaxIterations int `json:"max_iterations,omitempty"`
@@ -43,7 +44,6 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	fill(&c.Starts, 4)
-	fill(&c.Draws, 1)
 	fill(&c.MaxIterations, 200)
 	fill(&c.ScreenRows, 2000)
 	fill(&c.PolishRows, 10000)
@@ -127,7 +127,23 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 			e.tuned = e.tuned || !h.Held
 		}
 	}
-	return e, nil
+	return e, e.setDraws()
+}
+
+// setDraws settles how many draws are averaged over: several are different only
+// where features are random and start from a fresh draw each.
+func (e *Engine) setDraws() error {
+	features, ok := e.model.Features.(credence.Redrawable)
+	random := ok && features.Random() && e.tuned
+	switch {
+	case e.config.Draws == 0 && random:
+		e.config.Draws = 2
+	case e.config.Draws == 0:
+		e.config.Draws = 1
+	case e.config.Draws > 1 && !random:
+		return fmt.Errorf("exact: draws=%d averages over draws of random features with lengthscales to learn, and the model has none: leave draws out", e.config.Draws)
+	}
+	return nil
 }
 
 // setGroups gives every block, or under automatic relevance determination every weight of it, a

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -314,7 +315,7 @@ func TestSameBytesAtAnyNumberOfThreads(t *testing.T) {
 	} {
 		var want []byte
 		for _, threads := range []int{1, 2, 3} {
-			f := fitted(t, model(c.features, prior.Normal{}, likelihood.Gaussian{}), Config{Threads: threads, MaxIterations: 10, Starts: 3, Draws: 2}, c.data)
+			f := fitted(t, model(c.features, prior.Normal{}, likelihood.Gaussian{}), Config{Threads: threads, MaxIterations: 10, Starts: 3}, c.data)
 			got := bytesOf(t, f)
 			if want == nil {
 				want = got
@@ -342,14 +343,26 @@ func TestSubsets(t *testing.T) {
 	near(t, "evidence", *part.Report.Evidence, *whole.Report.Evidence, 0.01)
 }
 
+// TestDrawsAreMembers checks that draws are averaged over where there is something to
+// draw, by default two, and refused elsewhere.
 func TestDrawsAreMembers(t *testing.T) {
 	data := randomTable(56, 200, 3, 0)
-	f := fitted(t, model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{}), Config{Draws: 3, Starts: 2}, data)
-	if len(f.Members) != 3 {
-		t.Fatalf("three draws gave %d members", len(f.Members))
+	random := model(fourierSet(t, 3, 10, feature.RBF), prior.Normal{}, likelihood.Gaussian{})
+	for draws, want := range map[int]int{0: 2, 1: 1, 3: 3} {
+		f := fitted(t, random, Config{Draws: draws, Starts: 2, MaxIterations: 20}, data)
+		if len(f.Members) != want {
+			t.Errorf("draws %d gave %d members, not %d", draws, len(f.Members), want)
+		}
+		if p, e := *f.Report.EvidencePenalised, *f.Report.Evidence; !(p < e) {
+			t.Errorf("penalised evidence %v is not below the plain one %v", p, e)
+		}
 	}
-	if p, e := *f.Report.EvidencePenalised, *f.Report.Evidence; !(p < e) {
-		t.Errorf("penalised evidence %v is not below the plain one %v", p, e)
+	fixed := model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{})
+	if f := fitted(t, fixed, Config{MaxIterations: 20}, data); len(f.Members) != 1 {
+		t.Errorf("features that are not random gave %d members", len(f.Members))
+	}
+	if _, err := New(fixed, Config{Draws: 2}); err == nil || !strings.Contains(err.Error(), "leave draws out") {
+		t.Errorf("two draws of nothing: %v", err)
 	}
 }
 
