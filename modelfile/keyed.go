@@ -3,6 +3,7 @@ package modelfile
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
@@ -33,17 +34,33 @@ func IsKeyed(path string) bool {
 
 // encodeKeyed adds the dictionary of keyed features.
 func encodeKeyed(c *collector, prefix string, f *keyed.Features) *keyedData {
-	keys := make([]int64, len(f.Keys))
-	for i, key := range f.Keys {
-		keys[i] = int64(key)
-	}
-	c.tensors = append(c.tensors, safetensors.Of(prefix+"features.keys", keys))
+	c.tensors = append(c.tensors, safetensors.Tensor{
+		Name: prefix + "features.keys", DType: safetensors.I64, Shape: []int{len(f.Keys)},
+		Data: func(w io.Writer) error { return writeKeys(w, f.Keys) },
+	})
 	if f.Ends != nil {
 		c.tensors = append(c.tensors,
 			safetensors.Of(prefix+"features.names.text", f.Text),
 			safetensors.Of(prefix+"features.names.ends", f.Ends))
 	}
 	return &keyedData{Named: f.Ends != nil}
+}
+
+// writeKeys writes keys in pieces: there may be millions, and a copy of them all
+// would count in the memory of a stream.
+func writeKeys(w io.Writer, keys []uint64) error {
+	var piece [4096]int64
+	for len(keys) > 0 {
+		n := min(len(keys), len(piece))
+		for i, key := range keys[:n] {
+			piece[i] = int64(key)
+		}
+		if err := safetensors.Encode(w, piece[:n]); err != nil {
+			return err
+		}
+		keys = keys[n:]
+	}
+	return nil
 }
 
 // keyedData is the plain data of keyed features.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -48,6 +49,9 @@ type streamRun struct {
 	saving time.Duration // what it took: at most a tenth of the time goes into saving
 }
 
+// collectAt is the garbage, in percent of what is alive, at which it is collected.
+const collectAt = 15
+
 // toldRows is how many malformed rows are reported one by one.
 const toldRows = 10
 
@@ -87,6 +91,9 @@ func (s *streamRun) open(ctx context.Context, paths []string) error {
 
 // run learns until the data end.
 func (s *streamRun) run(ctx context.Context) error {
+	// What a run keeps grows slowly and what it drops is little: collecting often
+	// costs nothing and keeps memory near the stated bound.
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	s.saved = time.Now()
 	s.program.say("model   %s   engine %s", streamFormula(&s.plan), s.engineText())
 	for ; s.pass < s.choice.passes; s.pass++ {

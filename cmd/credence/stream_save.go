@@ -77,12 +77,7 @@ func (s *streamRun) save(withModel bool) error {
 	if err != nil {
 		return err
 	}
-	keys := s.index.Keys(s.slots)
-	signed := make([]int64, len(keys))
-	for i, key := range keys {
-		signed[i] = int64(key)
-	}
-	tensors = append(tensors, safetensors.Of("stream.keys", signed), safetensors.Of("stream.progressive", state))
+	tensors = append(tensors, s.keysTensor(), safetensors.Of("stream.progressive", state))
 	if s.names != nil {
 		arena, ends := s.names.Arena(s.slots)
 		tensors = append(tensors, safetensors.Of("stream.names.text", arena), safetensors.Of("stream.names.ends", ends))
@@ -95,6 +90,32 @@ func (s *streamRun) save(withModel bool) error {
 	}
 	return modelfile.Save(s.flags.output, s.fitted())
 }
+
+// keysTensor is the keys of the features, made in pieces as it is written:
+// copies of them all would be a tenth of the memory of a run.
+func (s *streamRun) keysTensor() safetensors.Tensor {
+	return safetensors.Tensor{
+		Name: "stream.keys", DType: safetensors.I64, Shape: []int{s.slots},
+		Data: func(w io.Writer) error {
+			var keys []uint64
+			var signed []int64
+			for first := 0; first < s.slots; first += savedKeys {
+				keys = s.index.AppendKeys(keys[:0], first, min(savedKeys, s.slots-first))
+				signed = signed[:0]
+				for _, key := range keys {
+					signed = append(signed, int64(key))
+				}
+				if err := safetensors.Encode(w, signed); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// savedKeys is the number of keys that are written at a time.
+const savedKeys = 1 << 12
 
 // restore takes up the checkpoint; false if there is none.
 func (s *streamRun) restore() (bool, error) {

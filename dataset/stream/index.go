@@ -155,16 +155,20 @@ func (x *Index) Key(slot int) uint64 {
 }
 
 // Keys returns the keys of the first n slots in order.
-func (x *Index) Keys(n int) []uint64 {
+func (x *Index) Keys(n int) []uint64 { return x.AppendKeys(make([]uint64, 0, n), 0, n) }
+
+// AppendKeys appends the keys of count slots from first on.
+func (x *Index) AppendKeys(dst []uint64, first, count int) []uint64 {
 	x.mu.Lock()
 	chunks := x.keys
 	x.mu.Unlock()
-	keys := make([]uint64, 0, n)
-	for len(keys) < n {
-		chunk := chunks[len(keys)/keyChunk]
-		keys = append(keys, chunk[:min(keyChunk, n-len(keys))]...)
+	for count > 0 {
+		part := chunks[first/keyChunk][first%keyChunk:]
+		part = part[:min(count, len(part))]
+		dst = append(dst, part...)
+		first, count = first+len(part), count-len(part)
 	}
-	return keys
+	return dst
 }
 
 // IndexOf returns the index that gives keys[i] the slot i. Keys must be distinct.

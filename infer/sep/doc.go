@@ -30,6 +30,20 @@
 // they are moved to maximise the sum of the site evidences
 // log[ρ0 N(m|0, c+τ0) + (1−ρ0) N(m|0, c)], (m, c) the likelihood's part of q(w_j).
 //
+// # Counts
+//
+// In the first pass the counts n⁺ and n⁻ run: q holds the rows so far, each in full.
+// With counts known beforehand ([Config.KnownCounts]) every row replaces a share
+// of an average factor that starts flat, as printed; after one pass row i of n is
+// left with weight (1−1/n)^(n−i), so that a single pass holds 1−1/e of the
+// likelihood and variances are too large by about 1.6. Later passes are the same in both.
+//
+// # Streams
+//
+// Forgetting multiplies all likelihood factors by a constant at every row, so that
+// a feature without evidence falls back to the prior. [Learner.Prune] frees
+// features that stay out. [Sharded] learns with several learners at once.
+//
 // # Cost and limits
 //
 // Time is O(entries), about 15 ns an entry in the sequential form; memory is 64

@@ -29,7 +29,7 @@ func (l *Learner) at(slot int32) *feature {
 // reserve makes memory for the slots below n.
 func (l *Learner) reserve(n int) {
 	for len(l.chunks)*chunkSize < n {
-		l.chunks = append(l.chunks, newChunk())
+		l.chunks = append(l.chunks, new(chunk))
 	}
 	l.slots = max(l.slots, n)
 }

@@ -1,3 +1,0 @@
-package sep
-
-func newChunk() *chunk { return new(chunk) }

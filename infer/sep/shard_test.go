@@ -1,0 +1,109 @@
+package sep
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/safetensors"
+)
+
+// Shards: the same bytes however the rows come and after a stop, and predictions
+// near those of one learner.
+func TestShards(t *testing.T) {
+	p := oneHotProblem(20000, []int{5, 40, 400}, 3)
+	batch := batchOf(p.x, p.y)
+	one := p.learned(Config{}, 1)
+	best := p.logLoss(p.ofLearner(one).test)
+	for _, k := range []int{2, 4} {
+		whole, err := NewSharded(Config{Shards: k}, p.hyper())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float64, p.rows)
+		whole.Learn(batch, want)
+		pieces, _ := NewSharded(Config{Shards: k}, p.hyper())
+		var got []float64
+		for first := 0; first < p.rows; {
+			last := min(p.rows, first+777)
+			probability := make([]float64, last-first)
+			pieces.Learn(part(batch, first, last), probability)
+			got = append(got, probability...)
+			pieces = restoredShards(t, pieces)
+			first = last
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d shards: scores differ after learning in pieces", k)
+		}
+		whole.Finish()
+		pieces.Finish()
+		if !bytes.Equal(stateOf(t, whole.master), stateOf(t, pieces.master)) {
+			t.Errorf("%d shards: the state differs after learning in pieces", k)
+		}
+		if rows := whole.Rows(); rows != int64(p.rows) {
+			t.Errorf("%d shards learned %d rows", k, rows)
+		}
+		loss := p.logLoss(p.ofLearner(whole.master).test)
+		t.Logf("%d shards: log loss %.5f, one learner %.5f", k, loss, best)
+		if loss > best+0.002 {
+			t.Errorf("%d shards: log loss %.5f, one learner has %.5f", k, loss, best)
+		}
+	}
+}
+
+func restoredShards(t *testing.T, s *Sharded) *Sharded {
+	t.Helper()
+	document, tensors, err := s.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := safetensors.Write(&file, map[string]string{"state": string(document)}, tensors); err != nil {
+		t.Fatal(err)
+	}
+	r, err := safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := RestoreSharded([]byte(r.Metadata()["state"]), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// Pruned features are gone, the others keep their state.
+func TestPrune(t *testing.T) {
+	p := oneHotProblem(20000, []int{20, 100}, 3)
+	l, _ := NewLearner(Config{Prune: 0.1}, p.hyper())
+	l.Learn(batchOf(p.x, p.y), make([]float64, p.rows))
+	before := make([]Weight, p.features)
+	for j := range before {
+		before[j] = l.Feature(j)
+	}
+	seen, selected := l.Features()
+	kept := l.Prune()
+	if len(kept) == 0 || len(kept) == p.features {
+		t.Fatalf("%d of %d features stay", len(kept), p.features)
+	}
+	for slot, old := range kept {
+		if l.Feature(slot) != before[old] {
+			t.Errorf("slot %d, before %d: %+v, was %+v", slot, old, l.Feature(slot), before[old])
+		}
+	}
+	gone := 0
+	for j, w := range before {
+		if !slices.Contains(kept, int32(j)) {
+			gone++
+			if w.Inclusion >= 0.1 {
+				t.Errorf("feature %d of inclusion %g is dropped", j, w.Inclusion)
+			}
+		}
+	}
+	if nowSeen, nowSelected := l.Features(); nowSeen != seen-gone || nowSelected != selected {
+		t.Errorf("%d features, %d selected; before %d, %d, and %d dropped", nowSeen, nowSelected, seen, selected, gone)
+	}
+	if l.Prune() != nil {
+		t.Error("a second pruning drops more")
+	}
+}
