@@ -153,8 +153,9 @@ func (s *streamRun) infer(ctx context.Context) error {
 			s.plan.Numbers = append(s.plan.Numbers, name)
 		}
 	}
-	if len(s.plan.Numbers) > 0 {
-		s.program.say("numbers %s (the other columns are categories; override with --types, or take all as tokens by hash(.))", strings.Join(s.plan.Numbers, ", "))
+	taken := slices.DeleteFunc(slices.Clone(s.plan.Numbers), func(name string) bool { return slices.Contains(s.plan.Except, name) })
+	if len(taken) > 0 {
+		s.program.say("numbers %s (other columns are categories; override with --types, or take all as tokens by hash(.))", strings.Join(taken, ", "))
 	}
 	return nil
 }

@@ -105,6 +105,9 @@ func (s *streamRun) run(ctx context.Context) error {
 			s.position = stream.Position{}
 		}
 	}
+	if s.rows == 0 {
+		return fmt.Errorf("the data hold no rows: there is nothing to learn from")
+	}
 	if malformed := s.position.Malformed; malformed > toldRows {
 		s.program.warn("%d malformed rows were skipped", malformed)
 	}

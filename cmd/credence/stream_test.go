@@ -423,6 +423,7 @@ func TestStreamRefusals(t *testing.T) {
 		{[]string{"stream", path, "--formula", "click ~ ."}, exitDone, ""},
 		{[]string{"stream", path}, exitMisuse, "the formula names no target"},
 		{[]string{"stream", path, "--target", "clik"}, exitFailed, `there is no column "clik"`},
+		{[]string{"stream", file(t, "empty.csv", "click,site\n"), "--target", "click"}, exitFailed, "the data hold no rows"},
 		{[]string{"stream", path, "--resume"}, exitMisuse, "add -o MODEL"},
 		{[]string{"stream", path, "--format", "xml"}, exitMisuse, "--format xml is unknown"},
 		{[]string{"stream", "-", path}, exitMisuse, "standard input is read alone"},
