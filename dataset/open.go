@@ -214,6 +214,14 @@ func (t *Table) rules() text.Rules {
 	return text.Rules{Missing: t.options.missing(), KeepInfinite: t.options.KeepInfinite}
 }
 
+// rulesOf returns the rules by which a pass reads text.
+func (t *Table) rulesOf(chosen *selection) text.Rules {
+	if chosen.verbatim {
+		return text.Rules{Verbatim: true}
+	}
+	return t.rules()
+}
+
 // Schema returns all columns of the files, in file order. Kinds are final; the
 // levels of a category are those met so far unless they are those of training.
 func (t *Table) Schema() *credence.Schema { return &t.schema }

@@ -79,7 +79,7 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, consume func
 			g.source.close()
 		}
 	}()
-	rules := t.parquetRules()
+	rules := t.parquetRules(chosen)
 	begin := func(g *group) (err error) {
 		if s := g.source; s.file == nil {
 			if s.file, err = s.in.openParquet(); err == nil {
@@ -132,7 +132,10 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, consume func
 
 // parquetRules are those of text, but only the caller's own texts mean missing:
 // Parquet says itself what is missing.
-func (t *Table) parquetRules() text.Rules {
+func (t *Table) parquetRules(chosen *selection) text.Rules {
+	if chosen.verbatim {
+		return text.Rules{Verbatim: true}
+	}
 	rules := text.Rules{Missing: make(map[string]struct{}), KeepInfinite: t.options.KeepInfinite}
 	for _, token := range t.options.MissingTokens {
 		rules.Missing[token] = struct{}{}

@@ -22,6 +22,8 @@ type selection struct {
 	keep    map[string]int // position in columns, by name
 	sparse  bool
 	limit   int // highest sparse index that is kept
+	// verbatim says that the columns are texts as they stand in the file.
+	verbatim bool
 }
 
 // outcome is what a pass found beside the rows.
@@ -163,10 +165,12 @@ func (t *Table) passText(ctx context.Context, chosen *selection, consume func(*t
 	parsers := make(map[string]func(*text.Block), len(t.inputs)) // by file name, written before any block is sent
 	for _, in := range t.inputs {
 		if t.format == formatLibSVM {
-			libsvm := &text.LibSVM{Rules: t.rules(), SparseLimit: chosen.limit}
+			libsvm := &text.LibSVM{Rules: t.rulesOf(chosen), SparseLimit: chosen.limit}
 			parsers[in.name] = libsvm.Parse
 		} else {
-			parsers[in.name] = t.parser(in).Parse
+			parser := t.parser(in)
+			parser.Rules = t.rulesOf(chosen)
+			parsers[in.name] = parser.Parse
 		}
 	}
 	produce := func(take func() (*text.Block, bool), send func(*text.Block) bool) error {

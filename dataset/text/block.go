@@ -29,6 +29,9 @@ type Field struct {
 type Rules struct {
 	Missing      map[string]struct{} // texts that mean missing
 	KeepInfinite bool                // infinities are values, not faults
+	// Verbatim reads categories as they are written: with the spaces around them,
+	// of any length, and none but an empty one missing.
+	Verbatim bool
 }
 
 // Level is a category value as it first occurs in a block.

@@ -78,6 +78,28 @@ func (c *CSV) scanQuoted(data []byte, i int, scratch *[]byte) field {
 	return f
 }
 
+// verbatim returns the field between data[i] and data[next] as it is written, but
+// without the quotes around it.
+func (c *CSV) verbatim(data []byte, i, next int, quotes bool) []byte {
+	if quotes {
+		start := i
+		for data[start] == ' ' && c.Delimiter != ' ' {
+			start++
+		}
+		if data[start] == '"' {
+			content := data[start+1 : closingQuote(data, start+1)]
+			if bytes.IndexByte(content, '"') >= 0 {
+				content = bytes.ReplaceAll(content, []byte(`""`), []byte(`"`))
+			}
+			return content
+		}
+	}
+	if data[next] == '\n' && next > i && data[next-1] == '\r' {
+		next--
+	}
+	return data[i:next:next]
+}
+
 // unescape appends text to scratch with doubled quotes made single and CR LF
 // made LF, and returns what it appended.
 func unescape(text []byte, scratch *[]byte) []byte {
@@ -197,6 +219,9 @@ func (c *CSV) Parse(b *Block) {
 			if next < 0 {
 				f := c.scanField(data, i, quotes, &b.scratch)
 				if f.fault == "" && target.Keep >= 0 {
+					if c.Rules.Verbatim {
+						f.text = c.verbatim(data, i, f.next, quotes)
+					}
 					row[target.Keep], f.fault = c.Rules.Value(f.text, target.Kind, &b.Levels[target.Keep], line)
 				}
 				if f.fault != "" {
@@ -278,7 +303,7 @@ func (r *Rules) Value(text []byte, kind credence.Kind, levels *Levels, line int)
 	if kind == credence.Category {
 		code, isNew := levels.Find(text, line)
 		if isNew {
-			if len(text) > MaxLevel {
+			if len(text) > MaxLevel && !r.Verbatim {
 				return 0, fmt.Sprintf("a value of %d bytes is too long for a category (at most %d): leave the column out", len(text), MaxLevel)
 			}
 			_, missing := r.Missing[string(text)]

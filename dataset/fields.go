@@ -1,0 +1,68 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/text"
+)
+
+// Fields are the texts of some columns in consecutive rows, as they stand in the
+// file.
+type Fields struct {
+	First int // index of the first row in its table
+	Rows  int
+	block *text.Block
+}
+
+// Text returns the text of a row, counted from First, in the column-th of the
+// columns asked for; nil where the file says that there is no value. It is valid
+// until the visit it was given to returns.
+func (f *Fields) Text(row, column int) []byte {
+	code := f.block.Values[row*f.block.Layout.Width+column]
+	if code != code {
+		return nil
+	}
+	return f.block.Levels[column].List[int(code)].Text
+}
+
+// Fields reads the named columns once more as texts, whatever their kinds, and
+// calls visit with some rows after the other, in the order of the files. Its
+// rows are those of Load and Each. Fields of CSV and TSV are as written, without
+// the quotes around them; the label of libsvm rows is as written; integers and
+// strings of Parquet are exact, its booleans true or false, and its nulls nil.
+//
+// Memory is that of a few blocks, however many different texts there are. Fields
+// may run beside the reading of a source that the table has loaded.
+func (t *Table) Fields(ctx context.Context, columns []string, visit func(*Fields) error) error {
+	chosen := &selection{keep: make(map[string]int, len(columns)), verbatim: true}
+	for _, name := range columns {
+		position, known := t.index[name]
+		if !known {
+			return fmt.Errorf("dataset: the column %q is not in %s: %s", name, t.inputs[0].name, t.columnList())
+		}
+		if refusal := t.columns[position].refusal; refusal != "" {
+			return &text.Error{File: t.inputs[0].name, Column: name, What: refusal}
+		}
+		if _, twice := chosen.keep[name]; twice {
+			return fmt.Errorf("dataset: the column %q is named twice: name it once", name)
+		}
+		chosen.keep[name] = len(chosen.columns)
+		// The categories of a block, which are numbered within it, hold its texts.
+		chosen.columns = append(chosen.columns, credence.Column{Name: name, Kind: credence.Category})
+	}
+	rows := 0
+	consume := func(b *text.Block) error {
+		if b.Err != nil {
+			return b.Err
+		}
+		first := rows
+		rows += b.Rows
+		return visit(&Fields{First: first, Rows: b.Rows, block: b})
+	}
+	if t.format == formatParquet {
+		return t.wordFailure(t.passParquet(ctx, chosen, consume))
+	}
+	return t.wordFailure(t.passText(ctx, chosen, consume))
+}
