@@ -96,7 +96,7 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 
 // scoreModel predicts every row of the data.
 func (p *program) scoreModel(ctx context.Context, model, data string, flags *scoreFlags) (*scores, *credence.Fitted, error) {
-	scorer, err := p.newScorer(ctx, model, []string{data}, flags, requireTargets, nil)
+	scorer, err := p.newScorer(ctx, model, []string{data}, flags, requireTargets)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -50,7 +50,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	if modelfile.IsKeyed(model) {
 		return p.evaluateStream(ctx, model, paths, flags)
 	}
-	s, err := p.newScorer(ctx, model, paths, flags, requireTargets, nil)
+	s, err := p.newScorer(ctx, model, paths, flags, requireTargets)
 	if err != nil {
 		return nil, err
 	}

@@ -46,8 +46,8 @@ const (
 	requireTargets           // a row without a target is an error, or left out under drop
 )
 
-// newScorer binds a model to data. Columns named in keep are read as well.
-func (p *program) newScorer(ctx context.Context, model string, paths []string, flags *scoreFlags, use targetUse, keep []string) (*scorer, error) {
+// newScorer binds a model to data.
+func (p *program) newScorer(ctx context.Context, model string, paths []string, flags *scoreFlags, use targetUse) (*scorer, error) {
 	options, policy, err := flags.options(p)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err
 	}
-	columns, err := s.columns(use, keep)
+	columns, err := s.columns(use)
 	if err == nil {
 		s.source, err = s.table.Load(ctx, columns)
 	}
@@ -116,9 +116,8 @@ func (s *scorer) refuseUnseen() error {
 		first.Column, first.Rows, strings.Join(examples, ", "))
 }
 
-// columns returns the columns to be read: those of the model that the table must
-// have, and those to be kept.
-func (s *scorer) columns(use targetUse, keep []string) ([]string, error) {
+// columns returns the columns of the model, which the table must have.
+func (s *scorer) columns(use targetUse) ([]string, error) {
 	schema := s.table.Schema()
 	columns := []string{}
 	add := func(name string) {
@@ -143,14 +142,19 @@ func (s *scorer) columns(use targetUse, keep []string) ([]string, error) {
 		}
 		add(name)
 	}
+	return columns, nil
+}
+
+// checkKept refuses columns to be kept that the table does not have.
+func (s *scorer) checkKept(keep []string) error {
+	schema := s.table.Schema()
 	for _, name := range keep {
 		if schema.Index(name) < 0 {
-			return nil, fmt.Errorf("%s has no column %q to keep: its columns are %s",
+			return fmt.Errorf("%s has no column %q to keep: its columns are %s",
 				strings.Join(s.table.Files(), ", "), name, columnNames(schema))
 		}
-		add(name)
 	}
-	return columns, nil
+	return nil
 }
 
 // columnNames lists the columns of a table, the first few of many.

@@ -78,11 +78,14 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.density {
 		use = scoreTargets
 	}
-	s, err := p.newScorer(ctx, model, paths, &flags.scoreFlags, use, flags.keep)
+	s, err := p.newScorer(ctx, model, paths, &flags.scoreFlags, use)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if err := s.checkKept(flags.keep); err != nil {
+		return err
+	}
 	write := func(w io.Writer) error {
 		out, err := newTableWriter(w, flags.output, s.predictionColumns(flags))
 		if err != nil {
@@ -109,17 +112,12 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 // predictionColumns names the columns of the output in order.
 func (s *scorer) predictionColumns(flags *predictFlags) []outputColumn {
 	var columns []outputColumn
-	schema := s.source.Schema()
 	for _, name := range flags.keep {
-		kept := schema.Columns[schema.Index(name)]
-		columns = append(columns, outputColumn{name: name, levels: kept.Levels, text: kept.Kind == credence.Category})
+		columns = append(columns, outputColumn{name: name, text: true})
 	}
-	add := func(names ...string) {
-		for _, name := range names {
-			columns = append(columns, outputColumn{name: name})
-		}
+	for _, name := range flags.predicted(s.binary()) {
+		columns = append(columns, outputColumn{name: name})
 	}
-	add(flags.predicted(s.binary())...)
 	return columns
 }
 
@@ -150,24 +148,30 @@ func (s *scorer) binary() bool {
 // predictAll writes the predictions of every row.
 func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predictFlags) error {
 	ws := s.program.workspace()
-	schema := s.source.Schema()
-	var chunk credence.Chunk
-	width := len(s.predictionColumns(flags))
 	binary := s.binary()
+	width := len(flags.predicted(binary))
+	var kept *keeper
+	if len(flags.keep) > 0 {
+		kept = newKeeper(ctx, s.table, flags.keep)
+		defer kept.close()
+	}
 	return s.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
 		n := rows.Rows()
-		if len(flags.keep) > 0 {
-			if err := s.source.Read(&chunk, rows.First, n); err != nil {
+		var texts [][]byte
+		for i := range n {
+			if kept == nil {
+				break
+			}
+			row, err := kept.row(s.bound.SourceRow(rows.First + i))
+			if err != nil {
 				return err
 			}
+			texts = append(texts, row...)
 		}
 		cells := make([]float64, n*width)
 		failed := make([]error, n)
 		dist.Each(ws, func(i int) {
 			row := cells[i*width : i*width : (i+1)*width]
-			for _, name := range flags.keep {
-				row = append(row, chunk.Values.Row(i)[schema.Index(name)])
-			}
 			_, failed[i] = flags.cells(row, rows, dist, i, binary, s.program.seed)
 		})
 		for _, err := range failed {
@@ -175,7 +179,7 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 				return err
 			}
 		}
-		return out.write(cells)
+		return out.write(cells, texts...)
 	})
 }
 

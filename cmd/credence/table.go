@@ -18,18 +18,16 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// outputColumn is a column of a table to be written: numbers, or levels of text
-// given by their index.
+// outputColumn is a column of a table to be written: of numbers, or of texts.
 type outputColumn struct {
-	name   string
-	text   bool
-	levels []string
+	name string
+	text bool
 }
 
-// tableWriter writes rows of numbers; for a column of text a number is the index
-// of a level, and for any column NaN is an empty cell.
+// tableWriter writes whole rows: the numbers of its number columns and the texts
+// of its text columns, each row-major. NaN and an empty text are empty cells.
 type tableWriter interface {
-	write(cells []float64) error // whole rows, row-major
+	write(cells []float64, texts ...[]byte) error
 	close() error
 }
 
@@ -94,17 +92,18 @@ func newCSVWriter(w io.Writer, columns []outputColumn, delimiter rune) (*csvWrit
 	return out, out.csv.Write(out.record)
 }
 
-func (w *csvWriter) write(cells []float64) error {
-	for first := 0; first < len(cells); first += len(w.columns) {
-		for j, v := range cells[first : first+len(w.columns)] {
-			switch c := &w.columns[j]; {
-			case math.IsNaN(v) || c.text && v < 0:
-				w.record[j] = ""
-			case c.text:
-				w.record[j] = c.levels[int(v)]
-			default:
+func (w *csvWriter) write(cells []float64, texts ...[]byte) error {
+	for len(cells) > 0 {
+		for j := range w.columns {
+			if w.columns[j].text {
+				w.record[j], texts = string(texts[0]), texts[1:]
+				continue
+			}
+			w.record[j] = ""
+			if v := cells[0]; !math.IsNaN(v) {
 				w.record[j] = strconv.FormatFloat(v, 'g', -1, 64)
 			}
+			cells = cells[1:]
 		}
 		if err := w.csv.Write(w.record); err != nil {
 			return err
@@ -144,7 +143,7 @@ func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 		place[c.name] = j
 		node := parquet.Leaf(parquet.DoubleType)
 		if c.text {
-			node = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+			node = parquet.String()
 		}
 		group[c.name] = parquet.Optional(parquet.Compressed(node, &parquet.Zstd))
 	}
@@ -159,18 +158,26 @@ func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 	return out
 }
 
-func (w *parquetWriter) write(cells []float64) error {
-	for first := 0; first < len(cells); first += len(w.columns) {
-		for j, v := range cells[first : first+len(w.columns)] {
-			c, leaf := &w.columns[j], w.leaf[j]
-			switch {
-			case math.IsNaN(v) || c.text && v < 0:
-				w.row[leaf] = parquet.NullValue().Level(0, 0, leaf)
-			case c.text:
-				w.row[leaf] = parquet.ByteArrayValue([]byte(c.levels[int(v)])).Level(0, 1, leaf)
-			default:
-				w.row[leaf] = parquet.DoubleValue(v).Level(0, 1, leaf)
+func (w *parquetWriter) write(cells []float64, texts ...[]byte) error {
+	for len(cells) > 0 {
+		for j, leaf := range w.leaf {
+			value := parquet.NullValue()
+			if w.columns[j].text {
+				if len(texts[0]) > 0 {
+					value = parquet.ByteArrayValue(texts[0])
+				}
+				texts = texts[1:]
+			} else {
+				if v := cells[0]; !math.IsNaN(v) {
+					value = parquet.DoubleValue(v)
+				}
+				cells = cells[1:]
 			}
+			definition := 1
+			if value.IsNull() {
+				definition = 0
+			}
+			w.row[leaf] = value.Level(0, definition, leaf)
 		}
 		if _, err := w.writer.WriteRows([]parquet.Row{w.row}); err != nil {
 			return err
