@@ -363,3 +363,24 @@ func TestConfigRefusals(t *testing.T) {
 		}
 	}
 }
+
+// The number of selected features falls with ρ0 from nearly all to hardly any.
+func TestSelectionFallsWithInclusion(t *testing.T) {
+	p := oneHotProblem(20000, []int{100, 1000, 1000}, 11)
+	batch := batchOf(p.x, p.y)
+	last := math.MaxInt
+	for _, inclusion := range []float64{0.8, 0.5, 0.4, 0.3, 0.1, 1e-3, 1e-5, 1e-7} {
+		l, _ := NewLearner(Config{}, Hyper{Inclusion: held(inclusion), Slab: held(0.1)})
+		l.Learn(batch, make([]float64, p.rows))
+		l.Finish()
+		seen, selected := l.Features()
+		t.Logf("ρ0 %g: %d of %d", inclusion, selected, seen)
+		if selected > last {
+			t.Errorf("%d features at ρ0 %g, fewer before: %d", selected, inclusion, last)
+		}
+		if inclusion == 0.8 && selected < seen*9/10 || inclusion == 1e-7 && selected > seen/100 {
+			t.Errorf("%d of %d features at ρ0 %g", selected, seen, inclusion)
+		}
+		last = selected
+	}
+}

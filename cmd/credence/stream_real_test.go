@@ -1,0 +1,81 @@
+package main
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// unzipped returns the text of a file of the data folder, which need not be there.
+func unzipped(t *testing.T, parts ...string) string {
+	t.Helper()
+	path := filepath.Join(append([]string{"..", "..", "..", "shared", "data"}, parts...)...)
+	in, err := os.Open(path)
+	if err != nil {
+		t.Skipf("no real data: %v", err)
+	}
+	defer in.Close()
+	r, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// On click and access logs the log loss of sep, progressive and held out, is no
+// more than 0.5 % above that of the best baseline, with few features.
+func TestStreamOnRealLogs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a study of five data sets")
+	}
+	for _, c := range []struct{ folder, formula string }{
+		{"talkingdata_sample", "is_attributed ~ hash(.) - ip - click_time"},
+		{"avazu_sample", "click ~ hash(.) - id"},
+		{"criteo_sample", "label ~ hash(.)"},
+		{"amazon_access", "ACTION ~ hash(.)"},
+		{"ipinyou_sample", ""},
+	} {
+		var train, test string
+		if c.formula == "" {
+			train, test = file(t, "train.svm", unzipped(t, c.folder, "ipinyou.gz")), file(t, "test.svm", unzipped(t, c.folder, "ipinyou.t.gz"))
+		} else {
+			lines := strings.Split(strings.TrimSpace(unzipped(t, c.folder, c.folder+".csv.gz")), "\n")
+			parts := [2][]string{{lines[0]}, {lines[0]}}
+			for i, line := range lines[1:] {
+				part := 0
+				if i%5 == 4 {
+					part = 1
+				}
+				parts[part] = append(parts[part], line)
+			}
+			train, test = file(t, "train.csv", strings.Join(parts[0], "\n")), file(t, "test.csv", strings.Join(parts[1], "\n"))
+		}
+		model := filepath.Join(t.TempDir(), "m")
+		progressive, held, selected := map[string]float64{}, map[string]float64{}, 0.0
+		for _, engine := range []string{"sep", "ftrl", "adpredictor", "sgd"} {
+			fit, _ := lastLine(t, must(t, "stream", train, "--formula", c.formula, "--engine", engine, "-o", model, "--json", "--report", "0"))
+			progressive[engine] = number(t, fit, "log_loss")
+			held[engine] = number(t, decode(t, must(t, "evaluate", model, test, "--json")), "log_loss")
+			if engine == "sep" {
+				selected = number(t, fit, "selected") / number(t, fit, "features")
+			}
+		}
+		for what, losses := range map[string]map[string]float64{"progressive": progressive, "held out": held} {
+			best := min(losses["ftrl"], losses["adpredictor"], losses["sgd"])
+			t.Logf("%s, %s: %.5v", c.folder, what, losses)
+			if losses["sep"] > 1.005*best {
+				t.Errorf("%s: %s log loss %.5f, the best baseline has %.5f", c.folder, what, losses["sep"], best)
+			}
+		}
+		if selected > 0.1 {
+			t.Errorf("%s: %.1f %% of the features are selected", c.folder, 100*selected)
+		}
+	}
+}
