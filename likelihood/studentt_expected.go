@@ -53,12 +53,13 @@ func (l StudentT) wide(variance float64) bool {
 func (l StudentT) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
 	nu, width := l.df(), l.width()
 	if l.wide(variance) {
-		// Derivatives with what depends on the parameters alone left out.
-		logarithm, first, second := quad.Normal(func(f float64) (float64, float64, float64) {
-			u := (y - f) / width
+		// Derivatives with what depends on the parameters alone left out, in units of the
+		// width: the steps of quad.Normal suit densities at a scale of about 1.
+		logarithm, first, second := quad.Normal(func(v float64) (float64, float64, float64) {
+			u := -v
 			k := 1 / (1 + u*u)
 			return math.Log1p(u * u), u * k, (1 - u*u) * k * k
-		}, mean, variance)
+		}, (mean-y)/width, variance/(width*width))
 		return logStudentPeak(nu, width) - (nu+1)/2*logarithm,
 			(nu + 1) / width * first, -(nu + 1) / (2 * width * width) * second
 	}
@@ -205,11 +206,10 @@ func (l StudentT) ExpectedParameterGradient(dst []float64, y, mean, variance flo
 	nu, width := l.df(), l.width()
 	var logarithm, ratio float64 // E log(1+X) and E X/(1+X)
 	if l.wide(variance) {
-		logarithm, ratio, _ = quad.Normal(func(f float64) (float64, float64, float64) {
-			u := (y - f) / width
+		logarithm, ratio, _ = quad.Normal(func(u float64) (float64, float64, float64) {
 			x := u * u
 			return math.Log1p(x), 1 / (1 + 1/x), 0
-		}, mean, variance)
+		}, (mean-y)/width, variance/(width*width))
 	} else {
 		d := (y - mean) / width
 		value, _, _, shrink := studentExpectations(d*d, variance/(width*width))
