@@ -123,6 +123,17 @@ func (r *fit) round(ctx context.Context, q *mixture, t *table, x []float64, tole
 	for i := range hyper {
 		hyper[i] = weight
 	}
+	var lower, upper []float64
+	if len(q.base.floor) > 0 {
+		lower, upper = make([]float64, len(x)), make([]float64, len(x))
+		for i := range lower {
+			lower[i], upper[i] = math.Inf(-1), math.Inf(1)
+		}
+		low, _ := q.parameters(lower)
+		copy(low, q.base.floor)
+		high, _ := q.parameters(upper)
+		copy(high, q.base.ceiling)
+	}
 	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
 		bound, err := q.evaluate(ctx, t, gradient, x)
 		if err != nil {
@@ -133,7 +144,7 @@ func (r *fit) round(ctx context.Context, q *mixture, t *table, x []float64, tole
 		}
 		return -bound, nil
 	}, lbfgs.Config{
-		MaxIterations: limit, Curvature: curvature, Patience: 5,
+		MaxIterations: limit, Curvature: curvature, Lower: lower, Upper: upper, Patience: 5,
 		Tolerance: 10 * tolerance * tolerance,
 		Each: func(i int, f float64) {
 			if r.config.Progress != nil {
@@ -266,7 +277,7 @@ func (r *fit) finishMixture(ctx context.Context, q *mixture, state *mixtureState
 		r.report.Status = credence.Converged
 	}
 	r.targets = q.targets
-	r.checkTargets(q.correct)
+	r.checkTargets(q.correct, q.family)
 	var zero []int
 	for j := range r.d {
 		if q.spread[j] == 0 {

@@ -39,9 +39,9 @@ func (r *fit) drawCount(rows int) int {
 	return max(200, min(int(diagnosticTerms/float64(rows)), 1000))
 }
 
-func (r *fit) newDraws(count int, priors []float64, fill func(w []float64, rng *rand.Rand) (logQ float64)) *draws {
+// newDraws returns draws that fill makes, with their log densities under q and the prior.
+func (r *fit) newDraws(rng *rand.Rand, count int, priors []float64, fill func(w []float64, rng *rand.Rand) (logQ float64)) *draws {
 	s := &draws{count: count, w: make([]float64, count*r.d), logQ: make([]float64, count), logP: make([]float64, count), logLik: make([]float64, count)}
-	rng := credence.Stream(r.config.Seed, "svi diagnostics", 0)
 	for i := range count {
 		w := s.w[i*r.d : (i+1)*r.d]
 		s.logQ[i] = fill(w, rng)
@@ -118,8 +118,8 @@ func (r *fit) logRow(b *block, i int, s *draws, f *family, latent, logs []float6
 	}
 }
 
-// judge turns log joint and log q into the figures of the report.
-func (r *fit) judge(s *draws, remedy string) {
+// logWeights returns the logarithms of the importance weights.
+func (s *draws) logWeights() []float64 {
 	logs := make([]float64, s.count)
 	for i := range logs {
 		logs[i] = s.logP[i] + s.logLik[i] - s.logQ[i]
@@ -127,6 +127,11 @@ func (r *fit) judge(s *draws, remedy string) {
 			logs[i] = -1e300 // a draw without density
 		}
 	}
+	return logs
+}
+
+// judge turns the logarithms of importance weights into the figures of the report.
+func (r *fit) judge(logs []float64, remedy string) {
 	k := pareto.Smooth(logs)
 	if math.IsNaN(k) {
 		return
@@ -158,7 +163,7 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, at *point, stats *sta
 		return nil
 	}
 	z := make([]float64, d)
-	s := r.newDraws(count, at.Prior, func(w []float64, rng *rand.Rand) float64 {
+	s := r.newDraws(credence.Stream(r.config.Seed, "svi diagnostics", 0), count, at.Prior, func(w []float64, rng *rand.Rand) float64 {
 		squares := 0.0
 		for j := range z {
 			z[j] = rng.NormFloat64()
@@ -190,7 +195,7 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, at *point, stats *sta
 			break
 		}
 	}
-	r.judge(s, "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
+	r.judge(s.logWeights(), "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	return nil
 }
 
@@ -233,6 +238,10 @@ func (r *fit) byDifference(ctx context.Context, n *newton, at *point, stats *sta
 	return noise[count/2], nil
 }
 
+// drawBytes bounds the memory of the draws of a mixture, of which so many are taken to
+// the rows at a time.
+const drawBytes = 64 << 20
+
 // diagnoseMixture judges a mixture, on all rows.
 func (r *fit) diagnoseMixture(ctx context.Context, q *mixture, x []float64) error {
 	count := r.drawCount(r.data.Rows()) / q.k * q.k
@@ -240,7 +249,7 @@ func (r *fit) diagnoseMixture(ctx context.Context, q *mixture, x []float64) erro
 		return nil
 	}
 	drawn := 0
-	s := r.newDraws(count, q.prior, func(w []float64, rng *rand.Rand) float64 {
+	fill := func(w []float64, rng *rand.Rand) float64 {
 		k := drawn % q.k // as many from every component
 		drawn++
 		m, _ := q.component(x, k)
@@ -248,19 +257,30 @@ func (r *fit) diagnoseMixture(ctx context.Context, q *mixture, x []float64) erro
 			w[j] = m[j] + math.Sqrt(q.psi[k*q.d+j])*rng.NormFloat64()
 		}
 		return q.logDensity(x, w)
-	})
-	if err := r.logDensities(ctx, r.open(0), s, q.family, func(b *block, logs, _ []float64) {
-		for i := range b.rows {
-			kernel.Axpy(1, logs[i*count:(i+1)*count], s.logLik)
+	}
+	rng := credence.Stream(r.config.Seed, "svi diagnostics", 0)
+	group := max(1, drawBytes/8/r.d)
+	if group < count {
+		count = min(count, max(100/q.k*q.k, group)) // passes over the rows are dear
+	}
+	t := r.open(0)
+	var logs []float64
+	for len(logs) < count {
+		s := r.newDraws(rng, min(group, count-len(logs)), q.prior, fill)
+		if err := r.logDensities(ctx, t, s, q.family, func(b *block, logs, _ []float64) {
+			for i := range b.rows {
+				kernel.Axpy(1, logs[i*s.count:(i+1)*s.count], s.logLik)
+			}
+		}); err != nil {
+			return err
 		}
-	}); err != nil {
-		return err
+		logs = append(logs, s.logWeights()...)
 	}
 	remedy := "state covariance=full"
 	if r.d > FullWeights {
 		remedy = "state more components, or covariance=full with fewer columns"
 	}
-	r.judge(s, remedy)
+	r.judge(logs, remedy)
 	return nil
 }
 

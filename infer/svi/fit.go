@@ -106,7 +106,11 @@ func (r *fit) member(posterior credence.Posterior, priors []float64, f *family) 
 func (r *fit) finish(m credence.Member, priors []float64, f *family) *credence.Fitted {
 	if p, ok := f.Likelihood.(likelihood.Parametric); ok {
 		for _, parameter := range p.Parameters() {
-			r.report.Hyper = append(r.report.Hyper, credence.Value{Name: "likelihood." + parameter.Name, Value: parameter.Value})
+			name := parameter.Name
+			if _, ok := p.(likelihood.Gaussian); ok {
+				name = "noise_variance"
+			}
+			r.report.Hyper = append(r.report.Hyper, credence.Value{Name: name, Value: parameter.Value})
 		}
 	}
 	for k, g := range r.groups {

@@ -54,7 +54,7 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	}
 	bound := at.bound
 	r.report.ELBO = &bound
-	r.checkTargets(stats.correct)
+	r.checkTargets(stats.correct, at.family)
 	zero := []int{}
 	for j := range r.d {
 		if stats.curvature[j*r.d+j] == 0 {
@@ -70,7 +70,7 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 }
 
 // checkTargets warns of targets from which less can be learned than it seems.
-func (r *fit) checkTargets(correct bool) {
+func (r *fit) checkTargets(correct bool, f *family) {
 	switch {
 	case r.targets.weight == 0:
 		r.warn("every row has weight 0: the posterior is the prior")
@@ -78,6 +78,8 @@ func (r *fit) checkTargets(correct bool) {
 		r.warn("every target is %g: nothing can be learned about what makes it vary, and intervals show the prior", r.targets.low)
 	case twoValued(r.likelihood) && correct:
 		r.warn("the classes are perfectly separable: the size of the weights is set by the prior alone; state a prior variance, such as normal(variance=1), if you know their scale")
+	case f.atFloor():
+		r.warn("the noise is at its floor, %g of the target's variance: the data look noise-free, and predictive variances are set by the floor", noiseFloor)
 	}
 }
 
@@ -90,9 +92,12 @@ func (r *fit) warnZero(zero []int) {
 	for _, j := range zero[:min(3, len(zero))] {
 		names = append(names, weightName(r.features, j))
 	}
-	more := ""
-	if len(zero) > 3 {
-		more = ", …"
+	switch len(zero) {
+	case 1:
+		r.warn("the feature column %s is zero in every row: its weight keeps its prior", names[0])
+	case 2, 3:
+		r.warn("%d feature columns are zero in every row (%s): their weights keep their prior", len(zero), strings.Join(names, ", "))
+	default:
+		r.warn("%d feature columns are zero in every row (%s, …): their weights keep their prior", len(zero), strings.Join(names, ", "))
 	}
-	r.warn("%d feature columns are zero in every row (%s%s): their weights keep their prior", len(zero), strings.Join(names, ", "), more)
 }

@@ -150,6 +150,10 @@ func (q *mixture) add(b *block, x []float64, scale float64, sampler *sampler, fe
 			continue
 		}
 		latentVariances(pool, t.variance, b.phi, psi)
+		if !t.bearable(q.family.Likelihood) {
+			q.value = math.NaN()
+			return
+		}
 		t.expect(pool, b, q.family, false)
 		for i, v := range t.value {
 			q.value += share * v

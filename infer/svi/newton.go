@@ -346,7 +346,7 @@ func (r *newton) stepParameters(to, at *point, s *statistics, residual, delta []
 	for k := range p {
 		change := shrink * right[k]
 		gain += math.Abs(change * s.slope[k])
-		to.Free[k] += change
+		to.Free[k] = math.Max(at.family.floor[k], math.Min(to.Free[k]+change, at.family.ceiling[k]))
 		if coupled {
 			kernel.Axpy(change, spread[k*d:(k+1)*d], delta)
 		}

@@ -38,6 +38,30 @@ func (t *rowTerms) resize(rows, parameters int) {
 	t.spare = grow(t.spare, 2*rows)
 }
 
+// farthestVariance is the greatest variance of f, in units of the likelihood's own
+// width, at which expectations are taken: no model has more, and an optimiser that asks
+// has gone astray.
+const farthestVariance = 1e6
+
+// bearable says whether expectations at these means and variances are worth taking.
+func (t *rowTerms) bearable(l credence.Likelihood) bool {
+	limit := farthestVariance
+	switch l := l.(type) {
+	case likelihood.Gaussian: // in closed form
+		limit = math.MaxFloat64
+	case likelihood.StudentT:
+		if l.Scale > 0 {
+			limit *= l.Scale * l.Scale
+		}
+	}
+	for i, v := range t.variance {
+		if !(v >= 0 && v <= limit) || !(math.Abs(t.mean[i]) <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
+}
+
 func grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
@@ -255,6 +279,10 @@ func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []
 		terms.resize(b.rows, p)
 		latentMeans(pool, terms.mean, b, m)
 		r.variances(terms.variance, b, factor)
+		if !terms.bearable(f.Likelihood) {
+			s.value = math.NaN()
+			return nil
+		}
 		terms.expect(pool, b, f, p > 0)
 		for i, v := range terms.value {
 			s.value += v

@@ -135,6 +135,8 @@ type family struct {
 	learned    []int                 // places of the learned ones among Parameters
 	values     []float64             // of all Parameters, constrained
 	positive   []bool
+	// floor and ceiling bound the learned ones, unconstrained.
+	floor, ceiling []float64
 }
 
 func newFamily(l Likelihood) *family {
@@ -148,6 +150,14 @@ func newFamily(l Likelihood) *family {
 		f.positive = append(f.positive, p.Positive)
 		if !p.Held {
 			f.learned = append(f.learned, i)
+			low, high := math.Inf(-1), math.Inf(1)
+			if p.Positive {
+				low, high = -parameterLimit, parameterLimit
+				if p.Name != "variance" && p.Name != "scale" {
+					high = shapeLimit
+				}
+			}
+			f.floor, f.ceiling = append(f.floor, low), append(f.ceiling, high)
 		}
 	}
 	if len(f.learned) > 0 {
@@ -174,6 +184,20 @@ func (f *family) free() []float64 {
 // parameterLimit bounds logarithms of positive parameters: e^±46 is 1e±20.
 const parameterLimit = 46
 
+// shapeLimit bounds the logarithms of those without units (sizes, shapes, degrees of freedom): beyond
+// a million a family is its limit, Poisson or Gaussian, and the data cannot tell.
+const shapeLimit = 14
+
+// atFloor says whether a learned parameter is as small as it may become.
+func (f *family) atFloor() bool {
+	for k, v := range f.free() {
+		if !math.IsInf(f.floor[k], -1) && v <= f.floor[k]+1e-9 {
+			return true
+		}
+	}
+	return false
+}
+
 // at returns the family at other values of the learned parameters.
 func (f *family) at(x []float64) *family {
 	if len(f.learned) == 0 {
@@ -182,9 +206,9 @@ func (f *family) at(x []float64) *family {
 	moved := *f
 	moved.values = append([]float64(nil), f.values...)
 	for k, i := range f.learned {
-		v := x[k]
+		v := math.Max(f.floor[k], math.Min(x[k], f.ceiling[k]))
 		if f.positive[i] {
-			v = math.Exp(math.Max(-parameterLimit, math.Min(v, parameterLimit)))
+			v = math.Exp(v)
 		}
 		moved.values[i] = v
 	}

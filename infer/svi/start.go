@@ -109,7 +109,10 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 	s.scaleSquare = 1
 	if identityLink(e.likelihood) {
 		if latent = m.variance(); latent == 0 {
-			latent = math.Max(m.mean*m.mean, 1e-300)
+			latent = m.mean * m.mean
+		}
+		if !(latent > 1e-280) { // nothing but zeros, or no weight
+			latent = 1
 		}
 		s.scaleSquare = latent + m.mean*m.mean
 	}
@@ -133,6 +136,9 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 	return s, nil
 }
 
+// noiseFloor is the least learned noise variance, as a share of the target's.
+const noiseFloor = 1e-6
+
 // startParameters chooses starts for parameters whose own depends on the units of y.
 func (e *Engine) startParameters(f *family, latent float64) *family {
 	if f.parametric == nil {
@@ -141,16 +147,22 @@ func (e *Engine) startParameters(f *family, latent float64) *family {
 	x := f.free()
 	for k, i := range f.learned {
 		p := f.parametric.Parameters()[i]
-		if p.Given {
-			continue
-		}
+		width := 0.0 // log of the parameter if all of the target were noise
 		switch e.likelihood.(type) {
 		case likelihood.Gaussian:
-			x[k] = math.Log(latent)
+			width = math.Log(latent)
+			f.floor[k] = width + math.Log(noiseFloor)
 		case likelihood.StudentT:
-			if p.Name == "scale" {
-				x[k] = math.Log(latent) / 2
+			if p.Name != "scale" {
+				continue
 			}
+			width = math.Log(latent) / 2
+			f.floor[k] = width + math.Log(noiseFloor)/2
+		default:
+			continue
+		}
+		if !p.Given {
+			x[k] = width
 		}
 	}
 	return f.at(x)

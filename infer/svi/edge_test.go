@@ -1,0 +1,87 @@
+package svi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// TestFewRows: every family fits one, two and five rows, more weights than rows, zero weights, and targets far from
+// what it expects, with a finite posterior or an error that names a remedy.
+func TestFewRows(t *testing.T) {
+	for i, lik := range families() {
+		for _, n := range []int{1, 2, 5} {
+			for _, cfg := range []Config{{Covariance: Full}, {}, {Components: 2}, {Batch: 2}} {
+				for _, edit := range []func(m *memory){
+					func(*memory) {},
+					func(m *memory) {
+						m.weight = make([]float64, n) // all zero
+					},
+					func(m *memory) {
+						for r := range m.y {
+							m.y[r] = m.y[0]
+						}
+					},
+				} {
+					data := draw(t, lik, n, 4, uint64(i))
+					edit(data)
+					e, err := New(credence.Model{Features: plain{p: 4, sparse: 2, intercept: true}, Likelihood: lik, Prior: normal}, cfg)
+					if err != nil {
+						t.Fatal(err)
+					}
+					f, err := e.Fit(context.Background(), data)
+					name := fmt.Sprintf("%v, %d rows, %v%d", lik, n, cfg.Covariance, cfg.Components)
+					if err != nil {
+						t.Errorf("%s: %v", name, err)
+						continue
+					}
+					m, v := make([]float64, 5), make([]float64, 5)
+					f.Members[0].Posterior.Marginals(m, v)
+					if !finite(m...) || !finite(v...) || !finite(*f.Report.ELBO) {
+						t.Errorf("%s: mean %v, variance %v, bound %g", name, m, v, *f.Report.ELBO)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestUnits: targets of any size give the same fit in their own units, and a noise-free target is
+// fitted at the floor, with a warning.
+func TestUnits(t *testing.T) {
+	base := draw(t, likelihood.Gaussian{}, 200, 3, 4)
+	model := credence.Model{Features: plain{p: 3, intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: normal}
+	for _, cfg := range []Config{{Covariance: Full, Tolerance: 1e-7}, {Tolerance: 1e-7}} {
+		want := fitted(t, model, cfg, base)
+		m, v := make([]float64, 4), make([]float64, 4)
+		want.Members[0].Posterior.Marginals(m, v)
+		for _, scale := range []float64{1e-6, 1e6} {
+			data := *base
+			data.y = make([]float64, len(base.y))
+			for i, y := range base.y {
+				data.y[i] = scale * y
+			}
+			f := fitted(t, model, cfg, &data)
+			got, spread := make([]float64, 4), make([]float64, 4)
+			f.Members[0].Posterior.Marginals(got, spread)
+			for j := range m {
+				closeTo(t, fmt.Sprint("mean in posterior SDs at scale ", scale), got[j]/scale/math.Sqrt(v[j]), m[j]/math.Sqrt(v[j]), 1e-4)
+				closeTo(t, "variance ratio", spread[j]/scale/scale/v[j], 1, 1e-4)
+			}
+			closeTo(t, "bound", *f.Report.ELBO+200*math.Log(scale), *want.Report.ELBO, 1e-5)
+		}
+		exact := *base
+		exact.y = make([]float64, len(base.y))
+		for i := range exact.y {
+			exact.y[i] = 2 * base.x.Row(i)[0]
+		}
+		if text := strings.Join(fitted(t, model, cfg, &exact).Report.Warnings, "\n"); !strings.Contains(text, "the noise is at its floor") {
+			t.Errorf("a noise-free target warns %q", text)
+		}
+	}
+}
