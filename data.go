@@ -21,6 +21,10 @@ type Batch struct {
 	Offset []float64 // length n: added to f
 	Weight []float64 // length n
 	Trials []float64 // length n: trials of a binomial target
+	// Unseen is the sum of squares of a row's entries in sparse columns that training
+	// did not have, length n, or nil where there are none. Their weights have their
+	// prior: they add its variance times this to the variance of f.
+	Unseen []float64
 }
 
 // Rows returns the number of rows.

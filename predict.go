@@ -81,6 +81,7 @@ func (f *Fitted) Distribution(ws *Workspace, rows *Batch) (*Distribution, error)
 			for i, offset := range rows.Offset {
 				p.mean[i] += offset
 			}
+			addUnseen(p.variance, rows.Unseen, member.Model)
 			dist.parts = append(dist.parts, p)
 		}
 	}
@@ -88,6 +89,27 @@ func (f *Fitted) Distribution(ws *Workspace, rows *Batch) (*Distribution, error)
 		return nil, fmt.Errorf("predict: the fit has no members: fit the model first")
 	}
 	return dist, nil
+}
+
+// addUnseen adds what sparse columns that training did not have contribute to the
+// variance of f: their weights are independent draws of the prior, with mean 0.
+// squares is Batch.Unseen.
+func addUnseen(variance, squares []float64, model Model) {
+	features, ok := model.Features.(interface{ UnseenBlock() (Block, bool) })
+	if squares == nil || !ok {
+		return
+	}
+	block, ok := features.UnseenBlock()
+	prior, known := model.Prior.(interface{ UnseenVariance(block Block) float64 })
+	if !ok || !known {
+		return
+	}
+	v := prior.UnseenVariance(block)
+	for i, square := range squares {
+		if square > 0 { // the limit keeps quantiles of the widest predictions numbers
+			variance[i] = math.Min(variance[i]+v*square, math.MaxFloat64)
+		}
+	}
 }
 
 // withTrials returns the likelihood of every row where rows state their trials.

@@ -57,6 +57,9 @@ type Chunk struct {
 	First  int         // index of the first row in its source
 	Values linop.Dense // rows × len(Schema.Columns); a missing value is NaN, a category its level's index
 	Sparse linop.CSR   // rows × Schema.Sparse; 0 columns where there is no sparse segment
+	// Unseen is, for every row, the sum of squares of its entries in sparse columns
+	// beyond Schema.Sparse, which the source left out; nil where there are none.
+	Unseen []float64
 }
 
 // Rows returns the number of rows.

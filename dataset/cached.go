@@ -17,7 +17,7 @@ import (
 )
 
 // cacheVersion changes whenever the same file would be read otherwise.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // sampleBytes at the beginning, in the middle and at the end of a file stand for
 // its content.
@@ -121,13 +121,13 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 	var stored cacheText
 	if err := json.Unmarshal(reader.Text(), &stored); err != nil || stored.Key != key ||
 		len(stored.Schema.Columns) != len(chosen.columns) || len(stored.Order) != len(chosen.columns) ||
-		reader.Width() != len(chosen.columns) || len(reader.First()) < 2 {
+		reader.Width() != chosen.width() || len(reader.First()) < 2 {
 		reader.Close()
 		store.Remove(key)
 		return nil
 	}
 	t.outcome = outcome{sparse: stored.Sparse, dropped: stored.Dropped, queries: stored.Queries, unseen: stored.Unseen}
-	s := &source{schema: stored.Schema, places: stored.Places}
+	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen}
 	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
 	return s
 }

@@ -27,7 +27,7 @@ type builder struct {
 }
 
 func newBuilder(chosen *selection, emit func(*credence.Chunk) (*credence.Chunk, error)) *builder {
-	b := &builder{width: len(chosen.columns), sparse: chosen.sparse, rows: chunkRows, emit: emit}
+	b := &builder{width: chosen.width(), sparse: chosen.sparse, rows: chunkRows, emit: emit}
 	for b.rows > 1 && b.rows*b.width*8 > chunkBytes {
 		b.rows /= 2
 	}

@@ -27,6 +27,14 @@ func (t *Table) Each(ctx context.Context, columns []string, visit func(*credence
 				c.Sparse.Cols = t.options.Schema.Sparse
 			}
 		}
+		if chosen.unseen {
+			c.Values.Cols--
+			c.Unseen = c.Unseen[:0]
+			for i := range c.Values.Rows {
+				c.Unseen = append(c.Unseen, c.Values.Data[i*c.Values.Stride+c.Values.Cols])
+			}
+			c.Unseen = nilIfZero(c.Unseen)
+		}
 		return c, visit(c)
 	})
 	if err := t.pass(ctx, chosen, &t.outcome, func(b *text.Block) error { return build.add(b) }); err != nil {

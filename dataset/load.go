@@ -52,7 +52,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 			return successor(c), nil
 		}
 		if writer == nil {
-			if writer, err = store.Create(key, len(chosen.columns), chosen.sparse); err != nil {
+			if writer, err = store.Create(key, chosen.width(), chosen.sparse); err != nil {
 				return nil, err
 			}
 			for _, held := range chunks {
@@ -74,7 +74,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	if err != nil {
 		return nil, err
 	}
-	s := &source{schema: t.finalSchema(chosen), places: t.outcome.places}
+	s := &source{schema: t.finalSchema(chosen), places: t.outcome.places, unseen: chosen.unseen}
 	if writer == nil {
 		s.hold(chunks, t.order())
 		return s, nil

@@ -22,6 +22,9 @@ type selection struct {
 	keep    map[string]int // position in columns, by name
 	sparse  bool
 	limit   int // highest sparse index that is kept
+	// unseen says that the squares of entries beyond the limit are summed, in a
+	// column behind the others.
+	unseen bool
 	// verbatim says that the columns are texts as they stand in the file.
 	verbatim bool
 }
@@ -56,6 +59,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 		}
 		chosen.sparse = trained.Sparse > 0
 		chosen.limit = trained.Sparse
+		chosen.unseen = chosen.sparse
 	}
 	chosen.keep = make(map[string]int, len(names))
 	for _, name := range names {
@@ -85,9 +89,17 @@ func (t *Table) choose(names []string) (*selection, error) {
 	return chosen, nil
 }
 
+// width returns the number of columns that are stored.
+func (s *selection) width() int {
+	if s.unseen {
+		return len(s.columns) + 1
+	}
+	return len(s.columns)
+}
+
 // layout returns what becomes of the named fields of a file.
 func (s *selection) layout(in *input, names []string) *text.Layout {
-	layout := &text.Layout{File: in.name, Width: len(s.columns), Fields: make([]text.Field, len(names)), Last: -1}
+	layout := &text.Layout{File: in.name, Width: s.width(), Unseen: s.unseen, Fields: make([]text.Field, len(names)), Last: -1}
 	for i, name := range names {
 		layout.Fields[i] = text.Field{Name: name, Keep: -1}
 		if k, kept := s.keep[name]; kept {

@@ -15,6 +15,7 @@ type source struct {
 	ones   bool  // every sparse value is 1
 	last   int   // chunk of the last row that was read
 	places places
+	unseen bool         // chunks have sums of squares behind the columns
 	cache  *cacheChunks // nil in memory
 	// chunk returns a chunk, valid until the next call.
 	chunk func(i int) (*credence.Chunk, error)
@@ -46,6 +47,10 @@ func (s *source) Read(dst *credence.Chunk, first, count int) error {
 	} else {
 		emptySparse(&dst.Sparse, count)
 	}
+	unseen := dst.Unseen
+	if dst.Unseen = nil; s.unseen {
+		dst.Unseen = append(unseen[:0], make([]float64, count)...)
+	}
 	for done := 0; done < count; {
 		i := s.find(first + done)
 		c, err := s.chunk(i)
@@ -54,11 +59,37 @@ func (s *source) Read(dst *credence.Chunk, first, count int) error {
 		}
 		from := first + done - s.first[i]
 		n := min(count-done, s.first[i+1]-s.first[i]-from)
-		copy(dst.Values.Data[done*width:(done+n)*width], c.Values.Data[from*width:])
+		if s.unseen {
+			copyApart(dst, &c.Values, done, from, n)
+		} else {
+			copy(dst.Values.Data[done*width:(done+n)*width], c.Values.Data[from*width:])
+		}
 		if s.schema.Sparse > 0 {
 			s.copySparse(&dst.Sparse, &c.Sparse, from, from+n)
 		}
 		done += n
+	}
+	dst.Unseen = nilIfZero(dst.Unseen)
+	return nil
+}
+
+// copyApart copies n stored rows to rows done and following of dst: the last column
+// to Unseen.
+func copyApart(dst *credence.Chunk, stored *linop.Dense, done, from, n int) {
+	width := stored.Cols - 1
+	for i := range n {
+		row := stored.Row(from + i)
+		copy(dst.Values.Row(done+i), row[:width])
+		dst.Unseen[done+i] = row[width]
+	}
+}
+
+// nilIfZero returns nil for zeros alone.
+func nilIfZero(squares []float64) []float64 {
+	for _, square := range squares {
+		if square != 0 {
+			return squares
+		}
 	}
 	return nil
 }

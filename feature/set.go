@@ -107,6 +107,18 @@ func readsSegment(t Term) bool {
 	return ok && reader.ReadsSegment()
 }
 
+// UnseenBlock returns the block that has one weight for each sparse column of the
+// segment, and would have further ones for columns that training did not have; false
+// where there is none.
+func (s *Set) UnseenBlock() (credence.Block, bool) {
+	for k, block := range s.Blocks() {
+		if linear, ok := s.terms[k].term.(*Linear); ok && linear.Segment {
+			return block, true
+		}
+	}
+	return credence.Block{}, false
+}
+
 // ReadsSegment implements [SegmentReader].
 func (t *Linear) ReadsSegment() bool { return t.Segment }
 

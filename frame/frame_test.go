@@ -251,6 +251,44 @@ func TestSparseSegment(t *testing.T) {
 		if want := max(0, later.schema.Sparse-4); bound.Counts().UnseenFeatures != want {
 			t.Errorf("%d unseen features, want %d", bound.Counts().UnseenFeatures, want)
 		}
+		if later == narrow && batch.Unseen != nil || later == wider && !slices.Equal(batch.Unseen, []float64{82, 0}) { // 9²+1²
+			t.Errorf("of %d columns the unseen have squares %v", later.schema.Sparse, batch.Unseen)
+		}
+	}
+}
+
+// squared is a source that left entries of some rows out.
+type squared struct {
+	*memory
+	squares []float64
+}
+
+func (s squared) Read(dst *credence.Chunk, first, count int) error {
+	dst.Unseen = s.squares[first : first+count]
+	return s.memory.Read(dst, first, count)
+}
+
+// What a source left out is added to what the frame leaves out, also behind rows
+// that are dropped.
+func TestUnseenSquaresOfSources(t *testing.T) {
+	training := numbers([]string{"label"}, []float64{1}, []float64{2})
+	training.schema.Sparse, training.schema.Label = 2, true
+	training.sparse = []map[int]float64{{0: 1}, {1: 1}}
+	target := Column("label")
+	f, err := Fit(&Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := numbers([]string{"label"}, []float64{1}, []float64{nan}, []float64{3})
+	later.schema.Sparse, later.schema.Label = 3, true
+	later.sparse = []map[int]float64{{2: 2}, {}, {0: 1}}
+	data, err := f.Bind(squared{later, []float64{5, 6, 7}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := readAll(data)
+	if err != nil || !slices.Equal(batch.Unseen, []float64{9, 7}) {
+		t.Errorf("squares %v, %v", batch.Unseen, err)
 	}
 }
 

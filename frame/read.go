@@ -34,6 +34,7 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 		}
 	}
 	b.readSegment(&dst.X)
+	dst.Unseen = b.readUnseen(dst.Unseen)
 	b.readSparse(&dst.Sparse, from)
 	if err := b.readOthers(dst, first, count); err != nil {
 		return err
@@ -187,6 +188,33 @@ func (b *Bound) readSegment(x *linop.Dense) {
 			}
 		}
 	}
+}
+
+// readUnseen returns the sums of squares of entries beyond the columns of training,
+// in dst's memory, or nil if there are none.
+func (b *Bound) readUnseen(dst []float64) []float64 {
+	chunk := b.table.current
+	if b.frame.Sparse == 0 || chunk.Unseen == nil && b.table.schema.Sparse <= b.frame.Sparse {
+		return nil
+	}
+	dst = append(dst[:0], make([]float64, chunk.Rows())...)
+	copy(dst, chunk.Unseen)
+	some := chunk.Unseen != nil
+	for i := range chunk.Sparse.Rows {
+		columns, values := chunk.Sparse.Row(i)
+		for k := len(columns) - 1; k >= 0 && int(columns[k]) >= b.frame.Sparse; k-- {
+			v := 1.0
+			if values != nil {
+				v = values[k]
+			}
+			dst[i] += v * v
+			some = true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return dst
 }
 
 // readSparse stores the sparse inputs, without columns beyond those of training.

@@ -171,6 +171,7 @@ func (t *table) readKept(first, count int) error {
 	t.kept.First = first
 	t.kept.Values.Reshape(count, len(t.schema.Columns))
 	t.kept.Sparse.Reset(t.schema.Sparse)
+	t.kept.Unseen = nil
 	if count == 0 {
 		return nil
 	}
@@ -187,6 +188,12 @@ func (t *table) readKept(first, count int) error {
 				continue
 			}
 			copy(t.kept.Values.Row(done), t.chunk.Values.Row(i))
+			if t.chunk.Unseen != nil {
+				if t.kept.Unseen == nil {
+					t.kept.Unseen = make([]float64, count)
+				}
+				t.kept.Unseen[done] = t.chunk.Unseen[i]
+			}
 			if t.schema.Sparse > 0 {
 				t.kept.Sparse.AppendRow(t.chunk.Sparse.Row(i))
 			}

@@ -42,6 +42,24 @@ func (p Normal) String() string {
 	return "normal(" + strings.Join(arguments, ", ") + ")"
 }
 
+// UnseenVariance is the variance of a further weight of the block, one that training
+// did not have: the block's own after a fit, and the mean of those of its weights
+// under ARD.
+func (p Normal) UnseenVariance(block credence.Block) float64 {
+	if block.First+block.Count > len(p.Variances) || block.Count == 0 {
+		return p.Variance.Value
+	}
+	variances := p.Variances[block.First : block.First+block.Count]
+	if !p.ARD {
+		return variances[0]
+	}
+	mean := 0.0
+	for _, v := range variances {
+		mean += v / float64(len(variances))
+	}
+	return mean
+}
+
 // Validate refuses a stated variance that is not a positive number.
 func (p Normal) Validate() error {
 	v := p.Variance.Value

@@ -50,6 +50,12 @@ func (p SpikeSlab) parameters() [3]namedParameter {
 	return [3]namedParameter{{"inclusion", p.Inclusion}, {"slab", p.Slab}, {"spike", p.Spike}}
 }
 
+// UnseenVariance is the variance of a further weight, one that training did not
+// have: ρ r₁ + (1−ρ) r₀ at the values that the fit wrote back.
+func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
+	return p.Inclusion.Value*p.Slab.Value + (1-p.Inclusion.Value)*p.Spike.Value
+}
+
 // Validate refuses stated values that make no prior.
 func (p SpikeSlab) Validate() error {
 	if v := p.Inclusion.Value; p.Inclusion.State != credence.Learned && !(v > 0 && v < 1) {

@@ -211,7 +211,7 @@ func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist
 	if counts.UnseenLevels > 0 {
 		s.program.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
 	}
-	if unseen := counts.UnseenFeatures + s.table.Dropped(); unseen > 0 {
+	if unseen := counts.UnseenFeatures + s.table.Dropped(); unseen > 0 && s.frame.Sparse > 0 {
 		s.program.warn("%d entries of features that training did not see were scored at their prior", unseen)
 	}
 	return nil

@@ -13,6 +13,9 @@ type Layout struct {
 	File   string  // for error messages
 	Fields []Field // one for each field of a row
 	Width  int     // columns that are kept
+	// Unseen says that the last of these columns is the sum of squares of a row's
+	// entries beyond the limit (libsvm); it belongs to no field.
+	Unseen bool
 	// Last is the last field that is kept, -1 if none is: what follows is only
 	// counted.
 	Last int

@@ -56,7 +56,7 @@ func (l *LibSVM) Parse(b *Block) {
 			b.Values = append(b.Values, label)
 		}
 
-		previous := int64(0)
+		previous, unseen := int64(0), 0.0
 		for {
 			for blank(data[i]) {
 				i++
@@ -109,6 +109,7 @@ func (l *LibSVM) Parse(b *Block) {
 			}
 			if index > limit {
 				b.Dropped++
+				unseen += value * value
 				continue
 			}
 			if value != 1 && b.Ones {
@@ -123,6 +124,9 @@ func (l *LibSVM) Parse(b *Block) {
 			b.MaxIndex = max(b.MaxIndex, b.Index[n-1]+1)
 		}
 		b.Start = append(b.Start, len(b.Index))
+		if b.Layout.Unseen {
+			b.Values = append(b.Values, unseen)
+		}
 		b.Rows++
 		i = lineEnd(data, i) + 1
 	}
