@@ -102,7 +102,7 @@ func termsOf(fitted *credence.Fitted, interval float64) []termRow {
 	member.Posterior.Marginals(mean, variance)
 	named, _ := features.(credence.Named)
 	rescaled, _ := features.(credence.Rescaled)
-	inclusion, _ := member.Posterior.(interface{ Inclusion(j int) float64 })
+	inclusion, _ := member.Posterior.(withInclusion)
 	z := special.NormalQuantile((1 + interval) / 2)
 
 	terms := make([]termRow, 0, d)
@@ -221,9 +221,17 @@ func (p *program) printTerms(terms []termRow, all int) {
 		return
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\nblock\tname\tmean\tsd\tlower\tupper\t\n")
+	header, withInclusion := "\nblock\tname\tmean\tsd\tlower\tupper\t", len(terms) > 0 && terms[0].Inclusion != nil
+	if withInclusion {
+		header += "inclusion\t"
+	}
+	fmt.Fprintln(w, header)
 	for _, t := range terms {
-		fmt.Fprintf(w, "%s\t%s\t%.5g\t%.4g\t%.5g\t%.5g\t\n", t.Block, t.Name, t.Mean, t.SD, t.Lower, t.Upper)
+		fmt.Fprintf(w, "%s\t%s\t%.5g\t%.4g\t%.5g\t%.5g\t", t.Block, t.Name, t.Mean, t.SD, t.Lower, t.Upper)
+		if withInclusion {
+			fmt.Fprintf(w, "%.4f\t", *t.Inclusion)
+		}
+		fmt.Fprintln(w)
 	}
 	w.Flush()
 	if len(terms) < all {

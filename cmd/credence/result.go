@@ -40,6 +40,13 @@ type fitResult struct {
 	hyper []credence.Value // in the order of the report
 }
 
+// withInclusion is a posterior that knows how probable it is that a weight is not
+// zero.
+type withInclusion interface {
+	credence.Posterior
+	Inclusion(j int) float64
+}
+
 func newFitResult(fitted *credence.Fitted) fitResult {
 	r := fitted.Report
 	family := fitted.Members[0].Model.Likelihood
@@ -50,6 +57,17 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 		ELBO: r.ELBO, ELBOStandardError: r.ELBOStandardError, ELBOBound: r.ELBOBound,
 		ParetoK: r.ParetoK, EffectiveShare: r.EffectiveShare, EvidenceGap: r.EvidenceGap,
 		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
+	}
+	if spikeSlab, ok := fitted.Members[0].Posterior.(withInclusion); ok {
+		selected := 0
+		for _, block := range fitted.Members[0].Model.Features.Blocks() {
+			for j := block.First; j < block.First+block.Count && !block.Intercept; j++ {
+				if spikeSlab.Inclusion(j) > 0.5 {
+					selected++
+				}
+			}
+		}
+		result.Selected = &selected
 	}
 	if draws := len(fitted.Members); draws > 1 {
 		result.Draws = draws
@@ -120,6 +138,9 @@ func (p *program) printFit(r *fitResult) {
 		}
 		if r.ParetoK != nil {
 			p.say("        Pareto k %.2f: %s", *r.ParetoK, paretoVerdict(*r.ParetoK))
+		}
+		if r.Selected != nil {
+			p.say("        %d weights selected (inclusion above 1/2)", *r.Selected)
 		}
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 		for _, h := range r.hyper {
