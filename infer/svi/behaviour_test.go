@@ -133,6 +133,14 @@ var variants = []Config{
 	{Batch: 100, Epochs: 5, Optimiser: AdaDelta},
 }
 
+// inShort leaves out every other way where tests are to be short.
+func inShort(all []Config) []Config {
+	if !testing.Short() {
+		return all
+	}
+	return []Config{all[0], all[2], all[4]}
+}
+
 func variantData(t *testing.T) (credence.Model, *memory) {
 	data := draw(t, likelihood.NegativeBinomial{}, 700, 5, 3)
 	return credence.Model{Features: plain{p: 5, sparse: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, data
@@ -141,7 +149,7 @@ func variantData(t *testing.T) (credence.Model, *memory) {
 // TestThreads: the same bytes at any number of threads.
 func TestThreads(t *testing.T) {
 	model, data := variantData(t)
-	for _, cfg := range variants {
+	for _, cfg := range inShort(variants) {
 		cfg.Threads = 1
 		one := fitted(t, model, cfg, data)
 		cfg.Threads = 3
@@ -156,7 +164,7 @@ func TestThreads(t *testing.T) {
 // bytes of a fit that was never interrupted.
 func TestResume(t *testing.T) {
 	model, data := variantData(t)
-	for _, cfg := range variants {
+	for _, cfg := range inShort(variants) {
 		whole := fitted(t, model, cfg, data)
 		cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 		interrupted, step := 0, 1 // progress comes from Newton iterations and epochs, or
@@ -244,7 +252,11 @@ func TestStochasticReachesTheOptimum(t *testing.T) {
 	want := fitted(t, model, Config{}, data)
 	m, v := make([]float64, 6), make([]float64, 6)
 	want.Members[0].Posterior.Marginals(m, v)
-	for _, rule := range []Optimiser{Adam, AdaGrad, AdaDelta, Momentum, SGD} {
+	rules := []Optimiser{Adam, SGD, AdaGrad, AdaDelta, Momentum}
+	if testing.Short() {
+		rules = rules[:2]
+	}
+	for _, rule := range rules {
 		for _, estimator := range []Estimator{Marginal, Sample} {
 			f := fitted(t, model, Config{Optimiser: rule, Estimator: estimator, Batch: 100}, data)
 			got, spread := make([]float64, 6), make([]float64, 6)

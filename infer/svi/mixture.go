@@ -89,7 +89,7 @@ func (q *mixture) parameters(x []float64) (free, logHyper []float64) {
 	return x[from:to], x[to:]
 }
 
-// begin sets the point and empties the sums. It returns the features there.
+// begin sets the point and empties the sums.
 func (q *mixture) begin(x []float64) {
 	for k := range q.k {
 		_, logs := q.component(x, k)
@@ -332,58 +332,4 @@ func (q *mixture) evaluate(ctx context.Context, t *table, gradient, x []float64)
 		q.add(b, x, 1, nil, t.features)
 	}
 	return q.finish(gradient, x), nil
-}
-
-// latentVariances stores (Φ⊙Φ) Ψ.
-func latentVariances(pool *kernel.Pool, dst []float64, phi *credence.Design, psi []float64) {
-	dense := phi.Dense.Cols
-	inTasks(pool, phi.Dense.Rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			sum := 0.0
-			if dense > 0 {
-				for j, v := range phi.Dense.Row(i) {
-					sum += v * v * psi[j]
-				}
-			}
-			if phi.Sparse.Cols > 0 {
-				columns, values := phi.Sparse.Row(i)
-				for k, j := range columns {
-					v := 1.0
-					if values != nil {
-						v = values[k]
-					}
-					sum += v * v * psi[dense+int(j)]
-				}
-			}
-			dst[i] = sum
-		}
-	})
-}
-
-// addTransSquare adds (Φ⊙Φ)ᵀ u to dst.
-func addTransSquare(pool *kernel.Pool, dst []float64, phi *credence.Design, u []float64) {
-	dense := phi.Dense.Cols
-	pool.Run((dense+stripe-1)/stripe, func(task, _ int) {
-		from := task * stripe
-		to := min(dense, from+stripe)
-		for i, ui := range u {
-			for j, v := range phi.Dense.Row(i)[from:to] {
-				dst[from+j] += ui * v * v
-			}
-		}
-	})
-	if phi.Sparse.Cols == 0 {
-		return
-	}
-	rest := dst[dense:]
-	for i, ui := range u {
-		columns, values := phi.Sparse.Row(i)
-		for k, j := range columns {
-			v := 1.0
-			if values != nil {
-				v = values[k]
-			}
-			rest[j] += ui * v * v
-		}
-	}
 }

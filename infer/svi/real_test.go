@@ -255,6 +255,9 @@ func TestLogLoss(t *testing.T) {
 
 // mushrooms is separable: the fit stays finite and says so.
 func TestSeparable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred iterations")
+	}
 	train, test := libsvm(t, 126, "mushrooms", "mushrooms.gz"), libsvm(t, 126, "mushrooms", "mushrooms.t.gz")
 	f := fitted(t, credence.Model{Features: plain{p: 126, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, train)
 	loss := logLoss(t, f, test)

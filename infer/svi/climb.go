@@ -1,0 +1,126 @@
+package svi
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// task is what a climb is to do.
+type task struct {
+	stage      string
+	tolerance  float64
+	iterations int
+	progress   func(credence.Progress)
+	saved      *progressState // to go on from, or nil
+	save       func(*progressState) error
+}
+
+// progressState is where a climb stands between iterations: all that the next one depends on.
+type progressState struct {
+	Iteration int
+	At        point
+	Bound     float64
+	Rho       float64
+	Failures  int
+	Quiet     int
+	Gain      float64 // of the last step
+}
+
+// climb maximises the bound over the rows of t from a point, which it moves to where it ends;
+// r.factor is then its F and the statistics are those there.
+func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, job task) (credence.Status, int, error) {
+	next, to := newStatistics(r.d, len(at.Free)), &point{}
+	rho, failures, quiet, iteration := 1.0, 0, 0, 0
+	if job.saved != nil {
+		f := at.family
+		*at = *job.saved.At.clone()
+		rho, failures, quiet, iteration = job.saved.Rho, job.saved.Failures, job.saved.Quiet, job.saved.Iteration
+		r.gain = job.saved.Gain
+		at.family = f.at(job.saved.At.Free)
+	}
+	begun := at.Sites != nil
+	if begun && !r.place(at) {
+		return "", iteration, fmt.Errorf("svi: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one")
+	}
+	factor := r.factor
+	if !begun {
+		factor = nil
+	}
+	r.clamp = !begun
+	err := r.pass(ctx, t, s, at.Mean, factor, at.family)
+	r.clamp = false
+	if err != nil {
+		return "", iteration, err
+	}
+	if begun {
+		at.bound = s.value - r.divergence(at)
+	} else {
+		at.Sites, at.psi, at.bound = clone(s.curvature), nil, math.Inf(-1)
+	}
+	for ; iteration < job.iterations; iteration++ {
+		if job.save != nil && at.psi != nil {
+			state := progressState{Iteration: iteration, At: *at, Bound: at.bound, Rho: rho, Failures: failures, Quiet: quiet, Gain: r.gain}
+			if err := job.save(&state); err != nil {
+				return "", iteration, err
+			}
+		}
+		made, ok := r.propose(to, at, s, rho, failures > 1, job.tolerance)
+		if ok && failures < 2 && made.negligible(rho*job.tolerance) || quiet >= 5 {
+			r.place(at)
+			return credence.Converged, iteration, nil
+		}
+		if ok {
+			if err := r.pass(ctx, t, next, to.Mean, r.factor, to.family); err != nil {
+				return "", iteration, err
+			}
+			to.bound = next.value - r.divergence(to)
+			ok = r.better(to, at, next, s)
+		}
+		if !ok {
+			rho, failures = rho/2, failures+1
+			if rho < 1e-9 {
+				break
+			}
+			continue
+		}
+		r.gain = to.bound - at.bound
+		if r.gain < 1e-12*math.Abs(at.bound) {
+			quiet++ // the bound has come to its last digits
+		} else {
+			quiet = 0
+		}
+		*at, *to = *to, *at // the caller's point is always the accepted one
+		*s, *next = *next, *s
+		rho, failures = math.Min(1, 1.2*rho), 0
+		if job.progress != nil {
+			job.progress(credence.Progress{Stage: job.stage, Done: iteration + 1, Total: job.iterations, Objective: at.bound})
+		}
+	}
+	if at.psi == nil {
+		return "", iteration, fmt.Errorf("svi: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance")
+	}
+	r.place(at)
+	return credence.IterationLimit, iteration, nil
+}
+
+// better says whether a step may be taken. From V = 0 there is no bound to compare
+// with. The theory of a normal posterior takes d/2 nats of the rows' expected log
+// density for V, and much more can only be a step that went astray.
+func (r *newton) better(to, at *point, next, s *statistics) bool {
+	if !finite(to.bound) {
+		return false
+	}
+	if at.psi == nil {
+		return next.value >= s.value-(10+2*float64(r.d)+math.Abs(s.value))
+	}
+	return to.bound >= at.bound-1e-11*(math.Abs(next.value)+math.Abs(s.value)+1)
+}
+
+// full returns the posterior at the last place.
+func (r *newton) full(p *point) *posterior.Full {
+	return &posterior.Full{Mean: clone(p.Mean), Factor: clone(r.factor)}
+}
