@@ -46,19 +46,20 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	if begun && !r.place(at) {
 		return "", iteration, fmt.Errorf("svi: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one")
 	}
-	factor := r.factor
-	if !begun {
-		factor = nil
-	}
-	r.clamp = !begun
-	err := r.pass(ctx, t, s, at.Mean, factor, at.family)
-	r.clamp = false
-	if err != nil {
-		return "", iteration, err
-	}
 	if begun {
+		if err := r.pass(ctx, t, s, at.Mean, r.factor, at.family); err != nil {
+			return "", iteration, err
+		}
 		at.bound = s.value - r.divergence(at)
-	} else {
+		begun = finite(at.bound) // a V from other rows may be too wide for these
+	}
+	if !begun {
+		r.clamp = true
+		err := r.pass(ctx, t, s, at.Mean, nil, at.family)
+		r.clamp = false
+		if err != nil {
+			return "", iteration, err
+		}
 		at.Sites, at.psi, at.bound = clone(s.curvature), nil, math.Inf(-1)
 	}
 	for ; iteration < job.iterations; iteration++ {

@@ -40,7 +40,6 @@ type mixture struct {
 	slab         []float64 // dPhi
 	prior        []float64 // of each group, at the last finish
 	weightPrior  []float64 // of each weight
-	squares      []float64 // Σ_n φ² β of each weight and component, from spread
 	correct      bool
 	targets      moments
 	family       *family
