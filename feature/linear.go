@@ -99,10 +99,8 @@ func (m *linearMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch,
 	first += int32(m.levels)
 	columns, values := rows.Sparse.Row(i)
 	for k, j := range columns {
-		if m.segment.place != nil {
-			if j = m.segment.place[j]; j < 0 {
-				continue
-			}
+		if j = m.segment.place(j); j < 0 {
+			continue
 		}
 		dst.Index = append(dst.Index, first+j)
 		if ones {

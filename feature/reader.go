@@ -79,11 +79,9 @@ func (r *reader) read(dst []float64, rows *credence.Batch, first, count int) {
 		clear(row[p:])
 		columns, values := rows.Sparse.Row(first + i)
 		for k, c := range columns {
-			j := int(c)
-			if r.segment.place != nil {
-				if j = int(r.segment.place[c]); j < 0 {
-					continue
-				}
+			j := int(r.segment.place(c))
+			if j < 0 {
+				continue
 			}
 			v := 1.0
 			if values != nil {

@@ -3,6 +3,8 @@ package feature
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sort"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -122,8 +124,7 @@ func segmentName(k int) string { return fmt.Sprintf("x%d", k+1) }
 // segment is a choice of columns of the sparse segment.
 type segment struct {
 	columns int     // how many are chosen
-	place   []int32 // place of each column among the chosen, -1 if left out; nil when all are chosen
-	chosen  []int32 // the chosen columns; nil when all are
+	without []int32 // those left out, increasing; the segment may be too wide for a table of all
 }
 
 // newSegment chooses all columns but without, which must be increasing.
@@ -137,33 +138,33 @@ func newSegment(label string, in *Inputs, use bool, without []int32) (segment, e
 	if in.Segment <= 0 {
 		return segment{}, fmt.Errorf("feature: %s uses a sparse segment, which the data lack", label)
 	}
-	s := segment{columns: in.Segment - len(without)}
-	if len(without) == 0 {
-		return s, nil
-	}
-	s.place = make([]int32, in.Segment)
+	s := segment{columns: in.Segment - len(without), without: without}
 	last := int32(-1)
 	for _, k := range without {
 		if k <= last || int(k) >= in.Segment {
 			return segment{}, fmt.Errorf("feature: %s leaves out column %d: the list must increase and stay below %d", label, k, in.Segment)
 		}
-		s.place[k], last = -1, k
-	}
-	for k := range s.place {
-		if s.place[k] == 0 {
-			s.place[k] = int32(len(s.chosen))
-			s.chosen = append(s.chosen, int32(k))
-		}
+		last = k
 	}
 	return s, nil
 }
 
+// place returns the place of a column among the chosen, or -1 if it is left out.
+func (s *segment) place(column int32) int32 {
+	if len(s.without) == 0 {
+		return column
+	}
+	before, left := slices.BinarySearch(s.without, column)
+	if left {
+		return -1
+	}
+	return column - int32(before)
+}
+
 // name is the name of the j-th chosen column.
 func (s *segment) name(j int) string {
-	if s.chosen != nil {
-		j = int(s.chosen[j])
-	}
-	return segmentName(j)
+	// Before without[i] stand without[i]−i chosen columns.
+	return segmentName(j + sort.Search(len(s.without), func(i int) bool { return int(s.without[i])-i > j }))
 }
 
 // code returns the level that a category input holds, or -1 for none. A code

@@ -2,6 +2,7 @@ package formula
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,21 @@ func (c *compiler) segmentIndex(name string) int {
 		return -1
 	}
 	return k - 1
+}
+
+// segmentWithout returns the columns of the segment among the names, ascending. The
+// segment may be too wide to go through.
+func (c *compiler) segmentWithout(names ...map[string]bool) []int32 {
+	var columns []int32
+	for _, set := range names {
+		for name, is := range set {
+			if k := c.segmentIndex(name); is && k >= 0 {
+				columns = append(columns, int32(k))
+			}
+		}
+	}
+	slices.Sort(columns)
+	return slices.Compact(columns)
 }
 
 // column returns the kind of a named column.

@@ -145,11 +145,7 @@ func (c *compiler) compile() error {
 func (c *compiler) finish() error {
 	p := c.plan
 	if p.segment {
-		for k := range c.schema.Sparse {
-			if name := segmentName(k); c.removed[name] || c.aside[name] {
-				p.without = append(p.without, int32(k))
-			}
-		}
+		p.without = c.segmentWithout(c.removed, c.aside)
 		if len(p.without) == c.schema.Sparse {
 			p.segment, p.without = false, nil
 		}

@@ -29,7 +29,10 @@ func (c *compiler) readFrequencies(f *function, node spec.Argument, path string)
 		names = append(names, c.plan.Frame.Inputs[i].String())
 	}
 	for k := range c.schema.Sparse {
-		if f.segment && !slices.Contains(f.without, int32(k)) {
+		if !f.segment {
+			break
+		}
+		if !slices.Contains(f.without, int32(k)) {
 			names = append(names, segmentName(k))
 		}
 	}

@@ -310,12 +310,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 		}
 	}
 	if segment {
-		for k := range c.schema.Sparse {
-			name := segmentName(k)
-			if c.removed[name] || c.aside[name] || left[name] || seen[name] {
-				without = append(without, int32(k))
-			}
-		}
+		without = c.segmentWithout(c.removed, c.aside, left, seen)
 		if columns := c.schema.Sparse - len(without); columns > MostSegmentInputs {
 			return nil, false, nil, c.formula.Errorf(call, "%s of %d sparse columns is more than the %d that it can take", call.Name, columns, MostSegmentInputs).
 				WithRemedy("name the columns")

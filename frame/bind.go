@@ -17,8 +17,8 @@ type Bound struct {
 	everyRow   bool // see BindScored
 	plain      []plainInput
 	special    []specialInput
-	segment    []int32 // of each sparse column the column of X that takes it, or -1
-	cleared    []int   // the columns of X that segment fills
+	segment    columnMap // from sparse columns to those of X
+	cleared    []int     // the columns of X that segment fills
 	reader     *reader
 	column     []float64
 	counts     Counts
@@ -129,10 +129,7 @@ func (in *Input) direct() bool {
 
 func (b *Bound) addSegment(input int) {
 	k := sparseIndex(b.frame.SegmentWidth, b.frame.Inputs[input].Expr.Column)
-	for len(b.segment) <= k {
-		b.segment = append(b.segment, -1)
-	}
-	b.segment[k] = int32(input)
+	b.segment.set(k, input)
 	b.cleared = append(b.cleared, input)
 }
 

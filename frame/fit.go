@@ -263,7 +263,7 @@ func (f *fitter) scan() error {
 	frame, t := f.frame, f.table
 	trials := make([]float64, credence.BlockRows)
 	return f.pass(func(first int) error {
-		if frame.Sparse > 0 || len(t.target) > 0 {
+		if frame.Sparse > 0 || t.target.end > 0 {
 			if err := t.checkSparse(first); err != nil {
 				return err
 			}

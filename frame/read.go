@@ -177,10 +177,10 @@ func (b *Bound) readSegment(x *linop.Dense) {
 		}
 		columns, values := sparse.Row(i)
 		for k, j := range columns {
-			if int(j) >= len(b.segment) {
+			if int(j) >= b.segment.end {
 				break
 			}
-			if to := b.segment[j]; to >= 0 {
+			if to := b.segment.of(j); to >= 0 {
 				row[to] = 1
 				if values != nil {
 					row[to] = values[k]

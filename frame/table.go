@@ -28,8 +28,45 @@ type table struct {
 	chunk   credence.Chunk // as the source filled it
 	kept    credence.Chunk // without the dropped rows; unused when none are dropped
 	current *credence.Chunk
-	target  []int32 // of each sparse column the slot that takes it, or -1; nil without
+	target  columnMap // from sparse columns to those of spread
 	spread  linop.Dense
+}
+
+// columnMap takes columns of a sparse segment to places, by a table for the first
+// of them and a map for the others: columns may have numbers far beyond memory.
+type columnMap struct {
+	low  []int32 // place of each column, or -1
+	high map[int32]int32
+	end  int // behind the last column that has a place
+}
+
+// lowColumns is how many columns the table takes at most.
+const lowColumns = 1 << 16
+
+func (m *columnMap) set(column, place int) {
+	m.end = max(m.end, column+1)
+	if column >= lowColumns {
+		if m.high == nil {
+			m.high = map[int32]int32{}
+		}
+		m.high[int32(column)] = int32(place)
+		return
+	}
+	for len(m.low) <= column {
+		m.low = append(m.low, -1)
+	}
+	m.low[column] = int32(place)
+}
+
+// of returns the place of a column, or -1.
+func (m *columnMap) of(column int32) int32 {
+	if int(column) < len(m.low) {
+		return m.low[column]
+	}
+	if place, ok := m.high[column]; ok {
+		return place
+	}
+	return -1
 }
 
 // slot is where a raw column comes from.
@@ -95,11 +132,8 @@ func (t *table) add(wide int, expressions ...*Expr) error {
 }
 
 func (t *table) addSparse(s *slot) {
-	for len(t.target) <= s.sparse {
-		t.target = append(t.target, -1)
-	}
 	s.wide = t.spread.Cols
-	t.target[s.sparse] = int32(s.wide)
+	t.target.set(s.sparse, s.wide)
 	t.spread.Cols++
 }
 
@@ -219,10 +253,10 @@ func (t *table) scatter() {
 		row := t.spread.Row(i)
 		columns, values := sparse.Row(i)
 		for k, j := range columns {
-			if int(j) >= len(t.target) {
+			if int(j) >= t.target.end {
 				break
 			}
-			if to := t.target[j]; to >= 0 {
+			if to := t.target.of(j); to >= 0 {
 				row[to] = 1
 				if values != nil {
 					row[to] = values[k]

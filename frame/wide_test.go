@@ -1,0 +1,35 @@
+package frame
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// The map equals one of the language, whatever the numbers of the columns.
+func TestColumnMap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	var m columnMap
+	want := map[int32]int32{}
+	for place := range 200 {
+		column := rng.IntN(50)
+		if place%2 == 0 {
+			column = 2_000_000_000 - rng.IntN(50)
+		} else if place%5 == 0 {
+			column = lowColumns - 3 + rng.IntN(6)
+		}
+		m.set(column, place)
+		want[int32(column)] = int32(place)
+		for _, c := range []int32{int32(rng.IntN(60)), int32(2_000_000_000 - rng.IntN(60)), lowColumns - int32(rng.IntN(4))} {
+			expected, known := want[c]
+			if !known {
+				expected = -1
+			}
+			if got := m.of(c); got != expected || known && int(c) >= m.end {
+				t.Fatalf("column %d has place %d, want %d; end %d", c, got, expected, m.end)
+			}
+		}
+	}
+	if len(m.low) > lowColumns {
+		t.Errorf("the table takes %d columns", len(m.low))
+	}
+}
