@@ -24,6 +24,7 @@ func exactEngine() engineEntry {
 			}
 			return ""
 		},
+		memory: exactMemory,
 		configure: func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error) {
 			config := exact.Config{
 				Starts:        a.Int("starts", 0, spec.AtLeast(1)),

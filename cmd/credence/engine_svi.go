@@ -27,6 +27,7 @@ func sviEngine() engineEntry {
 			}
 			return call
 		},
+		memory: sviMemory,
 		configure: func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error) {
 			config := svi.Config{
 				Covariance: svi.Covariance(a.Word("covariance", "", string(svi.Diagonal), string(svi.Full))),

@@ -17,6 +17,9 @@ type engineEntry struct {
 	refuses func(family credence.Likelihood, prior credence.Prior) string
 	// automatic returns the call that auto makes for a model; nil means one without arguments.
 	automatic func(model credence.Model) spec.Call
+	// memory returns how many bytes a fit takes at the least beside bytesPerWeight, by
+	// its call; nil means none worth counting.
+	memory func(call spec.Call, rows, weights float64) float64
 	// configure reads the arguments and returns what makes the engine.
 	configure func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error)
 }
@@ -143,15 +146,21 @@ func (c *engineChoice) choose(model credence.Model, rows int) (entry *engineEntr
 	return nil, "", fmt.Errorf("no engine fits this model: %s", supported())
 }
 
+// resolve returns the call of the engine, which auto makes, and the text that it was
+// parsed from.
+func (c *engineChoice) resolve(entry *engineEntry, model credence.Model) (call spec.Call, source string) {
+	if c.entry != nil {
+		return c.call, c.source
+	}
+	if entry.automatic != nil {
+		return entry.automatic(model), ""
+	}
+	return spec.Call{Name: entry.name}, ""
+}
+
 // build makes the engine, and returns the call that makes it again.
 func (c *engineChoice) build(run engineRun, entry *engineEntry, model credence.Model) (credence.Engine, spec.Call, error) {
-	call, source := c.call, c.source
-	if c.entry == nil {
-		call, source = spec.Call{Name: entry.name}, ""
-		if entry.automatic != nil {
-			call = entry.automatic(model)
-		}
-	}
+	call, source := c.resolve(entry, model)
 	a := spec.NewArguments(call, source)
 	construct := entry.configure(run, a)
 	if err := a.Finish(); err != nil {

@@ -190,6 +190,10 @@ func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence
 	if err != nil {
 		return nil, err
 	}
+	call, _ := j.engine.resolve(entry, model)
+	if err := refuseSize(entry, call, data.Rows(), features.Weights(), availableMemory()); err != nil {
+		return nil, err
+	}
 	p.say("model   %s   %v, %v prior", plan, family, j.prior)
 	if positive := fr.Target.Positive(); positive != "" {
 		p.say("target  %s: the positive class is %s", fr.TargetName(), positive)
