@@ -269,7 +269,8 @@ func (a *Arguments) Word(key, fallback string, allowed ...string) string {
 	return word
 }
 
-// File reads the path of a file reference, "" if the key was not written.
+// File reads the path of a file reference, @path, @"a path with spaces" or
+// "@a path with spaces"; "" if the key was not written.
 func (a *Arguments) File(key string) string {
 	argument, ok := a.option(key)
 	if !ok {
@@ -284,6 +285,9 @@ func (a *Arguments) File(key string) string {
 	case Column:
 		like = v.Name
 	case Text:
+		if path, ok := strings.CutPrefix(v.Value, "@"); ok && path != "" {
+			return path
+		}
 		like = v.Value
 	}
 	a.Errorf(argument.Value, "%s must name a file, not %s", key, show(argument.Value.String())).

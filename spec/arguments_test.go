@@ -19,7 +19,7 @@ func reader(t *testing.T, text string) *Arguments {
 
 func TestArguments(t *testing.T) {
 	const text = `f(x, 3, float=-1e-3, whole=1e6, yes=true, no=false, word=lbfgs, text="a b", file=@d/x.csv,
-		one=2, many=[1, inf], held=0.5, guess=~2, guesses=~[1, 2], kernel=matern32, nested=rbf(n=2), trials=n)`
+		quoted=@"d/freq nohead.csv", marked="@d/freq nohead.csv", one=2, many=[1, inf], held=0.5, guess=~2, guesses=~[1, 2], kernel=matern32, nested=rbf(n=2), trials=n)`
 	a := reader(t, text)
 	check := func(what string, got, want any) {
 		t.Helper()
@@ -38,6 +38,8 @@ func TestArguments(t *testing.T) {
 	check("absent word", a.Word("absent", "gist", "lbfgs", "gist"), "gist")
 	check("text", a.Word("text", ""), "a b")
 	check("file", a.File("file"), "d/x.csv")
+	check("quoted file", a.File("quoted"), "d/freq nohead.csv")
+	check("file quoted with its mark", a.File("marked"), "d/freq nohead.csv")
 	check("absent file", a.File("absent"), "")
 	check("one", a.Floats("one"), []float64{2})
 	check("many", a.Floats("many"), []float64{1, math.Inf(1)})
