@@ -12,6 +12,9 @@ import (
 // missingLevel is the level of a category that stands for a missing value.
 const missingLevel = "(missing)"
 
+// mostWeight is the largest sum of weights whose square is a number.
+const mostWeight = 1e150
+
 // refuseMissing names all columns whose missing values the policy does not fill.
 func (f *fitter) refuseMissing() error {
 	var names []string
@@ -66,12 +69,18 @@ func (f *fitter) finish() error {
 	if frame.WeightSum == 0 {
 		return fmt.Errorf("frame: every weight is 0: leave out weight(%s), or correct it", frame.Weight)
 	}
+	if frame.WeightSum > mostWeight {
+		return fmt.Errorf("frame: weight %s adds up to %s over the rows, and sums over rows overflow: divide the weights by a constant", frame.Weight, number(frame.WeightSum))
+	}
 	if frame.Dropped > 0 {
 		f.warn("%d of %d rows have missing values and are left out", frame.Dropped, frame.Dropped+frame.Rows)
 	}
 	if frame.Target != nil {
 		var levels []string
-		if frame.Target.Kind == credence.Category {
+		switch worder, ok := f.table.source.(Worder); {
+		case frame.Target.Kind == credence.Boolean && ok:
+			levels = worder.Words(frame.Target.Expr.Column)
+		case frame.Target.Kind == credence.Category:
 			levels = f.table.levels(&frame.Target.Expr)
 		}
 		hint, err := frame.Target.finish(&f.target, levels, f.options)

@@ -51,7 +51,7 @@ func TestFitRefusals(t *testing.T) {
 		{"log of a category", Plan{Inputs: []Expr{x.With(Log)}}, numbers([]string{"x"}, []float64{1}).with("x", "a", "b"), Options{},
 			`frame: log(x): column "x" is a category (a and b), not numbers: use it as a plain column, or declare what stands for a missing value`},
 		{"one class", Plan{Target: y}, numbers([]string{"y"}, []float64{1}, []float64{1}).with("y", "no", "yes"), Options{},
-			"frame: target y is yes in every row: two classes are needed"},
+			"frame: target y is yes in every row: two classes are needed: add rows of the other class, or name another target"},
 		{"three classes", Plan{Target: y}, numbers([]string{"y"}, []float64{2}, []float64{1}, []float64{0}).with("y", "c", "b", "a"), Options{},
 			"frame: target y has 3 classes, a, b and c: pick one against the rest with --positive a"},
 		{"no such class", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Positive: "ja"},

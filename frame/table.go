@@ -16,6 +16,12 @@ type Placer interface {
 	Place(row int) string
 }
 
+// Worder is implemented by sources that know the words of a boolean column, that for
+// false first; messages use them.
+type Worder interface {
+	Words(column string) []string
+}
+
 // table reads the raw columns that a plan names from a source, leaving dropped
 // rows out: its row numbers are those of the model.
 type table struct {

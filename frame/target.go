@@ -66,7 +66,7 @@ func (s *targetScan) only(a, b float64) bool {
 }
 
 // finish decides how the target is read and fixes its levels, mean and variance. levels are those
-// of a category. It returns a hint for the user, or "".
+// of a category, or the words of a boolean. It returns a hint for the user, or "".
 func (t *Target) finish(s *targetScan, levels []string, options Options) (hint string, err error) {
 	if t.Mode == Automatic {
 		t.Mode = Numbers
@@ -136,7 +136,11 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 		sorted[k] = names[i]
 	}
 	if len(sorted) == 1 {
-		return fmt.Errorf("frame: target %s is %s in every row: two classes are needed", t.Expr, sorted[0])
+		only := sorted[0]
+		if k := int(s.values[0]); t.Kind == credence.Boolean && k < len(levels) {
+			only = levels[k] // the word of the file
+		}
+		return fmt.Errorf("frame: target %s is %s in every row: two classes are needed: add rows of the other class, or name another target", t.Expr, only)
 	}
 	one := -1 // position in values of the class that counts as 1
 	switch {
