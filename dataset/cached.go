@@ -127,7 +127,7 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 		return nil
 	}
 	t.outcome = outcome{sparse: stored.Sparse, dropped: stored.Dropped, queries: stored.Queries, unseen: stored.Unseen}
-	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen}
+	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen, words: t.words}
 	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
 	return s
 }

@@ -211,7 +211,7 @@ func TestTruncatedGzip(t *testing.T) {
 	}
 	os.WriteFile(path, whole[:len(whole)*9/10], 0o600)
 	_, _, err = load(t, Options{}, nil, path)
-	if err == nil || !strings.Contains(err.Error(), "the compressed data end in the middle: the file is truncated, fetch or write it again") || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == nil || !strings.Contains(err.Error(), "the compressed data end early: is the file complete? Fetch or write it again") || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error is %v", err)
 	}
 	whole[len(whole)/2] ^= 0x55

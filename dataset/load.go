@@ -74,7 +74,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	if err != nil {
 		return nil, err
 	}
-	s := &source{schema: t.finalSchema(chosen), places: t.outcome.places, unseen: chosen.unseen}
+	s := &source{schema: t.finalSchema(chosen), places: t.outcome.places, unseen: chosen.unseen, words: t.words}
 	if writer == nil {
 		s.hold(chunks, t.order())
 		return s, nil

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,11 @@ type Table struct {
 
 // column is what is known of a column beyond the schema.
 type column struct {
-	trained bool   // kind and levels are those of training
-	refusal string // why it cannot be read, or ""
-	note    string // how its kind came about, or ""
+	trained bool     // kind and levels are those of training
+	refusal string   // why it cannot be read, or ""
+	note    string   // how its kind came about, or ""
+	words   []string // of a boolean, for false and for true; nil if unknown
+	comma   string   // a value with a decimal comma, where most are such
 }
 
 // stdinName is what messages call standard input.
@@ -88,7 +91,7 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 		err = t.sampleCSV(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return nil, t.wordFailure(err)
 	}
 	return t, t.checkTypes()
 }
@@ -143,6 +146,10 @@ func (t *Table) recognise(ctx context.Context, in *input) error {
 	n, err := io.ReadFull(s, head)
 	whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if err != nil && n == 0 && !errors.Is(err, io.EOF) {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = &text.ReadError{Place: text.Error{File: in.name, What: endsEarly}, Err: err}
+			return err
+		}
 		return fmt.Errorf("%s: reading stopped: %w", in.name, err)
 	}
 	head = head[:n]
@@ -267,6 +274,26 @@ func (t *Table) checkTypes() error {
 		}
 	}
 	return nil
+}
+
+// words returns the texts of a boolean column, for false and for true, or nil.
+func (t *Table) words(column string) []string {
+	if i, known := t.index[column]; known {
+		return t.columns[i].words
+	}
+	return nil
+}
+
+// DecimalCommas returns the columns that were taken for categories and hold numbers
+// with decimal commas, and one such value.
+func (t *Table) DecimalCommas() (columns []string, example string) {
+	for i, c := range t.columns {
+		if c.comma != "" {
+			columns = append(columns, t.schema.Columns[i].Name)
+			example = cmp.Or(example, c.comma)
+		}
+	}
+	return columns, example
 }
 
 // columnList names the columns that there are.

@@ -246,6 +246,9 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 	}
 }
 
+// endsEarly is what is wrong with a truncated file.
+const endsEarly = "the compressed data end early: is the file complete? Fetch or write it again"
+
 // wordFailure explains failures of the stream beneath the text.
 func (t *Table) wordFailure(err error) error {
 	var read *text.ReadError
@@ -254,7 +257,7 @@ func (t *Table) wordFailure(err error) error {
 	}
 	place := read.Place
 	if errors.Is(read.Err, io.ErrUnexpectedEOF) {
-		place.What = "the compressed data end in the middle: the file is truncated, fetch or write it again"
+		place.What = endsEarly
 	} else {
 		place.What = "the file cannot be read on: " + read.Err.Error() + ": is it damaged?"
 	}

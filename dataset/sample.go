@@ -29,6 +29,8 @@ type census struct {
 	values, numbers int
 	booleans        [3]int          // by pair: true/false, yes/no, t/f
 	truths          [3]int          // how many of them are true
+	commas          int             // numbers with a decimal comma
+	comma           string          // one of them
 	others          map[string]int  // texts that are no numbers, at most sampleLevels
 	levels          map[string]bool // texts met since it looked like a category, at most sampleLevels
 }
@@ -145,6 +147,9 @@ func (t *Table) sampleCSV(ctx context.Context) error {
 		for rows < sampleRows {
 			err = parser.Records(block, func(line int, fields [][]byte) error {
 				if len(fields) != len(order) {
+					if rows == 0 && strings.HasPrefix(names[0], "#") {
+						return &text.Error{File: in.name, Line: 1, What: fmt.Sprintf("the line, %s, is a comment, not the names of columns: remove it", text.Quote(strings.Join(names, string(rune(parser.Delimiter)))))}
+					}
 					return text.Ragged(in.name, line, len(fields), len(order), rows == 0)
 				}
 				for i, field := range fields {
@@ -184,7 +189,12 @@ func (t *Table) noRows() error {
 	if t.format != formatCSV {
 		return &text.Error{File: t.inputs[0].name, What: "there are no rows: was the file written completely?"}
 	}
-	return &text.Error{File: t.inputs[0].name, What: "there is no row below the header: was the file written completely?"}
+	names := make([]string, len(t.schema.Columns))
+	for i := range names {
+		names[i] = t.schema.Columns[i].Name
+	}
+	return &text.Error{File: t.inputs[0].name, What: fmt.Sprintf("there is no row below the header, the line %s: was the file written completely?",
+		text.Quote(strings.Join(names, string(rune(t.parser(t.inputs[0]).Delimiter)))))}
 }
 
 // columnOrder returns, for every field of a file, its column in the schema.
@@ -236,6 +246,11 @@ func (c *census) add(field []byte, missing map[string]struct{}) {
 		c.numbers++
 		return
 	}
+	if text.DecimalComma(field) {
+		if c.commas++; c.comma == "" {
+			c.comma = string(field)
+		}
+	}
 	for i, pair := range pairs {
 		for value, word := range pair {
 			if len(field) == len(word) && strings.EqualFold(string(field), word) {
@@ -263,6 +278,12 @@ func (t *Table) decideKind(i int, c *census) {
 	kind, declared := t.options.Types[described.Name]
 	if !declared {
 		kind, t.columns[i].note = c.kind()
+		if kind == credence.Category && float64(c.commas+c.numbers) >= numberShare*float64(c.values) {
+			t.columns[i].comma = c.comma
+		}
+		if kind == credence.Boolean {
+			t.columns[i].words = c.words()
+		}
 	}
 	described.Kind = kind
 	if kind == credence.Category {
@@ -294,6 +315,16 @@ func (c *census) kind() (credence.Kind, string) {
 		return credence.Category, fmt.Sprintf("is a category; %d of %d values are numbers", c.numbers, c.values)
 	}
 	return credence.Category, ""
+}
+
+// words are the texts of the booleans, that for 0 first; nil if they are mixed.
+func (c *census) words() []string {
+	for i, count := range c.booleans {
+		if count == c.values {
+			return []string{pairs[i][1], pairs[i][0]}
+		}
+	}
+	return nil
 }
 
 // sampleLibSVM reads the first rows to learn the number of columns so far.

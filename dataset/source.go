@@ -15,6 +15,7 @@ type source struct {
 	ones   bool  // every sparse value is 1
 	last   int   // chunk of the last row that was read
 	places places
+	words  func(column string) []string
 	unseen bool         // chunks have sums of squares behind the columns
 	cache  *cacheChunks // nil in memory
 	// chunk returns a chunk, valid until the next call.
@@ -23,6 +24,10 @@ type source struct {
 
 // Schema returns the columns that were asked for, with all their levels.
 func (s *source) Schema() *credence.Schema { return &s.schema }
+
+// Words returns the texts of a boolean column that mean false and true, or nil where
+// they are not known.
+func (s *source) Words(column string) []string { return s.words(column) }
 
 // Rows returns the number of rows.
 func (s *source) Rows() int { return s.first[len(s.first)-1] }
