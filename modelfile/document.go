@@ -9,9 +9,9 @@ import (
 	"github.com/credence-ml/credence/frame"
 )
 
-// format is the version of the document that this package writes. A reader
-// refuses a later one.
-const format = 1
+// Format is the version of the document that this package writes. A reader
+// refuses any other.
+const Format = 1
 
 // metadataKey is the metadata entry that holds the document.
 const metadataKey = "credence"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -15,8 +16,11 @@ import (
 // and what to do.
 func Load(path string) (*credence.Fitted, error) {
 	reader, err := safetensors.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a model file that can be read: %w", path, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: there is no such file: check the path: %w", path, fs.ErrNotExist)
+	case err != nil:
+		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
 	}
 	defer reader.Close()
 	fitted, err := decode(reader)
@@ -45,7 +49,7 @@ func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
 		return nil, errors.New("it is a safetensors file of another program: give one that credence wrote")
 	}
 	if err := reader.Verify(); err != nil {
-		return nil, fmt.Errorf("%w: restore the file or fit again", err)
+		return nil, err
 	}
 	var version struct {
 		Format int `json:"format"`
@@ -53,8 +57,8 @@ func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
 	if err := json.Unmarshal([]byte(text), &version); err != nil {
 		return nil, fmt.Errorf("its description is damaged: %w", err)
 	}
-	if version.Format != format {
-		return nil, fmt.Errorf("it has format %d and this version reads format %d: use a matching version of credence or fit again", version.Format, format)
+	if version.Format != Format {
+		return nil, fmt.Errorf("it has format %d and this version reads format %d: use a matching version of credence or fit again", version.Format, Format)
 	}
 	var doc document
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {

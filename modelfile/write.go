@@ -37,7 +37,7 @@ func Write(w io.Writer, fitted *credence.Fitted) error {
 // encode returns the document and the tensors of a fit.
 func encode(fitted *credence.Fitted) (map[string]string, []safetensors.Tensor, error) {
 	doc := document{
-		Format: format, Recipe: fitted.Recipe, Report: fitted.Report,
+		Format: Format, Recipe: fitted.Recipe, Report: fitted.Report,
 		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance,
 	}
 	switch f := fitted.Frame.(type) {
