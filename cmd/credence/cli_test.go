@@ -108,6 +108,8 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"unknown function", exitMisuse, `there is no function "rbg"`, []string{"fit", "gone.csv", "-f", "y ~ rbg(x)"}},
 		{"argument of a function", exitMisuse, "n cannot be 0", []string{"fit", "gone.csv", "-f", "y ~ rbf(., n=0)"}},
 		{"the target as a term", exitMisuse, "leave it out of the terms", []string{"fit", "gone.csv", "-f", "log(y)", "--target", "y"}},
+		{"seed", exitMisuse, "--seed -1 is not a whole number from 0 to 18446744073709551615", []string{"fit", "gone.csv", "--seed", "-1"}},
+		{"no number", exitMisuse, "--interval half is not a number: see credence predict --help", []string{"predict", "gone.safetensors", "gone.csv", "--interval", "half"}},
 		{"threads", exitMisuse, "--threads -1 is negative", []string{"inspect", "gone.safetensors", "--threads", "-1"}},
 		{"extension", exitMisuse, "written as .csv, .tsv or .parquet", []string{"predict", "gone.safetensors", "gone.csv", "-o", "p.xlsx"}},
 		{"unknown family", exitMisuse, `there is no family "gausian"`, []string{"fit", "gone.csv", "--family", "gausian"}},
@@ -124,7 +126,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"sort", exitMisuse, "use inclusion, abs or name", []string{"inspect", "gone.safetensors", "--sort", "size"}},
 		// What needs the data or a model is failure.
 		{"no file", exitFailed, "gone.csv", []string{"fit", "gone.csv"}},
-		{"no model", exitFailed, "gone.safetensors", []string{"inspect", "gone.safetensors"}},
+		{"no model", exitFailed, "gone.safetensors: there is no such file: check the path", []string{"inspect", "gone.safetensors"}},
 		{"not a model", exitFailed, "is not a model file", []string{"inspect", good}},
 		{"unknown column", exitFailed, "did you mean size", []string{"fit", good, "-f", "price ~ siez"}},
 		{"unknown target", exitFailed, "cost", []string{"fit", good, "--target", "cost"}},

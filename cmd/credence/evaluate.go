@@ -123,11 +123,18 @@ func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *cred
 		r := &computed[i]
 		r.mean, _ = dist.Moments(i)
 		r.logDensity = dist.LogDensity(i, rows.Target[i])
-		if e.classification == nil {
-			r.bounds = make([][2]float64, len(levels))
-			for k, level := range levels {
-				r.bounds[k] = [2]float64{dist.Quantile(i, (1-level)/2), dist.Quantile(i, (1+level)/2)}
+		quantile := func(p float64) float64 { return dist.Quantile(i, p) }
+		if e.classification != nil { // the mean is the probability of 1, and says all
+			quantile = func(p float64) float64 {
+				if p <= 1-r.mean {
+					return 0
+				}
+				return 1
 			}
+		}
+		r.bounds = make([][2]float64, len(levels))
+		for k, level := range levels {
+			r.bounds[k] = [2]float64{quantile((1 - level) / 2), quantile((1 + level) / 2)}
 		}
 	})
 	for i, r := range computed {
@@ -137,9 +144,7 @@ func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *cred
 		}
 		e.regression.Add(y, r.mean, r.logDensity, weight)
 		for k, level := range levels {
-			if r.bounds != nil {
-				e.intervals.Add(level, y, r.bounds[k][0], r.bounds[k][1], weight)
-			}
+			e.intervals.Add(level, y, r.bounds[k][0], r.bounds[k][1], weight)
 		}
 		if e.classification != nil {
 			e.classification.Add(y, r.mean, weight)
@@ -168,7 +173,6 @@ func (e *evaluator) result() (*metric.Evaluation, error) {
 			return nil, err
 		}
 		out.ClassificationResult = &classes
-		return out, nil
 	}
 	intervals, err := e.intervals.Result()
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -270,6 +271,16 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	}
 	if schema.Sparse > 0 {
 		p.say("        %d sparse columns", schema.Sparse)
+	}
+	if names, example := table.DecimalCommas(); len(names) > 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return schema.Index(name) < 0 })
+		switch len(names) {
+		case 0:
+		case 1:
+			p.warn("column %s holds numbers with decimal commas, such as %q, and is read as a category: write decimals with a point", names[0], example)
+		default:
+			p.warn("columns %s hold numbers with decimal commas, such as %q, and are read as categories: write decimals with a point", listed(names), example)
+		}
 	}
 	for _, note := range table.Notes() {
 		if note.Column != "" && schema.Index(note.Column) >= 0 {

@@ -84,10 +84,11 @@ func (p *program) inspect(path string, flags *inspectFlags) error {
 		terms = terms[:top]
 	}
 	result := newFitResult(fitted)
-	result.Model = path
 	if p.json {
+		result.Model = path
 		return p.emit(inspection{result, terms})
 	}
+	p.say("model   %s", path)
 	p.printFit(&result)
 	p.printTerms(terms, all)
 	return nil

@@ -34,6 +34,7 @@ type scorer struct {
 	frame   *frame.Frame
 	table   *dataset.Table
 	source  credence.Source
+	use     targetUse
 	bound   *frame.Bound
 }
 
@@ -42,7 +43,7 @@ type targetUse int
 
 const (
 	ignoreTargets  targetUse = iota
-	scoreTargets             // every row is predicted, and scored where it has a target
+	scoreTargets             // every row is predicted, and scored where it has a target; ignored where the table has none
 	requireTargets           // a row without a target is an error, or left out under drop
 )
 
@@ -76,6 +77,11 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err
 	}
+	if target := s.frame.Target; use == scoreTargets && (target == nil || s.table.Schema().Index(target.Expr.Column) < 0) {
+		p.warn("%s lacks the target %s: there is no log_density", strings.Join(s.table.Files(), ", "), s.frame.TargetName())
+		use = ignoreTargets
+	}
+	s.use = use
 	columns, err := s.columns(use)
 	if err == nil {
 		s.source, err = s.table.Load(ctx, columns)
@@ -129,10 +135,6 @@ func (s *scorer) columns(use targetUse) ([]string, error) {
 		columns = append(columns, name)
 	}
 	if use == scoreTargets {
-		if s.frame.Target == nil || schema.Index(s.frame.Target.Expr.Column) < 0 {
-			return nil, fmt.Errorf("%s lacks the target %s, which --density needs: add it or leave --density out",
-				strings.Join(s.table.Files(), ", "), s.frame.TargetName())
-		}
 		add(s.frame.Target.Expr.Column)
 	}
 	for _, name := range s.frame.Needs(use == requireTargets) {

@@ -83,6 +83,11 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return err
 	}
 	defer s.close()
+	if s.use == ignoreTargets && flags.density {
+		without := *flags
+		without.density = false
+		flags = &without
+	}
 	if err := s.checkKept(flags.keep); err != nil {
 		return err
 	}

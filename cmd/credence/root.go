@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/modelfile"
 )
 
 // streams are the standard streams of a run.
@@ -60,11 +64,13 @@ Start with:
     credence predict m.safetensors new.csv --interval 0.9
     credence evaluate m.safetensors test.csv
     credence inspect m.safetensors --top 10
+    credence --version                                 of the program and of the model files it writes
 
 Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opened; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
+		Version:       version(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -77,7 +83,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	root.SetOut(p.out)
 	root.SetErr(p.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misused(fmt.Errorf("%w: see %s --help", err, cmd.CommandPath()))
+		return misused(fmt.Errorf("%w: see %s --help", badValue(err), cmd.CommandPath()))
 	})
 	flags := root.PersistentFlags()
 	flags.BoolVar(&p.json, "json", false, "one JSON object on standard output and nothing else")
@@ -97,6 +103,37 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		}
 	}
 	return root
+}
+
+// badValue words the refusal of a flag's value by what the flag takes.
+func badValue(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	takes := map[string]string{
+		"uint64": "a whole number from 0 to 18446744073709551615", "int": "a whole number", "int64": "a whole number",
+		"float64": "a number", "bool": "true or false", "duration": "a duration such as 30s or 5m",
+	}[invalid.GetFlag().Value.Type()]
+	if takes == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %s is not %s", invalid.GetFlag().Name, invalid.GetValue(), takes)
+}
+
+// version says which build this is and which model files it writes and reads.
+func version() string {
+	number, revision := "unknown", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		number = info.Main.Version
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				revision = ", revision " + setting.Value[:min(12, len(setting.Value))]
+			}
+		}
+		revision += ", " + info.GoVersion
+	}
+	return fmt.Sprintf("%s%s, model files of format %d", number, revision, modelfile.Format)
 }
 
 // workspace returns the workers of this run.

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/modelfile"
+)
+
+// Failures that name their cause and what to do, once.
+func TestMessagesNameTheCause(t *testing.T) {
+	for _, c := range []struct {
+		content, want string
+		args          []string
+	}{
+		{"x,y,w\n1,2,1e308\n2,3,1e308\n3,5,1\n", "frame: weight w adds up to +Inf over the rows, and sums over rows overflow: divide the weights by a constant", []string{"-f", "y ~ x + weight(w)"}},
+		{"x,y,w\n1,2,1e308\n2,3,1\n3,5,1\n", "weight w adds up to 1e+308", []string{"-f", "y ~ x + weight(w)"}},
+		{"x,y\n1,yes\n2,yes\n3,yes\n", "target y is yes in every row: two classes are needed: add rows of the other class, or name another target", []string{"--target", "y"}},
+		{"x,y\n1,1\n2,1\n3,1\n", "target y is 1 in every row: two classes are needed", []string{"--target", "y", "--family", "bernoulli"}},
+		{"x;y\n1,5;2,5\n2,5;3,5\n3,5;4,1\n", `warning: columns x, y hold numbers with decimal commas, such as "1,5", and are read as categories: write decimals with a point`, []string{"--target", "y"}},
+	} {
+		o := invoke(t, "", append([]string{"fit", file(t, "t.csv", c.content), "-q"}, c.args...)...)
+		if o.code != exitFailed || !strings.Contains(o.err, c.want) {
+			t.Errorf("%q: exit %d: %s", c.content, o.code, o.err)
+		}
+	}
+}
+
+func TestDecimalCommasAreWarnedAbout(t *testing.T) {
+	path := file(t, "t.csv", "a;x;y\n1;1,5;2\n2;2,5;3\n4;3,5;4\n5;3,6;4\n")
+	o := invoke(t, "", "fit", path, "--target", "y", "-q")
+	if o.code != exitDone || strings.Count(o.err, `column x holds numbers with decimal commas, such as "1,5", and is read as a category: write decimals with a point`) != 1 {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	if o := invoke(t, "", "fit", path, "-f", "y ~ a", "-q"); strings.Contains(o.err, "decimal commas") {
+		t.Errorf("a column that is not used is warned about: %s", o.err)
+	}
+}
+
+func TestDamagedModels(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", file(t, "t.csv", houses(40)), "--target", "price", "-o", model)
+	if out := must(t, "inspect", model); !strings.HasPrefix(out, "model   "+model+"\n") || strings.Contains(out, "saved") {
+		t.Errorf("inspect begins %.80q", out)
+	}
+	whole, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte{}, whole...)
+	flipped[len(flipped)-9] ^= 1
+	for name, content := range map[string][]byte{"truncated": whole[:len(whole)/2], "stump": whole[:5], "flipped": flipped} {
+		if err := os.WriteFile(model, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := invoke(t, "", "inspect", model)
+		if o.code != exitFailed || strings.Count(o.err, "restore it from a copy") != 1 || strings.Contains(o.err, "restore the file") {
+			t.Errorf("%s: exit %d: %s", name, o.code, o.err)
+		}
+	}
+}
+
+// Without the target there is no density, and one warning says so.
+func TestDensityWithoutTheTarget(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", file(t, "t.csv", houses(40)), "--target", "price", "-o", model)
+	o := invoke(t, "", "predict", model, file(t, "some.csv", "size,zip,garden\n60,north,true\n"), "--density")
+	if o.code != exitDone || !strings.HasPrefix(o.out, "mean,sd,lower,upper\n") || strings.Count(o.out, "\n") != 2 ||
+		strings.Count(o.err, "lacks the target price: there is no log_density") != 1 {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	out := must(t, "--version")
+	if !strings.HasPrefix(out, "credence version ") || !strings.HasSuffix(out, "model files of format 1\n") || modelfile.Format != 1 {
+		t.Errorf("version %q", out)
+	}
+	if help := must(t, "--help"); !strings.Contains(help, "credence --version") {
+		t.Error("the help does not mention --version")
+	}
+}
+
+// Two classes have intervals too: of the level p, [0,0], [1,1] or, where neither class
+// has more than (1+p)/2, [0,1].
+func TestCoverageOfClasses(t *testing.T) {
+	path := file(t, "t.csv", "x,y\n"+strings.Repeat("1,no\n1,no\n1,no\n1,yes\n2,yes\n2,yes\n2,no\n2,yes\n", 20))
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", path, "--target", "y", "-o", model)
+	e := decode(t, must(t, "evaluate", model, path, "--json"))
+	coverage, width := e["coverage"].(map[string]any), e["interval_width"].(map[string]any)
+	// The classes have probabilities ¼ and ¾ within a few hundredths: at 0.5 the bounds are the
+	// quantiles ¼ and ¾, at 0.8 and above 0 and 1.
+	for _, level := range []string{"0.8", "0.9", "0.95"} {
+		if number(t, coverage, level) != 1 || number(t, width, level) != 1 {
+			t.Errorf("at %s coverage %v, width %v", level, coverage[level], width[level])
+		}
+	}
+	predictions := must(t, "predict", model, path, "--interval", "0.5")
+	lines := strings.Split(strings.TrimSpace(predictions), "\n")[1:]
+	mean := 0.0
+	for _, line := range lines {
+		cells := strings.Split(line, ",")
+		mean += (parse(t, cells[3]) - parse(t, cells[2])) / float64(len(lines))
+	}
+	if got := number(t, width, "0.5"); math.Abs(got-mean) > 1e-12 {
+		t.Errorf("intervals at 0.5 have the mean width %g, by predict %g", got, mean)
+	}
+}
