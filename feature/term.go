@@ -154,6 +154,13 @@ func (s *segment) place(column int32) int32 {
 	if len(s.without) == 0 {
 		return column
 	}
+	return s.search(column)
+}
+
+// search is place where columns are left out; apart, so that place is inlined.
+//
+//go:noinline
+func (s *segment) search(column int32) int32 {
 	before, left := slices.BinarySearch(s.without, column)
 	if left {
 		return -1

@@ -69,6 +69,11 @@ func (m *columnMap) of(column int32) int32 {
 	if int(column) < len(m.low) {
 		return m.low[column]
 	}
+	return m.ofHigh(column)
+}
+
+// ofHigh is of for columns beyond the table; apart, so that of is inlined.
+func (m *columnMap) ofHigh(column int32) int32 {
 	if place, ok := m.high[column]; ok {
 		return place
 	}
