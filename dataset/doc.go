@@ -8,8 +8,10 @@
 // has to be converted or described beforehand. [Table.Load] reads the rows with
 // the columns that are asked for into memory, or into a row cache when they are
 // many, and returns a [credence.Source]. [Table.Each] reads them once, without
-// keeping them. With Options.Schema a file is read as the training data were:
-// columns by name, kinds and category codes as in training.
+// keeping them. [Table.Fields] reads the texts of a few columns as they are written,
+// to be copied. With Options.Schema a file is read as the training data were:
+// columns by name, kinds and category codes as in training. Of sparse entries beyond
+// the columns of training the sum of squares in each row is kept.
 //
 // # Kinds
 //
@@ -34,5 +36,5 @@
 //
 // Dates, decimals and lists of Parquet are refused; so are Arrow files.
 // Integers beyond 2^53 lose their last digits as float64: declare identifiers
-// as categories or leave them out.
+// as categories or leave them out; Fields gives them as they are.
 package dataset

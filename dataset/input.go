@@ -199,6 +199,9 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		decoder, err := gzip.NewReader(stored)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%s: %w", endsEarly, io.ErrUnexpectedEOF)
+		}
 		if err != nil {
 			return fmt.Errorf("begins like gzip but is not: %w: fetch the file again", err)
 		}

@@ -40,7 +40,7 @@ func TestCutOffFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, length := range []int{len(whole) - 9, len(whole) / 2, 20} {
+		for _, length := range []int{len(whole) - 9, len(whole) / 2, 20, 8} {
 			os.WriteFile(path, whole[:length], 0o600)
 			_, _, err := load(t, Options{}, nil, path)
 			if err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), ": the compressed data end early: is the file complete?") ||
