@@ -24,7 +24,7 @@ nlpd is the mean of −log p(y|data): the log of the average density. smse is th
 squared error over the variance of the targets, msll the nlpd less that of a Gaussian
 with the training mean and variance. coverage is the share of targets inside
 the central interval of that probability: for honest intervals the two agree.
-For two classes: accuracy, log_loss, auc, brier, and ece, the calibration error
+For two classes, whose intervals hold one class or both: accuracy, log_loss, auc, brier, and ece, the calibration error
 over 20 bins of equal count. For counts: the total deviance.`,
 		Example: `  credence evaluate m.safetensors test.csv
   credence evaluate m.safetensors test.csv --json | jq .nlpd`,

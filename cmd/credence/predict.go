@@ -46,9 +46,9 @@ formula "log(price) ~ .".`,
 	f := cmd.Flags()
 	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
 	f.BoolVar(&flags.latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
-	f.BoolVar(&flags.density, "density", false, "add log_density of the target, empty in rows that have none")
+	f.BoolVar(&flags.density, "density", false, "add log_density of the target, empty in rows that have none, left out where the data have no target")
 	f.IntVar(&flags.samples, "samples", 0, "add this many draws of the target, sample_1 and so on")
-	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy, in front")
+	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front")
 	f.StringVarP(&flags.output, "output", "o", "", "file to write, .csv or .parquet (default: CSV on standard output)")
 	return cmd
 }
