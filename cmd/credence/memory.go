@@ -66,11 +66,11 @@ func gigabytes(bytes float64) string {
 	return fmt.Sprintf("%.4g GB", math.Ceil(10*bytes/(1<<30))/10)
 }
 
-// exactMemory is that of the smaller of the two forms: three D×D matrices and the
-// factor of the posterior, or as many of N×N and a dozen vectors.
+// exactMemory is that of the smaller of the two forms, with the factor of the
+// posterior: four D×D matrices, or three N×N and a dozen vectors.
 func exactMemory(_ spec.Call, rows, weights float64) float64 {
 	if rows < weights {
-		return 8 * (4*rows*rows + 12*weights)
+		return 8 * (3*rows*rows + 12*weights)
 	}
 	return 8 * 4 * weights * weights
 }

@@ -42,7 +42,7 @@ func TestMemoryByHand(t *testing.T) {
 		rows, weights int
 		bytes         float64
 	}{
-		{exact, spec.Call{}, 3, 1000, 1000*(64+96) + 8*4*9},
+		{exact, spec.Call{}, 3, 1000, 1000*(64+96) + 8*3*9},
 		{exact, spec.Call{}, 5000, 1000, 1000*64 + 8*4*1e6},
 		{svi, spec.Call{}, 100, 1000, 1000 * (64 + 8*208)},
 		{svi, full, 100, 1000, 1000 * (64 + 8*(4000+200))},
