@@ -199,7 +199,7 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		decoder, err := gzip.NewReader(stored)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if deflated := len(head) < 3 || head[2] == 8; deflated && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 			return fmt.Errorf("%s: %w", endsEarly, io.ErrUnexpectedEOF)
 		}
 		if err != nil {
