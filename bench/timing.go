@@ -84,7 +84,7 @@ func (b *timingBench) engine(ctx context.Context, rows, weights []string) error 
 			child.Stderr = b.progress
 			text, err := child.Output()
 			if err != nil {
-				return fmt.Errorf("N = %s, D = %s: %w", n, d, err)
+				return fmt.Errorf("timing of N = %s, D = %s: %w", n, d, err)
 			}
 			var c cell
 			if err := json.Unmarshal(text, &c); err != nil {
