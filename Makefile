@@ -6,9 +6,9 @@ TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
 RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
 
-.PHONY: check format vet lint test race build cover bench bench-kernels generate
+.PHONY: check format vet lint test race build cover bench bench-kernels generate verify
 
-check: format vet lint build test race
+check: format vet lint verify build test race
 
 format:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
@@ -40,4 +40,12 @@ bench:
 	$(GO) run ./bench
 
 bench-kernels:
-	$(GO) test -run '^$$' -bench . ./internal/kernel
+	$(GO) run ./bench/kernels
+
+# The assembly of internal/kernel is generated; verify fails where the committed
+# files are not what the generator writes.
+generate:
+	$(GO) generate ./internal/kernel
+
+verify:
+	sh internal/kernel/gen/verify.sh
