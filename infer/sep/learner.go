@@ -205,25 +205,7 @@ func site(mean, s float64, label int) (probability, a, b float64) {
 // forgetting, where all sums carry a scale.
 func (l *Learner) learnAgain(columns []int32, values []float64, label int, weight, offset float64) float64 {
 	work := l.work[:len(columns)]
-	var biasWork working
-	l.cavity(&l.bias, &biasWork, label, weight)
-	s, mean := 1+1/biasWork.lambda, biasWork.mean+offset
-	for k, slot := range columns {
-		f := l.at(slot)
-		if f.due == 0 {
-			l.begin(f)
-		}
-		w := &work[k]
-		l.cavity(f, w, label, weight)
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
-		if w.lambda > 0 {
-			s += x * x / w.lambda
-			mean += x * w.mean
-		}
-	}
+	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 	l.replace(&l.bias, &biasWork, label, weight, a, b)
 	for k, slot := range columns {

@@ -27,25 +27,7 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 		l.work = make([]working, 2*len(columns))
 	}
 	work := l.work[:len(columns)]
-	var biasWork working
-	l.cavity(&l.bias, &biasWork, label, weight)
-	s, mean := 1+1/biasWork.lambda, biasWork.mean+offset
-	for k, slot := range columns {
-		f := l.at(slot)
-		if f.due == 0 {
-			l.begin(f)
-		}
-		w := &work[k]
-		l.cavity(f, w, label, weight)
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
-		if w.lambda > 0 {
-			s += x * x / w.lambda
-			mean += x * w.mean
-		}
-	}
+	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 
 	l.batch.bias.add(&biasWork, label, weight, a, b)
@@ -141,4 +123,28 @@ func (l *Learner) apply(f *feature, c *change) {
 		f.lambda[label] = keep*f.lambda[label] + c.lambda[label]/l.scale
 		f.shift[label] = keep*f.shift[label] + c.shift[label]/l.scale
 	}
+}
+
+// cavities stores the cavities of a row's features in work, one for each column, and
+// returns that of the bias, with the variance 1 + xᵀVx and the mean of the row's f under them all.
+func (l *Learner) cavities(work []working, columns []int32, values []float64, label int, weight, offset float64) (bias working, s, mean float64) {
+	l.cavity(&l.bias, &bias, label, weight)
+	s, mean = 1+1/bias.lambda, bias.mean+offset
+	for k, slot := range columns {
+		f := l.at(slot)
+		if f.due == 0 {
+			l.begin(f)
+		}
+		w := &work[k]
+		l.cavity(f, w, label, weight)
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		if w.lambda > 0 {
+			s += x * x / w.lambda
+			mean += x * w.mean
+		}
+	}
+	return bias, s, mean
 }
