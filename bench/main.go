@@ -6,6 +6,7 @@
 //	go run ./bench uci                 test RMSE and log-likelihood by the usual splits
 //	go run ./bench peers               beside revrand and scikit-learn
 //	go run ./bench timing              the exact engine, files, whole processes
+//	go run ./bench glm                 generalised linear models: counts, classes, beside other programs
 //
 // Every fit is the product's default unless a flag says otherwise. Figures but
 // seconds depend on data and seed alone. Tables are Markdown; -json prints one
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 				return c.run(ctx, args[1:], out, progress)
 			}
 		}
-		return fmt.Errorf("there is no benchmark %q: use uci, peers or timing, or none for the short versions of all", args[0])
+		return fmt.Errorf("there is no benchmark %q: use uci, peers, timing or glm, or none for the short versions of all", args[0])
 	}
 	for k, c := range commands() {
 		if c.short == nil {
@@ -77,6 +78,7 @@ func commands() []command {
 		{"uci", []string{"-sets", "boston,concrete,energy", "-splits", "1"}, runUCI},
 		{"peers", []string{"-sets", "boston,concrete", "-folds", "1"}, runPeers},
 		{"timing", []string{"-rows", "10000", "-weights", "200,1000", "-file-rows", "200000"}, runTiming},
+		{"glm", []string{"-parts", "peers"}, runGLM},
 		{"timing-cell", nil, runCell},
 		{"timing-process", nil, runProcess},
 	}
