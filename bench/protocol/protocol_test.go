@@ -114,3 +114,30 @@ func TestSplits(t *testing.T) {
 		t.Error("Missing does not tell which sets there are")
 	}
 }
+
+func TestValidationNeverReadsTestRows(t *testing.T) {
+	folder := t.TempDir()
+	table := "x,y\n"
+	for i := range 41 {
+		table += fmt.Sprintf("%d,%d\n", i, i%7)
+	}
+	write(t, filepath.Join(folder, "boston", "boston.csv.gz"), table)
+	write(t, filepath.Join(folder, "boston", "test_splits.txt.gz"), "0 3 8\n5 1 2 40\n")
+	set, err := Load(t.Context(), folder, "boston")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, test := range set.Splits {
+		train, held := set.Validation(k)
+		if train.Rows()+held.Rows() != 41-len(test) || held.Rows() != 4 {
+			t.Fatalf("split %d: %d rows and %d held out of %d", k, train.Rows(), held.Rows(), 41-len(test))
+		}
+		seen := map[int]bool{}
+		for _, row := range append(train.(*part).rows, held.(*part).rows...) {
+			if seen[row] || slices.Contains(test, row) {
+				t.Errorf("split %d: row %d is read twice or a test row", k, row)
+			}
+			seen[row] = true
+		}
+	}
+}

@@ -142,19 +142,44 @@ func (s *Set) Split(k int) (train, test credence.Source) {
 	return s.Divide(s.Splits[k])
 }
 
-// Divide returns the rows that are not in the test, and the test.
-func (s *Set) Divide(testRows []int) (train, test credence.Source) {
-	inTest := make([]bool, s.Rows())
-	for _, row := range testRows {
-		inTest[row] = true
+// Validation divides the training rows of split k in ten random parts and
+// returns nine of them and the tenth. Settings are compared by it: it never reads the
+// test rows.
+func (s *Set) Validation(k int) (train, held credence.Source) {
+	rows := s.without(s.Splits[k])
+	isHeld := make([]bool, len(rows))
+	for _, i := range Folds(len(rows), 10, uint32(k))[0] {
+		isHeld[i] = true
 	}
-	var trainRows []int
-	for row, is := range inTest {
-		if !is {
+	var trainRows, heldRows []int
+	for i, row := range rows {
+		if isHeld[i] {
+			heldRows = append(heldRows, row)
+		} else {
 			trainRows = append(trainRows, row)
 		}
 	}
-	return &part{s, trainRows}, &part{s, testRows}
+	return &part{s, trainRows}, &part{s, heldRows}
+}
+
+// Divide returns the rows that are not in the test, and the test.
+func (s *Set) Divide(testRows []int) (train, test credence.Source) {
+	return &part{s, s.without(testRows)}, &part{s, testRows}
+}
+
+// without returns the other rows, in their order.
+func (s *Set) without(rows []int) []int {
+	is := make([]bool, s.Rows())
+	for _, row := range rows {
+		is[row] = true
+	}
+	var others []int
+	for row, leave := range is {
+		if !leave {
+			others = append(others, row)
+		}
+	}
+	return others
 }
 
 // part is some rows of a set as a table of their own.
