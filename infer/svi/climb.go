@@ -34,6 +34,9 @@ type progressState struct {
 // r.factor is then its F and the statistics are those there.
 func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, job task) (credence.Status, int, error) {
 	next, to := newStatistics(r.d, len(at.Free)), &point{}
+	if s.beta != nil {
+		next.keepSites(len(s.beta))
+	}
 	rho, failures, quiet, iteration := 1.0, 0, 0, 0
 	if job.saved != nil {
 		f := at.family

@@ -16,6 +16,8 @@ const (
 	// diagnosticTerms is about how many log densities of rows the diagnostics may
 	// take where nothing asks for more.
 	diagnosticTerms = 2e6
+	// differenceTerms is the same where some rows stand for all.
+	differenceTerms = 4e5
 	// diagnosticNoise is the standard error of a log weight above which more rows are taken.
 	diagnosticNoise = 0.2
 	// limitK is the Pareto-k̂ above which a posterior is not to be relied on (Yao and others 2018).
@@ -156,7 +158,7 @@ func (r *fit) judge(logs []float64, remedy string) {
 // whose sum over all rows is known: Σe + gᵀδ − ½(δᵀHδ − Σβv), δ = w − m (the
 // difference estimator of Magnusson, Andersen, Jonasson & Vehtari 2019). The rows
 // grow eightfold until what is left out has a standard error below a fifth of a nat.
-func (r *fit) diagnoseFull(ctx context.Context, n *newton, at *point, stats *statistics) error {
+func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *point, stats *statistics) error {
 	d, rows := r.d, r.data.Rows()
 	count := r.drawCount(min(rows, 10000))
 	if count == 0 {
@@ -174,8 +176,11 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, at *point, stats *sta
 		}
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
 	})
-	for limit := int(diagnosticTerms) / count; ; limit *= 8 {
-		t := r.open(limit)
+	for limit := int(differenceTerms) / count; ; limit *= 8 {
+		t := whole
+		if rows >= 2*max(limit, credence.BlockRows) {
+			t = r.open(limit)
+		}
 		if t.count == rows {
 			clear(s.logLik)
 			if err := r.logDensities(ctx, t, s, at.family, func(b *block, logs, _ []float64) {

@@ -10,7 +10,12 @@ import (
 // fitFull fits one component with full covariance.
 func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted, error) {
 	n := newNewton(r.ws, r.d, r.groups)
-	s, err := r.starting(ctx, r.open(startRows), r.groups)
+	whole := r.open(0) // what it keeps serves every step
+	first := whole
+	if r.data.Rows() >= 2*startRows {
+		first = r.open(startRows)
+	}
+	s, err := r.starting(ctx, first, r.groups)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +27,10 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 		r.goOn(n, at, r.near, r.near.scale)
 	}
 	for k, rows := range levels {
-		t := r.open(rows)
+		t := whole
+		if rows > 0 {
+			t = r.open(rows)
+		}
 		job := task{stage: "all rows", tolerance: r.tolerance(), iterations: r.config.MaxIterations, progress: r.config.Progress}
 		if saved != nil && saved.Newton != nil {
 			if k < len(levels)-1 {
@@ -62,7 +70,7 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 		}
 	}
 	r.warnZero(zero)
-	if err := r.diagnoseFull(ctx, n, at, stats); err != nil {
+	if err := r.diagnoseFull(ctx, n, whole, at, stats); err != nil {
 		return nil, err
 	}
 	m := r.member(n.full(at), at.Prior, at.family)

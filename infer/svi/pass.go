@@ -179,6 +179,9 @@ type statistics struct {
 	bend      []float64 // P×P
 	cross     []float64 // P×d, Φᵀ ∂²e/∂mean∂parameter
 	correct   bool      // f has the sign of a two-valued target in every row
+	// b and beta, one for each row, are the normal likelihood that stands for it (see
+	// tuner); nil where nobody wants them.
+	b, beta []float64
 }
 
 func newStatistics(d, parameters int) *statistics {
@@ -187,6 +190,12 @@ func newStatistics(d, parameters int) *statistics {
 		slope: make([]float64, parameters), bend: make([]float64, parameters*parameters),
 		cross: make([]float64, parameters*d),
 	}
+}
+
+// keepSites asks for the sites of so many rows.
+func (s *statistics) keepSites(rows int) *statistics {
+	s.b, s.beta = make([]float64, rows), make([]float64, rows)
+	return s
 }
 
 func (s *statistics) reset() {
@@ -200,10 +209,14 @@ func (s *statistics) reset() {
 // variance. Memory beyond the statistics is that of a few blocks.
 func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []float64, f *family) error {
 	d, p := r.d, f.count()
+	if g, ok := f.Likelihood.(likelihood.Gaussian); ok && d <= t.count {
+		return r.passSufficient(ctx, t, s, m, factor, g, p)
+	}
 	s.reset()
 	r.targets.reset()
 	pool := r.ws.Pool()
 	terms := &r.terms
+	first := 0
 	for k := range t.blocks() {
 		b, err := t.at(ctx, k)
 		if err != nil {
@@ -245,6 +258,16 @@ func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []
 				terms.dVariance[i] = 0
 			}
 		}
+		if s.beta != nil {
+			for i, beta := range terms.dVariance {
+				u := terms.mean[i]
+				if b.offset != nil {
+					u -= b.offset[i]
+				}
+				s.beta[first+i], s.b[first+i] = beta, terms.dMean[i]+beta*u
+			}
+		}
+		first += b.rows
 		r.addCurvature(s.curvature, b.phi, terms.dVariance)
 	}
 	liftCross(s.curvature, d, r.denseCols)

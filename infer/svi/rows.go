@@ -38,6 +38,7 @@ type table struct {
 	retain bool
 	// moving keeps nothing: the features change between passes over more rows than fit.
 	moving  bool
+	sums    *sufficient // at the present features; nil before they are wanted
 	keep    []kept
 	planned bool
 	scratch credence.Batch
@@ -151,7 +152,7 @@ func (t *table) fromMemory(k int) (*block, error) {
 
 // retransform gives the rows, which must be retained, other features.
 func (t *table) retransform(features credence.Features) {
-	t.features = features
+	t.features, t.sums = features, nil
 	for k := range t.keep {
 		if slot := &t.keep[k]; slot.phi != nil {
 			features.Transform(t.ws, slot.phi, slot.batch)

@@ -34,9 +34,9 @@ type tuner struct {
 	fit       *fit
 	table     *table
 	tunable   credence.Tunable
-	hypers    []int // learned ones
-	groupsOf  []int // groups with learned prior variance
-	b, beta   []float64
+	hypers    []int     // learned ones
+	groupsOf  []int     // groups with learned prior variance
+	b, beta   []float64 // of the point that a round starts from
 	h, covary []float64
 	slab      []float64
 }
@@ -163,12 +163,13 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 	}
 	current := &tuned{features: features, at: &s.point}
 	defer func() { current.scale = t.table.scale() }()
-	stats := newStatistics(r.d, len(s.Free))
+	stats := newStatistics(r.d, len(s.Free)).keepSites(t.table.count)
 	inner := task{stage: stage, tolerance: 0.1, iterations: 6}
 	if _, _, err := t.climb(ctx, t.table, current.at, stats, inner); err != nil {
 		return nil, err
 	}
 	current.bound = current.at.bound + logPrior(t.tunable, t.hypers)
+	t.b, t.beta = slices.Clone(stats.b), slices.Clone(stats.beta)
 	reach := farthestReach
 	for i := range rounds {
 		next, err := t.ascend(ctx, current, reach)
@@ -187,6 +188,8 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 		if gain > 0 {
 			current, reach = next, math.Min(farthestReach, 2*reach)
 			t.tunable = next.features.(credence.Tunable)
+			copy(t.b, stats.b)
+			copy(t.beta, stats.beta)
 		} else {
 			reach *= 0.3 // the normal rows stand for the true ones only nearby
 		}
@@ -228,43 +231,9 @@ func logPrior(tunable credence.Tunable, learned []int) float64 {
 	return sum
 }
 
-// keepSites stores β and b of every row at a point.
-func (t *tuner) keepSites(ctx context.Context, at *point) error {
-	t.b, t.beta = grow(t.b, t.table.count), grow(t.beta, t.table.count)
-	terms := &t.terms
-	first := 0
-	for k := range t.table.blocks() {
-		b, err := t.table.at(ctx, k)
-		if err != nil {
-			return err
-		}
-		terms.resize(b.rows, at.family.count())
-		latentMeans(t.ws.Pool(), terms.mean, b, at.Mean)
-		t.variances(terms.variance, b, t.factor)
-		terms.expect(t.ws.Pool(), b, at.family, false)
-		for i := range b.rows {
-			u := terms.mean[i]
-			if b.offset != nil {
-				u -= b.offset[i]
-			}
-			beta := -2 * terms.dVariance[i]
-			t.beta[first+i], t.b[first+i] = beta, terms.dMean[i]+beta*u
-		}
-		first += b.rows
-	}
-	return nil
-}
-
 // ascend maximises the evidence of the normal rows from a point, no logarithm of a
 // hyper-parameter going farther than reach. nil means that it found no way up.
 func (t *tuner) ascend(ctx context.Context, from *tuned, reach float64) (*tuned, error) {
-	t.table.retransform(from.features)
-	if !t.place(from.at) {
-		return nil, nil
-	}
-	if err := t.keepSites(ctx, from.at); err != nil {
-		return nil, err
-	}
 	list := t.tunable.Hyper()
 	groups, n := len(t.groupsOf), len(t.groupsOf)+len(t.hypers)
 	x := make([]float64, n)
