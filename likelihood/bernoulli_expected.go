@@ -114,13 +114,14 @@ func (l Bernoulli) PredictiveQuantile(p, mean, variance float64) float64 {
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.
 func (l Bernoulli) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
-	if l.Link == Probit || l.Link == Cloglog {
-		expectedBatch(l, value, dMean, dVariance, y, mean, variance)
-		return
-	}
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
-	for i := range y {
-		value[i], dMean[i], dVariance[i] = expectedLogSigmoid(y[i], mean[i], variance[i])
+	switch l.Link {
+	case Probit:
+		expectedRows(probit, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
+	case Cloglog:
+		expectedRows(cloglog, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
+	default:
+		logSigmoidRows(value, dMean, dVariance, y, mean, variance)
 	}
 }
 

@@ -101,7 +101,12 @@ func (l Poisson) PredictiveQuantile(p, mean, variance float64) float64 {
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.
 func (l Poisson) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
-	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+	if l.Link != Softplus {
+		expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+		return
+	}
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	expectedRows(softplus, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
 }
 
 // TiltedMomentsBatch is TiltedMoments for every row.

@@ -16,8 +16,8 @@ const (
 	// diagnosticTerms is about how many log densities of rows the diagnostics may
 	// take where nothing asks for more.
 	diagnosticTerms = 2e6
-	// differenceTerms is the same where some rows stand for all.
-	differenceTerms = 4e5
+	// pilotRows are those on which it is first tried whether some rows can stand for all.
+	pilotRows = 1024
 	// diagnosticNoise is the standard error of a log weight above which more rows are taken.
 	diagnosticNoise = 0.2
 	// limitK is the Pareto-k̂ above which a posterior is not to be relied on (Yao and others 2018).
@@ -108,15 +108,18 @@ func (r *fit) logRow(b *block, i int, s *draws, f *family, latent, logs []float6
 			}
 		}
 	}
-	for l := range latent {
-		if b.offset != nil {
+	if b.offset != nil {
+		for l := range latent {
 			latent[l] += b.offset[i]
 		}
-		if w > 0 {
-			logs[l] = w * family.LogDensity(b.y[i], latent[l])
-		} else {
-			logs[l] = 0
-		}
+	}
+	if w == 0 {
+		clear(logs)
+		return
+	}
+	likelihood.LogDensities(family, logs, b.y[i], latent)
+	if w != 1 {
+		kernel.Scale(w, logs)
 	}
 }
 
@@ -176,7 +179,7 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *poi
 		}
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
 	})
-	for limit := int(differenceTerms) / count; ; limit *= 8 {
+	for limit := pilotRows; ; {
 		t := whole
 		if rows >= 2*max(limit, credence.BlockRows) {
 			t = r.open(limit)
@@ -199,6 +202,9 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *poi
 		if noise <= diagnosticNoise {
 			break
 		}
+		// The standard error falls with the square root of the rows.
+		gap := math.Min(noise/diagnosticNoise, 100)
+		limit = int(math.Max(4, 1.2*gap*gap) * float64(t.count))
 	}
 	r.judge(s.logWeights(), "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	return nil

@@ -1,0 +1,83 @@
+package likelihood_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// TestVectorExpectations: rows integrated together have the expectations of quad.Normal, whichever
+// rows they come with: 1e-11 of the size of the terms, ten times what either is good to.
+func TestVectorExpectations(t *testing.T) {
+	for _, c := range []struct {
+		lik interface {
+			likelihood.Batch
+			likelihood.Differentiable
+		}
+		targets []float64
+	}{
+		{likelihood.Bernoulli{Link: likelihood.Probit}, []float64{0, 1}},
+		{likelihood.Bernoulli{Link: likelihood.Cloglog}, []float64{0, 1}},
+		{likelihood.Poisson{Link: likelihood.Softplus}, []float64{0, 1, 30}},
+		{likelihood.Bernoulli{}, []float64{0, 1}},
+	} {
+		var y, mean, variance []float64
+		for m := -9.0; m <= 9; m += 0.9 {
+			for _, v := range []float64{0, 1e-9, 0.01, 0.3, 1.5, 4.8, 30} {
+				for _, target := range c.targets {
+					y, mean, variance = append(y, target), append(mean, m), append(variance, v)
+				}
+			}
+		}
+		n := len(y)
+		value, slope, bend := make([]float64, n), make([]float64, n), make([]float64, n)
+		c.lik.ExpectedLogDensities(value, slope, bend, y, nil, mean, variance)
+		for i := range y {
+			a, b, d := quad.Normal(func(f float64) (float64, float64, float64) {
+				value, first, second := c.lik.Derivatives(y[i], f)
+				return value, first, second / 2
+			}, mean[i], variance[i])
+			for j, gap := range []float64{value[i] - a, slope[i] - b, bend[i] - d} {
+				size := 1 + math.Abs(a) + math.Abs(b)
+				tolerance := 1e-11
+				if c.lik == (likelihood.Bernoulli{}) || c.lik == (likelihood.Poisson{Link: likelihood.Softplus}) && y[i] == 0 {
+					tolerance = 2e-10 // of the logistic mixture
+				}
+				if !(math.Abs(gap) <= tolerance*size) {
+					t.Errorf("%v, y=%g under N(%g, %g): result %d is off by %g", c.lik, y[i], mean[i], variance[i], j, gap)
+				}
+			}
+		}
+	}
+}
+
+// TestLogDensities: many f at once have the density of each: 1e-14 of the terms, y and the mean.
+func TestLogDensities(t *testing.T) {
+	var f []float64
+	for v := -40.0; v <= 12; v += 0.37 {
+		f = append(f, v)
+	}
+	for _, c := range []struct {
+		lik     likelihood.Family
+		targets []float64
+	}{
+		{likelihood.Bernoulli{}, []float64{0, 1}}, {likelihood.Bernoulli{Link: likelihood.Probit}, []float64{0, 1}},
+		{likelihood.Poisson{}, []float64{0, 1, 17, 3000}}, {likelihood.Poisson{Link: likelihood.Softplus}, []float64{0, 4}},
+		{likelihood.NegativeBinomial{Size: 2}, []float64{0, 9}},
+	} {
+		for _, y := range c.targets {
+			got := append([]float64{}, f...)
+			likelihood.LogDensities(c.lik, got, y, got)
+			for i, v := range got {
+				want := c.lik.LogDensity(y, f[i])
+				size := 1 + math.Abs(want) + y*(1+math.Abs(f[i]))
+				if !(math.Abs(v-want) <= 1e-14*size) {
+					t.Errorf("%s: log p(%g|%g) is %v, want %v", fmt.Sprint(c.lik), y, f[i], v, want)
+				}
+			}
+		}
+	}
+}
