@@ -15,9 +15,11 @@ type Config struct {
 	// is made: in the variances alone nothing is gained by more.
 	Starts int `json:"starts,omitempty"`
 	// Draws is the number of starts kept: the fit is the equal mixture of the best
-	// so many; 0 means 2 where features are random and 1 elsewhere. Averaging over draws of the
-	// frequencies nearly always predicts better than the best of them, at so many times the size
-	// and prediction time. Report and evidence are those of the best.
+	// so many; 0 means 1 where features are not random, and else 4 up to 5,000 rows and 2
+	// above, but no more than Starts.
+	// Every draw ends in a maximum of its own, so that their mixture also stands for
+	// what is not known of the lengthscales; it nearly always predicts better than the best of
+	// them, at so many times the size and prediction time. Report and evidence are those of the best.
 	Draws int `json:"draws,omitempty"`
 	// MaxIterations limits the iterations of the final climb; 0 means 200.
 	MaxIterations int `json:"max_iterations,omitempty"`
@@ -127,23 +129,33 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 			e.tuned = e.tuned || !h.Held
 		}
 	}
-	return e, e.setDraws()
+	if e.config.Draws > 1 && !e.random() {
+		return nil, fmt.Errorf("exact: draws=%d averages over draws of random features with lengthscales to learn, and the model has none: leave draws out", e.config.Draws)
+	}
+	return e, nil
 }
 
-// setDraws settles how many draws are averaged over: several are different only
-// where features are random and start from a fresh draw each.
-func (e *Engine) setDraws() error {
+// random says whether starts differ by their draw, so that an average over several means something.
+func (e *Engine) random() bool {
 	features, ok := e.model.Features.(credence.Redrawable)
-	random := ok && features.Random() && e.tuned
+	return ok && features.Random() && e.tuned
+}
+
+// Two draws in place of four above manyRows: there random features are more
+// by default, their draws more alike, and a climb dear.
+const manyRows = 5000
+
+// draws is the number of draws to average over.
+func (e *Engine) draws(rows int) int {
 	switch {
-	case e.config.Draws == 0 && random:
-		e.config.Draws = 2
-	case e.config.Draws == 0:
-		e.config.Draws = 1
-	case e.config.Draws > 1 && !random:
-		return fmt.Errorf("exact: draws=%d averages over draws of random features with lengthscales to learn, and the model has none: leave draws out", e.config.Draws)
+	case e.config.Draws > 0:
+		return e.config.Draws
+	case !e.random():
+		return 1
+	case rows > manyRows:
+		return min(2, e.config.Starts)
 	}
-	return nil
+	return min(4, e.config.Starts)
 }
 
 // setGroups gives every block, or under automatic relevance determination every weight of it, a

@@ -19,10 +19,10 @@ var rounds = [...]int{15, 30}
 
 // screen climbs from several starts on few rows and returns where to go on from, the best first.
 func (r *fit) screen(ctx context.Context) ([]task, error) {
-	count := max(r.config.Starts, r.config.Draws)
-	alive := r.starts(count)
-	if count == 1 {
-		return alive, nil
+	draws := r.draws(r.data.Rows())
+	alive := r.starts(max(r.config.Starts, draws))
+	if len(alive) == 1 || len(alive) == draws && r.data.Rows() <= r.config.ScreenRows {
+		return alive, nil // there is nothing to choose, and no fewer rows to begin on
 	}
 	if err := r.open(ctx, min(r.config.ScreenRows, r.config.PolishRows), true); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 				return nil, err
 			}
 		}
-		keep := r.config.Draws
+		keep := draws
 		if round+1 < len(rounds) {
 			keep = max(keep, (len(alive)+1)/2)
 		}
@@ -46,7 +46,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 			next = append(next, task{features: alive[k].features, start: &ends[k].point, done: ends[k].iterations})
 		}
 		alive = next
-		if len(alive) == r.config.Draws {
+		if len(alive) == draws {
 			break // nothing left to choose
 		}
 	}
