@@ -70,7 +70,7 @@ func BenchmarkEvaluation(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			run := &fit{Engine: e, ws: credence.NewWorkspace(0), data: data}
+			run := &fit{Engine: e, stage: stage{ws: credence.NewWorkspace(0)}, data: data}
 			ctx := context.Background()
 			before := live()
 			if err := run.open(ctx, 0, true); err != nil {

@@ -70,7 +70,15 @@ type task struct {
 	done          int       // iterations that led to start
 	tune          bool      // learn the features' hyper-parameters
 	maxIterations int
-	tolerance     float64 // nats per row
+	tolerance     float64                 // nats per row
+	report        func(credence.Progress) // nil means that of the engine
+}
+
+// report tells the caller how far a climb is.
+func (e *Engine) report(p credence.Progress) {
+	if e.config.Progress != nil {
+		e.config.Progress(p)
+	}
 }
 
 // climb maximises the penalised evidence of the form's rows.
@@ -137,9 +145,11 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		MaxIterations: t.maxIterations, MaxStep: maxLogStep,
 		Tolerance: t.tolerance * math.Max(1, f.sums().weight),
 		Each: func(iteration int, value float64) {
-			if e.config.Progress != nil {
-				e.config.Progress(credence.Progress{Stage: t.stage, Done: iteration, Total: t.maxIterations, Objective: -value})
+			report := e.report
+			if t.report != nil {
+				report = t.report
 			}
+			report(credence.Progress{Stage: t.stage, Done: iteration, Total: t.maxIterations, Objective: -value})
 		},
 	}
 	for i, v := range variables {

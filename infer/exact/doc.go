@@ -28,7 +28,8 @@
 // n ≥ d: three d×d matrices, a few blocks of credence.BlockRows rows and up to
 // 40 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
 // n×n matrices, and one more for each block of weights when no
-// hyper-parameter of the features is learned.
+// hyper-parameter of the features is learned. Where the three matrices are below 32 MB
+// together, starts climb at once, one to a thread, with matrices of their own.
 //
 // # Starts
 //

@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
@@ -16,8 +15,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if data.Rows() == 0 {
 		return nil, fmt.Errorf("exact: the data have no rows")
 	}
-	ws := credence.NewWorkspace(e.config.Threads)
-	run := &fit{Engine: e, ws: ws, data: data}
+	run := &fit{Engine: e, data: data}
+	run.ws = credence.NewWorkspace(e.config.Threads)
 	if err := run.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -27,37 +26,11 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 // fit is one call of Fit.
 type fit struct {
 	*Engine
-	ws       *credence.Workspace
+	stage    // the last
 	data     credence.Data
-	rows     *rows // of the last stage
-	form     form  // of the last stage
 	best     []*outcome
 	members  []credence.Member
 	warnings []string
-}
-
-// open prepares a stage on limit evenly spread rows (0 for all). It keeps the form of the
-// stage before if that had the same rows.
-func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
-	total := r.data.Rows()
-	if limit == 0 || limit > total {
-		limit = total
-	}
-	if r.form != nil && r.rows.count == limit && tuned == r.tuned {
-		return nil
-	}
-	r.form = nil // before the next one is made: they are large
-	_, hasIntercept := r.intercept()
-	part := limit
-	if limit == total {
-		part = 0
-	}
-	var err error
-	if r.rows, err = openRows(ctx, r.data, part, hasIntercept, tuned); err != nil {
-		return err
-	}
-	r.form = newForm(r.rows, r.ws, r.model.Features, r.groups, tuned)
-	return nil
 }
 
 func (e *Engine) intercept() (int, bool) {
@@ -97,14 +70,8 @@ func (r *fit) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for k, start := range starts {
-		name := "all rows"
-		if len(starts) > 1 {
-			name = fmt.Sprintf("draw %d of %d", k+1, len(starts))
-		}
-		if err := r.polish(ctx, start, name); err != nil {
-			return err
-		}
+	if err := r.polish(ctx, starts); err != nil {
+		return err
 	}
 	r.order()
 	return nil
@@ -121,20 +88,39 @@ func hyperValues(features credence.Tunable) []float64 {
 
 // polish climbs on all rows up to Config.PolishRows, and beyond that learns the
 // variances on all.
-func (r *fit) polish(ctx context.Context, t task, name string) error {
+func (r *fit) polish(ctx context.Context, tasks []task) error {
+	for k := range tasks {
+		t := &tasks[k]
+		t.stage, t.tune = "all rows", true
+		if len(tasks) > 1 {
+			t.stage = fmt.Sprintf("draw %d of %d", k+1, len(tasks))
+		}
+		t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance(1e-6)
+	}
 	if err := r.open(ctx, r.config.PolishRows, true); err != nil {
 		return err
 	}
-	t.stage, t.tune = name, true
-	t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance(1e-6)
-	end, err := r.climb(ctx, r.form, t)
-	if err != nil {
-		return err
+	if used, all := r.rows.count, r.data.Rows(); used < all {
+		r.warnings = append(r.warnings, fmt.Sprintf(
+			"hyper-parameters of the features were learned on %d of %d rows, noise and prior variances on all", used, all))
+		return r.polishLarge(ctx, tasks)
 	}
-	if r.rows.count < r.data.Rows() {
-		if len(r.members) == 0 {
-			r.warnings = append(r.warnings, fmt.Sprintf(
-				"hyper-parameters of the features were learned on %d of %d rows, noise and prior variances on all", r.rows.count, r.data.Rows()))
+	r.best, r.members = make([]*outcome, len(tasks)), make([]credence.Member, len(tasks))
+	return r.climbAll(ctx, tasks, func(k int, s *stage, end *outcome) {
+		r.best[k], r.members[k] = end, r.member(s, end)
+		r.rows, r.form = s.rows, s.form // whose sums the report wants
+	})
+}
+
+// polishLarge climbs on the stage's rows, and after every climb on all rows in the variances.
+func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
+	for _, t := range tasks {
+		if err := r.open(ctx, r.config.PolishRows, true); err != nil {
+			return err
+		}
+		end, err := r.climb(ctx, r.form, t)
+		if err != nil {
+			return err
 		}
 		if err := r.open(ctx, 0, false); err != nil {
 			return err
@@ -142,7 +128,7 @@ func (r *fit) polish(ctx context.Context, t task, name string) error {
 		start := end.point
 		status, penalty := end.status, end.penalised-end.evidence
 		end, err = r.climb(ctx, r.form, task{
-			stage: name + ", variances", features: end.features, start: &start, done: end.iterations,
+			stage: t.stage + ", variances", features: end.features, start: &start, done: end.iterations,
 			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
 		})
 		if err != nil {
@@ -150,36 +136,32 @@ func (r *fit) polish(ctx context.Context, t task, name string) error {
 		}
 		end.status = status
 		end.penalised = end.evidence + penalty
+		r.keep(end)
 	}
-	r.keep(end)
 	return nil
 }
 
-// keep makes a member of where a climb ended, whose values the form still has.
+// keep makes a member of where a climb on the fit's own stage ended.
 func (r *fit) keep(end *outcome) {
-	r.best = append(r.best, end)
-	noise := r.own(end.noise)
-	variances := make([]float64, r.model.Features.Weights())
-	for k, g := range r.groups {
-		for j := g.First; j < g.First+g.Count; j++ {
-			variances[j] = r.own(end.prior[k])
-		}
-	}
-	r.members = append(r.members, credence.Member{
-		Model: credence.Model{
-			Features:   end.features,
-			Likelihood: likelihood.Gaussian{NoiseVariance: noise, Learn: r.noiseState() != credence.Held},
-			Prior:      prior.Normal{Variance: r.prior.Variance, ARD: r.prior.ARD, Variances: variances},
-		},
-		Posterior: r.form.posterior(),
-	})
+	r.best, r.members = append(r.best, end), append(r.members, r.member(&r.stage, end))
 }
 
-// own returns a variance in the target's own units, at the edge of what a number can
-// hold if it is beyond.
-func (r *fit) own(v float64) float64 {
-	s := r.rows.units.scale
-	return math.Max(math.SmallestNonzeroFloat64, math.Min(v*s*s, math.MaxFloat64))
+// member is where a climb ended, whose values the stage's form still has.
+func (e *Engine) member(s *stage, end *outcome) credence.Member {
+	variances := make([]float64, e.model.Features.Weights())
+	for k, g := range e.groups {
+		for j := g.First; j < g.First+g.Count; j++ {
+			variances[j] = s.own(end.prior[k])
+		}
+	}
+	return credence.Member{
+		Model: credence.Model{
+			Features:   end.features,
+			Likelihood: likelihood.Gaussian{NoiseVariance: s.own(end.noise), Learn: e.noiseState() != credence.Held},
+			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances},
+		},
+		Posterior: s.form.posterior(),
+	}
 }
 
 // order sorts the members by penalised evidence, best first.

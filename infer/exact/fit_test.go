@@ -311,6 +311,7 @@ func TestSameBytesAtAnyNumberOfThreads(t *testing.T) {
 		"primal":        {newBent(5, 30), randomTable(49, 1300, 5, 30).withRoles(50, true, true)},
 		"dual":          {newBent(40, 30), randomTable(51, 70, 40, 30).withRoles(52, true, true)},
 		"primal, plain": {plain{intercept: true, dense: 70, sparse: 9, sizes: []int{79}}, randomTable(53, 1300, 70, 9)},
+		"draws":         {fourierSet(t, 3, 10, feature.RBF), randomTable(57, 200, 3, 0)},
 		"dual, plain":   {plain{intercept: true, dense: 70, sparse: 9, sizes: []int{79}}, randomTable(54, 60, 70, 9)},
 	} {
 		var want []byte

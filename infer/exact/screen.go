@@ -28,14 +28,14 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		return nil, err
 	}
 	for round, iterations := range rounds {
-		ends := make([]*outcome, len(alive))
-		for k, t := range alive {
+		for k := range alive {
+			t := &alive[k]
 			t.stage, t.tune = fmt.Sprintf("round %d, start %d of %d", round+1, k+1, len(alive)), true
 			t.maxIterations, t.tolerance = min(iterations, r.config.MaxIterations), r.tolerance(1e-5)
-			var err error
-			if ends[k], err = r.climb(ctx, r.form, t); err != nil {
-				return nil, err
-			}
+		}
+		ends := make([]*outcome, len(alive))
+		if err := r.climbAll(ctx, alive, func(k int, _ *stage, end *outcome) { ends[k] = end }); err != nil {
+			return nil, err
 		}
 		keep := draws
 		if round+1 < len(rounds) {

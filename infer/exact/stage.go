@@ -1,0 +1,143 @@
+package exact
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/credence-ml/credence"
+)
+
+// stage is the rows that climbs go up on and the form that computes on them.
+type stage struct {
+	ws   *credence.Workspace
+	rows *rows
+	form form
+}
+
+// open prepares a stage on limit evenly spread rows (0 for all). It keeps the
+// stage before if that had the same rows.
+func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
+	total := r.data.Rows()
+	if limit == 0 || limit > total {
+		limit = total
+	}
+	if r.form != nil && r.rows.count == limit && tuned == r.tuned {
+		return nil
+	}
+	r.form = nil // before the next one is made: they are large
+	_, hasIntercept := r.intercept()
+	part := limit
+	if limit == total {
+		part = 0
+	}
+	var err error
+	if r.rows, err = openRows(ctx, r.data, part, hasIntercept, tuned); err != nil {
+		return err
+	}
+	r.form = newForm(r.rows, r.ws, r.model.Features, r.groups, tuned)
+	return nil
+}
+
+// own returns a variance in the target's own units, at the edge of what a number can
+// hold if it is beyond.
+func (s *stage) own(v float64) float64 {
+	scale := s.rows.units.scale
+	return math.Max(math.SmallestNonzeroFloat64, math.Min(v*scale*scale, math.MaxFloat64))
+}
+
+// togetherBytes is the largest size of a form's matrices of which several are
+// held at once. Kernels on larger ones spread over threads well by themselves.
+const togetherBytes = 32 << 20
+
+// together is the number of climbs that go on at once: their kernels are then too small for all threads.
+func (r *fit) together(tasks int) int {
+	n := min(r.rows.count, r.model.Features.Weights())
+	if r.rows.keep == nil || 3*8*n*n > togetherBytes {
+		return 1
+	}
+	return min(tasks, r.ws.Pool().Threads())
+}
+
+// fork returns count stages on the same rows, which share the fit's threads.
+func (r *fit) fork(count int) []*stage {
+	threads := r.ws.Pool().Threads()
+	stages := make([]*stage, count)
+	for k := range stages {
+		shared := *r.rows // the kept blocks are only read
+		s := &stage{ws: credence.NewWorkspace((threads + k) / count), rows: &shared}
+		s.form = newForm(s.rows, s.ws, r.model.Features, r.groups, r.tuned)
+		stages[k] = s
+	}
+	return stages
+}
+
+// climbAll climbs from every task on the rows of the fit's stage and calls each, from one
+// goroutine at a time, with where a climb ended and the stage that has its values. Results do not depend
+// on how many climbs go on at once: every one has a form of its own.
+func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *stage, end *outcome)) error {
+	count := r.together(len(tasks))
+	if count == 1 {
+		for k, t := range tasks {
+			end, err := r.climb(ctx, r.form, t)
+			if err != nil {
+				return err
+			}
+			each(k, &r.stage, end)
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+		calls = make(chan func()) // run on this goroutine
+		fails = make([]error, len(tasks))
+	)
+	for _, s := range r.fork(count) {
+		group.Go(func() {
+			for k := int(next.Add(1)) - 1; k < len(tasks); k = int(next.Add(1)) - 1 {
+				t := tasks[k]
+				t.report = func(p credence.Progress) {
+					calls <- func() {
+						if ctx.Err() == nil {
+							r.report(p)
+						}
+					}
+				}
+				end, err := r.climb(ctx, s.form, t)
+				if err != nil {
+					fails[k] = err
+					cancel()
+					return
+				}
+				done := make(chan struct{})
+				calls <- func() { each(k, s, end); close(done) }
+				<-done
+			}
+		})
+	}
+	go func() { group.Wait(); close(calls) }()
+	for call := range calls {
+		call()
+	}
+	return firstFailure(fails)
+}
+
+// firstFailure returns the first error that is not the cancellation which another one caused.
+func firstFailure(fails []error) error {
+	var cancelled error
+	for _, err := range fails {
+		switch {
+		case err == nil:
+		case errors.Is(err, context.Canceled):
+			cancelled = err
+		default:
+			return err
+		}
+	}
+	return cancelled
+}
