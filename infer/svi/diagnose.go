@@ -299,7 +299,7 @@ func (r *fit) diagnoseMixture(ctx context.Context, q *mixture, x []float64) erro
 // ones would, from the curvature at the optimum of one component: a mean field's
 // variances are the reciprocals of the precision's diagonal.
 func (r *fit) compareSpread(ctx context.Context, q *mixture, x []float64) error {
-	if q.k > 1 || r.d > FullWeights || float64(r.data.Rows())*float64(r.d)*float64(r.d) > cheap {
+	if q.k > 1 || r.d > FullWeights || float64(r.data.Rows())*float64(r.d)*float64(r.d) > affordable {
 		return nil
 	}
 	n := newNewton(r.ws, r.d, r.groups)

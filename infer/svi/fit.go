@@ -61,8 +61,12 @@ func (r *fit) warn(format string, arguments ...any) {
 	r.report.Warnings = append(r.report.Warnings, fmt.Sprintf(format, arguments...))
 }
 
-// cheap is the number of operations of a pass below which convergence to the last digits is affordable.
-const cheap = 1e11
+const (
+	// cheap is the number of operations of a pass below which convergence to more digits than anybody needs is free.
+	cheap = 1e8
+	// affordable is that of a pass which a comparison for a warning may take.
+	affordable = 1e11
+)
 
 func (r *fit) tolerance() float64 {
 	if r.config.Tolerance > 0 {

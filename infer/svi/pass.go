@@ -274,8 +274,9 @@ func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []
 	return nil
 }
 
-// columnPanel is the number of columns of the factor in one product.
-const columnPanel = 256
+// panelWidth is the number of columns of the factor in one product: some panels even of a small factor, for
+// a triangle's zeros to be left out, and not many of a large one, for each reads the features again.
+func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
 
 // variances stores φᵀFFᵀφ for the rows of a block.
 func (r *newton) variances(dst []float64, b *block, factor []float64) {
@@ -287,7 +288,7 @@ func (r *newton) variances(dst []float64, b *block, factor []float64) {
 		return
 	}
 	pool := r.ws.Pool()
-	width := min(columnPanel, d)
+	width := min(panelWidth(d), d)
 	r.product = grow(r.product, b.rows*width)
 	for left := 0; left < d; left += width {
 		cols := min(width, d-left)

@@ -39,14 +39,17 @@ type tuner struct {
 	b, beta   []float64 // of the point that a round starts from
 	h, covary []float64
 	slab      []float64
+	worth     float64 // least gain of an iteration that is worth another one
 }
 
 // tuned is where a tuner came to.
 type tuned struct {
 	features credence.Features
 	at       *point
-	scale    float64 // of all rows over those it was fitted to
-	bound    float64 // with the log priors of hyper-parameters, but for constants
+	scale    float64      // of all rows over those it was fitted to
+	bound    float64      // with the log priors of hyper-parameters, but for constants
+	pairs    []lbfgs.Pair // steps of the ascent, which the next one builds on
+	settled  bool         // the ascent ended for want of gain
 }
 
 // learnedHypers returns the places of the features' hyper-parameters to be learned.
@@ -89,7 +92,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	polish := rows >= 2*r.config.ScreenRows
 	rounds := 20
 	if polish {
-		rounds = 5 // the last steps are taken on more rows
+		rounds = 3 // the last steps are taken on more rows
 	}
 	var best *tuned
 	for s := range starts {
@@ -148,6 +151,10 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 		h: make([]float64, r.d), covary: make([]float64, r.d*r.d),
 	}
 	t.table = newTable(r.data, r.ws, features, r.likelihood, limit, true)
+	t.worth = 0.01
+	if from != nil || t.table.count < t.table.total { // the rows left out say otherwise by more
+		t.worth = 0.01 * float64(1+len(learned))
+	}
 	for k, g := range r.groups {
 		if g.learned {
 			t.groupsOf = append(t.groupsOf, k)
@@ -162,9 +169,20 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 		r.goOn(t.newton, &s.point, from, from.scale/t.table.scale())
 	}
 	current := &tuned{features: features, at: &s.point}
+	if from != nil {
+		times := from.scale / t.table.scale() // the curvature goes with the rows
+		for _, pair := range from.pairs {
+			change := slices.Clone(pair.Change)
+			kernel.Scale(times, change[len(t.groupsOf):])
+			current.pairs = append(current.pairs, lbfgs.Pair{Step: pair.Step, Change: change})
+		}
+	}
 	defer func() { current.scale = t.table.scale() }()
 	stats := newStatistics(r.d, len(s.Free)).keepSites(t.table.count)
 	inner := task{stage: stage, tolerance: 0.1, iterations: 6}
+	if from != nil {
+		inner.tolerance = 0.5 // near already, and the rest comes with the next round
+	}
 	if _, _, err := t.climb(ctx, t.table, current.at, stats, inner); err != nil {
 		return nil, err
 	}
@@ -197,7 +215,7 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 			r.config.Progress(credence.Progress{Stage: stage, Done: i + 1, Total: rounds, Objective: current.bound})
 		}
 		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open.
-		if gain > 0 && gain < 0.05*float64(1+len(learned)) || reach < 0.02 {
+		if gain > 0 && (gain < 0.05*float64(1+len(learned)) || from != nil && next.settled) || reach < 0.02 {
 			break
 		}
 	}
@@ -239,7 +257,8 @@ func (t *tuner) ascend(ctx context.Context, from *tuned, reach float64) (*tuned,
 	x := make([]float64, n)
 	cfg := lbfgs.Config{
 		Lower: make([]float64, n), Upper: make([]float64, n), Curvature: make([]float64, n),
-		MaxIterations: 8, Patience: 1, Tolerance: 0.01, MaxStep: 1,
+		MaxIterations: 10, Patience: 1, Tolerance: t.worth, MaxStep: 1,
+		Known: from.pairs,
 	}
 	for i, k := range t.groupsOf {
 		x[i] = math.Log(from.at.Prior[k])
@@ -307,7 +326,7 @@ func (t *tuner) ascend(ctx context.Context, from *tuned, reach float64) (*tuned,
 			return nil, err
 		}
 	}
-	return &tuned{features: features, at: at}, nil
+	return &tuned{features: features, at: at, pairs: result.Pairs, settled: result.Converged}, nil
 }
 
 // evidence is log Z at the given features and prior variances. It stores the

@@ -17,6 +17,9 @@ type Config struct {
 	// Curvature is a guess of the diagonal of the Hessian: the metric of the first
 	// step and of the recursion; nil means ones.
 	Curvature []float64
+	// Known are corrections from an earlier search of a similar objective, oldest first; those
+	// without positive curvature are left out.
+	Known []Pair
 	// MaxStep limits the change of every variable in an iteration; 0 means no limit.
 	MaxStep float64
 	// Each is called after every iteration; nil is allowed.
@@ -29,7 +32,12 @@ type Result struct {
 	Iterations  int
 	Evaluations int
 	Converged   bool // false when the iteration limit stopped it
+	// Pairs are the corrections at the end, oldest first, for Config.Known.
+	Pairs []Pair
 }
+
+// Pair is a step and the change of the gradient over it.
+type Pair struct{ Step, Change []float64 }
 
 // Objective returns f(x) and stores its gradient. A NaN or +Inf says that x is
 // outside the domain; the search then steps back. An error ends the search.
@@ -87,9 +95,28 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 	for i := range x {
 		x[i] = m.clip(i, x[i])
 	}
+	for _, known := range cfg.Known {
+		m.remember(known.Step, known.Change)
+	}
 	err := m.run()
 	m.result.F = m.f
+	for _, h := range m.history {
+		m.result.Pairs = append(m.result.Pairs, Pair{h.s, h.y})
+	}
 	return m.result, err
+}
+
+// remember adds a correction, unless it has too little curvature, which would spoil the
+// metric (Nocedal & Wright 2006, section 6.1).
+func (m *search) remember(s, y []float64) {
+	sy := dot(s, y)
+	if !(sy > 1e-10*math.Sqrt(dot(s, s)*dot(y, y))) {
+		return
+	}
+	if len(m.history) == m.Memory {
+		m.history = append(m.history[:0], m.history[1:]...)
+	}
+	m.history = append(m.history, pair{s, y, 1 / sy})
 }
 
 func (m *search) clip(i int, v float64) float64 {
@@ -205,13 +232,7 @@ func (m *search) iterate() (bool, error) {
 	for i := range s {
 		s[i], y[i] = m.trial[i]-m.x[i], m.gt[i]-m.g[i]
 	}
-	// A pair of too little curvature would spoil the metric (Nocedal & Wright 2006, section 6.1).
-	if sy := dot(s, y); sy > 1e-10*math.Sqrt(dot(s, s)*dot(y, y)) {
-		if len(m.history) == m.Memory {
-			m.history = append(m.history[:0], m.history[1:]...)
-		}
-		m.history = append(m.history, pair{s, y, 1 / sy})
-	}
+	m.remember(s, y)
 	copy(m.x, m.trial)
 	copy(m.g, m.gt)
 	m.f = ft

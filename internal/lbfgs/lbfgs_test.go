@@ -117,3 +117,45 @@ func TestLimitsAndErrors(t *testing.T) {
 		t.Fatalf("a step limited to 0.25 went to %v, %v", y[0], err)
 	}
 }
+
+// A search that knows the corrections of a neighbour's needs fewer evaluations: a quadratic of ten
+// curvatures from 1 to 1,000 whose optimum has moved.
+func TestKnownPairs(t *testing.T) {
+	const n = 10
+	quadratic := func(centre float64) Objective {
+		return func(x, g []float64) (float64, error) {
+			f := 0.0
+			for i := range x {
+				c := math.Pow(10, 3*float64(i)/(n-1))
+				gap := x[i] - centre
+				f += c * gap * gap / 2
+				g[i] = c * gap
+			}
+			return f, nil
+		}
+	}
+	first, err := Minimise(make([]float64, n), quadratic(1), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluations := func(known []Pair) int {
+		x := make([]float64, n)
+		got, err := Minimise(x, quadratic(0.5), Config{Known: known, Tolerance: 1e-8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x {
+			if math.Abs(v-0.5) > 1e-3 {
+				t.Errorf("variable %d ends at %v", i, v)
+			}
+		}
+		return got.Evaluations
+	}
+	cold, warm := evaluations(nil), evaluations(first.Pairs)
+	if warm > cold/2 {
+		t.Errorf("%d evaluations with known corrections, %d without", warm, cold)
+	}
+	if backwards := evaluations([]Pair{{Step: first.Pairs[0].Step, Change: make([]float64, n)}}); backwards > cold {
+		t.Errorf("a correction without curvature costs %d evaluations for %d", backwards, cold)
+	}
+}
