@@ -44,21 +44,11 @@ func (v isa) tile(name string, size int) {
 	SHLQ(Imm(3), ldc)
 
 	acc := make([][]reg.VecVirtual, mr)
-	row := GP64()
-	MOVQ(c, row)
 	for i := range acc {
 		acc[i] = make([]reg.VecVirtual, tileVectors)
 		for j := range acc[i] {
 			acc[i][j] = v.vec()
 			v.zero(acc[i][j])
-		}
-		// The tile of C is asked for now and needed after the loop.
-		width := tileVectors * vb * 8 / size
-		for d := 0; d < width; d += 64 {
-			PREFETCHT0(at(row, d))
-		}
-		if i < mr-1 {
-			ADDQ(ldc, row)
 		}
 	}
 	bv := make([]reg.VecVirtual, tileVectors)
@@ -99,6 +89,31 @@ func (v isa) tile(name string, size int) {
 		ADDQ(imm(u*tileVectors*vb), b)
 		SUBQ(imm(u), kc)
 	}
+	// The tile of C is needed after the loop and asked for during its first
+	// turns, one row a turn: all rows at once would fill the queue of missing
+	// lines, and the loads of b would wait behind them. A row that does not start
+	// on a line ends in one more.
+	row, left := GP64(), GP64()
+	MOVQ(c, row)
+	MOVQ(imm(mr), left)
+	var lines []int
+	for d := 0; d < tileVectors*vb*8/size; d += 64 {
+		lines = append(lines, d)
+	}
+	lines = append(lines, tileVectors*vb*8/size-8)
+	Label("ask")
+	CMPQ(kc, imm(unroll))
+	JL(LabelRef("rest"))
+	for u := range unroll {
+		step(u)
+		for l := u; l < len(lines); l += unroll {
+			PREFETCHT0(at(row, lines[l]))
+		}
+	}
+	advance(unroll)
+	ADDQ(ldc, row)
+	DECQ(left)
+	JNZ(LabelRef("ask"))
 	Label("deep")
 	CMPQ(kc, imm(unroll))
 	JL(LabelRef("rest"))
