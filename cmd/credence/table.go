@@ -136,6 +136,9 @@ type orderedGroup struct {
 
 func (g *orderedGroup) Fields() []parquet.Field { return g.fields }
 
+// rowsPerGroup bounds what a Parquet writer holds in memory, and lets readers skip and share work.
+const rowsPerGroup = 1 << 17
+
 func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 	group := parquet.Group{}
 	place := map[string]int{}
@@ -150,7 +153,7 @@ func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 	fields := group.Fields()
 	slices.SortFunc(fields, func(a, b parquet.Field) int { return cmp.Compare(place[a.Name()], place[b.Name()]) })
 	schema := parquet.NewSchema("predictions", &orderedGroup{group, fields})
-	out := &parquetWriter{columns: columns, writer: parquet.NewGenericWriter[any](w, schema), row: make(parquet.Row, len(columns))}
+	out := &parquetWriter{columns: columns, writer: parquet.NewGenericWriter[any](w, schema, parquet.MaxRowsPerRowGroup(rowsPerGroup)), row: make(parquet.Row, len(columns))}
 	for _, c := range columns {
 		leaf, _ := schema.Lookup(c.name)
 		out.leaf = append(out.leaf, leaf.ColumnIndex)

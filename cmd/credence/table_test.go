@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -61,5 +62,27 @@ func TestParquetEqualsCSV(t *testing.T) {
 				t.Errorf("row %d, %s: %q, in CSV %q", i+1, names[v.Column()], cell, want)
 			}
 		}
+	}
+}
+
+// A long table is written in groups of rows, so that memory does not grow with it.
+func TestParquetGroupsRows(t *testing.T) {
+	var out bytes.Buffer
+	w := newParquetWriter(&out, []outputColumn{{name: "mean"}, {name: "sd"}})
+	const rows = 2*rowsPerGroup + 5
+	for i := range rows {
+		if err := w.write([]float64{float64(i), 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(content.RowGroups()); got != 3 || content.NumRows() != rows {
+		t.Errorf("%d rows in %d groups, want %d in 3", content.NumRows(), got, rows)
 	}
 }
