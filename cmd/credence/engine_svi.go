@@ -44,6 +44,7 @@ func sviEngine() engineEntry {
 				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
+				Diagnostics:   diagnosticDraws(a.Int("diagnostics", -1, spec.AtLeast(0))),
 				Checkpoint:    run.checkpoint,
 				Seed:          run.seed,
 				Threads:       run.threads,
@@ -52,4 +53,16 @@ func sviEngine() engineEntry {
 			return func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }
 		},
 	}
+}
+
+// diagnosticDraws turns the option diagnostics, -1 where it is left out, into the engine's, in which 0
+// means its default and a negative number none.
+func diagnosticDraws(stated int) int {
+	switch stated {
+	case -1:
+		return 0
+	case 0:
+		return -1
+	}
+	return stated
 }

@@ -104,10 +104,14 @@ func familyName(family credence.Likelihood) string {
 	return name
 }
 
+// hardlyVary is the effective share of the draws above which the shape of the tail of
+// importance weights says nothing, as they hardly differ.
+const hardlyVary = 0.99
+
 // paretoVerdict says what a Pareto-k̂ means (Yao et al. 2018).
-func paretoVerdict(k float64) string {
+func paretoVerdict(k float64, effectiveShare *float64) string {
 	switch {
-	case k < 0.5:
+	case k < 0.5 || effectiveShare != nil && *effectiveShare >= hardlyVary:
 		return "the approximation is close to the posterior"
 	case k < 0.7:
 		return "the approximation is usable"
@@ -137,7 +141,7 @@ func (p *program) printFit(r *fitResult) {
 			p.say("%s", line)
 		}
 		if r.ParetoK != nil {
-			p.say("        Pareto k %.2f: %s", *r.ParetoK, paretoVerdict(*r.ParetoK))
+			p.say("        Pareto k %.2f: %s", *r.ParetoK, paretoVerdict(*r.ParetoK, r.EffectiveShare))
 		}
 		if r.Selected != nil {
 			p.say("        %d weights selected (inclusion above 1/2)", *r.Selected)

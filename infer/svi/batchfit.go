@@ -277,7 +277,8 @@ func (r *fit) finishMixture(ctx context.Context, q *mixture, state *mixtureState
 		r.report.Status = credence.Converged
 	}
 	r.targets = q.targets
-	r.checkTargets(q.correct, q.family)
+	r.separable = q.correct
+	r.checkTargets(q.prior, q.family)
 	var zero []int
 	for j := range r.d {
 		if q.spread[j] == 0 {

@@ -27,6 +27,7 @@ type progressState struct {
 	Rho       float64
 	Failures  int
 	Quiet     int
+	Creeping  int
 	Gain      float64 // of the last step
 }
 
@@ -37,11 +38,12 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	if s.beta != nil {
 		next.keepSites(len(s.beta))
 	}
-	rho, failures, quiet, iteration := 1.0, 0, 0, 0
+	rho, failures, quiet, creeping, iteration := 1.0, 0, 0, 0, 0
 	if job.saved != nil {
 		f := at.family
 		*at = *job.saved.At.clone()
 		rho, failures, quiet, iteration = job.saved.Rho, job.saved.Failures, job.saved.Quiet, job.saved.Iteration
+		creeping = job.saved.Creeping
 		r.gain = job.saved.Gain
 		at.family = f.at(job.saved.At.Free)
 	}
@@ -67,13 +69,13 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	}
 	for ; iteration < job.iterations; iteration++ {
 		if job.save != nil && at.psi != nil {
-			state := progressState{Iteration: iteration, At: *at, Bound: at.bound, Rho: rho, Failures: failures, Quiet: quiet, Gain: r.gain}
+			state := progressState{Iteration: iteration, At: *at, Bound: at.bound, Rho: rho, Failures: failures, Quiet: quiet, Creeping: creeping, Gain: r.gain}
 			if err := job.save(&state); err != nil {
 				return "", iteration, err
 			}
 		}
 		made, ok := r.propose(to, at, s, rho, failures > 1, job.tolerance)
-		if ok && failures < 2 && made.negligible(rho*job.tolerance) || quiet >= 5 {
+		if ok && failures < 2 && made.negligible(rho*job.tolerance) || quiet >= 5 || creeping >= 2 {
 			r.place(at)
 			return credence.Converged, iteration, nil
 		}
@@ -96,6 +98,11 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 			quiet++ // the bound has come to its last digits
 		} else {
 			quiet = 0
+		}
+		if r.creeping(next) {
+			creeping++
+		} else {
+			creeping = 0
 		}
 		*at, *to = *to, *at // the caller's point is always the accepted one
 		*s, *next = *next, *s

@@ -90,11 +90,10 @@ type Config struct {
 	// 0 means 200 to 1,000 by the number of rows, below 0 none.
 	Diagnostics int `json:"diagnostics,omitempty"`
 
-	// Checkpoint is the path of a file that is replaced every CheckpointEvery
-	// iterations (Newton iterations, rounds of 50 quasi-Newton iterations, or epochs; 0 means 1). A fit
+	// Checkpoint is the path of a file that is replaced every Newton iteration,
+	// round of 50 quasi-Newton iterations, or epoch. A fit
 	// that finds it goes on from there, to the same bytes. Empty means none.
-	Checkpoint      string `json:"-"`
-	CheckpointEvery int    `json:"-"`
+	Checkpoint string `json:"-"`
 
 	Seed uint64 `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
@@ -124,7 +123,6 @@ func (c Config) withDefaults() Config {
 	fill(&c.MaxIterations, 2000)
 	fill(&c.ScreenRows, 1000)
 	fill(&c.PolishRows, 4000)
-	fill(&c.CheckpointEvery, 1)
 	if c.stochastic() {
 		fill(&c.Batch, 512)
 		fill(&c.Samples, 10)
@@ -149,7 +147,7 @@ func (c Config) validate() error {
 	}{
 		{"components", c.Components}, {"starts", c.Starts}, {"max_iterations", c.MaxIterations},
 		{"batch", c.Batch}, {"samples", c.Samples}, {"epochs", c.Epochs},
-		{"screen_rows", c.ScreenRows}, {"polish_rows", c.PolishRows}, {"checkpoint_every", c.CheckpointEvery},
+		{"screen_rows", c.ScreenRows}, {"polish_rows", c.PolishRows},
 	} {
 		if field.value < 0 {
 			return fmt.Errorf("svi: %s=%d is negative: state a positive number, or leave it out", field.name, field.value)

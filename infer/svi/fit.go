@@ -12,15 +12,16 @@ import (
 // fit is one run of an engine.
 type fit struct {
 	*Engine
-	ws       *credence.Workspace
-	data     credence.Data
-	features credence.Features // at the values learned so far
-	groups   []group
-	d        int
-	report   credence.Report
-	targets  moments
-	redraw   int    // start whose draw of random features was kept
-	near     *tuned // where hyper-parameters were learned; nil where there are none
+	ws        *credence.Workspace
+	data      credence.Data
+	features  credence.Features // at the values learned so far
+	groups    []group
+	d         int
+	report    credence.Report
+	targets   moments
+	redraw    int    // start whose draw of random features was kept
+	separable bool   // the classes are separated by the result
+	near      *tuned // where hyper-parameters were learned; nil where there are none
 }
 
 // Fit implements [credence.Engine].
@@ -129,10 +130,4 @@ func (r *fit) finish(m credence.Member, priors []float64, f *family) *credence.F
 		Members: []credence.Member{m}, Report: r.report,
 		TargetMean: r.targets.mean, TargetVariance: r.targets.variance(),
 	}
-}
-
-// twoValued says whether the targets are successes and failures.
-func twoValued(l credence.Likelihood) bool {
-	_, ok := l.(likelihood.Bernoulli)
-	return ok
 }

@@ -40,9 +40,6 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 		}
 		if k == len(levels)-1 && r.config.Checkpoint != "" {
 			job.save = func(p *progressState) error {
-				if p.Iteration%r.config.CheckpointEvery != 0 {
-					return nil
-				}
 				return r.writeCheckpoint(&checkpoint{Newton: p})
 			}
 		}
@@ -58,11 +55,12 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	}
 	r.targets = n.targets
 	if r.report.Status == credence.IterationLimit {
-		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d, or a prior variance if the data are separable", n.gain, r.report.Iterations, 4*r.report.Iterations)
+		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d", n.gain, r.report.Iterations, 4*r.report.Iterations)
 	}
 	bound := at.bound
 	r.report.ELBO = &bound
-	r.checkTargets(stats.correct, at.family)
+	r.separable = stats.correct
+	r.checkTargets(at.Prior, at.family)
 	zero := []int{}
 	for j := range r.d {
 		if stats.curvature[j*r.d+j] == 0 {
@@ -78,14 +76,14 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 }
 
 // checkTargets warns of targets from which less can be learned than it seems.
-func (r *fit) checkTargets(correct bool, f *family) {
+func (r *fit) checkTargets(priors []float64, f *family) {
 	switch {
 	case r.targets.weight == 0:
 		r.warn("every row has weight 0: the posterior is the prior")
 	case r.targets.low == r.targets.high:
 		r.warn("every target is %g: nothing can be learned about what makes it vary, and intervals show the prior", r.targets.low)
-	case twoValued(r.likelihood) && correct:
-		r.warn("the classes are perfectly separable: the size of the weights is set by the prior alone; state a prior variance, such as normal(variance=1), if you know their scale")
+	case r.separable:
+		r.warnSeparable(priors)
 	case f.atFloor():
 		r.warn("the noise is at its floor, %g of the target's variance: the data look noise-free, and predictive variances are set by the floor", noiseFloor)
 	}

@@ -139,11 +139,7 @@ func (q *mixture) add(b *block, x []float64, scale float64, sampler *sampler, fe
 		psi := q.psi[k*d : (k+1)*d]
 		mean, spread := q.mean[k*d:(k+1)*d], q.spread[k*d:(k+1)*d]
 		latentMeans(pool, t.mean, b, m)
-		for i, f := range t.mean {
-			if (b.y[i] > 0) != (f > 0) || f == 0 {
-				q.correct = false
-			}
-		}
+		q.correct = q.correct && b.separated(q.family.Likelihood, t.mean)
 		if sampler != nil {
 			q.value += share * sampler.add(q, b, m, psi, share, mean, spread)
 			continue

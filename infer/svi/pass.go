@@ -178,7 +178,7 @@ type statistics struct {
 	slope     []float64 // P
 	bend      []float64 // P×P
 	cross     []float64 // P×d, Φᵀ ∂²e/∂mean∂parameter
-	correct   bool      // f has the sign of a two-valued target in every row
+	correct   bool      // the classes of a two-valued target are separated
 	// b and beta, one for each row, are the normal likelihood that stands for it (see
 	// tuner); nil where nobody wants them.
 	b, beta []float64
@@ -231,12 +231,10 @@ func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []
 			return nil
 		}
 		terms.expect(pool, b, f, p > 0)
-		for i, v := range terms.value {
+		for _, v := range terms.value {
 			s.value += v
-			if (b.y[i] > 0) != (terms.mean[i] > 0) || terms.mean[i] == 0 {
-				s.correct = false
-			}
 		}
+		s.correct = s.correct && b.separated(f.Likelihood, terms.mean)
 		addTrans(pool, s.gradient, b.phi, terms.dMean)
 		for i := range b.rows {
 			for j := range p {

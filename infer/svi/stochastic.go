@@ -53,10 +53,8 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 		tolerance = 0.01
 	}
 	for ; st.Epoch < r.config.Epochs; st.Epoch++ {
-		if st.Epoch%r.config.CheckpointEvery == 0 {
-			if err := r.save(state); err != nil {
-				return err
-			}
+		if err := r.save(state); err != nil {
+			return err
 		}
 		if st.Epoch&(st.Epoch-1) == 0 {
 			st.Average, st.Count = make([]float64, len(x)), 0

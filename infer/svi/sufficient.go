@@ -68,7 +68,7 @@ func (r *newton) passSufficient(ctx context.Context, t *table, s *statistics, m,
 	}
 	u, d := t.sums, r.d
 	s.reset()
-	r.targets = u.targets
+	s.correct, r.targets = false, u.targets
 	noise := g.Variance(0)
 	delta, along := r.work[0], r.work[1]
 	for j := range delta {
