@@ -33,8 +33,10 @@ type dual struct {
 	factor  []float64   // n×n, U with UᵀU = B
 	inverse []float64   // n×n, W½B⁻¹W½/σ²
 	alpha   []float64   // α √w
+	lambda  []float64   // prior variances
 	project []float64   // Φᵀα
 	slab    []float64   // a block of rows × dense
+	part    []float64   // sums of the runs of a block, over dense columns
 	last    values
 	window  credence.Design
 }
@@ -232,44 +234,27 @@ func (p *dual) fill(at *values) {
 	})
 }
 
-// stripe is the number of rows of n×n matrices that are formed at a time from Φ.
-const stripe = 128
-
 func (p *dual) fillFromDesign(at *values, precision float64) {
 	n, cols := p.n, p.dense.Cols
-	scale := make([]float64, p.d)
-	p.deviations(scale, at)
-	slab := p.slabOf(stripe * cols)
-	for first := 0; first < n && cols > 0; first += stripe {
-		rows := min(stripe, n-first)
-		p.scaleRows(slab, first, rows, scale, 1)
-		p.pool.Syrk(rows, cols, precision, slab, cols, 0, p.factor[first*n+first:], n)
-		if rest := n - first - rows; rest > 0 {
-			p.scaleRows(slab, first, rows, scale, 2)
-			p.pool.Gemm(false, true, rows, rest, cols, precision, slab, cols,
-				p.dense.Data[(first+rows)*p.dense.Stride:], p.dense.Stride, 0, p.factor[first*n+first+rows:], n)
-		}
+	p.setVariances(at)
+	if cols > 0 {
+		p.pool.SyrkWeighted(n, cols, precision, p.dense.Data, p.dense.Stride, p.lambda, 0, p.factor, n)
 	}
 	for j := range p.columns.Rows {
-		s := scale[cols+j]
-		p.addPairs(p.factor, j, s*s*precision)
+		p.addPairs(p.factor, j, p.lambda[cols+j]*precision)
 	}
 }
 
-// scaleRows stores rows of Φ with every column multiplied by a power of its scale.
-func (p *dual) scaleRows(dst []float64, first, rows int, scale []float64, power int) {
-	cols := p.dense.Cols
-	p.parallel(rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			for j, v := range p.dense.Row(first + i) {
-				v *= scale[j]
-				if power == 2 {
-					v *= scale[j]
-				}
-				dst[i*cols+j] = v
-			}
+// setVariances sets the prior variance of every weight.
+func (p *dual) setVariances(at *values) {
+	if p.lambda == nil {
+		p.lambda = make([]float64, p.d)
+	}
+	for k, g := range p.groups {
+		for j := g.First; j < g.First+g.Count; j++ {
+			p.lambda[j] = at.prior[k]
 		}
-	})
+	}
 }
 
 func (p *dual) slabOf(size int) []float64 {

@@ -36,11 +36,8 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 		p.project[cols+j], quadratic[cols+j] = p.columnForms(j)
 	}
 	clear(slope.hyper)
-	lambda := make([]float64, cols)
-	for k, g := range p.groups {
-		for j := g.First; j < min(cols, g.First+g.Count); j++ {
-			lambda[j] = at.prior[k]
-		}
+	if p.part == nil {
+		p.part = make([]float64, (min(credence.BlockRows, n)+run-1)/run*cols)
 	}
 	for k := range p.rows.blocks() {
 		b, err := p.rows.block(ctx, k)
@@ -50,22 +47,14 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 		first, rows := k*credence.BlockRows, b.Rows()
 		slab := p.slabOf(rows * cols)
 		p.pool.Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.dense.Data, max(1, cols), 0, slab, max(1, cols))
-		for i := range rows {
-			for j, v := range p.dense.Row(first + i) {
-				quadratic[j] += v * slab[i*cols+j]
-			}
+		// Runs of rows have sums of their own, which are added in the order of the rows.
+		p.parallel(rows, func(from, to int) { p.turnRows(slab, first, from, to) })
+		for from := 0; from < rows; from += run {
+			kernel.Axpy(1, p.part[from/run*cols:][:cols], quadratic[:cols])
 		}
 		if !p.tuned {
 			continue
 		}
-		p.parallel(rows, func(from, to int) {
-			for i := from; i < to; i++ {
-				row, a := slab[i*cols:(i+1)*cols], p.alpha[first+i]
-				for j, v := range row {
-					row[j] = (a*p.project[j] - v) * lambda[j]
-				}
-			}
-		})
 		p.setWindow(first, rows)
 		p.features.(credence.Tunable).Pullback(p.ws, slope.hyper, b, &p.window, slab)
 	}
@@ -77,6 +66,23 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 		slope.prior[k] = at.prior[k] * sum / 2
 	}
 	return nil
+}
+
+// turnRows adds up φ_ij (K⁻¹Φ)_ij over the rows [from, to) of a block in the run's part, and
+// turns K⁻¹Φ, in slab, into the slopes in Φ.
+func (p *dual) turnRows(slab []float64, first, from, to int) {
+	cols := p.dense.Cols
+	sums := p.part[from/run*cols:][:cols]
+	clear(sums)
+	project, lambda := p.project[:cols], p.lambda[:cols]
+	for i := from; i < to; i++ {
+		row, phi, a := slab[i*cols:][:cols], p.dense.Row(first + i)[:cols], p.alpha[first+i]
+		for j := range sums {
+			v := row[j]
+			sums[j] += phi[j] * v
+			row[j] = (a*project[j] - v) * lambda[j]
+		}
+	}
 }
 
 // projectTo stores the dense columns' Φᵀα in dst.

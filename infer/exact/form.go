@@ -169,8 +169,10 @@ func weightName(features credence.Features, j int) string {
 	return fmt.Sprint(j)
 }
 
+// run is the number of rows that a worker takes at a time.
+const run = 64
+
 // parallel calls do for runs of rows [from, to) of n, whose bounds do not depend on the threads.
 func (c *common) parallel(n int, do func(from, to int)) {
-	const run = 64
 	c.pool.Run((n+run-1)/run, func(i, _ int) { do(i*run, min(n, (i+1)*run)) })
 }

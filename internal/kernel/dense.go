@@ -95,10 +95,19 @@ func (p *Pool) Gram32(n, d int, x []float32, ldx int, w []float64, g []float64, 
 // Syrk computes the upper triangle of C = alpha A Aᵀ + beta C, where A is n×k
 // and C is n×n. With beta 0, C is overwritten and never read.
 func (p *Pool) Syrk(n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	p.SyrkWeighted(n, k, alpha, a, lda, nil, beta, c, ldc)
+}
+
+// SyrkWeighted computes the upper triangle of C = alpha A diag(w) Aᵀ + beta C,
+// otherwise like Syrk. w nil means ones.
+func (p *Pool) SyrkWeighted(n, k int, alpha float64, a []float64, lda int, w []float64, beta float64, c []float64, ldc int) {
 	need("Syrk A", a, n, k, lda)
 	need("Syrk C", c, n, n, ldc)
+	if w != nil && len(w) < k {
+		panic("kernel: Syrk w: slice is shorter than its shape")
+	}
 	p.float64s().multiply(product[float64]{
 		transB: true, upper: true, same: true, m: n, n: n, k: k, alpha: alpha,
-		a: a, lda: lda, b: a, ldb: lda, beta: beta, c: c, ldc: ldc,
+		a: a, lda: lda, b: a, ldb: lda, w: w, beta: beta, c: c, ldc: ldc,
 	})
 }

@@ -198,28 +198,37 @@ func TestGram(t *testing.T) {
 func TestSyrk(t *testing.T) {
 	for _, isa := range isas() {
 		p := NewISA(1, isa)
-		check := func(n, k int, alpha, beta float64) {
+		check := func(n, k int, alpha, beta float64, weighted bool) {
 			lda, ldc := k+1, n+3
-			a, c := random(n*lda+1, 7), random(n*ldc, 8)
+			a, c, w := random(n*lda+1, 7), random(n*ldc, 8), random(k, 9)
+			if !weighted {
+				w = nil
+			}
 			want := append([]float64(nil), c...)
 			for i := range n {
 				for j := i; j < n; j++ {
 					want[i*ldc+j] = chain(k, alpha, beta, want[i*ldc+j],
-						func(l int) float64 { return a[i*lda+l] }, func(l int) float64 { return a[j*lda+l] })
+						func(l int) float64 {
+							if weighted {
+								return a[i*lda+l] * w[l]
+							}
+							return a[i*lda+l]
+						}, func(l int) float64 { return a[j*lda+l] })
 				}
 			}
-			p.Syrk(n, k, alpha, a, lda, beta, c, ldc)
+			p.SyrkWeighted(n, k, alpha, a, lda, w, beta, c, ldc)
 			for i := range c {
 				if !closeEnough(isa, c[i], want[i]) {
-					t.Fatalf("%v Syrk(%d, %d, %g, %g) at (%d, %d): got %v, want %v", isa, n, k, alpha, beta, i/ldc, i%ldc, c[i], want[i])
+					t.Fatalf("%v SyrkWeighted(%d, %d, %g, %g) at (%d, %d): got %v, want %v", isa, n, k, alpha, beta, i/ldc, i%ldc, c[i], want[i])
 				}
 			}
 		}
 		for s := 0; s < 71; s += stride() {
-			check(s, 13, 1, 0)
-			check(27, s, -2, 1)
+			check(s, 13, 1, 0, s%2 == 0)
+			check(27, s, -2, 1, s%2 != 0)
 		}
-		check(130, 700, 1, 0.5)
+		check(130, 700, 1, 0.5, false)
+		check(130, 700, 1, 0.5, true)
 	}
 }
 
