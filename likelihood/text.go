@@ -69,6 +69,8 @@ func checkCount(family string, y float64) error {
 		return fmt.Errorf("target %v is not a number: %s needs counts 0, 1, 2, …; drop the row or declare it missing", y, family)
 	case y < 0:
 		return fmt.Errorf("target %v is negative: %s needs counts 0, 1, 2, …; choose gaussian or studentt for signed targets", y, family)
+	case y != math.Floor(y) && family == "binomial":
+		return fmt.Errorf("target %v is not a whole number: binomial needs the number of successes; multiply a share by its trials, or choose gaussian", y)
 	case y != math.Floor(y):
 		return fmt.Errorf("target %v is not a whole number: %s needs counts 0, 1, 2, …; choose gamma or gaussian for measured quantities, or give the exposure as offset(log(exposure))", y, family)
 	}

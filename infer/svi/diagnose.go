@@ -153,7 +153,7 @@ func (r *fit) judge(logs []float64, remedy string) {
 		gap := pareto.LogMean(logs) - *r.report.ELBO
 		r.report.EvidenceGap = &gap
 	}
-	if k > limitK && share < trustedShare && !r.separable {
+	if k > limitK && share < trustedShare && !r.separable && r.targets.low < r.targets.high {
 		r.warn("Pareto-k̂ of the posterior is %.2f, above %.1f: its spread may be too small, though its mean is often good; %s", k, limitK, remedy)
 	}
 }

@@ -82,7 +82,7 @@ func TestJudge(t *testing.T) {
 		size float64
 		warn bool
 	}{{1e-3, false}, {1, true}} {
-		r := &fit{}
+		r := &fit{targets: moments{low: 0, high: 1}}
 		logs := make([]float64, 1000)
 		for i := range logs {
 			// Order statistics of a Pareto distribution of shape 0.9.
