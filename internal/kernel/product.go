@@ -17,7 +17,7 @@ import (
 const (
 	depth    = 256  // length of a block of the summed index
 	sideMax  = 4080 // largest block of rows or columns of C: bounds the buffers to 8 MB each
-	rowChunk = 384  // rows of C that one task covers: their strips stay in the second-level cache
+	rowChunk = 384  // most rows of C that one task covers: their strips stay in the second-level cache
 )
 
 // product is C = alpha op(A) diag(w) op(B) + beta C.
@@ -31,6 +31,8 @@ type product[T float] struct {
 	lda            int
 	b              []T
 	ldb            int
+	packed         []T // op(B) in panels, instead of b; see Packed
+	width          int // of a row of packed
 	w              []float64
 	beta           float64
 	c              []float64
@@ -48,10 +50,12 @@ type grid[T float] struct {
 
 	product[T]
 	i0, j0, rows, cols int // the block of C
-	packTasks          int // tasks that pack a block of the summed index
+	panelTasks         int // tasks that pack panels of a block of the summed index
+	packTasks          int // tasks that pack anything of it
 	sumTasks           int // tasks that add one
 	panelCount         int // panels in the block
 	rowChunks          int
+	chunkRows          int // rows of a chunk but the last
 	panelsPerChunk     int
 	blocks             int                    // blocks of the summed index
 	next, done         atomic.Int64           // tickets taken, tickets done
@@ -113,7 +117,11 @@ func (g *grid[T]) block() {
 	kc := min(depth, g.k)
 	g.panelCount = (g.cols + g.nr - 1) / g.nr
 	stripGroups := (g.rows + g.nr - 1) / g.nr
-	g.packTasks = g.panelCount
+	g.panelTasks = g.panelCount
+	if g.packed != nil {
+		g.panelTasks = 0
+	}
+	g.packTasks = g.panelTasks
 	if !g.same {
 		g.packTasks += stripGroups
 	}
@@ -125,9 +133,10 @@ func (g *grid[T]) block() {
 	}
 	for s := range buffers {
 		g.strips[s] = grow(g.strips[s], stripGroups*g.nr*kc)
-		g.panels[s] = grow(g.panels[s], g.panelCount*g.nr*kc)
+		g.panels[s] = grow(g.panels[s], g.panelTasks*g.nr*kc)
 	}
 	g.rowChunks = (g.rows + rowChunk - 1) / rowChunk
+	g.chunkRows = up((g.rows+g.rowChunks-1)/g.rowChunks, g.mr)
 	g.panelsPerChunk = g.panelCount
 	if parallel {
 		// Enough tasks for the workers to end together.
@@ -193,10 +202,10 @@ func (g *grid[T]) work(_, worker int) {
 
 // packTask packs a panel or a group of strips of block s in a buffer.
 func (g *grid[T]) packTask(s, buffer, t, worker int) {
-	if t < g.panelCount {
+	if t < g.panelTasks {
 		g.packPanel(s, buffer, t, worker)
 	} else {
-		g.packStrips(s, buffer, t-g.panelCount, worker)
+		g.packStrips(s, buffer, t-g.panelTasks, worker)
 	}
 }
 
@@ -313,12 +322,16 @@ func (g *grid[T]) tiles(s, buffer, t, worker int) {
 	k0 := s * depth
 	kc := min(depth, g.k-k0)
 	rowChunkIndex, chunk := t%g.rowChunks, t/g.rowChunks
-	first := rowChunkIndex * rowChunk
-	last := min(g.rows, first+rowChunk)
+	first := rowChunkIndex * g.chunkRows
+	last := min(g.rows, first+g.chunkRows)
+	panels := g.panels[buffer]
+	if g.packed != nil {
+		panels = g.packed[k0*g.width+g.j0*kc:]
+	}
 	for t := chunk * g.panelsPerChunk; t < min(g.panelCount, (chunk+1)*g.panelsPerChunk); t++ {
 		j := t * g.nr
 		n := min(g.nr, g.cols-j)
-		b := &g.panels[buffer][j*kc]
+		b := &panels[j*kc]
 		for i := first; i < last; i += g.mr {
 			if g.upper && g.i0+i >= g.j0+j+n {
 				break
