@@ -111,6 +111,22 @@ func (s *Set) Pullback(ws *credence.Workspace, grad []float64, rows *credence.Ba
 	}
 }
 
+// HyperColumns returns the dense columns [first, end) outside of which no
+// hyper-parameter acts: Pullback does not read dPhi there.
+func (s *Set) HyperColumns() (first, end int) {
+	for k := range s.terms {
+		b := &s.terms[k]
+		if b.hypers == 0 {
+			continue
+		}
+		if end == 0 {
+			first = b.firstDense
+		}
+		end = b.firstDense + b.dense
+	}
+	return first, end
+}
+
 // WeightName implements [credence.Named].
 func (s *Set) WeightName(j int) string {
 	b, local := s.locate(j)

@@ -27,7 +27,7 @@ type primal struct {
 	cross    []float64 // ΦᵀW y'
 	diagonal []float64
 	factor   []float64 // d×d, U with UᵀU = A
-	inverse  []float64 // d×d, A⁻¹, then C
+	inverse  []float64 // A⁻¹, d×d; in backward C, packed, with the sparse columns' rows at the end
 	s, q, m  []float64 // √λ; S⁻¹m'; m'
 	kept     []credence.Design
 	y, wy    []float64
@@ -39,7 +39,12 @@ func (p *primal) allocate() {
 		return
 	}
 	d := p.d
-	p.gram, p.factor, p.inverse = make([]float64, d*d), make([]float64, d*d), make([]float64, d*d)
+	p.gram, p.factor = make([]float64, d*d), make([]float64, d*d)
+	size := d * d
+	if p.tuned {
+		size = max(size, p.pool.PackedLen(d, d))
+	}
+	p.inverse = make([]float64, size)
 	p.cross, p.diagonal = make([]float64, d), make([]float64, d)
 	p.s, p.q, p.m = make([]float64, d), make([]float64, d), make([]float64, d)
 	block := min(credence.BlockRows, p.rows.count)
@@ -264,20 +269,23 @@ func (p *primal) residual() float64 {
 	return math.Max(sum, 0)
 }
 
+// hyperColumns is the ability of features to say which dense columns, [first, end),
+// hyper-parameters act on: slopes in the others are not asked for.
+type hyperColumns interface {
+	HyperColumns() (first, end int)
+}
+
 // backward adds up the slopes in the features' hyper-parameters over a second pass, in which
 // the residuals of the rows give ‖y'−Φm'‖² without cancellation. It turns
-// p.inverse into C.
+// p.inverse into C, packed for the products with the blocks of rows.
 func (p *primal) backward(ctx context.Context, precision, centre float64, gradient []float64) (residual float64, err error) {
-	d := p.d
 	clear(gradient)
-	p.parallel(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := p.inverse[i*d : (i+1)*d]
-			for j := range row {
-				row[j] *= p.s[i] * p.s[j]
-			}
-		}
-	})
+	dense := p.denseCols()
+	first, end := 0, dense
+	if h, ok := p.features.(hyperColumns); ok {
+		first, end = h.HyperColumns()
+	}
+	c, sparseRows := p.packCovariance(dense, first, end)
 	tunable := p.features.(credence.Tunable)
 	for k := range p.rows.blocks() {
 		b, err := p.rows.block(ctx, k)
@@ -285,7 +293,7 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 			return 0, err
 		}
 		phi := p.design(k, b, true)
-		n, dense := b.Rows(), phi.Dense.Cols
+		n := b.Rows()
 		if cap(p.slab) < n*dense {
 			p.slab = make([]float64, n*dense)
 		}
@@ -293,17 +301,18 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		y := p.rows.targets(p.y, b)
 		fitted := p.wy[:n]
 		p.mulVec(fitted, phi, p.m)
-		p.pool.Gemm(false, false, n, dense, dense, -precision,
-			phi.Dense.Data, max(1, phi.Dense.Stride), p.inverse, max(1, d), 0, slab, max(1, dense))
+		if n > 0 && end > first {
+			p.pool.GemmPacked(false, n, -precision, phi.Dense.Data, phi.Dense.Stride, c, 0, slab[first:], dense)
+		}
 		p.parallel(n, func(from, to int) {
 			for i := from; i < to; i++ {
-				row := slab[i*dense : (i+1)*dense]
+				row := slab[i*dense+first : i*dense+end]
 				if phi.Sparse.Cols > 0 {
-					p.addSparseRow(row, phi, i, precision)
+					p.addSparseRow(row, phi, i, precision, sparseRows)
 				}
-				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[:dense], row)
-				if p.intercept >= 0 && p.intercept < dense {
-					row[p.intercept] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
+				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
+				if p.intercept >= first && p.intercept < end {
+					row[p.intercept-first] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
 				}
 				if b.Weight != nil {
 					kernel.Scale(b.Weight[i], row)
@@ -322,16 +331,38 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 	return residual, nil
 }
 
-// addSparseRow adds the sparse columns' part of −ΦC/σ² in the dense columns of a row.
-func (p *primal) addSparseRow(dst []float64, phi *credence.Design, i int, precision float64) {
+// packCovariance turns A⁻¹ into C = S A⁻¹ S and packs the dense columns' rows of its columns
+// [first, end) where they lie. It returns as well the sparse columns' rows, d apart.
+func (p *primal) packCovariance(dense, first, end int) (c kernel.Packed, sparseRows []float64) {
+	d := p.d
+	p.parallel(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			row, s := p.inverse[i*d:(i+1)*d], p.s[i]
+			for j, v := range p.s {
+				row[j] *= s * v
+			}
+		}
+	})
+	if dense < d {
+		sparseRows = p.inverse[dense*d : d*d]
+		if p.pool.PackedLen(dense, end-first) > dense*d {
+			// The panels reach into the rows: there are fewer of them than a panel has columns.
+			sparseRows = append([]float64(nil), sparseRows...)
+		}
+		sparseRows = sparseRows[first:]
+	}
+	return p.pool.Pack(dense, end-first, p.inverse[first:], d, p.inverse), sparseRows
+}
+
+// addSparseRow adds the sparse columns' part of −ΦC/σ² to a row's dense columns.
+func (p *primal) addSparseRow(dst []float64, phi *credence.Design, i int, precision float64, sparseRows []float64) {
 	columns, entries := phi.Sparse.Row(i)
 	for k, c := range columns {
 		v := 1.0
 		if entries != nil {
 			v = entries[k]
 		}
-		first := (len(dst) + int(c)) * p.d
-		kernel.Axpy(-precision*v, p.inverse[first:first+len(dst)], dst)
+		kernel.Axpy(-precision*v, sparseRows[int(c)*p.d:][:len(dst)], dst)
 	}
 }
 
