@@ -17,12 +17,11 @@ type glmBench struct {
 	common
 	runs          int
 	splits        string
-	largeRows     int
 	out, progress io.Writer
 	tables        int
 }
 
-// glmPart is a part of the benchmark, with what its flags make quick.
+// glmPart is a part of the benchmark.
 type glmPart struct {
 	name string
 	run  func(b *glmBench, ctx context.Context) error
@@ -31,6 +30,10 @@ type glmPart struct {
 func glmParts() []glmPart {
 	return []glmPart{
 		{"peers", (*glmBench).peers},
+		{"classes", (*glmBench).classes},
+		{"exact", (*glmBench).exactly},
+		{"counts", (*glmBench).counts},
+		{"bike", (*glmBench).bike},
 	}
 }
 
@@ -44,6 +47,7 @@ func runGLM(ctx context.Context, args []string, out, progress io.Writer) error {
 	b.register(f)
 	parts := f.String("parts", strings.Join(names, ","), "what to run")
 	f.IntVar(&b.runs, "runs", 1, "fits of each peers' task, of which the least CPU seconds count")
+	f.StringVar(&b.splits, "splits", "5", "splits on which svi is set beside exact: a number, a range such as 5-9, or all")
 	if err := parse(f, args); err != nil {
 		return err
 	}
