@@ -57,6 +57,7 @@ type grid[T float] struct {
 	rowChunks          int
 	chunkRows          int // rows of a chunk but the last
 	panelsPerChunk     int
+	columnChunks       int
 	blocks             int                    // blocks of the summed index
 	next, done         atomic.Int64           // tickets taken, tickets done
 	run                func(copy, worker int) // g.work, bound once
@@ -143,7 +144,8 @@ func (g *grid[T]) block() {
 		chunks := (16*g.pool.threads + g.rowChunks - 1) / g.rowChunks
 		g.panelsPerChunk = max(1, g.panelCount/chunks)
 	}
-	g.sumTasks = g.rowChunks * ((g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk)
+	g.columnChunks = (g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk
+	g.sumTasks = g.rowChunks * g.columnChunks
 	g.blocks = (g.k + depth - 1) / depth
 	if parallel {
 		g.next.Store(0)
@@ -161,8 +163,9 @@ func (g *grid[T]) block() {
 	}
 }
 
-// work is one worker of a parallel product. Stage s packs block s of the
-// summed index and adds block s-1, in two alternating buffers. Workers draw
+// work is one worker of a parallel product. Stage s adds block s-1 of the
+// summed index and packs block s, in two alternating buffers; packing comes
+// last, because its short tasks let the workers end a stage together. Workers draw
 // tickets, in the order of the stages, and hold one until all tickets of
 // earlier stages are done: so they stay awake through the product (waking a
 // goroutine takes as long as many tiles) and are never more than a stage apart.
@@ -189,12 +192,12 @@ func (g *grid[T]) work(_, worker int) {
 		}
 		t := int(ticket % perStage)
 		switch {
-		case t < g.packTasks:
+		case t >= g.sumTasks:
 			if s < g.blocks {
-				g.packTask(s, s&1, t, worker)
+				g.packTask(s, s&1, t-g.sumTasks, worker)
 			}
 		case s > 0:
-			g.tiles(s-1, (s-1)&1, t-g.packTasks, worker)
+			g.tiles(s-1, (s-1)&1, t, worker)
 		}
 		g.done.Add(1)
 	}
@@ -321,7 +324,9 @@ func (g *grid[T]) packRows(kc, n int, src []T, ld int, dst []T, width int) {
 func (g *grid[T]) tiles(s, buffer, t, worker int) {
 	k0 := s * depth
 	kc := min(depth, g.k-k0)
-	rowChunkIndex, chunk := t%g.rowChunks, t/g.rowChunks
+	// Successive tasks are of the same rows: all workers have the same strips in
+	// their caches, and go through the panels once.
+	rowChunkIndex, chunk := t/g.columnChunks, t%g.columnChunks
 	first := rowChunkIndex * g.chunkRows
 	last := min(g.rows, first+g.chunkRows)
 	panels := g.panels[buffer]
