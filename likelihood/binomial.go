@@ -140,6 +140,11 @@ func (l Binomial) ExpectedLogDensity(y, mean, variance float64) (value, dMean, d
 
 func expectedBinomial(y, n, mean, variance float64) (value, dMean, dVariance float64) {
 	softplus, p, curvature := softplusTimes(n, mean, variance)
+	return fromSoftplus(y, n, mean, softplus, p, curvature)
+}
+
+// fromSoftplus makes the expectation of y out of n from that of log(1+eᶠ) and its gradients.
+func fromSoftplus(y, n, mean, softplus, p, curvature float64) (value, dMean, dVariance float64) {
 	// log p(y|mean) plus n times the Jensen gap of log(1+eᶠ), which is the small part.
 	value = Binomial{Trials: n}.LogDensity(y, mean) - n*(softplus-special.Softplus(mean))
 	return value, y - n*p, -n * curvature
@@ -230,16 +235,29 @@ func (l Binomial) PredictiveQuantile(p, mean, variance float64) float64 {
 // the row unless trials is nil.
 func (l Binomial) ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64) {
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
-	for i := range y {
-		row := l.row(trials, i)
-		value[i], dMean[i], dVariance[i] = expectedBinomial(y[i], row.trials(), mean[i], variance[i])
+	var t terms
+	var n, softplus, p, curvature [rowsAtOnce]float64
+	for from := 0; from < len(y); from += rowsAtOnce {
+		to := min(len(y), from+rowsAtOnce)
+		count := to - from
+		for i := range count {
+			n[i] = l.row(trials, from+i).trials()
+		}
+		softplusTimesRows(&t, softplus[:count], p[:count], curvature[:count], n[:count], mean[from:to], variance[from:to])
+		for i := range count {
+			k := from + i
+			value[k], dMean[k], dVariance[k] = fromSoftplus(y[k], n[i], mean[k], softplus[i], p[i], curvature[i])
+		}
 	}
 }
 
+// manyTimes is the number of times from which on the logistic mixture, off by 1e-10, is not good enough.
+const manyTimes = 20
+
 // softplusTimes is E log(1+eᶠ) with its gradients for a caller that multiplies it
-// by n: the logistic mixture, off by 1e-10, is not good enough for large n.
+// by n.
 func softplusTimes(n, mean, variance float64) (value, dMean, dVariance float64) {
-	if n > 20 {
+	if n > manyTimes {
 		return quad.SoftplusExact(mean, variance)
 	}
 	return quad.Softplus(mean, variance)

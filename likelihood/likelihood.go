@@ -126,6 +126,14 @@ type Parametric interface {
 	ExpectedParameterGradient(dst []float64, y, mean, variance float64)
 }
 
+// ParametricBatch is [Parametric] for hot loops, of families with one parameter whose
+// expectations by row would cost more alone.
+type ParametricBatch interface {
+	Parametric
+	// ExpectedParameterGradients stores ExpectedParameterGradient of every row in dst.
+	ExpectedParameterGradients(dst, y, mean, variance []float64)
+}
+
 // Validator is implemented by every family whose fields can be wrong.
 type Validator interface {
 	// Validate says which field is wrong and what it may be.

@@ -13,6 +13,13 @@ func (l NegativeBinomial) ExpectedLogDensity(y, mean, variance float64) (value, 
 	r := l.size()
 	n, t := y+r, mean-math.Log(r)
 	softplus, p, curvature := softplusTimes(n, t, variance)
+	return l.fromSoftplus(y, mean, softplus, p, curvature)
+}
+
+// fromSoftplus makes the expectation of y from that of log(1+e^t) and its gradients.
+func (l NegativeBinomial) fromSoftplus(y, mean, softplus, p, curvature float64) (value, dMean, dVariance float64) {
+	r := l.size()
+	n, t := y+r, mean-math.Log(r)
 	// log p(y|mean) plus n times the Jensen gap, which is the small part.
 	value = l.LogDensity(y, mean) - n*(softplus-special.Softplus(t))
 	return value, y - n*p, -n * curvature
@@ -72,7 +79,29 @@ func (l NegativeBinomial) PredictiveQuantile(p, mean, variance float64) float64 
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.
 func (l NegativeBinomial) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
-	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	l.eachSoftplus(y, mean, variance, func(i int, softplus, p, curvature float64) {
+		value[i], dMean[i], dVariance[i] = l.fromSoftplus(y[i], mean[i], softplus, p, curvature)
+	})
+}
+
+// eachSoftplus calls do with E log(1+e^t) and its gradients for every row.
+func (l NegativeBinomial) eachSoftplus(y, mean, variance []float64, do func(i int, softplus, p, curvature float64)) {
+	var t terms
+	var n, shifted, softplus, p, curvature [rowsAtOnce]float64
+	r := l.size()
+	logR := math.Log(r)
+	for from := 0; from < len(y); from += rowsAtOnce {
+		to := min(len(y), from+rowsAtOnce)
+		count := to - from
+		for i := range count {
+			n[i], shifted[i] = y[from+i]+r, mean[from+i]-logR
+		}
+		softplusTimesRows(&t, softplus[:count], p[:count], curvature[:count], n[:count], shifted[:count], variance[from:to])
+		for i := range count {
+			do(from+i, softplus[i], p[i], curvature[i])
+		}
+	}
 }
 
 // TiltedMomentsBatch is TiltedMoments for every row.
@@ -125,7 +154,22 @@ func (l NegativeBinomial) ParameterGradient(dst []float64, y, f float64) {
 func (l NegativeBinomial) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
 	l.ParameterGradient(dst, y, mean)
 	r := l.size()
+	softplus, p, _ := softplusTimes(y+r, mean-math.Log(r), variance)
+	dst[0] -= l.parameterGap(y, mean, softplus, p)
+}
+
+// ExpectedParameterGradients implements [ParametricBatch].
+func (l NegativeBinomial) ExpectedParameterGradients(dst, y, mean, variance []float64) {
+	checkRows(len(y), dst, mean, variance)
+	l.eachSoftplus(y, mean, variance, func(i int, softplus, p, _ float64) {
+		l.ParameterGradient(dst[i:i+1], y[i], mean[i])
+		dst[i] -= l.parameterGap(y[i], mean[i], softplus, p)
+	})
+}
+
+// parameterGap is what the gradient at the mean exceeds its expectation by.
+func (l NegativeBinomial) parameterGap(y, mean, softplus, p float64) float64 {
+	r := l.size()
 	t := mean - math.Log(r)
-	softplus, p, _ := softplusTimes(y+r, t, variance)
-	dst[0] -= r*(softplus-special.Softplus(t)) - (y+r)*(p-special.Sigmoid(t))
+	return r*(softplus-special.Softplus(t)) - (y+r)*(p-special.Sigmoid(t))
 }

@@ -45,6 +45,7 @@ const (
 	probit   integrand = iota
 	cloglog            // at y = 1
 	softplus           // of a Poisson count y > 0
+	logSum             // log(1+eᶠ) itself
 )
 
 // terms are rows that are integrated together, with the integrand at one node.
@@ -84,34 +85,71 @@ func expectedRows(kind integrand, value, dMean, dVariance, y, mean, variance []f
 				rest++
 			}
 		}
-		t.begin(kind, n)
-		for level := 1; n > 0; level++ {
-			open := t.refine(kind, n, level)
-			w := vectorStep / float64(int(1)<<level) / math.Sqrt(2*math.Pi)
-			still := 0
-			for k, i := range t.place[:n] {
-				switch {
-				case !open[k]:
-					value[i], dMean[i], dVariance[i] = w*t.total[0][k], w*t.total[1][k], w*t.total[2][k]
-					if kind == softplus {
-						value[i] += poissonAtMode(t.y[k])
-					}
-				case level == vectorLevels:
-					left[rest] = i
-					rest++
-				default:
-					t.move(still, k)
-					still++
-				}
-			}
-			n = still
-			if level == vectorLevels {
-				break
-			}
-		}
+		rest = t.integrate(kind, n, value, dMean, dVariance, &left, rest)
 		for _, i := range left[:rest] {
 			value[i], dMean[i], dVariance[i] = alone(y[i], mean[i], variance[i])
 		}
+	}
+}
+
+// integrate stores the expectations of the first n rows at their places, and adds those that do
+// not settle to the rest already in left.
+func (t *terms) integrate(kind integrand, n int, value, dMean, dVariance []float64, left *[rowsAtOnce]int, rest int) int {
+	t.begin(kind, n)
+	for level := 1; n > 0; level++ {
+		open := t.refine(kind, n, level)
+		w := vectorStep / float64(int(1)<<level) / math.Sqrt(2*math.Pi)
+		still := 0
+		for k, i := range t.place[:n] {
+			switch {
+			case !open[k]:
+				value[i], dMean[i], dVariance[i] = w*t.total[0][k], w*t.total[1][k], w*t.total[2][k]
+				if kind == softplus {
+					value[i] += poissonAtMode(t.y[k])
+				}
+			case level == vectorLevels:
+				left[rest] = i
+				rest++
+			default:
+				t.move(still, k)
+				still++
+			}
+		}
+		n = still
+		if level == vectorLevels {
+			break
+		}
+	}
+	return rest
+}
+
+// softplusTimesRows is softplusTimes for up to rowsAtOnce rows.
+func softplusTimesRows(t *terms, value, dMean, dVariance, times, mean, variance []float64) {
+	var left, few [rowsAtOnce]int
+	n, rest, small := 0, 0, 0
+	for i, v := range variance {
+		switch {
+		case times[i] <= manyTimes:
+			few[small] = i
+			small++
+		case v > 0 && v <= widestRow*widestRow:
+			t.mean[n], t.sd[n], t.place[n] = mean[i], math.Sqrt(v), i
+			n++
+		default:
+			left[rest] = i
+			rest++
+		}
+	}
+	rest = t.integrate(logSum, n, value, dMean, dVariance, &left, rest)
+	for _, i := range left[:rest] {
+		value[i], dMean[i], dVariance[i] = quad.SoftplusExact(mean[i], variance[i])
+	}
+	for k, i := range few[:small] {
+		t.mean[k], t.sd[k] = mean[i], variance[i]
+	}
+	quad.SoftplusRows(t.value[:small], t.first[:small], t.second[:small], t.mean[:small], t.sd[:small])
+	for k, i := range few[:small] {
+		value[i], dMean[i], dVariance[i] = t.value[k], t.first[k], t.second[k]
 	}
 }
 
@@ -174,6 +212,8 @@ func (t *terms) node(kind integrand, z float64, n int) {
 		t.probit(n)
 	case cloglog:
 		t.cloglog(n)
+	case logSum:
+		t.logSum(n)
 	default:
 		t.softplus(n)
 	}
@@ -262,5 +302,18 @@ func (t *terms) softplus(n int) {
 		q, rho := 1-p, p/mu
 		t.first[i] = y*rho - p
 		t.second[i] = (y*rho*(q-rho) - p*q) / 2
+	}
+}
+
+// logSum stores log(1+e^f) with its first derivative and half its second.
+func (t *terms) logSum(n int) {
+	kernel.Log1pExp(t.value[:n], t.f[:n])
+	kernel.Logistic(t.first[:n], t.f[:n])
+	for i := range n {
+		t.a[i] = -t.value[i]
+	}
+	kernel.Exp(t.a[:n], t.a[:n]) // σ(−f)
+	for i := range n {
+		t.second[i] = t.first[i] * t.a[i] / 2
 	}
 }

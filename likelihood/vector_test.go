@@ -23,6 +23,8 @@ func TestVectorExpectations(t *testing.T) {
 		{likelihood.Bernoulli{Link: likelihood.Cloglog}, []float64{0, 1}},
 		{likelihood.Poisson{Link: likelihood.Softplus}, []float64{0, 1, 30}},
 		{likelihood.Bernoulli{}, []float64{0, 1}},
+		{likelihood.NegativeBinomial{Size: 2}, []float64{0, 5, 100}}, {likelihood.NegativeBinomial{Size: 900}, []float64{3, 1000}},
+		{likelihood.Binomial{Trials: 7}, []float64{0, 4, 7}}, {likelihood.Binomial{Trials: 300}, []float64{0, 200, 300}},
 	} {
 		var y, mean, variance []float64
 		for m := -9.0; m <= 9; m += 0.9 {
@@ -41,14 +43,42 @@ func TestVectorExpectations(t *testing.T) {
 				return value, first, second / 2
 			}, mean[i], variance[i])
 			for j, gap := range []float64{value[i] - a, slope[i] - b, bend[i] - d} {
-				size := 1 + math.Abs(a) + math.Abs(b)
+				size := 1 + y[i] + math.Abs(a) + math.Abs(b)
 				tolerance := 1e-11
+				if few, ok := c.lik.(likelihood.NegativeBinomial); ok && y[i]+few.Size <= 20 {
+					tolerance = 2e-9 // of the logistic mixture, times the count
+				}
+				if few, ok := c.lik.(likelihood.Binomial); ok && few.Trials <= 20 {
+					tolerance = 2e-9
+				}
 				if c.lik == (likelihood.Bernoulli{}) || c.lik == (likelihood.Poisson{Link: likelihood.Softplus}) && y[i] == 0 {
 					tolerance = 2e-10 // of the logistic mixture
 				}
 				if !(math.Abs(gap) <= tolerance*size) {
 					t.Errorf("%v, y=%g under N(%g, %g): result %d is off by %g", c.lik, y[i], mean[i], variance[i], j, gap)
 				}
+			}
+		}
+	}
+}
+
+// TestParametricBatch: gradients of many rows are those of each.
+func TestParametricBatch(t *testing.T) {
+	for _, size := range []float64{0.3, 2, 700} {
+		lik := likelihood.NegativeBinomial{Size: size}
+		var y, mean, variance []float64
+		for m := -4.0; m <= 7; m += 0.6 {
+			for _, v := range []float64{0, 0.02, 1, 9} {
+				y, mean, variance = append(y, math.Floor(math.Exp(m+v/3))), append(mean, m), append(variance, v)
+			}
+		}
+		got := make([]float64, len(y))
+		lik.ExpectedParameterGradients(got, y, mean, variance)
+		want := make([]float64, 1)
+		for i := range y {
+			lik.ExpectedParameterGradient(want, y[i], mean[i], variance[i])
+			if math.Abs(got[i]-want[0]) > 1e-11*(1+math.Abs(want[0])+size+y[i]) {
+				t.Errorf("size %g, y=%g under N(%g, %g): %v, alone %v", size, y[i], mean[i], variance[i], got[i], want[0])
 			}
 		}
 	}

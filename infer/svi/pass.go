@@ -131,6 +131,10 @@ func (t *rowTerms) expect(pool *kernel.Pool, b *block, f *family, curvature bool
 // dst, rows×P.
 func (f *family) slopes(dst []float64, from, to int, b *block, t *rowTerms) {
 	p := f.count()
+	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && p == 1 && len(f.values) == 1 && b.trials == nil {
+		batch.ExpectedParameterGradients(dst[from:to], b.y[from:to], t.mean[from:to], t.variance[from:to])
+		return
+	}
 	all := make([]float64, len(f.values))
 	parametric := f.parametric
 	for i := from; i < to; i++ {
