@@ -2,8 +2,13 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -53,6 +58,69 @@ func TestMissingDataAreSkipped(t *testing.T) {
 	}
 	if err := run(t.Context(), []string{"nothing"}, nil, nil); err == nil {
 		t.Error("an unknown benchmark ran")
+	}
+}
+
+// What a file of results has is not measured again, and a broken one is refused by its line.
+func TestResultsAreKept(t *testing.T) {
+	folder := t.TempDir()
+	table := "x,y\n"
+	for i := range 40 {
+		table += fmt.Sprintf("%d,%d\n", i, (i*i)%11)
+	}
+	writeGzip(t, filepath.Join(folder, "boston", "boston.csv.gz"), table)
+	writeGzip(t, filepath.Join(folder, "boston", "test_splits.txt.gz"), "0 3 8\n5 1 2\n")
+	path := filepath.Join(folder, "results.jsonl")
+	score := func(splits string) string {
+		t.Helper()
+		var out, progress bytes.Buffer
+		args := []string{"uci", "-data", folder, "-sets", "boston,energy", "-splits", splits, "-formula", ".", "-results", path}
+		if err := run(t.Context(), args, &out, &progress); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	first := score("1")
+	content, err := os.ReadFile(path)
+	if err != nil || bytes.Count(content, []byte("\n")) != 1 {
+		t.Fatalf("file of results %q, %v", content, err)
+	}
+	// Another figure on file shows in the table: it was read, not measured.
+	changed := regexp.MustCompile(`"rmse":[0-9.]+`).ReplaceAll(content, []byte(`"rmse":123`))
+	if err := os.WriteFile(path, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if again := score(recorded); !strings.Contains(again, "123") || strings.Contains(first, "123") {
+		t.Errorf("the table does not show what is on file:\n%s", again)
+	}
+	score("all")
+	if content, err = os.ReadFile(path); err != nil || bytes.Count(content, []byte("\n")) != 2 {
+		t.Errorf("after the second split the file is %q, %v", content, err)
+	}
+	if err := os.WriteFile(path, append(content, "{}\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err = run(t.Context(), []string{"uci", "-data", folder, "-sets", "boston", "-results", path}, &bytes.Buffer{}, &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "results.jsonl:3") {
+		t.Errorf("error %v does not name line 3", err)
+	}
+}
+
+func writeGzip(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -23,6 +23,8 @@ type uciResult struct {
 	Engine  string `json:"engine"`
 	Split   int    `json:"split"`
 	Seed    uint64 `json:"seed"`
+	// Validate says that the score is on training rows held out.
+	Validate bool `json:"validate,omitempty"`
 	*trial.Result
 }
 
@@ -43,8 +45,9 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.register(f)
 	f.Var(&models, "formula", "the model; may be repeated (default '. + rbf(.)')")
 	sets := f.String("sets", "boston,concrete,energy", "data sets, or all")
-	splits := f.String("splits", "5", "how many splits, a range such as 5-9, or all")
+	splits := f.String("splits", "5", "how many splits, a range such as 5-9, all, or recorded for those that -results has")
 	validate := f.Bool("validate", false, "score on a tenth of every split's training rows, fitted on the others; test rows stay unread")
+	results := f.String("results", "", "a file that keeps results: what it has is not measured again, what is measured is added")
 	engine := f.String("engine", "", "the engine's options, such as 'exact(starts=10)' (default: its defaults)")
 	if err := parse(f, args); err != nil {
 		return err
@@ -55,6 +58,10 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	names := list(*sets)
 	if *sets == "all" {
 		names = protocol.Names()
+	}
+	kept, err := openRecord(*results)
+	if err != nil {
+		return err
 	}
 	encoder := json.NewEncoder(out)
 	table := layout.Table{Left: 2, Head: []string{"set", "formula", "splits", "n", "RMSE", "log-likelihood",
@@ -75,17 +82,15 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 		for _, model := range models {
 			var results []uciResult
 			for k := first; k < last; k++ {
-				r := uciResult{Set: name, Formula: model, Engine: *engine, Split: k, Seed: flags.seed + uint64(k)}
-				divide := set.Split
-				if *validate {
-					divide = set.Validation
-				}
-				train, test := divide(k)
-				r.Result, err = trial.Run(ctx, train, test, trial.Options{
-					Formula: set.Formula(model), Target: set.Target, Engine: *engine, Seed: r.Seed, Threads: flags.threads,
-				})
-				if err != nil {
+				r := uciResult{Set: name, Formula: model, Engine: *engine, Split: k, Seed: flags.seed + uint64(k), Validate: *validate}
+				if old, ok := kept.results[r.key()]; ok {
+					r = old
+				} else if *splits == recorded {
+					continue
+				} else if err := r.measure(ctx, set, flags.threads); err != nil {
 					return fmt.Errorf("%s, split %d: %w", name, k, err)
+				} else if err := kept.add(r); err != nil {
+					return err
 				}
 				fmt.Fprintf(progress, "%s %q split %d: RMSE %.5g, log-likelihood %.4f, evidence %.2f (%.2f), %s after %d, %.1f CPU s\n",
 					name, model, k, r.RMSE, r.LogDensity, r.Evidence, r.Penalised, r.Status, r.Iterations, r.CPUSeconds)
@@ -109,15 +114,32 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	if *validate {
 		rows = "held-out training rows, which the published figures are not about"
 	}
-	_, err := fmt.Fprintf(out, "\nMean ± standard error over splits, on %s; log-likelihood is the mean log density; both in the target's own units.\n%s\n%s\n",
+	_, err = fmt.Fprintf(out, "\nMean ± standard error over splits, on %s; log-likelihood is the mean log density; both in the target's own units.\n%s\n%s\n",
 		rows, published.BackpropagationSource, published.DropoutSource)
 	return err
 }
 
+// measure fits and scores the result's split.
+func (r *uciResult) measure(ctx context.Context, set *protocol.Set, threads int) error {
+	divide := set.Split
+	if r.Validate {
+		divide = set.Validation
+	}
+	train, test := divide(r.Split)
+	var err error
+	r.Result, err = trial.Run(ctx, train, test, trial.Options{
+		Formula: set.Formula(r.Formula), Target: set.Target, Engine: r.Engine, Seed: r.Seed, Threads: threads,
+	})
+	return err
+}
+
+// recorded is the value of -splits for no other than those on file.
+const recorded = "recorded"
+
 // splitRange reads -splits for a set of the given number of splits; it
 // returns the first and one past the last.
 func splitRange(text string, count int) (first, end int, err error) {
-	if text == "all" {
+	if text == "all" || text == recorded {
 		return 0, count, nil
 	}
 	from, to, isRange := strings.Cut(text, "-")
