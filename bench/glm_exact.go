@@ -34,7 +34,7 @@ var exactFits = []string{"exact", "svi, full", "svi, diagonal", "svi, full, lear
 // exactly sets svi beside the exact engine on Gaussian models: at the hyper-parameters that exact learned,
 // on the same random features, and learning them itself.
 func (b *glmBench) exactly(ctx context.Context) error {
-	table := &layout.Table{Left: 2, Head: []string{"set", "fit", "splits", "SMSE", "over exact", "largest", "NLPD", "evidence or bound", "CPU s a fit"}}
+	table := &layout.Table{Left: 2, Head: []string{"set", "fit", "splits", "SMSE", "off exact", "at most", "NLPD", "evidence or bound", "CPU s a fit"}}
 	for _, name := range []string{"boston", "concrete"} {
 		if protocol.Missing(b.folder, name) {
 			fmt.Fprintf(b.progress, "glm: %s is not in %s: skipped\n", name, b.folder)
@@ -65,8 +65,8 @@ func (b *glmBench) exactly(ctx context.Context) error {
 			addExact(table, list, results[0], exactFits[i])
 		}
 	}
-	return b.table("Beside the exact engine", table, "`rbf(., n=100)`, the same frequencies in every fit of a split. svi holds the lengthscales, the prior variance and the noise that exact learned, "+
-		"and in the last row learns them itself. Over exact: mean and largest |SMSE/SMSE of exact − 1| over the splits.")
+	return b.table("Beside the exact engine", table, "`center(y) ~ 0 + rbf(., n=100)`, the same frequencies in every fit of a split. svi holds the lengthscales, the prior variance and the noise that exact learned, "+
+		"and in the last row learns them itself, from one start as exact does here. Off exact, at most: mean and largest |SMSE/SMSE of exact − 1| over the splits.")
 }
 
 func addExact(table *layout.Table, list, reference []exactResult, name string) {
@@ -81,14 +81,18 @@ func addExact(table *layout.Table, list, reference []exactResult, name string) {
 		over += gap / n
 		largest = math.Max(largest, gap)
 	}
-	table.Add(list[0].Set, name, strconv.Itoa(len(list)), layout.Number(smse, 5), layout.Number(100*over, 3)+" %", layout.Number(100*largest, 3)+" %",
+	mean, most := layout.Number(100*over, 4)+" %", layout.Number(100*largest, 4)+" %"
+	if name == exactFits[0] || name == exactFits[3] {
+		mean, most = "", ""
+	}
+	table.Add(list[0].Set, name, strconv.Itoa(len(list)), layout.Number(smse, 5), mean, most,
 		layout.Number(nlpd, 4), layout.Number(evidence, 2), layout.Number(cpu, 2))
 }
 
 // exactSplit fits one split in every way.
 func (b *glmBench) exactSplit(ctx context.Context, set *protocol.Set, k int) ([]exactResult, error) {
 	train, test := set.Split(k)
-	options := glmtrial.Options{Formula: set.Formula("rbf(., n=100)"), Target: set.Target, Family: "gaussian", Seed: b.seed + uint64(k), Threads: b.threads}
+	options := glmtrial.Options{Formula: exactFormula(set, ""), Family: "gaussian", Seed: b.seed + uint64(k), Threads: b.threads}
 	run := func(options glmtrial.Options, name string) (exactResult, *glmtrial.Fit, error) {
 		r := exactResult{Set: set.Name, Split: k, Model: name}
 		fit, err := glmtrial.Run(ctx, train, options)
@@ -134,6 +138,11 @@ func (b *glmBench) exactSplit(ctx context.Context, set *protocol.Set, k int) ([]
 	return results, nil
 }
 
+// exactFormula has no intercept, whose prior variance exact learns and svi holds, but a centred target.
+func exactFormula(set *protocol.Set, arguments string) string {
+	return "center(" + set.Target + ") ~ 0 + " + set.Formula("rbf(., n=100"+arguments+")")
+}
+
 // hold states the hyper-parameters of a fitted model in the text of the next.
 func hold(options glmtrial.Options, set *protocol.Set, model credence.Model) (glmtrial.Options, error) {
 	tunable, ok := model.Features.(credence.Tunable)
@@ -149,8 +158,8 @@ func hold(options glmtrial.Options, set *protocol.Set, model credence.Model) (gl
 		return options, fmt.Errorf("the prior of exact is %v", model.Prior)
 	}
 	blocks := model.Features.Blocks()
-	variance := normal.Variances[blocks[len(blocks)-1].First] // of the random features, behind the intercept
-	options.Formula = set.Formula("rbf(., n=100, lengthscale=[" + strings.Join(lengthscales, ", ") + "])")
+	variance := normal.Variances[blocks[len(blocks)-1].First] // of the random features
+	options.Formula = exactFormula(set, ", lengthscale=["+strings.Join(lengthscales, ", ")+"]")
 	options.Family = "gaussian(variance=" + number(model.Likelihood.Variance(0)) + ")"
 	options.Prior = "normal(variance=" + number(variance) + ")"
 	return options, nil
