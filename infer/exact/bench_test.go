@@ -99,6 +99,52 @@ func BenchmarkEvaluation(b *testing.B) {
 	}
 }
 
+// BenchmarkLoad is the first pass over 100,000 rows of 20 inputs: 1,000 random features with a
+// lengthscale for each input, and their Gram matrix. It reports the rate in Gram operations,
+// ND² a processor second, beside that of the Gram kernel alone on the same shape (a block of
+// features again and again), and their ratio. The two take turns, so that the machine's clock
+// disturbs the ratio little.
+func BenchmarkLoad(b *testing.B) {
+	const rows, inputs, frequencies, d = 100_000, 20, 500, 2 * 500
+	features := fourierSet(b, inputs, frequencies, feature.RBF)
+	data := randomTable(1, rows, inputs, 0)
+	e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	run := &fit{Engine: e, stage: stage{ws: credence.NewWorkspace(0)}, data: data}
+	ctx := context.Background()
+	if err := run.open(ctx, 0, true); err != nil {
+		b.Fatal(err)
+	}
+	p := run.form.(*primal)
+	if err := p.load(ctx, features); err != nil {
+		b.Fatal(err)
+	}
+	phi, width := &p.phi.Dense, features.Weights()
+	gram := make([]float64, width*width)
+	var whole, alone float64
+	b.ReportAllocs()
+	for b.Loop() {
+		begin := cpu(b)
+		if err := p.load(ctx, features); err != nil {
+			b.Fatal(err)
+		}
+		between := cpu(b)
+		for range p.rows.blocks() {
+			p.pool.Gram(credence.BlockRows, width, phi.Data[:credence.BlockRows*phi.Stride], phi.Stride, nil, gram, width)
+		}
+		whole += between - begin
+		alone += cpu(b) - between
+	}
+	blocks := float64(p.rows.blocks()) * credence.BlockRows
+	passRate := float64(b.N) * rows * d * d / whole * 1e-9
+	gramRate := float64(b.N) * blocks * float64(width) * float64(width) / alone * 1e-9
+	b.ReportMetric(passRate, "GF/s")
+	b.ReportMetric(gramRate, "gram-GF/s")
+	b.ReportMetric(passRate/gramRate, "ratio")
+}
+
 // BenchmarkFit is a default fit of 1,500 rows of 11 inputs with 300 frequencies.
 func BenchmarkFit(b *testing.B) {
 	features := fourierSet(b, 11, 300, feature.RBF)

@@ -108,6 +108,20 @@ func axpyOn(s ISA, alpha float64, x, y []float64) {
 	}
 }
 
+func scaleOn(s ISA, alpha float64, x []float64) {
+	if len(x) == 0 {
+		return
+	}
+	switch s {
+	case AVX512:
+		scaleAVX512(len(x), &alpha, &x[0])
+	case AVX2:
+		scaleAVX2(len(x), &alpha, &x[0])
+	default:
+		scaleGo(alpha, x)
+	}
+}
+
 // axpy4On adds alpha[r] times row r of x, ld apart, to y, for four rows.
 func axpy4On(s ISA, alpha []float64, x []float64, ld int, y []float64) {
 	if len(y) == 0 {

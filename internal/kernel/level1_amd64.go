@@ -24,6 +24,11 @@ func axpyAVX512(n int, alpha *float64, x *float64, y *float64)
 //go:noescape
 func axpy4AVX512(n int, alpha *float64, x *float64, ld int, y *float64)
 
+// scaleAVX512 multiplies n values of x by alpha[0].
+//
+//go:noescape
+func scaleAVX512(n int, alpha *float64, x *float64)
+
 // dotAVX2 is the inner product of n values in 32 interleaved partial sums.
 //
 //go:noescape
@@ -43,3 +48,8 @@ func axpyAVX2(n int, alpha *float64, x *float64, y *float64)
 //
 //go:noescape
 func axpy4AVX2(n int, alpha *float64, x *float64, ld int, y *float64)
+
+// scaleAVX2 multiplies n values of x by alpha[0].
+//
+//go:noescape
+func scaleAVX2(n int, alpha *float64, x *float64)

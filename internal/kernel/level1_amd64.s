@@ -312,6 +312,47 @@ end:
 	VZEROUPPER
 	RET
 
+// func scaleAVX512(n int, alpha *float64, x *float64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         alpha+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD (CX), Z0
+
+loop:
+	CMPQ    AX, $0x00000010
+	JL      tail
+	VMOVUPD (DX), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (DX)
+	VMOVUPD 64(DX), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 64(DX)
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000010, AX
+	JMP     loop
+
+tail:
+	TESTQ     AX, AX
+	JZ        end
+	XORQ      CX, CX
+	BTSQ      AX, CX
+	DECQ      CX
+	KMOVQ     CX, K1
+	SHRQ      $0x08, CX
+	KMOVQ     CX, K2
+	VMOVUPD.Z (DX), K1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (DX)
+	VMOVUPD.Z 64(DX), K2, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K2, 64(DX)
+
+end:
+	VZEROUPPER
+	RET
+
 // func dotAVX2(n int, x *float64, y *float64) float64
 // Requires: AVX, FMA3, SSE2
 TEXT ·dotAVX2(SB), NOSPLIT, $0-32
@@ -619,6 +660,49 @@ tail:
 	VFMADD231PD Y0, Y3, Y4
 	VMOVUPD     32(CX), Y0
 	VMASKMOVPD  Y4, Y0, 32(SI)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scaleAVX2(n int, alpha *float64, x *float64)
+// Requires: AVX
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         alpha+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD (CX), Y0
+
+loop:
+	CMPQ    AX, $0x00000008
+	JL      tail
+	VMOVUPD (DX), Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, (DX)
+	VMOVUPD 32(DX), Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(DX)
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, AX
+	JMP     loop
+
+tail:
+	TESTQ      AX, AX
+	JZ         end
+	LEAQ       tailMasks<>+0(SB), CX
+	MOVQ       $0x00000020, BX
+	SUBQ       AX, BX
+	LEAQ       (CX)(BX*8), CX
+	VMOVUPD    (CX), Y1
+	VMASKMOVPD (DX), Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD Y1, Y2, (DX)
+	VMOVUPD    32(CX), Y1
+	VMASKMOVPD 32(DX), Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVUPD    32(CX), Y0
+	VMASKMOVPD Y1, Y0, 32(DX)
 
 end:
 	VZEROUPPER

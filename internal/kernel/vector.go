@@ -25,7 +25,9 @@ func Axpy(alpha float64, x, y []float64) {
 func Sum(x []float64) float64 { return sumOn(detected, x) }
 
 // Scale computes x *= alpha.
-func Scale(alpha float64, x []float64) {
+func Scale(alpha float64, x []float64) { scaleOn(detected, alpha, x) }
+
+func scaleGo(alpha float64, x []float64) {
 	for i := range x {
 		x[i] *= alpha
 	}

@@ -59,6 +59,39 @@ func TestDotSumAxpy(t *testing.T) {
 }
 
 // The masked ends of the assembly must not touch what lies beside a sub-slice.
+// Scale has the bits of plain Go with every instruction set, and leaves what is
+// around the slice alone.
+func TestScale(t *testing.T) {
+	for _, isa := range isas() {
+		for n := 0; n < 100; n += stride() {
+			for offset := range 3 {
+				x := random(offset+n+9, 1)
+				if n > 0 && n%7 == 0 {
+					x[offset+n/2], x[offset+n-1] = math.Inf(1), math.NaN()
+				}
+				want := append([]float64(nil), x...)
+				for i := offset; i < offset+n; i++ {
+					want[i] = 1.7 * x[i]
+				}
+				scaleOn(isa, 1.7, x[offset:offset+n])
+				if i := differ(x, want); i >= 0 {
+					t.Fatalf("%v Scale n=%d offset=%d at %d: got %v, want %v", isa, n, offset, i, x[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// differ is the first place where two slices differ, NaNs being equal, or -1.
+func differ(x, y []float64) int {
+	for i := range x {
+		if x[i] != y[i] && !(math.IsNaN(x[i]) && math.IsNaN(y[i])) {
+			return i
+		}
+	}
+	return -1
+}
+
 func TestAxpyStaysInside(t *testing.T) {
 	for _, isa := range isas() {
 		for n := range 70 {

@@ -17,6 +17,54 @@ func (v isa) level1() {
 	v.reduce("sum", false)
 	v.axpy("axpy", 1)
 	v.axpy("axpy4", 4)
+	v.scaleVector()
+}
+
+// scaleVector multiplies a vector by a number.
+func (v isa) scaleVector() {
+	v.text("scale", "func(n int, alpha *float64, x *float64)", "multiplies n values of x by alpha[0].")
+	n := Load(Param("n"), GP64())
+	alpha := Load(Param("alpha"), GP64())
+	x := Load(Param("x"), GP64())
+	weight := v.vec()
+	VBROADCASTSD(at(alpha, 0), weight)
+	v.each(n, []reg.Register{x}, x, func(load func(reg.Register) reg.VecVirtual) reg.VecVirtual {
+		t := load(x)
+		VMULPD(weight, t, t)
+		return t
+	})
+}
+
+// each writes a loop over n values that stores in dst what one computes, and
+// moves all pointers on.
+func (v isa) each(n reg.Register, pointers []reg.Register, dst reg.Register, one func(load func(reg.Register) reg.VecVirtual) reg.VecVirtual) {
+	const unroll = 2
+	vb, block := v.bytes(), unroll*v.lanes()
+	Label("loop")
+	CMPQ(n, imm(block))
+	JL(LabelRef("tail"))
+	for u := range unroll {
+		t := one(func(p reg.Register) reg.VecVirtual {
+			x := v.vec()
+			VMOVUPD(at(p, u*vb), x)
+			return x
+		})
+		VMOVUPD(t, at(dst, u*vb))
+	}
+	for _, p := range pointers {
+		ADDQ(imm(8*block), p)
+	}
+	SUBQ(imm(block), n)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	load, store := v.tail(n, unroll)
+	for u := range unroll {
+		store(one(func(p reg.Register) reg.VecVirtual { return load(p, u) }), dst, u)
+	}
+	Label("end")
+	done()
 }
 
 // tailMasks is a table of which any window of 32 words starting 32-r words in
