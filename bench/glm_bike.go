@@ -89,7 +89,7 @@ func (b *glmBench) bike(ctx context.Context) error {
 		notes := "Log density: mean log probability of the count. That of the Gaussian of log(count) is of the interval from count − ½ to count + ½, " +
 			"which is a probability as the others are; its density p(log y)/y, the change of variables, differs by less than 0.01 a row."
 		if division.without != "" {
-			notes += " **The second year is busier by half, and no model of the first can know: intervals that cover 90 % of the same year cover far fewer there.**"
+			notes += " **The second year is busier by six tenths, and no model of the first can know: intervals that cover 90 % of other hours of the same years cover far fewer there, and the fewer the closer the model follows the first year.**"
 		}
 		if err := b.table("Bike hours, "+division.name, table, notes); err != nil {
 			return err

@@ -16,7 +16,8 @@
 // Full covariance: q = N(m, V), by variational Newton steps (natural gradients of length 1), each of them one
 // pass over the rows in blocks, about ten in all, most of them on a part of the rows. Each
 // raises the exact bound or is halved. Cost: 2nd² operations and the likelihood's integrals a pass; memory O(d²)
-// and a block of rows. The program chooses it up to FullWeights weights.
+// and a block of rows. A Gaussian family is read once, for its sums. Classes that are separable end the fit
+// where a step gains less than a twentieth of a nat. The program chooses it up to FullWeights weights.
 //
 // Diagonal mixture: q = (1/K) Σ N(m_k, diag Ψ_k), the form of the revrand report (section 1.3,
 // eqs. 21–27), by L-BFGS on all rows, or, when any option of minibatches is stated, by stochastic steps on
@@ -31,7 +32,8 @@
 // with its standard error, for several. Report.ELBOBound is what several components (and a diagonal
 // one) maximise, with the report's lower bound of the entropy; for K = 1 it is (d/2)(1 − log 2) lower.
 // A normal q never has the evidence itself; Report.EvidenceGap estimates what is missing from importance
-// weights of draws from q, whose Pareto-k̂ (Report.ParetoK) says whether q can be relied on.
+// weights of draws from q, whose Pareto-k̂ (Report.ParetoK) says whether q can be relied on,
+// unless the weights hardly vary (Report.EffectiveShare).
 //
 // # Limits
 //

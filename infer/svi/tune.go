@@ -106,7 +106,11 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 		}
 	}
 	if polish {
-		got, err := r.tuneOn(ctx, best.features, best, r.config.PolishRows, 2, "hyper-parameters")
+		rounds = 2
+		if rows < 2*r.config.PolishRows {
+			rounds = 5 // these are all
+		}
+		got, err := r.tuneOn(ctx, best.features, best, r.config.PolishRows, rounds, "hyper-parameters")
 		if err != nil {
 			return err
 		}
@@ -152,7 +156,8 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 	}
 	t.table = newTable(r.data, r.ws, features, r.likelihood, limit, true)
 	t.worth = 0.01
-	if from != nil || t.table.count < t.table.total { // the rows left out say otherwise by more
+	part := t.table.count < t.table.total
+	if part { // the rows left out say otherwise by more
 		t.worth = 0.01 * float64(1+len(learned))
 	}
 	for k, g := range r.groups {
@@ -215,7 +220,7 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 			r.config.Progress(credence.Progress{Stage: stage, Done: i + 1, Total: rounds, Objective: current.bound})
 		}
 		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open.
-		if gain > 0 && (gain < 0.05*float64(1+len(learned)) || from != nil && next.settled) || reach < 0.02 {
+		if gain > 0 && (gain < 0.05*float64(1+len(learned)) || from != nil && part && next.settled) || reach < 0.02 {
 			break
 		}
 	}
