@@ -74,8 +74,12 @@ func (b *glmBench) peers(ctx context.Context) error {
 		if task.smse > 0 {
 			smse = layout.Number(task.smse, 4)
 		}
-		table.Add(task.name+" "+task.family, strconv.Itoa(r.Rows), layout.Number(r.NLPD, 4), layout.Number(theirs, 4), layout.Number(r.SMSE, 4), smse,
-			layout.Number(100*r.Coverage90, 1)+" %", layout.Number(r.CPUSeconds, 2), layout.Number(task.cpu, 2), "1/"+layout.Number(task.cpu/r.CPUSeconds, 0))
+		ours, covers := layout.Number(r.SMSE, 4), layout.Number(100*r.Coverage90, 1)+" %"
+		if task.kind == glmdata.Class {
+			ours, covers = "", "" // a class has no interval to speak of
+		}
+		table.Add(task.name+" "+task.family, strconv.Itoa(r.Rows), layout.Number(r.NLPD, 4), layout.Number(theirs, 4), ours, smse,
+			covers, layout.Number(r.CPUSeconds, 2), layout.Number(task.cpu, 2), "1/"+layout.Number(task.cpu/r.CPUSeconds, 0))
 		if err := b.record(r); err != nil {
 			return err
 		}

@@ -38,7 +38,9 @@
 // Scalar methods cost 5 to 100 ns and allocate nothing, closed-form
 // expectations likewise; the logistic mixtures about 0.3 µs, adaptive
 // quadrature 1 to 10 µs, predictive quantiles of counts 30 to 150 µs. The batch
-// forms ([Batch]) call no interface per row.
+// forms ([Batch]) call no interface per row, and take the expectations of 64 rows at a
+// time through vector kernels: 0.1 µs a row for logit, 0.2 to 0.4 for counts with a size or many
+// trials, 1 to 1.6 for probit, cloglog and softplus.
 //
 // # Limits
 //
