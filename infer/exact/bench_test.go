@@ -62,7 +62,7 @@ func live() uint64 {
 // processor seconds, and the megabytes that the form holds: matrices, scratch, and the
 // rows and features kept for the second pass.
 func BenchmarkEvaluation(b *testing.B) {
-	for _, s := range []struct{ rows, inputs, frequencies int }{{10000, 20, 490}, {1000, 8, 500}, {500, 13, 500}} {
+	for _, s := range []struct{ rows, inputs, frequencies int }{{10000, 20, 490}, {8192, 8, 1000}, {1000, 8, 500}, {500, 13, 500}} {
 		b.Run(fmt.Sprintf("n=%d,p=%d,d=%d", s.rows, s.inputs, 1+s.inputs+2*s.frequencies), func(b *testing.B) {
 			features := fourierSet(b, s.inputs, s.frequencies, feature.RBF)
 			data := randomTable(1, s.rows, s.inputs, 0)

@@ -14,7 +14,8 @@
 // All matrix work is one blocked loop (product.go) around a register tile of
 // 8×24 (AVX-512), 4×12 (AVX2) or 4×4 (plain Go): operands are packed into
 // panels of 256 rows, so a product costs its 2mnk operations at about
-// nine tenths of what the tile reaches in cache, plus mk + kn copies. Gram
+// nine tenths of what the tile reaches in cache, plus mk + kn copies; Pack makes
+// the second part once for products that share a right-hand side. Gram
 // needs no transposition and does half of the work; weights are folded into
 // the packing. The factorisation and the solvers (cholesky.go, triangle.go) use
 // the same tile on packed blocks of 240 rows and substitute only inside a tile.
