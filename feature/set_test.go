@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -211,5 +212,44 @@ func TestLinearOfEverySort(t *testing.T) {
 		if got := s.WeightName(j); got != want {
 			t.Fatalf("weight %d is named %s, want %s", j, got, want)
 		}
+	}
+}
+
+// Slopes are read between the first and the last column that a hyper-parameter acts on:
+// what stands elsewhere may be anything.
+func TestHyperColumns(t *testing.T) {
+	in := withCategory(numbers(3), "zip", 4)
+	first := draw(t, in, RandomFourier{Name: "rbf(a)", Kernel: RBF, Inputs: []int{0}, Lengthscale: Lengthscale{Values: []float64{0.7}}}, 6, 1)
+	second := draw(t, in, RandomFourier{Name: "cauchy(b)", Kernel: Cauchy, Inputs: []int{1}, Lengthscale: Lengthscale{Values: []float64{2}}}, 5, 2)
+	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 3)}, first, &Polynomial{Name: "poly(c, 3)", Inputs: []int{2}, Degree: 3}, second, &OneHot{"onehot(zip)", 3})
+	from, to := s.HyperColumns()
+	if from != 4 || to != 4+12+3+10 {
+		t.Fatalf("columns [%d, %d), want [4, 29)", from, to)
+	}
+	rows := batch(in, 50, false)
+	ws := credence.NewWorkspace(1)
+	var phi credence.Design
+	s.Transform(ws, &phi, rows)
+	slopes := func(outside float64) []float64 {
+		change := make([]float64, len(phi.Dense.Data))
+		for i := range change {
+			change[i] = math.Sin(float64(i))
+			if j := i % phi.Dense.Cols; j < from || j >= to {
+				change[i] = outside
+			}
+		}
+		grad := make([]float64, len(s.Hyper()))
+		s.Pullback(ws, grad, rows, &phi, change)
+		return grad
+	}
+	want := slopes(0)
+	for k, g := range slopes(math.NaN()) {
+		if g != want[k] || g == 0 {
+			t.Errorf("slope %d is %v with numbers elsewhere, %v without", k, g, want[k])
+		}
+	}
+	plain := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 3)})
+	if from, to := plain.HyperColumns(); from != to {
+		t.Errorf("columns [%d, %d) of a set without hyper-parameters", from, to)
 	}
 }
