@@ -108,7 +108,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	if polish {
 		rounds = 2
 		if rows < 2*r.config.PolishRows {
-			rounds = 5 // these are all
+			rounds = 3 // these are all
 		}
 		got, err := r.tuneOn(ctx, best.features, best, r.config.PolishRows, rounds, "hyper-parameters")
 		if err != nil {
