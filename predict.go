@@ -218,6 +218,9 @@ func (d *Distribution) Quantile(i int, p float64) float64 {
 	if support, ok := d.parts[0].likelihood.(interface{ Discrete() bool }); ok && support.Discrete() {
 		for high-low > 1 {
 			middle := math.Floor(low + (high-low)/2)
+			if middle <= low || middle >= high { // beyond 2⁵³ neighbours are further apart than 1
+				break
+			}
 			if d.CDF(i, middle) >= p {
 				high = middle
 			} else {
