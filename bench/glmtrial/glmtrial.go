@@ -8,8 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/bench/process"
-	"github.com/credence-ml/credence/formula"
-	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/bench/trial"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/metric"
@@ -39,44 +38,16 @@ type Fit struct {
 // Run fits a model as the command line does.
 func Run(ctx context.Context, train credence.Source, options Options) (*Fit, error) {
 	clock := process.Start()
-	family, err := formula.ParseFamily(options.Family)
+	described := trial.Options{
+		Formula: options.Formula, Target: options.Target, Family: options.Family, Prior: options.Prior,
+		Seed: options.Seed, Threads: options.Threads,
+	}
+	fitted, err := trial.FitBy(ctx, train, described, func(model credence.Model) (credence.Engine, error) {
+		return newEngine(model, options)
+	})
 	if err != nil {
 		return nil, err
 	}
-	plan, err := formula.Parse(options.Formula, train.Schema(), formula.Options{Target: options.Target, Family: family})
-	if err != nil {
-		return nil, err
-	}
-	fr, err := frame.Fit(&plan.Frame, train, family.Options(frame.Options{}))
-	if err != nil {
-		return nil, err
-	}
-	likelihood, err := family.Likelihood(fr)
-	if err != nil {
-		return nil, err
-	}
-	data, err := fr.Bind(train, true)
-	if err != nil {
-		return nil, err
-	}
-	features, err := plan.Features(fr, data, options.Seed)
-	if err != nil {
-		return nil, err
-	}
-	prior, err := formula.ParsePrior(options.Prior)
-	if err != nil {
-		return nil, err
-	}
-	engine, err := newEngine(credence.Model{Features: features, Likelihood: likelihood, Prior: prior}, options)
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := engine.Fit(ctx, data)
-	if err != nil {
-		return nil, err
-	}
-	fitted.Frame = fr
-	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
 	fit := &Fit{Fitted: fitted, threads: options.Threads}
 	fit.WallSeconds, fit.CPUSeconds = clock.Seconds()
 	return fit, nil

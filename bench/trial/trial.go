@@ -20,6 +20,8 @@ import (
 type Options struct {
 	Formula string
 	Target  string
+	Family  string // empty: the target decides
+	Prior   string // empty: normal
 	Engine  string // "exact" with its options; empty means their defaults
 	Seed    uint64
 	Threads int // below 1 means every processor; the result does not depend on it
@@ -64,13 +66,22 @@ func Run(ctx context.Context, train, test credence.Source, options Options) (*Re
 	return result, score(result, fitted, test, options.Threads)
 }
 
-// Fit fits a model as the command line does.
+// Fit fits a model as the command line does, by the exact engine.
 func Fit(ctx context.Context, train credence.Source, options Options) (*credence.Fitted, error) {
 	config, err := engineConfig(options)
 	if err != nil {
 		return nil, err
 	}
-	var family formula.Family
+	return FitBy(ctx, train, options, func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) })
+}
+
+// FitBy fits a model as the command line does, by the engine that newEngine
+// makes; Options.Engine does not count.
+func FitBy(ctx context.Context, train credence.Source, options Options, newEngine func(credence.Model) (credence.Engine, error)) (*credence.Fitted, error) {
+	family, err := formula.ParseFamily(options.Family)
+	if err != nil {
+		return nil, err
+	}
 	plan, err := formula.Parse(options.Formula, train.Schema(), formula.Options{Target: options.Target, Family: family})
 	if err != nil {
 		return nil, err
@@ -91,11 +102,11 @@ func Fit(ctx context.Context, train credence.Source, options Options) (*credence
 	if err != nil {
 		return nil, err
 	}
-	prior, err := formula.ParsePrior("")
+	prior, err := formula.ParsePrior(options.Prior)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := exact.New(credence.Model{Features: features, Likelihood: likelihood, Prior: prior}, config)
+	engine, err := newEngine(credence.Model{Features: features, Likelihood: likelihood, Prior: prior})
 	if err != nil {
 		return nil, err
 	}
