@@ -3,14 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/metric"
 )
 
 func (p *program) compareCommand() *cobra.Command {
@@ -33,22 +35,23 @@ has a standard error, so that chance is not taken for merit.`,
 	return cmd
 }
 
-// comparedModel is what compare says about one model.
+// comparedModel is what compare says about one model. A figure that is no number,
+// because a target is beyond what a model thinks possible, is absent in JSON.
 type comparedModel struct {
-	Model    string   `json:"model"`
-	Engine   string   `json:"engine"`
-	Evidence *float64 `json:"evidence,omitempty"`
-	ELBO     *float64 `json:"elbo,omitempty"`
-	NLPD     float64  `json:"nlpd"`
-	RMSE     float64  `json:"rmse"`
+	Model    string       `json:"model"`
+	Engine   string       `json:"engine"`
+	Evidence *float64     `json:"evidence,omitempty"`
+	ELBO     *float64     `json:"elbo,omitempty"`
+	NLPD     metric.Score `json:"nlpd,omitzero"`
+	RMSE     metric.Score `json:"rmse,omitzero"`
 	// Gain is the mean log density per row less that of the first model, GainError its
 	// standard error over rows.
-	Gain      float64 `json:"gain"`
-	GainError float64 `json:"gain_error"`
+	Gain      metric.Score `json:"gain,omitzero"`
+	GainError metric.Score `json:"gain_error,omitzero"`
 	// MeanDifference is the root mean square difference of predictive means from
 	// the first model's, SDRatio the geometric mean ratio of predictive standard deviations.
-	MeanDifference float64 `json:"mean_difference"`
-	SDRatio        float64 `json:"sd_ratio"`
+	MeanDifference metric.Score `json:"mean_difference,omitzero"`
+	SDRatio        metric.Score `json:"sd_ratio,omitzero"`
 }
 
 // comparison is the JSON object of compare.
@@ -58,34 +61,36 @@ type comparison struct {
 	Warnings []string        `json:"warnings"`
 }
 
-// scores are a model's predictions of every row.
-type scores struct{ mean, sd, logDensity, target []float64 }
-
 func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags) error {
+	rewind := func() error { return nil }
+	if data == "-" {
+		again, remove, err := p.keepInput()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		rewind = again
+	}
 	result := comparison{Warnings: []string{}}
 	var first *scores
-	var firstFit *credence.Fitted
 	for _, path := range models {
-		s, fitted, err := p.scoreModel(ctx, path, data, flags)
+		if err := rewind(); err != nil {
+			return err
+		}
+		s, err := p.scoreModel(ctx, path, data, flags)
 		if err != nil {
 			return err
 		}
 		if first == nil {
-			first, firstFit = s, fitted
+			first = s
 			result.Rows = len(s.mean)
 		}
-		if len(s.mean) != len(first.mean) {
-			return fmt.Errorf("%s scores %d rows and %s %d: the models drop different rows for missing values", models[0], len(first.mean), path, len(s.mean))
+		warnings, err := s.comparable(first)
+		if err != nil {
+			return err
 		}
-		if fitted.Frame.TargetName() != firstFit.Frame.TargetName() {
-			return fmt.Errorf("%s predicts %s and %s predicts %s: densities of different targets cannot be compared",
-				models[0], firstFit.Frame.TargetName(), path, fitted.Frame.TargetName())
-		}
-		if fitted.Report.Rows != firstFit.Report.Rows {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("%s was fitted to %d rows and %s to %d: their evidence is not comparable",
-				models[0], firstFit.Report.Rows, path, fitted.Report.Rows))
-		}
-		result.Models = append(result.Models, s.against(first, path, fitted))
+		result.Warnings = append(result.Warnings, warnings...)
+		result.Models = append(result.Models, s.against(first))
 	}
 	if p.json {
 		return p.emit(result)
@@ -94,48 +99,56 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 	return nil
 }
 
-// scoreModel predicts every row of the data.
-func (p *program) scoreModel(ctx context.Context, model, data string, flags *scoreFlags) (*scores, *credence.Fitted, error) {
-	scorer, err := p.newScorer(ctx, model, []string{data}, flags, requireTargets)
+// keepInput copies standard input to a temporary file, which every model reads from
+// its beginning. remove deletes it.
+func (p *program) keepInput() (rewind func() error, remove func(), err error) {
+	file, err := os.CreateTemp("", "credence-compare-*")
 	if err != nil {
 		return nil, nil, err
 	}
-	defer scorer.close()
-	n := scorer.bound.Rows()
-	s := &scores{mean: make([]float64, n), sd: make([]float64, n), logDensity: make([]float64, n), target: make([]float64, n)}
-	ws := p.workspace()
-	err = scorer.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
-		copy(s.target[rows.First:], rows.Target)
-		dist.Each(ws, func(i int) {
-			mean, variance := dist.Moments(i)
-			s.mean[rows.First+i], s.sd[rows.First+i] = mean, math.Sqrt(variance)
-			s.logDensity[rows.First+i] = dist.LogDensity(i, rows.Target[i])
-		})
-		return nil
-	})
-	return s, scorer.fitted, err
+	remove = func() {
+		file.Close()
+		os.Remove(file.Name())
+	}
+	if _, err := io.Copy(file, p.in); err != nil {
+		remove()
+		return nil, nil, err
+	}
+	p.in = file
+	return func() error { _, err := file.Seek(0, io.SeekStart); return err }, remove, nil
 }
 
-// against measures s beside the scores of the first model.
-func (s *scores) against(first *scores, path string, fitted *credence.Fitted) comparedModel {
-	n := float64(len(s.mean))
-	out := comparedModel{Model: path, Engine: fitted.Report.Engine, Evidence: fitted.Report.Evidence, ELBO: fitted.Report.ELBO}
-	var density, square, apart, ratio float64
-	for i := range s.mean {
-		density += s.logDensity[i] / n
-		square += (s.target[i] - s.mean[i]) * (s.target[i] - s.mean[i]) / n
-		out.Gain += (s.logDensity[i] - first.logDensity[i]) / n
-		apart += (s.mean[i] - first.mean[i]) * (s.mean[i] - first.mean[i]) / n
-		ratio += math.Log(s.sd[i]/first.sd[i]) / n
+// against measures s beside the scores of the first model. Rows count by their
+// weights: one of weight 2 is the same row twice.
+func (s *scores) against(first *scores) comparedModel {
+	report := &s.fitted.Report
+	out := comparedModel{Model: s.path, Engine: report.Engine, Evidence: report.Evidence, ELBO: report.ELBO}
+	total := 0.0
+	for _, weight := range first.weight {
+		total += weight
+	}
+	var density, square, gain, apart, ratio float64
+	for i, weight := range first.weight {
+		if weight == 0 {
+			continue
+		}
+		share := weight / total
+		density += share * s.logDensity[i]
+		square += share * (s.target[i] - s.mean[i]) * (s.target[i] - s.mean[i])
+		gain += share * (s.logDensity[i] - first.logDensity[i])
+		apart += share * (s.mean[i] - first.mean[i]) * (s.mean[i] - first.mean[i])
+		ratio += share * math.Log(s.sd[i]/first.sd[i])
 	}
 	variance := 0.0
-	for i := range s.mean {
-		gap := s.logDensity[i] - first.logDensity[i] - out.Gain
-		variance += gap * gap / n
+	for i, weight := range first.weight {
+		if weight > 0 {
+			gap := s.logDensity[i] - first.logDensity[i] - gain
+			variance += weight / total * gap * gap
+		}
 	}
-	out.NLPD, out.RMSE = -density, math.Sqrt(square)
-	out.GainError = math.Sqrt(variance / n)
-	out.MeanDifference, out.SDRatio = math.Sqrt(apart), math.Exp(ratio)
+	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
+	out.Gain, out.GainError = metric.Score(gain), metric.Score(math.Sqrt(variance/total))
+	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
 	return out
 }
 
@@ -153,12 +166,21 @@ func (p *program) printComparison(c *comparison) {
 				evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
 			}
 			name := strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.5g\t%.5g\t%+.4f\t%.4f\t%.4g\t%.4g\t\n",
-				name, m.Engine, evidence, m.NLPD, m.RMSE, m.Gain, m.GainError, m.MeanDifference, m.SDRatio)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
+				shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
+				shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))
 		}
 		w.Flush()
 	}
 	for _, warning := range c.Warnings {
 		p.warn("%s", warning)
 	}
+}
+
+// shown formats a score, "-" where it is no number.
+func shown(format string, score metric.Score) string {
+	if !score.Defined() {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(score))
 }

@@ -62,7 +62,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 func (s *scorer) evaluate(ctx context.Context) (*metric.Evaluation, error) {
 	family := s.fitted.Members[0].Model.Likelihood
 	e := newEvaluator(s.fitted, family)
-	err := s.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
+	err := s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
 		e.add(s.program.workspace(), rows, dist)
 		return nil
 	})
@@ -101,6 +101,7 @@ func newEvaluator(fitted *credence.Fitted, family credence.Likelihood) *evaluato
 	case likelihood.Gamma:
 		e.regression.TrainVariance = fitted.TargetVariance
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
+	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:
 		e.regression.TrainVariance = fitted.TargetVariance
 	}
@@ -112,7 +113,7 @@ func newEvaluator(fitted *credence.Fitted, family credence.Likelihood) *evaluato
 
 // add takes the rows of a batch. What costs root finding is computed on all
 // threads, and added in order.
-func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *credence.Distribution) {
+func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *predictive) {
 	levels := metric.Levels()
 	type row struct {
 		mean, logDensity float64
@@ -138,7 +139,7 @@ func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *cred
 		}
 	})
 	for i, r := range computed {
-		y, weight := rows.Target[i], 1.0
+		y, weight := dist.target(rows.Target[i]), 1.0
 		if rows.Weight != nil {
 			weight = rows.Weight[i]
 		}

@@ -36,6 +36,7 @@ type scorer struct {
 	source  credence.Source
 	use     targetUse
 	bound   *frame.Bound
+	grades  []float64 // see predictive
 }
 
 // targetUse is what a command does with the targets of the data.
@@ -67,6 +68,7 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 	}
 	changed := *stored
 	s.frame = &changed
+	s.grades = ownGrades(stored.Target)
 	if unseen != "" {
 		s.frame.Unseen = unseen
 	}
@@ -93,6 +95,10 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 		s.bound, err = s.frame.BindScored(s.source)
 	} else if err == nil {
 		s.bound, err = s.frame.Rebind(s.source, use == requireTargets)
+	}
+	if err == nil && use == requireTargets && s.bound.Rows() == 0 {
+		err = fmt.Errorf("%s: each of the %d rows lacks the target or another value that the model needs: there is nothing to score",
+			strings.Join(s.table.Files(), ", "), s.source.Rows())
 	}
 	if err != nil {
 		s.close()
@@ -187,7 +193,7 @@ func parseUnseen(text string) (frame.Unseen, error) {
 
 // each scores all rows in order, in batches, calling visit with the batch and
 // the predictive distribution of its rows.
-func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *credence.Distribution) error) error {
+func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *predictive) error) error {
 	ws := s.program.workspace()
 	bar := s.program.progress("scoring")
 	defer bar.done()
@@ -204,12 +210,18 @@ func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist
 		if err != nil {
 			return err
 		}
-		if err := visit(&batch, dist); err != nil {
+		if err := visit(&batch, &predictive{dist, s.grades}); err != nil {
 			return err
 		}
 		bar.set(int64(first), int64(n), "scoring")
 	}
 	counts := s.bound.Counts()
+	if counts.Dropped > 0 {
+		s.program.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+n)
+	}
+	if counts.Filled > 0 {
+		s.program.warn("missing values that were filled in as the model was fitted: %d", counts.Filled)
+	}
 	if counts.UnseenLevels > 0 {
 		s.program.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
 	}

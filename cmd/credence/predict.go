@@ -160,7 +160,7 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 		kept = newKeeper(ctx, s.table, flags.keep)
 		defer kept.close()
 	}
-	return s.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
+	return s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
 		n := rows.Rows()
 		var texts [][]byte
 		for i := range n {
@@ -189,7 +189,7 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 }
 
 // cells appends what is predicted of row i of a batch, in the order of the columns.
-func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *credence.Distribution, i int, binary bool, seed uint64) ([]float64, error) {
+func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *predictive, i int, binary bool, seed uint64) ([]float64, error) {
 	mean, variance := dist.Moments(i)
 	row = append(row, mean, math.Sqrt(variance),
 		dist.Quantile(i, (1-flags.interval)/2), dist.Quantile(i, (1+flags.interval)/2))

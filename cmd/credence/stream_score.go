@@ -79,7 +79,7 @@ func (s *streamScorer) checkFormat(stated string) error {
 }
 
 // each scores all rows in order.
-func (s *streamScorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *credence.Distribution) error) error {
+func (s *streamScorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *predictive) error) error {
 	parser, err := s.plan.NewParser(s.labels, false)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *streamScorer) each(ctx context.Context, visit func(rows *credence.Batch
 	for b := reader.Next(); b != nil; b = reader.Next() {
 		dist, err := s.fitted.Distribution(ws, &b.Batch)
 		if err == nil && b.Rows() > 0 {
-			err = visit(&b.Batch, dist)
+			err = visit(&b.Batch, &predictive{Distribution: dist})
 		}
 		if err == nil {
 			err = b.Err
@@ -133,7 +133,7 @@ func (p *program) predictStream(ctx context.Context, model string, paths []strin
 		}
 		var cells []float64
 		ws := p.workspace()
-		err = s.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
+		err = s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
 			n := rows.Rows()
 			total += n
 			cells = append(cells[:0], make([]float64, n*len(names))...)
@@ -174,7 +174,7 @@ func (p *program) evaluateStream(ctx context.Context, model string, paths []stri
 		return nil, err
 	}
 	e := newEvaluator(s.fitted, s.fitted.Members[0].Model.Likelihood)
-	err = s.each(ctx, func(rows *credence.Batch, dist *credence.Distribution) error {
+	err = s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
 		e.add(p.workspace(), rows, dist)
 		return nil
 	})

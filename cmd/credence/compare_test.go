@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fitted fits a model to a table and returns its file.
+func fitted(t *testing.T, data string, args ...string) string {
+	t.Helper()
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, append([]string{"fit", data, "-q", "-o", model}, args...)...)
+	return model
+}
+
+// compared returns the objects of the models of a comparison.
+func compared(t *testing.T, args ...string) []map[string]any {
+	t.Helper()
+	var models []map[string]any
+	for _, m := range decode(t, must(t, append([]string{"compare", "--json"}, args...)...))["models"].([]any) {
+		models = append(models, m.(map[string]any))
+	}
+	return models
+}
+
+// A row of weight 2 is the row twice, and the density of a model is that of evaluate.
+func TestCompareWeighs(t *testing.T) {
+	var weighted, twice strings.Builder
+	weighted.WriteString("x,z,w,y\n")
+	twice.WriteString("x,z,w,y\n")
+	for i := range 40 {
+		w := 1 + i%2
+		row := fmt.Sprintf("%d,%d,%%d,%d\n", i*7%11, i*5%13, i*7%11+i*5%4)
+		fmt.Fprintf(&weighted, row, w)
+		for range w {
+			fmt.Fprintf(&twice, row, 1)
+		}
+	}
+	data, rows := file(t, "w.csv", weighted.String()), file(t, "rows.csv", twice.String())
+	small, large := fitted(t, data, "-f", "y ~ z + weight(w)"), fitted(t, data, "-f", "y ~ x + z + weight(w)")
+	got, want := compared(t, small, large, data), compared(t, small, large, rows)
+	for k := range got {
+		for key, value := range want[k] {
+			if w, ok := value.(float64); ok && math.Abs(number(t, got[k], key)-w) > 1e-12*math.Max(1, math.Abs(w)) {
+				t.Errorf("model %d: %s is %v, want %g as of the rows twice", k+1, key, got[k][key], w)
+			}
+		}
+	}
+	evaluation := decode(t, must(t, "evaluate", large, data, "--json"))
+	for _, key := range []string{"nlpd", "rmse"} {
+		if a, b := number(t, got[1], key), number(t, evaluation, key); math.Abs(a-b) > 1e-12*math.Abs(b) {
+			t.Errorf("%s is %g, by evaluate %g", key, a, b)
+		}
+	}
+}
+
+// Standard input is read once and gives every model its rows.
+func TestCompareStandardInput(t *testing.T) {
+	content := houses(60)
+	data := file(t, "t.csv", content)
+	a, b := fitted(t, data, "-f", "price ~ size"), fitted(t, data, "--target", "price")
+	want := must(t, "compare", a, b, data)
+	if o := invoke(t, content, "compare", a, b, "-"); o.code != exitDone || o.out != want {
+		t.Errorf("exit %d: %s%s, want %s", o.code, o.out, o.err, want)
+	}
+}
+
+// Rows that models read differently are not set beside each other.
+func TestCompareRefusesOtherRows(t *testing.T) {
+	holes := "a,b,y\n1,,2\n2,3,3\n,4,5\n4,6,7\n5,1,6\n"
+	data := file(t, "holes.csv", holes)
+	first, second := fitted(t, data, "-f", "y ~ a", "--missing", "drop"), fitted(t, data, "-f", "y ~ b", "--missing", "drop")
+	classes := file(t, "classes.csv", "x,c\n1,u\n2,v\n3,w\n4,u\n5,v\n6,w\n7,u\n")
+	u, v := fitted(t, classes, "-f", "c ~ x", "--positive", "u"), fitted(t, classes, "-f", "c ~ x", "--positive", "v")
+	logs := fitted(t, data, "-f", "log(y) ~ a", "--missing", "drop")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"leave out different rows for missing values (4 and 4 rows are scored)", []string{first, second, data}},
+		{"read target c differently (row 1 is 1 for the one and 0 for the other)", []string{u, v, classes}},
+		{"densities of different targets cannot be compared", []string{first, logs, data}},
+	} {
+		o := invoke(t, "", append([]string{"compare"}, c.args...)...)
+		if o.code != exitFailed || !strings.Contains(o.err, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
+		}
+	}
+}
+
+// A target that a model thinks impossible leaves figures out, and the JSON whole.
+func TestCompareWithoutDensity(t *testing.T) {
+	model := fitted(t, file(t, "t.csv", houses(40)), "-f", "price ~ size")
+	far := file(t, "far.csv", "size,price\n60,1e200\n70,200\n")
+	for _, m := range compared(t, model, model, far) {
+		for _, key := range []string{"nlpd", "rmse", "gain"} {
+			if value, found := m[key]; found {
+				t.Errorf("%s is %v", key, value)
+			}
+		}
+		if number(t, m, "sd_ratio") != 1 {
+			t.Errorf("sd_ratio is %v", m["sd_ratio"])
+		}
+	}
+	if out := must(t, "compare", model, model, far); strings.Contains(out, "NaN") || strings.Contains(out, "Inf") {
+		t.Error(out)
+	}
+}
+
+// Models of a stream are compared like others, and with others of the same target.
+func TestCompareStreams(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("y,c,x\n")
+	for i := range 300 {
+		fmt.Fprintf(&b, "%d,%c,%d\n", (i*7%5)/3, 'a'+rune(i*7%5), i%4)
+	}
+	data := file(t, "t.csv", b.String())
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "stream", data, "-f", "y ~ hash(.)", "-q", "-o", model)
+	table := fitted(t, data, "--target", "y", "--prior", "normal(variance=1)")
+	models := compared(t, model, table, data)
+	for k, path := range []string{model, table} {
+		want := number(t, decode(t, must(t, "evaluate", path, data, "--json")), "nlpd")
+		if got := number(t, models[k], "nlpd"); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: nlpd %g, by evaluate %g", path, got, want)
+		}
+	}
+}
+
+// A density is not a probability, and compare says so.
+func TestCompareWarnsOfDensities(t *testing.T) {
+	data := file(t, "t.csv", "x,y\n1,0\n2,2\n3,1\n4,4\n5,3\n6,6\n")
+	normal, counts := fitted(t, data, "-f", "y ~ x"), fitted(t, data, "-f", "y ~ x", "--family", "poisson")
+	o := invoke(t, "", "compare", normal, counts, data)
+	want := fmt.Sprintf("%s gives probabilities of whole numbers and %s a density", counts, normal)
+	if o.code != exitDone || strings.Count(o.err, want) != 1 {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	if o := invoke(t, "", "compare", counts, counts, data); strings.Contains(o.err, "density") {
+		t.Error(o.err)
+	}
+}
