@@ -137,8 +137,8 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 	}
 	if len(sorted) == 1 {
 		only := sorted[0]
-		if k := int(s.values[0]); t.Kind == credence.Boolean && k < len(levels) {
-			only = levels[k] // the word of the file
+		if word := t.word(s.values[0], levels); word != "" {
+			only = word
 		}
 		return fmt.Errorf("frame: target %s is %s in every row: two classes are needed: add rows of the other class, or name another target", t.Expr, only)
 	}
@@ -146,7 +146,13 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 	switch {
 	case positive != "":
 		one = slices.IndexFunc(names, func(name string) bool { return sameLabel(name, positive) })
+		if one < 0 { // as the file writes it
+			one = slices.IndexFunc(s.values, func(v float64) bool { return strings.EqualFold(t.word(v, levels), positive) })
+		}
 		if one < 0 {
+			for k, i := range order {
+				sorted[k] = cmp.Or(t.word(s.values[i], levels), sorted[k])
+			}
 			return fmt.Errorf("frame: target %s is never %s: choose the positive class among %s", t.Expr, positive, list(sorted))
 		}
 		t.Levels = []string{"", names[one]}
@@ -178,6 +184,15 @@ func (t *Target) label(v float64, levels []string) string {
 		return strconv.FormatBool(v != 0)
 	}
 	return number(v)
+}
+
+// word is the text of a boolean in the file, "" for other targets and where it is
+// not known.
+func (t *Target) word(v float64, words []string) string {
+	if k := int(v); t.Kind == credence.Boolean && k < len(words) {
+		return words[k]
+	}
+	return ""
 }
 
 // sameLabel reports whether two labels are the same text or the same number.

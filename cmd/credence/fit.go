@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,6 +125,9 @@ func (p *program) newJob(flags *fitFlags) (*job, error) {
 	if j.prior, err = formula.ParsePrior(flags.prior); err != nil {
 		return nil, misused(fmt.Errorf("--prior: %w", err))
 	}
+	if name := j.family.Name(); flags.positive != "" && name != "" && name != "bernoulli" {
+		return nil, misused(fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", name))
+	}
 	if j.engine, err = parseEngine(flags.engine); err != nil {
 		return nil, err
 	}
@@ -197,7 +198,7 @@ func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence
 	}
 	p.say("model   %s   %v, %v prior", plan, family, j.prior)
 	if positive := fr.Target.Positive(); positive != "" {
-		p.say("target  %s: the positive class is %s", fr.TargetName(), positive)
+		p.say("target  %s: the positive class is %s", fr.TargetName(), positiveWord(fr.Target, source))
 	}
 	p.say("engine  %s: %s", entry.name, why)
 	bar := p.progress("fitting")
@@ -247,53 +248,4 @@ func (j *job) familyText(family credence.Likelihood) string {
 		return stated
 	}
 	return fmt.Sprint(family)
-}
-
-// describeTable tells how the data were understood: the columns that the model
-// uses by kind, and how kinds that are not plain came about.
-func (p *program) describeTable(table *dataset.Table, source credence.Source) {
-	schema := source.Schema()
-	p.say("data    %s: %d rows", strings.Join(table.Files(), ", "), source.Rows())
-	for kind, names := range [][2]string{{"number", "numbers"}, {"boolean", "booleans"}, {"category", "categories"}} {
-		var columns []string
-		for _, c := range schema.Columns {
-			switch {
-			case c.Kind != credence.Kind(kind):
-			case c.Kind == credence.Category:
-				columns = append(columns, fmt.Sprintf("%s (%d levels)", c.Name, len(c.Levels)))
-			default:
-				columns = append(columns, c.Name)
-			}
-		}
-		if len(columns) > 0 {
-			p.say("        %d %s: %s", len(columns), names[min(1, len(columns)-1)], listed(columns))
-		}
-	}
-	if schema.Sparse > 0 {
-		p.say("        %d sparse columns", schema.Sparse)
-	}
-	if names, example := table.DecimalCommas(); len(names) > 0 {
-		names = slices.DeleteFunc(names, func(name string) bool { return schema.Index(name) < 0 })
-		switch len(names) {
-		case 0:
-		case 1:
-			p.warn("column %s holds numbers with decimal commas, such as %q, and is read as a category: write decimals with a point", names[0], example)
-		default:
-			p.warn("columns %s hold numbers with decimal commas, such as %q, and are read as categories: write decimals with a point", listed(names), example)
-		}
-	}
-	for _, note := range table.Notes() {
-		if note.Column != "" && schema.Index(note.Column) >= 0 {
-			p.say("note    %s: %s", note.Column, note.Text)
-		}
-	}
-}
-
-// listed joins names, the first few of many.
-func listed(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
 }

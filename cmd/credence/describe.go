@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/frame"
+)
+
+// describeTable tells how the data were understood: the columns that the model
+// uses by kind, and how kinds that are not plain came about.
+func (p *program) describeTable(table *dataset.Table, source credence.Source) {
+	schema := source.Schema()
+	p.say("data    %s: %d rows", strings.Join(table.Files(), ", "), source.Rows())
+	for kind, names := range [][2]string{{"number", "numbers"}, {"boolean", "booleans"}, {"category", "categories"}} {
+		var columns []string
+		for _, c := range schema.Columns {
+			switch {
+			case c.Kind != credence.Kind(kind):
+			case c.Kind == credence.Category:
+				columns = append(columns, fmt.Sprintf("%s (%d levels)", c.Name, len(c.Levels)))
+			default:
+				columns = append(columns, c.Name)
+			}
+		}
+		if len(columns) > 0 {
+			p.say("        %d %s: %s", len(columns), names[min(1, len(columns)-1)], listed(columns))
+		}
+	}
+	if schema.Sparse > 0 {
+		p.say("        %d sparse columns", schema.Sparse)
+	}
+	if names, example := table.DecimalCommas(); len(names) > 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return schema.Index(name) < 0 })
+		switch len(names) {
+		case 0:
+		case 1:
+			p.warn("column %s holds numbers with decimal commas, such as %q, and is read as a category: write decimals with a point", names[0], example)
+		default:
+			p.warn("columns %s hold numbers with decimal commas, such as %q, and are read as categories: write decimals with a point", listed(names), example)
+		}
+	}
+	for _, note := range table.Notes() {
+		if note.Column != "" && schema.Index(note.Column) >= 0 {
+			p.say("note    %s: %s", note.Column, note.Text)
+		}
+	}
+}
+
+// listed joins names, the first few of many.
+func listed(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// positiveWord is the positive class as the data write it: yes rather than true.
+func positiveWord(target *frame.Target, source credence.Source) string {
+	positive := target.Positive()
+	worder, ok := source.(frame.Worder)
+	truth, err := strconv.ParseBool(positive)
+	if !ok || err != nil || target.Kind != credence.Boolean {
+		return positive
+	}
+	words := worder.Words(target.Expr.Column)
+	switch {
+	case len(words) != 2:
+		return positive
+	case truth:
+		return cmp.Or(words[1], positive)
+	}
+	return cmp.Or(words[0], positive)
+}
