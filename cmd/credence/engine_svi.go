@@ -27,7 +27,8 @@ func sviEngine() engineEntry {
 			}
 			return call
 		},
-		memory: sviMemory,
+		memory:      sviMemory,
+		checkpoints: true,
 		configure: func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error) {
 			config := svi.Config{
 				Covariance: svi.Covariance(a.Word("covariance", "", string(svi.Diagonal), string(svi.Full))),

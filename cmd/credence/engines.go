@@ -19,7 +19,8 @@ type engineEntry struct {
 	automatic func(model credence.Model) spec.Call
 	// memory returns how many bytes a fit takes at the least beside bytesPerWeight, by
 	// its call; nil means none worth counting.
-	memory func(call spec.Call, rows, weights float64) float64
+	memory      func(call spec.Call, rows, weights float64) float64
+	checkpoints bool // it writes and takes up --checkpoint
 	// configure reads the arguments and returns what makes the engine.
 	configure func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/credence-ml/credence/spec"
 )
@@ -67,9 +68,23 @@ func report(w io.Writer, err error) {
 		return
 	}
 	message := strings.TrimPrefix(err.Error(), "credence: ")
-	fmt.Fprintf(w, "credence: %s\n", strings.ReplaceAll(message, "\n", " "))
+	fmt.Fprintf(w, "credence: %s\n", printable(message))
 	var place *spec.Error
 	if errors.As(err, &place) && place.Caret() != "" {
 		fmt.Fprintln(w, place.Caret())
 	}
+}
+
+// printable makes one line of a message, without the control characters that a name or a
+// text of the data may have brought: a terminal would obey them.
+func printable(message string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(message, string(unicode.ReplacementChar)))
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,6 +77,9 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 		return err
 	}
 	fitted, err := job.run(ctx, paths)
+	if errors.Is(err, context.Canceled) && checkpointSince(flags.checkpoint, start) {
+		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command goes on from there", flags.checkpoint)}
+	}
 	if err != nil {
 		return err
 	}
@@ -91,6 +96,12 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	}
 	p.printFit(&result)
 	return nil
+}
+
+// checkpointSince reports whether a checkpoint was written after start.
+func checkpointSince(path string, start time.Time) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.ModTime().Before(start.Truncate(time.Second)) // some clocks of files count seconds
 }
 
 // job is a fit whose texts have been read and found sound, before any data are
@@ -136,8 +147,13 @@ func (p *program) newJob(flags *fitFlags) (*job, error) {
 			return nil, misused(err)
 		}
 	}
-	if flags.output != "" {
-		return j, checkFolder(flags.output)
+	for _, path := range []string{flags.output, flags.checkpoint} {
+		if path == "" {
+			continue
+		}
+		if err := checkWritable(path); err != nil {
+			return nil, err
+		}
 	}
 	return j, nil
 }
@@ -201,6 +217,9 @@ func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence
 		p.say("target  %s: the positive class is %s", fr.TargetName(), positiveWord(fr.Target, source))
 	}
 	p.say("engine  %s: %s", entry.name, why)
+	if j.flags.checkpoint != "" && !entry.checkpoints {
+		p.warn("engine %s writes no checkpoint: --checkpoint %s is not used", entry.name, j.flags.checkpoint)
+	}
 	bar := p.progress("fitting")
 	run := engineRun{seed: p.seed, threads: p.threads, checkpoint: j.flags.checkpoint, progress: bar.step}
 	engine, call, err := j.engine.build(run, entry, model)

@@ -67,7 +67,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		if err := tableFormat(flags.output); err != nil {
 			return err
 		}
-		if err := checkFolder(flags.output); err != nil {
+		if err := checkWritable(flags.output); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -91,7 +92,19 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand(p.commands()...)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	for _, command := range append(root.Commands(), root) {
+		if command.Name() == "completion" && len(command.Commands()) > 0 { // cobra's shows its help for any word
+			command.Args = func(cmd *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("there is no completion for the shell %q: use bash, zsh, fish or powershell", args[0])
+				}
+				return nil
+			}
+			command.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
 		// What is wrong with the arguments is known before any file is opened.
 		if check := command.Args; check != nil {
 			command.Args = func(cmd *cobra.Command, args []string) error {
@@ -103,6 +116,36 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		}
 	}
 	return root
+}
+
+// helpCommand is help as cobra has it, but for an unknown command, which is misuse.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if found, rest, err := cmd.Root().Find(args); err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 {
+				return fmt.Errorf("unknown command %q", strings.Join(args, " "))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, command := range cmd.Root().Commands() {
+				if command.IsAvailableCommand() && len(args) == 0 {
+					names = append(names, cobra.CompletionWithDesc(command.Name(), command.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
 }
 
 // badValue words the refusal of a flag's value by what the flag takes.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,13 +23,23 @@ import (
 func streamPaths(arguments []string) ([]string, error) {
 	var paths []string
 	for _, path := range arguments {
-		if _, err := os.Stat(path); path == "-" || err == nil || !strings.ContainsAny(path, "*?[") {
+		switch info, err := os.Stat(path); {
+		case path == "-":
 			paths = append(paths, path)
 			continue
+		case err == nil && info.IsDir():
+			return nil, fmt.Errorf("%s: is a folder: name its files, such as %s", path, filepath.Join(path, "*.csv"))
+		case err == nil:
+			paths = append(paths, path)
+			continue
+		case !strings.ContainsAny(path, "*?[") && errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("%s: there is no such file: check the path", path)
+		case !strings.ContainsAny(path, "*?["):
+			return nil, err
 		}
 		matches, err := filepath.Glob(path)
 		if err != nil || len(matches) == 0 {
-			return nil, fmt.Errorf("%s matches no file", path)
+			return nil, fmt.Errorf("%s matches no file: check the pattern and the folder", path)
 		}
 		paths = append(paths, matches...)
 	}
@@ -43,69 +54,107 @@ const sniffed = 64 << 10
 
 // streamFormat finds the format of the first file: as stated, by extension, by
 // content. The reader returned replaces standard input, of which a part may
-// have been taken.
+// have been taken. What is no text is refused, as far as it can be looked at without
+// taking it from a pipe.
 func streamFormat(stated, path string, stdin io.Reader) (stream.Format, io.Reader, error) {
-	switch stated {
-	case "svm":
-		return stream.FormatLibSVM, stdin, nil
-	case "":
-	default:
-		return stream.Format(stated), stdin, nil
+	format := namedFormat(stated, path)
+	var head []byte
+	if path == "-" {
+		if format != "" {
+			return format, stdin, nil
+		}
+		buffered := bufio.NewReaderSize(stdin, sniffed)
+		peeked, err := buffered.Peek(sniffed)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", stdin, err
+		}
+		head, stdin = peeked, buffered
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", stdin, err
+		}
+		defer file.Close()
+		if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+			if format != "" {
+				return format, stdin, err
+			}
+			return "", stdin, misused(fmt.Errorf("the format of %s cannot be found out without reading it: state --format", path))
+		}
+		head = make([]byte, sniffed)
+		n, err := io.ReadFull(file, head)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return "", stdin, err
+		}
+		head = head[:n]
+	}
+	head = plainHead(head)
+	switch {
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return "", stdin, fmt.Errorf("%s: is Parquet, and stream reads text: use fit, or write the rows as CSV", inputName(path))
+	case bytes.IndexByte(head, 0) >= 0:
+		return "", stdin, fmt.Errorf("%s: holds a NUL byte, so it is not text: is it another format, or damaged?", inputName(path))
+	case format == "":
+		format = formatOf(head)
+	}
+	return format, stdin, nil
+}
+
+// inputName is a path for messages.
+func inputName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// namedFormat is the format that is stated, or that the extension names, or "".
+func namedFormat(stated, path string) stream.Format {
+	if stated == "svm" {
+		return stream.FormatLibSVM
+	}
+	if stated != "" {
+		return stream.Format(stated)
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".zst")
 	switch filepath.Ext(name) {
 	case ".svm", ".libsvm":
-		return stream.FormatLibSVM, stdin, nil
+		return stream.FormatLibSVM
 	case ".vw":
-		return stream.FormatVW, stdin, nil
+		return stream.FormatVW
 	case ".csv":
-		return stream.FormatCSV, stdin, nil
+		return stream.FormatCSV
 	case ".tsv":
-		return stream.FormatTSV, stdin, nil
+		return stream.FormatTSV
 	}
-	if path == "-" {
-		buffered := bufio.NewReaderSize(stdin, sniffed)
-		head, err := buffered.Peek(sniffed)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", stdin, err
-		}
-		return formatOf(head), buffered, nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", stdin, err
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", stdin, misused(fmt.Errorf("the format of %s cannot be found out without reading it: state --format", path))
-	}
-	head := make([]byte, sniffed)
-	n, err := io.ReadFull(file, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return "", stdin, err
-	}
-	return formatOf(head[:n]), stdin, nil
+	return ""
 }
 
-// formatOf tells the format from the first line.
-func formatOf(head []byte) stream.Format {
-	var unzipped io.Reader
+// plainHead returns the first of the text of which head is the beginning, which may
+// be compressed.
+func plainHead(head []byte) []byte {
+	var text io.Reader
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		if r, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
-			unzipped = r
+			text = r
 		}
 	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
 		if r, err := zstd.NewReader(bytes.NewReader(head), zstd.WithDecoderConcurrency(1)); err == nil {
 			defer r.Close()
-			unzipped = r
+			text = r
 		}
 	}
-	if unzipped != nil {
-		text := make([]byte, sniffed)
-		n, _ := io.ReadFull(unzipped, text) // the end is cut off
-		head = text[:n]
+	if text == nil {
+		return head
 	}
+	first := make([]byte, sniffed)
+	n, _ := io.ReadFull(text, first) // the end is cut off
+	return first[:n]
+}
+
+// formatOf tells the format from the first line.
+func formatOf(head []byte) stream.Format {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	fields := bytes.Fields(line)
 	switch {

@@ -58,6 +58,14 @@ const toldRows = 10
 // open opens the data, and takes up a checkpoint.
 func (s *streamRun) open(ctx context.Context, paths []string) error {
 	s.stdin = s.program.in
+	for _, path := range []string{s.flags.output, s.flags.writeSelected} {
+		if path == "" {
+			continue
+		}
+		if err := checkWritable(path); err != nil {
+			return err
+		}
+	}
 	var err error
 	if s.paths, err = streamPaths(paths); err != nil {
 		return err

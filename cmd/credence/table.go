@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -57,22 +54,6 @@ func tableFormat(path string) error {
 		return nil
 	}
 	return misused(fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet", path))
-}
-
-// checkFolder refuses a file in a folder that is not there, before work is done
-// that could not be saved.
-func checkFolder(path string) error {
-	folder := filepath.Dir(path)
-	switch info, err := os.Stat(folder); {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write %s: there is no folder %s: create it first", path, folder)
-	case err == nil && !info.IsDir():
-		return fmt.Errorf("cannot write %s: %s is not a folder", path, folder)
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("cannot write %s: it is a folder: name a file", path)
-	}
-	return nil
 }
 
 type csvWriter struct {

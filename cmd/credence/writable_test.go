@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What cannot be written is found before the data are read, whichever command writes it.
+func TestOutputsAreCheckedFirst(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "none", "m")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"there is no folder", []string{"fit", "gone.csv", "--target", "y", "-o", nowhere}},
+		{"there is no folder", []string{"fit", "gone.csv", "--target", "y", "--checkpoint", nowhere}},
+		{"there is no folder", []string{"stream", "gone.csv", "--target", "y", "-o", nowhere}},
+		{"there is no folder", []string{"stream", "gone.csv", "--target", "y", "--write-selected", nowhere}},
+		{"there is no folder", []string{"predict", "gone.safetensors", "gone.csv", "-o", nowhere + ".csv"}},
+		{"it is a device or a pipe", []string{"fit", "gone.csv", "--target", "y", "-o", os.DevNull}},
+	} {
+		if o := invoke(t, "", c.args...); o.code != exitFailed || !strings.Contains(o.err, c.want) || strings.Contains(o.err, "gone") {
+			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
+		}
+	}
+	folder := t.TempDir()
+	if err := checkWritable(filepath.Join(folder, "m.safetensors")); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("the check left %v, %v", left, err)
+	}
+	link := filepath.Join(folder, "link")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "m"), link); err == nil && checkWritable(link) != nil {
+		t.Error("a link to a file that is not there yet is refused")
+	}
+}
+
+// A checkpoint that is not written is said to be none.
+func TestCheckpointOfAnEngineWithout(t *testing.T) {
+	data, path := file(t, "t.csv", houses(40)), filepath.Join(t.TempDir(), "c")
+	o := invoke(t, "", "fit", data, "--target", "price", "--checkpoint", path, "-q")
+	if o.code != exitDone || strings.Count(o.err, "engine exact writes no checkpoint: --checkpoint "+path+" is not used") != 1 {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	if o := invoke(t, "", "fit", data, "-f", "garden ~ size", "--checkpoint", path, "-q"); o.code != exitDone || strings.Contains(o.err, "no checkpoint") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	// The second run finds the checkpoint of the first, and its interruption says where the work is.
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"fit", data, "-f", "garden ~ size", "--checkpoint", path}, streams{strings.NewReader(""), &out, &errs})
+	if code != exitInterrupted || !strings.Contains(errs.String(), "the fit so far is saved in "+path) {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+// stream reads text, and says so of other files, in one line without control characters.
+func TestStreamRefusesWhatIsNoText(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	w.Write([]byte("PAR1 and so on"))
+	w.Close()
+	for _, c := range []struct {
+		want, stdin string
+		args        []string
+	}{
+		{"is Parquet, and stream reads text: use fit", "", []string{file(t, "t.parquet", "PAR1\x15\x04")}},
+		{"is Parquet", "", []string{file(t, "t.csv", "PAR1\x15\x04"), "--format", "csv"}},
+		{"is Parquet", "", []string{file(t, "t.gz", zipped.String())}},
+		{"standard input: is Parquet", "PAR1\x15\x04", []string{"-"}},
+		{"holds a NUL byte", "", []string{file(t, "t.csv", "y,x\n1,\x00\n")}},
+		{"gone.csv: there is no such file: check the path", "", []string{"gone.csv"}},
+		{"gone.csv: there is no such file: check the path", "", []string{file(t, "t.csv", "y,x\n1,2\n0,1\n"), "gone.csv"}},
+		{"is a folder: name its files", "", []string{t.TempDir(), "--format", "csv"}},
+		{"there is no column", "", []string{file(t, "t.csv", "\x1b[2J,x\n1,2\n0,1\n")}},
+	} {
+		o := invoke(t, c.stdin, append([]string{"stream", "--target", "y", "-q"}, c.args...)...)
+		if o.code != exitFailed || !strings.Contains(o.err, c.want) || strings.Count(o.err, "\n") != 1 || strings.ContainsAny(o.err, "\x1b\x00\r") {
+			t.Errorf("%v: exit %d: %q", c.args, o.code, o.err)
+		}
+	}
+}
+
+func TestUnknownNamesAreMisuse(t *testing.T) {
+	for _, args := range [][]string{{"completion", "tcsh"}, {"help", "fti"}, {"help", "fit", "more"}, {"help", "--", "--json"}} {
+		if o := invoke(t, "", args...); o.code != exitMisuse || o.out != "" {
+			t.Errorf("%v: exit %d: %s%s", args, o.code, o.out, o.err)
+		}
+	}
+	for _, args := range [][]string{{"help"}, {"help", "fit"}, {"completion"}, {"help", "completion", "zsh"}} {
+		if out := must(t, args...); !strings.Contains(out, "Usage:") {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
