@@ -18,7 +18,9 @@ func Load(path string) (*credence.Fitted, error) {
 	reader, err := safetensors.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: there is no such file: check the path: %w", path, fs.ErrNotExist)
+		return nil, missing{path}
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%s cannot be read: %w: ask its owner for the permission", path, fs.ErrPermission)
 	case err != nil:
 		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
 	}
@@ -29,6 +31,16 @@ func Load(path string) (*credence.Fitted, error) {
 	}
 	return fitted, nil
 }
+
+// missing is the error of a file that is not there. It is fs.ErrNotExist to errors.Is,
+// and says so once.
+type missing struct{ path string }
+
+func (m missing) Error() string {
+	return fmt.Sprintf("%s: there is no such file: check the path", m.path)
+}
+
+func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Read reads a fit of the given size in bytes.
 func Read(source io.ReaderAt, size int64) (*credence.Fitted, error) {

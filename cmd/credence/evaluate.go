@@ -63,7 +63,9 @@ func (s *scorer) evaluate(ctx context.Context) (*metric.Evaluation, error) {
 	family := s.fitted.Members[0].Model.Likelihood
 	e := newEvaluator(s.fitted, family)
 	err := s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
-		e.add(s.program.workspace(), rows, dist)
+		if i := e.add(s.program.workspace(), rows, dist); i >= 0 {
+			return unmeasurable(s.bound.Place(rows.First + i))
+		}
 		return nil
 	})
 	if err != nil {
@@ -112,8 +114,9 @@ func newEvaluator(fitted *credence.Fitted, family credence.Likelihood) *evaluato
 }
 
 // add takes the rows of a batch. What costs root finding is computed on all
-// threads, and added in order.
-func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *predictive) {
+// threads, and added in order. It returns the first row whose mean or density is
+// beyond all numbers, or -1.
+func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *predictive) int {
 	levels := metric.Levels()
 	type row struct {
 		mean, logDensity float64
@@ -139,6 +142,9 @@ func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *pred
 		}
 	})
 	for i, r := range computed {
+		if math.IsNaN(r.mean) || math.IsInf(r.mean, 0) || math.IsNaN(r.logDensity) || math.IsInf(r.logDensity, 1) {
+			return i
+		}
 		y, weight := dist.target(rows.Target[i]), 1.0
 		if rows.Weight != nil {
 			weight = rows.Weight[i]
@@ -158,6 +164,12 @@ func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *pred
 			e.deviance.Add(e.unitDeviance(y, trials, r.mean), weight)
 		}
 	}
+	return -1
+}
+
+// unmeasurable is the error of a row, whose place it names, that has no finite error.
+func unmeasurable(place string) error {
+	return fmt.Errorf("%s: the predictive mean or density is beyond all numbers, so far is the row from those of training: correct it or leave it out", place)
 }
 
 // result returns the metrics.

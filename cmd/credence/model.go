@@ -210,6 +210,9 @@ func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist
 		if err != nil {
 			return err
 		}
+		if i := tooFar(dist); i >= 0 {
+			return fmt.Errorf("%s: the row is so far from those of training that its prediction is no number: correct it or leave it out", s.bound.Place(first+i))
+		}
 		if err := visit(&batch, &predictive{dist, s.grades}); err != nil {
 			return err
 		}

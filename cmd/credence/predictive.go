@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"strconv"
 
@@ -13,6 +14,16 @@ import (
 type predictive struct {
 	*credence.Distribution
 	grades []float64 // the target's value of each grade; nil where they are the same
+}
+
+// tooFar returns the first row whose f has overflowed, or -1.
+func tooFar(dist *credence.Distribution) int {
+	for i := range dist.Rows() {
+		if mean, variance := dist.Latent(i); math.IsNaN(mean) || math.IsInf(mean, 0) || math.IsNaN(variance) || math.IsInf(variance, 0) {
+			return i
+		}
+	}
+	return -1
 }
 
 // ownGrades returns the values of a target's grades, nil for other targets.

@@ -105,3 +105,23 @@ func TestMissingValuesAreReported(t *testing.T) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
 	}
 }
+
+// A row that is too far from training for numbers is refused at its place, and so is one
+// that no figure measures.
+func TestRowsBeyondNumbers(t *testing.T) {
+	train := file(t, "t.csv", "x,y\n1,2\n2,3\n3,7\n4,9\n5,16\n6,30\n7,41\n")
+	for _, family := range []string{"gaussian", "poisson", "gamma", "studentt", "binomial(trials=50)"} {
+		model := fitted(t, train, "-f", "y ~ x", "--family", family)
+		far := file(t, "far.csv", "x,y\n1,2\n1e300,3\n")
+		for _, command := range []string{"predict", "evaluate"} {
+			o := invoke(t, "", command, model, far)
+			if o.code != exitFailed || !strings.Contains(o.err, "far.csv:3: the row is so far from those of training") {
+				t.Errorf("%s %s: exit %d: %s", family, command, o.code, o.err)
+			}
+		}
+	}
+	model := fitted(t, train, "-f", "y ~ x", "--family", "poisson")
+	if o := invoke(t, "", "evaluate", model, file(t, "far.csv", "x,y\n1,2\n3000,3\n")); o.code != exitFailed || !strings.Contains(o.err, "far.csv:3: the predictive mean or density is beyond all numbers") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}

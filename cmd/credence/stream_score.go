@@ -175,7 +175,9 @@ func (p *program) evaluateStream(ctx context.Context, model string, paths []stri
 	}
 	e := newEvaluator(s.fitted, s.fitted.Members[0].Model.Likelihood)
 	err = s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
-		e.add(p.workspace(), rows, dist)
+		if i := e.add(p.workspace(), rows, dist); i >= 0 {
+			return unmeasurable(fmt.Sprintf("row %d", rows.First+i+1))
+		}
 		return nil
 	})
 	if err != nil {
