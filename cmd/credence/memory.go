@@ -54,8 +54,12 @@ func refuseSize(entry *engineEntry, call spec.Call, rows, weights int, memory fl
 	if need <= memory {
 		return nil
 	}
-	return fmt.Errorf("the model has %d weights, for which engine %s needs %s of memory, and %s are available: use indices without gaps, or fewer features",
-		weights, entry.name, gigabytes(need), gigabytes(memory))
+	remedy := "use indices without gaps, or fewer features"
+	if spec.NewArguments(call, "").Int("components", 1) > 1 {
+		remedy = "use fewer components, or fewer features"
+	}
+	return fmt.Errorf("the model has %d weights, for which engine %s needs %s of memory, and %s are available: %s",
+		weights, entry.name, gigabytes(need), gigabytes(memory), remedy)
 }
 
 // gigabytes is a number of bytes for people.
@@ -76,12 +80,18 @@ func exactMemory(_ spec.Call, rows, weights float64) float64 {
 }
 
 // sviMemory is that of a covariance and its curvature, or of the means, variances and
-// steps of every component, and of the draws that diagnose the fit.
+// steps of every component and of what every two of them have in common, and of the
+// draws that diagnose the fit.
 func sviMemory(call spec.Call, _, weights float64) float64 {
 	const draws = 200 // at the least
 	a := spec.NewArguments(call, "")
 	if a.Word("covariance", "") == "full" {
 		return 8 * weights * (4*weights + draws)
 	}
-	return 8 * weights * (draws + 8*float64(a.Int("components", 1)))
+	components := float64(a.Int("components", 1))
+	pairs := 0.0
+	if components > 1 {
+		pairs = components * components
+	}
+	return 8*weights*(draws+8*components) + 8*2*pairs
 }

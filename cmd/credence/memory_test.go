@@ -30,9 +30,21 @@ func TestHugeIndicesAreRefused(t *testing.T) {
 	}
 }
 
+// Components by the million need every pair of them, and are refused like features.
+func TestHugeMixturesAreRefused(t *testing.T) {
+	o := invoke(t, "", "fit", file(t, "t.csv", houses(20)), "--target=price", "--engine=svi(components=10000000)", "-q")
+	if o.code != exitFailed || !strings.Contains(o.err, "use fewer components, or fewer features") || strings.Count(o.err, "\n") != 1 {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
 func TestMemoryByHand(t *testing.T) {
 	exact, svi := exactEngine(), sviEngine()
 	full, err := spec.ParseSpec("svi(covariance=full)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixture, err := spec.ParseSpec("svi(components=100)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +58,7 @@ func TestMemoryByHand(t *testing.T) {
 		{exact, spec.Call{}, 5000, 1000, 1000*64 + 8*4*1e6},
 		{svi, spec.Call{}, 100, 1000, 1000 * (64 + 8*208)},
 		{svi, full, 100, 1000, 1000 * (64 + 8*(4000+200))},
+		{svi, mixture, 100, 1000, 1000*(64+8*1000) + 16*1e4},
 		{sepEngine(), spec.Call{}, 100, 1000, 64000},
 	} {
 		if err := refuseSize(&c.entry, c.call, c.rows, c.weights, c.bytes); err != nil {

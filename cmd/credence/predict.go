@@ -60,6 +60,9 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.samples < 0 {
 		return misused(fmt.Errorf("--samples %d is negative", flags.samples))
 	}
+	if flags.output == "-" { // standard output, as it is for data
+		flags.output = ""
+	}
 	if p.json && flags.output == "" {
 		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
 	}

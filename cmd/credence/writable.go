@@ -11,6 +11,9 @@ import (
 // checkWritable refuses a file that could not be written, before work is done that
 // could not be saved: it makes a file in its folder and takes it away again.
 func checkWritable(path string) error {
+	if path == "-" {
+		return misused(fmt.Errorf("a file is written beside the old one and takes its place, which standard output cannot: name a file"))
+	}
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("cannot write %s: it is a folder: name a file", path)

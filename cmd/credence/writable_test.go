@@ -103,3 +103,21 @@ func TestUnknownNamesAreMisuse(t *testing.T) {
 		}
 	}
 }
+
+// - is standard output where that can be written, and never a file of this name.
+func TestDashIsNoFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	data := file(t, "t.csv", houses(40))
+	model := fitted(t, data, "--target", "price")
+	if got, want := must(t, "predict", model, data, "-o", "-"), must(t, "predict", model, data); got != want {
+		t.Errorf("predict -o - printed %.80q", got)
+	}
+	for _, args := range [][]string{{"fit", data, "--target", "price", "-o", "-"}, {"stream", data, "--target", "garden", "-o", "-"}, {"predict", model, data, "-o", "-", "--json"}} {
+		if o := invoke(t, "", args...); o.code != exitMisuse || !strings.Contains(o.err, "file") {
+			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
