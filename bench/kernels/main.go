@@ -3,11 +3,12 @@
 // Built with -tags openblas (and cgo, and OpenBLAS installed) it measures
 // OpenBLAS in the same rounds.
 //
-// Every figure is the best of several rounds, all contenders taking turns. The
-// rate is per processor second times the workers, so that other load on the
-// machine disturbs it little; the wall column is the best elapsed time. A
-// problem too small to share runs on one worker whatever their number: read
-// its elapsed time, not its rate.
+// All contenders take turns, for several rounds. The rate is the best per
+// processor second, times the workers, so that other load on the machine
+// disturbs it little; a problem too small to share runs on one worker whatever
+// their number. Elapsed time is the median of the rounds and needs the machine
+// free: the wall rate is by it, and the gain is that rate over the one of the
+// same contender's first number of workers.
 package main
 
 import (
@@ -15,6 +16,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -36,6 +39,7 @@ type trial struct {
 	work       float64 // operations, bytes or values of one run
 	unit       string
 	contenders []contender
+	prepare    func() // before every run, outside its time; or nil
 }
 
 // peer is another library that has the same kernels; see openblas.go.
@@ -83,33 +87,43 @@ func trials(threads []int, rows int, slow bool) []trial {
 		a, b, c := normal(n*n), normal(n*n), make([]float64, n*n)
 		list = append(list, trial{fmt.Sprintf("gemm n=%d", n), 2 * float64(n*n) * float64(n), "GF/s", append(
 			pools(func(p *kernel.Pool) { p.Gemm(false, false, n, n, n, 1, a, n, b, n, 0, c, n) }),
-			peers(func(q peer, t int) { q.gemm(t, n, a, b, c) })...)})
+			peers(func(q peer, t int) { q.gemm(t, n, a, b, c) })...), nil})
 	}
 	for _, d := range []int{500, 1000} {
 		x, w, g := normal(rows*d), normal(rows), make([]float64, d*d)
 		work := float64(rows) * float64(d*d)
 		list = append(list, trial{fmt.Sprintf("gram %d x %d", rows, d), work, "GF/s", append(
 			pools(func(p *kernel.Pool) { p.Gram(rows, d, x, d, nil, g, d) }),
-			peers(func(q peer, t int) { q.gram(t, rows, d, x, g) })...)},
+			peers(func(q peer, t int) { q.gram(t, rows, d, x, g) })...), nil},
 			trial{fmt.Sprintf("weighted gram %d x %d", rows, d), work, "GF/s",
-				pools(func(p *kernel.Pool) { p.Gram(rows, d, x, d, w, g, d) })})
+				pools(func(p *kernel.Pool) { p.Gram(rows, d, x, d, w, g, d) }), nil})
 	}
-	for _, n := range []int{100, 500, 1000, 2000} {
+	for _, n := range []int{100, 300, 500, 600, 1000, 2000} {
 		x, a, c := normal(n*n), make([]float64, n*n), make([]float64, n*n)
 		kernel.New(0).Gram(n, n, x, n, nil, a, n)
 		for i := range n {
 			a[i*n+i] += float64(n)
 		}
-		list = append(list, trial{fmt.Sprintf("cholesky n=%d", n), float64(n*n) * float64(n) / 3, "GF/s", append(
-			pools(func(p *kernel.Pool) { copy(c, a); p.Cholesky(n, c, n) }),
-			peers(func(q peer, t int) { copy(c, a); q.cholesky(t, n, c) })...)})
+		cube := float64(n*n) * float64(n)
+		list = append(list, trial{fmt.Sprintf("cholesky n=%d", n), cube / 3, "GF/s", append(
+			pools(func(p *kernel.Pool) { p.Cholesky(n, c, n) }),
+			peers(func(q peer, t int) { q.cholesky(t, n, c) })...), func() { copy(c, a) }})
+		u := append([]float64(nil), a...)
+		kernel.New(0).Cholesky(n, u, n)
+		list = append(list,
+			trial{fmt.Sprintf("inverse n=%d", n), 2 * cube / 3, "GF/s",
+				pools(func(p *kernel.Pool) { p.CholeskyInverse(n, u, n, c, n) }), nil},
+			trial{fmt.Sprintf("trsm left n=%d", n), cube, "GF/s",
+				pools(func(p *kernel.Pool) { p.TrsmLeft(true, n, n, u, n, c, n) }), func() { copy(c, x) }},
+			trial{fmt.Sprintf("trsm right n=%d", n), cube, "GF/s",
+				pools(func(p *kernel.Pool) { p.TrsmRight(false, n, n, u, n, c, n) }), func() { copy(c, x) }})
 	}
 	m, n := 20_000, 500
 	a, x, y := normal(m*n), normal(m), make([]float64, m)
 	list = append(list,
-		trial{"memory: sum of 80 MB", float64(8 * m * n), "GB/s", []contender{{"-", 1, func() { y[0] = kernel.Sum(a) }}}},
-		trial{fmt.Sprintf("gemv %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(false, m, n, 1, a, n, x, 0, y) })},
-		trial{fmt.Sprintf("gemv transposed %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(true, m, n, 1, a, n, x, 0, y) })})
+		trial{"memory: sum of 80 MB", float64(8 * m * n), "GB/s", []contender{{"-", 1, func() { y[0] = kernel.Sum(a) }}}, nil},
+		trial{fmt.Sprintf("gemv %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(false, m, n, 1, a, n, x, 0, y) }), nil},
+		trial{fmt.Sprintf("gemv transposed %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(true, m, n, 1, a, n, x, 0, y) }), nil})
 	const values, turns = 4096, 64
 	z := make([]float64, values)
 	for _, f := range []struct {
@@ -124,13 +138,13 @@ func trials(threads []int, rows int, slow bool) []trial {
 			for range turns {
 				f.run(y[:values], x[:values])
 			}
-		}}}})
+		}}}, nil})
 	}
 	return list
 }
 
 func main() {
-	rounds := flag.Int("rounds", 5, "rounds, of which the best counts")
+	rounds := flag.Int("rounds", 5, "rounds")
 	only := flag.String("only", "", "measure kernels whose name contains this")
 	rows := flag.Int("rows", 100_000, "rows of the tall matrices")
 	slow := flag.Bool("go", false, "also measure the plain Go kernels")
@@ -146,30 +160,47 @@ func main() {
 		threads = append(threads, t)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "kernel\tby\tworkers\trate\tunit\twall ms")
-	for _, t := range trials(threads, *rows, *slow) {
+	fmt.Fprintln(w, "kernel\tby\tworkers\trate\tunit\twall ms\twall rate\tgain")
+	list := trials(threads, *rows, *slow)
+	runtime.GC() // or the collector would take part of the first rounds
+	for _, t := range list {
 		if !strings.Contains(t.name, *only) {
 			continue
 		}
 		processor := make([]time.Duration, len(t.contenders))
-		wall := make([]time.Duration, len(t.contenders))
+		wall := make([][]time.Duration, len(t.contenders))
 		for r := range *rounds + 1 {
 			for i, c := range t.contenders {
+				if t.prepare != nil {
+					t.prepare()
+				}
 				start, used := time.Now(), processorTime()
 				c.run()
 				used, elapsed := processorTime()-used, time.Since(start)
-				if r == 1 || r > 1 && used < processor[i] { // round 0 warms up
+				if r == 0 { // buffers grow
+					continue
+				}
+				if r == 1 || used < processor[i] {
 					processor[i] = used
 				}
-				if r == 1 || r > 1 && elapsed < wall[i] {
-					wall[i] = elapsed
-				}
+				wall[i] = append(wall[i], elapsed)
 			}
 		}
+		var first float64
 		for i, c := range t.contenders {
 			rate := t.work / processor[i].Seconds() * float64(c.threads) / 1e9
-			fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%s\t%.3f\n", t.name, c.name, c.threads, rate, t.unit, wall[i].Seconds()*1e3)
+			elapsed := median(wall[i]).Seconds()
+			if i == 0 || c.name != t.contenders[i-1].name {
+				first = elapsed
+			}
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%s\t%.3f\t%.2f\t%.2f\n",
+				t.name, c.name, c.threads, rate, t.unit, elapsed*1e3, t.work/elapsed/1e9, first/elapsed)
 		}
 		w.Flush()
 	}
+}
+
+func median(x []time.Duration) time.Duration {
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

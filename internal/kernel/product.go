@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"runtime"
-	"sync/atomic"
-	"time"
-)
+import "math"
 
 // Every matrix product is one blocked loop (Goto & van de Geijn 2008, "Anatomy
 // of high-performance matrix multiplication"): the summed index is cut into
@@ -58,9 +54,13 @@ type grid[T float] struct {
 	chunkRows          int // rows of a chunk but the last
 	panelsPerChunk     int
 	columnChunks       int
-	blocks             int                    // blocks of the summed index
-	next, done         atomic.Int64           // tickets taken, tickets done
-	run                func(copy, worker int) // g.work, bound once
+	blocks             int // blocks of the summed index
+
+	// The tasks of a stage in shares, one for each worker.
+	stage     int
+	shares    []int               // where the tasks of each worker begin, and the end
+	columnsOf []int               // column chunks, likewise; see share
+	run       func(t, worker int) // g.stageTask, bound once
 }
 
 func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
@@ -71,7 +71,8 @@ func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
 		g.edge[w] = aligned[float64](k.mr * k.nr)
 		g.weight[w] = aligned[T](depth)
 	}
-	g.run = g.work
+	g.shares, g.columnsOf = make([]int, p.threads+1), make([]int, p.threads+1)
+	g.run = g.stageTask
 	return g
 }
 
@@ -148,67 +149,92 @@ func (g *grid[T]) block() {
 	g.sumTasks = g.rowChunks * g.columnChunks
 	g.blocks = (g.k + depth - 1) / depth
 	if parallel {
-		g.next.Store(0)
-		g.done.Store(0)
-		g.pool.Run(g.pool.threads, g.run)
+		g.together()
 		return
 	}
 	for s := range g.blocks {
-		for t := range g.packTasks {
-			g.packTask(s, 0, t, 0)
+		for t := range g.panelTasks {
+			g.packPanel(s, 0, t, 0)
+		}
+		for t := range g.packTasks - g.panelTasks {
+			g.packStrips(s, 0, t, 0)
 		}
 		for t := range g.sumTasks {
-			g.tiles(s, 0, t, 0)
+			g.tiles(s, 0, t/g.columnChunks, t%g.columnChunks, 0)
 		}
 	}
 }
 
-// work is one worker of a parallel product. Stage s adds block s-1 of the
-// summed index and packs block s, in two alternating buffers; packing comes
-// last, because its short tasks let the workers end a stage together. Workers draw
-// tickets, in the order of the stages, and hold one until all tickets of
-// earlier stages are done: so they stay awake through the product (waking a
-// goroutine takes as long as many tiles) and are never more than a stage apart.
-func (g *grid[T]) work(_, worker int) {
-	const spinLimit = 20_000 // some 20 µs, as long as a task takes
-	perStage := int64(g.packTasks + g.sumTasks)
-	total := perStage * int64(g.blocks+1)
-	for {
-		ticket := g.next.Add(1) - 1
-		if ticket >= total {
-			return
+// together runs a product on all workers. Stage s adds block s-1 of the summed
+// index and packs block s, in two alternating buffers; packing comes last,
+// because its short tasks let the workers end a stage together.
+func (g *grid[T]) together() {
+	g.share()
+	g.pool.hold()
+	defer g.pool.release()
+	for s := range g.blocks + 1 {
+		g.stage = s
+		g.pool.runShares(g.shares, g.run)
+	}
+}
+
+// share divides the tasks of a stage among the workers: a range of columns of
+// C, which is then in the same cache at every stage, and a range of what is to
+// be packed. If there are few columns it is a range of rows.
+func (g *grid[T]) share() {
+	workers := g.pool.threads
+	for w := range g.columnsOf {
+		part := float64(w) / float64(workers)
+		if g.upper {
+			part = math.Sqrt(part) // a column is as long as its index
 		}
-		s := int(ticket / perStage)
-		for spin := 1; g.done.Load() < int64(s)*perStage; spin++ {
-			if g.pool.failed.Load() != nil {
-				return
-			}
-			switch {
-			case spin > spinLimit: // the other worker lost its processor
-				time.Sleep(20 * time.Microsecond)
-			case spin%64 == 0:
-				runtime.Gosched()
-			}
-		}
-		t := int(ticket % perStage)
+		g.columnsOf[w] = int(part*float64(g.columnChunks) + 0.5)
+		g.shares[w] = g.sumsBefore(w) + w*g.panelTasks/workers + w*(g.packTasks-g.panelTasks)/workers
+	}
+}
+
+// byRows tells whether the workers share the rows of C, not the columns.
+func (g *grid[T]) byRows() bool { return g.columnChunks < 4*g.pool.threads }
+
+// sumsBefore is the number of tasks that add in the shares before that of worker w.
+func (g *grid[T]) sumsBefore(w int) int {
+	if g.byRows() {
+		return w * g.sumTasks / g.pool.threads
+	}
+	return g.columnsOf[w] * g.rowChunks
+}
+
+// stageTask is one task of a stage: those of a share add, pack panels, and
+// pack strips.
+func (g *grid[T]) stageTask(t, worker int) {
+	s, workers := g.stage, g.pool.threads
+	w := 0
+	for t >= g.shares[w+1] {
+		w++
+	}
+	t -= g.shares[w]
+	sums := g.sumsBefore(w+1) - g.sumsBefore(w)
+	if t < sums {
 		switch {
-		case t >= g.sumTasks:
-			if s < g.blocks {
-				g.packTask(s, s&1, t-g.sumTasks, worker)
-			}
-		case s > 0:
-			g.tiles(s-1, (s-1)&1, t, worker)
+		case s == 0:
+		case g.byRows():
+			t += g.sumsBefore(w)
+			g.tiles(s-1, (s-1)&1, t/g.columnChunks, t%g.columnChunks, worker)
+		default:
+			width := g.columnsOf[w+1] - g.columnsOf[w]
+			g.tiles(s-1, (s-1)&1, t/width, g.columnsOf[w]+t%width, worker)
 		}
-		g.done.Add(1)
+		return
 	}
-}
-
-// packTask packs a panel or a group of strips of block s in a buffer.
-func (g *grid[T]) packTask(s, buffer, t, worker int) {
-	if t < g.panelTasks {
-		g.packPanel(s, buffer, t, worker)
+	if s == g.blocks {
+		return
+	}
+	t -= sums
+	first, panels := w*g.panelTasks/workers, (w+1)*g.panelTasks/workers-w*g.panelTasks/workers
+	if t < panels {
+		g.packPanel(s, s&1, first+t, worker)
 	} else {
-		g.packStrips(s, buffer, t-g.panelTasks, worker)
+		g.packStrips(s, s&1, w*(g.packTasks-g.panelTasks)/workers+t-panels, worker)
 	}
 }
 
@@ -321,12 +347,11 @@ func (g *grid[T]) packRows(kc, n int, src []T, ld int, dst []T, width int) {
 }
 
 // tiles adds a rectangle of tiles of block s: a chunk of rows by one of panels.
-func (g *grid[T]) tiles(s, buffer, t, worker int) {
+// Successive tasks are of the same rows: their strips stay in the cache, and the
+// panels pass by once.
+func (g *grid[T]) tiles(s, buffer, rowChunkIndex, chunk, worker int) {
 	k0 := s * depth
 	kc := min(depth, g.k-k0)
-	// Successive tasks are of the same rows: all workers have the same strips in
-	// their caches, and go through the panels once.
-	rowChunkIndex, chunk := t/g.columnChunks, t%g.columnChunks
 	first := rowChunkIndex * g.chunkRows
 	last := min(g.rows, first+g.chunkRows)
 	panels := g.panels[buffer]
@@ -373,7 +398,11 @@ func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a, b *T, worker int) {
 			copy(edge[r*g.nr+from:r*g.nr+n], c[r*g.ldc+from:r*g.ldc+n])
 		}
 	}
-	g.tile(kc, g.alpha, a, b, &edge[0], g.nr, add)
+	skip := 0
+	if g.upper {
+		skip = max(row-col, 0)
+	}
+	g.tileFrom(skip, kc, g.alpha, a, b, &edge[0], g.nr, add)
 	for r := range m {
 		from := g.first(row+r, col, n)
 		copy(c[r*g.ldc+from:r*g.ldc+n], edge[r*g.nr+from:r*g.nr+n])

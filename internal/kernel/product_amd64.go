@@ -14,6 +14,26 @@ func tile64AVX512(kc int, alpha float64, a *float64, b *float64, c *float64, ldc
 //go:noescape
 func tile32AVX512(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
 
+// tile64By2AVX512 is tile64AVX512 for 2 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile64By2AVX512(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+
+// tile32By2AVX512 is tile32AVX512 for 2 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile32By2AVX512(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+
+// tile64By1AVX512 is tile64AVX512 for 1 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile64By1AVX512(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+
+// tile32By1AVX512 is tile32AVX512 for 1 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile32By1AVX512(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+
 // copyWideAVX512 copies kc rows, ld bytes apart, one after the other.
 //
 //go:noescape
@@ -53,6 +73,26 @@ func tile64AVX2(kc int, alpha float64, a *float64, b *float64, c *float64, ldc i
 //
 //go:noescape
 func tile32AVX2(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+
+// tile64By2AVX2 is tile64AVX2 for 2 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile64By2AVX2(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+
+// tile32By2AVX2 is tile32AVX2 for 2 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile32By2AVX2(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+
+// tile64By1AVX2 is tile64AVX2 for 1 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile64By1AVX2(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+
+// tile32By1AVX2 is tile32AVX2 for 1 of the 3 vectors of a panel's row.
+//
+//go:noescape
+func tile32By1AVX2(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
 
 // copyWideAVX2 copies kc rows, ld bytes apart, one after the other.
 //

@@ -17,13 +17,18 @@ type triangle struct {
 	strip []float64 // strip s is at s*mr*side: the part of U left of (back: right of) its triangle
 	tri   []float64 // the triangles, reciprocals on the diagonal
 	panel [][]float64
-	run   func(t, worker int)
+
+	// The block of U that is being packed.
+	u   []float64
+	ldu int
 
 	// The right-hand sides of the block: m columns of B, or rows if right.
 	right bool
 	m     int
 	b     []float64
 	ldb   int
+
+	runLoad, runSolve func(t, worker int) // bound once
 
 	block []float64 // a block row, for CholeskyInverse
 }
@@ -37,42 +42,55 @@ func (p *Pool) triangles() *triangle {
 		for w := range t.panel {
 			t.panel[w] = aligned[float64](side * g.nr)
 		}
-		t.run = t.solvePanel
+		t.runLoad, t.runSolve = t.loadStrip, t.solvePanel
 		p.triangle = t
 	}
 	return p.triangle
 }
 
-// load packs the upper triangle of the kb×kb block at u.
+// load packs the upper triangle of the kb×kb block at u, to be used from the
+// first row or, if back, from the last.
 func (t *triangle) load(back bool, kb int, u []float64, ldu int) {
-	g := t.grid
+	t.kb, t.back, t.u, t.ldu = kb, back, u, ldu
+	strips := (kb + t.grid.mr - 1) / t.grid.mr
+	if t.pool.awake > 0 {
+		t.pool.Run(strips, t.runLoad)
+	} else { // too little to wake them
+		for i := range strips {
+			t.runLoad(i, 0)
+		}
+	}
+	t.u = nil
+}
+
+// loadStrip packs strip s and its triangle.
+func (t *triangle) loadStrip(s, _ int) {
+	g, u, ldu, kb := t.grid, t.u, t.ldu, t.kb
 	mr := g.mr
-	t.kb, t.back = kb, back
-	for i := 0; i < kb; i += mr {
-		m := min(mr, kb-i)
-		strip := t.strip[i*side:]
-		switch {
-		case back:
-			if k := i + mr; k < kb {
-				g.packRows(kb-k, m, u[i*ldu+k:], ldu, strip[:(kb-k)*mr], mr)
-			}
-		case i == 0:
-		case m == mr:
-			g.strip(i, &u[i], ldu, nil, &strip[0])
-		default:
-			packColsGo(i, m, u[i:], ldu, strip, mr)
+	i := s * mr
+	m := min(mr, kb-i)
+	strip := t.strip[i*side:]
+	switch {
+	case t.back:
+		if k := i + mr; k < kb {
+			g.packRows(kb-k, m, u[i*ldu+k:], ldu, strip[:(kb-k)*mr], mr)
 		}
-		tri := t.tri[i*mr : (i+mr)*mr]
-		clear(tri)
-		for r := range mr {
-			if r >= m {
-				tri[r*mr+r] = 1
-				continue
-			}
-			row := u[(i+r)*ldu+i : (i+r)*ldu+i+m]
-			tri[r*mr+r] = 1 / row[r]
-			copy(tri[r*mr+r+1:(r+1)*mr], row[r+1:])
+	case i == 0:
+	case m == mr:
+		g.strip(i, &u[i], ldu, nil, &strip[0])
+	default:
+		packColsGo(i, m, u[i:], ldu, strip, mr)
+	}
+	tri := t.tri[i*mr : (i+mr)*mr]
+	clear(tri)
+	for r := range mr {
+		if r >= m {
+			tri[r*mr+r] = 1
+			continue
 		}
+		row := u[(i+r)*ldu+i : (i+r)*ldu+i+m]
+		tri[r*mr+r] = 1 / row[r]
+		copy(tri[r*mr+r+1:(r+1)*mr], row[r+1:])
 	}
 }
 
@@ -83,10 +101,10 @@ func (t *triangle) solve(right bool, m int, b []float64, ldb int) {
 	panels := (m + t.grid.nr - 1) / t.grid.nr
 	if t.kb*t.kb*m < 1<<18 {
 		for i := range panels {
-			t.run(i, 0)
+			t.runSolve(i, 0)
 		}
 	} else {
-		t.pool.Run(panels, t.run)
+		t.pool.Run(panels, t.runSolve)
 	}
 	t.b = nil
 }
@@ -168,6 +186,8 @@ func (p *Pool) TrsmLeft(trans bool, n, m int, u []float64, ldu int, b []float64,
 		return
 	}
 	t := p.triangles()
+	p.hold()
+	defer p.release()
 	for s := 0; s < n; s += side {
 		k := s
 		if !trans {
@@ -202,6 +222,8 @@ func (p *Pool) TrsmRight(trans bool, m, n int, u []float64, ldu int, b []float64
 		return
 	}
 	t := p.triangles()
+	p.hold()
+	defer p.release()
 	for s := 0; s < n; s += side {
 		k := s
 		if trans {

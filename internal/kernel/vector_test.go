@@ -183,12 +183,14 @@ func TestNoAllocations(t *testing.T) {
 	const n = 300
 	p := New(2)
 	a, b, c := factorOf(n, n, 1), random(n*n, 2), make([]float64, n*n)
+	spd := definite(n, 1)
 	x, y := random(n, 3), make([]float64, n)
 	for name, f := range map[string]func(){
 		"Gemm":            func() { p.Gemm(false, true, n, n, n, 1, b, n, b, n, 0, c, n) },
 		"Gram":            func() { p.Gram(n, n, b, n, x, c, n) },
 		"Gemv":            func() { p.Gemv(true, n, n, 1, b, n, x, 0, y) },
 		"TrsmLeft":        func() { p.TrsmLeft(true, n, 10, a, n, c, n) },
+		"Cholesky":        func() { copy(c, spd); p.Cholesky(n, c, n) },
 		"CholeskyInverse": func() { p.CholeskyInverse(n, a, n, c, n) },
 		"Exp":             func() { Exp(y, x) },
 		"Dot":             func() { y[0] = Dot(x, x) },

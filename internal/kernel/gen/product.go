@@ -3,6 +3,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -16,8 +19,10 @@ const tileVectors = 3
 func (v isa) tileRows() int { return v.lanes() }
 
 func (v isa) product() {
-	v.tile("tile64", 8)
-	v.tile("tile32", 4)
+	for width := tileVectors; width > 0; width-- {
+		v.tile("tile64", 8, width)
+		v.tile("tile32", 4, width)
+	}
 	v.copyPanel("copyWide", tileVectors*v.bytes(), 0)
 	v.copyPanel("copyStrip64", 8*v.tileRows(), 8)
 	v.copyPanel("copyStrip32", 4*v.tileRows(), 4)
@@ -27,14 +32,19 @@ func (v isa) product() {
 }
 
 // tile writes the micro-kernel of all matrix products. The elements of a and b
-// have size bytes; c is always float64.
-func (v isa) tile(name string, size int) {
+// have size bytes; c is always float64. The tile is so many vectors wide: a narrow
+// one is for the diagonal of a symmetric product and takes part of a panel.
+func (v isa) tile(name string, size, width int) {
 	element, mr, vb := "float64", v.tileRows(), v.bytes()
 	if size == 4 {
 		element = "float32"
 	}
-	v.text(name, "func(kc int, alpha float64, a, b *"+element+", c *float64, ldc int, add int)",
-		"computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc.")
+	doc := "computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc."
+	if width < tileVectors {
+		name += fmt.Sprintf("By%d", width)
+		doc = fmt.Sprintf("is %s for %d of the %d vectors of a panel's row.", v.name(strings.TrimSuffix(name, fmt.Sprintf("By%d", width))), width, tileVectors)
+	}
+	v.text(name, "func(kc int, alpha float64, a, b *"+element+", c *float64, ldc int, add int)", doc)
 	kc := Load(Param("kc"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
@@ -45,13 +55,13 @@ func (v isa) tile(name string, size int) {
 
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
-		acc[i] = make([]reg.VecVirtual, tileVectors)
+		acc[i] = make([]reg.VecVirtual, width)
 		for j := range acc[i] {
 			acc[i][j] = v.vec()
 			v.zero(acc[i][j])
 		}
 	}
-	bv := make([]reg.VecVirtual, tileVectors)
+	bv := make([]reg.VecVirtual, width)
 	for j := range bv {
 		bv[j] = v.vec()
 	}
@@ -97,10 +107,10 @@ func (v isa) tile(name string, size int) {
 	MOVQ(c, row)
 	MOVQ(imm(mr), left)
 	var lines []int
-	for d := 0; d < tileVectors*vb*8/size; d += 64 {
+	for d := 0; d < width*vb*8/size; d += 64 {
 		lines = append(lines, d)
 	}
-	lines = append(lines, tileVectors*vb*8/size-8)
+	lines = append(lines, width*vb*8/size-8)
 	Label("ask")
 	CMPQ(kc, imm(unroll))
 	JL(LabelRef("rest"))
@@ -134,6 +144,9 @@ func (v isa) tile(name string, size int) {
 	TESTQ(add, add)
 	JZ(LabelRef("overwrite"))
 	MOVQ(c, row)
+	for len(bv) < 2 {
+		bv = append(bv, v.vec())
+	}
 	v.storeTile(acc, turn[0], bv, row, ldc, size, true)
 	JMP(LabelRef("end"))
 	Label("overwrite")
