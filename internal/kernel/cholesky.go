@@ -53,7 +53,7 @@ func (p *Pool) Cholesky(n int, a []float64, lda int) (pivot int, ok bool) {
 
 // run returns the failing pivot, or n.
 func (f *factorisation) run(n int, a []float64, lda int) int {
-	const alone = 150 // up to this size, waking a worker takes longer than all the work
+	const alone = 320 // up to this size, waking a worker takes as long as it saves
 	g, p := f.grid, f.pool
 	f.n, f.a, f.lda = n, a, lda
 	f.workers = 1

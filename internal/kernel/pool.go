@@ -241,10 +241,10 @@ func (p *Pool) help(worker int) {
 }
 
 // pause is one turn of a loop that waits for another worker. It keeps the
-// processor for some 100 µs, longer than a task takes, unless the other has
+// processor for some 40 µs, longer than a task takes, unless the other has
 // lost its own.
 func pause(spin int) {
-	const limit = 50_000
+	const limit = 10_000
 	switch {
 	case spin > limit:
 		time.Sleep(20 * time.Microsecond)
