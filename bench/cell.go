@@ -92,8 +92,9 @@ func fourier(d int, seed uint64) (*feature.Set, error) {
 	return feature.New(inputs, drawn)
 }
 
-// watch times the first evaluation: from the features of the first block to the
-// pull-back of the last.
+// watch times the first evaluation: from the features of the first block under the lengthscales
+// evaluated to the pull-back of the last. The engine may have seen the rows before, to choose
+// where to start.
 type watch struct {
 	rows                    int
 	stop                    context.CancelFunc
@@ -125,8 +126,11 @@ type watchedFeatures struct {
 	w *watch
 }
 
-// WithHyper implements [credence.Tunable].
+// WithHyper implements [credence.Tunable]. An evaluation under other lengthscales begins anew.
 func (f *watchedFeatures) WithHyper(values []float64) credence.Features {
+	if w := f.w; !w.done {
+		w.started, w.data, w.feature, w.pullback = false, 0, 0, 0
+	}
 	return &watchedFeatures{f.Tunable.WithHyper(values).(credence.Tunable), f.w}
 }
 
