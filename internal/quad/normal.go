@@ -11,15 +11,19 @@ const (
 	halvings = 10
 	// negligible is the share of a sum below which a term is left out.
 	negligible = 1e-17
+	// finest is the least first step in standard deviations.
+	finest = 0.01
 )
 
 // firstStep is the coarsest step in standard deviations: 0.9, at which an
 // integrand that is smooth on that scale has settled already (the trapezium
 // error of the normal density is 2exp(−2π²/0.9²) = 5e-11), or what keeps the step
-// within 2 on the axis of f, where likelihoods live at a scale of about 1.
+// within 2 on the axis of f, where likelihoods live at a scale of about 1. Beyond a standard
+// deviation of some hundreds what happens at that scale is a corner in a wide curve, which
+// halving the step resolves as far as it counts: the cost stays bounded.
 func firstStep(sd float64) float64 {
 	if sd > 2.2 {
-		return 2 / sd
+		return math.Max(2/sd, finest)
 	}
 	return 0.9
 }

@@ -310,3 +310,49 @@ func BenchmarkHermiteSoftplus(b *testing.B) {
 	}
 	_ = sum
 }
+
+// Rows far outside of training have enormous variances, or no density at all; the cost of
+// each rule stays bounded, and what is no number comes out as such.
+func TestWorkIsBounded(t *testing.T) {
+	for _, sd := range []float64{1e3, 1e6, 1e15, 1e30, 1e150} {
+		calls := 0
+		value, _, _ := Normal(func(f float64) (float64, float64, float64) {
+			calls++
+			return math.Max(f, 0) + math.Log1p(math.Exp(-math.Abs(f))), 0, 0
+		}, 0, sd*sd)
+		// E max(f, 0) is sd/√2π, which softplus differs from by less than 1.
+		if want := sd / math.Sqrt(2*math.Pi); math.Abs(value-want) > 1+1e-6*want {
+			t.Errorf("sd %g: E softplus is %v, want %v", sd, value, want)
+		}
+		if calls > 1e7 {
+			t.Errorf("sd %g: %d evaluations", sd, calls)
+		}
+		calls = 0
+		logZ, _, _ := Tilted(func(f float64) (value, first, second float64) {
+			calls++
+			p := 1 / (1 + math.Exp(-f))
+			if f < -30 {
+				return f, 1, 0
+			}
+			return math.Log(p), 1 - p, -p * (1 - p)
+		}, 0, sd*sd)
+		if math.Abs(logZ-math.Log(0.5)) > 1e-3 || calls > 1e7 {
+			t.Errorf("sd %g: log E logistic is %v after %d evaluations, want log ½", sd, logZ, calls)
+		}
+	}
+	calls := 0
+	none := func(float64) float64 { calls++; return math.NaN() }
+	for name, v := range map[string]float64{
+		"line":     Line(none, 0, 1),
+		"step":     Step(none, 0, 1, 0, 1),
+		"quantile": Quantile(none, 0.5, 0, 1, math.Inf(-1), math.Inf(1)),
+		"count":    Count(none, 0.5, 3, 1, 0, math.Inf(1)),
+	} {
+		if !math.IsNaN(v) {
+			t.Errorf("%s of no numbers is %v", name, v)
+		}
+	}
+	if calls > 1000 {
+		t.Errorf("%d evaluations of what is no number", calls)
+	}
+}

@@ -20,6 +20,9 @@ func Quantile(cdf func(float64) float64, p, start, scale, lower, upper float64) 
 	start = math.Min(math.Max(start, lower), upper)
 	lo, hi := start, start
 	atLo := cdf(start) - p
+	if math.IsNaN(atLo) {
+		return atLo
+	}
 	atHi := atLo
 	for step := scale; atLo >= 0; step *= 2 {
 		if lo <= lower {
@@ -99,7 +102,7 @@ func root(g func(float64) float64, lo, hi, atLo, atHi float64) float64 {
 }
 
 // Count returns the smallest whole number y in [lower, upper] with cdf(y) ≥ p.
-// start and scale as in Quantile. p ≤ 0 gives lower and p ≥ 1 upper.
+// start and scale as in Quantile. p ≤ 0 gives lower and p ≥ 1 upper; NaN where cdf is.
 func Count(cdf func(float64) float64, p, start, scale, lower, upper float64) float64 {
 	switch {
 	case math.IsNaN(p):
@@ -117,7 +120,11 @@ func Count(cdf func(float64) float64, p, start, scale, lower, upper float64) flo
 	}
 	start = math.Min(math.Max(math.Floor(start), lower), upper)
 	lo, hi := start, start // cdf(lo) < p ≤ cdf(hi) once bracketed
-	if cdf(start) >= p {
+	first := cdf(start)
+	switch {
+	case math.IsNaN(first):
+		return first
+	case first >= p:
 		for step := math.Ceil(scale / 2); ; step *= 2 {
 			if hi <= lower {
 				return lower
@@ -131,7 +138,7 @@ func Count(cdf func(float64) float64, p, start, scale, lower, upper float64) flo
 			}
 			hi = lo
 		}
-	} else {
+	default:
 		for step := math.Ceil(scale / 2); ; step *= 2 {
 			hi = math.Min(math.Floor(lo+step), upper)
 			if hi == lo || math.IsInf(hi, 1) {

@@ -25,7 +25,7 @@ func Line(g func(x float64) float64, centre, width float64) float64 {
 			v := g(centre + sign*k*h)
 			sum += v
 			size += math.Abs(v)
-			if math.Abs(v) <= negligible*size && k >= 6 {
+			if !(math.Abs(v) > negligible*size) && k >= 6 { // also where v is no number
 				break
 			}
 		}
@@ -39,7 +39,7 @@ func Line(g func(x float64) float64, centre, width float64) float64 {
 			}
 		}
 		h /= 2
-		if math.Abs(sum-2*before)*h <= stepSettled {
+		if !(math.Abs(sum-2*before)*h > stepSettled) {
 			break
 		}
 	}

@@ -31,17 +31,32 @@ func Tilted(ell func(f float64) (value, first, second float64), mean, variance f
 		w := math.Exp(t)
 		return s.addTerms(w, w*first, w*(second+first*first))
 	}
-	add(mode)
 	limit := [2]float64{}
-	const farthest = 1e6 // in steps; never reached under a normal density
-	for side, sign := range [2]float64{1, -1} {
-		k := 1.0
-		for ; k < farthest; k++ {
-			if add(mode+sign*k*h) && k >= 4 {
-				break
+	// outward adds terms on either side of the mode until they no longer count, and says whether so
+	// many steps were enough.
+	outward := func() bool {
+		const farthest = 1e5
+		s = sums{}
+		add(mode)
+		for side, sign := range [2]float64{1, -1} {
+			k := 1.0
+			for ; k < farthest; k++ {
+				if add(mode+sign*k*h) && k >= 4 {
+					break
+				}
 			}
+			if k == farthest {
+				return false
+			}
+			limit[side] = k * h
 		}
-		limit[side] = k * h
+		return true
+	}
+	if !outward() {
+		// The mode is the corner of a plateau as wide as the normal density: the plateau counts.
+		sd := math.Sqrt(variance)
+		mode, h = 0, sd*firstStep(sd)
+		outward()
 	}
 	before := s.total
 	for range halvings {
