@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
 )
 
 // wave is y ~ Poisson(exp(sin 3a)) with an input b that does not matter.
@@ -124,5 +125,20 @@ func TestLengthscalesInMinibatches(t *testing.T) {
 	start := fitted(t, model, Config{}, data)
 	if *f.Report.ELBO < *start.Report.ELBO+10 {
 		t.Errorf("bound %g with learned lengthscales, %g at the start", *f.Report.ELBO, *start.Report.ELBO)
+	}
+}
+
+// Where the search stays at its start, the features still carry the learned values: a fit
+// that goes on from a checkpoint, which has them, ends in the same bytes.
+func TestLengthscalesThatStayAreStored(t *testing.T) {
+	data := smooth(likelihood.Poisson{}, 60, 1, 3)
+	held := prior.Normal{Variance: credence.Parameter{Value: 1e-18, State: credence.Held}}
+	r := newFit(t, credence.Model{Features: fourier(t, 20, 4, true), Likelihood: likelihood.Poisson{}, Prior: held}, Config{Covariance: Full}, data)
+	if err := r.tune(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	stored := r.features.(credence.Tunable).WithHyper(r.hyperValues())
+	if !reflect.DeepEqual(r.features, stored) {
+		t.Errorf("features %+v, by a checkpoint %+v", r.features, stored)
 	}
 }
