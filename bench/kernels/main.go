@@ -3,7 +3,8 @@
 // Built with -tags openblas (and cgo, and OpenBLAS installed) it measures
 // OpenBLAS in the same rounds.
 //
-// All contenders take turns, for several rounds. The rate is the best per
+// All contenders take turns, for several rounds; a short run is repeated and
+// the last one counts, so that caches and threads are where it left them. The rate is the best per
 // processor second, times the workers, so that other load on the machine
 // disturbs it little; a problem too small to share runs on one worker whatever
 // their number. Elapsed time is the median of the rounds and needs the machine
@@ -31,6 +32,7 @@ type contender struct {
 	name    string
 	threads int
 	run     func()
+	after   time.Duration // for which its threads go on waiting for work on the processors
 }
 
 // trial is one kernel at one size.
@@ -69,7 +71,7 @@ func trials(threads []int, rows int, slow bool) []trial {
 			}
 			for _, t := range threads {
 				p := kernel.NewISA(t, isa)
-				c = append(c, contender{isa.String(), t, func() { f(p) }})
+				c = append(c, contender{name: isa.String(), threads: t, run: func() { f(p) }})
 			}
 		}
 		return c
@@ -78,7 +80,11 @@ func trials(threads []int, rows int, slow bool) []trial {
 		var c []contender
 		for _, q := range otherLibraries() {
 			for _, t := range threads {
-				c = append(c, contender{q.name(), t, func() { f(q, t) }})
+				after := time.Duration(0)
+				if t > 1 {
+					after = 100 * time.Millisecond
+				}
+				c = append(c, contender{q.name(), t, func() { f(q, t) }, after})
 			}
 		}
 		return c
@@ -121,7 +127,7 @@ func trials(threads []int, rows int, slow bool) []trial {
 	m, n := 20_000, 500
 	a, x, y := normal(m*n), normal(m), make([]float64, m)
 	list = append(list,
-		trial{"memory: sum of 80 MB", float64(8 * m * n), "GB/s", []contender{{"-", 1, func() { y[0] = kernel.Sum(a) }}}, nil},
+		trial{"memory: sum of 80 MB", float64(8 * m * n), "GB/s", []contender{{name: "-", threads: 1, run: func() { y[0] = kernel.Sum(a) }}}, nil},
 		trial{fmt.Sprintf("gemv %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(false, m, n, 1, a, n, x, 0, y) }), nil},
 		trial{fmt.Sprintf("gemv transposed %d x %d", m, n), float64(8 * m * n), "GB/s", pools(func(p *kernel.Pool) { p.Gemv(true, m, n, 1, a, n, x, 0, y) }), nil})
 	const values, turns = 4096, 64
@@ -134,7 +140,7 @@ func trials(threads []int, rows int, slow bool) []trial {
 		{"logistic", kernel.Logistic}, {"log1p exp", kernel.Log1pExp},
 		{"normal cdf", kernel.NormalCDF}, {"mills ratio", kernel.MillsRatio},
 	} {
-		list = append(list, trial{f.name, values * turns, "Gvalues/s", []contender{{kernel.Detected().String(), 1, func() {
+		list = append(list, trial{f.name, values * turns, "Gvalues/s", []contender{{name: kernel.Detected().String(), threads: 1, run: func() {
 			for range turns {
 				f.run(y[:values], x[:values])
 			}
@@ -142,6 +148,9 @@ func trials(threads []int, rows int, slow bool) []trial {
 	}
 	return list
 }
+
+// warm is how long a short run is repeated.
+const warm = 50 * time.Millisecond
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds")
@@ -171,12 +180,19 @@ func main() {
 		wall := make([][]time.Duration, len(t.contenders))
 		for r := range *rounds + 1 {
 			for i, c := range t.contenders {
-				if t.prepare != nil {
-					t.prepare()
+				measure := func() (used, elapsed time.Duration) {
+					if t.prepare != nil {
+						t.prepare()
+					}
+					start, before := time.Now(), processorTime()
+					c.run()
+					return processorTime() - before, time.Since(start)
 				}
-				start, used := time.Now(), processorTime()
-				c.run()
-				used, elapsed := processorTime()-used, time.Since(start)
+				used, elapsed := measure()
+				for since := elapsed; since < warm; since += elapsed {
+					used, elapsed = measure()
+				}
+				time.Sleep(c.after)
 				if r == 0 { // buffers grow
 					continue
 				}
