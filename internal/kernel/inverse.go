@@ -11,7 +11,7 @@ type inversion struct {
 	identityTask, takeTask, mirrorTask func(t, worker int) // bound once
 }
 
-const inverseRows = 48 // rows of a task that only moves memory
+const inverseRows = 16 // rows of a task that only moves memory: one tile of symmetrizeRows
 
 // CholeskyInverse stores the full symmetric C = (UᵀU)⁻¹, where U is upper
 // triangular n×n. C must not overlap U. W = U⁻ᵀ is formed in the lower

@@ -244,7 +244,7 @@ func (p *Pool) help(worker int) {
 // processor for some 40 µs, longer than a task takes, unless the other has
 // lost its own.
 func pause(spin int) {
-	const limit = 10_000
+	const limit = 20_000
 	switch {
 	case spin > limit:
 		time.Sleep(20 * time.Microsecond)

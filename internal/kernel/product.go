@@ -11,9 +11,10 @@ import "math"
 // which they took the tiles. The error of a sum of k terms grows with
 // depth + k/depth, not with k.
 const (
-	depth    = 256  // length of a block of the summed index
-	sideMax  = 4080 // largest block of rows or columns of C: bounds the buffers to 8 MB each
-	rowChunk = 384  // most rows of C that one task covers: their strips stay in the second-level cache
+	depth       = 256  // length of a block of the summed index
+	sideMax     = 4080 // largest block of rows or columns of C: bounds the buffers to 8 MB each
+	tilesOfTask = 32   // least tiles that one task covers, if it can
+	rowChunk    = 384  // most rows of C that one task covers: their strips stay in the second-level cache
 )
 
 // product is C = alpha op(A) diag(w) op(B) + beta C.
@@ -141,9 +142,9 @@ func (g *grid[T]) block() {
 	g.chunkRows = up((g.rows+g.rowChunks-1)/g.rowChunks, g.mr)
 	g.panelsPerChunk = g.panelCount
 	if parallel {
-		// Enough tasks for the workers to end together.
-		chunks := (16*g.pool.threads + g.rowChunks - 1) / g.rowChunks
-		g.panelsPerChunk = max(1, g.panelCount/chunks)
+		// Short tasks let the workers end a stage together; some tens of tiles
+		// take long enough to hide what a task costs.
+		g.panelsPerChunk = min(g.panelCount, max(1, tilesOfTask*g.mr/g.chunkRows))
 	}
 	g.columnChunks = (g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk
 	g.sumTasks = g.rowChunks * g.columnChunks
