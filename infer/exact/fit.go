@@ -42,7 +42,20 @@ func (e *Engine) intercept() (int, bool) {
 	return 0, false
 }
 
-func (r *fit) tolerance(standard float64) float64 {
+// tolerance is that of climbs in the features' hyper-parameters. On many rows an iteration is dear, and
+// what is gained below a tenth of a nat in all means nothing.
+func (r *fit) tolerance() float64 {
+	switch {
+	case r.config.Tolerance > 0:
+		return r.config.Tolerance
+	case r.data.Rows() > manyRows:
+		return 1e-5
+	}
+	return 1e-6
+}
+
+// varianceTolerance is that of climbs in the variances alone, whose steps are cheap.
+func (r *fit) varianceTolerance(standard float64) float64 {
 	if r.config.Tolerance > 0 {
 		return r.config.Tolerance
 	}
@@ -55,7 +68,7 @@ func (r *fit) learn(ctx context.Context) error {
 		if err := r.open(ctx, 0, false); err != nil {
 			return err
 		}
-		t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12)}
+		t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.varianceTolerance(1e-12)}
 		if tunable, ok := r.model.Features.(credence.Tunable); ok {
 			t.hyper = hyperValues(tunable)
 		}
@@ -95,7 +108,7 @@ func (r *fit) polish(ctx context.Context, tasks []task) error {
 		if len(tasks) > 1 {
 			t.stage = fmt.Sprintf("draw %d of %d", k+1, len(tasks))
 		}
-		t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance(1e-6)
+		t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance()
 	}
 	if err := r.open(ctx, r.config.PolishRows, true); err != nil {
 		return err
@@ -125,11 +138,11 @@ func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
 		if err := r.open(ctx, 0, false); err != nil {
 			return err
 		}
-		start := end.point
+		tuned := end
 		status, penalty := end.status, end.penalised-end.evidence
 		end, err = r.climb(ctx, r.form, task{
-			stage: t.stage + ", variances", features: end.features, start: &start, done: end.iterations,
-			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
+			stage: t.stage + ", variances", features: tuned.features, before: tuned,
+			maxIterations: r.config.MaxIterations, tolerance: r.varianceTolerance(1e-9),
 		})
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		for k := range alive {
 			t := &alive[k]
 			t.stage, t.tune = fmt.Sprintf("round %d, start %d of %d", round+1, k+1, len(alive)), true
-			t.maxIterations, t.tolerance = min(iterations, r.config.MaxIterations), r.tolerance(1e-5)
+			t.maxIterations, t.tolerance = min(iterations, r.config.MaxIterations), 10*r.tolerance()
 		}
 		ends := make([]*outcome, len(alive))
 		if err := r.climbAll(ctx, alive, func(k int, _ *stage, end *outcome) { ends[k] = end }); err != nil {
@@ -45,7 +45,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		}
 		var next []task
 		for _, k := range byPenalised(ends)[:keep] {
-			next = append(next, task{features: alive[k].features, start: &ends[k].point, done: ends[k].iterations})
+			next = append(next, task{features: alive[k].features, before: ends[k]})
 		}
 		alive = next
 		if len(alive) == draws && r.rows.count == r.data.Rows() {

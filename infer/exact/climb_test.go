@@ -1,0 +1,65 @@
+package exact
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// TestClimbGoesOnWithItsCurvature climbs on a third of the rows of five tables and goes on on
+// all of them, with and without what the first climb learned of the curvature: both
+// end in the same maximum, the former sooner.
+func TestClimbGoesOnWithItsCurvature(t *testing.T) {
+	ctx := context.Background()
+	const n = 900
+	with, without := 0, 0
+	for seed := range uint64(5) {
+		data := randomTable(74+seed, n, 4, 0)
+		rng := credence.Stream(75, "noise", seed)
+		for i := range n {
+			x := data.x.Row(i)
+			data.target[i] = math.Sin(2*x[0]) + x[1]*x[2]/2 + 0.1*rng.NormFloat64()
+		}
+		e, err := New(model(fourierSet(t, 4, 40, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := &fit{Engine: e, data: data}
+		run.ws = credence.NewWorkspace(1)
+		climb := func(rows int, before *outcome) *outcome {
+			t.Helper()
+			if err := run.open(ctx, rows, true); err != nil {
+				t.Fatal(err)
+			}
+			from := run.starts(1)[0]
+			from.before, from.tune, from.maxIterations, from.tolerance = before, true, 200, 1e-6
+			end, err := run.climb(ctx, run.form, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return end
+		}
+		few := climb(n/3, nil)
+		forgetful := *few
+		forgetful.pairs = nil
+		a, b := climb(0, few), climb(0, &forgetful)
+		// Both stop where three iterations bring less than 1e-6 nats a row.
+		if gap := math.Abs(a.penalised - b.penalised); gap > 0.02 {
+			t.Errorf("table %d: maxima %v and %v", seed, a.penalised, b.penalised)
+		}
+		with += a.iterations - few.iterations
+		without += b.iterations - few.iterations
+		// The pairs of the first climb are still those of its own rows.
+		if again := few.curvature(few.weight); len(again) == 0 || again[0].Change[0] != few.pairs[0].Change[0] {
+			t.Error("going on changed what the first climb learned")
+		}
+	}
+	if with > without*4/5 {
+		t.Errorf("%d iterations with the curvature, %d without", with, without)
+	}
+}
