@@ -210,7 +210,7 @@ func (f *factorisation) subtract(row, j, t, worker int) {
 	from := first + t*length
 	n := min(g.nr, f.n-j)
 	for i := from; i < min(from+length, end, j+n); i += g.mr {
-		g.addTile(false, kb, i, j, min(g.mr, f.n-i), n, &g.strips[buffer][i*side], &g.panels[buffer][j*side], worker)
+		g.addTile(false, kb, i, j, min(g.mr, f.n-i), n, &g.strips[buffer][i*side], g.mr, &g.panels[buffer][j*side], worker)
 	}
 }
 

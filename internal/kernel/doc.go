@@ -16,9 +16,10 @@
 // panels of 256 rows, so a product costs its 2mnk operations at about
 // nine tenths of what the tile reaches in cache, plus mk + kn copies; Pack makes
 // the second part once for products that share a right-hand side. Gram
-// needs no transposition and does half of the work; weights are folded into
-// the packing. The factorisation and the solvers (cholesky.go, triangle.go) use
-// the same tile on packed blocks of 240 rows and substitute only inside a tile.
+// needs no transposition, does half of the work, and reads both operands from
+// the same panels; weights need a second copy and are folded into it. The
+// factorisation and the solvers (cholesky.go, triangle.go) use the same tile on
+// packed blocks of 240 rows and substitute only inside a tile.
 // Gemv and the level 1 kernels run at the speed of memory.
 //
 // # Results

@@ -29,12 +29,14 @@ type float interface{ float32 | float64 }
 // panel of width nr, a strip of width mr. Element (k, j) of a panel is b[k*nr+j].
 type micro[T float] struct {
 	mr, nr int
-	// tile computes C = alpha A B, plus C if add is not zero: a strip of A
-	// and a panel of B of depth kc, C mr×nr with row stride ldc.
-	tile func(kc int, alpha float64, a, b *T, c *float64, ldc int, add int)
+	// tile computes C = alpha A B, plus C if add is not zero: a strip of A,
+	// its rows lda elements apart, and a panel of B of depth kc, C mr×nr with
+	// row stride ldc. A strip of its own has lda = mr; mr columns of a panel are
+	// one with lda = nr.
+	tile func(kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int)
 	// narrow are tiles of two thirds and one third of a panel's width, from
 	// where b and c point: for the diagonal of symmetric products. Nil means none.
-	narrow [2]func(kc int, alpha float64, a, b *T, c *float64, ldc int, add int)
+	narrow [2]func(kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int)
 	// panel and strip copy kc full rows of a matrix with ld elements a row;
 	// strip multiplies row k by w[k] unless w is nil.
 	panel func(kc int, src *T, ld int, dst *T)
@@ -64,13 +66,13 @@ func aligned[T float](n int) []T {
 // tileFrom computes the columns of a tile from the one that has the index of
 // the strip's first row, skip columns into the panel, and maybe some before it:
 // what lies on and right of the diagonal.
-func (m *micro[T]) tileFrom(skip, kc int, alpha float64, a, b *T, c *float64, ldc int, add int) {
+func (m *micro[T]) tileFrom(skip, kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int) {
 	third := m.nr / 3
 	if m.narrow[0] == nil || skip < third {
-		m.tile(kc, alpha, a, b, c, ldc, add)
+		m.tile(kc, alpha, a, lda, b, c, ldc, add)
 		return
 	}
 	part := skip / third
 	from := part * third
-	m.narrow[part-1](kc, alpha, a, &unsafe.Slice(b, m.nr)[from], &unsafe.Slice(c, m.nr)[from], ldc, add)
+	m.narrow[part-1](kc, alpha, a, lda, &unsafe.Slice(b, m.nr)[from], &unsafe.Slice(c, m.nr)[from], ldc, add)
 }

@@ -30,7 +30,7 @@ func micro64(s ISA) *micro[float64] {
 	switch s {
 	case AVX512:
 		return &micro[float64]{
-			mr: 8, nr: 24, tile: tile64AVX512, narrow: [2]func(int, float64, *float64, *float64, *float64, int, int){tile64By2AVX512, tile64By1AVX512},
+			mr: 8, nr: 24, tile: tile64AVX512, narrow: [2]func(int, float64, *float64, int, *float64, *float64, int, int){tile64By2AVX512, tile64By1AVX512},
 			strip: copyStrip64AVX512, solve: solveAVX512, solveBack: solveBackAVX512,
 			flip: flipAVX512, flipRows: 8,
 			panel: func(kc int, src *float64, ld int, dst *float64) {
@@ -39,7 +39,7 @@ func micro64(s ISA) *micro[float64] {
 		}
 	case AVX2:
 		return &micro[float64]{
-			mr: 4, nr: 12, tile: tile64AVX2, narrow: [2]func(int, float64, *float64, *float64, *float64, int, int){tile64By2AVX2, tile64By1AVX2},
+			mr: 4, nr: 12, tile: tile64AVX2, narrow: [2]func(int, float64, *float64, int, *float64, *float64, int, int){tile64By2AVX2, tile64By1AVX2},
 			strip: copyStrip64AVX2, solve: solveAVX2, solveBack: solveBackAVX2,
 			flip: flipAVX2, flipRows: 4,
 			panel: func(kc int, src *float64, ld int, dst *float64) {
@@ -54,7 +54,7 @@ func micro32(s ISA) *micro[float32] {
 	switch s {
 	case AVX512:
 		return &micro[float32]{
-			mr: 8, nr: 48, tile: tile32AVX512, narrow: [2]func(int, float64, *float32, *float32, *float64, int, int){tile32By2AVX512, tile32By1AVX512},
+			mr: 8, nr: 48, tile: tile32AVX512, narrow: [2]func(int, float64, *float32, int, *float32, *float64, int, int){tile32By2AVX512, tile32By1AVX512},
 			strip: copyStrip32AVX512,
 			panel: func(kc int, src *float32, ld int, dst *float32) {
 				copyWideAVX512(kc, (*byte)(unsafe.Pointer(src)), 4*ld, (*byte)(unsafe.Pointer(dst)))
@@ -62,7 +62,7 @@ func micro32(s ISA) *micro[float32] {
 		}
 	case AVX2:
 		return &micro[float32]{
-			mr: 4, nr: 24, tile: tile32AVX2, narrow: [2]func(int, float64, *float32, *float32, *float64, int, int){tile32By2AVX2, tile32By1AVX2},
+			mr: 4, nr: 24, tile: tile32AVX2, narrow: [2]func(int, float64, *float32, int, *float32, *float64, int, int){tile32By2AVX2, tile32By1AVX2},
 			strip: copyStrip32AVX2,
 			panel: func(kc int, src *float32, ld int, dst *float32) {
 				copyWideAVX2(kc, (*byte)(unsafe.Pointer(src)), 4*ld, (*byte)(unsafe.Pointer(dst)))

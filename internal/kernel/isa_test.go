@@ -37,6 +37,43 @@ func TestNewISARefusesMissingInstructions(t *testing.T) {
 	NewISA(1, Detected()+1)
 }
 
+// FuzzTile checks that a tile reads mr columns of a panel as it reads a strip of
+// their own, at every width of the tile: the same bits.
+func FuzzTile(f *testing.F) {
+	for kc := range uint16(40) {
+		f.Add(kc, byte(kc), 0.75)
+	}
+	f.Fuzz(func(t *testing.T, kc uint16, q byte, alpha float64) {
+		for _, isa := range isas() {
+			checkTile(t, isa, micro64(isa), int(kc%600), q, alpha)
+			checkTile(t, isa, micro32(isa), int(kc%600), q, alpha)
+		}
+	})
+}
+
+func checkTile[T float](t *testing.T, isa ISA, m *micro[T], kc int, q byte, alpha float64) {
+	t.Helper()
+	mr, nr := m.mr, m.nr
+	a, b, strip := aligned[T]((kc+1)*nr), aligned[T]((kc+1)*nr), aligned[T]((kc+1)*mr)
+	for i, v := range random(kc*nr, 1) {
+		a[i] = T(v)
+	}
+	for i, v := range random(kc*nr, 2) {
+		b[i] = T(v)
+	}
+	first, skip := int(q)%(nr/mr)*mr, int(q>>2)%nr
+	for k := range kc {
+		copy(strip[k*mr:(k+1)*mr], a[k*nr+first:])
+	}
+	ldc, add := nr+int(q>>7), int(q&1)
+	want, got := random(mr*ldc, 3), random(mr*ldc, 3)
+	m.tileFrom(skip, kc, alpha, &strip[0], mr, &b[0], &want[0], ldc, add)
+	m.tileFrom(skip, kc, alpha, &a[first], nr, &b[0], &got[0], ldc, add)
+	if i := sameBits(got, want); i >= 0 {
+		t.Fatalf("%v tile of %T, depth %d, column %d of a panel, skip %d: element %d is %v, want %v", isa, a[0], kc, first, skip, i, got[i], want[i])
+	}
+}
+
 // FuzzProducts checks Gemm, Gram and the solvers of every instruction set at
 // shapes of the fuzzer's choice, against the definition or the plain Go twin.
 func FuzzProducts(f *testing.F) {

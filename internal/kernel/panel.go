@@ -83,7 +83,7 @@ func (f *factorisation) solve(rows int, x []float64) bool {
 func (f *factorisation) step(i int, x []float64) {
 	g := f.grid
 	if i > 0 {
-		g.tile(i, -1, &f.strip[i*side], &x[0], &x[i*g.nr], g.nr, 1)
+		g.tile(i, -1, &f.strip[i*side], g.mr, &x[0], &x[i*g.nr], g.nr, 1)
 	}
 	g.micro.solve(&f.tri[i*g.mr], &x[i*g.nr])
 }
@@ -96,7 +96,7 @@ func (f *factorisation) triangleStep(i, d int, x []float64) int {
 	mr, nr := g.mr, g.nr
 	if i > 0 {
 		g.micro.strip(i, &x[d], nr, nil, &f.strip[i*side])
-		g.tileFrom(d, i, -1, &f.strip[i*side], &x[0], &x[i*nr], nr, 1)
+		g.tileFrom(d, i, -1, &f.strip[i*side], mr, &x[0], &x[i*nr], nr, 1)
 	}
 	tri := f.tri[i*mr : (i+mr)*mr]
 	for r := range mr {

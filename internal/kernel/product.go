@@ -46,11 +46,12 @@ type grid[T float] struct {
 	weight [][]T       // per worker, the weights of a block
 
 	product[T]
-	i0, j0, rows, cols int // the block of C
-	panelTasks         int // tasks that pack panels of a block of the summed index
-	packTasks          int // tasks that pack anything of it
-	sumTasks           int // tasks that add one
-	panelCount         int // panels in the block
+	i0, j0, rows, cols int  // the block of C
+	fromPanels         bool // the tiles read op(A) from the panels
+	panelTasks         int  // tasks that pack panels of a block of the summed index
+	packTasks          int  // tasks that pack anything of it
+	sumTasks           int  // tasks that add one
+	panelCount         int  // panels in the block
 	rowChunks          int
 	chunkRows          int // rows of a chunk but the last
 	panelsPerChunk     int
@@ -119,6 +120,7 @@ func (g *grid[T]) multiply(q product[T]) {
 func (g *grid[T]) block() {
 	kc := min(depth, g.k)
 	g.panelCount = (g.cols + g.nr - 1) / g.nr
+	g.fromPanels = g.same && g.w == nil
 	stripGroups := (g.rows + g.nr - 1) / g.nr
 	g.panelTasks = g.panelCount
 	if g.packed != nil {
@@ -135,7 +137,9 @@ func (g *grid[T]) block() {
 		buffers = 2
 	}
 	for s := range buffers {
-		g.strips[s] = grow(g.strips[s], stripGroups*g.nr*kc)
+		if !g.fromPanels {
+			g.strips[s] = grow(g.strips[s], stripGroups*g.nr*kc)
+		}
 		g.panels[s] = grow(g.panels[s], g.panelTasks*g.nr*kc)
 	}
 	g.rowChunks = (g.rows + rowChunk - 1) / rowChunk
@@ -240,7 +244,7 @@ func (g *grid[T]) stageTask(t, worker int) {
 }
 
 // packPanel packs nr columns of op(B), and the strips of op(A) with them if
-// they are the same numbers.
+// they are the same numbers times weights.
 func (g *grid[T]) packPanel(s, buffer, t, worker int) {
 	k0 := s * depth
 	kc := min(depth, g.k-k0)
@@ -252,7 +256,7 @@ func (g *grid[T]) packPanel(s, buffer, t, worker int) {
 	} else {
 		g.packCols(kc, n, g.b[k0*g.ldb+g.j0+j:], g.ldb, panel)
 	}
-	if !g.same {
+	if !g.same || g.fromPanels {
 		return
 	}
 	w := g.weights(k0, kc, worker)
@@ -367,14 +371,25 @@ func (g *grid[T]) tiles(s, buffer, rowChunkIndex, chunk, worker int) {
 			if g.upper && g.i0+i >= g.j0+j+n {
 				break
 			}
-			g.addTile(s == 0, kc, i, j, min(g.mr, g.rows-i), n, &g.strips[buffer][i*kc], b, worker)
+			a, lda := g.left(buffer, kc, i)
+			g.addTile(s == 0, kc, i, j, min(g.mr, g.rows-i), n, a, lda, b, worker)
 		}
 	}
 }
 
+// left is where the tiles of row i of the block read op(A), and the elements
+// between its rows there.
+func (g *grid[T]) left(buffer, kc, i int) (*T, int) {
+	if g.fromPanels {
+		q := i % g.nr
+		return &g.panels[buffer][(i-q)*kc+q], g.nr
+	}
+	return &g.strips[buffer][i*kc], g.mr
+}
+
 // addTile adds one tile at (i, j) of the block; m×n of it lie inside C. The
 // first block of the summed index applies beta.
-func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a, b *T, worker int) {
+func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a *T, lda int, b *T, worker int) {
 	row, col := g.i0+i, g.j0+j
 	c := g.c[row*g.ldc+col:]
 	add := 1
@@ -389,7 +404,7 @@ func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a, b *T, worker int) {
 		}
 	}
 	if m == g.mr && n == g.nr && (!g.upper || row+g.mr-1 <= col) {
-		g.tile(kc, g.alpha, a, b, &c[0], g.ldc, add)
+		g.tile(kc, g.alpha, a, lda, b, &c[0], g.ldc, add)
 		return
 	}
 	edge := g.edge[worker]
@@ -403,7 +418,7 @@ func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a, b *T, worker int) {
 	if g.upper {
 		skip = max(row-col, 0)
 	}
-	g.tileFrom(skip, kc, g.alpha, a, b, &edge[0], g.nr, add)
+	g.tileFrom(skip, kc, g.alpha, a, lda, b, &edge[0], g.nr, add)
 	for r := range m {
 		from := g.first(row+r, col, n)
 		copy(c[r*g.ldc+from:r*g.ldc+n], edge[r*g.nr+from:r*g.nr+n])

@@ -4,35 +4,35 @@
 
 package kernel
 
-// tile64AVX512 computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc.
+// tile64AVX512 computes C = alpha A B, plus C if add is not zero, over one strip, whose rows are lda elements apart, and one packed panel of depth kc.
 //
 //go:noescape
-func tile64AVX512(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+func tile64AVX512(kc int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add int)
 
-// tile32AVX512 computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc.
+// tile32AVX512 computes C = alpha A B, plus C if add is not zero, over one strip, whose rows are lda elements apart, and one packed panel of depth kc.
 //
 //go:noescape
-func tile32AVX512(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+func tile32AVX512(kc int, alpha float64, a *float32, lda int, b *float32, c *float64, ldc int, add int)
 
 // tile64By2AVX512 is tile64AVX512 for 2 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile64By2AVX512(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+func tile64By2AVX512(kc int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add int)
 
 // tile32By2AVX512 is tile32AVX512 for 2 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile32By2AVX512(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+func tile32By2AVX512(kc int, alpha float64, a *float32, lda int, b *float32, c *float64, ldc int, add int)
 
 // tile64By1AVX512 is tile64AVX512 for 1 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile64By1AVX512(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+func tile64By1AVX512(kc int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add int)
 
 // tile32By1AVX512 is tile32AVX512 for 1 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile32By1AVX512(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+func tile32By1AVX512(kc int, alpha float64, a *float32, lda int, b *float32, c *float64, ldc int, add int)
 
 // copyWideAVX512 copies kc rows, ld bytes apart, one after the other.
 //
@@ -64,35 +64,35 @@ func solveAVX512(tri *float64, c *float64)
 //go:noescape
 func solveBackAVX512(tri *float64, c *float64)
 
-// tile64AVX2 computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc.
+// tile64AVX2 computes C = alpha A B, plus C if add is not zero, over one strip, whose rows are lda elements apart, and one packed panel of depth kc.
 //
 //go:noescape
-func tile64AVX2(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+func tile64AVX2(kc int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add int)
 
-// tile32AVX2 computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc.
+// tile32AVX2 computes C = alpha A B, plus C if add is not zero, over one strip, whose rows are lda elements apart, and one packed panel of depth kc.
 //
 //go:noescape
-func tile32AVX2(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+func tile32AVX2(kc int, alpha float64, a *float32, lda int, b *float32, c *float64, ldc int, add int)
 
 // tile64By2AVX2 is tile64AVX2 for 2 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile64By2AVX2(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+func tile64By2AVX2(kc int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add int)
 
 // tile32By2AVX2 is tile32AVX2 for 2 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile32By2AVX2(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+func tile32By2AVX2(kc int, alpha float64, a *float32, lda int, b *float32, c *float64, ldc int, add int)
 
 // tile64By1AVX2 is tile64AVX2 for 1 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile64By1AVX2(kc int, alpha float64, a *float64, b *float64, c *float64, ldc int, add int)
+func tile64By1AVX2(kc int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add int)
 
 // tile32By1AVX2 is tile32AVX2 for 1 of the 3 vectors of a panel's row.
 //
 //go:noescape
-func tile32By1AVX2(kc int, alpha float64, a *float32, b *float32, c *float64, ldc int, add int)
+func tile32By1AVX2(kc int, alpha float64, a *float32, lda int, b *float32, c *float64, ldc int, add int)
 
 // copyWideAVX2 copies kc rows, ld bytes apart, one after the other.
 //

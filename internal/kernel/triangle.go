@@ -145,14 +145,14 @@ func (t *triangle) substitute(panel []float64) {
 		if !t.back {
 			i := s * mr
 			if i > 0 {
-				g.tile(i, -1, &t.strip[i*side], &panel[0], &panel[i*nr], nr, 1)
+				g.tile(i, -1, &t.strip[i*side], mr, &panel[0], &panel[i*nr], nr, 1)
 			}
 			g.micro.solve(&t.tri[i*mr], &panel[i*nr])
 			continue
 		}
 		i := (strips - 1 - s) * mr
 		if k := i + mr; k < t.kb {
-			g.tile(t.kb-k, -1, &t.strip[i*side], &panel[k*nr], &panel[i*nr], nr, 1)
+			g.tile(t.kb-k, -1, &t.strip[i*side], mr, &panel[k*nr], &panel[i*nr], nr, 1)
 		}
 		g.micro.solveBack(&t.tri[i*mr], &panel[i*nr])
 	}

@@ -16,7 +16,10 @@ func microGo[T float]() *micro[T] {
 	}
 }
 
-func tileGo[T float](kc int, alpha float64, a, b *T, c *float64, ldc int, add int) {
+func tileGo[T float](kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int) {
+	if lda != goTile {
+		panic("kernel: tile: a strip of the plain Go tile is as wide as its panels")
+	}
 	var s [goTile][goTile]T
 	tileSums(unsafe.Slice(a, goTile*kc), unsafe.Slice(b, goTile*kc), &s)
 	cs := unsafe.Slice(c, (goTile-1)*ldc+goTile)

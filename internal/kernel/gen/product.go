@@ -39,19 +39,38 @@ func (v isa) tile(name string, size, width int) {
 	if size == 4 {
 		element = "float32"
 	}
-	doc := "computes C = alpha A B, plus C if add is not zero, over one packed strip and one packed panel of depth kc."
+	doc := "computes C = alpha A B, plus C if add is not zero, over one strip, whose rows are lda elements apart, and one packed panel of depth kc."
 	if width < tileVectors {
 		name += fmt.Sprintf("By%d", width)
 		doc = fmt.Sprintf("is %s for %d of the %d vectors of a panel's row.", v.name(strings.TrimSuffix(name, fmt.Sprintf("By%d", width))), width, tileVectors)
 	}
-	v.text(name, "func(kc int, alpha float64, a, b *"+element+", c *float64, ldc int, add int)", doc)
+	v.text(name, "func(kc int, alpha float64, a *"+element+", lda int, b *"+element+", c *float64, ldc int, add int)", doc)
 	kc := Load(Param("kc"), GP64())
 	a := Load(Param("a"), GP64())
+	lda := Load(Param("lda"), GP64())
 	b := Load(Param("b"), GP64())
 	c := Load(Param("c"), GP64())
 	ldc := Load(Param("ldc"), GP64())
 	add := Load(Param("add"), GP64())
 	SHLQ(Imm(3), ldc)
+	if size == 8 {
+		SHLQ(Imm(3), lda)
+	} else {
+		SHLQ(Imm(2), lda)
+	}
+	lda3 := GP64()
+	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, lda3)
+	// left is element i of the strip's row u, counted from where a points.
+	left := func(u, i int) Mem {
+		m := at(a, i*size)
+		switch u {
+		case 1, 2:
+			m.Index, m.Scale = lda, uint8(u)
+		case 3:
+			m.Index, m.Scale = lda3, 1
+		}
+		return m
+	}
 
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
@@ -80,9 +99,9 @@ func (v isa) tile(name string, size, width int) {
 		for i := range acc {
 			t := turn[i%len(turn)]
 			if size == 8 {
-				VBROADCASTSD(at(a, (u*mr+i)*size), t)
+				VBROADCASTSD(left(u, i), t)
 			} else {
-				VBROADCASTSS(at(a, (u*mr+i)*size), t)
+				VBROADCASTSS(left(u, i), t)
 			}
 			for j := range bv {
 				if size == 8 {
@@ -95,7 +114,11 @@ func (v isa) tile(name string, size, width int) {
 	}
 	const unroll = 4
 	advance := func(u int) {
-		ADDQ(imm(u*mr*size), a)
+		if u == 1 {
+			ADDQ(lda, a)
+		} else {
+			LEAQ(Mem{Base: a, Index: lda, Scale: uint8(u)}, a)
+		}
 		ADDQ(imm(u*tileVectors*vb), b)
 		SUBQ(imm(u), kc)
 	}
@@ -103,9 +126,9 @@ func (v isa) tile(name string, size, width int) {
 	// turns, one row a turn: all rows at once would fill the queue of missing
 	// lines, and the loads of b would wait behind them. A row that does not start
 	// on a line ends in one more.
-	row, left := GP64(), GP64()
+	row, rows := GP64(), GP64()
 	MOVQ(c, row)
-	MOVQ(imm(mr), left)
+	MOVQ(imm(mr), rows)
 	var lines []int
 	for d := 0; d < width*vb*8/size; d += 64 {
 		lines = append(lines, d)
@@ -122,7 +145,7 @@ func (v isa) tile(name string, size, width int) {
 	}
 	advance(unroll)
 	ADDQ(ldc, row)
-	DECQ(left)
+	DECQ(rows)
 	JNZ(LabelRef("ask"))
 	Label("deep")
 	CMPQ(kc, imm(unroll))
