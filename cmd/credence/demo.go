@@ -7,7 +7,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,12 +33,7 @@ func (p *program) demoCommand() *cobra.Command {
 		Long: `Demo fits real data that the binary holds, the way you would fit your own: it prints
 each command before its output. Nothing is left behind.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if p.json {
-				return misused(fmt.Errorf("demo prints for people: leave --json out"))
-			}
-			return p.demo(cmd.Context())
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context()) },
 	}
 }
 
@@ -47,17 +44,22 @@ func (p *program) demo(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	d := &demonstration{program: p, ctx: ctx, folder: folder}
+	d := &demonstration{program: p, ctx: ctx, folder: folder, text: p.out}
+	if p.json {
+		d.text = io.Discard
+	}
 	d.concrete()
 	d.bikes()
+	if d.err == nil && p.json {
+		d.err = p.emit(map[string]any{"steps": d.steps})
+	}
 	return d.err
 }
 
 // concrete fits and predicts numbers with the exact engine.
 func (d *demonstration) concrete() {
-	p := d.program
 	d.data(concrete, "train.csv", "test.csv")
-	fmt.Fprintf(p.out, "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.\n")
+	fmt.Fprintf(d.text, "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.\n")
 	d.step("A linear model: noise, prior variances and weights from one pass over the data.",
 		"fit", "train.csv", "--target", "strength", "-o", "linear.safetensors")
 	d.step("", "evaluate", "linear.safetensors", "test.csv")
@@ -69,7 +71,7 @@ func (d *demonstration) concrete() {
 	d.step("Predictions with 90 % intervals.",
 		"predict", "gp.safetensors", "test.csv", "--keep", "age,strength", "-o", "predictions.csv")
 	if d.err == nil {
-		d.err = p.drawPredictions(filepath.Join(d.folder, "predictions.csv"))
+		d.err = d.drawPredictions(filepath.Join(d.folder, "predictions.csv"))
 	}
 	d.step("What the linear model found.", "inspect", "linear.safetensors")
 }
@@ -80,7 +82,7 @@ func (d *demonstration) bikes() {
 		return
 	}
 	d.data(bikes, "hours.csv", "later.csv")
-	fmt.Fprintf(d.program.out, "\n\nBikes rented in 17,379 hours (Fanaee-T & Gama 2014): every fifth hour is kept for testing.\n")
+	fmt.Fprintf(d.text, "\n\nBikes rented in 17,379 hours (Fanaee-T & Gama 2014): every fifth hour is kept for testing.\n")
 	const types = "hour=category,month=category,weekday=category,season=category"
 	d.step("Counts have a family of their own. The hour of the day is a category, not a number.",
 		"fit", "hours.csv", "--target", "count", "--types", types, "--family", "poisson", "-o", "poisson.safetensors")
@@ -102,7 +104,15 @@ type demonstration struct {
 	program *program
 	ctx     context.Context
 	folder  string
+	text    io.Writer // what people read
+	steps   []demoStep
 	err     error
+}
+
+// demoStep is a command and what it printed, for --json.
+type demoStep struct {
+	Command []string        `json:"command"`
+	Result  json.RawMessage `json:"result"`
 }
 
 // step explains a command, prints it and runs it.
@@ -112,7 +122,7 @@ func (d *demonstration) step(why string, args ...string) {
 	}
 	p := d.program
 	if why != "" {
-		fmt.Fprintf(p.out, "\n%s\n", why)
+		fmt.Fprintf(d.text, "\n%s\n", why)
 	}
 	shown := make([]string, len(args))
 	actual := make([]string, len(args))
@@ -125,14 +135,21 @@ func (d *demonstration) step(why string, args ...string) {
 			actual[i] = filepath.Join(d.folder, arg)
 		}
 	}
-	fmt.Fprintf(p.out, "\n$ credence %s\n", strings.Join(shown, " "))
+	fmt.Fprintf(d.text, "\n$ credence %s\n", strings.Join(shown, " "))
 	// Paths in the output are those of the commands shown, not of the temporary folder.
 	var out bytes.Buffer
 	sub := &program{streams: streams{p.in, &out, p.err}, threads: p.threads, seed: p.seed}
+	if p.json {
+		actual = append(actual, "--json")
+	}
 	root := sub.root()
 	root.SetArgs(actual)
 	d.err = root.ExecuteContext(d.ctx)
-	fmt.Fprint(p.out, strings.ReplaceAll(out.String(), d.folder+string(filepath.Separator), ""))
+	printed := strings.ReplaceAll(out.String(), d.folder+string(filepath.Separator), "")
+	fmt.Fprint(d.text, printed)
+	if d.err == nil && p.json {
+		d.steps = append(d.steps, demoStep{args, json.RawMessage(printed)})
+	}
 }
 
 // splitDemo writes four fifths of the rows to train and every fifth to test.
@@ -163,7 +180,7 @@ func splitDemo(compressed []byte, train, test string) error {
 }
 
 // drawPredictions draws the first intervals beside the true values.
-func (p *program) drawPredictions(path string) error {
+func (d *demonstration) drawPredictions(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -175,7 +192,7 @@ func (p *program) drawPredictions(path string) error {
 	}
 	const width, most = 60, 90.0 // characters, MPa
 	column := func(mpa float64) int { return max(0, min(width-1, int(mpa/most*width))) }
-	fmt.Fprintf(p.out, "\n age  strength   0 MPa%s%.0f\n", strings.Repeat(" ", width-8), most)
+	fmt.Fprintf(d.text, "\n age  strength   0 MPa%s%.0f\n", strings.Repeat(" ", width-8), most)
 	inside := 0
 	rows := records[1:]
 	for i, record := range rows {
@@ -198,8 +215,8 @@ func (p *program) drawPredictions(path string) error {
 		}
 		line[column(mean)] = '┼'
 		line[column(actual)] = '●'
-		fmt.Fprintf(p.out, "%4.0f  %8.1f   %s\n", age, actual, string(line))
+		fmt.Fprintf(d.text, "%4.0f  %8.1f   %s\n", age, actual, string(line))
 	}
-	fmt.Fprintf(p.out, "…\n─ 90 %% interval   ┼ predictive mean   ● what was measured; %d of %d lie inside their interval\n", inside, len(rows))
+	fmt.Fprintf(d.text, "…\n─ 90 %% interval   ┼ predictive mean   ● what was measured; %d of %d lie inside their interval\n", inside, len(rows))
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -203,5 +204,22 @@ func TestDemo(t *testing.T) {
 	}
 	if strings.Contains(out, os.TempDir()) {
 		t.Error("the demonstration shows its temporary folder")
+	}
+	var object struct {
+		Steps []struct {
+			Command []string
+			Result  map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(must(t, "demo", "--json")), &object); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out, "$ credence "); len(object.Steps) != n {
+		t.Errorf("the demonstration has %d steps in JSON, %d for people", len(object.Steps), n)
+	}
+	for _, step := range object.Steps {
+		if len(step.Command) == 0 || len(step.Result) == 0 {
+			t.Errorf("a step without command or result: %v", step)
+		}
 	}
 }
