@@ -371,6 +371,7 @@ func TestRefusals(t *testing.T) {
 			m.y[5] = 4
 		}, "svi: row 6: target 4 is more than the 3 trials"},
 		{likelihood.Poisson{}, func(m *memory) { m.offset = make([]float64, len(m.y)); m.offset[2] = math.Inf(-1) }, "svi: row 3: offset -Inf is not a finite number: an exposure of zero"},
+		{likelihood.Poisson{}, func(m *memory) { m.offset = make([]float64, len(m.y)); m.offset[2] = 800 }, "svi: row 3: offset 800 multiplies the mean by e to that power"},
 		{likelihood.Poisson{}, func(m *memory) { m.weight = make([]float64, len(m.y)); m.weight[9] = -1 }, "svi: row 10: weight -1"},
 		{likelihood.Poisson{}, func(m *memory) { m.y = nil }, "have no target"},
 	} {

@@ -229,6 +229,9 @@ func (t *table) verify(b *credence.Batch, row func(i int) int) error {
 		if err == nil && b.Offset != nil && (math.IsNaN(b.Offset[i]) || math.IsInf(b.Offset[i], 0)) {
 			err = fmt.Errorf("offset %v is not a finite number: an exposure of zero has no logarithm; drop the row", b.Offset[i])
 		}
+		if err == nil && b.Offset != nil && math.Abs(b.Offset[i]) > 700 && overflows(t.check, b.Offset[i]) {
+			err = fmt.Errorf("offset %v multiplies the mean by e to that power, which no number holds: state the logarithm of an exposure, as in offset(log(exposure))", b.Offset[i])
+		}
 		if err == nil && b.Weight != nil && !(b.Weight[i] >= 0 && !math.IsInf(b.Weight[i], 1)) {
 			err = fmt.Errorf("weight %v is not a number from 0 up", b.Weight[i])
 		}
@@ -237,4 +240,10 @@ func (t *table) verify(b *credence.Batch, row func(i int) int) error {
 		}
 	}
 	return nil
+}
+
+// overflows says whether the mean of y is beyond all numbers where f is the offset alone.
+func overflows(check credence.Likelihood, offset float64) bool {
+	family, ok := check.(likelihood.Family)
+	return ok && math.IsInf(family.Mean(offset), 0)
 }
