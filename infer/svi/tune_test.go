@@ -80,6 +80,27 @@ func TestLengthscales(t *testing.T) {
 	}
 }
 
+// Student's t on normal noise finds the lengthscales that a Gaussian likelihood does, though from the
+// start nearly all rows are outliers to it, and nearly its bound: df leads there.
+func TestLengthscalesOfHeavyTails(t *testing.T) {
+	data := wave(600)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := range data.y {
+		data.y[i] = 3*math.Sin(2*data.x.Row(i)[0]) + 0.1*rng.NormFloat64()
+	}
+	model := credence.Model{Features: fourier(t, 2, 25, true), Likelihood: likelihood.Gaussian{}, Prior: normal}
+	cfg := Config{Covariance: Full, Diagnostics: -1}
+	thin := fitted(t, model, cfg, data)
+	model.Likelihood = likelihood.StudentT{}
+	heavy := fitted(t, model, cfg, data)
+	if a, b := lengthscales(thin)[0], lengthscales(heavy)[0]; math.Abs(a-b) > 0.1*a {
+		t.Errorf("lengthscale %g of Student's t, %g of a Gaussian", b, a)
+	}
+	if a, b := *thin.Report.ELBO, *heavy.Report.ELBO; math.Abs(a-b) > 5 {
+		t.Errorf("bound %g of Student's t, %g of a Gaussian", b, a)
+	}
+}
+
 // Held lengthscales stay, and starts redraw random features and keep the best draw.
 func TestStartsRedraw(t *testing.T) {
 	data := wave(400)
