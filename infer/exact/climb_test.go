@@ -63,3 +63,51 @@ func TestClimbGoesOnWithItsCurvature(t *testing.T) {
 		t.Errorf("%d iterations with the curvature, %d without", with, without)
 	}
 }
+
+// TestJumpFindsFineStructure has a smooth function of one input and an independent effect of every
+// value of another, which repeats forty values: the climb from the starting lengthscales ends where the
+// effects are noise, and the jump finds them.
+func TestJumpFindsFineStructure(t *testing.T) {
+	ctx := context.Background()
+	const n = 600
+	data := randomTable(76, n, 2, 0)
+	rng := credence.Stream(77, "effects", 0)
+	var values, effects [40]float64
+	for k := range values {
+		values[k], effects[k] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	for i := range n {
+		x, k := data.x.Row(i), i*7%len(values)
+		x[1] = values[k]
+		data.target[i] = 2*math.Sin(x[0]) + effects[k] + 0.3*rng.NormFloat64()
+	}
+	e, err := New(model(fourierSet(t, 2, 200, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &fit{Engine: e, data: data}
+	run.ws = credence.NewWorkspace(1)
+	if err := run.open(ctx, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	from := run.starts(1)[0]
+	from.tune, from.maxIterations, from.tolerance = true, 100, 1e-5
+	first, err := run.climb(ctx, run.form, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.before = first
+	end, err := run.jump(ctx, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("evidence %.1f at lengthscales %.3v, %.1f at %.3v", first.penalised, first.hyper, end.penalised, end.hyper)
+	if end.penalised < first.penalised+20 || !(end.hyper[1] < first.hyper[1]/2) {
+		t.Errorf("the jump went from evidence %.1f at lengthscales %.3v to %.1f at %.3v", first.penalised, first.hyper, end.penalised, end.hyper)
+	}
+	// Where there is nothing finer it stays where it is.
+	from.before = end
+	if again, err := run.jump(ctx, from); err != nil || again != end {
+		t.Errorf("from there it went on to %+v, %v", again, err)
+	}
+}

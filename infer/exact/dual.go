@@ -278,6 +278,11 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 	copy(p.alpha, p.y)
 	p.pool.TrsmLeft(true, n, 1, p.factor, n, p.alpha, 1)
 	quadratic := kernel.Dot(p.alpha, p.alpha) / at.noise // yᵀα = ‖U⁻ᵀy‖²/σ²
+	evidence := -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(n, p.factor)+quadratic) -
+		p.summary.weight*math.Log(p.rows.units.scale)
+	if slope == nil {
+		return evidence, nil
+	}
 	p.pool.TrsmLeft(false, n, 1, p.factor, n, p.alpha, 1)
 	kernel.Scale(1/at.noise, p.alpha)
 	p.pool.CholeskyInverse(n, p.factor, n, p.inverse, n)
@@ -286,8 +291,6 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 		trace += p.inverse[i*n+i]
 	}
 	slope.noise = (float64(n) - trace + at.noise*kernel.Dot(p.alpha, p.alpha) - p.summary.weight) / 2
-	evidence := -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(n, p.factor)+quadratic) -
-		p.summary.weight*math.Log(p.rows.units.scale)
 	p.scaleInverse(at.noise)
 	if p.grams != nil {
 		p.slopesFromGrams(at, slope)

@@ -35,8 +35,8 @@ type form interface {
 	inUnits() units
 	// squares returns Σ_n w φ_nj² for every weight, in memory that the next load overwrites.
 	squares() []float64
-	// evaluate returns the log evidence and stores its slopes. It is NaN where
-	// the matrix cannot be factored even with jitter.
+	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless slope is
+	// nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
 	// posterior returns the posterior, by the target's own units, at the values of the last evaluate.
 	posterior() credence.Posterior

@@ -125,6 +125,14 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 	}
 	want, mean, cov := reference(t, features, data, at.noise, lambda)
 	near(t, "evidence", got, want, algebra)
+	alone, err := f.evaluate(ctx, &inUnits, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "evidence without slopes", alone, want, algebra)
+	if _, err := f.evaluate(ctx, &inUnits, &s); err != nil { // for the posterior
+		t.Fatal(err)
+	}
 	comparePosterior(t, f.posterior(), features, data, mean, cov)
 	if data.Rows() > 100 {
 		return // differences of a large reference take long, and blocks do not matter to them

@@ -213,18 +213,26 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	for j, s := range p.s {
 		p.m[j] = s * p.q[j]
 	}
+	penalty := 0.0 // mᵀΛ⁻¹m
+	for j := range p.q {
+		v := p.standard(j, centre)
+		penalty += v * v
+	}
+	evidence := func(residual float64) float64 {
+		return -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(d, p.factor)+residual*precision+penalty) -
+			p.summary.weight*math.Log(p.rows.units.scale)
+	}
+	if slope == nil {
+		return evidence(p.residual()), nil
+	}
 	p.pool.CholeskyInverse(d, p.factor, max(1, d), p.inverse, max(1, d))
-	trace, penalty := 0.0, 0.0
+	trace := 0.0
 	for k, g := range p.groups {
 		sum := 0.0
 		for j := g.First; j < g.First+g.Count; j++ {
-			standard := p.q[j] // m_j/√λ_j of the true weight
-			if j == p.intercept {
-				standard += centre / p.s[j]
-			}
+			v := p.standard(j, centre)
 			trace += p.inverse[j*d+j]
-			penalty += standard * standard
-			sum += p.inverse[j*d+j] + standard*standard
+			sum += p.inverse[j*d+j] + v*v
 		}
 		slope.prior[k] = (sum - float64(g.Count)) / 2
 	}
@@ -239,8 +247,15 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	}
 	// tr(ΦᵀWΦC)/σ² = tr(A⁻¹(A−I)) = d − tr A⁻¹.
 	slope.noise = (residual*precision + float64(d) - trace - p.summary.weight) / 2
-	evidence := -0.5 * (p.summary.weight*math.Log(2*math.Pi*at.noise) + logDeterminant(d, p.factor) + residual*precision + penalty)
-	return evidence - p.summary.weight*math.Log(p.rows.units.scale), nil
+	return evidence(residual), nil
+}
+
+// standard is m_j/√λ_j, of the intercept's true weight.
+func (p *primal) standard(j int, centre float64) float64 {
+	if j == p.intercept {
+		return p.q[j] + centre/p.s[j]
+	}
+	return p.q[j]
 }
 
 // fill stores the upper triangle of A.

@@ -19,7 +19,8 @@ import (
 // go on on all rows end higher (a set of 7,749 rows: by 500 nats).
 var rounds = [...]int{15, 30}
 
-// screen climbs from several starts on few rows and returns where to go on from, the best first.
+// screen climbs from several starts on few rows, looks beyond the maxima of the best, and returns
+// where to go on from.
 func (r *fit) screen(ctx context.Context) ([]task, error) {
 	draws := r.draws(r.data.Rows())
 	alive := r.starts(max(r.config.Starts, draws))
@@ -51,6 +52,16 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		if len(alive) == draws && r.rows.count == r.data.Rows() {
 			break // nothing left to choose
 		}
+	}
+	for k := range alive {
+		t := &alive[k]
+		t.stage, t.tune = fmt.Sprintf("start %d of %d", k+1, len(alive)), true
+		t.maxIterations, t.tolerance = min(rounds[len(rounds)-1], r.config.MaxIterations), 10*r.tolerance()
+		end, err := r.jump(ctx, *t)
+		if err != nil {
+			return nil, err
+		}
+		t.before = end
 	}
 	return alive, nil
 }

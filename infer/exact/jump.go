@@ -1,0 +1,73 @@
+package exact
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+)
+
+// A jump divides one hyper-parameter by jumpFactor. It is tried from at most jumpRounds maxima, one after
+// the other, and taken where the evidence gains more than jumpWorth nats at once.
+const (
+	jumpFactor = 4
+	jumpRounds = 6
+	jumpWorth  = 1
+)
+
+// jump looks beyond the maximum where a climb ended: the slope at a lengthscale knows nothing of structure much
+// finer than that, such as values that repeat and carry an effect of their own. It
+// evaluates every lengthscale a quarter as long, all else as it is, climbs on from the best
+// one, and so on until none is better. It costs an evaluation without slopes for each hyper-parameter. The
+// form is left at none of these.
+func (r *fit) jump(ctx context.Context, t task) (*outcome, error) {
+	best := t.before
+	t.stage += ", shorter lengthscales"
+	for range jumpRounds {
+		gain, hyper := float64(jumpWorth), []float64(nil)
+		for h, info := range t.features.(credence.Tunable).Hyper() {
+			shorter := best.hyper[h] / jumpFactor
+			if info.Held || shorter < info.Lower {
+				continue
+			}
+			trial := slices.Clone(best.hyper)
+			trial[h] = shorter
+			evidence, err := r.evidenceAt(ctx, t.features, trial, best)
+			if err != nil {
+				return nil, err
+			}
+			if info.PriorSD > 0 {
+				before, after := (math.Log(best.hyper[h])-info.PriorMean)/info.PriorSD, (math.Log(shorter)-info.PriorMean)/info.PriorSD
+				evidence += (before*before - after*after) / 2
+			}
+			if evidence-best.evidence > gain { // false for NaN
+				gain, hyper = evidence-best.evidence, trial
+			}
+		}
+		if hyper == nil {
+			break
+		}
+		from := *best
+		from.hyper, from.pairs = hyper, nil // the curvature there is another
+		t.before = &from
+		end, err := r.climb(ctx, r.form, t)
+		if err != nil {
+			return nil, err
+		}
+		if !(end.penalised > best.penalised+jumpWorth) {
+			break
+		}
+		best = end
+	}
+	return best, nil
+}
+
+// evidenceAt is the evidence of the fit's rows with the features at hyper and all else as a climb left it.
+func (r *fit) evidenceAt(ctx context.Context, features credence.Features, hyper []float64, at *outcome) (float64, error) {
+	if err := r.form.load(ctx, features.(credence.Tunable).WithHyper(hyper)); err != nil {
+		return 0, err
+	}
+	point := at.in(r.form.inUnits().scale)
+	return r.form.evaluate(ctx, &point.values, nil)
+}
