@@ -37,8 +37,9 @@
 // frequencies matters as much as their start. So features with learned
 // hyper-parameters get several starts, each with a fresh draw, on at most
 // Config.ScreenRows evenly spread rows: fifteen iterations each, thirty more for the
-// better half where they are to be chosen from, and the best by penalised evidence
-// go on on all rows, Config.Draws of them, which the fit averages over. Where all of few rows'
+// better half where they are to be chosen from. The best by penalised evidence, Config.Draws of them,
+// look beyond their maxima, at every lengthscale a quarter as long, and go on on all rows, with
+// what they learned of the curvature; the fit averages over them. Where all of few rows'
 // starts are wanted each climbs from its start to the end at once. Beyond Config.PolishRows
 // rows the lengthscales are learned on so many evenly spread rows, and the variances on all
 // of them in one pass. Starting values never are short lengthscales or little noise, from
