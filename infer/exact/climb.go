@@ -50,6 +50,7 @@ type task struct {
 	hyper         []float64 // of the default start
 	before        *outcome  // goes on where this climb ended; nil means the default start
 	tune          bool      // learn the features' hyper-parameters
+	beyond        bool      // look beyond the maximum; see jump
 	maxIterations int
 	tolerance     float64                 // nats per row
 	report        func(credence.Progress) // nil means that of the engine

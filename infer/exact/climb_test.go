@@ -96,8 +96,7 @@ func TestJumpFindsFineStructure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from.before = first
-	end, err := run.jump(ctx, from)
+	end, err := run.jump(ctx, run.form, from, first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +105,41 @@ func TestJumpFindsFineStructure(t *testing.T) {
 		t.Errorf("the jump went from evidence %.1f at lengthscales %.3v to %.1f at %.3v", first.penalised, first.hyper, end.penalised, end.hyper)
 	}
 	// Where there is nothing finer it stays where it is.
-	from.before = end
-	if again, err := run.jump(ctx, from); err != nil || again != end {
+	if again, err := run.jump(ctx, run.form, from, end); err != nil || again != end {
 		t.Errorf("from there it went on to %+v, %v", again, err)
+	}
+}
+
+// TestFewRowsLookBeyond fits a category of thirty levels numbered at random: the fit of few rows, whose starts are
+// not compared, finds the effects as well, and its posterior is that of where it ended.
+func TestFewRowsLookBeyond(t *testing.T) {
+	const n = 400
+	data := randomTable(78, n, 2, 0)
+	rng := credence.Stream(79, "effects", 0)
+	var effects [30]float64
+	for k := range effects {
+		effects[k] = rng.NormFloat64()
+	}
+	for i := range n {
+		x, k := data.x.Row(i), rng.IntN(len(effects))
+		x[1] = float64(k)/9 - 1.6
+		data.target[i] = math.Sin(x[0]) + effects[k] + 0.2*rng.NormFloat64()
+	}
+	f := fitted(t, model(fourierSet(t, 2, 100, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{Draws: 2, Starts: 2}, data)
+	if v := hyperOf(t, f, "noise_variance"); v > 0.3 {
+		t.Errorf("the noise variance is %v: the effects of variance 1 were taken for noise of variance 0.04", v)
+	}
+	ws := credence.NewWorkspace(1)
+	dist, err := f.Distribution(ws, data.batch())
+	if err != nil {
+		t.Fatal(err)
+	}
+	square := 0.0
+	for i, y := range data.target {
+		mean, _ := dist.Moments(i)
+		square += (y - mean) * (y - mean) / n
+	}
+	if square > 0.1 {
+		t.Errorf("the fit leaves a mean square of %v", square)
 	}
 }

@@ -109,6 +109,7 @@ func (r *fit) polish(ctx context.Context, tasks []task) error {
 			t.stage = fmt.Sprintf("draw %d of %d", k+1, len(tasks))
 		}
 		t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance()
+		t.beyond = t.before == nil && r.data.Rows() <= r.config.ScreenRows // otherwise screen has done so
 	}
 	if err := r.open(ctx, r.config.PolishRows, true); err != nil {
 		return err

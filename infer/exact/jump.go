@@ -21,8 +21,7 @@ const (
 // evaluates every lengthscale a quarter as long, all else as it is, climbs on from the best
 // one, and so on until none is better. It costs an evaluation without slopes for each hyper-parameter. The
 // form is left at none of these.
-func (r *fit) jump(ctx context.Context, t task) (*outcome, error) {
-	best := t.before
+func (e *Engine) jump(ctx context.Context, f form, t task, best *outcome) (*outcome, error) {
 	t.stage += ", shorter lengthscales"
 	for range jumpRounds {
 		gain, hyper := float64(jumpWorth), []float64(nil)
@@ -33,7 +32,7 @@ func (r *fit) jump(ctx context.Context, t task) (*outcome, error) {
 			}
 			trial := slices.Clone(best.hyper)
 			trial[h] = shorter
-			evidence, err := r.evidenceAt(ctx, t.features, trial, best)
+			evidence, err := e.evidenceAt(ctx, f, t.features, trial, best)
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +50,7 @@ func (r *fit) jump(ctx context.Context, t task) (*outcome, error) {
 		from := *best
 		from.hyper, from.pairs = hyper, nil // the curvature there is another
 		t.before = &from
-		end, err := r.climb(ctx, r.form, t)
+		end, err := e.climb(ctx, f, t)
 		if err != nil {
 			return nil, err
 		}
@@ -63,11 +62,28 @@ func (r *fit) jump(ctx context.Context, t task) (*outcome, error) {
 	return best, nil
 }
 
-// evidenceAt is the evidence of the fit's rows with the features at hyper and all else as a climb left it.
-func (r *fit) evidenceAt(ctx context.Context, features credence.Features, hyper []float64, at *outcome) (float64, error) {
-	if err := r.form.load(ctx, features.(credence.Tunable).WithHyper(hyper)); err != nil {
+// evidenceAt is the evidence of the form's rows with the features at hyper and all else as a climb left it.
+func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Features, hyper []float64, at *outcome) (float64, error) {
+	if err := f.load(ctx, features.(credence.Tunable).WithHyper(hyper)); err != nil {
 		return 0, err
 	}
-	point := at.in(r.form.inUnits().scale)
-	return r.form.evaluate(ctx, &point.values, nil)
+	point := at.in(f.inUnits().scale)
+	return f.evaluate(ctx, &point.values, nil)
+}
+
+// climbBeyond is climb, and then jump if the task is to look beyond; the form is left where they end.
+func (e *Engine) climbBeyond(ctx context.Context, f form, t task) (*outcome, error) {
+	end, err := e.climb(ctx, f, t)
+	if err != nil || !t.beyond {
+		return end, err
+	}
+	if end, err = e.jump(ctx, f, t, end); err != nil {
+		return nil, err
+	}
+	if err := f.load(ctx, end.features); err != nil {
+		return nil, err
+	}
+	point := end.in(f.inUnits().scale)
+	_, err = f.evaluate(ctx, &point.values, &slopes{prior: make([]float64, len(point.prior)), hyper: make([]float64, len(point.hyper))})
+	return end, err
 }

@@ -57,7 +57,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		t := &alive[k]
 		t.stage, t.tune = fmt.Sprintf("start %d of %d", k+1, len(alive)), true
 		t.maxIterations, t.tolerance = min(rounds[len(rounds)-1], r.config.MaxIterations), 10*r.tolerance()
-		end, err := r.jump(ctx, *t)
+		end, err := r.jump(ctx, r.form, *t, t.before)
 		if err != nil {
 			return nil, err
 		}

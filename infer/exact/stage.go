@@ -81,7 +81,7 @@ func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *st
 	count := r.together(len(tasks))
 	if count == 1 {
 		for k, t := range tasks {
-			end, err := r.climb(ctx, r.form, t)
+			end, err := r.climbBeyond(ctx, r.form, t)
 			if err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *st
 						}
 					}
 				}
-				end, err := r.climb(ctx, s.form, t)
+				end, err := r.climbBeyond(ctx, s.form, t)
 				if err != nil {
 					fails[k] = err
 					cancel()
