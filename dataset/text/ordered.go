@@ -28,11 +28,11 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 	for range count {
 		empty <- task{fresh(), make(chan struct{}, 1)}
 	}
-	todo, order := make(chan task, count), make(chan task, count)
+	waiting, order := make(chan task, count), make(chan task, count)
 	failed := make(chan error, 1)
 
 	go func() {
-		defer close(todo)
+		defer close(waiting)
 		defer close(order)
 		var current task
 		take := func() (T, bool) {
@@ -46,7 +46,7 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 		send := func(item T) bool {
 			current.item = item
 			order <- current // never blocks: there are count tasks
-			todo <- current
+			waiting <- current
 			return ctx.Err() == nil
 		}
 		failed <- produce(take, send)
@@ -55,7 +55,7 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 	var workers sync.WaitGroup
 	for range threads {
 		workers.Go(func() {
-			for t := range todo {
+			for t := range waiting {
 				if ctx.Err() == nil {
 					work(t.item)
 				}
