@@ -83,12 +83,16 @@ type Tunable interface {
 }
 
 // Redrawable is the ability of random features to be drawn afresh, which a fit
-// with several starts uses.
+// with several starts uses, and to be had with fewer draws, by which it searches.
 type Redrawable interface {
 	// Random reports whether there is anything to draw.
 	Random() bool
 	// Redraw returns the features with frequencies drawn from rng.
 	Redraw(rng *rand.Rand) Features
+	// Thin returns the features with the first of their drawn frequencies, one in parts of
+	// each block and at least one: the same blocks with fewer weights, which mean
+	// the same under the same prior variance, and the same hyper-parameters.
+	Thin(parts int) Features
 }
 
 // Rescaled is the ability of features to express weights on the data's own scale,

@@ -56,6 +56,19 @@ func (s *Set) Redraw(rng *rand.Rand) credence.Features {
 	})
 }
 
+// Thin implements [credence.Redrawable]. Frequencies that the user gave stay.
+func (s *Set) Thin(parts int) credence.Features {
+	if parts < 1 {
+		panic(fmt.Sprintf("feature: one in %d frequencies", parts))
+	}
+	return s.replace(func(b *bound) Term {
+		if random, ok := b.mapped.(RandomMap); ok {
+			return random.Thin(parts)
+		}
+		return nil
+	})
+}
+
 // Random reports whether Redraw changes anything.
 func (s *Set) Random() bool {
 	for k := range s.terms {
@@ -66,7 +79,7 @@ func (s *Set) Random() bool {
 	return false
 }
 
-// replace returns the set with terms replaced by others of the same shape, where
+// replace returns the set with terms replaced by others of the same kind, where
 // nil keeps a term.
 func (s *Set) replace(by func(b *bound) Term) *Set {
 	changed := *s
@@ -82,12 +95,12 @@ func (s *Set) replace(by func(b *bound) Term) *Set {
 		if err != nil {
 			panic(fmt.Sprintf("feature: a changed term no longer binds: %v", err))
 		}
-		fresh.firstDense, fresh.firstSparse, fresh.firstHyper = b.firstDense, b.firstSparse, b.firstHyper
 		*b, any = fresh, true
 	}
 	if !any {
 		return s
 	}
+	changed.place()
 	return &changed
 }
 

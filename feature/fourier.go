@@ -86,7 +86,7 @@ type fourierMap struct {
 	jobs   jobs[fourierJob]
 }
 
-// redrawable adds Redraw to maps whose frequencies the user did not give.
+// redrawable adds Redraw and Thin to maps whose frequencies the user did not give.
 type redrawable struct{ *fourierMap }
 
 func (m *redrawable) Redraw(rng *rand.Rand) Term {
@@ -95,6 +95,13 @@ func (m *redrawable) Redraw(rng *rand.Rand) Term {
 	if term.Frequencies, err = term.Kernel.Draw(term.Sampling, m.n, m.reader.d, rng); err != nil {
 		panic(err.Error())
 	}
+	return &term
+}
+
+func (m *redrawable) Thin(parts int) Term {
+	term := m.term
+	n := max(1, m.n/parts) * m.reader.d
+	term.Frequencies = term.Frequencies[:n:n]
 	return &term
 }
 

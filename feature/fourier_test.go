@@ -216,8 +216,40 @@ func TestGivenFrequencies(t *testing.T) {
 	if s.Random() || s.Redraw(rand.New(rand.NewPCG(1, 1))) != credence.Features(s) {
 		t.Fatal("given frequencies were redrawn")
 	}
+	if s.Thin(2) != credence.Features(s) {
+		t.Fatal("given frequencies were thinned")
+	}
 	if h := s.Hyper()[1]; h.Name != "lengthscale.rbf(a, b).a" || !h.Held || h.Value != 0.3 {
 		t.Fatalf("hyper-parameter %+v", h)
+	}
+}
+
+// One in so many are the first, whose φ·φ is one like that of all: the prior variance means the same.
+func TestThinnedFrequencies(t *testing.T) {
+	in := numbers(3)
+	term := draw(t, in, RandomFourier{Name: "rbf(.)", Kernel: RBF, Inputs: span(0, 3)}, 9, 1)
+	s := newSet(t, in, &Intercept{}, term)
+	rows := batch(in, 2, false)
+	whole := spread(s, rows)
+	for parts, n := range map[int]int{1: 9, 2: 4, 4: 2, 5: 1, 100: 1} {
+		thin := s.Thin(parts).(*Set)
+		phi := spread(thin, rows)
+		if phi.Cols != 1+2*n {
+			t.Fatalf("one in %d of nine frequencies has %d columns", parts, phi.Cols)
+		}
+		for i := range rows.Rows() {
+			square := 0.0
+			for j, v := range phi.Row(i)[1:] {
+				square += v * v
+				// All have 1/√9 where these have 1/√n.
+				if was := whole.Row(i)[1+j%n+9*(j/n)] * math.Sqrt(9/float64(n)); math.Abs(v-was) > 1e-15 {
+					t.Fatalf("one in %d: column %d is %v, was %v", parts, j+1, v, was)
+				}
+			}
+			if math.Abs(square-1) > 1e-14 {
+				t.Fatalf("one in %d: the squares add up to %v", parts, square)
+			}
+		}
 	}
 }
 

@@ -67,6 +67,17 @@ func New(inputs Inputs, terms ...Term) (*Set, error) {
 	for _, group := range groups {
 		s.terms = append(s.terms, group...)
 	}
+	s.place()
+	if s.sparse > math.MaxInt32 {
+		return nil, fmt.Errorf("feature: %d sparse columns, more than %d: use hash(...) or fewer interactions", s.sparse, math.MaxInt32)
+	}
+	s.spread = s.sparse <= DenseLevels && !s.segment
+	return s, nil
+}
+
+// place gives every term its weights and hyper-parameters.
+func (s *Set) place() {
+	s.dense, s.sparse, s.hypers = 0, 0, 0
 	for k := range s.terms {
 		b := &s.terms[k]
 		b.firstDense, b.firstSparse, b.firstHyper = s.dense, s.sparse, s.hypers
@@ -75,11 +86,6 @@ func New(inputs Inputs, terms ...Term) (*Set, error) {
 		s.hypers += b.hypers
 		s.segment = s.segment || readsSegment(b.term)
 	}
-	if s.sparse > math.MaxInt32 {
-		return nil, fmt.Errorf("feature: %d sparse columns, more than %d: use hash(...) or fewer interactions", s.sparse, math.MaxInt32)
-	}
-	s.spread = s.sparse <= DenseLevels && !s.segment
-	return s, nil
 }
 
 // bind binds a term and finds its abilities.

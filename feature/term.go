@@ -78,6 +78,8 @@ type RandomMap interface {
 	Map
 	// Redraw returns the term with random parts drawn from rng.
 	Redraw(rng *rand.Rand) Term
+	// Thin returns the term with the first of its random parts, one in so many.
+	Thin(parts int) Term
 }
 
 // ScaledMap is a map whose weights can be expressed on the data's own scale, as

@@ -40,7 +40,13 @@
 // better half where they are to be chosen from. The best by penalised evidence, Config.Draws of them,
 // look beyond their maxima, at every lengthscale a quarter as long, and go on on all rows, with
 // what they learned of the curvature; the fit averages over them. Where all of few rows'
-// starts are wanted each climbs from its start to the end at once, and looks beyond it. Beyond Config.PolishRows
+// starts are wanted each climbs from its start to the end at once, and looks beyond it.
+//
+// Above 5,000 rows with a thousand weights or more the search is made with a quarter of each draw's frequencies,
+// at a sixteenth of the cost. There every start climbs on all rows, after fifteen iterations on few, and looks
+// beyond its maximum; the best go on with all frequencies.
+//
+// Beyond Config.PolishRows
 // rows the lengthscales are learned on so many evenly spread rows, and the variances on all
 // of them in one pass. Starting values never are short lengthscales or little noise, from
 // which the climb ends in bad maxima.

@@ -42,20 +42,25 @@ func (e *Engine) intercept() (int, bool) {
 	return 0, false
 }
 
-// tolerance is that of climbs in the features' hyper-parameters. On many rows an iteration is dear, and
-// what is gained below a tenth of a nat in all means nothing.
-func (r *fit) tolerance() float64 {
-	switch {
-	case r.config.Tolerance > 0:
-		return r.config.Tolerance
-	case r.data.Rows() > manyRows:
-		return 1e-5
+// Tolerances of climbs in the features' hyper-parameters, in nats a row. On many rows an iteration is dear,
+// and what is gained below a tenth of a nat in all means nothing; where the climb goes
+// on from a maximum with fewer frequencies, what is left to gain is a long ridge at
+// whose end predictions are the same to three digits.
+const (
+	fewRowsTolerance  = 1e-6
+	manyRowsTolerance = 1e-5
+	goOnTolerance     = 3e-4
+)
+
+func (r *fit) climbTolerance() float64 {
+	if r.data.Rows() > manyRows {
+		return r.tolerance(manyRowsTolerance)
 	}
-	return 1e-6
+	return r.tolerance(fewRowsTolerance)
 }
 
-// varianceTolerance is that of climbs in the variances alone, whose steps are cheap.
-func (r *fit) varianceTolerance(standard float64) float64 {
+// tolerance is the one stated, or else the standard.
+func (r *fit) tolerance(standard float64) float64 {
 	if r.config.Tolerance > 0 {
 		return r.config.Tolerance
 	}
@@ -68,7 +73,7 @@ func (r *fit) learn(ctx context.Context) error {
 		if err := r.open(ctx, 0, false); err != nil {
 			return err
 		}
-		t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.varianceTolerance(1e-12)}
+		t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12)}
 		if tunable, ok := r.model.Features.(credence.Tunable); ok {
 			t.hyper = hyperValues(tunable)
 		}
@@ -79,7 +84,7 @@ func (r *fit) learn(ctx context.Context) error {
 		r.keep(end)
 		return nil
 	}
-	starts, err := r.screen(ctx)
+	starts, err := r.search(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,7 +113,10 @@ func (r *fit) polish(ctx context.Context, tasks []task) error {
 		if len(tasks) > 1 {
 			t.stage = fmt.Sprintf("draw %d of %d", k+1, len(tasks))
 		}
-		t.maxIterations, t.tolerance = r.config.MaxIterations, r.tolerance()
+		t.maxIterations, t.tolerance = r.config.MaxIterations, r.climbTolerance()
+		if r.dear() {
+			t.tolerance = r.tolerance(goOnTolerance)
+		}
 		t.beyond = t.before == nil && r.data.Rows() <= r.config.ScreenRows // otherwise screen has done so
 	}
 	if err := r.open(ctx, r.config.PolishRows, true); err != nil {
@@ -143,7 +151,7 @@ func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
 		status, penalty := end.status, end.penalised-end.evidence
 		end, err = r.climb(ctx, r.form, task{
 			stage: t.stage + ", variances", features: tuned.features, before: tuned,
-			maxIterations: r.config.MaxIterations, tolerance: r.varianceTolerance(1e-9),
+			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
 		})
 		if err != nil {
 			return err

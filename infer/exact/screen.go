@@ -19,11 +19,18 @@ import (
 // go on on all rows end higher (a set of 7,749 rows: by 500 nats).
 var rounds = [...]int{15, 30}
 
-// screen climbs from several starts on few rows, looks beyond the maxima of the best, and returns
-// where to go on from.
-func (r *fit) screen(ctx context.Context) ([]task, error) {
+// search climbs from several starts where it is cheap and returns the best, to go on from.
+func (r *fit) search(ctx context.Context) ([]task, error) {
+	starts := r.starts(max(r.config.Starts, r.draws(r.data.Rows())))
+	if r.dear() {
+		return r.searchThinly(ctx, starts)
+	}
+	return r.screen(ctx, starts)
+}
+
+// screen climbs from the starts on few rows, and looks beyond the maxima of the best.
+func (r *fit) screen(ctx context.Context, alive []task) ([]task, error) {
 	draws := r.draws(r.data.Rows())
-	alive := r.starts(max(r.config.Starts, draws))
 	if len(alive) == 1 || len(alive) == draws && r.data.Rows() <= r.config.ScreenRows {
 		return alive, nil // there is nothing to choose, and no fewer rows to begin on
 	}
@@ -34,7 +41,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 		for k := range alive {
 			t := &alive[k]
 			t.stage, t.tune = fmt.Sprintf("round %d, start %d of %d", round+1, k+1, len(alive)), true
-			t.maxIterations, t.tolerance = min(iterations, r.config.MaxIterations), 10*r.tolerance()
+			t.maxIterations, t.tolerance = min(iterations, r.config.MaxIterations), 10*r.climbTolerance()
 		}
 		ends := make([]*outcome, len(alive))
 		if err := r.climbAll(ctx, alive, func(k int, _ *stage, end *outcome) { ends[k] = end }); err != nil {
@@ -56,7 +63,7 @@ func (r *fit) screen(ctx context.Context) ([]task, error) {
 	for k := range alive {
 		t := &alive[k]
 		t.stage, t.tune = fmt.Sprintf("start %d of %d", k+1, len(alive)), true
-		t.maxIterations, t.tolerance = min(rounds[len(rounds)-1], r.config.MaxIterations), 10*r.tolerance()
+		t.maxIterations, t.tolerance = min(rounds[len(rounds)-1], r.config.MaxIterations), 10*r.climbTolerance()
 		end, err := r.jump(ctx, r.form, *t, t.before)
 		if err != nil {
 			return nil, err

@@ -79,6 +79,7 @@ func Features(t *testing.T, features credence.Features, rows *credence.Batch) {
 	}
 	if random, ok := features.(credence.Redrawable); ok {
 		t.Run("redraw", func(t *testing.T) { featureRedraw(t, random, features, rows, whole) })
+		t.Run("thin", func(t *testing.T) { featureThin(t, random, features, rows, whole) })
 	}
 }
 
@@ -223,24 +224,6 @@ func featurePullback(t *testing.T, features credence.Tunable, rows *credence.Bat
 			}
 		}
 	}
-}
-
-// featureRedraw checks that a redraw follows its stream, keeps the blocks and
-// leaves the features it came from alone.
-func featureRedraw(t *testing.T, random credence.Redrawable, features credence.Features, rows *credence.Batch, whole *credence.Design) {
-	one := random.Redraw(rand.New(rand.NewPCG(5, 6)))
-	two := random.Redraw(rand.New(rand.NewPCG(5, 6)))
-	sameBits(t, "a redraw from the same stream", transform(two, 1, rows), transform(one, 1, rows))
-	was, now := features.Blocks(), one.Blocks()
-	if len(was) != len(now) {
-		t.Fatalf("a redraw has %d blocks of %d", len(now), len(was))
-	}
-	for k := range was {
-		if was[k] != now[k] {
-			t.Fatalf("a redraw made block %+v of %+v", now[k], was[k])
-		}
-	}
-	sameBits(t, "features after a redraw", transform(features, 1, rows), whole)
 }
 
 func transform(features credence.Features, threads int, rows *credence.Batch) *credence.Design {
