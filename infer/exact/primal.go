@@ -27,11 +27,12 @@ type primal struct {
 	cross    []float64 // ΦᵀW y'
 	diagonal []float64
 	factor   []float64 // d×d, U with UᵀU = A
-	inverse  []float64 // A⁻¹, d×d; in backward C, packed, with the sparse columns' rows at the end
+	inverse  []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
 	s, q, m  []float64 // √λ; S⁻¹m'; m'
 	kept     []credence.Design
 	y, wy    []float64
 	slab     []float64 // dPhi of a block
+	narrow   narrow
 }
 
 func (p *primal) allocate() {
@@ -282,103 +283,6 @@ func (p *primal) residual() float64 {
 		sum += m * (2*kernel.Dot(row, p.m[i:]) - row[0]*m)
 	}
 	return math.Max(sum, 0)
-}
-
-// hyperColumns is the ability of features to say which dense columns, [first, end),
-// hyper-parameters act on: slopes in the others are not asked for.
-type hyperColumns interface {
-	HyperColumns() (first, end int)
-}
-
-// backward adds up the slopes in the features' hyper-parameters over a second pass, in which
-// the residuals of the rows give ‖y'−Φm'‖² without cancellation. It turns
-// p.inverse into C, packed for the products with the blocks of rows.
-func (p *primal) backward(ctx context.Context, precision, centre float64, gradient []float64) (residual float64, err error) {
-	clear(gradient)
-	dense := p.denseCols()
-	first, end := 0, dense
-	if h, ok := p.features.(hyperColumns); ok {
-		first, end = h.HyperColumns()
-	}
-	c, sparseRows := p.packCovariance(dense, first, end)
-	tunable := p.features.(credence.Tunable)
-	for k := range p.rows.blocks() {
-		b, err := p.rows.block(ctx, k)
-		if err != nil {
-			return 0, err
-		}
-		phi := p.design(k, b, true)
-		n := b.Rows()
-		if cap(p.slab) < n*dense {
-			p.slab = make([]float64, n*dense)
-		}
-		slab := p.slab[:n*dense]
-		y := p.rows.targets(p.y, b)
-		fitted := p.wy[:n]
-		p.mulVec(fitted, phi, p.m)
-		if n > 0 && end > first {
-			p.pool.GemmPacked(false, n, -precision, phi.Dense.Data, phi.Dense.Stride, c, 0, slab[first:], dense)
-		}
-		p.parallel(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				row := slab[i*dense+first : i*dense+end]
-				if phi.Sparse.Cols > 0 {
-					p.addSparseRow(row, phi, i, precision, sparseRows)
-				}
-				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
-				if p.intercept >= first && p.intercept < end {
-					row[p.intercept-first] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
-				}
-				if b.Weight != nil {
-					kernel.Scale(b.Weight[i], row)
-				}
-			}
-		})
-		for i, v := range y {
-			gap := v - fitted[i]
-			if b.Weight != nil {
-				gap *= math.Sqrt(b.Weight[i])
-			}
-			residual += gap * gap
-		}
-		tunable.Pullback(p.ws, gradient, b, phi, slab)
-	}
-	return residual, nil
-}
-
-// packCovariance turns A⁻¹ into C = S A⁻¹ S and packs the dense columns' rows of its columns
-// [first, end) where they lie. It returns as well the sparse columns' rows, d apart.
-func (p *primal) packCovariance(dense, first, end int) (c kernel.Packed, sparseRows []float64) {
-	d := p.d
-	p.parallel(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, s := p.inverse[i*d:(i+1)*d], p.s[i]
-			for j, v := range p.s {
-				row[j] *= s * v
-			}
-		}
-	})
-	if dense < d {
-		sparseRows = p.inverse[dense*d : d*d]
-		if p.pool.PackedLen(dense, end-first) > dense*d {
-			// The panels reach into the rows: there are fewer of them than a panel has columns.
-			sparseRows = append([]float64(nil), sparseRows...)
-		}
-		sparseRows = sparseRows[first:]
-	}
-	return p.pool.Pack(dense, end-first, p.inverse[first:], d, p.inverse), sparseRows
-}
-
-// addSparseRow adds the sparse columns' part of −ΦC/σ² to a row's dense columns.
-func (p *primal) addSparseRow(dst []float64, phi *credence.Design, i int, precision float64, sparseRows []float64) {
-	columns, entries := phi.Sparse.Row(i)
-	for k, c := range columns {
-		v := 1.0
-		if entries != nil {
-			v = entries[k]
-		}
-		kernel.Axpy(-precision*v, sparseRows[int(c)*p.d:][:len(dst)], dst)
-	}
 }
 
 // posterior returns N(m, C) with C = F Fᵀ, F = S U⁻¹.

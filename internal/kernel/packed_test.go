@@ -61,6 +61,36 @@ func TestGemmPacked(t *testing.T) {
 	}
 }
 
+// The same for float32 storage.
+func TestGemmPacked32(t *testing.T) {
+	for _, isa := range isas() {
+		p := NewISA(2, isa)
+		for _, s := range []struct{ m, n, k, ldb int }{
+			{1, 1, 1, 1}, {5, 7, 3, 9}, {8, 48, 256, 48}, {33, 50, 300, 50}, {64, 71, 600, 75}, {200, 301, 600, 301}, {0, 4, 4, 4}, {4, 0, 4, 4}, {4, 4, 0, 4},
+		} {
+			name := fmt.Sprintf("%v %+v", isa, s)
+			a, b := narrow(random((s.m+1)*(s.k+1), 1)), narrow(random(s.k*s.ldb, 2))
+			want, got := random(s.m*s.n, 3), random(s.m*s.n, 3)
+			p.Gemm32(false, false, s.m, s.n, s.k, -2, a, s.k+1, b, s.ldb, 0.5, want, s.n)
+
+			apart := p.Pack32(s.k, s.n, b, s.ldb, make([]float32, p.PackedLen32(s.k, s.n)))
+			p.GemmPacked32(false, s.m, -2, a, s.k+1, apart, 0.5, got, s.n)
+			if i := sameBits(got, want); i >= 0 {
+				t.Fatalf("%s: packed elsewhere, element %d: got %v, want %v", name, i, got[i], want[i])
+			}
+
+			place := make([]float32, max(len(b), p.PackedLen32(s.k, s.n)))
+			copy(place, b)
+			within := p.Pack32(s.k, s.n, place, s.ldb, place)
+			copy(got, random(s.m*s.n, 3))
+			p.GemmPacked32(false, s.m, -2, a, s.k+1, within, 0.5, got, s.n)
+			if i := sameBits(got, want); i >= 0 {
+				t.Fatalf("%s: packed in place, element %d: got %v, want %v", name, i, got[i], want[i])
+			}
+		}
+	}
+}
+
 func TestPackedRefusals(t *testing.T) {
 	if Detected() == PureGo {
 		t.Skip("one instruction set only")
