@@ -25,7 +25,7 @@ type Config struct {
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance stops a climb when each of three iterations in a row raised the
 	// evidence by less than Tolerance nats per row; 0 means 1e-6 up to 5,000 rows and
-	// 1e-5 above, ten times as much while starts are compared, 3e-4 where a climb goes on from
+	// 1e-5 above, ten times as much while starts are compared, 1e-4 where a climb goes on from
 	// a maximum with fewer frequencies, and 1e-12 where the features have nothing to learn and steps are cheap.
 	Tolerance float64 `json:"tolerance,omitempty"`
 	// ScreenRows is the number of evenly spread rows on which starts are compared;

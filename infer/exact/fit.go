@@ -49,7 +49,7 @@ func (e *Engine) intercept() (int, bool) {
 const (
 	fewRowsTolerance  = 1e-6
 	manyRowsTolerance = 1e-5
-	goOnTolerance     = 3e-4
+	goOnTolerance     = 1e-4
 )
 
 func (r *fit) climbTolerance() float64 {
