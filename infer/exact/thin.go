@@ -16,10 +16,15 @@ const (
 	thinWeights = 1000 // with fewer, evaluations are cheap as they are
 )
 
-// dear says whether lengthscales are to be searched for with fewer frequencies. Under automatic relevance
-// determination every weight has a variance of its own, which fewer weights do not tell.
+// dear says whether lengthscales are to be searched for with fewer frequencies: where most weights are
+// those of frequencies. Under automatic relevance determination every weight has a
+// variance of its own, which fewer weights do not tell.
 func (r *fit) dear() bool {
-	return r.random() && !r.prior.ARD && r.data.Rows() > manyRows && r.model.Features.Weights() >= thinWeights
+	weights := r.model.Features.Weights()
+	if !r.random() || r.prior.ARD || r.data.Rows() <= manyRows || weights < thinWeights {
+		return false
+	}
+	return r.model.Features.(credence.Redrawable).Thin(thinParts).Weights() <= weights/2
 }
 
 // searchThinly climbs from all starts with few frequencies, first on few rows and then, beyond the

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -73,24 +74,25 @@ func TestFewFrequenciesLeadToTheMaximum(t *testing.T) {
 	}
 }
 
-// TestWhereFewFrequenciesAreUsed checks the conditions: many rows and weights, random features with something to
-// learn, and no variance for each weight.
+// TestWhereFewFrequenciesAreUsed checks the conditions: many rows and weights, most of them of random features with
+// something to learn, and no variance for each weight.
 func TestWhereFewFrequenciesAreUsed(t *testing.T) {
 	for name, c := range map[string]struct {
-		rows, frequencies int
-		prior             prior.Normal
-		want              bool
+		rows, inputs, frequencies int
+		prior                     prior.Normal
+		want                      bool
 	}{
-		"many of both": {manyRows + 1, 500, prior.Normal{}, true},
-		"few rows":     {manyRows, 500, prior.Normal{}, false},
-		"few weights":  {manyRows + 1, 400, prior.Normal{}, false},
-		"ARD":          {manyRows + 1, 500, prior.Normal{ARD: true}, false},
+		"many of both": {manyRows + 1, 2, 500, prior.Normal{}, true},
+		"few rows":     {manyRows, 2, 500, prior.Normal{}, false},
+		"few weights":  {manyRows + 1, 2, 400, prior.Normal{}, false},
+		"other ones":   {manyRows + 1, 600, 250, prior.Normal{}, false},
+		"ARD":          {manyRows + 1, 2, 500, prior.Normal{ARD: true}, false},
 	} {
-		e, err := New(model(fourierSet(t, 2, c.frequencies, feature.RBF), c.prior, likelihood.Gaussian{}), Config{})
+		e, err := New(model(fourierSet(t, c.inputs, c.frequencies, feature.RBF), c.prior, likelihood.Gaussian{}), Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := &fit{Engine: e, data: randomTable(84, c.rows, 2, 0)}
+		run := &fit{Engine: e, data: &table{x: linop.Dense{Rows: c.rows}}}
 		if got := run.dear(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
