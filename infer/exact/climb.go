@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
 )
 
@@ -56,18 +55,6 @@ type task struct {
 	report        func(credence.Progress) // nil means that of the engine
 }
 
-// curvature returns what the climb learned of the curvature, for other rows: the evidence of
-// as many more rows bends as many times more.
-func (o *outcome) curvature(weight float64) []lbfgs.Pair {
-	scaled := make([]lbfgs.Pair, len(o.pairs))
-	for k, p := range o.pairs {
-		change := append([]float64(nil), p.Change...)
-		kernel.Scale(weight/o.weight, change)
-		scaled[k] = lbfgs.Pair{Step: p.Step, Change: change}
-	}
-	return scaled
-}
-
 // report tells the caller how far a climb is.
 func (e *Engine) report(p credence.Progress) {
 	if e.config.Progress != nil {
@@ -75,68 +62,18 @@ func (e *Engine) report(p credence.Progress) {
 	}
 }
 
+// climbMemory is the number of corrections of the curvature that a climb remembers: more than it
+// mostly has iterations, because evidence is dear and its ridges are long.
+const climbMemory = 60
+
 // climb maximises the penalised evidence of the form's rows.
 func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
-	features := t.features
-	tunable, _ := features.(credence.Tunable)
-	hyper := t.hyper
-	if t.before != nil {
-		hyper = t.before.hyper
-	}
-	if tunable != nil && hyper != nil {
-		features = tunable.WithHyper(hyper)
-	}
-	if err := f.load(ctx, features); err != nil {
+	o, err := e.objective(ctx, f, t)
+	if err != nil {
 		return nil, err
 	}
-	current := point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().scale}
-	floor := noiseFloor * referenceVariance(f)
-	variables := e.variables(f, &current, t, floor)
-	result := &outcome{features: features, status: credence.Closed}
-	s := slopes{prior: make([]float64, len(e.groups))}
-	if t.tune {
-		s.hyper = make([]float64, len(hyper))
-	}
-	loaded := append([]float64(nil), hyper...)
-	set := func(x []float64) {
-		for i, v := range variables {
-			*v.value(&current) = math.Exp(x[i])
-		}
-	}
-	evaluate := func() error {
-		if !equal(current.hyper, loaded) {
-			features = tunable.WithHyper(current.hyper)
-			copy(loaded, current.hyper)
-			if err := f.load(ctx, features); err != nil {
-				return err
-			}
-		}
-		var err error
-		result.evidence, err = f.evaluate(ctx, &current.values, &s)
-		return err
-	}
-	var last []float64
-	objective := func(x, g []float64) (float64, error) {
-		set(x)
-		last = append(last[:0], x...)
-		if err := evaluate(); err != nil {
-			return 0, err
-		}
-		value := -result.evidence
-		for i, v := range variables {
-			g[i] = -v.slope(&s)
-			if v.sd > 0 {
-				gap := (x[i] - v.mean) / v.sd
-				value += 0.5*gap*gap + math.Log(v.sd) + 0.5*math.Log(2*math.Pi)
-				g[i] += gap / v.sd
-			}
-		}
-		result.penalised = -value
-		return value, nil
-	}
-	x := make([]float64, len(variables))
 	cfg := lbfgs.Config{
-		MaxIterations: t.maxIterations, MaxStep: maxLogStep,
+		Memory: climbMemory, MaxIterations: t.maxIterations, MaxStep: maxLogStep,
 		Tolerance: t.tolerance * math.Max(1, f.sums().weight),
 		Each: func(iteration int, value float64) {
 			report := e.report
@@ -151,39 +88,42 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		done = t.before.iterations
 		if t.tune {
 			cfg.Known = t.before.curvature(f.sums().weight)
+			cfg.Memory += len(cfg.Known)
 		}
 	}
-	for i, v := range variables {
-		x[i] = math.Log(*v.value(&current))
+	x := o.coordinates()
+	for i, v := range o.variables {
 		cfg.Lower = append(cfg.Lower, math.Min(v.lower, x[i]))
 		cfg.Upper = append(cfg.Upper, math.Max(v.upper, x[i]))
 		cfg.Curvature = append(cfg.Curvature, v.curvature)
 	}
-	found, err := lbfgs.Minimise(x, objective, cfg)
+	found, err := lbfgs.Minimise(x, o.at, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if !equal(last, x) { // the last trial was not the best
-		if _, err := objective(x, make([]float64, len(x))); err != nil {
+	if !equal(o.last, x) { // the last trial was not the best
+		if _, err := o.at(x, make([]float64, len(x))); err != nil {
 			return nil, err
 		}
 	}
 	if err := f.failure(); err != nil {
 		return nil, err
 	}
-	if math.IsNaN(result.evidence) || math.IsInf(result.evidence, 0) {
-		return nil, fmt.Errorf("exact: the evidence is %v at noise variance %v: scale the features or raise the noise variance", result.evidence, current.noise)
+	if math.IsNaN(o.evidence) || math.IsInf(o.evidence, 0) {
+		return nil, fmt.Errorf("exact: the evidence is %v at noise variance %v: scale the features or raise the noise variance", o.evidence, o.current.noise)
 	}
-	if len(variables) > 0 {
+	result := &outcome{
+		point: o.current, features: o.features, evidence: o.evidence, penalised: o.penalised,
+		iterations: done + found.Iterations, pairs: found.Pairs, weight: f.sums().weight,
+		status: credence.Closed, jitter: f.jitter(),
+		atFloor: e.noiseState() != credence.Held && o.current.noise <= o.floor*(1+1e-9),
+	}
+	if len(o.variables) > 0 {
 		result.status = credence.IterationLimit
 		if found.Converged {
 			result.status = credence.Converged
 		}
 	}
-	result.iterations = done + found.Iterations
-	result.pairs, result.weight = found.Pairs, f.sums().weight
-	result.point, result.features, result.jitter = current, features, f.jitter()
-	result.atFloor = e.noiseState() != credence.Held && current.noise <= floor*(1+1e-9)
 	return result, nil
 }
 

@@ -45,7 +45,7 @@
 //
 // Above 5,000 rows with a thousand weights or more the search is made with a quarter of each draw's frequencies,
 // at a sixteenth of the cost. There every start climbs on all rows, after fifteen iterations on few, and looks
-// beyond its maximum; the best go on with all frequencies.
+// beyond its maximum; the best go on with all frequencies, from where they end with the Hessian there.
 //
 // Beyond Config.PolishRows
 // rows the lengthscales are learned on so many evenly spread rows, and the variances on all

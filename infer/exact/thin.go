@@ -28,7 +28,7 @@ func (r *fit) dear() bool {
 }
 
 // searchThinly climbs from all starts with few frequencies, first on few rows and then, beyond the
-// maxima, on all up to Config.PolishRows. It returns the best, to go on from with all frequencies.
+// maxima, on all up to Config.PolishRows. It returns the best, to go on from with all frequencies, and the curvature there.
 func (r *fit) searchThinly(ctx context.Context, starts []task) ([]task, error) {
 	tasks := make([]task, len(starts))
 	for k, t := range starts {
@@ -62,6 +62,9 @@ func (r *fit) searchThinly(ctx context.Context, starts []task) ([]task, error) {
 	}
 	var best []task
 	for _, k := range byPenalised(ends)[:r.draws(r.data.Rows())] {
+		if err := few.measureCurvature(ctx, few.form, tasks[k], ends[k]); err != nil {
+			return nil, err
+		}
 		best = append(best, task{features: starts[k].features, before: ends[k]})
 	}
 	return best, nil

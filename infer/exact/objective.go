@@ -1,0 +1,88 @@
+package exact
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+// objective is the negative penalised evidence of a form's rows as a function of the logarithms of
+// the variables.
+type objective struct {
+	ctx       context.Context // of the climb
+	form      form
+	variables []variable
+	floor     float64 // of the noise variance
+
+	// Where it was evaluated last.
+	last                []float64
+	current             point
+	features            credence.Features
+	loaded              []float64 // hyper-parameters of the features that the form has loaded
+	slopes              slopes
+	evidence, penalised float64
+}
+
+// objective loads the rows at a task's starting point.
+func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, error) {
+	o := &objective{ctx: ctx, form: f, features: t.features}
+	hyper := t.hyper
+	if t.before != nil {
+		hyper = t.before.hyper
+	}
+	if tunable, ok := o.features.(credence.Tunable); ok && hyper != nil {
+		o.features = tunable.WithHyper(hyper)
+	}
+	if err := f.load(ctx, o.features); err != nil {
+		return nil, err
+	}
+	o.loaded = append([]float64(nil), hyper...)
+	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().scale}
+	o.floor = noiseFloor * referenceVariance(f)
+	o.variables = e.variables(f, &o.current, t, o.floor)
+	o.slopes.prior = make([]float64, len(e.groups))
+	if t.tune {
+		o.slopes.hyper = make([]float64, len(hyper))
+	}
+	return o, nil
+}
+
+// coordinates returns the logarithms of the variables where it was evaluated last, at first the starting point.
+func (o *objective) coordinates() []float64 {
+	x := make([]float64, len(o.variables))
+	for i, v := range o.variables {
+		x[i] = math.Log(*v.value(&o.current))
+	}
+	return x
+}
+
+// at is an lbfgs.Objective.
+func (o *objective) at(x, gradient []float64) (float64, error) {
+	o.last = append(o.last[:0], x...)
+	for i, v := range o.variables {
+		*v.value(&o.current) = math.Exp(x[i])
+	}
+	if !equal(o.current.hyper, o.loaded) {
+		o.features = o.features.(credence.Tunable).WithHyper(o.current.hyper)
+		copy(o.loaded, o.current.hyper)
+		if err := o.form.load(o.ctx, o.features); err != nil {
+			return 0, err
+		}
+	}
+	var err error
+	if o.evidence, err = o.form.evaluate(o.ctx, &o.current.values, &o.slopes); err != nil {
+		return 0, err
+	}
+	value := -o.evidence
+	for i, v := range o.variables {
+		gradient[i] = -v.slope(&o.slopes)
+		if v.sd > 0 {
+			gap := (x[i] - v.mean) / v.sd
+			value += 0.5*gap*gap + math.Log(v.sd) + 0.5*math.Log(2*math.Pi)
+			gradient[i] += gap / v.sd
+		}
+	}
+	o.penalised = -value
+	return value, nil
+}
