@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,27 @@ type uciResult struct {
 	Seed    uint64 `json:"seed"`
 	// Validate says that the score is on training rows held out.
 	Validate bool `json:"validate,omitempty"`
+	// Revision is that of the source it was measured by, empty where the build does not say.
+	Revision string `json:"revision,omitempty"`
 	*trial.Result
+}
+
+// revision returns the source's revision, with a + behind if files had changed since; go run knows of none.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	text, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			text = s.Value[:min(8, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+"
+		}
+	}
+	return text + changed
 }
 
 // formulas is a flag that may be given several times.
@@ -82,7 +103,7 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 		for _, model := range models {
 			var results []uciResult
 			for k := first; k < last; k++ {
-				r := uciResult{Set: name, Formula: model, Engine: *engine, Split: k, Seed: flags.seed + uint64(k), Validate: *validate}
+				r := uciResult{Set: name, Formula: model, Engine: *engine, Split: k, Seed: flags.seed + uint64(k), Validate: *validate, Revision: revision()}
 				if old, ok := kept.results[r.key()]; ok {
 					r = old
 				} else if *splits == recorded {
