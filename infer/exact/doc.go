@@ -21,13 +21,13 @@
 //
 // and hands it to the features' Pullback, so that any number of lengthscales
 // costs one d×d inverse and 3nd² operations, of which 2nd² are in single precision from
-// 1,500 weights on where that moves slopes by less than climbs can tell (evidence and posterior never are). With n < d the same quantities
+// 500 weights on where that moves slopes by less than climbs can tell (evidence and posterior never are). With n < d the same quantities
 // come from the n×n matrix I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in both.
 //
 // # Memory
 //
-// n ≥ d: three d×d matrices (from 1,500 weights on half a one more where there are hyper-parameters of features to learn), a few blocks of credence.BlockRows rows and up to
-// 40 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
+// n ≥ d: three d×d matrices (from 500 weights on half a one more where there are hyper-parameters of features to learn), a few blocks of credence.BlockRows rows and up to
+// 36 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
 // n×n matrices, and one more for each block of weights when no
 // hyper-parameter of the features is learned. Where the three matrices are below 32 MB
 // together, starts climb at once, one to a thread, with matrices of their own.

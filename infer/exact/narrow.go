@@ -13,7 +13,7 @@ import (
 // variances. The errors of rows and columns are independent: on 10,000 rows and 1,000 columns they
 // move a slope by 1e-4 nats at a ratio of 1e3, by 0.01 at 1e4 and by 1 at 1e6.
 const (
-	narrowWeights = 1500
+	narrowWeights = 500
 	narrowRatio   = 1e4
 )
 

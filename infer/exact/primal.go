@@ -11,7 +11,7 @@ import (
 )
 
 // keepDesignBytes is how much of Φ stays in memory from the first pass to the second.
-const keepDesignBytes = 8 << 20
+const keepDesignBytes = 4 << 20
 
 // primal is the d×d form, with S = Λ^½ and
 //
