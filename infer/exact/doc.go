@@ -43,7 +43,7 @@
 // what they learned of the curvature; the fit averages over them. Where all of few rows'
 // starts are wanted each climbs from its start to the end at once, and looks beyond it.
 //
-// Above 5,000 rows with a thousand weights or more the search is made with a quarter of each draw's frequencies,
+// Above Config.ScreenRows rows with a thousand weights or more, most of them of random features, the search is made with a quarter of each draw's frequencies,
 // at a sixteenth of the cost. There every start climbs on all rows, after fifteen iterations on few, and looks
 // beyond its maximum; the best go on with all frequencies, from where they end with the Hessian there.
 //

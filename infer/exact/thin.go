@@ -21,7 +21,7 @@ const (
 // variance of its own, which fewer weights do not tell.
 func (r *fit) dear() bool {
 	weights := r.model.Features.Weights()
-	if !r.random() || r.prior.ARD || r.data.Rows() <= manyRows || weights < thinWeights {
+	if !r.random() || r.prior.ARD || r.data.Rows() <= r.config.ScreenRows || weights < thinWeights {
 		return false
 	}
 	return r.model.Features.(credence.Redrawable).Thin(thinParts).Weights() <= weights/2

@@ -82,11 +82,11 @@ func TestWhereFewFrequenciesAreUsed(t *testing.T) {
 		prior                     prior.Normal
 		want                      bool
 	}{
-		"many of both": {manyRows + 1, 2, 500, prior.Normal{}, true},
-		"few rows":     {manyRows, 2, 500, prior.Normal{}, false},
-		"few weights":  {manyRows + 1, 2, 400, prior.Normal{}, false},
-		"other ones":   {manyRows + 1, 600, 250, prior.Normal{}, false},
-		"ARD":          {manyRows + 1, 2, 500, prior.Normal{ARD: true}, false},
+		"many of both": {2001, 2, 500, prior.Normal{}, true},
+		"few rows":     {2000, 2, 500, prior.Normal{}, false},
+		"few weights":  {2001, 2, 400, prior.Normal{}, false},
+		"other ones":   {2001, 600, 250, prior.Normal{}, false},
+		"ARD":          {2001, 2, 500, prior.Normal{ARD: true}, false},
 	} {
 		e, err := New(model(fourierSet(t, c.inputs, c.frequencies, feature.RBF), c.prior, likelihood.Gaussian{}), Config{})
 		if err != nil {
