@@ -20,15 +20,16 @@
 //	∂L/∂Φ = [(y−Φm)mᵀ − ΦC]/σ²
 //
 // and hands it to the features' Pullback, so that any number of lengthscales
-// costs one d×d inverse and 3nd² operations, of which 2nd² are in single precision from
-// 500 weights on where that moves slopes by less than climbs can tell (evidence and posterior never are). With n < d the same quantities
-// come from the n×n matrix I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in both.
+// costs one d×d inverse and 3nd² operations. From 500 weights on, 2nd² of them are in
+// single precision where that moves slopes by less than climbs can tell; evidence and
+// posterior never are. With n < d the same quantities come from the n×n matrix
+// I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in both.
 //
 // # Memory
 //
-// n ≥ d: three d×d matrices (from 500 weights on half a one more where there are hyper-parameters of features to learn), a few blocks of credence.BlockRows rows and up to
-// 36 MB of rows and features kept for the second pass; never n×d. n < d: Φ and three
-// n×n matrices, and one more for each block of weights when no
+// n ≥ d: three d×d matrices (from 500 weights on half a one more where features have
+// hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of
+// rows and features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for each block of weights when no
 // hyper-parameter of the features is learned. Where the three matrices are below 32 MB
 // together, starts climb at once, one to a thread, with matrices of their own.
 //
@@ -43,14 +44,14 @@
 // what they learned of the curvature; the fit averages over them. Where all of few rows'
 // starts are wanted each climbs from its start to the end at once, and looks beyond it.
 //
-// Above Config.ScreenRows rows with a thousand weights or more, most of them of random features, the search is made with a quarter of each draw's frequencies,
-// at a sixteenth of the cost. There every start climbs on all rows, after fifteen iterations on few, and looks
-// beyond its maximum; the best go on with all frequencies, from where they end with the Hessian there.
+// Above Config.ScreenRows rows with a thousand weights or more, most of them of random
+// features, the search is made with a quarter of each draw's frequencies, at a sixteenth of
+// the cost. There every start climbs on all rows, after fifteen iterations on few, and
+// looks beyond its maximum; the best go on with all frequencies, by the Hessian there.
 //
-// Beyond Config.PolishRows
-// rows the lengthscales are learned on so many evenly spread rows, and the variances on all
-// of them in one pass. Starting values never are short lengthscales or little noise, from
-// which the climb ends in bad maxima.
+// Beyond Config.PolishRows rows the lengthscales are learned on so many evenly spread
+// rows, and the variances on all of them in one pass. Starting values never are short
+// lengthscales or little noise, from which the climb ends in bad maxima.
 //
 // # Limits
 //
