@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // hyperColumns is the ability of features to say which dense columns, [first, end),
@@ -24,16 +25,7 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 	if h, ok := p.features.(hyperColumns); ok {
 		first, end = h.HyperColumns()
 	}
-	rounded := p.roundsWell(precision)
-	var c kernel.Packed[float64]
-	var c32 kernel.Packed[float32]
-	var sparseRows []float64
-	p.scaleInverse()
-	if rounded {
-		c32, sparseRows = p.narrow.pack(p, dense, first, end)
-	} else {
-		c, sparseRows = p.packCovariance(dense, first, end)
-	}
+	multiply, sparseRows := p.timesCovariance(precision, dense, first, end)
 	tunable := p.features.(credence.Tunable)
 	for k := range p.rows.blocks() {
 		b, err := p.rows.block(ctx, k)
@@ -49,12 +41,8 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		y := p.rows.targets(p.y, b)
 		fitted := p.wy[:n]
 		p.mulVec(fitted, phi, p.m)
-		switch {
-		case n == 0 || end == first:
-		case rounded:
-			p.pool.GemmPacked32(false, n, -precision, p.narrow.rows(p, &phi.Dense), dense, c32, 0, slab[first:], dense)
-		default:
-			p.pool.GemmPacked(false, n, -precision, phi.Dense.Data, phi.Dense.Stride, c, 0, slab[first:], dense)
+		if n > 0 && end > first {
+			multiply(&phi.Dense, slab[first:])
 		}
 		p.parallel(n, func(from, to int) {
 			for i := from; i < to; i++ {
@@ -81,6 +69,23 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		tunable.Pullback(p.ws, gradient, b, phi, slab)
 	}
 	return residual, nil
+}
+
+// timesCovariance turns A⁻¹ into C and returns what stores −ΦC/σ², for the dense columns of a block and the columns
+// [first, end) of C, in dst, whose rows are dense apart. It returns as well the sparse columns' rows of C, d apart.
+func (p *primal) timesCovariance(precision float64, dense, first, end int) (multiply func(phi *linop.Dense, dst []float64), sparseRows []float64) {
+	rounded := p.roundsWell(precision)
+	p.scaleInverse()
+	if rounded {
+		c, sparseRows := p.narrow.pack(p, dense, first, end)
+		return func(phi *linop.Dense, dst []float64) {
+			p.pool.GemmPacked32(false, phi.Rows, -precision, p.narrow.rows(p, phi), dense, c, 0, dst, dense)
+		}, sparseRows
+	}
+	c, sparseRows := p.packCovariance(dense, first, end)
+	return func(phi *linop.Dense, dst []float64) {
+		p.pool.GemmPacked(false, phi.Rows, -precision, phi.Data, phi.Stride, c, 0, dst, dense)
+	}, sparseRows
 }
 
 // scaleInverse turns A⁻¹ into C = S A⁻¹ S.
