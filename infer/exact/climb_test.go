@@ -81,15 +81,7 @@ func TestJumpFindsFineStructure(t *testing.T) {
 		x[1] = values[k]
 		data.target[i] = 2*math.Sin(x[0]) + effects[k] + 0.3*rng.NormFloat64()
 	}
-	e, err := New(model(fourierSet(t, 2, 200, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := &fit{Engine: e, data: data}
-	run.ws = credence.NewWorkspace(1)
-	if err := run.open(ctx, 0, true); err != nil {
-		t.Fatal(err)
-	}
+	run := opened(t, fourierSet(t, 2, 200, feature.RBF), data)
 	from := run.starts(1)[0]
 	from.tune, from.maxIterations, from.tolerance = true, 100, 1e-5
 	first, err := run.climb(ctx, run.form, from)

@@ -7,8 +7,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/prior"
 )
 
 // TestMeasuredCurvature compares the measured Hessian at a maximum with central differences of the gradient along
@@ -22,15 +20,7 @@ func TestMeasuredCurvature(t *testing.T) {
 		x := data.x.Row(i)
 		data.target[i] = math.Sin(2*x[0]) + x[1]*x[1]/3 + 0.2*rng.NormFloat64()
 	}
-	e, err := New(model(fourierSet(t, 2, 60, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := &fit{Engine: e, data: data}
-	run.ws = credence.NewWorkspace(1)
-	if err := run.open(ctx, 0, true); err != nil {
-		t.Fatal(err)
-	}
+	run := opened(t, fourierSet(t, 2, 60, feature.RBF), data)
 	from := run.starts(1)[0]
 	from.tune, from.maxIterations, from.tolerance = true, 200, 1e-9
 	end, err := run.climb(ctx, run.form, from)

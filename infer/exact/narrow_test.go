@@ -5,10 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/prior"
 )
 
 // TestSlopesOfRoundedProducts compares slopes with central differences of the evidence where the backward product
@@ -22,15 +19,7 @@ func TestSlopesOfRoundedProducts(t *testing.T) {
 		data.target[i] = math.Sin(2*x[0]) + x[1]*x[2]/2 + data.target[i]/10
 	}
 	features := fourierSet(t, 3, narrowWeights/2, feature.RBF)
-	e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := &fit{Engine: e, data: data}
-	run.ws = credence.NewWorkspace(2)
-	if err := run.open(ctx, 0, true); err != nil {
-		t.Fatal(err)
-	}
+	run := opened(t, features, data)
 	p, ok := run.form.(*primal)
 	if !ok {
 		t.Fatalf("the form is %T", run.form)

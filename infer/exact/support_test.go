@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -328,4 +329,19 @@ func near(t testing.TB, what string, got, want, tolerance float64) {
 	if !(math.Abs(got-want) <= tolerance*(1+math.Abs(want))) {
 		t.Errorf("%s is %.15g, want %.15g (off by %.2g, allowed %.2g)", what, got, want, got-want, tolerance*(1+math.Abs(want)))
 	}
+}
+
+// opened is a fit on all rows of data, before its first climb.
+func opened(t *testing.T, features credence.Features, data *table) *fit {
+	t.Helper()
+	e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &fit{Engine: e, data: data}
+	run.ws = credence.NewWorkspace(2)
+	if err := run.open(context.Background(), 0, true); err != nil {
+		t.Fatal(err)
+	}
+	return run
 }
