@@ -4,10 +4,10 @@
 // OpenBLAS in the same rounds.
 //
 // All contenders take turns, for several rounds; a short run is repeated and
-// the last one counts, so that caches and threads are where it left them. The rate is the best per
-// processor second, times the workers, so that other load on the machine
-// disturbs it little; a problem too small to share runs on one worker whatever
-// their number. Elapsed time is the median of the rounds and needs the machine
+// the last one counts, so that caches and threads are where it left them; see
+// measure. The rate is the best per processor second, times the workers, so
+// that other load on the machine disturbs it little; a problem too small to
+// share runs on one worker whatever their number. Elapsed time is the median of the rounds and needs the machine
 // free: the wall rate is by it, and the gain is that rate over the one of the
 // same contender's first number of workers.
 package main
@@ -180,18 +180,7 @@ func main() {
 		wall := make([][]time.Duration, len(t.contenders))
 		for r := range *rounds + 1 {
 			for i, c := range t.contenders {
-				measure := func() (used, elapsed time.Duration) {
-					if t.prepare != nil {
-						t.prepare()
-					}
-					start, before := time.Now(), processorTime()
-					c.run()
-					return processorTime() - before, time.Since(start)
-				}
-				used, elapsed := measure()
-				for since := elapsed; since < warm; since += elapsed {
-					used, elapsed = measure()
-				}
+				used, elapsed := measure(t, c)
 				time.Sleep(c.after)
 				if r == 0 { // buffers grow
 					continue
@@ -214,6 +203,29 @@ func main() {
 		}
 		w.Flush()
 	}
+}
+
+// measure repeats a short run and returns processor and elapsed time of one: the last, or for several workers
+// their mean processor time. (What the threads beside the caller have used is counted at ticks of the clock.)
+func measure(t trial, c contender) (used, elapsed time.Duration) {
+	var since, between time.Duration
+	first, runs := processorTime(), 0
+	for since < warm {
+		start := time.Now()
+		if t.prepare != nil {
+			t.prepare()
+			between += time.Since(start)
+		}
+		begin, before := time.Now(), processorTime()
+		c.run()
+		used, elapsed = processorTime()-before, time.Since(begin)
+		since += elapsed
+		runs++
+	}
+	if c.threads > 1 {
+		used = (processorTime() - first - between) / time.Duration(runs)
+	}
+	return used, elapsed
 }
 
 func median(x []time.Duration) time.Duration {
