@@ -28,7 +28,8 @@ type MixturePosterior interface {
 
 // Distribution is the predictive distribution of every row of a batch: an equal
 // mixture over members and posterior components, in each of which f is Gaussian.
-// It is safe for concurrent reads.
+// Its y are those of a Batch: classes are 0 and 1, and the grades of an ordinal
+// family count from 0 in ascending order. It is safe for concurrent reads.
 type Distribution struct {
 	rows  int
 	parts []part
