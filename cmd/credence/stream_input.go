@@ -174,7 +174,8 @@ func isIndexed(word []byte) bool {
 	return found && len(index) > 0 && len(bytes.Trim(index, "0123456789")) == 0
 }
 
-// infer finds which columns of a table are numbers, where the formula leaves it open.
+// infer finds which columns of a table are numbers, where the formula leaves it open, and
+// which of two classes is positive.
 func (s *streamRun) infer(ctx context.Context) error {
 	if s.plan.Format != stream.FormatCSV && s.plan.Format != stream.FormatTSV {
 		return nil
@@ -183,19 +184,26 @@ func (s *streamRun) infer(ctx context.Context) error {
 	for _, t := range s.plan.Terms {
 		open = open || !t.Tokens && len(t.Transforms) == 0
 	}
-	if !open {
+	if !open && s.plan.Positive != "" {
 		return nil
 	}
 	categories, numbers, err := parseStreamTypes(s.flags.types)
 	if err != nil {
 		return misused(err)
 	}
-	sample, err := stream.ReadSample(ctx, s.paths, s.stdin, s.plan.Format)
+	sample, err := stream.ReadSample(ctx, s.paths, s.stdin, s.plan.Format, s.plan.Target, open)
 	if err != nil {
 		return err
 	}
 	if sample.Replay != nil {
 		s.stdin = sample.Replay
+	}
+	if s.plan.Positive == "" && sample.Positive != "" {
+		s.plan.Negative, s.plan.Positive = sample.Negative, sample.Positive
+		s.program.say("target  %s: the positive class is %s, the other %s; choose by --positive", s.plan.Target, s.plan.Positive, s.plan.Negative)
+	}
+	if !open {
+		return nil
 	}
 	for _, name := range sample.Columns {
 		if !categories[name] && (numbers[name] || slices.Contains(sample.Numbers, name)) && name != s.plan.Target {

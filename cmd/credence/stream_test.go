@@ -402,6 +402,38 @@ func TestStreamFormulas(t *testing.T) {
 	}
 }
 
+// Two classes in words need no flag, and the model, its checkpoint and its scoring know them.
+func TestStreamFindsTheClasses(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("y;site\n")
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 3000 {
+		site, label := rng.IntN(2), "bad"
+		if rng.Float64() < 0.2+0.6*float64(site) {
+			label = "good"
+		}
+		fmt.Fprintf(&b, "%s;s%d\n", label, site)
+	}
+	path := file(t, "rows.csv", b.String())
+	model, stated := filepath.Join(t.TempDir(), "m"), filepath.Join(t.TempDir(), "m")
+	for _, formula := range []string{"y ~ .", "y ~ hash(.)"} {
+		o := invoke(t, "", "stream", path, "--formula", formula, "-o", model)
+		if o.code != exitDone || !strings.Contains(o.err+o.out, "target  y: the positive class is good, the other bad") {
+			t.Fatalf("exit %d: %s%s", o.code, o.err, o.out)
+		}
+		found := decode(t, must(t, "evaluate", model, path, "--json"))
+		must(t, "stream", path, "--formula", formula, "--positive", "good", "-o", stated, "--quiet")
+		if told := decode(t, must(t, "evaluate", stated, path, "--json")); number(t, found, "log_loss") != number(t, told, "log_loss") {
+			t.Errorf("%s: log loss %v, and %v with --positive", formula, found["log_loss"], told["log_loss"])
+		}
+	}
+	more := file(t, "more.csv", b.String()+"ugly;s1\n")
+	if o := invoke(t, "", "stream", more, "--formula", "y ~ .", "-o", model); o.code != exitFailed || !strings.Contains(o.err, `more.csv:3002: label "ugly" is neither good nor bad`) {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	must(t, "stream", more, "--formula", "y ~ .", "-o", model, "--resume", "--max-bad", "1", "--quiet")
+}
+
 func TestStreamRefusals(t *testing.T) {
 	path := file(t, "rows.csv", clicksCSV(clicks(100, 1)))
 	model := filepath.Join(t.TempDir(), "m")

@@ -59,7 +59,18 @@ func newTable(p *Plan, labels Labels, named bool) *table {
 // Header implements Headed: it finds the columns of the plan, which may stand in
 // another order in every file.
 func (t *table) Header(text []byte) error {
+	if err := t.header(text); err != nil {
+		return err
+	}
+	return t.bind()
+}
+
+// header finds the delimiter of CSV text and the columns.
+func (t *table) header(text []byte) error {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if t.plan.Format == FormatCSV {
+		t.delimiter = delimiterOf(text)
+	}
 	if err := t.split(text); err != nil {
 		return err
 	}
@@ -67,7 +78,17 @@ func (t *table) Header(text []byte) error {
 	for _, field := range t.fields {
 		t.columns = append(t.columns, string(field))
 	}
-	return t.bind()
+	return nil
+}
+
+// delimiterOf is the comma, or what a header without commas has instead.
+func delimiterOf(header []byte) byte {
+	for _, delimiter := range []byte(",;\t|") {
+		if bytes.IndexByte(header, delimiter) >= 0 {
+			return delimiter
+		}
+	}
+	return ','
 }
 
 func (t *table) bind() error {

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,7 +203,7 @@ func TestResumeInsideTable(t *testing.T) {
 
 func TestSample(t *testing.T) {
 	text := "y,a,b,c\n1,2,x,\n0,,3,\n"
-	s, err := ReadSample(context.Background(), []string{"-"}, strings.NewReader(text), FormatCSV)
+	s, err := ReadSample(context.Background(), []string{"-"}, strings.NewReader(text), FormatCSV, "y", true)
 	if err != nil || !slices.Equal(s.Numbers, []string{"y", "a"}) || !slices.Equal(s.Columns, []string{"y", "a", "b", "c"}) {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -209,6 +211,63 @@ func TestSample(t *testing.T) {
 	replayed.ReadFrom(s.Replay)
 	if replayed.String() != text {
 		t.Errorf("replayed %q", replayed.String())
+	}
+}
+
+// Two labels that are no 0 and 1 are told apart as in a fit, from as few rows as
+// that takes where no types are wanted.
+func TestSampleClasses(t *testing.T) {
+	for _, c := range []struct{ labels, negative, positive string }{
+		{"1 0 2", "", ""},
+		{"0 2", "", ""},
+		{"-1 +1", "", ""},
+		{"true false", "", ""},
+		{"yes no maybe", "no", "yes"},
+		{"B a", "a", "B"},
+		{"1 1.0 2", "1", "2"},
+		{"10 9", "9", "10"},
+		{"1 1", "", ""},
+		{"1 yes", "1", "yes"},
+	} {
+		for _, types := range []bool{false, true} {
+			text := "x;y\n0;" + strings.ReplaceAll(c.labels, " ", "\n0;") + "\n"
+			s, err := ReadSample(context.Background(), []string{"-"}, strings.NewReader(text), FormatCSV, "y", types)
+			if err != nil || s.Negative != c.negative || s.Positive != c.positive {
+				t.Errorf("%s: %q and %q, %v", c.labels, s.Negative, s.Positive, err)
+			}
+		}
+	}
+	endless := io.MultiReader(strings.NewReader("y,x\nno,1\nyes,2\n"), blocked{t})
+	if s, err := ReadSample(context.Background(), []string{"-"}, endless, FormatCSV, "y", false); err != nil || s.Positive != "yes" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// blocked is what nobody may read.
+type blocked struct{ t *testing.T }
+
+func (b blocked) Read([]byte) (int, error) {
+	b.t.Error("read on")
+	return 0, io.EOF
+}
+
+func TestLabelClasses(t *testing.T) {
+	for _, c := range []struct {
+		labels Labels
+		text   string
+		want   float64
+	}{
+		{Labels{Positive: "2"}, "2.0", 1},
+		{Labels{Positive: "2"}, "two", 0},
+		{Labels{Positive: "yes", Negative: "no"}, "no", 0},
+		{Labels{Positive: "2", Negative: "1"}, "1.0", 0},
+		{Labels{Positive: "yes", Negative: "no"}, "maybe", math.NaN()},
+		{Labels{Positive: "nan"}, "NaN", 0},
+	} {
+		got, err := c.labels.read([]byte(c.text))
+		if (err != nil) != math.IsNaN(c.want) || err == nil && got != c.want {
+			t.Errorf("%+v: %s is %v, %v", c.labels, c.text, got, err)
+		}
 	}
 }
 

@@ -9,9 +9,12 @@ import (
 
 // Labels reads class labels: 1 and 0 of the result, NaN where there is none.
 type Labels struct {
-	// Positive is the label of the positive class against all others. Empty means
+	// Positive is the label of the positive class, a text or a number. Empty means
 	// that labels are 1 against 0 or -1, true against false.
 	Positive string
+	// Negative is the label of the other class where there are just two; empty
+	// means all others.
+	Negative string
 	// Optional says that an empty label is no label; otherwise it is an error.
 	Optional bool
 }
@@ -24,10 +27,13 @@ func (l *Labels) read(text []byte) (float64, error) {
 		return 0, errors.New("the label is missing: correct the row")
 	}
 	if l.Positive != "" {
-		if string(text) == l.Positive {
+		switch {
+		case sameLabel(text, l.Positive):
 			return 1, nil
+		case l.Negative == "" || sameLabel(text, l.Negative):
+			return 0, nil
 		}
-		return 0, nil
+		return 0, fmt.Errorf("label %s is neither %s nor %s: name the positive class with --positive", quote(text), l.Positive, l.Negative)
 	}
 	switch text[0] {
 	case '1':
@@ -61,6 +67,19 @@ func (l *Labels) read(text []byte) (float64, error) {
 		}
 	}
 	return 0, fmt.Errorf("label %s is not 1, 0 or -1: name the positive class with --positive", quote(text))
+}
+
+// sameLabel says whether a label is that of a class: the same text, or the same number.
+func sameLabel(text []byte, class string) bool {
+	if string(text) == class {
+		return true
+	}
+	want, ok := number([]byte(class))
+	if !ok {
+		return false
+	}
+	value, ok := number(text)
+	return ok && value == want
 }
 
 // quotedLength is how many bytes of a faulty text a message repeats.

@@ -26,7 +26,8 @@ const (
 type Plan struct {
 	Format   Format `json:"format"`
 	Target   string `json:"target,omitempty"`   // column of a table
-	Positive string `json:"positive,omitempty"` // the class against all others
+	Positive string `json:"positive,omitempty"` // the class that counts as 1
+	Negative string `json:"negative,omitempty"` // the only other class; empty means all others
 	Weight   string `json:"weight,omitempty"`   // column of row weights
 	Offset   Term   `json:"offset,omitzero"`    // number added to the latent score
 	// All takes every column that is not named by a term of its own, in Except,
@@ -120,7 +121,7 @@ func (p *Plan) NewParser(requireTarget, named bool) (Parser, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	labels := Labels{Positive: p.Positive, Optional: !requireTarget}
+	labels := Labels{Positive: p.Positive, Negative: p.Negative, Optional: !requireTarget}
 	switch p.Format {
 	case FormatLibSVM:
 		return &LibSVM{Labels: labels, Bits: p.Bits}, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 )
 
 // SampleRows is the number of rows from which the types of columns are inferred.
@@ -15,14 +16,19 @@ type Sample struct {
 	// Numbers are the columns whose values in the sample are all numbers or
 	// missing, and not all missing.
 	Numbers []string
+	// Negative and Positive are the two classes of the target where [Labels] has to
+	// be told them: the first two labels, if none is 0, -1 or false. The
+	// positive one is the larger number or the later word of the alphabet, as in a fit.
+	Negative, Positive string
 	// Replay is standard input with what the sample has taken put back in front;
 	// nil where the sample did not read it.
 	Replay io.Reader
 }
 
-// ReadSample reads the header and up to SampleRows rows of the first file. Rows
+// ReadSample reads the header and up to SampleRows rows of the first file, or, unless types of
+// columns are wanted, as few as tell the classes of the target. Rows
 // that are malformed are left for the reader to complain about.
-func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format Format) (*Sample, error) {
+func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format Format, target string, types bool) (*Sample, error) {
 	sample := &Sample{}
 	r := &Reader{cfg: Config{Parser: newTable(&Plan{Format: format}, Labels{Optional: true}, false)}}
 	r.lines.paths = paths[:1]
@@ -40,21 +46,27 @@ func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format For
 	if err != nil {
 		return nil, err
 	}
-	if err := table.split(bytes.TrimPrefix(header, []byte("\xef\xbb\xbf"))); err != nil {
+	if err := table.header(header); err != nil {
 		return nil, r.at(err)
 	}
-	for _, field := range table.fields {
-		sample.Columns = append(sample.Columns, string(field))
-	}
+	sample.Columns = table.columns
+	column := slices.Index(sample.Columns, target)
+	var found classes
 	values := make([]int, len(sample.Columns))
 	text := make([]bool, len(sample.Columns))
 	for range SampleRows {
+		if !types && (column < 0 || found.settled) {
+			break
+		}
 		row, err := r.row(ctx)
 		if err != nil {
 			break
 		}
 		if table.split(row) != nil || len(table.fields) != len(values) {
 			continue
+		}
+		if column >= 0 {
+			found.add(table.fields[column])
 		}
 		for k, field := range table.fields {
 			if len(field) == 0 || text[k] {
@@ -71,5 +83,6 @@ func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format For
 			sample.Numbers = append(sample.Numbers, name)
 		}
 	}
+	sample.Negative, sample.Positive = found.names()
 	return sample, nil
 }
