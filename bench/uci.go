@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/bench/layout"
+	"github.com/credence-ml/credence/bench/process"
 	"github.com/credence-ml/credence/bench/protocol"
 	"github.com/credence-ml/credence/bench/published"
 	"github.com/credence-ml/credence/bench/trial"
@@ -69,6 +71,7 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	splits := f.String("splits", "5", "how many splits, a range such as 5-9, all, or recorded for those that -results has")
 	validate := f.Bool("validate", false, "score on a tenth of every split's training rows, fitted on the others; test rows stay unread")
 	results := f.String("results", "", "a file that keeps results: what it has is not measured again, what is measured is added")
+	climbs := f.Bool("climbs", false, "print every iteration and the processor seconds so far")
 	engine := f.String("engine", "", "the engine's options, such as 'exact(starts=10)' (default: its defaults)")
 	if err := parse(f, args); err != nil {
 		return err
@@ -85,6 +88,12 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 		return err
 	}
 	encoder := json.NewEncoder(out)
+	var iterations func(credence.Progress)
+	if *climbs {
+		iterations = func(p credence.Progress) {
+			fmt.Fprintf(progress, "%8.2f  %-34s %4d  %.4f\n", process.CPU().Seconds(), p.Stage, p.Done, p.Objective)
+		}
+	}
 	table := layout.Table{Left: 2, Head: []string{"set", "formula", "splits", "n", "RMSE", "log-likelihood",
 		"CPU s a fit", "wall s", "PBP", "", "dropout", ""}}
 	for _, name := range names {
@@ -108,7 +117,7 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 					r = old
 				} else if *splits == recorded {
 					continue
-				} else if err := r.measure(ctx, set, flags.threads); err != nil {
+				} else if err := r.measure(ctx, set, flags.threads, iterations); err != nil {
 					return fmt.Errorf("%s, split %d: %w", name, k, err)
 				} else if err := kept.add(r); err != nil {
 					return err
@@ -141,7 +150,7 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 }
 
 // measure fits and scores the result's split.
-func (r *uciResult) measure(ctx context.Context, set *protocol.Set, threads int) error {
+func (r *uciResult) measure(ctx context.Context, set *protocol.Set, threads int, iterations func(credence.Progress)) error {
 	divide := set.Split
 	if r.Validate {
 		divide = set.Validation
@@ -149,7 +158,7 @@ func (r *uciResult) measure(ctx context.Context, set *protocol.Set, threads int)
 	train, test := divide(r.Split)
 	var err error
 	r.Result, err = trial.Run(ctx, train, test, trial.Options{
-		Formula: set.Formula(r.Formula), Target: set.Target, Engine: r.Engine, Seed: r.Seed, Threads: threads,
+		Formula: set.Formula(r.Formula), Target: set.Target, Engine: r.Engine, Seed: r.Seed, Threads: threads, Progress: iterations,
 	})
 	return err
 }

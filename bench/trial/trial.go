@@ -25,6 +25,8 @@ type Options struct {
 	Engine  string // "exact" with its options; empty means their defaults
 	Seed    uint64
 	Threads int // below 1 means every processor; the result does not depend on it
+
+	Progress func(credence.Progress) // called after every iteration; or nil
 }
 
 // Result is what a trial measured.
@@ -143,6 +145,7 @@ func engineConfig(options Options) (exact.Config, error) {
 		PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
 		Seed:          options.Seed,
 		Threads:       options.Threads,
+		Progress:      options.Progress,
 	}
 	return config, a.Finish()
 }
