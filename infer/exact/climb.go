@@ -38,6 +38,7 @@ type outcome struct {
 	weight     float64
 	status     credence.Status
 	atFloor    bool
+	atCeiling  []int // groups whose prior variance is at its upper bound
 	jitter     float64
 }
 
@@ -117,6 +118,11 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		iterations: done + found.Iterations, pairs: found.Pairs, weight: f.sums().weight,
 		status: credence.Closed, jitter: f.jitter(),
 		atFloor: e.noiseState() != credence.Held && o.current.noise <= o.floor*(1+1e-9),
+	}
+	for i, v := range o.variables {
+		if v.group >= 0 && x[i] >= v.upper-1e-9 {
+			result.atCeiling = append(result.atCeiling, v.group)
+		}
 	}
 	if len(o.variables) > 0 {
 		result.status = credence.IterationLimit

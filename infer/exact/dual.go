@@ -178,6 +178,27 @@ func (p *dual) setSquares() {
 
 func (p *dual) squares() []float64 { return p.square }
 
+func (p *dual) totals(dst []float64) {
+	clear(dst)
+	for i := range p.n {
+		w := 1.0
+		if p.roots != nil {
+			w = p.roots[i] * p.roots[i]
+		}
+		kernel.Axpy(w, p.dense.Row(i), dst[:p.dense.Cols])
+	}
+	for j := range p.columns.Rows {
+		rows, entries := p.columns.Row(j)
+		for k, i := range rows {
+			w := 1.0
+			if p.roots != nil {
+				w = p.roots[i] * p.roots[i]
+			}
+			dst[p.dense.Cols+j] += w * entries[k]
+		}
+	}
+}
+
 // setGrams forms ΦΦᵀ of every group.
 func (p *dual) setGrams() {
 	n := p.n

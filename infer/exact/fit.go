@@ -239,6 +239,10 @@ func (r *fit) warn() []string {
 	} else if first.atFloor {
 		list = append(list, fmt.Sprintf("the noise variance is at its floor, %g of the target's variance: the data look noise-free, and predictive variances are set by the floor", noiseFloor))
 	}
+	for _, k := range first.atCeiling {
+		list = append(list, fmt.Sprintf("the prior variance of %s ended at the largest that is tried, %.3g: state a starting guess such as --prior 'normal(variance=~%.1g)', or scale the columns",
+			r.blockOf[k].Name, r.own(first.prior[k]), 100*r.own(first.prior[k])))
+	}
 	if first.jitter > 0 {
 		list = append(list, fmt.Sprintf("the Gram matrix needed %g of its mean diagonal added to be factored: columns repeat each other", first.jitter))
 	}

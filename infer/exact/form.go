@@ -35,6 +35,8 @@ type form interface {
 	inUnits() units
 	// squares returns Σ_n w φ_nj² for every weight, in memory that the next load overwrites.
 	squares() []float64
+	// totals stores Σ_n w φ_nj for every weight, where there is an intercept.
+	totals(dst []float64)
 	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless slope is
 	// nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)

@@ -41,6 +41,11 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().scale}
 	o.floor = noiseFloor * referenceVariance(f)
 	o.variables = e.variables(f, &o.current, t, o.floor)
+	if t.before == nil {
+		if err := e.begin(ctx, f, &o.current); err != nil {
+			return nil, err
+		}
+	}
 	o.slopes.prior = make([]float64, len(e.groups))
 	if t.tune {
 		o.slopes.hyper = make([]float64, len(hyper))

@@ -193,6 +193,12 @@ func (p *primal) addCross(phi *credence.Design, u []float64) {
 
 func (p *primal) squares() []float64 { return p.diagonal }
 
+func (p *primal) totals(dst []float64) {
+	for j := range dst { // the row and the column of the intercept
+		dst[j] = p.gram[min(j, p.intercept)*p.d+max(j, p.intercept)]
+	}
+}
+
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
 	d := p.d
 	p.deviations(p.s, at)

@@ -25,6 +25,7 @@ type variable struct {
 	lower, upper float64 // of the logarithm
 	curvature    float64 // guess of the second derivative of −evidence
 	mean, sd     float64 // of the normal prior on the logarithm; sd 0 means none
+	group        int     // whose prior variance it is, or -1
 }
 
 // noiseState says whether the noise variance is learned, guessed or held.
@@ -89,6 +90,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64) []vari
 	weight := f.sums().weight
 	variance := referenceVariance(f)
 	references := e.references(f)
+	fine := e.fine(f, references)
 	own := func(v float64) float64 { return v / current.unit / current.unit }
 	var list []variable
 
@@ -113,18 +115,17 @@ func (e *Engine) variables(f form, current *point, t task, floor float64) []vari
 	if noise != credence.Held {
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
-			lower: math.Log(floor), upper: math.Log(noiseCeiling * variance), curvature: weight / 2,
+			lower: math.Log(floor), upper: math.Log(noiseCeiling * variance), curvature: weight / 2, group: -1,
 		})
 	}
 	for k, g := range e.groups {
 		if e.prior.Variance.State == credence.Held && !e.isIntercept[k] || g.Count == 0 {
 			continue
 		}
-		reference := math.Log(references[k])
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.prior[k] }, slope: func(s *slopes) float64 { return s.prior[k] },
-			lower: reference - priorBelow, upper: reference + priorAbove,
-			curvature: math.Max(1, math.Min(weight, float64(g.Count))) / 2,
+			lower: math.Log(references[k]) - priorBelow, upper: math.Log(fine[k]) + priorAbove,
+			curvature: math.Max(1, math.Min(weight, float64(g.Count))) / 2, group: k,
 		})
 	}
 	if !t.tune {
@@ -137,7 +138,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64) []vari
 		v := variable{
 			value: func(p *point) *float64 { return &p.hyper[h] }, slope: func(s *slopes) float64 { return s.hyper[h] },
 			lower: math.Inf(-1), upper: math.Inf(1), curvature: weight / 8,
-			mean: info.PriorMean, sd: info.PriorSD,
+			mean: info.PriorMean, sd: info.PriorSD, group: -1,
 		}
 		if info.Lower > 0 {
 			v.lower = math.Log(info.Lower)

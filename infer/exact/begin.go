@@ -1,0 +1,96 @@
+package exact
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Columns of a block that are not scaled may differ by orders of magnitude, or vary little about a large
+// mean. The variance at which their weights together would explain the target is then that of the
+// largest column, at which the others explain nothing, and a climb from there may never find what they do. So such a
+// block begins where the evidence is largest among beginSteps variances between that one and the one
+// by its finest column.
+const (
+	mixedRatio = 100 // of the mean square of a column to the variance of the finest
+	beginSteps = 8
+)
+
+// fine returns for every group the prior variance at which its column that varies least would explain
+// the target's variance if all were like it, where that is mixedRatio times its reference, and
+// elsewhere the reference itself. Blocks with hyper-parameters are left out: their
+// features are of one size by construction.
+func (e *Engine) fine(f form, references []float64) []float64 {
+	squares, weight := f.squares(), f.sums().weight
+	var totals []float64
+	if _, ok := e.intercept(); ok {
+		totals = make([]float64, len(squares))
+		f.totals(totals)
+	}
+	out := append([]float64(nil), references...)
+	for k, g := range e.groups {
+		if e.isIntercept[k] || e.ownsHyper(e.blockOf[k].Name) {
+			continue
+		}
+		least := math.Inf(1)
+		for j := g.First; j < g.First+g.Count; j++ {
+			variance := squares[j] / weight
+			if totals != nil {
+				mean := totals[j] / weight
+				variance -= mean * mean
+			}
+			if variance > 1e-12*squares[j]/weight { // not a constant
+				least = math.Min(least, variance)
+			}
+		}
+		if v := referenceVariance(f) / (float64(e.blockOf[k].Count) * least); v > mixedRatio*references[k] && !math.IsInf(v, 1) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// ownsHyper says whether any hyper-parameter belongs to a block; its name contains that of the block.
+func (e *Engine) ownsHyper(block string) bool {
+	tunable, ok := e.model.Features.(credence.Tunable)
+	if !ok {
+		return false
+	}
+	for _, h := range tunable.Hyper() {
+		if strings.Contains(h.Name, block) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin moves the prior variances of mixed blocks, one after the other, to where the evidence is largest.
+func (e *Engine) begin(ctx context.Context, f form, current *point) error {
+	references := e.references(f)
+	fine := e.fine(f, references)
+	for k := range e.groups {
+		if fine[k] <= references[k] || e.prior.Variance.State != credence.Learned {
+			continue
+		}
+		if e.groups[k].Count == 1 { // a column of its own
+			current.prior[k] = fine[k]
+			continue
+		}
+		best, bestEvidence := current.prior[k], math.Inf(-1)
+		for step := range beginSteps {
+			share := float64(step) / (beginSteps - 1)
+			current.prior[k] = references[k] * math.Pow(fine[k]/references[k], share)
+			evidence, err := f.evaluate(ctx, &current.values, nil)
+			if err != nil {
+				return err
+			}
+			if evidence > bestEvidence { // false for NaN
+				best, bestEvidence = current.prior[k], evidence
+			}
+		}
+		current.prior[k] = best
+	}
+	return nil
+}
