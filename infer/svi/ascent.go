@@ -23,8 +23,8 @@ func (t *tuner) ascend(ctx context.Context, from *tuned, reach float64) (*tuned,
 	}
 	for i, k := range t.groupsOf {
 		x[i] = math.Log(from.at.Prior[k])
-		cfg.Lower[i] = math.Max(x[i]-priorStep, math.Log(t.bounded(k, 0)))
-		cfg.Upper[i] = math.Min(x[i]+priorStep, math.Log(t.bounded(k, math.Inf(1))))
+		cfg.Lower[i] = math.Max(x[i]-priorStep, math.Log(t.references[k].bounded(0)))
+		cfg.Upper[i] = math.Min(x[i]+priorStep, math.Log(t.references[k].bounded(math.Inf(1))))
 		cfg.Curvature[i] = math.Min(10, float64(t.groups[k].count))/2 + 0.1
 	}
 	for l, i := range t.hypers {

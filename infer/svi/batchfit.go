@@ -32,7 +32,7 @@ func (r *fit) fitMixture(ctx context.Context, saved *checkpoint) (*credence.Fitt
 	if err != nil {
 		return nil, err
 	}
-	q := newMixture(r, r.config.Components, clone(s.Prior), s.family)
+	q := newMixture(r, r.config.Components, s.references, s.family)
 	state := &mixtureState{BestBound: math.Inf(-1)}
 	if saved != nil && saved.Mixture != nil {
 		state = saved.Mixture
@@ -169,7 +169,7 @@ func (r *fit) round(ctx context.Context, q *mixture, t *table, x []float64, tole
 // finds distant modes, and in even ones at its standard deviation, which finds the shape of one mode.
 func (r *fit) begin(ctx context.Context, q *mixture, s *start, state *mixtureState) error {
 	if state.Single == nil {
-		single := newMixture(r, 1, q.reference, q.base)
+		single := newMixture(r, 1, q.references, q.base)
 		x, err := single.initial(ctx, r.open(startRows), s)
 		if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (r *fit) begin(ctx context.Context, q *mixture, s *start, state *mixtureSta
 	free, _ := q.parameters(x)
 	copy(free, state.Single[2*r.d:2*r.d+q.base.count()])
 	for i, g := range q.groups {
-		sd := math.Sqrt(q.reference[i])
+		sd := math.Sqrt(q.references[i].wide)
 		for j := g.first; j < g.first+g.count; j++ {
 			for k := range q.k {
 				mean, log := q.component(x, k)

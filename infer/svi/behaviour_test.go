@@ -232,7 +232,7 @@ func TestWarmLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := newNewton(r.ws, r.d, r.groups)
-	n.reference = clone(s.Prior)
+	n.references = s.references
 	if _, _, err := n.climb(context.Background(), r.open(0), &s.point, newStatistics(r.d, 0), task{tolerance: 1e-8, iterations: 50}); err != nil {
 		t.Fatal(err)
 	}

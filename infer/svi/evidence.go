@@ -39,8 +39,8 @@ func (r *newton) learnPrior(p *point, h []float64, tolerance float64) bool {
 	for i, k := range learned {
 		x[i] = math.Log(p.Prior[k])
 		cfg.Curvature[i] = float64(r.groups[k].count)/2 + 0.1
-		cfg.Lower[i] = math.Max(x[i]-priorStep, math.Log(r.bounded(k, 0)))
-		cfg.Upper[i] = math.Min(x[i]+priorStep, math.Log(r.bounded(k, math.Inf(1))))
+		cfg.Lower[i] = math.Max(x[i]-priorStep, math.Log(r.references[k].bounded(0)))
+		cfg.Upper[i] = math.Min(x[i]+priorStep, math.Log(r.references[k].bounded(math.Inf(1))))
 	}
 	mean, projected := make([]float64, d), make([]float64, d)
 	psi := make([]float64, d)

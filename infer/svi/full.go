@@ -19,12 +19,17 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	n.reference = clone(s.Prior)
+	n.references = s.references
 	at := &s.point
 	stats := newStatistics(r.d, len(at.Free))
 	levels := r.levels()
 	if r.near != nil && len(levels) == 1 {
 		r.goOn(n, at, r.near, r.near.scale)
+	}
+	if saved == nil && r.near == nil {
+		if err := r.tryNarrow(ctx, n, first, s, stats); err != nil {
+			return nil, err
+		}
 	}
 	for k, rows := range levels {
 		t := whole
@@ -73,6 +78,33 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	}
 	m := r.member(n.full(at), at.Prior, at.family)
 	return r.finish(m, at.Prior, at.family), nil
+}
+
+// tryNarrow climbs on the first rows from the prior variances by the largest columns too, where columns are of
+// different sizes: from either side a climb may never find what the other columns explain. It
+// leaves the start where the bound is higher.
+func (r *fit) tryNarrow(ctx context.Context, n *newton, first *table, s *start, stats *statistics) error {
+	narrow, mixed := clone(s.Prior), false
+	for k, r := range s.references {
+		if r.narrow < r.wide && s.Prior[k] == r.wide { // not a stated guess
+			narrow[k], mixed = r.narrow, true
+		}
+	}
+	if !mixed {
+		return nil
+	}
+	job := task{stage: "columns of different sizes", tolerance: 0.3, iterations: r.config.MaxIterations, progress: r.config.Progress}
+	other := s.point.clone()
+	other.Prior = narrow
+	for _, at := range []*point{other, &s.point} {
+		if _, _, err := n.climb(ctx, first, at, stats, job); err != nil {
+			return err
+		}
+	}
+	if other.bound > s.bound {
+		s.point = *other
+	}
+	return nil
 }
 
 // checkTargets warns of targets from which less can be learned than it seems.

@@ -90,7 +90,7 @@ func TestMixtureGradients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := newMixture(r, 3, s.Prior, s.family)
+			q := newMixture(r, 3, s.references, s.family)
 			q.tune(set)
 			rng := rand.New(rand.NewPCG(3, 4))
 			x, gradient := make([]float64, q.size()), make([]float64, q.size())
@@ -175,7 +175,7 @@ func TestSamplerIsUnbiased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := newMixture(r, 2, s.Prior, s.family)
+	q := newMixture(r, 2, s.references, s.family)
 	rng := rand.New(rand.NewPCG(3, 4))
 	x := make([]float64, q.size())
 	for i := range x {
@@ -226,7 +226,7 @@ func TestRowScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := newMixture(r, 1, s.Prior, s.family)
+	q := newMixture(r, 1, s.references, s.family)
 	x := []float64{0.3, -0.2, 0.1, -1, -2, -1.5}
 	want := make([]float64, len(x))
 	bound, err := q.evaluate(context.Background(), r.open(0), want, x)
@@ -267,7 +267,7 @@ func TestRowScale(t *testing.T) {
 // below, and exactly (d/2)(1 − log 2) below for one component.
 func TestEntropyBound(t *testing.T) {
 	r := newFit(t, credence.Model{Features: plain{p: 1}, Likelihood: likelihood.Bernoulli{}, Prior: held(1)}, Config{Components: 2}, &memory{x: linop.NewDense(1, 1), y: []float64{1}})
-	q := newMixture(r, 2, []float64{1}, newFamily(likelihood.Bernoulli{}))
+	q := newMixture(r, 2, []reference{{1, 1}}, newFamily(likelihood.Bernoulli{}))
 	for _, gap := range []float64{0, 0.5, 2, 10} {
 		x := []float64{0, math.Log(0.5), gap, math.Log(2)}
 		q.begin(x)
@@ -285,7 +285,7 @@ func TestEntropyBound(t *testing.T) {
 			t.Errorf("gap %g: estimate %g ± %g, truth %g", gap, estimate, se, truth)
 		}
 	}
-	one := newMixture(r, 1, []float64{1}, newFamily(likelihood.Bernoulli{}))
+	one := newMixture(r, 1, []reference{{1, 1}}, newFamily(likelihood.Bernoulli{}))
 	x := []float64{0.4, math.Log(0.3)}
 	one.begin(x)
 	exact, _ := one.entropy(x, 0, nil)

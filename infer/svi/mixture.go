@@ -22,13 +22,13 @@ import (
 //
 // in one vector x.
 type mixture struct {
-	ws        *credence.Workspace
-	d, k      int
-	groups    []group
-	reference []float64 // prior variances from which learned ones may go e^±12
-	base      *family   // whose learned parameters x holds
-	tunable   credence.Tunable
-	hypers    []int // learned ones among tunable.Hyper()
+	ws         *credence.Workspace
+	d, k       int
+	groups     []group
+	references []reference // of each group
+	base       *family     // whose learned parameters x holds
+	tunable    credence.Tunable
+	hypers     []int // learned ones among tunable.Hyper()
 
 	terms rowTerms
 	psi   []float64 // K×d
@@ -45,9 +45,9 @@ type mixture struct {
 	family       *family
 }
 
-func newMixture(r *fit, k int, reference []float64, base *family) *mixture {
+func newMixture(r *fit, k int, references []reference, base *family) *mixture {
 	q := &mixture{
-		ws: r.ws, d: r.d, k: k, groups: r.groups, reference: reference, base: base,
+		ws: r.ws, d: r.d, k: k, groups: r.groups, references: references, base: base,
 		psi: make([]float64, k*r.d), mean: make([]float64, k*r.d), spread: make([]float64, k*r.d),
 		slope: make([]float64, base.count()), prior: make([]float64, len(r.groups)), weightPrior: make([]float64, r.d),
 	}
@@ -228,7 +228,7 @@ func (q *mixture) finish(gradient, x []float64) float64 {
 func (q *mixture) setPrior(x []float64) {
 	d := q.d
 	for i, g := range q.groups {
-		v := q.reference[i]
+		v := q.references[i].wide
 		if g.learned {
 			sum := 0.0
 			for k := range q.k {
@@ -237,7 +237,7 @@ func (q *mixture) setPrior(x []float64) {
 					sum += m[j]*m[j] + q.psi[k*d+j]
 				}
 			}
-			v = math.Max(v*math.Exp(-priorRange), math.Min(sum/float64(g.count*q.k), v*math.Exp(priorRange)))
+			v = q.references[i].bounded(sum / float64(g.count*q.k))
 		}
 		q.prior[i] = v
 		for j := g.first; j < g.first+g.count; j++ {

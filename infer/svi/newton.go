@@ -29,24 +29,21 @@ import (
 // parameters γ of the likelihood take the joint Newton step with m, through
 // ∂²e/∂mean∂γ.
 type newton struct {
-	ws        *credence.Workspace
-	d         int
-	groups    []group
-	reference []float64 // prior variance of each group from which it may go e^±12
-	terms     rowTerms
-	product   []float64
-	denseCols int
-	clamp     bool      // leave out rows of negative curvature, where nothing else makes V positive
-	upper     []float64 // d×d scratch: Cholesky factors
-	factor    []float64 // d×d: F with FFᵀ = V of the last factorise
-	s         []float64 // √λ of every weight
-	work      [4][]float64
-	targets   moments // of the rows of the last pass
-	gain      float64 // of the bound in the last step
+	ws         *credence.Workspace
+	d          int
+	groups     []group
+	references []reference // of each group
+	terms      rowTerms
+	product    []float64
+	denseCols  int
+	clamp      bool      // leave out rows of negative curvature, where nothing else makes V positive
+	upper      []float64 // d×d scratch: Cholesky factors
+	factor     []float64 // d×d: F with FFᵀ = V of the last factorise
+	s          []float64 // √λ of every weight
+	work       [4][]float64
+	targets    moments // of the rows of the last pass
+	gain       float64 // of the bound in the last step
 }
-
-// priorRange bounds learned prior variances to e^±12 of their reference.
-const priorRange = 12
 
 func newNewton(ws *credence.Workspace, d int, groups []group) *newton {
 	r := &newton{ws: ws, d: d, groups: groups, s: make([]float64, d)}
@@ -285,11 +282,6 @@ func (r *newton) meanSquares(prior []float64, at *point) {
 		for j := g.first; j < g.first+g.count; j++ {
 			sum += at.Mean[j]*at.Mean[j] + at.psi[j]
 		}
-		prior[k] = r.bounded(k, sum/float64(g.count))
+		prior[k] = r.references[k].bounded(sum / float64(g.count))
 	}
-}
-
-func (r *newton) bounded(k int, v float64) float64 {
-	low, high := r.reference[k]*math.Exp(-priorRange), r.reference[k]*math.Exp(priorRange)
-	return math.Max(low, math.Min(v, high))
 }

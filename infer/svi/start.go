@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
@@ -48,24 +49,33 @@ func (m *moments) variance() float64 {
 // start is what a fit begins with.
 type start struct {
 	point
-	intercept   int     // the intercept's weight, or -1
-	scaleSquare float64 // of the target, on the scale of f
+	references  []reference // of each group
+	intercept   int         // the intercept's weight, or -1
+	scaleSquare float64     // of the target, on the scale of f
+}
+
+// reference is the prior variance of a group at which it alone would explain the target, if all its columns were
+// like the one that varies least, and if all were as large as they are together: less, where they are
+// of different sizes, and else the same.
+type reference struct{ wide, narrow float64 }
+
+// priorRange bounds learned prior variances to e^±12 of their references.
+const priorRange = 12
+
+func (r reference) bounded(v float64) float64 {
+	return math.Max(r.narrow*math.Exp(-priorRange), math.Min(v, r.wide*math.Exp(priorRange)))
 }
 
 // starting looks at rows of t for scales. f has the unit of y in the identity-link
 // families; with any other link a unit of f is a unit. Each block is given the
-// prior variance at which it alone would explain a variance of one such unit.
+// prior variance at which it alone would explain a variance of one such unit; see reference.
 func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start, error) {
 	d := e.model.Features.Weights()
 	s := &start{intercept: -1}
 	s.Mean = make([]float64, d)
 	f := newFamily(e.likelihood)
-	squares := make([]float64, len(groups))
-	groupOf := make([]int, d)
-	for k, g := range groups {
-		for j := g.first; j < g.first+g.count; j++ {
-			groupOf[j] = k
-		}
+	squares, totals := make([]float64, d), make([]float64, d)
+	for _, g := range groups {
 		if g.intercept {
 			s.intercept = g.first
 		}
@@ -89,7 +99,8 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 			dense := b.phi.Dense.Cols
 			if dense > 0 {
 				for j, v := range b.phi.Dense.Row(i) {
-					squares[groupOf[j]] += w * v * v
+					squares[j] += w * v * v
+					totals[j] += w * v
 				}
 			}
 			if b.phi.Sparse.Cols > 0 {
@@ -99,7 +110,8 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 					if values != nil {
 						v = values[l]
 					}
-					squares[groupOf[dense+int(c)]] += w * v * v
+					squares[dense+int(c)] += w * v * v
+					totals[dense+int(c)] += w * v
 				}
 			}
 			rows.add(b, i, w)
@@ -121,19 +133,64 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 	if s.intercept >= 0 {
 		s.Mean[s.intercept] = rows.location(s.family, 100*s.scaleSquare)
 	}
-	for k, g := range groups {
-		v := 1.0
+	for _, g := range groups {
+		v := e.prior.Variance.Value
+		r := reference{v, v}
 		switch {
 		case g.intercept:
 			v = 100 * s.scaleSquare
-		case e.prior.Variance.State != credence.Learned:
-			v = e.prior.Variance.Value
-		case squares[k] > 0:
-			v = latent * weight / squares[k]
+			r = reference{v, v}
+		case e.prior.Variance.State != credence.Held:
+			r = reference{1, 1}
+			if fine, all := e.sizes(g, squares, totals, weight, s.intercept >= 0); fine > 0 {
+				r = reference{latent / fine, latent / all}
+			}
+			if v = r.wide; e.prior.Variance.State == credence.Guess {
+				v = r.bounded(e.prior.Variance.Value)
+			}
 		}
-		s.Prior = append(s.Prior, v)
+		s.references, s.Prior = append(s.references, r), append(s.Prior, v)
 	}
 	return s, nil
+}
+
+// mixedRatio is that of the mean square of a block's columns to the variance of the one that varies
+// least from which on they are of different sizes.
+const mixedRatio = 100
+
+// sizes returns the sum of squares of a group's columns in a mean row, and before it, where they are of
+// different sizes, what it would be if all were like the one that varies least. Features with hyper-parameters
+// are of one size by construction.
+func (e *Engine) sizes(g group, squares, totals []float64, weight float64, centred bool) (fine, all float64) {
+	sum, least := 0.0, math.Inf(1)
+	for j := g.first; j < g.first+g.count; j++ {
+		square, variance := squares[j]/weight, squares[j]/weight
+		sum += square
+		if centred {
+			variance -= totals[j] / weight * totals[j] / weight
+		}
+		if variance > 1e-12*square { // not a constant
+			least = math.Min(least, variance)
+		}
+	}
+	if finest := least * float64(g.count); finest*mixedRatio < sum && !e.ownsHyper(g.name) {
+		return finest, sum
+	}
+	return sum, sum
+}
+
+// ownsHyper says whether any hyper-parameter belongs to a block; its name contains that of the block.
+func (e *Engine) ownsHyper(block string) bool {
+	tunable, ok := e.model.Features.(credence.Tunable)
+	if !ok {
+		return false
+	}
+	for _, h := range tunable.Hyper() {
+		if strings.Contains(h.Name, block) {
+			return true
+		}
+	}
+	return false
 }
 
 // noiseFloor is the least learned noise variance, as a share of the target's.

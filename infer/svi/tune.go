@@ -200,7 +200,7 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 	if err != nil {
 		return nil, err
 	}
-	t.reference = clone(s.Prior)
+	t.references = s.references
 	if from != nil {
 		r.goOn(t.newton, &s.point, from, from.scale/t.table.scale())
 	}
@@ -263,7 +263,7 @@ func (r *fit) tuneOn(ctx context.Context, features credence.Features, from *tune
 func (r *fit) goOn(n *newton, at *point, from *tuned, times float64) {
 	for k, g := range r.groups {
 		if g.learned {
-			at.Prior[k] = n.bounded(k, from.at.Prior[k])
+			at.Prior[k] = n.references[k].bounded(from.at.Prior[k])
 		}
 	}
 	at.Mean, at.Free, at.family = clone(from.at.Mean), clone(from.at.Free), from.at.family

@@ -132,7 +132,7 @@ func TestLengthscalesInMinibatches(t *testing.T) {
 	set := fourier(t, 2, 25, true)
 	model := credence.Model{Features: set, Likelihood: likelihood.Poisson{}, Prior: normal}
 	r := newFit(t, model, Config{Batch: 50}, data)
-	q := newMixture(r, 1, make([]float64, len(r.groups)), newFamily(likelihood.Poisson{}))
+	q := newMixture(r, 1, make([]reference, len(r.groups)), newFamily(likelihood.Poisson{}))
 	q.tune(set)
 	if len(q.hypers) != 2 {
 		t.Fatalf("%d hyper-parameters to learn, want 2", len(q.hypers))
