@@ -14,8 +14,9 @@ import (
 // block begins where the evidence is largest among beginSteps variances between that one and the one
 // by its finest column.
 const (
-	mixedRatio = 100 // of the mean square of a column to the variance of the finest
-	beginSteps = 8
+	mixedRatio    = 100  // of the mean square of a column to the variance of the finest
+	constantShare = 1e-9 // of its mean square: a column that varies less is a constant, with the rounding of sums
+	beginSteps    = 8
 )
 
 // fine returns for every group the prior variance at which its column that varies least would explain
@@ -41,7 +42,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 				mean := totals[j] / weight
 				variance -= mean * mean
 			}
-			if variance > 1e-12*squares[j]/weight { // not a constant
+			if variance > constantShare*squares[j]/weight {
 				least = math.Min(least, variance)
 			}
 		}
@@ -52,14 +53,16 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 	return out
 }
 
-// ownsHyper says whether any hyper-parameter belongs to a block; its name contains that of the block.
+// ownsHyper says whether any hyper-parameter belongs to a block: its name has that of the block
+// behind its own kind, as in lengthscale.rbf(x).x.
 func (e *Engine) ownsHyper(block string) bool {
 	tunable, ok := e.model.Features.(credence.Tunable)
 	if !ok {
 		return false
 	}
 	for _, h := range tunable.Hyper() {
-		if strings.Contains(h.Name, block) {
+		_, owner, _ := strings.Cut(h.Name, ".")
+		if owner == block || strings.HasPrefix(owner, block+".") {
 			return true
 		}
 	}

@@ -237,7 +237,7 @@ func (r *fit) warn() []string {
 	if r.form.sums().variance() == 0 {
 		list = append(list, "the target is constant: noise and prior variances mean nothing")
 	} else if first.atFloor {
-		list = append(list, fmt.Sprintf("the noise variance is at its floor, %g of the target's variance: the data look noise-free, and predictive variances are set by the floor", noiseFloor))
+		list = append(list, fmt.Sprintf("the noise variance is at its floor, %g of the target's variance, and so are predictive variances: the data are nearly noise-free, or the target ranges over more than a thousand times its noise; state a smaller noise as --family 'gaussian(variance=…)', and look for outliers", noiseFloor))
 	}
 	for _, k := range first.atCeiling {
 		list = append(list, fmt.Sprintf("the prior variance of %s ended at the largest that is tried, %.3g: state a starting guess such as --prior 'normal(variance=~%.1g)', or scale the columns",
