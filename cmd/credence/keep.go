@@ -41,6 +41,7 @@ func newKeeper(ctx context.Context, table *dataset.Table, columns []string) *kee
 	}
 	go func() {
 		defer close(k.done)
+		defer close(k.blocks)
 		err := table.Fields(ctx, columns, func(f *dataset.Fields) error { return send(copyFields(f, len(columns))) })
 		if err == nil {
 			err = fmt.Errorf("%s: there are fewer rows than before: has it changed?", table.Files()[0])
@@ -77,7 +78,10 @@ func (k *keeper) row(i int) ([][]byte, error) {
 		if k.current.err != nil {
 			return nil, k.current.err
 		}
-		k.current = <-k.blocks
+		var more bool
+		if k.current, more = <-k.blocks; !more {
+			return nil, context.Canceled // nobody reads on
+		}
 	}
 	at := (i - k.current.first) * k.width
 	return k.current.texts[at : at+k.width], nil
