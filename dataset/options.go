@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/text"
 )
 
 // Options say how files are read. The zero value reads every known format with
@@ -68,7 +69,7 @@ const (
 // StandardMissing returns the texts that always mean missing, the empty field
 // apart. They are matched exactly, after spaces around them are removed.
 func StandardMissing() []string {
-	return []string{"NA", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"}
+	return text.StandardMissing()
 }
 
 func (o *Options) missing() map[string]struct{} {

@@ -72,6 +72,9 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 
 func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {
 	start := time.Now()
+	if err := checkDistinct([]string{flags.output, flags.checkpoint}, paths...); err != nil {
+		return err
+	}
 	job, err := p.newJob(flags)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,9 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	}
 	if flags.output != "" {
 		if err := tableFormat(flags.output); err != nil {
+			return err
+		}
+		if err := checkDistinct([]string{flags.output}, append(slices.Clone(paths), model)...); err != nil {
 			return err
 		}
 		if err := checkWritable(flags.output); err != nil {

@@ -58,6 +58,9 @@ const toldRows = 10
 // open opens the data, and takes up a checkpoint.
 func (s *streamRun) open(ctx context.Context, paths []string) error {
 	s.stdin = s.program.in
+	if err := checkDistinct([]string{s.flags.output, s.flags.writeSelected}, paths...); err != nil {
+		return err
+	}
 	for _, path := range []string{s.flags.output, s.flags.writeSelected} {
 		if path == "" {
 			continue

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -155,6 +156,9 @@ func (s *streamRun) restoreFrom(r *safetensors.Reader) error {
 		return misused(err)
 	}
 	s.plan = doc.Plan
+	if s.flags.positive != "" {
+		s.plan.Negative = "" // stated now: it stands against all the rest
+	}
 	if err := s.plan.Validate(); err != nil {
 		return err
 	}
@@ -217,7 +221,7 @@ func (s *streamRun) sameRun(doc *checkpointDocument) error {
 	}
 	found := s.plan.Positive == "" && doc.Plan.Negative != "" // by the data, as it will be again
 	if s.plan.Positive != doc.Plan.Positive && !found {
-		return differs("positive class", s.plan.Positive, doc.Plan.Positive)
+		return differs("positive class", cmp.Or(s.plan.Positive, "by the labels"), cmp.Or(doc.Plan.Positive, "1 or true"))
 	}
 	stated := s.plan
 	stated.Format = doc.Plan.Format

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // checkWritable refuses a file that could not be written, before work is done that
@@ -41,4 +42,40 @@ func checkWritable(path string) error {
 	}
 	trial.Close()
 	return os.Remove(trial.Name())
+}
+
+// checkDistinct refuses an output that is also an input, or another output: its old content would
+// be lost. Inputs may be globs; empty outputs are none.
+func checkDistinct(outputs []string, inputs ...string) error {
+	var files []string
+	for _, input := range inputs {
+		if matches, err := filepath.Glob(input); err == nil {
+			files = append(files, matches...)
+		}
+		files = append(files, input)
+	}
+	for k, output := range outputs {
+		if output == "" {
+			continue
+		}
+		if slices.Contains(outputs[:k], output) {
+			return misused(fmt.Errorf("%s is to be written twice: give each output a file of its own", output))
+		}
+		for _, input := range files {
+			if input != "-" && isSameFile(output, input) {
+				return misused(fmt.Errorf("%s is read, and would be overwritten: give the output another name", input))
+			}
+		}
+	}
+	return nil
+}
+
+// isSameFile says whether two paths lead to one file.
+func isSameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false // it is not there yet
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }

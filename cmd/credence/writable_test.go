@@ -28,6 +28,22 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
 		}
 	}
+	model := filepath.Join(t.TempDir(), "m")
+	rows := file(t, "rows.csv", "y,x\n1,1\n0,2\n1,3\n0,4\n1,5\n")
+	must(t, "fit", rows, "--target", "y", "-o", model)
+	for _, args := range [][]string{
+		{"fit", rows, "--target", "y", "-o", rows},
+		{"fit", filepath.Join(filepath.Dir(rows), "*.csv"), "--target", "y", "-o", rows},
+		{"fit", rows, "--target", "y", "-o", model, "--checkpoint", model},
+		{"predict", model, rows, "-o", rows},
+		{"predict", model, rows, "-o", filepath.Join(filepath.Dir(model), ".", "m")},
+		{"stream", rows, "--target", "y", "-o", rows},
+		{"stream", rows, "--target", "y", "--write-selected", rows},
+	} {
+		if o := invoke(t, "", args...); o.code != exitMisuse || !strings.Contains(o.err, "overwritten") && !strings.Contains(o.err, "written twice") {
+			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
+		}
+	}
 	folder := t.TempDir()
 	if err := checkWritable(filepath.Join(folder, "m.safetensors")); err != nil {
 		t.Error(err)

@@ -8,22 +8,22 @@ import (
 // classes finds the two classes of a target from its first labels.
 type classes struct {
 	first, second string
+	positive      bool // the first is positive as it stands
 	settled       bool // more labels would change nothing
 }
 
 // add takes a label into account.
 func (c *classes) add(label []byte) {
-	if c.settled || len(label) == 0 {
+	if c.settled || isMissing(label) {
 		return
 	}
-	var standard Labels
-	value, err := standard.read(label)
+	value, standard := standardLabel(label)
 	switch {
-	case err == nil && value == 0:
+	case standard && value == 0:
 		*c = classes{settled: true}
 	case c.first == "":
-		c.first = string(label)
-	case !sameLabel(label, c.first):
+		c.first, c.positive = string(label), standard
+	case !sameLabel(label, c.first) && !(standard && c.positive):
 		c.second, c.settled = string(label), true
 	}
 }

@@ -222,12 +222,17 @@ func TestSampleClasses(t *testing.T) {
 		{"0 2", "", ""},
 		{"-1 +1", "", ""},
 		{"true false", "", ""},
-		{"yes no maybe", "no", "yes"},
+		{"yes no maybe", "", ""},
+		{"Yes NO yes", "", ""},
+		{"1 yes 2", "1", "2"},
+		{"good NA bad", "bad", "good"},
+		{"y n", "n", "y"},
+		{"t y", "t", "y"},
 		{"B a", "a", "B"},
 		{"1 1.0 2", "1", "2"},
 		{"10 9", "9", "10"},
 		{"1 1", "", ""},
-		{"1 yes", "1", "yes"},
+		{"1 yes", "", ""},
 	} {
 		for _, types := range []bool{false, true} {
 			text := "x;y\n0;" + strings.ReplaceAll(c.labels, " ", "\n0;") + "\n"
@@ -237,8 +242,8 @@ func TestSampleClasses(t *testing.T) {
 			}
 		}
 	}
-	endless := io.MultiReader(strings.NewReader("y,x\nno,1\nyes,2\n"), blocked{t})
-	if s, err := ReadSample(context.Background(), []string{"-"}, endless, FormatCSV, "y", false); err != nil || s.Positive != "yes" {
+	endless := io.MultiReader(strings.NewReader("y,x\nbad,1\ngood,2\n"), blocked{t})
+	if s, err := ReadSample(context.Background(), []string{"-"}, endless, FormatCSV, "y", false); err != nil || s.Positive != "good" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -262,7 +267,13 @@ func TestLabelClasses(t *testing.T) {
 		{Labels{Positive: "yes", Negative: "no"}, "no", 0},
 		{Labels{Positive: "2", Negative: "1"}, "1.0", 0},
 		{Labels{Positive: "yes", Negative: "no"}, "maybe", math.NaN()},
-		{Labels{Positive: "nan"}, "NaN", 0},
+		{Labels{Positive: "Yes"}, "yes", 1},
+		{Labels{Positive: "y"}, "t", 0},
+		{Labels{}, "TRUE", 1},
+		{Labels{}, "No", 0},
+		{Labels{}, "1e0", 1},
+		{Labels{}, "y", math.NaN()},
+		{Labels{}, "NA", math.NaN()},
 	} {
 		got, err := c.labels.read([]byte(c.text))
 		if (err != nil) != math.IsNaN(c.want) || err == nil && got != c.want {

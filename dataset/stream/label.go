@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence/dataset/text"
 )
 
 // Labels reads class labels: 1 and 0 of the result, NaN where there is none.
 type Labels struct {
 	// Positive is the label of the positive class, a text or a number. Empty means
-	// that labels are 1 against 0 or -1, true against false.
+	// that labels are 1 against 0 or -1, true against false, yes against no.
 	Positive string
 	// Negative is the label of the other class where there are just two; empty
 	// means all others.
@@ -19,8 +23,13 @@ type Labels struct {
 	Optional bool
 }
 
-func (l *Labels) read(text []byte) (float64, error) {
-	if len(text) == 0 {
+func (l *Labels) read(label []byte) (float64, error) {
+	if l.Positive == "" {
+		if value, ok := standardLabel(label); ok {
+			return value, nil
+		}
+	}
+	if isMissing(label) {
 		if l.Optional {
 			return math.NaN(), nil
 		}
@@ -28,58 +37,59 @@ func (l *Labels) read(text []byte) (float64, error) {
 	}
 	if l.Positive != "" {
 		switch {
-		case sameLabel(text, l.Positive):
+		case sameLabel(label, l.Positive):
 			return 1, nil
-		case l.Negative == "" || sameLabel(text, l.Negative):
+		case l.Negative == "" || sameLabel(label, l.Negative):
 			return 0, nil
 		}
-		return 0, fmt.Errorf("label %s is neither %s nor %s: name the positive class with --positive", quote(text), l.Positive, l.Negative)
+		return 0, fmt.Errorf("label %s is neither %s nor %s, the first two: learn with --positive CLASS, which stands against all the rest, or correct the row", quote(label), l.Positive, l.Negative)
 	}
-	switch text[0] {
-	case '1':
-		if len(text) == 1 {
-			return 1, nil
-		}
-	case '0':
-		if len(text) == 1 {
-			return 0, nil
-		}
-	case '-', '+':
-		if len(text) == 2 && text[1] == '1' {
-			if text[0] == '-' {
-				return 0, nil
-			}
-			return 1, nil
-		}
-	}
-	switch string(text) {
-	case "true", "True", "TRUE":
-		return 1, nil
-	case "false", "False", "FALSE":
-		return 0, nil
-	}
-	if value, ok := number(text); ok {
-		switch value {
-		case 1:
-			return 1, nil
-		case 0, -1:
-			return 0, nil
-		}
-	}
-	return 0, fmt.Errorf("label %s is not 1, 0 or -1: name the positive class with --positive", quote(text))
+	return 0, fmt.Errorf("label %s is not 1, 0 or -1: learn with --positive CLASS, which stands against all the rest, or correct the row", quote(label))
 }
 
-// sameLabel says whether a label is that of a class: the same text, or the same number.
-func sameLabel(text []byte, class string) bool {
-	if string(text) == class {
+// standardLabel reads a label that needs no explanation.
+func standardLabel(label []byte) (value float64, ok bool) {
+	if len(label) == 1 { // nearly always
+		switch label[0] {
+		case '1':
+			return 1, true
+		case '0':
+			return 0, true
+		}
+		return 0, false // single letters are as often names of classes
+	}
+	if value, ok := text.ParseBoolean(label); ok {
+		return value, true
+	}
+	value, ok = number(label)
+	switch {
+	case ok && value == 1:
+		return 1, true
+	case ok && (value == 0 || value == -1):
+		return 0, true
+	}
+	return 0, false
+}
+
+// isMissing says whether a label is none.
+func isMissing(label []byte) bool {
+	return len(label) == 0 || len(label) > 1 && label[0] >= '#' && slices.Contains(missing, string(label))
+}
+
+var missing = text.StandardMissing()
+
+// sameLabel says whether a label is that of a class: the same text, the same number, or the same
+// boolean word in whatever case.
+func sameLabel(label []byte, class string) bool {
+	if string(label) == class {
 		return true
 	}
-	want, ok := number([]byte(class))
-	if !ok {
-		return false
+	if want, ok := number([]byte(class)); ok {
+		value, ok := number(label)
+		return ok && value == want
 	}
-	value, ok := number(text)
-	return ok && value == want
+	_, boolean := text.ParseBoolean(label)
+	return boolean && strings.EqualFold(string(label), class)
 }
 
 // quotedLength is how many bytes of a faulty text a message repeats.

@@ -101,8 +101,8 @@ func TestIndexAgainstMap(t *testing.T) {
 	}
 }
 
-// text is a row for tests: "label | key:value … [weight offset]".
-func text(r *Rows, i int) string {
+// rowText is a row for tests: "label | key:value … [weight offset]".
+func rowText(r *Rows, i int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%g |", r.Target[i])
 	for k := r.Start[i]; k < r.Start[i+1]; k++ {
@@ -163,7 +163,7 @@ func TestLibSVM(t *testing.T) {
 				}
 				continue
 			case rows.Len() > 0:
-				got = text(&rows, 0)
+				got = rowText(&rows, 0)
 			}
 			if got != c.want {
 				t.Errorf("%q reads %q, want %q", c.line, got, c.want)
