@@ -122,6 +122,10 @@ func (s *streamRun) prepare() error {
 		s.plan.Target = flags.target
 	}
 	s.plan.Positive = flags.positive
+	var err error
+	if s.categories, s.numbers, err = parseStreamTypes(flags.types); err != nil {
+		return err
+	}
 	parsed, err := formula.ParsePrior(flags.prior)
 	if err != nil {
 		return fmt.Errorf("--prior: %w", err)

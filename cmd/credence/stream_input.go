@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,19 +178,19 @@ func isIndexed(word []byte) bool {
 // infer finds which columns of a table are numbers, where the formula leaves it open, and
 // which of two classes is positive.
 func (s *streamRun) infer(ctx context.Context) error {
+	stated := len(s.categories) + len(s.numbers)
 	if s.plan.Format != stream.FormatCSV && s.plan.Format != stream.FormatTSV {
+		if stated > 0 {
+			return misused(fmt.Errorf("--types are of the columns of a table, and %s text has none: leave them out", s.plan.Format))
+		}
 		return nil
 	}
 	open := s.plan.All && !s.plan.Tokens
 	for _, t := range s.plan.Terms {
 		open = open || !t.Tokens && len(t.Transforms) == 0
 	}
-	if !open && s.plan.Positive != "" {
+	if !open && s.plan.Positive != "" && stated == 0 {
 		return nil
-	}
-	categories, numbers, err := parseStreamTypes(s.flags.types)
-	if err != nil {
-		return misused(err)
 	}
 	sample, err := stream.ReadSample(ctx, s.paths, s.stdin, s.plan.Format, s.plan.Target, open)
 	if err != nil {
@@ -198,21 +199,52 @@ func (s *streamRun) infer(ctx context.Context) error {
 	if sample.Replay != nil {
 		s.stdin = sample.Replay
 	}
+	for _, types := range []map[string]bool{s.categories, s.numbers} {
+		for _, name := range slices.Sorted(maps.Keys(types)) {
+			if len(sample.Columns) > 0 && !slices.Contains(sample.Columns, name) {
+				return fmt.Errorf("--types names column %q, which %s does not have", name, inputName(s.paths[0]))
+			}
+		}
+	}
 	if s.plan.Positive == "" && sample.Positive != "" {
 		s.plan.Negative, s.plan.Positive = sample.Negative, sample.Positive
 		s.program.say("target  %s: the positive class is %s, the other %s; choose by --positive", s.plan.Target, s.plan.Positive, s.plan.Negative)
 	}
-	if !open {
-		return nil
+	if open {
+		s.setNumbers(sample)
 	}
+	return nil
+}
+
+// setNumbers takes columns as numbers: those that are said to be, or whose values in the sample are.
+func (s *streamRun) setNumbers(sample *stream.Sample) {
 	for _, name := range sample.Columns {
-		if !categories[name] && (numbers[name] || slices.Contains(sample.Numbers, name)) && name != s.plan.Target {
+		if !s.categories[name] && (s.numbers[name] || slices.Contains(sample.Numbers, name)) && name != s.plan.Target {
 			s.plan.Numbers = append(s.plan.Numbers, name)
 		}
 	}
-	taken := slices.DeleteFunc(slices.Clone(s.plan.Numbers), func(name string) bool { return slices.Contains(s.plan.Except, name) })
+	taken := slices.DeleteFunc(slices.Clone(s.plan.Numbers), func(name string) bool { return !s.typed(name) })
 	if len(taken) > 0 {
 		s.program.say("numbers %s (other columns are categories; override with --types, or take all as tokens by hash(.))", strings.Join(taken, ", "))
 	}
-	return nil
+	for _, m := range sample.Mixed {
+		if s.typed(m.Column) && !s.categories[m.Column] && !s.numbers[m.Column] {
+			s.program.warn("column %q holds numbers but for %d of the first %d rows, such as %q: it is taken as a category; --types %s=number takes it as a number, and such rows as malformed",
+				m.Column, m.Words, m.Values, m.Word, m.Column)
+		}
+	}
+}
+
+// typed says whether the type of a column matters: it is taken, and not as tokens.
+func (s *streamRun) typed(column string) bool {
+	named := false
+	for _, t := range s.plan.Terms {
+		if slices.Contains(t.Columns, column) {
+			if !t.Tokens {
+				return true
+			}
+			named = true
+		}
+	}
+	return !named && s.plan.All && !s.plan.Tokens && column != s.plan.Target && !slices.Contains(s.plan.Except, column)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -29,6 +30,9 @@ type streamRun struct {
 	choice  streamEngineChoice
 	paths   []string
 	stdin   io.Reader
+
+	categories, numbers map[string]bool // columns of stated types
+
 	started time.Time
 
 	learner     streamLearner
@@ -224,8 +228,16 @@ func (s *streamRun) report() {
 		s.program.emit(line)
 		return
 	}
-	s.program.say("%10d rows   log loss %.5f   AUC %.4f   %d features, %d selected   %.0f rows/s",
-		line.Rows, float64(line.LogLoss), float64(line.AUC), line.Features, line.Selected, line.RowsPerSecond)
+	s.program.say("%10d rows   log loss %.5f%s   %d features, %d selected   %.0f rows/s",
+		line.Rows, float64(line.LogLoss), areaText(line.AUC), line.Features, line.Selected, line.RowsPerSecond)
+}
+
+// areaText is the area under the curve in words, which one class alone does not have.
+func areaText(area metric.Score) string {
+	if math.IsNaN(float64(area)) {
+		return ""
+	}
+	return fmt.Sprintf("   AUC %.4f", float64(area))
 }
 
 // speed is in rows a second since this run began.

@@ -38,6 +38,7 @@ type checkpointDocument struct {
 	Positives float64         `json:"positives"`
 	Weight    float64         `json:"weight"`
 	Named     bool            `json:"named"`
+	Beginning *beginning      `json:"beginning,omitempty"` // of the file at the position; nil for standard input
 	Learner   json.RawMessage `json:"learner"`
 }
 
@@ -74,6 +75,7 @@ func (s *streamRun) save(withModel bool) error {
 		Format: checkpointFormat, Formula: streamFormula(&s.plan), Engine: s.engineText(), Prior: s.priorText(),
 		Plan: s.plan, Position: s.position, Pass: s.pass, Rows: s.rows,
 		Positives: s.positives, Weight: s.weight, Named: s.names != nil, Learner: document,
+		Beginning: beginningOf(s.paths[s.position.File], beginningBytes),
 	})
 	if err != nil {
 		return err
@@ -163,9 +165,18 @@ func (s *streamRun) restoreFrom(r *safetensors.Reader) error {
 		return err
 	}
 	s.position, s.pass, s.rows = doc.Position, doc.Pass, doc.Rows
+	if s.pass >= s.choice.passes {
+		if s.choice.passes > 1 {
+			return misused(fmt.Errorf("it is of a finished run of %d passes, in which new rows would count less than the others: begin anew without --resume", s.choice.passes))
+		}
+		s.pass = s.choice.passes - 1 // what has come since is learned
+	}
 	s.positives, s.weight = doc.Positives, doc.Weight
 	if s.position.File < 0 || s.position.File >= len(s.paths) || s.position.Offset < 0 {
 		return fmt.Errorf("it stands in file %d of the data and %d are given: resume with the same data", s.position.File+1, len(s.paths))
+	}
+	if path := s.paths[s.position.File]; doc.Beginning != nil && !doc.Beginning.is(path) {
+		return fmt.Errorf("it stands in a file that began otherwise than %s does: resume with the same data, or begin anew without --resume", path)
 	}
 	var err error
 	if s.learner, err = s.engine.restore(doc.Learner, r); err != nil {
@@ -262,16 +273,30 @@ func (s *streamRun) fitted() *credence.Fitted {
 		Frame:   &keyed.Frame{Target: target, Plan: plan},
 		Members: []credence.Member{{Model: credence.Model{Features: features}, Posterior: q}},
 		Report: credence.Report{
-			Engine: s.engine.name, Status: endOfData, Rows: int(s.rows), Inputs: s.slots, Weights: weights, Iterations: s.choice.passes,
+			Engine: s.engine.name, Status: endOfData, Rows: s.rowsOfAPass(), Inputs: s.slots, Weights: weights, Iterations: s.choice.passes,
 		},
 	}
 	if s.weight > 0 {
 		rate := s.positives / s.weight
 		fitted.TargetMean, fitted.TargetVariance = rate, rate*(1-rate)
 	}
+	switch {
+	case s.weight > 0 && s.positives == 0:
+		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no label is %s: every row is of one class, and nothing is learned about what tells two apart", cmp.Or(s.plan.Positive, "positive")))
+	case s.weight > 0 && s.positives == s.weight:
+		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("every label is %s: nothing is learned about what tells two classes apart", cmp.Or(s.plan.Positive, "positive")))
+	}
 	s.learner.describe(fitted)
 	fitted.Recipe.Family = fmt.Sprint(fitted.Members[0].Model.Likelihood)
 	return fitted
+}
+
+// rowsOfAPass is the number of different rows that have been learned.
+func (s *streamRun) rowsOfAPass() int {
+	if s.pass == 0 || s.pass >= s.choice.passes {
+		return int(s.rows) / max(1, s.pass)
+	}
+	return int(s.rows-s.position.Rows) / s.pass
 }
 
 // endOfData is the status of a fit that learned online.
@@ -310,7 +335,7 @@ func (s *streamRun) printResult(fitted *credence.Fitted, measured metric.Classif
 		return s.program.emit(result)
 	}
 	s.program.printFit(&result.fitResult)
-	s.program.say("        log loss %.5f   AUC %.4f   of rows scored before they were learned", float64(result.LogLoss), float64(result.AUC))
+	s.program.say("        log loss %.5f%s   of rows scored before they were learned", float64(result.LogLoss), areaText(result.AUC))
 	s.program.say("        %d features, %d selected; %.0f rows a second", result.Features, selected, result.RowsPerSecond)
 	return nil
 }

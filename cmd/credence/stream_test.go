@@ -77,7 +77,7 @@ func TestStreamEndToEnd(t *testing.T) {
 		for _, key := range []string{"rows", "log_loss", "auc", "features", "selected", "rows_per_second"} {
 			number(t, first, key)
 		}
-		if number(t, first, "rows") != 5000 || number(t, fit, "rows") != float64(20000*passes) || number(t, fit, "features") != 56 {
+		if number(t, first, "rows") != 5000 || number(t, fit, "rows") != 20000 || number(t, fit, "iterations") != float64(passes) || number(t, fit, "features") != 56 {
 			t.Errorf("%s: %v", engine, fit)
 		}
 		result := decode(t, must(t, "evaluate", model, test, "--json"))
@@ -432,6 +432,90 @@ func TestStreamFindsTheClasses(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
 	must(t, "stream", more, "--formula", "y ~ .", "-o", model, "--resume", "--max-bad", "1", "--quiet")
+}
+
+// What a finished run has not seen is learned when it is resumed, as if it had been there.
+func TestStreamResumesBehindTheEnd(t *testing.T) {
+	text := clicksCSV(clicks(3000, 8))
+	lines := strings.SplitAfter(text, "\n")
+	path, model := file(t, "rows.csv", strings.Join(lines[:1001], "")), filepath.Join(t.TempDir(), "m")
+	whole := filepath.Join(t.TempDir(), "m")
+	args := []string{"--formula", "click ~ hash(.)", "--quiet", "-o"}
+	must(t, append([]string{"stream", path}, append(args, model)...)...)
+	must(t, append([]string{"stream", path, "--resume"}, append(args, model)...)...) // nothing new
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fit, _ := lastLine(t, must(t, append([]string{"stream", path, "--json", "--resume"}, append(args, model)...)...))
+	if number(t, fit, "rows") != 3000 {
+		t.Errorf("%v rows", fit["rows"])
+	}
+	must(t, append([]string{"stream", path}, append(args, whole)...)...)
+	sameFile(t, "resumed", whole, model)
+
+	other := file(t, "other.csv", clicksCSV(clicks(4000, 9)))
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+	o := invoke(t, "", append([]string{"stream", path, "--resume"}, append(args, model)...)...)
+	if o.code != exitFailed || !strings.Contains(o.err, "a file that began otherwise") {
+		t.Errorf("another file: exit %d: %s", o.code, o.err)
+	}
+	several := filepath.Join(t.TempDir(), "m")
+	passes := []string{"stream", path, "--engine", "sep(passes=2)"}
+	if fit, _ := lastLine(t, must(t, append(append(passes, "--json"), append(args, several)...)...)); number(t, fit, "rows") != 4000 {
+		t.Errorf("two passes: %v rows", fit["rows"])
+	}
+	o = invoke(t, "", append(append(passes, "--resume"), append(args, several)...)...)
+	if o.code != exitMisuse || !strings.Contains(o.err, "a finished run of 2 passes") {
+		t.Errorf("two passes: exit %d: %s", o.code, o.err)
+	}
+}
+
+// What is odd about the data is said.
+func TestStreamWarnings(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("y,x,z,site\n")
+	for i := range 200 {
+		x := fmt.Sprint(i % 7)
+		if i == 150 {
+			x = "many"
+		}
+		z := fmt.Sprint(i)
+		if i == 160 {
+			z = "NA"
+		}
+		fmt.Fprintf(&b, "%d,%s,%s,s%d\n", i%2, x, z, i%3)
+	}
+	path := file(t, "rows.csv", b.String())
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--formula", "y ~ x"}, exitDone, `column "x" holds numbers but for 1 of the first 200 rows, such as "many"`},
+		{[]string{"--formula", "y ~ x", "--types", "x=number"}, exitFailed, `rows.csv:152: column "x": "many" is not a number`},
+		{[]string{"--formula", "y ~ z"}, exitFailed, `rows.csv:162: column "z": "NA" is not a number`},
+		{[]string{"--formula", "y ~ site", "--positive", "Yes"}, exitDone, "no label is Yes"},
+		{[]string{"--formula", "y ~ hash(x)", "--types", "nosuch=number"}, exitFailed, `--types names column "nosuch"`},
+		{[]string{"--formula", "y ~ hash(x)", "--types", "garbage"}, exitMisuse, "write column=category or column=number"},
+	} {
+		o := invoke(t, "", append([]string{"stream", path}, c.args...)...)
+		if o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
+		}
+	}
+	if o := invoke(t, "", "stream", path, "--formula", "y ~ hash(x) + site"); strings.Contains(o.err, "warning") {
+		t.Errorf("columns as tokens: %s", o.err)
+	}
+	for text, want := range map[string]string{
+		"y,a,a\n1,2,3\n": `columns 2 and 3 are both named "a"`,
+		"y,,b\n1,2,3\n":  "column 2 has no name",
+	} {
+		if o := invoke(t, "", "stream", file(t, "bad.csv", text), "--formula", "y ~ hash(.)"); o.code != exitFailed || !strings.Contains(o.err, want) {
+			t.Errorf("%q: exit %d: %s", text, o.code, o.err)
+		}
+	}
 }
 
 func TestStreamRefusals(t *testing.T) {

@@ -75,20 +75,42 @@ func (t *table) header(text []byte) error {
 		return err
 	}
 	t.columns = nil
-	for _, field := range t.fields {
-		t.columns = append(t.columns, string(field))
+	for k, field := range t.fields {
+		name := string(field)
+		if name == "" {
+			return fmt.Errorf("column %d has no name: name it in the header", k+1)
+		}
+		t.columns = append(t.columns, name)
+	}
+	seen := make(map[string]int, len(t.columns))
+	for k, name := range t.columns {
+		if before, twice := seen[name]; twice {
+			return fmt.Errorf("columns %d and %d are both named %q: rename one", before+1, k+1, name)
+		}
+		seen[name] = k
 	}
 	return nil
 }
 
-// delimiterOf is the comma, or what a header without commas has instead.
+// delimiterOf is what a header has most of outside quotes, the comma where it has none.
 func delimiterOf(header []byte) byte {
-	for _, delimiter := range []byte(",;\t|") {
-		if bytes.IndexByte(header, delimiter) >= 0 {
-			return delimiter
+	var count [256]int
+	quoted := false
+	for _, c := range header {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if !quoted {
+			count[c]++
 		}
 	}
-	return ','
+	best := byte(',')
+	for _, c := range []byte("\t;|") {
+		if count[c] > count[best] {
+			best = c
+		}
+	}
+	return best
 }
 
 func (t *table) bind() error {

@@ -214,6 +214,24 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// The delimiter of CSV text is what the header has most of, outside quotes.
+func TestDelimiter(t *testing.T) {
+	for header, want := range map[string][]string{
+		"y,a":               {"y", "a"},
+		`"y"|"a,b"|c`:       {"y", "a,b", "c"},
+		"y;a,b;c":           {"y", "a,b", "c"},
+		"y\ta\tb, and c":    {"y", "a", "b, and c"},
+		"y":                 {"y"},
+		`y,"a;b;c;d;e",f`:   {"y", "a;b;c;d;e", "f"},
+		`"say ""x,y""";a;b`: {`say "x,y"`, "a", "b"},
+	} {
+		s, err := ReadSample(context.Background(), []string{"-"}, strings.NewReader(header+"\n"), FormatCSV, "y", false)
+		if err != nil || !slices.Equal(s.Columns, want) {
+			t.Errorf("%s: %q, %v", header, s.Columns, err)
+		}
+	}
+}
+
 // Two labels that are no 0 and 1 are told apart as in a fit, from as few rows as
 // that takes where no types are wanted.
 func TestSampleClasses(t *testing.T) {

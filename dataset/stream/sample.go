@@ -16,6 +16,7 @@ type Sample struct {
 	// Numbers are the columns whose values in the sample are all numbers or
 	// missing, and not all missing.
 	Numbers []string
+	Mixed   []Mixed // columns of which most values are numbers, but not all
 	// Negative and Positive are the two classes of the target where [Labels] has to
 	// be told them: the first two labels, if none is 0, -1 or false. The
 	// positive one is the larger number or the later word of the alphabet, as in a fit.
@@ -24,6 +25,16 @@ type Sample struct {
 	// nil where the sample did not read it.
 	Replay io.Reader
 }
+
+// Mixed is a column of numbers with some words in it.
+type Mixed struct {
+	Column        string
+	Values, Words int    // in the sample
+	Word          string // the first
+}
+
+// mixedShare is the least share of words at which a column is not taken to be meant as numbers.
+const mixedShare = 0.1
 
 // ReadSample reads the header and up to SampleRows rows of the first file, or, unless types of
 // columns are wanted, as few as tell the classes of the target. Rows
@@ -52,8 +63,7 @@ func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format For
 	sample.Columns = table.columns
 	column := slices.Index(sample.Columns, target)
 	var found classes
-	values := make([]int, len(sample.Columns))
-	text := make([]bool, len(sample.Columns))
+	columns := make([]Mixed, len(sample.Columns))
 	for range SampleRows {
 		if !types && (column < 0 || found.settled) {
 			break
@@ -62,25 +72,34 @@ func ReadSample(ctx context.Context, paths []string, stdin io.Reader, format For
 		if err != nil {
 			break
 		}
-		if table.split(row) != nil || len(table.fields) != len(values) {
+		if table.split(row) != nil || len(table.fields) != len(columns) {
 			continue
 		}
 		if column >= 0 {
 			found.add(table.fields[column])
 		}
 		for k, field := range table.fields {
-			if len(field) == 0 || text[k] {
+			if isMissing(field) {
 				continue
 			}
+			c := &columns[k]
+			c.Values++
 			if _, ok := number(field); !ok {
-				text[k] = true
+				if c.Words == 0 {
+					c.Word = string(field)
+				}
+				c.Words++
 			}
-			values[k]++
 		}
 	}
-	for k, name := range sample.Columns {
-		if values[k] > 0 && !text[k] {
-			sample.Numbers = append(sample.Numbers, name)
+	for k, c := range columns {
+		c.Column = sample.Columns[k]
+		switch {
+		case c.Values == 0:
+		case c.Words == 0:
+			sample.Numbers = append(sample.Numbers, c.Column)
+		case float64(c.Words) < mixedShare*float64(c.Values):
+			sample.Mixed = append(sample.Mixed, c)
 		}
 	}
 	sample.Negative, sample.Positive = found.names()
