@@ -40,10 +40,11 @@ type RegressionResult struct {
 }
 
 // Add takes a row: the target, the predictive mean, the log of the predictive
-// density (of the average density, for a mixture) at the target, the weight.
+// density (of the average density, for a mixture) at the target, the weight. A mean that is NaN says that
+// the distribution has none; what compares with means is then left out.
 func (r *Regression) Add(y, mean, logDensity, weight float64) {
 	g := &r.guard
-	if !g.row(weight) || !g.finite("target", y) || !g.finite("mean", mean) {
+	if !g.row(weight) || !g.finite("target", y) || !math.IsNaN(mean) && !g.finite("mean", mean) {
 		return
 	}
 	if math.IsNaN(logDensity) || math.IsInf(logDensity, 1) {

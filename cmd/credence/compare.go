@@ -148,6 +148,9 @@ func (s *scores) against(first *scores) comparedModel {
 	}
 	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
 	out.Gain, out.GainError = metric.Score(gain), metric.Score(math.Sqrt(variance/total))
+	if total <= 1 { // one row tells nothing of how others differ
+		out.GainError = metric.Score(math.NaN())
+	}
 	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
 	return out
 }

@@ -138,7 +138,8 @@ func (d *demonstration) step(why string, args ...string) {
 	fmt.Fprintf(d.text, "\n$ credence %s\n", strings.Join(shown, " "))
 	// Paths in the output are those of the commands shown, not of the temporary folder.
 	var out bytes.Buffer
-	sub := &program{streams: streams{p.in, &out, p.err}, threads: p.threads, seed: p.seed}
+	sub := &program{streams: streams{p.in, &out, p.err}}
+	actual = append(actual, "--threads", fmt.Sprint(p.threads), "--seed", fmt.Sprint(p.seed))
 	if p.json {
 		actual = append(actual, "--json")
 	}

@@ -12,9 +12,8 @@ import (
 
 func exactEngine() engineEntry {
 	return engineEntry{
-		name:    "exact",
-		summary: "Bayesian linear regression, type-II maximum likelihood over all hyper-parameters",
-		reason:  "a Gaussian family with a normal prior has a closed form",
+		name:   "exact",
+		reason: "a Gaussian family with a normal prior has a closed form",
 		refuses: func(family credence.Likelihood, p credence.Prior) string {
 			if _, ok := family.(likelihood.Gaussian); !ok {
 				return fmt.Sprintf("it needs the family gaussian, not %v", family)
@@ -25,7 +24,7 @@ func exactEngine() engineEntry {
 			return ""
 		},
 		memory: exactMemory,
-		configure: func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error) {
+		configure: func(run engineRun, a *spec.Arguments) engineMaker {
 			config := exact.Config{
 				Starts:        a.Int("starts", 0, spec.AtLeast(1)),
 				Draws:         a.Int("draws", 0, spec.AtLeast(1)),
@@ -37,7 +36,7 @@ func exactEngine() engineEntry {
 				Threads:       run.threads,
 				Progress:      run.progress,
 			}
-			return func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }
+			return engineMaker{config.Validate, func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }}
 		},
 	}
 }

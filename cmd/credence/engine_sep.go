@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/sep"
 	"github.com/credence-ml/credence/spec"
@@ -8,16 +10,15 @@ import (
 
 func sepEngine() engineEntry {
 	return engineEntry{
-		name:    "sep",
-		summary: "spike-and-slab probit by stochastic expectation propagation, for many rows and sparse columns",
-		reason:  "passes over the rows in memory that grows with the features alone",
+		name:   "sep",
+		reason: "passes over the rows in memory that grows with the features alone",
 		refuses: func(family credence.Likelihood, p credence.Prior) string {
 			if err := sep.Supports(family, p); err != nil {
-				return err.Error()
+				return strings.TrimPrefix(err.Error(), "sep: ")
 			}
 			return ""
 		},
-		configure: func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error) {
+		configure: func(run engineRun, a *spec.Arguments) engineMaker {
 			config := sep.Config{
 				Batch:          a.Int("batch", 0, spec.AtLeast(1)),
 				PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
@@ -28,7 +29,7 @@ func sepEngine() engineEntry {
 				Seed:           run.seed,
 				Progress:       run.progress,
 			}
-			return func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }
+			return engineMaker{config.Validate, func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }}
 		},
 	}
 }

@@ -11,9 +11,8 @@ import (
 
 func sviEngine() engineEntry {
 	return engineEntry{
-		name:    "svi",
-		summary: "variational Bayes for every family",
-		reason:  "this family has no closed form, and variational Bayes fits every one",
+		name:   "svi",
+		reason: "this family has no closed form, and variational Bayes fits every one",
 		refuses: func(_ credence.Likelihood, p credence.Prior) string {
 			if _, ok := p.(prior.Normal); !ok {
 				return fmt.Sprintf("it needs the prior normal, not %v", p)
@@ -29,7 +28,7 @@ func sviEngine() engineEntry {
 		},
 		memory:      sviMemory,
 		checkpoints: true,
-		configure: func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error) {
+		configure: func(run engineRun, a *spec.Arguments) engineMaker {
 			config := svi.Config{
 				Covariance: svi.Covariance(a.Word("covariance", "", string(svi.Diagonal), string(svi.Full))),
 				Components: a.Int("components", 0, spec.AtLeast(1)),
@@ -51,7 +50,7 @@ func sviEngine() engineEntry {
 				Threads:       run.threads,
 				Progress:      run.progress,
 			}
-			return func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }
+			return engineMaker{config.Validate, func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }}
 		},
 	}
 }

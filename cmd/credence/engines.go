@@ -11,8 +11,8 @@ import (
 // engineEntry is one engine as the command line knows it. This table is the only
 // place that knows them all.
 type engineEntry struct {
-	name, summary string
-	reason        string // why auto chooses it
+	name   string
+	reason string // why auto chooses it
 	// refuses says why the engine cannot fit the pair, "" if it can.
 	refuses func(family credence.Likelihood, prior credence.Prior) string
 	// automatic returns the call that auto makes for a model; nil means one without arguments.
@@ -21,8 +21,14 @@ type engineEntry struct {
 	// its call; nil means none worth counting.
 	memory      func(call spec.Call, rows, weights float64) float64
 	checkpoints bool // it writes and takes up --checkpoint
-	// configure reads the arguments and returns what makes the engine.
-	configure func(run engineRun, a *spec.Arguments) func(credence.Model) (credence.Engine, error)
+	// configure reads the arguments.
+	configure func(run engineRun, a *spec.Arguments) engineMaker
+}
+
+// engineMaker is an engine with its options, for any model.
+type engineMaker struct {
+	validate func() error // refuses options that make no sense, whatever the model
+	make     func(credence.Model) (credence.Engine, error)
 }
 
 // engineRun is what engines take from the command line besides their arguments.
@@ -67,11 +73,11 @@ func parseEngine(text string) (*engineChoice, error) {
 			choice.entry = &e
 			// Arguments are checked now, before any data are opened.
 			a := spec.NewArguments(call, text)
-			e.configure(engineRun{}, a)
+			maker := e.configure(engineRun{}, a)
 			if err := a.Finish(); err != nil {
 				return nil, misused(err)
 			}
-			return choice, nil
+			return choice, misused(maker.validate())
 		}
 		names = append(names, e.name)
 	}
@@ -83,7 +89,7 @@ func parseEngine(text string) (*engineChoice, error) {
 func (c *engineChoice) check(family credence.Likelihood, p credence.Prior) error {
 	if c.entry == nil {
 		if len(able(family, p)) == 0 {
-			return fmt.Errorf("no engine of this version fits family %v with prior %v: %s", family, p, supported())
+			return fmt.Errorf("no engine of this version fits family %v with prior %v: %s", family, p, reasons(family, p))
 		}
 		return nil
 	}
@@ -93,7 +99,7 @@ func (c *engineChoice) check(family credence.Likelihood, p credence.Prior) error
 	}
 	others := able(family, p)
 	if len(others) == 0 {
-		return fmt.Errorf("engine %s cannot fit this model: %s; %s", c.entry.name, reason, supported())
+		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.name, reason, reasons(family, p))
 	}
 	return fmt.Errorf("engine %s cannot fit this model: %s; use --engine %s", c.entry.name, reason, strings.Join(others, " or "))
 }
@@ -109,13 +115,15 @@ func able(family credence.Likelihood, p credence.Prior) []string {
 	return names
 }
 
-// supported says what the engines can fit.
-func supported() string {
-	var lines []string
+// reasons says why no engine can fit a pair, and so what each of them can.
+func reasons(family credence.Likelihood, p credence.Prior) string {
+	var list []string
 	for _, e := range engines() {
-		lines = append(lines, e.name+" is "+e.summary)
+		if reason := e.refuses(family, p); reason != "" {
+			list = append(list, e.name+": "+reason)
+		}
 	}
-	return strings.Join(lines, "; ")
+	return strings.Join(list, "; ")
 }
 
 // largestExact is the largest min(rows, weights) that auto gives to exact, whose
@@ -137,14 +145,14 @@ func (c *engineChoice) choose(model credence.Model, rows int) (entry *engineEntr
 		}
 		if e.name == "exact" {
 			if min(rows, weights) > largestExact {
-				return nil, "", fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or ask for --engine exact",
+				return nil, "", fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or ask for --engine exact, which takes long, or --engine svi, which approximates",
 					weights, rows, largestExact)
 			}
 			return &e, e.reason, nil
 		}
 		return &e, e.reason, nil
 	}
-	return nil, "", fmt.Errorf("no engine fits this model: %s", supported())
+	return nil, "", fmt.Errorf("no engine fits this model: %s", reasons(model.Likelihood, model.Prior))
 }
 
 // resolve returns the call of the engine, which auto makes, and the text that it was
@@ -163,10 +171,10 @@ func (c *engineChoice) resolve(entry *engineEntry, model credence.Model) (call s
 func (c *engineChoice) build(run engineRun, entry *engineEntry, model credence.Model) (credence.Engine, spec.Call, error) {
 	call, source := c.resolve(entry, model)
 	a := spec.NewArguments(call, source)
-	construct := entry.configure(run, a)
+	maker := entry.configure(run, a)
 	if err := a.Finish(); err != nil {
 		return nil, call, err
 	}
-	engine, err := construct(model)
+	engine, err := maker.make(model)
 	return engine, call, err
 }

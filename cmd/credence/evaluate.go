@@ -81,6 +81,7 @@ type evaluator struct {
 	classification *metric.Classification
 	deviance       *metric.Deviance
 	unitDeviance   func(y, trials, mean float64) float64
+	meanless       bool // the family has no mean
 }
 
 func newEvaluator(fitted *credence.Fitted, family credence.Likelihood) *evaluator {
@@ -103,6 +104,9 @@ func newEvaluator(fitted *credence.Fitted, family credence.Likelihood) *evaluato
 	case likelihood.Gamma:
 		e.regression.TrainVariance = fitted.TargetVariance
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
+	case likelihood.StudentT:
+		e.regression.TrainVariance = fitted.TargetVariance
+		e.meanless = l.DegreesOfFreedom <= 1
 	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:
 		e.regression.TrainVariance = fitted.TargetVariance
@@ -142,7 +146,7 @@ func (e *evaluator) add(ws *credence.Workspace, rows *credence.Batch, dist *pred
 		}
 	})
 	for i, r := range computed {
-		if math.IsNaN(r.mean) || math.IsInf(r.mean, 0) || math.IsNaN(r.logDensity) || math.IsInf(r.logDensity, 1) {
+		if math.IsNaN(r.mean) && !e.meanless || math.IsInf(r.mean, 0) || math.IsNaN(r.logDensity) || math.IsInf(r.logDensity, 1) {
 			return i
 		}
 		y, weight := dist.target(rows.Target[i]), 1.0

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -67,11 +68,26 @@ func report(w io.Writer, err error) {
 		fmt.Fprintln(w, "credence: interrupted; nothing was changed")
 		return
 	}
-	message := strings.TrimPrefix(err.Error(), "credence: ")
-	fmt.Fprintf(w, "credence: %s\n", printable(message))
+	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(err.Error())))
 	var place *spec.Error
 	if errors.As(err, &place) && place.Caret() != "" {
 		fmt.Fprintln(w, place.Caret())
+	}
+}
+
+// packages are those whose errors begin with their name, which tells users nothing.
+var packages = []string{"credence", "dataset", "exact", "feature", "formula", "frame", "likelihood", "metric", "modelfile",
+	"online", "posterior", "predict", "prior", "sep", "spec", "stream", "svi"}
+
+// withoutPackage takes the names of packages off the beginning of a message: what is left begins with the
+// file and the line, where there is one.
+func withoutPackage(message string) string {
+	for {
+		name, rest, found := strings.Cut(message, ": ")
+		if !found || !slices.Contains(packages, name) {
+			return message
+		}
+		message = rest
 	}
 }
 

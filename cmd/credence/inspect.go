@@ -228,7 +228,7 @@ func (p *program) printTerms(terms []termRow, all int) {
 	}
 	fmt.Fprintln(w, header)
 	for _, t := range terms {
-		fmt.Fprintf(w, "%s\t%s\t%.5g\t%.4g\t%.5g\t%.5g\t", t.Block, t.Name, t.Mean, t.SD, t.Lower, t.Upper)
+		fmt.Fprintf(w, "%s\t%s\t%.5g\t%.4g\t%.5g\t%.5g\t", printable(t.Block), printable(t.Name), t.Mean, t.SD, t.Lower, t.Upper)
 		if withInclusion {
 			fmt.Fprintf(w, "%.4f\t", *t.Inclusion)
 		}

@@ -16,7 +16,7 @@ func TestMessagesNameTheCause(t *testing.T) {
 		content, want string
 		args          []string
 	}{
-		{"x,y,w\n1,2,1e308\n2,3,1e308\n3,5,1\n", "frame: weight w adds up to +Inf over the rows, and sums over rows overflow: divide the weights by a constant", []string{"-f", "y ~ x + weight(w)"}},
+		{"x,y,w\n1,2,1e308\n2,3,1e308\n3,5,1\n", "credence: weight w adds up to +Inf over the rows, and sums over rows overflow: divide the weights by a constant", []string{"-f", "y ~ x + weight(w)"}},
 		{"x,y,w\n1,2,1e308\n2,3,1\n3,5,1\n", "weight w adds up to 1e+308", []string{"-f", "y ~ x + weight(w)"}},
 		{"x,y\n1,yes\n2,yes\n3,yes\n", "target y is yes in every row: two classes are needed: add rows of the other class, or name another target", []string{"--target", "y"}},
 		{"x,y\n1,1\n2,1\n3,1\n", "target y is 1 in every row: two classes are needed", []string{"--target", "y", "--family", "bernoulli"}},

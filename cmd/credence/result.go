@@ -15,7 +15,7 @@ type fitResult struct {
 	Engine            string             `json:"engine"`
 	Family            string             `json:"family"`
 	Link              string             `json:"link,omitempty"`
-	Prior             string             `json:"prior"`
+	Prior             string             `json:"prior,omitempty"` // "" for learners without one
 	Formula           string             `json:"formula,omitempty"`
 	Rows              int                `json:"rows"`
 	Inputs            int                `json:"inputs"`
@@ -144,7 +144,11 @@ func (p *program) printFit(r *fitResult) {
 			p.say("        Pareto k %.2f: %s", *r.ParetoK, paretoVerdict(*r.ParetoK, r.EffectiveShare))
 		}
 		if r.Selected != nil {
-			p.say("        %d weights selected (inclusion above 1/2)", *r.Selected)
+			what := "weights selected (inclusion above 1/2)"
+			if r.Prior == "" {
+				what = "weights that are not zero"
+			}
+			p.say("        %d %s", *r.Selected, what)
 		}
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 		for _, h := range r.hyper {

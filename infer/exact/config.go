@@ -53,7 +53,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c Config) validate() error {
+// Validate refuses options that make no sense, whatever the model.
+func (c Config) Validate() error {
 	for _, field := range []struct {
 		name  string
 		value int
@@ -109,7 +110,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	default:
 		return nil, fmt.Errorf("exact: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", p)
 	}
-	for _, check := range []func() error{cfg.validate, e.likelihood.Validate, e.prior.Validate} {
+	for _, check := range []func() error{cfg.Validate, e.likelihood.Validate, e.prior.Validate} {
 		if err := check(); err != nil {
 			return nil, err
 		}

@@ -46,11 +46,11 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 // Supports says why the engine cannot fit a likelihood with a prior, nil if it can.
 func Supports(family credence.Likelihood, p credence.Prior) error {
 	if l, ok := family.(likelihood.Bernoulli); !ok || l.Link != likelihood.Probit {
-		return fmt.Errorf("sep: likelihood %v is not bernoulli(link=probit): choose that, or another engine", family)
+		return fmt.Errorf("sep: it needs the family bernoulli(link=probit), not %v", family)
 	}
 	s, ok := p.(prior.SpikeSlab)
 	if !ok {
-		return fmt.Errorf("sep: prior %v is not spikeslab: choose that, or another engine", p)
+		return fmt.Errorf("sep: it needs the prior spikeslab, not %v", p)
 	}
 	if s.Spike.State != credence.Learned && s.Spike.Value != 0 {
 		return fmt.Errorf("sep: prior %v has a spike of variance %v, and this engine has it at 0: leave spike out", p, s.Spike.Value)

@@ -113,8 +113,8 @@ func TestFitAgainstGibbs(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	p := denseProblem(20, 2, 1)
 	for want, change := range map[string]func(m *credence.Model, c *Config){
-		"is not bernoulli(link=probit)": func(m *credence.Model, _ *Config) { m.Likelihood = likelihood.Bernoulli{} },
-		"is not spikeslab":              func(m *credence.Model, _ *Config) { m.Prior = prior.Normal{} },
+		"it needs the family bernoulli(link=probit), not bernoulli": func(m *credence.Model, _ *Config) { m.Likelihood = likelihood.Bernoulli{} },
+		"it needs the prior spikeslab, not normal":              func(m *credence.Model, _ *Config) { m.Prior = prior.Normal{} },
 		"has a spike of variance 0.1":   func(m *credence.Model, _ *Config) { m.Prior = prior.SpikeSlab{Spike: held(0.1)} },
 		"no features":                   func(m *credence.Model, _ *Config) { m.Features = nil },
 		"are for streams":               func(_ *credence.Model, c *Config) { c.Shards = 2 },

@@ -140,7 +140,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c Config) validate() error {
+// Validate refuses options that make no sense, or not together, whatever the model.
+func (c Config) Validate() error {
 	for _, field := range []struct {
 		name  string
 		value int

@@ -55,7 +55,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := e.prior.Validate(); err != nil {
 		return nil, err
 	}
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	e.config = cfg.withDefaults()
