@@ -86,7 +86,7 @@ func (b *Bound) readPlain(x *linop.Dense, first, from int) error {
 // fill stores what stands for a missing value of the input in row i.
 func (b *Bound) fill(dst *float64, in *Input, first, i, from int) error {
 	if b.frame.Missing != Mean && b.frame.Missing != Indicator {
-		return b.table.fail(first+i, fmt.Errorf("column %q is missing: fill in the value, or fit with --missing mean or --missing indicator", in.Expr.Column))
+		return b.table.fail(first+i, fmt.Errorf("column %q is missing: fill in the value, or let --missing mean fill in the mean of training", in.Expr.Column))
 	}
 	if i >= from {
 		b.counts.Filled++

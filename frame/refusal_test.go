@@ -102,7 +102,7 @@ func TestBindRefusals(t *testing.T) {
 		{"a category for a number", numbers(names).with("zip", "p").with("x", "n/a"), false,
 			`frame: column "x" is a category (n/a) but was a number in training: declare what stands for a missing value, or correct the column`},
 		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), false,
-			`frame: row 1: column "x" is missing: fill in the value, or fit with --missing mean or --missing indicator`},
+			`frame: row 1: column "x" is missing: fill in the value, or let --missing mean fill in the mean of training`},
 		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), false,
 			"frame: row 1: x is infinite: correct the value or leave the row out"},
 		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), false,

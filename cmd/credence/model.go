@@ -66,6 +66,12 @@ func (p *program) newScorer(ctx context.Context, model string, paths []string, f
 	if !ok {
 		return nil, fmt.Errorf("%s holds no frame, so that it cannot be applied to a table: it was made by a program of its own", model)
 	}
+	switch {
+	case policy == frame.Drop && use != requireTargets:
+		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
+	case policy == frame.Indicator && stored.Missing != frame.Indicator:
+		return nil, fmt.Errorf("%s has no indicators of missing values, because it was fitted without: use --missing mean, which fills in the means of training", model)
+	}
 	changed := *stored
 	s.frame = &changed
 	s.grades = ownGrades(stored.Target)

@@ -85,3 +85,28 @@ func TestInspectPrintsPlainNames(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// What predict is told about missing values it does, or says why not.
+func TestPredictMissing(t *testing.T) {
+	train, holes := file(t, "t.csv", "y,x\n1,1\n2,2\n3,4\n4,4\n"), file(t, "holes.csv", "x\n1\n\"\"\n3\n")
+	model := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", train, "--target", "y", "-o", model, "-q")
+	for _, c := range []struct {
+		policy string
+		code   int
+		want   string
+	}{
+		{"", exitFailed, "let --missing mean fill in the mean of training"},
+		{"mean", exitDone, "missing values that were filled in"},
+		{"drop", exitMisuse, "every row is predicted"},
+		{"indicator", exitFailed, "has no indicators of missing values"},
+	} {
+		args := []string{"predict", model, holes}
+		if c.policy != "" {
+			args = append(args, "--missing", c.policy)
+		}
+		if o := invoke(t, "", args...); o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("%q: exit %d: %s", c.policy, o.code, o.err)
+		}
+	}
+}
