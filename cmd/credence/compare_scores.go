@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/stream"
 	"github.com/credence-ml/credence/modelfile"
 )
 
@@ -30,7 +31,8 @@ func (p *program) scoreModel(ctx context.Context, model, data string, flags *sco
 			return nil, err
 		}
 		s := &scores{path: model, fitted: scorer.fitted}
-		return s, scorer.each(ctx, s.adder(p))
+		add := s.adder(p)
+		return s, scorer.each(ctx, func(rows *stream.Batch, dist *predictive) error { return add(&rows.Batch, dist) })
 	}
 	scorer, err := p.newScorer(ctx, model, []string{data}, flags, requireTargets)
 	if err != nil {

@@ -170,7 +170,7 @@ func parseStreamTypes(text string) (categories, numbers map[string]bool, err err
 
 // checkTarget refuses a table without a target.
 func checkTarget(plan *stream.Plan) error {
-	if plan.Target == "" && (plan.Format == stream.FormatCSV || plan.Format == stream.FormatTSV) {
+	if plan.Target == "" && isTable(plan.Format) {
 		return fmt.Errorf("the formula names no target: write --formula 'target ~ .' or --target")
 	}
 	return nil

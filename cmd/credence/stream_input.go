@@ -179,7 +179,7 @@ func isIndexed(word []byte) bool {
 // which of two classes is positive.
 func (s *streamRun) infer(ctx context.Context) error {
 	stated := len(s.categories) + len(s.numbers)
-	if s.plan.Format != stream.FormatCSV && s.plan.Format != stream.FormatTSV {
+	if !isTable(s.plan.Format) {
 		if stated > 0 {
 			return misused(fmt.Errorf("--types are of the columns of a table, and %s text has none: leave them out", s.plan.Format))
 		}

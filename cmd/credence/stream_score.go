@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/stream"
@@ -23,7 +24,8 @@ type streamScorer struct {
 	plan    stream.Plan
 	paths   []string
 	stdin   io.Reader
-	labels  bool // rows must have one
+	labels  bool     // rows must have one
+	keep    []string // columns to copy
 }
 
 func (p *program) newStreamScorer(model string, paths []string, flags *scoreFlags, labels bool) (*streamScorer, error) {
@@ -67,9 +69,8 @@ func (s *streamScorer) checkFormat(stated string) error {
 		return err
 	}
 	s.stdin = stdin
-	isTable := func(f stream.Format) bool { return f == stream.FormatCSV || f == stream.FormatTSV }
 	switch {
-	case isTable(format) && isTable(s.plan.Format):
+	case isTable(format) && s.isTable():
 		s.plan.Format = format
 	case format != s.plan.Format:
 		return fmt.Errorf("%s is %s text and the model was learned from %s text: give data of the same format, or state --format %s",
@@ -78,11 +79,40 @@ func (s *streamScorer) checkFormat(stated string) error {
 	return nil
 }
 
+// isTable says whether text of a format has columns.
+func isTable(f stream.Format) bool { return f == stream.FormatCSV || f == stream.FormatTSV }
+
+func (s *streamScorer) isTable() bool { return isTable(s.plan.Format) }
+
+// hasTarget says whether the data have the target's column, and warns if not.
+func (s *streamScorer) hasTarget(ctx context.Context) (bool, error) {
+	if !s.isTable() {
+		return true, nil
+	}
+	sample, err := stream.ReadSample(ctx, s.paths, s.stdin, s.plan.Format, "", false)
+	if err != nil {
+		return false, err
+	}
+	if sample.Replay != nil {
+		s.stdin = sample.Replay
+	}
+	if slices.Contains(sample.Columns, s.plan.Target) {
+		return true, nil
+	}
+	s.program.warn("%s lacks the target %s: there is no log_density", inputName(s.paths[0]), s.plan.Target)
+	return false, nil
+}
+
 // each scores all rows in order.
-func (s *streamScorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *predictive) error) error {
+func (s *streamScorer) each(ctx context.Context, visit func(rows *stream.Batch, dist *predictive) error) error {
 	parser, err := s.plan.NewParser(s.labels, false)
 	if err != nil {
 		return err
+	}
+	if len(s.keep) > 0 {
+		if err := stream.Keep(parser, s.keep); err != nil {
+			return err
+		}
 	}
 	reader := stream.Open(ctx, stream.Config{
 		Paths: s.paths, Stdin: s.stdin, Parser: parser, Step: scoringRows, Index: s.index, Frozen: true,
@@ -93,7 +123,7 @@ func (s *streamScorer) each(ctx context.Context, visit func(rows *credence.Batch
 	for b := reader.Next(); b != nil; b = reader.Next() {
 		dist, err := s.fitted.Distribution(ws, &b.Batch)
 		if err == nil && b.Rows() > 0 {
-			err = visit(&b.Batch, &predictive{Distribution: dist})
+			err = visit(b, &predictive{Distribution: dist})
 		}
 		if err == nil {
 			err = b.Err
@@ -112,16 +142,27 @@ func (s *streamScorer) each(ctx context.Context, visit func(rows *credence.Batch
 
 // predictStream is predict for a model of a stream.
 func (p *program) predictStream(ctx context.Context, model string, paths []string, flags *predictFlags) error {
-	if len(flags.keep) > 0 {
-		return misused(fmt.Errorf("--keep copies columns of a table, and %s reads a stream: leave it out, rows keep their order", model))
-	}
-	s, err := p.newStreamScorer(model, paths, &flags.scoreFlags, flags.density)
+	s, err := p.newStreamScorer(model, paths, &flags.scoreFlags, false)
 	if err != nil {
 		return err
+	}
+	if len(flags.keep) > 0 && !s.isTable() {
+		return fmt.Errorf("--keep copies columns of a table, and %s text has none: leave it out, rows keep their order", s.plan.Format)
+	}
+	s.keep = flags.keep
+	if flags.density {
+		without := *flags
+		if without.density, err = s.hasTarget(ctx); err != nil {
+			return err
+		}
+		flags = &without
 	}
 	_, binary := s.fitted.Members[0].Model.Likelihood.(likelihood.Bernoulli)
 	names := flags.predicted(binary)
 	var columns []outputColumn
+	for _, name := range flags.keep {
+		columns = append(columns, outputColumn{name: name, text: true})
+	}
 	for _, name := range names {
 		columns = append(columns, outputColumn{name: name})
 	}
@@ -133,21 +174,26 @@ func (p *program) predictStream(ctx context.Context, model string, paths []strin
 		}
 		var cells []float64
 		ws := p.workspace()
-		err = s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
+		var texts [][]byte
+		err = s.each(ctx, func(rows *stream.Batch, dist *predictive) error {
 			n := rows.Rows()
+			texts = texts[:0]
+			for i := range n {
+				texts = rows.Kept(texts, i)
+			}
 			total += n
 			cells = append(cells[:0], make([]float64, n*len(names))...)
 			failed := make([]error, n)
 			dist.Each(ws, func(i int) {
 				row := cells[i*len(names) : i*len(names) : (i+1)*len(names)]
-				_, failed[i] = flags.cells(row, rows, dist, i, binary, p.seed)
+				_, failed[i] = flags.cells(row, &rows.Batch, dist, i, binary, p.seed)
 			})
 			for _, err := range failed {
 				if err != nil {
 					return err
 				}
 			}
-			return out.write(cells)
+			return out.write(cells, texts...)
 		})
 		if err != nil {
 			return err
@@ -174,8 +220,8 @@ func (p *program) evaluateStream(ctx context.Context, model string, paths []stri
 		return nil, err
 	}
 	e := newEvaluator(s.fitted, s.fitted.Members[0].Model.Likelihood)
-	err = s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
-		if i := e.add(p.workspace(), rows, dist); i >= 0 {
+	err = s.each(ctx, func(rows *stream.Batch, dist *predictive) error {
+		if i := e.add(p.workspace(), &rows.Batch, dist); i >= 0 {
 			return unmeasurable(fmt.Sprintf("row %d", rows.First+i+1))
 		}
 		return nil

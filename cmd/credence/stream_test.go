@@ -472,6 +472,41 @@ func TestStreamResumesBehindTheEnd(t *testing.T) {
 	}
 }
 
+// Predictions of a stream's model copy columns, and leave the density out where there is no target.
+func TestStreamKeep(t *testing.T) {
+	path, model := file(t, "rows.csv", clicksCSV(clicks(2000, 8))), filepath.Join(t.TempDir(), "m")
+	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--quiet")
+	fresh := file(t, "fresh.csv", "user,id,site\nu1,007,good\nu2,\"a,\"\"b\"\"\",bad\n")
+	for _, stdin := range []bool{false, true} {
+		source, input := fresh, ""
+		if stdin {
+			text, err := os.ReadFile(fresh)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source, input = "-", string(text)
+		}
+		o := invoke(t, input, "predict", model, source, "--keep", "id,user", "--density")
+		got := keptColumns(t, o.out, 3)
+		if o.code != exitDone || !strings.Contains(o.err, "lacks the target click") || strings.Contains(o.out, "log_density") ||
+			len(got) != 2 || got[0][0] != "007" || got[1][0] != `a,"b"` || got[1][1] != "u2" || got[0][2] == "" {
+			t.Errorf("exit %d: %s%s", o.code, o.err, o.out)
+		}
+	}
+	if o := invoke(t, "", "predict", model, path, "--density", "--keep", "site"); o.code != exitDone || !strings.HasPrefix(o.out, "site,mean,sd,lower,upper,probability,log_density\n") || strings.Contains(o.out, ",\n") {
+		t.Errorf("exit %d: %s%.200s", o.code, o.err, o.out)
+	}
+	if o := invoke(t, "", "predict", model, path, "--keep", "nosuch"); o.code != exitFailed || !strings.Contains(o.err, `no column "nosuch"`) {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	svm := file(t, "rows.svm", "1 1:1 2:1\n0 2:1\n")
+	sparse := filepath.Join(t.TempDir(), "m")
+	must(t, "stream", svm, "-o", sparse, "--quiet")
+	if o := invoke(t, "", "predict", sparse, svm, "--keep", "a"); o.code != exitFailed || !strings.Contains(o.err, "libsvm text has none") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
 // What is odd about the data is said.
 func TestStreamWarnings(t *testing.T) {
 	var b strings.Builder

@@ -24,6 +24,8 @@ type table struct {
 	weight  int
 	offset  int
 	terms   []tableTerm
+	keep    []string // columns whose texts are kept
+	keepAt  []int
 
 	offsetTransforms []func(float64) float64
 
@@ -142,6 +144,14 @@ func (t *table) bind() error {
 		if t.offset, err = find(p.Offset.Columns[0]); err != nil {
 			return err
 		}
+	}
+	t.keepAt = t.keepAt[:0]
+	for _, name := range t.keep {
+		k, err := find(name)
+		if err != nil {
+			return err
+		}
+		t.keepAt = append(t.keepAt, k)
 	}
 	t.offsetTransforms = functions(p.Offset.Transforms)
 	t.terms = t.terms[:0]
@@ -313,6 +323,10 @@ func (t *table) Parse(rows *Rows, text []byte) error {
 		return errNotFinite
 	}
 	rows.end(target, weight, offset)
+	for _, k := range t.keepAt {
+		rows.kept = append(rows.kept, t.fields[k]...)
+		rows.keptEnds = append(rows.keptEnds, len(rows.kept))
+	}
 	return nil
 }
 

@@ -25,6 +25,9 @@ type Rows struct {
 	text  []byte
 	ends  []int
 
+	kept     []byte // texts of the columns that are kept, one after the other
+	keptEnds []int  // where each ends
+
 	stamps [stampCount]uint32 // last row that had a key with these bits
 	stamp  uint32
 }
@@ -39,6 +42,7 @@ func (r *Rows) Reset() {
 	r.Keys, r.Value = r.Keys[:0], r.Value[:0]
 	r.Target, r.Weight, r.Offset = r.Target[:0], r.Weight[:0], r.Offset[:0]
 	r.text, r.ends = r.text[:0], r.ends[:0]
+	r.kept, r.keptEnds = r.kept[:0], r.keptEnds[:0]
 	r.Ones, r.Plain = true, true
 }
 
