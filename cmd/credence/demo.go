@@ -24,6 +24,8 @@ var (
 	concrete []byte
 	//go:embed demo/bikes.csv.gz
 	bikes []byte
+	//go:embed demo/mushrooms.csv.gz
+	mushrooms []byte
 )
 
 func (p *program) demoCommand() *cobra.Command {
@@ -50,6 +52,7 @@ func (p *program) demo(ctx context.Context) (err error) {
 	}
 	d.concrete()
 	d.bikes()
+	d.mushrooms()
 	if d.err == nil && p.json {
 		d.err = p.emit(map[string]any{"steps": d.steps})
 	}
@@ -92,6 +95,19 @@ func (d *demonstration) bikes() {
 	d.step("", "evaluate", "negbinomial.safetensors", "later.csv")
 }
 
+// mushrooms learns classes online.
+func (d *demonstration) mushrooms() {
+	if d.err != nil {
+		return
+	}
+	d.data(mushrooms, "seen.csv", "new.csv")
+	fmt.Fprintf(d.text, "\n\n8,124 mushrooms, edible or poisonous (Schlimmer 1981): every fifth is kept for testing.\n")
+	d.step("A stream is learned in one pass, each row scored before it is learned from.",
+		"stream", "seen.csv", "--formula", "class ~ .", "--report", "2000", "-o", "mushrooms.safetensors")
+	d.step("", "evaluate", "mushrooms.safetensors", "new.csv")
+	d.step("Which properties tell them apart?", "inspect", "mushrooms.safetensors", "--top", "8", "--sort", "inclusion")
+}
+
 // data writes a table's training and test rows to the folder.
 func (d *demonstration) data(compressed []byte, train, test string) {
 	if d.err == nil {
@@ -109,7 +125,7 @@ type demonstration struct {
 	err     error
 }
 
-// demoStep is a command and what it printed, for --json.
+// demoStep is a command and its result, for --json.
 type demoStep struct {
 	Command []string        `json:"command"`
 	Result  json.RawMessage `json:"result"`
@@ -149,7 +165,9 @@ func (d *demonstration) step(why string, args ...string) {
 	printed := strings.ReplaceAll(out.String(), d.folder+string(filepath.Separator), "")
 	fmt.Fprint(d.text, printed)
 	if d.err == nil && p.json {
-		d.steps = append(d.steps, demoStep{args, json.RawMessage(printed)})
+		// Of JSON Lines the last is the result.
+		lines := strings.Split(strings.TrimSpace(printed), "\n")
+		d.steps = append(d.steps, demoStep{args, json.RawMessage(lines[len(lines)-1])})
 	}
 }
 
