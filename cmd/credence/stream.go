@@ -67,7 +67,7 @@ as if it had never stopped; a pipe must be played again from its start.`,
 	f := cmd.Flags()
 	f.StringVarP(&flags.formula, "formula", "f", "", "the model; the default is every column")
 	f.StringVar(&flags.target, "target", "", "the target of a formula that names none")
-	f.StringVar(&flags.positive, "positive", "", "the label that counts as positive, against all the rest")
+	f.StringVar(&flags.positive, "positive", "", "the label that counts as positive, against all the rest (default: 1, true, yes, or the later of two)")
 	f.StringVar(&flags.prior, "prior", "spikeslab", "spikeslab, spikeslab(inclusion=0.1, slab=~0.05)")
 	f.StringVar(&flags.engine, "engine", "sep", "sep, ftrl, adpredictor or sgd with options")
 	f.StringVar(&flags.format, "format", "", "libsvm, vw, csv or tsv; the default is found out by extension and content")

@@ -45,11 +45,11 @@ type streamEngine struct {
 
 // streamEngineChoice is an engine with its options.
 type streamEngineChoice struct {
-	make   func() (streamLearner, error)
-	step   int // rows of a batch; 0 means the reader's own
-	passes int
-	pause  int64 // rows between prunings; 0 is none
-	sparse bool  // it has the spike-and-slab prior
+	learner  func() (streamLearner, error) // makes one
+	step     int                           // rows of a batch; 0 means the reader's own
+	passes   int
+	pause    int64 // rows between prunings; 0 is none
+	hasPrior bool  // the spike-and-slab prior
 }
 
 // streamEngines lists the engines of the stream command.
@@ -101,11 +101,11 @@ func parseStreamEngine(text string, p prior.SpikeSlab, priorStated bool) (stream
 		if err != nil {
 			return e, choice, err
 		}
-		if priorStated && !choice.sparse {
+		if priorStated && !choice.hasPrior {
 			return e, choice, fmt.Errorf("engine %s has no prior: leave --prior out, or use --engine sep", e.name)
 		}
-		if choice.make != nil {
-			_, err = choice.make()
+		if choice.learner != nil {
+			_, err = choice.learner()
 		}
 		return e, choice, err
 	}
@@ -145,7 +145,7 @@ func configureSEP(a *spec.Arguments, p prior.SpikeSlab) (streamEngineChoice, err
 		Prune:          a.Float("prune", 0, spec.Positive(), spec.Between(0, 0.5)),
 		Shards:         a.Int("shards", 0, spec.Between(1, 64)),
 	}
-	choice := streamEngineChoice{passes: cfg.Passes, sparse: true}
+	choice := streamEngineChoice{passes: cfg.Passes, hasPrior: true}
 	if cfg.Prune > 0 {
 		choice.pause = sep.PruneEvery
 	}
@@ -153,7 +153,7 @@ func configureSEP(a *spec.Arguments, p prior.SpikeSlab) (streamEngineChoice, err
 		return choice, fmt.Errorf("engine sep has its spike at 0: leave spike=%v out", p.Spike.Value)
 	}
 	hyper := sep.Hyper{Inclusion: p.Inclusion, Slab: p.Slab}
-	choice.make = func() (streamLearner, error) {
+	choice.learner = func() (streamLearner, error) {
 		if cfg.Shards > 1 {
 			l, err := sep.NewSharded(cfg, hyper)
 			return &sepLearner{sepModel: l}, err
@@ -204,7 +204,7 @@ func configureFTRL(a *spec.Arguments, _ prior.SpikeSlab) (streamEngineChoice, er
 		Alpha: a.Float("alpha", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive()),
 		L1: a.Float("l1", 1, spec.AtLeast(0)), L2: a.Float("l2", 0, spec.AtLeast(0)),
 	}
-	return streamEngineChoice{passes: a.Int("passes", 1, spec.AtLeast(1)), make: func() (streamLearner, error) {
+	return streamEngineChoice{passes: a.Int("passes", 1, spec.AtLeast(1)), learner: func() (streamLearner, error) {
 		return &ftrlLearner{online.NewFTRL(cfg)}, nil
 	}}, nil
 }
@@ -239,7 +239,7 @@ type adPredictorLearner struct{ *online.AdPredictor }
 
 func configureAdPredictor(a *spec.Arguments, _ prior.SpikeSlab) (streamEngineChoice, error) {
 	cfg := online.AdPredictorConfig{Variance: a.Float("variance", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive())}
-	return streamEngineChoice{passes: a.Int("passes", 1, spec.Between(1, 1)), make: func() (streamLearner, error) {
+	return streamEngineChoice{passes: a.Int("passes", 1, spec.Between(1, 1)), learner: func() (streamLearner, error) {
 		return &adPredictorLearner{online.NewAdPredictor(cfg)}, nil
 	}}, nil
 }
@@ -267,7 +267,7 @@ type sgdLearner struct{ *online.SGD }
 
 func configureSGD(a *spec.Arguments, _ prior.SpikeSlab) (streamEngineChoice, error) {
 	cfg := online.SGDConfig{Rate: a.Float("rate", 0, spec.Positive()), L2: a.Float("l2", 0, spec.AtLeast(0))}
-	return streamEngineChoice{passes: a.Int("passes", 1, spec.AtLeast(1)), make: func() (streamLearner, error) {
+	return streamEngineChoice{passes: a.Int("passes", 1, spec.AtLeast(1)), learner: func() (streamLearner, error) {
 		return &sgdLearner{online.NewSGD(cfg)}, nil
 	}}, nil
 }

@@ -100,7 +100,7 @@ func (s *streamRun) open(ctx context.Context, paths []string) error {
 	if s.flags.names && s.plan.Format != stream.FormatLibSVM {
 		s.names = &stream.Names{}
 	}
-	s.learner, err = s.choice.make()
+	s.learner, err = s.choice.learner()
 	return err
 }
 

@@ -55,7 +55,7 @@ func (s *streamRun) engineText() string {
 
 // priorText is the prior of the engine, "" where it has none.
 func (s *streamRun) priorText() string {
-	if !s.choice.sparse {
+	if !s.choice.hasPrior {
 		return ""
 	}
 	return s.prior.String()
