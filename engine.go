@@ -48,10 +48,10 @@ type Report struct {
 	// lower bound (revrand report, eqs. 24 and 27).
 	ELBOStandardError *float64 `json:"elbo_standard_error,omitempty"`
 	ELBOBound         *float64 `json:"elbo_bound,omitempty"`
-	// ParetoK is the Pareto-k̂ of the importance weights of draws from an approximate
-	// posterior (Yao, Vehtari, Simpson & Gelman 2018): below 0.5 it is as good as
-	// exact for most purposes, above 0.7 its spread is not to be relied on. EffectiveShare is the effective sample size
-	// of the draws over their number, and EvidenceGap an estimate of the evidence less the ELBO.
+	// ParetoK is the Pareto-k̂ of the importance weights of draws from an approximate posterior
+	// (Yao, Vehtari, Simpson & Gelman 2018): below 0.5 it is as good as exact for most purposes,
+	// above 0.7 its spread is not to be relied on. EffectiveShare is the effective sample size of
+	// the draws over their number, and EvidenceGap an estimate of the evidence less the ELBO.
 	ParetoK        *float64 `json:"pareto_k,omitempty"`
 	EffectiveShare *float64 `json:"effective_share,omitempty"`
 	EvidenceGap    *float64 `json:"evidence_gap,omitempty"`

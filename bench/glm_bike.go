@@ -46,7 +46,8 @@ type bikeResult struct {
 	CPUSeconds float64 `json:"cpu_seconds"`
 }
 
-// bike sets families of counts beside a Gaussian of the logarithm, on the next year and on every fifth hour.
+// bike sets families of counts beside a Gaussian of the logarithm, on the next year and on every
+// fifth hour.
 func (b *glmBench) bike(ctx context.Context) error {
 	const name = "bike_hour"
 	if protocol.Missing(b.folder, name) {

@@ -31,8 +31,8 @@ type exactResult struct {
 // exactFits are the ways of fitting, the exact engine's first.
 var exactFits = []string{"exact", "svi, full", "svi, diagonal", "svi, full, learning all"}
 
-// exactly sets svi beside the exact engine on Gaussian models: at the hyper-parameters that exact learned,
-// on the same random features, and learning them itself.
+// exactly sets svi beside the exact engine on Gaussian models: at the hyper-parameters that exact
+// learned, on the same random features, and learning them itself.
 func (b *glmBench) exactly(ctx context.Context) error {
 	table := &layout.Table{Left: 2, Head: []string{"set", "fit", "splits", "SMSE", "off exact", "at most", "NLPD", "evidence or bound", "CPU s a fit"}}
 	for _, name := range []string{"boston", "concrete"} {

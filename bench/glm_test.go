@@ -31,8 +31,8 @@ func TestGLMSkipsMissingData(t *testing.T) {
 	}
 }
 
-// The mode has no slope: Σ (σ(f) − y) φ + w = 0, to the square root of the 1e-9 nats that the search leaves, times
-// the largest curvature (2 of these rows each).
+// The mode has no slope: Σ (σ(f) − y) φ + w = 0, to the square root of the 1e-9 nats that the
+// search leaves, times the largest curvature (2 of these rows each).
 func TestLogisticIsTheMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.svm")
 	text := strings.Repeat("+1 1:1 3:0.5\n-1 2:1 3:1\n+1 2:1 3:-2\n-1 1:1 2:1\n+1 1:1 2:1 3:1\n", 8)

@@ -33,7 +33,8 @@ type uciResult struct {
 	*trial.Result
 }
 
-// revision returns the source's revision, with a + behind if files had changed since; go run knows of none.
+// revision returns the source's revision, with a + behind if files had changed since; go run knows
+// of none.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -3,13 +3,12 @@
 // Built with -tags openblas (and cgo, and OpenBLAS installed) it measures
 // OpenBLAS in the same rounds.
 //
-// All contenders take turns, for several rounds; a short run is repeated and
-// the last one counts, so that caches and threads are where it left them; see
-// measure. The rate is the best per processor second, times the workers, so
-// that other load on the machine disturbs it little; a problem too small to
-// share runs on one worker whatever their number. Elapsed time is the median of the rounds and needs the machine
-// free: the wall rate is by it, and the gain is that rate over the one of the
-// same contender's first number of workers.
+// All contenders take turns, for several rounds; a short run is repeated and the last one counts,
+// so that caches and threads are where it left them; see measure. The rate is the best per
+// processor second, times the workers, so that other load on the machine disturbs it little; a
+// problem too small to share runs on one worker whatever their number. Elapsed time is the median
+// of the rounds and needs the machine free: the wall rate is by it, and the gain is that rate over
+// the one of the same contender's first number of workers.
 package main
 
 import (
@@ -205,8 +204,9 @@ func main() {
 	}
 }
 
-// measure repeats a short run and returns processor and elapsed time of one: the last, or for several workers
-// their mean processor time. (What the threads beside the caller have used is counted at ticks of the clock.)
+// measure repeats a short run and returns processor and elapsed time of one: the last, or for
+// several workers their mean processor time. (What the threads beside the caller have used is
+// counted at ticks of the clock.)
 func measure(t trial, c contender) (used, elapsed time.Duration) {
 	var since, between time.Duration
 	first, runs := processorTime(), 0

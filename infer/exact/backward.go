@@ -71,8 +71,9 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 	return residual, nil
 }
 
-// timesCovariance turns A⁻¹ into C and returns what stores −ΦC/σ², for the dense columns of a block and the columns
-// [first, end) of C, in dst, whose rows are dense apart. It returns as well the sparse columns' rows of C, d apart.
+// timesCovariance turns A⁻¹ into C and returns what stores −ΦC/σ², for the dense columns of a block
+// and the columns [first, end) of C, in dst, whose rows are dense apart. It returns as well the
+// sparse columns' rows of C, d apart.
 func (p *primal) timesCovariance(precision float64, dense, first, end int) (multiply func(phi *linop.Dense, dst []float64), sparseRows []float64) {
 	rounded := p.roundsWell(precision)
 	p.scaleInverse()

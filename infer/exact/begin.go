@@ -8,11 +8,11 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Columns of a block that are not scaled may differ by orders of magnitude, or vary little about a large
-// mean. The variance at which their weights together would explain the target is then that of the
-// largest column, at which the others explain nothing, and a climb from there may never find what they do. So such a
-// block begins where the evidence is largest among beginSteps variances between that one and the one
-// by its finest column.
+// Columns of a block that are not scaled may differ by orders of magnitude, or vary little about a
+// large mean. The variance at which their weights together would explain the target is then that of
+// the largest column, at which the others explain nothing, and a climb from there may never find
+// what they do. So such a block begins where the evidence is largest among beginSteps variances
+// between that one and the one by its finest column.
 const (
 	mixedRatio    = 100  // of the mean square of a column to the variance of the finest
 	constantShare = 1e-9 // of its mean square: a column that varies less is a constant, with the rounding of sums

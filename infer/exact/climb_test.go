@@ -102,8 +102,9 @@ func TestJumpFindsFineStructure(t *testing.T) {
 	}
 }
 
-// TestFewRowsLookBeyond fits a category of thirty levels numbered at random: the fit of few rows, whose starts are
-// not compared, finds the effects as well, and its posterior is that of where it ended.
+// TestFewRowsLookBeyond fits a category of thirty levels numbered at random: the fit of few rows,
+// whose starts are not compared, finds the effects as well, and its posterior is that of where it
+// ended.
 func TestFewRowsLookBeyond(t *testing.T) {
 	const n = 400
 	data := randomTable(78, n, 2, 0)

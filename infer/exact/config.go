@@ -23,10 +23,10 @@ type Config struct {
 	Draws int `json:"draws,omitempty"`
 	// MaxIterations limits the iterations of the final climb; 0 means 200.
 	MaxIterations int `json:"max_iterations,omitempty"`
-	// Tolerance stops a climb when each of three iterations in a row raised the
-	// evidence by less than Tolerance nats per row; 0 means 1e-6 up to 5,000 rows and
-	// 1e-5 above, ten times as much while starts are compared, 1e-4 where a climb goes on from
-	// a maximum with fewer frequencies, and 1e-12 where the features have nothing to learn and steps are cheap.
+	// Tolerance stops a climb when each of three iterations in a row raised the evidence by less
+	// than Tolerance nats per row; 0 means 1e-6 up to 5,000 rows and 1e-5 above, ten times as much
+	// while starts are compared, 1e-4 where a climb goes on from a maximum with fewer frequencies,
+	// and 1e-12 where the features have nothing to learn and steps are cheap.
 	Tolerance float64 `json:"tolerance,omitempty"`
 	// ScreenRows is the number of evenly spread rows on which starts are compared;
 	// 0 means 2,000.

@@ -27,10 +27,11 @@ const (
 	leastCurvature = 1    // nats: a direction that bends less is taken to bend so much
 )
 
-// measureCurvature replaces what the climb of t that ended there learned of the curvature by the whole Hessian,
-// from differences of the gradient, one evaluation for every variable. As one correction along
-// each eigenvector it makes the first step of the next climb Newton's; directions in which the evidence bends upward
-// count as bending downward by as much (saddle-free Newton, Dauphin et al. 2014).
+// measureCurvature replaces what the climb of t that ended there learned of the curvature by the
+// whole Hessian, from differences of the gradient, one evaluation for every variable. As one
+// correction along each eigenvector it makes the first step of the next climb Newton's; directions
+// in which the evidence bends upward count as bending downward by as much (saddle-free Newton,
+// Dauphin et al. 2014).
 func (e *Engine) measureCurvature(ctx context.Context, f form, t task, end *outcome) error {
 	t.before = end
 	o, err := e.objective(ctx, f, t)

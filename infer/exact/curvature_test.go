@@ -9,8 +9,8 @@ import (
 	"github.com/credence-ml/credence/feature"
 )
 
-// TestMeasuredCurvature compares the measured Hessian at a maximum with central differences of the gradient along
-// other directions than those it was measured in.
+// TestMeasuredCurvature compares the measured Hessian at a maximum with central differences of the
+// gradient along other directions than those it was measured in.
 func TestMeasuredCurvature(t *testing.T) {
 	ctx := context.Background()
 	const n = 500
@@ -73,7 +73,8 @@ func TestMeasuredCurvature(t *testing.T) {
 			}
 		}
 		for i := range x {
-			// Forward differences are wrong by half of the step times the third derivative, and flat directions are raised.
+			// Forward differences are wrong by half of the step times the third derivative, and
+			// flat directions are raised.
 			if math.Abs(got[i]-want[i]) > 0.01*scale+leastCurvature*math.Abs(direction[i]) {
 				t.Errorf("the Hessian times a direction has %v at %d, by central differences %v", got[i], i, want[i])
 			}

@@ -28,10 +28,11 @@
 // # Memory
 //
 // n ≥ d: three d×d matrices (from 500 weights on half a one more where features have
-// hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of
-// rows and features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for each block of weights when no
-// hyper-parameter of the features is learned. Where the three matrices are below 32 MB
-// together, starts climb at once, one to a thread, with matrices of their own.
+// hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of rows and
+// features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for
+// each block of weights when no hyper-parameter of the features is learned. Where the three
+// matrices are below 32 MB together, starts climb at once, one to a thread, with matrices of their
+// own.
 //
 // # Starts
 //

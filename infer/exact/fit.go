@@ -42,10 +42,10 @@ func (e *Engine) intercept() (int, bool) {
 	return 0, false
 }
 
-// Tolerances of climbs in the features' hyper-parameters, in nats a row. On many rows an iteration is dear,
-// and what is gained below a tenth of a nat in all means nothing; where the climb goes
-// on from a maximum with fewer frequencies, what is left is often a long ridge, whose last
-// part mostly changes predictions in the third digit.
+// Tolerances of climbs in the features' hyper-parameters, in nats a row. On many rows an iteration
+// is dear, and what is gained below a tenth of a nat in all means nothing; where the climb goes on
+// from a maximum with fewer frequencies, what is left is often a long ridge, whose last part mostly
+// changes predictions in the third digit.
 const (
 	fewRowsTolerance  = 1e-6
 	manyRowsTolerance = 1e-5

@@ -37,8 +37,8 @@ type form interface {
 	squares() []float64
 	// totals stores Σ_n w φ_nj for every weight, where there is an intercept.
 	totals(dst []float64)
-	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless slope is
-	// nil. It is NaN where the matrix cannot be factored even with jitter.
+	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless
+	// slope is nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
 	// posterior returns the posterior, by the target's own units, at the values of the last evaluate.
 	posterior() credence.Posterior

@@ -16,11 +16,11 @@ const (
 	jumpWorth  = 1
 )
 
-// jump looks beyond the maximum where a climb ended: the slope at a lengthscale knows nothing of structure much
-// finer than that, such as values that repeat and carry an effect of their own. It
-// evaluates every lengthscale a quarter as long, all else as it is, climbs on from the best
-// one, and so on until none is better. It costs an evaluation without slopes for each hyper-parameter. The
-// form is left at none of these.
+// jump looks beyond the maximum where a climb ended: the slope at a lengthscale knows nothing of
+// structure much finer than that, such as values that repeat and carry an effect of their own. It
+// evaluates every lengthscale a quarter as long, all else as it is, climbs on from the best one,
+// and so on until none is better. It costs an evaluation without slopes for each hyper-parameter.
+// The form is left at none of these.
 func (e *Engine) jump(ctx context.Context, f form, t task, best *outcome) (*outcome, error) {
 	t.stage += ", shorter lengthscales"
 	for range jumpRounds {
@@ -62,7 +62,8 @@ func (e *Engine) jump(ctx context.Context, f form, t task, best *outcome) (*outc
 	return best, nil
 }
 
-// evidenceAt is the evidence of the form's rows with the features at hyper and all else as a climb left it.
+// evidenceAt is the evidence of the form's rows with the features at hyper and all else as a climb
+// left it.
 func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Features, hyper []float64, at *outcome) (float64, error) {
 	if err := f.load(ctx, features.(credence.Tunable).WithHyper(hyper)); err != nil {
 		return 0, err

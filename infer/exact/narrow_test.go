@@ -8,8 +8,9 @@ import (
 	"github.com/credence-ml/credence/feature"
 )
 
-// TestSlopesOfRoundedProducts compares slopes with central differences of the evidence where the backward product
-// is of rounded numbers, up to the largest ratio of variances that is, and where it is not.
+// TestSlopesOfRoundedProducts compares slopes with central differences of the evidence where the
+// backward product is of rounded numbers, up to the largest ratio of variances that is, and where
+// it is not.
 func TestSlopesOfRoundedProducts(t *testing.T) {
 	ctx := context.Background()
 	const n = 1600

@@ -53,7 +53,8 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 	return o, nil
 }
 
-// coordinates returns the logarithms of the variables where it was evaluated last, at first the starting point.
+// coordinates returns the logarithms of the variables where it was evaluated last, at first the
+// starting point.
 func (o *objective) coordinates() []float64 {
 	x := make([]float64, len(o.variables))
 	for i, v := range o.variables {

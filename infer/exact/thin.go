@@ -8,9 +8,9 @@ import (
 )
 
 // Where rows and weights are many, lengthscales are searched for with one in thinParts of the
-// frequencies: an evaluation costs a sixteenth, so that all starts can climb on all rows and look beyond their
-// maxima there. The lengthscales where they end are near those of all frequencies, from where the
-// climb with all of them takes a third of the iterations.
+// frequencies: an evaluation costs a sixteenth, so that all starts can climb on all rows and look
+// beyond their maxima there. The lengthscales where they end are near those of all frequencies,
+// from where the climb with all of them takes a third of the iterations.
 const (
 	thinParts   = 4
 	thinWeights = 1000 // with fewer, evaluations are cheap as they are
@@ -28,7 +28,8 @@ func (r *fit) dear() bool {
 }
 
 // searchThinly climbs from all starts with few frequencies, first on few rows and then, beyond the
-// maxima, on all up to Config.PolishRows. It returns the best, to go on from with all frequencies, and the curvature there.
+// maxima, on all up to Config.PolishRows. It returns the best, to go on from with all frequencies,
+// and the curvature there.
 func (r *fit) searchThinly(ctx context.Context, starts []task) ([]task, error) {
 	tasks := make([]task, len(starts))
 	for k, t := range starts {

@@ -74,8 +74,8 @@ func TestFewFrequenciesLeadToTheMaximum(t *testing.T) {
 	}
 }
 
-// TestWhereFewFrequenciesAreUsed checks the conditions: many rows and weights, most of them of random features with
-// something to learn, and no variance for each weight.
+// TestWhereFewFrequenciesAreUsed checks the conditions: many rows and weights, most of them of
+// random features with something to learn, and no variance for each weight.
 func TestWhereFewFrequenciesAreUsed(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows, inputs, frequencies int
