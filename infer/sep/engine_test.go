@@ -114,11 +114,11 @@ func TestNewRefuses(t *testing.T) {
 	p := denseProblem(20, 2, 1)
 	for want, change := range map[string]func(m *credence.Model, c *Config){
 		"it needs the family bernoulli(link=probit), not bernoulli": func(m *credence.Model, _ *Config) { m.Likelihood = likelihood.Bernoulli{} },
-		"it needs the prior spikeslab, not normal":              func(m *credence.Model, _ *Config) { m.Prior = prior.Normal{} },
-		"has a spike of variance 0.1":   func(m *credence.Model, _ *Config) { m.Prior = prior.SpikeSlab{Spike: held(0.1)} },
-		"no features":                   func(m *credence.Model, _ *Config) { m.Features = nil },
-		"are for streams":               func(_ *credence.Model, c *Config) { c.Shards = 2 },
-		"passes=-1":                     func(_ *credence.Model, c *Config) { c.Passes = -1 },
+		"it needs the prior spikeslab, not normal":                  func(m *credence.Model, _ *Config) { m.Prior = prior.Normal{} },
+		"has a spike of variance 0.1":                               func(m *credence.Model, _ *Config) { m.Prior = prior.SpikeSlab{Spike: held(0.1)} },
+		"no features":                                               func(m *credence.Model, _ *Config) { m.Features = nil },
+		"are for streams":                                           func(_ *credence.Model, c *Config) { c.Shards = 2 },
+		"passes=-1":                                                 func(_ *credence.Model, c *Config) { c.Passes = -1 },
 	} {
 		model, cfg := probit(p), Config{}
 		change(&model, &cfg)
