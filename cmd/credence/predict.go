@@ -34,8 +34,9 @@ func (p *program) predictCommand() *cobra.Command {
 		Long: `Predict writes a table with one row for each row of the data, in their order:
 mean and sd of the predictive distribution of the target, and lower and upper, the
 ends of its central interval. For two classes, probability is that of the positive
-class. Predictions are of the target as the formula has it: of log(price) for a
-formula "log(price) ~ .".`,
+class, and for grades each has a column of its own, probability_GRADE.
+Predictions are of the target as the formula has it: of log(price) for a formula
+"log(price) ~ .".`,
 		Example: `  credence predict m.safetensors new.csv > predictions.csv
   credence predict m.safetensors new.csv --interval 0.95 --keep id -o predictions.parquet`,
 		Args: cobra.MinimumNArgs(2),
@@ -127,17 +128,27 @@ func (s *scorer) predictionColumns(flags *predictFlags) []outputColumn {
 	for _, name := range flags.keep {
 		columns = append(columns, outputColumn{name: name, text: true})
 	}
-	for _, name := range flags.predicted(s.binary()) {
+	for _, name := range flags.predicted(s.classes()) {
 		columns = append(columns, outputColumn{name: name})
 	}
 	return columns
 }
 
+// classes are those whose probabilities are predicted: the positive one, or all grades; none
+// for numbers.
+type classes struct {
+	binary bool
+	grades []string
+}
+
 // predicted names the columns of what is predicted, in order.
-func (flags *predictFlags) predicted(binary bool) []string {
+func (flags *predictFlags) predicted(of classes) []string {
 	names := []string{"mean", "sd", "lower", "upper"}
-	if binary {
+	if of.binary {
 		names = append(names, "probability")
+	}
+	for _, grade := range of.grades {
+		names = append(names, "probability_"+grade)
 	}
 	if flags.latent {
 		names = append(names, "f_mean", "f_sd")
@@ -151,17 +162,25 @@ func (flags *predictFlags) predicted(binary bool) []string {
 	return names
 }
 
-// binary says whether predictions are probabilities of a class.
-func (s *scorer) binary() bool {
-	_, binary := s.fitted.Members[0].Model.Likelihood.(likelihood.Bernoulli)
-	return binary
+// classesOf returns what a family's predictions are probabilities of.
+func classesOf(family credence.Likelihood) classes {
+	_, binary := family.(likelihood.Bernoulli)
+	return classes{binary: binary}
+}
+
+func (s *scorer) classes() classes {
+	of := classesOf(s.fitted.Members[0].Model.Likelihood)
+	if s.grades != nil {
+		of.grades = s.frame.Target.Levels
+	}
+	return of
 }
 
 // predictAll writes the predictions of every row.
 func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predictFlags) error {
 	ws := s.program.workspace()
-	binary := s.binary()
-	width := len(flags.predicted(binary))
+	of := s.classes()
+	width := len(flags.predicted(of))
 	var kept *keeper
 	if len(flags.keep) > 0 {
 		kept = newKeeper(ctx, s.table, flags.keep)
@@ -184,7 +203,7 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 		failed := make([]error, n)
 		dist.Each(ws, func(i int) {
 			row := cells[i*width : i*width : (i+1)*width]
-			_, failed[i] = flags.cells(row, rows, dist, i, binary, s.program.seed)
+			_, failed[i] = flags.cells(row, rows, dist, i, of, s.program.seed)
 		})
 		for _, err := range failed {
 			if err != nil {
@@ -196,12 +215,15 @@ func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predict
 }
 
 // cells appends what is predicted of row i of a batch, in the order of the columns.
-func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *predictive, i int, binary bool, seed uint64) ([]float64, error) {
+func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *predictive, i int, of classes, seed uint64) ([]float64, error) {
 	mean, variance := dist.Moments(i)
 	row = append(row, mean, math.Sqrt(variance),
 		dist.Quantile(i, (1-flags.interval)/2), dist.Quantile(i, (1+flags.interval)/2))
-	if binary {
+	if of.binary {
 		row = append(row, mean)
+	}
+	if of.grades != nil {
+		row = dist.probabilities(row, i)
 	}
 	if flags.latent {
 		mean, variance := dist.Latent(i)

@@ -55,20 +55,27 @@ func (p *predictive) Moments(i int) (mean, variance float64) {
 	if p.grades == nil {
 		return p.Distribution.Moments(i)
 	}
-	probability := make([]float64, len(p.grades))
-	below := 0.0
+	probability := p.probabilities(make([]float64, 0, len(p.grades)), i)
 	for k, grade := range p.grades {
-		upTo := 1.0
-		if k < len(p.grades)-1 {
-			upTo = p.CDF(i, float64(k))
-		}
-		probability[k], below = upTo-below, upTo
 		mean += probability[k] * grade
 	}
 	for k, grade := range p.grades {
 		variance += probability[k] * (grade - mean) * (grade - mean)
 	}
 	return mean, variance
+}
+
+// probabilities appends those of the grades in row i.
+func (p *predictive) probabilities(dst []float64, i int) []float64 {
+	below := 0.0
+	for k := range p.grades {
+		upTo := 1.0
+		if k < len(p.grades)-1 {
+			upTo = p.CDF(i, float64(k))
+		}
+		dst, below = append(dst, upTo-below), upTo
+	}
+	return dst
 }
 
 // Quantile returns the smallest value with at least the probability q up to it.

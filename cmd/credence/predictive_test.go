@@ -53,7 +53,11 @@ func TestGradesAreThoseOfTheData(t *testing.T) {
 			grade[v] = true
 			header, rows, _ := strings.Cut(gradesTable(value, value, value), "\n")
 			density := columnOf(t, must(t, "predict", model, file(t, "one.csv", header+"\n"+rows), "--density"), "log_density")
+			probability := columnOf(t, out, "probability_"+value)
 			for i := range n {
+				if math.Abs(probability[i]-math.Exp(density[i])) > 1e-9 {
+					t.Fatalf("%v, row %d: %s has probability %g, and density %g", values, i+1, value, probability[i], math.Exp(density[i]))
+				}
 				first[i] += math.Exp(density[i]) * v
 				second[i] += math.Exp(density[i]) * v * v
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/credence-ml/credence/dataset/stream"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/internal/atomicfile"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
 )
@@ -157,8 +156,8 @@ func (p *program) predictStream(ctx context.Context, model string, paths []strin
 		}
 		flags = &without
 	}
-	_, binary := s.fitted.Members[0].Model.Likelihood.(likelihood.Bernoulli)
-	names := flags.predicted(binary)
+	of := classesOf(s.fitted.Members[0].Model.Likelihood)
+	names := flags.predicted(of)
 	var columns []outputColumn
 	for _, name := range flags.keep {
 		columns = append(columns, outputColumn{name: name, text: true})
@@ -186,7 +185,7 @@ func (p *program) predictStream(ctx context.Context, model string, paths []strin
 			failed := make([]error, n)
 			dist.Each(ws, func(i int) {
 				row := cells[i*len(names) : i*len(names) : (i+1)*len(names)]
-				_, failed[i] = flags.cells(row, &rows.Batch, dist, i, binary, p.seed)
+				_, failed[i] = flags.cells(row, &rows.Batch, dist, i, of, p.seed)
 			})
 			for _, err := range failed {
 				if err != nil {
