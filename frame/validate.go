@@ -60,8 +60,12 @@ func (f *Frame) Validate() error {
 		}
 	}
 	for i := range f.Inputs {
-		if err := f.Inputs[i].validate(); err != nil {
+		in := &f.Inputs[i]
+		if err := in.validate(); err != nil {
 			return err
+		}
+		if in.Segment && sparseIndex(f.SegmentWidth, in.Expr.Column) < 0 {
+			return fmt.Errorf("frame: input %s comes from column %q, which is none of the %d sparse columns", in.Name, in.Expr.Column, f.SegmentWidth)
 		}
 	}
 	if t := f.Target; t != nil {
@@ -74,12 +78,14 @@ func (f *Frame) Validate() error {
 			return fmt.Errorf("frame: target %s has %d levels in mode %s", t.Expr, len(t.Levels), t.Mode)
 		case t.Kind > credence.Category, !finite(t.Mean), !finite(t.Variance):
 			return fmt.Errorf("frame: target %s has no valid kind, mean and variance", t.Expr)
+		case t.Kind == credence.Category && (t.Mode != Classes || len(t.Expr.Steps) > 0):
+			return fmt.Errorf("frame: target %s is a category that is read in mode %s", t.Expr, t.Mode)
 		}
 	}
 	return nil
 }
 
-// validate refuses unknown transforms and statistics that are not numbers.
+// validate refuses unknown transforms and statistics that no data have.
 func (e *Expr) validate() error {
 	if e == nil {
 		return nil
@@ -91,8 +97,8 @@ func (e *Expr) validate() error {
 		if !slices.Contains(Functions(), step.Function) {
 			return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
 		}
-		if !finite(step.Mean) || !finite(step.SD) {
-			return fmt.Errorf("frame: %s has statistics that are not numbers", e)
+		if !finite(step.Mean) || !finite(step.SD) || step.Function == Scale && step.SD == 0 {
+			return fmt.Errorf("frame: %s has statistics of %s that no data have", e, step.Function)
 		}
 	}
 	return nil
