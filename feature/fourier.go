@@ -75,6 +75,9 @@ func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
 	if t.Given {
 		return m, nil
 	}
+	if err := t.Kernel.check(t.Sampling); err != nil {
+		return nil, err
+	}
 	return &redrawable{m}, nil
 }
 

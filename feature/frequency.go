@@ -57,22 +57,36 @@ func (k Kernel) freedom() (int, bool) {
 	return 0, false
 }
 
+// check refuses what Draw cannot draw.
+func (k Kernel) check(sampling Sampling) error {
+	if sampling != "" && sampling != IID && sampling != Orthogonal {
+		return fmt.Errorf("feature: unknown kind of frequencies %q: use iid or orthogonal", sampling)
+	}
+	if k == Laplacian || k == Cauchy {
+		if sampling == Orthogonal {
+			return fmt.Errorf("feature: %s is a product over its inputs, so orthogonal frequencies are not defined: use kind=iid", k)
+		}
+		return nil
+	}
+	if _, ok := k.freedom(); !ok {
+		return fmt.Errorf("feature: unknown kernel %q: use rbf, laplacian, cauchy, matern12, matern32 or matern52", k)
+	}
+	return nil
+}
+
 // Draw returns n standard frequencies (for lengthscale 1) in d dimensions, n×d.
 func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) ([]float64, error) {
 	if n < 1 || d < 1 {
 		return nil, fmt.Errorf("feature: %d frequencies in %d dimensions: give at least one of both", n, d)
 	}
+	if err := k.check(sampling); err != nil {
+		return nil, err
+	}
 	if sampling == "" {
 		sampling = k.DefaultSampling()
 	}
-	if sampling != IID && sampling != Orthogonal {
-		return nil, fmt.Errorf("feature: unknown kind of frequencies %q: use iid or orthogonal", sampling)
-	}
 	omega := make([]float64, n*d)
 	if k == Laplacian || k == Cauchy {
-		if sampling == Orthogonal {
-			return nil, fmt.Errorf("feature: %s is a product over its inputs, so orthogonal frequencies are not defined: use kind=iid", k)
-		}
 		for i := range omega {
 			if k == Laplacian {
 				omega[i] = math.Tan(math.Pi * (rng.Float64() - 0.5)) // standard Cauchy, by its quantile function
@@ -85,10 +99,7 @@ func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) ([]float64, er
 		}
 		return omega, nil
 	}
-	freedom, ok := k.freedom()
-	if !ok {
-		return nil, fmt.Errorf("feature: unknown kernel %q: use rbf, laplacian, cauchy, matern12, matern32 or matern52", k)
-	}
+	freedom, _ := k.freedom()
 	for i := range omega {
 		omega[i] = rng.NormFloat64()
 	}

@@ -8,6 +8,9 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
+// LargestDegree bounds polynomials: a power of 20 of a scaled input spans 20 decades.
+const LargestDegree = 20
+
 // Polynomial is the powers x, x², …, x^Degree of each of its inputs as they enter
 // the fit, that is, of centred and scaled inputs unless scaling is off, which keeps
 // the powers of one input comparable and less correlated. They are plain powers and not
@@ -26,8 +29,8 @@ func (t *Polynomial) Label() string { return t.Name }
 
 // Bind implements [Term].
 func (t *Polynomial) Bind(in *Inputs) (Map, error) {
-	if t.Degree < 1 {
-		return nil, fmt.Errorf("feature: %s has degree %d: give at least 1", t.Name, t.Degree)
+	if t.Degree < 1 || t.Degree > LargestDegree {
+		return nil, fmt.Errorf("feature: %s has degree %d: give one from 1 to %d", t.Name, t.Degree, LargestDegree)
 	}
 	r, err := newReader(t.Name, in, t.Inputs, false, nil)
 	if err != nil {

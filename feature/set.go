@@ -39,6 +39,9 @@ type bound struct {
 // New binds terms to inputs. It refuses terms that the inputs do not fit, labels
 // given twice, and more than one term with both dense and sparse columns.
 func New(inputs Inputs, terms ...Term) (*Set, error) {
+	if inputs.Segment < 0 || inputs.Segment > math.MaxInt32 {
+		return nil, fmt.Errorf("feature: a sparse segment of %d columns: give at most %d", inputs.Segment, math.MaxInt32)
+	}
 	s := &Set{inputs: inputs}
 	labels := make(map[string]bool, len(terms))
 	var groups [3][]bound // dense only, both, sparse only

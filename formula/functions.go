@@ -71,13 +71,10 @@ func (c *compiler) oneHot(call spec.Call) error {
 	return nil
 }
 
-// mostDegree bounds poly: a power of 20 of a scaled input spans 20 decades.
-const mostDegree = 20
-
 func (c *compiler) poly(call spec.Call) error {
 	a := spec.NewArguments(call, c.formula.Source)
 	args := a.Positional()
-	degree := a.Int("degree", 0, spec.Between(1, mostDegree))
+	degree := a.Int("degree", 0, spec.Between(1, feature.LargestDegree))
 	if !a.Has("degree") {
 		if len(args) < 2 {
 			a.Errorf(call, "poly needs columns and a degree").WithRemedy("write such as poly(x, 3)")
@@ -86,7 +83,7 @@ func (c *compiler) poly(call spec.Call) error {
 			if _, ok := last.(spec.Number); !ok {
 				a.Errorf(last, "the degree is missing").WithRemedy("end with a number, such as poly(x, 3)")
 			}
-			degree, _ = a.Whole("degree", last, spec.Between(1, mostDegree))
+			degree, _ = a.Whole("degree", last, spec.Between(1, feature.LargestDegree))
 			args = args[:len(args)-1]
 		}
 	}
