@@ -1,0 +1,157 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/safetensors"
+)
+
+// hostile are values that an adversary may put in the place of any other.
+var hostile = []any{
+	json.Number("-1"), json.Number("0"), json.Number("1"), json.Number("2"), json.Number("7"), json.Number("0.5"),
+	json.Number("2147483648"), json.Number("2305843009213693952"), json.Number("4611686018427387904"), json.Number("9223372036854775807"),
+	json.Number("1e300"), json.Number("-1e300"), json.Number("1e-300"),
+	"", "a", "x", "x2", "x4", "y", "zip", "scale", "log", "classes", "grades", "drop", "indicator", "zero",
+	true, false, nil, []any{}, map[string]any{},
+}
+
+// place is a value inside a document, with what puts another there.
+type place struct {
+	path string
+	set  func(value any)
+}
+
+// places returns every value inside a document, lists and objects among them.
+func places(path string, value any) []place {
+	var all []place
+	visit := func(key any, inner any, set func(any)) {
+		path := fmt.Sprintf("%s.%v", path, key)
+		all = append(all, place{path, set})
+		all = append(all, places(path, inner)...)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		var keys []string
+		for key := range value {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			visit(key, value[key], func(v any) { value[key] = v })
+		}
+	case []any:
+		for i := range value {
+			visit(i, value[i], func(v any) { value[i] = v })
+		}
+	}
+	return all
+}
+
+// Any value of the document replaced by any other, one or two at a time, is refused or
+// gives a fit that predicts. Random bytes, as in FuzzDocument, hardly ever get beyond the
+// parser of JSON.
+func TestHostileDocuments(t *testing.T) {
+	fitted, batch := example(t)
+	metadata, tensors, err := encode(fitted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(doc any, what string) (predicted bool) {
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("%s: panic: %v", what, p)
+			}
+		}()
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := safetensors.Write(&out, map[string]string{metadataKey: string(text)}, tensors); err != nil {
+			t.Fatal(err)
+		}
+		return predicts(out.Bytes(), batch)
+	}
+	document := func() any {
+		var doc any
+		decoder := json.NewDecoder(bytes.NewReader([]byte(metadata[metadataKey])))
+		decoder.UseNumber()
+		if err := decoder.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	if !read(document(), "the document as it is") {
+		t.Fatal("the document as it is does not predict")
+	}
+	for i, p := range places("", document()) {
+		// The second member has the features of the first.
+		if strings.HasPrefix(p.path, ".members.1.inputs") || strings.HasPrefix(p.path, ".members.1.terms") {
+			continue
+		}
+		for k, value := range hostile {
+			if testing.Short() && (i+k)%10 != 0 {
+				continue
+			}
+			doc := document()
+			p := places("", doc)[i]
+			p.set(value)
+			read(doc, fmt.Sprintf("%s = %v", p.path, value))
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 9))
+	for range 2000 {
+		doc := document()
+		what := ""
+		for range 2 {
+			all := places("", doc)
+			p, value := all[rng.IntN(len(all))], hostile[rng.IntN(len(hostile))]
+			p.set(value)
+			what += fmt.Sprintf("%s = %v ", p.path, value)
+		}
+		read(doc, what)
+	}
+}
+
+// predicts reads a file, names its columns and weights, and predicts the batch's table;
+// false where a step is refused.
+func predicts(file []byte, batch *credence.Batch) bool {
+	read, err := Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return false
+	}
+	for _, m := range read.Members {
+		for j := range m.Model.Features.Weights() {
+			m.Model.Features.(credence.Named).WeightName(j)
+			m.Model.Features.(credence.Rescaled).OwnScale(j)
+		}
+	}
+	f, ok := read.Frame.(*frame.Frame)
+	if !ok {
+		return true
+	}
+	f.Columns()
+	f.Needs(true)
+	for _, withTarget := range []bool{true, false} {
+		data, err := f.Bind(newTable(), withTarget)
+		if err != nil {
+			return false
+		}
+		rows := *batch
+		if err := data.Read(&rows, 0, data.Rows()); err != nil {
+			return false
+		}
+		if _, err := read.Predict(credence.NewWorkspace(1), &rows, 0.9); err != nil {
+			return false
+		}
+	}
+	return true
+}
