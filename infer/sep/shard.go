@@ -133,7 +133,9 @@ func (s *Sharded) learnShard(k int, b *credence.Batch) {
 		s.marks[k] = append(s.marks[k], make([]uint64, need-len(s.marks[k]))...)
 	}
 	for _, slot := range d.Sparse.Index {
-		s.marks[k][slot/64] |= 1 << (slot % 64)
+		if s.shards[k].at(slot).due != 0 { // otherwise its rows were only scored
+			s.marks[k][slot/64] |= 1 << (slot % 64)
+		}
 	}
 }
 

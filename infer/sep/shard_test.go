@@ -2,10 +2,13 @@ package sep
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Shards: the same bytes however the rows come and after a stop, and predictions
@@ -48,6 +51,32 @@ func TestShards(t *testing.T) {
 		if loss > best+0.002 {
 			t.Errorf("%d shards: log loss %.5f, one learner has %.5f", k, loss, best)
 		}
+	}
+}
+
+// Rows without a target or a weight are scored and leave the features that only they have unseen.
+func TestShardsOnlyScoreRowsWithoutTarget(t *testing.T) {
+	const rows = 100 // learned, and as many again that are not
+	b := &credence.Batch{X: linop.Dense{Rows: 2 * rows}}
+	b.Sparse.Reset(2 * rows)
+	for i := range 2 * rows {
+		b.Sparse.AppendRow([]int32{int32(i)}, []float64{1})
+		b.Target, b.Weight = append(b.Target, float64(i/2%2)), append(b.Weight, 1)
+		switch i % 4 {
+		case 1:
+			b.Target[i] = math.NaN()
+		case 3:
+			b.Weight[i] = 0
+		}
+	}
+	s, err := NewSharded(Config{Shards: 2}, Hyper{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Learn(b, make([]float64, 2*rows))
+	s.Finish()
+	if seen, _ := s.Features(); seen != rows || s.Rows() != rows {
+		t.Errorf("%d features in %d rows, want %d and %d", seen, s.Rows(), rows, rows)
 	}
 }
 
