@@ -58,6 +58,11 @@ func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
 
 // Validate refuses stated values that make no prior.
 func (p SpikeSlab) Validate() error {
+	for _, a := range p.parameters() {
+		if a.State > credence.Held {
+			return fmt.Errorf("prior: spikeslab: %s is in the unknown state %d: hold it, guess it, or leave it out", a.name, a.State)
+		}
+	}
 	if v := p.Inclusion.Value; p.Inclusion.State != credence.Learned && !(v > 0 && v < 1) {
 		return fmt.Errorf("prior: spikeslab: inclusion %v is not a probability between 0 and 1: state one, or leave it out to have it learned", v)
 	}

@@ -8,6 +8,7 @@ import (
 
 const (
 	firstEB   = 1000    // rows before ρ0 and τ0 are first learned
+	neverEB   = 1 << 62 // of shards, whose master learns them
 	growthEB  = 1.5     // between one time and the next
 	sampleEB  = 1 << 15 // features that are looked at, evenly over the slots
 	stepsEB   = 6       // scoring steps each time

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/prior"
 )
 
 // Events counts what the algorithm could not do as written.
@@ -42,6 +43,9 @@ type working struct{ lambda, mean, removedLambda, removedShift float64 }
 // NewLearner returns a learner that has seen nothing.
 func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := (prior.SpikeSlab{Inclusion: hyper.Inclusion, Slab: hyper.Slab}).Validate(); err != nil {
 		return nil, err
 	}
 	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, decay: 1, nextEB: firstEB}

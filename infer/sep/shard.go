@@ -53,7 +53,7 @@ func (s *Sharded) start() {
 	for range k {
 		shard := *s.master
 		shard.chunks, shard.slots, shard.work = nil, 0, nil
-		shard.nextEB = 1 << 62 // the master learns ρ0 and τ0
+		shard.nextEB = neverEB // the master learns ρ0 and τ0
 		shard.reserve(s.master.slots)
 		for i, c := range s.master.chunks {
 			*shard.chunks[i] = *c
@@ -261,7 +261,6 @@ type shardedScalars struct {
 	Shards []json.RawMessage `json:"shards"`
 	Rows   int64             `json:"rows"`
 	Merged int64             `json:"merged"`
-	Marks  []int             `json:"marks"`
 }
 
 // State is Learner.State, for the master and every shard.
@@ -277,7 +276,6 @@ func (s *Sharded) State() ([]byte, []safetensors.Tensor, error) {
 			return nil, nil, err
 		}
 		all.Shards = append(all.Shards, document)
-		all.Marks = append(all.Marks, len(s.marks[k]))
 		marks := make([]int64, len(s.marks[k]))
 		for i, word := range s.marks[k] {
 			marks[i] = int64(word)
@@ -308,16 +306,21 @@ func RestoreSharded(document []byte, r *safetensors.Reader) (*Sharded, error) {
 		return nil, err
 	}
 	s := &Sharded{master: master, rows: all.Rows, merged: all.Merged}
-	if master.cfg.Shards < 2 || len(all.Shards) != master.cfg.Shards || len(all.Marks) != len(all.Shards) {
+	if master.cfg.Shards < 2 || len(all.Shards) != master.cfg.Shards {
 		return nil, fmt.Errorf("sep: state: %d shards, %d stored: the file is damaged", master.cfg.Shards, len(all.Shards))
 	}
 	s.start()
+	if all.Merged < 0 || all.Rows < all.Merged || all.Rows-all.Merged >= s.round() {
+		return nil, fmt.Errorf("sep: state: %d rows of which %d are merged: the file is damaged", all.Rows, all.Merged)
+	}
 	for k := range s.shards {
 		shard, err := restore(all.Shards[k], r, func(name string) string { return shardName(k, name) })
 		if err != nil {
 			return nil, err
 		}
-		shard.nextEB = 1 << 62
+		if shard.cfg.Shards != master.cfg.Shards || shard.nextEB != neverEB {
+			return nil, fmt.Errorf("sep: state: shard %d is a learner of its own: the file is damaged", k)
+		}
 		s.shards[k] = shard
 		marks, err := safetensors.Read[int64](r, shardName(k, statePrefix+"marks"))
 		if err != nil {
