@@ -26,8 +26,8 @@
 //
 // # Hyper-parameters
 //
-// ρ0 and τ0 are learned unless held: at geometrically growing numbers of rows
-// they are moved to maximise the sum of the site evidences
+// ρ0 and τ0 are learned unless held: at geometrically growing numbers of rows, from
+// the 20th on, they are moved to maximise the sum of the site evidences
 // log[ρ0 N(m|0, c+τ0) + (1−ρ0) N(m|0, c)], (m, c) the likelihood's part of q(w_j).
 //
 // # Counts
@@ -37,6 +37,23 @@
 // of an average factor that starts flat, as printed; after one pass row i of n is
 // left with weight (1−1/n)^(n−i), so that a single pass holds 1−1/e of the
 // likelihood and variances are too large by about 1.6. Later passes are the same in both.
+//
+// # Spread
+//
+// Intervals of weights are narrower than they should be. On simulated rows (6,000 of
+// them, 50 features of which 30 % matter, slab deviation 0.4, bias −0.5, ρ0 and τ0 learned, 40 draws)
+// 90 % intervals of the selected weights, and of the bias, held the truth in so many of a hundred cases:
+//
+//	                                       one pass       five passes
+//	dense normal inputs                    70, bias 62    82, bias 78
+//	features that are in a tenth of rows   75, bias 23    80, bias 55
+//	one-hot, two fields of 25 levels       73, bias 45    76, bias 57
+//
+// There are two causes. A factor is made at the means of its time and stays in q: where the
+// link is curved the curvature at means that lag behind overstates what a row says, so that
+// they go on lagging. Later passes replace such factors, which is why Fit takes five.
+// And q ignores correlations, of which the bias has most: with one-hot features it can
+// be exchanged for a shift of all levels of a field.
 //
 // # Streams
 //

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	firstEB   = 1000    // rows before ρ0 and τ0 are first learned
+	// Factors of the rows before carry for good what is wrong with the start.
+	firstEB   = 20      // rows before ρ0 and τ0 are first learned
 	neverEB   = 1 << 62 // of shards, whose master learns them
 	growthEB  = 1.5     // between one time and the next
 	sampleEB  = 1 << 15 // features that are looked at, evenly over the slots

@@ -185,9 +185,9 @@ func TestStatesRefused(t *testing.T) {
 	batch := batchOf(p.x, p.y)
 	all := states(t, batch)
 	for _, c := range []struct{ state, old, replacement, want string }{
-		{"sequential", `"next_hyper":1500`, `"next_hyper":0`, "1200 rows, and the prior is learned at 0"},
-		{"sequential", `"next_hyper":1500`, `"next_hyper":1`, "1200 rows, and the prior is learned at 1"},
-		{"sequential", `"next_hyper":1500`, `"next_hyper":1200`, "1200 rows, and the prior is learned at 1200"},
+		{"sequential", `"next_hyper":1702`, `"next_hyper":0`, "1200 rows, and the prior is learned at 0"},
+		{"sequential", `"next_hyper":1702`, `"next_hyper":1`, "1200 rows, and the prior is learned at 1"},
+		{"sequential", `"next_hyper":1702`, `"next_hyper":1200`, "1200 rows, and the prior is learned at 1200"},
 		{"sequential", `"rows":1200`, `"rows":-1`, "-1 rows"},
 		{"sequential", `"features":45`, `"features":44`, "and 44 of which"},
 		{"sequential", `"selected":`, `"selected":1`, "were counted"},
