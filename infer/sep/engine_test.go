@@ -2,6 +2,7 @@ package sep
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -106,6 +107,83 @@ func TestFitAgainstGibbs(t *testing.T) {
 		again, err := e.Fit(context.Background(), c.data)
 		if err != nil || !reflect.DeepEqual(again.Members[0].Posterior, fitted.Members[0].Posterior) {
 			t.Errorf("%s: a second fit differs (%v)", c.name, err)
+		}
+	}
+}
+
+// The report says what the fit did: moments of the targets, and whether the last pass still
+// moved the weights.
+func TestReport(t *testing.T) {
+	p := denseProblem(2000, 50, 7)
+	rate := 0.0
+	for _, y := range p.y {
+		rate += float64(y) / float64(p.rows)
+	}
+	for _, c := range []struct {
+		cfg  Config
+		want credence.Status
+	}{
+		{Config{}, credence.Converged},
+		{Config{Passes: 1}, credence.IterationLimit},
+		{Config{Passes: 2}, credence.IterationLimit},
+		{Config{Passes: 3, KnownCounts: true}, credence.IterationLimit},
+		{Config{Passes: 10}, credence.Converged},
+	} {
+		e, err := New(probit(p), c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := e.Fit(context.Background(), memory{p.x, p.y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fitted.Report.Status != c.want || fitted.Report.Inputs != p.features+1 {
+			t.Errorf("%d passes: %s with %d inputs, want %s with %d", c.cfg.Passes, fitted.Report.Status, fitted.Report.Inputs, c.want, p.features+1)
+		}
+		// Sums of 2,000 numbers in another order.
+		if math.Abs(fitted.TargetMean-rate) > 1e-12 || math.Abs(fitted.TargetVariance-rate*(1-rate)) > 1e-12 {
+			t.Errorf("targets have mean %v and variance %v, want mean %v", fitted.TargetMean, fitted.TargetVariance, rate)
+		}
+	}
+}
+
+// rows are memory with targets, weights and offsets of any kind.
+type rows struct {
+	memory
+	target, weight, offset []float64
+}
+
+func (r rows) Read(dst *credence.Batch, first, count int) error {
+	err := r.memory.Read(dst, first, count)
+	dst.Target, dst.Weight, dst.Offset = r.target, r.weight, r.offset
+	return err
+}
+
+func TestFitRefuses(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		data rows
+		want string
+	}{
+		{rows{}, "sep: there are no rows to fit"},
+		{rows{}, "sep: rows from 1 on have no target: fit needs one in every row"},
+		{rows{target: []float64{0, 2}}, "sep: row 2: target 2 is neither 0 nor 1"},
+		{rows{target: []float64{0.7, 0}}, "sep: row 1: target 0.7 is neither 0 nor 1"},
+		{rows{target: []float64{0, math.NaN()}}, "sep: row 2: target NaN is neither 0 nor 1"},
+		{rows{target: []float64{0, 1}, weight: []float64{1, -1}}, "sep: row 2: weight -1 is not a number from 0 up"},
+		{rows{target: []float64{0, 1}, weight: []float64{0, 0}}, "sep: every row has weight 0"},
+		{rows{target: []float64{0, 1}, offset: []float64{inf, 0}}, "sep: row 1: offset +Inf is not a finite number"},
+	} {
+		p := denseProblem(2, 3, 1)
+		if c.want != "sep: there are no rows to fit" {
+			c.data.memory = memory{p.x, p.y}
+		}
+		e, err := New(probit(p), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = e.Fit(context.Background(), c.data); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("refusal reads %v, want %q", err, c.want)
 		}
 	}
 }
