@@ -73,6 +73,37 @@ func TestDecimalCommas(t *testing.T) {
 	}
 }
 
+// Numbers with thousands separators or signs are not said to have decimal commas.
+func TestDisguisedNumbers(t *testing.T) {
+	const content = "a;b;c;d;e;f;g;id\n1,300;1,234,567;$12.30;1,300;90 %;1'234;1,300;1,300\n12,345;950;$1,300;1,5;85 %;12;a;x1\n950;1,300;$7;2;7 %;1'500.5;b;x2\n"
+	path := write(t, "t.csv", content)
+	table, err := Open(context.Background(), []string{path}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if columns, example := table.DecimalCommas(); !reflect.DeepEqual(columns, []string{"d"}) || example != "1,5" {
+		t.Errorf("decimal commas in %v, such as %q", columns, example)
+	}
+	got := map[string]string{}
+	for _, note := range table.Notes() {
+		if note.Doubt {
+			got[note.Column] = note.Text
+		}
+	}
+	const look = "is read as a category, and its values, such as "
+	want := map[string]string{
+		"a": look + `"1,300", look like numbers: leave out commas that separate thousands (1300), or write decimals with a point (1.300)`,
+		"b": look + `"1,234,567", look like numbers: leave out what separates thousands (1234567)`,
+		"c": look + `"$12.30", look like numbers: leave out signs of currency or per cent and what separates thousands (12.30)`,
+		"e": look + `"90 %", look like numbers: leave out signs of currency or per cent and what separates thousands (90)`,
+		"f": look + `"1'234", look like numbers: leave out what separates thousands (1234)`,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("notes\n%v, want\n%v", got, want)
+	}
+}
+
 func TestWordsOfBooleans(t *testing.T) {
 	const content = "a,b,c,d\nyes,TRUE,t,1\nyes,false,f,0\n"
 	cache := t.TempDir()

@@ -36,6 +36,7 @@ type column struct {
 	note    string   // how its kind came about, or ""
 	words   []string // of a boolean, for false and for true; nil if unknown
 	comma   string   // a value with a decimal comma, where most are such
+	doubt   string   // why it may be no category, or ""
 }
 
 // stdinName is what messages call standard input.
@@ -46,6 +47,7 @@ const stdinName = "standard input"
 type Note struct {
 	Column string
 	Text   string
+	Doubt  bool // it is probably not meant to be read as it is
 }
 
 // Open finds out the format and the columns of the files at the paths: files,
@@ -250,7 +252,10 @@ func (t *Table) Notes() []Note {
 	var notes []Note
 	for i, c := range t.columns {
 		if c.note != "" {
-			notes = append(notes, Note{t.schema.Columns[i].Name, c.note})
+			notes = append(notes, Note{Column: t.schema.Columns[i].Name, Text: c.note})
+		}
+		if c.doubt != "" {
+			notes = append(notes, Note{Column: t.schema.Columns[i].Name, Text: c.doubt, Doubt: true})
 		}
 	}
 	return append(notes, t.notes...)

@@ -27,12 +27,11 @@ const (
 type census struct {
 	wantLevels      bool // declared a category: number texts are levels as well
 	values, numbers int
-	booleans        [3]int          // by pair: true/false, yes/no, t/f
-	truths          [3]int          // how many of them are true
-	commas          int             // numbers with a decimal comma
-	comma           string          // one of them
-	others          map[string]int  // texts that are no numbers, at most sampleLevels
-	levels          map[string]bool // texts met since it looked like a category, at most sampleLevels
+	booleans        [3]int                   // by pair: true/false, yes/no, t/f
+	truths          [3]int                   // how many of them are true
+	disguised       [text.Sign + 1]disguised // numbers written in another way
+	others          map[string]int           // texts that are no numbers, at most sampleLevels
+	levels          map[string]bool          // texts met since it looked like a category, at most sampleLevels
 }
 
 var errSampled = errors.New("enough rows are seen")
@@ -246,9 +245,10 @@ func (c *census) add(field []byte, missing map[string]struct{}) {
 		c.numbers++
 		return
 	}
-	if text.DecimalComma(field) {
-		if c.commas++; c.comma == "" {
-			c.comma = string(field)
+	if way, plain := text.Disguised(field); way != text.NoNumber {
+		d := &c.disguised[way]
+		if d.count++; d.example == "" {
+			d.example, d.plain = string(field), plain
 		}
 	}
 	for i, pair := range pairs {
@@ -278,8 +278,8 @@ func (t *Table) decideKind(i int, c *census) {
 	kind, declared := t.options.Types[described.Name]
 	if !declared {
 		kind, t.columns[i].note = c.kind()
-		if kind == credence.Category && float64(c.commas+c.numbers) >= numberShare*float64(c.values) {
-			t.columns[i].comma = c.comma
+		if kind == credence.Category {
+			t.columns[i].comma, t.columns[i].doubt = c.doubt()
 		}
 		if kind == credence.Boolean {
 			t.columns[i].words = c.words()
@@ -315,6 +315,33 @@ func (c *census) kind() (credence.Kind, string) {
 		return credence.Category, fmt.Sprintf("is a category; %d of %d values are numbers", c.numbers, c.values)
 	}
 	return credence.Category, ""
+}
+
+// disguised counts numbers that are written in one other way.
+type disguised struct {
+	count          int
+	example, plain string
+}
+
+// doubt returns, for a category that is most probably numbers written in another way, one with a
+// decimal comma or what to tell the user about it; nothing where the values are no numbers.
+func (c *census) doubt() (comma, note string) {
+	total, most := c.numbers, text.NoNumber
+	for way := range c.disguised {
+		total += c.disguised[way].count
+		if c.disguised[way].count > 0 {
+			most = text.Disguise(way)
+		}
+	}
+	if most == text.NoNumber || float64(total) < numberShare*float64(c.values) {
+		return "", ""
+	}
+	if comma := c.disguised[text.DecimalComma].example; comma != "" && most <= text.Grouped {
+		return comma, "" // what is grouped by threes has decimal commas as well
+	}
+	d := &c.disguised[most]
+	return "", fmt.Sprintf("is read as a category, and its values, such as %s, look like numbers: %s",
+		text.Quote(d.example), most.Remedy(d.example, d.plain))
 }
 
 // words are the texts of the booleans, that for 0 first; nil if they are mixed.

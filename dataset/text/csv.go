@@ -336,25 +336,6 @@ func (r *Rules) Value(text []byte, kind credence.Kind, levels *Levels, line int)
 	return value, ""
 }
 
-// DecimalComma reports whether the text is a number but for the comma that stands
-// for its decimal point.
-func DecimalComma(text []byte) bool {
-	comma := bytes.IndexByte(text, ',')
-	if comma < 0 {
-		return false
-	}
-	return decimalSyntax(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
-}
-
-// notNumberFault words the refusal of a text in a number column.
-func notNumberFault(text []byte) string {
-	if DecimalComma(text) {
-		point := bytes.Replace(text, []byte{','}, []byte{'.'}, 1)
-		return Quote(text) + " is not a number: write decimals with a point (" + string(point) + ")"
-	}
-	return Quote(text) + " is not a number; declare it with --missing " + shell(text)
-}
-
 // shell returns the text as a shell argument, or VALUE if it is none to be typed.
 func shell(text []byte) string {
 	plain := true
