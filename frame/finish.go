@@ -15,6 +15,9 @@ const missingLevel = "(missing)"
 // mostWeight is the largest sum of weights whose square is a number.
 const mostWeight = 1e150
 
+// fewLevels is up to how many levels a category may have in as few rows as it likes.
+const fewLevels = 20
+
 // refuseMissing names all columns whose missing values the policy does not fill.
 func (f *fitter) refuseMissing() error {
 	var names []string
@@ -148,6 +151,10 @@ func (f *fitter) finishCategory(in *Input, s *inputScan) {
 			most, in.Fill = s.weights[k], float64(len(in.Levels))
 		}
 		in.Levels = append(in.Levels, levels[k])
+	}
+	if n := len(in.Levels); n > fewLevels && 2*n > s.count {
+		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
+			in.Expr.Column, n, s.count)
 	}
 	if s.missing > 0 && f.frame.Missing == Indicator {
 		in.Fill = float64(len(in.Levels))

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -88,6 +89,33 @@ func TestConstantAndEqualInputsStayAndAreTold(t *testing.T) {
 	want := []string{"inputs a and b have the same values in every row", "input one is the same in every row"}
 	if !reflect.DeepEqual(f.Warnings, want) {
 		t.Errorf("warnings are %q, want %q", f.Warnings, want)
+	}
+}
+
+// A category that has a level for nearly every row is doubted.
+func TestCategoriesOfManyLevels(t *testing.T) {
+	for _, c := range []struct {
+		rows, levels int
+		want         []string
+	}{
+		{60, 60, []string{"column id is a category with 60 levels in 60 rows: each level has a weight of its own; is it an identifier, or numbers written in another way?"}},
+		{41, 21, []string{"column id is a category with 21 levels in 41 rows: each level has a weight of its own; is it an identifier, or numbers written in another way?"}},
+		{42, 21, nil},
+		{20, 20, nil},
+	} {
+		source := numbers([]string{"id", "y"})
+		levels := make([]string, c.levels)
+		for k := range levels {
+			levels[k] = fmt.Sprintf("n%d", k)
+		}
+		source.with("id", levels...)
+		for i := range c.rows {
+			source.rows = append(source.rows, []float64{float64(i % c.levels), float64(i)})
+		}
+		f, _ := mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("id")}}, source, Options{})
+		if !reflect.DeepEqual(f.Warnings, c.want) {
+			t.Errorf("%d levels in %d rows: warnings %q, want %q", c.levels, c.rows, f.Warnings, c.want)
+		}
 	}
 }
 
