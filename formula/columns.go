@@ -44,6 +44,9 @@ func (c *compiler) column(node spec.Column) (credence.Kind, error) {
 	return c.columnIn(c.formula.Source, node)
 }
 
+// separators may stand between the columns of a file that was read as one column.
+const separators = " ;\t|:,"
+
 // columnIn is column for a node of another text.
 func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, error) {
 	if j, ok := c.index[node.Name]; ok {
@@ -59,6 +62,13 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 		names[j] = c.schema.Columns[j].Name
 	}
 	switch {
+	case c.schema.Sparse == 0 && len(names) == 1 && strings.ContainsAny(names[0], separators):
+		separator := names[0][strings.IndexAny(names[0], separators)]
+		argument := "'" + string(rune(separator)) + "'"
+		if separator == '\t' {
+			argument = `$'\t'`
+		}
+		return credence.Numeric, err.WithRemedy("the file has one column, %q; if it is several, name what stands between them, as in --delimiter %s", names[0], argument)
 	case c.schema.Sparse > 0:
 		err.WithRemedy("numbered columns go from x1 to %s", segmentName(c.schema.Sparse-1))
 	case len(names) <= most:

@@ -33,6 +33,7 @@ func TestFormulaRefusals(t *testing.T) {
 	for j := range 14 {
 		many.Columns = append(many.Columns, credence.Column{Name: fmt.Sprint("c", j)})
 	}
+	single := func(name string) *credence.Schema { return &credence.Schema{Columns: []credence.Column{{Name: name}}} }
 	for _, c := range []struct {
 		text   string
 		schema *credence.Schema // nil means houses
@@ -40,6 +41,9 @@ func TestFormulaRefusals(t *testing.T) {
 		want   string           // without the column number
 	}{
 		{"y ~ x", many, "y", `there is no column "y": the columns are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 and 3 others`},
+		{"y ~ a", single("y a b c d"), "y", `there is no column "y": the file has one column, "y a b c d"; if it is several, name what stands between them, as in --delimiter ' '`},
+		{"y ~ a", single("y\ta\tb"), "y", `there is no column "y": the file has one column, "y\ta\tb"; if it is several, name what stands between them, as in --delimiter $'\t'`},
+		{"y ~ a", single("price"), "y", `there is no column "y": the columns are price`},
 		{"price ~ romms", nil, "romms", `there is no column "romms": did you mean rooms? (the columns are price, lat, lon, rooms, new, zip, type)`},
 		{"price ~ . - idd", nil, "idd", `there is no column "idd": the columns are price, lat, lon, rooms, new, zip, type`},
 		{"prise ~ .", nil, "prise", `there is no column "prise": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
