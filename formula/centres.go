@@ -53,8 +53,11 @@ func (f *function) centres(data credence.Data, rng *rand.Rand) ([]float64, error
 			}
 			total += distance[i]
 		}
-		if total == 0 || !finite(total) {
-			if f.count == 0 && total == 0 {
+		if !finite(total) {
+			return nil, fmt.Errorf("formula: %s: its columns hold values too large for squared distances between rows: scale them, or use a larger unit", f.label)
+		}
+		if total == 0 {
+			if f.count == 0 {
 				return centres, nil // every different row is a centre
 			}
 			return nil, fmt.Errorf("formula: %s: only %d different rows were found for %d centres: ask for fewer", f.label, len(centres)/d, k)

@@ -241,6 +241,13 @@ func TestCentresAreRowsOfTheData(t *testing.T) {
 	if _, err := plan.Features(fr, data, 3); err == nil || err.Error() != "formula: radial(rooms): only 7 different rows were found for 8 centres: ask for fewer" {
 		t.Errorf("eight centres out of seven values: %v", err)
 	}
+	for i := range source.rows {
+		source.rows[i][3] = float64(i) * 1e200
+	}
+	plan, fr, data = fit(t, "price ~ radial(rooms)", source, frame.Options{Raw: true})
+	if _, err := plan.Features(fr, data, 3); err == nil || err.Error() != "formula: radial(rooms): its columns hold values too large for squared distances between rows: scale them, or use a larger unit" {
+		t.Errorf("centres of huge values: %v", err)
+	}
 }
 
 func TestIndicatorsAreLinear(t *testing.T) {
