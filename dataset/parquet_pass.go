@@ -80,14 +80,18 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, consume func
 		}
 	}()
 	rules := t.parquetRules(chosen)
-	begin := func(g *group) (err error) {
+	begin := func(g *group) error {
 		if s := g.source; s.file == nil {
-			if s.file, err = s.in.openParquet(); err == nil {
-				s.layout, err = chosen.leafLayout(s.file)
-			}
+			file, err := s.in.openParquet()
 			if err != nil {
 				return err
 			}
+			layout, err := chosen.leafLayout(file)
+			if err != nil {
+				file.handle.Close()
+				return err
+			}
+			s.file, s.layout = file, layout
 		}
 		g.file, g.layout = g.source.file, g.source.layout
 		g.blocks, g.free = make(chan *text.Block, groupBlocks+1), make(chan *text.Block, groupBlocks)

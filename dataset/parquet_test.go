@@ -250,3 +250,30 @@ func TestDamagedParquet(t *testing.T) {
 		t.Errorf("only %d of %d damaged files were refused", refused, trials)
 	}
 }
+
+// A file whose columns cannot be read when its turn comes, although they could when the table
+// was opened, is refused, also where it was begun ahead of its turn.
+func TestParquetRefusedLate(t *testing.T) {
+	type number struct {
+		X float64 `parquet:"x"`
+	}
+	type date struct {
+		X time.Time `parquet:"x,timestamp"`
+	}
+	first, later := writeParquet(t, []number{{1}, {2}}), writeParquet(t, []number{{3}})
+	table, err := Open(context.Background(), []string{first, later}, Options{Threads: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	changed, err := newInput(writeParquet(t, []date{{}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed.groups = table.inputs[1].groups
+	table.inputs[1] = changed
+	err = table.Each(context.Background(), []string{"x"}, func(*credence.Chunk) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), `column "x": is a date or a time`) {
+		t.Errorf("error is %v", err)
+	}
+}
