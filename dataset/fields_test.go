@@ -95,9 +95,9 @@ func TestFieldsInOrder(t *testing.T) {
 	for i := range rows {
 		fmt.Fprintf(&content, "%d,id-%07d\n", i%7, i)
 	}
-	path := write(t, "t.csv", content.String())
+	path, copied := write(t, "t.csv", content.String()), write(t, "t.csv", content.String())
 	for _, threads := range []int{1, 3} {
-		got := fieldsOf(t, Options{Threads: threads, MaxLevels: 10}, []string{"id"}, path, path)
+		got := fieldsOf(t, Options{Threads: threads, MaxLevels: 10}, []string{"id"}, path, copied)
 		if len(got) != 2*rows {
 			t.Fatalf("%d rows", len(got))
 		}

@@ -185,7 +185,15 @@ func TestSeveralFiles(t *testing.T) {
 	os.WriteFile(filepath.Join(folder, "e.csv"), []byte("x\n1\n"), 0o600)
 	os.WriteFile(filepath.Join(folder, "f.csv"), []byte("y,x\nq,1\nq,v\n"), 0o600)
 	os.WriteFile(filepath.Join(folder, "g.svm"), []byte("1 1:1\n"), 0o600)
+	link := filepath.Join(folder, "link.csv")
+	if err := os.Link(filepath.Join(folder, "a.csv"), link); err != nil {
+		t.Fatal(err)
+	}
 	for want, paths := range map[string][]string{
+		`a.csv: the file is named twice, and its rows would count twice`: in("a.csv", "b.csv", "a.csv"),
+		`/./a.csv: is the same file as `:                                 append(in("a.csv"), folder+"/./a.csv"),
+		`link.csv: is the same file as `:                                 append(in("a.csv"), link),
+		`b.csv: the file is named twice`:                                 in("[ab].csv", "b.csv"),
 		`d.csv:1: column "z": the column is not in`:                      in("a.csv", "d.csv"),
 		`e.csv:1: column "y": the column is missing, but`:                in("a.csv", "e.csv"),
 		`f.csv:3: column "x": "v" is not a number`:                       in("a.csv", "b.csv", "f.csv"),

@@ -74,7 +74,38 @@ func expand(paths []string) ([]string, error) {
 			return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
 		}
 	}
-	return files, nil
+	return files, refuseTwice(files)
+}
+
+// refuseTwice refuses a file that is named twice, by whatever names: its rows would count twice.
+func refuseTwice(files []string) error {
+	type same struct {
+		size     int64
+		modified time.Time
+	}
+	type named struct {
+		name string
+		info os.FileInfo
+	}
+	seen := make(map[same][]named, len(files)) // those that may be the same file
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if name == "-" || err != nil { // a failure shows again on opening
+			continue
+		}
+		key := same{info.Size(), info.ModTime()}
+		for _, other := range seen[key] {
+			if !os.SameFile(info, other.info) {
+				continue
+			}
+			if name == other.name {
+				return fmt.Errorf("%s: the file is named twice, and its rows would count twice: name it once", name)
+			}
+			return fmt.Errorf("%s: is the same file as %s, and its rows would count twice: name it once", name, other.name)
+		}
+		seen[key] = append(seen[key], named{name, info})
+	}
+	return nil
 }
 
 // folderFiles returns the files of a folder whose extension names a format.
