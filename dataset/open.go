@@ -244,9 +244,6 @@ func (t *Table) Files() []string {
 	return names
 }
 
-// Format returns csv, libsvm or parquet.
-func (t *Table) Format() string { return t.format }
-
 // Notes returns what the user should know about how columns are read.
 func (t *Table) Notes() []Note {
 	var notes []Note

@@ -219,6 +219,3 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 	}
 	return nil
 }
-
-// WithTarget reports whether batches have targets.
-func (b *Bound) WithTarget() bool { return b.withTarget }

@@ -70,9 +70,6 @@ func GammaDeviance(y, mean float64) float64 {
 	return -2 * logMinus(y/mean, (y-mean)/mean)
 }
 
-// GaussianDeviance returns (y − mean)².
-func GaussianDeviance(y, mean float64) float64 { return (y - mean) * (y - mean) }
-
 // entropyTerm returns y log(y/mean) − (y − mean) for y, mean ≥ 0.
 func entropyTerm(y, mean float64) float64 {
 	if y == 0 || math.IsInf(mean/y, 1) {

@@ -97,13 +97,6 @@ func (a *Arguments) Has(key string) bool {
 	return ok
 }
 
-// Require complains if the key was not written; like is an example of a value.
-func (a *Arguments) Require(key, like string) {
-	if !a.Has(key) {
-		a.Errorf(a.call, "%s needs %s", a.call.Name, key).WithRemedy("write %s(%s=%s)", a.call.Name, key, like)
-	}
-}
-
 // option returns a value that cannot be a guess.
 func (a *Arguments) option(key string) (Argument, bool) {
 	argument, ok := a.Argument(key)

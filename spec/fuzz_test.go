@@ -30,7 +30,7 @@ func checkError(t *testing.T, text string, err error) {
 // checkPlaces requires every position to lie inside its parent's.
 func checkPlaces(t *testing.T, text string, n Node) {
 	t.Helper()
-	Walk(n, func(n Node) bool {
+	walk(n, func(n Node) bool {
 		at := n.At()
 		if at.Offset < 0 || at.Length <= 0 || at.Offset+at.Length > len(text) || !utf8.ValidString(text[at.Offset:at.Offset+at.Length]) {
 			t.Fatalf("%q: %T at %+v", text, n, at)
@@ -58,7 +58,7 @@ func FuzzFormula(f *testing.F) {
 		if err != nil && len(printed) > MaxLength {
 			return
 		}
-		if err != nil || !Equal(formula, again) || again.String() != printed {
+		if err != nil || !same(formula, again) || again.String() != printed {
 			t.Fatalf("%q prints as %q, which reads back as %q (%v)", text, printed, again, err)
 		}
 	})
@@ -81,7 +81,7 @@ func FuzzSpec(f *testing.F) {
 		if err != nil && len(call.String()) > MaxLength {
 			return
 		}
-		if err != nil || !Equal(call, again) || again.String() != call.String() {
+		if err != nil || !same(call, again) || again.String() != call.String() {
 			t.Fatalf("%q prints as %q, which reads back as %q (%v)", text, call, again, err)
 		}
 		a := NewArguments(call, text)
@@ -188,11 +188,11 @@ func TestRandomTreesRoundTrip(t *testing.T) {
 			f.Terms = append(f.Terms, Term{Minus: true, Expr: removed})
 		}
 		again, err := ParseFormula(f.String())
-		if err != nil || !Equal(f, again) {
+		if err != nil || !same(f, again) {
 			t.Fatalf("%s reads back as %s (%v)", f, again, err)
 		}
 		c := call(4)
-		if again, err := ParseSpec(c.String()); err != nil || !Equal(c, again) {
+		if again, err := ParseSpec(c.String()); err != nil || !same(c, again) {
 			t.Fatalf("%s reads back as %s (%v)", c, again, err)
 		}
 	}

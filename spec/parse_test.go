@@ -110,7 +110,7 @@ func TestParseFormula(t *testing.T) {
 			t.Errorf("%q prints as %q, want %q", test.text, got, test.canonical)
 		}
 		again, err := ParseFormula(f.String())
-		if err != nil || !Equal(f, again) {
+		if err != nil || !same(f, again) {
 			t.Errorf("%q: %q reads back as %s (%v)", test.text, f, shape(again), err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestParseSpec(t *testing.T) {
 		if got := c.String(); got != test.canonical {
 			t.Errorf("%q prints as %q, want %q", test.text, got, test.canonical)
 		}
-		if again, err := ParseSpec(c.String()); err != nil || !Equal(c, again) {
+		if again, err := ParseSpec(c.String()); err != nil || !same(c, again) {
 			t.Errorf("%q does not read back: %v", c, err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestPositions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	Walk(f, func(n Node) bool {
+	walk(f, func(n Node) bool {
 		at := n.At()
 		got = append(got, source[at.Offset:at.Offset+at.Length])
 		return true
@@ -189,7 +189,7 @@ func TestPositions(t *testing.T) {
 func TestWalkStops(t *testing.T) {
 	f, _ := ParseFormula("y ~ f(a) + b")
 	var columns []string
-	Walk(f, func(n Node) bool {
+	walk(f, func(n Node) bool {
 		if c, ok := n.(Column); ok {
 			columns = append(columns, c.Name)
 		}
@@ -211,8 +211,8 @@ func TestEqualTellsApart(t *testing.T) {
 			if errX != nil || errY != nil {
 				t.Fatal(errX, errY)
 			}
-			if Equal(x, y) != (i == j) {
-				t.Errorf("Equal(%s, %s) is %v", a, b, i != j)
+			if same(x, y) != (i == j) {
+				t.Errorf("same(%s, %s) is %v", a, b, i != j)
 			}
 		}
 	}

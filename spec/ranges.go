@@ -6,11 +6,7 @@ import "math"
 type Range struct {
 	low, high         float64
 	lowOpen, highOpen bool // the end itself is excluded
-	infinity          bool // +∞ is allowed as well
 }
-
-// Any is every number, infinite ones included.
-func Any() Range { return Range{low: math.Inf(-1), high: math.Inf(1)} }
 
 // Finite is every number but ±∞.
 func Finite() Range {
@@ -19,9 +15,6 @@ func Finite() Range {
 
 // Positive is 0 < v < ∞.
 func Positive() Range { return Above(0) }
-
-// Probability is 0 ≤ v ≤ 1.
-func Probability() Range { return Between(0, 1) }
 
 // Fraction is 0 < v < 1.
 func Fraction() Range { return Range{high: 1, lowOpen: true, highOpen: true} }
@@ -37,17 +30,8 @@ func Above(low float64) Range {
 	return Range{low: low, high: math.Inf(1), lowOpen: true, highOpen: true}
 }
 
-// OrInfinity also allows +∞, such as the degrees of freedom of a normal limit.
-func (r Range) OrInfinity() Range {
-	r.infinity = true
-	return r
-}
-
 // Contains reports whether v is allowed. NaN never is.
 func (r Range) Contains(v float64) bool {
-	if math.IsInf(v, 1) && r.infinity {
-		return true
-	}
 	above := v > r.low || v == r.low && !r.lowOpen
 	below := v < r.high || v == r.high && !r.highOpen
 	return above && below
@@ -57,12 +41,8 @@ func (r Range) Contains(v float64) bool {
 func (r Range) String() string {
 	var s string
 	switch noLow, noHigh := math.IsInf(r.low, -1), math.IsInf(r.high, 1); {
-	case noLow && noHigh && r.lowOpen:
-		if s = "finite"; !r.infinity {
-			return s
-		}
 	case noLow && noHigh:
-		return "a number"
+		return "finite"
 	case noHigh && r.lowOpen && r.low == 0:
 		s = "positive"
 	case noHigh && r.lowOpen:
@@ -75,10 +55,7 @@ func (r Range) String() string {
 			s += ", both excluded"
 		}
 	}
-	switch {
-	case r.infinity:
-		s += ", or inf"
-	case math.IsInf(r.high, 1) && r.highOpen:
+	if math.IsInf(r.high, 1) {
 		s += " and finite"
 	}
 	return s
