@@ -16,7 +16,9 @@
 // # Kinds
 //
 // A column is a number, a boolean (true/false, yes/no, t/f in any case, as 0 and
-// 1) or a category. 0/1 text is a number. A column that is mostly numbers is a
+// 1; y/n and 1/0 as well where a column is declared to be one) or a category. 0/1 text
+// is a number, and numbers written in another way, as 1,5 or 1,300 or $12, are a
+// category with a note about it. A column that is mostly numbers is a
 // number column, and a text in it is refused with its place when rows are read:
 // it may mean missing, or the column may be a category, which only its owner
 // knows. [StandardMissing] texts and empty fields are missing, stored as NaN.

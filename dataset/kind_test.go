@@ -108,7 +108,7 @@ func TestMessages(t *testing.T) {
 	}{
 		"not a number":     {file: "train.csv", content: "age,b\n1,2\n2,3\n3,4\n4,1\nn/a,5\n", want: `train.csv:6: column "age": "n/a" is not a number; declare it with --missing n/a`},
 		"number too late":  {file: "t.csv", content: "a\n" + strings.Repeat("1\n", sampleRows) + "x1\n", want: `t.csv:10002: column "a": "x1" is not a number`},
-		"not a boolean":    {file: "t.csv", content: "a\nyes\n" + strings.Repeat("no\n", sampleRows) + "maybe\n", want: `t.csv:10003: column "a": "maybe" is not a boolean (true/false, yes/no, t/f, 1/0); declare it with --missing maybe`},
+		"not a boolean":    {file: "t.csv", content: "a\nyes\n" + strings.Repeat("no\n", sampleRows) + "maybe\n", want: `t.csv:10003: column "a": "maybe" is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing maybe`},
 		"infinite":         {file: "t.csv", content: "a\n1\n-inf\n", want: `t.csv:3: column "a": "-inf" is not a finite number`},
 		"ragged":           {file: "r.csv", content: "a,b\n1,2\n1,2,3\n", want: "r.csv:3: the row has 3 fields, the header 2"},
 		"ragged below":     {file: "r.csv", content: "a,b\n" + strings.Repeat("1,2\n", 70_000) + "1\n", want: "r.csv:70002: the row has 1 field, the header 2"},

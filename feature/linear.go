@@ -23,6 +23,9 @@ func (*Linear) Kind() string { return "linear" }
 // Label implements [Term].
 func (*Linear) Label() string { return "linear" }
 
+// ReadsSegment implements [SegmentReader].
+func (t *Linear) ReadsSegment() bool { return t.Segment }
+
 // Bind implements [Term].
 func (t *Linear) Bind(in *Inputs) (Map, error) {
 	m := &linearMap{}

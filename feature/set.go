@@ -7,9 +7,9 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// DenseLevels is the largest number of category columns that a set stores dense.
-// Dense products run several times faster per number than sparse ones, but a row of categories has
-// one entry in hundreds.
+// DenseLevels is the largest number of category columns that a set stores dense. Dense
+// products run several times faster per number than sparse ones, but a row of
+// categories has one entry in hundreds.
 const DenseLevels = 256
 
 // Set is a list of terms. It implements [credence.Features] and the abilities
@@ -128,9 +128,6 @@ func (s *Set) UnseenBlock() (credence.Block, bool) {
 	return credence.Block{}, false
 }
 
-// ReadsSegment implements [SegmentReader].
-func (t *Linear) ReadsSegment() bool { return t.Segment }
-
 // Inputs returns the inputs the set was made for, which the caller must not change.
 func (s *Set) Inputs() Inputs { return s.inputs }
 
@@ -146,6 +143,15 @@ func (s *Set) Terms() []Term {
 
 // Weights implements [credence.Features].
 func (s *Set) Weights() int { return s.dense + s.sparse }
+
+// DenseWeights returns how many of the weights, the first ones, belong to dense
+// columns of a design.
+func (s *Set) DenseWeights() int {
+	if s.spread {
+		return s.dense + s.sparse
+	}
+	return s.dense
+}
 
 // Blocks implements [credence.Features].
 func (s *Set) Blocks() []credence.Block {

@@ -17,12 +17,3 @@ func Width(t Term, in *Inputs) int {
 	}
 	return 0
 }
-
-// DenseWeights returns how many of the weights, the first ones, belong to dense
-// columns of a design.
-func (s *Set) DenseWeights() int {
-	if s.spread {
-		return s.dense + s.sparse
-	}
-	return s.dense
-}

@@ -89,8 +89,7 @@ func transform(name string) (frame.Function, bool) {
 	return "", false
 }
 
-// expression compiles a column under any number of transforms; what says whose
-// argument it is, for messages.
+// expression compiles a column of the formula under any number of transforms.
 func (c *compiler) expression(e spec.Expr) (frame.Expr, credence.Kind, error) {
 	return c.expressionIn(c.formula.Source, e)
 }

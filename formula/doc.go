@@ -10,8 +10,8 @@
 // "." stands for every column that is not the target, not taken out by "- column",
 // and not part of offset, weight or the trials of a binomial family; nor is it a
 // category that has a block of its own through onehot. Columns named elsewhere, as
-// in rbf(lat, lon), are still in ".". Inside a function "." means those of the same columns that are
-// numbers or booleans.
+// in rbf(lat, lon), are still in ".". Inside a function "." means those of the same
+// columns that are numbers or booleans.
 //
 // Plain columns, transforms of columns and "." together are one block, linear;
 // a category among them is one weight for each level. Every function and every
@@ -21,8 +21,8 @@
 //
 // A column named in the formula is looked for among the table's columns, then
 // as "xk" in its sparse segment. A segment enters the linear block and random
-// features as it is; polynomials and bumps, and random features too, take at most [MostSegmentInputs]
-// of its columns.
+// features as it is; polynomials and bumps, and random features too, take at most
+// [MostSegmentInputs] of its columns.
 //
 // # Functions
 //
@@ -39,8 +39,8 @@
 // [ParseFamily] reads a family. Left out, it is decided by the target of the training table:
 // bernoulli for booleans, categories of two levels, and numbers that are exactly
 // 0 and 1 or exactly -1 and 1, both present; gaussian for all other numbers. A
-// target of the numbers 1 and 2 is thus gaussian unless the family is stated, and the frame says so in
-// a warning.
+// target of the numbers 1 and 2 is thus gaussian unless the family is stated, and the
+// frame says so in a warning.
 //
 // # Errors
 //

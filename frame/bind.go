@@ -155,7 +155,7 @@ func (b *Bound) addInput(i int) error {
 	}
 	if kind == credence.Category && !in.Indicates {
 		return fmt.Errorf("frame: column %q is a category (%s) but was a %s in training: declare what stands for a missing value, or correct the column",
-			in.Expr.Column, list(b.table.levels(&in.Expr)), credence.Kind.String(in.Kind))
+			in.Expr.Column, list(b.table.levels(&in.Expr)), in.Kind)
 	}
 	if s.column < 0 || len(in.Expr.Steps) > 0 || in.Indicates {
 		b.special = append(b.special, specialInput{to: i})
@@ -195,7 +195,7 @@ func (b *Bound) SourceRow(i int) int { return b.table.sourceRow(i) }
 // Place says where row i stands, for messages: "train.csv:17".
 func (b *Bound) Place(i int) string { return b.table.place(i) }
 
-// target evaluates the target of the current rows into dst.
+// readTarget stores in dst what the likelihood sees of the targets of the current rows.
 func (b *Bound) readTarget(dst []float64, first int) error {
 	t := b.frame.Target
 	if err := b.table.evaluate(dst, &t.Expr, len(t.Expr.Steps), first); err != nil {

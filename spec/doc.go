@@ -43,8 +43,8 @@
 // Reading and printing are linear in the length of the text and look ahead one
 // token. A text is at most [MaxLength] bytes, brackets nest at most [MaxDepth]
 // deep, one sum or product inside brackets has at most [MaxOperators] operators
-// and one call at most [MaxKeys] key=value arguments; the terms of a formula are bounded by its length alone. Beyond
-// that the text is refused with an ordinary [Error], so that hostile input
-// costs bounded memory and stack. Names are compared byte for byte, without
-// Unicode normalisation.
+// and one call at most [MaxKeys] key=value arguments; the terms of a formula are
+// bounded by its length alone. Beyond that the text is refused with an ordinary
+// [Error], so that hostile input costs bounded memory and stack. Names are
+// compared byte for byte, without Unicode normalisation.
 package spec

@@ -324,7 +324,7 @@ func (r *Rules) Value(text []byte, kind credence.Kind, levels *Levels, line int)
 		if value, ok := ParseBoolean(text); ok {
 			return value, ""
 		}
-		return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, 1/0); declare it with --missing " + shell(text)
+		return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing " + shell(text)
 	}
 	value, what := parseNumber(text)
 	switch {

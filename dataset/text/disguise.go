@@ -99,7 +99,8 @@ func disguisedBare(text string) (Disguise, string) {
 	return NoNumber, ""
 }
 
-// byThrees reports whether there are groups, the first of one to three digits and each other of three.
+// byThrees reports whether there are several groups of digits, each of three but the first,
+// which may have fewer.
 func byThrees(groups []string) bool {
 	for i, group := range groups {
 		if strings.Trim(group, "0123456789") != "" || len(group) > 3 || len(group) == 0 || i > 0 && len(group) < 3 {

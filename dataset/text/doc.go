@@ -1,8 +1,8 @@
 // Package text parses delimited text (CSV, TSV) and libsvm text into rows of
 // numbers on every core, with bounded memory and in the order of the file.
 //
-// A [Splitter] cuts a stream into blocks of whole rows; a [Parser] turns each
-// block into numbers independently of all others, with no allocation per field;
+// A [Splitter] cuts a stream into blocks of whole rows; [CSV] or [LibSVM]
+// turns each block into numbers independently of all others, with no allocation per field;
 // [Ordered] runs the two on several goroutines and hands the blocks back in file
 // order, so that results and the first error are the same at any number of
 // threads.

@@ -39,7 +39,7 @@ func (r *row) value(k int) float64 {
 	return r.values[k]
 }
 
-// work makes room for a number an entry.
+// grown returns work with room for n numbers, one an entry.
 func grown[T any](work []T, n int) []T {
 	if cap(work) < n {
 		return make([]T, 2*n)[:n]

@@ -8,7 +8,8 @@ import (
 
 // After one pass over dense inputs the selected weights lie about where q says. With ρ0 and τ0
 // left at their start for the first thousand rows they did not: means lagged 9 % behind, their
-// errors were 2.3 standard deviations, and 90 % intervals held 50 %. The package comment has the figures of 40 draws.
+// errors were 2.3 standard deviations, and 90 % intervals held 50 %. The package comment has
+// the figures of 40 draws.
 func TestSpreadAfterOnePass(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a study of a few seconds")
