@@ -130,10 +130,10 @@ func TestFamilyMeetsTheTarget(t *testing.T) {
 		{"gaussian", []float64{0, 1, 1}, []float64{1, 1, 1}, likelihood.Gaussian{}, ""},
 		{"ordinal", []float64{3, 1, 2, 5}, []float64{1, 1, 1, 1}, likelihood.OrdinalGrades(4), ""},
 		{"binomial(trials=n)", []float64{1, 2}, []float64{3, 2}, likelihood.Binomial{}, ""},
-		{"binomial(trials=n)", []float64{1, 3}, []float64{3, 2}, nil, "row 2: y: target 3 is more than the 2 trials"},
-		{"binomial(trials=n)", []float64{0, 0}, []float64{3, 0}, nil, "row 2: y: trials are 0: leave out rows without trials"},
-		{"binomial(trials=4)", []float64{5}, []float64{3}, nil, "row 1: y: target 5 is more than the 4 trials"},
-		{"poisson", []float64{1, 2.5}, []float64{1, 1}, nil, "row 2: y: target 2.5 is not a whole number"},
+		{"binomial(trials=n)", []float64{1, 3}, []float64{3, 2}, nil, `row 2: column "y": target 3 is more than the 2 trials`},
+		{"binomial(trials=n)", []float64{0, 0}, []float64{3, 0}, nil, `row 2: column "y": trials are 0: leave out rows without trials`},
+		{"binomial(trials=4)", []float64{5}, []float64{3}, nil, `row 1: column "y": target 5 is more than the 4 trials`},
+		{"poisson", []float64{1, 2.5}, []float64{1, 1}, nil, `row 2: column "y": target 2.5 is not a whole number`},
 		{"bernoulli", []float64{1, 2, 3}, []float64{1, 1, 1}, nil, "target y has 3 classes, 1, 2 and 3: pick one against the rest with --positive 1"},
 	} {
 		family, err := ParseFamily(c.family)

@@ -72,6 +72,14 @@ func (e Expr) prefix(count int) string {
 	return text
 }
 
+// place names the expression where a message has named the file and the row before.
+func (e Expr) place() string {
+	if len(e.Steps) > 0 || e.Column == "" {
+		return e.String()
+	}
+	return "column " + strconv.Quote(e.Column)
+}
+
 // clone returns a copy that shares no memory with e.
 func (e Expr) clone() Expr {
 	e.Steps = append([]Step(nil), e.Steps...)
@@ -91,7 +99,7 @@ func (e *cellError) Error() string { return e.message }
 func (e Expr) apply(values []float64, count int) *cellError {
 	for i, v := range values {
 		if math.IsInf(v, 0) {
-			return &cellError{i, fmt.Sprintf("%s is infinite: correct the value or leave the row out", e.Column)}
+			return &cellError{i, fmt.Sprintf("column %q is infinite: correct the value or leave the row out", e.Column)}
 		}
 	}
 	for at, step := range e.Steps[:count] {

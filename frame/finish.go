@@ -240,7 +240,7 @@ func (t *table) checkSparse(first int) error {
 		columns, values := sparse.Row(i)
 		for k, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return t.fail(first+i, fmt.Errorf("x%d is %s: correct the value or leave it out of the row", columns[k]+1, number(v)))
+				return t.fail(first+i, fmt.Errorf("column \"x%d\" is %s: correct the value or leave it out of the row", columns[k]+1, number(v)))
 			}
 		}
 	}

@@ -332,7 +332,7 @@ func (f *fitter) scanTarget(first int, trials []float64) error {
 			continue
 		}
 		if err := f.options.CheckTarget(y, n); err != nil {
-			return f.table.fail(first+i, fmt.Errorf("%s: %w", e, err))
+			return f.table.fail(first+i, fmt.Errorf("%s: %w", e.place(), err))
 		}
 	}
 	return nil

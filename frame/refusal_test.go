@@ -29,7 +29,7 @@ func TestFitRefusals(t *testing.T) {
 		{"overflow", Plan{Inputs: []Expr{x.With(Exp)}}, numbers([]string{"x"}, []float64{800}), Options{},
 			"frame: row 1: exp(x): x is 800, and the result overflows: correct the row, leave it out, or use x without exp"},
 		{"infinity", Plan{Inputs: []Expr{x}}, numbers([]string{"x"}, []float64{1}, []float64{inf}), Options{},
-			"frame: row 2: x is infinite: correct the value or leave the row out"},
+			`frame: row 2: column "x" is infinite: correct the value or leave the row out`},
 		{"missing inputs", Plan{Inputs: []Expr{x, Column("y"), x.With(Square)}}, numbers([]string{"x", "y"}, []float64{nan, nan}, []float64{nan, 1}), Options{},
 			"frame: missing values in x (2), y (1): fill them with --missing mean or --missing indicator, or leave such rows out with --missing drop"},
 		{"missing offset", Plan{Inputs: []Expr{x}, Offset: []Expr{*y}}, numbers([]string{"x", "y"}, []float64{1, nan}, []float64{nan, 1}), Options{Missing: Mean},
@@ -67,7 +67,7 @@ func TestFitRefusals(t *testing.T) {
 				}
 				return nil
 			}},
-			"frame: train.csv:3: y: too large"},
+			`frame: train.csv:3: column "y": too large`},
 		{"unknown policy", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Missing: "median"},
 			`frame: missing values cannot be treated by "median": use refuse, mean, indicator or drop`},
 		{"positive number", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Mode: Numbers, Positive: "1"},
@@ -104,7 +104,7 @@ func TestBindRefusals(t *testing.T) {
 		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), false,
 			`frame: row 1: column "x" is missing: fill in the value, or let --missing mean fill in the mean of training`},
 		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), false,
-			"frame: row 1: x is infinite: correct the value or leave the row out"},
+			`frame: row 1: column "x" is infinite: correct the value or leave the row out`},
 		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), false,
 			`frame: row 1: column "b" is 2, and was true or false in training: correct the value`},
 		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), true,
