@@ -8,17 +8,17 @@ import (
 // Targets, trials and exposures that a family cannot have: one line with the row and what to do.
 func TestGeneralisedTargets(t *testing.T) {
 	for _, c := range []struct{ name, content, formula, family, want string }{
-		{"more successes than trials", "y,x,n\n0,1,2\n1,2,2\n3,5,2\n", "y ~ x", "binomial(trials=n)", ":4: y: target 3 is more than the 2 trials: binomial(trials=…) names the number of trials"},
-		{"share of successes", "y,x,n\n0.5,1,2\n1,2,2\n", "y ~ x", "binomial(trials=n)", ":2: y: target 0.5 is not a whole number: binomial needs the number of successes; multiply a share by its trials"},
-		{"no trials", "y,x,n\n0,1,2\n1,2,0\n", "y ~ x", "binomial(trials=n)", ":3: y: trials are 0: leave out rows without trials"},
-		{"half a trial", "y,x,n\n0,1,2\n1,2,2.5\n", "y ~ x", "binomial(trials=n)", ":3: y: trials 2.5 is not a positive whole number"},
-		{"negative count", "y,x\n0,1\n-1,2\n", "y ~ x", "poisson", ":3: y: target -1 is negative: poisson needs counts 0, 1, 2, …; choose gaussian or studentt"},
-		{"negative count", "y,x\n0,1\n-1,2\n", "y ~ x", "negbinomial", ":3: y: target -1 is negative: negbinomial needs counts"},
-		{"fractional count", "y,x\n0,1\n1.5,2\n", "y ~ x", "poisson", ":3: y: target 1.5 is not a whole number: poisson needs counts 0, 1, 2, …; choose gamma or gaussian"},
+		{"more successes than trials", "y,x,n\n0,1,2\n1,2,2\n3,5,2\n", "y ~ x", "binomial(trials=n)", ":4: column \"y\": target 3 is more than the 2 trials: binomial(trials=…) names the number of trials"},
+		{"share of successes", "y,x,n\n0.5,1,2\n1,2,2\n", "y ~ x", "binomial(trials=n)", ":2: column \"y\": target 0.5 is not a whole number: binomial needs the number of successes; multiply a share by its trials"},
+		{"no trials", "y,x,n\n0,1,2\n1,2,0\n", "y ~ x", "binomial(trials=n)", ":3: column \"y\": trials are 0: leave out rows without trials"},
+		{"half a trial", "y,x,n\n0,1,2\n1,2,2.5\n", "y ~ x", "binomial(trials=n)", ":3: column \"y\": trials 2.5 is not a positive whole number"},
+		{"negative count", "y,x\n0,1\n-1,2\n", "y ~ x", "poisson", ":3: column \"y\": target -1 is negative: poisson needs counts 0, 1, 2, …; choose gaussian or studentt"},
+		{"negative count", "y,x\n0,1\n-1,2\n", "y ~ x", "negbinomial", ":3: column \"y\": target -1 is negative: negbinomial needs counts"},
+		{"fractional count", "y,x\n0,1\n1.5,2\n", "y ~ x", "poisson", ":3: column \"y\": target 1.5 is not a whole number: poisson needs counts 0, 1, 2, …; choose gamma or gaussian"},
 		{"three classes", "y,x\n0,1\n1,2\n2,3\n", "y ~ x", "bernoulli", "target y has 3 classes, 0, 1 and 2: pick one against the rest with --positive"},
 		{"one class", "y,x\n1,1\n1,2\n1,3\n", "y ~ x", "bernoulli", "target y is 1 in every row: two classes are needed: add rows of the other class, or name another target"},
-		{"zero duration", "y,x\n1,1\n0,2\n", "y ~ x", "gamma", ":3: y: target 0 is not positive, which gamma needs: drop or shift such rows, or choose poisson or negbinomial"},
-		{"negative duration", "y,x\n1,1\n-2,2\n", "y ~ x", "gamma", ":3: y: target -2 is not positive, which gamma needs"},
+		{"zero duration", "y,x\n1,1\n0,2\n", "y ~ x", "gamma", ":3: column \"y\": target 0 is not positive, which gamma needs: drop or shift such rows, or choose poisson or negbinomial"},
+		{"negative duration", "y,x\n1,1\n-2,2\n", "y ~ x", "gamma", ":3: column \"y\": target -2 is not positive, which gamma needs"},
 		{"no exposure", "y,x,e\n1,1,1\n0,2,0\n", "y ~ x + offset(log(e))", "poisson", ":3: log(e): e is 0, and log needs a number above 0: correct the row, leave it out"},
 	} {
 		o := invoke(t, "", "fit", file(t, "t.csv", c.content), "-f", c.formula, "--family", c.family, "-q")
