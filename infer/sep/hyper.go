@@ -7,8 +7,12 @@ import (
 )
 
 const (
-	// Factors of the rows before carry for good what is wrong with the start.
-	firstEB   = 20      // rows before ρ0 and τ0 are first learned
+	// ρ0 and τ0 are first learned early, because factors of the rows before carry for good what is
+	// wrong with the start, but not from a handful of rows of one class, which say that every
+	// feature in them is decisive (5 % positive clicks: log loss 0.276, where it is 0.170).
+	firstEB   = 20      // rows
+	rarerEB   = 12      // of them of the rarer class
+	surelyEB  = 1000    // rows from which on the classes do not count
 	neverEB   = 1 << 62 // of shards, whose master learns them
 	growthEB  = 1.5     // between one time and the next
 	sampleEB  = 1 << 15 // features that are looked at, evenly over the slots
@@ -21,6 +25,9 @@ const (
 func (l *Learner) learnHyper() {
 	for l.nextEB <= l.rows {
 		l.nextEB = int64(float64(l.nextEB) * growthEB)
+	}
+	if l.rows < surelyEB && min(l.bias.count[0], l.bias.count[1]) < rarerEB {
+		return
 	}
 	learnInclusion := l.hyper.Inclusion.State != credence.Held
 	learnSlab := l.hyper.Slab.State != credence.Held
