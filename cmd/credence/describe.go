@@ -46,7 +46,11 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 		}
 	}
 	for _, note := range table.Notes() {
-		if note.Column != "" && schema.Index(note.Column) >= 0 {
+		switch {
+		case note.Column == "" || schema.Index(note.Column) < 0:
+		case note.Doubt:
+			p.warn("column %s %s", note.Column, note.Text)
+		default:
 			p.say("note    %s: %s", note.Column, note.Text)
 		}
 	}
