@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,32 @@ func TestUnits(t *testing.T) {
 		}
 		if text := strings.Join(fitted(t, model, cfg, &exact).Report.Warnings, "\n"); !strings.Contains(text, "the noise is at its floor") {
 			t.Errorf("a noise-free target warns %q", text)
+		}
+	}
+}
+
+// TestRowWithoutWeight: a row of weight 0 changes nothing, even where its density and all derivatives of it
+// overflow: e^720 is beyond all numbers.
+func TestRowWithoutWeight(t *testing.T) {
+	for _, lik := range []credence.Likelihood{likelihood.Gamma{}, likelihood.Gamma{Shape: 2}, likelihood.NegativeBinomial{}} {
+		for _, cfg := range []Config{{Covariance: Full, Tolerance: 1e-7}, {Tolerance: 1e-7}} {
+			without := draw(t, lik, 40, 2, 3)
+			without.weight, without.offset = make([]float64, 40), make([]float64, 40)
+			for i := range without.weight {
+				without.weight[i] = 1
+			}
+			with := *without
+			with.x.Rows++
+			with.x.Data = append(slices.Clone(without.x.Data), 1, -1)
+			with.y = append(slices.Clone(without.y), 1e3)
+			with.weight = append(slices.Clone(without.weight), 0)
+			with.offset = append(slices.Clone(without.offset), -720)
+			model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: normal}
+			want, got := fitted(t, model, cfg, without).Report, fitted(t, model, cfg, &with).Report
+			closeTo(t, fmt.Sprintf("bound of %v, %+v", lik, cfg), *got.ELBO, *want.ELBO, 1e-6)
+			for i, h := range want.Hyper {
+				closeTo(t, h.Name, got.Hyper[i].Value/h.Value, 1, 1e-4)
+			}
 		}
 	}
 }

@@ -108,23 +108,30 @@ func (t *rowTerms) expect(pool *kernel.Pool, b *block, f *family, curvature bool
 		}
 		for i := from; i < to; i++ {
 			w := b.weight[i]
-			t.value[i] *= w
-			t.dMean[i] *= w
-			t.dVariance[i] *= w
+			t.value[i] = weighted(w, t.value[i])
+			t.dMean[i] = weighted(w, t.dMean[i])
+			t.dVariance[i] = weighted(w, t.dVariance[i])
 			for k := range p {
-				t.slope[i*p+k] *= w
+				t.slope[i*p+k] = weighted(w, t.slope[i*p+k])
 				for l := range shifted {
-					t.bend[(l*b.rows+i)*p+k] *= w
+					bend := &t.bend[(l*b.rows+i)*p+k]
+					*bend = weighted(w, *bend)
 				}
 			}
 			for k := range shifted {
-				t.cross[k*b.rows+i] *= w
-			}
-			if w == 0 { // 0·Inf
-				t.value[i], t.dMean[i], t.dVariance[i] = 0, 0, 0
+				t.cross[k*b.rows+i] = weighted(w, t.cross[k*b.rows+i])
 			}
 		}
 	})
+}
+
+// weighted is wv, and 0 for a row without weight whatever v is: a row that is left out may lie where its
+// density overflows, and 0·Inf is not a number.
+func weighted(w, v float64) float64 {
+	if w == 0 {
+		return 0
+	}
+	return w * v
 }
 
 // slopes stores the gradients of E log p in the learned parameters for some rows in
