@@ -164,7 +164,7 @@ func (q *mixture) add(b *block, x []float64, scale float64, sampler *sampler, fe
 			q.addPull(b, m[:dense], psi[:dense])
 		}
 	}
-	if q.tunable != nil && sampler == nil {
+	if q.tunable != nil {
 		features.(credence.Tunable).Pullback(q.ws, q.pull, b.batch, b.phi, q.slab)
 	}
 }

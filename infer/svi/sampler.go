@@ -4,14 +4,16 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 )
 
 // sampler estimates expectations under a component from draws w = m + √Ψ⊙ε
 // (revrand report, eqs. 25–26):
 //
-//	∂/∂m ≈ mean of G      ∂/∂Ψ ≈ mean of G⊙ε/(2√Ψ),   G = Σ_n φ_n ℓ'(φ_nᵀw).
+//	∂/∂m ≈ mean of G      ∂/∂Ψ ≈ mean of G⊙ε/(2√Ψ),   G = Σ_n φ_n ℓ'(φ_nᵀw),
 //
+// and, for the hyper-parameters of features, ∂/∂Φ ≈ mean of ℓ'(Φw) wᵀ.
 // Draws come in pairs ±ε: in a pair the value of G at m, which carries most of the
 // variance of G⊙ε and none of its mean, cancels, as does what is linear in ε in G.
 type sampler struct {
@@ -43,6 +45,9 @@ func (s *sampler) add(q *mixture, b *block, m, psi []float64, share float64, mea
 		}
 		latentMeans(q.ws.Pool(), s.latent, b, s.weights)
 		total += each * s.rows(q, b, each*share)
+		if q.tunable != nil {
+			s.addPull(q, b, each*share)
+		}
 		clear(back)
 		addTrans(q.ws.Pool(), back, b.phi, s.slopes)
 		for j, g := range back {
@@ -51,6 +56,16 @@ func (s *sampler) add(q *mixture, b *block, m, psi []float64, share float64, mea
 		}
 	}
 	return total
+}
+
+// addPull adds share·ℓ'(Φw) wᵀ to q.slab, for the dense columns.
+func (s *sampler) addPull(q *mixture, b *block, share float64) {
+	dense := b.phi.Dense.Cols
+	inTasks(q.ws.Pool(), b.rows, func(from, to int) {
+		for i := from; i < to; i++ {
+			kernel.Axpy(share*s.slopes[i], s.weights[:dense], q.slab[i*dense:(i+1)*dense])
+		}
+	})
 }
 
 // rows stores ℓ' of every row at s.latent and returns Σ ℓ.

@@ -126,7 +126,7 @@ func TestStartsRedraw(t *testing.T) {
 	}
 }
 
-// TestLengthscalesInMinibatches: minibatches move lengthscales by the mixture's own gradients.
+// TestLengthscalesInMinibatches: minibatches move lengthscales by the mixture's own gradients, integrated or sampled.
 func TestLengthscalesInMinibatches(t *testing.T) {
 	data := wave(600)
 	set := fourier(t, 2, 25, true)
@@ -137,15 +137,18 @@ func TestLengthscalesInMinibatches(t *testing.T) {
 	if len(q.hypers) != 2 {
 		t.Fatalf("%d hyper-parameters to learn, want 2", len(q.hypers))
 	}
-	f := fitted(t, model, Config{Batch: 50, Epochs: 10}, data)
-	l := lengthscales(f)
-	if l[0] == math.Sqrt2 || !(l[1] > l[0]) {
-		t.Errorf("lengthscales %v", l)
-	}
-	model.Features = heldAt(t, set, []float64{math.Sqrt2, math.Sqrt2})
-	start := fitted(t, model, Config{}, data)
-	if *f.Report.ELBO < *start.Report.ELBO+10 {
-		t.Errorf("bound %g with learned lengthscales, %g at the start", *f.Report.ELBO, *start.Report.ELBO)
+	still := model
+	still.Features = heldAt(t, set, []float64{math.Sqrt2, math.Sqrt2})
+	start := fitted(t, still, Config{}, data)
+	for _, estimator := range []Estimator{Marginal, Sample} {
+		f := fitted(t, model, Config{Batch: 50, Epochs: 10, Estimator: estimator}, data)
+		l := lengthscales(f)
+		if l[0] == math.Sqrt2 || !(l[1] > l[0]) {
+			t.Errorf("%s: lengthscales %v", estimator, l)
+		}
+		if *f.Report.ELBO < *start.Report.ELBO+10 {
+			t.Errorf("%s: bound %g with learned lengthscales, %g at the start", estimator, *f.Report.ELBO, *start.Report.ELBO)
+		}
 	}
 }
 
