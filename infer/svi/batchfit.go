@@ -17,6 +17,7 @@ const round = 50
 // mixtureState is where a fit of a mixture stands between rounds or epochs.
 type mixtureState struct {
 	Start, Level, Iterations int
+	Done                     int       // iterations of this start on all rows
 	X                        []float64 // variables; nil before a start
 	Single                   []float64 // those of the optimum with one component
 	Best                     []float64 // those of the best start so far
@@ -52,7 +53,7 @@ func (r *fit) fitMixture(ctx context.Context, saved *checkpoint) (*credence.Fitt
 		if bound > state.BestBound || state.Best == nil {
 			state.Best, state.BestBound, state.BestConverged = clone(state.X), bound, state.Converged
 		}
-		state.X, state.Level, state.Converged = nil, 0, false
+		state.X, state.Level, state.Done, state.Converged = nil, 0, 0, false
 	}
 	return r.finishMixture(ctx, q, state)
 }
@@ -70,34 +71,43 @@ func (r *fit) oneStart(ctx context.Context, q *mixture, s *start, state *mixture
 	return r.climbLevels(ctx, q, state, true)
 }
 
-// climbLevels takes state.X to the optimum over ever more rows.
+// climbLevels takes state.X to the optimum over ever more rows, in at most MaxIterations on all of them.
 func (r *fit) climbLevels(ctx context.Context, q *mixture, state *mixtureState, checkpoints bool) error {
 	levels := r.levels()
 	for ; state.Level < len(levels); state.Level++ {
-		last := state.Level == len(levels)-1
 		t := r.open(levels[state.Level])
-		limit := r.config.MaxIterations
-		tolerance := r.tolerance()
-		if !last {
-			limit, tolerance = 100, 0.1
+		if state.Level < len(levels)-1 {
+			if err := r.climbPart(ctx, q, t, state); err != nil {
+				return err
+			}
+			continue
 		}
-		for done := 0; done < limit; done += round {
-			if checkpoints && last {
+		for state.Done < r.config.MaxIterations && !state.Converged {
+			if checkpoints {
 				if err := r.save(state); err != nil {
 					return err
 				}
 			}
-			iterations, converged, err := r.round(ctx, q, t, state.X, tolerance, state, round)
+			limit := min(round, r.config.MaxIterations-state.Done)
+			iterations, converged, err := r.round(ctx, q, t, state.X, r.tolerance(), state, limit)
 			if err != nil {
 				return err
 			}
-			if last {
-				state.Iterations += iterations
-				state.Converged = converged
-			}
-			if converged {
-				break
-			}
+			state.Iterations += iterations
+			state.Done += limit
+			state.Converged = converged
+		}
+	}
+	return nil
+}
+
+// climbPart takes state.X near the optimum over a part of the rows.
+func (r *fit) climbPart(ctx context.Context, q *mixture, t *table, state *mixtureState) error {
+	limit := min(100, r.config.MaxIterations)
+	for done := 0; done < limit; done += round {
+		_, converged, err := r.round(ctx, q, t, state.X, 0.1, state, min(round, limit-done))
+		if converged || err != nil {
+			return err
 		}
 	}
 	return nil
@@ -150,7 +160,7 @@ func (r *fit) round(ctx context.Context, q *mixture, t *table, x []float64, tole
 			if r.config.Progress != nil {
 				r.config.Progress(credence.Progress{
 					Stage: fmt.Sprintf("start %d of %d", state.Start+1, r.config.Starts),
-					Done:  state.Iterations + i, Total: r.config.MaxIterations, Objective: -f,
+					Done:  state.Done + i, Total: r.config.MaxIterations, Objective: -f,
 				})
 			}
 		},

@@ -213,6 +213,40 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestIterationLimit: a start takes no more iterations than are stated, within rounds and after a resume. A tolerance
+// that nothing meets keeps every one of them busy.
+func TestIterationLimit(t *testing.T) {
+	data := draw(t, likelihood.NegativeBinomial{}, 200, 20, 3)
+	model := credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}
+	for _, c := range []struct{ limit, starts int }{{10, 1}, {60, 1}, {60, 2}} {
+		cfg := Config{Components: 2, MaxIterations: c.limit, Starts: c.starts, Tolerance: 1e-100, Diagnostics: -1}
+		whole := fitted(t, model, cfg, data)
+		if got := whole.Report; got.Iterations != c.limit*c.starts || got.Status != credence.IterationLimit {
+			t.Errorf("limit %d, %d starts: %s after %d iterations", c.limit, c.starts, got.Status, got.Iterations)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+		cfg.Progress = func(p credence.Progress) {
+			if p.Done > c.limit {
+				t.Errorf("limit %d: progress tells of %d iterations", c.limit, p.Done)
+			}
+			if p.Done == min(55, c.limit-1) {
+				cancel()
+			}
+		}
+		e, err := New(model, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Fit(ctx, data); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if resumed := fitted(t, model, cfg, data); !reflect.DeepEqual(resumed, whole) {
+			t.Errorf("limit %d, %d starts: resumed %v, uninterrupted %v", c.limit, c.starts, resumed.Report, whole.Report)
+		}
+	}
+}
+
 // TestWarmLevels: starting on a part of the rows changes where a fit begins and not where it ends.
 func TestWarmLevels(t *testing.T) {
 	lik := likelihood.Poisson{}
