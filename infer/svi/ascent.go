@@ -30,8 +30,9 @@ func (t *tuner) ascend(ctx context.Context, from *tuned, reach float64) (*tuned,
 	for l, i := range t.hypers {
 		h := list[i]
 		x[groups+l] = math.Log(h.Value)
-		cfg.Lower[groups+l] = math.Max(math.Log(h.Lower), x[groups+l]-reach)
-		cfg.Upper[groups+l] = math.Min(math.Log(h.Upper), x[groups+l]+reach)
+		lower, upper := logBounds(h)
+		cfg.Lower[groups+l] = math.Max(lower, x[groups+l]-reach)
+		cfg.Upper[groups+l] = math.Min(upper, x[groups+l]+reach)
 		cfg.Curvature[groups+l] = 5
 	}
 	at := &point{Mean: make([]float64, t.d), Prior: clone(from.at.Prior), Free: clone(from.at.Free), family: from.at.family, Sites: make([]float64, t.d*t.d)}

@@ -134,15 +134,13 @@ func (r *fit) round(ctx context.Context, q *mixture, t *table, x []float64, tole
 		hyper[i] = weight
 	}
 	var lower, upper []float64
-	if len(q.base.floor) > 0 {
+	if len(q.lower) > 0 {
 		lower, upper = make([]float64, len(x)), make([]float64, len(x))
 		for i := range lower {
 			lower[i], upper[i] = math.Inf(-1), math.Inf(1)
 		}
-		low, _ := q.parameters(lower)
-		copy(low, q.base.floor)
-		high, _ := q.parameters(upper)
-		copy(high, q.base.ceiling)
+		copy(lower[2*q.k*q.d:], q.lower)
+		copy(upper[2*q.k*q.d:], q.upper)
 	}
 	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
 		bound, err := q.evaluate(ctx, t, gradient, x)

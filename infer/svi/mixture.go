@@ -29,6 +29,8 @@ type mixture struct {
 	base       *family     // whose learned parameters x holds
 	tunable    credence.Tunable
 	hypers     []int // learned ones among tunable.Hyper()
+	// lower and upper bound what x holds after the components.
+	lower, upper []float64
 
 	terms rowTerms
 	psi   []float64 // K×d
@@ -49,6 +51,7 @@ func newMixture(r *fit, k int, references []reference, base *family) *mixture {
 	q := &mixture{
 		ws: r.ws, d: r.d, k: k, groups: r.groups, references: references, base: base,
 		psi: make([]float64, k*r.d), mean: make([]float64, k*r.d), spread: make([]float64, k*r.d),
+		lower: clone(base.floor), upper: clone(base.ceiling),
 		slope: make([]float64, base.count()), prior: make([]float64, len(r.groups)), weightPrior: make([]float64, r.d),
 	}
 	return q
@@ -64,6 +67,8 @@ func (q *mixture) tune(features credence.Features) {
 	for i, h := range list {
 		if !h.Held {
 			q.hypers = append(q.hypers, i)
+			lower, upper := logBounds(h)
+			q.lower, q.upper = append(q.lower, lower), append(q.upper, upper)
 		}
 	}
 	if len(q.hypers) > 0 {
@@ -86,6 +91,19 @@ func (q *mixture) parameters(x []float64) (free, logHyper []float64) {
 	from := 2 * q.k * q.d
 	to := from + q.base.count()
 	return x[from:to], x[to:]
+}
+
+// clip brings parameters and hyper-parameters in x within their bounds; unit, where it is not nil, is that of
+// every variable.
+func (q *mixture) clip(x, unit []float64) {
+	from := 2 * q.k * q.d
+	for i := range q.lower {
+		lower, upper := q.lower[i], q.upper[i]
+		if unit != nil {
+			lower, upper = lower/unit[from+i], upper/unit[from+i]
+		}
+		x[from+i] = math.Max(lower, math.Min(x[from+i], upper))
+	}
 }
 
 // begin sets the point and empties the sums.

@@ -90,6 +90,7 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 	for i, v := range st.Average {
 		x[i] = v * st.Scale[i]
 	}
+	q.clip(x, nil) // but for rounding within its bounds already
 	state.Stochastic = stochasticState{}
 	_, _, err := r.round(ctx, q, r.open(0), x, 1e-3, state, polishIterations)
 	return err
@@ -104,6 +105,7 @@ func (r *fit) minibatch(ctx context.Context, q *mixture, feed *feed, gradient, x
 	for i, v := range st.Z {
 		x[i] = v * st.Scale[i]
 	}
+	q.clip(x, nil)
 	features := q.featuresAt(r.features, x)
 	b, err := feed.next(ctx, features)
 	if err != nil {
@@ -129,6 +131,7 @@ func (r *fit) minibatch(ctx context.Context, q *mixture, feed *feed, gradient, x
 		return math.NaN(), nil
 	}
 	st.Rule.step(st.Z, gradient, rate)
+	q.clip(st.Z, st.Scale)
 	st.Count++
 	for i, v := range st.Z {
 		st.Average[i] += (v - st.Average[i]) / float64(st.Count)

@@ -68,6 +68,18 @@ func learnedHypers(features credence.Features) (credence.Tunable, []int) {
 	return tunable, learned
 }
 
+// logBounds are those of the logarithm of a hyper-parameter. A bound of 0 is none.
+func logBounds(h credence.Hyper) (lower, upper float64) {
+	lower, upper = math.Inf(-1), math.Inf(1)
+	if h.Lower > 0 {
+		lower = math.Log(h.Lower)
+	}
+	if h.Upper > 0 {
+		upper = math.Log(h.Upper)
+	}
+	return lower, upper
+}
+
 // tune learns the features' hyper-parameters on up to PolishRows rows, the best of the starts.
 func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	tunable, learned := learnedHypers(r.features)
