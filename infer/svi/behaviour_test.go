@@ -308,6 +308,19 @@ func TestStochasticReachesTheOptimum(t *testing.T) {
 	}
 }
 
+// TestSettled: minibatches stop where two epochs gain less than the tolerance says, and not before.
+func TestSettled(t *testing.T) {
+	for gain, want := range map[float64]bool{0.9: true, 1.1: false, -5: true} {
+		bounds := []float64{3, 7, 7.5, 7.25, 7.5 + gain, 7.25 + gain}
+		if got := settled(bounds, 1); got != want {
+			t.Errorf("a gain of %g in two epochs, where 1 is worth going on, is settled: %v", gain, got)
+		}
+		if settled(bounds[3:], 100) {
+			t.Error("three epochs cannot be settled")
+		}
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: held(1)}
 	base := func() *memory {

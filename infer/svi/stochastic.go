@@ -80,7 +80,7 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 		if !finite(st.Bounds[n-1]) {
 			return fmt.Errorf("svi: the bound became %v in epoch %d: state a smaller rate than %g, or a larger batch", st.Bounds[n-1], st.Epoch+1, r.config.Rate)
 		}
-		if n >= 4 && st.Bounds[n-1]+st.Bounds[n-2]-st.Bounds[n-3]-st.Bounds[n-4] < 4*tolerance*float64(r.d) {
+		if settled(st.Bounds, tolerance*float64(r.d)) {
 			state.Converged = true
 			st.Epoch++
 			break
@@ -94,6 +94,12 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 	state.Stochastic = stochasticState{}
 	_, _, err := r.round(ctx, q, r.open(0), x, 1e-3, state, polishIterations)
 	return err
+}
+
+// settled says whether the mean bound of the last two epochs is less than worth above that of the two before.
+func settled(bounds []float64, worth float64) bool {
+	n := len(bounds)
+	return n >= 4 && (bounds[n-1]+bounds[n-2]-bounds[n-3]-bounds[n-4])/2 < worth
 }
 
 // polishIterations is the number of deterministic iterations after minibatches.
