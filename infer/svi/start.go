@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -120,13 +121,18 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 	latent := 1.0
 	s.scaleSquare = 1
 	if identityLink(e.likelihood) {
-		if latent = m.variance(); latent == 0 {
-			latent = m.mean * m.mean
+		centre := m.mean
+		latent = m.variance()
+		if _, heavy := e.likelihood.(likelihood.StudentT); heavy {
+			centre, latent = rows.quartiles(latent)
+		}
+		if latent == 0 {
+			latent = centre * centre
 		}
 		if !(latent > 1e-280) { // nothing but zeros, or no weight
 			latent = 1
 		}
-		s.scaleSquare = latent + m.mean*m.mean
+		s.scaleSquare = latent + centre*centre
 	}
 	s.family = e.startParameters(f, latent)
 	s.Free = s.family.free()
@@ -193,7 +199,8 @@ func (e *Engine) ownsHyper(block string) bool {
 	return false
 }
 
-// noiseFloor is the least learned noise variance, as a share of the target's.
+// noiseFloor is the least learned noise variance, as a share of the target's; of Student's t, whose
+// outliers may be any number, the square of its scale as a share of what the quartiles imply.
 const noiseFloor = 1e-6
 
 // startParameters chooses starts for parameters whose own depends on the units of y.
@@ -241,22 +248,34 @@ func (s *sampleRows) add(b *block, i int, w float64) {
 	}
 }
 
+// quartiles returns the median of y − offset, and the variance of a normal distribution with its
+// quartiles; where they are equal, as among many equal targets, it returns the given variance.
+func (s *sampleRows) quartiles(otherwise float64) (median, variance float64) {
+	gaps := make([]float64, 0, len(s.y))
+	for i, y := range s.y {
+		if s.weight[i] > 0 {
+			gaps = append(gaps, y-s.offset[i])
+		}
+	}
+	n := len(gaps)
+	if n == 0 {
+		return 0, otherwise
+	}
+	slices.Sort(gaps)
+	spread := (gaps[(3*n)/4] - gaps[n/4]) / (2 * special.NormalQuantile(0.75))
+	if spread > 0 {
+		otherwise = spread * spread
+	}
+	return gaps[n/2], otherwise
+}
+
 // location returns the c that maximises Σ log p(y|c + offset) under a N(0, variance)
 // prior, by Newton steps of at most one unit of the prior's tenth; for identity links the
 // median of y − offset, which no outlier moves.
 func (s *sampleRows) location(f *family, variance float64) float64 {
 	if identityLink(f.Likelihood) {
-		gaps := make([]float64, 0, len(s.y))
-		for i, y := range s.y {
-			if s.weight[i] > 0 {
-				gaps = append(gaps, y-s.offset[i])
-			}
-		}
-		if len(gaps) == 0 {
-			return 0
-		}
-		slices.Sort(gaps)
-		return gaps[len(gaps)/2]
+		median, _ := s.quartiles(0)
+		return median
 	}
 	c := 0.0
 	for range 100 {

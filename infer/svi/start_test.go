@@ -2,6 +2,7 @@ package svi
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -38,6 +39,44 @@ func TestColumnsOfAnySize(t *testing.T) {
 				if got := bound(p); got < best-0.02 {
 					t.Errorf("%s, %v, %v: bound %.3f, and %.3f with a held variance", name, lik, p, got, best)
 				}
+			}
+		}
+	}
+}
+
+// TestSentinel: one target that stands for a missing value, however far away, leaves Student's t with the intervals
+// of the rest: of 300 rows a half, give or take five standard errors, lie between the quartiles of their prediction.
+func TestSentinel(t *testing.T) {
+	lik := likelihood.StudentT{}
+	for _, sentinel := range []float64{-99, -99999, -1e12} {
+		for _, cfg := range []Config{{Covariance: Full}, {}} {
+			data := draw(t, likelihood.Gaussian{NoiseVariance: 1}, 300, 3, 3)
+			data.offset = make([]float64, 300)
+			for i := range data.y { // the scale is that of y − offset
+				data.offset[i] = 1000 * float64(i)
+				data.y[i] += data.offset[i]
+			}
+			data.y[5] = sentinel
+			f := fitted(t, credence.Model{Features: plain{p: 3, intercept: true}, Likelihood: lik, Prior: normal}, cfg, data)
+			family := f.Members[0].Model.Likelihood.(likelihood.StudentT)
+			table := newTable(data, credence.NewWorkspace(1), plain{p: 3, intercept: true}, lik, 0, false)
+			b, err := table.at(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, variance := make([]float64, 300), make([]float64, 300)
+			f.Members[0].Posterior.Latent(table.ws, mean, variance, b.phi)
+			inside := 0.0
+			for i, y := range b.y {
+				if p := family.PredictiveCDF(y-b.offset[i], mean[i], variance[i]); p > 0.25 && p < 0.75 {
+					inside++
+				}
+			}
+			if share := inside / 300; math.Abs(share-0.5) > 5*0.029 {
+				t.Errorf("sentinel %g, %q: half intervals of %v cover %.2f", sentinel, cfg.Covariance, family, share)
+			}
+			if len(f.Report.Warnings) > 0 && strings.Contains(f.Report.Warnings[0], "floor") {
+				t.Errorf("sentinel %g, %q: %q", sentinel, cfg.Covariance, f.Report.Warnings)
 			}
 		}
 	}
