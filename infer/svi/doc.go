@@ -8,8 +8,8 @@
 // row and its gradients are one-dimensional integrals that the likelihood answers
 // (its ExpectedLogDensities). Prior variances, parameters of the likelihood and
 // hyper-parameters of the features are learned with q, unless they are held. The
-// intercept has the prior N(0, 100 s²), s being 1, or with an identity link the
-// root mean square of up to 8,192 evenly spread targets (for Student's t that of a normal
+// intercept has the prior N(0, 100 s²), s being 1, or with an identity link the root mean square
+// of up to 8,192 evenly spread targets less their offsets (for Student's t that of a normal
 // distribution with their quartiles, which no outlier moves).
 //
 // # Posteriors

@@ -112,3 +112,24 @@ func TestRowWithoutWeight(t *testing.T) {
 		}
 	}
 }
+
+// TestOffsetOfIdentityLinks: an offset, however far it ranges, is as good as a target from which it has been taken.
+func TestOffsetOfIdentityLinks(t *testing.T) {
+	for _, lik := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.StudentT{}} {
+		for _, cfg := range []Config{{Covariance: Full, Tolerance: 1e-7}, {Tolerance: 1e-7}} {
+			data := draw(t, lik, 200, 3, 4)
+			model := credence.Model{Features: plain{p: 3, intercept: true}, Likelihood: lik, Prior: normal}
+			want := fitted(t, model, cfg, data).Report
+			data.offset = make([]float64, 200)
+			for i := range data.offset {
+				data.offset[i] = 1e4 * float64(i)
+				data.y[i] += data.offset[i]
+			}
+			got := fitted(t, model, cfg, data).Report
+			closeTo(t, fmt.Sprintf("bound of %v %q", lik, cfg.Covariance), *got.ELBO, *want.ELBO, 1e-5)
+			for i, h := range want.Hyper {
+				closeTo(t, h.Name, got.Hyper[i].Value/h.Value, 1, 1e-3)
+			}
+		}
+	}
+}

@@ -29,15 +29,20 @@ func (m *moments) add(b *block) {
 		if b.weight != nil {
 			w = b.weight[i]
 		}
-		if w == 0 {
-			continue
-		}
-		m.weight += w
-		gap := y - m.mean
-		m.mean += gap * w / m.weight
-		m.square += w * gap * (y - m.mean)
-		m.low, m.high = math.Min(m.low, y), math.Max(m.high, y)
+		m.one(y, w)
 	}
+}
+
+// one adds a target of weight w.
+func (m *moments) one(y, w float64) {
+	if w == 0 {
+		return
+	}
+	m.weight += w
+	gap := y - m.mean
+	m.mean += gap * w / m.weight
+	m.square += w * gap * (y - m.mean)
+	m.low, m.high = math.Min(m.low, y), math.Max(m.high, y)
 }
 
 func (m *moments) variance() float64 {
@@ -81,7 +86,7 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 			s.intercept = g.first
 		}
 	}
-	var m moments
+	var m moments // of the target less its offset
 	m.reset()
 	var rows sampleRows
 	weight := 0.0
@@ -90,12 +95,16 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 		if err != nil {
 			return nil, err
 		}
-		m.add(b)
 		for i := range b.rows {
 			w := 1.0
 			if b.weight != nil {
 				w = b.weight[i]
 			}
+			o := 0.0
+			if b.offset != nil {
+				o = b.offset[i]
+			}
+			m.one(b.y[i]-o, w)
 			weight += w
 			dense := b.phi.Dense.Cols
 			if dense > 0 {
@@ -115,7 +124,7 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 					totals[dense+int(c)] += w * v
 				}
 			}
-			rows.add(b, i, w)
+			rows.add(b, i, o, w)
 		}
 	}
 	latent := 1.0
@@ -235,13 +244,9 @@ func (e *Engine) startParameters(f *family, latent float64) *family {
 // sampleRows are rows without their features.
 type sampleRows struct{ y, offset, weight, trials []float64 }
 
-func (s *sampleRows) add(b *block, i int, w float64) {
+func (s *sampleRows) add(b *block, i int, o, w float64) {
 	s.y = append(s.y, b.y[i])
 	s.weight = append(s.weight, w)
-	o := 0.0
-	if b.offset != nil {
-		o = b.offset[i]
-	}
 	s.offset = append(s.offset, o)
 	if b.trials != nil {
 		s.trials = append(s.trials, b.trials[i])
