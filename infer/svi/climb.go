@@ -32,7 +32,8 @@ type progressState struct {
 }
 
 // climb maximises the bound over the rows of t from a point, which it moves to where it ends;
-// r.factor is then its F and the statistics are those there.
+// r.factor is then its F and the statistics are those there. Where it ends because no step raises the bound, though
+// there is something to gain, r.promise says how much.
 func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, job task) (credence.Status, int, error) {
 	next, to := newStatistics(r.d, len(at.Free)), &point{}
 	if s.beta != nil {
@@ -47,6 +48,8 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 		r.gain = job.saved.Gain
 		at.family = f.at(job.saved.At.Free)
 	}
+	r.promise = 0
+	promise := math.Inf(1)
 	begun := at.Sites != nil
 	if begun && !r.place(at) {
 		return "", iteration, fmt.Errorf("svi: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one")
@@ -79,7 +82,8 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 			r.place(at)
 			return credence.Converged, iteration, nil
 		}
-		if ok {
+		if promise = math.Inf(1); ok {
+			promise = made.gain + made.decrement/rho
 			if err := r.pass(ctx, t, next, to.Mean, r.factor, to.family); err != nil {
 				return "", iteration, err
 			}
@@ -88,7 +92,8 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 		}
 		if !ok {
 			rho, failures = rho/2, failures+1
-			if rho < 1e-9 {
+			if rho < shortest {
+				r.promise = promise
 				break
 			}
 			continue
@@ -115,8 +120,17 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 		return "", iteration, fmt.Errorf("svi: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance")
 	}
 	r.place(at)
+	least, worth := 1e-12*math.Abs(at.bound), job.tolerance*job.tolerance
+	if r.promise > 0 && r.promise <= math.Max(10*least, worth) || r.promise == 0 && r.gain <= math.Max(least, rho*worth/2) {
+		r.promise = 0
+		return credence.Converged, iteration, nil // what is left is below the tolerance, or below rounding
+	}
 	return credence.IterationLimit, iteration, nil
 }
+
+// shortest is the length of a step that a climb tries last. Where even that does not raise the bound, its value and
+// its slope disagree by rounding.
+const shortest = 1e-9
 
 // better says whether a step may be taken. From V = 0 there is no bound to compare
 // with. The theory of a normal posterior takes d/2 nats of the rows' expected log

@@ -59,7 +59,10 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 		r.report.Status, r.report.Iterations = status, iterations
 	}
 	r.targets = n.targets
-	if r.report.Status == credence.IterationLimit {
+	switch {
+	case n.promise > 0:
+		r.warn("the fit ended after %d iterations where no step raised the bound, though its slope promises %.2g nats: scale the columns, or state the prior variance or a parameter of the family, as in normal(variance=1)", r.report.Iterations, n.promise)
+	case r.report.Status == credence.IterationLimit:
 		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d", n.gain, r.report.Iterations, 4*r.report.Iterations)
 	}
 	bound := at.bound

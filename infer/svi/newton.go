@@ -43,6 +43,7 @@ type newton struct {
 	work       [4][]float64
 	targets    moments // of the rows of the last pass
 	gain       float64 // of the bound in the last step
+	promise    float64 // what a whole step would gain by the slope where no step raised the bound, or 0
 }
 
 func newNewton(ws *credence.Workspace, d int, groups []group) *newton {
