@@ -2,10 +2,8 @@ package svi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -156,93 +154,6 @@ func TestThreads(t *testing.T) {
 		three := fitted(t, model, cfg, data)
 		if !reflect.DeepEqual(one, three) {
 			t.Errorf("%+v: one thread gives %v, three %v", cfg, one.Report, three.Report)
-		}
-	}
-}
-
-// TestResume interrupts fits after every so many iterations; going on from the checkpoint gives the
-// bytes of a fit that was never interrupted.
-func TestResume(t *testing.T) {
-	model, data := variantData(t)
-	for _, cfg := range inShort(variants) {
-		whole := fitted(t, model, cfg, data)
-		cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-		interrupted, step := 0, 1 // progress comes from Newton iterations and epochs, or
-		if cfg.Components == 2 && cfg.Batch == 0 || cfg.Covariance == "" && cfg.Batch == 0 {
-			step = 15 // from quasi-Newton iterations
-		}
-		for attempt := 1; ; attempt++ {
-			ctx, cancel := context.WithCancel(context.Background())
-			calls := 0
-			cfg.Progress = func(credence.Progress) {
-				// Later attempts get further, from before the first checkpoint on.
-				if calls++; calls >= step*attempt && attempt < 30 {
-					cancel()
-				}
-			}
-			e, err := New(model, cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := e.Fit(ctx, data)
-			cancel()
-			if errors.Is(err, context.Canceled) {
-				interrupted++
-				continue
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(got, whole) {
-				t.Errorf("%+v: after %d interruptions %v, uninterrupted %v", cfg.Optimiser, interrupted, got.Report, whole.Report)
-			}
-			break
-		}
-		if interrupted == 0 {
-			t.Errorf("%+v was never interrupted", cfg)
-		}
-		other := cfg
-		other.Seed, other.Progress = 99, nil
-		e, err := New(model, other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), "is of other data, another model or other options") {
-			t.Errorf("the checkpoint of another seed: %v", err)
-		}
-	}
-}
-
-// TestIterationLimit: a start takes no more iterations than are stated, within rounds and after a resume. A tolerance
-// that nothing meets keeps every one of them busy.
-func TestIterationLimit(t *testing.T) {
-	data := draw(t, likelihood.NegativeBinomial{}, 200, 20, 3)
-	model := credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}
-	for _, c := range []struct{ limit, starts int }{{10, 1}, {60, 1}, {60, 2}} {
-		cfg := Config{Components: 2, MaxIterations: c.limit, Starts: c.starts, Tolerance: 1e-100, Diagnostics: -1}
-		whole := fitted(t, model, cfg, data)
-		if got := whole.Report; got.Iterations != c.limit*c.starts || got.Status != credence.IterationLimit {
-			t.Errorf("limit %d, %d starts: %s after %d iterations", c.limit, c.starts, got.Status, got.Iterations)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-		cfg.Progress = func(p credence.Progress) {
-			if p.Done > c.limit {
-				t.Errorf("limit %d: progress tells of %d iterations", c.limit, p.Done)
-			}
-			if p.Done == min(55, c.limit-1) {
-				cancel()
-			}
-		}
-		e, err := New(model, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Fit(ctx, data); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		if resumed := fitted(t, model, cfg, data); !reflect.DeepEqual(resumed, whole) {
-			t.Errorf("limit %d, %d starts: resumed %v, uninterrupted %v", c.limit, c.starts, resumed.Report, whole.Report)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type task struct {
 type progressState struct {
 	Iteration int
 	At        point
-	Bound     float64
+	About     []float64 // of the sums of a Gaussian family, see sufficient
 	Rho       float64
 	Failures  int
 	Quiet     int
@@ -45,7 +45,7 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 		*at = *job.saved.At.clone()
 		rho, failures, quiet, iteration = job.saved.Rho, job.saved.Failures, job.saved.Quiet, job.saved.Iteration
 		creeping = job.saved.Creeping
-		r.gain = job.saved.Gain
+		r.gain, r.about = job.saved.Gain, job.saved.About
 		at.family = f.at(job.saved.At.Free)
 	}
 	r.promise = 0
@@ -72,7 +72,10 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	}
 	for ; iteration < job.iterations; iteration++ {
 		if job.save != nil && at.psi != nil {
-			state := progressState{Iteration: iteration, At: *at, Bound: at.bound, Rho: rho, Failures: failures, Quiet: quiet, Creeping: creeping, Gain: r.gain}
+			state := progressState{Iteration: iteration, At: *at, Rho: rho, Failures: failures, Quiet: quiet, Creeping: creeping, Gain: r.gain}
+			if t.sums != nil {
+				state.About = t.sums.about
+			}
 			if err := job.save(&state); err != nil {
 				return "", iteration, err
 			}

@@ -41,9 +41,10 @@ type newton struct {
 	factor     []float64 // d×d: F with FFᵀ = V of the last factorise
 	s          []float64 // √λ of every weight
 	work       [4][]float64
-	targets    moments // of the rows of the last pass
-	gain       float64 // of the bound in the last step
-	promise    float64 // what a whole step would gain by the slope where no step raised the bound, or 0
+	about      []float64 // of the next sums of a Gaussian family; nil for the mean of the next pass
+	targets    moments   // of the rows of the last pass
+	gain       float64   // of the bound in the last step
+	promise    float64   // what a whole step would gain by the slope where no step raised the bound, or 0
 }
 
 func newNewton(ws *credence.Workspace, d int, groups []group) *newton {

@@ -61,8 +61,12 @@ func (r *newton) sums(ctx context.Context, t *table, m []float64) (*sufficient, 
 // It costs 2d³ operations where a pass over the rows costs 3nd².
 func (r *newton) passSufficient(ctx context.Context, t *table, s *statistics, m, factor []float64, g likelihood.Gaussian, learned int) error {
 	if t.sums == nil {
+		about := m
+		if r.about != nil { // a resumed fit takes the sums of the one that was interrupted, to the last digit
+			about = r.about
+		}
 		var err error
-		if t.sums, err = r.sums(ctx, t, m); err != nil {
+		if t.sums, err = r.sums(ctx, t, about); err != nil {
 			return err
 		}
 	}

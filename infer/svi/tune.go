@@ -92,6 +92,7 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 			r.redraw = saved.Redraw
 		}
 		r.features = tunable.WithHyper(saved.Hyper)
+		r.warnTuned()
 		return nil
 	}
 	if r.d > tuneWeights {
@@ -142,14 +143,23 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 			return err
 		}
 		best = got
-		if rows >= 2*r.config.PolishRows {
-			r.warn("hyper-parameters of the features were learned on about %d of %d rows, everything else on all", r.config.PolishRows, rows)
-		}
 	}
+	r.warnTuned()
 	r.features, r.near = best.features, best
 	// By their values, as a checkpoint has them: learned values are stored even where no step left the start.
 	r.features = r.features.(credence.Tunable).WithHyper(r.hyperValues())
 	return nil
+}
+
+// warnTuned tells on how many rows the tuner learned, where those were not all.
+func (r *fit) warnTuned() {
+	rows := r.data.Rows()
+	if r.d > tuneWeights || rows < 2*r.config.ScreenRows {
+		return
+	}
+	if count := newTable(r.data, r.ws, r.features, r.likelihood, r.config.PolishRows, true).count; count < rows {
+		r.warn("hyper-parameters of the features were learned on %d of %d rows, everything else on all", count, rows)
+	}
 }
 
 // tunedAsNormal returns the features with hyper-parameters learned as if the noise were normal. From
