@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -14,6 +15,7 @@ type task struct {
 	stage      string
 	tolerance  float64
 	iterations int
+	trifle     float64 // a gain, in nats, that no fit need go on for at its limit of iterations
 	progress   func(credence.Progress)
 	saved      *progressState // to go on from, or nil
 	save       func(*progressState) error
@@ -94,6 +96,11 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 			ok = r.better(to, at, next, s)
 		}
 		if !ok {
+			if at.psi == nil {
+				// The curvature at the mean alone may be next to nothing, as of a Poisson far below a count
+				// of one: V is then so wide that the expected count overflows. A narrower V has a bound.
+				kernel.Scale(4, at.Sites)
+			}
 			rho, failures = rho/2, failures+1
 			if rho < shortest {
 				r.promise = promise
@@ -124,7 +131,7 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	}
 	r.place(at)
 	least, worth := 1e-12*math.Abs(at.bound), job.tolerance*job.tolerance
-	if r.promise > 0 && r.promise <= math.Max(10*least, worth) || r.promise == 0 && r.gain <= math.Max(least, rho*worth/2) {
+	if r.promise > 0 && r.promise <= math.Max(10*least, worth) || r.promise == 0 && r.gain <= math.Max(job.trifle, math.Max(least, rho*worth/2)) {
 		r.promise = 0
 		return credence.Converged, iteration, nil // what is left is below the tolerance, or below rounding
 	}

@@ -133,3 +133,29 @@ func TestOffsetOfIdentityLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualTargets: rows whose targets are all the least there is fit every family, to the same bound with either
+// covariance where there is only an intercept, and the warning says what they are worth.
+func TestEqualTargets(t *testing.T) {
+	for _, lik := range []credence.Likelihood{
+		likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus}, likelihood.NegativeBinomial{Size: 2}, likelihood.Binomial{Trials: 3},
+		likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Cloglog}, likelihood.Bernoulli{Link: likelihood.Probit},
+	} {
+		for _, p := range []int{0, 3} {
+			for _, n := range []int{1, 30, 300} {
+				data := draw(t, likelihood.Gaussian{}, n, p, 3)
+				clear(data.y)
+				model := credence.Model{Features: plain{p: p, intercept: true}, Likelihood: lik, Prior: normal}
+				full := fitted(t, model, Config{Covariance: Full}, data).Report
+				diagonal := fitted(t, model, Config{}, data).Report
+				name := fmt.Sprintf("%v, %d rows, %d columns", lik, n, p)
+				for _, r := range []credence.Report{full, diagonal} {
+					if !strings.Contains(strings.Join(r.Warnings, "\n"), "every target is 0") {
+						t.Errorf("%s: %q", name, r.Warnings)
+					}
+				}
+				closeTo(t, name, *full.ELBO, *diagonal.ELBO, 1e-3)
+			}
+		}
+	}
+}

@@ -37,6 +37,9 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 			t = r.open(rows)
 		}
 		job := task{stage: "all rows", tolerance: r.tolerance(), iterations: r.config.MaxIterations, progress: r.config.Progress}
+		if r.config.Tolerance == 0 {
+			job.trifle = trifle
+		}
 		if saved != nil && saved.Newton != nil {
 			if k < len(levels)-1 {
 				continue
@@ -82,6 +85,10 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	m := r.member(n.full(at), at.Prior, at.family)
 	return r.finish(m, at.Prior, at.family), nil
 }
+
+// trifle is the gain of the last iteration, in nats, below which a fit has converged unless a tolerance is
+// stated: a hundred more of the kind move no mean by two hundredths of its standard deviation.
+const trifle = 1e-6
 
 // tryNarrow climbs on the first rows from the prior variances by the largest columns too, where columns are of
 // different sizes: from either side a climb may never find what the other columns explain. It
