@@ -41,7 +41,7 @@ func TestGeneralisedWarnings(t *testing.T) {
 		{"equal counts", "y,x\n1,1\n1,2\n1,3\n1,4\n", "y ~ x", "poisson",
 			[]string{"warning: every target is 1: nothing can be learned about what makes it vary"}},
 		{"zero column", "y,x,z\n0,1,0\n1,2,0\n1,0.5,0\n0,1.5,0\n1,1.1,0\n", "y ~ x + z", "bernoulli",
-			[]string{"warning: the feature column linear z is zero in every row: its weight keeps its prior"}},
+			[]string{"warning: the feature column linear.z is zero in every row: its weight keeps its prior"}},
 	} {
 		o := invoke(t, "", "fit", file(t, "t.csv", c.content), "-f", c.formula, "--family", c.family, "-q")
 		for _, want := range c.want {

@@ -260,8 +260,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"one class", oneClass, Config{Covariance: Full}, "every target is 1"},
 		{"one class", oneClass, Config{}, "every target is 1"},
-		{"zero column", zero, Config{Covariance: Full}, "the feature column linear 1 is zero in every row: its weight keeps its prior"},
-		{"zero column", zero, Config{}, "the feature column linear 1 is zero in every row"},
+		{"zero column", zero, Config{Covariance: Full}, "the feature column linear.2 is zero in every row: its weight keeps its prior"},
+		{"zero column", zero, Config{}, "the feature column linear.2 is zero in every row"},
 		{"separable", separable, Config{Covariance: Full}, "the classes are perfectly separable"},
 		{"separable", separable, Config{}, "the classes are perfectly separable"},
 		{"correlated", correlated, Config{}, "state covariance=full"},

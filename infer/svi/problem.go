@@ -111,9 +111,9 @@ func weightName(features credence.Features, j int) string {
 			return b.Name
 		}
 		if named, ok := features.(credence.Named); ok {
-			return b.Name + " " + named.WeightName(j)
+			return b.Name + "." + named.WeightName(j)
 		}
-		return fmt.Sprintf("%s %d", b.Name, j-b.First)
+		return fmt.Sprintf("%s.%d", b.Name, j-b.First+1)
 	}
 	return fmt.Sprint(j)
 }
