@@ -305,7 +305,7 @@ func TestRefusals(t *testing.T) {
 		{bernoulli, Config{Covariance: "banded"}, "there is no covariance=banded"},
 		{bernoulli, Config{Samples: 3}, "samples=3 is odd"},
 		{bernoulli, Config{Epochs: -1}, "epochs=-1 is negative"},
-		{bernoulli, Config{Rate: math.NaN()}, "rate=NaN is not a positive number"},
+		{bernoulli, Config{Rate: math.NaN()}, "rate=NaN is not a positive number: state one, or leave it out"},
 	} {
 		_, err := New(c.model, c.cfg)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -160,7 +160,7 @@ func (c Config) Validate() error {
 		value float64
 	}{{"tolerance", c.Tolerance}, {"rate", c.Rate}} {
 		if !(field.value >= 0) || math.IsInf(field.value, 1) {
-			return fmt.Errorf("svi: %s=%v is not a positive number", field.name, field.value)
+			return fmt.Errorf("svi: %s=%v is not a positive number: state one, or leave it out", field.name, field.value)
 		}
 	}
 	if c.Samples%2 != 0 {

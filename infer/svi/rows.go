@@ -233,7 +233,7 @@ func (t *table) verify(b *credence.Batch, row func(i int) int) error {
 			err = fmt.Errorf("offset %v multiplies the mean by e to that power, which no number holds: state the logarithm of an exposure, as in offset(log(exposure))", b.Offset[i])
 		}
 		if err == nil && b.Weight != nil && !(b.Weight[i] >= 0 && !math.IsInf(b.Weight[i], 1)) {
-			err = fmt.Errorf("weight %v is not a number from 0 up", b.Weight[i])
+			err = fmt.Errorf("weight %v is not a number from 0 up: correct it, or drop the row", b.Weight[i])
 		}
 		if err != nil {
 			return fmt.Errorf("svi: row %d: %w", row(i)+1, err)
