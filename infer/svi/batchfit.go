@@ -23,7 +23,6 @@ type mixtureState struct {
 	Best                     []float64 // those of the best start so far
 	BestBound                float64
 	Converged, BestConverged bool
-	Quiet                    int
 	Stochastic               stochasticState
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
@@ -36,7 +37,7 @@ func evidence(data *memory, lik credence.Likelihood, variance float64, q *poster
 			terms = append(terms, sum)
 		}
 	}
-	return logSumExp(terms)
+	return special.LogSumExp(terms)
 }
 
 // TestBoundsAreBelowEvidence: on few rows, where posteriors are far from normal, every bound is below

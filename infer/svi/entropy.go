@@ -3,6 +3,8 @@ package svi
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // entropy estimates the entropy of the mixture in x, with its standard error, from
@@ -49,5 +51,5 @@ func (q *mixture) logDensity(x, w []float64) float64 {
 		}
 		logs[k] = -sum / 2
 	}
-	return logSumExp(logs) - math.Log(float64(q.k))
+	return special.LogSumExp(logs) - math.Log(float64(q.k))
 }

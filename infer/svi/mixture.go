@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // mixture is the bound of the revrand report for q(w) = (1/K) Σ_k N(m_k, diag Ψ_k),
@@ -289,7 +290,7 @@ func (q *mixture) entropyBound(gradient, x []float64) float64 {
 	share := 1 / float64(count)
 	for k := range count {
 		row := logs[k*count : (k+1)*count]
-		total := logSumExp(row)
+		total := special.LogSumExp(row)
 		bound -= share * (total - math.Log(float64(count)))
 		for l := range row {
 			row[l] = math.Exp(row[l] - total) // R
@@ -313,21 +314,6 @@ func (q *mixture) entropyBound(gradient, x []float64) float64 {
 		}
 	}
 	return bound
-}
-
-func logSumExp(x []float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range x {
-		largest = math.Max(largest, v)
-	}
-	if math.IsInf(largest, -1) {
-		return largest
-	}
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - largest)
-	}
-	return largest + math.Log(sum)
 }
 
 // evaluate is the bound over all rows of t, with its gradient.
