@@ -124,22 +124,3 @@ func (l Bernoulli) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, var
 		logSigmoidRows(value, dMean, dVariance, y, mean, variance)
 	}
 }
-
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Bernoulli) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Bernoulli) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	checkRows(len(mean), yMean, yVariance, variance)
-	for i := range mean {
-		one, zero := l.predictive(mean[i], variance[i])
-		yMean[i], yVariance[i] = one, one*zero
-	}
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Bernoulli) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}

@@ -270,29 +270,3 @@ func (l Binomial) row(trials []float64, i int) Binomial {
 	}
 	return Binomial{Trials: trials[i]}
 }
-
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Binomial) TiltedMomentsBatch(logZ, dMean, dVariance, y, trials, mean, variance []float64) {
-	checkRows(len(y), logZ, dMean, dVariance, mean, variance)
-	for i := range y {
-		logZ[i], dMean[i], dVariance[i] = l.row(trials, i).TiltedMoments(y[i], mean[i], variance[i])
-	}
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Binomial) PredictiveMoments(yMean, yVariance, trials, mean, variance []float64) {
-	checkRows(len(mean), yMean, yVariance, variance)
-	for i := range mean {
-		row := l.row(trials, i)
-		m, v := mean[i], variance[i]
-		yMean[i], yVariance[i] = row.PredictiveMean(m, v), row.PredictiveVariance(m, v)
-	}
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Binomial) PredictiveLogDensities(dst, y, trials, mean, variance []float64) {
-	checkRows(len(y), dst, mean, variance)
-	for i := range y {
-		dst[i] = l.row(trials, i).PredictiveLogDensity(y[i], mean[i], variance[i])
-	}
-}

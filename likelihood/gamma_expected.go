@@ -75,21 +75,6 @@ func (l Gamma) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, varianc
 	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
 }
 
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Gamma) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Gamma) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	momentsBatch(l, yMean, yVariance, mean, variance)
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Gamma) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}
-
 // Parameters returns the shape, "shape".
 func (l Gamma) Parameters() []Parameter {
 	return []Parameter{parameter("shape", l.Shape, 1, l.Learn)}

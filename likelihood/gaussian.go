@@ -120,21 +120,6 @@ func (l Gaussian) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, vari
 	}
 }
 
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Gaussian) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Gaussian) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	momentsBatch(l, yMean, yVariance, mean, variance)
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Gaussian) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}
-
 // Parameters returns the noise variance, "variance".
 func (l Gaussian) Parameters() []Parameter {
 	return []Parameter{parameter("variance", l.NoiseVariance, 1, l.Learn)}

@@ -50,8 +50,7 @@ func logLinkStart(p, mean, variance, within float64) (start, scale float64) {
 	return start, math.Max(start*spread/8, 1e-300)
 }
 
-// checkRows panics unless all slices have the length of the first; nil trials
-// pass.
+// checkRows panics unless all slices have n elements.
 func checkRows(n int, slices ...[]float64) {
 	for _, s := range slices {
 		if len(s) != n {
@@ -64,27 +63,5 @@ func expectedBatch[L Expected](l L, value, dMean, dVariance, y, mean, variance [
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
 	for i := range y {
 		value[i], dMean[i], dVariance[i] = l.ExpectedLogDensity(y[i], mean[i], variance[i])
-	}
-}
-
-func tiltedBatch[L Tilted](l L, logZ, dMean, dVariance, y, mean, variance []float64) {
-	checkRows(len(y), logZ, dMean, dVariance, mean, variance)
-	for i := range y {
-		logZ[i], dMean[i], dVariance[i] = l.TiltedMoments(y[i], mean[i], variance[i])
-	}
-}
-
-func momentsBatch[L Predictive](l L, yMean, yVariance, mean, variance []float64) {
-	checkRows(len(mean), yMean, yVariance, variance)
-	for i := range mean {
-		m, v := mean[i], variance[i]
-		yMean[i], yVariance[i] = l.PredictiveMean(m, v), l.PredictiveVariance(m, v)
-	}
-}
-
-func densityBatch[L Predictive](l L, dst, y, mean, variance []float64) {
-	checkRows(len(y), dst, mean, variance)
-	for i := range y {
-		dst[i] = l.PredictiveLogDensity(y[i], mean[i], variance[i])
 	}
 }

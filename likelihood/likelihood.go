@@ -86,12 +86,6 @@ type Predictive interface {
 type Batch interface {
 	// ExpectedLogDensities stores the three results of ExpectedLogDensity.
 	ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64)
-	// TiltedMomentsBatch stores the three results of TiltedMoments.
-	TiltedMomentsBatch(logZ, dMean, dVariance, y, trials, mean, variance []float64)
-	// PredictiveMoments stores the predictive mean and variance of y.
-	PredictiveMoments(yMean, yVariance, trials, mean, variance []float64)
-	// PredictiveLogDensities stores log E p(y|f).
-	PredictiveLogDensities(dst, y, trials, mean, variance []float64)
 }
 
 // PerRow is the ability of a Binomial to take its trials from each row. It is

@@ -88,7 +88,7 @@ func TestTrialsPerRow(t *testing.T) {
 	y, trials := []float64{0, 2, 30, 7}, []float64{1, 3, 100, 7}
 	mean, variance := []float64{0.1, -1, -0.8, 2}, []float64{0.5, 3, 0.01, 0}
 	n := len(y)
-	a, b, c, d := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
 	row := func(i int) likelihood.Binomial {
 		return likelihood.PerRow(lik).WithTrials(trials[i]).(likelihood.Binomial)
 	}
@@ -104,20 +104,6 @@ func TestTrialsPerRow(t *testing.T) {
 		equal(i, a[i], v)
 		equal(i, b[i], m)
 		equal(i, c[i], s)
-	}
-	lik.TiltedMomentsBatch(a, b, c, y, trials, mean, variance)
-	lik.PredictiveLogDensities(d, y, trials, mean, variance)
-	for i := range y {
-		v, m, s := row(i).TiltedMoments(y[i], mean[i], variance[i])
-		equal(i, a[i], v)
-		equal(i, b[i], m)
-		equal(i, c[i], s)
-		equal(i, d[i], v)
-	}
-	lik.PredictiveMoments(a, b, trials, mean, variance)
-	for i := range y {
-		equal(i, a[i], row(i).PredictiveMean(mean[i], variance[i]))
-		equal(i, b[i], row(i).PredictiveVariance(mean[i], variance[i]))
 	}
 }
 

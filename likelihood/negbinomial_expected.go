@@ -104,21 +104,6 @@ func (l NegativeBinomial) eachSoftplus(y, mean, variance []float64, do func(i in
 	}
 }
 
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l NegativeBinomial) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l NegativeBinomial) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	momentsBatch(l, yMean, yVariance, mean, variance)
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l NegativeBinomial) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}
-
 // Parameters returns the size, "size".
 func (l NegativeBinomial) Parameters() []Parameter {
 	return []Parameter{parameter("size", l.Size, 1, l.Learn)}

@@ -122,21 +122,6 @@ func (l Ordinal) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, varia
 	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
 }
 
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Ordinal) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Ordinal) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	momentsBatch(l, yMean, yVariance, mean, variance)
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Ordinal) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}
-
 // Parameters returns the first cutpoint, "cutpoint", which may have any sign, and
 // the gaps to the following ones, "gap1", "gap2", …, which are positive.
 func (l Ordinal) Parameters() []Parameter {

@@ -108,25 +108,3 @@ func (l Poisson) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, varia
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
 	expectedRows(softplus, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
 }
-
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Poisson) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Poisson) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	if l.Link != Softplus {
-		momentsBatch(l, yMean, yVariance, mean, variance)
-		return
-	}
-	checkRows(len(mean), yMean, yVariance, variance)
-	for i := range mean {
-		yMean[i], yVariance[i] = predictiveMoments(l, mean[i], variance[i])
-	}
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Poisson) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}

@@ -192,21 +192,3 @@ func (l Quadrature) PredictiveQuantile(p, mean, variance float64) float64 {
 func (l Quadrature) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
 	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
 }
-
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l Quadrature) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l Quadrature) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	checkRows(len(mean), yMean, yVariance, variance)
-	for i := range mean {
-		yMean[i], yVariance[i] = predictiveMoments(l, mean[i], variance[i])
-	}
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l Quadrature) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}

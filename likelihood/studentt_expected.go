@@ -157,21 +157,6 @@ func (l StudentT) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, vari
 	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
 }
 
-// TiltedMomentsBatch is TiltedMoments for every row.
-func (l StudentT) TiltedMomentsBatch(logZ, dMean, dVariance, y, _, mean, variance []float64) {
-	tiltedBatch(l, logZ, dMean, dVariance, y, mean, variance)
-}
-
-// PredictiveMoments is PredictiveMean and PredictiveVariance for every row.
-func (l StudentT) PredictiveMoments(yMean, yVariance, _, mean, variance []float64) {
-	momentsBatch(l, yMean, yVariance, mean, variance)
-}
-
-// PredictiveLogDensities is PredictiveLogDensity for every row.
-func (l StudentT) PredictiveLogDensities(dst, y, _, mean, variance []float64) {
-	densityBatch(l, dst, y, mean, variance)
-}
-
 // Parameters returns the degrees of freedom, "df", and the scale, "scale".
 func (l StudentT) Parameters() []Parameter {
 	return []Parameter{
