@@ -126,8 +126,10 @@ func (r *fit) checkTargets(priors []float64, f *family) {
 		r.warn("every target is %g: nothing can be learned about what makes it vary, and intervals show the prior", r.targets.low)
 	case r.separable:
 		r.warnSeparable(priors)
-	case f.atFloor():
-		r.warn("the noise is at its floor, %g of the target's variance: the data look noise-free, and predictive variances are set by the floor", noiseFloor)
+	default:
+		for _, text := range f.atLimits() {
+			r.warn("%s", text)
+		}
 	}
 }
 

@@ -185,18 +185,9 @@ func (f *family) free() []float64 {
 const parameterLimit = 46
 
 // shapeLimit bounds the logarithms of those without units (sizes, shapes, degrees of freedom): beyond
-// a million a family is its limit, Poisson or Gaussian, and the data cannot tell.
+// a million a family is its limit, Poisson or Gaussian, and the data cannot tell; but for the size
+// of large counts, see sizeMargin.
 const shapeLimit = 14
-
-// atFloor says whether a learned parameter is as small as it may become.
-func (f *family) atFloor() bool {
-	for k, v := range f.free() {
-		if !math.IsInf(f.floor[k], -1) && v <= f.floor[k]+1e-9 {
-			return true
-		}
-	}
-	return false
-}
 
 // at returns the family at other values of the learned parameters.
 func (f *family) at(x []float64) *family {

@@ -143,7 +143,7 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 		}
 		s.scaleSquare = latent + centre*centre
 	}
-	s.family = e.startParameters(f, latent)
+	s.family = e.startParameters(f, latent, rows.largest())
 	s.Free = s.family.free()
 	if s.intercept >= 0 {
 		s.Mean[s.intercept] = rows.location(s.family, 100*s.scaleSquare)
@@ -212,8 +212,13 @@ func (e *Engine) ownsHyper(block string) bool {
 // outliers may be any number, the square of its scale as a share of what the quartiles imply.
 const noiseFloor = 1e-6
 
-// startParameters chooses starts for parameters whose own depends on the units of y.
-func (e *Engine) startParameters(f *family, latent float64) *family {
+// sizeMargin is how far above the logarithm of the largest count that of a negative binomial's size is tried:
+// there its variance is a thousandth above Poisson's, and e^24 is where its distribution function has four
+// digits left.
+const sizeMargin, farthestSize = 7, 24
+
+// startParameters chooses starts and bounds for parameters whose own depends on the units of y.
+func (e *Engine) startParameters(f *family, latent, largest float64) *family {
 	if f.parametric == nil {
 		return f
 	}
@@ -231,6 +236,9 @@ func (e *Engine) startParameters(f *family, latent float64) *family {
 			}
 			width = math.Log(latent) / 2
 			f.floor[k] = width + math.Log(noiseFloor)/2
+		case likelihood.NegativeBinomial:
+			f.ceiling[k] = math.Max(shapeLimit, math.Min(math.Log(largest)+sizeMargin, farthestSize))
+			continue
 		default:
 			continue
 		}
@@ -251,6 +259,17 @@ func (s *sampleRows) add(b *block, i int, o, w float64) {
 	if b.trials != nil {
 		s.trials = append(s.trials, b.trials[i])
 	}
+}
+
+// largest is the largest target, or 1.
+func (s *sampleRows) largest() float64 {
+	high := 1.0
+	for i, y := range s.y {
+		if s.weight[i] > 0 {
+			high = math.Max(high, y)
+		}
+	}
+	return high
 }
 
 // quartiles returns the median of y − offset, and the variance of a normal distribution with its
@@ -275,8 +294,8 @@ func (s *sampleRows) quartiles(otherwise float64) (median, variance float64) {
 }
 
 // location returns the c that maximises Σ log p(y|c + offset) under a N(0, variance)
-// prior, by Newton steps of at most one unit of the prior's tenth; for identity links the
-// median of y − offset, which no outlier moves.
+// prior, by Newton steps of at most 1; for identity links the median of y − offset, which no
+// outlier moves.
 func (s *sampleRows) location(f *family, variance float64) float64 {
 	if identityLink(f.Likelihood) {
 		median, _ := s.quartiles(0)
