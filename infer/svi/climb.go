@@ -34,8 +34,8 @@ type progressState struct {
 }
 
 // climb maximises the bound over the rows of t from a point, which it moves to where it ends;
-// r.factor is then its F and the statistics are those there. Where it ends because no step raises the bound, though
-// there is something to gain, r.promise says how much.
+// r.factor is then its F and the statistics are those there. Where it ends because no step raises
+// the bound, though there is something to gain, r.promise says how much.
 func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, job task) (credence.Status, int, error) {
 	next, to := newStatistics(r.d, len(at.Free)), &point{}
 	if s.beta != nil {
@@ -97,8 +97,9 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 		}
 		if !ok {
 			if at.psi == nil {
-				// The curvature at the mean alone may be next to nothing, as of a Poisson far below a count
-				// of one: V is then so wide that the expected count overflows. A narrower V has a bound.
+				// The curvature at the mean alone may be next to nothing, as of a Poisson far below
+				// a count of one: V is then so wide that the expected count overflows. A narrower V
+				// has a bound.
 				kernel.Scale(4, at.Sites)
 			}
 			rho, failures = rho/2, failures+1
@@ -138,8 +139,8 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 	return credence.IterationLimit, iteration, nil
 }
 
-// shortest is the length of a step that a climb tries last. Where even that does not raise the bound, its value and
-// its slope disagree by rounding.
+// shortest is the length of a step that a climb tries last. Where even that does not raise the
+// bound, its value and its slope disagree by rounding.
 const shortest = 1e-9
 
 // better says whether a step may be taken. From V = 0 there is no bound to compare

@@ -22,11 +22,12 @@ const (
 	diagnosticNoise = 0.2
 	// limitK is the Pareto-k̂ above which a posterior is not to be relied on (Yao and others 2018).
 	limitK = 0.7
-	// trustedShare is the effective share of the draws from which on k̂ is not judged. The shape of a tail
-	// has no scale: where the weights r = p/q hardly vary it is fitted to differences of no consequence.
-	// For any function g of the weights E_p g − E_q g = Cov_q(r, g), so that by Cauchy–Schwarz no expectation is
-	// farther off than √(1/share − 1) of g's standard deviation: at 0.99 a tenth. The share is
-	// taken after the tail has been smoothed (Vehtari and others 2024, section 2), so that what k̂ says of unseen weights is in it.
+	// trustedShare is the effective share of the draws from which on k̂ is not judged. The shape of
+	// a tail has no scale: where the weights r = p/q hardly vary it is fitted to differences of no
+	// consequence. For any function g of the weights E_p g − E_q g = Cov_q(r, g), so that by
+	// Cauchy–Schwarz no expectation is farther off than √(1/share − 1) of g's standard deviation:
+	// at 0.99 a tenth. The share is taken after the tail has been smoothed (Vehtari and others
+	// 2024, section 2), so that what k̂ says of unseen weights is in it.
 	trustedShare = 0.99
 )
 

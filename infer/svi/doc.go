@@ -14,16 +14,17 @@
 //
 // # Posteriors
 //
-// Full covariance: q = N(m, V), by variational Newton steps (natural gradients of length 1), each of them one
-// pass over the rows in blocks, about ten in all, most of them on a part of the rows. Each
-// raises the exact bound or is halved. Cost: 2nd² operations and the likelihood's integrals a pass; memory O(d²)
-// and a block of rows. A Gaussian family is read once, for its sums. Classes that are separable end the fit
-// where a step gains less than a twentieth of a nat. The program chooses it up to FullWeights weights.
+// Full covariance: q = N(m, V), by variational Newton steps (natural gradients of length 1), each
+// of them one pass over the rows in blocks, about ten in all, most of them on a part of the rows.
+// Each raises the exact bound or is halved. Cost: 2nd² operations and the likelihood's integrals a
+// pass; memory O(d²) and a block of rows. A Gaussian family is read once, for its sums. Classes
+// that are separable end the fit where a step gains less than a twentieth of a nat. The program
+// chooses it up to FullWeights weights.
 //
-// Diagonal mixture: q = (1/K) Σ N(m_k, diag Ψ_k), the form of the revrand report (section 1.3,
-// eqs. 21–27), by L-BFGS on all rows, or, when any option of minibatches is stated, by stochastic steps on
-// minibatches with sampled or integrated gradients, several rules for steps, and
-// averaged iterates. Cost: Kn times the entries of a row a pass; memory O(Kd) and a block of rows.
+// Diagonal mixture: q = (1/K) Σ N(m_k, diag Ψ_k), the form of the revrand report (section 1.3, eqs.
+// 21–27), by L-BFGS on all rows, or, when any option of minibatches is stated, by stochastic steps
+// on minibatches with sampled or integrated gradients, several rules for steps, and averaged
+// iterates. Cost: Kn times the entries of a row a pass; memory O(Kd) and a block of rows.
 //
 // Neither holds n×d: rows are streamed, and kept only up to 64 MB.
 //
@@ -38,9 +39,9 @@
 //
 // # Limits
 //
-// Normal priors. A diagonal covariance makes weights of correlated features too
-// certain, by half and more; the fit says by how much where d ≤ FullWeights. Hyper-parameters of features are
-// learned on at most Config.PolishRows evenly spread rows, except in minibatches and
-// beyond 4,000 weights. Expectations of families that are not log-concave (Student-t)
-// may have several optima; starts choose among them.
+// Normal priors. A diagonal covariance makes weights of correlated features too certain, by half
+// and more; the fit says by how much where d ≤ FullWeights. Hyper-parameters of features are
+// learned on at most Config.PolishRows evenly spread rows, except in minibatches and beyond 4,000
+// weights. Expectations of families that are not log-concave (Student-t) may have several optima;
+// starts choose among them.
 package svi

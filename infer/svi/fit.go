@@ -63,7 +63,8 @@ func (r *fit) warn(format string, arguments ...any) {
 }
 
 const (
-	// cheap is the number of operations of a pass below which convergence to more digits than anybody needs is free.
+	// cheap is the number of operations of a pass below which convergence to more digits than
+	// anybody needs is free.
 	cheap = 1e8
 	// affordable is that of a pass which a comparison for a warning may take.
 	affordable = 1e11

@@ -86,13 +86,14 @@ func (r *fit) fitFull(ctx context.Context, saved *checkpoint) (*credence.Fitted,
 	return r.finish(m, at.Prior, at.family), nil
 }
 
-// trifle is the gain of the last iteration, in nats, below which a fit has converged unless a tolerance is
-// stated: a hundred more of the kind move no mean by two hundredths of its standard deviation.
+// trifle is the gain of the last iteration, in nats, below which a fit has converged unless a
+// tolerance is stated: a hundred more of the kind move no mean by two hundredths of its standard
+// deviation.
 const trifle = 1e-6
 
-// tryNarrow climbs on the first rows from the prior variances by the largest columns too, where columns are of
-// different sizes: from either side a climb may never find what the other columns explain. It
-// leaves the start where the bound is higher.
+// tryNarrow climbs on the first rows from the prior variances by the largest columns too, where
+// columns are of different sizes: from either side a climb may never find what the other columns
+// explain. It leaves the start where the bound is higher.
 func (r *fit) tryNarrow(ctx context.Context, n *newton, first *table, s *start, stats *statistics) error {
 	narrow, mixed := clone(s.Prior), false
 	for k, r := range s.references {

@@ -6,8 +6,8 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// atLimits says, for every learned parameter that ended at a bound of what is tried, what that means and what
-// to do.
+// atLimits says, for every learned parameter that ended at a bound of what is tried, what that
+// means and what to do.
 func (f *family) atLimits() []string {
 	var list []string
 	for k, v := range f.free() {

@@ -94,8 +94,8 @@ func (q *mixture) parameters(x []float64) (free, logHyper []float64) {
 	return x[from:to], x[to:]
 }
 
-// clip brings parameters and hyper-parameters in x within their bounds; unit, where it is not nil, is that of
-// every variable.
+// clip brings parameters and hyper-parameters in x within their bounds; unit, where it is not nil,
+// is that of every variable.
 func (q *mixture) clip(x, unit []float64) {
 	from := 2 * q.k * q.d
 	for i := range q.lower {

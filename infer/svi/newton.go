@@ -24,10 +24,9 @@ import (
 //
 //	log Z(Λ) = −½ log|I + Λ^½ H Λ^½| + ½ bᵀ (H + Λ⁻¹)⁻¹ b
 //
-// at no pass over the rows. At a fixed point its slope is that of the bound itself. This goes further at a step
-// than the mean of m² + diag V, which is the maximum at fixed q. The learned
-// parameters γ of the likelihood take the joint Newton step with m, through
-// ∂²e/∂mean∂γ.
+// at no pass over the rows. At a fixed point its slope is that of the bound itself. This goes
+// further at a step than the mean of m² + diag V, which is the maximum at fixed q. The learned
+// parameters γ of the likelihood take the joint Newton step with m, through ∂²e/∂mean∂γ.
 type newton struct {
 	ws         *credence.Workspace
 	d          int

@@ -283,8 +283,9 @@ func (r *newton) pass(ctx context.Context, t *table, s *statistics, m, factor []
 	return nil
 }
 
-// panelWidth is the number of columns of the factor in one product: some panels even of a small factor, for
-// a triangle's zeros to be left out, and not many of a large one, for each reads the features again.
+// panelWidth is the number of columns of the factor in one product: some panels even of a small
+// factor, for a triangle's zeros to be left out, and not many of a large one, for each reads the
+// features again.
 func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
 
 // variances stores φᵀFFᵀφ for the rows of a block.

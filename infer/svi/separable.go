@@ -40,8 +40,9 @@ func (b *block) separated(l credence.Likelihood, latent []float64) bool {
 }
 
 // separableGain is what an iteration must gain, in nats, for a fit to go on once its classes are
-// separated. Then the likelihood is all but constant in the scale of the weights, and the learned prior variance
-// creeps upwards for hundreds of iterations, through values that the data do not tell apart.
+// separated. Then the likelihood is all but constant in the scale of the weights, and the learned
+// prior variance creeps upwards for hundreds of iterations, through values that the data do not
+// tell apart.
 const separableGain = 0.05
 
 // creeping says whether an accepted step is one of those: two in a row end the climb.

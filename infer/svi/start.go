@@ -60,9 +60,9 @@ type start struct {
 	scaleSquare float64     // of the target, on the scale of f
 }
 
-// reference is the prior variance of a group at which it alone would explain the target, if all its columns were
-// like the one that varies least, and if all were as large as they are together: less, where they are
-// of different sizes, and else the same.
+// reference is the prior variance of a group at which it alone would explain the target, if all its
+// columns were like the one that varies least, and if all were as large as they are together: less,
+// where they are of different sizes, and else the same.
 type reference struct{ wide, narrow float64 }
 
 // priorRange bounds learned prior variances to e^±12 of their references.
@@ -170,12 +170,16 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 }
 
 // mixedRatio is that of the mean square of a block's columns to the variance of the one that varies
-// least from which on they are of different sizes.
-const mixedRatio = 100
+// least from which on they are of different sizes. A column that varies by less than constantShare
+// of its mean square is a constant, with the rounding of sums.
+const (
+	mixedRatio    = 100
+	constantShare = 1e-9
+)
 
-// sizes returns the sum of squares of a group's columns in a mean row, and before it, where they are of
-// different sizes, what it would be if all were like the one that varies least. Features with hyper-parameters
-// are of one size by construction.
+// sizes returns the sum of squares of a group's columns in a mean row, and before it, where they
+// are of different sizes, what it would be if all were like the one that varies least. Features
+// with hyper-parameters are of one size by construction.
 func (e *Engine) sizes(g group, squares, totals []float64, weight float64, centred bool) (fine, all float64) {
 	sum, least := 0.0, math.Inf(1)
 	for j := g.first; j < g.first+g.count; j++ {
@@ -184,7 +188,7 @@ func (e *Engine) sizes(g group, squares, totals []float64, weight float64, centr
 		if centred {
 			variance -= totals[j] / weight * totals[j] / weight
 		}
-		if variance > 1e-12*square { // not a constant
+		if variance > constantShare*square {
 			least = math.Min(least, variance)
 		}
 	}
@@ -194,14 +198,16 @@ func (e *Engine) sizes(g group, squares, totals []float64, weight float64, centr
 	return sum, sum
 }
 
-// ownsHyper says whether any hyper-parameter belongs to a block; its name contains that of the block.
+// ownsHyper says whether any hyper-parameter belongs to a block: its name has that of the block
+// behind its own kind, as in lengthscale.rbf(x).x.
 func (e *Engine) ownsHyper(block string) bool {
 	tunable, ok := e.model.Features.(credence.Tunable)
 	if !ok {
 		return false
 	}
 	for _, h := range tunable.Hyper() {
-		if strings.Contains(h.Name, block) {
+		_, owner, _ := strings.Cut(h.Name, ".")
+		if owner == block || strings.HasPrefix(owner, block+".") {
 			return true
 		}
 	}
@@ -212,9 +218,9 @@ func (e *Engine) ownsHyper(block string) bool {
 // outliers may be any number, the square of its scale as a share of what the quartiles imply.
 const noiseFloor = 1e-6
 
-// sizeMargin is how far above the logarithm of the largest count that of a negative binomial's size is tried:
-// there its variance is a thousandth above Poisson's, and e^24 is where its distribution function has four
-// digits left.
+// sizeMargin is how far above the logarithm of the largest count that of a negative binomial's size
+// is tried: there its variance is a thousandth above Poisson's, and e^24 is where its distribution
+// function has four digits left.
 const sizeMargin, farthestSize = 7, 24
 
 // startParameters chooses starts and bounds for parameters whose own depends on the units of y.

@@ -96,7 +96,8 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 	return err
 }
 
-// settled says whether the mean bound of the last two epochs is less than worth above that of the two before.
+// settled says whether the mean bound of the last two epochs is less than worth above that of the
+// two before.
 func settled(bounds []float64, worth float64) bool {
 	n := len(bounds)
 	return n >= 4 && (bounds[n-1]+bounds[n-2]-bounds[n-3]-bounds[n-4])/2 < worth
@@ -240,8 +241,8 @@ func (r *fit) largestCurvature(ctx context.Context, q *mixture, t *table, x []fl
 	return 1.2 * largest, nil // power iteration comes from below
 }
 
-// feed yields minibatches: an epoch goes through runs of rows in random order, short enough to mix and long
-// enough to be read at once.
+// feed yields minibatches: an epoch goes through runs of rows in random order, short enough to mix
+// and long enough to be read at once.
 type feed struct {
 	fit         *fit
 	rows, run   int

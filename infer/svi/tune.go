@@ -146,7 +146,8 @@ func (r *fit) tune(ctx context.Context, saved *checkpoint) error {
 	}
 	r.warnTuned()
 	r.features, r.near = best.features, best
-	// By their values, as a checkpoint has them: learned values are stored even where no step left the start.
+	// By their values, as a checkpoint has them: learned values are stored even where no step left
+	// the start.
 	r.features = r.features.(credence.Tunable).WithHyper(r.hyperValues())
 	return nil
 }
