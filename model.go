@@ -1,6 +1,9 @@
 package credence
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"strings"
+)
 
 // State says what a fit may do with a parameter.
 type State uint8
@@ -128,4 +131,20 @@ type Posterior interface {
 	Latent(ws *Workspace, mean, variance []float64, phi *Design)
 	// Marginals stores the mean and variance of every weight.
 	Marginals(mean, variance []float64)
+}
+
+// OwnsHyper says whether a hyper-parameter of features belongs to the block of that name, which
+// stands behind its own kind in the hyper-parameter's: lengthscale.rbf(x).x is one of rbf(x).
+func OwnsHyper(features Features, block string) bool {
+	tunable, ok := features.(Tunable)
+	if !ok {
+		return false
+	}
+	for _, h := range tunable.Hyper() {
+		_, owner, _ := strings.Cut(h.Name, ".")
+		if owner == block || strings.HasPrefix(owner, block+".") {
+			return true
+		}
+	}
+	return false
 }

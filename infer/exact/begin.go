@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"math"
-	"strings"
 
 	"github.com/credence-ml/credence"
 )
@@ -32,7 +31,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 	}
 	out := append([]float64(nil), references...)
 	for k, g := range e.groups {
-		if e.isIntercept[k] || e.ownsHyper(e.blockOf[k].Name) {
+		if e.isIntercept[k] || credence.OwnsHyper(e.model.Features, e.blockOf[k].Name) {
 			continue
 		}
 		least := math.Inf(1)
@@ -51,22 +50,6 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// ownsHyper says whether any hyper-parameter belongs to a block: its name has that of the block
-// behind its own kind, as in lengthscale.rbf(x).x.
-func (e *Engine) ownsHyper(block string) bool {
-	tunable, ok := e.model.Features.(credence.Tunable)
-	if !ok {
-		return false
-	}
-	for _, h := range tunable.Hyper() {
-		_, owner, _ := strings.Cut(h.Name, ".")
-		if owner == block || strings.HasPrefix(owner, block+".") {
-			return true
-		}
-	}
-	return false
 }
 
 // begin moves the prior variances of mixed blocks, one after the other, to where the evidence is largest.

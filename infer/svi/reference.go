@@ -2,7 +2,6 @@ package svi
 
 import (
 	"math"
-	"strings"
 
 	"github.com/credence-ml/credence"
 )
@@ -42,24 +41,8 @@ func (e *Engine) sizes(g group, squares, totals []float64, weight float64, centr
 			least = math.Min(least, variance)
 		}
 	}
-	if finest := least * float64(g.count); finest*mixedRatio < sum && !e.ownsHyper(g.name) {
+	if finest := least * float64(g.count); finest*mixedRatio < sum && !credence.OwnsHyper(e.model.Features, g.name) {
 		return finest, sum
 	}
 	return sum, sum
-}
-
-// ownsHyper says whether any hyper-parameter belongs to a block: its name has that of the block
-// behind its own kind, as in lengthscale.rbf(x).x.
-func (e *Engine) ownsHyper(block string) bool {
-	tunable, ok := e.model.Features.(credence.Tunable)
-	if !ok {
-		return false
-	}
-	for _, h := range tunable.Hyper() {
-		_, owner, _ := strings.Cut(h.Name, ".")
-		if owner == block || strings.HasPrefix(owner, block+".") {
-			return true
-		}
-	}
-	return false
 }
