@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -104,21 +105,6 @@ func familyName(family credence.Likelihood) string {
 	return name
 }
 
-// hardlyVary is the effective share of the draws above which the shape of the tail of
-// importance weights says nothing, as they hardly differ.
-const hardlyVary = 0.99
-
-// paretoVerdict says what a Pareto-k̂ means (Yao et al. 2018).
-func paretoVerdict(k float64, effectiveShare *float64) string {
-	switch {
-	case k < 0.5 || effectiveShare != nil && *effectiveShare >= hardlyVary:
-		return "the approximation is close to the posterior"
-	case k < 0.7:
-		return "the approximation is usable"
-	}
-	return "the spread of the approximation is not to be relied on"
-}
-
 // printFit writes a fit for people.
 func (p *program) printFit(r *fitResult) {
 	if !p.quiet {
@@ -141,7 +127,7 @@ func (p *program) printFit(r *fitResult) {
 			p.say("%s", line)
 		}
 		if r.ParetoK != nil {
-			p.say("        Pareto k %.2f: %s", *r.ParetoK, paretoVerdict(*r.ParetoK, r.EffectiveShare))
+			p.say("        %s", svi.Verdict(*r.ParetoK, r.EffectiveShare))
 		}
 		if r.Selected != nil {
 			what := "weights selected (inclusion above 1/2)"

@@ -20,15 +20,6 @@ const (
 	pilotRows = 1024
 	// diagnosticNoise is the standard error of a log weight above which more rows are taken.
 	diagnosticNoise = 0.2
-	// limitK is the Pareto-k̂ above which a posterior is not to be relied on (Yao and others 2018).
-	limitK = 0.7
-	// trustedShare is the effective share of the draws from which on k̂ is not judged. The shape of
-	// a tail has no scale: where the weights r = p/q hardly vary it is fitted to differences of no
-	// consequence. For any function g of the weights E_p g − E_q g = Cov_q(r, g), so that by
-	// Cauchy–Schwarz no expectation is farther off than √(1/share − 1) of g's standard deviation:
-	// at 0.99 a tenth. The share is taken after the tail has been smoothed (Vehtari and others
-	// 2024, section 2), so that what k̂ says of unseen weights is in it.
-	trustedShare = 0.99
 )
 
 // draws are weights from q with what their importance weights need.
@@ -154,7 +145,7 @@ func (r *fit) judge(logs []float64, remedy string) {
 		gap := pareto.LogMean(logs) - *r.report.ELBO
 		r.report.EvidenceGap = &gap
 	}
-	if k > limitK && share < trustedShare && !r.separable && r.targets.low < r.targets.high {
+	if !reliable(k, share) && !r.separable && r.targets.low < r.targets.high {
 		r.warn("Pareto-k̂ of the posterior is %.2f, above %.1f: its spread may be too small, though its mean is often good; %s", k, limitK, remedy)
 	}
 }
@@ -166,8 +157,8 @@ func (r *fit) judge(logs []float64, remedy string) {
 //	e_n + g_n (f−a) − ½ β_n ((f−a)² − v_n),
 //
 // whose sum over all rows is known: Σe + gᵀδ − ½(δᵀHδ − Σβv), δ = w − m (the
-// difference estimator of Magnusson, Andersen, Jonasson & Vehtari 2019). The rows
-// grow eightfold until what is left out has a standard error below a fifth of a nat.
+// difference estimator of Magnusson, Andersen, Jonasson & Vehtari 2019). More
+// rows are taken, at least four times as many, until the sum has a standard error below a fifth of a nat.
 func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *point, stats *statistics) error {
 	d, rows := r.d, r.data.Rows()
 	count := r.drawCount(min(rows, 10000))

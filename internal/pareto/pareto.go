@@ -12,7 +12,7 @@ import (
 // are: k is then NaN, or 0 where all of the tail is equal.
 func Smooth(logWeights []float64) (k float64) {
 	n := len(logWeights)
-	tail := int(math.Min(0.2*float64(n), 3*math.Sqrt(float64(n))))
+	tail := tailOf(n)
 	if tail < 5 {
 		return math.NaN()
 	}
@@ -52,6 +52,21 @@ func Smooth(logWeights []float64) (k float64) {
 	return k
 }
 
+// tailOf is the number of weights, out of n, that make the tail.
+func tailOf(n int) int {
+	return int(math.Min(0.2*float64(n), 3*math.Sqrt(float64(n))))
+}
+
+// StandardError is about that of a shape k which Smooth finds in n weights: (1+k)/√M for a tail
+// of M values (Hosking & Wallis 1987), less what the pull to 0.5 takes away.
+func StandardError(k float64, n int) float64 {
+	tail := float64(tailOf(n))
+	return (1 + k) / math.Sqrt(tail) * tail / (tail + pull)
+}
+
+// pull is the number of values of shape 0.5 by which an estimate is drawn there.
+const pull = 10
+
 // Quantile is that of the generalised Pareto distribution with location 0.
 func Quantile(p, k, scale float64) float64 {
 	if math.Abs(k) < 1e-12 {
@@ -88,7 +103,7 @@ func Fit(x []float64) (k, scale float64) {
 	k = meanLog(x, mean)
 	scale = -k / mean
 	count := float64(n)
-	return k*count/(count+10) + 0.5*10/(count+10), scale
+	return k*count/(count+pull) + 0.5*pull/(count+pull), scale
 }
 
 // meanLog is the mean of log(1 − θx), the shape that goes with θ.

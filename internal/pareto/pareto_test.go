@@ -66,6 +66,29 @@ func TestSmoothOfNormals(t *testing.T) {
 	}
 }
 
+// TestStandardError: shapes found in Pareto weights scatter by the standard error, within a quarter of it: 300
+// repeats know a standard deviation to 4 %, and the formula is the leading term for a large tail.
+func TestStandardError(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, n := range []int{200, 1000} {
+		const repeats = 300
+		sum, squares := 0.0, 0.0
+		for range repeats {
+			logs := make([]float64, n)
+			for i := range logs {
+				logs[i] = -0.7 * math.Log(rng.Float64())
+			}
+			k := Smooth(logs)
+			sum += k
+			squares += k * k
+		}
+		got := math.Sqrt(squares/repeats - sum*sum/repeats/repeats)
+		if want := StandardError(0.7, n); math.Abs(got/want-1) > 0.25 {
+			t.Errorf("shapes of %d weights scatter by %.3f, want %.3f", n, got, want)
+		}
+	}
+}
+
 func TestEqualWeights(t *testing.T) {
 	logs := make([]float64, 200)
 	for i := range logs {

@@ -1,0 +1,58 @@
+package svi
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence/internal/pareto"
+)
+
+const (
+	// goodK is the Pareto-k̂ below which a posterior is as good as exact for most purposes, and limitK the one
+	// above which it is not to be relied on (Yao and others 2018).
+	goodK, limitK = 0.5, 0.7
+	// trustedShare is the effective share of the draws from which on k̂ is not judged. The shape of a
+	// tail has no scale: where the weights r = p/q hardly vary it is fitted to differences of no
+	// consequence. For any function g of the weights E_p g − E_q g = Cov_q(r, g), so that by
+	// Cauchy–Schwarz no expectation is farther off than √(1/share − 1) of g's standard deviation: at
+	// 0.99 a tenth. The share is taken after the tail has been smoothed (Vehtari and others 2024,
+	// section 2), so that what k̂ says of unseen weights is in it.
+	trustedShare = 0.99
+	// doubtfulShare is that below which a k̂ just above its limit is believed: some expectation may be off
+	// by a standard deviation.
+	doubtfulShare = 0.5
+	// usualDraws is the number of draws of a fit of up to 2,000 rows.
+	usualDraws = 1000
+)
+
+// errorK is the standard error of k̂ at its limit. A k̂ that is less than this above the limit may be below it with
+// other draws, so nothing is said against the posterior unless its effective share is low too.
+var errorK = pareto.StandardError(limitK, usualDraws)
+
+// reliable says whether there is nothing to be said against a posterior.
+func reliable(k, share float64) bool {
+	return k <= limitK || share >= trustedShare || k <= limitK+errorK && share >= doubtfulShare
+}
+
+// Verdict says what the Pareto-k̂ and the effective share of a report mean, with the figures that
+// decide it. A nil share, of a report without one, does not.
+func Verdict(k float64, share *float64) string {
+	known := 0.0
+	if share != nil {
+		known = *share
+	}
+	switch {
+	case k < goodK:
+		return fmt.Sprintf("Pareto k %.2f: the approximation is close to the posterior", k)
+	case known >= trustedShare:
+		return fmt.Sprintf("Pareto k %.2f, effective share %.3f: the weights of draws hardly vary, so the approximation is close to the posterior", k, known)
+	case k <= limitK:
+		return fmt.Sprintf("Pareto k %.2f: the approximation is usable", k)
+	case reliable(k, known):
+		return fmt.Sprintf("Pareto k %.2f ± %.2f, effective share %.2f: at the limit of %.1f, and the approximation may be usable", k, errorK, known, limitK)
+	}
+	text := fmt.Sprintf("Pareto k %.2f", k)
+	if share != nil {
+		text += fmt.Sprintf(", effective share %.2f", known)
+	}
+	return text + ": the spread of the approximation is not to be relied on"
+}
