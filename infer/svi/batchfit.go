@@ -70,7 +70,8 @@ func (r *fit) oneStart(ctx context.Context, q *mixture, s *start, state *mixture
 	return r.climbLevels(ctx, q, state, true)
 }
 
-// climbLevels takes state.X to the optimum over ever more rows, in at most MaxIterations on all of them.
+// climbLevels takes state.X to the optimum over ever more rows, in at most MaxIterations on all of
+// them.
 func (r *fit) climbLevels(ctx context.Context, q *mixture, state *mixtureState, checkpoints bool) error {
 	levels := r.levels()
 	for ; state.Level < len(levels); state.Level++ {

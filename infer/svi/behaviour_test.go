@@ -72,8 +72,8 @@ func TestBoundsAreBelowEvidence(t *testing.T) {
 	}
 }
 
-// TestComponentsRaiseTheBound: on a correlated logistic regression each further component gains, in what
-// is maximised and in the bound with the true entropy (five standard errors of a difference).
+// TestComponentsRaiseTheBound: on a correlated logistic regression each further component gains, in
+// what is maximised and in the bound with the true entropy (five standard errors of a difference).
 func TestComponentsRaiseTheBound(t *testing.T) {
 	data := draw(t, likelihood.Bernoulli{}, 80, 2, 3)
 	for i := range data.Rows() {

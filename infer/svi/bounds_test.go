@@ -41,8 +41,8 @@ func (f stretched) Pullback(_ *credence.Workspace, grad []float64, _ *credence.B
 	}
 }
 
-// TestHyperBounds: hyper-parameters stay within their bounds on every path, and a bound of 0 is none. The rows
-// want a factor of 20, or of 1/20, times a weight of variance 1.
+// TestHyperBounds: hyper-parameters stay within their bounds on every path, and a bound of 0 is
+// none. The rows want a factor of 20, or of 1/20, times a weight of variance 1.
 func TestHyperBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	data := &memory{x: linop.NewDense(400, 1), y: make([]float64, 400)}

@@ -24,11 +24,12 @@ type checkpoint struct {
 	Mixture     *mixtureState
 }
 
-// fingerprint identifies data, model and options: a checkpoint of others is refused.
+// fingerprint tells model, options and data apart, these by their number of rows and their first block:
+// a checkpoint of others is refused.
 func (r *fit) fingerprint() (uint64, error) {
 	h := fnv.New64a()
 	config := r.config
-	config.MaxIterations, config.Epochs = 0, 0 // a longer fit may go on from a shorter one
+	config.MaxIterations, config.Epochs = 0, 0 // a fit may go on with other limits
 	text, err := json.Marshal(config)
 	if err != nil {
 		return 0, err
@@ -41,7 +42,7 @@ func (r *fit) fingerprint() (uint64, error) {
 	if err := r.data.Read(&first, 0, min(r.data.Rows(), credence.BlockRows)); err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(h, " %v %v %v", first.Target, first.Offset, first.Weight)
+	fmt.Fprintf(h, " %v %v %v %v", first.Target, first.Offset, first.Weight, first.Trials)
 	for i := range first.X.Rows {
 		if first.X.Cols > 0 {
 			fmt.Fprintf(h, " %v", first.X.Row(i))

@@ -21,8 +21,8 @@ func (l slanted) ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, 
 	}
 }
 
-// TestNoStepRaisesTheBound: a climb that finds no way up says so, and does not advise more iterations; where there
-// is nothing left to gain, at the limit too, it has converged.
+// TestNoStepRaisesTheBound: a climb that finds no way up says so, and does not advise more
+// iterations; where there is nothing left to gain, at the limit too, it has converged.
 func TestNoStepRaisesTheBound(t *testing.T) {
 	data := draw(t, likelihood.Bernoulli{}, 200, 3, 4)
 	fit := func(lik credence.Likelihood, cfg Config) (credence.Status, string) {

@@ -156,9 +156,9 @@ func (r *fit) judge(logs []float64, remedy string) {
 //
 //	e_n + g_n (f−a) − ½ β_n ((f−a)² − v_n),
 //
-// whose sum over all rows is known: Σe + gᵀδ − ½(δᵀHδ − Σβv), δ = w − m (the
-// difference estimator of Magnusson, Andersen, Jonasson & Vehtari 2019). More
-// rows are taken, at least four times as many, until the sum has a standard error below a fifth of a nat.
+// whose sum over all rows is known: Σe + gᵀδ − ½(δᵀHδ − Σβv), δ = w − m (the difference estimator
+// of Magnusson, Andersen, Jonasson & Vehtari 2019). More rows are taken, at least four times as
+// many, until the sum has a standard error below a fifth of a nat.
 func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *point, stats *statistics) error {
 	d, rows := r.d, r.data.Rows()
 	count := r.drawCount(min(rows, 10000))

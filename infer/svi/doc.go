@@ -30,12 +30,12 @@
 //
 // # What is reported
 //
-// Report.ELBO is the bound with the true entropy of q: exact for one component, and estimated from draws,
-// with its standard error, for several. Report.ELBOBound is what several components (and a diagonal
-// one) maximise, with the report's lower bound of the entropy; for K = 1 it is (d/2)(1 − log 2) lower.
-// A normal q never has the evidence itself; Report.EvidenceGap estimates what is missing from importance
-// weights of draws from q, whose Pareto-k̂ (Report.ParetoK) says whether q can be relied on,
-// unless the weights hardly vary (Report.EffectiveShare).
+// Report.ELBO is the bound with the true entropy of q: exact for one component, and estimated from
+// draws, with its standard error, for several. Report.ELBOBound is what several components (and a
+// diagonal one) maximise, with the report's lower bound of the entropy; for K = 1 it is (d/2)(1 −
+// log 2) lower. A normal q never has the evidence itself; Report.EvidenceGap estimates what is
+// missing from importance weights of draws from q, whose Pareto-k̂ (Report.ParetoK) says whether q
+// can be relied on, unless the weights hardly vary (Report.EffectiveShare).
 //
 // # Limits
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// TestFewRows: every family fits one, two and five rows, more weights than rows, zero weights, and targets far from
-// what it expects, with a finite posterior or an error that names a remedy.
+// TestFewRows: every family fits one, two and five rows, fewer than there are weights, also without
+// weight or with equal targets, to a finite posterior.
 func TestFewRows(t *testing.T) {
 	for i, lik := range families() {
 		for _, n := range []int{1, 2, 5} {
@@ -88,8 +88,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestRowWithoutWeight: a row of weight 0 changes nothing, even where its density and all derivatives of it
-// overflow: e^720 is beyond all numbers.
+// TestRowWithoutWeight: a row of weight 0 changes nothing, even where its density and all
+// derivatives of it overflow: e^720 is beyond all numbers.
 func TestRowWithoutWeight(t *testing.T) {
 	for _, lik := range []credence.Likelihood{likelihood.Gamma{}, likelihood.Gamma{Shape: 2}, likelihood.NegativeBinomial{}} {
 		for _, cfg := range []Config{{Covariance: Full, Tolerance: 1e-7}, {Tolerance: 1e-7}} {
@@ -114,7 +114,8 @@ func TestRowWithoutWeight(t *testing.T) {
 	}
 }
 
-// TestOffsetOfIdentityLinks: an offset, however far it ranges, is as good as a target from which it has been taken.
+// TestOffsetOfIdentityLinks: an offset, however far it ranges, is as good as a target from which it
+// has been taken.
 func TestOffsetOfIdentityLinks(t *testing.T) {
 	for _, lik := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.StudentT{}} {
 		for _, cfg := range []Config{{Covariance: Full, Tolerance: 1e-7}, {Tolerance: 1e-7}} {
@@ -135,8 +136,9 @@ func TestOffsetOfIdentityLinks(t *testing.T) {
 	}
 }
 
-// TestEqualTargets: rows whose targets are all the least there is fit every family, to the same bound with either
-// covariance where there is only an intercept, and the warning says what they are worth.
+// TestEqualTargets: rows whose targets are all the least there is fit every family, to the same
+// bound with either covariance where there is only an intercept, and the warning says what they are
+// worth.
 func TestEqualTargets(t *testing.T) {
 	for _, lik := range []credence.Likelihood{
 		likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus}, likelihood.NegativeBinomial{Size: 2}, likelihood.Binomial{Trials: 3},
@@ -161,8 +163,8 @@ func TestEqualTargets(t *testing.T) {
 	}
 }
 
-// TestParametersAtTheirLimits: a parameter that the data drive to the end of what is tried is told of, with a remedy
-// that is true for a noise-free target and for a steep trend alike.
+// TestParametersAtTheirLimits: a parameter that the data drive to the end of what is tried is told
+// of, with a remedy that is true for a noise-free target and for a steep trend alike.
 func TestParametersAtTheirLimits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, c := range []struct {
@@ -191,9 +193,9 @@ func TestParametersAtTheirLimits(t *testing.T) {
 	}
 }
 
-// TestLargeCounts: where counts with a mean of a million vary as Poisson's do, so do those that a negative binomial
-// expects: the variance is within a tenth, whose standard error with 500 rows is 6 %. A size held at e^14 expects
-// 1.8 times as much.
+// TestLargeCounts: where counts with a mean of a million vary as Poisson's do, so do those that a
+// negative binomial expects: the variance is within a tenth, whose standard error with 500 rows is
+// 6 %. A size held at e^14 expects 1.8 times as much.
 func TestLargeCounts(t *testing.T) {
 	lik := likelihood.NegativeBinomial{}
 	rng := rand.New(rand.NewPCG(2, 2))

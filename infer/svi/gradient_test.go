@@ -161,8 +161,8 @@ func TestTunerGradients(t *testing.T) {
 	differences(t, x, append(gradient, pull...), evaluate)
 }
 
-// TestSamplerIsUnbiased: over many minibatches' worth of draws, sampled gradients agree with integrals over f
-// within five standard errors, those of lengthscales too.
+// TestSamplerIsUnbiased: over many minibatches' worth of draws, sampled gradients agree with
+// integrals over f within five standard errors, those of lengthscales too.
 func TestSamplerIsUnbiased(t *testing.T) {
 	for _, features := range []credence.Features{plain{p: 3, sparse: 1}, fourier(t, 3, 4, true)} {
 		samplerIsUnbiased(t, features)

@@ -15,9 +15,9 @@ import (
 //	L = (1/K) Σ_k { Σ_n E_{q_k} log p(y_n|φ_nᵀw) + log N(m_k|0, Λ) − ½ Σ_d Ψ_kd/λ_d
 //	                − log Σ_j (1/K) N(m_k|m_j, Ψ_k+Ψ_j) }
 //
-// The last term bounds the entropy from below (eq. 24). For K = 1 it is (D/2)(1 − log 2) too low whatever
-// m and Ψ are. Learned prior variances are at their maximum given the components,
-// the mean of m² + Ψ over a block, so they are no variables. Those are
+// The last term bounds the entropy from below (eq. 24). For K = 1 it is (D/2)(1 − log 2) too low
+// whatever m and Ψ are. Learned prior variances are at their maximum given the components, the mean
+// of m² + Ψ over a block, so they are no variables. Those are
 //
 //	m_1, log Ψ_1, …, m_K, log Ψ_K, learned likelihood parameters, log hyper-parameters
 //

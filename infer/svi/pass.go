@@ -125,8 +125,8 @@ func (t *rowTerms) expect(pool *kernel.Pool, b *block, f *family, curvature bool
 	})
 }
 
-// weighted is wv, and 0 for a row without weight whatever v is: a row that is left out may lie where its
-// density overflows, and 0·Inf is not a number.
+// weighted is wv, and 0 for a row without weight whatever v is: a row that is left out may lie
+// where its density overflows, and 0·Inf is not a number.
 func weighted(w, v float64) float64 {
 	if w == 0 {
 		return 0

@@ -23,8 +23,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeOfFeatures: the same with learned hyper-parameters of features, warnings included, and for a Gaussian
-// family, whose rows are read once.
+// TestResumeOfFeatures: the same with learned hyper-parameters of features, warnings included, and
+// for a Gaussian family, whose rows are read once.
 func TestResumeOfFeatures(t *testing.T) {
 	data := wave(1200)
 	model := credence.Model{Features: fourier(t, 2, 8, true), Likelihood: likelihood.Poisson{}, Prior: normal}
@@ -40,7 +40,8 @@ func TestResumeOfFeatures(t *testing.T) {
 	resumes(t, model, Config{Covariance: Full, Tolerance: 1e-9}, data)
 }
 
-// sameBytes says whether two fits are the same in all that a model file has: features keep more, to compute with.
+// sameBytes says whether two fits are the same in all that a model file has: features keep more, to
+// compute with.
 func sameBytes(a, b *credence.Fitted) bool {
 	plainly := func(f *credence.Fitted) (credence.Fitted, []feature.Term) {
 		copied := *f
@@ -107,8 +108,8 @@ func resumes(t *testing.T, model credence.Model, cfg Config, data *memory) {
 	}
 }
 
-// TestIterationLimit: a start takes no more iterations than are stated, within rounds and after a resume. A tolerance
-// that nothing meets keeps every one of them busy.
+// TestIterationLimit: a start takes no more iterations than are stated, within rounds and after a
+// resume. A tolerance that nothing meets keeps every one of them busy.
 func TestIterationLimit(t *testing.T) {
 	data := draw(t, likelihood.NegativeBinomial{}, 200, 20, 3)
 	model := credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}

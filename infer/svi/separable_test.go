@@ -30,9 +30,9 @@ func parted(trials float64) *memory {
 	return m
 }
 
-// TestSeparableClasses: classes that a plane separates end the fit soon, at finite weights that predict every row, and the
-// warning says what to do; where the prior variance is held it says that the prior decides.
-// One row on the other side, or one trial, and nothing is said.
+// TestSeparableClasses: classes that a plane separates end the fit soon, at finite weights that
+// predict every row, and the warning says what to do; where the prior variance is held it says that
+// the prior decides. One row on the other side, or one trial, and nothing is said.
 func TestSeparableClasses(t *testing.T) {
 	for _, c := range []struct {
 		lik    credence.Likelihood
@@ -75,8 +75,8 @@ func TestSeparableClasses(t *testing.T) {
 	}
 }
 
-// TestJudge: a heavy tail of weights that hardly differ is reported and not warned of; the same tail where
-// it carries weight is.
+// TestJudge: a heavy tail of weights that hardly differ is reported and not warned of; the same
+// tail where it carries weight is.
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		size float64
@@ -97,8 +97,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestVerdict: the verdict names the figure that decides it, and speaks against a posterior exactly where a
-// warning does.
+// TestVerdict: the verdict names the figure that decides it, and speaks against a posterior exactly
+// where a warning does.
 func TestVerdict(t *testing.T) {
 	vary, hardly, low := 0.8, 0.994, 0.05
 	for _, c := range []struct {

@@ -44,8 +44,9 @@ func TestColumnsOfAnySize(t *testing.T) {
 	}
 }
 
-// TestSentinel: one target that stands for a missing value, however far away, leaves Student's t with the intervals
-// of the rest: of 300 rows a half, give or take five standard errors, lie between the quartiles of their prediction.
+// TestSentinel: one target that stands for a missing value, however far away, leaves Student's t
+// with the intervals of the rest: of 300 rows a half, give or take five standard errors, lie
+// between the quartiles of their prediction.
 func TestSentinel(t *testing.T) {
 	lik := likelihood.StudentT{}
 	for _, sentinel := range []float64{-99, -99999, -1e12} {

@@ -13,9 +13,9 @@ import (
 // rowwise is a Gaussian family that the engine does not know for one.
 type rowwise struct{ likelihood.Gaussian }
 
-// TestSufficient: the sums of a Gaussian family give what a pass over the rows gives, with
-// weights, offsets, sparse columns and targets far from zero: 1e-9 relative, for sums of squares
-// about a mean of 1,000 whose differences are of order 1; derivatives in the noise, which the pass takes as
+// TestSufficient: the sums of a Gaussian family give what a pass over the rows gives, with weights,
+// offsets, sparse columns and targets far from zero: 1e-9 relative, for sums of squares about a
+// mean of 1,000 whose differences are of order 1; derivatives in the noise, which the pass takes as
 // differences over 1e-4, to 1e-3.
 func TestSufficient(t *testing.T) {
 	data := draw(t, likelihood.Gaussian{}, 700, 5, 11)

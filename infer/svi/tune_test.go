@@ -52,9 +52,9 @@ func lengthscales(f *credence.Fitted) []float64 {
 	return out
 }
 
-// TestLengthscales: learned lengthscales switch off the input that does not matter, and are a maximum of the
-// bound of fits that hold them: moving either by a tenth lowers it, but for what their prior moves and
-// the tuner leaves (half a nat).
+// TestLengthscales: learned lengthscales switch off the input that does not matter, and are a
+// maximum of the bound of fits that hold them: moving either by a tenth lowers it, but for what
+// their prior moves and the tuner leaves (half a nat).
 func TestLengthscales(t *testing.T) {
 	data := wave(600)
 	set := fourier(t, 2, 25, true)
@@ -126,7 +126,8 @@ func TestStartsRedraw(t *testing.T) {
 	}
 }
 
-// TestLengthscalesInMinibatches: minibatches move lengthscales by the mixture's own gradients, integrated or sampled.
+// TestLengthscalesInMinibatches: minibatches move lengthscales by the mixture's own gradients,
+// integrated or sampled.
 func TestLengthscalesInMinibatches(t *testing.T) {
 	data := wave(600)
 	set := fourier(t, 2, 25, true)

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// goodK is the Pareto-k̂ below which a posterior is as good as exact for most purposes, and limitK the one
-	// above which it is not to be relied on (Yao and others 2018).
+	// goodK is the Pareto-k̂ below which a posterior is as good as exact for most purposes, and
+	// limitK the one above which it is not to be relied on (Yao and others 2018).
 	goodK, limitK = 0.5, 0.7
 	// trustedShare is the effective share of the draws from which on k̂ is not judged. The shape of a
 	// tail has no scale: where the weights r = p/q hardly vary it is fitted to differences of no
@@ -17,15 +17,16 @@ const (
 	// 0.99 a tenth. The share is taken after the tail has been smoothed (Vehtari and others 2024,
 	// section 2), so that what k̂ says of unseen weights is in it.
 	trustedShare = 0.99
-	// doubtfulShare is that below which a k̂ just above its limit is believed: some expectation may be off
-	// by a standard deviation.
+	// doubtfulShare is that below which a k̂ just above its limit is believed: some expectation may
+	// be off by a standard deviation.
 	doubtfulShare = 0.5
 	// usualDraws is the number of draws of a fit of up to 2,000 rows.
 	usualDraws = 1000
 )
 
-// errorK is the standard error of k̂ at its limit. A k̂ that is less than this above the limit may be below it with
-// other draws, so nothing is said against the posterior unless its effective share is low too.
+// errorK is the standard error of k̂ at its limit. A k̂ that is less than this above the limit may
+// be below it with other draws, so nothing is said against the posterior unless its effective share
+// is low too.
 var errorK = pareto.StandardError(limitK, usualDraws)
 
 // reliable says whether there is nothing to be said against a posterior.
