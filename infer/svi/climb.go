@@ -51,7 +51,6 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 		at.family = f.at(job.saved.At.Free)
 	}
 	r.promise = 0
-	promise := math.Inf(1)
 	begun := at.Sites != nil
 	if begun && !r.place(at) {
 		return "", iteration, fmt.Errorf("svi: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one")
@@ -87,7 +86,8 @@ func (r *newton) climb(ctx context.Context, t *table, at *point, s *statistics, 
 			r.place(at)
 			return credence.Converged, iteration, nil
 		}
-		if promise = math.Inf(1); ok {
+		promise := math.Inf(1)
+		if ok {
 			promise = made.gain + made.decrement/rho
 			if err := r.pass(ctx, t, next, to.Mean, r.factor, to.family); err != nil {
 				return "", iteration, err
