@@ -26,20 +26,45 @@ const (
 	constantShare = 1e-9
 )
 
+// columnSums are Σ w φ², Σ w φ and the weight of the rows where φ is not 0.
+type columnSums struct{ square, total, present float64 }
+
+func (c *columnSums) add(v, w float64) {
+	c.square += w * v * v
+	c.total += w * v
+	if v != 0 {
+		c.present += w
+	}
+}
+
+// size is the mean square about the mean where that is taken up by an intercept. That of a column
+// which is mostly 0 is of the rows where it is not: a rare level is not a small one.
+func (c *columnSums) size(weight float64, centred bool) float64 {
+	if c.present < weight/2 {
+		return c.square / max(c.present, math.SmallestNonzeroFloat64)
+	}
+	size := c.square / weight
+	if centred {
+		size -= c.total / weight * c.total / weight
+	}
+	if !(size > constantShare*c.square/weight) { // a constant
+		return math.Inf(1)
+	}
+	return size
+}
+
 // sizes returns the sum of squares of a group's columns in a mean row, and before it, where they
 // are of different sizes, what it would be if all were like the one that varies least. Features
 // with hyper-parameters are of one size by construction.
-func (e *Engine) sizes(g group, squares, totals []float64, weight float64, centred bool) (fine, all float64) {
+func (e *Engine) sizes(g group, columns []columnSums, weight float64, centred bool) (fine, all float64) {
 	sum, least := 0.0, math.Inf(1)
 	for j := g.first; j < g.first+g.count; j++ {
-		square, variance := squares[j]/weight, squares[j]/weight
-		sum += square
-		if centred {
-			variance -= totals[j] / weight * totals[j] / weight
+		c := &columns[j]
+		if c.square == 0 {
+			continue
 		}
-		if variance > constantShare*square {
-			least = math.Min(least, variance)
-		}
+		sum += c.square / weight
+		least = math.Min(least, c.size(weight, centred))
 	}
 	if finest := least * float64(g.count); finest*mixedRatio < sum && !credence.OwnsHyper(e.model.Features, g.name) {
 		return finest, sum

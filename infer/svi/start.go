@@ -67,7 +67,7 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 	s := &start{intercept: -1}
 	s.Mean = make([]float64, d)
 	f := newFamily(e.likelihood)
-	squares, totals := make([]float64, d), make([]float64, d)
+	columns := make([]columnSums, d)
 	for _, g := range groups {
 		if g.intercept {
 			s.intercept = g.first
@@ -96,19 +96,17 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 			dense := b.phi.Dense.Cols
 			if dense > 0 {
 				for j, v := range b.phi.Dense.Row(i) {
-					squares[j] += w * v * v
-					totals[j] += w * v
+					columns[j].add(v, w)
 				}
 			}
 			if b.phi.Sparse.Cols > 0 {
-				columns, values := b.phi.Sparse.Row(i)
-				for l, c := range columns {
+				indices, values := b.phi.Sparse.Row(i)
+				for l, c := range indices {
 					v := 1.0
 					if values != nil {
 						v = values[l]
 					}
-					squares[dense+int(c)] += w * v * v
-					totals[dense+int(c)] += w * v
+					columns[dense+int(c)].add(v, w)
 				}
 			}
 			rows.add(b, i, o, w)
@@ -144,7 +142,7 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 			r = reference{v, v}
 		case e.prior.Variance.State != credence.Held:
 			r = reference{1, 1}
-			if fine, all := e.sizes(g, squares, totals, weight, s.intercept >= 0); fine > 0 {
+			if fine, all := e.sizes(g, columns, weight, s.intercept >= 0); fine > 0 {
 				r = reference{latent / fine, latent / all}
 			}
 			if v = r.wide; e.prior.Variance.State == credence.Guess {
