@@ -47,6 +47,13 @@ func streamPaths(arguments []string) ([]string, error) {
 	if slices.Contains(paths, "-") && len(paths) > 1 {
 		return nil, misused(fmt.Errorf("standard input is read alone: leave the other files out"))
 	}
+	for k, path := range paths {
+		for _, other := range paths[:k] {
+			if path == other || isSameFile(path, other) {
+				return nil, fmt.Errorf("%s: the file is named twice, and its rows would count twice: name it once", path)
+			}
+		}
+	}
 	return paths, nil
 }
 

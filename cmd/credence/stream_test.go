@@ -540,6 +540,9 @@ func TestStreamWarnings(t *testing.T) {
 			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
 		}
 	}
+	if o := invoke(t, "", "stream", path, filepath.Join(filepath.Dir(path), ".", "*.csv"), "--formula", "y ~ site"); o.code != exitFailed || !strings.Contains(o.err, "named twice") {
+		t.Errorf("a file named twice: exit %d: %s", o.code, o.err)
+	}
 	if o := invoke(t, "", "stream", path, "--formula", "y ~ hash(x) + site"); strings.Contains(o.err, "warning") {
 		t.Errorf("columns as tokens: %s", o.err)
 	}
