@@ -139,16 +139,17 @@ func (s *scores) against(first *scores) comparedModel {
 		apart += share * (s.mean[i] - first.mean[i]) * (s.mean[i] - first.mean[i])
 		ratio += share * math.Log(s.sd[i]/first.sd[i])
 	}
-	variance := 0.0
+	variance, rows := 0.0, 0
 	for i, weight := range first.weight {
 		if weight > 0 {
+			rows++
 			gap := s.logDensity[i] - first.logDensity[i] - gain
 			variance += weight / total * gap * gap
 		}
 	}
 	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
 	out.Gain, out.GainError = metric.Score(gain), metric.Score(math.Sqrt(variance/total))
-	if total <= 1 { // one row tells nothing of how others differ
+	if rows == 1 { // it tells nothing of how others differ
 		out.GainError = metric.Score(math.NaN())
 	}
 	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
