@@ -21,7 +21,7 @@
 // category with a note about it. A column that is mostly numbers is a
 // number column, and a text in it is refused with its place when rows are read:
 // it may mean missing, or the column may be a category, which only its owner
-// knows. [StandardMissing] texts and empty fields are missing, stored as NaN.
+// knows. Texts of [text.StandardMissing] and empty fields are missing, stored as NaN.
 //
 // # Cost and limits
 //

@@ -74,11 +74,11 @@ func expand(paths []string) ([]string, error) {
 			return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
 		}
 	}
-	return files, refuseTwice(files)
+	return files, RefuseTwice(files)
 }
 
-// refuseTwice refuses a file that is named twice, by whatever names: its rows would count twice.
-func refuseTwice(files []string) error {
+// RefuseTwice refuses a file that is named twice, by whatever names: its rows would count twice.
+func RefuseTwice(files []string) error {
 	type same struct {
 		size     int64
 		modified time.Time

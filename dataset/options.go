@@ -21,7 +21,7 @@ type Options struct {
 	Delimiter byte
 	// Types overrides inferred kinds, by column name.
 	Types map[string]credence.Kind
-	// MissingTokens are texts that mean missing, beside [StandardMissing].
+	// MissingTokens are texts that mean missing, beside [text.StandardMissing].
 	MissingTokens []string
 	// KeepInfinite takes inf as a value instead of refusing it.
 	KeepInfinite bool
@@ -66,15 +66,9 @@ const (
 	sampleRows = 10_000
 )
 
-// StandardMissing returns the texts that always mean missing, the empty field
-// apart. They are matched exactly, after spaces around them are removed.
-func StandardMissing() []string {
-	return text.StandardMissing()
-}
-
 func (o *Options) missing() map[string]struct{} {
 	missing := make(map[string]struct{})
-	for _, list := range [][]string{StandardMissing(), o.MissingTokens} {
+	for _, list := range [][]string{text.StandardMissing(), o.MissingTokens} {
 		for _, token := range list {
 			missing[strings.TrimSpace(token)] = struct{}{}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/stream"
 )
 
@@ -47,14 +48,7 @@ func streamPaths(arguments []string) ([]string, error) {
 	if slices.Contains(paths, "-") && len(paths) > 1 {
 		return nil, misused(fmt.Errorf("standard input is read alone: leave the other files out"))
 	}
-	for k, path := range paths {
-		for _, other := range paths[:k] {
-			if path == other || isSameFile(path, other) {
-				return nil, fmt.Errorf("%s: the file is named twice, and its rows would count twice: name it once", path)
-			}
-		}
-	}
-	return paths, nil
+	return paths, dataset.RefuseTwice(paths)
 }
 
 // sniffed is how much of the data is looked at to find its format.

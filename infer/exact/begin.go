@@ -53,9 +53,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 }
 
 // begin moves the prior variances of mixed blocks, one after the other, to where the evidence is largest.
-func (e *Engine) begin(ctx context.Context, f form, current *point) error {
-	references := e.references(f)
-	fine := e.fine(f, references)
+func (e *Engine) begin(ctx context.Context, f form, current *point, references, fine []float64) error {
 	for k := range e.groups {
 		if fine[k] <= references[k] || e.prior.Variance.State != credence.Learned {
 			continue

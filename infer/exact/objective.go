@@ -40,9 +40,11 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 	o.loaded = append([]float64(nil), hyper...)
 	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().scale}
 	o.floor = noiseFloor * referenceVariance(f)
-	o.variables = e.variables(f, &o.current, t, o.floor)
+	references := e.references(f)
+	fine := e.fine(f, references)
+	o.variables = e.variables(f, &o.current, t, o.floor, references, fine)
 	if t.before == nil {
-		if err := e.begin(ctx, f, &o.current); err != nil {
+		if err := e.begin(ctx, f, &o.current, references, fine); err != nil {
 			return nil, err
 		}
 	}
