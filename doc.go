@@ -35,7 +35,7 @@
 //
 // The same binary, data, options and seed give the same bytes at any number of
 // threads: blocks have fixed sizes, sums have a fixed order, and every random
-// stream is a PCG keyed by seed, purpose and block ([Stream]).
+// stream is a PCG keyed by seed, purpose and block ([Rand]).
 //
 // # Packages
 //

@@ -1,9 +1,6 @@
 package credence
 
-import (
-	"context"
-	"math/rand/v2"
-)
+import "context"
 
 // Engine fits a model to data. A concrete engine is made by the New of its
 // package, which takes the model, narrows it and refuses a misfit.
@@ -64,18 +61,4 @@ type Progress struct {
 	Done      int     // steps done in this stage
 	Total     int     // steps at most, 0 if unknown
 	Objective float64 // evidence or bound so far
-}
-
-// Stream returns the random stream for one purpose and block of a seeded
-// computation. Streams with different arguments are independent.
-func Stream(seed uint64, purpose string, block uint64) *rand.Rand {
-	// FNV-1a of the purpose, then one round of splitmix64 to spread the block.
-	hash := uint64(14695981039346656037)
-	for i := range len(purpose) {
-		hash = (hash ^ uint64(purpose[i])) * 1099511628211
-	}
-	block += 0x9e3779b97f4a7c15
-	block = (block ^ block>>30) * 0xbf58476d1ce4e5b9
-	block = (block ^ block>>27) * 0x94d049bb133111eb
-	return rand.New(rand.NewPCG(seed, hash^block^block>>31))
 }

@@ -5,24 +5,6 @@ import (
 	"strings"
 )
 
-// State says what a fit may do with a parameter.
-type State uint8
-
-// What is left out is learned, what is stated is held, and a value behind "~"
-// is where learning starts.
-const (
-	Learned State = iota
-	Guess
-	Held
-)
-
-// Parameter is a positive model parameter. The zero value is learned from a
-// start that the engine chooses.
-type Parameter struct {
-	Value float64 `json:"value,omitempty"`
-	State State   `json:"state,omitempty"`
-}
-
 // Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
 type Model struct {
 	Features   Features

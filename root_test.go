@@ -19,12 +19,12 @@ func TestRequireSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestStreamsDifferAndRepeat(t *testing.T) {
-	first := Stream(1, "draw", 0).Uint64()
-	if again := Stream(1, "draw", 0).Uint64(); again != first {
+func TestRandomStreamsDifferAndRepeat(t *testing.T) {
+	first := Rand(1, "draw", 0).Uint64()
+	if again := Rand(1, "draw", 0).Uint64(); again != first {
 		t.Fatalf("the same stream began with %d and %d", first, again)
 	}
-	for _, other := range []uint64{Stream(2, "draw", 0).Uint64(), Stream(1, "start", 0).Uint64(), Stream(1, "draw", 1).Uint64()} {
+	for _, other := range []uint64{Rand(2, "draw", 0).Uint64(), Rand(1, "start", 0).Uint64(), Rand(1, "draw", 1).Uint64()} {
 		if other == first {
 			t.Fatalf("streams of different keys begin alike: %d", first)
 		}

@@ -85,7 +85,7 @@ func fourier(d int, seed uint64) (*feature.Set, error) {
 		all = append(all, j)
 	}
 	term := &feature.RandomFourier{Name: "rbf(.)", Kernel: feature.RBF, Inputs: all}
-	drawn, err := term.Draw(&inputs, d/2, credence.Stream(seed, "bench.frequencies", 0))
+	drawn, err := term.Draw(&inputs, d/2, credence.Rand(seed, "bench.frequencies", 0))
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ const gramSeconds = 0.5
 // gramRate returns the rate of the Gram kernel a processor second on blocks of rows, counting d²
 // operations a row.
 func gramRate(pool *kernel.Pool, d int) float64 {
-	rng := credence.Stream(0, "bench.gram", 0)
+	rng := credence.Rand(0, "bench.gram", 0)
 	x, g := make([]float64, credence.BlockRows*d), make([]float64, d*d)
 	for i := range x {
 		x[i] = rng.NormFloat64()

@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // The features of price ~ size + zip + rbf(size), with two frequencies drawn for
@@ -17,9 +18,9 @@ func ExampleNew() {
 	}}
 	rbf := &feature.RandomFourier{
 		Name: "rbf(size)", Kernel: feature.RBF, Inputs: []int{0},
-		Lengthscale: feature.Lengthscale{Values: []float64{0.5}, State: credence.Held},
+		Lengthscale: feature.Lengthscale{Values: []float64{0.5}, State: param.Held},
 	}
-	rbf, err := rbf.Draw(&inputs, 2, credence.Stream(1, "frequencies", 0))
+	rbf, err := rbf.Draw(&inputs, 2, credence.Rand(1, "frequencies", 0))
 	if err != nil {
 		fmt.Println(err)
 		return

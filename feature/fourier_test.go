@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // closedForm is k(τ) for τ already divided by the lengthscales.
@@ -206,7 +207,7 @@ func TestOrthogonaliseNearlyParallel(t *testing.T) {
 func TestGivenFrequencies(t *testing.T) {
 	in := numbers(2)
 	s := newSet(t, in, &RandomFourier{Name: "rbf(a, b)", Kernel: RBF, Inputs: []int{1, 0}, Given: true,
-		Frequencies: []float64{1, 0, 0.5, -2}, Lengthscale: Lengthscale{Values: []float64{4, 0.3}, State: credence.Held}})
+		Frequencies: []float64{1, 0, 0.5, -2}, Lengthscale: Lengthscale{Values: []float64{4, 0.3}, State: param.Held}})
 	rows := batch(in, 1, false)
 	a, b := rows.X.Row(0)[0], rows.X.Row(0)[1]
 	z1, z2 := b/4, 0.5*b/4-2*a/0.3
@@ -260,7 +261,7 @@ func TestLengthscaleDefaults(t *testing.T) {
 	if hypers := newSet(t, in, term).Hyper(); len(hypers) != 4 || hypers[3] != want {
 		t.Fatalf("hyper-parameters %+v, want four and the last %+v", hypers, want)
 	}
-	term.Lengthscale = Lengthscale{Shared: true, NoPrior: true, State: credence.Guess, Values: []float64{5}}
+	term.Lengthscale = Lengthscale{Shared: true, NoPrior: true, State: param.Guess, Values: []float64{5}}
 	want = credence.Hyper{Name: "lengthscale.rbf(.)", Value: 5, Start: 5, Lower: 0.02, Upper: 3000}
 	s := newSet(t, in, term)
 	if hypers := s.Hyper(); len(hypers) != 1 || hypers[0] != want {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 // Bounds of what an optimiser may try, in units of the scaled inputs. An input
@@ -27,7 +28,7 @@ type Lengthscale struct {
 	// Shared makes all inputs use one lengthscale.
 	Shared bool `json:"shared,omitempty"`
 	// State says whether the values are learned, guessed or held.
-	State credence.State `json:"state,omitempty"`
+	State param.State `json:"state,omitempty"`
 	// NoPrior switches off the weak prior log ℓ ~ N(log √d, 1), which keeps
 	// the evidence from switching on inputs that only fit noise.
 	NoPrior bool `json:"no_prior,omitempty"`
@@ -81,7 +82,7 @@ func (l *Lengthscale) hyper(label string, d int, name func(j int) string) []cred
 			Name:  "lengthscale." + label,
 			Value: l.Values[j],
 			Start: l.Start[j],
-			Held:  l.State == credence.Held,
+			Held:  l.State == param.Held,
 			// A stated value may lie outside the range that is worth searching.
 			Lower: min(ShortestLengthscale, l.Start[j]),
 			Upper: max(LongestLengthscale, l.Start[j]),

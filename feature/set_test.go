@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/param"
 )
 
 // conformRows crosses the seam between two blocks of rows.
@@ -33,7 +34,7 @@ func TestConformance(t *testing.T) {
 	shared := draw(t, in, RandomFourier{Name: "matern32(., ard=false)", Kernel: Matern32, Inputs: span(0, 4),
 		Lengthscale: Lengthscale{Shared: true, Values: []float64{1.7}}}, 6, 2)
 	given := draw(t, in, RandomFourier{Name: "cauchy(b)", Kernel: Cauchy, Inputs: []int{1},
-		Lengthscale: Lengthscale{State: credence.Held, Values: []float64{2}}}, 5, 3)
+		Lengthscale: Lengthscale{State: param.Held, Values: []float64{2}}}, 5, 3)
 	given.Given = true
 	onSparse := draw(t, sparse, RandomFourier{Name: "rbf(.)", Kernel: RBF, Inputs: []int{1}, Segment: true, Without: []int32{0, 17},
 		Lengthscale: Lengthscale{Values: []float64{3}}}, 9, 4)

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/param"
 )
 
 // describe is a set's blocks with the names of their weights: "block: a b c", the
@@ -156,7 +157,7 @@ func TestDefaultsOfRandomFeatures(t *testing.T) {
 			t.Errorf("%d rows give %d weights, want %d", c.rows, set.Weights(), c.weights)
 		}
 		term := set.Terms()[0].(*feature.RandomFourier)
-		if term.Sampling != feature.Orthogonal || term.Lengthscale.Shared || term.Lengthscale.State != credence.Learned || term.Lengthscale.NoPrior {
+		if term.Sampling != feature.Orthogonal || term.Lengthscale.Shared || term.Lengthscale.State != param.Learned || term.Lengthscale.NoPrior {
 			t.Errorf("defaults are %+v", term.Lengthscale)
 		}
 	}
@@ -185,10 +186,10 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 	}
 	terms := set.Terms()
 	first, second, third, fourth := terms[1].(*feature.RandomFourier), terms[2].(*feature.RandomFourier), terms[3].(*feature.RandomFourier), terms[4].(*feature.RandomFourier)
-	if l := first.Lengthscale; !slices.Equal(l.Values, []float64{0.9, 1.4}) || l.State != credence.Guess || !l.NoPrior || l.Shared || len(first.Frequencies) != 10 {
+	if l := first.Lengthscale; !slices.Equal(l.Values, []float64{0.9, 1.4}) || l.State != param.Guess || !l.NoPrior || l.Shared || len(first.Frequencies) != 10 {
 		t.Errorf("rbf: %+v", first)
 	}
-	if l := second.Lengthscale; !slices.Equal(l.Values, []float64{3}) || l.State != credence.Held || l.NoPrior || !l.Shared || second.Sampling != feature.IID || second.Kernel != feature.Laplacian {
+	if l := second.Lengthscale; !slices.Equal(l.Values, []float64{3}) || l.State != param.Held || l.NoPrior || !l.Shared || second.Sampling != feature.IID || second.Kernel != feature.Laplacian {
 		t.Errorf("laplacian: %+v", second)
 	}
 	if !third.Given || !slices.Equal(third.Frequencies, []float64{2, 1, 4, 3}) {

@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -43,7 +44,7 @@ func ParseFamily(text string) (Family, error) {
 	switch call.Name {
 	case "gaussian":
 		s := a.Setting("variance", spec.Positive())
-		f.stated = likelihood.Gaussian{NoiseVariance: s.Value, Learn: s.State == spec.Guess}
+		f.stated = likelihood.Gaussian{NoiseVariance: s.Value, Learn: s.State == param.Guess}
 	case "bernoulli":
 		f.stated = likelihood.Bernoulli{Link: likelihood.Link(a.Word("link", "",
 			string(likelihood.Logit), string(likelihood.Probit), string(likelihood.Cloglog)))}
@@ -53,19 +54,19 @@ func ParseFamily(text string) (Family, error) {
 		f.stated = likelihood.Poisson{Link: likelihood.Link(a.Word("link", "", string(likelihood.Log), string(likelihood.Softplus)))}
 	case "negbinomial":
 		s := a.Setting("size", spec.Positive())
-		f.stated = likelihood.NegativeBinomial{Size: s.Value, Learn: s.State == spec.Guess}
+		f.stated = likelihood.NegativeBinomial{Size: s.Value, Learn: s.State == param.Guess}
 	case "gamma":
 		s := a.Setting("shape", spec.Positive())
-		f.stated = likelihood.Gamma{Shape: s.Value, Learn: s.State == spec.Guess}
+		f.stated = likelihood.Gamma{Shape: s.Value, Learn: s.State == param.Guess}
 	case "studentt":
 		df, scale := a.Setting("df", spec.Positive()), a.Setting("scale", spec.Positive())
 		f.stated = likelihood.StudentT{
-			DegreesOfFreedom: df.Value, LearnDegreesOfFreedom: df.State == spec.Guess,
-			Scale: scale.Value, LearnScale: scale.State == spec.Guess,
+			DegreesOfFreedom: df.Value, LearnDegreesOfFreedom: df.State == param.Guess,
+			Scale: scale.Value, LearnScale: scale.State == param.Guess,
 		}
 	case "ordinal":
 		s := a.Settings("cutpoints", spec.Finite())
-		f.stated, f.ordinal = likelihood.Ordinal{Cutpoints: s.Values, Learn: s.State == spec.Guess}, len(s.Values) == 0
+		f.stated, f.ordinal = likelihood.Ordinal{Cutpoints: s.Values, Learn: s.State == param.Guess}, len(s.Values) == 0
 	default:
 		at := call
 		at.Length = len(call.Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -96,9 +97,9 @@ func TestLikelihoodTextsParseBack(t *testing.T) {
 		p := prior.Normal{ARD: rng.IntN(2) == 0}
 		switch {
 		case a != 0 && learnA:
-			p.Variance = credence.Parameter{Value: a, State: credence.Guess}
+			p.Variance = param.Parameter{Value: a, State: param.Guess}
 		case a != 0 && !p.ARD:
-			p.Variance = credence.Parameter{Value: a, State: credence.Held}
+			p.Variance = param.Parameter{Value: a, State: param.Held}
 		}
 		if back, err := ParsePrior(p.String()); err != nil || !reflect.DeepEqual(back, p) {
 			t.Fatalf("%#v prints as %s, which reads %#v (%v)", p, p, back, err)

@@ -80,7 +80,7 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 	case "poly":
 		return &feature.Polynomial{Name: f.label, Inputs: f.inputs, Degree: f.degree}, nil
 	case "radial", "sigmoid":
-		centres, err := f.centres(data, credence.Stream(seed, "centres", place))
+		centres, err := f.centres(data, credence.Rand(seed, credence.DrawCentres, place))
 		if err != nil {
 			return nil, err
 		}
@@ -105,5 +105,5 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 			n = manyFrequencies
 		}
 	}
-	return term.Draw(in, n, credence.Stream(seed, "frequencies", place))
+	return term.Draw(in, n, credence.Rand(seed, credence.DrawFrequencies, place))
 }

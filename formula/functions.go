@@ -183,7 +183,7 @@ func (c *compiler) lengthscale(f *function, a *spec.Arguments) {
 	shared := !a.Bool("ard", true)
 	prior := a.Word("lengthscale_prior", "normal", "none", "normal")
 	f.lengthscale = feature.Lengthscale{
-		Values: s.Values, State: state(s.State), Shared: shared, NoPrior: prior == "none",
+		Values: s.Values, State: s.State, Shared: shared, NoPrior: prior == "none",
 	}
 	if len(s.Values) < 2 {
 		return
@@ -208,15 +208,4 @@ func holdsDot(e spec.Expr) bool {
 		return holdsDot(e.Left) || holdsDot(e.Right)
 	}
 	return false
-}
-
-// state takes the syntax's word for how a parameter was written to the model's.
-func state(s spec.State) credence.State {
-	switch s {
-	case spec.Guess:
-		return credence.Guess
-	case spec.Held:
-		return credence.Held
-	}
-	return credence.Learned
 }

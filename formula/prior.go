@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -23,8 +24,8 @@ func priors() []priorReader {
 }
 
 func readNormal(a *spec.Arguments) credence.Prior {
-	p := prior.Normal{Variance: parameter(a.Setting("variance", spec.Positive())), ARD: a.Bool("ard", false)}
-	if written, ok := a.Argument("ard"); ok && p.ARD && p.Variance.State == credence.Held {
+	p := prior.Normal{Variance: a.Setting("variance", spec.Positive()), ARD: a.Bool("ard", false)}
+	if written, ok := a.Argument("ard"); ok && p.ARD && p.Variance.State == param.Held {
 		a.Errorf(written, "ard=true learns a variance for each weight, and variance= holds them all").
 			WithRemedy("leave out one of the two, or write such as variance=~1 for a starting guess")
 	}
@@ -33,9 +34,9 @@ func readNormal(a *spec.Arguments) credence.Prior {
 
 func readSpikeSlab(a *spec.Arguments) credence.Prior {
 	p := prior.SpikeSlab{
-		Inclusion: parameter(a.Setting("inclusion", spec.Fraction())),
-		Slab:      parameter(a.Setting("slab", spec.Positive())),
-		Spike:     parameter(a.Setting("spike", spec.AtLeast(0))),
+		Inclusion: a.Setting("inclusion", spec.Fraction()),
+		Slab:      a.Setting("slab", spec.Positive()),
+		Spike:     a.Setting("spike", spec.AtLeast(0)),
 	}
 	if err := p.Validate(); err != nil {
 		if written, ok := a.Argument("spike"); ok {
@@ -43,11 +44,6 @@ func readSpikeSlab(a *spec.Arguments) credence.Prior {
 		}
 	}
 	return p
-}
-
-// parameter takes a setting of the syntax to one of a model.
-func parameter(s spec.Setting) credence.Parameter {
-	return credence.Parameter{Value: s.Value, State: state(s.State)}
 }
 
 // ParsePrior reads a prior: its name, or name(key=value, …). An empty text is

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -31,7 +32,7 @@ func keyedFit(named, included bool) *credence.Fitted {
 		Members: []credence.Member{{
 			Model: credence.Model{
 				Features: features, Likelihood: likelihood.Bernoulli{Link: likelihood.Probit},
-				Prior: prior.SpikeSlab{Slab: credence.Parameter{Value: 0.1, State: credence.Held}},
+				Prior: prior.SpikeSlab{Slab: param.Parameter{Value: 0.1, State: param.Held}},
 			},
 			Posterior: q,
 		}},

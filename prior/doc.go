@@ -1,7 +1,7 @@
 // Package prior holds the distributions p(w) over weights.
 //
 // The struct is the distribution and its zero value is the default: a parameter
-// left out is learned, a stated one is held, and a credence.Guess is where
+// left out is learned, a stated one is held, and a param.Guess is where
 // learning starts. String gives the text form, which parses back to the same
 // prior. Engines narrow a prior to the concrete ones they can use.
 package prior

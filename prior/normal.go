@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 // Normal is w_j ~ N(0, v_b) with one variance v_b for each block b of weights.
@@ -14,7 +15,7 @@ import (
 type Normal struct {
 	// Variance is the prior variance of every weight but the intercept. The zero
 	// value is learned: a variance of its own for each block.
-	Variance credence.Parameter `json:"variance,omitzero"`
+	Variance param.Parameter `json:"variance,omitzero"`
 	// ARD gives every weight but the intercept a variance of its own (automatic
 	// relevance determination).
 	ARD bool `json:"ard,omitempty"`
@@ -26,9 +27,9 @@ type Normal struct {
 // String returns normal, normal(variance=…) or normal(ard=true).
 func (p Normal) String() string {
 	var arguments []string
-	if p.Variance.State != credence.Learned {
+	if p.Variance.State != param.Learned {
 		mark := ""
-		if p.Variance.State == credence.Guess {
+		if p.Variance.State == param.Guess {
 			mark = "~"
 		}
 		arguments = append(arguments, "variance="+mark+strconv.FormatFloat(p.Variance.Value, 'g', -1, 64))
@@ -63,10 +64,10 @@ func (p Normal) UnseenVariance(block credence.Block) float64 {
 // Validate refuses a stated variance that is not a positive number.
 func (p Normal) Validate() error {
 	v := p.Variance.Value
-	if p.Variance.State != credence.Learned && !(v > 0 && !math.IsInf(v, 1)) {
+	if p.Variance.State != param.Learned && !(v > 0 && !math.IsInf(v, 1)) {
 		return fmt.Errorf("prior: normal: variance %v is not a positive number: state one above 0, or leave it out to have it learned", v)
 	}
-	if p.ARD && p.Variance.State == credence.Held {
+	if p.ARD && p.Variance.State == param.Held {
 		return fmt.Errorf("prior: normal: variance=%v holds the variance that ard=true would learn: leave out one of them", v)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 func TestNormalText(t *testing.T) {
@@ -13,10 +13,10 @@ func TestNormalText(t *testing.T) {
 		want  string
 	}{
 		{Normal{}, "normal"},
-		{Normal{Variance: credence.Parameter{Value: 1, State: credence.Held}}, "normal(variance=1)"},
-		{Normal{Variance: credence.Parameter{Value: 0.1, State: credence.Guess}}, "normal(variance=~0.1)"},
+		{Normal{Variance: param.Parameter{Value: 1, State: param.Held}}, "normal(variance=1)"},
+		{Normal{Variance: param.Parameter{Value: 0.1, State: param.Guess}}, "normal(variance=~0.1)"},
 		{Normal{ARD: true}, "normal(ard=true)"},
-		{Normal{Variance: credence.Parameter{Value: 1e-20, State: credence.Guess}, ARD: true}, "normal(variance=~1e-20, ard=true)"},
+		{Normal{Variance: param.Parameter{Value: 1e-20, State: param.Guess}, ARD: true}, "normal(variance=~1e-20, ard=true)"},
 		{Normal{Variances: []float64{1, 2}}, "normal"}, // learned values are no part of the statement
 	} {
 		if got := c.prior.String(); got != c.want {
@@ -32,9 +32,9 @@ func TestNormalRefusals(t *testing.T) {
 	}{
 		{Normal{}, ""},
 		{Normal{ARD: true}, ""},
-		{Normal{Variance: credence.Parameter{Value: 0, State: credence.Held}}, "variance 0 is not a positive number"},
-		{Normal{Variance: credence.Parameter{Value: -1, State: credence.Guess}}, "variance -1 is not a positive number"},
-		{Normal{Variance: credence.Parameter{Value: 2, State: credence.Held}, ARD: true}, "leave out one of them"},
+		{Normal{Variance: param.Parameter{Value: 0, State: param.Held}}, "variance 0 is not a positive number"},
+		{Normal{Variance: param.Parameter{Value: -1, State: param.Guess}}, "variance -1 is not a positive number"},
+		{Normal{Variance: param.Parameter{Value: 2, State: param.Held}, ARD: true}, "leave out one of them"},
 	} {
 		err := c.prior.Validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 // SpikeSlab is w_j ~ ρ N(0, r₁) + (1−ρ) N(0, r₀): a weight is in the slab with
@@ -14,23 +15,23 @@ import (
 // The intercept is never under it.
 type SpikeSlab struct {
 	// Inclusion is ρ; the zero value is learned.
-	Inclusion credence.Parameter `json:"inclusion,omitzero"`
+	Inclusion param.Parameter `json:"inclusion,omitzero"`
 	// Slab is r₁, a variance; the zero value is learned.
-	Slab credence.Parameter `json:"slab,omitzero"`
+	Slab param.Parameter `json:"slab,omitzero"`
 	// Spike is r₀, a variance. The zero value leaves it to the engine: 0 where the
 	// engine can have a point, learned where it cannot.
-	Spike credence.Parameter `json:"spike,omitzero"`
+	Spike param.Parameter `json:"spike,omitzero"`
 }
 
 // String returns spikeslab or spikeslab(inclusion=…, slab=…, spike=…).
 func (p SpikeSlab) String() string {
 	var arguments []string
 	for _, a := range p.parameters() {
-		if a.State == credence.Learned {
+		if a.State == param.Learned {
 			continue
 		}
 		mark := ""
-		if a.State == credence.Guess {
+		if a.State == param.Guess {
 			mark = "~"
 		}
 		arguments = append(arguments, a.name+"="+mark+strconv.FormatFloat(a.Value, 'g', -1, 64))
@@ -43,7 +44,7 @@ func (p SpikeSlab) String() string {
 
 type namedParameter struct {
 	name string
-	credence.Parameter
+	param.Parameter
 }
 
 func (p SpikeSlab) parameters() [3]namedParameter {
@@ -59,25 +60,25 @@ func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
 // Validate refuses stated values that make no prior.
 func (p SpikeSlab) Validate() error {
 	for _, a := range p.parameters() {
-		if a.State > credence.Held {
+		if a.State > param.Held {
 			return fmt.Errorf("prior: spikeslab: %s is in the unknown state %d: hold it, guess it, or leave it out", a.name, a.State)
 		}
 	}
-	if v := p.Inclusion.Value; p.Inclusion.State != credence.Learned && !(v > 0 && v < 1) {
+	if v := p.Inclusion.Value; p.Inclusion.State != param.Learned && !(v > 0 && v < 1) {
 		return fmt.Errorf("prior: spikeslab: inclusion %v is not a probability between 0 and 1: state one, or leave it out to have it learned", v)
 	}
-	if v := p.Slab.Value; p.Slab.State != credence.Learned && !(v > 0 && !math.IsInf(v, 1)) {
+	if v := p.Slab.Value; p.Slab.State != param.Learned && !(v > 0 && !math.IsInf(v, 1)) {
 		return fmt.Errorf("prior: spikeslab: slab %v is not a positive variance: state one above 0, or leave it out to have it learned", v)
 	}
 	v := p.Spike.Value
 	switch {
-	case p.Spike.State == credence.Learned:
+	case p.Spike.State == param.Learned:
 		return nil
 	case !(v >= 0 && !math.IsInf(v, 1)):
 		return fmt.Errorf("prior: spikeslab: spike %v is not a variance: state 0 or more, or leave it out", v)
-	case p.Spike.State == credence.Guess && v == 0:
+	case p.Spike.State == param.Guess && v == 0:
 		return fmt.Errorf("prior: spikeslab: spike ~0 cannot be learned from: start it above 0, or hold it by spike=0")
-	case p.Slab.State == credence.Held && p.Spike.State == credence.Held && v >= p.Slab.Value:
+	case p.Slab.State == param.Held && p.Spike.State == param.Held && v >= p.Slab.Value:
 		return fmt.Errorf("prior: spikeslab: spike %v is no narrower than slab %v: state a smaller spike", v, p.Slab.Value)
 	}
 	return nil

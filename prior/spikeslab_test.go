@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
-func held(v float64) credence.Parameter {
-	return credence.Parameter{Value: v, State: credence.Held}
+func held(v float64) param.Parameter {
+	return param.Parameter{Value: v, State: param.Held}
 }
 
-func guess(v float64) credence.Parameter {
-	return credence.Parameter{Value: v, State: credence.Guess}
+func guess(v float64) param.Parameter {
+	return param.Parameter{Value: v, State: param.Guess}
 }
 
 func TestSpikeSlabText(t *testing.T) {

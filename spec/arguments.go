@@ -3,39 +3,15 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"github.com/credence-ml/credence/param"
 )
-
-// State is how a model parameter was written.
-type State int
-
-const (
-	Learned State = iota // left out: the engine finds it
-	Guess                // key=~value: the engine starts from it
-	Held                 // key=value: fixed
-)
-
-// String is "learned", "guess" or "held".
-func (s State) String() string {
-	switch s {
-	case Guess:
-		return "guess"
-	case Held:
-		return "held"
-	}
-	return "learned"
-}
-
-// Setting is a model parameter as written. Value is 0 when State is Learned.
-type Setting struct {
-	State State
-	Value float64
-}
 
 // Settings is a model parameter with several values, such as one lengthscale
 // for each column. Values is nil when State is Learned; a single number gives
 // one value, whose meaning for several columns is the consumer's.
 type Settings struct {
-	State  State
+	State  param.State
 	Values []float64
 }
 
@@ -190,16 +166,16 @@ func (a *Arguments) floats(key string, e Expr, ranges []Range) []float64 {
 
 // Setting reads a model parameter: stated is held, left out is learned, ~ is a
 // starting guess.
-func (a *Arguments) Setting(key string, ranges ...Range) Setting {
+func (a *Arguments) Setting(key string, ranges ...Range) param.Parameter {
 	argument, ok := a.Argument(key)
 	if !ok {
-		return Setting{}
+		return param.Parameter{}
 	}
 	v, ok := a.number(key, argument.Value, ranges)
 	if !ok {
-		return Setting{}
+		return param.Parameter{}
 	}
-	return Setting{argument.state(), v}
+	return param.Parameter{Value: v, State: argument.state()}
 }
 
 // Settings reads a model parameter that may be a list.
@@ -215,11 +191,11 @@ func (a *Arguments) Settings(key string, ranges ...Range) Settings {
 	return Settings{argument.state(), values}
 }
 
-func (a Argument) state() State {
+func (a Argument) state() param.State {
 	if a.Guess {
-		return Guess
+		return param.Guess
 	}
-	return Held
+	return param.Held
 }
 
 // Bool reads true or false.

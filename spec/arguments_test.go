@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/param"
 )
 
 func reader(t *testing.T, text string) *Arguments {
@@ -44,12 +46,12 @@ func TestArguments(t *testing.T) {
 	check("one", a.Floats("one"), []float64{2})
 	check("many", a.Floats("many"), []float64{1, math.Inf(1)})
 	check("absent list", a.Floats("absent"), []float64(nil))
-	check("held", a.Setting("held", Positive()), Setting{Held, 0.5})
-	check("guess", a.Setting("guess", Positive()), Setting{Guess, 2})
-	check("learned", a.Setting("absent", Positive()), Setting{Learned, 0})
-	check("guesses", a.Settings("guesses", Positive()), Settings{Guess, []float64{1, 2}})
-	check("one held", a.Settings("held"), Settings{Held, []float64{0.5}})
-	check("all learned", a.Settings("absent"), Settings{Learned, nil})
+	check("held", a.Setting("held", Positive()), param.Parameter{State: param.Held, Value: 0.5})
+	check("guess", a.Setting("guess", Positive()), param.Parameter{State: param.Guess, Value: 2})
+	check("learned", a.Setting("absent", Positive()), param.Parameter{State: param.Learned, Value: 0})
+	check("guesses", a.Settings("guesses", Positive()), Settings{param.Guess, []float64{1, 2}})
+	check("one held", a.Settings("held"), Settings{param.Held, []float64{0.5}})
+	check("all learned", a.Settings("absent"), Settings{param.Learned, nil})
 	kernel, ok := a.Call("kernel")
 	check("kernel", ok && same(kernel, Call{Name: "matern32"}), true)
 	nested, ok := a.Call("nested")

@@ -43,7 +43,7 @@ func (d Data) Read(dst *credence.Batch, first, count int) error {
 
 // block fills rows of the batch from the stream of their block.
 func (d Data) block(dst *credence.Batch, from, count int, number uint64) {
-	rng := credence.Stream(d.Seed, "bench.synthetic", number)
+	rng := credence.Rand(d.Seed, "bench.synthetic", number)
 	for i := from; i < from+count; i++ {
 		x := dst.X.Row(i)
 		for j := range x {

@@ -32,7 +32,7 @@ func (t table) Read(dst *credence.Chunk, first, count int) error {
 
 // line returns rows of y = 3 + 2x + noise of standard deviation 0.5.
 func line(n int, block uint64) table {
-	rng := credence.Stream(1, "trial.test", block)
+	rng := credence.Rand(1, "trial.test", block)
 	t := table{linop.NewDense(n, 2)}
 	for i := range n {
 		x := rng.NormFloat64()

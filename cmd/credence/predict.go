@@ -237,7 +237,7 @@ func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *pred
 		row = append(row, density)
 	}
 	if flags.samples > 0 {
-		rng := credence.Stream(seed, "predict", uint64(rows.First+i))
+		rng := credence.Rand(seed, credence.PredictSamples, uint64(rows.First+i))
 		for range flags.samples {
 			draw, err := dist.Sample(i, rng)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/sep"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -149,7 +150,7 @@ func configureSEP(a *spec.Arguments, p prior.SpikeSlab) (streamEngineChoice, err
 	if cfg.Prune > 0 {
 		choice.pause = sep.PruneEvery
 	}
-	if p.Spike.State != credence.Learned && p.Spike.Value != 0 {
+	if p.Spike.State != param.Learned && p.Spike.Value != 0 {
 		return choice, fmt.Errorf("engine sep has its spike at 0: leave spike=%v out", p.Spike.Value)
 	}
 	hyper := sep.Hyper{Inclusion: p.Inclusion, Slab: p.Slab}
@@ -259,7 +260,7 @@ func (l *adPredictorLearner) weight(slot int) (mean, variance, inclusion float64
 func (l *adPredictorLearner) describe(f *credence.Fitted) {
 	cfg := l.Config()
 	f.Members[0].Model.Likelihood = likelihood.Bernoulli{Link: likelihood.Probit}
-	f.Members[0].Model.Prior = prior.Normal{Variance: credence.Parameter{Value: cfg.Variance, State: credence.Held}}
+	f.Members[0].Model.Prior = prior.Normal{Variance: param.Parameter{Value: cfg.Variance, State: param.Held}}
 	f.Report.Hyper = []credence.Value{{Name: "variance", Value: cfg.Variance}, {Name: "beta", Value: cfg.Beta}}
 }
 

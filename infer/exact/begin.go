@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 // Columns of a block that are not scaled may differ by orders of magnitude, or vary little about a
@@ -55,7 +56,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 // begin moves the prior variances of mixed blocks, one after the other, to where the evidence is largest.
 func (e *Engine) begin(ctx context.Context, f form, current *point, references, fine []float64) error {
 	for k := range e.groups {
-		if fine[k] <= references[k] || e.prior.Variance.State != credence.Learned {
+		if fine[k] <= references[k] || e.prior.Variance.State != param.Learned {
 			continue
 		}
 		if e.groups[k].Count == 1 { // a column of its own

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -32,7 +32,7 @@ func TestGuessIsLeft(t *testing.T) {
 	data, features := unscaled(1, 300, []float64{1, 1, 1000}, make([]float64, 3), []float64{2, -1.5, 0}), linear(3)
 	want := *fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data).Report.Evidence
 	for _, v := range []float64{0.01, 1, 1e4, 1e8} {
-		guess := prior.Normal{Variance: credence.Parameter{Value: v, State: credence.Guess}}
+		guess := prior.Normal{Variance: param.Parameter{Value: v, State: param.Guess}}
 		near(t, "evidence", *fitted(t, model(features, guess, likelihood.Gaussian{}), Config{}, data).Report.Evidence, want, 1e-6)
 	}
 }
@@ -58,7 +58,7 @@ func TestColumnsOfAnySize(t *testing.T) {
 			}
 			best := math.Inf(-1)
 			for v := 1e-12; v < 1e9; v *= 2 {
-				best = math.Max(best, evidence(prior.Normal{Variance: credence.Parameter{Value: v, State: credence.Held}}))
+				best = math.Max(best, evidence(prior.Normal{Variance: param.Parameter{Value: v, State: param.Held}}))
 			}
 			if got := evidence(prior.Normal{}); got < best-0.01 {
 				t.Errorf("%s, %d rows: evidence %.3f, and %.3f with a held variance", name, n, got, best)

@@ -20,7 +20,7 @@ func TestClimbGoesOnWithItsCurvature(t *testing.T) {
 	with, without := 0, 0
 	for seed := range uint64(5) {
 		data := randomTable(74+seed, n, 4, 0)
-		rng := credence.Stream(75, "noise", seed)
+		rng := credence.Rand(75, "noise", seed)
 		for i := range n {
 			x := data.x.Row(i)
 			data.target[i] = math.Sin(2*x[0]) + x[1]*x[2]/2 + 0.1*rng.NormFloat64()
@@ -71,7 +71,7 @@ func TestJumpFindsFineStructure(t *testing.T) {
 	ctx := context.Background()
 	const n = 600
 	data := randomTable(76, n, 2, 0)
-	rng := credence.Stream(77, "effects", 0)
+	rng := credence.Rand(77, "effects", 0)
 	var values, effects [40]float64
 	for k := range values {
 		values[k], effects[k] = rng.NormFloat64(), rng.NormFloat64()
@@ -108,7 +108,7 @@ func TestJumpFindsFineStructure(t *testing.T) {
 func TestFewRowsLookBeyond(t *testing.T) {
 	const n = 400
 	data := randomTable(78, n, 2, 0)
-	rng := credence.Stream(79, "effects", 0)
+	rng := credence.Rand(79, "effects", 0)
 	var effects [30]float64
 	for k := range effects {
 		effects[k] = rng.NormFloat64()

@@ -15,7 +15,7 @@ func TestMeasuredCurvature(t *testing.T) {
 	ctx := context.Background()
 	const n = 500
 	data := randomTable(88, n, 2, 0)
-	rng := credence.Stream(89, "noise", 0)
+	rng := credence.Rand(89, "noise", 0)
 	for i := range n {
 		x := data.x.Row(i)
 		data.target[i] = math.Sin(2*x[0]) + x[1]*x[1]/3 + 0.2*rng.NormFloat64()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -128,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		"starts":        {good, Config{Starts: -1}, "starts=-1"},
 		"tolerance":     {good, Config{Tolerance: math.NaN()}, "tolerance"},
 		"blocks":        {model(plain{dense: 3, sizes: []int{2}}, prior.Normal{}, likelihood.Gaussian{}), Config{}, "blocks cover 2 of 3 weights"},
-		"prior variance": {model(linear(2), prior.Normal{Variance: credence.Parameter{Value: -1, State: credence.Held}}, likelihood.Gaussian{}),
+		"prior variance": {model(linear(2), prior.Normal{Variance: param.Parameter{Value: -1, State: param.Held}}, likelihood.Gaussian{}),
 			Config{}, "variance -1"},
 	} {
 		if _, err := New(c.model, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -172,7 +173,7 @@ func TestRepeatedColumns(t *testing.T) {
 		data.target[i] = data.x.Row(i)[0]
 	}
 	only := plain{dense: 3, sizes: []int{3}}
-	held := prior.Normal{Variance: credence.Parameter{Value: 1, State: credence.Held}}
+	held := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
 	f := fitted(t, model(only, held, likelihood.Gaussian{NoiseVariance: 1e-18}), Config{}, data)
 	if all := strings.Join(f.Report.Warnings, "; "); !strings.Contains(all, "columns repeat each other") {
 		t.Errorf("warnings read %q", all)

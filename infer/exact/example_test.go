@@ -20,7 +20,7 @@ func (line) Rows() int { return 100 }
 func (line) Read(dst *credence.Batch, first, count int) error {
 	dst.First, dst.X = first, linop.NewDense(count, 1)
 	dst.Target = make([]float64, count)
-	noise := credence.Stream(1, "example", 0)
+	noise := credence.Rand(1, "example", 0)
 	for range first {
 		noise.NormFloat64()
 	}

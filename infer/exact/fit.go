@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -179,7 +180,7 @@ func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,
-			Likelihood: likelihood.Gaussian{NoiseVariance: s.own(end.noise), Learn: e.noiseState() != credence.Held},
+			Likelihood: likelihood.Gaussian{NoiseVariance: s.own(end.noise), Learn: e.noiseState() != param.Held},
 			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances},
 		},
 		Posterior: s.form.posterior(),

@@ -16,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -49,7 +50,7 @@ func linear(p int) plain { return plain{intercept: true, dense: p, sizes: []int{
 
 func TestHeldValuesStay(t *testing.T) {
 	data := randomTable(20, 60, 4, 0).withRoles(21, true, true)
-	held := credence.Parameter{Value: 0.7, State: credence.Held}
+	held := param.Parameter{Value: 0.7, State: param.Held}
 	features := newBent(4, 0)
 	for j := range features.held {
 		features.held[j] = j != 1
@@ -114,7 +115,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		data := randomTable(24, n, 12, 0).withRoles(25, true, true)
 		data.weight[0] = 2 // the units follow the first rows, which must not be left out
 		features := linear(12)
-		held := prior.Normal{Variance: credence.Parameter{Value: 0.5, State: credence.Held}}
+		held := prior.Normal{Variance: param.Parameter{Value: 0.5, State: param.Held}}
 		m := model(features, held, likelihood.Gaussian{NoiseVariance: 0.3})
 		weighted, repeated := fitted(t, m, Config{}, data), fitted(t, m, Config{}, data.repeated())
 		// The learned intercept variance is where a climb stops at 1e-12 nats per row; the

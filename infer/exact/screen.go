@@ -93,12 +93,12 @@ func (r *fit) starts(count int) []task {
 	infos := r.model.Features.(credence.Tunable).Hyper()
 	kernel := kernelOf(r.model.Features, infos)
 	tasks := make([]task, count)
-	jitter := latinHypercube(credence.Stream(r.config.Seed, "exact.starts", 0), max(0, count-2), len(infos)+1)
+	jitter := latinHypercube(credence.Rand(r.config.Seed, credence.ExactStarts, 0), max(0, count-2), len(infos)+1)
 	for k := range tasks {
 		t := &tasks[k]
 		t.features = r.model.Features
 		if redrawable, ok := t.features.(credence.Redrawable); ok && k > 0 {
-			t.features = redrawable.Redraw(credence.Stream(r.config.Seed, "exact.draw", uint64(k)))
+			t.features = redrawable.Redraw(credence.Rand(r.config.Seed, credence.RedrawFeatures, uint64(k)))
 		}
 		t.hyper = make([]float64, len(infos))
 		for h, info := range infos {

@@ -15,6 +15,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -88,11 +89,11 @@ func TestKernelBlocksStartApart(t *testing.T) {
 	// A stated guess is tried as it is.
 	var in feature.Inputs
 	in.Dense = make([]feature.Input, 1)
-	guess := &feature.RandomFourier{Name: "rbf(x)", Kernel: feature.RBF, Inputs: []int{0}, Lengthscale: feature.Lengthscale{Values: []float64{0.2}, State: credence.Guess}}
-	other := &feature.RandomFourier{Name: "rbf(x, n=2)", Kernel: feature.RBF, Inputs: []int{0}, Lengthscale: feature.Lengthscale{Values: []float64{0.3}, State: credence.Guess}}
+	guess := &feature.RandomFourier{Name: "rbf(x)", Kernel: feature.RBF, Inputs: []int{0}, Lengthscale: feature.Lengthscale{Values: []float64{0.2}, State: param.Guess}}
+	other := &feature.RandomFourier{Name: "rbf(x, n=2)", Kernel: feature.RBF, Inputs: []int{0}, Lengthscale: feature.Lengthscale{Values: []float64{0.3}, State: param.Guess}}
 	var terms []feature.Term
 	for k, term := range []*feature.RandomFourier{guess, other} {
-		drawn, err := term.Draw(&in, 2, credence.Stream(1, "test", uint64(k)))
+		drawn, err := term.Draw(&in, 2, credence.Rand(1, "test", uint64(k)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestKernelBlocksStartApart(t *testing.T) {
 func TestNoiseOfASmoothFunction(t *testing.T) {
 	const n = 600
 	data := randomTable(72, n, 2, 0)
-	rng := credence.Stream(73, "noise", 0)
+	rng := credence.Rand(73, "noise", 0)
 	for i := range n {
 		x := data.x.Row(i)
 		data.target[i] = 10 + 3*math.Sin(x[0]) + x[1]*x[1] + 0.2*rng.NormFloat64()

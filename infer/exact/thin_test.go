@@ -20,7 +20,7 @@ func TestFewFrequenciesLeadToTheMaximum(t *testing.T) {
 	direct, after := 0, 0
 	for seed := range uint64(5) {
 		data := randomTable(82+seed, n, 3, 0)
-		rng := credence.Stream(83, "noise", seed)
+		rng := credence.Rand(83, "noise", seed)
 		for i := range n {
 			x := data.x.Row(i)
 			data.target[i] = math.Sin(2*x[0]) + x[1]*x[2]/2 + 0.1*rng.NormFloat64()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 // Bounds and starts of the climb. They come from a study of evidence
@@ -29,14 +30,14 @@ type variable struct {
 }
 
 // noiseState says whether the noise variance is learned, guessed or held.
-func (e *Engine) noiseState() credence.State {
+func (e *Engine) noiseState() param.State {
 	switch {
 	case e.likelihood.NoiseVariance == 0:
-		return credence.Learned
+		return param.Learned
 	case e.likelihood.Learn:
-		return credence.Guess
+		return param.Guess
 	}
-	return credence.Held
+	return param.Held
 }
 
 // referenceVariance is the variance of the target in units, or for a constant
@@ -97,12 +98,12 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	if t.noiseFactor > 0 {
 		current.noise *= t.noiseFactor
 	}
-	if noise != credence.Learned {
+	if noise != param.Learned {
 		current.noise = own(e.likelihood.NoiseVariance)
 	}
 	current.prior = append([]float64(nil), references...)
 	for k := range e.groups {
-		if e.prior.Variance.State != credence.Learned && !e.isIntercept[k] {
+		if e.prior.Variance.State != param.Learned && !e.isIntercept[k] {
 			current.prior[k] = own(e.prior.Variance.Value)
 		}
 	}
@@ -110,14 +111,14 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		moved := t.before.in(current.unit)
 		current.values, current.hyper = moved.values, moved.hyper
 	}
-	if noise != credence.Held {
+	if noise != param.Held {
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
 			lower: math.Log(floor), upper: math.Log(noiseCeiling * variance), curvature: weight / 2, group: -1,
 		})
 	}
 	for k, g := range e.groups {
-		if e.prior.Variance.State == credence.Held && !e.isIntercept[k] || g.Count == 0 {
+		if e.prior.Variance.State == param.Held && !e.isIntercept[k] || g.Count == 0 {
 			continue
 		}
 		list = append(list, variable{

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 // Config holds the options of the engine. The zero value is the default.
@@ -105,8 +106,8 @@ func (c Config) Validate() error {
 
 // Hyper are the prior's parameters: stated ones are held, others learned.
 type Hyper struct {
-	Inclusion credence.Parameter // ρ0
-	Slab      credence.Parameter // τ0, a variance
+	Inclusion param.Parameter // ρ0
+	Slab      param.Parameter // τ0, a variance
 }
 
 // Where learning starts, and the weak normal priors on the unconstrained scale

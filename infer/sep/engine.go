@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -51,7 +52,7 @@ func Supports(family credence.Likelihood, p credence.Prior) error {
 	if !ok {
 		return fmt.Errorf("sep: it needs the prior spikeslab, not %v", p)
 	}
-	if s.Spike.State != credence.Learned && s.Spike.Value != 0 {
+	if s.Spike.State != param.Learned && s.Spike.Value != 0 {
 		return fmt.Errorf("sep: prior %v has a spike of variance %v, and this engine has it at 0: leave spike out", p, s.Spike.Value)
 	}
 	return s.Validate()
@@ -86,7 +87,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			learner.EndPass()
 			before = c.weights(before[:0], learner)
 		}
-		rng := credence.Stream(e.cfg.Seed, "sep", uint64(pass))
+		rng := credence.Rand(e.cfg.Seed, credence.SEPOrder, uint64(pass))
 		for i, block := range rng.Perm(c.blocks()) {
 			if err := ctx.Err(); err != nil {
 				return nil, err

@@ -3,7 +3,7 @@ package sep
 import (
 	"math"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
 )
 
 const (
@@ -29,8 +29,8 @@ func (l *Learner) learnHyper() {
 	if l.rows < surelyEB && min(l.bias.count[0], l.bias.count[1]) < rarerEB {
 		return
 	}
-	learnInclusion := l.hyper.Inclusion.State != credence.Held
-	learnSlab := l.hyper.Slab.State != credence.Held
+	learnInclusion := l.hyper.Inclusion.State != param.Held
+	learnSlab := l.hyper.Slab.State != param.Held
 	if learnInclusion || learnSlab {
 		stride := (l.features + sampleEB - 1) / sampleEB
 		for range stepsEB {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -50,10 +51,10 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	}
 	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, decay: 1, nextEB: firstEB}
 	inclusion, slab := startInclusion, startSlab
-	if hyper.Inclusion.State != credence.Learned {
+	if hyper.Inclusion.State != param.Learned {
 		inclusion = hyper.Inclusion.Value
 	}
-	if hyper.Slab.State != credence.Learned {
+	if hyper.Slab.State != param.Learned {
 		slab = hyper.Slab.Value
 	}
 	l.prior = newPrior(inclusion, slab)

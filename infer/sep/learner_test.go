@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 )
 
 // Against a long Gibbs run, which is the truth up to sampling error, and against
@@ -146,7 +147,7 @@ func TestOneRowMatchesMoments(t *testing.T) {
 	}
 }
 
-func held(v float64) credence.Parameter { return credence.Parameter{Value: v, State: credence.Held} }
+func held(v float64) param.Parameter { return param.Parameter{Value: v, State: param.Held} }
 
 // stateOf is the state of a learner as a file.
 func stateOf(t *testing.T, l *Learner) []byte {

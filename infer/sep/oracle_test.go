@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // problem is a probit spike-and-slab problem small enough for the oracles. The
@@ -103,8 +104,8 @@ func oneHotProblem(n int, fields []int, seed uint64) *problem {
 // hyper holds the true ρ0 and τ0, so that only the inference is compared.
 func (p *problem) hyper() Hyper {
 	return Hyper{
-		Inclusion: credence.Parameter{Value: p.inclusion, State: credence.Held},
-		Slab:      credence.Parameter{Value: p.slab, State: credence.Held},
+		Inclusion: param.Parameter{Value: p.inclusion, State: param.Held},
+		Slab:      param.Parameter{Value: p.slab, State: param.Held},
 	}
 }
 

@@ -190,7 +190,7 @@ func (r *fit) begin(ctx context.Context, q *mixture, s *start, state *mixtureSta
 		}
 		state.Single = x
 	}
-	rng := credence.Stream(r.config.Seed, "svi start", uint64(state.Start))
+	rng := credence.Rand(r.config.Seed, credence.SVIStarts, uint64(state.Start))
 	m, logs := state.Single[:r.d], state.Single[r.d:2*r.d]
 	x := make([]float64, q.size())
 	free, _ := q.parameters(x)
@@ -274,7 +274,7 @@ func (r *fit) finishMixture(ctx context.Context, q *mixture, state *mixtureState
 	}
 	clear(gradient)
 	without := lower - q.entropyBound(gradient, x)
-	entropy, standardError := q.entropy(x, entropyDraws, credence.Stream(r.config.Seed, "svi entropy", 0))
+	entropy, standardError := q.entropy(x, entropyDraws, credence.Rand(r.config.Seed, credence.SVIEntropy, 0))
 	bound := without + entropy
 	r.report.ELBO, r.report.ELBOBound = &bound, &lower
 	if q.k > 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -300,7 +301,7 @@ func TestRefusals(t *testing.T) {
 		{credence.Model{Features: features, Likelihood: bare{}, Prior: normal}, Config{}, "wrap it in likelihood.Quadrature"},
 		{credence.Model{Features: features, Likelihood: likelihood.Bernoulli{Link: "cauchit"}, Prior: normal}, Config{}, `there is no link "cauchit"`},
 		{credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: other{}}, Config{}, "svi: prior other is not normal"},
-		{credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{Variance: credence.Parameter{Value: -1, State: credence.Held}}}, Config{}, "not a positive number"},
+		{credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{Variance: param.Parameter{Value: -1, State: param.Held}}}, Config{}, "not a positive number"},
 		{bernoulli, Config{Covariance: Full, Components: 2}, "a mixture has diagonal components"},
 		{bernoulli, Config{Covariance: Full, Batch: 10}, "deterministic steps over all rows"},
 		{bernoulli, Config{Covariance: "banded"}, "there is no covariance=banded"},

@@ -166,7 +166,7 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *poi
 		return nil
 	}
 	z := make([]float64, d)
-	s := r.newDraws(credence.Stream(r.config.Seed, "svi diagnostics", 0), count, at.Prior, func(w []float64, rng *rand.Rand) float64 {
+	s := r.newDraws(credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), count, at.Prior, func(w []float64, rng *rand.Rand) float64 {
 		squares := 0.0
 		for j := range z {
 			z[j] = rng.NormFloat64()
@@ -267,7 +267,7 @@ func (r *fit) diagnoseMixture(ctx context.Context, q *mixture, x []float64) erro
 		}
 		return q.logDensity(x, w)
 	}
-	rng := credence.Stream(r.config.Seed, "svi diagnostics", 0)
+	rng := credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0)
 	group := max(1, drawBytes/8/r.d)
 	if group < count {
 		count = min(count, max(100/q.k*q.k, group)) // passes over the rows are dear

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -43,7 +44,7 @@ func (line) Transform(_ *credence.Workspace, phi *credence.Design, rows *credenc
 func ExampleNew() {
 	model := credence.Model{
 		Features: line{}, Likelihood: likelihood.Poisson{},
-		Prior: prior.Normal{Variance: credence.Parameter{Value: 1, State: credence.Held}},
+		Prior: prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}},
 	}
 	engine, err := svi.New(model, svi.Config{Covariance: svi.Full})
 	if err != nil {

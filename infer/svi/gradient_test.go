@@ -204,7 +204,7 @@ func samplerIsUnbiased(t *testing.T, features credence.Features) {
 	for i := range repeats {
 		got := make([]float64, len(x)+1)
 		q.begin(x)
-		q.add(b, x, 7, &sampler{draws: 10, rng: credence.Stream(1, "test", uint64(i))}, r.features)
+		q.add(b, x, 7, &sampler{draws: 10, rng: credence.Rand(1, "test", uint64(i))}, r.features)
 		got[len(x)] = q.finish(got[:len(x)], x)
 		for j, v := range got {
 			gap := v - mean[j]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -87,7 +88,7 @@ type group struct {
 func (e *Engine) groups() []group {
 	var list []group
 	for _, b := range e.model.Features.Blocks() {
-		learned := !b.Intercept && e.prior.Variance.State != credence.Held
+		learned := !b.Intercept && e.prior.Variance.State != param.Held
 		switch {
 		case b.Count == 0:
 		case e.prior.ARD && !b.Intercept:

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // startRows is the number of evenly spread rows from which scales and starting values
@@ -140,12 +140,12 @@ func (e *Engine) starting(ctx context.Context, t *table, groups []group) (*start
 		case g.intercept:
 			v = 100 * s.scaleSquare
 			r = reference{v, v}
-		case e.prior.Variance.State != credence.Held:
+		case e.prior.Variance.State != param.Held:
 			r = reference{1, 1}
 			if fine, all := e.sizes(g, columns, weight, s.intercept >= 0); fine > 0 {
 				r = reference{latent / fine, latent / all}
 			}
-			if v = r.wide; e.prior.Variance.State == credence.Guess {
+			if v = r.wide; e.prior.Variance.State == param.Guess {
 				v = r.bounded(e.prior.Variance.Value)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -33,7 +34,7 @@ func TestColumnsOfAnySize(t *testing.T) {
 			}
 			priors := []prior.Normal{{}}
 			if name == "one size" { // otherwise it may end in a maximum on its own side
-				priors = append(priors, prior.Normal{Variance: credence.Parameter{Value: 1e6, State: credence.Guess}})
+				priors = append(priors, prior.Normal{Variance: param.Parameter{Value: 1e6, State: param.Guess}})
 			}
 			for _, p := range priors {
 				if got := bound(p); got < best-0.02 {

@@ -121,7 +121,7 @@ func (r *fit) minibatch(ctx context.Context, q *mixture, feed *feed, gradient, x
 	q.begin(x)
 	var draw *sampler
 	if r.config.Estimator == Sample {
-		stream := credence.Stream(r.config.Seed, "svi draws", uint64(state.Start)<<40|uint64(st.Rule.Steps))
+		stream := credence.Rand(r.config.Seed, credence.SVIDraws, uint64(state.Start)<<40|uint64(st.Rule.Steps))
 		draw = &sampler{draws: r.config.Samples, rng: stream}
 	}
 	q.add(b, x, rowScale(feed.rows, b.rows), draw, features)
@@ -198,7 +198,7 @@ func (r *fit) largestCurvature(ctx context.Context, q *mixture, t *table, x []fl
 	q.setPrior(x)
 	m, _ := q.component(x, 0)
 	psi := q.psi[:r.d]
-	rng := credence.Stream(r.config.Seed, "svi curvature", 0)
+	rng := credence.Rand(r.config.Seed, credence.SVICurvature, 0)
 	v, scaled, product := make([]float64, r.d), make([]float64, r.d), make([]float64, r.d)
 	for j := range v {
 		v[j] = rng.NormFloat64()
@@ -266,7 +266,7 @@ func newFeed(r *fit) *feed {
 
 // shuffle starts an epoch.
 func (f *feed) shuffle(epoch uint64) {
-	rng := credence.Stream(f.fit.config.Seed, "svi order", epoch)
+	rng := credence.Rand(f.fit.config.Seed, credence.SVIOrder, epoch)
 	for i := range f.order {
 		f.order[i] = i * f.run
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -89,7 +90,7 @@ func (f plain) Transform(_ *credence.Workspace, phi *credence.Design, rows *cred
 var normal = prior.Normal{}
 
 func held(v float64) prior.Normal {
-	return prior.Normal{Variance: credence.Parameter{Value: v, State: credence.Held}}
+	return prior.Normal{Variance: param.Parameter{Value: v, State: param.Held}}
 }
 
 // problem of a family: rows drawn from it with normal inputs and weights.

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -32,7 +33,7 @@ func heldAt(t *testing.T, set *feature.Set, values []float64) credence.Features 
 	for i, term := range terms {
 		if random, ok := term.(*feature.RandomFourier); ok {
 			fixed := *random
-			fixed.Lengthscale.Values, fixed.Lengthscale.State = values, credence.Held
+			fixed.Lengthscale.Values, fixed.Lengthscale.State = values, param.Held
 			terms[i] = &fixed
 		}
 	}
@@ -157,7 +158,7 @@ func TestLengthscalesInMinibatches(t *testing.T) {
 // that goes on from a checkpoint, which has them, ends in the same bytes.
 func TestLengthscalesThatStayAreStored(t *testing.T) {
 	data := smooth(likelihood.Poisson{}, 60, 1, 3)
-	held := prior.Normal{Variance: credence.Parameter{Value: 1e-18, State: credence.Held}}
+	held := prior.Normal{Variance: param.Parameter{Value: 1e-18, State: param.Held}}
 	r := newFit(t, credence.Model{Features: fourier(t, 20, 4, true), Likelihood: likelihood.Poisson{}, Prior: held}, Config{Covariance: Full}, data)
 	if err := r.tune(t.Context(), nil); err != nil {
 		t.Fatal(err)

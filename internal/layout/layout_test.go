@@ -18,6 +18,7 @@ var levels = []struct {
 	{"internal/conform", 8}, // test suites for every noun; imported by tests alone
 	{"internal/", 0},
 	{"linop", 1},
+	{"param", 0},
 	{"spec", 1},
 	{"likelihood", 1}, // nothing of ours outside internal
 	{"metric", 1},

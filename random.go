@@ -1,0 +1,37 @@
+package credence
+
+import "math/rand/v2"
+
+// Purpose names what random numbers are drawn for. The name is part of the key of a random
+// stream, so a changed name changes every user's model under the same seed.
+type Purpose string
+
+// The purposes of this module, each with what its blocks count.
+const (
+	DrawFrequencies Purpose = "frequencies"     // random features; the place of the term in the formula
+	DrawCentres     Purpose = "centres"         // radial and sigmoid features; the place of the term
+	RedrawFeatures  Purpose = "exact.draw"      // random features of another start; the start
+	ExactStarts     Purpose = "exact.starts"    // where the starts of exact lie
+	SVIStarts       Purpose = "svi start"       // the start
+	SVIDraws        Purpose = "svi draws"       // start << 40 | step
+	SVIOrder        Purpose = "svi order"       // the order of rows; the epoch
+	SVIEntropy      Purpose = "svi entropy"     // of the mixture's entropy
+	SVICurvature    Purpose = "svi curvature"   // the first steps of stochastic fits
+	SVIDiagnostics  Purpose = "svi diagnostics" // importance weights
+	SEPOrder        Purpose = "sep"             // the order of rows; the pass
+	PredictSamples  Purpose = "predict"         // draws of y; the row
+)
+
+// Rand returns the random stream for one purpose and block of a seeded
+// computation. Streams with different arguments are independent.
+func Rand(seed uint64, purpose Purpose, block uint64) *rand.Rand {
+	// FNV-1a of the purpose, then one round of splitmix64 to spread the block.
+	hash := uint64(14695981039346656037)
+	for i := range len(purpose) {
+		hash = (hash ^ uint64(purpose[i])) * 1099511628211
+	}
+	block += 0x9e3779b97f4a7c15
+	block = (block ^ block>>30) * 0xbf58476d1ce4e5b9
+	block = (block ^ block>>27) * 0x94d049bb133111eb
+	return rand.New(rand.NewPCG(seed, hash^block^block>>31))
+}
