@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -25,6 +26,16 @@ func TestMissingPolicies(t *testing.T) {
 	if want := "input age: 1 missing value is filled with the mean"; f.Warnings[0] != want {
 		t.Errorf("warnings are %q, want first %q", f.Warnings, want)
 	}
+	// Scaled, the mean is 0, also of a transform: what fills a gap is centred and scaled like the values beside it.
+	f, batch = mustFit(t, plan, source(), Options{Missing: Mean})
+	sd := math.Sqrt(200. / 3)
+	wantColumn(t, "scaled age", columnOf(&batch.X, 0), []float64{-10 * (1 / sd), 0, 10 * (1 / sd), 0})
+	squares := []float64{100 - 1400./3, 0, 900 - 1400./3, 400 - 1400./3}
+	inverse := 1 / f.Inputs[2].Scale
+	for i := range squares {
+		squares[i] *= inverse
+	}
+	wantColumn(t, "scaled square(age)", columnOf(&batch.X, 2), squares)
 
 	f, batch = mustFit(t, plan, source(), Options{Missing: Indicator, Raw: true})
 	if len(f.Inputs) != 4 || f.Inputs[3].Name != "age_missing" {
@@ -32,11 +43,16 @@ func TestMissingPolicies(t *testing.T) {
 	}
 	wantColumn(t, "age_missing", columnOf(&batch.X, 3), []float64{0, 1, 0, 0})
 	wantColumn(t, "zip", columnOf(&batch.X, 1), []float64{0, 1, 1, 2})
+	_, scaled := mustFit(t, plan, source(), Options{Missing: Indicator})
+	wantColumn(t, "scaled age beside its indicator", columnOf(&scaled.X, 0), []float64{-10 * (1 / sd), 0, 10 * (1 / sd), 0})
+	wantColumn(t, "the indicator, never scaled", columnOf(&scaled.X, 3), []float64{0, 1, 0, 0})
 	if want := []string{"a", "b", "(missing)"}; !slices.Equal(f.Inputs[1].Levels, want) {
 		t.Errorf("levels are %q, want %q", f.Inputs[1].Levels, want)
 	}
 
 	f, batch = mustFit(t, plan, source(), Options{Missing: Drop, Raw: true})
+	_, scaled = mustFit(t, plan, source(), Options{Missing: Drop})
+	wantColumn(t, "scaled age of whole rows", columnOf(&scaled.X, 0), []float64{-1, 1})
 	wantColumn(t, "age", columnOf(&batch.X, 0), []float64{10, 30})
 	wantColumn(t, "y", batch.Target, []float64{1, 3})
 	if f.Rows != 2 || f.Dropped != 2 {
