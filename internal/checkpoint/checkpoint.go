@@ -1,0 +1,170 @@
+// Package checkpoint keeps the state of a long computation in a file, so that it can go on after an
+// interruption and end with the same bytes.
+//
+// A checkpoint is a safetensors file: a JSON document with the small part of the state, tensors with
+// the large part, and a digest of both. Replacing a checkpoint is atomic. A checkpoint that is
+// damaged, of another kind, of another format or of another computation is refused: a computation
+// that went on from it would end with numbers that nobody asked for.
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/internal/safetensors"
+)
+
+// key is the metadata entry that holds the header and the document.
+const key = "credence_checkpoint"
+
+// Kind says which computations can go on from a checkpoint.
+type Kind struct {
+	// Name is the program part that writes and reads the checkpoint, such as "svi".
+	Name string
+	// Format is the version of its document and tensors.
+	Format int
+	// Fingerprint tells model, options and data apart; see [Fingerprint]. It is empty where the reader
+	// compares what the document says.
+	Fingerprint string
+	// Anew says in a message how to begin without the checkpoint; "" means to remove the file.
+	Anew string
+}
+
+// envelope is the JSON of a checkpoint.
+type envelope struct {
+	Kind        string          `json:"kind"`
+	Format      int             `json:"format"`
+	Fingerprint string          `json:"fingerprint,omitempty"`
+	Document    json.RawMessage `json:"document"`
+}
+
+// Write replaces the checkpoint at path. The document is encoded as JSON, which has no infinities
+// and no NaN: such numbers belong in tensors. A tensor may be produced in pieces while it is
+// written; its Data function is called twice.
+func (k Kind) Write(path string, document any, tensors []safetensors.Tensor) error {
+	text, err := json.Marshal(document)
+	if err == nil {
+		text, err = json.Marshal(envelope{k.Name, k.Format, k.Fingerprint, text})
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint %s: %w", path, err)
+	}
+	return atomicfile.Write(path, func(w io.Writer) error {
+		return safetensors.Write(w, map[string]string{key: string(text)}, tensors)
+	})
+}
+
+// Read checks the checkpoint at path as a whole, decodes its document and returns its tensors, which
+// are read on demand; the caller closes them. Where there is no file the error is fs.ErrNotExist,
+// as errors.Is tells.
+func (k Kind) Read(path string, document any) (*safetensors.Reader, error) {
+	r, err := safetensors.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil {
+		if err = k.decode(r, document); err == nil {
+			return r, nil
+		}
+		r.Close()
+	}
+	return nil, fmt.Errorf("checkpoint %s: %w: %s", path, err, k.anew())
+}
+
+func (k Kind) anew() string {
+	if k.Anew == "" {
+		return "remove the file to begin anew"
+	}
+	return k.Anew
+}
+
+func (k Kind) decode(r *safetensors.Reader, document any) error {
+	text, found := r.Metadata()[key]
+	if !found {
+		return fmt.Errorf("the file is no checkpoint")
+	}
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	var e envelope
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return fmt.Errorf("its description is damaged: %w", err)
+	}
+	switch {
+	case e.Kind == "":
+		return fmt.Errorf("an earlier version wrote it")
+	case e.Kind != k.Name:
+		return fmt.Errorf("it was written by %q, not by %s", e.Kind, k.Name)
+	case e.Format != k.Format:
+		return fmt.Errorf("it has format %d, and this version reads format %d", e.Format, k.Format)
+	case e.Fingerprint != k.Fingerprint:
+		return fmt.Errorf("it is of other data, another model or other options")
+	}
+	if err := json.Unmarshal(e.Document, document); err != nil {
+		return fmt.Errorf("its document is damaged: %w", err)
+	}
+	return nil
+}
+
+// Fingerprint is a digest of parts: numbers, strings, slices of numbers, and whatever JSON encodes.
+// Slices of numbers may hold NaN.
+func Fingerprint(parts ...any) (string, error) {
+	h := sha256.New()
+	for _, part := range parts {
+		var err error
+		switch v := part.(type) {
+		case []float64:
+			fmt.Fprintf(h, "float64 %d\n", len(v))
+			err = binary.Write(h, binary.LittleEndian, v)
+		case []int32:
+			fmt.Fprintf(h, "int32 %d\n", len(v))
+			err = binary.Write(h, binary.LittleEndian, v)
+		default:
+			var text []byte
+			if text, err = json.Marshal(part); err == nil {
+				fmt.Fprintf(h, "json %d\n%s", len(text), text)
+			}
+		}
+		if err != nil {
+			return "", fmt.Errorf("checkpoint: fingerprint: %w", err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Vectors are the slices of a state by the names of their tensors. The same value serves for
+// writing and for reading a state.
+type Vectors map[string]*[]float64
+
+// Tensors returns the vectors that are not nil.
+func (v Vectors) Tensors() []safetensors.Tensor {
+	var tensors []safetensors.Tensor
+	for name, values := range v {
+		if *values != nil {
+			tensors = append(tensors, safetensors.Of(name, *values))
+		}
+	}
+	return tensors
+}
+
+// Read sets the vectors to the tensors of their names, and to nil where there is none.
+func (v Vectors) Read(r *safetensors.Reader) error {
+	for name, values := range v {
+		*values = nil
+		if _, found := r.Tensor(name); !found {
+			continue
+		}
+		var err error
+		if *values, err = safetensors.Read[float64](r, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
