@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/credence-ml/credence/internal/keyhash"
 )
 
 // Index numbers feature keys in the order in which they are first seen: the
@@ -49,7 +51,7 @@ func (x *Index) Find(key uint64) int {
 		return -1
 	}
 	mask := uint64(len(x.table) - 1)
-	for i := fold(key^hashFirst, hashSecond) & mask; ; i = (i + 1) & mask {
+	for i := keyhash.Mix(key) & mask; ; i = (i + 1) & mask {
 		e := &x.table[i]
 		if e.slot == 0 || e.key == key {
 			return int(e.slot) - 1
@@ -101,7 +103,7 @@ func (x *Index) addSlow(key uint64) int {
 		x.grow()
 	}
 	mask := uint64(len(x.table) - 1)
-	for i := fold(key^hashFirst, hashSecond) & mask; ; i = (i + 1) & mask {
+	for i := keyhash.Mix(key) & mask; ; i = (i + 1) & mask {
 		e := &x.table[i]
 		if e.slot == 0 {
 			slot := x.newSlot(key)
@@ -138,7 +140,7 @@ func (x *Index) grow() {
 		if e.slot == 0 {
 			continue
 		}
-		i := fold(e.key^hashFirst, hashSecond) & mask
+		i := keyhash.Mix(e.key) & mask
 		for x.table[i].slot != 0 {
 			i = (i + 1) & mask
 		}

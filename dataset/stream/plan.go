@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/credence-ml/credence/internal/keyhash"
 )
 
 // Format is a text format of rows.
@@ -146,8 +148,8 @@ func transform(name string) (func(float64) float64, bool) {
 	return nil, false
 }
 
-// space returns the key space of a column or transformed column.
-func space(name string) uint64 { return Hash(0, []byte(name)) }
+// space returns the key of a column or namespace.
+func space(name string) uint64 { return keyhash.Space(name) }
 
 // numberKey returns the key of a column of numbers.
-func numberKey(space uint64) uint64 { return Cross(space, hashThird) }
+func numberKey(space uint64) uint64 { return keyhash.Number(space) }
