@@ -293,16 +293,11 @@ func (f *Fitted) Predict(ws *Workspace, rows *Batch, interval float64) (*Predict
 	return out, nil
 }
 
-// rowsPerTask is how many rows a worker takes at a time: enough to outweigh the
-// hand-over, few enough to balance.
-const rowsPerTask = 64
-
 // Each calls do for every row, on the threads of the workspace; calls for
 // different rows may run at once and must write to different memory.
 func (d *Distribution) Each(ws *Workspace, do func(i int)) {
-	tasks := (d.rows + rowsPerTask - 1) / rowsPerTask
-	ws.Pool().Run(tasks, func(task, _ int) {
-		for i := task * rowsPerTask; i < min(d.rows, (task+1)*rowsPerTask); i++ {
+	ws.InRuns(d.rows, func(from, to int) {
+		for i := from; i < to; i++ {
 			do(i)
 		}
 	})

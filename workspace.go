@@ -37,3 +37,15 @@ func (ws *Workspace) Mark() int { return ws.used }
 
 // Release gives back all scratch memory taken since the mark.
 func (ws *Workspace) Release(mark int) { ws.used = mark }
+
+// rowsPerTask is how many rows a worker takes at a time: enough to outweigh the
+// hand-over, few enough to balance.
+const rowsPerTask = 64
+
+// InRuns calls do for runs of rows [from, to) of n on the workspace's threads. The bounds do not
+// depend on the number of threads.
+func (ws *Workspace) InRuns(n int, do func(from, to int)) {
+	ws.pool.Run((n+rowsPerTask-1)/rowsPerTask, func(i, _ int) {
+		do(i*rowsPerTask, min(n, (i+1)*rowsPerTask))
+	})
+}

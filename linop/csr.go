@@ -1,13 +1,17 @@
 package linop
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // CSR is a sparse matrix of compressed rows: the entries of row i are
 // (Index[k], Value[k]) for k in [Start[i], Start[i+1]), with strictly increasing
-// column indices. A nil Value means that every stored entry is 1.
+// column indices. A nil Value means that every stored entry is 1. A matrix without
+// columns needs no Start.
 type CSR struct {
 	Rows, Cols int
-	Start      []int     // length Rows+1, Start[0] is 0
+	Start      []int     // length Rows+1; Start[0] is 0, except in a Window
 	Index      []int32   // column of each entry
 	Value      []float64 // value of each entry, or nil
 }
@@ -16,16 +20,49 @@ type CSR struct {
 func (a *CSR) Dims() (rows, cols int) { return a.Rows, a.Cols }
 
 // Entries returns the number of stored entries.
-func (a *CSR) Entries() int { return len(a.Index) }
+func (a *CSR) Entries() int {
+	if a.Cols == 0 {
+		return 0
+	}
+	return a.Start[a.Rows] - a.Start[0]
+}
 
 // Row returns the columns and the values of row i, sharing memory with a; values
 // is nil when every entry is 1.
 func (a *CSR) Row(i int) (columns []int32, values []float64) {
+	if a.Cols == 0 {
+		return nil, nil
+	}
 	lo, hi := a.Start[i], a.Start[i+1]
 	if a.Value == nil {
 		return a.Index[lo:hi:hi], nil
 	}
 	return a.Index[lo:hi:hi], a.Value[lo:hi:hi]
+}
+
+// Each goes through the columns and values of row i.
+func (a *CSR) Each(i int) iter.Seq2[int, float64] {
+	columns, values := a.Row(i)
+	return func(yield func(int, float64) bool) {
+		for k, j := range columns {
+			v := 1.0
+			if values != nil {
+				v = values[k]
+			}
+			if !yield(int(j), v) {
+				return
+			}
+		}
+	}
+}
+
+// Window returns rows [first, first+count), sharing memory with a.
+func (a *CSR) Window(first, count int) CSR {
+	window := CSR{Rows: count, Cols: a.Cols, Index: a.Index, Value: a.Value}
+	if a.Cols > 0 {
+		window.Start = a.Start[first : first+count+1]
+	}
+	return window
 }
 
 // Reset makes a an empty matrix with no rows and the given number of columns,
@@ -55,61 +92,4 @@ func (a *CSR) AppendRow(columns []int32, values []float64) {
 	}
 	a.Rows++
 	a.Start = append(a.Start, len(a.Index))
-}
-
-// MulVec stores A x in dst.
-func (a *CSR) MulVec(dst, x []float64) {
-	checkMulVec("MulVec", a.Rows, a.Cols, dst, x)
-	for i := range dst {
-		columns, values := a.Row(i)
-		sum := 0.0
-		if values == nil {
-			for _, j := range columns {
-				sum += x[j]
-			}
-		} else {
-			for k, j := range columns {
-				sum += values[k] * x[j]
-			}
-		}
-		dst[i] = sum
-	}
-}
-
-// MulVecTrans stores Aᵀ x in dst.
-func (a *CSR) MulVecTrans(dst, x []float64) {
-	checkMulVec("MulVecTrans", a.Cols, a.Rows, dst, x)
-	clear(dst)
-	for i, xi := range x {
-		columns, values := a.Row(i)
-		if values == nil {
-			for _, j := range columns {
-				dst[j] += xi
-			}
-		} else {
-			for k, j := range columns {
-				dst[j] += values[k] * xi
-			}
-		}
-	}
-}
-
-// AddTo adds A to the dense window dst, which has the same shape.
-func (a *CSR) AddTo(dst *Dense) {
-	if dst.Rows != a.Rows || dst.Cols != a.Cols {
-		panic(fmt.Sprintf("linop: AddTo of a %d×%d matrix to a %d×%d one", a.Rows, a.Cols, dst.Rows, dst.Cols))
-	}
-	for i := range a.Rows {
-		columns, values := a.Row(i)
-		row := dst.Row(i)
-		if values == nil {
-			for _, j := range columns {
-				row[j]++
-			}
-		} else {
-			for k, j := range columns {
-				row[j] += values[k]
-			}
-		}
-	}
 }

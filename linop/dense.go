@@ -34,6 +34,18 @@ func (a *Dense) Columns(first, count int) Dense {
 	return window
 }
 
+// Window returns the rows [first, first+count), sharing memory.
+func (a *Dense) Window(first, count int) Dense {
+	if first < 0 || count < 0 || first+count > a.Rows {
+		panic(fmt.Sprintf("linop: rows [%d, %d) of a matrix with %d", first, first+count, a.Rows))
+	}
+	window := Dense{Rows: count, Cols: a.Cols, Stride: a.Stride}
+	if count > 0 && a.Cols > 0 {
+		window.Data = a.Data[first*a.Stride : (first+count-1)*a.Stride+a.Cols]
+	}
+	return window
+}
+
 // Reshape makes a a rows×cols matrix with Stride cols, reusing its memory where
 // that suffices. The contents are undefined afterwards.
 func (a *Dense) Reshape(rows, cols int) {

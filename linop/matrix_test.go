@@ -59,6 +59,88 @@ func TestSparseEqualsDense(t *testing.T) {
 			sum := NewDense(shape[0], shape[1])
 			sparse.AddTo(&sum)
 			compare(t, "AddTo", sum.Data, dense.Data)
+
+			turned, back := sparse.Transpose(), NewDense(shape[0], shape[1])
+			again := turned.Transpose()
+			again.AddTo(&back)
+			compare(t, "Transpose twice", back.Data, dense.Data)
+			turned.MulVec(got, u)
+			compare(t, "Transpose", got, want)
+
+			scaled, spread := sparse.ScaleRows(u), NewDense(shape[0], shape[1])
+			scaled.AddTo(&spread)
+			for i, v := range dense.Data {
+				compare(t, "ScaleRows", spread.Data[i:i+1], []float64{v * u[i/shape[1]]})
+			}
+		}
+	}
+}
+
+// TestGram compares the sums of products, in shares, with the triple loop.
+func TestGram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, ones := range []bool{true, false} {
+		sparse, dense := randomPair(rng, 12, 9, ones)
+		_, other := randomPair(rng, 12, 5, false)
+		weights := make([]float64, 12)
+		for i := range weights {
+			weights[i] = rng.Float64()
+		}
+		for _, w := range [][]float64{nil, weights} {
+			gram, cross := NewDense(9, 9), NewDense(9, 5)
+			for share := range 4 {
+				sparse.AddGram(&gram, w, share, 4)
+				sparse.AddTransMul(&cross, w, other, share, 4)
+			}
+			for j := range 9 {
+				want, wantCross := make([]float64, 9), make([]float64, 5)
+				for i := range 12 {
+					for k := j; k < 9; k++ {
+						want[k] += weight(w, i) * dense.Row(i)[j] * dense.Row(i)[k]
+					}
+					for k := range 5 {
+						wantCross[k] += weight(w, i) * dense.Row(i)[j] * other.Row(i)[k]
+					}
+				}
+				compare(t, "AddGram", gram.Row(j), want)
+				compare(t, "AddTransMul", cross.Row(j), wantCross)
+			}
+		}
+	}
+}
+
+// TestRowProducts compares products of one row of a window with sums written out.
+func TestRowProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, ones := range []bool{true, false} {
+		whole, dense := randomPair(rng, 9, 7, ones)
+		part := whole.Window(4, 3)
+		if part.Entries() != whole.Start[7]-whole.Start[4] {
+			t.Errorf("the window has %d entries", part.Entries())
+		}
+		b := NewDense(5, 2) // two rows are missing
+		for i := range b.Data {
+			b.Data[i] = rng.NormFloat64()
+		}
+		x := []float64{1, -2, 3, 0.5, 0.25, -1, 4}
+		for i := range 3 {
+			row := dense.Row(4 + i)
+			want := []float64{10, 20, 1, 2}
+			got := []float64{part.AddRowDot(10, i, x), part.AddRowSquareDot(20, i, x), 1, 2}
+			part.AddRowMul(got[2:], i, -3, &b)
+			added, squares := make([]float64, 7), make([]float64, 7)
+			part.AddRow(added, i, 2)
+			part.AddRowSquares(squares, i, 2)
+			for j, v := range row {
+				want[0] += v * x[j]
+				want[1] += v * v * x[j]
+				if j < 5 {
+					want[2] -= 3 * v * b.Row(j)[0]
+					want[3] -= 3 * v * b.Row(j)[1]
+				}
+				compare(t, "AddRow", []float64{added[j], squares[j]}, []float64{2 * v, 2 * v * v})
+			}
+			compare(t, "row products", got, want)
 		}
 	}
 }

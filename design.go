@@ -1,0 +1,180 @@
+package credence
+
+import (
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Design is Φ for the rows of a batch: the first columns are dense, the others
+// sparse. Weight j belongs to dense column j, or to sparse column j less the
+// number of dense ones.
+//
+// Its products are all that engines and posteriors ask of Φ. Those with a workspace run on its
+// threads, and give the same bytes at any number of them.
+type Design struct {
+	Dense  linop.Dense
+	Sparse linop.CSR
+}
+
+// Dims returns the number of rows and of weights.
+func (d *Design) Dims() (rows, cols int) { return d.Dense.Rows, d.Dense.Cols + d.Sparse.Cols }
+
+// Window returns rows [first, first+count), sharing memory with d.
+func (d *Design) Window(first, count int) Design {
+	return Design{Dense: d.Dense.Window(first, count), Sparse: d.Sparse.Window(first, count)}
+}
+
+// Bytes returns the memory that the design takes.
+func (d *Design) Bytes() int {
+	return 8*(d.Dense.Rows*d.Dense.Cols+len(d.Sparse.Start)+len(d.Sparse.Value)) + 4*len(d.Sparse.Index)
+}
+
+// MulVec stores Φ w in dst, by the plain loop.
+func (d *Design) MulVec(dst, w []float64) {
+	dense := d.Dense.Cols
+	d.Dense.MulVec(dst, w[:dense])
+	if d.Sparse.Cols == 0 {
+		return
+	}
+	for i := range dst {
+		dst[i] += d.Sparse.AddRowDot(0, i, w[dense:])
+	}
+}
+
+// MulVecTrans stores Φᵀ u in dst, by the plain loop.
+func (d *Design) MulVecTrans(dst, u []float64) {
+	d.Dense.MulVecTrans(dst[:d.Dense.Cols], u)
+	if d.Sparse.Cols > 0 {
+		d.Sparse.MulVecTrans(dst[d.Dense.Cols:], u)
+	}
+}
+
+// RowDot returns φᵢᵀ w.
+func (d *Design) RowDot(i int, w []float64) float64 {
+	dense, sum := d.Dense.Cols, 0.0
+	if dense > 0 {
+		sum = kernel.Dot(d.Dense.Row(i), w[:dense])
+	}
+	return d.Sparse.AddRowDot(sum, i, w[dense:])
+}
+
+// RowSquareDot returns (φᵢ⊙φᵢ)ᵀ v, the variance of φᵢᵀw under independent weights of variances v.
+func (d *Design) RowSquareDot(i int, v []float64) float64 {
+	dense, sum := d.Dense.Cols, 0.0
+	if dense > 0 {
+		for j, x := range d.Dense.Row(i) {
+			sum += x * x * v[j]
+		}
+	}
+	return d.Sparse.AddRowSquareDot(sum, i, v[dense:])
+}
+
+// Each calls visit with the weight and the value of every dense column of row i and every
+// stored entry of its sparse ones.
+func (d *Design) Each(i int, visit func(weight int, v float64)) {
+	dense := d.Dense.Cols
+	if dense > 0 {
+		for j, v := range d.Dense.Row(i) {
+			visit(j, v)
+		}
+	}
+	for j, v := range d.Sparse.Each(i) {
+		visit(dense+j, v)
+	}
+}
+
+// Mul stores Φ w in dst.
+func (d *Design) Mul(ws *Workspace, dst, w []float64) {
+	if len(dst) <= rowsPerTask { // no closure, so nothing is allocated
+		d.mul(dst, w, 0, len(dst))
+		return
+	}
+	ws.InRuns(len(dst), func(from, to int) { d.mul(dst, w, from, to) })
+}
+
+func (d *Design) mul(dst, w []float64, from, to int) {
+	for i := from; i < to; i++ {
+		dst[i] = d.RowDot(i, w)
+	}
+}
+
+// MulSquares stores (Φ⊙Φ) v in dst.
+func (d *Design) MulSquares(ws *Workspace, dst, v []float64) {
+	if len(dst) <= rowsPerTask {
+		d.mulSquares(dst, v, 0, len(dst))
+		return
+	}
+	ws.InRuns(len(dst), func(from, to int) { d.mulSquares(dst, v, from, to) })
+}
+
+func (d *Design) mulSquares(dst, v []float64, from, to int) {
+	for i := from; i < to; i++ {
+		dst[i] = d.RowSquareDot(i, v)
+	}
+}
+
+// stripe is the number of columns of a transposed product that a task adds up.
+const stripe = 256
+
+// AddMulTrans adds Φᵀ u to dst. Tasks take stripes of columns, so that sums follow the rows.
+func (d *Design) AddMulTrans(ws *Workspace, dst, u []float64) {
+	dense := d.Dense.Cols
+	ws.pool.Run((dense+stripe-1)/stripe, func(task, _ int) {
+		from, to := task*stripe, min(dense, (task+1)*stripe)
+		for i, ui := range u {
+			kernel.Axpy(ui, d.Dense.Row(i)[from:to], dst[from:to])
+		}
+	})
+	for i, ui := range u {
+		d.Sparse.AddRow(dst[dense:], i, ui)
+	}
+}
+
+// AddMulSquaresTrans adds (Φ⊙Φ)ᵀ u to dst.
+func (d *Design) AddMulSquaresTrans(ws *Workspace, dst, u []float64) {
+	dense := d.Dense.Cols
+	ws.pool.Run((dense+stripe-1)/stripe, func(task, _ int) {
+		from, to := task*stripe, min(dense, (task+1)*stripe)
+		for i, ui := range u {
+			for j, v := range d.Dense.Row(i)[from:to] {
+				dst[from+j] += ui * v * v
+			}
+		}
+	})
+	for i, ui := range u {
+		d.Sparse.AddRowSquares(dst[dense:], i, ui)
+	}
+}
+
+// AddGram adds Φᵀ diag(weights) Φ to the d×d matrix gram; nil weights are ones. Products of dense
+// with dense and of sparse with sparse columns go to the upper triangle. Products of a sparse
+// with the dense columns go to the sparse column's row below the diagonal, where they are
+// contiguous; after the last block of rows LiftGram moves them.
+func (d *Design) AddGram(ws *Workspace, gram, weights []float64) {
+	n, size := d.Dims()
+	dense := d.Dense.Cols
+	ws.pool.Gram(n, dense, d.Dense.Data, max(1, d.Dense.Stride), weights, gram, max(1, size))
+	if d.Sparse.Cols == 0 {
+		return
+	}
+	all := linop.Dense{Rows: size, Cols: size, Stride: size, Data: gram}
+	below := all.Window(dense, size-dense)
+	cross, square := below.Columns(0, dense), below.Columns(dense, size-dense)
+	const tasks = 8
+	ws.pool.Run(tasks, func(task, _ int) {
+		if dense > 0 {
+			d.Sparse.AddTransMul(&cross, weights, &d.Dense, task, tasks)
+		}
+		d.Sparse.AddGram(&square, weights, task, tasks)
+	})
+}
+
+// LiftGram moves the products of sparse with dense columns, which AddGram left below the
+// diagonal of the size×size matrix gram, to the upper triangle.
+func LiftGram(gram []float64, size, dense int) {
+	for j := dense; j < size; j++ {
+		for i := range dense {
+			gram[i*size+j] = gram[j*size+i]
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package credence
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence/linop"
+)
+
+// mixedDesign draws a design and returns it with all columns written out.
+func mixedDesign(rng *rand.Rand, n, dense, sparse int, ones bool) (*Design, linop.Dense) {
+	phi := &Design{Dense: linop.NewDense(n, dense)}
+	phi.Sparse.Reset(sparse)
+	whole := linop.NewDense(n, dense+sparse)
+	for i := range n {
+		columns, values := []int32{}, []float64{}
+		for j := range dense + sparse {
+			v := rng.NormFloat64()
+			if j < dense {
+				phi.Dense.Row(i)[j] = v
+			} else if rng.IntN(3) > 0 {
+				continue
+			} else {
+				if ones {
+					v = 1
+				}
+				columns, values = append(columns, int32(j-dense)), append(values, v)
+			}
+			whole.Row(i)[j] = v
+		}
+		if ones {
+			values = nil
+		}
+		phi.Sparse.AppendRow(columns, values)
+	}
+	return phi, whole
+}
+
+// TestDesignProducts compares every product with the plain loops over all columns: rounding only.
+func TestDesignProducts(t *testing.T) {
+	for _, s := range []struct {
+		n, dense, sparse int
+		ones             bool
+	}{{1, 3, 0, false}, {70, 300, 0, false}, {9, 0, 12, true}, {130, 5, 270, false}, {65, 17, 9, true}} {
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(s.n), uint64(s.sparse)))
+			phi, whole := mixedDesign(rng, s.n, s.dense, s.sparse, s.ones)
+			d := s.dense + s.sparse
+			squares := linop.NewDense(s.n, d)
+			for i, v := range whole.Data {
+				squares.Data[i] = v * v
+			}
+			w, u := make([]float64, d), make([]float64, s.n)
+			for j := range w {
+				w[j] = rng.NormFloat64()
+			}
+			for i := range u {
+				u[i] = rng.Float64()
+			}
+			near := func(what string, got, want []float64) {
+				t.Helper()
+				for i := range want {
+					if math.Abs(got[i]-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+						t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], want[i])
+					}
+				}
+			}
+			rows := func(a *linop.Dense) []float64 { x := make([]float64, s.n); a.MulVec(x, w); return x }
+			columns := func(a *linop.Dense) []float64 {
+				x := make([]float64, d)
+				a.MulVecTrans(x, u)
+				for j := range x {
+					x[j]++ // the transposed products add
+				}
+				return x
+			}
+			ones := func() []float64 {
+				x := make([]float64, d)
+				for j := range x {
+					x[j] = 1
+				}
+				return x
+			}
+			for threads := 1; threads <= 3; threads++ {
+				ws := NewWorkspace(threads)
+				got := make([]float64, s.n)
+				phi.Mul(ws, got, w)
+				near("Mul", got, rows(&whole))
+				phi.MulVec(got, w)
+				near("MulVec", got, rows(&whole))
+				phi.MulSquares(ws, got, w)
+				near("MulSquares", got, rows(&squares))
+				sum := ones()
+				phi.AddMulTrans(ws, sum, u)
+				near("AddMulTrans", sum, columns(&whole))
+				sum = ones()
+				phi.AddMulSquaresTrans(ws, sum, u)
+				near("AddMulSquaresTrans", sum, columns(&squares))
+				for _, weights := range [][]float64{nil, u} {
+					gram := make([]float64, d*d)
+					phi.AddGram(ws, gram, weights)
+					LiftGram(gram, d, s.dense)
+					for j := range d {
+						want := make([]float64, d)
+						for i := range s.n {
+							v := whole.Row(i)[j]
+							if weights != nil {
+								v *= weights[i]
+							}
+							for k := j; k < d; k++ {
+								want[k] += v * whole.Row(i)[k]
+							}
+						}
+						near("AddGram", gram[j*d+j:(j+1)*d], want[j:])
+					}
+				}
+			}
+			part := phi.Window(s.n/2, s.n-s.n/2)
+			seen := make([]float64, d)
+			part.Each(0, func(j int, v float64) { seen[j] = v })
+			near("Each of a window", seen, whole.Row(s.n/2))
+		})
+	}
+}
+
+// A row alone allocates nothing, as a service scores.
+func TestDesignOneRow(t *testing.T) {
+	phi, _ := mixedDesign(rand.New(rand.NewPCG(1, 1)), 1, 4, 3, false)
+	ws, dst, w := NewWorkspace(1), make([]float64, 1), make([]float64, 7)
+	if n := testing.AllocsPerRun(10, func() { phi.Mul(ws, dst, w); phi.MulSquares(ws, dst, w) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,207 @@
+package linop
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// Products with a row are the only loops that know of left-out values. Every sum
+// takes the entries in the order of the columns, and the rows in their order.
+
+// AddRowDot returns sum + aᵢᵀx, entry by entry.
+func (a *CSR) AddRowDot(sum float64, i int, x []float64) float64 {
+	columns, values := a.Row(i)
+	if values == nil {
+		for _, j := range columns {
+			sum += x[j]
+		}
+		return sum
+	}
+	for k, j := range columns {
+		sum += values[k] * x[j]
+	}
+	return sum
+}
+
+// AddRow adds scale aᵢ to dst (length Cols).
+func (a *CSR) AddRow(dst []float64, i int, scale float64) {
+	columns, values := a.Row(i)
+	if values == nil {
+		for _, j := range columns {
+			dst[j] += scale
+		}
+		return
+	}
+	for k, j := range columns {
+		dst[j] += values[k] * scale
+	}
+}
+
+// AddRowSquareDot returns sum + (aᵢ⊙aᵢ)ᵀx, entry by entry.
+func (a *CSR) AddRowSquareDot(sum float64, i int, x []float64) float64 {
+	columns, values := a.Row(i)
+	if values == nil {
+		for _, j := range columns {
+			sum += x[j]
+		}
+		return sum
+	}
+	for k, j := range columns {
+		sum += values[k] * values[k] * x[j]
+	}
+	return sum
+}
+
+// AddRowSquares adds scale aᵢ⊙aᵢ to dst (length Cols).
+func (a *CSR) AddRowSquares(dst []float64, i int, scale float64) {
+	columns, values := a.Row(i)
+	if values == nil {
+		for _, j := range columns {
+			dst[j] += scale
+		}
+		return
+	}
+	for k, j := range columns {
+		dst[j] += scale * values[k] * values[k]
+	}
+}
+
+// AddRowMul adds scale aᵢᵀB to dst (length b.Cols). B may have fewer rows than A has
+// columns: those it lacks count as zero.
+func (a *CSR) AddRowMul(dst []float64, i int, scale float64, b *Dense) {
+	columns, values := a.Row(i)
+	for k, j := range columns {
+		if int(j) >= b.Rows {
+			return // columns increase
+		}
+		v := scale
+		if values != nil {
+			v *= values[k]
+		}
+		kernel.Axpy(v, b.Row(int(j)), dst)
+	}
+}
+
+// MulVec stores A x in dst.
+func (a *CSR) MulVec(dst, x []float64) {
+	checkMulVec("MulVec", a.Rows, a.Cols, dst, x)
+	for i := range dst {
+		dst[i] = a.AddRowDot(0, i, x)
+	}
+}
+
+// MulVecTrans stores Aᵀ x in dst.
+func (a *CSR) MulVecTrans(dst, x []float64) {
+	clear(dst)
+	a.AddMulVecTrans(dst, x)
+}
+
+// AddMulVecTrans adds Aᵀ x to dst.
+func (a *CSR) AddMulVecTrans(dst, x []float64) {
+	checkMulVec("AddMulVecTrans", a.Cols, a.Rows, dst, x)
+	for i, xi := range x {
+		a.AddRow(dst, i, xi)
+	}
+}
+
+// AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Callers
+// may divide the work into shares, of which this is one: a share has rows of dst of its own.
+func (a *CSR) AddGram(dst *Dense, weights []float64, share, shares int) {
+	for i := range a.Rows {
+		w := weight(weights, i)
+		columns, values := a.Row(i)
+		for k, c := range columns {
+			if int(c)%shares != share {
+				continue
+			}
+			row := dst.Row(int(c))
+			if values == nil {
+				for _, j := range columns[k:] {
+					row[j] += w
+				}
+				continue
+			}
+			v := values[k] * w
+			for l := k; l < len(columns); l++ {
+				row[columns[l]] += v * values[l]
+			}
+		}
+	}
+}
+
+// AddTransMul adds Aᵀ diag(weights) B to dst, which is a.Cols×b.Cols, in shares as AddGram.
+func (a *CSR) AddTransMul(dst *Dense, weights []float64, b *Dense, share, shares int) {
+	for i := range a.Rows {
+		w, row := weight(weights, i), b.Row(i)
+		for c, v := range a.Each(i) {
+			if c%shares == share {
+				kernel.Axpy(v*w, row, dst.Row(c))
+			}
+		}
+	}
+}
+
+func weight(weights []float64, i int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[i]
+}
+
+// AddTo adds A to the dense window dst, which has the same shape.
+func (a *CSR) AddTo(dst *Dense) {
+	if dst.Rows != a.Rows || dst.Cols != a.Cols {
+		panic(fmt.Sprintf("linop: AddTo of a %d×%d matrix to a %d×%d one", a.Rows, a.Cols, dst.Rows, dst.Cols))
+	}
+	for i := range a.Rows {
+		a.AddRow(dst.Row(i), i, 1)
+	}
+}
+
+// Transpose returns Aᵀ, whose rows are the columns of a, in memory of its own.
+func (a *CSR) Transpose() CSR {
+	t := CSR{Rows: a.Cols, Cols: a.Rows, Start: make([]int, a.Cols+1), Index: make([]int32, a.Entries())}
+	if a.Value != nil {
+		t.Value = make([]float64, a.Entries())
+	}
+	for i := range a.Rows {
+		columns, _ := a.Row(i)
+		for _, j := range columns {
+			t.Start[j+1]++
+		}
+	}
+	for j := range a.Cols {
+		t.Start[j+1] += t.Start[j]
+	}
+	next := append([]int(nil), t.Start[:a.Cols]...)
+	for i := range a.Rows {
+		columns, values := a.Row(i)
+		for k, j := range columns {
+			t.Index[next[j]] = int32(i)
+			if values != nil {
+				t.Value[next[j]] = values[k]
+			}
+			next[j]++
+		}
+	}
+	return t
+}
+
+// ScaleRows returns diag(factors) A in memory of its own; nil factors are ones.
+func (a *CSR) ScaleRows(factors []float64) CSR {
+	out := CSR{Rows: a.Rows, Cols: a.Cols, Start: append([]int(nil), a.Start...), Index: append([]int32(nil), a.Index...)}
+	if a.Value == nil && factors == nil {
+		return out
+	}
+	out.Value = make([]float64, len(a.Index))
+	for i := range a.Rows {
+		_, scaled := out.Row(i)
+		k := 0
+		for _, v := range a.Each(i) {
+			scaled[k] = v * weight(factors, i)
+			k++
+		}
+	}
+	return out
+}
