@@ -30,9 +30,14 @@ type MixturePosterior interface {
 // mixture over members and posterior components, in each of which f is Gaussian.
 // Its y are those of a Batch: classes are 0 and 1, and the grades of an ordinal
 // family count from 0 in ascending order. It is safe for concurrent reads.
+//
+// It holds two numbers for each row and component. Many rows are therefore taken in
+// batches of [BlockRows], into one Distribution whose memory is used again.
 type Distribution struct {
-	rows  int
-	parts []part
+	rows   int
+	parts  []part
+	phi    Design
+	latent []float64 // the means and variances of all parts
 }
 
 // part is one component of the mixture.
@@ -52,44 +57,64 @@ func (p *part) at(i int) Predictive {
 
 // Distribution returns the predictive distribution of the rows.
 func (f *Fitted) Distribution(ws *Workspace, rows *Batch) (*Distribution, error) {
-	dist := &Distribution{rows: rows.Rows()}
-	var phi Design
-	for _, member := range f.Members {
-		likelihood, err := Require[Predictive]("predict", "likelihood", member.Model.Likelihood)
+	dist := &Distribution{}
+	return dist, f.DistributionTo(ws, dist, rows)
+}
+
+// DistributionTo stores the predictive distribution of the rows in dst, reusing its
+// memory: where dst has held as many rows before, nothing is allocated, but for a
+// likelihood of each row where rows state their trials.
+func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) error {
+	n := rows.Rows()
+	dst.rows, dst.parts = n, dst.parts[:0]
+	for i := range f.Members {
+		likelihood, err := Require[Predictive]("predict", "likelihood", f.Members[i].Model.Likelihood)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		perRow, err := withTrials(likelihood, rows)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		member.Model.Features.Transform(ws, &phi, rows)
-		components := 1
+		for range components(f.Members[i].Posterior) {
+			dst.parts = append(dst.parts, part{likelihood: likelihood, perRow: perRow})
+		}
+	}
+	if len(dst.parts) == 0 {
+		return fmt.Errorf("predict: the fit has no members: fit the model first")
+	}
+	if need := 2 * n * len(dst.parts); cap(dst.latent) < need {
+		dst.latent = make([]float64, need)
+	}
+	next := 0
+	for i := range f.Members {
+		member := &f.Members[i]
+		member.Model.Features.Transform(ws, &dst.phi, rows)
 		mixture, isMixture := member.Posterior.(MixturePosterior)
-		if isMixture {
-			components = mixture.Components()
-		}
-		for k := range components {
-			p := part{
-				likelihood: likelihood, perRow: perRow,
-				mean: make([]float64, dist.rows), variance: make([]float64, dist.rows),
-			}
+		for k := range components(member.Posterior) {
+			p, memory := &dst.parts[next], dst.latent[2*n*next:2*n*(next+1)]
+			p.mean, p.variance = memory[:n], memory[n:]
 			if isMixture {
-				mixture.LatentComponent(ws, k, p.mean, p.variance, &phi)
+				mixture.LatentComponent(ws, k, p.mean, p.variance, &dst.phi)
 			} else {
-				member.Posterior.Latent(ws, p.mean, p.variance, &phi)
+				member.Posterior.Latent(ws, p.mean, p.variance, &dst.phi)
 			}
 			for i, offset := range rows.Offset {
 				p.mean[i] += offset
 			}
 			addUnseen(p.variance, rows.Unseen, member.Model)
-			dist.parts = append(dist.parts, p)
+			next++
 		}
 	}
-	if len(dist.parts) == 0 {
-		return nil, fmt.Errorf("predict: the fit has no members: fit the model first")
+	return nil
+}
+
+// components returns how many Gaussians the distribution of f is a mixture of.
+func components(posterior Posterior) int {
+	if mixture, ok := posterior.(MixturePosterior); ok {
+		return mixture.Components()
 	}
-	return dist, nil
+	return 1
 }
 
 // addUnseen adds what sparse columns that training did not have contribute to the
@@ -127,6 +152,10 @@ func withTrials(likelihood Predictive, rows *Batch) ([]Predictive, error) {
 	}
 	perRow := make([]Predictive, rows.Rows())
 	for i, trials := range rows.Trials {
+		if i > 0 && trials == rows.Trials[i-1] {
+			perRow[i] = perRow[i-1]
+			continue
+		}
 		narrowed, err := Require[Predictive]("predict", "likelihood", binomial.WithTrials(trials))
 		if err != nil {
 			return nil, err
@@ -152,6 +181,10 @@ func (d *Distribution) Latent(i int) (mean, variance float64) {
 	return mean, variance / float64(len(d.parts))
 }
 
+// stackParts is how many components a row's scratch memory has room for without
+// allocating.
+const stackParts = 64
+
 // Moments returns E y and Var y of row i.
 func (d *Distribution) Moments(i int) (mean, variance float64) {
 	if len(d.parts) == 1 {
@@ -159,10 +192,11 @@ func (d *Distribution) Moments(i int) (mean, variance float64) {
 		l := p.at(i)
 		return l.PredictiveMean(p.mean[i], p.variance[i]), l.PredictiveVariance(p.mean[i], p.variance[i])
 	}
-	means := make([]float64, len(d.parts))
+	var memory [stackParts]float64
+	means := memory[:0]
 	for k := range d.parts {
 		p := &d.parts[k]
-		means[k] = p.at(i).PredictiveMean(p.mean[i], p.variance[i])
+		means = append(means, p.at(i).PredictiveMean(p.mean[i], p.variance[i]))
 		mean += means[k]
 	}
 	mean /= float64(len(d.parts))
@@ -177,11 +211,12 @@ func (d *Distribution) Moments(i int) (mean, variance float64) {
 // LogDensity returns the logarithm of the predictive density of y in row i: the
 // log of the average density, never the average of logs.
 func (d *Distribution) LogDensity(i int, y float64) float64 {
-	logs := make([]float64, len(d.parts))
+	var memory [stackParts]float64
+	logs := memory[:0]
 	largest := math.Inf(-1)
 	for k := range d.parts {
 		p := &d.parts[k]
-		logs[k] = p.at(i).PredictiveLogDensity(y, p.mean[i], p.variance[i])
+		logs = append(logs, p.at(i).PredictiveLogDensity(y, p.mean[i], p.variance[i]))
 		largest = math.Max(largest, logs[k])
 	}
 	if len(logs) == 1 || math.IsInf(largest, -1) || math.IsNaN(largest) {
@@ -202,50 +237,6 @@ func (d *Distribution) CDF(i int, y float64) float64 {
 		sum += p.at(i).PredictiveCDF(y, p.mean[i], p.variance[i])
 	}
 	return sum / float64(len(d.parts))
-}
-
-// Quantile returns the smallest y with CDF(y) ≥ p in row i, for p in (0, 1).
-func (d *Distribution) Quantile(i int, p float64) float64 {
-	// The quantile of a mixture lies between the least and the largest quantile of its parts.
-	low, high := math.Inf(1), math.Inf(-1)
-	for k := range d.parts {
-		c := &d.parts[k]
-		q := c.at(i).PredictiveQuantile(p, c.mean[i], c.variance[i])
-		low, high = math.Min(low, q), math.Max(high, q)
-	}
-	if low == high || math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsNaN(low) || math.IsNaN(high) {
-		return high
-	}
-	if support, ok := d.parts[0].likelihood.(interface{ Discrete() bool }); ok && support.Discrete() {
-		for high-low > 1 {
-			middle := math.Floor(low + (high-low)/2)
-			if middle <= low || middle >= high { // beyond 2⁵³ neighbours are further apart than 1
-				break
-			}
-			if d.CDF(i, middle) >= p {
-				high = middle
-			} else {
-				low = middle
-			}
-		}
-		if d.CDF(i, low) >= p {
-			return low
-		}
-		return high
-	}
-	// Bisection to the last digits: 200 halvings take any bracket to rounding.
-	for range 200 {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			break
-		}
-		if d.CDF(i, middle) >= p {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
 }
 
 // Sample returns a draw of y for row i.
@@ -284,11 +275,13 @@ func (f *Fitted) Predict(ws *Workspace, rows *Batch, interval float64) (*Predict
 		Mean: make([]float64, n), SD: make([]float64, n),
 		Lower: make([]float64, n), Upper: make([]float64, n),
 	}
+	bounds := []float64{(1 - interval) / 2, (1 + interval) / 2}
 	dist.Each(ws, func(i int) {
 		mean, variance := dist.Moments(i)
 		out.Mean[i], out.SD[i] = mean, math.Sqrt(variance)
-		out.Lower[i] = dist.Quantile(i, (1-interval)/2)
-		out.Upper[i] = dist.Quantile(i, (1+interval)/2)
+		var quantiles [2]float64
+		dist.Quantiles(quantiles[:], i, bounds)
+		out.Lower[i], out.Upper[i] = quantiles[0], quantiles[1]
 	})
 	return out, nil
 }
