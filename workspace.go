@@ -11,10 +11,13 @@ type Workspace struct {
 	used  int
 }
 
+// MostThreads is the largest number of threads of a workspace.
+const MostThreads = 1024
+
 // NewWorkspace returns a workspace of the given number of threads; below 1 means
-// every processor. Results never depend on the number.
+// every processor, and more than MostThreads means MostThreads. Results never depend on the number.
 func NewWorkspace(threads int) *Workspace {
-	return &Workspace{pool: kernel.New(threads)}
+	return &Workspace{pool: kernel.New(min(threads, MostThreads))}
 }
 
 // Pool returns the dense kernels bound to the workspace's threads.

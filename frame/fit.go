@@ -29,7 +29,7 @@ type fitter struct {
 // Fit reads the training table and fixes everything that prediction must repeat.
 // Errors name the column and the row, and every column with missing values at once.
 func Fit(plan *Plan, source credence.Source, options Options) (*Frame, error) {
-	options, err := options.validate()
+	options, err := options.Validate()
 	if err != nil {
 		return nil, err
 	}

@@ -60,18 +60,20 @@ type Options struct {
 	CheckTarget func(target, trials float64) error
 }
 
-func (o Options) validate() (Options, error) {
-	if o.Missing == "" {
+// Validate returns the options with defaults spelled out, or says which one is none. "error" is
+// another word for refusing.
+func (o Options) Validate() (Options, error) {
+	if o.Missing == "" || o.Missing == "error" {
 		o.Missing = Refuse
 	}
 	if !slices.Contains([]Policy{Refuse, Mean, Indicator, Drop}, o.Missing) {
-		return o, fmt.Errorf("frame: missing values cannot be treated by %q: use refuse, mean, indicator or drop", o.Missing)
+		return o, fmt.Errorf("frame: missing values cannot be treated by %q: use error, mean, indicator or drop", o.Missing)
 	}
-	if o.Unseen == "" {
+	if o.Unseen == "" || o.Unseen == "error" {
 		o.Unseen = RefuseUnseen
 	}
 	if o.Unseen != RefuseUnseen && o.Unseen != Zero {
-		return o, fmt.Errorf("frame: unseen levels cannot be treated by %q: use refuse or zero", o.Unseen)
+		return o, fmt.Errorf("frame: unseen levels cannot be treated by %q: use error or zero", o.Unseen)
 	}
 	if o.Positive != "" {
 		if o.Mode == Numbers {

@@ -69,7 +69,7 @@ func TestFitRefusals(t *testing.T) {
 			}},
 			`frame: train.csv:3: column "y": too large`},
 		{"unknown policy", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Missing: "median"},
-			`frame: missing values cannot be treated by "median": use refuse, mean, indicator or drop`},
+			`frame: missing values cannot be treated by "median": use error, mean, indicator or drop`},
 		{"positive number", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Mode: Numbers, Positive: "1"},
 			"frame: a positive class (1) makes no sense for a target of numbers: leave out --positive or choose --family bernoulli"},
 		{"too large a target", Plan{Inputs: []Expr{x}, Target: target("y")}, numbers([]string{"x", "y"}, []float64{1, 1e300}, []float64{2, -1e300}), Options{},

@@ -51,7 +51,7 @@ func (f *Frame) Validate() error {
 	if f.SegmentWidth < 0 || f.Sparse < 0 || f.Sparse > f.SegmentWidth {
 		return fmt.Errorf("frame: a sparse segment of %d columns out of %d", f.Sparse, f.SegmentWidth)
 	}
-	if _, err := (Options{Missing: f.Missing, Unseen: f.Unseen}).validate(); err != nil {
+	if _, err := (Options{Missing: f.Missing, Unseen: f.Unseen}).Validate(); err != nil {
 		return err
 	}
 	for _, e := range f.expressions(true) {

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/frame"
 )
 
 // describeTable tells how the data were understood: the columns that the model
@@ -63,22 +60,4 @@ func listed(names []string) string {
 		return strings.Join(names[:most], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
-}
-
-// positiveWord is the positive class as the data write it: yes rather than true.
-func positiveWord(target *frame.Target, source credence.Source) string {
-	positive := target.Positive()
-	worder, ok := source.(frame.Worder)
-	truth, err := strconv.ParseBool(positive)
-	if !ok || err != nil || target.Kind != credence.Boolean {
-		return positive
-	}
-	words := worder.Words(target.Expr.Column)
-	switch {
-	case len(words) != 2:
-		return positive
-	case truth:
-		return cmp.Or(words[1], positive)
-	}
-	return cmp.Or(words[0], positive)
 }

@@ -57,11 +57,6 @@ func TestGeneralisedWarnings(t *testing.T) {
 
 // The option diagnostics: left out, so many draws, or none.
 func TestDiagnosticDraws(t *testing.T) {
-	for stated, want := range map[int]int{-1: 0, 0: -1, 500: 500} {
-		if got := diagnosticDraws(stated); got != want {
-			t.Errorf("diagnostics=%d is taken for %d, want %d", stated, got, want)
-		}
-	}
 	path := file(t, "t.csv", "y,x\n0,1\n2,2\n1,3\n4,4\n3,5\n")
 	for engine, judged := range map[string]bool{"svi": true, "svi(diagnostics=0)": false, "svi(diagnostics=100)": true} {
 		fit := decode(t, must(t, "fit", path, "-f", "y ~ x", "--family", "poisson", "--engine", engine, "--json"))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -50,7 +51,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong) || errors.Is(err, fit.ErrMisuse):
 		return exitMisuse
 	}
 	return exitFailed
@@ -68,7 +69,15 @@ func report(w io.Writer, err error) {
 		fmt.Fprintln(w, "credence: interrupted; nothing was changed")
 		return
 	}
-	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(err.Error())))
+	message := err.Error()
+	var misuse *fit.Misuse
+	if errors.As(err, &misuse) {
+		message = misuse.Err.Error()
+		if misuse.Option != "" {
+			message = "--" + misuse.Option + ": " + message
+		}
+	}
+	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(message)))
 	var place *spec.Error
 	if errors.As(err, &place) && place.Caret() != "" {
 		fmt.Fprintln(w, place.Caret())

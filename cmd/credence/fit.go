@@ -11,7 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/modelfile"
 )
@@ -75,11 +75,28 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	if err := checkDistinct([]string{flags.output, flags.checkpoint}, paths...); err != nil {
 		return err
 	}
-	job, err := p.newJob(flags)
+	read, missing, err := flags.options(p)
 	if err != nil {
 		return err
 	}
-	fitted, err := job.run(ctx, paths)
+	bar := p.progress("fitting")
+	job, err := fit.New(fit.Options{
+		Formula: flags.formula, Family: flags.family, Prior: flags.prior, Engine: flags.engine, Seed: p.seed,
+		Target: flags.target, Positive: flags.positive, Missing: missing, Unseen: frame.Unseen(flags.unseen), Raw: flags.raw,
+		Threads: p.threads, Checkpoint: flags.checkpoint, ReadFile: os.ReadFile, Progress: bar.step,
+	})
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{flags.output, flags.checkpoint} {
+		if path != "" {
+			if err := checkWritable(path); err != nil {
+				return err
+			}
+		}
+	}
+	fitted, err := p.runJob(ctx, job, paths, read)
+	bar.done()
 	if errors.Is(err, context.Canceled) && checkpointSince(flags.checkpoint, start) {
 		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command goes on from there", flags.checkpoint)}
 	}
@@ -101,173 +118,34 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	return nil
 }
 
-// checkpointSince reports whether a checkpoint was written after start.
-func checkpointSince(path string, start time.Time) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.ModTime().Before(start.Truncate(time.Second)) // some clocks of files count seconds
-}
-
-// job is a fit whose texts have been read and found sound, before any data are
-// opened.
-type job struct {
-	program *program
-	flags   *fitFlags
-	options dataset.Options
-	frame   frame.Options
-	family  formula.Family
-	prior   credence.Prior
-	engine  *engineChoice
-}
-
-// newJob checks everything that can be decided without the data.
-func (p *program) newJob(flags *fitFlags) (*job, error) {
-	j := &job{program: p, flags: flags}
-	var err error
-	if j.options, j.frame.Missing, err = flags.options(p); err != nil {
-		return nil, err
-	}
-	if j.frame.Unseen, err = parseUnseen(flags.unseen); err != nil {
-		return nil, err
-	}
-	j.frame.Raw, j.frame.Positive = flags.raw, flags.positive
-	if err := formula.Check(flags.formula, flags.target); err != nil {
-		return nil, misused(fmt.Errorf("--formula: %w", err))
-	}
-	if j.family, err = formula.ParseFamily(flags.family); err != nil {
-		return nil, misused(fmt.Errorf("--family: %w", err))
-	}
-	if j.prior, err = formula.ParsePrior(flags.prior); err != nil {
-		return nil, misused(fmt.Errorf("--prior: %w", err))
-	}
-	if name := j.family.Name(); flags.positive != "" && name != "" && name != "bernoulli" {
-		return nil, misused(fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", name))
-	}
-	if j.engine, err = parseEngine(flags.engine); err != nil {
-		return nil, err
-	}
-	if stated := j.family.Stated(); stated != nil {
-		if err := j.engine.check(stated, j.prior); err != nil {
-			return nil, misused(err)
-		}
-	}
-	for _, path := range []string{flags.output, flags.checkpoint} {
-		if path == "" {
-			continue
-		}
-		if err := checkWritable(path); err != nil {
-			return nil, err
-		}
-	}
-	return j, nil
-}
-
-// run fits the model to the files.
-func (j *job) run(ctx context.Context, paths []string) (*credence.Fitted, error) {
-	p := j.program
-	table, err := p.open(ctx, paths, j.options)
+// runJob fits the model to the files, telling how they and the model were understood.
+func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read dataset.Options) (*credence.Fitted, error) {
+	table, err := p.open(ctx, paths, read)
 	if err != nil {
 		return nil, err
 	}
 	defer table.Close()
-	plan, err := formula.Parse(j.flags.formula, table.Schema(), formula.Options{Target: j.flags.target, Family: j.family})
+	columns, err := job.Columns(table.Schema())
 	if err != nil {
 		return nil, err
-	}
-	var columns []string
-	for _, name := range plan.Frame.Needs() {
-		if table.Schema().Index(name) >= 0 {
-			columns = append(columns, name)
-		}
 	}
 	source, err := table.Load(ctx, columns)
 	if err != nil {
 		return nil, err
 	}
 	p.describeTable(table, source)
-	return j.fitSource(ctx, plan, source)
+	prepared, err := job.Prepare(source)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range prepared.Explain() {
+		p.say("%-7s %s", note.Topic, note.Text)
+	}
+	return prepared.Fit(ctx)
 }
 
-// fitSource fits the model to rows that have been read.
-func (j *job) fitSource(ctx context.Context, plan *formula.Plan, source credence.Source) (*credence.Fitted, error) {
-	p := j.program
-	fr, err := frame.Fit(&plan.Frame, source, j.family.Options(j.frame))
-	if err != nil {
-		return nil, err
-	}
-	family, err := j.family.Likelihood(fr)
-	if err != nil {
-		return nil, err
-	}
-	data, err := fr.Bind(source, true)
-	if err != nil {
-		return nil, err
-	}
-	features, err := plan.Features(fr, data, p.seed)
-	if err != nil {
-		return nil, err
-	}
-	model := credence.Model{Features: features, Likelihood: family, Prior: j.prior}
-	entry, why, err := j.engine.choose(model, data.Rows())
-	if err != nil {
-		return nil, err
-	}
-	call, _ := j.engine.resolve(entry, model)
-	if err := refuseSize(entry, call, data.Rows(), features.Weights(), availableMemory()); err != nil {
-		return nil, err
-	}
-	p.say("model   %s   %v, %v prior", plan, family, j.prior)
-	if positive := fr.Target.Positive(); positive != "" {
-		p.say("target  %s: the positive class is %s", fr.TargetName(), positiveWord(fr.Target, source))
-	}
-	p.say("engine  %s: %s", entry.name, why)
-	if j.flags.checkpoint != "" && !entry.checkpoints {
-		p.warn("engine %s writes no checkpoint: --checkpoint %s is not used", entry.name, j.flags.checkpoint)
-	}
-	bar := p.progress("fitting")
-	run := engineRun{seed: p.seed, threads: p.threads, checkpoint: j.flags.checkpoint, progress: bar.step}
-	engine, call, err := j.engine.build(run, entry, model)
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := engine.Fit(ctx, data)
-	bar.done()
-	if err != nil {
-		return nil, err
-	}
-	fitted.Frame = fr
-	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
-	fitted.Recipe = credence.Recipe{
-		Formula: plan.String(), Family: j.familyText(family), Prior: j.prior.String(),
-		Engine: call.String(), Seed: p.seed,
-	}
-	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
-	warnings := append([]string{}, fr.Warnings...)
-	if !plan.Intercept && pullsToMean(fr) {
-		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
-	}
-	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
-	return fitted, nil
-}
-
-// pullsToMean reports whether a frame centres inputs and has none that is
-// constant, which would take the place of an intercept.
-func pullsToMean(fr *frame.Frame) bool {
-	centred := false
-	for i := range fr.Inputs {
-		in := &fr.Inputs[i]
-		centred = centred || in.Center != 0
-		if in.Kind == credence.Category || in.Kind == credence.Numeric && !in.Segment && in.Center == 0 && in.Scale == 1 {
-			return false
-		}
-	}
-	return centred
-}
-
-// familyText is the family in words that fit it again: as stated, or what the
-// target decided.
-func (j *job) familyText(family credence.Likelihood) string {
-	if stated := j.family.String(); stated != "" {
-		return stated
-	}
-	return fmt.Sprint(family)
+// checkpointSince reports whether a checkpoint was written after start.
+func checkpointSince(path string, start time.Time) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.ModTime().Before(start.Truncate(time.Second)) // some clocks of files count seconds
 }

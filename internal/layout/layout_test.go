@@ -33,6 +33,7 @@ var levels = []struct {
 	{"modelfile", 5},
 	{"infer/", 5},
 	{"active", 5},
+	{"fit", 6},
 	{"cmd/", 9},
 	{"bench", 10},
 }
@@ -45,6 +46,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"infer/", "dataset", "engines read credence.Data"},
 	{"infer/", "frame", "engines read credence.Data"},
 	{"infer/", "formula", "engines take models, not texts"},
+	{"fit", "dataset", "a table may come from anywhere"},
+	{"fit", "modelfile", "a fit is saved by whoever wants it saved"},
 	{"feature", "frame", "features act on inputs, whatever made them"},
 }
 

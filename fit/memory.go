@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"bufio"
@@ -15,9 +15,12 @@ import (
 // assumedMemory is what a machine is taken to have that does not say.
 const assumedMemory = 64 << 30
 
-// availableMemory returns how many bytes a fit may take: what the machine has free,
-// the limit of its container and GOMEMLIMIT, whichever is least.
-func availableMemory() float64 {
+// memory returns how many bytes a fit may take: those stated, or what the machine has free, the
+// limit of its container and GOMEMLIMIT, whichever is least.
+func (j *Job) memory() float64 {
+	if j.options.Memory > 0 {
+		return float64(j.options.Memory)
+	}
 	memory := float64(assumedMemory)
 	if file, err := os.Open("/proc/meminfo"); err == nil {
 		defer file.Close()
@@ -46,10 +49,10 @@ const bytesPerWeight = 64
 // refuseSize refuses a fit that would not fit into memory of so many bytes, before
 // anything is allocated. The numbers are those of the largest arrays, so that what
 // is refused is sure to fail.
-func refuseSize(entry *engineEntry, call spec.Call, rows, weights int, memory float64) error {
+func refuseSize(entry *Engine, call spec.Call, rows, weights int, memory float64) error {
 	need := bytesPerWeight * float64(weights)
-	if entry.memory != nil {
-		need += entry.memory(call, float64(rows), float64(weights))
+	if entry.Memory != nil {
+		need += entry.Memory(call, float64(rows), float64(weights))
 	}
 	if need <= memory {
 		return nil
@@ -59,7 +62,7 @@ func refuseSize(entry *engineEntry, call spec.Call, rows, weights int, memory fl
 		remedy = "use fewer components, or fewer features"
 	}
 	return fmt.Errorf("the model has %d weights, for which engine %s needs %s of memory, and %s are available: %s",
-		weights, entry.name, gigabytes(need), gigabytes(memory), remedy)
+		weights, entry.Name, gigabytes(need), gigabytes(memory), remedy)
 }
 
 // gigabytes is a number of bytes for people.
@@ -68,30 +71,4 @@ func gigabytes(bytes float64) string {
 		return fmt.Sprintf("%.0f MB", math.Ceil(bytes/(1<<20)))
 	}
 	return fmt.Sprintf("%.4g GB", math.Ceil(10*bytes/(1<<30))/10)
-}
-
-// exactMemory is that of the smaller of the two forms, with the factor of the
-// posterior: four D×D matrices, or three N×N and a dozen vectors.
-func exactMemory(_ spec.Call, rows, weights float64) float64 {
-	if rows < weights {
-		return 8 * (3*rows*rows + 12*weights)
-	}
-	return 8 * 4 * weights * weights
-}
-
-// sviMemory is that of a covariance and its curvature, or of the means, variances and
-// steps of every component and of what every two of them have in common, and of the
-// draws that diagnose the fit.
-func sviMemory(call spec.Call, _, weights float64) float64 {
-	const draws = 200 // at the least
-	a := spec.NewArguments(call, "")
-	if a.Word("covariance", "") == "full" {
-		return 8 * weights * (4*weights + draws)
-	}
-	components := float64(a.Int("components", 1))
-	pairs := 0.0
-	if components > 1 {
-		pairs = components * components
-	}
-	return 8*weights*(draws+8*components) + 8*2*pairs
 }

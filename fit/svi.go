@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"fmt"
@@ -9,48 +9,48 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-func sviEngine() engineEntry {
-	return engineEntry{
-		name:   "svi",
-		reason: "this family has no closed form, and variational Bayes fits every one",
-		refuses: func(_ credence.Likelihood, p credence.Prior) string {
+func sviEngine() Engine {
+	return Engine{
+		Name:   "svi",
+		Reason: "this family has no closed form, and variational Bayes fits every one",
+		Refuses: func(_ credence.Likelihood, p credence.Prior) string {
 			if _, ok := p.(prior.Normal); !ok {
 				return fmt.Sprintf("it needs the prior normal, not %v", p)
 			}
 			return ""
 		},
-		automatic: func(model credence.Model) spec.Call {
+		Automatic: func(model credence.Model, _ int) (spec.Call, error) {
 			call := spec.Call{Name: "svi"}
 			if model.Features.Weights() <= svi.FullWeights {
 				call.Named = []spec.Argument{{Key: "covariance", Value: spec.Column{Name: string(svi.Full)}}}
 			}
-			return call
+			return call, nil
 		},
-		memory:      sviMemory,
-		checkpoints: true,
-		configure: func(run engineRun, a *spec.Arguments) engineMaker {
+		Memory:      sviMemory,
+		Checkpoints: true,
+		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := svi.Config{
 				Covariance: svi.Covariance(a.Word("covariance", "", string(svi.Diagonal), string(svi.Full))),
 				Components: a.Int("components", 0, spec.AtLeast(1)),
-				Starts:     a.Int("starts", 0, spec.AtLeast(1)),
+				Starts:     a.Int("starts", 0, spec.Between(1, mostRepeats)),
 				Batch:      a.Int("batch", 0, spec.AtLeast(1)),
 				Optimiser: svi.Optimiser(a.Word("optimiser", "",
 					string(svi.Adam), string(svi.AdaGrad), string(svi.AdaDelta), string(svi.Momentum), string(svi.SGD))),
 				Estimator:     svi.Estimator(a.Word("estimator", "", string(svi.Marginal), string(svi.Sample))),
-				Samples:       a.Int("samples", 0, spec.AtLeast(2)),
+				Samples:       a.Int("samples", 0, spec.Between(2, mostDraws)),
 				Rate:          a.Float("rate", 0, spec.Positive()),
 				Epochs:        a.Int("epochs", 0, spec.AtLeast(1)),
 				MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
 				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
-				Diagnostics:   diagnosticDraws(a.Int("diagnostics", -1, spec.AtLeast(0))),
-				Checkpoint:    run.checkpoint,
-				Seed:          run.seed,
-				Threads:       run.threads,
-				Progress:      run.progress,
+				Diagnostics:   diagnosticDraws(a.Int("diagnostics", -1, spec.Between(0, mostDraws))),
+				Checkpoint:    run.Checkpoint,
+				Seed:          run.Seed,
+				Threads:       run.Threads,
+				Progress:      run.Progress,
 			}
-			return engineMaker{config.Validate, func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }}
+			return func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }, config.Validate()
 		},
 	}
 }
@@ -65,4 +65,21 @@ func diagnosticDraws(stated int) int {
 		return -1
 	}
 	return stated
+}
+
+// sviMemory is that of a covariance and its curvature, or of the means, variances and
+// steps of every component and of what every two of them have in common, and of the
+// draws that diagnose the fit.
+func sviMemory(call spec.Call, _, weights float64) float64 {
+	const draws = 200 // at the least
+	a := spec.NewArguments(call, "")
+	if a.Word("covariance", "") == "full" {
+		return 8 * weights * (4*weights + draws)
+	}
+	components := float64(a.Int("components", 1))
+	pairs := 0.0
+	if components > 1 {
+		pairs = components * components
+	}
+	return 8*weights*(draws+8*components) + 8*2*pairs
 }

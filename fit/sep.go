@@ -1,4 +1,4 @@
-package main
+package fit
 
 import (
 	"strings"
@@ -8,17 +8,17 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-func sepEngine() engineEntry {
-	return engineEntry{
-		name:   "sep",
-		reason: "passes over the rows in memory that grows with the features alone",
-		refuses: func(family credence.Likelihood, p credence.Prior) string {
+func sepEngine() Engine {
+	return Engine{
+		Name:   "sep",
+		Reason: "passes over the rows in memory that grows with the features alone",
+		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			if err := sep.Supports(family, p); err != nil {
 				return strings.TrimPrefix(err.Error(), "sep: ")
 			}
 			return ""
 		},
-		configure: func(run engineRun, a *spec.Arguments) engineMaker {
+		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := sep.Config{
 				Batch:          a.Int("batch", 0, spec.AtLeast(1)),
 				PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
@@ -26,10 +26,10 @@ func sepEngine() engineEntry {
 				PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
 				NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
 				KnownCounts:    a.Bool("known_counts", false),
-				Seed:           run.seed,
-				Progress:       run.progress,
+				Seed:           run.Seed,
+				Progress:       run.Progress,
 			}
-			return engineMaker{config.Validate, func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }}
+			return func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }, config.Validate()
 		},
 	}
 }

@@ -1,0 +1,114 @@
+package fit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/spec"
+)
+
+// choice is Options.Engine as given.
+type choice struct {
+	registry *Registry
+	call     spec.Call
+	source   string
+	entry    *Engine // nil for auto
+}
+
+// parseEngine reads Options.Engine, and refuses unknown names and arguments.
+func parseEngine(text string, registry *Registry) (*choice, error) {
+	if text == "" {
+		text = "auto"
+	}
+	call, err := spec.ParseSpec(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &choice{registry: registry, call: call, source: text}
+	if call.Name == "auto" {
+		if len(call.Args)+len(call.Named) > 0 {
+			return nil, spec.Errorf(text, call, "auto takes no arguments").WithRemedy("name the engine whose arguments these are")
+		}
+		return c, nil
+	}
+	var names []string
+	for i := range registry.Engines {
+		e := &registry.Engines[i]
+		if e.Batch == nil {
+			continue
+		}
+		if e.Name == call.Name {
+			c.entry = e
+			_, err := c.maker(Run{}, e, call) // arguments are checked now, before any data are read
+			return c, err
+		}
+		names = append(names, e.Name)
+	}
+	return nil, spec.Errorf(text, call, "there is no engine %q in this version", call.Name).
+		WithRemedy("use auto, %s", strings.Join(names, ", "))
+}
+
+// check refuses a model that the stated engine cannot fit, naming those that can.
+func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
+	var able, reasons []string
+	for i := range c.registry.Engines {
+		e := &c.registry.Engines[i]
+		if reason := e.refuses(family, prior); reason == "" {
+			able = append(able, e.Name)
+		} else if e.Batch != nil {
+			reasons = append(reasons, e.Name+": "+reason)
+		}
+	}
+	why := strings.Join(reasons, "; ")
+	if c.entry == nil {
+		if len(able) == 0 {
+			return fmt.Errorf("no engine of this version fits family %v with prior %v: %s", family, prior, why)
+		}
+		return nil
+	}
+	switch reason := c.entry.refuses(family, prior); {
+	case reason == "":
+		return nil
+	case len(able) == 0:
+		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.Name, reason, why)
+	default:
+		return fmt.Errorf("engine %s cannot fit this model: %s; use --engine %s", c.entry.Name, reason, strings.Join(able, " or "))
+	}
+}
+
+// choose settles on an engine and its call for a model of known size, and says why.
+func (c *choice) choose(model credence.Model, rows int) (entry *Engine, call spec.Call, why string, err error) {
+	if err := c.check(model.Likelihood, model.Prior); err != nil {
+		return nil, call, "", err
+	}
+	if c.entry != nil {
+		return c.entry, c.call, "as asked for", nil
+	}
+	for i := range c.registry.Engines {
+		e := &c.registry.Engines[i]
+		if e.refuses(model.Likelihood, model.Prior) != "" {
+			continue
+		}
+		call := spec.Call{Name: e.Name}
+		if e.Automatic != nil {
+			call, err = e.Automatic(model, rows)
+		}
+		return e, call, e.Reason, err
+	}
+	panic("fit: check found an engine and choose none")
+}
+
+// maker reads the arguments of a call.
+func (c *choice) maker(run Run, entry *Engine, call spec.Call) (Maker, error) {
+	source := ""
+	if c.entry != nil {
+		source = c.source
+	}
+	a := spec.NewArguments(call, source)
+	maker, err := entry.Batch(run, a)
+	if unread := a.Finish(); unread != nil {
+		return nil, unread
+	}
+	return maker, err
+}

@@ -1,0 +1,63 @@
+package fit
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
+)
+
+// largestExact is the largest min(rows, weights) that auto gives to exact, whose
+// cost is cubic in it.
+const largestExact = 10_000
+
+func exactEngine() Engine {
+	return Engine{
+		Name:   "exact",
+		Reason: "a Gaussian family with a normal prior has a closed form",
+		Refuses: func(family credence.Likelihood, p credence.Prior) string {
+			if _, ok := family.(likelihood.Gaussian); !ok {
+				return fmt.Sprintf("it needs the family gaussian, not %v", family)
+			}
+			if _, ok := p.(prior.Normal); !ok {
+				return fmt.Sprintf("it needs the prior normal, not %v", p)
+			}
+			return ""
+		},
+		Automatic: func(model credence.Model, rows int) (spec.Call, error) {
+			call := spec.Call{Name: "exact"}
+			if weights := model.Features.Weights(); min(rows, weights) > largestExact {
+				return call, fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or ask for --engine exact, which takes long, or --engine svi, which approximates",
+					weights, rows, largestExact)
+			}
+			return call, nil
+		},
+		Memory: exactMemory,
+		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
+			config := exact.Config{
+				Starts:        a.Int("starts", 0, spec.Between(1, mostRepeats)),
+				Draws:         a.Int("draws", 0, spec.Between(1, mostRepeats)),
+				MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
+				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
+				ScreenRows:    a.Int("screen", 0, spec.AtLeast(1)),
+				PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
+				Seed:          run.Seed,
+				Threads:       run.Threads,
+				Progress:      run.Progress,
+			}
+			return func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }, config.Validate()
+		},
+	}
+}
+
+// exactMemory is that of the smaller of the two forms, with the factor of the
+// posterior: four D×D matrices, or three N×N and a dozen vectors.
+func exactMemory(_ spec.Call, rows, weights float64) float64 {
+	if rows < weights {
+		return 8 * (3*rows*rows + 12*weights)
+	}
+	return 8 * 4 * weights * weights
+}

@@ -1,0 +1,58 @@
+package fit_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/fit"
+)
+
+// Whatever no data could mend is refused as misuse, before any data.
+func TestMisuse(t *testing.T) {
+	for _, c := range []struct{ options, want string }{
+		{`{"formula": "y ~ x +"}`, "formula: "},
+		{`{"formula": "y ~ wave(x)"}`, "formula: "},
+		{`{"family": "gauss"}`, `family: column 1: there is no family "gauss"`},
+		{`{"prior": "cauchy"}`, `prior: column 1: there is no prior "cauchy"`},
+		{`{"engine": "magic"}`, `engine: column 1: there is no engine "magic" in this version: use auto, exact, svi, sep`},
+		{`{"engine": "auto(starts=2)"}`, "engine: column 1: auto takes no arguments"},
+		{`{"engine": "exact(starts=1000000)"}`, "engine: column 14: starts cannot be 1000000: it must be between 1 and 1000"},
+		{`{"engine": "exact(draws=1e12)"}`, "draws cannot be 1000000000000: it must be between"},
+		{`{"engine": "svi(samples=1e9)"}`, "samples cannot be 1000000000"},
+		{`{"engine": "svi(diagnostics=1e9)"}`, "diagnostics cannot be 1000000000"},
+		{`{"engine": "exact", "family": "poisson"}`, "engine exact cannot fit this model: it needs the family gaussian, not poisson; use --engine svi"},
+		{`{"family": "poisson", "prior": "spikeslab"}`, "no engine of this version fits family poisson with prior spikeslab: exact: "},
+		{`{"family": "poisson", "positive": "yes"}`, "family poisson has none"},
+		{`{"missing": "median"}`, "use error, mean, indicator or drop"},
+		{`{"unseen": "guess"}`, "use error or zero"},
+		{`{"threads": 1000000000}`, "threads: there cannot be 1000000000: use 1 to 1024"},
+		{`{"threads": -1}`, "threads: there cannot be -1"},
+		{`{"memory": -1}`, "memory: -1 bytes is negative"},
+	} {
+		var options fit.Options
+		if err := json.Unmarshal([]byte(c.options), &options); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fit.New(options); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.options, err, c.want)
+		}
+	}
+}
+
+// Options are JSON and back, and what is left out is what a program leaves out.
+func TestOptionsAreData(t *testing.T) {
+	const text = `{"formula":"y ~ .","family":"gaussian","prior":"normal","engine":"exact","seed":7,"target":"y","positive":"a","missing":"mean","unseen":"zero","raw":true,"threads":2,"memory":1000,"checkpoint":"c"}`
+	var options fit.Options
+	if err := json.Unmarshal([]byte(text), &options); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(options)
+	if err != nil || string(again) != text {
+		t.Errorf("%s, %v", again, err)
+	}
+	if empty, err := json.Marshal(fit.Options{}); err != nil || string(empty) != "{}" {
+		t.Errorf("%s, %v", empty, err)
+	}
+}

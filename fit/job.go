@@ -1,0 +1,97 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/frame"
+)
+
+// Table fits a model to the rows of a table.
+func Table(ctx context.Context, rows credence.Source, options Options) (*credence.Fitted, error) {
+	job, err := New(options)
+	if err != nil {
+		return nil, err
+	}
+	return job.Fit(ctx, rows)
+}
+
+// Job is a fit whose options have been found sound. It may be used for any number of tables.
+type Job struct {
+	options Options
+	frame   frame.Options
+	family  formula.Family
+	prior   credence.Prior
+	engine  *choice
+}
+
+// New reads the options and refuses, as [ErrMisuse], whatever is wrong with them whatever the data.
+func New(options Options) (*Job, error) {
+	if options.Registry == nil {
+		options.Registry = Default()
+	}
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	j := &Job{options: options}
+	j.frame = frame.Options{Missing: options.Missing, Unseen: options.Unseen, Raw: options.Raw, Positive: options.Positive}
+	var err error
+	if _, err = j.frame.Validate(); err != nil {
+		return nil, &Misuse{"", err}
+	}
+	if err := formula.Check(options.Formula, options.Target); err != nil {
+		return nil, &Misuse{"formula", err}
+	}
+	if j.family, err = formula.ParseFamily(options.Family); err != nil {
+		return nil, &Misuse{"family", err}
+	}
+	if j.prior, err = formula.ParsePrior(options.Prior); err != nil {
+		return nil, &Misuse{"prior", err}
+	}
+	if name := j.family.Name(); options.Positive != "" && name != "" && name != "bernoulli" {
+		return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", name)}
+	}
+	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
+		return nil, &Misuse{"engine", err}
+	}
+	if stated := j.family.Stated(); stated != nil {
+		if err := j.engine.check(stated, j.prior); err != nil {
+			return nil, &Misuse{"", err}
+		}
+	}
+	return j, nil
+}
+
+// parse compiles the formula for a table.
+func (j *Job) parse(schema *credence.Schema) (*formula.Plan, error) {
+	return formula.Parse(j.options.Formula, schema, formula.Options{
+		Target: j.options.Target, Family: j.family, ReadFile: j.options.ReadFile,
+	})
+}
+
+// Columns names the columns that the model needs of a table: those to be read. Columns of the sparse
+// segment are not among them.
+func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
+	plan, err := j.parse(schema)
+	if err != nil {
+		return nil, err
+	}
+	var columns []string
+	for _, name := range plan.Frame.Needs() {
+		if schema.Index(name) >= 0 {
+			columns = append(columns, name)
+		}
+	}
+	return columns, nil
+}
+
+// Fit fits the model to a table.
+func (j *Job) Fit(ctx context.Context, rows credence.Source) (*credence.Fitted, error) {
+	run, err := j.Prepare(rows)
+	if err != nil {
+		return nil, err
+	}
+	return run.Fit(ctx)
+}

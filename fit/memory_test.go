@@ -1,0 +1,58 @@
+package fit
+
+import (
+	"testing"
+
+	"github.com/credence-ml/credence/spec"
+)
+
+func TestMemoryByHand(t *testing.T) {
+	exact, svi := exactEngine(), sviEngine()
+	full, err := spec.ParseSpec("svi(covariance=full)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixture, err := spec.ParseSpec("svi(components=100)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		entry         Engine
+		call          spec.Call
+		rows, weights int
+		bytes         float64
+	}{
+		{exact, spec.Call{}, 3, 1000, 1000*(64+96) + 8*3*9},
+		{exact, spec.Call{}, 5000, 1000, 1000*64 + 8*4*1e6},
+		{svi, spec.Call{}, 100, 1000, 1000 * (64 + 8*208)},
+		{svi, full, 100, 1000, 1000 * (64 + 8*(4000+200))},
+		{svi, mixture, 100, 1000, 1000*(64+8*1000) + 16*1e4},
+		{sepEngine(), spec.Call{}, 100, 1000, 64000},
+	} {
+		if err := refuseSize(&c.entry, c.call, c.rows, c.weights, c.bytes); err != nil {
+			t.Errorf("%s in %g bytes: %v", c.entry.Name, c.bytes, err)
+		}
+		if err := refuseSize(&c.entry, c.call, c.rows, c.weights, c.bytes-1); err == nil {
+			t.Errorf("%s is not refused in %g bytes", c.entry.Name, c.bytes-1)
+		}
+	}
+	if err := refuseSize(&exact, spec.Call{}, 3, 2_000_000_000, 24<<30); err == nil ||
+		err.Error() != "the model has 2000000000 weights, for which engine exact needs 298.1 GB of memory, and 24 GB are available: use indices without gaps, or fewer features" {
+		t.Errorf("the refusal reads %v", err)
+	}
+	if memory := (&Job{options: Options{Memory: 7}}).memory(); memory != 7 {
+		t.Errorf("7 bytes stated are %g", memory)
+	}
+	if memory := (&Job{}).memory(); memory < 1<<20 || memory > 1<<50 {
+		t.Errorf("%g bytes are available", memory)
+	}
+}
+
+// The option diagnostics: left out, so many draws, or none.
+func TestDiagnosticDraws(t *testing.T) {
+	for stated, want := range map[int]int{-1: 0, 0: -1, 500: 500} {
+		if got := diagnosticDraws(stated); got != want {
+			t.Errorf("diagnostics=%d is taken for %d, want %d", stated, got, want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package fit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+)
+
+// Options say what to fit. They are plain data, read from JSON.
+type Options struct {
+	Formula string `json:"formula,omitempty"` // "" is every column but the target
+	Family  string `json:"family,omitempty"`  // "" is decided by the target
+	Prior   string `json:"prior,omitempty"`   // "" is normal
+	Engine  string `json:"engine,omitempty"`  // "" is auto
+	Seed    uint64 `json:"seed,omitempty"`    // of every random draw
+
+	Target   string       `json:"target,omitempty"`   // of a formula that names none
+	Positive string       `json:"positive,omitempty"` // the class that counts as 1, against all the rest
+	Missing  frame.Policy `json:"missing,omitempty"`  // "" refuses missing values
+	Unseen   frame.Unseen `json:"unseen,omitempty"`   // "" refuses levels that training did not see
+	Raw      bool         `json:"raw,omitempty"`      // do not centre and scale columns
+
+	Threads    int    `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
+	Memory     int64  `json:"memory,omitempty"`     // bytes that a fit may take; 0 means what the machine has free
+	Checkpoint string `json:"checkpoint,omitempty"` // file that a long fit writes, and goes on from
+
+	ReadFile func(path string) ([]byte, error) `json:"-"` // opens the files that a formula names; nil refuses them
+	Progress func(credence.Progress)           `json:"-"` // called between steps, on the caller's goroutine
+	Registry *Registry                         `json:"-"` // the parts that texts may name; nil means Default
+}
+
+// ErrMisuse is what errors.Is finds in every error that no data could mend: the grammar of a text,
+// the name of a part, a value out of range, a model that the engine refuses.
+var ErrMisuse = errors.New("misuse")
+
+// Misuse is an error that no data could mend.
+type Misuse struct {
+	Option string // the option that is wrong, as JSON names it; "" if several do not go together
+	Err    error
+}
+
+// Error names the option first.
+func (m *Misuse) Error() string {
+	if m.Option == "" {
+		return m.Err.Error()
+	}
+	return m.Option + ": " + m.Err.Error()
+}
+
+// Unwrap returns what is wrong.
+func (m *Misuse) Unwrap() error { return m.Err }
+
+// Is reports whether target is [ErrMisuse].
+func (m *Misuse) Is(target error) bool { return target == ErrMisuse }
+
+// Limits of what an option may ask for, which is allocated before the first step.
+const (
+	mostRepeats = 1000    // starts of a fit, and draws of its features
+	mostDraws   = 100_000 // of the weights
+)
+
+// validate refuses numbers out of range.
+func (o *Options) validate() error {
+	switch {
+	case o.Threads < 0 || o.Threads > credence.MostThreads:
+		return &Misuse{"threads", fmt.Errorf("there cannot be %d: use 1 to %d, or 0 for all processors", o.Threads, credence.MostThreads)}
+	case o.Memory < 0:
+		return &Misuse{"memory", fmt.Errorf("%d bytes is negative: use 0 for what the machine has free", o.Memory)}
+	}
+	return nil
+}

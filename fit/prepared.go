@@ -1,0 +1,135 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/frame"
+)
+
+// Prepared is a model made for a table, with the engine that will fit it.
+type Prepared struct {
+	job    *Job
+	rows   credence.Source
+	plan   *formula.Plan
+	frame  *frame.Frame
+	data   credence.Data
+	model  credence.Model
+	engine credence.Engine
+	entry  *Engine
+	why    string // the engine was chosen
+	call   string // that makes it again
+}
+
+// Prepare reads the table once for kinds, levels and moments, makes the model, chooses the engine,
+// and refuses what would not fit into memory.
+func (j *Job) Prepare(rows credence.Source) (*Prepared, error) {
+	p := &Prepared{job: j, rows: rows}
+	var err error
+	if p.plan, err = j.parse(rows.Schema()); err != nil {
+		return nil, err
+	}
+	if p.frame, err = frame.Fit(&p.plan.Frame, rows, j.family.Options(j.frame)); err != nil {
+		return nil, err
+	}
+	family, err := j.family.Likelihood(p.frame)
+	if err != nil {
+		return nil, err
+	}
+	if p.data, err = p.frame.Bind(rows, true); err != nil {
+		return nil, err
+	}
+	features, err := p.plan.Features(p.frame, p.data, j.options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	p.model = credence.Model{Features: features, Likelihood: family, Prior: j.prior}
+	entry, call, why, err := j.engine.choose(p.model, p.data.Rows())
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseSize(entry, call, p.data.Rows(), features.Weights(), j.memory()); err != nil {
+		return nil, err
+	}
+	p.entry, p.why, p.call = entry, why, call.String()
+	o := &j.options
+	maker, err := j.engine.maker(Run{Seed: o.Seed, Threads: o.Threads, Checkpoint: o.Checkpoint, Progress: o.Progress}, entry, call)
+	if err == nil {
+		p.engine, err = maker(p.model)
+	}
+	return p, err
+}
+
+// Fit fits the model.
+func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
+	fitted, err := p.engine.Fit(ctx, p.data)
+	if err != nil {
+		return nil, err
+	}
+	fr := p.frame
+	fitted.Frame = fr
+	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
+	fitted.Recipe = credence.Recipe{
+		Formula: p.plan.String(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.job.prior.String(),
+		Engine: p.call, Seed: p.job.options.Seed,
+	}
+	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
+	warnings := append([]string{}, fr.Warnings...)
+	if !p.plan.Intercept && pullsToMean(fr) {
+		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
+	}
+	if p.job.options.Checkpoint != "" && !p.entry.Checkpoints {
+		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
+	}
+	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
+	return fitted, nil
+}
+
+// Note is a line about what was chosen.
+type Note struct{ Topic, Text string }
+
+// Explain tells what the texts and the table came to: the model, the positive class, and the engine
+// and why.
+func (p *Prepared) Explain() []Note {
+	notes := []Note{{"model", fmt.Sprintf("%s   %v, %v prior", p.plan, p.model.Likelihood, p.job.prior)}}
+	if positive := positiveWord(p.frame.Target, p.rows); positive != "" {
+		notes = append(notes, Note{"target", fmt.Sprintf("%s: the positive class is %s", p.frame.TargetName(), positive)})
+	}
+	return append(notes, Note{"engine", p.entry.Name + ": " + p.why})
+}
+
+// positiveWord is the positive class as the data write it: yes rather than true; "" for other targets.
+func positiveWord(target *frame.Target, source credence.Source) string {
+	positive := target.Positive()
+	worder, ok := source.(frame.Worder)
+	truth, err := strconv.ParseBool(positive)
+	if !ok || err != nil || target.Kind != credence.Boolean {
+		return positive
+	}
+	words := worder.Words(target.Expr.Column)
+	switch {
+	case len(words) != 2:
+		return positive
+	case truth:
+		return cmp.Or(words[1], positive)
+	}
+	return cmp.Or(words[0], positive)
+}
+
+// pullsToMean reports whether a frame centres inputs and has none that is
+// constant, which would take the place of an intercept.
+func pullsToMean(fr *frame.Frame) bool {
+	centred := false
+	for i := range fr.Inputs {
+		in := &fr.Inputs[i]
+		centred = centred || in.Center != 0
+		if in.Kind == credence.Category || in.Kind == credence.Numeric && !in.Segment && in.Center == 0 && in.Scale == 1 {
+			return false
+		}
+	}
+	return centred
+}

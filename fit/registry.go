@@ -1,0 +1,61 @@
+package fit
+
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/spec"
+)
+
+// Registry lists the parts that texts may name, in the order in which messages name them.
+type Registry struct {
+	Engines []Engine
+}
+
+// Default returns the registry of this module. Every call returns a new one, which the caller may
+// change:
+//
+//	registry := fit.Default()
+//	registry.Engines = append(registry.Engines, mine)
+func Default() *Registry {
+	return &Registry{Engines: []Engine{exactEngine(), sviEngine(), sepEngine()}}
+}
+
+// Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.
+type Engine struct {
+	Name   string
+	Reason string // why auto chooses it
+	// Refuses says why the engine cannot fit the pair, "" if it can.
+	Refuses func(family credence.Likelihood, prior credence.Prior) string
+	// Automatic returns the call that auto makes for a model, or refuses its size; nil means a call
+	// without arguments.
+	Automatic func(model credence.Model, rows int) (spec.Call, error)
+	// Memory returns how many bytes a fit takes at the least beside mean, variance and prior
+	// variance of every weight, by its call; nil means none worth counting.
+	Memory func(call spec.Call, rows, weights float64) float64
+	// Checkpoints says that it writes and takes up Options.Checkpoint.
+	Checkpoints bool
+	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments
+	// that make no sense together. Nil: the engine learns online only.
+	Batch func(run Run, a *spec.Arguments) (Maker, error)
+}
+
+// Maker makes an engine for a model.
+type Maker func(credence.Model) (credence.Engine, error)
+
+// Run is what an engine takes from Options beside its arguments.
+type Run struct {
+	Seed       uint64
+	Threads    int
+	Checkpoint string
+	Progress   func(credence.Progress)
+}
+
+// refuses is Refuses of an engine that fits tables.
+func (e *Engine) refuses(family credence.Likelihood, prior credence.Prior) string {
+	switch {
+	case e.Batch == nil:
+		return "it learns online: use the command stream or package learn"
+	case e.Refuses == nil:
+		return ""
+	}
+	return e.Refuses(family, prior)
+}
