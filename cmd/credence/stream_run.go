@@ -35,7 +35,7 @@ type streamRun struct {
 
 	started time.Time
 
-	learner     streamLearner
+	learner     credence.Online
 	index       *stream.Index
 	names       *stream.Names // nil where none are kept
 	progressive *metric.Progressive
@@ -46,6 +46,7 @@ type streamRun struct {
 	positives   float64
 	weight      float64 // of the rows of the first pass
 	skippedRows int64   // rows of earlier runs, for the speed
+	tooLarge    int64   // rows that the learner refused
 
 	mu     sync.Mutex    // of told
 	told   int64         // malformed rows reported one by one
@@ -116,7 +117,7 @@ func (s *streamRun) run(ctx context.Context) error {
 			return err
 		}
 		if s.pass+1 < s.choice.passes {
-			s.learner.endPass()
+			s.learner.EndPass()
 			s.position = stream.Position{}
 		}
 	}
@@ -138,7 +139,7 @@ func (s *streamRun) learnPass(ctx context.Context) error {
 	reader := stream.Open(ctx, stream.Config{
 		Paths: s.paths, Stdin: s.stdin, Parser: parser, Step: s.choice.step, Follow: s.flags.follow,
 		MaxMalformed: s.flags.maxBad, OnMalformed: s.skipped, Start: s.position,
-		Index: s.index, Names: s.names, Pause: s.choice.pause,
+		Index: s.index, Names: s.names, Pause: s.pruneEvery(),
 	})
 	defer reader.Close()
 	probability := make([]float64, 0, credence.BlockRows)
@@ -148,7 +149,10 @@ func (s *streamRun) learnPass(ctx context.Context) error {
 		}
 		n := b.Rows()
 		probability = slices.Grow(probability[:0], n)[:n]
-		s.learner.Learn(&b.Batch, probability)
+		refused := s.learner.Learn(&b.Batch, probability)
+		if err := s.refuse(b.First, refused); err != nil && b.Err == nil {
+			b.Err = err
+		}
 		s.slots = b.Sparse.Cols
 		s.measure(&b.Batch, probability)
 		s.position = b.End
@@ -176,9 +180,29 @@ func (s *streamRun) learnPass(ctx context.Context) error {
 	return nil
 }
 
+// pruneEvery is the number of rows between prunings; 0 means never.
+func (s *streamRun) pruneEvery() int64 {
+	if p, ok := s.learner.(credence.Pruner); ok {
+		return p.PruneEvery()
+	}
+	return 0
+}
+
+// refuse counts rows that the learner could not learn from as malformed.
+func (s *streamRun) refuse(first int, rows []int) error {
+	for _, i := range rows {
+		err := fmt.Errorf("row %d: its values, weight or offset are too large to learn from: correct the row, or skip it by --max-bad", first+i+1)
+		if s.tooLarge++; s.position.Malformed+s.tooLarge > s.flags.maxBad {
+			return err
+		}
+		s.skipped(err)
+	}
+	return nil
+}
+
 // prune drops what the learner gives up; the reader stands still.
 func (s *streamRun) prune() {
-	kept := s.learner.prune()
+	kept := s.learner.(credence.Pruner).Prune()
 	if kept == nil {
 		return
 	}
@@ -223,7 +247,7 @@ func (s *streamRun) report() {
 	if err != nil {
 		return // the end reports it
 	}
-	line := streamProgress{s.rows, measured.LogLoss, measured.AUC, s.slots, s.learner.selected(s.slots), s.speed()}
+	line := streamProgress{s.rows, measured.LogLoss, measured.AUC, s.slots, s.learner.Selected(s.slots), s.speed()}
 	if s.program.json {
 		s.program.emit(line)
 		return
@@ -284,7 +308,7 @@ func (s *streamRun) finish(complete bool) error {
 			return err
 		}
 	}
-	s.learner.finish() // behind the checkpoint: to go on is to go on without it
+	s.learner.Finish() // behind the checkpoint: to go on is to go on without it
 	fitted := s.fitted()
 	if s.flags.output != "" {
 		if err := modelfile.Save(s.flags.output, fitted); err != nil {
@@ -311,7 +335,7 @@ func (s *streamRun) writeSelected(fitted *credence.Fitted) error {
 	return atomicfile.Write(s.flags.writeSelected, func(w io.Writer) error {
 		var text []byte
 		for slot := range s.slots {
-			if _, _, inclusion := s.learner.weight(slot); inclusion > 0.5 {
+			if s.learner.Weight(slot).Inclusion > 0.5 {
 				text = append(append(text, s.featureName(fitted, slot)...), '\n')
 			}
 		}

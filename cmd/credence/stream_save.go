@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -253,12 +254,14 @@ func (s *streamRun) fitted() *credence.Fitted {
 	}
 	weights := s.slots + 2
 	q := &posterior.SpikeSlab{Mean: make([]float64, weights), Variance: make([]float64, weights), Probability: make([]float64, weights)}
-	q.Mean[0], q.Variance[0], _ = s.learner.weight(-1)
-	q.Probability[0] = 1
-	for slot := range s.slots {
-		q.Mean[1+slot], q.Variance[1+slot], q.Probability[1+slot] = s.learner.weight(slot)
+	for j := range weights {
+		slot := j - 1 // the first weight is the intercept's, the last that of a slot not met
+		if j == weights-1 {
+			slot = math.MaxInt32
+		}
+		w := s.learner.Weight(slot)
+		q.Mean[j], q.Variance[j], q.Probability[j] = w.Mean, w.Variance, w.Inclusion
 	}
-	q.Mean[weights-1], q.Variance[weights-1], q.Probability[weights-1] = s.learner.weight(beyond)
 
 	target := s.plan.Target
 	if target == "" {
@@ -286,7 +289,7 @@ func (s *streamRun) fitted() *credence.Fitted {
 	case s.weight > 0 && s.positives == s.weight:
 		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("every label is %s: nothing is learned about what tells two classes apart", cmp.Or(s.plan.Positive, "positive")))
 	}
-	s.learner.describe(fitted)
+	s.learner.Describe(fitted)
 	fitted.Recipe.Family = fmt.Sprint(fitted.Members[0].Model.Likelihood)
 	return fitted
 }
@@ -324,7 +327,7 @@ func (s *streamRun) printResult(fitted *credence.Fitted, measured metric.Classif
 		fitResult: newFitResult(fitted), LogLoss: measured.LogLoss, AUC: measured.AUC,
 		Features: s.slots, Malformed: s.position.Malformed, RowsPerSecond: s.speed(),
 	}
-	selected := s.learner.selected(s.slots)
+	selected := s.learner.Selected(s.slots)
 	result.Selected = &selected
 	result.Seconds = time.Since(s.started).Seconds()
 	result.Model = s.flags.output

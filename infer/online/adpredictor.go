@@ -58,9 +58,8 @@ func (a *AdPredictor) moments(r *row) (mean, variance float64) {
 	return mean, variance
 }
 
-// Learn scores every row and then learns it. The probability of class 1, as it
-// was before the row was learned, is stored in probability.
-func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) {
+// Learn implements [credence.Online].
+func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	a.state.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		r := rowOf(b, i)
@@ -71,7 +70,6 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) {
 		if !r.counts() {
 			continue
 		}
-		a.rows++
 		z, own, sign := t, probability[i], 1.0
 		if r.target < 0.5 {
 			z, own, sign = -t, 1-own, -1
@@ -86,6 +84,11 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) {
 		// A row of weight ω moves the Gaussians ω times as far; the shrinking of a
 		// variance is bounded so that it stays positive for large ω.
 		up, down := sign*r.weight*v*scale, r.weight*w*scale*scale
+		if !b.Ordinary(i) && !a.bearable(&r, up, down) {
+			refused = append(refused, i)
+			continue
+		}
+		a.rows++
 		a.bias.filter(1, up, down)
 		if r.values == nil {
 			for _, slot := range r.columns {
@@ -97,6 +100,20 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) {
 			a.state.at(slot).filter(r.values[k], up, down)
 		}
 	}
+	return refused
+}
+
+// bearable says whether a row would leave numbers that stay finite.
+func (a *AdPredictor) bearable(r *row, up, down float64) bool {
+	bias := a.bias
+	bias.filter(1, up, down)
+	bounded := bias.bounded()
+	for k, slot := range r.columns {
+		p := *a.state.at(slot)
+		p.filter(r.value(k), up, down)
+		bounded = bounded && p.bounded()
+	}
+	return bounded
 }
 
 // filter is the update of one Gaussian: mean += x s² up, s² *= 1 − x² s² down.

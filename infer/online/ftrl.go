@@ -49,9 +49,8 @@ func (f *FTRL) weight(p *pair, l1 float64) (w, root float64) {
 	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)*(1/f.cfg.Alpha) + f.cfg.L2), root
 }
 
-// Learn scores every row and then learns it. The probability of class 1, as it
-// was before the row was learned, is stored in probability.
-func (f *FTRL) Learn(b *credence.Batch, probability []float64) {
+// Learn implements [credence.Online].
+func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	f.state.reserve(b.Sparse.Cols)
 	rate, l1 := 1/f.cfg.Alpha, f.cfg.L1
 	for i := range b.Sparse.Rows {
@@ -83,8 +82,12 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) {
 		if !r.counts() {
 			continue
 		}
-		f.rows++
 		slope := r.weight * (probability[i] - r.target)
+		if !b.Ordinary(i) && !f.bearable(&r, work, slope) {
+			refused = append(refused, i)
+			continue
+		}
+		f.rows++
 		f.bias.step(slope, biasWeight, biasRoot, rate)
 		for k, slot := range r.columns {
 			gradient := slope
@@ -103,6 +106,21 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) {
 			}
 		}
 	}
+	return refused
+}
+
+// bearable says whether a row would leave numbers that stay finite.
+func (f *FTRL) bearable(r *row, work []ftrlWork, slope float64) bool {
+	bias := f.bias
+	w, root := f.weight(&bias, 0)
+	bias.step(slope, w, root, 1/f.cfg.Alpha)
+	bounded := bias.bounded()
+	for k, slot := range r.columns {
+		p := *f.state.at(slot)
+		p.step(slope*r.value(k), work[k].w, work[k].root, 1/f.cfg.Alpha)
+		bounded = bounded && p.bounded()
+	}
+	return bounded
 }
 
 // step adds a gradient at weight w: n += g², z += g − w (√n_new − √n_old)/α.

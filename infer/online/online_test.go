@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -13,7 +14,7 @@ import (
 )
 
 type learner interface {
-	Learn(b *credence.Batch, probability []float64)
+	credence.Online
 	Score(b *credence.Batch, probability []float64)
 }
 
@@ -193,6 +194,45 @@ func TestResume(t *testing.T) {
 		pieces.Learn(half(700, 2000), probability)
 		if !bytes.Equal(file(whole), file(pieces)) {
 			t.Errorf("%s: the state differs after a stop", name)
+		}
+	}
+}
+
+// A row that would take the state beyond finite numbers is scored and not learned.
+func TestRowsBeyondNumbersAreRefused(t *testing.T) {
+	for name, fresh := range map[string]func() credence.Online{
+		"ftrl":        func() credence.Online { return NewFTRL(FTRLConfig{}) },
+		"adpredictor": func() credence.Online { return NewAdPredictor(AdPredictorConfig{}) },
+		"sgd":         func() credence.Online { return NewSGD(SGDConfig{}) },
+	} {
+		for what, spoil := range map[string]func(b *credence.Batch){
+			"value": func(b *credence.Batch) { b.Sparse.Value[b.Sparse.Start[50]] = 1e170 },
+			"weight": func(b *credence.Batch) {
+				b.Weight = slices.Repeat([]float64{1}, 100)
+				b.Weight[50] = 1e300
+			},
+		} {
+			var weights [2][]credence.Marginal
+			for i := range weights {
+				b, _ := rows(100, 1000, 7) // the features of row 50 are new
+				want := []int(nil)
+				if i == 1 {
+					spoil(b)
+					want = []int{50}
+				} else {
+					b.Target[50] = math.NaN() // scored alone
+				}
+				l := fresh()
+				if refused := l.Learn(b, make([]float64, 100)); !slices.Equal(refused, want) {
+					t.Fatalf("%s, %s: rows %v are refused, want %v", name, what, refused, want)
+				}
+				for slot := credence.InterceptSlot; slot < 1000; slot++ {
+					weights[i] = append(weights[i], l.Weight(slot))
+				}
+			}
+			if !slices.Equal(weights[0], weights[1]) {
+				t.Errorf("%s, %s: the refused row changed weights", name, what)
+			}
 		}
 	}
 }

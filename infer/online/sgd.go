@@ -33,9 +33,8 @@ func NewSGD(cfg SGDConfig) *SGD {
 	return &SGD{cfg: cfg, state: store{start: pair{0, firstSquare}}, bias: pair{0, firstSquare}}
 }
 
-// Learn scores every row and then learns it. The probability of class 1, as it
-// was before the row was learned, is stored in probability.
-func (s *SGD) Learn(b *credence.Batch, probability []float64) {
+// Learn implements [credence.Online].
+func (s *SGD) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	s.state.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		r := rowOf(b, i)
@@ -43,14 +42,32 @@ func (s *SGD) Learn(b *credence.Batch, probability []float64) {
 		if !r.counts() {
 			continue
 		}
-		s.rows++
 		slope := r.weight * (probability[i] - r.target)
+		if !b.Ordinary(i) && !s.bearable(&r, slope) {
+			refused = append(refused, i)
+			continue
+		}
+		s.rows++
 		s.bias.descend(slope, s.cfg.Rate)
 		for k, slot := range r.columns {
 			p := s.state.at(slot)
 			p.descend(slope*r.value(k)+s.cfg.L2*p[0], s.cfg.Rate)
 		}
 	}
+	return refused
+}
+
+// bearable says whether a row would leave numbers that stay finite.
+func (s *SGD) bearable(r *row, slope float64) bool {
+	bias := s.bias
+	bias.descend(slope, s.cfg.Rate)
+	bounded := bias.bounded()
+	for k, slot := range r.columns {
+		p := *s.state.at(slot)
+		p.descend(slope*r.value(k)+s.cfg.L2*p[0], s.cfg.Rate)
+		bounded = bounded && p.bounded()
+	}
+	return bounded
 }
 
 // descend is a step of AdaGrad.

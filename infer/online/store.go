@@ -1,7 +1,12 @@
 package online
 
+import "github.com/credence-ml/credence"
+
 // pair is what every learner here keeps of a feature.
 type pair [2]float64
+
+// bounded says whether a pair stays finite under ordinary rows.
+func (p *pair) bounded() bool { return credence.Bounded(p[0], p[1]) }
 
 const chunkSize = 1 << 16 // features allocated together: 1 MB
 

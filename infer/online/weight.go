@@ -1,63 +1,94 @@
 package online
 
-// Weight is what a learner knows of one weight.
-type Weight struct {
-	Mean, Variance float64
-	Included       bool // the weight is not exactly 0
-}
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
 
-// Weight returns the weight of a slot, and that of a feature not met for a slot
-// without memory.
-func (f *FTRL) Weight(slot int) Weight {
-	if slot >= f.state.slots {
-		return Weight{}
+var _ = []credence.Online{(*FTRL)(nil), (*AdPredictor)(nil), (*SGD)(nil)}
+
+// Weight implements [credence.Online]. FTRL knows no variance.
+func (f *FTRL) Weight(slot int) credence.Marginal {
+	if slot == credence.InterceptSlot {
+		w, _ := f.weight(&f.bias, 0)
+		return credence.Marginal{Mean: w, Inclusion: 1}
 	}
-	w, _ := f.weight(f.state.at(int32(slot)), f.cfg.L1)
-	return Weight{Mean: w, Included: w != 0}
+	w := 0.0
+	if slot < f.state.slots {
+		w, _ = f.weight(f.state.at(int32(slot)), f.cfg.L1)
+	}
+	if w == 0 {
+		return credence.Marginal{}
+	}
+	return credence.Marginal{Mean: w, Inclusion: 1}
 }
 
-// Bias returns the bias.
-func (f *FTRL) Bias() Weight {
-	w, _ := f.weight(&f.bias, 0)
-	return Weight{Mean: w, Included: true}
+// Selected implements [credence.Online] by the weights that are not 0.
+func (f *FTRL) Selected(int) int { return f.selected }
+
+// EndPass and Finish have nothing to do.
+func (f *FTRL) EndPass() {}
+func (f *FTRL) Finish()  {}
+
+// Describe implements [credence.Online]. A weight that was never learned is 0.
+func (f *FTRL) Describe(fitted *credence.Fitted) {
+	fitted.Members[0].Model.Likelihood = likelihood.Bernoulli{}
+	fitted.Members[0].Model.Prior = prior.Normal{}
+	fitted.Report.Hyper = []credence.Value{
+		{Name: "alpha", Value: f.cfg.Alpha}, {Name: "beta", Value: f.cfg.Beta}, {Name: "l1", Value: f.cfg.L1}, {Name: "l2", Value: f.cfg.L2},
+	}
 }
 
-// Selected returns the number of weights that are not 0.
-func (f *FTRL) Selected() int { return f.selected }
-
-// Config returns the options in force.
-func (f *FTRL) Config() FTRLConfig { return f.cfg }
-
-// Weight returns the weight of a slot in units of the noise, for which
-// P(y=1|x) = Φ(xᵀw): the prior for a slot without memory.
-func (a *AdPredictor) Weight(slot int) Weight {
+// Weight implements [credence.Online], in units of the noise, in which P(y=1|x) = Φ(xᵀw).
+func (a *AdPredictor) Weight(slot int) credence.Marginal {
 	p := a.state.start
-	if slot < a.state.slots {
+	switch {
+	case slot == credence.InterceptSlot:
+		p = a.bias
+	case slot < a.state.slots:
 		p = *a.state.at(int32(slot))
 	}
-	return a.scaled(p)
+	return credence.Marginal{Mean: p[0] / a.cfg.Beta, Variance: p[1] / (a.cfg.Beta * a.cfg.Beta), Inclusion: 1}
 }
 
-// Bias returns the bias in units of the noise.
-func (a *AdPredictor) Bias() Weight { return a.scaled(a.bias) }
+// Selected implements [credence.Online]: no feature is left out.
+func (a *AdPredictor) Selected(count int) int { return count }
 
-func (a *AdPredictor) scaled(p pair) Weight {
-	return Weight{Mean: p[0] / a.cfg.Beta, Variance: p[1] / (a.cfg.Beta * a.cfg.Beta), Included: true}
+// EndPass and Finish have nothing to do.
+func (a *AdPredictor) EndPass() {}
+func (a *AdPredictor) Finish()  {}
+
+// Describe implements [credence.Online]. The prior's variance is in units of the noise, as weights are.
+func (a *AdPredictor) Describe(fitted *credence.Fitted) {
+	fitted.Members[0].Model.Likelihood = likelihood.Bernoulli{Link: likelihood.Probit}
+	fitted.Members[0].Model.Prior = prior.Normal{Variance: param.Parameter{Value: a.cfg.Variance / (a.cfg.Beta * a.cfg.Beta), State: param.Held}}
+	fitted.Report.Hyper = []credence.Value{{Name: "variance", Value: a.cfg.Variance}, {Name: "beta", Value: a.cfg.Beta}}
 }
 
-// Config returns the options in force.
-func (a *AdPredictor) Config() AdPredictorConfig { return a.cfg }
-
-// Weight returns the weight of a slot.
-func (s *SGD) Weight(slot int) Weight {
-	if slot >= s.state.slots {
-		return Weight{Included: true}
+// Weight implements [credence.Online]. SGD knows no variance.
+func (s *SGD) Weight(slot int) credence.Marginal {
+	w := credence.Marginal{Inclusion: 1}
+	switch {
+	case slot == credence.InterceptSlot:
+		w.Mean = s.bias[0]
+	case slot < s.state.slots:
+		w.Mean = s.state.at(int32(slot))[0]
 	}
-	return Weight{Mean: s.state.at(int32(slot))[0], Included: true}
+	return w
 }
 
-// Bias returns the bias.
-func (s *SGD) Bias() Weight { return Weight{Mean: s.bias[0], Included: true} }
+// Selected implements [credence.Online]: no feature is left out.
+func (s *SGD) Selected(count int) int { return count }
 
-// Config returns the options in force.
-func (s *SGD) Config() SGDConfig { return s.cfg }
+// EndPass and Finish have nothing to do.
+func (s *SGD) EndPass() {}
+func (s *SGD) Finish()  {}
+
+// Describe implements [credence.Online]. A weight that was never learned is 0.
+func (s *SGD) Describe(fitted *credence.Fitted) {
+	fitted.Members[0].Model.Likelihood = likelihood.Bernoulli{}
+	fitted.Members[0].Model.Prior = prior.Normal{}
+	fitted.Report.Hyper = []credence.Value{{Name: "rate", Value: s.cfg.Rate}, {Name: "l2", Value: s.cfg.L2}}
+}

@@ -23,6 +23,7 @@ type converter struct {
 
 	rows  credence.Batch
 	phi   credence.Design
+	order []int // row of rows that each row of batch is
 	batch credence.Batch
 }
 
@@ -63,10 +64,11 @@ func (c *converter) read(block int, rng *rand.Rand) error {
 	b.X = linop.Dense{Rows: n}
 	b.Sparse.Reset(len(c.slots))
 	b.Target, b.Weight, b.Offset = b.Target[:0], b.Weight[:0], b.Offset[:0]
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+	c.order = c.order[:0]
+	for i := range n {
+		c.order = append(c.order, i)
 	}
+	order := c.order
 	if rng != nil {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
@@ -112,12 +114,12 @@ func (c *converter) read(block int, rng *rand.Rand) error {
 }
 
 // weights appends the posteriors of all weights, the intercept's among them.
-func (c *converter) weights(dst []Weight, l *Learner) []Weight {
+func (c *converter) weights(dst []credence.Marginal, l *Learner) []credence.Marginal {
 	for j, slot := range c.slots {
 		if j == c.intercept {
-			dst = append(dst, l.Bias())
+			dst = append(dst, l.Weight(credence.InterceptSlot))
 		} else {
-			dst = append(dst, l.Feature(int(slot)))
+			dst = append(dst, l.Weight(int(slot)))
 		}
 	}
 	return dst

@@ -39,7 +39,7 @@ func TestSpreadAfterOnePass(t *testing.T) {
 		l.Learn(batchOf(p.x, p.y), make([]float64, rows))
 		l.Finish()
 		for j := range d {
-			q := l.Feature(j)
+			q := l.Weight(j)
 			if q.Inclusion < 0.5 {
 				continue
 			}

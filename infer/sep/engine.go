@@ -81,7 +81,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		}
 	}
 	var probability []float64
-	var before []Weight // at the start of a later pass
+	var before []credence.Marginal // at the start of a later pass
 	for pass := range e.cfg.Passes {
 		if pass > 0 {
 			learner.EndPass()
@@ -99,7 +99,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 				c.addTargets()
 			}
 			probability = append(probability[:0], make([]float64, c.batch.Sparse.Rows)...)
-			learner.Learn(&c.batch, probability)
+			if refused := learner.Learn(&c.batch, probability); refused != nil {
+				return nil, fmt.Errorf("sep: row %d: its values, weight or offset are too large to learn from: scale the columns, or correct the row", block*credence.BlockRows+c.order[refused[0]]+1)
+			}
 			if e.cfg.Progress != nil {
 				e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d", pass+1, e.cfg.Passes), Done: i + 1, Total: c.blocks()})
 			}
@@ -123,7 +125,7 @@ const settled = 0.3
 
 // moved returns the root mean square of what a pass has moved the means by, in standard
 // deviations. Weights count by their inclusion: those out of the model hardly move.
-func moved(before, after []Weight) float64 {
+func moved(before, after []credence.Marginal) float64 {
 	sum, total := 0.0, 0.0
 	for j := range before {
 		change := after[j].Mean - before[j].Mean
@@ -144,11 +146,8 @@ func (e *Engine) fitted(l *Learner, c *converter, status credence.Status) *crede
 	for j, w := range c.weights(nil, l) {
 		q.Mean[j], q.Variance[j], q.Probability[j] = w.Mean, w.Variance, w.Inclusion
 	}
-	inclusion, slab := l.Prior()
-	events := l.Events()
-	learned := e.model.Prior.(prior.SpikeSlab)
-	learned.Inclusion.Value, learned.Slab.Value = inclusion, slab
 	model := e.model
+	learned, hyper := l.learned(model.Prior.(prior.SpikeSlab))
 	model.Prior = learned
 	rate := c.positive / c.total
 	return &credence.Fitted{
@@ -156,11 +155,7 @@ func (e *Engine) fitted(l *Learner, c *converter, status credence.Status) *crede
 		TargetMean: rate, TargetVariance: rate * (1 - rate),
 		Report: credence.Report{
 			Engine: "sep", Status: status, Rows: c.data.Rows(), Inputs: c.rows.X.Cols + c.rows.Sparse.Cols, Weights: d, Iterations: e.cfg.Passes,
-			Hyper: []credence.Value{
-				{Name: "inclusion", Value: inclusion}, {Name: "slab", Value: slab},
-				{Name: "skipped_cavities", Value: float64(events.SkippedCavities)},
-				{Name: "negative_sites", Value: float64(events.NegativeSites)},
-			},
+			Hyper: hyper,
 		},
 	}
 }

@@ -33,7 +33,7 @@ func ExampleLearner() {
 	learner.Learn(batch, probability)
 	learner.Finish()
 	fmt.Printf("first row %.2f, last row above 0.9: %v\n", probability[0], probability[1999] > 0.9)
-	fmt.Println("feature 0 selected:", learner.Feature(0).Inclusion > 0.5)
+	fmt.Println("feature 0 selected:", learner.Weight(0).Inclusion > 0.5)
 	// Output:
 	// first row 0.50, last row above 0.9: true
 	// feature 0 selected: true

@@ -66,10 +66,8 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	return l, nil
 }
 
-// Learn scores every row of the batch, whose sparse columns are slots, and then
-// learns it. The probability of class 1, as it was before the row was learned, is
-// stored in probability. Rows whose target is NaN or whose weight is 0 are scored only.
-func (l *Learner) Learn(b *credence.Batch, probability []float64) {
+// Learn implements [credence.Online].
+func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	l.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		columns, values := b.Sparse.Row(i)
@@ -80,6 +78,11 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) {
 		label, weight := l.classWeight(b, i)
 		if math.IsNaN(b.Target[i]) || weight == 0 {
 			probability[i] = l.score(columns, values, offset)
+			continue
+		}
+		if !b.Ordinary(i) && !l.bearable(columns, values, label, weight, offset) {
+			probability[i] = l.score(columns, values, offset)
+			refused = append(refused, i)
 			continue
 		}
 		if l.cfg.Batch > 0 {
@@ -95,6 +98,44 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) {
 			l.learnHyper()
 		}
 	}
+	return refused
+}
+
+// bearable says whether learning a row would leave a state that stays finite. It works out the
+// row's factors, as batchRow does, and keeps nothing.
+func (l *Learner) bearable(columns []int32, values []float64, label int, weight, offset float64) bool {
+	work := l.working(len(columns))
+	bias, s, mean := l.cavities(work, columns, values, label, weight, offset)
+	if !credence.Bounded(s, mean, weight) {
+		return false
+	}
+	_, a, b := site(mean, s, label)
+	bounded := func(f *feature, w *working, a, b float64) bool {
+		var c change
+		c.add(w, label, weight, a, b)
+		return credence.Bounded(f.lambda[label]+c.lambda[label], f.shift[label]+c.shift[label], f.count[label]+weight)
+	}
+	if !bounded(&l.bias, &bias, a, b) {
+		return false
+	}
+	for k, slot := range columns {
+		x := 1.0
+		if values != nil {
+			x = values[k]
+		}
+		if work[k].lambda > 0 && !bounded(l.at(slot), &work[k], a*x, b*x*x) {
+			return false
+		}
+	}
+	return true
+}
+
+// working returns scratch memory for the columns of a row.
+func (l *Learner) working(columns int) []working {
+	if cap(l.work) < columns {
+		l.work = make([]working, 2*columns)
+	}
+	return l.work[:columns]
 }
 
 // classWeight returns the label of row i and the weight that it has with that of
@@ -112,13 +153,10 @@ func (l *Learner) classWeight(b *credence.Batch, i int) (label int, weight float
 
 // learnRow is one step of the sequential form.
 func (l *Learner) learnRow(columns []int32, values []float64, label int, weight, offset float64) float64 {
-	if cap(l.work) < len(columns) {
-		l.work = make([]working, 2*len(columns))
-	}
 	if l.again || l.scale != 1 {
 		return l.learnAgain(columns, values, label, weight, offset)
 	}
-	work := l.work[:len(columns)]
+	work := l.working(len(columns))
 	bias := &l.bias
 	biasLambda := float64(bias.priorLambda) + bias.lambda[0] + bias.lambda[1]
 	biasMean := (bias.shift[0] + bias.shift[1]) / biasLambda
@@ -209,7 +247,7 @@ func site(mean, s float64, label int) (probability, a, b float64) {
 // and one copy of the average factor of its class stands for it, and for
 // forgetting, where all sums carry a scale.
 func (l *Learner) learnAgain(columns []int32, values []float64, label int, weight, offset float64) float64 {
-	work := l.work[:len(columns)]
+	work := l.working(len(columns))
 	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 	l.replace(&l.bias, &biasWork, label, weight, a, b)

@@ -139,7 +139,7 @@ func TestOneRowMatchesMoments(t *testing.T) {
 		z := trapezium(density, sd)
 		mean := trapezium(func(w float64) float64 { return w * density(w) }, sd) / z
 		square := trapezium(func(w float64) float64 { return w * w * density(w) }, sd) / z
-		got := l.Feature(j)
+		got := l.Weight(j)
 		const tolerance = 1e-7 // the prior factor is kept in single precision
 		if math.Abs(got.Mean-mean) > tolerance || math.Abs(got.Variance-(square-mean*mean)) > tolerance {
 			t.Errorf("weight %d: %g ± %g, want %g ± %g", j, got.Mean, got.Variance, mean, square-mean*mean)

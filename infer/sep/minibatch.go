@@ -23,10 +23,7 @@ const touchedFlag = 1 << 31
 // batchRow is lines 3 and 4 of Algorithm 1 for one row: its likelihood factor,
 // from cavities of the q at the start of the batch, is added to the changes.
 func (l *Learner) batchRow(columns []int32, values []float64, label int, weight, offset float64) float64 {
-	if cap(l.work) < len(columns) {
-		l.work = make([]working, 2*len(columns))
-	}
-	work := l.work[:len(columns)]
+	work := l.working(len(columns))
 	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 

@@ -168,7 +168,7 @@ func (p *problem) logLoss(probability []float64) float64 {
 func (p *problem) ofLearner(l *Learner) answer {
 	a := answer{inclusion: make([]float64, p.features), test: make([]float64, len(p.testX))}
 	for j := range a.inclusion {
-		a.inclusion[j] = l.Feature(j).Inclusion
+		a.inclusion[j] = l.Weight(j).Inclusion
 	}
 	l.Score(batchOf(p.testX, nil), a.test)
 	return a

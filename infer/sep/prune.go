@@ -1,6 +1,20 @@
 package sep
 
-import "math"
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+var _ credence.Pruner = (*Learner)(nil)
+
+// PruneEvery implements [credence.Pruner].
+func (l *Learner) PruneEvery() int64 {
+	if l.cfg.Prune == 0 {
+		return 0
+	}
+	return PruneEvery
+}
 
 // Prune drops the features that have occurred PruneAfter times and whose
 // inclusion probability is below Config.Prune, and moves the others down. It

@@ -17,25 +17,14 @@ import (
 )
 
 // machine is what Learner and Sharded have in common.
-type machine interface {
-	Learn(b *credence.Batch, probability []float64)
-	State() ([]byte, []safetensors.Tensor, error)
-	EndPass()
-	Finish()
-}
+type machine = credence.Online
 
 // states are machines in the middle of their work, each with the function that restores it.
 func states(t *testing.T, batch *credence.Batch) map[string]machine {
 	t.Helper()
 	all := map[string]machine{}
 	for name, cfg := range map[string]Config{"sequential": {}, "mini-batches": {Batch: 50}, "forgetting": {Forget: 500}, "shards": {Shards: 2}} {
-		var m machine
-		var err error
-		if cfg.Shards > 1 {
-			m, err = NewSharded(cfg, Hyper{})
-		} else {
-			m, err = NewLearner(cfg, Hyper{})
-		}
+		m, err := NewOnline(cfg, Hyper{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,10 +45,7 @@ func restoreAny(t *testing.T, document []byte, tensors []safetensors.Tensor) (ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(document), "shards_state") {
-		return RestoreSharded(document, r)
-	}
-	return Restore(document, r)
+	return RestoreOnline(document, r)
 }
 
 // leaves calls visit for every number and truth value of a document, with what changes it.

@@ -1,6 +1,13 @@
 package sep
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
 
 // EndPass says that the next row begins another pass over the same data: rows
 // then replace a copy of the average factor of their class instead of adding to it.
@@ -29,15 +36,11 @@ func (l *Learner) count(columns []int32, label int, weight float64) {
 	l.bias.count[label] += weight
 }
 
-// Weight is the posterior of one weight.
-type Weight struct {
-	Mean, Variance float64 // of w, the chance of 0 included
-	Inclusion      float64 // P(w ≠ 0)
-}
-
-// Feature returns the posterior of the weight of a slot; that of a slot not met
-// yet is the prior.
-func (l *Learner) Feature(slot int) Weight {
+// Weight implements [credence.Online].
+func (l *Learner) Weight(slot int) credence.Marginal {
+	if slot == credence.InterceptSlot {
+		return l.weight(&l.bias)
+	}
 	if slot < l.slots {
 		if f := l.at(int32(slot)); f.due != 0 {
 			w := l.weight(f)
@@ -45,17 +48,14 @@ func (l *Learner) Feature(slot int) Weight {
 			return w
 		}
 	}
-	return Weight{0, l.prior.inclusion * l.prior.slab, l.prior.inclusion}
+	return credence.Marginal{Variance: l.prior.inclusion * l.prior.slab, Inclusion: l.prior.inclusion}
 }
 
-func (l *Learner) weight(f *feature) Weight {
+func (l *Learner) weight(f *feature) credence.Marginal {
 	lambda := float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
 	shift := float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale
-	return Weight{Mean: shift / lambda, Variance: 1 / lambda, Inclusion: 1}
+	return credence.Marginal{Mean: shift / lambda, Variance: 1 / lambda, Inclusion: 1}
 }
-
-// Bias returns the posterior of the bias.
-func (l *Learner) Bias() Weight { return l.weight(&l.bias) }
 
 // Prior returns ρ0 and τ0 as learned or held.
 func (l *Learner) Prior() (inclusion, slab float64) { return l.prior.inclusion, l.prior.slab }
@@ -70,5 +70,25 @@ func (l *Learner) Features() (seen, selected int) { return l.features, l.selecte
 // Events returns what has been counted.
 func (l *Learner) Events() Events { return l.events }
 
-// Hyper returns what was stated about ρ0 and τ0.
-func (l *Learner) Hyper() Hyper { return l.hyper }
+// Selected implements [credence.Online].
+func (l *Learner) Selected(int) int { return l.selected }
+
+// learned returns the prior with ρ0 and τ0 as learned or held, and the values of a report.
+func (l *Learner) learned(p prior.SpikeSlab) (prior.SpikeSlab, []credence.Value) {
+	p.Inclusion.Value, p.Slab.Value = l.prior.inclusion, l.prior.slab
+	return p, []credence.Value{
+		{Name: "inclusion", Value: l.prior.inclusion}, {Name: "slab", Value: l.prior.slab},
+		{Name: "skipped_cavities", Value: float64(l.events.SkippedCavities)},
+		{Name: "negative_sites", Value: float64(l.events.NegativeSites)},
+	}
+}
+
+// Describe implements [credence.Online].
+func (l *Learner) Describe(f *credence.Fitted) {
+	model := &f.Members[0].Model
+	model.Likelihood = likelihood.Bernoulli{Link: likelihood.Probit}
+	model.Prior, f.Report.Hyper = l.learned(prior.SpikeSlab{Inclusion: l.hyper.Inclusion, Slab: l.hyper.Slab})
+	if l.events.SkippedCavities == 0 {
+		f.Report.Hyper = slices.Delete(f.Report.Hyper, 2, 3)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,17 +63,18 @@ func (s *Sharded) start() {
 	}
 }
 
-// Learn is Learner.Learn.
-func (s *Sharded) Learn(b *credence.Batch, probability []float64) {
+// Learn implements [credence.Online].
+func (s *Sharded) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	for first := 0; first < b.Sparse.Rows; {
 		count := int(min(int64(b.Sparse.Rows-first), s.merged+s.round()-s.rows))
-		s.learn(b, probability, first, count)
+		refused = append(refused, s.learn(b, probability, first, count)...)
 		s.rows += int64(count)
 		first += count
 		if s.rows == s.merged+s.round() {
 			s.merge()
 		}
 	}
+	return refused
 }
 
 // round is the number of rows between the last merge and the next: ShardRows a
@@ -83,7 +85,7 @@ func (s *Sharded) round() int64 {
 }
 
 // learn deals rows to the shards, which learn them at the same time.
-func (s *Sharded) learn(b *credence.Batch, probability []float64, first, count int) {
+func (s *Sharded) learn(b *credence.Batch, probability []float64, first, count int) (refused []int) {
 	for k := range s.shards {
 		d := &s.dealt[k]
 		d.Sparse.Reset(b.Sparse.Cols)
@@ -105,18 +107,26 @@ func (s *Sharded) learn(b *credence.Batch, probability []float64, first, count i
 		s.from[k] = append(s.from[k], i)
 	}
 	var wait sync.WaitGroup
+	refusedBy := make([][]int, len(s.shards))
 	for k := range s.shards {
-		wait.Go(func() { s.learnShard(k, b) })
+		wait.Go(func() { refusedBy[k] = s.learnShard(k, b) })
 	}
 	wait.Wait()
+	for k, rows := range refusedBy {
+		for _, i := range rows {
+			refused = append(refused, s.from[k][i])
+		}
+	}
+	slices.Sort(refused)
 	for k, rows := range s.from {
 		for i, row := range rows {
 			probability[row] = s.scores[k][i]
 		}
 	}
+	return refused
 }
 
-func (s *Sharded) learnShard(k int, b *credence.Batch) {
+func (s *Sharded) learnShard(k int, b *credence.Batch) (refused []int) {
 	d := s.dealt[k]
 	if b.Weight == nil {
 		d.Weight = nil
@@ -128,7 +138,7 @@ func (s *Sharded) learnShard(k int, b *credence.Batch) {
 		s.scores[k] = make([]float64, n)
 	}
 	s.scores[k] = s.scores[k][:len(s.from[k])]
-	s.shards[k].Learn(&d, s.scores[k])
+	refused = s.shards[k].Learn(&d, s.scores[k])
 	if need := (b.Sparse.Cols + 63) / 64; len(s.marks[k]) < need {
 		s.marks[k] = append(s.marks[k], make([]uint64, need-len(s.marks[k]))...)
 	}
@@ -137,6 +147,7 @@ func (s *Sharded) learnShard(k int, b *credence.Batch) {
 			s.marks[k][slot/64] |= 1 << (slot % 64)
 		}
 	}
+	return refused
 }
 
 // merge adds what the shards have gained to the master and hands its state back.
@@ -245,15 +256,13 @@ func (s *Sharded) Finish() {
 	}
 }
 
-// Features, Feature, Bias, Prior, Rows, Events and Hyper are those of Learner,
-// as of the last merge.
-func (s *Sharded) Features() (seen, selected int)   { return s.master.Features() }
-func (s *Sharded) Feature(slot int) Weight          { return s.master.Feature(slot) }
-func (s *Sharded) Bias() Weight                     { return s.master.Bias() }
-func (s *Sharded) Prior() (inclusion, slab float64) { return s.master.Prior() }
-func (s *Sharded) Rows() int64                      { return s.master.Rows() }
-func (s *Sharded) Events() Events                   { return s.master.Events() }
-func (s *Sharded) Hyper() Hyper                     { return s.master.Hyper() }
+// Weight, Selected, Describe, Features, Prior and Rows are those of Learner, as of the last merge.
+func (s *Sharded) Weight(slot int) credence.Marginal { return s.master.Weight(slot) }
+func (s *Sharded) Selected(count int) int            { return s.master.Selected(count) }
+func (s *Sharded) Describe(f *credence.Fitted)       { s.master.Describe(f) }
+func (s *Sharded) Features() (seen, selected int)    { return s.master.Features() }
+func (s *Sharded) Prior() (inclusion, slab float64)  { return s.master.Prior() }
+func (s *Sharded) Rows() int64                       { return s.master.Rows() }
 
 // shardedScalars is the document of a sharded state.
 type shardedScalars struct {

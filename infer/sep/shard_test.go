@@ -106,9 +106,9 @@ func TestPrune(t *testing.T) {
 	p := oneHotProblem(20000, []int{20, 100}, 3)
 	l, _ := NewLearner(Config{Prune: 0.1}, p.hyper())
 	l.Learn(batchOf(p.x, p.y), make([]float64, p.rows))
-	before := make([]Weight, p.features)
+	before := make([]credence.Marginal, p.features)
 	for j := range before {
-		before[j] = l.Feature(j)
+		before[j] = l.Weight(j)
 	}
 	seen, selected := l.Features()
 	kept := l.Prune()
@@ -116,8 +116,8 @@ func TestPrune(t *testing.T) {
 		t.Fatalf("%d of %d features stay", len(kept), p.features)
 	}
 	for slot, old := range kept {
-		if l.Feature(slot) != before[old] {
-			t.Errorf("slot %d, before %d: %+v, was %+v", slot, old, l.Feature(slot), before[old])
+		if l.Weight(slot) != before[old] {
+			t.Errorf("slot %d, before %d: %+v, was %+v", slot, old, l.Weight(slot), before[old])
 		}
 	}
 	gone := 0
