@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi"
+	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -127,7 +127,7 @@ func (p *program) printFit(r *fitResult) {
 			p.say("%s", line)
 		}
 		if r.ParetoK != nil {
-			p.say("        %s", svi.Verdict(*r.ParetoK, r.EffectiveShare))
+			p.say("        %s", diagnose.Verdict(*r.ParetoK, r.EffectiveShare))
 		}
 		if r.Selected != nil {
 			what := "weights selected (inclusion above 1/2)"

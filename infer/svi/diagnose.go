@@ -7,9 +7,8 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/internal/pareto"
-	"github.com/credence-ml/credence/likelihood"
 )
 
 const (
@@ -22,15 +21,6 @@ const (
 	diagnosticNoise = 0.2
 )
 
-// draws are weights from q with what their importance weights need.
-type draws struct {
-	count  int
-	w      []float64 // count×d
-	logQ   []float64
-	logP   []float64 // log prior, then the log joint density
-	logLik []float64
-}
-
 // drawCount is the number of draws for so many rows.
 func (r *fit) drawCount(rows int) int {
 	if r.config.Diagnostics != 0 {
@@ -39,114 +29,35 @@ func (r *fit) drawCount(rows int) int {
 	return max(200, min(int(diagnosticTerms/float64(rows)), 1000))
 }
 
-// newDraws returns draws that fill makes, with their log densities under q and the prior.
-func (r *fit) newDraws(rng *rand.Rand, count int, priors []float64, fill func(w []float64, rng *rand.Rand) (logQ float64)) *draws {
-	s := &draws{count: count, w: make([]float64, count*r.d), logQ: make([]float64, count), logP: make([]float64, count), logLik: make([]float64, count)}
-	for i := range count {
-		w := s.w[i*r.d : (i+1)*r.d]
-		s.logQ[i] = fill(w, rng)
-		for k, g := range r.groups {
-			sum := 0.0
-			for _, v := range w[g.first : g.first+g.count] {
-				sum += v * v
-			}
-			s.logP[i] -= (sum/priors[k] + float64(g.count)*math.Log(2*math.Pi*priors[k])) / 2
+// logPrior is the log density of weights under prior variances of every group.
+func (r *fit) logPrior(w, priors []float64) float64 {
+	value := 0.0
+	for k, g := range r.groups {
+		sum := 0.0
+		for _, v := range w[g.first : g.first+g.count] {
+			sum += v * v
 		}
+		value -= (sum/priors[k] + float64(g.count)*math.Log(2*math.Pi*priors[k])) / 2
 	}
-	return s
+	return value
 }
 
-// logDensities calls visit for every block of t with log p(y|f) of its rows under
-// every draw, weights included, rows×draws; and with f itself, offset included.
-func (r *fit) logDensities(ctx context.Context, t *table, s *draws, f *family, visit func(b *block, logs, latent []float64)) error {
-	var latent, logs []float64
+// addAll adds the log densities of all rows of t.
+func (r *fit) addAll(ctx context.Context, t *table, s *diagnose.Draws, f *family) error {
 	for k := range t.blocks() {
 		b, err := t.at(ctx, k)
 		if err != nil {
 			return err
 		}
-		latent, logs = grow(latent, b.rows*s.count), grow(logs, b.rows*s.count)
-		dense := b.phi.Dense.Cols
-		if dense > 0 {
-			r.ws.Pool().Gemm(false, true, b.rows, s.count, dense, 1, b.phi.Dense.Data, b.phi.Dense.Stride, s.w, r.d, 0, latent, s.count)
-		} else {
-			clear(latent)
-		}
-		inTasks(r.ws.Pool(), b.rows, func(from, to int) {
-			for i := from; i < to; i++ {
-				r.logRow(b, i, s, f, latent[i*s.count:(i+1)*s.count], logs[i*s.count:(i+1)*s.count])
-			}
-		})
-		visit(b, logs, latent)
+		s.AddRows(r.ws, f.Likelihood, b.phi, b.outcomes())
 	}
 	return nil
 }
 
-func (r *fit) logRow(b *block, i int, s *draws, f *family, latent, logs []float64) {
-	var family credence.Likelihood = f.Likelihood
-	if b.trials != nil {
-		if perRow, ok := family.(likelihood.PerRow); ok {
-			family = perRow.WithTrials(b.trials[i])
-		}
-	}
-	w := 1.0
-	if b.weight != nil {
-		w = b.weight[i]
-	}
-	if b.phi.Sparse.Cols > 0 {
-		columns, values := b.phi.Sparse.Row(i)
-		for l := range latent {
-			rest := s.w[l*r.d+b.phi.Dense.Cols : (l+1)*r.d]
-			for k, j := range columns {
-				v := 1.0
-				if values != nil {
-					v = values[k]
-				}
-				latent[l] += v * rest[j]
-			}
-		}
-	}
-	if b.offset != nil {
-		for l := range latent {
-			latent[l] += b.offset[i]
-		}
-	}
-	if w == 0 {
-		clear(logs)
-		return
-	}
-	likelihood.LogDensities(family, logs, b.y[i], latent)
-	if w != 1 {
-		kernel.Scale(w, logs)
-	}
-}
-
-// logWeights returns the logarithms of the importance weights.
-func (s *draws) logWeights() []float64 {
-	logs := make([]float64, s.count)
-	for i := range logs {
-		logs[i] = s.logP[i] + s.logLik[i] - s.logQ[i]
-		if !finite(logs[i]) {
-			logs[i] = -1e300 // a draw without density
-		}
-	}
-	return logs
-}
-
 // judge turns the logarithms of importance weights into the figures of the report.
 func (r *fit) judge(logs []float64, remedy string) {
-	k := pareto.Smooth(logs)
-	if math.IsNaN(k) {
-		return
-	}
-	share := pareto.EffectiveShare(logs)
-	r.report.ParetoK, r.report.EffectiveShare = &k, &share
-	if r.report.ELBO != nil {
-		gap := pareto.LogMean(logs) - *r.report.ELBO
-		r.report.EvidenceGap = &gap
-	}
-	if !reliable(k, share) && !r.separable && r.targets.low < r.targets.high {
-		r.warn("Pareto-k̂ of the posterior is %.2f, above %.1f: its spread may be too small, though its mean is often good; %s", k, limitK, remedy)
+	if !diagnose.Judge(&r.report, logs) && !r.separable && r.targets.low < r.targets.high {
+		r.warn("Pareto-k̂ of the posterior is %.2f, above %.1f: its spread may be too small, though its mean is often good; %s", *r.report.ParetoK, diagnose.LimitK, remedy)
 	}
 }
 
@@ -166,7 +77,7 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *poi
 		return nil
 	}
 	z := make([]float64, d)
-	s := r.newDraws(credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), count, at.Prior, func(w []float64, rng *rand.Rand) float64 {
+	s := diagnose.Draw(credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), count, d, func(w []float64, rng *rand.Rand) float64 {
 		squares := 0.0
 		for j := range z {
 			z[j] = rng.NormFloat64()
@@ -176,19 +87,15 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *poi
 			w[j] = at.Mean[j] + kernel.Dot(n.factor[j*d+j:(j+1)*d], z[j:])
 		}
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
-	})
+	}, func(w []float64) float64 { return r.logPrior(w, at.Prior) })
 	for limit := pilotRows; ; {
 		t := whole
 		if rows >= 2*max(limit, credence.BlockRows) {
 			t = r.open(limit)
 		}
 		if t.count == rows {
-			clear(s.logLik)
-			if err := r.logDensities(ctx, t, s, at.family, func(b *block, logs, _ []float64) {
-				for i := range b.rows {
-					kernel.Axpy(1, logs[i*count:(i+1)*count], s.logLik)
-				}
-			}); err != nil {
+			clear(s.LogLikelihood)
+			if err := r.addAll(ctx, t, s, at.family); err != nil {
 				return err
 			}
 			break
@@ -204,17 +111,22 @@ func (r *fit) diagnoseFull(ctx context.Context, n *newton, whole *table, at *poi
 		gap := math.Min(noise/diagnosticNoise, 100)
 		limit = int(math.Max(4, 1.2*gap*gap) * float64(t.count))
 	}
-	r.judge(s.logWeights(), "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
+	r.judge(s.LogWeights(), "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	return nil
 }
 
 // byDifference estimates log likelihoods from the rows of t and returns the median
 // standard error.
-func (r *fit) byDifference(ctx context.Context, n *newton, at *point, stats *statistics, s *draws, t *table) (float64, error) {
-	d, count := r.d, s.count
+func (r *fit) byDifference(ctx context.Context, n *newton, at *point, stats *statistics, s *diagnose.Draws, t *table) (float64, error) {
+	d, count := r.d, s.Count
 	sums, squares := make([]float64, count), make([]float64, count)
 	terms := &n.terms
-	err := r.logDensities(ctx, t, s, at.family, func(b *block, logs, latent []float64) {
+	for k := range t.blocks() {
+		b, err := t.at(ctx, k)
+		if err != nil {
+			return 0, err
+		}
+		logs, latent := s.LogDensities(r.ws, at.family.Likelihood, b.phi, b.outcomes())
 		terms.resize(b.rows, at.family.count())
 		latentMeans(r.ws.Pool(), terms.mean, b, at.Mean)
 		n.variances(terms.variance, b, n.factor)
@@ -228,19 +140,16 @@ func (r *fit) byDifference(ctx context.Context, n *newton, at *point, stats *sta
 				squares[l] += rest * rest
 			}
 		}
-	})
-	if err != nil {
-		return 0, err
 	}
 	m, scale := float64(t.count), t.scale()
 	noise := make([]float64, count)
 	delta, product := make([]float64, d), make([]float64, d)
 	for l := range count {
 		for j := range delta {
-			delta[j] = s.w[l*d+j] - at.Mean[j]
+			delta[j] = s.Weights[l*d+j] - at.Mean[j]
 		}
 		n.mulSites(product, stats.curvature, delta)
-		s.logLik[l] = stats.value + kernel.Dot(stats.gradient, delta) - (kernel.Dot(product, delta)-stats.trace)/2 + scale*sums[l]
+		s.LogLikelihood[l] = stats.value + kernel.Dot(stats.gradient, delta) - (kernel.Dot(product, delta)-stats.trace)/2 + scale*sums[l]
 		noise[l] = scale * math.Sqrt(math.Max(0, squares[l]-sums[l]*sums[l]/m))
 	}
 	slices.Sort(noise)
@@ -275,15 +184,11 @@ func (r *fit) diagnoseMixture(ctx context.Context, q *mixture, x []float64) erro
 	t := r.open(0)
 	var logs []float64
 	for len(logs) < count {
-		s := r.newDraws(rng, min(group, count-len(logs)), q.prior, fill)
-		if err := r.logDensities(ctx, t, s, q.family, func(b *block, logs, _ []float64) {
-			for i := range b.rows {
-				kernel.Axpy(1, logs[i*s.count:(i+1)*s.count], s.logLik)
-			}
-		}); err != nil {
+		s := diagnose.Draw(rng, min(group, count-len(logs)), r.d, fill, func(w []float64) float64 { return r.logPrior(w, q.prior) })
+		if err := r.addAll(ctx, t, s, q.family); err != nil {
 			return err
 		}
-		logs = append(logs, s.logWeights()...)
+		logs = append(logs, s.LogWeights()...)
 	}
 	remedy := "state covariance=full"
 	if r.d > FullWeights {

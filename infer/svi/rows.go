@@ -23,6 +23,11 @@ type block struct {
 	offset, weight, trials []float64
 }
 
+// outcomes are the rows without their inputs.
+func (b *block) outcomes() *credence.Batch {
+	return &credence.Batch{Target: b.y, Offset: b.offset, Weight: b.weight, Trials: b.trials}
+}
+
 // table is the rows of a fit, or an evenly spread part of them, in blocks of
 // credence.BlockRows rows of the data.
 type table struct {

@@ -15,6 +15,7 @@ var levels = []struct {
 	level  int
 }{
 	{"internal/layout", 0},
+	{"internal/diagnose", 3},
 	{"internal/conform", 8}, // test suites for every noun; imported by tests alone
 	{"internal/", 0},
 	{"linop", 1},

@@ -1,15 +1,16 @@
-package svi
+package diagnose
 
 import (
 	"fmt"
+	"math"
 
-	"github.com/credence-ml/credence/internal/pareto"
+	"github.com/credence-ml/credence"
 )
 
 const (
 	// goodK is the Pareto-k̂ below which a posterior is as good as exact for most purposes, and
-	// limitK the one above which it is not to be relied on (Yao and others 2018).
-	goodK, limitK = 0.5, 0.7
+	// LimitK the one above which its spread is not to be relied on (Yao and others 2018).
+	goodK, LimitK = 0.5, 0.7
 	// trustedShare is the effective share of the draws from which on k̂ is not judged. The shape of a
 	// tail has no scale: where the weights r = p/q hardly vary it is fitted to differences of no
 	// consequence. For any function g of the weights E_p g − E_q g = Cov_q(r, g), so that by
@@ -27,15 +28,34 @@ const (
 // errorK is the standard error of k̂ at its limit. A k̂ that is less than this above the limit may
 // be below it with other draws, so nothing is said against the posterior unless its effective share
 // is low too.
-var errorK = pareto.StandardError(limitK, usualDraws)
+var errorK = StandardError(LimitK, usualDraws)
 
-// reliable says whether there is nothing to be said against a posterior.
-func reliable(k, share float64) bool {
-	return k <= limitK || share >= trustedShare || k <= limitK+errorK && share >= doubtfulShare
+// Reliable says whether nothing is to be said against a posterior of this Pareto-k̂ and effective
+// share.
+func Reliable(k, share float64) bool {
+	return k <= LimitK || share >= trustedShare || k <= LimitK+errorK && share >= doubtfulShare
+}
+
+// Judge stores in a report what the logarithms of importance weights say, and smooths them: the
+// Pareto-k̂, the effective share of the draws and, where the report has an ELBO, the gap between it
+// and the evidence. It returns whether the posterior is [Reliable]; too few weights say nothing
+// against it.
+func Judge(report *credence.Report, logWeights []float64) bool {
+	k := Smooth(logWeights)
+	if math.IsNaN(k) {
+		return true
+	}
+	share := EffectiveShare(logWeights)
+	report.ParetoK, report.EffectiveShare = &k, &share
+	if report.ELBO != nil {
+		gap := LogMean(logWeights) - *report.ELBO
+		report.EvidenceGap = &gap
+	}
+	return Reliable(k, share)
 }
 
 // Verdict says what the Pareto-k̂ and the effective share of a report mean, with the figures that
-// decide it. A nil share, of a report without one, does not.
+// decide it. The share is nil in a report without one.
 func Verdict(k float64, share *float64) string {
 	known := 0.0
 	if share != nil {
@@ -46,10 +66,10 @@ func Verdict(k float64, share *float64) string {
 		return fmt.Sprintf("Pareto k %.2f: the approximation is close to the posterior", k)
 	case known >= trustedShare:
 		return fmt.Sprintf("Pareto k %.2f, effective share %.3f: the weights of draws hardly vary, so the approximation is close to the posterior", k, known)
-	case k <= limitK:
+	case k <= LimitK:
 		return fmt.Sprintf("Pareto k %.2f: the approximation is usable", k)
-	case reliable(k, known):
-		return fmt.Sprintf("Pareto k %.2f ± %.2f, effective share %.2f: at the limit of %.1f, and the approximation may be usable", k, errorK, known, limitK)
+	case Reliable(k, known):
+		return fmt.Sprintf("Pareto k %.2f ± %.2f, effective share %.2f: at the limit of %.1f, and the approximation may be usable", k, errorK, known, LimitK)
 	}
 	text := fmt.Sprintf("Pareto k %.2f", k)
 	if share != nil {

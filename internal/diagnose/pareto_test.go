@@ -1,4 +1,4 @@
-package pareto
+package diagnose
 
 import (
 	"math"
@@ -113,5 +113,34 @@ func TestEffectiveShare(t *testing.T) {
 	logs := []float64{0, -800, -800, -800}
 	if got := EffectiveShare(logs); got != 0.25 {
 		t.Errorf("effective share %g, want 0.25", got)
+	}
+}
+
+// TestShrinkage: the shape of a tail of 30 values is drawn to ½ as by ten more. The shape k before
+// that satisfies the likelihood equation k = mean log(1 + kx/scale), which has one solution other
+// than 0; so it is found from the scale, which is not drawn anywhere.
+func TestShrinkage(t *testing.T) {
+	const n = 30
+	for _, shape := range []float64{0.3, 0.7, 1.5} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = Quantile((float64(i)+0.5)/n, shape, 2)
+		}
+		got, scale := Fit(x)
+		low, high := 0.01, 10.0
+		for range 100 {
+			k, mean := (low+high)/2, 0.0
+			for _, v := range x {
+				mean += math.Log1p(k*v/scale) / n
+			}
+			if mean > k {
+				low = k
+			} else {
+				high = k
+			}
+		}
+		if want := (n*low + 10*0.5) / (n + 10); math.Abs(got-want) > 1e-9 || math.Abs(low-shape) > 0.3 {
+			t.Errorf("shape %g: %g before and %g after the shrinkage, want %g", shape, low, got, want)
+		}
 	}
 }

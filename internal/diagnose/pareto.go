@@ -1,15 +1,16 @@
-package pareto
+package diagnose
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
-// Smooth replaces the largest of the logarithms of importance weights, those of a tail
-// of min(S/5, 3√S) out of S, by the expected order statistics of the Pareto
-// distribution fitted to them, none above the largest weight, and returns its shape
-// k. It keeps the order of logWeights. Fewer than 25 weights, or a tail without spread, are left as they
-// are: k is then NaN, or 0 where all of the tail is equal.
+// Smooth fits a generalised Pareto distribution to the tail of importance weights, which are the
+// largest min(S/5, 3√S) of S, and returns its shape k. It replaces the logarithms of the tail by
+// those of the distribution's expected order statistics, none above the largest weight, and keeps
+// the order of logWeights. Smooth returns NaN for fewer than 25 weights or a weight that is NaN, and
+// 0 for a tail of equal weights; it then changes nothing.
 func Smooth(logWeights []float64) (k float64) {
 	n := len(logWeights)
 	tail := tailOf(n)
@@ -23,15 +24,7 @@ func Smooth(logWeights []float64) (k float64) {
 		}
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case logWeights[a] < logWeights[b]:
-			return -1
-		case logWeights[a] > logWeights[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(logWeights[a], logWeights[b]) })
 	largest := logWeights[order[n-1]]
 	cut := math.Exp(logWeights[order[n-tail-1]] - largest)
 	excess := make([]float64, tail)
@@ -57,17 +50,19 @@ func tailOf(n int) int {
 	return int(math.Min(0.2*float64(n), 3*math.Sqrt(float64(n))))
 }
 
-// StandardError is about that of a shape k which Smooth finds in n weights: (1+k)/√M for a tail
-// of M values (Hosking & Wallis 1987), less what the pull to 0.5 takes away.
+// StandardError returns about the standard error of a shape k that Smooth finds in n weights:
+// (1+k)/√M for a tail of M values (Hosking & Wallis 1987), times the share of the tail in the average
+// with priorShape.
 func StandardError(k float64, n int) float64 {
 	tail := float64(tailOf(n))
-	return (1 + k) / math.Sqrt(tail) * tail / (tail + pull)
+	return (1 + k) / math.Sqrt(tail) * tail / (tail + priorValues)
 }
 
-// pull is the number of values of shape 0.5 by which an estimate is drawn there.
-const pull = 10
+// An estimated shape is averaged with priorShape, which counts as priorValues values of the tail
+// (Vehtari and others 2024, appendix G).
+const priorShape, priorValues = 0.5, 10
 
-// Quantile is that of the generalised Pareto distribution with location 0.
+// Quantile returns the p-quantile of the generalised Pareto distribution with location 0.
 func Quantile(p, k, scale float64) float64 {
 	if math.Abs(k) < 1e-12 {
 		return -scale * math.Log1p(-p)
@@ -77,7 +72,7 @@ func Quantile(p, k, scale float64) float64 {
 
 // Fit returns shape and scale of the generalised Pareto distribution for values above a
 // threshold, in ascending order, by the empirical Bayes estimate of Zhang & Stephens
-// (2009) and, as Vehtari and others do, with the shape drawn to 0.5 as by ten more values.
+// (2009), the shape averaged with priorShape.
 func Fit(x []float64) (k, scale float64) {
 	n := len(x)
 	const prior = 3 // Zhang & Stephens' scale of the prior of θ
@@ -103,7 +98,7 @@ func Fit(x []float64) (k, scale float64) {
 	k = meanLog(x, mean)
 	scale = -k / mean
 	count := float64(n)
-	return k*count/(count+pull) + 0.5*pull/(count+pull), scale
+	return k*count/(count+priorValues) + priorShape*priorValues/(count+priorValues), scale
 }
 
 // meanLog is the mean of log(1 − θx), the shape that goes with θ.
@@ -115,13 +110,10 @@ func meanLog(x []float64, theta float64) float64 {
 	return sum / float64(len(x))
 }
 
-// EffectiveShare returns (Σr)²/(S Σr²) for the logarithms of S weights: the share of the
-// draws that so many of equal weight would need.
+// EffectiveShare returns (Σr)²/(S Σr²) for the logarithms of S weights: the number of draws of equal
+// weight that would say as much, as a share of S.
 func EffectiveShare(logWeights []float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range logWeights {
-		largest = math.Max(largest, v)
-	}
+	largest := slices.Max(logWeights)
 	sum, squares := 0.0, 0.0
 	for _, v := range logWeights {
 		r := math.Exp(v - largest)
@@ -133,10 +125,7 @@ func EffectiveShare(logWeights []float64) float64 {
 
 // LogMean returns the logarithm of the mean weight.
 func LogMean(logWeights []float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range logWeights {
-		largest = math.Max(largest, v)
-	}
+	largest := slices.Max(logWeights)
 	sum := 0.0
 	for _, v := range logWeights {
 		sum += math.Exp(v - largest)

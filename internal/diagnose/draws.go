@@ -1,0 +1,119 @@
+package diagnose
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// Draws are weights w drawn from an approximate posterior q, with their log densities.
+type Draws struct {
+	Count, Dims   int
+	Weights       []float64 // Count×Dims
+	LogDensity    []float64 // log q(w), constants included
+	LogPrior      []float64 // log p(w)
+	LogLikelihood []float64 // log p(y|w) of all rows
+
+	latent, logs []float64 // of a block, rows×Count
+}
+
+// Draw returns count draws of dims weights. The function draw stores one in w and returns its log
+// density under q; logPrior returns its log density under the prior.
+func Draw(rng *rand.Rand, count, dims int, draw func(w []float64, rng *rand.Rand) (logDensity float64), logPrior func(w []float64) float64) *Draws {
+	s := &Draws{
+		Count: count, Dims: dims, Weights: make([]float64, count*dims), LogDensity: make([]float64, count),
+		LogPrior: make([]float64, count), LogLikelihood: make([]float64, count),
+	}
+	for i := range count {
+		w := s.Weights[i*dims : (i+1)*dims]
+		s.LogDensity[i] = draw(w, rng)
+		s.LogPrior[i] = logPrior(w)
+	}
+	return s
+}
+
+// LogDensities returns log p(y|f) of every row under every draw, row weights included, and f itself,
+// offset included: both rows×Count and valid until the next call. phi are the features of the rows.
+func (s *Draws) LogDensities(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch) (logs, latent []float64) {
+	n, dense := phi.Dense.Rows, phi.Dense.Cols
+	if cap(s.latent) < n*s.Count {
+		s.latent, s.logs = make([]float64, n*s.Count), make([]float64, n*s.Count)
+	}
+	latent, logs = s.latent[:n*s.Count], s.logs[:n*s.Count]
+	if dense > 0 {
+		ws.Pool().Gemm(false, true, n, s.Count, dense, 1, phi.Dense.Data, phi.Dense.Stride, s.Weights, s.Dims, 0, latent, s.Count)
+	} else {
+		clear(latent)
+	}
+	const perTask = 64
+	ws.Pool().Run((n+perTask-1)/perTask, func(task, _ int) {
+		for i := task * perTask; i < min(n, (task+1)*perTask); i++ {
+			s.row(family, phi, rows, i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
+		}
+	})
+	return logs, latent
+}
+
+// row adds the sparse columns and the offset of row i to its latent values, and stores its log
+// densities.
+func (s *Draws) row(family credence.Likelihood, phi *credence.Design, rows *credence.Batch, i int, latent, logs []float64) {
+	if phi.Sparse.Cols > 0 {
+		columns, values := phi.Sparse.Row(i)
+		for l := range latent {
+			rest := s.Weights[l*s.Dims+phi.Dense.Cols : (l+1)*s.Dims]
+			for k, j := range columns {
+				v := 1.0
+				if values != nil {
+					v = values[k]
+				}
+				latent[l] += v * rest[j]
+			}
+		}
+	}
+	if rows.Offset != nil {
+		for l := range latent {
+			latent[l] += rows.Offset[i]
+		}
+	}
+	weight := 1.0
+	if rows.Weight != nil {
+		weight = rows.Weight[i]
+	}
+	if weight == 0 {
+		clear(logs)
+		return
+	}
+	if rows.Trials != nil {
+		if perRow, ok := family.(likelihood.PerRow); ok {
+			family = perRow.WithTrials(rows.Trials[i])
+		}
+	}
+	likelihood.LogDensities(family, logs, rows.Target[i], latent)
+	if weight != 1 {
+		kernel.Scale(weight, logs)
+	}
+}
+
+// AddRows adds the log densities of a block of rows to LogLikelihood.
+func (s *Draws) AddRows(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch) {
+	logs, _ := s.LogDensities(ws, family, phi, rows)
+	for i := range phi.Dense.Rows {
+		kernel.Axpy(1, logs[i*s.Count:(i+1)*s.Count], s.LogLikelihood)
+	}
+}
+
+// LogWeights returns the logarithms of the importance weights p(w) p(y|w) / q(w). A draw without
+// density has a weight of nothing.
+func (s *Draws) LogWeights() []float64 {
+	logs := make([]float64, s.Count)
+	for i := range logs {
+		logs[i] = s.LogPrior[i] + s.LogLikelihood[i] - s.LogDensity[i]
+		if math.IsNaN(logs[i]) || math.IsInf(logs[i], 0) {
+			logs[i] = -1e300
+		}
+	}
+	return logs
+}
