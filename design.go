@@ -113,6 +113,27 @@ func (d *Design) mulSquares(dst, v []float64, from, to int) {
 	}
 }
 
+// MulUpper stores columns [left, left+cols) of Φ F in dst, n×cols, for an upper triangular F of
+// d×d numbers, of which what lies below the diagonal is not used from left+cols on.
+func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) {
+	n, size := d.Dims()
+	dense := d.Dense.Cols
+	if depth := min(dense, left+cols); depth > 0 {
+		ws.pool.Gemm(false, false, n, cols, depth, 1, d.Dense.Data, d.Dense.Stride, factor[left:], size, 0, dst, cols)
+	} else {
+		clear(dst[:n*cols])
+	}
+	if d.Sparse.Cols == 0 || left+cols <= dense {
+		return
+	}
+	below := linop.Dense{Rows: left + cols - dense, Cols: cols, Stride: size, Data: factor[dense*size+left:]}
+	ws.InRuns(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			d.Sparse.AddRowMul(dst[i*cols:(i+1)*cols], i, 1, &below)
+		}
+	})
+}
+
 // stripe is the number of columns of a transposed product that a task adds up.
 const stripe = 256
 

@@ -3,6 +3,8 @@ package credence
 import (
 	"math/rand/v2"
 	"strings"
+
+	"github.com/credence-ml/credence/linop"
 )
 
 // Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
@@ -113,6 +115,22 @@ type Posterior interface {
 	Latent(ws *Workspace, mean, variance []float64, phi *Design)
 	// Marginals stores the mean and variance of every weight.
 	Marginals(mean, variance []float64)
+}
+
+// Joint is a posterior that knows how latent values vary together.
+type Joint interface {
+	Posterior
+	// Covariance stores Cov(f_i, f_j) in dst, for every row i of a and j of b.
+	Covariance(ws *Workspace, dst *linop.Dense, a, b *Design)
+}
+
+// Selector is a posterior of a kind under which weights may be exactly 0.
+type Selector interface {
+	Posterior
+	// Selects reports whether they may be 0 under this one.
+	Selects() bool
+	// InclusionProbability returns P(w_j ≠ 0), which is 1 for an intercept.
+	InclusionProbability(j int) float64
 }
 
 // OwnsHyper says whether a hyper-parameter of features belongs to the block of that name, which

@@ -2,7 +2,7 @@ package posterior
 
 import (
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Diagonal is w ~ N(Mean, diag Variance): 2d numbers, and as many operations for a
@@ -12,7 +12,7 @@ type Diagonal struct {
 	Variance []float64 // length d
 }
 
-var _ credence.Posterior = (*Diagonal)(nil)
+var _ credence.Joint = (*Diagonal)(nil)
 
 // Weights returns d.
 func (p *Diagonal) Weights() int { return len(p.Mean) }
@@ -23,44 +23,37 @@ func (p *Diagonal) Latent(ws *credence.Workspace, mean, variance []float64, phi 
 	diagonalLatent(ws, mean, variance, phi, p.Mean, p.Variance)
 }
 
+// Covariance stores Φ_a diag(v) Φ_bᵀ.
+func (p *Diagonal) Covariance(_ *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
+	checkCovariance("Diagonal.Covariance", len(p.Mean), dst, a, b)
+	clearRows(dst)
+	addDiagonalCovariance(dst, a, b, p.Variance)
+}
+
 // Marginals stores the means and variances of the weights.
 func (p *Diagonal) Marginals(mean, variance []float64) {
 	copy(mean, p.Mean)
 	copy(variance, p.Variance)
 }
 
-// diagonalLatent stores Φm and, unless variance is nil, (Φ⊙Φ)v. Workers take fixed
-// runs of rows.
+// diagonalLatent stores Φm and, unless variance is nil, (Φ⊙Φ)v.
 func diagonalLatent(ws *credence.Workspace, mean, variance []float64, phi *credence.Design, m, v []float64) {
-	const run = 64
-	rows, dense := phi.Dense.Rows, phi.Dense.Cols
-	ws.Pool().Run((rows+run-1)/run, func(task, _ int) {
-		for i := task * run; i < min(rows, (task+1)*run); i++ {
-			sum, squares := 0.0, 0.0
-			if dense > 0 {
-				row := phi.Dense.Row(i)
-				sum = kernel.Dot(row, m[:dense])
-				if variance != nil {
-					for j, x := range row {
-						squares += x * x * v[j]
-					}
-				}
-			}
-			if phi.Sparse.Cols > 0 {
-				columns, values := phi.Sparse.Row(i)
-				for k, j := range columns {
-					x := 1.0
-					if values != nil {
-						x = values[k]
-					}
-					sum += x * m[dense+int(j)]
-					squares += x * x * v[dense+int(j)]
-				}
-			}
-			mean[i] = sum
-			if variance != nil {
-				variance[i] = squares
-			}
+	phi.Mul(ws, mean, m)
+	if variance != nil {
+		phi.MulSquares(ws, variance, v)
+	}
+}
+
+// addDiagonalCovariance adds Φ_a diag(v) Φ_bᵀ to dst. A sparse column that a row names twice counts
+// as one weight.
+func addDiagonalCovariance(dst *linop.Dense, a, b *credence.Design, v []float64) {
+	scaled := make([]float64, len(v)) // v⊙φ of one row, zero between two rows
+	for i := range dst.Rows {
+		a.Each(i, func(j int, x float64) { scaled[j] += x * v[j] })
+		row := dst.Row(i)
+		for k := range row {
+			row[k] += b.RowDot(k, scaled)
 		}
-	})
+		a.Each(i, func(j int, _ float64) { scaled[j] = 0 })
+	}
 }

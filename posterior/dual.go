@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Dual is w ~ N(Mean, Λ − ΛΦᵀK⁻¹ΦΛ), K = ΦΛΦᵀ + R, for fewer training rows n
@@ -19,7 +20,7 @@ type Dual struct {
 	Scale float64
 }
 
-var _ credence.Posterior = (*Dual)(nil)
+var _ credence.Joint = (*Dual)(nil)
 
 // Weights returns d.
 func (p *Dual) Weights() int { return len(p.Mean) }
@@ -34,78 +35,74 @@ func (p *Dual) Latent(ws *credence.Workspace, mean, variance []float64, phi *cre
 	}
 	rows, _ := phi.Dims()
 	n, _ := p.Design.Dims()
+	defer ws.Release(ws.Mark())
+	cross := ws.Floats(n * min(rows, panel))
+	for first := 0; first < rows; first += panel {
+		part := phi.Window(first, min(panel, rows-first))
+		of := variance[first : first+part.Dense.Rows]
+		p.project(ws, cross, of, &part)
+		for k := range n {
+			for i, v := range cross[k*len(of) : (k+1)*len(of)] {
+				of[i] -= v * v
+			}
+		}
+		for i, v := range of {
+			of[i] = math.Max(v, 0) * p.Scale * p.Scale
+		}
+	}
+}
+
+// Covariance stores Φ_a Λ Φ_bᵀ − (U⁻ᵀΦΛΦ_aᵀ)ᵀ(U⁻ᵀΦΛΦ_bᵀ), in units of Scale².
+func (p *Dual) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
+	rows, cols := checkCovariance("Dual.Covariance", len(p.Mean), dst, a, b)
+	n, _ := p.Design.Dims()
+	defer ws.Release(ws.Mark())
+	left, right := ws.Floats(n*rows), ws.Floats(n*cols)
+	p.project(ws, left, ws.Floats(rows), a)
+	p.project(ws, right, ws.Floats(cols), b)
+	clearRows(dst)
+	addDiagonalCovariance(dst, a, b, p.PriorVariance)
+	ws.Pool().Gemm(true, false, rows, cols, n, -1, left, max(1, rows), right, max(1, cols), 1, dst.Data, max(1, dst.Stride))
+	for i := range rows {
+		kernel.Scale(p.Scale*p.Scale, dst.Row(i))
+	}
+}
+
+// project stores U⁻ᵀΦΛφ of every row φ of phi in the columns of cross, n×rows, and the prior
+// variances φᵀΛφ in prior.
+func (p *Dual) project(ws *credence.Workspace, cross, prior []float64, phi *credence.Design) {
+	count, d := phi.Dims()
+	n, _ := p.Design.Dims()
 	dense := phi.Dense.Cols
 	defer ws.Release(ws.Mark())
-	scaled := ws.Floats(min(rows, panel) * dense)
-	cross := ws.Floats(n * min(rows, panel))
-	scatter := make([]float64, phi.Sparse.Cols)
-	for first := 0; first < rows; first += panel {
-		count := min(panel, rows-first)
-		for i := range count {
-			row := phi.Dense.Row(first + i)
-			prior := 0.0
-			for j, v := range row {
-				s := v * p.PriorVariance[j]
-				scaled[i*dense+j] = s
-				prior += v * s
-			}
-			variance[first+i] = prior
-		}
-		ws.Pool().Gemm(false, true, n, count, dense, 1, p.Design.Dense.Data, max(1, p.Design.Dense.Stride),
-			scaled, max(1, dense), 0, cross, count)
-		if phi.Sparse.Cols > 0 {
-			p.addSparse(cross, variance, scatter, phi, first, count)
-		}
-		ws.Pool().TrsmLeft(true, n, count, p.Factor, n, cross, count)
-		for k := range n {
-			for i, v := range cross[k*count : (k+1)*count] {
-				variance[first+i] -= v * v
-			}
-		}
-		for i := first; i < first+count; i++ {
-			variance[i] = math.Max(variance[i], 0) * p.Scale * p.Scale
-		}
-	}
-}
-
-// addSparse adds what the sparse columns of some rows contribute to cross =
-// ΦΛφ and to the prior variances of f. scatter is zero before and after.
-func (p *Dual) addSparse(cross, variance, scatter []float64, phi *credence.Design, first, count int) {
-	dense := phi.Dense.Cols
-	n, _ := p.Design.Dims()
+	scaled := ws.Floats(count * dense)
 	for i := range count {
-		columns, values := phi.Sparse.Row(first + i)
-		for k, j := range columns {
-			v := 1.0
-			if values != nil {
-				v = values[k]
+		sum := 0.0
+		for j, v := range phi.Dense.Row(i) {
+			s := v * p.PriorVariance[j]
+			scaled[i*dense+j] = s
+			sum += v * s
+		}
+		prior[i] = sum
+	}
+	ws.Pool().Gemm(false, true, n, count, dense, 1, p.Design.Dense.Data, max(1, p.Design.Dense.Stride),
+		scaled, max(1, dense), 0, cross, count)
+	if phi.Sparse.Cols > 0 {
+		scatter := make([]float64, d-dense) // Λφ of one row, zero between two rows
+		for i := range count {
+			for j, v := range phi.Sparse.Each(i) {
+				scatter[j] = v * p.PriorVariance[dense+j]
+				prior[i] += v * scatter[j]
 			}
-			scatter[j] = v * p.PriorVariance[dense+int(j)]
-			variance[first+i] += v * scatter[j]
-		}
-		for r := range n {
-			entries, factors := p.Design.Sparse.Row(r)
-			cross[r*count+i] += sparseDot(entries, factors, scatter)
-		}
-		for _, j := range columns {
-			scatter[j] = 0
+			for r := range n {
+				cross[r*count+i] += p.Design.Sparse.AddRowDot(0, r, scatter)
+			}
+			for j := range phi.Sparse.Each(i) {
+				scatter[j] = 0
+			}
 		}
 	}
-}
-
-// sparseDot returns the product of a sparse row with a dense vector.
-func sparseDot(columns []int32, values, x []float64) float64 {
-	sum := 0.0
-	if values == nil {
-		for _, j := range columns {
-			sum += x[j]
-		}
-		return sum
-	}
-	for k, j := range columns {
-		sum += values[k] * x[j]
-	}
-	return sum
+	ws.Pool().TrsmLeft(true, n, count, p.Factor, n, cross, count)
 }
 
 // Marginals stores the means and variances of the weights: λ_j − λ_j²‖U⁻ᵀφ_j‖²
@@ -144,16 +141,9 @@ func (p *Dual) gather(dst []float64, left, cols int) {
 		if left < dense {
 			copy(row, p.Design.Dense.Row(r)[left:min(dense, left+cols)])
 		}
-		if p.Design.Sparse.Cols == 0 {
-			continue
-		}
-		columns, values := p.Design.Sparse.Row(r)
-		for k, j := range columns {
-			if w := dense + int(j) - left; w >= 0 && w < cols {
-				row[w] = 1
-				if values != nil {
-					row[w] = values[k]
-				}
+		for j, v := range p.Design.Sparse.Each(r) {
+			if w := dense + j - left; w >= 0 && w < cols {
+				row[w] = v
 			}
 		}
 	}

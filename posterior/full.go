@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Full is w ~ N(Mean, C) with C = F Fᵀ.
@@ -13,9 +14,15 @@ type Full struct {
 	// Factor is F, d×d row-major and upper triangular: the inverse of the upper
 	// Cholesky factor of the posterior precision UᵀU. Elements below the diagonal are 0.
 	Factor []float64
+	// Probability is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included. Mean and
+	// Factor are those of w itself, the chance of 0 included.
+	Probability []float64
 }
 
-var _ credence.Posterior = (*Full)(nil)
+var (
+	_ credence.Joint    = (*Full)(nil)
+	_ credence.Selector = (*Full)(nil)
+)
 
 // Weights returns d.
 func (p *Full) Weights() int { return len(p.Mean) }
@@ -33,26 +40,14 @@ func (p *Full) Latent(ws *credence.Workspace, mean, variance []float64, phi *cre
 	}
 	clear(variance)
 	n, d := phi.Dims()
-	dense := phi.Dense.Cols
 	defer ws.Release(ws.Mark())
 	product := ws.Floats(min(n, panel) * min(d, panel))
 	for first := 0; first < n; first += panel {
-		rows := min(panel, n-first)
+		rows := phi.Window(first, min(panel, n-first))
 		for left := 0; left < d; left += panel {
 			cols := min(panel, d-left)
-			// F is upper triangular: rows below left+cols are zero in these columns.
-			depth := min(dense, left+cols)
-			beta := 0.0
-			if depth > 0 {
-				ws.Pool().Gemm(false, false, rows, cols, depth, 1,
-					phi.Dense.Data[first*phi.Dense.Stride:], phi.Dense.Stride, p.Factor[left:], d, beta, product, cols)
-			} else {
-				clear(product[:rows*cols])
-			}
-			if phi.Sparse.Cols > 0 {
-				p.addSparse(product, phi, first, rows, left, cols)
-			}
-			for i := range rows {
+			rows.MulUpper(ws, product, p.Factor, left, cols)
+			for i := range rows.Dense.Rows {
 				row := product[i*cols : (i+1)*cols]
 				variance[first+i] += kernel.Dot(row, row)
 			}
@@ -60,22 +55,18 @@ func (p *Full) Latent(ws *credence.Workspace, mean, variance []float64, phi *cre
 	}
 }
 
-// addSparse adds the sparse columns' part of Φ F[:, left:left+cols] for some rows.
-func (p *Full) addSparse(product []float64, phi *credence.Design, first, rows, left, cols int) {
-	d, dense := len(p.Mean), phi.Dense.Cols
-	for i := range rows {
-		columns, values := phi.Sparse.Row(first + i)
-		for k, j := range columns {
-			weight := dense + int(j)
-			if weight >= left+cols {
-				break // columns increase, and F is zero from here on
-			}
-			v := 1.0
-			if values != nil {
-				v = values[k]
-			}
-			kernel.Axpy(v, p.Factor[weight*d+left:weight*d+left+cols], product[i*cols:(i+1)*cols])
-		}
+// Covariance stores Φ_a C Φ_bᵀ = (Φ_a F)(Φ_b F)ᵀ, panel by panel of F's columns.
+func (p *Full) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
+	m, n := checkCovariance("Full.Covariance", len(p.Mean), dst, a, b)
+	defer ws.Release(ws.Mark())
+	d := len(p.Mean)
+	left, right := ws.Floats(m*min(d, panel)), ws.Floats(n*min(d, panel))
+	clearRows(dst)
+	for first := 0; first < d; first += panel {
+		cols := min(panel, d-first)
+		a.MulUpper(ws, left, p.Factor, first, cols)
+		b.MulUpper(ws, right, p.Factor, first, cols)
+		ws.Pool().Gemm(false, true, m, n, cols, 1, left, cols, right, cols, 1, dst.Data, max(1, dst.Stride))
 	}
 }
 
@@ -89,11 +80,42 @@ func (p *Full) Marginals(mean, variance []float64) {
 	}
 }
 
+// Selects reports whether weights may be 0.
+func (p *Full) Selects() bool { return p.Probability != nil }
+
+// InclusionProbability returns P(w_j ≠ 0).
+func (p *Full) InclusionProbability(j int) float64 { return included(p.Probability, j) }
+
+// included returns element j of the probabilities, nil meaning that all weights are included.
+func included(probability []float64, j int) float64 {
+	if probability == nil {
+		return 1
+	}
+	return probability[j]
+}
+
 // check panics unless the arguments of a Latent agree in shape.
 func check(method string, d int, mean, variance []float64, phi *credence.Design) {
 	n, cols := phi.Dims()
 	if cols != d || len(mean) != n || variance != nil && len(variance) != n {
 		panic(fmt.Sprintf("posterior: %s with %d weights, a %d×%d design, %d means and %d variances",
 			method, d, n, cols, len(mean), len(variance)))
+	}
+}
+
+// checkCovariance panics unless the arguments of a Covariance agree in shape, which it returns.
+func checkCovariance(method string, d int, dst *linop.Dense, a, b *credence.Design) (rows, cols int) {
+	m, left := a.Dims()
+	n, right := b.Dims()
+	if left != d || right != d || dst.Rows != m || dst.Cols != n {
+		panic(fmt.Sprintf("posterior: %s with %d weights of designs %d×%d and %d×%d into a %d×%d matrix",
+			method, d, m, left, n, right, dst.Rows, dst.Cols))
+	}
+	return m, n
+}
+
+func clearRows(a *linop.Dense) {
+	for i := range a.Rows {
+		clear(a.Row(i))
 	}
 }

@@ -1,6 +1,10 @@
 package posterior
 
-import "github.com/credence-ml/credence"
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
 
 // Mixture is w ~ (1/K) Σ_k N(m_k, diag v_k): revrand report, eq. 21. Its predictive
 // distributions are mixtures too, which [credence.Fitted] takes component by
@@ -11,7 +15,10 @@ type Mixture struct {
 	Variances []float64 // K×d
 }
 
-var _ credence.MixturePosterior = (*Mixture)(nil)
+var (
+	_ credence.MixturePosterior = (*Mixture)(nil)
+	_ credence.Joint            = (*Mixture)(nil)
+)
 
 // Weights returns d.
 func (p *Mixture) Weights() int { return len(p.Means) / max(1, p.Count) }
@@ -42,6 +49,31 @@ func (p *Mixture) Latent(ws *credence.Workspace, mean, variance []float64, phi *
 		p.LatentComponent(ws, k, means[k*n:(k+1)*n], of, phi)
 	}
 	p.collect(mean, variance, means, variances)
+}
+
+// Covariance stores the mean of the components' covariances and the covariance of their means.
+func (p *Mixture) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
+	m, n := checkCovariance("Mixture.Covariance", p.Weights(), dst, a, b)
+	defer ws.Release(ws.Mark())
+	clearRows(dst)
+	d, share := p.Weights(), 1/float64(p.Count)
+	centre, spread := make([]float64, d), make([]float64, d)
+	for k := range p.Count {
+		kernel.Axpy(share, p.Means[k*d:(k+1)*d], centre)
+		kernel.Axpy(share, p.Variances[k*d:(k+1)*d], spread)
+	}
+	addDiagonalCovariance(dst, a, b, spread)
+	left, right := ws.Floats(m), ws.Floats(n)
+	gap := make([]float64, d)
+	for k := range p.Count {
+		copy(gap, p.Means[k*d:(k+1)*d])
+		kernel.Axpy(-1, centre, gap)
+		a.Mul(ws, left, gap)
+		b.Mul(ws, right, gap)
+		for i, v := range left {
+			kernel.Axpy(share*v, right, dst.Row(i))
+		}
+	}
 }
 
 // Marginals stores the means and variances of the weights.

@@ -126,6 +126,42 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// TestFactorisedConformance runs the suite on posteriors whose weights are independent, or draws.
+func TestFactorisedConformance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	const d, sparse, parts = 40, 25, 70
+	numbers := func(n int, draw func() float64) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = draw()
+		}
+		return x
+	}
+	slab := &SpikeSlab{Mean: numbers(d, rng.NormFloat64), Variance: numbers(d, rng.Float64), Probability: numbers(d, rng.Float64)}
+	slab.Mean[3], slab.Variance[3], slab.Probability[3] = 0, 0, 0
+	for name, q := range map[string]credence.Posterior{
+		"diagonal":   &Diagonal{Mean: slab.Mean, Variance: slab.Variance},
+		"spike-slab": slab,
+		"mixture":    &Mixture{Count: 3, Means: numbers(3*d, rng.NormFloat64), Variances: numbers(3*d, rng.Float64)},
+		"draws":      &Draws{Count: parts, Values: numbers(parts*d, rng.NormFloat64)},
+	} {
+		t.Run(name, func(t *testing.T) { conform.Posterior(t, q, sparse, 1e-13) })
+	}
+}
+
+// A normal posterior with inclusion probabilities selects, one without does not.
+func TestFullSelects(t *testing.T) {
+	q := &Full{Mean: []float64{1, 0}, Factor: []float64{1, 0, 0, 0}}
+	if q.Selects() || q.InclusionProbability(1) != 1 {
+		t.Error("a posterior without probabilities selects")
+	}
+	q.Probability = []float64{1, 0}
+	if !q.Selects() || q.InclusionProbability(1) != 0 {
+		t.Error("the inclusion probability is not the one stated")
+	}
+	conform.Posterior(t, q, 1, 1e-15)
+}
+
 // TestAgainstCovariance compares both forms with φᵀCφ.
 func TestAgainstCovariance(t *testing.T) {
 	for _, s := range shapes {
@@ -151,7 +187,20 @@ func TestAgainstCovariance(t *testing.T) {
 			phi.Sparse.AppendRow(columns, nil) // entries of 1
 			want[i] = mat.Inner(row, cov, row)
 		}
-		for name, q := range map[string]credence.Posterior{"dual": dual, "full": fullOf(t, dual.Mean, cov)} {
+		for name, q := range map[string]credence.Joint{"dual": dual, "full": fullOf(t, dual.Mean, cov)} {
+			joint := linop.NewDense(9, 9)
+			q.Covariance(credence.NewWorkspace(2), &joint, &phi, &phi)
+			for i := range 9 {
+				for k := range 9 {
+					of := 0.0
+					phi.Each(i, func(j int, x float64) {
+						phi.Each(k, func(l int, y float64) { of += x * y * cov.At(j, l) })
+					})
+					if math.Abs(joint.Row(i)[k]-of) > tolerance*(1+want[i]+want[k])*float64(d) {
+						t.Errorf("%s %v: rows %d and %d have covariance %v, want %v", name, s, i, k, joint.Row(i)[k], of)
+					}
+				}
+			}
 			mean, variance := make([]float64, 9), make([]float64, 9)
 			q.Latent(credence.NewWorkspace(2), mean, variance, &phi)
 			for i := range 9 {

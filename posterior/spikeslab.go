@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
 )
 
 // SpikeSlab is a factorised posterior of weights that may be exactly 0: of
@@ -15,7 +16,10 @@ type SpikeSlab struct {
 	Probability []float64
 }
 
-var _ credence.Posterior = (*SpikeSlab)(nil)
+var (
+	_ credence.Joint    = (*SpikeSlab)(nil)
+	_ credence.Selector = (*SpikeSlab)(nil)
+)
 
 // Weights returns d.
 func (p *SpikeSlab) Weights() int { return len(p.Mean) }
@@ -26,29 +30,16 @@ func (p *SpikeSlab) Weights() int { return len(p.Mean) }
 func (p *SpikeSlab) Latent(ws *credence.Workspace, mean, variance []float64, phi *credence.Design) {
 	check("SpikeSlab.Latent", len(p.Mean), mean, variance, phi)
 	phi.MulVec(mean, p.Mean)
-	if variance == nil {
-		return
+	if variance != nil {
+		phi.MulSquares(ws, variance, p.Variance)
 	}
-	dense := phi.Dense.Cols
-	for i := range variance {
-		sum := 0.0
-		if dense > 0 {
-			for j, x := range phi.Dense.Row(i) {
-				sum += x * x * p.Variance[j]
-			}
-		}
-		if phi.Sparse.Cols > 0 {
-			columns, values := phi.Sparse.Row(i)
-			for k, j := range columns {
-				x := 1.0
-				if values != nil {
-					x = values[k]
-				}
-				sum += x * x * p.Variance[dense+int(j)]
-			}
-		}
-		variance[i] = sum
-	}
+}
+
+// Covariance stores Φ_a diag(v) Φ_bᵀ.
+func (p *SpikeSlab) Covariance(_ *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
+	checkCovariance("SpikeSlab.Covariance", len(p.Mean), dst, a, b)
+	clearRows(dst)
+	addDiagonalCovariance(dst, a, b, p.Variance)
 }
 
 // Marginals stores the means and variances of the weights.
@@ -57,19 +48,17 @@ func (p *SpikeSlab) Marginals(mean, variance []float64) {
 	copy(variance, p.Variance)
 }
 
-// Inclusion returns P(w_j ≠ 0).
-func (p *SpikeSlab) Inclusion(j int) float64 {
-	if p.Probability == nil {
-		return 1
-	}
-	return p.Probability[j]
-}
+// Selects reports that weights may be 0.
+func (p *SpikeSlab) Selects() bool { return true }
+
+// InclusionProbability returns P(w_j ≠ 0).
+func (p *SpikeSlab) InclusionProbability(j int) float64 { return included(p.Probability, j) }
 
 // Selected returns the number of weights with an inclusion probability above ½.
 func (p *SpikeSlab) Selected() int {
 	count := 0
 	for j := range p.Mean {
-		if p.Inclusion(j) > 0.5 {
+		if p.InclusionProbability(j) > 0.5 {
 			count++
 		}
 	}

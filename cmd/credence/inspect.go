@@ -106,7 +106,7 @@ func termsOf(fitted *credence.Fitted, interval float64) []termRow {
 	member.Posterior.Marginals(mean, variance)
 	named, _ := features.(credence.Named)
 	rescaled, _ := features.(credence.Rescaled)
-	inclusion, _ := member.Posterior.(withInclusion)
+	selector, selects := member.Posterior.(credence.Selector)
 	z := special.NormalQuantile((1 + interval) / 2)
 
 	terms := make([]termRow, 0, d)
@@ -128,8 +128,8 @@ func termsOf(fitted *credence.Fitted, interval float64) []termRow {
 			if block.Intercept {
 				intercept = len(terms)
 			}
-			if inclusion != nil {
-				probability := inclusion.Inclusion(j)
+			if selects && selector.Selects() {
+				probability := selector.InclusionProbability(j)
 				t.Inclusion = &probability
 			}
 			terms = append(terms, t)

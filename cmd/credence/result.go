@@ -41,13 +41,6 @@ type fitResult struct {
 	hyper []credence.Value // in the order of the report
 }
 
-// withInclusion is a posterior that knows how probable it is that a weight is not
-// zero.
-type withInclusion interface {
-	credence.Posterior
-	Inclusion(j int) float64
-}
-
 func newFitResult(fitted *credence.Fitted) fitResult {
 	r := fitted.Report
 	family := fitted.Members[0].Model.Likelihood
@@ -59,11 +52,11 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 		ParetoK: r.ParetoK, EffectiveShare: r.EffectiveShare, EvidenceGap: r.EvidenceGap,
 		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
 	}
-	if spikeSlab, ok := fitted.Members[0].Posterior.(withInclusion); ok {
+	if selector, ok := fitted.Members[0].Posterior.(credence.Selector); ok && selector.Selects() {
 		selected := 0
 		for _, block := range fitted.Members[0].Model.Features.Blocks() {
 			for j := block.First; j < block.First+block.Count && !block.Intercept; j++ {
-				if spikeSlab.Inclusion(j) > 0.5 {
+				if selector.InclusionProbability(j) > 0.5 {
 					selected++
 				}
 			}

@@ -81,10 +81,10 @@ func TestFitAgainstGibbs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := fitted.Members[0].Posterior.(interface{ Inclusion(j int) float64 })
+		q := fitted.Members[0].Posterior.(credence.Selector)
 		inclusion := make([]float64, p.features)
 		for j := range inclusion {
-			inclusion[j] = q.Inclusion(j)
+			inclusion[j] = q.InclusionProbability(j)
 		}
 		// The family's own error is 0.02 here; the order of rows moves borderline features.
 		if distance := rmse(inclusion, gibbs.inclusion); distance > 0.05 {

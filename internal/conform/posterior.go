@@ -85,11 +85,71 @@ func Posterior(t *testing.T, q credence.Posterior, sparse int, tolerance float64
 			}
 		}
 	})
+	if joint, ok := q.(credence.Joint); ok {
+		t.Run("covariance", func(t *testing.T) { covariance(t, joint, phi, unitDesign(d-sparse, sparse), variance, tolerance) })
+	}
+	if selector, ok := q.(credence.Selector); ok {
+		t.Run("inclusion", func(t *testing.T) {
+			for j := range d {
+				p := selector.InclusionProbability(j)
+				if !(p >= 0 && p <= 1) || p < 1 && !selector.Selects() || p == 0 && (mean[j] != 0 || variance[j] != 0) {
+					t.Errorf("weight %d, %g with variance %g, is included with probability %v", j, mean[j], variance[j], p)
+				}
+			}
+		})
+	}
 	t.Run("workspace", func(t *testing.T) {
 		if mark := ws.Mark(); mark != 0 {
 			t.Errorf("Latent left %d numbers of scratch memory taken", mark)
 		}
 	})
+}
+
+// covariance compares joint covariances of rows with those of the weights, which are rows too.
+func covariance(t *testing.T, q credence.Joint, phi, unit *credence.Design, variance []float64, tolerance float64) {
+	ws := credence.NewWorkspace(1)
+	d := q.Weights()
+	weights := linop.NewDense(d, d)
+	q.Covariance(ws, &weights, unit, unit)
+	largest := 0.0
+	for _, v := range variance {
+		largest = math.Max(largest, v)
+	}
+	for j := range d {
+		if !(math.Abs(weights.Row(j)[j]-variance[j]) <= tolerance*largest) {
+			t.Errorf("weight %d has covariance %g with itself and variance %g", j, weights.Row(j)[j], variance[j])
+		}
+		for k := range j {
+			if !(math.Abs(weights.Row(j)[k]-weights.Row(k)[j]) <= tolerance*largest) {
+				t.Errorf("weights %d and %d have covariances %g and %g", j, k, weights.Row(j)[k], weights.Row(k)[j])
+			}
+		}
+	}
+	a, b := phi.Window(0, 7), phi.Window(3, 11)
+	wide := linop.NewDense(7, 13)
+	dst := wide.Columns(1, 11)
+	for threads := 1; threads <= 2; threads++ {
+		q.Covariance(credence.NewWorkspace(threads), &dst, &a, &b)
+		for i := range 7 {
+			half := make([]float64, d)
+			a.Each(i, func(j int, v float64) {
+				for k, c := range weights.Row(j) {
+					half[k] += v * c
+				}
+			})
+			for k := range 11 {
+				want := b.RowDot(k, half)
+				if got := dst.Row(i)[k]; !(math.Abs(got-want) <= 10*tolerance*float64(d)*largest) {
+					t.Errorf("rows %d and %d have covariance %g, want %g", i, 3+k, got, want)
+				}
+			}
+		}
+	}
+	for i := range 7 {
+		if wide.Row(i)[0] != 0 || wide.Row(i)[12] != 0 {
+			t.Errorf("Covariance wrote outside its window, in row %d", i)
+		}
+	}
 }
 
 // randomDesign draws a design with dense and sparse columns.
