@@ -33,19 +33,23 @@ func parseEngine(text string, registry *Registry) (*choice, error) {
 		return c, nil
 	}
 	var names []string
+	wrong := "there is no engine %q in this version"
 	for i := range registry.Engines {
 		e := &registry.Engines[i]
-		if e.Batch == nil {
+		switch {
+		case e.Batch == nil && e.Name == call.Name:
+			wrong = "engine %q learns online, from rows as they come: it is one of the command stream"
 			continue
-		}
-		if e.Name == call.Name {
+		case e.Batch == nil:
+			continue
+		case e.Name == call.Name:
 			c.entry = e
 			_, err := c.maker(Run{}, e, call) // arguments are checked now, before any data are read
 			return c, err
 		}
 		names = append(names, e.Name)
 	}
-	return nil, spec.Errorf(text, call, "there is no engine %q in this version", call.Name).
+	return nil, spec.Errorf(text, call, wrong, call.Name).
 		WithRemedy("use auto, %s", strings.Join(names, ", "))
 }
 

@@ -17,6 +17,7 @@ func TestMisuse(t *testing.T) {
 		{`{"family": "gauss"}`, `family: column 1: there is no family "gauss"`},
 		{`{"prior": "cauchy"}`, `prior: column 1: there is no prior "cauchy"`},
 		{`{"engine": "magic"}`, `engine: column 1: there is no engine "magic" in this version: use auto, exact, svi, sep`},
+		{`{"engine": "ftrl"}`, `engine "ftrl" learns online, from rows as they come: it is one of the command stream: use auto, exact, svi, sep`},
 		{`{"engine": "auto(starts=2)"}`, "engine: column 1: auto takes no arguments"},
 		{`{"engine": "exact(starts=1000000)"}`, "engine: column 14: starts cannot be 1000000: it must be between 1 and 1000"},
 		{`{"engine": "exact(draws=1e12)"}`, "draws cannot be 1000000000000: it must be between"},
@@ -54,5 +55,32 @@ func TestOptionsAreData(t *testing.T) {
 	}
 	if empty, err := json.Marshal(fit.Options{}); err != nil || string(empty) != "{}" {
 		t.Errorf("%s, %v", empty, err)
+	}
+}
+
+// The engines that learn online are chosen by the same texts, and refuse what is not theirs.
+func TestOnline(t *testing.T) {
+	o, err := fit.NewOnline(fit.Options{})
+	if err != nil || o.Engine != "sep" || o.Call != "sep" || o.Prior != "spikeslab" || o.Passes != 1 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	o, err = fit.NewOnline(fit.Options{Engine: "ftrl(alpha=0.1, passes=3)"})
+	if err != nil || o.Engine != "ftrl" || o.Call != "ftrl(alpha=0.1, passes=3)" || o.Prior != "" || o.Passes != 3 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, c := range []struct {
+		options fit.Options
+		want    string
+	}{
+		{fit.Options{Engine: "exact"}, `no engine "exact" learns online: use sep, ftrl, adpredictor, sgd`},
+		{fit.Options{Engine: "ftrl", Prior: "spikeslab(slab=1)"}, "engine ftrl has no prior"},
+		{fit.Options{Prior: "normal"}, "it needs the prior spikeslab, not normal"},
+		{fit.Options{Prior: "spikeslab(spike=0.1)"}, "engine sep has its spike at 0"},
+		{fit.Options{Engine: "adpredictor(passes=2)"}, "passes cannot be 2"},
+		{fit.Options{Engine: "sep(shards=2, forget=10)"}, "shards=2 goes with neither"},
+	} {
+		if _, err := fit.NewOnline(c.options); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %s", c.options, err, c.want)
+		}
 	}
 }

@@ -16,7 +16,7 @@ type Registry struct {
 //	registry := fit.Default()
 //	registry.Engines = append(registry.Engines, mine)
 func Default() *Registry {
-	return &Registry{Engines: []Engine{exactEngine(), sviEngine(), sepEngine()}}
+	return &Registry{Engines: []Engine{exactEngine(), sviEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
 }
 
 // Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.
@@ -36,6 +36,9 @@ type Engine struct {
 	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments
 	// that make no sense together. Nil: the engine learns online only.
 	Batch func(run Run, a *spec.Arguments) (Maker, error)
+	// Online reads the arguments of an online learner, and refuses a prior that is not its own; nil:
+	// the engine needs a table.
+	Online func(a *spec.Arguments, prior credence.Prior) (Online, error)
 }
 
 // Maker makes an engine for a model.

@@ -31,5 +31,6 @@ func sepEngine() Engine {
 			}
 			return func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }, config.Validate()
 		},
+		Online: onlineSEP,
 	}
 }

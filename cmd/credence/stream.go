@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/dataset/stream"
-	"github.com/credence-ml/credence/formula"
-	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/fit"
 )
 
 // streamFlags are the flags of stream.
@@ -126,24 +125,11 @@ func (s *streamRun) prepare() error {
 	if s.categories, s.numbers, err = parseStreamTypes(flags.types); err != nil {
 		return err
 	}
-	parsed, err := formula.ParsePrior(flags.prior)
-	if err != nil {
-		return fmt.Errorf("--prior: %w", err)
+	if s.engine, err = fit.NewOnline(fit.Options{Engine: flags.engine, Prior: flags.prior}); err != nil {
+		return err
 	}
-	slab, ok := parsed.(prior.SpikeSlab)
-	if !ok {
-		return fmt.Errorf("--prior %v: the engines of stream have spikeslab, or none", parsed)
-	}
-	if err := slab.Validate(); err != nil {
-		return fmt.Errorf("--prior: %w", err)
-	}
-	s.prior = slab
-	s.engine, s.choice, err = parseStreamEngine(flags.engine, slab, slab.String() != "spikeslab")
-	if err != nil {
-		return fmt.Errorf("--engine: %w", err)
-	}
-	if flags.follow && s.choice.passes > 1 {
-		return fmt.Errorf("--follow has one pass: leave passes=%d out", s.choice.passes)
+	if flags.follow && s.engine.Passes > 1 {
+		return fmt.Errorf("--follow has one pass: leave passes=%d out", s.engine.Passes)
 	}
 	return nil
 }

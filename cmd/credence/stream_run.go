@@ -14,10 +14,10 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/stream"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
-	"github.com/credence-ml/credence/prior"
 )
 
 // streamRun is a run of the stream command.
@@ -25,9 +25,7 @@ type streamRun struct {
 	program *program
 	flags   *streamFlags
 	plan    stream.Plan
-	prior   prior.SpikeSlab
-	engine  streamEngine
-	choice  streamEngineChoice
+	engine  *fit.Online
 	paths   []string
 	stdin   io.Reader
 
@@ -101,7 +99,7 @@ func (s *streamRun) open(ctx context.Context, paths []string) error {
 	if s.flags.names && s.plan.Format != stream.FormatLibSVM {
 		s.names = &stream.Names{}
 	}
-	s.learner, err = s.choice.learner()
+	s.learner, err = s.engine.New()
 	return err
 }
 
@@ -111,12 +109,12 @@ func (s *streamRun) run(ctx context.Context) error {
 	// costs nothing and keeps memory near the stated bound.
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	s.saved = time.Now()
-	s.program.say("model   %s   engine %s", streamFormula(&s.plan), s.engineText())
-	for ; s.pass < s.choice.passes; s.pass++ {
+	s.program.say("model   %s   engine %s", streamFormula(&s.plan), s.engine.Call)
+	for ; s.pass < s.engine.Passes; s.pass++ {
 		if err := s.learnPass(ctx); err != nil {
 			return err
 		}
-		if s.pass+1 < s.choice.passes {
+		if s.pass+1 < s.engine.Passes {
 			s.learner.EndPass()
 			s.position = stream.Position{}
 		}
@@ -137,7 +135,7 @@ func (s *streamRun) learnPass(ctx context.Context) error {
 		return err
 	}
 	reader := stream.Open(ctx, stream.Config{
-		Paths: s.paths, Stdin: s.stdin, Parser: parser, Step: s.choice.step, Follow: s.flags.follow,
+		Paths: s.paths, Stdin: s.stdin, Parser: parser, Follow: s.flags.follow,
 		MaxMalformed: s.flags.maxBad, OnMalformed: s.skipped, Start: s.position,
 		Index: s.index, Names: s.names, Pause: s.pruneEvery(),
 	})

@@ -17,7 +17,6 @@ import (
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/posterior"
-	"github.com/credence-ml/credence/spec"
 )
 
 // checkpointFormat is the version of checkpoints; a reader refuses others.
@@ -45,23 +44,6 @@ type checkpointDocument struct {
 
 func (s *streamRun) checkpointPath() string { return s.flags.output + ".checkpoint" }
 
-// engineText is the engine in words that make it again.
-func (s *streamRun) engineText() string {
-	call, err := spec.ParseSpec(s.flags.engine)
-	if err != nil || call.Name == "auto" {
-		return s.engine.name
-	}
-	return call.String()
-}
-
-// priorText is the prior of the engine, "" where it has none.
-func (s *streamRun) priorText() string {
-	if !s.choice.hasPrior {
-		return ""
-	}
-	return s.prior.String()
-}
-
 // save writes the checkpoint, and the model where that is wanted.
 func (s *streamRun) save(withModel bool) error {
 	document, tensors, err := s.learner.State()
@@ -73,7 +55,7 @@ func (s *streamRun) save(withModel bool) error {
 		return err
 	}
 	text, err := json.Marshal(checkpointDocument{
-		Format: checkpointFormat, Formula: streamFormula(&s.plan), Engine: s.engineText(), Prior: s.priorText(),
+		Format: checkpointFormat, Formula: streamFormula(&s.plan), Engine: s.engine.Call, Prior: s.engine.Prior,
 		Plan: s.plan, Position: s.position, Pass: s.pass, Rows: s.rows,
 		Positives: s.positives, Weight: s.weight, Named: s.names != nil, Learner: document,
 		Beginning: beginningOf(s.paths[s.position.File], beginningBytes),
@@ -166,11 +148,11 @@ func (s *streamRun) restoreFrom(r *safetensors.Reader) error {
 		return err
 	}
 	s.position, s.pass, s.rows = doc.Position, doc.Pass, doc.Rows
-	if s.pass >= s.choice.passes {
-		if s.choice.passes > 1 {
-			return misused(fmt.Errorf("it is of a finished run of %d passes, in which new rows would count less than the others: begin anew without --resume", s.choice.passes))
+	if s.pass >= s.engine.Passes {
+		if s.engine.Passes > 1 {
+			return misused(fmt.Errorf("it is of a finished run of %d passes, in which new rows would count less than the others: begin anew without --resume", s.engine.Passes))
 		}
-		s.pass = s.choice.passes - 1 // what has come since is learned
+		s.pass = s.engine.Passes - 1 // what has come since is learned
 	}
 	s.positives, s.weight = doc.Positives, doc.Weight
 	if s.position.File < 0 || s.position.File >= len(s.paths) || s.position.Offset < 0 {
@@ -180,7 +162,7 @@ func (s *streamRun) restoreFrom(r *safetensors.Reader) error {
 		return fmt.Errorf("it stands in a file that began otherwise than %s does: resume with the same data, or begin anew without --resume", path)
 	}
 	var err error
-	if s.learner, err = s.engine.restore(doc.Learner, r); err != nil {
+	if s.learner, err = s.engine.Restore(doc.Learner, r); err != nil {
 		return err
 	}
 	signed, err := safetensors.Read[int64](r, "stream.keys")
@@ -225,10 +207,10 @@ func (s *streamRun) sameRun(doc *checkpointDocument) error {
 	differs := func(what, have, want string) error {
 		return fmt.Errorf("the checkpoint has %s %s, not %s: resume with the same options, or begin anew without --resume", what, want, have)
 	}
-	if have := s.engineText(); have != doc.Engine {
+	if have := s.engine.Call; have != doc.Engine {
 		return differs("engine", have, doc.Engine)
 	}
-	if have := s.priorText(); have != doc.Prior {
+	if have := s.engine.Prior; have != doc.Prior {
 		return differs("prior", have, doc.Prior)
 	}
 	found := s.plan.Positive == "" && doc.Plan.Negative != "" // by the data, as it will be again
@@ -272,11 +254,11 @@ func (s *streamRun) fitted() *credence.Fitted {
 		panic(fmt.Sprintf("stream: a plan cannot be written: %v", err)) // it is plain data
 	}
 	fitted := &credence.Fitted{
-		Recipe:  credence.Recipe{Formula: streamFormula(&s.plan), Prior: s.priorText(), Engine: s.engineText(), Seed: s.program.seed},
+		Recipe:  credence.Recipe{Formula: streamFormula(&s.plan), Prior: s.engine.Prior, Engine: s.engine.Call, Seed: s.program.seed},
 		Frame:   &keyed.Frame{Target: target, Plan: plan},
 		Members: []credence.Member{{Model: credence.Model{Features: features}, Posterior: q}},
 		Report: credence.Report{
-			Engine: s.engine.name, Status: endOfData, Rows: s.rowsOfAPass(), Inputs: s.slots, Weights: weights, Iterations: s.choice.passes,
+			Engine: s.engine.Engine, Status: endOfData, Rows: s.rowsOfAPass(), Inputs: s.slots, Weights: weights, Iterations: s.engine.Passes,
 		},
 	}
 	if s.weight > 0 {
@@ -296,7 +278,7 @@ func (s *streamRun) fitted() *credence.Fitted {
 
 // rowsOfAPass is the number of different rows that have been learned.
 func (s *streamRun) rowsOfAPass() int {
-	if s.pass == 0 || s.pass >= s.choice.passes {
+	if s.pass == 0 || s.pass >= s.engine.Passes {
 		return int(s.rows) / max(1, s.pass)
 	}
 	return int(s.rows-s.position.Rows) / s.pass

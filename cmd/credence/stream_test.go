@@ -566,11 +566,11 @@ func TestStreamRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"stream", path, "--engine", "spe"}, exitMisuse, `stream has no engine "spe": did you mean sep?`},
+		{[]string{"stream", path, "--engine", "spe"}, exitMisuse, `no engine "spe" learns online: did you mean sep?`},
 		{[]string{"stream", path, "--engine", "sep(batch=0)"}, exitMisuse, "batch cannot be 0"},
 		{[]string{"stream", path, "--engine", "sep(shards=2, forget=100)"}, exitMisuse, "shards=2 goes with neither"},
 		{[]string{"stream", path, "--engine", "ftrl", "--prior", "spikeslab(slab=1)"}, exitMisuse, "engine ftrl has no prior"},
-		{[]string{"stream", path, "--prior", "normal"}, exitMisuse, "the engines of stream have spikeslab"},
+		{[]string{"stream", path, "--prior", "normal"}, exitMisuse, "it needs the prior spikeslab, not normal"},
 		{[]string{"stream", path, "--prior", "spikeslab(spike=0.1)"}, exitMisuse, "sep has its spike at 0"},
 		{[]string{"stream", path, "--formula", "click ~ rbf(.)"}, exitMisuse, `a stream has no function "rbf"`},
 		{[]string{"stream", path, "--formula", "click ~ 0 + ."}, exitMisuse, "a stream keeps its intercept"},

@@ -1,0 +1,145 @@
+package fit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/infer/online"
+	"github.com/credence-ml/credence/infer/sep"
+	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
+)
+
+// Online is an online engine with its options, for package learn.
+type Online struct {
+	Engine string // its name
+	Call   string // the text that makes it again
+	Prior  string // the text of its prior, "" if it has none
+	Passes int    // over the data
+	// New returns a learner that has seen nothing, Restore that of a state.
+	New     func() (credence.Online, error)
+	Restore func(document []byte, r *safetensors.Reader) (credence.Online, error)
+}
+
+// NewOnline reads engine and prior of the options for an online learner. Without them they are sep
+// and spikeslab. An error is [ErrMisuse].
+func NewOnline(options Options) (*Online, error) {
+	if options.Registry == nil {
+		options.Registry = Default()
+	}
+	text, priorText := options.Engine, options.Prior
+	if text == "" || text == "auto" {
+		text = "sep"
+	}
+	if priorText == "" {
+		priorText = "spikeslab"
+	}
+	p, err := formula.ParsePrior(priorText)
+	if err != nil {
+		return nil, &Misuse{"prior", err}
+	}
+	call, err := spec.ParseSpec(text)
+	if err != nil {
+		return nil, &Misuse{"engine", err}
+	}
+	var names []string
+	for i := range options.Registry.Engines {
+		e := &options.Registry.Engines[i]
+		if e.Online == nil {
+			continue
+		}
+		if names = append(names, e.Name); e.Name != call.Name {
+			continue
+		}
+		a := spec.NewArguments(call, text)
+		o, err := e.Online(a, p)
+		if unread := a.Finish(); unread != nil {
+			err = unread
+		}
+		if err == nil && o.Prior == "" && priorText != "spikeslab" {
+			err = fmt.Errorf("engine %s has no prior: leave --prior out, or use --engine sep", e.Name)
+		}
+		if err == nil {
+			_, err = o.New() // refuses options that do not go together
+		}
+		if err != nil {
+			return nil, &Misuse{"engine", err}
+		}
+		o.Engine, o.Call = e.Name, call.String()
+		return &o, nil
+	}
+	at := call
+	at.Length = len(call.Name)
+	return nil, &Misuse{"engine", spec.Errorf(text, at, "no engine %q learns online", call.Name).
+		WithRemedy("use %s", strings.Join(names, ", ")).DidYouMean(call.Name, names)}
+}
+
+func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
+	config := sep.Config{
+		Batch:          a.Int("batch", 0, spec.AtLeast(1)),
+		PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
+		Passes:         a.Int("passes", 1, spec.AtLeast(1)),
+		PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
+		NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
+		Forget:         a.Float("forget", 0, spec.AtLeast(1)),
+		Prune:          a.Float("prune", 0, spec.Positive(), spec.Between(0, 0.5)),
+		Shards:         a.Int("shards", 0, spec.Between(1, 64)),
+	}
+	slab, ok := p.(prior.SpikeSlab)
+	switch {
+	case !ok:
+		return Online{}, fmt.Errorf("it needs the prior spikeslab, not %v", p)
+	case slab.Validate() != nil:
+		return Online{}, slab.Validate()
+	case slab.Spike.State != param.Learned && slab.Spike.Value != 0:
+		return Online{}, fmt.Errorf("engine sep has its spike at 0: leave spike=%v out", slab.Spike.Value)
+	}
+	hyper := sep.Hyper{Inclusion: slab.Inclusion, Slab: slab.Slab}
+	return Online{
+		Prior: slab.String(), Passes: config.Passes, Restore: sep.RestoreOnline,
+		New: func() (credence.Online, error) { return sep.NewOnline(config, hyper) },
+	}, nil
+}
+
+func ftrlEngine() Engine {
+	return Engine{Name: "ftrl", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
+		config := online.FTRLConfig{
+			Alpha: a.Float("alpha", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive()),
+			L1: a.Float("l1", 1, spec.AtLeast(0)), L2: a.Float("l2", 0, spec.AtLeast(0)),
+		}
+		return without(a.Int("passes", 1, spec.AtLeast(1)), online.NewFTRL, config, online.RestoreFTRL)
+	}}
+}
+
+func adPredictorEngine() Engine {
+	return Engine{Name: "adpredictor", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
+		config := online.AdPredictorConfig{Variance: a.Float("variance", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive())}
+		return without(a.Int("passes", 1, spec.Between(1, 1)), online.NewAdPredictor, config, online.RestoreAdPredictor)
+	}}
+}
+
+func sgdEngine() Engine {
+	return Engine{Name: "sgd", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
+		config := online.SGDConfig{Rate: a.Float("rate", 0, spec.Positive()), L2: a.Float("l2", 0, spec.AtLeast(0))}
+		return without(a.Int("passes", 1, spec.AtLeast(1)), online.NewSGD, config, online.RestoreSGD)
+	}}
+}
+
+// without returns an engine without a prior.
+func without[C any, T credence.Online](passes int, make func(C) T, config C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
+	return Online{
+		Passes: passes,
+		New:    func() (credence.Online, error) { return make(config), nil },
+		Restore: func(document []byte, r *safetensors.Reader) (credence.Online, error) {
+			l, err := restore(document, r)
+			if err != nil {
+				return nil, err
+			}
+			return l, nil
+		},
+	}, nil
+}
