@@ -74,10 +74,33 @@ func TestLearnersLearn(t *testing.T) {
 	}
 }
 
+// steps are rows of one feature, with weights and offsets.
+var steps = []struct{ x, y, weight, offset float64 }{
+	{1, 1, 1, 0}, {2, 0, 2, 0.5}, {-1, 1, 0.5, -1}, {0.5, 0, 1, 2}, {3, 1, 4, 0}, {3, 1, 1, 0.3},
+}
+
+// stepByStep compares the scores of a learner with those of a reference, of which score
+// returns the latent score of a row without its offset and learn takes the slope
+// of the loss in it.
+func stepByStep(t *testing.T, l learner, score func(x float64) float64, learn func(x, slope float64)) {
+	t.Helper()
+	for i, c := range steps {
+		want := 1 / (1 + math.Exp(-(score(c.x) + c.offset)))
+		got := make([]float64, 1)
+		l.Learn(&credence.Batch{
+			Target: []float64{c.y}, Weight: []float64{c.weight}, Offset: []float64{c.offset},
+			Sparse: linop.CSR{Rows: 1, Cols: 1, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{c.x}},
+		}, got)
+		if math.Abs(got[0]-want) > 1e-14 {
+			t.Fatalf("row %d: probability %v, want %v", i, got[0], want)
+		}
+		learn(c.x, c.weight*(want-c.y))
+	}
+}
+
 // The paper's Algorithm 1 for one feature, written out.
 func TestFTRLByHand(t *testing.T) {
 	cfg := FTRLConfig{Alpha: 0.2, Beta: 0.5, L1: 0.3, L2: 0.1}
-	f := NewFTRL(cfg)
 	z, n, biasZ, biasN := 0.0, 0.0, 0.0, 0.0
 	at := func(z, n, l1 float64) float64 {
 		if math.Abs(z) <= l1 {
@@ -94,18 +117,24 @@ func TestFTRLByHand(t *testing.T) {
 		*z += g - sigma*w
 		*n += g * g
 	}
-	for i, c := range []struct{ x, y float64 }{{1, 1}, {2, 0}, {-1, 1}, {0.5, 0}, {3, 1}, {3, 1}} {
-		w, bias := at(z, n, cfg.L1), at(biasZ, biasN, 0)
-		want := 1 / (1 + math.Exp(-(w*c.x + bias)))
-		b := &credence.Batch{Target: []float64{c.y}, Sparse: linop.CSR{Rows: 1, Cols: 1, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{c.x}}}
-		got := make([]float64, 1)
-		f.Learn(b, got)
-		if math.Abs(got[0]-want) > 1e-14 {
-			t.Fatalf("row %d: probability %v, want %v", i, got[0], want)
-		}
-		step(&z, &n, (want-c.y)*c.x, w)
-		step(&biasZ, &biasN, want-c.y, bias)
-	}
+	stepByStep(t, NewFTRL(cfg), func(x float64) float64 { return at(z, n, cfg.L1)*x + at(biasZ, biasN, 0) }, func(x, slope float64) {
+		step(&z, &n, slope*x, at(z, n, cfg.L1))
+		step(&biasZ, &biasN, slope, at(biasZ, biasN, 0))
+	})
+}
+
+// AdaGrad for one feature, written out.
+func TestSGDByHand(t *testing.T) {
+	cfg := SGDConfig{Rate: 0.3, L2: 0.05}
+	var w, bias float64
+	squares := [2]float64{firstSquare, firstSquare}
+	stepByStep(t, NewSGD(cfg), func(x float64) float64 { return w*x + bias }, func(x, slope float64) {
+		g := slope*x + cfg.L2*w
+		squares[0] += g * g
+		squares[1] += slope * slope
+		w -= cfg.Rate * g / math.Sqrt(squares[0])
+		bias -= cfg.Rate * slope / math.Sqrt(squares[1])
+	})
 }
 
 // One row of adPredictor matches the moments of prior × Φ, by quadrature.
@@ -126,6 +155,27 @@ func TestAdPredictorMatchesMoments(t *testing.T) {
 	got := a.state.at(0)
 	if math.Abs(got[0]-mean) > 1e-12 || math.Abs(got[1]-(square-mean*mean)) > 1e-12 {
 		t.Errorf("weight %g ± %g, want %g ± %g", got[0], got[1], mean, square-mean*mean)
+	}
+}
+
+// A row of weight ω moves the mean and the variance of adPredictor ω times as far, and an
+// offset stands for as much of the mean of the bias.
+func TestAdPredictorWeight(t *testing.T) {
+	after := func(bias, weight, offset float64) pair {
+		a := NewAdPredictor(AdPredictorConfig{Variance: 0.7})
+		a.bias[0] = bias
+		a.Learn(&credence.Batch{
+			Target: []float64{1}, Weight: []float64{weight}, Offset: []float64{offset},
+			Sparse: linop.CSR{Rows: 1, Cols: 1, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{2}},
+		}, make([]float64, 1))
+		return *a.state.at(0)
+	}
+	one := after(0, 1, -0.8)
+	if two := after(0, 2, -0.8); one[0] <= 0 || math.Abs(two[0]-2*one[0]) > 1e-15 || math.Abs(two[1]-0.7-2*(one[1]-0.7)) > 1e-15 {
+		t.Errorf("weight 2 ends at %v, weight 1 at %v", two, one)
+	}
+	if moved := after(-0.5, 1, -0.3); math.Abs(moved[0]-one[0]) > 1e-15 || math.Abs(moved[1]-one[1]) > 1e-15 {
+		t.Errorf("with a part of the offset in the bias the weight ends at %v, not %v", moved, one)
 	}
 }
 
