@@ -377,3 +377,15 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// TestRoles checks weights and offsets under a prior variance of 10⁸, which leaves
+// 10⁻⁸ of it in 60 rows and more; the posterior of fewer rows than weights is that prior.
+func TestRoles(t *testing.T) {
+	flat := prior.Normal{Variance: param.Parameter{Value: 1e8, State: param.Held}}
+	only := plain{dense: 5, sparse: 3, sizes: []int{8}}
+	e, err := New(model(only, flat, likelihood.Gaussian{NoiseVariance: 0.5}), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conform.Roles(t, e, randomTable(59, 600, 5, 3), 1e-7)
+}

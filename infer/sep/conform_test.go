@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/prior"
 )
 
 // beginAt gives a learner that has seen nothing a prior of the bias with another mean.
@@ -197,5 +198,21 @@ func TestMergeInOrderOfShards(t *testing.T) {
 		if got := of(s.master); got != want[i] {
 			t.Errorf("number %d of the master is %v, want %v", i, got, want[i])
 		}
+	}
+}
+
+// Weights and offsets of fits, under a slab of variance 100 that nearly every weight is in.
+// The order of rows, which is another where rows are repeated, moves the means of dense inputs
+// by less than settled.
+func TestRoles(t *testing.T) {
+	p := denseProblem(2000, 3, 16)
+	model := probit(p)
+	model.Prior = prior.SpikeSlab{Inclusion: held(0.999), Slab: held(100)}
+	for _, cfg := range []Config{{}, {Batch: 50}, {KnownCounts: true}} {
+		e, err := New(model, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conform.Roles(t, e, memory{p.x, p.y}, settled)
 	}
 }
