@@ -39,9 +39,10 @@ func NewAdPredictor(cfg AdPredictorConfig) *AdPredictor {
 	}
 }
 
-// moments returns the mean and the variance of the latent score, noise included.
+// moments returns the mean and the variance of the latent score, noise included. An offset is in
+// units of the noise, as the weights of a model are.
 func (a *AdPredictor) moments(r *row) (mean, variance float64) {
-	mean, variance = a.bias[0]+r.offset, a.cfg.Beta*a.cfg.Beta+a.bias[1]
+	mean, variance = a.bias[0]+a.cfg.Beta*r.offset, a.cfg.Beta*a.cfg.Beta+a.bias[1]
 	if r.values == nil {
 		for _, slot := range r.columns {
 			p := a.state.at(slot)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/prior"
 )
@@ -34,14 +35,14 @@ func TestOnlineConformance(t *testing.T) {
 		"shards":       {Config{Shards: 3}, Hyper{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conform.Online(t, func(bias float64) conform.Learner {
+			conform.Online(t, func(intercept float64) credence.Online {
 				if c.cfg.Shards > 1 {
 					s, err := NewSharded(c.cfg, c.hyper)
 					if err != nil {
 						t.Fatal(err)
 					}
 					for _, l := range append(s.shards, s.master) {
-						l.beginAt(bias)
+						l.beginAt(intercept)
 					}
 					return s
 				}
@@ -49,7 +50,7 @@ func TestOnlineConformance(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				l.beginAt(bias)
+				l.beginAt(intercept)
 				return l
 			}, single)
 		})
@@ -72,12 +73,12 @@ func TestClassWeights(t *testing.T) {
 		b, _ := NewLearner(cfg, Hyper{})
 		b.Learn(batchOf(p.x, p.y), make([]float64, p.rows))
 		for j := range p.features {
-			if a.Feature(j) != b.Feature(j) || a.Feature(j).Variance == 0 {
-				t.Errorf("%+v: weight %d is %+v with weights of rows, %+v with weights of classes", cfg, j, a.Feature(j), b.Feature(j))
+			if a.Weight(j) != b.Weight(j) || a.Weight(j).Variance == 0 {
+				t.Errorf("%+v: weight %d is %+v with weights of rows, %+v with weights of classes", cfg, j, a.Weight(j), b.Weight(j))
 			}
 		}
-		if a.Bias() != b.Bias() {
-			t.Errorf("%+v: the bias is %+v with weights of rows, %+v with weights of classes", cfg, a.Bias(), b.Bias())
+		if a.Weight(credence.InterceptSlot) != b.Weight(credence.InterceptSlot) {
+			t.Errorf("%+v: the bias is %+v with weights of rows, %+v with weights of classes", cfg, a.Weight(credence.InterceptSlot), b.Weight(credence.InterceptSlot))
 		}
 	}
 }
@@ -101,12 +102,12 @@ func TestWeightTwoInMiniBatch(t *testing.T) {
 	before, weighted, twice := learner(), learner(2), learner(1, 1)
 	columns, _ := row.Sparse.Row(0)
 	for _, j := range columns {
-		if weighted.Feature(int(j)) != twice.Feature(int(j)) || weighted.Feature(int(j)) == before.Feature(int(j)) {
-			t.Errorf("weight %d is %+v, twice %+v, before %+v", j, weighted.Feature(int(j)), twice.Feature(int(j)), before.Feature(int(j)))
+		if weighted.Weight(int(j)) != twice.Weight(int(j)) || weighted.Weight(int(j)) == before.Weight(int(j)) {
+			t.Errorf("weight %d is %+v, twice %+v, before %+v", j, weighted.Weight(int(j)), twice.Weight(int(j)), before.Weight(int(j)))
 		}
 	}
-	if weighted.Bias() != twice.Bias() {
-		t.Errorf("the bias is %+v, twice %+v", weighted.Bias(), twice.Bias())
+	if weighted.Weight(credence.InterceptSlot) != twice.Weight(credence.InterceptSlot) {
+		t.Errorf("the bias is %+v, twice %+v", weighted.Weight(credence.InterceptSlot), twice.Weight(credence.InterceptSlot))
 	}
 }
 
@@ -138,7 +139,7 @@ func TestWeightTwoInShards(t *testing.T) {
 	const rounding = 1e-7
 	moved := 0
 	for j := range p.features {
-		a, b, c := weighted.Feature(j), twice.Feature(j), before.Feature(j)
+		a, b, c := weighted.Weight(j), twice.Weight(j), before.Weight(j)
 		if math.Abs(a.Mean-b.Mean) > rounding || math.Abs(a.Variance-b.Variance) > rounding {
 			t.Errorf("weight %d is %+v, twice %+v", j, a, b)
 		}

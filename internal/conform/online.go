@@ -7,24 +7,16 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
 
-// Learner is what the suite asks of an online learner: it scores every row of a
-// batch and then learns the row; rows with the target NaN it only scores. A learner may
-// have Score, which scores alone, and Finish, which ends what is under way between rows.
-type Learner interface {
-	Learn(b *credence.Batch, probability []float64)
-}
-
-// Online tests an online learner of a class 0 or 1. begin returns a learner that has
-// seen nothing and whose bias begins at the given mean, of which 0 is the usual one.
-// precision is that of the numbers that the learner keeps.
-func Online(t *testing.T, begin func(bias float64) Learner, precision float64) {
+// Online tests an online engine. begin returns one that has seen nothing and whose
+// intercept begins at the given mean, of which 0 is the usual one. precision is that of
+// the numbers that the engine keeps.
+func Online(t *testing.T, begin func(intercept float64) credence.Online, precision float64) {
 	t.Helper()
-	rows := onlineRows(300, 6)
-	fresh := func() Learner { return begin(0) }
+	rows := onlineRows(300)
+	fresh := func() credence.Online { return begin(0) }
 	t.Run("pieces", func(t *testing.T) {
 		whole, pieces := fresh(), fresh()
 		want := learned(whole, rows)
@@ -33,7 +25,7 @@ func Online(t *testing.T, begin func(bias float64) Learner, precision float64) {
 			pieces.Learn(sparseRows(rows, i, i+1), got[i:i+1])
 		}
 		same(t, "scores of rows one at a time", got, want)
-		same(t, "weights after rows one at a time", probed(pieces, 0), probed(whole, 0))
+		same(t, "weights after rows one at a time", finished(pieces), finished(whole))
 	})
 	t.Run("absent roles", func(t *testing.T) {
 		bare, full := *rows, *rows
@@ -48,41 +40,63 @@ func Online(t *testing.T, begin func(bias float64) Learner, precision float64) {
 		last := *sparseRows(rows, 0, 8)
 		last.Target, last.Weight = slices.Repeat([]float64{1}, 8), make([]float64, 8)
 		learned(more, &last)
-		same(t, "weights after rows of weight 0", probed(more, 0), probed(l, 0))
+		same(t, "weights after rows of weight 0", finished(more), finished(l))
 		last.Target, last.Weight = slices.Repeat([]float64{math.NaN()}, 8), nil
 		learned(more, &last)
-		same(t, "weights after rows without a target", probed(more, 0), probed(l, 0))
+		same(t, "weights after rows without a target", finished(more), finished(l))
 	})
-	t.Run("score", func(t *testing.T) {
-		l, all := fresh(), *rows
-		scorer, ok := l.(interface {
-			Score(b *credence.Batch, probability []float64)
-		})
-		if !ok {
-			t.Skip("the learner has no Score")
-		}
-		learned(l, rows)
-		finish(l)
-		all.Target = slices.Repeat([]float64{math.NaN()}, rows.Sparse.Rows)
-		got := make([]float64, rows.Sparse.Rows)
-		scorer.Score(rows, got)
-		// Sums of the same few numbers, perhaps in another order.
-		nearAll(t, "score", got, learned(l, &all), 1e-15)
-	})
+	t.Run("score", func(t *testing.T) { onlineScore(t, fresh(), rows) })
 	t.Run("weights", func(t *testing.T) { onlineWeights(t, fresh, rows) })
 	t.Run("offsets", func(t *testing.T) {
-		// A bias that begins at c and a constant offset c make the same scores, and so
-		// the same steps: every learner moves its weights by what it scored.
+		// An intercept that begins at c and a constant offset c make the same scores, and so
+		// the same steps: every engine moves its weights by what it scored.
 		const c = -0.5
 		for _, weight := range [][]float64{nil, rows.Weight} {
 			held, offset := *rows, *rows
 			held.Weight, offset.Weight = weight, weight
 			held.Offset, offset.Offset = nil, slices.Repeat([]float64{c}, rows.Sparse.Rows)
 			a, b := begin(0), begin(c)
-			nearAll(t, "score with an offset and with a bias that begins there", learned(a, &offset), learned(b, &held), precision)
-			nearAll(t, "probe with an offset and with a bias that begins there", probed(a, c), probed(b, 0), precision)
+			nearAll(t, "score with an offset and with an intercept that begins there", learned(a, &offset), learned(b, &held), precision)
+			got := finished(a)
+			got[0] += c // the mean of the intercept
+			nearAll(t, "weight with an offset and with an intercept that begins there", got, finished(b), precision)
 		}
 	})
+}
+
+// onlineScore checks that scores are those of the weights and of the likelihood that the
+// engine describes, which are what a model file keeps.
+func onlineScore(t *testing.T, l credence.Online, rows *credence.Batch) {
+	learned(l, rows)
+	l.Finish()
+	fitted := credence.Fitted{Members: make([]credence.Member, 1)}
+	l.Describe(&fitted)
+	lik, err := credence.Require[credence.Predictive]("conform", "likelihood", fitted.Members[0].Model.Likelihood)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]float64, rows.Sparse.Rows)
+	for i := range want {
+		w := l.Weight(credence.InterceptSlot)
+		mean, variance := rows.Offset[i]+w.Mean, w.Variance
+		columns, values := rows.Sparse.Row(i)
+		for k, j := range columns {
+			w = l.Weight(int(j))
+			mean += values[k] * w.Mean
+			variance += values[k] * values[k] * w.Variance
+		}
+		want[i] = lik.PredictiveMean(mean, variance)
+	}
+	all := *rows
+	all.Target = slices.Repeat([]float64{math.NaN()}, rows.Sparse.Rows)
+	nearAll(t, "score without a target", learned(l, &all), want, 1e-14)
+	if scorer, ok := l.(interface {
+		Score(b *credence.Batch, probability []float64)
+	}); ok {
+		got := make([]float64, len(want))
+		scorer.Score(rows, got)
+		nearAll(t, "Score", got, want, 1e-14)
+	}
 }
 
 // onlineWeights checks that weights count copies of a row: one step of weight 2ε and
@@ -90,7 +104,7 @@ func Online(t *testing.T, begin func(bias float64) Learner, precision float64) {
 // second, which is of order ε of the step. Steps of another weight, δ, which is next to
 // nothing, keep the number of rows the same for learners that count rows, to forget or
 // to refresh what they know.
-func onlineWeights(t *testing.T, fresh func() Learner, rows *credence.Batch) {
+func onlineWeights(t *testing.T, fresh func() credence.Online, rows *credence.Batch) {
 	const (
 		epsilon = 1.0 / 64
 		delta   = 1e-9 * epsilon
@@ -110,25 +124,30 @@ func onlineWeights(t *testing.T, fresh func() Learner, rows *credence.Batch) {
 			row.Target, row.Offset = append(row.Target, 1), append(row.Offset, 0.3)
 		}
 		learned(l, row)
-		return probed(l, 0)
+		return finished(l)
 	}
 	base, once, twice := after(delta, delta), after(2*epsilon, delta), after(epsilon, epsilon)
 	for i := range base {
 		step := once[i] - base[i]
+		if base[i] == 0 && once[i] == 0 && twice[i] == 0 {
+			continue // a variance, of which the engine has none
+		}
 		if step == 0 || !(math.Abs(twice[i]-once[i]) <= order*math.Abs(step)) {
-			t.Errorf("probe %d: a row of weight 2ε moves it by %g, two of weight ε by %g", i, step, twice[i]-base[i])
+			t.Errorf("slot %d, moment %d: a row of weight 2ε moves it by %g, two of weight ε by %g", i/2-1, 1+i%2, step, twice[i]-base[i])
 		}
 	}
 }
 
-// onlineRows draws n rows of half of the given number of features, with weights and
-// offsets and logistic labels.
-func onlineRows(n, features int) *credence.Batch {
+const onlineFeatures = 6
+
+// onlineRows draws n rows of half of the features, with weights and offsets and logistic
+// labels.
+func onlineRows(n int) *credence.Batch {
 	rng := rand.New(rand.NewPCG(41, 42))
 	b := &credence.Batch{X: linop.Dense{Rows: n}}
-	b.Sparse.Reset(features)
+	b.Sparse.Reset(onlineFeatures)
 	for range n {
-		columns := rng.Perm(features)[:features/2]
+		columns := rng.Perm(onlineFeatures)[:onlineFeatures/2]
 		slices.Sort(columns)
 		f := 0.4 * rng.NormFloat64()
 		b.Offset = append(b.Offset, f)
@@ -147,41 +166,21 @@ func onlineRows(n, features int) *credence.Batch {
 }
 
 // learned learns the rows and returns their scores.
-func learned(l Learner, rows *credence.Batch) []float64 {
+func learned(l credence.Online, rows *credence.Batch) []float64 {
 	probability := make([]float64, rows.Sparse.Rows)
 	l.Learn(rows, probability)
 	return probability
 }
 
-func finish(l Learner) {
-	if f, ok := l.(interface{ Finish() }); ok {
-		f.Finish()
+// finished returns the means and variances of the intercept and of the weights.
+func finished(l credence.Online) []float64 {
+	l.Finish()
+	var moments []float64
+	for slot := credence.InterceptSlot; slot < onlineFeatures; slot++ {
+		w := l.Weight(slot)
+		moments = append(moments, w.Mean, w.Variance)
 	}
-}
-
-// probed returns what scores tell of the weights: for each of six features alone, and
-// for none, the slope of Φ⁻¹(score) between two offsets and Φ⁻¹(score) over the slope. For
-// a probit link these are the inverse of the standard deviation of f, noise
-// included, and the mean of f; for another link, functions of the mean.
-func probed(l Learner, offset float64) []float64 {
-	finish(l)
-	const features = 6
-	b := &credence.Batch{X: linop.Dense{Rows: 2 * (features + 1)}}
-	b.Sparse.Reset(features)
-	for i := range 2 * (features + 1) {
-		var index []int32
-		if i < 2*features {
-			index = []int32{int32(i / 2)}
-		}
-		b.Sparse.AppendRow(index, nil)
-		b.Target, b.Offset = append(b.Target, math.NaN()), append(b.Offset, offset+float64(i%2))
-	}
-	probability := learned(l, b)
-	for i := 0; i < len(probability); i += 2 {
-		low, high := special.NormalQuantile(probability[i]), special.NormalQuantile(probability[i+1])
-		probability[i], probability[i+1] = high-low, low/(high-low)
-	}
-	return probability
+	return moments
 }
 
 // sparseRows is rows [first, last) of a batch of sparse rows.
