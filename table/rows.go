@@ -1,5 +1,10 @@
 // Package table holds rows in memory.
 //
+// [New], [Records], [Structs], [SQL] and [Sparse] make a [credence.Source] of what a program has, with
+// the kinds, levels and missing values that a file with the same cells has. [Bind] reads
+// structs and maps one at a time as rows of a layout, and [Run] gives rows the codes of a
+// schema, so that a service scores or learns a row without allocating.
+//
 // [Rows] is a run of consecutive rows as a file or a program states them, before
 // any model: what readers of files fill, what sources translate to the codes of a
 // schema, and what online learners hash.

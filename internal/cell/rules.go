@@ -1,0 +1,109 @@
+package cell
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxLevel is the longest category value in bytes.
+const MaxLevel = 64 << 10
+
+// StandardMissing returns the texts that always mean missing, the empty cell
+// apart. They are matched exactly, after spaces around them are removed.
+func StandardMissing() []string {
+	return []string{"NA", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"}
+}
+
+// Rules say how cells are read.
+type Rules struct {
+	Missing      map[string]struct{} // texts that mean missing, beside none at all
+	KeepInfinite bool                // infinities are values, not faults
+}
+
+// NewRules returns the rules under which the standard texts and those of the
+// caller mean missing.
+func NewRules(missing []string, keepInfinite bool) Rules {
+	r := Rules{Missing: make(map[string]struct{}), KeepInfinite: keepInfinite}
+	for _, list := range [][]string{StandardMissing(), missing} {
+		for _, text := range list {
+			r.Missing[strings.TrimSpace(text)] = struct{}{}
+		}
+	}
+	return r
+}
+
+// IsMissing reports whether a text means that there is no value.
+func (r *Rules) IsMissing(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	_, missing := r.Missing[string(text)]
+	return missing
+}
+
+// Number reads a cell of a number column, NaN where it is missing; fault says what
+// is wrong with it and what to do.
+func (r *Rules) Number(text []byte) (value float64, fault string) {
+	if r.IsMissing(text) {
+		return math.NaN(), ""
+	}
+	value, what := parseNumber(text)
+	switch {
+	case what == notNumber:
+		return 0, notNumberFault(text)
+	case what == infinite && !r.KeepInfinite:
+		return 0, Quote(text) + " is not a finite number; correct it or declare it with --missing " + shell(text)
+	}
+	return value, ""
+}
+
+// Boolean reads a cell of a boolean column as 0 or 1, NaN where it is missing.
+func (r *Rules) Boolean(text []byte) (value float64, fault string) {
+	if r.IsMissing(text) {
+		return math.NaN(), ""
+	}
+	if value, ok := ParseBoolean(text); ok {
+		return value, ""
+	}
+	return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing " + shell(text)
+}
+
+// quotedLength is how many bytes of a value an error message repeats.
+const quotedLength = 40
+
+// Quote returns the text in double quotes, shortened so that a message stays a
+// line however long and strange the text is.
+func Quote[T string | []byte](text T) string {
+	if len(text) <= quotedLength {
+		return strconv.Quote(string(text))
+	}
+	cut := quotedLength
+	for cut > quotedLength-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(text[:cut])+"…") + " (" + strconv.Itoa(len(text)) + " bytes)"
+}
+
+// shell returns the text as a shell argument, or VALUE if it is none to be typed.
+func shell(text []byte) string {
+	plain := true
+	for _, c := range text {
+		switch {
+		case c < ' ' || c > '~' || c == '\'':
+			return "VALUE"
+		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || bytes.IndexByte([]byte("-+./_"), c) >= 0:
+		default:
+			plain = false
+		}
+	}
+	switch {
+	case len(text) > quotedLength:
+		return "VALUE"
+	case plain:
+		return string(text)
+	}
+	return "'" + string(text) + "'"
+}

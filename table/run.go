@@ -1,0 +1,162 @@
+package table
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Run is rows under a schema, as a [credence.Source]: levels that the schema does not have are -1, and
+// entries of sparse columns that it does not have are added up in [credence.Chunk.Unseen]. The rows have
+// the columns of the schema, and may be replaced by others, so that a model bound to a Run once scores
+// any number of rows.
+type Run struct {
+	schema     *credence.Schema
+	rows       *Rows
+	categories []translated
+}
+
+// translated is a category of a schema.
+type translated struct {
+	column int
+	codes  map[string]float64 // of the schema's levels
+	table  []float64          // the schema's code of each level of the present rows
+}
+
+// NewRun returns a source under the schema, without rows.
+func NewRun(schema *credence.Schema) *Run {
+	r := &Run{schema: schema, rows: &Rows{}}
+	for j, c := range schema.Columns {
+		if c.Kind != credence.Category {
+			continue
+		}
+		codes := make(map[string]float64, len(c.Levels))
+		for code, level := range c.Levels {
+			codes[level] = float64(code)
+		}
+		r.categories = append(r.categories, translated{column: j, codes: codes})
+	}
+	return r
+}
+
+// Set makes rows those of the source. They must have the columns of the schema, and stay as they are
+// until the next Set.
+func (r *Run) Set(rows *Rows) error {
+	if len(rows.Columns) != len(r.schema.Columns) {
+		return fmt.Errorf("table: rows of %d columns for a schema of %d", len(rows.Columns), len(r.schema.Columns))
+	}
+	for j := range rows.Columns {
+		have, want := &rows.Columns[j], &r.schema.Columns[j]
+		if have.Name != want.Name || (have.Kind == credence.Category) != (want.Kind == credence.Category) {
+			return fmt.Errorf("table: rows with the %s %q for a schema with the %s %q", have.Kind, have.Name, want.Kind, want.Name)
+		}
+	}
+	r.rows = rows
+	for k := range r.categories {
+		c := &r.categories[k]
+		c.table = c.table[:0]
+		levels := &rows.Levels[c.column]
+		for i := range levels.List {
+			code, known := c.codes[string(levels.List[i].Text)]
+			switch {
+			case levels.Missing[i]:
+				code = math.NaN()
+			case !known:
+				code = -1
+			}
+			c.table = append(c.table, code)
+		}
+	}
+	return nil
+}
+
+// Schema implements [credence.Source].
+func (r *Run) Schema() *credence.Schema { return r.schema }
+
+// Rows implements [credence.Source].
+func (r *Run) Rows() int { return r.rows.Count }
+
+// Read implements [credence.Source].
+func (r *Run) Read(dst *credence.Chunk, first, count int) error {
+	dst.First = first
+	width := len(r.schema.Columns)
+	dst.Values.Reshape(count, width)
+	copy(dst.Values.Data, r.rows.Values[first*width:(first+count)*width])
+	for k := range r.categories {
+		c := &r.categories[k]
+		for at := c.column; at < len(dst.Values.Data); at += width {
+			if own := dst.Values.Data[at]; own == own { // not missing
+				dst.Values.Data[at] = c.table[int(own)]
+			}
+		}
+	}
+	dst.Unseen = nil
+	if r.schema.Sparse > 0 {
+		r.readSparse(dst, first, count)
+	}
+	return nil
+}
+
+// readSparse stores the entries of columns that the schema has.
+func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
+	sparse := &dst.Sparse
+	sparse.Reset(r.schema.Sparse)
+	for i := range count {
+		if len(r.rows.Start) > 0 {
+			for k := r.rows.Start[first+i]; k < r.rows.Start[first+i+1]; k++ {
+				value := 1.0
+				if !r.rows.Ones {
+					value = r.rows.Value[k]
+				}
+				if key := r.rows.Keys[k]; key >= 1 && key <= uint64(r.schema.Sparse) {
+					sparse.Index, sparse.Value = append(sparse.Index, int32(key-1)), append(sparse.Value, value)
+				} else {
+					if dst.Unseen == nil {
+						dst.Unseen = make([]float64, count)
+					}
+					dst.Unseen[i] += value * value
+				}
+			}
+		}
+		sparse.Rows++
+		sparse.Start = append(sparse.Start, len(sparse.Index))
+	}
+}
+
+// sparseRows is a table of labels and a sparse matrix.
+type sparseRows struct {
+	schema credence.Schema
+	labels []float64
+	x      linop.CSR
+}
+
+// Sparse returns a table of the columns of x, named x1, x2, …, and of a column "label", as a libsvm file
+// gives it. A label that is NaN is missing; labels nil means that there are none. The table shares the memory.
+func Sparse(labels []float64, x linop.CSR) (credence.Source, error) {
+	if labels != nil && len(labels) != x.Rows {
+		return nil, fmt.Errorf("table: %d labels for a matrix of %d rows", len(labels), x.Rows)
+	}
+	s := &sparseRows{schema: credence.Schema{Columns: []credence.Column{{Name: "label"}}, Sparse: x.Cols, Label: true}, labels: labels, x: x}
+	if labels == nil {
+		s.schema.Columns = nil
+	}
+	return s, nil
+}
+
+func (s *sparseRows) Schema() *credence.Schema { return &s.schema }
+func (s *sparseRows) Rows() int                { return s.x.Rows }
+
+func (s *sparseRows) Read(dst *credence.Chunk, first, count int) error {
+	dst.First, dst.Unseen = first, nil
+	dst.Values.Reshape(count, len(s.schema.Columns))
+	if s.labels != nil {
+		copy(dst.Values.Data, s.labels[first:first+count])
+	}
+	dst.Sparse.Reset(s.x.Cols)
+	for i := range count {
+		dst.Sparse.AppendRow(s.x.Row(first + i))
+	}
+	return nil
+}
