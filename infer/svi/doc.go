@@ -23,8 +23,8 @@
 //
 // Diagonal mixture: q = (1/K) Σ N(m_k, diag Ψ_k), the form of the revrand report (section 1.3, eqs.
 // 21–27), by L-BFGS on all rows, or, when any option of minibatches is stated, by stochastic steps
-// on minibatches with sampled or integrated gradients, several rules for steps, and averaged
-// iterates. Cost: Kn times the entries of a row a pass; memory O(Kd) and a block of rows.
+// on minibatches with sampled or integrated gradients, and several rules for
+// steps. Cost: Kn times the entries of a row a pass; memory O(Kd) and a block of rows.
 //
 // Neither holds n×d: rows are streamed, and kept only up to 64 MB.
 //

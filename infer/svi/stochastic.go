@@ -15,8 +15,6 @@ type stochasticState struct {
 	Z       []float64 // variables in the units of Scale
 	Scale   []float64
 	Rule    rule
-	Average []float64 // of the iterates since an epoch that is a power of two
-	Count   int
 	Bounds  []float64 // smoothed bound of every epoch
 	Largest float64   // largest curvature in the units of Scale
 }
@@ -32,13 +30,14 @@ const warmIterations = 20
 //     at a warm start on some rows, so that one rate serves all.
 //  2. Expectations are integrals over f unless the estimator is "sample".
 //  3. Prior variances are at their maximum given the components, not stepped.
-//  4. Rates fall with the square root of the epoch (for sgd and momentum with the
-//     epoch), and the result is the average of the iterates since the last epoch that is a power of two.
+//  4. Rates fall with the square root of the epoch (for sgd and momentum with the epoch). Iterates
+//     are not averaged: before the last departure an average has a lower bound than the last
+//     iterate on most problems, and after it the same.
 //  5. It stops when the bound, averaged over the minibatches of two epochs, rises by
 //     less than Tolerance nats a weight over two epochs.
-//  6. At most polishIterations deterministic iterations over all rows follow: an
-//     average over a few epochs stays a fifth of a posterior standard deviation from the optimum, however
-//     many rows there are, and they take most of that away.
+//  6. At most polishIterations deterministic iterations over all rows follow: the last iterate
+//     stays a fifth of a posterior standard deviation from the optimum, however many rows there are,
+//     and they take most of that away.
 func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState) error {
 	st := &state.Stochastic
 	if st.Z == nil {
@@ -55,9 +54,6 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 	for ; st.Epoch < r.config.Epochs; st.Epoch++ {
 		if err := r.save(state); err != nil {
 			return err
-		}
-		if st.Epoch&(st.Epoch-1) == 0 {
-			st.Average, st.Count = make([]float64, len(x)), 0
 		}
 		total, batches := 0.0, 0
 		feed.shuffle(uint64(state.Start)<<32 | uint64(st.Epoch))
@@ -87,7 +83,7 @@ func (r *fit) stochasticFit(ctx context.Context, q *mixture, state *mixtureState
 		}
 	}
 	state.Iterations += st.Rule.Steps
-	for i, v := range st.Average {
+	for i, v := range st.Z {
 		x[i] = v * st.Scale[i]
 	}
 	q.clip(x, nil) // but for rounding within its bounds already
@@ -139,10 +135,6 @@ func (r *fit) minibatch(ctx context.Context, q *mixture, feed *feed, gradient, x
 	}
 	st.Rule.step(st.Z, gradient, rate)
 	q.clip(st.Z, st.Scale)
-	st.Count++
-	for i, v := range st.Z {
-		st.Average[i] += (v - st.Average[i]) / float64(st.Count)
-	}
 	return bound, nil
 }
 
