@@ -14,6 +14,21 @@ type Model struct {
 	Prior      Prior
 }
 
+// Input is one dense input of a model, a column of Batch.X as it enters the fit.
+type Input struct {
+	Column
+	// Center and Scale say how the input came from the data's own column:
+	// (column - Center)/Scale. Scale 0 means 1.
+	Center float64 `json:"center,omitempty"`
+	Scale  float64 `json:"scale,omitempty"`
+}
+
+// Inputs are all inputs of a model.
+type Inputs struct {
+	Dense   []Input `json:"dense,omitempty"`   // the columns of Batch.X, in order
+	Segment int     `json:"segment,omitempty"` // columns of Batch.Sparse, the k-th (from 1) named "xk"
+}
+
 // Block is a run of weights that share a prior variance.
 type Block struct {
 	Name      string // "(intercept)", "linear", or the term as the formula writes it

@@ -16,7 +16,7 @@ type Bumps struct {
 	Inputs      []int       `json:"inputs"`
 	Lengthscale Lengthscale `json:"lengthscale"`
 	// Centres are the centres as the inputs enter the fit, k×d, for example rows of the data.
-	Centres []float64 `json:"-" tensor:"centres"`
+	Centres []float64 `json:"-" tensor:"centres,n,inputs"`
 }
 
 // Radial is Gaussian bumps, φ_i(x) = exp(-½‖(x-c_i)/ℓ‖²).
@@ -34,6 +34,9 @@ func (*Sigmoid) Kind() string { return "sigmoid" }
 
 // Label implements [Term].
 func (t *Bumps) Label() string { return t.Name }
+
+// TensorInputs implements [Tensored].
+func (t *Bumps) TensorInputs(*Inputs) int { return len(t.Inputs) }
 
 // Bind implements [Term].
 func (t *Radial) Bind(in *Inputs) (Map, error) { return t.Bumps.bind(in, false) }

@@ -27,7 +27,7 @@ type RandomFourier struct {
 	Given bool `json:"given,omitempty"`
 	// Frequencies are the standard frequencies ω, before division by the
 	// lengthscale: n×d, d the number of inputs. [RandomFourier.Draw] draws them.
-	Frequencies []float64 `json:"-" tensor:"frequencies"`
+	Frequencies []float64 `json:"-" tensor:"frequencies,n,inputs"`
 }
 
 // Kind implements [Term].
@@ -35,6 +35,14 @@ func (*RandomFourier) Kind() string { return "fourier" }
 
 // Label implements [Term].
 func (t *RandomFourier) Label() string { return t.Name }
+
+// TensorInputs implements [Tensored].
+func (t *RandomFourier) TensorInputs(in *Inputs) int {
+	if !t.Segment {
+		return len(t.Inputs)
+	}
+	return len(t.Inputs) + in.Segment - len(t.Without)
+}
 
 // ReadsSegment implements [SegmentReader].
 func (t *RandomFourier) ReadsSegment() bool { return t.Segment }

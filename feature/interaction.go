@@ -32,7 +32,7 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 	m := &interactionMap{combinations: 1}
 	seen := make(map[int]bool)
 	for _, index := range t.Inputs {
-		input, err := in.input(t.Name, index)
+		input, err := inputAt(in, t.Name, index)
 		if err != nil {
 			return nil, err
 		}

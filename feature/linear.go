@@ -30,7 +30,7 @@ func (t *Linear) ReadsSegment() bool { return t.Segment }
 func (t *Linear) Bind(in *Inputs) (Map, error) {
 	m := &linearMap{}
 	for _, index := range t.Inputs {
-		input, err := in.input("linear", index)
+		input, err := inputAt(in, "linear", index)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func (t *OneHot) Label() string { return t.Name }
 
 // Bind implements [Term].
 func (t *OneHot) Bind(in *Inputs) (Map, error) {
-	input, err := in.input(t.Name, t.Input)
+	input, err := inputAt(in, t.Name, t.Input)
 	if err != nil {
 		return nil, err
 	}

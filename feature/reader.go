@@ -26,7 +26,7 @@ type reader struct {
 func newReader(label string, in *Inputs, dense []int, useSegment bool, without []int32) (reader, error) {
 	r := reader{dense: append([]int(nil), dense...)}
 	for _, index := range dense {
-		input, err := in.input(label, index)
+		input, err := inputAt(in, label, index)
 		if err != nil {
 			return r, err
 		}

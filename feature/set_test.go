@@ -175,9 +175,6 @@ func TestRefusals(t *testing.T) {
 	if _, err := Laplacian.Draw(Orthogonal, 3, 2, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Fatal("orthogonal frequencies of a product kernel were drawn")
 	}
-	if _, err := ByKind("spline"); err == nil {
-		t.Fatal("an unknown kind of term was made")
-	}
 }
 
 func TestBatchOfAnotherShapePanics(t *testing.T) {

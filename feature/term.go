@@ -10,31 +10,29 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Input is one dense input of a model, a column of Batch.X as it enters the fit.
-type Input struct {
-	credence.Column
-	// Center and Scale say how the input came from the data's own column:
-	// (column - Center)/Scale. Scale 0 means 1.
-	Center float64 `json:"center,omitempty"`
-	Scale  float64 `json:"scale,omitempty"`
-}
+// Inputs are the inputs of a model, and Input is a dense one.
+type (
+	Inputs = credence.Inputs
+	Input  = credence.Input
+)
 
-// Inputs are all inputs of a model.
-type Inputs struct {
-	Dense   []Input `json:"dense,omitempty"`   // the columns of Batch.X, in order
-	Segment int     `json:"segment,omitempty"` // columns of Batch.Sparse, the k-th (from 1) named "xk"
-}
-
-// Term is one term of a formula: plain data. Fields tagged "tensor" are matrices
-// in row-major order, for binary storage; all others survive encoding/json.
+// Term is one term of a formula: plain data. Fields tagged "tensor" are for binary storage, as
+// package modelfile says: matrices in row-major order, whose dimension "inputs" is that of
+// [Tensored]. All others survive encoding/json.
 type Term interface {
-	// Kind names the type of the term for storage; see [ByKind].
+	// Kind names the type of the term for storage; see [All].
 	Kind() string
 	// Label is the name of the term's block, as the formula writes it.
 	Label() string
 	// Bind checks the term against the inputs and makes it ready for work. It
 	// does not change the term, and the map does not refer to in afterwards.
 	Bind(in *Inputs) (Map, error)
+}
+
+// Tensored is implemented by terms with tensors.
+type Tensored interface {
+	// TensorInputs returns how many of the inputs the term reads.
+	TensorInputs(in *Inputs) int
 }
 
 // Map is a bound term. It is immutable and safe for concurrent use with
@@ -89,31 +87,16 @@ type ScaledMap interface {
 	OwnScale(j int) (factor, interceptShift float64)
 }
 
-// ByKind returns an empty term of the given kind, for reading stored terms.
-func ByKind(kind string) (Term, error) {
-	switch kind {
-	case "intercept":
-		return &Intercept{}, nil
-	case "linear":
-		return &Linear{}, nil
-	case "onehot":
-		return &OneHot{}, nil
-	case "interaction":
-		return &Interaction{}, nil
-	case "polynomial":
-		return &Polynomial{}, nil
-	case "radial":
-		return &Radial{}, nil
-	case "sigmoid":
-		return &Sigmoid{}, nil
-	case "fourier":
-		return &RandomFourier{}, nil
+// All returns an empty term of every kind of this package, for reading stored terms.
+func All() []Term {
+	return []Term{
+		&Intercept{}, &Linear{}, &OneHot{}, &Interaction{},
+		&Polynomial{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
 	}
-	return nil, fmt.Errorf("feature: unknown kind of term %q: the model may come from a newer version", kind)
 }
 
-// input returns the dense input at an index that a term names.
-func (in *Inputs) input(label string, index int) (*Input, error) {
+// inputAt returns the dense input at an index that a term names.
+func inputAt(in *Inputs, label string, index int) (*Input, error) {
 	if index < 0 || index >= len(in.Dense) {
 		return nil, fmt.Errorf("feature: %s: input %d of %d: give the position of a column of the batch", label, index, len(in.Dense))
 	}

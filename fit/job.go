@@ -44,10 +44,10 @@ func New(options Options) (*Job, error) {
 	if err := formula.Check(options.Formula, options.Target); err != nil {
 		return nil, &Misuse{"formula", err}
 	}
-	if j.family, err = formula.ParseFamily(options.Family); err != nil {
+	if j.family, err = formula.ParseFamily(options.Family, options.Registry.Families); err != nil {
 		return nil, &Misuse{"family", err}
 	}
-	if j.prior, err = formula.ParsePrior(options.Prior); err != nil {
+	if j.prior, err = formula.ParsePrior(options.Prior, options.Registry.Priors); err != nil {
 		return nil, &Misuse{"prior", err}
 	}
 	if name := j.family.Name(); options.Positive != "" && name != "" && name != "bernoulli" {

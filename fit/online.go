@@ -38,7 +38,7 @@ func NewOnline(options Options) (*Online, error) {
 	if priorText == "" {
 		priorText = "spikeslab"
 	}
-	p, err := formula.ParsePrior(priorText)
+	p, err := formula.ParsePrior(priorText, options.Registry.Priors)
 	if err != nil {
 		return nil, &Misuse{"prior", err}
 	}

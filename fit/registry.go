@@ -2,11 +2,14 @@ package fit
 
 import (
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/spec"
 )
 
-// Registry lists the parts that texts may name, in the order in which messages name them.
+// Registry lists the parts that texts may name, in the order in which messages name them: engines,
+// and the parts of models, which model files name too.
 type Registry struct {
+	modelfile.Parts
 	Engines []Engine
 }
 
@@ -16,7 +19,7 @@ type Registry struct {
 //	registry := fit.Default()
 //	registry.Engines = append(registry.Engines, mine)
 func Default() *Registry {
-	return &Registry{Engines: []Engine{exactEngine(), sviEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
+	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
 }
 
 // Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.

@@ -7,6 +7,8 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -35,7 +37,7 @@ func (houses) Read(dst *credence.Chunk, first, count int) error {
 
 // From a text to a model.
 func ExampleParse() {
-	family, err := formula.ParseFamily("")
+	family, err := formula.ParseFamily("", likelihood.All())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -90,7 +92,7 @@ func ExampleParse_refusal() {
 }
 
 func ExampleParsePrior() {
-	prior, err := formula.ParsePrior("normal(variance=~0.5)")
+	prior, err := formula.ParsePrior("normal(variance=~0.5)", prior.All())
 	fmt.Println(prior, err)
 	// Output: normal(variance=~0.5) <nil>
 }

@@ -6,78 +6,38 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
 // Family is a family as a text states it. The zero value is one left out, which the
 // target decides.
 type Family struct {
-	call    spec.Call
-	source  string
-	stated  credence.Likelihood // nil when left out
-	trials  spec.Expr           // a column or transform, nil if none
-	ordinal bool                // the number of grades comes from the data
+	call   spec.Call
+	source string
+	stated likelihood.Named // nil when left out
+	trials spec.Expr        // a column or transform, nil if none
 }
 
-// families are the names in the order of messages.
-func families() []string {
-	return []string{"gaussian", "bernoulli", "binomial", "poisson", "negbinomial", "gamma", "studentt", "ordinal"}
-}
-
-// ParseFamily reads a family: its name, or name(key=value, …). An empty text is
-// the family left out. An error is a [*spec.Error].
+// ParseFamily reads a family of a table, which is [likelihood.All] or a program's own: its
+// name, or name(key=value, …). An empty text is the family left out. An error is a [*spec.Error].
 //
 // gaussian(variance=), bernoulli(link=logit|probit|cloglog), binomial(trials=column or number),
 // poisson(link=log|softplus), negbinomial(size=), gamma(shape=), studentt(df=, scale=),
 // ordinal(cutpoints=[…]).
-func ParseFamily(text string) (Family, error) {
+func ParseFamily(text string, table []likelihood.Entry) (Family, error) {
 	if text == "" {
 		return Family{}, nil
 	}
-	call, err := spec.ParseSpec(text)
+	stated, call, err := spec.Choose(text, "family", table)
 	if err != nil {
 		return Family{}, err
 	}
-	f := Family{call: call, source: text}
-	a := spec.NewArguments(call, text)
-	switch call.Name {
-	case "gaussian":
-		s := a.Setting("variance", spec.Positive())
-		f.stated = likelihood.Gaussian{NoiseVariance: s.Value, Learn: s.State == param.Guess}
-	case "bernoulli":
-		f.stated = likelihood.Bernoulli{Link: likelihood.Link(a.Word("link", "",
-			string(likelihood.Logit), string(likelihood.Probit), string(likelihood.Cloglog)))}
-	case "binomial":
-		f.stated = f.binomial(a)
-	case "poisson":
-		f.stated = likelihood.Poisson{Link: likelihood.Link(a.Word("link", "", string(likelihood.Log), string(likelihood.Softplus)))}
-	case "negbinomial":
-		s := a.Setting("size", spec.Positive())
-		f.stated = likelihood.NegativeBinomial{Size: s.Value, Learn: s.State == param.Guess}
-	case "gamma":
-		s := a.Setting("shape", spec.Positive())
-		f.stated = likelihood.Gamma{Shape: s.Value, Learn: s.State == param.Guess}
-	case "studentt":
-		df, scale := a.Setting("df", spec.Positive()), a.Setting("scale", spec.Positive())
-		f.stated = likelihood.StudentT{
-			DegreesOfFreedom: df.Value, LearnDegreesOfFreedom: df.State == param.Guess,
-			Scale: scale.Value, LearnScale: scale.State == param.Guess,
-		}
-	case "ordinal":
-		s := a.Settings("cutpoints", spec.Finite())
-		f.stated, f.ordinal = likelihood.Ordinal{Cutpoints: s.Values, Learn: s.State == param.Guess}, len(s.Values) == 0
-	default:
-		at := call
-		at.Length = len(call.Name)
-		return Family{}, spec.Errorf(text, at, "there is no family %q", call.Name).
-			WithRemedy("the families are %s", sentence(families())).DidYouMean(call.Name, families())
+	f := Family{call: call, source: text, stated: stated}
+	if _, ok := stated.(likelihood.PerRow); ok {
+		f.trials = trialsOf(call)
 	}
-	if err := a.Finish(); err != nil {
-		return Family{}, err
-	}
-	// Finish has seen to single numbers; a list can still be out of order.
-	if v, ok := f.stated.(likelihood.Validator); ok {
+	// Arguments have seen to single numbers; a list can still be out of order.
+	if v, ok := stated.(likelihood.Validator); ok {
 		if err := v.Validate(); err != nil {
 			return Family{}, spec.Errorf(text, call, "%v", err)
 		}
@@ -85,20 +45,14 @@ func ParseFamily(text string) (Family, error) {
 	return f, nil
 }
 
-// binomial reads trials=, a number for all rows or a column.
-func (f *Family) binomial(a *spec.Arguments) credence.Likelihood {
-	trials, ok := a.Argument("trials")
-	if !ok {
-		return likelihood.Binomial{}
+// trialsOf returns the column or transform that trials= names, nil for a number.
+func trialsOf(call spec.Call) spec.Expr {
+	for _, a := range call.Named {
+		if _, number := a.Value.(spec.Number); a.Key == "trials" && !number {
+			return a.Value
+		}
 	}
-	if _, ok := trials.Value.(spec.Number); ok {
-		return likelihood.Binomial{Trials: float64(a.Int("trials", 0, spec.AtLeast(1)))}
-	}
-	if trials.Guess {
-		a.Errorf(trials, "trials are not learned, so they cannot be a starting guess").WithRemedy("drop the ~")
-	}
-	f.trials = trials.Value
-	return likelihood.Binomial{}
+	return nil
 }
 
 // Name is the family's name, "" when it is left out.
@@ -113,16 +67,36 @@ func (f Family) String() string {
 }
 
 // Stated is the likelihood as far as the text states it, nil when it is left out.
-func (f Family) Stated() credence.Likelihood { return f.stated }
+func (f Family) Stated() credence.Likelihood {
+	if f.stated == nil {
+		return nil
+	}
+	return f.stated
+}
+
+// kind is the kind of target that the family needs.
+func (f Family) kind() likelihood.TargetKind {
+	if d, ok := f.stated.(likelihood.Described); ok {
+		return d.TargetKind()
+	}
+	return likelihood.Measurements
+}
+
+// ungraded is the family where it is one whose number of grades the data decide.
+func (f Family) ungraded() (likelihood.Graded, bool) {
+	g, ok := f.stated.(likelihood.Graded)
+	return g, ok && g.Grades() == 0
+}
 
 // Options sets in o how the frame is to read the family's target.
 func (f Family) Options(o frame.Options) frame.Options {
+	_, ungraded := f.ungraded()
 	switch {
 	case f.stated == nil:
 		o.Mode = frame.Automatic
-	case f.call.Name == "bernoulli":
+	case f.kind() == likelihood.Classes:
 		o.Mode = frame.Classes
-	case f.ordinal:
+	case ungraded:
 		o.Mode = frame.Grades
 	default:
 		o.Mode = frame.Numbers
@@ -133,13 +107,13 @@ func (f Family) Options(o frame.Options) frame.Options {
 
 // check says what is wrong with a target.
 func (f Family) check(target, trials float64) error {
-	part := f.stated
+	part := likelihood.Family(f.stated)
 	if f.trials != nil {
 		// A column of trials: 0 would read as left out.
 		if trials == 0 {
 			return fmt.Errorf("trials are 0: leave out rows without trials")
 		}
-		part = likelihood.Binomial{Trials: trials}
+		part = f.stated.(likelihood.PerRow).WithTrials(trials)
 	}
 	if supported, ok := part.(likelihood.Supported); ok {
 		return supported.CheckTarget(target)
@@ -158,8 +132,9 @@ func (f Family) Likelihood(fr *frame.Frame) (credence.Likelihood, error) {
 		return likelihood.Bernoulli{}, nil
 	case f.stated == nil:
 		return likelihood.Gaussian{}, nil
-	case f.ordinal:
-		return likelihood.OrdinalGrades(len(t.Levels)), nil
+	}
+	if g, ok := f.ungraded(); ok {
+		return g.WithGrades(len(t.Levels)), nil
 	}
 	return f.stated, nil
 }

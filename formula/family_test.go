@@ -43,7 +43,7 @@ func TestFamiliesByHand(t *testing.T) {
 		{"ordinal(cutpoints=~[-1, 0.5])", likelihood.Ordinal{Cutpoints: []float64{-1, 0.5}, Learn: true}, frame.Numbers},
 		{"", nil, frame.Automatic},
 	} {
-		f, err := ParseFamily(c.text)
+		f, err := ParseFamily(c.text, likelihood.All())
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
@@ -89,7 +89,7 @@ func TestLikelihoodTextsParseBack(t *testing.T) {
 			likelihood.Ordinal{Cutpoints: []float64{-v(), cut, cut * 2}, Learn: learnA},
 		} {
 			text := l.(fmt.Stringer).String()
-			f, err := ParseFamily(text)
+			f, err := ParseFamily(text, likelihood.All())
 			if err != nil || !reflect.DeepEqual(f.stated, l) {
 				t.Fatalf("%#v prints as %s, which reads %#v (%v)", l, text, f.stated, err)
 			}
@@ -101,7 +101,7 @@ func TestLikelihoodTextsParseBack(t *testing.T) {
 		case a != 0 && !p.ARD:
 			p.Variance = param.Parameter{Value: a, State: param.Held}
 		}
-		if back, err := ParsePrior(p.String()); err != nil || !reflect.DeepEqual(back, p) {
+		if back, err := ParsePrior(p.String(), prior.All()); err != nil || !reflect.DeepEqual(back, p) {
 			t.Fatalf("%#v prints as %s, which reads %#v (%v)", p, p, back, err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestFamilyMeetsTheTarget(t *testing.T) {
 		{"poisson", []float64{1, 2.5}, []float64{1, 1}, nil, `row 2: column "y": target 2.5 is not a whole number`},
 		{"bernoulli", []float64{1, 2, 3}, []float64{1, 1, 1}, nil, "target y has 3 classes, 1, 2 and 3: pick one against the rest with --positive 1"},
 	} {
-		family, err := ParseFamily(c.family)
+		family, err := ParseFamily(c.family, likelihood.All())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestFamilyMeetsTheTarget(t *testing.T) {
 }
 
 func TestTrialsAreNoInput(t *testing.T) {
-	family, err := ParseFamily("binomial(trials=n)")
+	family, err := ParseFamily("binomial(trials=n)", likelihood.All())
 	if err != nil {
 		t.Fatal(err)
 	}

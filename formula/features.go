@@ -30,7 +30,7 @@ func (p *Plan) NeedsData() bool {
 // plan's. data are the frame's training rows; they may be nil unless NeedsData.
 // Random parts depend on the seed and on the place of their term alone.
 func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feature.Set, error) {
-	in := Inputs(fr)
+	in := fr.ModelInputs()
 	if len(fr.Inputs) < len(p.Frame.Inputs) || fr.Sparse > 0 != p.Frame.Sparse {
 		return nil, fmt.Errorf("formula: the frame has %d inputs and the formula %d: fit the frame to the formula's plan", len(fr.Inputs), len(p.Frame.Inputs))
 	}
@@ -56,18 +56,6 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 		terms = append(terms, term)
 	}
 	return feature.New(in, terms...)
-}
-
-// Inputs describes the inputs of a frame for features.
-func Inputs(fr *frame.Frame) feature.Inputs {
-	in := feature.Inputs{Segment: fr.Sparse}
-	for _, input := range fr.Inputs {
-		in.Dense = append(in.Dense, feature.Input{
-			Column: credence.Column{Name: input.Name, Kind: input.Kind, Levels: input.Levels},
-			Center: input.Center, Scale: input.Scale,
-		})
-	}
-	return in
 }
 
 // term makes the feature of one function, the place-th of the formula.

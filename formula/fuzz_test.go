@@ -9,6 +9,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -166,14 +168,14 @@ func FuzzParts(f *testing.F) {
 	f.Add("ordinal(cutpoints=[1, 2])")
 	f.Add("normal(variance=~1, ard=true)")
 	f.Fuzz(func(t *testing.T, text string) {
-		if family, err := ParseFamily(text); err == nil {
-			again, err := ParseFamily(family.String())
+		if family, err := ParseFamily(text, likelihood.All()); err == nil {
+			again, err := ParseFamily(family.String(), likelihood.All())
 			if err != nil || again.String() != family.String() {
 				t.Fatalf("family %q prints as %q, which reads %v (%v)", text, family, again, err)
 			}
 		}
-		if p, err := ParsePrior(text); err == nil {
-			again, err := ParsePrior(p.String())
+		if p, err := ParsePrior(text, prior.All()); err == nil {
+			again, err := ParsePrior(p.String(), prior.All())
 			if err != nil || again.String() != p.String() {
 				t.Fatalf("prior %q prints as %q, which reads %v (%v)", text, p, again, err)
 			}

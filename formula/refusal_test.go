@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -151,7 +153,7 @@ func TestTargetRefusals(t *testing.T) {
 
 func TestFamilyAndPriorRefusals(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"gausian", `column 1: there is no family "gausian": did you mean gaussian? (the families are gaussian, bernoulli, binomial, poisson, negbinomial, gamma, studentt and ordinal)`},
+		{"gausian", `column 1: there is no family "gausian" in this version: did you mean gaussian? (write gaussian, bernoulli, binomial, poisson, negbinomial, gamma, studentt or ordinal)`},
 		{"gaussian(variance=0)", "column 19: variance cannot be 0: it must be positive and finite"},
 		{"gaussian(sd=1)", `column 10: gaussian has no argument "sd": write variance`},
 		{"gaussian(1)", "column 10: gaussian takes no argument without a key: write gaussian(variance=1)"},
@@ -162,19 +164,19 @@ func TestFamilyAndPriorRefusals(t *testing.T) {
 		{"ordinal(cutpoints=[2, 1])", "column 1: likelihood: ordinal: cutpoint 2, 1, does not ascend: state finite cutpoints in ascending order"},
 		{"studentt(df=4", "column 9: the ( is never closed: add a )"},
 	} {
-		_, err := ParseFamily(c.text)
+		_, err := ParseFamily(c.text, likelihood.All())
 		if err == nil || err.Error() != c.want {
 			t.Errorf("family %s: refusal reads\n%v, want\n%s", c.text, err, c.want)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal and spikeslab)`},
-		{"laplace(scale=1)", `column 1: there is no prior "laplace" in this version: write normal and spikeslab`},
+		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal or spikeslab)`},
+		{"laplace(scale=1)", `column 1: there is no prior "laplace" in this version: write normal or spikeslab`},
 		{"normal(variance=-1)", "column 17: variance cannot be -1: it must be positive and finite"},
 		{"normal(variance=1, ard=true)", "column 20: ard=true learns a variance for each weight, and variance= holds them all: leave out one of the two, or write such as variance=~1 for a starting guess"},
 		{"normal(ard=yes)", `column 12: ard must be true or false, not "yes": write ard=true or ard=false`},
 	} {
-		_, err := ParsePrior(c.text)
+		_, err := ParsePrior(c.text, prior.All())
 		if err == nil || err.Error() != c.want {
 			t.Errorf("prior %s: refusal reads\n%v, want\n%s", c.text, err, c.want)
 		}
@@ -185,7 +187,7 @@ func TestFamilyAndPriorRefusals(t *testing.T) {
 		{"price ~ lat", "binomial(trials=price)", "column 17: price is the target: name the column that holds the number of trials"},
 		{"price ~ lat", "binomial(trials=rbf(lat))", "column 17: rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
 	} {
-		family, err := ParseFamily(c.family)
+		family, err := ParseFamily(c.family, likelihood.All())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,6 +87,19 @@ func same(a, b Expr) bool {
 		slices.EqualFunc(a.Steps, b.Steps, func(s, t Step) bool { return s.Function == t.Function })
 }
 
+// ModelInputs describes the batches that the frame makes.
+func (f *Frame) ModelInputs() credence.Inputs {
+	inputs := credence.Inputs{Segment: f.Sparse}
+	for i := range f.Inputs {
+		in := &f.Inputs[i]
+		inputs.Dense = append(inputs.Dense, credence.Input{
+			Column: credence.Column{Name: in.Name, Kind: in.Kind, Levels: in.Levels},
+			Center: in.Center, Scale: in.Scale,
+		})
+	}
+	return inputs
+}
+
 // Columns returns the columns of the training table that the frame uses, with
 // their kinds and the levels that it knows, so that a later table can be read in
 // the same way. Columns of the sparse segment are not among them.

@@ -1,11 +1,13 @@
 package likelihood
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Bernoulli is a two-valued y ∈ {0, 1} with P(y=1|f) given by the link: σ(f) for
@@ -14,9 +16,22 @@ type Bernoulli struct {
 	Link Link `json:"link,omitempty"`
 }
 
+// Name is "bernoulli".
+func (l Bernoulli) Name() string { return "bernoulli" }
+
+// LinkFunction is Link, or [Logit].
+func (l Bernoulli) LinkFunction() Link { return cmp.Or(l.Link, Logit) }
+
+// TargetKind is Classes.
+func (l Bernoulli) TargetKind() TargetKind { return Classes }
+
+func readBernoulli(a *spec.Arguments) Named {
+	return Bernoulli{Link: Link(a.Word("link", "", string(Logit), string(Probit), string(Cloglog)))}
+}
+
 // String returns bernoulli or bernoulli(link=…).
 func (l Bernoulli) String() string {
-	t := text{name: "bernoulli"}
+	t := text{name: l.Name()}
 	if l.Link != "" {
 		t.add("link", string(l.Link))
 	}

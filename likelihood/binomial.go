@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Binomial is the number y of successes in n trials, each with probability
@@ -28,9 +29,33 @@ func (l Binomial) trials() float64 {
 // WithTrials returns the distribution of a row with its own number of trials.
 func (l Binomial) WithTrials(trials float64) Family { return Binomial{Trials: trials} }
 
+// Name is "binomial".
+func (l Binomial) Name() string { return "binomial" }
+
+// LinkFunction is [Logit].
+func (l Binomial) LinkFunction() Link { return Logit }
+
+// TargetKind is Successes.
+func (l Binomial) TargetKind() TargetKind { return Successes }
+
+// readBinomial reads trials=, where it is a number: a column of trials belongs to the rows.
+func readBinomial(a *spec.Arguments) Named {
+	trials, stated := a.Argument("trials")
+	if !stated {
+		return Binomial{}
+	}
+	if _, number := trials.Value.(spec.Number); number {
+		return Binomial{Trials: float64(a.Int("trials", 0, spec.AtLeast(1)))}
+	}
+	if trials.Guess {
+		a.Errorf(trials, "trials are not learned, so they cannot be a starting guess").WithRemedy("drop the ~")
+	}
+	return Binomial{}
+}
+
 // String returns binomial or binomial(trials=…).
 func (l Binomial) String() string {
-	t := text{name: "binomial"}
+	t := text{name: l.Name()}
 	t.parameter("trials", l.Trials, false)
 	return t.String()
 }

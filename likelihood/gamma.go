@@ -9,6 +9,8 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Gamma is a positive y with mean μ = eᶠ and variance μ²/Shape; Shape 1 is the
@@ -25,9 +27,23 @@ func (l Gamma) shape() float64 {
 	return l.Shape
 }
 
+// Name is "gamma".
+func (l Gamma) Name() string { return "gamma" }
+
+// LinkFunction is [Log].
+func (l Gamma) LinkFunction() Link { return Log }
+
+// TargetKind is Measurements.
+func (l Gamma) TargetKind() TargetKind { return Measurements }
+
+func readGamma(a *spec.Arguments) Named {
+	s := a.Setting("shape", spec.Positive())
+	return Gamma{Shape: s.Value, Learn: s.State == param.Guess}
+}
+
 // String returns gamma or gamma(shape=…).
 func (l Gamma) String() string {
-	t := text{name: "gamma"}
+	t := text{name: l.Name()}
 	t.parameter("shape", l.Shape, l.Learn)
 	return t.String()
 }

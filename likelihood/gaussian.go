@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Gaussian is y ~ N(f, NoiseVariance). Every expectation is in closed form.
@@ -20,9 +22,23 @@ func (l Gaussian) noise() float64 {
 	return l.NoiseVariance
 }
 
+// Name is "gaussian".
+func (l Gaussian) Name() string { return "gaussian" }
+
+// LinkFunction is the identity.
+func (l Gaussian) LinkFunction() Link { return Identity }
+
+// TargetKind is Measurements.
+func (l Gaussian) TargetKind() TargetKind { return Measurements }
+
+func readGaussian(a *spec.Arguments) Named {
+	s := a.Setting("variance", spec.Positive())
+	return Gaussian{NoiseVariance: s.Value, Learn: s.State == param.Guess}
+}
+
 // String returns gaussian or gaussian(variance=…).
 func (l Gaussian) String() string {
-	t := text{name: "gaussian"}
+	t := text{name: l.Name()}
 	t.parameter("variance", l.NoiseVariance, l.Learn)
 	return t.String()
 }

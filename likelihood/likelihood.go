@@ -140,6 +140,7 @@ type Link string
 
 // The links.
 const (
+	Identity Link = "identity" // the mean is f
 	Logit    Link = "logit"    // Bernoulli: σ(f); the default
 	Probit   Link = "probit"   // Bernoulli: Φ(f)
 	Cloglog  Link = "cloglog"  // Bernoulli: 1 − exp(−eᶠ)

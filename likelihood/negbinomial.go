@@ -8,6 +8,8 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // NegativeBinomial is a count y with mean μ = eᶠ and variance μ + μ²/Size: a
@@ -24,9 +26,23 @@ func (l NegativeBinomial) size() float64 {
 	return l.Size
 }
 
+// Name is "negbinomial".
+func (l NegativeBinomial) Name() string { return "negbinomial" }
+
+// LinkFunction is [Log].
+func (l NegativeBinomial) LinkFunction() Link { return Log }
+
+// TargetKind is Counts.
+func (l NegativeBinomial) TargetKind() TargetKind { return Counts }
+
+func readNegativeBinomial(a *spec.Arguments) Named {
+	s := a.Setting("size", spec.Positive())
+	return NegativeBinomial{Size: s.Value, Learn: s.State == param.Guess}
+}
+
 // String returns negbinomial or negbinomial(size=…).
 func (l NegativeBinomial) String() string {
-	t := text{name: "negbinomial"}
+	t := text{name: l.Name()}
 	t.parameter("size", l.Size, l.Learn)
 	return t.String()
 }

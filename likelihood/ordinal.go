@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Ordinal is a graded y ∈ {0, …, K} by the cumulative logit model
@@ -45,9 +47,34 @@ func (l Ordinal) cut(k int) float64 {
 	return l.Cutpoints[k]
 }
 
+// Name is "ordinal".
+func (l Ordinal) Name() string { return "ordinal" }
+
+// LinkFunction is [Logit].
+func (l Ordinal) LinkFunction() Link { return Logit }
+
+// TargetKind is Grades.
+func (l Ordinal) TargetKind() TargetKind { return Grades }
+
+func readOrdinal(a *spec.Arguments) Named {
+	s := a.Settings("cutpoints", spec.Finite())
+	return Ordinal{Cutpoints: s.Values, Learn: s.State == param.Guess}
+}
+
+// Grades returns the number of grades, 0 without cutpoints.
+func (l Ordinal) Grades() int {
+	if len(l.Cutpoints) == 0 {
+		return 0
+	}
+	return len(l.Cutpoints) + 1
+}
+
+// WithGrades is [OrdinalGrades].
+func (l Ordinal) WithGrades(grades int) Family { return OrdinalGrades(grades) }
+
 // String returns ordinal or ordinal(cutpoints=[…]).
 func (l Ordinal) String() string {
-	t := text{name: "ordinal"}
+	t := text{name: l.Name()}
 	if len(l.Cutpoints) > 0 {
 		values := make([]string, len(l.Cutpoints))
 		for k, c := range l.Cutpoints {

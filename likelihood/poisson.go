@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Poisson is a count y with mean eᶠ (link Log, the default) or log(1+eᶠ)
@@ -16,9 +18,22 @@ type Poisson struct {
 	Link Link `json:"link,omitempty"`
 }
 
+// Name is "poisson".
+func (l Poisson) Name() string { return "poisson" }
+
+// LinkFunction is Link, or [Log].
+func (l Poisson) LinkFunction() Link { return cmp.Or(l.Link, Log) }
+
+// TargetKind is Counts.
+func (l Poisson) TargetKind() TargetKind { return Counts }
+
+func readPoisson(a *spec.Arguments) Named {
+	return Poisson{Link: Link(a.Word("link", "", string(Log), string(Softplus)))}
+}
+
 // String returns poisson or poisson(link=…).
 func (l Poisson) String() string {
-	t := text{name: "poisson"}
+	t := text{name: l.Name()}
 	if l.Link != "" {
 		t.add("link", string(l.Link))
 	}

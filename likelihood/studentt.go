@@ -8,6 +8,8 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // StudentT is y = f + Scale·t with t Student-t distributed: regression that
@@ -33,9 +35,26 @@ func (l StudentT) scale() float64 {
 	return l.Scale
 }
 
+// Name is "studentt".
+func (l StudentT) Name() string { return "studentt" }
+
+// LinkFunction is the identity.
+func (l StudentT) LinkFunction() Link { return Identity }
+
+// TargetKind is Measurements.
+func (l StudentT) TargetKind() TargetKind { return Measurements }
+
+func readStudentT(a *spec.Arguments) Named {
+	df, scale := a.Setting("df", spec.Positive()), a.Setting("scale", spec.Positive())
+	return StudentT{
+		DegreesOfFreedom: df.Value, LearnDegreesOfFreedom: df.State == param.Guess,
+		Scale: scale.Value, LearnScale: scale.State == param.Guess,
+	}
+}
+
 // String returns studentt or studentt(df=…, scale=…).
 func (l StudentT) String() string {
-	t := text{name: "studentt"}
+	t := text{name: l.Name()}
 	t.parameter("df", l.DegreesOfFreedom, l.LearnDegreesOfFreedom)
 	t.parameter("scale", l.Scale, l.LearnScale)
 	return t.String()

@@ -9,33 +9,49 @@ import (
 	"github.com/credence-ml/credence/frame"
 )
 
-// Format is the version of the document that this package writes. A reader
-// refuses any other.
-const Format = 1
+// Format is the version of the document that this package writes. It also reads
+// format 1, and refuses any other.
+const Format = 2
 
 // metadataKey is the metadata entry that holds the document.
 const metadataKey = "credence"
 
 // document is the JSON of a model file.
 type document struct {
-	Format         int             `json:"format"`
-	Recipe         credence.Recipe `json:"recipe"`
-	Frame          *frame.Frame    `json:"frame,omitempty"`
-	KeyedFrame     *keyed.Frame    `json:"keyed_frame,omitempty"` // of a model over keys
+	Format     int             `json:"format"`
+	Recipe     credence.Recipe `json:"recipe"`
+	Frame      *frame.Frame    `json:"frame,omitempty"`
+	KeyedFrame *keyed.Frame    `json:"keyed_frame,omitempty"` // of a model over keys
+	// Inputs are those of all members of a model without a frame. A frame has them.
+	Inputs         *feature.Inputs `json:"inputs,omitempty"`
 	Members        []member        `json:"members"`
 	Report         credence.Report `json:"report"`
 	TargetMean     float64         `json:"target_mean"`
 	TargetVariance float64         `json:"target_variance"`
+
+	format1 []feature.Inputs // of every member, which format 1 has
+}
+
+// inputs returns the inputs of the features of member i.
+func (d *document) inputs(i int) feature.Inputs {
+	switch {
+	case d.format1 != nil:
+		return d.format1[i]
+	case d.Frame != nil:
+		return d.Frame.ModelInputs()
+	case d.Inputs != nil:
+		return *d.Inputs
+	}
+	return feature.Inputs{}
 }
 
 // member is the JSON of a credence.Member.
 type member struct {
-	Inputs     feature.Inputs `json:"inputs"`
-	Terms      []part         `json:"terms"`
-	Keyed      *keyedData     `json:"keyed,omitempty"` // features are a dictionary of keys, not terms
-	Likelihood part           `json:"likelihood"`
-	Prior      part           `json:"prior"`
-	Posterior  part           `json:"posterior"`
+	Terms      []part     `json:"terms,omitempty"`
+	Keyed      *keyedData `json:"keyed,omitempty"` // features are a dictionary of keys, not terms
+	Likelihood part       `json:"likelihood"`
+	Prior      part       `json:"prior"`
+	Posterior  part       `json:"posterior"`
 }
 
 // part is one part of a model: the name of its type, and its plain data.

@@ -60,7 +60,7 @@ func places(path string, value any) []place {
 // parser of JSON.
 func TestHostileDocuments(t *testing.T) {
 	fitted, batch := example(t)
-	metadata, tensors, err := encode(fitted)
+	metadata, tensors, err := encode(fitted, DefaultParts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 	for i, p := range places("", document()) {
 		// The second member has the features of the first.
-		if strings.HasPrefix(p.path, ".members.1.inputs") || strings.HasPrefix(p.path, ".members.1.terms") {
+		if strings.HasPrefix(p.path, ".members.1.terms") {
 			continue
 		}
 		for k, value := range hostile {
@@ -124,7 +124,7 @@ func TestHostileDocuments(t *testing.T) {
 // predicts reads a file, names its columns and weights, and predicts the batch's table;
 // false where a step is refused.
 func predicts(file []byte, batch *credence.Batch) bool {
-	read, err := Read(bytes.NewReader(file), int64(len(file)))
+	read, err := Read(bytes.NewReader(file), int64(len(file)), DefaultParts())
 	if err != nil {
 		return false
 	}

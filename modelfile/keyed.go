@@ -2,13 +2,11 @@ package modelfile
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/internal/safetensors"
-	"github.com/credence-ml/credence/posterior"
 )
 
 // Models over keys have these tensors for each member:
@@ -32,18 +30,20 @@ func IsKeyed(path string) bool {
 	return json.Unmarshal([]byte(reader.Metadata()[metadataKey]), &doc) == nil && doc.KeyedFrame != nil
 }
 
-// encodeKeyed adds the dictionary of keyed features.
-func encodeKeyed(c *collector, prefix string, f *keyed.Features) *keyedData {
-	c.tensors = append(c.tensors, safetensors.Tensor{
+// keyed adds the dictionary of keyed features.
+func (e *encoder) keyed(prefix string, f *keyed.Features) (*keyedData, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	e.add(safetensors.Tensor{
 		Name: prefix + "features.keys", DType: safetensors.I64, Shape: []int{len(f.Keys)},
 		Data: func(w io.Writer) error { return writeKeys(w, f.Keys) },
 	})
 	if f.Ends != nil {
-		c.tensors = append(c.tensors,
-			safetensors.Of(prefix+"features.names.text", f.Text),
-			safetensors.Of(prefix+"features.names.ends", f.Ends))
+		e.add(safetensors.Of(prefix+"features.names.text", f.Text))
+		e.add(safetensors.Of(prefix+"features.names.ends", f.Ends))
 	}
-	return &keyedData{Named: f.Ends != nil}
+	return &keyedData{Named: f.Ends != nil}, nil
 }
 
 // writeKeys writes keys in pieces: there may be millions, and a copy of them all
@@ -68,8 +68,8 @@ type keyedData struct {
 	Named bool `json:"named"` // the names of keys are kept
 }
 
-func decodeKeyed(s shelf, prefix string, data *keyedData) (*keyed.Features, error) {
-	keys, err := safetensors.Read[int64](s.reader, prefix+"features.keys")
+func (d *decoder) keyed(prefix string, data *keyedData) (credence.Features, error) {
+	keys, err := safetensors.Read[int64](d.Reader, prefix+"features.keys")
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +78,10 @@ func decodeKeyed(s shelf, prefix string, data *keyedData) (*keyed.Features, erro
 		f.Keys[i] = uint64(key)
 	}
 	if data.Named {
-		if f.Text, err = safetensors.Read[uint8](s.reader, prefix+"features.names.text"); err != nil {
+		if f.Text, err = safetensors.Read[uint8](d.Reader, prefix+"features.names.text"); err != nil {
 			return nil, err
 		}
-		if f.Ends, err = safetensors.Read[int64](s.reader, prefix+"features.names.ends"); err != nil {
+		if f.Ends, err = safetensors.Read[int64](d.Reader, prefix+"features.names.ends"); err != nil {
 			return nil, err
 		}
 		if f.Ends == nil {
@@ -89,65 +89,4 @@ func decodeKeyed(s shelf, prefix string, data *keyedData) (*keyed.Features, erro
 		}
 	}
 	return f, f.Validate()
-}
-
-// decodeKeyedMember is decodeMember for a model over keys.
-func decodeKeyedMember(s shelf, prefix string, m *member) (credence.Member, error) {
-	var none credence.Member
-	features, err := decodeKeyed(s, prefix, m.Keyed)
-	if err != nil {
-		return none, err
-	}
-	lik, err := decodePart("likelihood", likelihoods, m.Likelihood)
-	if err != nil {
-		return none, err
-	}
-	pri, err := decodePart("prior", priors, m.Prior)
-	if err != nil {
-		return none, err
-	}
-	post, err := decodePosterior(s, prefix+"posterior.", m.Posterior, features.Weights())
-	if err != nil {
-		return none, err
-	}
-	return credence.Member{
-		Model:     credence.Model{Features: features, Likelihood: lik, Prior: pri},
-		Posterior: post,
-	}, nil
-}
-
-// spikeSlabData is the plain data of a posterior.SpikeSlab.
-type spikeSlabData struct {
-	Included bool `json:"included"` // every weight is included: no probabilities are stored
-}
-
-func encodeSpikeSlab(c *collector, prefix string, q *posterior.SpikeSlab) (part, error) {
-	c.floats(prefix+"mean", q.Mean)
-	c.floats(prefix+"variance", q.Variance)
-	if q.Probability != nil {
-		c.floats(prefix+"inclusion", q.Probability)
-	}
-	data, err := json.Marshal(spikeSlabData{Included: q.Probability == nil})
-	return part{Kind: "spikeslab", Data: data}, err
-}
-
-func decodeSpikeSlab(s shelf, prefix string, encoded json.RawMessage, d int) (*posterior.SpikeSlab, error) {
-	var data spikeSlabData
-	if err := json.Unmarshal(encoded, &data); err != nil {
-		return nil, fmt.Errorf("posterior spikeslab: %w", err)
-	}
-	q := &posterior.SpikeSlab{}
-	var err error
-	if q.Mean, err = s.floats(prefix+"mean", d); err != nil {
-		return nil, err
-	}
-	if q.Variance, err = s.floats(prefix+"variance", d); err != nil {
-		return nil, err
-	}
-	if !data.Included {
-		if q.Probability, err = s.floats(prefix+"inclusion", d); err != nil {
-			return nil, err
-		}
-	}
-	return q, q.Validate()
 }

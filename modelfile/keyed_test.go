@@ -3,6 +3,7 @@ package modelfile
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -45,10 +46,10 @@ func TestKeyedRoundTrip(t *testing.T) {
 		for _, included := range []bool{false, true} {
 			want := keyedFit(named, included)
 			var file bytes.Buffer
-			if err := Write(&file, want); err != nil {
+			if err := Write(&file, want, DefaultParts()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,21 +74,33 @@ func TestKeyedPredicts(t *testing.T) {
 	}
 }
 
+// What could not be read back is not written.
 func TestKeyedRefusals(t *testing.T) {
 	for what, change := range map[string]func(f *credence.Fitted){
-		"of which":    func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Keys[0] = 3 },
-		"ends at":     func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Ends[1] = 1 },
-		"elements":    func(f *credence.Fitted) { f.Members[0].Posterior.(*posterior.SpikeSlab).Mean = []float64{1} },
-		"variance -1": func(f *credence.Fitted) { f.Members[0].Posterior.(*posterior.SpikeSlab).Variance[2] = -1 },
+		"of which": func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Keys[0] = 3 },
+		"ends at":  func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Ends[1] = 1 },
+		"1 means and 5 variances": func(f *credence.Fitted) { slabOf(f).Mean = []float64{1} },
+		"variance -1":             func(f *credence.Fitted) { slabOf(f).Variance[2] = -1 },
+		"inclusion probability 2": func(f *credence.Fitted) { slabOf(f).Probability[2] = 2 },
+		"posterior.mean is NaN":   func(f *credence.Fitted) { slabOf(f).Mean[1] = math.NaN() },
+		"has the number +Inf":     func(f *credence.Fitted) { f.TargetMean = math.Inf(1) },
+		"inclusion 7 is not": func(f *credence.Fitted) {
+			f.Members[0].Model.Prior = prior.SpikeSlab{Inclusion: param.Parameter{Value: 7, State: param.Held}}
+		},
+		"has no members":           func(f *credence.Fitted) { f.Members = nil },
+		"likelihood *modelfile.st": func(f *credence.Fitted) { f.Members[0].Model.Likelihood = &stranger{} },
 	} {
 		fitted := keyedFit(true, false)
 		change(fitted)
-		var file bytes.Buffer
-		if err := Write(&file, fitted); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err == nil || !strings.Contains(err.Error(), what) {
+		if err := Write(io.Discard, fitted, DefaultParts()); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("refusal reads %v, want %q", err, what)
 		}
 	}
 }
+
+func slabOf(f *credence.Fitted) *posterior.SpikeSlab {
+	return f.Members[0].Posterior.(*posterior.SpikeSlab)
+}
+
+// stranger is a family that no table has.
+type stranger struct{ likelihood.Bernoulli }

@@ -2,12 +2,15 @@ package modelfile
 
 import (
 	"bytes"
+	"io"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
@@ -38,13 +41,16 @@ func TestVariationalPosteriors(t *testing.T) {
 	for _, q := range []credence.Posterior{
 		&posterior.Diagonal{Mean: []float64{1, -2, 0.5}, Variance: []float64{0.1, 2, 1e-300}},
 		&posterior.Mixture{Count: 2, Means: []float64{1, 2, 3, 4, 5, 6}, Variances: []float64{1, 0.5, 0.25, 4, 3, 2}},
+		&posterior.Full{Mean: []float64{1, 2, 3}, Factor: []float64{1, 2, 3, 0, 4, 5, 0, 0, 6}, Probability: []float64{1, 0.5, 0}},
+		&posterior.Draws{Count: 2, Values: []float64{1, 2, 3, 4, 5, 6}, Probability: []float64{1, 0.5, 0.25}},
+		&posterior.Draws{Count: 1, Values: []float64{1, 2, 3}},
 	} {
 		fitted := variational(t, q)
 		var file bytes.Buffer
-		if err := Write(&file, fitted); err != nil {
+		if err := Write(&file, fitted, DefaultParts()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,16 +68,46 @@ func TestVariationalPosteriorsRefused(t *testing.T) {
 		q    credence.Posterior
 		want string
 	}{
-		{&posterior.Diagonal{Mean: []float64{1, 2, 3}, Variance: []float64{1, -1, 1}}, "element 1 of tensor member.0.posterior.variance is -1"},
-		{&posterior.Diagonal{Mean: []float64{1, 2}, Variance: []float64{1, 1}}, "has 2 elements, not 3"},
-		{&posterior.Mixture{Count: 1, Means: []float64{1, 2, 3, 4}, Variances: []float64{1, 1, 1, 1}}, "has 4 elements, not 3"},
+		{&posterior.Diagonal{Mean: []float64{1, 2, 3}, Variance: []float64{1, -1, 1}}, "weight 1 has variance -1"},
+		{&posterior.Diagonal{Mean: []float64{1, 2}, Variance: []float64{1, 1}}, "has 2 elements, which are not d where d = 3"},
+		{&posterior.Mixture{Count: 1, Means: []float64{1, 2, 3, 4}, Variances: []float64{1, 1, 1, 1}}, "has 4 elements, which are not K×d where d = 3"},
+		{&posterior.Mixture{Count: 0, Means: []float64{1, 2, 3}, Variances: []float64{1, 1, 1}}, "3 means in 0 components"},
+		{&posterior.Full{Mean: []float64{1, 2, 3}, Factor: []float64{1}}, "a covariance factor of 1 numbers for 3 weights"},
 	} {
-		var file bytes.Buffer
-		if err := Write(&file, variational(t, c.q)); err != nil {
+		if err := Write(io.Discard, variational(t, c.q), DefaultParts()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%T: got %v, want %q", c.q, err, c.want)
+		}
+	}
+}
+
+// A file may have been written by another program: its tensors are checked when they are read.
+func TestPosteriorsReadAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		tensor safetensors.Tensor
+		want   string
+	}{
+		{safetensors.Of("member.0.posterior.variances", []float64{1, 1, 1, 1, -1, 1}, 2, 3), "weight 4 has variance -1"},
+		{safetensors.Of("member.0.posterior.variances", []float64{1, 1, 1}, 1, 3), "has 1 elements, not 2, in dimension 1"},
+		{safetensors.Of("member.0.posterior.means", []float64{1, 2, 3, 4}, 2, 2), "has 2 elements, not 3, in dimension 2"},
+		{safetensors.Of("member.0.posterior.means", []float64{1, 2, 3}), "has 1 dimensions, not 2"},
+		{safetensors.Of("member.0.posterior.means", []float64{1, 2, 3, math.Inf(1), 1, 1}, 2, 3), "element 3 of tensor member.0.posterior.means is +Inf"},
+	} {
+		q := &posterior.Mixture{Count: 2, Means: []float64{1, 2, 3, 4, 5, 6}, Variances: []float64{1, 0.5, 0.25, 4, 3, 2}}
+		metadata, tensors, err := encode(variational(t, q), DefaultParts())
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%T: got %v, want %q", c.q, err, c.want)
+		for i := range tensors {
+			if tensors[i].Name == c.tensor.Name {
+				tensors[i] = c.tensor
+			}
+		}
+		var file bytes.Buffer
+		if err := safetensors.Write(&file, metadata, tensors); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q", c.tensor.Name, err, c.want)
 		}
 	}
 }

@@ -57,12 +57,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
-	inputs := feature.Inputs{Segment: 3, Dense: []feature.Input{
-		{Column: credence.Column{Name: "x"}, Center: fr.Inputs[0].Center, Scale: fr.Inputs[0].Scale},
-		{Column: credence.Column{Name: "zip", Kind: credence.Category, Levels: []string{"a", "b"}}},
-		{Column: credence.Column{Name: "x2"}},
-		{Column: credence.Column{Name: "square(x3)"}},
-	}}
+	inputs := fr.ModelInputs()
 	random, err := (&feature.RandomFourier{
 		Name: "rbf(.)", Kernel: feature.RBF, Inputs: []int{0}, Segment: true, Without: []int32{1},
 	}).Draw(&inputs, 3, rng)
@@ -148,7 +143,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 func encoded(t *testing.T, fitted *credence.Fitted) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, fitted); err != nil {
+	if err := Write(&out, fitted, DefaultParts()); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -208,12 +203,12 @@ func TestDamageIsRefused(t *testing.T) {
 	for i := range file {
 		damaged := bytes.Clone(file)
 		damaged[i] ^= 0x10
-		if _, err := Read(bytes.NewReader(damaged), int64(len(damaged))); err == nil {
+		if _, err := Read(bytes.NewReader(damaged), int64(len(damaged)), DefaultParts()); err == nil {
 			t.Fatalf("byte %d changed and nothing was said", i)
 		}
 	}
 	for _, n := range []int{0, 1, 8, 100, len(file) / 2, len(file) - 1} {
-		if _, err := Read(bytes.NewReader(file[:n]), int64(n)); err == nil {
+		if _, err := Read(bytes.NewReader(file[:n]), int64(n), DefaultParts()); err == nil {
 			t.Errorf("a file cut to %d bytes was read", n)
 		}
 	}
@@ -222,7 +217,7 @@ func TestDamageIsRefused(t *testing.T) {
 // A file whose digest is right can still be wrong: an adversary computes it too.
 func TestInconsistentFilesAreRefused(t *testing.T) {
 	fitted, _ := example(t)
-	metadata, tensors, err := encode(fitted)
+	metadata, tensors, err := encode(fitted, DefaultParts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +241,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		if err := safetensors.Write(&out, map[string]string{metadataKey: string(text)}, kept); err != nil {
 			t.Fatal(err)
 		}
-		_, err = Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		_, err = Read(bytes.NewReader(out.Bytes()), int64(out.Len()), DefaultParts())
 		return err
 	}
 	nothing := func(map[string]any) {}
@@ -258,6 +253,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		name, skip, want string
 		change           func(doc map[string]any)
 	}{
+		{"no format", "", "format 0 and this version reads formats 1 and 2", func(doc map[string]any) { delete(doc, "format") }},
 		{"later format", "", "format 9", func(doc map[string]any) { doc["format"] = 9 }},
 		{"no members", "", "no fit", func(doc map[string]any) { doc["members"] = []any{} }},
 		{"missing tensor", "member.0.posterior.mean", "member.0.posterior.mean is missing", nothing},
@@ -276,7 +272,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 			m := member(doc)
 			m["terms"] = m["terms"].([]any)[:4]
 		}},
-		{"frame of other inputs", "", "do not fit a frame", func(doc map[string]any) {
+		{"frame of other inputs", "", "input 2 of 1", func(doc map[string]any) {
 			f := doc["frame"].(map[string]any)
 			f["inputs"] = f["inputs"].([]any)[:1]
 		}},
@@ -320,7 +316,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 func FuzzDocument(f *testing.F) {
 	t := &testing.T{}
 	fitted, batch := example(t)
-	metadata, tensors, err := encode(fitted)
+	metadata, tensors, err := encode(fitted, DefaultParts())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -2,64 +2,105 @@ package modelfile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
-// likelihoods and priors name the types that a model file can hold. Each value
-// is the zero value of its type.
-var (
-	likelihoods = map[string]credence.Likelihood{
-		"gaussian":    likelihood.Gaussian{},
-		"bernoulli":   likelihood.Bernoulli{},
-		"binomial":    likelihood.Binomial{},
-		"poisson":     likelihood.Poisson{},
-		"negbinomial": likelihood.NegativeBinomial{},
-		"gamma":       likelihood.Gamma{},
-		"studentt":    likelihood.StudentT{},
-		"ordinal":     likelihood.Ordinal{},
-	}
-	priors = map[string]credence.Prior{
-		"normal":    prior.Normal{},
-		"spikeslab": prior.SpikeSlab{},
-	}
-)
-
-// encodePart returns the JSON of a part whose type stands in kinds.
-func encodePart[T any](role string, kinds map[string]T, value T) (part, error) {
-	for kind, zero := range kinds {
-		if reflect.TypeOf(zero) != reflect.TypeOf(value) {
-			continue
-		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return part{}, fmt.Errorf("%s %s: %w", role, kind, err)
-		}
-		return part{Kind: kind, Data: data}, nil
-	}
-	return part{}, fmt.Errorf("%s %T cannot be stored: model files hold the %ss of this module", role, value, role)
+// Parts are the parts of models that texts and model files can name, each by an empty value of its type.
+// A program appends its own to a copy of [DefaultParts].
+type Parts struct {
+	Families   []likelihood.Entry
+	Priors     []prior.Entry
+	Terms      []feature.Term
+	Posteriors []posterior.Stored
 }
 
-// decodePart returns the value that a part holds.
-func decodePart[T any](role string, kinds map[string]T, p part) (T, error) {
-	var none T
-	zero, known := kinds[p.Kind]
+// DefaultParts returns the parts of this module.
+func DefaultParts() Parts {
+	return Parts{Families: likelihood.All(), Priors: prior.All(), Terms: feature.All(), Posteriors: posterior.All()}
+}
+
+// byName returns the empty value of every entry by its name.
+func byName[T interface{ Name() string }](table []spec.Entry[T]) map[string]T {
+	zeros := make(map[string]T, len(table))
+	for _, entry := range table {
+		zeros[entry.Zero.Name()] = entry.Zero
+	}
+	return zeros
+}
+
+// byKind is byName for parts that texts do not name.
+func byKind[T interface{ Kind() string }](table []T) map[string]T {
+	zeros := make(map[string]T, len(table))
+	for _, zero := range table {
+		zeros[zero.Kind()] = zero
+	}
+	return zeros
+}
+
+// encodePart returns the JSON of a part whose name and type stand in zeros.
+func encodePart[T any](role string, zeros map[string]T, value any) (part, error) {
+	kind := ""
+	switch named := value.(type) {
+	case interface{ Name() string }:
+		kind = named.Name()
+	case interface{ Kind() string }:
+		kind = named.Kind()
+	}
+	if zero, known := zeros[kind]; !known || reflect.TypeOf(zero) != reflect.TypeOf(value) {
+		return part{}, fmt.Errorf("%s %T cannot be stored: add it to the Parts that the file is written with", role, value)
+	}
+	if err := validate(value); err != nil {
+		return part{}, err
+	}
+	data, err := marshal(role+" "+kind, value)
+	return part{Kind: kind, Data: data}, err
+}
+
+// marshal returns the JSON of what the model has under that name.
+func marshal(name string, value any) ([]byte, error) {
+	data, err := json.Marshal(value)
+	if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
+		return nil, fmt.Errorf("the %s has the number %s: the fit did not end in finite numbers", name, infinite.Str)
+	}
+	return data, err
+}
+
+// decodePart returns the value that a part holds, but for its tensors.
+func decodePart[T any](role string, zeros map[string]T, p part) (T, error) {
+	zero, known := zeros[p.Kind]
 	if !known {
-		return none, fmt.Errorf("%s %q is unknown: the file may come from a newer version", role, p.Kind)
+		return zero, fmt.Errorf("%s %q is unknown: the file may come from a newer version", role, p.Kind)
 	}
-	value := reflect.New(reflect.TypeOf(zero))
+	var value reflect.Value // a pointer to a copy of zero
+	if of := reflect.ValueOf(zero); of.Kind() == reflect.Pointer {
+		value = reflect.New(of.Type().Elem())
+		value.Elem().Set(of.Elem())
+		zero = value.Interface().(T)
+	} else {
+		value = reflect.New(of.Type())
+		value.Elem().Set(of)
+	}
 	if err := json.Unmarshal(p.Data, value.Interface()); err != nil {
-		return none, fmt.Errorf("%s %s: %w", role, p.Kind, err)
+		return zero, fmt.Errorf("%s %s: %w", role, p.Kind, err)
 	}
-	decoded := value.Elem().Interface().(T)
-	if validator, ok := any(decoded).(interface{ Validate() error }); ok {
-		if err := validator.Validate(); err != nil {
-			return none, err
-		}
+	if value.Type() != reflect.TypeOf(zero) {
+		zero = value.Elem().Interface().(T)
 	}
-	return decoded, nil
+	return zero, nil
+}
+
+// validate asks a part that can tell whether it is one.
+func validate(part any) error {
+	if v, ok := part.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
 }

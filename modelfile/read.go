@@ -12,9 +12,12 @@ import (
 	"github.com/credence-ml/credence/internal/safetensors"
 )
 
-// Load reads a fit from a file. An error names the file, what is wrong with it,
+// Load reads a fit of [DefaultParts] from a file; see [LoadWith].
+func Load(path string) (*credence.Fitted, error) { return LoadWith(path, DefaultParts()) }
+
+// LoadWith reads a fit from a file. An error names the file, what is wrong with it,
 // and what to do.
-func Load(path string) (*credence.Fitted, error) {
+func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 	reader, err := safetensors.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -25,7 +28,7 @@ func Load(path string) (*credence.Fitted, error) {
 		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
 	}
 	defer reader.Close()
-	fitted, err := decode(reader)
+	fitted, err := decode(reader, parts)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a model file that can be read: %w", path, err)
 	}
@@ -43,38 +46,29 @@ func (m missing) Error() string {
 func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Read reads a fit of the given size in bytes.
-func Read(source io.ReaderAt, size int64) (*credence.Fitted, error) {
+func Read(source io.ReaderAt, size int64, parts Parts) (*credence.Fitted, error) {
 	reader, err := safetensors.NewReader(source, size)
 	if err != nil {
 		return nil, fmt.Errorf("modelfile: %w", err)
 	}
-	fitted, err := decode(reader)
+	fitted, err := decode(reader, parts)
 	if err != nil {
 		return nil, fmt.Errorf("modelfile: %w", err)
 	}
 	return fitted, nil
 }
 
-func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
-	text, found := reader.Metadata()[metadataKey]
+func decode(file *safetensors.Reader, parts Parts) (*credence.Fitted, error) {
+	text, found := file.Metadata()[metadataKey]
 	if !found {
 		return nil, errors.New("it is a safetensors file of another program: give one that credence wrote")
 	}
-	if err := reader.Verify(); err != nil {
+	if err := file.Verify(); err != nil {
 		return nil, err
 	}
-	var version struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal([]byte(text), &version); err != nil {
-		return nil, fmt.Errorf("its description is damaged: %w", err)
-	}
-	if version.Format != Format {
-		return nil, fmt.Errorf("it has format %d and this version reads format %d: use a matching version of credence or fit again", version.Format, Format)
-	}
-	var doc document
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		return nil, fmt.Errorf("its description is damaged: %w", err)
+	doc, err := parseDocument([]byte(text))
+	if err != nil {
+		return nil, err
 	}
 	if len(doc.Members) == 0 {
 		return nil, errors.New("it holds no fit")
@@ -83,20 +77,24 @@ func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
 		Recipe: doc.Recipe, Report: doc.Report,
 		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance,
 	}
-	if doc.Frame != nil {
+	switch {
+	case doc.Frame != nil && doc.KeyedFrame != nil:
+		return nil, errors.New("it has two frames")
+	case doc.Frame != nil:
 		if err := doc.Frame.Validate(); err != nil {
 			return nil, err
 		}
 		fitted.Frame = doc.Frame
-	}
-	if doc.KeyedFrame != nil {
-		if fitted.Frame != nil {
-			return nil, errors.New("it has two frames")
-		}
+	case doc.KeyedFrame != nil:
 		fitted.Frame = doc.KeyedFrame
 	}
+	d := decoder{tensorReader: tensorReader{file}, parts: parts}
 	for i := range doc.Members {
-		m, err := decodeMember(shelf{reader}, fmt.Sprintf("member.%d.", i), &doc, &doc.Members[i])
+		d.inputs = doc.inputs(i)
+		if d.keyedFrame = doc.KeyedFrame != nil; doc.Frame == nil && !d.keyedFrame {
+			d.keyedFrame = doc.Members[i].Keyed != nil // without a frame, either may be
+		}
+		m, err := d.member(fmt.Sprintf("member.%d.", i), &doc.Members[i])
 		if err != nil {
 			return nil, err
 		}
@@ -105,62 +103,91 @@ func decode(reader *safetensors.Reader) (*credence.Fitted, error) {
 	return fitted, nil
 }
 
-func decodeMember(s shelf, prefix string, doc *document, m *member) (credence.Member, error) {
+// parseDocument reads the JSON of any format that this version knows.
+func parseDocument(text []byte) (*document, error) {
+	var version struct {
+		Format int `json:"format"`
+	}
+	doc := new(document)
+	err := json.Unmarshal(text, &version)
+	switch {
+	case err != nil:
+	case version.Format == Format:
+		err = json.Unmarshal(text, doc)
+	case version.Format == 1:
+		doc, err = parseFormat1(text)
+	default:
+		return nil, fmt.Errorf("it has format %d and this version reads formats 1 and %d: use a matching version of credence or fit again", version.Format, Format)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its description is damaged: %w", err)
+	}
+	return doc, nil
+}
+
+// decoder makes members from a document.
+type decoder struct {
+	tensorReader
+	parts      Parts
+	inputs     feature.Inputs
+	keyedFrame bool
+}
+
+func (d *decoder) member(prefix string, m *member) (credence.Member, error) {
 	var none credence.Member
-	if (m.Keyed != nil) != (doc.KeyedFrame != nil) && (doc.Frame != nil || doc.KeyedFrame != nil) {
+	var model credence.Model
+	var err error
+	switch {
+	case (m.Keyed != nil) != d.keyedFrame:
 		return none, errors.New("features and frame do not belong together")
+	case m.Keyed != nil:
+		model.Features, err = d.keyed(prefix, m.Keyed)
+	default:
+		model.Features, err = d.set(prefix, m.Terms)
 	}
-	if m.Keyed != nil {
-		return decodeKeyedMember(s, prefix, m)
+	if err != nil {
+		return none, err
 	}
-	if f := doc.Frame; f != nil {
-		if len(m.Inputs.Dense) != len(f.Inputs) || m.Inputs.Segment != f.Sparse {
-			return none, fmt.Errorf("features of %d+%d inputs do not fit a frame of %d+%d",
-				len(m.Inputs.Dense), m.Inputs.Segment, len(f.Inputs), f.Sparse)
-		}
-		for i := range f.Inputs {
-			if f.Inputs[i].Kind != m.Inputs.Dense[i].Kind || len(f.Inputs[i].Levels) != len(m.Inputs.Dense[i].Levels) {
-				return none, fmt.Errorf("input %s is one thing to the frame and another to the features", f.Inputs[i].Name)
-			}
-		}
+	family, err := decodePart("likelihood", byName(d.parts.Families), m.Likelihood)
+	if err == nil {
+		err = validate(family)
 	}
+	if err != nil {
+		return none, err
+	}
+	prior, err := decodePart("prior", byName(d.parts.Priors), m.Prior)
+	if err == nil {
+		err = validate(prior)
+	}
+	if err != nil {
+		return none, err
+	}
+	model.Likelihood, model.Prior = family, prior
+	q, err := decodePart("posterior", byKind(d.parts.Posteriors), m.Posterior)
+	if err == nil {
+		err = d.fields(prefix+"posterior.", q, sizes{"d": model.Features.Weights()})
+	}
+	if err == nil {
+		err = q.Validate()
+	}
+	if err == nil && q.Weights() != model.Features.Weights() {
+		err = fmt.Errorf("posterior %s is of %d weights, and the features have %d", m.Posterior.Kind, q.Weights(), model.Features.Weights())
+	}
+	return credence.Member{Model: model, Posterior: q}, err
+}
+
+// set makes features of terms.
+func (d *decoder) set(prefix string, parts []part) (credence.Features, error) {
 	var terms []feature.Term
-	for i, p := range m.Terms {
-		term, err := feature.ByKind(p.Kind)
-		if err != nil {
-			return none, err
+	for i, p := range parts {
+		term, err := decodePart("term", byKind(d.parts.Terms), p)
+		if err == nil {
+			err = d.fields(fmt.Sprintf("%sfeatures.%d.", prefix, i), term, termSizes(term, &d.inputs))
 		}
-		if err := json.Unmarshal(p.Data, term); err != nil {
-			return none, fmt.Errorf("term %d (%s): %w", i, p.Kind, err)
-		}
-		err = eachTensor(term, func(name string, field *[]float64) error {
-			var err error
-			*field, err = s.floats(fmt.Sprintf("%sfeatures.%d.%s", prefix, i, name), -1)
-			return err
-		})
 		if err != nil {
-			return none, err
+			return nil, err
 		}
 		terms = append(terms, term)
 	}
-	set, err := feature.New(m.Inputs, terms...)
-	if err != nil {
-		return none, err
-	}
-	lik, err := decodePart("likelihood", likelihoods, m.Likelihood)
-	if err != nil {
-		return none, err
-	}
-	pri, err := decodePart("prior", priors, m.Prior)
-	if err != nil {
-		return none, err
-	}
-	post, err := decodePosterior(s, prefix+"posterior.", m.Posterior, set.Weights())
-	if err != nil {
-		return none, err
-	}
-	return credence.Member{
-		Model:     credence.Model{Features: set, Likelihood: lik, Prior: pri},
-		Posterior: post,
-	}, nil
+	return feature.New(d.inputs, terms...)
 }

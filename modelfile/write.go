@@ -1,9 +1,10 @@
 package modelfile
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -13,21 +14,24 @@ import (
 	"github.com/credence-ml/credence/internal/safetensors"
 )
 
-// Save writes the fit to a file, replacing an old one only when the new one is
-// whole and on disk.
-func Save(path string, fitted *credence.Fitted) error {
-	metadata, tensors, err := encode(fitted)
+// Save writes a fit of [DefaultParts] to a file; see [SaveWith].
+func Save(path string, fitted *credence.Fitted) error { return SaveWith(path, fitted, DefaultParts()) }
+
+// SaveWith writes the fit to a file, replacing an old one only when the new one is
+// whole and on disk. What [LoadWith] would refuse is refused, and the old file stays.
+func SaveWith(path string, fitted *credence.Fitted, parts Parts) error {
+	metadata, tensors, err := encode(fitted, parts)
 	if err != nil {
-		return fmt.Errorf("modelfile: %s: %w", path, err)
+		return fmt.Errorf("modelfile: %s is not written: %w", path, err)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
 		return safetensors.Write(w, metadata, tensors)
 	})
 }
 
-// Write writes the fit to w.
-func Write(w io.Writer, fitted *credence.Fitted) error {
-	metadata, tensors, err := encode(fitted)
+// Write writes the fit to w, as [SaveWith] does to a file.
+func Write(w io.Writer, fitted *credence.Fitted, parts Parts) error {
+	metadata, tensors, err := encode(fitted, parts)
 	if err != nil {
 		return fmt.Errorf("modelfile: %w", err)
 	}
@@ -35,7 +39,7 @@ func Write(w io.Writer, fitted *credence.Fitted) error {
 }
 
 // encode returns the document and the tensors of a fit.
-func encode(fitted *credence.Fitted) (map[string]string, []safetensors.Tensor, error) {
+func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetensors.Tensor, error) {
 	doc := document{
 		Format: Format, Recipe: fitted.Recipe, Report: fitted.Report,
 		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance,
@@ -49,46 +53,88 @@ func encode(fitted *credence.Fitted) (map[string]string, []safetensors.Tensor, e
 	default:
 		return nil, nil, fmt.Errorf("frame %T cannot be stored: model files hold those of packages frame and keyed", fitted.Frame)
 	}
-	var c collector
+	e := encoder{parts: parts, doc: &doc}
 	for i := range fitted.Members {
-		m, err := encodeMember(&c, fmt.Sprintf("member.%d.", i), &fitted.Members[i])
-		if err != nil {
+		if err := e.member(fmt.Sprintf("member.%d.", i), &fitted.Members[i]); err != nil {
 			return nil, nil, err
 		}
-		doc.Members = append(doc.Members, m)
 	}
-	text, err := json.Marshal(doc)
+	if len(doc.Members) == 0 {
+		return nil, nil, errors.New("the fit has no members: fit the model first")
+	}
+	text, err := marshal("description of the model", doc)
 	if err != nil {
 		return nil, nil, err
 	}
-	return map[string]string{metadataKey: string(text)}, c.tensors, nil
+	return map[string]string{metadataKey: string(text)}, e.tensors, nil
 }
 
-func encodeMember(c *collector, prefix string, fitted *credence.Member) (member, error) {
+// encoder adds members to a document.
+type encoder struct {
+	tensorWriter
+	parts  Parts
+	doc    *document
+	inputs *feature.Inputs // of the members before; nil before the first
+}
+
+func (e *encoder) member(prefix string, fitted *credence.Member) error {
 	var m member
+	var err error
 	switch features := fitted.Model.Features.(type) {
 	case *feature.Set:
-		m.Inputs = features.Inputs()
+		if err = e.shareInputs(features.Inputs()); err != nil {
+			return err
+		}
 		for i, term := range features.Terms() {
-			data, err := json.Marshal(term)
+			encoded, err := encodePart("term", byKind(e.parts.Terms), term)
 			if err != nil {
-				return member{}, fmt.Errorf("term %s: %w", term.Label(), err)
+				return err
 			}
-			m.Terms = append(m.Terms, part{Kind: term.Kind(), Data: data})
-			c.tagged(fmt.Sprintf("%sfeatures.%d.", prefix, i), term, feature.Width(term, &m.Inputs))
+			m.Terms = append(m.Terms, encoded)
+			if err := e.fields(fmt.Sprintf("%sfeatures.%d.", prefix, i), term, termSizes(term, e.inputs)); err != nil {
+				return err
+			}
 		}
 	case *keyed.Features:
-		m.Keyed = encodeKeyed(c, prefix, features)
+		if m.Keyed, err = e.keyed(prefix, features); err != nil {
+			return err
+		}
 	default:
-		return member{}, fmt.Errorf("features %T cannot be stored: model files hold those of packages feature and keyed", fitted.Model.Features)
+		return fmt.Errorf("features %T cannot be stored: model files hold those of packages feature and keyed", fitted.Model.Features)
 	}
-	var err error
-	if m.Likelihood, err = encodePart("likelihood", likelihoods, fitted.Model.Likelihood); err != nil {
-		return member{}, err
+	if m.Likelihood, err = encodePart("likelihood", byName(e.parts.Families), fitted.Model.Likelihood); err != nil {
+		return err
 	}
-	if m.Prior, err = encodePart("prior", priors, fitted.Model.Prior); err != nil {
-		return member{}, err
+	if m.Prior, err = encodePart("prior", byName(e.parts.Priors), fitted.Model.Prior); err != nil {
+		return err
 	}
-	m.Posterior, err = encodePosterior(c, prefix+"posterior.", fitted.Posterior)
-	return m, err
+	if m.Posterior, err = encodePart("posterior", byKind(e.parts.Posteriors), fitted.Posterior); err != nil {
+		return err
+	}
+	e.doc.Members = append(e.doc.Members, m)
+	return e.fields(prefix+"posterior.", fitted.Posterior, sizes{"d": fitted.Model.Features.Weights()})
+}
+
+// shareInputs makes sure that the inputs of a member are those that the document has once for all.
+func (e *encoder) shareInputs(inputs feature.Inputs) error {
+	if e.inputs == nil {
+		e.inputs = &inputs
+		if e.doc.Frame == nil {
+			e.doc.Inputs = e.inputs
+		} else if of := e.doc.Frame.ModelInputs(); !reflect.DeepEqual(of, inputs) {
+			return fmt.Errorf("the features are of other inputs than the frame: make them of the frame's ModelInputs")
+		}
+	}
+	if !reflect.DeepEqual(*e.inputs, inputs) {
+		return fmt.Errorf("the members of the fit have different inputs")
+	}
+	return nil
+}
+
+// termSizes are the sizes that a term's tensors have.
+func termSizes(term feature.Term, inputs *feature.Inputs) sizes {
+	if t, ok := term.(feature.Tensored); ok {
+		return sizes{"inputs": t.TensorInputs(inputs)}
+	}
+	return sizes{}
 }

@@ -8,8 +8,8 @@ import (
 // Diagonal is w ~ N(Mean, diag Variance): 2d numbers, and as many operations for a
 // row as it has features.
 type Diagonal struct {
-	Mean     []float64 // length d
-	Variance []float64 // length d
+	Mean     []float64 `json:"-" tensor:"mean,d"`
+	Variance []float64 `json:"-" tensor:"variance,d"`
 }
 
 var _ credence.Joint = (*Diagonal)(nil)

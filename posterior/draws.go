@@ -10,11 +10,11 @@ import (
 // draws. Predictive distributions are mixtures over at most MaxComponents of them, evenly spread,
 // so that the memory of a prediction does not grow with S. A row costs Sd operations.
 type Draws struct {
-	Count  int       // S
-	Values []float64 // S×d row-major
+	Count  int       `json:"draws"`                // S
+	Values []float64 `json:"-" tensor:"draws,S,d"` // row-major
 	// Probability is P(w_j ≠ 0), which a sampler knows better than by counting draws; nil if
 	// every weight is included.
-	Probability []float64
+	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
 }
 
 // MaxComponents is the largest number of draws that a predictive distribution is a mixture of.

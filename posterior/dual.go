@@ -12,12 +12,13 @@ import (
 // than weights d: Rasmussen & Williams (2006), eq. 2.12 in terms of features.
 // Φ carries the rows' weights: a row of weight v is multiplied by √v.
 type Dual struct {
-	Mean          []float64 // length d
-	PriorVariance []float64 // diagonal of Λ, length d, in units of Scale²
-	Design        credence.Design
-	Factor        []float64 // U with UᵀU = K, n×n row-major, in units of Scale; below the diagonal it is not read
+	Mean          []float64       `json:"-" tensor:"mean,d"`
+	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"` // diagonal of Λ, in units of Scale²
+	Design        credence.Design `json:"-" tensor:"design,n,d"`
+	// Factor is U with UᵀU = K, row-major, in units of Scale; below the diagonal it is not read.
+	Factor []float64 `json:"-" tensor:"kernel_factor,n,n"`
 	// Scale is the unit that keeps Λ and K representable for targets of any size.
-	Scale float64
+	Scale float64 `json:"scale"`
 }
 
 var _ credence.Joint = (*Dual)(nil)

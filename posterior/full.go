@@ -10,13 +10,13 @@ import (
 
 // Full is w ~ N(Mean, C) with C = F Fᵀ.
 type Full struct {
-	Mean []float64 // length d
+	Mean []float64 `json:"-" tensor:"mean,d"`
 	// Factor is F, d×d row-major and upper triangular: the inverse of the upper
 	// Cholesky factor of the posterior precision UᵀU. Elements below the diagonal are 0.
-	Factor []float64
+	Factor []float64 `json:"-" tensor:"covariance_factor,d,d"`
 	// Probability is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included. Mean and
 	// Factor are those of w itself, the chance of 0 included.
-	Probability []float64
+	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
 }
 
 var (

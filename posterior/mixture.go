@@ -10,9 +10,9 @@ import (
 // distributions are mixtures too, which [credence.Fitted] takes component by
 // component.
 type Mixture struct {
-	Count     int       // K
-	Means     []float64 // K×d row-major
-	Variances []float64 // K×d
+	Count     int       `json:"components"`           // K
+	Means     []float64 `json:"-" tensor:"means,K,d"` // row-major
+	Variances []float64 `json:"-" tensor:"variances,K,d"`
 }
 
 var (

@@ -1,8 +1,6 @@
 package posterior
 
 import (
-	"fmt"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
 )
@@ -11,9 +9,10 @@ import (
 // each, the mean, the variance, and the probability that it is not 0. Mean and
 // Variance are those of w itself, the chance of 0 included.
 type SpikeSlab struct {
-	Mean, Variance []float64 // length d
+	Mean     []float64 `json:"-" tensor:"mean,d"`
+	Variance []float64 `json:"-" tensor:"variance,d"`
 	// Probability is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included.
-	Probability []float64
+	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
 }
 
 var (
@@ -63,23 +62,4 @@ func (p *SpikeSlab) Selected() int {
 		}
 	}
 	return count
-}
-
-// Validate refuses what is no posterior.
-func (p *SpikeSlab) Validate() error {
-	if len(p.Variance) != len(p.Mean) || p.Probability != nil && len(p.Probability) != len(p.Mean) {
-		return fmt.Errorf("posterior: %d means, %d variances and %d inclusion probabilities",
-			len(p.Mean), len(p.Variance), len(p.Probability))
-	}
-	for j, v := range p.Variance {
-		if !(v >= 0) {
-			return fmt.Errorf("posterior: weight %d has variance %v", j, v)
-		}
-	}
-	for j, a := range p.Probability {
-		if !(a >= 0 && a <= 1) {
-			return fmt.Errorf("posterior: weight %d has inclusion probability %v", j, a)
-		}
-	}
-	return nil
 }

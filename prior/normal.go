@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Normal is w_j ~ N(0, v_b) with one variance v_b for each block b of weights.
@@ -22,6 +23,18 @@ type Normal struct {
 	// Variances are the learned and held values after a fit, one for each weight;
 	// nil before.
 	Variances []float64 `json:"variances,omitempty"`
+}
+
+// Name is "normal".
+func (p Normal) Name() string { return "normal" }
+
+func readNormal(a *spec.Arguments) Named {
+	p := Normal{Variance: a.Setting("variance", spec.Positive()), ARD: a.Bool("ard", false)}
+	if written, ok := a.Argument("ard"); ok && p.ARD && p.Variance.State == param.Held {
+		a.Errorf(written, "ard=true learns a variance for each weight, and variance= holds them all").
+			WithRemedy("leave out one of the two, or write such as variance=~1 for a starting guess")
+	}
+	return p
 }
 
 // String returns normal, normal(variance=…) or normal(ard=true).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // SpikeSlab is w_j ~ ρ N(0, r₁) + (1−ρ) N(0, r₀): a weight is in the slab with
@@ -21,6 +22,23 @@ type SpikeSlab struct {
 	// Spike is r₀, a variance. The zero value leaves it to the engine: 0 where the
 	// engine can have a point, learned where it cannot.
 	Spike param.Parameter `json:"spike,omitzero"`
+}
+
+// Name is "spikeslab".
+func (p SpikeSlab) Name() string { return "spikeslab" }
+
+func readSpikeSlab(a *spec.Arguments) Named {
+	p := SpikeSlab{
+		Inclusion: a.Setting("inclusion", spec.Fraction()),
+		Slab:      a.Setting("slab", spec.Positive()),
+		Spike:     a.Setting("spike", spec.AtLeast(0)),
+	}
+	if err := p.Validate(); err != nil {
+		if written, ok := a.Argument("spike"); ok {
+			a.Errorf(written, "%v", err)
+		}
+	}
+	return p
 }
 
 // String returns spikeslab or spikeslab(inclusion=…, slab=…, spike=…).

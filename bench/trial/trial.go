@@ -12,7 +12,9 @@ import (
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -80,7 +82,7 @@ func Fit(ctx context.Context, train credence.Source, options Options) (*credence
 // FitBy fits a model as the command line does, by the engine that newEngine
 // makes; Options.Engine does not count.
 func FitBy(ctx context.Context, train credence.Source, options Options, newEngine func(credence.Model) (credence.Engine, error)) (*credence.Fitted, error) {
-	family, err := formula.ParseFamily(options.Family)
+	family, err := formula.ParseFamily(options.Family, likelihood.All())
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func FitBy(ctx context.Context, train credence.Source, options Options, newEngin
 	if err != nil {
 		return nil, err
 	}
-	prior, err := formula.ParsePrior(options.Prior)
+	prior, err := formula.ParsePrior(options.Prior, prior.All())
 	if err != nil {
 		return nil, err
 	}

@@ -164,8 +164,8 @@ func (flags *predictFlags) predicted(of classes) []string {
 
 // classesOf returns what a family's predictions are probabilities of.
 func classesOf(family credence.Likelihood) classes {
-	_, binary := family.(likelihood.Bernoulli)
-	return classes{binary: binary}
+	d, ok := family.(likelihood.Described)
+	return classes{binary: ok && d.TargetKind() == likelihood.Classes}
 }
 
 func (s *scorer) classes() classes {

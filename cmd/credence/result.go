@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -77,17 +76,8 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 
 // linkName is the link of a family: how the mean of y comes from f.
 func linkName(family credence.Likelihood) string {
-	switch l := family.(type) {
-	case likelihood.Gaussian, likelihood.StudentT:
-		return "identity"
-	case likelihood.Bernoulli:
-		return string(cmp.Or(l.Link, likelihood.Logit))
-	case likelihood.Poisson:
-		return string(cmp.Or(l.Link, likelihood.Log))
-	case likelihood.Binomial, likelihood.Ordinal:
-		return string(likelihood.Logit)
-	case likelihood.NegativeBinomial, likelihood.Gamma:
-		return string(likelihood.Log)
+	if d, ok := family.(likelihood.Described); ok {
+		return string(d.LinkFunction())
 	}
 	return ""
 }

@@ -121,11 +121,8 @@ func weightName(features credence.Features, j int) string {
 
 // identityLink says whether f has the units of y.
 func identityLink(l credence.Likelihood) bool {
-	switch l.(type) {
-	case likelihood.Gaussian, likelihood.StudentT:
-		return true
-	}
-	return false
+	d, ok := l.(likelihood.Described)
+	return ok && d.LinkFunction() == likelihood.Identity
 }
 
 // family is a likelihood whose parameters move: the learned ones as unconstrained

@@ -5,20 +5,10 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// twoValued says whether targets are successes and failures, of which a large f makes one certain
-// and a small f the other.
-func twoValued(l credence.Likelihood) bool {
-	switch l.(type) {
-	case likelihood.Bernoulli, likelihood.Binomial:
-		return true
-	}
-	return false
-}
-
 // separated says whether every row of a block is all successes where f > 0 and all
 // failures where f < 0. Rows without weight say nothing.
 func (b *block) separated(l credence.Likelihood, latent []float64) bool {
-	if !twoValued(l) {
+	if !likelihood.TwoValued(l) {
 		return false
 	}
 	trials := 1.0

@@ -1,0 +1,39 @@
+package modelfile
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/credence-ml/credence/feature"
+)
+
+// parseFormat1 reads the JSON of format 1, in which every member has its inputs, and the data of
+// posteriors have sizes that the shapes of tensors say.
+func parseFormat1(text []byte) (*document, error) {
+	var old struct {
+		document
+		Members []struct {
+			member
+			Inputs feature.Inputs `json:"inputs"`
+		} `json:"members"`
+	}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return nil, err
+	}
+	doc := &old.document
+	for _, m := range old.Members {
+		if f := doc.Frame; f != nil && m.Keyed == nil {
+			if len(m.Inputs.Dense) != len(f.Inputs) || m.Inputs.Segment != f.Sparse {
+				return nil, fmt.Errorf("features of %d+%d inputs do not fit a frame of %d+%d",
+					len(m.Inputs.Dense), m.Inputs.Segment, len(f.Inputs), f.Sparse)
+			}
+			for i := range f.Inputs {
+				if in := &m.Inputs.Dense[i]; f.Inputs[i].Kind != in.Kind || len(f.Inputs[i].Levels) != len(in.Levels) {
+					return nil, fmt.Errorf("input %s is one thing to the frame and another to the features", f.Inputs[i].Name)
+				}
+			}
+		}
+		doc.Members, doc.format1 = append(doc.Members, m.member), append(doc.format1, m.Inputs)
+	}
+	return doc, nil
+}
