@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/score"
 )
 
 func (p *program) compareCommand() *cobra.Command {
@@ -35,32 +35,6 @@ has a standard error, so that chance is not taken for merit.`,
 	return cmd
 }
 
-// comparedModel is what compare says about one model. A figure that is no number,
-// because a target is beyond what a model thinks possible, is absent in JSON.
-type comparedModel struct {
-	Model    string       `json:"model"`
-	Engine   string       `json:"engine"`
-	Evidence *float64     `json:"evidence,omitempty"`
-	ELBO     *float64     `json:"elbo,omitempty"`
-	NLPD     metric.Score `json:"nlpd,omitzero"`
-	RMSE     metric.Score `json:"rmse,omitzero"`
-	// Gain is the mean log density per row less that of the first model, GainError its
-	// standard error over rows.
-	Gain      metric.Score `json:"gain,omitzero"`
-	GainError metric.Score `json:"gain_error,omitzero"`
-	// MeanDifference is the root mean square difference of predictive means from
-	// the first model's, SDRatio the geometric mean ratio of predictive standard deviations.
-	MeanDifference metric.Score `json:"mean_difference,omitzero"`
-	SDRatio        metric.Score `json:"sd_ratio,omitzero"`
-}
-
-// comparison is the JSON object of compare.
-type comparison struct {
-	Rows     int             `json:"rows"`
-	Models   []comparedModel `json:"models"`
-	Warnings []string        `json:"warnings"`
-}
-
 func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags) error {
 	rewind := func() error { return nil }
 	if data == "-" {
@@ -71,32 +45,37 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 		defer remove()
 		rewind = again
 	}
-	result := comparison{Warnings: []string{}}
-	var first *scores
+	var all []*score.Scores
 	for _, path := range models {
 		if err := rewind(); err != nil {
 			return err
 		}
-		s, err := p.scoreModel(ctx, path, data, flags)
+		scores, err := p.scores(ctx, path, data, flags)
 		if err != nil {
 			return err
 		}
-		if first == nil {
-			first = s
-			result.Rows = len(s.mean)
-		}
-		warnings, err := s.comparable(first)
-		if err != nil {
-			return err
-		}
-		result.Warnings = append(result.Warnings, warnings...)
-		result.Models = append(result.Models, s.against(first))
+		all = append(all, scores)
+	}
+	result, err := score.Compare(all...)
+	if err != nil {
+		return err
 	}
 	if p.json {
 		return p.emit(result)
 	}
-	p.printComparison(&result)
+	p.printComparison(result)
 	return nil
+}
+
+// scores predicts every row of the data.
+func (p *program) scores(ctx context.Context, model, data string, flags *scoreFlags) (*score.Scores, error) {
+	s, err := p.apply(ctx, model, []string{data}, application{flags: flags, targets: score.RequireTargets})
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	scores := score.NewScores(model, s.scorer().Fitted())
+	return scores, s.each(ctx, scores.Add)
 }
 
 // keepInput copies standard input to a temporary file, which every model reads from
@@ -118,45 +97,7 @@ func (p *program) keepInput() (rewind func() error, remove func(), err error) {
 	return func() error { _, err := file.Seek(0, io.SeekStart); return err }, remove, nil
 }
 
-// against measures s beside the scores of the first model. Rows count by their
-// weights: one of weight 2 is the same row twice.
-func (s *scores) against(first *scores) comparedModel {
-	report := &s.fitted.Report
-	out := comparedModel{Model: s.path, Engine: report.Engine, Evidence: report.Evidence, ELBO: report.ELBO}
-	total := 0.0
-	for _, weight := range first.weight {
-		total += weight
-	}
-	var density, square, gain, apart, ratio float64
-	for i, weight := range first.weight {
-		if weight == 0 {
-			continue
-		}
-		share := weight / total
-		density += share * s.logDensity[i]
-		square += share * (s.target[i] - s.mean[i]) * (s.target[i] - s.mean[i])
-		gain += share * (s.logDensity[i] - first.logDensity[i])
-		apart += share * (s.mean[i] - first.mean[i]) * (s.mean[i] - first.mean[i])
-		ratio += share * math.Log(s.sd[i]/first.sd[i])
-	}
-	variance, rows := 0.0, 0
-	for i, weight := range first.weight {
-		if weight > 0 {
-			rows++
-			gap := s.logDensity[i] - first.logDensity[i] - gain
-			variance += weight / total * gap * gap
-		}
-	}
-	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
-	out.Gain, out.GainError = metric.Score(gain), metric.Score(math.Sqrt(variance/total))
-	if rows == 1 { // it tells nothing of how others differ
-		out.GainError = metric.Score(math.NaN())
-	}
-	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
-	return out
-}
-
-func (p *program) printComparison(c *comparison) {
+func (p *program) printComparison(c *score.Comparison) {
 	p.say("%d rows; gain is in log density per row over the first model", c.Rows)
 	if !p.quiet {
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 )
 
@@ -57,7 +58,7 @@ func TestKeptRowsStayAligned(t *testing.T) {
 	must(t, "fit", train, "--target", "y", "-o", model)
 	var content strings.Builder
 	content.WriteString("id,x\n")
-	const rows = 3*scoringRows + 17
+	const rows = 3*credence.BlockRows + 17
 	for i := range rows {
 		fmt.Fprintf(&content, "%s%d,%d\n", strings.Repeat("0", i%50), i, i)
 	}

@@ -7,14 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
 )
-
-// scoringRows is how many rows are scored at a time.
-const scoringRows = 4096
 
 // scoreFlags are those of the commands that apply a model to data.
 type scoreFlags struct {
@@ -27,102 +24,135 @@ func (f *scoreFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.unseen, "unseen", "", "error or zero: what to do about categories that training did not see (default: as the model was fitted)")
 }
 
-// scorer applies a model to the rows of a table.
-type scorer struct {
-	program *program
-	fitted  *credence.Fitted
-	frame   *frame.Frame
-	table   *dataset.Table
-	source  credence.Source
-	use     targetUse
-	bound   *frame.Bound
-	grades  []float64 // see predictive
+// scored is a model applied to rows.
+type scored interface {
+	scorer() *score.Scorer
+	// each scores all rows in order, and tells what was done to them.
+	each(ctx context.Context, visit func(rows *score.Rows) error) error
+	hasTargets() bool
+	// kept appends the texts of the columns to copy in row i of the run that is being visited.
+	kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error)
+	close()
 }
 
-// targetUse is what a command does with the targets of the data.
-type targetUse int
+// application says how a model is applied.
+type application struct {
+	flags    *scoreFlags
+	targets  score.Targets
+	interval float64  // 0 means the default
+	keep     []string // columns to copy
+}
 
-const (
-	ignoreTargets  targetUse = iota
-	scoreTargets             // every row is predicted, and scored where it has a target; ignored where the table has none
-	requireTargets           // a row without a target is an error, or left out under drop
-)
+// apply binds a model to data.
+func (p *program) apply(ctx context.Context, model string, paths []string, a application) (scored, error) {
+	if modelfile.IsKeyed(model) {
+		return p.applyStream(ctx, model, paths, a)
+	}
+	return p.applyTable(ctx, model, paths, a)
+}
 
-// newScorer binds a model to data.
-func (p *program) newScorer(ctx context.Context, model string, paths []string, flags *scoreFlags, use targetUse) (*scorer, error) {
+// scoredTable is a model applied to a table.
+type scoredTable struct {
+	*score.Table
+	program *program
+	of      *score.Scorer
+	table   *dataset.Table
+	keeper  *keeper // nil without columns to copy
+}
+
+func (p *program) applyTable(ctx context.Context, model string, paths []string, a application) (*scoredTable, error) {
+	flags := a.flags
 	options, policy, err := flags.options(p)
 	if err != nil {
 		return nil, err
 	}
-	unseen, err := parseUnseen(flags.unseen)
+	unseen := frame.Unseen(flags.unseen)
+	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
+		return nil, misused(err)
+	}
+	fitted, err := modelfile.Load(model)
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{program: p}
-	if s.fitted, err = modelfile.Load(model); err != nil {
-		return nil, err
-	}
-	stored, ok := s.fitted.Frame.(*frame.Frame)
-	if !ok {
-		return nil, fmt.Errorf("%s holds no frame, so that it cannot be applied to a table: it was made by a program of its own", model)
-	}
-	switch {
-	case policy == frame.Drop && use != requireTargets:
+	if policy == frame.Drop && a.targets != score.RequireTargets {
 		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
-	case policy == frame.Indicator && stored.Missing != frame.Indicator:
-		return nil, fmt.Errorf("%s has no indicators of missing values, because it was fitted without: use --missing mean, which fills in the means of training", model)
 	}
-	changed := *stored
-	s.frame = &changed
-	s.grades = ownGrades(stored.Target)
-	if unseen != "" {
-		s.frame.Unseen = unseen
+	if policy == frame.Refuse { // that of the model
+		policy = ""
 	}
-	if policy != frame.Refuse {
-		s.frame.Missing = policy
+	s := &scoredTable{program: p}
+	if s.of, err = score.New(fitted, score.Options{Missing: policy, Unseen: unseen, Interval: a.interval, Threads: p.threads}); err != nil {
+		return nil, fmt.Errorf("%s: %w", model, err)
 	}
-	options.Schema = &credence.Schema{Columns: s.frame.Columns(), Sparse: s.frame.SegmentWidth}
+	options.Schema = s.of.Schema()
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err
 	}
-	if target := s.frame.Target; use == scoreTargets && (target == nil || s.table.Schema().Index(target.Expr.Column) < 0) {
-		p.warn("%s lacks the target %s: there is no log_density", strings.Join(s.table.Files(), ", "), s.frame.TargetName())
-		use = ignoreTargets
-	}
-	s.use = use
-	columns, err := s.columns(use)
-	if err == nil {
-		s.source, err = s.table.Load(ctx, columns)
-	}
-	if err == nil {
-		err = s.refuseUnseen()
-	}
-	if err == nil && use == scoreTargets {
-		s.bound, err = s.frame.BindScored(s.source)
-	} else if err == nil {
-		s.bound, err = s.frame.Rebind(s.source, use == requireTargets)
-	}
-	if err == nil && use == requireTargets && s.bound.Rows() == 0 {
-		err = fmt.Errorf("%s: each of the %d rows lacks the target or another value that the model needs: there is nothing to score",
-			strings.Join(s.table.Files(), ", "), s.source.Rows())
-	}
-	if err != nil {
+	if err := s.load(ctx, a); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
+// load reads the columns of the model and binds it to them.
+func (s *scoredTable) load(ctx context.Context, a application) error {
+	files, schema := strings.Join(s.table.Files(), ", "), s.table.Schema()
+	if target := s.of.Target(); a.targets == score.UseTargets && schema.Index(target) < 0 {
+		s.program.warn("%s lacks the target %s: there is no log_density", files, s.of.Fitted().Frame.TargetName())
+	}
+	for _, name := range a.keep {
+		if schema.Index(name) < 0 {
+			var names []string
+			for _, c := range schema.Columns {
+				names = append(names, c.Name)
+			}
+			return fmt.Errorf("%s has no column %q to keep: its columns are %s", files, name, listed(names))
+		}
+	}
+	columns, err := s.of.Columns(schema, a.targets)
+	if err != nil {
+		return fmt.Errorf("%s: %w", files, err)
+	}
+	source, err := s.table.Load(ctx, columns)
+	if err != nil {
+		return err
+	}
+	if err := s.refuseUnseen(); err != nil {
+		return err
+	}
+	if s.Table, err = s.of.Table(source, a.targets); err != nil {
+		return err
+	}
+	if a.targets == score.RequireTargets && s.Rows() == 0 {
+		return fmt.Errorf("%s: each of the %d rows lacks the target or another value that the model needs: there is nothing to score", files, source.Rows())
+	}
+	if len(a.keep) > 0 {
+		s.keeper = newKeeper(ctx, s.table, a.keep)
+	}
+	return nil
+}
+
+func (s *scoredTable) scorer() *score.Scorer { return s.of }
+func (s *scoredTable) hasTargets() bool      { return s.HasTargets() }
+
+func (s *scoredTable) kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
+	texts, err := s.keeper.row(rows.SourceRow(i))
+	return append(dst, texts...), err
+}
+
 // close gives back what the table holds outside memory.
-func (s *scorer) close() { s.table.Close() }
+func (s *scoredTable) close() {
+	if s.keeper != nil {
+		s.keeper.close()
+	}
+	s.table.Close()
+}
 
 // refuseUnseen says which categories training did not see, unless they may stay.
-func (s *scorer) refuseUnseen() error {
-	if s.frame.Unseen == frame.Zero {
-		return nil
-	}
+func (s *scoredTable) refuseUnseen() error {
 	found := s.table.Unseen()
-	if len(found) == 0 {
+	if len(found) == 0 || s.of.Frame().Unseen == frame.Zero {
 		return nil
 	}
 	first := found[0]
@@ -134,108 +164,29 @@ func (s *scorer) refuseUnseen() error {
 		first.Column, first.Rows, strings.Join(examples, ", "))
 }
 
-// columns returns the columns of the model, which the table must have.
-func (s *scorer) columns(use targetUse) ([]string, error) {
-	schema := s.table.Schema()
-	columns := []string{}
-	add := func(name string) {
-		for _, c := range columns {
-			if c == name {
-				return
-			}
-		}
-		columns = append(columns, name)
-	}
-	if use == scoreTargets {
-		add(s.frame.Target.Expr.Column)
-	}
-	for _, name := range s.frame.Needs(use == requireTargets) {
-		if schema.Index(name) < 0 {
-			return nil, fmt.Errorf("%s has no column %q, which the model needs: its columns are %s",
-				strings.Join(s.table.Files(), ", "), name, columnNames(schema))
-		}
-		add(name)
-	}
-	return columns, nil
-}
-
-// checkKept refuses columns to be kept that the table does not have.
-func (s *scorer) checkKept(keep []string) error {
-	schema := s.table.Schema()
-	for _, name := range keep {
-		if schema.Index(name) < 0 {
-			return fmt.Errorf("%s has no column %q to keep: its columns are %s",
-				strings.Join(s.table.Files(), ", "), name, columnNames(schema))
-		}
-	}
-	return nil
-}
-
-// columnNames lists the columns of a table, the first few of many.
-func columnNames(schema *credence.Schema) string {
-	var names []string
-	for i := range schema.Columns {
-		if i == 12 {
-			names = append(names, fmt.Sprintf("… (%d in all)", len(schema.Columns)))
-			break
-		}
-		names = append(names, schema.Columns[i].Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// parseUnseen reads --unseen.
-func parseUnseen(text string) (frame.Unseen, error) {
-	switch text {
-	case "":
-		return "", nil
-	case "error":
-		return frame.RefuseUnseen, nil
-	case "zero":
-		return frame.Zero, nil
-	}
-	return "", misused(fmt.Errorf("--unseen %s is unknown: use error or zero", text))
-}
-
-// each scores all rows in order, in batches, calling visit with the batch and
-// the predictive distribution of its rows.
-func (s *scorer) each(ctx context.Context, visit func(rows *credence.Batch, dist *predictive) error) error {
-	ws := s.program.workspace()
-	bar := s.program.progress("scoring")
+func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) error) error {
+	p := s.program
+	bar := p.progress("scoring")
 	defer bar.done()
-	var batch credence.Batch
-	n := s.bound.Rows()
-	for first := 0; first < n; first += scoringRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.bound.Read(&batch, first, min(scoringRows, n-first)); err != nil {
-			return err
-		}
-		dist, err := s.fitted.Distribution(ws, &batch)
-		if err != nil {
-			return err
-		}
-		if i := tooFar(dist); i >= 0 {
-			return fmt.Errorf("%s: the row is so far from those of training that its prediction is no number: correct it or leave it out", s.bound.Place(first+i))
-		}
-		if err := visit(&batch, &predictive{dist, s.grades}); err != nil {
-			return err
-		}
-		bar.set(int64(first), int64(n), "scoring")
+	err := s.Each(ctx, func(rows *score.Rows) error {
+		bar.set(int64(rows.First()), int64(s.Rows()), "scoring")
+		return visit(rows)
+	})
+	if err != nil {
+		return err
 	}
-	counts := s.bound.Counts()
+	counts := s.Counts()
 	if counts.Dropped > 0 {
-		s.program.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+n)
+		p.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+s.Rows())
 	}
 	if counts.Filled > 0 {
-		s.program.warn("missing values that were filled in as the model was fitted: %d", counts.Filled)
+		p.warn("missing values that were filled in as the model was fitted: %d", counts.Filled)
 	}
 	if counts.UnseenLevels > 0 {
-		s.program.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
+		p.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
 	}
-	if unseen := counts.UnseenFeatures + s.table.Dropped(); unseen > 0 && s.frame.Sparse > 0 {
-		s.program.warn("%d entries of features that training did not see were scored at their prior", unseen)
+	if unseen := counts.UnseenFeatures + s.table.Dropped(); unseen > 0 && s.of.Frame().Sparse > 0 {
+		p.warn("%d entries of features that training did not see were scored at their prior", unseen)
 	}
 	return nil
 }

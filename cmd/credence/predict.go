@@ -11,9 +11,11 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/atomicfile"
-	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
 )
+
+// mostSamples is the largest number of draws that predict adds to a row.
+const mostSamples = 100_000
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
@@ -59,8 +61,8 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if !(flags.interval > 0 && flags.interval < 1) {
 		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.interval))
 	}
-	if flags.samples < 0 {
-		return misused(fmt.Errorf("--samples %d is negative", flags.samples))
+	if flags.samples < 0 || flags.samples > mostSamples {
+		return misused(fmt.Errorf("--samples %d is not between 0 and %d", flags.samples, mostSamples))
 	}
 	if flags.output == "-" { // standard output, as it is for data
 		flags.output = ""
@@ -79,32 +81,22 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 			return err
 		}
 	}
-	if modelfile.IsKeyed(model) {
-		return p.predictStream(ctx, model, paths, flags)
-	}
-	use := ignoreTargets
+	targets := score.IgnoreTargets
 	if flags.density {
-		use = scoreTargets
+		targets = score.UseTargets
 	}
-	s, err := p.newScorer(ctx, model, paths, &flags.scoreFlags, use)
+	s, err := p.apply(ctx, model, paths, application{&flags.scoreFlags, targets, flags.interval, flags.keep})
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if s.use == ignoreTargets && flags.density {
-		without := *flags
-		without.density = false
-		flags = &without
-	}
-	if err := s.checkKept(flags.keep); err != nil {
-		return err
-	}
+	rows := 0
 	write := func(w io.Writer) error {
-		out, err := newTableWriter(w, flags.output, s.predictionColumns(flags))
+		out, err := newTableWriter(w, flags.output, flags.columns(s))
 		if err != nil {
 			return err
 		}
-		if err := s.predictAll(ctx, out, flags); err != nil {
+		if rows, err = flags.writeAll(ctx, out, s, p.seed); err != nil {
 			return err
 		}
 		return out.close()
@@ -116,135 +108,99 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return err
 	}
 	if p.json {
-		return p.emit(map[string]any{"rows": s.bound.Rows(), "output": flags.output})
+		return p.emit(map[string]any{"rows": rows, "output": flags.output})
 	}
-	p.say("%d predictions written to %s", s.bound.Rows(), flags.output)
+	p.say("%d predictions written to %s", rows, flags.output)
 	return nil
 }
 
-// predictionColumns names the columns of the output in order.
-func (s *scorer) predictionColumns(flags *predictFlags) []outputColumn {
+// columns names the columns of the output in order.
+func (flags *predictFlags) columns(s scored) []outputColumn {
 	var columns []outputColumn
 	for _, name := range flags.keep {
 		columns = append(columns, outputColumn{name: name, text: true})
 	}
-	for _, name := range flags.predicted(s.classes()) {
-		columns = append(columns, outputColumn{name: name})
-	}
-	return columns
-}
-
-// classes are those whose probabilities are predicted: the positive one, or all grades; none
-// for numbers.
-type classes struct {
-	binary bool
-	grades []string
-}
-
-// predicted names the columns of what is predicted, in order.
-func (flags *predictFlags) predicted(of classes) []string {
 	names := []string{"mean", "sd", "lower", "upper"}
-	if of.binary {
+	switch classes := s.scorer().Classes(); {
+	case len(classes) == 0:
+	case s.scorer().Binary():
 		names = append(names, "probability")
-	}
-	for _, grade := range of.grades {
-		names = append(names, "probability_"+grade)
+	default:
+		for _, grade := range classes {
+			names = append(names, "probability_"+grade)
+		}
 	}
 	if flags.latent {
 		names = append(names, "f_mean", "f_sd")
 	}
-	if flags.density {
+	if flags.density && s.hasTargets() {
 		names = append(names, "log_density")
 	}
 	for k := range flags.samples {
 		names = append(names, fmt.Sprintf("sample_%d", k+1))
 	}
-	return names
-}
-
-// classesOf returns what a family's predictions are probabilities of.
-func classesOf(family credence.Likelihood) classes {
-	d, ok := family.(likelihood.Described)
-	return classes{binary: ok && d.TargetKind() == likelihood.Classes}
-}
-
-func (s *scorer) classes() classes {
-	of := classesOf(s.fitted.Members[0].Model.Likelihood)
-	if s.grades != nil {
-		of.grades = s.frame.Target.Levels
+	for _, name := range names {
+		columns = append(columns, outputColumn{name: name})
 	}
-	return of
+	return columns
 }
 
-// predictAll writes the predictions of every row.
-func (s *scorer) predictAll(ctx context.Context, out tableWriter, flags *predictFlags) error {
-	ws := s.program.workspace()
-	of := s.classes()
-	width := len(flags.predicted(of))
-	var kept *keeper
-	if len(flags.keep) > 0 {
-		kept = newKeeper(ctx, s.table, flags.keep)
-		defer kept.close()
-	}
-	return s.each(ctx, func(rows *credence.Batch, dist *predictive) error {
-		n := rows.Rows()
-		var texts [][]byte
-		for i := range n {
-			if kept == nil {
-				break
-			}
-			row, err := kept.row(s.bound.SourceRow(rows.First + i))
-			if err != nil {
-				return err
-			}
-			texts = append(texts, row...)
-		}
+// writeAll writes the predictions of every row and returns their number.
+func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scored, seed uint64) (total int, err error) {
+	width := len(flags.columns(s)) - len(flags.keep)
+	density := flags.density && s.hasTargets()
+	err = s.each(ctx, func(rows *score.Rows) error {
+		n := rows.Len()
+		total += n
 		cells := make([]float64, n*width)
 		failed := make([]error, n)
-		dist.Each(ws, func(i int) {
+		rows.Each(func(i int) {
 			row := cells[i*width : i*width : (i+1)*width]
-			_, failed[i] = flags.cells(row, rows, dist, i, of, s.program.seed)
+			failed[i] = flags.cells(row, rows, i, density, seed)
 		})
-		for _, err := range failed {
+		var texts [][]byte
+		for i, err := range failed {
+			if err == nil && len(flags.keep) > 0 {
+				texts, err = s.kept(texts, rows, i)
+			}
 			if err != nil {
 				return err
 			}
 		}
 		return out.write(cells, texts...)
 	})
+	return total, err
 }
 
-// cells appends what is predicted of row i of a batch, in the order of the columns.
-func (flags *predictFlags) cells(row []float64, rows *credence.Batch, dist *predictive, i int, of classes, seed uint64) ([]float64, error) {
-	mean, variance := dist.Moments(i)
-	row = append(row, mean, math.Sqrt(variance),
-		dist.Quantile(i, (1-flags.interval)/2), dist.Quantile(i, (1+flags.interval)/2))
-	if of.binary {
-		row = append(row, mean)
-	}
-	if of.grades != nil {
-		row = dist.probabilities(row, i)
+// cells appends what is predicted of row i, in the order of the columns.
+func (flags *predictFlags) cells(row []float64, rows *score.Rows, i int, density bool, seed uint64) error {
+	p := rows.Predict(i)
+	row = append(row, p.Mean, p.SD, p.Lower, p.Upper)
+	if rows.Scorer().Binary() {
+		row = append(row, p.Probability)
+	} else {
+		row = rows.Probabilities(row, i)
 	}
 	if flags.latent {
-		mean, variance := dist.Latent(i)
+		mean, variance := rows.Latent(i)
 		row = append(row, mean, math.Sqrt(variance))
 	}
-	if flags.density {
+	if density {
 		density := math.NaN() // an empty cell, where the row has no target
-		if y := rows.Target[i]; y == y {
-			density = dist.LogDensity(i, y)
+		if y := rows.Target(i); y == y {
+			density = rows.LogDensity(i, y)
 		}
 		row = append(row, density)
 	}
 	if flags.samples > 0 {
-		rng := credence.Rand(seed, credence.PredictSamples, uint64(rows.First+i))
+		rng := credence.Rand(seed, credence.PredictSamples, uint64(rows.First()+i))
 		for range flags.samples {
-			draw, err := dist.Sample(i, rng)
+			draw, err := rows.Sample(i, rng)
 			if err != nil {
-				return row, err
+				return err
 			}
 			row = append(row, draw)
 		}
 	}
-	return row, nil
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/score"
 )
 
 // fitResult is the JSON object of fit.
@@ -51,15 +52,7 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 		ParetoK: r.ParetoK, EffectiveShare: r.EffectiveShare, EvidenceGap: r.EvidenceGap,
 		Warnings: append([]string{}, r.Warnings...), hyper: r.Hyper,
 	}
-	if selector, ok := fitted.Members[0].Posterior.(credence.Selector); ok && selector.Selects() {
-		selected := 0
-		for _, block := range fitted.Members[0].Model.Features.Blocks() {
-			for j := block.First; j < block.First+block.Count && !block.Intercept; j++ {
-				if selector.InclusionProbability(j) > 0.5 {
-					selected++
-				}
-			}
-		}
+	if selected, ok := score.Selected(fitted); ok {
 		result.Selected = &selected
 	}
 	if draws := len(fitted.Members); draws > 1 {

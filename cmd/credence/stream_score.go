@@ -10,25 +10,27 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/stream"
 	"github.com/credence-ml/credence/feature/keyed"
-	"github.com/credence-ml/credence/internal/atomicfile"
-	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
 )
 
 // streamScorer applies a model that was learned from a stream to rows of text.
 type streamScorer struct {
 	program *program
-	fitted  *credence.Fitted
+	of      *score.Scorer
 	index   *stream.Index
 	plan    stream.Plan
 	paths   []string
 	stdin   io.Reader
 	labels  bool     // rows must have one
+	targets bool     // rows may have one
 	keep    []string // columns to copy
+	current *stream.Batch
 }
 
-func (p *program) newStreamScorer(model string, paths []string, flags *scoreFlags, labels bool) (*streamScorer, error) {
-	s := &streamScorer{program: p, stdin: p.in, labels: labels}
+func (p *program) applyStream(ctx context.Context, model string, paths []string, a application) (*streamScorer, error) {
+	flags := a.flags
+	s := &streamScorer{program: p, stdin: p.in, labels: a.targets == score.RequireTargets, targets: a.targets != score.IgnoreTargets, keep: a.keep}
 	switch {
 	case len(flags.missing) > 0 || flags.types != "" || flags.delimiter != "" || flags.unseen != "":
 		return nil, misused(fmt.Errorf("%s was learned from a stream, which reads rows as it did in training: leave --missing, --types, --delimiter and --unseen out", model))
@@ -39,12 +41,13 @@ func (p *program) newStreamScorer(model string, paths []string, flags *scoreFlag
 	if s.paths, err = streamPaths(paths); err != nil {
 		return nil, err
 	}
-	if s.fitted, err = modelfile.Load(model); err != nil {
+	fitted, err := modelfile.Load(model)
+	if err != nil {
 		return nil, err
 	}
-	frame, ok := s.fitted.Frame.(*keyed.Frame)
-	features, also := s.fitted.Members[0].Model.Features.(*keyed.Features)
-	if !ok || !also || len(s.fitted.Members) != 1 {
+	frame, ok := fitted.Frame.(*keyed.Frame)
+	features, also := fitted.Members[0].Model.Features.(*keyed.Features)
+	if !ok || !also || len(fitted.Members) != 1 {
 		return nil, fmt.Errorf("%s is no model of a stream", model)
 	}
 	if err := json.Unmarshal(frame.Plan, &s.plan); err != nil {
@@ -57,7 +60,19 @@ func (p *program) newStreamScorer(model string, paths []string, flags *scoreFlag
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", model, err)
 	}
-	return s, s.checkFormat(flags.format)
+	if s.of, err = score.New(fitted, score.Options{Interval: a.interval, Threads: p.threads}); err != nil {
+		return nil, err
+	}
+	if err := s.checkFormat(flags.format); err != nil {
+		return nil, err
+	}
+	if len(s.keep) > 0 && !s.isTable() {
+		return nil, fmt.Errorf("--keep copies columns of a table, and %s text has none: leave it out, rows keep their order", s.plan.Format)
+	}
+	if a.targets == score.UseTargets {
+		s.targets, err = s.hasTarget(ctx)
+	}
+	return s, err
 }
 
 // checkFormat lets a table be comma- or tab-separated whatever training had;
@@ -103,7 +118,7 @@ func (s *streamScorer) hasTarget(ctx context.Context) (bool, error) {
 }
 
 // each scores all rows in order.
-func (s *streamScorer) each(ctx context.Context, visit func(rows *stream.Batch, dist *predictive) error) error {
+func (s *streamScorer) each(ctx context.Context, visit func(rows *score.Rows) error) error {
 	parser, err := s.plan.NewParser(s.labels, false)
 	if err != nil {
 		return err
@@ -114,15 +129,16 @@ func (s *streamScorer) each(ctx context.Context, visit func(rows *stream.Batch, 
 		}
 	}
 	reader := stream.Open(ctx, stream.Config{
-		Paths: s.paths, Stdin: s.stdin, Parser: parser, Step: scoringRows, Index: s.index, Frozen: true,
+		Paths: s.paths, Stdin: s.stdin, Parser: parser, Step: credence.BlockRows, Index: s.index, Frozen: true,
 	})
 	defer reader.Close()
-	ws := s.program.workspace()
+	rows := s.of.NewRows()
 	unknown := 0
 	for b := reader.Next(); b != nil; b = reader.Next() {
-		dist, err := s.fitted.Distribution(ws, &b.Batch)
+		err := rows.Score(&b.Batch)
+		s.current = b
 		if err == nil && b.Rows() > 0 {
-			err = visit(b, &predictive{Distribution: dist})
+			err = visit(rows)
 		}
 		if err == nil {
 			err = b.Err
@@ -139,94 +155,9 @@ func (s *streamScorer) each(ctx context.Context, visit func(rows *stream.Batch, 
 	return ctx.Err()
 }
 
-// predictStream is predict for a model of a stream.
-func (p *program) predictStream(ctx context.Context, model string, paths []string, flags *predictFlags) error {
-	s, err := p.newStreamScorer(model, paths, &flags.scoreFlags, false)
-	if err != nil {
-		return err
-	}
-	if len(flags.keep) > 0 && !s.isTable() {
-		return fmt.Errorf("--keep copies columns of a table, and %s text has none: leave it out, rows keep their order", s.plan.Format)
-	}
-	s.keep = flags.keep
-	if flags.density {
-		without := *flags
-		if without.density, err = s.hasTarget(ctx); err != nil {
-			return err
-		}
-		flags = &without
-	}
-	of := classesOf(s.fitted.Members[0].Model.Likelihood)
-	names := flags.predicted(of)
-	var columns []outputColumn
-	for _, name := range flags.keep {
-		columns = append(columns, outputColumn{name: name, text: true})
-	}
-	for _, name := range names {
-		columns = append(columns, outputColumn{name: name})
-	}
-	total := 0
-	write := func(w io.Writer) error {
-		out, err := newTableWriter(w, flags.output, columns)
-		if err != nil {
-			return err
-		}
-		var cells []float64
-		ws := p.workspace()
-		var texts [][]byte
-		err = s.each(ctx, func(rows *stream.Batch, dist *predictive) error {
-			n := rows.Rows()
-			texts = texts[:0]
-			for i := range n {
-				texts = rows.Kept(texts, i)
-			}
-			total += n
-			cells = append(cells[:0], make([]float64, n*len(names))...)
-			failed := make([]error, n)
-			dist.Each(ws, func(i int) {
-				row := cells[i*len(names) : i*len(names) : (i+1)*len(names)]
-				_, failed[i] = flags.cells(row, &rows.Batch, dist, i, of, p.seed)
-			})
-			for _, err := range failed {
-				if err != nil {
-					return err
-				}
-			}
-			return out.write(cells, texts...)
-		})
-		if err != nil {
-			return err
-		}
-		return out.close()
-	}
-	if flags.output == "" {
-		return write(p.out)
-	}
-	if err := atomicfile.Write(flags.output, write); err != nil {
-		return err
-	}
-	if p.json {
-		return p.emit(map[string]any{"rows": total, "output": flags.output})
-	}
-	p.say("%d predictions written to %s", total, flags.output)
-	return nil
-}
-
-// evaluateStream is evaluate for a model of a stream.
-func (p *program) evaluateStream(ctx context.Context, model string, paths []string, flags *scoreFlags) (*metric.Evaluation, error) {
-	s, err := p.newStreamScorer(model, paths, flags, true)
-	if err != nil {
-		return nil, err
-	}
-	e := newEvaluator(s.fitted, s.fitted.Members[0].Model.Likelihood)
-	err = s.each(ctx, func(rows *stream.Batch, dist *predictive) error {
-		if i := e.add(p.workspace(), &rows.Batch, dist); i >= 0 {
-			return unmeasurable(fmt.Sprintf("row %d", rows.First+i+1))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return e.result()
+func (s *streamScorer) scorer() *score.Scorer { return s.of }
+func (s *streamScorer) hasTargets() bool      { return s.targets }
+func (s *streamScorer) close()                {}
+func (s *streamScorer) kept(dst [][]byte, _ *score.Rows, i int) ([][]byte, error) {
+	return s.current.Kept(dst, i), nil
 }

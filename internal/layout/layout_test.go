@@ -34,6 +34,7 @@ var levels = []struct {
 	{"modelfile", 5},
 	{"infer/", 5},
 	{"active", 5},
+	{"score", 4},
 	{"fit", 6},
 	{"cmd/", 9},
 	{"bench", 10},

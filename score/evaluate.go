@@ -1,0 +1,147 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
+)
+
+// Evaluate measures the predictions of a model on rows with known targets.
+func Evaluate(ctx context.Context, scorer *Scorer, rows credence.Source) (*metric.Evaluation, error) {
+	table, err := scorer.Table(rows, RequireTargets)
+	if err != nil {
+		return nil, err
+	}
+	e := NewEvaluation(scorer.fitted)
+	if err := table.Each(ctx, e.Add); err != nil {
+		return nil, err
+	}
+	return e.Result()
+}
+
+// Evaluation gathers the metrics that apply to a family.
+type Evaluation struct {
+	regression     metric.Regression
+	intervals      metric.Intervals
+	classification *metric.Classification
+	deviance       *metric.Deviance
+	unitDeviance   func(y, trials, mean float64) float64
+	meanless       bool // the family has no mean
+}
+
+// NewEvaluation returns an evaluation of no rows yet.
+func NewEvaluation(fitted *credence.Fitted) *Evaluation {
+	e := &Evaluation{}
+	e.regression.TrainMean = fitted.TargetMean
+	switch l := fitted.Members[0].Model.Likelihood.(type) {
+	case likelihood.Bernoulli:
+		e.classification = &metric.Classification{}
+	case likelihood.Poisson:
+		e.unitDeviance = func(y, _, mean float64) float64 { return metric.PoissonDeviance(y, mean) }
+	case likelihood.NegativeBinomial:
+		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, l.Size) }
+	case likelihood.Binomial:
+		e.unitDeviance = func(y, trials, mean float64) float64 {
+			if trials == 0 {
+				trials = max(1, l.Trials)
+			}
+			return metric.BinomialDeviance(y, trials, mean)
+		}
+	case likelihood.Gamma:
+		e.regression.TrainVariance = fitted.TargetVariance
+		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
+	case likelihood.StudentT:
+		e.regression.TrainVariance = fitted.TargetVariance
+		e.meanless = l.DegreesOfFreedom <= 1
+	case likelihood.Ordinal: // probabilities, which no density is a measure of
+	default:
+		e.regression.TrainVariance = fitted.TargetVariance
+	}
+	if e.unitDeviance != nil {
+		e.deviance = &metric.Deviance{}
+	}
+	return e
+}
+
+// Add takes scored rows with targets. What costs root finding is computed on all threads, and added
+// in order.
+func (e *Evaluation) Add(rows *Rows) error {
+	levels := metric.Levels()
+	tails := make([]float64, 0, 2*len(levels))
+	for _, level := range levels {
+		tails = append(tails, (1-level)/2, (1+level)/2)
+	}
+	n := rows.Len()
+	mean, logDensity, bounds := make([]float64, n), make([]float64, n), make([]float64, n*len(tails))
+	rows.Each(func(i int) {
+		mean[i], _ = rows.Moments(i)
+		logDensity[i] = rows.LogDensity(i, rows.Target(i))
+		own := bounds[i*len(tails) : (i+1)*len(tails)]
+		if e.classification == nil {
+			rows.Quantiles(own, i, tails)
+			return
+		}
+		for k, p := range tails { // the mean is the probability of 1, and says all
+			own[k] = 1
+			if p <= 1-mean[i] {
+				own[k] = 0
+			}
+		}
+	})
+	for i := range n {
+		if math.IsNaN(mean[i]) && !e.meanless || math.IsInf(mean[i], 0) || math.IsNaN(logDensity[i]) || math.IsInf(logDensity[i], 1) {
+			return fmt.Errorf("%s: the predictive mean or density is beyond all numbers, so far is the row from those of training: correct it or leave it out", rows.Place(i))
+		}
+		y, weight := rows.Target(i), rows.Weight(i)
+		e.regression.Add(y, mean[i], logDensity[i], weight)
+		own := bounds[i*len(tails):]
+		for k, level := range levels {
+			e.intervals.Add(level, y, own[2*k], own[2*k+1], weight)
+		}
+		if e.classification != nil {
+			e.classification.Add(y, mean[i], weight)
+		}
+		if e.deviance != nil {
+			trials := 0.0
+			if rows.batch.Trials != nil {
+				trials = rows.batch.Trials[i]
+			}
+			e.deviance.Add(e.unitDeviance(y, trials, mean[i]), weight)
+		}
+	}
+	return nil
+}
+
+// Result returns the metrics.
+func (e *Evaluation) Result() (*metric.Evaluation, error) {
+	out := &metric.Evaluation{}
+	regression, err := e.regression.Result()
+	if err != nil {
+		return nil, err
+	}
+	out.RegressionResult, out.Rows = &regression, regression.Rows
+	if e.classification != nil {
+		classes, err := e.classification.Result()
+		if err != nil {
+			return nil, err
+		}
+		out.ClassificationResult = &classes
+	}
+	intervals, err := e.intervals.Result()
+	if err != nil {
+		return nil, err
+	}
+	out.IntervalsResult = &intervals
+	if e.deviance != nil {
+		deviance, err := e.deviance.Result()
+		if err != nil {
+			return nil, err
+		}
+		out.DevianceResult = &deviance
+	}
+	return out, nil
+}

@@ -1,0 +1,187 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+)
+
+// Rows is a run of scored rows: the predictive distribution of each, in the target's own values. An
+// ordinal target has its grades, which the likelihood counts from 0; of two classes the positive one
+// is 1 and the other 0.
+type Rows struct {
+	scorer *Scorer
+	ws     *credence.Workspace
+	batch  credence.Batch
+	dist   credence.Distribution
+	bound  *frame.Bound // that the rows came from; nil for batches of other origin
+}
+
+// NewRows returns room for rows that [Rows.Score] fills.
+func (s *Scorer) NewRows() *Rows {
+	return &Rows{scorer: s, ws: credence.NewWorkspace(s.options.Threads)}
+}
+
+// Score predicts model rows, which it shares.
+func (r *Rows) Score(batch *credence.Batch) error {
+	r.batch = *batch
+	return r.score()
+}
+
+// score predicts the rows of the batch.
+func (r *Rows) score() error {
+	if err := r.scorer.fitted.DistributionTo(r.ws, &r.dist, &r.batch); err != nil {
+		return err
+	}
+	for i := range r.Len() {
+		if mean, variance := r.dist.Latent(i); !finite(mean) || !finite(variance) {
+			return fmt.Errorf("%s: the row is so far from those of training that its prediction is no number: correct it or leave it out", r.Place(i))
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Scorer returns the scorer.
+func (r *Rows) Scorer() *Scorer { return r.scorer }
+
+// First returns the index of the first row.
+func (r *Rows) First() int { return r.batch.First }
+
+// Len returns the number of rows.
+func (r *Rows) Len() int { return r.batch.Rows() }
+
+// SourceRow returns the row of the table that row i came from, which may have others that are left
+// out.
+func (r *Rows) SourceRow(i int) int {
+	if r.bound == nil {
+		return r.First() + i
+	}
+	return r.bound.SourceRow(r.First() + i)
+}
+
+// Place says where row i stands, for messages: "train.csv:17".
+func (r *Rows) Place(i int) string {
+	if r.bound == nil {
+		return fmt.Sprintf("row %d", r.First()+i+1)
+	}
+	return r.bound.Place(r.First() + i)
+}
+
+// Each calls do for every row, on all threads: calls for different rows may run at once.
+func (r *Rows) Each(do func(i int)) { r.dist.Each(r.ws, do) }
+
+// Weight returns how many times row i counts.
+func (r *Rows) Weight(i int) float64 {
+	if r.batch.Weight == nil {
+		return 1
+	}
+	return r.batch.Weight[i]
+}
+
+// Target returns the target of row i, NaN if it has none.
+func (r *Rows) Target(i int) float64 {
+	if r.batch.Target == nil {
+		return math.NaN()
+	}
+	return r.own(r.batch.Target[i])
+}
+
+// own is the target's own value for y, which is what the likelihood sees.
+func (r *Rows) own(y float64) float64 {
+	if k := int(y); r.scorer.grades != nil && y == y && k >= 0 && k < len(r.scorer.grades) {
+		return r.scorer.grades[k]
+	}
+	return y
+}
+
+// Latent returns the mean and the variance of f for row i.
+func (r *Rows) Latent(i int) (mean, variance float64) { return r.dist.Latent(i) }
+
+// Moments returns E y and Var y of row i.
+func (r *Rows) Moments(i int) (mean, variance float64) {
+	grades := r.scorer.grades
+	if grades == nil {
+		return r.dist.Moments(i)
+	}
+	probability := r.Probabilities(make([]float64, 0, len(grades)), i)
+	for k, grade := range grades {
+		mean += probability[k] * grade
+	}
+	for k, grade := range grades {
+		variance += probability[k] * (grade - mean) * (grade - mean)
+	}
+	return mean, variance
+}
+
+// Probabilities appends those of the classes in row i, in the order of [Scorer.Classes].
+func (r *Rows) Probabilities(dst []float64, i int) []float64 {
+	if r.scorer.binary {
+		mean, _ := r.dist.Moments(i)
+		return append(dst, 1-mean, mean)
+	}
+	below := 0.0
+	for k := range r.scorer.grades {
+		upTo := 1.0
+		if k < len(r.scorer.grades)-1 {
+			upTo = r.dist.CDF(i, float64(k))
+		}
+		dst, below = append(dst, upTo-below), upTo
+	}
+	return dst
+}
+
+// Quantiles stores in dst, for every one of the probabilities, the smallest value of row i with at
+// least that probability up to it.
+func (r *Rows) Quantiles(dst []float64, i int, probabilities []float64) {
+	r.dist.Quantiles(dst, i, probabilities)
+	for k, q := range dst {
+		dst[k] = r.own(q)
+	}
+}
+
+// LogDensity returns the logarithm of the predictive density of the value y in row i.
+func (r *Rows) LogDensity(i int, y float64) float64 {
+	if r.scorer.grades != nil {
+		k := slices.Index(r.scorer.grades, y)
+		if k < 0 {
+			return math.Inf(-1)
+		}
+		y = float64(k)
+	}
+	return r.dist.LogDensity(i, y)
+}
+
+// Sample returns a draw of y for row i.
+func (r *Rows) Sample(i int, rng *rand.Rand) (float64, error) {
+	draw, err := r.dist.Sample(i, rng)
+	return r.own(draw), err
+}
+
+// Predict returns what is commonly asked of row i.
+func (r *Rows) Predict(i int) Prediction {
+	mean, variance := r.Moments(i)
+	p := Prediction{Mean: mean, SD: math.Sqrt(variance)}
+	tail := (1 - r.scorer.options.Interval) / 2
+	var bounds [2]float64
+	r.Quantiles(bounds[:], i, []float64{tail, (1 + r.scorer.options.Interval) / 2})
+	p.Lower, p.Upper = bounds[0], bounds[1]
+	if r.scorer.binary {
+		p.Probability = mean
+	}
+	return p
+}
+
+// Prediction is the predictive distribution of a row in a few numbers, in the target's own values.
+type Prediction struct {
+	Mean        float64 `json:"mean"`
+	SD          float64 `json:"sd"`
+	Lower       float64 `json:"lower"` // ends of the central interval
+	Upper       float64 `json:"upper"`
+	Probability float64 `json:"probability,omitempty"` // of the positive class, where there are two
+}

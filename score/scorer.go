@@ -1,0 +1,163 @@
+package score
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// Options say how a model is applied. They are plain data, read from JSON.
+type Options struct {
+	Missing  frame.Policy `json:"missing,omitempty"`  // "": as the model was fitted
+	Unseen   frame.Unseen `json:"unseen,omitempty"`   // "": as the model was fitted
+	Interval float64      `json:"interval,omitempty"` // probability from lower to upper; 0 means 0.9
+	Threads  int          `json:"threads,omitempty"`  // 0 means every processor; the result does not depend on it
+}
+
+// Scorer applies a model to rows. It is immutable.
+type Scorer struct {
+	fitted  *credence.Fitted
+	frame   *frame.Frame // nil for a model of keys
+	grades  []float64    // values of an ordinal target, whose likelihood counts them from 0; else nil
+	binary  bool
+	options Options
+}
+
+// New returns a scorer of a model, or says which option does not fit it.
+func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
+	s := &Scorer{fitted: fitted, options: options}
+	s.options.Interval = cmp.Or(options.Interval, 0.9)
+	if !(s.options.Interval > 0 && s.options.Interval < 1) {
+		return nil, fmt.Errorf("interval %v is not a probability between 0 and 1", options.Interval)
+	}
+	if len(fitted.Members) == 0 {
+		return nil, errors.New("the model has no members: fit it first")
+	}
+	if d, ok := fitted.Members[0].Model.Likelihood.(likelihood.Described); ok {
+		s.binary = d.TargetKind() == likelihood.Classes
+	}
+	switch stored := fitted.Frame.(type) {
+	case *frame.Frame:
+		s.grades = gradesOf(stored.Target)
+		return s, s.change(stored)
+	case *keyed.Frame:
+		return s, nil
+	}
+	return nil, errors.New("the model holds no frame, so that it cannot be applied to a table: it was made by a program of its own")
+}
+
+// change sets the frame, with the policies of the options.
+func (s *Scorer) change(stored *frame.Frame) error {
+	checked, err := frame.Options{
+		Missing: cmp.Or(s.options.Missing, stored.Missing), Unseen: cmp.Or(s.options.Unseen, stored.Unseen),
+	}.Validate()
+	if err != nil {
+		return err
+	}
+	if checked.Missing == frame.Indicator && stored.Missing != frame.Indicator {
+		return errors.New("the model has no indicators of missing values, because it was fitted without: use --missing mean, which fills in the means of training")
+	}
+	changed := *stored
+	changed.Missing, changed.Unseen = checked.Missing, checked.Unseen
+	s.frame = &changed
+	return nil
+}
+
+// gradesOf returns the values of a target's grades, nil for other targets.
+func gradesOf(target *frame.Target) []float64 {
+	if target == nil || target.Mode != frame.Grades {
+		return nil
+	}
+	grades := make([]float64, len(target.Levels))
+	for k, level := range target.Levels {
+		value, err := strconv.ParseFloat(level, 64)
+		if err != nil {
+			return nil
+		}
+		grades[k] = value
+	}
+	return grades
+}
+
+// Fitted returns the model.
+func (s *Scorer) Fitted() *credence.Fitted { return s.fitted }
+
+// Frame returns the model's frame with the policies of the options, nil for a model of keys.
+func (s *Scorer) Frame() *frame.Frame { return s.frame }
+
+// Schema returns the columns of training that the model uses, so that a table is read as it was then.
+func (s *Scorer) Schema() *credence.Schema {
+	return &credence.Schema{Columns: s.frame.Columns(), Sparse: s.frame.SegmentWidth}
+}
+
+// Target returns the column of the target, "" if the model has none.
+func (s *Scorer) Target() string {
+	if s.frame == nil || s.frame.Target == nil {
+		return ""
+	}
+	return s.frame.Target.Expr.Column
+}
+
+// Classes names the classes of the target in the order of [Rows.Probabilities]: two, the second of
+// which is the positive one, or all grades; nil for numbers. The first is "" where it is all the rest.
+func (s *Scorer) Classes() []string {
+	if s.binary && s.frame == nil {
+		return []string{"", "1"}
+	}
+	if s.frame == nil || s.frame.Target == nil || !s.binary && s.grades == nil {
+		return nil
+	}
+	return s.frame.Target.Levels
+}
+
+// Binary says that the target has two classes.
+func (s *Scorer) Binary() bool { return s.binary }
+
+// Targets says what is done with the targets of rows.
+type Targets int
+
+// The ways to treat targets.
+const (
+	IgnoreTargets  Targets = iota
+	UseTargets             // every row is predicted; it may have a target
+	RequireTargets         // a row without a target is an error, or left out under the policy drop
+)
+
+// Columns names the columns that the model needs of a table, and refuses a table that lacks one. A
+// target that is used and not required may be lacking.
+func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, error) {
+	var columns []string
+	if target := s.Target(); targets == UseTargets && schema.Index(target) >= 0 {
+		columns = append(columns, target)
+	}
+	for _, name := range s.frame.Needs(targets == RequireTargets) {
+		if schema.Index(name) < 0 {
+			return nil, fmt.Errorf("there is no column %q, which the model needs: the columns are %s", name, columnNames(schema))
+		}
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
+	return columns, nil
+}
+
+// columnNames lists the columns of a table, the first few of many.
+func columnNames(schema *credence.Schema) string {
+	var names []string
+	for i := range schema.Columns {
+		if i == 12 {
+			names = append(names, fmt.Sprintf("… (%d in all)", len(schema.Columns)))
+			break
+		}
+		names = append(names, schema.Columns[i].Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,66 @@
+package score
+
+import (
+	"context"
+	"errors"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+)
+
+// Table is a table whose rows a model scores. It is for one goroutine at a time.
+type Table struct {
+	scorer *Scorer
+	bound  *frame.Bound
+	known  bool // targets are read
+}
+
+// Table binds the model to a table. Under [UseTargets] a table without the target is one whose
+// targets are ignored.
+func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
+	if s.frame == nil {
+		return nil, errors.New("this model was learned from a stream and reads rows of text: use predict, evaluate or stream on its data files")
+	}
+	if targets == UseTargets && rows.Schema().Index(s.Target()) < 0 {
+		targets = IgnoreTargets
+	}
+	t := &Table{scorer: s, known: targets != IgnoreTargets}
+	var err error
+	if targets == UseTargets {
+		t.bound, err = s.frame.BindScored(rows)
+	} else {
+		t.bound, err = s.frame.Rebind(rows, targets == RequireTargets)
+	}
+	return t, err
+}
+
+// Rows returns the number of rows that are scored.
+func (t *Table) Rows() int { return t.bound.Rows() }
+
+// HasTargets reports whether the rows have targets that are read.
+func (t *Table) HasTargets() bool { return t.known }
+
+// Counts says what was done to the rows scored so far.
+func (t *Table) Counts() frame.Counts { return t.bound.Counts() }
+
+// Each scores all rows in order, a run at a time; rows are valid until visit returns.
+func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
+	rows := t.scorer.NewRows()
+	rows.bound = t.bound
+	n := t.Rows()
+	for first := 0; first < n; first += credence.BlockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.bound.Read(&rows.batch, first, min(credence.BlockRows, n-first)); err != nil {
+			return err
+		}
+		if err := rows.score(); err != nil {
+			return err
+		}
+		if err := visit(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
