@@ -2,7 +2,6 @@ package credence
 
 import (
 	"math/rand/v2"
-	"strings"
 
 	"github.com/credence-ml/credence/linop"
 )
@@ -59,6 +58,7 @@ type Named interface {
 // Hyper is a positive hyper-parameter of features, for example a lengthscale.
 type Hyper struct {
 	Name  string  // "lengthscale.rbf(lat, lon).lat"
+	Block int     // index of its block among Blocks
 	Value float64 // current value
 	Held  bool    // stated: not to be learned
 	// Start is the value that a first fit starts from.
@@ -146,20 +146,4 @@ type Selector interface {
 	Selects() bool
 	// InclusionProbability returns P(w_j ≠ 0), which is 1 for an intercept.
 	InclusionProbability(j int) float64
-}
-
-// OwnsHyper says whether a hyper-parameter of features belongs to the block of that name, which
-// stands behind its own kind in the hyper-parameter's: lengthscale.rbf(x).x is one of rbf(x).
-func OwnsHyper(features Features, block string) bool {
-	tunable, ok := features.(Tunable)
-	if !ok {
-		return false
-	}
-	for _, h := range tunable.Hyper() {
-		_, owner, _ := strings.Cut(h.Name, ".")
-		if owner == block || strings.HasPrefix(owner, block+".") {
-			return true
-		}
-	}
-	return false
 }

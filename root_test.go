@@ -47,25 +47,3 @@ func TestScratchIsReusedAndNeverShared(t *testing.T) {
 		t.Fatal("released memory was not reused")
 	}
 }
-
-// tuned are features with these hyper-parameters.
-type tuned struct {
-	Tunable
-	names []string
-}
-
-func (f tuned) Hyper() (list []Hyper) {
-	for _, name := range f.names {
-		list = append(list, Hyper{Name: name})
-	}
-	return list
-}
-
-func TestOwnsHyper(t *testing.T) {
-	features := tuned{names: []string{"lengthscale.rbf(linear, x).linear", "lengthscale.matern32(.)"}}
-	for block, want := range map[string]bool{"linear": false, "rbf(linear, x)": true, "matern32(.)": true, "rbf": false, "(intercept)": false} {
-		if OwnsHyper(features, block) != want {
-			t.Errorf("%s: %v", block, !want)
-		}
-	}
-}

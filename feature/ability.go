@@ -20,7 +20,10 @@ func (s *Set) Hyper() []credence.Hyper {
 	hypers := make([]credence.Hyper, 0, s.hypers)
 	for k := range s.terms {
 		if b := &s.terms[k]; b.tunable != nil {
-			hypers = append(hypers, b.tunable.Hyper()...)
+			for _, h := range b.tunable.Hyper() {
+				h.Block = k
+				hypers = append(hypers, h)
+			}
 		}
 	}
 	return hypers

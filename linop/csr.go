@@ -74,9 +74,8 @@ func (a *CSR) Reset(cols int) {
 	a.Value = a.Value[:0]
 }
 
-// AppendRow adds a row with the given entries, which are copied. Columns must be
-// strictly increasing; a nil values means ones and must then be nil for every
-// row since Reset.
+// AppendRow adds a row with the given entries, which are copied; nil values mean ones.
+// Columns must be strictly increasing.
 func (a *CSR) AppendRow(columns []int32, values []float64) {
 	if len(a.Start) == 0 {
 		a.Start = append(a.Start, 0)
@@ -84,12 +83,19 @@ func (a *CSR) AppendRow(columns []int32, values []float64) {
 	if values != nil && len(values) != len(columns) {
 		panic(fmt.Sprintf("linop: AppendRow with %d columns and %d values", len(columns), len(values)))
 	}
-	a.Index = append(a.Index, columns...)
-	if values != nil {
-		a.Value = append(a.Value, values...)
-	} else if a.Rows == 0 {
+	if a.Rows == 0 && values == nil {
 		a.Value = nil
 	}
+	if values != nil || a.Value != nil {
+		for len(a.Value) < len(a.Index) { // rows of ones before the first values
+			a.Value = append(a.Value, 1)
+		}
+		a.Value = append(a.Value, values...)
+		for range len(columns) - len(values) {
+			a.Value = append(a.Value, 1)
+		}
+	}
+	a.Index = append(a.Index, columns...)
 	a.Rows++
 	a.Start = append(a.Start, len(a.Index))
 }

@@ -20,15 +20,15 @@ type hyperColumns interface {
 // p.inverse into C, packed for the products with the blocks of rows.
 func (p *primal) backward(ctx context.Context, precision, centre float64, gradient []float64) (residual float64, err error) {
 	clear(gradient)
-	dense := p.denseCols()
+	dense := p.dense
 	first, end := 0, dense
 	if h, ok := p.features.(hyperColumns); ok {
 		first, end = h.HyperColumns()
 	}
 	multiply, sparseRows := p.timesCovariance(precision, dense, first, end)
 	tunable := p.features.(credence.Tunable)
-	for k := range p.rows.blocks() {
-		b, err := p.rows.block(ctx, k)
+	for k := range p.rows.Blocks() {
+		b, err := p.rows.Block(ctx, k)
 		if err != nil {
 			return 0, err
 		}
@@ -40,16 +40,14 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		slab := p.slab[:n*dense]
 		y := p.rows.targets(p.y, b)
 		fitted := p.wy[:n]
-		p.mulVec(fitted, phi, p.m)
+		phi.Mul(p.ws, fitted, p.m)
 		if n > 0 && end > first {
 			multiply(&phi.Dense, slab[first:])
 		}
-		p.parallel(n, func(from, to int) {
+		p.ws.InRuns(n, func(from, to int) {
 			for i := from; i < to; i++ {
 				row := slab[i*dense+first : i*dense+end]
-				if phi.Sparse.Cols > 0 {
-					p.addSparseRow(row, phi, i, precision, sparseRows)
-				}
+				phi.Sparse.AddRowMul(row, i, -precision, &sparseRows)
 				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
 				if p.intercept >= first && p.intercept < end {
 					row[p.intercept-first] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
@@ -73,8 +71,8 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 
 // timesCovariance turns A⁻¹ into C and returns what stores −ΦC/σ², for the dense columns of a block
 // and the columns [first, end) of C, in dst, whose rows are dense apart. It returns as well the
-// sparse columns' rows of C, d apart.
-func (p *primal) timesCovariance(precision float64, dense, first, end int) (multiply func(phi *linop.Dense, dst []float64), sparseRows []float64) {
+// sparse columns' rows of C.
+func (p *primal) timesCovariance(precision float64, dense, first, end int) (multiply func(phi *linop.Dense, dst []float64), sparseRows linop.Dense) {
 	rounded := p.roundsWell(precision)
 	p.scaleInverse()
 	if rounded {
@@ -92,7 +90,7 @@ func (p *primal) timesCovariance(precision float64, dense, first, end int) (mult
 // scaleInverse turns A⁻¹ into C = S A⁻¹ S.
 func (p *primal) scaleInverse() {
 	d := p.d
-	p.parallel(d, func(from, to int) {
+	p.ws.InRuns(d, func(from, to int) {
 		for i := from; i < to; i++ {
 			row, s := p.inverse[i*d:(i+1)*d], p.s[i]
 			for j, v := range p.s {
@@ -103,28 +101,22 @@ func (p *primal) scaleInverse() {
 }
 
 // packCovariance packs the dense columns' rows of C's columns [first, end) where they lie. It
-// returns as well the sparse columns' rows, d apart.
-func (p *primal) packCovariance(dense, first, end int) (c kernel.Packed[float64], sparseRows []float64) {
+// returns as well the sparse columns' rows.
+func (p *primal) packCovariance(dense, first, end int) (c kernel.Packed[float64], sparseRows linop.Dense) {
 	d := p.d
-	if dense < d {
-		sparseRows = p.inverse[dense*d : d*d]
-		if p.pool.PackedLen(dense, end-first) > dense*d {
-			// The panels reach into the rows: there are fewer of them than a panel has columns.
-			sparseRows = append([]float64(nil), sparseRows...)
-		}
-		sparseRows = sparseRows[first:]
+	sparseRows = p.sparseRows(dense, first, end)
+	if sparseRows.Rows > 0 && p.pool.PackedLen(dense, end-first) > dense*d {
+		// The panels reach into the rows: there are fewer of them than a panel has columns.
+		sparseRows.Data = append([]float64(nil), sparseRows.Data...)
 	}
 	return p.pool.Pack(dense, end-first, p.inverse[first:], d, p.inverse), sparseRows
 }
 
-// addSparseRow adds the sparse columns' part of −ΦC/σ² to a row's dense columns.
-func (p *primal) addSparseRow(dst []float64, phi *credence.Design, i int, precision float64, sparseRows []float64) {
-	columns, entries := phi.Sparse.Row(i)
-	for k, c := range columns {
-		v := 1.0
-		if entries != nil {
-			v = entries[k]
-		}
-		kernel.Axpy(-precision*v, sparseRows[int(c)*p.d:][:len(dst)], dst)
+// sparseRows returns the sparse columns' rows of p.inverse, in the columns [first, end).
+func (p *primal) sparseRows(dense, first, end int) linop.Dense {
+	rows := linop.Dense{Rows: p.d - dense, Cols: end - first, Stride: p.d}
+	if rows.Rows > 0 {
+		rows.Data = p.inverse[dense*p.d+first : p.d*p.d]
 	}
+	return rows
 }

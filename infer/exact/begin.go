@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -13,14 +13,10 @@ import (
 // the largest column, at which the others explain nothing, and a climb from there may never find
 // what they do. So such a block begins where the evidence is largest among beginSteps variances
 // between that one and the one by its finest column.
-const (
-	mixedRatio    = 100  // of the mean square of a column to the variance of the finest
-	constantShare = 1e-9 // of its mean square: a column that varies less is a constant, with the rounding of sums
-	beginSteps    = 8
-)
+const beginSteps = 8
 
 // fine returns for every group the prior variance at which its column that varies least would explain
-// the target's variance if all were like it, where that is mixedRatio times its reference, and
+// the target's variance if all were like it, where that is blocks.MixedRatio times its reference, and
 // elsewhere the reference itself. Blocks with hyper-parameters are left out: their
 // features are of one size by construction.
 func (e *Engine) fine(f form, references []float64) []float64 {
@@ -32,7 +28,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 	}
 	out := append([]float64(nil), references...)
 	for k, g := range e.groups {
-		if e.isIntercept[k] || credence.OwnsHyper(e.model.Features, e.blockOf[k].Name) {
+		if g.Intercept || g.Tuned {
 			continue
 		}
 		least := math.Inf(1)
@@ -42,11 +38,9 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 				mean := totals[j] / weight
 				variance -= mean * mean
 			}
-			if variance > constantShare*squares[j]/weight {
-				least = math.Min(least, variance)
-			}
+			least = math.Min(least, blocks.Size(squares[j]/weight, variance))
 		}
-		if v := referenceVariance(f) / (float64(e.blockOf[k].Count) * least); v > mixedRatio*references[k] && !math.IsInf(v, 1) {
+		if v := referenceVariance(f) / (float64(g.Of) * least); v > blocks.MixedRatio*references[k] && !math.IsInf(v, 1) {
 			out[k] = v
 		}
 	}

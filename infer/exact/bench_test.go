@@ -131,13 +131,13 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatal(err)
 		}
 		between := cpu(b)
-		for range p.rows.blocks() {
+		for range p.rows.Blocks() {
 			p.pool.Gram(credence.BlockRows, width, phi.Data[:credence.BlockRows*phi.Stride], phi.Stride, nil, gram, width)
 		}
 		whole += between - begin
 		alone += cpu(b) - between
 	}
-	blocks := float64(p.rows.blocks()) * credence.BlockRows
+	blocks := float64(p.rows.Blocks()) * credence.BlockRows
 	passRate := float64(b.N) * rows * d * d / whole * 1e-9
 	gramRate := float64(b.N) * blocks * float64(width) * float64(width) / alone * 1e-9
 	b.ReportMetric(passRate, "GF/s")

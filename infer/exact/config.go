@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -79,10 +80,8 @@ type Engine struct {
 	prior      prior.Normal
 	config     Config
 
-	groups      []group          // runs of weights with a prior variance of their own
-	blockOf     []credence.Block // of every group
-	isIntercept []bool           // of every group
-	tuned       bool             // the features have hyper-parameters to learn
+	groups []blocks.Group // runs of weights with a prior variance of their own
+	tuned  bool           // the features have hyper-parameters to learn
 }
 
 var _ credence.Engine = (*Engine)(nil)
@@ -115,17 +114,10 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 			return nil, err
 		}
 	}
-	next := 0
-	for _, b := range model.Features.Blocks() {
-		if b.First != next || b.Count < 0 || b.Intercept && b.Count != 1 {
-			return nil, fmt.Errorf("exact: block %q covers weights %d to %d where weight %d comes next", b.Name, b.First, b.First+b.Count-1, next)
-		}
-		next += b.Count
+	var err error
+	if e.groups, err = blocks.Groups("exact", model.Features, e.prior); err != nil {
+		return nil, err
 	}
-	if d := model.Features.Weights(); next != d {
-		return nil, fmt.Errorf("exact: blocks cover %d of %d weights", next, d)
-	}
-	e.setGroups()
 	if tunable, ok := model.Features.(credence.Tunable); ok {
 		for _, h := range tunable.Hyper() {
 			e.tuned = e.tuned || !h.Held
@@ -158,23 +150,4 @@ func (e *Engine) draws(rows int) int {
 		return min(2, e.config.Starts)
 	}
 	return min(4, e.config.Starts)
-}
-
-// setGroups gives every block, or under automatic relevance determination every weight of it, a
-// prior variance. The intercept is always a group of its own.
-func (e *Engine) setGroups() {
-	add := func(b credence.Block, g group) {
-		e.groups = append(e.groups, g)
-		e.blockOf = append(e.blockOf, b)
-		e.isIntercept = append(e.isIntercept, b.Intercept)
-	}
-	for _, b := range e.model.Features.Blocks() {
-		if !e.prior.ARD || b.Intercept {
-			add(b, group{b.First, b.Count})
-			continue
-		}
-		for j := b.First; j < b.First+b.Count; j++ {
-			add(b, group{j, 1})
-		}
-	}
 }

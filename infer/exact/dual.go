@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
@@ -23,68 +24,52 @@ import (
 type dual struct {
 	common
 	n       int
-	dense   linop.Dense // dense columns of Φ
-	sparse  linop.CSR   // sparse columns of Φ
-	columns linop.CSR   // the same transposed
-	roots   []float64   // √w; nil where there are no weights
-	y       []float64   // targets in units, not centred, times √w
+	design  credence.Design // Φ
+	dense   int             // its dense columns
+	columns linop.CSR       // its sparse columns, transposed
+	roots   []float64       // √w; nil where there are no weights
+	y       []float64       // targets in units, not centred, times √w
 	square  []float64
 	grams   [][]float64 // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
 	factor  []float64   // n×n, U with UᵀU = B
 	inverse []float64   // n×n, W½B⁻¹W½/σ²
 	alpha   []float64   // α √w
 	lambda  []float64   // prior variances
+	scales  []float64   // of the sparse columns, λ/σ²
 	project []float64   // Φᵀα
 	slab    []float64   // a block of rows × dense
 	part    []float64   // sums of the runs of a block, over dense columns
 	last    values
-	window  credence.Design
 }
 
 func (p *dual) load(ctx context.Context, features credence.Features) error {
 	p.features = features
 	first := p.factor == nil
 	if first {
-		p.n = p.rows.count
+		p.n = p.rows.Count()
 		n := p.n
 		p.factor, p.inverse = make([]float64, n*n), make([]float64, n*n)
 		p.alpha, p.y = make([]float64, n), make([]float64, n)
 		p.square, p.project = make([]float64, p.d), make([]float64, p.d)
 	}
-	for k := range p.rows.blocks() {
-		b, err := p.rows.block(ctx, k)
-		if err != nil {
-			return err
-		}
-		features.Transform(p.ws, &p.phi, b)
-		row := k * credence.BlockRows
-		if first {
-			p.keepTargets(row, b)
-			if k == 0 {
-				p.dense = linop.NewDense(p.n, p.phi.Dense.Cols)
-				p.sparse.Reset(p.phi.Sparse.Cols)
-			}
-			for i := range p.phi.Sparse.Rows {
-				if p.sparse.Cols > 0 {
-					p.sparse.AppendRow(p.phi.Sparse.Row(i))
-				}
-			}
-		}
-		for i := range b.Rows() {
-			copy(p.dense.Row(row+i), p.phi.Dense.Row(i))
-		}
+	var each func(row int, b *credence.Batch)
+	if first {
+		each = p.keepTargets
+	}
+	if err := p.rows.Transform(ctx, p.ws, &p.design, &p.phi, features, each); err != nil {
+		return err
 	}
 	if first {
 		if err := p.finishTargets(); err != nil {
 			return err
 		}
-		p.columns = transpose(&p.sparse)
+		p.dense, p.columns = p.design.Dense.Cols, p.design.Sparse.Transpose()
 	}
 	p.setSquares()
 	for j, v := range p.square {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
-				weightName(features, j), v)
+				blocks.WeightName(features, j), v)
 		}
 	}
 	if !p.tuned && len(p.groups)*p.n <= 4*p.d {
@@ -125,53 +110,28 @@ func (p *dual) finishTargets() error {
 	return nil
 }
 
-// transpose returns the columns of a as rows.
-func transpose(a *linop.CSR) linop.CSR {
-	t := linop.CSR{Rows: a.Cols, Cols: a.Rows, Start: make([]int, a.Cols+1)}
-	if a.Cols == 0 {
-		return t
+// weight returns the weight of row i, from its root.
+func (p *dual) weight(i int) float64 {
+	if p.roots == nil {
+		return 1
 	}
-	t.Index, t.Value = make([]int32, a.Entries()), make([]float64, a.Entries())
-	for _, j := range a.Index {
-		t.Start[j+1]++
-	}
-	for j := range a.Cols {
-		t.Start[j+1] += t.Start[j]
-	}
-	next := append([]int(nil), t.Start[:a.Cols]...)
-	for i := range a.Rows {
-		columns, entries := a.Row(i)
-		for k, j := range columns {
-			t.Index[next[j]] = int32(i)
-			t.Value[next[j]] = 1
-			if entries != nil {
-				t.Value[next[j]] = entries[k]
-			}
-			next[j]++
-		}
-	}
-	return t
+	return p.roots[i] * p.roots[i]
 }
 
 func (p *dual) setSquares() {
 	clear(p.square)
 	for i := range p.n {
-		w := 1.0
-		if p.roots != nil {
-			w = p.roots[i] * p.roots[i]
-		}
-		for j, v := range p.dense.Row(i) {
+		w := p.weight(i)
+		for j, v := range p.design.Dense.Row(i) {
 			p.square[j] += w * v * v
 		}
 	}
 	for j := range p.columns.Rows {
-		rows, entries := p.columns.Row(j)
-		for k, i := range rows {
-			v := entries[k]
+		for i, v := range p.columns.Each(j) {
 			if p.roots != nil {
 				v *= p.roots[i]
 			}
-			p.square[p.dense.Cols+j] += v * v
+			p.square[p.dense+j] += v * v
 		}
 	}
 }
@@ -181,50 +141,37 @@ func (p *dual) squares() []float64 { return p.square }
 func (p *dual) totals(dst []float64) {
 	clear(dst)
 	for i := range p.n {
-		w := 1.0
-		if p.roots != nil {
-			w = p.roots[i] * p.roots[i]
-		}
-		kernel.Axpy(w, p.dense.Row(i), dst[:p.dense.Cols])
+		kernel.Axpy(p.weight(i), p.design.Dense.Row(i), dst[:p.dense])
 	}
 	for j := range p.columns.Rows {
-		rows, entries := p.columns.Row(j)
-		for k, i := range rows {
-			w := 1.0
-			if p.roots != nil {
-				w = p.roots[i] * p.roots[i]
-			}
-			dst[p.dense.Cols+j] += w * entries[k]
+		for i, v := range p.columns.Each(j) {
+			dst[p.dense+j] += p.weight(i) * v
 		}
 	}
 }
 
 // setGrams forms ΦΦᵀ of every group.
 func (p *dual) setGrams() {
-	n := p.n
+	n, dense := p.n, &p.design.Dense
 	p.grams = make([][]float64, len(p.groups))
 	for k, g := range p.groups {
 		m := make([]float64, n*n)
-		if end := min(g.First+g.Count, p.dense.Cols); end > g.First {
-			p.pool.Syrk(n, end-g.First, 1, p.dense.Data[g.First:], p.dense.Stride, 0, m, n)
+		if end := min(g.First+g.Count, p.dense); end > g.First {
+			p.pool.Syrk(n, end-g.First, 1, dense.Data[g.First:], dense.Stride, 0, m, n)
 		}
-		for j := max(g.First, p.dense.Cols); j < g.First+g.Count; j++ {
-			p.addPairs(m, j-p.dense.Cols, 1)
+		if first, end := max(g.First, p.dense), g.First+g.Count; end > first {
+			part := p.columns.Window(first-p.dense, end-first)
+			p.addPairs(m, &part, nil)
 		}
 		p.grams[k] = m
 	}
 }
 
-// addPairs adds scale φφᵀ of sparse column j to the upper triangle of m.
-func (p *dual) addPairs(m []float64, j int, scale float64) {
-	rows, entries := p.columns.Row(j)
-	for k, i := range rows {
-		v := scale * entries[k]
-		row := m[int(i)*p.n : (int(i)+1)*p.n]
-		for l := k; l < len(rows); l++ {
-			row[rows[l]] += v * entries[l]
-		}
-	}
+// addPairs adds the scaled φφᵀ of sparse columns to the upper triangle of m.
+func (p *dual) addPairs(m []float64, columns *linop.CSR, scales []float64) {
+	const shares = 8
+	square := linop.Dense{Rows: p.n, Cols: p.n, Stride: p.n, Data: m}
+	p.pool.Run(shares, func(share, _ int) { columns.AddGram(&square, scales, share, shares) })
 }
 
 // fill stores the upper triangle of B.
@@ -234,7 +181,7 @@ func (p *dual) fill(at *values) {
 	precision := 1 / at.noise
 	if p.grams != nil {
 		for k, g := range p.grams {
-			p.parallel(n, func(from, to int) {
+			p.ws.InRuns(n, func(from, to int) {
 				for i := from; i < to; i++ {
 					kernel.Axpy(at.prior[k]*precision, g[i*n+i:(i+1)*n], m[i*n+i:(i+1)*n])
 				}
@@ -243,7 +190,7 @@ func (p *dual) fill(at *values) {
 	} else {
 		p.fillFromDesign(at, precision)
 	}
-	p.parallel(n, func(from, to int) {
+	p.ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			if p.roots != nil {
 				for j := i; j < n; j++ {
@@ -256,13 +203,14 @@ func (p *dual) fill(at *values) {
 }
 
 func (p *dual) fillFromDesign(at *values, precision float64) {
-	n, cols := p.n, p.dense.Cols
 	p.setVariances(at)
-	if cols > 0 {
-		p.pool.SyrkWeighted(n, cols, precision, p.dense.Data, p.dense.Stride, p.lambda, 0, p.factor, n)
+	if dense := &p.design.Dense; p.dense > 0 {
+		p.pool.SyrkWeighted(p.n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, p.factor, p.n)
 	}
-	for j := range p.columns.Rows {
-		p.addPairs(p.factor, j, p.lambda[cols+j]*precision)
+	if p.columns.Rows > 0 {
+		p.scales = append(p.scales[:0], p.lambda[p.dense:]...)
+		kernel.Scale(precision, p.scales)
+		p.addPairs(p.factor, &p.columns, p.scales)
 	}
 }
 
@@ -323,7 +271,7 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 // scaleInverse turns B⁻¹ and α into W½B⁻¹W½/σ² and W½α.
 func (p *dual) scaleInverse(noise float64) {
 	n := p.n
-	p.parallel(n, func(from, to int) {
+	p.ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := p.inverse[i*n : (i+1)*n]
 			kernel.Scale(1/noise, row)
@@ -341,7 +289,7 @@ func (p *dual) scaleInverse(noise float64) {
 
 // posterior returns the mean ΛΦᵀα and the factor √σ² U of K.
 func (p *dual) posterior() credence.Posterior {
-	u, cols := p.rows.units, p.dense.Cols
+	u, cols := p.rows.units, p.dense
 	q := &posterior.Dual{
 		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.scale,
 		Factor: append([]float64(nil), p.factor...),
@@ -358,37 +306,12 @@ func (p *dual) posterior() credence.Posterior {
 		}
 	}
 	q.Design.Dense = linop.NewDense(p.n, cols)
-	copy(q.Design.Dense.Data, p.dense.Data)
+	copy(q.Design.Dense.Data, p.design.Dense.Data)
 	for i := range p.roots {
 		kernel.Scale(p.roots[i], q.Design.Dense.Row(i))
 	}
-	if p.sparse.Cols > 0 {
-		q.Design.Sparse = p.weightedSparse()
+	if p.design.Sparse.Cols > 0 {
+		q.Design.Sparse = p.design.Sparse.ScaleRows(p.roots)
 	}
 	return q
-}
-
-// weightedSparse returns the sparse columns with the rows' weights applied.
-func (p *dual) weightedSparse() linop.CSR {
-	out := linop.CSR{
-		Rows: p.sparse.Rows, Cols: p.sparse.Cols,
-		Start: append([]int(nil), p.sparse.Start...), Index: append([]int32(nil), p.sparse.Index...),
-	}
-	if p.sparse.Value != nil {
-		out.Value = append([]float64{}, p.sparse.Value...)
-	}
-	if p.roots == nil {
-		return out
-	}
-	if out.Value == nil {
-		out.Value = make([]float64, len(out.Index))
-		for k := range out.Value {
-			out.Value[k] = 1
-		}
-	}
-	for i, root := range p.roots {
-		_, entries := out.Row(i)
-		kernel.Scale(root, entries)
-	}
-	return out
 }

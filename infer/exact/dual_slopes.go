@@ -5,7 +5,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/linop"
 )
 
 // slopesFromGrams stores ½λ[αᵀGα − tr(K⁻¹G)] for every group's G.
@@ -13,7 +12,7 @@ func (p *dual) slopesFromGrams(at *values, slope *slopes) {
 	n := p.n
 	sums := make([]float64, n)
 	for k, g := range p.grams {
-		p.parallel(n, func(from, to int) {
+		p.ws.InRuns(n, func(from, to int) {
 			for i := from; i < to; i++ {
 				row, inverse, a := g[i*n+i:(i+1)*n], p.inverse[i*n+i:(i+1)*n], p.alpha[i]
 				sum := 0.0
@@ -27,9 +26,12 @@ func (p *dual) slopesFromGrams(at *values, slope *slopes) {
 	}
 }
 
+// run is the number of rows whose sums a worker adds up at a time.
+const run = 64
+
 // slopesFromDesign stores the slopes of all values from K⁻¹Φ, block by block.
 func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) error {
-	n, cols := p.n, p.dense.Cols
+	n, cols := p.n, p.dense
 	p.projectTo(p.project)
 	quadratic := make([]float64, p.d) // φ_jᵀK⁻¹φ_j
 	for j := range p.columns.Rows {
@@ -39,24 +41,24 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 	if p.part == nil {
 		p.part = make([]float64, (min(credence.BlockRows, n)+run-1)/run*cols)
 	}
-	for k := range p.rows.blocks() {
-		b, err := p.rows.block(ctx, k)
+	for k := range p.rows.Blocks() {
+		b, err := p.rows.Block(ctx, k)
 		if err != nil {
 			return err
 		}
 		first, rows := k*credence.BlockRows, b.Rows()
 		slab := p.slabOf(rows * cols)
-		p.pool.Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.dense.Data, max(1, cols), 0, slab, max(1, cols))
+		p.pool.Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.design.Dense.Data, max(1, cols), 0, slab, max(1, cols))
 		// Runs of rows have sums of their own, which are added in the order of the rows.
-		p.parallel(rows, func(from, to int) { p.turnRows(slab, first, from, to) })
+		p.pool.Run((rows+run-1)/run, func(i, _ int) { p.turnRows(slab, first, i*run, min(rows, (i+1)*run)) })
 		for from := 0; from < rows; from += run {
 			kernel.Axpy(1, p.part[from/run*cols:][:cols], quadratic[:cols])
 		}
 		if !p.tuned {
 			continue
 		}
-		p.setWindow(first, rows)
-		p.features.(credence.Tunable).Pullback(p.ws, slope.hyper, b, &p.window, slab)
+		window := p.design.Window(first, rows)
+		p.features.(credence.Tunable).Pullback(p.ws, slope.hyper, b, &window, slab)
 	}
 	for k, g := range p.groups {
 		sum := 0.0
@@ -71,12 +73,12 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 // turnRows adds up φ_ij (K⁻¹Φ)_ij over the rows [from, to) of a block in the run's part, and
 // turns K⁻¹Φ, in slab, into the slopes in Φ.
 func (p *dual) turnRows(slab []float64, first, from, to int) {
-	cols := p.dense.Cols
+	cols := p.dense
 	sums := p.part[from/run*cols:][:cols]
 	clear(sums)
 	project, lambda := p.project[:cols], p.lambda[:cols]
 	for i := from; i < to; i++ {
-		row, phi, a := slab[i*cols:][:cols], p.dense.Row(first + i)[:cols], p.alpha[first+i]
+		row, phi, a := slab[i*cols:][:cols], p.design.Dense.Row(first + i)[:cols], p.alpha[first+i]
 		for j := range sums {
 			v := row[j]
 			sums[j] += phi[j] * v
@@ -87,30 +89,18 @@ func (p *dual) turnRows(slab []float64, first, from, to int) {
 
 // projectTo stores the dense columns' Φᵀα in dst.
 func (p *dual) projectTo(dst []float64) {
-	if cols := p.dense.Cols; cols > 0 {
-		p.pool.Gemv(true, p.n, cols, 1, p.dense.Data, cols, p.alpha, 0, dst)
+	if cols := p.dense; cols > 0 {
+		p.pool.Gemv(true, p.n, cols, 1, p.design.Dense.Data, cols, p.alpha, 0, dst)
 	}
 }
 
 // columnForms returns φᵀα and φᵀK⁻¹φ of a sparse column.
 func (p *dual) columnForms(j int) (project, quadratic float64) {
-	rows, entries := p.columns.Row(j)
-	for k, i := range rows {
-		project += entries[k] * p.alpha[i]
-		row := p.inverse[int(i)*p.n : (int(i)+1)*p.n]
-		for l, o := range rows {
-			quadratic += entries[k] * entries[l] * row[o]
+	for i, v := range p.columns.Each(j) {
+		row := p.inverse[i*p.n : (i+1)*p.n]
+		for o, u := range p.columns.Each(j) {
+			quadratic += v * u * row[o]
 		}
 	}
-	return project, quadratic
-}
-
-// setWindow makes window the rows of Φ that a block has.
-func (p *dual) setWindow(first, rows int) {
-	p.window.Dense = linop.Dense{Rows: rows, Cols: p.dense.Cols, Stride: p.dense.Stride,
-		Data: p.dense.Data[first*p.dense.Stride : (first+rows)*p.dense.Stride]}
-	p.window.Sparse.Reset(p.sparse.Cols)
-	for i := first; i < first+rows && p.sparse.Cols > 0; i++ {
-		p.window.Sparse.AppendRow(p.sparse.Row(i))
-	}
+	return p.columns.AddRowDot(0, j, p.alpha), quadratic
 }

@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 		"empty":           {func(d *table) { *d = table{} }, "no rows"},
 		"no target":       {func(d *table) { d.target = nil }, "no target"},
 		"missing target":  {func(d *table) { d.target[3] = math.NaN() }, "row 4: target"},
-		"infinite offset": {func(d *table) { d.offset = make([]float64, 20); d.offset[5] = math.Inf(1) }, "row 6: target less offset"},
+		"infinite offset": {func(d *table) { d.offset = make([]float64, 20); d.offset[5] = math.Inf(1) }, "row 6: offset +Inf is not a finite number"},
 		"negative weight": {func(d *table) { d.weight = make([]float64, 20); d.weight[6] = -1 }, "row 7: weight"},
 		"no weight":       {func(d *table) { d.weight = make([]float64, 20) }, "weights add up to 0"},
 		"infinite column": {func(d *table) { d.x.Row(2)[1] = 1e300 }, "feature column a.2"},

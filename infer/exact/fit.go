@@ -35,8 +35,8 @@ type fit struct {
 }
 
 func (e *Engine) intercept() (int, bool) {
-	for k, is := range e.isIntercept {
-		if is {
+	for k, g := range e.groups {
+		if g.Intercept {
 			return k, true
 		}
 	}
@@ -123,7 +123,7 @@ func (r *fit) polish(ctx context.Context, tasks []task) error {
 	if err := r.open(ctx, r.config.PolishRows, true); err != nil {
 		return err
 	}
-	if used, all := r.rows.count, r.data.Rows(); used < all {
+	if used, all := r.rows.Count(), r.data.Rows(); used < all {
 		r.warnings = append(r.warnings, fmt.Sprintf(
 			"hyper-parameters of the features were learned on %d of %d rows, noise and prior variances on all", used, all))
 		return r.polishLarge(ctx, tasks)
@@ -217,11 +217,7 @@ func (r *fit) hyper() []credence.Value {
 	model, first := r.members[0].Model, r.best[0]
 	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance}}
 	for k, g := range r.groups {
-		name := "prior_variance." + r.blockOf[k].Name
-		if r.prior.ARD && !r.isIntercept[k] {
-			name = "prior_variance." + weightName(model.Features, g.First)
-		}
-		list = append(list, credence.Value{Name: name, Value: r.own(first.prior[k])})
+		list = append(list, credence.Value{Name: "prior_variance." + g.Name, Value: r.own(first.prior[k])})
 	}
 	if tunable, ok := model.Features.(credence.Tunable); ok {
 		for _, h := range tunable.Hyper() {
@@ -242,7 +238,7 @@ func (r *fit) warn() []string {
 	}
 	for _, k := range first.atCeiling {
 		list = append(list, fmt.Sprintf("the prior variance of %s ended at the largest that is tried, %.3g: state a starting guess such as --prior 'normal(variance=~%.1g)', or scale the columns",
-			r.blockOf[k].Name, r.own(first.prior[k]), 100*r.own(first.prior[k])))
+			r.groups[k].Name, r.own(first.prior[k]), 100*r.own(first.prior[k])))
 	}
 	if first.jitter > 0 {
 		list = append(list, fmt.Sprintf("the Gram matrix needed %g of its mean diagonal added to be factored: columns repeat each other", first.jitter))

@@ -2,15 +2,12 @@ package exact
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 )
-
-// group is a run of weights that share a prior variance.
-type group struct{ First, Count int }
 
 // values are what the evidence is a function of, in the units of the rows.
 type values struct {
@@ -49,7 +46,7 @@ type form interface {
 }
 
 // newForm chooses the smaller form.
-func newForm(r *rows, ws *credence.Workspace, features credence.Features, groups []group, tuned bool) form {
+func newForm(r *unitRows, ws *credence.Workspace, features credence.Features, groups []blocks.Group, tuned bool) form {
 	d := features.Weights()
 	intercept := -1
 	for _, b := range features.Blocks() {
@@ -58,7 +55,7 @@ func newForm(r *rows, ws *credence.Workspace, features credence.Features, groups
 		}
 	}
 	c := common{rows: r, ws: ws, pool: ws.Pool(), groups: groups, intercept: intercept, d: d, tuned: tuned}
-	if r.count < d {
+	if r.Count() < d {
 		return &dual{common: c}
 	}
 	return &primal{common: c}
@@ -66,10 +63,10 @@ func newForm(r *rows, ws *credence.Workspace, features credence.Features, groups
 
 // common is what both forms have.
 type common struct {
-	rows      *rows
+	rows      *unitRows
 	ws        *credence.Workspace
 	pool      *kernel.Pool
-	groups    []group
+	groups    []blocks.Group
 	intercept int // weight of the intercept, or -1
 	d         int
 	tuned     bool // slopes in the features' hyper-parameters are wanted
@@ -130,51 +127,4 @@ func logDeterminant(n int, u []float64) float64 {
 		sum += math.Log(u[i*n+i])
 	}
 	return 2 * sum
-}
-
-// mulVec stores Φw in dst.
-func (c *common) mulVec(dst []float64, phi *credence.Design, w []float64) {
-	n, dense := phi.Dense.Rows, phi.Dense.Cols
-	clear(dst)
-	if dense > 0 {
-		c.pool.Gemv(false, n, dense, 1, phi.Dense.Data, phi.Dense.Stride, w, 0, dst)
-	}
-	if phi.Sparse.Cols == 0 {
-		return
-	}
-	for i := range dst {
-		columns, entries := phi.Sparse.Row(i)
-		for k, j := range columns {
-			v := 1.0
-			if entries != nil {
-				v = entries[k]
-			}
-			dst[i] += v * w[dense+int(j)]
-		}
-	}
-}
-
-// weightName names weight j for people.
-func weightName(features credence.Features, j int) string {
-	for _, b := range features.Blocks() {
-		if j < b.First || j >= b.First+b.Count {
-			continue
-		}
-		if b.Intercept {
-			return b.Name
-		}
-		if named, ok := features.(credence.Named); ok {
-			return b.Name + "." + named.WeightName(j)
-		}
-		return fmt.Sprintf("%s.%d", b.Name, j-b.First+1)
-	}
-	return fmt.Sprint(j)
-}
-
-// run is the number of rows that a worker takes at a time.
-const run = 64
-
-// parallel calls do for runs of rows [from, to) of n, whose bounds do not depend on the threads.
-func (c *common) parallel(n int, do func(from, to int)) {
-	c.pool.Run((n+run-1)/run, func(i, _ int) { do(i*run, min(n, (i+1)*run)) })
 }

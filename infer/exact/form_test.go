@@ -58,7 +58,7 @@ func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 	out := map[string]form{}
 	for _, name := range []string{"primal", "dual"} {
 		_, has := e.intercept()
-		r, err := openRows(context.Background(), data, 0, has, e.tuned)
+		r, err := e.openRows(context.Background(), data, 0, has, e.tuned)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,21 +36,18 @@ func (p *primal) roundsWell(precision float64) bool {
 }
 
 // pack rounds and packs the dense columns' rows of C's columns [first, end), and returns as well the
-// sparse columns' rows, d apart.
-func (r *narrow) pack(p *primal, dense, first, end int) (c kernel.Packed[float32], sparseRows []float64) {
+// sparse columns' rows.
+func (r *narrow) pack(p *primal, dense, first, end int) (c kernel.Packed[float32], sparseRows linop.Dense) {
 	d, n := p.d, end-first
 	if size := max(p.pool.PackedLen32(dense, n), dense*n); len(r.covariance) < size {
 		r.covariance = make([]float32, size)
 	}
-	p.parallel(dense, func(from, to int) {
+	p.ws.InRuns(dense, func(from, to int) {
 		for i := from; i < to; i++ {
 			round(r.covariance[i*n:(i+1)*n], p.inverse[i*d+first:i*d+end])
 		}
 	})
-	if dense < d {
-		sparseRows = p.inverse[dense*d+first : d*d]
-	}
-	return p.pool.Pack32(dense, n, r.covariance, n, r.covariance), sparseRows
+	return p.pool.Pack32(dense, n, r.covariance, n, r.covariance), p.sparseRows(dense, first, end)
 }
 
 // rows returns a block of dense columns rounded, without gaps between rows.
@@ -58,7 +55,7 @@ func (r *narrow) rows(p *primal, phi *linop.Dense) []float32 {
 	if size := phi.Rows * phi.Cols; len(r.phi) < size {
 		r.phi = make([]float32, size)
 	}
-	p.parallel(phi.Rows, func(from, to int) {
+	p.ws.InRuns(phi.Rows, func(from, to int) {
 		for i := from; i < to; i++ {
 			round(r.phi[i*phi.Cols:(i+1)*phi.Cols], phi.Row(i))
 		}

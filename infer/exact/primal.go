@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -29,6 +30,7 @@ type primal struct {
 	factor   []float64 // d×d, U with UᵀU = A
 	inverse  []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
 	s, q, m  []float64 // √λ; S⁻¹m'; m'
+	dense    int       // dense columns of Φ
 	kept     []credence.Design
 	y, wy    []float64
 	slab     []float64 // dPhi of a block
@@ -48,10 +50,10 @@ func (p *primal) allocate() {
 	p.inverse = make([]float64, size)
 	p.cross, p.diagonal = make([]float64, d), make([]float64, d)
 	p.s, p.q, p.m = make([]float64, d), make([]float64, d), make([]float64, d)
-	block := min(credence.BlockRows, p.rows.count)
+	block := min(credence.BlockRows, p.rows.Count())
 	p.y, p.wy = make([]float64, block), make([]float64, block)
 	if p.tuned {
-		p.kept = make([]credence.Design, min(p.rows.blocks(), keepDesignBytes/(8*max(1, block*d))))
+		p.kept = make([]credence.Design, min(p.rows.Blocks(), keepDesignBytes/(8*max(1, block*d))))
 	}
 }
 
@@ -74,8 +76,8 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 	clear(p.gram)
 	clear(p.cross)
 	p.summary = summary{}
-	for k := range p.rows.blocks() {
-		b, err := p.rows.block(ctx, k)
+	for k := range p.rows.Blocks() {
+		b, err := p.rows.Block(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -86,7 +88,8 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 		y := p.rows.targets(p.y, b)
 		p.summary.add(p.rows.units, b, y)
 		phi := p.design(k, b, false)
-		p.addGram(phi, b.Weight)
+		p.dense = phi.Dense.Cols
+		phi.AddGram(p.ws, p.gram, b.Weight)
 		wy := p.wy[:len(y)]
 		copy(wy, y)
 		for i, w := range b.Weight {
@@ -98,76 +101,15 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", p.summary.weight)
 	}
 	d := p.d
-	if p.phi.Sparse.Cols > 0 || len(p.kept) > 0 && p.kept[0].Sparse.Cols > 0 {
-		p.liftCross(d)
-	}
+	credence.LiftGram(p.gram, d, p.dense)
 	for j := range d {
 		p.diagonal[j] = p.gram[j*d+j]
 		if math.IsNaN(p.diagonal[j]) || math.IsInf(p.diagonal[j], 0) {
 			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
-				weightName(features, j), p.diagonal[j])
+				blocks.WeightName(features, j), p.diagonal[j])
 		}
 	}
 	return nil
-}
-
-// addGram adds a block's ΦᵀWΦ: the dense columns by the kernel; products of sparse
-// columns entry by entry in the upper triangle; products of a sparse with the dense
-// columns in the sparse column's row below the diagonal, where they are contiguous.
-func (p *primal) addGram(phi *credence.Design, w []float64) {
-	d, dense, n := p.d, phi.Dense.Cols, phi.Dense.Rows
-	p.pool.Gram(n, dense, phi.Dense.Data, max(1, phi.Dense.Stride), w, p.gram, max(1, d))
-	if phi.Sparse.Cols == 0 {
-		return
-	}
-	// Every task goes through all rows for its share of the columns, so that no
-	// two tasks write to the same row of the matrix, and sums keep the order of the rows.
-	const tasks = 8
-	p.pool.Run(tasks, func(task, _ int) {
-		for i := range n {
-			columns, entries := phi.Sparse.Row(i)
-			for k, c := range columns {
-				if int(c)%tasks != task {
-					continue
-				}
-				v := 1.0
-				if entries != nil {
-					v = entries[k]
-				}
-				if w != nil {
-					v *= w[i]
-				}
-				row := p.gram[(dense+int(c))*d : (dense+int(c)+1)*d]
-				if dense > 0 {
-					kernel.Axpy(v, phi.Dense.Row(i), row[:dense])
-				}
-				for l := k; l < len(columns); l++ {
-					other := 1.0
-					if entries != nil {
-						other = entries[l]
-					}
-					row[dense+int(columns[l])] += v * other
-				}
-			}
-		}
-	})
-}
-
-// liftCross moves the products of sparse with dense columns to the upper triangle.
-func (p *primal) liftCross(d int) {
-	dense := p.denseCols()
-	for j := dense; j < d; j++ {
-		for i := range dense {
-			p.gram[i*d+j] = p.gram[j*d+i]
-		}
-	}
-}
-
-func (p *primal) denseCols() int {
-	if len(p.kept) > 0 {
-		return p.kept[0].Dense.Cols
-	}
-	return p.phi.Dense.Cols
 }
 
 // addCross adds a block's Φᵀu.
@@ -176,18 +118,8 @@ func (p *primal) addCross(phi *credence.Design, u []float64) {
 	if dense > 0 {
 		p.pool.Gemv(true, len(u), dense, 1, phi.Dense.Data, phi.Dense.Stride, u, 1, p.cross)
 	}
-	if phi.Sparse.Cols == 0 {
-		return
-	}
-	for i, ui := range u {
-		columns, entries := phi.Sparse.Row(i)
-		for k, c := range columns {
-			v := 1.0
-			if entries != nil {
-				v = entries[k]
-			}
-			p.cross[dense+int(c)] += v * ui
-		}
+	if phi.Sparse.Cols > 0 {
+		phi.Sparse.AddMulVecTrans(p.cross[dense:], u)
 	}
 }
 
@@ -268,7 +200,7 @@ func (p *primal) standard(j int, centre float64) float64 {
 // fill stores the upper triangle of A.
 func (p *primal) fill(precision float64) {
 	d := p.d
-	p.parallel(d, func(from, to int) {
+	p.ws.InRuns(d, func(from, to int) {
 		for i := from; i < to; i++ {
 			scale := p.s[i] * precision
 			row, source := p.factor[i*d:(i+1)*d], p.gram[i*d:(i+1)*d]
@@ -322,8 +254,8 @@ func (p *primal) explain(pivot int) error {
 func notDefinite(features credence.Features, pivot, d, twin int) error {
 	which := ""
 	if twin >= 0 {
-		which = fmt.Sprintf(", most like %s", weightName(features, twin))
+		which = fmt.Sprintf(", most like %s", blocks.WeightName(features, twin))
 	}
 	return fmt.Errorf("exact: Gram matrix is not positive definite (pivot %d of %d: %s%s): two feature columns may be equal; raise the noise variance, hold the prior variance or drop one",
-		pivot+1, d, weightName(features, pivot), which)
+		pivot+1, d, blocks.WeightName(features, pivot), which)
 }

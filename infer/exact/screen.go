@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/credence-ml/credence"
 )
@@ -56,7 +55,7 @@ func (r *fit) screen(ctx context.Context, alive []task) ([]task, error) {
 			next = append(next, task{features: alive[k].features, before: ends[k]})
 		}
 		alive = next
-		if len(alive) == draws && r.rows.count == r.data.Rows() {
+		if len(alive) == draws && r.rows.Count() == r.data.Rows() {
 			break // nothing left to choose
 		}
 	}
@@ -91,7 +90,7 @@ func byPenalised(ends []*outcome) []int {
 // blocks never start alike: the climb could not tell them apart.
 func (r *fit) starts(count int) []task {
 	infos := r.model.Features.(credence.Tunable).Hyper()
-	kernel := kernelOf(r.model.Features, infos)
+	kernel := kernelOf(infos)
 	tasks := make([]task, count)
 	jitter := latinHypercube(credence.Rand(r.config.Seed, credence.ExactStarts, 0), max(0, count-2), len(infos)+1)
 	for k := range tasks {
@@ -133,23 +132,16 @@ func (r *fit) starts(count int) []task {
 	return tasks
 }
 
-// kernelOf numbers, for every hyper-parameter, the block that it belongs to among
-// those that have any; its name contains that of the block.
-func kernelOf(features credence.Features, infos []credence.Hyper) []int {
-	blocks := features.Blocks()
+// kernelOf numbers, for every hyper-parameter, the block that it belongs to among those that have
+// any.
+func kernelOf(infos []credence.Hyper) []int {
 	seen := map[int]int{}
 	out := make([]int, len(infos))
 	for h, info := range infos {
-		owner := -1
-		for k, b := range blocks {
-			if strings.Contains(info.Name, b.Name) && (owner < 0 || len(b.Name) > len(blocks[owner].Name)) {
-				owner = k
-			}
+		if _, ok := seen[info.Block]; !ok {
+			seen[info.Block] = len(seen)
 		}
-		if _, ok := seen[owner]; !ok {
-			seen[owner] = len(seen)
-		}
-		out[h] = seen[owner]
+		out[h] = seen[info.Block]
 	}
 	return out
 }

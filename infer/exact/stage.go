@@ -13,7 +13,7 @@ import (
 // stage is the rows that climbs go up on and the form that computes on them.
 type stage struct {
 	ws   *credence.Workspace
-	rows *rows
+	rows *unitRows
 	form form
 }
 
@@ -24,7 +24,7 @@ func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
 	if limit == 0 || limit > total {
 		limit = total
 	}
-	if r.form != nil && r.rows.count == limit && tuned == r.tuned {
+	if r.form != nil && r.rows.Count() == limit && tuned == r.tuned {
 		return nil
 	}
 	r.form = nil // before the next one is made: they are large
@@ -34,7 +34,7 @@ func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
 		part = 0
 	}
 	var err error
-	if r.rows, err = openRows(ctx, r.data, part, hasIntercept, tuned); err != nil {
+	if r.rows, err = r.openRows(ctx, r.data, part, hasIntercept, tuned); err != nil {
 		return err
 	}
 	r.form = newForm(r.rows, r.ws, r.model.Features, r.groups, tuned)
@@ -54,8 +54,8 @@ const togetherBytes = 32 << 20
 
 // together is the number of climbs that go on at once: their kernels are then too small for all threads.
 func (r *fit) together(tasks int) int {
-	n := min(r.rows.count, r.model.Features.Weights())
-	if r.rows.keep == nil || 3*8*n*n > togetherBytes {
+	n := min(r.rows.Count(), r.model.Features.Weights())
+	if !r.rows.Kept() || 3*8*n*n > togetherBytes {
 		return 1
 	}
 	return min(tasks, r.ws.Pool().Threads())

@@ -139,7 +139,7 @@ func (p bent) Transform(_ *credence.Workspace, phi *credence.Design, rows *crede
 func (p bent) Hyper() []credence.Hyper {
 	var out []credence.Hyper
 	for j, l := range p.length {
-		out = append(out, credence.Hyper{Name: "length.b." + string(rune('1'+j)), Value: l, Start: 1, Held: p.held[j], PriorSD: 1, Lower: 0.01, Upper: 100})
+		out = append(out, credence.Hyper{Block: 2, Name: "length.b." + string(rune('1'+j)), Value: l, Start: 1, Held: p.held[j], PriorSD: 1, Lower: 0.01, Upper: 100})
 	}
 	return out
 }

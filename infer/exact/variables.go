@@ -70,14 +70,14 @@ func (e *Engine) references(f form) []float64 {
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
 		explain := variance
-		if e.isIntercept[k] {
+		if g.Intercept {
 			explain = math.Max(variance, secondMoment(f))
 		}
 		total := 0.0
 		for j := g.First; j < g.First+g.Count; j++ {
 			total += squares[j]
 		}
-		total *= float64(e.blockOf[k].Count) / float64(max(1, g.Count))
+		total *= float64(g.Of) / float64(g.Count)
 		out[k] = explain
 		if total > 0 {
 			out[k] = explain / (total / sums.weight)
@@ -102,8 +102,8 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		current.noise = own(e.likelihood.NoiseVariance)
 	}
 	current.prior = append([]float64(nil), references...)
-	for k := range e.groups {
-		if e.prior.Variance.State != param.Learned && !e.isIntercept[k] {
+	for k, g := range e.groups {
+		if e.prior.Variance.State != param.Learned && !g.Intercept {
 			current.prior[k] = own(e.prior.Variance.Value)
 		}
 	}
@@ -118,7 +118,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		})
 	}
 	for k, g := range e.groups {
-		if e.prior.Variance.State == param.Held && !e.isIntercept[k] || g.Count == 0 {
+		if e.prior.Variance.State == param.Held && !g.Intercept {
 			continue
 		}
 		list = append(list, variable{

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -230,7 +231,7 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture, x []float64) error 
 	slices.Sort(ratios)
 	if median := ratios[r.d/2]; smallest < 0.8 || median < 0.9 {
 		r.warn("the features are correlated, which a diagonal covariance leaves out: standard deviations of weights are about %.2f of what they should be (least: %s, %.2f); state covariance=full for them, predictions suffer less",
-			median, weightName(r.features, least), smallest)
+			median, blocks.WeightName(r.features, least), smallest)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 )
 
 // fitFull fits one component with full covariance.
@@ -141,7 +142,7 @@ func (r *fit) warnZero(zero []int) {
 	}
 	var names []string
 	for _, j := range zero[:min(3, len(zero))] {
-		names = append(names, weightName(r.features, j))
+		names = append(names, blocks.WeightName(r.features, j))
 	}
 	switch len(zero) {
 	case 1:

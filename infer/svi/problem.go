@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -24,6 +24,7 @@ type Engine struct {
 	model      credence.Model
 	likelihood Likelihood
 	prior      prior.Normal
+	blocks     []blocks.Group
 	config     Config
 }
 
@@ -60,17 +61,10 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.config = cfg.withDefaults()
-	next := 0
-	for _, b := range model.Features.Blocks() {
-		if b.First != next || b.Count < 0 || b.Intercept && b.Count != 1 {
-			return nil, fmt.Errorf("svi: block %q covers weights %d to %d where weight %d comes next", b.Name, b.First, b.First+b.Count-1, next)
-		}
-		next += b.Count
+	if e.blocks, err = blocks.Groups("svi", model.Features, e.prior); err != nil {
+		return nil, err
 	}
-	if d := model.Features.Weights(); next != d {
-		return nil, fmt.Errorf("svi: blocks cover %d of %d weights", next, d)
-	}
-	if next == 0 {
+	if len(e.blocks) == 0 {
 		return nil, fmt.Errorf("svi: the model has no weights: add a column or an intercept")
 	}
 	return e, nil
@@ -82,41 +76,16 @@ type group struct {
 	first, count int
 	learned      bool
 	intercept    bool
+	oneSize      bool // its features are of one size by construction
 }
 
 // groups returns the groups of the model: blocks, or single weights with ARD.
 func (e *Engine) groups() []group {
 	var list []group
-	for _, b := range e.model.Features.Blocks() {
-		learned := !b.Intercept && e.prior.Variance.State != param.Held
-		switch {
-		case b.Count == 0:
-		case e.prior.ARD && !b.Intercept:
-			for j := b.First; j < b.First+b.Count; j++ {
-				list = append(list, group{weightName(e.model.Features, j), j, 1, learned, false})
-			}
-		default:
-			list = append(list, group{b.Name, b.First, b.Count, learned, b.Intercept})
-		}
+	for _, g := range e.blocks {
+		list = append(list, group{g.Name, g.First, g.Count, g.Learned, g.Intercept, g.Tuned && !e.prior.ARD})
 	}
 	return list
-}
-
-// weightName names weight j for people.
-func weightName(features credence.Features, j int) string {
-	for _, b := range features.Blocks() {
-		if j < b.First || j >= b.First+b.Count {
-			continue
-		}
-		if b.Intercept {
-			return b.Name
-		}
-		if named, ok := features.(credence.Named); ok {
-			return b.Name + "." + named.WeightName(j)
-		}
-		return fmt.Sprintf("%s.%d", b.Name, j-b.First+1)
-	}
-	return fmt.Sprint(j)
 }
 
 // identityLink says whether f has the units of y.

@@ -3,7 +3,7 @@ package svi
 import (
 	"math"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 )
 
 // reference is the prior variance of a group at which it alone would explain the target, if all its
@@ -17,14 +17,6 @@ const priorRange = 12
 func (r reference) bounded(v float64) float64 {
 	return math.Max(r.narrow*math.Exp(-priorRange), math.Min(v, r.wide*math.Exp(priorRange)))
 }
-
-// mixedRatio is that of the mean square of a block's columns to the variance of the one that varies
-// least from which on they are of different sizes. A column that varies by less than constantShare
-// of its mean square is a constant, with the rounding of sums.
-const (
-	mixedRatio    = 100
-	constantShare = 1e-9
-)
 
 // columnSums are Σ w φ², Σ w φ and the weight of the rows where φ is not 0.
 type columnSums struct{ square, total, present float64 }
@@ -47,10 +39,7 @@ func (c *columnSums) size(weight float64, centred bool) float64 {
 	if centred {
 		size -= c.total / weight * c.total / weight
 	}
-	if !(size > constantShare*c.square/weight) { // a constant
-		return math.Inf(1)
-	}
-	return size
+	return blocks.Size(c.square/weight, size)
 }
 
 // sizes returns the sum of squares of a group's columns in a mean row, and before it, where they
@@ -66,7 +55,7 @@ func (e *Engine) sizes(g group, columns []columnSums, weight float64, centred bo
 		sum += c.square / weight
 		least = math.Min(least, c.size(weight, centred))
 	}
-	if finest := least * float64(g.count); finest*mixedRatio < sum && !credence.OwnsHyper(e.model.Features, g.name) {
+	if finest := least * float64(g.count); finest*blocks.MixedRatio < sum && !g.oneSize {
 		return finest, sum
 	}
 	return sum, sum

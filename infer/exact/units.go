@@ -1,0 +1,161 @@
+package exact
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/rows"
+)
+
+// keepBytes is how much of the rows stays in memory where they are read again.
+const keepBytes = 32 << 20
+
+// units are the units in which an engine computes: y' = (y − offset − centre)/scale.
+// The shift is taken up by the prior mean of the intercept, so the model is the
+// same, but sums of squares do not drown in a large mean. It is 0 without an
+// intercept. The scale is a power of two, which costs no digits.
+type units struct{ centre, scale float64 }
+
+// unitRows are the rows of a fit, or an evenly spread part of them, whose targets are taken in units.
+type unitRows struct {
+	*rows.Rows
+	inputs int // dense and sparse, of a row
+	units  units
+}
+
+// openRows prepares the reading of data, or of limit evenly spread rows of it
+// if that is fewer. With shift, an intercept takes up the centre of the target; with repeat,
+// rows that fit are kept in memory, and a part of them always is.
+func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, shift, repeat bool) (*unitRows, error) {
+	r := &unitRows{Rows: rows.Sample("exact", e.likelihood, data, limit, 1)}
+	budget := 0
+	switch {
+	case r.Sampled():
+		budget = math.MaxInt
+	case repeat:
+		budget = keepBytes
+	}
+	if err := r.Keep(ctx, budget); err != nil {
+		return nil, err
+	}
+	first, err := r.Block(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.inputs = first.X.Cols + first.Sparse.Cols
+	r.setUnits(first, shift)
+	return r, nil
+}
+
+// setUnits chooses the units from the first block: any order of magnitude does.
+func (r *unitRows) setUnits(first *credence.Batch, shift bool) {
+	low, high, mean := math.Inf(1), math.Inf(-1), 0.0
+	for i := range first.Target {
+		y := residualTarget(first, i)
+		low, high = math.Min(low, y), math.Max(high, y)
+		mean += (y - mean) / float64(i+1)
+	}
+	centre := 0.0
+	if shift {
+		centre = math.Max(low, math.Min(high, mean)) // exactly y where y is constant
+	}
+	largest := math.Max(math.Abs(high-centre), math.Abs(low-centre))
+	if largest == 0 {
+		largest = math.Abs(centre)
+	}
+	r.units = units{centre: centre, scale: powerOfTwo(largest)}
+}
+
+// powerOfTwo returns the least power of two above x, and 1 for zero.
+func powerOfTwo(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	_, exponent := math.Frexp(x)
+	return math.Ldexp(1, max(-1020, min(exponent, 1020)))
+}
+
+// residualTarget is what Φw has to explain in row i.
+func residualTarget(b *credence.Batch, i int) float64 {
+	if b.Offset == nil {
+		return b.Target[i]
+	}
+	return b.Target[i] - b.Offset[i]
+}
+
+// grow widens the scale for targets whose squares would overflow and returns
+// the old scale by the new one.
+func (r *unitRows) grow(b *credence.Batch) float64 {
+	largest := 0.0
+	for i := range b.Target {
+		largest = math.Max(largest, math.Abs(residualTarget(b, i)-r.units.centre))
+	}
+	if largest/r.units.scale < 1e100 {
+		return 1
+	}
+	old := r.units.scale
+	r.units.scale = powerOfTwo(largest)
+	return old / r.units.scale
+}
+
+// targets stores y' of a block in dst, which it returns.
+func (r *unitRows) targets(dst []float64, b *credence.Batch) []float64 {
+	dst = dst[:b.Rows()]
+	for i := range dst {
+		dst[i] = (residualTarget(b, i) - r.units.centre) / r.units.scale
+	}
+	return dst
+}
+
+// summary holds the sums over rows that involve no features, in units.
+type summary struct {
+	weight       float64 // Σw
+	sum, square  float64 // Σwy', Σwy'²
+	targetSum    float64 // the same of the targets before the offset is taken off
+	targetSquare float64
+}
+
+// add adds a block with its y'.
+func (s *summary) add(u units, b *credence.Batch, y []float64) {
+	for i, v := range y {
+		w := 1.0
+		if b.Weight != nil {
+			w = b.Weight[i]
+		}
+		s.weight += w
+		s.sum += w * v
+		s.square += w * v * v
+		t := v
+		if b.Offset != nil {
+			t = (b.Target[i] - u.centre) / u.scale
+		}
+		s.targetSum += w * t
+		s.targetSquare += w * t * t
+	}
+}
+
+// rescale follows a change of the units.
+func (s *summary) rescale(factor float64) {
+	s.sum *= factor
+	s.square *= factor * factor
+	s.targetSum *= factor
+	s.targetSquare *= factor * factor
+}
+
+// variance is the variance of y', in which the squares' own rounding is nothing.
+func (s *summary) variance() float64 {
+	mean := s.sum / s.weight
+	v := s.square/s.weight - mean*mean
+	if v <= 1e-15*s.square/s.weight {
+		return 0
+	}
+	return v
+}
+
+// target returns mean and variance of the targets on their own scale.
+func (s *summary) target(u units) (mean, variance float64) {
+	mean = s.targetSum / s.weight
+	variance = math.Max(0, s.targetSquare/s.weight-mean*mean)
+	return u.centre + u.scale*mean, math.Min(variance*u.scale*u.scale, math.MaxFloat64)
+}

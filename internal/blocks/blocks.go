@@ -1,0 +1,96 @@
+// Package blocks says what engines need to know of the blocks of weights that features have.
+package blocks
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Group is a run of weights that share a prior variance: a block, or one weight of it under
+// automatic relevance determination.
+type Group struct {
+	Name         string // of the block, or of the weight
+	First, Count int
+	Block        int  // index of the block
+	Of           int  // weights of the block
+	Intercept    bool // the block is the intercept
+	Learned      bool // its prior variance is learned from the data, from a guess or from nothing
+	// Tuned says that the block has hyper-parameters: its features are of one size by construction.
+	Tuned bool
+}
+
+// Groups returns the groups of the weights under a prior. It refuses blocks that do not follow
+// each other over all weights; engine stands before errors.
+func Groups(engine string, features credence.Features, p prior.Normal) ([]Group, error) {
+	blocks := features.Blocks()
+	tuned := make([]bool, len(blocks))
+	if tunable, ok := features.(credence.Tunable); ok {
+		for _, h := range tunable.Hyper() {
+			if h.Block < 0 || h.Block >= len(blocks) {
+				return nil, fmt.Errorf("%s: the hyper-parameter %s belongs to block %d of %d", engine, h.Name, h.Block, len(blocks))
+			}
+			tuned[h.Block] = true
+		}
+	}
+	var list []Group
+	next := 0
+	for k, b := range blocks {
+		if b.First != next || b.Count < 0 || b.Intercept && b.Count != 1 {
+			return nil, fmt.Errorf("%s: block %q covers weights %d to %d where weight %d comes next", engine, b.Name, b.First, b.First+b.Count-1, next)
+		}
+		next += b.Count
+		g := Group{Name: b.Name, First: b.First, Count: b.Count, Block: k, Of: b.Count, Intercept: b.Intercept, Tuned: tuned[k],
+			Learned: !b.Intercept && p.Variance.State != param.Held}
+		if !p.ARD || b.Intercept {
+			if b.Count > 0 {
+				list = append(list, g)
+			}
+			continue
+		}
+		for j := b.First; j < next; j++ {
+			g.Name, g.First, g.Count = WeightName(features, j), j, 1
+			list = append(list, g)
+		}
+	}
+	if d := features.Weights(); next != d {
+		return nil, fmt.Errorf("%s: blocks cover %d of %d weights", engine, next, d)
+	}
+	return list, nil
+}
+
+// WeightName names weight j for people.
+func WeightName(features credence.Features, j int) string {
+	for _, b := range features.Blocks() {
+		if j < b.First || j >= b.First+b.Count {
+			continue
+		}
+		if b.Intercept {
+			return b.Name
+		}
+		if named, ok := features.(credence.Named); ok {
+			return b.Name + "." + named.WeightName(j)
+		}
+		return fmt.Sprintf("%s.%d", b.Name, j-b.First+1)
+	}
+	return fmt.Sprint(j)
+}
+
+// A block's columns are of different sizes where their mean square is MixedRatio times the variance
+// of the one that varies least. A column that varies by less than ConstantShare of its mean square is
+// a constant, with the rounding of sums.
+const (
+	MixedRatio    = 100
+	ConstantShare = 1e-9
+)
+
+// Size returns the variance of a column, +Inf for a constant.
+func Size(meanSquare, variance float64) float64 {
+	if variance > ConstantShare*meanSquare {
+		return variance
+	}
+	return math.Inf(1)
+}

@@ -1,0 +1,195 @@
+// Package rows holds the rows of a fit as engines see them: all rows of the data or an evenly
+// spread sample, read in blocks of credence.BlockRows, kept in memory where an engine wants them
+// again and they fit, refused where no fit can use them, and collected into one Design where an
+// algorithm needs all rows at once.
+package rows
+
+import (
+	"context"
+
+	"github.com/credence-ml/credence"
+)
+
+// Rows are the rows of a fit.
+type Rows struct {
+	engine     string // stands before errors
+	likelihood credence.Likelihood
+	data       credence.Data
+	count      int
+	starts     []int // first rows of the sample's runs; nil means all rows
+	run        int   // rows of a run
+	keep       []credence.Batch
+	scratch    credence.Batch
+	current    int // block in scratch, or -1
+	part       credence.Batch
+}
+
+// Open returns all rows of data. The likelihood says which targets it can have; engine stands
+// before errors.
+func Open(engine string, likelihood credence.Likelihood, data credence.Data) *Rows {
+	return &Rows{engine: engine, likelihood: likelihood, data: data, count: data.Rows(), current: -1}
+}
+
+// Sample returns about limit rows of data, in evenly spread runs of the given number of rows, of
+// which a block must be a multiple: every part of sorted data has its share. All rows are
+// returned where there are no more than limit, or where limit is 0.
+func Sample(engine string, likelihood credence.Likelihood, data credence.Data, limit, run int) *Rows {
+	r := Open(engine, likelihood, data)
+	if limit <= 0 || limit >= r.count {
+		return r
+	}
+	all := r.count / run
+	runs := min((limit+run-1)/run, all)
+	r.starts, r.run, r.count = make([]int, runs), run, runs*run
+	for i := range r.starts {
+		r.starts[i] = run * int(float64(i)*(float64(all)/float64(runs)))
+	}
+	return r
+}
+
+// Count returns the number of rows, Total that of the data.
+func (r *Rows) Count() int { return r.count }
+
+// Total returns the number of rows of the data.
+func (r *Rows) Total() int { return r.data.Rows() }
+
+// Sampled says whether the rows are a part of the data.
+func (r *Rows) Sampled() bool { return r.starts != nil }
+
+// Blocks returns the number of blocks.
+func (r *Rows) Blocks() int { return (r.count + credence.BlockRows - 1) / credence.BlockRows }
+
+// size returns the number of rows of block k.
+func (r *Rows) size(k int) int { return min(credence.BlockRows, r.count-k*credence.BlockRows) }
+
+// place returns the row of the data that row i of block k is.
+func (r *Rows) place(k, i int) int {
+	i += k * credence.BlockRows
+	if r.starts == nil {
+		return i
+	}
+	return r.starts[i/r.run] + i%r.run
+}
+
+// Keep reads all blocks into memory if they take no more than budget bytes, as the first one has
+// it. Kept blocks are the same at every call of Block.
+func (r *Rows) Keep(ctx context.Context, budget int) error {
+	first, err := r.Block(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if r.keep != nil || float64(batchBytes(first))/float64(first.Rows())*float64(r.count) > float64(budget) {
+		return nil
+	}
+	keep := make([]credence.Batch, r.Blocks())
+	keep[0] = r.scratch
+	r.scratch, r.current = credence.Batch{}, -1
+	for k := 1; k < len(keep); k++ {
+		if err := r.Read(ctx, &keep[k], k); err != nil {
+			return err
+		}
+	}
+	r.keep = keep
+	return nil
+}
+
+// Kept says whether all blocks are in memory.
+func (r *Rows) Kept() bool { return r.keep != nil }
+
+func batchBytes(b *credence.Batch) int {
+	return 8*(b.X.Rows*b.X.Cols+len(b.Target)+len(b.Offset)+len(b.Weight)+len(b.Trials)+len(b.Sparse.Value)) + 4*len(b.Sparse.Index)
+}
+
+// Block returns block k, which is valid until the next call unless blocks are kept.
+func (r *Rows) Block(ctx context.Context, k int) (*credence.Batch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.keep != nil {
+		return &r.keep[k], nil
+	}
+	if r.current == k {
+		return &r.scratch, nil
+	}
+	r.current = -1
+	if err := r.Read(ctx, &r.scratch, k); err != nil {
+		return nil, err
+	}
+	r.current = k
+	return &r.scratch, nil
+}
+
+// Read reads block k into dst and refuses rows that no fit can use.
+func (r *Rows) Read(ctx context.Context, dst *credence.Batch, k int) error {
+	if err := r.read(ctx, dst, k); err != nil {
+		return err
+	}
+	return r.check(dst, k)
+}
+
+// Neighbouring runs of a sample are read at once where at least one row in spanShare is wanted,
+// because readers decode rows by the block.
+const spanShare = 8
+
+func (r *Rows) read(ctx context.Context, dst *credence.Batch, k int) error {
+	size := r.size(k)
+	if r.starts == nil || r.run == size {
+		return r.data.Read(dst, r.place(k, 0), size)
+	}
+	starts := r.starts[k*credence.BlockRows/r.run:][:size/r.run]
+	for done := 0; done < len(starts); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first, next := starts[done], done+1
+		for next < len(starts) {
+			span := starts[next] + r.run - first
+			if span > credence.BlockRows || span > spanShare*r.run*(next+1-done) {
+				break
+			}
+			next++
+		}
+		if err := r.data.Read(&r.part, first, starts[next-1]+r.run-first); err != nil {
+			return err
+		}
+		if done == 0 {
+			reset(dst, &r.part)
+		}
+		for _, start := range starts[done:next] {
+			appendRows(dst, &r.part, start-first, r.run)
+		}
+		done = next
+	}
+	return nil
+}
+
+// reset empties dst, which gets the columns of like.
+func reset(dst, like *credence.Batch) {
+	dst.First = like.First
+	dst.X.Reshape(0, like.X.Cols)
+	dst.Sparse.Reset(like.Sparse.Cols)
+	dst.Target, dst.Offset, dst.Weight, dst.Trials = dst.Target[:0], nil, nil, nil
+}
+
+// appendRows adds count rows of src, from first on, to dst.
+func appendRows(dst, src *credence.Batch, first, count int) {
+	for i := first; i < first+count; i++ {
+		if src.X.Cols > 0 {
+			dst.X.Data = append(dst.X.Data, src.X.Row(i)...)
+		}
+		if src.Sparse.Cols > 0 {
+			dst.Sparse.AppendRow(src.Sparse.Row(i))
+		}
+	}
+	dst.X.Rows += count
+	part := func(dst, src []float64) []float64 {
+		if src == nil {
+			return dst
+		}
+		return append(dst, src[first:first+count]...)
+	}
+	dst.Target = part(dst.Target, src.Target)
+	dst.Offset = part(dst.Offset, src.Offset)
+	dst.Weight = part(dst.Weight, src.Weight)
+	dst.Trials = part(dst.Trials, src.Trials)
+}

@@ -1,0 +1,236 @@
+package rows
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+)
+
+// counted is data whose row i has the input i, the sparse entry i in column i mod 3, the target 2i
+// and, where asked for, offset 3i and weight i. Even blocks of a Read have sparse ones, not values.
+type counted struct {
+	rows        int
+	roles, ones bool
+	reads, read int // calls of Read, and rows read
+	change      func(b *credence.Batch)
+}
+
+func (d *counted) Rows() int { return d.rows }
+
+func (d *counted) Read(dst *credence.Batch, first, count int) error {
+	d.reads++
+	d.read += count
+	*dst = credence.Batch{First: first, X: linop.NewDense(count, 1)}
+	dst.Sparse.Reset(3)
+	for i := range count {
+		row := float64(first + i)
+		dst.X.Row(i)[0] = row
+		if d.ones {
+			dst.Sparse.AppendRow([]int32{int32((first + i) % 3)}, nil)
+		} else {
+			dst.Sparse.AppendRow([]int32{int32((first + i) % 3)}, []float64{row})
+		}
+		dst.Target = append(dst.Target, 2*row)
+		if d.roles {
+			dst.Offset = append(dst.Offset, 3*row)
+			dst.Weight = append(dst.Weight, row)
+		}
+	}
+	if d.change != nil {
+		d.change(dst)
+	}
+	return nil
+}
+
+// numbers returns the rows of the data in all blocks, checking what stands beside them.
+func numbers(t *testing.T, r *Rows, roles, ones bool) []int {
+	t.Helper()
+	var all []int
+	for k := range r.Blocks() {
+		b, err := r.Block(context.Background(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (b.Offset != nil) != roles || (b.Weight != nil) != roles || b.Sparse.Rows != b.Rows() {
+			t.Fatalf("block %d has offsets %v, weights %v and %d sparse rows of %d", k, b.Offset != nil, b.Weight != nil, b.Sparse.Rows, b.Rows())
+		}
+		for i := range b.Rows() {
+			row := b.X.Row(i)[0]
+			entry := row
+			if ones {
+				entry = 1
+			}
+			for j, v := range b.Sparse.Each(i) {
+				if j != int(row)%3 || v != entry {
+					t.Errorf("row %v has the entry %v in column %d", row, v, j)
+				}
+			}
+			if b.Target[i] != 2*row || roles && (b.Offset[i] != 3*row || b.Weight[i] != row) {
+				t.Errorf("row %v has the target %v", row, b.Target[i])
+			}
+			if place := r.place(k, i); place != int(row) {
+				t.Errorf("row %v is called %d", row, place)
+			}
+			all = append(all, int(row))
+		}
+	}
+	return all
+}
+
+// TestSample takes samples of rows sorted by an input: every part of them must have its share.
+func TestSample(t *testing.T) {
+	for _, c := range []struct{ rows, limit, run, count int }{
+		{1300, 0, 1, 1300}, {1300, 1300, 1, 1300}, {1300, 2000, 64, 1300}, {7, 3, 1, 3},
+		{1300, 700, 1, 700}, {1300, 100, 1, 100}, {100_000, 600, 1, 600}, {100_000, 600, 64, 640}, {10_000, 3000, 512, 3072}, {130, 129, 64, 128},
+	} {
+		for _, keep := range []bool{false, true} {
+			for _, roles := range []bool{false, true} {
+				data := &counted{rows: c.rows, roles: roles, ones: roles}
+				r := Sample("exact", likelihood.Gaussian{}, data, c.limit, c.run)
+				if keep {
+					if err := r.Keep(context.Background(), math.MaxInt); err != nil || !r.Kept() {
+						t.Fatal(err)
+					}
+				}
+				all := numbers(t, r, roles, roles)
+				if len(all) != c.count || r.Count() != c.count || r.Total() != c.rows || r.Sampled() != (c.count < c.rows) {
+					t.Fatalf("%+v: %d rows, Count %d of %d", c, len(all), r.Count(), r.Total())
+				}
+				if data.read > 9*c.count+credence.BlockRows {
+					t.Errorf("%+v: %d rows were read", c, data.read)
+				}
+				// Run k of M begins near row kN/M: never more than two shares of a run away.
+				for k, row := range all {
+					if k > 0 && row <= all[k-1] {
+						t.Fatalf("%+v: row %d after row %d", c, row, all[k-1])
+					}
+					share := float64(c.rows) / float64(c.count)
+					if even := float64(k-k%c.run)*share + float64(k%c.run); math.Abs(float64(row)-even) > 2*float64(c.run)*share {
+						t.Fatalf("%+v: sample %d is row %d, want about %v", c, k, row, even)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A dense sample is read in few calls: a reader that decodes rows by the block does so once.
+func TestSampleIsReadInSpans(t *testing.T) {
+	data := &counted{rows: 2560}
+	numbers(t, Sample("exact", likelihood.Gaussian{}, data, 512, 1), false, false)
+	if data.reads > 6 {
+		t.Errorf("%d calls of Read for 512 rows of 2560", data.reads)
+	}
+}
+
+// TestSampleRows pins which rows a sample of single rows has: row ⌊iN/M⌋.
+func TestSampleRows(t *testing.T) {
+	want := []int{0, 1, 2, 4, 5, 7, 8}
+	if got := numbers(t, Sample("exact", likelihood.Gaussian{}, &counted{rows: 10}, 7, 1), false, false); !reflect.DeepEqual(got, want) {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+	want = nil
+	for _, start := range []int{0, 192, 384} { // 64 ⌊i 10/3⌋
+		for i := range 64 {
+			want = append(want, start+i)
+		}
+	}
+	if got := numbers(t, Sample("svi", likelihood.Gaussian{}, &counted{rows: 650}, 150, 64), false, false); !reflect.DeepEqual(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+}
+
+// TestKeep keeps blocks within the budget alone, and reads kept ones once.
+func TestKeep(t *testing.T) {
+	for budget, want := range map[int]int{0: 2, 1 << 20: 1} {
+		data := &counted{rows: 1000}
+		r := Open("exact", likelihood.Gaussian{}, data)
+		if err := r.Keep(context.Background(), budget); err != nil {
+			t.Fatal(err)
+		}
+		if r.Kept() != (want == 1) {
+			t.Errorf("budget %d: kept is %v", budget, r.Kept())
+		}
+		numbers(t, r, false, false)
+		numbers(t, r, false, false)
+		if passes := math.Round(float64(data.read) / 1000); passes != float64(want) {
+			t.Errorf("budget %d: %v passes over the data, want %d", budget, passes, want)
+		}
+	}
+}
+
+// TestRefusals names the row of the data, in a sample too.
+func TestRefusals(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		lik    credence.Likelihood
+		change func(b *credence.Batch)
+		want   string
+	}{
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target = nil }, "test: rows from 1 on have no target: fit needs one in every row"},
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target[2] = math.NaN() }, "test: row 3: target NaN is not a number: gaussian needs finite targets"},
+		{likelihood.Poisson{}, func(b *credence.Batch) { b.Target[2] = -1 }, "test: row 3: "},
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Offset[1] = inf }, "test: row 2: offset +Inf is not a finite number: an exposure of zero"},
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target[0], b.Offset[0] = 1e308, -1e308 }, "test: row 1: target 1e+308 less offset -1e+308 is beyond all numbers"},
+		{likelihood.Poisson{}, func(b *credence.Batch) { b.Offset[0] = 800 }, "test: row 1: offset 800 multiplies the mean by e to that power"},
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Weight[3] = -1 }, "test: row 4: weight -1 is not a number from 0 up: correct it, or drop the row"},
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Weight[3] = inf }, "test: row 4: weight +Inf is not"},
+	} {
+		_, err := Open("test", c.lik, &counted{rows: 5, roles: true, change: c.change}).Block(context.Background(), 0)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("the error reads %v, want %q", err, c.want)
+		}
+	}
+	r := Sample("test", likelihood.Gaussian{}, &counted{rows: 1000, roles: true, change: func(b *credence.Batch) {
+		for i := range b.Target {
+			if b.X.Row(i)[0] == 300 {
+				b.Weight[i] = -1
+			}
+		}
+	}}, 10, 1)
+	if _, err := r.Block(context.Background(), 0); err == nil || !strings.HasPrefix(err.Error(), "test: row 301: weight") {
+		t.Errorf("the error reads %v, want row 301", err)
+	}
+}
+
+// identity has the inputs as features, sparse ones behind the dense.
+type identity struct{ credence.Features }
+
+func (identity) Transform(_ *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
+	phi.Dense, phi.Sparse = rows.X, rows.Sparse
+}
+
+// TestCollect has every row at its place.
+func TestCollect(t *testing.T) {
+	r := Open("test", likelihood.Gaussian{}, &counted{rows: 1100, roles: true})
+	all, err := r.Collect(context.Background(), credence.NewWorkspace(1), identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, d := all.Phi.Dims(); n != 1100 || d != 4 || len(all.Target) != n || len(all.Offset) != n || len(all.Weight) != n || all.Trials != nil {
+		t.Fatalf("%d×%d, %d targets", n, d, len(all.Target))
+	}
+	for i := range 1100 {
+		row := float64(i)
+		if all.Phi.Dense.Row(i)[0] != row || all.Target[i] != 2*row || all.Offset[i] != 3*row || all.Weight[i] != row {
+			t.Fatalf("row %d: %v, %v", i, all.Phi.Dense.Row(i), all.Target[i])
+		}
+		if got := all.Phi.Sparse.AddRowDot(0, i, []float64{1, 10, 100}); got != row*math.Pow(10, float64(i%3)) {
+			t.Fatalf("row %d: sparse product %v", i, got)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Open("test", likelihood.Gaussian{}, &counted{rows: 5}).Block(ctx, 0); err != context.Canceled {
+		t.Errorf("the error is %v", err)
+	}
+}
