@@ -41,13 +41,10 @@ type Data interface {
 	Read(dst *Batch, first, count int) error
 }
 
-// Frame turns table rows into model rows: expressions, categories, missing
-// values, scaling. A model file stores it, so that prediction repeats exactly
+// Frame says how rows of a table, or of text, become rows of a model: expressions, categories,
+// missing values, scaling, keys. A model file stores it, so that prediction repeats exactly
 // what training did.
 type Frame interface {
-	// Bind returns the model rows of a table, which must have the columns that
-	// the formula names. With a target, rows lacking it are an error.
-	Bind(source Source, withTarget bool) (Data, error)
 	// TargetName is the target as the formula writes it, for example "log(price)".
 	TargetName() string
 }

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -11,18 +10,16 @@ import (
 // Bound is the model rows of a table: a frame applied to a source. It is what
 // [Frame.Bind] returns, for one reader at a time.
 type Bound struct {
-	frame      *Frame
-	table      *table
-	withTarget bool
-	everyRow   bool // see BindScored
-	plain      []plainInput
-	special    []specialInput
-	segment    columnMap // from sparse columns to those of X
-	cleared    []int     // the columns of X that segment fills
-	reader     *reader
-	column     []float64
-	counts     Counts
-	counted    int // rows that counts covers
+	frame   *Frame
+	table   *table
+	targets Targets
+	plain   []plainInput // from columns of the table
+	sparse  []plainInput // from columns of the sparse segment
+	special []specialInput
+	reader  *reader
+	column  []float64
+	counts  Counts
+	counted int // rows that counts covers
 }
 
 // Counts says what was done to the rows read so far, each row counted once.
@@ -33,13 +30,13 @@ type Counts struct {
 	UnseenFeatures int // entries of sparse columns beyond those of training
 }
 
-// plainInput is a dense column that is only centred and scaled.
+// plainInput is a column that is only centred and scaled.
 type plainInput struct {
 	from, to        int
 	center, inverse float64
 }
 
-// specialInput is any other dense input but one that segment fills.
+// specialInput is any other input.
 type specialInput struct {
 	to     int
 	codes  []float64 // of a category: training's code of each level, or -1
@@ -47,27 +44,25 @@ type specialInput struct {
 	binary bool      // numbers stand where training had booleans
 }
 
+// Targets says what binding does with the targets of a table.
+type Targets uint8
+
+const (
+	// NoTargets: rows are predicted; the table needs neither targets nor weights.
+	NoTargets Targets = iota
+	// AnyTargets: rows are predicted, and scored where they have a target. No row is left out, a
+	// missing target is NaN, and the weights of training are not needed.
+	AnyTargets
+	// AllTargets: rows are those of training or an evaluation. They need a target and what weighs
+	// them; rows without are an error, or are left out under the policy Drop.
+	AllTargets
+)
+
 // Bind returns the model rows of a table. The table needs the columns that the
-// model names, in any order; their kinds must be those of training. With a target, rows without
-// it are an error, or are left out under the policy Drop.
-func (f *Frame) Bind(source credence.Source, withTarget bool) (credence.Data, error) {
-	return f.Rebind(source, withTarget)
-}
-
-// Rebind is Bind with its concrete type, whose counts a caller may want.
-func (f *Frame) Rebind(source credence.Source, withTarget bool) (*Bound, error) {
-	return f.rebind(source, withTarget, false)
-}
-
-// BindScored binds a table whose rows are predicted and, where they have a
-// target, scored: no row is left out, a missing target is NaN, and the weights of
-// training are not needed.
-func (f *Frame) BindScored(source credence.Source) (*Bound, error) {
-	return f.rebind(source, true, true)
-}
-
-func (f *Frame) rebind(source credence.Source, withTarget, everyRow bool) (*Bound, error) {
-	b := &Bound{frame: f, table: newTable(source), withTarget: withTarget && f.Target != nil, everyRow: everyRow}
+// model names, in any order; their kinds must be those of training.
+func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
+	withTarget := targets != NoTargets
+	b := &Bound{frame: f, table: newTable(source), targets: targets}
 	if withTarget && f.Target == nil {
 		return nil, fmt.Errorf("frame: the model has no target: name one in the formula")
 	}
@@ -75,12 +70,8 @@ func (f *Frame) rebind(source credence.Source, withTarget, everyRow bool) (*Boun
 		return nil, fmt.Errorf("frame: the table has no numbered sparse columns, which the model uses: give a libsvm file")
 	}
 	var expressions []*Expr
-	for i, e := range f.expressions(withTarget) {
-		if e != nil && e == f.Weight && everyRow {
-			continue
-		}
-		if i < len(f.Inputs) && f.Inputs[i].direct() {
-			b.addSegment(i)
+	for _, e := range f.expressions(withTarget) {
+		if e != nil && e == f.Weight && targets == AnyTargets {
 			continue
 		}
 		expressions = append(expressions, e)
@@ -89,15 +80,12 @@ func (f *Frame) rebind(source credence.Source, withTarget, everyRow bool) (*Boun
 		return nil, err
 	}
 	for i := range f.Inputs {
-		if f.Inputs[i].direct() {
-			continue
-		}
 		if err := b.addInput(i); err != nil {
 			return nil, err
 		}
 	}
 	others := []*Expr{f.Trials}
-	if withTarget && !everyRow {
+	if targets == AllTargets {
 		others = append(others, f.Weight)
 	}
 	for i := range f.Offset {
@@ -112,7 +100,7 @@ func (f *Frame) rebind(source credence.Source, withTarget, everyRow bool) (*Boun
 		if err := b.addTarget(); err != nil {
 			return nil, err
 		}
-		if f.Missing == Drop && !everyRow {
+		if f.Missing == Drop && targets == AllTargets {
 			if err := b.table.drop(); err != nil {
 				return nil, err
 			}
@@ -122,15 +110,32 @@ func (f *Frame) rebind(source credence.Source, withTarget, everyRow bool) (*Boun
 	return b, nil
 }
 
-// direct reports whether the input is a column of the sparse segment as it is.
-func (in *Input) direct() bool {
-	return in.Segment && len(in.Expr.Steps) == 0 && !in.Indicates && in.Center == 0 && in.Scale == 1
-}
-
-func (b *Bound) addSegment(input int) {
-	k := sparseIndex(b.frame.SegmentWidth, b.frame.Inputs[input].Expr.Column)
-	b.segment.set(k, input)
-	b.cleared = append(b.cleared, input)
+// levelCodes returns training's code of each level of a table, -1 for those that training did not
+// have, and the number of these. Both lists are in the same order as a rule.
+func levelCodes(trained, levels []string) (codes []float64, unseen int) {
+	codes = make([]float64, len(levels))
+	var index map[string]int
+	next := 0
+	for i, level := range levels {
+		if next < len(trained) && trained[next] == level {
+			codes[i] = float64(next)
+			next++
+			continue
+		}
+		if index == nil {
+			index = make(map[string]int, len(trained))
+			for code, known := range trained {
+				index[known] = code
+			}
+		}
+		code, known := index[level]
+		if !known {
+			code = -1
+			unseen++
+		}
+		codes[i] = float64(code)
+	}
+	return codes, unseen
 }
 
 func (b *Bound) addInput(i int) error {
@@ -143,13 +148,7 @@ func (b *Bound) addInput(i int) error {
 				in.Expr.Column, kind, in.Expr.Column)
 		}
 		special := specialInput{to: i}
-		for _, level := range b.table.levels(&in.Expr) {
-			code := slices.Index(in.Levels, level)
-			if code < 0 {
-				special.unseen++
-			}
-			special.codes = append(special.codes, float64(code))
-		}
+		special.codes, special.unseen = levelCodes(in.Levels, b.table.levels(&in.Expr))
 		b.special = append(b.special, special)
 		return nil
 	}
@@ -157,7 +156,7 @@ func (b *Bound) addInput(i int) error {
 		return fmt.Errorf("frame: column %q is a category (%s) but was a %s in training: declare what stands for a missing value, or correct the column",
 			in.Expr.Column, list(b.table.levels(&in.Expr)), in.Kind)
 	}
-	if s.column < 0 || len(in.Expr.Steps) > 0 || in.Indicates {
+	if len(in.Expr.Steps) > 0 || in.Indicates {
 		b.special = append(b.special, specialInput{to: i})
 		return nil
 	}
@@ -165,7 +164,11 @@ func (b *Bound) addInput(i int) error {
 		b.special = append(b.special, specialInput{to: i, binary: true})
 		return nil
 	}
-	b.plain = append(b.plain, plainInput{s.column, i, in.Center, 1 / in.Scale})
+	if s.column < 0 {
+		b.sparse = append(b.sparse, plainInput{s.wide, i, in.Center, 1 / in.Scale})
+	} else {
+		b.plain = append(b.plain, plainInput{s.column, i, in.Center, 1 / in.Scale})
+	}
 	return nil
 }
 
@@ -202,7 +205,7 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 		return err
 	}
 	for i, v := range dst {
-		if v != v && !b.everyRow {
+		if v != v && b.targets == AllTargets {
 			return b.table.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
 		}
 	}

@@ -20,7 +20,15 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 	}
 	dst.First = first
 	dst.X.Reshape(count, len(b.frame.Inputs))
-	if err := b.readPlain(&dst.X, first, from); err != nil {
+	if b.frame.SegmentWidth > 0 {
+		if err := b.table.checkSparse(first); err != nil {
+			return err
+		}
+	}
+	if err := b.readPlain(&dst.X, &b.table.current.Values, b.plain, first, from); err != nil {
+		return err
+	}
+	if err := b.readPlain(&dst.X, &b.table.spread, b.sparse, first, from); err != nil {
 		return err
 	}
 	for i := range b.special {
@@ -28,12 +36,6 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 			return err
 		}
 	}
-	if b.frame.SegmentWidth > 0 {
-		if err := b.table.checkSparse(first); err != nil {
-			return err
-		}
-	}
-	b.readSegment(&dst.X)
 	dst.Unseen = b.readUnseen(dst.Unseen)
 	b.readSparse(&dst.Sparse, from)
 	if err := b.readOthers(dst, first, count); err != nil {
@@ -46,14 +48,16 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 }
 
 // readPlain is the hot path: row by row, so that memory is read and written in order.
-func (b *Bound) readPlain(x *linop.Dense, first, from int) error {
-	values := &b.table.current.Values
+func (b *Bound) readPlain(x, values *linop.Dense, plain []plainInput, first, from int) error {
+	if len(plain) == 0 {
+		return nil
+	}
 	check := 0.0
 	for i := range x.Rows {
 		source := values.Data[i*values.Stride : i*values.Stride+values.Cols]
 		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
-		for k := range b.plain {
-			p := &b.plain[k]
+		for k := range plain {
+			p := &plain[k]
 			v := source[p.from]
 			scaled := (v - p.center) * p.inverse
 			check += scaled - scaled // 0 for a number, NaN otherwise
@@ -65,7 +69,7 @@ func (b *Bound) readPlain(x *linop.Dense, first, from int) error {
 	}
 	for i := range x.Rows {
 		source, row := values.Row(i), x.Row(i)
-		for _, p := range b.plain {
+		for _, p := range plain {
 			v, in := source[p.from], &b.frame.Inputs[p.to]
 			switch {
 			case v != v:
@@ -156,40 +160,6 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 	return s.codes[k], nil
 }
 
-// readSegment stores the inputs that are columns of the sparse segment.
-func (b *Bound) readSegment(x *linop.Dense) {
-	if len(b.cleared) == 0 {
-		return
-	}
-	if len(b.cleared) == x.Cols {
-		clear(x.Data)
-	}
-	sparse := &b.table.current.Sparse
-	for i := range x.Rows {
-		row := x.Row(i)
-		if len(b.cleared) < x.Cols {
-			for _, j := range b.cleared {
-				row[j] = 0
-			}
-		}
-		if b.table.schema.Sparse == 0 {
-			continue
-		}
-		columns, values := sparse.Row(i)
-		for k, j := range columns {
-			if int(j) >= b.segment.end {
-				break
-			}
-			if to := b.segment.of(j); to >= 0 {
-				row[to] = 1
-				if values != nil {
-					row[to] = values[k]
-				}
-			}
-		}
-	}
-}
-
 // readUnseen returns the sums of squares of entries beyond the columns of training,
 // in dst's memory, or nil if there are none.
 func (b *Bound) readUnseen(dst []float64) []float64 {
@@ -256,7 +226,7 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 // readOthers stores target, offset, weight and trials.
 func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	f := b.frame
-	dst.Target, dst.Weight = optional(dst.Target, count, b.withTarget), optional(dst.Weight, count, b.withTarget && f.Weight != nil && !b.everyRow)
+	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != NoTargets), optional(dst.Weight, count, b.targets == AllTargets && f.Weight != nil)
 	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
 	if dst.Target != nil {
 		if err := b.readTarget(dst.Target, first); err != nil {

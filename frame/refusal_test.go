@@ -90,29 +90,29 @@ func TestBindRefusals(t *testing.T) {
 	}
 	names := []string{"x", "zip", "b", "y"}
 	for _, c := range []struct {
-		what       string
-		source     *memory
-		withTarget bool
-		want       string
+		what    string
+		source  *memory
+		targets Targets
+		want    string
 	}{
-		{"lacking", numbers([]string{"x", "zip"}), false,
+		{"lacking", numbers([]string{"x", "zip"}), NoTargets,
 			"frame: the table lacks b, which the model uses: add the column, under the same name as in training"},
-		{"a number for a category", numbers(names), false,
+		{"a number for a category", numbers(names), NoTargets,
 			`frame: column "zip" holds numbers but was a category in training: declare it with --types zip=category`},
-		{"a category for a number", numbers(names).with("zip", "p").with("x", "n/a"), false,
+		{"a category for a number", numbers(names).with("zip", "p").with("x", "n/a"), NoTargets,
 			`frame: column "x" is a category (n/a) but was a number in training: declare what stands for a missing value, or correct the column`},
-		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), false,
+		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), NoTargets,
 			`frame: row 1: column "x" is missing: fill in the value, or let --missing mean fill in the mean of training`},
-		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), false,
+		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), NoTargets,
 			`frame: row 1: column "x" is infinite: correct the value or leave the row out`},
-		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), false,
+		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), NoTargets,
 			`frame: row 1: column "b" is 2, and was true or false in training: correct the value`},
-		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), true,
+		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), AllTargets,
 			"frame: row 1: target y is missing: leave the row out, or predict instead"},
-		{"unknown class", numbers(names, []float64{1, 0, 0, 2}).with("zip", "p"), true,
+		{"unknown class", numbers(names, []float64{1, 0, 0, 2}).with("zip", "p"), AllTargets,
 			"frame: row 1: target y is 2, which training did not see: it must be one of 0, 1"},
 	} {
-		data, err := f.Bind(c.source, c.withTarget)
+		data, err := f.Bind(c.source, c.targets)
 		if err == nil {
 			_, err = readAll(data)
 		}
@@ -124,7 +124,7 @@ func TestBindRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plain.Bind(training, true); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
+	if _, err := plain.Bind(training, AllTargets); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
 		t.Errorf("a target that is not there: %v", err)
 	}
 }

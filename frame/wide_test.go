@@ -2,7 +2,11 @@ package frame
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/credence-ml/credence"
 )
 
 // The map equals one of the language, whatever the numbers of the columns.
@@ -31,5 +35,38 @@ func TestColumnMap(t *testing.T) {
 	}
 	if len(m.low) > lowColumns {
 		t.Errorf("the table takes %d columns", len(m.low))
+	}
+}
+
+// Levels are found in a time that grows as their number, in training's order and in any other.
+func TestManyLevels(t *testing.T) {
+	const n = 300_000
+	source := &memory{rows: make([][]float64, n)}
+	levels := make([]string, n)
+	for i := range n {
+		levels[i], source.rows[i] = strconv.Itoa(i), []float64{float64(i)}
+	}
+	source.schema.Columns = []credence.Column{{Name: "id", Kind: credence.Category, Levels: levels}}
+	f, err := Fit(&Plan{Inputs: []Expr{Column("id")}}, source, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reversed := slices.Clone(levels)
+	slices.Reverse(reversed)
+	for _, order := range [][]string{levels, reversed} {
+		source.schema.Columns[0].Levels = order
+		bound, err := f.Bind(source, NoTargets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, err := readAll(bound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if got := f.Inputs[0].Levels[int(batch.X.Data[i])]; got != order[i] {
+				t.Fatalf("row %d has level %s, want %s", i, got, order[i])
+			}
+		}
 	}
 }

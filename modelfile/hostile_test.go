@@ -140,8 +140,8 @@ func predicts(file []byte, batch *credence.Batch) bool {
 	}
 	f.Columns()
 	f.Needs(true)
-	for _, withTarget := range []bool{true, false} {
-		data, err := f.Bind(newTable(), withTarget)
+	for _, targets := range []frame.Targets{frame.AllTargets, frame.AnyTargets, frame.NoTargets} {
+		data, err := f.Bind(newTable(), targets)
 		if err != nil {
 			return false
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/bench/process"
 	"github.com/credence-ml/credence/bench/trial"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/metric"
@@ -69,7 +70,7 @@ const batchRows = 4096
 
 // Each calls visit with the predictive distributions of the rows of a table, batch by batch.
 func (f *Fit) Each(table credence.Source, visit func(ws *credence.Workspace, rows *credence.Batch, dist *credence.Distribution)) error {
-	data, err := f.Frame.Bind(table, true)
+	data, err := f.Frame.(*frame.Frame).Bind(table, frame.AllTargets)
 	if err != nil {
 		return err
 	}

@@ -126,10 +126,5 @@ type Frame struct {
 
 var _ credence.Frame = (*Frame)(nil)
 
-// Bind refuses: keys are made from the text of rows, which a table has lost.
-func (f *Frame) Bind(credence.Source, bool) (credence.Data, error) {
-	return nil, fmt.Errorf("keyed: this model was learned from a stream and reads rows of text: use predict, evaluate or stream on its data files")
-}
-
 // TargetName returns the target as the formula wrote it.
 func (f *Frame) TargetName() string { return f.Target }
