@@ -40,7 +40,7 @@ func (j *Job) Prepare(rows credence.Source) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.data, err = p.frame.Bind(rows, frame.AllTargets); err != nil {
+	if p.data, err = p.frame.Bind(rows, frame.RequireTargets); err != nil {
 		return nil, err
 	}
 	features, err := p.plan.Features(p.frame, p.data, j.options.Seed)

@@ -109,7 +109,7 @@ func check(t *testing.T, text string) (compiled bool) {
 		if err != nil {
 			continue // the logarithm of a negative number, for example
 		}
-		data, err := fr.Bind(source, frame.AllTargets)
+		data, err := fr.Bind(source, frame.RequireTargets)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

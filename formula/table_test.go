@@ -83,7 +83,7 @@ func fit(t *testing.T, text string, source *memory, options frame.Options) (*Pla
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	data, err := fr.Bind(source, frame.AllTargets)
+	data, err := fr.Bind(source, frame.RequireTargets)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -50,7 +50,7 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	data, err := f.Bind(source, AllTargets)
+	data, err := f.Bind(source, RequireTargets)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func BenchmarkWide(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		data, err := f.Bind(source, AllTargets)
+		data, err := f.Bind(source, RequireTargets)
 		if err != nil {
 			b.Fatal(err)
 		}

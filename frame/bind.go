@@ -48,20 +48,20 @@ type specialInput struct {
 type Targets uint8
 
 const (
-	// NoTargets: rows are predicted; the table needs neither targets nor weights.
-	NoTargets Targets = iota
-	// AnyTargets: rows are predicted, and scored where they have a target. No row is left out, a
+	// IgnoreTargets: rows are predicted; the table needs neither targets nor weights.
+	IgnoreTargets Targets = iota
+	// UseTargets: rows are predicted, and scored where they have a target. No row is left out, a
 	// missing target is NaN, and the weights of training are not needed.
-	AnyTargets
-	// AllTargets: rows are those of training or an evaluation. They need a target and what weighs
+	UseTargets
+	// RequireTargets: rows are those of training or an evaluation. They need a target and what weighs
 	// them; rows without are an error, or are left out under the policy Drop.
-	AllTargets
+	RequireTargets
 )
 
 // Bind returns the model rows of a table. The table needs the columns that the
 // model names, in any order; their kinds must be those of training.
 func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
-	withTarget := targets != NoTargets
+	withTarget := targets != IgnoreTargets
 	b := &Bound{frame: f, table: newTable(source), targets: targets}
 	if withTarget && f.Target == nil {
 		return nil, fmt.Errorf("frame: the model has no target: name one in the formula")
@@ -71,7 +71,7 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 	}
 	var expressions []*Expr
 	for _, e := range f.expressions(withTarget) {
-		if e != nil && e == f.Weight && targets == AnyTargets {
+		if e != nil && e == f.Weight && targets == UseTargets {
 			continue
 		}
 		expressions = append(expressions, e)
@@ -85,7 +85,7 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 		}
 	}
 	others := []*Expr{f.Trials}
-	if targets == AllTargets {
+	if targets == RequireTargets {
 		others = append(others, f.Weight)
 	}
 	for i := range f.Offset {
@@ -100,7 +100,7 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 		if err := b.addTarget(); err != nil {
 			return nil, err
 		}
-		if f.Missing == Drop && targets == AllTargets {
+		if f.Missing == Drop && targets == RequireTargets {
 			if err := b.table.drop(); err != nil {
 				return nil, err
 			}
@@ -205,7 +205,7 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 		return err
 	}
 	for i, v := range dst {
-		if v != v && b.targets == AllTargets {
+		if v != v && b.targets == RequireTargets {
 			return b.table.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
 		}
 	}

@@ -38,7 +38,7 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	data, err := f.Bind(houses{}, frame.AllTargets)
+	data, err := f.Bind(houses{}, frame.RequireTargets)
 	if err != nil {
 		fmt.Println(err)
 		return

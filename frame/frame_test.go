@@ -38,9 +38,9 @@ func mustFit(t *testing.T, plan *Plan, source credence.Source, options Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets := NoTargets
+	targets := IgnoreTargets
 	if f.Target != nil {
-		targets = AllTargets
+		targets = RequireTargets
 	}
 	data, err := f.Bind(source, targets)
 	if err != nil {
@@ -238,7 +238,7 @@ func TestOffsetWeightTrials(t *testing.T) {
 		t.Errorf("weighted mean %g, weights %g", f.Target.Mean, f.WeightSum)
 	}
 	// Prediction needs neither target nor weight.
-	data, err := f.Bind(numbers([]string{"n", "e"}, []float64{5, 1}), NoTargets)
+	data, err := f.Bind(numbers([]string{"n", "e"}, []float64{5, 1}), IgnoreTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestSparseSegment(t *testing.T) {
 	narrow.schema.Sparse, narrow.schema.Label = 2, true
 	narrow.sparse = []map[int]float64{{1: 1}, {}}
 	for _, later := range []*memory{wider, narrow} {
-		bound, err := f.Bind(later, NoTargets)
+		bound, err := f.Bind(later, IgnoreTargets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestUnseenSquaresOfSources(t *testing.T) {
 	later := numbers([]string{"label"}, []float64{1}, []float64{nan}, []float64{3})
 	later.schema.Sparse, later.schema.Label = 3, true
 	later.sparse = []map[int]float64{{2: 2}, {}, {0: 1}}
-	data, err := f.Bind(squared{later, []float64{5, 6, 7}}, AllTargets)
+	data, err := f.Bind(squared{later, []float64{5, 6, 7}}, RequireTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 		if !reflect.DeepEqual(f, &stored) {
 			t.Fatalf("frame\n%+v\nfrom another order, through JSON\n%+v", f, &stored)
 		}
-		data, err := stored.Bind(shuffled, AllTargets)
+		data, err := stored.Bind(shuffled, RequireTargets)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func TestMissingPolicies(t *testing.T) {
 	if f.Rows != 2 || f.Dropped != 2 {
 		t.Errorf("%d rows, %d dropped", f.Rows, f.Dropped)
 	}
-	data, err := f.Bind(source(), NoTargets)
+	data, err := f.Bind(source(), IgnoreTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestScoredRowsAllStay(t *testing.T) {
 	training := numbers([]string{"x", "w", "y"}, []float64{1, 1, 10}, []float64{2, 2, 20}, []float64{nan, 1, 30})
 	w := Column("w")
 	f, _ := mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("x")}, Weight: &w}, training, Options{Missing: Drop, Raw: true})
-	bound, err := f.Bind(numbers([]string{"y", "x"}, []float64{5, 1}, []float64{nan, 2}, []float64{7, 3}), AnyTargets)
+	bound, err := f.Bind(numbers([]string{"y", "x"}, []float64{5, 1}, []float64{nan, 2}, []float64{7, 3}), UseTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestScoredRowsAllStay(t *testing.T) {
 	// A class that is missing is no class that training did not see.
 	f, _ = mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("x")}},
 		numbers([]string{"x", "y"}, []float64{1, 0}, []float64{2, 1}), Options{Raw: true})
-	if bound, err = f.Bind(numbers([]string{"x", "y"}, []float64{1, nan}, []float64{1, 1}), AnyTargets); err == nil {
+	if bound, err = f.Bind(numbers([]string{"x", "y"}, []float64{1, nan}, []float64{1, 1}), UseTargets); err == nil {
 		batch, err = readAll(bound)
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func TestScoredRowsAllStay(t *testing.T) {
 	}
 	wantColumn(t, "classes", batch.Target, []float64{nan, 1})
 	// A missing input has no prediction.
-	if bound, err = f.Bind(numbers([]string{"x", "y"}, []float64{nan, 1}), AnyTargets); err == nil {
+	if bound, err = f.Bind(numbers([]string{"x", "y"}, []float64{nan, 1}), UseTargets); err == nil {
 		_, err = readAll(bound)
 	}
 	if err == nil || !strings.Contains(err.Error(), `column "x" is missing`) {
@@ -127,7 +127,7 @@ func TestDroppingIsCuttingOut(t *testing.T) {
 	if !reflect.DeepEqual(got.Inputs, want.Inputs) || !reflect.DeepEqual(got.Target, want.Target) {
 		t.Errorf("with holes %+v, without %+v", got.Inputs, want.Inputs)
 	}
-	data, err := got.Bind(holes, AllTargets)
+	data, err := got.Bind(holes, RequireTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 	if want := []string{"a", "b"}; !slices.Equal(f.Inputs[0].Levels, want) {
 		t.Errorf("levels are %q, want %q", f.Inputs[0].Levels, want)
 	}
-	data, err := f.Bind(later, NoTargets)
+	data, err := f.Bind(later, IgnoreTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 	if f, err = Fit(plan, training, Options{Unseen: Zero, Raw: true}); err != nil {
 		t.Fatal(err)
 	}
-	bound, err := f.Bind(later, NoTargets)
+	bound, err := f.Bind(later, IgnoreTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := f.Bind(later, AllTargets)
+	data, err := f.Bind(later, RequireTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 		t.Errorf("refusal reads %v, want %s", err, want)
 	}
 	f.Unseen = Zero
-	if data, err = f.Bind(later, AllTargets); err != nil {
+	if data, err = f.Bind(later, RequireTargets); err != nil {
 		t.Fatal(err)
 	}
 	batch, err := readAll(data)
@@ -221,7 +221,7 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 	if f, err = Fit(&Plan{Target: target("y")}, training, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if data, err = f.Bind(later, AllTargets); err != nil {
+	if data, err = f.Bind(later, RequireTargets); err != nil {
 		t.Fatal(err)
 	}
 	_, err = readAll(data)

@@ -226,7 +226,7 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 // readOthers stores target, offset, weight and trials.
 func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	f := b.frame
-	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != NoTargets), optional(dst.Weight, count, b.targets == AllTargets && f.Weight != nil)
+	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != IgnoreTargets), optional(dst.Weight, count, b.targets == RequireTargets && f.Weight != nil)
 	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
 	if dst.Target != nil {
 		if err := b.readTarget(dst.Target, first); err != nil {

@@ -95,21 +95,21 @@ func TestBindRefusals(t *testing.T) {
 		targets Targets
 		want    string
 	}{
-		{"lacking", numbers([]string{"x", "zip"}), NoTargets,
+		{"lacking", numbers([]string{"x", "zip"}), IgnoreTargets,
 			"frame: the table lacks b, which the model uses: add the column, under the same name as in training"},
-		{"a number for a category", numbers(names), NoTargets,
+		{"a number for a category", numbers(names), IgnoreTargets,
 			`frame: column "zip" holds numbers but was a category in training: declare it with --types zip=category`},
-		{"a category for a number", numbers(names).with("zip", "p").with("x", "n/a"), NoTargets,
+		{"a category for a number", numbers(names).with("zip", "p").with("x", "n/a"), IgnoreTargets,
 			`frame: column "x" is a category (n/a) but was a number in training: declare what stands for a missing value, or correct the column`},
-		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), NoTargets,
+		{"missing", numbers(names, []float64{nan, 0, 0, 0}).with("zip", "p"), IgnoreTargets,
 			`frame: row 1: column "x" is missing: fill in the value, or let --missing mean fill in the mean of training`},
-		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), NoTargets,
+		{"infinite", numbers(names, []float64{math.Inf(-1), 0, 0, 0}).with("zip", "p"), IgnoreTargets,
 			`frame: row 1: column "x" is infinite: correct the value or leave the row out`},
-		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), NoTargets,
+		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), IgnoreTargets,
 			`frame: row 1: column "b" is 2, and was true or false in training: correct the value`},
-		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), AllTargets,
+		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), RequireTargets,
 			"frame: row 1: target y is missing: leave the row out, or predict instead"},
-		{"unknown class", numbers(names, []float64{1, 0, 0, 2}).with("zip", "p"), AllTargets,
+		{"unknown class", numbers(names, []float64{1, 0, 0, 2}).with("zip", "p"), RequireTargets,
 			"frame: row 1: target y is 2, which training did not see: it must be one of 0, 1"},
 	} {
 		data, err := f.Bind(c.source, c.targets)
@@ -124,7 +124,7 @@ func TestBindRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plain.Bind(training, AllTargets); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
+	if _, err := plain.Bind(training, RequireTargets); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
 		t.Errorf("a target that is not there: %v", err)
 	}
 }

@@ -62,7 +62,7 @@ func TestTargetsOfAnotherKind(t *testing.T) {
 		numbers([]string{"y"}, []float64{0}, []float64{1}),
 		numbers([]string{"y"}, []float64{1}, []float64{0}).with("y", "true", "false"),
 	} {
-		data, err := f.Bind(later, AllTargets)
+		data, err := f.Bind(later, RequireTargets)
 		if err != nil {
 			t.Fatal(err)
 		}

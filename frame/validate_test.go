@@ -51,7 +51,7 @@ func TestValidateSegment(t *testing.T) {
 	if err := f.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	bound, err := f.Bind(source, AllTargets)
+	bound, err := f.Bind(source, RequireTargets)
 	if err != nil {
 		t.Fatal(err)
 	}

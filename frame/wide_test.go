@@ -55,7 +55,7 @@ func TestManyLevels(t *testing.T) {
 	slices.Reverse(reversed)
 	for _, order := range [][]string{levels, reversed} {
 		source.schema.Columns[0].Levels = order
-		bound, err := f.Bind(source, NoTargets)
+		bound, err := f.Bind(source, IgnoreTargets)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,7 +99,7 @@ func newBatch(t *testing.T, fitted *credence.Fitted) *credence.Batch {
 				}
 			}
 		}
-		data, err := fr.Bind(source, frame.NoTargets)
+		data, err := fr.Bind(source, frame.IgnoreTargets)
 		if err != nil {
 			t.Fatal(err)
 		}

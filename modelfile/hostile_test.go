@@ -140,7 +140,7 @@ func predicts(file []byte, batch *credence.Batch) bool {
 	}
 	f.Columns()
 	f.Needs(true)
-	for _, targets := range []frame.Targets{frame.AllTargets, frame.AnyTargets, frame.NoTargets} {
+	for _, targets := range []frame.Targets{frame.RequireTargets, frame.UseTargets, frame.IgnoreTargets} {
 		data, err := f.Bind(newTable(), targets)
 		if err != nil {
 			return false

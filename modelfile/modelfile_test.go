@@ -130,7 +130,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		})
 	}
 	var batch credence.Batch
-	data, err := fr.Bind(newTable(), frame.AllTargets)
+	data, err := fr.Bind(newTable(), frame.RequireTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := again.Frame.(*frame.Frame).Bind(newTable(), frame.AllTargets)
+	data, err := again.Frame.(*frame.Frame).Bind(newTable(), frame.RequireTargets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,13 +122,13 @@ func (s *Scorer) Classes() []string {
 func (s *Scorer) Binary() bool { return s.binary }
 
 // Targets says what is done with the targets of rows.
-type Targets int
+type Targets = frame.Targets
 
 // The ways to treat targets.
 const (
-	IgnoreTargets  Targets = iota
-	UseTargets             // every row is predicted; it may have a target
-	RequireTargets         // a row without a target is an error, or left out under the policy drop
+	IgnoreTargets  = frame.IgnoreTargets
+	UseTargets     = frame.UseTargets
+	RequireTargets = frame.RequireTargets
 )
 
 // Columns names the columns that the model needs of a table, and refuses a table that lacks one. A

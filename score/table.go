@@ -24,14 +24,8 @@ func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
 	if targets == UseTargets && rows.Schema().Index(s.Target()) < 0 {
 		targets = IgnoreTargets
 	}
-	t := &Table{scorer: s, known: targets != IgnoreTargets}
-	var err error
-	if targets == UseTargets {
-		t.bound, err = s.frame.BindScored(rows)
-	} else {
-		t.bound, err = s.frame.Rebind(rows, targets == RequireTargets)
-	}
-	return t, err
+	bound, err := s.frame.Bind(rows, targets)
+	return &Table{scorer: s, known: targets != IgnoreTargets, bound: bound}, err
 }
 
 // Rows returns the number of rows that are scored.

@@ -70,7 +70,7 @@ const batchRows = 4096
 
 // Each calls visit with the predictive distributions of the rows of a table, batch by batch.
 func (f *Fit) Each(table credence.Source, visit func(ws *credence.Workspace, rows *credence.Batch, dist *credence.Distribution)) error {
-	data, err := f.Frame.(*frame.Frame).Bind(table, frame.AllTargets)
+	data, err := f.Frame.(*frame.Frame).Bind(table, frame.RequireTargets)
 	if err != nil {
 		return err
 	}

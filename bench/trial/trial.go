@@ -98,7 +98,7 @@ func FitBy(ctx context.Context, train credence.Source, options Options, newEngin
 	if err != nil {
 		return nil, err
 	}
-	data, err := fr.Bind(train, frame.AllTargets)
+	data, err := fr.Bind(train, frame.RequireTargets)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ const batchRows = 4096
 
 // score measures the predictions of the test rows.
 func score(result *Result, fitted *credence.Fitted, test credence.Source, threads int) error {
-	data, err := fitted.Frame.(*frame.Frame).Bind(test, frame.AllTargets)
+	data, err := fitted.Frame.(*frame.Frame).Bind(test, frame.RequireTargets)
 	if err != nil {
 		return err
 	}
