@@ -41,7 +41,7 @@ func New(options Options) (*Job, error) {
 	if _, err = j.frame.Validate(); err != nil {
 		return nil, &Misuse{"", err}
 	}
-	if err := formula.Check(options.Formula, options.Target); err != nil {
+	if err := formula.Check(options.Formula, formula.Options{Target: options.Target, ReadFile: options.ReadFile}); err != nil {
 		return nil, &Misuse{"formula", err}
 	}
 	if j.family, err = formula.ParseFamily(options.Family, options.Registry.Families); err != nil {

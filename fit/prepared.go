@@ -78,7 +78,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		Engine: p.call, Seed: p.job.options.Seed,
 	}
 	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
-	warnings := append([]string{}, fr.Warnings...)
+	warnings := append(append([]string{}, p.plan.Warnings...), fr.Warnings...)
 	if !p.plan.Intercept && pullsToMean(fr) {
 		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
 	}

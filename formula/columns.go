@@ -52,6 +52,9 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 	if j, ok := c.index[node.Name]; ok {
 		return c.schema.Columns[j].Kind, nil
 	}
+	if c.open || c.options.Namespaces {
+		return anyKind, nil
+	}
 	if c.segmentIndex(node.Name) >= 0 {
 		return credence.Numeric, nil
 	}
@@ -87,6 +90,19 @@ func transform(name string) (frame.Function, bool) {
 		}
 	}
 	return "", false
+}
+
+// level compiles a column whose cells are taken as levels: the column itself where it is a category,
+// and otherwise that of its texts.
+func (c *compiler) level(node spec.Column) (frame.Expr, error) {
+	e, kind, err := c.expression(node)
+	if err == nil {
+		err = c.notTarget(node, e)
+	}
+	if text := textOf(node.Name); c.dense(text) >= 0 || kind != credence.Category {
+		e.Column = text
+	}
+	return e, err
 }
 
 // expression compiles a column of the formula under any number of transforms.
@@ -229,7 +245,7 @@ func (c *compiler) setTarget() error {
 	if err != nil {
 		return err
 	}
-	if c.dense(e.Column) < 0 {
+	if c.dense(e.Column) < 0 && !c.open {
 		return spec.Errorf(source, c.formula.Target, "%s is a column of the sparse segment, and cannot be the target", e.Column).
 			WithRemedy("name a column that stands in every row")
 	}
@@ -245,12 +261,18 @@ func (c *compiler) defaultTarget() error {
 	switch {
 	case name == "" && c.schema.Label && len(c.schema.Columns) > 0:
 		c.formula.Target = spec.Column{Name: c.schema.Columns[0].Name}
+	case name == "" && c.open:
+		c.formula.Target = spec.Column{Name: unknownTarget}
 	case name == "":
 		return errors.New("formula: no target: write target ~ terms, or name one with --target")
 	case c.dense(name) >= 0:
 		c.formula.Target = spec.Column{Name: name}
 	default:
 		tree, err := spec.ParseFormula(name + " ~ 1")
+		if err != nil && c.open { // the table may have a column of that name
+			c.formula.Target = spec.Column{Name: name}
+			return nil
+		}
 		if err != nil {
 			_, err = c.columnIn("", spec.Column{Name: name})
 			return err

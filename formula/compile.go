@@ -1,7 +1,7 @@
 package formula
 
 import (
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -22,8 +22,10 @@ type Options struct {
 	Target string
 	// Family is the family, whose trials are no inputs. The zero value is that left out.
 	Family Family
-	// ReadFile opens the files that a formula names; nil means os.ReadFile.
+	// ReadFile opens the files that a formula names; nil refuses formulas that name one.
 	ReadFile func(path string) ([]byte, error)
+	// Namespaces says that a name that is no column is a namespace of Vowpal Wabbit text.
+	Namespaces bool
 }
 
 // Plan is a compiled formula.
@@ -33,11 +35,18 @@ type Plan struct {
 	// Intercept says whether the model has one.
 	Intercept bool
 
-	formula   spec.Formula // with its target
-	linear    []int        // inputs of the linear block, in the order written
-	segment   bool         // the sparse segment is in it
-	without   []int32      // but for these columns, ascending
-	functions []function   // the other blocks, in the order written
+	// Warnings are about what the formula says in vain.
+	Warnings []string
+
+	formula spec.Formula // with its target
+	linear  []int        // inputs of the linear block, in the order written
+	segment bool         // the sparse segment is in it
+	without []int32      // but for these columns, ascending
+	except  []string     // and what else of its names
+	// What names that are no columns mean.
+	namespaces   bool
+	segmentWidth int
+	functions    []function // the other blocks, in the order written
 }
 
 // String is the formula with its target, in canonical spacing.
@@ -45,15 +54,14 @@ func (p *Plan) String() string { return p.formula.String() }
 
 // Parse compiles the text of a formula. An empty one is every other column.
 func Parse(text string, schema *credence.Schema, options Options) (*Plan, error) {
-	if strings.TrimSpace(text) == "" {
-		return Compile(spec.Formula{Terms: []spec.Term{{Expr: spec.Dot{}}}}, schema, options)
-	}
-	tree, err := spec.ParseFormula(text)
+	tree, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
 	return Compile(tree, schema, options)
 }
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // compiler is the state of one Compile.
 type compiler struct {
@@ -70,7 +78,8 @@ type compiler struct {
 	cut     map[string]bool // keys of interactions taken out
 	inside  map[int]bool    // inputs in the linear block
 	product map[string]bool // keys of interactions in the formula
-	open    bool            // the schema is made up: what "." and named files hold is unknown
+	written map[string]bool // keys of columns and interactions that are terms of their own
+	open    bool            // nothing is known of the table
 	dot     []string        // what "." stands for among the dense columns; nil before the first pass
 	block   bool            // "." has put the sparse segment into the linear block
 }
@@ -78,20 +87,21 @@ type compiler struct {
 // Compile gives a formula its meaning for tables of a schema. An error is a [*spec.Error],
 // but for a table that has no target by itself.
 func Compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
-	return compileFor(tree, schema, options, false)
+	return compile(tree, schema, options)
 }
 
-func compileFor(tree spec.Formula, schema *credence.Schema, options Options, open bool) (*Plan, error) {
-	if options.ReadFile == nil {
-		options.ReadFile = os.ReadFile
-	}
+// compile is Compile, for a table of which nothing is known where schema is nil.
+func compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
 	c := &compiler{
-		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true}, open: open,
+		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true}, open: schema == nil,
 		index: map[string]int{}, inputs: map[string]int{}, aside: map[string]bool{}, removed: map[string]bool{},
-		cut: map[string]bool{}, inside: map[int]bool{}, product: map[string]bool{},
+		cut: map[string]bool{}, inside: map[int]bool{}, product: map[string]bool{}, written: map[string]bool{},
 	}
-	for j := len(schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
-		c.index[schema.Columns[j].Name] = j
+	if c.open {
+		c.schema, c.dot = &credence.Schema{}, unknownColumns()
+	}
+	for j := len(c.schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
+		c.index[c.schema.Columns[j].Name] = j
 	}
 	if err := c.setTarget(); err != nil {
 		return nil, err
@@ -115,6 +125,9 @@ func (c *compiler) compile() error {
 		}
 	}
 	for j := range c.schema.Columns {
+		if _, text := cutText(c.schema.Columns[j].Name); text {
+			continue
+		}
 		if name := c.schema.Columns[j].Name; !c.aside[name] && !c.removed[name] && c.index[name] == j {
 			c.dot = append(c.dot, name)
 		}
@@ -144,9 +157,10 @@ func (c *compiler) compile() error {
 // finish settles what the terms together decide.
 func (c *compiler) finish() error {
 	p := c.plan
+	p.namespaces, p.segmentWidth = c.options.Namespaces, c.schema.Sparse
 	if p.segment {
-		p.without = c.segmentWithout(c.removed, c.aside)
-		if len(p.without) == c.schema.Sparse {
+		p.without, p.except = c.segmentWithout(c.removed, c.aside), c.names(c.removed, c.aside)
+		if len(p.without) == c.schema.Sparse && !p.namespaces {
 			p.segment, p.without = false, nil
 		}
 	}
@@ -169,12 +183,20 @@ func (c *compiler) nameBlocks() error {
 		if count[f.label] > 1 {
 			f.label = f.node.String()
 		}
-		if known[f.label] {
-			return c.formula.Errorf(f.node, "%s stands twice in the formula", f.label).WithRemedy("leave one out")
+		if f.again = known[f.label]; f.again {
+			c.warnTwice(f.label)
 		}
 		known[f.label] = true
 	}
+	c.plan.functions = slices.DeleteFunc(c.plan.functions, func(f function) bool { return f.again })
 	return nil
+}
+
+// warnTwice says that a term is written twice.
+func (c *compiler) warnTwice(term string) {
+	if text := term + " stands twice in the formula: it is one term"; !slices.Contains(c.plan.Warnings, text) {
+		c.plan.Warnings = append(c.plan.Warnings, text)
+	}
 }
 
 // setAside is the first pass: what "." leaves out, and offset and weight.
@@ -190,9 +212,9 @@ func (c *compiler) setAside(term spec.Term) error {
 		switch call.Name {
 		case "offset", "weight":
 			return c.besides(call)
-		case "onehot":
-			if len(call.Args) == 1 {
-				if column, ok := call.Args[0].(spec.Column); ok {
+		case "onehot", "hash":
+			for _, arg := range call.Args {
+				if column, ok := arg.(spec.Column); ok {
 					c.aside[column.Name] = true
 				}
 			}

@@ -107,8 +107,8 @@ func TestLikelihoodTextsParseBack(t *testing.T) {
 	}
 }
 
-// table is one column y and the trials n.
-func table(y, n []float64) *memory {
+// countsTable is one column y and the trials n.
+func countsTable(y, n []float64) *memory {
 	m := &memory{schema: credence.Schema{Columns: []credence.Column{{Name: "y"}, {Name: "n"}}}}
 	for i := range y {
 		m.rows = append(m.rows, []float64{y[i], n[i]})
@@ -141,7 +141,7 @@ func TestFamilyMeetsTheTarget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := table(c.y, c.n)
+		source := countsTable(c.y, c.n)
 		plan, err := Parse("y ~ 1", source.Schema(), Options{Family: family})
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestTrialsAreNoInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Parse("y ~ .", table(nil, nil).Schema(), Options{Family: family})
+	_, err = Parse("y ~ .", countsTable(nil, nil).Schema(), Options{Family: family})
 	var refused *spec.Error
 	if !errors.As(err, &refused) || !strings.HasPrefix(refused.Message, ". stands for no column") {
 		t.Errorf("with the trials aside nothing is left, but: %v", err)

@@ -61,6 +61,8 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 // term makes the feature of one function, the place-th of the formula.
 func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data, seed, place uint64) (feature.Term, error) {
 	switch f.kind {
+	case "hash":
+		return nil, fmt.Errorf("formula: %s is not supported by fit in this version: use stream", f.label)
 	case "interaction":
 		return &feature.Interaction{Name: f.label, Inputs: f.inputs}, nil
 	case "onehot":

@@ -3,7 +3,6 @@ package formula
 import (
 	"slices"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/spec"
 )
@@ -22,6 +21,12 @@ type function struct {
 	sampling    feature.Sampling    // random features
 	lengthscale feature.Lengthscale // random features and bumps
 	frequencies []float64           // given by the user, else nil
+
+	crosses [][]int  // hash: the inputs of each product
+	bits    int      // hash: of the keys
+	except  []string // names that the sparse segment leaves out
+
+	again bool // the same stands before
 }
 
 // dimension is the number of columns that the function takes.
@@ -54,16 +59,9 @@ func (c *compiler) oneHot(call spec.Call) error {
 	if !ok {
 		return c.formula.Errorf(args[0], "onehot takes a column as it is, not %s", clip(args[0])).WithRemedy("write onehot(zip), once for each column")
 	}
-	e, kind, err := c.expression(column)
-	if err == nil {
-		err = c.notTarget(column, e)
-	}
+	e, err := c.level(column)
 	if err != nil {
 		return err
-	}
-	if kind != credence.Category {
-		return c.formula.Errorf(column, "%s is a %s, not a category", column, kind).
-			WithRemedy("declare it with --types %s=category, or use it as a plain column", column.Name)
 	}
 	f := newFunction(call)
 	f.inputs = []int{c.input(e)}
@@ -166,6 +164,9 @@ func (c *compiler) fourier(call spec.Call) error {
 		}
 		if hasKind {
 			return c.formula.Errorf(kind, "kind= says how to draw frequencies, and frequencies= gives them").WithRemedy("leave out one of the two")
+		}
+		if c.options.ReadFile == nil {
+			return c.formula.Errorf(given, "the formula names a file, and no one opens it").WithRemedy("pass a reader of files, such as os.ReadFile, if whoever writes the formula may read them")
 		}
 		if !c.open {
 			if f.frequencies, err = c.readFrequencies(&f, given, path); err != nil {

@@ -25,7 +25,7 @@ func (c *compiler) term(e spec.Expr) error {
 			err = c.notTarget(e, x)
 		}
 		if err == nil {
-			c.addLinear(x)
+			c.addWritten(x)
 		}
 		return err
 	case spec.Dot:
@@ -44,16 +44,26 @@ func (c *compiler) term(e spec.Expr) error {
 	return c.formula.Errorf(e, "%s is not a term", clip(e)).WithRemedy("write a column, a function of columns, or an interaction a:b")
 }
 
+// addWritten puts a term that stands by itself into the linear block, and warns if it did before.
+func (c *compiler) addWritten(e frame.Expr) {
+	if k := key(e); c.written[k] {
+		c.warnTwice(e.String())
+	} else {
+		c.written[k] = true
+	}
+	c.addLinear(e)
+}
+
 // addDot puts every other column into the linear block.
 func (c *compiler) addDot(e spec.Dot) error {
-	if len(c.dot) == 0 && c.schema.Sparse == 0 {
+	if len(c.dot) == 0 && c.schema.Sparse == 0 && !c.options.Namespaces {
 		return c.formula.Errorf(e, ". stands for no column: there is none besides those with another role").
 			WithRemedy("write 1 for a model of the intercept alone")
 	}
 	for _, name := range c.dot {
 		c.addLinear(frame.Column(name))
 	}
-	if c.schema.Sparse > 0 && !c.block {
+	if (c.schema.Sparse > 0 || c.options.Namespaces) && !c.block {
 		c.block, c.plan.segment, c.plan.Frame.Sparse = true, true, true
 		// Columns of the segment that were named before are in it twice otherwise.
 		c.plan.linear = slices.DeleteFunc(c.plan.linear, func(i int) bool {
@@ -67,11 +77,11 @@ func (c *compiler) addDot(e spec.Dot) error {
 // functionNames are the functions that make terms, in the order of messages.
 func functionNames() []string {
 	return []string{"poly", "radial", "sigmoid", "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52",
-		"onehot", "offset", "weight", "log", "sqrt", "exp", "square", "center", "scale"}
+		"onehot", "hash", "offset", "weight", "log", "sqrt", "exp", "square", "center", "scale"}
 }
 
 // later are functions that the language has and this version does not.
-func later() []string { return []string{"spectral", "hsgp", "hash"} }
+func later() []string { return []string{"spectral", "hsgp"} }
 
 func known(name string) bool {
 	return slices.Contains(functionNames(), name) || slices.Contains(later(), name)
@@ -92,7 +102,7 @@ func (c *compiler) call(call spec.Call) error {
 			err = c.notTarget(call, e)
 		}
 		if err == nil {
-			c.addLinear(e)
+			c.addWritten(e)
 		}
 		return err
 	}
@@ -101,6 +111,8 @@ func (c *compiler) call(call spec.Call) error {
 		return nil // the first pass did it
 	case "onehot":
 		return c.oneHot(call)
+	case "hash":
+		return c.hash(call)
 	case "poly":
 		return c.poly(call)
 	case "radial", "sigmoid":
@@ -131,17 +143,23 @@ func (c *compiler) products(e spec.Binary) error {
 			continue
 		}
 		k := productKey(product)
+		names := make([]string, len(product))
+		for i, x := range product {
+			names[i] = x.String()
+		}
+		label := strings.Join(names, ":")
+		if len(products) == 1 && c.written[k] {
+			c.warnTwice(label)
+		}
+		c.written[k] = len(products) == 1
 		if c.product[k] || c.cut[k] {
 			continue
 		}
 		c.product[k] = true
-		f := function{kind: "interaction", node: e}
-		names := make([]string, len(product))
-		for i, x := range product {
+		f := function{kind: "interaction", node: e, label: label}
+		for _, x := range product {
 			f.inputs = append(f.inputs, c.input(x))
-			names[i] = x.String()
 		}
-		f.label = strings.Join(names, ":")
 		c.plan.functions = append(c.plan.functions, f)
 	}
 	return nil
@@ -164,7 +182,7 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 	case spec.Column:
 		return c.factor(e, e)
 	case spec.Dot:
-		if c.schema.Sparse > 0 {
+		if c.schema.Sparse > 0 || c.options.Namespaces {
 			return nil, c.formula.Errorf(e, ". holds a sparse segment, which cannot be part of an interaction").WithRemedy("name the columns")
 		}
 		var all [][]frame.Expr
@@ -173,8 +191,9 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		}
 		return all, nil
 	case spec.Call:
-		if e.Name == "onehot" && len(e.Args) == 1 && len(e.Named) == 0 {
-			return c.factor(e, e.Args[0])
+		if column, ok := onlyColumn(e); ok && e.Name == "onehot" {
+			x, err := c.level(column)
+			return [][]frame.Expr{{x}}, err
 		}
 		if _, ok := transform(e.Name); ok {
 			return c.factor(e, e)
@@ -236,7 +255,7 @@ func (c *compiler) combine(e spec.Binary, left, right [][]frame.Expr) ([][]frame
 			twice := slices.ContainsFunc(a, func(x frame.Expr) bool {
 				return slices.ContainsFunc(b, func(y frame.Expr) bool { return key(x) == key(y) })
 			})
-			if !twice {
+			if !twice || c.options.Namespaces {
 				all = append(all, append(slices.Clone(a), b...))
 			} else if len(left) == 1 && len(right) == 1 {
 				return nil, c.formula.Errorf(e, "%s multiplies a column with itself", clip(e)).WithRemedy("write square(x) or poly(x, 2) for powers")
@@ -244,6 +263,14 @@ func (c *compiler) combine(e spec.Binary, left, right [][]frame.Expr) ([][]frame
 		}
 	}
 	return all, nil
+}
+
+// onlyColumn returns the one argument of a call that is a column.
+func onlyColumn(e spec.Call) (column spec.Column, ok bool) {
+	if len(e.Args) == 1 && len(e.Named) == 0 {
+		column, ok = e.Args[0].(spec.Column)
+	}
+	return column, ok
 }
 
 func isKernel(name string) bool {
@@ -280,7 +307,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 		switch arg := arg.(type) {
 		case spec.Dot:
 			for _, name := range c.dot {
-				if !out[name] && c.schema.Columns[c.index[name]].Kind != credence.Category {
+				if j := c.dense(name); !out[name] && (j < 0 || c.schema.Columns[j].Kind != credence.Category) {
 					named = append(named, frame.Column(name))
 				}
 			}

@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -93,6 +94,29 @@ type cellError struct {
 }
 
 func (e *cellError) Error() string { return e.message }
+
+// Apply returns the expression of one value of its column. NaN, a missing value, stays NaN; every
+// other result is finite, or the error says why not, after the place of the value.
+func (e Expr) Apply(v float64) (float64, error) {
+	if len(e.Steps) == 0 && !math.IsInf(v, 0) {
+		return v, nil
+	}
+	value := [1]float64{v}
+	if err := e.apply(value[:], len(e.Steps)); err != nil {
+		return 0, err
+	}
+	return value[0], nil
+}
+
+// ValidateRow refuses an expression whose value does not depend on one row alone.
+func (e Expr) ValidateRow() error {
+	for _, step := range e.Steps {
+		if !slices.Contains(Functions(), step.Function) || step.Function.learned() {
+			return fmt.Errorf("%s: %s does not act on one row alone: use log, sqrt, exp or square", e, step.Function)
+		}
+	}
+	return nil
+}
 
 // apply transforms values in place by the first count steps of e. NaN, a missing
 // value, stays NaN; every other result is finite, or the error says why not.

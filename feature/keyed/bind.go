@@ -1,0 +1,252 @@
+package keyed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/keyhash"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/table"
+)
+
+// errDropped marks a row that the policy drop leaves out.
+var errDropped = errors.New("dropped")
+
+// Bind makes a batch of rows [first, first+count) of the run that Begin took up. It leaves out rows
+// whose cells the plan cannot take, noting up to most of them in Faults; at one more it stops, and
+// returns its error and the number of rows that were taken up before it.
+func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, err error) {
+	b.Faults, b.From, b.Dropped, b.Unknown = b.Faults[:0], b.From[:0], 0, 0
+	s := &dst.Sparse
+	s.Reset(0)
+	s.Value = s.Value[:0]
+	dst.Target, dst.Weight, dst.Offset, dst.Unseen = dst.Target[:0], dst.Weight[:0], dst.Offset[:0], dst.Unseen[:0]
+	ones, plain, unseen := true, true, false
+	for i := first; i < first+count; i++ {
+		target, weight, offset, err := b.row(i)
+		if err == nil {
+			entries := len(s.Index)
+			square := 0.0
+			if square, err = b.entries(s, i); err != nil {
+				s.Index, s.Value = s.Index[:entries], s.Value[:entries]
+			} else {
+				for _, v := range s.Value[entries:] {
+					ones = ones && v == 1
+				}
+				plain = plain && weight == 1 && offset == 0
+				unseen = unseen || square > 0
+				s.Start = append(s.Start, len(s.Index))
+				s.Rows++
+				dst.Target, dst.Weight = append(dst.Target, target), append(dst.Weight, weight)
+				dst.Offset, dst.Unseen = append(dst.Offset, offset), append(dst.Unseen, square)
+				b.From = append(b.From, i)
+				b.observe(weight)
+				continue
+			}
+		}
+		if err == errDropped {
+			b.Dropped++
+			continue
+		}
+		err = b.at(i, err)
+		if len(b.Faults) == most {
+			taken = i - first
+			b.finish(dst, ones, plain, unseen)
+			return taken, err
+		}
+		b.Faults = append(b.Faults, table.Fault{Row: i, Err: err})
+	}
+	b.finish(dst, ones, plain, unseen)
+	return count, nil
+}
+
+// finish gives the batch its shape. What says nothing is left out: values that are all 1, weights
+// that are all 1, offsets that are all 0.
+func (b *Binder) finish(dst *credence.Batch, ones, plain, unseen bool) {
+	dst.X = linop.Dense{Rows: dst.Sparse.Rows}
+	dst.Sparse.Cols = b.index.Len()
+	if ones {
+		dst.Sparse.Value = nil
+	}
+	if plain {
+		dst.Weight, dst.Offset = nil, nil
+	}
+	if !unseen {
+		dst.Unseen = nil
+	}
+	if b.target.column < 0 {
+		dst.Target = nil
+	}
+}
+
+// at puts the place of a row before what is wrong with it.
+func (b *Binder) at(i int, err error) error {
+	if line := b.rows.Line(i); line > 0 {
+		return fmt.Errorf("%s:%d: %w", b.rows.File, line, err)
+	}
+	if b.rows.File != "" {
+		return fmt.Errorf("%s: %w", b.rows.File, err)
+	}
+	return err
+}
+
+// row reads the cells of a row.
+func (b *Binder) row(i int) (target, weight, offset float64, err error) {
+	row := b.rows.Row(i)
+	weight = 1
+	if target, err = b.target.read(b.rows, row); err != nil {
+		return
+	}
+	if b.target.column >= 0 && target != target && !b.frozen {
+		return 0, 0, 0, b.target.missing(b.plan.Missing)
+	}
+	if b.weight.column >= 0 {
+		switch weight, err = b.weight.read(b.rows, row); {
+		case err != nil:
+			return
+		case weight != weight && b.frozen:
+			weight = 1 // weights count in learning alone
+		case weight != weight:
+			return 0, 0, 0, b.weight.missing(b.plan.Missing)
+		case weight < 0:
+			return 0, 0, 0, fmt.Errorf("column %q: weight %v is negative: weights are 0 or more", b.weight.expr.Column, weight)
+		}
+	}
+	for k := range b.offset {
+		r := &b.offset[k]
+		v, err := r.read(b.rows, row)
+		if err == nil && v != v {
+			err = r.missing(b.plan.Missing)
+		}
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		offset += v
+	}
+	for k := range b.cells {
+		if err = b.cell(&b.plan.Inputs[k], &b.cells[k], row, i); err != nil {
+			return
+		}
+	}
+	return target, weight, offset, nil
+}
+
+// cell reads the cell of one input.
+func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
+	if c.column < 0 {
+		if in.Role == AsIndex {
+			return b.indexed(in, c, i)
+		}
+		return nil
+	}
+	v := row[c.column]
+	if c.level {
+		if c.codes != nil {
+			v = c.codes[i]
+		}
+		n := len(c.keys) - 2 // of a missing level
+		c.code = n
+		if v == v {
+			c.code = int(v)
+		}
+		if in.Role == AsLevel {
+			return nil
+		}
+		if c.gap = c.code == n || c.levels.Missing[c.code]; !c.gap {
+			return nil
+		}
+		switch b.plan.Missing {
+		case frame.Indicator:
+			c.code = n
+		case frame.Mean:
+			c.code = n + 1
+		default:
+			return missing(in.Expr.Column, b.plan.Missing)
+		}
+		return nil
+	}
+	if c.levels != nil && v == v {
+		code := int(v)
+		if v = c.values[code]; math.IsInf(v, 0) {
+			return fmt.Errorf("column %q: %q is not a %s: correct the row, or take the column as text by hash(%s)", in.Expr.Column, c.levels.List[code].Text, in.Kind, in.Expr.Column)
+		}
+	}
+	if c.gap = v != v; c.gap {
+		if b.plan.Missing != frame.Mean && b.plan.Missing != frame.Indicator {
+			return missing(in.Expr.Column, b.plan.Missing)
+		}
+		c.x = in.Mean
+		return nil
+	}
+	var err error
+	c.x, err = in.Expr.Apply(v)
+	return err
+}
+
+// indexed reads an index of libsvm text, which is 0 where the row does not have it.
+func (b *Binder) indexed(in *Input, c *cells, i int) (err error) {
+	v := 0.0
+	for k := b.rows.Start[i]; k < b.rows.Start[i+1]; k++ {
+		if b.rows.Keys[k] == c.single {
+			v = b.value(k)
+		}
+	}
+	c.x, err = in.Expr.Apply(v)
+	return err
+}
+
+// missing refuses a missing value, or says that its row is to be dropped.
+func missing(column string, policy frame.Policy) error {
+	if policy == frame.Drop {
+		return errDropped
+	}
+	return fmt.Errorf("column %q: the value is missing: leave such rows out with --missing drop, fill it with --missing mean or indicator, or take the column as text by hash(%s)", column, column)
+}
+
+// observe takes the values of a row that is learned into the running means.
+func (b *Binder) observe(weight float64) {
+	if b.frozen || weight == 0 || b.plan.Missing != frame.Mean && b.plan.Missing != frame.Indicator {
+		return
+	}
+	for k := range b.cells {
+		in, c := &b.plan.Inputs[k], &b.cells[k]
+		switch {
+		case c.column < 0 || c.gap || in.Role != AsValue || b.again:
+		case !c.level:
+			in.Seen += weight
+			in.Mean += (c.x - in.Mean) * (weight / in.Seen)
+		case b.plan.Missing == frame.Mean:
+			in.count(string(c.levels.List[c.code].Text), weight)
+			if fill := keyhash.Text(c.space, []byte(in.Fill)); fill != c.keys[len(c.keys)-1] {
+				c.keys[len(c.keys)-1] = fill
+				b.Forget()
+			}
+		}
+	}
+}
+
+// count takes a level into account; of equally frequent levels the first stays.
+func (in *Input) count(level string, weight float64) {
+	if in.Counts == nil {
+		in.Counts = map[string]float64{}
+	}
+	in.Counts[level] += weight
+	if in.Counts[level] > in.Counts[in.Fill] || in.Seen == 0 {
+		in.Fill = level
+	}
+	in.Seen += weight
+}
+
+// EndPass says that the next row begins another pass: means stay as they are.
+func (b *Binder) EndPass() { b.again = true }
+
+// value returns the value of an entry.
+func (b *Binder) value(k int) float64 {
+	if b.rows.Ones {
+		return 1
+	}
+	return b.rows.Value[k]
+}

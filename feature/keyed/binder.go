@@ -1,0 +1,320 @@
+package keyed
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/keyhash"
+	"github.com/credence-ml/credence/table"
+)
+
+// Binder turns rows of a table into batches over the slots of an index, by a plan. Each distinct
+// level of a run is hashed once, and slots are given in the order of the rows, so that results never
+// depend on where runs end. It is for one goroutine at a time.
+type Binder struct {
+	plan   *Plan
+	index  *Index
+	names  *Names // of the slots; nil keeps none
+	frozen bool   // the index does not grow: other keys count as unseen
+
+	rows    *table.Rows
+	columns []table.Column // those that inputs and terms were resolved for
+	stated  [2]int         // inputs and terms of the plan without those of its rest
+	cells   []cells        // beside inputs
+	terms   []term
+	target  reader
+	weight  reader
+	offset  []reader
+
+	// Faults are the rows that the last Bind left out, with the number of rows that it read before
+	// each, of which From has those in the batch. Dropped counts rows left out for missing values.
+	Faults  []table.Fault
+	From    []int
+	Dropped int
+	// Unknown counts the entries that a frozen index did not have.
+	Unknown int
+
+	stamps  [stampCount]uint32 // last row that had a slot with these bits
+	stamp   uint32
+	key     []uint64 // scratch of crosses
+	bag     []int32
+	text    []byte
+	crossed int  // entries that the present cross has given
+	again   bool // in a later pass: means stay as they are
+}
+
+// stampCount is a power of two well above the usual number of features in a row, and small enough
+// for the table to stay in the first-level cache.
+const stampCount = 1 << 11
+
+// NewBinder returns a binder for scoring by a model's plan and features: keys that training did not
+// have are unseen.
+func NewBinder(p *Plan, features *Features) (*Binder, error) {
+	index, err := IndexOf(features.Keys)
+	if err != nil {
+		return nil, err
+	}
+	plan := *p
+	plan.Inputs = slices.Clone(plan.Inputs)
+	plan.Terms = slices.Clone(plan.Terms)
+	return &Binder{plan: &plan, index: index, frozen: true, stated: [2]int{len(plan.Inputs), len(plan.Terms)}}, plan.Validate()
+}
+
+// NewLearning returns a binder for learning: the index, the names and the plan's means grow.
+func NewLearning(plan *Plan, index *Index, names *Names) (*Binder, error) {
+	return &Binder{plan: plan, index: index, names: names}, plan.Validate()
+}
+
+// cells is an input as the present run has it.
+type cells struct {
+	column  int  // of the run; -1 for namespaces and indices
+	level   bool // a level, not a number
+	space   uint64
+	single  uint64        // key of a number, or the index
+	missing uint64        // key of the indicator
+	codes   []float64     // of levels, where the run has numbers
+	levels  *table.Levels // of a category; nil otherwise
+	keys    []uint64      // of each level, then of a missing one, then of what fills a gap
+	values  []float64     // of each level as a number: NaN where it is missing, ∞ where it is none
+	own     table.Levels  // of numbers taken as levels
+
+	x    float64 // of the present row
+	code int     // of the present row
+	gap  bool    // the present row has no value
+}
+
+// term is a term of the plan with what is known of its slots in this run.
+type term struct {
+	*Term
+	label string
+	bag   bool    // an input is a namespace
+	slots []int32 // by level of the one input, or of the one number; -1 is not looked up yet
+}
+
+// Begin takes up a run of rows. An error says which column it lacks.
+func (b *Binder) Begin(rows *table.Rows) error {
+	b.rows = rows
+	if b.cells == nil || !slices.Equal(b.columns, rows.Columns) {
+		if err := b.resolve(rows); err != nil {
+			return err
+		}
+	}
+	for i := range b.cells {
+		b.hash(&b.plan.Inputs[i], &b.cells[i])
+	}
+	b.Forget()
+	b.target.begin(rows)
+	b.weight.begin(rows)
+	for i := range b.offset {
+		b.offset[i].begin(rows)
+	}
+	return nil
+}
+
+// Forget drops the slots that the binder remembers: call it when the index has been pruned.
+func (b *Binder) Forget() {
+	for i := range b.terms {
+		t := &b.terms[i]
+		if t.slots == nil {
+			continue
+		}
+		n := 1
+		if c := &b.cells[t.Inputs[0]]; c.level {
+			n = len(c.keys)
+		}
+		t.slots = slices.Grow(t.slots[:0], n)[:n]
+		for k := range t.slots {
+			t.slots[k] = -1
+		}
+	}
+}
+
+// resolve finds the columns of the plan among those of the run.
+func (b *Binder) resolve(rows *table.Rows) error {
+	b.columns = slices.Clone(rows.Columns)
+	if b.plan.Rest != nil {
+		b.plan.Inputs, b.plan.Terms = b.plan.Inputs[:b.stated[0]], b.plan.Terms[:b.stated[1]]
+		b.plan.expand(rows.Columns)
+	}
+	b.cells = make([]cells, len(b.plan.Inputs))
+	for i := range b.cells {
+		in, c := &b.plan.Inputs[i], &b.cells[i]
+		name := in.Expr.Column
+		c.space, c.column = keyhash.Space(in.name()), -1
+		c.single, c.missing = keyhash.Number(c.space), keyhash.Number(keyhash.Space(name+"_missing"))
+		switch in.Role {
+		case AsNamespace:
+			continue
+		case AsIndex:
+			index, err := strconv.ParseUint(name[1:], 10, 64)
+			if err != nil {
+				return fmt.Errorf("keyed: %s is no index of a sparse column: the file is damaged", name)
+			}
+			c.single = index
+			continue
+		}
+		if c.column = find(rows.Columns, name, in.Role == AsLevel); c.column < 0 {
+			return lacking(rows, name)
+		}
+		column := &rows.Columns[c.column]
+		if in.Unknown && !column.Unknown {
+			in.Kind, in.Unknown = column.Kind, false
+		}
+		c.level = in.Role == AsLevel || in.Kind == credence.Category
+		if c.level && len(in.Expr.Steps) > 0 {
+			return fmt.Errorf("%s: column %q is a category, and %s needs numbers: use %s as a plain column", rows.File, name, in.Expr, name)
+		}
+	}
+	b.terms = make([]term, len(b.plan.Terms))
+	for i := range b.terms {
+		t := &b.terms[i]
+		t.Term = &b.plan.Terms[i]
+		t.label = b.plan.label(t.Term)
+		for _, input := range t.Inputs {
+			t.bag = t.bag || b.plan.Inputs[input].Role == AsNamespace
+		}
+		if len(t.Inputs) == 1 && !t.bag {
+			t.slots = make([]int32, 1)
+		}
+	}
+	b.drop()
+	return b.resolveRest(rows)
+}
+
+// resolveRest finds target, weight and offset. Scoring does without the first two.
+func (b *Binder) resolveRest(rows *table.Rows) error {
+	var err error
+	read := func(e *frame.Expr, optional bool) (r reader) {
+		r.column = -1
+		if e == nil || e.Column == "" {
+			return r
+		}
+		r.expr = *e
+		if r.column = find(rows.Columns, e.Column, false); r.column < 0 && !optional && err == nil {
+			err = lacking(rows, e.Column)
+		}
+		return r
+	}
+	b.target = read(&b.plan.Target, b.frozen)
+	b.target.classes = &classes{b.plan.Positive, b.plan.Negative}
+	b.weight = read(b.plan.Weight, b.frozen)
+	b.offset = b.offset[:0]
+	for i := range b.plan.Offset {
+		b.offset = append(b.offset, read(&b.plan.Offset[i], false))
+	}
+	return err
+}
+
+// drop leaves out terms that make the same features as one before, as a category c and hash(c) do.
+func (b *Binder) drop() {
+	seen := map[string]bool{}
+	b.terms = slices.DeleteFunc(b.terms, func(t term) bool {
+		signature := strconv.Itoa(t.Bits) + t.label
+		for _, k := range t.Order {
+			c := &b.cells[t.Inputs[k]]
+			signature += fmt.Sprintf(" %x %v", c.space, c.level)
+		}
+		again := seen[signature]
+		seen[signature] = true
+		return again
+	})
+}
+
+// find returns the column of a name, as text or as a value, where there are both; -1 if none.
+func find(columns []table.Column, name string, text bool) int {
+	found := -1
+	for k := range columns {
+		if columns[k].Name == name && (found < 0 || columns[k].Text == text) {
+			found = k
+		}
+	}
+	return found
+}
+
+func lacking(rows *table.Rows, name string) error {
+	const most = 12 // names in a message
+	var names []string
+	for k := range rows.Columns {
+		if len(names) < most && !slices.Contains(names, rows.Columns[k].Name) {
+			names = append(names, rows.Columns[k].Name)
+		}
+	}
+	return fmt.Errorf("%s: there is no column %q: the columns are %q", rows.File, name, names)
+}
+
+// hash gives the levels of an input in this run their keys.
+func (b *Binder) hash(in *Input, c *cells) {
+	if c.column < 0 {
+		return
+	}
+	column := &b.rows.Columns[c.column]
+	c.levels, c.codes = nil, nil
+	if column.Kind == credence.Category || column.Text {
+		c.levels = &b.rows.Levels[c.column]
+	}
+	switch {
+	case c.level && c.levels == nil:
+		c.takeTexts(b.rows, column.Kind)
+	case !c.level && c.levels != nil:
+		c.takeNumbers(in.Kind)
+	}
+	if !c.level {
+		return
+	}
+	c.keys = c.keys[:0]
+	none := keyhash.Text(c.space, []byte(missingLevel))
+	for i, level := range c.levels.List {
+		if c.levels.Missing[i] && b.plan.Format > 1 {
+			c.keys = append(c.keys, none)
+		} else {
+			c.keys = append(c.keys, keyhash.Text(c.space, level.Text))
+		}
+	}
+	c.keys = append(c.keys, none, keyhash.Text(c.space, []byte(in.Fill)))
+}
+
+// missingLevel is the level that stands for a missing text.
+const missingLevel = "(missing)"
+
+// takeTexts makes levels of a column of numbers.
+func (c *cells) takeTexts(rows *table.Rows, kind credence.Kind) {
+	c.own.Reset()
+	c.levels = &c.own
+	for i := range rows.Count {
+		v := rows.Row(i)[c.column]
+		code := math.NaN()
+		if v == v {
+			text := strconv.AppendFloat(nil, v, 'g', -1, 64)
+			if kind == credence.Boolean {
+				text = strconv.AppendBool(nil, v != 0)
+			}
+			k, _ := c.own.Find(text, 0)
+			code = float64(k)
+		}
+		c.codes = append(c.codes, code)
+	}
+}
+
+// takeNumbers reads the levels of a column of texts as numbers.
+func (c *cells) takeNumbers(kind credence.Kind) {
+	c.values = c.values[:0]
+	for i, level := range c.levels.List {
+		v, finite, ok := cell.ParseNumber(level.Text)
+		if kind == credence.Boolean {
+			v, ok = cell.ParseBoolean(level.Text)
+			finite = ok
+		}
+		switch {
+		case c.levels.Missing[i]:
+			v = math.NaN()
+		case !ok || !finite:
+			v = math.Inf(1) // which no cell is
+		}
+		c.values = append(c.values, v)
+	}
+}

@@ -1,0 +1,304 @@
+package keyed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/keyhash"
+	"github.com/credence-ml/credence/linop"
+)
+
+// errTooLarge is the complaint about a product or sum beyond all numbers.
+var errTooLarge = errors.New("the values of one feature multiply or add up to infinity: correct the row")
+
+// entries appends the entries of row i, and returns the sum of squares of those whose keys a frozen
+// index does not have.
+func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
+	b.stamp++
+	if b.stamp == 0 { // after 2³² rows the old stamps could be taken for new ones
+		clear(b.stamps[:])
+		b.stamp = 1
+	}
+	first := len(dst.Index)
+	for k := range b.terms {
+		t := &b.terms[k]
+		if t.slots == nil {
+			continue
+		}
+		// One input, the usual case: its slot is known from the row before with the same level.
+		c, v, at := &b.cells[t.Inputs[0]], 1.0, 0
+		if c.level {
+			at = c.code
+		} else if v = power(c.x, t.Power); v == 0 {
+			continue
+		} else if math.IsInf(v, 0) {
+			return 0, errTooLarge
+		}
+		slot := t.slots[at]
+		if slot < 0 {
+			if slot = b.slot(b.keyOf(t), func() []byte { return b.name(t) }); slot >= 0 {
+				t.slots[at] = slot
+			}
+		}
+		b.entry(dst, first, slot, v, &unseen)
+	}
+	for k := range b.terms {
+		if t := &b.terms[k]; t.bag {
+			err = b.crossBags(dst, first, t, 0, 1, i, &unseen)
+		} else if t.slots == nil {
+			err = b.cross(dst, first, t, &unseen)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if b.plan.Missing == frame.Indicator {
+		b.indicators(dst, first, &unseen)
+	}
+	for k := range b.plan.Bags {
+		b.bagEntries(dst, first, &b.plan.Bags[k], i, &unseen)
+	}
+	for _, v := range dst.Value[first:] {
+		if math.IsInf(v, 0) {
+			return 0, errTooLarge
+		}
+	}
+	return unseen, nil
+}
+
+// power returns x to a power; 0 means 1.
+func power(x float64, p int) float64 {
+	v := x
+	for range p - 1 {
+		v *= x
+	}
+	return v
+}
+
+// slot returns the slot of a key, -1 if a frozen index does not have it.
+func (b *Binder) slot(key uint64, name func() []byte) int32 {
+	if b.frozen {
+		return int32(b.index.Find(key))
+	}
+	slot := b.index.Add(key)
+	if b.names != nil && slot == b.names.Len() {
+		b.names.append(name())
+	}
+	return int32(slot)
+}
+
+// entry appends an entry, adding up those of one slot.
+func (b *Binder) entry(dst *linop.CSR, first int, slot int32, v float64, unseen *float64) {
+	if slot < 0 {
+		b.Unknown++
+		*unseen += v * v
+		return
+	}
+	stamp := &b.stamps[slot%stampCount]
+	if *stamp == b.stamp { // perhaps the same slot: rare enough to look through the row
+		if k := slices.Index(dst.Index[first:], slot); k >= 0 {
+			dst.Value[first+k] += v
+			return
+		}
+	}
+	*stamp = b.stamp
+	dst.Index, dst.Value = append(dst.Index, slot), append(dst.Value, v)
+}
+
+// keyOf returns the key of a term in the present row.
+func (b *Binder) keyOf(t *term) uint64 {
+	key := uint64(0)
+	for n, k := range t.Order {
+		c := &b.cells[t.Inputs[k]]
+		part := c.single
+		if c.level {
+			part = c.keys[c.code]
+		} else if t.Power > 1 {
+			part = keyhash.Number(keyhash.Space(t.label))
+		}
+		if n == 0 {
+			key = part
+		} else {
+			key = keyhash.Cross(key, part)
+		}
+	}
+	return keyhash.Shorten(key, t.Bits)
+}
+
+// name returns the name of a term's feature in the present row.
+func (b *Binder) name(t *term) []byte {
+	if len(t.Inputs) == 1 && !b.cells[t.Inputs[0]].level {
+		return []byte(t.label)
+	}
+	b.text = b.text[:0]
+	for n, k := range t.Inputs {
+		if n > 0 {
+			b.text = append(b.text, ':')
+		}
+		in, c := &b.plan.Inputs[k], &b.cells[k]
+		b.text = append(b.text, in.name()...)
+		if c.level {
+			b.text = append(append(b.text, '='), b.levelText(in, c)...)
+		}
+	}
+	return b.text
+}
+
+// levelText is the level of the present row.
+func (b *Binder) levelText(in *Input, c *cells) []byte {
+	switch n := len(c.keys) - 2; {
+	case c.code == n+1:
+		return []byte(in.Fill)
+	case c.code == n || c.levels.Missing[c.code] && b.plan.Format > 1:
+		return []byte(missingLevel)
+	}
+	return c.levels.List[c.code].Text
+}
+
+// cross appends the feature of a term of several inputs, none of them a namespace.
+func (b *Binder) cross(dst *linop.CSR, first int, t *term, unseen *float64) error {
+	v := 1.0
+	for _, k := range t.Inputs {
+		if c := &b.cells[k]; !c.level {
+			v *= c.x
+		}
+	}
+	switch {
+	case v == 0:
+		return nil
+	case math.IsInf(v, 0) || v != v:
+		return errTooLarge
+	}
+	b.entry(dst, first, b.slot(b.keyOf(t), func() []byte { return b.name(t) }), v, unseen)
+	return nil
+}
+
+// maxCrossed is the most entries that one cross of namespaces may give a row.
+const maxCrossed = 1 << 16
+
+// crossBags appends the products of the features of the namespaces of a term, of which those up to
+// depth are chosen. The order of crossing is that of the plan.
+func (b *Binder) crossBags(dst *linop.CSR, first int, t *term, depth int, v float64, i int, unseen *float64) error {
+	if depth == 0 {
+		b.bag, b.key, b.crossed = b.bag[:0], b.key[:0], 0
+	}
+	if depth == len(t.Order) {
+		if b.crossed++; b.crossed > maxCrossed {
+			return fmt.Errorf("a cross of more than %d features: cross smaller namespaces", maxCrossed)
+		}
+		if math.IsInf(v, 0) || v != v {
+			return errTooLarge
+		}
+		if v != 0 {
+			key := keyhash.Shorten(b.key[depth-1], t.Bits)
+			b.entry(dst, first, b.slot(key, func() []byte { return b.crossName(t) }), v, unseen)
+		}
+		return nil
+	}
+	input := t.Inputs[t.Order[depth]]
+	in, c := &b.plan.Inputs[input], &b.cells[input]
+	push := func(part uint64, entry int32, x float64) error {
+		if depth > 0 {
+			part = keyhash.Cross(b.key[depth-1], part)
+		}
+		b.key, b.bag = append(b.key, part), append(b.bag, entry)
+		err := b.crossBags(dst, first, t, depth+1, v*x, i, unseen)
+		b.key, b.bag = b.key[:depth], b.bag[:depth]
+		return err
+	}
+	switch {
+	case c.level:
+		return push(c.keys[c.code], -1, 1)
+	case in.Role != AsNamespace:
+		return push(c.single, -1, c.x)
+	}
+	for k := b.rows.Start[i]; k < b.rows.Start[i+1]; k++ {
+		if b.space(k) != in.Expr.Column || slices.Contains(b.bag, int32(k)) {
+			continue
+		}
+		if err := push(b.rows.Keys[k], int32(k), b.value(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// space returns the namespace of an entry, "" where there are none.
+func (b *Binder) space(k int) string {
+	if len(b.rows.Space) == 0 {
+		return ""
+	}
+	return string(b.rows.Spaces.List[b.rows.Space[k]].Text)
+}
+
+// crossName names a product, as the formula writes it.
+func (b *Binder) crossName(t *term) []byte {
+	b.text = b.text[:0]
+	for n, input := range t.Inputs {
+		if n > 0 {
+			b.text = append(b.text, ':')
+		}
+		in, c := &b.plan.Inputs[input], &b.cells[input]
+		entry := b.bag[slices.Index(t.Order, n)]
+		switch {
+		case entry >= 0:
+			b.text = b.appendToken(b.text, int(entry))
+		case c.level:
+			b.text = append(append(append(b.text, in.name()...), '='), b.levelText(in, c)...)
+		default:
+			b.text = append(b.text, in.name()...)
+		}
+	}
+	return b.text
+}
+
+// appendToken appends the name of an entry: ns^token, or x7.
+func (b *Binder) appendToken(text []byte, k int) []byte {
+	if len(b.rows.Space) == 0 {
+		return strconv.AppendUint(append(text, 'x'), b.rows.Keys[k], 10)
+	}
+	if space := b.space(k); space != "" {
+		text = append(append(text, space...), '^')
+	}
+	return append(text, b.rows.Token(k)...)
+}
+
+// indicators appends the features of missing numbers, one for each column.
+func (b *Binder) indicators(dst *linop.CSR, first int, unseen *float64) {
+	for k := range b.cells {
+		c, column := &b.cells[k], b.plan.Inputs[k].Expr.Column
+		if c.column < 0 || c.level || !c.gap {
+			continue
+		}
+		earlier := slices.IndexFunc(b.plan.Inputs[:k], func(in Input) bool { return in.Expr.Column == column })
+		if earlier >= 0 && !b.cells[earlier].level {
+			continue
+		}
+		slot := b.slot(c.missing, func() []byte { return append([]byte(column), "_missing"...) })
+		b.entry(dst, first, slot, 1, unseen)
+	}
+}
+
+// bagEntries appends the sparse entries of row i.
+func (b *Binder) bagEntries(dst *linop.CSR, first int, bag *Bag, i int, unseen *float64) {
+	for k := b.rows.Start[i]; k < b.rows.Start[i+1]; k++ {
+		v := b.value(k)
+		if v == 0 || len(bag.Except) > 0 && b.excepted(bag, k) {
+			continue
+		}
+		slot := b.slot(keyhash.Shorten(b.rows.Keys[k], bag.Bits), func() []byte { return b.appendToken(b.text[:0], k) })
+		b.entry(dst, first, slot, v, unseen)
+	}
+}
+
+// excepted says whether a bag leaves an entry out.
+func (b *Binder) excepted(bag *Bag, k int) bool {
+	if len(b.rows.Space) > 0 {
+		return slices.Contains(bag.Except, b.space(k))
+	}
+	return slices.Contains(bag.Except, "x"+strconv.FormatUint(b.rows.Keys[k], 10))
+}

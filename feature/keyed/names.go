@@ -1,0 +1,87 @@
+package keyed
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Names keeps the texts of features by slot, for people: a key is a hash and
+// does not tell. One goroutine may append while others read names that they know of.
+type Names struct {
+	mu   sync.Mutex
+	text []byte
+	ends []int64 // of the name of every slot in text
+}
+
+// Len returns the number of names.
+func (n *Names) Len() int { return len(n.ends) }
+
+// Bytes returns the memory of the names, which is counted apart from that of
+// the learner.
+func (n *Names) Bytes() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return int64(cap(n.text)) + 8*int64(cap(n.ends))
+}
+
+func (n *Names) append(name []byte) {
+	n.mu.Lock()
+	n.text = append(n.text, name...)
+	n.ends = append(n.ends, int64(len(n.text)))
+	n.mu.Unlock()
+}
+
+// Name returns the name of a slot.
+func (n *Names) Name(slot int) string {
+	n.mu.Lock()
+	text, ends := n.text, n.ends
+	n.mu.Unlock()
+	first := int64(0)
+	if slot > 0 {
+		first = ends[slot-1]
+	}
+	return string(text[first:ends[slot]])
+}
+
+// Arena returns the texts of the first count slots, one after the other, and
+// their ends: how names are stored in files.
+func (n *Names) Arena(count int) (text []byte, ends []int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if count == 0 {
+		return nil, nil
+	}
+	return n.text[:n.ends[count-1]], n.ends[:count]
+}
+
+// NamesOf returns the names that Arena returned.
+func NamesOf(text []byte, ends []int64) (*Names, error) {
+	last := int64(0)
+	for i, end := range ends {
+		if end < last || end > int64(len(text)) {
+			return nil, fmt.Errorf("keyed: name %d ends at %d of %d bytes: the file is damaged", i, end, len(text))
+		}
+		last = end
+	}
+	if last != int64(len(text)) {
+		return nil, fmt.Errorf("keyed: %d bytes of names, %d are used: the file is damaged", len(text), last)
+	}
+	return &Names{text: text, ends: ends}, nil
+}
+
+// Keep drops all names but those of the given slots, as Index.Keep does.
+func (n *Names) Keep(slots []int32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var text []byte
+	ends := make([]int64, 0, len(slots))
+	for _, slot := range slots {
+		first := int64(0)
+		if slot > 0 {
+			first = n.ends[slot-1]
+		}
+		text = append(text, n.text[first:n.ends[slot]]...)
+		ends = append(ends, int64(len(text)))
+	}
+	n.text, n.ends = text, ends
+}

@@ -1,0 +1,237 @@
+package keyed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/table"
+)
+
+// Format is the version of plans that are made now. Plans of format 1 hash texts that mean missing
+// as they stand, cross columns in the order written, and find "." in the columns of every file.
+const Format = 2
+
+// Plan says which keys and values the rows of a table have. It is plain data: a model stores it, so
+// that prediction repeats what training did.
+type Plan struct {
+	Format   int          `json:"format"`
+	Target   frame.Expr   `json:"target,omitzero"`
+	Positive string       `json:"positive,omitempty"` // the class that counts as 1; empty: 1 against 0 or -1, true against false
+	Negative string       `json:"negative,omitempty"` // the only other class; empty means all others
+	Weight   *frame.Expr  `json:"weight,omitempty"`
+	Offset   []frame.Expr `json:"offset,omitempty"` // added up
+	Missing  frame.Policy `json:"missing,omitempty"`
+	// NoIntercept says that the model has none.
+	NoIntercept bool    `json:"no_intercept,omitempty"`
+	Inputs      []Input `json:"inputs,omitempty"`
+	Terms       []Term  `json:"terms,omitempty"`
+	Bags        []Bag   `json:"bags,omitempty"`
+	// Rest is "." in a plan of format 1, whose columns are those of the file.
+	Rest *Rest `json:"rest,omitempty"`
+}
+
+// Role says what an input is to a term.
+type Role string
+
+// The roles. AsValue is a number, or a level where its column is a category.
+const (
+	AsValue     Role = ""
+	AsLevel     Role = "level"     // the trimmed text of the cell, whatever its column is
+	AsNamespace Role = "namespace" // every feature of a namespace of Vowpal Wabbit text
+	AsIndex     Role = "index"     // one index of libsvm text, such as x7
+)
+
+// Input is what terms take from a row.
+type Input struct {
+	Expr frame.Expr    `json:"expr"`
+	Role Role          `json:"role,omitempty"`
+	Kind credence.Kind `json:"kind"` // of its column, of AsValue
+	// Unknown says that no row has had a value yet, so that Kind is not known.
+	Unknown bool `json:"unknown,omitempty"`
+	// Mean is the weighted mean of the values in the rows learned so far, which stands for a missing
+	// one under the policies mean and indicator, and Seen the weight of those rows.
+	Mean float64 `json:"mean,omitempty"`
+	Seen float64 `json:"seen,omitempty"`
+	// Fill stands for a missing level under the policy mean: the most frequent so far.
+	Fill string `json:"fill,omitempty"`
+	// Counts are the weights of the levels, by which Fill is found; a model has none.
+	Counts map[string]float64 `json:"counts,omitempty"`
+}
+
+// Term is one feature for each combination of levels of its inputs, whose value is the product of
+// its numbers.
+type Term struct {
+	Inputs []int `json:"inputs"`          // as written, which names the features
+	Order  []int `json:"order,omitempty"` // places in Inputs in the order in which keys are crossed
+	Power  int   `json:"power,omitempty"` // of the one number; 0 means 1
+	Bits   int   `json:"bits,omitempty"`  // of the keys; 0 means all 64
+}
+
+// Bag is the sparse entries of a row: all but those of the namespaces or indices Except.
+type Bag struct {
+	Except []string `json:"except,omitempty"`
+	Bits   int      `json:"bits,omitempty"`
+}
+
+// Rest is every column of a file that no other part of a plan of format 1 names.
+type Rest struct {
+	Except  []string `json:"except,omitempty"`
+	Numbers []string `json:"numbers,omitempty"` // columns of numbers; the others are hashed
+	Bits    int      `json:"bits,omitempty"`
+}
+
+// Limits of terms.
+const (
+	MaxBits  = 63 // more bits would shorten nothing
+	MaxCross = 8  // inputs of a term
+)
+
+// Name returns the input as names of features have it.
+func (in *Input) name() string { return in.Expr.String() }
+
+// Validate refuses what no row can be read by.
+func (p *Plan) Validate() error {
+	if p.Format < 1 || p.Format > Format {
+		return fmt.Errorf("keyed: the plan has format %d, and this version reads up to %d: use a newer version", p.Format, Format)
+	}
+	bits := make([]int, 0, len(p.Terms)+len(p.Bags)+1)
+	for i := range p.Inputs {
+		switch in := &p.Inputs[i]; {
+		case in.Expr.Column == "" && in.Role != AsNamespace || in.Role != AsValue && len(in.Expr.Steps) > 0:
+			return fmt.Errorf("keyed: input %d, %s, is no column: the file is damaged", i, in.Expr)
+		case !slices.Contains([]Role{AsValue, AsLevel, AsNamespace, AsIndex}, in.Role) || in.Kind > credence.Category:
+			return fmt.Errorf("keyed: input %s is a %s %q: the file is damaged", in.Expr, in.Kind, in.Role)
+		}
+	}
+	for i := range p.Terms {
+		t := &p.Terms[i]
+		bits = append(bits, t.Bits)
+		if len(t.Inputs) == 0 || len(t.Inputs) > MaxCross || len(t.Order) != len(t.Inputs) || t.Power < 0 || t.Power > 1 && len(t.Inputs) > 1 {
+			return fmt.Errorf("keyed: term %d has %d inputs: cross up to %d", i, len(t.Inputs), MaxCross)
+		}
+		order := slices.Sorted(slices.Values(t.Order))
+		for k, input := range t.Inputs {
+			if order[k] != k || input < 0 || input >= len(p.Inputs) {
+				return fmt.Errorf("keyed: term %d crosses what is not there: the file is damaged", i)
+			}
+		}
+	}
+	for _, bag := range p.Bags {
+		bits = append(bits, bag.Bits)
+	}
+	if p.Rest != nil {
+		bits = append(bits, p.Rest.Bits)
+	}
+	for _, b := range bits {
+		if b < 0 || b > MaxBits {
+			return fmt.Errorf("keyed: bits=%d: use 1 to %d", b, MaxBits)
+		}
+	}
+	exprs := append([]frame.Expr{p.Target}, p.Offset...)
+	if p.Weight != nil {
+		exprs = append(exprs, *p.Weight)
+	}
+	for i := range p.Inputs {
+		exprs = append(exprs, p.Inputs[i].Expr)
+	}
+	for _, e := range exprs {
+		if err := e.ValidateRow(); err != nil {
+			return fmt.Errorf("keyed: %w", err)
+		}
+	}
+	return nil
+}
+
+// Needs returns the columns that rows must have, and those whose texts are needed; a column may be
+// among both.
+func (p *Plan) Needs(columns []string) (values, texts []string) {
+	add := func(list *[]string, name string) {
+		if name != "" && !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	add(&values, p.Target.Column)
+	if p.Weight != nil {
+		add(&values, p.Weight.Column)
+	}
+	for _, e := range p.Offset {
+		add(&values, e.Column)
+	}
+	for i := range p.Inputs {
+		switch in := &p.Inputs[i]; in.Role {
+		case AsValue:
+			add(&values, in.Expr.Column)
+		case AsLevel:
+			add(&texts, in.Expr.Column)
+		}
+	}
+	if p.Rest != nil {
+		for _, name := range p.Rest.columns(p, columns) {
+			if slices.Contains(p.Rest.Numbers, name) {
+				add(&values, name)
+			} else {
+				add(&texts, name)
+			}
+		}
+	}
+	return values, texts
+}
+
+// columns returns the columns of a file that the rest of a plan stands for.
+func (r *Rest) columns(p *Plan, columns []string) []string {
+	taken := map[string]bool{p.Target.Column: true}
+	if p.Weight != nil {
+		taken[p.Weight.Column] = true
+	}
+	for _, e := range p.Offset {
+		taken[e.Column] = true
+	}
+	for _, name := range r.Except {
+		taken[name] = true
+	}
+	for _, t := range p.Terms {
+		if len(t.Inputs) == 1 {
+			taken[p.Inputs[t.Inputs[0]].Expr.Column] = true
+		}
+	}
+	var rest []string
+	for _, name := range columns {
+		if !taken[name] {
+			taken[name] = true
+			rest = append(rest, name)
+		}
+	}
+	return rest
+}
+
+// expand adds the terms of the rest of a plan for a file of these columns.
+func (p *Plan) expand(columns []table.Column) {
+	names := make([]string, len(columns))
+	for k := range columns {
+		names[k] = columns[k].Name
+	}
+	for _, name := range p.Rest.columns(p, names) {
+		role := AsLevel
+		if slices.Contains(p.Rest.Numbers, name) {
+			role = AsValue
+		}
+		p.Terms = append(p.Terms, Term{Inputs: []int{len(p.Inputs)}, Order: []int{0}, Bits: p.Rest.Bits})
+		p.Inputs = append(p.Inputs, Input{Expr: frame.Column(name), Role: role})
+	}
+}
+
+// label names a term whose inputs are no levels.
+func (p *Plan) label(t *Term) string {
+	names := make([]string, len(t.Inputs))
+	for k, i := range t.Inputs {
+		names[k] = p.Inputs[i].name()
+	}
+	text := strings.Join(names, ":")
+	if t.Power > 1 {
+		text = fmt.Sprintf("%s^%d", text, t.Power)
+	}
+	return text
+}

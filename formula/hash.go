@@ -1,0 +1,112 @@
+package formula
+
+import (
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/spec"
+)
+
+// hash compiles hash(c…, bits=): one feature for each key of the columns' levels, and of each of
+// their products.
+func (c *compiler) hash(call spec.Call) error {
+	a := spec.NewArguments(call, c.formula.Source)
+	args := a.Positional()
+	f := newFunction(call)
+	f.bits = a.Int("bits", 0, spec.Between(1, keyed.MaxBits))
+	if err := a.Finish(); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return c.formula.Errorf(call, "hash needs a column").WithRemedy("write hash(c), or hash(.) for every other column")
+	}
+	known := map[string]bool{}
+	for _, arg := range args {
+		products, err := c.levels(&f, arg)
+		if err != nil {
+			return err
+		}
+		for _, product := range products {
+			k := productKey(product)
+			if known[k] {
+				continue
+			}
+			known[k] = true
+			if len(product) > keyed.MaxCross {
+				return c.formula.Errorf(arg, "%s crosses %d columns", clip(arg), len(product)).WithRemedy("cross up to %d", keyed.MaxCross)
+			}
+			inputs := make([]int, len(product))
+			for i, x := range product {
+				inputs[i] = c.input(x)
+			}
+			f.crosses = append(f.crosses, inputs)
+		}
+	}
+	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
+	c.plan.functions = append(c.plan.functions, f)
+	return nil
+}
+
+// levels multiplies an argument of hash out to products of columns taken as levels; "." takes in the
+// sparse segment.
+func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
+	switch e := arg.(type) {
+	case spec.Dot:
+		return c.dotLevels(f, map[string]bool{}), nil
+	case spec.Column:
+		x, err := c.level(e)
+		return [][]frame.Expr{{x}}, err
+	case spec.Binary:
+		if e.Op == spec.Minus {
+			return c.dotWithout(f, e)
+		}
+		left, err := c.levels(f, e.Left)
+		if err != nil {
+			return nil, err
+		}
+		right, err := c.levels(f, e.Right)
+		if err != nil {
+			return nil, err
+		}
+		return c.combine(e, left, right)
+	}
+	return nil, c.formula.Errorf(arg, "%s cannot be hashed: hash takes columns as they stand", clip(arg)).WithRemedy("write such as hash(a), hash(a:b), or hash(. - a)")
+}
+
+// dotLevels are the columns of "." but those that are taken out.
+func (c *compiler) dotLevels(f *function, out map[string]bool) [][]frame.Expr {
+	var all [][]frame.Expr
+	for _, name := range c.dot {
+		if !out[name] {
+			x, _ := c.level(spec.Column{Name: name})
+			all = append(all, []frame.Expr{x})
+		}
+	}
+	if c.schema.Sparse > 0 || c.options.Namespaces {
+		f.segment, f.without, f.except = true, c.segmentWithout(c.removed, c.aside, out), c.names(c.removed, c.aside, out)
+	}
+	return all
+}
+
+// dotWithout is ". - a - b".
+func (c *compiler) dotWithout(f *function, e spec.Expr) ([][]frame.Expr, error) {
+	out := map[string]bool{}
+	for {
+		minus, ok := e.(spec.Binary)
+		if !ok || minus.Op != spec.Minus {
+			break
+		}
+		column, ok := minus.Right.(spec.Column)
+		if !ok {
+			return nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example hash(. - a - b)")
+		}
+		if _, err := c.column(column); err != nil {
+			return nil, err
+		}
+		out[column.Name] = true
+		e = minus.Left
+	}
+	if _, ok := e.(spec.Dot); !ok {
+		return nil, c.formula.Errorf(e, "columns can be taken out of . alone").WithRemedy("write for example hash(. - a - b)")
+	}
+	return c.dotLevels(f, out), nil
+}

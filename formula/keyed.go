@@ -1,0 +1,185 @@
+package formula
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/table"
+)
+
+// ForRows compiles the text of a formula for rows of these columns, which are not kept: to keys.
+// sparse says that rows have sparse entries, and namespaces that the entries have some.
+func ForRows(text string, columns []table.Column, sparse, namespaces bool, options Options) (*Plan, *keyed.Plan, error) {
+	schema := &credence.Schema{}
+	kinds := map[string]credence.Kind{}
+	for _, column := range columns {
+		if column.Text {
+			continue
+		}
+		kind := column.Kind
+		if column.Unknown {
+			kind = anyKind
+		}
+		// What the format says beside the features is not part of ".".
+		if aside := sparse && (column.Name == "weight" || column.Name == "offset" || column.Name == "tag"); !aside {
+			schema.Columns = append(schema.Columns, credence.Column{Name: column.Name, Kind: kind})
+		}
+		kinds[column.Name] = kind
+	}
+	if sparse {
+		schema.Label, schema.Sparse, options.Namespaces = true, anyIndex, namespaces
+	}
+	plan, err := Parse(text, schema, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := plan.Keyed(func(name string) (credence.Kind, bool) { kind, known := kinds[name]; return kind, known })
+	if err == nil && namespaces {
+		takeImportance(keys)
+	}
+	return plan, keys, err
+}
+
+// anyIndex is the width of a sparse segment of which nothing is known.
+const anyIndex = 1 << 53
+
+// takeImportance makes the importance of Vowpal Wabbit text the weight of a row, and its base an
+// offset, where the formula has none.
+func takeImportance(keys *keyed.Plan) {
+	if keys.Weight == nil {
+		weight := frame.Column("weight")
+		keys.Weight = &weight
+	}
+	if len(keys.Offset) == 0 {
+		keys.Offset = []frame.Expr{frame.Column("offset")}
+	}
+}
+
+// Keyed lowers the formula to keys. kind returns the kind of a column, false for what is none. Terms
+// whose value does not depend on one row alone are refused.
+func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan, error) {
+	l := lowering{plan: p, kind: kind, keys: &keyed.Plan{Format: keyed.Format, NoIntercept: !p.Intercept}}
+	k := l.keys
+	if p.Frame.Target != nil {
+		k.Target = *p.Frame.Target
+	}
+	k.Weight, k.Offset = p.Frame.Weight, p.Frame.Offset
+	for _, e := range append([]frame.Expr{k.Target}, k.Offset...) {
+		if err := l.row(e); err != nil {
+			return nil, err
+		}
+	}
+	for _, input := range p.linear {
+		if e := p.Frame.Inputs[input]; p.segment && len(e.Steps) == 0 && !slices.Contains(p.except, e.Column) {
+			if _, known := kind(e.Column); !known {
+				continue // "." brings it
+			}
+		}
+		if err := l.term(keyed.Term{}, []int{input}, false); err != nil {
+			return nil, err
+		}
+	}
+	if p.segment {
+		k.Bags = append(k.Bags, keyed.Bag{Except: p.except})
+	}
+	for i := range p.functions {
+		if err := l.function(&p.functions[i]); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+// lowering is the state of one Keyed.
+type lowering struct {
+	plan *Plan
+	kind func(name string) (credence.Kind, bool)
+	keys *keyed.Plan
+}
+
+// row refuses an expression that needs more than its row.
+func (l *lowering) row(e frame.Expr) error {
+	if err := e.ValidateRow(); err != nil {
+		return fmt.Errorf("%w: center and scale take the mean of all rows, which nobody knows before the last: use fit, or make the column before", err)
+	}
+	return nil
+}
+
+func (l *lowering) function(f *function) error {
+	switch f.kind {
+	case "interaction", "onehot":
+		return l.term(keyed.Term{}, f.inputs, f.kind == "onehot")
+	case "hash":
+		for _, inputs := range f.crosses {
+			if err := l.term(keyed.Term{Bits: f.bits}, inputs, true); err != nil {
+				return err
+			}
+		}
+		if f.segment {
+			l.keys.Bags = append(l.keys.Bags, keyed.Bag{Except: f.except, Bits: f.bits})
+		}
+		return nil
+	case "poly":
+		for _, input := range f.inputs {
+			for power := range f.degree {
+				if err := l.term(keyed.Term{Power: power + 1}, []int{input}, false); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case "radial", "sigmoid":
+		return l.plan.formula.Errorf(f.node, "%s takes its centres from all rows, which nobody has before the last", f.kind).WithRemedy("use fit")
+	}
+	return l.plan.formula.Errorf(f.node, "%s is of drawn features, which no online engine learns", f.kind).WithRemedy("use fit")
+}
+
+// term adds a term of inputs of the frame, taken as levels or as they are.
+func (l *lowering) term(t keyed.Term, inputs []int, level bool) error {
+	var keys []string
+	for _, input := range inputs {
+		e := l.plan.Frame.Inputs[input]
+		if err := l.row(e); err != nil {
+			return err
+		}
+		in := keyed.Input{Expr: e}
+		column, text := cutText(e.Column)
+		kind, known := l.kind(column)
+		switch {
+		case !known && l.plan.namespaces:
+			in.Expr.Column, in.Role = column, keyed.AsNamespace
+		case !known && l.plan.segmentWidth > 0 && !text:
+			in.Role = keyed.AsIndex
+		case text || level:
+			in.Expr.Column, in.Role = column, keyed.AsLevel
+		case kind == anyKind:
+			in.Unknown = true
+		default:
+			in.Kind = kind
+		}
+		t.Inputs = append(t.Inputs, l.keys.AddInput(in))
+		keys = append(keys, in.Expr.String())
+	}
+	t.Order = make([]int, len(inputs))
+	for i := range t.Order {
+		t.Order[i] = i
+	}
+	slices.SortStableFunc(t.Order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
+	l.keys.Terms = append(l.keys.Terms, t)
+	return nil
+}
+
+// names lists what sets have, in order.
+func (c *compiler) names(sets ...map[string]bool) []string {
+	all := map[string]bool{}
+	for _, set := range sets {
+		maps.Copy(all, set)
+	}
+	delete(all, c.target)
+	return slices.Sorted(maps.Keys(all))
+}
