@@ -1,12 +1,11 @@
 package sep
 
 import (
-	"fmt"
-	"math"
+	"context"
 	"math/rand/v2"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/internal/rows"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -15,15 +14,15 @@ import (
 type converter struct {
 	features  credence.Features
 	ws        *credence.Workspace
-	data      credence.Data
+	rows      *rows.Rows
+	inputs    int // dense and sparse, of a row
 	intercept int // weight of the intercept, or -1
 	slots     []int32
 	// Σw of the rows, and of those of class 1.
 	total, positive float64
 
-	rows  credence.Batch
 	phi   credence.Design
-	order []int // row of rows that each row of batch is
+	order []int // row of the block that each row of batch is
 	batch credence.Batch
 }
 
@@ -44,26 +43,19 @@ func (c *converter) number() {
 	}
 }
 
-func (c *converter) blocks() int {
-	return (c.data.Rows() + credence.BlockRows - 1) / credence.BlockRows
-}
-
 // read makes block the batch, its rows in an order drawn from rng, or as they
 // stand without one.
-func (c *converter) read(block int, rng *rand.Rand) error {
-	first := block * credence.BlockRows
-	n := min(credence.BlockRows, c.data.Rows()-first)
-	if err := c.data.Read(&c.rows, first, n); err != nil {
+func (c *converter) read(ctx context.Context, block int, rng *rand.Rand) error {
+	in, err := c.rows.Block(ctx, block)
+	if err != nil {
 		return err
 	}
-	if err := c.verify(first); err != nil {
-		return err
-	}
-	c.features.Transform(c.ws, &c.phi, &c.rows)
-	b := &c.batch
+	c.features.Transform(c.ws, &c.phi, in)
+	c.inputs = in.X.Cols + in.Sparse.Cols
+	b, n := &c.batch, in.Rows()
 	b.X = linop.Dense{Rows: n}
 	b.Sparse.Reset(len(c.slots))
-	b.Target, b.Weight, b.Offset = b.Target[:0], b.Weight[:0], b.Offset[:0]
+	b.Target, b.Weight, b.Offset = b.Target[:0], nil, nil
 	c.order = c.order[:0]
 	for i := range n {
 		c.order = append(c.order, i)
@@ -72,43 +64,22 @@ func (c *converter) read(block int, rng *rand.Rand) error {
 	if rng != nil {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
-	dense := c.phi.Dense.Cols
 	s := &b.Sparse
 	for _, i := range order {
-		if dense > 0 {
-			for j, v := range c.phi.Dense.Row(i) {
-				if v != 0 && j != c.intercept {
-					s.Index, s.Value = append(s.Index, c.slots[j]), append(s.Value, v)
-				}
+		c.phi.Each(i, func(j int, v float64) {
+			if v != 0 && j != c.intercept {
+				s.Index, s.Value = append(s.Index, c.slots[j]), append(s.Value, v)
 			}
-		}
-		if c.phi.Sparse.Cols > 0 {
-			columns, values := c.phi.Sparse.Row(i)
-			for k, j := range columns {
-				v := 1.0
-				if values != nil {
-					v = values[k]
-				}
-				if v != 0 && dense+int(j) != c.intercept {
-					s.Index, s.Value = append(s.Index, c.slots[dense+int(j)]), append(s.Value, v)
-				}
-			}
-		}
+		})
 		s.Start = append(s.Start, len(s.Index))
 		s.Rows++
-		b.Target = append(b.Target, c.rows.Target[i])
-		if c.rows.Weight != nil {
-			b.Weight = append(b.Weight, c.rows.Weight[i])
+		b.Target = append(b.Target, in.Target[i])
+		if in.Weight != nil {
+			b.Weight = append(b.Weight, in.Weight[i])
 		}
-		if c.rows.Offset != nil {
-			b.Offset = append(b.Offset, c.rows.Offset[i])
+		if in.Offset != nil {
+			b.Offset = append(b.Offset, in.Offset[i])
 		}
-	}
-	if c.rows.Weight == nil {
-		b.Weight = nil
-	}
-	if c.rows.Offset == nil {
-		b.Offset = nil
 	}
 	return nil
 }
@@ -125,28 +96,6 @@ func (c *converter) weights(dst []credence.Marginal, l *Learner) []credence.Marg
 	return dst
 }
 
-// verify refuses rows, the first of which has the given number, that the model cannot have.
-func (c *converter) verify(first int) error {
-	b := &c.rows
-	if len(b.Target) != b.Rows() {
-		return fmt.Errorf("sep: rows from %d on have no target: fit needs one in every row", first+1)
-	}
-	for i, y := range b.Target {
-		err := likelihood.Bernoulli{}.CheckTarget(y)
-		switch {
-		case err != nil:
-		case b.Offset != nil && (math.IsNaN(b.Offset[i]) || math.IsInf(b.Offset[i], 0)):
-			err = fmt.Errorf("offset %v is not a finite number: correct it or drop the row", b.Offset[i])
-		case b.Weight != nil && !(b.Weight[i] >= 0 && !math.IsInf(b.Weight[i], 1)):
-			err = fmt.Errorf("weight %v is not a number from 0 up", b.Weight[i])
-		}
-		if err != nil {
-			return fmt.Errorf("sep: row %d: %w", first+i+1, err)
-		}
-	}
-	return nil
-}
-
 // addTargets counts the rows of the batch by their class.
 func (c *converter) addTargets() {
 	for i, y := range c.batch.Target {
@@ -160,9 +109,9 @@ func (c *converter) addTargets() {
 }
 
 // count counts the appearances of every feature before the first row is learned.
-func (c *converter) count(l *Learner) error {
-	for block := range c.blocks() {
-		if err := c.read(block, nil); err != nil {
+func (c *converter) count(ctx context.Context, l *Learner) error {
+	for block := range c.rows.Blocks() {
+		if err := c.read(ctx, block, nil); err != nil {
 			return err
 		}
 		l.reserve(c.batch.Sparse.Cols)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/rows"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -70,13 +71,13 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	c := converter{features: e.model.Features, ws: credence.NewWorkspace(1), data: data}
+	c := converter{features: e.model.Features, ws: credence.NewWorkspace(1), rows: rows.Open("sep", e.model.Likelihood, data)}
 	c.number()
 	if c.intercept < 0 {
 		learner.bias.priorLambda = pinned
 	}
 	if e.cfg.KnownCounts {
-		if err := c.count(learner); err != nil {
+		if err := c.count(ctx, learner); err != nil {
 			return nil, err
 		}
 	}
@@ -88,11 +89,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			before = c.weights(before[:0], learner)
 		}
 		rng := credence.Rand(e.cfg.Seed, credence.SEPOrder, uint64(pass))
-		for i, block := range rng.Perm(c.blocks()) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if err := c.read(block, rng); err != nil {
+		for i, block := range rng.Perm(c.rows.Blocks()) {
+			if err := c.read(ctx, block, rng); err != nil {
 				return nil, err
 			}
 			if pass == 0 {
@@ -103,7 +101,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 				return nil, fmt.Errorf("sep: row %d: its values, weight or offset are too large to learn from: scale the columns, or correct the row", block*credence.BlockRows+c.order[refused[0]]+1)
 			}
 			if e.cfg.Progress != nil {
-				e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d", pass+1, e.cfg.Passes), Done: i + 1, Total: c.blocks()})
+				e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d", pass+1, e.cfg.Passes), Done: i + 1, Total: c.rows.Blocks()})
 			}
 		}
 	}
@@ -154,7 +152,7 @@ func (e *Engine) fitted(l *Learner, c *converter, status credence.Status) *crede
 		Members:    []credence.Member{{Model: model, Posterior: q}},
 		TargetMean: rate, TargetVariance: rate * (1 - rate),
 		Report: credence.Report{
-			Engine: "sep", Status: status, Rows: c.data.Rows(), Inputs: c.rows.X.Cols + c.rows.Sparse.Cols, Weights: d, Iterations: e.cfg.Passes,
+			Engine: "sep", Status: status, Rows: c.rows.Count(), Inputs: c.inputs, Weights: d, Iterations: e.cfg.Passes,
 			Hyper: hyper,
 		},
 	}

@@ -147,13 +147,13 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// rows are memory with targets, weights and offsets of any kind.
-type rows struct {
+// labelled is memory with targets, weights and offsets of any kind.
+type labelled struct {
 	memory
 	target, weight, offset []float64
 }
 
-func (r rows) Read(dst *credence.Batch, first, count int) error {
+func (r labelled) Read(dst *credence.Batch, first, count int) error {
 	err := r.memory.Read(dst, first, count)
 	dst.Target, dst.Weight, dst.Offset = r.target, r.weight, r.offset
 	return err
@@ -162,17 +162,17 @@ func (r rows) Read(dst *credence.Batch, first, count int) error {
 func TestFitRefuses(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
-		data rows
+		data labelled
 		want string
 	}{
-		{rows{}, "sep: there are no rows to fit"},
-		{rows{}, "sep: rows from 1 on have no target: fit needs one in every row"},
-		{rows{target: []float64{0, 2}}, "sep: row 2: target 2 is neither 0 nor 1"},
-		{rows{target: []float64{0.7, 0}}, "sep: row 1: target 0.7 is neither 0 nor 1"},
-		{rows{target: []float64{0, math.NaN()}}, "sep: row 2: target NaN is neither 0 nor 1"},
-		{rows{target: []float64{0, 1}, weight: []float64{1, -1}}, "sep: row 2: weight -1 is not a number from 0 up"},
-		{rows{target: []float64{0, 1}, weight: []float64{0, 0}}, "sep: every row has weight 0"},
-		{rows{target: []float64{0, 1}, offset: []float64{inf, 0}}, "sep: row 1: offset +Inf is not a finite number"},
+		{labelled{}, "sep: there are no rows to fit"},
+		{labelled{}, "sep: rows from 1 on have no target: fit needs one in every row"},
+		{labelled{target: []float64{0, 2}}, "sep: row 2: target 2 is neither 0 nor 1"},
+		{labelled{target: []float64{0.7, 0}}, "sep: row 1: target 0.7 is neither 0 nor 1"},
+		{labelled{target: []float64{0, math.NaN()}}, "sep: row 2: target NaN is neither 0 nor 1"},
+		{labelled{target: []float64{0, 1}, weight: []float64{1, -1}}, "sep: row 2: weight -1 is not a number from 0 up"},
+		{labelled{target: []float64{0, 1}, weight: []float64{0, 0}}, "sep: every row has weight 0"},
+		{labelled{target: []float64{0, 1}, offset: []float64{inf, 0}}, "sep: row 1: offset +Inf is not a finite number"},
 	} {
 		p := denseProblem(2, 3, 1)
 		if c.want != "sep: there are no rows to fit" {

@@ -80,6 +80,46 @@ func TestShardsOnlyScoreRowsWithoutTarget(t *testing.T) {
 	}
 }
 
+// Shards are merged in their order: sums of gains in another order have other bits.
+func TestMergeOrder(t *testing.T) {
+	const shards = 4
+	p := oneHotProblem(20000, []int{5, 40}, 3)
+	s, err := NewSharded(Config{Shards: shards}, p.hyper())
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := batchOf(p.x, p.y)
+	s.Learn(part(batch, 0, 9999), make([]float64, 9999))
+	if s.rows == s.merged {
+		t.Fatal("the shards have just been merged: take another number of rows")
+	}
+	state := func(l *Learner) (sums []float64) {
+		for slot := range int32(p.features) {
+			f := l.at(slot)
+			sums = append(sums, f.shift[0], f.shift[1], f.lambda[0], f.lambda[1])
+		}
+		return append(sums, l.bias.shift[0], l.bias.shift[1], l.bias.lambda[0], l.bias.lambda[1])
+	}
+	inOrder := func(order ...int) []float64 {
+		base := state(s.master)
+		sums := slices.Clone(base)
+		for _, k := range order {
+			for i, v := range state(s.shards[k]) {
+				sums[i] += v - base[i]
+			}
+		}
+		return sums
+	}
+	want := inOrder(0, 1, 2, 3)
+	if slices.Equal(want, inOrder(3, 2, 1, 0)) {
+		t.Fatal("the order makes no difference: take another number of rows")
+	}
+	s.merge()
+	if !slices.Equal(state(s.master), want) {
+		t.Error("the master is not the sum of the gains in the order of the shards")
+	}
+}
+
 func restoredShards(t *testing.T, s *Sharded) *Sharded {
 	t.Helper()
 	document, tensors, err := s.State()
