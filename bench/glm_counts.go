@@ -99,7 +99,7 @@ func (b *glmBench) countSet(ctx context.Context, set countSet) (*countResult, er
 		CPUSeconds: fit.CPUSeconds, PeakBytes: float64(process.PeakMemory())}
 	family := fit.Members[0].Model.Likelihood
 	if nb, ok := family.(likelihood.NegativeBinomial); ok {
-		r.Size = nb.Size
+		r.Size = nb.Size.Value
 	}
 	var x []float64
 	if set.covariate != "" {

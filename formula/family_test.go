@@ -23,8 +23,8 @@ func TestFamiliesByHand(t *testing.T) {
 		mode frame.Mode
 	}{
 		{"gaussian", likelihood.Gaussian{}, frame.Numbers},
-		{"gaussian(variance=0.1)", likelihood.Gaussian{NoiseVariance: 0.1}, frame.Numbers},
-		{"gaussian(variance=~2)", likelihood.Gaussian{NoiseVariance: 2, Learn: true}, frame.Numbers},
+		{"gaussian(variance=0.1)", likelihood.Gaussian{NoiseVariance: param.Hold(0.1)}, frame.Numbers},
+		{"gaussian(variance=~2)", likelihood.Gaussian{NoiseVariance: param.From(2)}, frame.Numbers},
 		{"bernoulli", likelihood.Bernoulli{}, frame.Classes},
 		{"bernoulli(link=probit)", likelihood.Bernoulli{Link: likelihood.Probit}, frame.Classes},
 		{"binomial", likelihood.Binomial{}, frame.Numbers},
@@ -33,14 +33,14 @@ func TestFamiliesByHand(t *testing.T) {
 		{"binomial(trials=exp(n))", likelihood.Binomial{}, frame.Numbers},
 		{"poisson", likelihood.Poisson{}, frame.Numbers},
 		{"poisson(link=softplus)", likelihood.Poisson{Link: likelihood.Softplus}, frame.Numbers},
-		{"negbinomial(size=3)", likelihood.NegativeBinomial{Size: 3}, frame.Numbers},
-		{"gamma(shape=~1.5)", likelihood.Gamma{Shape: 1.5, Learn: true}, frame.Numbers},
+		{"negbinomial(size=3)", likelihood.NegativeBinomial{Size: param.Hold(3)}, frame.Numbers},
+		{"gamma(shape=~1.5)", likelihood.Gamma{Shape: param.From(1.5)}, frame.Numbers},
 		{"studentt", likelihood.StudentT{}, frame.Numbers},
-		{"studentt(df=4)", likelihood.StudentT{DegreesOfFreedom: 4}, frame.Numbers},
-		{"studentt(scale=~2)", likelihood.StudentT{Scale: 2, LearnScale: true}, frame.Numbers},
+		{"studentt(df=4)", likelihood.StudentT{DegreesOfFreedom: param.Hold(4)}, frame.Numbers},
+		{"studentt(scale=~2)", likelihood.StudentT{Scale: param.From(2)}, frame.Numbers},
 		{"ordinal", likelihood.Ordinal{}, frame.Grades},
-		{"ordinal(cutpoints=[-1, 0.5])", likelihood.Ordinal{Cutpoints: []float64{-1, 0.5}}, frame.Numbers},
-		{"ordinal(cutpoints=~[-1, 0.5])", likelihood.Ordinal{Cutpoints: []float64{-1, 0.5}, Learn: true}, frame.Numbers},
+		{"ordinal(cutpoints=[-1, 0.5])", likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.5}, State: param.Held}}, frame.Numbers},
+		{"ordinal(cutpoints=~[-1, 0.5])", likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.5}, State: param.Guess}}, frame.Numbers},
 		{"", nil, frame.Automatic},
 	} {
 		f, err := ParseFamily(c.text, likelihood.All())
@@ -60,33 +60,26 @@ func TestFamiliesByHand(t *testing.T) {
 	}
 }
 
-// The likelihood's own text form, which a fit reports with learned values, parses back
-// to the likelihood.
-func TestLikelihoodTextsParseBack(t *testing.T) {
+// The text forms of likelihoods and priors parse back to the same values.
+func TestTextsParseBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 3))
 	for range 500 {
 		v := func() float64 { return rng.ExpFloat64() * []float64{1e-30, 1e-3, 1, 1e6, 1e30}[rng.IntN(5)] }
-		some := func() (float64, bool) {
-			switch rng.IntN(3) {
-			case 0:
-				return 0, false
-			case 1:
-				return v(), false
-			}
-			return v(), true
+		some := func() param.Parameter {
+			return []param.Parameter{{}, param.Hold(v()), param.From(v())}[rng.IntN(3)]
 		}
-		a, learnA := some()
-		b, learnB := some()
+		a, b := some(), some()
 		cut := v()
+		cutpoints := param.List{Values: []float64{-v(), cut, cut * 2}, State: param.Guess + param.State(rng.IntN(2))}
 		for _, l := range []credence.Likelihood{
-			likelihood.Gaussian{NoiseVariance: a, Learn: learnA},
+			likelihood.Gaussian{NoiseVariance: a},
 			likelihood.Bernoulli{Link: []likelihood.Link{"", likelihood.Logit, likelihood.Probit, likelihood.Cloglog}[rng.IntN(4)]},
 			likelihood.Binomial{Trials: float64(rng.IntN(100))},
 			likelihood.Poisson{Link: []likelihood.Link{"", likelihood.Log, likelihood.Softplus}[rng.IntN(3)]},
-			likelihood.NegativeBinomial{Size: a, Learn: learnA},
-			likelihood.Gamma{Shape: a, Learn: learnA},
-			likelihood.StudentT{DegreesOfFreedom: a, LearnDegreesOfFreedom: learnA, Scale: b, LearnScale: learnB},
-			likelihood.Ordinal{Cutpoints: []float64{-v(), cut, cut * 2}, Learn: learnA},
+			likelihood.NegativeBinomial{Size: a},
+			likelihood.Gamma{Shape: a},
+			likelihood.StudentT{DegreesOfFreedom: a, Scale: b},
+			likelihood.Ordinal{Cutpoints: cutpoints},
 		} {
 			text := l.(fmt.Stringer).String()
 			f, err := ParseFamily(text, likelihood.All())
@@ -94,13 +87,8 @@ func TestLikelihoodTextsParseBack(t *testing.T) {
 				t.Fatalf("%#v prints as %s, which reads %#v (%v)", l, text, f.stated, err)
 			}
 		}
-		p := prior.Normal{ARD: rng.IntN(2) == 0}
-		switch {
-		case a != 0 && learnA:
-			p.Variance = param.Parameter{Value: a, State: param.Guess}
-		case a != 0 && !p.ARD:
-			p.Variance = param.Parameter{Value: a, State: param.Held}
-		}
+		p := prior.Normal{Variance: a}
+		p.ARD = a.State != param.Held && rng.IntN(2) == 0
 		if back, err := ParsePrior(p.String(), prior.All()); err != nil || !reflect.DeepEqual(back, p) {
 			t.Fatalf("%#v prints as %s, which reads %#v (%v)", p, p, back, err)
 		}

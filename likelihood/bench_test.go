@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 func BenchmarkExpectedLogDensities(b *testing.B) {
@@ -17,7 +18,7 @@ func BenchmarkExpectedLogDensities(b *testing.B) {
 	for _, lik := range []conform.FullLikelihood{
 		likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit},
 		likelihood.Bernoulli{Link: likelihood.Cloglog}, likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus},
-		likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.StudentT{Scale: 0.1}, likelihood.Ordinal{},
+		likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.StudentT{Scale: param.Hold(0.1)}, likelihood.Ordinal{},
 		likelihood.Quadrature{Likelihood: likelihood.Bernoulli{}},
 	} {
 		name := lik.(interface{ String() string }).String()

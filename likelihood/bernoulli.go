@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -31,9 +32,9 @@ func readBernoulli(a *spec.Arguments) Named {
 
 // String returns bernoulli or bernoulli(link=…).
 func (l Bernoulli) String() string {
-	t := text{name: l.Name()}
+	t := param.Text{Name: l.Name()}
 	if l.Link != "" {
-		t.add("link", string(l.Link))
+		t.Add("link", string(l.Link))
 	}
 	return t.String()
 }

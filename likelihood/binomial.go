@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -55,8 +56,10 @@ func readBinomial(a *spec.Arguments) Named {
 
 // String returns binomial or binomial(trials=…).
 func (l Binomial) String() string {
-	t := text{name: l.Name()}
-	t.parameter("trials", l.Trials, false)
+	t := param.Text{Name: l.Name()}
+	if l.Trials != 0 {
+		t.Add("trials", param.Number(l.Trials))
+	}
 	return t.String()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 func TestConformance(t *testing.T) {
@@ -21,7 +22,7 @@ func TestConformance(t *testing.T) {
 		conform.LikelihoodCase
 	}{
 		{likelihood.Gaussian{}, conform.LikelihoodCase{Targets: signed}},
-		{likelihood.Gaussian{NoiseVariance: 0.01, Learn: true}, conform.LikelihoodCase{Targets: signed}},
+		{likelihood.Gaussian{NoiseVariance: param.From(0.01)}, conform.LikelihoodCase{Targets: signed}},
 		{likelihood.Bernoulli{}, conform.LikelihoodCase{Targets: two}},
 		{likelihood.Bernoulli{Link: likelihood.Probit}, conform.LikelihoodCase{Targets: two}},
 		{likelihood.Bernoulli{Link: likelihood.Cloglog}, conform.LikelihoodCase{Targets: two}},
@@ -30,17 +31,17 @@ func TestConformance(t *testing.T) {
 		{likelihood.Binomial{Trials: 5000}, conform.LikelihoodCase{Targets: []float64{0, 3, 2400, 5000}}},
 		{likelihood.Poisson{}, conform.LikelihoodCase{Targets: counts}},
 		{likelihood.Poisson{Link: likelihood.Softplus}, conform.LikelihoodCase{Targets: counts}},
-		{likelihood.NegativeBinomial{Size: 1.2}, conform.LikelihoodCase{Targets: counts}},
-		{likelihood.NegativeBinomial{Size: 0.05}, conform.LikelihoodCase{Targets: counts}},
-		{likelihood.NegativeBinomial{Size: 300}, conform.LikelihoodCase{Targets: counts}},
+		{likelihood.NegativeBinomial{Size: param.Hold(1.2)}, conform.LikelihoodCase{Targets: counts}},
+		{likelihood.NegativeBinomial{Size: param.Hold(0.05)}, conform.LikelihoodCase{Targets: counts}},
+		{likelihood.NegativeBinomial{Size: param.Hold(300)}, conform.LikelihoodCase{Targets: counts}},
 		{likelihood.Gamma{}, conform.LikelihoodCase{Targets: positive}},
-		{likelihood.Gamma{Shape: 0.3}, conform.LikelihoodCase{Targets: positive}},
-		{likelihood.Gamma{Shape: 80, Learn: true}, conform.LikelihoodCase{Targets: positive}},
+		{likelihood.Gamma{Shape: param.Hold(0.3)}, conform.LikelihoodCase{Targets: positive}},
+		{likelihood.Gamma{Shape: param.From(80)}, conform.LikelihoodCase{Targets: positive}},
 		{likelihood.StudentT{}, conform.LikelihoodCase{Targets: signed}},
-		{likelihood.StudentT{DegreesOfFreedom: 2.5, Scale: 0.1}, conform.LikelihoodCase{Targets: signed, Resolution: 0.01}},
-		{likelihood.StudentT{DegreesOfFreedom: 300, Scale: 3, LearnScale: true}, conform.LikelihoodCase{Targets: signed}},
+		{likelihood.StudentT{DegreesOfFreedom: param.Hold(2.5), Scale: param.Hold(0.1)}, conform.LikelihoodCase{Targets: signed, Resolution: 0.01}},
+		{likelihood.StudentT{DegreesOfFreedom: param.Hold(300), Scale: param.From(3)}, conform.LikelihoodCase{Targets: signed}},
 		{likelihood.Ordinal{}, conform.LikelihoodCase{Targets: two}},
-		{likelihood.Ordinal{Cutpoints: []float64{-1, 0.02, 0.03, 4}}, conform.LikelihoodCase{Targets: []float64{0, 1, 2, 3, 4}}},
+		{likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.02, 0.03, 4}, State: param.Held}}, conform.LikelihoodCase{Targets: []float64{0, 1, 2, 3, 4}}},
 		{likelihood.OrdinalGrades(3), conform.LikelihoodCase{Targets: []float64{0, 1, 2}}},
 	} {
 		t.Run(c.lik.String(), func(t *testing.T) { conform.Likelihood(t, c.lik, c.LikelihoodCase) })

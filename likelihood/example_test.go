@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 func ExampleBernoulli() {
@@ -33,15 +34,15 @@ func ExamplePoisson() {
 }
 
 func ExampleNegativeBinomial_parameters() {
-	lik := likelihood.NegativeBinomial{Size: 1.2, Learn: true}
+	lik := likelihood.NegativeBinomial{Size: param.From(1.2)}
 	parameter := lik.Parameters()[0]
-	fmt.Println(lik, parameter.Name, parameter.Value, parameter.Held)
+	fmt.Println(lik, parameter.Name, parameter.Value, parameter.State)
 	gradient := make([]float64, 1)
 	lik.ParameterGradient(gradient, 3, 0.5)
 	fmt.Printf("d log p / d log size = %.4f\n", gradient[0])
 	fmt.Println(lik.WithParameters([]float64{2}))
 	// Output:
-	// negbinomial(size=~1.2) size 1.2 false
+	// negbinomial(size=~1.2) size 1.2 guess
 	// d log p / d log size = 0.3138
 	// negbinomial(size=~2)
 }

@@ -16,16 +16,10 @@ import (
 // Gamma is a positive y with mean μ = eᶠ and variance μ²/Shape; Shape 1 is the
 // exponential distribution.
 type Gamma struct {
-	Shape float64 `json:"shape,omitempty"` // 0 means left out: learned, from 1
-	Learn bool    `json:"learn,omitempty"` // learn from Shape instead of holding it
+	Shape param.Parameter `json:"shape,omitzero"` // left out: learned, from 1
 }
 
-func (l Gamma) shape() float64 {
-	if l.Shape == 0 {
-		return 1
-	}
-	return l.Shape
-}
+func (l Gamma) shape() float64 { return l.Shape.Or(1) }
 
 // Name is "gamma".
 func (l Gamma) Name() string { return "gamma" }
@@ -37,14 +31,13 @@ func (l Gamma) LinkFunction() Link { return Log }
 func (l Gamma) TargetKind() TargetKind { return Measurements }
 
 func readGamma(a *spec.Arguments) Named {
-	s := a.Setting("shape", spec.Positive())
-	return Gamma{Shape: s.Value, Learn: s.State == param.Guess}
+	return Gamma{Shape: a.Setting("shape", spec.Positive())}
 }
 
 // String returns gamma or gamma(shape=…).
 func (l Gamma) String() string {
-	t := text{name: l.Name()}
-	t.parameter("shape", l.Shape, l.Learn)
+	t := param.Text{Name: l.Name()}
+	t.Parameter("shape", l.Shape)
 	return t.String()
 }
 

@@ -77,13 +77,13 @@ func (l Gamma) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, varianc
 
 // Parameters returns the shape, "shape".
 func (l Gamma) Parameters() []Parameter {
-	return []Parameter{parameter("shape", l.Shape, 1, l.Learn)}
+	return []Parameter{parameter("shape", l.Shape, 1)}
 }
 
 // WithParameters returns the family at another shape.
 func (l Gamma) WithParameters(values []float64) Family {
 	checkValues("gamma", values, 1)
-	return Gamma{Shape: values[0], Learn: l.Learn || l.Shape == 0}
+	return Gamma{Shape: l.Shape.At(values[0])}
 }
 
 // ParameterGradient stores −a [ψ(a) − log a + (eᵈ − 1 − d)], d = log y − f.

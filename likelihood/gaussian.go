@@ -11,16 +11,10 @@ import (
 
 // Gaussian is y ~ N(f, NoiseVariance). Every expectation is in closed form.
 type Gaussian struct {
-	NoiseVariance float64 `json:"noise_variance,omitempty"` // 0 means left out: learned, from 1
-	Learn         bool    `json:"learn,omitempty"`          // learn from NoiseVariance instead of holding it
+	NoiseVariance param.Parameter `json:"noise_variance,omitzero"` // left out: learned, from 1
 }
 
-func (l Gaussian) noise() float64 {
-	if l.NoiseVariance == 0 {
-		return 1
-	}
-	return l.NoiseVariance
-}
+func (l Gaussian) noise() float64 { return l.NoiseVariance.Or(1) }
 
 // Name is "gaussian".
 func (l Gaussian) Name() string { return "gaussian" }
@@ -32,14 +26,13 @@ func (l Gaussian) LinkFunction() Link { return Identity }
 func (l Gaussian) TargetKind() TargetKind { return Measurements }
 
 func readGaussian(a *spec.Arguments) Named {
-	s := a.Setting("variance", spec.Positive())
-	return Gaussian{NoiseVariance: s.Value, Learn: s.State == param.Guess}
+	return Gaussian{NoiseVariance: a.Setting("variance", spec.Positive())}
 }
 
 // String returns gaussian or gaussian(variance=…).
 func (l Gaussian) String() string {
-	t := text{name: l.Name()}
-	t.parameter("variance", l.NoiseVariance, l.Learn)
+	t := param.Text{Name: l.Name()}
+	t.Parameter("variance", l.NoiseVariance)
 	return t.String()
 }
 
@@ -138,13 +131,13 @@ func (l Gaussian) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, vari
 
 // Parameters returns the noise variance, "variance".
 func (l Gaussian) Parameters() []Parameter {
-	return []Parameter{parameter("variance", l.NoiseVariance, 1, l.Learn)}
+	return []Parameter{parameter("variance", l.NoiseVariance, 1)}
 }
 
 // WithParameters returns the Gaussian at another noise variance.
 func (l Gaussian) WithParameters(values []float64) Family {
 	checkValues("gaussian", values, 1)
-	return Gaussian{NoiseVariance: values[0], Learn: l.Learn || l.NoiseVariance == 0}
+	return Gaussian{NoiseVariance: l.NoiseVariance.At(values[0])}
 }
 
 // ParameterGradient stores −½ + (y−f)²/2v.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestLargeCounts compares with the textbook formulas in 400-bit arithmetic,
@@ -44,7 +45,7 @@ func TestLargeCounts(t *testing.T) {
 		g := exact(0).Sub(exact(latent), bigLog(exact(r)))
 		ratio := new(big.Float).SetPrec(400)
 		ratio.Mul(bigExp(latent), exact(0).Quo(exact(1), exact(r)))
-		check(likelihood.NegativeBinomial{Size: r}, y, latent, add(bigLogFactorial(y+r-1), negate(bigLogFactorial(y)),
+		check(likelihood.NegativeBinomial{Size: param.Hold(r)}, y, latent, add(bigLogFactorial(y+r-1), negate(bigLogFactorial(y)),
 			negate(bigLogFactorial(r-1)), times(y, g), times(-(y+r), bigLog(ratio.Add(ratio, exact(1))))))
 	}
 	// The oracle's own log factorial, from the product.

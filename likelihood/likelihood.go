@@ -1,6 +1,10 @@
 package likelihood
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence/param"
+)
 
 // Family is p(y|f): what every likelihood has. It is the same set of methods as
 // credence.Likelihood, spelled out (an alias) because this package imports
@@ -97,11 +101,11 @@ type PerRow interface {
 
 // Parameter is one parameter of a likelihood.
 type Parameter struct {
-	Name     string  // as in the text form: "variance", "size", "shape", "df", "scale"
-	Value    float64 // the stated value, or the default start
-	Positive bool    // derivatives are in log Value, otherwise in Value
-	Given    bool    // stated in the struct; otherwise an engine may choose a better start
-	Held     bool    // not to be learned
+	Name string // as in the text form: "variance", "size", "shape", "df", "scale"
+	// Parameter has the stated value or, where it is left out, the default start, for which an
+	// engine may choose a better one.
+	param.Parameter
+	Positive bool // derivatives are in log Value, otherwise in Value
 }
 
 // Parametric is the ability of a family to have its parameters learned.

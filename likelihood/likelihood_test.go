@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestQuadratureConformance: a user's family behind Quadrature passes the suite
@@ -53,28 +54,28 @@ func TestLimits(t *testing.T) {
 		}
 		for _, y := range []float64{0, 3, 40} {
 			// Var y exceeds the Poisson's by μ²/r: a relative difference of (y+μ)²/r.
-			got, want := likelihood.NegativeBinomial{Size: 1e13}.LogDensity(y, f), likelihood.Poisson{}.LogDensity(y, f)
+			got, want := likelihood.NegativeBinomial{Size: param.Hold(1e13)}.LogDensity(y, f), likelihood.Poisson{}.LogDensity(y, f)
 			if math.Abs(got-want) > 1e-8 {
 				t.Errorf("negative binomial of size 1e13 at y=%g f=%g: %g, Poisson %g", y, f, got, want)
 			}
-			e0, _, _ := likelihood.NegativeBinomial{Size: 1e13}.ExpectedLogDensity(y, f, 0.5)
+			e0, _, _ := likelihood.NegativeBinomial{Size: param.Hold(1e13)}.ExpectedLogDensity(y, f, 0.5)
 			e1, _, _ := likelihood.Poisson{}.ExpectedLogDensity(y, f, 0.5)
 			if math.Abs(e0-e1) > 1e-8*(1+math.Abs(e1)) {
 				t.Errorf("expected log density at size 1e13, y=%g f=%g: %g, Poisson %g", y, f, e0, e1)
 			}
 			gradient := make([]float64, 1)
-			likelihood.NegativeBinomial{Size: 1e13}.ParameterGradient(gradient, y, f)
+			likelihood.NegativeBinomial{Size: param.Hold(1e13)}.ParameterGradient(gradient, y, f)
 			if mu := math.Exp(f); math.Abs(gradient[0]) > 10*(y+mu*mu+y*y+1)/1e13+1e-12*(y+mu) {
 				t.Errorf("gradient in a size of 1e13 at y=%g f=%g is %g", y, f, gradient[0])
 			}
 		}
 		for _, y := range []float64{-3, 0.2, 7} {
-			got, want := likelihood.StudentT{DegreesOfFreedom: 1e10, Scale: 2}.LogDensity(y, f), likelihood.Gaussian{NoiseVariance: 4}.LogDensity(y, f)
+			got, want := likelihood.StudentT{DegreesOfFreedom: param.Hold(1e10), Scale: param.Hold(2)}.LogDensity(y, f), likelihood.Gaussian{NoiseVariance: param.Hold(4)}.LogDensity(y, f)
 			if math.Abs(got-want) > 1e-7 {
 				t.Errorf("Student-t with 1e10 degrees of freedom at y=%g f=%g: %g, Gaussian %g", y, f, got, want)
 			}
-			z0, _, _ := likelihood.StudentT{DegreesOfFreedom: 1e10, Scale: 2}.TiltedMoments(y, f, 3)
-			z1, _, _ := likelihood.Gaussian{NoiseVariance: 4}.TiltedMoments(y, f, 3)
+			z0, _, _ := likelihood.StudentT{DegreesOfFreedom: param.Hold(1e10), Scale: param.Hold(2)}.TiltedMoments(y, f, 3)
+			z1, _, _ := likelihood.Gaussian{NoiseVariance: param.Hold(4)}.TiltedMoments(y, f, 3)
 			if math.Abs(z0-z1) > 1e-7 {
 				t.Errorf("tilted Student-t with 1e10 degrees of freedom at y=%g f=%g: %g, Gaussian %g", y, f, z0, z1)
 			}
@@ -132,17 +133,17 @@ func TestText(t *testing.T) {
 		want string
 	}{
 		{likelihood.Gaussian{}, "gaussian"},
-		{likelihood.Gaussian{NoiseVariance: 0.1}, "gaussian(variance=0.1)"},
-		{likelihood.Gaussian{NoiseVariance: 0.1, Learn: true}, "gaussian(variance=~0.1)"},
+		{likelihood.Gaussian{NoiseVariance: param.Hold(0.1)}, "gaussian(variance=0.1)"},
+		{likelihood.Gaussian{NoiseVariance: param.From(0.1)}, "gaussian(variance=~0.1)"},
 		{likelihood.Bernoulli{}, "bernoulli"},
 		{likelihood.Bernoulli{Link: likelihood.Probit}, "bernoulli(link=probit)"},
 		{likelihood.Binomial{Trials: 12}, "binomial(trials=12)"},
 		{likelihood.Poisson{Link: likelihood.Softplus}, "poisson(link=softplus)"},
-		{likelihood.NegativeBinomial{Size: 1.2}, "negbinomial(size=1.2)"},
-		{likelihood.Gamma{Shape: 2}, "gamma(shape=2)"},
-		{likelihood.StudentT{DegreesOfFreedom: 4, Scale: 1, LearnScale: true}, "studentt(df=4, scale=~1)"},
-		{likelihood.StudentT{Scale: 1e-7}, "studentt(scale=1e-07)"},
-		{likelihood.Ordinal{Cutpoints: []float64{-1, 0, 1.5}}, "ordinal(cutpoints=[-1, 0, 1.5])"},
+		{likelihood.NegativeBinomial{Size: param.Hold(1.2)}, "negbinomial(size=1.2)"},
+		{likelihood.Gamma{Shape: param.Hold(2)}, "gamma(shape=2)"},
+		{likelihood.StudentT{DegreesOfFreedom: param.Hold(4), Scale: param.From(1)}, "studentt(df=4, scale=~1)"},
+		{likelihood.StudentT{Scale: param.Hold(1e-7)}, "studentt(scale=1e-07)"},
+		{likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0, 1.5}, State: param.Held}}, "ordinal(cutpoints=[-1, 0, 1.5])"},
 		{likelihood.Quadrature{Likelihood: likelihood.Poisson{}}, "poisson"},
 		{likelihood.Quadrature{Likelihood: logisticNoise{}}, "quadrature(likelihood_test.logisticNoise)"},
 	} {
@@ -158,15 +159,17 @@ func TestRefusals(t *testing.T) {
 		want string // "" where it is valid
 	}{
 		{likelihood.Gaussian{}, ""},
-		{likelihood.Gaussian{NoiseVariance: -1}, "likelihood: gaussian: variance -1 is not a positive number: state a positive one, or leave it out to have it learned"},
-		{likelihood.Gamma{Shape: math.NaN()}, "likelihood: gamma: shape NaN is not"},
-		{likelihood.NegativeBinomial{Size: math.Inf(1)}, "likelihood: negbinomial: size +Inf is not"},
-		{likelihood.StudentT{DegreesOfFreedom: 3, Scale: -2}, "likelihood: studentt: scale -2 is not"},
+		{likelihood.Gaussian{NoiseVariance: param.Hold(-1)}, "likelihood: gaussian: variance -1 is not a positive number: state a positive one, or leave it out to have it learned"},
+		{likelihood.Gamma{Shape: param.Hold(math.NaN())}, "likelihood: gamma: shape NaN is not"},
+		{likelihood.NegativeBinomial{Size: param.From(math.Inf(1))}, "likelihood: negbinomial: size +Inf is not"},
+		{likelihood.StudentT{DegreesOfFreedom: param.Hold(3), Scale: param.Hold(-2)}, "likelihood: studentt: scale -2 is not"},
+		{likelihood.Gaussian{NoiseVariance: param.Hold(0)}, "likelihood: gaussian: variance 0 is not a positive number"},
+		{likelihood.Gaussian{NoiseVariance: param.Parameter{Value: 1, State: 7}}, "likelihood: gaussian: variance is in the unknown state 7"},
 		{likelihood.Bernoulli{Link: "probt"}, `likelihood: bernoulli: there is no link "probt": choose logit or probit or cloglog`},
 		{likelihood.Poisson{Link: likelihood.Probit}, `likelihood: poisson: there is no link "probit": choose log or softplus`},
 		{likelihood.Binomial{Trials: 2.5}, "likelihood: binomial: trials 2.5 is not a positive whole number"},
-		{likelihood.Ordinal{Cutpoints: []float64{0, 0}}, "likelihood: ordinal: cutpoint 2, 0, does not ascend"},
-		{likelihood.Quadrature{Likelihood: likelihood.Gamma{Shape: -1}}, "likelihood: gamma: shape -1 is not"},
+		{likelihood.Ordinal{Cutpoints: param.List{Values: []float64{0, 0}, State: param.Held}}, "likelihood: ordinal: cutpoint 2, 0, does not ascend"},
+		{likelihood.Quadrature{Likelihood: likelihood.Gamma{Shape: param.Hold(-1)}}, "likelihood: gamma: shape -1 is not"},
 		{likelihood.Quadrature{Likelihood: logisticNoise{}}, ""},
 	} {
 		err := c.lik.Validate()
@@ -189,7 +192,7 @@ func TestRefusals(t *testing.T) {
 		{likelihood.NegativeBinomial{}, 0.25, "target 0.25 is not a whole number: negbinomial needs counts"},
 		{likelihood.Gamma{}, 0, "target 0 is not positive, which gamma needs"},
 		{likelihood.StudentT{}, math.Inf(1), "target +Inf is not a number: studentt needs finite targets"},
-		{likelihood.Ordinal{Cutpoints: []float64{-1, 1}}, 3, "target 3 is not a grade 0, …, 2"},
+		{likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 1}, State: param.Held}}, 3, "target 3 is not a grade 0, …, 2"},
 	} {
 		if err := c.lik.CheckTarget(c.y); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %q", c.lik, err, c.want)
@@ -200,16 +203,16 @@ func TestRefusals(t *testing.T) {
 // TestHeld: what is stated is held, what is left out is learned, and learning
 // keeps it so.
 func TestHeld(t *testing.T) {
-	lik := likelihood.StudentT{DegreesOfFreedom: 4}
+	lik := likelihood.StudentT{DegreesOfFreedom: param.Hold(4)}
 	list := lik.Parameters()
-	if !list[0].Held || !list[0].Given || list[1].Held || list[1].Given {
+	if list[0].Parameter != param.Hold(4) || list[1].Parameter != (param.Parameter{Value: 1}) {
 		t.Errorf("%v: %+v", lik, list)
 	}
 	moved := lik.WithParameters([]float64{4, 2.5}).(likelihood.StudentT)
-	if moved.String() != "studentt(df=4, scale=~2.5)" {
+	if moved.Scale != (param.Parameter{Value: 2.5}) || moved.String() != "studentt(df=4)" {
 		t.Errorf("after a step: %v", moved)
 	}
-	if list := moved.Parameters(); !list[0].Held || list[1].Held {
+	if list := moved.Parameters(); list[0].State != param.Held || list[1].State != param.Learned {
 		t.Errorf("after a step: %+v", list)
 	}
 }

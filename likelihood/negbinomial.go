@@ -15,16 +15,10 @@ import (
 // NegativeBinomial is a count y with mean μ = eᶠ and variance μ + μ²/Size: a
 // Poisson whose mean is multiplied by a gamma variable of mean 1 and shape Size.
 type NegativeBinomial struct {
-	Size  float64 `json:"size,omitempty"`  // 0 means left out: learned, from 1
-	Learn bool    `json:"learn,omitempty"` // learn from Size instead of holding it
+	Size param.Parameter `json:"size,omitzero"` // left out: learned, from 1
 }
 
-func (l NegativeBinomial) size() float64 {
-	if l.Size == 0 {
-		return 1
-	}
-	return l.Size
-}
+func (l NegativeBinomial) size() float64 { return l.Size.Or(1) }
 
 // Name is "negbinomial".
 func (l NegativeBinomial) Name() string { return "negbinomial" }
@@ -36,14 +30,13 @@ func (l NegativeBinomial) LinkFunction() Link { return Log }
 func (l NegativeBinomial) TargetKind() TargetKind { return Counts }
 
 func readNegativeBinomial(a *spec.Arguments) Named {
-	s := a.Setting("size", spec.Positive())
-	return NegativeBinomial{Size: s.Value, Learn: s.State == param.Guess}
+	return NegativeBinomial{Size: a.Setting("size", spec.Positive())}
 }
 
 // String returns negbinomial or negbinomial(size=…).
 func (l NegativeBinomial) String() string {
-	t := text{name: l.Name()}
-	t.parameter("size", l.Size, l.Learn)
+	t := param.Text{Name: l.Name()}
+	t.Parameter("size", l.Size)
 	return t.String()
 }
 

@@ -106,13 +106,13 @@ func (l NegativeBinomial) eachSoftplus(y, mean, variance []float64, do func(i in
 
 // Parameters returns the size, "size".
 func (l NegativeBinomial) Parameters() []Parameter {
-	return []Parameter{parameter("size", l.Size, 1, l.Learn)}
+	return []Parameter{parameter("size", l.Size, 1)}
 }
 
 // WithParameters returns the family at another size.
 func (l NegativeBinomial) WithParameters(values []float64) Family {
 	checkValues("negbinomial", values, 1)
-	return NegativeBinomial{Size: values[0], Learn: l.Learn || l.Size == 0}
+	return NegativeBinomial{Size: l.Size.At(values[0])}
 }
 
 // ParameterGradient stores r times

@@ -3,7 +3,6 @@ package likelihood
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
@@ -18,8 +17,7 @@ import (
 // constant added to f and to every cutpoint changes nothing, so an intercept is
 // identified by its prior only.
 type Ordinal struct {
-	Cutpoints []float64 `json:"cutpoints,omitempty"` // empty means one at 0: two grades, a Bernoulli
-	Learn     bool      `json:"learn,omitempty"`     // learn from Cutpoints instead of holding them
+	Cutpoints param.List `json:"cutpoints,omitzero"` // without values one at 0: two grades, a Bernoulli
 }
 
 // OrdinalGrades returns an Ordinal of the given number of grades whose
@@ -33,18 +31,18 @@ func OrdinalGrades(grades int) Ordinal {
 	for k := range cutpoints {
 		cutpoints[k] = special.Logit(float64(k+1) / float64(grades))
 	}
-	return Ordinal{Cutpoints: cutpoints, Learn: true}
+	return Ordinal{param.List{Values: cutpoints}}
 }
 
 // top is the highest grade K.
-func (l Ordinal) top() int { return max(1, len(l.Cutpoints)) }
+func (l Ordinal) top() int { return max(1, len(l.Cutpoints.Values)) }
 
 // cut is cutpoint k, 0 ≤ k < K.
 func (l Ordinal) cut(k int) float64 {
-	if len(l.Cutpoints) == 0 {
+	if len(l.Cutpoints.Values) == 0 {
 		return 0
 	}
-	return l.Cutpoints[k]
+	return l.Cutpoints.Values[k]
 }
 
 // Name is "ordinal".
@@ -57,16 +55,15 @@ func (l Ordinal) LinkFunction() Link { return Logit }
 func (l Ordinal) TargetKind() TargetKind { return Grades }
 
 func readOrdinal(a *spec.Arguments) Named {
-	s := a.Settings("cutpoints", spec.Finite())
-	return Ordinal{Cutpoints: s.Values, Learn: s.State == param.Guess}
+	return Ordinal{a.Settings("cutpoints", spec.Finite())}
 }
 
 // Grades returns the number of grades, 0 without cutpoints.
 func (l Ordinal) Grades() int {
-	if len(l.Cutpoints) == 0 {
+	if len(l.Cutpoints.Values) == 0 {
 		return 0
 	}
-	return len(l.Cutpoints) + 1
+	return len(l.Cutpoints.Values) + 1
 }
 
 // WithGrades is [OrdinalGrades].
@@ -74,25 +71,15 @@ func (l Ordinal) WithGrades(grades int) Family { return OrdinalGrades(grades) }
 
 // String returns ordinal or ordinal(cutpoints=[…]).
 func (l Ordinal) String() string {
-	t := text{name: l.Name()}
-	if len(l.Cutpoints) > 0 {
-		values := make([]string, len(l.Cutpoints))
-		for k, c := range l.Cutpoints {
-			values[k] = number(c)
-		}
-		list := "[" + strings.Join(values, ", ") + "]"
-		if l.Learn {
-			list = "~" + list
-		}
-		t.add("cutpoints", list)
-	}
+	t := param.Text{Name: l.Name()}
+	t.List("cutpoints", l.Cutpoints)
 	return t.String()
 }
 
 // Validate refuses cutpoints that do not ascend.
 func (l Ordinal) Validate() error {
-	for k, c := range l.Cutpoints {
-		if math.IsNaN(c) || math.IsInf(c, 0) || k > 0 && c <= l.Cutpoints[k-1] {
+	for k, c := range l.Cutpoints.Values {
+		if math.IsNaN(c) || math.IsInf(c, 0) || k > 0 && c <= l.Cutpoints.Values[k-1] {
 			return fmt.Errorf("likelihood: ordinal: cutpoint %d, %v, does not ascend: state finite cutpoints in ascending order", k+1, c)
 		}
 	}

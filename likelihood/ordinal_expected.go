@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 )
 
 // CDF returns σ(Cutpoints[k] − f) for k the whole part of y.
@@ -125,12 +126,11 @@ func (l Ordinal) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, varia
 // Parameters returns the first cutpoint, "cutpoint", which may have any sign, and
 // the gaps to the following ones, "gap1", "gap2", …, which are positive.
 func (l Ordinal) Parameters() []Parameter {
-	given := len(l.Cutpoints) > 0
-	list := []Parameter{{Name: "cutpoint", Value: l.cut(0), Given: given, Held: given && !l.Learn}}
+	list := []Parameter{{Name: "cutpoint", Parameter: param.Parameter{Value: l.cut(0), State: l.Cutpoints.State}}}
 	for k := 1; k < l.top(); k++ {
 		list = append(list, Parameter{
-			Name: "gap" + strconv.Itoa(k), Value: l.cut(k) - l.cut(k-1),
-			Positive: true, Given: given, Held: !l.Learn,
+			Name: "gap" + strconv.Itoa(k), Positive: true,
+			Parameter: param.Parameter{Value: l.cut(k) - l.cut(k-1), State: l.Cutpoints.State},
 		})
 	}
 	return list
@@ -143,7 +143,7 @@ func (l Ordinal) WithParameters(values []float64) Family {
 	for k := 1; k < len(cutpoints); k++ {
 		cutpoints[k] += cutpoints[k-1]
 	}
-	return Ordinal{Cutpoints: cutpoints, Learn: l.Learn || len(l.Cutpoints) == 0}
+	return Ordinal{param.List{Values: cutpoints, State: l.Cutpoints.State}}
 }
 
 // ParameterGradient stores the derivatives in the first cutpoint and in the

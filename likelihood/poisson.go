@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -33,9 +34,9 @@ func readPoisson(a *spec.Arguments) Named {
 
 // String returns poisson or poisson(link=…).
 func (l Poisson) String() string {
-	t := text{name: l.Name()}
+	t := param.Text{Name: l.Name()}
 	if l.Link != "" {
-		t.add("link", string(l.Link))
+		t.Add("link", string(l.Link))
 	}
 	return t.String()
 }

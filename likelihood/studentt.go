@@ -15,25 +15,13 @@ import (
 // StudentT is y = f + Scale·t with t Student-t distributed: regression that
 // outliers cannot pull far. It is not log-concave in f.
 type StudentT struct {
-	DegreesOfFreedom      float64 `json:"df,omitempty"`          // 0 means left out: learned, from 4
-	Scale                 float64 `json:"scale,omitempty"`       // 0 means left out: learned, from 1
-	LearnDegreesOfFreedom bool    `json:"learn_df,omitempty"`    // learn from DegreesOfFreedom instead of holding it
-	LearnScale            bool    `json:"learn_scale,omitempty"` // learn from Scale instead of holding it
+	DegreesOfFreedom param.Parameter `json:"df,omitzero"`    // left out: learned, from 4
+	Scale            param.Parameter `json:"scale,omitzero"` // left out: learned, from 1
 }
 
-func (l StudentT) df() float64 {
-	if l.DegreesOfFreedom == 0 {
-		return 4
-	}
-	return l.DegreesOfFreedom
-}
+func (l StudentT) df() float64 { return l.DegreesOfFreedom.Or(4) }
 
-func (l StudentT) scale() float64 {
-	if l.Scale == 0 {
-		return 1
-	}
-	return l.Scale
-}
+func (l StudentT) scale() float64 { return l.Scale.Or(1) }
 
 // Name is "studentt".
 func (l StudentT) Name() string { return "studentt" }
@@ -45,18 +33,14 @@ func (l StudentT) LinkFunction() Link { return Identity }
 func (l StudentT) TargetKind() TargetKind { return Measurements }
 
 func readStudentT(a *spec.Arguments) Named {
-	df, scale := a.Setting("df", spec.Positive()), a.Setting("scale", spec.Positive())
-	return StudentT{
-		DegreesOfFreedom: df.Value, LearnDegreesOfFreedom: df.State == param.Guess,
-		Scale: scale.Value, LearnScale: scale.State == param.Guess,
-	}
+	return StudentT{DegreesOfFreedom: a.Setting("df", spec.Positive()), Scale: a.Setting("scale", spec.Positive())}
 }
 
 // String returns studentt or studentt(df=…, scale=…).
 func (l StudentT) String() string {
-	t := text{name: l.Name()}
-	t.parameter("df", l.DegreesOfFreedom, l.LearnDegreesOfFreedom)
-	t.parameter("scale", l.Scale, l.LearnScale)
+	t := param.Text{Name: l.Name()}
+	t.Parameter("df", l.DegreesOfFreedom)
+	t.Parameter("scale", l.Scale)
 	return t.String()
 }
 

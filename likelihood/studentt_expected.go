@@ -160,20 +160,15 @@ func (l StudentT) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, vari
 // Parameters returns the degrees of freedom, "df", and the scale, "scale".
 func (l StudentT) Parameters() []Parameter {
 	return []Parameter{
-		parameter("df", l.DegreesOfFreedom, 4, l.LearnDegreesOfFreedom),
-		parameter("scale", l.Scale, 1, l.LearnScale),
+		parameter("df", l.DegreesOfFreedom, 4),
+		parameter("scale", l.Scale, 1),
 	}
 }
 
 // WithParameters returns the family at other degrees of freedom and scale.
 func (l StudentT) WithParameters(values []float64) Family {
 	checkValues("studentt", values, 2)
-	return StudentT{
-		DegreesOfFreedom:      values[0],
-		Scale:                 values[1],
-		LearnDegreesOfFreedom: l.LearnDegreesOfFreedom || l.DegreesOfFreedom == 0,
-		LearnScale:            l.LearnScale || l.Scale == 0,
-	}
+	return StudentT{DegreesOfFreedom: l.DegreesOfFreedom.At(values[0]), Scale: l.Scale.At(values[1])}
 }
 
 // ParameterGradient stores the derivatives in log ν and log Scale.

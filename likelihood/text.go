@@ -3,49 +3,22 @@ package likelihood
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+
+	"github.com/credence-ml/credence/param"
 )
 
-// text builds the form name(key=value, …), leaving out what is left out.
-type text struct {
-	name      string
-	arguments []string
-}
-
-func (t *text) add(key, value string) {
-	t.arguments = append(t.arguments, key+"="+value)
-}
-
-// parameter adds a parameter as the grammar writes it: nothing when it is left
-// out, ~value when learning starts there.
-func (t *text) parameter(key string, value float64, learn bool) {
+// checkPositive refuses a parameter that is not a positive number, unless it is left out and not
+// yet known.
+func checkPositive(family, name string, p param.Parameter) error {
 	switch {
-	case value == 0:
-	case learn:
-		t.add(key, "~"+number(value))
-	default:
-		t.add(key, number(value))
-	}
-}
-
-func (t *text) String() string {
-	if len(t.arguments) == 0 {
-		return t.name
-	}
-	return t.name + "(" + strings.Join(t.arguments, ", ") + ")"
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// checkPositive refuses a stated parameter that is not a positive number. Zero
-// stands for a parameter that is left out.
-func checkPositive(family, name string, value float64) error {
-	if value >= 0 && !math.IsInf(value, 1) {
+	case p.State > param.Held:
+		return fmt.Errorf("likelihood: %s: %s is in the unknown state %d: hold it, guess it, or leave it out", family, name, p.State)
+	case p.Value > 0 && !math.IsInf(p.Value, 1), p == param.Parameter{}:
 		return nil
 	}
 	return fmt.Errorf("likelihood: %s: %s %v is not a positive number: state a positive one, or leave it out to have it learned",
-		family, name, value)
+		family, name, p.Value)
 }
 
 func checkLink(family string, link Link, allowed ...Link) error {
@@ -85,12 +58,9 @@ func checkFinite(family string, y float64) error {
 	return nil
 }
 
-// parameter returns the Parameter for a field: zero means left out.
-func parameter(name string, value, start float64, learn bool) Parameter {
-	if value == 0 {
-		return Parameter{Name: name, Value: start, Positive: true}
-	}
-	return Parameter{Name: name, Value: value, Positive: true, Given: true, Held: !learn}
+// parameter returns the Parameter for a field.
+func parameter(name string, p param.Parameter, start float64) Parameter {
+	return Parameter{Name: name, Parameter: p.At(p.Or(start)), Positive: true}
 }
 
 // checkValues panics unless there is a value for each of want parameters.

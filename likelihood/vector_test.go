@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestVectorExpectations: rows integrated together have the expectations of quad.Normal, whichever
@@ -23,7 +24,7 @@ func TestVectorExpectations(t *testing.T) {
 		{likelihood.Bernoulli{Link: likelihood.Cloglog}, []float64{0, 1}},
 		{likelihood.Poisson{Link: likelihood.Softplus}, []float64{0, 1, 30}},
 		{likelihood.Bernoulli{}, []float64{0, 1}},
-		{likelihood.NegativeBinomial{Size: 2}, []float64{0, 5, 100}}, {likelihood.NegativeBinomial{Size: 900}, []float64{3, 1000}},
+		{likelihood.NegativeBinomial{Size: param.Hold(2)}, []float64{0, 5, 100}}, {likelihood.NegativeBinomial{Size: param.Hold(900)}, []float64{3, 1000}},
 		{likelihood.Binomial{Trials: 7}, []float64{0, 4, 7}}, {likelihood.Binomial{Trials: 300}, []float64{0, 200, 300}},
 	} {
 		var y, mean, variance []float64
@@ -45,7 +46,7 @@ func TestVectorExpectations(t *testing.T) {
 			for j, gap := range []float64{value[i] - a, slope[i] - b, bend[i] - d} {
 				size := 1 + y[i] + math.Abs(a) + math.Abs(b)
 				tolerance := 1e-11
-				if few, ok := c.lik.(likelihood.NegativeBinomial); ok && y[i]+few.Size <= 20 {
+				if few, ok := c.lik.(likelihood.NegativeBinomial); ok && y[i]+few.Size.Value <= 20 {
 					tolerance = 2e-9 // of the logistic mixture, times the count
 				}
 				if few, ok := c.lik.(likelihood.Binomial); ok && few.Trials <= 20 {
@@ -65,7 +66,7 @@ func TestVectorExpectations(t *testing.T) {
 // TestParametricBatch: gradients of many rows are those of each.
 func TestParametricBatch(t *testing.T) {
 	for _, size := range []float64{0.3, 2, 700} {
-		lik := likelihood.NegativeBinomial{Size: size}
+		lik := likelihood.NegativeBinomial{Size: param.Hold(size)}
 		var y, mean, variance []float64
 		for m := -4.0; m <= 7; m += 0.6 {
 			for _, v := range []float64{0, 0.02, 1, 9} {
@@ -96,7 +97,7 @@ func TestLogDensities(t *testing.T) {
 	}{
 		{likelihood.Bernoulli{}, []float64{0, 1}}, {likelihood.Bernoulli{Link: likelihood.Probit}, []float64{0, 1}},
 		{likelihood.Poisson{}, []float64{0, 1, 17, 3000}}, {likelihood.Poisson{Link: likelihood.Softplus}, []float64{0, 4}},
-		{likelihood.NegativeBinomial{Size: 2}, []float64{0, 9}},
+		{likelihood.NegativeBinomial{Size: param.Hold(2)}, []float64{0, 9}},
 	} {
 		for _, y := range c.targets {
 			got := append([]float64{}, f...)

@@ -5,7 +5,41 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/param"
 )
+
+// learnFlags are the parameters of families by the names that format 1 gave them, with those of the
+// flags that said whether a value, which was a plain number or list, had been learned.
+var learnFlags = map[string]string{
+	"noise_variance": "learn", "size": "learn", "shape": "learn", "cutpoints": "learn",
+	"df": "learn_df", "scale": "learn_scale",
+}
+
+// upgrade turns the parameters of a family into those of this format.
+func (p *part) upgrade() error {
+	var fields map[string]any
+	if err := json.Unmarshal(p.Data, &fields); err != nil {
+		return fmt.Errorf("likelihood %s: %w", p.Kind, err)
+	}
+	for name, value := range fields {
+		flag, known := learnFlags[name]
+		if !known {
+			continue
+		}
+		state := param.Held
+		if learned, _ := fields[flag].(bool); learned {
+			state = param.Learned
+		}
+		key := "value"
+		if name == "cutpoints" {
+			key = "values"
+		}
+		fields[name] = map[string]any{key: value, "state": state}
+	}
+	var err error
+	p.Data, err = json.Marshal(fields)
+	return err
+}
 
 // parseFormat1 reads the JSON of format 1, in which every member has its inputs, and the data of
 // posteriors have sizes that the shapes of tensors say.
@@ -32,6 +66,9 @@ func parseFormat1(text []byte) (*document, error) {
 					return nil, fmt.Errorf("input %s is one thing to the frame and another to the features", f.Inputs[i].Name)
 				}
 			}
+		}
+		if err := m.Likelihood.upgrade(); err != nil {
+			return nil, err
 		}
 		doc.Members, doc.format1 = append(doc.Members, m.member), append(doc.format1, m.Inputs)
 	}

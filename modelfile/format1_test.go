@@ -14,7 +14,9 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // The files of testdata/format1 were written by the last version of format 1 (fit, stream, and
@@ -151,6 +153,18 @@ func TestFormat1(t *testing.T) {
 			}
 			predictsAsRecorded(t, rewritten, records(t, name+".csv"))
 		})
+	}
+}
+
+// What was stated in format 1 is held, and what was learned is learned.
+func TestFormat1Parameters(t *testing.T) {
+	fitted, err := Load("testdata/format1/full.safetensors") // studentt(df=4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	family := fitted.Members[0].Model.Likelihood.(likelihood.StudentT)
+	if family.DegreesOfFreedom != param.Hold(4) || family.Scale.State != param.Learned || !(family.Scale.Value > 0.5 && family.Scale.Value < 1) {
+		t.Errorf("the family is %+v", family)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -28,7 +29,7 @@ func variational(t *testing.T, q credence.Posterior) *credence.Fitted {
 	return &credence.Fitted{
 		Members: []credence.Member{{
 			Model: credence.Model{
-				Features: set, Likelihood: likelihood.NegativeBinomial{Size: 1.5, Learn: true},
+				Features: set, Likelihood: likelihood.NegativeBinomial{Size: param.From(1.5)},
 				Prior: prior.Normal{Variances: []float64{100, 0.5, 0.5}},
 			},
 			Posterior: q,

@@ -16,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -123,7 +124,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 	for _, q := range []credence.Posterior{full, dual} {
 		fitted.Members = append(fitted.Members, credence.Member{
 			Model: credence.Model{
-				Features: set, Likelihood: likelihood.Gaussian{NoiseVariance: 0.25, Learn: true},
+				Features: set, Likelihood: likelihood.Gaussian{NoiseVariance: param.From(0.25)},
 				Prior: prior.Normal{Variances: variances},
 			},
 			Posterior: q,

@@ -25,8 +25,32 @@ func (s State) String() string {
 }
 
 // Parameter is a positive model parameter. The zero value is learned from a
-// start that the engine chooses.
+// start that the engine chooses. A fit changes the value and not the state.
 type Parameter struct {
 	Value float64 `json:"value,omitempty"` // 0 where State is Learned and nothing is known yet
 	State State   `json:"state,omitempty"`
+}
+
+// Hold returns a parameter that is held at a value.
+func Hold(value float64) Parameter { return Parameter{value, Held} }
+
+// From returns a parameter that is learned from a value on.
+func From(value float64) Parameter { return Parameter{value, Guess} }
+
+// At returns the parameter with another value.
+func (p Parameter) At(value float64) Parameter { return Parameter{value, p.State} }
+
+// Or returns the value, or the fallback where nothing is known.
+func (p Parameter) Or(fallback float64) float64 {
+	if p.Value == 0 {
+		return fallback
+	}
+	return p.Value
+}
+
+// List is a model parameter with several values, such as one for each column. Values is nil where
+// State is Learned and nothing is known yet.
+type List struct {
+	Values []float64 `json:"values,omitempty"`
+	State  State     `json:"state,omitempty"`
 }

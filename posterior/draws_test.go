@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // identity has one feature, the input.
@@ -75,7 +76,7 @@ func TestDrawsPredict(t *testing.T) {
 	q := &Draws{Count: 3, Values: []float64{-1, 0.5, 2}}
 	rows := &credence.Batch{X: linop.Dense{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1.5}}}
 	for _, l := range []credence.Likelihood{
-		likelihood.Gaussian{NoiseVariance: 0.5}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Poisson{},
+		likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Poisson{},
 	} {
 		fitted := &credence.Fitted{Members: []credence.Member{{Model: credence.Model{Features: identity{}, Likelihood: l}, Posterior: q}}}
 		dist, err := fitted.Distribution(credence.NewWorkspace(1), rows)

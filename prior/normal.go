@@ -3,8 +3,6 @@ package prior
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
@@ -39,21 +37,12 @@ func readNormal(a *spec.Arguments) Named {
 
 // String returns normal, normal(variance=…) or normal(ard=true).
 func (p Normal) String() string {
-	var arguments []string
-	if p.Variance.State != param.Learned {
-		mark := ""
-		if p.Variance.State == param.Guess {
-			mark = "~"
-		}
-		arguments = append(arguments, "variance="+mark+strconv.FormatFloat(p.Variance.Value, 'g', -1, 64))
-	}
+	t := param.Text{Name: p.Name()}
+	t.Parameter("variance", p.Variance)
 	if p.ARD {
-		arguments = append(arguments, "ard=true")
+		t.Add("ard", "true")
 	}
-	if len(arguments) == 0 {
-		return "normal"
-	}
-	return "normal(" + strings.Join(arguments, ", ") + ")"
+	return t.String()
 }
 
 // UnseenVariance is the variance of a further weight of the block, one that training

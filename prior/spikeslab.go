@@ -3,8 +3,6 @@ package prior
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
@@ -43,21 +41,11 @@ func readSpikeSlab(a *spec.Arguments) Named {
 
 // String returns spikeslab or spikeslab(inclusion=…, slab=…, spike=…).
 func (p SpikeSlab) String() string {
-	var arguments []string
+	t := param.Text{Name: p.Name()}
 	for _, a := range p.parameters() {
-		if a.State == param.Learned {
-			continue
-		}
-		mark := ""
-		if a.State == param.Guess {
-			mark = "~"
-		}
-		arguments = append(arguments, a.name+"="+mark+strconv.FormatFloat(a.Value, 'g', -1, 64))
+		t.Parameter(a.name, a.Parameter)
 	}
-	if len(arguments) == 0 {
-		return "spikeslab"
-	}
-	return "spikeslab(" + strings.Join(arguments, ", ") + ")"
+	return t.String()
 }
 
 type namedParameter struct {

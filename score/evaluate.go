@@ -43,7 +43,7 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	case likelihood.Poisson:
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.PoissonDeviance(y, mean) }
 	case likelihood.NegativeBinomial:
-		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, l.Size) }
+		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, l.Size.Value) }
 	case likelihood.Binomial:
 		e.unitDeviance = func(y, trials, mean float64) float64 {
 			if trials == 0 {
@@ -56,7 +56,7 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
 	case likelihood.StudentT:
 		e.regression.TrainVariance = fitted.TargetVariance
-		e.meanless = l.DegreesOfFreedom <= 1
+		e.meanless = l.DegreesOfFreedom.Value <= 1
 	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:
 		e.regression.TrainVariance = fitted.TargetVariance

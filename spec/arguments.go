@@ -7,14 +7,6 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// Settings is a model parameter with several values, such as one lengthscale
-// for each column. Values is nil when State is Learned; a single number gives
-// one value, whose meaning for several columns is the consumer's.
-type Settings struct {
-	State  param.State
-	Values []float64
-}
-
 // Arguments reads the arguments of one call, so that every part of the product
 // reports unknown, missing and mistyped ones alike. Call the readers for every
 // key that the function knows, then [Arguments.Finish]: a key nobody asked for
@@ -179,16 +171,16 @@ func (a *Arguments) Setting(key string, ranges ...Range) param.Parameter {
 }
 
 // Settings reads a model parameter that may be a list.
-func (a *Arguments) Settings(key string, ranges ...Range) Settings {
+func (a *Arguments) Settings(key string, ranges ...Range) param.List {
 	argument, ok := a.Argument(key)
 	if !ok {
-		return Settings{}
+		return param.List{}
 	}
 	values := a.floats(key, argument.Value, ranges)
 	if values == nil {
-		return Settings{}
+		return param.List{}
 	}
-	return Settings{argument.state(), values}
+	return param.List{Values: values, State: argument.state()}
 }
 
 func (a Argument) state() param.State {

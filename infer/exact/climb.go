@@ -118,7 +118,7 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		point: o.current, features: o.features, evidence: o.evidence, penalised: o.penalised,
 		iterations: done + found.Iterations, pairs: found.Pairs, weight: f.sums().weight,
 		status: credence.Closed, jitter: f.jitter(),
-		atFloor: e.noiseState() != param.Held && o.current.noise <= o.floor*(1+1e-9),
+		atFloor: e.likelihood.NoiseVariance.State != param.Held && o.current.noise <= o.floor*(1+1e-9),
 	}
 	for i, v := range o.variables {
 		if v.group >= 0 && x[i] >= v.upper-1e-9 {

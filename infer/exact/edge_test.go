@@ -174,7 +174,7 @@ func TestRepeatedColumns(t *testing.T) {
 	}
 	only := plain{dense: 3, sizes: []int{3}}
 	held := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
-	f := fitted(t, model(only, held, likelihood.Gaussian{NoiseVariance: 1e-18}), Config{}, data)
+	f := fitted(t, model(only, held, likelihood.Gaussian{NoiseVariance: param.Hold(1e-18)}), Config{}, data)
 	if all := strings.Join(f.Report.Warnings, "; "); !strings.Contains(all, "columns repeat each other") {
 		t.Errorf("warnings read %q", all)
 	}
@@ -182,7 +182,7 @@ func TestRepeatedColumns(t *testing.T) {
 	f.Members[0].Posterior.Marginals(mean, variance)
 	near(t, "sum of the equal columns' weights", mean[0]+mean[1], 1, 1e-5) // ten times the largest jitter
 
-	e, err := New(model(only, held, likelihood.Gaussian{NoiseVariance: 1e-308}), Config{})
+	e, err := New(model(only, held, likelihood.Gaussian{NoiseVariance: param.Hold(1e-308)}), Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

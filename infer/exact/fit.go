@@ -6,7 +6,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -180,7 +179,7 @@ func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,
-			Likelihood: likelihood.Gaussian{NoiseVariance: s.own(end.noise), Learn: e.noiseState() != param.Held},
+			Likelihood: likelihood.Gaussian{NoiseVariance: e.likelihood.NoiseVariance.At(s.own(end.noise))},
 			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances},
 		},
 		Posterior: s.form.posterior(),
@@ -215,7 +214,7 @@ func (r *fit) fitted() *credence.Fitted {
 // hyper lists learned and held values of the best member.
 func (r *fit) hyper() []credence.Value {
 	model, first := r.members[0].Model, r.best[0]
-	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance}}
+	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}}
 	for k, g := range r.groups {
 		list = append(list, credence.Value{Name: "prior_variance." + g.Name, Value: r.own(first.prior[k])})
 	}

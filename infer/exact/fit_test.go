@@ -56,7 +56,7 @@ func TestHeldValuesStay(t *testing.T) {
 		features.held[j] = j != 1
 	}
 	features.length[2] = 3
-	f := fitted(t, model(features, prior.Normal{Variance: held}, likelihood.Gaussian{NoiseVariance: 0.25}), Config{Starts: 1}, data)
+	f := fitted(t, model(features, prior.Normal{Variance: held}, likelihood.Gaussian{NoiseVariance: param.Hold(0.25)}), Config{Starts: 1}, data)
 	for name, want := range map[string]float64{
 		"noise_variance": 0.25, "prior_variance.a": 0.7, "prior_variance.b": 0.7,
 		"length.b.1": features.length[0], "length.b.3": 3,
@@ -69,7 +69,7 @@ func TestHeldValuesStay(t *testing.T) {
 
 	// With everything held the fit is dense algebra alone.
 	only := plain{dense: 4, sizes: []int{4}}
-	f = fitted(t, model(only, prior.Normal{Variance: held}, likelihood.Gaussian{NoiseVariance: 0.25}), Config{}, data)
+	f = fitted(t, model(only, prior.Normal{Variance: held}, likelihood.Gaussian{NoiseVariance: param.Hold(0.25)}), Config{}, data)
 	if f.Report.Status != credence.Closed || f.Report.Iterations != 0 {
 		t.Errorf("nothing to learn ended as %q after %d iterations", f.Report.Status, f.Report.Iterations)
 	}
@@ -86,7 +86,7 @@ func TestLearnedValuesAreOptimal(t *testing.T) {
 		features := plain{intercept: true, dense: 20, sizes: []int{4, 16}}
 		f := fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
 		lambda := f.Members[0].Model.Prior.(prior.Normal).Variances
-		noise := f.Members[0].Model.Likelihood.(likelihood.Gaussian).NoiseVariance
+		noise := f.Members[0].Model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value
 		best, mean, cov := reference(t, features, data, noise, lambda)
 		near(t, "evidence", *f.Report.Evidence, best, algebra)
 		comparePosterior(t, f.Members[0].Posterior, features, data, mean, cov)
@@ -116,7 +116,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		data.weight[0] = 2 // the units follow the first rows, which must not be left out
 		features := linear(12)
 		held := prior.Normal{Variance: param.Parameter{Value: 0.5, State: param.Held}}
-		m := model(features, held, likelihood.Gaussian{NoiseVariance: 0.3})
+		m := model(features, held, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)})
 		weighted, repeated := fitted(t, m, Config{}, data), fitted(t, m, Config{}, data.repeated())
 		// The learned intercept variance is where a climb stops at 1e-12 nats per row; the
 		// evidence is flat there.
@@ -383,7 +383,7 @@ func TestConformance(t *testing.T) {
 func TestRoles(t *testing.T) {
 	flat := prior.Normal{Variance: param.Parameter{Value: 1e8, State: param.Held}}
 	only := plain{dense: 5, sparse: 3, sizes: []int{8}}
-	e, err := New(model(only, flat, likelihood.Gaussian{NoiseVariance: 0.5}), Config{})
+	e, err := New(model(only, flat, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}), Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,7 +252,7 @@ func TestUCI(t *testing.T) {
 				error := 0.0
 				for i, y := range test.target {
 					error += (y - mean[i]) * (y - mean[i]) / float64(n)
-					logLik += likelihood.Gaussian{NoiseVariance: noise + variance[i]}.LogDensity(y, mean[i]) / float64(n)
+					logLik += likelihood.Gaussian{NoiseVariance: param.Hold(noise + variance[i])}.LogDensity(y, mean[i]) / float64(n)
 				}
 				squares += math.Sqrt(error)
 				count++

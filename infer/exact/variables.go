@@ -29,17 +29,6 @@ type variable struct {
 	group        int     // whose prior variance it is, or -1
 }
 
-// noiseState says whether the noise variance is learned, guessed or held.
-func (e *Engine) noiseState() param.State {
-	switch {
-	case e.likelihood.NoiseVariance == 0:
-		return param.Learned
-	case e.likelihood.Learn:
-		return param.Guess
-	}
-	return param.Held
-}
-
 // referenceVariance is the variance of the target in units, or for a constant
 // target its square, so that it is positive.
 func referenceVariance(f form) float64 {
@@ -93,13 +82,13 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	own := func(v float64) float64 { return v / current.unit / current.unit }
 	var list []variable
 
-	noise := e.noiseState()
+	noise := e.likelihood.NoiseVariance.State
 	current.noise = startNoise * variance
 	if t.noiseFactor > 0 {
 		current.noise *= t.noiseFactor
 	}
 	if noise != param.Learned {
-		current.noise = own(e.likelihood.NoiseVariance)
+		current.noise = own(e.likelihood.NoiseVariance.Value)
 	}
 	current.prior = append([]float64(nil), references...)
 	for k, g := range e.groups {

@@ -47,8 +47,8 @@ func evidence(data *memory, lik credence.Likelihood, variance float64, q *poster
 func TestBoundsAreBelowEvidence(t *testing.T) {
 	for _, lik := range []credence.Likelihood{
 		likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Poisson{},
-		likelihood.Gamma{Shape: 0.7}, likelihood.NegativeBinomial{Size: 0.5}, likelihood.StudentT{DegreesOfFreedom: 3, Scale: 1},
-		likelihood.Gaussian{NoiseVariance: 2},
+		likelihood.Gamma{Shape: param.Hold(0.7)}, likelihood.NegativeBinomial{Size: param.Hold(0.5)}, likelihood.StudentT{DegreesOfFreedom: param.Hold(3), Scale: param.Hold(1)},
+		likelihood.Gaussian{NoiseVariance: param.Hold(2)},
 	} {
 		data := draw(t, lik, 12, 2, 9)
 		model := credence.Model{Features: plain{p: 2}, Likelihood: lik, Prior: held(2)}
@@ -116,7 +116,7 @@ func TestTwoModes(t *testing.T) {
 			data.y[i] = -data.y[i]
 		}
 	}
-	model := credence.Model{Features: plain{p: 1}, Likelihood: likelihood.StudentT{DegreesOfFreedom: 1, Scale: 0.3}, Prior: held(25)}
+	model := credence.Model{Features: plain{p: 1}, Likelihood: likelihood.StudentT{DegreesOfFreedom: param.Hold(1), Scale: param.Hold(0.3)}, Prior: held(25)}
 	one := fitted(t, model, Config{Starts: 6, Seed: 2}, data)
 	two := fitted(t, model, Config{Components: 2, Starts: 6, Seed: 2}, data)
 	means := two.Members[0].Posterior.(*posterior.Mixture).Means

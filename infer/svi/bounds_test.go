@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // stretched is one column times a factor θ, which is a hyper-parameter.
@@ -57,7 +58,7 @@ func TestHyperBounds(t *testing.T) {
 				if bounded {
 					features.lower, features.upper = 0.5, 2
 				}
-				model := credence.Model{Features: features, Likelihood: likelihood.Gaussian{NoiseVariance: 1}, Prior: held(1)}
+				model := credence.Model{Features: features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(1)}, Prior: held(1)}
 				got := fitted(t, model, cfg, data).Members[0].Model.Features.(stretched).factor
 				name := fmt.Sprintf("slope %g, %+v: factor %.17g", slope, cfg, got)
 				switch {

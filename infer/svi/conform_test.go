@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // Weights and offsets of every family, under a prior variance of 10⁶ of weights, which leaves
@@ -15,8 +16,8 @@ func TestRoles(t *testing.T) {
 	for name, lik := range map[string]credence.Likelihood{
 		"bernoulli": likelihood.Bernoulli{},
 		"poisson":   likelihood.Poisson{},
-		"gamma":     likelihood.Gamma{Shape: 2},
-		"studentt":  likelihood.StudentT{DegreesOfFreedom: 4, Scale: 0.7},
+		"gamma":     likelihood.Gamma{Shape: param.Hold(2)},
+		"studentt":  likelihood.StudentT{DegreesOfFreedom: param.Hold(4), Scale: param.Hold(0.7)},
 	} {
 		for _, covariance := range []Covariance{Full, Diagonal} {
 			t.Run(name+", "+string(covariance), func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // smooth draws rows from nearly a Gaussian process of 20 inputs, of which ten matter.
@@ -54,7 +55,7 @@ func BenchmarkRandomFeatures(b *testing.B) {
 		truth credence.Likelihood
 		scale float64
 	}{
-		{"gaussian", likelihood.Gaussian{}, likelihood.Gaussian{NoiseVariance: 0.01}, 1},
+		{"gaussian", likelihood.Gaussian{}, likelihood.Gaussian{NoiseVariance: param.Hold(0.01)}, 1},
 		{"bernoulli", likelihood.Bernoulli{}, likelihood.Bernoulli{}, 3},
 		{"poisson", likelihood.Poisson{}, likelihood.Poisson{}, 1},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestFewRows: every family fits one, two and five rows, fewer than there are weights, also without
@@ -91,7 +92,7 @@ func TestUnits(t *testing.T) {
 // TestRowWithoutWeight: a row of weight 0 changes nothing, even where its density and all
 // derivatives of it overflow: e^720 is beyond all numbers.
 func TestRowWithoutWeight(t *testing.T) {
-	for _, lik := range []credence.Likelihood{likelihood.Gamma{}, likelihood.Gamma{Shape: 2}, likelihood.NegativeBinomial{}} {
+	for _, lik := range []credence.Likelihood{likelihood.Gamma{}, likelihood.Gamma{Shape: param.Hold(2)}, likelihood.NegativeBinomial{}} {
 		for _, cfg := range []Config{{Covariance: Full, Tolerance: 1e-7}, {Tolerance: 1e-7}} {
 			without := draw(t, lik, 40, 2, 3)
 			without.weight, without.offset = make([]float64, 40), make([]float64, 40)
@@ -141,7 +142,7 @@ func TestOffsetOfIdentityLinks(t *testing.T) {
 // worth.
 func TestEqualTargets(t *testing.T) {
 	for _, lik := range []credence.Likelihood{
-		likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus}, likelihood.NegativeBinomial{Size: 2}, likelihood.Binomial{Trials: 3},
+		likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus}, likelihood.NegativeBinomial{Size: param.Hold(2)}, likelihood.Binomial{Trials: 3},
 		likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Cloglog}, likelihood.Bernoulli{Link: likelihood.Probit},
 	} {
 		for _, p := range []int{0, 3} {

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -233,7 +234,7 @@ func TestOptimumOfEveryFamily(t *testing.T) {
 // algebra, to 1e-10 of it.
 func TestExactPosterior(t *testing.T) {
 	const n, d = 60, 3
-	lik := likelihood.Gaussian{NoiseVariance: 0.7}
+	lik := likelihood.Gaussian{NoiseVariance: param.Hold(0.7)}
 	data := draw(t, lik, n, d, 5)
 	f := fitted(t, credence.Model{Features: plain{p: d, sparse: 2}, Likelihood: lik, Prior: held(2)}, Config{Covariance: Full}, data)
 	q := f.Members[0].Posterior.(*posterior.Full)

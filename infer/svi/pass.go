@@ -50,8 +50,8 @@ func (t *rowTerms) bearable(l credence.Likelihood) bool {
 	case likelihood.Gaussian: // in closed form
 		limit = math.MaxFloat64
 	case likelihood.StudentT:
-		if l.Scale > 0 {
-			limit *= l.Scale * l.Scale
+		if l.Scale.Value > 0 {
+			limit *= l.Scale.Value * l.Scale.Value
 		}
 	}
 	for i, v := range t.variance {

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -115,7 +116,7 @@ func newFamily(l Likelihood) *family {
 	for i, p := range parametric.Parameters() {
 		f.values = append(f.values, p.Value)
 		f.positive = append(f.positive, p.Positive)
-		if !p.Held {
+		if p.State != param.Held {
 			f.learned = append(f.learned, i)
 			low, high := math.Inf(-1), math.Inf(1)
 			if p.Positive {

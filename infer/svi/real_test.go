@@ -146,7 +146,7 @@ func TestDoctorVisits(t *testing.T) {
 		f := fitted(t, credence.Model{Features: plain{p: data.x.Cols, intercept: true}, Likelihood: c.lik, Prior: flat}, Config{Covariance: Full}, data)
 		closeTo(t, fmt.Sprint(c.lik, " log-likelihood"), logLikelihood(f, data), c.want, 0.5)
 		if nb, ok := f.Members[0].Model.Likelihood.(likelihood.NegativeBinomial); ok {
-			closeTo(t, "size", nb.Size, 1.2066, 0.012)
+			closeTo(t, "size", nb.Size.Value, 1.2066, 0.012)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func (e *Engine) startParameters(f *family, latent, largest float64) *family {
 		default:
 			continue
 		}
-		if !p.Given {
+		if p.State == param.Learned {
 			x[k] = width
 		}
 	}

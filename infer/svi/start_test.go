@@ -52,7 +52,7 @@ func TestSentinel(t *testing.T) {
 	lik := likelihood.StudentT{}
 	for _, sentinel := range []float64{-99, -99999, -1e12} {
 		for _, cfg := range []Config{{Covariance: Full}, {}} {
-			data := draw(t, likelihood.Gaussian{NoiseVariance: 1}, 300, 3, 3)
+			data := draw(t, likelihood.Gaussian{NoiseVariance: param.Hold(1)}, 300, 3, 3)
 			data.offset = make([]float64, 300)
 			for i := range data.y { // the scale is that of y − offset
 				data.offset[i] = 1000 * float64(i)

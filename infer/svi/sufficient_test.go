@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // rowwise is a Gaussian family that the engine does not know for one.
@@ -41,7 +42,7 @@ func TestSufficient(t *testing.T) {
 				family := newFamily(l)
 				s := newStatistics(6, family.count()).keepSites(700)
 				table := r.open(0)
-				if l == (likelihood.Gaussian{NoiseVariance: noise, Learn: true}) {
+				if l == (likelihood.Gaussian{NoiseVariance: param.From(noise)}) {
 					// The reference is where the sums are first asked for.
 					if err := n.pass(context.Background(), table, s, []float64{1000, 0, 0, 0, 0, 0}, nil, family); err != nil {
 						t.Fatal(err)
@@ -52,8 +53,8 @@ func TestSufficient(t *testing.T) {
 				}
 				return s
 			}
-			got := by(likelihood.Gaussian{NoiseVariance: noise, Learn: true})
-			want := by(rowwise{likelihood.Gaussian{NoiseVariance: noise, Learn: true}})
+			got := by(likelihood.Gaussian{NoiseVariance: param.From(noise)})
+			want := by(rowwise{likelihood.Gaussian{NoiseVariance: param.From(noise)}})
 			near := func(what string, a, b []float64, tolerance float64) {
 				t.Helper()
 				size := 0.0
