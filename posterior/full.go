@@ -43,7 +43,11 @@ func (p *Full) Latent(ws *credence.Workspace, mean, variance []float64, phi *cre
 	defer ws.Release(ws.Mark())
 	product := ws.Floats(min(n, panel) * min(d, panel))
 	for first := 0; first < n; first += panel {
-		rows := phi.Window(first, min(panel, n-first))
+		rows := phi
+		if n > panel { // a window takes memory, which one row does not need
+			window := phi.Window(first, min(panel, n-first))
+			rows = &window
+		}
 		for left := 0; left < d; left += panel {
 			cols := min(panel, d-left)
 			rows.MulUpper(ws, product, p.Factor, left, cols)

@@ -30,10 +30,40 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 		need("Gemm B", b, k, n, ldb)
 	}
 	need("Gemm C", c, m, n, ldc)
+	if m == 1 && n > 0 && k > 0 && !transA && !transB && alpha == 1 && beta == 0 && n*k <= rowProductMax {
+		p.rowProduct(n, k, a, b, ldb, c)
+		return
+	}
 	p.float64s().multiply(product[float64]{
 		transA: transA, transB: transB, m: m, n: n, k: k, alpha: alpha,
 		a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc,
 	})
+}
+
+// rowProductMax is how many elements of a matrix one worker multiplies by a row.
+const rowProductMax = 1 << 19
+
+// rowProduct stores the product of a row and a k×n matrix in c. The multiply-adds of an element are those of
+// the blocked loop in their order, so the bits are too; packing what is used once is left out.
+func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64) {
+	sum := c[:n]
+	for k0 := 0; k0 < k; k0 += depth {
+		if k0 > 0 {
+			p.row = grow(p.row, n)
+			sum = p.row[:n]
+		}
+		clear(sum)
+		i, last := k0, min(k, k0+depth)
+		for ; i+4 <= last; i += 4 {
+			axpy4On(p.isa, a[i:i+4], b[i*ldb:], ldb, sum)
+		}
+		for ; i < last; i++ {
+			axpyOn(p.isa, a[i], b[i*ldb:i*ldb+n], sum)
+		}
+		if k0 > 0 {
+			axpyOn(p.isa, 1, sum, c[:n])
+		}
+	}
 }
 
 func scaleBy(beta float64, x []float64) {

@@ -38,6 +38,7 @@ type Pool struct {
 	factor   *factorisation
 	inverse  *inversion
 	gemv     *gemv
+	row      []float64 // a block's share of a product with one row
 }
 
 // line is a number with two lines of memory for itself: processors fetch lines in pairs.

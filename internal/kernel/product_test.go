@@ -357,3 +357,22 @@ func ExamplePool_Gram() {
 	fmt.Println(g)
 	// Output: [35 44 0 56]
 }
+
+// A product with one row has the bits that the row has among others.
+func TestRowProductIsARowOfTheProduct(t *testing.T) {
+	for _, isa := range isas() {
+		p := New(1)
+		p.isa = isa
+		for _, size := range [][2]int{{1, 1}, {3, 2}, {60, 60}, {17, 255}, {256, 256}, {31, 257}, {250, 1001}} {
+			n, k := size[0], size[1]
+			ld := n + 3
+			a, b := random(2*k, 1), random(k*ld, 2)
+			both, one := make([]float64, 2*n), random(n, 3)
+			p.Gemm(false, false, 2, n, k, 1, a, k, b, ld, 0, both, n)
+			p.Gemm(false, false, 1, n, k, 1, a, k, b, ld, 0, one, n)
+			if i := sameBits(one, both[:n]); i >= 0 {
+				t.Errorf("%v, %d×%d: element %d is %v alone and %v with another row", isa, k, n, i, one[i], both[i])
+			}
+		}
+	}
+}
