@@ -68,7 +68,7 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 	n := rows.Rows()
 	dst.rows, dst.parts = n, dst.parts[:0]
 	for i := range f.Members {
-		likelihood, err := Require[Predictive]("predict", "likelihood", f.Members[i].Model.Likelihood)
+		likelihood, err := predictive(f.Members[i].Model.Likelihood)
 		if err != nil {
 			return err
 		}
@@ -107,6 +107,15 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 		}
 	}
 	return nil
+}
+
+// predictive narrows a likelihood. It does without [Require], which lists methods by reflection, so
+// that linkers would keep every method of every type in a program that only scores.
+func predictive(likelihood any) (Predictive, error) {
+	if p, ok := likelihood.(Predictive); ok {
+		return p, nil
+	}
+	return nil, fmt.Errorf("predict: likelihood %T has no predictive distribution: give it the methods of credence.Predictive", likelihood)
 }
 
 // components returns how many Gaussians the distribution of f is a mixture of.
@@ -156,7 +165,7 @@ func withTrials(likelihood Predictive, rows *Batch) ([]Predictive, error) {
 			perRow[i] = perRow[i-1]
 			continue
 		}
-		narrowed, err := Require[Predictive]("predict", "likelihood", binomial.WithTrials(trials))
+		narrowed, err := predictive(binomial.WithTrials(trials))
 		if err != nil {
 			return nil, err
 		}
@@ -242,11 +251,11 @@ func (d *Distribution) CDF(i int, y float64) float64 {
 // Sample returns a draw of y for row i.
 func (d *Distribution) Sample(i int, rng *rand.Rand) (float64, error) {
 	p := &d.parts[rng.IntN(len(d.parts))]
-	sampler, err := Require[interface {
+	sampler, ok := p.at(i).(interface {
 		Sample(rng *rand.Rand, f float64) float64
-	}]("predict", "likelihood", p.at(i))
-	if err != nil {
-		return 0, err
+	})
+	if !ok {
+		return 0, fmt.Errorf("predict: likelihood %T has no method Sample: give it one", p.at(i))
 	}
 	return sampler.Sample(rng, p.mean[i]+math.Sqrt(p.variance[i])*rng.NormFloat64()), nil
 }

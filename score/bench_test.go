@@ -1,0 +1,79 @@
+package score_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/table"
+)
+
+// columns is a table of n rows and p numbers x1, x2, …, with a target y.
+func columns(tb testing.TB, n, p int) credence.Source {
+	b := table.New()
+	target := make([]float64, n)
+	for j := range p {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = math.Sin(float64(i*j+3*j+i)) + math.Cos(float64(i*i+j))
+			target[i] += x[i] * float64(j%3)
+		}
+		b.Numbers(fmt.Sprintf("x%d", j+1), x)
+	}
+	for i := range target {
+		target[i] += math.Sin(float64(17 * i))
+	}
+	source, err := b.Numbers("y", target).Source()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return source
+}
+
+// structOf is a pointer to a struct with the numbers x1, x2, …
+func structOf(p int) any {
+	var fields []reflect.StructField
+	for j := range p {
+		fields = append(fields, reflect.StructField{
+			Name: fmt.Sprintf("X%d", j+1), Type: reflect.TypeFor[float64](), Tag: reflect.StructTag(fmt.Sprintf(`credence:"x%d"`, j+1)),
+		})
+	}
+	row := reflect.New(reflect.StructOf(fields))
+	for j := range p {
+		row.Elem().Field(j).SetFloat(math.Sin(float64(j)))
+	}
+	return row.Interface()
+}
+
+// benchmark times one bound row of a struct.
+func benchmark(b *testing.B, p int, o fit.Options) {
+	scorer, err := score.New(fitted(b, columns(b, 200, p), o), score.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	bound, err := score.Bind[any](scorer)
+	if err != nil {
+		b.Fatal(err)
+	}
+	row := structOf(p)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := bound.Score(row); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A linear model of 60 weights.
+func BenchmarkLinearRow(b *testing.B) {
+	benchmark(b, 59, fit.Options{Formula: "y ~ .", Prior: "normal(variance=1)"})
+}
+
+// The default random-feature model: four draws of 1,000 features each, and 200 rows.
+func BenchmarkRandomFeaturesRow(b *testing.B) {
+	benchmark(b, 8, fit.Options{Formula: "y ~ rbf(.)"})
+}

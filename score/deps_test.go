@@ -1,0 +1,65 @@
+package score_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A program that only scores a model file.
+const scoringProgram = `package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+)
+
+func main() {
+	model, err := modelfile.Load(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(score.Row(model, map[string]any{"x": 1.0}))
+}
+`
+
+// A program that only scores holds no engine, no reader of files and no decompressor, and stays
+// below 6 MB.
+func TestScoringIsSmall(t *testing.T) {
+	deps, err := exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(deps)) {
+		for _, part := range []string{"infer", "dataset", "formula", "parquet-go", "cobra", "klauspost", "compress", "zstd", "progressbar"} {
+			if slices.Contains(strings.Split(path, "/"), part) {
+				t.Errorf("a program that scores holds %s", path)
+			}
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	program := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(program, []byte(scoringProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	binary := program + ".bin"
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MB", float64(info.Size())/1e6)
+	if info.Size() >= 6e6 {
+		t.Errorf("a program that only scores has %.1f MB", float64(info.Size())/1e6)
+	}
+}
