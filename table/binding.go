@@ -123,6 +123,7 @@ func (b *binder) bind(t reflect.Type) error {
 		if f.err != nil {
 			return f.err
 		}
+		f.plain = len(f.path) == 1 && t.Field(f.path[0]).Type.Kind() == reflect.Float64 && !c.Text && !c.Unknown && c.Kind != credence.Category
 		b.fields = append(b.fields, *f)
 	}
 	b.bound = t
@@ -162,6 +163,10 @@ func (b *binder) appendValue(rows *Rows, v reflect.Value) error {
 			}
 		}
 		for j := range b.fields {
+			if f := &b.fields[j]; f.plain {
+				rows.Values = append(rows.Values, v.Field(f.path[0]).Float())
+				continue
+			}
 			if err = b.put(rows, j, b.fields[j].in(v)); err != nil {
 				break
 			}

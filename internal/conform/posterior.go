@@ -3,6 +3,7 @@ package conform
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -62,6 +63,17 @@ func Posterior(t *testing.T, q credence.Posterior, sparse int, tolerance float64
 		for i := range n {
 			if latentVariance[i] < 0 || math.Abs(v[i]-4*latentVariance[i]) > 1e-12*v[i] {
 				t.Errorf("row %d has variance %g, and %g for twice the features", i, latentVariance[i], v[i])
+			}
+		}
+	})
+	t.Run("one row by itself", func(t *testing.T) {
+		largest := slices.Max(latentVariance)
+		for i := range 20 {
+			row := phi.Window(i, 1)
+			m, v := []float64{0}, []float64{0}
+			q.Latent(ws, m, v, &row)
+			if m[0] != latentMean[i] || !(math.Abs(v[0]-latentVariance[i]) <= tolerance*largest) {
+				t.Errorf("row %d has mean %g and variance %g by itself, %g and %g among others", i, m[0], v[0], latentMean[i], latentVariance[i])
 			}
 		}
 	})
