@@ -157,8 +157,8 @@ func readAll(ctx context.Context, path string, threads int) (rows int, err error
 		return 0, err
 	}
 	defer table.Close()
-	err = table.Each(ctx, nil, func(chunk *credence.Chunk) error {
-		rows += chunk.Rows()
+	err = table.Rows(ctx, nil, credence.Position{}, func(run *dataset.Run) error {
+		rows += run.Count
 		return nil
 	})
 	return rows, err

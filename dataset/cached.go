@@ -17,7 +17,7 @@ import (
 )
 
 // cacheVersion changes whenever the same file would be read otherwise.
-const cacheVersion = 2
+const cacheVersion = 3
 
 // sampleBytes at the beginning, in the middle and at the end of a file stand for
 // its content.
@@ -35,9 +35,13 @@ type cacheKey struct {
 	Missing   []string
 	Infinite  bool
 	Columns   []credence.Column // levels where they are those of training
-	Trained   []bool
+	Unknown   []bool
 	Sparse    bool
-	Limit     int
+	Keyed     bool
+	Trained   []bool
+	First     int // sparse columns of training
+	Width     int
+	Features  []credence.SparseFeature
 	MaxLevels int
 }
 
@@ -54,32 +58,38 @@ type cacheText struct {
 	Key     string
 	Schema  credence.Schema
 	Order   [][]int32 // of each category column, the place of every stored code
-	Sparse  int
+	Shift   int32     // to be added to every sparse column
 	Dropped int
+	Merged  int
 	Queries int
+	Inexact []Note
 	Unseen  []Unseen
 	Places  places
 }
 
 // store returns the row cache and the key of the selection, which is empty where
-// the rows cannot be found again: standard input.
+// the rows cannot be found again: standard input, or where there is no cache folder.
 func (t *Table) store(chosen *selection) (*rowcache.Store, string, error) {
 	folder, err := t.options.cacheFolder()
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil // whoever needs it will ask again
 	}
 	store := &rowcache.Store{Folder: filepath.Join(folder, "rows"), Limit: t.options.CacheLimit}
 	key := cacheKey{
 		Version: cacheVersion, Format: t.format, Infinite: t.options.KeepInfinite,
-		Columns: chosen.columns, Trained: chosen.trained, Sparse: chosen.sparse, Limit: chosen.limit,
+		Columns: chosen.columns, Trained: chosen.trained, Unknown: chosen.unknown, Sparse: chosen.sparse, Keyed: chosen.keyed,
 		MaxLevels: t.options.maxLevels(),
 	}
-	for token := range t.options.missing() {
+	if trained := t.options.Schema; trained != nil && chosen.sparse {
+		key.First, key.Width, key.Features = trained.SparseFirst(), trained.Sparse, trained.Features
+	}
+	rules := t.rules()
+	for token := range rules.Missing {
 		key.Missing = append(key.Missing, token)
 	}
 	slices.Sort(key.Missing)
 	for _, in := range t.inputs {
-		if in.temporary && in.name == stdinName || in.live != nil {
+		if in.modified.IsZero() { // a pipe
 			return store, "", nil
 		}
 		f, err := in.key()
@@ -126,19 +136,33 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 		store.Remove(key)
 		return nil
 	}
-	t.outcome = outcome{sparse: stored.Sparse, dropped: stored.Dropped, queries: stored.Queries, unseen: stored.Unseen}
+	t.outcome = outcome{number: &numbering{dropped: stored.Dropped}, unseen: stored.Unseen}
+	t.noteEntries(stored.Merged, stored.Queries)
+	t.noteZero(&stored.Schema)
+	for _, n := range stored.Inexact {
+		if i := t.index[n.Column]; !t.columns[i].inexact {
+			t.columns[i].inexact = true
+			t.notes = append(t.notes, n)
+		}
+	}
 	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen, words: t.words}
-	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
+	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, shift: stored.Shift, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
 	return s
 }
 
 // commit completes the cache of what was just read.
 func (t *Table) commit(ctx context.Context, chosen *selection, s *source, writer *rowcache.Writer, store *rowcache.Store, key string) (*source, error) {
 	order := t.order()
-	encoded, err := json.Marshal(cacheText{
-		Key: key, Schema: s.schema, Order: order, Sparse: t.outcome.sparse, Dropped: t.outcome.dropped,
+	stored := cacheText{
+		Key: key, Schema: s.schema, Order: order, Shift: s.shift, Dropped: t.Dropped(), Merged: t.outcome.merged,
 		Queries: t.outcome.queries, Unseen: t.Unseen(), Places: s.places,
-	})
+	}
+	for _, n := range t.notes {
+		if n.Column != "" {
+			stored.Inexact = append(stored.Inexact, n)
+		}
+	}
+	encoded, err := json.Marshal(stored)
 	if err != nil {
 		writer.Abort()
 		return nil, err
@@ -151,7 +175,7 @@ func (t *Table) commit(ctx context.Context, chosen *selection, s *source, writer
 	if key != "" {
 		rebuild = t.rebuild(ctx, chosen, store, key)
 	}
-	s.readFrom(&cacheChunks{reader: reader, order: order, sparse: s.schema.Sparse, rebuild: rebuild})
+	s.readFrom(&cacheChunks{reader: reader, order: order, shift: s.shift, sparse: s.schema.Sparse, rebuild: rebuild})
 	return s, nil
 }
 
@@ -174,6 +198,7 @@ func (t *Table) rebuild(ctx context.Context, chosen *selection, store *rowcache.
 type cacheChunks struct {
 	reader  *rowcache.Reader
 	order   [][]int32
+	shift   int32
 	sparse  int
 	rebuild func() (*rowcache.Reader, error) // nil if that is impossible, or no help
 	rebuilt int
@@ -206,8 +231,9 @@ func (c *cacheChunks) fill(b *chunkBuffer, i int) {
 	if !reorder(&b.chunk.Values, c.order) {
 		b.err = fmt.Errorf("%w: it holds the code of no level", rowcache.ErrDamaged)
 	}
-	for _, j := range b.chunk.Sparse.Index {
-		if uint32(j) >= uint32(c.sparse) {
+	for k := range b.chunk.Sparse.Index {
+		b.chunk.Sparse.Index[k] += c.shift
+		if j := b.chunk.Sparse.Index[k]; uint32(j) >= uint32(c.sparse) {
 			b.err = fmt.Errorf("%w: it holds column %d of %d", rowcache.ErrDamaged, j, c.sparse)
 			return
 		}

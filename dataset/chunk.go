@@ -1,11 +1,9 @@
 package dataset
 
 import (
-	"sort"
-
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/table"
 )
 
 const (
@@ -18,8 +16,9 @@ const (
 // builder gathers the rows of blocks into chunks whose sizes depend on the rows
 // alone.
 type builder struct {
-	width  int
+	width  int // of the columns and, where unseen, the sum of squares behind them
 	sparse bool
+	unseen bool
 	rows   int // of a full chunk
 	chunk  *credence.Chunk
 	// emit takes a chunk and returns the memory of the next.
@@ -27,7 +26,7 @@ type builder struct {
 }
 
 func newBuilder(chosen *selection, emit func(*credence.Chunk) (*credence.Chunk, error)) *builder {
-	b := &builder{width: chosen.width(), sparse: chosen.sparse, rows: chunkRows, emit: emit}
+	b := &builder{width: chosen.width(), sparse: chosen.sparse, unseen: chosen.unseen, rows: chunkRows, emit: emit}
 	for b.rows > 1 && b.rows*b.width*8 > chunkBytes {
 		b.rows /= 2
 	}
@@ -52,25 +51,34 @@ func (b *builder) full() bool {
 	return b.chunk.Values.Rows >= b.rows || len(b.chunk.Sparse.Index)*entryBytes >= chunkBytes
 }
 
-// add appends the rows of a block.
-func (b *builder) add(block *text.Block) error {
-	for i := 0; i < block.Rows; {
+// add appends a run of rows whose categories have their codes; number gives sparse
+// entries their columns.
+func (b *builder) add(rows *table.Rows, number *numbering) error {
+	width := len(rows.Columns)
+	for i := 0; i < rows.Count; {
 		if b.full() {
 			if err := b.flush(); err != nil {
 				return err
 			}
 		}
 		c := b.chunk
-		n := min(block.Rows-i, b.rows-c.Values.Rows)
-		if b.sparse {
-			// As many rows as keep the chunk below its size, the last one reaching over it.
-			room := block.Start[i] + chunkBytes/entryBytes - len(c.Sparse.Index)
-			n = min(n, sort.SearchInts(block.Start[i+1:i+n], room)+1)
-			appendRows(&c.Sparse, block.Start[i:i+n+1], block.Index, block.Value, block.Ones)
+		if !b.sparse {
+			n := min(rows.Count-i, b.rows-c.Values.Rows)
+			c.Values.Data = append(c.Values.Data, rows.Values[i*width:(i+n)*width]...)
+			c.Values.Rows += n
+			i += n
+			continue
 		}
-		c.Values.Data = append(c.Values.Data, block.Values[i*b.width:(i+n)*b.width]...)
-		c.Values.Rows += n
-		i += n
+		c.Values.Data = append(c.Values.Data, rows.Row(i)...)
+		unseen, err := number.appendRow(&c.Sparse, rows, i)
+		if err != nil {
+			return err
+		}
+		if b.unseen {
+			c.Values.Data = append(c.Values.Data, unseen)
+		}
+		c.Values.Rows++
+		i++
 	}
 	return nil
 }

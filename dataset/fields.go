@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/table"
 )
 
 // Fields are the texts of some columns in consecutive rows, as they stand in the
@@ -13,18 +14,18 @@ import (
 type Fields struct {
 	First int // index of the first row in its table
 	Rows  int
-	block *text.Block
+	rows  *table.Rows
 }
 
 // Text returns the text of a row, counted from First, in the column-th of the
 // columns asked for; nil where the file says that there is no value. It is valid
 // until the visit it was given to returns.
 func (f *Fields) Text(row, column int) []byte {
-	code := f.block.Values[row*f.block.Layout.Width+column]
+	code := f.rows.Row(row)[column]
 	if code != code {
 		return nil
 	}
-	return f.block.Levels[column].List[int(code)].Text
+	return f.rows.Levels[column].List[int(code)].Text
 }
 
 // Fields reads the named columns once more as texts, whatever their kinds, and
@@ -57,12 +58,15 @@ func (t *Table) Fields(ctx context.Context, columns []string, visit func(*Fields
 		if b.Err != nil {
 			return b.Err
 		}
+		if len(b.Faults) > 0 {
+			return b.Faults[0].Err
+		}
 		first := rows
-		rows += b.Rows
-		return visit(&Fields{First: first, Rows: b.Rows, block: b})
+		rows += b.Count
+		return visit(&Fields{First: first, Rows: b.Count, rows: &b.Rows})
 	}
 	if t.format == formatParquet {
-		return t.wordFailure(t.passParquet(ctx, chosen, consume))
+		return t.wordFailure(t.passParquet(ctx, chosen, 0, 0, consume))
 	}
-	return t.wordFailure(t.passText(ctx, chosen, consume))
+	return t.wordFailure(t.passText(ctx, chosen, 0, credence.Position{}, consume))
 }

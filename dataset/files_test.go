@@ -82,7 +82,7 @@ func TestTheSameRows(t *testing.T) {
 		}
 	}
 	stdin := func(live bool) Options {
-		return Options{Stdin: strings.NewReader(content), Live: live}
+		return Options{Stdin: strings.NewReader(content), Once: live}
 	}
 	gz := packed(t, "t.csv.gz", content)
 	for name, c := range map[string]struct {
@@ -255,41 +255,5 @@ func TestCancelledInTheMiddle(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(cache, "rows", "*")); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
-	}
-}
-
-// TestEachEqualsLoad streams a table once.
-func TestEachEqualsLoad(t *testing.T) {
-	content := randomCSV(rand.New(rand.NewPCG(7, 8)), 20_000)
-	path := write(t, "t.csv", content)
-	columns := []string{"city", "x"}
-	source, table, err := load(t, Options{}, columns, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := rowsOf(t, source, 4096)
-	levels := source.Schema().Columns[0].Levels
-	live, err := Open(context.Background(), []string{"-"}, Options{Stdin: strings.NewReader(content), Live: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, table := range map[string]*Table{"file": table, "live": live} {
-		row := 0
-		err := table.Each(context.Background(), columns, func(c *credence.Chunk) error {
-			for i := range c.Rows() {
-				got, w := c.Values.Row(i), want[row]
-				if city := table.Levels("city")[int(got[0])]; city != levels[int(w[0])] || !sameRows([][]float64{got[1:]}, [][]float64{w[1:]}) {
-					return fmt.Errorf("row %d is %q %v, want %q %v", row, city, got, levels[int(w[0])], w)
-				}
-				row++
-			}
-			return nil
-		})
-		if err != nil || row != len(want) {
-			t.Errorf("%s: %d rows of %d, %v", name, row, len(want), err)
-		}
-	}
-	if err := live.Each(context.Background(), columns, func(*credence.Chunk) error { return nil }); err == nil || !strings.Contains(err.Error(), "standard input: was read already") {
-		t.Errorf("the second reading of live input: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // The formats, as they are named in Options.Format.
@@ -14,6 +15,7 @@ const (
 	formatCSV     = "csv"
 	formatTSV     = "tsv"
 	formatLibSVM  = "libsvm"
+	formatVW      = "vw"
 	formatParquet = "parquet"
 )
 
@@ -32,6 +34,8 @@ func formatOf(name string) string {
 		return formatTSV
 	case ".libsvm", ".svm", ".svmlight":
 		return formatLibSVM
+	case ".vw":
+		return formatVW
 	case ".parquet", ".pq":
 		return formatParquet
 	}
@@ -60,13 +64,13 @@ func foreign(name string) string {
 // detect decides the format of an input from its options, name and content.
 func detect(option, name string, head []byte) (string, error) {
 	switch option {
-	case formatCSV, formatTSV, formatLibSVM, formatParquet:
+	case formatCSV, formatTSV, formatLibSVM, formatVW, formatParquet:
 		return option, binaryFault(name, head, option)
 	case "svm":
 		return formatLibSVM, binaryFault(name, head, formatLibSVM)
 	case "":
 	default:
-		return "", fmt.Errorf("dataset: there is no format %q: use csv, tsv, libsvm or parquet", option)
+		return "", fmt.Errorf("dataset: there is no format %q: use csv, tsv, libsvm, vw or parquet", option)
 	}
 	if len(head) == 0 {
 		return "", &text.Error{File: name, What: "the file is empty: was it written completely?"}
@@ -85,6 +89,9 @@ func detect(option, name string, head []byte) (string, error) {
 	}
 	if looksLikeLibSVM(head) {
 		return formatLibSVM, nil
+	}
+	if looksLikeVW(head) {
+		return formatVW, nil
 	}
 	return formatCSV, nil
 }
@@ -125,7 +132,7 @@ func looksLikeLibSVM(head []byte) bool {
 		if len(fields) == 0 {
 			continue
 		}
-		if _, _, ok := text.ParseNumber(fields[0]); !ok {
+		if _, _, ok := cell.ParseNumber(fields[0]); !ok {
 			return false
 		}
 		for _, f := range fields[1:] {
@@ -133,8 +140,8 @@ func looksLikeLibSVM(head []byte) bool {
 			if !found {
 				return false
 			}
-			_, _, numeric := text.ParseNumber(value)
-			if _, _, ok := text.ParseNumber(index); (!ok && string(index) != "qid") || !numeric {
+			_, _, numeric := cell.ParseNumber(value)
+			if _, _, ok := cell.ParseNumber(index); (!ok && string(index) != "qid") || !numeric {
 				return false
 			}
 			pairs++
@@ -185,10 +192,13 @@ const sniffRows = 100
 // number, else 0.
 func evenFields(head []byte, delimiter byte) int {
 	parser := text.CSV{Delimiter: delimiter}
-	block := &text.Block{Data: head, Line: 1, Layout: &text.Layout{}}
+	block := &text.Block{Data: head, Line: 1}
 	fields, rows := 0, 0
 	stop := &text.Error{}
-	err := parser.Records(block, func(_ int, record [][]byte) error {
+	err := parser.Records(block, func(_ int, record [][]byte, fault error) error {
+		if fault != nil {
+			return fault
+		}
 		if rows == 0 {
 			fields = len(record)
 		}
@@ -207,17 +217,22 @@ func evenFields(head []byte, delimiter byte) int {
 	return fields
 }
 
-// vowpalFault recognises Vowpal Wabbit text, which has a bar behind the label,
-// so that it is not taken for bar-delimited text.
-func vowpalFault(name, format string, head []byte) error {
+// looksLikeVW recognises Vowpal Wabbit text by its first line: a bar, before it
+// nothing, a tag or a number, and no delimiter of other tables.
+func looksLikeVW(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
-	label, _, found := bytes.Cut(line, []byte{'|'})
+	label, features, found := bytes.Cut(line, []byte{'|'})
+	if !found || bytes.IndexByte(label, ',') >= 0 {
+		return false
+	}
 	fields := bytes.Fields(label)
-	if format != formatCSV || !found || len(fields) == 0 || !bytes.Contains(line, []byte{':'}) {
-		return nil
+	if len(fields) == 0 {
+		return true
 	}
-	if _, _, ok := text.ParseNumber(fields[0]); !ok {
-		return nil
+	if fields[0][0] == '\'' {
+		return true
 	}
-	return &text.Error{File: name, Line: 1, What: "looks like Vowpal Wabbit text, which is not a table: name the format with --format if it is one"}
+	// A bar-delimited table begins with names, or has no spaces within numbers.
+	_, _, number := cell.ParseNumber(fields[0])
+	return number && bytes.ContainsAny(features, " :") && (label[len(label)-1] == ' ' || len(fields) > 1)
 }

@@ -1,15 +1,13 @@
 package dataset
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
 )
 
 // Unseen tells of values of a category column that training did not have. Their
@@ -55,13 +53,13 @@ func newDictionary(column string, trained []string, frozen bool, limit int) *dic
 
 // translate replaces the block's own codes in column position of its values by
 // those of the dictionary.
-func (d *dictionary) translate(b *text.Block, position int) error {
-	levels := &b.Levels[position]
+func (d *dictionary) translate(rows *table.Rows, position int) error {
+	levels := &rows.Levels[position]
 	d.table = d.table[:0]
 	for i, level := range levels.List {
 		code := math.NaN()
 		if !levels.Missing[i] {
-			known, err := d.code(b.Layout.File, level)
+			known, err := d.code(rows.File, level)
 			if err != nil {
 				return err
 			}
@@ -69,32 +67,22 @@ func (d *dictionary) translate(b *text.Block, position int) error {
 		}
 		d.table = append(d.table, code)
 	}
-	width := b.Layout.Width
-	for i := position; i < b.Rows*width; i += width {
-		if own := b.Values[i]; own == own { // not missing
+	for i := position; i < len(rows.Values); i += len(rows.Columns) {
+		if own := rows.Values[i]; own == own { // not missing
 			code := d.table[int(own)]
 			if code < 0 {
 				d.unseen.Rows++
 			}
-			b.Values[i] = code
+			rows.Values[i] = code
 		}
 	}
 	return nil
 }
 
 // code returns the code of a level, -1 where training did not have it.
-func (d *dictionary) code(file string, level text.Level) (int32, error) {
+func (d *dictionary) code(file string, level table.Level) (int32, error) {
 	if code, known := d.codes[string(level.Text)]; known {
 		return code, nil
-	}
-	fail := func(format string, values ...any) error {
-		return &text.Error{File: file, Line: level.Line, Column: d.column, What: fmt.Sprintf(format, values...)}
-	}
-	if !validText(level.Text) {
-		if bytes.IndexByte(level.Text, 0) >= 0 {
-			return 0, fail("%s holds a NUL byte, so it is not text: is the file damaged?", text.Quote(level.Text))
-		}
-		return 0, fail("%s is not UTF-8: convert the file with iconv -f LATIN1 -t UTF-8", text.Quote(level.Text))
 	}
 	if d.frozen {
 		if known := slices.ContainsFunc(d.unseen.Examples, func(e Example) bool { return e.Value == string(level.Text) }); !known && len(d.unseen.Examples) < unseenExamples {
@@ -103,7 +91,8 @@ func (d *dictionary) code(file string, level text.Level) (int32, error) {
 		return -1, nil
 	}
 	if len(d.levels) == d.limit {
-		return 0, fail("the category has more than %d levels: leave the column out, or declare it a number", d.limit)
+		return 0, &text.Error{File: file, Line: level.Line, Column: d.column,
+			What: fmt.Sprintf("the category has more than %d levels: leave the column out, or declare it a number", d.limit)}
 	}
 	name := string(level.Text)
 	code := int32(len(d.levels))
@@ -119,31 +108,10 @@ func (d *dictionary) finish() (levels []string, place []int32) {
 		return d.levels, nil
 	}
 	levels = slices.Clone(d.levels)
-	sortLevels(levels)
+	cell.SortLevels(levels)
 	place = make([]int32, len(levels))
 	for i, level := range levels {
 		place[d.codes[level]] = int32(i)
 	}
 	return levels, place
-}
-
-// sortLevels sorts by value where all levels are numbers, else by bytes.
-func sortLevels(levels []string) {
-	values := make(map[string]float64, len(levels))
-	for _, level := range levels {
-		value, _, ok := text.ParseNumber([]byte(level))
-		if !ok {
-			slices.Sort(levels)
-			return
-		}
-		values[level] = value
-	}
-	slices.SortFunc(levels, func(a, b string) int {
-		return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b))
-	})
-}
-
-// validText reports whether a name or level is UTF-8 without NUL bytes.
-func validText[T string | []byte](value T) bool {
-	return utf8.ValidString(string(value)) && !strings.Contains(string(value), "\x00")
 }

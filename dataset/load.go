@@ -52,6 +52,10 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 			return successor(c), nil
 		}
 		if writer == nil {
+			if store == nil {
+				_, err := t.options.cacheFolder()
+				return nil, err
+			}
 			if writer, err = store.Create(key, chosen.width(), chosen.sparse); err != nil {
 				return nil, err
 			}
@@ -66,7 +70,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	})
 	err = t.pass(ctx, chosen, &t.outcome, func(b *text.Block) error {
 		bytes += b.Bytes
-		return build.add(b)
+		return build.add(&b.Rows, t.outcome.number)
 	})
 	if err == nil {
 		err = build.flush()
@@ -74,12 +78,37 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	if err != nil {
 		return nil, err
 	}
-	s := &source{schema: t.finalSchema(chosen), places: t.outcome.places, unseen: chosen.unseen, words: t.words}
+	s := &source{places: t.outcome.places, unseen: chosen.unseen, words: t.words}
+	s.schema, s.shift = t.finalSchema(chosen)
 	if writer == nil {
 		s.hold(chunks, t.order())
 		return s, nil
 	}
 	return t.commit(ctx, chosen, s, writer, store, key)
+}
+
+// Unseen tells of category values in the last Load that training did not have, by
+// column.
+func (t *Table) Unseen() []Unseen {
+	if t.outcome.unseen != nil {
+		return t.outcome.unseen
+	}
+	var unseen []Unseen
+	for _, d := range t.outcome.dictionaries {
+		if d != nil && d.unseen.Rows > 0 {
+			unseen = append(unseen, d.unseen)
+		}
+	}
+	return unseen
+}
+
+// Dropped returns how many entries of sparse rows lay beyond the columns of
+// training in the last Load.
+func (t *Table) Dropped() int {
+	if t.outcome.number == nil {
+		return 0
+	}
+	return t.outcome.number.dropped
 }
 
 // atLeast returns how much there is to decode at the least, so that rows which
@@ -115,6 +144,11 @@ func (s *source) hold(chunks []*credence.Chunk, order [][]int32) {
 		s.first = append(s.first, c.First)
 		s.ones = s.ones && c.Sparse.Value == nil
 		reorder(&c.Values, order)
+		if s.shift != 0 {
+			for k := range c.Sparse.Index {
+				c.Sparse.Index[k] += s.shift
+			}
+		}
 	}
 	last := chunks[len(chunks)-1]
 	s.first = append(s.first, last.First+last.Rows())
@@ -142,22 +176,24 @@ func reorder(values *linop.Dense, order [][]int32) bool {
 	return true
 }
 
-// finalSchema returns the schema of what the last pass kept.
-func (t *Table) finalSchema(chosen *selection) credence.Schema {
-	schema := credence.Schema{Columns: append([]credence.Column(nil), chosen.columns...)}
+// finalSchema returns the schema of what the last pass kept, and what is to be added
+// to its sparse columns.
+func (t *Table) finalSchema(chosen *selection) (schema credence.Schema, shift int32) {
+	schema = credence.Schema{Columns: append([]credence.Column(nil), chosen.columns...)}
+	for i, c := range t.outcome.kinds.columns {
+		schema.Columns[i].Kind = c.Kind
+	}
 	for i, d := range t.outcome.dictionaries {
 		if d != nil {
 			schema.Columns[i].Levels, _ = d.finish()
 		}
 	}
 	if chosen.sparse {
-		schema.Sparse = t.outcome.sparse
-		if t.options.Schema != nil {
-			schema.Sparse = t.options.Schema.Sparse
-		}
+		shift = t.outcome.number.describe(&schema)
 		schema.Label = len(schema.Columns) > 0 && schema.Columns[0].Name == t.schema.Columns[0].Name
+		t.noteZero(&schema)
 	}
-	return schema
+	return schema, shift
 }
 
 // order returns the final place of every code, by column.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // Table is one or several files of the same columns, opened: the columns are
@@ -33,6 +35,8 @@ type Table struct {
 type column struct {
 	trained bool     // kind and levels are those of training
 	refusal string   // why it cannot be read, or ""
+	unknown bool     // the sample has no value of it: its first value will tell the kind
+	inexact bool     // integers beyond 2⁵³ were noted
 	note    string   // how its kind came about, or ""
 	words   []string // of a boolean, for false and for true; nil if unknown
 	comma   string   // a value with a decimal comma, where most are such
@@ -74,23 +78,27 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 			t.Close()
 		}
 	}()
-	for _, name := range names {
-		in, err := t.newInput(ctx, name)
+	var sample sample
+	for i, name := range names {
+		in, err := t.newInput(name)
 		if err != nil {
 			return nil, err
 		}
 		t.inputs = append(t.inputs, in)
-		if err := t.recognise(ctx, in); err != nil {
+		if err := t.prepare(ctx, in, i == len(names)-1); err != nil {
 			return nil, err
 		}
+		if t.format != formatParquet {
+			err = t.sampleFile(ctx, in, &sample)
+		}
+		if err != nil {
+			return nil, t.wordFailure(err)
+		}
 	}
-	switch t.format {
-	case formatLibSVM:
-		err = t.sampleLibSVM(ctx)
-	case formatParquet:
+	if t.format == formatParquet {
 		err = t.sampleParquet(ctx)
-	default:
-		err = t.sampleCSV(ctx)
+	} else {
+		err = t.concludeSample(&sample)
 	}
 	if err != nil {
 		return nil, t.wordFailure(err)
@@ -103,54 +111,160 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 func (t *Table) Close() error {
 	var errs []error
 	for _, in := range t.inputs {
-		if in.live != nil && in.live.opened != nil {
-			in.live.opened.close()
+		if in.pipe != nil {
+			in.pipe.cancel()
 		}
-		if in.temporary {
-			errs = append(errs, os.Remove(in.path))
-			in.temporary = false
+		if in.content != nil {
+			errs = append(errs, in.content.close())
+			in.content = nil
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// newInput looks at a file, or spools standard input.
-func (t *Table) newInput(ctx context.Context, name string) (*input, error) {
-	if name != "-" {
-		return newInput(name)
+// newInput looks at a file.
+func (t *Table) newInput(name string) (*input, error) {
+	if name == "-" {
+		return &input{name: stdinName, original: name}, nil
 	}
-	stdin := t.options.Stdin
-	if stdin == nil {
-		stdin = os.Stdin
-	}
-	in := &input{name: stdinName}
-	if t.options.Live {
-		in.live = &liveInput{raw: stdin}
-		return in, nil
-	}
-	folder, err := t.options.cacheFolder()
+	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: cannot be read: %w", name, err)
 	}
-	in.path, in.size, err = spool(ctx, folder, stdin)
-	in.temporary = err == nil
-	return in, err
+	in := &input{name: name, original: name}
+	if info.Mode().IsRegular() {
+		in.path, in.size, in.modified = name, info.Size(), info.ModTime()
+	}
+	return in, nil
 }
 
-// recognise finds out the format and the delimiter of an input.
-func (t *Table) recognise(ctx context.Context, in *input) error {
+// raw opens what an input stores.
+func (t *Table) raw(in *input) (io.Reader, func(), error) {
+	if in.original == "-" {
+		stdin := t.options.Stdin
+		if stdin == nil {
+			stdin = os.Stdin
+		}
+		return stdin, func() {}, nil
+	}
+	file, err := os.Open(in.original)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+	}
+	return file, func() { file.Close() }, nil
+}
+
+// prepare makes an input readable: what cannot be opened again is kept, or read
+// once; the last may be followed. It finds out the format and the delimiter.
+func (t *Table) prepare(ctx context.Context, in *input, last bool) error {
+	follow := t.options.Follow && last
+	switch {
+	case t.options.Once && in.path == "" || follow:
+		t.startPipe(ctx, in, 0)
+		if err := in.pipe.collect(ctx, 1, 0); err != nil {
+			return err
+		}
+	case in.path == "":
+		raw := newPump(ctx, func() (io.Reader, func(), error) { return t.raw(in) })
+		var err error
+		if in.content, err = t.spool(ctx, in.name, raw, func(head []byte) error { return t.checkHead(ctx, in, head) }); err != nil {
+			return err
+		}
+		in.size = in.content.size
+	}
 	s, err := in.open(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if err := t.recognise(in, s); err != nil {
+		return err
+	}
+	switch {
+	case t.format == formatParquet && follow:
+		return fmt.Errorf("%s: Parquet files do not grow: leave --follow out", in.name)
+	case t.format == formatParquet && (s.compressed || in.pipe != nil):
+		return t.unpack(ctx, in)
+	case in.pipe != nil:
+		header := 1
+		if t.sparse() {
+			header = 0
+		}
+		if err := in.pipe.collect(ctx, header+1, 0); err != nil {
+			return err
+		}
+		if err := in.pipe.collect(ctx, header+sampleRows, sampleTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startPipe begins to read an input once, from an offset of its decoded content.
+func (t *Table) startPipe(ctx context.Context, in *input, offset int64) {
+	follow := t.options.Follow && in == t.inputs[len(t.inputs)-1]
+	in.pipe = newPipe(ctx, func(ctx context.Context) (*stream, error) {
+		raw, closer, err := t.raw(in)
+		if err != nil {
+			return nil, err
+		}
+		s := newStream(closer)
+		s.file, _ = raw.(*os.File)
+		if follow {
+			raw = following{ctx, raw}
+		}
+		if err := s.decode(ctx, raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.name, err)
+		}
+		if in.path == "" {
+			s.file = nil // a pipe does not seek
+		}
+		return s, s.skip(in.name, offset)
+	})
+}
+
+// openAt opens an input for a pass, at an offset of its decoded content.
+func (t *Table) openAt(ctx context.Context, in *input, offset int64) (*stream, error) {
+	if in.pipe != nil && in.path != "" { // a file that is followed can be read again
+		in.pipe.cancel()
+		t.startPipe(ctx, in, offset)
+		offset = 0
+	}
+	s, err := in.open(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.skip(in.name, offset); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkHead refuses content whose first stored bytes tell that it is nothing to read.
+func (t *Table) checkHead(ctx context.Context, in *input, stored []byte) error {
+	s := newStream()
+	if err := s.decode(ctx, bytes.NewReader(stored)); err != nil {
+		return fmt.Errorf("%s: %w", in.name, err)
+	}
+	defer s.close()
+	head := make([]byte, headBytes)
+	n, _ := io.ReadFull(s, head) // what lacks is still to come
+	if n == 0 && len(stored) > 0 {
+		return nil
+	}
+	_, err := detect(t.options.Format, in.name, head[:n])
+	return err
+}
+
+// recognise finds out the format and the delimiter of an input from its beginning.
+func (t *Table) recognise(in *input, s *stream) error {
 	head := make([]byte, headBytes)
 	n, err := io.ReadFull(s, head)
 	whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-	if err != nil && n == 0 && !errors.Is(err, io.EOF) {
+	if err != nil && n == 0 && !errors.Is(err, io.EOF) && !errors.Is(err, text.ErrIdle) {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = &text.ReadError{Place: text.Error{File: in.name, What: endsEarly}, Err: err}
-			return err
+			return &text.ReadError{Place: text.Error{File: in.name, What: endsEarly}, Err: err}
 		}
 		return fmt.Errorf("%s: reading stopped: %w", in.name, err)
 	}
@@ -159,16 +273,13 @@ func (t *Table) recognise(ctx context.Context, in *input) error {
 	if err != nil {
 		return err
 	}
-	if err := vowpalFault(in.name, format, head); err != nil {
-		return err
-	}
 	switch format {
 	case formatTSV:
 		in.delimiter = '\t'
 	case formatCSV:
 		in.delimiter = sniffDelimiter(head, whole)
 	}
-	if t.options.Delimiter != 0 && format != formatLibSVM {
+	if t.options.Delimiter != 0 && (format == formatCSV || format == formatTSV) {
 		in.delimiter = t.options.Delimiter
 	}
 	if format == formatTSV {
@@ -179,34 +290,27 @@ func (t *Table) recognise(ctx context.Context, in *input) error {
 			in.name, format, t.inputs[0].name, t.format)
 	}
 	t.format = format
-	if format == formatParquet && (s.compressed || in.live != nil) {
-		return t.unpack(ctx, in)
-	}
 	return nil
 }
 
-// unpack spools the decoded content of an input that must be read at any place.
+// unpack keeps the decoded content of an input that must be read at any place.
 func (t *Table) unpack(ctx context.Context, in *input) error {
-	folder, err := t.options.cacheFolder()
-	if err != nil {
-		return err
-	}
 	s, err := in.open(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	path, size, err := spool(ctx, folder, s)
+	content, err := t.spool(ctx, in.name, s, nil)
 	if err != nil {
 		return err
 	}
-	if in.temporary {
-		os.Remove(in.path)
+	if in.content != nil {
+		in.content.close()
 	}
-	in.path, in.temporary = path, true
-	if in.live != nil {
-		in.live, in.size = nil, size
+	if in.pipe != nil {
+		in.pipe, in.size = nil, content.size
 	}
+	in.content = content
 	return nil
 }
 
@@ -220,7 +324,7 @@ func (t *Table) parser(in *input) *text.CSV {
 }
 
 func (t *Table) rules() text.Rules {
-	return text.Rules{Missing: t.options.missing(), KeepInfinite: t.options.KeepInfinite}
+	return text.Rules{Rules: cell.NewRules(t.options.MissingTokens, t.options.KeepInfinite)}
 }
 
 // rulesOf returns the rules by which a pass reads text.

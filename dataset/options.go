@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset/text"
 )
 
 // Options say how files are read. The zero value reads every known format with
 // inferred types.
 type Options struct {
-	// Format is one of csv, tsv, libsvm and parquet; empty decides by the
+	// Format is one of csv, tsv, libsvm, vw and parquet; empty decides by the
 	// extension of each file, else by its content. Compression is always
 	// recognised by content.
 	Format string
@@ -21,7 +20,8 @@ type Options struct {
 	Delimiter byte
 	// Types overrides inferred kinds, by column name.
 	Types map[string]credence.Kind
-	// MissingTokens are texts that mean missing, beside [text.StandardMissing].
+	// MissingTokens are texts that mean missing, beside NA, NaN, nan, NULL,
+	// null, None, <NA> and #N/A.
 	MissingTokens []string
 	// KeepInfinite takes inf as a value instead of refusing it.
 	KeepInfinite bool
@@ -44,11 +44,22 @@ type Options struct {
 	MaxLevels int
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
-	// Live reads standard input once, as it comes, instead of spooling it: for a
-	// single Each or Load.
-	Live bool
+	// Once says that the rows are read once, by Rows or Load: standard input and named
+	// pipes are then read as they come. Otherwise their content is kept, in memory or
+	// in the cache folder.
+	Once bool
+	// Follow waits for more at the end of the last file, for ever: Rows then ends with
+	// its context. It reads once.
+	Follow bool
+	// SkipMalformed reads over malformed rows while types are inferred; Rows tells of
+	// them.
+	SkipMalformed bool
+	// Keyed numbers the sparse columns of libsvm text in the order in which rows have
+	// them, for formulas that hash them: indices may then be of any size. Those of
+	// Vowpal Wabbit text always are.
+	Keyed bool
 	// Progress is called now and then while rows are read, on the goroutine of
-	// the caller of Load or Each.
+	// the caller of Load or Rows.
 	Progress func(Progress) `json:"-"`
 }
 
@@ -65,16 +76,6 @@ const (
 	// sampleRows are looked at to infer types.
 	sampleRows = 10_000
 )
-
-func (o *Options) missing() map[string]struct{} {
-	missing := make(map[string]struct{})
-	for _, list := range [][]string{text.StandardMissing(), o.MissingTokens} {
-		for _, token := range list {
-			missing[strings.TrimSpace(token)] = struct{}{}
-		}
-	}
-	return missing
-}
 
 func (o *Options) threads() int {
 	if o.Threads < 1 {

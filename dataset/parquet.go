@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -30,38 +31,42 @@ type leaf struct {
 // parquetFile is an open Parquet file.
 type parquetFile struct {
 	*parquet.File
-	handle *os.File
+	close  func() error
 	in     *input
 	leaves []leaf
 }
 
 // openParquet opens a file and lists its columns.
 func (in *input) openParquet() (file *parquetFile, err error) {
-	handle, err := os.Open(in.path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
-	}
+	file = &parquetFile{close: func() error { return nil }, in: in}
 	defer func() {
 		// The decoder may panic on damaged files.
 		if r := recover(); r != nil {
 			err = damagedParquet(in.name, r)
 		}
 		if err != nil {
-			handle.Close()
+			file.close()
 		}
 	}()
-	if err := in.unchanged(handle); err != nil {
-		return nil, err
+	var content io.ReaderAt
+	size := in.size
+	if in.content != nil {
+		content, size = in.content, in.content.size
+	} else {
+		handle, err := os.Open(in.path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+		}
+		content, file.close = handle, handle.Close
+		if err := in.unchanged(); err != nil {
+			return file, err
+		}
 	}
-	info, err := handle.Stat()
+	opened, err := parquet.OpenFile(content, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+		return file, damagedParquet(in.name, err)
 	}
-	opened, err := parquet.OpenFile(handle, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
-	if err != nil {
-		return nil, damagedParquet(in.name, err)
-	}
-	file = &parquetFile{File: opened, handle: handle, in: in}
+	file.File = opened
 	for _, column := range opened.Root().Columns() {
 		file.addLeaves(column, nil)
 	}
@@ -141,7 +146,7 @@ func (t *Table) sampleParquet(ctx context.Context) error {
 			rows += g.NumRows()
 		}
 		leaves := file.leaves
-		file.handle.Close()
+		file.close()
 		if position == 0 {
 			err = t.describeLeaves(in, leaves)
 		} else {

@@ -33,7 +33,10 @@ type columnReader struct {
 	texts      [][]byte           // its values as texts
 	codes      []int32            // codes of the texts in the present block, -1 if none yet
 	block      *text.Block
-	scratch    []byte
+	faults     []fault // of the present block
+	// exact notes integers beyond 2⁵³ among what was stored; nil where there are none.
+	exact   func(b *text.Block, dst []float64, stride, count int)
+	scratch []byte
 }
 
 // spreader stores values [first, first+count) of a page in dst[0], dst[stride] …
@@ -48,7 +51,7 @@ func (c *columnReader) read(b *text.Block, n int) error {
 			c.codes[i] = -1
 		}
 	}
-	stride := b.Layout.Width
+	stride := len(b.Columns)
 	for done := 0; done < n; {
 		if c.row == c.rows {
 			if err := c.next(); err != nil {
@@ -68,15 +71,31 @@ func (c *columnReader) read(b *text.Block, n int) error {
 			}
 		} else {
 			stored, what := c.spread(dst, stride, c.value, run)
-			if what != "" {
-				return &fault{done + stored, what}
+			if what != "" { // this value is none; go on behind it
+				dst[stored*stride] = math.NaN()
+				c.faults = append(c.faults, fault{done + stored, c.field.Name, what})
+				run = stored + 1
 			}
 			c.value += run
+			if c.exact != nil {
+				c.exact(b, dst, stride, run)
+			}
 		}
 		c.row += run
 		done += run
 	}
 	return nil
+}
+
+// noteInexact is the exact of columns of 64-bit integers.
+func (c *columnReader) noteInexact(b *text.Block, dst []float64, stride, count int) {
+	for i := range count {
+		if v := dst[i*stride]; v > 1<<53 || v < -(1<<53) {
+			b.Inexact = append(b.Inexact, text.Inexact{Column: c.field.Keep, Text: strconv.AppendFloat(nil, v, 'f', 0, 64)})
+			c.exact = nil
+			return
+		}
+	}
 }
 
 // runLength returns how many levels at the beginning agree on whether there is a
@@ -202,7 +221,7 @@ func (c *columnReader) spreadIndices(indices []int32) spreader {
 func (c *columnReader) read1(value []byte) (float64, string) {
 	levels := &c.block.Levels[c.field.Keep]
 	known := len(levels.List)
-	v, what := c.rules.Value(value, c.field.Kind, levels, 0)
+	v, what := c.block.Cell(c.rules, c.field.Kind, c.field.Keep, value)
 	if n := len(levels.List); n > known { // the page may go before the block does
 		levels.List[n-1].Text = bytes.Clone(value)
 	}

@@ -7,7 +7,12 @@ import (
 	"io"
 	"sync"
 
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
 )
 
 const (
@@ -45,19 +50,29 @@ type groupSource struct {
 
 func (s *groupSource) close() {
 	if s.file != nil {
-		s.file.handle.Close()
+		s.file.close()
 		s.file = nil
 	}
 }
 
-// groups lists the row groups of all files, in order.
-func (t *Table) groups() []*group {
+// groups lists the row groups of all files, in order, from the one with a row of
+// file from on.
+func (t *Table) groups(from int, row int64) []*group {
 	var groups []*group
 	before := int64(0)
-	for _, in := range t.inputs {
-		source := &groupSource{in: in, left: len(in.groups)}
+	for k, in := range t.inputs {
+		if k < from {
+			before += in.size
+			continue
+		}
+		source := &groupSource{in: in}
 		first := 0
 		for i, rows := range in.groups {
+			if k == from && int64(first+rows) <= row {
+				first += rows
+				continue
+			}
+			source.left++
 			groups = append(groups, &group{source: source, index: i, first: first, before: before})
 			first += rows
 		}
@@ -66,11 +81,11 @@ func (t *Table) groups() []*group {
 	return groups
 }
 
-// passParquet runs a pass over Parquet files: row groups are decoded side by
+// passParquet runs a pass over Parquet files, from a row of file from on: row groups are decoded side by
 // side and consumed in order.
-func (t *Table) passParquet(ctx context.Context, chosen *selection, consume func(*text.Block) error) (err error) {
+func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, row int64, consume func(*text.Block) error) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	groups := t.groups()
+	groups := t.groups(from, row)
 	var working sync.WaitGroup
 	defer func() {
 		cancel()
@@ -88,7 +103,7 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, consume func
 			}
 			layout, err := chosen.leafLayout(file)
 			if err != nil {
-				file.handle.Close()
+				file.close()
 				return err
 			}
 			s.file, s.layout = file, layout
@@ -129,6 +144,9 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, consume func
 		g.blocks, g.free = nil, nil
 		if g.source.left--; g.source.left == 0 {
 			g.source.close()
+			if err := g.source.in.unchanged(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -140,7 +158,7 @@ func (t *Table) parquetRules(chosen *selection) text.Rules {
 	if chosen.verbatim {
 		return text.Rules{Verbatim: true}
 	}
-	rules := text.Rules{Missing: make(map[string]struct{}), KeepInfinite: t.options.KeepInfinite}
+	rules := text.Rules{Rules: cell.Rules{Missing: make(map[string]struct{}), KeepInfinite: t.options.KeepInfinite}}
 	for _, token := range t.options.MissingTokens {
 		rules.Missing[token] = struct{}{}
 	}
@@ -155,7 +173,7 @@ func (s *selection) leafLayout(file *parquetFile) (*text.Layout, error) {
 	}
 	layout := s.layout(file.in, names)
 	for i, f := range layout.Fields {
-		if f.Keep >= 0 && file.leaves[i].refusal != "" {
+		if (f.Keep >= 0 || f.Text >= 0) && file.leaves[i].refusal != "" {
 			return nil, &text.Error{File: file.in.name, Column: f.Name, What: file.leaves[i].refusal}
 		}
 	}
@@ -193,12 +211,20 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 	rows := g.file.RowGroups()[g.index]
 	chunks := rows.ColumnChunks()
 	for i, f := range g.layout.Fields {
+		l := &g.file.leaves[i]
 		if f.Keep >= 0 {
-			l := &g.file.leaves[i]
+			r := &columnReader{leaf: l, field: f, rules: rules, pages: chunks[l.index].Pages()}
+			if l.physical == parquet.Int64 && f.Kind == credence.Numeric {
+				r.exact = r.noteInexact
+			}
+			readers = append(readers, r)
+		}
+		if f.Text >= 0 {
+			f.Keep, f.Kind = f.Text, credence.Category
 			readers = append(readers, &columnReader{leaf: l, field: f, rules: rules, pages: chunks[l.index].Pages()})
 		}
 	}
-	width := g.layout.Width
+	width := len(g.layout.Columns)
 	step := parquetRows
 	for step > 16 && step*width*8 > parquetBytes {
 		step /= 2
@@ -210,18 +236,23 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 			block.Values = make([]float64, n*width)
 		}
 		block.Values = block.Values[:n*width]
+		block.Count = n
+		block.Offset, block.End = int64(g.first+done), int64(g.first+done+n)
+		for i := range n {
+			block.Ends = append(block.Ends, block.Offset+int64(i)+1)
+		}
+		if done == 0 {
+			block.Places = append(block.Places, table.Place{Row: -g.first})
+		}
 		for _, r := range readers {
 			if err := r.read(block, n); err != nil {
-				g.fail(block, err, done, r)
+				g.fail(block, err, r)
 				send()
 				return
 			}
 		}
-		block.Rows = n
+		g.dropFaulty(block, readers)
 		block.Bytes = int64(8 * n * width)
-		if done == 0 {
-			block.Runs = append(block.Runs, text.Run{Row: -g.first})
-		}
 		done += n
 		block.Read = g.before + g.file.in.size*int64(g.first+done)/max(1, g.file.NumRows())
 		send()
@@ -233,22 +264,30 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 
 // fault is a value that cannot be read, at a row of the present block.
 type fault struct {
-	row  int
-	what string
+	row          int
+	column, what string
 }
 
-func (f *fault) Error() string { return f.what }
-
-// fail words an error of a column, done rows after the beginning of the group.
-func (g *group) fail(block *text.Block, err error, done int, r *columnReader) {
-	block.Rows = 0
-	var value *fault
-	switch {
-	case errors.As(err, &value):
-		block.Err = &text.Error{File: fmt.Sprintf("%s: row %d", g.file.in.name, g.first+done+value.row+1), Column: r.field.Name, What: value.what}
-	case errors.Is(err, io.EOF):
-		block.Err = damagedParquet(g.file.in.name, fmt.Sprintf("column %s has too few values", text.Quote(r.field.Name)))
-	default:
-		block.Err = damagedParquet(g.file.in.name, err)
+// dropFaulty makes faults of the rows in which some column has one.
+func (g *group) dropFaulty(block *text.Block, readers []*columnReader) {
+	var faults []table.Fault
+	for _, r := range readers {
+		for _, f := range r.faults {
+			place := fmt.Sprintf("%s: row %d", g.file.in.name, block.Offset+int64(f.row)+1)
+			faults = append(faults, table.Fault{Row: f.row, End: block.Ends[f.row], Err: &text.Error{File: place, Column: f.column, What: f.what}})
+		}
+		r.faults = r.faults[:0]
 	}
+	if len(faults) > 0 {
+		dropFaulty(&block.Rows, faults)
+	}
+}
+
+// fail words what is wrong with the pages of a column.
+func (g *group) fail(block *text.Block, err error, r *columnReader) {
+	block.Count, block.Values = 0, block.Values[:0]
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("column %s has too few values", cell.Quote(r.field.Name))
+	}
+	block.Err = damagedParquet(g.file.in.name, err)
 }

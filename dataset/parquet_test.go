@@ -158,7 +158,7 @@ func TestParquetCompressedAndThroughStdin(t *testing.T) {
 	requireParquetRows(t, source, rows)
 	for _, live := range []bool{false, true} {
 		cache := t.TempDir()
-		source, table, err := load(t, Options{Types: types, Stdin: bytes.NewReader(packed.Bytes()), Live: live, CacheDir: cache}, nil, "-")
+		source, table, err := load(t, Options{Types: types, Stdin: bytes.NewReader(packed.Bytes()), Once: live, CacheDir: cache}, nil, "-")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,13 +266,13 @@ func TestParquetRefusedLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	changed, err := newInput(writeParquet(t, []date{{}}))
+	changed, err := table.newInput(writeParquet(t, []date{{}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed.groups = table.inputs[1].groups
 	table.inputs[1] = changed
-	err = table.Each(context.Background(), []string{"x"}, func(*credence.Chunk) error { return nil })
+	err = table.Rows(context.Background(), []string{"x"}, credence.Position{}, func(*Run) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), `column "x": is a date or a time`) {
 		t.Errorf("error is %v", err)
 	}

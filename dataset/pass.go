@@ -5,25 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/table"
 )
-
-// maxSparse is the highest index of a sparse column.
-const maxSparse = math.MaxInt32
 
 // selection is what a pass keeps.
 type selection struct {
 	columns []credence.Column // without the levels of categories not in training
 	trained []bool
+	unknown []bool         // columns that had no value in the sample
 	keep    map[string]int // position in columns, by name
 	sparse  bool
-	limit   int // highest sparse index that is kept
-	// unseen says that the squares of entries beyond the limit are summed, in a
-	// column behind the others.
+	keyed   bool // sparse columns are numbered as they come
+	// unseen says that the squares of entries outside training's columns are summed,
+	// behind the other columns.
 	unseen bool
 	// verbatim says that the columns are texts as they stand in the file.
 	verbatim bool
@@ -32,9 +30,10 @@ type selection struct {
 // outcome is what a pass found beside the rows.
 type outcome struct {
 	rows         int
+	kinds        *kinds
 	dictionaries []*dictionary // beside the columns, nil but for categories
-	sparse       int           // highest sparse index
-	dropped      int
+	number       *numbering
+	merged       int // rows whose entries were merged or sorted
 	queries      int
 	places       places
 	unseen       []Unseen // of a pass that was read from the cache
@@ -43,7 +42,7 @@ type outcome struct {
 // choose turns the caller's column names into a selection.
 func (t *Table) choose(names []string) (*selection, error) {
 	trained := t.options.Schema
-	chosen := &selection{sparse: t.format == formatLibSVM, limit: maxSparse}
+	chosen := &selection{sparse: t.sparse(), keyed: t.options.Keyed || t.format == formatVW}
 	if names == nil {
 		described := &t.schema
 		if trained != nil {
@@ -54,11 +53,10 @@ func (t *Table) choose(names []string) (*selection, error) {
 		}
 	}
 	if trained != nil {
-		if trained.Sparse > 0 && t.format != formatLibSVM {
-			return nil, fmt.Errorf("%s: the model was trained on the numbered columns of a libsvm file, which this file does not have: give it libsvm rows", t.inputs[0].name)
+		if err := t.checkTrained(trained); err != nil {
+			return nil, err
 		}
 		chosen.sparse = trained.Sparse > 0
-		chosen.limit = trained.Sparse
 		chosen.unseen = chosen.sparse
 	}
 	chosen.keep = make(map[string]int, len(names))
@@ -66,7 +64,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 		if _, twice := chosen.keep[name]; twice {
 			continue
 		}
-		position, known := t.index[name]
+		position, asText, known := t.find(name)
 		if !known {
 			need := "dataset: the column %q is not in %s: %s"
 			if _, needed := t.trained[name]; needed {
@@ -77,16 +75,54 @@ func (t *Table) choose(names []string) (*selection, error) {
 		if refusal := t.columns[position].refusal; refusal != "" {
 			return nil, &text.Error{File: t.inputs[0].name, Column: name, What: refusal}
 		}
-		described := t.schema.Columns[position]
-		if !t.columns[position].trained {
+		described, learned := t.schema.Columns[position], t.columns[position].trained
+		if asText {
+			described = credence.Column{Name: name, Kind: credence.Category}
+			var at int
+			if at, learned = t.trained[name]; learned {
+				described = trained.Columns[at]
+			}
+		}
+		if !learned {
 			described.Levels = nil
 		}
 		chosen.keep[name] = len(chosen.columns)
 		chosen.columns = append(chosen.columns, described)
+		chosen.unknown = append(chosen.unknown, t.columns[position].unknown && !asText)
 		// A category of training without levels is known by kind alone.
-		chosen.trained = append(chosen.trained, t.columns[position].trained && described.Levels != nil)
+		chosen.trained = append(chosen.trained, learned && described.Levels != nil)
 	}
 	return chosen, nil
+}
+
+// find returns the column of that name, or the one whose texts it names.
+func (t *Table) find(name string) (position int, asText, known bool) {
+	if position, known = t.index[name]; known {
+		return position, false, true
+	}
+	if of, is := credence.CutText(name); is {
+		position, known = t.index[of]
+		return position, true, known
+	}
+	return 0, false, false
+}
+
+// sparse reports whether the format has sparse entries.
+func (t *Table) sparse() bool { return t.format == formatLibSVM || t.format == formatVW }
+
+// checkTrained refuses files without the sparse columns of training.
+func (t *Table) checkTrained(trained *credence.Schema) error {
+	want := formatLibSVM
+	if len(trained.Features) > 0 && trained.Features[0].Token != "" {
+		want = formatVW
+	}
+	if trained.Sparse == 0 || t.format == want {
+		return nil
+	}
+	if want == formatVW {
+		return fmt.Errorf("%s: the model was trained on the features of Vowpal Wabbit text, which this file does not have: give it such rows", t.inputs[0].name)
+	}
+	return fmt.Errorf("%s: the model was trained on the numbered columns of a libsvm file, which this file does not have: give it libsvm rows", t.inputs[0].name)
 }
 
 // width returns the number of columns that are stored.
@@ -97,15 +133,33 @@ func (s *selection) width() int {
 	return len(s.columns)
 }
 
+// rowColumns describes the columns to the consumers of rows.
+func (s *selection) rowColumns() []table.Column {
+	columns := make([]table.Column, len(s.columns))
+	for i, c := range s.columns {
+		_, asText := credence.CutText(c.Name)
+		columns[i] = table.Column{Name: c.Name, Kind: c.Kind, Text: asText, Unknown: s.unknown != nil && s.unknown[i]}
+	}
+	return columns
+}
+
 // layout returns what becomes of the named fields of a file.
 func (s *selection) layout(in *input, names []string) *text.Layout {
-	layout := &text.Layout{File: in.name, Width: s.width(), Unseen: s.unseen, Fields: make([]text.Field, len(names)), Last: -1}
+	layout := &text.Layout{File: in.name, Columns: s.rowColumns(), Fields: make([]text.Field, len(names)), Last: -1}
 	for i, name := range names {
-		layout.Fields[i] = text.Field{Name: name, Keep: -1}
+		field := text.Field{Name: name, Keep: -1, Text: -1}
 		if k, kept := s.keep[name]; kept {
-			layout.Fields[i].Keep, layout.Fields[i].Kind = k, s.columns[k].Kind
+			field.Keep, field.Kind = k, s.columns[k].Kind
+			if layout.Columns[k].Unknown {
+				field.Kind = credence.Category // until its first value tells
+			}
 			layout.Last = i
 		}
+		if k, kept := s.keep[credence.TextOf(name)]; kept && !s.verbatim {
+			field.Text = k
+			layout.Last = i
+		}
+		layout.Fields[i] = field
 	}
 	return layout
 }
@@ -113,11 +167,9 @@ func (s *selection) layout(in *input, names []string) *text.Layout {
 // pass reads all rows once and calls put with every block in file order, its
 // category codes translated. The outcome is filled as the pass goes.
 func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put func(*text.Block) error) error {
-	*found = outcome{dictionaries: make([]*dictionary, len(chosen.columns))}
-	for i, c := range chosen.columns {
-		if c.Kind == credence.Category {
-			found.dictionaries[i] = newDictionary(c.Name, c.Levels, chosen.trained[i], t.options.maxLevels())
-		}
+	*found = outcome{dictionaries: make([]*dictionary, len(chosen.columns)), kinds: newKinds(chosen, t.rules().Rules)}
+	if chosen.sparse {
+		found.number = newNumbering(t.options.Schema, chosen.keyed)
 	}
 	total := int64(0)
 	for _, in := range t.inputs {
@@ -127,18 +179,28 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 		if b.Err != nil {
 			return b.Err
 		}
-		for i, d := range found.dictionaries {
-			if d != nil {
-				if err := d.translate(b, i); err != nil {
-					return err
-				}
+		found.kinds.settle(&b.Rows)
+		if len(b.Faults) > 0 {
+			return b.Faults[0].Err
+		}
+		for i, c := range found.kinds.columns {
+			if c.Kind != credence.Category || c.Unknown {
+				continue
+			}
+			d := found.dictionaries[i]
+			if d == nil {
+				d = newDictionary(c.Name, chosen.columns[i].Levels, chosen.trained[i], t.options.maxLevels())
+				found.dictionaries[i] = d
+			}
+			if err := d.translate(&b.Rows, i); err != nil {
+				return err
 			}
 		}
-		found.places.add(b, found.rows)
-		found.rows += b.Rows
-		found.sparse = max(found.sparse, int(b.MaxIndex))
-		found.dropped += b.Dropped
+		found.places.add(&b.Rows, found.rows)
+		found.rows += b.Count
+		found.merged += b.Merged
 		found.queries += b.Queries
+		t.noteInexact(b)
 		if err := put(b); err != nil {
 			return err
 		}
@@ -149,9 +211,9 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 	}
 	var err error
 	if t.format == formatParquet {
-		err = t.passParquet(ctx, chosen, consume)
+		err = t.passParquet(ctx, chosen, 0, 0, consume)
 	} else {
-		err = t.passText(ctx, chosen, consume)
+		err = t.passText(ctx, chosen, 0, credence.Position{}, consume)
 	}
 	if err != nil {
 		return t.wordFailure(err)
@@ -159,10 +221,50 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 	if found.rows == 0 {
 		return t.noRows()
 	}
-	if found.queries > 0 {
+	t.noteEntries(found.merged, found.queries)
+	return nil
+}
+
+// noteEntries notes what is odd about sparse entries.
+func (t *Table) noteEntries(merged, queries int) {
+	if queries > 0 {
 		t.note("qid entries are read over: rows are taken one by one, not in groups")
 	}
-	return nil
+	if merged > 0 {
+		t.note(fmt.Sprintf("%s had indices repeated or out of order: they are summed and sorted", countRows(merged)))
+	}
+}
+
+// noteZero notes that indices begin with 0.
+func (t *Table) noteZero(schema *credence.Schema) {
+	if schema.ZeroBased && t.options.Schema == nil {
+		t.note("indices begin with 0: the first feature is x0")
+	}
+}
+
+// noteInexact notes columns with integers that no float64 holds.
+func (t *Table) noteInexact(b *text.Block) {
+	for _, found := range b.Inexact {
+		name := b.Columns[found.Column].Name
+		i := t.index[name]
+		if t.columns[i].inexact {
+			continue
+		}
+		t.columns[i].inexact = true
+		place := b.File
+		if found.Line > 0 {
+			place = fmt.Sprintf("%s:%d", b.File, found.Line)
+		}
+		t.notes = append(t.notes, Note{Column: name, Doubt: true, Text: fmt.Sprintf(
+			"has integers beyond 2⁵³, such as %s (%s), which lose their last digits as numbers: read it as a category with --types, or leave it out", found.Text, place)})
+	}
+}
+
+func countRows(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }
 
 // note adds a note of the table, once.
@@ -172,24 +274,20 @@ func (t *Table) note(text string) {
 	}
 }
 
-// passText runs a pass over delimited or libsvm text.
-func (t *Table) passText(ctx context.Context, chosen *selection, consume func(*text.Block) error) error {
+// passText runs a pass over text, from a place in input first on.
+func (t *Table) passText(ctx context.Context, chosen *selection, first int, start credence.Position, consume func(*text.Block) error) error {
 	parsers := make(map[string]func(*text.Block), len(t.inputs)) // by file name, written before any block is sent
 	for _, in := range t.inputs {
-		if t.format == formatLibSVM {
-			libsvm := &text.LibSVM{Rules: t.rulesOf(chosen), SparseLimit: chosen.limit}
-			parsers[in.name] = libsvm.Parse
-		} else {
-			parser := t.parser(in)
-			parser.Rules = t.rulesOf(chosen)
-			parsers[in.name] = parser.Parse
-		}
+		parsers[in.name] = t.parse(in, t.rulesOf(chosen))
 	}
 	produce := func(take func() (*text.Block, bool), send func(*text.Block) bool) error {
 		before := int64(0)
-		for _, in := range t.inputs {
-			if err := t.produceFile(ctx, in, chosen, before, take, send); err != nil {
-				return err
+		for i, in := range t.inputs {
+			if i >= first {
+				if err := t.produceFile(ctx, in, chosen, before, start, take, send); err != nil {
+					return err
+				}
+				start = credence.Position{}
 			}
 			before += in.size
 		}
@@ -199,21 +297,20 @@ func (t *Table) passText(ctx context.Context, chosen *selection, consume func(*t
 	return text.Ordered(ctx, t.options.threads(), func() *text.Block { return &text.Block{} }, produce, work, consume)
 }
 
-// produceFile sends the blocks of a file, before which so many stored bytes were
-// read.
-func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, before int64,
+// produceFile sends the blocks of a file from a place on, before which so many
+// stored bytes of other files were read.
+func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, before int64, start credence.Position,
 	take func() (*text.Block, bool), send func(*text.Block) bool) error {
-	s, err := in.open(ctx, true)
+	s, err := t.openAt(ctx, in, start.Offset)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	delimiter := byte(0)
-	if t.format != formatLibSVM {
-		delimiter = t.parser(in).Delimiter
-	}
-	splitter := text.NewSplitter(s, in.name, 1, delimiter)
+	splitter := text.NewSplitter(s, in.name, start.Line+1, start.Offset, t.quoting(in))
 	var layout *text.Layout
+	if start.Offset > 0 && !t.sparse() {
+		layout = chosen.layout(in, in.header)
+	}
 	for {
 		block, more := take()
 		if !more {
@@ -222,8 +319,8 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 		switch {
 		case layout != nil:
 			err = splitter.Next(block)
-		case t.format == formatLibSVM:
-			layout = chosen.layout(in, []string{"label"})
+		case t.sparse():
+			layout = chosen.layout(in, t.fieldNames())
 			err = splitter.Next(block)
 		default:
 			var names []string
@@ -232,7 +329,7 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 			}
 		}
 		if errors.Is(err, io.EOF) && layout != nil {
-			return nil
+			return in.unchanged()
 		}
 		if err != nil {
 			return err
@@ -244,6 +341,36 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 			return ctx.Err()
 		}
 	}
+}
+
+// parse returns the parser of an input.
+func (t *Table) parse(in *input, rules text.Rules) func(*text.Block) {
+	switch t.format {
+	case formatLibSVM:
+		return (&text.LibSVM{Rules: rules}).Parse
+	case formatVW:
+		return (&text.VW{Rules: rules}).Parse
+	}
+	parser := t.parser(in)
+	parser.Rules = rules
+	return parser.Parse
+}
+
+// quoting returns the delimiter by which quotes are understood, 0 for formats
+// without quotes.
+func (t *Table) quoting(in *input) byte {
+	if t.sparse() {
+		return 0
+	}
+	return t.parser(in).Delimiter
+}
+
+// fieldNames returns the columns of formats that have no header.
+func (t *Table) fieldNames() []string {
+	if t.format == formatVW {
+		return []string{"label", "weight", "offset", "tag"}
+	}
+	return []string{"label"}
 }
 
 // endsEarly is what is wrong with a truncated file.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/table"
 )
 
 // maxRuns bounds what is remembered of where rows stand. Only rows on several
@@ -25,13 +25,13 @@ type run struct {
 	Line int `json:"l"`
 }
 
-// add notes the rows of a block, the first of which is row first.
-func (p *places) add(b *text.Block, first int) {
-	if n := len(p.Files); n == 0 || p.Files[n-1] != b.Layout.File {
-		p.Files = append(p.Files, b.Layout.File)
+// add notes the rows of a run, the first of which is row first.
+func (p *places) add(b *table.Rows, first int) {
+	if n := len(p.Files); n == 0 || p.Files[n-1] != b.File {
+		p.Files = append(p.Files, b.File)
 	}
 	file := len(p.Files) - 1
-	for _, r := range b.Runs {
+	for _, r := range b.Places {
 		row := first + r.Row
 		if n := len(p.Runs); n > 0 && p.Runs[n-1].File == file && p.Runs[n-1].Line+row-p.Runs[n-1].Row == r.Line {
 			continue

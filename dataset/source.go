@@ -16,6 +16,7 @@ type source struct {
 	last   int   // chunk of the last row that was read
 	places places
 	words  func(column string) []string
+	shift  int32        // to be added to stored sparse columns
 	unseen bool         // chunks have sums of squares behind the columns
 	cache  *cacheChunks // nil in memory
 	// chunk returns a chunk, valid until the next call.

@@ -9,6 +9,8 @@ import (
 type Level struct {
 	Text []byte // valid as long as the run
 	Line int    // where it stood
+	// Fault says why the text cannot be a level; no row then has it.
+	Fault string
 }
 
 // Levels numbers the distinct texts of a column within a run of rows. The zero

@@ -86,7 +86,7 @@ func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("rowcache: cannot write to %s: %w: name another folder with --cache", s.Folder, err)
 		}
-		w := &Writer{store: s, file: file, path: path, width: width, sparse: sparse, limit: s.limit()}
+		w := &Writer{store: s, file: file, path: path, width: width, sparse: sparse, limit: s.Capacity()}
 		if err := w.write([]byte(magic)); err != nil {
 			w.Abort()
 			return nil, err
@@ -95,8 +95,8 @@ func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
 	}
 }
 
-// limit returns how many bytes the store may take.
-func (s *Store) limit() int64 {
+// Capacity returns how many bytes the store may take.
+func (s *Store) Capacity() int64 {
 	if s.Limit > 0 {
 		return s.Limit
 	}

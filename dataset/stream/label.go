@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/credence-ml/credence/dataset/text"
+	cells "github.com/credence-ml/credence/internal/cell"
 )
 
 // Labels reads class labels: 1 and 0 of the result, NaN where there is none.
@@ -58,7 +58,7 @@ func standardLabel(label []byte) (value float64, ok bool) {
 		}
 		return 0, false // single letters are as often names of classes
 	}
-	if value, ok := text.ParseBoolean(label); ok {
+	if value, ok := cells.ParseBoolean(label); ok {
 		return value, true
 	}
 	value, ok = number(label)
@@ -76,7 +76,7 @@ func isMissing(label []byte) bool {
 	return len(label) == 0 || len(label) > 1 && label[0] >= '#' && slices.Contains(missing, string(label))
 }
 
-var missing = text.StandardMissing()
+var missing = cells.StandardMissing()
 
 // sameLabel says whether a label is that of a class: the same text, the same number, or the same
 // boolean word in whatever case.
@@ -88,7 +88,7 @@ func sameLabel(label []byte, class string) bool {
 		value, ok := number(label)
 		return ok && value == want
 	}
-	_, boolean := text.ParseBoolean(label)
+	_, boolean := cells.ParseBoolean(label)
 	return boolean && strings.EqualFold(string(label), class)
 }
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // CSV parses blocks of delimited text. It is safe for concurrent use on
@@ -119,25 +119,27 @@ func unescape(text []byte, scratch *[]byte) []byte {
 }
 
 // Records calls visit with the fields of every row of the block, which are valid
-// until it returns; rows stop at the first error. It is the plain way of reading,
-// for headers and samples.
-func (c *CSV) Records(b *Block, visit func(line int, fields [][]byte) error) error {
+// until it returns, or with what is wrong with the row; rows stop at the first
+// error that visit returns. It is the plain way of reading, for headers and samples.
+func (c *CSV) Records(b *Block, visit func(line int, fields [][]byte, fault error) error) error {
 	var fields [][]byte
 	quotes := bytes.IndexByte(b.Data, '"') >= 0
 	line := b.Line
-	for i := 0; i < len(b.Data); {
+	for i := 0; i < len(b.Data); line++ {
 		if i = skipEmpty(b.Data, i); b.Data[i] == '\n' {
 			i++
-			line++
 			continue
 		}
 		fields = fields[:0]
 		b.scratch = b.scratch[:0]
 		first := line
+		var fault error
 		for {
 			f := c.scanField(b.Data, i, quotes, &b.scratch)
 			if f.fault != "" {
-				return &Error{File: b.Layout.File, Line: line, What: fmt.Sprintf("field %d: %s", len(fields)+1, f.fault)}
+				fault = &Error{File: b.File, Line: line, What: fmt.Sprintf("field %d: %s", len(fields)+1, f.fault)}
+				_, i, line = c.skipFields(b, i, line)
+				break
 			}
 			fields = append(fields, f.text)
 			line += f.breaks
@@ -146,9 +148,8 @@ func (c *CSV) Records(b *Block, visit func(line int, fields [][]byte) error) err
 				break
 			}
 		}
-		line++
 		b.position = i
-		if err := visit(first, fields); err != nil {
+		if err := visit(first, fields, fault); err != nil {
 			return err
 		}
 	}
@@ -159,7 +160,10 @@ func (c *CSV) Records(b *Block, visit func(line int, fields [][]byte) error) err
 // block. Without any row it returns nil.
 func (c *CSV) Header(b *Block) (names []string, line int, err error) {
 	end := errors.New("the header is read")
-	err = c.Records(b, func(first int, fields [][]byte) error {
+	err = c.Records(b, func(first int, fields [][]byte, fault error) error {
+		if fault != nil {
+			return fault
+		}
 		line = first
 		for _, f := range fields {
 			names = append(names, string(f))
@@ -169,6 +173,7 @@ func (c *CSV) Header(b *Block) (names []string, line int, err error) {
 	if err == end {
 		b.Line += bytes.Count(b.Data[:b.position], newline)
 		b.Data = b.Data[b.position:]
+		b.Offset += int64(b.position)
 		err = nil
 	}
 	return names, line, err
@@ -184,9 +189,10 @@ func skipEmpty(data []byte, i int) int {
 
 // Parse turns the text of b into rows by b.Layout.
 func (c *CSV) Parse(b *Block) {
-	data, fields, width := b.Data, b.Layout.Fields, b.Layout.Width
+	data, fields, width := b.Data, b.Layout.Fields, len(b.Columns)
 	quotes := bytes.IndexByte(data, '"') >= 0
 	line := b.Line
+rows:
 	for i := 0; i < len(data); line++ {
 		if i = skipEmpty(data, i); data[i] == '\n' {
 			i++
@@ -198,35 +204,45 @@ func (c *CSV) Parse(b *Block) {
 		b.Values = b.Values[:len(b.Values)+width]
 		row := b.Values[len(b.Values)-width:]
 		first, count := line, 0
-		b.at(line)
+		b.At(line)
 		for {
 			if count == len(fields) {
-				c.ragged(b, first, count+c.restFields(b, i))
-				return
+				more := 0
+				more, i, line = c.skipFields(b, i, line)
+				b.fail(i, first, "", raggedFault(count+more, len(fields), b.Count == 0 && b.Line <= 2))
+				continue rows
 			}
 			target := &fields[count]
 			next := -1
-			if target.Keep >= 0 && target.Kind == credence.Numeric {
-				value, end, ok := scanNumber(data, i)
+			if target.Keep >= 0 && target.Kind == credence.Numeric && target.Text < 0 {
+				value, end, ok := cell.ScanNumber(data, i)
 				if ok && data[end] == '\r' && data[end+1] == '\n' {
 					end++
 				}
 				if ok && (data[end] == c.Delimiter || data[end] == '\n') {
 					row[target.Keep] = value
 					next = end
+					if beyondExact(value) {
+						b.inexact(target.Keep, line, data[i:end:end])
+					}
 				}
 			}
 			if next < 0 {
 				f := c.scanField(data, i, quotes, &b.scratch)
+				if f.fault == "" && target.Text >= 0 {
+					row[target.Text], f.fault = b.level(&c.Rules, target.Text, f.text, line)
+				}
 				if f.fault == "" && target.Keep >= 0 {
 					if c.Rules.Verbatim {
 						f.text = c.verbatim(data, i, f.next, quotes)
 					}
-					row[target.Keep], f.fault = c.Rules.Value(f.text, target.Kind, &b.Levels[target.Keep], line)
+					row[target.Keep], f.fault = b.value(&c.Rules, target.Kind, target.Keep, f.text, line)
 				}
 				if f.fault != "" {
-					b.fail(line, target.Name, f.fault)
-					return
+					faulty := line
+					_, i, line = c.skipFields(b, i, line)
+					b.fail(i, faulty, target.Name, f.fault)
+					continue rows
 				}
 				next = f.next
 				line += f.breaks
@@ -244,21 +260,29 @@ func (c *CSV) Parse(b *Block) {
 				break
 			}
 		}
-		if count != len(fields) {
-			c.ragged(b, first, count)
-			return
-		}
 		i++
-		b.Rows++
+		if count != len(fields) {
+			b.fail(i, first, "", raggedFault(count, len(fields), b.Count == 0 && b.Line <= 2))
+			continue
+		}
+		b.end(i)
 	}
 }
 
-// restFields counts the fields from data[i] to the end of the row.
-func (c *CSV) restFields(b *Block, i int) int {
-	for count := 1; ; count++ {
+// skipFields goes from the field at data[i], on the given line, to the end of the
+// row. It returns how many fields that were, where the next row begins, and the
+// line on which the row ends.
+func (c *CSV) skipFields(b *Block, i, line int) (count, next, last int) {
+	for count = 1; ; count++ {
 		f := c.scanField(b.Data, i, true, &b.scratch)
-		if i = f.next + 1; b.Data[f.next] == '\n' || f.fault != "" {
-			return count
+		line += f.breaks
+		if i = f.next; f.fault != "" { // text behind a closing quote
+			for b.Data[i] != c.Delimiter && b.Data[i] != '\n' {
+				i++
+			}
+		}
+		if i++; b.Data[i-1] == '\n' {
+			return count, i, line
 		}
 	}
 }
@@ -266,93 +290,24 @@ func (c *CSV) restFields(b *Block, i int) int {
 // growValues makes room for as many rows as the rest of the text probably holds.
 func (b *Block) growValues(length, position int) {
 	rows := 64
-	if b.Rows > 0 {
-		rows = (b.Rows+1)*(length-position)/max(position, 1) + 16
+	if b.Count > 0 {
+		rows = (b.Count+1)*(length-position)/max(position, 1) + 16
 	}
-	need := len(b.Values) + rows*b.Layout.Width
+	need := len(b.Values) + rows*len(b.Columns)
 	b.Values = append(make([]float64, 0, need), b.Values...)
 }
 
-// ragged refuses the row at the given line, which has count fields.
-func (c *CSV) ragged(b *Block, line, count int) {
-	if b.Err == nil {
-		b.Err = Ragged(b.Layout.File, line, count, len(b.Layout.Fields), b.Rows == 0 && b.Line <= 2)
-	}
-}
-
-// Ragged returns the error of a row with count fields below a header of want;
-// first says that it is the first row.
-func Ragged(file string, line, count, want int, first bool) error {
+// raggedFault refuses a row with count fields below a header of want; first says
+// that it is the first row.
+func raggedFault(count, want int, first bool) string {
 	remedy := "correct the row, or quote the fields that hold a delimiter"
 	if count == want+1 && first {
 		remedy = "if every row begins with a row name, name that column in the header"
 	}
-	return &Error{File: file, Line: line, What: fmt.Sprintf("the row has %s, the header %d: %s", plural(count, "field"), want, remedy)}
+	return fmt.Sprintf("the row has %s, the header %d: %s", plural(count, "field"), want, remedy)
 }
 
-func plural(count int, noun string) string {
-	if count == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", count, noun)
-}
-
-// Value reads a text of the given kind; fault says what is wrong with it. A
-// category is numbered in levels. Nothing at all is always missing.
-func (r *Rules) Value(text []byte, kind credence.Kind, levels *Levels, line int) (value float64, fault string) {
-	if kind == credence.Category {
-		code, isNew := levels.Find(text, line)
-		if isNew {
-			if len(text) > MaxLevel && !r.Verbatim {
-				return 0, fmt.Sprintf("a value of %d bytes is too long for a category (at most %d): leave the column out", len(text), MaxLevel)
-			}
-			_, missing := r.Missing[string(text)]
-			levels.Missing[code] = missing || len(text) == 0
-		}
-		if levels.Missing[code] {
-			return math.NaN(), ""
-		}
-		return float64(code), ""
-	}
-	if len(text) == 0 {
-		return math.NaN(), ""
-	}
-	if _, missing := r.Missing[string(text)]; missing {
-		return math.NaN(), ""
-	}
-	if kind == credence.Boolean {
-		if value, ok := ParseBoolean(text); ok {
-			return value, ""
-		}
-		return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing " + shell(text)
-	}
-	value, what := parseNumber(text)
-	switch {
-	case what == notNumber:
-		return 0, notNumberFault(text)
-	case what == infinite && !r.KeepInfinite:
-		return 0, Quote(text) + " is not a finite number; correct it or declare it with --missing " + shell(text)
-	}
-	return value, ""
-}
-
-// shell returns the text as a shell argument, or VALUE if it is none to be typed.
-func shell(text []byte) string {
-	plain := true
-	for _, c := range text {
-		switch {
-		case c < ' ' || c > '~' || c == '\'':
-			return "VALUE"
-		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || bytes.IndexByte([]byte("-+./_"), c) >= 0:
-		default:
-			plain = false
-		}
-	}
-	switch {
-	case len(text) > quotedLength:
-		return "VALUE"
-	case plain:
-		return string(text)
-	}
-	return "'" + string(text) + "'"
+// Ragged returns the error of a row with another number of fields than its header.
+func Ragged(file string, line, count, want int, first bool) error {
+	return &Error{File: file, Line: line, What: raggedFault(count, want, first)}
 }

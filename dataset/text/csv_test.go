@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
 )
 
 // records reads delimited text by blocks of about the given size. Lines are
 // those on which rows begin.
 func records(t testing.TB, content string, delimiter byte, size int) (rows [][]string, lines []int, err error) {
 	t.Helper()
-	splitter := NewSplitter(strings.NewReader(content), "t.csv", 1, delimiter)
+	splitter := NewSplitter(strings.NewReader(content), "t.csv", 1, 0, delimiter)
 	splitter.block = size
 	parser := CSV{Delimiter: delimiter}
 	block := &Block{}
@@ -28,8 +30,11 @@ func records(t testing.TB, content string, delimiter byte, size int) (rows [][]s
 		} else if err != nil {
 			return rows, lines, err
 		}
-		block.Layout = &Layout{File: "t.csv"}
-		err := parser.Records(block, func(line int, fields [][]byte) error {
+		block.File = "t.csv"
+		err := parser.Records(block, func(line int, fields [][]byte, fault error) error {
+			if fault != nil {
+				return fault
+			}
 			row := make([]string, len(fields))
 			for i, f := range fields {
 				row[i] = string(f)
@@ -131,19 +136,19 @@ func FuzzCSV(f *testing.F) {
 // turn, and returns the rows as texts. It must agree with Records.
 func parsed(t testing.TB, content string, size, columns int) (rows []string, err error) {
 	t.Helper()
-	splitter := NewSplitter(strings.NewReader(content), "t.csv", 1, ',')
+	splitter := NewSplitter(strings.NewReader(content), "t.csv", 1, 0, ',')
 	splitter.block = size
 	layout := &Layout{File: "t.csv"}
 	for j := range columns {
-		field := Field{Name: fmt.Sprint("c", j), Keep: -1}
+		field := Field{Name: fmt.Sprint("c", j), Keep: -1, Text: -1}
 		if j != 1 {
-			field.Keep, field.Kind = layout.Width, []credence.Kind{credence.Numeric, 0, credence.Category, credence.Boolean}[j%4]
-			layout.Width++
+			field.Keep, field.Kind = len(layout.Columns), []credence.Kind{credence.Numeric, 0, credence.Category, credence.Boolean}[j%4]
+			layout.Columns = append(layout.Columns, table.Column{Name: field.Name, Kind: field.Kind})
 			layout.Last = j
 		}
 		layout.Fields = append(layout.Fields, field)
 	}
-	parser := CSV{Delimiter: ',', Rules: Rules{Missing: map[string]struct{}{"NA": {}}}}
+	parser := CSV{Delimiter: ',', Rules: Rules{Rules: cell.NewRules(nil, false)}}
 	block := &Block{}
 	for {
 		if err := splitter.Next(block); err == io.EOF {
@@ -153,19 +158,19 @@ func parsed(t testing.TB, content string, size, columns int) (rows []string, err
 		}
 		block.Reset(layout)
 		parser.Parse(block)
-		if block.Err != nil {
-			return rows, block.Err
+		if len(block.Values) != block.Count*len(layout.Columns) || len(block.Ends) != block.Count {
+			t.Fatalf("%d values and %d ends in %d rows", len(block.Values), len(block.Ends), block.Count)
 		}
-		if len(block.Values) != block.Rows*layout.Width {
-			t.Fatalf("%d values in %d rows", len(block.Values), block.Rows)
-		}
-		for i := range block.Rows {
+		for i := range block.Count {
+			if len(block.Faults) > 0 && block.Faults[0].Row == i {
+				break
+			}
 			row := ""
 			for j, f := range layout.Fields {
 				if f.Keep < 0 {
 					continue
 				}
-				v := block.Values[i*layout.Width+f.Keep]
+				v := block.Row(i)[f.Keep]
 				if f.Kind == credence.Category && !math.IsNaN(v) {
 					row += fmt.Sprintf("%d=%q ", j, block.Levels[f.Keep].List[int(v)].Text)
 				} else {
@@ -173,6 +178,9 @@ func parsed(t testing.TB, content string, size, columns int) (rows []string, err
 				}
 			}
 			rows = append(rows, row)
+		}
+		if len(block.Faults) > 0 {
+			return rows, block.Faults[0].Err
 		}
 	}
 }
@@ -187,7 +195,7 @@ func TestParseEqualsRecords(t *testing.T) {
 	for trial := range 400 {
 		columns := 1 + rng.IntN(4)
 		var content strings.Builder
-		rules := Rules{Missing: map[string]struct{}{"NA": {}}}
+		rules := cell.NewRules(nil, false)
 		for range rng.IntN(30) {
 			for j := range columns {
 				if j > 0 {
@@ -212,13 +220,13 @@ func TestParseEqualsRecords(t *testing.T) {
 				if j == 1 {
 					continue
 				}
-				if _, missing := rules.Missing[f]; missing || f == "" {
+				if rules.IsMissing([]byte(f)) {
 					row += fmt.Sprintf("%d=NaN ", j)
 					continue
 				}
 				switch j {
 				case 0:
-					v, _, ok := ParseNumber([]byte(f))
+					v, _, ok := cell.ParseNumber([]byte(f))
 					if !ok {
 						t.Fatalf("test data: %q", f)
 					}
@@ -226,7 +234,7 @@ func TestParseEqualsRecords(t *testing.T) {
 				case 2:
 					row += fmt.Sprintf("%d=%q ", j, f)
 				case 3:
-					v, _ := ParseBoolean([]byte(f))
+					v, _ := cell.ParseBoolean([]byte(f))
 					row += fmt.Sprintf("%d=%g ", j, v)
 				}
 			}
@@ -260,7 +268,7 @@ func TestFaultsAndTheirLines(t *testing.T) {
 			t.Errorf("%.40q: error is %v, want %s", content, err, want)
 		}
 	}
-	if _, err := parsed(t, "1,x,"+strings.Repeat("y", MaxLevel+1)+"\n", 10, 3); err == nil || !strings.Contains(err.Error(), `column "c2": a value of 65537 bytes is too long for a category`) {
+	if _, err := parsed(t, "1,x,"+strings.Repeat("y", cell.MaxLevel+1)+"\n", 10, 3); err == nil || !strings.Contains(err.Error(), `column "c2": a value of 65537 bytes is too long for a category`) {
 		t.Errorf("a long level: %v", err)
 	}
 }
@@ -281,7 +289,7 @@ func TestRowsWithoutEnd(t *testing.T) {
 		"1,2\n\"x": "t.csv:2: a field is longer than 1 MB: is a double quote left open?",
 		"1,2\r3":   "t.csv:1: lines end in bare carriage returns",
 	} {
-		splitter := NewSplitter(io.MultiReader(strings.NewReader(prefix), endless{'y'}), "t.csv", 1, ',')
+		splitter := NewSplitter(io.MultiReader(strings.NewReader(prefix), endless{'y'}), "t.csv", 1, 0, ',')
 		splitter.longest = 1 << 20
 		block := &Block{}
 		var err error

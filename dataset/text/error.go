@@ -3,7 +3,8 @@ package text
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // Error is a fault of the data at a place in a file.
@@ -25,25 +26,9 @@ func (e *Error) Error() string {
 	b.WriteString(": ")
 	if e.Column != "" {
 		b.WriteString("column ")
-		b.WriteString(Quote(e.Column))
+		b.WriteString(cell.Quote(e.Column))
 		b.WriteString(": ")
 	}
 	b.WriteString(e.What)
 	return b.String()
-}
-
-// quotedLength is how many bytes of a value an error message repeats.
-const quotedLength = 40
-
-// Quote returns the text in double quotes, shortened so that a message stays a
-// line however long and strange the text is.
-func Quote[T string | []byte](text T) string {
-	if len(text) <= quotedLength {
-		return strconv.Quote(string(text))
-	}
-	cut := quotedLength
-	for cut > quotedLength-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(text[:cut])+"…") + " (" + strconv.Itoa(len(text)) + " bytes)"
 }

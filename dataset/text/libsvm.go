@@ -1,27 +1,24 @@
 package text
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
-// LibSVM parses blocks of libsvm text: `label index:value … # comment`, indices
-// from 1 and strictly increasing, an optional qid:n behind the label. The layout
-// has one field, the label. It is safe for concurrent use on different blocks.
-type LibSVM struct {
-	Rules Rules
-	// SparseLimit is the highest index that is kept; what lies beyond is dropped
-	// and counted.
-	SparseLimit int
-}
+// maxIndex bounds the indices of libsvm text: all below 2⁵³.
+const maxIndex = 1<<53 - 1
+
+// LibSVM parses blocks of libsvm text: `label index:value … # comment`, an
+// optional qid:n behind the label. Indices are whole numbers below 2⁵³; where a
+// row repeats one or has them out of order the entries are summed and sorted. The
+// layout has one field, the label. It is safe for concurrent use on different
+// blocks.
+type LibSVM struct{ Rules Rules }
 
 // Parse turns the text of b into rows.
 func (l *LibSVM) Parse(b *Block) {
 	data := b.Data
-	target := &b.Layout.Fields[0]
-	limit := int64(l.SparseLimit)
+	b.Start = append(b.Start, 0)
 	for i, line := 0, b.Line; i < len(data); line++ {
 		for blank(data[i]) {
 			i++
@@ -30,115 +27,134 @@ func (l *LibSVM) Parse(b *Block) {
 			i = lineEnd(data, i) + 1
 			continue
 		}
-
-		b.at(line)
-		first := i
-		label, end, ok := scanNumber(data, i)
-		if ok && target.Kind == credence.Numeric && (blank(data[end]) || data[end] == '\n' || data[end] == '#') {
-			i = end
-		} else {
-			for !blank(data[i]) && data[i] != '\n' && data[i] != '#' && data[i] != ':' {
-				i++
-			}
-			if data[i] == ':' {
-				b.fail(line, "", "the row begins with "+Quote(token(data, first))+", not with a label: put one in front (0 where it is unknown)")
-				return
-			}
-			if target.Keep >= 0 {
-				var fault string
-				if label, fault = l.Rules.Value(data[first:i:i], target.Kind, &b.Levels[target.Keep], line); fault != "" {
-					b.fail(line, target.Name, fault)
-					return
-				}
-			}
+		b.At(line)
+		what, column := "", ""
+		if i, column, what = l.label(b, i, line); what == "" {
+			i, what = l.entries(b, i)
 		}
-		if target.Keep >= 0 {
-			b.Values = append(b.Values, label)
-		}
-
-		previous, unseen := int64(0), 0.0
-		for {
-			for blank(data[i]) {
-				i++
-			}
-			c := data[i]
-			if c == '\n' || c == '#' {
-				break
-			}
-			first = i
-			index := int64(0)
-			for {
-				digit := data[i] - '0'
-				if digit > 9 {
-					break
-				}
-				if index <= math.MaxInt32 {
-					index = index*10 + int64(digit)
-				}
-				i++
-			}
-			if data[i] != ':' || i == first {
-				if c == 'q' && isQuery(data[i:]) {
-					i = tokenEnd(data, i)
-					b.Queries++
-					continue
-				}
-				b.fail(line, "", Quote(token(data, first))+" is not index:value"+oneLabel(data[first]))
-				return
-			}
-			if index <= previous || index > math.MaxInt32 {
-				b.fail(line, "", indexFault(token(data, first), index, previous))
-				return
-			}
-			previous = index
-			i++
-			value := 1.0
-			if data[i] == '1' && (data[i+1] == ' ' || data[i+1] == '\n') {
-				i++
-			} else {
-				start := i
-				value, i, ok = scanNumber(data, i)
-				if !ok || !blank(data[i]) && data[i] != '\n' && data[i] != '#' {
-					i = tokenEnd(data, start)
-					var fault numberFault
-					if value, fault = parseNumber(data[start:i]); fault == notNumber || fault == infinite && !l.Rules.KeepInfinite {
-						b.fail(line, "", Quote(token(data, first))+" has no finite number as its value: correct it, or leave the entry out where the value is 0")
-						return
-					}
-				}
-			}
-			if index > limit {
-				b.Dropped++
-				unseen += value * value
-				continue
-			}
-			if value != 1 && b.Ones {
-				b.spellOnes()
-			}
-			b.Index = append(b.Index, int32(index-1))
-			if !b.Ones {
-				b.Value = append(b.Value, value)
-			}
-		}
-		if n := len(b.Index); n > b.Start[len(b.Start)-1] {
-			b.MaxIndex = max(b.MaxIndex, b.Index[n-1]+1)
-		}
-		b.Start = append(b.Start, len(b.Index))
-		if b.Layout.Unseen {
-			b.Values = append(b.Values, unseen)
-		}
-		b.Rows++
 		i = lineEnd(data, i) + 1
+		if what != "" {
+			b.fail(i, line, column, what)
+			continue
+		}
+		if first, n := b.Start[b.Count], len(b.Keys); n > first {
+			if b.MinIndex > b.MaxIndex {
+				b.MinIndex = b.Keys[first]
+			}
+			b.MinIndex, b.MaxIndex = min(b.MinIndex, b.Keys[first]), max(b.MaxIndex, b.Keys[n-1])
+		}
+		b.Start = append(b.Start, len(b.Keys))
+		b.end(i)
 	}
 }
 
-// spellOnes writes out the values that were ones so far.
-func (b *Block) spellOnes() {
-	b.Ones = false
-	b.Value = b.Value[:0]
-	for range b.Index {
-		b.Value = append(b.Value, 1)
+// label reads the label at data[i] into the row, and returns where it ends and
+// what is wrong with which column.
+func (l *LibSVM) label(b *Block, i, line int) (next int, column, fault string) {
+	data, target := b.Data, &b.Layout.Fields[0]
+	value, end, ok := cell.ScanNumber(data, i)
+	if !ok || target.Text >= 0 || target.Kind != credence.Numeric || !blank(data[end]) && data[end] != '\n' && data[end] != '#' {
+		end = i
+		for !blank(data[end]) && data[end] != '\n' && data[end] != '#' && data[end] != ':' {
+			end++
+		}
+		text := data[i:end:end]
+		if data[end] == ':' {
+			return i, "", "the row begins with " + cell.Quote(token(data, i)) + ", not with a label: put one in front (0 where it is unknown)"
+		}
+		if fault := b.field(&l.Rules, target, text, line); fault != "" {
+			return end, target.Name, fault
+		}
+		return end, "", ""
 	}
+	if target.Keep >= 0 {
+		b.Values = append(b.Values, value)
+	}
+	return end, "", ""
+}
+
+// field appends the values of a field to those of the open row, for which fields
+// must come in the order of the kept columns; fault says what is wrong.
+func (b *Block) field(rules *Rules, target *Field, text []byte, line int) (fault string) {
+	for len(b.Values) < b.Count*len(b.Columns)+max(target.Keep, target.Text)+1 {
+		b.Values = append(b.Values, 0)
+	}
+	row := b.Values[b.Count*len(b.Columns):]
+	if target.Text >= 0 {
+		row[target.Text], fault = b.level(rules, target.Text, text, line)
+	}
+	if target.Keep >= 0 && fault == "" {
+		row[target.Keep], fault = b.value(rules, target.Kind, target.Keep, text, line)
+	}
+	return fault
+}
+
+// entries reads the entries of a row from data[i] on; what says what is wrong.
+func (l *LibSVM) entries(b *Block, i int) (next int, what string) {
+	data := b.Data
+	least, ordered := uint64(0), true // the least index in order
+	for {
+		for blank(data[i]) {
+			i++
+		}
+		if data[i] == '\n' || data[i] == '#' {
+			break
+		}
+		first := i
+		index := uint64(0)
+		for {
+			digit := data[i] - '0'
+			if digit > 9 {
+				break
+			}
+			if index <= maxIndex {
+				index = index*10 + uint64(digit)
+			}
+			i++
+		}
+		if data[i] != ':' || i == first {
+			if isQuery(token(data, first)) {
+				i = tokenEnd(data, i)
+				b.Queries++
+				continue
+			}
+			return i, cell.Quote(token(data, first)) + " is not index:value" + oneLabel(data[first])
+		}
+		if index > maxIndex {
+			return i, cell.Quote(token(data, first)) + " has an index of 2⁵³ or more: renumber the columns"
+		}
+		ordered = ordered && index >= least
+		least = index + 1
+		i++
+		value := 1.0
+		if data[i] == '1' && (data[i+1] == ' ' || data[i+1] == '\n') {
+			i++
+		} else {
+			start, ok := i, false
+			value, i, ok = cell.ScanNumber(data, i)
+			if !ok || !blank(data[i]) && data[i] != '\n' && data[i] != '#' {
+				i = tokenEnd(data, start)
+				var finite bool
+				if value, finite, ok = cell.ParseNumber(data[start:i]); !ok || !finite && !l.Rules.KeepInfinite {
+					return i, cell.Quote(token(data, first)) + " has no finite number as its value: correct it, or leave the entry out where the value is 0"
+				}
+			}
+		}
+		if value != 1 {
+			b.spellOnes()
+		}
+		b.Keys = append(b.Keys, index)
+		if !b.Ones {
+			b.Value = append(b.Value, value)
+		}
+	}
+	if !ordered {
+		if !b.order() {
+			return i, notFinite
+		}
+		b.Merged++
+	}
+	return i, ""
 }
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
@@ -161,26 +177,12 @@ func tokenEnd(data []byte, i int) int {
 
 func token(data []byte, i int) []byte { return data[i:tokenEnd(data, i)] }
 
-// isQuery reports whether the text begins with qid and a colon.
-func isQuery(text []byte) bool {
-	return len(text) > 4 && text[0] == 'q' && text[1] == 'i' && text[2] == 'd' && text[3] == ':'
-}
+// isQuery reports whether a token is qid, a colon, and something.
+func isQuery(text []byte) bool { return len(text) > 4 && string(text[:4]) == "qid:" }
 
 func oneLabel(c byte) string {
 	if c == ',' {
 		return ": only one label a row is read"
 	}
 	return ": correct it, or name the format with --format"
-}
-
-func indexFault(text []byte, index, previous int64) string {
-	switch {
-	case index > math.MaxInt32:
-		return fmt.Sprintf("%s has an index above %d: renumber the columns", Quote(text), math.MaxInt32)
-	case index == 0:
-		return Quote(text) + " has the index 0: indices begin with 1 (write the file with zero_based=False, or add 1)"
-	case index == previous:
-		return Quote(text) + " repeats the index of the entry before it: keep one of the two"
-	}
-	return fmt.Sprintf("%s follows index %d: sort the entries of the row by index", Quote(text), previous)
 }

@@ -9,7 +9,7 @@ import (
 // them to consume, on the caller's goroutine, in the order of production.
 //
 // produce calls take for an empty item and send to pass it on; both report false
-// when it should stop. At most 2·threads+2 items exist, made by fresh, and they
+// when it should stop; an item that is not sent is the next that take gives. At most 2·threads+2 items exist, made by fresh, and they
 // are used again after consume. The error is the first in the order of items:
 // that of consume, or that of produce once all that was sent before is consumed.
 // On cancellation Ordered returns without waiting for produce, which may be
@@ -35,16 +35,21 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 		defer close(waiting)
 		defer close(order)
 		var current task
+		held := false // current is taken and not sent
 		take := func() (T, bool) {
+			if held { // produce had nothing to put into it: the end of a file
+				return current.item, ctx.Err() == nil
+			}
 			select {
 			case current = <-empty:
+				held = true
 				return current.item, ctx.Err() == nil
 			case <-ctx.Done():
 				return current.item, false
 			}
 		}
 		send := func(item T) bool {
-			current.item = item
+			current.item, held = item, false
 			order <- current // never blocks: there are count tasks
 			waiting <- current
 			return ctx.Err() == nil

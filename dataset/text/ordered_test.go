@@ -50,6 +50,33 @@ func TestOrderedKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// A producer that takes an item and has nothing to send, as at the end of every
+// file, loses none: there are 2·threads+2 of them, whatever the number of files.
+func TestOrderedLosesNoItem(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		for _, files := range []int{1, 2*threads + 2, 2*threads + 3, 1000} {
+			consumed := 0
+			err := Ordered(t.Context(), threads, fresh, func(take func() (*int, bool), send func(*int) bool) error {
+				for range files {
+					for row := range 2 {
+						item, more := take()
+						if !more {
+							return errors.New("stopped")
+						}
+						if row == 0 {
+							send(item)
+						}
+					}
+				}
+				return nil
+			}, func(*int) {}, func(*int) error { consumed++; return nil })
+			if err != nil || consumed != files {
+				t.Errorf("%d threads, %d files: %d items, %v", threads, files, consumed, err)
+			}
+		}
+	}
+}
+
 func TestOrderedErrorsComeInOrder(t *testing.T) {
 	late, early := errors.New("late"), errors.New("early")
 	// The producer fails behind item 19, item 5 before it: 5 counts.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -12,8 +13,6 @@ const (
 	BlockBytes = 256 << 10
 	// MaxRow is the longest row in bytes. More is a lost quote or no table.
 	MaxRow = 64 << 20
-	// MaxLevel is the longest category value in bytes.
-	MaxLevel = 64 << 10
 )
 
 // Splitter cuts a stream into blocks of whole rows.
@@ -26,14 +25,20 @@ type Splitter struct {
 	block   int // bytes of a block: BlockBytes, but in tests
 	longest int // bytes of a row: MaxRow, but in tests
 	line    int
+	offset  int64  // of the next block, in bytes
+	idle    bool   // the reader told that it is
 	tail    []byte // the beginning of the next block
 	done    bool
 }
 
+// ErrIdle is what the reader beneath a splitter returns when the rows that have come
+// are to be a block, since more may be long in coming.
+var ErrIdle = errors.New("text: the rows so far are a block")
+
 // NewSplitter returns a splitter of the rows of r, whose first line has the
-// number line.
-func NewSplitter(r io.Reader, file string, line int, delimiter byte) *Splitter {
-	return &Splitter{Delimiter: delimiter, File: file, reader: r, block: BlockBytes, longest: MaxRow, line: line}
+// number line and begins at an offset of the file.
+func NewSplitter(r io.Reader, file string, line int, offset int64, delimiter byte) *Splitter {
+	return &Splitter{Delimiter: delimiter, File: file, reader: r, block: BlockBytes, longest: MaxRow, line: line, offset: offset}
 }
 
 // Next fills b.Data and b.Line with the next rows, reusing b's memory, or
@@ -50,10 +55,11 @@ func (s *Splitter) Next(b *Block) error {
 		if err != nil {
 			return err
 		}
-		if len(data) == 0 {
+		if len(data) == 0 && !s.idle {
 			return io.EOF
 		}
 		end, open := s.lastRowEnd(data)
+		lacking := 0 // line feeds that are added
 		if s.done && end < len(data) {
 			if open >= 0 {
 				return &Error{File: s.File, Line: s.line + bytes.Count(data[:open], newline),
@@ -61,12 +67,19 @@ func (s *Splitter) Next(b *Block) error {
 			}
 			data = append(data, '\n')
 			end = len(data)
+			lacking = 1
 		}
 		if end > 0 {
 			s.tail = append(s.tail, data[end:]...)
 			b.Data, b.Line = data[:end], s.line
+			b.Offset = s.offset
+			s.offset += int64(end - lacking)
+			b.End = s.offset
 			s.line += bytes.Count(b.Data, newline)
 			return nil
+		}
+		if s.idle {
+			continue
 		}
 		if len(data) >= s.longest {
 			what := fmt.Sprintf("the row is longer than %d MB: is this a table of one row a line?", s.longest>>20)
@@ -86,13 +99,17 @@ func (s *Splitter) Next(b *Block) error {
 var newline = []byte{'\n'}
 
 // fill reads until data is as long as its capacity allows, less the byte for a
-// lacking line feed, or the stream ends.
+// lacking line feed, the stream ends, or its reader is idle.
 func (s *Splitter) fill(data []byte) ([]byte, error) {
+	s.idle = false
 	for !s.done && len(data) < cap(data)-1 {
 		n, err := s.reader.Read(data[len(data) : cap(data)-1])
 		data = data[:len(data)+n]
 		if err == io.EOF {
 			s.done = true
+		} else if err == ErrIdle {
+			s.idle = true
+			return data, nil
 		} else if err != nil {
 			return data, s.readFault(data, err)
 		}

@@ -1,0 +1,564 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/credence-ml/credence"
+)
+
+// told is what Rows tells of one row, or of one malformed row.
+type told struct {
+	text     string
+	position credence.Position // behind it; of a malformed row only counts are known
+	fault    bool
+}
+
+// tellRow describes row i of a run: values by name, categories by text, entries.
+func tellRow(r *Run, i int) string {
+	var b strings.Builder
+	for j, c := range r.Columns {
+		v := r.Row(i)[j]
+		switch {
+		case v != v && c.Unknown:
+			fmt.Fprintf(&b, "%s unknown, ", c.Name)
+		case v != v:
+			fmt.Fprintf(&b, "%s is no %v, ", c.Name, c.Kind)
+		case c.Kind == credence.Category:
+			fmt.Fprintf(&b, "%s=%q, ", c.Name, r.Levels[j].List[int(v)].Text)
+		default:
+			fmt.Fprintf(&b, "%s=%v, ", c.Name, v)
+		}
+	}
+	if len(r.Start) > 0 {
+		for k := r.Start[i]; k < r.Start[i+1]; k++ {
+			v := 1.0
+			if !r.Ones {
+				v = r.Value[k]
+			}
+			fmt.Fprintf(&b, "%d:%v ", r.Keys[k], v)
+			if len(r.Tokens) > 0 {
+				fmt.Fprintf(&b, "%s^%s ", r.Spaces.List[r.Space[k]].Text, r.Token(k))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "line %d", r.Line(i))
+	return b.String()
+}
+
+// tell reads rows from a place on.
+func tell(t testing.TB, options Options, start credence.Position, columns []string, paths ...string) (rows []told, end credence.Position, err error) {
+	t.Helper()
+	if options.CacheDir == "" {
+		options.CacheDir = t.TempDir()
+	}
+	options.SkipMalformed = true
+	table, err := Open(t.Context(), paths, options)
+	if err != nil {
+		return nil, end, err
+	}
+	defer table.Close()
+	err = table.Rows(t.Context(), columns, start, func(r *Run) error {
+		next := 0
+		faults := func(i int) {
+			for ; next < len(r.Faults) && r.Faults[next].Row == i; next++ {
+				rows = append(rows, told{text: r.Faults[next].Err.Error(), fault: true})
+			}
+		}
+		for i := range r.Count {
+			faults(i)
+			rows = append(rows, told{text: tellRow(r, i), position: r.After(i)})
+		}
+		faults(r.Count)
+		end = r.Finish()
+		return nil
+	})
+	return rows, end, err
+}
+
+// slowly hands out a text in small pieces, with pauses that make it idle.
+type slowly struct {
+	text   string
+	rng    *rand.Rand
+	pauses int
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.text == "" {
+		return 0, io.EOF
+	}
+	if s.pauses > 0 && s.rng.IntN(4) == 0 {
+		s.pauses--
+		time.Sleep(idleTime + 10*time.Millisecond)
+	}
+	n := copy(p[:min(len(p), 1+s.rng.IntN(len(s.text)/6+60))], s.text)
+	s.text = s.text[n:]
+	return n, nil
+}
+
+// rowTexts are files with malformed rows, quoted line breaks, empty lines, a column
+// that has its first value behind the sample, and rows that run over many blocks.
+func rowTexts(rows int) map[string]string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var csv, svm, vw strings.Builder
+	csv.WriteString("x,city,late,word,empty\n")
+	for i := range rows {
+		late, word := "", ""
+		if i > sampleRows+rows/20 && rng.IntN(3) > 0 {
+			late = fmt.Sprint(i % 7)
+			word = fmt.Sprintf("w%d", i%5)
+			if i%997 == 0 {
+				late = "seven"
+			}
+		}
+		city := fmt.Sprintf("city %d", rng.IntN(i/50+2))
+		switch rng.IntN(60) {
+		case 0:
+			city = "\"quoted,\n" + city + "\""
+		case 1:
+			csv.WriteString("\n")
+		case 2:
+			csv.WriteString("1,2\n")
+			svm.WriteString("# a comment\n1 a:b\n")
+			vw.WriteString("no bar\n")
+		case 3:
+			csv.WriteString("x1,a,,,\n")
+			svm.WriteString("\n")
+		}
+		fmt.Fprintf(&csv, "%d.5,%s,%s,%s,\n", i, city, late, word)
+		fmt.Fprintf(&svm, "%d %d:1 %d:0.5\n", i%2, 1+rng.IntN(30), 20+rng.IntN(30))
+		fmt.Fprintf(&vw, "%d %d|a u%d v:%d |b w%d\n", i%2, 1+i%3, rng.IntN(20), i%4, rng.IntN(9))
+	}
+	return map[string]string{"t.csv": csv.String(), "t.svm": svm.String(), "t.vw": vw.String()}
+}
+
+// Rows tells the same of a file, however it comes: plain, compressed, through a pipe
+// in pieces, by any number of threads; and the same from any place on.
+func TestRowsAreToldAlike(t *testing.T) {
+	for name, content := range rowTexts(13_000) {
+		path := write(t, name, content)
+		want, end, err := tell(t, Options{Threads: 1}, credence.Position{}, nil, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults := 0
+		for _, row := range want {
+			if row.fault {
+				faults++
+			}
+		}
+		if faults < 100 || end.Rows != int64(len(want)-faults) || end.Malformed != int64(faults) || end.Offset != int64(len(content)) || end.File != path ||
+			end.Line != strings.Count(content, "\n") {
+			t.Fatalf("%s: %d rows and %d malformed ones end at %+v of %d bytes", name, len(want), faults, end, len(content))
+		}
+		same := func(what string, got, want []told, names bool) {
+			t.Helper()
+			for i := range min(len(got), len(want)) {
+				g, w := got[i], want[i]
+				if !names { // another file, which has another name
+					g.text, w.text = strings.ReplaceAll(g.text, stdinName, path), strings.ReplaceAll(w.text, path+".gz", path)
+					g.text = strings.ReplaceAll(g.text, path+".gz", path)
+					g.position.File, g.position.Beginning, w.position.File, w.position.Beginning = "", "", "", ""
+				}
+				if g != w {
+					t.Fatalf("%s: row %d is\n%+v, want\n%+v", what, i, g, w)
+				}
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%s: %d rows, want %d", what, len(got), len(want))
+			}
+		}
+		got, _, err := tell(t, Options{Threads: 3}, credence.Position{}, nil, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(name+" by three threads", got, want, true)
+		packed := packed(t, name+".gz", content)
+		got, gzEnd, err := tell(t, Options{}, credence.Position{}, nil, packed)
+		if err != nil || gzEnd.Offset != end.Offset {
+			t.Fatal(gzEnd, err)
+		}
+		for i := range got {
+			got[i].text = strings.ReplaceAll(got[i].text, packed, path)
+		}
+		same(name+" compressed", got, want, false)
+		for _, once := range []bool{true, false} {
+			rng := rand.New(rand.NewPCG(7, 8))
+			got, _, err = tell(t, Options{Once: once, Stdin: &slowly{content, rng, 12}}, credence.Position{}, nil, "-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(name+" through a pipe", got, want, false)
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		for range 6 {
+			i := rng.IntN(len(want))
+			if want[i].fault {
+				continue
+			}
+			rest := slices.Clone(want[i+1:])
+			got, restEnd, err := tell(t, Options{}, want[i].position, nil, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "t.csv" && rng.IntN(2) == 0 { // kinds that were known are stated
+				continue
+			}
+			for k := range got { // a kind that was known is found out again from what follows
+				if strings.Contains(got[k].text, "unknown") || strings.Contains(rest[k].text, "is no") {
+					got[k].text, rest[k].text = "", ""
+				}
+			}
+			same(fmt.Sprintf("%s from row %d", name, i), got, rest, true)
+			if restEnd != end {
+				t.Errorf("%s: the end is %+v, want %+v", name, restEnd, end)
+			}
+			at := want[i].position
+			at.File, at.Beginning = stdinName, ""
+			got, _, err = tell(t, Options{Once: true, Stdin: strings.NewReader(content)}, at, nil, "-")
+			if err != nil || len(got) != len(rest) || got[len(got)-1].position.Offset != end.Offset {
+				t.Errorf("%s: %d rows of a pipe from row %d, want %d, %v", name, len(got), i, len(rest), err)
+			}
+		}
+	}
+}
+
+// What Load keeps and what Rows tells is the same.
+func TestRowsEqualLoad(t *testing.T) {
+	path := write(t, "t.csv", randomCSV(rand.New(rand.NewPCG(7, 8)), 20_000))
+	columns := []string{"city", "x", "flag", credence.TextOf("k")}
+	source, _, err := load(t, Options{}, columns, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rowsOf(t, source, 4096)
+	rows, _, err := tell(t, Options{}, credence.Position{}, columns, path)
+	if err != nil || len(rows) != len(want) {
+		t.Fatalf("%d rows, want %d, %v", len(rows), len(want), err)
+	}
+	described := source.Schema().Columns
+	for i, row := range want {
+		text := ""
+		for j, v := range row {
+			switch {
+			case v != v:
+				text += fmt.Sprintf("%s is no %v, ", described[j].Name, described[j].Kind)
+			case described[j].Kind == credence.Category:
+				text += fmt.Sprintf("%s=%q, ", described[j].Name, described[j].Levels[int(v)])
+			default:
+				text += fmt.Sprintf("%s=%v, ", described[j].Name, v)
+			}
+		}
+		if !strings.HasPrefix(rows[i].text, text) {
+			t.Fatalf("row %d is %s, want %s", i, rows[i].text, text)
+		}
+	}
+}
+
+// A place is refused in a file that is another, and not found where the file is gone.
+func TestPlacesOfOtherFiles(t *testing.T) {
+	folder := t.TempDir()
+	a, b := filepath.Join(folder, "a.csv"), filepath.Join(folder, "b.csv")
+	os.WriteFile(a, []byte("x\n1\n2\n"), 0o600)
+	os.WriteFile(b, []byte("x\n3\n4\n"), 0o600)
+	rows, _, err := tell(t, Options{}, credence.Position{}, nil, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, end, err := tell(t, Options{}, rows[2].position, nil, b)
+	if err != nil || len(rest) != 1 || end.Rows != 4 {
+		t.Errorf("behind the first row of the second file alone: %v, %+v, %v", rest, end, err)
+	}
+	if _, _, err := tell(t, Options{}, rows[0].position, nil, b); err == nil || !strings.Contains(err.Error(), "a.csv: was being read and is not among the files now") {
+		t.Errorf("a file that is gone: %v", err)
+	}
+	os.WriteFile(b, []byte("x\n5\n4\n"), 0o600)
+	if _, _, err := tell(t, Options{}, rows[2].position, nil, a, b); err == nil || !strings.Contains(err.Error(), "b.csv: begins otherwise than the file that was read under this name") {
+		t.Errorf("another file of the same name: %v", err)
+	}
+	os.WriteFile(a, []byte("x\n1\n2\n6\n"), 0o600) // it grew
+	if rest, _, err := tell(t, Options{}, rows[1].position, nil, a); err != nil || len(rest) != 1 || !strings.HasPrefix(rest[0].text, "x=6,") {
+		t.Errorf("a file that grew: %v, %v", rest, err)
+	}
+}
+
+// A followed file gives its rows soon after they are written, whole lines only.
+func TestFollow(t *testing.T) {
+	for _, seen := range []string{"x,c\n1,a\n", "", "x,c\n"} { // what is there when it begins
+		path := write(t, "t.csv", seen)
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		rows, ended := make(chan string), make(chan error)
+		go func() {
+			table, err := Open(ctx, []string{path}, Options{Follow: true, Format: "csv"})
+			if err == nil {
+				defer table.Close()
+				err = table.Rows(ctx, nil, credence.Position{}, func(r *Run) error {
+					for i := range r.Count {
+						rows <- tellRow(r, i)
+					}
+					return nil
+				})
+			}
+			ended <- err
+		}()
+		time.Sleep(100 * time.Millisecond)
+		if seen != "x,c\n1,a\n" {
+			file.WriteString(strings.TrimPrefix("x,c\n1,a\n", seen))
+		}
+		for i := 1; i < 4; i++ {
+			var row string
+			begun := time.Now()
+			select {
+			case row = <-rows:
+			case err := <-ended:
+				t.Fatal(err)
+			case <-time.After(10 * time.Second):
+				t.Fatal("no row comes")
+			}
+			if want := fmt.Sprintf("x=%d, c=%q, ", i, "a"); !strings.HasPrefix(row, want) {
+				t.Errorf("row %d is %s, want %s", i, row, want)
+			}
+			if late := time.Since(begun); i > 1 && late > time.Second { // a tenth of one on a quiet machine
+				t.Errorf("row %d came after %v", i, late)
+			}
+			fmt.Fprintf(file, "%d,", i+1)
+			select {
+			case row := <-rows:
+				t.Errorf("a part of a line is a row: %s", row)
+			case <-time.After(120 * time.Millisecond):
+			}
+			file.WriteString("a\n")
+		}
+		<-rows
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+	}
+}
+
+// Any number of files is read, in order, whatever the format and the number of threads.
+func TestManyFiles(t *testing.T) {
+	folder := t.TempDir()
+	for _, format := range []string{"csv", "tsv", "libsvm", "vw"} {
+		for i := range 1000 {
+			content := fmt.Sprintf("%d |f a b\n", i)
+			switch format {
+			case "csv":
+				content = fmt.Sprintf("label,b\n%d,1\n", i)
+			case "tsv":
+				content = fmt.Sprintf("b\tlabel\n1\t%d\n", i)
+			case "libsvm":
+				content = fmt.Sprintf("%d 1:1\n", i)
+			}
+			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%04d.%s", i, format)), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var files []string
+		for _, threads := range []int{1, 2} {
+			for _, count := range []int{1, 2*threads + 2, 2*threads + 3, 1000} {
+				if count == 1000 && threads == 1 {
+					continue
+				}
+				files = files[:0]
+				for i := range count {
+					files = append(files, filepath.Join(folder, fmt.Sprintf("%04d.%s", i, format)))
+				}
+				source, table, err := load(t, Options{Threads: threads}, []string{"label"}, files...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, row := range rowsOf(t, source, 4096) {
+					if row[0] != float64(i) {
+						t.Fatalf("%s, %d threads, %d files: row %d is %v", format, threads, count, i, row)
+					}
+				}
+				rows := 0
+				err = table.Rows(t.Context(), nil, credence.Position{}, func(r *Run) error {
+					rows += r.Count
+					return nil
+				})
+				if err != nil || source.Rows() != count || rows != count {
+					t.Errorf("%s, %d threads: %d and %d rows of %d files, %v", format, threads, source.Rows(), rows, count, err)
+				}
+			}
+		}
+	}
+}
+
+// Integers beyond 2⁵³ are noted for whoever reads them.
+func TestInexactIntegersAreNoted(t *testing.T) {
+	path := write(t, "t.csv", "id,x\n9007199254740993,1e300\n9007199254740992,3\n")
+	table, err := Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	const want = "has integers beyond 2⁵³, such as 9007199254740993 ("
+	read := map[string]func() error{
+		"Load":       func() error { _, err := table.Load(t.Context(), nil); return err },
+		"Load again": func() error { _, err := table.Load(t.Context(), nil); return err },
+		"Rows": func() error {
+			return table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil })
+		},
+	}
+	for name, read := range read {
+		table.notes, table.columns[0].inexact = nil, false
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
+		notes := table.Notes()
+		if len(notes) != 1 || notes[0].Column != "id" || !strings.HasPrefix(notes[0].Text, want) || !strings.Contains(notes[0].Text, "t.csv:2") {
+			t.Errorf("%s: notes are %+v", name, notes)
+		}
+	}
+}
+
+// What standard input has in memory needs no cache folder; what is no text is refused
+// before it is kept.
+func TestPipesAreKeptWithinBounds(t *testing.T) {
+	content := "x,y\n" + strings.Repeat("1,2\n", 100_000)
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	table, err := Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader(content)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source, err := table.Load(t.Context(), nil); err != nil || source.Rows() != 100_000 {
+		t.Errorf("rows: %v", err)
+	}
+	if _, err := Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader(content), MemoryLimit: -1}); err == nil || !strings.Contains(err.Error(), "there is no cache folder") {
+		t.Errorf("without a cache folder: %v", err)
+	}
+	cache := t.TempDir()
+	_, err = Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader(content), MemoryLimit: -1, CacheDir: cache, CacheLimit: 300_000})
+	if err == nil || !strings.Contains(err.Error(), "standard input: is longer than the 0 MB that the cache may take") {
+		t.Errorf("beyond the limit: %v", err)
+	}
+	zeros := &counter{}
+	if _, err = Open(t.Context(), []string{"-"}, Options{Stdin: zeros, MemoryLimit: -1, CacheDir: cache}); err == nil || !strings.Contains(err.Error(), "standard input:1: holds a NUL byte") {
+		t.Errorf("zeros: %v", err)
+	}
+	if zeros.read > 2<<20 {
+		t.Errorf("%d zeros were read", zeros.read)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// counter gives zeros and counts them.
+type counter struct{ read int }
+
+func (c *counter) Read(p []byte) (int, error) {
+	clear(p)
+	c.read += len(p)
+	return len(p), nil
+}
+
+// Vowpal Wabbit text is a table whose sparse columns are features by name.
+func TestLoadVW(t *testing.T) {
+	train := write(t, "t.vw", "1 2 0.5 'first|a u v:2 |b u\n-1 |a v w\n")
+	source, table, err := load(t, Options{}, nil, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := source.Schema()
+	names := ""
+	for _, f := range schema.Features {
+		names += f.Namespace + "^" + f.Token + " "
+	}
+	if !schema.Label || schema.Sparse != 4 || names != "a^u a^v b^u a^w " {
+		t.Errorf("schema is %+v", schema)
+	}
+	var chunk credence.Chunk
+	if err := source.Read(&chunk, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	dense := chunk.Values.Data
+	if want := []float64{1, 2, 0.5, 0, -1, 1, 0, nan}; !sameRows([][]float64{dense}, [][]float64{want}) {
+		t.Errorf("columns are %v, want %v", dense, want)
+	}
+	for i, want := range [][]float64{{1, 2, 1, 0}, {0, 1, 0, 1}} {
+		row := make([]float64, 4)
+		for j, v := range chunk.Sparse.Each(i) {
+			row[j] = v
+		}
+		if !slices.Equal(row, want) {
+			t.Errorf("row %d is %v, want %v", i, row, want)
+		}
+	}
+	_ = table
+	// New data have training's columns, others leave their squares.
+	later, again, err := load(t, Options{Schema: schema}, []string{"label"}, write(t, "n.vw", "|b u x:3 |a w:4 w z:-1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := later.Read(&chunk, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if columns, values := chunk.Sparse.Row(0); !slices.Equal(columns, []int32{2, 3}) || !slices.Equal(values, []float64{1, 5}) || chunk.Unseen[0] != 10 || again.Dropped() != 2 {
+		t.Errorf("new row has %v %v, unseen %v", columns, values, chunk.Unseen)
+	}
+	if _, _, err := load(t, Options{Schema: schema}, nil, write(t, "n.svm", "1 1:1\n")); err == nil || !strings.Contains(err.Error(), "trained on the features of Vowpal Wabbit text") {
+		t.Errorf("libsvm rows for it: %v", err)
+	}
+}
+
+// Indices begin with 0 or 1, repeat, and are of any size where they are hashed.
+func TestIndicesOfLibSVM(t *testing.T) {
+	path := write(t, "t.svm", "1 3:1 0:2 3:4\n0 1:1\n")
+	for _, limit := range []int64{0, -1} { // in memory, and from the cache
+		for range 2 {
+			source, table, err := load(t, Options{MemoryLimit: limit, CacheDir: filepath.Dir(path)}, nil, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var chunk credence.Chunk
+			if err := source.Read(&chunk, 0, 2); err != nil {
+				t.Fatal(err)
+			}
+			columns, values := chunk.Sparse.Row(0)
+			if s := source.Schema(); s.Sparse != 4 || s.SparseFirst() != 0 || !slices.Equal(columns, []int32{0, 3}) || !slices.Equal(values, []float64{2, 5}) {
+				t.Errorf("%+v, row %v %v", s, columns, values)
+			}
+			text := fmt.Sprint(table.Notes())
+			if !strings.Contains(text, "the first feature is x0") || !strings.Contains(text, "1 row had indices repeated or out of order") {
+				t.Errorf("notes are %s", text)
+			}
+			again, _, err := load(t, Options{Schema: source.Schema(), MemoryLimit: limit, CacheDir: filepath.Dir(path)}, nil, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := again.Read(&chunk, 0, 2); err != nil {
+				t.Fatal(err)
+			}
+			if columns, _ := chunk.Sparse.Row(0); !slices.Equal(columns, []int32{0, 3}) || chunk.Unseen != nil {
+				t.Errorf("read again: %v, unseen %v", columns, chunk.Unseen)
+			}
+		}
+	}
+	wide := write(t, "w.svm", "1 5:1\n0 9007199254740991:2 5:1\n")
+	if _, _, err := load(t, Options{}, nil, wide); err == nil || !strings.Contains(err.Error(), "w.svm:2: the row has an index beyond 10000000") || !strings.Contains(err.Error(), "hash(., bits=22)") {
+		t.Errorf("a wide file: %v", err)
+	}
+	source, _, err := load(t, Options{Keyed: true}, nil, wide)
+	if err != nil || source.Schema().Sparse != 2 || source.Schema().Features[1].Key != 9007199254740991 {
+		t.Errorf("a wide file by keys: %+v, %v", source, err)
+	}
+}

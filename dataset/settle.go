@@ -1,0 +1,173 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
+)
+
+// kinds gives columns that had no value in the sample their kind, by their first
+// value in row order. Until then, and within the parsers for ever, they are read as
+// texts.
+type kinds struct {
+	rules   cell.Rules
+	columns []table.Column // shared by runs; replaced when a kind becomes known
+	open    []bool         // read as texts by the parsers, beside columns
+	any     bool           // some are open
+	codes   []float64
+	faults  []table.Fault
+}
+
+// newKinds returns the kinds of the columns of a selection.
+func newKinds(chosen *selection, rules cell.Rules) *kinds {
+	k := &kinds{rules: rules, columns: chosen.rowColumns(), open: make([]bool, len(chosen.columns))}
+	for i := range k.columns {
+		k.open[i] = k.columns[i].Unknown
+		k.any = k.any || k.open[i]
+	}
+	return k
+}
+
+// begun returns the first row, from a row on, at which a kind becomes known, or the
+// number of rows.
+func (k *kinds) begun(rows *table.Rows, from int) int {
+	first := rows.Count
+	for j := range k.columns {
+		if k.columns[j].Unknown {
+			first = min(first, firstValue(rows, j, from))
+		}
+	}
+	return first
+}
+
+// firstValue returns the first row, from a row on, that has a value in column j, or
+// the number of rows.
+func firstValue(rows *table.Rows, j, from int) int {
+	for i := from; i < rows.Count; i++ {
+		if v := rows.Row(i)[j]; v == v {
+			return i
+		}
+	}
+	return rows.Count
+}
+
+// settle decides the kinds that the rows tell and turns texts of number and boolean
+// columns into numbers. Rows with other texts there become faults.
+func (k *kinds) settle(rows *table.Rows) {
+	rows.Columns = k.columns
+	if !k.any {
+		return
+	}
+	k.faults = k.faults[:0]
+	for j := range k.columns {
+		if !k.open[j] {
+			continue
+		}
+		if k.columns[j].Unknown {
+			first := firstValue(rows, j, 0)
+			if first == rows.Count {
+				continue
+			}
+			var census cell.Census
+			census.Add(rows.Levels[j].List[int(rows.Row(first)[j])].Text, &k.rules)
+			kind, _ := census.Kind()
+			k.columns = slices.Clone(k.columns)
+			k.columns[j].Kind, k.columns[j].Unknown = kindOf(kind), false
+			rows.Columns = k.columns
+		}
+		if k.columns[j].Kind != credence.Category {
+			k.convert(rows, j)
+		}
+	}
+	if len(k.faults) > 0 {
+		dropFaulty(rows, k.faults)
+	}
+}
+
+// convert replaces the codes of texts in column j by the numbers they spell.
+func (k *kinds) convert(rows *table.Rows, j int) {
+	read := k.rules.Number
+	if k.columns[j].Kind == credence.Boolean {
+		read = k.rules.Boolean
+	}
+	levels := rows.Levels[j].List
+	k.codes = k.codes[:0]
+	for i := range levels {
+		value, fault := read(levels[i].Text)
+		levels[i].Fault = fault
+		k.codes = append(k.codes, value)
+	}
+	for i := range rows.Count {
+		row := rows.Row(i)
+		code := row[j]
+		if code != code {
+			continue
+		}
+		row[j] = k.codes[int(code)]
+		if fault := levels[int(code)].Fault; fault != "" {
+			row[j] = math.NaN()
+			k.faults = append(k.faults, table.Fault{Row: i, End: rows.Ends[i],
+				Err: &text.Error{File: rows.File, Line: rows.Line(i), Column: k.columns[j].Name, What: fault}})
+		}
+	}
+}
+
+// kindOf returns the kind of a column that the census takes it for; a column
+// without any value is a number that is always missing.
+func kindOf(kind cell.Kind) credence.Kind {
+	switch kind {
+	case cell.Boolean:
+		return credence.Boolean
+	case cell.Category:
+		return credence.Category
+	}
+	return credence.Numeric
+}
+
+// dropFaulty makes rows into faults, which are given by their row, one row perhaps
+// more than once.
+func dropFaulty(rows *table.Rows, faults []table.Fault) {
+	slices.SortStableFunc(faults, func(a, b table.Fault) int { return a.Row - b.Row })
+	faults = slices.CompactFunc(faults, func(a, b table.Fault) bool { return a.Row == b.Row })
+	var merged []table.Fault
+	var places []table.Place
+	kept, next, entries := 0, 0, 0
+	width, sparse := len(rows.Columns), len(rows.Start) > 0
+	earlier := rows.Faults
+	for i := 0; i <= rows.Count; i++ {
+		for len(earlier) > 0 && earlier[0].Row == i {
+			merged = append(merged, table.Fault{Row: kept, End: earlier[0].End, Err: earlier[0].Err})
+			earlier = earlier[1:]
+		}
+		if i == rows.Count {
+			break
+		}
+		if next < len(faults) && faults[next].Row == i {
+			merged = append(merged, table.Fault{Row: kept, End: faults[next].End, Err: faults[next].Err})
+			next++
+			continue
+		}
+		places = append(places, table.Place{Row: kept, Line: rows.Line(i)})
+		copy(rows.Values[kept*width:], rows.Row(i))
+		rows.Ends[kept] = rows.Ends[i]
+		if sparse {
+			from, to := rows.Start[i], rows.Start[i+1]
+			rows.Start[kept] = entries
+			entries += copy(rows.Keys[entries:], rows.Keys[from:to])
+			copy(rows.Value[min(rows.Start[kept], len(rows.Value)):], rows.Value[min(from, len(rows.Value)):min(to, len(rows.Value))])
+			copy(rows.Space[min(rows.Start[kept], len(rows.Space)):], rows.Space[min(from, len(rows.Space)):min(to, len(rows.Space))])
+			copy(rows.Tokens[min(rows.Start[kept], len(rows.Tokens)):], rows.Tokens[min(from, len(rows.Tokens)):min(to, len(rows.Tokens))])
+		}
+		kept++
+	}
+	if sparse {
+		rows.Start[kept] = entries
+		rows.Start, rows.Keys = rows.Start[:kept+1], rows.Keys[:entries]
+	}
+	rows.Count, rows.Values, rows.Ends = kept, rows.Values[:kept*width], rows.Ends[:kept]
+	rows.Places, rows.Faults = places, merged
+}

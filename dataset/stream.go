@@ -1,0 +1,183 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/credence-ml/credence/dataset/text"
+)
+
+// maxWindow bounds the memory that a zstd file may ask for.
+const maxWindow = 128 << 20
+
+// stream is the decoded content of an input.
+type stream struct {
+	io.Reader
+	count      *atomic.Int64 // bytes read as stored
+	compressed bool
+	closers    []func()
+
+	file  *os.File  // the stored content, where it is a file
+	mark  int64     // bytes of its byte order mark
+	plain io.Reader // its content from wherever it stands
+}
+
+func newStream(closers ...func()) *stream {
+	return &stream{count: &atomic.Int64{}, closers: closers}
+}
+
+func (s *stream) close() {
+	for _, closer := range slices.Backward(s.closers) {
+		closer()
+	}
+}
+
+// countingReader counts what is read and stops when the context ends.
+type countingReader struct {
+	ctx    context.Context
+	reader io.Reader
+	count  *atomic.Int64
+}
+
+func (r countingReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := r.reader.Read(p)
+	r.count.Add(int64(n))
+	return n, err
+}
+
+var (
+	gzipMagic    = []byte{0x1f, 0x8b}
+	zstdMagic    = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	parquetMagic = []byte("PAR1")
+	utf8Mark     = []byte{0xef, 0xbb, 0xbf}
+)
+
+// open returns the content of the input, decompressed and without a byte order
+// mark. Content that is read once can be opened as final once, and not after that.
+func (in *input) open(ctx context.Context, final bool) (*stream, error) {
+	var raw io.Reader
+	s := newStream()
+	switch {
+	case in.pipe != nil && final:
+		content, err := in.pipe.all(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", in.name, err)
+		}
+		s.Reader = content
+		return s, nil
+	case in.pipe != nil:
+		s.Reader = in.pipe.sample()
+		return s, nil
+	case in.content != nil:
+		raw = in.content.reader()
+	default:
+		file, err := os.Open(in.path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot be read: %w", in.name, err)
+		}
+		s.closers = append(s.closers, func() { file.Close() })
+		s.file = file
+		if err := in.unchanged(); err != nil {
+			s.close()
+			return nil, err
+		}
+		raw = file
+	}
+	if err := s.decode(ctx, raw); err != nil {
+		s.close()
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	return s, nil
+}
+
+// unchanged refuses a file that is not as it was when the table was opened.
+func (in *input) unchanged() error {
+	if in.content != nil || in.pipe != nil {
+		return nil
+	}
+	info, err := os.Stat(in.path)
+	if err != nil {
+		return fmt.Errorf("%s: cannot be read: %w", in.name, err)
+	}
+	if info.Size() != in.size || !info.ModTime().Equal(in.modified) {
+		return fmt.Errorf("%s: the file changed while it was being read: start again once it is complete", in.name)
+	}
+	return nil
+}
+
+// decode sets the reader of s to the decoded form of raw.
+func (s *stream) decode(ctx context.Context, raw io.Reader) error {
+	s.plain = countingReader{ctx, raw, s.count}
+	stored := bufio.NewReaderSize(s.plain, 64<<10)
+	decoded := stored
+	head, _ := stored.Peek(4) // a failure shows again on reading
+	s.compressed = true
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		decoder, err := gzip.NewReader(stored)
+		if deflated := len(head) < 3 || head[2] == 8; deflated && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+			return fmt.Errorf("%s: %w", endsEarly, io.ErrUnexpectedEOF)
+		}
+		if err != nil {
+			return fmt.Errorf("begins like gzip but is not: %w: fetch the file again", err)
+		}
+		decoded = bufio.NewReaderSize(decoder, 64<<10)
+	case bytes.HasPrefix(head, zstdMagic):
+		// One goroutine: what comes out is the same, and memory is bounded.
+		decoder, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return fmt.Errorf("begins like zstd but is not: %w: fetch the file again", err)
+		}
+		s.closers = append(s.closers, decoder.Close)
+		decoded = bufio.NewReaderSize(decoder, 64<<10)
+	default:
+		s.compressed = false
+	}
+	if mark, _ := decoded.Peek(3); bytes.Equal(mark, utf8Mark) {
+		decoded.Discard(len(utf8Mark))
+		s.mark = int64(len(utf8Mark))
+	}
+	s.Reader = decoded
+	return nil
+}
+
+// skip goes to an offset of decoded content, by seeking where that is possible.
+func (s *stream) skip(name string, offset int64) error {
+	if offset == 0 {
+		return nil
+	}
+	if s.file != nil && !s.compressed {
+		if info, err := s.file.Stat(); err == nil && info.Size() >= offset+s.mark {
+			if _, err := s.file.Seek(offset+s.mark, io.SeekStart); err == nil {
+				s.Reader = s.plain
+				return nil
+			}
+		}
+	}
+	for rest := offset; rest > 0; {
+		skipped, err := io.CopyN(io.Discard, s, rest)
+		if rest -= skipped; errors.Is(err, text.ErrIdle) {
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: reading stopped: %w", name, err)
+		}
+		if rest > 0 && err != nil {
+			return fmt.Errorf("%s: has %d bytes, fewer than the %d that were read before: go on with the same data", name, offset-rest, offset)
+		}
+	}
+	return nil
+}
