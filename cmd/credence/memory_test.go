@@ -15,15 +15,21 @@ func TestHugeIndicesAreRefused(t *testing.T) {
 		{"--family=gaussian", "--formula=label ~ . - x7"},
 	} {
 		o := invoke(t, "", append([]string{"fit", huge}, args...)...)
-		if o.code != exitFailed || !strings.Contains(o.err, "weights, for which engine ") ||
-			!strings.Contains(o.err, " GB are available: use indices without gaps, or fewer features") || strings.Count(o.err, "\n") != 1 {
+		if o.code != exitFailed || !strings.Contains(o.err, "huge.libsvm:1: the row has an index beyond 10000000, the most columns of a fit: hash the features, with hash(., bits=22)") ||
+			strings.Count(o.err, "\n") != 1 {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
 		}
 	}
-	// Those that the formula names are enough.
+	// Below that, the engine says how much it takes, and those that the formula names are enough.
+	large := file(t, "large.libsvm", "1 9000000:1\n-1 1:1\n1 3:2\n")
+	o := invoke(t, "", "fit", large, "--family=gaussian", "--engine=svi(covariance=full)")
+	if o.code != exitFailed || !strings.Contains(o.err, "weights, for which engine ") ||
+		!strings.Contains(o.err, " GB are available: use indices without gaps, or fewer features") || strings.Count(o.err, "\n") != 1 {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
 	model := filepath.Join(t.TempDir(), "m.safetensors")
-	must(t, "fit", huge, "--family=gaussian", "--formula=label ~ x2000000000 + x1", "-o", model)
-	if out := must(t, "predict", model, huge, "-q"); strings.Count(out, "\n") != 4 {
+	must(t, "fit", large, "--family=gaussian", "--formula=label ~ x9000000 + x1", "-o", model)
+	if out := must(t, "predict", model, large, "-q"); strings.Count(out, "\n") != 4 {
 		t.Errorf("predictions %q", out)
 	}
 }
