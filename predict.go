@@ -126,16 +126,28 @@ func components(posterior Posterior) int {
 	return 1
 }
 
+// UnseenFeatures is the ability of features to have sparse columns that training did not have.
+type UnseenFeatures interface {
+	// UnseenBlock returns the block that would have a weight for each of them; false where there is none.
+	UnseenBlock() (Block, bool)
+}
+
+// UnseenPrior is the ability of a prior to be that of weights which training did not have.
+type UnseenPrior interface {
+	// UnseenVariance is the prior variance, after the fit, of a further weight of the block.
+	UnseenVariance(block Block) float64
+}
+
 // addUnseen adds what sparse columns that training did not have contribute to the
 // variance of f: their weights are independent draws of the prior, with mean 0.
 // squares is Batch.Unseen.
 func addUnseen(variance, squares []float64, model Model) {
-	features, ok := model.Features.(interface{ UnseenBlock() (Block, bool) })
+	features, ok := model.Features.(UnseenFeatures)
 	if squares == nil || !ok {
 		return
 	}
 	block, ok := features.UnseenBlock()
-	prior, known := model.Prior.(interface{ UnseenVariance(block Block) float64 })
+	prior, known := model.Prior.(UnseenPrior)
 	if !ok || !known {
 		return
 	}

@@ -1,9 +1,11 @@
 package likelihood
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
@@ -41,6 +43,44 @@ func (l Quadrature) Validate() error {
 		return v.Validate()
 	}
 	return nil
+}
+
+// Name is that of the family, or its type.
+func (l Quadrature) Name() string {
+	if n, ok := l.Likelihood.(interface{ Name() string }); ok {
+		return n.Name()
+	}
+	return fmt.Sprintf("%T", l.Likelihood)
+}
+
+// LinkFunction is that of the family, "" where it does not say.
+func (l Quadrature) LinkFunction() Link {
+	if d, ok := l.Likelihood.(Described); ok {
+		return d.LinkFunction()
+	}
+	return ""
+}
+
+// TargetKind is that of the family; [Measurements] where it does not say.
+func (l Quadrature) TargetKind() TargetKind {
+	if d, ok := l.Likelihood.(Described); ok {
+		return d.TargetKind()
+	}
+	return Measurements
+}
+
+// MarshalJSON writes the family.
+func (l Quadrature) MarshalJSON() ([]byte, error) { return json.Marshal(l.Likelihood) }
+
+// UnmarshalJSON reads a family of the type that l has.
+func (l *Quadrature) UnmarshalJSON(data []byte) error {
+	if l.Likelihood == nil {
+		return fmt.Errorf("likelihood: quadrature of no family: name one, as in Quadrature{Likelihood: mine{}}")
+	}
+	family := reflect.New(reflect.TypeOf(l.Likelihood))
+	err := json.Unmarshal(data, family.Interface())
+	l.Likelihood = family.Elem().Interface().(Differentiable)
+	return err
 }
 
 // LogDensity returns log p(y|f).

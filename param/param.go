@@ -31,6 +31,12 @@ type Parameter struct {
 	State State   `json:"state,omitempty"`
 }
 
+// Named is a parameter with its name in the text form of a part.
+type Named struct {
+	Name string
+	Parameter
+}
+
 // Hold returns a parameter that is held at a value.
 func Hold(value float64) Parameter { return Parameter{value, Held} }
 

@@ -37,12 +37,22 @@ func readNormal(a *spec.Arguments) Named {
 
 // String returns normal, normal(variance=…) or normal(ard=true).
 func (p Normal) String() string {
-	t := param.Text{Name: p.Name()}
-	t.Parameter("variance", p.Variance)
+	t := stated(p)
 	if p.ARD {
 		t.Add("ard", "true")
 	}
 	return t.String()
+}
+
+// Parameters implements [Parametric]: variance.
+func (p Normal) Parameters() []param.Named {
+	return []param.Named{{Name: "variance", Parameter: p.Variance}}
+}
+
+// WithParameters implements [Parametric].
+func (p Normal) WithParameters(values []float64) Named {
+	p.Variance = p.Variance.At(values[0])
+	return p
 }
 
 // UnseenVariance is the variance of a further weight of the block, one that training
@@ -65,6 +75,9 @@ func (p Normal) UnseenVariance(block credence.Block) float64 {
 
 // Validate refuses a stated variance that is not a positive number.
 func (p Normal) Validate() error {
+	if err := checkStates(p); err != nil {
+		return err
+	}
 	v := p.Variance.Value
 	if p.Variance.State != param.Learned && !(v > 0 && !math.IsInf(v, 1)) {
 		return fmt.Errorf("prior: normal: variance %v is not a positive number: state one above 0, or leave it out to have it learned", v)

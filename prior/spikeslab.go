@@ -41,20 +41,17 @@ func readSpikeSlab(a *spec.Arguments) Named {
 
 // String returns spikeslab or spikeslab(inclusion=…, slab=…, spike=…).
 func (p SpikeSlab) String() string {
-	t := param.Text{Name: p.Name()}
-	for _, a := range p.parameters() {
-		t.Parameter(a.name, a.Parameter)
-	}
-	return t.String()
+	return stated(p).String()
 }
 
-type namedParameter struct {
-	name string
-	param.Parameter
+// Parameters implements [Parametric]: inclusion, slab and spike.
+func (p SpikeSlab) Parameters() []param.Named {
+	return []param.Named{{Name: "inclusion", Parameter: p.Inclusion}, {Name: "slab", Parameter: p.Slab}, {Name: "spike", Parameter: p.Spike}}
 }
 
-func (p SpikeSlab) parameters() [3]namedParameter {
-	return [3]namedParameter{{"inclusion", p.Inclusion}, {"slab", p.Slab}, {"spike", p.Spike}}
+// WithParameters implements [Parametric].
+func (p SpikeSlab) WithParameters(values []float64) Named {
+	return SpikeSlab{Inclusion: p.Inclusion.At(values[0]), Slab: p.Slab.At(values[1]), Spike: p.Spike.At(values[2])}
 }
 
 // UnseenVariance is the variance of a further weight, one that training did not
@@ -65,10 +62,8 @@ func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
 
 // Validate refuses stated values that make no prior.
 func (p SpikeSlab) Validate() error {
-	for _, a := range p.parameters() {
-		if a.State > param.Held {
-			return fmt.Errorf("prior: spikeslab: %s is in the unknown state %d: hold it, guess it, or leave it out", a.name, a.State)
-		}
+	if err := checkStates(p); err != nil {
+		return err
 	}
 	if v := p.Inclusion.Value; p.Inclusion.State != param.Learned && !(v > 0 && v < 1) {
 		return fmt.Errorf("prior: spikeslab: inclusion %v is not a probability between 0 and 1: state one, or leave it out to have it learned", v)
