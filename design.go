@@ -118,9 +118,7 @@ func (d *Design) mulSquares(dst, v []float64, from, to int) {
 func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) {
 	n, size := d.Dims()
 	dense := d.Dense.Cols
-	if depth := min(dense, left+cols); depth > 0 && n == 1 { // a service asks row by row: F is read in place
-		ws.pool.Gemv(true, depth, cols, 1, factor[left:], size, d.Dense.Data[:depth], 0, dst[:cols])
-	} else if depth > 0 {
+	if depth := min(dense, left+cols); depth > 0 {
 		ws.pool.Gemm(false, false, n, cols, depth, 1, d.Dense.Data, d.Dense.Stride, factor[left:], size, 0, dst, cols)
 	} else {
 		clear(dst[:n*cols])
