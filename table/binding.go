@@ -25,7 +25,8 @@ type Layout struct {
 func LayoutOf(schema *credence.Schema) Layout {
 	layout := Layout{Sparse: schema.Sparse > 0}
 	for _, c := range schema.Columns {
-		layout.Columns = append(layout.Columns, Column{Name: c.Name, Kind: c.Kind})
+		_, text := credence.CutText(c.Name)
+		layout.Columns = append(layout.Columns, Column{Name: c.Name, Kind: c.Kind, Text: text})
 	}
 	return layout
 }
@@ -116,9 +117,10 @@ func (b *binder) bind(t reflect.Type) error {
 		byName[all[i].Name] = &all[i]
 	}
 	for _, c := range b.layout.Columns {
-		f, ok := byName[c.Name]
+		name := stated(&c)
+		f, ok := byName[name]
 		if !ok {
-			return fmt.Errorf("table: %s has no field for the column %q: add one, or name it with the tag `credence:%q`", t, c.Name, c.Name)
+			return fmt.Errorf("table: %s has no field for the column %q: add one, or name it with the tag `credence:%q`", t, name, name)
 		}
 		if f.err != nil {
 			return f.err
@@ -128,6 +130,14 @@ func (b *binder) bind(t reflect.Type) error {
 	}
 	b.bound = t
 	return nil
+}
+
+// stated is the name of a column under which a program states it: that of the column whose texts it holds.
+func stated(c *Column) string {
+	if name, text := credence.CutText(c.Name); text && c.Text {
+		return name
+	}
+	return c.Name
 }
 
 // Reset empties rows for what Append will add.

@@ -75,6 +75,11 @@ func TestSparseMaps(t *testing.T) {
 	if len(columns) != 2 || columns[0] != 0 || columns[1] != 4 || values[0] != 1 || values[1] != 2 || chunk.Unseen[0] != 25 {
 		t.Errorf("entries %v %v, beyond them %v", columns, values, chunk.Unseen)
 	}
+	binding, run = bindTo[map[string]float64](t, &credence.Schema{Sparse: 2, ZeroBased: true})
+	chunk = readOne(t, binding, run, map[string]float64{"x0": 5, "x2": 2})
+	if columns, values := chunk.Sparse.Row(0); len(columns) != 1 || columns[0] != 0 || values[0] != 5 || chunk.Unseen[0] != 4 {
+		t.Errorf("from 0 on: entries %v %v, beyond them %v", columns, values, chunk.Unseen)
+	}
 }
 
 func TestBindingRefusals(t *testing.T) {
@@ -128,6 +133,21 @@ func TestTextColumns(t *testing.T) {
 	}
 	if got := strings.Join(texts, " "); got != "94110 0.25 1e+21 true t (missing) -3 +Inf" {
 		t.Errorf("levels are %s", got)
+	}
+}
+
+// The texts of a column are stated as the column.
+func TestTextsOfAColumn(t *testing.T) {
+	schema := &credence.Schema{Columns: []credence.Column{
+		{Name: "price"}, {Name: credence.TextOf("price"), Kind: credence.Category, Levels: []string{"2", "3.5"}},
+	}}
+	ofStruct, run := bindTo[kinds](t, schema)
+	if row := readOne(t, ofStruct, run, kinds{Price: 3.5}).Values.Row(0); row[0] != 3.5 || row[1] != 1 {
+		t.Errorf("a struct's row is %v", row)
+	}
+	ofMap, run := bindTo[map[string]any](t, schema)
+	if row := readOne(t, ofMap, run, map[string]any{"price": 2}).Values.Row(0); row[0] != 2 || row[1] != 0 {
+		t.Errorf("a map's row is %v", row)
 	}
 }
 

@@ -85,9 +85,10 @@ type entry struct {
 
 func (b *binder) appendMap(rows *Rows, get mapping) error {
 	for j := range b.layout.Columns {
-		v, ok := get.at(b.layout.Columns[j].Name)
+		name := stated(&b.layout.Columns[j])
+		v, ok := get.at(name)
 		if !ok {
-			return fmt.Errorf("table: the map lacks the column %q: give nil where the value is missing", b.layout.Columns[j].Name)
+			return fmt.Errorf("table: the map lacks the column %q: give nil where the value is missing", name)
 		}
 		if err := b.put(rows, j, v); err != nil {
 			return err

@@ -16,6 +16,7 @@ type Run struct {
 	schema     *credence.Schema
 	rows       *Rows
 	categories []translated
+	features   map[uint64]int32 // key → column of the segment, where the schema describes them
 }
 
 // translated is a category of a schema.
@@ -37,6 +38,12 @@ func NewRun(schema *credence.Schema) *Run {
 			codes[level] = float64(code)
 		}
 		r.categories = append(r.categories, translated{column: j, codes: codes})
+	}
+	if schema.Features != nil {
+		r.features = make(map[uint64]int32, len(schema.Features))
+		for k, f := range schema.Features {
+			r.features[f.Key] = int32(k)
+		}
 	}
 	return r
 }
@@ -110,8 +117,8 @@ func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
 				if !r.rows.Ones {
 					value = r.rows.Value[k]
 				}
-				if key := r.rows.Keys[k]; key >= 1 && key <= uint64(r.schema.Sparse) {
-					sparse.Index, sparse.Value = append(sparse.Index, int32(key-1)), append(sparse.Value, value)
+				if column := r.column(r.rows.Keys[k]); column >= 0 {
+					sparse.Index, sparse.Value = append(sparse.Index, column), append(sparse.Value, value)
 				} else {
 					if dst.Unseen == nil {
 						dst.Unseen = make([]float64, count)
@@ -123,6 +130,20 @@ func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
 		sparse.Rows++
 		sparse.Start = append(sparse.Start, len(sparse.Index))
 	}
+}
+
+// column returns the column of the segment that has a key, or -1.
+func (r *Run) column(key uint64) int32 {
+	if r.features != nil {
+		if column, known := r.features[key]; known {
+			return column
+		}
+		return -1
+	}
+	if column := key - uint64(r.schema.SparseFirst()); column < uint64(r.schema.Sparse) {
+		return int32(column)
+	}
+	return -1 // 0 where features count from 1 wraps around
 }
 
 // sparseRows is a table of labels and a sparse matrix.
