@@ -6,7 +6,7 @@ TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
 RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
 
-.PHONY: check format vet lint test race build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test race study build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test race
 
@@ -30,6 +30,10 @@ test:
 
 race:
 	CGO_ENABLED=1 $(GO) test -short -race $(RACE)
+
+# Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md.
+study:
+	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./modelfile ./infer/...
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // hostile are values that an adversary may put in the place of any other.
@@ -98,7 +99,7 @@ func TestHostileDocuments(t *testing.T) {
 			continue
 		}
 		for k, value := range hostile {
-			if testing.Short() && (i+k)%10 != 0 {
+			if !study.Long() && (i+k)%10 != 0 {
 				continue
 			}
 			doc := document()
@@ -108,7 +109,11 @@ func TestHostileDocuments(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 9))
-	for range 2000 {
+	pairs := 300
+	if study.Long() {
+		pairs = 2000
+	}
+	for range pairs {
 		doc := document()
 		what := ""
 		for range 2 {

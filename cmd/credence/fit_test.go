@@ -211,7 +211,7 @@ func TestDemo(t *testing.T) {
 			Result  map[string]any
 		}
 	}
-	if err := json.Unmarshal([]byte(must(t, "demo", "--json")), &object); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "demo", "--seed", "1", "--json")), &object); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out, "$ credence "); len(object.Steps) != n {
@@ -220,6 +220,13 @@ func TestDemo(t *testing.T) {
 	for _, step := range object.Steps {
 		if len(step.Command) == 0 || len(step.Result) == 0 {
 			t.Errorf("a step without command or result: %v", step)
+		}
+		// The seed reaches every command: where features are drawn, the evidence is another.
+		if evidence, found := step.Result["evidence"].(float64); found {
+			drawn := strings.Contains(strings.Join(step.Command, " "), "rbf")
+			if strings.Contains(out, fmt.Sprintf("%.4f", evidence)) == drawn {
+				t.Errorf("%v: the evidence is %.4f under another seed", step.Command, evidence)
+			}
 		}
 	}
 }

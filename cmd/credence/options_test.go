@@ -67,16 +67,6 @@ func TestCompareOneRow(t *testing.T) {
 	}
 }
 
-// The demonstration takes the seed.
-func TestDemoTakesTheSeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two demonstrations")
-	}
-	if must(t, "demo", "--seed", "1", "--json") == must(t, "demo", "--seed", "2", "--json") {
-		t.Error("seeds 1 and 2 print the same")
-	}
-}
-
 // Names from the data cannot steer a terminal.
 func TestInspectPrintsPlainNames(t *testing.T) {
 	path, model := file(t, "t.csv", "y,c\n1,\x1b[31mred\n2,b\n3,\x1b[31mred\n4,\"two\nlines\"\n"), filepath.Join(t.TempDir(), "m")

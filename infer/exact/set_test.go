@@ -13,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -216,11 +217,9 @@ func splitUCI(rows [][]float64, test []int) (train, rest *table) {
 }
 
 // TestUCI fits default models to the first three splits of small regression sets. The
-// bounds are those that the mean of all twenty splits must meet.
+// bounds are those that the mean of all twenty splits must meet; docs/uci.md has the figures.
 func TestUCI(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	study.Only(t)
 	for _, c := range []struct {
 		name          string
 		frequencies   int

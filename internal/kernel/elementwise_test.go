@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // The references compute with 300 bits (1500 where a normal tail cancels), by
@@ -159,7 +161,7 @@ func TestElementwise(t *testing.T) {
 			map[float64]float64{math.Inf(-1): math.Inf(1), math.Inf(1): 0, 1e300: 0, -1e300: 1e300, 40: 0, -1e17: 1e17}},
 	} {
 		count := 2000
-		if testing.Short() {
+		if !study.Long() {
 			count = 400
 		}
 		r := rand.New(rand.NewPCG(1, 2))
@@ -260,7 +262,7 @@ func bigSinCos(x float64) (sin, cos *big.Float) {
 
 func TestSinCos(t *testing.T) {
 	count := 2000
-	if testing.Short() {
+	if !study.Long() {
 		count = 400
 	}
 	r := rand.New(rand.NewPCG(3, 4))

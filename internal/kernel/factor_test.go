@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // definite returns a symmetric positive definite matrix in the upper triangle,
@@ -24,7 +26,7 @@ func definite(n int, seed uint64) []float64 {
 // roundings of ‖A‖‖x‖ (Higham 2002, Theorem 10.3). ‖A‖ is of order 5n.
 func TestFactorsOfManyWorkers(t *testing.T) {
 	sizes := []int{240, 321, 470, 721}
-	if !testing.Short() {
+	if study.Long() {
 		sizes = append(sizes, 480, 1003)
 	}
 	for _, isa := range isas() {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // isas are the instruction sets this machine can test.
@@ -26,10 +28,10 @@ func random(n int, seed uint64) []float64 {
 	return x[1:]
 }
 
-// stride thins out the sizes of the exhaustive tests under -short; it shares no
+// stride thins out the sizes of the exhaustive tests but in a study; it shares no
 // factor with a tile's width.
 func stride() int {
-	if testing.Short() {
+	if !study.Long() {
 		return 5
 	}
 	return 1
@@ -189,7 +191,7 @@ func TestGram(t *testing.T) {
 			checkGram(t, p, isa, n, 31, n%2 == 0)
 		}
 		checkGram(t, p, isa, 1030, 49, true)
-		if !testing.Short() {
+		if study.Long() {
 			checkGram(t, p, isa, 3, sideMax+5, true) // several blocks of G
 		}
 	}

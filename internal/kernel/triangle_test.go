@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // factorOf returns a well-conditioned upper triangle with NaN below, which no
@@ -52,7 +54,7 @@ func solveReference(trans bool, n int, u []float64, ld int, x []float64) {
 // sides of a block.
 func triangleSizes() []int {
 	sizes := []int{239, 240, 241, 263}
-	if !testing.Short() {
+	if study.Long() {
 		sizes = append(sizes, 490)
 	}
 	for n := 0; n < 71; n += stride() {
