@@ -1,10 +1,6 @@
 package credence
 
-import (
-	"math/rand/v2"
-
-	"github.com/credence-ml/credence/linop"
-)
+import "github.com/credence-ml/credence/linop"
 
 // Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
 type Model struct {
@@ -89,8 +85,9 @@ type Tunable interface {
 type Redrawable interface {
 	// Random reports whether there is anything to draw.
 	Random() bool
-	// Redraw returns the features with frequencies drawn from rng.
-	Redraw(rng *rand.Rand) Features
+	// Redraw returns the features of a start: their own for start 0, and for a further one with
+	// frequencies drawn from the random numbers that seed and start name.
+	Redraw(seed uint64, start int) Features
 	// Thin returns the features with the first of their drawn frequencies, one in parts of
 	// each block and at least one: the same blocks with fewer weights, which mean
 	// the same under the same prior variance, and the same hyper-parameters.

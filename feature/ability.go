@@ -2,7 +2,6 @@ package feature
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -50,7 +49,11 @@ func (s *Set) WithHyper(values []float64) credence.Features {
 
 // Redraw implements [credence.Redrawable]: terms draw in the order of their
 // weights. A set without random parts is returned as it is.
-func (s *Set) Redraw(rng *rand.Rand) credence.Features {
+func (s *Set) Redraw(seed uint64, start int) credence.Features {
+	if start == 0 {
+		return s
+	}
+	rng := credence.Rand(seed, credence.RedrawFeatures, uint64(start))
 	return s.replace(func(b *bound) Term {
 		if random, ok := b.mapped.(RandomMap); ok {
 			return random.Redraw(rng)

@@ -214,7 +214,7 @@ func TestGivenFrequencies(t *testing.T) {
 	r := math.Sqrt(0.5)
 	phi := spread(s, rows)
 	sameRow(t, "given", phi.Row(0), []float64{r * math.Cos(z1), r * math.Cos(z2), r * math.Sin(z1), r * math.Sin(z2)})
-	if s.Random() || s.Redraw(rand.New(rand.NewPCG(1, 1))) != credence.Features(s) {
+	if s.Random() || s.Redraw(1, 1) != credence.Features(s) {
 		t.Fatal("given frequencies were redrawn")
 	}
 	if s.Thin(2) != credence.Features(s) {

@@ -96,8 +96,8 @@ func (r *fit) starts(count int) []task {
 	for k := range tasks {
 		t := &tasks[k]
 		t.features = r.model.Features
-		if redrawable, ok := t.features.(credence.Redrawable); ok && k > 0 {
-			t.features = redrawable.Redraw(credence.Rand(r.config.Seed, credence.RedrawFeatures, uint64(k)))
+		if redrawable, ok := t.features.(credence.Redrawable); ok {
+			t.features = redrawable.Redraw(r.config.Seed, k)
 		}
 		t.hyper = make([]float64, len(infos))
 		for h, info := range infos {

@@ -179,8 +179,8 @@ func (r *fit) tunedAsNormal(ctx context.Context, features credence.Features, rou
 
 // redrawn returns the features of a start: the model's own first, then fresh draws.
 func (r *fit) redrawn(start int) credence.Features {
-	if random, ok := r.model.Features.(credence.Redrawable); ok && start > 0 {
-		return random.Redraw(credence.Rand(r.config.Seed, credence.RedrawFeatures, uint64(start)))
+	if random, ok := r.model.Features.(credence.Redrawable); ok {
+		return random.Redraw(r.config.Seed, start)
 	}
 	return r.model.Features
 }

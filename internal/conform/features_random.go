@@ -1,19 +1,25 @@
 package conform
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
 )
 
-// featureRedraw checks that a redraw follows its stream, keeps the blocks and
-// leaves the features it came from alone.
+// featureRedraw checks that a redraw follows seed and start, keeps the blocks and
+// leaves the features it came from alone, which are start 0.
 func featureRedraw(t *testing.T, random credence.Redrawable, features credence.Features, rows *credence.Batch, whole *credence.Design) {
-	one := random.Redraw(rand.New(rand.NewPCG(5, 6)))
-	two := random.Redraw(rand.New(rand.NewPCG(5, 6)))
-	sameBits(t, "a redraw from the same stream", transform(two, 1, rows), transform(one, 1, rows))
+	one := random.Redraw(5, 6)
+	sameBits(t, "a redraw for the same start", transform(random.Redraw(5, 6), 1, rows), transform(one, 1, rows))
+	sameBits(t, "start 0", transform(random.Redraw(5, 0), 1, rows), whole)
+	if random.Random() {
+		for what, other := range map[string]credence.Features{"another seed": random.Redraw(6, 6), "another start": random.Redraw(5, 7)} {
+			if slices.Equal(transform(other, 1, rows).Dense.Data, transform(one, 1, rows).Dense.Data) {
+				t.Errorf("%s draws the same frequencies", what)
+			}
+		}
+	}
 	was, now := features.Blocks(), one.Blocks()
 	if len(was) != len(now) {
 		t.Fatalf("a redraw has %d blocks of %d", len(now), len(was))
