@@ -100,20 +100,15 @@ func (m *linearMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch,
 		return
 	}
 	first += int32(m.levels)
-	columns, values := rows.Sparse.Row(i)
-	for k, j := range columns {
-		if j = m.segment.place(j); j < 0 {
+	for c, v := range rows.Sparse.Each(i) {
+		j := m.segment.place(int32(c))
+		if j < 0 {
 			continue
 		}
 		dst.Index = append(dst.Index, first+j)
-		if ones {
-			continue
+		if !ones {
+			dst.Value = append(dst.Value, v)
 		}
-		v := 1.0
-		if values != nil {
-			v = values[k]
-		}
-		dst.Value = append(dst.Value, v)
 	}
 }
 

@@ -77,17 +77,10 @@ func (r *reader) read(dst []float64, rows *credence.Batch, first, count int) {
 			continue
 		}
 		clear(row[p:])
-		columns, values := rows.Sparse.Row(first + i)
-		for k, c := range columns {
-			j := int(r.segment.place(c))
-			if j < 0 {
-				continue
+		for c, v := range rows.Sparse.Each(first + i) {
+			if j := int(r.segment.place(int32(c))); j >= 0 {
+				row[p+j] = limit(v * r.inverse[p+j])
 			}
-			v := 1.0
-			if values != nil {
-				v = values[k]
-			}
-			row[p+j] = limit(v * r.inverse[p+j])
 		}
 	}
 }
