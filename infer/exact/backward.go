@@ -20,7 +20,7 @@ type hyperColumns interface {
 // p.inverse into C, packed for the products with the blocks of rows.
 func (p *primal) backward(ctx context.Context, precision, centre float64, gradient []float64) (residual float64, err error) {
 	clear(gradient)
-	dense := p.dense
+	dense := p.rowSums.dense
 	first, end := 0, dense
 	if h, ok := p.features.(hyperColumns); ok {
 		first, end = h.HyperColumns()
@@ -38,8 +38,8 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 			p.slab = make([]float64, n*dense)
 		}
 		slab := p.slab[:n*dense]
-		y := p.rows.targets(p.y, b)
-		fitted := p.wy[:n]
+		p.y = p.summary.units.targets(p.y, b)
+		y, fitted := p.y, p.fitted[:n]
 		phi.Mul(p.ws, fitted, p.m)
 		if n > 0 && end > first {
 			multiply(&phi.Dense, slab[first:])

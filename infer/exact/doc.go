@@ -25,6 +25,14 @@
 // posterior never are. With n < d the same quantities come from the n×n matrix
 // I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in both.
 //
+// # Sums of shards
+//
+// Where features have nothing to learn, the sums of the d×d form are exported: shards of rows add
+// up their Sums, maybe on other machines, write them to files, and the merged sums give the fit of
+// all rows to the bit. Sums are formed by segments of SegmentRows rows, added as a binary tree, for
+// a fit of one machine too; a table of more than one segment takes half a d×d matrix more for
+// each level of the tree.
+//
 // # Memory
 //
 // n ≥ d: three d×d matrices (from 500 weights on half a one more where features have

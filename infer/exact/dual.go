@@ -54,7 +54,7 @@ func (p *dual) load(ctx context.Context, features credence.Features) error {
 	}
 	var each func(row int, b *credence.Batch)
 	if first {
-		each = p.keepTargets
+		each, p.summary.units = p.keepTargets, p.rows.units
 	}
 	if err := p.rows.Transform(ctx, p.ws, &p.design, &p.phi, features, each); err != nil {
 		return err
@@ -80,10 +80,10 @@ func (p *dual) load(ctx context.Context, features credence.Features) error {
 
 // keepTargets takes the targets and weights of a block, not yet in units.
 func (p *dual) keepTargets(row int, b *credence.Batch) {
-	if factor := p.rows.grow(b); factor != 1 {
+	if factor := p.summary.units.grow(b); factor != 1 {
 		p.summary.rescale(factor)
 	}
-	p.summary.add(p.rows.units, b, p.rows.targets(make([]float64, b.Rows()), b))
+	p.summary.add(b, p.summary.units.targets(nil, b))
 	for i := range b.Rows() {
 		p.y[row+i] = residualTarget(b, i)
 	}
@@ -101,8 +101,9 @@ func (p *dual) finishTargets() error {
 	if !(p.summary.weight > 0) {
 		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", p.summary.weight)
 	}
+	p.rows.units = p.summary.units
 	for i := range p.y {
-		p.y[i] /= p.rows.units.scale
+		p.y[i] /= p.summary.units.Scale
 		if p.roots != nil {
 			p.y[i] *= p.roots[i]
 		}
@@ -248,7 +249,7 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 	p.pool.TrsmLeft(true, n, 1, p.factor, n, p.alpha, 1)
 	quadratic := kernel.Dot(p.alpha, p.alpha) / at.noise // yᵀα = ‖U⁻ᵀy‖²/σ²
 	evidence := -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(n, p.factor)+quadratic) -
-		p.summary.weight*math.Log(p.rows.units.scale)
+		p.summary.weight*math.Log(p.summary.units.Scale)
 	if slope == nil {
 		return evidence, nil
 	}
@@ -289,9 +290,9 @@ func (p *dual) scaleInverse(noise float64) {
 
 // posterior returns the mean ΛΦᵀα and the factor √σ² U of K.
 func (p *dual) posterior() credence.Posterior {
-	u, cols := p.rows.units, p.dense
+	u, cols := p.summary.units, p.dense
 	q := &posterior.Dual{
-		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.scale,
+		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.Scale,
 		Factor: append([]float64(nil), p.factor...),
 	}
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
@@ -302,7 +303,7 @@ func (p *dual) posterior() credence.Posterior {
 	for k, g := range p.groups {
 		for j := g.First; j < g.First+g.Count; j++ {
 			q.PriorVariance[j] = p.last.prior[k]
-			q.Mean[j] *= p.last.prior[k] * u.scale
+			q.Mean[j] *= p.last.prior[k] * u.Scale
 		}
 	}
 	q.Design.Dense = linop.NewDense(p.n, cols)

@@ -15,7 +15,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if data.Rows() == 0 {
 		return nil, fmt.Errorf("exact: the data have no rows")
 	}
-	run := &fit{Engine: e, data: data}
+	run := &fit{Engine: e, data: data, total: data.Rows()}
 	run.ws = credence.NewWorkspace(e.config.Threads)
 	if err := run.learn(ctx); err != nil {
 		return nil, err
@@ -26,8 +26,10 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 // fit is one call of Fit.
 type fit struct {
 	*Engine
-	stage    // the last
-	data     credence.Data
+	stage                  // the last
+	data     credence.Data // nil where sums are given
+	total    int           // rows
+	inputs   int           // dense and sparse, of a row
 	best     []*outcome
 	members  []credence.Member
 	warnings []string
@@ -73,16 +75,7 @@ func (r *fit) learn(ctx context.Context) error {
 		if err := r.open(ctx, 0, false); err != nil {
 			return err
 		}
-		t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12)}
-		if tunable, ok := r.model.Features.(credence.Tunable); ok {
-			t.hyper = hyperValues(tunable)
-		}
-		end, err := r.climb(ctx, r.form, t)
-		if err != nil {
-			return err
-		}
-		r.keep(end)
-		return nil
+		return r.climbVariances(ctx)
 	}
 	starts, err := r.search(ctx)
 	if err != nil {
@@ -92,6 +85,20 @@ func (r *fit) learn(ctx context.Context) error {
 		return err
 	}
 	r.order()
+	return nil
+}
+
+// climbVariances climbs on the form's rows in the noise and prior variances alone.
+func (r *fit) climbVariances(ctx context.Context) error {
+	t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12)}
+	if tunable, ok := r.model.Features.(credence.Tunable); ok {
+		t.hyper = hyperValues(tunable)
+	}
+	end, err := r.climb(ctx, r.form, t)
+	if err != nil {
+		return err
+	}
+	r.keep(end)
 	return nil
 }
 
@@ -201,10 +208,10 @@ func (r *fit) fitted() *credence.Fitted {
 	first, sums := r.best[0], r.form.sums()
 	evidence, penalised := first.evidence, first.penalised
 	out := &credence.Fitted{Members: r.members}
-	out.TargetMean, out.TargetVariance = sums.target(r.rows.units)
+	out.TargetMean, out.TargetVariance = sums.target()
 	out.Report = credence.Report{
-		Engine: "exact", Status: first.status, Rows: r.data.Rows(),
-		Inputs: r.rows.inputs, Weights: r.model.Features.Weights(),
+		Engine: "exact", Status: first.status, Rows: r.total,
+		Inputs: r.inputs, Weights: r.model.Features.Weights(),
 		Iterations: first.iterations, Evidence: &evidence, EvidencePenalised: &penalised,
 		Hyper: r.hyper(), Warnings: r.warn(),
 	}
@@ -229,7 +236,7 @@ func (r *fit) hyper() []credence.Value {
 // warn lists what a user should know about the fit.
 func (r *fit) warn() []string {
 	list := r.warnings
-	first, s := r.best[0], r.rows.units.scale
+	first, s := r.best[0], r.form.inUnits().Scale
 	if r.form.sums().variance() == 0 {
 		list = append(list, "the target is constant: noise and prior variances mean nothing")
 	} else if first.atFloor {

@@ -29,7 +29,7 @@ type form interface {
 	load(ctx context.Context, features credence.Features) error
 	// sums returns the sums that load took over the rows, and inUnits their units.
 	sums() *summary
-	inUnits() units
+	inUnits() Units
 	// squares returns Σ_n w φ_nj² for every weight, in memory that the next load overwrites.
 	squares() []float64
 	// totals stores Σ_n w φ_nj for every weight, where there is an intercept.
@@ -46,24 +46,25 @@ type form interface {
 }
 
 // newForm chooses the smaller form.
-func newForm(r *unitRows, ws *credence.Workspace, features credence.Features, groups []blocks.Group, tuned bool) form {
-	d := features.Weights()
-	intercept := -1
-	for _, b := range features.Blocks() {
-		if b.Intercept {
-			intercept = b.First
-		}
-	}
-	c := common{rows: r, ws: ws, pool: ws.Pool(), groups: groups, intercept: intercept, d: d, tuned: tuned}
-	if r.Count() < d {
+func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
+	if c := e.common(r, ws, tuned); r.Count() < c.d {
 		return &dual{common: c}
+	} else {
+		return &primal{common: c, rowSums: &Sums{segment: e.segment}}
 	}
-	return &primal{common: c}
+}
+
+func (e *Engine) common(r *unitRows, ws *credence.Workspace, tuned bool) common {
+	c := common{rows: r, ws: ws, pool: ws.Pool(), groups: e.groups, intercept: -1, d: e.model.Features.Weights(), tuned: tuned}
+	if k, ok := e.intercept(); ok {
+		c.intercept = e.groups[k].First
+	}
+	return c
 }
 
 // common is what both forms have.
 type common struct {
-	rows      *unitRows
+	rows      *unitRows // nil where sums are given
 	ws        *credence.Workspace
 	pool      *kernel.Pool
 	groups    []blocks.Group
@@ -78,7 +79,7 @@ type common struct {
 }
 
 func (c *common) sums() *summary  { return &c.summary }
-func (c *common) inUnits() units  { return c.rows.units }
+func (c *common) inUnits() Units  { return c.summary.units }
 func (c *common) failure() error  { return c.failed }
 func (c *common) jitter() float64 { return c.shake }
 

@@ -62,13 +62,9 @@ func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := common{rows: r, ws: credence.NewWorkspace(2), groups: e.groups, intercept: -1, d: e.model.Features.Weights(), tuned: e.tuned}
-		c.pool = c.ws.Pool()
-		if has {
-			c.intercept = 0
-		}
+		c := e.common(r, credence.NewWorkspace(2), e.tuned)
 		if name == "primal" {
-			out[name] = &primal{common: c}
+			out[name] = &primal{common: c, rowSums: &Sums{segment: e.segment}}
 		} else {
 			out[name] = &dual{common: c}
 		}
@@ -108,7 +104,7 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 	if err := f.load(ctx, features); err != nil {
 		t.Fatal(err)
 	}
-	unit := f.inUnits().scale
+	unit := f.inUnits().Scale
 	inUnits := values{noise: at.noise / unit / unit}
 	for _, v := range at.prior {
 		inUnits.prior = append(inUnits.prior, v/unit/unit)

@@ -38,7 +38,7 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 		return nil, err
 	}
 	o.loaded = append([]float64(nil), hyper...)
-	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().scale}
+	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().Scale}
 	o.floor = noiseFloor * referenceVariance(f)
 	references := e.references(f)
 	fine := e.fine(f, references)

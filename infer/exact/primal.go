@@ -24,35 +24,37 @@ const keepDesignBytes = 4 << 20
 // has the prior mean −c, and m' solves A S⁻¹m' = S ΦᵀWy'/σ² − S⁻¹c e₀.
 type primal struct {
 	common
+	rowSums  *Sums
+	all      *partial
 	gram     []float64 // d×d, upper triangle of ΦᵀWΦ
 	cross    []float64 // ΦᵀW y'
 	diagonal []float64
 	factor   []float64 // d×d, U with UᵀU = A
 	inverse  []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
 	s, q, m  []float64 // √λ; S⁻¹m'; m'
-	dense    int       // dense columns of Φ
 	kept     []credence.Design
-	y, wy    []float64
+	y        []float64
+	fitted   []float64
 	slab     []float64 // dPhi of a block
 	narrow   narrow
 }
 
 func (p *primal) allocate() {
-	if p.gram != nil {
+	if p.factor != nil {
 		return
 	}
 	d := p.d
-	p.gram, p.factor = make([]float64, d*d), make([]float64, d*d)
+	p.factor = make([]float64, d*d)
 	size := d * d
 	if p.tuned {
 		size = max(size, p.pool.PackedLen(d, d))
 	}
 	p.inverse = make([]float64, size)
-	p.cross, p.diagonal = make([]float64, d), make([]float64, d)
+	p.diagonal = make([]float64, d)
 	p.s, p.q, p.m = make([]float64, d), make([]float64, d), make([]float64, d)
-	block := min(credence.BlockRows, p.rows.Count())
-	p.y, p.wy = make([]float64, block), make([]float64, block)
 	if p.tuned {
+		block := min(credence.BlockRows, p.rows.Count())
+		p.fitted = make([]float64, block)
 		p.kept = make([]credence.Design, min(p.rows.Blocks(), keepDesignBytes/(8*max(1, block*d))))
 	}
 }
@@ -73,37 +75,15 @@ func (p *primal) design(k int, b *credence.Batch, again bool) *credence.Design {
 func (p *primal) load(ctx context.Context, features credence.Features) error {
 	p.allocate()
 	p.features = features
-	clear(p.gram)
-	clear(p.cross)
-	p.summary = summary{}
-	for k := range p.rows.Blocks() {
-		b, err := p.rows.Block(ctx, k)
-		if err != nil {
-			return err
-		}
-		if factor := p.rows.grow(b); factor != 1 {
-			kernel.Scale(factor, p.cross)
-			p.summary.rescale(factor)
-		}
-		y := p.rows.targets(p.y, b)
-		p.summary.add(p.rows.units, b, y)
-		phi := p.design(k, b, false)
-		p.dense = phi.Dense.Cols
-		phi.AddGram(p.ws, p.gram, b.Weight)
-		wy := p.wy[:len(y)]
-		copy(wy, y)
-		for i, w := range b.Weight {
-			wy[i] *= w
-		}
-		p.addCross(phi, wy)
+	if err := p.addRows(ctx); err != nil {
+		return err
 	}
+	p.summary, p.gram, p.cross = p.all.summary, p.all.gram, p.all.cross
 	if !(p.summary.weight > 0) {
 		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", p.summary.weight)
 	}
-	d := p.d
-	credence.LiftGram(p.gram, d, p.dense)
-	for j := range d {
-		p.diagonal[j] = p.gram[j*d+j]
+	for j := range p.d {
+		p.diagonal[j] = p.gram[j*p.d+j]
 		if math.IsNaN(p.diagonal[j]) || math.IsInf(p.diagonal[j], 0) {
 			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
 				blocks.WeightName(features, j), p.diagonal[j])
@@ -112,15 +92,26 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 	return nil
 }
 
-// addCross adds a block's Φᵀu.
-func (p *primal) addCross(phi *credence.Design, u []float64) {
-	dense := phi.Dense.Cols
-	if dense > 0 {
-		p.pool.Gemv(true, len(u), dense, 1, phi.Dense.Data, phi.Dense.Stride, u, 1, p.cross)
+// addRows forms the sums over all rows, unless they were given.
+func (p *primal) addRows(ctx context.Context) error {
+	if p.rows == nil {
+		p.all = new(partial)
+		return p.rowSums.total(p.all)
 	}
-	if phi.Sparse.Cols > 0 {
-		phi.Sparse.AddMulVecTrans(p.cross[dense:], u)
+	p.rowSums.restart(p.d, p.rows.units)
+	for k := range p.rows.Blocks() {
+		b, err := p.rows.Block(ctx, k)
+		if err != nil {
+			return err
+		}
+		p.rowSums.add(p.ws, p.design(k, b, false), b)
 	}
+	p.all = &p.rowSums.open
+	if err := p.rowSums.finish(); err != nil {
+		return err
+	}
+	p.rows.units = p.all.units
+	return nil
 }
 
 func (p *primal) squares() []float64 { return p.diagonal }
@@ -143,7 +134,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	for j, s := range p.s {
 		p.q[j] = s * p.cross[j] * precision
 	}
-	centre := p.rows.units.centre / p.rows.units.scale // c in units
+	centre := p.summary.units.Centre / p.summary.units.Scale // c in units
 	if p.intercept >= 0 {
 		p.q[p.intercept] -= centre / p.s[p.intercept]
 	}
@@ -159,7 +150,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	}
 	evidence := func(residual float64) float64 {
 		return -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(d, p.factor)+residual*precision+penalty) -
-			p.summary.weight*math.Log(p.rows.units.scale)
+			p.summary.weight*math.Log(p.summary.units.Scale)
 	}
 	if slope == nil {
 		return evidence(p.residual()), nil
@@ -225,14 +216,14 @@ func (p *primal) residual() float64 {
 
 // posterior returns N(m, C) with C = F Fᵀ, F = S U⁻¹.
 func (p *primal) posterior() credence.Posterior {
-	d, u := p.d, p.rows.units
+	d, u := p.d, p.summary.units
 	full := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d)}
 	for j, m := range p.m {
-		full.Mean[j] = m * u.scale
-		full.Factor[j*d+j] = p.s[j] * u.scale
+		full.Mean[j] = m * u.Scale
+		full.Factor[j*d+j] = p.s[j] * u.Scale
 	}
 	if p.intercept >= 0 {
-		full.Mean[p.intercept] += u.centre
+		full.Mean[p.intercept] += u.Centre
 	}
 	p.pool.TrsmRight(false, d, d, p.factor, max(1, d), full.Factor, max(1, d))
 	return full

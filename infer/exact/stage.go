@@ -37,14 +37,14 @@ func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
 	if r.rows, err = r.openRows(ctx, r.data, part, hasIntercept, tuned); err != nil {
 		return err
 	}
-	r.form = newForm(r.rows, r.ws, r.model.Features, r.groups, tuned)
+	r.form, r.inputs = r.newForm(r.rows, r.ws, tuned), r.rows.inputs
 	return nil
 }
 
 // own returns a variance in the target's own units, at the edge of what a number can
 // hold if it is beyond.
 func (s *stage) own(v float64) float64 {
-	scale := s.rows.units.scale
+	scale := s.form.inUnits().Scale
 	return math.Max(math.SmallestNonzeroFloat64, math.Min(v*scale*scale, math.MaxFloat64))
 }
 
@@ -68,7 +68,7 @@ func (r *fit) fork(count int) []*stage {
 	for k := range stages {
 		shared := *r.rows // the kept blocks are only read
 		s := &stage{ws: credence.NewWorkspace((threads + k) / count), rows: &shared}
-		s.form = newForm(s.rows, s.ws, r.model.Features, r.groups, r.tuned)
+		s.form = r.newForm(s.rows, s.ws, r.tuned)
 		stages[k] = s
 	}
 	return stages

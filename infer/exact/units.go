@@ -11,17 +11,20 @@ import (
 // keepBytes is how much of the rows stays in memory where they are read again.
 const keepBytes = 32 << 20
 
-// units are the units in which an engine computes: y' = (y − offset − centre)/scale.
+// Units are the units in which an engine computes: y' = (y − offset − centre)/scale.
 // The shift is taken up by the prior mean of the intercept, so the model is the
 // same, but sums of squares do not drown in a large mean. It is 0 without an
 // intercept. The scale is a power of two, which costs no digits.
-type units struct{ centre, scale float64 }
+type Units struct {
+	Centre float64 `json:"centre"`
+	Scale  float64 `json:"scale"`
+}
 
 // unitRows are the rows of a fit, or an evenly spread part of them, whose targets are taken in units.
 type unitRows struct {
 	*rows.Rows
 	inputs int // dense and sparse, of a row
-	units  units
+	units  Units
 }
 
 // openRows prepares the reading of data, or of limit evenly spread rows of it
@@ -44,12 +47,12 @@ func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, sh
 		return nil, err
 	}
 	r.inputs = first.X.Cols + first.Sparse.Cols
-	r.setUnits(first, shift)
+	r.units = unitsOf(first, shift)
 	return r, nil
 }
 
-// setUnits chooses the units from the first block: any order of magnitude does.
-func (r *unitRows) setUnits(first *credence.Batch, shift bool) {
+// unitsOf chooses the units from the first block: any order of magnitude does.
+func unitsOf(first *credence.Batch, shift bool) Units {
 	low, high, mean := math.Inf(1), math.Inf(-1), 0.0
 	for i := range first.Target {
 		y := residualTarget(first, i)
@@ -64,7 +67,7 @@ func (r *unitRows) setUnits(first *credence.Batch, shift bool) {
 	if largest == 0 {
 		largest = math.Abs(centre)
 	}
-	r.units = units{centre: centre, scale: powerOfTwo(largest)}
+	return Units{Centre: centre, Scale: powerOfTwo(largest)}
 }
 
 // powerOfTwo returns the least power of two above x, and 1 for zero.
@@ -86,30 +89,31 @@ func residualTarget(b *credence.Batch, i int) float64 {
 
 // grow widens the scale for targets whose squares would overflow and returns
 // the old scale by the new one.
-func (r *unitRows) grow(b *credence.Batch) float64 {
+func (u *Units) grow(b *credence.Batch) float64 {
 	largest := 0.0
 	for i := range b.Target {
-		largest = math.Max(largest, math.Abs(residualTarget(b, i)-r.units.centre))
+		largest = math.Max(largest, math.Abs(residualTarget(b, i)-u.Centre))
 	}
-	if largest/r.units.scale < 1e100 {
+	if largest/u.Scale < 1e100 {
 		return 1
 	}
-	old := r.units.scale
-	r.units.scale = powerOfTwo(largest)
-	return old / r.units.scale
+	old := u.Scale
+	u.Scale = powerOfTwo(largest)
+	return old / u.Scale
 }
 
-// targets stores y' of a block in dst, which it returns.
-func (r *unitRows) targets(dst []float64, b *credence.Batch) []float64 {
-	dst = dst[:b.Rows()]
-	for i := range dst {
-		dst[i] = (residualTarget(b, i) - r.units.centre) / r.units.scale
+// targets returns y' of a block, in the memory of dst where that suffices.
+func (u *Units) targets(dst []float64, b *credence.Batch) []float64 {
+	dst = dst[:0]
+	for i := range b.Target {
+		dst = append(dst, (residualTarget(b, i)-u.Centre)/u.Scale)
 	}
 	return dst
 }
 
 // summary holds the sums over rows that involve no features, in units.
 type summary struct {
+	units        Units
 	weight       float64 // Σw
 	sum, square  float64 // Σwy', Σwy'²
 	targetSum    float64 // the same of the targets before the offset is taken off
@@ -117,7 +121,7 @@ type summary struct {
 }
 
 // add adds a block with its y'.
-func (s *summary) add(u units, b *credence.Batch, y []float64) {
+func (s *summary) add(b *credence.Batch, y []float64) {
 	for i, v := range y {
 		w := 1.0
 		if b.Weight != nil {
@@ -128,7 +132,7 @@ func (s *summary) add(u units, b *credence.Batch, y []float64) {
 		s.square += w * v * v
 		t := v
 		if b.Offset != nil {
-			t = (b.Target[i] - u.centre) / u.scale
+			t = (b.Target[i] - s.units.Centre) / s.units.Scale
 		}
 		s.targetSum += w * t
 		s.targetSquare += w * t * t
@@ -143,6 +147,23 @@ func (s *summary) rescale(factor float64) {
 	s.targetSquare *= factor * factor
 }
 
+// widen changes to a scale that is at least as wide and returns the old one by the new one.
+func (s *summary) widen(scale float64) float64 {
+	factor := s.units.Scale / scale
+	s.units.Scale = scale
+	s.rescale(factor)
+	return factor
+}
+
+// plus adds the sums over other rows in the same units.
+func (s *summary) plus(o *summary) {
+	s.weight += o.weight
+	s.sum += o.sum
+	s.square += o.square
+	s.targetSum += o.targetSum
+	s.targetSquare += o.targetSquare
+}
+
 // variance is the variance of y', in which the squares' own rounding is nothing.
 func (s *summary) variance() float64 {
 	mean := s.sum / s.weight
@@ -154,8 +175,8 @@ func (s *summary) variance() float64 {
 }
 
 // target returns mean and variance of the targets on their own scale.
-func (s *summary) target(u units) (mean, variance float64) {
-	mean = s.targetSum / s.weight
+func (s *summary) target() (mean, variance float64) {
+	mean, u := s.targetSum/s.weight, s.units
 	variance = math.Max(0, s.targetSquare/s.weight-mean*mean)
-	return u.centre + u.scale*mean, math.Min(variance*u.scale*u.scale, math.MaxFloat64)
+	return u.Centre + u.Scale*mean, math.Min(variance*u.Scale*u.Scale, math.MaxFloat64)
 }

@@ -44,7 +44,7 @@ func referenceVariance(f form) float64 {
 // secondMoment is E y² of the uncentred target in units.
 func secondMoment(f form) float64 {
 	s, u := f.sums(), f.inUnits()
-	mean := s.sum/s.weight + u.centre/u.scale
+	mean := s.sum/s.weight + u.Centre/u.Scale
 	return s.variance() + mean*mean
 }
 

@@ -1,0 +1,217 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/internal/safetensors"
+)
+
+// Units returns the units of a table's target, which all its shards must share: they come from the
+// first BlockRows rows of the table.
+func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
+	_, hasIntercept := e.intercept()
+	r, err := e.openRows(ctx, data, 0, hasIntercept, false)
+	if err != nil {
+		return Units{}, err
+	}
+	return r.units, nil
+}
+
+// NewSums returns sums without rows, for a shard whose first row is the given row of the table,
+// from 0; shards begin at multiples of SegmentRows. The frame is a fingerprint of all that turns a
+// row into features (the formula, its levels, centres and scales, drawn frequencies): sums of
+// another frame are not merged. Models whose features have hyper-parameters to learn are
+// refused, because their sums change with every step.
+func (e *Engine) NewSums(frame string, target Units, first int) (*Sums, error) {
+	s, err := e.emptySums(frame)
+	if err != nil {
+		return nil, err
+	}
+	if first < 0 || first%s.segment != 0 {
+		return nil, fmt.Errorf("exact: the sums of a shard begin with row %d: begin shards at multiples of %d rows", first, s.segment)
+	}
+	if fraction, _ := math.Frexp(target.Scale); fraction != 0.5 {
+		return nil, fmt.Errorf("exact: the scale %v of the target is not a power of two: take the units from Engine.Units", target.Scale)
+	}
+	s.restart(e.model.Features.Weights(), target)
+	s.next = first / s.segment
+	return s, nil
+}
+
+// emptySums returns the sums of an engine's model before anything is known of rows.
+func (e *Engine) emptySums(frame string) (*Sums, error) {
+	if e.tuned {
+		return nil, fmt.Errorf("exact: the features have hyper-parameters to learn, so that rows have no sums before the fit: state them, as in lengthscale=0.5")
+	}
+	fingerprint, err := checkpoint.Fingerprint(frame, e.model.Features.Blocks())
+	if err != nil {
+		return nil, err
+	}
+	return &Sums{engine: e, fingerprint: fingerprint, segment: e.segment}, nil
+}
+
+// Add adds all rows of data, which follow those that were added before.
+func (s *Sums) Add(ctx context.Context, data credence.Data) error {
+	end := s.next * s.segment
+	if len(s.trees) > 0 {
+		last := &s.trees[len(s.trees)-1]
+		end = last.position*s.segment + last.rows
+	}
+	if s.open.rows%credence.BlockRows != 0 || end%s.segment != 0 {
+		return fmt.Errorf("exact: rows cannot follow the %d rows of these sums: add rows in multiples of %d, and merge shards that end with a segment", s.Rows(), credence.BlockRows)
+	}
+	e := s.engine
+	r := rows.Open("exact", e.likelihood, data)
+	ws := credence.NewWorkspace(e.config.Threads)
+	var phi credence.Design
+	for k := range r.Blocks() {
+		b, err := r.Block(ctx, k)
+		if err != nil {
+			return err
+		}
+		s.inputs = b.X.Cols + b.Sparse.Cols
+		e.model.Features.Transform(ws, &phi, b)
+		s.add(ws, &phi, b)
+	}
+	return nil
+}
+
+// Rows returns the number of rows.
+func (s *Sums) Rows() int {
+	rows := s.open.rows
+	for _, t := range s.trees {
+		rows += t.rows
+	}
+	return rows
+}
+
+// Merge adds the sums of other rows of the same table, under the same frame.
+func (s *Sums) Merge(other *Sums) error {
+	switch {
+	case s.fingerprint != other.fingerprint:
+		return fmt.Errorf("exact: the sums are of different frames or features: sum up all shards under one frame")
+	case s.base != other.base || s.segment != other.segment:
+		return fmt.Errorf("exact: the sums are in different units, %+v and %+v: sum up all shards in those of Engine.Units", s.base, other.base)
+	}
+	trees := slices.Concat(s.subtrees(), other.subtrees())
+	slices.SortStableFunc(trees, func(a, b subtree) int { return a.position - b.position })
+	for k := 1; k < len(trees); k++ {
+		left, right := &trees[k-1], &trees[k]
+		if right.position < left.position+left.count {
+			return fmt.Errorf("exact: both sums have rows from %d on: merge every shard once", right.position*s.segment+1)
+		}
+		if left.rows < left.count*s.segment {
+			return fmt.Errorf("exact: rows follow a shard that ends with row %d: all shards but the last have a multiple of %d rows", left.position*s.segment+left.rows, s.segment)
+		}
+	}
+	s.trees = join(trees)
+	if n := len(s.trees); n > 0 {
+		s.next = s.trees[n-1].position + s.trees[n-1].count
+	}
+	s.open.reset(s.engine.model.Features.Weights(), s.base)
+	s.inputs = max(s.inputs, other.inputs)
+	return nil
+}
+
+// FitSums learns the hyper-parameters from the sums of all rows of a table, and returns what Fit
+// returns for the table itself. It refuses fewer rows than weights, which another form is for.
+func (e *Engine) FitSums(ctx context.Context, s *Sums) (*credence.Fitted, error) {
+	if e.tuned || s.engine.model.Features.Weights() != e.model.Features.Weights() {
+		return nil, fmt.Errorf("exact: the sums are of a model with other features")
+	}
+	if d := e.model.Features.Weights(); s.Rows() < d {
+		return nil, fmt.Errorf("exact: %d rows for %d weights: fit the rows themselves, whose sums take more memory than they do", s.Rows(), d)
+	}
+	run := &fit{Engine: e, total: s.Rows(), inputs: s.inputs}
+	run.ws = credence.NewWorkspace(e.config.Threads)
+	run.form = &primal{common: e.common(nil, run.ws, false), rowSums: s}
+	if err := run.climbVariances(ctx); err != nil {
+		return nil, err
+	}
+	return run.fitted(), nil
+}
+
+// sumsDocument describes the sums of a file, whose numbers are in tensors: moments has a row for
+// each subtree, and gram.k and cross.k are those of subtree k.
+type sumsDocument struct {
+	Weights     int            `json:"weights"`
+	Inputs      int            `json:"inputs"`
+	SegmentRows int            `json:"segment_rows"`
+	Target      Units          `json:"target"`
+	Subtrees    []treeDocument `json:"subtrees"`
+}
+
+type treeDocument struct {
+	Position int `json:"position"`
+	Segments int `json:"segments"`
+	Rows     int `json:"rows"`
+}
+
+func (s *Sums) kind() checkpoint.Kind {
+	return checkpoint.Kind{Name: "exact sums", Format: 1, Fingerprint: s.fingerprint, Anew: "sum up the shard again under the frame of the others"}
+}
+
+// Write replaces the file at path by the sums: a safetensors file, with a digest of its content.
+func (s *Sums) Write(path string) error {
+	document := sumsDocument{Weights: s.engine.model.Features.Weights(), Inputs: s.inputs, SegmentRows: s.segment, Target: s.base}
+	var moments []float64
+	var tensors []safetensors.Tensor
+	for k, t := range s.subtrees() {
+		document.Subtrees = append(document.Subtrees, treeDocument{t.position, t.count, t.rows})
+		moments = append(moments, t.units.Scale, t.weight, t.sum, t.square, t.targetSum, t.targetSquare)
+		tensors = append(tensors, safetensors.Of(fmt.Sprintf("gram.%d", k), t.gram), safetensors.Of(fmt.Sprintf("cross.%d", k), t.cross))
+	}
+	tensors = append(tensors, safetensors.Of("moments", moments, len(document.Subtrees), 6))
+	return s.kind().Write(path, document, tensors)
+}
+
+// ReadSums reads sums that Write wrote for the same model under the same frame.
+func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
+	s, err := e.emptySums(frame)
+	if err != nil {
+		return nil, err
+	}
+	var document sumsDocument
+	file, err := s.kind().Read(path, &document)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	d := e.model.Features.Weights()
+	if document.Weights != d || document.SegmentRows != s.segment {
+		return nil, fmt.Errorf("exact: %s has sums of %d weights by segments of %d rows: this model has %d, by %d", path, document.Weights, document.SegmentRows, d, s.segment)
+	}
+	s.inputs = document.Inputs
+	s.restart(d, document.Target)
+	moments, err := safetensors.Read[float64](file, "moments")
+	if err == nil && len(moments) != 6*len(document.Subtrees) {
+		err = fmt.Errorf("exact: %s has %d moments of %d sums", path, len(moments), len(document.Subtrees))
+	}
+	for k, t := range document.Subtrees {
+		if err != nil {
+			break
+		}
+		m := moments[6*k:]
+		tree := subtree{position: t.Position, count: t.Segments, rows: t.Rows,
+			summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], sum: m[2], square: m[3], targetSum: m[4], targetSquare: m[5]}}
+		if tree.gram, err = safetensors.Read[float64](file, fmt.Sprintf("gram.%d", k)); err == nil {
+			tree.cross, err = safetensors.Read[float64](file, fmt.Sprintf("cross.%d", k))
+		}
+		if full := t.Segments * s.segment; err == nil && (len(tree.cross) != d || len(tree.gram) != d*(d+1)/2 ||
+			t.Position < 0 || t.Segments < 1 || t.Position%t.Segments != 0 || t.Segments&(t.Segments-1) != 0 || t.Rows < 1 || t.Rows > full) {
+			err = fmt.Errorf("exact: %s describes sums that are none: sum up the shard again", path)
+		}
+		s.trees = append(s.trees, tree)
+		s.next = t.Position + t.Segments
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,185 @@
+package exact
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// SegmentRows is the number of rows whose sums are added block by block from zero. The sums of
+// segments are then added as a binary tree over their positions, so that shards of rows, each
+// of which begins with a segment, have the bits of the whole table when they are merged.
+const SegmentRows = 1 << 17
+
+// Sums are what the d×d form asks of the rows of a table, or of a shard of them: ΦᵀWΦ, ΦᵀWy' and
+// the sums of the targets. Shards add up their rows apart, maybe on other machines, and write
+// their sums to files; merged in any order, the sums give the fit of all rows to the bit.
+// See [Engine.NewSums].
+type Sums struct {
+	engine      *Engine
+	fingerprint string
+	base        Units // in which every segment begins
+	segment     int   // rows of a segment
+	next        int   // position of the segment that is open
+	dense       int   // dense columns of Φ
+	inputs      int   // dense and sparse, of a row
+	open        partial
+	trees       []subtree // by position; none can be joined with another
+	y, wy       []float64
+}
+
+// partial are the sums over some rows, as the form uses them.
+type partial struct {
+	rows int
+	summary
+	gram  []float64 // d×d, upper triangle of ΦᵀWΦ
+	cross []float64 // ΦᵀWy'
+}
+
+func (p *partial) reset(d int, u Units) {
+	if p.gram == nil {
+		p.gram, p.cross = make([]float64, d*d), make([]float64, d)
+	}
+	clear(p.gram)
+	clear(p.cross)
+	p.rows, p.summary = 0, summary{units: u}
+}
+
+// add adds a block of rows with their features.
+func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Batch) {
+	d := len(s.open.cross)
+	if s.open.rows == s.segment {
+		s.trees = join(append(s.trees, s.pack()))
+		s.next++
+		s.open.reset(d, s.base)
+	}
+	o := &s.open
+	if factor := o.units.grow(b); factor != 1 {
+		kernel.Scale(factor, o.cross)
+		o.rescale(factor)
+	}
+	s.y = o.units.targets(s.y[:0], b)
+	o.summary.add(b, s.y)
+	s.dense = phi.Dense.Cols
+	phi.AddGram(ws, o.gram, b.Weight)
+	s.wy = append(s.wy[:0], s.y...)
+	for i, w := range b.Weight {
+		s.wy[i] *= w
+	}
+	if s.dense > 0 {
+		ws.Pool().Gemv(true, len(s.wy), s.dense, 1, phi.Dense.Data, phi.Dense.Stride, s.wy, 1, o.cross)
+	}
+	if phi.Sparse.Cols > 0 {
+		phi.Sparse.AddMulVecTrans(o.cross[s.dense:], s.wy)
+	}
+	o.rows += b.Rows()
+}
+
+// restart forgets all rows; segments begin in the units.
+func (s *Sums) restart(d int, u Units) {
+	s.base, s.next, s.trees = u, 0, nil
+	s.open.reset(d, u)
+}
+
+// finish makes the open segment the sums over all rows, which must be the first ones of a table.
+func (s *Sums) finish() error {
+	if len(s.trees) == 0 && s.next == 0 {
+		credence.LiftGram(s.open.gram, len(s.open.cross), s.dense)
+		return nil
+	}
+	return s.total(&s.open)
+}
+
+// total stores the sums over all rows, which must be the first ones of a table.
+func (s *Sums) total(dst *partial) error {
+	trees := s.subtrees()
+	if len(trees) == 0 {
+		return fmt.Errorf("exact: the sums have no rows")
+	}
+	next := 0
+	for _, t := range trees {
+		if t.position != next {
+			return fmt.Errorf("exact: the sums lack rows %d to %d: merge the shards that have them", next*s.segment+1, t.position*s.segment)
+		}
+		next += t.count
+	}
+	all := trees[len(trees)-1]
+	for _, t := range slices.Backward(trees[:len(trees)-1]) {
+		all = sum(&t, &all)
+	}
+	d := len(all.cross)
+	dst.reset(d, all.units)
+	dst.rows, dst.summary = all.rows, all.summary
+	copy(dst.cross, all.cross)
+	at := 0
+	for i := range d {
+		at += copy(dst.gram[i*d+i:(i+1)*d], all.gram[at:])
+	}
+	return nil
+}
+
+// subtree are the sums over 2ᵏ segments, whose position is a multiple of 2ᵏ; the last segment of a
+// table may lack rows.
+type subtree struct {
+	position, count int // first segment, and number of segments
+	rows            int
+	summary
+	gram  []float64 // upper triangle of ΦᵀWΦ, row by row
+	cross []float64
+}
+
+// pack returns the open segment.
+func (s *Sums) pack() subtree {
+	d := len(s.open.cross)
+	credence.LiftGram(s.open.gram, d, s.dense)
+	t := subtree{position: s.next, count: 1, rows: s.open.rows, summary: s.open.summary,
+		gram: make([]float64, 0, d*(d+1)/2), cross: slices.Clone(s.open.cross)}
+	for i := range d {
+		t.gram = append(t.gram, s.open.gram[i*d+i:(i+1)*d]...)
+	}
+	return t
+}
+
+// subtrees returns all sums, the open segment's among them.
+func (s *Sums) subtrees() []subtree {
+	trees := slices.Clone(s.trees)
+	if s.open.rows > 0 {
+		trees = join(append(trees, s.pack()))
+	}
+	return trees
+}
+
+// join sorts subtrees by position and adds up siblings.
+func join(trees []subtree) []subtree {
+	slices.SortStableFunc(trees, func(a, b subtree) int { return cmp.Compare(a.position, b.position) })
+	var out []subtree
+	for _, t := range trees {
+		for len(out) > 0 {
+			left := &out[len(out)-1]
+			if left.count != t.count || left.position%(2*left.count) != 0 || t.position != left.position+left.count {
+				break
+			}
+			t = sum(left, &t)
+			out = out[:len(out)-1]
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// sum returns the sums of two neighbours, in the wider of their units, which differ by a power of
+// two.
+func sum(left, right *subtree) subtree {
+	out := subtree{position: left.position, count: left.count + right.count, rows: left.rows + right.rows,
+		summary: left.summary, gram: slices.Clone(left.gram), cross: slices.Clone(left.cross)}
+	other := right.summary
+	wide := max(out.units.Scale, other.units.Scale)
+	kernel.Scale(out.widen(wide), out.cross)
+	kernel.Axpy(other.widen(wide), right.cross, out.cross)
+	kernel.Axpy(1, right.gram, out.gram)
+	out.plus(&other)
+	return out
+}

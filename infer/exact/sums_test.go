@@ -1,0 +1,263 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
+)
+
+// slice is rows [first, end) of a table.
+type slice struct {
+	*table
+	first, end int
+}
+
+func (s slice) Rows() int { return s.end - s.first }
+
+func (s slice) Read(dst *credence.Batch, first, count int) error {
+	return s.table.Read(dst, s.first+first, count)
+}
+
+// sumEngine is an engine for features that are the columns, with segments of so many rows.
+func sumEngine(t *testing.T, data *table, segment int) *Engine {
+	t.Helper()
+	features := plain{intercept: true, dense: data.x.Cols, sparse: data.sparse.Cols, sizes: []int{data.x.Cols, data.sparse.Cols}}
+	e, err := New(credence.Model{Features: features, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if segment > 0 {
+		e.segment = segment
+	}
+	return e
+}
+
+// shardedFit sums up the shards that begin at the given segments, writes the sums to files, reads
+// them and merges them, last first, and fits.
+func shardedFit(t *testing.T, e *Engine, data *table, begins []int) *credence.Fitted {
+	t.Helper()
+	ctx, folder := context.Background(), t.TempDir()
+	units, err := e.Units(ctx, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all *Sums
+	for k := len(begins) - 1; k >= 0; k-- {
+		first, end := begins[k]*e.segment, data.Rows()
+		if k+1 < len(begins) {
+			end = begins[k+1] * e.segment
+		}
+		shard, err := e.NewSums("frame", units, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		middle := first + (end-first)/2/credence.BlockRows*credence.BlockRows
+		for _, part := range []slice{{data, first, middle}, {data, middle, end}} {
+			if err := shard.Add(ctx, part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if shard.Rows() != end-first {
+			t.Fatalf("shard %d has %d rows of %d", k, shard.Rows(), end-first)
+		}
+		path := filepath.Join(folder, fmt.Sprint(k))
+		if err := shard.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		read, err := e.ReadSums(path, "frame")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all == nil {
+			all = read
+		} else if err := all.Merge(read); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fitted, err := e.FitSums(ctx, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+// TestShards fits eight shards that were written, read and merged: every bit is that of the fit of
+// all rows, with weights, offsets, sparse columns, and targets that outgrow their units in one shard.
+func TestShards(t *testing.T) {
+	data := randomTable(5, 14*1024+700, 4, 3).withRoles(6, true, true)
+	for _, huge := range []bool{false, true} {
+		if huge {
+			data.target[5000] = 1e130
+		}
+		e := sumEngine(t, data, 1024)
+		want, err := e.Fit(context.Background(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, begins := range [][]int{{0, 1, 4, 6, 7, 11, 12, 13}, {0}, {0, 14}} {
+			if got := shardedFit(t, e, data, begins); !reflect.DeepEqual(got, want) {
+				t.Errorf("huge %v, shards from segments %v on: %+v, want %+v", huge, begins, got.Report, want.Report)
+			}
+		}
+		// Another division into segments adds up in another order: only rounding may differ.
+		if huge {
+			continue
+		}
+		whole := sumEngine(t, data, 1<<20)
+		single, err := whole.Fit(context.Background(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := *single.Report.Evidence, *want.Report.Evidence; math.Abs(a-b) > 1e-11*math.Abs(a) {
+			t.Errorf("evidence %v by segments, %v in one", b, a)
+		}
+	}
+}
+
+// TestSegments is a table of more than two segments of the product's own size.
+func TestSegments(t *testing.T) {
+	data := randomTable(7, 2*SegmentRows+5000, 2, 0)
+	e := sumEngine(t, data, 0)
+	want, err := e.Fit(context.Background(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := shardedFit(t, e, data, []int{0, 1, 2}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got.Report, want.Report)
+	}
+}
+
+// TestTree compares the sums of n segments with the recursive definition: a node is the sum of its
+// halves, which lie at multiples of their size.
+func TestTree(t *testing.T) {
+	const segment = credence.BlockRows
+	ctx := context.Background()
+	for n := 1; n <= 9; n++ {
+		data := randomTable(uint64(n), n*segment-100, 3, 0)
+		e := sumEngine(t, data, segment)
+		units, err := e.Units(ctx, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var node func(first, size int) linop.Dense
+		node = func(first, size int) linop.Dense {
+			if size > 1 {
+				left := node(first, size/2)
+				if first+size/2 < n {
+					right := node(first+size/2, size/2)
+					for i, v := range right.Data {
+						left.Data[i] += v
+					}
+				}
+				return left
+			}
+			s, err := e.NewSums("", units, first*segment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Add(ctx, slice{data, first * segment, min(data.Rows(), (first+1)*segment)}); err != nil {
+				t.Fatal(err)
+			}
+			return linop.Dense{Rows: 4, Cols: 4, Stride: 4, Data: s.open.gram}
+		}
+		want := node(0, 16)
+		s, err := e.NewSums("", units, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Add(ctx, data); err != nil {
+			t.Fatal(err)
+		}
+		var got partial
+		if err := s.total(&got); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			for j := i; j < 4; j++ {
+				if got.gram[i*4+j] != want.Row(i)[j] {
+					t.Errorf("%d segments: element (%d, %d) is %v, want %v", n, i, j, got.gram[i*4+j], want.Row(i)[j])
+				}
+			}
+		}
+	}
+}
+
+// TestSumsRefuse refuses what would give a fit of other rows than those of one table.
+func TestSumsRefuse(t *testing.T) {
+	const segment = 1024
+	ctx := context.Background()
+	data := randomTable(9, 3*segment+10, 2, 0)
+	e := sumEngine(t, data, segment)
+	units, err := e.Units(ctx, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shard := func(frame string, u Units, first, end int) *Sums {
+		s, err := e.NewSums(frame, u, first)
+		if err == nil {
+			err = s.Add(ctx, slice{data, first, end})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	check := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error reads %v, want %q", err, want)
+		}
+	}
+	first := func() *Sums { return shard("f", units, 0, segment) }
+	check(first().Merge(shard("g", units, segment, 2*segment)), "different frames or features")
+	check(first().Merge(shard("f", Units{1, 2}, segment, 2*segment)), "different units")
+	check(first().Merge(first()), "both sums have rows from 1 on")
+	check(shard("f", units, 0, segment+10).Merge(shard("f", units, 2*segment, 3*segment)), "rows follow a shard that ends with row 1034")
+	check(shard("f", units, 0, segment+10).Add(ctx, data), "rows cannot follow the 1034 rows")
+	late := shard("f", units, segment, 2*segment)
+	_, err = e.FitSums(ctx, late)
+	check(err, "the sums lack rows 1 to 1024")
+	_, err = e.FitSums(ctx, shard("f", units, 0, 1))
+	check(err, "1 rows for 3 weights")
+	_, err = e.NewSums("f", units, 10)
+	check(err, "begin shards at multiples of 1024 rows")
+	_, err = e.NewSums("f", Units{0, 3}, 0)
+	check(err, "is not a power of two")
+	tuned, err := New(credence.Model{Features: newBent(2, 0), Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tuned.NewSums("f", units, 0)
+	check(err, "have hyper-parameters to learn")
+
+	path := filepath.Join(t.TempDir(), "sums")
+	if err := late.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.ReadSums(path, "g")
+	check(err, "it is of other data, another model or other options: sum up the shard again under the frame of the others")
+	_, err = sumEngine(t, randomTable(9, 30, 3, 0), segment).ReadSums(path, "f")
+	check(err, "it is of other data, another model")
+	_, err = sumEngine(t, data, 512).ReadSums(path, "f")
+	check(err, "by segments of 1024 rows")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-3] ^= 1
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.ReadSums(path, "f")
+	check(err, "the file is damaged")
+}
