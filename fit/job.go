@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
 )
 
 // Table fits a model to the rows of a table.
@@ -50,8 +51,8 @@ func New(options Options) (*Job, error) {
 	if j.prior, err = formula.ParsePrior(options.Prior, options.Registry.Priors); err != nil {
 		return nil, &Misuse{"prior", err}
 	}
-	if name := j.family.Name(); options.Positive != "" && name != "" && name != "bernoulli" {
-		return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", name)}
+	if d, ok := j.family.Stated().(likelihood.Described); ok && options.Positive != "" && d.TargetKind() != likelihood.Classes {
+		return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", d.Name())}
 	}
 	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
 		return nil, &Misuse{"engine", err}

@@ -110,7 +110,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"the target as a term", exitMisuse, "leave it out of the terms", []string{"fit", "gone.csv", "-f", "log(y)", "--target", "y"}},
 		{"seed", exitMisuse, "--seed -1 is not a whole number from 0 to 18446744073709551615", []string{"fit", "gone.csv", "--seed", "-1"}},
 		{"no number", exitMisuse, "--interval half is not a number: see credence predict --help", []string{"predict", "gone.safetensors", "gone.csv", "--interval", "half"}},
-		{"threads", exitMisuse, "--threads -1 is negative", []string{"inspect", "gone.safetensors", "--threads", "-1"}},
+		{"threads", exitMisuse, "--threads -1 is not between 0", []string{"inspect", "gone.safetensors", "--threads", "-1"}},
 		{"extension", exitMisuse, "written as .csv, .tsv or .parquet", []string{"predict", "gone.safetensors", "gone.csv", "-o", "p.xlsx"}},
 		{"unknown family", exitMisuse, `there is no family "gausian"`, []string{"fit", "gone.csv", "--family", "gausian"}},
 		{"unknown prior", exitMisuse, "norml", []string{"fit", "gone.csv", "--prior", "norml"}},

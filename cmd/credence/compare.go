@@ -110,7 +110,7 @@ func (p *program) printComparison(c *score.Comparison) {
 			case m.ELBO != nil:
 				evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
 			}
-			name := strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")
+			name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
 				shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
 				shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))

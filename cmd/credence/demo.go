@@ -6,13 +6,11 @@ import (
 	"compress/gzip"
 	"context"
 	_ "embed"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,9 +71,6 @@ func (d *demonstration) concrete() {
 		"compare", "linear.safetensors", "gp.safetensors", "test.csv")
 	d.step("Predictions with 90 % intervals.",
 		"predict", "gp.safetensors", "test.csv", "--keep", "age,strength", "-o", "predictions.csv")
-	if d.err == nil {
-		d.err = d.drawPredictions(filepath.Join(d.folder, "predictions.csv"))
-	}
 	d.step("What the linear model found.", "inspect", "linear.safetensors")
 }
 
@@ -195,47 +190,5 @@ func splitDemo(compressed []byte, train, test string) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// drawPredictions draws the first intervals beside the true values.
-func (d *demonstration) drawPredictions(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return err
-	}
-	const width, most = 60, 90.0 // characters, MPa
-	column := func(mpa float64) int { return max(0, min(width-1, int(mpa/most*width))) }
-	fmt.Fprintf(d.text, "\n age  strength   0 MPa%s%.0f\n", strings.Repeat(" ", width-8), most)
-	inside := 0
-	rows := records[1:]
-	for i, record := range rows {
-		numbers := make([]float64, len(record))
-		for k, cell := range record {
-			if numbers[k], err = strconv.ParseFloat(cell, 64); err != nil {
-				return err
-			}
-		}
-		age, actual, mean, lower, upper := numbers[0], numbers[1], numbers[2], numbers[4], numbers[5]
-		if lower <= actual && actual <= upper {
-			inside++
-		}
-		if i >= 12 {
-			continue
-		}
-		line := []rune(strings.Repeat(" ", width))
-		for c := column(lower); c <= column(upper); c++ {
-			line[c] = '─'
-		}
-		line[column(mean)] = '┼'
-		line[column(actual)] = '●'
-		fmt.Fprintf(d.text, "%4.0f  %8.1f   %s\n", age, actual, string(line))
-	}
-	fmt.Fprintf(d.text, "…\n─ 90 %% interval   ┼ predictive mean   ● what was measured; %d of %d lie inside their interval\n", inside, len(rows))
 	return nil
 }

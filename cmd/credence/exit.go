@@ -62,7 +62,7 @@ func exitCode(err error) int {
 func report(w io.Writer, err error) {
 	var stopped interrupted
 	if errors.As(err, &stopped) {
-		fmt.Fprintf(w, "credence: interrupted: %s\n", stopped.note)
+		fmt.Fprintf(w, "credence: interrupted: %s\n", printable(stopped.note))
 		return
 	}
 	if errors.Is(err, context.Canceled) {
@@ -80,7 +80,9 @@ func report(w io.Writer, err error) {
 	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(message)))
 	var place *spec.Error
 	if errors.As(err, &place) && place.Caret() != "" {
-		fmt.Fprintln(w, place.Caret())
+		for line := range strings.Lines(place.Caret()) {
+			fmt.Fprintln(w, escaped(strings.TrimSuffix(line, "\n")))
+		}
 	}
 }
 
@@ -100,16 +102,46 @@ func withoutPackage(message string) string {
 	}
 }
 
-// printable makes one line of a message, without the control characters that a name or a
-// text of the data may have brought: a terminal would obey them.
-func printable(message string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
+// printable makes one line of a text.
+func printable(text string) string {
+	return escaped(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
 			return ' '
-		case unicode.IsControl(r):
-			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.ToValidUTF8(message, string(unicode.ReplacementChar)))
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar))))
+}
+
+// escaped writes what a terminal would obey as JSON and Go do: a name or a text of the data may have
+// brought control characters, or some that turn the direction of a line.
+func escaped(text string) string {
+	obeyed := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	if strings.IndexFunc(text, obeyed) < 0 {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if obeyed(r) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// harmless returns the arguments of a line with their texts made printable.
+func harmless(args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		switch arg := arg.(type) {
+		case string:
+			out[i] = printable(arg)
+		case error:
+			out[i] = printable(arg.Error())
+		case fmt.Stringer:
+			out[i] = printable(arg.String())
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,8 +76,8 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		if p.threads < 0 {
-			return misused(fmt.Errorf("--threads %d is negative: use 0 for all processors", p.threads))
+		if p.threads < 0 || p.threads > credence.MostThreads {
+			return misused(fmt.Errorf("--threads %d is not between 0, which means all processors, and %d", p.threads, credence.MostThreads))
 		}
 		return nil
 	}
@@ -92,18 +93,14 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand(p.commands()...)
-	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, command := range append(root.Commands(), root) {
-		if command.Name() == "completion" && len(command.Commands()) > 0 { // cobra's shows its help for any word
-			command.Args = func(cmd *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return fmt.Errorf("there is no completion for the shell %q: use bash, zsh, fish or powershell", args[0])
-				}
-				return nil
-			}
-			command.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		switch command.Name() { // cobra's show help for any word
+		case "help":
+			command.Args = knownCommand
+		case "completion":
+			command.Args, command.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 		// What is wrong with the arguments is known before any file is opened.
 		if check := command.Args; check != nil {
@@ -118,34 +115,12 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	return root
 }
 
-// helpCommand is help as cobra has it, but for an unknown command, which is misuse.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if found, rest, err := cmd.Root().Find(args); err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 {
-				return fmt.Errorf("unknown command %q", strings.Join(args, " "))
-			}
-			return nil
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-			for _, command := range cmd.Root().Commands() {
-				if command.IsAvailableCommand() && len(args) == 0 {
-					names = append(names, cobra.CompletionWithDesc(command.Name(), command.Short))
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			found, _, err := cmd.Root().Find(args)
-			if err != nil {
-				return err
-			}
-			found.InitDefaultHelpFlag()
-			return found.Help()
-		},
+// knownCommand refuses words that are no command.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if found, rest, err := cmd.Root().Find(args); err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 {
+		return fmt.Errorf("unknown command %q", strings.Join(args, " "))
 	}
+	return nil
 }
 
 // badValue words the refusal of a flag's value by what the flag takes.
@@ -179,26 +154,28 @@ func version() string {
 	return fmt.Sprintf("%s%s, model files of format %d", number, revision, modelfile.Format)
 }
 
-// workspace returns the workers of this run.
-func (p *program) workspace() *credence.Workspace { return credence.NewWorkspace(p.threads) }
-
 // say prints a line of the summary, unless the output is JSON or quiet.
 func (p *program) say(format string, args ...any) {
 	if !p.json && !p.quiet {
-		fmt.Fprintf(p.out, format+"\n", args...)
+		fmt.Fprintf(p.out, format+"\n", harmless(args)...)
 	}
 }
 
 // warn prints a line to standard error.
 func (p *program) warn(format string, args ...any) {
-	fmt.Fprintf(p.err, "credence: warning: "+format+"\n", args...)
+	fmt.Fprintf(p.err, "credence: warning: "+format+"\n", harmless(args)...)
 }
 
-// emit prints v as one JSON object.
+// emit prints v as one JSON object. What a terminal could obey is escaped, as JSON has it.
 func (p *program) emit(v any) error {
-	encoder := json.NewEncoder(p.out)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.out, escaped(strings.TrimSpace(text.String())))
+	return err
 }
 
 // onTerminal says whether standard error is a terminal, where progress may be

@@ -25,17 +25,16 @@ type Reader struct {
 // Open opens the file at path and checks its header; see NewReader. Close must
 // be called.
 func Open(path string) (*Reader, error) {
-	file, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file: copy the model to a file first")
+	if !info.Mode().IsRegular() { // to open a pipe waits for who writes it
+		return nil, fmt.Errorf("safetensors: %s: not a regular file: copy the model to a file first", path)
 	}
+	file, err := os.Open(path)
 	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("safetensors: %s: %w", path, err)
+		return nil, fmt.Errorf("safetensors: %w", err)
 	}
 	r, err := newReader(file, info.Size())
 	if err != nil {
