@@ -100,14 +100,16 @@ func (b *Block) finite() bool {
 
 // spellOnes writes out the values that were ones so far.
 func (b *Block) spellOnes() {
-	if !b.Ones {
-		return
+	if b.Ones {
+		b.Ones, b.Value = false, appendOnes(b.Value[:0], len(b.Keys))
 	}
-	b.Ones = false
-	b.Value = b.Value[:0]
-	for range b.Keys {
-		b.Value = append(b.Value, 1)
+}
+
+func appendOnes(values []float64, n int) []float64 {
+	for range n {
+		values = append(values, 1)
 	}
+	return values
 }
 
 const notFinite = "the values of one feature add up to infinity: correct the row"

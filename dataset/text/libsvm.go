@@ -89,9 +89,11 @@ func (b *Block) field(rules *Rules, target *Field, text []byte, line int) (fault
 	return fault
 }
 
-// entries reads the entries of a row from data[i] on; what says what is wrong.
+// entries reads the entries of a row from data[i] on; what says what is wrong, in
+// which case none are kept.
 func (l *LibSVM) entries(b *Block, i int) (next int, what string) {
 	data := b.Data
+	keys, values, ones := b.Keys, b.Value, b.Ones
 	least, ordered := uint64(0), true // the least index in order
 	for {
 		for blank(data[i]) {
@@ -101,8 +103,12 @@ func (l *LibSVM) entries(b *Block, i int) (next int, what string) {
 			break
 		}
 		first := i
-		index := uint64(0)
-		for {
+		index, count := uint64(0), 0
+		if i+8 <= len(data) {
+			index, count = cell.Digits(data[i : i+8])
+			i += count
+		}
+		for count == 0 || count == 8 { // the rest of a long index, or the end of the text is near
 			digit := data[i] - '0'
 			if digit > 9 {
 				break
@@ -123,31 +129,36 @@ func (l *LibSVM) entries(b *Block, i int) (next int, what string) {
 		if index > maxIndex {
 			return i, cell.Quote(token(data, first)) + " has an index of 2⁵³ or more: renumber the columns"
 		}
-		ordered = ordered && index >= least
+		if index < least {
+			ordered = false
+		}
 		least = index + 1
 		i++
-		value := 1.0
+		keys = append(keys, index)
 		if data[i] == '1' && (data[i+1] == ' ' || data[i+1] == '\n') {
 			i++
-		} else {
-			start, ok := i, false
-			value, i, ok = cell.ScanNumber(data, i)
-			if !ok || !blank(data[i]) && data[i] != '\n' && data[i] != '#' {
-				i = tokenEnd(data, start)
-				var finite bool
-				if value, finite, ok = cell.ParseNumber(data[start:i]); !ok || !finite && !l.Rules.KeepInfinite {
-					return i, cell.Quote(token(data, first)) + " has no finite number as its value: correct it, or leave the entry out where the value is 0"
-				}
+			if !ones {
+				values = append(values, 1)
+			}
+			continue
+		}
+		start := i
+		value, end, ok := cell.ScanNumber(data, i)
+		if i = end; !ok || !blank(data[i]) && data[i] != '\n' && data[i] != '#' {
+			i = tokenEnd(data, start)
+			var finite bool
+			if value, finite, ok = cell.ParseNumber(data[start:i]); !ok || !finite && !l.Rules.KeepInfinite {
+				return i, cell.Quote(token(data, first)) + " has no finite number as its value: correct it, or leave the entry out where the value is 0"
 			}
 		}
-		if value != 1 {
-			b.spellOnes()
+		if ones && value != 1 {
+			ones, values = false, appendOnes(values[:0], len(keys)-1)
 		}
-		b.Keys = append(b.Keys, index)
-		if !b.Ones {
-			b.Value = append(b.Value, value)
+		if !ones {
+			values = append(values, value)
 		}
 	}
+	b.Keys, b.Value, b.Ones = keys, values, ones
 	if !ordered {
 		if !b.order() {
 			return i, notFinite

@@ -33,7 +33,6 @@ func (v *VW) Parse(b *Block) {
 			continue
 		}
 		b.At(line)
-		b.entries.begin()
 		column, what := "", "the row has no | before its features: is this Vowpal Wabbit text?"
 		if bar := bytes.IndexByte(row, '|'); bar >= 0 {
 			if column, what = v.head(b, row[:bar], line); what == "" {
@@ -50,10 +49,13 @@ func (v *VW) Parse(b *Block) {
 	}
 }
 
+// What the importance and the base are where a row has none.
+var one, zero = []byte("1"), []byte("0")
+
 // head reads what stands before the first bar into the row, and returns what is
 // wrong with which column.
 func (v *VW) head(b *Block, text []byte, line int) (column, fault string) {
-	words := [4][]byte{nil, []byte("1"), []byte("0"), nil}
+	words := [4][]byte{nil, one, zero, nil}
 	count := 0
 	for i := 0; ; {
 		for i < len(text) && text[i] <= ' ' {
@@ -87,9 +89,12 @@ func (v *VW) head(b *Block, text []byte, line int) (column, fault string) {
 }
 
 // features reads the namespaces between the first bar, at first, and the end of
-// the row; what says what is wrong.
+// the row; what says what is wrong, in which case no entries are kept.
 func (v *VW) features(b *Block, first, end, line int) (what string) {
 	data := b.Data
+	begin := b.Start[b.Count]
+	keys, values, spaces, tokens, ones := b.Keys, b.Value, b.Space, b.Tokens, b.Ones
+	b.entries.begin()
 	for i := first; i < end; {
 		i++ // the bar
 		from := i
@@ -102,48 +107,48 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 		if isNew {
 			b.spaceKeys = append(b.spaceKeys[:space], keyhash.Text(0, name))
 		}
-		key := b.spaceKeys[space]
+		spaceKey := b.spaceKeys[space]
 		for i < end && data[i] != '|' {
 			if data[i] <= ' ' {
 				i++
 				continue
 			}
 			from = i
-			i = featureEnd(data, i, end)
-			token, value, what := v.split(data, from, i)
-			if what != "" {
-				return what
+			for i < end && data[i] > ' ' && data[i] != '|' && data[i] != ':' {
+				i++
 			}
-			value *= scale
-			if math.IsInf(value, 0) && !v.Rules.KeepInfinite {
+			token, value := table.Span{From: int32(from), To: int32(i)}, 1.0
+			if i < end && data[i] == ':' {
+				from = i + 1
+				i = featureEnd(data, i, end)
+				if value, what = v.number(data, from, i); what != "" {
+					return "the value of feature " + cell.Quote(data[token.From:token.To]) + ", " + what
+				}
+			}
+			if value *= scale; math.IsInf(value, 0) && !v.Rules.KeepInfinite {
 				return notFinite
 			}
-			b.entry(keyhash.Text(key, token), value, space, table.Span{From: int32(from), To: int32(from + len(token))})
+			key := keyhash.Text(spaceKey, data[token.From:token.To])
+			if k := b.entries.find(keys[begin:], key); k >= 0 {
+				if ones {
+					ones, values = false, appendOnes(values[:0], len(keys))
+				}
+				if values[begin+k] += value; math.IsInf(values[begin+k], 0) && !v.Rules.KeepInfinite {
+					return notFinite
+				}
+				continue
+			}
+			if ones && value != 1 {
+				ones, values = false, appendOnes(values[:0], len(keys))
+			}
+			if keys = append(keys, key); !ones {
+				values = append(values, value)
+			}
+			spaces, tokens = append(spaces, int32(space)), append(tokens, token)
 		}
 	}
-	if !b.finite() && !v.Rules.KeepInfinite {
-		return notFinite
-	}
+	b.Keys, b.Value, b.Space, b.Tokens, b.Ones = keys, values, spaces, tokens, ones
 	return ""
-}
-
-// entry appends an entry to the open row, or adds it to the one that has its key.
-func (b *Block) entry(key uint64, value float64, space int, token table.Span) {
-	first := b.Start[b.Count]
-	if k := b.entries.find(b.Keys[first:], key); k >= 0 {
-		b.spellOnes()
-		b.Value[first+k] += value
-		return
-	}
-	if value != 1 {
-		b.spellOnes()
-	}
-	b.Keys = append(b.Keys, key)
-	if !b.Ones {
-		b.Value = append(b.Value, value)
-	}
-	b.Space = append(b.Space, int32(space))
-	b.Tokens = append(b.Tokens, token)
 }
 
 // featureEnd returns the end of the word or the bar that follows from i.
@@ -162,20 +167,28 @@ func wordEnd(text []byte, i int) int {
 	return i
 }
 
-// split separates name[:value] between from and end, behind which there is a byte
-// that is no part of a number.
+// split separates name[:value] between from and end.
 func (v *VW) split(data []byte, from, end int) (name []byte, value float64, what string) {
 	text := data[from:end:end]
 	colon := bytes.IndexByte(text, ':')
 	if colon < 0 {
 		return text, 1, ""
 	}
-	value, next, ok := cell.ScanNumber(data, from+colon+1)
+	if value, what = v.number(data, from+colon+1, end); what != "" {
+		what = "the value of feature " + cell.Quote(text[:colon]) + ", " + what
+	}
+	return text[:colon:colon], value, what
+}
+
+// number reads the number between from and end, behind which there is a byte that is
+// no part of a number.
+func (v *VW) number(data []byte, from, end int) (value float64, what string) {
+	value, next, ok := cell.ScanNumber(data, from)
 	if !ok || next != end {
 		var finite bool
-		if value, finite, ok = cell.ParseNumber(text[colon+1:]); !ok || !finite && !v.Rules.KeepInfinite {
-			return nil, 0, "the value of feature " + cell.Quote(text[:colon]) + ", " + cell.Quote(text[colon+1:]) + ", is not a finite number: correct the row"
+		if value, finite, ok = cell.ParseNumber(data[from:end]); !ok || !finite && !v.Rules.KeepInfinite {
+			return 0, cell.Quote(data[from:end]) + ", is not a finite number: correct the row"
 		}
 	}
-	return text[:colon:colon], value, ""
+	return value, ""
 }

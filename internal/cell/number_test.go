@@ -90,3 +90,25 @@ func FuzzNumber(f *testing.F) {
 		}
 	})
 }
+
+// Digits are read as strconv reads them, whatever follows.
+func TestDigits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		var text [8]byte
+		for i := range text {
+			text[i] = byte('0' + rng.IntN(10))
+			if rng.IntN(6) == 0 {
+				text[i] = byte(rng.IntN(256))
+			}
+		}
+		end := 0
+		for end < 8 && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		want, _ := strconv.ParseUint(string(text[:end]), 10, 64)
+		if value, count := Digits(text[:]); value != want || count != end {
+			t.Fatalf("%q is %d in %d digits, want %d in %d", text, value, count, want, end)
+		}
+	}
+}
