@@ -40,16 +40,20 @@ func (a *CSR) Row(i int) (columns []int32, values []float64) {
 	return a.Index[lo:hi:hi], a.Value[lo:hi:hi]
 }
 
+// At returns value k of a row, which is 1 where values are left out.
+func At(values []float64, k int) float64 {
+	if values == nil {
+		return 1
+	}
+	return values[k]
+}
+
 // Each goes through the columns and values of row i.
 func (a *CSR) Each(i int) iter.Seq2[int, float64] {
 	columns, values := a.Row(i)
 	return func(yield func(int, float64) bool) {
 		for k, j := range columns {
-			v := 1.0
-			if values != nil {
-				v = values[k]
-			}
-			if !yield(int(j), v) {
+			if !yield(int(j), At(values, k)) {
 				return
 			}
 		}

@@ -298,7 +298,7 @@ func (p *dual) posterior() credence.Posterior {
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
 	p.projectTo(q.Mean)
 	for j := range p.columns.Rows {
-		q.Mean[cols+j], _ = p.columnForms(j)
+		q.Mean[cols+j] = p.columns.AddRowDot(0, j, p.alpha)
 	}
 	for k, g := range p.groups {
 		for j := g.First; j < g.First+g.Count; j++ {

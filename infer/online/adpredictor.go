@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/linop"
 )
 
 // AdPredictorConfig holds the options of adPredictor.
@@ -43,18 +44,10 @@ func NewAdPredictor(cfg AdPredictorConfig) *AdPredictor {
 // units of the noise, as the weights of a model are.
 func (a *AdPredictor) moments(r *row) (mean, variance float64) {
 	mean, variance = a.bias[0]+a.cfg.Beta*r.offset, a.cfg.Beta*a.cfg.Beta+a.bias[1]
-	if r.values == nil {
-		for _, slot := range r.columns {
-			p := a.state.at(slot)
-			mean += p[0]
-			variance += p[1]
-		}
-		return mean, variance
-	}
 	for k, slot := range r.columns {
-		p := a.state.at(slot)
-		mean += r.values[k] * p[0]
-		variance += r.values[k] * r.values[k] * p[1]
+		p, x := a.state.at(slot), linop.At(r.values, k)
+		mean += x * p[0]
+		variance += x * x * p[1]
 	}
 	return mean, variance
 }
@@ -91,14 +84,8 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 		}
 		a.rows++
 		a.bias.filter(1, up, down)
-		if r.values == nil {
-			for _, slot := range r.columns {
-				a.state.at(slot).filter(1, up, down)
-			}
-			continue
-		}
 		for k, slot := range r.columns {
-			a.state.at(slot).filter(r.values[k], up, down)
+			a.state.at(slot).filter(linop.At(r.values, k), up, down)
 		}
 	}
 	return refused
@@ -111,7 +98,7 @@ func (a *AdPredictor) bearable(r *row, up, down float64) bool {
 	bounded := bias.bounded()
 	for k, slot := range r.columns {
 		p := *a.state.at(slot)
-		p.filter(r.value(k), up, down)
+		p.filter(linop.At(r.values, k), up, down)
 		bounded = bounded && p.bounded()
 	}
 	return bounded

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/linop"
 )
 
 // FTRLConfig holds the options of FTRL-proximal, with the paper's names.
@@ -71,11 +72,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 			u.w = 0
 			if math.Abs(u.z) > l1 {
 				u.w = (math.Copysign(l1, u.z) - u.z) / ((f.cfg.Beta+u.root)*rate + f.cfg.L2)
-				if r.values != nil {
-					sum += u.w * r.values[k]
-				} else {
-					sum += u.w
-				}
+				sum += u.w * linop.At(r.values, k)
 			}
 		}
 		probability[i] = special.Sigmoid(sum)
@@ -90,10 +87,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 		f.rows++
 		f.bias.step(slope, biasWeight, biasRoot, rate)
 		for k, slot := range r.columns {
-			gradient := slope
-			if r.values != nil {
-				gradient *= r.values[k]
-			}
+			gradient := slope * linop.At(r.values, k)
 			u := &work[k]
 			p := f.state.at(slot)
 			p.step(gradient, u.w, u.root, rate)
@@ -117,7 +111,7 @@ func (f *FTRL) bearable(r *row, work []ftrlWork, slope float64) bool {
 	bounded := bias.bounded()
 	for k, slot := range r.columns {
 		p := *f.state.at(slot)
-		p.step(slope*r.value(k), work[k].w, work[k].root, 1/f.cfg.Alpha)
+		p.step(slope*linop.At(r.values, k), work[k].w, work[k].root, 1/f.cfg.Alpha)
 		bounded = bounded && p.bounded()
 	}
 	return bounded
@@ -139,7 +133,7 @@ func (f *FTRL) Score(b *credence.Batch, probability []float64) {
 		sum += r.offset
 		for k, slot := range r.columns {
 			w, _ := f.weight(f.state.at(slot), f.cfg.L1)
-			sum += w * r.value(k)
+			sum += w * linop.At(r.values, k)
 		}
 		probability[i] = special.Sigmoid(sum)
 	}

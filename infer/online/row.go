@@ -31,14 +31,6 @@ func rowOf(b *credence.Batch, i int) row {
 // counts says whether there is anything to learn from the row.
 func (r *row) counts() bool { return r.weight > 0 && !math.IsNaN(r.target) }
 
-// value returns the value of entry k.
-func (r *row) value(k int) float64 {
-	if r.values == nil {
-		return 1
-	}
-	return r.values[k]
-}
-
 // grown returns work with room for n numbers, one an entry.
 func grown[T any](work []T, n int) []T {
 	if cap(work) < n {

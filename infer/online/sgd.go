@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/linop"
 )
 
 // SGDConfig holds the options of AdaGrad.
@@ -51,7 +52,7 @@ func (s *SGD) Learn(b *credence.Batch, probability []float64) (refused []int) {
 		s.bias.descend(slope, s.cfg.Rate)
 		for k, slot := range r.columns {
 			p := s.state.at(slot)
-			p.descend(slope*r.value(k)+s.cfg.L2*p[0], s.cfg.Rate)
+			p.descend(slope*linop.At(r.values, k)+s.cfg.L2*p[0], s.cfg.Rate)
 		}
 	}
 	return refused
@@ -64,7 +65,7 @@ func (s *SGD) bearable(r *row, slope float64) bool {
 	bounded := bias.bounded()
 	for k, slot := range r.columns {
 		p := *s.state.at(slot)
-		p.descend(slope*r.value(k)+s.cfg.L2*p[0], s.cfg.Rate)
+		p.descend(slope*linop.At(r.values, k)+s.cfg.L2*p[0], s.cfg.Rate)
 		bounded = bounded && p.bounded()
 	}
 	return bounded
@@ -79,7 +80,7 @@ func (p *pair) descend(gradient, rate float64) {
 func (s *SGD) score(r *row) float64 {
 	sum := s.bias[0] + r.offset
 	for k, slot := range r.columns {
-		sum += s.state.at(slot)[0] * r.value(k)
+		sum += s.state.at(slot)[0] * linop.At(r.values, k)
 	}
 	return special.Sigmoid(sum)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -119,10 +120,7 @@ func (l *Learner) bearable(columns []int32, values []float64, label int, weight,
 		return false
 	}
 	for k, slot := range columns {
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
+		x := linop.At(values, k)
 		if work[k].lambda > 0 && !bounded(l.at(slot), &work[k], a*x, b*x*x) {
 			return false
 		}
@@ -170,14 +168,9 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 		c := 1 / lambda
 		m := (float64(f.priorShift) + f.shift[0] + f.shift[1]) * c
 		work[k].lambda, work[k].mean = lambda, m
-		if values != nil {
-			x := values[k]
-			s += x * x * c
-			mean += x * m
-		} else {
-			s += c
-			mean += m
-		}
+		x := linop.At(values, k)
+		s += x * x * c
+		mean += x * m
 	}
 	probability, a, b := site(mean, s, label)
 
@@ -190,10 +183,8 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 	for k, slot := range columns {
 		f := l.at(slot)
 		w := &work[k]
-		aj, bj := a, b
-		if values != nil {
-			aj, bj = a*values[k], b*values[k]*values[k]
-		}
+		x := linop.At(values, k)
+		aj, bj := a*x, b*x*x
 		factor := weight * w.lambda / (w.lambda - bj)
 		f.lambda[label] += bj * factor
 		f.shift[label] += (aj + w.mean*bj) * factor
@@ -258,10 +249,7 @@ func (l *Learner) learnAgain(columns []int32, values []float64, label int, weigh
 			continue
 		}
 		f := l.at(slot)
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
+		x := linop.At(values, k)
 		l.replace(f, w, label, weight, a*x, b*x*x)
 		if f.due--; f.due == 0 {
 			f.due = dueAfter((f.count[0] + f.count[1]) * l.scale)
@@ -339,10 +327,7 @@ func (l *Learner) score(columns []int32, values []float64, offset float64) float
 	mean += offset
 	for k, slot := range columns {
 		m, v := moments(l.at(slot))
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
+		x := linop.At(values, k)
 		mean += x * m
 		variance += x * x * v
 	}

@@ -1,5 +1,7 @@
 package sep
 
+import "github.com/credence-ml/credence/linop"
+
 // miniBatch is the state of Algorithm 1 inside a batch and between prior updates.
 type miniBatch struct {
 	rows    int // of the present batch
@@ -44,10 +46,7 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 			}
 			f.due = uint32(place) | touchedFlag
 		}
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
+		x := linop.At(values, k)
 		l.batch.changes[place-2].add(w, label, weight, a*x, b*x*x)
 	}
 	if l.batch.rows++; l.batch.rows >= l.batchSize() {
@@ -134,10 +133,7 @@ func (l *Learner) cavities(work []working, columns []int32, values []float64, la
 		}
 		w := &work[k]
 		l.cavity(f, w, label, weight)
-		x := 1.0
-		if values != nil {
-			x = values[k]
-		}
+		x := linop.At(values, k)
 		if w.lambda > 0 {
 			s += x * x / w.lambda
 			mean += x * w.mean
