@@ -3,13 +3,15 @@ package likelihood
 import (
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence/param"
 )
 
 // TestUnits: what an Additive family says of its units is so: with y, f and every parameter in units
 // a times as large, each to its power, log p changes by −log a.
 func TestUnits(t *testing.T) {
 	const a = 3.7
-	for _, l := range []Additive{Gaussian{NoiseVariance: 0.6}, StudentT{DegreesOfFreedom: 3, Scale: 0.8}} {
+	for _, l := range []Additive{Gaussian{NoiseVariance: param.Hold(0.6)}, StudentT{DegreesOfFreedom: param.Hold(3), Scale: param.Hold(0.8)}} {
 		p := l.(Parametric)
 		values := []float64{}
 		for _, parameter := range p.Parameters() {
@@ -51,7 +53,7 @@ func TestLogCeiling(t *testing.T) {
 	for _, largest := range []float64{1, 40, 1e6} {
 		f := math.Log(largest)
 		size := math.Exp(NegativeBinomial{}.LogCeiling(largest))
-		got := NegativeBinomial{Size: size}.Variance(f)/largest - 1
+		got := NegativeBinomial{Size: param.Hold(size)}.Variance(f)/largest - 1
 		if !(got > 0 && got < 1.1e-3) {
 			t.Errorf("largest count %g: the variance is %g above Poisson's", largest, got)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -163,7 +165,7 @@ func TestThreads(t *testing.T) {
 // TestWarmLevels: starting on a part of the rows changes where a fit begins and not where it ends.
 func TestWarmLevels(t *testing.T) {
 	lik := likelihood.Poisson{}
-	data := draw(t, lik, 2*startRows+500, 4, 8)
+	data := draw(t, lik, 2*problem.StartRows+500, 4, 8)
 	model := credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: normal}
 	e, err := New(model, Config{Covariance: Full, Tolerance: 1e-8})
 	if err != nil {
@@ -174,20 +176,20 @@ func TestWarmLevels(t *testing.T) {
 		t.Fatalf("levels are %v", levels)
 	}
 	got := fitted(t, model, e.config, data)
-	s, err := r.starting(context.Background(), r.open(0), r.groups)
+	s, err := r.Start(context.Background(), r.Rows(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNewton(r.ws, r.d, r.groups)
-	n.references = s.references
-	if _, _, err := n.climb(context.Background(), r.open(0), &s.point, newStatistics(r.d, 0), task{tolerance: 1e-8, iterations: 50}); err != nil {
+	n, at := newton.New(r.Problem, s.References), newton.Begin(s)
+	if _, _, err := n.Climb(context.Background(), r.Rows(0), at, newton.NewStatistics(r.Dims, 0), newton.Task{Tolerance: 1e-8, Iterations: 50}); err != nil {
 		t.Fatal(err)
 	}
 	q := got.Members[0].Posterior.(*posterior.Full)
-	for j, m := range s.Mean {
-		closeTo(t, "mean in posterior SDs", q.Mean[j]/math.Sqrt(s.psi[j]), m/math.Sqrt(s.psi[j]), 1e-5)
+	for j, m := range at.Mean {
+		sd := math.Sqrt(at.Variances()[j])
+		closeTo(t, "mean in posterior SDs", q.Mean[j]/sd, m/sd, 1e-5)
 	}
-	closeTo(t, "bound", *got.Report.ELBO, s.bound, 1e-9*math.Abs(s.bound))
+	closeTo(t, "bound", *got.Report.ELBO, at.Bound, 1e-9*math.Abs(at.Bound))
 }
 
 // TestStochasticReachesTheOptimum: minibatches with every rule end within a fiftieth of a
@@ -217,19 +219,6 @@ func TestStochasticReachesTheOptimum(t *testing.T) {
 				}
 			}
 			closeTo(t, fmt.Sprint(rule, " ", estimator, " bound"), *f.Report.ELBO, *want.Report.ELBO, 0.01)
-		}
-	}
-}
-
-// TestSettled: minibatches stop where two epochs gain less than the tolerance says, and not before.
-func TestSettled(t *testing.T) {
-	for gain, want := range map[float64]bool{0.9: true, 1.1: false, -5: true} {
-		bounds := []float64{3, 7, 7.5, 7.25, 7.5 + gain, 7.25 + gain}
-		if got := settled(bounds, 1); got != want {
-			t.Errorf("a gain of %g in two epochs, where 1 is worth going on, is settled: %v", gain, got)
-		}
-		if settled(bounds[3:], 100) {
-			t.Error("three epochs cannot be settled")
 		}
 	}
 }
@@ -274,7 +263,7 @@ func TestWarnings(t *testing.T) {
 		}
 		mean, variance := make([]float64, 3), make([]float64, 3)
 		f.Members[0].Posterior.Marginals(mean, variance)
-		if !finite(mean...) || !finite(variance...) {
+		if !problem.Finite(mean...) || !problem.Finite(variance...) {
 			t.Errorf("%s: posterior %v, %v", c.name, mean, variance)
 		}
 		if c.name == "zero column" {

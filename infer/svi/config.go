@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/minibatch"
 )
 
 // Covariance is the form of every component's covariance.
@@ -31,15 +32,15 @@ const (
 )
 
 // Optimiser names a rule for stochastic steps.
-type Optimiser string
+type Optimiser = minibatch.Rule
 
 // The optimisers.
 const (
-	Adam     Optimiser = "adam"
-	AdaGrad  Optimiser = "adagrad"
-	AdaDelta Optimiser = "adadelta"
-	Momentum Optimiser = "momentum"
-	SGD      Optimiser = "sgd"
+	Adam     = minibatch.Adam
+	AdaGrad  = minibatch.AdaGrad
+	AdaDelta = minibatch.AdaDelta
+	Momentum = minibatch.Momentum
+	SGD      = minibatch.SGD
 )
 
 // FullWeights is the largest number of weights for which the program chooses a
@@ -135,10 +136,24 @@ func (c Config) withDefaults() Config {
 			c.Estimator = Marginal
 		}
 		if c.Rate == 0 {
-			c.Rate = defaultRate(c.Optimiser)
+			c.Rate = c.Optimiser.DefaultRate()
 		}
 	}
 	return c
+}
+
+// minibatches are the options of minibatches.
+func (c *Config) minibatches() minibatch.Options {
+	options := minibatch.Options{
+		Batch: c.Batch, Rule: c.Optimiser, Rate: c.Rate, Epochs: c.Epochs, Tolerance: c.Tolerance, Seed: c.Seed,
+	}
+	if c.Estimator == Sample {
+		options.Samples = c.Samples
+	}
+	if c.Tolerance == 0 {
+		options.Tolerance = 0.01
+	}
+	return options
 }
 
 // Validate refuses options that make no sense, or not together, whatever the model.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -45,7 +46,7 @@ func TestFewRows(t *testing.T) {
 					}
 					m, v := make([]float64, 5), make([]float64, 5)
 					f.Members[0].Posterior.Marginals(m, v)
-					if !finite(m...) || !finite(v...) || !finite(*f.Report.ELBO) {
+					if !problem.Finite(m...) || !problem.Finite(v...) || !problem.Finite(*f.Report.ELBO) {
 						t.Errorf("%s: mean %v, variance %v, bound %g", name, m, v, *f.Report.ELBO)
 					}
 				}

@@ -5,23 +5,20 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/tune"
 	"github.com/credence-ml/credence/prior"
 )
 
 // fit is one run of an engine.
 type fit struct {
-	*Engine
-	ws        *credence.Workspace
-	data      credence.Data
-	features  credence.Features // at the values learned so far
-	groups    []group
-	d         int
-	report    credence.Report
-	targets   moments
-	redraw    int    // start whose draw of random features was kept
-	separable bool   // the classes are separated by the result
-	near      *tuned // where hyper-parameters were learned; nil where there are none
+	*problem.Problem
+	config Config
+	report credence.Report
+	tuned  *tune.Result // where hyper-parameters were learned; nil where there are none
+	redraw int          // start whose draw of random features was kept
+	// fingerprint of model, options and data; "" before a checkpoint is wanted.
+	fingerprint string
 }
 
 // Fit implements [credence.Engine].
@@ -29,106 +26,143 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if data.Rows() == 0 {
 		return nil, fmt.Errorf("svi: there are no rows to fit")
 	}
-	r := &fit{
-		Engine: e, ws: credence.NewWorkspace(e.config.Threads), data: data,
-		features: e.model.Features, groups: e.groups(), d: e.model.Features.Weights(),
-	}
-	r.targets.reset()
 	var first credence.Batch
 	if err := data.Read(&first, 0, 1); err != nil {
 		return nil, err
 	}
+	r := e.newFit(data)
 	r.report = credence.Report{
-		Engine: "svi", Rows: data.Rows(), Inputs: first.X.Cols + first.Sparse.Cols, Weights: r.d,
+		Engine: "svi", Rows: data.Rows(), Inputs: first.X.Cols + first.Sparse.Cols, Weights: r.Dims,
 	}
 	saved, err := r.readCheckpoint()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.tune(ctx, saved); err != nil {
+	if err := r.learnHypers(ctx, saved); err != nil {
 		return nil, err
 	}
 	if e.config.Covariance == Full {
-		return r.fitFull(ctx, saved)
+		return r.full(ctx, saved)
 	}
-	return r.fitMixture(ctx, saved)
+	return r.diagonal(ctx, saved)
 }
 
-func (r *fit) open(limit int) *table {
-	return newTable(r.data, r.ws, r.features, r.likelihood, limit, false)
+func (e *Engine) newFit(data credence.Data) *fit {
+	return &fit{config: e.config, Problem: &problem.Problem{
+		Workspace: credence.NewWorkspace(e.config.Threads), Data: data, Features: e.model.Features,
+		Likelihood: e.likelihood, Prior: e.prior, Groups: e.groups, Dims: e.model.Features.Weights(),
+	}}
 }
 
-func (r *fit) warn(format string, arguments ...any) {
-	r.report.Warnings = append(r.report.Warnings, fmt.Sprintf(format, arguments...))
+// learnHypers learns the features' hyper-parameters on some of the rows, or takes them from a
+// checkpoint.
+func (r *fit) learnHypers(ctx context.Context, saved *document) error {
+	tunable, learned := problem.LearnedHypers(r.Features)
+	switch {
+	case len(learned) == 0:
+		return nil
+	case saved != nil:
+		r.redraw = saved.Redraw
+		tunable = tune.Redrawn(tunable, r.config.Seed, saved.Redraw).(credence.Tunable)
+		r.Features = tunable.WithHyper(saved.Hyper)
+	case r.Dims > tune.MaxWeights:
+		return nil
+	default:
+		var err error
+		r.tuned, err = tune.Learn(ctx, r.Problem, tune.Options{
+			ScreenRows: r.config.ScreenRows, PolishRows: r.config.PolishRows, Starts: r.config.Starts,
+			Seed: r.config.Seed, Progress: r.config.Progress,
+		})
+		if err != nil {
+			return err
+		}
+		r.redraw = r.tuned.Start
+		// By their values, as a checkpoint has them: learned values are stored even where no step left
+		// the start.
+		r.Features = r.tuned.Features.(credence.Tunable).WithHyper(problem.HyperValues(r.tuned.Features))
+	}
+	rows := r.Data.Rows()
+	if r.Dims > tune.MaxWeights || rows < 2*r.config.ScreenRows {
+		return nil
+	}
+	if count := r.Rows(r.config.PolishRows).Count(); count < rows {
+		r.warn("hyper-parameters of the features were learned on %d of %d rows, everything else on all", count, rows)
+	}
+	return nil
 }
 
-const (
-	// cheap is the number of operations of a pass below which convergence to more digits than
-	// anybody needs is free.
-	cheap = 1e8
-	// affordable is that of a pass which a comparison for a warning may take.
-	affordable = 1e11
-)
+// freeOperations is the number of operations of a pass below which convergence to more digits than
+// anybody needs costs nothing.
+const freeOperations = 1e8
+
+// operations is about the number of operations of a pass with full covariance.
+func (r *fit) operations() float64 {
+	return float64(r.Data.Rows()) * float64(r.Dims) * float64(r.Dims)
+}
 
 func (r *fit) tolerance() float64 {
-	if r.config.Tolerance > 0 {
+	switch {
+	case r.config.Tolerance > 0:
 		return r.config.Tolerance
-	}
-	if float64(r.data.Rows())*float64(r.d)*float64(r.d) > cheap && r.config.Covariance == Full {
+	case r.operations() > freeOperations && r.config.Covariance == Full:
 		return 1e-3
 	}
 	return 1e-4
 }
 
-// levels are the numbers of rows on which a fit is brought near its optimum before
-// it goes on with eight times as many: the last steps are few.
+// levels are the numbers of rows on which a fit is brought near its optimum before it goes on with
+// eight times as many: the last steps are few. The last level, 0, stands for all rows.
 func (r *fit) levels() []int {
 	var list []int
-	for rows := max(startRows, 30*r.d); 2*rows <= r.data.Rows(); rows *= 8 {
+	for rows := max(problem.StartRows, 30*r.Dims); 2*rows <= r.Data.Rows(); rows *= 8 {
 		list = append(list, rows)
 	}
 	return append(list, 0)
 }
 
-// member assembles the model at what was learned.
-func (r *fit) member(posterior credence.Posterior, priors []float64, f *family) credence.Member {
-	variances := make([]float64, r.d)
-	for k, g := range r.groups {
-		for j := g.first; j < g.first+g.count; j++ {
-			variances[j] = priors[k]
-		}
-	}
-	return credence.Member{
-		Model: credence.Model{
-			Features:   r.features,
-			Likelihood: f.Likelihood,
-			Prior:      prior.Normal{Variance: r.prior.Variance, ARD: r.prior.ARD, Variances: variances},
-		},
-		Posterior: posterior,
-	}
+// outcome is what an algorithm ended with.
+type outcome struct {
+	posterior credence.Posterior
+	priors    []float64 // prior variance of each group
+	family    *problem.Family
+	targets   problem.Moments
+	separated bool // the classes of a two-valued target are
 }
 
 // finish assembles the result.
-func (r *fit) finish(m credence.Member, priors []float64, f *family) *credence.Fitted {
-	if p, ok := f.Likelihood.(likelihood.Parametric); ok {
-		for _, parameter := range p.Parameters() {
-			name := parameter.Name
-			if _, ok := p.(likelihood.Gaussian); ok {
-				name = "noise_variance"
-			}
-			r.report.Hyper = append(r.report.Hyper, credence.Value{Name: name, Value: parameter.Value})
+func (r *fit) finish(o *outcome) *credence.Fitted {
+	add := func(name string, value float64) {
+		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: name, Value: value})
+	}
+	names, values := o.family.Values()
+	for i, name := range names {
+		add(name, values[i])
+	}
+	variances := make([]float64, r.Dims)
+	for k, g := range r.Groups {
+		add("prior_variance."+g.Name, o.priors[k])
+		for j := g.First; j < g.End(); j++ {
+			variances[j] = o.priors[k]
 		}
 	}
-	for k, g := range r.groups {
-		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: "prior_variance." + g.name, Value: priors[k]})
-	}
-	if tunable, ok := r.features.(credence.Tunable); ok {
+	if tunable, ok := r.Features.(credence.Tunable); ok {
 		for _, h := range tunable.Hyper() {
-			r.report.Hyper = append(r.report.Hyper, credence.Value{Name: h.Name, Value: h.Value})
+			add(h.Name, h.Value)
 		}
 	}
 	return &credence.Fitted{
-		Members: []credence.Member{m}, Report: r.report,
-		TargetMean: r.targets.mean, TargetVariance: r.targets.variance(),
+		Members: []credence.Member{{
+			Model: credence.Model{
+				Features:   r.Features,
+				Likelihood: o.family.Likelihood,
+				Prior:      prior.Normal{Variance: r.Prior.Variance, ARD: r.Prior.ARD, Variances: variances},
+			},
+			Posterior: o.posterior,
+		}},
+		Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance(),
 	}
+}
+
+func (r *fit) warn(format string, arguments ...any) {
+	r.report.Warnings = append(r.report.Warnings, fmt.Sprintf(format, arguments...))
 }

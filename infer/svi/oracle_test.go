@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
@@ -209,9 +210,9 @@ func TestOptimumOfEveryFamily(t *testing.T) {
 				f := fitted(t, credence.Model{Features: plain{p: d, sparse: 1}, Likelihood: lik, Prior: held(1.5)},
 					Config{Covariance: covariance, Tolerance: 1e-7}, data)
 				got := f.Members[0]
-				start := newFamily(got.Model.Likelihood.(Likelihood))
+				start := problem.NewFamily(got.Model.Likelihood.(Likelihood))
 				o := &oracle{data: data, model: lik.(likelihood.Differentiable), variance: 1.5, full: covariance == Full, rule: quad.Hermite(64)}
-				mean, variance, bound, parameters := o.maximise(t, start.free())
+				mean, variance, bound, parameters := o.maximise(t, start.Free())
 				m, v := make([]float64, d), make([]float64, d)
 				got.Posterior.Marginals(m, v)
 				for j := range d {
@@ -219,7 +220,7 @@ func TestOptimumOfEveryFamily(t *testing.T) {
 					closeTo(t, fmt.Sprint("variance ", j, " over the oracle's"), v[j]/variance[j], 1, 1e-6)
 				}
 				closeTo(t, "bound", *f.Report.ELBO, bound, 1e-8*math.Abs(bound))
-				for k, p := range start.free() {
+				for k, p := range start.Free() {
 					closeTo(t, "free parameter", p, parameters[k], 1e-5) // its own standard deviation is about 0.1
 				}
 				if f.Report.Status != credence.Converged {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -63,7 +64,7 @@ func TestSeparableClasses(t *testing.T) {
 				}
 				mean, variance := make([]float64, 4), make([]float64, 4)
 				f.Members[0].Posterior.Marginals(mean, variance)
-				if !finite(mean...) || !finite(variance...) || !(mean[1] > 0) {
+				if !problem.Finite(mean...) || !problem.Finite(variance...) || !(mean[1] > 0) {
 					t.Errorf("%s: mean %v, variance %v", name, mean, variance)
 				}
 				data.y[7] = c.trials - 1 // of a row with as many successes as trials

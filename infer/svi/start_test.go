@@ -61,16 +61,17 @@ func TestSentinel(t *testing.T) {
 			data.y[5] = sentinel
 			f := fitted(t, credence.Model{Features: plain{p: 3, intercept: true}, Likelihood: lik, Prior: normal}, cfg, data)
 			family := f.Members[0].Model.Likelihood.(likelihood.StudentT)
-			table := newTable(data, credence.NewWorkspace(1), plain{p: 3, intercept: true}, lik, 0, false)
-			b, err := table.at(t.Context(), 0)
-			if err != nil {
+			var rows credence.Batch
+			if err := data.Read(&rows, 0, 300); err != nil {
 				t.Fatal(err)
 			}
+			ws, phi := credence.NewWorkspace(1), new(credence.Design)
+			plain{p: 3, intercept: true}.Transform(ws, phi, &rows)
 			mean, variance := make([]float64, 300), make([]float64, 300)
-			f.Members[0].Posterior.Latent(table.ws, mean, variance, b.phi)
+			f.Members[0].Posterior.Latent(ws, mean, variance, phi)
 			inside := 0.0
-			for i, y := range b.y {
-				if p := family.PredictiveCDF(y-b.offset[i], mean[i], variance[i]); p > 0.25 && p < 0.75 {
+			for i, y := range data.y {
+				if p := family.PredictiveCDF(y-data.offset[i], mean[i], variance[i]); p > 0.25 && p < 0.75 {
 					inside++
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -33,10 +34,10 @@ func (m *memory) Read(dst *credence.Batch, first, count int) error {
 	for range count {
 		dst.Sparse.AppendRow(nil, nil)
 	}
-	dst.Target = part(m.y, first, first+count)
-	dst.Offset = part(m.offset, first, first+count)
-	dst.Weight = part(m.weight, first, first+count)
-	dst.Trials = part(m.trials, first, first+count)
+	dst.Target = rowsOf(m.y, first, first+count)
+	dst.Offset = rowsOf(m.offset, first, first+count)
+	dst.Weight = rowsOf(m.weight, first, first+count)
+	dst.Trials = rowsOf(m.trials, first, first+count)
 	return nil
 }
 
@@ -117,6 +118,16 @@ func draw(t testing.TB, lik credence.Likelihood, n, p int, seed uint64) *memory 
 	return m
 }
 
+// newFit is a fit before its first step.
+func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) *fit {
+	t.Helper()
+	e, err := New(model, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.newFit(data)
+}
+
 func fitted(t testing.TB, model credence.Model, cfg Config, data credence.Data) *credence.Fitted {
 	t.Helper()
 	e, err := New(model, cfg)
@@ -135,4 +146,41 @@ func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s is %.12g, want %.12g (off by %.2g, allowed %.2g)", what, got, want, got-want, tolerance)
 	}
+}
+
+// rowsOf returns rows [from, to) of a slice that may be nil.
+func rowsOf(x []float64, from, to int) []float64 {
+	if x == nil {
+		return nil
+	}
+	return x[from:to]
+}
+
+// inputsOf are p numeric inputs.
+func inputsOf(p int) feature.Inputs {
+	var in feature.Inputs
+	for j := range p {
+		in.Dense = append(in.Dense, feature.Input{Column: credence.Column{Name: string(rune('a' + j))}})
+	}
+	return in
+}
+
+// fourier is an intercept and n random frequencies of p inputs with lengthscales to learn.
+func fourier(t testing.TB, p, n int, ard bool) *feature.Set {
+	t.Helper()
+	in := inputsOf(p)
+	term := &feature.RandomFourier{Name: "rbf(.)", Kernel: feature.RBF}
+	for j := range p {
+		term.Inputs = append(term.Inputs, j)
+	}
+	term.Lengthscale.Shared = !ard
+	drawn, err := term.Draw(&in, n, rand.New(rand.NewPCG(7, 7)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := feature.New(in, &feature.Intercept{}, drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }

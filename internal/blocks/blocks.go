@@ -23,6 +23,9 @@ type Group struct {
 	Tuned bool
 }
 
+// End returns the weight after the last one of the group.
+func (g *Group) End() int { return g.First + g.Count }
+
 // Groups returns the groups of the weights under a prior. It refuses blocks that do not follow
 // each other over all weights; engine stands before errors.
 func Groups(engine string, features credence.Features, p prior.Normal) ([]Group, error) {

@@ -111,7 +111,7 @@ func Roles(t *testing.T, engine credence.Engine, data credence.Data, tolerance f
 		}
 	}
 	fit := func(rows *credence.Batch) (fitted *credence.Fitted, mean, variance []float64) {
-		fitted, err := engine.Fit(context.Background(), memory{rows})
+		fitted, err := engine.Fit(context.Background(), Memory{rows})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,14 +155,4 @@ func Roles(t *testing.T, engine credence.Engine, data credence.Data, tolerance f
 		_, m, v := fit(&shifted)
 		compare(t, m, v, moved)
 	})
-}
-
-// memory is one batch as data.
-type memory struct{ all *credence.Batch }
-
-func (m memory) Rows() int { return m.all.Rows() }
-
-func (m memory) Read(dst *credence.Batch, first, count int) error {
-	*dst = *pick(m.all, first, count, nil)
-	return nil
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // check refuses a block with rows that have no target, one that the family cannot have, or an
-// offset or a weight that no fit can use.
-func (r *Rows) check(b *credence.Batch, k int) error {
+// offset or a weight that no fit can use. place(i) is the row of the data that row i is.
+func (r *Rows) check(b *credence.Batch, place func(i int) int) error {
 	if len(b.Target) != b.Rows() {
-		return fmt.Errorf("%s: rows from %d on have no target: fit needs one in every row", r.engine, r.place(k, 0)+1)
+		return fmt.Errorf("%s: rows from %d on have no target: fit needs one in every row", r.engine, place(0)+1)
 	}
 	supported, _ := r.likelihood.(likelihood.Supported)
 	perRow, _ := r.likelihood.(likelihood.PerRow)
@@ -35,7 +35,7 @@ func (r *Rows) check(b *credence.Batch, k int) error {
 			err = fmt.Errorf("weight %v is not a number from 0 up: correct it, or drop the row", b.Weight[i])
 		}
 		if err != nil {
-			return fmt.Errorf("%s: row %d: %w", r.engine, r.place(k, i)+1, err)
+			return fmt.Errorf("%s: row %d: %w", r.engine, place(i)+1, err)
 		}
 	}
 	return nil

@@ -124,7 +124,27 @@ func (r *Rows) Read(ctx context.Context, dst *credence.Batch, k int) error {
 	if err := r.read(ctx, dst, k); err != nil {
 		return err
 	}
-	return r.check(dst, k)
+	return r.check(dst, func(i int) int { return r.place(k, i) })
+}
+
+// Gather reads runs of the given number of rows that begin at starts into dst, in their order, and
+// refuses rows that no fit can use. The run at the end of the data may be shorter.
+func (r *Rows) Gather(dst *credence.Batch, starts []int, run int) error {
+	var places []int
+	for i, first := range starts {
+		count := min(run, r.Total()-first)
+		if err := r.data.Read(&r.part, first, count); err != nil {
+			return err
+		}
+		if i == 0 {
+			reset(dst, &r.part)
+		}
+		appendRows(dst, &r.part, 0, count)
+		for row := range count {
+			places = append(places, first+row)
+		}
+	}
+	return r.check(dst, func(i int) int { return places[i] })
 }
 
 // Neighbouring runs of a sample are read at once where at least one row in spanShare is wanted,

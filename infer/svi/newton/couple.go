@@ -1,4 +1,4 @@
-package svi
+package newton
 
 import (
 	"math"
@@ -13,34 +13,34 @@ import (
 //	[ −Cᵀ   B ] [δγ] = [ slope  ],   B = −bend.
 //
 // It returns the first-order gain.
-func (r *newton) stepParameters(to, at *point, s *statistics, residual, delta []float64, rho float64, careful bool) float64 {
-	p, d := len(at.Free), r.d
+func (n *Newton) stepParameters(to, at *Point, s *Statistics, residual, delta []float64, rho float64, safeguarded bool) float64 {
+	p, d := len(at.Free), n.Dims
 	to.Free = append(to.Free[:0], at.Free...)
 	if p == 0 {
-		to.family = at.family
+		to.Family = at.Family
 		return 0
 	}
-	spread := make([]float64, p*d) // V Cᵀ, row by row
+	covaried := make([]float64, p*d) // V Cᵀ, row by row
 	matrix := make([]float64, p*p)
 	right := make([]float64, p)
 	for k := range p {
-		r.solve(spread[k*d:(k+1)*d], s.cross[k*d:(k+1)*d])
+		n.solve(covaried[k*d:(k+1)*d], s.Cross[k*d:(k+1)*d])
 	}
-	coupled := !careful
+	coupled := !safeguarded
 	for {
 		for k := range p {
-			right[k] = s.slope[k]
+			right[k] = s.Slope[k]
 			if coupled {
-				right[k] += kernel.Dot(spread[k*d:(k+1)*d], residual)
+				right[k] += kernel.Dot(covaried[k*d:(k+1)*d], residual)
 			}
 			for l := range p {
-				matrix[k*p+l] = -(s.bend[k*p+l] + s.bend[l*p+k]) / 2
+				matrix[k*p+l] = -(s.Bend[k*p+l] + s.Bend[l*p+k]) / 2
 				if coupled {
-					matrix[k*p+l] -= kernel.Dot(s.cross[k*d:(k+1)*d], spread[l*d:(l+1)*d])
+					matrix[k*p+l] -= kernel.Dot(s.Cross[k*d:(k+1)*d], covaried[l*d:(l+1)*d])
 				}
 			}
 		}
-		if solvePositive(p, matrix, right, s.slope, coupled) {
+		if solvePositive(p, matrix, right, s.Slope, coupled) {
 			break
 		}
 		coupled = false
@@ -54,13 +54,13 @@ func (r *newton) stepParameters(to, at *point, s *statistics, residual, delta []
 	gain := 0.0
 	for k := range p {
 		change := shrink * right[k]
-		gain += math.Abs(change * s.slope[k])
-		to.Free[k] = math.Max(at.family.floor[k], math.Min(to.Free[k]+change, at.family.ceiling[k]))
+		gain += math.Abs(change * s.Slope[k])
+		to.Free[k] = math.Max(at.Family.Floor[k], math.Min(to.Free[k]+change, at.Family.Ceiling[k]))
 		if coupled {
-			kernel.Axpy(change, spread[k*d:(k+1)*d], delta)
+			kernel.Axpy(change, covaried[k*d:(k+1)*d], delta)
 		}
 	}
-	to.family = at.family.at(to.Free)
+	to.Family = at.Family.At(to.Free)
 	return gain
 }
 

@@ -1,0 +1,118 @@
+package svi
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/minibatch"
+	"github.com/credence-ml/credence/infer/svi/mixture"
+	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/internal/blocks"
+)
+
+// diagonal fits K diagonal components, by L-BFGS on all rows or by minibatches.
+func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, error) {
+	s, err := r.Start(ctx, r.Rows(problem.StartRows))
+	if err != nil {
+		return nil, err
+	}
+	q := mixture.NewBound(r.Problem, r.config.Components, s.References, s.Family)
+	if r.Dims > tune.MaxWeights || r.config.stochastic() {
+		q.Tune()
+	}
+	document := &document{Mixture: new(mixture.State), Minibatch: new(minibatch.State)}
+	if saved != nil {
+		document = saved
+	}
+	options := mixture.Options{
+		Starts: r.config.Starts, MaxIterations: r.config.MaxIterations, Tolerance: r.tolerance(), Levels: r.levels(),
+		Seed: r.config.Seed, Progress: r.config.Progress,
+		Save: func(*mixture.State) error { return r.writeCheckpoint(document) },
+	}
+	if r.config.stochastic() {
+		options.Climb = func(ctx context.Context, f *mixture.Fit, state *mixture.State) error {
+			return minibatch.Climb(ctx, f, state, r.config.minibatches(), document.Minibatch)
+		}
+	}
+	state := document.Mixture
+	if err := mixture.New(q, s, options).Run(ctx, state); err != nil {
+		return nil, err
+	}
+	x := state.Best
+	q.Fix(x)
+	elbo, standardError, lower, err := q.ELBO(ctx, x, credence.Rand(r.config.Seed, credence.SVIEntropy, 0))
+	if err != nil {
+		return nil, err
+	}
+	r.report.ELBO, r.report.ELBOBound = &elbo, &lower
+	if q.Components > 1 {
+		r.report.ELBOStandardError = &standardError
+	}
+	r.report.Status, r.report.Iterations = credence.IterationLimit, state.Iterations
+	if state.BestConverged {
+		r.report.Status = credence.Converged
+	}
+	o := &outcome{q.Posterior(x), q.Prior, q.Family, q.Targets, q.Separated}
+	r.check(o, q.ZeroColumns())
+	if err := r.compareSpread(ctx, q, x); err != nil {
+		return nil, err
+	}
+	if draws := r.drawCount(r.Data.Rows()); draws >= q.Components {
+		logs, err := q.LogWeights(ctx, x, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
+		if err != nil {
+			return nil, err
+		}
+		remedy := "state covariance=full"
+		if r.Dims > FullWeights {
+			remedy = "state more components, or covariance=full with fewer columns"
+		}
+		r.judge(o, logs, remedy)
+	}
+	return r.finish(o), nil
+}
+
+// affordableOperations is the number of operations of a pass that a comparison for a warning may
+// take.
+const affordableOperations = 1e11
+
+// compareSpread tells how much narrower independent weights come out than correlated ones would, from
+// the curvature at the optimum of one component: a mean field's variances are the reciprocals of the
+// precision's diagonal.
+func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) error {
+	d := r.Dims
+	if q.Components > 1 || d > FullWeights || r.operations() > affordableOperations {
+		return nil
+	}
+	n := newton.New(r.Problem, q.References)
+	stats := newton.NewStatistics(d, q.Family.Count())
+	factor := make([]float64, d*d)
+	for j, v := range q.Psi {
+		factor[j*d+j] = math.Sqrt(v)
+	}
+	m, _ := q.Component(x, 0)
+	if err := n.Pass(ctx, r.Rows(0), stats, m, factor, q.Family); err != nil {
+		return err
+	}
+	at := &newton.Point{Mean: m, Prior: q.Prior, Sites: stats.Curvature}
+	if !n.Place(at) {
+		return nil
+	}
+	ratios, least := make([]float64, d), 0
+	for j, v := range at.Variances() {
+		ratios[j] = math.Sqrt(q.Psi[j] / v)
+		if ratios[j] < ratios[least] {
+			least = j
+		}
+	}
+	smallest := ratios[least]
+	slices.Sort(ratios)
+	if median := ratios[d/2]; smallest < 0.8 || median < 0.9 {
+		r.warn("the features are correlated, which a diagonal covariance leaves out: standard deviations of weights are about %.2f of what they should be (least: %s, %.2f); state covariance=full for them, predictions suffer less",
+			median, blocks.WeightName(r.Features, least), smallest)
+	}
+	return nil
+}

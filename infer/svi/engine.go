@@ -1,0 +1,67 @@
+package svi
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Likelihood is what this engine asks of p(y|f): derivatives for starting values,
+// and for f ~ N(mean, variance) the expectations of log p and their gradients,
+// row by row. likelihood.Quadrature gives them to any family with derivatives.
+type Likelihood = problem.Likelihood
+
+// Engine fits one model.
+type Engine struct {
+	model      credence.Model
+	likelihood Likelihood
+	prior      prior.Normal
+	groups     []blocks.Group
+	config     Config
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// New returns the engine for a model whose likelihood has the expectations of
+// Likelihood and whose prior is normal, and refuses any other.
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("svi: the model has no features")
+	}
+	e := &Engine{model: model}
+	var err error
+	if e.likelihood, err = credence.Require[Likelihood]("svi", "likelihood", model.Likelihood); err != nil {
+		return nil, fmt.Errorf("%w, or wrap it in likelihood.Quadrature", err)
+	}
+	switch p := model.Prior.(type) {
+	case prior.Normal:
+		e.prior = p
+	case nil:
+		return nil, fmt.Errorf("svi: the model has no prior")
+	default:
+		return nil, fmt.Errorf("svi: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", p)
+	}
+	if v, ok := model.Likelihood.(likelihood.Validator); ok {
+		if err := v.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.prior.Validate(); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	e.config = cfg.withDefaults()
+	if e.groups, err = blocks.Groups("svi", model.Features, e.prior); err != nil {
+		return nil, err
+	}
+	if len(e.groups) == 0 {
+		return nil, fmt.Errorf("svi: the model has no weights: add a column or an intercept")
+	}
+	return e, nil
+}

@@ -1,0 +1,105 @@
+package minibatch
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/mixture"
+	"github.com/credence-ml/credence/infer/svi/problem"
+)
+
+// warmIterations is the number of deterministic iterations on some rows from which minibatches start.
+const warmIterations = 20
+
+// warm brings at.X near the optimum on some rows, from which it takes the units of the variables.
+func (c *climb) warm(ctx context.Context, at *mixture.State) error {
+	st, x := c.state, at.X
+	rows := c.Rows(problem.StartRows)
+	if c.Tunable == nil {
+		if _, _, err := c.Ascend(ctx, rows, at, 0.1, warmIterations); err != nil {
+			return err
+		}
+	}
+	c.Begin(x)
+	c.SetPrior(x)
+	st.Scale = make([]float64, len(x))
+	gain := math.Log(rows.Scale()) // the rows left out narrow Ψ
+	for k := range c.Components {
+		_, logs := c.Component(x, k)
+		sm, sl := c.Component(st.Scale, k)
+		for j := range logs {
+			shrunk := -math.Log(math.Exp(-logs[j]+gain) + (1-math.Exp(gain))/c.WeightPrior[j])
+			if problem.Finite(shrunk) {
+				logs[j] = shrunk
+			}
+			sm[j], sl[j] = math.Exp(logs[j]/2), 1
+		}
+	}
+	free, hyper := c.Parameters(st.Scale)
+	for _, s := range [][]float64{free, hyper} {
+		for i := range s {
+			s[i] = 1 / math.Sqrt(float64(rows.Total()))
+		}
+	}
+	var err error
+	if st.Largest, err = c.largestCurvature(ctx, rows, x); err != nil {
+		return err
+	}
+	st.Z = make([]float64, len(x))
+	for i, s := range st.Scale {
+		st.Z[i] = x[i] / s
+	}
+	return nil
+}
+
+// largestCurvature estimates by power iteration the largest eigenvalue of the curvature in the mean
+// of the first component, in units of its standard deviations: 1 for uncorrelated features, up to d
+// for equal ones.
+func (c *climb) largestCurvature(ctx context.Context, rows *problem.Rows, x []float64) (float64, error) {
+	c.Begin(x)
+	c.SetPrior(x)
+	ws, d := c.Workspace, c.Dims
+	m, _ := c.Component(x, 0)
+	psi := c.Variances(0)
+	rng := credence.Rand(c.Options.Seed, credence.SVICurvature, 0)
+	v, scaled, product := make([]float64, d), make([]float64, d), make([]float64, d)
+	for j := range v {
+		v[j] = rng.NormFloat64()
+	}
+	largest := 1.0
+	var terms problem.Terms
+	for range 10 {
+		length := 0.0
+		for _, e := range v {
+			length += e * e
+		}
+		for j := range v {
+			v[j] /= math.Sqrt(length)
+			scaled[j] = v[j] * math.Sqrt(psi[j])
+		}
+		clear(product)
+		err := rows.Each(ctx, func(b *problem.Block) {
+			terms.Resize(b.Rows(), c.Base.Count())
+			b.Means(ws, terms.Mean, m)
+			b.Phi.MulSquares(ws, terms.Variance, psi)
+			terms.Expect(ws, b, c.Family, false)
+			along := terms.Spare[:b.Rows()]
+			for i := range along {
+				along[i] = math.Max(0, -2*terms.DVariance[i]) * b.Phi.RowDot(i, scaled) * rows.Scale()
+			}
+			b.Phi.AddMulTrans(ws, product, along)
+		})
+		if err != nil {
+			return 0, err
+		}
+		along := 0.0
+		for j := range v {
+			e := math.Sqrt(psi[j])*product[j] + psi[j]/c.WeightPrior[j]*v[j]
+			along += e * v[j]
+			v[j] = e
+		}
+		largest = math.Max(1, along)
+	}
+	return 1.2 * largest, nil // power iteration comes from below
+}

@@ -1,0 +1,184 @@
+package newton
+
+import (
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// Point is a q and the values of everything else that is learned.
+type Point struct {
+	Mean   []float64 // m
+	Prior  []float64 // prior variance of each group
+	Free   []float64 // learned likelihood parameters, unconstrained
+	Sites  []float64 // H, d×d upper; nil means V = 0
+	Family *problem.Family
+	Bound  float64
+	psi    []float64 // diag V; nil before the first step
+	logDet float64   // log|V|
+}
+
+// Begin returns the point of starting values.
+func Begin(s *problem.Start) *Point {
+	return &Point{Mean: s.Mean, Prior: s.Prior, Free: s.Family.Free(), Family: s.Family}
+}
+
+// Clone returns a copy with memory of its own.
+func (p *Point) Clone() *Point {
+	c := *p
+	c.Mean, c.Prior, c.Free = slices.Clone(p.Mean), slices.Clone(p.Prior), slices.Clone(p.Free)
+	c.Sites, c.psi = slices.Clone(p.Sites), slices.Clone(p.psi)
+	return &c
+}
+
+// Variances returns diag V.
+func (p *Point) Variances() []float64 { return p.psi }
+
+// GoOn moves the point to where a climb on other rows came to; times is how many times theirs the
+// rows are, and the curvature with them.
+func (n *Newton) GoOn(at, from *Point, times float64) {
+	for k, g := range n.Groups {
+		if g.Learned {
+			at.Prior[k] = n.References[k].Bounded(from.Prior[k])
+		}
+	}
+	at.Mean, at.Free, at.Family = slices.Clone(from.Mean), slices.Clone(from.Free), from.Family
+	at.Sites = slices.Clone(from.Sites)
+	kernel.Scale(times, at.Sites)
+}
+
+// factorise makes n.factor the F = S U⁻¹ of V = (Λ⁻¹ + H)⁻¹, UᵀU = I + S H S and S² = Λ: no prior
+// variance, however small or large, is inverted. It reports whether the matrix is positive definite,
+// and log|I + SHS|.
+func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
+	d := n.Dims
+	for k, g := range n.Groups {
+		for j := g.First; j < g.End(); j++ {
+			n.deviation[j] = math.Sqrt(prior[k])
+		}
+	}
+	n.Workspace.InRuns(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			row, source := n.upper[i*d:(i+1)*d], sites[i*d:(i+1)*d]
+			for j := i; j < d; j++ {
+				row[j] = n.deviation[i] * n.deviation[j] * source[j]
+			}
+			row[i]++
+			clear(n.factor[i*d : (i+1)*d])
+			n.factor[i*d+i] = n.deviation[i]
+		}
+	})
+	pool := n.Workspace.Pool()
+	if _, ok := pool.Cholesky(d, n.upper, d); !ok {
+		return 0, false
+	}
+	for i := range d {
+		logDet += 2 * math.Log(n.upper[i*d+i])
+	}
+	pool.TrsmRight(false, d, d, n.upper, d, n.factor, d)
+	return logDet, problem.Finite(logDet)
+}
+
+// solve stores V x = F Fᵀ x in dst, which may be x, and Fᵀ x in n.work[3].
+func (n *Newton) solve(dst, x []float64) {
+	d, t := n.Dims, n.work[3]
+	clear(t)
+	const stripe = 256
+	n.Workspace.Pool().Run((d+stripe-1)/stripe, func(task, _ int) {
+		from := task * stripe
+		to := min(d, from+stripe)
+		for i := range to { // F is upper triangular
+			low := max(i, from)
+			kernel.Axpy(x[i], n.factor[i*d+low:i*d+to], t[low:to])
+		}
+	})
+	n.Workspace.InRuns(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			dst[i] = kernel.Dot(n.factor[i*d+i:(i+1)*d], t[i:])
+		}
+	})
+}
+
+// diagonal stores diag V.
+func (n *Newton) diagonal(dst []float64) {
+	d := n.Dims
+	n.Workspace.InRuns(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := n.factor[i*d+i : (i+1)*d]
+			dst[i] = kernel.Dot(row, row)
+		}
+	})
+}
+
+// mulSites stores H x.
+func (n *Newton) mulSites(dst, sites, x []float64) {
+	d := n.Dims
+	clear(dst)
+	for i := range d {
+		row := sites[i*d+i : (i+1)*d]
+		dst[i] += kernel.Dot(row, x[i:])
+		kernel.Axpy(x[i], row[1:], dst[i+1:])
+	}
+}
+
+// Place factorises the point's V and takes its diagonal and determinant. It reports whether V⁻¹ is
+// positive definite.
+func (n *Newton) Place(p *Point) bool {
+	logDet, ok := n.factorise(p.Sites, p.Prior)
+	if !ok {
+		return false
+	}
+	p.psi = problem.Grow(p.psi, n.Dims)
+	n.diagonal(p.psi)
+	p.logDet = -logDet
+	for _, s := range n.deviation {
+		p.logDet += 2 * math.Log(s)
+	}
+	return true
+}
+
+// Normal moves the point to the posterior of a normal likelihood with the precision H = p.Sites and
+// the natural mean h, and returns its log evidence ½ hᵀVh − ½ log|I + ΛH|. ok is false where the
+// precision is not positive definite.
+func (n *Newton) Normal(p *Point, h []float64) (evidence float64, ok bool) {
+	logDet, ok := n.factorise(p.Sites, p.Prior)
+	if !ok {
+		return 0, false
+	}
+	n.solve(p.Mean, h)
+	p.psi = problem.Grow(p.psi, n.Dims)
+	n.diagonal(p.psi)
+	return (kernel.Dot(h, p.Mean) - logDet) / 2, true
+}
+
+// Covariance stores V of the last point in dst, d×d.
+func (n *Newton) Covariance(dst []float64) {
+	d := n.Dims
+	n.Workspace.Pool().Syrk(d, d, 1, n.factor, d, 0, dst, d)
+	kernel.Symmetrize(d, dst, d)
+}
+
+// PriorSlope returns the slope of the bound in the logarithm of the prior variance of group k, for a
+// mean and variances of the weights: (Σ (ψ + m²)/λ − 1)/2.
+func (n *Newton) PriorSlope(k int, prior float64, mean, psi []float64) float64 {
+	g, sum := n.Groups[k], 0.0
+	for j := g.First; j < g.End(); j++ {
+		sum += (psi[j]+mean[j]*mean[j])/prior - 1
+	}
+	return sum / 2
+}
+
+// divergence is KL[q‖p(w)].
+func (n *Newton) divergence(p *Point) float64 {
+	sum := -float64(n.Dims) - p.logDet
+	for k, g := range n.Groups {
+		squares := 0.0
+		for j := g.First; j < g.End(); j++ {
+			squares += p.Mean[j]*p.Mean[j] + p.psi[j]
+		}
+		sum += squares/p.Prior[k] + float64(g.Count)*math.Log(p.Prior[k])
+	}
+	return sum / 2
+}

@@ -1,0 +1,156 @@
+package newton
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/lbfgs"
+)
+
+// step is what a proposal expects to change, in nats or posterior standard deviations.
+type step struct {
+	decrement float64 // δmᵀ V⁻¹ δm
+	widening  float64 // greatest |Δ log diag V|
+	gain      float64 // first-order gain of prior variances and likelihood parameters
+}
+
+// negligible says whether a step is below the tolerance.
+func (s *step) negligible(tolerance float64) bool {
+	return s.decrement <= tolerance*tolerance && s.widening <= tolerance && s.gain <= tolerance*tolerance
+}
+
+// propose stores in to the step of length rho from a point whose rows have the given statistics. A
+// safeguarded step moves prior variances only to their maximum at fixed q, so that a short enough one
+// cannot fail.
+func (n *Newton) propose(to, at *Point, s *Statistics, rho float64, safeguarded bool, tolerance float64) (step, bool) {
+	d := n.Dims
+	var made step
+	to.Sites = problem.Grow(to.Sites, d*d)
+	n.Workspace.InRuns(d, func(from, until int) {
+		for i := from * d; i < until*d; i++ {
+			to.Sites[i] = s.Curvature[i]
+			if rho < 1 {
+				to.Sites[i] = (1-rho)*at.Sites[i] + rho*s.Curvature[i]
+			}
+		}
+	})
+	h := n.work[0] // b − H m
+	for k, g := range n.Groups {
+		for j := g.First; j < g.End(); j++ {
+			h[j] = rho*s.Gradient[j] + (1-rho)*at.Mean[j]/at.Prior[k]
+		}
+	}
+	to.Mean = append(to.Mean[:0], at.Mean...)
+	to.Prior = append(to.Prior[:0], at.Prior...)
+	if safeguarded {
+		n.meanSquares(to.Prior, at)
+	} else if !n.learnPrior(to, h, tolerance) {
+		return made, false
+	}
+	if !n.Place(to) {
+		return made, false
+	}
+	for k, g := range n.Groups {
+		if g.Learned && at.psi != nil {
+			made.gain += math.Abs(n.PriorSlope(k, at.Prior[k], at.Mean, at.psi) * math.Log(to.Prior[k]/at.Prior[k]))
+		}
+	}
+	residual := n.work[1]
+	for k, g := range n.Groups {
+		for j := g.First; j < g.End(); j++ {
+			residual[j] = h[j] - at.Mean[j]/to.Prior[k]
+		}
+	}
+	delta := n.work[2]
+	n.solve(delta, residual)
+	made.gain += n.stepParameters(to, at, s, residual, delta, rho, safeguarded)
+	product := n.work[0]
+	n.mulSites(product, to.Sites, delta)
+	for k, g := range n.Groups {
+		for j := g.First; j < g.End(); j++ {
+			made.decrement += delta[j] * (product[j] + delta[j]/to.Prior[k])
+			to.Mean[j] += delta[j]
+		}
+	}
+	made.widening = math.Inf(1)
+	if at.psi != nil {
+		made.widening = 0
+		for j, v := range to.psi {
+			made.widening = math.Max(made.widening, math.Abs(math.Log(v/at.psi[j])))
+		}
+	}
+	return made, problem.Finite(to.Mean...) && problem.Finite(to.Free...)
+}
+
+// meanSquares sets the learned prior variances to the mean of m² + diag V, the maximum of the bound
+// at fixed q.
+func (n *Newton) meanSquares(prior []float64, at *Point) {
+	if at.psi == nil {
+		return
+	}
+	for k, g := range n.Groups {
+		if !g.Learned {
+			continue
+		}
+		sum := 0.0
+		for j := g.First; j < g.End(); j++ {
+			sum += at.Mean[j]*at.Mean[j] + at.psi[j]
+		}
+		prior[k] = n.References[k].Bounded(sum / float64(g.Count))
+	}
+}
+
+// PriorStep bounds the change of log λ in one step, since the normal likelihood that stands for the
+// rows is theirs only nearby.
+const PriorStep = 3
+
+// learnPrior moves p.Prior to the maximum of log Z(Λ) with H = p.Sites and b = H p.Mean + h. It
+// reports false where nothing can be factorised.
+func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
+	learned := n.LearnedGroups()
+	if len(learned) == 0 {
+		return true
+	}
+	d, count := n.Dims, len(learned)
+	b := make([]float64, d)
+	n.mulSites(b, p.Sites, p.Mean)
+	kernel.Axpy(1, h, b)
+	x := make([]float64, count)
+	cfg := lbfgs.Config{
+		Lower: make([]float64, count), Upper: make([]float64, count), Curvature: make([]float64, count),
+		MaxIterations: 20, Patience: 1, Tolerance: math.Max(1e-13, tolerance*tolerance/10),
+	}
+	if d > 500 {
+		cfg.MaxIterations = 5 // an evaluation costs as much as a pass over d rows; the next step goes on
+	}
+	for i, k := range learned {
+		x[i] = math.Log(p.Prior[k])
+		cfg.Curvature[i] = float64(n.Groups[k].Count)/2 + 0.1
+		cfg.Lower[i], cfg.Upper[i] = n.References[k].LogBounds(x[i], PriorStep)
+	}
+	mean, projected, psi := make([]float64, d), make([]float64, d), make([]float64, d)
+	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
+		for i, k := range learned {
+			p.Prior[k] = math.Exp(x[i])
+		}
+		logDet, ok := n.factorise(p.Sites, p.Prior)
+		if !ok {
+			return math.NaN(), nil
+		}
+		n.solve(mean, b)
+		copy(projected, n.work[3]) // Fᵀb
+		n.diagonal(psi)
+		for i, k := range learned {
+			gradient[i] = -n.PriorSlope(k, p.Prior[k], mean, psi)
+		}
+		return (logDet - kernel.Dot(projected, projected)) / 2, nil
+	}, cfg)
+	if err != nil || !problem.Finite(result.F) {
+		return false
+	}
+	for i, k := range learned {
+		p.Prior[k] = math.Exp(x[i])
+	}
+	return true
+}

@@ -1,0 +1,50 @@
+package newton
+
+import (
+	"slices"
+
+	"github.com/credence-ml/credence/internal/checkpoint"
+)
+
+// State is where a climb stands between iterations: all that the next one depends on.
+type State struct {
+	Iteration int `json:"iteration"`
+	Failures  int `json:"failures"`  // steps in a row that did not raise the bound
+	Quiet     int `json:"quiet"`     // steps in a row that gained nothing but rounding
+	Separable int `json:"separable"` // steps in a row that gained little on separated classes
+	at        Point
+	rho       float64   // length of the next step
+	gain      float64   // of the last step
+	numbers   []float64 // rho and gain as they are stored: the gain may be infinite
+	about     []float64 // of the sums of a Gaussian family
+}
+
+// Vectors are the parts of the state that are not in its JSON.
+func (s *State) Vectors() checkpoint.Vectors {
+	return checkpoint.Vectors{
+		"newton.mean": &s.at.Mean, "newton.prior": &s.at.Prior, "newton.parameters": &s.at.Free,
+		"newton.sites": &s.at.Sites, "newton.about": &s.about, "newton.step": &s.numbers,
+	}
+}
+
+// saved returns the state of a climb at a point, sharing the point's memory.
+func (n *Newton) saved(state *State, at *Point) *State {
+	saved := *state
+	saved.at, saved.numbers = *at, []float64{state.rho, n.Gain}
+	if n.sums != nil {
+		saved.about = n.sums.about
+	}
+	return &saved
+}
+
+// resume moves the point to a state, which it returns.
+func (n *Newton) resume(from *State, at *Point) *State {
+	state := *from
+	state.rho, n.Gain, n.about = from.numbers[0], from.numbers[1], from.about
+	family := at.Family.At(from.at.Free)
+	*at = Point{
+		Mean: slices.Clone(from.at.Mean), Prior: slices.Clone(from.at.Prior), Free: slices.Clone(from.at.Free),
+		Sites: slices.Clone(from.at.Sites), Family: family,
+	}
+	return &state
+}

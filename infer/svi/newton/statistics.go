@@ -1,0 +1,176 @@
+package newton
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Statistics are the sums over rows at one q = N(m, V) that a step needs: with e the expected log
+// density of a row,
+//
+//	value = Σ e      gradient = Φᵀ ∂e/∂mean      curvature = −2 Φᵀ diag(∂e/∂variance) Φ
+//
+// and the same for the learned parameters of the likelihood.
+type Statistics struct {
+	Value     float64
+	Trace     float64   // Σ βv = tr HV
+	Gradient  []float64 // d
+	Curvature []float64 // d×d, upper triangle
+	Slope     []float64 // P
+	Bend      []float64 // P×P
+	Cross     []float64 // P×d, Φᵀ ∂²e/∂mean∂parameter
+	Separated bool      // the classes of a two-valued target are separated
+	// B and Beta, one for each row, are the normal likelihood exp(b u − ½ β u²), u = φᵀw, that stands
+	// for the row; nil unless [Statistics.KeepSites] asks for them.
+	B, Beta []float64
+}
+
+// NewStatistics returns room for the statistics of d weights and so many learned parameters.
+func NewStatistics(d, parameters int) *Statistics {
+	return &Statistics{
+		Gradient: make([]float64, d), Curvature: make([]float64, d*d),
+		Slope: make([]float64, parameters), Bend: make([]float64, parameters*parameters),
+		Cross: make([]float64, parameters*d),
+	}
+}
+
+// KeepSites asks for B and Beta of so many rows; 0 asks for none.
+func (s *Statistics) KeepSites(rows int) *Statistics {
+	if rows > 0 {
+		s.B, s.Beta = make([]float64, rows), make([]float64, rows)
+	}
+	return s
+}
+
+// ZeroColumns returns the weights whose columns are zero in every row.
+func (s *Statistics) ZeroColumns() []int {
+	var zero []int
+	for j := range s.Gradient {
+		if s.Curvature[j*len(s.Gradient)+j] == 0 {
+			zero = append(zero, j)
+		}
+	}
+	return zero
+}
+
+func (s *Statistics) reset() {
+	s.Value, s.Trace, s.Separated = 0, 0, true
+	for _, x := range [][]float64{s.Gradient, s.Curvature, s.Slope, s.Bend, s.Cross} {
+		clear(x)
+	}
+}
+
+// Pass adds up the statistics of all rows at N(m, FFᵀ); a nil factor means no variance. Memory
+// beyond the statistics is that of a few blocks. Where q is out of reach, Value is NaN.
+func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, f *problem.Family) error {
+	d, p := n.Dims, f.Count()
+	if g, ok := f.Likelihood.(likelihood.Gaussian); ok && d <= rows.Count() {
+		return n.passSums(ctx, rows, s, m, factor, g, p)
+	}
+	s.reset()
+	n.Targets = problem.Moments{}
+	ws, terms := n.Workspace, &n.terms
+	first, dense := 0, 0
+	for k := range rows.Blocks() {
+		b, err := rows.Block(ctx, k)
+		if err != nil {
+			return err
+		}
+		dense = b.Phi.Dense.Cols
+		n.Targets.Add(b)
+		n.latent(b, m, factor, p)
+		if !terms.WithinReach(f.Likelihood) {
+			s.Value = math.NaN()
+			return nil
+		}
+		terms.Expect(ws, b, f, p > 0)
+		for _, v := range terms.Value {
+			s.Value += v
+		}
+		s.Separated = s.Separated && b.Separated(f.Likelihood, terms.Mean)
+		b.Phi.AddMulTrans(ws, s.Gradient, terms.DMean)
+		s.addParameters(ws, b, terms, p)
+		for i, v := range terms.DVariance {
+			terms.DVariance[i] = -2 * v
+			s.Trace -= 2 * v * terms.Variance[i]
+			if n.clamp && v > 0 {
+				terms.DVariance[i] = 0
+			}
+		}
+		if s.Beta != nil {
+			for i, beta := range terms.DVariance {
+				s.Beta[first+i], s.B[first+i] = beta, terms.DMean[i]+beta*(terms.Mean[i]-b.OffsetOf(i))
+			}
+		}
+		first += b.Rows()
+		b.Phi.AddGram(ws, s.Curvature, terms.DVariance)
+	}
+	credence.LiftGram(s.Curvature, d, dense)
+	return nil
+}
+
+// addParameters adds what concerns the learned parameters of the likelihood.
+func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int) {
+	rows, d := b.Rows(), len(s.Gradient)
+	for j := range p {
+		for i := range rows {
+			s.Slope[j] += terms.Slope[i*p+j]
+			for l := range p {
+				s.Bend[j*p+l] += terms.Bend[(j*rows+i)*p+l]
+			}
+		}
+		b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
+	}
+}
+
+// latent stores the means and variances of f in n.terms.
+func (n *Newton) latent(b *problem.Block, m, factor []float64, parameters int) {
+	n.terms.Resize(b.Rows(), parameters)
+	b.Means(n.Workspace, n.terms.Mean, m)
+	n.variances(n.terms.Variance, b.Phi, factor)
+}
+
+// panelWidth is the number of columns of the factor in one product: some panels even of a small
+// factor, for a triangle's zeros to be left out, and not many of a large one, for each reads the
+// features again.
+func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
+
+// variances stores φᵀFFᵀφ for the rows of a block.
+func (n *Newton) variances(dst []float64, phi *credence.Design, factor []float64) {
+	clear(dst)
+	if factor == nil {
+		return
+	}
+	rows, d, dense := len(dst), n.Dims, phi.Dense.Cols
+	whole := linop.Dense{Rows: d, Cols: d, Stride: d, Data: factor}
+	width := min(panelWidth(d), d)
+	n.product = problem.Grow(n.product, rows*width)
+	for left := 0; left < d; left += width {
+		cols := min(width, d-left)
+		// F is upper triangular: rows below left+cols are zero in these columns.
+		filled := left + cols
+		product := n.product[:rows*cols]
+		if depth := min(dense, filled); depth > 0 {
+			n.Workspace.Pool().Gemm(false, false, rows, cols, depth, 1, phi.Dense.Data, phi.Dense.Stride, factor[left:], d, 0, product, cols)
+		} else {
+			clear(product)
+		}
+		panel := whole.Columns(left, cols)
+		sparse := panel.Window(min(dense, filled), max(0, filled-dense))
+		n.Workspace.InRuns(rows, func(from, to int) {
+			for i := from; i < to; i++ {
+				row := product[i*cols : (i+1)*cols]
+				if phi.Sparse.Cols > 0 {
+					phi.Sparse.AddRowMul(row, i, 1, &sparse)
+				}
+				dst[i] += kernel.Dot(row, row)
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package problem
+
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// parameterStep is the change of a likelihood parameter over which its second derivatives are taken
+// as differences: they only shape steps, and are good to this much.
+const parameterStep = 1e-4
+
+// Terms are, for the rows of a block, the mean and variance of f and what the likelihood expects of
+// them, weights included.
+type Terms struct {
+	Mean, Variance          []float64
+	Value, DMean, DVariance []float64
+	// Slope holds the gradients in the P learned parameters, rows×P, and Bend their change with each
+	// parameter, P×rows×P; Cross the change of DMean, P×rows.
+	Slope, Bend, Cross []float64
+	Spare              []float64 // 2×rows
+}
+
+// Resize makes room for a block of rows and so many learned parameters.
+func (t *Terms) Resize(rows, parameters int) {
+	for _, s := range []*[]float64{&t.Mean, &t.Variance, &t.Value, &t.DMean, &t.DVariance} {
+		*s = Grow(*s, rows)
+	}
+	t.Slope = Grow(t.Slope, rows*parameters)
+	t.Bend = Grow(t.Bend, rows*parameters*parameters)
+	t.Cross = Grow(t.Cross, rows*parameters)
+	t.Spare = Grow(t.Spare, 2*rows)
+}
+
+// WithinReach says whether every mean is finite and every variance one at which the likelihood's
+// expectations make sense.
+func (t *Terms) WithinReach(l Likelihood) bool {
+	limit := float64(likelihood.LatentVarianceLimit)
+	if additive, ok := l.(likelihood.Additive); ok {
+		limit = additive.LatentVarianceLimit()
+	}
+	for i, v := range t.Variance {
+		if !(v >= 0 && v <= limit) || !Finite(t.Mean[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Expect fills in Value, DMean, DVariance and Slope from Mean and Variance, and with curvature also
+// Bend and Cross.
+func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bool) {
+	p, n := f.Count(), b.Rows()
+	var shifted []*Family
+	if curvature {
+		x := f.Free()
+		for k := range p {
+			x[k] += parameterStep
+			shifted = append(shifted, f.At(x))
+			x[k] -= parameterStep
+		}
+	}
+	ws.InRuns(n, func(from, to int) {
+		trials := part(b.Trials, from, to)
+		f.ExpectedLogDensities(t.Value[from:to], t.DMean[from:to], t.DVariance[from:to],
+			b.Target[from:to], trials, t.Mean[from:to], t.Variance[from:to])
+		if p > 0 {
+			f.slopes(t.Slope, from, to, b, t)
+		}
+		for k, other := range shifted {
+			cross := t.Cross[k*n+from : k*n+to]
+			spare := t.Spare[2*from : 2*to]
+			run := to - from
+			other.ExpectedLogDensities(spare[:run], cross, spare[run:], b.Target[from:to], trials, t.Mean[from:to], t.Variance[from:to])
+			for i := range cross {
+				cross[i] = (cross[i] - t.DMean[from+i]) / parameterStep
+			}
+			bend := t.Bend[k*n*p : (k+1)*n*p]
+			other.slopes(bend, from, to, b, t)
+			for i := from * p; i < to*p; i++ {
+				bend[i] = (bend[i] - t.Slope[i]) / parameterStep
+			}
+		}
+		if b.Weight == nil {
+			return
+		}
+		for i := from; i < to; i++ {
+			w := b.Weight[i]
+			weigh(w, t.Value[i:i+1], t.DMean[i:i+1], t.DVariance[i:i+1], t.Slope[i*p:(i+1)*p])
+			for k := range shifted {
+				weigh(w, t.Cross[k*n+i:k*n+i+1], t.Bend[(k*n+i)*p:(k*n+i+1)*p])
+			}
+		}
+	})
+}
+
+// weigh multiplies values by the weight of their row. They are 0 for a row without weight whatever
+// they were: a row that is left out may lie where its density overflows, and 0·Inf is not a number.
+func weigh(w float64, values ...[]float64) {
+	for _, run := range values {
+		for i := range run {
+			if w == 0 {
+				run[i] = 0
+			} else {
+				run[i] *= w
+			}
+		}
+	}
+}
+
+// slopes stores the gradients of E log p in the learned parameters for some rows in dst, rows×P.
+func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
+	p := f.Count()
+	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && p == 1 && len(f.values) == 1 && b.Trials == nil {
+		batch.ExpectedParameterGradients(dst[from:to], b.Target[from:to], t.Mean[from:to], t.Variance[from:to])
+		return
+	}
+	all := make([]float64, len(f.values))
+	parametric := f.parametric
+	for i := from; i < to; i++ {
+		if b.Trials != nil {
+			var ok bool
+			if parametric, ok = WithTrials(f.Likelihood, b.Trials[i]).(likelihood.Parametric); !ok {
+				continue
+			}
+		}
+		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], t.Variance[i])
+		for k, place := range f.learned {
+			dst[i*p+k] = all[place]
+		}
+	}
+}
+
+// part returns rows [from, to) of a slice that may be nil.
+func part(x []float64, from, to int) []float64 {
+	if x == nil {
+		return nil
+	}
+	return x[from:to]
+}
+
+// Separated says whether every row of a block is all successes where f > 0 and all failures where
+// f < 0. Rows without weight say nothing.
+func (b *Block) Separated(l Likelihood, latent []float64) bool {
+	separable, ok := l.(likelihood.Separable)
+	if !ok {
+		return false
+	}
+	for i, f := range latent {
+		if b.WeightOf(i) == 0 {
+			continue
+		}
+		trials := 0.0
+		if b.Trials != nil {
+			trials = b.Trials[i]
+		}
+		successes, failures := separable.Certain(b.Target[i], trials)
+		if !(f > 0 && successes || f < 0 && failures) {
+			return false
+		}
+	}
+	return true
+}

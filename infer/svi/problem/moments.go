@@ -1,0 +1,43 @@
+package problem
+
+import "math"
+
+// Moments are those of targets, taken row by row so that nothing cancels. The zero value has none.
+type Moments struct {
+	Weight, Mean float64
+	Low, High    float64
+	square       float64 // Σ w (y − mean)²
+}
+
+// Add adds the targets of a block.
+func (m *Moments) Add(b *Block) {
+	for i, y := range b.Target {
+		m.add(y, b.WeightOf(i))
+	}
+}
+
+// add adds a target of weight w.
+func (m *Moments) add(y, w float64) {
+	if w == 0 {
+		return
+	}
+	if m.Weight == 0 {
+		m.Low, m.High = y, y
+	}
+	m.Weight += w
+	gap := y - m.Mean
+	m.Mean += gap * w / m.Weight
+	m.square += w * gap * (y - m.Mean)
+	m.Low, m.High = math.Min(m.Low, y), math.Max(m.High, y)
+}
+
+// Variance returns the weighted variance, 0 without weight.
+func (m *Moments) Variance() float64 {
+	if m.Weight == 0 {
+		return 0
+	}
+	return m.square / m.Weight
+}
+
+// Constant says whether there is a target and every one is the same.
+func (m *Moments) Constant() bool { return m.Weight > 0 && m.Low == m.High }
