@@ -42,7 +42,10 @@ type Column struct {
 // libsvm text, or xk where that is ZeroBased, unless Features describes it.
 type Schema struct {
 	Columns []Column `json:"columns"`
-	Sparse  int      `json:"sparse,omitempty"`
+	// Unread names columns that the file has and that were not asked for. A formula may
+	// take them out of "." and do nothing else with them.
+	Unread []string `json:"unread,omitempty"`
+	Sparse int      `json:"sparse,omitempty"`
 	// ZeroBased says that the first column of the segment is x0: libsvm text of which
 	// some row has the index 0.
 	ZeroBased bool `json:"zero_based,omitempty"`

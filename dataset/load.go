@@ -188,6 +188,11 @@ func (t *Table) finalSchema(chosen *selection) (schema credence.Schema, shift in
 			schema.Columns[i].Levels, _ = d.finish()
 		}
 	}
+	for _, c := range t.schema.Columns {
+		if _, read := chosen.keep[c.Name]; !read {
+			schema.Unread = append(schema.Unread, c.Name)
+		}
+	}
 	if chosen.sparse {
 		shift = t.outcome.number.describe(&schema)
 		schema.Label = len(schema.Columns) > 0 && schema.Columns[0].Name == t.schema.Columns[0].Name

@@ -52,7 +52,7 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 	if j, ok := c.index[node.Name]; ok {
 		return c.schema.Columns[j].Kind, nil
 	}
-	if c.open || c.options.Namespaces {
+	if c.open || c.options.Namespaces || c.removing && slices.Contains(c.schema.Unread, node.Name) {
 		return anyKind, nil
 	}
 	if c.segmentIndex(node.Name) >= 0 {

@@ -70,18 +70,19 @@ type compiler struct {
 	options Options
 	plan    *Plan
 
-	index   map[string]int  // dense column → place in the schema
-	inputs  map[string]int  // key of an expression → input
-	target  string          // column of the target
-	aside   map[string]bool // columns that "." leaves out, for whatever reason but a minus sign
-	removed map[string]bool // columns taken out by a minus sign
-	cut     map[string]bool // keys of interactions taken out
-	inside  map[int]bool    // inputs in the linear block
-	product map[string]bool // keys of interactions in the formula
-	written map[string]bool // keys of columns and interactions that are terms of their own
-	open    bool            // nothing is known of the table
-	dot     []string        // what "." stands for among the dense columns; nil before the first pass
-	block   bool            // "." has put the sparse segment into the linear block
+	index    map[string]int  // dense column → place in the schema
+	inputs   map[string]int  // key of an expression → input
+	target   string          // column of the target
+	aside    map[string]bool // columns that "." leaves out, for whatever reason but a minus sign
+	removed  map[string]bool // columns taken out by a minus sign
+	removing bool            // the expression at hand stands behind a minus sign
+	cut      map[string]bool // keys of interactions taken out
+	inside   map[int]bool    // inputs in the linear block
+	product  map[string]bool // keys of interactions in the formula
+	written  map[string]bool // keys of columns and interactions that are terms of their own
+	open     bool            // nothing is known of the table
+	dot      []string        // what "." stands for among the dense columns; nil before the first pass
+	block    bool            // "." has put the sparse segment into the linear block
 }
 
 // Compile gives a formula its meaning for tables of a schema. An error is a [*spec.Error],
@@ -234,8 +235,10 @@ func eachTerm(e spec.Expr, visit func(spec.Expr) error) error {
 	return visit(e)
 }
 
-// remove notes what a minus sign takes out.
+// remove notes what a minus sign takes out, which may be a column that was not read.
 func (c *compiler) remove(e spec.Expr) error {
+	c.removing = true
+	defer func() { c.removing = false }()
 	switch e := e.(type) {
 	case spec.Number:
 		return nil // see compile: the last of 1, 0 and - 1 counts

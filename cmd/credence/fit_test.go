@@ -230,3 +230,27 @@ func TestDemo(t *testing.T) {
 		}
 	}
 }
+
+// A column that the formula takes out is not read, and the model is that of a file without it.
+func TestColumnsTakenOut(t *testing.T) {
+	var with, without strings.Builder
+	with.WriteString("y,id,x,z,u\n")
+	without.WriteString("y,x,z,u\n")
+	for i := range 40 {
+		x, z, u := i%7, i*i%11, i%5
+		fmt.Fprintf(&with, "%d,k%d,%d,%d,%d\n", 3*x-z+i%3, i, x, z, u)
+		fmt.Fprintf(&without, "%d,%d,%d,%d\n", 3*x-z+i%3, x, z, u)
+	}
+	evidence := func(text, formula string) float64 {
+		return number(t, decode(t, must(t, "fit", file(t, "t.csv", text), "--formula", formula, "--json")), "evidence")
+	}
+	if got, want := evidence(with.String(), "y ~ . - id"), evidence(without.String(), "y ~ ."); got != want {
+		t.Errorf("evidence %v without the column, %v where the file has none", got, want)
+	}
+	if got, want := evidence(with.String(), "y ~ x - id - u:z"), evidence(without.String(), "y ~ x"); got != want {
+		t.Errorf("evidence %v without product and column, %v where the formula names neither", got, want)
+	}
+	if o := invoke(t, "", "fit", file(t, "t.csv", with.String()), "--formula", "y ~ . - ident"); o.code != 1 || !strings.Contains(o.err, `there is no column "ident"`) {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
