@@ -1,0 +1,106 @@
+package fit_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/table"
+)
+
+// measured returns 40 points of a noisy wave.
+func measured() (x, y []float64) {
+	for i := range 40 {
+		x = append(x, float64(i)/4)
+		y = append(y, 2+math.Sin(x[i])+0.3*math.Sin(37*float64(i)))
+	}
+	return x, y
+}
+
+// Rows in memory: fit them, and predict where nothing was measured.
+func ExampleTable() {
+	x, y := measured()
+	rows, err := table.New().Numbers("x", x).Numbers("y", y).Source()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ rbf(x, n=50)"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := score.Row(model, map[string]any{"x": 5 * math.Pi / 2})
+	fmt.Printf("%.1f ± %.1f; %v\n", p.Mean, p.SD, err)
+	// Output: 3.0 ± 0.1; <nil>
+}
+
+// house is a row of a program.
+type house struct {
+	Size   float64 `credence:"size"`
+	Rooms  int     `credence:"rooms"`
+	Zip    string  `credence:"zip"`
+	Price  float64 `credence:"price"`
+	Street string  `credence:"-"`
+}
+
+// sold returns houses whose prices are known.
+func sold() []house {
+	houses := make([]house, 60)
+	for i := range houses {
+		h := &houses[i]
+		h.Size, h.Rooms, h.Zip = 50+float64(i*7%60), 1+i*3%5, string(rune('a'+i%3))
+		h.Price = 3*h.Size + 10*float64(h.Rooms) + 20*float64(i%3) + 4*math.Sin(float64(i))
+	}
+	return houses
+}
+
+// A slice of structs.
+func ExampleTable_structs() {
+	rows, err := table.Structs(sold())
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := fit.Table(context.Background(), rows, fit.Options{Formula: "price ~ . + zip:size"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	price, err := score.Row(model, house{Size: 80, Rooms: 3, Zip: "b"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f ± %.0f\n", price.Mean, price.SD)
+	// Output: 290 ± 3
+}
+
+// A CSV file becomes a model file, as by the command fit.
+func ExampleTable_csv() {
+	ctx, path := context.Background(), filepath.Join(os.TempDir(), "credence-example.safetensors")
+	files, err := dataset.Open(ctx, []string{"testdata/houses.csv"}, dataset.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer files.Close()
+	rows, err := files.Load(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := fit.Table(ctx, rows, fit.Options{Target: "price"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(model.Recipe.Formula, modelfile.Save(path, model))
+	// Output: price ~ . <nil>
+}
+
+// What is wrong whatever the data is found before they are read.
+func ExampleNew() {
+	_, err := fit.New(fit.Options{Formula: "y ~ .", Family: "poisson", Engine: "exact"})
+	fmt.Println(err)
+	// Output: engine exact cannot fit this model: it needs the family gaussian, not poisson; use --engine svi
+}

@@ -1,0 +1,54 @@
+package fit_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The examples build in a module of a stranger, which has this one's go.sum and nothing else of it.
+func TestExamplesBuildElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the examples once more")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := t.TempDir()
+	write := func(path string, content []byte, err error) {
+		t.Helper()
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(stranger, path)), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(stranger, path), content, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", []byte("module stranger\n\ngo 1.26\n\nrequire github.com/credence-ml/credence v0.0.0\n\nreplace github.com/credence-ml/credence => "+root+"\n"), nil)
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	write("go.sum", sums, err)
+	for _, path := range []string{"fit/example_test.go", "score/example_test.go", "score/row_test.go", "table/example_test.go"} {
+		content, err := os.ReadFile(filepath.Join(root, path))
+		write(path, content, err)
+	}
+	cmd := exec.Command("go", "vet", "-mod=mod", "./...")
+	cmd.Dir, cmd.Env = stranger, append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	after, err := os.ReadFile(filepath.Join(stranger, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(after)) {
+		if !strings.Contains(string(sums), line) {
+			t.Errorf("go.sum lacks %s", line)
+		}
+	}
+}
