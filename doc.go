@@ -3,6 +3,16 @@
 //
 //	w ~ Prior      f = Φ(x) w      y ~ Likelihood(f)            Model × Engine → Posterior
 //
+// # Three lines
+//
+// Package table holds rows in memory, dataset reads files, fit makes a model of them, score answers:
+//
+//	rows, err := table.Structs(houses)
+//	model, err := fit.Table(ctx, rows, fit.Options{Formula: "Price ~ . + rbf(Lat, Lon)"})
+//	price, err := score.Row(model, house)     // price.Mean, price.SD, price.Lower, price.Upper
+//
+// What follows is what they are made of, for whoever writes an engine, a family or a prior.
+//
 // # From a file to a prediction
 //
 // A [Source] is a table as it stands in a file: named columns of numbers and of
@@ -23,7 +33,7 @@
 // Interfaces here have two or three methods. A further ability is a further small
 // interface beside its consumer: an engine narrows the model once in its New
 // with [Require] and refuses a misfit before any data are read. [Tunable] is such
-// an ability of features, [Quantiler] one of likelihoods.
+// an ability of features, [Predictive] one of likelihoods.
 //
 // # Numbers
 //
@@ -40,6 +50,6 @@
 // # Packages
 //
 // Imports point one way: linop, then this package, then the nouns (feature,
-// likelihood, prior, posterior, frame), then the engines under infer, then
-// cmd/credence, the only place that knows them all.
+// likelihood, prior, posterior, frame, table), then formula, score and modelfile, then the engines under
+// infer, then fit, which knows them all, then cmd/credence.
 package credence

@@ -80,21 +80,20 @@ func ExampleTable_structs() {
 
 // A CSV file becomes a model file, as by the command fit.
 func ExampleTable_csv() {
-	ctx, path := context.Background(), filepath.Join(os.TempDir(), "credence-example.safetensors")
-	files, err := dataset.Open(ctx, []string{"testdata/houses.csv"}, dataset.Options{})
+	files, err := dataset.Open(context.Background(), []string{"testdata/houses.csv"}, dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer files.Close()
-	rows, err := files.Load(ctx, nil)
+	rows, err := files.Load(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := fit.Table(ctx, rows, fit.Options{Target: "price"})
+	model, err := fit.Table(context.Background(), rows, fit.Options{Target: "price"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(model.Recipe.Formula, modelfile.Save(path, model))
+	fmt.Println(model.Recipe.Formula, modelfile.Save(filepath.Join(os.TempDir(), "credence-example.safetensors"), model))
 	// Output: price ~ . <nil>
 }
 
