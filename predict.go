@@ -12,7 +12,9 @@ type Predictive interface {
 	Likelihood
 	PredictiveMean(mean, variance float64) float64
 	PredictiveVariance(mean, variance float64) float64
-	PredictiveLogDensity(y, mean, variance float64) float64
+	// TiltedMoments returns log E p(y|f) and its derivatives in mean and variance, for y in the
+	// support.
+	TiltedMoments(y, mean, variance float64) (logDensity, dMean, dVariance float64)
 	PredictiveCDF(y, mean, variance float64) float64
 	PredictiveQuantile(p, mean, variance float64) float64
 }
@@ -230,14 +232,19 @@ func (d *Distribution) Moments(i int) (mean, variance float64) {
 }
 
 // LogDensity returns the logarithm of the predictive density of y in row i: the
-// log of the average density, never the average of logs.
+// log of the average density, never the average of logs. Outside the support it is −Inf.
 func (d *Distribution) LogDensity(i int, y float64) float64 {
+	support, ok := d.parts[0].at(i).(interface{ CheckTarget(y float64) error })
+	if ok && support.CheckTarget(y) != nil {
+		return math.Inf(-1)
+	}
 	var memory [stackParts]float64
 	logs := memory[:0]
 	largest := math.Inf(-1)
 	for k := range d.parts {
 		p := &d.parts[k]
-		logs = append(logs, p.at(i).PredictiveLogDensity(y, p.mean[i], p.variance[i]))
+		logDensity, _, _ := p.at(i).TiltedMoments(y, p.mean[i], p.variance[i])
+		logs = append(logs, logDensity)
 		largest = math.Max(largest, logs[k])
 	}
 	if len(logs) == 1 || math.IsInf(largest, -1) || math.IsNaN(largest) {

@@ -10,15 +10,18 @@ import (
 // normalFamily is y ~ N(f, noise) with the closed forms written out once more.
 type normalFamily struct{ noise float64 }
 
-func (l normalFamily) LogDensity(y, f float64) float64 { return l.PredictiveLogDensity(y, f, 0) }
-func (l normalFamily) Mean(f float64) float64          { return f }
-func (l normalFamily) Variance(float64) float64        { return l.noise }
+func (l normalFamily) LogDensity(y, f float64) float64 {
+	logDensity, _, _ := l.TiltedMoments(y, f, 0)
+	return logDensity
+}
+func (l normalFamily) Mean(f float64) float64   { return f }
+func (l normalFamily) Variance(float64) float64 { return l.noise }
 
 func (l normalFamily) PredictiveMean(mean, _ float64) float64         { return mean }
 func (l normalFamily) PredictiveVariance(_, variance float64) float64 { return variance + l.noise }
-func (l normalFamily) PredictiveLogDensity(y, mean, variance float64) float64 {
-	v := variance + l.noise
-	return -0.5 * (math.Log(2*math.Pi*v) + (y-mean)*(y-mean)/v)
+func (l normalFamily) TiltedMoments(y, mean, variance float64) (logDensity, dMean, dVariance float64) {
+	v, d := variance+l.noise, y-mean
+	return -0.5 * (math.Log(2*math.Pi*v) + d*d/v), d / v, (d*d/v - 1) / (2 * v)
 }
 func (l normalFamily) PredictiveCDF(y, mean, variance float64) float64 {
 	return 0.5 * math.Erfc((mean-y)/math.Sqrt(2*(variance+l.noise)))

@@ -28,10 +28,10 @@ type heavyFamily struct{ normalFamily }
 
 func (heavyFamily) PredictiveMean(float64, float64) float64     { return math.NaN() }
 func (heavyFamily) PredictiveVariance(float64, float64) float64 { return math.Inf(1) }
-func (l heavyFamily) PredictiveLogDensity(y, mean, variance float64) float64 {
-	scale := math.Sqrt(variance + l.noise)
-	z := (y - mean) / scale
-	return -math.Log(math.Pi * scale * (1 + z*z))
+func (l heavyFamily) TiltedMoments(y, mean, variance float64) (logDensity, dMean, dVariance float64) {
+	square := variance + l.noise
+	d := y - mean
+	return -math.Log(math.Pi * (square + d*d) / math.Sqrt(square)), 2 * d / (square + d*d), 1/(2*square) - 1/(square+d*d)
 }
 func (l heavyFamily) PredictiveCDF(y, mean, variance float64) float64 {
 	return math.Atan2(1, (mean-y)/math.Sqrt(variance+l.noise)) / math.Pi

@@ -51,8 +51,10 @@ func New(options Options) (*Job, error) {
 	if j.prior, err = formula.ParsePrior(options.Prior, options.Registry.Priors); err != nil {
 		return nil, &Misuse{"prior", err}
 	}
-	if d, ok := j.family.Stated().(likelihood.Described); ok && options.Positive != "" && d.TargetKind() != likelihood.Classes {
-		return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", d.Name())}
+	if stated := j.family.Stated(); stated != nil && options.Positive != "" {
+		if _, kind := likelihood.Describe(stated); kind != likelihood.Classes {
+			return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", j.family.Name())}
+		}
 	}
 	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
 		return nil, &Misuse{"engine", err}

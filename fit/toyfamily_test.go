@@ -14,10 +14,11 @@ type secant struct {
 
 func (secant) Name() string                       { return "secant" }
 func (secant) String() string                     { return "secant" }
-func (secant) LinkFunction() likelihood.Link      { return likelihood.Identity }
-func (secant) TargetKind() likelihood.TargetKind  { return likelihood.Measurements }
 func readSecant(*spec.Arguments) likelihood.Named { return newSecant() }
 func newSecant() likelihood.Named                 { return secant{likelihood.Quadrature{Likelihood: secantDensity{}}} }
+func (secant) Describe() (likelihood.Link, likelihood.TargetKind) {
+	return likelihood.Identity, likelihood.Measurements
+}
 
 type secantDensity struct{}
 

@@ -74,14 +74,6 @@ func (f Family) Stated() credence.Likelihood {
 	return f.stated
 }
 
-// kind is the kind of target that the family needs.
-func (f Family) kind() likelihood.TargetKind {
-	if d, ok := f.stated.(likelihood.Described); ok {
-		return d.TargetKind()
-	}
-	return likelihood.Measurements
-}
-
 // ungraded is the family where it is one whose number of grades the data decide.
 func (f Family) ungraded() (likelihood.Graded, bool) {
 	g, ok := f.stated.(likelihood.Graded)
@@ -91,10 +83,11 @@ func (f Family) ungraded() (likelihood.Graded, bool) {
 // Options sets in o how the frame is to read the family's target.
 func (f Family) Options(o frame.Options) frame.Options {
 	_, ungraded := f.ungraded()
+	_, kind := likelihood.Describe(f.stated)
 	switch {
 	case f.stated == nil:
 		o.Mode = frame.Automatic
-	case f.kind() == likelihood.Classes:
+	case kind == likelihood.Classes:
 		o.Mode = frame.Classes
 	case ungraded:
 		o.Mode = frame.Grades

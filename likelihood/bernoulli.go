@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
@@ -20,11 +21,8 @@ type Bernoulli struct {
 // Name is "bernoulli".
 func (l Bernoulli) Name() string { return "bernoulli" }
 
-// LinkFunction is Link, or [Logit].
-func (l Bernoulli) LinkFunction() Link { return cmp.Or(l.Link, Logit) }
-
-// TargetKind is Classes.
-func (l Bernoulli) TargetKind() TargetKind { return Classes }
+// Describe implements [Described].
+func (l Bernoulli) Describe() (Link, TargetKind) { return cmp.Or(l.Link, Logit), Classes }
 
 func readBernoulli(a *spec.Arguments) Named {
 	return Bernoulli{Link: Link(a.Word("link", "", string(Logit), string(Probit), string(Cloglog)))}
@@ -165,23 +163,122 @@ func bernoulliCDF(y, zero float64) float64 {
 	return 1
 }
 
-// Quantile returns 0 up to p = P(y=0|f), then 1.
-func (l Bernoulli) Quantile(p, f float64) float64 {
-	_, zero := l.probability(f)
-	return bernoulliQuantile(p, zero)
-}
-
-func bernoulliQuantile(p, zero float64) float64 {
-	if p <= zero && p < 1 {
-		return 0
-	}
-	return 1
-}
-
 // Sample returns 1 with probability P(y=1|f).
 func (l Bernoulli) Sample(rng *rand.Rand, f float64) float64 {
 	if rng.Float64() < l.Mean(f) {
 		return 1
 	}
 	return 0
+}
+
+// ExpectedLogDensity is the logistic mixture for Logit, −E eᶠ for Cloglog at
+// y = 0, and quadrature otherwise.
+func (l Bernoulli) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
+	switch {
+	case l.Link == Cloglog && y == 0:
+		mu := math.Exp(mean + variance/2)
+		return -mu, -mu, -mu / 2
+	case l.Link == Cloglog || l.Link == Probit:
+		return expectedLogDensity(l, y, mean, variance)
+	}
+	return expectedLogSigmoid(y, mean, variance)
+}
+
+// expectedLogSigmoid is E log σ(cf) with its gradients, c = 2y−1.
+func expectedLogSigmoid(y, mean, variance float64) (value, dMean, dVariance float64) {
+	if y == 0 {
+		value, dMean, dVariance = quad.Softplus(mean, variance)
+		return -value, -dMean, -dVariance
+	}
+	value, dMean, dVariance = quad.Softplus(-mean, variance)
+	return -value, dMean, -dVariance
+}
+
+// TiltedMoments is in closed form for Probit (Rasmussen & Williams 2006, §3.6), by
+// the logistic mixture or quadrature for Logit, and by quadrature for Cloglog.
+func (l Bernoulli) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
+	c := 1.0
+	if y == 0 {
+		c = -1
+	}
+	switch l.Link {
+	case Probit:
+		s := 1 + variance
+		root := math.Sqrt(s)
+		z := c * mean / root
+		logZ, r, _ := special.LogNormalCDFDerivatives(z)
+		dVariance = -z * r / (2 * s)
+		if r == 0 { // z·0 at infinity
+			dVariance = 0
+		}
+		return logZ, c * r / root, dVariance
+	case Cloglog:
+		return tiltedMoments(l, y, mean, variance)
+	}
+	if variance <= 0 {
+		return quad.Tilted(func(f float64) (float64, float64, float64) { return l.Derivatives(y, f) }, mean, variance)
+	}
+	logZ, dMean, dVariance = quad.LogSigmoid(c*mean, variance)
+	return logZ, c * dMean, dVariance
+}
+
+// predictive returns P(y=1) and P(y=0) under f ~ N(mean, variance), the smaller
+// of the two to full relative accuracy for Probit and to 1e-8 for Logit.
+func (l Bernoulli) predictive(mean, variance float64) (one, zero float64) {
+	switch l.Link {
+	case Probit:
+		return l.probability(mean / math.Sqrt(1+variance))
+	case Cloglog:
+		logZ, _, _ := tiltedMoments(l, 0, mean, variance)
+		return -math.Expm1(logZ), math.Exp(logZ)
+	}
+	if variance <= 0 {
+		return l.probability(mean)
+	}
+	logZ, _, _ := quad.LogSigmoid(-math.Abs(mean), variance)
+	small := math.Exp(logZ)
+	if mean < 0 {
+		return small, 1 - small
+	}
+	return 1 - small, small
+}
+
+// PredictiveMean returns P(y=1).
+func (l Bernoulli) PredictiveMean(mean, variance float64) float64 {
+	one, _ := l.predictive(mean, variance)
+	return one
+}
+
+// PredictiveVariance returns P(y=1) P(y=0).
+func (l Bernoulli) PredictiveVariance(mean, variance float64) float64 {
+	one, zero := l.predictive(mean, variance)
+	return one * zero
+}
+
+// PredictiveCDF returns P(y=0) on [0, 1).
+func (l Bernoulli) PredictiveCDF(y, mean, variance float64) float64 {
+	_, zero := l.predictive(mean, variance)
+	return bernoulliCDF(y, zero)
+}
+
+// PredictiveQuantile returns 0 up to p = P(y=0), then 1.
+func (l Bernoulli) PredictiveQuantile(p, mean, variance float64) float64 {
+	_, zero := l.predictive(mean, variance)
+	if p <= zero && p < 1 {
+		return 0
+	}
+	return 1
+}
+
+// ExpectedLogDensities is ExpectedLogDensity for every row.
+func (l Bernoulli) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	switch l.Link {
+	case Probit:
+		expectedRows(probit, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
+	case Cloglog:
+		expectedRows(cloglog, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
+	default:
+		logSigmoidRows(value, dMean, dVariance, y, mean, variance)
+	}
 }

@@ -33,11 +33,8 @@ func (l Binomial) WithTrials(trials float64) Family { return Binomial{Trials: tr
 // Name is "binomial".
 func (l Binomial) Name() string { return "binomial" }
 
-// LinkFunction is [Logit].
-func (l Binomial) LinkFunction() Link { return Logit }
-
-// TargetKind is Successes.
-func (l Binomial) TargetKind() TargetKind { return Successes }
+// Describe implements [Described].
+func (l Binomial) Describe() (Link, TargetKind) { return Logit, Successes }
 
 // readBinomial reads trials=, where it is a number: a column of trials belongs to the rows.
 func readBinomial(a *spec.Arguments) Named {
@@ -148,13 +145,6 @@ func (l Binomial) CDF(y, f float64) float64 {
 	return 1 - mathext.RegIncBeta(k+1, n-k, special.Sigmoid(f))
 }
 
-// Quantile returns the smallest y with CDF(y, f) ≥ p.
-func (l Binomial) Quantile(p, f float64) float64 {
-	mean, sd := l.Mean(f), math.Sqrt(l.Variance(f))
-	return quad.Count(func(y float64) float64 { return l.CDF(y, f) }, p,
-		mean+sd*special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12)), sd/4, 0, l.trials())
-}
-
 // Sample returns a draw of the number of successes.
 func (l Binomial) Sample(rng *rand.Rand, f float64) float64 {
 	return drawBinomial(rng, l.trials(), f)
@@ -227,15 +217,6 @@ func (logisticCurve) LogDensity(_, _ float64) float64 { return 0 }
 func (logisticCurve) Mean(f float64) float64          { return special.Sigmoid(f) }
 func (logisticCurve) Variance(float64) float64        { return 0 }
 
-// PredictiveLogDensity is by quadrature.
-func (l Binomial) PredictiveLogDensity(y, mean, variance float64) float64 {
-	if math.IsInf(l.LogDensity(y, 0), -1) {
-		return math.Inf(-1)
-	}
-	logZ, _, _ := l.TiltedMoments(y, mean, variance)
-	return logZ
-}
-
 // PredictiveCDF is by quadrature.
 func (l Binomial) PredictiveCDF(y, mean, variance float64) float64 {
 	n, k := l.trials(), math.Floor(y)
@@ -263,20 +244,10 @@ func (l Binomial) PredictiveQuantile(p, mean, variance float64) float64 {
 // the row unless trials is nil.
 func (l Binomial) ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64) {
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
-	var t terms
-	var n, softplus, p, curvature [rowsAtOnce]float64
-	for from := 0; from < len(y); from += rowsAtOnce {
-		to := min(len(y), from+rowsAtOnce)
-		count := to - from
-		for i := range count {
-			n[i] = l.row(trials, from+i).trials()
-		}
-		softplusTimesRows(&t, softplus[:count], p[:count], curvature[:count], n[:count], mean[from:to], variance[from:to])
-		for i := range count {
-			k := from + i
-			value[k], dMean[k], dVariance[k] = fromSoftplus(y[k], n[i], mean[k], softplus[i], p[i], curvature[i])
-		}
-	}
+	eachSoftplus(mean, variance, 0, func(i int) float64 { return l.row(trials, i).trials() },
+		func(i int, n, softplus, p, curvature float64) {
+			value[i], dMean[i], dVariance[i] = fromSoftplus(y[i], n, mean[i], softplus, p, curvature)
+		})
 }
 
 // manyTimes is the number of times from which on the logistic mixture, off by 1e-10, is not good enough.

@@ -6,10 +6,16 @@ import "github.com/credence-ml/credence/spec"
 type Described interface {
 	// Name is the name in the text form, without arguments.
 	Name() string
-	// LinkFunction takes the mean of y to f.
-	LinkFunction() Link
-	// TargetKind says what y is.
-	TargetKind() TargetKind
+	// Describe returns the function that takes the mean of y to f, and what y is.
+	Describe() (Link, TargetKind)
+}
+
+// Describe is Describe of any family: "" and [Measurements] where it does not say.
+func Describe(l Family) (Link, TargetKind) {
+	if d, ok := l.(Described); ok {
+		return d.Describe()
+	}
+	return "", Measurements
 }
 
 // TargetKind says what the numbers y of a family are.
@@ -27,8 +33,8 @@ const (
 // TwoValued says whether targets are successes and failures, of which a large f makes one
 // certain and a small f the other.
 func TwoValued(l Family) bool {
-	d, ok := l.(Described)
-	return ok && (d.TargetKind() == Classes || d.TargetKind() == Successes)
+	_, kind := Describe(l)
+	return kind == Classes || kind == Successes
 }
 
 // Graded is the ability of a family to take its number of grades from the data.

@@ -38,7 +38,7 @@ func ExampleNegativeBinomial_parameters() {
 	parameter := lik.Parameters()[0]
 	fmt.Println(lik, parameter.Name, parameter.Value, parameter.State)
 	gradient := make([]float64, 1)
-	lik.ParameterGradient(gradient, 3, 0.5)
+	lik.ExpectedParameterGradient(gradient, 3, 0.5, 0)
 	fmt.Printf("d log p / d log size = %.4f\n", gradient[0])
 	fmt.Println(lik.WithParameters([]float64{2}))
 	// Output:

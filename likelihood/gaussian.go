@@ -19,22 +19,15 @@ func (l Gaussian) noise() float64 { return l.NoiseVariance.Or(1) }
 // Name is "gaussian".
 func (l Gaussian) Name() string { return "gaussian" }
 
-// LinkFunction is the identity.
-func (l Gaussian) LinkFunction() Link { return Identity }
-
-// TargetKind is Measurements.
-func (l Gaussian) TargetKind() TargetKind { return Measurements }
+// Describe implements [Described].
+func (l Gaussian) Describe() (Link, TargetKind) { return Identity, Measurements }
 
 func readGaussian(a *spec.Arguments) Named {
 	return Gaussian{NoiseVariance: a.Setting("variance", spec.Positive())}
 }
 
 // String returns gaussian or gaussian(variance=…).
-func (l Gaussian) String() string {
-	t := param.Text{Name: l.Name()}
-	t.Parameter("variance", l.NoiseVariance)
-	return t.String()
-}
+func (l Gaussian) String() string { return textOf(l) }
 
 // Validate refuses a variance that is not positive.
 func (l Gaussian) Validate() error { return checkPositive("gaussian", "variance", l.NoiseVariance) }
@@ -75,11 +68,6 @@ func (l Gaussian) CDF(y, f float64) float64 {
 	return special.NormalCDF((y - f) / math.Sqrt(l.noise()))
 }
 
-// Quantile returns f + √v Φ⁻¹(p).
-func (l Gaussian) Quantile(p, f float64) float64 {
-	return f + math.Sqrt(l.noise())*special.NormalQuantile(p)
-}
-
 // Sample returns a draw from N(f, v).
 func (l Gaussian) Sample(rng *rand.Rand, f float64) float64 {
 	return f + math.Sqrt(l.noise())*rng.NormFloat64()
@@ -102,11 +90,6 @@ func (l Gaussian) PredictiveMean(mean, _ float64) float64 { return mean }
 
 // PredictiveVariance returns variance + v.
 func (l Gaussian) PredictiveVariance(_, variance float64) float64 { return variance + l.noise() }
-
-// PredictiveLogDensity returns log N(y|mean, variance+v).
-func (l Gaussian) PredictiveLogDensity(y, mean, variance float64) float64 {
-	return logNormal(y-mean, variance+l.noise())
-}
 
 // PredictiveCDF returns Φ((y−mean)/√(variance+v)).
 func (l Gaussian) PredictiveCDF(y, mean, variance float64) float64 {
@@ -138,11 +121,6 @@ func (l Gaussian) Parameters() []Parameter {
 func (l Gaussian) WithParameters(values []float64) Family {
 	checkValues("gaussian", values, 1)
 	return Gaussian{NoiseVariance: l.NoiseVariance.At(values[0])}
-}
-
-// ParameterGradient stores −½ + (y−f)²/2v.
-func (l Gaussian) ParameterGradient(dst []float64, y, f float64) {
-	l.ExpectedParameterGradient(dst, y, f, 0)
 }
 
 // ExpectedParameterGradient stores −½ + ((y−mean)² + variance)/2v.

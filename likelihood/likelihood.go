@@ -42,8 +42,6 @@ type Supported interface {
 type Cumulative interface {
 	// CDF returns P(Y ≤ y | f).
 	CDF(y, f float64) float64
-	// Quantile returns the smallest y with CDF(y, f) ≥ p, for p in [0, 1].
-	Quantile(p, f float64) float64
 }
 
 // Sampler is the ability to draw y.
@@ -69,17 +67,16 @@ type Tilted interface {
 	TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64)
 }
 
-// Predictive is the distribution of y when f ~ N(mean, variance).
+// Predictive is the distribution of y when f ~ N(mean, variance), whose log density is
+// that of [Tilted].
 type Predictive interface {
 	// PredictiveMean returns E y.
 	PredictiveMean(mean, variance float64) float64
 	// PredictiveVariance returns Var y = E Var[y|f] + Var E[y|f].
 	PredictiveVariance(mean, variance float64) float64
-	// PredictiveLogDensity returns log E p(y|f).
-	PredictiveLogDensity(y, mean, variance float64) float64
 	// PredictiveCDF returns P(Y ≤ y).
 	PredictiveCDF(y, mean, variance float64) float64
-	// PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
+	// PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p, for p in [0, 1].
 	PredictiveQuantile(p, mean, variance float64) float64
 }
 
@@ -116,11 +113,9 @@ type Parametric interface {
 	// WithParameters returns the family at other values, one for each of
 	// Parameters, of the same concrete type and with the same ones held.
 	WithParameters(values []float64) Family
-	// ParameterGradient stores in dst the derivatives of log p(y|f), one for each
-	// of Parameters: in log Value for a positive parameter, else in Value.
-	ParameterGradient(dst []float64, y, f float64)
-	// ExpectedParameterGradient stores the expectations of the same under
-	// f ~ N(mean, variance): the gradients of ExpectedLogDensity.
+	// ExpectedParameterGradient stores in dst the derivatives of ExpectedLogDensity, one for
+	// each of Parameters: in log Value for a positive parameter, else in Value. A variance of 0
+	// stands for a known f.
 	ExpectedParameterGradient(dst []float64, y, mean, variance float64)
 }
 

@@ -64,7 +64,7 @@ func TestLimits(t *testing.T) {
 				t.Errorf("expected log density at size 1e13, y=%g f=%g: %g, Poisson %g", y, f, e0, e1)
 			}
 			gradient := make([]float64, 1)
-			likelihood.NegativeBinomial{Size: param.Hold(1e13)}.ParameterGradient(gradient, y, f)
+			likelihood.NegativeBinomial{Size: param.Hold(1e13)}.ExpectedParameterGradient(gradient, y, f, 0)
 			if mu := math.Exp(f); math.Abs(gradient[0]) > 10*(y+mu*mu+y*y+1)/1e13+1e-12*(y+mu) {
 				t.Errorf("gradient in a size of 1e13 at y=%g f=%g is %g", y, f, gradient[0])
 			}

@@ -48,11 +48,8 @@ func (l Ordinal) cut(k int) float64 {
 // Name is "ordinal".
 func (l Ordinal) Name() string { return "ordinal" }
 
-// LinkFunction is [Logit].
-func (l Ordinal) LinkFunction() Link { return Logit }
-
-// TargetKind is Grades.
-func (l Ordinal) TargetKind() TargetKind { return Grades }
+// Describe implements [Described].
+func (l Ordinal) Describe() (Link, TargetKind) { return Logit, Grades }
 
 func readOrdinal(a *spec.Arguments) Named {
 	return Ordinal{a.Settings("cutpoints", spec.Finite())}

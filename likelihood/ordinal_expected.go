@@ -22,19 +22,9 @@ func (l Ordinal) CDF(y, f float64) float64 {
 	return special.Sigmoid(l.cut(int(y)) - f)
 }
 
-// Quantile returns the lowest grade with CDF(y, f) ≥ p.
-func (l Ordinal) Quantile(p, f float64) float64 {
-	for k := range l.top() {
-		if p < 1 && l.CDF(float64(k), f) >= p {
-			return float64(k)
-		}
-	}
-	return float64(l.top())
-}
-
 // Sample returns a draw of the grade.
 func (l Ordinal) Sample(rng *rand.Rand, f float64) float64 {
-	return l.Quantile(rng.Float64(), f)
+	return l.PredictiveQuantile(rng.Float64(), f, 0)
 }
 
 // ExpectedLogDensity is a constant plus two expectations of log σ, by the
@@ -87,15 +77,6 @@ func (l Ordinal) PredictiveVariance(mean, variance float64) float64 {
 	return sum
 }
 
-// PredictiveLogDensity is by quadrature.
-func (l Ordinal) PredictiveLogDensity(y, mean, variance float64) float64 {
-	if _, ok := l.grade(y); !ok {
-		return math.Inf(-1)
-	}
-	logZ, _, _ := tiltedMoments(l, y, mean, variance)
-	return logZ
-}
-
 // PredictiveCDF returns E σ(Cutpoints[k] − f) for k the whole part of y.
 func (l Ordinal) PredictiveCDF(y, mean, variance float64) float64 {
 	switch {
@@ -146,14 +127,8 @@ func (l Ordinal) WithParameters(values []float64) Family {
 	return Ordinal{param.List{Values: cutpoints, State: l.Cutpoints.State}}
 }
 
-// ParameterGradient stores the derivatives in the first cutpoint and in the
-// logarithms of the gaps.
-func (l Ordinal) ParameterGradient(dst []float64, y, f float64) {
-	l.ExpectedParameterGradient(dst, y, f, 0)
-}
-
-// ExpectedParameterGradient is the same under f ~ N(mean, variance), by the
-// logistic mixture.
+// ExpectedParameterGradient stores the derivatives in the first cutpoint and in the
+// logarithms of the gaps, by the logistic mixture.
 func (l Ordinal) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
 	checkValues("ordinal", dst, l.top())
 	clear(dst)

@@ -53,21 +53,8 @@ func (l Quadrature) Name() string {
 	return fmt.Sprintf("%T", l.Likelihood)
 }
 
-// LinkFunction is that of the family, "" where it does not say.
-func (l Quadrature) LinkFunction() Link {
-	if d, ok := l.Likelihood.(Described); ok {
-		return d.LinkFunction()
-	}
-	return ""
-}
-
-// TargetKind is that of the family; [Measurements] where it does not say.
-func (l Quadrature) TargetKind() TargetKind {
-	if d, ok := l.Likelihood.(Described); ok {
-		return d.TargetKind()
-	}
-	return Measurements
-}
+// Describe is that of the family.
+func (l Quadrature) Describe() (Link, TargetKind) { return Describe(l.Likelihood) }
 
 // MarshalJSON writes the family.
 func (l Quadrature) MarshalJSON() ([]byte, error) { return json.Marshal(l.Likelihood) }
@@ -154,14 +141,6 @@ func (l Quadrature) CDF(y, f float64) float64 {
 	return math.Min(p, 1)
 }
 
-// Quantile is that of the family, or by search.
-func (l Quadrature) Quantile(p, f float64) float64 {
-	if c, ok := l.Likelihood.(Cumulative); ok {
-		return c.Quantile(p, f)
-	}
-	return l.search(func(y float64) float64 { return l.CDF(y, f) }, p, l.Mean(f), l.Variance(f))
-}
-
 // search finds a quantile of the distribution with the given CDF and moments.
 func (l Quadrature) search(cdf func(float64) float64, p, mean, variance float64) float64 {
 	lower, upper := l.Support()
@@ -178,7 +157,7 @@ func (l Quadrature) Sample(rng *rand.Rand, f float64) float64 {
 	if s, ok := l.Likelihood.(Sampler); ok {
 		return s.Sample(rng, f)
 	}
-	return l.Quantile(rng.Float64(), f)
+	return l.PredictiveQuantile(rng.Float64(), f, 0)
 }
 
 // ExpectedLogDensity is by quadrature.
@@ -201,12 +180,6 @@ func (l Quadrature) PredictiveMean(mean, variance float64) float64 {
 func (l Quadrature) PredictiveVariance(mean, variance float64) float64 {
 	_, v := predictiveMoments(l, mean, variance)
 	return v
-}
-
-// PredictiveLogDensity is by quadrature.
-func (l Quadrature) PredictiveLogDensity(y, mean, variance float64) float64 {
-	logZ, _, _ := tiltedMoments(l, y, mean, variance)
-	return logZ
 }
 
 // PredictiveCDF is by quadrature of the CDF.

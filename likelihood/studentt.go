@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
@@ -26,23 +25,15 @@ func (l StudentT) scale() float64 { return l.Scale.Or(1) }
 // Name is "studentt".
 func (l StudentT) Name() string { return "studentt" }
 
-// LinkFunction is the identity.
-func (l StudentT) LinkFunction() Link { return Identity }
-
-// TargetKind is Measurements.
-func (l StudentT) TargetKind() TargetKind { return Measurements }
+// Describe implements [Described].
+func (l StudentT) Describe() (Link, TargetKind) { return Identity, Measurements }
 
 func readStudentT(a *spec.Arguments) Named {
 	return StudentT{DegreesOfFreedom: a.Setting("df", spec.Positive()), Scale: a.Setting("scale", spec.Positive())}
 }
 
 // String returns studentt or studentt(df=…, scale=…).
-func (l StudentT) String() string {
-	t := param.Text{Name: l.Name()}
-	t.Parameter("df", l.DegreesOfFreedom)
-	t.Parameter("scale", l.Scale)
-	return t.String()
-}
+func (l StudentT) String() string { return textOf(l) }
 
 // Validate refuses degrees of freedom and scales that are not positive.
 func (l StudentT) Validate() error {
@@ -125,20 +116,6 @@ func studentCDF(t, nu float64) float64 {
 		return 1 - tail
 	}
 	return tail
-}
-
-// Quantile returns the y with CDF(y, f) = p.
-func (l StudentT) Quantile(p, f float64) float64 {
-	nu := l.df()
-	if p > 0.5 { // the lower tail has all its digits
-		return f - l.scale()*studentQuantile(1-p, nu)
-	}
-	return f + l.scale()*studentQuantile(p, nu)
-}
-
-func studentQuantile(p, nu float64) float64 {
-	return quad.Quantile(func(t float64) float64 { return studentCDF(t, nu) }, p,
-		special.NormalQuantile(math.Max(p, 1e-12)), 1, math.Inf(-1), math.Inf(1))
 }
 
 // Sample returns a draw of y.

@@ -115,12 +115,6 @@ func (l StudentT) PredictiveVariance(mean, variance float64) float64 {
 	return variance + l.Variance(mean)
 }
 
-// PredictiveLogDensity is by quadrature over the scale.
-func (l StudentT) PredictiveLogDensity(y, mean, variance float64) float64 {
-	logZ, _, _ := l.TiltedMoments(y, mean, variance)
-	return logZ
-}
-
 // PredictiveCDF is by quadrature over the scale.
 func (l StudentT) PredictiveCDF(y, mean, variance float64) float64 {
 	if variance <= 0 || math.IsInf(y, 0) {
@@ -169,11 +163,6 @@ func (l StudentT) Parameters() []Parameter {
 func (l StudentT) WithParameters(values []float64) Family {
 	checkValues("studentt", values, 2)
 	return StudentT{DegreesOfFreedom: l.DegreesOfFreedom.At(values[0]), Scale: l.Scale.At(values[1])}
-}
-
-// ParameterGradient stores the derivatives in log ν and log Scale.
-func (l StudentT) ParameterGradient(dst []float64, y, f float64) {
-	l.ExpectedParameterGradient(dst, y, f, 0)
 }
 
 // ExpectedParameterGradient stores

@@ -58,6 +58,18 @@ func checkFinite(family string, y float64) error {
 	return nil
 }
 
+// textOf is the text form of a family with what is stated of its parameters.
+func textOf(l interface {
+	Named
+	Parametric
+}) string {
+	t := param.Text{Name: l.Name()}
+	for _, p := range l.Parameters() {
+		t.Parameter(p.Name, p.Parameter)
+	}
+	return t.String()
+}
+
 // parameter returns the Parameter for a field.
 func parameter(name string, p param.Parameter, start float64) Parameter {
 	return Parameter{Name: name, Parameter: p.At(p.Or(start)), Positive: true}

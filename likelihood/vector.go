@@ -123,6 +123,23 @@ func (t *terms) integrate(kind integrand, n int, value, dMean, dVariance []float
 	return rest
 }
 
+// eachSoftplus calls do for every row with softplusTimes at mean − shift and the number of times.
+func eachSoftplus(mean, variance []float64, shift float64, times func(i int) float64,
+	do func(i int, n, value, dMean, dVariance float64)) {
+	var t terms
+	var n, shifted, value, first, second [rowsAtOnce]float64
+	for from := 0; from < len(mean); from += rowsAtOnce {
+		count := min(rowsAtOnce, len(mean)-from)
+		for i := range count {
+			n[i], shifted[i] = times(from+i), mean[from+i]-shift
+		}
+		softplusTimesRows(&t, value[:count], first[:count], second[:count], n[:count], shifted[:count], variance[from:from+count])
+		for i := range count {
+			do(from+i, n[i], value[i], first[i], second[i])
+		}
+	}
+}
+
 // softplusTimesRows is softplusTimes for up to rowsAtOnce rows.
 func softplusTimesRows(t *terms, value, dMean, dVariance, times, mean, variance []float64) {
 	var left, few [rowsAtOnce]int

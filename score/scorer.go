@@ -41,9 +41,8 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 	if len(fitted.Members) == 0 {
 		return nil, errors.New("the model has no members: fit it first")
 	}
-	if d, ok := fitted.Members[0].Model.Likelihood.(likelihood.Described); ok {
-		s.binary = d.TargetKind() == likelihood.Classes
-	}
+	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
+	s.binary = kind == likelihood.Classes
 	switch stored := fitted.Frame.(type) {
 	case *frame.Frame:
 		s.grades = gradesOf(stored.Target)

@@ -31,9 +31,11 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 		Report: fitted.Report, Family: fmt.Sprint(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
 		Warnings: append([]string{}, fitted.Report.Warnings...),
 	}
-	if d, ok := family.(likelihood.Described); ok {
-		result.Family, result.Link = d.Name(), string(d.LinkFunction())
+	if named, ok := family.(likelihood.Named); ok {
+		result.Family = named.Name()
 	}
+	link, _ := likelihood.Describe(family)
+	result.Link = string(link)
 	if selected, ok := score.Selected(fitted); ok {
 		result.Selected = &selected
 	}

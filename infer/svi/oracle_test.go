@@ -103,7 +103,7 @@ func (o *oracle) evaluate(x, gradient []float64) (float64, error) {
 			dMean += share * first
 			dVariance += share * second / 2
 			if parametric != nil {
-				parametric.ParameterGradient(slope, y, f)
+				parametric.ExpectedParameterGradient(slope, y, f, 0)
 				for p, g := range slope {
 					gradient[at+p] += share * g
 				}

@@ -223,10 +223,10 @@ func likelihoodQuantile(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 	lower, upper := lik.Support()
 	for _, f := range append([]float64{-30, 12}, latents...) {
 		for _, p := range probabilities {
-			checkQuantile(t, lik, c, func(y float64) float64 { return lik.CDF(y, f) }, p, lik.Quantile(p, f), "at f=%g", f)
+			checkQuantile(t, lik, c, func(y float64) float64 { return lik.CDF(y, f) }, p, lik.PredictiveQuantile(p, f, 0), "at f=%g", f)
 		}
-		near(t, lik.Quantile(0, f), lower, 0, "quantile of 0 at f=%g", f)
-		near(t, lik.Quantile(1, f), upper, 0, "quantile of 1 at f=%g", f)
+		near(t, lik.PredictiveQuantile(0, f, 0), lower, 0, "quantile of 0 at f=%g", f)
+		near(t, lik.PredictiveQuantile(1, f, 0), upper, 0, "quantile of 1 at f=%g", f)
 	}
 }
 
@@ -252,7 +252,7 @@ func likelihoodSample(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 			}
 		}
 		for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
-			q := lik.Quantile(p, f)
+			q := lik.PredictiveQuantile(p, f, 0)
 			below := 0
 			for _, v := range y {
 				if v <= q {

@@ -122,7 +122,7 @@ func (f *Family) AddSlopes(dst, work []float64, y, latent, weight float64) []flo
 		return work
 	}
 	work = Grow(work, len(f.values))
-	f.parametric.ParameterGradient(work, y, latent)
+	f.parametric.ExpectedParameterGradient(work, y, latent, 0)
 	for k, place := range f.learned {
 		dst[k] += weight * work[place]
 	}
