@@ -145,6 +145,23 @@ func TestRowProducts(t *testing.T) {
 	}
 }
 
+// Rows of ones and rows of values may stand in one matrix, in any order.
+func TestAppendRowMixes(t *testing.T) {
+	a := &CSR{}
+	a.Reset(3)
+	a.AppendRow([]int32{0, 2}, nil)
+	a.AppendRow([]int32{1}, []float64{5})
+	a.AppendRow([]int32{0, 1}, nil)
+	dense := NewDense(3, 3)
+	a.AddTo(&dense)
+	compare(t, "AppendRow", dense.Data, []float64{1, 0, 1, 0, 5, 0, 1, 1, 0})
+	a.Reset(3)
+	a.AppendRow([]int32{1}, nil)
+	if a.Value != nil {
+		t.Error("rows of ones alone keep values")
+	}
+}
+
 func TestColumnsIsAWindow(t *testing.T) {
 	a := NewDense(3, 4)
 	window := a.Columns(1, 2)

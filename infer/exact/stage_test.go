@@ -26,6 +26,9 @@ func TestStageRows(t *testing.T) {
 	if err := run.open(context.Background(), part, true); err != nil {
 		t.Fatal(err)
 	}
+	if r, err := e.openRows(context.Background(), data, part, true, false); err != nil || !r.Kept() {
+		t.Errorf("a part of the rows is not kept where it is read once: %v", err)
+	}
 	if !run.rows.Kept() || run.rows.Count() != part {
 		t.Fatalf("%d rows, kept is %v", run.rows.Count(), run.rows.Kept())
 	}
