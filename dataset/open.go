@@ -38,6 +38,7 @@ type column struct {
 	unknown bool     // the sample has no value of it: its first value will tell the kind
 	inexact bool     // integers beyond 2⁵³ were noted
 	note    string   // how its kind came about, or ""
+	classes []string // its two values, where the sample has just two
 	words   []string // of a boolean, for false and for true; nil if unknown
 	comma   string   // a value with a decimal comma, where most are such
 	doubt   string   // why it may be no category, or ""
@@ -386,6 +387,15 @@ func (t *Table) checkTypes() error {
 func (t *Table) words(column string) []string {
 	if i, known := t.index[column]; known {
 		return t.columns[i].words
+	}
+	return nil
+}
+
+// Classes returns the two values that a column has in the sample, numbers or texts in their order; nil
+// where it has fewer or more, or is a boolean.
+func (t *Table) Classes(column string) []string {
+	if i, known := t.index[column]; known {
+		return t.columns[i].classes
 	}
 	return nil
 }

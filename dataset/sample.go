@@ -307,7 +307,7 @@ func (t *Table) decideKind(i int, c *cell.Census) {
 			known.words = c.Words()
 		}
 	}
-	described.Kind = kind
+	described.Kind, known.classes = kind, c.Classes()
 	if kind == credence.Category {
 		described.Levels = c.Levels()
 		cell.SortLevels(described.Levels)

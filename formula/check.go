@@ -5,8 +5,8 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-// anyKind is the kind of a column of which nothing is known.
-const anyKind = ^credence.Kind(0)
+// AnyKind is the kind of a column of which nothing is known.
+const AnyKind = ^credence.Kind(0)
 
 // Check says what is wrong with the text of a formula whatever the table: its
 // grammar, unknown functions and arguments, values out of range, the target among
@@ -39,4 +39,13 @@ func parse(text string) (spec.Formula, error) {
 		return spec.Formula{Terms: []spec.Term{{Expr: spec.Dot{}}}}, nil
 	}
 	return spec.ParseFormula(text)
+}
+
+// Canonical is the text of a formula in canonical spacing, or as it stands where it is none.
+func Canonical(text string) string {
+	tree, err := parse(text)
+	if err != nil {
+		return text
+	}
+	return tree.String()
 }

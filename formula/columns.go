@@ -53,7 +53,7 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 		return c.schema.Columns[j].Kind, nil
 	}
 	if c.open || c.options.Namespaces || c.removing && slices.Contains(c.schema.Unread, node.Name) {
-		return anyKind, nil
+		return AnyKind, nil
 	}
 	if c.segmentIndex(node.Name) >= 0 {
 		return credence.Numeric, nil
@@ -99,7 +99,7 @@ func (c *compiler) level(node spec.Column) (frame.Expr, error) {
 	if err == nil {
 		err = c.notTarget(node, e)
 	}
-	if text := textOf(node.Name); c.dense(text) >= 0 || kind != credence.Category {
+	if text := credence.TextOf(node.Name); c.dense(text) >= 0 || kind != credence.Category {
 		e.Column = text
 	}
 	return e, err

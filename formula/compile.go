@@ -126,7 +126,7 @@ func (c *compiler) compile() error {
 		}
 	}
 	for j := range c.schema.Columns {
-		if _, text := cutText(c.schema.Columns[j].Name); text {
+		if _, text := credence.CutText(c.schema.Columns[j].Name); text {
 			continue
 		}
 		if name := c.schema.Columns[j].Name; !c.aside[name] && !c.removed[name] && c.index[name] == j {

@@ -18,12 +18,15 @@ func ForRows(text string, columns []table.Column, sparse, namespaces bool, optio
 	schema := &credence.Schema{}
 	kinds := map[string]credence.Kind{}
 	for _, column := range columns {
-		if column.Text {
-			continue
+		if name, text := credence.CutText(column.Name); text && column.Text {
+			if slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == name }) {
+				continue
+			}
+			column = table.Column{Name: name, Kind: credence.Category} // known by its texts alone
 		}
 		kind := column.Kind
 		if column.Unknown {
-			kind = anyKind
+			kind = AnyKind
 		}
 		// What the format says beside the features is not part of ".".
 		if aside := sparse && (column.Name == "weight" || column.Name == "offset" || column.Name == "tag"); !aside {
@@ -148,7 +151,7 @@ func (l *lowering) term(t keyed.Term, inputs []int, level bool) error {
 			return err
 		}
 		in := keyed.Input{Expr: e}
-		column, text := cutText(e.Column)
+		column, text := credence.CutText(e.Column)
 		kind, known := l.kind(column)
 		switch {
 		case !known && l.plan.namespaces:
@@ -157,7 +160,7 @@ func (l *lowering) term(t keyed.Term, inputs []int, level bool) error {
 			in.Role = keyed.AsIndex
 		case text || level:
 			in.Expr.Column, in.Role = column, keyed.AsLevel
-		case kind == anyKind:
+		case kind == AnyKind:
 			in.Unknown = true
 		default:
 			in.Kind = kind

@@ -118,7 +118,7 @@ func TestKeyedRefusals(t *testing.T) {
 		_, _, err := ForRows(c.text, clicks(), false, false, Options{})
 		plan, open := CheckPlan(c.text, Options{})
 		if open == nil {
-			_, open = plan.Keyed(func(string) (credence.Kind, bool) { return anyKind, true })
+			_, open = plan.Keyed(func(string) (credence.Kind, bool) { return AnyKind, true })
 		}
 		for _, err := range []error{err, open} {
 			if err == nil || !strings.HasSuffix(err.Error(), c.want) {

@@ -67,6 +67,9 @@ func parseFormat1(text []byte) (*document, error) {
 				}
 			}
 		}
+		if m.Keyed != nil {
+			m.Keyed.lastUnseen = true
+		}
 		if err := m.Likelihood.upgrade(); err != nil {
 			return nil, err
 		}

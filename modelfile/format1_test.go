@@ -112,17 +112,19 @@ func newBatch(t *testing.T, fitted *credence.Fitted) *credence.Batch {
 	}
 	features := fitted.Members[0].Model.Features.(*keyed.Features)
 	batch.X.Reshape(2, 0)
-	batch.Sparse = linop.CSR{Cols: len(features.Keys) + 1}
+	batch.Sparse = linop.CSR{Cols: len(features.Keys)}
 	slot := func(name string) int32 {
 		for i := range features.Keys {
 			if features.Name(i) == name {
 				return int32(i)
 			}
 		}
-		return int32(len(features.Keys))
+		t.Fatalf("there is no key %s", name)
+		return 0
 	}
 	batch.Sparse.AppendRow([]int32{slot("x1"), slot("x3"), slot("x7")}, []float64{1, 2, 0.5})
-	batch.Sparse.AppendRow([]int32{slot("x2"), slot("x99")}, []float64{1, 3})
+	batch.Sparse.AppendRow([]int32{slot("x2")}, []float64{1})
+	batch.Unseen = []float64{0, 9} // x99:3
 	return &batch
 }
 

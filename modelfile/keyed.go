@@ -7,6 +7,8 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 )
 
 // Models over keys have these tensors for each member:
@@ -14,7 +16,10 @@ import (
 //	member.0.features.keys           n  keys, 64 bits each
 //	member.0.features.names.text     bytes of all names, where they are kept
 //	member.0.features.names.ends     n  where each ends
-//	member.0.posterior.mean, .variance, .inclusion    n+2: intercept, keys, unseen
+//	member.0.posterior.mean, .variance, .inclusion    1+n: intercept, keys
+//
+// In format 1 a last weight stood for the keys that training had not seen. Its variance is that of
+// the prior.
 
 // IsKeyed says whether a file holds a model over keys, which is applied to the
 // text of rows and not to a table. It is false for a file that cannot be read.
@@ -43,7 +48,7 @@ func (e *encoder) keyed(prefix string, f *keyed.Features) (*keyedData, error) {
 		e.add(safetensors.Of(prefix+"features.names.text", f.Text))
 		e.add(safetensors.Of(prefix+"features.names.ends", f.Ends))
 	}
-	return &keyedData{Named: f.Ends != nil}, nil
+	return &keyedData{Named: f.Ends != nil, NoIntercept: f.NoIntercept}, nil
 }
 
 // writeKeys writes keys in pieces: there may be millions, and a copy of them all
@@ -65,7 +70,37 @@ func writeKeys(w io.Writer, keys []uint64) error {
 
 // keyedData is the plain data of keyed features.
 type keyedData struct {
-	Named bool `json:"named"` // the names of keys are kept
+	Named       bool `json:"named"` // the names of keys are kept
+	NoIntercept bool `json:"no_intercept,omitempty"`
+	lastUnseen  bool // the last weight stands for the keys unseen in training: format 1
+}
+
+// unseenWeights is how many weights there are beyond those of the features.
+func (k *keyedData) unseenWeights() int {
+	if k != nil && k.lastUnseen {
+		return 1
+	}
+	return 0
+}
+
+// cutUnseen takes the weight of unseen keys off a posterior, and gives its variance to a prior that
+// does not state its own.
+func cutUnseen(q posterior.Stored, p credence.Prior) credence.Prior {
+	s, ok := q.(*posterior.SpikeSlab)
+	if !ok || len(s.Mean) == 0 {
+		return p
+	}
+	last := len(s.Mean) - 1
+	unseen := s.Variance[last]
+	s.Mean, s.Variance = s.Mean[:last], s.Variance[:last]
+	if s.Probability != nil {
+		s.Probability = s.Probability[:last]
+	}
+	if normal, ok := p.(prior.Normal); ok {
+		normal.Variance.Value = unseen
+		return normal
+	}
+	return p
 }
 
 func (d *decoder) keyed(prefix string, data *keyedData) (credence.Features, error) {
@@ -73,7 +108,7 @@ func (d *decoder) keyed(prefix string, data *keyedData) (credence.Features, erro
 	if err != nil {
 		return nil, err
 	}
-	f := &keyed.Features{Keys: make([]uint64, len(keys))}
+	f := &keyed.Features{Keys: make([]uint64, len(keys)), NoIntercept: data.NoIntercept}
 	for i, key := range keys {
 		f.Keys[i] = uint64(key)
 	}

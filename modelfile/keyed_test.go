@@ -2,7 +2,6 @@ package modelfile
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"math"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -23,17 +23,17 @@ func keyedFit(named, included bool) *credence.Fitted {
 	if named {
 		features.Text, features.Ends = []byte("a=xb"), []int64{3, 3, 4}
 	}
-	q := &posterior.SpikeSlab{Mean: []float64{-1, 0.5, 0, 2, 0}, Variance: []float64{0.1, 0.2, 0.3, 0.4, 0.5}}
+	q := &posterior.SpikeSlab{Mean: []float64{-1, 0.5, 0, 2}, Variance: []float64{0.1, 0.2, 0.3, 0.4}}
 	if !included {
-		q.Probability = []float64{1, 0.9, 0.1, 1, 0.2}
+		q.Probability = []float64{1, 0.9, 0.1, 1}
 	}
 	return &credence.Fitted{
 		Recipe: credence.Recipe{Formula: "click ~ hash(.)", Engine: "sep"},
-		Frame:  &keyed.Frame{Target: "click", Plan: json.RawMessage(`{"format":"csv"}`)},
+		Frame:  &keyed.Frame{Target: "click", Plan: &keyed.Plan{Format: keyed.Format, Target: frame.Column("click")}},
 		Members: []credence.Member{{
 			Model: credence.Model{
 				Features: features, Likelihood: likelihood.Bernoulli{Link: likelihood.Probit},
-				Prior: prior.SpikeSlab{Slab: param.Parameter{Value: 0.1, State: param.Held}},
+				Prior: prior.SpikeSlab{Inclusion: param.Hold(0.25), Slab: param.Hold(2)},
 			},
 			Posterior: q,
 		}},
@@ -63,7 +63,10 @@ func TestKeyedRoundTrip(t *testing.T) {
 // The intercept, a known key, and an unknown one at the prior's variance.
 func TestKeyedPredicts(t *testing.T) {
 	fitted := keyedFit(false, false)
-	batch := &credence.Batch{X: linop.Dense{Rows: 1}, Sparse: linop.CSR{Rows: 1, Cols: 4, Start: []int{0, 3}, Index: []int32{3, 0, 3}, Value: []float64{2, 1, 1}}}
+	batch := &credence.Batch{
+		X: linop.Dense{Rows: 1}, Unseen: []float64{4 + 1},
+		Sparse: linop.CSR{Rows: 1, Cols: 3, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{1}},
+	}
 	dist, err := fitted.Distribution(credence.NewWorkspace(1), batch)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +82,7 @@ func TestKeyedRefusals(t *testing.T) {
 	for what, change := range map[string]func(f *credence.Fitted){
 		"of which":                func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Keys[0] = 3 },
 		"ends at":                 func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Ends[1] = 1 },
-		"1 means and 5 variances": func(f *credence.Fitted) { slabOf(f).Mean = []float64{1} },
+		"1 means and 4 variances": func(f *credence.Fitted) { slabOf(f).Mean = []float64{1} },
 		"variance -1":             func(f *credence.Fitted) { slabOf(f).Variance[2] = -1 },
 		"inclusion probability 2": func(f *credence.Fitted) { slabOf(f).Probability[2] = 2 },
 		"posterior.mean is NaN":   func(f *credence.Fitted) { slabOf(f).Mean[1] = math.NaN() },

@@ -165,10 +165,13 @@ func (d *decoder) member(prefix string, m *member) (credence.Member, error) {
 	model.Likelihood, model.Prior = family, prior
 	q, err := decodePart("posterior", byKind(d.parts.Posteriors), m.Posterior)
 	if err == nil {
-		err = d.fields(prefix+"posterior.", q, sizes{"d": model.Features.Weights()})
+		err = d.fields(prefix+"posterior.", q, sizes{"d": model.Features.Weights() + m.Keyed.unseenWeights()})
 	}
 	if err == nil {
 		err = q.Validate()
+	}
+	if err == nil && m.Keyed.unseenWeights() > 0 {
+		model.Prior = cutUnseen(q, model.Prior)
 	}
 	if err == nil && q.Weights() != model.Features.Weights() {
 		err = fmt.Errorf("posterior %s is of %d weights, and the features have %d", m.Posterior.Kind, q.Weights(), model.Features.Weights())

@@ -30,11 +30,16 @@ type Bound[T any] struct {
 	table   *Table
 	rows    *Rows
 	one     [1]T
+	keys    *boundKeys[T] // of a model that was learned online
 }
 
 // Bind binds a model to rows of type T: structs or maps, as [table.Bind] describes. They need the
 // columns of the model, and a target among them is not read.
 func Bind[T any](s *Scorer) (*Bound[T], error) {
+	if s.Keyed() {
+		keys, err := s.Keys(IgnoreTargets)
+		return &Bound[T]{keys: &boundKeys[T]{keys: keys}}, err
+	}
 	schema := s.Schema()
 	needed, err := s.Columns(schema, IgnoreTargets)
 	if err != nil {
@@ -63,6 +68,9 @@ func (b *Bound[T]) Score(row T) (Prediction, error) {
 
 // Rows scores a few rows, which are valid until the next call.
 func (b *Bound[T]) Rows(rows []T) (*Rows, error) {
+	if b.keys != nil {
+		return b.keys.score(rows)
+	}
 	b.binding.Reset(b.read)
 	for _, row := range rows {
 		if err := b.binding.Append(b.read, row); err != nil {

@@ -19,6 +19,7 @@ type Rows struct {
 	batch  credence.Batch
 	dist   credence.Distribution
 	bound  *frame.Bound // that the rows came from; nil for batches of other origin
+	keys   *Keys        // that the rows came from, of a model that was learned online
 }
 
 // NewRows returns room for rows that [Rows.Score] fills.
@@ -67,6 +68,9 @@ func (r *Rows) SourceRow(i int) int {
 
 // Place says where row i stands, for messages: "train.csv:17".
 func (r *Rows) Place(i int) string {
+	if r.keys != nil {
+		return r.keys.binder.Place(r.keys.RunRow(i))
+	}
 	if r.bound == nil {
 		return fmt.Sprintf("row %d", r.First()+i+1)
 	}

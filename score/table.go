@@ -19,7 +19,7 @@ type Table struct {
 // targets are ignored.
 func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
 	if s.frame == nil {
-		return nil, errors.New("this model was learned from a stream and reads rows of text: use predict, evaluate or stream on its data files")
+		return nil, errors.New("this model was learned online, and a table has lost the texts of its rows: use Keys")
 	}
 	if targets == UseTargets && rows.Schema().Index(s.Target()) < 0 {
 		targets = IgnoreTargets

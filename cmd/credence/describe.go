@@ -32,8 +32,17 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	if schema.Sparse > 0 {
 		p.say("        %d sparse columns", schema.Sparse)
 	}
+	var names []string
+	for _, c := range schema.Columns {
+		names = append(names, c.Name)
+	}
+	p.noteColumns(table, names)
+}
+
+// noteColumns tells what is odd about how columns were read.
+func (p *program) noteColumns(table *dataset.Table, columns []string) {
 	if names, example := table.DecimalCommas(); len(names) > 0 {
-		names = slices.DeleteFunc(names, func(name string) bool { return schema.Index(name) < 0 })
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(columns, name) })
 		switch len(names) {
 		case 0:
 		case 1:
@@ -44,7 +53,7 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	}
 	for _, note := range table.Notes() {
 		switch {
-		case note.Column == "" || schema.Index(note.Column) < 0:
+		case note.Column == "" || !slices.Contains(columns, note.Column):
 		case note.Doubt:
 			p.warn("column %s %s", note.Column, note.Text)
 		default:

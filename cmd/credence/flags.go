@@ -23,7 +23,7 @@ type dataFlags struct {
 // register adds the flags to a command.
 func (f *dataFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm or parquet; the default is found out by extension and content")
+	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm, vw or parquet; the default is found out by extension and content")
 	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; the default is found out`)
 	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
 	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default); anything else is a text that means missing, such as n/a")
@@ -35,9 +35,9 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 	options := dataset.Options{Format: f.format, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
 	switch f.format {
-	case "", "csv", "tsv", "libsvm", "svm", "parquet":
+	case "", "csv", "tsv", "libsvm", "svm", "vw", "parquet":
 	default:
-		return options, "", misused(fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm or parquet", f.format))
+		return options, "", misused(fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm, vw or parquet", f.format))
 	}
 	if f.format == "svm" {
 		options.Format = "libsvm"

@@ -46,7 +46,7 @@ type application struct {
 // apply binds a model to data.
 func (p *program) apply(ctx context.Context, model string, paths []string, a application) (scored, error) {
 	if modelfile.IsKeyed(model) {
-		return p.applyStream(ctx, model, paths, a)
+		return p.applyKeys(ctx, model, paths, a)
 	}
 	return p.applyTable(ctx, model, paths, a)
 }

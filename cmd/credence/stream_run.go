@@ -5,228 +5,152 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"runtime/debug"
-	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset/stream"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // streamRun is a run of the stream command.
 type streamRun struct {
 	program *program
 	flags   *streamFlags
-	plan    stream.Plan
-	engine  *fit.Online
-	paths   []string
-	stdin   io.Reader
-
-	categories, numbers map[string]bool // columns of stated types
-
+	learner *learn.Learner
+	at      credence.Position // behind the last row learned
 	started time.Time
-
-	learner     credence.Online
-	index       *stream.Index
-	names       *stream.Names // nil where none are kept
-	progressive *metric.Progressive
-	position    stream.Position // behind the last row learned
-	slots       int             // features of the rows learned
-	pass        int
-	rows        int64 // learned in all passes
-	positives   float64
-	weight      float64 // of the rows of the first pass
-	skippedRows int64   // rows of earlier runs, for the speed
-	tooLarge    int64   // rows that the learner refused
-
-	mu     sync.Mutex    // of told
-	told   int64         // malformed rows reported one by one
-	saved  time.Time     // the last checkpoint
-	saving time.Duration // what it took: at most a tenth of the time goes into saving
+	before  int64         // rows of earlier runs, for the speed
+	told    int           // malformed rows reported one by one
+	saved   time.Time     // the last checkpoint
+	saving  time.Duration // what it took: at most a tenth of the time goes into saving
 }
 
-// collectAt is the garbage, in percent of what is alive, at which it is collected.
-const collectAt = 15
+const (
+	// collectAt is the garbage, in percent of what is alive, at which it is collected.
+	collectAt = 15
+	// toldRows is how many malformed rows are reported one by one.
+	toldRows = 10
+)
 
-// toldRows is how many malformed rows are reported one by one.
-const toldRows = 10
+func (s *streamRun) checkpointPath() string { return s.flags.output + ".checkpoint" }
 
-// open opens the data, and takes up a checkpoint.
-func (s *streamRun) open(ctx context.Context, paths []string) error {
-	s.stdin = s.program.in
-	if err := checkDistinct([]string{s.flags.output, s.flags.writeSelected}, paths...); err != nil {
-		return err
-	}
-	for _, path := range []string{s.flags.output, s.flags.writeSelected} {
-		if path == "" {
-			continue
-		}
-		if err := checkWritable(path); err != nil {
-			return err
-		}
-	}
-	var err error
-	if s.paths, err = streamPaths(paths); err != nil {
-		return err
-	}
-	s.progressive, s.index = &metric.Progressive{}, &stream.Index{}
+// prepare makes the learner, or takes up its checkpoint.
+func (s *streamRun) prepare(options fit.Options) (err error) {
+	path := s.checkpointPath()
 	if s.flags.resume {
-		resumed, err := s.restore()
-		if err != nil || resumed {
-			return err
+		if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {
+			s.program.warn("there is no %s: beginning with the first row", path)
 		}
-		s.program.warn("there is no %s: beginning with the first row", s.checkpointPath())
+		s.learner, s.at, err = learn.Resume(path, options)
+	} else {
+		s.learner, err = learn.New(options)
 	}
-	if s.plan.Format, s.stdin, err = streamFormat(s.flags.format, s.paths[0], s.stdin); err != nil {
+	if err != nil {
+		if s.flags.resume {
+			err = fmt.Errorf("%w; without --resume the run begins anew", err)
+		}
 		return err
 	}
-	if err := checkTarget(&s.plan); err != nil {
-		return misused(err)
+	l := s.learner
+	if s.before = l.Rows(); s.before > 0 {
+		s.program.say("resumed %s behind row %d", path, s.before)
 	}
-	if err := s.infer(ctx); err != nil {
-		return err
-	}
-	if err := s.plan.Validate(); err != nil {
-		return misused(err)
-	}
-	if s.flags.names && s.plan.Format != stream.FormatLibSVM {
-		s.names = &stream.Names{}
-	}
-	s.learner, err = s.engine.New()
-	return err
+	l.MaxMalformed, l.Nameless, l.Every = s.flags.maxBad, !s.flags.names, s.flags.report
+	l.OnMalformed, l.OnProgress = s.skipped, s.report
+	return nil
 }
 
 // run learns until the data end.
-func (s *streamRun) run(ctx context.Context) error {
+func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 	// What a run keeps grows slowly and what it drops is little: collecting often
 	// costs nothing and keeps memory near the stated bound.
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
-	s.saved = time.Now()
-	s.program.say("model   %s   engine %s", streamFormula(&s.plan), s.engine.Call)
-	for ; s.pass < s.engine.Passes; s.pass++ {
-		if err := s.learnPass(ctx); err != nil {
-			return err
-		}
-		if s.pass+1 < s.engine.Passes {
-			s.learner.EndPass()
-			s.position = stream.Position{}
-		}
-	}
-	if s.rows == 0 {
-		return fmt.Errorf("the data hold no rows: there is nothing to learn from")
-	}
-	if malformed := s.position.Malformed; malformed > toldRows {
-		s.program.warn("%d malformed rows were skipped", malformed)
-	}
-	return s.finish(true)
-}
-
-// learnPass learns the rest of one pass.
-func (s *streamRun) learnPass(ctx context.Context) error {
-	parser, err := s.plan.NewParser(true, s.names != nil)
+	columns, err := s.learner.Columns(table.Schema())
 	if err != nil {
 		return err
 	}
-	reader := stream.Open(ctx, stream.Config{
-		Paths: s.paths, Stdin: s.stdin, Parser: parser, Follow: s.flags.follow,
-		MaxMalformed: s.flags.maxBad, OnMalformed: s.skipped, Start: s.position,
-		Index: s.index, Names: s.names, Pause: s.pruneEvery(),
-	})
-	defer reader.Close()
-	probability := make([]float64, 0, credence.BlockRows)
-	for b := reader.Next(); b != nil; b = reader.Next() {
-		if ctx.Err() != nil {
-			break
+	s.describe(table, columns)
+	s.saved = time.Now()
+	for {
+		if err := table.Rows(ctx, columns, s.at, func(run *dataset.Run) error { return s.learn(run) }); err != nil {
+			return s.stop(ctx, err)
 		}
-		n := b.Rows()
-		probability = slices.Grow(probability[:0], n)[:n]
-		refused := s.learner.Learn(&b.Batch, probability)
-		if err := s.refuse(b.First, refused); err != nil && b.Err == nil {
-			b.Err = err
+		if !s.learner.EndPass() {
+			return s.finish(true)
 		}
-		s.slots = b.Sparse.Cols
-		s.measure(&b.Batch, probability)
-		s.position = b.End
-		failed, paused := b.Err, b.Paused
-		reader.Recycle(b)
-		if failed != nil {
-			return s.stop(failed)
-		}
-		if paused {
-			s.prune()
-			reader.Resume()
-		}
-		if s.flags.output != "" && s.flags.checkpoint > 0 && time.Since(s.saved) >= max(s.flags.checkpoint, 10*s.saving) {
-			begun := time.Now()
-			if err := s.save(s.flags.follow); err != nil {
-				return err
-			}
-			s.saved = time.Now()
-			s.saving = s.saved.Sub(begun)
-		}
+		s.at = credence.Position{}
 	}
-	if ctx.Err() != nil {
-		return s.interrupt(ctx.Err())
-	}
-	return nil
 }
 
-// pruneEvery is the number of rows between prunings; 0 means never.
-func (s *streamRun) pruneEvery() int64 {
-	if p, ok := s.learner.(credence.Pruner); ok {
-		return p.PruneEvery()
+// describe tells how the data and the model were understood.
+func (s *streamRun) describe(table *dataset.Table, columns []string) {
+	p := s.program
+	if classes := table.Classes(s.learner.Target()); classes != nil && s.learner.SetClasses(classes[0], classes[1]) {
+		p.say("target  %s: the positive class is %s, the other %s; choose by --positive", s.learner.Target(), classes[1], classes[0])
 	}
-	return 0
+	var numbers []string
+	for _, name := range columns {
+		if k := table.Schema().Index(name); k >= 0 && name != s.learner.Target() && table.Schema().Columns[k].Kind != credence.Category {
+			numbers = append(numbers, name)
+		}
+	}
+	if len(numbers) > 0 && !table.Schema().Label {
+		p.say("numbers %s (other columns are categories; override with --types, or take all as text by hash(.))", listed(numbers))
+	}
+	p.noteColumns(table, columns)
+	p.say("model   %s   engine %s", s.learner.Formula(), s.learner.Engine())
 }
 
-// refuse counts rows that the learner could not learn from as malformed.
-func (s *streamRun) refuse(first int, rows []int) error {
-	for _, i := range rows {
-		err := fmt.Errorf("row %d: its values, weight or offset are too large to learn from: correct the row, or skip it by --max-bad", first+i+1)
-		if s.tooLarge++; s.position.Malformed+s.tooLarge > s.flags.maxBad {
+// learn learns a run of rows, and saves now and then.
+func (s *streamRun) learn(run *dataset.Run) error {
+	taken, err := s.learner.Learn(run.Rows)
+	switch {
+	case err == nil:
+		s.at = run.Finish()
+	case taken > 0:
+		s.at = run.After(taken - 1)
+	}
+	if err != nil || s.flags.output == "" || s.flags.checkpoint == 0 || time.Since(s.saved) < max(s.flags.checkpoint, 10*s.saving) {
+		return err
+	}
+	begun := time.Now()
+	if err := s.learner.Checkpoint(s.checkpointPath(), s.at); err != nil {
+		return err
+	}
+	if s.flags.follow {
+		if err := s.save(); err != nil {
 			return err
 		}
-		s.skipped(err)
 	}
+	s.saved = time.Now()
+	s.saving = s.saved.Sub(begun)
 	return nil
 }
 
-// prune drops what the learner gives up; the reader stands still.
-func (s *streamRun) prune() {
-	kept := s.learner.(credence.Pruner).Prune()
-	if kept == nil {
-		return
+// save writes the model as it stands.
+func (s *streamRun) save() error {
+	fitted, err := s.learner.Fitted()
+	if err != nil {
+		return err
 	}
-	s.index.Keep(kept)
-	if s.names != nil {
-		s.names.Keep(kept)
-	}
-	s.slots = len(kept)
+	return modelfile.Save(s.flags.output, fitted)
 }
 
-// measure takes the scores of a batch and prints progress.
-func (s *streamRun) measure(b *credence.Batch, probability []float64) {
-	for i, p := range probability {
-		weight := 1.0
-		if b.Weight != nil {
-			weight = b.Weight[i]
-		}
-		if s.pass == 0 {
-			s.progressive.Add(b.Target[i], p, weight)
-			s.positives += weight * b.Target[i]
-			s.weight += weight
-		}
-		s.rows++
-		if s.flags.report > 0 && s.rows%s.flags.report == 0 {
-			s.report()
-		}
+// skipped is told of a malformed row.
+func (s *streamRun) skipped(err error) {
+	if s.told++; s.told <= toldRows {
+		s.program.warn("skipped: %v", err)
 	}
 }
 
@@ -240,12 +164,8 @@ type streamProgress struct {
 	RowsPerSecond float64      `json:"rows_per_second"`
 }
 
-func (s *streamRun) report() {
-	measured, err := s.progressive.Result()
-	if err != nil {
-		return // the end reports it
-	}
-	line := streamProgress{s.rows, measured.LogLoss, measured.AUC, s.slots, s.learner.Selected(s.slots), s.speed()}
+func (s *streamRun) report(now learn.Progress) {
+	line := streamProgress{now.Rows, now.LogLoss, now.AUC, now.Features, now.Selected, s.speed(now.Rows)}
 	if s.program.json {
 		s.program.emit(line)
 		return
@@ -263,78 +183,68 @@ func areaText(area metric.Score) string {
 }
 
 // speed is in rows a second since this run began.
-func (s *streamRun) speed() float64 {
-	return float64(s.rows-s.skippedRows) / time.Since(s.started).Seconds()
+func (s *streamRun) speed(rows int64) float64 {
+	return float64(rows-s.before) / time.Since(s.started).Seconds()
 }
 
-// skipped is told of a malformed row, on the reader's goroutine.
-func (s *streamRun) skipped(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told++; s.told <= toldRows {
-		s.program.warn("skipped: %v", err)
-	}
-}
-
-// stop ends a run whose data cannot be read further: what has been learned is saved.
-func (s *streamRun) stop(cause error) error {
-	if s.flags.output == "" {
+// stop ends a run that cannot go on: what has been learned is saved.
+func (s *streamRun) stop(ctx context.Context, cause error) error {
+	rows, interruption := s.learner.Rows(), ctx.Err()
+	switch {
+	case interruption != nil && s.flags.output == "":
+		return interrupted{interruption, fmt.Sprintf("%d rows were learned, and without -o nothing is saved", rows)}
+	case interruption != nil && rows == 0:
+		return interrupted{interruption, "no row was learned yet, and nothing is saved"}
+	case interruption == nil && (s.flags.output == "" || rows == s.before):
 		return cause
 	}
 	if err := s.finish(false); err != nil {
 		return errors.Join(cause, err)
 	}
-	return fmt.Errorf("%w (the %d rows before are learned and saved; --resume goes on behind it)", cause, s.rows)
+	if interruption != nil {
+		return interrupted{interruption, fmt.Sprintf("%d rows are learned and saved in %s; --resume goes on behind them", rows, s.checkpointPath())}
+	}
+	return fmt.Errorf("%w (the %d rows before are learned and saved; --resume goes on behind them)", cause, rows)
 }
 
-// interrupt ends a run that a signal has ended.
-func (s *streamRun) interrupt(cause error) error {
-	if s.flags.output == "" {
-		return interrupted{cause, fmt.Sprintf("%d rows were learned, and without -o nothing is saved", s.rows)}
-	}
-	if err := s.finish(false); err != nil {
-		return err
-	}
-	return interrupted{cause, fmt.Sprintf("%d rows are learned and saved in %s; --resume goes on behind them", s.rows, s.checkpointPath())}
-}
-
-// finish saves the state and the model, and prints the fit where the data have
-// been read to their end.
+// finish saves the state and the model, and prints the fit where the data have been read to their end.
 func (s *streamRun) finish(complete bool) error {
-	if s.flags.output != "" {
-		if err := s.save(false); err != nil {
+	if s.flags.output != "" && s.learner.Rows() > 0 {
+		if err := s.learner.Checkpoint(s.checkpointPath(), s.at); err != nil {
 			return err
 		}
 	}
 	s.learner.Finish() // behind the checkpoint: to go on is to go on without it
-	fitted := s.fitted()
+	fitted, err := s.learner.Fitted()
+	if err != nil {
+		return err
+	}
 	if s.flags.output != "" {
 		if err := modelfile.Save(s.flags.output, fitted); err != nil {
 			return err
 		}
 	}
 	if s.flags.writeSelected != "" {
-		if err := s.writeSelected(fitted); err != nil {
+		if err := writeSelected(s.flags.writeSelected, fitted); err != nil {
 			return err
 		}
 	}
 	if !complete {
 		return nil
 	}
-	measured, err := s.progressive.Result()
-	if err != nil {
-		return err
-	}
-	return s.printResult(fitted, measured)
+	return s.print(fitted)
 }
 
 // writeSelected writes the names of the selected features, one a line.
-func (s *streamRun) writeSelected(fitted *credence.Fitted) error {
-	return atomicfile.Write(s.flags.writeSelected, func(w io.Writer) error {
+func writeSelected(path string, fitted *credence.Fitted) error {
+	features := fitted.Members[0].Model.Features.(*keyed.Features)
+	probability := fitted.Members[0].Posterior.(*posterior.SpikeSlab).Probability
+	line := strings.NewReplacer("\n", `\n`, "\r", `\r`)
+	return atomicfile.Write(path, func(w io.Writer) error {
 		var text []byte
-		for slot := range s.slots {
-			if s.learner.Weight(slot).Inclusion > 0.5 {
-				text = append(append(text, s.featureName(fitted, slot)...), '\n')
+		for i := range features.Keys {
+			if probability[len(probability)-len(features.Keys)+i] > 0.5 {
+				text = append(append(text, line.Replace(features.Name(i))...), '\n')
 			}
 		}
 		_, err := w.Write(text)
@@ -342,8 +252,37 @@ func (s *streamRun) writeSelected(fitted *credence.Fitted) error {
 	})
 }
 
-// exists says whether there is a file.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// streamResult is the JSON object of a stream.
+type streamResult struct {
+	fitResult
+	LogLoss       metric.Score `json:"log_loss,omitzero"`
+	AUC           metric.Score `json:"auc,omitzero"`
+	Features      int          `json:"features"`
+	Malformed     int64        `json:"malformed,omitempty"`
+	RowsPerSecond float64      `json:"rows_per_second"`
+	NameBytes     int64        `json:"name_bytes,omitempty"` // memory of the names of features
+}
+
+func (s *streamRun) print(fitted *credence.Fitted) error {
+	now, err := s.learner.Progress()
+	if err != nil {
+		return err
+	}
+	result := streamResult{
+		fitResult: newFitResult(fitted), LogLoss: now.LogLoss, AUC: now.AUC,
+		Features: now.Features, Malformed: now.Malformed, RowsPerSecond: s.speed(now.Rows), NameBytes: now.NameBytes,
+	}
+	result.Selected = &now.Selected
+	result.Seconds = time.Since(s.started).Seconds()
+	result.Model = s.flags.output
+	if s.program.json {
+		return s.program.emit(result)
+	}
+	if now.Malformed > toldRows {
+		s.program.warn("%d malformed rows were skipped", now.Malformed)
+	}
+	s.program.printFit(&result.fitResult)
+	s.program.say("        log loss %.5f%s   of rows scored before they were learned", float64(result.LogLoss), areaText(result.AUC))
+	s.program.say("        %d features, %d selected; %.0f rows a second", result.Features, now.Selected, result.RowsPerSecond)
+	return nil
 }

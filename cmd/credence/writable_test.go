@@ -80,8 +80,8 @@ func TestCheckpointOfAnEngineWithout(t *testing.T) {
 	}
 }
 
-// stream reads text, and says so of other files, in one line without control characters.
-func TestStreamRefusesWhatIsNoText(t *testing.T) {
+// What cannot be read is said in one line without control characters.
+func TestStreamRefusesWhatItCannotRead(t *testing.T) {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	w.Write([]byte("PAR1 and so on"))
@@ -90,14 +90,14 @@ func TestStreamRefusesWhatIsNoText(t *testing.T) {
 		want, stdin string
 		args        []string
 	}{
-		{"is Parquet, and stream reads text: use fit", "", []string{file(t, "t.parquet", "PAR1\x15\x04")}},
-		{"is Parquet", "", []string{file(t, "t.csv", "PAR1\x15\x04"), "--format", "csv"}},
-		{"is Parquet", "", []string{file(t, "t.gz", zipped.String())}},
-		{"standard input: is Parquet", "PAR1\x15\x04", []string{"-"}},
+		{"the Parquet file is damaged or cut off", "", []string{file(t, "t.parquet", "PAR1\x15\x04")}},
+		{"there is no row below the header", "", []string{file(t, "t.csv", "PAR1\x15\x04"), "--format", "csv"}},
+		{"the Parquet file is damaged or cut off", "", []string{file(t, "t.gz", zipped.String())}},
+		{"standard input: the Parquet file is damaged", "PAR1\x15\x04", []string{"-"}},
 		{"holds a NUL byte", "", []string{file(t, "t.csv", "y,x\n1,\x00\n")}},
 		{"gone.csv: there is no such file: check the path", "", []string{"gone.csv"}},
 		{"gone.csv: there is no such file: check the path", "", []string{file(t, "t.csv", "y,x\n1,2\n0,1\n"), "gone.csv"}},
-		{"is a folder: name its files", "", []string{t.TempDir(), "--format", "csv"}},
+		{"the folder holds no .csv", "", []string{t.TempDir(), "--format", "csv"}},
 		{"there is no column", "", []string{file(t, "t.csv", "\x1b[2J,x\n1,2\n0,1\n")}},
 	} {
 		o := invoke(t, c.stdin, append([]string{"stream", "--target", "y", "-q"}, c.args...)...)

@@ -51,7 +51,7 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 			b.Dropped++
 			continue
 		}
-		err = b.at(i, err)
+		err = b.At(i, err)
 		if len(b.Faults) == most {
 			taken = i - first
 			b.finish(dst, ones, plain, unseen)
@@ -82,15 +82,20 @@ func (b *Binder) finish(dst *credence.Batch, ones, plain, unseen bool) {
 	}
 }
 
-// at puts the place of a row before what is wrong with it.
-func (b *Binder) at(i int, err error) error {
+// At puts the place of a row of the run before what is wrong with it.
+func (b *Binder) At(i int, err error) error {
+	if b.rows.File == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", b.Place(i), err)
+}
+
+// Place says where a row of the run stands: "clicks.csv:17".
+func (b *Binder) Place(i int) string {
 	if line := b.rows.Line(i); line > 0 {
-		return fmt.Errorf("%s:%d: %w", b.rows.File, line, err)
+		return fmt.Sprintf("%s:%d", b.rows.File, line)
 	}
-	if b.rows.File != "" {
-		return fmt.Errorf("%s: %w", b.rows.File, err)
-	}
-	return err
+	return fmt.Sprintf("%s: row %d of the run", b.rows.File, i+1)
 }
 
 // row reads the cells of a row.
@@ -100,7 +105,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 	if target, err = b.target.read(b.rows, row); err != nil {
 		return
 	}
-	if b.target.column >= 0 && target != target && !b.frozen {
+	if b.target.column >= 0 && target != target && (!b.frozen || b.required) {
 		return 0, 0, 0, b.target.missing(b.plan.Missing)
 	}
 	if b.weight.column >= 0 {

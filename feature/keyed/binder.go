@@ -17,14 +17,14 @@ import (
 // level of a run is hashed once, and slots are given in the order of the rows, so that results never
 // depend on where runs end. It is for one goroutine at a time.
 type Binder struct {
-	plan   *Plan
-	index  *Index
-	names  *Names // of the slots; nil keeps none
-	frozen bool   // the index does not grow: other keys count as unseen
+	plan     *Plan
+	index    *Index
+	names    *Names // of the slots; nil keeps none
+	frozen   bool   // the index does not grow: other keys count as unseen
+	required bool   // rows must have a target though the index is frozen
 
 	rows    *table.Rows
 	columns []table.Column // those that inputs and terms were resolved for
-	stated  [2]int         // inputs and terms of the plan without those of its rest
 	cells   []cells        // beside inputs
 	terms   []term
 	target  reader
@@ -54,15 +54,17 @@ const stampCount = 1 << 11
 
 // NewBinder returns a binder for scoring by a model's plan and features: keys that training did not
 // have are unseen.
-func NewBinder(p *Plan, features *Features) (*Binder, error) {
+func NewBinder(p *Plan, features *Features, targets frame.Targets) (*Binder, error) {
 	index, err := IndexOf(features.Keys)
 	if err != nil {
 		return nil, err
 	}
 	plan := *p
 	plan.Inputs = slices.Clone(plan.Inputs)
-	plan.Terms = slices.Clone(plan.Terms)
-	return &Binder{plan: &plan, index: index, frozen: true, stated: [2]int{len(plan.Inputs), len(plan.Terms)}}, plan.Validate()
+	if targets == frame.IgnoreTargets {
+		plan.Target = frame.Expr{}
+	}
+	return &Binder{plan: &plan, index: index, frozen: true, required: targets == frame.RequireTargets}, plan.Validate()
 }
 
 // NewLearning returns a binder for learning: the index, the names and the plan's means grow.
@@ -137,10 +139,6 @@ func (b *Binder) Forget() {
 // resolve finds the columns of the plan among those of the run.
 func (b *Binder) resolve(rows *table.Rows) error {
 	b.columns = slices.Clone(rows.Columns)
-	if b.plan.Rest != nil {
-		b.plan.Inputs, b.plan.Terms = b.plan.Inputs[:b.stated[0]], b.plan.Terms[:b.stated[1]]
-		b.plan.expand(rows.Columns)
-	}
 	b.cells = make([]cells, len(b.plan.Inputs))
 	for i := range b.cells {
 		in, c := &b.plan.Inputs[i], &b.cells[i]
@@ -200,7 +198,7 @@ func (b *Binder) resolveRest(rows *table.Rows) error {
 		}
 		return r
 	}
-	b.target = read(&b.plan.Target, b.frozen)
+	b.target = read(&b.plan.Target, b.frozen && !b.required)
 	b.target.classes = &classes{b.plan.Positive, b.plan.Negative}
 	b.weight = read(b.plan.Weight, b.frozen)
 	b.offset = b.offset[:0]
@@ -225,11 +223,16 @@ func (b *Binder) drop() {
 	})
 }
 
-// find returns the column of a name, as text or as a value, where there are both; -1 if none.
+// find returns the column of a name, as text or as a value where there are both; -1 if none.
 func find(columns []table.Column, name string, text bool) int {
 	found := -1
 	for k := range columns {
-		if columns[k].Name == name && (found < 0 || columns[k].Text == text) {
+		c := &columns[k]
+		of, _ := credence.CutText(c.Name)
+		if c.Name != name && !(c.Text && of == name) {
+			continue
+		}
+		if found < 0 || c.Text == text {
 			found = k
 		}
 	}

@@ -27,6 +27,14 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 	for k := range b.terms {
 		t := &b.terms[k]
 		if t.slots == nil {
+			if t.bag {
+				err = b.crossBags(dst, first, t, 0, 1, i, &unseen)
+			} else {
+				err = b.cross(dst, first, t, &unseen)
+			}
+			if err != nil {
+				return 0, err
+			}
 			continue
 		}
 		// One input, the usual case: its slot is known from the row before with the same level.
@@ -45,16 +53,6 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 			}
 		}
 		b.entry(dst, first, slot, v, &unseen)
-	}
-	for k := range b.terms {
-		if t := &b.terms[k]; t.bag {
-			err = b.crossBags(dst, first, t, 0, 1, i, &unseen)
-		} else if t.slots == nil {
-			err = b.cross(dst, first, t, &unseen)
-		}
-		if err != nil {
-			return 0, err
-		}
 	}
 	if b.plan.Missing == frame.Indicator {
 		b.indicators(dst, first, &unseen)

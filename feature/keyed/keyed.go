@@ -3,11 +3,12 @@
 //
 // # Model
 //
-//	φ(x) = (1 | x_k for every key k seen in training | Σ over keys never seen)
+//	φ(x) = (1 | x_k for every key k seen in training)
 //
-// Weight 0 is the intercept, weight 1+i belongs to key i, and the last weight
-// stands for every key that training did not see: entries of such keys all have
-// its column, and a posterior gives it the prior's mean and variance.
+// Weight 0 is the intercept and weight 1+i belongs to key i. Entries of keys that training did not
+// see have weights of the prior: their squares add up in [credence.Batch].Unseen.
+//
+// A [Plan] says which keys and values the rows of a table have, and a [Binder] makes batches by it.
 //
 // # Cost and limits
 //
@@ -16,7 +17,6 @@
 package keyed
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -24,15 +24,16 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Features are those of a dictionary of keys. The batches that they transform
-// have a sparse segment of len(Keys)+1 columns: column i is key i, the last one
-// every unknown key.
+// Features are those of a dictionary of keys. The batches that they transform have a sparse column
+// for each key.
 type Features struct {
 	Keys []uint64
 	// Text holds the names of the keys one after the other, the name of key i
 	// ending at Ends[i]; without Ends names are "x" and the key in decimal.
 	Text []byte
 	Ends []int64
+	// NoIntercept says that there is no weight but those of the keys.
+	NoIntercept bool
 }
 
 var (
@@ -40,40 +41,47 @@ var (
 	_ credence.Named    = (*Features)(nil)
 )
 
-// Weights returns the number of keys and two: the intercept and the unseen.
-func (f *Features) Weights() int { return len(f.Keys) + 2 }
-
-// Blocks returns the intercept, the keys, and the unseen.
-func (f *Features) Blocks() []credence.Block {
-	return []credence.Block{
-		{Name: "(intercept)", Count: 1, Intercept: true},
-		{Name: "linear", First: 1, Count: len(f.Keys)},
-		{Name: "(unseen)", First: 1 + len(f.Keys), Count: 1},
+// first is the weight of key 0.
+func (f *Features) first() int {
+	if f.NoIntercept {
+		return 0
 	}
+	return 1
+}
+
+// Weights returns the number of keys, and one for the intercept.
+func (f *Features) Weights() int { return f.first() + len(f.Keys) }
+
+// Blocks returns the intercept and the keys.
+func (f *Features) Blocks() []credence.Block {
+	blocks := []credence.Block{{Name: "(intercept)", Count: 1, Intercept: true}, {Name: "linear", First: f.first(), Count: len(f.Keys)}}
+	return blocks[1-f.first():]
+}
+
+// UnseenBlock returns the block that the weights of keys unseen in training would be in.
+func (f *Features) UnseenBlock() (credence.Block, bool) {
+	return credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)}, true
 }
 
 // Transform implements credence.Features.
 func (f *Features) Transform(_ *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
-	if rows.Sparse.Cols != len(f.Keys)+1 {
+	if rows.Sparse.Cols != len(f.Keys) {
 		panic(fmt.Sprintf("keyed: Transform of %d sparse columns by %d keys", rows.Sparse.Cols, len(f.Keys)))
 	}
 	n := rows.Rows()
-	phi.Dense.Reshape(n, 1)
-	for i := range n {
-		phi.Dense.Row(i)[0] = 1
+	phi.Dense.Reshape(n, f.first())
+	for i := range phi.Dense.Data {
+		phi.Dense.Data[i] = 1
 	}
 	phi.Sparse = rows.Sparse
 }
 
 // WeightName returns the name of a weight.
 func (f *Features) WeightName(j int) string {
-	switch {
-	case j == 0:
+	if j < f.first() {
 		return "(intercept)"
-	case j > len(f.Keys):
-		return "(unseen)"
 	}
-	return f.Name(j - 1)
+	return f.Name(j - f.first())
 }
 
 // Name returns the name of key i.
@@ -116,15 +124,18 @@ func (f *Features) Validate() error {
 	return nil
 }
 
-// Frame says how rows of text become keys and values. It is the plan of the
-// reader of streams, kept as it is: a keyed model is applied by that reader, not
-// bound to a table.
+// Frame says how rows of a table become keys and values.
 type Frame struct {
-	Target string          `json:"target"`
-	Plan   json.RawMessage `json:"plan"`
+	Target string `json:"target"`
+	Plan   *Plan  `json:"plan"`
 }
 
 var _ credence.Frame = (*Frame)(nil)
+
+// Bind refuses: keys are made of the texts of rows, which a Source has lost.
+func (f *Frame) Bind(credence.Source, bool) (credence.Data, error) {
+	return nil, fmt.Errorf("keyed: this model was learned online and reads rows with their texts: use package score")
+}
 
 // TargetName returns the target as the formula wrote it.
 func (f *Frame) TargetName() string { return f.Target }

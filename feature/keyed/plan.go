@@ -7,7 +7,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/table"
 )
 
 // Format is the version of plans that are made now. Plans of format 1 hash texts that mean missing
@@ -145,9 +144,14 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
+// Sparse says that the plan takes sparse entries, not named columns.
+func (p *Plan) Sparse() bool {
+	return len(p.Bags) > 0 || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Role == AsNamespace || in.Role == AsIndex })
+}
+
 // Needs returns the columns that rows must have, and those whose texts are needed; a column may be
 // among both.
-func (p *Plan) Needs(columns []string) (values, texts []string) {
+func (p *Plan) Needs() (values, texts []string) {
 	add := func(list *[]string, name string) {
 		if name != "" && !slices.Contains(*list, name) {
 			*list = append(*list, name)
@@ -166,15 +170,6 @@ func (p *Plan) Needs(columns []string) (values, texts []string) {
 			add(&values, in.Expr.Column)
 		case AsLevel:
 			add(&texts, in.Expr.Column)
-		}
-	}
-	if p.Rest != nil {
-		for _, name := range p.Rest.columns(p, columns) {
-			if slices.Contains(p.Rest.Numbers, name) {
-				add(&values, name)
-			} else {
-				add(&texts, name)
-			}
 		}
 	}
 	return values, texts
@@ -207,20 +202,23 @@ func (r *Rest) columns(p *Plan, columns []string) []string {
 	return rest
 }
 
-// expand adds the terms of the rest of a plan for a file of these columns.
-func (p *Plan) expand(columns []table.Column) {
-	names := make([]string, len(columns))
-	for k := range columns {
-		names[k] = columns[k].Name
+// For returns the plan for tables of these columns: a plan of format 1 with "." is found its terms.
+func (p *Plan) For(columns []string) *Plan {
+	if p.Rest == nil {
+		return p
 	}
-	for _, name := range p.Rest.columns(p, names) {
+	expanded := *p
+	expanded.Rest = nil
+	expanded.Inputs, expanded.Terms = slices.Clone(p.Inputs), slices.Clone(p.Terms)
+	for _, name := range p.Rest.columns(p, columns) {
 		role := AsLevel
 		if slices.Contains(p.Rest.Numbers, name) {
 			role = AsValue
 		}
-		p.Terms = append(p.Terms, Term{Inputs: []int{len(p.Inputs)}, Order: []int{0}, Bits: p.Rest.Bits})
-		p.Inputs = append(p.Inputs, Input{Expr: frame.Column(name), Role: role})
+		expanded.Terms = append(expanded.Terms, Term{Inputs: []int{len(expanded.Inputs)}, Order: []int{0}, Bits: p.Rest.Bits})
+		expanded.Inputs = append(expanded.Inputs, Input{Expr: frame.Column(name), Role: role})
 	}
+	return &expanded
 }
 
 // label names a term whose inputs are no levels.

@@ -74,7 +74,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	c := converter{features: e.model.Features, ws: credence.NewWorkspace(1), rows: rows.Open("sep", e.model.Likelihood, data)}
 	c.number()
 	if c.intercept < 0 {
-		learner.bias.priorLambda = pinned
+		learner.PinIntercept()
 	}
 	if e.cfg.KnownCounts {
 		if err := c.count(ctx, learner); err != nil {

@@ -30,3 +30,14 @@ func orNil[T credence.Online](l T, err error) (credence.Online, error) {
 	}
 	return l, nil
 }
+
+// PinIntercept holds the intercept at 0; call it before the first row.
+func (l *Learner) PinIntercept() { l.bias.priorLambda = pinned }
+
+// PinIntercept is Learner.PinIntercept.
+func (s *Sharded) PinIntercept() {
+	s.master.PinIntercept()
+	for _, shard := range s.shards {
+		shard.PinIntercept()
+	}
+}

@@ -1,9 +1,11 @@
 package cell
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,6 +39,7 @@ type Census struct {
 	disguised       [Sign + 1]disguised // numbers written in another way
 	others          map[string]int      // texts that are no numbers, at most censusLevels
 	levels          map[string]bool     // texts met since it looked like a category, at most censusLevels
+	first           []float64           // the first three distinct numbers
 }
 
 // pairs are the texts of booleans that inference recognises, true first.
@@ -48,7 +51,10 @@ func (c *Census) Add(text []byte, rules *Rules) {
 		return
 	}
 	c.values++
-	_, _, number := ParseNumber(text)
+	v, _, number := ParseNumber(text)
+	if number && len(c.first) < 3 && !slices.Contains(c.first, v) {
+		c.first = append(c.first, v)
+	}
 	// Levels are kept once the column is known to be no plain number one: a wide
 	// table of numbers would otherwise be held as texts.
 	if (!number || c.KeepLevels || len(c.others) > 0) && len(c.levels) < censusLevels && len(text) <= MaxLevel && !c.levels[string(text)] {
@@ -143,6 +149,23 @@ func (c *Census) Words() []string {
 		if count == c.values {
 			return []string{pairs[i][1], pairs[i][0]}
 		}
+	}
+	return nil
+}
+
+// Classes returns the values of a column that has just two, numbers or levels in their order; nil for
+// others.
+func (c *Census) Classes() []string {
+	switch kind, _ := c.Kind(); {
+	case kind == Numeric && c.numbers == c.values && len(c.first) == 2:
+		low, high := min(c.first[0], c.first[1]), max(c.first[0], c.first[1])
+		return []string{strconv.FormatFloat(low, 'g', -1, 64), strconv.FormatFloat(high, 'g', -1, 64)}
+	case kind == Category && len(c.levels) == 2:
+		levels := c.Levels()
+		slices.SortFunc(levels, func(a, b string) int {
+			return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+		})
+		return levels
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ var levels = []struct {
 	{"active", 5},
 	{"score", 5},
 	{"fit", 6},
+	{"learn", 7},
 	{"cmd/", 9},
 	{"bench", 10},
 }

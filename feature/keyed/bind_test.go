@@ -1,0 +1,228 @@
+package keyed
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/keyhash"
+	"github.com/credence-ml/credence/table"
+)
+
+// rowsOf makes a run of rows from cells: numbers, booleans as 1 and 0, texts; NA is missing.
+func rowsOf(columns []table.Column, cells ...string) *table.Rows {
+	rows := &table.Rows{}
+	rows.Reset("f.csv", columns)
+	for _, line := range cells {
+		rows.At(rows.Count + 2)
+		for k, text := range strings.Split(line, ",") {
+			v := math.NaN()
+			if columns[k].Text || columns[k].Kind == credence.Category {
+				if text != "NA" || columns[k].Text {
+					code, _ := rows.Levels[k].Find([]byte(text), 0)
+					rows.Levels[k].Missing[code] = text == "NA"
+					v = float64(code)
+				}
+			} else if text != "NA" {
+				v, _ = strconv.ParseFloat(text, 64)
+			}
+			rows.Values = append(rows.Values, v)
+		}
+		rows.Count++
+	}
+	return rows
+}
+
+func single(plan *Plan, in Input, bits int) {
+	plan.Terms = append(plan.Terms, Term{Inputs: []int{plan.AddInput(in)}, Order: []int{0}, Bits: bits})
+}
+
+// named shows the entries of a batch by name, a row a line.
+func named(b *credence.Batch, names *Names) string {
+	var out strings.Builder
+	for i := range b.Sparse.Rows {
+		columns, values := b.Sparse.Row(i)
+		fmt.Fprintf(&out, "%v", b.Target[i])
+		if b.Weight != nil {
+			fmt.Fprintf(&out, " w%v", b.Weight[i])
+		}
+		for k, slot := range columns {
+			v := 1.0
+			if values != nil {
+				v = values[k]
+			}
+			fmt.Fprintf(&out, " %s:%v", names.Name(int(slot)), v)
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+func clicksPlan(missing frame.Policy) *Plan {
+	p := &Plan{Format: Format, Target: frame.Column("y"), Missing: missing, Offset: []frame.Expr{frame.Constant(0)}}
+	p.Offset = nil
+	single(p, Input{Expr: frame.Column("x")}, 0)
+	single(p, Input{Expr: frame.Column("x").With(frame.Square)}, 0)
+	single(p, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
+	single(p, Input{Expr: frame.Column("d"), Role: AsLevel}, 0)
+	p.Terms = append(p.Terms, Term{Inputs: []int{3, 0}, Order: []int{1, 0}}, Term{Inputs: []int{0}, Order: []int{0}, Power: 3})
+	return p
+}
+
+func clickColumns() []table.Column {
+	return []table.Column{{Name: "y"}, {Name: "x"}, {Name: "c", Kind: credence.Category}, {Name: "d", Kind: credence.Numeric, Text: true}}
+}
+
+var clickCells = []string{"1,2,a,1.0", "0,NA,b,1", "1,0.5,NA,NA", "0,4,a,1.0", "1,NA,NA,7"}
+
+// bindAll binds rows in runs of a size.
+func bindAll(t *testing.T, plan *Plan, size int, cells []string) (text string, index *Index, faults []string, dropped int) {
+	t.Helper()
+	index, names := &Index{}, &Names{}
+	b, err := NewLearning(plan, index, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := 0; first < len(cells); first += size {
+		run := rowsOf(clickColumns(), cells[first:min(first+size, len(cells))]...)
+		if err := b.Begin(run); err != nil {
+			t.Fatal(err)
+		}
+		var batch credence.Batch
+		if _, err := b.Bind(&batch, 0, run.Count, len(cells)); err != nil {
+			t.Fatal(err)
+		}
+		text += named(&batch, names)
+		for _, fault := range b.Faults {
+			faults = append(faults, fault.Err.Error())
+		}
+		dropped += b.Dropped
+	}
+	return text, index, faults, dropped
+}
+
+// Missing numbers are the mean of the rows before, a missing category is its most frequent level so
+// far or a level of its own, and a missing text in hash is a level whatever the policy.
+func TestMissingCells(t *testing.T) {
+	for _, c := range []struct {
+		policy frame.Policy
+		want   string
+		faults int
+		drops  int
+	}{
+		{"", `1 x:2 square(x):4 c=a:1 d=1.0:1 d=1.0:x:2 x^3:8
+0 x:4 square(x):16 c=a:1 d=1.0:1 d=1.0:x:4 x^3:64
+`, 3, 0},
+		{frame.Drop, `1 x:2 square(x):4 c=a:1 d=1.0:1 d=1.0:x:2 x^3:8
+0 x:4 square(x):16 c=a:1 d=1.0:1 d=1.0:x:4 x^3:64
+`, 0, 3},
+		{frame.Mean, `1 x:2 square(x):4 c=a:1 d=1.0:1 d=1.0:x:2 x^3:8
+0 x:2 square(x):4 c=b:1 d=1:1 d=1:x:2 x^3:8
+1 x:0.5 square(x):0.25 c=a:1 d=(missing):1 d=(missing):x:0.5 x^3:0.125
+0 x:4 square(x):16 c=a:1 d=1.0:1 d=1.0:x:4 x^3:64
+1 x:2.1666666666666665 square(x):6.75 c=a:1 d=7:1 d=7:x:2.1666666666666665 x^3:10.171296296296294
+`, 0, 0},
+		{frame.Indicator, `1 x:2 square(x):4 c=a:1 d=1.0:1 d=1.0:x:2 x^3:8
+0 x:2 square(x):4 c=b:1 d=1:1 d=1:x:2 x^3:8 x_missing:1
+1 x:0.5 square(x):0.25 c=(missing):1 d=(missing):1 d=(missing):x:0.5 x^3:0.125
+0 x:4 square(x):16 c=a:1 d=1.0:1 d=1.0:x:4 x^3:64
+1 x:2.1666666666666665 square(x):6.75 c=(missing):1 d=7:1 d=7:x:2.1666666666666665 x^3:10.171296296296294 x_missing:1
+`, 0, 0},
+	} {
+		for size := 1; size <= 5; size++ { // no result depends on where a run ends
+			text, index, faults, dropped := bindAll(t, clicksPlan(c.policy), size, clickCells)
+			if text != c.want || len(faults) != c.faults || dropped != c.drops {
+				t.Errorf("policy %q, runs of %d:\n%s%q, %d dropped, want\n%s%d faults, %d dropped", c.policy, size, text, faults, dropped, c.want, c.faults, c.drops)
+			}
+			if want := keyhash.Text(keyhash.Space("c"), []byte("a")); index.Find(want) < 0 {
+				t.Error("level a of c has another key")
+			}
+			if want := keyhash.Cross(keyhash.Number(keyhash.Space("x")), keyhash.Text(keyhash.Space("d"), []byte("1.0"))); index.Find(want) < 0 {
+				t.Error("d:x has another key: it is crossed in the order of the plan")
+			}
+		}
+	}
+	_, _, faults, _ := bindAll(t, clicksPlan(""), 5, clickCells)
+	if want := `f.csv:3: column "x": the value is missing: leave such rows out with --missing drop, fill it with --missing mean or indicator, or take the column as text by hash(x)`; faults[0] != want {
+		t.Errorf("the fault reads %q, want %q", faults[0], want)
+	}
+}
+
+// A frozen binder makes of the same rows the same entries, and adds up the squares of unseen ones.
+func TestScoringOfUnseenKeys(t *testing.T) {
+	plan := clicksPlan(frame.Indicator)
+	text, index, _, _ := bindAll(t, plan, 5, clickCells)
+	mean := plan.Inputs[0].Mean
+	b, err := NewBinder(plan, &Features{Keys: index.Keys(index.Len())}, frame.UseTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := rowsOf(clickColumns(), "1,2,a,1.0", "0,3,new,other")
+	if err := b.Begin(run); err != nil {
+		t.Fatal(err)
+	}
+	var batch credence.Batch
+	if _, err := b.Bind(&batch, 0, 2, 0); err != nil {
+		t.Fatal(err)
+	}
+	// c=new, d=other and d=other:x are unseen.
+	if !slices.Equal(batch.Unseen, []float64{0, 1 + 1 + 9}) || b.Unknown != 3 || batch.Sparse.Cols != index.Len() {
+		t.Errorf("unseen %v, %d entries, %d columns", batch.Unseen, b.Unknown, batch.Sparse.Cols)
+	}
+	columns, values := batch.Sparse.Row(0)
+	if len(columns) != 6 || values[4] != 2 || plan.Inputs[0].Mean != mean || !strings.HasPrefix(text, "1 x:2 ") {
+		t.Errorf("row 0 has %v %v", columns, values)
+	}
+}
+
+// At one fault more than allowed the binder stops before it.
+func TestBindStops(t *testing.T) {
+	b, err := NewLearning(clicksPlan(""), &Index{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := rowsOf(clickColumns(), clickCells...)
+	if err := b.Begin(run); err != nil {
+		t.Fatal(err)
+	}
+	var batch credence.Batch
+	taken, err := b.Bind(&batch, 0, 5, 1)
+	if err == nil || taken != 2 || len(b.Faults) != 1 || b.Faults[0].Row != 1 || batch.Rows() != 1 || !slices.Equal(b.From, []int{0}) {
+		t.Errorf("%d taken, faults %v, rows %v, %v", taken, b.Faults, b.From, err)
+	}
+}
+
+// Kinds are those of the plan, whatever a file has: texts are read as numbers, numbers taken as text.
+func TestKindsOfOtherFiles(t *testing.T) {
+	plan := &Plan{Format: Format, Target: frame.Column("y")}
+	single(plan, Input{Expr: frame.Column("n")}, 0)
+	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
+	single(plan, Input{Expr: frame.Column("b"), Kind: credence.Boolean}, 0)
+	b, names := (*Binder)(nil), &Names{}
+	b, err := NewLearning(plan, &Index{}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := []table.Column{{Name: "b", Kind: credence.Category}, {Name: "n", Kind: credence.Category}, {Name: "c"}, {Name: "y", Kind: credence.Category}}
+	run := rowsOf(columns, "yes,2.5,94110,1", "no,-1,0.1,-1", "maybe,1,1,1", "no,x,1,0", "no,1,1,2")
+	if err := b.Begin(run); err != nil {
+		t.Fatal(err)
+	}
+	var batch credence.Batch
+	if _, err := b.Bind(&batch, 0, 5, 9); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := named(&batch, names), "1 n:2.5 c=94110:1 b:1\n0 n:-1 c=0.1:1\n"; got != want {
+		t.Errorf("rows are\n%swant\n%s", got, want)
+	}
+	for i, want := range []string{`f.csv:4: column "b": "maybe" is not a boolean`, `f.csv:5: column "n": "x" is not a number`, `f.csv:6: label "2" is not 1, 0 or -1`} {
+		if !strings.HasPrefix(b.Faults[i].Err.Error(), want) {
+			t.Errorf("fault %d reads %v, want %s", i, b.Faults[i].Err, want)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package learn
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/metric"
+)
+
+// kind is that of the checkpoints of this package.
+var kind = checkpoint.Kind{Name: "learn", Format: 1, Anew: "begin anew without it"}
+
+// document is the JSON of a checkpoint.
+type document struct {
+	Asked    asked             `json:"asked"`
+	Formula  string            `json:"formula"` // as compiled
+	Notes    []string          `json:"notes,omitempty"`
+	Plan     *keyed.Plan       `json:"plan"`
+	Position credence.Position `json:"position"`
+	Counts   counts            `json:"counts"`
+	Named    bool              `json:"named"`
+	Learner  json.RawMessage   `json:"learner"`
+}
+
+// asked is what a learner was asked for: one that goes on must be asked for the same.
+type asked struct {
+	Formula  string `json:"formula"`
+	Target   string `json:"target,omitempty"`
+	Positive string `json:"positive,omitempty"`
+	Missing  string `json:"missing,omitempty"`
+	Engine   string `json:"engine"`
+	Prior    string `json:"prior,omitempty"`
+}
+
+func (l *Learner) asked() asked {
+	o := &l.options
+	return asked{
+		Formula: formula.Canonical(o.Formula), Target: o.Target, Positive: o.Positive,
+		Missing: string(o.Missing), Engine: l.engine.Call, Prior: l.engine.Prior,
+	}
+}
+
+// Checkpoint replaces the file at path by the state of the learner, which stands at a position of its
+// rows.
+func (l *Learner) Checkpoint(path string, at credence.Position) error {
+	state, tensors, err := l.online.State()
+	if err != nil {
+		return err
+	}
+	measured, err := l.measured.State()
+	if err != nil {
+		return err
+	}
+	tensors = append(tensors, l.keysTensor(), safetensors.Of("learn.progressive", measured))
+	if l.names != nil {
+		text, ends := l.names.Arena(l.counts.Slots)
+		tensors = append(tensors, safetensors.Of("learn.names.text", text), safetensors.Of("learn.names.ends", ends))
+	}
+	return kind.Write(path, document{
+		Asked: l.asked(), Formula: l.formula, Notes: l.notes, Plan: l.plan, Position: at, Counts: l.counts,
+		Named: l.names != nil, Learner: state,
+	}, tensors)
+}
+
+// savedKeys is the number of keys that are written at a time.
+const savedKeys = 1 << 12
+
+// keysTensor is the keys of the features, made in pieces as it is written: copies of them all would
+// be a tenth of the memory of a run.
+func (l *Learner) keysTensor() safetensors.Tensor {
+	count := l.counts.Slots
+	return safetensors.Tensor{
+		Name: "learn.keys", DType: safetensors.I64, Shape: []int{count},
+		Data: func(w io.Writer) error {
+			var keys []uint64
+			var signed []int64
+			for first := 0; first < count; first += savedKeys {
+				keys = l.index.AppendKeys(keys[:0], first, min(savedKeys, count-first))
+				signed = signed[:0]
+				for _, key := range keys {
+					signed = append(signed, int64(key))
+				}
+				if err := safetensors.Encode(w, signed); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// Resume returns a learner that goes on from the checkpoint at path, and the position at which its
+// rows go on; where there is no such file it is a new one, and the position is the beginning.
+// Another formula, engine, prior, class or policy than that of the checkpoint is refused.
+func Resume(path string, options fit.Options) (*Learner, credence.Position, error) {
+	l, err := New(options)
+	if err != nil {
+		return nil, credence.Position{}, err
+	}
+	var doc document
+	r, err := kind.Read(path, &doc)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, credence.Position{}, nil
+	}
+	if err != nil {
+		return nil, credence.Position{}, err
+	}
+	defer r.Close()
+	if err := l.restore(&doc, r); err != nil {
+		return nil, credence.Position{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return l, doc.Position, nil
+}
+
+func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
+	if err := l.asked().same(&doc.Asked); err != nil {
+		return &fit.Misuse{Err: err}
+	}
+	l.formula, l.notes, l.plan, l.counts = doc.Formula, doc.Notes, doc.Plan, doc.Counts
+	if l.counts.Pass >= l.engine.Passes {
+		if l.engine.Passes > 1 {
+			return &fit.Misuse{Err: fmt.Errorf("it is of a finished run of %d passes, in which new rows would count less than the others: begin anew", l.engine.Passes)}
+		}
+		l.counts.Pass = l.engine.Passes - 1 // what has come since is learned
+	}
+	var err error
+	if l.online, err = l.engine.Restore(doc.Learner, r); err != nil {
+		return err
+	}
+	if l.plan != nil && l.plan.NoIntercept {
+		if err := l.pin(); err != nil {
+			return err
+		}
+	}
+	signed, err := safetensors.Read[int64](r, "learn.keys")
+	if err != nil {
+		return err
+	}
+	keys := make([]uint64, len(signed))
+	for i, key := range signed {
+		keys[i] = uint64(key)
+	}
+	if l.index, err = keyed.IndexOf(keys); err != nil {
+		return err
+	}
+	if l.counts.Slots != len(keys) {
+		return fmt.Errorf("%d keys of %d features: the file is damaged", len(keys), l.counts.Slots)
+	}
+	if doc.Named {
+		if l.names, err = readNames(r, len(keys)); err != nil {
+			return err
+		}
+	}
+	measured, err := safetensors.Read[float64](r, "learn.progressive")
+	if err != nil {
+		return err
+	}
+	if l.measured, err = metric.ProgressiveOf(measured); err != nil || l.plan == nil {
+		return err
+	}
+	if l.binder, err = keyed.NewLearning(l.plan, l.index, l.names); err == nil && l.counts.Pass > 0 {
+		l.binder.EndPass()
+	}
+	return err
+}
+
+func readNames(r *safetensors.Reader, count int) (*keyed.Names, error) {
+	text, err := safetensors.Read[uint8](r, "learn.names.text")
+	if err != nil {
+		return nil, err
+	}
+	ends, err := safetensors.Read[int64](r, "learn.names.ends")
+	if err != nil {
+		return nil, err
+	}
+	if len(ends) != count {
+		return nil, fmt.Errorf("%d names for %d features: the file is damaged", len(ends), count)
+	}
+	return keyed.NamesOf(text, ends)
+}
+
+// same refuses what differs from a checkpoint.
+func (a asked) same(stored *asked) error {
+	for _, o := range []struct{ what, have, want string }{
+		{"engine", a.Engine, stored.Engine}, {"prior", a.Prior, stored.Prior}, {"formula", a.Formula, stored.Formula},
+		{"target", a.Target, stored.Target}, {"positive class", a.Positive, stored.Positive}, {"policy for missing values", a.Missing, stored.Missing},
+	} {
+		if o.have != o.want {
+			return fmt.Errorf("the checkpoint has %s %s, not %s: go on with the same options, or begin anew", o.what, cmp.Or(o.want, "left open"), cmp.Or(o.have, "left open"))
+		}
+	}
+	return nil
+}

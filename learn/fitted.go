@@ -1,0 +1,87 @@
+package learn
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// endOfData is the status of a fit that learned online.
+const endOfData credence.Status = "end of data"
+
+// Finish brings the weights up to date for results. To go on learning is to go on from a checkpoint
+// made before.
+func (l *Learner) Finish() { l.online.Finish() }
+
+// Fitted returns the model as it stands.
+func (l *Learner) Fitted() (*credence.Fitted, error) {
+	if l.plan == nil || l.counts.Rows == 0 {
+		return nil, fmt.Errorf("the data hold no rows: there is nothing to learn from")
+	}
+	c := &l.counts
+	features := &keyed.Features{Keys: l.index.Keys(c.Slots), NoIntercept: l.plan.NoIntercept}
+	if l.names != nil {
+		features.Text, features.Ends = l.names.Arena(c.Slots)
+		if features.Ends == nil {
+			features.Ends = []int64{}
+		}
+	}
+	weights := features.Weights()
+	q := &posterior.SpikeSlab{Mean: make([]float64, weights), Variance: make([]float64, weights), Probability: make([]float64, weights)}
+	for j := range weights {
+		slot := j - (weights - c.Slots) // the intercept's is -1
+		w := l.online.Weight(slot)
+		q.Mean[j], q.Variance[j], q.Probability[j] = w.Mean, w.Variance, w.Inclusion
+	}
+	plan := *l.plan
+	plan.Inputs = make([]keyed.Input, len(l.plan.Inputs))
+	for i, in := range l.plan.Inputs {
+		in.Counts = nil // of learning alone
+		plan.Inputs[i] = in
+	}
+	fitted := &credence.Fitted{
+		Recipe:  credence.Recipe{Formula: l.formula, Prior: l.engine.Prior, Engine: l.engine.Call, Seed: l.options.Seed},
+		Frame:   &keyed.Frame{Target: plan.Target.String(), Plan: &plan},
+		Members: []credence.Member{{Model: credence.Model{Features: features}, Posterior: q}},
+		Report: credence.Report{
+			Engine: l.engine.Engine, Status: endOfData, Rows: l.rowsOfAPass(), Inputs: c.Slots, Weights: weights,
+			Iterations: l.engine.Passes, Warnings: l.warnings(),
+		},
+	}
+	if c.Weight > 0 {
+		rate := c.Positives / c.Weight
+		fitted.TargetMean, fitted.TargetVariance = rate, rate*(1-rate)
+	}
+	l.online.Describe(fitted)
+	fitted.Recipe.Family = fmt.Sprint(fitted.Members[0].Model.Likelihood)
+	return fitted, nil
+}
+
+// rowsOfAPass is the number of different rows that have been learned.
+func (l *Learner) rowsOfAPass() int {
+	c := &l.counts
+	if c.Pass == 0 || c.Pass >= l.engine.Passes {
+		return int(c.Rows) / max(1, c.Pass)
+	}
+	return int(c.Rows-c.PassRows) / c.Pass
+}
+
+// warnings says what is odd about the rows.
+func (l *Learner) warnings() []string {
+	warnings := append([]string(nil), l.notes...)
+	c := &l.counts
+	if c.Dropped > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.Rows))
+	}
+	switch {
+	case c.Weight == 0:
+	case c.Positives == 0:
+		warnings = append(warnings, fmt.Sprintf("no label is %s: every row is of one class, and nothing is learned about what tells two apart", cmp.Or(l.plan.Positive, "positive")))
+	case c.Positives == c.Weight:
+		warnings = append(warnings, fmt.Sprintf("every label is %s: nothing is learned about what tells two classes apart", cmp.Or(l.plan.Positive, "positive")))
+	}
+	return warnings
+}

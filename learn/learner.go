@@ -1,0 +1,217 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/table"
+)
+
+// Learner learns rows one after another. It is for one goroutine at a time. Its fields may be set
+// before the first row.
+type Learner struct {
+	// MaxMalformed is how many malformed rows are skipped; one more is an error.
+	MaxMalformed int64
+	OnMalformed  func(error) // called for every row that is skipped
+	// Nameless says that the names of features are not kept; a name is as long as its levels.
+	Nameless bool
+	// OnProgress is called after every Every rows; 0 means never.
+	Every      int64
+	OnProgress func(Progress)
+
+	options fit.Options
+	engine  *fit.Online
+	formula string // as compiled
+	target  string
+	notes   []string
+
+	classes [2]string      // of the target, where they are not 0 or -1 and 1
+	columns []table.Column // of the whole table, where they are known
+	online  credence.Online
+	plan    *keyed.Plan
+	index   *keyed.Index
+	names   *keyed.Names // nil where none are kept
+	binder  *keyed.Binder
+	row     *oneRow
+
+	batch       credence.Batch
+	probability []float64
+	measured    *metric.Progressive
+	counts      counts
+}
+
+// counts is what a learner has seen.
+type counts struct {
+	Pass      int     `json:"pass"`
+	Rows      int64   `json:"rows"`      // learned, in all passes
+	PassRows  int64   `json:"pass_rows"` // of them in this pass
+	Slots     int     `json:"slots"`     // features of the rows learned
+	Malformed int64   `json:"malformed"`
+	Dropped   int64   `json:"dropped"`
+	Positives float64 `json:"positives"` // weight of the rows of class 1, in the first pass
+	Weight    float64 `json:"weight"`    // of all rows of the first pass
+}
+
+// New returns a learner that has seen nothing. It refuses, as [fit.ErrMisuse], whatever is wrong with
+// the options whatever the data; the formula may still not fit them.
+func New(options fit.Options) (*Learner, error) {
+	if options.Registry == nil {
+		options.Registry = fit.Default()
+	}
+	l := &Learner{options: options, index: &keyed.Index{}, measured: &metric.Progressive{}}
+	var err error
+	if l.engine, err = fit.NewOnline(options); err != nil {
+		return nil, err
+	}
+	if l.online, err = l.engine.New(); err != nil {
+		return nil, err
+	}
+	return l, l.check()
+}
+
+// check refuses options that online learning does not have.
+func (l *Learner) check() error {
+	o := &l.options
+	misuse := func(option string, err error) error { return &fit.Misuse{Option: option, Err: err} }
+	if _, err := (frame.Options{Missing: o.Missing}).Validate(); err != nil {
+		return misuse("", err)
+	}
+	plan, err := formula.CheckPlan(o.Formula, l.formulaOptions())
+	if err == nil {
+		_, err = plan.Keyed(func(string) (credence.Kind, bool) { return formula.AnyKind, true })
+	}
+	if err == nil && !plan.Intercept {
+		err = l.pin()
+	}
+	if err != nil {
+		return misuse("formula", err)
+	}
+	family, err := formula.ParseFamily(o.Family, o.Registry.Families)
+	if err != nil {
+		return misuse("family", err)
+	}
+	described := l.describe()
+	if have, want := family.String(), fmt.Sprint(described.Model.Likelihood); have != "" && have != want && (have != "bernoulli" || want != "bernoulli(link=logit)") {
+		return misuse("family", fmt.Errorf("engine %s learns %s, not %s: leave it out", l.engine.Engine, want, have))
+	}
+	return nil
+}
+
+// describe returns the model of the engine.
+func (l *Learner) describe() credence.Member {
+	fitted := credence.Fitted{Members: make([]credence.Member, 1)}
+	l.online.Describe(&fitted)
+	return fitted.Members[0]
+}
+
+// pin takes the intercept out of the engine, which not every engine can do.
+func (l *Learner) pin() error {
+	pinned, ok := l.online.(interface{ PinIntercept() })
+	if !ok {
+		return fmt.Errorf("engine %s keeps its intercept: leave 0 out", l.engine.Engine)
+	}
+	pinned.PinIntercept()
+	return nil
+}
+
+func (l *Learner) formulaOptions() formula.Options {
+	return formula.Options{Target: l.options.Target, ReadFile: l.options.ReadFile}
+}
+
+// Columns names the columns that a table of this schema must be read with: text(c) for the texts of c.
+func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
+	l.columns = l.columns[:0]
+	for _, c := range schema.Columns {
+		l.columns = append(l.columns, table.Column{Name: c.Name, Kind: c.Kind})
+	}
+	plan := l.plan
+	if plan == nil {
+		var err error
+		var compiled *formula.Plan
+		if compiled, plan, err = formula.ForRows(l.options.Formula, l.columns, schema.Label, hasImportance(l.columns), l.formulaOptions()); err != nil {
+			return nil, l.place(err)
+		}
+		l.formula = compiled.String()
+	}
+	l.target = plan.Target.Column
+	values, texts := plan.Needs()
+	for _, name := range texts {
+		values = append(values, credence.TextOf(name))
+	}
+	return values, nil
+}
+
+// place says that a complaint is about the formula.
+func (l *Learner) place(err error) error {
+	if errors.Is(err, fit.ErrMisuse) {
+		return err
+	}
+	return fmt.Errorf("formula: %w", err)
+}
+
+// hasImportance says whether the columns beside sparse entries are those of Vowpal Wabbit text.
+func hasImportance(columns []table.Column) bool {
+	for i := range columns {
+		if columns[i].Name == "weight" {
+			return true
+		}
+	}
+	return false
+}
+
+// begin compiles the formula for the first rows.
+func (l *Learner) begin(rows *table.Rows) error {
+	sparse := len(rows.Start) > 0
+	columns := l.columns
+	if columns == nil {
+		columns = rows.Columns
+	}
+	namespaces := sparse && (hasImportance(columns) || len(rows.Spaces.List) > 0)
+	compiled, plan, err := formula.ForRows(l.options.Formula, columns, sparse, namespaces, l.formulaOptions())
+	if err != nil {
+		return l.place(err)
+	}
+	for i := range plan.Inputs {
+		in := &plan.Inputs[i]
+		in.Unknown = in.Role == keyed.AsValue && slices.ContainsFunc(rows.Columns, func(c table.Column) bool { return c.Name == in.Expr.Column && c.Unknown })
+	}
+	plan.Positive, plan.Missing = l.options.Positive, l.options.Missing
+	if plan.Positive == "" {
+		plan.Negative, plan.Positive = l.classes[0], l.classes[1]
+	}
+	l.plan, l.formula, l.notes = plan, compiled.String(), compiled.Warnings
+	if !l.Nameless && (!sparse || namespaces) {
+		l.names = &keyed.Names{}
+	}
+	l.binder, err = keyed.NewLearning(plan, l.index, l.names)
+	return err
+}
+
+// SetClasses tells the two classes of the target, the second of which is positive, where Options.Positive
+// does not say and they are not 1 against 0 or -1. It returns whether there was something to tell.
+func (l *Learner) SetClasses(negative, positive string) bool {
+	if l.options.Positive != "" || positive == "1" && (negative == "0" || negative == "-1") {
+		return false
+	}
+	l.classes = [2]string{negative, positive}
+	return true
+}
+
+// Target returns the column of the target, as Columns found it.
+func (l *Learner) Target() string { return l.target }
+
+// Formula returns the formula with its target, "" before Columns and the first row.
+func (l *Learner) Formula() string { return l.formula }
+
+// Engine returns the text that makes the engine again.
+func (l *Learner) Engine() string { return l.engine.Call }
+
+// Passes returns how many passes over the rows the engine was asked for.
+func (l *Learner) Passes() int { return l.engine.Passes }

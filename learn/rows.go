@@ -1,0 +1,201 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/table"
+)
+
+// Progress tells how learning goes. Its measures are of rows scored before they were learned.
+type Progress struct {
+	Rows      int64 // learned, in all passes
+	Malformed int64 // skipped
+	LogLoss   metric.Score
+	AUC       metric.Score // not a number while all rows are of one class
+	Features  int
+	Selected  int
+	NameBytes int64 // memory of the names of features
+}
+
+// Progress returns how learning goes.
+func (l *Learner) Progress() (Progress, error) {
+	p := Progress{Rows: l.counts.Rows, Malformed: l.counts.Malformed, Features: l.counts.Slots, Selected: l.online.Selected(l.counts.Slots)}
+	if l.names != nil {
+		p.NameBytes = l.names.Bytes()
+	}
+	measured, err := l.measured.Result()
+	p.LogLoss, p.AUC = measured.LogLoss, measured.AUC
+	return p, err
+}
+
+// Rows returns the number of rows learned, in all passes.
+func (l *Learner) Rows() int64 { return l.counts.Rows }
+
+// Learn scores every row of a run and then learns it. It returns how many rows of the run it took up
+// before an error, those that it skipped among them: to go on is to go on behind them.
+func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
+	if l.plan == nil {
+		if err := l.begin(rows); err != nil {
+			return 0, err
+		}
+	}
+	if err := l.binder.Begin(rows); err != nil {
+		return 0, err
+	}
+	faults := rows.Faults
+	for {
+		for len(faults) > 0 && faults[0].Row == taken {
+			if err := l.skip(faults[0].Err); err != nil {
+				return taken, err
+			}
+			faults = faults[1:]
+		}
+		if taken == rows.Count {
+			return taken, nil
+		}
+		count := min(credence.BlockRows, rows.Count-taken)
+		if len(faults) > 0 {
+			count = min(count, faults[0].Row-taken)
+		}
+		pruner, prunes := l.online.(credence.Pruner)
+		if prunes = prunes && pruner.PruneEvery() > 0; prunes {
+			count = int(min(int64(count), pruner.PruneEvery()-l.counts.PassRows%pruner.PruneEvery()))
+		}
+		n, err := l.learn(rows, taken, count)
+		taken += n
+		if err != nil {
+			return taken, err
+		}
+		if prunes && l.counts.PassRows%pruner.PruneEvery() == 0 {
+			l.prune(pruner)
+		}
+	}
+}
+
+// learn scores and learns rows [first, first+count) of the run that the binder has taken up.
+func (l *Learner) learn(rows *table.Rows, first, count int) (taken int, err error) {
+	b := &l.batch
+	taken, err = l.binder.Bind(b, first, count, int(min(l.MaxMalformed-l.counts.Malformed, credence.BlockRows)))
+	n := b.Rows()
+	l.probability = slices.Grow(l.probability[:0], n)[:n]
+	refused := l.online.Learn(b, l.probability)
+	l.counts.Slots = l.index.Len()
+	l.counts.Dropped += int64(l.binder.Dropped)
+	for i, p := range l.probability {
+		if slices.Contains(refused, i) {
+			continue
+		}
+		l.measure(b, i, p)
+	}
+	for _, fault := range l.binder.Faults {
+		if skipped := l.skip(fault.Err); err == nil {
+			err = skipped
+		}
+	}
+	for _, i := range refused {
+		row := l.binder.From[i]
+		tooLarge := l.binder.At(row, fmt.Errorf("the values, the weight or the offset of the row are too large to learn from: correct the row"))
+		if skipped := l.skip(tooLarge); err == nil {
+			err = skipped
+		}
+	}
+	return taken, err
+}
+
+// measure takes the score of a row.
+func (l *Learner) measure(b *credence.Batch, i int, p float64) {
+	c := &l.counts
+	if c.Pass == 0 {
+		weight := 1.0
+		if b.Weight != nil {
+			weight = b.Weight[i]
+		}
+		l.measured.Add(b.Target[i], p, weight)
+		c.Positives += weight * b.Target[i]
+		c.Weight += weight
+	}
+	c.Rows++
+	c.PassRows++
+	if l.Every > 0 && c.Rows%l.Every == 0 && l.OnProgress != nil {
+		if progress, err := l.Progress(); err == nil { // otherwise the end reports it
+			l.OnProgress(progress)
+		}
+	}
+}
+
+// skip counts a malformed row, and returns its error if it is one too many.
+func (l *Learner) skip(err error) error {
+	if l.counts.Malformed >= l.MaxMalformed {
+		return err
+	}
+	l.counts.Malformed++
+	if l.OnMalformed != nil {
+		l.OnMalformed(err)
+	}
+	return nil
+}
+
+// prune drops what the engine gives up.
+func (l *Learner) prune(p credence.Pruner) {
+	kept := p.Prune()
+	if kept == nil {
+		return
+	}
+	l.index.Keep(kept)
+	if l.names != nil {
+		l.names.Keep(kept)
+	}
+	l.counts.Slots = len(kept)
+	l.binder.Forget()
+}
+
+// EndPass says that the next row begins another pass over the same rows. It returns false if all
+// passes that the engine was asked for are done.
+func (l *Learner) EndPass() bool {
+	l.counts.Pass++
+	if l.counts.Pass >= l.engine.Passes {
+		return false
+	}
+	l.online.EndPass()
+	l.counts.PassRows = 0
+	if l.binder != nil {
+		l.binder.EndPass()
+	}
+	return true
+}
+
+// oneRow turns values of a program into rows.
+type oneRow struct {
+	binding *table.Binding[any]
+	rows    table.Rows
+}
+
+// Row scores a struct, a map[string]any or a pointer to one of them, and then learns it. Its columns
+// are those of the first row.
+func (l *Learner) Row(value any) (probability float64, err error) {
+	if l.row == nil {
+		columns, err := table.ColumnsOf(value)
+		if err != nil {
+			return 0, err
+		}
+		one := &oneRow{}
+		if one.binding, err = table.Bind[any](table.Layout{Columns: columns}); err != nil {
+			return 0, err
+		}
+		l.row = one
+	}
+	l.row.binding.Reset(&l.row.rows)
+	if err := l.row.binding.Append(&l.row.rows, value); err != nil {
+		return 0, err
+	}
+	if _, err := l.Learn(&l.row.rows); err != nil {
+		return 0, err
+	}
+	if len(l.probability) == 0 {
+		return 0, fmt.Errorf("the row was skipped")
+	}
+	return l.probability[0], nil
+}

@@ -1,0 +1,182 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/table"
+)
+
+// Keys scores runs of rows by a model that was learned online, whose features are keys. It is for
+// one goroutine at a time.
+type Keys struct {
+	features *keyed.Features
+	targets  Targets
+	binder   *keyed.Binder
+	plan     *keyed.Plan
+	rows     *Rows
+	batch    credence.Batch
+	unseen   int
+}
+
+// Keyed says that the model was learned online, so that it scores by [Scorer.Keys] and not by
+// [Scorer.Table].
+func (s *Scorer) Keyed() bool { return s.frame == nil }
+
+// Keys binds a model that was learned online.
+func (s *Scorer) Keys(targets Targets) (*Keys, error) {
+	f, ok := s.fitted.Frame.(*keyed.Frame)
+	features, also := s.fitted.Members[0].Model.Features.(*keyed.Features)
+	if !ok || !also || len(s.fitted.Members) != 1 {
+		return nil, fmt.Errorf("the model was not learned online: bind it to a table")
+	}
+	k := &Keys{rows: s.NewRows(), plan: f.Plan, features: features, targets: targets}
+	return k, k.bind()
+}
+
+func (k *Keys) bind() (err error) {
+	k.binder, err = keyed.NewBinder(k.plan, k.features, k.targets)
+	return err
+}
+
+// Columns names the columns that the model needs of a table: text(c) for the texts of c. A target that
+// is used and not required may be lacking, and weights count in learning alone.
+func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
+	var names []string
+	for _, c := range schema.Columns {
+		names = append(names, c.Name)
+	}
+	if plan := k.plan.For(names); plan != k.plan {
+		k.plan = plan
+		if err := k.bind(); err != nil {
+			return nil, err
+		}
+	}
+	values, texts := k.plan.Needs()
+	optional := []string{k.plan.Target.Column}
+	if k.plan.Weight != nil {
+		optional = append(optional, k.plan.Weight.Column)
+	}
+	if k.targets == RequireTargets {
+		optional = optional[1:]
+	}
+	var columns []string
+	for i, name := range append(values, texts...) {
+		switch known := slices.Contains(names, name); {
+		case k.targets == IgnoreTargets && name == k.plan.Target.Column && i == 0:
+		case !known && slices.Contains(optional, name) && i < len(values):
+		case !known:
+			return nil, fmt.Errorf("there is no column %q, which the model needs: the columns are %s", name, columnNames(schema))
+		case i < len(values):
+			columns = append(columns, name)
+		default:
+			columns = append(columns, credence.TextOf(name))
+		}
+	}
+	return columns, nil
+}
+
+// Score scores a run of rows; what it hands to visit is valid until visit returns. The first
+// malformed row is an error. Rows that the model's policy drops are left out.
+func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
+	if len(run.Faults) > 0 && run.Count == 0 {
+		return run.Faults[0].Err
+	}
+	if err := k.binder.Begin(run); err != nil {
+		return err
+	}
+	for first := 0; first < run.Count; first += credence.BlockRows {
+		count := min(credence.BlockRows, run.Count-first)
+		if len(run.Faults) > 0 {
+			count = min(count, run.Faults[0].Row-first)
+		}
+		before := k.batch.First + len(k.binder.From)
+		if _, err := k.binder.Bind(&k.batch, first, count, 0); err != nil {
+			return err
+		}
+		k.batch.First = before
+		k.unseen += k.binder.Unknown
+		k.rows.keys = k
+		if err := k.rows.Score(&k.batch); err != nil {
+			return err
+		}
+		if k.rows.Len() > 0 {
+			if err := visit(k.rows); err != nil {
+				return err
+			}
+		}
+		if len(run.Faults) > 0 && first+count == run.Faults[0].Row {
+			return run.Faults[0].Err
+		}
+	}
+	return nil
+}
+
+// Target returns the column of the target.
+func (k *Keys) Target() string { return k.plan.Target.Column }
+
+// Sparse says that rows have sparse entries, as those of training had.
+func (k *Keys) Sparse() bool { return k.plan.Sparse() }
+
+// Unseen returns how many entries of keys that training did not see were scored at their prior.
+func (k *Keys) Unseen() int { return k.unseen }
+
+// RunRow returns the row of the run that row i of those being visited is.
+func (k *Keys) RunRow(i int) int { return k.binder.From[i] }
+
+// boundKeys scores values of a program by a model that was learned online.
+type boundKeys[T any] struct {
+	keys    *Keys
+	binding *table.Binding[T]
+	run     table.Rows
+}
+
+// bind finds the columns of the model in the first row.
+func (b *boundKeys[T]) bind(row T) error {
+	given, err := table.ColumnsOf(row)
+	if err != nil {
+		return err
+	}
+	schema := &credence.Schema{}
+	kinds := map[string]table.Column{}
+	for _, c := range given {
+		schema.Columns = append(schema.Columns, credence.Column{Name: c.Name, Kind: c.Kind})
+		kinds[c.Name] = c
+	}
+	names, err := b.keys.Columns(schema)
+	if err != nil {
+		return err
+	}
+	var layout table.Layout
+	for _, name := range names {
+		column := kinds[name]
+		if _, text := credence.CutText(name); text && column.Name == "" {
+			column = table.Column{Name: name, Kind: credence.Category, Text: true}
+		}
+		layout.Columns = append(layout.Columns, column)
+	}
+	b.binding, err = table.Bind[T](layout)
+	return err
+}
+
+// score scores a few rows.
+func (b *boundKeys[T]) score(rows []T) (*Rows, error) {
+	if b.binding == nil {
+		if err := b.bind(rows[0]); err != nil {
+			return nil, err
+		}
+	}
+	b.binding.Reset(&b.run)
+	for _, row := range rows {
+		if err := b.binding.Append(&b.run, row); err != nil {
+			return nil, err
+		}
+	}
+	err := b.keys.Score(&b.run, func(*Rows) error { return nil })
+	if err == nil && b.keys.rows.Len() < len(rows) {
+		err = fmt.Errorf("the row lacks a value, and the model was learned without such rows")
+	}
+	return b.keys.rows, err
+}
