@@ -67,7 +67,7 @@ type Column struct {
 	Name string
 	Kind credence.Kind
 	// Text says that the values are the trimmed texts of the cells, as a category,
-	// whatever kind the column of this name has elsewhere.
+	// whatever kind the column has; the name is then that of [credence.TextOf].
 	Text bool
 	// Unknown says that no row up to and including this run has a value, so that the
 	// kind is not yet known.
