@@ -21,7 +21,8 @@ type Input struct {
 // Inputs are all inputs of a model.
 type Inputs struct {
 	Dense   []Input `json:"dense,omitempty"`   // the columns of Batch.X, in order
-	Segment int     `json:"segment,omitempty"` // columns of Batch.Sparse, the k-th (from 1) named "xk"
+	Segment int     `json:"segment,omitempty"` // columns of Batch.Sparse
+	SparseNames
 }
 
 // Block is a run of weights that share a prior variance.

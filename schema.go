@@ -38,40 +38,17 @@ type Column struct {
 }
 
 // Schema describes the rows of a table: named columns, and a sparse segment of
-// Sparse numbered columns. Column k of the segment, from 0, is feature x(k+1) of
-// libsvm text, or xk where that is ZeroBased, unless Features describes it.
+// Sparse columns, which SparseNames names.
 type Schema struct {
 	Columns []Column `json:"columns"`
 	// Unread names columns that the file has and that were not asked for. A formula may
 	// take them out of "." and do nothing else with them.
 	Unread []string `json:"unread,omitempty"`
 	Sparse int      `json:"sparse,omitempty"`
-	// ZeroBased says that the first column of the segment is x0: libsvm text of which
-	// some row has the index 0.
-	ZeroBased bool `json:"zero_based,omitempty"`
-	// Features describes the columns of the segment where they are no consecutive
-	// numbers: Vowpal Wabbit text, or libsvm text whose indices are to be hashed.
-	// They stand in the order in which the rows have them first.
-	Features []SparseFeature `json:"features,omitempty"`
+	SparseNames
 	// Label says that the first column is the label of libsvm or Vowpal Wabbit text.
 	// Columns named weight and offset beside it are the importance and the base.
 	Label bool `json:"label,omitempty"`
-}
-
-// SparseFeature describes a column of the sparse segment.
-type SparseFeature struct {
-	// Key is the index of libsvm text, or the hash of namespace and token.
-	Key       uint64 `json:"key"`
-	Namespace string `json:"namespace,omitempty"`
-	Token     string `json:"token,omitempty"` // empty for libsvm text
-}
-
-// SparseFirst returns the number in the name of the first column of the segment: 0 or 1.
-func (s *Schema) SparseFirst() int {
-	if s.ZeroBased {
-		return 0
-	}
-	return 1
 }
 
 // TextOf names the texts of a column's cells, trimmed, as a category of its own,

@@ -3,6 +3,8 @@ package feature
 import (
 	"slices"
 	"testing"
+
+	"github.com/credence-ml/credence"
 )
 
 // The place of a column and the column of a place, against a list of the chosen
@@ -18,8 +20,8 @@ func TestPlacesInTheSegment(t *testing.T) {
 			want := int32(-1)
 			if !slices.Contains(without, k) {
 				want = int32(next)
-				if got := s.name(next); got != segmentName(int(k)) {
-					t.Errorf("without %v: place %d is named %s, want %s", without, next, got, segmentName(int(k)))
+				if got := s.name(next); got != (&credence.SparseNames{}).SparseName(int(k)) {
+					t.Errorf("without %v: place %d is named %s, want %s", without, next, got, (&credence.SparseNames{}).SparseName(int(k)))
 				}
 				next++
 			}

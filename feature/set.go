@@ -39,6 +39,9 @@ type bound struct {
 // New binds terms to inputs. It refuses terms that the inputs do not fit, labels
 // given twice, and more than one term with both dense and sparse columns.
 func New(inputs Inputs, terms ...Term) (*Set, error) {
+	if n := len(inputs.Features); inputs.Features != nil && n != inputs.Segment {
+		return nil, fmt.Errorf("feature: %d names of a sparse segment of %d columns", n, inputs.Segment)
+	}
 	if inputs.Segment < 0 || inputs.Segment > math.MaxInt32 {
 		return nil, fmt.Errorf("feature: a sparse segment of %d columns: give at most %d", inputs.Segment, math.MaxInt32)
 	}

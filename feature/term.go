@@ -103,13 +103,11 @@ func inputAt(in *Inputs, label string, index int) (*Input, error) {
 	return &in.Dense[index], nil
 }
 
-// segmentName is the name of column k, from 0, of the sparse segment.
-func segmentName(k int) string { return fmt.Sprintf("x%d", k+1) }
-
 // segment is a choice of columns of the sparse segment.
 type segment struct {
 	columns int     // how many are chosen
 	without []int32 // those left out, increasing; the segment may be too wide for a table of all
+	names   credence.SparseNames
 }
 
 // newSegment chooses all columns but without, which must be increasing.
@@ -123,7 +121,7 @@ func newSegment(label string, in *Inputs, use bool, without []int32) (segment, e
 	if in.Segment <= 0 {
 		return segment{}, fmt.Errorf("feature: %s uses a sparse segment, which the data lack", label)
 	}
-	s := segment{columns: in.Segment - len(without), without: without}
+	s := segment{columns: in.Segment - len(without), without: without, names: in.SparseNames}
 	last := int32(-1)
 	for _, k := range without {
 		if k <= last || int(k) >= in.Segment {
@@ -156,7 +154,7 @@ func (s *segment) search(column int32) int32 {
 // name is the name of the j-th chosen column.
 func (s *segment) name(j int) string {
 	// Before without[i] stand without[i]−i chosen columns.
-	return segmentName(j + sort.Search(len(s.without), func(i int) bool { return int(s.without[i])-i > j }))
+	return s.names.SparseName(j + sort.Search(len(s.without), func(i int) bool { return int(s.without[i])-i > j }))
 }
 
 // code returns the level that a category input holds, or -1 for none. A code

@@ -3,7 +3,6 @@ package formula
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -11,18 +10,8 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-// segmentName is the name of column k, from 0, of the sparse segment.
-func segmentName(k int) string { return "x" + strconv.Itoa(k+1) }
-
-// segmentIndex is the inverse of segmentName for this table, or -1.
-func (c *compiler) segmentIndex(name string) int {
-	digits, ok := strings.CutPrefix(name, "x")
-	k, err := strconv.Atoi(digits)
-	if !ok || err != nil || k < 1 || k > c.schema.Sparse || segmentName(k-1) != name {
-		return -1
-	}
-	return k - 1
-}
+// segmentIndex returns the column of the sparse segment that has the name, or -1.
+func (c *compiler) segmentIndex(name string) int { return c.schema.SparseIndex(c.schema.Sparse, name) }
 
 // segmentWithout returns the columns of the segment among the names, ascending. The
 // segment may be too wide to go through.
@@ -73,7 +62,7 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 		}
 		return credence.Numeric, err.WithRemedy("the file has one column, %q; if it is several, name what stands between them, as in --delimiter %s", names[0], argument)
 	case c.schema.Sparse > 0:
-		err.WithRemedy("numbered columns go from x1 to %s", segmentName(c.schema.Sparse-1))
+		err.WithRemedy("numbered columns go from %s to %s", c.schema.SparseName(0), c.schema.SparseName(c.schema.Sparse-1))
 	case len(names) <= most:
 		err.WithRemedy("the columns are %s", strings.Join(names, ", "))
 	default:

@@ -10,11 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/spec"
 )
-
-func segmentExpr(k int) frame.Expr { return frame.Column(segmentName(k)) }
 
 // readFrequencies reads frequencies=@file.csv: a row for each frequency, a
 // column for each of the function's columns, in their order or, if the header
@@ -33,7 +30,7 @@ func (c *compiler) readFrequencies(f *function, node spec.Argument, path string)
 			break
 		}
 		if !slices.Contains(f.without, int32(k)) {
-			names = append(names, segmentName(k))
+			names = append(names, c.schema.SparseName(k))
 		}
 	}
 	values, line, err := parseFrequencies(content, names)

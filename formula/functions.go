@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -106,7 +107,7 @@ func (c *compiler) takeDense(f *function, call spec.Call, args []spec.Expr) erro
 	if segment {
 		for k := range c.schema.Sparse {
 			if !slices.Contains(without, int32(k)) {
-				inputs = append(inputs, c.input(segmentExpr(k)))
+				inputs = append(inputs, c.input(frame.Column(c.schema.SparseName(k))))
 			}
 		}
 	}

@@ -69,6 +69,10 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 	if f.Sparse > 0 && source.Schema().Sparse == 0 && !source.Schema().Label {
 		return nil, fmt.Errorf("frame: the table has no numbered sparse columns, which the model uses: give a libsvm file")
 	}
+	if schema := source.Schema(); f.SegmentWidth > 0 && schema.Sparse > 0 && (schema.ZeroBased != f.ZeroBased || (schema.Features == nil) != (f.Features == nil)) {
+		return nil, fmt.Errorf("frame: the sparse columns of the table are named otherwise than those of training: read it with the schema of the model")
+	}
+	b.table.segment = f.SparseNames
 	var expressions []*Expr
 	for _, e := range f.expressions(withTarget) {
 		if e != nil && e == f.Weight && targets == UseTargets {

@@ -116,7 +116,7 @@ func (f *Frame) expressions(withTarget bool) []*Expr {
 // describe fixes the kinds and refuses numbers asked of a category.
 func (f *fitter) describe(plan *Plan) error {
 	frame := f.frame
-	frame.SegmentWidth = f.table.schema.Sparse
+	frame.SegmentWidth, frame.SparseNames = f.table.schema.Sparse, f.table.schema.SparseNames
 	if plan.Sparse {
 		frame.Sparse = frame.SegmentWidth
 	}

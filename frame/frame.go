@@ -13,11 +13,12 @@ type Frame struct {
 	Inputs []Input `json:"inputs"` // the columns of Batch.X
 	// Sparse is the width of Batch.Sparse, SegmentWidth that of the training table's
 	// segment, which names such as x7 also reach when Sparse is 0.
-	Sparse       int    `json:"sparse,omitempty"`
-	SegmentWidth int    `json:"segment_width,omitempty"`
-	Offset       []Expr `json:"offset,omitempty"`
-	Weight       *Expr  `json:"weight,omitempty"`
-	Trials       *Expr  `json:"trials,omitempty"`
+	Sparse       int `json:"sparse,omitempty"`
+	SegmentWidth int `json:"segment_width,omitempty"`
+	credence.SparseNames
+	Offset []Expr `json:"offset,omitempty"`
+	Weight *Expr  `json:"weight,omitempty"`
+	Trials *Expr  `json:"trials,omitempty"`
 
 	Missing Policy `json:"missing"`
 	Unseen  Unseen `json:"unseen"`
@@ -90,6 +91,9 @@ func same(a, b Expr) bool {
 // ModelInputs describes the batches that the frame makes.
 func (f *Frame) ModelInputs() credence.Inputs {
 	inputs := credence.Inputs{Segment: f.Sparse}
+	if f.Sparse > 0 {
+		inputs.SparseNames = f.SparseNames
+	}
 	for i := range f.Inputs {
 		in := &f.Inputs[i]
 		inputs.Dense = append(inputs.Dense, credence.Input{
@@ -114,7 +118,7 @@ func (f *Frame) Columns() []credence.Column {
 		columns = append(columns, credence.Column{Name: e.Column, Kind: kind, Levels: levels})
 	}
 	number := func(e *Expr) {
-		if e != nil && sparseIndex(f.SegmentWidth, e.Column) < 0 {
+		if e != nil && f.SparseIndex(f.SegmentWidth, e.Column) < 0 {
 			add(e, credence.Numeric, nil)
 		}
 	}

@@ -25,6 +25,7 @@ type Worder interface {
 // table reads the raw columns that a plan names from a source, leaving dropped
 // rows out: its row numbers are those of the model.
 type table struct {
+	segment credence.SparseNames // by which expressions name sparse columns
 	source  credence.Source
 	schema  *credence.Schema
 	slots   []slot
@@ -89,25 +90,11 @@ type slot struct {
 }
 
 func newTable(source credence.Source) *table {
-	t := &table{source: source, schema: source.Schema(), names: map[string]int{}, index: map[string]int{}}
+	t := &table{source: source, schema: source.Schema(), segment: source.Schema().SparseNames, names: map[string]int{}, index: map[string]int{}}
 	for j := len(t.schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
 		t.index[t.schema.Columns[j].Name] = j
 	}
 	return t
-}
-
-// sparseIndex returns the index of a column "xk" of a sparse segment of the given
-// width, or -1.
-func sparseIndex(width int, name string) int {
-	digits, ok := strings.CutPrefix(name, "x")
-	if !ok || digits == "" || digits[0] < '1' || digits[0] > '9' {
-		return -1
-	}
-	k, err := strconv.Atoi(digits)
-	if err != nil || k > width {
-		return -1
-	}
-	return k - 1
 }
 
 // add gives the expressions' columns slots. wide is the width that a sparse
@@ -125,7 +112,7 @@ func (t *table) add(wide int, expressions ...*Expr) error {
 		if column, known := t.index[e.Column]; known {
 			s.column = column
 		} else {
-			s.sparse = sparseIndex(max(wide, t.schema.Sparse), e.Column)
+			s.sparse = t.segment.SparseIndex(max(wide, t.schema.Sparse), e.Column)
 			if s.sparse < 0 {
 				lacking = append(lacking, e.Column)
 				continue

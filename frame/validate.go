@@ -13,7 +13,7 @@ func (f *Frame) Needs(withTarget bool) []string {
 	var names []string
 	known := map[string]bool{}
 	for _, e := range f.expressions(withTarget) {
-		if e == nil || e.Column == "" || known[e.Column] || sparseIndex(f.SegmentWidth, e.Column) >= 0 {
+		if e == nil || e.Column == "" || known[e.Column] || f.SparseIndex(f.SegmentWidth, e.Column) >= 0 {
 			continue
 		}
 		known[e.Column] = true
@@ -51,6 +51,9 @@ func (f *Frame) Validate() error {
 	if f.SegmentWidth < 0 || f.Sparse < 0 || f.Sparse > f.SegmentWidth {
 		return fmt.Errorf("frame: a sparse segment of %d columns out of %d", f.Sparse, f.SegmentWidth)
 	}
+	if f.Features != nil && len(f.Features) != f.SegmentWidth {
+		return fmt.Errorf("frame: %d names of %d sparse columns", len(f.Features), f.SegmentWidth)
+	}
 	if _, err := (Options{Missing: f.Missing, Unseen: f.Unseen}).Validate(); err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (f *Frame) Validate() error {
 		if err := in.validate(); err != nil {
 			return err
 		}
-		if in.Segment && sparseIndex(f.SegmentWidth, in.Expr.Column) < 0 {
+		if in.Segment && f.SparseIndex(f.SegmentWidth, in.Expr.Column) < 0 {
 			return fmt.Errorf("frame: input %s comes from column %q, which is none of the %d sparse columns", in.Name, in.Expr.Column, f.SegmentWidth)
 		}
 	}

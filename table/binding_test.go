@@ -75,7 +75,7 @@ func TestSparseMaps(t *testing.T) {
 	if len(columns) != 2 || columns[0] != 0 || columns[1] != 4 || values[0] != 1 || values[1] != 2 || chunk.Unseen[0] != 25 {
 		t.Errorf("entries %v %v, beyond them %v", columns, values, chunk.Unseen)
 	}
-	binding, run = bindTo[map[string]float64](t, &credence.Schema{Sparse: 2, ZeroBased: true})
+	binding, run = bindTo[map[string]float64](t, &credence.Schema{Sparse: 2, SparseNames: credence.SparseNames{ZeroBased: true}})
 	chunk = readOne(t, binding, run, map[string]float64{"x0": 5, "x2": 2})
 	if columns, values := chunk.Sparse.Row(0); len(columns) != 1 || columns[0] != 0 || values[0] != 5 || chunk.Unseen[0] != 4 {
 		t.Errorf("from 0 on: entries %v %v, beyond them %v", columns, values, chunk.Unseen)

@@ -30,7 +30,7 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 		}
 	}
 	if schema.Sparse > 0 {
-		p.say("        %d sparse columns", schema.Sparse)
+		p.say("        %d sparse columns, %s to %s", schema.Sparse, schema.SparseName(0), schema.SparseName(schema.Sparse-1))
 	}
 	var names []string
 	for _, c := range schema.Columns {
@@ -51,6 +51,7 @@ func (p *program) noteColumns(table *dataset.Table, columns []string) {
 			p.warn("columns %s hold numbers with decimal commas, such as %q, and are read as categories: write decimals with a point", listed(names), example)
 		}
 	}
+	p.tellNotes(table)
 	for _, note := range table.Notes() {
 		switch {
 		case note.Column == "" || !slices.Contains(columns, note.Column):

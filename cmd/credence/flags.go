@@ -77,10 +77,20 @@ func (p *program) open(ctx context.Context, paths []string, options dataset.Opti
 	if err != nil {
 		return nil, err
 	}
+	p.tellNotes(table)
+	return table, nil
+}
+
+// tellNotes tells what is to be said of the data as a whole, each thing once: some is
+// known only when all rows are read.
+func (p *program) tellNotes(table *dataset.Table) {
+	if p.noted == nil {
+		p.noted = map[string]bool{}
+	}
 	for _, note := range table.Notes() {
-		if note.Column == "" {
+		if note.Column == "" && !p.noted[note.Text] {
+			p.noted[note.Text] = true
 			p.say("note    %s", note.Text)
 		}
 	}
-	return table, nil
 }

@@ -118,6 +118,7 @@ func (s *scoredTable) load(ctx context.Context, a application) error {
 	if err != nil {
 		return err
 	}
+	s.program.tellNotes(s.table)
 	if err := s.refuseUnseen(); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type program struct {
 	quiet   bool
 	seed    uint64
 	threads int
+	noted   map[string]bool // notes on data that were told
 }
 
 // run executes the command line and returns the exit code.

@@ -1,0 +1,71 @@
+package credence
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SparseNames says what the columns of a sparse segment are. Column k, from 0, is
+// feature x(k+1) of libsvm text, or xk where that is ZeroBased, unless Features
+// describes it.
+type SparseNames struct {
+	// ZeroBased says that the first column of the segment is x0: libsvm text of which
+	// some row has the index 0.
+	ZeroBased bool `json:"zero_based,omitempty"`
+	// Features describes the columns of the segment where they are no consecutive
+	// numbers: Vowpal Wabbit text, or libsvm text whose indices are to be hashed.
+	// They stand in the order in which the rows have them first.
+	Features []SparseFeature `json:"features,omitempty"`
+}
+
+// SparseFeature describes a column of the sparse segment.
+type SparseFeature struct {
+	// Key is the index of libsvm text, or the hash of namespace and token.
+	Key       uint64 `json:"key"`
+	Namespace string `json:"namespace,omitempty"`
+	Token     string `json:"token,omitempty"` // empty for libsvm text
+}
+
+// Name is namespace^token, the token alone where the namespace has no name, or x and
+// the index of libsvm text.
+func (f *SparseFeature) Name() string {
+	switch {
+	case f.Namespace != "":
+		return f.Namespace + "^" + f.Token
+	case f.Token != "":
+		return f.Token
+	}
+	return "x" + strconv.FormatUint(f.Key, 10)
+}
+
+// SparseFirst returns the number in the name of the first column of the segment: 0 or 1.
+func (s *SparseNames) SparseFirst() int {
+	if s.ZeroBased {
+		return 0
+	}
+	return 1
+}
+
+// SparseName returns the name of column k, from 0.
+func (s *SparseNames) SparseName(k int) string {
+	if s.Features != nil {
+		return s.Features[k].Name()
+	}
+	return "x" + strconv.Itoa(k+s.SparseFirst())
+}
+
+// SparseIndex returns the column of a name in a segment of the given width, or -1.
+func (s *SparseNames) SparseIndex(width int, name string) int {
+	if s.Features != nil {
+		return slices.IndexFunc(s.Features, func(f SparseFeature) bool {
+			return len(name) >= len(f.Token) && strings.HasSuffix(name, f.Token) && f.Name() == name
+		})
+	}
+	digits, ok := strings.CutPrefix(name, "x")
+	number, err := strconv.Atoi(digits)
+	if k := number - s.SparseFirst(); ok && err == nil && k >= 0 && k < width && s.SparseName(k) == name {
+		return k
+	}
+	return -1
+}
