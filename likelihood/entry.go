@@ -30,13 +30,6 @@ const (
 	Grades                         // 0, 1, …, in order
 )
 
-// TwoValued says whether targets are successes and failures, of which a large f makes one
-// certain and a small f the other.
-func TwoValued(l Family) bool {
-	_, kind := Describe(l)
-	return kind == Classes || kind == Successes
-}
-
 // Graded is the ability of a family to take its number of grades from the data.
 type Graded interface {
 	// Grades returns the number of grades, 0 where the data decide.

@@ -8,47 +8,33 @@ import (
 	"unicode/utf8"
 )
 
-// String is the formula in canonical spacing, with the parentheses it needs.
+// The text of a node is in canonical spacing, with the parentheses and the quotes that it needs, and
+// reads back as the same tree. Numbers are the shortest decimals of their float64, and positional
+// arguments stand first. A spec without arguments is its bare name.
+
+// String is the text of the formula.
 func (f Formula) String() string { return text(f) }
 
-// String is the term with its minus sign, if any.
+// String is the text of the term, with its minus sign.
 func (t Term) String() string { return text(t) }
 
-// String is the name, in backquotes unless it is plain.
-func (c Column) String() string { return text(c) }
+// String is key=value or key=~value.
+func (a Argument) String() string { return text(a) }
 
-// String is ".".
-func (d Dot) String() string { return "." }
-
-// String is the shortest decimal that reads back as the same float64.
-func (n Number) String() string { return formatNumber(n.Value) }
-
-// String is the text in double quotes.
-func (t Text) String() string { return quote(t.Value, '"') }
-
-// String is @path, quoted where needed.
-func (f File) String() string { return text(f) }
-
-// String is [a, b].
-func (l List) String() string { return text(l) }
-
-// String is name(a, key=b), positional arguments first. A spec without
-// arguments is its bare name.
+func (c Column) String() string   { return text(c) }
+func (Dot) String() string        { return "." }
+func (n Number) String() string   { return formatNumber(n.Value) }
+func (t Text) String() string     { return quote(t.Value, '"') }
+func (f File) String() string     { return text(f) }
+func (l List) String() string     { return text(l) }
+func (b Binary) String() string   { return text(b) }
+func (n Negative) String() string { return text(n) }
 func (c Call) String() string {
 	if len(c.Args) == 0 && len(c.Named) == 0 && !c.nested {
 		return c.Name
 	}
 	return text(c)
 }
-
-// String is key=value or key=~value.
-func (a Argument) String() string { return text(a) }
-
-// String is the expression with the parentheses that precedence demands.
-func (b Binary) String() string { return text(b) }
-
-// String is -operand.
-func (n Negative) String() string { return text(n) }
 
 func text(n Node) string {
 	var out strings.Builder

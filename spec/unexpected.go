@@ -13,21 +13,12 @@ func (p *parser) shown(t token) string {
 	return show(p.source[t.offset:t.end])
 }
 
-// doubled is the remedy for an operator of other languages, "" if it is none.
-func doubled(signs string) string {
-	switch signs {
-	case "**":
-		return "write square(x) or poly(x, 2) for powers"
-	case "::":
-		return "write one : for an interaction; name a column alone, without its table"
-	case "--", "++":
-		return "write one sign"
-	case "~~":
-		return "write one ~"
-	case "==", ":=":
-		return "write y ~ x"
-	}
-	return ""
+// doubled has the remedies for operators of other languages.
+var doubled = map[string]string{
+	"**": "write square(x) or poly(x, 2) for powers",
+	"::": "write one : for an interaction; name a column alone, without its table",
+	"--": "write one sign", "++": "write one sign", "~~": "write one ~",
+	"==": "write y ~ x", ":=": "write y ~ x",
 }
 
 // noOperand words the error for a current token that starts no expression.
@@ -44,9 +35,9 @@ func (p *parser) noOperand() *Error {
 			return p.fail(behind, "the %s ends after ~", p.noun).WithRemedy("add the terms, such as y ~ . for every other column")
 		}
 		return p.fail(behind, "the %s ends after %s", p.noun, before.text).WithRemedy("add a term, or drop the %s", before.text)
-	case before.kind == signToken && before.end == t.offset && doubled(before.text+t.text) != "":
+	case before.kind == signToken && before.end == t.offset && doubled[before.text+t.text] != "":
 		return p.fail(between(before.at(), t.at()), "%s is not an operator", before.text+t.text).
-			WithRemedy("%s", doubled(before.text+t.text))
+			WithRemedy("%s", doubled[before.text+t.text])
 	case t.is(")") && p.depth == 0:
 		return p.fail(behind, `unexpected ")"`).WithRemedy("no ( is open here: delete it")
 	case t.is(")"), t.is("]"), t.is(","):
@@ -69,28 +60,29 @@ func (p *parser) noOperand() *Error {
 	return p.fail(behind, "unexpected %s", p.shown(t)).WithRemedy("a column, a number or name(…) is expected here")
 }
 
+// behindTerms has message and remedy for signs that no term may be followed by.
+var behindTerms = map[string][2]string{
+	"~": {"a formula has one ~", "join the terms behind it with +"},
+	"=": {"= is not a formula separator", "write y ~ x"},
+	")": {`unexpected ")"`, "no ( is open here: delete it"},
+	"]": {`unexpected "]"`, "no [ is open here: delete it"},
+	",": {`unexpected ","`, "join terms with +; commas separate arguments inside parentheses"},
+	"[": {"columns are not indexed", "name the column itself"},
+}
+
 // afterTerm words the error for a current token behind complete terms.
 func (p *parser) afterTerm(hasTarget bool) *Error {
 	t, before := p.current, p.previous
 	switch {
 	case t.kind == badToken:
 		return t.err
-	case t.is("~"):
-		return p.fail(t.at(), "a formula has one ~").WithRemedy("join the terms behind it with +")
 	case t.is("=") && p.ahead.is("=") && p.ahead.offset == t.end:
 		return p.fail(between(t.at(), p.ahead.at()), "== is not a formula separator").WithRemedy("write y ~ x")
 	case t.is("=") && hasTarget:
 		return p.fail(t.at(), "key=value belongs inside the parentheses of a term").WithRemedy("write it such as rbf(x, n=400)")
-	case t.is("="):
-		return p.fail(t.at(), "= is not a formula separator").WithRemedy("write y ~ x")
-	case t.is(")"):
-		return p.fail(t.at(), `unexpected ")"`).WithRemedy("no ( is open here: delete it")
-	case t.is("]"):
-		return p.fail(t.at(), `unexpected "]"`).WithRemedy("no [ is open here: delete it")
-	case t.is(","):
-		return p.fail(t.at(), `unexpected ","`).WithRemedy("join terms with +; commas separate arguments inside parentheses")
-	case t.is("["):
-		return p.fail(t.at(), "columns are not indexed").WithRemedy("name the column itself")
+	}
+	if words, known := behindTerms[t.text]; known && t.kind == signToken {
+		return p.fail(t.at(), "%s", words[0]).WithRemedy("%s", words[1])
 	}
 	return p.missingOperator(before, t, "+")
 }
