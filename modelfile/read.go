@@ -66,7 +66,12 @@ func decode(file *safetensors.Reader, parts Parts) (*credence.Fitted, error) {
 	if err := file.Verify(); err != nil {
 		return nil, err
 	}
-	doc, err := parseDocument([]byte(text))
+	return assemble(file, []byte(text), parts)
+}
+
+// assemble makes the fit that a document describes, with the tensors of a file.
+func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fitted, error) {
+	doc, err := parseDocument(text)
 	if err != nil {
 		return nil, err
 	}
