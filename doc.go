@@ -23,7 +23,7 @@
 // a batch into a block of the design matrix ([Design]). An [Engine] fits a
 // [Model] to Data and returns a [Fitted]: the model at its learned
 // hyper-parameters, a [Posterior] over the weights, and a [Report] of how the fit
-// went. [Fitted.Predict] answers with the predictive distribution of new rows.
+// went. [Fitted.Distribution] answers with the predictive distribution of new rows.
 //
 //	file → Source → Frame → Data → Features → Design → Engine → Fitted → Prediction
 //	       (dataset) (frame)        (feature)          (infer/…)

@@ -279,41 +279,6 @@ func (d *Distribution) Sample(i int, rng *rand.Rand) (float64, error) {
 	return sampler.Sample(rng, p.mean[i]+math.Sqrt(p.variance[i])*rng.NormFloat64()), nil
 }
 
-// Prediction is the predictive distribution of rows in numbers: mean, standard
-// deviation and a central interval of y. All slices have one element a row.
-type Prediction struct {
-	Mean, SD, Lower, Upper []float64
-}
-
-// Predict returns the mean, the standard deviation and the central interval of
-// the given probability (0 means 0.9) of every row.
-func (f *Fitted) Predict(ws *Workspace, rows *Batch, interval float64) (*Prediction, error) {
-	if interval == 0 {
-		interval = 0.9
-	}
-	if !(interval > 0 && interval < 1) {
-		return nil, fmt.Errorf("predict: interval %v is not a probability between 0 and 1", interval)
-	}
-	dist, err := f.Distribution(ws, rows)
-	if err != nil {
-		return nil, err
-	}
-	n := dist.Rows()
-	out := &Prediction{
-		Mean: make([]float64, n), SD: make([]float64, n),
-		Lower: make([]float64, n), Upper: make([]float64, n),
-	}
-	bounds := []float64{(1 - interval) / 2, (1 + interval) / 2}
-	dist.Each(ws, func(i int) {
-		mean, variance := dist.Moments(i)
-		out.Mean[i], out.SD[i] = mean, math.Sqrt(variance)
-		var quantiles [2]float64
-		dist.Quantiles(quantiles[:], i, bounds)
-		out.Lower[i], out.Upper[i] = quantiles[0], quantiles[1]
-	})
-	return out, nil
-}
-
 // Each calls do for every row, on the threads of the workspace; calls for
 // different rows may run at once and must write to different memory.
 func (d *Distribution) Each(ws *Workspace, do func(i int)) {

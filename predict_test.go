@@ -2,6 +2,7 @@ package credence
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence/linop"
@@ -69,17 +70,18 @@ func TestPredictGaussian(t *testing.T) {
 	fitted := &Fitted{Members: []Member{member(2, 3, 1)}}
 	batch := batchOf(1, -1)
 	batch.Offset = []float64{10, 0}
-	got, err := fitted.Predict(NewWorkspace(2), batch, 0.9)
+	dist, err := fitted.Distribution(NewWorkspace(2), batch)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const z95 = 1.6448536269514722 // the 0.95 quantile of a standard normal
 	for i, mean := range []float64{12, -2} {
-		if got.Mean[i] != mean || got.SD[i] != 2 {
-			t.Errorf("row %d: mean %g, sd %g, want %g, 2", i, got.Mean[i], got.SD[i], mean)
+		if m, v := dist.Moments(i); m != mean || v != 4 {
+			t.Errorf("row %d: mean %g, variance %g, want %g, 4", i, m, v, mean)
 		}
-		if math.Abs(got.Upper[i]-(mean+2*z95)) > 1e-9 || math.Abs(got.Lower[i]-(mean-2*z95)) > 1e-9 {
-			t.Errorf("row %d: interval [%g, %g]", i, got.Lower[i], got.Upper[i])
+		lower, upper := dist.Quantile(i, 0.05), dist.Quantile(i, 0.95)
+		if math.Abs(upper-(mean+2*z95)) > 1e-9 || math.Abs(lower-(mean-2*z95)) > 1e-9 {
+			t.Errorf("row %d: interval [%g, %g]", i, lower, upper)
 		}
 	}
 }
@@ -114,11 +116,20 @@ func TestPredictMixture(t *testing.T) {
 }
 
 func TestPredictRefuses(t *testing.T) {
-	fitted := &Fitted{Members: []Member{member(1, 1, 1)}}
-	if _, err := fitted.Predict(NewWorkspace(1), batchOf(1), 1.5); err == nil {
-		t.Error("an interval of 1.5 was accepted")
-	}
-	if _, err := (&Fitted{}).Predict(NewWorkspace(1), batchOf(1), 0); err == nil {
+	if _, err := (&Fitted{}).Distribution(NewWorkspace(1), batchOf(1)); err == nil {
 		t.Error("a fit without members predicted")
 	}
+	of := member(1, 1, 1)
+	of.Model.Likelihood = densityAlone{}
+	_, err := (&Fitted{Members: []Member{of}}).Distribution(NewWorkspace(1), batchOf(1))
+	if err == nil || !strings.Contains(err.Error(), "give it the methods of credence.Predictive") {
+		t.Errorf("a family without a predictive distribution: %v", err)
+	}
 }
+
+// densityAlone is a family of which nothing but the density is known.
+type densityAlone struct{}
+
+func (densityAlone) LogDensity(y, f float64) float64 { return -(y - f) * (y - f) }
+func (densityAlone) Mean(f float64) float64          { return f }
+func (densityAlone) Variance(float64) float64        { return 1 }

@@ -18,39 +18,46 @@ type choice struct {
 
 // parseEngine reads Options.Engine, and refuses unknown names and arguments.
 func parseEngine(text string, registry *Registry) (*choice, error) {
-	if text == "" {
-		text = "auto"
-	}
-	call, err := spec.ParseSpec(text)
-	if err != nil {
-		return nil, err
-	}
-	c := &choice{registry: registry, call: call, source: text}
-	if call.Name == "auto" {
-		if len(call.Args)+len(call.Named) > 0 {
-			return nil, spec.Errorf(text, call, "auto takes no arguments").WithRemedy("name the engine whose arguments these are")
-		}
+	c := &choice{registry: registry, source: text}
+	if text == "" || text == "auto" {
 		return c, nil
 	}
-	var names []string
-	wrong := "there is no engine %q in this version"
-	for i := range registry.Engines {
-		e := &registry.Engines[i]
-		switch {
-		case e.Batch == nil && e.Name == call.Name:
-			wrong = "engine %q learns online, from rows as they come: it is one of the command stream"
-			continue
-		case e.Batch == nil:
-			continue
-		case e.Name == call.Name:
-			c.entry = e
-			_, err := c.maker(Run{}, e, call) // arguments are checked now, before any data are read
-			return c, err
-		}
-		names = append(names, e.Name)
+	var err error
+	if c.entry, c.call, err = registry.find(text, false); err == nil {
+		_, err = c.maker(Run{}, c.entry, c.call) // arguments are checked now, before any data are read
 	}
-	return nil, spec.Errorf(text, call, wrong, call.Name).
-		WithRemedy("use auto, %s", strings.Join(names, ", "))
+	return c, err
+}
+
+// find returns the engine that a text names, of those that learn online or of the others.
+func (r *Registry) find(text string, online bool) (*Engine, spec.Call, error) {
+	call, err := spec.ParseSpec(text)
+	if err != nil {
+		return nil, call, err
+	}
+	var names []string
+	problem := "there is no engine %q in this version"
+	if !online {
+		names = append(names, "auto")
+		if call.Name == "auto" {
+			return nil, call, spec.Errorf(text, call, "auto takes no arguments").WithRemedy("name the engine whose arguments these are")
+		}
+	}
+	for i := range r.Engines {
+		switch e := &r.Engines[i]; {
+		case online && e.Online != nil || !online && e.Batch != nil:
+			if names = append(names, e.Name); e.Name == call.Name {
+				return e, call, nil
+			}
+		case e.Name == call.Name && online:
+			problem = "engine %q needs a table that can be read again: it is one of the command fit"
+		case e.Name == call.Name:
+			problem = "engine %q learns online, from rows as they come: it is one of the command stream"
+		}
+	}
+	at := call
+	at.Length = len(call.Name)
+	return nil, call, spec.Errorf(text, at, problem, call.Name).WithRemedy("use %s", strings.Join(names, ", ")).DidYouMean(call.Name, names)
 }
 
 // check refuses a model that the stated engine cannot fit, naming those that can.

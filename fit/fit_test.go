@@ -72,7 +72,7 @@ func TestOnline(t *testing.T) {
 		options fit.Options
 		want    string
 	}{
-		{fit.Options{Engine: "exact"}, `no engine "exact" learns online: use sep, ftrl, adpredictor, sgd`},
+		{fit.Options{Engine: "exact"}, `engine "exact" needs a table that can be read again: it is one of the command fit: use sep, ftrl, adpredictor, sgd`},
 		{fit.Options{Engine: "ftrl", Prior: "spikeslab(slab=1)"}, "engine ftrl has no prior"},
 		{fit.Options{Prior: "normal"}, "it needs the prior spikeslab, not normal"},
 		{fit.Options{Prior: "spikeslab(spike=0.1)"}, "engine sep has its spike at 0"},

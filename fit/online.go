@@ -2,7 +2,6 @@ package fit
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/formula"
@@ -42,40 +41,26 @@ func NewOnline(options Options) (*Online, error) {
 	if err != nil {
 		return nil, &Misuse{"prior", err}
 	}
-	call, err := spec.ParseSpec(text)
+	entry, call, err := options.Registry.find(text, true)
 	if err != nil {
 		return nil, &Misuse{"engine", err}
 	}
-	var names []string
-	for i := range options.Registry.Engines {
-		e := &options.Registry.Engines[i]
-		if e.Online == nil {
-			continue
-		}
-		if names = append(names, e.Name); e.Name != call.Name {
-			continue
-		}
-		a := spec.NewArguments(call, text)
-		o, err := e.Online(a, p)
-		if unread := a.Finish(); unread != nil {
-			err = unread
-		}
-		if err == nil && o.Prior == "" && priorText != "spikeslab" {
-			err = fmt.Errorf("engine %s has no prior: leave --prior out, or use --engine sep", e.Name)
-		}
-		if err == nil {
-			_, err = o.New() // refuses options that do not go together
-		}
-		if err != nil {
-			return nil, &Misuse{"engine", err}
-		}
-		o.Engine, o.Call = e.Name, call.String()
-		return &o, nil
+	a := spec.NewArguments(call, text)
+	o, err := entry.Online(a, p)
+	if unread := a.Finish(); unread != nil {
+		err = unread
 	}
-	at := call
-	at.Length = len(call.Name)
-	return nil, &Misuse{"engine", spec.Errorf(text, at, "no engine %q learns online", call.Name).
-		WithRemedy("use %s", strings.Join(names, ", ")).DidYouMean(call.Name, names)}
+	if err == nil && o.Prior == "" && priorText != "spikeslab" {
+		err = fmt.Errorf("engine %s has no prior: leave --prior out, or use --engine sep", entry.Name)
+	}
+	if err == nil {
+		_, err = o.New() // refuses options that do not go together
+	}
+	if err != nil {
+		return nil, &Misuse{"engine", err}
+	}
+	o.Engine, o.Call = entry.Name, call.String()
+	return &o, nil
 }
 
 func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {

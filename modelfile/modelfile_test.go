@@ -175,11 +175,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("likelihood of member %d differs", i)
 		}
 	}
-	ws := credence.NewWorkspace(1)
-	want, err := fitted.Predict(ws, batch, 0.8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := predictions(t, fitted, batch)
 	data, err := again.Frame.(*frame.Frame).Bind(newTable(), frame.RequireTargets)
 	if err != nil {
 		t.Fatal(err)
@@ -188,13 +184,23 @@ func TestRoundTrip(t *testing.T) {
 	if err := data.Read(&rebound, 0, 4); err != nil {
 		t.Fatal(err)
 	}
-	got, err := again.Predict(ws, &rebound, 0.8)
+	if got := predictions(t, again, &rebound); !reflect.DeepEqual(want, got) {
+		t.Errorf("predictions differ: %v and %v", want, got)
+	}
+}
+
+// predictions returns the mean, the variance and two quantiles of every row.
+func predictions(t *testing.T, fitted *credence.Fitted, rows *credence.Batch) (all []float64) {
+	t.Helper()
+	dist, err := fitted.Distribution(credence.NewWorkspace(1), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(want, got) {
-		t.Errorf("predictions differ: %v and %v", want, got)
+	for i := range dist.Rows() {
+		mean, variance := dist.Moments(i)
+		all = append(all, mean, variance, dist.Quantile(i, 0.1), dist.Quantile(i, 0.9))
 	}
+	return all
 }
 
 // Every byte of a model file, changed, is noticed.

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,14 +17,45 @@ import (
 )
 
 // The data of the demonstration; demo/README.md says where they come from.
-var (
-	//go:embed demo/concrete.csv.gz
-	concrete []byte
-	//go:embed demo/bikes.csv.gz
-	bikes []byte
-	//go:embed demo/mushrooms.csv.gz
-	mushrooms []byte
-)
+//
+//go:embed demo/*.csv.gz
+var demoData embed.FS
+
+// demoPart is a table with what the demonstration does to it.
+type demoPart struct {
+	file, train, test string // every fifth row of the file is for testing
+	about             string
+	steps             []demoStep
+}
+
+// demoStep is a command, with why it is run.
+type demoStep struct{ why, command string }
+
+// demoTypes are the columns of bikes that are categories, though numbers stand in them.
+const demoTypes = "--types hour=category,month=category,weekday=category,season=category"
+
+var demoParts = []demoPart{
+	{"concrete", "train.csv", "test.csv", "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.", []demoStep{
+		{"A linear model: noise, prior variances and weights from one pass over the data.", "fit train.csv --target strength -o linear.safetensors"},
+		{"", "evaluate linear.safetensors test.csv"},
+		{"The same plus a Gaussian process by random features, whose lengthscales the evidence chooses.", "fit train.csv --formula 'strength ~ . + rbf(., n=200)' -o gp.safetensors"},
+		{"", "evaluate gp.safetensors test.csv"},
+		{"Which is better, and by how much more than chance?", "compare linear.safetensors gp.safetensors test.csv"},
+		{"Predictions with 90 % intervals.", "predict gp.safetensors test.csv --keep age,strength -o predictions.csv"},
+		{"What the linear model found.", "inspect linear.safetensors"},
+	}},
+	{"bikes", "hours.csv", "later.csv", "Bikes rented in 17,379 hours (Fanaee-T & Gama 2014): every fifth hour is kept for testing.", []demoStep{
+		{"Counts have a family of their own. The hour of the day is a category, not a number.", "fit hours.csv --target count " + demoTypes + " --family poisson -o poisson.safetensors"},
+		{"Poisson intervals are too narrow: these counts vary more than that.", "evaluate poisson.safetensors later.csv"},
+		{"The negative binomial learns by how much more.", "fit hours.csv --target count " + demoTypes + " --family negbinomial -o negbinomial.safetensors"},
+		{"", "evaluate negbinomial.safetensors later.csv"},
+	}},
+	{"mushrooms", "seen.csv", "new.csv", "8,124 mushrooms, edible or poisonous (Schlimmer 1981): every fifth is kept for testing.", []demoStep{
+		{"A stream is learned in one pass, each row scored before it is learned from.", "stream seen.csv --formula 'class ~ .' --report 2000 -o mushrooms.safetensors"},
+		{"", "evaluate mushrooms.safetensors new.csv"},
+		{"Which properties tell them apart?", "inspect mushrooms.safetensors --top 8 --sort inclusion"},
+	}},
+}
 
 func (p *program) demoCommand() *cobra.Command {
 	return &cobra.Command{
@@ -38,137 +69,83 @@ each command before its output. Nothing is left behind.`,
 }
 
 // demo runs the tour in a temporary folder.
-func (p *program) demo(ctx context.Context) (err error) {
+func (p *program) demo(ctx context.Context) error {
 	folder, err := os.MkdirTemp("", "credence-demo-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	d := &demonstration{program: p, ctx: ctx, folder: folder, text: p.out}
+	// Of a command and its result, for --json.
+	type result struct {
+		Command []string        `json:"command"`
+		Result  json.RawMessage `json:"result"`
+	}
+	var results []result
+	text := p.out // what people read
 	if p.json {
-		d.text = io.Discard
+		text = io.Discard
 	}
-	d.concrete()
-	d.bikes()
-	d.mushrooms()
-	if d.err == nil && p.json {
-		d.err = p.emit(map[string]any{"steps": d.steps})
-	}
-	return d.err
-}
-
-// concrete fits and predicts numbers with the exact engine.
-func (d *demonstration) concrete() {
-	d.data(concrete, "train.csv", "test.csv")
-	fmt.Fprintf(d.text, "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.\n")
-	d.step("A linear model: noise, prior variances and weights from one pass over the data.",
-		"fit", "train.csv", "--target", "strength", "-o", "linear.safetensors")
-	d.step("", "evaluate", "linear.safetensors", "test.csv")
-	d.step("The same plus a Gaussian process by random features, whose lengthscales the evidence chooses.",
-		"fit", "train.csv", "--formula", "strength ~ . + rbf(., n=200)", "-o", "gp.safetensors")
-	d.step("", "evaluate", "gp.safetensors", "test.csv")
-	d.step("Which is better, and by how much more than chance?",
-		"compare", "linear.safetensors", "gp.safetensors", "test.csv")
-	d.step("Predictions with 90 % intervals.",
-		"predict", "gp.safetensors", "test.csv", "--keep", "age,strength", "-o", "predictions.csv")
-	d.step("What the linear model found.", "inspect", "linear.safetensors")
-}
-
-// bikes fits counts with the variational engine.
-func (d *demonstration) bikes() {
-	if d.err != nil {
-		return
-	}
-	d.data(bikes, "hours.csv", "later.csv")
-	fmt.Fprintf(d.text, "\n\nBikes rented in 17,379 hours (Fanaee-T & Gama 2014): every fifth hour is kept for testing.\n")
-	const types = "hour=category,month=category,weekday=category,season=category"
-	d.step("Counts have a family of their own. The hour of the day is a category, not a number.",
-		"fit", "hours.csv", "--target", "count", "--types", types, "--family", "poisson", "-o", "poisson.safetensors")
-	d.step("Poisson intervals are too narrow: these counts vary more than that.", "evaluate", "poisson.safetensors", "later.csv")
-	d.step("The negative binomial learns by how much more.",
-		"fit", "hours.csv", "--target", "count", "--types", types, "--family", "negbinomial", "-o", "negbinomial.safetensors")
-	d.step("", "evaluate", "negbinomial.safetensors", "later.csv")
-}
-
-// mushrooms learns classes online.
-func (d *demonstration) mushrooms() {
-	if d.err != nil {
-		return
-	}
-	d.data(mushrooms, "seen.csv", "new.csv")
-	fmt.Fprintf(d.text, "\n\n8,124 mushrooms, edible or poisonous (Schlimmer 1981): every fifth is kept for testing.\n")
-	d.step("A stream is learned in one pass, each row scored before it is learned from.",
-		"stream", "seen.csv", "--formula", "class ~ .", "--report", "2000", "-o", "mushrooms.safetensors")
-	d.step("", "evaluate", "mushrooms.safetensors", "new.csv")
-	d.step("Which properties tell them apart?", "inspect", "mushrooms.safetensors", "--top", "8", "--sort", "inclusion")
-}
-
-// data writes a table's training and test rows to the folder.
-func (d *demonstration) data(compressed []byte, train, test string) {
-	if d.err == nil {
-		d.err = splitDemo(compressed, filepath.Join(d.folder, train), filepath.Join(d.folder, test))
-	}
-}
-
-// demonstration runs commands one after the other until one fails.
-type demonstration struct {
-	program *program
-	ctx     context.Context
-	folder  string
-	text    io.Writer // what people read
-	steps   []demoStep
-	err     error
-}
-
-// demoStep is a command and its result, for --json.
-type demoStep struct {
-	Command []string        `json:"command"`
-	Result  json.RawMessage `json:"result"`
-}
-
-// step explains a command, prints it and runs it.
-func (d *demonstration) step(why string, args ...string) {
-	if d.err != nil {
-		return
-	}
-	p := d.program
-	if why != "" {
-		fmt.Fprintf(d.text, "\n%s\n", why)
-	}
-	shown := make([]string, len(args))
-	actual := make([]string, len(args))
-	for i, arg := range args {
-		shown[i], actual[i] = arg, arg
-		if strings.ContainsAny(arg, " ~*()") {
-			shown[i] = "'" + arg + "'"
+	for k, part := range demoParts {
+		if err := splitDemo(part.file, filepath.Join(folder, part.train), filepath.Join(folder, part.test)); err != nil {
+			return err
 		}
-		if extension := filepath.Ext(arg); extension == ".csv" || extension == ".safetensors" {
-			actual[i] = filepath.Join(d.folder, arg)
+		fmt.Fprintf(text, "%s%s\n", strings.Repeat("\n", 2*min(k, 1)), part.about)
+		for _, step := range part.steps {
+			if step.why != "" {
+				fmt.Fprintf(text, "\n%s\n", step.why)
+			}
+			fmt.Fprintf(text, "\n$ credence %s\n", step.command)
+			args := demoArguments(step.command)
+			printed, err := p.demoStep(ctx, folder, args)
+			fmt.Fprint(text, printed)
+			if err != nil {
+				return err
+			}
+			lines := strings.Split(strings.TrimSpace(printed), "\n") // of JSON Lines the last is the result
+			results = append(results, result{args, json.RawMessage(lines[len(lines)-1])})
 		}
 	}
-	fmt.Fprintf(d.text, "\n$ credence %s\n", strings.Join(shown, " "))
-	// Paths in the output are those of the commands shown, not of the temporary folder.
+	if p.json {
+		return p.emit(map[string]any{"steps": results})
+	}
+	return nil
+}
+
+// demoArguments are the words of a command; a quote holds several.
+func demoArguments(command string) (args []string) {
+	for k, part := range strings.Split(command, "'") {
+		if k%2 == 0 {
+			args = append(args, strings.Fields(part)...)
+		} else {
+			args = append(args, part)
+		}
+	}
+	return args
+}
+
+// demoStep runs a command on files of the folder. Paths in what it prints are those of the command.
+func (p *program) demoStep(ctx context.Context, folder string, args []string) (string, error) {
 	var out bytes.Buffer
-	sub := &program{streams: streams{p.in, &out, p.err}}
-	actual = append(actual, "--threads", fmt.Sprint(p.threads), "--seed", fmt.Sprint(p.seed))
-	if p.json {
-		actual = append(actual, "--json")
+	actual := []string{"--threads", fmt.Sprint(p.threads), "--seed", fmt.Sprint(p.seed), fmt.Sprintf("--json=%v", p.json)}
+	for _, arg := range args {
+		if extension := filepath.Ext(arg); extension == ".csv" || extension == ".safetensors" {
+			arg = filepath.Join(folder, arg)
+		}
+		actual = append(actual, arg)
 	}
-	root := sub.root()
+	root := (&program{streams: streams{p.in, &out, p.err}}).root()
 	root.SetArgs(actual)
-	d.err = root.ExecuteContext(d.ctx)
-	printed := strings.ReplaceAll(out.String(), d.folder+string(filepath.Separator), "")
-	fmt.Fprint(d.text, printed)
-	if d.err == nil && p.json {
-		// Of JSON Lines the last is the result.
-		lines := strings.Split(strings.TrimSpace(printed), "\n")
-		d.steps = append(d.steps, demoStep{args, json.RawMessage(lines[len(lines)-1])})
-	}
+	err := root.ExecuteContext(ctx)
+	return strings.ReplaceAll(out.String(), folder+string(filepath.Separator), ""), err
 }
 
-// splitDemo writes four fifths of the rows to train and every fifth to test.
-func splitDemo(compressed []byte, train, test string) error {
-	reader, err := gzip.NewReader(bytes.NewReader(compressed))
+// splitDemo writes four fifths of the rows of a table to train and every fifth to test.
+func splitDemo(name, train, test string) error {
+	file, err := demoData.Open("demo/" + name + ".csv.gz")
+	if err != nil {
+		return err
+	}
+	reader, err := gzip.NewReader(file)
 	if err != nil {
 		return err
 	}
@@ -185,10 +162,8 @@ func splitDemo(compressed []byte, train, test string) error {
 	if err := lines.Err(); err != nil {
 		return err
 	}
-	for k, path := range []string{train, test} {
-		if err := os.WriteFile(path, parts[k].Bytes(), 0o600); err != nil {
-			return err
-		}
+	if err := os.WriteFile(train, parts[0].Bytes(), 0o600); err != nil {
+		return err
 	}
-	return nil
+	return os.WriteFile(test, parts[1].Bytes(), 0o600)
 }

@@ -580,7 +580,7 @@ func TestStreamRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"stream", path, "--engine", "spe"}, exitMisuse, `no engine "spe" learns online: did you mean sep?`},
+		{[]string{"stream", path, "--engine", "spe"}, exitMisuse, `there is no engine "spe" in this version: did you mean sep?`},
 		{[]string{"stream", path, "--engine", "sep(batch=0)"}, exitMisuse, "batch cannot be 0"},
 		{[]string{"stream", path, "--engine", "sep(shards=2, forget=100)"}, exitMisuse, "shards=2 goes with neither"},
 		{[]string{"stream", path, "--engine", "ftrl", "--prior", "spikeslab(slab=1)"}, exitMisuse, "engine ftrl has no prior"},
