@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -135,24 +136,24 @@ var variants = []Config{
 	{Batch: 100, Epochs: 5, Optimiser: AdaDelta},
 }
 
-// inShort leaves out every other way where tests are to be short.
-func inShort(all []Config) []Config {
-	if !testing.Short() {
-		return all
+// chosen are the ways that are tested outside of studies.
+func chosen() []Config {
+	if study.Long() {
+		return variants
 	}
-	return []Config{all[0], all[2], all[4]}
+	return []Config{variants[0], variants[2], variants[4], variants[5]}
 }
 
 func variantData(t *testing.T) (credence.Model, *memory) {
-	data := draw(t, likelihood.NegativeBinomial{}, 700, 5, 3)
+	data := draw(t, likelihood.NegativeBinomial{}, 520, 5, 3)
 	return credence.Model{Features: plain{p: 5, sparse: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, data
 }
 
 // TestThreads: the same bytes at any number of threads.
 func TestThreads(t *testing.T) {
 	model, data := variantData(t)
-	for _, cfg := range inShort(variants) {
-		cfg.Threads = 1
+	for _, cfg := range chosen() {
+		cfg.Threads, cfg.Diagnostics = 1, 50
 		one := fitted(t, model, cfg, data)
 		cfg.Threads = 3
 		three := fitted(t, model, cfg, data)
@@ -196,15 +197,12 @@ func TestWarmLevels(t *testing.T) {
 // posterior standard deviation of the deterministic optimum, variances within 2 %.
 func TestStochasticReachesTheOptimum(t *testing.T) {
 	lik := likelihood.Bernoulli{}
-	data := draw(t, lik, 4000, 5, 3)
+	data := draw(t, lik, 2000, 5, 3)
 	model := credence.Model{Features: plain{p: 5, intercept: true}, Likelihood: lik, Prior: normal}
 	want := fitted(t, model, Config{}, data)
 	m, v := make([]float64, 6), make([]float64, 6)
 	want.Members[0].Posterior.Marginals(m, v)
 	rules := []Optimiser{Adam, SGD, AdaGrad, AdaDelta, Momentum}
-	if testing.Short() {
-		rules = rules[:2]
-	}
 	for _, rule := range rules {
 		for _, estimator := range []Estimator{Marginal, Sample} {
 			f := fitted(t, model, Config{Optimiser: rule, Estimator: estimator, Batch: 100}, data)

@@ -21,7 +21,7 @@ func TestRoles(t *testing.T) {
 	} {
 		for _, covariance := range []Covariance{Full, Diagonal} {
 			t.Run(name+", "+string(covariance), func(t *testing.T) {
-				e, err := New(credence.Model{Features: plain{p: 3}, Likelihood: lik, Prior: held(1e6)}, Config{Covariance: covariance})
+				e, err := New(credence.Model{Features: plain{p: 3}, Likelihood: lik, Prior: held(1e6)}, Config{Covariance: covariance, Diagnostics: -1})
 				if err != nil {
 					t.Fatal(err)
 				}

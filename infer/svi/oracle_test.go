@@ -3,6 +3,7 @@ package svi
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -161,17 +162,16 @@ func (o *oracle) maximise(t *testing.T, free []float64) (mean, variance []float6
 	}
 	cholesky := len(x)
 	x = append(x, free...)
-	for range 20 { // restarts of the memory wring out the last digits
+	gradient, value, steepest := make([]float64, len(x)), 0.0, math.Inf(1)
+	for restart := 0; restart < 20 && steepest > 1e-7; restart++ { // restarts of the memory wring out the last digits
 		if _, err := lbfgs.Minimise(x, o.evaluate, lbfgs.Config{Tolerance: 1e-15, MaxIterations: 500, Patience: 5}); err != nil {
 			t.Fatal(err)
 		}
+		value, _ = o.evaluate(x, gradient)
+		steepest = math.Max(slices.Max(gradient), -slices.Min(gradient))
 	}
-	gradient := make([]float64, len(x))
-	value, _ := o.evaluate(x, gradient)
-	for i, g := range gradient {
-		if math.Abs(g) > 1e-5 {
-			t.Fatalf("the oracle stopped with slope %g in variable %d of %d", g, i, len(x))
-		}
+	if steepest > 1e-5 {
+		t.Fatalf("the oracle stopped with slope %g", steepest)
 	}
 	mean = x[:d]
 	variance = make([]float64, d)
@@ -197,7 +197,7 @@ func (o *oracle) maximise(t *testing.T, free []float64) (mean, variance []float6
 // (the tolerance of the fit, and quadrature of 64 nodes, which the families'
 // own integrals agree with to 1e-9), for both covariances, with weights and an offset.
 func TestOptimumOfEveryFamily(t *testing.T) {
-	const n, d = 150, 3
+	const n, d = 100, 3
 	for i, lik := range families() {
 		for _, covariance := range []Covariance{Full, Diagonal} {
 			t.Run(fmt.Sprint(lik, " ", covariance), func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -166,9 +167,7 @@ func TestClaimsWithExposure(t *testing.T) {
 // French motor claims, one covariate: R's glm gives −113,429.71 with coefficients
 // −3.157199 and −0.001899561 a year.
 func TestManyRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("678,013 rows")
-	}
+	study.Only(t)
 	table := columns(t, "fremtpl2_age", "fremtpl2_age.csv.gz")
 	data := designOf(t, table, "claims", "driver_age")
 	f := fitted(t, credence.Model{Features: plain{p: 1, intercept: true}, Likelihood: likelihood.Poisson{}, Prior: flat}, Config{Covariance: Full}, data)
@@ -235,9 +234,7 @@ func logLoss(t testing.TB, f *credence.Fitted, data *memory) float64 {
 // The baselines are L2-regularised logistic regression, by liblinear at C = 1: 0.3241
 // for a9a and 0.2109 for ijcnn1; a thousandth more is allowed.
 func TestLogLoss(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a9a and ijcnn1")
-	}
+	study.Only(t)
 	for _, c := range []struct {
 		name string
 		p    int
@@ -255,9 +252,7 @@ func TestLogLoss(t *testing.T) {
 
 // mushrooms is separable: the fit stays finite and says so.
 func TestSeparable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a hundred iterations")
-	}
+	study.Only(t)
 	train, test := libsvm(t, 126, "mushrooms", "mushrooms.gz"), libsvm(t, 126, "mushrooms", "mushrooms.t.gz")
 	f := fitted(t, credence.Model{Features: plain{p: 126, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, train)
 	loss := logLoss(t, f, test)

@@ -16,7 +16,7 @@ import (
 // parted is two groups of rows that the first of three columns tells apart.
 func parted(trials float64) *memory {
 	rng := rand.New(rand.NewPCG(8, 8))
-	m := &memory{x: linop.NewDense(300, 3), y: make([]float64, 300)}
+	m := &memory{x: linop.NewDense(100, 3), y: make([]float64, 100)}
 	for i := range m.y {
 		row := m.x.Row(i)
 		for j := range row {
@@ -42,7 +42,7 @@ func TestSeparableClasses(t *testing.T) {
 		{likelihood.Bernoulli{}, 1}, {likelihood.Bernoulli{Link: likelihood.Probit}, 1}, {likelihood.Bernoulli{Link: likelihood.Cloglog}, 1},
 		{likelihood.Binomial{Trials: 1}, 1}, {likelihood.Binomial{}, 4},
 	} {
-		for _, cfg := range []Config{{Covariance: Full}, {}} {
+		for _, cfg := range []Config{{Covariance: Full, Diagnostics: 200}, {Diagnostics: 200}} {
 			for _, p := range []struct {
 				model credence.Model
 				want  string

@@ -26,7 +26,7 @@ func TestColumnsOfAnySize(t *testing.T) {
 			}
 			features := plain{p: 3, intercept: true}
 			bound := func(p prior.Normal) float64 {
-				return *fitted(t, credence.Model{Features: features, Likelihood: lik, Prior: p}, Config{Covariance: Full}, data).Report.ELBO
+				return *fitted(t, credence.Model{Features: features, Likelihood: lik, Prior: p}, Config{Covariance: Full, Diagnostics: -1}, data).Report.ELBO
 			}
 			best := math.Inf(-1)
 			for v := 1e-8; v < 1e6; v *= 2 {
@@ -51,7 +51,7 @@ func TestColumnsOfAnySize(t *testing.T) {
 func TestSentinel(t *testing.T) {
 	lik := likelihood.StudentT{}
 	for _, sentinel := range []float64{-99, -99999, -1e12} {
-		for _, cfg := range []Config{{Covariance: Full}, {}} {
+		for _, cfg := range []Config{{Covariance: Full, Diagnostics: -1}, {Diagnostics: -1}} {
 			data := draw(t, likelihood.Gaussian{NoiseVariance: param.Hold(1)}, 300, 3, 3)
 			data.offset = make([]float64, 300)
 			for i := range data.y { // the scale is that of y − offset
