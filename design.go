@@ -16,6 +16,8 @@ type Design struct {
 	Sparse linop.CSR
 }
 
+var _ linop.Matrix = (*Design)(nil)
+
 // Dims returns the number of rows and of weights.
 func (d *Design) Dims() (rows, cols int) { return d.Dense.Rows, d.Dense.Cols + d.Sparse.Cols }
 
@@ -130,6 +132,28 @@ func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) 
 	ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			d.Sparse.AddRowMul(dst[i*cols:(i+1)*cols], i, 1, &below)
+		}
+	})
+}
+
+// MulTransposed stores Φ Bᵀ in dst, n×count, for count rows of B, of one number a weight.
+func (d *Design) MulTransposed(ws *Workspace, dst, b []float64, count int) {
+	n, size := d.Dims()
+	dense := d.Dense.Cols
+	if dense > 0 {
+		ws.pool.Gemm(false, true, n, count, dense, 1, d.Dense.Data, d.Dense.Stride, b, size, 0, dst, count)
+	} else {
+		clear(dst[:n*count])
+	}
+	if d.Sparse.Cols == 0 {
+		return
+	}
+	ws.InRuns(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := dst[i*count : (i+1)*count]
+			for k, sum := range row {
+				row[k] = d.Sparse.AddRowDot(sum, i, b[k*size+dense:(k+1)*size])
+			}
 		}
 	})
 }

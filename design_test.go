@@ -59,6 +59,10 @@ func TestDesignProducts(t *testing.T) {
 			for i := range u {
 				u[i] = rng.Float64()
 			}
+			other := make([]float64, d)
+			for j := range other {
+				other[j] = rng.NormFloat64()
+			}
 			near := func(what string, got, want []float64) {
 				t.Helper()
 				for i := range want {
@@ -92,6 +96,15 @@ func TestDesignProducts(t *testing.T) {
 				near("MulVec", got, rows(&whole))
 				phi.MulSquares(ws, got, w)
 				near("MulSquares", got, rows(&squares))
+				several, each := make([]float64, 3*s.n), make([]float64, s.n)
+				vectors := append(append(append([]float64{}, w...), other...), w...)
+				phi.MulTransposed(ws, several, vectors, 3)
+				for k := range 3 {
+					whole.MulVec(each, vectors[k*d:(k+1)*d])
+					for i := range each {
+						near("MulTransposed", several[3*i+k:3*i+k+1], each[i:i+1])
+					}
+				}
 				sum := ones()
 				phi.AddMulTrans(ws, sum, u)
 				near("AddMulTrans", sum, columns(&whole))

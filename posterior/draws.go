@@ -79,15 +79,10 @@ func (p *Draws) each(do func(first, count int)) {
 // latents stores Φw − mean of some draws, one column each, in dst.
 func (p *Draws) latents(ws *credence.Workspace, dst []float64, phi *credence.Design, mean []float64, first, count int) {
 	n, d := phi.Dims()
-	dense := phi.Dense.Cols
-	if dense > 0 {
-		ws.Pool().Gemm(false, true, n, count, dense, 1, phi.Dense.Data, phi.Dense.Stride, p.Values[first*d:], d, 0, dst, count)
-	} else {
-		clear(dst[:n*count])
-	}
+	phi.MulTransposed(ws, dst, p.Values[first*d:], count)
 	for i := range n {
 		for s := range count {
-			dst[i*count+s] = phi.Sparse.AddRowDot(dst[i*count+s], i, p.draw(first + s)[dense:]) - mean[i]
+			dst[i*count+s] -= mean[i]
 		}
 	}
 }

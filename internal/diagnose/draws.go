@@ -38,41 +38,22 @@ func Draw(rng *rand.Rand, count, dims int, draw func(w []float64, rng *rand.Rand
 // LogDensities returns log p(y|f) of every row under every draw, row weights included, and f itself,
 // offset included: both rows×Count and valid until the next call. phi are the features of the rows.
 func (s *Draws) LogDensities(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch) (logs, latent []float64) {
-	n, dense := phi.Dense.Rows, phi.Dense.Cols
+	n := phi.Dense.Rows
 	if cap(s.latent) < n*s.Count {
 		s.latent, s.logs = make([]float64, n*s.Count), make([]float64, n*s.Count)
 	}
 	latent, logs = s.latent[:n*s.Count], s.logs[:n*s.Count]
-	if dense > 0 {
-		ws.Pool().Gemm(false, true, n, s.Count, dense, 1, phi.Dense.Data, phi.Dense.Stride, s.Weights, s.Dims, 0, latent, s.Count)
-	} else {
-		clear(latent)
-	}
-	const perTask = 64
-	ws.Pool().Run((n+perTask-1)/perTask, func(task, _ int) {
-		for i := task * perTask; i < min(n, (task+1)*perTask); i++ {
-			s.row(family, phi, rows, i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
+	phi.MulTransposed(ws, latent, s.Weights, s.Count)
+	ws.InRuns(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			s.row(family, rows, i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
 		}
 	})
 	return logs, latent
 }
 
-// row adds the sparse columns and the offset of row i to its latent values, and stores its log
-// densities.
-func (s *Draws) row(family credence.Likelihood, phi *credence.Design, rows *credence.Batch, i int, latent, logs []float64) {
-	if phi.Sparse.Cols > 0 {
-		columns, values := phi.Sparse.Row(i)
-		for l := range latent {
-			rest := s.Weights[l*s.Dims+phi.Dense.Cols : (l+1)*s.Dims]
-			for k, j := range columns {
-				v := 1.0
-				if values != nil {
-					v = values[k]
-				}
-				latent[l] += v * rest[j]
-			}
-		}
-	}
+// row adds the offset of row i to its latent values, and stores its log densities.
+func (s *Draws) row(family credence.Likelihood, rows *credence.Batch, i int, latent, logs []float64) {
 	if rows.Offset != nil {
 		for l := range latent {
 			latent[l] += rows.Offset[i]
