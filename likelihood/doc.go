@@ -5,11 +5,10 @@
 // # The struct is the distribution
 //
 // A family is a plain struct of plain data; its zero value is the default, and it
-// is safe for concurrent use. A parameter field that is zero is left out: it
-// is to be learned from a default start. A stated one is held, unless the
-// field named Learn… beside it makes it the place where learning starts.
-// String gives the text form, for example bernoulli(link=probit) or
-// negbinomial(size=~1.2), which parses back to the same value.
+// is safe for concurrent use. A parameter is a param.Parameter: left out, it
+// is learned from a default start; stated, it is held; a guess is where learning starts. String
+// gives the text form, for example bernoulli(link=probit) or negbinomial(size=~1.2), which
+// parses back to the same value. [All] is the table of families: a program adds its own to a copy.
 //
 // # Abilities
 //
