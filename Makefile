@@ -6,9 +6,9 @@ TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
 RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
 
-.PHONY: check format vet lint test race study build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test modules race study build cover bench bench-kernels generate verify
 
-check: format vet lint verify build test race
+check: format vet lint verify build test modules race
 
 format:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
@@ -19,6 +19,7 @@ vet:
 
 lint:
 	$(GO) tool $(TOOLS) staticcheck ./...
+	staticcheck=$$($(GO) tool $(TOOLS) -n staticcheck) && cd bench && "$$staticcheck" ./...
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o dist/credence ./cmd/credence
@@ -27,6 +28,11 @@ build:
 
 test:
 	$(GO) test ./...
+
+# The benchmarks, and the example of a database, are modules of their own: importers of the library
+# do not fetch what these need.
+modules:
+	for module in bench examples/sql; do $(GO) vet -C $$module ./... && $(GO) test -C $$module ./... || exit 1; done
 
 race:
 	CGO_ENABLED=1 $(GO) test -short -race $(RACE)
@@ -41,10 +47,10 @@ cover:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
-	$(GO) run ./bench
+	$(GO) run -C bench .
 
 bench-kernels:
-	$(GO) run ./bench/kernels
+	$(GO) run -C bench ./kernels
 
 # The assembly of internal/kernel is generated; verify fails where the committed
 # files are not what the generator writes.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/credence-ml/credence/bench/glmdata"
+	"github.com/credence-ml/credence/bench/data"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -39,7 +39,7 @@ func TestLogisticIsTheMode(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := glmdata.Load(t.Context(), path, nil, nil)
+	table, err := data.Load(t.Context(), path, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestLogisticIsTheMode(t *testing.T) {
 	for i, label := range table.Column("label") {
 		yes[i] = label > 0
 	}
-	mode, err := fitLogistic(table, yes)
+	mode, err := fitLogistic(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,13 @@ func TestGLMPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(&out)
-	for _, task := range glmTasks()[:3] {
-		var r glmResult
+	for _, p := range peerFigures[:3] {
+		var r result
 		if err := decoder.Decode(&r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Task != task.name || r.Rows != 10000 || !(r.NLPD < task.mixed-0.04) {
-			t.Errorf("%s: %+v, peer %v", task.name, r, task.mixed)
+		if r.Set != p.name || r.TrainRows != 10000 || !(-float64(r.LogDensity) < p.mixed-0.04) {
+			t.Errorf("%s: %+v, peer %v", p.name, r, p.mixed)
 		}
 	}
 }

@@ -2,11 +2,11 @@
 // of the literature, beside published figures and those of other programs, and
 // what it costs.
 //
-//	go run ./bench                     short versions of all, a few minutes
-//	go run ./bench uci                 test RMSE and log-likelihood by the usual splits
-//	go run ./bench peers               beside revrand and scikit-learn
-//	go run ./bench timing              the exact engine, files, whole processes
-//	go run ./bench glm                 generalised linear models: counts, classes, beside other programs
+//	go run -C bench .                     short versions of all, a few minutes
+//	go run -C bench . uci                 test RMSE and log-likelihood by the usual splits
+//	go run -C bench . peers               beside revrand and scikit-learn
+//	go run -C bench . timing              the exact engine, files, whole processes
+//	go run -C bench . glm                 generalised linear models: counts, classes, beside other programs
 //
 // Every fit is the product's default unless a flag says otherwise. Figures but
 // seconds depend on data and seed alone. Tables are Markdown; -json prints one
@@ -93,7 +93,7 @@ type common struct {
 }
 
 func (c *common) register(f *flag.FlagSet) {
-	f.StringVar(&c.folder, "data", filepath.Join("..", "shared", "data"), "the folder of the data sets")
+	f.StringVar(&c.folder, "data", filepath.Join("..", "..", "shared", "data"), "the folder of the data sets")
 	f.IntVar(&c.threads, "threads", 0, "worker threads; 0 means all processors (figures do not depend on it)")
 	f.Uint64Var(&c.seed, "seed", 0, "seed; split k is fitted with seed + k")
 	f.BoolVar(&c.json, "json", false, "JSON Lines instead of tables")

@@ -13,12 +13,12 @@ import (
 // made in parts: what it holds is not measured again.
 type record struct {
 	path    string
-	results map[string]uciResult
+	results map[string]result
 }
 
 // openRecord reads the file if there is one. An empty path keeps nothing.
 func openRecord(path string) (*record, error) {
-	r := &record{path: path, results: map[string]uciResult{}}
+	r := &record{path: path, results: map[string]result{}}
 	if path == "" {
 		return r, nil
 	}
@@ -32,27 +32,27 @@ func openRecord(path string) (*record, error) {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for number := 1; lines.Scan(); number++ {
-		var result uciResult
-		if err := json.Unmarshal(lines.Bytes(), &result); err != nil || result.Result == nil {
+		var one result
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil || one.TrainRows == 0 {
 			return nil, fmt.Errorf("%s:%d: not a result of uci: %v", path, number, err)
 		}
-		r.results[result.key()] = result
+		r.results[one.key()] = one
 	}
 	return r, lines.Err()
 }
 
 // key tells results apart that may differ.
-func (r *uciResult) key() string {
+func (r *result) key() string {
 	return fmt.Sprintf("%s|%s|%s|%d|%d|%v", r.Set, r.Formula, r.Engine, r.Split, r.Seed, r.Validate)
 }
 
 // add keeps a result, in the file at once.
-func (r *record) add(result uciResult) error {
+func (r *record) add(one result) error {
 	if r.path == "" {
 		return nil
 	}
-	r.results[result.key()] = result
-	line, err := json.Marshal(result)
+	r.results[one.key()] = one
+	line, err := json.Marshal(one)
 	if err != nil {
 		return err
 	}

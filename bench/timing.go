@@ -22,14 +22,13 @@ import (
 
 // timingBench is one run of the benchmark.
 type timingBench struct {
-	common
-	out, progress io.Writer
-	encoder       *json.Encoder
-	scratch       string
+	bench
+	encoder *json.Encoder
+	scratch string
 }
 
 func runTiming(ctx context.Context, args []string, out, progress io.Writer) error {
-	b := &timingBench{out: out, progress: progress, encoder: json.NewEncoder(out)}
+	b := &timingBench{bench: bench{out: out, progress: progress}, encoder: json.NewEncoder(out)}
 	f := flag.NewFlagSet("timing", flag.ContinueOnError)
 	b.register(f)
 	rows := f.String("rows", "10000,100000,1000000", "rows of the engine's data")
@@ -61,11 +60,7 @@ func (b *timingBench) write(table *layout.Table, note string) error {
 	if b.json || table.Rows() == 0 {
 		return nil
 	}
-	if _, err := table.WriteTo(b.out); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(b.out, "\n%s\n\n", note)
-	return err
+	return b.print("", table, note)
 }
 
 // engine times one evaluation for every number of rows and weights, each in

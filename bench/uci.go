@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -12,26 +11,11 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/bench/data"
 	"github.com/credence-ml/credence/bench/layout"
 	"github.com/credence-ml/credence/bench/process"
-	"github.com/credence-ml/credence/bench/protocol"
 	"github.com/credence-ml/credence/bench/published"
-	"github.com/credence-ml/credence/bench/trial"
 )
-
-// uciResult is the trial of one split.
-type uciResult struct {
-	Set     string `json:"set"`
-	Formula string `json:"formula"`
-	Engine  string `json:"engine"`
-	Split   int    `json:"split"`
-	Seed    uint64 `json:"seed"`
-	// Validate says that the score is on training rows held out.
-	Validate bool `json:"validate,omitempty"`
-	// Revision is that of the source it was measured by, empty where the build does not say.
-	Revision string `json:"revision,omitempty"`
-	*trial.Result
-}
 
 // revision returns the source's revision, with a + behind if files had changed since; go run knows
 // of none.
@@ -62,11 +46,21 @@ func (f *formulas) Set(text string) error {
 	return nil
 }
 
+// split is a task on some rows of a regression set by the exact engine.
+func (b *bench) split(set *data.Set, formula string, k int, divide func() (train, test *data.Table)) *task {
+	return &task{result: result{Set: set.Name, Model: formula, Formula: formula, Split: k, Seed: b.seed + uint64(k)},
+		options: b.options(set.Formula(formula), set.Target, "", "exact"),
+		load: func(context.Context) (train, test *data.Table, err error) {
+			train, test = divide()
+			return train, test, nil
+		}}
+}
+
 func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
-	var flags common
+	b := &bench{name: "uci", out: out, progress: progress}
 	var models formulas
 	f := flag.NewFlagSet("uci", flag.ContinueOnError)
-	flags.register(f)
+	b.register(f)
 	f.Var(&models, "formula", "the model; may be repeated (default '. + rbf(.)')")
 	sets := f.String("sets", "boston,concrete,energy", "data sets, or all")
 	splits := f.String("splits", "5", "how many splits, a range such as 5-9, all, or recorded for those that -results has")
@@ -82,86 +76,80 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	names := list(*sets)
 	if *sets == "all" {
-		names = protocol.Names()
+		names = data.Names()
 	}
-	kept, err := openRecord(*results)
-	if err != nil {
+	b.recorded = *splits == recorded
+	var err error
+	if b.kept, err = openRecord(*results); err != nil {
 		return err
 	}
-	encoder := json.NewEncoder(out)
-	var iterations func(credence.Progress)
-	if *climbs {
-		iterations = func(p credence.Progress) {
-			fmt.Fprintf(progress, "%8.2f  %-34s %4d  %.4f\n", process.CPU().Seconds(), p.Stage, p.Done, p.Objective)
-		}
-	}
-	table := layout.Table{Left: 2, Head: []string{"set", "formula", "splits", "n", "RMSE", "log-likelihood",
-		"CPU s a fit", "wall s", "PBP", "", "dropout", ""}}
+	var tasks []*task
 	for _, name := range names {
-		if protocol.Missing(flags.folder, name) {
-			fmt.Fprintf(progress, "uci: %s is not in %s: skipped\n", name, flags.folder)
+		if b.missing(name) {
 			continue
 		}
-		set, err := protocol.Load(ctx, flags.folder, name)
+		set, err := data.LoadSet(ctx, b.folder, name)
 		if err != nil {
 			return err
 		}
-		first, last, err := splitRange(*splits, len(set.Splits))
+		first, end, err := splitRange(*splits, len(set.Splits))
 		if err != nil {
 			return err
 		}
 		for _, model := range models {
-			var results []uciResult
-			for k := first; k < last; k++ {
-				r := uciResult{Set: name, Formula: model, Engine: *engine, Split: k, Seed: flags.seed + uint64(k), Validate: *validate, Revision: revision()}
-				if old, ok := kept.results[r.key()]; ok {
-					r = old
-				} else if *splits == recorded {
-					continue
-				} else if err := r.measure(ctx, set, flags.threads, iterations); err != nil {
-					return fmt.Errorf("%s, split %d: %w", name, k, err)
-				} else if err := kept.add(r); err != nil {
-					return err
+			for k := first; k < end; k++ {
+				divide := set.Split
+				if *validate {
+					divide = set.Validation
 				}
-				fmt.Fprintf(progress, "%s %q split %d: RMSE %.5g, log-likelihood %.4f, evidence %.2f (%.2f), %s after %d, %.1f CPU s\n",
-					name, model, k, r.RMSE, r.LogDensity, r.Evidence, r.Penalised, r.Status, r.Iterations, r.CPUSeconds)
-				results = append(results, r)
-				if flags.json {
-					if err := encoder.Encode(r); err != nil {
-						return err
+				t := b.split(set, model, k, func() (train, test *data.Table) { return divide(k) })
+				t.Model, t.Engine, t.Validate, t.Revision = "", *engine, *validate, revision()
+				t.options.Seed = t.Seed
+				if *engine != "" {
+					t.options.Engine = *engine
+				}
+				if *climbs {
+					t.options.Progress = func(p credence.Progress) {
+						fmt.Fprintf(progress, "%8.2f  %-34s %4d  %.4f\n", process.CPU().Seconds(), p.Stage, p.Done, p.Objective)
 					}
 				}
+				tasks = append(tasks, t)
 			}
-			addUCI(&table, results)
 		}
 	}
-	if flags.json || table.Rows() == 0 {
-		return nil
-	}
-	if _, err := table.WriteTo(out); err != nil {
+	rows, err := b.run(ctx, tasks)
+	if err != nil {
 		return err
 	}
-	rows := "test rows"
+	scored := "test rows"
 	if *validate {
-		rows = "held-out training rows, which the published figures are not about"
+		scored = "held-out training rows, which the published figures are not about"
 	}
-	_, err = fmt.Fprintf(out, "\nMean ± standard error over splits, on %s; log-likelihood is the mean log density; both in the target's own units.\n%s\n%s\n",
-		rows, published.BackpropagationSource, published.DropoutSource)
-	return err
+	return b.table("", rows, 2, uciColumns, fmt.Sprintf("Mean ± standard error over splits, on %s; log-likelihood is the mean log density; both in the target's own units.\n%s\n%s",
+		scored, published.BackpropagationSource, published.DropoutSource))
 }
 
-// measure fits and scores the result's split.
-func (r *uciResult) measure(ctx context.Context, set *protocol.Set, threads int, iterations func(credence.Progress)) error {
-	divide := set.Split
-	if r.Validate {
-		divide = set.Validation
-	}
-	train, test := divide(r.Split)
-	var err error
-	r.Result, err = trial.Run(ctx, train, test, trial.Options{
-		Formula: set.Formula(r.Formula), Target: set.Target, Engine: r.Engine, Seed: r.Seed, Threads: threads, Progress: iterations,
-	})
-	return err
+var uciColumns = []column{
+	setColumn, {"formula", func(row *row) string { return "`" + row.Formula + "`" }}, splitColumn, {"n", trainColumn.text},
+	{"RMSE", func(row *row) string {
+		mean, standardError := row.mean(func(r *result) float64 { return float64(r.RMSE) })
+		return layout.PlusMinus(mean, standardError, digits(mean))
+	}},
+	spread("log-likelihood", 3, func(r *result) float64 { return float64(r.LogDensity) }),
+	number("CPU s a fit", 1, func(r *result) float64 { return r.CPUSeconds }),
+	number("wall s", 1, func(r *result) float64 { return r.WallSeconds }),
+	{"PBP", func(row *row) string { return published.Backpropagation(row.Set).RMSE }},
+	{"", func(row *row) string { return published.Backpropagation(row.Set).LogLikelihood }},
+	{"dropout", func(row *row) string { return published.Dropout(row.Set).RMSE }},
+	{"", func(row *row) string { return published.Dropout(row.Set).LogLikelihood }},
+}
+
+// spread is a column with the mean of a figure and its standard error.
+func spread(head string, digits int, figure func(r *result) float64) column {
+	return column{head, func(row *row) string {
+		mean, standardError := row.mean(figure)
+		return layout.PlusMinus(mean, standardError, digits)
+	}}
 }
 
 // recorded is the value of -splits for no other than those on file.
@@ -188,31 +176,6 @@ func splitRange(text string, count int) (first, end int, err error) {
 		return 0, 0, fmt.Errorf("-splits %s: give a number from 1 up, a range such as 5-9, or all", text)
 	}
 	return min(first, count), min(end, count), nil
-}
-
-// addUCI adds the row of one set and model.
-func addUCI(table *layout.Table, results []uciResult) {
-	if len(results) == 0 {
-		return
-	}
-	take := func(value func(r *uciResult) float64) (mean, standardError float64) {
-		values := make([]float64, len(results))
-		for i := range results {
-			values[i] = value(&results[i])
-		}
-		return meanAndError(values)
-	}
-	rmse, rmseError := take(func(r *uciResult) float64 { return r.RMSE })
-	density, densityError := take(func(r *uciResult) float64 { return r.LogDensity })
-	cpu, _ := take(func(r *uciResult) float64 { return r.CPUSeconds })
-	wall, _ := take(func(r *uciResult) float64 { return r.WallSeconds })
-	first := results[0]
-	pbp, _ := published.Backpropagation(first.Set)
-	dropout, _ := published.Dropout(first.Set)
-	table.Add(first.Set, "`"+first.Formula+"`", strconv.Itoa(len(results)), strconv.Itoa(first.TrainRows),
-		layout.PlusMinus(rmse, rmseError, digits(rmse)), layout.PlusMinus(density, densityError, 3),
-		layout.Number(cpu, 1), layout.Number(wall, 1),
-		pbp.RMSE, pbp.LogLikelihood, dropout.RMSE, dropout.LogLikelihood)
 }
 
 // digits returns how many digits after the point show three significant ones.

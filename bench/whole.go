@@ -60,7 +60,7 @@ func (b *timingBench) measure(ctx context.Context, args ...string) (cost, error)
 // processes times whole runs of the command line, best of several.
 func (b *timingBench) processes(ctx context.Context) error {
 	program := filepath.Join(b.scratch, "credence")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/credence-ml/credence/cmd/credence")
+	build := exec.CommandContext(ctx, "go", "build", "-C", "..", "-o", program, "./cmd/credence")
 	if text, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(b.progress, "timing: whole processes are skipped, the command line was not built: %v\n%s", err, text)
 		return nil

@@ -1,7 +1,7 @@
 // Command figure draws the picture of the README: predictions of held-out rows
 // with their intervals against what was measured.
 //
-//	credence predict gp.safetensors test.csv --keep strength | go run ./bench/figure > docs/intervals.svg
+//	credence predict gp.safetensors test.csv --keep strength | go run -C bench ./figure > docs/intervals.svg
 //
 // The table on standard input has the measured value in its first column, and
 // mean, lower and upper by name.

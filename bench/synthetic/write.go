@@ -2,6 +2,7 @@ package synthetic
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,34 +16,22 @@ import (
 // digits is how many significant digits text files have.
 const digits = 6
 
+// formats are what WriteFile writes: csv with a header x1…, y; libsvm with every
+// input stored; parquet with Snappy-compressed doubles.
+var formats = map[string]func(Data, io.Writer) error{"csv": Data.writeCSV, "libsvm": Data.writeLibSVM, "parquet": Data.writeParquet}
+
 // Formats lists what WriteFile writes.
 func Formats() []string { return []string{"csv", "libsvm", "parquet"} }
 
-// WriteFile writes the rows to a file: csv with a header x1…, y; libsvm with every
-// input stored; parquet with Snappy-compressed doubles.
-func (d Data) WriteFile(path, format string) (err error) {
+// WriteFile writes the rows to a file.
+func (d Data) WriteFile(path, format string) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	buffered := bufio.NewWriterSize(file, 1<<20)
-	switch format {
-	case "csv":
-		err = d.writeCSV(buffered)
-	case "libsvm":
-		err = d.writeLibSVM(buffered)
-	case "parquet":
-		err = d.writeParquet(buffered)
-	default:
-		err = fmt.Errorf("synthetic: there is no format %q", format)
-	}
-	if err == nil {
-		err = buffered.Flush()
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	return err
+	err = formats[format](d, buffered)
+	return errors.Join(err, buffered.Flush(), file.Close())
 }
 
 // each calls visit with every row.
@@ -93,24 +82,23 @@ func (d Data) writeLibSVM(w io.Writer) error {
 }
 
 func (d Data) writeParquet(w io.Writer) error {
-	group := parquet.Group{"y": parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)}
-	for j := range d.Inputs {
-		group[fmt.Sprintf("x%d", j+1)] = parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)
+	name := func(j int) string {
+		if j == d.Inputs {
+			return "y"
+		}
+		return fmt.Sprintf("x%d", j+1)
+	}
+	group := parquet.Group{}
+	for j := range d.Inputs + 1 {
+		group[name(j)] = parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)
 	}
 	schema := parquet.NewSchema("rows", group)
-	writer := parquet.NewWriter(w, schema)
-	leaf := make([]int, d.Inputs+1) // of every input, and of the target
+	leaf := make([]int, d.Inputs+1)
 	for j := range leaf {
-		name := fmt.Sprintf("x%d", j+1)
-		if j == d.Inputs {
-			name = "y"
-		}
-		column, ok := schema.Lookup(name)
-		if !ok {
-			return fmt.Errorf("synthetic: the parquet schema lost its column %s", name)
-		}
+		column, _ := schema.Lookup(name(j)) // the schema has the names of the group
 		leaf[j] = column.ColumnIndex
 	}
+	writer := parquet.NewWriter(w, schema)
 	row := make(parquet.Row, d.Inputs+1)
 	err := d.each(func(x []float64, y float64) error {
 		for j, v := range x {
@@ -121,8 +109,5 @@ func (d Data) writeParquet(w io.Writer) error {
 		_, err := writer.WriteRows([]parquet.Row{row})
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return writer.Close()
+	return errors.Join(err, writer.Close())
 }

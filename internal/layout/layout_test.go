@@ -41,7 +41,6 @@ var levels = []struct {
 	{"fit", 6},
 	{"learn", 7},
 	{"cmd/", 9},
-	{"bench", 10},
 }
 
 // forbidden lists arrows that heights alone would allow.

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"math"
-
-	"github.com/credence-ml/credence/bench/glmdata"
+	"github.com/credence-ml/credence/bench/data"
 	"github.com/credence-ml/credence/internal/lbfgs"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/metric"
 )
 
 // logistic is L2-regularised logistic regression: the mode of the posterior under N(0, I), the
@@ -14,7 +14,8 @@ type logistic struct {
 }
 
 // fitLogistic minimises Σ log(1 + exp(−c f)) + ½‖w‖², c = ±1, to 1e-9 nats.
-func fitLogistic(train *glmdata.Table, positive []bool) (*logistic, error) {
+func fitLogistic(train *data.Table) (*logistic, error) {
+	labels := train.Column("label")
 	columns := train.Schema().Sparse
 	m := &logistic{weights: make([]float64, columns+1)}
 	_, err := lbfgs.Minimise(m.weights, func(w, gradient []float64) (float64, error) {
@@ -24,21 +25,14 @@ func fitLogistic(train *glmdata.Table, positive []bool) (*logistic, error) {
 			loss += v * v / 2
 			gradient[j] = v
 		}
-		for i, yes := range positive {
-			f := at.latent(train, i)
-			if yes {
-				f = -f
+		for i, label := range labels {
+			sign := -1.0
+			if label <= 0 {
+				sign = 1
 			}
-			// log(1+eᶠ), and its slope by the side that does not overflow
-			e := math.Exp(-math.Abs(f))
-			loss += math.Max(f, 0) + math.Log1p(e)
-			slope := e / (1 + e)
-			if f > 0 {
-				slope = 1 / (1 + e)
-			}
-			if yes {
-				slope = -slope
-			}
+			f := sign * at.latent(train, i)
+			loss += special.Softplus(f)
+			slope := sign * special.Sigmoid(f)
 			index, values := train.SparseRow(i)
 			for k, j := range index {
 				v := 1.0
@@ -55,7 +49,7 @@ func fitLogistic(train *glmdata.Table, positive []bool) (*logistic, error) {
 }
 
 // latent is f of a row.
-func (m *logistic) latent(t *glmdata.Table, i int) float64 {
+func (m *logistic) latent(t *data.Table, i int) float64 {
 	intercept := len(m.weights) - 1
 	f := m.weights[intercept]
 	index, values := t.SparseRow(i)
@@ -70,6 +64,21 @@ func (m *logistic) latent(t *glmdata.Table, i int) float64 {
 }
 
 // probability is that of the positive class.
-func (m *logistic) probability(t *glmdata.Table, i int) float64 {
-	return 1 / (1 + math.Exp(-m.latent(t, i)))
+func (m *logistic) probability(t *data.Table, i int) float64 {
+	return special.Sigmoid(m.latent(t, i))
+}
+
+// scoreMode fits the mode to the training rows and scores it on the others.
+func scoreMode(r *result, train, test *data.Table) error {
+	mode, err := fitLogistic(train)
+	if err != nil {
+		return err
+	}
+	var c metric.Classification
+	for i, label := range test.Column("label") {
+		c.Add(max(label, 0), mode.probability(test, i), 1)
+	}
+	scores, err := c.Result()
+	r.Extra["mode_log_loss"], r.Extra["mode_ece"] = float64(scores.LogLoss), float64(scores.ECE)
+	return err
 }

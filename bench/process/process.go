@@ -1,5 +1,7 @@
 //go:build unix
 
+// Package process measures what a computation costs the process it runs in, and what
+// a child process cost.
 package process
 
 import (
@@ -10,6 +12,20 @@ import (
 	"syscall"
 	"time"
 )
+
+// Clock measures wall and processor time from a moment on.
+type Clock struct {
+	wall time.Time
+	cpu  time.Duration
+}
+
+// Start returns a clock that starts now.
+func Start() Clock { return Clock{wall: time.Now(), cpu: CPU()} }
+
+// Seconds returns the wall and processor seconds since the clock was started.
+func (c Clock) Seconds() (wall, cpu float64) {
+	return time.Since(c.wall).Seconds(), (CPU() - c.cpu).Seconds()
+}
 
 // CPU returns the user and system time of this process so far.
 func CPU() time.Duration {
@@ -24,29 +40,19 @@ func CPU() time.Duration {
 // Linux keeps it for the program that runs; elsewhere, and in Child, it is at least that of
 // the process which started this one.
 func PeakMemory() int64 {
-	if peak, ok := highWater(); ok {
-		return peak
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, "VmHWM:"); found {
+			if kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64); err == nil {
+				return kilobytes * 1024
+			}
+		}
 	}
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
 		return 0
 	}
 	return bytes(&usage)
-}
-
-// highWater reads the peak from Linux's account of the process.
-func highWater() (peak int64, ok bool) {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "VmHWM:"); found {
-			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kilobytes * 1024, err == nil
-		}
-	}
-	return 0, false
 }
 
 // Child returns processor time and peak memory of a process that has ended.

@@ -1,4 +1,4 @@
-package glmdata
+package data
 
 import (
 	"fmt"
@@ -78,11 +78,13 @@ func Smooth(kind Kind, rows, d int, seed uint32) (train, test *Table, err error)
 					y[i] = 1
 				}
 			default:
-				return nil, fmt.Errorf("glmdata: there is no kind %q", kind)
+				return nil, fmt.Errorf("data: there is no kind %q", kind)
 			}
 			x.Row(i)[d] = y[i]
 		}
-		return newTable(columnNames(d), x), nil
+		all := &credence.Chunk{Values: x}
+		all.Sparse.Rows = n
+		return newTable(credence.Schema{Columns: columnNames(d)}, all), nil
 	}
 	if train, err = part(rows, 0); err != nil {
 		return nil, nil, err

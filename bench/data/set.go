@@ -1,4 +1,4 @@
-package protocol
+package data
 
 import (
 	"bufio"
@@ -9,12 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/linop"
 )
 
 // Set is a table with its splits.
@@ -24,8 +21,7 @@ type Set struct {
 	// Drop are columns that are neither inputs nor target.
 	Drop   []string
 	Splits [][]int // test rows of every split; all others are training rows
-	schema credence.Schema
-	values linop.Dense
+	table  *Table
 }
 
 // layouts lists the sets whose file or columns depart from NAME/NAME.csv.gz and y.
@@ -42,43 +38,19 @@ func Names() []string {
 		"kin40k", "pol", "keggundirected", "calhousing", "sarcos_test"}
 }
 
-// Missing says whether the data folder does not hold a set.
-func Missing(folder, name string) bool {
-	_, err := os.Stat(filepath.Join(folder, name))
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// Load reads a set from the data folder.
-func Load(ctx context.Context, folder, name string) (*Set, error) {
-	known := false
-	for _, n := range Names() {
-		known = known || n == name
-	}
-	if !known {
-		return nil, fmt.Errorf("protocol: there is no set %q: take some of %s", name, strings.Join(Names(), ", "))
+// LoadSet reads a set from the data folder.
+func LoadSet(ctx context.Context, folder, name string) (*Set, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("data: there is no set %q: take some of %s", name, strings.Join(Names(), ", "))
 	}
 	set := &Set{Name: name, Target: "y"}
 	file := name + ".csv.gz"
 	if l, ok := layouts[name]; ok {
 		file, set.Target, set.Drop = l.file, l.target, l.drop
 	}
-	table, err := dataset.Open(ctx, []string{filepath.Join(folder, name, file)}, dataset.Options{})
-	if err != nil {
+	var err error
+	if set.table, err = Load(ctx, filepath.Join(folder, name, file), nil, nil); err != nil {
 		return nil, err
-	}
-	defer table.Close()
-	source, err := table.Load(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	set.schema = *source.Schema()
-	var chunk credence.Chunk
-	if err := source.Read(&chunk, 0, source.Rows()); err != nil {
-		return nil, err
-	}
-	set.values = linop.NewDense(chunk.Values.Rows, chunk.Values.Cols)
-	for i := range chunk.Values.Rows {
-		copy(set.values.Row(i), chunk.Values.Row(i))
 	}
 	set.Splits, err = readSplits(filepath.Join(folder, name, "test_splits.txt.gz"), set.Rows())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +60,7 @@ func Load(ctx context.Context, folder, name string) (*Set, error) {
 }
 
 // Rows returns the number of rows.
-func (s *Set) Rows() int { return s.values.Rows }
+func (s *Set) Rows() int { return s.table.Rows() }
 
 // Formula returns the formula with the columns that are not inputs left out.
 func (s *Set) Formula(text string) string {
@@ -138,70 +110,28 @@ func readSplits(path string, rows int) ([][]int, error) {
 }
 
 // Split returns the training and the test rows of a split as tables.
-func (s *Set) Split(k int) (train, test credence.Source) {
+func (s *Set) Split(k int) (train, test *Table) {
 	return s.Divide(s.Splits[k])
 }
 
 // Validation divides the training rows of split k in ten random parts and
 // returns nine of them and the tenth. Settings are compared by it: it never reads the
 // test rows.
-func (s *Set) Validation(k int) (train, held credence.Source) {
-	rows := s.without(s.Splits[k])
-	isHeld := make([]bool, len(rows))
-	for _, i := range Folds(len(rows), 10, uint32(k))[0] {
-		isHeld[i] = true
-	}
-	var trainRows, heldRows []int
-	for i, row := range rows {
-		if isHeld[i] {
-			heldRows = append(heldRows, row)
-		} else {
-			trainRows = append(trainRows, row)
-		}
-	}
-	return &part{s, trainRows}, &part{s, heldRows}
+func (s *Set) Validation(k int) (train, held *Table) {
+	rest, _ := s.Split(k)
+	return rest.Divide(among(Folds(rest.Rows(), 10, uint32(k))[0]))
 }
 
 // Divide returns the rows that are not in the test, and the test.
-func (s *Set) Divide(testRows []int) (train, test credence.Source) {
-	return &part{s, s.without(testRows)}, &part{s, testRows}
+func (s *Set) Divide(testRows []int) (train, test *Table) {
+	return s.table.Divide(among(testRows))
 }
 
-// without returns the other rows, in their order.
-func (s *Set) without(rows []int) []int {
-	is := make([]bool, s.Rows())
+// among tells rows that are listed from others.
+func among(rows []int) func(row int) bool {
+	listed := make(map[int]bool, len(rows))
 	for _, row := range rows {
-		is[row] = true
+		listed[row] = true
 	}
-	var others []int
-	for row, leave := range is {
-		if !leave {
-			others = append(others, row)
-		}
-	}
-	return others
-}
-
-// part is some rows of a set as a table of their own.
-type part struct {
-	set  *Set
-	rows []int
-}
-
-// Schema implements [credence.Source].
-func (p *part) Schema() *credence.Schema { return &p.set.schema }
-
-// Rows implements [credence.Source].
-func (p *part) Rows() int { return len(p.rows) }
-
-// Read implements [credence.Source].
-func (p *part) Read(dst *credence.Chunk, first, count int) error {
-	dst.First = first
-	dst.Values.Reshape(count, p.set.values.Cols)
-	dst.Sparse.Reset(0)
-	dst.Sparse.Rows = count
-	for i := range count {
-		copy(dst.Values.Row(i), p.set.values.Row(p.rows[first+i]))
-	}
-	return nil
+	return func(row int) bool { return listed[row] }
 }

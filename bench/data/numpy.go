@@ -1,4 +1,4 @@
-package glmdata
+package data
 
 import (
 	"math"

@@ -1,5 +1,0 @@
-//go:build !openblas || !cgo
-
-package main
-
-func otherLibraries() []peer { return nil }
