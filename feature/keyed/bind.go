@@ -15,15 +15,17 @@ import (
 // errDropped marks a row that the policy drop leaves out.
 var errDropped = errors.New("dropped")
 
-// Bind makes a batch of rows [first, first+count) of the run that Begin took up. It leaves out rows
+// Bind makes a batch of rows [first, first+count) of the run that Begin took up, valid until the next
+// Bind. It leaves out rows
 // whose cells the plan cannot take, noting up to most of them in Faults; at one more it stops, and
 // returns its error and the number of rows that were taken up before it.
 func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, err error) {
 	b.Faults, b.From, b.Dropped, b.Unknown = b.Faults[:0], b.From[:0], 0, 0
 	s := &dst.Sparse
 	s.Reset(0)
-	s.Value = s.Value[:0]
-	dst.Target, dst.Weight, dst.Offset, dst.Unseen = dst.Target[:0], dst.Weight[:0], dst.Offset[:0], dst.Unseen[:0]
+	s.Value = b.spare.Sparse.Value[:0]
+	dst.Target, dst.Weight = b.spare.Target[:0], b.spare.Weight[:0]
+	dst.Offset, dst.Unseen = b.spare.Offset[:0], b.spare.Unseen[:0]
 	ones, plain, unseen := true, true, false
 	for i := first; i < first+count; i++ {
 		target, weight, offset, err := b.row(i)
@@ -66,6 +68,7 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 // finish gives the batch its shape. What says nothing is left out: values that are all 1, weights
 // that are all 1, offsets that are all 0.
 func (b *Binder) finish(dst *credence.Batch, ones, plain, unseen bool) {
+	b.spare = *dst // the memory of what is left out is used again
 	dst.X = linop.Dense{Rows: dst.Sparse.Rows}
 	dst.Sparse.Cols = b.index.Len()
 	if ones {

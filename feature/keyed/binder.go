@@ -26,6 +26,7 @@ type Binder struct {
 	rows    *table.Rows
 	columns []table.Column // those that inputs and terms were resolved for
 	cells   []cells        // beside inputs
+	alone   bool           // one bag of all sparse entries is the whole plan
 	terms   []term
 	target  reader
 	weight  reader
@@ -41,7 +42,8 @@ type Binder struct {
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32
-	key     []uint64 // scratch of crosses
+	spare   credence.Batch // memory of the last batch
+	key     []uint64       // scratch of crosses
 	bag     []int32
 	text    []byte
 	crossed int  // entries that the present cross has given
@@ -181,6 +183,8 @@ func (b *Binder) resolve(rows *table.Rows) error {
 		}
 	}
 	b.drop()
+	bags := b.plan.Bags
+	b.alone = len(b.terms) == 0 && len(bags) == 1 && bags[0].Bits == 0 && len(bags[0].Except) == 0
 	return b.resolveRest(rows)
 }
 

@@ -18,6 +18,10 @@ var errTooLarge = errors.New("the values of one feature multiply or add up to in
 // entries appends the entries of row i, and returns the sum of squares of those whose keys a frozen
 // index does not have.
 func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
+	if b.alone && !b.frozen {
+		b.wholeRow(dst, i)
+		return 0, nil
+	}
 	b.stamp++
 	if b.stamp == 0 { // after 2³² rows the old stamps could be taken for new ones
 		clear(b.stamps[:])
@@ -104,7 +108,9 @@ func (b *Binder) entry(dst *linop.CSR, first int, slot int32, v float64, unseen 
 		}
 	}
 	*stamp = b.stamp
-	dst.Index, dst.Value = append(dst.Index, slot), append(dst.Value, v)
+	// One by one: assigned together, both would store their pointers for every entry.
+	dst.Index = append(dst.Index, slot)
+	dst.Value = append(dst.Value, v)
 }
 
 // keyOf returns the key of a term in the present row.
@@ -290,6 +296,36 @@ func (b *Binder) bagEntries(dst *linop.CSR, first int, bag *Bag, i int, unseen *
 		}
 		slot := b.slot(keyhash.Shorten(b.rows.Keys[k], bag.Bits), func() []byte { return b.appendToken(b.text[:0], k) })
 		b.entry(dst, first, slot, v, unseen)
+	}
+}
+
+// wholeRow appends the sparse entries of row i where they are all there is: their keys are distinct.
+func (b *Binder) wholeRow(dst *linop.CSR, i int) {
+	from, to := b.rows.Start[i], b.rows.Start[i+1]
+	if !b.rows.Ones && slices.Contains(b.rows.Value[from:to], 0) {
+		unseen := 0.0
+		for k := from; k < to; k++ {
+			if v := b.value(k); v != 0 {
+				b.entry(dst, len(dst.Index), b.slot(b.rows.Keys[k], func() []byte { return b.appendToken(b.text[:0], k) }), v, &unseen)
+			}
+		}
+		return
+	}
+	first := len(dst.Index)
+	dst.Index = slices.Grow(dst.Index, to-from)[:first+to-from]
+	slots := dst.Index[first:]
+	b.index.addAll(slots, b.rows.Keys[from:to])
+	for k := 0; b.names != nil && b.names.Len() < b.index.Len(); k++ {
+		if int(slots[k]) == b.names.Len() {
+			b.names.append(b.appendToken(b.text[:0], from+k))
+		}
+	}
+	if !b.rows.Ones {
+		dst.Value = append(dst.Value, b.rows.Value[from:to]...)
+		return
+	}
+	for range slots {
+		dst.Value = append(dst.Value, 1)
 	}
 }
 
