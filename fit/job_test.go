@@ -1,0 +1,111 @@
+package fit_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/table"
+)
+
+// A job says what it needs and what it chose, and fills in whatever a stored model has beside the
+// engine's answer.
+func TestJob(t *testing.T) {
+	rows, err := table.Structs(sold())
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	job, err := fit.New(fit.Options{Formula: "zip ~ size + log(rooms)", Positive: "b", Seed: 3, Progress: func(credence.Progress) { steps++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := job.Columns(rows.Schema())
+	if slices.Sort(columns); err != nil || !slices.Equal(columns, []string{"rooms", "size", "zip"}) {
+		t.Errorf("columns %q, %v", columns, err)
+	}
+	run, err := job.Prepare(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []fit.Note{
+		{Topic: "model", Text: "zip ~ size + log(rooms)   bernoulli, normal prior"},
+		{Topic: "target", Text: "zip: the positive class is b"},
+		{Topic: "engine", Text: "svi: this family has no closed form, and variational Bayes fits every one"},
+	}
+	if got := run.Explain(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	fitted, err := run.Fit(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recipe := (credence.Recipe{Formula: "zip ~ size + log(rooms)", Family: "bernoulli", Prior: "normal", Engine: "svi(covariance=full)", Seed: 3}); fitted.Recipe != recipe {
+		t.Errorf("recipe %+v", fitted.Recipe)
+	}
+	if fitted.Frame.TargetName() != "zip" || math.Abs(fitted.TargetMean-1.0/3) > 1e-15 || fitted.TargetVariance == 0 || fitted.Report.Inputs != 2 || steps == 0 {
+		t.Errorf("target %s of mean %v, %d inputs, %d steps", fitted.Frame.TargetName(), fitted.TargetMean, fitted.Report.Inputs, steps)
+	}
+}
+
+// What the fit is unlikely to be meant to do is a warning of its report.
+func TestWarnings(t *testing.T) {
+	rows, err := table.Structs(sold())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		options fit.Options
+		want    string // "" for none
+	}{
+		{fit.Options{Formula: "price ~ 0 + size"}, "the formula has no intercept and columns are centred"},
+		{fit.Options{Formula: "price ~ 0 + size", Raw: true}, ""},
+		{fit.Options{Formula: "price ~ 0 + size + zip"}, ""},
+		{fit.Options{Formula: "price ~ size", Checkpoint: t.TempDir() + "/c"}, "engine exact writes no checkpoint"},
+	} {
+		fitted, err := fit.Table(context.Background(), rows, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(fitted.Report.Warnings, "\n")
+		if c.want == "" && strings.Contains(all, "intercept") || !strings.Contains(all, c.want) {
+			t.Errorf("%+v: %q", c.options, all)
+		}
+	}
+}
+
+// Data that cannot be fitted are no misuse; a formula that names a file is one, unless someone opens it.
+func TestRefusals(t *testing.T) {
+	rows, err := table.Structs(sold())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fit.Table(context.Background(), rows, fit.Options{Formula: "price ~ volume"})
+	if err == nil || errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "volume") {
+		t.Errorf("%v", err)
+	}
+	_, err = fit.Table(context.Background(), rows, fit.Options{Formula: "price ~ size", Memory: 100})
+	if err == nil || !strings.Contains(err.Error(), "weights, for which engine exact needs 1 MB of memory, and 1 MB are available") {
+		t.Errorf("%v", err)
+	}
+	options := fit.Options{Formula: "price ~ rbf(size, frequencies=@secret.csv)"}
+	if _, err := fit.New(options); !errors.Is(err, fit.ErrMisuse) || strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%v", err)
+	}
+	asked := ""
+	options.ReadFile = func(path string) ([]byte, error) { asked = path; return []byte("0.5\n1\n2\n"), nil }
+	fitted, err := fit.Table(context.Background(), rows, options)
+	if err != nil || asked != "secret.csv" || fitted.Report.Weights != 7 {
+		t.Errorf("%s was asked for, %v", asked, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := fit.Table(ctx, rows, fit.Options{Formula: "price ~ size"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

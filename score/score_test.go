@@ -1,0 +1,323 @@
+package score_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/table"
+)
+
+// structs is the table of a slice.
+func structs(t testing.TB, slice any) credence.Source {
+	t.Helper()
+	source, err := table.Structs(slice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// scorer applies a model with default options.
+func scorer(t testing.TB, model *credence.Fitted) *score.Scorer {
+	t.Helper()
+	s, err := score.New(model, score.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// each visits the rows of a table that may have targets.
+func each(t testing.TB, model *credence.Fitted, source credence.Source, visit func(rows *score.Rows, i int)) {
+	t.Helper()
+	scored, err := scorer(t, model).Table(source, score.UseTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scored.Each(context.Background(), func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			visit(rows, i)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-10*(1+math.Abs(b)) }
+
+// The metrics are the sums that they are defined by, over the predictions of the rows.
+func TestEvaluateByHand(t *testing.T) {
+	all := houses(600) // more than a block
+	model := fitted(t, all[:90], fit.Options{Formula: "Price ~ Size + Rooms"})
+	e, err := score.Evaluate(context.Background(), scorer(t, model), structs(t, all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var square, density, inside float64
+	each(t, model, structs(t, all), func(rows *score.Rows, i int) {
+		y, p := rows.Target(i), rows.Predict(i)
+		square += (y - p.Mean) * (y - p.Mean)
+		density += rows.LogDensity(i, y)
+		z := (y - p.Mean) / p.SD // a Gaussian family predicts normal distributions
+		if normal := -0.5*z*z - math.Log(p.SD) - 0.5*math.Log(2*math.Pi); !near(rows.LogDensity(i, y), normal) {
+			t.Fatalf("log density %v of a normal distribution, want %v", rows.LogDensity(i, y), normal)
+		}
+		if p.Lower <= y && y <= p.Upper {
+			inside++
+		}
+	})
+	n := float64(len(all))
+	if e.Rows != int64(n) || !near(float64(e.RMSE), math.Sqrt(square/n)) || !near(float64(e.NLPD), -density/n) || !near(e.Coverage["0.9"], inside/n) {
+		t.Errorf("%+v; want rmse %v, nlpd %v, coverage %v", e.RegressionResult, math.Sqrt(square/n), -density/n, inside/n)
+	}
+}
+
+// Of two classes the positive one has the probability, and the other the rest.
+func TestClasses(t *testing.T) {
+	all := houses(80)
+	model := fitted(t, all, fit.Options{Formula: "Zip ~ Size + Rooms", Positive: "b"})
+	s := scorer(t, model)
+	if classes := s.Classes(); len(classes) != 2 || classes[1] != "b" || !s.Binary() || s.Target() != "Zip" {
+		t.Errorf("classes %q, binary %v, target %s", classes, s.Binary(), s.Target())
+	}
+	right := 0
+	each(t, model, structs(t, all), func(rows *score.Rows, i int) {
+		p := rows.Predict(i)
+		probabilities := rows.Probabilities(nil, i)
+		if p.Probability != p.Mean || probabilities[1] != p.Mean || !near(probabilities[0]+probabilities[1], 1) ||
+			!near(rows.LogDensity(i, 1), math.Log(p.Mean)) || !near(p.SD*p.SD, p.Mean*(1-p.Mean)) {
+			t.Fatalf("%+v, %v", p, probabilities)
+		}
+		if (p.Mean > 0.5) == (rows.Target(i) == 1) {
+			right++
+		}
+		if (all[rows.SourceRow(i)].Zip == "b") != (rows.Target(i) == 1) {
+			t.Fatalf("row %d has class %v", i, rows.Target(i))
+		}
+	})
+	e, err := score.Evaluate(context.Background(), s, structs(t, all))
+	if err != nil || e.Accuracy != metric.Score(float64(right)/80) {
+		t.Errorf("accuracy %v, want %v/80; %v", e.Accuracy, right, err)
+	}
+}
+
+// Grades are predicted in their own values, whatever numbers they are.
+func TestGrades(t *testing.T) {
+	type graded struct{ X, Y float64 }
+	var all []graded
+	for i := range 120 {
+		x := float64(i*37%120) / 12
+		all = append(all, graded{x, []float64{-10, 0, 30}[min(2, int(x/3.3+0.4*math.Sin(float64(i))))]})
+	}
+	rows, model := structs(t, all), (*credence.Fitted)(nil)
+	model, err := fit.Table(context.Background(), rows, fit.Options{Formula: "Y ~ X", Family: "ordinal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []float64{-10, 0, 30}
+	each(t, model, rows, func(rows *score.Rows, i int) {
+		total, mean, square := 0.0, 0.0, 0.0
+		for k, p := range rows.Probabilities(nil, i) {
+			total, mean, square = total+p, mean+p*values[k], square+p*values[k]*values[k]
+			if d := rows.LogDensity(i, values[k]); math.Abs(math.Exp(d)-p) > 1e-9 {
+				t.Fatalf("grade %v has probability %v and density %v", values[k], p, math.Exp(d))
+			}
+		}
+		p := rows.Predict(i)
+		if !near(total, 1) || !near(p.Mean, mean) || math.Abs(p.SD*p.SD-(square-mean*mean)) > 1e-9*square || p.Probability != 0 {
+			t.Fatalf("%+v, total %v, mean %v", p, total, mean)
+		}
+		if !math.IsInf(rows.LogDensity(i, 1), -1) {
+			t.Fatal("1 is no grade, and has a density")
+		}
+		draw, err := rows.Sample(i, credence.Rand(1, credence.PredictSamples, uint64(i)))
+		for _, v := range []float64{p.Lower, p.Upper, draw, rows.Target(i)} {
+			if v != -10 && v != 0 && v != 30 || err != nil {
+				t.Fatalf("%v is no grade; %v", v, err)
+			}
+		}
+	})
+}
+
+// Weights on the data's own scale predict from the data as they stand, and the intercept has the
+// standard deviation of f where every column is 0.
+func TestTermsAreOnTheirOwnScale(t *testing.T) {
+	model := fitted(t, houses(60), fit.Options{Formula: "Price ~ Size + Rooms + Zip"})
+	weight := map[string]score.Term{}
+	for _, term := range score.Terms(model, 0.9) {
+		weight[term.Name] = term
+		const z95 = 1.6448536269514722
+		if !near(term.Upper-term.Mean, z95*term.SD) || !near(term.Mean-term.Lower, z95*term.SD) || term.Inclusion != nil {
+			t.Errorf("%+v", term)
+		}
+	}
+	rows := structs(t, []house{{Size: 70, Rooms: 3, Zip: "b"}, {Zip: "c"}})
+	want := []float64{70*weight["Size"].Mean + 3*weight["Rooms"].Mean + weight["Zip=b"].Mean, weight["Zip=c"].Mean}
+	each(t, model, rows, func(rows *score.Rows, i int) {
+		if mean, _ := rows.Latent(i); !near(mean, want[i]+weight["(intercept)"].Mean) {
+			t.Errorf("row %d: f %v, want %v", i, mean, want[i]+weight["(intercept)"].Mean)
+		}
+	})
+	alone := fitted(t, houses(60), fit.Options{Formula: "Price ~ Size + Rooms"})
+	each(t, alone, structs(t, []house{{}}), func(rows *score.Rows, i int) {
+		mean, variance := rows.Latent(i)
+		for _, term := range score.Terms(alone, 0.5) {
+			if term.Name == "(intercept)" && (!near(term.Mean, mean) || !near(term.SD, math.Sqrt(variance))) {
+				t.Errorf("intercept %+v, f at 0 has %v, %v", term, mean, math.Sqrt(variance))
+			}
+		}
+	})
+	if _, ok := score.Selected(model); ok {
+		t.Error("weights that cannot be 0 are selected")
+	}
+}
+
+// The selected weights are those with an inclusion above one half, the intercept aside.
+func TestSelected(t *testing.T) {
+	model := fitted(t, houses(300), fit.Options{Formula: "Garden ~ Size + Rooms + Zip", Family: "bernoulli(link=probit)", Prior: "spikeslab", Engine: "sep"})
+	want := 0
+	for _, term := range score.Terms(model, 0.9) {
+		if term.Inclusion == nil {
+			t.Fatalf("%+v has no inclusion", term)
+		}
+		if *term.Inclusion > 0.5 && term.Name != "(intercept)" {
+			want++
+		}
+	}
+	if got, ok := score.Selected(model); !ok || got != want {
+		t.Errorf("%d selected, %v; want %d", got, ok, want)
+	}
+}
+
+// gather scores rows for a comparison.
+func gather(t *testing.T, name string, model *credence.Fitted, source credence.Source) *score.Scores {
+	t.Helper()
+	scored, err := scorer(t, model).Table(source, score.RequireTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := score.NewScores(name, model)
+	if err := scored.Each(context.Background(), scores.Add); err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+// Gains are differences of log densities over rows, with the standard error of their mean; a row of
+// weight 2 is the row twice, but for that error, which counts rows.
+func TestCompareByHand(t *testing.T) {
+	type weighed struct{ X, Z, Y, W float64 }
+	var all, twice []weighed
+	for i := range 50 {
+		r := weighed{float64(i % 7), float64(i % 5), float64(2*(i%7)+i%5) + math.Sin(float64(i)), float64(1 + i%2)}
+		all = append(all, r)
+		for range int(r.W) {
+			r.W = 1
+			twice = append(twice, r)
+		}
+	}
+	source := structs(t, all)
+	small := fitted(t, source, fit.Options{Formula: "Y ~ X + weight(W)"})
+	large := fitted(t, source, fit.Options{Formula: "Y ~ X + Z + weight(W)"})
+	c, err := score.Compare(gather(t, "small", small, source), gather(t, "large", large, source))
+	if err != nil || c.Rows != 50 || len(c.Warnings) != 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	d, err := score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var density [2][]float64
+	for k, model := range []*credence.Fitted{small, large} {
+		each(t, model, structs(t, twice), func(rows *score.Rows, i int) { density[k] = append(density[k], rows.LogDensity(i, rows.Target(i))) })
+	}
+	n, gain, square := float64(len(twice)), 0.0, 0.0
+	for i := range twice {
+		gap := density[1][i] - density[0][i]
+		gain, square = gain+gap/n, square+gap*gap/n
+	}
+	got := d.Models[1]
+	if !near(float64(got.Gain), gain) || math.Abs(float64(got.GainError)-math.Sqrt((square-gain*gain)/n)) > 1e-9 || d.Models[0].Gain != 0 || d.Models[0].SDRatio != 1 {
+		t.Errorf("%+v; want gain %v ± %v", got, gain, math.Sqrt((square-gain*gain)/n))
+	}
+	for _, figure := range [][2]metric.Score{{got.Gain, c.Models[1].Gain}, {got.NLPD, c.Models[1].NLPD}, {got.RMSE, c.Models[1].RMSE}, {got.MeanDifference, c.Models[1].MeanDifference}, {got.SDRatio, c.Models[1].SDRatio}} {
+		if !near(float64(figure[0]), float64(figure[1])) {
+			t.Errorf("rows written twice have %v, rows of weight 2 %v", figure[0], figure[1])
+		}
+	}
+}
+
+// What cannot be compared is refused, and what can be misread is warned about.
+func TestCompareRefusals(t *testing.T) {
+	all := houses(40)
+	source := structs(t, all)
+	price := gather(t, "price", fitted(t, all, fit.Options{Formula: "Price ~ Size"}), source)
+	log := gather(t, "log", fitted(t, all, fit.Options{Formula: "log(Price) ~ Size"}), source)
+	if _, err := score.Compare(price, log); err == nil || !strings.Contains(err.Error(), "price predicts Price and log predicts log(Price)") {
+		t.Errorf("%v", err)
+	}
+	if _, err := score.Compare(price, gather(t, "fewer", fitted(t, all, fit.Options{Formula: "Price ~ Rooms"}), structs(t, all[:30]))); err == nil || !strings.Contains(err.Error(), "leave out different rows") {
+		t.Errorf("%v", err)
+	}
+	other := gather(t, "other", fitted(t, all, fit.Options{Formula: "Zip ~ Size", Positive: "a"}), source)
+	if _, err := score.Compare(gather(t, "b", fitted(t, all, fit.Options{Formula: "Zip ~ Size", Positive: "b"}), source), other); err == nil || !strings.Contains(err.Error(), "read target Zip differently (row 1 is 0 for the one and 1 for the other)") {
+		t.Errorf("%v", err)
+	}
+	rooms := gather(t, "normal", fitted(t, all, fit.Options{Formula: "Rooms ~ Size"}), source)
+	counts := gather(t, "counts", fitted(t, all[:35], fit.Options{Formula: "Rooms ~ Size", Family: "poisson"}), source)
+	c, err := score.Compare(rooms, counts)
+	if err != nil || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], "fitted to 40 rows and counts to 35") || !strings.Contains(c.Warnings[1], "counts gives probabilities of whole numbers and normal a density") {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Options that a model cannot have are refused.
+func TestOptions(t *testing.T) {
+	model := fitted(t, houses(40), fit.Options{Formula: "Price ~ Size + Zip"})
+	for _, c := range []struct {
+		options score.Options
+		want    string
+	}{
+		{score.Options{Interval: 1.5}, "interval 1.5 is not a probability between 0 and 1"},
+		{score.Options{Interval: -1}, "is not a probability"},
+		{score.Options{Missing: "indicator"}, "the model has no indicators of missing values"},
+		{score.Options{Missing: "median"}, "use error, mean, indicator or drop"},
+		{score.Options{Unseen: "guess"}, "use error or zero"},
+	} {
+		if _, err := score.New(model, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %s", c.options, err, c.want)
+		}
+	}
+	for _, broken := range []*credence.Fitted{{}, {Members: model.Members}} {
+		if _, err := score.New(broken, score.Options{}); err == nil {
+			t.Errorf("%+v is scored", broken)
+		}
+	}
+	lenient, err := score.New(model, score.Options{Missing: "mean", Unseen: "zero"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := score.Bind[map[string]any](lenient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled, err := bound.Score(map[string]any{"Size": nil, "Zip": "a"})
+	mean := 0.0
+	for _, h := range houses(40) {
+		mean += h.Size / 40
+	}
+	want, errWant := bound.Score(map[string]any{"Size": mean, "Zip": "a"})
+	if err != nil || errWant != nil || !near(filled.Mean, want.Mean) {
+		t.Errorf("a missing size predicts %v, the mean %v; %v, %v", filled, want, err, errWant)
+	}
+	if p, err := bound.Score(map[string]any{"Size": 70, "Zip": "never seen"}); err != nil || p.SD == 0 {
+		t.Errorf("%v, %v", p, err)
+	}
+}
