@@ -3,6 +3,7 @@ package svi
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -140,5 +141,26 @@ func TestIterationLimit(t *testing.T) {
 		if resumed := fitted(t, model, cfg, data); !reflect.DeepEqual(resumed, whole) {
 			t.Errorf("limit %d, %d starts: resumed %v, uninterrupted %v", c.limit, c.starts, resumed.Report, whole.Report)
 		}
+	}
+}
+
+// TestForeignCheckpoint: a file that is no checkpoint of this version is refused with the remedy, and
+// left as it is.
+func TestForeignCheckpoint(t *testing.T) {
+	model, data := variantData(t)
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	const content = "\x2d\xff\x81\x03\x01\x01\x0acheckpoint"
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(model, Config{Covariance: Full, Checkpoint: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove the file to begin anew") {
+		t.Errorf("a foreign checkpoint: %v", err)
+	}
+	if left, err := os.ReadFile(path); err != nil || string(left) != content {
+		t.Errorf("the file became %q, %v", left, err)
 	}
 }

@@ -45,14 +45,15 @@ func (r *fit) warnZero(zero []int) {
 	for _, j := range zero[:min(3, len(zero))] {
 		names = append(names, blocks.WeightName(r.Features, j))
 	}
+	if len(zero) > 3 {
+		names = append(names, "…")
+	}
 	switch len(zero) {
 	case 0:
 	case 1:
 		r.warn("the feature column %s is zero in every row: its weight keeps its prior", names[0])
-	case 2, 3:
-		r.warn("%d feature columns are zero in every row (%s): their weights keep their prior", len(zero), strings.Join(names, ", "))
 	default:
-		r.warn("%d feature columns are zero in every row (%s, …): their weights keep their prior", len(zero), strings.Join(names, ", "))
+		r.warn("%d feature columns are zero in every row (%s): their weights keep their prior", len(zero), strings.Join(names, ", "))
 	}
 }
 

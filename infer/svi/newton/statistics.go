@@ -8,7 +8,6 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/linop"
 )
 
 // Statistics are the sums over rows at one q = N(m, V) that a step needs: with e the expected log
@@ -147,28 +146,16 @@ func (n *Newton) variances(dst []float64, phi *credence.Design, factor []float64
 	if factor == nil {
 		return
 	}
-	rows, d, dense := len(dst), n.Dims, phi.Dense.Cols
-	whole := linop.Dense{Rows: d, Cols: d, Stride: d, Data: factor}
+	rows, d := len(dst), n.Dims
 	width := min(panelWidth(d), d)
 	n.product = problem.Grow(n.product, rows*width)
 	for left := 0; left < d; left += width {
 		cols := min(width, d-left)
-		// F is upper triangular: rows below left+cols are zero in these columns.
-		filled := left + cols
 		product := n.product[:rows*cols]
-		if depth := min(dense, filled); depth > 0 {
-			n.Workspace.Pool().Gemm(false, false, rows, cols, depth, 1, phi.Dense.Data, phi.Dense.Stride, factor[left:], d, 0, product, cols)
-		} else {
-			clear(product)
-		}
-		panel := whole.Columns(left, cols)
-		sparse := panel.Window(min(dense, filled), max(0, filled-dense))
+		phi.MulUpper(n.Workspace, product, factor, left, cols)
 		n.Workspace.InRuns(rows, func(from, to int) {
 			for i := from; i < to; i++ {
 				row := product[i*cols : (i+1)*cols]
-				if phi.Sparse.Cols > 0 {
-					phi.Sparse.AddRowMul(row, i, 1, &sparse)
-				}
 				dst[i] += kernel.Dot(row, row)
 			}
 		})
