@@ -7,6 +7,11 @@ import "github.com/credence-ml/credence/linop"
 // so it is a constant and never depends on memory or threads.
 const BlockRows = 512
 
+// SegmentRows is the number of rows whose sums are added block by block from zero. The sums of
+// segments are then added as a binary tree over their positions, so that shards of rows, each
+// of which begins with a segment, have the bits of the whole table when they are merged.
+const SegmentRows = 1 << 17
+
 // Batch is n consecutive rows as a model sees them.
 //
 // X holds the dense inputs, n×p: scaled numbers, 0/1 values, and category codes

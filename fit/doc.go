@@ -9,7 +9,7 @@
 //
 //	job, err := fit.New(options)            // what is wrong whatever the data: ErrMisuse
 //	columns, err := job.Columns(schema)     // what the model needs of a table
-//	run, err := job.Prepare(rows)           // the model is made and the engine chosen: run.Explain
+//	run, err := job.Prepare(ctx, rows)      // the model is made and the engine chosen: run.Explain
 //	model, err := run.Fit(ctx)
 //
 // A [Registry] lists the engines, families and priors that texts may name. It is a value: a program

@@ -92,7 +92,7 @@ func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 
 // Fit fits the model to a table.
 func (j *Job) Fit(ctx context.Context, rows credence.Source) (*credence.Fitted, error) {
-	run, err := j.Prepare(rows)
+	run, err := j.Prepare(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -27,13 +27,13 @@ type Prepared struct {
 
 // Prepare reads the table once for kinds, levels and moments, makes the model, chooses the engine,
 // and refuses what would not fit into memory.
-func (j *Job) Prepare(rows credence.Source) (*Prepared, error) {
+func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, error) {
 	p := &Prepared{job: j, rows: rows}
 	var err error
 	if p.plan, err = j.parse(rows.Schema()); err != nil {
 		return nil, err
 	}
-	if p.frame, err = frame.Fit(&p.plan.Frame, rows, j.family.Options(j.frame)); err != nil {
+	if p.frame, err = frame.Fit(ctx, &p.plan.Frame, rows, j.family.Options(j.frame)); err != nil {
 		return nil, err
 	}
 	family, err := j.family.Likelihood(p.frame)

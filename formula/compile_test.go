@@ -176,7 +176,7 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fr, err := frame.Fit(&plan.Frame, source, frame.Options{})
+	fr, err := frame.Fit(t.Context(), &plan.Frame, source, frame.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package formula_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -47,7 +48,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fr, err := frame.Fit(&plan.Frame, houses{}, family.Options(frame.Options{}))
+	fr, err := frame.Fit(context.Background(), &plan.Frame, houses{}, family.Options(frame.Options{}))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -134,7 +134,7 @@ func TestFamilyMeetsTheTarget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fr, err := frame.Fit(&plan.Frame, source, family.Options(frame.Options{}))
+		fr, err := frame.Fit(t.Context(), &plan.Frame, source, family.Options(frame.Options{}))
 		if c.fails != "" {
 			if err == nil || !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("%s of %v: refusal reads %v, want %s", c.family, c.y, err, c.fails)

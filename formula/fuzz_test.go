@@ -106,7 +106,7 @@ func check(t *testing.T, text string) (compiled bool) {
 		if weights > 1000 {
 			continue // right, but slow
 		}
-		fr, err := frame.Fit(&plan.Frame, source, frame.Options{})
+		fr, err := frame.Fit(t.Context(), &plan.Frame, source, frame.Options{})
 		if err != nil {
 			continue // the logarithm of a negative number, for example
 		}

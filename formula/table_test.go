@@ -79,7 +79,7 @@ func fit(t *testing.T, text string, source *memory, options frame.Options) (*Pla
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	fr, err := frame.Fit(&plan.Frame, source, options)
+	fr, err := frame.Fit(t.Context(), &plan.Frame, source, options)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

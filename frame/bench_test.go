@@ -46,7 +46,7 @@ func newFlat(rows, columns int) (*flat, *Plan) {
 func BenchmarkRead(b *testing.B) {
 	const rows = 100_000
 	source, plan := newFlat(rows, 21)
-	f, err := Fit(plan, source, Options{})
+	f, err := Fit(b.Context(), plan, source, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func BenchmarkFit(b *testing.B) {
 	source, plan := newFlat(rows, 21)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Fit(plan, source, Options{}); err != nil {
+		if _, err := Fit(b.Context(), plan, source, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -97,7 +97,7 @@ func BenchmarkWide(b *testing.B) {
 	source, plan := newFlat(100, 20_001)
 	b.ReportAllocs()
 	for b.Loop() {
-		f, err := Fit(plan, source, Options{})
+		f, err := Fit(b.Context(), plan, source, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,16 +10,18 @@ import (
 // Bound is the model rows of a table: a frame applied to a source. It is what
 // [Frame.Bind] returns, for one reader at a time.
 type Bound struct {
-	frame   *Frame
-	table   *table
-	targets Targets
-	plain   []plainInput // from columns of the table
-	sparse  []plainInput // from columns of the sparse segment
-	special []specialInput
-	reader  *reader
-	column  []float64
-	counts  Counts
-	counted int // rows that counts covers
+	frame                  *Frame
+	rows                   *keptRows
+	targets                Targets
+	plain                  []plainInput // from columns of the table
+	sparse                 []plainInput // from columns of the sparse segment
+	special                []specialInput
+	reader                 *reader
+	offsets                []operand
+	target, weight, trials operand // without an expression where they are not read
+	column                 []float64
+	counts                 Counts
+	counted                int // rows that counts covers
 }
 
 // Counts says what was done to the rows read so far, each row counted once.
@@ -38,6 +40,7 @@ type plainInput struct {
 
 // specialInput is any other input.
 type specialInput struct {
+	operand
 	to     int
 	codes  []float64 // of a category: training's code of each level, or -1
 	unseen int       // how many of the levels training did not see
@@ -62,7 +65,7 @@ const (
 // model names, in any order; their kinds must be those of training.
 func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 	withTarget := targets != IgnoreTargets
-	b := &Bound{frame: f, table: newTable(source), targets: targets}
+	b := &Bound{frame: f, rows: newKeptRows(source), targets: targets}
 	if withTarget && f.Target == nil {
 		return nil, fmt.Errorf("frame: the model has no target: name one in the formula")
 	}
@@ -72,7 +75,7 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 	if schema := source.Schema(); f.SegmentWidth > 0 && schema.Sparse > 0 && (schema.ZeroBased != f.ZeroBased || (schema.Features == nil) != (f.Features == nil)) {
 		return nil, fmt.Errorf("frame: the sparse columns of the table are named otherwise than those of training: read it with the schema of the model")
 	}
-	b.table.segment = f.SparseNames
+	b.rows.segment = f.SparseNames
 	var expressions []*Expr
 	for _, e := range f.expressions(withTarget) {
 		if e != nil && e == f.Weight && targets == UseTargets {
@@ -80,7 +83,7 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 		}
 		expressions = append(expressions, e)
 	}
-	if err := b.table.add(f.SegmentWidth, expressions...); err != nil {
+	if err := b.rows.add(f.SegmentWidth, expressions...); err != nil {
 		return nil, err
 	}
 	for i := range f.Inputs {
@@ -88,27 +91,18 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 			return nil, err
 		}
 	}
-	others := []*Expr{f.Trials}
-	if targets == RequireTargets {
-		others = append(others, f.Weight)
-	}
-	for i := range f.Offset {
-		others = append(others, &f.Offset[i])
-	}
-	for _, e := range others {
-		if e != nil && b.table.kind(e) == credence.Category {
-			return nil, asNumbers(e, b.table.levels(e))
-		}
+	if err := b.addOthers(); err != nil {
+		return nil, err
 	}
 	if withTarget {
 		if err := b.addTarget(); err != nil {
 			return nil, err
 		}
 		if f.Missing == Drop && targets == RequireTargets {
-			if err := b.table.drop(); err != nil {
+			if err := b.rows.drop(); err != nil {
 				return nil, err
 			}
-			b.counts.Dropped = len(b.table.dropped)
+			b.counts.Dropped = len(b.rows.dropped)
 		}
 	}
 	return b, nil
@@ -144,28 +138,31 @@ func levelCodes(trained, levels []string) (codes []float64, unseen int) {
 
 func (b *Bound) addInput(i int) error {
 	in := &b.frame.Inputs[i]
-	s := b.table.slots[b.table.names[in.Expr.Column]]
-	kind := b.table.kind(&in.Expr)
+	s := &b.rows.slots[b.rows.names[in.Expr.Column]]
+	if s.texts != nil {
+		s.texts.fix(in.Levels)
+	}
+	kind := b.rows.kind(&in.Expr)
 	if in.Kind == credence.Category {
 		if kind != credence.Category {
 			return fmt.Errorf("frame: column %q holds %ss but was a category in training: declare it with --types %s=category",
 				in.Expr.Column, kind, in.Expr.Column)
 		}
-		special := specialInput{to: i}
-		special.codes, special.unseen = levelCodes(in.Levels, b.table.levels(&in.Expr))
+		special := specialInput{operand: b.rows.operand(&in.Expr), to: i}
+		special.codes, special.unseen = levelCodes(in.Levels, b.rows.levels(&in.Expr))
 		b.special = append(b.special, special)
 		return nil
 	}
 	if kind == credence.Category && !in.Indicates {
 		return fmt.Errorf("frame: column %q is a category (%s) but was a %s in training: declare what stands for a missing value, or correct the column",
-			in.Expr.Column, list(b.table.levels(&in.Expr)), in.Kind)
+			in.Expr.Column, list(b.rows.levels(&in.Expr)), in.Kind)
 	}
 	if len(in.Expr.Steps) > 0 || in.Indicates {
-		b.special = append(b.special, specialInput{to: i})
+		b.special = append(b.special, specialInput{operand: b.rows.operand(&in.Expr), to: i})
 		return nil
 	}
 	if in.Kind == credence.Boolean && kind != credence.Boolean {
-		b.special = append(b.special, specialInput{to: i, binary: true})
+		b.special = append(b.special, specialInput{operand: b.rows.operand(&in.Expr), to: i, binary: true})
 		return nil
 	}
 	if s.column < 0 {
@@ -176,12 +173,36 @@ func (b *Bound) addInput(i int) error {
 	return nil
 }
 
+// addOthers finds trials, weight and offsets.
+func (b *Bound) addOthers() error {
+	f := b.frame
+	for i := range f.Offset {
+		b.offsets = append(b.offsets, b.rows.operand(&f.Offset[i]))
+	}
+	all := b.offsets
+	if f.Trials != nil {
+		b.trials = b.rows.operand(f.Trials)
+		all = append(all, b.trials)
+	}
+	if f.Weight != nil && b.targets == RequireTargets {
+		b.weight = b.rows.operand(f.Weight)
+		all = append(all, b.weight)
+	}
+	for _, e := range all {
+		if b.rows.kind(e.Expr) == credence.Category {
+			return asNumbers(e.Expr, b.rows.levels(e.Expr))
+		}
+	}
+	return nil
+}
+
 func (b *Bound) addTarget() error {
 	t := b.frame.Target
-	kind := b.table.kind(&t.Expr)
+	b.target = b.rows.operand(&t.Expr)
+	kind := b.rows.kind(&t.Expr)
 	var levels []string
 	if kind == credence.Category {
-		levels = b.table.levels(&t.Expr)
+		levels = b.rows.levels(&t.Expr)
 		if t.Mode == Numbers || len(t.Expr.Steps) > 0 {
 			return fmt.Errorf("frame: target %s is a category (%s) but was a number in training: correct the column", t.Expr, list(levels))
 		}
@@ -191,26 +212,26 @@ func (b *Bound) addTarget() error {
 }
 
 // Rows returns the number of rows, those dropped not among them.
-func (b *Bound) Rows() int { return b.table.rows() }
+func (b *Bound) Rows() int { return b.rows.rows() }
 
 // Counts says what was done to the rows read so far.
 func (b *Bound) Counts() Counts { return b.counts }
 
 // SourceRow returns the row of the table that row i came from.
-func (b *Bound) SourceRow(i int) int { return b.table.sourceRow(i) }
+func (b *Bound) SourceRow(i int) int { return b.rows.sourceRow(i) }
 
 // Place says where row i stands, for messages: "train.csv:17".
-func (b *Bound) Place(i int) string { return b.table.place(i) }
+func (b *Bound) Place(i int) string { return b.rows.place(i) }
 
 // readTarget stores in dst what the likelihood sees of the targets of the current rows.
 func (b *Bound) readTarget(dst []float64, first int) error {
 	t := b.frame.Target
-	if err := b.table.evaluate(dst, &t.Expr, len(t.Expr.Steps), first); err != nil {
+	if err := b.rows.evaluate(dst, b.target, len(t.Expr.Steps), first); err != nil {
 		return err
 	}
 	for i, v := range dst {
 		if v != v && b.targets == RequireTargets {
-			return b.table.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
+			return b.rows.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
 		}
 	}
 	if bad := b.reader.read(dst); bad >= 0 {
@@ -218,11 +239,11 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 		what := "is " + number(dst[bad])
 		switch k := int(dst[bad]); {
 		case b.reader.codes != nil && k >= 0 && k < len(b.reader.codes):
-			what = "is " + b.table.levels(&t.Expr)[k]
+			what = "is " + b.rows.levels(&t.Expr)[k]
 		case b.reader.codes != nil:
 			what = "has a class"
 		}
-		return b.table.fail(first+bad, fmt.Errorf("target %s %s, which training did not see: it must be one of %s", t.Expr, what, known))
+		return b.rows.fail(first+bad, fmt.Errorf("target %s %s, which training did not see: it must be one of %s", t.Expr, what, known))
 	}
 	return nil
 }

@@ -52,10 +52,16 @@
 //
 // # Cost and limits
 //
-// Fit reads the table once, once more for each nesting of center or scale, and
-// once more under Drop. It holds one block of rows, the levels, and the indices of
-// dropped rows. Binding reads nothing, except under Drop; reading bound rows costs
-// a few nanoseconds per value. Sums run over blocks of [credence.BlockRows] rows in order, so
-// results are the same on every machine and run. Duplicated inputs are found by
-// a 64-bit hash of their values: equal up to the bit, not up to scale.
+// Fit reads the table once, and once more for each nesting of center or scale. It holds one
+// block of rows and the levels. Binding reads nothing, except under Drop, whose dropped rows it finds; reading bound rows costs
+// a few nanoseconds per value. Sums run over blocks of [credence.BlockRows] rows in order, and over
+// segments of [credence.SegmentRows] rows as a tree, so results are the same on every machine and run.
+// Duplicated inputs are found by a 64-bit hash of their values: equal up to the bit, not up to scale.
+//
+// # Shards
+//
+// A [Census] is what Fit counts, for the rows of a table or of a shard of it. The shards of a
+// table are counted apart, written as JSON, read and merged, one round for each nesting of center or scale and
+// one for the rest; the frame is that of the whole table, byte for byte. Its Fingerprint tells sums
+// that were formed under it from others.
 package frame

@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/credence-ml/credence"
@@ -33,7 +34,7 @@ func (houses) Read(dst *credence.Chunk, first, count int) error {
 func ExampleFit() {
 	target := frame.Column("price").With(frame.Log)
 	plan := &frame.Plan{Target: &target, Inputs: []frame.Expr{frame.Column("zip"), frame.Column("price").With(frame.Center)}}
-	f, err := frame.Fit(plan, houses{}, frame.Options{Raw: true})
+	f, err := frame.Fit(context.Background(), plan, houses{}, frame.Options{Raw: true})
 	if err != nil {
 		fmt.Println(err)
 		return

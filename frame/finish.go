@@ -2,11 +2,11 @@ package frame
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // missingLevel is the level of a category that stands for a missing value.
@@ -18,46 +18,84 @@ const mostWeight = 1e150
 // fewLevels is up to how many levels a category may have in as few rows as it likes.
 const fewLevels = 20
 
+// Frame ends the last round: it makes the frame of the rows that were counted. Errors name every
+// column with missing values at once.
+func (c *Census) Frame() (*Frame, error) {
+	if len(c.pending) > 0 {
+		return nil, fmt.Errorf("frame: the census has another round to go: add all rows once more")
+	}
+	total, err := c.total()
+	if err != nil {
+		return nil, err
+	}
+	copied := *c.frame
+	f := &finisher{Census: c, frame: &copied, total: total}
+	f.frame.Inputs = slices.Clone(c.frame.Inputs)
+	if c.frame.Target != nil {
+		target := *c.frame.Target
+		f.frame.Target = &target
+	}
+	f.frame.Rows, f.frame.Dropped, f.frame.WeightSum = total.Rows, total.Dropped, total.Weight
+	if total.Rows == 0 {
+		if total.Dropped > 0 {
+			return nil, fmt.Errorf("frame: every row has a missing value: fill them with --missing mean or --missing indicator")
+		}
+		return nil, fmt.Errorf("frame: the table has no rows: check that the file holds more than a header")
+	}
+	if err := f.refuseMissing(); err != nil {
+		return nil, err
+	}
+	return f.frame, f.finish()
+}
+
+// finisher makes a frame of what all rows add up to.
+type finisher struct {
+	*Census
+	frame *Frame
+	total *tally
+}
+
 // refuseMissing names all columns whose missing values the policy does not fill.
-func (f *fitter) refuseMissing() error {
+func (f *finisher) refuseMissing() error {
 	var names []string
+	noted := map[string]bool{}
 	filled := f.options.Missing == Mean || f.options.Missing == Indicator
 	note := func(column string, count int) {
-		if count == 0 {
-			return
-		}
-		text := fmt.Sprintf("%s (%d)", column, count)
-		if !slices.Contains(names, text) {
+		if text := fmt.Sprintf("%s (%d)", column, count); count > 0 && !noted[text] {
+			noted[text] = true
 			names = append(names, text)
 		}
 	}
 	inputs := 0
 	if !filled {
 		for i := range f.frame.Inputs {
-			note(f.frame.Inputs[i].Expr.Column, f.inputs[i].missing)
+			note(f.frame.Inputs[i].Expr.Column, f.total.Inputs[i].Missing)
 		}
 		inputs = len(names)
 	}
 	for i := range f.frame.Offset {
-		note(f.frame.Offset[i].Column, f.missing[f.frame.Offset[i].Column])
+		note(f.frame.Offset[i].Column, f.total.Missing[f.frame.Offset[i].Column])
 	}
 	for _, e := range []*Expr{f.frame.Weight, f.frame.Trials} {
 		if e != nil {
-			note(e.Column, f.missing[e.Column])
+			note(e.Column, f.total.Missing[e.Column])
 		}
 	}
 	others := len(names) - inputs
-	target := f.frame.Target
+	target, missing := f.frame.Target, 0
+	if target != nil {
+		missing = f.total.Target.Missing
+	}
 	switch {
-	case len(names) == 0 && (target == nil || f.target.missing == 0):
+	case len(names) == 0 && missing == 0:
 		return nil
 	case len(names) == 0:
 		return fmt.Errorf("frame: target %s is missing in %d %s: leave such rows out with --missing drop",
-			target.Expr, f.target.missing, plural(f.target.missing, "row", "rows"))
+			target.Expr, missing, plural(missing, "row", "rows"))
 	}
 	remedy := "fill them with --missing mean or --missing indicator, or leave such rows out with --missing drop"
-	if target != nil && f.target.missing > 0 {
-		note("target "+target.Expr.Column, f.target.missing)
+	if missing > 0 {
+		note("target "+target.Expr.Column, missing)
 		others++
 	}
 	if others > 0 {
@@ -67,7 +105,7 @@ func (f *fitter) refuseMissing() error {
 }
 
 // finish turns the statistics into the frame.
-func (f *fitter) finish() error {
+func (f *finisher) finish() error {
 	frame := f.frame
 	if frame.WeightSum == 0 {
 		return fmt.Errorf("frame: every weight is 0: leave out weight(%s), or correct it", frame.Weight)
@@ -79,14 +117,11 @@ func (f *fitter) finish() error {
 		f.warn("%d of %d rows have missing values and are left out", frame.Dropped, frame.Dropped+frame.Rows)
 	}
 	if frame.Target != nil {
-		var levels []string
-		switch worder, ok := f.table.source.(Worder); {
-		case frame.Target.Kind == credence.Boolean && ok:
-			levels = worder.Words(frame.Target.Expr.Column)
-		case frame.Target.Kind == credence.Category:
-			levels = f.table.levels(&frame.Target.Expr)
+		levels := f.words
+		if frame.Target.Kind == credence.Category {
+			levels = f.levels[frame.Target.Expr.Column].Levels
 		}
-		hint, err := frame.Target.finish(&f.target, levels, f.options)
+		hint, err := frame.Target.finish(f.total.Target, levels, f.options.Positive)
 		if err != nil {
 			return err
 		}
@@ -95,9 +130,13 @@ func (f *fitter) finish() error {
 		}
 	}
 	var indicators []Input
+	indicated, used := map[string]bool{}, map[string]bool{}
 	for i := range frame.Inputs {
-		in, s := &frame.Inputs[i], &f.inputs[i]
-		if s.count == 0 {
+		used[frame.Inputs[i].Name] = true
+	}
+	for i := range frame.Inputs {
+		in, s := &frame.Inputs[i], &f.total.Inputs[i]
+		if s.Count == 0 {
 			return fmt.Errorf("frame: column %q has no value in any row: leave it out of the formula with - %s", in.Expr.Column, in.Expr.Column)
 		}
 		if in.Kind == credence.Category {
@@ -113,57 +152,77 @@ func (f *fitter) finish() error {
 			if !finite(in.Center) || !finite(in.Scale) {
 				return fmt.Errorf("frame: %s: the numbers are too large to have a standard deviation: use a larger unit, or --raw", in.Name)
 			}
-			known := slices.ContainsFunc(indicators, func(other Input) bool { return other.Expr.Column == in.Expr.Column })
-			if s.missing > 0 && frame.Missing == Indicator && !known {
+			if s.Missing > 0 && frame.Missing == Indicator && !indicated[in.Expr.Column] {
+				indicated[in.Expr.Column] = true
 				indicators = append(indicators, Input{
 					Name: in.Expr.Column + "_missing", Expr: Column(in.Expr.Column),
 					Kind: credence.Boolean, Scale: 1, Indicates: true, Segment: in.Segment,
 				})
 			}
 		}
-		if s.missing > 0 {
+		if s.Missing > 0 {
 			with := "the mean"
 			if in.Kind == credence.Category {
 				with = "level " + in.Levels[int(in.Fill)]
 			}
-			f.warn("input %s: %d missing %s filled with %s", in.Name, s.missing, plural(s.missing, "value is", "values are"), with)
+			f.warn("input %s: %d missing %s filled with %s", in.Name, s.Missing, plural(s.Missing, "value is", "values are"), with)
 		}
 	}
-	f.compare()
+	f.warnRepeated()
 	for _, in := range indicators {
-		for slices.ContainsFunc(frame.Inputs, func(other Input) bool { return other.Name == in.Name }) {
+		for used[in.Name] {
 			in.Name += "_"
 		}
+		used[in.Name] = true
 		frame.Inputs = append(frame.Inputs, in)
 	}
 	return nil
 }
 
-// finishCategory keeps the levels that occur, in the source's order.
-func (f *fitter) finishCategory(in *Input, s *inputScan) {
-	levels := f.table.levels(&in.Expr)
-	most := -1.0
-	for k, count := range s.counts {
+// finishCategory keeps the levels that occur, in the source's order, or sorted where there is none.
+func (f *finisher) finishCategory(in *Input, s *inputTally) {
+	list := f.levels[in.Expr.Column]
+	most := 0.0
+	for k, count := range s.Counts {
 		if count == 0 {
 			continue
 		}
-		if s.weights[k] > most {
-			most, in.Fill = s.weights[k], float64(len(in.Levels))
+		in.Levels = append(in.Levels, list.Levels[k])
+		most = max(most, s.weightOf(k))
+	}
+	codes := map[string]int{}
+	if list.Sort {
+		for k, level := range list.Levels {
+			codes[level] = k
 		}
-		in.Levels = append(in.Levels, levels[k])
+		cell.SortLevels(in.Levels)
 	}
-	if n := len(in.Levels); n > fewLevels && 2*n > s.count {
+	next := 0
+	for i, level := range in.Levels { // of equally frequent levels the first fills
+		for !list.Sort && s.Counts[next] == 0 {
+			next++
+		}
+		k := next
+		if list.Sort {
+			k = codes[level]
+		}
+		if next++; s.weightOf(k) == most {
+			in.Fill = float64(i)
+			break
+		}
+	}
+	if n := len(in.Levels); n > fewLevels && 2*n > s.Count {
 		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
-			in.Expr.Column, n, s.count)
+			in.Expr.Column, n, s.Count)
 	}
-	if s.missing > 0 && f.frame.Missing == Indicator {
+	if s.Missing > 0 && f.frame.Missing == Indicator {
 		in.Fill = float64(len(in.Levels))
 		in.Levels = append(in.Levels, missingLevel)
 	}
 }
 
-// compare warns about constant and equal inputs.
-func (f *fitter) compare() {
+// warnRepeated warns about inputs that are the same in every row, or equal to another.
+func (f *finisher) warnRepeated() {
 	var constant []string
 	type key struct {
 		hash     uint64
@@ -171,15 +230,16 @@ func (f *fitter) compare() {
 	}
 	first := map[key]string{}
 	for i := range f.frame.Inputs {
-		in, s := &f.frame.Inputs[i], &f.inputs[i]
+		in, s := &f.frame.Inputs[i], &f.total.Inputs[i]
 		if in.Segment {
 			continue
 		}
-		if s.constant() && s.missing == 0 {
+		category := in.Kind == credence.Category
+		if s.Missing == 0 && (category && len(in.Levels) == 1 || !category && s.constant()) {
 			constant = append(constant, in.Name)
 			continue
 		}
-		k := key{s.hash, in.Kind == credence.Category}
+		k := key{s.Hash, category}
 		if other, known := first[k]; known {
 			f.warn("inputs %s and %s have the same values in every row", other, in.Name)
 		} else {
@@ -192,57 +252,6 @@ func (f *fitter) compare() {
 	}
 }
 
-func (f *fitter) warn(format string, args ...any) {
+func (f *finisher) warn(format string, args ...any) {
 	f.frame.Warnings = append(f.frame.Warnings, fmt.Sprintf(format, args...))
-}
-
-// drop finds the rows in which one of the table's columns is missing.
-func (t *table) drop() error {
-	var column []float64
-	for first := 0; first < t.source.Rows(); first += credence.BlockRows {
-		count := min(credence.BlockRows, t.source.Rows()-first)
-		if err := t.source.Read(&t.chunk, first, count); err != nil {
-			return err
-		}
-		t.current = &t.chunk
-		t.scatter()
-		column = resize(column, count)
-		lacking := make([]bool, count)
-		some := false
-		for k := range t.slots {
-			t.gather(column, &t.slots[k])
-			for i, v := range column {
-				if v != v {
-					lacking[i], some = true, true
-				}
-			}
-		}
-		for i := range lacking {
-			if some && lacking[i] {
-				t.dropped = append(t.dropped, first+i)
-			}
-		}
-	}
-	return nil
-}
-
-// checkSparse refuses values of the sparse segment that are no numbers.
-func (t *table) checkSparse(first int) error {
-	sparse := &t.current.Sparse
-	sum := 0.0
-	for _, v := range sparse.Value {
-		sum += v - v // 0 for a number, NaN otherwise
-	}
-	if sum == 0 {
-		return nil
-	}
-	for i := range sparse.Rows {
-		columns, values := sparse.Row(i)
-		for k, v := range values {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return t.fail(first+i, fmt.Errorf("column \"x%d\" is %s: correct the value or leave it out of the row", columns[k]+1, number(v)))
-			}
-		}
-	}
-	return nil
 }

@@ -1,6 +1,9 @@
 package frame
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -102,6 +105,21 @@ func (f *Frame) ModelInputs() credence.Inputs {
 		})
 	}
 	return inputs
+}
+
+// Schema describes the columns of the training table that the frame uses, so that a later table is read
+// in the same way.
+func (f *Frame) Schema() *credence.Schema {
+	return &credence.Schema{Columns: f.Columns(), Sparse: f.SegmentWidth, SparseNames: f.SparseNames}
+}
+
+// Fingerprint names the frame by its contents: equal frames have equal fingerprints, on every machine.
+func (f *Frame) Fingerprint() string {
+	text, err := json.Marshal(f)
+	if err != nil { // a number that JSON lacks, which no frame that was fitted or validated has
+		text = fmt.Append(nil, f)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
 // Columns returns the columns of the training table that the frame uses, with

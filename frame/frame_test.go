@@ -34,7 +34,7 @@ func wantColumn(t *testing.T, what string, got, want []float64) {
 
 func mustFit(t *testing.T, plan *Plan, source credence.Source, options Options) (*Frame, *credence.Batch) {
 	t.Helper()
-	f, err := Fit(plan, source, options)
+	f, err := Fit(t.Context(), plan, source, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +137,12 @@ func TestAWeightIsARepetition(t *testing.T) {
 		}
 	}
 	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("z")}}
-	without, err := Fit(plan, repeated, Options{})
+	without, err := Fit(t.Context(), plan, repeated, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan.Weight = target("w")
-	with, err := Fit(plan, weighted, Options{})
+	with, err := Fit(t.Context(), plan, weighted, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +165,8 @@ func TestStableVarianceOfALargeMean(t *testing.T) {
 			block = block[:0]
 		}
 	}
-	if m.mean != 1e9+0.5 || m.variance() != 0.25 {
-		t.Errorf("mean %v, variance %v, want 1e9+0.5 and 0.25", m.mean, m.variance())
+	if m.Mean != 1e9+0.5 || m.variance() != 0.25 {
+		t.Errorf("mean %v, variance %v, want 1e9+0.5 and 0.25", m.Mean, m.variance())
 	}
 }
 
@@ -307,7 +307,7 @@ func TestUnseenSquaresOfSources(t *testing.T) {
 	training.schema.Sparse, training.schema.Label = 2, true
 	training.sparse = []map[int]float64{{0: 1}, {1: 1}}
 	target := Column("label")
-	f, err := Fit(&Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop})
+	f, err := Fit(t.Context(), &Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 			}
 			shuffled.rows = append(shuffled.rows, moved)
 		}
-		f2, err := Fit(plan, shuffled, options)
+		f2, err := Fit(t.Context(), plan, shuffled, options)
 		if err != nil {
 			t.Fatal(err)
 		}

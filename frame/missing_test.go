@@ -116,11 +116,11 @@ func TestDroppingIsCuttingOut(t *testing.T) {
 		holes.rows = append(holes.rows, row)
 	}
 	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("x").With(Scale)}}
-	want, err := Fit(plan, whole, Options{Missing: Drop})
+	want, err := Fit(t.Context(), plan, whole, Options{Missing: Drop})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Fit(plan, holes, Options{Missing: Drop})
+	got, err := Fit(t.Context(), plan, holes, Options{Missing: Drop})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 	plan := &Plan{Inputs: []Expr{Column("zip"), Column("x")}}
 	later := numbers([]string{"more", "x", "zip"}, []float64{0, 6, 0}, []float64{0, 5, 1}, []float64{0, 5, 2}).with("zip", "b", "a", "c")
 
-	f, err := Fit(plan, training, Options{})
+	f, err := Fit(t.Context(), plan, training, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 		t.Errorf("refusal reads %v, want %s", err, want)
 	}
 
-	if f, err = Fit(plan, training, Options{Unseen: Zero, Raw: true}); err != nil {
+	if f, err = Fit(t.Context(), plan, training, Options{Unseen: Zero, Raw: true}); err != nil {
 		t.Fatal(err)
 	}
 	bound, err := f.Bind(later, IgnoreTargets)
@@ -194,7 +194,7 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 	training := numbers([]string{"zip", "y"}, []float64{0, 0}, []float64{1, 1}, []float64{1, 2}).with("zip", "a", "b").with("y", "p", "q", "r")
 	later := numbers([]string{"zip", "y"}, []float64{-1, -1}).with("zip", "a", "b").with("y", "p", "q", "r")
-	f, err := Fit(&Plan{Target: target("y"), Inputs: []Expr{Column("zip")}}, training, Options{Positive: "q"})
+	f, err := Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("zip")}}, training, Options{Positive: "q"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 	wantColumn(t, "y", batch.Target, []float64{0})
 
 	training.rows = training.rows[:2]
-	if f, err = Fit(&Plan{Target: target("y")}, training, Options{}); err != nil {
+	if f, err = Fit(t.Context(), &Plan{Target: target("y")}, training, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if data, err = f.Bind(later, RequireTargets); err != nil {

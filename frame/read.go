@@ -10,7 +10,7 @@ import (
 
 // Read fills dst with rows [first, first+count).
 func (b *Bound) Read(dst *credence.Batch, first, count int) error {
-	if err := b.table.read(first, count); err != nil {
+	if err := b.rows.read(first, count); err != nil {
 		return err
 	}
 	fresh := first <= b.counted && first+count > b.counted
@@ -21,14 +21,14 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 	dst.First = first
 	dst.X.Reshape(count, len(b.frame.Inputs))
 	if b.frame.SegmentWidth > 0 {
-		if err := b.table.checkSparse(first); err != nil {
+		if err := b.rows.checkSparse(first); err != nil {
 			return err
 		}
 	}
-	if err := b.readPlain(&dst.X, &b.table.current.Values, b.plain, first, from); err != nil {
+	if err := b.readPlain(&dst.X, &b.rows.current.Values, b.plain, first, from); err != nil {
 		return err
 	}
-	if err := b.readPlain(&dst.X, &b.table.spread, b.sparse, first, from); err != nil {
+	if err := b.readPlain(&dst.X, &b.rows.spread, b.sparse, first, from); err != nil {
 		return err
 	}
 	for i := range b.special {
@@ -78,9 +78,9 @@ func (b *Bound) readPlain(x, values *linop.Dense, plain []plainInput, first, fro
 				}
 			case math.IsInf(v, 0):
 				err := in.Expr.apply([]float64{v}, 0)
-				return b.table.fail(first+i, err)
+				return b.rows.fail(first+i, err)
 			case math.IsInf(row[p.to], 0):
-				return b.table.fail(first+i, fmt.Errorf("column %q is %s, and overflows when scaled: correct the value", in.Expr.Column, number(v)))
+				return b.rows.fail(first+i, fmt.Errorf("column %q is %s, and overflows when scaled: correct the value", in.Expr.Column, number(v)))
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (b *Bound) readPlain(x, values *linop.Dense, plain []plainInput, first, fro
 // fill stores what stands for a missing value of the input in row i.
 func (b *Bound) fill(dst *float64, in *Input, first, i, from int) error {
 	if b.frame.Missing != Mean && b.frame.Missing != Indicator {
-		return b.table.fail(first+i, fmt.Errorf("column %q is missing: fill in the value, or let --missing mean fill in the mean of training", in.Expr.Column))
+		return b.rows.fail(first+i, fmt.Errorf("column %q is missing: fill in the value, or let --missing mean fill in the mean of training", in.Expr.Column))
 	}
 	if i >= from {
 		b.counts.Filled++
@@ -103,7 +103,7 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 	in := &b.frame.Inputs[s.to]
 	b.column = resize(b.column, x.Rows)
 	steps := len(in.Expr.Steps)
-	if err := b.table.evaluate(b.column, &in.Expr, steps, first); err != nil {
+	if err := b.rows.evaluate(b.column, s.operand, steps, first); err != nil {
 		return err
 	}
 	inverse := 1 / in.Scale
@@ -123,7 +123,7 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			continue
 		}
 		if s.binary && v != 0 && v != 1 {
-			return b.table.fail(first+i, fmt.Errorf("column %q is %s, and was true or false in training: correct the value", in.Expr.Column, number(v)))
+			return b.rows.fail(first+i, fmt.Errorf("column %q is %s, and was true or false in training: correct the value", in.Expr.Column, number(v)))
 		}
 		if in.Kind == credence.Category {
 			code, err := b.code(in, s, v, first+i)
@@ -146,16 +146,16 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 	k := int(v)
 	if k == -1 { // the source knows training's levels, and this is another
 		if b.frame.Unseen != Zero {
-			return 0, b.table.fail(row, fmt.Errorf("column %q: a level that was not seen in training: --unseen zero predicts without it", in.Expr.Column))
+			return 0, b.rows.fail(row, fmt.Errorf("column %q: a level that was not seen in training: --unseen zero predicts without it", in.Expr.Column))
 		}
 		return -1, nil
 	}
 	if k < 0 || k >= len(s.codes) {
-		return 0, b.table.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
+		return 0, b.rows.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}
 	if s.codes[k] < 0 && b.frame.Unseen != Zero {
-		return 0, b.table.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): --unseen zero predicts without it",
-			in.Expr.Column, b.table.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
+		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): --unseen zero predicts without it",
+			in.Expr.Column, b.rows.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
 	}
 	return s.codes[k], nil
 }
@@ -163,8 +163,8 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 // readUnseen returns the sums of squares of entries beyond the columns of training,
 // in dst's memory, or nil if there are none.
 func (b *Bound) readUnseen(dst []float64) []float64 {
-	chunk := b.table.current
-	if b.frame.Sparse == 0 || chunk.Unseen == nil && b.table.schema.Sparse <= b.frame.Sparse {
+	chunk := b.rows.current
+	if b.frame.Sparse == 0 || chunk.Unseen == nil && b.rows.schema.Sparse <= b.frame.Sparse {
 		return nil
 	}
 	dst = append(dst[:0], make([]float64, chunk.Rows())...)
@@ -189,9 +189,9 @@ func (b *Bound) readUnseen(dst []float64) []float64 {
 
 // readSparse stores the sparse inputs, without columns beyond those of training.
 func (b *Bound) readSparse(dst *linop.CSR, from int) {
-	sparse := &b.table.current.Sparse
-	if b.frame.Sparse == 0 || b.table.schema.Sparse == 0 {
-		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.table.current.Rows(), Start: zeros(dst.Start, b.table.current.Rows()+1)}
+	sparse := &b.rows.current.Sparse
+	if b.frame.Sparse == 0 || b.rows.schema.Sparse == 0 {
+		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.rows.current.Rows(), Start: zeros(dst.Start, b.rows.current.Rows()+1)}
 		return
 	}
 	if sparse.Cols <= b.frame.Sparse {
@@ -226,7 +226,7 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 // readOthers stores target, offset, weight and trials.
 func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	f := b.frame
-	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != IgnoreTargets), optional(dst.Weight, count, b.targets == RequireTargets && f.Weight != nil)
+	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != IgnoreTargets), optional(dst.Weight, count, b.weight.Expr != nil)
 	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
 	if dst.Target != nil {
 		if err := b.readTarget(dst.Target, first); err != nil {
@@ -236,7 +236,7 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	clear(dst.Offset)
 	for k := range f.Offset {
 		b.column = resize(b.column, count)
-		if err := b.complete(b.column, &f.Offset[k], "offset", first); err != nil {
+		if err := b.complete(b.column, b.offsets[k], "offset", first); err != nil {
 			return err
 		}
 		for i, v := range b.column {
@@ -244,32 +244,32 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 		}
 	}
 	if dst.Trials != nil {
-		if err := b.complete(dst.Trials, f.Trials, "trials", first); err != nil {
+		if err := b.complete(dst.Trials, b.trials, "trials", first); err != nil {
 			return err
 		}
 	}
 	if dst.Weight == nil {
 		return nil
 	}
-	if err := b.complete(dst.Weight, f.Weight, "weight", first); err != nil {
+	if err := b.complete(dst.Weight, b.weight, "weight", first); err != nil {
 		return err
 	}
 	for i, w := range dst.Weight {
 		if w < 0 {
-			return b.table.fail(first+i, badWeight(f.Weight, w))
+			return b.rows.fail(first+i, badWeight(f.Weight, w))
 		}
 	}
 	return nil
 }
 
 // complete evaluates an expression that may not be missing.
-func (b *Bound) complete(dst []float64, e *Expr, role string, first int) error {
-	if err := b.table.evaluate(dst, e, len(e.Steps), first); err != nil {
+func (b *Bound) complete(dst []float64, e operand, role string, first int) error {
+	if err := b.rows.evaluate(dst, e, len(e.Steps), first); err != nil {
 		return err
 	}
 	for i, v := range dst {
 		if v != v {
-			return b.table.fail(first+i, fmt.Errorf("%s %s is missing: fill in the value or leave the row out", role, e))
+			return b.rows.fail(first+i, fmt.Errorf("%s %s is missing: fill in the value or leave the row out", role, e))
 		}
 	}
 	return nil

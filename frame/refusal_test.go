@@ -75,7 +75,7 @@ func TestFitRefusals(t *testing.T) {
 		{"too large a target", Plan{Inputs: []Expr{x}, Target: target("y")}, numbers([]string{"x", "y"}, []float64{1, 1e300}, []float64{2, -1e300}), Options{},
 			"frame: target y reaches from -1e+300 to 1e+300, and no number holds its variance: divide it by a constant"},
 	} {
-		_, err := Fit(&c.plan, c.source, c.options)
+		_, err := Fit(t.Context(), &c.plan, c.source, c.options)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s: refusal reads\n%v, want\n%s", c.what, err, c.want)
 		}
@@ -84,7 +84,7 @@ func TestFitRefusals(t *testing.T) {
 
 func TestBindRefusals(t *testing.T) {
 	training := numbers([]string{"x", "zip", "b", "y"}, []float64{1, 0, 0, 0}, []float64{2, 1, 1, 1}).with("zip", "p", "q").with("b")
-	f, err := Fit(&Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("zip"), Column("b")}}, training, Options{})
+	f, err := Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("zip"), Column("b")}}, training, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestBindRefusals(t *testing.T) {
 			t.Errorf("%s: refusal reads\n%v, want\n%s", c.what, err, c.want)
 		}
 	}
-	plain, err := Fit(&Plan{Inputs: []Expr{Column("x")}}, training, Options{})
+	plain, err := Fit(t.Context(), &Plan{Inputs: []Expr{Column("x")}}, training, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

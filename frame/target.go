@@ -15,65 +15,15 @@ import (
 // still counted value by value. Nobody picks a class out of more.
 const mostLevels = 1000
 
-// targetScan gathers what Fit needs to know about the raw target.
-type targetScan struct {
-	moments
-	values  []float64 // the different values, in order of appearance: numbers or codes
-	weights []float64 // Σw of each
-	index   map[float64]int
-	many    bool // there are more than mostLevels, and counting stopped
-}
-
-func (s *targetScan) add(values, weight []float64) {
-	s.moments.add(values, weight)
-	if s.many {
-		return
-	}
-	if s.index == nil {
-		s.index = map[float64]int{}
-	}
-	last := math.NaN()
-	k := 0
-	for i, v := range values {
-		if v != v {
-			continue
-		}
-		if v != last {
-			var known bool
-			if k, known = s.index[v]; !known {
-				if len(s.values) == mostLevels {
-					s.many = true
-					return
-				}
-				k = len(s.values)
-				s.index[v] = k
-				s.values = append(s.values, v)
-				s.weights = append(s.weights, 0)
-			}
-			last = v
-		}
-		if weight != nil {
-			s.weights[k] += weight[i]
-		} else {
-			s.weights[k]++
-		}
-	}
-}
-
-// only reports whether the values are exactly a and b.
-func (s *targetScan) only(a, b float64) bool {
-	return !s.many && len(s.values) == 2 && slices.Contains(s.values, a) && slices.Contains(s.values, b)
-}
-
 // finish decides how the target is read and fixes its levels, mean and variance. levels are those
 // of a category, or the words of a boolean. It returns a hint for the user, or "".
-func (t *Target) finish(s *targetScan, levels []string, options Options) (hint string, err error) {
+func (t *Target) finish(s *targetTally, levels []string, positive string) (hint string, err error) {
 	if t.Mode == Automatic {
 		t.Mode = Numbers
 		if t.Kind != credence.Numeric || s.only(0, 1) || s.only(-1, 1) {
 			t.Mode = Classes
-		} else if !s.many && len(s.values) == 2 {
-			low, high := min(s.values[0], s.values[1]), max(s.values[0], s.values[1])
+		} else if !s.Many && len(s.Values) == 2 {
+			low, high := min(s.Values[0], s.Values[1]), max(s.Values[0], s.Values[1])
 			hint = fmt.Sprintf("target %s has only the values %s and %s: --family bernoulli treats them as classes", t.Expr, number(low), number(high))
 		}
 	}
@@ -81,47 +31,47 @@ func (t *Target) finish(s *targetScan, levels []string, options Options) (hint s
 	switch t.Mode {
 	case Numbers:
 		if !finite(t.Variance) {
-			return "", fmt.Errorf("frame: target %s reaches from %s to %s, and no number holds its variance: divide it by a constant", t.Expr, number(s.min), number(s.max))
+			return "", fmt.Errorf("frame: target %s reaches from %s to %s, and no number holds its variance: divide it by a constant", t.Expr, number(s.Min), number(s.Max))
 		}
 		if s.constant() {
-			hint = fmt.Sprintf("target %s is %s in every row", t.Expr, number(s.min))
+			hint = fmt.Sprintf("target %s is %s in every row", t.Expr, number(s.Min))
 		}
 		return hint, nil
 	case Grades:
 		return hint, t.finishGrades(s)
 	}
-	return hint, t.finishClasses(s, levels, options.Positive)
+	return hint, t.finishClasses(s, levels, positive)
 }
 
-func (t *Target) finishGrades(s *targetScan) error {
-	for _, v := range s.values {
+func (t *Target) finishGrades(s *targetTally) error {
+	for _, v := range s.Values {
 		if v != math.Floor(v) {
 			return fmt.Errorf("frame: target %s holds %s, which is no grade: number the grades 0, 1, 2, …", t.Expr, number(v))
 		}
 	}
-	if s.many {
+	if s.Many {
 		return fmt.Errorf("frame: target %s has more than %d grades: choose --family gaussian", t.Expr, mostLevels)
 	}
-	if len(s.values) < 2 {
-		return fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed", t.Expr, number(s.min))
+	if len(s.Values) < 2 {
+		return fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed", t.Expr, number(s.Min))
 	}
-	grades := slices.Sorted(slices.Values(s.values))
+	grades := slices.Sorted(slices.Values(s.Values))
 	var codes moments
 	for code, v := range grades {
 		t.Levels = append(t.Levels, number(v))
-		codes.add([]float64{float64(code)}, []float64{s.weights[s.index[v]]})
+		codes.add([]float64{float64(code)}, []float64{s.Weights[s.place(v)]})
 	}
 	t.Mean, t.Variance = codes.centre(), codes.variance()
 	return nil
 }
 
-func (t *Target) finishClasses(s *targetScan, levels []string, positive string) error {
-	if s.many {
+func (t *Target) finishClasses(s *targetTally, levels []string, positive string) error {
+	if s.Many {
 		return fmt.Errorf("frame: target %s has more than %d different values: choose --family gaussian for numbers, or another target", t.Expr, mostLevels)
 	}
-	names := make([]string, len(s.values))
-	order := make([]int, len(s.values))
-	for i, v := range s.values {
+	names := make([]string, len(s.Values))
+	order := make([]int, len(s.Values))
+	for i, v := range s.Values {
 		names[i], order[i] = t.label(v, levels), i
 	}
 	// Numbers in their order, names in that of the alphabet.
@@ -129,7 +79,7 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 		if t.Kind == credence.Category {
 			return cmp.Or(strings.Compare(strings.ToLower(names[i]), strings.ToLower(names[j])), strings.Compare(names[i], names[j]))
 		}
-		return cmp.Compare(s.values[i], s.values[j])
+		return cmp.Compare(s.Values[i], s.Values[j])
 	})
 	sorted := make([]string, len(order))
 	for k, i := range order {
@@ -137,7 +87,7 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 	}
 	if len(sorted) == 1 {
 		only := sorted[0]
-		if word := t.word(s.values[0], levels); word != "" {
+		if word := t.word(s.Values[0], levels); word != "" {
 			only = word
 		}
 		return fmt.Errorf("frame: target %s is %s in every row: two classes are needed: add rows of the other class, or name another target", t.Expr, only)
@@ -147,11 +97,11 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 	case positive != "":
 		one = slices.IndexFunc(names, func(name string) bool { return sameLabel(name, positive) })
 		if one < 0 { // as the file writes it
-			one = slices.IndexFunc(s.values, func(v float64) bool { return strings.EqualFold(t.word(v, levels), positive) })
+			one = slices.IndexFunc(s.Values, func(v float64) bool { return strings.EqualFold(t.word(v, levels), positive) })
 		}
 		if one < 0 {
 			for k, i := range order {
-				sorted[k] = cmp.Or(t.word(s.values[i], levels), sorted[k])
+				sorted[k] = cmp.Or(t.word(s.Values[i], levels), sorted[k])
 			}
 			return fmt.Errorf("frame: target %s is never %s: choose the positive class among %s", t.Expr, positive, list(sorted))
 		}
@@ -164,12 +114,12 @@ func (t *Target) finishClasses(s *targetScan, levels []string, positive string) 
 			t.Expr, len(sorted), list(sorted), sorted[0])
 	}
 	var codes moments
-	for i := range s.values {
+	for i := range s.Values {
 		code := 0.0
 		if i == one {
 			code = 1
 		}
-		codes.add([]float64{code}, []float64{s.weights[i]})
+		codes.add([]float64{code}, []float64{s.Weights[i]})
 	}
 	t.Mean, t.Variance = codes.centre(), codes.variance()
 	return nil

@@ -54,7 +54,7 @@ func TestClassesOfTargets(t *testing.T) {
 func TestTargetsOfAnotherKind(t *testing.T) {
 	// Training had true and false; the later table holds 0 and 1, or the words as levels.
 	training := numbers([]string{"y"}, []float64{1}, []float64{0}).with("y")
-	f, err := Fit(&Plan{Target: target("y")}, training, Options{})
+	f, err := Fit(t.Context(), &Plan{Target: target("y")}, training, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestValidateRefusals(t *testing.T) {
 func TestValidateSegment(t *testing.T) {
 	source := &memory{rows: [][]float64{{0}, {1}}, sparse: []map[int]float64{{1: 2}, {2: 3}}}
 	source.schema = credence.Schema{Columns: []credence.Column{{Name: "y"}}, Sparse: 3, Label: true}
-	f, err := Fit(&Plan{Target: target("y"), Inputs: []Expr{Column("x2"), Column("x3").With(Square)}}, source, Options{Raw: true})
+	f, err := Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x2"), Column("x3").With(Square)}}, source, Options{Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestManyLevels(t *testing.T) {
 		levels[i], source.rows[i] = strconv.Itoa(i), []float64{float64(i)}
 	}
 	source.schema.Columns = []credence.Column{{Name: "id", Kind: credence.Category, Levels: levels}}
-	f, err := Fit(&Plan{Inputs: []Expr{Column("id")}}, source, Options{})
+	f, err := Fit(t.Context(), &Plan{Inputs: []Expr{Column("id")}}, source, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

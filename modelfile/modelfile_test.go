@@ -2,6 +2,7 @@ package modelfile
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -50,7 +51,7 @@ func (t *table) Read(dst *credence.Chunk, first, count int) error {
 func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 	t.Helper()
 	x, zip, y := frame.Column("x"), frame.Column("zip"), frame.Column("y")
-	fr, err := frame.Fit(&frame.Plan{
+	fr, err := frame.Fit(context.Background(), &frame.Plan{
 		Target: &y, Sparse: true,
 		Inputs: []frame.Expr{x, zip, frame.Column("x2"), frame.Column("x3").With(frame.Square)},
 	}, newTable(), frame.Options{})

@@ -94,7 +94,7 @@ func (s *Scorer) Frame() *frame.Frame { return s.frame }
 
 // Schema returns the columns of training that the model uses, so that a table is read as it was then.
 func (s *Scorer) Schema() *credence.Schema {
-	return &credence.Schema{Columns: s.frame.Columns(), Sparse: s.frame.SegmentWidth, SparseNames: s.frame.SparseNames}
+	return s.frame.Schema()
 }
 
 // Target returns the column of the target, "" if the model has none.

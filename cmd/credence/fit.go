@@ -134,7 +134,7 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 		return nil, err
 	}
 	p.describeTable(table, source)
-	prepared, err := job.Prepare(source)
+	prepared, err := job.Prepare(ctx, source)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ type Engine struct {
 
 	groups []blocks.Group // runs of weights with a prior variance of their own
 	tuned  bool           // the features have hyper-parameters to learn
-	// segment is SegmentRows, but in tests of tables with several segments.
+	// segment is credence.SegmentRows, but in tests of tables with several segments.
 	segment int
 }
 
@@ -94,7 +94,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if model.Features == nil {
 		return nil, fmt.Errorf("exact: the model has no features")
 	}
-	e := &Engine{model: model, config: cfg.withDefaults(), segment: SegmentRows}
+	e := &Engine{model: model, config: cfg.withDefaults(), segment: credence.SegmentRows}
 	switch l := model.Likelihood.(type) {
 	case likelihood.Gaussian:
 		e.likelihood = l

@@ -29,7 +29,7 @@
 //
 // Where features have nothing to learn, the sums of the d×d form are exported: shards of rows add
 // up their Sums, maybe on other machines, write them to files, and the merged sums give the fit of
-// all rows to the bit. Sums are formed by segments of SegmentRows rows, added as a binary tree, for
+// all rows to the bit. Sums are formed by segments of credence.SegmentRows rows, added as a binary tree, for
 // a fit of one machine too; a table of more than one segment takes half a d×d matrix more for
 // each level of the tree.
 //

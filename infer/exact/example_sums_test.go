@@ -33,7 +33,7 @@ func (w waves) Read(dst *credence.Batch, first, count int) error {
 // Two machines sum up a shard each; a third one fits the model.
 func ExampleSums() {
 	ctx := context.Background()
-	shards := []waves{{0, exact.SegmentRows}, {exact.SegmentRows, 150_000}}
+	shards := []waves{{0, credence.SegmentRows}, {credence.SegmentRows, 150_000}}
 	inputs := feature.Inputs{Dense: []feature.Input{{Column: credence.Column{Name: "x"}}}}
 	features, err := feature.New(inputs, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}})
 	if err != nil {

@@ -24,7 +24,7 @@ func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
 }
 
 // NewSums returns sums without rows, for a shard whose first row is the given row of the table,
-// from 0; shards begin at multiples of SegmentRows. The frame is a fingerprint of all that turns a
+// from 0; shards begin at multiples of credence.SegmentRows. The frame is a fingerprint of all that turns a
 // row into features (the formula, its levels, centres and scales, drawn frequencies): sums of
 // another frame are not merged. Models whose features have hyper-parameters to learn are
 // refused, because their sums change with every step.

@@ -9,11 +9,6 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// SegmentRows is the number of rows whose sums are added block by block from zero. The sums of
-// segments are then added as a binary tree over their positions, so that shards of rows, each
-// of which begins with a segment, have the bits of the whole table when they are merged.
-const SegmentRows = 1 << 17
-
 // Sums are what the d×d form asks of the rows of a table, or of a shard of them: ΦᵀWΦ, ΦᵀWy' and
 // the sums of the targets. Shards add up their rows apart, maybe on other machines, and write
 // their sums to files; merged in any order, the sums give the fit of all rows to the bit.

@@ -144,7 +144,7 @@ func TestSumOfUnits(t *testing.T) {
 
 // TestSegments is a table of more than two segments of the product's own size.
 func TestSegments(t *testing.T) {
-	data := randomTable(7, 2*SegmentRows+5000, 2, 0)
+	data := randomTable(7, 2*credence.SegmentRows+5000, 2, 0)
 	e := sumEngine(t, data, 0)
 	want, err := e.Fit(context.Background(), data)
 	if err != nil {

@@ -1,0 +1,414 @@
+package frame
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Census counts what [Fit] must know of the training rows: moments, levels and classes, in one
+// round for the model and one before it for each nesting of center and scale. Each round adds all rows
+// in order and ends with Next.
+//
+// A census merges with that of the rows behind, and has a JSON form, so that the shards of a table
+// can be counted apart: statistics are kept by segments of [credence.SegmentRows] rows, which are added as a
+// binary tree, so that shards that begin at segments give the bytes of the whole.
+type Census struct {
+	frame   *Frame
+	options Options
+	first   int // row of the whole table that is the first one here
+	next    int // row behind those added
+	size    int // rows of a segment: credence.SegmentRows, but in tests
+	round   int
+	pending []pending             // the steps that this round learns; none in the last
+	levels  map[string]*levelList // of the columns that are categories
+	words   []string              // of a boolean target
+	nodes   []node                // of complete segments
+	segment *tally                // of the present segment; nil before its first row
+	reader  *censusReader         // nil for a census read from a file
+}
+
+// levelList is the levels of a column in the order of their codes.
+type levelList struct {
+	Levels []string `json:"levels"`
+	// Sort says that the order is that of appearance, not of the table's schema.
+	Sort   bool `json:"sort,omitempty"`
+	hashes []uint64
+}
+
+// hash returns the hashes of the levels.
+func (l *levelList) hash() []uint64 {
+	for _, level := range l.Levels[len(l.hashes):] {
+		h := fnv.New64a()
+		h.Write([]byte(level))
+		l.hashes = append(l.hashes, h.Sum64())
+	}
+	return l.hashes
+}
+
+// pending is a step whose statistics a round learns.
+type pending struct {
+	operand
+	at int
+}
+
+// node is 2^Height segments from Segment on, which is a multiple of 2^Height.
+type node struct {
+	Segment int   `json:"segment"`
+	Height  int   `json:"height,omitempty"`
+	Tally   tally `json:"tally"`
+}
+
+// end is the segment behind the node's.
+func (n *node) end() int { return n.Segment + 1<<n.Height }
+
+// whole reports whether the node has all rows of its segments, as all but the last of a table have.
+func (n *node) whole(size int) bool {
+	return n.Tally.Rows+n.Tally.Dropped == size<<n.Height
+}
+
+// NewCensus returns a census of no rows of a table that has the schema. Its first row is row first of the
+// whole table: a multiple of [credence.SegmentRows], 0 where the table is whole.
+func NewCensus(plan *Plan, schema *credence.Schema, first int, options Options) (*Census, error) {
+	if first < 0 || first%credence.SegmentRows != 0 {
+		return nil, fmt.Errorf("frame: a shard cannot begin at row %d: begin at a multiple of %d", first, credence.SegmentRows)
+	}
+	return newCensus(plan, schema, first, credence.SegmentRows, options)
+}
+
+func newCensus(plan *Plan, schema *credence.Schema, first, size int, options Options) (*Census, error) {
+	options, err := options.Validate()
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.validate(); err != nil {
+		return nil, err
+	}
+	c := &Census{frame: newFrame(plan, options), options: options, first: first, size: size, next: first, levels: map[string]*levelList{}}
+	c.reader = &censusReader{view: newView(schema, nil)}
+	c.reader.place = c.reader.placeOf
+	if err := c.reader.add(0, c.frame.expressions(true)...); err != nil {
+		return nil, err
+	}
+	if err := c.describe(plan); err != nil {
+		return nil, err
+	}
+	c.reader.resolve(c.frame)
+	c.bind()
+	return c, nil
+}
+
+// describe fixes the kinds and refuses numbers asked of a category.
+func (c *Census) describe(plan *Plan) error {
+	frame, v := c.frame, c.reader.view
+	frame.SegmentWidth, frame.SparseNames = v.schema.Sparse, v.schema.SparseNames
+	if plan.Sparse {
+		frame.Sparse = frame.SegmentWidth
+	}
+	for i := range frame.Inputs {
+		in := &frame.Inputs[i]
+		kind := v.kind(&in.Expr)
+		in.Segment = v.slots[v.names[in.Expr.Column]].column < 0
+		if len(in.Expr.Steps) == 0 {
+			in.Kind = kind
+		} else if kind == credence.Category {
+			return asNumbers(&in.Expr, v.levels(&in.Expr))
+		}
+		if in.Kind == credence.Category {
+			c.list(&in.Expr)
+		}
+	}
+	others := []*Expr{frame.Weight, frame.Trials}
+	for i := range frame.Offset {
+		others = append(others, &frame.Offset[i])
+	}
+	for _, e := range others {
+		if e != nil && v.kind(e) == credence.Category {
+			return asNumbers(e, v.levels(e))
+		}
+	}
+	t := frame.Target
+	if t == nil {
+		return nil
+	}
+	if t.Kind = v.kind(&t.Expr); t.Kind != credence.Category {
+		return nil
+	}
+	levels := v.levels(&t.Expr)
+	if len(t.Expr.Steps) > 0 {
+		return asNumbers(&t.Expr, levels)
+	}
+	switch t.Mode {
+	case Numbers:
+		return fmt.Errorf("frame: target %s is a category (%s), and the family needs numbers: choose --family bernoulli, or another target", t.Expr, list(levels))
+	case Grades:
+		return fmt.Errorf("frame: target %s is a category (%s), whose order is unknown: number the grades 0, 1, 2, …", t.Expr, list(levels))
+	}
+	c.list(&t.Expr)
+	return nil
+}
+
+// list gives a category column a list of levels.
+func (c *Census) list(e *Expr) {
+	if _, known := c.levels[e.Column]; !known {
+		texts := c.reader.slots[c.reader.names[e.Column]].texts
+		c.levels[e.Column] = &levelList{Levels: c.reader.levels(e), Sort: texts != nil}
+	}
+}
+
+// asNumbers refuses a category where numbers are needed.
+func asNumbers(e *Expr, levels []string) error {
+	return fmt.Errorf("frame: %s: column %q is a category (%s), not numbers: use it as a plain column, or declare what stands for a missing value",
+		e, e.Column, list(levels))
+}
+
+// bind finds the steps that the round learns.
+func (c *Census) bind() {
+	c.pending = c.pending[:0]
+	for _, e := range c.frame.expressions(true) {
+		if e == nil || e.Column == "" {
+			continue
+		}
+		round := 0
+		for at := range e.Steps {
+			if !e.Steps[at].Function.learned() {
+				continue
+			}
+			if round == c.round {
+				p := pending{operand: operand{Expr: e}, at: at}
+				if c.reader != nil {
+					p.operand = c.reader.operand(e)
+				}
+				c.pending = append(c.pending, p)
+			}
+			round++
+		}
+	}
+}
+
+// Next ends a round: every row has been added, and the census of every shard merged. It reports whether
+// another round is needed.
+func (c *Census) Next() (more bool, err error) {
+	if len(c.pending) == 0 {
+		return false, nil
+	}
+	total, err := c.total()
+	if err != nil {
+		return false, err
+	}
+	for k, p := range c.pending {
+		step := &p.Steps[p.at]
+		step.Mean = total.Steps[k].centre()
+		if step.Function == Scale {
+			step.SD = total.Steps[k].deviation()
+		}
+		if !finite(step.Mean) || !finite(step.SD) {
+			return false, fmt.Errorf("frame: %s: the numbers are too large to have a standard deviation: use a larger unit", p.Expr)
+		}
+	}
+	c.begin(c.round + 1)
+	return true, nil
+}
+
+// begin makes the census one of no rows in the given round.
+func (c *Census) begin(round int) {
+	c.round, c.next, c.nodes, c.segment = round, c.first, nil, nil
+	c.bind()
+}
+
+// Continue makes the census of a shard, to which nothing was added, one of the round after a merged census
+// has ended one with Next.
+func (c *Census) Continue(merged *Census) error {
+	if c.next != c.first || c.round != 0 {
+		return fmt.Errorf("frame: a census continues before rows are added to it")
+	}
+	if err := c.sameModel(merged); err != nil {
+		return err
+	}
+	from := merged.frame.expressions(true)
+	for k, e := range c.frame.expressions(true) {
+		if e != nil {
+			e.Steps = slices.Clone(from[k].Steps)
+		}
+	}
+	c.begin(merged.round)
+	return nil
+}
+
+// Merge adds the census of other rows of the table, in the same round.
+func (c *Census) Merge(later *Census) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if err := later.flush(); err != nil {
+		return err
+	}
+	if err := c.sameModel(later); err != nil {
+		return err
+	}
+	if c.round != later.round {
+		return fmt.Errorf("frame: a census of round %d cannot be merged with one of round %d", c.round+1, later.round+1)
+	}
+	others := later.frame.expressions(true)
+	for k, e := range c.frame.expressions(true) {
+		if e != nil && !slices.Equal(e.Steps, others[k].Steps) {
+			return fmt.Errorf("frame: shards know different statistics of %s: continue all of them with the same merged census", e)
+		}
+	}
+	for _, a := range c.nodes {
+		for _, b := range later.nodes {
+			if a.Segment < b.end() && b.Segment < a.end() {
+				return fmt.Errorf("frame: both censuses have rows from %d on: merge each shard once", max(a.Segment, b.Segment)*c.size+1)
+			}
+		}
+	}
+	c.frame.SegmentWidth, c.frame.Sparse = max(c.frame.SegmentWidth, later.frame.SegmentWidth), max(c.frame.Sparse, later.frame.Sparse)
+	nodes := make([]node, len(later.nodes))
+	for i, n := range later.nodes {
+		nodes[i] = node{n.Segment, n.Height, n.Tally.clone()}
+	}
+	c.mergeLevels(later, nodes)
+	nodes = append(c.nodes, nodes...)
+	slices.SortFunc(nodes, func(a, b node) int { return a.Segment - b.Segment })
+	c.nodes = nil
+	for _, n := range nodes {
+		c.push(n)
+	}
+	c.first, c.next = min(c.first, later.first), max(c.next, later.next)
+	return nil
+}
+
+// sameModel refuses a census of another plan, or of columns of other kinds.
+func (c *Census) sameModel(other *Census) error {
+	a, b := c.frame, other.frame
+	for i := range min(len(a.Inputs), len(b.Inputs)) {
+		if x, y := &a.Inputs[i], &b.Inputs[i]; x.Name == y.Name && x.Kind != y.Kind {
+			return fmt.Errorf("frame: column %q holds %ss in one shard and %ss in another: declare its kind", x.Expr.Column, x.Kind, y.Kind)
+		}
+	}
+	if c.outline() != other.outline() || !slices.Equal(a.Features, b.Features) {
+		return fmt.Errorf("frame: the census of another model: count all shards under the same formula and options")
+	}
+	return nil
+}
+
+// outline is all of the plan and the options but what the rows decide.
+func (c *Census) outline() string {
+	f := c.frame
+	var b strings.Builder
+	for _, e := range f.expressions(true) {
+		if e != nil {
+			fmt.Fprintf(&b, "%q", e)
+		}
+		b.WriteByte(';')
+	}
+	for i := range f.Inputs {
+		fmt.Fprintf(&b, "%d", f.Inputs[i].Kind)
+	}
+	if f.Target != nil {
+		fmt.Fprintf(&b, ";%d %s", f.Target.Kind, f.Target.Mode)
+	}
+	fmt.Fprintf(&b, ";%d;%t %t %t %s %s %q", len(f.Offset), f.Sparse > 0, f.ZeroBased, f.Raw, f.Missing, f.Unseen, c.options.Positive)
+	return b.String()
+}
+
+// mergeLevels makes one list of the levels of both, and gives the codes in nodes, which are of the
+// rows behind, their places in it.
+func (c *Census) mergeLevels(later *Census, nodes []node) {
+	places := map[string][]int{}
+	for column, list := range c.levels {
+		other := later.levels[column]
+		list.Sort = list.Sort || other.Sort
+		if slices.Equal(list.Levels, other.Levels) {
+			continue
+		}
+		list.Sort = true
+		index := make(map[string]int, len(list.Levels))
+		for code, level := range list.Levels {
+			index[level] = code
+		}
+		merged := slices.Clone(list.Levels)
+		place := make([]int, len(other.Levels))
+		for code, level := range other.Levels {
+			k, known := index[level]
+			if !known {
+				k = len(merged)
+				merged = append(merged, level)
+			}
+			place[code] = k
+		}
+		list.Levels, places[column] = merged, place
+	}
+	if len(places) == 0 {
+		return
+	}
+	for k := range nodes {
+		t := &nodes[k].Tally
+		for i := range t.Inputs {
+			if in := &c.frame.Inputs[i]; in.Kind == credence.Category && places[in.Expr.Column] != nil {
+				t.Inputs[i].remap(places[in.Expr.Column], len(c.levels[in.Expr.Column].Levels))
+			}
+		}
+		target := c.frame.Target
+		if t.Target != nil && target.Kind == credence.Category && places[target.Expr.Column] != nil {
+			for i, code := range t.Target.Values {
+				t.Target.Values[i] = float64(places[target.Expr.Column][int(code)])
+			}
+		}
+	}
+}
+
+// push adds a node behind the others, and joins those that are the halves of one.
+func (c *Census) push(n node) {
+	for last := len(c.nodes) - 1; last >= 0; last-- {
+		left := &c.nodes[last]
+		if left.Height != n.Height || left.Segment>>n.Height&1 == 1 || left.end() != n.Segment || !left.whole(c.size) {
+			break
+		}
+		left.Tally.merge(&n.Tally)
+		n = node{left.Segment, n.Height + 1, left.Tally}
+		c.nodes = c.nodes[:last]
+	}
+	c.nodes = append(c.nodes, n)
+}
+
+// total adds up all segments.
+func (c *Census) total() (*tally, error) {
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	total := c.newTally()
+	next := 0
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		if n.Segment != next {
+			return nil, fmt.Errorf("frame: the census lacks rows before row %d: merge the shards that have them", n.Segment*c.size+1)
+		}
+		if next = n.end(); !n.whole(c.size) { // no other follows
+			next = -1
+		}
+	}
+	for _, n := range slices.Backward(c.nodes) {
+		sum := n.Tally.clone()
+		sum.merge(&total)
+		total = sum
+	}
+	return &total, nil
+}
+
+// newTally returns a tally of no rows in the present round.
+func (c *Census) newTally() tally {
+	t := tally{Missing: map[string]int{}}
+	if len(c.pending) > 0 {
+		t.Steps = make([]moments, len(c.pending))
+		return t
+	}
+	t.Inputs = make([]inputTally, len(c.frame.Inputs))
+	if c.frame.Target != nil {
+		t.Target = &targetTally{}
+	}
+	return t
+}

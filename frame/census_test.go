@@ -1,0 +1,298 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/table"
+)
+
+// testSegment is the number of rows of a segment in these tests.
+const testSegment = 2048
+
+// columns are those of a table, of which slices are shards with levels of their own.
+type columns struct {
+	x, dup, w, y []float64
+	zip, class   []string
+	id           []float64 // numbers that are taken as levels
+}
+
+func drawColumns(n int) *columns {
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	c := &columns{}
+	for i := range n {
+		x := 100 + 3*rng.NormFloat64()
+		if rng.IntN(50) == 0 {
+			x = math.NaN()
+		}
+		// Some levels occur in the last rows alone.
+		zip := fmt.Sprint("z", rng.IntN(5)+3*(i/testSegment))
+		if rng.IntN(60) == 0 {
+			zip = ""
+		}
+		class := "no"
+		if rng.IntN(3) == 0 {
+			class = "maybe"
+		}
+		c.x, c.dup, c.zip, c.class = append(c.x, x), append(c.dup, x), append(c.zip, zip), append(c.class, class)
+		c.w, c.y = append(c.w, rng.Float64()), append(c.y, rng.NormFloat64())
+		c.id = append(c.id, float64(rng.IntN(4)+i/testSegment*10))
+	}
+	return c
+}
+
+func (c *columns) rows(t *testing.T, first, end int) credence.Source {
+	t.Helper()
+	source, err := table.New().Numbers("x", c.x[first:end]).Numbers("dup", c.dup[first:end]).Categories("zip", c.zip[first:end]).
+		Categories("class", c.class[first:end]).Numbers("w", c.w[first:end]).Numbers("y", c.y[first:end]).Numbers("id", c.id[first:end]).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+func (c *columns) plan(target string, weights bool) *Plan {
+	y, w := Column(target), Column("w")
+	p := &Plan{Target: &y, Inputs: []Expr{
+		Column("x"), Column("zip"), Column("dup"), Column("x").With(Center).With(Square).With(Scale), Column(credence.TextOf("id")),
+	}, Offset: []Expr{Column("w").With(Center)}}
+	if weights {
+		p.Weight = &w
+	}
+	return p
+}
+
+// count adds all rows of a shard in chunks of odd sizes.
+func count(t *testing.T, c *Census, source credence.Source, size int) {
+	t.Helper()
+	var chunk credence.Chunk
+	for first := 0; first < source.Rows(); first += size {
+		err := source.Read(&chunk, first, min(size, source.Rows()-first))
+		if err == nil {
+			err = c.Add(&chunk)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// filed writes a census and reads it.
+func filed(t *testing.T, c *Census) *Census {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &Census{}
+	if err := json.Unmarshal(text, read); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// shardedFrame counts shards that begin at the given rows, by files, merges them in the given order, and repeats
+// that for every round.
+func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Options, begins, order []int) *Frame {
+	t.Helper()
+	var merged *Census
+	for {
+		shards := make([]*Census, len(begins))
+		for k, first := range begins {
+			end := len(data.x)
+			if k+1 < len(begins) {
+				end = begins[k+1]
+			}
+			source := data.rows(t, first, end)
+			shard, err := newCensus(plan(), source.Schema(), first, testSegment, options)
+			if err == nil && merged != nil {
+				err = shard.Continue(merged)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			count(t, shard, source, 700+37*k)
+			shards[k] = filed(t, shard)
+		}
+		merged = shards[order[0]]
+		for _, k := range order[1:] {
+			if err := merged.Merge(shards[k]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		more, err := merged.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if merged = filed(t, merged); more {
+			continue
+		}
+		f, err := merged.Frame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+}
+
+// Shards that are counted apart, written, read and merged give the bytes of the whole, whichever levels they have.
+func TestShardsGiveTheFrameOfTheWhole(t *testing.T) {
+	const segment = testSegment
+	data := drawColumns(3*segment + 1234)
+	for _, c := range []struct {
+		what    string
+		target  string
+		weights bool
+		options Options
+	}{
+		{"numbers, weighted, indicators", "y", true, Options{Missing: Indicator}},
+		{"classes, dropped rows", "class", false, Options{Missing: Drop}},
+		{"classes, weighted", "class", true, Options{Missing: Mean, Positive: "maybe"}},
+	} {
+		plan := func() *Plan { return data.plan(c.target, c.weights) }
+		whole := shardedFrame(t, data, plan, c.options, []int{0}, []int{0})
+		if n := len(whole.Inputs[1].Levels); n < 14 {
+			t.Fatalf("%s: the whole has %d levels", c.what, n)
+		}
+		for _, shards := range []struct{ begins, order []int }{
+			{[]int{0, segment, 2 * segment, 3 * segment}, []int{0, 1, 2, 3}},
+			{[]int{0, segment, 3 * segment}, []int{2, 0, 1}},
+			{[]int{0, 2 * segment}, []int{0, 1}},
+		} {
+			f := shardedFrame(t, data, plan, c.options, shards.begins, shards.order)
+			if f.Fingerprint() != whole.Fingerprint() {
+				got, _ := json.Marshal(f)
+				want, _ := json.Marshal(whole)
+				t.Errorf("%s, shards from %v on, merged in the order %v:\n%s, want\n%s", c.what, shards.begins, shards.order, got, want)
+			}
+		}
+	}
+}
+
+// In the product's own segments a shard and the rest give what Fit gives.
+func TestTwoShardsAreFit(t *testing.T) {
+	data := drawColumns(credence.SegmentRows + 1234)
+	plan := data.plan("class", true)
+	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
+	whole, err := Fit(context.Background(), plan, data.rows(t, 0, len(data.x)), Options{Missing: Mean})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var merged *Census
+	for _, rows := range [][2]int{{0, credence.SegmentRows}, {credence.SegmentRows, len(data.x)}} {
+		source := data.rows(t, rows[0], rows[1])
+		shard, err := NewCensus(plan, source.Schema(), rows[0], Options{Missing: Mean})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count(t, shard, source, 512)
+		if merged == nil {
+			merged = shard
+		} else if err := merged.Merge(shard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := merged.Frame()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Fingerprint() != whole.Fingerprint() {
+		t.Errorf("merged %+v, want %+v", f, whole)
+	}
+}
+
+func TestCensusRefuses(t *testing.T) {
+	const segment = credence.SegmentRows
+	data := drawColumns(segment + 10)
+	plan := data.plan("y", false)
+	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
+	shard := func(plan *Plan, first, end int) *Census {
+		source := data.rows(t, first, end)
+		c, err := NewCensus(plan, source.Schema(), first, Options{Missing: Mean})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count(t, c, source, credence.BlockRows)
+		return c
+	}
+	check := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error reads %v, want %q", err, want)
+		}
+	}
+	_, err := NewCensus(plan, data.rows(t, 0, 1).Schema(), 10, Options{})
+	check(err, "frame: a shard cannot begin at row 10: begin at a multiple of 131072")
+	first := shard(plan, 0, 1000)
+	check(first.Merge(shard(plan, 0, 1000)), "both censuses have rows from 1 on")
+	other := *plan
+	other.Inputs = plan.Inputs[:1]
+	check(first.Merge(shard(&other, segment, segment+10)), "the census of another model")
+	if err := first.Merge(shard(plan, segment, segment+10)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = first.Frame()
+	check(err, "the census lacks rows before row 131073")
+	_, err = shard(plan, segment, segment+10).Frame()
+	check(err, "the census lacks rows before row 131073")
+	var chunk credence.Chunk
+	source := data.rows(t, 0, 10)
+	if err := source.Read(&chunk, 5, 5); err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewCensus(plan, source.Schema(), 0, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(c.Add(&chunk), "the census has the rows up to 0, and cannot add those from 6 on")
+	check(filed(t, c).Add(&chunk), "a census that was read from a file takes no rows")
+	centred := data.plan("y", false)
+	c, err = NewCensus(centred, source.Schema(), 0, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Frame()
+	check(err, "the census has another round to go")
+}
+
+// Files of a census are checked before they are used.
+func TestDamagedCensus(t *testing.T) {
+	data := drawColumns(2000)
+	c, err := NewCensus(data.plan("class", true), data.rows(t, 0, 2000).Schema(), 0, Options{Missing: Mean})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for { // to the last round
+		count(t, c, data.rows(t, 0, 2000), 512)
+		text, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range []struct{ from, to string }{
+			{`"frame":{`, `"frame":null,"x":{`}, {`"first":0`, `"first":-1`}, {`"segment":0`, `"segment":-3`}, {`"height"`, `"height"`},
+			{`"counts":[`, `"counts":[1,2,3,4,5,6,7,8,9,10,11,12,`}, {`"values":[`, `"values":[17,`}, {`"levels":{`, `"levels":{},"x":{`},
+			{`"inputs":[{"count"`, `"inputs":[],"x":[{"count"`}, {`"steps":[{"count"`, `"steps":[],"x":[{"count"`}, {`"next":2000`, `"next":-1`},
+		} {
+			damaged := strings.Replace(string(text), change.from, change.to, 1)
+			if damaged == string(text) {
+				continue
+			}
+			if err := json.Unmarshal([]byte(damaged), &Census{}); err == nil {
+				t.Errorf("%s in place of %s is read", change.to, change.from)
+			}
+		}
+		more, err := c.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// view reads the columns that expressions name from the chunks of a table.
+type view struct {
+	schema  *credence.Schema
+	segment credence.SparseNames // by which expressions name sparse columns
+	index   map[string]int       // column → its place in the schema
+	names   map[string]int       // column → slot
+	slots   []slot
+	current *credence.Chunk
+	sparse  columnMap   // from columns of the segment to those of spread
+	spread  linop.Dense // the named columns of the segment
+	place   func(row int) string
+}
+
+// slot is where a raw column comes from.
+type slot struct {
+	name   string
+	column int    // of the dense columns, or -1
+	sparse int    // of the sparse segment, or -1
+	wide   int    // column of spread, for sparse ones
+	texts  *texts // of numbers that are taken as levels; nil for others
+}
+
+// operand is an expression with the slot of its column.
+type operand struct {
+	*Expr
+	slot int // -1 for a constant
+}
+
+func newView(schema *credence.Schema, place func(row int) string) *view {
+	v := &view{schema: schema, segment: schema.SparseNames, names: map[string]int{}, index: map[string]int{}, place: place}
+	for j := len(schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
+		v.index[schema.Columns[j].Name] = j
+	}
+	return v
+}
+
+// add gives the expressions' columns slots. wide is the width that a sparse
+// segment had in training: a column within it that the present one lacks is zero.
+func (v *view) add(wide int, expressions ...*Expr) error {
+	var lacking []string
+	for _, e := range expressions {
+		if e == nil || e.Column == "" {
+			continue
+		}
+		if _, ok := v.names[e.Column]; ok {
+			continue
+		}
+		s := slot{name: e.Column, column: -1, sparse: -1}
+		if column, known := v.index[e.Column]; known {
+			s.column = column
+		} else if column, known := v.textOf(e.Column); known {
+			s.column = column
+			if c := &v.schema.Columns[column]; c.Kind != credence.Category {
+				s.texts = newTexts(c.Kind)
+			}
+		} else if s.sparse = v.segment.SparseIndex(max(wide, v.schema.Sparse), e.Column); s.sparse >= 0 {
+			s.wide = v.spread.Cols
+			v.sparse.set(s.sparse, s.wide)
+			v.spread.Cols++
+		} else {
+			lacking = append(lacking, e.Column)
+			continue
+		}
+		v.names[e.Column] = len(v.slots)
+		v.slots = append(v.slots, s)
+	}
+	if len(lacking) > 0 {
+		return fmt.Errorf("frame: the table lacks %s, which the model uses: add the %s, under the same name as in training",
+			list(lacking), plural(len(lacking), "column", "columns"))
+	}
+	return nil
+}
+
+// textOf returns the column whose texts the named column holds.
+func (v *view) textOf(name string) (column int, known bool) {
+	of, text := credence.CutText(name)
+	if !text {
+		return -1, false
+	}
+	column, known = v.index[of]
+	return column, known
+}
+
+// operand returns an expression, whose column has a slot, with it.
+func (v *view) operand(e *Expr) operand {
+	if e.Column == "" {
+		return operand{e, -1}
+	}
+	return operand{e, v.names[e.Column]}
+}
+
+// kind returns what the raw column of an expression holds.
+func (v *view) kind(e *Expr) credence.Kind {
+	if e.Column == "" {
+		return credence.Numeric
+	}
+	switch s := &v.slots[v.names[e.Column]]; {
+	case s.column < 0:
+		return credence.Numeric
+	case s.texts != nil:
+		return credence.Category
+	default:
+		return v.schema.Columns[s.column].Kind
+	}
+}
+
+// levels returns the levels of an expression's raw column.
+func (v *view) levels(e *Expr) []string {
+	s := &v.slots[v.names[e.Column]]
+	if s.texts != nil {
+		return s.texts.levels
+	}
+	return v.schema.Columns[s.column].Levels
+}
+
+// show makes a chunk the current one.
+func (v *view) show(chunk *credence.Chunk) {
+	v.current = chunk
+	if v.spread.Cols == 0 {
+		return
+	}
+	v.spread.Reshape(chunk.Rows(), v.spread.Cols)
+	clear(v.spread.Data)
+	if v.schema.Sparse == 0 {
+		return
+	}
+	for i := range v.spread.Rows {
+		row := v.spread.Row(i)
+		columns, values := chunk.Sparse.Row(i)
+		for k, j := range columns {
+			if int(j) >= v.sparse.end {
+				break
+			}
+			if to := v.sparse.of(j); to >= 0 {
+				row[to] = 1
+				if values != nil {
+					row[to] = values[k]
+				}
+			}
+		}
+	}
+}
+
+// gather stores the slot's column of the current rows in dst.
+func (v *view) gather(dst []float64, s *slot) {
+	from, at := &v.current.Values, s.column
+	if s.column < 0 {
+		from, at = &v.spread, s.wide
+	}
+	for i := range dst {
+		dst[i] = from.Data[i*from.Stride+at]
+	}
+}
+
+// evaluate stores the expression after its first steps steps in dst, which has
+// the length of the current rows. first is the model's row of dst[0].
+func (v *view) evaluate(dst []float64, e operand, steps, first int) error {
+	if e.slot < 0 {
+		for i := range dst {
+			dst[i] = e.Value
+		}
+	} else {
+		s := &v.slots[e.slot]
+		v.gather(dst, s)
+		if s.texts != nil {
+			s.texts.encode(dst)
+		}
+	}
+	if bad := e.apply(dst, steps); bad != nil {
+		return v.fail(first+bad.row, bad)
+	}
+	return nil
+}
+
+// lacking marks the current rows in which one of the columns is missing, and counts them.
+func (v *view) lacking(marks []bool, column []float64) (count int) {
+	clear(marks)
+	for k := range v.slots {
+		v.gather(column, &v.slots[k])
+		for i, value := range column {
+			if value != value && !marks[i] {
+				marks[i] = true
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// checkSparse refuses values of the sparse segment that are no numbers.
+func (v *view) checkSparse(first int) error {
+	sparse := &v.current.Sparse
+	sum := 0.0
+	for _, value := range sparse.Value {
+		sum += value - value // 0 for a number, NaN otherwise
+	}
+	if sum == 0 {
+		return nil
+	}
+	for i := range sparse.Rows {
+		columns, values := sparse.Row(i)
+		for k, value := range values {
+			if math.IsNaN(value) || math.IsInf(value, 0) {
+				return v.fail(first+i, fmt.Errorf("column %q is %s: correct the value or leave it out of the row", v.schema.SparseName(int(columns[k])), number(value)))
+			}
+		}
+	}
+	return nil
+}
+
+// fail is an error about row i of the model.
+func (v *view) fail(i int, err error) error {
+	return fmt.Errorf("frame: %s: %w", v.place(i), err)
+}
+
+// texts takes the numbers of a column to levels, which are their shortest texts.
+type texts struct {
+	kind   credence.Kind
+	fixed  bool // the levels are those of training
+	codes  map[float64]float64
+	levels []string
+}
+
+func newTexts(kind credence.Kind) *texts { return &texts{kind: kind, codes: map[float64]float64{}} }
+
+// fix makes the levels those of training.
+func (t *texts) fix(levels []string) {
+	t.fixed, t.levels = true, levels
+	for code, level := range levels {
+		value, err := strconv.ParseFloat(level, 64)
+		if t.kind == credence.Boolean {
+			value = float64(slices.Index(booleans[:], level))
+			err = nil
+		}
+		if err == nil && t.text(value) == level {
+			t.codes[value] = float64(code)
+		}
+	}
+}
+
+// booleans are the texts of booleans, by their number.
+var booleans = [...]string{"false", "true"}
+
+func (t *texts) text(value float64) string {
+	if k := int(value); t.kind == credence.Boolean && float64(k) == value && k >= 0 && k < len(booleans) {
+		return booleans[k]
+	}
+	return number(value)
+}
+
+// encode replaces numbers by the codes of their levels, -1 where training did not have it.
+func (t *texts) encode(values []float64) {
+	for i, value := range values {
+		if value != value {
+			continue
+		}
+		code, known := t.codes[value]
+		if !known && t.fixed {
+			code = -1
+		} else if !known {
+			code = float64(len(t.levels))
+			t.codes[value] = code
+			t.levels = append(t.levels, t.text(value))
+		}
+		values[i] = code
+	}
+}
+
+// columnMap takes columns of a sparse segment to places, by a table for the first
+// of them and a map for the others: columns may have numbers far beyond memory.
+type columnMap struct {
+	low  []int32 // place of each column, or -1
+	high map[int32]int32
+	end  int // behind the last column that has a place
+}
+
+// lowColumns is how many columns the table takes at most.
+const lowColumns = 1 << 16
+
+func (m *columnMap) set(column, place int) {
+	m.end = max(m.end, column+1)
+	if column >= lowColumns {
+		if m.high == nil {
+			m.high = map[int32]int32{}
+		}
+		m.high[int32(column)] = int32(place)
+		return
+	}
+	for len(m.low) <= column {
+		m.low = append(m.low, -1)
+	}
+	m.low[column] = int32(place)
+}
+
+// of returns the place of a column, or -1.
+func (m *columnMap) of(column int32) int32 {
+	if int(column) < len(m.low) {
+		return m.low[column]
+	}
+	return m.ofHigh(column)
+}
+
+// ofHigh is of for columns beyond the table; apart, so that of is inlined.
+func (m *columnMap) ofHigh(column int32) int32 {
+	if place, ok := m.high[column]; ok {
+		return place
+	}
+	return -1
+}

@@ -1,0 +1,275 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+)
+
+// censusReader is what a census needs to add rows of a table.
+type censusReader struct {
+	*view
+	source func(row int) string // where a row of the table stands
+	block  credence.Chunk       // rows that wait until they are a block
+	rows   []int                // the rows of the table that they are
+	marks  []bool               // rows that lack a value
+	column []float64            // one block of an expression
+	weight []float64            // weights of the current block, nil where there are none
+	trials []float64
+
+	inputs, others         []operand // others: weight, trials and offsets
+	weights, count, target operand   // of weight, trials and target; without an expression where there is none
+}
+
+// placeOf says where row i of the current block stands.
+func (r *censusReader) placeOf(i int) string {
+	row := r.current.First + i
+	if r.current == &r.block {
+		row = r.rows[i]
+	}
+	return r.source(row)
+}
+
+// resolve finds the columns of the frame's expressions.
+func (r *censusReader) resolve(f *Frame) {
+	optional := func(e *Expr) operand {
+		if e == nil {
+			return operand{}
+		}
+		return r.operand(e)
+	}
+	r.weights, r.count = optional(f.Weight), optional(f.Trials)
+	if f.Target != nil {
+		r.target = r.operand(&f.Target.Expr)
+	}
+	for i := range f.Inputs {
+		r.inputs = append(r.inputs, r.operand(&f.Inputs[i].Expr))
+	}
+	for _, o := range []operand{r.weights, r.count} {
+		if o.Expr != nil {
+			r.others = append(r.others, o)
+		}
+	}
+	for i := range f.Offset {
+		r.others = append(r.others, r.operand(&f.Offset[i]))
+	}
+}
+
+// Add adds the next rows of the table, which chunk says are the next. Results do not depend on how
+// rows are divided into chunks.
+func (c *Census) Add(chunk *credence.Chunk) error {
+	r := c.reader
+	if r == nil {
+		return fmt.Errorf("frame: a census that was read from a file takes no rows: continue one that is made for the table")
+	}
+	if c.first+chunk.First != c.next {
+		return fmt.Errorf("frame: the census has the rows up to %d, and cannot add those from %d on", c.next-c.first, chunk.First+1)
+	}
+	drop := c.options.Missing == Drop
+	if !drop && len(r.rows) == 0 && chunk.Rows() == credence.BlockRows && c.next%credence.BlockRows == 0 {
+		c.open()
+		c.next += chunk.Rows()
+		return c.count(chunk)
+	}
+	if drop {
+		r.show(chunk)
+		r.marks, r.column = resize(r.marks, chunk.Rows()), resize(r.column, chunk.Rows())
+		r.lacking(r.marks, r.column)
+	}
+	for i := range chunk.Rows() {
+		if c.next%c.size == 0 || len(r.rows) == credence.BlockRows {
+			if err := c.flushBlock(); err != nil {
+				return err
+			}
+		}
+		c.open()
+		c.next++
+		if drop && r.marks[i] {
+			c.segment.Dropped++
+			continue
+		}
+		if len(r.rows) == 0 {
+			resetChunk(&r.block, chunk.First+i, r.schema)
+		}
+		appendRow(&r.block, chunk, i)
+		r.rows = append(r.rows, chunk.First+i)
+	}
+	return nil
+}
+
+// open makes the segment of the next row the present one.
+func (c *Census) open() {
+	if c.segment != nil && c.next%c.size == 0 {
+		c.close(c.next)
+	}
+	if c.segment == nil {
+		t := c.newTally()
+		c.segment = &t
+	}
+}
+
+// close makes the present segment, whose last row is before row next, a node.
+func (c *Census) close(next int) {
+	if c.segment != nil {
+		c.push(node{Segment: (next - 1) / c.size, Tally: *c.segment})
+		c.segment = nil
+	}
+}
+
+// flushBlock counts the rows that wait.
+func (c *Census) flushBlock() error {
+	if len(c.reader.rows) == 0 {
+		return nil
+	}
+	err := c.count(&c.reader.block)
+	c.reader.rows = c.reader.rows[:0]
+	return err
+}
+
+// flush ends the segments: no row follows.
+func (c *Census) flush() error {
+	if c.reader == nil {
+		return nil
+	}
+	err := c.flushBlock()
+	c.close(c.next)
+	return err
+}
+
+// count adds a block of rows, which lie in the present segment.
+func (c *Census) count(block *credence.Chunk) error {
+	r := c.reader
+	r.show(block)
+	rows := block.Rows()
+	r.column = resize(r.column, rows)
+	if err := c.readWeights(rows); err != nil {
+		return err
+	}
+	t := c.segment
+	t.Rows += rows
+	if len(c.pending) > 0 {
+		for k, p := range c.pending {
+			if err := r.evaluate(r.column, p.operand, p.at, 0); err != nil {
+				return err
+			}
+			t.Steps[k].add(r.column, r.weight)
+		}
+		return nil
+	}
+	return c.countLast(t, rows)
+}
+
+// readWeights evaluates the weights of the block; one that is missing counts as 0, and as missing.
+func (c *Census) readWeights(rows int) error {
+	r := c.reader
+	e := r.weights
+	if e.Expr == nil {
+		return nil
+	}
+	r.weight = resize(r.weight, rows)
+	if err := r.evaluate(r.weight, e, len(e.Steps), 0); err != nil {
+		return err
+	}
+	for i, w := range r.weight {
+		if w < 0 {
+			return r.fail(i, badWeight(e.Expr, w))
+		}
+		if w != w {
+			r.weight[i] = 0
+		}
+	}
+	return nil
+}
+
+func badWeight(e *Expr, w float64) error {
+	return fmt.Errorf("weight %s is %s: weights must be 0 or more; correct the row or leave it out", e, number(w))
+}
+
+// countLast is the main round.
+func (c *Census) countLast(t *tally, rows int) error {
+	r := c.reader
+	if c.frame.Sparse > 0 || r.sparse.end > 0 {
+		if err := r.checkSparse(0); err != nil {
+			return err
+		}
+	}
+	for i, e := range r.inputs {
+		if err := r.evaluate(r.column, e, len(e.Steps), 0); err != nil {
+			return err
+		}
+		if c.frame.Inputs[i].Kind != credence.Category {
+			t.Inputs[i].moments.add(r.column, r.weight)
+		} else if err := c.countLevels(&t.Inputs[i], e); err != nil {
+			return err
+		}
+	}
+	for _, e := range r.others {
+		if err := r.evaluate(r.column, e, len(e.Steps), 0); err != nil {
+			return err
+		}
+		for _, v := range r.column {
+			if v != v {
+				t.Missing[e.Column]++
+			}
+		}
+		if e.Expr == r.count.Expr {
+			r.trials = append(r.trials[:0], r.column...)
+		}
+	}
+	for i := range rows {
+		if r.weight == nil {
+			t.Weight++
+		} else {
+			t.Weight += r.weight[i]
+		}
+	}
+	if r.target.Expr == nil {
+		return nil
+	}
+	return c.countTarget(t)
+}
+
+// countLevels adds the codes of a category in the present block.
+func (c *Census) countLevels(t *inputTally, e operand) error {
+	r := c.reader
+	list := c.levels[e.Column]
+	if s := &r.slots[e.slot]; s.texts != nil {
+		list.Levels = s.texts.levels // more may have come
+	}
+	hashes := list.hash()
+	for i, v := range r.column {
+		if k := int(v); v == v && (k < 0 || k >= len(hashes)) {
+			return r.fail(i, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", e.Column, number(v), len(hashes)))
+		}
+	}
+	t.add(r.column, r.weight, hashes)
+	return nil
+}
+
+func (c *Census) countTarget(t *tally) error {
+	r := c.reader
+	e := r.target
+	if err := r.evaluate(r.column, e, len(e.Steps), 0); err != nil {
+		return err
+	}
+	t.Target.add(r.column, r.weight)
+	if c.frame.Target.Mode != Numbers || c.options.CheckTarget == nil {
+		return nil
+	}
+	for i, y := range r.column {
+		n := 0.0
+		if r.count.Expr != nil {
+			n = r.trials[i]
+		}
+		if y != y || n != n {
+			continue
+		}
+		if err := c.options.CheckTarget(y, n); err != nil {
+			return r.fail(i, fmt.Errorf("%s: %w", e.place(), err))
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,181 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+)
+
+// Placer is implemented by sources that can tell people where a row stands, for
+// example "train.csv:17". Row counts from 0; without it messages say "row 18".
+type Placer interface {
+	Place(row int) string
+}
+
+// Worder is implemented by sources that know the words of a boolean column, that for
+// false first; messages use them.
+type Worder interface {
+	Words(column string) []string
+}
+
+// keptRows reads a source, leaving dropped rows out: its row numbers are those of the model.
+type keptRows struct {
+	*view
+	source  credence.Source
+	dropped []int          // rows of the source that are left out, ascending
+	chunk   credence.Chunk // as the source filled it
+	kept    credence.Chunk // without the dropped rows; unused when none are dropped
+}
+
+func newKeptRows(source credence.Source) *keptRows {
+	t := &keptRows{source: source}
+	t.view = newView(source.Schema(), func(i int) string { return place(source, t.sourceRow(i)) })
+	return t
+}
+
+// place says where a row of a source stands.
+func place(source credence.Source, row int) string {
+	if placer, ok := source.(Placer); ok {
+		return placer.Place(row)
+	}
+	return "row " + strconv.Itoa(row+1)
+}
+
+// rows returns the number of rows that are not dropped.
+func (t *keptRows) rows() int { return t.source.Rows() - len(t.dropped) }
+
+// sourceRow returns the row of the source that is row i of the model.
+func (t *keptRows) sourceRow(i int) int {
+	// The k-th dropped row stands before row i if dropped[k]-k ≤ i.
+	low, high := 0, len(t.dropped)
+	for low < high {
+		middle := (low + high) / 2
+		if t.dropped[middle]-middle <= i {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return i + low
+}
+
+// read makes rows [first, first+count) the current ones.
+func (t *keptRows) read(first, count int) error {
+	if first < 0 || count < 0 || first+count > t.rows() {
+		panic(fmt.Sprintf("frame: rows [%d, %d) of %d", first, first+count, t.rows()))
+	}
+	if len(t.dropped) == 0 {
+		if err := t.source.Read(&t.chunk, first, count); err != nil {
+			return err
+		}
+		t.show(&t.chunk)
+		return nil
+	}
+	if err := t.readKept(first, count); err != nil {
+		return err
+	}
+	t.show(&t.kept)
+	return nil
+}
+
+// readKept reads the source in runs and copies the rows that are not dropped.
+func (t *keptRows) readKept(first, count int) error {
+	resetChunk(&t.kept, first, t.schema)
+	if count == 0 {
+		return nil
+	}
+	row, end := t.sourceRow(first), t.sourceRow(first+count-1)+1
+	next, _ := slices.BinarySearch(t.dropped, row)
+	for row < end {
+		run := min(credence.BlockRows, end-row)
+		if err := t.source.Read(&t.chunk, row, run); err != nil {
+			return err
+		}
+		for i := range run {
+			if next < len(t.dropped) && t.dropped[next] == row+i {
+				next++
+				continue
+			}
+			appendRow(&t.kept, &t.chunk, i)
+		}
+		row += run
+	}
+	return nil
+}
+
+// resetChunk empties a chunk for rows of a schema, keeping its memory.
+func resetChunk(c *credence.Chunk, first int, schema *credence.Schema) {
+	c.First, c.Unseen = first, nil
+	c.Values.Reshape(0, len(schema.Columns))
+	c.Sparse.Reset(schema.Sparse)
+}
+
+// appendRow appends row i of a chunk of the same schema.
+func appendRow(dst, src *credence.Chunk, i int) {
+	if src.Unseen != nil && dst.Unseen == nil {
+		dst.Unseen = make([]float64, dst.Rows())
+	}
+	if src.Unseen != nil {
+		dst.Unseen = append(dst.Unseen, src.Unseen[i])
+	} else if dst.Unseen != nil {
+		dst.Unseen = append(dst.Unseen, 0)
+	}
+	dst.Values.Data = append(dst.Values.Data, src.Values.Row(i)...)
+	dst.Values.Rows++
+	if dst.Sparse.Cols > 0 {
+		dst.Sparse.AppendRow(src.Sparse.Row(i))
+	}
+}
+
+// drop finds the rows in which one of the table's columns is missing.
+func (t *keptRows) drop() error {
+	var column []float64
+	var marks []bool
+	for first := 0; first < t.source.Rows(); first += credence.BlockRows {
+		count := min(credence.BlockRows, t.source.Rows()-first)
+		if err := t.source.Read(&t.chunk, first, count); err != nil {
+			return err
+		}
+		t.show(&t.chunk)
+		column, marks = resize(column, count), resize(marks, count)
+		if t.lacking(marks, column) == 0 {
+			continue
+		}
+		for i, lacks := range marks {
+			if lacks {
+				t.dropped = append(t.dropped, first+i)
+			}
+		}
+	}
+	return nil
+}
+
+// resize returns a slice of n elements, reusing memory.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// list joins names for a message, at most ten of them.
+func list(names []string) string {
+	const most = 10
+	if extra := len(names) - most; extra > 1 {
+		return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(extra) + " others"
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,194 @@
+package frame
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// tally is what a run of rows adds up to. Runs merge in the order of their rows.
+type tally struct {
+	Rows    int            `json:"rows,omitempty"`
+	Dropped int            `json:"dropped,omitempty"`
+	Weight  float64        `json:"weight,omitempty"`
+	Steps   []moments      `json:"steps,omitempty"`  // of the operands of center and scale that this round learns
+	Inputs  []inputTally   `json:"inputs,omitempty"` // in the last round
+	Missing map[string]int `json:"missing,omitempty"`
+	Target  *targetTally   `json:"target,omitempty"`
+}
+
+// inputTally is what the rows of one input add up to: for a category the rows of each level, in the
+// order of the census, in place of moments.
+type inputTally struct {
+	moments
+	Counts  []int     `json:"counts,omitempty"`
+	Weights []float64 `json:"weights,omitempty"` // Σw of each level, where rows have weights
+}
+
+// merge adds the rows behind.
+func (t *tally) merge(later *tally) {
+	t.Rows += later.Rows
+	t.Dropped += later.Dropped
+	t.Weight += later.Weight
+	for i := range t.Steps {
+		t.Steps[i].merge(&later.Steps[i])
+	}
+	for i := range t.Inputs {
+		to, from := &t.Inputs[i], &later.Inputs[i]
+		to.merge(&from.moments)
+		to.Counts, to.Weights = addTo(to.Counts, from.Counts), addTo(to.Weights, from.Weights)
+	}
+	for column, count := range later.Missing {
+		t.Missing[column] += count
+	}
+	if t.Target != nil {
+		t.Target.merge(later.Target)
+	}
+}
+
+// clone returns a copy that shares nothing.
+func (t *tally) clone() tally {
+	c := *t
+	c.Steps, c.Inputs, c.Missing = slices.Clone(t.Steps), slices.Clone(t.Inputs), maps.Clone(t.Missing)
+	for i := range c.Inputs {
+		c.Inputs[i].Counts, c.Inputs[i].Weights = slices.Clone(c.Inputs[i].Counts), slices.Clone(c.Inputs[i].Weights)
+	}
+	if t.Target != nil {
+		c.Target = &targetTally{moments: t.Target.moments, Values: slices.Clone(t.Target.Values), Weights: slices.Clone(t.Target.Weights), Many: t.Target.Many}
+	}
+	return c
+}
+
+// addTo adds one list to another, which becomes as long.
+func addTo[T int | float64](dst, src []T) []T {
+	dst = lengthen(dst, len(src))
+	for k, v := range src {
+		dst[k] += v
+	}
+	return dst
+}
+
+// lengthen appends zeros up to a length.
+func lengthen[T int | float64](s []T, length int) []T {
+	if len(s) >= length {
+		return s
+	}
+	return append(s, make([]T, length-len(s))...)
+}
+
+// add counts the codes of a category; hashes are those of its levels.
+func (t *inputTally) add(codes, weight []float64, hashes []uint64) {
+	t.Counts = lengthen(t.Counts, len(hashes))
+	if weight != nil {
+		t.Weights = lengthen(t.Weights, len(hashes))
+	}
+	for i, v := range codes {
+		hash := hashed(math.Float64bits(math.NaN()))
+		if v == v {
+			k := int(v)
+			hash = hashed(hashes[k])
+			t.Count++
+			t.Counts[k]++
+			if weight != nil {
+				t.Weights[k] += weight[i]
+			}
+		} else {
+			t.Missing++
+		}
+		t.Hash = t.Hash*hashBase + hash
+	}
+}
+
+// weightOf returns Σw of a level.
+func (t *inputTally) weightOf(level int) float64 {
+	if t.Weights != nil {
+		return t.Weights[level]
+	}
+	return float64(t.Counts[level])
+}
+
+// remap gives levels other codes.
+func (t *inputTally) remap(places []int, levels int) {
+	t.Counts, t.Weights = moved(t.Counts, places, levels), moved(t.Weights, places, levels)
+}
+
+func moved[T int | float64](values []T, places []int, length int) []T {
+	if values == nil {
+		return nil
+	}
+	result := make([]T, length)
+	for k, v := range values {
+		result[places[k]] = v
+	}
+	return result
+}
+
+// targetTally is what the rows of the raw target add up to.
+type targetTally struct {
+	moments
+	Values  []float64 `json:"values,omitempty"`  // the different values, in order of appearance: numbers or codes
+	Weights []float64 `json:"weights,omitempty"` // Σw of each
+	Many    bool      `json:"many,omitempty"`    // there are more than mostLevels, and counting stopped
+	index   map[float64]int
+}
+
+func (t *targetTally) add(values, weight []float64) {
+	t.moments.add(values, weight)
+	last, k := math.NaN(), 0
+	for i, v := range values {
+		if t.Many || v != v {
+			continue
+		}
+		if v != last {
+			if k = t.place(v); k < 0 {
+				continue
+			}
+			last = v
+		}
+		if weight != nil {
+			t.Weights[k] += weight[i]
+		} else {
+			t.Weights[k]++
+		}
+	}
+}
+
+// place returns the place of a value among the different ones, -1 if it is one too many.
+func (t *targetTally) place(v float64) int {
+	if t.index == nil {
+		t.index = make(map[float64]int, len(t.Values))
+		for k, known := range t.Values {
+			t.index[known] = k
+		}
+	}
+	k, known := t.index[v]
+	if known {
+		return k
+	}
+	if len(t.Values) == mostLevels {
+		t.Many = true
+		return -1
+	}
+	k = len(t.Values)
+	t.index[v] = k
+	t.Values, t.Weights = append(t.Values, v), append(t.Weights, 0)
+	return k
+}
+
+func (t *targetTally) merge(later *targetTally) {
+	t.moments.merge(&later.moments)
+	t.Many = t.Many || later.Many
+	for i, v := range later.Values {
+		if t.Many {
+			return
+		}
+		if k := t.place(v); k >= 0 {
+			t.Weights[k] += later.Weights[i]
+		}
+	}
+}
+
+// only reports whether the values are exactly a and b.
+func (t *targetTally) only(a, b float64) bool {
+	return !t.Many && len(t.Values) == 2 && slices.Contains(t.Values, a) && slices.Contains(t.Values, b)
+}
