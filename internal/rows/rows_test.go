@@ -234,3 +234,30 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestGather: runs come in the order of their starts, the last of the data shorter, and a refusal
+// names the row of the data.
+func TestGather(t *testing.T) {
+	data := &counted{rows: 10, roles: true}
+	r := Open("test", likelihood.Gaussian{}, data)
+	var b credence.Batch
+	for range 2 { // the memory of a batch is used again
+		if err := r.Gather(&b, []int{8, 0, 4}, 4); err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{8, 9, 0, 1, 2, 3, 4, 5, 6, 7}
+		if !reflect.DeepEqual(b.X.Data, want) || !reflect.DeepEqual(b.Weight, want) || !reflect.DeepEqual(b.Sparse.Value, want) {
+			t.Errorf("rows %v, weights %v, entries %v, want %v", b.X.Data, b.Weight, b.Sparse.Value, want)
+		}
+	}
+	data.change = func(b *credence.Batch) {
+		for i := range b.Target {
+			if b.First+i == 5 {
+				b.Target[i] = math.NaN()
+			}
+		}
+	}
+	if err := r.Gather(&b, []int{8, 0, 4}, 4); err == nil || !strings.Contains(err.Error(), "test: row 6:") {
+		t.Errorf("error %v, want one of row 6", err)
+	}
+}
