@@ -29,7 +29,7 @@ func TestJob(t *testing.T) {
 	if slices.Sort(columns); err != nil || !slices.Equal(columns, []string{"rooms", "size", "zip"}) {
 		t.Errorf("columns %q, %v", columns, err)
 	}
-	run, err := job.Prepare(rows)
+	run, err := job.Prepare(context.Background(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
