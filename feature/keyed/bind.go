@@ -26,7 +26,8 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 	s.Value = b.spare.Sparse.Value[:0]
 	dst.Target, dst.Weight = b.spare.Target[:0], b.spare.Weight[:0]
 	dst.Offset, dst.Unseen = b.spare.Offset[:0], b.spare.Unseen[:0]
-	ones, plain, unseen := true, true, false
+	plain, unseen := true, false
+	b.ones = true
 	for i := first; i < first+count; i++ {
 		target, weight, offset, err := b.row(i)
 		if err == nil {
@@ -35,9 +36,6 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 			if square, err = b.entries(s, i); err != nil {
 				s.Index, s.Value = s.Index[:entries], s.Value[:entries]
 			} else {
-				for _, v := range s.Value[entries:] {
-					ones = ones && v == 1
-				}
 				plain = plain && weight == 1 && offset == 0
 				unseen = unseen || square > 0
 				s.Start = append(s.Start, len(s.Index))
@@ -56,12 +54,12 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 		err = b.At(i, err)
 		if len(b.Faults) == most {
 			taken = i - first
-			b.finish(dst, ones, plain, unseen)
+			b.finish(dst, b.ones, plain, unseen)
 			return taken, err
 		}
 		b.Faults = append(b.Faults, table.Fault{Row: i, Err: err})
 	}
-	b.finish(dst, ones, plain, unseen)
+	b.finish(dst, b.ones, plain, unseen)
 	return count, nil
 }
 
@@ -123,6 +121,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 			return 0, 0, 0, fmt.Errorf("column %q: weight %v is negative: weights are 0 or more", b.weight.expr.Column, weight)
 		}
 	}
+	offset = b.constant
 	for k := range b.offset {
 		r := &b.offset[k]
 		v, err := r.read(b.rows, row)

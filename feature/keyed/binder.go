@@ -23,14 +23,15 @@ type Binder struct {
 	frozen   bool   // the index does not grow: other keys count as unseen
 	required bool   // rows must have a target though the index is frozen
 
-	rows    *table.Rows
-	columns []table.Column // those that inputs and terms were resolved for
-	cells   []cells        // beside inputs
-	alone   bool           // one bag of all sparse entries is the whole plan
-	terms   []term
-	target  reader
-	weight  reader
-	offset  []reader
+	rows     *table.Rows
+	columns  []table.Column // those that inputs and terms were resolved for
+	cells    []cells        // beside inputs
+	alone    bool           // one bag of all sparse entries is the whole plan
+	terms    []term
+	target   reader
+	weight   reader
+	offset   []reader
+	constant float64 // beside them
 
 	// Faults are the rows that the last Bind left out, with the number of rows that it read before
 	// each, of which From has those in the batch. Dropped counts rows left out for missing values.
@@ -42,6 +43,7 @@ type Binder struct {
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32
+	ones    bool           // every value of the batch is 1 so far
 	spare   credence.Batch // memory of the last batch
 	key     []uint64       // scratch of crosses
 	bag     []int32
@@ -205,8 +207,12 @@ func (b *Binder) resolveRest(rows *table.Rows) error {
 	b.target = read(&b.plan.Target, b.frozen && !b.required)
 	b.target.classes = &classes{b.plan.Positive, b.plan.Negative}
 	b.weight = read(b.plan.Weight, b.frozen)
-	b.offset = b.offset[:0]
+	b.offset, b.constant = b.offset[:0], 0
 	for i := range b.plan.Offset {
+		if e := &b.plan.Offset[i]; e.Column == "" {
+			b.constant += e.Value
+			continue
+		}
 		b.offset = append(b.offset, read(&b.plan.Offset[i], false))
 	}
 	return err

@@ -64,9 +64,11 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 	for k := range b.plan.Bags {
 		b.bagEntries(dst, first, &b.plan.Bags[k], i, &unseen)
 	}
-	for _, v := range dst.Value[first:] {
-		if math.IsInf(v, 0) {
-			return 0, errTooLarge
+	if !b.ones {
+		for _, v := range dst.Value[first:] {
+			if math.IsInf(v, 0) {
+				return 0, errTooLarge
+			}
 		}
 	}
 	return unseen, nil
@@ -104,10 +106,12 @@ func (b *Binder) entry(dst *linop.CSR, first int, slot int32, v float64, unseen 
 	if *stamp == b.stamp { // perhaps the same slot: rare enough to look through the row
 		if k := slices.Index(dst.Index[first:], slot); k >= 0 {
 			dst.Value[first+k] += v
+			b.ones = false
 			return
 		}
 	}
 	*stamp = b.stamp
+	b.ones = b.ones && v == 1
 	// One by one: assigned together, both would store their pointers for every entry.
 	dst.Index = append(dst.Index, slot)
 	dst.Value = append(dst.Value, v)
@@ -321,6 +325,7 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 		}
 	}
 	if !b.rows.Ones {
+		b.ones = false
 		dst.Value = append(dst.Value, b.rows.Value[from:to]...)
 		return
 	}

@@ -1,0 +1,248 @@
+package learn_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+)
+
+// visits are rows of numbers, categories and missing values.
+func visits(rows int) string {
+	var text strings.Builder
+	text.WriteString("y,x,site,ad,w,o\n")
+	for i := range rows {
+		x := fmt.Sprint(math.Round(100*math.Sin(float64(i))) / 100)
+		if i%11 == 3 {
+			x = "NA"
+		}
+		site := fmt.Sprintf("s%d", i*i%5)
+		if i%13 == 4 {
+			site = ""
+		}
+		y := 0
+		if math.Sin(float64(i))+float64(i*i%5)/4+0.8*math.Sin(float64(i*i)) > 0.6 {
+			y = 1
+		}
+		fmt.Fprintf(&text, "%d,%s,%s,a%d,%d,%g\n", y, x, site, i*7%9, 1+i%3, 0.1*float64(i%4))
+	}
+	return text.String()
+}
+
+func open(t *testing.T, text string) *dataset.Table {
+	t.Helper()
+	data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { data.Close() })
+	return data
+}
+
+// learned learns all rows, by way of a checkpoint after some of them where stop is positive, and
+// returns the bytes of the model.
+func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte, *credence.Fitted) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	stopped := errors.New("stopped")
+	for stops := 0; ; stops++ {
+		data := open(t, text)
+		l, at, err := learn.Resume(file, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := l.Columns(data.Schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for more := true; more; {
+			err = data.Rows(context.Background(), columns, at, func(run *dataset.Run) error {
+				if _, err := l.Learn(run.Rows); err != nil {
+					return err
+				}
+				at = run.Finish()
+				if stop > 0 && stops == 0 && l.Rows() >= stop {
+					return stopped
+				}
+				return nil
+			})
+			if err != nil {
+				break
+			}
+			if more = l.EndPass(); more {
+				at = credence.Position{}
+			}
+		}
+		if errors.Is(err, stopped) {
+			if err := l.Checkpoint(file, at); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Finish()
+		fitted, err := l.Fitted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var model bytes.Buffer
+		if err := modelfile.Write(&model, fitted, modelfile.DefaultParts()); err != nil {
+			t.Fatal(err)
+		}
+		return model.Bytes(), fitted
+	}
+}
+
+const visitFormula = "y ~ x + log(w) + site + hash(site:ad) + poly(x, 2) + weight(w) + offset(o) + offset(0.5)"
+
+// To stop and go on is not to have stopped, in every pass, with every policy for missing values.
+func TestResumeChangesNothing(t *testing.T) {
+	text := visits(120_000) // several runs
+	for _, engine := range []string{"sep", "sep(passes=2)", "sep(shards=2)", "ftrl", "adpredictor", "sgd"} {
+		options := fit.Options{Formula: visitFormula, Engine: engine, Missing: "indicator"}
+		whole, _ := learned(t, text, options, 0)
+		for _, stop := range []int64{1, 130_000} {
+			if pieces, _ := learned(t, text, options, stop); !bytes.Equal(whole, pieces) {
+				t.Errorf("%s: stopped after %d rows it ends in another model", engine, stop)
+			}
+		}
+		if testing.Short() {
+			break
+		}
+	}
+}
+
+// A weight of 2 is the row twice, and rows of a program are rows of a file: the same model scores
+// both alike.
+func TestFilesAndPrograms(t *testing.T) {
+	type visit struct {
+		Y    int     `credence:"y"`
+		X    float64 `credence:"x"`
+		Site string  `credence:"site"`
+		Note string  `credence:"-"`
+	}
+	l, err := learn.New(fit.Options{Formula: "y ~ x + site + hash(x:site)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	text.WriteString("y,x,site\n")
+	var rows []visit
+	for i := range 2000 {
+		v := visit{Y: i % 3 % 2, X: float64(i%4) / 2, Site: fmt.Sprint("s", i%5)}
+		rows = append(rows, v)
+		fmt.Fprintf(&text, "%d,%g,%s\n", v.Y, v.X, v.Site)
+		if _, err := l.Row(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Finish()
+	program, err := l.Fitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file := learned(t, text.String(), fit.Options{Formula: "y ~ x + site + hash(x:site)"}, 0)
+	for _, v := range rows[:20] {
+		a, errA := score.Row(program, v)
+		b, errB := score.Row(file, map[string]any{"x": v.X, "site": v.Site})
+		if errA != nil || errB != nil || a.Probability != b.Probability || a.Probability == 0.5 {
+			t.Errorf("%+v has probability %v (%v) by the program, %v (%v) by the file", v, a.Probability, errA, b.Probability, errB)
+		}
+	}
+}
+
+// Rows beyond max are an error that says how far learning came, and those before are learned.
+func TestMalformedRows(t *testing.T) {
+	text := "y,x\n1,1\n0,2\n1,1e200\n0,many\n1,3\n"
+	data := open(t, text+strings.Repeat("1,4\n", 20))
+	for most, want := range []string{"3: the values, the weight", "5: column \"x\": \"many\" is not a number", ""} {
+		l, err := learn.New(fit.Options{Formula: "y ~ x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.MaxMalformed = int64(most)
+		columns, err := l.Columns(data.Schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
+			_, err := l.Learn(run.Rows)
+			return err
+		})
+		if want == "" && (err != nil || l.Rows() != 23) || want != "" && (err == nil || !strings.Contains(err.Error(), ":"+want) && !strings.Contains(err.Error(), want[2:])) {
+			t.Errorf("with %d allowed: %v after %d rows, want %q", most, err, l.Rows(), want)
+		}
+	}
+}
+
+// What no data could mend is misuse, and another run's checkpoint is refused.
+func TestRefusals(t *testing.T) {
+	for want, o := range map[string]fit.Options{
+		"rbf is of drawn features":               {Formula: "y ~ rbf(x)"},
+		"no one opens it":                        {Formula: "y ~ rbf(x, frequencies=@/etc/passwd)"},
+		"center and scale take the mean":         {Formula: "y ~ scale(x)"},
+		"engine ftrl keeps its intercept":        {Formula: "y ~ 0 + x", Engine: "ftrl"},
+		`engine "exact" needs a table`:           {Formula: "y ~ x", Engine: "exact"},
+		"engine sep learns bernoulli(link=pro":   {Formula: "y ~ x", Family: "gaussian"},
+		"missing values cannot be treated by \"": {Formula: "y ~ x", Missing: "guess"},
+	} {
+		if _, err := learn.New(o); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+	l, err := learn.New(fit.Options{Formula: "y ~ x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Fitted(); err == nil {
+		t.Error("a model of no rows")
+	}
+	if _, err := l.Row(map[string]any{"y": 1, "x": 2.5}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	if err := l.Checkpoint(file, credence.Position{}); err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]fit.Options{
+		"the checkpoint has formula y ~ x, not y ~ .": {Formula: "y ~ ."},
+		"the checkpoint has engine sep, not sgd":      {Formula: "y ~ x", Engine: "sgd"},
+		"positive class left open, not yes":           {Formula: "y ~ x", Positive: "yes"},
+	} {
+		if _, _, err := learn.Resume(file, o); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+	if err := os.WriteFile(file, []byte("no checkpoint"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := learn.Resume(file, fit.Options{Formula: "y ~ x"}); err == nil || errors.Is(err, fit.ErrMisuse) {
+		t.Errorf("garbage: %v", err)
+	}
+}
+
+// Without an intercept its weight is none, after a checkpoint too.
+func TestNoIntercept(t *testing.T) {
+	options := fit.Options{Formula: "y ~ 0 + x + site", Missing: "mean"}
+	whole, fitted := learned(t, visits(100_000), options, 0)
+	if fitted.Members[0].Model.Features.(credence.Named).WeightName(0) == "(intercept)" {
+		t.Error("the first weight is the intercept's")
+	}
+	if pieces, _ := learned(t, visits(100_000), options, 1); !bytes.Equal(whole, pieces) {
+		t.Error("stopped it ends in another model")
+	}
+}
