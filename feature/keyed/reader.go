@@ -109,17 +109,21 @@ func (r *reader) read(rows *table.Rows, row []float64) (float64, error) {
 	if r.classes == nil || v != v {
 		return v, nil
 	}
-	class, ok := standard(v, true)
-	text := strconv.FormatFloat(v, 'g', -1, 64)
-	if r.classes.positive != "" {
-		if column.Kind == credence.Boolean {
-			text = strconv.FormatBool(v != 0)
-			if truth, isBoolean := cell.ParseBoolean([]byte(r.classes.positive)); isBoolean {
-				return max(0, 1-math.Abs(truth-v)), nil
-			}
+	if r.classes.positive == "" {
+		if class, ok := standard(v, true); ok {
+			return class, nil
 		}
-		class, ok = r.classOf(text)
 	}
+	return r.named(v, column.Kind)
+}
+
+// named returns the class of a number or boolean that the positive class names, or refuses it.
+func (r *reader) named(v float64, kind credence.Kind) (float64, error) {
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if truth, isBoolean := cell.ParseBoolean([]byte(r.classes.positive)); isBoolean && kind == credence.Boolean {
+		return max(0, 1-math.Abs(truth-v)), nil
+	}
+	class, ok := r.classOf(text)
 	if !ok {
 		return 0, r.refuse(text)
 	}
