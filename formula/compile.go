@@ -125,11 +125,14 @@ func (c *compiler) compile() error {
 			return err
 		}
 	}
+	if c.schema.Label {
+		c.takeImportance()
+	}
 	for j := range c.schema.Columns {
 		if _, text := credence.CutText(c.schema.Columns[j].Name); text {
 			continue
 		}
-		if name := c.schema.Columns[j].Name; !c.aside[name] && !c.removed[name] && c.index[name] == j {
+		if name := c.schema.Columns[j].Name; !c.aside[name] && !c.removed[name] && c.index[name] == j && !c.besideFeatures(name) {
 			c.dot = append(c.dot, name)
 		}
 	}
@@ -222,6 +225,28 @@ func (c *compiler) setAside(term spec.Term) error {
 		}
 		return nil
 	})
+}
+
+// takeImportance makes the importance of Vowpal Wabbit text the weight of a row, and the base an
+// offset, where the formula has none.
+func (c *compiler) takeImportance() {
+	has := func(name string) bool {
+		_, ok := c.index[name]
+		return ok
+	}
+	if has("weight") && c.plan.Frame.Weight == nil {
+		weight := frame.Column("weight")
+		c.plan.Frame.Weight = &weight
+	}
+	if has("offset") && len(c.plan.Frame.Offset) == 0 {
+		c.plan.Frame.Offset = []frame.Expr{frame.Column("offset")}
+	}
+}
+
+// besideFeatures says whether Vowpal Wabbit text has the column beside its features. A namespace may
+// have the same name.
+func (c *compiler) besideFeatures(name string) bool {
+	return c.schema.Label && (name == "weight" || name == "offset" || name == "tag")
 }
 
 // eachTerm visits the summands of a term that is a sum in parentheses.

@@ -28,10 +28,7 @@ func ForRows(text string, columns []table.Column, sparse, namespaces bool, optio
 		if column.Unknown {
 			kind = AnyKind
 		}
-		// What the format says beside the features is not part of ".".
-		if aside := sparse && (column.Name == "weight" || column.Name == "offset" || column.Name == "tag"); !aside {
-			schema.Columns = append(schema.Columns, credence.Column{Name: column.Name, Kind: kind})
-		}
+		schema.Columns = append(schema.Columns, credence.Column{Name: column.Name, Kind: kind})
 		kinds[column.Name] = kind
 	}
 	if sparse {
@@ -42,26 +39,11 @@ func ForRows(text string, columns []table.Column, sparse, namespaces bool, optio
 		return nil, nil, err
 	}
 	keys, err := plan.Keyed(func(name string) (credence.Kind, bool) { kind, known := kinds[name]; return kind, known })
-	if err == nil && namespaces {
-		takeImportance(keys)
-	}
 	return plan, keys, err
 }
 
 // anyIndex is the width of a sparse segment of which nothing is known.
 const anyIndex = 1 << 53
-
-// takeImportance makes the importance of Vowpal Wabbit text the weight of a row, and its base an
-// offset, where the formula has none.
-func takeImportance(keys *keyed.Plan) {
-	if keys.Weight == nil {
-		weight := frame.Column("weight")
-		keys.Weight = &weight
-	}
-	if len(keys.Offset) == 0 {
-		keys.Offset = []frame.Expr{frame.Column("offset")}
-	}
-}
 
 // Keyed lowers the formula to keys. kind returns the kind of a column, false for what is none. Terms
 // whose value does not depend on one row alone are refused.

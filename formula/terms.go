@@ -56,7 +56,7 @@ func (c *compiler) addWritten(e frame.Expr) {
 
 // addDot puts every other column into the linear block.
 func (c *compiler) addDot(e spec.Dot) error {
-	if len(c.dot) == 0 && c.schema.Sparse == 0 && !c.options.Namespaces {
+	if len(c.dot) == 0 && c.schema.Sparse == 0 && !c.schema.Label && !c.options.Namespaces {
 		return c.formula.Errorf(e, ". stands for no column: there is none besides those with another role").
 			WithRemedy("write 1 for a model of the intercept alone")
 	}
