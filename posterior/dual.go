@@ -86,11 +86,8 @@ func (p *Dual) project(ws *credence.Workspace, cross, prior []float64, phi *cred
 		}
 		prior[i] = sum
 	}
-	if stride := max(1, p.Design.Dense.Stride); count == 1 { // a service asks row by row: Φ is read in place
-		ws.Pool().Gemv(false, n, dense, 1, p.Design.Dense.Data, stride, scaled, 0, cross)
-	} else {
-		ws.Pool().Gemm(false, true, n, count, dense, 1, p.Design.Dense.Data, stride, scaled, max(1, dense), 0, cross, count)
-	}
+	ws.Pool().Gemm(false, true, n, count, dense, 1, p.Design.Dense.Data, max(1, p.Design.Dense.Stride),
+		scaled, max(1, dense), 0, cross, count)
 	if phi.Sparse.Cols > 0 {
 		scatter := make([]float64, d-dense) // Λφ of one row, zero between two rows
 		for i := range count {

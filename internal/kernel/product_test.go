@@ -375,6 +375,15 @@ func TestRowProductIsARowOfTheProduct(t *testing.T) {
 			if i := sameBits(one, both[:n]); i >= 0 {
 				t.Errorf("%v, %d×%d: element %d is %v alone and %v with another row", isa, k, n, i, one[i], both[i])
 			}
+			// And a product with one column those of a column.
+			columns := make([]float64, 2*n)
+			p.Gemm(false, true, n, 2, k, 1, random(n*(k+3), 2), k+3, a, k, 0, columns, 2)
+			p.Gemm(false, true, n, 1, k, 1, random(n*(k+3), 2), k+3, a, k, 0, one, 1)
+			for i := range n {
+				if one[i] != columns[2*i] {
+					t.Errorf("%v, %d×%d: element %d is %v alone and %v with another column", isa, n, k, i, one[i], columns[2*i])
+				}
+			}
 		}
 	}
 }
