@@ -336,9 +336,17 @@ func (t *Table) rulesOf(chosen *selection) text.Rules {
 	return t.rules()
 }
 
-// Schema returns all columns of the files, in file order. Kinds are final; the
-// levels of a category are those met so far unless they are those of training.
-func (t *Table) Schema() *credence.Schema { return &t.schema }
+// Schema returns all columns of the files, in file order. The kind of a column that
+// has no value in the sample is a number until it has one; the levels of a category
+// are those met so far unless they are those of training. Tags of Vowpal Wabbit text
+// are a column, tag, for those who ask for it.
+func (t *Table) Schema() *credence.Schema {
+	schema := t.schema
+	if t.format == formatVW {
+		schema.Columns = schema.Columns[:len(schema.Columns)-1]
+	}
+	return &schema
+}
 
 // Files returns the names of the files, in reading order.
 func (t *Table) Files() []string {

@@ -44,7 +44,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 	trained := t.options.Schema
 	chosen := &selection{sparse: t.sparse(), keyed: t.options.Keyed || t.format == formatVW}
 	if names == nil {
-		described := &t.schema
+		described := t.Schema()
 		if trained != nil {
 			described = trained
 		}

@@ -477,7 +477,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // Vowpal Wabbit text is a table whose sparse columns are features by name.
 func TestLoadVW(t *testing.T) {
 	train := write(t, "t.vw", "1 2 0.5 'first|a u v:2 |b u\n-1 |a v w\n")
-	source, table, err := load(t, Options{}, nil, train)
+	source, _, err := load(t, Options{}, []string{"label", "weight", "offset", "tag"}, train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,6 @@ func TestLoadVW(t *testing.T) {
 			t.Errorf("row %d is %v, want %v", i, row, want)
 		}
 	}
-	_ = table
 	// New data have training's columns, others leave their squares.
 	later, again, err := load(t, Options{Schema: schema}, []string{"label"}, write(t, "n.vw", "|b u x:3 |a w:4 w z:-1\n"))
 	if err != nil {

@@ -239,6 +239,9 @@ func (t *Table) concludeSample(seen *sample) error {
 		t.decideKind(i, &seen.counts[i])
 	}
 	t.schema.Sparse = seen.sparse
+	if t.format == formatVW || t.options.Keyed && t.sparse() {
+		t.schema.Features = []credence.SparseFeature{} // to come
+	}
 	if trained := t.options.Schema; trained != nil {
 		t.schema.Sparse, t.schema.ZeroBased, t.schema.Features = trained.Sparse, trained.ZeroBased, trained.Features
 	}
@@ -298,7 +301,7 @@ func (t *Table) decideKind(i int, c *cell.Census) {
 		switch inferred {
 		case cell.Unknown:
 			known.unknown = true
-			if described.Name != "tag" || t.format != formatVW {
+			if t.format != formatVW || described.Name != "tag" {
 				known.note = fmt.Sprintf("has no value in the first %d rows; its first value tells what it is", sampleRows)
 			}
 		case cell.Category:

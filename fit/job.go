@@ -83,7 +83,8 @@ func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 	}
 	var columns []string
 	for _, name := range plan.Frame.Needs() {
-		if schema.Index(name) >= 0 {
+		of, _ := credence.CutText(name)
+		if schema.Index(name) >= 0 || schema.Index(of) >= 0 {
 			columns = append(columns, name)
 		}
 	}

@@ -19,13 +19,42 @@ func (c *compiler) segmentWithout(names ...map[string]bool) []int32 {
 	var columns []int32
 	for _, set := range names {
 		for name, is := range set {
-			if k := c.segmentIndex(name); is && k >= 0 {
+			if !is {
+				continue
+			}
+			if k := c.segmentIndex(name); k >= 0 {
 				columns = append(columns, int32(k))
 			}
+			columns = append(columns, c.namespaceColumns(func(space string) bool { return space == name })...)
 		}
 	}
 	slices.Sort(columns)
 	return slices.Compact(columns)
+}
+
+// isNamespace reports whether columns of the sparse segment are features of a namespace.
+func (c *compiler) isNamespace(name string) bool {
+	return slices.ContainsFunc(c.schema.Features, func(f credence.SparseFeature) bool { return f.Token != "" && f.Namespace == name })
+}
+
+// namespaceColumns returns the columns of the sparse segment whose namespace is chosen, ascending.
+func (c *compiler) namespaceColumns(chosen func(space string) bool) []int32 {
+	var columns []int32
+	for k, f := range c.schema.Features {
+		if f.Token != "" && chosen(f.Namespace) {
+			columns = append(columns, int32(k))
+		}
+	}
+	return columns
+}
+
+// takeNamespace puts the features of a namespace into the linear block.
+func (c *compiler) takeNamespace(name string) {
+	if c.spaces == nil {
+		c.spaces = map[string]bool{}
+	}
+	c.spaces[name] = true
+	c.plan.segment, c.plan.Frame.Sparse = true, true
 }
 
 // column returns the kind of a named column.
@@ -41,10 +70,10 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 	if j, ok := c.index[node.Name]; ok {
 		return c.schema.Columns[j].Kind, nil
 	}
-	if c.open || c.options.Namespaces || c.removing && slices.Contains(c.schema.Unread, node.Name) {
+	if c.open || c.options.Namespaces || c.schema.Features != nil && len(c.schema.Features) == 0 || c.removing && slices.Contains(c.schema.Unread, node.Name) {
 		return AnyKind, nil
 	}
-	if c.segmentIndex(node.Name) >= 0 {
+	if c.segmentIndex(node.Name) >= 0 || c.isNamespace(node.Name) {
 		return credence.Numeric, nil
 	}
 	const most = 12 // names in a message

@@ -83,6 +83,7 @@ type compiler struct {
 	open     bool            // nothing is known of the table
 	dot      []string        // what "." stands for among the dense columns; nil before the first pass
 	block    bool            // "." has put the sparse segment into the linear block
+	spaces   map[string]bool // namespaces that are terms
 }
 
 // Compile gives a formula its meaning for tables of a schema. An error is a [*spec.Error],
@@ -164,6 +165,9 @@ func (c *compiler) finish() error {
 	p.namespaces, p.segmentWidth = c.options.Namespaces, c.schema.Sparse
 	if p.segment {
 		p.without, p.except = c.segmentWithout(c.removed, c.aside), c.names(c.removed, c.aside)
+		if !c.block {
+			p.without = c.namespaceColumns(func(space string) bool { return !c.spaces[space] || c.removed[space] })
+		}
 		if len(p.without) == c.schema.Sparse && !p.namespaces {
 			p.segment, p.without = false, nil
 		}

@@ -20,6 +20,10 @@ func (c *compiler) term(e spec.Expr) error {
 		c.plan.Intercept = e.Value == 1
 		return nil
 	case spec.Column:
+		if c.dense(e.Name) < 0 && c.isNamespace(e.Name) {
+			c.takeNamespace(e.Name)
+			return nil
+		}
 		x, _, err := c.expression(e)
 		if err == nil {
 			err = c.notTarget(e, x)
