@@ -6,7 +6,7 @@ TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
 RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
 
-.PHONY: check format vet lint test modules race study build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test modules race study fuzz build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test modules race
 
@@ -36,6 +36,17 @@ modules:
 
 race:
 	CGO_ENABLED=1 $(GO) test -short -race $(RACE)
+
+# Every fuzz target for FUZZTIME. Where goroutines run, coverage is not the same twice: without a
+# bound the fuzzer would spend a minute on making each input smaller.
+FUZZTIME ?= 10s
+fuzz:
+	@for folder in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n 1 dirname | sort -u); do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z]*' $$folder/*_test.go | cut -d ' ' -f 2); do \
+			echo "$$folder $$target"; \
+			$(GO) test ./$$folder -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
+		done; \
+	done
 
 # Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md.
 study:

@@ -52,6 +52,10 @@ var forbidden = []struct{ from, to, why string }{
 	{"infer/", "frame", "engines read credence.Data"},
 	{"infer/", "formula", "engines take models, not texts"},
 	{"fit", "dataset", "a table may come from anywhere"},
+	{"learn", "dataset", "rows may come from anywhere"},
+	{"score", "dataset", "a service that scores reads no files"},
+	{"score", "formula", "a fitted model holds what the formula meant"},
+	{"table", "frame", "rows stand before any model"},
 }
 
 func TestImportsPointDownwards(t *testing.T) {
