@@ -21,7 +21,16 @@ type view struct {
 	sparse  columnMap   // from columns of the segment to those of spread
 	spread  linop.Dense // the named columns of the segment
 	place   func(row int) string
+	tile    []float64 // columns [first, first+tileColumns) of the current rows, one after another
+	first   int       // -1 where there are none
 }
+
+const (
+	// wideColumns is how many columns make a table so wide that one value a row is a line of memory a row.
+	wideColumns = 256
+	// tileColumns is how many columns, which stand in one line, are then copied at once.
+	tileColumns = 8
+)
 
 // slot is where a raw column comes from.
 type slot struct {
@@ -127,7 +136,7 @@ func (v *view) levels(e *Expr) []string {
 
 // show makes a chunk the current one.
 func (v *view) show(chunk *credence.Chunk) {
-	v.current = chunk
+	v.current, v.first = chunk, -1
 	if v.spread.Cols == 0 {
 		return
 	}
@@ -158,9 +167,29 @@ func (v *view) gather(dst []float64, s *slot) {
 	from, at := &v.current.Values, s.column
 	if s.column < 0 {
 		from, at = &v.spread, s.wide
+	} else if from.Cols > wideColumns {
+		v.loadTile(s.column / tileColumns * tileColumns)
+		copy(dst, v.tile[(at-v.first)*from.Rows:])
+		return
 	}
 	for i := range dst {
 		dst[i] = from.Data[i*from.Stride+at]
+	}
+}
+
+// loadTile copies the columns from first on.
+func (v *view) loadTile(first int) {
+	if v.first == first {
+		return
+	}
+	v.first = first
+	from := &v.current.Values
+	v.tile = resize(v.tile, tileColumns*from.Rows)
+	count := min(tileColumns, from.Cols-first)
+	for i := range from.Rows {
+		for k, value := range from.Row(i)[first : first+count] {
+			v.tile[k*from.Rows+i] = value
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ func hashed(bits uint64) uint64 {
 // add takes the next block; a nil weight means ones. A missing value counts as
 // missing and nothing else.
 func (m *moments) add(values, weight []float64) {
-	block := moments{Min: math.Inf(1), Max: math.Inf(-1)}
-	sum, hash := 0.0, uint64(0)
+	sum, total, count, hash := 0.0, 0.0, 0, uint64(0)
+	low, high := math.Inf(1), math.Inf(-1)
 	for i, v := range values {
 		hash = hash*hashBase + hashed(math.Float64bits(v))
 		if v != v {
@@ -43,14 +43,14 @@ func (m *moments) add(values, weight []float64) {
 		if weight != nil {
 			w = weight[i]
 		}
-		block.Count++
-		block.Weight += w
+		count++
+		total += w
 		sum += w * v
-		block.Min, block.Max = min(block.Min, v), max(block.Max, v)
+		low, high = min(low, v), max(high, v)
 	}
-	block.Hash, block.Missing = hash, len(values)-block.Count
-	if block.Weight > 0 {
-		block.Exponent = exponent(max(math.Abs(block.Min), math.Abs(block.Max)))
+	block := moments{Count: count, Missing: len(values) - count, Weight: total, Min: low, Max: high, Hash: hash}
+	if total > 0 {
+		block.Exponent = exponent(max(math.Abs(low), math.Abs(high)))
 		if m.Squares != 0 || m.Mean != 0 { // the block is measured in the larger unit
 			block.Exponent = max(block.Exponent, m.Exponent)
 		}
@@ -74,19 +74,19 @@ func (m *moments) measure(values, weight []float64, sum float64) {
 			}
 		}
 	}
-	mean := sum / m.Weight // in units of 2^Exponent, like all that follows
+	mean, squares := sum/m.Weight, 0.0 // in units of 2^Exponent, like all that follows
 	for i, v := range values {
 		if v != v {
 			continue
 		}
 		d := v*unit - mean
 		if weight != nil {
-			m.Squares += weight[i] * d * d
+			squares += weight[i] * d * d
 		} else {
-			m.Squares += d * d
+			squares += d * d
 		}
 	}
-	m.Mean = mean / unit
+	m.Mean, m.Squares = mean/unit, squares
 }
 
 // merge adds the statistics of the rows behind.
