@@ -74,6 +74,15 @@ func (s *Schema) Index(name string) int {
 	return -1
 }
 
+// Places returns the position of every named column; of equal names that of the first.
+func (s *Schema) Places() map[string]int {
+	places := make(map[string]int, len(s.Columns))
+	for i := len(s.Columns) - 1; i >= 0; i-- {
+		places[s.Columns[i].Name] = i
+	}
+	return places
+}
+
 // Chunk is a run of consecutive table rows as they stand in the file.
 type Chunk struct {
 	First  int         // index of the first row in its source

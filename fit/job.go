@@ -82,9 +82,11 @@ func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 		return nil, err
 	}
 	var columns []string
+	places := schema.Places()
 	for _, name := range plan.Frame.Needs() {
 		of, _ := credence.CutText(name)
-		if schema.Index(name) >= 0 || schema.Index(of) >= 0 {
+		_, known := places[name]
+		if _, texts := places[of]; known || texts {
 			columns = append(columns, name)
 		}
 	}

@@ -96,15 +96,13 @@ func Compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan
 func compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
 	c := &compiler{
 		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true}, open: schema == nil,
-		index: map[string]int{}, inputs: map[string]int{}, aside: map[string]bool{}, removed: map[string]bool{},
+		inputs: map[string]int{}, aside: map[string]bool{}, removed: map[string]bool{},
 		cut: map[string]bool{}, inside: map[int]bool{}, product: map[string]bool{}, written: map[string]bool{},
 	}
 	if c.open {
 		c.schema, c.dot = &credence.Schema{}, unknownColumns()
 	}
-	for j := len(c.schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
-		c.index[c.schema.Columns[j].Name] = j
-	}
+	c.index = c.schema.Places()
 	if err := c.setTarget(); err != nil {
 		return nil, err
 	}

@@ -48,11 +48,7 @@ type operand struct {
 }
 
 func newView(schema *credence.Schema, place func(row int) string) *view {
-	v := &view{schema: schema, segment: schema.SparseNames, names: map[string]int{}, index: map[string]int{}, place: place}
-	for j := len(schema.Columns) - 1; j >= 0; j-- { // of equal names the first counts
-		v.index[schema.Columns[j].Name] = j
-	}
-	return v
+	return &view{schema: schema, segment: schema.SparseNames, names: map[string]int{}, index: schema.Places(), place: place}
 }
 
 // add gives the expressions' columns slots. wide is the width that a sparse

@@ -133,17 +133,16 @@ const (
 // Columns names the columns that the model needs of a table, and refuses a table that lacks one. A
 // target that is used and not required may be lacking.
 func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, error) {
-	var columns []string
-	if target := s.Target(); targets == UseTargets && schema.Index(target) >= 0 {
-		columns = append(columns, target)
-	}
-	for _, name := range s.frame.Needs(targets == RequireTargets) {
-		if schema.Index(name) < 0 {
+	places := schema.Places()
+	columns := s.frame.Needs(targets == RequireTargets)
+	for _, name := range columns {
+		if _, known := places[name]; !known {
 			return nil, fmt.Errorf("there is no column %q, which the model needs: the columns are %s", name, columnNames(schema))
 		}
-		if !slices.Contains(columns, name) {
-			columns = append(columns, name)
-		}
+	}
+	target := s.Target()
+	if _, known := places[target]; known && targets == UseTargets && !slices.Contains(columns, target) {
+		columns = append(columns, target)
 	}
 	return columns, nil
 }
