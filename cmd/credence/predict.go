@@ -15,7 +15,7 @@ import (
 )
 
 // mostSamples is the largest number of draws that predict adds to a row.
-const mostSamples = 100_000
+const mostSamples = 10_000
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
