@@ -38,7 +38,7 @@ has a standard error, so that chance is not taken for merit.`,
 func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags) error {
 	rewind := func() error { return nil }
 	if data == "-" {
-		again, remove, err := p.keepInput()
+		again, remove, err := p.keepInput(ctx)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (p *program) scores(ctx context.Context, model, data string, flags *scoreFl
 
 // keepInput copies standard input to a temporary file, which every model reads from
 // its beginning. remove deletes it.
-func (p *program) keepInput() (rewind func() error, remove func(), err error) {
+func (p *program) keepInput(ctx context.Context) (rewind func() error, remove func(), err error) {
 	file, err := os.CreateTemp("", "credence-compare-*")
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +89,17 @@ func (p *program) keepInput() (rewind func() error, remove func(), err error) {
 		file.Close()
 		os.Remove(file.Name())
 	}
-	if _, err := io.Copy(file, p.in); err != nil {
+	copied := make(chan error, 1)
+	go func() { // one that waits for input when interrupted is left behind, and ends with the process
+		_, err := io.Copy(file, p.in)
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
 		remove()
 		return nil, nil, err
 	}

@@ -92,13 +92,13 @@ func TestKeeperEndsWhenInterrupted(t *testing.T) {
 	for range 30 {
 		ctx, cancel := context.WithCancel(t.Context())
 		k := newKeeper(ctx, table, []string{"id"})
-		if _, err := k.row(0); err != nil {
+		if _, err := k.row(nil, 0); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
 		var failed error
 		for i := 1; failed == nil && i < rows; i++ {
-			_, failed = k.row(i)
+			_, failed = k.row(nil, i)
 		}
 		if !errors.Is(failed, context.Canceled) {
 			t.Fatalf("interrupted: %v", failed)

@@ -138,8 +138,7 @@ func (s *scoredTable) scorer() *score.Scorer { return s.of }
 func (s *scoredTable) hasTargets() bool      { return s.HasTargets() }
 
 func (s *scoredTable) kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
-	texts, err := s.keeper.row(rows.SourceRow(i))
-	return append(dst, texts...), err
+	return s.keeper.row(dst, rows.SourceRow(i))
 }
 
 // close gives back what the table holds outside memory.

@@ -38,7 +38,7 @@ type program struct {
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	out := &output{to: s.out}
-	p := &program{streams: streams{&input{ctx: ctx, from: s.in}, out, s.err}}
+	p := &program{streams: streams{s.in, out, s.err}}
 	root := p.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
