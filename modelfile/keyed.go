@@ -1,7 +1,6 @@
 package modelfile
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/credence-ml/credence"
@@ -20,20 +19,6 @@ import (
 //
 // In format 1 a last weight stood for the keys that training had not seen. Its variance is that of
 // the prior.
-
-// IsKeyed says whether a file holds a model over keys, which is applied to the
-// text of rows and not to a table. It is false for a file that cannot be read.
-func IsKeyed(path string) bool {
-	reader, err := safetensors.Open(path)
-	if err != nil {
-		return false
-	}
-	defer reader.Close()
-	var doc struct {
-		KeyedFrame *json.RawMessage `json:"keyed_frame"`
-	}
-	return json.Unmarshal([]byte(reader.Metadata()[metadataKey]), &doc) == nil && doc.KeyedFrame != nil
-}
 
 // keyed adds the dictionary of keyed features.
 func (e *encoder) keyed(prefix string, f *keyed.Features) (*keyedData, error) {

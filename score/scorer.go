@@ -48,6 +48,9 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 		s.grades = gradesOf(stored.Target)
 		return s, s.change(stored)
 	case *keyed.Frame:
+		if options.Missing != "" || options.Unseen != "" {
+			return nil, errors.New("the model was learned online, and treats missing and unseen values as it did then: leave --missing and --unseen out")
+		}
 		return s, nil
 	}
 	return nil, errors.New("the model holds no frame, so that it cannot be applied to a table: it was made by a program of its own")

@@ -21,18 +21,13 @@ const (
 	exitInterrupted = 130
 )
 
-// misuse marks an error that can be decided without opening the data: flags,
-// grammar, unknown names of parts, a model that the engine refuses.
-type misuse struct{ error }
-
-func (m misuse) Unwrap() error { return m.error }
-
-// misused wraps a non-nil error as misuse.
+// misused marks an error that can be decided without opening the data: flags, grammar, unknown names
+// of parts, a model that the engine refuses.
 func misused(err error) error {
 	if err == nil {
 		return nil
 	}
-	return misuse{err}
+	return &fit.Misuse{Err: err}
 }
 
 // interrupted is the error of a command that was interrupted and saved its work.
@@ -45,13 +40,12 @@ func (i interrupted) Unwrap() error { return i.error }
 
 // exitCode is the code that a command ending in err exits with.
 func exitCode(err error) int {
-	var wrong misuse
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, &wrong) || errors.Is(err, fit.ErrMisuse):
+	case errors.Is(err, fit.ErrMisuse):
 		return exitMisuse
 	}
 	return exitFailed
@@ -71,11 +65,8 @@ func report(w io.Writer, err error) {
 	}
 	message := err.Error()
 	var misuse *fit.Misuse
-	if errors.As(err, &misuse) {
-		message = misuse.Err.Error()
-		if misuse.Option != "" {
-			message = "--" + misuse.Option + ": " + message
-		}
+	if errors.As(err, &misuse) && misuse.Option != "" { // which is a flag here
+		message = strings.Replace(message, misuse.Error(), "--"+misuse.Error(), 1)
 	}
 	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(message)))
 	var place *spec.Error

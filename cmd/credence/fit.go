@@ -12,24 +12,14 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/modelfile"
 )
 
 // fitFlags are the flags of fit.
 type fitFlags struct {
 	dataFlags
-	formula  string
-	target   string
-	family   string
-	prior    string
-	engine   string
-	unseen   string
-	positive string
-	raw      bool
-	output   string
-	// checkpoint is a file that a long fit goes on from.
-	checkpoint string
+	fit.Options
+	output string
 }
 
 func (p *program) fitCommand() *cobra.Command {
@@ -57,48 +47,39 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 	}
 	flags.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&flags.formula, "formula", "f", "", "the model; the default is every column")
-	f.StringVar(&flags.target, "target", "", "the target of a formula that names none")
-	f.StringVar(&flags.family, "family", "", "gaussian, bernoulli, … (default: by the target)")
-	f.StringVar(&flags.prior, "prior", "normal", "normal, normal(variance=1), normal(ard=true)")
-	f.StringVar(&flags.engine, "engine", "auto", "auto, or an engine with its options: exact(starts=5, draws=5)")
-	f.StringVar(&flags.unseen, "unseen", "error", "error or zero: what predictions do about categories that training did not see")
-	f.StringVar(&flags.positive, "positive", "", "the class that counts as positive, against all the rest")
-	f.BoolVar(&flags.raw, "raw", false, "do not centre and scale columns")
+	f.StringVarP(&flags.Formula, "formula", "f", "", "the model; the default is every column")
+	f.StringVar(&flags.Target, "target", "", "the target of a formula that names none")
+	f.StringVar(&flags.Family, "family", "", "gaussian, bernoulli, … (default: by the target)")
+	f.StringVar(&flags.Prior, "prior", "normal", "normal, normal(variance=1), normal(ard=true)")
+	f.StringVar(&flags.Engine, "engine", "auto", "auto, or an engine with its options: exact(starts=5, draws=5)")
+	f.StringVar((*string)(&flags.Unseen), "unseen", "error", "error or zero: what predictions do about categories that training did not see")
+	f.StringVar(&flags.Positive, "positive", "", "the class that counts as positive, against all the rest")
+	f.BoolVar(&flags.Raw, "raw", false, "do not centre and scale columns")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
-	f.StringVar(&flags.checkpoint, "checkpoint", "", "file that a long fit writes now and then, and goes on from when it is there (engine svi)")
+	f.StringVar(&flags.Checkpoint, "checkpoint", "", "file that a long fit writes now and then, and goes on from when it is there (engine svi)")
 	return cmd
 }
 
 func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {
 	start := time.Now()
-	if err := checkDistinct([]string{flags.output, flags.checkpoint}, paths...); err != nil {
-		return err
-	}
 	read, missing, err := flags.options(p)
 	if err != nil {
 		return err
 	}
-	bar := p.progress("fitting")
-	job, err := fit.New(fit.Options{
-		Formula: flags.formula, Family: flags.family, Prior: flags.prior, Engine: flags.engine, Seed: p.seed,
-		Target: flags.target, Positive: flags.positive, Missing: missing, Unseen: frame.Unseen(flags.unseen), Raw: flags.raw,
-		Threads: p.threads, Checkpoint: flags.checkpoint, ReadFile: os.ReadFile, Progress: bar.step,
-	})
+	bar := p.progress()
+	o := flags.Options
+	o.Missing, o.Seed, o.Threads, o.ReadFile, o.Progress = missing, p.seed, p.threads, os.ReadFile, bar.step
+	job, err := fit.New(o)
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{flags.output, flags.checkpoint} {
-		if path != "" {
-			if err := checkWritable(path); err != nil {
-				return err
-			}
-		}
+	if err := checkOutputs(paths, flags.output, flags.Checkpoint); err != nil {
+		return err
 	}
 	fitted, err := p.runJob(ctx, job, paths, read)
 	bar.done()
-	if errors.Is(err, context.Canceled) && checkpointSince(flags.checkpoint, start) {
-		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command goes on from there", flags.checkpoint)}
+	if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
+		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command goes on from there", flags.Checkpoint)}
 	}
 	if err != nil {
 		return err

@@ -71,8 +71,8 @@ func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 
 // open opens the data and tells how they were understood.
 func (p *program) open(ctx context.Context, paths []string, options dataset.Options) (*dataset.Table, error) {
-	bar := p.progress("reading")
-	options.Progress = func(done dataset.Progress) { bar.bytes(done.Bytes, done.Total) }
+	bar := p.progress()
+	options.Progress = func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading") }
 	table, err := dataset.Open(ctx, paths, options)
 	if err != nil {
 		return nil, err

@@ -45,10 +45,52 @@ type application struct {
 
 // apply binds a model to data.
 func (p *program) apply(ctx context.Context, model string, paths []string, a application) (scored, error) {
-	if modelfile.IsKeyed(model) {
-		return p.applyKeys(ctx, model, paths, a)
+	options, policy, err := a.flags.options(p)
+	if err != nil {
+		return nil, err
 	}
-	return p.applyTable(ctx, model, paths, a)
+	unseen := frame.Unseen(a.flags.unseen)
+	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
+		return nil, misused(err)
+	}
+	if policy == frame.Refuse { // that of the model
+		policy = ""
+	}
+	fitted, err := modelfile.Load(model)
+	if err != nil {
+		return nil, err
+	}
+	if policy == frame.Drop && a.targets != score.RequireTargets {
+		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
+	}
+	scorer, err := score.New(fitted, score.Options{Missing: policy, Unseen: unseen, Interval: a.interval, Threads: p.threads})
+	if err != nil {
+		return nil, misused(fmt.Errorf("%s: %w", model, err))
+	}
+	if scorer.Keyed() {
+		return p.applyKeys(ctx, scorer, paths, options, a)
+	}
+	return p.applyTable(ctx, scorer, paths, options, a)
+}
+
+// lacksTarget warns that there are no targets to score.
+func (p *program) lacksTarget(table *dataset.Table, of *score.Scorer) {
+	p.warn("%s lacks the target %s: there is no log_density", strings.Join(table.Files(), ", "), of.Fitted().Frame.TargetName())
+}
+
+// checkKept refuses columns to be copied that the table does not have.
+func checkKept(table *dataset.Table, keep []string) error {
+	schema := table.Schema()
+	var names []string
+	for _, c := range schema.Columns {
+		names = append(names, c.Name)
+	}
+	for _, name := range keep {
+		if schema.Index(name) < 0 {
+			return fmt.Errorf("%s has no column %q to keep: its columns are %s", strings.Join(table.Files(), ", "), name, listed(names))
+		}
+	}
+	return nil
 }
 
 // scoredTable is a model applied to a table.
@@ -60,31 +102,10 @@ type scoredTable struct {
 	keeper  *keeper // nil without columns to copy
 }
 
-func (p *program) applyTable(ctx context.Context, model string, paths []string, a application) (*scoredTable, error) {
-	flags := a.flags
-	options, policy, err := flags.options(p)
-	if err != nil {
-		return nil, err
-	}
-	unseen := frame.Unseen(flags.unseen)
-	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
-		return nil, misused(err)
-	}
-	fitted, err := modelfile.Load(model)
-	if err != nil {
-		return nil, err
-	}
-	if policy == frame.Drop && a.targets != score.RequireTargets {
-		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
-	}
-	if policy == frame.Refuse { // that of the model
-		policy = ""
-	}
-	s := &scoredTable{program: p}
-	if s.of, err = score.New(fitted, score.Options{Missing: policy, Unseen: unseen, Interval: a.interval, Threads: p.threads}); err != nil {
-		return nil, fmt.Errorf("%s: %w", model, err)
-	}
-	options.Schema = s.of.Schema()
+func (p *program) applyTable(ctx context.Context, of *score.Scorer, paths []string, options dataset.Options, a application) (scored, error) {
+	s := &scoredTable{program: p, of: of}
+	options.Schema = of.Schema()
+	var err error
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err
 	}
@@ -98,17 +119,11 @@ func (p *program) applyTable(ctx context.Context, model string, paths []string, 
 // load reads the columns of the model and binds it to them.
 func (s *scoredTable) load(ctx context.Context, a application) error {
 	files, schema := strings.Join(s.table.Files(), ", "), s.table.Schema()
-	if target := s.of.Target(); a.targets == score.UseTargets && schema.Index(target) < 0 {
-		s.program.warn("%s lacks the target %s: there is no log_density", files, s.of.Fitted().Frame.TargetName())
+	if a.targets == score.UseTargets && schema.Index(s.of.Target()) < 0 {
+		s.program.lacksTarget(s.table, s.of)
 	}
-	for _, name := range a.keep {
-		if schema.Index(name) < 0 {
-			var names []string
-			for _, c := range schema.Columns {
-				names = append(names, c.Name)
-			}
-			return fmt.Errorf("%s has no column %q to keep: its columns are %s", files, name, listed(names))
-		}
+	if err := checkKept(s.table, a.keep); err != nil {
+		return err
 	}
 	columns, err := s.of.Columns(schema, a.targets)
 	if err != nil {
@@ -166,7 +181,7 @@ func (s *scoredTable) refuseUnseen() error {
 
 func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) error) error {
 	p := s.program
-	bar := p.progress("scoring")
+	bar := p.progress()
 	defer bar.done()
 	err := s.Each(ctx, func(rows *score.Rows) error {
 		bar.set(int64(rows.First()), int64(s.Rows()), "scoring")

@@ -8,8 +8,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -26,24 +24,11 @@ type scoredKeys struct {
 	run     *dataset.Run
 }
 
-func (p *program) applyKeys(ctx context.Context, model string, paths []string, a application) (*scoredKeys, error) {
-	options, policy, err := a.flags.options(p)
-	if err != nil {
+func (p *program) applyKeys(ctx context.Context, of *score.Scorer, paths []string, options dataset.Options, a application) (scored, error) {
+	s := &scoredKeys{program: p, of: of, keep: a.keep}
+	var err error
+	if s.keys, err = of.Keys(a.targets); err != nil {
 		return nil, err
-	}
-	if policy != frame.Refuse || a.flags.unseen != "" {
-		return nil, misused(fmt.Errorf("%s was learned online, and treats missing and unseen values as it did then: leave --missing and --unseen out", model))
-	}
-	fitted, err := modelfile.Load(model)
-	if err != nil {
-		return nil, err
-	}
-	s := &scoredKeys{program: p, keep: a.keep}
-	if s.of, err = score.New(fitted, score.Options{Interval: a.interval, Threads: p.threads}); err == nil {
-		s.keys, err = s.of.Keys(a.targets)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", model, err)
 	}
 	options.Once, options.Keyed = true, true
 	if s.table, err = p.open(ctx, paths, options); err != nil {
@@ -62,22 +47,21 @@ func (s *scoredKeys) choose(a application) error {
 	if schema.Label != s.keys.Sparse() {
 		return fmt.Errorf("%s and the data that the model was learned from are of different formats, one with named columns and one with numbered features: give data of the same format", file)
 	}
-	target := s.of.Fitted().Frame.TargetName()
 	s.targets = a.targets == score.RequireTargets || a.targets == score.UseTargets && schema.Index(s.keys.Target()) >= 0
 	if a.targets == score.UseTargets && !s.targets {
-		s.program.warn("%s lacks the target %s: there is no log_density", file, target)
+		s.program.lacksTarget(s.table, s.of)
 	}
 	var err error
 	if s.columns, err = s.keys.Columns(schema); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	if len(s.keep) > 0 && schema.Label {
+		return errors.New("--keep copies columns of a table, and this text has none: leave it out, rows keep their order")
+	}
+	if err := checkKept(s.table, s.keep); err != nil {
+		return err
+	}
 	for _, name := range s.keep {
-		if schema.Label {
-			return errors.New("--keep copies columns of a table, and this text has none: leave it out, rows keep their order")
-		}
-		if schema.Index(name) < 0 {
-			return fmt.Errorf("%s has no column %q to keep", file, name)
-		}
 		s.columns = append(s.columns, credence.TextOf(name))
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestPredictMissing(t *testing.T) {
 		{"", exitFailed, "let --missing mean fill in the mean of training"},
 		{"mean", exitDone, "missing values that were filled in"},
 		{"drop", exitMisuse, "every row is predicted"},
-		{"indicator", exitFailed, "has no indicators of missing values"},
+		{"indicator", exitMisuse, "has no indicators of missing values"},
 	} {
 		args := []string{"predict", model, holes}
 		if c.policy != "" {

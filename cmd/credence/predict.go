@@ -74,10 +74,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		if err := tableFormat(flags.output); err != nil {
 			return err
 		}
-		if err := checkDistinct([]string{flags.output}, append(slices.Clone(paths), model)...); err != nil {
-			return err
-		}
-		if err := checkWritable(flags.output); err != nil {
+		if err := checkOutputs(append(slices.Clone(paths), model), flags.output); err != nil {
 			return err
 		}
 	}

@@ -12,13 +12,12 @@ import (
 // meter draws progress on a terminal, and nothing elsewhere.
 type meter struct {
 	program *program
-	what    string
 	bar     *progressbar.ProgressBar
 	total   int64
 }
 
-// progress returns a meter for one stage of work.
-func (p *program) progress(what string) *meter { return &meter{program: p, what: what} }
+// progress returns a meter.
+func (p *program) progress() *meter { return &meter{program: p} }
 
 // set moves the meter to done of total; a total of 0 is unknown.
 func (m *meter) set(done, total int64, description string) {
@@ -38,12 +37,9 @@ func (m *meter) set(done, total int64, description string) {
 			progressbar.OptionSetWidth(24),
 			progressbar.OptionSetPredictTime(false))
 	}
-	m.bar.Describe(description)
+	m.bar.Describe(printable(description))
 	m.bar.Set64(done)
 }
-
-// bytes moves the meter of a reader.
-func (m *meter) bytes(done, total int64) { m.set(done, total, m.what) }
 
 // step moves the meter of an engine.
 func (m *meter) step(s credence.Progress) {

@@ -93,7 +93,9 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "no progress, and of the summary nothing but warnings")
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
-	root.AddCommand(p.commands()...)
+	root.AddCommand( // in the order of the help
+		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.streamCommand(), p.compareCommand(), p.demoCommand(),
+	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, command := range append(root.Commands(), root) {

@@ -15,15 +15,11 @@ import (
 // streamFlags are the flags of stream.
 type streamFlags struct {
 	dataFlags
-	formula       string
-	target        string
-	positive      string
-	prior         string
-	engine        string
+	fit.Options
 	output        string
 	writeSelected string
 	report        int64
-	checkpoint    time.Duration
+	every         time.Duration // between checkpoints
 	resume        bool
 	follow        bool
 	names         bool
@@ -64,15 +60,15 @@ as if it had never stopped; a pipe must be played again from its start.`,
 	}
 	flags.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&flags.formula, "formula", "f", "", "the model; the default is every column")
-	f.StringVar(&flags.target, "target", "", "the target of a formula that names none")
-	f.StringVar(&flags.positive, "positive", "", "the label that counts as positive, against all the rest (default: 1, true, yes, or the later of two)")
-	f.StringVar(&flags.prior, "prior", "", "spikeslab, spikeslab(inclusion=0.1, slab=~0.05)")
-	f.StringVar(&flags.engine, "engine", "sep", "sep, ftrl, adpredictor or sgd with options")
+	f.StringVarP(&flags.Formula, "formula", "f", "", "the model; the default is every column")
+	f.StringVar(&flags.Target, "target", "", "the target of a formula that names none")
+	f.StringVar(&flags.Positive, "positive", "", "the label that counts as positive, against all the rest (default: 1, true, yes, or the later of two)")
+	f.StringVar(&flags.Prior, "prior", "", "spikeslab, spikeslab(inclusion=0.1, slab=~0.05)")
+	f.StringVar(&flags.Engine, "engine", "sep", "sep, ftrl, adpredictor or sgd with options")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
 	f.StringVar(&flags.writeSelected, "write-selected", "", "file for the names of the selected features, one a line")
 	f.Int64Var(&flags.report, "report", 100000, "rows between progress lines; 0 is none")
-	f.DurationVar(&flags.checkpoint, "checkpoint", time.Minute, "time between checkpoints; 0 is none but at the end")
+	f.DurationVar(&flags.every, "checkpoint", time.Minute, "time between checkpoints; 0 is none but at the end")
 	f.BoolVar(&flags.resume, "resume", false, "go on from MODEL.checkpoint, if there is one")
 	f.BoolVar(&flags.follow, "follow", false, "wait for more at the end of the last file")
 	f.BoolVar(&flags.names, "names", true, "keep the names of features (tables and Vowpal Wabbit text)")
@@ -87,8 +83,8 @@ func (f *streamFlags) validate() error {
 		return fmt.Errorf("--report %d is negative", f.report)
 	case f.maxBad < 0:
 		return fmt.Errorf("--max-bad %d is negative", f.maxBad)
-	case f.checkpoint < 0:
-		return fmt.Errorf("--checkpoint %v is negative", f.checkpoint)
+	case f.every < 0:
+		return fmt.Errorf("--checkpoint %v is negative", f.every)
 	case f.resume && f.output == "":
 		return fmt.Errorf("--resume needs the model whose checkpoint is beside it: add -o MODEL")
 	}
@@ -104,21 +100,13 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 		return err
 	}
 	s := &streamRun{program: p, flags: flags, started: time.Now()}
-	if err := s.prepare(fit.Options{
-		Formula: flags.formula, Prior: flags.prior, Engine: flags.engine, Seed: p.seed, Target: flags.target,
-		Positive: flags.positive, Missing: missing, Threads: p.threads, ReadFile: os.ReadFile,
-	}); err != nil {
+	o := flags.Options
+	o.Missing, o.Seed, o.Threads, o.ReadFile = missing, p.seed, p.threads, os.ReadFile
+	if err := s.prepare(o); err != nil {
 		return err
 	}
-	if err := checkDistinct([]string{flags.output, flags.writeSelected}, paths...); err != nil {
+	if err := checkOutputs(paths, flags.output, flags.writeSelected); err != nil {
 		return err
-	}
-	for _, path := range []string{flags.output, flags.writeSelected} {
-		if path != "" {
-			if err := checkWritable(path); err != nil {
-				return err
-			}
-		}
 	}
 	if read.Follow = flags.follow; read.Follow && s.learner.Passes() > 1 {
 		return misused(fmt.Errorf("--follow has one pass: leave passes=%d out", s.learner.Passes()))

@@ -121,7 +121,7 @@ func (s *streamRun) learn(run *dataset.Run) error {
 	case taken > 0:
 		s.at = run.After(taken - 1)
 	}
-	if err != nil || s.flags.output == "" || s.flags.checkpoint == 0 || time.Since(s.saved) < max(s.flags.checkpoint, 10*s.saving) {
+	if err != nil || s.flags.output == "" || s.flags.every == 0 || time.Since(s.saved) < max(s.flags.every, 10*s.saving) {
 		return err
 	}
 	begun := time.Now()

@@ -44,9 +44,9 @@ func checkWritable(path string) error {
 	return os.Remove(trial.Name())
 }
 
-// checkDistinct refuses an output that is also an input, or another output: its old content would
-// be lost. Inputs may be globs; empty outputs are none.
-func checkDistinct(outputs []string, inputs ...string) error {
+// checkOutputs refuses an output that is also an input, or another output, since its old content would
+// be lost, and one that cannot be written. Inputs may be globs; empty outputs are none.
+func checkOutputs(inputs []string, outputs ...string) error {
 	var files []string
 	for _, input := range inputs {
 		if matches, err := filepath.Glob(input); err == nil {
@@ -65,6 +65,9 @@ func checkDistinct(outputs []string, inputs ...string) error {
 			if input != "-" && isSameFile(output, input) {
 				return misused(fmt.Errorf("%s is read, and would be overwritten: give the output another name", input))
 			}
+		}
+		if err := checkWritable(output); err != nil {
+			return err
 		}
 	}
 	return nil
