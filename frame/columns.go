@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,7 +19,7 @@ type view struct {
 	names   map[string]int       // column → slot
 	slots   []slot
 	current *credence.Chunk
-	sparse  columnMap   // from columns of the segment to those of spread
+	named   []named     // columns of the segment that expressions name, increasing
 	spread  linop.Dense // the named columns of the segment
 	place   func(row int) string
 	tile    []float64 // columns [first, first+tileColumns) of the current rows, one after another
@@ -39,6 +40,12 @@ type slot struct {
 	sparse int    // of the sparse segment, or -1
 	wide   int    // column of spread, for sparse ones
 	texts  *texts // of numbers that are taken as levels; nil for others
+}
+
+// named is a column of the segment with its place in spread.
+type named struct {
+	column int32
+	wide   int
 }
 
 // operand is an expression with the slot of its column.
@@ -72,7 +79,7 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 			}
 		} else if s.sparse = v.segment.SparseIndex(max(wide, v.schema.Sparse), e.Column); s.sparse >= 0 {
 			s.wide = v.spread.Cols
-			v.sparse.set(s.sparse, s.wide)
+			v.named = append(v.named, named{int32(s.sparse), s.wide})
 			v.spread.Cols++
 		} else {
 			lacking = append(lacking, e.Column)
@@ -81,6 +88,7 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 		v.names[e.Column] = len(v.slots)
 		v.slots = append(v.slots, s)
 	}
+	slices.SortFunc(v.named, func(a, b named) int { return cmp.Compare(a.column, b.column) })
 	if len(lacking) > 0 {
 		return fmt.Errorf("frame: the table lacks %s, which the model uses: add the %s, under the same name as in training",
 			list(lacking), plural(len(lacking), "column", "columns"))
@@ -142,16 +150,19 @@ func (v *view) show(chunk *credence.Chunk) {
 		return
 	}
 	for i := range v.spread.Rows {
-		row := v.spread.Row(i)
+		row, next := v.spread.Row(i), 0
 		columns, values := chunk.Sparse.Row(i)
-		for k, j := range columns {
-			if int(j) >= v.sparse.end {
+		for k, j := range columns { // columns and named both increase
+			for next < len(v.named) && v.named[next].column < j {
+				next++
+			}
+			if next == len(v.named) {
 				break
 			}
-			if to := v.sparse.of(j); to >= 0 {
-				row[to] = 1
+			if to := v.named[next]; to.column == j {
+				row[to.wide] = 1
 				if values != nil {
-					row[to] = values[k]
+					row[to.wide] = values[k]
 				}
 			}
 		}
@@ -301,46 +312,4 @@ func (t *texts) encode(values []float64) {
 		}
 		values[i] = code
 	}
-}
-
-// columnMap takes columns of a sparse segment to places, by a table for the first
-// of them and a map for the others: columns may have numbers far beyond memory.
-type columnMap struct {
-	low  []int32 // place of each column, or -1
-	high map[int32]int32
-	end  int // behind the last column that has a place
-}
-
-// lowColumns is how many columns the table takes at most.
-const lowColumns = 1 << 16
-
-func (m *columnMap) set(column, place int) {
-	m.end = max(m.end, column+1)
-	if column >= lowColumns {
-		if m.high == nil {
-			m.high = map[int32]int32{}
-		}
-		m.high[int32(column)] = int32(place)
-		return
-	}
-	for len(m.low) <= column {
-		m.low = append(m.low, -1)
-	}
-	m.low[column] = int32(place)
-}
-
-// of returns the place of a column, or -1.
-func (m *columnMap) of(column int32) int32 {
-	if int(column) < len(m.low) {
-		return m.low[column]
-	}
-	return m.ofHigh(column)
-}
-
-// ofHigh is of for columns beyond the table; apart, so that of is inlined.
-func (m *columnMap) ofHigh(column int32) int32 {
-	if place, ok := m.high[column]; ok {
-		return place
-	}
-	return -1
 }

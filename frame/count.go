@@ -189,7 +189,7 @@ func badWeight(e *Expr, w float64) error {
 // countLast is the main round.
 func (c *Census) countLast(t *tally, rows int) error {
 	r := c.reader
-	if c.frame.Sparse > 0 || r.sparse.end > 0 {
+	if c.frame.Sparse > 0 || len(r.named) > 0 {
 		if err := r.checkSparse(0); err != nil {
 			return err
 		}

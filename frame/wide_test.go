@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -9,32 +10,48 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// The map equals one of the language, whatever the numbers of the columns.
-func TestColumnMap(t *testing.T) {
+// Named columns of a sparse segment are made dense, whatever their numbers and their order.
+func TestNamedSparseColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	var m columnMap
-	want := map[int32]int32{}
-	for place := range 200 {
-		column := rng.IntN(50)
-		if place%2 == 0 {
-			column = 2_000_000_000 - rng.IntN(50)
-		} else if place%5 == 0 {
-			column = lowColumns - 3 + rng.IntN(6)
+	v := newView(&credence.Schema{Sparse: 2_000_000_000}, nil)
+	var numbers []int
+	for range 40 {
+		column := rng.IntN(60)
+		if rng.IntN(2) == 0 {
+			column = 1_999_999_999 - rng.IntN(60)
 		}
-		m.set(column, place)
-		want[int32(column)] = int32(place)
-		for _, c := range []int32{int32(rng.IntN(60)), int32(2_000_000_000 - rng.IntN(60)), lowColumns - int32(rng.IntN(4))} {
-			expected, known := want[c]
-			if !known {
-				expected = -1
-			}
-			if got := m.of(c); got != expected || known && int(c) >= m.end {
-				t.Fatalf("column %d has place %d, want %d; end %d", c, got, expected, m.end)
-			}
+		numbers = append(numbers, column)
+		e := Column("x" + strconv.Itoa(column+1))
+		if err := v.add(0, &e); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if len(m.low) > lowColumns {
-		t.Errorf("the table takes %d columns", len(m.low))
+	var chunk credence.Chunk
+	resetChunk(&chunk, 0, v.schema)
+	var rows []map[int]float64
+	for range 200 {
+		row := map[int]float64{}
+		for range rng.IntN(80) {
+			row[rng.IntN(60)], row[1_999_999_999-rng.IntN(60)] = rng.NormFloat64(), 1
+		}
+		var columns []int32
+		var values []float64
+		for _, j := range slices.Sorted(maps.Keys(row)) {
+			columns, values = append(columns, int32(j)), append(values, row[j])
+		}
+		chunk.Sparse.AppendRow(columns, append([]float64{}, values...))
+		chunk.Values.Rows++
+		rows = append(rows, row)
+	}
+	v.show(&chunk)
+	column := make([]float64, len(rows))
+	for _, j := range numbers {
+		v.gather(column, &v.slots[v.names["x"+strconv.Itoa(j+1)]])
+		for i, row := range rows {
+			if column[i] != row[j] {
+				t.Fatalf("column %d of row %d is %v, want %v", j, i, column[i], row[j])
+			}
+		}
 	}
 }
 
