@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/credence-ml/credence"
 )
@@ -77,18 +76,6 @@ func (f *Frame) TargetName() string {
 		return ""
 	}
 	return f.Target.Expr.String()
-}
-
-// Input returns the position of the input that is the expression e, or -1.
-func (f *Frame) Input(e Expr) int {
-	return slices.IndexFunc(f.Inputs, func(in Input) bool { return !in.Indicates && same(in.Expr, e) })
-}
-
-// same reports whether two expressions are the same chain on the same column,
-// whatever statistics they hold.
-func same(a, b Expr) bool {
-	return a.Column == b.Column && a.Value == b.Value &&
-		slices.EqualFunc(a.Steps, b.Steps, func(s, t Step) bool { return s.Function == t.Function })
 }
 
 // ModelInputs describes the batches that the frame makes.
