@@ -35,6 +35,22 @@ type Batch struct {
 // Rows returns the number of rows.
 func (b *Batch) Rows() int { return b.X.Rows }
 
+// WeightOf returns the weight of row i.
+func (b *Batch) WeightOf(i int) float64 {
+	if b.Weight == nil {
+		return 1
+	}
+	return b.Weight[i]
+}
+
+// OffsetOf returns the offset of row i.
+func (b *Batch) OffsetOf(i int) float64 {
+	if b.Offset == nil {
+		return 0
+	}
+	return b.Offset[i]
+}
+
 // Data is rows that a model can be fitted to, readable again and again in the
 // same order.
 //

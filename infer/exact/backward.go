@@ -58,10 +58,7 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 			}
 		})
 		for i, v := range y {
-			gap := v - fitted[i]
-			if b.Weight != nil {
-				gap *= math.Sqrt(b.Weight[i])
-			}
+			gap := (v - fitted[i]) * math.Sqrt(b.WeightOf(i))
 			residual += gap * gap
 		}
 		tunable.Pullback(p.ws, gradient, b, phi, slab)

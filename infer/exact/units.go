@@ -80,12 +80,7 @@ func powerOfTwo(x float64) float64 {
 }
 
 // residualTarget is what Φw has to explain in row i.
-func residualTarget(b *credence.Batch, i int) float64 {
-	if b.Offset == nil {
-		return b.Target[i]
-	}
-	return b.Target[i] - b.Offset[i]
-}
+func residualTarget(b *credence.Batch, i int) float64 { return b.Target[i] - b.OffsetOf(i) }
 
 // grow widens the scale for targets whose squares would overflow and returns
 // the old scale by the new one.
@@ -123,10 +118,7 @@ type summary struct {
 // add adds a block with its y'.
 func (s *summary) add(b *credence.Batch, y []float64) {
 	for i, v := range y {
-		w := 1.0
-		if b.Weight != nil {
-			w = b.Weight[i]
-		}
+		w := b.WeightOf(i)
 		s.weight += w
 		s.sum += w * v
 		s.square += w * v * v

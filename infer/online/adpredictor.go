@@ -1,6 +1,7 @@
 package online
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -17,10 +18,7 @@ type AdPredictorConfig struct {
 // AdPredictor is probit regression by assumed density filtering: one Gaussian a
 // weight, moments matched row by row.
 type AdPredictor struct {
-	cfg   AdPredictorConfig
-	state store // mean, variance
-	bias  pair
-	rows  int64
+	learner[AdPredictorConfig] // mean, variance
 }
 
 // biasVariance is that of the prior of the bias, in units of β².
@@ -28,16 +26,11 @@ const biasVariance = 100
 
 // NewAdPredictor returns a learner that has seen nothing.
 func NewAdPredictor(cfg AdPredictorConfig) *AdPredictor {
-	if cfg.Variance == 0 {
-		cfg.Variance = 0.01
-	}
-	if cfg.Beta == 0 {
-		cfg.Beta = 1
-	}
-	return &AdPredictor{
+	cfg.Variance, cfg.Beta = cmp.Or(cfg.Variance, 0.01), cmp.Or(cfg.Beta, 1)
+	return &AdPredictor{learner[AdPredictorConfig]{
 		cfg: cfg, state: store{start: pair{0, cfg.Variance}},
 		bias: pair{0, biasVariance * cfg.Beta * cfg.Beta},
-	}
+	}}
 }
 
 // moments returns the mean and the variance of the latent score, noise included. An offset is in
@@ -82,7 +75,6 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 			refused = append(refused, i)
 			continue
 		}
-		a.rows++
 		a.bias.filter(1, up, down)
 		for k, slot := range r.columns {
 			a.state.at(slot).filter(linop.At(r.values, k), up, down)
@@ -112,13 +104,3 @@ func (p *pair) filter(x, up, down float64) {
 }
 
 const smallestShrink = 0.01
-
-// Score stores the probability of class 1 of every row.
-func (a *AdPredictor) Score(b *credence.Batch, probability []float64) {
-	a.state.reserve(b.Sparse.Cols)
-	for i := range b.Sparse.Rows {
-		r := rowOf(b, i)
-		mean, variance := a.moments(&r)
-		probability[i] = special.NormalCDF(mean / math.Sqrt(variance))
-	}
-}

@@ -1,6 +1,7 @@
 package online
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -19,25 +20,16 @@ type FTRLConfig struct {
 // FTRL is logistic regression by FTRL-proximal, per-coordinate rates and an L1
 // penalty that leaves most weights at exactly 0.
 type FTRL struct {
-	cfg      FTRLConfig
-	state    store // z, n
-	bias     pair
-	selected int
-	rows     int64
-	work     []ftrlWork
+	learner[FTRLConfig] // z, n
+	work                []ftrlWork
 }
 
 type ftrlWork struct{ z, n, w, root float64 }
 
 // NewFTRL returns a learner that has seen nothing.
 func NewFTRL(cfg FTRLConfig) *FTRL {
-	if cfg.Alpha == 0 {
-		cfg.Alpha = 0.1
-	}
-	if cfg.Beta == 0 {
-		cfg.Beta = 1
-	}
-	return &FTRL{cfg: cfg}
+	cfg.Alpha, cfg.Beta = cmp.Or(cfg.Alpha, 0.1), cmp.Or(cfg.Beta, 1)
+	return &FTRL{learner: learner[FTRLConfig]{cfg: cfg}}
 }
 
 // weight returns w and √n of a coordinate (Algorithm 1 of the paper).
@@ -84,7 +76,6 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 			refused = append(refused, i)
 			continue
 		}
-		f.rows++
 		f.bias.step(slope, biasWeight, biasRoot, rate)
 		for k, slot := range r.columns {
 			gradient := slope * linop.At(r.values, k)
@@ -122,19 +113,4 @@ func (p *pair) step(gradient, w, root, rate float64) {
 	n := p[1] + gradient*gradient
 	p[0] += gradient - w*(math.Sqrt(n)-root)*rate
 	p[1] = n
-}
-
-// Score stores the probability of class 1 of every row.
-func (f *FTRL) Score(b *credence.Batch, probability []float64) {
-	f.state.reserve(b.Sparse.Cols)
-	for i := range b.Sparse.Rows {
-		r := rowOf(b, i)
-		sum, _ := f.weight(&f.bias, 0)
-		sum += r.offset
-		for k, slot := range r.columns {
-			w, _ := f.weight(f.state.at(slot), f.cfg.L1)
-			sum += w * linop.At(r.values, k)
-		}
-		probability[i] = special.Sigmoid(sum)
-	}
 }

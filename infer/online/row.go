@@ -17,15 +17,8 @@ type row struct {
 
 // rowOf returns row i of a batch.
 func rowOf(b *credence.Batch, i int) row {
-	r := row{target: b.Target[i], weight: 1}
-	r.columns, r.values = b.Sparse.Row(i)
-	if b.Weight != nil {
-		r.weight = b.Weight[i]
-	}
-	if b.Offset != nil {
-		r.offset = b.Offset[i]
-	}
-	return r
+	columns, values := b.Sparse.Row(i)
+	return row{columns, values, b.Target[i], b.WeightOf(i), b.OffsetOf(i)}
 }
 
 // counts says whether there is anything to learn from the row.

@@ -1,6 +1,7 @@
 package online
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -17,10 +18,7 @@ type SGDConfig struct {
 // SGD is logistic regression by stochastic gradients with the per-coordinate
 // rates of AdaGrad.
 type SGD struct {
-	cfg   SGDConfig
-	state store // w, Σ g²
-	bias  pair
-	rows  int64
+	learner[SGDConfig] // w, Σ g²
 }
 
 // firstSquare is the start of Σ g², which bounds the first step of a coordinate.
@@ -28,10 +26,8 @@ const firstSquare = 1
 
 // NewSGD returns a learner that has seen nothing.
 func NewSGD(cfg SGDConfig) *SGD {
-	if cfg.Rate == 0 {
-		cfg.Rate = 0.08
-	}
-	return &SGD{cfg: cfg, state: store{start: pair{0, firstSquare}}, bias: pair{0, firstSquare}}
+	cfg.Rate = cmp.Or(cfg.Rate, 0.08)
+	return &SGD{learner[SGDConfig]{cfg: cfg, state: store{start: pair{0, firstSquare}}, bias: pair{0, firstSquare}}}
 }
 
 // Learn implements [credence.Online].
@@ -39,7 +35,11 @@ func (s *SGD) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	s.state.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		r := rowOf(b, i)
-		probability[i] = s.score(&r)
+		sum := s.bias[0] + r.offset
+		for k, slot := range r.columns {
+			sum += s.state.at(slot)[0] * linop.At(r.values, k)
+		}
+		probability[i] = special.Sigmoid(sum)
 		if !r.counts() {
 			continue
 		}
@@ -48,7 +48,6 @@ func (s *SGD) Learn(b *credence.Batch, probability []float64) (refused []int) {
 			refused = append(refused, i)
 			continue
 		}
-		s.rows++
 		s.bias.descend(slope, s.cfg.Rate)
 		for k, slot := range r.columns {
 			p := s.state.at(slot)
@@ -75,21 +74,4 @@ func (s *SGD) bearable(r *row, slope float64) bool {
 func (p *pair) descend(gradient, rate float64) {
 	p[1] += gradient * gradient
 	p[0] -= rate * gradient / math.Sqrt(p[1])
-}
-
-func (s *SGD) score(r *row) float64 {
-	sum := s.bias[0] + r.offset
-	for k, slot := range r.columns {
-		sum += s.state.at(slot)[0] * linop.At(r.values, k)
-	}
-	return special.Sigmoid(sum)
-}
-
-// Score stores the probability of class 1 of every row.
-func (s *SGD) Score(b *credence.Batch, probability []float64) {
-	s.state.reserve(b.Sparse.Cols)
-	for i := range b.Sparse.Rows {
-		r := rowOf(b, i)
-		probability[i] = s.score(&r)
-	}
 }

@@ -3,11 +3,26 @@ package online
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"math"
 
 	"github.com/credence-ml/credence/internal/safetensors"
 )
+
+// learner is what every learner here has, with options of type C.
+type learner[C any] struct {
+	cfg      C
+	state    store
+	bias     pair
+	selected int // features that are in the model, where that is counted
+}
+
+func (l *learner[C]) base() *learner[C] { return l }
+
+// EndPass and Finish have nothing to do.
+func (l *learner[C]) EndPass() {}
+func (l *learner[C]) Finish()  {}
+
+// Selected implements [credence.Online]: no feature is left out.
+func (l *learner[C]) Selected(count int) int { return count }
 
 // scalars is the part of the state that is not kept by feature.
 type scalars struct {
@@ -15,125 +30,61 @@ type scalars struct {
 	Slots    int             `json:"slots"`
 	Bias     pair            `json:"bias"`
 	Selected int             `json:"selected,omitempty"`
-	Rows     int64           `json:"rows"`
 }
 
 // pairsName is the tensor of the features' numbers, slots×2.
 const pairsName = "online.pairs"
 
-// stateRows is the number of slots that are encoded at a time.
-const stateRows = 1 << 12
-
-// stateOf returns a learner as a JSON document and a tensor, which reads the
-// learner when it is written.
-func stateOf(config any, s *store, bias pair, selected int, rows int64) ([]byte, []safetensors.Tensor, error) {
-	encoded, err := json.Marshal(config)
+// State returns all that the learner knows, for a checkpoint: learning goes on from the restored
+// state with the same bytes as without it. The tensor reads the learner when it is written.
+func (l *learner[C]) State() ([]byte, []safetensors.Tensor, error) {
+	config, err := json.Marshal(l.cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	document, err := json.Marshal(scalars{encoded, s.slots, bias, selected, rows})
+	document, err := json.Marshal(scalars{config, l.state.slots, l.bias, l.selected})
 	if err != nil {
 		return nil, nil, err
 	}
-	slots := s.slots
-	return document, []safetensors.Tensor{{
-		Name: pairsName, DType: safetensors.F64, Shape: []int{slots, 2},
-		Data: func(w io.Writer) error {
-			buffer := make([]float64, 0, 2*min(slots, stateRows))
-			for first := 0; first < slots; first += stateRows {
-				buffer = buffer[:0]
-				for slot := first; slot < min(slots, first+stateRows); slot++ {
-					p := s.at(int32(slot))
-					buffer = append(buffer, p[0], p[1])
-				}
-				if err := safetensors.Encode(w, buffer); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}}, nil
+	return document, []safetensors.Tensor{
+		safetensors.RowsOf(pairsName, l.state.slots, 2, func(slot int, row []float64) { copy(row, l.state.at(int32(slot))[:]) }),
+	}, nil
 }
 
-// restore fills a store from a state and returns the rest of it; config is
-// filled from the document before, and start says how the store begins.
-func restore(document []byte, r *safetensors.Reader, config any, begin func() *store) (*scalars, error) {
+// restore returns the learner of a state.
+func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safetensors.Reader, begin func(C) L) (learned L, err error) {
 	var state scalars
-	if err := json.Unmarshal(document, &state); err != nil {
-		return nil, fmt.Errorf("online: state: %w", err)
+	var config C
+	if err = json.Unmarshal(document, &state); err == nil {
+		err = json.Unmarshal(state.Config, &config)
 	}
-	if err := json.Unmarshal(state.Config, config); err != nil {
-		return nil, fmt.Errorf("online: state: %w", err)
+	if err == nil {
+		learned = begin(config)
+		l := learned.base()
+		l.bias, l.selected = state.Bias, state.Selected
+		err = safetensors.ReadRows(r, pairsName, state.Slots, 2, func(slot int, row []float64) {
+			l.state.reserve(slot + 1)
+			*l.state.at(int32(slot)) = pair(row)
+		})
 	}
-	info, found := r.Tensor(pairsName)
-	if !found || state.Slots < 0 || state.Slots > math.MaxInt32 || info.Len() != 2*state.Slots {
-		return nil, fmt.Errorf("online: state: tensor %s does not hold %d×2 numbers: the file is damaged", pairsName, state.Slots)
+	if err != nil {
+		var none L
+		return none, fmt.Errorf("online: state: %w", err)
 	}
-	s := begin()
-	buffer := make([]float64, 2*min(state.Slots, stateRows))
-	for first := 0; first < state.Slots; first += stateRows {
-		count := min(stateRows, state.Slots-first)
-		if err := safetensors.ReadTo(r, buffer[:2*count], pairsName, 2*first); err != nil {
-			return nil, fmt.Errorf("online: state: %w", err)
-		}
-		s.reserve(first + count)
-		for i := range count {
-			*s.at(int32(first + i)) = pair{buffer[2*i], buffer[2*i+1]}
-		}
-	}
-	return &state, nil
-}
-
-// State returns all that the learner knows, for a checkpoint: learning goes on
-// from RestoreFTRL with the same bytes as without it.
-func (f *FTRL) State() ([]byte, []safetensors.Tensor, error) {
-	return stateOf(f.cfg, &f.state, f.bias, f.selected, f.rows)
+	return learned, nil
 }
 
 // RestoreFTRL returns the learner of a state.
 func RestoreFTRL(document []byte, r *safetensors.Reader) (*FTRL, error) {
-	var f *FTRL
-	var cfg FTRLConfig
-	s, err := restore(document, r, &cfg, func() *store { f = NewFTRL(cfg); return &f.state })
-	if err != nil {
-		return nil, err
-	}
-	f.bias, f.selected, f.rows = s.Bias, s.Selected, s.Rows
-	return f, nil
-}
-
-// State returns all that the learner knows, for a checkpoint: learning goes on
-// from RestoreAdPredictor with the same bytes as without it.
-func (a *AdPredictor) State() ([]byte, []safetensors.Tensor, error) {
-	return stateOf(a.cfg, &a.state, a.bias, 0, a.rows)
+	return restore(document, r, NewFTRL)
 }
 
 // RestoreAdPredictor returns the learner of a state.
 func RestoreAdPredictor(document []byte, r *safetensors.Reader) (*AdPredictor, error) {
-	var a *AdPredictor
-	var cfg AdPredictorConfig
-	s, err := restore(document, r, &cfg, func() *store { a = NewAdPredictor(cfg); return &a.state })
-	if err != nil {
-		return nil, err
-	}
-	a.bias, a.rows = s.Bias, s.Rows
-	return a, nil
-}
-
-// State returns all that the learner knows, for a checkpoint: learning goes on
-// from RestoreSGD with the same bytes as without it.
-func (s *SGD) State() ([]byte, []safetensors.Tensor, error) {
-	return stateOf(s.cfg, &s.state, s.bias, 0, s.rows)
+	return restore(document, r, NewAdPredictor)
 }
 
 // RestoreSGD returns the learner of a state.
 func RestoreSGD(document []byte, r *safetensors.Reader) (*SGD, error) {
-	var g *SGD
-	var cfg SGDConfig
-	s, err := restore(document, r, &cfg, func() *store { g = NewSGD(cfg); return &g.state })
-	if err != nil {
-		return nil, err
-	}
-	g.bias, g.rows = s.Bias, s.Rows
-	return g, nil
+	return restore(document, r, NewSGD)
 }

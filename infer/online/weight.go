@@ -28,10 +28,6 @@ func (f *FTRL) Weight(slot int) credence.Marginal {
 // Selected implements [credence.Online] by the weights that are not 0.
 func (f *FTRL) Selected(int) int { return f.selected }
 
-// EndPass and Finish have nothing to do.
-func (f *FTRL) EndPass() {}
-func (f *FTRL) Finish()  {}
-
 // Describe implements [credence.Online]. A weight that was never learned is 0.
 func (f *FTRL) Describe(fitted *credence.Fitted) {
 	fitted.Members[0].Model.Likelihood = likelihood.Bernoulli{}
@@ -53,13 +49,6 @@ func (a *AdPredictor) Weight(slot int) credence.Marginal {
 	return credence.Marginal{Mean: p[0] / a.cfg.Beta, Variance: p[1] / (a.cfg.Beta * a.cfg.Beta), Inclusion: 1}
 }
 
-// Selected implements [credence.Online]: no feature is left out.
-func (a *AdPredictor) Selected(count int) int { return count }
-
-// EndPass and Finish have nothing to do.
-func (a *AdPredictor) EndPass() {}
-func (a *AdPredictor) Finish()  {}
-
 // Describe implements [credence.Online]. The prior's variance is in units of the noise, as weights are.
 func (a *AdPredictor) Describe(fitted *credence.Fitted) {
 	fitted.Members[0].Model.Likelihood = likelihood.Bernoulli{Link: likelihood.Probit}
@@ -78,13 +67,6 @@ func (s *SGD) Weight(slot int) credence.Marginal {
 	}
 	return w
 }
-
-// Selected implements [credence.Online]: no feature is left out.
-func (s *SGD) Selected(count int) int { return count }
-
-// EndPass and Finish have nothing to do.
-func (s *SGD) EndPass() {}
-func (s *SGD) Finish()  {}
 
 // Describe implements [credence.Online]. A weight that was never learned is 0.
 func (s *SGD) Describe(fitted *credence.Fitted) {

@@ -55,7 +55,7 @@ func (c *converter) read(ctx context.Context, block int, rng *rand.Rand) error {
 	b, n := &c.batch, in.Rows()
 	b.X = linop.Dense{Rows: n}
 	b.Sparse.Reset(len(c.slots))
-	b.Target, b.Weight, b.Offset = b.Target[:0], nil, nil
+	b.Target, b.Weight, b.Offset = b.Target[:0], b.Weight[:0], b.Offset[:0]
 	c.order = c.order[:0]
 	for i := range n {
 		c.order = append(c.order, i)
@@ -74,12 +74,7 @@ func (c *converter) read(ctx context.Context, block int, rng *rand.Rand) error {
 		s.Start = append(s.Start, len(s.Index))
 		s.Rows++
 		b.Target = append(b.Target, in.Target[i])
-		if in.Weight != nil {
-			b.Weight = append(b.Weight, in.Weight[i])
-		}
-		if in.Offset != nil {
-			b.Offset = append(b.Offset, in.Offset[i])
-		}
+		b.Weight, b.Offset = append(b.Weight, in.WeightOf(i)), append(b.Offset, in.OffsetOf(i))
 	}
 	return nil
 }
@@ -99,12 +94,8 @@ func (c *converter) weights(dst []credence.Marginal, l *Learner) []credence.Marg
 // addTargets counts the rows of the batch by their class.
 func (c *converter) addTargets() {
 	for i, y := range c.batch.Target {
-		w := 1.0
-		if c.batch.Weight != nil {
-			w = c.batch.Weight[i]
-		}
-		c.total += w
-		c.positive += w * y
+		c.total += c.batch.Weight[i]
+		c.positive += c.batch.Weight[i] * y
 	}
 }
 

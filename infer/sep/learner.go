@@ -72,10 +72,7 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int
 	l.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		columns, values := b.Sparse.Row(i)
-		offset := 0.0
-		if b.Offset != nil {
-			offset = b.Offset[i]
-		}
+		offset := b.OffsetOf(i)
 		label, weight := l.classWeight(b, i)
 		if math.IsNaN(b.Target[i]) || weight == 0 {
 			probability[i] = l.score(columns, values, offset)
@@ -139,14 +136,10 @@ func (l *Learner) working(columns int) []working {
 // classWeight returns the label of row i and the weight that it has with that of
 // its class.
 func (l *Learner) classWeight(b *credence.Batch, i int) (label int, weight float64) {
-	weight = 1
-	if b.Weight != nil {
-		weight = b.Weight[i]
-	}
 	if b.Target[i] > 0.5 {
-		return 1, weight * l.cfg.PositiveWeight
+		return 1, b.WeightOf(i) * l.cfg.PositiveWeight
 	}
-	return 0, weight * l.cfg.NegativeWeight
+	return 0, b.WeightOf(i) * l.cfg.NegativeWeight
 }
 
 // learnRow is one step of the sequential form.
@@ -332,18 +325,4 @@ func (l *Learner) score(columns []int32, values []float64, offset float64) float
 		variance += x * x * v
 	}
 	return special.NormalCDF(mean / math.Sqrt(1+variance))
-}
-
-// Score stores the probability of class 1 of every row, learning nothing.
-// Columns beyond the slots that Learn has met count as features not seen yet.
-func (l *Learner) Score(b *credence.Batch, probability []float64) {
-	l.reserve(b.Sparse.Cols)
-	for i := range b.Sparse.Rows {
-		columns, values := b.Sparse.Row(i)
-		offset := 0.0
-		if b.Offset != nil {
-			offset = b.Offset[i]
-		}
-		probability[i] = l.score(columns, values, offset)
-	}
 }

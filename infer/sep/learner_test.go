@@ -43,7 +43,7 @@ func TestAgainstGibbsAndEP(t *testing.T) {
 				got := c.p.ofLearner(l)
 				loss, distance := c.p.logLoss(got.test), rmse(got.inclusion, gibbs.inclusion)
 				t.Logf("batch %d, %d passes: log loss %.4f, inclusion RMSE to Gibbs %.4f, to EP %.4f, %+v",
-					cfg.Batch, passes, loss, distance, rmse(got.inclusion, ep.inclusion), l.Events())
+					cfg.Batch, passes, loss, distance, rmse(got.inclusion, ep.inclusion), l.events)
 				if loss > best+c.excess {
 					t.Errorf("%s, batch %d, %d passes: log loss %.4f, Gibbs has %.4f", c.name, cfg.Batch, passes, loss, best)
 				}
@@ -230,7 +230,7 @@ func TestScoreIsLearnsScore(t *testing.T) {
 	before := stateOf(t, l)
 	scored := make([]float64, 1)
 	learned := make([]float64, 1)
-	l.Score(part(batch, 10, 11), scored)
+	scoreOnly(l, part(batch, 10, 11), scored)
 	if !bytes.Equal(before, stateOf(t, l)) {
 		t.Error("scoring changed the state")
 	}
@@ -263,7 +263,7 @@ func TestHyperparametersAreLearned(t *testing.T) {
 	stated, _ := NewLearner(Config{}, p.hyper())
 	stated.Learn(batch, probability)
 	stated.Refresh()
-	inclusion, slab := learned.Prior()
+	inclusion, slab := learned.prior.inclusion, learned.prior.slab
 	t.Logf("learned ρ0 %.3f, τ0 %.3f; true %.3f, %.3f", inclusion, slab, p.inclusion, p.slab)
 	// About 190 of 620 weights are in: their count and mean square have standard
 	// errors of 7 % and 10 %; the likelihood of rare levels says little, so allow a factor of 2.
@@ -348,7 +348,7 @@ func TestSelectedCount(t *testing.T) {
 			want++
 		}
 	})
-	features, got := l.Features()
+	features, got := l.features, l.selected
 	if got != want || features != seen {
 		t.Errorf("%d of %d features selected, counted %d of %d", got, features, want, seen)
 	}
@@ -374,7 +374,7 @@ func TestSelectionFallsWithInclusion(t *testing.T) {
 		l, _ := NewLearner(Config{}, Hyper{Inclusion: held(inclusion), Slab: held(0.1)})
 		l.Learn(batch, make([]float64, p.rows))
 		l.Finish()
-		seen, selected := l.Features()
+		seen, selected := l.features, l.selected
 		t.Logf("ρ0 %g: %d of %d", inclusion, selected, seen)
 		if selected > last {
 			t.Errorf("%d features at ρ0 %g, fewer before: %d", selected, inclusion, last)

@@ -3,6 +3,7 @@ package sep
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
@@ -170,8 +171,15 @@ func (p *problem) ofLearner(l *Learner) answer {
 	for j := range a.inclusion {
 		a.inclusion[j] = l.Weight(j).Inclusion
 	}
-	l.Score(batchOf(p.testX, nil), a.test)
+	scoreOnly(l, batchOf(p.testX, nil), a.test)
 	return a
+}
+
+// scoreOnly scores rows by taking their targets away.
+func scoreOnly(l *Learner, b *credence.Batch, probability []float64) {
+	rows := *b
+	rows.Target = slices.Repeat([]float64{math.NaN()}, b.Sparse.Rows)
+	l.Learn(&rows, probability)
 }
 
 func rmse(a, b []float64) float64 {

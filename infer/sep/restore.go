@@ -32,16 +32,19 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	l.bias.lambda, l.bias.shift, l.bias.count = s.BiasLambda, s.BiasShift, s.BiasCount
 	l.batch.batches = s.Batches
 	l.features, l.selected = s.Features, s.Selected
-	err = readColumn(l, r, name(statePrefix+"lambda"), s.Slots, 6, func(f *feature, row []float64) {
+	err = safetensors.ReadRows(r, name(statePrefix+"lambda"), s.Slots, 6, func(slot int, row []float64) {
+		l.reserve(slot + 1) // memory grows with what has been read, not with what a document claims
+		f := l.at(int32(slot))
 		f.lambda, f.shift, f.count = [2]float64(row), [2]float64(row[2:]), [2]float64(row[4:])
 	})
 	if err == nil {
-		err = readColumn(l, r, name(statePrefix+"prior"), s.Slots, 3, func(f *feature, row []float32) {
+		err = safetensors.ReadRows(r, name(statePrefix+"prior"), s.Slots, 3, func(slot int, row []float32) {
+			f := l.at(int32(slot))
 			f.priorLambda, f.priorShift, f.logit = row[0], row[1], row[2]
 		})
 	}
 	if err == nil {
-		err = readColumn(l, r, name(statePrefix+"due"), s.Slots, 1, func(f *feature, row []int32) { f.due = uint32(row[0]) })
+		err = safetensors.ReadRows(r, name(statePrefix+"due"), s.Slots, 1, func(slot int, row []int32) { l.at(int32(slot)).due = uint32(row[0]) })
 	}
 	if err == nil {
 		l.batch.touched, err = safetensors.Read[int32](r, name(statePrefix+"touched"))
@@ -150,27 +153,6 @@ func (l *Learner) readChanges(r *safetensors.Reader, s *scalars, name func(strin
 			if _, pending := places[int32(slot)]; !pending {
 				return fmt.Errorf("slot %d is in no change: the file is damaged", slot)
 			}
-		}
-	}
-	return nil
-}
-
-// readColumn is the inverse of column.
-func readColumn[T safetensors.Element](l *Learner, r *safetensors.Reader, name string, slots, width int, set func(f *feature, row []T)) error {
-	info, found := r.Tensor(name)
-	if !found || info.Len() != slots*width {
-		return fmt.Errorf("tensor %s does not hold %d×%d numbers: the file is damaged", name, slots, width)
-	}
-	buffer := make([]T, min(slots, stateRows)*width)
-	for first := 0; first < slots; first += stateRows {
-		count := min(stateRows, slots-first)
-		if err := safetensors.ReadTo(r, buffer[:count*width], name, first*width); err != nil {
-			return err
-		}
-		// Memory grows with what has been read, not with what a document claims.
-		l.reserve(first + count)
-		for i := range count {
-			set(l.at(int32(first+i)), buffer[i*width:(i+1)*width])
 		}
 	}
 	return nil

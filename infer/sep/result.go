@@ -57,20 +57,8 @@ func (l *Learner) weight(f *feature) credence.Marginal {
 	return credence.Marginal{Mean: shift / lambda, Variance: 1 / lambda, Inclusion: 1}
 }
 
-// Prior returns ρ0 and τ0 as learned or held.
-func (l *Learner) Prior() (inclusion, slab float64) { return l.prior.inclusion, l.prior.slab }
-
-// Rows returns the number of rows learned, in all passes.
-func (l *Learner) Rows() int64 { return l.rows }
-
-// Features returns the number of features seen, and of those selected: whose
-// inclusion probability, as of the last refresh, is above ½.
-func (l *Learner) Features() (seen, selected int) { return l.features, l.selected }
-
-// Events returns what has been counted.
-func (l *Learner) Events() Events { return l.events }
-
-// Selected implements [credence.Online].
+// Selected implements [credence.Online]: the features whose inclusion probability, as of the last
+// refresh, is above ½.
 func (l *Learner) Selected(int) int { return l.selected }
 
 // learned returns the prior with ρ0 and τ0 as learned or held, and the values of a report.

@@ -98,18 +98,14 @@ func (s *Sharded) learn(b *credence.Batch, probability []float64, first, count i
 		columns, values := b.Sparse.Row(i)
 		d.Sparse.AppendRow(columns, values)
 		d.Target = append(d.Target, b.Target[i])
-		if b.Weight != nil {
-			d.Weight = append(d.Weight, b.Weight[i])
-		}
-		if b.Offset != nil {
-			d.Offset = append(d.Offset, b.Offset[i])
-		}
+		d.Weight = append(d.Weight, b.WeightOf(i))
+		d.Offset = append(d.Offset, b.OffsetOf(i))
 		s.from[k] = append(s.from[k], i)
 	}
 	var wait sync.WaitGroup
 	refusedBy := make([][]int, len(s.shards))
 	for k := range s.shards {
-		wait.Go(func() { refusedBy[k] = s.learnShard(k, b) })
+		wait.Go(func() { refusedBy[k] = s.learnShard(k) })
 	}
 	wait.Wait()
 	for k, rows := range refusedBy {
@@ -126,20 +122,14 @@ func (s *Sharded) learn(b *credence.Batch, probability []float64, first, count i
 	return refused
 }
 
-func (s *Sharded) learnShard(k int, b *credence.Batch) (refused []int) {
-	d := s.dealt[k]
-	if b.Weight == nil {
-		d.Weight = nil
-	}
-	if b.Offset == nil {
-		d.Offset = nil
-	}
+func (s *Sharded) learnShard(k int) (refused []int) {
+	d := &s.dealt[k]
 	if n := len(s.from[k]); cap(s.scores[k]) < n {
 		s.scores[k] = make([]float64, n)
 	}
 	s.scores[k] = s.scores[k][:len(s.from[k])]
-	refused = s.shards[k].Learn(&d, s.scores[k])
-	if need := (b.Sparse.Cols + 63) / 64; len(s.marks[k]) < need {
+	refused = s.shards[k].Learn(d, s.scores[k])
+	if need := (d.Sparse.Cols + 63) / 64; len(s.marks[k]) < need {
 		s.marks[k] = append(s.marks[k], make([]uint64, need-len(s.marks[k]))...)
 	}
 	for _, slot := range d.Sparse.Index {
@@ -158,11 +148,11 @@ func (s *Sharded) merge() {
 		m.reserve(shard.slots)
 		words = max(words, len(s.marks[k]))
 		// What the shard has gained, while the master is as it was.
-		s.marked(k, func(slot int32) { shard.at(slot).less(m.at(slot)) })
+		eachBit(s.marks[k], func(slot int32) { shard.at(slot).less(m.at(slot)) })
 		shard.bias.less(&m.bias)
 	}
 	for k, shard := range s.shards {
-		s.marked(k, func(slot int32) {
+		eachBit(s.marks[k], func(slot int32) {
 			f := m.at(slot)
 			if f.due == 0 {
 				m.begin(f)
@@ -224,9 +214,6 @@ func (f *feature) plus(gain *feature) {
 	}
 }
 
-// marked visits the slots that shard k has touched since the merge.
-func (s *Sharded) marked(k int, visit func(slot int32)) { eachBit(s.marks[k], visit) }
-
 func eachBit(words []uint64, visit func(slot int32)) {
 	for i, word := range words {
 		for ; word != 0; word &= word - 1 {
@@ -256,13 +243,10 @@ func (s *Sharded) Finish() {
 	}
 }
 
-// Weight, Selected, Describe, Features, Prior and Rows are those of Learner, as of the last merge.
+// Weight, Selected and Describe are those of Learner, as of the last merge.
 func (s *Sharded) Weight(slot int) credence.Marginal { return s.master.Weight(slot) }
 func (s *Sharded) Selected(count int) int            { return s.master.Selected(count) }
 func (s *Sharded) Describe(f *credence.Fitted)       { s.master.Describe(f) }
-func (s *Sharded) Features() (seen, selected int)    { return s.master.Features() }
-func (s *Sharded) Prior() (inclusion, slab float64)  { return s.master.Prior() }
-func (s *Sharded) Rows() int64                       { return s.master.Rows() }
 
 // shardedScalars is the document of a sharded state.
 type shardedScalars struct {

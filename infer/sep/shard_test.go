@@ -43,7 +43,7 @@ func TestShards(t *testing.T) {
 		if !bytes.Equal(stateOf(t, whole.master), stateOf(t, pieces.master)) {
 			t.Errorf("%d shards: the state differs after learning in pieces", k)
 		}
-		if rows := whole.Rows(); rows != int64(p.rows) {
+		if rows := whole.master.rows; rows != int64(p.rows) {
 			t.Errorf("%d shards learned %d rows", k, rows)
 		}
 		loss := p.logLoss(p.ofLearner(whole.master).test)
@@ -75,8 +75,8 @@ func TestShardsOnlyScoreRowsWithoutTarget(t *testing.T) {
 	}
 	s.Learn(b, make([]float64, 2*rows))
 	s.Finish()
-	if seen, _ := s.Features(); seen != rows || s.Rows() != rows {
-		t.Errorf("%d features in %d rows, want %d and %d", seen, s.Rows(), rows, rows)
+	if m := s.master; m.features != rows || m.rows != rows {
+		t.Errorf("%d features in %d rows, want %d and %d", s.master.features, s.master.rows, rows, rows)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestPrune(t *testing.T) {
 	for j := range before {
 		before[j] = l.Weight(j)
 	}
-	seen, selected := l.Features()
+	seen, selected := l.features, l.selected
 	kept := l.Prune()
 	if len(kept) == 0 || len(kept) == p.features {
 		t.Fatalf("%d of %d features stay", len(kept), p.features)
@@ -169,7 +169,7 @@ func TestPrune(t *testing.T) {
 			}
 		}
 	}
-	if nowSeen, nowSelected := l.Features(); nowSeen != seen-gone || nowSelected != selected {
+	if nowSeen, nowSelected := l.features, l.selected; nowSeen != seen-gone || nowSelected != selected {
 		t.Errorf("%d features, %d selected; before %d, %d, and %d dropped", nowSeen, nowSelected, seen, selected, gone)
 	}
 	if l.Prune() != nil {

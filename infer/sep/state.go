@@ -2,7 +2,6 @@ package sep
 
 import (
 	"encoding/json"
-	"io"
 
 	"github.com/credence-ml/credence/internal/safetensors"
 )
@@ -47,14 +46,16 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 		return nil, nil, err
 	}
 	tensors = []safetensors.Tensor{
-		column(l, "lambda", 6, func(f *feature, row []float64) {
+		safetensors.RowsOf(statePrefix+"lambda", l.slots, 6, func(slot int, row []float64) {
+			f := l.at(int32(slot))
 			row[0], row[1], row[2], row[3] = f.lambda[0], f.lambda[1], f.shift[0], f.shift[1]
 			row[4], row[5] = f.count[0], f.count[1]
 		}),
-		column(l, "prior", 3, func(f *feature, row []float32) {
+		safetensors.RowsOf(statePrefix+"prior", l.slots, 3, func(slot int, row []float32) {
+			f := l.at(int32(slot))
 			row[0], row[1], row[2] = f.priorLambda, f.priorShift, f.logit
 		}),
-		column(l, "due", 1, func(f *feature, row []int32) { row[0] = int32(f.due) }),
+		safetensors.RowsOf(statePrefix+"due", l.slots, 1, func(slot int, row []int32) { row[0] = int32(l.at(int32(slot)).due) }),
 		safetensors.Of(statePrefix+"touched", l.batch.touched),
 	}
 	slots, changes := make([]int32, len(l.batch.changes)), make([]float64, 0, 6*len(l.batch.changes))
@@ -76,27 +77,3 @@ func (c *change) values() [6]float64 {
 func changeOf(slot int32, v [6]float64) change {
 	return change{slot, [2]float64(v[:]), [2]float64(v[2:]), [2]float64(v[4:])}
 }
-
-// column is a tensor of slots × width that is filled slot by slot as it is written.
-func column[T safetensors.Element](l *Learner, name string, width int, get func(f *feature, row []T)) safetensors.Tensor {
-	slots := l.slots
-	return safetensors.Tensor{
-		Name: statePrefix + name, DType: safetensors.TypeOf[T](), Shape: []int{slots, width},
-		Data: func(w io.Writer) error {
-			buffer := make([]T, min(slots, stateRows)*width)
-			for first := 0; first < slots; first += stateRows {
-				count := min(stateRows, slots-first)
-				for i := range count {
-					get(l.at(int32(first+i)), buffer[i*width:(i+1)*width])
-				}
-				if err := safetensors.Encode(w, buffer[:count*width]); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-}
-
-// stateRows is the number of slots that are encoded at a time.
-const stateRows = 1 << 12

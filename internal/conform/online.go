@@ -90,13 +90,6 @@ func onlineScore(t *testing.T, l credence.Online, rows *credence.Batch) {
 	all := *rows
 	all.Target = slices.Repeat([]float64{math.NaN()}, rows.Sparse.Rows)
 	nearAll(t, "score without a target", learned(l, &all), want, 1e-14)
-	if scorer, ok := l.(interface {
-		Score(b *credence.Batch, probability []float64)
-	}); ok {
-		got := make([]float64, len(want))
-		scorer.Score(rows, got)
-		nearAll(t, "Score", got, want, 1e-14)
-	}
 }
 
 // onlineWeights checks that weights count copies of a row: one step of weight 2ε and

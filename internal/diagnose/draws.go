@@ -59,10 +59,7 @@ func (s *Draws) row(family credence.Likelihood, rows *credence.Batch, i int, lat
 			latent[l] += rows.Offset[i]
 		}
 	}
-	weight := 1.0
-	if rows.Weight != nil {
-		weight = rows.Weight[i]
-	}
+	weight := rows.WeightOf(i)
 	if weight == 0 {
 		clear(logs)
 		return

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -163,6 +164,25 @@ func ReadTo[T Element](r *Reader, dst []T, name string, offset int) error {
 	}
 	if err := decodeFrom(dst, r.section(t), int64(offset)*int64(t.DType.Size())); err != nil {
 		return fmt.Errorf("safetensors: tensor %q: %w", name, err)
+	}
+	return nil
+}
+
+// ReadRows hands set the rows of a tensor of rows × width, one after the other.
+func ReadRows[T Element](r *Reader, name string, rows, width int, set func(i int, row []T)) error {
+	info, found := r.Tensor(name)
+	if !found || rows < 0 || rows > math.MaxInt32 || info.Len() != rows*width {
+		return fmt.Errorf("tensor %s does not hold %d×%d numbers: the file is damaged", name, rows, width)
+	}
+	buffer := make([]T, min(rows, rowsAtOnce)*width)
+	for first := 0; first < rows; first += rowsAtOnce {
+		count := min(rowsAtOnce, rows-first)
+		if err := ReadTo(r, buffer[:count*width], name, first*width); err != nil {
+			return err
+		}
+		for i := range count {
+			set(first+i, buffer[i*width:(i+1)*width])
+		}
 	}
 	return nil
 }

@@ -36,6 +36,29 @@ func Of[T Element](name string, values []T, shape ...int) Tensor {
 	}
 }
 
+// rowsAtOnce is the number of rows that are encoded or decoded at a time.
+const rowsAtOnce = 1 << 12
+
+// RowsOf returns a tensor of rows × width, each row of which get fills when it is written.
+func RowsOf[T Element](name string, rows, width int, get func(i int, row []T)) Tensor {
+	return Tensor{
+		Name: name, DType: TypeOf[T](), Shape: []int{rows, width},
+		Data: func(w io.Writer) error {
+			buffer := make([]T, min(rows, rowsAtOnce)*width)
+			for first := 0; first < rows; first += rowsAtOnce {
+				count := min(rowsAtOnce, rows-first)
+				for i := range count {
+					get(first+i, buffer[i*width:(i+1)*width])
+				}
+				if err := Encode(w, buffer[:count*width]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
 // Write writes a file to w. The result depends on nothing but the content of
 // the arguments; the order of tensors does not matter. An error of a Data
 // function is wrapped. After an error w may hold a part of the file.

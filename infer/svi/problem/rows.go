@@ -21,22 +21,6 @@ type Block struct {
 // Rows returns the number of rows.
 func (b *Block) Rows() int { return b.Phi.Dense.Rows }
 
-// WeightOf returns the weight of row i.
-func (b *Block) WeightOf(i int) float64 {
-	if b.Weight == nil {
-		return 1
-	}
-	return b.Weight[i]
-}
-
-// OffsetOf returns the offset of row i.
-func (b *Block) OffsetOf(i int) float64 {
-	if b.Offset == nil {
-		return 0
-	}
-	return b.Offset[i]
-}
-
 // Means stores f = Φw + offset in dst.
 func (b *Block) Means(ws *credence.Workspace, dst, w []float64) {
 	b.Phi.Mul(ws, dst, w)
