@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/linop"
 )
 
 // OneHot is one weight for every level of a category, as a block of its own.
@@ -31,29 +30,6 @@ func (t *OneHot) Bind(in *Inputs) (Map, error) {
 	if len(input.Levels) == 0 {
 		return nil, fmt.Errorf("feature: %s: %s has no levels: leave the term out", t.Name, input.Name)
 	}
-	return &oneHotMap{t.Input, *input}, nil
+	levels := len(input.Levels)
+	return &linearMap{categories: []category{{index: t.Input, input: *input}}, levels: levels}, nil
 }
-
-type oneHotMap struct {
-	index int
-	input Input
-}
-
-func (m *oneHotMap) Columns() (dense, sparse int) { return 0, len(m.input.Levels) }
-
-func (m *oneHotMap) Fill(*credence.Workspace, linop.Dense, *credence.Batch) {}
-
-func (m *oneHotMap) Ones(*credence.Batch) bool { return true }
-
-func (m *oneHotMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool) {
-	level := code(rows.X.Row(i)[m.index], len(m.input.Levels))
-	if level < 0 {
-		return
-	}
-	dst.Index = append(dst.Index, first+int32(level))
-	if !ones {
-		dst.Value = append(dst.Value, 1)
-	}
-}
-
-func (m *oneHotMap) WeightName(j int) string { return levelName(&m.input, j) }

@@ -52,15 +52,6 @@ func (b *bernoulli) add(y, probability, weight float64) bool {
 	return true
 }
 
-func (b *bernoulli) merge(other *bernoulli) {
-	b.guard.merge(other.guard)
-	b.weight.merge(other.weight)
-	b.correct.merge(other.correct)
-	b.logLoss.merge(other.logLoss)
-	b.brier.merge(other.brier)
-	b.clipped += other.clipped
-}
-
 func (b *bernoulli) result(groups iter.Seq[group]) (ClassificationResult, error) {
 	if b.guard.err != nil {
 		return ClassificationResult{}, b.guard.err
@@ -117,43 +108,17 @@ func (c *Classification) Add(y, probability, weight float64) {
 	if !c.sums.add(y, probability, weight) {
 		return
 	}
-	if weight != 1 {
-		c.keepWeights()
+	if weight != 1 && !c.weighted { // the rows so far have a weight of 1
+		c.weighted = true
+		for i := range c.byClass {
+			class := &c.byClass[i]
+			class.weights = slices.Repeat([]float64{1}, len(class.probabilities))
+		}
 	}
 	class := &c.byClass[int(y)]
 	class.probabilities = append(class.probabilities, probability)
 	if c.weighted {
 		class.weights = append(class.weights, weight)
-	}
-}
-
-// keepWeights gives the rows so far their weight of 1.
-func (c *Classification) keepWeights() {
-	if c.weighted {
-		return
-	}
-	c.weighted = true
-	for i := range c.byClass {
-		class := &c.byClass[i]
-		class.weights = slices.Repeat([]float64{1}, len(class.probabilities))
-	}
-}
-
-// Merge adds the rows of other, as if they followed.
-func (c *Classification) Merge(other *Classification) {
-	c.sums.merge(&other.sums)
-	if other.weighted {
-		c.keepWeights()
-	}
-	for i := range c.byClass {
-		to, from := &c.byClass[i], &other.byClass[i]
-		to.probabilities = append(to.probabilities, from.probabilities...)
-		switch {
-		case other.weighted:
-			to.weights = append(to.weights, from.weights...)
-		case c.weighted:
-			to.weights = append(to.weights, slices.Repeat([]float64{1}, len(from.probabilities))...)
-		}
 	}
 }
 

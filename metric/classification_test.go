@@ -149,44 +149,28 @@ func TestECEByHand(t *testing.T) {
 	near(t, "ece", must[ClassificationResult](t)(c.Result()).ECE, want, sumTolerance)
 }
 
-// Order of rows, repeated results, and pieces change no bit of AUC and ECE.
+// Order of rows and repeated results change no bit of AUC and ECE.
 func TestClassificationIgnoresOrder(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		rows := classRows(2000, 50, weighted, 9)
 		want := must[ClassificationResult](t)(classify(rows).Result())
 		shuffled := append([]classRow(nil), rows...)
 		rand.New(rand.NewPCG(10, 0)).Shuffle(len(rows), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		growing, merged := new(Classification), new(Classification)
+		growing := new(Classification)
 		for i, r := range shuffled {
 			growing.Add(r.y, r.p, r.weight)
 			if i%500 == 0 {
 				must[ClassificationResult](t)(growing.Result())
 			}
 		}
-		for start := 0; start < len(rows); start += 300 {
-			merged.Merge(classify(rows[start:min(start+300, len(rows))]))
+		got := must[ClassificationResult](t)(growing.Result())
+		if got.AUC != want.AUC || got.ECE != want.ECE {
+			t.Errorf("weighted %v: auc %v ece %v, want %v %v", weighted, got.AUC, got.ECE, want.AUC, want.ECE)
 		}
-		for name, c := range map[string]*Classification{"shuffled": growing, "merged": merged} {
-			got := must[ClassificationResult](t)(c.Result())
-			if got.AUC != want.AUC || got.ECE != want.ECE {
-				t.Errorf("%s, weighted %v: auc %v ece %v, want %v %v", name, weighted, got.AUC, got.ECE, want.AUC, want.ECE)
-			}
-			near(t, name+" log loss", got.LogLoss, float64(want.LogLoss), sumTolerance)
-			near(t, name+" brier", got.Brier, float64(want.Brier), sumTolerance)
-			near(t, name+" accuracy", got.Accuracy, float64(want.Accuracy), sumTolerance)
-		}
+		near(t, "log loss", got.LogLoss, float64(want.LogLoss), sumTolerance)
+		near(t, "brier", got.Brier, float64(want.Brier), sumTolerance)
+		near(t, "accuracy", got.Accuracy, float64(want.Accuracy), sumTolerance)
 	}
-}
-
-// Merging unweighted rows into weighted ones and the other way round.
-func TestClassificationMergesMixedWeights(t *testing.T) {
-	plain, weighted := classRows(200, 20, false, 11), classRows(200, 20, true, 12)
-	want := pairwiseAUC(append(append([]classRow(nil), plain...), weighted...))
-	a, b := classify(plain), classify(weighted)
-	a.Merge(classify(weighted))
-	b.Merge(classify(plain))
-	near(t, "plain first", must[ClassificationResult](t)(a.Result()).AUC, want, sumTolerance)
-	near(t, "weighted first", must[ClassificationResult](t)(b.Result()).AUC, want, sumTolerance)
 }
 
 // AUC depends on the ranks alone, and swapping the classes reflects it.
@@ -253,24 +237,6 @@ func TestProgressive(t *testing.T) {
 				near(t, "ece", got.ECE, float64(exact.ECE), 20*1e-3)
 			}
 			t.Logf("auc %v ± %v, off by %.2g; ece off by %.2g", got.AUC, got.AUCError, got.AUC-exact.AUC, got.ECE-exact.ECE)
-
-			merged, half := classifyOnline(rows[:len(rows)/2]), classifyOnline(rows[len(rows)/2:])
-			merged.Merge(half)
-			merged.Merge(new(Progressive))
-			empty := new(Progressive)
-			empty.Merge(merged)
-			again := must[ClassificationResult](t)(empty.Result())
-			near(t, "merged auc", again.AUC, float64(got.AUC), sumTolerance)
-			near(t, "merged ece", again.ECE, float64(got.ECE), sumTolerance)
-			near(t, "merged log loss", again.LogLoss, float64(got.LogLoss), sumTolerance)
-
-			online.Reset()
-			for _, r := range rows {
-				online.Add(r.y, r.p, r.weight)
-			}
-			if toJSON(t, must[ClassificationResult](t)(online.Result())) != toJSON(t, got) {
-				t.Error("Reset left something behind")
-			}
 		})
 	}
 }

@@ -127,13 +127,6 @@ func (d *Deviance) Add(unit, weight float64) {
 	}
 }
 
-// Merge adds the rows of other, as if they followed.
-func (d *Deviance) Merge(other *Deviance) {
-	d.guard.merge(other.guard)
-	d.total.merge(other.total)
-	d.infinite += other.infinite
-}
-
 // Result returns the total of the rows so far, or an error that names the first
 // row that makes no sense.
 func (d *Deviance) Result() (DevianceResult, error) {

@@ -32,9 +32,7 @@
 // 8 bytes a row (16 with weights other than 1) and sorts them, because AUC and
 // calibration bins need ranks. Sums are compensated (Neumaier 1974) and central
 // moments are updated (West 1979), so long streams lose no digits. The same rows
-// in the same order give the same bytes; merging accumulators in a fixed order
-// does too, and agrees with one accumulator to rounding.
+// in the same order give the same bytes.
 //
-// Accumulators are used through pointers by one goroutine; a worker has its own
-// and they are merged.
+// Accumulators are used through pointers by one goroutine.
 package metric

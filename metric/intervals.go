@@ -67,21 +67,6 @@ func (v *Intervals) at(level float64) *levelSums {
 	return &v.levels[len(v.levels)-1]
 }
 
-// Merge adds the rows of other, as if they followed.
-func (v *Intervals) Merge(other *Intervals) {
-	if v.err == nil {
-		v.err = other.err
-	}
-	for i := range other.levels {
-		from := &other.levels[i]
-		to := v.at(from.level)
-		to.guard.merge(from.guard)
-		to.weight.merge(from.weight)
-		to.covered.merge(from.covered)
-		to.width.merge(from.width)
-	}
-}
-
 // Result returns the measures of the rows so far, or an error that names the
 // first row that makes no sense.
 func (v *Intervals) Result() (IntervalsResult, error) {

@@ -52,28 +52,6 @@ func cellOf(probability float64) int {
 	return int(min(max(cell, 0), cellCount-1)) // bounds first: logits of 0 and 1 are infinite
 }
 
-// Merge adds the rows of other, as if they followed.
-func (s *Progressive) Merge(other *Progressive) {
-	s.sums.merge(&other.sums)
-	if other.cells == nil {
-		return
-	}
-	if s.cells == nil {
-		s.cells = make([]group, cellCount)
-	}
-	for i, c := range other.cells {
-		s.cells[i].positive += c.positive
-		s.cells[i].negative += c.negative
-		s.cells[i].probability += c.probability
-	}
-}
-
-// Reset forgets all rows and keeps the memory: for measures of a window.
-func (s *Progressive) Reset() {
-	clear(s.cells)
-	s.sums = bernoulli{}
-}
-
 // Result returns the measures of the rows so far, or an error that names the
 // first row that makes no sense. It passes over the cells, which takes well
 // under a millisecond.

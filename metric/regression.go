@@ -64,17 +64,6 @@ func (r *Regression) Add(y, mean, logDensity, weight float64) {
 	r.targets.add(y, weight)
 }
 
-// Merge adds the rows of other, as if they followed. The training moments stay
-// those of r.
-func (r *Regression) Merge(other *Regression) {
-	r.guard.merge(other.guard)
-	r.logDensity.merge(other.logDensity)
-	r.square.merge(other.square)
-	r.absolute.merge(other.absolute)
-	r.targets.merge(other.targets)
-	r.zeroDensity += other.zeroDensity
-}
-
 // Result returns the measures of the rows so far, or an error that names the
 // first row that makes no sense.
 func (r *Regression) Result() (RegressionResult, error) {

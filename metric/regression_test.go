@@ -102,9 +102,8 @@ func TestRegressionReferencePoints(t *testing.T) {
 	near(t, "msll of the training Gaussian", must[RegressionResult](t)(trained.Result()).MSLL, 0, sumTolerance)
 }
 
-// A weight is a number of copies; pieces merged are the whole; the same
-// pieces give the same bits.
-func TestRegressionWeightsAndMerging(t *testing.T) {
+// A weight is a number of copies.
+func TestRegressionWeights(t *testing.T) {
 	rows := regressionRows(3000, 3)
 	var copies []regressionRow
 	for _, row := range rows {
@@ -113,39 +112,24 @@ func TestRegressionWeightsAndMerging(t *testing.T) {
 		}
 	}
 	zero := Regression{TrainMean: 1e6, TrainVariance: 9}
-	weighted, repeated, empty := zero, zero, zero
+	weighted, repeated := zero, zero
 	weighted.addAll(rows)
 	repeated.addAll(copies)
-	merge := func() RegressionResult {
-		whole := zero
-		whole.Merge(&empty)
-		for start := 0; start < len(rows); start += 700 {
-			piece := zero
-			whole.Merge(piece.addAll(rows[start:min(start+700, len(rows))]))
-		}
-		whole.Merge(&empty)
-		return must[RegressionResult](t)(whole.Result())
-	}
 	want := must[RegressionResult](t)(weighted.Result())
-	for name, got := range map[string]RegressionResult{"copies": must[RegressionResult](t)(repeated.Result()), "merged": merge()} {
-		near(t, name+" nlpd", got.NLPD, float64(want.NLPD), sumTolerance)
-		near(t, name+" rmse", got.RMSE, float64(want.RMSE), sumTolerance)
-		near(t, name+" mae", got.MAE, float64(want.MAE), sumTolerance)
-		near(t, name+" smse", got.SMSE, float64(want.SMSE), 1e-9) // targets are 1e6 from 0
-		near(t, name+" msll", got.MSLL, float64(want.MSLL), 1e-9)
-	}
-	if first, again := toJSON(t, merge()), toJSON(t, merge()); first != again {
-		t.Error("merging twice gives different bytes")
-	}
+	got := must[RegressionResult](t)(repeated.Result())
+	near(t, "nlpd", got.NLPD, float64(want.NLPD), sumTolerance)
+	near(t, "rmse", got.RMSE, float64(want.RMSE), sumTolerance)
+	near(t, "mae", got.MAE, float64(want.MAE), sumTolerance)
+	near(t, "smse", got.SMSE, float64(want.SMSE), 1e-9) // targets are 1e6 from 0
+	near(t, "msll", got.MSLL, float64(want.MSLL), 1e-9)
 }
 
 func TestRegressionZeroDensityNeedsWeight(t *testing.T) {
-	var a, b Regression
+	var a Regression
 	a.Add(1, 1, math.Inf(-1), 0)
 	a.Add(2, 1, -3, 1)
-	b.Add(1, 1, math.Inf(-1), 1)
 	near(t, "nlpd", must[RegressionResult](t)(a.Result()).NLPD, 3, 0)
-	a.Merge(&b)
+	a.Add(1, 1, math.Inf(-1), 1)
 	got := must[RegressionResult](t)(a.Result())
 	if !math.IsInf(float64(got.NLPD), 1) || got.ZeroDensityRows != 1 {
 		t.Errorf("%+v", got)
@@ -153,7 +137,7 @@ func TestRegressionZeroDensityNeedsWeight(t *testing.T) {
 }
 
 func TestIntervals(t *testing.T) {
-	var whole, left, right Intervals
+	var whole Intervals
 	type row struct{ y, lower, upper, weight float64 }
 	rows := []row{
 		{0, 0, 1, 1},  // on the border: inside
@@ -162,22 +146,13 @@ func TestIntervals(t *testing.T) {
 		{-1, 0, 3, 1}, // outside
 		{9, 0, 1, 0},  // no weight
 	}
-	for i, r := range rows {
+	for _, r := range rows {
 		whole.Add(0.9, r.y, r.lower, r.upper, r.weight)
 		whole.Add(0.5, r.y, r.y, r.y, r.weight)
-		part := &left
-		if i > 1 {
-			part = &right
-		}
-		part.Add(0.5, r.y, r.y, r.y, r.weight)
-		part.Add(0.9, r.y, r.lower, r.upper, r.weight)
 	}
-	left.Merge(&right)
-	for _, v := range []*Intervals{&whole, &left} {
-		got := must[IntervalsResult](t)(v.Result())
-		if got.Coverage["0.9"] != 3.0/8 || got.Width["0.9"] != 10.0/8 || got.Coverage["0.5"] != 1 || got.Width["0.5"] != 0 || len(got.Coverage) != 2 {
-			t.Errorf("%+v", got)
-		}
+	got := must[IntervalsResult](t)(whole.Result())
+	if got.Coverage["0.9"] != 3.0/8 || got.Width["0.9"] != 10.0/8 || got.Coverage["0.5"] != 1 || got.Width["0.5"] != 0 || len(got.Coverage) != 2 {
+		t.Errorf("%+v", got)
 	}
 }
 

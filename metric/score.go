@@ -29,11 +29,6 @@ func (s *sum) add(x float64) {
 	s.high = t
 }
 
-func (s *sum) merge(other sum) {
-	s.add(other.high)
-	s.add(other.low)
-}
-
 func (s *sum) value() float64 {
 	if math.IsInf(s.high, 0) {
 		return s.high // low is NaN, from Inf - Inf
@@ -46,23 +41,15 @@ type moments struct{ weight, mean, squares float64 }
 
 // add is West (1979), which stays exact for a constant stream: r2 relies on it.
 func (m *moments) add(x, weight float64) {
-	m.merge(moments{weight: weight, mean: x})
-}
-
-// merge is the pairwise update of Chan, Golub & LeVeque (1979).
-func (m *moments) merge(other moments) {
-	if other.weight == 0 {
-		return
-	}
 	if m.weight == 0 { // also keeps Inf·0 of a huge first value out of squares
-		*m = other
+		*m = moments{weight: weight, mean: x}
 		return
 	}
-	total := m.weight + other.weight
-	delta := other.mean - m.mean
-	fraction := other.weight / total
+	total := m.weight + weight
+	delta := x - m.mean
+	fraction := weight / total
 	m.mean += delta * fraction
-	m.squares += other.squares + delta*delta*m.weight*fraction
+	m.squares += delta * delta * m.weight * fraction
 	m.weight = total
 }
 
@@ -96,11 +83,4 @@ func (g *guard) finite(what string, x float64) bool {
 
 func (g *guard) fail(format string, args ...any) {
 	g.err = fmt.Errorf("metric: row %d: %s", g.rows, fmt.Sprintf(format, args...))
-}
-
-func (g *guard) merge(other guard) {
-	g.rows += other.rows
-	if g.err == nil {
-		g.err = other.err
-	}
 }

@@ -127,35 +127,6 @@ func (a *Arguments) Whole(name string, e Expr, ranges ...Range) (int, bool) {
 	return int(v), ok
 }
 
-// Floats reads a list of numbers, or one number as a list of one; nil if the
-// key was not written.
-func (a *Arguments) Floats(key string, ranges ...Range) []float64 {
-	argument, ok := a.option(key)
-	if !ok {
-		return nil
-	}
-	return a.floats(key, argument.Value, ranges)
-}
-
-func (a *Arguments) floats(key string, e Expr, ranges []Range) []float64 {
-	items := []Expr{e}
-	if list, ok := e.(List); ok {
-		if items = list.Items; len(items) == 0 {
-			a.Errorf(list, "%s is an empty list", key).WithRemedy("write at least one number in it")
-			return nil
-		}
-	}
-	values := make([]float64, len(items))
-	for i, item := range items {
-		v, ok := a.number(key, item, ranges)
-		if !ok {
-			return nil
-		}
-		values[i] = v
-	}
-	return values
-}
-
 // Setting reads a model parameter: stated is held, left out is learned, ~ is a
 // starting guess.
 func (a *Arguments) Setting(key string, ranges ...Range) param.Parameter {
@@ -176,9 +147,18 @@ func (a *Arguments) Settings(key string, ranges ...Range) param.List {
 	if !ok {
 		return param.List{}
 	}
-	values := a.floats(key, argument.Value, ranges)
-	if values == nil {
-		return param.List{}
+	items := []Expr{argument.Value}
+	if list, ok := argument.Value.(List); ok {
+		if items = list.Items; len(items) == 0 {
+			a.Errorf(list, "%s is an empty list", key).WithRemedy("write at least one number in it")
+			return param.List{}
+		}
+	}
+	values := make([]float64, len(items))
+	for i, item := range items {
+		if values[i], ok = a.number(key, item, ranges); !ok {
+			return param.List{}
+		}
 	}
 	return param.List{Values: values, State: argument.state()}
 }
@@ -254,25 +234,6 @@ func (a *Arguments) File(key string) string {
 	a.Errorf(argument.Value, "%s must name a file, not %s", key, show(argument.Value.String())).
 		WithRemedy("write %s=%s", key, File{Path: like})
 	return ""
-}
-
-// Call reads a nested spec, name or name(…): kernel=matern32.
-func (a *Arguments) Call(key string) (Call, bool) {
-	argument, ok := a.option(key)
-	if !ok {
-		return Call{}, false
-	}
-	switch v := argument.Value.(type) {
-	case Call:
-		return v, true
-	case Column:
-		if plainName(v.Name) {
-			return Call{Position: v.Position, Name: v.Name}, true
-		}
-	}
-	a.Errorf(argument.Value, "%s must be a name, not %s", key, show(argument.Value.String())).
-		WithRemedy("write %s=name or %s=name(key=value)", key, key)
-	return Call{}, false
 }
 
 // Positional returns the arguments without a key. If it is never called,

@@ -21,7 +21,7 @@ func reader(t *testing.T, text string) *Arguments {
 
 func TestArguments(t *testing.T) {
 	const text = `f(x, 3, float=-1e-3, whole=1e6, yes=true, no=false, word=lbfgs, text="a b", file=@d/x.csv,
-		quoted=@"d/freq nohead.csv", marked="@d/freq nohead.csv", one=2, many=[1, inf], held=0.5, guess=~2, guesses=~[1, 2], kernel=matern32, nested=rbf(n=2), trials=n)`
+		quoted=@"d/freq nohead.csv", marked="@d/freq nohead.csv", held=0.5, guess=~2, guesses=~[1, 2], trials=n)`
 	a := reader(t, text)
 	check := func(what string, got, want any) {
 		t.Helper()
@@ -43,19 +43,12 @@ func TestArguments(t *testing.T) {
 	check("quoted file", a.File("quoted"), "d/freq nohead.csv")
 	check("file quoted with its mark", a.File("marked"), "d/freq nohead.csv")
 	check("absent file", a.File("absent"), "")
-	check("one", a.Floats("one"), []float64{2})
-	check("many", a.Floats("many"), []float64{1, math.Inf(1)})
-	check("absent list", a.Floats("absent"), []float64(nil))
 	check("held", a.Setting("held", Positive()), param.Parameter{State: param.Held, Value: 0.5})
 	check("guess", a.Setting("guess", Positive()), param.Parameter{State: param.Guess, Value: 2})
 	check("learned", a.Setting("absent", Positive()), param.Parameter{State: param.Learned, Value: 0})
 	check("guesses", a.Settings("guesses", Positive()), param.List{Values: []float64{1, 2}, State: param.Guess})
 	check("one held", a.Settings("held"), param.List{Values: []float64{0.5}, State: param.Held})
 	check("all learned", a.Settings("absent"), param.List{Values: nil, State: param.Learned})
-	kernel, ok := a.Call("kernel")
-	check("kernel", ok && same(kernel, Call{Name: "matern32"}), true)
-	nested, ok := a.Call("nested")
-	check("nested", ok && nested.String() == "rbf(n=2)", true)
 	trials, ok := a.Argument("trials")
 	check("trials", ok && same(trials.Value, Column{Name: "n"}), true)
 	check("has", []bool{a.Has("held"), a.Has("absent")}, []bool{true, false})
@@ -97,9 +90,8 @@ func TestArgumentErrors(t *testing.T) {
 		{"f(m=3)", func(a *Arguments) { a.Word("m", "") }, `column 5: m must be a word, not "3": write a word, in "quotes" if it holds other characters`, "    ^"},
 		{"f(w=x.csv)", func(a *Arguments) { a.File("w") }, `column 5: w must name a file, not "x.csv": write w=@x.csv`, "    ^^^^^"},
 		{"f(w='a b')", func(a *Arguments) { a.File("w") }, `column 5: w must name a file, not "\"a b\"": write w=@"a b"`, "    ^^^^^"},
-		{"f(v=[])", func(a *Arguments) { a.Floats("v") }, "column 5: v is an empty list: write at least one number in it", "    ^^"},
-		{"f(v=[1, 0])", func(a *Arguments) { a.Floats("v", Positive()) }, "column 9: v cannot be 0: it must be positive and finite", "        ^"},
-		{"f(k=3)", func(a *Arguments) { a.Call("k") }, `column 5: k must be a name, not "3": write k=name or k=name(key=value)`, "    ^"},
+		{"f(v=[])", func(a *Arguments) { a.Settings("v") }, "column 5: v is an empty list: write at least one number in it", "    ^^"},
+		{"f(v=[1, 0])", func(a *Arguments) { a.Settings("v", Positive()) }, "column 9: v cannot be 0: it must be positive and finite", "        ^"},
 		{"f(b=x, a=y)", func(a *Arguments) { a.Float("a", 0); a.Float("b", 0) }, // the first in the text, not the first read
 			`column 5: b must be a number, not "x": write such as b=0.5`, "    ^"},
 		{"poly(x, 0)", func(a *Arguments) { a.Whole("the degree", a.Positional()[1], AtLeast(1)) },

@@ -92,7 +92,6 @@ func FuzzSpec(f *testing.F) {
 			a.Bool(argument.Key, false)
 			a.Word(argument.Key, "", "lbfgs")
 			a.File(argument.Key)
-			a.Call(argument.Key)
 		}
 		if err := a.Finish(); err != nil {
 			checkError(t, text, err)

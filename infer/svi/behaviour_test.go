@@ -11,7 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/conform/hermite"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -24,7 +24,7 @@ import (
 // evidence is log ∫ p(y|w) N(w|0, variance I) dw for two weights, by Gauss–Hermite quadrature about
 // a full posterior with its axes widened by a half.
 func evidence(data *memory, lik credence.Likelihood, variance float64, q *posterior.Full) float64 {
-	rule := quad.Hermite(60)
+	rule := hermite.New(60)
 	const wide = 1.5
 	terms := make([]float64, 0, 3600)
 	for i, a := range rule.Nodes {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/conform/hermite"
 	"github.com/credence-ml/credence/internal/lbfgs"
-	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -34,7 +34,7 @@ type oracle struct {
 	model    likelihood.Differentiable
 	variance float64
 	full     bool
-	rule     quad.Rule
+	rule     hermite.Rule
 }
 
 // evaluate returns −L and its gradient at m, the lower triangle of the Cholesky factor by
@@ -211,7 +211,7 @@ func TestOptimumOfEveryFamily(t *testing.T) {
 					Config{Covariance: covariance, Tolerance: 1e-7}, data)
 				got := f.Members[0]
 				start := problem.NewFamily(got.Model.Likelihood.(Likelihood))
-				o := &oracle{data: data, model: lik.(likelihood.Differentiable), variance: 1.5, full: covariance == Full, rule: quad.Hermite(64)}
+				o := &oracle{data: data, model: lik.(likelihood.Differentiable), variance: 1.5, full: covariance == Full, rule: hermite.New(64)}
 				mean, variance, bound, parameters := o.maximise(t, start.Free())
 				m, v := make([]float64, d), make([]float64, d)
 				got.Posterior.Marginals(m, v)

@@ -1,5 +1,5 @@
 // Package quad integrates functions of one variable, mostly against a normal
-// density: Gauss–Hermite rules, a trapezium rule that halves its step until it
+// density: a trapezium rule that halves its step until it
 // has settled, the same for exp(log p(y|f)) under a normal (the integral of
 // expectation propagation), an adaptive Gauss–Kronrod rule, the closed-form mixture
 // for the logistic function, and quantiles by bracketing.
@@ -15,7 +15,7 @@
 //
 // # Cost
 //
-// Nothing here allocates, except the construction of a rule. The adaptive rules
+// Nothing here allocates. The adaptive rules
 // call the integrand 40 times where it is smooth on the scale of the normal, and
 // in proportion to the ratio of scales otherwise.
 package quad

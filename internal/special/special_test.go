@@ -144,30 +144,6 @@ func TestNormalTails(t *testing.T) {
 	}
 }
 
-func TestHyperbolic(t *testing.T) {
-	for _, v := range []float64{1e-9, 1e-4, 9e-4, 1.1e-3, 0.01, 0.249, 0.251, 0.299, 0.301, 1, 5, 50, 700} {
-		relative(t, "tanh ratio", v, special.TanhRatio(-v), math.Tanh(v)/v, 1e-12)
-		if v > 1e-6 && v < 20 {
-			// The rounding of cosh v next to one.
-			relative(t, "log cosh", v, special.LogCosh(v), math.Log(math.Cosh(v)), 1e-15/(v*v)+rounding)
-		}
-		// The curvature is −2 d(tanh v/v)/d(v²), by a central difference.
-		x, step := v*v, 1e-4*v*v
-		ratio := func(x float64) float64 { return special.TanhRatio(math.Sqrt(x)) }
-		difference := -(ratio(x+step) - ratio(x-step)) / step
-		// Rounding of the ratio over the step, and the second-order error.
-		if got := special.TanhCurvature(v); v > 5e-3 && math.Abs(got-difference) > 1e-15/step+1e-6*got {
-			t.Errorf("TanhCurvature(%g) = %g, difference %g", v, got, difference)
-		}
-	}
-	relative(t, "log cosh", 700, special.LogCosh(-700), 700-math.Ln2, rounding)
-	relative(t, "log cosh", 1e-9, special.LogCosh(1e-9), 5e-19, rounding)
-	relative(t, "curvature", 0, special.TanhCurvature(0), 2.0/3, 0)
-	relative(t, "curvature", 0, special.TanhCurvature(math.Inf(1)), 0, 0)
-	// The series and the direct form meet.
-	relative(t, "curvature", 0.15, special.TanhCurvature(0.15-1e-15), special.TanhCurvature(0.15+1e-15), 1e-12)
-}
-
 // TestGammaFamily uses the recurrences, which hold exactly and join the direct
 // forms to the asymptotic series.
 func TestGammaFamily(t *testing.T) {

@@ -1,4 +1,6 @@
-package quad
+// Package hermite has Gauss–Hermite rules, with which tests check integrals that the product takes
+// by other means.
+package hermite
 
 import "math"
 
@@ -7,7 +9,7 @@ type Rule struct {
 	Nodes, Weights []float64 // ascending nodes
 }
 
-// Hermite returns the Gauss–Hermite rule of n nodes for the standard normal:
+// New returns the Gauss–Hermite rule of n nodes for the standard normal:
 //
 //	E g(mean + √variance·z) ≈ Σ Weights[i] g(mean + √variance·Nodes[i]),
 //
@@ -15,9 +17,9 @@ type Rule struct {
 //
 // The nodes are the eigenvalues of the symmetric tridiagonal matrix of the
 // recurrence (Golub & Welsch 1969), found by bisection on its Sturm sequence.
-func Hermite(n int) Rule {
+func New(n int) Rule {
 	if n < 1 || n > 256 {
-		panic("quad: Gauss–Hermite rules have 1 to 256 nodes")
+		panic("hermite: Gauss–Hermite rules have 1 to 256 nodes")
 	}
 	rule := Rule{Nodes: make([]float64, n), Weights: make([]float64, n)}
 	for i := range (n + 1) / 2 {
