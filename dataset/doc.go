@@ -1,5 +1,5 @@
-// Package dataset turns files and streams into tables of numbers: delimited text
-// (CSV, TSV), libsvm text and Parquet, plain or compressed with gzip or zstd.
+// Package dataset turns files and pipes into rows: delimited text (CSV, TSV), libsvm
+// and Vowpal Wabbit text, and Parquet, plain or compressed with gzip or zstd.
 //
 //	table, err := dataset.Open(ctx, []string{"train.csv.gz"}, dataset.Options{})
 //	source, err := table.Load(ctx, []string{"price", "rooms", "city"})
@@ -7,8 +7,9 @@
 // [Open] learns the columns and infers their kinds from the first rows; nothing
 // has to be converted or described beforehand. [Table.Load] reads the rows with
 // the columns that are asked for into memory, or into a row cache when they are
-// many, and returns a [credence.Source]. [Table.Each] reads them once, without
-// keeping them. [Table.Fields] reads the texts of a few columns as they are written,
+// many, and returns a [credence.Source]. [Table.Rows] reads them once, without
+// keeping them, in order and from any place on: what an online learner takes.
+// [Table.Fields] reads the texts of a few columns as they are written,
 // to be copied. With Options.Schema a file is read as the training data were:
 // columns by name, kinds and category codes as in training. Of sparse entries beyond
 // the columns of training the sum of squares in each row is kept.
@@ -21,7 +22,23 @@
 // category with a note about it. A column that is mostly numbers is a
 // number column, and a text in it is refused with its place when rows are read:
 // it may mean missing, or the column may be a category, which only its owner
-// knows. Texts of [text.StandardMissing] and empty fields are missing, stored as NaN.
+// knows. Empty fields and the texts NA, NaN, nan, NULL, null, None, <NA> and #N/A are
+// missing, stored as NaN. A column without a value in the first 10,000 rows gets its
+// kind from its first value. The texts of any column are a category of their own under
+// the name of [credence.TextOf].
+//
+// # Sparse entries
+//
+// Indices of libsvm text are whole numbers below 2⁵³, from 0 or 1; a fit takes up to
+// ten million columns. Where a row repeats indices or has them out of order they are
+// summed and sorted. Vowpal Wabbit text has the columns label, weight (the importance),
+// offset (the base) and tag, and a sparse column for every token of a namespace.
+//
+// # Pipes
+//
+// Standard input, named pipes and /dev/fd are read once. Unless Options.Once says that
+// once is enough, their content is kept: in memory, beyond 64 MB in the cache folder
+// and within its limit. Content that is no text is refused before it is kept.
 //
 // # Cost and limits
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
@@ -41,4 +42,30 @@ func Example() {
 	// city category [Bern Rome]
 	// rooms number []
 	// [1 3 0 NaN]
+}
+
+// Rows are read once, and again from any place.
+func ExampleTable_Rows() {
+	table, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{
+		Stdin: strings.NewReader("click,site,price\n1,a,2.5\n0,b,\n1,a,3\n"), Once: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer table.Close()
+	err = table.Rows(context.Background(), nil, credence.Position{}, func(run *dataset.Run) error {
+		sites := run.Levels[1].List
+		for i := range run.Count {
+			row := run.Row(i)
+			fmt.Printf("%v %s %v, up to byte %d\n", row[0], sites[int(row[1])].Text, row[2], run.After(i).Offset)
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 1 a 2.5, up to byte 25
+	// 0 b NaN, up to byte 30
+	// 1 a 3, up to byte 36
+	// <nil>
 }

@@ -232,7 +232,7 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 	}
 	crashed := store.path("x") + ".tmp-1-0"
 	os.WriteFile(crashed, []byte("half"), 0o600)
-	old := time.Now().Add(-2 * stale)
+	old := time.Now().Add(-time.Hour)
 	os.Chtimes(crashed, old, old)
 
 	store.Limit = 26_000 // three of them

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/atomicfile"
 )
 
 const (
@@ -21,9 +22,6 @@ const (
 	// defaultLimit is how many bytes a store takes at most, unless the disk is
 	// small.
 	defaultLimit = 20 << 30
-	// stale is the age at which an unfinished file is taken for one that a crash
-	// left behind: a writer at work touches its file all the time.
-	stale = 24 * time.Hour
 )
 
 // Store is a folder of row caches.
@@ -76,6 +74,7 @@ func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("rowcache: the folder cannot be made: %w: name another with --cache", err)
 	}
+	atomicfile.Sweep(s.Folder, "")
 	path := s.path(key)
 	for attempt := 0; ; attempt++ {
 		name := path + ".tmp-" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(attempt)
@@ -86,6 +85,7 @@ func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("rowcache: cannot write to %s: %w: name another folder with --cache", s.Folder, err)
 		}
+		atomicfile.Hold(file)
 		w := &Writer{store: s, file: file, path: path, width: width, sparse: sparse, limit: s.Capacity()}
 		if err := w.write([]byte(magic)); err != nil {
 			w.Abort()
@@ -226,17 +226,13 @@ func (s *Store) files() []cacheFile {
 	return files
 }
 
-// evict deletes what crashes left behind, and the caches used least recently
-// until the rest keeps within the limit. The named file stays.
+// evict deletes the caches used least recently until the rest keeps within the limit. The named file stays.
 func (s *Store) evict(limit int64, keep string) {
 	files := s.files()
 	total := int64(0)
 	complete := files[:0]
 	for _, f := range files {
 		if !strings.HasSuffix(f.name, extension) {
-			if time.Since(f.used) > stale {
-				os.Remove(filepath.Join(s.Folder, f.name))
-			}
 			continue
 		}
 		total += f.size

@@ -1,0 +1,47 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd
+
+package atomicfile
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What a crash left beside a file goes with the next writing; what a living process
+// holds, what is young, and what belongs to other files stays.
+func TestLitterIsSwept(t *testing.T) {
+	folder := t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{".model.tmp-1-0", ".model.tmp-2-0", ".model.tmp-3-0", ".model2.tmp-1-0", "model.tmp-1-0"} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name != ".model.tmp-3-0" {
+			os.Chtimes(path, old, old)
+		}
+	}
+	held, err := os.Open(filepath.Join(folder, ".model.tmp-2-0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	Hold(held)
+	err = Write(filepath.Join(folder, "model"), func(w io.Writer) error {
+		_, err := io.WriteString(w, "whole")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"model": true, ".model.tmp-1-0": false, ".model.tmp-2-0": true, ".model.tmp-3-0": true, ".model2.tmp-1-0": true, "model.tmp-1-0": true,
+	} {
+		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
+		}
+	}
+}
