@@ -67,7 +67,8 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.output == "-" { // standard output, as it is for data
 		flags.output = ""
 	}
-	if p.json && flags.output == "" {
+	p.table = flags.output == ""
+	if p.json && p.table {
 		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
 	}
 	if flags.output != "" {

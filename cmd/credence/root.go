@@ -33,6 +33,7 @@ type program struct {
 	seed    uint64
 	threads int
 	noted   map[string]bool // notes on data that were told
+	table   bool            // standard output has a table and nothing else
 }
 
 // run executes the command line and returns the exit code.
@@ -159,8 +160,12 @@ func version() string {
 
 // say prints a line of the summary, unless the output is JSON or quiet.
 func (p *program) say(format string, args ...any) {
+	to := p.out
+	if p.table {
+		to = p.err
+	}
 	if !p.json && !p.quiet {
-		fmt.Fprintf(p.out, format+"\n", harmless(args)...)
+		fmt.Fprintf(to, format+"\n", harmless(args)...)
 	}
 }
 
