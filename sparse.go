@@ -55,6 +55,14 @@ func (s *SparseNames) SparseName(k int) string {
 	return "x" + strconv.Itoa(k+s.SparseFirst())
 }
 
+// SparseKey returns the key of column k, from 0: its index, or the hash of namespace and token.
+func (s *SparseNames) SparseKey(k int) uint64 {
+	if s.Features != nil {
+		return s.Features[k].Key
+	}
+	return uint64(k + s.SparseFirst())
+}
+
 // SparseIndex returns the column of a name in a segment of the given width, or -1.
 func (s *SparseNames) SparseIndex(width int, name string) int {
 	if s.Features != nil {

@@ -119,16 +119,22 @@ func readsSegment(t Term) bool {
 	return ok && reader.ReadsSegment()
 }
 
-// UnseenBlock returns the block that has one weight for each sparse column of the
-// segment, and would have further ones for columns that training did not have; false
-// where there is none.
-func (s *Set) UnseenBlock() (credence.Block, bool) {
-	for k, block := range s.Blocks() {
-		if linear, ok := s.terms[k].term.(*Linear); ok && linear.Segment {
-			return block, true
+// AddUnseen implements [credence.UnseenFeatures]: the linear block, with a weight for each sparse
+// column, and terms of keys would have further weights.
+func (s *Set) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
+	for k := range s.terms {
+		b := &s.terms[k]
+		switch m := b.mapped.(type) {
+		case *linearMap:
+			if m.segment.columns > 0 {
+				credence.AddUnseenSquares(variance, rows.Unseen, prior, s.block(b))
+			}
+		case *hashMap:
+			squares := make([]float64, rows.Rows())
+			m.Unseen(squares, rows)
+			credence.AddUnseenSquares(variance, squares, prior, s.block(b))
 		}
 	}
-	return credence.Block{}, false
 }
 
 // Inputs returns the inputs the set was made for, which the caller must not change.
@@ -160,11 +166,14 @@ func (s *Set) DenseWeights() int {
 func (s *Set) Blocks() []credence.Block {
 	blocks := make([]credence.Block, len(s.terms))
 	for k := range s.terms {
-		b := &s.terms[k]
-		_, intercept := b.term.(*Intercept)
-		blocks[k] = credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept}
+		blocks[k] = s.block(&s.terms[k])
 	}
 	return blocks
+}
+
+func (s *Set) block(b *bound) credence.Block {
+	_, intercept := b.term.(*Intercept)
+	return credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept}
 }
 
 // first returns the first weight of a term. A term with both sorts of columns

@@ -90,7 +90,7 @@ type ScaledMap interface {
 // All returns an empty term of every kind of this package, for reading stored terms.
 func All() []Term {
 	return []Term{
-		&Intercept{}, &Linear{}, &OneHot{}, &Interaction{},
+		&Intercept{}, &Linear{}, &OneHot{}, &Hash{}, &Interaction{},
 		&Polynomial{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
 	}
 }

@@ -190,6 +190,9 @@ func functionList() string {
 func key(e frame.Expr) string {
 	var text strings.Builder
 	text.WriteString(e.Column)
+	if e.Keyed {
+		text.WriteString("\x00\x00")
+	}
 	for _, step := range e.Steps {
 		text.WriteString("\x00" + string(step.Function))
 	}

@@ -103,6 +103,11 @@ func compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan
 		c.schema, c.dot = &credence.Schema{}, unknownColumns()
 	}
 	c.index = c.schema.Places()
+	for j := range c.schema.Columns { // a column may be there by its texts alone
+		if name, text := credence.CutText(c.schema.Columns[j].Name); text && c.dense(name) < 0 {
+			c.index[name] = j
+		}
+	}
 	if err := c.setTarget(); err != nil {
 		return nil, err
 	}
@@ -128,10 +133,8 @@ func (c *compiler) compile() error {
 		c.takeImportance()
 	}
 	for j := range c.schema.Columns {
-		if _, text := credence.CutText(c.schema.Columns[j].Name); text {
-			continue
-		}
-		if name := c.schema.Columns[j].Name; !c.aside[name] && !c.removed[name] && c.index[name] == j && !c.besideFeatures(name) {
+		name, _ := credence.CutText(c.schema.Columns[j].Name)
+		if !c.aside[name] && !c.removed[name] && c.index[name] == j && !c.besideFeatures(name) {
 			c.dot = append(c.dot, name)
 		}
 	}

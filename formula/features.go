@@ -16,10 +16,10 @@ const (
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
-// centres from it.
+// centres from it, and hash its keys.
 func (p *Plan) NeedsData() bool {
 	for i := range p.functions {
-		if k := p.functions[i].kind; k == "radial" || k == "sigmoid" {
+		if k := p.functions[i].kind; k == "radial" || k == "sigmoid" || k == "hash" {
 			return true
 		}
 	}
@@ -46,7 +46,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
 	}
 	if p.NeedsData() && data == nil {
-		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data: give the training rows")
+		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, and hash its keys: give the training rows")
 	}
 	for i := range p.functions {
 		term, err := p.functions[i].term(&in, fr, data, seed, uint64(i))
@@ -58,11 +58,24 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 	return feature.New(in, terms...)
 }
 
+// eachBatch visits the rows of data in order.
+func eachBatch(data credence.Data, visit func(rows *credence.Batch)) error {
+	var batch credence.Batch
+	for first := 0; first < data.Rows(); first += credence.BlockRows {
+		if err := data.Read(&batch, first, min(credence.BlockRows, data.Rows()-first)); err != nil {
+			return err
+		}
+		visit(&batch)
+	}
+	return nil
+}
+
 // term makes the feature of one function, the place-th of the formula.
 func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data, seed, place uint64) (feature.Term, error) {
 	switch f.kind {
 	case "hash":
-		return nil, fmt.Errorf("formula: %s is not supported by fit in this version: use stream", f.label)
+		term := &feature.Hash{Name: f.label, Crosses: f.crosses, Segment: f.segment, Without: f.without, Bits: f.bits}
+		return term.Met(in, func(visit func(rows *credence.Batch)) error { return eachBatch(data, visit) })
 	case "interaction":
 		return &feature.Interaction{Name: f.label, Inputs: f.inputs}, nil
 	case "onehot":

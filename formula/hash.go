@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/spec"
@@ -19,8 +20,12 @@ func (c *compiler) hash(call spec.Call) error {
 	if len(args) == 0 {
 		return c.formula.Errorf(call, "hash needs a column").WithRemedy("write hash(c), or hash(.) for every other column")
 	}
-	known := map[string]bool{}
+	known, spaces := map[string]bool{}, map[string]bool{}
 	for _, arg := range args {
+		if column, ok := arg.(spec.Column); ok && c.dense(column.Name) < 0 && c.isNamespace(column.Name) {
+			spaces[column.Name] = true
+			continue
+		}
 		products, err := c.levels(&f, arg)
 		if err != nil {
 			return err
@@ -41,6 +46,9 @@ func (c *compiler) hash(call spec.Call) error {
 			f.crosses = append(f.crosses, inputs)
 		}
 	}
+	if len(spaces) > 0 && !f.segment {
+		f.segment, f.without = true, c.namespaceColumns(func(space string) bool { return !spaces[space] })
+	}
 	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
 	c.plan.functions = append(c.plan.functions, f)
 	return nil
@@ -53,8 +61,11 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 	case spec.Dot:
 		return c.dotLevels(f, map[string]bool{}), nil
 	case spec.Column:
-		x, err := c.level(e)
-		return [][]frame.Expr{{x}}, err
+		x, _, err := c.expression(e)
+		if err == nil {
+			err = c.notTarget(e, x)
+		}
+		return [][]frame.Expr{{keyedLevel(e.Name)}}, err
 	case spec.Binary:
 		if e.Op == spec.Minus {
 			return c.dotWithout(f, e)
@@ -72,13 +83,17 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 	return nil, c.formula.Errorf(arg, "%s cannot be hashed: hash takes columns as they stand", clip(arg)).WithRemedy("write such as hash(a), hash(a:b), or hash(. - a)")
 }
 
+// keyedLevel is a column whose texts hash takes.
+func keyedLevel(name string) frame.Expr {
+	return frame.Expr{Column: credence.TextOf(name), Keyed: true}
+}
+
 // dotLevels are the columns of "." but those that are taken out.
 func (c *compiler) dotLevels(f *function, out map[string]bool) [][]frame.Expr {
 	var all [][]frame.Expr
 	for _, name := range c.dot {
 		if !out[name] {
-			x, _ := c.level(spec.Column{Name: name})
-			all = append(all, []frame.Expr{x})
+			all = append(all, []frame.Expr{keyedLevel(name)})
 		}
 	}
 	if c.schema.Sparse > 0 || c.options.Namespaces {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -45,6 +46,8 @@ type specialInput struct {
 	codes  []float64 // of a category: training's code of each level, or -1
 	unseen int       // how many of the levels training did not see
 	binary bool      // numbers stand where training had booleans
+	// missing is the code of a missing value of a keyed input, -1 where training had none.
+	missing float64
 }
 
 // Targets says what binding does with the targets of a table.
@@ -149,6 +152,7 @@ func (b *Bound) addInput(i int) error {
 				in.Expr.Column, kind, in.Expr.Column)
 		}
 		special := specialInput{operand: b.rows.operand(&in.Expr), to: i}
+		special.missing = float64(slices.Index(in.Levels, missingLevel))
 		special.codes, special.unseen = levelCodes(in.Levels, b.rows.levels(&in.Expr))
 		b.special = append(b.special, special)
 		return nil

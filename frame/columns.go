@@ -40,6 +40,7 @@ type slot struct {
 	sparse int    // of the sparse segment, or -1
 	wide   int    // column of spread, for sparse ones
 	texts  *texts // of numbers that are taken as levels; nil for others
+	keyed  bool   // for hash alone: a missing value is a level
 }
 
 // named is a column of the segment with its place in spread.
@@ -66,10 +67,11 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 		if e == nil || e.Column == "" {
 			continue
 		}
-		if _, ok := v.names[e.Column]; ok {
+		if k, ok := v.names[e.Column]; ok {
+			v.slots[k].keyed = v.slots[k].keyed && e.Keyed
 			continue
 		}
-		s := slot{name: e.Column, column: -1, sparse: -1}
+		s := slot{name: e.Column, column: -1, sparse: -1, keyed: e.Keyed}
 		if column, known := v.index[e.Column]; known {
 			s.column = column
 		} else if column, known := v.textOf(e.Column); known {
@@ -224,6 +226,9 @@ func (v *view) evaluate(dst []float64, e operand, steps, first int) error {
 func (v *view) lacking(marks []bool, column []float64) (count int) {
 	clear(marks)
 	for k := range v.slots {
+		if v.slots[k].keyed {
+			continue
+		}
 		v.gather(column, &v.slots[k])
 		for i, value := range column {
 			if value != value && !marks[i] {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/credence-ml/credence"
 )
 
 // Function is a transform of one number.
@@ -41,6 +43,9 @@ type Expr struct {
 	Column string  `json:"column,omitempty"`
 	Value  float64 `json:"value,omitempty"`
 	Steps  []Step  `json:"steps,omitempty"`
+	// Keyed says that the column's levels are those that hash takes: a missing value is a level of its
+	// own, and one that training did not have is none, whatever the policies say.
+	Keyed bool `json:"keyed,omitempty"`
 }
 
 // Column returns the expression that is a column itself.
@@ -63,7 +68,7 @@ func (e Expr) String() string { return e.prefix(len(e.Steps)) }
 
 // prefix is the text of the expression after its first count steps.
 func (e Expr) prefix(count int) string {
-	text := e.Column
+	text, _ := credence.CutText(e.Column)
 	if text == "" {
 		text = number(e.Value)
 	}

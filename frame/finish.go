@@ -69,7 +69,9 @@ func (f *finisher) refuseMissing() error {
 	inputs := 0
 	if !filled {
 		for i := range f.frame.Inputs {
-			note(f.frame.Inputs[i].Expr.Column, f.total.Inputs[i].Missing)
+			if e := &f.frame.Inputs[i].Expr; !e.Keyed {
+				note(e.Column, f.total.Inputs[i].Missing)
+			}
 		}
 		inputs = len(names)
 	}
@@ -136,7 +138,7 @@ func (f *finisher) finish() error {
 	}
 	for i := range frame.Inputs {
 		in, s := &frame.Inputs[i], &f.total.Inputs[i]
-		if s.Count == 0 {
+		if s.Count == 0 && !in.Expr.Keyed {
 			return fmt.Errorf("frame: column %q has no value in any row: leave it out of the formula with - %s", in.Expr.Column, in.Expr.Column)
 		}
 		if in.Kind == credence.Category {
@@ -160,7 +162,7 @@ func (f *finisher) finish() error {
 				})
 			}
 		}
-		if s.Missing > 0 {
+		if s.Missing > 0 && !in.Expr.Keyed {
 			with := "the mean"
 			if in.Kind == credence.Category {
 				with = "level " + in.Levels[int(in.Fill)]
@@ -211,11 +213,11 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 			break
 		}
 	}
-	if n := len(in.Levels); n > fewLevels && 2*n > s.Count {
+	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed {
 		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
 			in.Expr.Column, n, s.Count)
 	}
-	if s.Missing > 0 && f.frame.Missing == Indicator {
+	if s.Missing > 0 && (f.frame.Missing == Indicator || in.Expr.Keyed) {
 		in.Fill = float64(len(in.Levels))
 		in.Levels = append(in.Levels, missingLevel)
 	}
@@ -231,7 +233,7 @@ func (f *finisher) warnRepeated() {
 	first := map[key]string{}
 	for i := range f.frame.Inputs {
 		in, s := &f.frame.Inputs[i], &f.total.Inputs[i]
-		if in.Segment {
+		if in.Segment || in.Expr.Keyed {
 			continue
 		}
 		category := in.Kind == credence.Category

@@ -116,6 +116,10 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			}
 			continue
 		}
+		if v != v && in.Expr.Keyed {
+			*to = s.missing
+			continue
+		}
 		if v != v {
 			if err := b.fill(to, in, first, i, from); err != nil {
 				return err
@@ -130,7 +134,7 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			if err != nil {
 				return err
 			}
-			if code < 0 && i >= from {
+			if code < 0 && i >= from && !in.Expr.Keyed {
 				b.counts.UnseenLevels++
 			}
 			*to = code
@@ -145,7 +149,7 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, error) {
 	k := int(v)
 	if k == -1 { // the source knows training's levels, and this is another
-		if b.frame.Unseen != Zero {
+		if b.frame.Unseen != Zero && !in.Expr.Keyed {
 			return 0, b.rows.fail(row, fmt.Errorf("column %q: a level that was not seen in training: --unseen zero predicts without it", in.Expr.Column))
 		}
 		return -1, nil
@@ -153,7 +157,7 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 	if k < 0 || k >= len(s.codes) {
 		return 0, b.rows.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}
-	if s.codes[k] < 0 && b.frame.Unseen != Zero {
+	if s.codes[k] < 0 && b.frame.Unseen != Zero && !in.Expr.Keyed {
 		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): --unseen zero predicts without it",
 			in.Expr.Column, b.rows.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
 	}

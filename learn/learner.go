@@ -187,7 +187,8 @@ func (l *Learner) begin(rows *table.Rows) error {
 		plan.Negative, plan.Positive = l.classes[0], l.classes[1]
 	}
 	l.plan, l.formula, l.notes = plan, compiled.String(), compiled.Warnings
-	if !l.Nameless && (!sparse || namespaces) {
+	// An index names itself, unless it is hashed.
+	if indexed := sparse && !namespaces && !slices.ContainsFunc(plan.Bags, func(b keyed.Bag) bool { return b.Bits > 0 }); !l.Nameless && !indexed {
 		l.names = &keyed.Names{}
 	}
 	l.binder, err = keyed.NewLearning(plan, l.index, l.names)

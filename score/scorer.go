@@ -139,7 +139,9 @@ func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, er
 	places := schema.Places()
 	columns := s.frame.Needs(targets == RequireTargets)
 	for _, name := range columns {
-		if _, known := places[name]; !known {
+		of, _ := credence.CutText(name)
+		_, known := places[name]
+		if _, texts := places[of]; !known && !texts {
 			return nil, fmt.Errorf("there is no column %q, which the model needs: the columns are %s", name, columnNames(schema))
 		}
 	}

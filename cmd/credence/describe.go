@@ -20,7 +20,8 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 			switch {
 			case c.Kind != credence.Kind(kind):
 			case c.Kind == credence.Category:
-				columns = append(columns, fmt.Sprintf("%s (%d levels)", c.Name, len(c.Levels)))
+				name, _ := credence.CutText(c.Name)
+				columns = append(columns, fmt.Sprintf("%s (%d levels)", name, len(c.Levels)))
 			default:
 				columns = append(columns, c.Name)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -166,7 +167,11 @@ func (s *scoredTable) close() {
 
 // refuseUnseen says which categories training did not see, unless they may stay.
 func (s *scoredTable) refuseUnseen() error {
-	found := s.table.Unseen()
+	keyed := map[string]bool{} // columns whose other levels are unseen features
+	for _, in := range s.of.Frame().Inputs {
+		keyed[in.Expr.Column] = in.Expr.Keyed
+	}
+	found := slices.DeleteFunc(s.table.Unseen(), func(u dataset.Unseen) bool { return keyed[u.Column] })
 	if len(found) == 0 || s.of.Frame().Unseen == frame.Zero {
 		return nil
 	}

@@ -58,9 +58,9 @@ func (f *Features) Blocks() []credence.Block {
 	return blocks[1-f.first():]
 }
 
-// UnseenBlock returns the block that the weights of keys unseen in training would be in.
-func (f *Features) UnseenBlock() (credence.Block, bool) {
-	return credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)}, true
+// AddUnseen implements [credence.UnseenFeatures].
+func (f *Features) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
+	credence.AddUnseenSquares(variance, rows.Unseen, prior, credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)})
 }
 
 // Transform implements credence.Features.

@@ -1,0 +1,216 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/keyhash"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Hash is one weight for every key that training met: the levels of categories, products of levels,
+// and the columns of the sparse segment. Keys are those of package keyed. A key that training did not
+// meet has a weight of the prior, as a sparse column has that training did not have.
+type Hash struct {
+	Name    string  `json:"name"`              // as the formula writes it
+	Crosses [][]int `json:"crosses,omitempty"` // the inputs of each product, as written
+	Segment bool    `json:"segment,omitempty"` // whether the sparse segment takes part
+	Without []int32 `json:"without,omitempty"` // columns of the segment left out, increasing from 0
+	Bits    int     `json:"bits,omitempty"`    // of the keys; 0 means all 64
+	// Keys are those of training, increasing, and Names the names of what each was first met as.
+	Keys  []uint64 `json:"keys"`
+	Names []string `json:"names"`
+}
+
+// Kind implements [Term].
+func (*Hash) Kind() string { return "hash" }
+
+// Label implements [Term].
+func (t *Hash) Label() string { return t.Name }
+
+// ReadsSegment implements [SegmentReader].
+func (t *Hash) ReadsSegment() bool { return t.Segment }
+
+// Bind implements [Term].
+func (t *Hash) Bind(in *Inputs) (Map, error) {
+	m, err := t.bind(in)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Keys) == 0 || len(t.Keys) != len(t.Names) || !slices.IsSorted(t.Keys) {
+		return nil, fmt.Errorf("feature: %s has %d keys with %d names: leave the term out", t.Name, len(t.Keys), len(t.Names))
+	}
+	return m, nil
+}
+
+// Met returns the term with the keys of the batches that next yields; the term needs none before.
+func (t *Hash) Met(in *Inputs, next func(visit func(rows *credence.Batch)) error) (*Hash, error) {
+	m, err := t.bind(in)
+	if err != nil {
+		return nil, err
+	}
+	names := map[uint64]string{}
+	err = next(func(rows *credence.Batch) {
+		for i := range rows.Rows() {
+			m.each(rows, i, func(key uint64, _ float64, name func() string) {
+				if _, known := names[key]; !known {
+					names[key] = name()
+				}
+			})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	met := *t
+	met.Keys, met.Names = nil, nil
+	for key := range names {
+		met.Keys = append(met.Keys, key)
+	}
+	slices.Sort(met.Keys)
+	for _, key := range met.Keys {
+		met.Names = append(met.Names, names[key])
+	}
+	return &met, nil
+}
+
+func (t *Hash) bind(in *Inputs) (*hashMap, error) {
+	m := &hashMap{term: t, inputs: in.Dense}
+	for _, cross := range t.Crosses {
+		c := hashCross{inputs: cross, order: slices.Clone(cross), keys: make([][]uint64, len(cross))}
+		for _, index := range cross {
+			input, err := inputAt(in, t.Name, index)
+			if err != nil {
+				return nil, err
+			}
+			if input.Kind != credence.Category {
+				return nil, fmt.Errorf("feature: %s: %s is a %s: read its texts", t.Name, input.Name, input.Kind)
+			}
+		}
+		slices.SortStableFunc(c.order, func(a, b int) int { return strings.Compare(in.Dense[a].Name, in.Dense[b].Name) })
+		for k, index := range c.order {
+			space := keyhash.Space(in.Dense[index].Name)
+			for _, level := range in.Dense[index].Levels {
+				c.keys[k] = append(c.keys[k], keyhash.Text(space, []byte(level)))
+			}
+		}
+		m.crosses = append(m.crosses, c)
+	}
+	var err error
+	m.segment, err = newSegment(t.Name, in, t.Segment, t.Without)
+	return m, err
+}
+
+// hashCross is a product of levels.
+type hashCross struct {
+	inputs []int      // as written
+	order  []int      // as crossed
+	keys   [][]uint64 // of the levels of each input, beside order
+}
+
+type hashMap struct {
+	term    *Hash
+	inputs  []Input
+	crosses []hashCross
+	segment segment
+}
+
+func (m *hashMap) Columns() (dense, sparse int) { return 0, len(m.term.Keys) }
+
+func (m *hashMap) Fill(*credence.Workspace, linop.Dense, *credence.Batch) {}
+
+// Ones is false where keys are short: what falls together adds up.
+func (m *hashMap) Ones(rows *credence.Batch) bool {
+	return m.term.Bits == 0 && (!m.term.Segment || rows.Sparse.Value == nil)
+}
+
+// each visits the keys of row i: none for a product with a level that training did not have.
+func (m *hashMap) each(rows *credence.Batch, i int, visit func(key uint64, value float64, name func() string)) {
+	x := rows.X.Row(i)
+	for k := range m.crosses {
+		c := &m.crosses[k]
+		if key, ok := c.key(x); ok {
+			visit(keyhash.Shorten(key, m.term.Bits), 1, func() string { return c.name(m.inputs, x) })
+		}
+	}
+	if !m.term.Segment {
+		return
+	}
+	for column, value := range rows.Sparse.Each(i) {
+		if m.segment.place(int32(column)) >= 0 && value != 0 {
+			key := keyhash.Shorten(m.segment.names.SparseKey(column), m.term.Bits)
+			visit(key, value, func() string { return m.segment.names.SparseName(column) })
+		}
+	}
+}
+
+// key returns the key of a row's levels; false where training did not have one of them.
+func (c *hashCross) key(x []float64) (key uint64, ok bool) {
+	for k, index := range c.order {
+		level := code(x[index], len(c.keys[k]))
+		if level < 0 {
+			return 0, false
+		}
+		if part := c.keys[k][level]; k == 0 {
+			key = part
+		} else {
+			key = keyhash.Cross(key, part)
+		}
+	}
+	return key, true
+}
+
+// name is that of a row's levels, as the formula writes the product.
+func (c *hashCross) name(inputs []Input, x []float64) string {
+	names := make([]string, len(c.inputs))
+	for k, index := range c.inputs {
+		names[k] = levelName(&inputs[index], int(x[index]))
+	}
+	return strings.Join(names, ":")
+}
+
+func (m *hashMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool) {
+	begin := len(dst.Index)
+	m.each(rows, i, func(key uint64, value float64, _ func() string) {
+		j, known := slices.BinarySearch(m.term.Keys, key)
+		if !known {
+			return
+		}
+		column := first + int32(j)
+		// In their place among the columns of the row, which are few; equal ones add up.
+		k, same := slices.BinarySearch(dst.Index[begin:], column)
+		switch k += begin; {
+		case same && !ones:
+			dst.Value[k] += value
+		case !same:
+			dst.Index = slices.Insert(dst.Index, k, column)
+			if !ones {
+				dst.Value = slices.Insert(dst.Value, k, value)
+			}
+		}
+	})
+}
+
+// Unseen adds to squares, one for each row, the squares of the entries whose keys training did not meet.
+func (m *hashMap) Unseen(squares []float64, rows *credence.Batch) {
+	for i := range squares {
+		x := rows.X.Row(i)
+		for k := range m.crosses {
+			if _, ok := m.crosses[k].key(x); !ok {
+				squares[i]++
+			}
+		}
+		m.each(rows, i, func(key uint64, value float64, _ func() string) {
+			if _, known := slices.BinarySearch(m.term.Keys, key); !known {
+				squares[i] += value * value
+			}
+		})
+		if m.term.Segment && rows.Unseen != nil {
+			squares[i] += rows.Unseen[i]
+		}
+	}
+}
+
+func (m *hashMap) WeightName(j int) string { return m.term.Names[j] }
