@@ -32,18 +32,6 @@ func newKinds(chosen *selection, rules cell.Rules) *kinds {
 	return k
 }
 
-// begun returns the first row, from a row on, at which a kind becomes known, or the
-// number of rows.
-func (k *kinds) begun(rows *table.Rows, from int) int {
-	first := rows.Count
-	for j := range k.columns {
-		if k.columns[j].Unknown {
-			first = min(first, firstValue(rows, j, from))
-		}
-	}
-	return first
-}
-
 // firstValue returns the first row, from a row on, that has a value in column j, or
 // the number of rows.
 func firstValue(rows *table.Rows, j, from int) int {
