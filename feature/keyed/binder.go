@@ -122,20 +122,23 @@ func (b *Binder) Begin(rows *table.Rows) error {
 	return nil
 }
 
-// Forget drops the slots that the binder remembers: call it when the index has been pruned.
+// Forget looks up anew the slots that the binder remembers: call it when the index has been pruned.
+// Levels are looked up together, so that the processor has many loads under way; those that the index
+// does not have get their slots in the order of the rows.
 func (b *Binder) Forget() {
 	for i := range b.terms {
 		t := &b.terms[i]
 		if t.slots == nil {
 			continue
 		}
-		n := 1
-		if c := &b.cells[t.Inputs[0]]; c.level {
-			n = len(c.keys)
+		c := &b.cells[t.Inputs[0]]
+		if !c.level {
+			t.slots = append(t.slots[:0], -1)
+			continue
 		}
-		t.slots = slices.Grow(t.slots[:0], n)[:n]
-		for k := range t.slots {
-			t.slots[k] = -1
+		t.slots = slices.Grow(t.slots[:0], len(c.keys))[:len(c.keys)]
+		for k, key := range c.keys {
+			t.slots[k] = int32(b.index.Find(keyhash.Shorten(key, t.Bits)))
 		}
 	}
 }
