@@ -154,57 +154,33 @@ func (e Expr) apply(values []float64, count int) *cellError {
 // apply transforms values in place and returns the index of the first that it
 // cannot transform, which it leaves as it was; -1 if none.
 func (s Step) apply(values []float64) int {
-	switch s.Function {
-	case Log:
-		for i, v := range values {
-			if v <= 0 {
-				return i
-			}
-			values[i] = math.Log(v)
+	for i, v := range values {
+		result := s.of(v)
+		if v == v && !finite(result) {
+			return i
 		}
-	case Sqrt:
-		for i, v := range values {
-			if v < 0 {
-				return i
-			}
-			values[i] = math.Sqrt(v)
-		}
-	case Exp:
-		for i, v := range values {
-			if e := math.Exp(v); math.IsInf(e, 0) {
-				return i
-			} else {
-				values[i] = e
-			}
-		}
-	case Square:
-		for i, v := range values {
-			if q := v * v; math.IsInf(q, 0) {
-				return i
-			} else {
-				values[i] = q
-			}
-		}
-	case Center:
-		for i, v := range values {
-			if c := v - s.Mean; math.IsInf(c, 0) {
-				return i
-			} else {
-				values[i] = c
-			}
-		}
-	case Scale:
-		for i, v := range values {
-			if c := (v - s.Mean) / s.SD; math.IsInf(c, 0) {
-				return i
-			} else {
-				values[i] = c
-			}
-		}
-	default:
-		panic("frame: unknown function " + string(s.Function))
+		values[i] = result
 	}
 	return -1
+}
+
+// of is the transform of a number, which is not finite where there is none.
+func (s Step) of(v float64) float64 {
+	switch s.Function {
+	case Log:
+		return math.Log(v)
+	case Sqrt:
+		return math.Sqrt(v)
+	case Exp:
+		return math.Exp(v)
+	case Square:
+		return v * v
+	case Center:
+		return v - s.Mean
+	case Scale:
+		return (v - s.Mean) / s.SD
+	}
+	panic("frame: unknown function " + string(s.Function))
 }
 
 // number is the shortest text of a number.

@@ -32,8 +32,7 @@ func (c *Census) Frame() (*Frame, error) {
 	f := &finisher{Census: c, frame: &copied, total: total}
 	f.frame.Inputs = slices.Clone(c.frame.Inputs)
 	if c.frame.Target != nil {
-		target := *c.frame.Target
-		f.frame.Target = &target
+		f.frame.Target = new(*c.frame.Target)
 	}
 	f.frame.Rows, f.frame.Dropped, f.frame.WeightSum = total.Rows, total.Dropped, total.Weight
 	if total.Rows == 0 {

@@ -56,12 +56,10 @@ func newFrame(plan *Plan, options Options) *Frame {
 		f.Offset = append(f.Offset, e.clone())
 	}
 	if plan.Weight != nil {
-		e := plan.Weight.clone()
-		f.Weight = &e
+		f.Weight = new(plan.Weight.clone())
 	}
 	if plan.Trials != nil {
-		e := plan.Trials.clone()
-		f.Trials = &e
+		f.Trials = new(plan.Trials.clone())
 	}
 	return f
 }

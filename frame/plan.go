@@ -84,35 +84,35 @@ func (o Options) Validate() (Options, error) {
 	return o, nil
 }
 
-func (p Plan) validate() error {
+// expressions returns all expressions, nil where there is none.
+func (p *Plan) expressions() []*Expr {
+	all := []*Expr{p.Target, p.Weight, p.Trials}
+	for i := range p.Inputs {
+		all = append(all, &p.Inputs[i])
+	}
+	for i := range p.Offset {
+		all = append(all, &p.Offset[i])
+	}
+	return all
+}
+
+func (p *Plan) validate() error {
 	for i, input := range p.Inputs {
 		if input.Column == "" {
 			return fmt.Errorf("frame: input %d is the constant %s: name a column", i+1, number(input.Value))
 		}
 	}
-	all := append(slices.Clone(p.Inputs), p.Offset...)
-	if p.Target != nil {
-		if p.Target.Column == "" {
-			return fmt.Errorf("frame: the target is the constant %s: name a column", number(p.Target.Value))
-		}
-		all = append(all, *p.Target)
+	if p.Target != nil && p.Target.Column == "" {
+		return fmt.Errorf("frame: the target is the constant %s: name a column", number(p.Target.Value))
 	}
 	for _, e := range []*Expr{p.Weight, p.Trials} {
-		if e == nil {
-			continue
+		if e != nil && slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function.learned() }) {
+			return fmt.Errorf("frame: %s takes its mean from the data: weights and trials cannot be centred", e)
 		}
-		for _, step := range e.Steps {
-			if step.Function.learned() {
-				return fmt.Errorf("frame: %s takes its mean from the data: weights and trials cannot be centred", e)
-			}
-		}
-		all = append(all, *e)
 	}
-	for _, e := range all {
-		for _, step := range e.Steps {
-			if !slices.Contains(Functions(), step.Function) {
-				return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
-			}
+	for _, e := range p.expressions() {
+		if err := e.validate(false); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -195,7 +195,8 @@ func (b *Bound) readUnseen(dst []float64) []float64 {
 func (b *Bound) readSparse(dst *linop.CSR, from int) {
 	sparse := &b.rows.current.Sparse
 	if b.frame.Sparse == 0 || b.rows.schema.Sparse == 0 {
-		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.rows.current.Rows(), Start: zeros(dst.Start, b.rows.current.Rows()+1)}
+		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.rows.current.Rows(), Start: resize(dst.Start, b.rows.current.Rows()+1)}
+		clear(dst.Start)
 		return
 	}
 	if sparse.Cols <= b.frame.Sparse {
@@ -284,17 +285,5 @@ func optional(s []float64, n int, wanted bool) []float64 {
 	if !wanted {
 		return nil
 	}
-	if s == nil {
-		return make([]float64, n)
-	}
 	return resize(s, n)
-}
-
-func zeros(s []int, n int) []int {
-	if cap(s) < n {
-		return make([]int, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
 }

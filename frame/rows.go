@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -50,16 +51,7 @@ func (t *keptRows) rows() int { return t.source.Rows() - len(t.dropped) }
 // sourceRow returns the row of the source that is row i of the model.
 func (t *keptRows) sourceRow(i int) int {
 	// The k-th dropped row stands before row i if dropped[k]-k ≤ i.
-	low, high := 0, len(t.dropped)
-	for low < high {
-		middle := (low + high) / 2
-		if t.dropped[middle]-middle <= i {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return i + low
+	return i + sort.Search(len(t.dropped), func(k int) bool { return t.dropped[k]-k > i })
 }
 
 // read makes rows [first, first+count) the current ones.
@@ -153,9 +145,9 @@ func (t *keptRows) drop() error {
 	return nil
 }
 
-// resize returns a slice of n elements, reusing memory.
+// resize returns a slice of n elements, not nil, reusing memory.
 func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
+	if s == nil || cap(s) < n {
 		return make([]T, n)
 	}
 	return s[:n]

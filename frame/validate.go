@@ -10,37 +10,24 @@ import (
 // Needs returns the columns that a table must have to be bound, without those of
 // the sparse segment: for prediction, or with a target.
 func (f *Frame) Needs(withTarget bool) []string {
-	var names []string
-	known := map[string]bool{}
-	for _, e := range f.expressions(withTarget) {
-		if e == nil || e.Column == "" || known[e.Column] || f.SparseIndex(f.SegmentWidth, e.Column) >= 0 {
-			continue
-		}
-		known[e.Column] = true
-		names = append(names, e.Column)
-	}
-	return names
+	return slices.DeleteFunc(columnsOf(f.expressions(withTarget)), func(name string) bool { return f.SparseIndex(f.SegmentWidth, name) >= 0 })
 }
 
 // Needs returns the columns of the plan; names such as x7 among them may mean
 // columns of a sparse segment.
 func (p *Plan) Needs() []string {
+	return columnsOf(p.expressions())
+}
+
+// columnsOf returns the columns of expressions, each once.
+func columnsOf(expressions []*Expr) []string {
 	var names []string
 	known := map[string]bool{}
-	add := func(expressions ...*Expr) {
-		for _, e := range expressions {
-			if e != nil && e.Column != "" && !known[e.Column] {
-				known[e.Column] = true
-				names = append(names, e.Column)
-			}
+	for _, e := range expressions {
+		if e != nil && e.Column != "" && !known[e.Column] {
+			known[e.Column] = true
+			names = append(names, e.Column)
 		}
-	}
-	add(p.Target, p.Weight, p.Trials)
-	for i := range p.Inputs {
-		add(&p.Inputs[i])
-	}
-	for i := range p.Offset {
-		add(&p.Offset[i])
 	}
 	return names
 }
@@ -58,7 +45,7 @@ func (f *Frame) Validate() error {
 		return err
 	}
 	for _, e := range f.expressions(true) {
-		if err := e.validate(); err != nil {
+		if err := e.validate(true); err != nil {
 			return err
 		}
 	}
@@ -88,8 +75,9 @@ func (f *Frame) Validate() error {
 	return nil
 }
 
-// validate refuses unknown transforms and statistics that no data have.
-func (e *Expr) validate() error {
+// validate refuses unknown transforms and statistics that no data have; a fitted expression has all
+// of its statistics.
+func (e *Expr) validate(fitted bool) error {
 	if e == nil {
 		return nil
 	}
@@ -100,7 +88,7 @@ func (e *Expr) validate() error {
 		if !slices.Contains(Functions(), step.Function) {
 			return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
 		}
-		if !finite(step.Mean) || !finite(step.SD) || step.Function == Scale && step.SD == 0 {
+		if !finite(step.Mean) || !finite(step.SD) || fitted && step.Function == Scale && step.SD == 0 {
 			return fmt.Errorf("frame: %s has statistics of %s that no data have", e, step.Function)
 		}
 	}
