@@ -1,6 +1,7 @@
 package sep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -53,21 +54,8 @@ const (
 const biasVariance = 100
 
 func (c Config) withDefaults() Config {
-	if c.PriorEvery == 0 {
-		c.PriorEvery = 15
-	}
-	if c.Passes == 0 {
-		c.Passes = 1
-	}
-	if c.PositiveWeight == 0 {
-		c.PositiveWeight = 1
-	}
-	if c.NegativeWeight == 0 {
-		c.NegativeWeight = 1
-	}
-	if c.Shards == 0 {
-		c.Shards = 1
-	}
+	c.PriorEvery, c.Passes, c.Shards = cmp.Or(c.PriorEvery, 15), cmp.Or(c.Passes, 1), cmp.Or(c.Shards, 1)
+	c.PositiveWeight, c.NegativeWeight = cmp.Or(c.PositiveWeight, 1), cmp.Or(c.NegativeWeight, 1)
 	return c
 }
 

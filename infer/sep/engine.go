@@ -1,6 +1,7 @@
 package sep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -32,9 +33,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if model.Features == nil {
 		return nil, fmt.Errorf("sep: the model has no features")
 	}
-	if cfg.Passes == 0 {
-		cfg.Passes = fitPasses
-	}
+	cfg.Passes = cmp.Or(cfg.Passes, fitPasses)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

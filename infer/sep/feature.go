@@ -2,11 +2,34 @@ package sep
 
 import "math"
 
+// factors are likelihood factors of one feature, summed by class.
+type factors struct {
+	lambda [2]float64 // L⁻, L⁺: their precisions
+	shift  [2]float64 // their shifts
+	count  [2]float64 // n⁻, n⁺: weights of the rows
+}
+
+// add adds others, each times scale.
+func (f *factors) add(scale float64, others *factors) {
+	for label := range 2 {
+		f.lambda[label] += scale * others.lambda[label]
+		f.shift[label] += scale * others.shift[label]
+		f.count[label] += scale * others.count[label]
+	}
+}
+
+// values are the numbers as a state has them; factorsOf is the inverse.
+func (f *factors) values() [6]float64 {
+	return [6]float64{f.lambda[0], f.lambda[1], f.shift[0], f.shift[1], f.count[0], f.count[1]}
+}
+
+func factorsOf(v []float64) factors {
+	return factors{[2]float64(v), [2]float64(v[2:]), [2]float64(v[4:])}
+}
+
 // feature is the state of one feature: one cache line.
 type feature struct {
-	lambda [2]float64 // L⁻, L⁺: precisions of the likelihood factors, summed
-	shift  [2]float64 // their shifts, summed
-	count  [2]float64 // n⁻, n⁺: weights of the rows
+	factors
 	// The prior factor. Single precision is ample: its error is a part in 10⁷ of
 	// itself, far below that of the approximation.
 	priorLambda, priorShift float32

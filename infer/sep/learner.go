@@ -109,8 +109,8 @@ func (l *Learner) bearable(columns []int32, values []float64, label int, weight,
 	}
 	_, a, b := site(mean, s, label)
 	bounded := func(f *feature, w *working, a, b float64) bool {
-		var c change
-		c.add(w, label, weight, a, b)
+		var c factors
+		c.addRow(w, label, weight, a, b)
 		return credence.Bounded(f.lambda[label]+c.lambda[label], f.shift[label]+c.shift[label], f.count[label]+weight)
 	}
 	if !bounded(&l.bias, &bias, a, b) {
@@ -252,11 +252,15 @@ func (l *Learner) learnAgain(columns []int32, values []float64, label int, weigh
 	return probability
 }
 
+// natural returns the precision and the shift of q(w_j).
+func (l *Learner) natural(f *feature) (lambda, shift float64) {
+	return float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale, float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale
+}
+
 // cavity stores in w the precision and the mean of q(w_j) without the row, and
 // what was removed for it; the precision is not positive if nothing proper is left.
 func (l *Learner) cavity(f *feature, w *working, label int, weight float64) {
-	lambda := float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
-	shift := float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale
+	lambda, shift := l.natural(f)
 	w.removedLambda, w.removedShift = 0, 0
 	if l.again && f.count[label] > 0 {
 		share := min(1, weight/f.count[label])
@@ -284,17 +288,16 @@ func (l *Learner) forget() {
 	if l.scale > 1e-100 {
 		return
 	}
-	l.each(func(f *feature) { f.rescale(l.scale) })
-	l.bias.rescale(l.scale)
-	l.scale = 1
-}
-
-func (f *feature) rescale(by float64) {
-	for label := range 2 {
-		f.lambda[label] *= by
-		f.shift[label] *= by
-		f.count[label] *= by
+	rescale := func(f *feature) {
+		for label := range 2 {
+			f.lambda[label] *= l.scale
+			f.shift[label] *= l.scale
+			f.count[label] *= l.scale
+		}
 	}
+	l.each(rescale)
+	rescale(&l.bias)
+	l.scale = 1
 }
 
 // each visits the features that have been seen, in the order of their slots.
@@ -308,13 +311,12 @@ func (l *Learner) each(visit func(f *feature)) {
 
 // score returns the probability of class 1.
 func (l *Learner) score(columns []int32, values []float64, offset float64) float64 {
-	var w working
 	moments := func(f *feature) (mean, variance float64) {
 		if f.due == 0 {
 			return 0, l.prior.inclusion * l.prior.slab
 		}
-		w.lambda = float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
-		return (float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale) / w.lambda, 1 / w.lambda
+		lambda, shift := l.natural(f)
+		return shift / lambda, 1 / lambda
 	}
 	mean, variance := moments(&l.bias)
 	mean += offset

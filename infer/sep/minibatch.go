@@ -8,14 +8,13 @@ type miniBatch struct {
 	batches int // since the last update of the prior factors
 	changes []change
 	touched []int32 // features that the batches since the last prior update changed
-	bias    change
+	bias    factors
 }
 
 // change is what the rows of a batch do to one feature.
 type change struct {
-	slot          int32
-	lambda, shift [2]float64 // Σ_t of the rows' factors
-	count         [2]float64 // b⁻, b⁺
+	slot int32
+	factors
 }
 
 // In the mini-batch form, feature.due is 1 plus the place in changes plus 1, or
@@ -29,7 +28,7 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 
-	l.batch.bias.add(&biasWork, label, weight, a, b)
+	l.batch.bias.addRow(&biasWork, label, weight, a, b)
 	for k, slot := range columns {
 		w := &work[k]
 		if w.lambda <= 0 {
@@ -47,7 +46,7 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 			f.due = uint32(place) | touchedFlag
 		}
 		x := linop.At(values, k)
-		l.batch.changes[place-2].add(w, label, weight, a*x, b*x*x)
+		l.batch.changes[place-2].addRow(w, label, weight, a*x, b*x*x)
 	}
 	if l.batch.rows++; l.batch.rows >= l.batchSize() {
 		l.endBatch()
@@ -62,7 +61,8 @@ func (l *Learner) batchSize() int {
 	return int(min(int64(l.cfg.Batch), l.rows/10+1))
 }
 
-func (c *change) add(w *working, label int, weight, a, b float64) {
+// addRow adds the factor of a row.
+func (c *factors) addRow(w *working, label int, weight, a, b float64) {
 	factor := weight * w.lambda / (w.lambda - b)
 	c.lambda[label] += b * factor
 	c.shift[label] += (a + w.mean*b) * factor
@@ -75,11 +75,11 @@ func (l *Learner) endBatch() {
 		return
 	}
 	l.apply(&l.bias, &l.batch.bias)
-	l.batch.bias = change{}
+	l.batch.bias = factors{}
 	for i := range l.batch.changes {
 		c := &l.batch.changes[i]
 		f := l.at(c.slot)
-		l.apply(f, c) // line 5
+		l.apply(f, &c.factors) // line 5
 		f.due = 1 | touchedFlag
 	}
 	l.batch.changes = l.batch.changes[:0]
@@ -104,7 +104,7 @@ func (l *Learner) endBatch() {
 //
 //	L ← Σ_t Λ_t + (1−b/n) L      the counts n known, or in later passes
 //	L ← Σ_t Λ_t + L              running counts in the first pass, where n grows by b
-func (l *Learner) apply(f *feature, c *change) {
+func (l *Learner) apply(f *feature, c *factors) {
 	for label := range 2 {
 		b := c.count[label]
 		if b == 0 {

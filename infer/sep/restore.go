@@ -34,8 +34,7 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	l.features, l.selected = s.Features, s.Selected
 	err = safetensors.ReadRows(r, name(statePrefix+"lambda"), s.Slots, 6, func(slot int, row []float64) {
 		l.reserve(slot + 1) // memory grows with what has been read, not with what a document claims
-		f := l.at(int32(slot))
-		f.lambda, f.shift, f.count = [2]float64(row), [2]float64(row[2:]), [2]float64(row[4:])
+		l.at(int32(slot)).factors = factorsOf(row)
 	})
 	if err == nil {
 		err = safetensors.ReadRows(r, name(statePrefix+"prior"), s.Slots, 3, func(slot int, row []float32) {
@@ -136,14 +135,14 @@ func (l *Learner) readChanges(r *safetensors.Reader, s *scalars, name func(strin
 	if len(values) != 6*len(slots) || s.BatchRows < 0 {
 		return fmt.Errorf("%d changes with %d numbers: the file is damaged", len(slots), len(values))
 	}
-	l.batch.rows, l.batch.bias = s.BatchRows, changeOf(0, s.BatchBias)
+	l.batch.rows, l.batch.bias = s.BatchRows, factorsOf(s.BatchBias[:])
 	places := make(map[int32]int, len(slots))
 	for i, slot := range slots {
 		if slot < 0 || int(slot) >= s.Slots || int(l.at(slot).due&^touchedFlag) != i+2 {
 			return fmt.Errorf("change %d of slot %d does not fit the feature: the file is damaged", i, slot)
 		}
 		places[slot] = i
-		l.batch.changes = append(l.batch.changes, changeOf(slot, [6]float64(values[6*i:])))
+		l.batch.changes = append(l.batch.changes, change{slot, factorsOf(values[6*i:])})
 	}
 	if l.cfg.Batch == 0 {
 		return nil

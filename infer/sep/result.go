@@ -52,8 +52,7 @@ func (l *Learner) Weight(slot int) credence.Marginal {
 }
 
 func (l *Learner) weight(f *feature) credence.Marginal {
-	lambda := float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
-	shift := float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale
+	lambda, shift := l.natural(f)
 	return credence.Marginal{Mean: shift / lambda, Variance: 1 / lambda, Inclusion: 1}
 }
 

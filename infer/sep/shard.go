@@ -148,8 +148,8 @@ func (s *Sharded) merge() {
 		m.reserve(shard.slots)
 		words = max(words, len(s.marks[k]))
 		// What the shard has gained, while the master is as it was.
-		eachBit(s.marks[k], func(slot int32) { shard.at(slot).less(m.at(slot)) })
-		shard.bias.less(&m.bias)
+		eachBit(s.marks[k], func(slot int32) { shard.at(slot).add(-1, &m.at(slot).factors) })
+		shard.bias.add(-1, &m.bias.factors)
 	}
 	for k, shard := range s.shards {
 		eachBit(s.marks[k], func(slot int32) {
@@ -157,9 +157,9 @@ func (s *Sharded) merge() {
 			if f.due == 0 {
 				m.begin(f)
 			}
-			f.plus(shard.at(slot))
+			f.add(1, &shard.at(slot).factors)
 		})
-		m.bias.plus(&shard.bias)
+		m.bias.add(1, &shard.bias.factors)
 		m.rows += shard.rows
 		m.events.SkippedCavities += shard.events.SkippedCavities
 		m.events.NegativeSites += shard.events.NegativeSites
@@ -195,23 +195,6 @@ func (s *Sharded) copyScalars(shard *Learner) {
 	shard.bias, shard.prior, shard.again = s.master.bias, s.master.prior, s.master.again
 	shard.rows, shard.events = 0, Events{}
 	shard.features, shard.selected = s.master.features, s.master.selected
-}
-
-// less turns f into what it has more than base in its likelihood factors.
-func (f *feature) less(base *feature) {
-	for label := range 2 {
-		f.lambda[label] -= base.lambda[label]
-		f.shift[label] -= base.shift[label]
-		f.count[label] -= base.count[label]
-	}
-}
-
-func (f *feature) plus(gain *feature) {
-	for label := range 2 {
-		f.lambda[label] += gain.lambda[label]
-		f.shift[label] += gain.shift[label]
-		f.count[label] += gain.count[label]
-	}
 }
 
 func eachBit(words []uint64, visit func(slot int32)) {

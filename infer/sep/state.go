@@ -47,9 +47,8 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 	}
 	tensors = []safetensors.Tensor{
 		safetensors.RowsOf(statePrefix+"lambda", l.slots, 6, func(slot int, row []float64) {
-			f := l.at(int32(slot))
-			row[0], row[1], row[2], row[3] = f.lambda[0], f.lambda[1], f.shift[0], f.shift[1]
-			row[4], row[5] = f.count[0], f.count[1]
+			values := l.at(int32(slot)).values()
+			copy(row, values[:])
 		}),
 		safetensors.RowsOf(statePrefix+"prior", l.slots, 3, func(slot int, row []float32) {
 			f := l.at(int32(slot))
@@ -67,13 +66,4 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 	tensors = append(tensors, safetensors.Of(statePrefix+"changes.slots", slots),
 		safetensors.Of(statePrefix+"changes.values", changes, len(slots), 6))
 	return document, tensors, nil
-}
-
-// values are the numbers of a change.
-func (c *change) values() [6]float64 {
-	return [6]float64{c.lambda[0], c.lambda[1], c.shift[0], c.shift[1], c.count[0], c.count[1]}
-}
-
-func changeOf(slot int32, v [6]float64) change {
-	return change{slot, [2]float64(v[:]), [2]float64(v[2:]), [2]float64(v[4:])}
 }
