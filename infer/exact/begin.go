@@ -20,9 +20,9 @@ const beginSteps = 8
 // elsewhere the reference itself. Blocks with hyper-parameters are left out: their
 // features are of one size by construction.
 func (e *Engine) fine(f form, references []float64) []float64 {
-	squares, weight := f.squares(), f.sums().weight
+	squares, weight := f.base().squares, f.base().summary.weight
 	var totals []float64
-	if _, ok := e.intercept(); ok {
+	if e.intercept >= 0 {
 		totals = make([]float64, len(squares))
 		f.totals(totals)
 	}
@@ -32,7 +32,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 			continue
 		}
 		least := math.Inf(1)
-		for j := g.First; j < g.First+g.Count; j++ {
+		for j := g.First; j < g.End(); j++ {
 			variance := squares[j] / weight
 			if totals != nil {
 				mean := totals[j] / weight

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/lbfgs"
@@ -76,7 +77,7 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 	}
 	cfg := lbfgs.Config{
 		Memory: climbMemory, MaxIterations: t.maxIterations, MaxStep: maxLogStep,
-		Tolerance: t.tolerance * math.Max(1, f.sums().weight),
+		Tolerance: t.tolerance * math.Max(1, f.base().summary.weight),
 		Each: func(iteration int, value float64) {
 			report := e.report
 			if t.report != nil {
@@ -89,7 +90,7 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 	if t.before != nil {
 		done = t.before.iterations
 		if t.tune {
-			cfg.Known = t.before.curvature(f.sums().weight)
+			cfg.Known = t.before.curvature(f.base().summary.weight)
 			cfg.Memory += len(cfg.Known)
 		}
 	}
@@ -103,12 +104,12 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !equal(o.last, x) { // the last trial was not the best
+	if !slices.Equal(o.last, x) { // the last trial was not the best
 		if _, err := o.at(x, make([]float64, len(x))); err != nil {
 			return nil, err
 		}
 	}
-	if err := f.failure(); err != nil {
+	if err := f.base().failed; err != nil {
 		return nil, err
 	}
 	if math.IsNaN(o.evidence) || math.IsInf(o.evidence, 0) {
@@ -116,8 +117,8 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 	}
 	result := &outcome{
 		point: o.current, features: o.features, evidence: o.evidence, penalised: o.penalised,
-		iterations: done + found.Iterations, pairs: found.Pairs, weight: f.sums().weight,
-		status: credence.Closed, jitter: f.jitter(),
+		iterations: done + found.Iterations, pairs: found.Pairs, weight: f.base().summary.weight,
+		status: credence.Closed, jitter: f.base().jitter,
 		atFloor: e.likelihood.NoiseVariance.State != param.Held && o.current.noise <= o.floor*(1+1e-9),
 	}
 	for i, v := range o.variables {
@@ -132,16 +133,4 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		}
 	}
 	return result, nil
-}
-
-func equal(a, b []float64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i, v := range a {
-		if v != b[i] {
-			return false
-		}
-	}
-	return true
 }

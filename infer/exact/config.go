@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/credence-ml/credence"
@@ -42,15 +43,8 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	fill := func(value *int, standard int) {
-		if *value == 0 {
-			*value = standard
-		}
-	}
-	fill(&c.Starts, 4)
-	fill(&c.MaxIterations, 200)
-	fill(&c.ScreenRows, 2000)
-	fill(&c.PolishRows, 10000)
+	c.Starts, c.MaxIterations = cmp.Or(c.Starts, 4), cmp.Or(c.MaxIterations, 200)
+	c.ScreenRows, c.PolishRows = cmp.Or(c.ScreenRows, 2000), cmp.Or(c.PolishRows, 10000)
 	return c
 }
 
@@ -80,8 +74,9 @@ type Engine struct {
 	prior      prior.Normal
 	config     Config
 
-	groups []blocks.Group // runs of weights with a prior variance of their own
-	tuned  bool           // the features have hyper-parameters to learn
+	groups    []blocks.Group // runs of weights with a prior variance of their own
+	intercept int            // weight of the intercept, or -1
+	tuned     bool           // the features have hyper-parameters to learn
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
 	segment int
 }
@@ -103,26 +98,25 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	default:
 		return nil, fmt.Errorf("exact: likelihood %T is not Gaussian: choose family gaussian, or engine svi for other families", l)
 	}
-	switch p := model.Prior.(type) {
-	case prior.Normal:
-		e.prior = p
-	case nil:
-		return nil, fmt.Errorf("exact: the model has no prior")
-	default:
-		return nil, fmt.Errorf("exact: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", p)
-	}
-	for _, check := range []func() error{cfg.Validate, e.likelihood.Validate, e.prior.Validate} {
-		if err := check(); err != nil {
-			return nil, err
-		}
-	}
 	var err error
+	if e.prior, err = blocks.NormalPrior("exact", model.Prior); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := e.likelihood.Validate(); err != nil {
+		return nil, err
+	}
 	if e.groups, err = blocks.Groups("exact", model.Features, e.prior); err != nil {
 		return nil, err
 	}
-	if tunable, ok := model.Features.(credence.Tunable); ok {
-		for _, h := range tunable.Hyper() {
-			e.tuned = e.tuned || !h.Held
+	_, learned := blocks.LearnedHypers(model.Features)
+	e.tuned = len(learned) > 0
+	e.intercept = -1
+	for _, g := range e.groups {
+		if g.Intercept {
+			e.intercept = g.First
 		}
 	}
 	if e.config.Draws > 1 && !e.random() {

@@ -29,16 +29,15 @@ type dual struct {
 	columns linop.CSR       // its sparse columns, transposed
 	roots   []float64       // √w; nil where there are no weights
 	y       []float64       // targets in units, not centred, times √w
-	square  []float64
-	grams   [][]float64 // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
-	factor  []float64   // n×n, U with UᵀU = B
-	inverse []float64   // n×n, W½B⁻¹W½/σ²
-	alpha   []float64   // α √w
-	lambda  []float64   // prior variances
-	scales  []float64   // of the sparse columns, λ/σ²
-	project []float64   // Φᵀα
-	slab    []float64   // a block of rows × dense
-	part    []float64   // sums of the runs of a block, over dense columns
+	grams   [][]float64     // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
+	factor  []float64       // n×n, U with UᵀU = B
+	inverse []float64       // n×n, W½B⁻¹W½/σ²
+	alpha   []float64       // α √w
+	lambda  []float64       // prior variances
+	scales  []float64       // of the sparse columns, λ/σ²
+	project []float64       // Φᵀα
+	slab    []float64       // a block of rows × dense
+	part    []float64       // sums of the runs of a block, over dense columns
 	last    values
 }
 
@@ -50,7 +49,7 @@ func (p *dual) load(ctx context.Context, features credence.Features) error {
 		n := p.n
 		p.factor, p.inverse = make([]float64, n*n), make([]float64, n*n)
 		p.alpha, p.y = make([]float64, n), make([]float64, n)
-		p.square, p.project = make([]float64, p.d), make([]float64, p.d)
+		p.squares, p.project = make([]float64, p.d), make([]float64, p.d)
 	}
 	var each func(row int, b *credence.Batch)
 	if first {
@@ -60,17 +59,12 @@ func (p *dual) load(ctx context.Context, features credence.Features) error {
 		return err
 	}
 	if first {
-		if err := p.finishTargets(); err != nil {
-			return err
-		}
+		p.finishTargets()
 		p.dense, p.columns = p.design.Dense.Cols, p.design.Sparse.Transpose()
 	}
 	p.setSquares()
-	for j, v := range p.square {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
-				blocks.WeightName(features, j), v)
-		}
+	if err := p.check(); err != nil {
+		return err
 	}
 	if !p.tuned && len(p.groups)*p.n <= 4*p.d {
 		p.setGrams()
@@ -97,10 +91,7 @@ func (p *dual) keepTargets(row int, b *credence.Batch) {
 	}
 }
 
-func (p *dual) finishTargets() error {
-	if !(p.summary.weight > 0) {
-		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", p.summary.weight)
-	}
+func (p *dual) finishTargets() {
 	p.rows.units = p.summary.units
 	for i := range p.y {
 		p.y[i] /= p.summary.units.Scale
@@ -108,7 +99,6 @@ func (p *dual) finishTargets() error {
 			p.y[i] *= p.roots[i]
 		}
 	}
-	return nil
 }
 
 // weight returns the weight of row i, from its root.
@@ -120,11 +110,11 @@ func (p *dual) weight(i int) float64 {
 }
 
 func (p *dual) setSquares() {
-	clear(p.square)
+	clear(p.squares)
 	for i := range p.n {
 		w := p.weight(i)
 		for j, v := range p.design.Dense.Row(i) {
-			p.square[j] += w * v * v
+			p.squares[j] += w * v * v
 		}
 	}
 	for j := range p.columns.Rows {
@@ -132,12 +122,10 @@ func (p *dual) setSquares() {
 			if p.roots != nil {
 				v *= p.roots[i]
 			}
-			p.square[p.dense+j] += v * v
+			p.squares[p.dense+j] += v * v
 		}
 	}
 }
-
-func (p *dual) squares() []float64 { return p.square }
 
 func (p *dual) totals(dst []float64) {
 	clear(dst)
@@ -157,10 +145,10 @@ func (p *dual) setGrams() {
 	p.grams = make([][]float64, len(p.groups))
 	for k, g := range p.groups {
 		m := make([]float64, n*n)
-		if end := min(g.First+g.Count, p.dense); end > g.First {
+		if end := min(g.End(), p.dense); end > g.First {
 			p.pool.Syrk(n, end-g.First, 1, dense.Data[g.First:], dense.Stride, 0, m, n)
 		}
-		if first, end := max(g.First, p.dense), g.First+g.Count; end > first {
+		if first, end := max(g.First, p.dense), g.End(); end > first {
 			part := p.columns.Window(first-p.dense, end-first)
 			p.addPairs(m, &part, nil)
 		}
@@ -204,7 +192,10 @@ func (p *dual) fill(at *values) {
 }
 
 func (p *dual) fillFromDesign(at *values, precision float64) {
-	p.setVariances(at)
+	if p.lambda == nil {
+		p.lambda = make([]float64, p.d)
+	}
+	blocks.Spread(p.lambda, p.groups, func(k int) float64 { return at.prior[k] })
 	if dense := &p.design.Dense; p.dense > 0 {
 		p.pool.SyrkWeighted(p.n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, p.factor, p.n)
 	}
@@ -213,25 +204,6 @@ func (p *dual) fillFromDesign(at *values, precision float64) {
 		kernel.Scale(precision, p.scales)
 		p.addPairs(p.factor, &p.columns, p.scales)
 	}
-}
-
-// setVariances sets the prior variance of every weight.
-func (p *dual) setVariances(at *values) {
-	if p.lambda == nil {
-		p.lambda = make([]float64, p.d)
-	}
-	for k, g := range p.groups {
-		for j := g.First; j < g.First+g.Count; j++ {
-			p.lambda[j] = at.prior[k]
-		}
-	}
-}
-
-func (p *dual) slabOf(size int) []float64 {
-	if cap(p.slab) < size {
-		p.slab = make([]float64, size)
-	}
-	return p.slab[:size]
 }
 
 func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
@@ -301,7 +273,7 @@ func (p *dual) posterior() credence.Posterior {
 		q.Mean[cols+j] = p.columns.AddRowDot(0, j, p.alpha)
 	}
 	for k, g := range p.groups {
-		for j := g.First; j < g.First+g.Count; j++ {
+		for j := g.First; j < g.End(); j++ {
 			q.PriorVariance[j] = p.last.prior[k]
 			q.Mean[j] *= p.last.prior[k] * u.Scale
 		}

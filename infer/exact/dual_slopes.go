@@ -47,7 +47,10 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 			return err
 		}
 		first, rows := k*credence.BlockRows, b.Rows()
-		slab := p.slabOf(rows * cols)
+		if cap(p.slab) < rows*cols {
+			p.slab = make([]float64, rows*cols)
+		}
+		slab := p.slab[:rows*cols]
 		p.pool.Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.design.Dense.Data, max(1, cols), 0, slab, max(1, cols))
 		// Runs of rows have sums of their own, which are added in the order of the rows.
 		p.pool.Run((rows+run-1)/run, func(i, _ int) { p.turnRows(slab, first, i*run, min(rows, (i+1)*run)) })
@@ -62,7 +65,7 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 	}
 	for k, g := range p.groups {
 		sum := 0.0
-		for j := g.First; j < g.First+g.Count; j++ {
+		for j := g.First; j < g.End(); j++ {
 			sum += p.project[j]*p.project[j] - quadratic[j]
 		}
 		slope.prior[k] = at.prior[k] * sum / 2

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -33,15 +34,6 @@ type fit struct {
 	best     []*outcome
 	members  []credence.Member
 	warnings []string
-}
-
-func (e *Engine) intercept() (int, bool) {
-	for k, g := range e.groups {
-		if g.Intercept {
-			return k, true
-		}
-	}
-	return 0, false
 }
 
 // Tolerances of climbs in the features' hyper-parameters, in nats a row. On many rows an iteration
@@ -90,25 +82,15 @@ func (r *fit) learn(ctx context.Context) error {
 
 // climbVariances climbs on the form's rows in the noise and prior variances alone.
 func (r *fit) climbVariances(ctx context.Context) error {
-	t := task{stage: "variances", features: r.model.Features, maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12)}
-	if tunable, ok := r.model.Features.(credence.Tunable); ok {
-		t.hyper = hyperValues(tunable)
-	}
-	end, err := r.climb(ctx, r.form, t)
+	end, err := r.climb(ctx, r.form, task{
+		stage: "variances", features: r.model.Features, hyper: blocks.HyperValues(r.model.Features),
+		maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12),
+	})
 	if err != nil {
 		return err
 	}
 	r.keep(end)
 	return nil
-}
-
-// hyperValues returns the current values of the features' hyper-parameters.
-func hyperValues(features credence.Tunable) []float64 {
-	var out []float64
-	for _, h := range features.Hyper() {
-		out = append(out, h.Value)
-	}
-	return out
 }
 
 // polish climbs on all rows up to Config.PolishRows, and beyond that learns the
@@ -178,11 +160,7 @@ func (r *fit) keep(end *outcome) {
 // member is where a climb ended, whose values the stage's form still has.
 func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	variances := make([]float64, e.model.Features.Weights())
-	for k, g := range e.groups {
-		for j := g.First; j < g.First+g.Count; j++ {
-			variances[j] = s.own(end.prior[k])
-		}
-	}
+	blocks.Spread(variances, e.groups, func(k int) float64 { return s.own(end.prior[k]) })
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,
@@ -205,10 +183,10 @@ func (r *fit) order() {
 
 // fitted assembles the result.
 func (r *fit) fitted() *credence.Fitted {
-	first, sums := r.best[0], r.form.sums()
+	first := r.best[0]
 	evidence, penalised := first.evidence, first.penalised
 	out := &credence.Fitted{Members: r.members}
-	out.TargetMean, out.TargetVariance = sums.target()
+	out.TargetMean, out.TargetVariance = r.form.base().summary.target()
 	out.Report = credence.Report{
 		Engine: "exact", Status: first.status, Rows: r.total,
 		Inputs: r.inputs, Weights: r.model.Features.Weights(),
@@ -221,23 +199,16 @@ func (r *fit) fitted() *credence.Fitted {
 // hyper lists learned and held values of the best member.
 func (r *fit) hyper() []credence.Value {
 	model, first := r.members[0].Model, r.best[0]
-	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}}
-	for k, g := range r.groups {
-		list = append(list, credence.Value{Name: "prior_variance." + g.Name, Value: r.own(first.prior[k])})
-	}
-	if tunable, ok := model.Features.(credence.Tunable); ok {
-		for _, h := range tunable.Hyper() {
-			list = append(list, credence.Value{Name: h.Name, Value: h.Value})
-		}
-	}
-	return list
+	noise := credence.Value{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}
+	return append([]credence.Value{noise},
+		blocks.Values(r.groups, func(k int) float64 { return r.own(first.prior[k]) }, model.Features)...)
 }
 
 // warn lists what a user should know about the fit.
 func (r *fit) warn() []string {
 	list := r.warnings
-	first, s := r.best[0], r.form.inUnits().Scale
-	if r.form.sums().variance() == 0 {
+	first, s := r.best[0], r.form.base().summary.units.Scale
+	if r.form.base().summary.variance() == 0 {
 		list = append(list, "the target is constant: noise and prior variances mean nothing")
 	} else if first.atFloor {
 		list = append(list, fmt.Sprintf("the noise variance is at its floor, %g of the target's variance, and so are predictive variances: the data are nearly noise-free, or the target ranges over more than a thousand times its noise; state a smaller noise as --family 'gaussian(variance=…)', and look for outliers", noiseFloor))

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -27,11 +28,7 @@ type slopes struct {
 type form interface {
 	// load reads the rows under the given features.
 	load(ctx context.Context, features credence.Features) error
-	// sums returns the sums that load took over the rows, and inUnits their units.
-	sums() *summary
-	inUnits() Units
-	// squares returns Σ_n w φ_nj² for every weight, in memory that the next load overwrites.
-	squares() []float64
+	base() *common
 	// totals stores Σ_n w φ_nj for every weight, where there is an intercept.
 	totals(dst []float64)
 	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless
@@ -39,10 +36,6 @@ type form interface {
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
 	// posterior returns the posterior, by the target's own units, at the values of the last evaluate.
 	posterior() credence.Posterior
-	// failure describes the failed factorisation of the last evaluate, nil if it succeeded.
-	failure() error
-	// jitter is what the last evaluate had to add to the diagonal, relative to its mean.
-	jitter() float64
 }
 
 // newForm chooses the smaller form.
@@ -55,11 +48,7 @@ func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
 }
 
 func (e *Engine) common(r *unitRows, ws *credence.Workspace, tuned bool) common {
-	c := common{rows: r, ws: ws, pool: ws.Pool(), groups: e.groups, intercept: -1, d: e.model.Features.Weights(), tuned: tuned}
-	if k, ok := e.intercept(); ok {
-		c.intercept = e.groups[k].First
-	}
-	return c
+	return common{rows: r, ws: ws, pool: ws.Pool(), groups: e.groups, intercept: e.intercept, d: e.model.Features.Weights(), tuned: tuned}
 }
 
 // common is what both forms have.
@@ -72,25 +61,27 @@ type common struct {
 	d         int
 	tuned     bool // slopes in the features' hyper-parameters are wanted
 	features  credence.Features
-	summary   summary
+	summary   summary   // of the rows, by load
+	squares   []float64 // Σ_n w φ_nj² for every weight, by load
 	phi       credence.Design
-	shake     float64
-	failed    error
+	jitter    float64 // that the last evaluate had to add to the diagonal, relative to its mean
+	failed    error   // the failed factorisation of the last evaluate, nil if it succeeded
 }
 
-func (c *common) sums() *summary  { return &c.summary }
-func (c *common) inUnits() Units  { return c.summary.units }
-func (c *common) failure() error  { return c.failed }
-func (c *common) jitter() float64 { return c.shake }
+func (c *common) base() *common { return c }
 
-// deviations stores √λ of every weight in dst.
-func (c *common) deviations(dst []float64, at *values) {
-	for k, g := range c.groups {
-		s := math.Sqrt(at.prior[k])
-		for j := g.First; j < g.First+g.Count; j++ {
-			dst[j] = s
+// check refuses rows whose sums no evidence can be computed from.
+func (c *common) check() error {
+	if !(c.summary.weight > 0) {
+		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", c.summary.weight)
+	}
+	for j, v := range c.squares {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
+				blocks.WeightName(c.features, j), v)
 		}
 	}
+	return nil
 }
 
 // jitters are tried one after the other on a matrix that is not numerically positive
@@ -103,7 +94,7 @@ func (c *common) factorise(n int, a []float64, fill func()) int {
 	pivot := -1
 	for _, jitter := range jitters {
 		fill()
-		c.shake = jitter
+		c.jitter = jitter
 		if jitter > 0 {
 			mean := 0.0
 			for i := range n {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -57,8 +58,7 @@ func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 	t.Helper()
 	out := map[string]form{}
 	for _, name := range []string{"primal", "dual"} {
-		_, has := e.intercept()
-		r, err := e.openRows(context.Background(), data, 0, has, e.tuned)
+		r, err := e.openRows(context.Background(), data, 0, e.tuned)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 	if err := f.load(ctx, features); err != nil {
 		t.Fatal(err)
 	}
-	unit := f.inUnits().Scale
+	unit := f.base().summary.units.Scale
 	inUnits := values{noise: at.noise / unit / unit}
 	for _, v := range at.prior {
 		inUnits.prior = append(inUnits.prior, v/unit/unit)
@@ -157,7 +157,7 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 	}
 	for h := range s.hyper {
 		moved := func(by float64) credence.Features {
-			values := hyperValues(tunable)
+			values := blocks.HyperValues(tunable)
 			values[h] *= math.Exp(by)
 			return tunable.WithHyper(values)
 		}

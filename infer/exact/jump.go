@@ -68,7 +68,7 @@ func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Featu
 	if err := f.load(ctx, features.(credence.Tunable).WithHyper(hyper)); err != nil {
 		return 0, err
 	}
-	point := at.in(f.inUnits().Scale)
+	point := at.in(f.base().summary.units.Scale)
 	return f.evaluate(ctx, &point.values, nil)
 }
 
@@ -84,7 +84,7 @@ func (e *Engine) climbBeyond(ctx context.Context, f form, t task) (*outcome, err
 	if err := f.load(ctx, end.features); err != nil {
 		return nil, err
 	}
-	point := end.in(f.inUnits().Scale)
+	point := end.in(f.base().summary.units.Scale)
 	_, err = f.evaluate(ctx, &point.values, &slopes{prior: make([]float64, len(point.prior)), hyper: make([]float64, len(point.hyper))})
 	return end, err
 }

@@ -3,6 +3,7 @@ package exact
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 )
@@ -38,7 +39,7 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 		return nil, err
 	}
 	o.loaded = append([]float64(nil), hyper...)
-	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.inUnits().Scale}
+	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.base().summary.units.Scale}
 	o.floor = noiseFloor * referenceVariance(f)
 	references := e.references(f)
 	fine := e.fine(f, references)
@@ -71,7 +72,7 @@ func (o *objective) at(x, gradient []float64) (float64, error) {
 	for i, v := range o.variables {
 		*v.value(&o.current) = math.Exp(x[i])
 	}
-	if !equal(o.current.hyper, o.loaded) {
+	if !slices.Equal(o.current.hyper, o.loaded) {
 		o.features = o.features.(credence.Tunable).WithHyper(o.current.hyper)
 		copy(o.loaded, o.current.hyper)
 		if err := o.form.load(o.ctx, o.features); err != nil {

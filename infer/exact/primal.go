@@ -24,19 +24,18 @@ const keepDesignBytes = 4 << 20
 // has the prior mean −c, and m' solves A S⁻¹m' = S ΦᵀWy'/σ² − S⁻¹c e₀.
 type primal struct {
 	common
-	rowSums  *Sums
-	all      *partial
-	gram     []float64 // d×d, upper triangle of ΦᵀWΦ
-	cross    []float64 // ΦᵀW y'
-	diagonal []float64
-	factor   []float64 // d×d, U with UᵀU = A
-	inverse  []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
-	s, q, m  []float64 // √λ; S⁻¹m'; m'
-	kept     []credence.Design
-	y        []float64
-	fitted   []float64
-	slab     []float64 // dPhi of a block
-	narrow   narrow
+	rowSums *Sums
+	all     *partial
+	gram    []float64 // d×d, upper triangle of ΦᵀWΦ
+	cross   []float64 // ΦᵀW y'
+	factor  []float64 // d×d, U with UᵀU = A
+	inverse []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
+	s, q, m []float64 // √λ; S⁻¹m'; m'
+	kept    []credence.Design
+	y       []float64
+	fitted  []float64
+	slab    []float64 // dPhi of a block
+	narrow  narrow
 }
 
 func (p *primal) allocate() {
@@ -50,7 +49,7 @@ func (p *primal) allocate() {
 		size = max(size, p.pool.PackedLen(d, d))
 	}
 	p.inverse = make([]float64, size)
-	p.diagonal = make([]float64, d)
+	p.squares = make([]float64, d)
 	p.s, p.q, p.m = make([]float64, d), make([]float64, d), make([]float64, d)
 	if p.tuned {
 		block := min(credence.BlockRows, p.rows.Count())
@@ -79,17 +78,10 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 		return err
 	}
 	p.summary, p.gram, p.cross = p.all.summary, p.all.gram, p.all.cross
-	if !(p.summary.weight > 0) {
-		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", p.summary.weight)
-	}
 	for j := range p.d {
-		p.diagonal[j] = p.gram[j*p.d+j]
-		if math.IsNaN(p.diagonal[j]) || math.IsInf(p.diagonal[j], 0) {
-			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
-				blocks.WeightName(features, j), p.diagonal[j])
-		}
+		p.squares[j] = p.gram[j*p.d+j]
 	}
-	return nil
+	return p.check()
 }
 
 // addRows forms the sums over all rows, unless they were given.
@@ -114,8 +106,6 @@ func (p *primal) addRows(ctx context.Context) error {
 	return nil
 }
 
-func (p *primal) squares() []float64 { return p.diagonal }
-
 func (p *primal) totals(dst []float64) {
 	for j := range dst { // the row and the column of the intercept
 		dst[j] = p.gram[min(j, p.intercept)*p.d+max(j, p.intercept)]
@@ -124,7 +114,7 @@ func (p *primal) totals(dst []float64) {
 
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
 	d := p.d
-	p.deviations(p.s, at)
+	blocks.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
 	precision := 1 / at.noise
 	pivot := p.factorise(d, p.factor, func() { p.fill(precision) })
 	if p.failed = nil; pivot >= 0 {
@@ -159,7 +149,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	trace := 0.0
 	for k, g := range p.groups {
 		sum := 0.0
-		for j := g.First; j < g.First+g.Count; j++ {
+		for j := g.First; j < g.End(); j++ {
 			v := p.standard(j, centre)
 			trace += p.inverse[j*d+j]
 			sum += p.inverse[j*d+j] + v*v
@@ -234,7 +224,7 @@ func (p *primal) explain(pivot int) error {
 	d := p.d
 	twin, closest := -1, 0.0
 	for i := range pivot {
-		c := math.Abs(p.gram[i*d+pivot]) / math.Sqrt(p.diagonal[i]*p.diagonal[pivot])
+		c := math.Abs(p.gram[i*d+pivot]) / math.Sqrt(p.squares[i]*p.squares[pivot])
 		if c > closest {
 			twin, closest = i, c
 		}

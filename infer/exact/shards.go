@@ -15,8 +15,7 @@ import (
 // Units returns the units of a table's target, which all its shards must share: they come from the
 // first BlockRows rows of the table.
 func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
-	_, hasIntercept := e.intercept()
-	r, err := e.openRows(ctx, data, 0, hasIntercept, false)
+	r, err := e.openRows(ctx, data, 0, false)
 	if err != nil {
 		return Units{}, err
 	}
@@ -198,8 +197,8 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 			break
 		}
 		m := moments[6*k:]
-		tree := subtree{position: t.Position, count: t.Segments, rows: t.Rows,
-			summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], sum: m[2], square: m[3], targetSum: m[4], targetSquare: m[5]}}
+		tree := subtree{t.Position, t.Segments, partial{rows: t.Rows, summary: summary{
+			units: Units{s.base.Centre, m[0]}, weight: m[1], sum: m[2], square: m[3], targetSum: m[4], targetSquare: m[5]}}}
 		if tree.gram, err = safetensors.Read[float64](file, fmt.Sprintf("gram.%d", k)); err == nil {
 			tree.cross, err = safetensors.Read[float64](file, fmt.Sprintf("cross.%d", k))
 		}

@@ -28,13 +28,12 @@ func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
 		return nil
 	}
 	r.form = nil // before the next one is made: they are large
-	_, hasIntercept := r.intercept()
 	part := limit
 	if limit == total {
 		part = 0
 	}
 	var err error
-	if r.rows, err = r.openRows(ctx, r.data, part, hasIntercept, tuned); err != nil {
+	if r.rows, err = r.openRows(ctx, r.data, part, tuned); err != nil {
 		return err
 	}
 	r.form, r.inputs = r.newForm(r.rows, r.ws, tuned), r.rows.inputs
@@ -44,7 +43,7 @@ func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
 // own returns a variance in the target's own units, at the edge of what a number can
 // hold if it is beyond.
 func (s *stage) own(v float64) float64 {
-	scale := s.form.inUnits().Scale
+	scale := s.form.base().summary.units.Scale
 	return math.Max(math.SmallestNonzeroFloat64, math.Min(v*scale*scale, math.MaxFloat64))
 }
 

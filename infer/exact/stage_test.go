@@ -26,7 +26,7 @@ func TestStageRows(t *testing.T) {
 	if err := run.open(context.Background(), part, true); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := e.openRows(context.Background(), data, part, true, false); err != nil || !r.Kept() {
+	if r, err := e.openRows(context.Background(), data, part, false); err != nil || !r.Kept() {
 		t.Errorf("a part of the rows is not kept where it is read once: %v", err)
 	}
 	if !run.rows.Kept() || run.rows.Count() != part {

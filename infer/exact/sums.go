@@ -120,18 +120,14 @@ func (s *Sums) total(dst *partial) error {
 // table may lack rows.
 type subtree struct {
 	position, count int // first segment, and number of segments
-	rows            int
-	summary
-	gram  []float64 // upper triangle of ΦᵀWΦ, row by row
-	cross []float64
+	partial             // whose gram is the upper triangle, row by row
 }
 
 // pack returns the open segment.
 func (s *Sums) pack() subtree {
 	d := len(s.open.cross)
 	credence.LiftGram(s.open.gram, d, s.dense)
-	t := subtree{position: s.next, count: 1, rows: s.open.rows, summary: s.open.summary,
-		gram: make([]float64, 0, d*(d+1)/2), cross: slices.Clone(s.open.cross)}
+	t := subtree{s.next, 1, partial{s.open.rows, s.open.summary, make([]float64, 0, d*(d+1)/2), slices.Clone(s.open.cross)}}
 	for i := range d {
 		t.gram = append(t.gram, s.open.gram[i*d+i:(i+1)*d]...)
 	}
@@ -168,8 +164,8 @@ func join(trees []subtree) []subtree {
 // sum returns the sums of two neighbours, in the wider of their units, which differ by a power of
 // two.
 func sum(left, right *subtree) subtree {
-	out := subtree{position: left.position, count: left.count + right.count, rows: left.rows + right.rows,
-		summary: left.summary, gram: slices.Clone(left.gram), cross: slices.Clone(left.cross)}
+	out := subtree{left.position, left.count + right.count,
+		partial{left.rows + right.rows, left.summary, slices.Clone(left.gram), slices.Clone(left.cross)}}
 	other := right.summary
 	wide := max(out.units.Scale, other.units.Scale)
 	kernel.Scale(out.widen(wide), out.cross)

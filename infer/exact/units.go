@@ -28,9 +28,9 @@ type unitRows struct {
 }
 
 // openRows prepares the reading of data, or of limit evenly spread rows of it
-// if that is fewer. With shift, an intercept takes up the centre of the target; with repeat,
+// if that is fewer. An intercept takes up the centre of the target. With repeat,
 // rows that fit are kept in memory, and a part of them always is.
-func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, shift, repeat bool) (*unitRows, error) {
+func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, repeat bool) (*unitRows, error) {
 	r := &unitRows{Rows: rows.Sample("exact", e.likelihood, data, limit, 1)}
 	budget := 0
 	switch {
@@ -47,7 +47,7 @@ func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, sh
 		return nil, err
 	}
 	r.inputs = first.X.Cols + first.Sparse.Cols
-	r.units = unitsOf(first, shift)
+	r.units = unitsOf(first, e.intercept >= 0)
 	return r, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -32,7 +33,7 @@ type variable struct {
 // referenceVariance is the variance of the target in units, or for a constant
 // target its square, so that it is positive.
 func referenceVariance(f form) float64 {
-	if v := f.sums().variance(); v > 0 {
+	if v := f.base().summary.variance(); v > 0 {
 		return v
 	}
 	if v := secondMoment(f); v > 0 {
@@ -43,8 +44,8 @@ func referenceVariance(f form) float64 {
 
 // secondMoment is E y² of the uncentred target in units.
 func secondMoment(f form) float64 {
-	s, u := f.sums(), f.inUnits()
-	mean := s.sum/s.weight + u.Centre/u.Scale
+	s := f.base().summary
+	mean := s.sum/s.weight + s.units.Centre/s.units.Scale
 	return s.variance() + mean*mean
 }
 
@@ -54,7 +55,7 @@ func secondMoment(f form) float64 {
 // terms of the target's variance. It makes start and bounds follow any
 // scaling of the columns.
 func (e *Engine) references(f form) []float64 {
-	sums, squares := f.sums(), f.squares()
+	weight, squares := f.base().summary.weight, f.base().squares
 	variance := referenceVariance(f)
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
@@ -63,13 +64,13 @@ func (e *Engine) references(f form) []float64 {
 			explain = math.Max(variance, secondMoment(f))
 		}
 		total := 0.0
-		for j := g.First; j < g.First+g.Count; j++ {
+		for j := g.First; j < g.End(); j++ {
 			total += squares[j]
 		}
 		total *= float64(g.Of) / float64(g.Count)
 		out[k] = explain
 		if total > 0 {
-			out[k] = explain / (total / sums.weight)
+			out[k] = explain / (total / weight)
 		}
 	}
 	return out
@@ -77,7 +78,7 @@ func (e *Engine) references(f form) []float64 {
 
 // variables sets the values that current starts from and returns those to be learned.
 func (e *Engine) variables(f form, current *point, t task, floor float64, references, fine []float64) []variable {
-	weight := f.sums().weight
+	weight := f.base().summary.weight
 	variance := referenceVariance(f)
 	own := func(v float64) float64 { return v / current.unit / current.unit }
 	var list []variable
@@ -125,15 +126,9 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		}
 		v := variable{
 			value: func(p *point) *float64 { return &p.hyper[h] }, slope: func(s *slopes) float64 { return s.hyper[h] },
-			lower: math.Inf(-1), upper: math.Inf(1), curvature: weight / 8,
-			mean: info.PriorMean, sd: info.PriorSD, group: -1,
+			curvature: weight / 8, mean: info.PriorMean, sd: info.PriorSD, group: -1,
 		}
-		if info.Lower > 0 {
-			v.lower = math.Log(info.Lower)
-		}
-		if info.Upper > 0 {
-			v.upper = math.Log(info.Upper)
-		}
+		v.lower, v.upper = blocks.LogBounds(info)
 		if v.sd > 0 {
 			v.curvature += 1 / (v.sd * v.sd)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/minibatch"
 	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/checkpoint"
 )
 
@@ -75,7 +75,7 @@ func (r *fit) writeCheckpoint(d *document) error {
 	if err != nil {
 		return err
 	}
-	d.Hyper, d.Redraw = problem.HyperValues(r.Features), r.redraw
+	d.Hyper, d.Redraw = blocks.HyperValues(r.Features), r.redraw
 	return kind.Write(r.config.Checkpoint, d, d.vectors().Tensors())
 }
 

@@ -37,21 +37,13 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.likelihood, err = credence.Require[Likelihood]("svi", "likelihood", model.Likelihood); err != nil {
 		return nil, fmt.Errorf("%w, or wrap it in likelihood.Quadrature", err)
 	}
-	switch p := model.Prior.(type) {
-	case prior.Normal:
-		e.prior = p
-	case nil:
-		return nil, fmt.Errorf("svi: the model has no prior")
-	default:
-		return nil, fmt.Errorf("svi: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", p)
+	if e.prior, err = blocks.NormalPrior("svi", model.Prior); err != nil {
+		return nil, err
 	}
 	if v, ok := model.Likelihood.(likelihood.Validator); ok {
 		if err := v.Validate(); err != nil {
 			return nil, err
 		}
-	}
-	if err := e.prior.Validate(); err != nil {
-		return nil, err
 	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -57,7 +58,7 @@ func (e *Engine) newFit(data credence.Data) *fit {
 // learnHypers learns the features' hyper-parameters on some of the rows, or takes them from a
 // checkpoint.
 func (r *fit) learnHypers(ctx context.Context, saved *document) error {
-	tunable, learned := problem.LearnedHypers(r.Features)
+	tunable, learned := blocks.LearnedHypers(r.Features)
 	switch {
 	case len(learned) == 0:
 		return nil
@@ -79,7 +80,7 @@ func (r *fit) learnHypers(ctx context.Context, saved *document) error {
 		r.redraw = r.tuned.Start
 		// By their values, as a checkpoint has them: learned values are stored even where no step left
 		// the start.
-		r.Features = r.tuned.Features.(credence.Tunable).WithHyper(problem.HyperValues(r.tuned.Features))
+		r.Features = r.tuned.Features.(credence.Tunable).WithHyper(blocks.HyperValues(r.tuned.Features))
 	}
 	rows := r.Data.Rows()
 	if r.Dims > tune.MaxWeights || rows < 2*r.config.ScreenRows {
@@ -131,25 +132,10 @@ type outcome struct {
 
 // finish assembles the result.
 func (r *fit) finish(o *outcome) *credence.Fitted {
-	add := func(name string, value float64) {
-		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: name, Value: value})
-	}
-	names, values := o.family.Values()
-	for i, name := range names {
-		add(name, values[i])
-	}
+	variance := func(k int) float64 { return o.priors[k] }
+	r.report.Hyper = append(o.family.Values(), blocks.Values(r.Groups, variance, r.Features)...)
 	variances := make([]float64, r.Dims)
-	for k, g := range r.Groups {
-		add("prior_variance."+g.Name, o.priors[k])
-		for j := g.First; j < g.End(); j++ {
-			variances[j] = o.priors[k]
-		}
-	}
-	if tunable, ok := r.Features.(credence.Tunable); ok {
-		for _, h := range tunable.Hyper() {
-			add(h.Name, h.Value)
-		}
-	}
+	blocks.Spread(variances, r.Groups, variance)
 	return &credence.Fitted{
 		Members: []credence.Member{{
 			Model: credence.Model{

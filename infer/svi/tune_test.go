@@ -8,7 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -114,7 +114,7 @@ func TestStartsRedraw(t *testing.T) {
 	penalised := func(f *credence.Fitted) float64 {
 		value := *f.Report.ELBO
 		for _, h := range f.Members[0].Model.Features.(credence.Tunable).Hyper() {
-			logPrior, _ := problem.LogHyperPrior(h, math.Log(h.Value))
+			logPrior, _ := blocks.LogHyperPrior(h, math.Log(h.Value))
 			value += logPrior
 		}
 		return value
@@ -162,7 +162,7 @@ func TestLengthscalesThatStayAreStored(t *testing.T) {
 	if err := r.learnHypers(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	stored := r.Features.(credence.Tunable).WithHyper(problem.HyperValues(r.Features))
+	stored := r.Features.(credence.Tunable).WithHyper(blocks.HyperValues(r.Features))
 	if !reflect.DeepEqual(r.Features, stored) {
 		t.Errorf("features %+v, by a checkpoint %+v", r.Features, stored)
 	}

@@ -65,6 +65,27 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 	return list, nil
 }
 
+// Spread stores in dst, for every weight, the value of its group.
+func Spread(dst []float64, groups []Group, value func(k int) float64) {
+	for k, g := range groups {
+		v := value(k)
+		for j := g.First; j < g.End(); j++ {
+			dst[j] = v
+		}
+	}
+}
+
+// NormalPrior narrows the prior of a model to one that engine can use.
+func NormalPrior(engine string, p credence.Prior) (prior.Normal, error) {
+	switch p := p.(type) {
+	case prior.Normal:
+		return p, p.Validate()
+	case nil:
+		return prior.Normal{}, fmt.Errorf("%s: the model has no prior", engine)
+	}
+	return prior.Normal{}, fmt.Errorf("%s: prior %v is not normal: choose prior normal, or engine convex for laplace and studentt and ep for spikeslab", engine, p)
+}
+
 // WeightName names weight j for people.
 func WeightName(features credence.Features, j int) string {
 	for _, b := range features.Blocks() {

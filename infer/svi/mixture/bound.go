@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -63,13 +64,13 @@ func NewBound(p *problem.Problem, k int, references []problem.Reference, base *p
 
 // Tune makes the learned hyper-parameters of the features variables too.
 func (q *Bound) Tune() {
-	tunable, learned := problem.LearnedHypers(q.Features)
+	tunable, learned := blocks.LearnedHypers(q.Features)
 	if len(learned) == 0 {
 		return
 	}
 	list := tunable.Hyper()
 	for _, i := range learned {
-		lower, upper := problem.LogBounds(list[i])
+		lower, upper := blocks.LogBounds(list[i])
 		q.Lower, q.Upper = append(q.Lower, lower), append(q.Upper, upper)
 	}
 	q.Tunable, q.hypers, q.dHyper = tunable, learned, make([]float64, len(list))
@@ -130,7 +131,7 @@ func (q *Bound) FeaturesAt(x []float64) credence.Features {
 		return q.Features
 	}
 	_, logs := q.Parameters(x)
-	values := problem.HyperValues(q.Tunable)
+	values := blocks.HyperValues(q.Tunable)
 	for l, i := range q.hypers {
 		values[i] = math.Exp(logs[l])
 	}
@@ -233,7 +234,7 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 		list := q.Tunable.Hyper()
 		_, at := q.Parameters(x)
 		for l, i := range q.hypers {
-			value, slope := problem.LogHyperPrior(list[i], at[l])
+			value, slope := blocks.LogHyperPrior(list[i], at[l])
 			hyper[l] = q.dHyper[i] + slope
 			bound += value // without its constant: what is penalised is not reported
 		}
@@ -256,10 +257,8 @@ func (q *Bound) SetPrior(x []float64) {
 			v = q.References[i].Bounded(sum / float64(g.Count*q.Components))
 		}
 		q.Prior[i] = v
-		for j := g.First; j < g.End(); j++ {
-			q.WeightPrior[j] = v
-		}
 	}
+	blocks.Spread(q.WeightPrior, q.Groups, func(k int) float64 { return q.Prior[k] })
 }
 
 // Evaluate is the bound over all rows, with its gradient.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -54,11 +55,7 @@ func (n *Newton) GoOn(at, from *Point, times float64) {
 // and log|I + SHS|.
 func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
 	d := n.Dims
-	for k, g := range n.Groups {
-		for j := g.First; j < g.End(); j++ {
-			n.deviation[j] = math.Sqrt(prior[k])
-		}
-	}
+	blocks.Spread(n.deviation, n.Groups, func(k int) float64 { return math.Sqrt(prior[k]) })
 	n.Workspace.InRuns(d, func(from, to int) {
 		for i := from; i < to; i++ {
 			row, source := n.upper[i*d:(i+1)*d], sites[i*d:(i+1)*d]

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -130,19 +131,19 @@ func (f *Family) AddSlopes(dst, work []float64, y, latent, weight float64) []flo
 }
 
 // Values returns all parameters with their names in reports.
-func (f *Family) Values() (names []string, values []float64) {
+func (f *Family) Values() (list []credence.Value) {
 	p, ok := f.Likelihood.(likelihood.Parametric)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	for _, parameter := range p.Parameters() {
 		name := parameter.Name
 		if unitPower(f.Likelihood, name) == 2 {
 			name = "noise_" + name
 		}
-		names, values = append(names, name), append(values, parameter.Value)
+		list = append(list, credence.Value{Name: name, Value: parameter.Value})
 	}
-	return names, values
+	return list
 }
 
 // AtLimits says, for every learned parameter that ended at a bound of what is tried, what that

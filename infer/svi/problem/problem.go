@@ -55,57 +55,6 @@ func (p *Problem) LogPrior(w, priors []float64) float64 {
 	return value
 }
 
-// LearnedHypers returns the features as Tunable and the places of the hyper-parameters that are
-// learned; nil where there are none.
-func LearnedHypers(features credence.Features) (credence.Tunable, []int) {
-	tunable, ok := features.(credence.Tunable)
-	if !ok {
-		return nil, nil
-	}
-	var learned []int
-	for i, h := range tunable.Hyper() {
-		if !h.Held {
-			learned = append(learned, i)
-		}
-	}
-	return tunable, learned
-}
-
-// HyperValues returns the values of all hyper-parameters of features.
-func HyperValues(features credence.Features) []float64 {
-	tunable, ok := features.(credence.Tunable)
-	if !ok {
-		return nil
-	}
-	var values []float64
-	for _, h := range tunable.Hyper() {
-		values = append(values, h.Value)
-	}
-	return values
-}
-
-// LogBounds returns the bounds of the logarithm of a hyper-parameter. A bound of 0 is none.
-func LogBounds(h credence.Hyper) (lower, upper float64) {
-	lower, upper = math.Inf(-1), math.Inf(1)
-	if h.Lower > 0 {
-		lower = math.Log(h.Lower)
-	}
-	if h.Upper > 0 {
-		upper = math.Log(h.Upper)
-	}
-	return lower, upper
-}
-
-// LogHyperPrior returns the log density of the logarithm of a hyper-parameter under its prior, but
-// for a constant, and its slope.
-func LogHyperPrior(h credence.Hyper, logValue float64) (value, slope float64) {
-	if h.PriorSD <= 0 {
-		return 0, 0
-	}
-	z := (logValue - h.PriorMean) / h.PriorSD
-	return -z * z / 2, -z / h.PriorSD
-}
-
 // Finite says whether every number is neither infinite nor NaN.
 func Finite(x ...float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })

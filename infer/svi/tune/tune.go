@@ -24,6 +24,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/likelihood"
@@ -147,7 +148,7 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 		return nil, err
 	}
 	t := &tuner{Newton: newton.New(p, s.References), rows: rows, learned: p.LearnedGroups(), h: make([]float64, p.Dims), covary: make([]float64, p.Dims*p.Dims)}
-	t.tunable, t.hypers = problem.LearnedHypers(p.Features)
+	t.tunable, t.hypers = blocks.LearnedHypers(p.Features)
 	t.minGain = 0.01
 	if rows.Sampled() { // the rows left out say otherwise by more
 		t.minGain = 0.01 * float64(1+len(t.hypers))
@@ -220,7 +221,7 @@ func logPrior(features credence.Features, learned []int) float64 {
 	sum := 0.0
 	list := features.(credence.Tunable).Hyper()
 	for _, i := range learned {
-		value, _ := problem.LogHyperPrior(list[i], math.Log(list[i].Value))
+		value, _ := blocks.LogHyperPrior(list[i], math.Log(list[i].Value))
 		sum += value
 	}
 	return sum
