@@ -1,8 +1,6 @@
 package modelfile
 
 import (
-	"io"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/internal/safetensors"
@@ -25,32 +23,12 @@ func (e *encoder) keyed(prefix string, f *keyed.Features) (*keyedData, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	e.add(safetensors.Tensor{
-		Name: prefix + "features.keys", DType: safetensors.I64, Shape: []int{len(f.Keys)},
-		Data: func(w io.Writer) error { return writeKeys(w, f.Keys) },
-	})
+	e.add(safetensors.Of(prefix+"features.keys", f.Keys))
 	if f.Ends != nil {
 		e.add(safetensors.Of(prefix+"features.names.text", f.Text))
 		e.add(safetensors.Of(prefix+"features.names.ends", f.Ends))
 	}
 	return &keyedData{Named: f.Ends != nil, NoIntercept: f.NoIntercept}, nil
-}
-
-// writeKeys writes keys in pieces: there may be millions, and a copy of them all
-// would count in the memory of a stream.
-func writeKeys(w io.Writer, keys []uint64) error {
-	var piece [4096]int64
-	for len(keys) > 0 {
-		n := min(len(keys), len(piece))
-		for i, key := range keys[:n] {
-			piece[i] = int64(key)
-		}
-		if err := safetensors.Encode(w, piece[:n]); err != nil {
-			return err
-		}
-		keys = keys[n:]
-	}
-	return nil
 }
 
 // keyedData is the plain data of keyed features.
@@ -88,14 +66,10 @@ func cutUnseen(q posterior.Stored, p credence.Prior) credence.Prior {
 	return p
 }
 
-func (d *decoder) keyed(prefix string, data *keyedData) (credence.Features, error) {
-	keys, err := safetensors.Read[int64](d.Reader, prefix+"features.keys")
-	if err != nil {
+func (d *decoder) keyed(prefix string, data *keyedData) (_ credence.Features, err error) {
+	f := &keyed.Features{NoIntercept: data.NoIntercept}
+	if f.Keys, err = safetensors.Read[uint64](d.Reader, prefix+"features.keys"); err != nil {
 		return nil, err
-	}
-	f := &keyed.Features{Keys: make([]uint64, len(keys)), NoIntercept: data.NoIntercept}
-	for i, key := range keys {
-		f.Keys[i] = uint64(key)
 	}
 	if data.Named {
 		if f.Text, err = safetensors.Read[uint8](d.Reader, prefix+"features.names.text"); err != nil {
@@ -103,9 +77,6 @@ func (d *decoder) keyed(prefix string, data *keyedData) (credence.Features, erro
 		}
 		if f.Ends, err = safetensors.Read[int64](d.Reader, prefix+"features.names.ends"); err != nil {
 			return nil, err
-		}
-		if f.Ends == nil {
-			f.Ends = []int64{}
 		}
 	}
 	return f, f.Validate()

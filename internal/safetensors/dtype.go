@@ -33,9 +33,9 @@ func (d DType) Size() int {
 	return 0
 }
 
-// Element is a Go type with a DType of its own.
+// Element is a Go type that a DType stores: uint64 by its bits, as int64.
 type Element interface {
-	float64 | float32 | int64 | int32 | uint8
+	float64 | float32 | int64 | uint64 | int32 | uint8
 }
 
 // TypeOf returns the element type that stores T.
@@ -46,7 +46,7 @@ func TypeOf[T Element]() DType {
 		return F64
 	case float32:
 		return F32
-	case int64:
+	case int64, uint64:
 		return I64
 	case int32:
 		return I32
@@ -62,63 +62,17 @@ const chunkBytes = 1 << 14
 // what a Tensor.Data function calls, as often as it likes.
 func Encode[T Element](w io.Writer, values []T) error {
 	size := TypeOf[T]().Size()
-	buffer := make([]byte, min(chunkBytes, len(values)*size))
+	buffer := make([]byte, 0, min(chunkBytes, len(values)*size))
 	for chunk := range slices.Chunk(values, chunkBytes/size) {
-		if err := encodeAndWrite(w, buffer, chunk); err != nil {
+		part, err := binary.Append(buffer, binary.LittleEndian, chunk)
+		if err == nil {
+			_, err = w.Write(part)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func encodeAndWrite[T Element](w io.Writer, buffer []byte, chunk []T) error {
-	switch values := any(chunk).(type) {
-	case []float64:
-		for i, v := range values {
-			binary.LittleEndian.PutUint64(buffer[8*i:], math.Float64bits(v))
-		}
-	case []float32:
-		for i, v := range values {
-			binary.LittleEndian.PutUint32(buffer[4*i:], math.Float32bits(v))
-		}
-	case []int64:
-		for i, v := range values {
-			binary.LittleEndian.PutUint64(buffer[8*i:], uint64(v))
-		}
-	case []int32:
-		for i, v := range values {
-			binary.LittleEndian.PutUint32(buffer[4*i:], uint32(v))
-		}
-	case []uint8:
-		copy(buffer, values)
-	}
-	_, err := w.Write(buffer[:len(chunk)*TypeOf[T]().Size()])
-	return err
-}
-
-// decode stores in dst the elements whose bytes are in buffer, which has their
-// exact length.
-func decode[T Element](dst []T, buffer []byte) {
-	switch dst := any(dst).(type) {
-	case []float64:
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(buffer[8*i:]))
-		}
-	case []float32:
-		for i := range dst {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(buffer[4*i:]))
-		}
-	case []int64:
-		for i := range dst {
-			dst[i] = int64(binary.LittleEndian.Uint64(buffer[8*i:]))
-		}
-	case []int32:
-		for i := range dst {
-			dst[i] = int32(binary.LittleEndian.Uint32(buffer[4*i:]))
-		}
-	case []uint8:
-		copy(dst, buffer)
-	}
 }
 
 // byteSize returns the number of bytes of a tensor. Dimensions of 0 do not hide

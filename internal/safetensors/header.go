@@ -2,7 +2,9 @@ package safetensors
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,10 +85,8 @@ func (h *header) check(dataBytes int64) error {
 	}
 	byPlace := slices.Clone(h.tensors)
 	slices.SortStableFunc(byPlace, func(a, b Info) int {
-		if a.begin != b.begin {
-			return cmp.Compare(a.begin, b.begin)
-		}
-		return cmp.Compare(a.end, b.end) // an empty tensor before the one that starts there
+		// An empty tensor stands before the one that starts there.
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	var filled int64
 	for _, t := range byPlace {
@@ -174,34 +174,14 @@ func (h *header) encode() ([]byte, error) {
 	if length > maxHeader {
 		return nil, fmt.Errorf("the header has %d bytes, the format allows %d: store large texts as U8 tensors", length, maxHeader)
 	}
-	for i := range prefixBytes {
-		out[i] = byte(uint64(length) >> (8 * i))
-	}
+	binary.LittleEndian.PutUint64(out, uint64(length))
 	return out, nil
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // shapeText returns a shape as in the header: [2,3].
-func shapeText(shape []int) string {
-	var text strings.Builder
-	text.WriteByte('[')
-	for i, dim := range shape {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		text.WriteString(strconv.Itoa(dim))
-	}
-	text.WriteByte(']')
-	return text.String()
-}
+func shapeText(shape []int) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ",") }
 
 // appendString appends s, which is UTF-8, as a JSON string. It escapes only what
 // JSON demands, so the bytes do not depend on the version of a JSON library.

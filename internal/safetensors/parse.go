@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -120,13 +121,7 @@ func (p *parser) tensor(name string) (Info, error) {
 // object reads an object, calling member when its value is next. seen collects
 // the keys.
 func (p *parser) object(seen map[string]bool, member func(key string) error) error {
-	if err := p.expect('{'); err != nil {
-		return err
-	}
-	if p.accept('}') {
-		return nil
-	}
-	for {
+	return p.list('{', '}', func() error {
 		key, err := p.string()
 		if err != nil {
 			return err
@@ -138,41 +133,34 @@ func (p *parser) object(seen map[string]bool, member func(key string) error) err
 		if err := p.expect(':'); err != nil {
 			return err
 		}
-		if err := member(key); err != nil {
-			return err
-		}
-		if p.accept('}') {
-			return nil
-		}
-		if err := p.expect(','); err != nil {
-			return err
-		}
-	}
+		return member(key)
+	})
 }
 
 // integers reads an array of at most limit plain non-negative integers.
-func (p *parser) integers(limit int) ([]int64, error) {
-	if err := p.expect('['); err != nil {
-		return nil, err
-	}
-	var list []int64
-	if p.accept(']') {
-		return list, nil
-	}
-	for {
+func (p *parser) integers(limit int) (list []int64, err error) {
+	err = p.list('[', ']', func() error {
 		if len(list) == limit {
-			return nil, fmt.Errorf("header byte %d: more than %d numbers", p.at, limit)
+			return fmt.Errorf("header byte %d: more than %d numbers", p.at, limit)
 		}
 		value, err := p.integer()
-		if err != nil {
-			return nil, err
-		}
 		list = append(list, value)
-		if p.accept(']') {
-			return list, nil
+		return err
+	})
+	return list, err
+}
+
+// list reads what stands between two brackets, separated by commas, calling item when one is next.
+func (p *parser) list(open, end byte, item func() error) error {
+	if err := p.expect(open); err != nil || p.accept(end) {
+		return err
+	}
+	for {
+		if err := item(); err != nil || p.accept(end) {
+			return err
 		}
 		if err := p.expect(','); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
@@ -262,25 +250,16 @@ func (p *parser) escape() (rune, error) {
 }
 
 func (p *parser) fourHex() (rune, error) {
-	start := p.at
-	var r rune
-	for range 4 {
-		if p.at == len(p.text) {
-			return 0, fmt.Errorf("header byte %d: a string has no end", start)
-		}
-		switch c := p.text[p.at]; {
-		case '0' <= c && c <= '9':
-			r = 16*r + rune(c-'0')
-		case 'a' <= c && c <= 'f':
-			r = 16*r + rune(c-'a') + 10
-		case 'A' <= c && c <= 'F':
-			r = 16*r + rune(c-'A') + 10
-		default:
-			return 0, fmt.Errorf("header byte %d: \\u needs four hexadecimal digits", start)
-		}
-		p.at++
+	digits := p.text[p.at:min(p.at+4, len(p.text))]
+	if len(digits) < 4 {
+		return 0, fmt.Errorf("header byte %d: a string has no end", p.at)
 	}
-	return r, nil
+	r, err := strconv.ParseUint(string(digits), 16, 16)
+	if err != nil {
+		return 0, fmt.Errorf("header byte %d: \\u needs four hexadecimal digits", p.at)
+	}
+	p.at += 4
+	return rune(r), nil
 }
 
 func (p *parser) skipSpace() {

@@ -206,7 +206,9 @@ func decodeFrom[T Element](dst []T, section *io.SectionReader, offset int64) err
 		if err := readFull(section, part, offset); err != nil {
 			return err
 		}
-		decode(chunk, part)
+		if _, err := binary.Decode(part, binary.LittleEndian, chunk); err != nil {
+			return err
+		}
 		offset += int64(len(part))
 	}
 	return nil
