@@ -83,14 +83,9 @@ func (l *Learner) keysTensor() safetensors.Tensor {
 		Name: "learn.keys", DType: safetensors.I64, Shape: []int{count},
 		Data: func(w io.Writer) error {
 			var keys []uint64
-			var signed []int64
 			for first := 0; first < count; first += savedKeys {
 				keys = l.index.AppendKeys(keys[:0], first, min(savedKeys, count-first))
-				signed = signed[:0]
-				for _, key := range keys {
-					signed = append(signed, int64(key))
-				}
-				if err := safetensors.Encode(w, signed); err != nil {
+				if err := safetensors.Encode(w, keys); err != nil {
 					return err
 				}
 			}
@@ -142,13 +137,9 @@ func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
 			return err
 		}
 	}
-	signed, err := safetensors.Read[int64](r, "learn.keys")
+	keys, err := safetensors.Read[uint64](r, "learn.keys")
 	if err != nil {
 		return err
-	}
-	keys := make([]uint64, len(signed))
-	for i, key := range signed {
-		keys[i] = uint64(key)
 	}
 	if l.index, err = keyed.IndexOf(keys); err != nil {
 		return err

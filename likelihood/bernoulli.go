@@ -8,7 +8,6 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -29,13 +28,7 @@ func readBernoulli(a *spec.Arguments) Named {
 }
 
 // String returns bernoulli or bernoulli(link=…).
-func (l Bernoulli) String() string {
-	t := param.Text{Name: l.Name()}
-	if l.Link != "" {
-		t.Add("link", string(l.Link))
-	}
-	return t.String()
-}
+func (l Bernoulli) String() string { return linkText(l.Name(), l.Link) }
 
 // Validate refuses a link that a Bernoulli does not have.
 func (l Bernoulli) Validate() error {
@@ -180,13 +173,7 @@ func (l Bernoulli) ExpectedLogDensity(y, mean, variance float64) (value, dMean, 
 		return -mu, -mu, -mu / 2
 	case l.Link == Cloglog || l.Link == Probit:
 		return expectedLogDensity(l, y, mean, variance)
-	}
-	return expectedLogSigmoid(y, mean, variance)
-}
-
-// expectedLogSigmoid is E log σ(cf) with its gradients, c = 2y−1.
-func expectedLogSigmoid(y, mean, variance float64) (value, dMean, dVariance float64) {
-	if y == 0 {
+	case y == 0:
 		value, dMean, dVariance = quad.Softplus(mean, variance)
 		return -value, -dMean, -dVariance
 	}
@@ -216,7 +203,7 @@ func (l Bernoulli) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVaria
 		return tiltedMoments(l, y, mean, variance)
 	}
 	if variance <= 0 {
-		return quad.Tilted(func(f float64) (float64, float64, float64) { return l.Derivatives(y, f) }, mean, variance)
+		return tiltedMoments(l, y, mean, variance)
 	}
 	logZ, dMean, dVariance = quad.LogSigmoid(c*mean, variance)
 	return logZ, c * dMean, dVariance

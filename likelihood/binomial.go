@@ -153,19 +153,16 @@ func (l Binomial) Sample(rng *rand.Rand, f float64) float64 {
 // ExpectedLogDensity is a constant plus y·mean − n E log(1+eᶠ), by the logistic
 // mixture up to 20 trials and by quadrature beyond.
 func (l Binomial) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
-	return expectedBinomial(y, l.trials(), mean, variance)
-}
-
-func expectedBinomial(y, n, mean, variance float64) (value, dMean, dVariance float64) {
+	n := l.trials()
 	softplus, p, curvature := softplusTimes(n, mean, variance)
-	return fromSoftplus(y, n, mean, softplus, p, curvature)
+	return fromSoftplus(l.LogDensity(y, mean), y, n, mean, softplus, p, curvature)
 }
 
-// fromSoftplus makes the expectation of y out of n from that of log(1+eᶠ) and its gradients.
-func fromSoftplus(y, n, mean, softplus, p, curvature float64) (value, dMean, dVariance float64) {
-	// log p(y|mean) plus n times the Jensen gap of log(1+eᶠ), which is the small part.
-	value = Binomial{Trials: n}.LogDensity(y, mean) - n*(softplus-special.Softplus(mean))
-	return value, y - n*p, -n * curvature
+// fromSoftplus makes the expectation of y·f − n log(1+eᵗ), up to a constant and with its gradients, from
+// the log density at the mean and from that of log(1+eᵗ), whose t has mean t.
+func fromSoftplus(logDensity, y, n, t, softplus, p, curvature float64) (value, dMean, dVariance float64) {
+	// n times the Jensen gap of log(1+eᵗ) is the small part.
+	return logDensity - n*(softplus-special.Softplus(t)), y - n*p, -n * curvature
 }
 
 // TiltedMoments is by quadrature.
@@ -234,19 +231,24 @@ func (l Binomial) PredictiveCDF(y, mean, variance float64) float64 {
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
 func (l Binomial) PredictiveQuantile(p, mean, variance float64) float64 {
-	z := special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12))
 	sd := math.Sqrt(l.PredictiveVariance(mean, variance))
-	return quad.Count(func(y float64) float64 { return l.PredictiveCDF(y, mean, variance) }, p,
-		l.PredictiveMean(mean, variance)+sd*z, sd/4, 0, l.trials())
+	return countQuantile(l, p, mean, variance, l.PredictiveMean(mean, variance)+sd*roughQuantile(p), sd/4)
 }
 
 // ExpectedLogDensities is ExpectedLogDensity for every row, with the trials of
 // the row unless trials is nil.
 func (l Binomial) ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64) {
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
-	eachSoftplus(mean, variance, 0, func(i int) float64 { return l.row(trials, i).trials() },
+	times := func(i int) float64 {
+		if trials == nil {
+			return l.trials()
+		}
+		return Binomial{Trials: trials[i]}.trials()
+	}
+	eachSoftplus(mean, variance, 0, times,
 		func(i int, n, softplus, p, curvature float64) {
-			value[i], dMean[i], dVariance[i] = fromSoftplus(y[i], n, mean[i], softplus, p, curvature)
+			density := Binomial{Trials: n}.LogDensity(y[i], mean[i])
+			value[i], dMean[i], dVariance[i] = fromSoftplus(density, y[i], n, mean[i], softplus, p, curvature)
 		})
 }
 
@@ -260,12 +262,4 @@ func softplusTimes(n, mean, variance float64) (value, dMean, dVariance float64) 
 		return quad.SoftplusExact(mean, variance)
 	}
 	return quad.Softplus(mean, variance)
-}
-
-// row is the distribution of row i.
-func (l Binomial) row(trials []float64, i int) Binomial {
-	if trials == nil {
-		return l
-	}
-	return Binomial{Trials: trials[i]}
 }

@@ -46,8 +46,22 @@ func logNormalMoments(mean, variance float64) (mu, spread, second float64) {
 // has about the variance of f plus that of log y. It also gives the scale.
 func logLinkStart(p, mean, variance, within float64) (start, scale float64) {
 	spread := math.Sqrt(variance + math.Min(within, 1)) // small counts are not log-normal
-	start = math.Exp(mean + spread*special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12)))
+	start = math.Exp(mean + spread*roughQuantile(p))
 	return start, math.Max(start*spread/8, 1e-300)
+}
+
+// roughQuantile is Φ⁻¹(p), not too far out, to start a search from.
+func roughQuantile(p float64) float64 {
+	return special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12))
+}
+
+// countQuantile is PredictiveQuantile of a family of counts, searched from start in steps of scale.
+func countQuantile[L interface {
+	Supported
+	Predictive
+}](l L, p, mean, variance, start, scale float64) float64 {
+	_, upper := l.Support()
+	return quad.Count(func(y float64) float64 { return l.PredictiveCDF(y, mean, variance) }, p, start, scale, 0, upper)
 }
 
 // checkRows panics unless all slices have n elements.
@@ -59,6 +73,7 @@ func checkRows(n int, slices ...[]float64) {
 	}
 }
 
+// expectedBatch is ExpectedLogDensities row by row.
 func expectedBatch[L Expected](l L, value, dMean, dVariance, y, mean, variance []float64) {
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
 	for i := range y {

@@ -120,16 +120,7 @@ func (l NegativeBinomial) ExpectedLogDensity(y, mean, variance float64) (value, 
 	r := l.size()
 	n, t := y+r, mean-math.Log(r)
 	softplus, p, curvature := softplusTimes(n, t, variance)
-	return l.fromSoftplus(y, mean, softplus, p, curvature)
-}
-
-// fromSoftplus makes the expectation of y from that of log(1+e^t) and its gradients.
-func (l NegativeBinomial) fromSoftplus(y, mean, softplus, p, curvature float64) (value, dMean, dVariance float64) {
-	r := l.size()
-	n, t := y+r, mean-math.Log(r)
-	// log p(y|mean) plus n times the Jensen gap, which is the small part.
-	value = l.LogDensity(y, mean) - n*(softplus-special.Softplus(t))
-	return value, y - n*p, -n * curvature
+	return fromSoftplus(l.LogDensity(y, mean), y, n, t, softplus, p, curvature)
 }
 
 // TiltedMoments is by quadrature.
@@ -171,15 +162,16 @@ func (l NegativeBinomial) PredictiveCDF(y, mean, variance float64) float64 {
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
 func (l NegativeBinomial) PredictiveQuantile(p, mean, variance float64) float64 {
 	start, scale := logLinkStart(p, mean, variance, math.Exp(-mean)+1/l.size())
-	return quad.Count(func(y float64) float64 { return l.PredictiveCDF(y, mean, variance) }, p,
-		start, scale, 0, math.Inf(1))
+	return countQuantile(l, p, mean, variance, start, scale)
 }
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.
 func (l NegativeBinomial) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
 	checkRows(len(y), value, dMean, dVariance, mean, variance)
-	l.eachSoftplus(y, mean, variance, func(i int, _, softplus, p, curvature float64) {
-		value[i], dMean[i], dVariance[i] = l.fromSoftplus(y[i], mean[i], softplus, p, curvature)
+	logR := math.Log(l.size())
+	l.eachSoftplus(y, mean, variance, func(i int, n, softplus, p, curvature float64) {
+		density := l.LogDensity(y[i], mean[i])
+		value[i], dMean[i], dVariance[i] = fromSoftplus(density, y[i], n, mean[i]-logR, softplus, p, curvature)
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -30,28 +29,14 @@ func readPoisson(a *spec.Arguments) Named {
 }
 
 // String returns poisson or poisson(link=…).
-func (l Poisson) String() string {
-	t := param.Text{Name: l.Name()}
-	if l.Link != "" {
-		t.Add("link", string(l.Link))
-	}
-	return t.String()
-}
+func (l Poisson) String() string { return linkText(l.Name(), l.Link) }
 
 // Validate refuses a link that a Poisson does not have.
 func (l Poisson) Validate() error { return checkLink("poisson", l.Link, Log, Softplus) }
 
-// logMean is log E[y|f].
+// logMean is log E[y|f]. That of Softplus, log log(1+eᶠ), is f − eᶠ/2 to rounding below −36.
 func (l Poisson) logMean(f float64) float64 {
-	if l.Link == Softplus {
-		return logSoftplus(f)
-	}
-	return f
-}
-
-// logSoftplus is log log(1+eᶠ), which is f − eᶠ/2 to rounding below −36.
-func logSoftplus(f float64) float64 {
-	if f < -36 {
+	if l.Link != Softplus || f < -36 {
 		return f
 	}
 	return math.Log(special.Softplus(f))
@@ -124,10 +109,7 @@ func (l Poisson) CheckTarget(y float64) error { return checkCount("poisson", y) 
 
 // CDF returns P(Y ≤ y|f), an incomplete gamma function.
 func (l Poisson) CDF(y, f float64) float64 {
-	return poissonCDF(y, l.Mean(f))
-}
-
-func poissonCDF(y, mean float64) float64 {
+	mean := l.Mean(f)
 	switch {
 	case y < 0:
 		return 0
@@ -218,13 +200,11 @@ func (l Poisson) PredictiveQuantile(p, mean, variance float64) float64 {
 	var start, scale float64
 	if l.Link == Softplus {
 		mu, v := predictiveMoments(l, mean, variance)
-		z := special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12))
-		start, scale = mu+z*math.Sqrt(v), math.Sqrt(v)/4
+		start, scale = mu+roughQuantile(p)*math.Sqrt(v), math.Sqrt(v)/4
 	} else {
 		start, scale = logLinkStart(p, mean, variance, math.Exp(-mean))
 	}
-	return quad.Count(func(y float64) float64 { return l.PredictiveCDF(y, mean, variance) }, p,
-		start, scale, 0, math.Inf(1))
+	return countQuantile(l, p, mean, variance, start, scale)
 }
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.

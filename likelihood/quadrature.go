@@ -145,7 +145,7 @@ func (l Quadrature) CDF(y, f float64) float64 {
 func (l Quadrature) search(cdf func(float64) float64, p, mean, variance float64) float64 {
 	lower, upper := l.Support()
 	sd := math.Sqrt(variance)
-	start := mean + sd*special.NormalQuantile(math.Min(math.Max(p, 1e-12), 1-1e-12))
+	start := mean + sd*roughQuantile(p)
 	if l.Discrete() {
 		return quad.Count(cdf, p, start, sd/4, lower, upper)
 	}

@@ -18,8 +18,12 @@ type Repeated interface {
 func LogDensities(l Family, dst []float64, y float64, f []float64) {
 	if r, ok := l.(Repeated); ok {
 		r.LogDensitiesAt(dst, y, f)
-		return
+	} else {
+		eachLogDensity(l, dst, y, f)
 	}
+}
+
+func eachLogDensity[L Family](l L, dst []float64, y float64, f []float64) {
 	for i, v := range f {
 		dst[i] = l.LogDensity(y, v)
 	}
@@ -28,9 +32,7 @@ func LogDensities(l Family, dst []float64, y float64, f []float64) {
 // LogDensitiesAt implements [Repeated].
 func (l Bernoulli) LogDensitiesAt(dst []float64, y float64, f []float64) {
 	if l.Link == Probit || l.Link == Cloglog {
-		for i, v := range f {
-			dst[i] = l.LogDensity(y, v)
-		}
+		eachLogDensity(l, dst, y, f)
 		return
 	}
 	for i, v := range f {
@@ -46,9 +48,7 @@ func (l Bernoulli) LogDensitiesAt(dst []float64, y float64, f []float64) {
 // LogDensitiesAt implements [Repeated].
 func (l Poisson) LogDensitiesAt(dst []float64, y float64, f []float64) {
 	if l.Link == Softplus {
-		for i, v := range f {
-			dst[i] = l.LogDensity(y, v)
-		}
+		eachLogDensity(l, dst, y, f)
 		return
 	}
 	peak, logY := 0.0, 0.0

@@ -99,10 +99,7 @@ func (l StudentT) CheckTarget(y float64) error { return checkFinite("studentt", 
 
 // CDF returns P(Y ≤ y|f), an incomplete beta function.
 func (l StudentT) CDF(y, f float64) float64 {
-	return studentCDF((y-f)/l.scale(), l.df())
-}
-
-func studentCDF(t, nu float64) float64 {
+	t, nu := (y-f)/l.scale(), l.df()
 	if t == 0 {
 		return 0.5
 	}

@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
@@ -89,11 +90,7 @@ func (l StudentT) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVarian
 	}
 	w0, w1 := 1/math.Sqrt(a+0.5), 2/math.Sqrt(2*a+1)
 	breaks := [...]float64{u1 + left, u1 - 3*w1, u1, u1 + 3*w1, -6 * w0, -2 * w0, 0, 2 * w0, 6 * w0, right}
-	for i := range breaks { // insertion sort
-		for j := i; j > 0 && breaks[j] < breaks[j-1]; j-- {
-			breaks[j], breaks[j-1] = breaks[j-1], breaks[j]
-		}
-	}
+	slices.Sort(breaks[:])
 	peak := math.Inf(-1)
 	for _, u := range breaks {
 		t, _ := logTerm(u)

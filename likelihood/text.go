@@ -70,6 +70,15 @@ func textOf(l interface {
 	return t.String()
 }
 
+// linkText is the text form of a family with a link, which is left out where it is the default.
+func linkText(name string, link Link) string {
+	t := param.Text{Name: name}
+	if link != "" {
+		t.Add("link", string(link))
+	}
+	return t.String()
+}
+
 // parameter returns the Parameter for a field.
 func parameter(name string, p param.Parameter, start float64) Parameter {
 	return Parameter{Name: name, Parameter: p.At(p.Or(start)), Positive: true}

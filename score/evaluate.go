@@ -119,29 +119,26 @@ func (e *Evaluation) Add(rows *Rows) error {
 // Result returns the metrics.
 func (e *Evaluation) Result() (*metric.Evaluation, error) {
 	out := &metric.Evaluation{}
-	regression, err := e.regression.Result()
+	var err error
+	if out.RegressionResult, err = result(e.regression.Result); err == nil {
+		out.Rows = out.RegressionResult.Rows
+	}
+	if err == nil && e.classification != nil {
+		out.ClassificationResult, err = result(e.classification.Result)
+	}
+	if err == nil {
+		out.IntervalsResult, err = result(e.intervals.Result)
+	}
+	if err == nil && e.deviance != nil {
+		out.DevianceResult, err = result(e.deviance.Result)
+	}
 	if err != nil {
 		return nil, err
-	}
-	out.RegressionResult, out.Rows = &regression, regression.Rows
-	if e.classification != nil {
-		classes, err := e.classification.Result()
-		if err != nil {
-			return nil, err
-		}
-		out.ClassificationResult = &classes
-	}
-	intervals, err := e.intervals.Result()
-	if err != nil {
-		return nil, err
-	}
-	out.IntervalsResult = &intervals
-	if e.deviance != nil {
-		deviance, err := e.deviance.Result()
-		if err != nil {
-			return nil, err
-		}
-		out.DevianceResult = &deviance
 	}
 	return out, nil
+}
+
+func result[T any](of func() (T, error)) (*T, error) {
+	r, err := of()
+	return &r, err
 }
