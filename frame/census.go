@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/segments"
 )
 
 // Census counts what [Fit] must know of the training rows: moments, levels and classes, in one
@@ -55,20 +56,8 @@ type pending struct {
 	at int
 }
 
-// node is 2^Height segments from Segment on, which is a multiple of 2^Height.
-type node struct {
-	Segment int   `json:"segment"`
-	Height  int   `json:"height,omitempty"`
-	Tally   tally `json:"tally"`
-}
-
-// end is the segment behind the node's.
-func (n *node) end() int { return n.Segment + 1<<n.Height }
-
-// whole reports whether the node has all rows of its segments, as all but the last of a table have.
-func (n *node) whole(size int) bool {
-	return n.Tally.Rows+n.Tally.Dropped == size<<n.Height
-}
+// node is a run of segments and their tally.
+type node = segments.Node[*tally]
 
 // NewCensus returns a census of no rows of a table that has the schema. Its first row is row first of the
 // whole table: a multiple of [credence.SegmentRows], 0 where the table is whole.
@@ -258,25 +247,16 @@ func (c *Census) Merge(later *Census) error {
 			return fmt.Errorf("frame: shards know different statistics of %s: continue all of them with the same merged census", e)
 		}
 	}
-	for _, a := range c.nodes {
-		for _, b := range later.nodes {
-			if a.Segment < b.end() && b.Segment < a.end() {
-				return fmt.Errorf("frame: both censuses have rows from %d on: merge each shard once", max(a.Segment, b.Segment)*c.size+1)
-			}
-		}
+	if at := segments.Overlap(c.nodes, later.nodes); at >= 0 {
+		return fmt.Errorf("frame: both censuses have rows from %d on: merge each shard once", at*c.size+1)
 	}
 	c.frame.SegmentWidth, c.frame.Sparse = max(c.frame.SegmentWidth, later.frame.SegmentWidth), max(c.frame.Sparse, later.frame.Sparse)
 	nodes := make([]node, len(later.nodes))
 	for i, n := range later.nodes {
-		nodes[i] = node{n.Segment, n.Height, n.Tally.clone()}
+		nodes[i] = node{Segment: n.Segment, Height: n.Height, Sum: n.Sum.clone()}
 	}
 	c.mergeLevels(later, nodes)
-	nodes = append(c.nodes, nodes...)
-	slices.SortFunc(nodes, func(a, b node) int { return a.Segment - b.Segment })
-	c.nodes = nil
-	for _, n := range nodes {
-		c.push(n)
-	}
+	c.nodes = segments.Join(append(c.nodes, nodes...), c.size)
 	c.first, c.next = min(c.first, later.first), max(c.next, later.next)
 	return nil
 }
@@ -346,7 +326,7 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 		return
 	}
 	for k := range nodes {
-		t := &nodes[k].Tally
+		t := nodes[k].Sum
 		for i := range t.Inputs {
 			if in := &c.frame.Inputs[i]; in.Kind == credence.Category && places[in.Expr.Column] != nil {
 				t.Inputs[i].remap(places[in.Expr.Column], len(c.levels[in.Expr.Column].Levels))
@@ -361,47 +341,24 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 	}
 }
 
-// push adds a node behind the others, and joins those that are the halves of one.
-func (c *Census) push(n node) {
-	for last := len(c.nodes) - 1; last >= 0; last-- {
-		left := &c.nodes[last]
-		if left.Height != n.Height || left.Segment>>n.Height&1 == 1 || left.end() != n.Segment || !left.whole(c.size) {
-			break
-		}
-		left.Tally.merge(&n.Tally)
-		n = node{left.Segment, n.Height + 1, left.Tally}
-		c.nodes = c.nodes[:last]
-	}
-	c.nodes = append(c.nodes, n)
-}
-
 // total adds up all segments.
 func (c *Census) total() (*tally, error) {
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
-	total := c.newTally()
-	next := 0
-	for i := range c.nodes {
-		n := &c.nodes[i]
-		if n.Segment != next {
-			return nil, fmt.Errorf("frame: the census lacks rows before row %d: merge the shards that have them", n.Segment*c.size+1)
-		}
-		if next = n.end(); !n.whole(c.size) { // no other follows
-			next = -1
-		}
+	total, _, lacking := segments.Total(c.nodes, c.size)
+	switch {
+	case lacking > 0:
+		return nil, fmt.Errorf("frame: the census lacks rows before row %d: merge the shards that have them", lacking*c.size+1)
+	case total == nil:
+		return c.newTally(), nil
 	}
-	for _, n := range slices.Backward(c.nodes) {
-		sum := n.Tally.clone()
-		sum.merge(&total)
-		total = sum
-	}
-	return &total, nil
+	return total, nil
 }
 
 // newTally returns a tally of no rows in the present round.
-func (c *Census) newTally() tally {
-	t := tally{Missing: map[string]int{}}
+func (c *Census) newTally() *tally {
+	t := &tally{Missing: map[string]int{}}
 	if len(c.pending) > 0 {
 		t.Steps = make([]moments, len(c.pending))
 		return t

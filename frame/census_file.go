@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -47,7 +46,7 @@ func (c *Census) UnmarshalJSON(data []byte) error {
 	}
 	c.bind()
 	for i := range c.nodes {
-		if err := c.validate(&c.nodes[i].Tally); err != nil {
+		if err := c.validate(c.nodes[i].Sum); err != nil {
 			return fmt.Errorf("frame: the census is damaged: %w", err)
 		}
 	}
@@ -80,10 +79,10 @@ func (f *censusJSON) validate() error {
 	end := 0
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if n.Height < 0 || n.Height > 40 || n.Segment < end || n.Segment > math.MaxInt32 || n.Segment&(1<<n.Height-1) != 0 {
+		if n.Sum == nil || !n.Sound() || n.Segment < end {
 			return fmt.Errorf("node %d stands at segment %d", i, n.Segment)
 		}
-		end = n.end()
+		end = n.End()
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/segments"
 )
 
 // censusReader is what a census needs to add rows of a table.
@@ -104,15 +105,14 @@ func (c *Census) open() {
 		c.close(c.next)
 	}
 	if c.segment == nil {
-		t := c.newTally()
-		c.segment = &t
+		c.segment = c.newTally()
 	}
 }
 
 // close makes the present segment, whose last row is before row next, a node.
 func (c *Census) close(next int) {
 	if c.segment != nil {
-		c.push(node{Segment: (next - 1) / c.size, Tally: *c.segment})
+		c.nodes = segments.Join(append(c.nodes, node{Segment: (next - 1) / c.size, Sum: c.segment}), c.size)
 		c.segment = nil
 	}
 }

@@ -46,9 +46,19 @@ func (t *tally) merge(later *tally) {
 	}
 }
 
+// Plus returns the tally with the rows behind added.
+func (t *tally) Plus(later *tally) *tally {
+	sum := t.clone()
+	sum.merge(later)
+	return sum
+}
+
+// Count returns the number of rows, those left out among them.
+func (t *tally) Count() int { return t.Rows + t.Dropped }
+
 // clone returns a copy that shares nothing.
-func (t *tally) clone() tally {
-	c := *t
+func (t *tally) clone() *tally {
+	c := new(*t)
 	c.Steps, c.Inputs, c.Missing = slices.Clone(t.Steps), slices.Clone(t.Inputs), maps.Clone(t.Missing)
 	for i := range c.Inputs {
 		c.Inputs[i].Counts, c.Inputs[i].Weights = slices.Clone(c.Inputs[i].Counts), slices.Clone(c.Inputs[i].Weights)

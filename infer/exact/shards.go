@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/rows"
 	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/internal/segments"
 )
 
 // Units returns the units of a table's target, which all its shards must share: they come from the
@@ -23,7 +25,8 @@ func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
 }
 
 // NewSums returns sums without rows, for a shard whose first row is the given row of the table,
-// from 0; shards begin at multiples of credence.SegmentRows. The frame is a fingerprint of all that turns a
+// from 0; shards begin at multiples of credence.SegmentRows. A shard of which rows are left out for missing
+// values is too short, and [Sums.Merge] refuses the rows behind it. The frame is a fingerprint of all that turns a
 // row into features (the formula, its levels, centres and scales, drawn frequencies): sums of
 // another frame are not merged. Models whose features have hyper-parameters to learn are
 // refused, because their sums change with every step.
@@ -60,7 +63,7 @@ func (s *Sums) Add(ctx context.Context, data credence.Data) error {
 	end := s.next * s.segment
 	if len(s.trees) > 0 {
 		last := &s.trees[len(s.trees)-1]
-		end = last.position*s.segment + last.rows
+		end = last.Segment*s.segment + last.Sum.rows
 	}
 	if s.open.rows%credence.BlockRows != 0 || end%s.segment != 0 {
 		return fmt.Errorf("exact: rows cannot follow the %d rows of these sums: add rows in multiples of %d, and merge shards that end with a segment", s.Rows(), credence.BlockRows)
@@ -85,7 +88,7 @@ func (s *Sums) Add(ctx context.Context, data credence.Data) error {
 func (s *Sums) Rows() int {
 	rows := s.open.rows
 	for _, t := range s.trees {
-		rows += t.rows
+		rows += t.Sum.rows
 	}
 	return rows
 }
@@ -98,20 +101,19 @@ func (s *Sums) Merge(other *Sums) error {
 	case s.base != other.base || s.segment != other.segment:
 		return fmt.Errorf("exact: the sums are in different units, %+v and %+v: sum up all shards in those of Engine.Units", s.base, other.base)
 	}
-	trees := slices.Concat(s.subtrees(), other.subtrees())
-	slices.SortStableFunc(trees, func(a, b subtree) int { return a.position - b.position })
-	for k := 1; k < len(trees); k++ {
-		left, right := &trees[k-1], &trees[k]
-		if right.position < left.position+left.count {
-			return fmt.Errorf("exact: both sums have rows from %d on: merge every shard once", right.position*s.segment+1)
-		}
-		if left.rows < left.count*s.segment {
-			return fmt.Errorf("exact: rows follow a shard that ends with row %d: all shards but the last have a multiple of %d rows", left.position*s.segment+left.rows, s.segment)
+	mine, others := s.subtrees(), other.subtrees()
+	if at := segments.Overlap(mine, others); at >= 0 {
+		return fmt.Errorf("exact: both sums have rows from %d on: merge every shard once", at*s.segment+1)
+	}
+	trees := segments.Join(slices.Concat(mine, others), s.segment)
+	for k, t := range trees {
+		if k+1 < len(trees) && !t.Whole(s.segment) {
+			return fmt.Errorf("exact: rows follow a shard that ends with row %d: all shards but the last have a multiple of %d rows", t.Segment*s.segment+t.Sum.rows, s.segment)
 		}
 	}
-	s.trees = join(trees)
-	if n := len(s.trees); n > 0 {
-		s.next = s.trees[n-1].position + s.trees[n-1].count
+	s.trees = trees
+	if n := len(trees); n > 0 {
+		s.next = trees[n-1].End()
 	}
 	s.open.reset(s.engine.model.Features.Weights(), s.base)
 	s.inputs = max(s.inputs, other.inputs)
@@ -162,9 +164,10 @@ func (s *Sums) Write(path string) error {
 	var moments []float64
 	var tensors []safetensors.Tensor
 	for k, t := range s.subtrees() {
-		document.Subtrees = append(document.Subtrees, treeDocument{t.position, t.count, t.rows})
-		moments = append(moments, t.units.Scale, t.weight, t.sum, t.square, t.targetSum, t.targetSquare)
-		tensors = append(tensors, safetensors.Of(fmt.Sprintf("gram.%d", k), t.gram), safetensors.Of(fmt.Sprintf("cross.%d", k), t.cross))
+		document.Subtrees = append(document.Subtrees, treeDocument{t.Segment, 1 << t.Height, t.Sum.rows})
+		p := t.Sum
+		moments = append(moments, p.units.Scale, p.weight, p.sum, p.square, p.targetSum, p.targetSquare)
+		tensors = append(tensors, safetensors.Of(fmt.Sprintf("gram.%d", k), p.gram), safetensors.Of(fmt.Sprintf("cross.%d", k), p.cross))
 	}
 	tensors = append(tensors, safetensors.Of("moments", moments, len(document.Subtrees), 6))
 	return s.kind().Write(path, document, tensors)
@@ -189,28 +192,27 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 	s.inputs = document.Inputs
 	s.restart(d, document.Target)
 	moments, err := safetensors.Read[float64](file, "moments")
-	if err == nil && len(moments) != 6*len(document.Subtrees) {
-		err = fmt.Errorf("exact: %s has %d moments of %d sums", path, len(moments), len(document.Subtrees))
-	}
-	for k, t := range document.Subtrees {
-		if err != nil {
-			break
-		}
-		m := moments[6*k:]
-		tree := subtree{t.Position, t.Segments, partial{rows: t.Rows, summary: summary{
-			units: Units{s.base.Centre, m[0]}, weight: m[1], sum: m[2], square: m[3], targetSum: m[4], targetSquare: m[5]}}}
-		if tree.gram, err = safetensors.Read[float64](file, fmt.Sprintf("gram.%d", k)); err == nil {
-			tree.cross, err = safetensors.Read[float64](file, fmt.Sprintf("cross.%d", k))
-		}
-		if full := t.Segments * s.segment; err == nil && (len(tree.cross) != d || len(tree.gram) != d*(d+1)/2 ||
-			t.Position < 0 || t.Segments < 1 || t.Position%t.Segments != 0 || t.Segments&(t.Segments-1) != 0 || t.Rows < 1 || t.Rows > full) {
-			err = fmt.Errorf("exact: %s describes sums that are none: sum up the shard again", path)
-		}
-		s.trees = append(s.trees, tree)
-		s.next = t.Position + t.Segments
-	}
 	if err != nil {
 		return nil, err
+	}
+	if len(moments) != 6*len(document.Subtrees) {
+		return nil, fmt.Errorf("exact: %s has %d moments of %d sums", path, len(moments), len(document.Subtrees))
+	}
+	for k, t := range document.Subtrees {
+		m := moments[6*k:]
+		p := &partial{rows: t.Rows, summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], sum: m[2], square: m[3], targetSum: m[4], targetSquare: m[5]}}
+		if p.gram, err = safetensors.Read[float64](file, fmt.Sprintf("gram.%d", k)); err != nil {
+			return nil, err
+		}
+		if p.cross, err = safetensors.Read[float64](file, fmt.Sprintf("cross.%d", k)); err != nil {
+			return nil, err
+		}
+		n := subtree{Segment: t.Position, Height: bits.Len(uint(t.Segments)) - 1, Sum: p}
+		if len(p.cross) != d || len(p.gram) != d*(d+1)/2 || !n.Sound() || n.Segment < s.next ||
+			t.Segments != 1<<n.Height || t.Rows < 1 || t.Rows > t.Segments*s.segment {
+			return nil, fmt.Errorf("exact: %s describes sums that are none: sum up the shard again", path)
+		}
+		s.trees, s.next = append(s.trees, n), n.End()
 	}
 	return s, nil
 }

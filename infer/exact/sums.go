@@ -1,12 +1,12 @@
 package exact
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/segments"
 )
 
 // Sums are what the d×d form asks of the rows of a table, or of a shard of them: ΦᵀWΦ, ΦᵀWy' and
@@ -47,7 +47,7 @@ func (p *partial) reset(d int, u Units) {
 func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Batch) {
 	d := len(s.open.cross)
 	if s.open.rows == s.segment {
-		s.trees = join(append(s.trees, s.pack()))
+		s.trees = segments.Join(append(s.trees, s.pack()), s.segment)
 		s.next++
 		s.open.reset(d, s.base)
 	}
@@ -90,20 +90,12 @@ func (s *Sums) finish() error {
 
 // total stores the sums over all rows, which must be the first ones of a table.
 func (s *Sums) total(dst *partial) error {
-	trees := s.subtrees()
-	if len(trees) == 0 {
+	all, from, to := segments.Total(s.subtrees(), s.segment)
+	switch {
+	case to > 0:
+		return fmt.Errorf("exact: the sums lack rows %d to %d: merge the shards that have them", from*s.segment+1, to*s.segment)
+	case all == nil:
 		return fmt.Errorf("exact: the sums have no rows")
-	}
-	next := 0
-	for _, t := range trees {
-		if t.position != next {
-			return fmt.Errorf("exact: the sums lack rows %d to %d: merge the shards that have them", next*s.segment+1, t.position*s.segment)
-		}
-		next += t.count
-	}
-	all := trees[len(trees)-1]
-	for _, t := range slices.Backward(trees[:len(trees)-1]) {
-		all = sum(&t, &all)
 	}
 	d := len(all.cross)
 	dst.reset(d, all.units)
@@ -116,61 +108,40 @@ func (s *Sums) total(dst *partial) error {
 	return nil
 }
 
-// subtree are the sums over 2ᵏ segments, whose position is a multiple of 2ᵏ; the last segment of a
-// table may lack rows.
-type subtree struct {
-	position, count int // first segment, and number of segments
-	partial             // whose gram is the upper triangle, row by row
-}
+// subtree is a run of segments and their sums, whose gram is the upper triangle, row by row.
+type subtree = segments.Node[*partial]
 
 // pack returns the open segment.
 func (s *Sums) pack() subtree {
 	d := len(s.open.cross)
 	credence.LiftGram(s.open.gram, d, s.dense)
-	t := subtree{s.next, 1, partial{s.open.rows, s.open.summary, make([]float64, 0, d*(d+1)/2), slices.Clone(s.open.cross)}}
+	p := &partial{rows: s.open.rows, summary: s.open.summary, gram: make([]float64, 0, d*(d+1)/2), cross: slices.Clone(s.open.cross)}
 	for i := range d {
-		t.gram = append(t.gram, s.open.gram[i*d+i:(i+1)*d]...)
+		p.gram = append(p.gram, s.open.gram[i*d+i:(i+1)*d]...)
 	}
-	return t
+	return subtree{Segment: s.next, Sum: p}
 }
 
 // subtrees returns all sums, the open segment's among them.
 func (s *Sums) subtrees() []subtree {
-	trees := slices.Clone(s.trees)
-	if s.open.rows > 0 {
-		trees = join(append(trees, s.pack()))
+	if s.open.rows == 0 {
+		return s.trees
 	}
-	return trees
+	return segments.Join(append(slices.Clip(s.trees), s.pack()), s.segment)
 }
 
-// join sorts subtrees by position and adds up siblings.
-func join(trees []subtree) []subtree {
-	slices.SortStableFunc(trees, func(a, b subtree) int { return cmp.Compare(a.position, b.position) })
-	var out []subtree
-	for _, t := range trees {
-		for len(out) > 0 {
-			left := &out[len(out)-1]
-			if left.count != t.count || left.position%(2*left.count) != 0 || t.position != left.position+left.count {
-				break
-			}
-			t = sum(left, &t)
-			out = out[:len(out)-1]
-		}
-		out = append(out, t)
-	}
-	return out
-}
+// Count returns the number of rows.
+func (p *partial) Count() int { return p.rows }
 
-// sum returns the sums of two neighbours, in the wider of their units, which differ by a power of
-// two.
-func sum(left, right *subtree) subtree {
-	out := subtree{left.position, left.count + right.count,
-		partial{left.rows + right.rows, left.summary, slices.Clone(left.gram), slices.Clone(left.cross)}}
-	other := right.summary
+// Plus returns the sums with those of the rows behind, in the wider of their units, which differ by a
+// power of two.
+func (p *partial) Plus(later *partial) *partial {
+	out := &partial{rows: p.rows + later.rows, summary: p.summary, gram: slices.Clone(p.gram), cross: slices.Clone(p.cross)}
+	other := later.summary
 	wide := max(out.units.Scale, other.units.Scale)
 	kernel.Scale(out.widen(wide), out.cross)
-	kernel.Axpy(other.widen(wide), right.cross, out.cross)
-	kernel.Axpy(1, right.gram, out.gram)
+	kernel.Axpy(other.widen(wide), later.cross, out.cross)
+	kernel.Axpy(1, later.gram, out.gram)
 	out.plus(&other)
 	return out
 }

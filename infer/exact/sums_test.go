@@ -126,18 +126,16 @@ func TestShards(t *testing.T) {
 
 // Neighbours in different units are added in the wider ones.
 func TestSumOfUnits(t *testing.T) {
-	left := subtree{count: 1, partial: partial{rows: 3, summary: summary{units: Units{1, 4}, weight: 2, sum: 8, square: 16, targetSum: 24, targetSquare: 32},
-		gram: []float64{1}, cross: []float64{8}}}
-	right := subtree{position: 1, count: 1, partial: partial{rows: 5, summary: summary{units: Units{1, 16}, weight: 1, sum: 1, square: 1, targetSum: 1, targetSquare: 1},
-		gram: []float64{2}, cross: []float64{3}}}
-	want := subtree{count: 2, partial: partial{rows: 8, summary: summary{units: Units{1, 16}, weight: 3, sum: 3, square: 2, targetSum: 7, targetSquare: 3},
-		gram: []float64{3}, cross: []float64{5}}}
-	if got := sum(&left, &right); !reflect.DeepEqual(got, want) {
+	left := &partial{rows: 3, summary: summary{units: Units{1, 4}, weight: 2, sum: 8, square: 16, targetSum: 24, targetSquare: 32},
+		gram: []float64{1}, cross: []float64{8}}
+	right := &partial{rows: 5, summary: summary{units: Units{1, 16}, weight: 1, sum: 1, square: 1, targetSum: 1, targetSquare: 1},
+		gram: []float64{2}, cross: []float64{3}}
+	want := &partial{rows: 8, summary: summary{units: Units{1, 16}, weight: 3, sum: 3, square: 2, targetSum: 7, targetSquare: 3},
+		gram: []float64{3}, cross: []float64{5}}
+	if got := left.Plus(right); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	left.position, right.position = 1, 0
-	want.position = 0
-	if got := sum(&right, &left); !reflect.DeepEqual(got, want) {
+	if got := right.Plus(left); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
