@@ -111,7 +111,7 @@ func shell(text []byte) string {
 // TextFault says why a name or a level is no text; "" where it is one.
 func TextFault[T string | []byte](text T) string {
 	switch {
-	case strings.Contains(string(text), "\x00"):
+	case strings.IndexByte(string(text), 0) >= 0:
 		return "holds a NUL byte, so it is not text: is the file damaged?"
 	case !utf8.ValidString(string(text)):
 		return "is not UTF-8: convert the file with iconv -f LATIN1 -t UTF-8"
