@@ -64,16 +64,10 @@ func NewOnline(options Options) (*Online, error) {
 }
 
 func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
-	config := sep.Config{
-		Batch:          a.Int("batch", 0, spec.AtLeast(1)),
-		PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
-		Passes:         a.Int("passes", 1, spec.AtLeast(1)),
-		PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
-		NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
-		Forget:         a.Float("forget", 0, spec.AtLeast(1)),
-		Prune:          a.Float("prune", 0, spec.Positive(), spec.Between(0, 0.5)),
-		Shards:         a.Int("shards", 0, spec.Between(1, 64)),
-	}
+	config := sepConfig(a, 1)
+	config.Forget = a.Float("forget", 0, spec.AtLeast(1))
+	config.Prune = a.Float("prune", 0, spec.Positive(), spec.Between(0, 0.5))
+	config.Shards = a.Int("shards", 0, spec.Between(1, 64))
 	slab, ok := p.(prior.SpikeSlab)
 	switch {
 	case !ok:

@@ -19,18 +19,22 @@ func sepEngine() Engine {
 			return ""
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := sep.Config{
-				Batch:          a.Int("batch", 0, spec.AtLeast(1)),
-				PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
-				Passes:         a.Int("passes", 0, spec.AtLeast(1)),
-				PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
-				NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
-				KnownCounts:    a.Bool("known_counts", false),
-				Seed:           run.Seed,
-				Progress:       run.Progress,
-			}
+			config := sepConfig(a, 0)
+			config.KnownCounts = a.Bool("known_counts", false)
+			config.Seed, config.Progress = run.Seed, run.Progress
 			return func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }, config.Validate()
 		},
 		Online: onlineSEP,
+	}
+}
+
+// sepConfig reads the arguments that sep has for tables and online.
+func sepConfig(a *spec.Arguments, passes int) sep.Config {
+	return sep.Config{
+		Batch:          a.Int("batch", 0, spec.AtLeast(1)),
+		PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
+		Passes:         a.Int("passes", passes, spec.AtLeast(1)),
+		PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
+		NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
 	}
 }

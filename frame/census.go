@@ -298,7 +298,7 @@ func (c *Census) outline() string {
 // mergeLevels makes one list of the levels of both, and gives the codes in nodes, which are of the
 // rows behind, their places in it.
 func (c *Census) mergeLevels(later *Census, nodes []node) {
-	places := map[string][]int{}
+	places := map[string][]float64{}
 	for column, list := range c.levels {
 		other := later.levels[column]
 		list.Sort = list.Sort || other.Sort
@@ -306,21 +306,15 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 			continue
 		}
 		list.Sort = true
-		index := make(map[string]int, len(list.Levels))
-		for code, level := range list.Levels {
-			index[level] = code
-		}
-		merged := slices.Clone(list.Levels)
-		place := make([]int, len(other.Levels))
-		for code, level := range other.Levels {
-			k, known := index[level]
-			if !known {
-				k = len(merged)
-				merged = append(merged, level)
+		codes, _ := levelCodes(list.Levels, other.Levels)
+		list.Levels = slices.Clip(list.Levels)
+		for k, code := range codes {
+			if code < 0 {
+				codes[k] = float64(len(list.Levels))
+				list.Levels = append(list.Levels, other.Levels[k])
 			}
-			place[code] = k
 		}
-		list.Levels, places[column] = merged, place
+		places[column] = codes
 	}
 	if len(places) == 0 {
 		return
@@ -335,7 +329,7 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 		target := c.frame.Target
 		if t.Target != nil && target.Kind == credence.Category && places[target.Expr.Column] != nil {
 			for i, code := range t.Target.Values {
-				t.Target.Values[i] = float64(places[target.Expr.Column][int(code)])
+				t.Target.Values[i] = places[target.Expr.Column][int(code)]
 			}
 		}
 	}

@@ -191,27 +191,12 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 		in.Levels = append(in.Levels, list.Levels[k])
 		most = max(most, s.weightOf(k))
 	}
-	codes := map[string]int{}
 	if list.Sort {
-		for k, level := range list.Levels {
-			codes[level] = k
-		}
 		cell.SortLevels(in.Levels)
 	}
-	next := 0
-	for i, level := range in.Levels { // of equally frequent levels the first fills
-		for !list.Sort && s.Counts[next] == 0 {
-			next++
-		}
-		k := next
-		if list.Sort {
-			k = codes[level]
-		}
-		if next++; s.weightOf(k) == most {
-			in.Fill = float64(i)
-			break
-		}
-	}
+	codes, _ := levelCodes(list.Levels, in.Levels)
+	first := slices.IndexFunc(codes, func(code float64) bool { return s.weightOf(int(code)) == most })
+	in.Fill = float64(max(0, first)) // of equally frequent levels the first fills
 	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed {
 		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
 			in.Expr.Column, n, s.Count)

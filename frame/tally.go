@@ -118,17 +118,17 @@ func (t *inputTally) weightOf(level int) float64 {
 }
 
 // remap gives levels other codes.
-func (t *inputTally) remap(places []int, levels int) {
+func (t *inputTally) remap(places []float64, levels int) {
 	t.Counts, t.Weights = moved(t.Counts, places, levels), moved(t.Weights, places, levels)
 }
 
-func moved[T int | float64](values []T, places []int, length int) []T {
+func moved[T int | float64](values []T, places []float64, length int) []T {
 	if values == nil {
 		return nil
 	}
 	result := make([]T, length)
 	for k, v := range values {
-		result[places[k]] = v
+		result[int(places[k])] = v
 	}
 	return result
 }

@@ -165,6 +165,7 @@ func fromRecords(names []string, next func() ([]any, error)) (credence.Source, e
 		return nil, err
 	}
 	var sample [][]any
+	inferred := false
 	for {
 		record, err := next()
 		if err == nil && len(record) != len(names) {
@@ -173,25 +174,22 @@ func fromRecords(names []string, next func() ([]any, error)) (credence.Source, e
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("table: row %d: %w", g.rows.Count+len(sample)+1, err)
 		}
-		if sample != nil || g.rows.Count == 0 {
-			if err == nil {
-				sample = append(sample, record)
-			}
-			if err == nil && len(sample) < sampleRows {
-				continue
-			}
+		if err == nil {
+			sample = append(sample, record)
+		}
+		if !inferred && err == nil && len(sample) < sampleRows {
+			continue
+		}
+		if !inferred {
 			g.infer(sample)
-			for _, record := range sample {
-				if err := g.record(record); err != nil {
-					return nil, err
-				}
-			}
-			sample = nil
-		} else if err == nil {
+			inferred = true
+		}
+		for _, record := range sample {
 			if err := g.record(record); err != nil {
 				return nil, err
 			}
 		}
+		sample = sample[:0]
 		if err == io.EOF {
 			return g.source()
 		}
