@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -17,12 +18,13 @@ var (
 // Hyper implements [credence.Tunable].
 func (s *Set) Hyper() []credence.Hyper {
 	hypers := make([]credence.Hyper, 0, s.hypers)
-	for k := range s.terms {
-		if b := &s.terms[k]; b.tunable != nil {
-			for _, h := range b.tunable.Hyper() {
-				h.Block = k
-				hypers = append(hypers, h)
-			}
+	for k, b := range s.terms {
+		if b.tunable == nil {
+			continue
+		}
+		for _, h := range b.tunable.Hyper() {
+			h.Block = k
+			hypers = append(hypers, h)
 		}
 	}
 	return hypers
@@ -77,19 +79,17 @@ func (s *Set) Thin(parts int) credence.Features {
 
 // Random reports whether Redraw changes anything.
 func (s *Set) Random() bool {
-	for k := range s.terms {
-		if _, ok := s.terms[k].mapped.(RandomMap); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.terms, func(b bound) bool {
+		_, random := b.mapped.(RandomMap)
+		return random
+	})
 }
 
 // replace returns the set with terms replaced by others of the same kind, where
 // nil keeps a term.
 func (s *Set) replace(by func(b *bound) Term) *Set {
 	changed := *s
-	changed.terms = append([]bound(nil), s.terms...)
+	changed.terms = slices.Clone(s.terms)
 	any := false
 	for k := range changed.terms {
 		b := &changed.terms[k]
@@ -120,21 +120,18 @@ func (s *Set) Pullback(ws *credence.Workspace, grad []float64, rows *credence.Ba
 		return
 	}
 	d := linop.Dense{Rows: phi.Dense.Rows, Cols: phi.Dense.Cols, Stride: phi.Dense.Stride, Data: dPhi}
-	for k := range s.terms {
-		b := &s.terms[k]
-		if b.hypers == 0 {
-			continue
+	for _, b := range s.terms {
+		if b.hypers > 0 {
+			b.tunable.Pullback(ws, grad[b.firstHyper:b.firstHyper+b.hypers], rows,
+				phi.Dense.Columns(b.firstDense, b.dense), d.Columns(b.firstDense, b.dense))
 		}
-		b.tunable.Pullback(ws, grad[b.firstHyper:b.firstHyper+b.hypers], rows,
-			phi.Dense.Columns(b.firstDense, b.dense), d.Columns(b.firstDense, b.dense))
 	}
 }
 
 // HyperColumns returns the dense columns [first, end) outside of which no
 // hyper-parameter acts: Pullback does not read dPhi there.
 func (s *Set) HyperColumns() (first, end int) {
-	for k := range s.terms {
-		b := &s.terms[k]
+	for _, b := range s.terms {
 		if b.hypers == 0 {
 			continue
 		}

@@ -75,7 +75,7 @@ type bumpMap struct {
 	reader  reader
 	k       int
 	centres []float64 // c/ℓ, k×d
-	jobs    jobs[bumpJob]
+	jobs    jobs
 }
 
 func (m *bumpMap) Columns() (dense, sparse int) { return m.k, 0 }
@@ -99,15 +99,13 @@ func (m *bumpMap) WithHyper(values []float64) Term {
 // of matrices, which near a centre would lose the distance to rounding.
 func (m *bumpMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
 	mark := ws.Mark()
-	job := m.job()
+	job := m.jobs.take(m.work)
 	job.x = ws.Floats(min(dst.Rows, credence.BlockRows) * m.reader.d)
 	for first := 0; first < dst.Rows; first += credence.BlockRows {
-		job.rows, job.stride = min(credence.BlockRows, dst.Rows-first), dst.Stride
-		job.phi = dst.Data[first*dst.Stride:]
+		job.block(dst, first)
 		m.reader.read(job.x, rows, first, job.rows)
-		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.forward)
+		ws.Pool().Run(job.tasks(), job.forward)
 	}
-	job.x, job.phi = nil, nil
 	m.jobs.give(job)
 	ws.Release(mark)
 }
@@ -122,41 +120,29 @@ func (m *bumpMap) Pullback(ws *credence.Workspace, grad []float64, rows *credenc
 	mark := ws.Mark()
 	d := m.reader.d
 	block := min(phi.Rows, credence.BlockRows)
-	job := m.job()
+	job := m.jobs.take(m.work)
 	job.x = ws.Floats(block * d)
 	job.sums = ws.Floats((block + taskRows - 1) / taskRows * d)
 	byInput := ws.Floats(d)
 	clear(byInput)
 	for first := 0; first < phi.Rows; first += credence.BlockRows {
-		job.rows, job.stride = min(credence.BlockRows, phi.Rows-first), phi.Stride
-		job.phi, job.dPhi = phi.Data[first*phi.Stride:], dPhi.Data[first*phi.Stride:]
+		job.block(phi, first)
+		job.dPhi = dPhi.Data[first*phi.Stride:]
 		m.reader.read(job.x, rows, first, job.rows)
-		tasks := (job.rows + taskRows - 1) / taskRows
-		ws.Pool().Run(tasks, job.backward)
-		for task := range tasks {
+		ws.Pool().Run(job.tasks(), job.backward)
+		for task := range job.tasks() {
 			for j, v := range job.sums[task*d : (task+1)*d] {
 				byInput[j] += v
 			}
 		}
 	}
 	m.bumps.Lengthscale.addTo(grad, byInput)
-	job.x, job.phi, job.dPhi, job.sums = nil, nil, nil, nil
 	m.jobs.give(job)
 	ws.Release(mark)
 }
 
-// bumpJob is the work on one block of rows, with closures made once.
-type bumpJob struct {
-	rows, stride       int
-	x, phi, dPhi, sums []float64
-	forward, backward  func(task, worker int)
-}
-
-func (m *bumpMap) job() *bumpJob {
-	if job := m.jobs.take(); job != nil {
-		return job
-	}
-	job := &bumpJob{}
+// work makes the closures of a job.
+func (m *bumpMap) work(job *job) {
 	d, k := m.reader.d, m.k
 	job.forward = func(task, _ int) {
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
@@ -199,7 +185,6 @@ func (m *bumpMap) job() *bumpJob {
 			}
 		}
 	}
-	return job
 }
 
 // squaredDistance returns ‖x - c/ℓ‖² for a row x already divided by ℓ.

@@ -10,9 +10,6 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// taskRows is the number of rows that one worker takes at a time.
-const taskRows = 32
-
 // RandomFourier are random Fourier features of a stationary kernel: 2n weights,
 // first those of the n cosines, then those of the n sines.
 type RandomFourier struct {
@@ -94,7 +91,7 @@ type fourierMap struct {
 	term   RandomFourier
 	reader reader
 	n      int
-	jobs   jobs[fourierJob]
+	jobs   jobs
 }
 
 // redrawable adds Redraw and Thin to maps whose frequencies the user did not give.
@@ -141,16 +138,13 @@ func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credenc
 	mark := ws.Mark()
 	d, n := m.reader.d, m.n
 	x := ws.Floats(min(dst.Rows, credence.BlockRows) * d)
-	job := m.job()
+	job := m.jobs.take(m.work)
 	for first := 0; first < dst.Rows; first += credence.BlockRows {
-		job.rows = min(credence.BlockRows, dst.Rows-first)
-		job.stride = dst.Stride
-		job.phi = dst.Data[first*dst.Stride:]
+		job.block(dst, first)
 		m.reader.read(x, rows, first, job.rows)
 		ws.Pool().Gemm(false, true, job.rows, n, d, 1, x, d, m.term.Frequencies, d, 0, job.phi, dst.Stride)
-		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.forward)
+		ws.Pool().Run(job.tasks(), job.forward)
 	}
-	job.phi = nil
 	m.jobs.give(job)
 	ws.Release(mark)
 }
@@ -168,18 +162,17 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 	x := ws.Floats(block * d)
 	z := ws.Floats(block * n)
 	product := ws.Floats(n * d)
-	job := m.job()
+	job := m.jobs.take(m.work)
+	job.z = z
 	beta := 0.0
 	for first := 0; first < phi.Rows; first += credence.BlockRows {
-		job.rows = min(credence.BlockRows, phi.Rows-first)
-		job.stride = phi.Stride
-		job.phi, job.dPhi, job.z = phi.Data[first*phi.Stride:], dPhi.Data[first*phi.Stride:], z
-		ws.Pool().Run((job.rows+taskRows-1)/taskRows, job.backward)
+		job.block(phi, first)
+		job.dPhi = dPhi.Data[first*phi.Stride:]
+		ws.Pool().Run(job.tasks(), job.backward)
 		m.reader.read(x, rows, first, job.rows)
 		ws.Pool().Gemm(true, false, d, n, job.rows, 1, x, d, z, n, beta, product, n)
 		beta = 1
 	}
-	job.phi, job.dPhi, job.z = nil, nil, nil
 	m.jobs.give(job)
 
 	byInput := ws.Floats(d)
@@ -195,20 +188,9 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 	ws.Release(mark)
 }
 
-// fourierJob is the elementwise work of one block. Its closures are made once,
-// because a closure made for each call would be allocated for each call.
-type fourierJob struct {
-	rows, stride int
-	phi, dPhi, z []float64
-	forward      func(task, worker int)
-	backward     func(task, worker int)
-}
-
-func (m *fourierMap) job() *fourierJob {
-	if job := m.jobs.take(); job != nil {
-		return job
-	}
-	n, job := m.n, &fourierJob{}
+// work makes the closures of a job.
+func (m *fourierMap) work(job *job) {
+	n := m.n
 	scale := 1 / math.Sqrt(float64(n))
 	job.forward = func(task, _ int) {
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
@@ -230,5 +212,4 @@ func (m *fourierMap) job() *fourierJob {
 			}
 		}
 	}
-	return job
 }

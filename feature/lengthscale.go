@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
@@ -100,7 +101,7 @@ func (l *Lengthscale) hyper(label string, d int, name func(j int) string) []cred
 
 // with returns the lengthscales at other values.
 func (l Lengthscale) with(values []float64) Lengthscale {
-	l.Values = append([]float64(nil), values...)
+	l.Values = slices.Clone(values)
 	return l
 }
 

@@ -144,8 +144,8 @@ func (s *Set) Inputs() Inputs { return s.inputs }
 // Inputs makes an equal set.
 func (s *Set) Terms() []Term {
 	terms := make([]Term, len(s.terms))
-	for k := range s.terms {
-		terms[k] = s.terms[k].term
+	for k, b := range s.terms {
+		terms[k] = b.term
 	}
 	return terms
 }
@@ -188,13 +188,9 @@ func (s *Set) first(b *bound) int {
 // Transform implements [credence.Features].
 func (s *Set) Transform(ws *credence.Workspace, phi *credence.Design, rows *credence.Batch) {
 	s.check(rows)
-	columns := s.dense
-	if s.spread {
-		columns += s.sparse
-	}
-	phi.Dense.Reshape(rows.Rows(), columns)
-	for k := range s.terms {
-		if b := &s.terms[k]; b.dense > 0 {
+	phi.Dense.Reshape(rows.Rows(), s.DenseWeights())
+	for _, b := range s.terms {
+		if b.dense > 0 {
 			b.mapped.Fill(ws, phi.Dense.Columns(b.firstDense, b.dense), rows)
 		}
 	}
@@ -208,10 +204,8 @@ func (s *Set) fillSparse(phi *credence.Design, rows *credence.Batch) {
 	csr := &phi.Sparse
 	csr.Reset(s.sparse)
 	ones := true
-	for k := range s.terms {
-		if b := &s.terms[k]; b.entries != nil {
-			ones = ones && b.entries.Ones(rows)
-		}
+	for _, b := range s.terms {
+		ones = ones && (b.entries == nil || b.entries.Ones(rows))
 	}
 	if ones {
 		csr.Value = nil
@@ -234,10 +228,7 @@ func (s *Set) fillSparse(phi *credence.Design, rows *credence.Batch) {
 	}
 	csr.AddTo(&window)
 	csr.Reset(0)
-	csr.Rows = n
-	for range n {
-		csr.Start = append(csr.Start, 0)
-	}
+	csr.Rows, csr.Start = n, append(csr.Start, make([]int, n)...)
 }
 
 // check panics unless a batch has the shape the set was made for.
