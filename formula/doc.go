@@ -32,7 +32,14 @@
 // for each frequency; a header that names just the function's columns gives their order.
 // radial and sigmoid take centres= (50, fewer if the data have fewer different rows),
 // lengthscale=, ard= and lengthscale_prior=. poly(x, 3) has the powers up to the third.
-// What the language has beyond that is refused as not supported in this version.
+// hash(c…, bits=) has one feature for each key of its columns' texts and of their products that
+// training met. What the language has beyond that is refused as not supported in this version.
+//
+// # Two lowerings
+//
+// A compiled formula is a plan for tables, whose features [Plan.Features] makes, or a plan over
+// keys, by which online engines read each row once: [ForRows], [Plan.Keyed]. What needs all rows
+// before the first, such as center or centres, has no keys and is refused.
 //
 // # Families
 //
