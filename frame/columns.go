@@ -77,7 +77,7 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 		} else if column, known := v.textOf(e.Column); known {
 			s.column = column
 			if c := &v.schema.Columns[column]; c.Kind != credence.Category {
-				s.texts = newTexts(c.Kind)
+				s.texts = &texts{kind: c.Kind, codes: map[float64]float64{}}
 			}
 		} else if s.sparse = v.segment.SparseIndex(max(wide, v.schema.Sparse), e.Column); s.sparse >= 0 {
 			s.wide = v.spread.Cols
@@ -273,8 +273,6 @@ type texts struct {
 	codes  map[float64]float64
 	levels []string
 }
-
-func newTexts(kind credence.Kind) *texts { return &texts{kind: kind, codes: map[float64]float64{}} }
 
 // fix makes the levels those of training.
 func (t *texts) fix(levels []string) {

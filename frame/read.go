@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -206,25 +207,16 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 		return
 	}
 	dst.Reset(b.frame.Sparse)
-	if sparse.Value == nil {
-		dst.Value = nil
-	}
 	for i := range sparse.Rows {
 		columns, values := sparse.Row(i)
-		for k, j := range columns {
-			if int(j) >= b.frame.Sparse {
-				if i >= from {
-					b.counts.UnseenFeatures += len(columns) - k
-				}
-				break
-			}
-			dst.Index = append(dst.Index, j)
-			if values != nil {
-				dst.Value = append(dst.Value, values[k])
-			}
+		known, _ := slices.BinarySearch(columns, int32(b.frame.Sparse))
+		if i >= from {
+			b.counts.UnseenFeatures += len(columns) - known
 		}
-		dst.Rows++
-		dst.Start = append(dst.Start, len(dst.Index))
+		if values != nil {
+			values = values[:known]
+		}
+		dst.AppendRow(columns[:known], values)
 	}
 }
 

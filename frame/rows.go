@@ -107,13 +107,12 @@ func resetChunk(c *credence.Chunk, first int, schema *credence.Schema) {
 
 // appendRow appends row i of a chunk of the same schema.
 func appendRow(dst, src *credence.Chunk, i int) {
-	if src.Unseen != nil && dst.Unseen == nil {
-		dst.Unseen = make([]float64, dst.Rows())
-	}
-	if src.Unseen != nil {
-		dst.Unseen = append(dst.Unseen, src.Unseen[i])
-	} else if dst.Unseen != nil {
-		dst.Unseen = append(dst.Unseen, 0)
+	if src.Unseen != nil || dst.Unseen != nil {
+		unseen := 0.0
+		if src.Unseen != nil {
+			unseen = src.Unseen[i]
+		}
+		dst.Unseen = append(lengthen(dst.Unseen, dst.Rows()), unseen)
 	}
 	dst.Values.Data = append(dst.Values.Data, src.Values.Row(i)...)
 	dst.Values.Rows++

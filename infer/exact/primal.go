@@ -229,14 +229,10 @@ func (p *primal) explain(pivot int) error {
 			twin, closest = i, c
 		}
 	}
-	return notDefinite(p.features, pivot, d, twin)
-}
-
-func notDefinite(features credence.Features, pivot, d, twin int) error {
 	which := ""
 	if twin >= 0 {
-		which = fmt.Sprintf(", most like %s", blocks.WeightName(features, twin))
+		which = fmt.Sprintf(", most like %s", blocks.WeightName(p.features, twin))
 	}
 	return fmt.Errorf("exact: Gram matrix is not positive definite (pivot %d of %d: %s%s): two feature columns may be equal; raise the noise variance, hold the prior variance or drop one",
-		pivot+1, d, blocks.WeightName(features, pivot), which)
+		pivot+1, d, blocks.WeightName(p.features, pivot), which)
 }
