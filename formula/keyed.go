@@ -48,7 +48,7 @@ const anyIndex = 1 << 53
 // Keyed lowers the formula to keys. kind returns the kind of a column, false for what is none. Terms
 // whose value does not depend on one row alone are refused.
 func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan, error) {
-	l := lowering{plan: p, kind: kind, keys: &keyed.Plan{Format: keyed.Format, NoIntercept: !p.Intercept}}
+	l := lowering{plan: p, kind: kind, places: keyed.Places{}, keys: &keyed.Plan{Format: keyed.Format, NoIntercept: !p.Intercept}}
 	k := l.keys
 	if p.Frame.Target != nil {
 		k.Target = *p.Frame.Target
@@ -82,9 +82,10 @@ func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan,
 
 // lowering is the state of one Keyed.
 type lowering struct {
-	plan *Plan
-	kind func(name string) (credence.Kind, bool)
-	keys *keyed.Plan
+	plan   *Plan
+	kind   func(name string) (credence.Kind, bool)
+	keys   *keyed.Plan
+	places keyed.Places // of its inputs
 }
 
 // row refuses an expression that needs more than its row.
@@ -147,7 +148,7 @@ func (l *lowering) term(t keyed.Term, inputs []int, level bool) error {
 		default:
 			in.Kind = kind
 		}
-		t.Inputs = append(t.Inputs, l.keys.AddInput(in))
+		t.Inputs = append(t.Inputs, l.places.Add(l.keys, in))
 		keys = append(keys, in.Expr.String())
 	}
 	t.Order = make([]int, len(inputs))

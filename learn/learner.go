@@ -178,9 +178,13 @@ func (l *Learner) begin(rows *table.Rows) error {
 	if err != nil {
 		return l.place(err)
 	}
+	unknown := map[string]bool{}
+	for _, c := range rows.Columns {
+		unknown[c.Name] = unknown[c.Name] || c.Unknown
+	}
 	for i := range plan.Inputs {
 		in := &plan.Inputs[i]
-		in.Unknown = in.Role == keyed.AsValue && slices.ContainsFunc(rows.Columns, func(c table.Column) bool { return c.Name == in.Expr.Column && c.Unknown })
+		in.Unknown = in.Role == keyed.AsValue && unknown[in.Expr.Column]
 	}
 	plan.Positive, plan.Missing = l.options.Positive, l.options.Missing
 	if plan.Positive == "" {

@@ -18,6 +18,7 @@ type Keys struct {
 	plan     *keyed.Plan
 	rows     *Rows
 	batch    credence.Batch
+	earlier  int // rows of the runs before
 	unseen   int
 }
 
@@ -45,8 +46,9 @@ func (k *Keys) bind() (err error) {
 // is used and not required may be lacking, and weights count in learning alone.
 func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 	var names []string
+	have := map[string]bool{}
 	for _, c := range schema.Columns {
-		names = append(names, c.Name)
+		names, have[c.Name] = append(names, c.Name), true
 	}
 	if plan := k.plan.For(names); plan != k.plan {
 		k.plan = plan
@@ -64,7 +66,7 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 	}
 	var columns []string
 	for i, name := range append(values, texts...) {
-		switch known := slices.Contains(names, name); {
+		switch known := have[name]; {
 		case k.targets == IgnoreTargets && name == k.plan.Target.Column && i == 0:
 		case !known && slices.Contains(optional, name) && i < len(values):
 		case !known:
@@ -111,6 +113,7 @@ func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 			return run.Faults[0].Err
 		}
 	}
+	k.earlier += run.Count
 	return nil
 }
 
@@ -175,8 +178,5 @@ func (b *boundKeys[T]) score(rows []T) (*Rows, error) {
 		}
 	}
 	err := b.keys.Score(&b.run, func(*Rows) error { return nil })
-	if err == nil && b.keys.rows.Len() < len(rows) {
-		err = fmt.Errorf("the row lacks a value, and the model was learned without such rows")
-	}
 	return b.keys.rows, err
 }

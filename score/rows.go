@@ -60,7 +60,10 @@ func (r *Rows) Len() int { return r.batch.Rows() }
 // SourceRow returns the row of the table that row i came from, which may have others that are left
 // out.
 func (r *Rows) SourceRow(i int) int {
-	if r.bound == nil {
+	switch {
+	case r.keys != nil:
+		return r.keys.earlier + r.keys.RunRow(i)
+	case r.bound == nil:
 		return r.First() + i
 	}
 	return r.bound.SourceRow(r.First() + i)

@@ -91,6 +91,28 @@ func TestCompareRefusesOtherRows(t *testing.T) {
 	}
 }
 
+// Models of both commands leave out the same rows of a comparison, and neither leaves rows out of predictions.
+func TestCompareDroppedRows(t *testing.T) {
+	text := strings.Builder{}
+	text.WriteString("y,x,c\n")
+	for i := range 90 {
+		fmt.Fprintf(&text, "%d,%s,%s\n", i*7%5/3, []string{"", "1.5", "-2", "0.3"}[i%4], []string{"u", "v", "NA"}[i%3])
+	}
+	data := file(t, "holes.csv", text.String())
+	batch := fitted(t, data, "--target", "y", "--missing", "drop", "--engine", "sep", "--family", "bernoulli(link=probit)", "--prior", "spikeslab")
+	online := filepath.Join(t.TempDir(), "online")
+	must(t, "stream", data, "--target", "y", "--missing", "drop", "-o", online)
+	if out := must(t, "compare", batch, online, data); !strings.HasPrefix(out, "44 rows;") {
+		t.Error(out)
+	}
+	for _, model := range []string{batch, online} {
+		o := invoke(t, "", "predict", model, data)
+		if o.code != exitFailed || !strings.Contains(o.err, `holes.csv:2: column "x" is missing: fill in the value, or`) {
+			t.Errorf("%s: exit %d: %s", model, o.code, o.err)
+		}
+	}
+}
+
 // A target that a model thinks impossible leaves figures out, and the JSON whole.
 func TestCompareWithoutDensity(t *testing.T) {
 	model := fitted(t, file(t, "t.csv", houses(40)), "-f", "price ~ size")

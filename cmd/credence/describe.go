@@ -42,8 +42,12 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 
 // noteColumns tells what is odd about how columns were read.
 func (p *program) noteColumns(table *dataset.Table, columns []string) {
+	used := map[string]bool{}
+	for _, name := range columns {
+		used[name] = true
+	}
 	if names, example := table.DecimalCommas(); len(names) > 0 {
-		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(columns, name) })
+		names = slices.DeleteFunc(names, func(name string) bool { return !used[name] })
 		switch len(names) {
 		case 0:
 		case 1:
@@ -55,7 +59,7 @@ func (p *program) noteColumns(table *dataset.Table, columns []string) {
 	p.tellNotes(table)
 	for _, note := range table.Notes() {
 		switch {
-		case note.Column == "" || !slices.Contains(columns, note.Column):
+		case note.Column == "" || !used[note.Column]:
 		case note.Doubt:
 			p.warn("column %s %s", note.Column, note.Text)
 		default:

@@ -100,8 +100,9 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) {
 		p.say("target  %s: the positive class is %s, the other %s; choose by --positive", s.learner.Target(), classes[1], classes[0])
 	}
 	var numbers []string
+	places := table.Schema().Places()
 	for _, name := range columns {
-		if k := table.Schema().Index(name); k >= 0 && name != s.learner.Target() && table.Schema().Columns[k].Kind != credence.Category {
+		if k, known := places[name]; known && name != s.learner.Target() && table.Schema().Columns[k].Kind != credence.Category {
 			numbers = append(numbers, name)
 		}
 	}

@@ -107,7 +107,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 		return
 	}
 	if b.target.column >= 0 && target != target && (!b.frozen || b.required) {
-		return 0, 0, 0, b.target.missing(b.plan.Missing)
+		return 0, 0, 0, b.target.missing(b.drops())
 	}
 	if b.weight.column >= 0 {
 		switch weight, err = b.weight.read(b.rows, row); {
@@ -116,7 +116,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 		case weight != weight && b.frozen:
 			weight = 1 // weights count in learning alone
 		case weight != weight:
-			return 0, 0, 0, b.weight.missing(b.plan.Missing)
+			return 0, 0, 0, b.weight.missing(b.drops())
 		case weight < 0:
 			return 0, 0, 0, fmt.Errorf("column %q: weight %v is negative: weights are 0 or more", b.weight.expr.Column, weight)
 		}
@@ -126,7 +126,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 		r := &b.offset[k]
 		v, err := r.read(b.rows, row)
 		if err == nil && v != v {
-			err = r.missing(b.plan.Missing)
+			err = r.missing(b.drops())
 		}
 		if err != nil {
 			return 0, 0, 0, err
@@ -169,9 +169,11 @@ func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
 		case frame.Indicator:
 			c.code = n
 		case frame.Mean:
-			c.code = n + 1
+			if c.code = n + 1; in.Seen == 0 {
+				c.code = -1
+			}
 		default:
-			return missing(in.Expr.Column, b.plan.Missing)
+			return b.missing(in.Expr.Column)
 		}
 		return nil
 	}
@@ -183,7 +185,7 @@ func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
 	}
 	if c.gap = v != v; c.gap {
 		if b.plan.Missing != frame.Mean && b.plan.Missing != frame.Indicator {
-			return missing(in.Expr.Column, b.plan.Missing)
+			return b.missing(in.Expr.Column)
 		}
 		c.x = in.Mean
 		return nil
@@ -205,13 +207,20 @@ func (b *Binder) indexed(in *Input, c *cells, i int) (err error) {
 	return err
 }
 
-// missing refuses a missing value, or says that its row is to be dropped.
-func missing(column string, policy frame.Policy) error {
-	if policy == frame.Drop {
+// missing refuses a row without a value, or says that it is to be dropped, as are rows to learn from or
+// to compare with their targets. Every other row is scored.
+func (b *Binder) missing(column string) error {
+	switch {
+	case b.drops():
 		return errDropped
+	case b.frozen:
+		return fmt.Errorf("column %q is missing: fill in the value, or learn the model with --missing mean or indicator", column)
 	}
 	return fmt.Errorf("column %q: the value is missing: leave such rows out with --missing drop, fill it with --missing mean or indicator, or take the column as text by hash(%s)", column, column)
 }
+
+// drops says whether rows that lack a value are left out.
+func (b *Binder) drops() bool { return b.plan.Missing == frame.Drop && (!b.frozen || b.required) }
 
 // observe takes the values of a row that is learned into the running means.
 func (b *Binder) observe(weight float64) {

@@ -39,7 +39,8 @@ func rowsOf(columns []table.Column, cells ...string) *table.Rows {
 }
 
 func single(plan *Plan, in Input, bits int) {
-	plan.Terms = append(plan.Terms, Term{Inputs: []int{plan.AddInput(in)}, Order: []int{0}, Bits: bits})
+	plan.Terms = append(plan.Terms, Term{Inputs: []int{len(plan.Inputs)}, Order: []int{0}, Bits: bits})
+	plan.Inputs = append(plan.Inputs, in)
 }
 
 // named shows the entries of a batch by name, a row a line.
@@ -223,6 +224,58 @@ func TestKindsOfOtherFiles(t *testing.T) {
 	for i, want := range []string{`f.csv:4: column "b": "maybe" is not a boolean`, `f.csv:5: column "n": "x" is not a number`, `f.csv:6: label "2" is not 1, 0 or -1`} {
 		if !strings.HasPrefix(b.Faults[i].Err.Error(), want) {
 			t.Errorf("fault %d reads %v, want %s", i, b.Faults[i].Err, want)
+		}
+	}
+}
+
+// Before its first level, a category under the policy mean is not there: it has no feature, and its crosses have none.
+func TestMeanBeforeTheFirstLevel(t *testing.T) {
+	plan := &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean}
+	single(plan, Input{Expr: frame.Column("x")}, 0)
+	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
+	plan.Terms = append(plan.Terms, Term{Inputs: []int{1, 0}, Order: []int{0, 1}})
+	text, _, _, _ := bindAll(t, plan, 2, []string{"1,2,NA,1", "0,3,NA,1", "1,5,b,1", "1,7,NA,1"})
+	if want := "1 x:2\n0 x:3\n1 x:5 c=b:1 c=b:x:5\n1 x:7 c=b:1 c=b:x:7\n"; text != want {
+		t.Errorf("%s, want\n%s", text, want)
+	}
+}
+
+// Entries of one slot add up in rows of any length, and slots of the row before are not taken for those of this one.
+func TestLongRows(t *testing.T) {
+	plan := &Plan{Format: Format, Bags: []Bag{{Bits: 11}}}
+	b, err := NewLearning(plan, &Index{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := credence.Rand(3, credence.SVIOrder, 0)
+	rows := &table.Rows{Start: []int{0}}
+	var want []map[uint64]float64
+	for _, n := range []int{5000, 3, 300, 4000} {
+		sums := map[uint64]float64{}
+		for range n {
+			key := rng.Uint64()
+			rows.Keys, rows.Value = append(rows.Keys, key), append(rows.Value, float64(1+rng.IntN(8)))
+			sums[keyhash.Shorten(key, 11)] += rows.Value[len(rows.Value)-1]
+		}
+		rows.Start, want = append(rows.Start, len(rows.Keys)), append(want, sums)
+		rows.Count++
+	}
+	var batch credence.Batch
+	if err := b.Begin(rows); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Bind(&batch, 0, rows.Count, 0); err != nil {
+		t.Fatal(err)
+	}
+	for i, sums := range want {
+		columns, values := batch.Sparse.Row(i)
+		if len(columns) != len(sums) {
+			t.Fatalf("row %d has %d entries of %d slots", i, len(columns), len(sums))
+		}
+		for k, slot := range columns {
+			if key := b.index.Keys(b.index.Len())[slot]; sums[key] != values[k] {
+				t.Fatalf("row %d: %v, want %v", i, values[k], sums[key])
+			}
 		}
 	}
 }

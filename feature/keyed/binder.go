@@ -43,6 +43,8 @@ type Binder struct {
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32
+	places  []int32        // of slots in a long row
+	placed  int            // entries of the row whose places are known
 	ones    bool           // every value of the batch is 1 so far
 	spare   credence.Batch // memory of the last batch
 	key     []uint64       // scratch of crosses
@@ -83,6 +85,7 @@ type cells struct {
 	space   uint64
 	single  uint64        // key of a number, or the index
 	missing uint64        // key of the indicator
+	marked  bool          // a gap has the feature of the indicator, once for each column of numbers
 	codes   []float64     // of levels, where the run has numbers
 	levels  *table.Levels // of a category; nil otherwise
 	keys    []uint64      // of each level, then of a missing one, then of what fills a gap
@@ -90,7 +93,7 @@ type cells struct {
 	own     table.Levels  // of numbers taken as levels
 
 	x    float64 // of the present row
-	code int     // of the present row
+	code int     // of the present row; -1 is no level, where the first is still to come
 	gap  bool    // the present row has no value
 }
 
@@ -147,6 +150,7 @@ func (b *Binder) Forget() {
 func (b *Binder) resolve(rows *table.Rows) error {
 	b.columns = slices.Clone(rows.Columns)
 	b.cells = make([]cells, len(b.plan.Inputs))
+	places, marked := placesOf(rows.Columns), map[string]bool{}
 	for i := range b.cells {
 		in, c := &b.plan.Inputs[i], &b.cells[i]
 		name := in.Expr.Column
@@ -163,7 +167,7 @@ func (b *Binder) resolve(rows *table.Rows) error {
 			c.single = index
 			continue
 		}
-		if c.column = find(rows.Columns, name, in.Role == AsLevel); c.column < 0 {
+		if c.column = places.find(name, in.Role == AsLevel); c.column < 0 {
 			return lacking(rows, name)
 		}
 		column := &rows.Columns[c.column]
@@ -171,6 +175,9 @@ func (b *Binder) resolve(rows *table.Rows) error {
 			in.Kind, in.Unknown = column.Kind, false
 		}
 		c.level = in.Role == AsLevel || in.Kind == credence.Category
+		if c.marked = !c.level && !marked[name]; c.marked {
+			marked[name] = true
+		}
 		if c.level && len(in.Expr.Steps) > 0 {
 			return fmt.Errorf("%s: column %q is a category, and %s needs numbers: use %s as a plain column", rows.File, name, in.Expr, name)
 		}
@@ -190,11 +197,11 @@ func (b *Binder) resolve(rows *table.Rows) error {
 	b.drop()
 	bags := b.plan.Bags
 	b.alone = len(b.terms) == 0 && len(bags) == 1 && bags[0].Bits == 0 && len(bags[0].Except) == 0
-	return b.resolveRest(rows)
+	return b.resolveRest(rows, places)
 }
 
 // resolveRest finds target, weight and offset. Scoring does without the first two.
-func (b *Binder) resolveRest(rows *table.Rows) error {
+func (b *Binder) resolveRest(rows *table.Rows, places columnPlaces) error {
 	var err error
 	read := func(e *frame.Expr, optional bool) (r reader) {
 		r.column = -1
@@ -202,7 +209,7 @@ func (b *Binder) resolveRest(rows *table.Rows) error {
 			return r
 		}
 		r.expr = *e
-		if r.column = find(rows.Columns, e.Column, false); r.column < 0 && !optional && err == nil {
+		if r.column = places.find(e.Column, false); r.column < 0 && !optional && err == nil {
 			err = lacking(rows, e.Column)
 		}
 		return r
@@ -236,20 +243,43 @@ func (b *Binder) drop() {
 	})
 }
 
-// find returns the column of a name, as text or as a value where there are both; -1 if none.
-func find(columns []table.Column, name string, text bool) int {
-	found := -1
-	for k := range columns {
-		c := &columns[k]
-		of, _ := credence.CutText(c.Name)
-		if c.Name != name && !(c.Text && of == name) {
+// columnPlaces are those of the columns of a run by name: of its values and of its texts, -1 for none.
+type columnPlaces map[string][2]int
+
+func placesOf(columns []table.Column) columnPlaces {
+	places := make(columnPlaces, len(columns))
+	add := func(name string, k, which int) {
+		at, known := places[name]
+		if !known {
+			at = [2]int{-1, -1}
+		}
+		at[which] = k
+		places[name] = at
+	}
+	for k, c := range columns {
+		if !c.Text {
+			add(c.Name, k, 0)
 			continue
 		}
-		if found < 0 || c.Text == text {
-			found = k
+		add(c.Name, k, 1)
+		if of, found := credence.CutText(c.Name); found {
+			add(of, k, 1)
 		}
 	}
-	return found
+	return places
+}
+
+// find returns the place of the values of a column, or of its texts, the other where there are none
+// of the kind, and -1 where there is neither.
+func (p columnPlaces) find(name string, text bool) int {
+	at, known := p[name]
+	switch {
+	case !known:
+		return -1
+	case text && at[1] >= 0 || at[0] < 0:
+		return at[1]
+	}
+	return at[0]
 }
 
 func lacking(rows *table.Rows, name string) error {

@@ -27,6 +27,7 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 		clear(b.stamps[:])
 		b.stamp = 1
 	}
+	b.placed = 0
 	first := len(dst.Index)
 	for k := range b.terms {
 		t := &b.terms[k]
@@ -44,7 +45,9 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 		// One input, the usual case: its slot is known from the row before with the same level.
 		c, v, at := &b.cells[t.Inputs[0]], 1.0, 0
 		if c.level {
-			at = c.code
+			if at = c.code; at < 0 {
+				continue
+			}
 		} else if v = power(c.x, t.Power); v == 0 {
 			continue
 		} else if math.IsInf(v, 0) {
@@ -103,8 +106,8 @@ func (b *Binder) entry(dst *linop.CSR, first int, slot int32, v float64, unseen 
 		return
 	}
 	stamp := &b.stamps[slot%stampCount]
-	if *stamp == b.stamp { // perhaps the same slot: rare enough to look through the row
-		if k := slices.Index(dst.Index[first:], slot); k >= 0 {
+	if *stamp == b.stamp { // perhaps the same slot: rare enough to look for it
+		if k := b.placeOf(dst.Index[first:], slot); k >= 0 {
 			dst.Value[first+k] += v
 			b.ones = false
 			return
@@ -115,6 +118,26 @@ func (b *Binder) entry(dst *linop.CSR, first int, slot int32, v float64, unseen 
 	// One by one: assigned together, both would store their pointers for every entry.
 	dst.Index = append(dst.Index, slot)
 	dst.Value = append(dst.Value, v)
+}
+
+// placeOf returns the place of a slot among those of a row so far, -1 if it is not there. Of long rows
+// it remembers the places, so that rows of any length take linear time.
+func (b *Binder) placeOf(row []int32, slot int32) int {
+	if len(row) < stampCount/8 {
+		return slices.Index(row, slot)
+	}
+	for ; b.placed < len(row); b.placed++ {
+		if have := int(row[b.placed]); have >= len(b.places) {
+			b.places = append(b.places, make([]int32, have+1-len(b.places))...)
+		}
+		b.places[row[b.placed]] = int32(b.placed)
+	}
+	if int(slot) < len(b.places) { // the place may be that of an earlier row
+		if k := int(b.places[slot]); k < len(row) && row[k] == slot {
+			return k
+		}
+	}
+	return -1
 }
 
 // keyOf returns the key of a term in the present row.
@@ -173,6 +196,8 @@ func (b *Binder) cross(dst *linop.CSR, first int, t *term, unseen *float64) erro
 	for _, k := range t.Inputs {
 		if c := &b.cells[k]; !c.level {
 			v *= c.x
+		} else if c.code < 0 {
+			return nil
 		}
 	}
 	switch {
@@ -219,6 +244,8 @@ func (b *Binder) crossBags(dst *linop.CSR, first int, t *term, depth int, v floa
 		return err
 	}
 	switch {
+	case c.level && c.code < 0:
+		return nil
 	case c.level:
 		return push(c.keys[c.code], -1, 1)
 	case in.Role != AsNamespace:
@@ -279,11 +306,7 @@ func (b *Binder) appendToken(text []byte, k int) []byte {
 func (b *Binder) indicators(dst *linop.CSR, first int, unseen *float64) {
 	for k := range b.cells {
 		c, column := &b.cells[k], b.plan.Inputs[k].Expr.Column
-		if c.column < 0 || c.level || !c.gap {
-			continue
-		}
-		earlier := slices.IndexFunc(b.plan.Inputs[:k], func(in Input) bool { return in.Expr.Column == column })
-		if earlier >= 0 && !b.cells[earlier].level {
+		if !c.marked || !c.gap {
 			continue
 		}
 		slot := b.slot(c.missing, func() []byte { return append([]byte(column), "_missing"...) })

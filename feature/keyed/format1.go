@@ -80,6 +80,7 @@ func (p *Plan) takeFirst(first *firstPlan) error {
 	if len(first.Offset.Columns) > 0 {
 		p.Offset = []frame.Expr{first.Offset.expr()}
 	}
+	places := Places{}
 	for i := range first.Terms {
 		t := &first.Terms[i]
 		if len(t.Columns) == 0 || len(t.Transforms) > 0 && len(t.Columns) > 1 {
@@ -96,7 +97,7 @@ func (p *Plan) takeFirst(first *firstPlan) error {
 			case !t.Tokens && slices.Contains(first.Numbers, name):
 				in.Role = AsValue
 			}
-			term.Inputs, term.Order = append(term.Inputs, p.AddInput(in)), append(term.Order, k)
+			term.Inputs, term.Order = append(term.Inputs, places.Add(p, in)), append(term.Order, k)
 		}
 		if !table && len(t.Columns) == 1 && len(p.Bags) > 0 { // it stands by itself, not in "."
 			p.Bags[0].Except = append(p.Bags[0].Except, t.Columns[0])
@@ -110,16 +111,4 @@ func (p *Plan) takeFirst(first *firstPlan) error {
 		}
 	}
 	return nil
-}
-
-// AddInput returns the place of an input, which it adds if need be.
-func (p *Plan) AddInput(in Input) int {
-	place := slices.IndexFunc(p.Inputs, func(have Input) bool {
-		return have.Role == in.Role && have.Expr.String() == in.Expr.String() && len(have.Expr.Steps) == len(in.Expr.Steps)
-	})
-	if place < 0 {
-		place = len(p.Inputs)
-		p.Inputs = append(p.Inputs, in)
-	}
-	return place
 }

@@ -88,6 +88,20 @@ const (
 	MaxCross = 8  // inputs of a term
 )
 
+// Places are those of the inputs of a plan that is being made.
+type Places map[string]int
+
+// Add returns the place of an input, which it adds to the plan if need be.
+func (s Places) Add(p *Plan, in Input) int {
+	key := fmt.Sprintf("%s %d %s", in.Role, len(in.Expr.Steps), in.Expr)
+	place, known := s[key]
+	if !known {
+		place = len(p.Inputs)
+		p.Inputs, s[key] = append(p.Inputs, in), place
+	}
+	return place
+}
+
 // Name returns the input as names of features have it.
 func (in *Input) name() string { return in.Expr.String() }
 
@@ -152,9 +166,10 @@ func (p *Plan) Sparse() bool {
 // Needs returns the columns that rows must have, and those whose texts are needed; a column may be
 // among both.
 func (p *Plan) Needs() (values, texts []string) {
+	have := map[string]bool{"": true}
 	add := func(list *[]string, name string) {
-		if name != "" && !slices.Contains(*list, name) {
-			*list = append(*list, name)
+		if !have[name] {
+			*list, have[name] = append(*list, name), true
 		}
 	}
 	add(&values, p.Target.Column)
@@ -165,10 +180,13 @@ func (p *Plan) Needs() (values, texts []string) {
 		add(&values, e.Column)
 	}
 	for i := range p.Inputs {
-		switch in := &p.Inputs[i]; in.Role {
-		case AsValue:
+		if in := &p.Inputs[i]; in.Role == AsValue {
 			add(&values, in.Expr.Column)
-		case AsLevel:
+		}
+	}
+	have = map[string]bool{}
+	for i := range p.Inputs {
+		if in := &p.Inputs[i]; in.Role == AsLevel {
 			add(&texts, in.Expr.Column)
 		}
 	}

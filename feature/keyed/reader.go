@@ -144,9 +144,9 @@ func (r *reader) refuse(text string) error {
 }
 
 // missing refuses a row without the value, or says that it is to be dropped: no policy fills it.
-func (r *reader) missing(policy frame.Policy) error {
+func (r *reader) missing(drop bool) error {
 	switch {
-	case policy == frame.Drop:
+	case drop:
 		return errDropped
 	case r.classes != nil:
 		return fmt.Errorf("the label is missing: correct the row, or leave such rows out with --missing drop")
