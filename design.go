@@ -86,33 +86,26 @@ func (d *Design) Each(i int, visit func(weight int, v float64)) {
 }
 
 // Mul stores Φ w in dst.
-func (d *Design) Mul(ws *Workspace, dst, w []float64) {
-	if len(dst) <= rowsPerTask { // no closure, so nothing is allocated
-		d.mul(dst, w, 0, len(dst))
-		return
-	}
-	ws.InRuns(len(dst), func(from, to int) { d.mul(dst, w, from, to) })
-}
-
-func (d *Design) mul(dst, w []float64, from, to int) {
-	for i := from; i < to; i++ {
-		dst[i] = d.RowDot(i, w)
-	}
-}
+func (d *Design) Mul(ws *Workspace, dst, w []float64) { d.eachRow(ws, dst, w, (*Design).RowDot) }
 
 // MulSquares stores (Φ⊙Φ) v in dst.
 func (d *Design) MulSquares(ws *Workspace, dst, v []float64) {
-	if len(dst) <= rowsPerTask {
-		d.mulSquares(dst, v, 0, len(dst))
-		return
-	}
-	ws.InRuns(len(dst), func(from, to int) { d.mulSquares(dst, v, from, to) })
+	d.eachRow(ws, dst, v, (*Design).RowSquareDot)
 }
 
-func (d *Design) mulSquares(dst, v []float64, from, to int) {
-	for i := from; i < to; i++ {
-		dst[i] = d.RowSquareDot(i, v)
+// eachRow stores what of says of every row.
+func (d *Design) eachRow(ws *Workspace, dst, w []float64, of func(d *Design, i int, w []float64) float64) {
+	if len(dst) <= rowsPerTask { // no closure, so nothing is allocated
+		for i := range dst {
+			dst[i] = of(d, i, w)
+		}
+		return
 	}
+	ws.InRuns(len(dst), func(from, to int) {
+		for i := from; i < to; i++ {
+			dst[i] = of(d, i, w)
+		}
+	})
 }
 
 // MulUpper stores columns [left, left+cols) of Φ F in dst, n×cols, for an upper triangular F of

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/minibatch"
 	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/internal/blocks"
@@ -15,29 +13,26 @@ import (
 )
 
 // checkpointFormat is the version of checkpoints.
-const checkpointFormat = 1
+const checkpointFormat = 2
 
 // document is what a checkpoint holds: the state of the loop that was interrupted, and what else was
 // learned before it.
 type document struct {
-	Hyper     []float64        `json:"hyper,omitempty"` // of the features
-	Redraw    int              `json:"redraw,omitempty"`
-	Newton    *newton.State    `json:"newton,omitempty"`
-	Mixture   *mixture.State   `json:"mixture,omitempty"`
-	Minibatch *minibatch.State `json:"minibatch,omitempty"`
+	Hyper   []float64      `json:"hyper,omitempty"` // of the features
+	Redraw  int            `json:"redraw,omitempty"`
+	Newton  *newton.State  `json:"newton,omitempty"`
+	Mixture *mixture.State `json:"mixture,omitempty"`
 }
 
 // vectors are the parts of the states that are not in their JSON.
 func (d *document) vectors() checkpoint.Vectors {
-	all := checkpoint.Vectors{}
-	if d.Newton != nil {
-		maps.Copy(all, d.Newton.Vectors())
+	switch {
+	case d.Newton != nil:
+		return d.Newton.Vectors()
+	case d.Mixture != nil:
+		return d.Mixture.Vectors()
 	}
-	if d.Mixture != nil {
-		maps.Copy(all, d.Mixture.Vectors())
-		maps.Copy(all, d.Minibatch.Vectors())
-	}
-	return all
+	return nil
 }
 
 // kind tells model, options and data apart, the data by their number of rows and their first block.

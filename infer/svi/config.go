@@ -1,13 +1,14 @@
 package svi
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/minibatch"
+	"github.com/credence-ml/credence/infer/svi/mixture"
 )
 
 // Covariance is the form of every component's covariance.
@@ -32,15 +33,15 @@ const (
 )
 
 // Optimiser names a rule for stochastic steps.
-type Optimiser = minibatch.Rule
+type Optimiser = mixture.Rule
 
 // The optimisers.
 const (
-	Adam     = minibatch.Adam
-	AdaGrad  = minibatch.AdaGrad
-	AdaDelta = minibatch.AdaDelta
-	Momentum = minibatch.Momentum
-	SGD      = minibatch.SGD
+	Adam     = mixture.Adam
+	AdaGrad  = mixture.AdaGrad
+	AdaDelta = mixture.AdaDelta
+	Momentum = mixture.Momentum
+	SGD      = mixture.SGD
 )
 
 // FullWeights is the largest number of weights for which the program chooses a
@@ -109,49 +110,32 @@ func (c *Config) stochastic() bool {
 }
 
 func (c Config) withDefaults() Config {
-	fill := func(value *int, standard int) {
-		if *value == 0 {
-			*value = standard
-		}
-	}
-	if c.Covariance == "" {
-		c.Covariance = Diagonal
-	}
-	fill(&c.Components, 1)
-	fill(&c.Starts, min(2, c.Components))
+	c.Covariance = cmp.Or(c.Covariance, Diagonal)
+	c.Components = cmp.Or(c.Components, 1)
+	c.Starts = cmp.Or(c.Starts, min(2, c.Components))
 	if c.Covariance == Full {
-		fill(&c.MaxIterations, 100)
+		c.MaxIterations = cmp.Or(c.MaxIterations, 100)
 	}
-	fill(&c.MaxIterations, 2000)
-	fill(&c.ScreenRows, 1000)
-	fill(&c.PolishRows, 4000)
+	c.MaxIterations = cmp.Or(c.MaxIterations, 2000)
+	c.ScreenRows, c.PolishRows = cmp.Or(c.ScreenRows, 1000), cmp.Or(c.PolishRows, 4000)
 	if c.stochastic() {
-		fill(&c.Batch, 512)
-		fill(&c.Samples, 10)
-		fill(&c.Epochs, 50)
-		if c.Optimiser == "" {
-			c.Optimiser = Adam
-		}
-		if c.Estimator == "" {
-			c.Estimator = Marginal
-		}
-		if c.Rate == 0 {
-			c.Rate = c.Optimiser.DefaultRate()
-		}
+		c.Batch, c.Samples, c.Epochs = cmp.Or(c.Batch, 512), cmp.Or(c.Samples, 10), cmp.Or(c.Epochs, 50)
+		c.Optimiser, c.Estimator = cmp.Or(c.Optimiser, Adam), cmp.Or(c.Estimator, Marginal)
+		c.Rate = cmp.Or(c.Rate, c.Optimiser.DefaultRate())
 	}
 	return c
 }
 
-// minibatches are the options of minibatches.
-func (c *Config) minibatches() minibatch.Options {
-	options := minibatch.Options{
-		Batch: c.Batch, Rule: c.Optimiser, Rate: c.Rate, Epochs: c.Epochs, Tolerance: c.Tolerance, Seed: c.Seed,
+// minibatches are the options of minibatches, nil where none were asked for.
+func (c *Config) minibatches() *mixture.Minibatches {
+	if !c.stochastic() {
+		return nil
+	}
+	options := &mixture.Minibatches{
+		Batch: c.Batch, Rule: c.Optimiser, Rate: c.Rate, Epochs: c.Epochs, Tolerance: cmp.Or(c.Tolerance, 0.01),
 	}
 	if c.Estimator == Sample {
 		options.Samples = c.Samples
-	}
-	if c.Tolerance == 0 {
-		options.Tolerance = 0.01
 	}
 	return options
 }

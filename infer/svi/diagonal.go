@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/minibatch"
 	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
@@ -24,19 +23,14 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if r.Dims > tune.MaxWeights || r.config.stochastic() {
 		q.Tune()
 	}
-	document := &document{Mixture: new(mixture.State), Minibatch: new(minibatch.State)}
+	document := &document{Mixture: new(mixture.State)}
 	if saved != nil {
 		document = saved
 	}
 	options := mixture.Options{
 		Starts: r.config.Starts, MaxIterations: r.config.MaxIterations, Tolerance: r.tolerance(), Levels: r.levels(),
-		Seed: r.config.Seed, Progress: r.config.Progress,
+		Seed: r.config.Seed, Progress: r.config.Progress, Minibatches: r.config.minibatches(),
 		Save: func(*mixture.State) error { return r.writeCheckpoint(document) },
-	}
-	if r.config.stochastic() {
-		options.Climb = func(ctx context.Context, f *mixture.Fit, state *mixture.State) error {
-			return minibatch.Climb(ctx, f, state, r.config.minibatches(), document.Minibatch)
-		}
 	}
 	state := document.Mixture
 	if err := mixture.New(q, s, options).Run(ctx, state); err != nil {

@@ -17,8 +17,8 @@
 //
 //   - newton: full covariance, about ten passes over the rows, O(d²) memory. The program chooses it up
 //     to FullWeights weights.
-//   - mixture: K diagonal components by L-BFGS on all rows, O(Kd) memory.
-//   - minibatch: the same by stochastic steps, when any option of minibatches is stated.
+//   - mixture: K diagonal components by L-BFGS on all rows, O(Kd) memory, or by stochastic steps, when
+//     any option of minibatches is stated.
 //   - tune: hyper-parameters of features on at most Config.PolishRows rows, by Newton steps; in
 //     minibatches and beyond 4,000 weights they are variables of the mixture instead.
 //

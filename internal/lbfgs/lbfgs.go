@@ -1,7 +1,9 @@
 package lbfgs
 
 import (
+	"cmp"
 	"math"
+	"slices"
 )
 
 // Config says how to minimise. The zero value is usable.
@@ -65,10 +67,10 @@ type search struct {
 	result    Result
 }
 
-// pair is one correction: s a step, y the change of the gradient over it.
+// pair is one correction.
 type pair struct {
-	s, y []float64
-	rho  float64 // 1/sᵀy
+	Pair
+	rho float64 // 1/sᵀy
 }
 
 // Minimise searches from x, which it clips to the bounds and leaves at the best point found.
@@ -80,17 +82,15 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 		g: make([]float64, n), trial: make([]float64, n), gt: make([]float64, n),
 		direction: make([]float64, n), free: make([]bool, n),
 	}
-	if m.Memory == 0 {
-		m.Memory = 20
-	}
-	if m.MaxIterations == 0 {
-		m.MaxIterations = 200
-	}
-	if m.Tolerance == 0 {
-		m.Tolerance = 1e-9
-	}
-	if m.Patience == 0 {
-		m.Patience = 3
+	m.Memory, m.MaxIterations, m.Patience = cmp.Or(m.Memory, 20), cmp.Or(m.MaxIterations, 200), cmp.Or(m.Patience, 3)
+	m.Tolerance = cmp.Or(m.Tolerance, 1e-9)
+	for _, standard := range []struct {
+		list  *[]float64
+		value float64
+	}{{&m.Lower, math.Inf(-1)}, {&m.Upper, math.Inf(1)}, {&m.Curvature, 1}} {
+		if *standard.list == nil {
+			*standard.list = slices.Repeat([]float64{standard.value}, n)
+		}
 	}
 	for i := range x {
 		x[i] = m.clip(i, x[i])
@@ -101,7 +101,7 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 	err := m.run()
 	m.result.F = m.f
 	for _, h := range m.history {
-		m.result.Pairs = append(m.result.Pairs, Pair{h.s, h.y})
+		m.result.Pairs = append(m.result.Pairs, h.Pair)
 	}
 	return m.result, err
 }
@@ -116,17 +116,11 @@ func (m *search) remember(s, y []float64) {
 	if len(m.history) == m.Memory {
 		m.history = append(m.history[:0], m.history[1:]...)
 	}
-	m.history = append(m.history, pair{s, y, 1 / sy})
+	m.history = append(m.history, pair{Pair{s, y}, 1 / sy})
 }
 
 func (m *search) clip(i int, v float64) float64 {
-	if m.Lower != nil {
-		v = math.Max(v, m.Lower[i])
-	}
-	if m.Upper != nil {
-		v = math.Min(v, m.Upper[i])
-	}
-	return v
+	return math.Min(math.Max(v, m.Lower[i]), m.Upper[i])
 }
 
 func (m *search) evaluate(x, g []float64) (float64, error) {
@@ -187,22 +181,15 @@ func (m *search) run() error {
 func (m *search) stationary() bool {
 	largest := 0.0
 	for i, g := range m.g {
-		atLower := m.Lower != nil && m.x[i] <= m.Lower[i] && g >= 0
-		atUpper := m.Upper != nil && m.x[i] >= m.Upper[i] && g <= 0
+		atLower := m.x[i] <= m.Lower[i] && g >= 0
+		atUpper := m.x[i] >= m.Upper[i] && g <= 0
 		m.free[i] = !atLower && !atUpper
 		if m.free[i] {
 			// The decrease that a Newton step in this variable alone would bring.
-			largest = math.Max(largest, g*g/m.curvature(i))
+			largest = math.Max(largest, g*g/m.Curvature[i])
 		}
 	}
 	return largest <= 1e-6*m.Tolerance
-}
-
-func (m *search) curvature(i int) float64 {
-	if m.Curvature == nil {
-		return 1
-	}
-	return m.Curvature[i]
 }
 
 // iterate takes one step and says whether the objective decreased.
@@ -252,23 +239,23 @@ func (m *search) setDirection() {
 	alpha := make([]float64, len(m.history))
 	for k := len(m.history) - 1; k >= 0; k-- {
 		h := m.history[k]
-		alpha[k] = h.rho * m.freeDot(h.s, q)
-		m.freeAdd(-alpha[k], h.y, q)
+		alpha[k] = h.rho * m.freeDot(h.Step, q)
+		m.freeAdd(-alpha[k], h.Change, q)
 	}
 	gamma := 1.0
 	if len(m.history) > 0 {
 		last := m.history[len(m.history)-1]
 		sum := 0.0
-		for i, v := range last.y {
-			sum += v * v / m.curvature(i)
+		for i, v := range last.Change {
+			sum += v * v / m.Curvature[i]
 		}
 		gamma = 1 / (last.rho * sum)
 	}
 	for i := range q {
-		q[i] *= gamma / m.curvature(i)
+		q[i] *= gamma / m.Curvature[i]
 	}
 	for k, h := range m.history {
-		m.freeAdd(alpha[k]-h.rho*m.freeDot(h.y, q), h.s, q)
+		m.freeAdd(alpha[k]-h.rho*m.freeDot(h.Change, q), h.Step, q)
 	}
 	for i := range q {
 		if !m.free[i] {

@@ -1,6 +1,6 @@
 // Package rows holds the rows of a fit as engines see them: all rows of the data or an evenly
 // spread sample, read in blocks of credence.BlockRows, kept in memory where an engine wants them
-// again and they fit, refused where no fit can use them, and collected into one Design where an
+// again and they fit, refused where no fit can use them, and put into one Design where an
 // algorithm needs all rows at once.
 package rows
 
@@ -212,4 +212,31 @@ func appendRows(dst, src *credence.Batch, first, count int) {
 	dst.Offset = part(dst.Offset, src.Offset)
 	dst.Weight = part(dst.Weight, src.Weight)
 	dst.Trials = part(dst.Trials, src.Trials)
+}
+
+// Transform stores Φ of all rows in dst and calls each, if there is one, with every block and
+// its first row. phi is scratch memory.
+func (r *Rows) Transform(ctx context.Context, ws *credence.Workspace, dst, phi *credence.Design, features credence.Features, each func(first int, b *credence.Batch)) error {
+	for k := range r.Blocks() {
+		b, err := r.Block(ctx, k)
+		if err != nil {
+			return err
+		}
+		features.Transform(ws, phi, b)
+		if k == 0 {
+			dst.Dense.Reshape(r.count, phi.Dense.Cols)
+			dst.Sparse.Reset(phi.Sparse.Cols)
+		}
+		first := k * credence.BlockRows
+		for i := range b.Rows() {
+			copy(dst.Dense.Row(first+i), phi.Dense.Row(i))
+			if phi.Sparse.Cols > 0 {
+				dst.Sparse.AppendRow(phi.Sparse.Row(i))
+			}
+		}
+		if each != nil {
+			each(first, b)
+		}
+	}
+	return nil
 }

@@ -206,22 +206,29 @@ func (identity) Transform(_ *credence.Workspace, phi *credence.Design, rows *cre
 	phi.Dense, phi.Sparse = rows.X, rows.Sparse
 }
 
-// TestCollect has every row at its place.
-func TestCollect(t *testing.T) {
+// TestTransform has every row at its place.
+func TestTransform(t *testing.T) {
 	r := Open("test", likelihood.Gaussian{}, &counted{rows: 1100, roles: true})
-	all, err := r.Collect(context.Background(), credence.NewWorkspace(1), identity{})
+	var phi credence.Design
+	var target, offset, weight []float64
+	err := r.Transform(context.Background(), credence.NewWorkspace(1), &phi, new(credence.Design), identity{}, func(first int, b *credence.Batch) {
+		if first != len(target) {
+			t.Errorf("a block begins with row %d after %d", first, len(target))
+		}
+		target, offset, weight = append(target, b.Target...), append(offset, b.Offset...), append(weight, b.Weight...)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, d := all.Phi.Dims(); n != 1100 || d != 4 || len(all.Target) != n || len(all.Offset) != n || len(all.Weight) != n || all.Trials != nil {
-		t.Fatalf("%d×%d, %d targets", n, d, len(all.Target))
+	if n, d := phi.Dims(); n != 1100 || d != 4 || len(target) != n || len(offset) != n || len(weight) != n {
+		t.Fatalf("%d×%d, %d targets", n, d, len(target))
 	}
 	for i := range 1100 {
 		row := float64(i)
-		if all.Phi.Dense.Row(i)[0] != row || all.Target[i] != 2*row || all.Offset[i] != 3*row || all.Weight[i] != row {
-			t.Fatalf("row %d: %v, %v", i, all.Phi.Dense.Row(i), all.Target[i])
+		if phi.Dense.Row(i)[0] != row || target[i] != 2*row || offset[i] != 3*row || weight[i] != row {
+			t.Fatalf("row %d: %v, %v", i, phi.Dense.Row(i), target[i])
 		}
-		if got := all.Phi.Sparse.AddRowDot(0, i, []float64{1, 10, 100}); got != row*math.Pow(10, float64(i%3)) {
+		if got := phi.Sparse.AddRowDot(0, i, []float64{1, 10, 100}); got != row*math.Pow(10, float64(i%3)) {
 			t.Fatalf("row %d: sparse product %v", i, got)
 		}
 	}

@@ -17,12 +17,13 @@ import (
 func (f *Fit) begin(ctx context.Context, state *State) error {
 	if state.Single == nil {
 		single := New(NewBound(f.Problem, 1, f.References, f.Base), f.start, f.Options)
+		single.Save = nil
 		x, err := single.initial(ctx)
 		if err != nil {
 			return err
 		}
 		if f.Components > 1 {
-			if err := single.Climb(ctx, &State{X: x, Start: state.Start}, nil); err != nil {
+			if err := single.climb(ctx, &State{X: x, Start: state.Start}); err != nil {
 				return err
 			}
 		}

@@ -138,16 +138,9 @@ func (q *Bound) FeaturesAt(x []float64) credence.Features {
 	return q.Tunable.WithHyper(values)
 }
 
-// Estimator estimates the expectations of a component in place of the integrals over f.
-type Estimator interface {
-	// Add adds the gradients of share·Σ E log p under N(m, diag psi) to dMean, dPsi, q.Slope and, where
-	// hyper-parameters are variables, q.DPhi, and returns the estimate of Σ E log p.
-	Add(q *Bound, b *problem.Block, m, psi []float64, share float64, dMean, dPsi []float64) float64
-}
-
-// Add adds rows to the sums, each times scale: the factor N/M of a minibatch, or 1. features are
-// those of the rows. A nil estimator integrates over f.
-func (q *Bound) Add(b *problem.Block, x []float64, scale float64, estimator Estimator, features credence.Features) {
+// add adds rows to the sums, each times scale: the factor N/M of a minibatch, or 1. features are
+// those of the rows. Without a sampler expectations are integrals over f.
+func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler, features credence.Features) {
 	d, p, share := q.Dims, q.Base.Count(), scale/float64(q.Components)
 	ws, t := q.Workspace, &q.terms
 	t.Resize(b.Rows(), p)
@@ -163,8 +156,8 @@ func (q *Bound) Add(b *problem.Block, x []float64, scale float64, estimator Esti
 		dMean, dPsi := q.dMean[k*d:(k+1)*d], q.DPsi[k*d:(k+1)*d]
 		b.Means(ws, t.Mean, m)
 		q.Separated = q.Separated && b.Separated(q.Family.Likelihood, t.Mean)
-		if estimator != nil {
-			q.value += share * estimator.Add(q, b, m, psi, share, dMean, dPsi)
+		if draws != nil {
+			q.value += share * draws.add(q, b, m, psi, share, dMean, dPsi)
 			continue
 		}
 		b.Phi.MulSquares(ws, t.Variance, psi)
@@ -205,7 +198,7 @@ func (q *Bound) addDPhi(b *problem.Block, m, psi []float64) {
 	})
 }
 
-// Finish adds prior and entropy to what Add has summed, stores the gradient of the bound in all
+// Finish adds prior and entropy to what add has summed, stores the gradient of the bound in all
 // variables and returns the bound.
 func (q *Bound) Finish(gradient, x []float64) float64 {
 	d, share := q.Dims, 1/float64(q.Components)
@@ -268,7 +261,7 @@ func (q *Bound) Evaluate(ctx context.Context, rows *problem.Rows, gradient, x []
 	if q.Tunable != nil {
 		rows.Move(features)
 	}
-	if err := rows.Each(ctx, func(b *problem.Block) { q.Add(b, x, 1, nil, features) }); err != nil {
+	if err := rows.Each(ctx, func(b *problem.Block) { q.add(b, x, 1, nil, features) }); err != nil {
 		return 0, err
 	}
 	return q.Finish(gradient, x), nil

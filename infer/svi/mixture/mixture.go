@@ -2,6 +2,26 @@
 // revrand report (section 1.3, eqs. 21–27), by quasi-Newton steps on all rows.
 //
 // Cost: K times the entries of all rows a step. Memory: O(Kd) and a block of rows.
+//
+// # Minibatches
+//
+// Stochastic steps on minibatches of rows (revrand report, section 1.1 and eq. 27) depart from the
+// report:
+//
+//  1. Variables are in units of approximate posterior standard deviations, found from the curvature
+//     at a warm start on some rows, so that one rate serves all.
+//  2. Expectations are integrals over f unless draws are asked for.
+//  3. Prior variances are at their maximum given the components, not stepped.
+//  4. Rates fall with the square root of the epoch (for SGD and momentum with the epoch). Iterates are
+//     not averaged: before the last departure an average has a lower bound than the last iterate on
+//     most problems, and after it the same.
+//  5. It stops when the bound, averaged over the minibatches of two epochs, rises by less than a
+//     tolerance over two epochs.
+//  6. At most polishIterations deterministic iterations over all rows follow: the last iterate stays
+//     a fifth of a posterior standard deviation from the optimum, however many rows there are, and
+//     they take most of that away.
+//
+// Cost: K times the entries of all rows an epoch. Memory: O(Kd) and a minibatch.
 package mixture
 
 import (
@@ -25,8 +45,7 @@ type Options struct {
 	Seed          uint64
 	Progress      func(credence.Progress)
 	Save          func(*State) error
-	// Climb takes state.X to its end; nil means [Fit.Climb].
-	Climb func(ctx context.Context, f *Fit, state *State) error
+	Minibatches   *Minibatches // nil means all rows at every step
 }
 
 // State is where a fit stands between rounds of iterations.
@@ -41,11 +60,17 @@ type State struct {
 	Best          []float64 `json:"-"` // variables of the best start so far; nil before the first end
 	X             []float64 `json:"-"` // variables; nil before a start
 	Single        []float64 `json:"-"` // variables of the optimum with one component
+	Minibatches   Epochs    `json:"minibatches"`
 }
 
 // Vectors are the parts of the state that are not in its JSON.
 func (s *State) Vectors() checkpoint.Vectors {
-	return checkpoint.Vectors{"mixture.x": &s.X, "mixture.single": &s.Single, "mixture.best": &s.Best}
+	e := &s.Minibatches
+	return checkpoint.Vectors{
+		"mixture.x": &s.X, "mixture.single": &s.Single, "mixture.best": &s.Best,
+		"minibatch.z": &e.z, "minibatch.scale": &e.scale, "minibatch.bounds": &e.bounds,
+		"minibatch.first": &e.memory.first, "minibatch.second": &e.memory.second,
+	}
 }
 
 // Fit is one fit of a mixture.
@@ -57,9 +82,6 @@ type Fit struct {
 
 // New returns the fit of a bound from starting values.
 func New(q *Bound, start *problem.Start, options Options) *Fit {
-	if options.Climb == nil {
-		options.Climb = func(ctx context.Context, f *Fit, state *State) error { return f.Climb(ctx, state, f.Save) }
-	}
 	return &Fit{Bound: q, Options: options, start: start}
 }
 
@@ -71,7 +93,11 @@ func (f *Fit) Run(ctx context.Context, state *State) error {
 				return err
 			}
 		}
-		if err := f.Options.Climb(ctx, f, state); err != nil {
+		climb := f.climb
+		if f.Minibatches != nil {
+			climb = f.climbMinibatches
+		}
+		if err := climb(ctx, state); err != nil {
 			return err
 		}
 		bound, err := f.Evaluate(ctx, f.Rows(0), make([]float64, f.Size()), state.X)
@@ -86,12 +112,12 @@ func (f *Fit) Run(ctx context.Context, state *State) error {
 	return nil
 }
 
-// Round is the number of quasi-Newton iterations between checkpoints. Each round starts with no
+// round is the number of quasi-Newton iterations between checkpoints. Each round starts with no
 // memory of the last, so that a resumed fit takes the same steps.
-const Round = 50
+const round = 50
 
-// Climb takes state.X to the optimum over ever more rows, in at most MaxIterations on all of them.
-func (f *Fit) Climb(ctx context.Context, state *State, save func(*State) error) error {
+// climb takes state.X to the optimum over ever more rows, in at most MaxIterations on all of them.
+func (f *Fit) climb(ctx context.Context, state *State) error {
 	for ; state.Level < len(f.Levels); state.Level++ {
 		rows := f.Rows(f.Levels[state.Level])
 		if state.Level < len(f.Levels)-1 {
@@ -101,13 +127,13 @@ func (f *Fit) Climb(ctx context.Context, state *State, save func(*State) error) 
 			continue
 		}
 		for state.Done < f.MaxIterations && !state.Converged {
-			if save != nil {
-				if err := save(state); err != nil {
+			if f.Save != nil {
+				if err := f.Save(state); err != nil {
 					return err
 				}
 			}
-			limit := min(Round, f.MaxIterations-state.Done)
-			iterations, converged, err := f.Ascend(ctx, rows, state, f.Tolerance, limit)
+			limit := min(round, f.MaxIterations-state.Done)
+			iterations, converged, err := f.ascend(ctx, rows, state, f.Tolerance, limit)
 			if err != nil {
 				return err
 			}
@@ -122,8 +148,8 @@ func (f *Fit) Climb(ctx context.Context, state *State, save func(*State) error) 
 // climbPart takes state.X near the optimum over a part of the rows.
 func (f *Fit) climbPart(ctx context.Context, rows *problem.Rows, state *State) error {
 	limit := min(100, f.MaxIterations)
-	for done := 0; done < limit; done += Round {
-		_, converged, err := f.Ascend(ctx, rows, state, 0.1, min(Round, limit-done))
+	for done := 0; done < limit; done += round {
+		_, converged, err := f.ascend(ctx, rows, state, 0.1, min(round, limit-done))
 		if converged || err != nil {
 			return err
 		}
@@ -131,9 +157,9 @@ func (f *Fit) climbPart(ctx context.Context, rows *problem.Rows, state *State) e
 	return nil
 }
 
-// Ascend takes at most limit quasi-Newton steps in state.X, scaled by the curvature of the prior and
+// ascend takes at most limit quasi-Newton steps in state.X, scaled by the curvature of the prior and
 // the entropy: 1/Ψ for means and ½ for log variances, over K.
-func (f *Fit) Ascend(ctx context.Context, rows *problem.Rows, state *State, tolerance float64, limit int) (iterations int, converged bool, err error) {
+func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tolerance float64, limit int) (iterations int, converged bool, err error) {
 	x := state.X
 	curvature := make([]float64, len(x))
 	for k := range f.Components {

@@ -1,4 +1,4 @@
-package minibatch
+package mixture
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/conform"
@@ -18,7 +16,7 @@ import (
 )
 
 // bound returns the bound of k components under a prior variance of 1.
-func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik problem.Likelihood, k int) *mixture.Bound {
+func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik problem.Likelihood, k int) *Bound {
 	t.Helper()
 	unit := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
 	groups, err := blocks.Groups("test", features, unit)
@@ -30,7 +28,7 @@ func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik p
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := mixture.NewBound(p, k, s.References, s.Family)
+	q := NewBound(p, k, s.References, s.Family)
 	q.Tune()
 	return q
 }
@@ -57,9 +55,9 @@ func TestSamplerIsUnbiased(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		take := func(gradient []float64, estimator mixture.Estimator) float64 {
+		take := func(gradient []float64, draws *sampler) float64 {
 			q.Begin(x)
-			q.Add(b, x, 7, estimator, features)
+			q.add(b, x, 7, draws, features)
 			return q.Finish(gradient, x)
 		}
 		want := make([]float64, len(x)+1)
@@ -110,7 +108,7 @@ func TestFeed(t *testing.T) {
 		}
 		got := make([]float64, 7)
 		q.Begin(x)
-		q.Add(b, x, problem.Scale(feed.rows, b.Rows()), nil, features)
+		q.add(b, x, problem.Scale(feed.rows, b.Rows()), nil, features)
 		got[6] = q.Finish(got[:6], x)
 		for j, v := range got {
 			mean[j] += v / 5
@@ -138,25 +136,4 @@ func TestSettled(t *testing.T) {
 			t.Error("three epochs cannot be settled")
 		}
 	}
-}
-
-// fourier returns an intercept and n random frequencies of p inputs, with a lengthscale to learn for
-// each input.
-func fourier(t testing.TB, p, n int) *feature.Set {
-	t.Helper()
-	var in feature.Inputs
-	term := &feature.RandomFourier{Name: "rbf(.)", Kernel: feature.RBF}
-	for j := range p {
-		in.Dense = append(in.Dense, feature.Input{Column: credence.Column{Name: string(rune('a' + j))}})
-		term.Inputs = append(term.Inputs, j)
-	}
-	drawn, err := term.Draw(&in, n, rand.New(rand.NewPCG(7, 7)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := feature.New(in, &feature.Intercept{}, drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
 }

@@ -1,4 +1,4 @@
-package minibatch
+package mixture
 
 import "math"
 

@@ -17,7 +17,7 @@
 //     they take most of that away.
 //
 // Cost: K times the entries of all rows an epoch. Memory: O(Kd) and a minibatch.
-package minibatch
+package mixture
 
 import (
 	"context"
@@ -25,54 +25,44 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/checkpoint"
 )
 
-// Options say how to take the steps.
-type Options struct {
+// Minibatches say how to take stochastic steps.
+type Minibatches struct {
 	Batch     int // rows of a minibatch
 	Rule      Rule
 	Rate      float64 // the first step
 	Samples   int     // draws a component in pairs; 0 integrates over f
 	Epochs    int
 	Tolerance float64 // gain of the bound in two epochs, in nats a weight, below which it stops
-	Seed      uint64
 }
 
-// State is where minibatches stand between epochs.
-type State struct {
+// Epochs is where minibatches stand between epochs.
+type Epochs struct {
 	Epoch   int       `json:"epoch"`
 	Steps   int       `json:"steps"`
-	Largest float64   `json:"largest"` // largest curvature in the units of Scale
-	Z       []float64 `json:"-"`       // variables in the units of Scale; nil before the warm start
-	Scale   []float64 `json:"-"`
-	Bounds  []float64 `json:"-"` // mean bound of every epoch
+	Largest float64   `json:"largest"` // largest curvature in the units of scale
+	z       []float64 // variables in the units of scale; nil before the warm start
+	scale   []float64
+	bounds  []float64 // mean bound of every epoch
 	memory  memory    // of the rule
 }
 
-// Vectors are the parts of the state that are not in its JSON.
-func (s *State) Vectors() checkpoint.Vectors {
-	return checkpoint.Vectors{
-		"minibatch.z": &s.Z, "minibatch.scale": &s.Scale, "minibatch.bounds": &s.Bounds,
-		"minibatch.first": &s.memory.first, "minibatch.second": &s.memory.second,
-	}
-}
-
-// climb is the climb of one start.
-type climb struct {
-	*mixture.Fit
-	Options
-	state *State
+// stochastic is the climb of one start.
+type stochastic struct {
+	*Fit
+	*Minibatches
+	state *Epochs
 	start int // number of the start
 	feed  *feed
 }
 
-// Climb takes at.X to its end. It goes on from a state, which it empties when it is done.
-func Climb(ctx context.Context, f *mixture.Fit, at *mixture.State, options Options, state *State) error {
-	c := &climb{Fit: f, Options: options, state: state, start: at.Start, feed: newFeed(f.Problem, options.Batch, options.Seed)}
-	if state.Z == nil {
+// climbMinibatches takes at.X to its end, and then empties at.Minibatches.
+func (f *Fit) climbMinibatches(ctx context.Context, at *State) error {
+	state := &at.Minibatches
+	c := &stochastic{f, f.Minibatches, state, at.Start, newFeed(f.Problem, f.Minibatches.Batch, f.Seed)}
+	if state.z == nil {
 		if err := c.warm(ctx, at); err != nil {
 			return err
 		}
@@ -87,7 +77,7 @@ func Climb(ctx context.Context, f *mixture.Fit, at *mixture.State, options Optio
 		if err != nil {
 			return err
 		}
-		state.Bounds = append(state.Bounds, bound)
+		state.bounds = append(state.bounds, bound)
 		if f.Progress != nil {
 			f.Progress(credence.Progress{
 				Stage: fmt.Sprintf("start %d of %d, epochs", c.start+1, f.Starts),
@@ -97,12 +87,12 @@ func Climb(ctx context.Context, f *mixture.Fit, at *mixture.State, options Optio
 		if !problem.Finite(bound) {
 			return fmt.Errorf("svi: the bound became %v in epoch %d: state a smaller rate than %g, or a larger batch", bound, state.Epoch+1, c.Rate)
 		}
-		at.Converged = settled(state.Bounds, c.Options.Tolerance*float64(f.Dims))
+		at.Converged = settled(state.bounds, c.Minibatches.Tolerance*float64(f.Dims))
 	}
 	at.Iterations += state.Steps
 	c.iterate(at.X)
-	*state = State{}
-	_, _, err := f.Ascend(ctx, f.Rows(0), at, 1e-3, polishIterations)
+	*state = Epochs{}
+	_, _, err := f.ascend(ctx, f.Rows(0), at, 1e-3, polishIterations)
 	return err
 }
 
@@ -117,16 +107,16 @@ func settled(bounds []float64, minGain float64) bool {
 }
 
 // iterate stores the variables of the present iterate in x, within their bounds.
-func (c *climb) iterate(x []float64) {
-	for i, z := range c.state.Z {
-		x[i] = z * c.state.Scale[i]
+func (c *stochastic) iterate(x []float64) {
+	for i, z := range c.state.z {
+		x[i] = z * c.state.scale[i]
 	}
 	c.Clip(x, nil)
 }
 
 // epoch takes a step on every minibatch and returns the mean of the bounds before the steps. It uses
 // x as scratch memory.
-func (c *climb) epoch(ctx context.Context, x []float64) (float64, error) {
+func (c *stochastic) epoch(ctx context.Context, x []float64) (float64, error) {
 	total, batches := 0.0, 0
 	gradient := make([]float64, len(x))
 	c.feed.shuffle(uint64(c.start)<<32 | uint64(c.state.Epoch))
@@ -142,23 +132,23 @@ func (c *climb) epoch(ctx context.Context, x []float64) (float64, error) {
 }
 
 // step takes a step on the next minibatch and returns the estimate of the bound before it.
-func (c *climb) step(ctx context.Context, gradient, x []float64) (float64, error) {
+func (c *stochastic) step(ctx context.Context, gradient, x []float64) (float64, error) {
 	c.iterate(x)
 	features := c.FeaturesAt(x)
 	b, err := c.feed.next(ctx, features)
 	if err != nil {
 		return 0, err
 	}
-	var estimator mixture.Estimator
+	var draws *sampler
 	if c.Samples > 0 {
-		rng := credence.Rand(c.Options.Seed, credence.SVIDraws, uint64(c.start)<<40|uint64(c.state.Steps))
-		estimator = &sampler{draws: c.Samples, rng: rng}
+		rng := credence.Rand(c.Seed, credence.SVIDraws, uint64(c.start)<<40|uint64(c.state.Steps))
+		draws = &sampler{draws: c.Samples, rng: rng}
 	}
 	c.Begin(x)
-	c.Add(b, x, problem.Scale(c.feed.rows, b.Rows()), estimator, features)
+	c.add(b, x, problem.Scale(c.feed.rows, b.Rows()), draws, features)
 	bound := c.Finish(gradient, x)
 	for i := range gradient {
-		gradient[i] *= c.state.Scale[i] * float64(c.Components)
+		gradient[i] *= c.state.scale[i] * float64(c.Components)
 	}
 	if !problem.Finite(gradient...) {
 		return math.NaN(), nil
@@ -169,8 +159,8 @@ func (c *climb) step(ctx context.Context, gradient, x []float64) (float64, error
 		rate = c.Rate / (1 + epoch) / c.state.Largest
 	}
 	c.state.Steps++
-	c.Rule.step(&c.state.memory, c.state.Steps, c.state.Z, gradient, rate)
-	c.Clip(c.state.Z, c.state.Scale)
+	c.Rule.step(&c.state.memory, c.state.Steps, c.state.z, gradient, rate)
+	c.Clip(c.state.z, c.state.scale)
 	return bound, nil
 }
 

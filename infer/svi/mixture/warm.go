@@ -1,11 +1,10 @@
-package minibatch
+package mixture
 
 import (
 	"context"
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/problem"
 )
 
@@ -13,21 +12,21 @@ import (
 const warmIterations = 20
 
 // warm brings at.X near the optimum on some rows, from which it takes the units of the variables.
-func (c *climb) warm(ctx context.Context, at *mixture.State) error {
-	st, x := c.state, at.X
+func (c *stochastic) warm(ctx context.Context, at *State) error {
+	st, x := &at.Minibatches, at.X
 	rows := c.Rows(problem.StartRows)
 	if c.Tunable == nil {
-		if _, _, err := c.Ascend(ctx, rows, at, 0.1, warmIterations); err != nil {
+		if _, _, err := c.ascend(ctx, rows, at, 0.1, warmIterations); err != nil {
 			return err
 		}
 	}
 	c.Begin(x)
 	c.SetPrior(x)
-	st.Scale = make([]float64, len(x))
+	st.scale = make([]float64, len(x))
 	gain := math.Log(rows.Scale()) // the rows left out narrow Ψ
 	for k := range c.Components {
 		_, logs := c.Component(x, k)
-		sm, sl := c.Component(st.Scale, k)
+		sm, sl := c.Component(st.scale, k)
 		for j := range logs {
 			shrunk := -math.Log(math.Exp(-logs[j]+gain) + (1-math.Exp(gain))/c.WeightPrior[j])
 			if problem.Finite(shrunk) {
@@ -36,7 +35,7 @@ func (c *climb) warm(ctx context.Context, at *mixture.State) error {
 			sm[j], sl[j] = math.Exp(logs[j]/2), 1
 		}
 	}
-	free, hyper := c.Parameters(st.Scale)
+	free, hyper := c.Parameters(st.scale)
 	for _, s := range [][]float64{free, hyper} {
 		for i := range s {
 			s[i] = 1 / math.Sqrt(float64(rows.Total()))
@@ -46,9 +45,9 @@ func (c *climb) warm(ctx context.Context, at *mixture.State) error {
 	if st.Largest, err = c.largestCurvature(ctx, rows, x); err != nil {
 		return err
 	}
-	st.Z = make([]float64, len(x))
-	for i, s := range st.Scale {
-		st.Z[i] = x[i] / s
+	st.z = make([]float64, len(x))
+	for i, s := range st.scale {
+		st.z[i] = x[i] / s
 	}
 	return nil
 }
@@ -56,13 +55,13 @@ func (c *climb) warm(ctx context.Context, at *mixture.State) error {
 // largestCurvature estimates by power iteration the largest eigenvalue of the curvature in the mean
 // of the first component, in units of its standard deviations: 1 for uncorrelated features, up to d
 // for equal ones.
-func (c *climb) largestCurvature(ctx context.Context, rows *problem.Rows, x []float64) (float64, error) {
+func (c *stochastic) largestCurvature(ctx context.Context, rows *problem.Rows, x []float64) (float64, error) {
 	c.Begin(x)
 	c.SetPrior(x)
 	ws, d := c.Workspace, c.Dims
 	m, _ := c.Component(x, 0)
 	psi := c.Variances(0)
-	rng := credence.Rand(c.Options.Seed, credence.SVICurvature, 0)
+	rng := credence.Rand(c.Seed, credence.SVICurvature, 0)
 	v, scaled, product := make([]float64, d), make([]float64, d), make([]float64, d)
 	for j := range v {
 		v[j] = rng.NormFloat64()

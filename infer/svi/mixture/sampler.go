@@ -1,10 +1,9 @@
-package minibatch
+package mixture
 
 import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -25,8 +24,9 @@ type sampler struct {
 	parameters                                []float64
 }
 
-// Add implements mixture.Estimator.
-func (s *sampler) Add(q *mixture.Bound, b *problem.Block, m, psi []float64, share float64, dMean, dPsi []float64) float64 {
+// add adds the gradients of share·Σ E log p under N(m, diag psi) to dMean, dPsi, q.Slope and, where
+// hyper-parameters are variables, q.DPhi, and returns the estimate of Σ E log p.
+func (s *sampler) add(q *Bound, b *problem.Block, m, psi []float64, share float64, dMean, dPsi []float64) float64 {
 	d, n := q.Dims, b.Rows()
 	s.weights, s.epsilon, s.product = problem.Grow(s.weights, d), problem.Grow(s.epsilon, d), problem.Grow(s.product, d)
 	s.latent, s.slopes = problem.Grow(s.latent, n), problem.Grow(s.slopes, n)
@@ -57,7 +57,7 @@ func (s *sampler) Add(q *mixture.Bound, b *problem.Block, m, psi []float64, shar
 }
 
 // addDPhi adds share·ℓ'(Φw) wᵀ to q.DPhi, for the dense columns.
-func (s *sampler) addDPhi(q *mixture.Bound, b *problem.Block, share float64) {
+func (s *sampler) addDPhi(q *Bound, b *problem.Block, share float64) {
 	dense := b.Phi.Dense.Cols
 	q.Workspace.InRuns(b.Rows(), func(from, to int) {
 		for i := from; i < to; i++ {
@@ -68,7 +68,7 @@ func (s *sampler) addDPhi(q *mixture.Bound, b *problem.Block, share float64) {
 
 // rows stores ℓ' of every row at s.latent, adds its gradients in the likelihood's parameters, and
 // returns Σ ℓ.
-func (s *sampler) rows(q *mixture.Bound, b *problem.Block, share float64) float64 {
+func (s *sampler) rows(q *Bound, b *problem.Block, share float64) float64 {
 	total := 0.0
 	for i, latent := range s.latent {
 		w := b.WeightOf(i)
