@@ -2,7 +2,9 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 )
 
 // Level is a text as it first occurs in a run of rows.
@@ -19,8 +21,9 @@ type Levels struct {
 	List []Level
 	// Missing[i] says that level i is a text that means missing.
 	Missing []bool
-	hashes  []uint64
-	table   []int32 // index into List plus 1, by hash; a power of two long
+	digests []uint64
+	table   []int32 // index into List plus 1, by digest; a power of two long
+	shift   uint    // 64 less the logarithm of the table's length
 }
 
 // levelSeed is drawn per process. Numbers are given by order of occurrence, so
@@ -32,7 +35,7 @@ func (l *Levels) Reset() {
 	if len(l.List) > 0 {
 		clear(l.table)
 	}
-	l.List, l.Missing, l.hashes = l.List[:0], l.Missing[:0], l.hashes[:0]
+	l.List, l.Missing, l.digests = l.List[:0], l.Missing[:0], l.digests[:0]
 }
 
 // Find returns the number of the text and whether it is new: a new text is
@@ -41,12 +44,12 @@ func (l *Levels) Find(text []byte, line int) (code int, isNew bool) {
 	if 2*(len(l.List)+1) > len(l.table) {
 		l.grow()
 	}
-	hash := maphash.Bytes(levelSeed, text)
-	mask := uint64(len(l.table) - 1)
-	i := hash & mask
+	digest, short := digestOf(text)
+	mask := len(l.table) - 1
+	i := l.place(digest)
 	for l.table[i] != 0 {
 		code = int(l.table[i] - 1)
-		if l.hashes[code] == hash && bytes.Equal(l.List[code].Text, text) {
+		if l.digests[code] == digest && (short || bytes.Equal(l.List[code].Text, text)) {
 			return code, false
 		}
 		i = (i + 1) & mask
@@ -55,15 +58,39 @@ func (l *Levels) Find(text []byte, line int) (code int, isNew bool) {
 	l.table[i] = int32(code + 1)
 	l.List = append(l.List, Level{Text: text, Line: line})
 	l.Missing = append(l.Missing, false)
-	l.hashes = append(l.hashes, hash)
+	l.digests = append(l.digests, digest)
 	return code, true
+}
+
+// digestOf returns a number that stands for the text: of up to seven bytes the bytes themselves with
+// their number in the top byte, so that equal digests are equal texts; of more a hash with a top byte
+// that no number of bytes has.
+func digestOf(text []byte) (digest uint64, short bool) {
+	n := len(text)
+	switch {
+	case n > 7:
+		return maphash.Bytes(levelSeed, text) | 0xff<<56, false
+	case n >= 4: // two words that overlap
+		digest = uint64(binary.LittleEndian.Uint32(text)) | uint64(binary.LittleEndian.Uint32(text[n-4:]))<<(8*(n-4))
+	default:
+		for i, c := range text {
+			digest |= uint64(c) << (8 * i)
+		}
+	}
+	return digest | uint64(n)<<56, true
+}
+
+// place returns where the table is looked at first: the top bits of a product that mixes all bits.
+func (l *Levels) place(digest uint64) int {
+	return int((digest ^ digest>>32) * 0x9e3779b97f4a7c15 >> l.shift)
 }
 
 func (l *Levels) grow() {
 	l.table = make([]int32, max(16, 2*len(l.table)))
-	mask := uint64(len(l.table) - 1)
-	for code, hash := range l.hashes {
-		i := hash & mask
+	l.shift = uint(64 - bits.TrailingZeros(uint(len(l.table))))
+	mask := len(l.table) - 1
+	for code, digest := range l.digests {
+		i := l.place(digest)
 		for l.table[i] != 0 {
 			i = (i + 1) & mask
 		}
