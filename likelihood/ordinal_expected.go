@@ -143,7 +143,10 @@ func (l Ordinal) ExpectedParameterGradient(dst []float64, y, mean, variance floa
 		if variance <= 0 {
 			return special.Sigmoid(m)
 		}
-		p, _, _ := quad.Sigmoid(m, variance)
+		_, p, _ := quad.Softplus(-math.Abs(m), variance) // the smaller side, which has its digits
+		if m >= 0 {
+			return 1 - p
+		}
 		return p
 	}
 	var upper, lower float64 // derivatives in the cutpoints above and below grade k

@@ -52,14 +52,3 @@ func (p *SpikeSlab) Selects() bool { return true }
 
 // InclusionProbability returns P(w_j ≠ 0).
 func (p *SpikeSlab) InclusionProbability(j int) float64 { return included(p.Probability, j) }
-
-// Selected returns the number of weights with an inclusion probability above ½.
-func (p *SpikeSlab) Selected() int {
-	count := 0
-	for j := range p.Mean {
-		if p.InclusionProbability(j) > 0.5 {
-			count++
-		}
-	}
-	return count
-}

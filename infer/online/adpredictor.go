@@ -66,7 +66,7 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 			v = special.NormalDensity(z) / own // own ≥ 3·10⁻⁵ keeps 11 digits
 			w = v * (z + v)
 		} else {
-			v, w = special.InverseMills(z)
+			_, v, w = special.LogNormalCDFDerivatives(z)
 		}
 		// A row of weight ω moves the Gaussians ω times as far; the shrinking of a
 		// variance is bounded so that it stays positive for large ω.

@@ -218,7 +218,7 @@ func site(mean, s float64, label int) (probability, a, b float64) {
 		r = special.NormalDensity(z) / own
 		slope = r * (z + r)
 	} else {
-		r, slope = special.InverseMills(z)
+		_, r, slope = special.LogNormalCDFDerivatives(z)
 	}
 	a = r * scale
 	if label == 0 {

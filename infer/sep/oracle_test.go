@@ -313,7 +313,7 @@ func (p *problem) fullEP(sweeps int) answer {
 			if p.y[i] == 0 {
 				sign = -1
 			}
-			r, slope := special.InverseMills(sign * mean / math.Sqrt(s))
+			_, r, slope := special.LogNormalCDFDerivatives(sign * mean / math.Sqrt(s))
 			for j, x := range row {
 				if x == 0 {
 					continue

@@ -56,24 +56,6 @@ func Softplus(mean, variance float64) (value, dMean, dVariance float64) {
 	return value, dMean, dVariance / 2
 }
 
-// Sigmoid returns p = E σ(f) and 1 − p for f ~ N(mean, variance), with
-// ∂p/∂mean = E σ(f)σ(−f), all with an absolute error below 1e-10. Small
-// probabilities need Tilted.
-func Sigmoid(mean, variance float64) (p, complement, dMean float64) {
-	a := math.Abs(mean)
-	for i := range logistic {
-		s := logistic[i].variance + variance
-		scale := math.Sqrt(s)
-		z := a / scale
-		dMean += math.Exp(-z*z/2) * logistic[i].weight / (scale * math.Sqrt(2*math.Pi))
-		complement += math.Erfc(z/math.Sqrt2) / 2 * logistic[i].weight
-	}
-	if mean < 0 {
-		return complement, 1 - complement, dMean
-	}
-	return 1 - complement, complement, dMean
-}
-
 // LogSigmoid returns log E σ(f) for f ~ N(mean, variance) and its derivatives in
 // the mean and the variance, by the mixture where E σ(f) is above 1e-2 (relative
 // error below 1e-8) and by Tilted below, where the mixture's normal tails end.

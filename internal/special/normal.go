@@ -47,19 +47,12 @@ func LogNormalCDF(z float64) float64 {
 	return -z*z/2 - LogSqrt2Pi - math.Log(r)
 }
 
-// InverseMills returns
+// LogNormalCDFDerivatives returns log Φ(z) and
 //
 //	r(z) = φ(z)/Φ(z)   and   r(z)·(z + r(z)),
 //
-// the first derivative and minus the second derivative of log Φ(z). The second
-// lies in (0, 1); z + r is never formed by subtraction in the lower tail.
-func InverseMills(z float64) (r, slope float64) {
-	_, r, slope = LogNormalCDFDerivatives(z)
-	return r, slope
-}
-
-// LogNormalCDFDerivatives returns log Φ(z) and the results of InverseMills, for
-// the price of one.
+// its first derivative and minus its second. The second lies in (0, 1); z + r is never formed by
+// subtraction in the lower tail.
 func LogNormalCDFDerivatives(z float64) (value, r, slope float64) {
 	if z < -5 {
 		if math.IsInf(z, -1) {
