@@ -1,0 +1,100 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// processor is the CPU time of this process so far.
+func processor() time.Duration {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// The CPU time of every command is linear in rows, columns, levels, names, files and terms: from n to 4n
+// it grows by a power of 1.2 at most, where n is so large that what does not grow is a small part. The
+// least of several measurements counts, which other load of the machine disturbs little.
+func TestCostIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures CPU time")
+	}
+	sep := []string{"--raw", "--engine", "sep(passes=1)", "--family", "bernoulli(link=probit)", "--prior", "spikeslab"}
+	table := func(rows, columns int, cell func(i, j int) string) string {
+		return file(t, "t.csv", repeat("y", 1, func(int) string {
+			return repeat("", columns, func(j int) string { return fmt.Sprintf(",x%d", j) }) + "\n"
+		})+repeat("", rows, func(i int) string {
+			return fmt.Sprint(label(i)) + repeat("", columns, func(j int) string { return "," + cell(i, j) }) + "\n"
+		}))
+	}
+	digit := func(i, j int) string { return fmt.Sprint((i*7 + j*j) % 10) }
+	for _, c := range []struct {
+		name string
+		n    int
+		make func(n int) []string // the command
+	}{
+		{"rows under exact", 20000, func(n int) []string { return []string{"fit", table(n, 5, digit), "--target", "y"} }},
+		{"rows under stream", 20000, func(n int) []string { return []string{"stream", table(n, 5, digit), "-f", "y ~ . + hash(x1:x2)"} }},
+		{"columns under fit", 4000, func(n int) []string { return append([]string{"fit", table(20, n, digit), "--target", "y"}, sep...) }},
+		{"columns under stream", 4000, func(n int) []string { return []string{"stream", table(20, n, digit), "--target", "y"} }},
+		{"columns that are not read", 10000, func(n int) []string {
+			return []string{"fit", table(20, n, digit), "-f", "y ~ x1 + x2", "--family", "gaussian"}
+		}},
+		{"levels under fit", 20000, func(n int) []string {
+			return append([]string{"fit", table(2*n, 1, func(i, _ int) string { return fmt.Sprintf("u%d", i/2) }), "-f", "y ~ x0"}, sep...)
+		}},
+		{"levels under stream", 20000, func(n int) []string {
+			return []string{"stream", table(2*n, 1, func(i, _ int) string { return fmt.Sprintf("u%d", i/2) }), "-f", "y ~ x0", "-o", filepath.Join(t.TempDir(), "m")}
+		}},
+		{"names in inspect", 20000, func(n int) []string {
+			model := filepath.Join(t.TempDir(), "m")
+			must(t, "stream", table(n, 1, func(i, _ int) string { return fmt.Sprintf("u%d", i) }), "-f", "y ~ hash(x0)", "-o", model, "-q")
+			return []string{"inspect", model, "--json"}
+		}},
+		{"files", 100, func(n int) []string {
+			folder := t.TempDir()
+			for k := range n {
+				text := "y,x\n" + repeat("", 20, func(i int) string { return fmt.Sprintf("%d,%d\n", label(i+k), i%7) })
+				if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%05d.csv", k)), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return append([]string{"fit", filepath.Join(folder, "*.csv"), "--target", "y"}, sep...)
+		}},
+		{"terms", 4000, func(n int) []string {
+			terms := strings.TrimPrefix(repeat("", n, func(j int) string { return fmt.Sprintf(" + x%d:x%d", j, j+1) }), " + ")
+			return append([]string{"fit", table(10, n+1, digit), "-f", "y ~ " + terms}, sep...)
+		}},
+		{"terms under stream", 4000, func(n int) []string {
+			terms := strings.TrimPrefix(repeat("", n, func(j int) string { return fmt.Sprintf(" + log(x%d) - x%d", j, j+1) }), " + ")
+			return []string{"stream", table(10, n+1, func(i, j int) string { return "1" + digit(i, j) }), "-f", "y ~ " + terms}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			commands := [][]string{append(c.make(c.n), "--threads", "1"), append(c.make(4*c.n), "--threads", "1")}
+			least := []time.Duration{time.Hour, time.Hour}
+			for range 6 {
+				for k, args := range commands {
+					before := processor()
+					must(t, args...)
+					least[k] = min(least[k], processor()-before)
+				}
+				if power := math.Log(least[1].Seconds()/least[0].Seconds()) / math.Log(4); power <= 1.2 {
+					t.Logf("%v and %v: power %.2f", least[0], least[1], power)
+					return
+				}
+			}
+			t.Errorf("%v for %d, %v for %d: power %.2f", least[0], c.n, least[1], 4*c.n, math.Log(least[1].Seconds()/least[0].Seconds())/math.Log(4))
+		})
+	}
+}
