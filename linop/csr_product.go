@@ -41,14 +41,9 @@ func (a *CSR) AddRow(dst []float64, i int, scale float64) {
 // AddRowSquareDot returns sum + (aᵢ⊙aᵢ)ᵀx, entry by entry.
 func (a *CSR) AddRowSquareDot(sum float64, i int, x []float64) float64 {
 	columns, values := a.Row(i)
-	if values == nil {
-		for _, j := range columns {
-			sum += x[j]
-		}
-		return sum
-	}
 	for k, j := range columns {
-		sum += values[k] * values[k] * x[j]
+		v := At(values, k)
+		sum += v * v * x[j]
 	}
 	return sum
 }
@@ -56,14 +51,9 @@ func (a *CSR) AddRowSquareDot(sum float64, i int, x []float64) float64 {
 // AddRowSquares adds scale aᵢ⊙aᵢ to dst (length Cols).
 func (a *CSR) AddRowSquares(dst []float64, i int, scale float64) {
 	columns, values := a.Row(i)
-	if values == nil {
-		for _, j := range columns {
-			dst[j] += scale
-		}
-		return
-	}
 	for k, j := range columns {
-		dst[j] += scale * values[k] * values[k]
+		v := At(values, k)
+		dst[j] += scale * v * v
 	}
 }
 
@@ -75,11 +65,7 @@ func (a *CSR) AddRowMul(dst []float64, i int, scale float64, b *Dense) {
 		if int(j) >= b.Rows {
 			return // columns increase
 		}
-		v := scale
-		if values != nil {
-			v *= values[k]
-		}
-		kernel.Axpy(v, b.Row(int(j)), dst)
+		kernel.Axpy(scale*At(values, k), b.Row(int(j)), dst)
 	}
 }
 

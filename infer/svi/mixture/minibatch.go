@@ -1,22 +1,3 @@
-// Package minibatch maximises the bound of a mixture by stochastic steps on minibatches of rows
-// (revrand report, section 1.1 and eq. 27).
-//
-// Departures from the report:
-//
-//  1. Variables are in units of approximate posterior standard deviations, found from the curvature
-//     at a warm start on some rows, so that one rate serves all.
-//  2. Expectations are integrals over f unless draws are asked for.
-//  3. Prior variances are at their maximum given the components, not stepped.
-//  4. Rates fall with the square root of the epoch (for SGD and momentum with the epoch). Iterates are
-//     not averaged: before the last departure an average has a lower bound than the last iterate on
-//     most problems, and after it the same.
-//  5. It stops when the bound, averaged over the minibatches of two epochs, rises by less than a
-//     tolerance over two epochs.
-//  6. At most polishIterations deterministic iterations over all rows follow: the last iterate stays
-//     a fifth of a posterior standard deviation from the optimum, however many rows there are, and
-//     they take most of that away.
-//
-// Cost: K times the entries of all rows an epoch. Memory: O(Kd) and a minibatch.
 package mixture
 
 import (

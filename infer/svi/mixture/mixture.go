@@ -41,7 +41,7 @@ type Options struct {
 	Starts        int // random starts, of which the best bound is kept
 	MaxIterations int // on all rows, of every start
 	Tolerance     float64
-	Levels        []int // numbers of rows of the climbs, 0 for all; see problem.Problem.Levels
+	Levels        []int // numbers of rows of the climbs, 0 for all
 	Seed          uint64
 	Progress      func(credence.Progress)
 	Save          func(*State) error
