@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,5 +276,30 @@ func TestParquetRefusedLate(t *testing.T) {
 	err = table.Rows(context.Background(), []string{"x"}, credence.Position{}, func(*Run) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), `column "x": is a date or a time`) {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// From every place on, Rows tells the rows of Parquet that are behind it, which are in some row group.
+func TestParquetFromAnyRow(t *testing.T) {
+	type row struct {
+		X float64 `parquet:"x"`
+	}
+	all := make([]row, 23)
+	for i := range all {
+		all[i].X = float64(i)
+	}
+	path := writeParquet(t, all, parquet.MaxRowsPerRowGroup(5))
+	whole, end, err := tell(t, Options{}, credence.Position{}, nil, path)
+	if err != nil || len(whole) != len(all) || end.Rows != int64(len(all)) {
+		t.Fatalf("%d rows up to %+v: %v", len(whole), end, err)
+	}
+	for i, from := range whole {
+		if want := fmt.Sprintf("x=%d, line 0", i); from.text != want || from.position.Rows != int64(i+1) {
+			t.Fatalf("row %d is %+v, want %q", i, from, want)
+		}
+		rest, restEnd, err := tell(t, Options{}, from.position, nil, path)
+		if err != nil || !slices.Equal(rest, whole[i+1:]) || len(rest) > 0 && restEnd != end {
+			t.Errorf("behind row %d: %d rows from %+v to %+v, %v", i, len(rest), from.position, restEnd, err)
+		}
 	}
 }

@@ -550,10 +550,14 @@ func TestIndicesOfLibSVM(t *testing.T) {
 			if err := again.Read(&chunk, 0, 2); err != nil {
 				t.Fatal(err)
 			}
-			if columns, _ := chunk.Sparse.Row(0); !slices.Equal(columns, []int32{0, 3}) || chunk.Unseen != nil {
-				t.Errorf("read again: %v, unseen %v", columns, chunk.Unseen)
+			if columns, _ := chunk.Sparse.Row(0); !slices.Equal(columns, []int32{0, 3}) || chunk.Unseen != nil || again.Schema().SparseFirst() != 0 {
+				t.Errorf("read again: %v from x%d on, unseen %v", columns, again.Schema().SparseFirst(), chunk.Unseen)
 			}
 		}
+	}
+	ones, _, err := load(t, Options{}, nil, write(t, "one.svm", "1 3:1\n0 1:1\n"))
+	if err != nil || ones.Schema().Sparse != 3 || ones.Schema().SparseFirst() != 1 {
+		t.Errorf("indices from 1 on: %+v, %v", ones.Schema(), err)
 	}
 	wide := write(t, "w.svm", "1 5:1\n0 9007199254740991:2 5:1\n")
 	if _, _, err := load(t, Options{}, nil, wide); err == nil || !strings.Contains(err.Error(), "w.svm:2: the row has an index beyond 10000000") || !strings.Contains(err.Error(), "hash(., bits=22)") {
@@ -563,4 +567,47 @@ func TestIndicesOfLibSVM(t *testing.T) {
 	if err != nil || source.Schema().Sparse != 2 || source.Schema().Features[1].Key != 9007199254740991 {
 		t.Errorf("a wide file by keys: %+v, %v", source, err)
 	}
+}
+
+// The place behind a row counts the rows and the malformed ones up to it, those just before it too, and
+// is where its line ends; to go on from there counts on.
+func TestPlacesCountRows(t *testing.T) {
+	path := write(t, "t.csv", "x,y\n1,2\n1,2,3\n1\n2,3\n3,4\n4\n5,6\n7\n")
+	want := []credence.Position{
+		{Offset: 8, Line: 2, Rows: 1, Malformed: 0}, {Offset: 20, Line: 5, Rows: 2, Malformed: 2},
+		{Offset: 24, Line: 6, Rows: 3, Malformed: 2}, {Offset: 30, Line: 8, Rows: 4, Malformed: 3},
+	}
+	last := credence.Position{Offset: 32, Line: 9, Rows: 4, Malformed: 4}
+	starts := []credence.Position{{}}
+	for k := 0; k < len(starts); k++ {
+		rows, end, err := tell(t, Options{}, starts[k], nil, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := k
+		for _, row := range rows {
+			if row.fault {
+				continue
+			}
+			if next == len(want) {
+				t.Fatalf("from %+v there is another row, %s", starts[k], row.text)
+			}
+			if k == 0 {
+				starts = append(starts, row.position)
+			}
+			if got := bare(row.position); got != want[next] {
+				t.Errorf("from %+v, behind row %d: %+v, want %+v", starts[k], next, got, want[next])
+			}
+			next++
+		}
+		if got := bare(end); next != len(want) || got != last {
+			t.Errorf("from %+v there are rows up to %d, and the end is %+v; want %d, %+v", starts[k], next, got, len(want), last)
+		}
+	}
+}
+
+// bare is a position without the name and the beginning of its file.
+func bare(p credence.Position) credence.Position {
+	p.File, p.Beginning = "", ""
+	return p
 }

@@ -246,3 +246,44 @@ func TestNoIntercept(t *testing.T) {
 		t.Error("stopped it ends in another model")
 	}
 }
+
+// The loss as it goes is that of every row before it was learned, as often as its weight says, in the
+// first pass alone, and no checkpoint changes it.
+func TestProgressiveLoss(t *testing.T) {
+	options := fit.Options{Formula: "y ~ x + weight(w)", Engine: "sgd(passes=2)"}
+	l, err := learn.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	const rows = 60
+	loss, weights := 0.0, 0.0
+	for i := range 2 * rows {
+		if i == rows && !l.EndPass() {
+			t.Fatal("one pass only")
+		}
+		if i == rows/2 {
+			if err := l.Checkpoint(file, credence.Position{}); err != nil {
+				t.Fatal(err)
+			}
+			if l, _, err = learn.Resume(file, options); err != nil {
+				t.Fatal(err)
+			}
+		}
+		y, w := i%3%2, float64(1+i*i%7)
+		p, err := l.Row(map[string]any{"y": y, "x": math.Sin(float64(i)), "w": w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y == 0 {
+			p = 1 - p
+		}
+		if i < rows {
+			loss, weights = loss-w*math.Log(p), weights+w
+		}
+	}
+	got, err := l.Progress()
+	if want := loss / weights; err != nil || math.Abs(float64(got.LogLoss)-want) > 1e-12*want || got.Rows != 2*rows {
+		t.Errorf("loss %v over %d rows (%v), want %v", got.LogLoss, got.Rows, err, want)
+	}
+}

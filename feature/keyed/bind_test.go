@@ -279,3 +279,33 @@ func TestLongRows(t *testing.T) {
 		}
 	}
 }
+
+// Later passes take the means and the most frequent levels of the first one, and change neither.
+func TestMeansStayAfterThePass(t *testing.T) {
+	plan := clicksPlan(frame.Mean)
+	b, err := NewLearning(plan, &Index{}, &Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bind := func(cells ...string) {
+		t.Helper()
+		var batch credence.Batch
+		run := rowsOf(clickColumns(), cells...)
+		if err := b.Begin(run); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Bind(&batch, 0, run.Count, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bind("1,2,a,1", "0,4,b,1", "1,NA,b,1")
+	x, c := &plan.Inputs[0], &plan.Inputs[2]
+	if x.Mean != 3 || c.Fill != "b" {
+		t.Fatalf("the mean is %v and the level %q, want 3 and b", x.Mean, c.Fill)
+	}
+	b.EndPass()
+	bind("1,20,a,1", "0,40,a,1", "1,NA,a,1")
+	if x.Mean != 3 || x.Seen != 2 || c.Fill != "b" || c.Seen != 3 {
+		t.Errorf("after another pass the mean is %v of %v, and the level %q of %v", x.Mean, x.Seen, c.Fill, c.Seen)
+	}
+}
