@@ -26,6 +26,7 @@ func houses(n int) []house {
 		h := &all[i]
 		h.Size, h.Rooms = 50+float64(i*7%60), float64(1+i*3%5)
 		h.Zip, h.Garden = []string{"a", "b", "c"}[i%3], i%4 == 0
+		h.note = "not exported: no column"
 		h.Price = 3*h.Size + 10*h.Rooms + float64(20*(i%3)) + 5*math.Sin(float64(i))
 	}
 	return all

@@ -81,7 +81,7 @@ type kinds struct {
 func TestStructs(t *testing.T) {
 	size := float32(2.5)
 	rows := []kinds{
-		{Price: 1, Rooms: 2, Size: &size, Zip: "b", Sold: true, Note: sql.NullString{String: "n", Valid: true}, Spot: &Spot{Lat: 5, Lon: 6}},
+		{Price: 1, Rooms: 2, Size: &size, Zip: "b", Sold: true, Note: sql.NullString{String: "n", Valid: true}, Spot: &Spot{Lat: 5, Lon: 6, hidden: 9}},
 		{Price: nan, Zip: "a", Score: sql.Null[int64]{V: 7, Valid: true}, Free: "u"},
 		{Rooms: -1, Free: 3.5},
 	}

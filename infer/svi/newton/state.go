@@ -14,8 +14,7 @@ type State struct {
 	Separable int `json:"separable"` // steps in a row that gained little on separated classes
 	at        Point
 	rho       float64   // length of the next step
-	gain      float64   // of the last step
-	numbers   []float64 // rho and gain as they are stored: the gain may be infinite
+	numbers   []float64 // rho and the gain of the last step as they are stored: the gain may be infinite
 	about     []float64 // of the sums of a Gaussian family
 }
 
