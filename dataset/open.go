@@ -23,6 +23,7 @@ type Table struct {
 	options Options
 	format  string
 	inputs  []*input
+	closed  bool
 	schema  credence.Schema
 	columns []column       // beside schema.Columns
 	index   map[string]int // of the columns, by name
@@ -110,14 +111,17 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 // Close removes what the table keeps outside memory. Sources in memory stay
 // readable.
 func (t *Table) Close() error {
+	if t.closed {
+		return nil
+	}
+	t.closed = true
 	var errs []error
-	for _, in := range t.inputs {
+	for _, in := range t.inputs { // a reader that was given up may still look at them
 		if in.pipe != nil {
 			in.pipe.cancel()
 		}
 		if in.content != nil {
 			errs = append(errs, in.content.close())
-			in.content = nil
 		}
 	}
 	return errors.Join(errs...)

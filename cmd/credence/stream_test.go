@@ -182,6 +182,9 @@ func TestStreamInterruptAndResume(t *testing.T) {
 				}
 				break
 			}
+			if code == exitInterrupted && strings.Contains(stderr.String(), "no row was learned yet") {
+				continue // a slow machine had not come to the first row
+			}
 			if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume goes on behind them") {
 				t.Fatalf("%s: exit %d: %s", engine, code, stderr.String())
 			}
