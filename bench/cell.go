@@ -22,21 +22,6 @@ import (
 // cellInputs is the number of inputs of generated data.
 const cellInputs = 20
 
-// cell is what one evaluation cost.
-type cell struct {
-	Rows            int     `json:"rows"`
-	Weights         int     `json:"weights"`
-	Threads         int     `json:"threads"`
-	WallSeconds     float64 `json:"seconds"`
-	CPUSeconds      float64 `json:"cpu_seconds"`
-	DataSeconds     float64 `json:"data_seconds"`     // of the processor time, making the data
-	FeatureSeconds  float64 `json:"feature_seconds"`  // of the processor time, Φ
-	PullbackSeconds float64 `json:"pullback_seconds"` // of the processor time, slopes of the lengthscales
-	Rate            float64 `json:"gflops"`           // a processor second
-	GramRate        float64 `json:"gram_gflops"`      // a processor second
-	PeakBytes       float64 `json:"peak_bytes"`
-}
-
 // runCell measures one cell and prints it as JSON. The engine is stopped after its first
 // evaluation, which a watch on data and features sees from outside.
 func runCell(ctx context.Context, args []string, out, _ io.Writer) error {
@@ -64,16 +49,13 @@ func runCell(ctx context.Context, args []string, out, _ io.Writer) error {
 	if _, err := engine.Fit(ctx, &watchedData{data, w}); !errors.Is(err, context.Canceled) || !w.done {
 		return fmt.Errorf("timing: the first evaluation was not seen to end: %v", err)
 	}
-	c := cell{
-		Rows: *rows, Weights: *weights, WallSeconds: w.wall, CPUSeconds: w.cpu,
-		DataSeconds: w.data.Seconds(), FeatureSeconds: w.feature.Seconds(), PullbackSeconds: w.pullback.Seconds(),
-		PeakBytes: float64(process.PeakMemory()),
-	}
-	n, d := float64(c.Rows), float64(c.Weights)
-	c.Rate = (3*n*d*d + d*d*d) / c.CPUSeconds / 1e9
 	pool := kernel.New(*threads)
-	c.Threads, c.GramRate = pool.Threads(), gramRate(pool, *weights)
-	return json.NewEncoder(out).Encode(c)
+	n, d := float64(*rows), float64(*weights)
+	return json.NewEncoder(out).Encode(measured{
+		"rows": *rows, "weights": *weights, "threads": pool.Threads(), "seconds": w.wall, "cpu_seconds": w.cpu, // of them:
+		"data_seconds": w.data.Seconds(), "feature_seconds": w.feature.Seconds(), "pullback_seconds": w.pullback.Seconds(),
+		"gflops": (3*n*d*d + d*d*d) / w.cpu / 1e9, "gram_gflops": gramRate(pool, *weights), "peak_bytes": float64(process.PeakMemory()),
+	})
 }
 
 // fourier returns random Fourier features of d weights with a lengthscale for each input.

@@ -40,7 +40,7 @@ func runGLM(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	for _, name := range list(*wanted) {
+	for _, name := range list(*wanted, ",") {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("glm has no part %q: take some of %s", name, strings.Join(names, ", "))
 		}

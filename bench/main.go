@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -110,13 +111,11 @@ func parse(f *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// list splits a comma-separated list.
-func list(text string) []string {
-	var out []string
-	for _, item := range strings.Split(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			out = append(out, item)
-		}
+// list splits a list.
+func list(text, separator string) []string {
+	items := strings.Split(text, separator)
+	for i := range items {
+		items[i] = strings.TrimSpace(items[i])
 	}
-	return out
+	return slices.DeleteFunc(items, func(item string) bool { return item == "" })
 }

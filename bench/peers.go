@@ -27,19 +27,15 @@ var foldColumns = []column{
 
 func runPeers(ctx context.Context, args []string, out, progress io.Writer) error {
 	b := &bench{name: "peers", out: out, progress: progress}
-	var models formulas
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	b.register(f)
-	f.Var(&models, "formula", "the model; may be repeated (default '. + rbf(.)' and '. + rbf(.) + matern32(.)')")
+	models := f.String("formula", ". + rbf(.); . + rbf(.) + matern32(.)", "the models, with a semicolon between them")
 	sets := f.String("sets", strings.Join(published.PeerSets(), ","), "data sets")
 	folds := f.Int("folds", published.RevrandFolds, "how many folds of revrand's own task on boston; 0 leaves it out")
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	if len(models) == 0 {
-		models = formulas{". + rbf(.)", ". + rbf(.) + matern32(.)"}
-	}
-	names := list(*sets)
+	names := list(*sets, ",")
 	for _, name := range names {
 		if !slices.Contains(published.PeerSets(), name) {
 			return fmt.Errorf("peers were not run on %q: take some of %s", name, strings.Join(published.PeerSets(), ", "))
@@ -55,7 +51,7 @@ func runPeers(ctx context.Context, args []string, out, progress io.Writer) error
 			return nil, err
 		}
 		var all []*task
-		for _, model := range models {
+		for _, model := range list(*models, ";") {
 			for k, test := range tests(set) {
 				t := b.split(set, model, k, func() (train, others *data.Table) { return set.Divide(test) })
 				t.Model, t.options.Seed = "**credence** `"+model+"`", t.Seed

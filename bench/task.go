@@ -27,7 +27,6 @@ type result struct {
 	Split    int    `json:"split"`
 	Seed     uint64 `json:"seed"`
 	Validate bool   `json:"validate,omitempty"` // the scores are on training rows held out
-	Revision string `json:"revision,omitempty"` // of the source; empty where the build does not say
 
 	TrainRows   int             `json:"train_rows"`
 	TestRows    int64           `json:"test_rows"`

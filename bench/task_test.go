@@ -27,7 +27,7 @@ func line(t *testing.T, n int, block uint64) credence.Source {
 	return rows
 }
 
-func measured(t *testing.T, train, test credence.Source, o fit.Options) *result {
+func trial(t *testing.T, train, test credence.Source, o fit.Options) *result {
 	t.Helper()
 	r := &result{}
 	if err := r.fit(t.Context(), train, o); err != nil {
@@ -43,7 +43,7 @@ func measured(t *testing.T, train, test credence.Source, o fit.Options) *result 
 // −½ log(2πe·0.25), and nine tenths of the targets in their 90 % intervals.
 func TestScoresAreThoseOfTheNoise(t *testing.T) {
 	const n = 4000
-	r := measured(t, line(t, n, 0), line(t, n, 1), fit.Options{Formula: ".", Target: "y", Engine: "exact", Threads: 1})
+	r := trial(t, line(t, n, 0), line(t, n, 1), fit.Options{Formula: ".", Target: "y", Engine: "exact", Threads: 1})
 	// Five standard errors: of the root mean square σ/√2n, of the mean log density √½/√n.
 	within := func(name string, got, want, standardError float64) {
 		if !(math.Abs(got-want) <= 5*standardError) {
@@ -64,7 +64,7 @@ func TestResultsRepeatThemselves(t *testing.T) {
 	var results []*result
 	for _, threads := range []int{1, 2} {
 		o := fit.Options{Formula: ". + rbf(., n=20)", Target: "y", Engine: "exact(starts=2, iterations=5)", Seed: 3, Threads: threads}
-		r := measured(t, line(t, 150, 0), line(t, 50, 1), o)
+		r := trial(t, line(t, 150, 0), line(t, 50, 1), o)
 		r.WallSeconds, r.CPUSeconds, r.PeakBytes, r.fitted = 0, 0, 0, nil
 		results = append(results, r)
 	}
@@ -104,7 +104,7 @@ func TestTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := measured(t, train, test, b.options("rbf(., n=20)", "y", "bernoulli", full)); !(r.LogLoss > 0.05 && r.LogLoss < 0.7) || r.TestRows != 10000 {
+	if r := trial(t, train, test, b.options("rbf(., n=20)", "y", "bernoulli", full)); !(r.LogLoss > 0.05 && r.LogLoss < 0.7) || r.TestRows != 10000 {
 		t.Errorf("%+v", r)
 	}
 }

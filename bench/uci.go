@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -16,35 +15,6 @@ import (
 	"github.com/credence-ml/credence/bench/process"
 	"github.com/credence-ml/credence/bench/published"
 )
-
-// revision returns the source's revision, with a + behind if files had changed since; go run knows
-// of none.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	text, changed := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			text = s.Value[:min(8, len(s.Value))]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = "+"
-		}
-	}
-	return text + changed
-}
-
-// formulas is a flag that may be given several times.
-type formulas []string
-
-func (f *formulas) String() string { return strings.Join(*f, "; ") }
-
-func (f *formulas) Set(text string) error {
-	*f = append(*f, text)
-	return nil
-}
 
 // split is a task on some rows of a regression set by the exact engine.
 func (b *bench) split(set *data.Set, formula string, k int, divide func() (train, test *data.Table)) *task {
@@ -58,10 +28,9 @@ func (b *bench) split(set *data.Set, formula string, k int, divide func() (train
 
 func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	b := &bench{name: "uci", out: out, progress: progress}
-	var models formulas
 	f := flag.NewFlagSet("uci", flag.ContinueOnError)
 	b.register(f)
-	f.Var(&models, "formula", "the model; may be repeated (default '. + rbf(.)')")
+	models := f.String("formula", ". + rbf(.)", "the models, with a semicolon between them")
 	sets := f.String("sets", "boston,concrete,energy", "data sets, or all")
 	splits := f.String("splits", "5", "how many splits, a range such as 5-9, all, or recorded for those that -results has")
 	validate := f.Bool("validate", false, "score on a tenth of every split's training rows, fitted on the others; test rows stay unread")
@@ -71,10 +40,7 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	if len(models) == 0 {
-		models = formulas{". + rbf(.)"}
-	}
-	names := list(*sets)
+	names := list(*sets, ",")
 	if *sets == "all" {
 		names = data.Names()
 	}
@@ -96,14 +62,14 @@ func runUCI(ctx context.Context, args []string, out, progress io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for _, model := range models {
+		for _, model := range list(*models, ";") {
 			for k := first; k < end; k++ {
 				divide := set.Split
 				if *validate {
 					divide = set.Validation
 				}
 				t := b.split(set, model, k, func() (train, test *data.Table) { return divide(k) })
-				t.Model, t.Engine, t.Validate, t.Revision = "", *engine, *validate, revision()
+				t.Model, t.Engine, t.Validate = "", *engine, *validate
 				t.options.Seed = t.Seed
 				if *engine != "" {
 					t.options.Engine = *engine

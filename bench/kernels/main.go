@@ -4,11 +4,8 @@
 // rounds. Other kernels have benchmarks in internal/kernel.
 //
 // All contenders take turns, for several rounds; a short run is repeated and the last one counts,
-// so that caches and threads are where it left them; see measure. The rate is the best per
-// processor second, times the workers, so that other load on the machine disturbs it little; a
-// problem too small to share runs on one worker whatever their number. Elapsed time is the median
-// of the rounds and needs the machine free: the gain is that of the same contender's first number
-// of workers over it.
+// so that caches and threads are where it left them. Time is elapsed time, the median of the rounds,
+// and needs the machine free; the gain is that of the same contender's first number of workers over it.
 package main
 
 import (
@@ -23,7 +20,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/credence-ml/credence/bench/process"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -141,24 +137,19 @@ func main() {
 
 // measure prints a trial's line of every contender.
 func (t *trial) measure(w *tabwriter.Writer, contenders []contender, rounds int) {
-	processor := make([]time.Duration, len(contenders))
 	wall := make([][]time.Duration, len(contenders))
 	for r := range rounds + 1 {
 		for i, c := range contenders {
-			used, elapsed, ok := t.once(c)
+			elapsed, ok := t.once(c)
 			if !ok {
 				continue
 			}
 			if c.threads > 1 {
 				time.Sleep(c.after)
 			}
-			if r == 0 { // buffers grow
-				continue
+			if r > 0 { // buffers grow in the first
+				wall[i] = append(wall[i], elapsed)
 			}
-			if r == 1 || used < processor[i] {
-				processor[i] = used
-			}
-			wall[i] = append(wall[i], elapsed)
 		}
 	}
 	var first float64
@@ -171,33 +162,21 @@ func (t *trial) measure(w *tabwriter.Writer, contenders []contender, rounds int)
 		if i == 0 || c.name() != contenders[i-1].name() {
 			first = elapsed
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%.3f\t%.2f\n",
-			t.name, c.name(), c.threads, t.work/processor[i].Seconds()*float64(c.threads)/1e9, elapsed*1e3, first/elapsed)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%.3f\t%.2f\n", t.name, c.name(), c.threads, t.work/elapsed/1e9, elapsed*1e3, first/elapsed)
 	}
 }
 
-// once repeats a short run and returns processor and elapsed time of one: the last, or for
-// several workers their mean processor time. (What the threads beside the caller have used is
-// counted at ticks of the clock.)
-func (t *trial) once(c contender) (used, elapsed time.Duration, ok bool) {
-	var since, between time.Duration
-	first, runs := process.CPU(), 0
-	for since < warm {
-		start := time.Now()
+// once repeats a short run and returns the time of the last.
+func (t *trial) once(c contender) (elapsed time.Duration, ok bool) {
+	for since := time.Duration(0); since < warm; since += elapsed {
 		if t.prepare != nil {
 			t.prepare()
-			between += time.Since(start)
 		}
-		begin, before := time.Now(), process.CPU()
+		begin := time.Now()
 		if !t.run(c.library) {
-			return 0, 0, false
+			return 0, false
 		}
-		used, elapsed = process.CPU()-before, time.Since(begin)
-		since += elapsed
-		runs++
+		elapsed = time.Since(begin)
 	}
-	if c.threads > 1 {
-		used = (process.CPU() - first - between) / time.Duration(runs)
-	}
-	return used, elapsed, true
+	return elapsed, true
 }
