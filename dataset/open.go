@@ -164,18 +164,19 @@ func (t *Table) raw(in *input) (io.Reader, func(), error) {
 func (t *Table) prepare(ctx context.Context, in *input, last bool) error {
 	follow := t.options.Follow && last
 	switch {
+	case in.path == "" && t.options.Kept != nil:
+		if err := t.keep(ctx, in); err != nil {
+			return err
+		}
 	case t.options.Once && in.path == "" || follow:
 		t.startPipe(ctx, in, 0)
 		if err := in.pipe.collect(ctx, 1, 0); err != nil {
 			return err
 		}
 	case in.path == "":
-		raw := newPump(ctx, func() (io.Reader, func(), error) { return t.raw(in) })
-		var err error
-		if in.content, err = t.spool(ctx, in.name, raw, func(head []byte) error { return t.checkHead(ctx, in, head) }); err != nil {
+		if err := t.spoolRaw(ctx, in); err != nil {
 			return err
 		}
-		in.size = in.content.size
 	}
 	s, err := in.open(ctx, false)
 	if err != nil {

@@ -44,6 +44,8 @@ type Options struct {
 	MaxLevels int
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
+	// Kept keeps standard input and named pipes for other tables; nil keeps them for this one.
+	Kept *Kept
 	// Once says that the rows are read once, by Rows or Load: standard input and named
 	// pipes are then read as they come. Otherwise their content is kept, in memory or
 	// in the cache folder.

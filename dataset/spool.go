@@ -18,6 +18,47 @@ type spool struct {
 	memory []byte
 	file   *os.File // nil while the content is in memory
 	size   int64
+	shared bool // other tables read it, too
+}
+
+// Kept is the content of standard input and of named pipes, kept for several tables that read the
+// same. The zero value keeps nothing yet.
+type Kept struct{ spools map[string]*spool }
+
+// Close frees what is kept, when the tables are closed.
+func (k *Kept) Close() error {
+	var errs []error
+	for _, s := range k.spools {
+		s.shared = false
+		errs = append(errs, s.close())
+	}
+	return errors.Join(errs...)
+}
+
+// keep makes an input that is kept readable.
+func (t *Table) keep(ctx context.Context, in *input) error {
+	kept := t.options.Kept
+	if s := kept.spools[in.original]; s != nil {
+		in.content, in.size = s, s.size
+		return nil
+	}
+	if err := t.spoolRaw(ctx, in); err != nil {
+		return err
+	}
+	if kept.spools == nil {
+		kept.spools = map[string]*spool{}
+	}
+	in.content.shared, kept.spools[in.original] = true, in.content
+	return nil
+}
+
+// spoolRaw keeps what an input stores.
+func (t *Table) spoolRaw(ctx context.Context, in *input) (err error) {
+	raw := newPump(ctx, func() (io.Reader, func(), error) { return t.raw(in) })
+	if in.content, err = t.spool(ctx, in.name, raw, func(head []byte) error { return t.checkHead(ctx, in, head) }); err == nil {
+		in.size = in.content.size
+	}
+	return err
 }
 
 // ReadAt reads at any place.
@@ -33,7 +74,7 @@ func (s *spool) reader() io.Reader { return io.NewSectionReader(s, 0, s.size) }
 
 // close frees the content. Its file has no name any more where the system allows that.
 func (s *spool) close() error {
-	if s.file == nil {
+	if s.file == nil || s.shared {
 		return nil
 	}
 	err := s.file.Close()

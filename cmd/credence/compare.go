@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
@@ -36,21 +35,11 @@ has a standard error, so that chance is not taken for merit.`,
 }
 
 func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags) error {
-	rewind := func() error { return nil }
-	if data == "-" {
-		again, remove, err := p.keepInput(ctx)
-		if err != nil {
-			return err
-		}
-		defer remove()
-		rewind = again
-	}
+	kept := &dataset.Kept{} // every model reads a pipe from its beginning
+	defer kept.Close()
 	var all []*score.Scores
 	for _, path := range models {
-		if err := rewind(); err != nil {
-			return err
-		}
-		scores, err := p.scores(ctx, path, data, flags)
+		scores, err := p.scores(ctx, path, data, application{flags: flags, targets: score.RequireTargets, kept: kept})
 		if err != nil {
 			return err
 		}
@@ -68,43 +57,14 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 }
 
 // scores predicts every row of the data.
-func (p *program) scores(ctx context.Context, model, data string, flags *scoreFlags) (*score.Scores, error) {
-	s, err := p.apply(ctx, model, []string{data}, application{flags: flags, targets: score.RequireTargets})
+func (p *program) scores(ctx context.Context, model, data string, a application) (*score.Scores, error) {
+	s, err := p.apply(ctx, model, []string{data}, a)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
 	scores := score.NewScores(model, s.scorer().Fitted())
 	return scores, s.each(ctx, scores.Add)
-}
-
-// keepInput copies standard input to a temporary file, which every model reads from
-// its beginning. remove deletes it.
-func (p *program) keepInput(ctx context.Context) (rewind func() error, remove func(), err error) {
-	file, err := os.CreateTemp("", "credence-compare-*")
-	if err != nil {
-		return nil, nil, err
-	}
-	remove = func() {
-		file.Close()
-		os.Remove(file.Name())
-	}
-	copied := make(chan error, 1)
-	go func() { // one that waits for input when interrupted is left behind, and ends with the process
-		_, err := io.Copy(file, p.in)
-		copied <- err
-	}()
-	select {
-	case err = <-copied:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	if err != nil {
-		remove()
-		return nil, nil, err
-	}
-	p.in = file
-	return func() error { _, err := file.Seek(0, io.SeekStart); return err }, remove, nil
 }
 
 func (p *program) printComparison(c *score.Comparison) {

@@ -45,10 +45,10 @@ func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 	switch {
 	case f.delimiter == "tab" || f.delimiter == `\t`:
 		options.Delimiter = '\t'
-	case len(f.delimiter) == 1:
+	case len(f.delimiter) == 1 && !strings.ContainsAny(f.delimiter, "\"\r\n"):
 		options.Delimiter = f.delimiter[0]
 	case f.delimiter != "":
-		return options, "", misused(fmt.Errorf("--delimiter %q is not one character: use for example --delimiter ';' or --delimiter tab", f.delimiter))
+		return options, "", misused(fmt.Errorf("--delimiter %q is not one character that can stand between fields: use for example --delimiter ';' or --delimiter tab", f.delimiter))
 	}
 	var err error
 	if options.Types, err = dataset.ParseTypes(f.types); err != nil {

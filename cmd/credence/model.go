@@ -40,8 +40,9 @@ type scored interface {
 type application struct {
 	flags    *scoreFlags
 	targets  score.Targets
-	interval float64  // 0 means the default
-	keep     []string // columns to copy
+	interval float64       // 0 means the default
+	keep     []string      // columns to copy
+	kept     *dataset.Kept // pipes that other models read too; nil if none do
 }
 
 // apply binds a model to data.
@@ -50,6 +51,7 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 	if err != nil {
 		return nil, err
 	}
+	options.Kept = a.kept
 	unseen := frame.Unseen(a.flags.unseen)
 	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
 		return nil, misused(err)

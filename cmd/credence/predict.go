@@ -83,7 +83,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.density {
 		targets = score.UseTargets
 	}
-	s, err := p.apply(ctx, model, paths, application{&flags.scoreFlags, targets, flags.interval, flags.keep})
+	s, err := p.apply(ctx, model, paths, application{&flags.scoreFlags, targets, flags.interval, flags.keep, nil})
 	if err != nil {
 		return err
 	}
