@@ -287,3 +287,24 @@ func TestProgressiveLoss(t *testing.T) {
 		t.Errorf("loss %v over %d rows (%v), want %v", got.LogLoss, got.Rows, err, want)
 	}
 }
+
+// A row that is too large to learn from counts as malformed though it ends the run: going on leaves it out.
+func TestTooLargeRowIsCounted(t *testing.T) {
+	type row struct {
+		Click bool
+		X     float64
+	}
+	learner, err := learn.New(fit.Options{Formula: "Click ~ X"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		_, err := learner.Row(row{i%2 == 0, map[bool]float64{true: 1e300, false: float64(i)}[i == 10]})
+		if (err != nil) != (i == 10) || err != nil && !strings.Contains(err.Error(), "to go on is to leave it out") {
+			t.Fatalf("row %d: %v", i, err)
+		}
+	}
+	if p, err := learner.Progress(); err != nil || p.Malformed != 1 || p.Rows != 19 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

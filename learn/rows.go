@@ -98,8 +98,11 @@ func (l *Learner) learn(rows *table.Rows, first, count int) (taken int, err erro
 	for _, i := range refused {
 		row := l.binder.From[i]
 		tooLarge := l.binder.At(row, fmt.Errorf("the values, the weight or the offset of the row are too large to learn from: correct the row"))
-		if skipped := l.skip(tooLarge); err == nil {
-			err = skipped
+		if skipped := l.skip(tooLarge); skipped != nil { // rows behind it are learned: it cannot be gone back to
+			l.counts.Malformed++
+			if err == nil {
+				err = fmt.Errorf("%w, and begin anew, for rows behind it are learned already; to go on is to leave it out", skipped)
+			}
 		}
 	}
 	return taken, err

@@ -205,7 +205,7 @@ func (s *streamRun) stop(ctx context.Context, cause error) error {
 	if interruption != nil {
 		return interrupted{interruption, fmt.Sprintf("%d rows are learned and saved in %s; --resume goes on behind them", rows, s.checkpointPath())}
 	}
-	return fmt.Errorf("%w (the %d rows before are learned and saved; --resume goes on behind them)", cause, rows)
+	return fmt.Errorf("%w (%d rows are learned and saved; --resume goes on behind them)", cause, rows)
 }
 
 // finish saves the state and the model, and prints the fit where the data have been read to their end.

@@ -360,7 +360,7 @@ func TestStreamMalformed(t *testing.T) {
 	lines[1500] = "maybe,good,u1"
 	path, model := file(t, "rows.csv", strings.Join(lines, "\n")), filepath.Join(t.TempDir(), "m")
 	o := invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model)
-	if o.code != exitFailed || !strings.Contains(o.err, path+":701: the row has 2 fields, the header 3") || !strings.Contains(o.err, "699 rows before are learned and saved") {
+	if o.code != exitFailed || !strings.Contains(o.err, path+":701: the row has 2 fields, the header 3") || !strings.Contains(o.err, "699 rows are learned and saved") {
 		t.Fatalf("exit %d: %s", o.code, o.err)
 	}
 	o = invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--max-bad", "1")
