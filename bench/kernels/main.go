@@ -23,16 +23,16 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// library has the kernels that are compared.
-type library interface {
+// implementation has the kernels that are compared.
+type implementation interface {
 	name() string
 	gemm(n int, a, b, c []float64)
-	gram(n, d int, x, weight, g []float64) bool // false if the library has no weights
+	gram(n, d int, x, weight, g []float64) bool // false if the implementation has no weights
 	cholesky(n int, a []float64)
 }
 
 // others returns other libraries for a number of workers; see openblas.go.
-var others = func(threads int) []library { return nil }
+var others = func(threads int) []implementation { return nil }
 
 // ours is this machine's kernels in one instruction set.
 type ours struct {
@@ -48,9 +48,9 @@ func (o ours) gram(n, d int, x, weight, g []float64) bool {
 	return true
 }
 
-// contender is a library with a number of workers.
+// contender is an implementation with a number of workers.
 type contender struct {
-	library
+	implementation
 	threads int
 	after   time.Duration // for which its threads go on waiting for work on the processors
 }
@@ -59,7 +59,7 @@ type contender struct {
 type trial struct {
 	name    string
 	work    float64 // operations of one run
-	run     func(l library) bool
+	run     func(l implementation) bool
 	prepare func() // before every run, outside its time; or nil
 }
 
@@ -76,13 +76,13 @@ func trials(rows int) []trial {
 	var list []trial
 	for _, n := range []int{100, 500, 1000, 2000} {
 		a, b, c := normal(n*n), normal(n*n), make([]float64, n*n)
-		list = append(list, trial{fmt.Sprintf("gemm n=%d", n), 2 * float64(n*n) * float64(n), func(l library) bool { l.gemm(n, a, b, c); return true }, nil})
+		list = append(list, trial{fmt.Sprintf("gemm n=%d", n), 2 * float64(n*n) * float64(n), func(l implementation) bool { l.gemm(n, a, b, c); return true }, nil})
 	}
 	for _, d := range []int{500, 1000} {
 		x, w, g := normal(rows*d), normal(rows), make([]float64, d*d)
 		work := float64(rows) * float64(d*d)
-		list = append(list, trial{fmt.Sprintf("gram %d x %d", rows, d), work, func(l library) bool { return l.gram(rows, d, x, nil, g) }, nil},
-			trial{fmt.Sprintf("weighted gram %d x %d", rows, d), work, func(l library) bool { return l.gram(rows, d, x, w, g) }, nil})
+		list = append(list, trial{fmt.Sprintf("gram %d x %d", rows, d), work, func(l implementation) bool { return l.gram(rows, d, x, nil, g) }, nil},
+			trial{fmt.Sprintf("weighted gram %d x %d", rows, d), work, func(l implementation) bool { return l.gram(rows, d, x, w, g) }, nil})
 	}
 	for _, n := range []int{100, 300, 500, 600, 1000, 2000} {
 		x, a, c := normal(n*n), make([]float64, n*n), make([]float64, n*n)
@@ -90,7 +90,7 @@ func trials(rows int) []trial {
 		for i := range n {
 			a[i*n+i] += float64(n)
 		}
-		list = append(list, trial{fmt.Sprintf("cholesky n=%d", n), float64(n*n) * float64(n) / 3, func(l library) bool { l.cholesky(n, c); return true }, func() { copy(c, a) }})
+		list = append(list, trial{fmt.Sprintf("cholesky n=%d", n), float64(n*n) * float64(n) / 3, func(l implementation) bool { l.cholesky(n, c); return true }, func() { copy(c, a) }})
 	}
 	return list
 }
@@ -173,7 +173,7 @@ func (t *trial) once(c contender) (elapsed time.Duration, ok bool) {
 			t.prepare()
 		}
 		begin := time.Now()
-		if !t.run(c.library) {
+		if !t.run(c.implementation) {
 			return 0, false
 		}
 		elapsed = time.Since(begin)

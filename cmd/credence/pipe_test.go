@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A pipe is no model: it is refused, not waited for.
+func TestPipeIsNoModel(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	data := file(t, "t.csv", houses(10))
+	for _, args := range [][]string{{"inspect", pipe}, {"predict", pipe, data}, {"evaluate", pipe, data}, {"compare", pipe, pipe, data}} {
+		if o := invoke(t, "", args...); o.code != exitFailed || !strings.Contains(o.err, "not a regular file: copy the model to a file first") {
+			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
+		}
+	}
+}
+
+// A second signal ends a program at once that the first has not ended: one that waits in a system call.
+func TestSecondSignal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	folder := t.TempDir()
+	binary, pipe := filepath.Join(folder, "credence"), filepath.Join(folder, "pipe.csv")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(binary, "stream", pipe, "--target", "y") // nobody writes: open(2) waits
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	time.Sleep(500 * time.Millisecond)
+	for range 2 {
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-done:
+			return
+		case <-time.After(2 * time.Second):
+		}
+	}
+	cmd.Process.Kill()
+	t.Error("two signals did not end the program")
+}
+
+// A pipe is read once and gives every model its rows.
+func TestComparePipe(t *testing.T) {
+	content := houses(60)
+	data := file(t, "t.csv", content)
+	a, b := fitted(t, data, "-f", "price ~ size"), fitted(t, data, "--target", "price")
+	want := must(t, "compare", a, b, data)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(pipe, []byte(content), 0)
+	for _, input := range []string{"-", pipe} {
+		if o := invoke(t, content, "compare", a, b, input); o.code != exitDone || o.out != want {
+			t.Errorf("%s: exit %d: %s%s, want %s", input, o.code, o.out, o.err, want)
+		}
+	}
+}
