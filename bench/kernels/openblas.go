@@ -12,7 +12,9 @@ static void potrf(int n, double *a) { int info; dpotrf_("L", &n, a, &n, &info); 
 */
 import "C"
 
-func init() { others = func(threads int) []implementation { return []implementation{openBLAS(threads)} } }
+func init() {
+	others = func(threads int) []implementation { return []implementation{openBLAS(threads)} }
+}
 
 // openBLAS is the library as OPENBLAS_CORETYPE selects it, with a number of threads.
 type openBLAS int
