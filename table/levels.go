@@ -21,9 +21,15 @@ type Levels struct {
 	List []Level
 	// Missing[i] says that level i is a text that means missing.
 	Missing []bool
-	digests []uint64
-	table   []int32 // index into List plus 1, by digest; a power of two long
-	shift   uint    // 64 less the logarithm of the table's length
+	slots   []levelSlot // by digest; a power of two long
+	shift   uint        // 64 less the logarithm of that
+}
+
+// levelSlot is a place of the hash table. Digest and number stand side by side, so that a level that
+// is known is found in one line of memory.
+type levelSlot struct {
+	digest uint64
+	number int32 // code plus 1; 0 is an empty slot
 }
 
 // levelSeed is drawn per process. Numbers are given by order of occurrence, so
@@ -33,32 +39,31 @@ var levelSeed = maphash.MakeSeed()
 // Reset empties the set, keeping its memory.
 func (l *Levels) Reset() {
 	if len(l.List) > 0 {
-		clear(l.table)
+		clear(l.slots)
 	}
-	l.List, l.Missing, l.digests = l.List[:0], l.Missing[:0], l.digests[:0]
+	l.List, l.Missing = l.List[:0], l.Missing[:0]
 }
 
 // Find returns the number of the text and whether it is new: a new text is
 // kept as it is, without copying.
 func (l *Levels) Find(text []byte, line int) (code int, isNew bool) {
-	if 2*(len(l.List)+1) > len(l.table) {
+	if 2*(len(l.List)+1) > len(l.slots) {
 		l.grow()
 	}
 	digest, short := digestOf(text)
-	mask := len(l.table) - 1
+	mask := len(l.slots) - 1
 	i := l.place(digest)
-	for l.table[i] != 0 {
-		code = int(l.table[i] - 1)
-		if l.digests[code] == digest && (short || bytes.Equal(l.List[code].Text, text)) {
-			return code, false
+	for ; l.slots[i&mask].number != 0; i++ {
+		if slot := &l.slots[i&mask]; slot.digest == digest {
+			if code = int(slot.number - 1); short || bytes.Equal(l.List[code].Text, text) {
+				return code, false
+			}
 		}
-		i = (i + 1) & mask
 	}
 	code = len(l.List)
-	l.table[i] = int32(code + 1)
+	l.slots[i&mask] = levelSlot{digest, int32(code + 1)}
 	l.List = append(l.List, Level{Text: text, Line: line})
 	l.Missing = append(l.Missing, false)
-	l.digests = append(l.digests, digest)
 	return code, true
 }
 
@@ -86,14 +91,17 @@ func (l *Levels) place(digest uint64) int {
 }
 
 func (l *Levels) grow() {
-	l.table = make([]int32, max(16, 2*len(l.table)))
-	l.shift = uint(64 - bits.TrailingZeros(uint(len(l.table))))
-	mask := len(l.table) - 1
-	for code, digest := range l.digests {
-		i := l.place(digest)
-		for l.table[i] != 0 {
-			i = (i + 1) & mask
+	old := l.slots
+	l.slots = make([]levelSlot, max(16, 2*len(old)))
+	l.shift = uint(64 - bits.TrailingZeros(uint(len(l.slots))))
+	mask := len(l.slots) - 1
+	for _, slot := range old {
+		if slot.number == 0 {
+			continue
 		}
-		l.table[i] = int32(code + 1)
+		i := l.place(slot.digest)
+		for ; l.slots[i&mask].number != 0; i++ {
+		}
+		l.slots[i&mask] = slot
 	}
 }

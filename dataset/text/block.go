@@ -54,6 +54,7 @@ type Block struct {
 
 	Err error // a failure of other kinds than malformed rows; no rows count then
 
+	odd      []bool // beside Levels: a text means missing or has a fault
 	scratch  []byte // unescaped fields that Levels refer to
 	position int    // behind the last row that Records visited
 	entries  entries
@@ -77,6 +78,7 @@ func (b *Block) Reset(layout *Layout) {
 	b.Inexact = b.Inexact[:0]
 	b.Err = nil
 	b.scratch = b.scratch[:0]
+	b.odd = append(b.odd[:0], make([]bool, len(layout.Columns))...)
 }
 
 // end closes a row, which ends before Data[next].
@@ -116,6 +118,10 @@ func (b *Block) level(rules *Rules, column int, text []byte, line int) (code flo
 			}
 			levels.Missing[found] = rules.IsMissing(text)
 		}
+		b.odd[column] = b.odd[column] || levels.Missing[found] || levels.List[found].Fault != ""
+	}
+	if !b.odd[column] {
+		return float64(found), ""
 	}
 	if fault := levels.List[found].Fault; fault != "" {
 		return 0, fault

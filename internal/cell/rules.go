@@ -110,7 +110,13 @@ func shell(text []byte) string {
 
 // TextFault says why a name or a level is no text; "" where it is one.
 func TextFault[T string | []byte](text T) string {
+	plain := true // ASCII without NUL, as nearly all levels are
+	for i := range len(text) {
+		plain = plain && text[i]-1 < utf8.RuneSelf-1
+	}
 	switch {
+	case plain:
+		return ""
 	case strings.IndexByte(string(text), 0) >= 0:
 		return "holds a NUL byte, so it is not text: is the file damaged?"
 	case !utf8.ValidString(string(text)):
