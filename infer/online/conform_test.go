@@ -11,8 +11,7 @@ func TestConformance(t *testing.T) {
 	const rounding = 1e-12 // of some hundred steps in double precision
 	for name, begin := range map[string]func(intercept float64) credence.Online{
 		"ftrl": func(intercept float64) credence.Online {
-			// L2 is 0 because it draws the bias to 0 as well, which an offset is not drawn to.
-			f := NewFTRL(FTRLConfig{Alpha: 0.2, Beta: 0.5, L1: 0.01})
+			f := NewFTRL(FTRLConfig{Alpha: 0.2, Beta: 0.5, L1: 0.01, L2: 0.3})
 			f.bias[0] = -intercept * f.cfg.Beta / f.cfg.Alpha // Algorithm 1's w at n = 0
 			return f
 		},

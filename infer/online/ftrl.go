@@ -32,14 +32,14 @@ func NewFTRL(cfg FTRLConfig) *FTRL {
 	return &FTRL{learner: learner[FTRLConfig]{cfg: cfg}}
 }
 
-// weight returns w and √n of a coordinate (Algorithm 1 of the paper).
-func (f *FTRL) weight(p *pair, l1 float64) (w, root float64) {
+// weight returns w and √n of a coordinate (Algorithm 1 of the paper); both penalties are 0 for the bias.
+func (f *FTRL) weight(p *pair, l1, l2 float64) (w, root float64) {
 	z := p[0]
 	root = math.Sqrt(p[1])
 	if math.Abs(z) <= l1 {
 		return 0, root
 	}
-	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)*(1/f.cfg.Alpha) + f.cfg.L2), root
+	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)*(1/f.cfg.Alpha) + l2), root
 }
 
 // Learn implements [credence.Online].
@@ -49,7 +49,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	for i := range b.Sparse.Rows {
 		r := rowOf(b, i)
 		f.work = grown(f.work, len(r.columns))
-		biasWeight, biasRoot := f.weight(&f.bias, 0)
+		biasWeight, biasRoot := f.weight(&f.bias, 0, 0)
 		sum := biasWeight + r.offset
 		work := f.work[:len(r.columns)]
 		// First the loads alone, so that their misses overlap: whether a weight is 0
@@ -97,7 +97,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 // bearable says whether a row would leave numbers that stay finite.
 func (f *FTRL) bearable(r *row, work []ftrlWork, slope float64) bool {
 	bias := f.bias
-	w, root := f.weight(&bias, 0)
+	w, root := f.weight(&bias, 0, 0)
 	bias.step(slope, w, root, 1/f.cfg.Alpha)
 	bounded := bias.bounded()
 	for k, slot := range r.columns {

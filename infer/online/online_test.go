@@ -98,7 +98,7 @@ func stepByStep(t *testing.T, l credence.Online, score func(x float64) float64, 
 func TestFTRLByHand(t *testing.T) {
 	cfg := FTRLConfig{Alpha: 0.2, Beta: 0.5, L1: 0.3, L2: 0.1}
 	z, n, biasZ, biasN := 0.0, 0.0, 0.0, 0.0
-	at := func(z, n, l1 float64) float64 {
+	at := func(z, n, l1, l2 float64) float64 {
 		if math.Abs(z) <= l1 {
 			return 0
 		}
@@ -106,16 +106,16 @@ func TestFTRLByHand(t *testing.T) {
 		if z < 0 {
 			sign = -1
 		}
-		return -(z - sign*l1) / ((cfg.Beta+math.Sqrt(n))/cfg.Alpha + cfg.L2)
+		return -(z - sign*l1) / ((cfg.Beta+math.Sqrt(n))/cfg.Alpha + l2)
 	}
 	step := func(z, n *float64, g, w float64) {
 		sigma := (math.Sqrt(*n+g*g) - math.Sqrt(*n)) / cfg.Alpha
 		*z += g - sigma*w
 		*n += g * g
 	}
-	stepByStep(t, NewFTRL(cfg), func(x float64) float64 { return at(z, n, cfg.L1)*x + at(biasZ, biasN, 0) }, func(x, slope float64) {
-		step(&z, &n, slope*x, at(z, n, cfg.L1))
-		step(&biasZ, &biasN, slope, at(biasZ, biasN, 0))
+	stepByStep(t, NewFTRL(cfg), func(x float64) float64 { return at(z, n, cfg.L1, cfg.L2)*x + at(biasZ, biasN, 0, 0) }, func(x, slope float64) {
+		step(&z, &n, slope*x, at(z, n, cfg.L1, cfg.L2))
+		step(&biasZ, &biasN, slope, at(biasZ, biasN, 0, 0))
 	})
 }
 
@@ -182,7 +182,7 @@ func TestFTRLSelected(t *testing.T) {
 	f.Learn(b, make([]float64, 3000))
 	want := 0
 	for slot := range int32(40) {
-		if w, _ := f.weight(f.state.at(slot), f.cfg.L1); w != 0 {
+		if w, _ := f.weight(f.state.at(slot), f.cfg.L1, f.cfg.L2); w != 0 {
 			want++
 		}
 	}

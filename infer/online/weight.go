@@ -12,12 +12,12 @@ var _ = []credence.Online{(*FTRL)(nil), (*AdPredictor)(nil), (*SGD)(nil)}
 // Weight implements [credence.Online]. FTRL knows no variance.
 func (f *FTRL) Weight(slot int) credence.Marginal {
 	if slot == credence.InterceptSlot {
-		w, _ := f.weight(&f.bias, 0)
+		w, _ := f.weight(&f.bias, 0, 0)
 		return credence.Marginal{Mean: w, Inclusion: 1}
 	}
 	w := 0.0
 	if slot < f.state.slots {
-		w, _ = f.weight(f.state.at(int32(slot)), f.cfg.L1)
+		w, _ = f.weight(f.state.at(int32(slot)), f.cfg.L1, f.cfg.L2)
 	}
 	if w == 0 {
 		return credence.Marginal{}
