@@ -1,0 +1,128 @@
+package hyper
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// leastCurvature bounds the eigenvalues of H from below: along no direction is θ taken to be less
+// certain than a standard deviation of 2.6 units of a logarithm.
+const leastCurvature = 0.15
+
+// Axes are the lines along which θ is integrated.
+type Axes struct {
+	Theta      []float64 // θ̂, length p
+	LogDensity float64   // ĝ
+	root       *mat.SymDense
+	covariance *mat.SymDense // H⁻¹
+	logDet     float64       // log|H|
+	nodes      []node
+}
+
+// node is a point of the quadrature on an axis other than the mode: z and its weight ω.
+type node struct{ z, weight float64 }
+
+// The Gauss–Hermite rules with five and three nodes (probabilists' weight); the rest of the weight
+// belongs to the mode.
+var (
+	fiveNodes = func() []node {
+		near, far := math.Sqrt(5-math.Sqrt(10)), math.Sqrt(5+math.Sqrt(10))
+		wNear, wFar := (7+2*math.Sqrt(10))/60, (7-2*math.Sqrt(10))/60
+		return []node{{-far, wFar}, {-near, wNear}, {near, wNear}, {far, wFar}}
+	}()
+	threeNodes = []node{{-math.Sqrt(3), 1.0 / 6}, {math.Sqrt(3), 1.0 / 6}}
+)
+
+// FiveNodeLimit and ThreeNodeLimit are the largest numbers of hyper-parameters that are integrated
+// with five and with three nodes on an axis.
+const (
+	FiveNodeLimit  = 30
+	ThreeNodeLimit = 100
+)
+
+// NewAxes returns the axes at a mode with the Hessian H = −∇²g, p×p and symmetric. There are five
+// nodes on each up to [FiveNodeLimit] hyper-parameters, three above, or where coarse is wanted. It fails where H is no
+// matrix of finite numbers.
+func NewAxes(theta []float64, logDensity float64, hessian *mat.SymDense, coarse bool) (*Axes, error) {
+	p := len(theta)
+	a := &Axes{Theta: append([]float64(nil), theta...), LogDensity: logDensity, nodes: fiveNodes}
+	if p > FiveNodeLimit || coarse {
+		a.nodes = threeNodes
+	}
+	if p == 0 {
+		return a, nil
+	}
+	var eigen mat.EigenSym
+	if norm := mat.Norm(hessian, 1); math.IsNaN(norm) || math.IsInf(norm, 0) || !eigen.Factorize(hessian, true) {
+		return nil, fmt.Errorf("the curvature of the evidence in the hyper-parameters is not finite")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil)
+	for k, v := range values {
+		values[k] = math.Max(v, leastCurvature)
+		a.logDet += math.Log(values[k])
+	}
+	a.root, a.covariance = power(&vectors, values, -0.5), power(&vectors, values, -1)
+	return a, nil
+}
+
+// power returns Q diag(values^exponent) Qᵀ.
+func power(q *mat.Dense, values []float64, exponent float64) *mat.SymDense {
+	p := len(values)
+	scaled := mat.DenseCopyOf(q)
+	for k, v := range values {
+		for i := range p {
+			scaled.Set(i, k, q.At(i, k)*math.Pow(v, exponent))
+		}
+	}
+	var product mat.Dense
+	product.Mul(scaled, q.T())
+	out := mat.NewSymDense(p, nil)
+	for i := range p {
+		for j := i; j < p; j++ {
+			out.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
+		}
+	}
+	return out
+}
+
+// Count returns the number p of axes.
+func (a *Axes) Count() int { return len(a.Theta) }
+
+// Nodes returns the number of points on an axis besides the mode.
+func (a *Axes) Nodes() int { return len(a.nodes) }
+
+// Point stores θ of a node of axis k in dst.
+func (a *Axes) Point(dst []float64, k, node int) {
+	for j, v := range a.Theta {
+		dst[j] = v + a.nodes[node].z*a.root.At(j, k)
+	}
+}
+
+// SD returns the standard deviation of coordinate j under N(θ̂, H⁻¹).
+func (a *Axes) SD(j int) float64 { return math.Sqrt(a.covariance.At(j, j)) }
+
+// Covariance returns H⁻¹, p×p; nil for p = 0.
+func (a *Axes) Covariance() *mat.SymDense { return a.covariance }
+
+// Laplace is the log evidence by Laplace's approximation: ĝ + ½p log 2π − ½ log|H|.
+func (a *Axes) Laplace() float64 {
+	return a.LogDensity + (float64(len(a.Theta))*math.Log(2*math.Pi)-a.logDet)/2
+}
+
+// Whitened is the length of a gradient of g in units in which H is the identity: what is left to
+// gain is half its square.
+func (a *Axes) Whitened(gradient []float64) float64 {
+	g := mat.NewVecDense(len(gradient), gradient)
+	return math.Sqrt(math.Max(0, mat.Inner(g, a.covariance, g)))
+}
+
+// NewtonStep stores H⁻¹ gradient in dst: the step from θ̂ to the maximum of the quadratic.
+func (a *Axes) NewtonStep(dst, gradient []float64) {
+	var step mat.VecDense
+	step.MulVec(a.covariance, mat.NewVecDense(len(gradient), gradient))
+	copy(dst, step.RawVector().Data)
+}

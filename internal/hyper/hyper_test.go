@@ -1,0 +1,260 @@
+package hyper
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*(1+math.Abs(want))) {
+		t.Errorf("%s is %.12g, want %.12g", what, got, want)
+	}
+}
+
+// TestPriors integrates every density by the trapezoid rule and differentiates it by differences.
+func TestPriors(t *testing.T) {
+	for name, p := range map[string]Prior{
+		"BetaPrime(1, ½)":   BetaPrime{1, 0.5, 3},
+		"BetaPrime(1, 3/2)": BetaPrime{1, 1.5, 0.2},
+		"half-Cauchy":       HalfCauchy(7),
+		"Normal":            Normal{math.Ln2, 1.5},
+		"LogGamma":          LogGamma{2, 0.1},
+	} {
+		total := 0.0
+		const step = 0.01
+		for u := -60.0; u < 60; u += step {
+			v, _, _ := p.At(u)
+			total += step * math.Exp(v)
+		}
+		near(t, name+": total", total, 1, 1e-9)
+		for _, u := range []float64{-3, 0.3, 1.5, 4} {
+			const h = 1e-5
+			up, slopeUp, _ := p.At(u + h)
+			down, slopeDown, _ := p.At(u - h)
+			_, slope, curvature := p.At(u)
+			near(t, name+": slope", slope, (up-down)/(2*h), 1e-8)
+			near(t, name+": curvature", curvature, (slopeUp-slopeDown)/(2*h), 1e-8)
+		}
+	}
+	// P(τ < t) = 1 − (1 + t²/A²)^−b for a = 1.
+	total := 0.0
+	for u := -40.0; u < math.Log(5); u += 1e-3 {
+		v, _, _ := BetaPrime{1, 1.5, 2}.At(u)
+		total += 1e-3 * math.Exp(v)
+	}
+	near(t, "P(τ < 5)", total, 1-math.Pow(1+25.0/4, -1.5), 1e-3)
+}
+
+// linear is a model whose log posterior is quadratic and whose means are linear in θ: axis sums are exact.
+type linear struct {
+	theta   []float64
+	hessian *mat.SymDense
+	jacobi  *mat.Dense // d×p
+	spread  []float64  // variances given θ
+}
+
+func newLinear(p, d int) *linear {
+	rng := rand.New(rand.NewPCG(uint64(p), uint64(d)))
+	l := &linear{theta: make([]float64, p), hessian: mat.NewSymDense(p, nil), jacobi: mat.NewDense(d, p, nil)}
+	root := mat.NewDense(p, p, nil)
+	for i := range p {
+		l.theta[i] = rng.NormFloat64()
+		for j := range p {
+			root.Set(i, j, rng.NormFloat64())
+		}
+		root.Set(i, i, root.At(i, i)+3)
+	}
+	l.hessian.SymOuterK(1, root)
+	for j := range d {
+		l.spread = append(l.spread, 0.5+rng.Float64())
+		for k := range p {
+			l.jacobi.Set(j, k, rng.NormFloat64())
+		}
+	}
+	return l
+}
+
+// at is the point at θ; the linear numbers are the covariance, row-major, and Σ θ.
+func (l *linear) at(theta []float64) Point {
+	p, d := len(theta), len(l.spread)
+	gap := mat.NewVecDense(p, nil)
+	sum := 0.0
+	for k := range p {
+		gap.SetVec(k, theta[k]-l.theta[k])
+		sum += theta[k]
+	}
+	var mean mat.VecDense
+	mean.MulVec(l.jacobi, gap)
+	out := Point{LogDensity: 1.5 - mat.Inner(gap, l.hessian, gap)/2, Variance: l.spread, Linear: make([]float64, d*d+1)}
+	for j := range d {
+		out.Mean = append(out.Mean, 7+mean.AtVec(j))
+		out.Linear[j*d+j] = l.spread[j]
+	}
+	out.Linear[d*d] = sum
+	return out
+}
+
+func spreadOuter(d int) func([]float64, float64, []float64) {
+	return func(linear []float64, scale float64, difference []float64) {
+		for i := range d {
+			for j := range d {
+				linear[i*d+j] += scale * difference[i] * difference[j]
+			}
+		}
+	}
+}
+
+func (l *linear) sums(t *testing.T, axes *Axes) *Sums {
+	t.Helper()
+	s := NewSums(axes, l.at(l.theta), spreadOuter(len(l.spread)))
+	theta := make([]float64, len(l.theta))
+	for !s.Done() {
+		s.Next(theta)
+		if err := s.Add(l.at(theta)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func TestLinearModelIsExact(t *testing.T) {
+	for _, coarse := range []bool{false, true} {
+		for _, p := range []int{1, 2, 5} {
+			const d = 3
+			l := newLinear(p, d)
+			axes, err := NewAxes(l.theta, 1.5, l.hessian, coarse)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := l.sums(t, axes)
+			var inverse mat.SymDense
+			var cholesky mat.Cholesky
+			if !cholesky.Factorize(l.hessian) || cholesky.InverseTo(&inverse) != nil {
+				t.Fatal("no inverse")
+			}
+			var want mat.Dense
+			want.Product(l.jacobi, &inverse, l.jacobi.T())
+			sum := 0.0
+			for j := range d {
+				near(t, "mean", s.Mean[j], 7, 1e-12)
+				near(t, "variance", s.Variance[j], l.spread[j]+want.At(j, j), 1e-12)
+				for i := range d {
+					v := want.At(i, j)
+					if i == j {
+						v += l.spread[j]
+					}
+					near(t, "covariance", s.Linear[i*d+j], v, 1e-12)
+				}
+			}
+			for _, v := range l.theta {
+				sum += v
+			}
+			near(t, "linear number", s.Linear[d*d], sum, 1e-12)
+			near(t, "log evidence", s.LogEvidence, 1.5+float64(p)*math.Log(2*math.Pi)/2-cholesky.LogDet()/2, 1e-12)
+			if !coarse { // a normal has no fourth cumulant; three nodes are exact to degree 5 alone
+				for j := range d {
+					near(t, "fourth cumulant", s.Fourth[j], 0, 1e-10)
+				}
+			}
+			near(t, "Laplace", axes.Laplace(), s.LogEvidence, 1e-12)
+			near(t, "SD", axes.SD(0), math.Sqrt(inverse.At(0, 0)), 1e-12)
+		}
+	}
+}
+
+// TestScaleMixture integrates one weight w|u ~ N(0, e^{2u}) with u = log τ, τ² inverse-gamma: a Student-t with 12 degrees of freedom,
+// whose variance, fourth cumulant and evidence are known.
+func TestScaleMixture(t *testing.T) {
+	const df = 12.0
+	// log p(u) of τ² ~ Inverse-Gamma(df/2, df/2), unnormalised: −df u − (df/2) e^{−2u}; its mode is u = 0.
+	at := func(u float64) Point {
+		v := math.Exp(2 * u)
+		return Point{LogDensity: -df*u - df/2/v, Mean: []float64{0}, Variance: []float64{v}, Linear: []float64{v}}
+	}
+	axes, err := NewAxes([]float64{0}, -df/2, mat.NewSymDense(1, []float64{2 * df}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSums(axes, at(0), nil)
+	theta := make([]float64, 1)
+	for !s.Done() {
+		s.Next(theta)
+		if err := s.Add(at(theta[0])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	variance := df / (df - 2)
+	near(t, "variance", s.Variance[0], variance, 0.01) // five nodes: accurate to one or two per cent
+	near(t, "linear", s.Linear[0], s.Variance[0], 1e-15)
+	near(t, "fourth cumulant", s.Fourth[0], 6/(df-4)*variance*variance, 0.15)
+	near(t, "degrees of freedom", s.DF(), df, 0.1)
+	lgamma, _ := math.Lgamma(df / 2)
+	// ∫ exp(−df u − (df/2)e^{−2u}) du = ½ Γ(df/2) (df/2)^{−df/2}
+	near(t, "log evidence", s.LogEvidence, math.Log(0.5)+lgamma-df/2*math.Log(df/2), 1e-3)
+}
+
+func TestDF(t *testing.T) {
+	near(t, "of a t with 10", DF(10.0/8, 6.0/6*(10.0/8)*(10.0/8)), 10, 1e-12)
+	near(t, "of a normal", DF(2, 0), 204, 1e-12)
+	near(t, "of heavy tails", DF(1, 1e9), 4.2, 1e-12)
+	near(t, "of no variance", DF(0, 0), 204, 1e-12)
+}
+
+// A point above the mode says so and where it is; one without a number weighs nothing.
+func TestPointsOutOfPlace(t *testing.T) {
+	l := newLinear(1, 1)
+	axes, _ := NewAxes(l.theta, 1.5, l.hessian, false)
+	s := NewSums(axes, l.at(l.theta), nil)
+	p := l.at(l.theta)
+	p.LogDensity += 0.2
+	var higher *HigherError
+	want := make([]float64, 1)
+	s.Next(want)
+	if err := s.Add(p); !errors.As(err, &higher) || higher.Theta[0] != want[0] || math.Abs(higher.Nats-0.2) > 1e-12 {
+		t.Error(err)
+	}
+	for !s.Done() {
+		if err := s.Add(Point{LogDensity: math.NaN(), Mean: []float64{math.NaN()}, Variance: []float64{1}, Linear: make([]float64, 2)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near(t, "mean", s.Mean[0], 7, 1e-12)
+	near(t, "variance", s.Variance[0], l.spread[0], 1e-12)
+}
+
+// Along a direction in which nothing is known, θ moves by 2.6 units and no more.
+func TestLeastCurvature(t *testing.T) {
+	axes, err := NewAxes([]float64{0}, 0, mat.NewSymDense(1, []float64{-3}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "SD", axes.SD(0), 1/math.Sqrt(0.15), 1e-12)
+	if _, err := NewAxes([]float64{0}, 0, mat.NewSymDense(1, []float64{math.NaN()}), false); err == nil {
+		t.Error("NaN was taken")
+	}
+}
+
+func TestSkipAndSteps(t *testing.T) {
+	axes, _ := NewAxes([]float64{0, 0}, 0, mat.NewSymDense(2, []float64{4, 0, 0, 100}), false)
+	for _, c := range []struct {
+		mean, variance float64 // slopes of one weight of variance 1 in the first coordinate
+		skip           bool
+	}{{0.19, 0.11, true}, {0.21, 0.11, false}, {0.19, 0.13, false}} {
+		skip, share, slope := axes.Skip([]float64{1}, Slopes{Mean: []float64{c.mean, 0}, Variance: []float64{c.variance, 0}})
+		if skip != c.skip {
+			t.Error(c)
+		}
+		near(t, "share", share, c.mean*c.mean/4, 1e-12)
+		near(t, "slope", slope, c.variance/4, 1e-12)
+	}
+	step := make([]float64, 2)
+	axes.NewtonStep(step, []float64{2, 10})
+	near(t, "step", step[0], 0.5, 1e-12)
+	near(t, "step", step[1], 0.1, 1e-12)
+	near(t, "whitened gradient", axes.Whitened([]float64{2, 10}), math.Sqrt(2), 1e-12)
+}
