@@ -1,6 +1,11 @@
 package credence
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+)
 
 // Engine fits a model to data. A concrete engine is made by the New of its
 // package, which takes the model, narrows it and refuses a misfit.
@@ -24,22 +29,79 @@ type Value struct {
 	Value float64 `json:"value"`
 }
 
+// Values are named numbers, in JSON an object in their order.
+type Values []Value
+
+// MarshalJSON writes {"name": value, …}.
+func (v Values) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, named := range v {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		name, err := json.Marshal(named.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(named.Value)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(append(text, name...), ':'), value...)
+	}
+	return append(text, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, or a list of [Value], which model files before format 3 have.
+func (v *Values) UnmarshalJSON(text []byte) error {
+	*v = nil
+	d := json.NewDecoder(bytes.NewReader(text))
+	switch start, err := d.Token(); {
+	case err != nil || start == nil:
+		return err
+	case start != json.Delim('{'):
+		return json.Unmarshal(text, (*[]Value)(v))
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		named := Value{Name: fmt.Sprint(name)}
+		if err := d.Decode(&named.Value); err != nil {
+			return err
+		}
+		*v = append(*v, named)
+	}
+	return nil
+}
+
 // Report tells how a fit went. Everything in it is determined by data, options
 // and seed, so that model files are reproducible; wall-clock time is not in it.
 type Report struct {
-	Engine     string  `json:"engine"`
-	Status     Status  `json:"status"`
-	Rows       int     `json:"rows"`
-	Inputs     int     `json:"inputs"`
-	Weights    int     `json:"weights"`
-	Iterations int     `json:"iterations"`
-	Hyper      []Value `json:"hyper,omitempty"` // learned and held values, in the target's own units
+	Engine     string `json:"engine"`
+	Status     Status `json:"status"`
+	Rows       int    `json:"rows"`
+	Inputs     int    `json:"inputs"`
+	Weights    int    `json:"weights"`
+	Iterations int    `json:"iterations"`
+	Hyper      Values `json:"hyper,omitempty"` // learned and held values, in the target's own units
+	// Hyperparameters says what became of the hyper-parameters that were not held: "integrate",
+	// "mode" or "ml", or "held" where there were none; "" of an engine that does not say.
+	Hyperparameters string `json:"hyper_treatment,omitempty"`
+	// HyperPrior holds the scales of the priors of hyper-parameters, in units of Hyper. HyperSD
+	// holds the posterior standard deviations of their logarithms.
+	HyperPrior Values `json:"hyper_prior,omitempty"`
+	HyperSD    Values `json:"hyper_sd,omitempty"`
 	// Evidence is the log marginal likelihood, EvidencePenalised the same plus
 	// the log priors of the hyper-parameters, ELBO a lower bound of the
-	// evidence; nil where the engine does not give one.
+	// evidence; nil where the engine does not give one. Where hyper-parameters are integrated, so
+	// are Evidence and ELBO. EvidenceMode and ELBOMode are those at their mode.
 	Evidence          *float64 `json:"evidence,omitempty"`
 	EvidencePenalised *float64 `json:"evidence_penalised,omitempty"`
+	EvidenceMode      *float64 `json:"evidence_mode,omitempty"`
 	ELBO              *float64 `json:"elbo,omitempty"`
+	ELBOMode          *float64 `json:"elbo_mode,omitempty"`
 	// ELBOStandardError is that of an ELBO estimated from draws, nil where it is
 	// exact. ELBOBound is the ELBO with the entropy of a mixture replaced by its
 	// lower bound (revrand report, eqs. 24 and 27).

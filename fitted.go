@@ -5,6 +5,9 @@ package credence
 type Member struct {
 	Model     Model
 	Posterior Posterior
+	// Weight is the member's share of the mixture. Those of all members sum to 1; where all are 0 the
+	// shares are equal.
+	Weight float64
 }
 
 // Recipe holds the texts that a model was asked for with, for people and for
@@ -18,8 +21,8 @@ type Recipe struct {
 }
 
 // Fitted is the result of a fit: all that prediction needs, and how the fit
-// went. Its predictive distribution is the equal mixture of its members, of which there
-// is one unless the fit averaged over several draws of random features.
+// went. Its predictive distribution is the mixture of its members by their weights, of which there
+// is one unless the fit averaged over several draws of random features or values of a parameter.
 type Fitted struct {
 	Recipe  Recipe
 	Frame   Frame // nil where the caller makes batches of its own

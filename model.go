@@ -130,6 +130,15 @@ type Posterior interface {
 	Marginals(mean, variance []float64)
 }
 
+// LatentDF is the ability of a posterior to have heavier tails than a normal one, as one that is
+// integrated over hyper-parameters has.
+type LatentDF interface {
+	// LatentDF returns the degrees of freedom, above 2, of the Student-t distribution that every
+	// f = φᵀw has, 0 or +Inf standing for the normal. The variance that Latent and Marginals give is
+	// the whole one, scale²·ν/(ν−2).
+	LatentDF() float64
+}
+
 // Joint is a posterior that knows how latent values vary together.
 type Joint interface {
 	Posterior

@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -12,6 +13,10 @@ import (
 // Gaussian is y ~ N(f, NoiseVariance). Every expectation is in closed form.
 type Gaussian struct {
 	NoiseVariance param.Parameter `json:"noise_variance,omitzero"` // left out: learned, from 1
+	// PredictiveDF is the degrees of freedom, above 2, of the predictive distribution of y: Student-t
+	// with the variance of f plus NoiseVariance, as a fit has that is integrated over the noise
+	// variance, whose mean NoiseVariance then is. 0 stands for the normal distribution.
+	PredictiveDF float64 `json:"predictive_df,omitempty"`
 }
 
 func (l Gaussian) noise() float64 { return l.NoiseVariance.Or(1) }
@@ -29,8 +34,13 @@ func readGaussian(a *spec.Arguments) Named {
 // String returns gaussian or gaussian(variance=…).
 func (l Gaussian) String() string { return textOf(l) }
 
-// Validate refuses a variance that is not positive.
-func (l Gaussian) Validate() error { return checkPositive("gaussian", "variance", l.NoiseVariance) }
+// Validate refuses a variance that is not positive, and degrees of freedom without a variance.
+func (l Gaussian) Validate() error {
+	if df := l.PredictiveDF; df != 0 && !(df > 2) {
+		return fmt.Errorf("likelihood: gaussian: %v predictive degrees of freedom: a variance needs more than 2, and 0 stands for the normal distribution", df)
+	}
+	return checkPositive("gaussian", "variance", l.NoiseVariance)
+}
 
 // LogDensity returns log N(y|f, NoiseVariance).
 func (l Gaussian) LogDensity(y, f float64) float64 {
@@ -117,7 +127,7 @@ func (l Gaussian) Parameters() []Parameter {
 	return []Parameter{parameter("variance", l.NoiseVariance, 1)}
 }
 
-// WithParameters returns the Gaussian at another noise variance.
+// WithParameters returns the Gaussian at another noise variance, known, so without PredictiveDF.
 func (l Gaussian) WithParameters(values []float64) Family {
 	checkValues("gaussian", values, 1)
 	return Gaussian{NoiseVariance: l.NoiseVariance.At(values[0])}

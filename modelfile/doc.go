@@ -15,7 +15,8 @@
 //
 // Any reader of safetensors opens the file. It holds no time, path, host or
 // thread count, and its keys are sorted, so that equal fits are equal files.
-// Files of format 1, in which every member had inputs of its own, are read.
+// Files of format 1, in which every member had inputs of its own, and of format 2, which knew no
+// weights of members and no degrees of freedom, are read.
 //
 // # Parts
 //

@@ -9,9 +9,9 @@ import (
 	"github.com/credence-ml/credence/frame"
 )
 
-// Format is the version of the document that this package writes. It also reads
-// format 1, and refuses any other.
-const Format = 2
+// Format is the version of the document that this package writes. It also reads formats
+// 1 and 2, and refuses any other.
+const Format = 3
 
 // metadataKey is the metadata entry that holds the document.
 const metadataKey = "credence"
@@ -52,6 +52,7 @@ type member struct {
 	Likelihood part       `json:"likelihood"`
 	Prior      part       `json:"prior"`
 	Posterior  part       `json:"posterior"`
+	Weight     float64    `json:"weight,omitempty"`
 }
 
 // part is one part of a model: the name of its type, and its plain data.

@@ -117,12 +117,12 @@ func parseDocument(text []byte) (*document, error) {
 	err := json.Unmarshal(text, &version)
 	switch {
 	case err != nil:
-	case version.Format == Format:
+	case version.Format == Format || version.Format == 2: // 2 has the same fields, and fewer
 		err = json.Unmarshal(text, doc)
 	case version.Format == 1:
 		doc, err = parseFormat1(text)
 	default:
-		return nil, fmt.Errorf("it has format %d and this version reads formats 1 and %d: use a matching version of credence or fit again", version.Format, Format)
+		return nil, fmt.Errorf("it has format %d and this version reads formats 1 to %d: use a matching version of credence or fit again", version.Format, Format)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its description is damaged: %w", err)
@@ -181,7 +181,7 @@ func (d *decoder) member(prefix string, m *member) (credence.Member, error) {
 	if err == nil && q.Weights() != model.Features.Weights() {
 		err = fmt.Errorf("posterior %s is of %d weights, and the features have %d", m.Posterior.Kind, q.Weights(), model.Features.Weights())
 	}
-	return credence.Member{Model: model, Posterior: q}, err
+	return credence.Member{Model: model, Posterior: q, Weight: m.Weight}, err
 }
 
 // set makes features of terms.

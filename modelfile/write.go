@@ -78,7 +78,7 @@ type encoder struct {
 }
 
 func (e *encoder) member(prefix string, fitted *credence.Member) error {
-	var m member
+	m := member{Weight: fitted.Weight}
 	var err error
 	switch features := fitted.Model.Features.(type) {
 	case *feature.Set:

@@ -10,7 +10,8 @@ import (
 
 // Dual is w ~ N(Mean, Λ − ΛΦᵀK⁻¹ΦΛ), K = ΦΛΦᵀ + R, for fewer training rows n
 // than weights d: Rasmussen & Williams (2006), eq. 2.12 in terms of features.
-// Φ carries the rows' weights: a row of weight v is multiplied by √v.
+// Φ carries the rows' weights: a row of weight v is multiplied by √v. With DF it is
+// Student-t with that covariance.
 type Dual struct {
 	Mean          []float64       `json:"-" tensor:"mean,d"`
 	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"` // diagonal of Λ, in units of Scale²
@@ -19,12 +20,20 @@ type Dual struct {
 	Factor []float64 `json:"-" tensor:"kernel_factor,n,n"`
 	// Scale is the unit that keeps Λ and K representable for targets of any size.
 	Scale float64 `json:"scale"`
+	// DF is the degrees of freedom of every f, above 2; 0 stands for the normal distribution.
+	DF float64 `json:"df,omitempty"`
 }
 
-var _ credence.Joint = (*Dual)(nil)
+var (
+	_ credence.Joint    = (*Dual)(nil)
+	_ credence.LatentDF = (*Dual)(nil)
+)
 
 // Weights returns d.
 func (p *Dual) Weights() int { return len(p.Mean) }
+
+// LatentDF returns DF.
+func (p *Dual) LatentDF() float64 { return p.DF }
 
 // Latent stores φᵀm and φᵀΛφ − ‖U⁻ᵀΦΛφ‖² for every row. Rounding may take
 // the difference a little below zero where the data determine f; it is then 0.

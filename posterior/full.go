@@ -8,7 +8,7 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Full is w ~ N(Mean, C) with C = F Fᵀ.
+// Full is w ~ N(Mean, C) with C = F Fᵀ, or Student-t with that covariance.
 type Full struct {
 	Mean []float64 `json:"-" tensor:"mean,d"`
 	// Factor is F, d×d row-major and upper triangular: the inverse of the upper
@@ -17,15 +17,21 @@ type Full struct {
 	// Probability is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included. Mean and
 	// Factor are those of w itself, the chance of 0 included.
 	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
+	// DF is the degrees of freedom of every f, above 2; 0 stands for the normal distribution.
+	DF float64 `json:"df,omitempty"`
 }
 
 var (
 	_ credence.Joint    = (*Full)(nil)
 	_ credence.Selector = (*Full)(nil)
+	_ credence.LatentDF = (*Full)(nil)
 )
 
 // Weights returns d.
 func (p *Full) Weights() int { return len(p.Mean) }
+
+// LatentDF returns DF.
+func (p *Full) LatentDF() float64 { return p.DF }
 
 // panel is the number of rows, and of columns of a triangular factor, that one
 // product works on.

@@ -45,6 +45,9 @@ func (p *Full) Validate() error {
 	if len(p.Factor) != d*d {
 		return fmt.Errorf("posterior: a covariance factor of %d numbers for %d weights", len(p.Factor), d)
 	}
+	if err := checkDF(p.DF); err != nil {
+		return err
+	}
 	return checkProbabilities(d, p.Probability)
 }
 
@@ -60,7 +63,7 @@ func (p *Dual) Validate() error {
 			return fmt.Errorf("posterior: pivot %d of the kernel factor is %v", i, p.Factor[i*n+i])
 		}
 	}
-	return nil
+	return checkDF(p.DF)
 }
 
 // Validate implements [Stored].
@@ -99,6 +102,14 @@ func checkProbabilities(weights int, probabilities []float64) error {
 		if !(p >= 0 && p <= 1) {
 			return fmt.Errorf("posterior: weight %d has inclusion probability %v", j, p)
 		}
+	}
+	return nil
+}
+
+// checkDF refuses degrees of freedom without a variance.
+func checkDF(df float64) error {
+	if df != 0 && !(df > 2) {
+		return fmt.Errorf("posterior: %v degrees of freedom: a variance needs more than 2, and 0 stands for the normal distribution", df)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestDensityWithoutTheTarget(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	out := must(t, "--version")
-	if !strings.HasPrefix(out, "credence version ") || !strings.HasSuffix(out, "model files of format 2\n") || modelfile.Format != 2 {
+	if !strings.HasPrefix(out, "credence version ") || !strings.HasSuffix(out, "model files of format 3\n") || modelfile.Format != 3 {
 		t.Errorf("version %q", out)
 	}
 	if help := must(t, "--help"); !strings.Contains(help, "credence --version") {

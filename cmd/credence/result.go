@@ -13,16 +13,15 @@ import (
 // fitResult is the JSON object of fit.
 type fitResult struct {
 	credence.Report
-	Family   string             `json:"family"`
-	Link     string             `json:"link,omitempty"`
-	Prior    string             `json:"prior,omitempty"` // "" for learners without one
-	Formula  string             `json:"formula,omitempty"`
-	Draws    int                `json:"draws,omitempty"` // of random features, if predictions average over several
-	Seconds  float64            `json:"seconds,omitempty"`
-	Hyper    map[string]float64 `json:"hyper,omitempty"` // in place of the report's list
-	Selected *int               `json:"selected,omitempty"`
-	Warnings []string           `json:"warnings"`
-	Model    string             `json:"model,omitempty"`
+	Family   string   `json:"family"`
+	Link     string   `json:"link,omitempty"`
+	Prior    string   `json:"prior,omitempty"` // "" for learners without one
+	Formula  string   `json:"formula,omitempty"`
+	Draws    int      `json:"draws,omitempty"` // of random features, if predictions average over several
+	Seconds  float64  `json:"seconds,omitempty"`
+	Selected *int     `json:"selected,omitempty"`
+	Warnings []string `json:"warnings"`
+	Model    string   `json:"model,omitempty"`
 }
 
 func newFitResult(fitted *credence.Fitted) fitResult {
@@ -41,12 +40,6 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 	}
 	if draws := len(fitted.Members); draws > 1 {
 		result.Draws = draws
-	}
-	for _, h := range fitted.Report.Hyper {
-		if result.Hyper == nil {
-			result.Hyper = map[string]float64{}
-		}
-		result.Hyper[h.Name] = h.Value
 	}
 	return result
 }
