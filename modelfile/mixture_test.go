@@ -42,7 +42,7 @@ func TestVariationalPosteriors(t *testing.T) {
 	for _, q := range []credence.Posterior{
 		&posterior.Diagonal{Mean: []float64{1, -2, 0.5}, Variance: []float64{0.1, 2, 1e-300}},
 		&posterior.Mixture{Count: 2, Means: []float64{1, 2, 3, 4, 5, 6}, Variances: []float64{1, 0.5, 0.25, 4, 3, 2}},
-		&posterior.Full{Mean: []float64{1, 2, 3}, Factor: []float64{1, 2, 3, 0, 4, 5, 0, 0, 6}, Probability: []float64{1, 0.5, 0}},
+		&posterior.Full{Mean: []float64{1, 2, 3}, Factor: []float64{1, 2, 3, 0, 4, 5, 0, 0, 6}, Probability: []float64{1, 0.5, 0}, DF: 5},
 		&posterior.Draws{Count: 2, Values: []float64{1, 2, 3, 4, 5, 6}, Probability: []float64{1, 0.5, 0.25}},
 		&posterior.Draws{Count: 1, Values: []float64{1, 2, 3}},
 	} {

@@ -112,6 +112,10 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		Design: credence.Design{Dense: dense, Sparse: sparse},
 		Factor: []float64{2, 0.1, 0, 3},
 	}
+	sum := &posterior.DualSum{
+		Mean: draw(d), PriorVariance: variances, Design: dual.Design, Blocks: []int{1, d - 1}, Scale: 3, DF: 6.5,
+		Pairs: []float64{1, 0.5, 0.5, 2, 0.1, 0, 0, 0.2, 3, 0.25, 0.25, 1}, Shares: []float64{0.5, -0.01}, Differences: draw(2 * d),
+	}
 	evidence := -12.5
 	fitted := &credence.Fitted{
 		Recipe: credence.Recipe{Formula: "y ~ .", Family: "gaussian", Prior: "normal", Engine: "exact", Seed: 7},
@@ -122,7 +126,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		},
 		TargetMean: 1.5, TargetVariance: 1.25,
 	}
-	for _, q := range []credence.Posterior{full, dual} {
+	for _, q := range []credence.Posterior{full, dual, sum} {
 		fitted.Members = append(fitted.Members, credence.Member{
 			Model: credence.Model{
 				Features: set, Likelihood: likelihood.Gaussian{NoiseVariance: param.From(0.25)},

@@ -85,34 +85,51 @@ func (p *Dual) project(ws *credence.Workspace, cross, prior []float64, phi *cred
 	n, _ := p.Design.Dims()
 	dense := phi.Dense.Cols
 	defer ws.Release(ws.Mark())
-	scaled := ws.Floats(count * dense)
+	scaled := *phi
+	scaled.Dense = linop.Dense{Rows: count, Cols: dense, Stride: dense, Data: ws.Floats(count * dense)}
 	for i := range count {
-		sum := 0.0
+		sum, row := 0.0, scaled.Dense.Row(i)
 		for j, v := range phi.Dense.Row(i) {
-			s := v * p.PriorVariance[j]
-			scaled[i*dense+j] = s
-			sum += v * s
+			row[j] = v * p.PriorVariance[j]
+			sum += v * row[j]
+		}
+		for j, v := range phi.Sparse.Each(i) {
+			sum += v * (v * p.PriorVariance[dense+j])
 		}
 		prior[i] = sum
 	}
-	ws.Pool().Gemm(false, true, n, count, dense, 1, p.Design.Dense.Data, max(1, p.Design.Dense.Stride),
-		scaled, max(1, dense), 0, cross, count)
-	if phi.Sparse.Cols > 0 {
-		scatter := make([]float64, d-dense) // Λφ of one row, zero between two rows
-		for i := range count {
-			for j, v := range phi.Sparse.Each(i) {
-				scatter[j] = v * p.PriorVariance[dense+j]
-				prior[i] += v * scatter[j]
+	crossProducts(ws, cross, &p.Design, &scaled, p.PriorVariance, 0, d)
+	ws.Pool().TrsmLeft(true, n, count, p.Factor, n, cross, count)
+}
+
+// crossProducts stores Φφ over the columns [first, first+count) for every row φ of phi in the columns
+// of dst, n×rows. Sparse entries of φ are multiplied by scale, of all columns, unless that is nil.
+func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.Design, scale []float64, first, count int) {
+	n, rows, dense := design.Dense.Rows, phi.Dense.Rows, phi.Dense.Cols
+	low, end := min(first, dense), min(first+count, dense)
+	ws.Pool().Gemm(false, true, n, rows, end-low, 1, design.Dense.Data[min(low, len(design.Dense.Data)):], max(1, design.Dense.Stride),
+		phi.Dense.Data[min(low, len(phi.Dense.Data)):], max(1, phi.Dense.Stride), 0, dst, max(1, rows))
+	if first+count <= dense {
+		return
+	}
+	scatter := make([]float64, phi.Sparse.Cols) // φ of one row, zero between two rows
+	for i := range rows {
+		for j, v := range phi.Sparse.Each(i) {
+			if at := dense + j; at < first || at >= first+count {
+				continue
 			}
-			for r := range n {
-				cross[r*count+i] += p.Design.Sparse.AddRowDot(0, r, scatter)
+			if scale != nil {
+				v *= scale[dense+j]
 			}
-			for j := range phi.Sparse.Each(i) {
-				scatter[j] = 0
-			}
+			scatter[j] = v
+		}
+		for r := range n {
+			dst[r*rows+i] += design.Sparse.AddRowDot(0, r, scatter)
+		}
+		for j := range phi.Sparse.Each(i) {
+			scatter[j] = 0
 		}
 	}
-	ws.Pool().TrsmLeft(true, n, count, p.Factor, n, cross, count)
 }
 
 // Marginals stores the means and variances of the weights: λ_j − λ_j²‖U⁻ᵀφ_j‖²
@@ -124,7 +141,7 @@ func (p *Dual) Marginals(mean, variance []float64) {
 	columns := make([]float64, n*min(d, panel))
 	for left := 0; left < d; left += panel {
 		cols := min(panel, d-left)
-		p.gather(columns, left, cols)
+		gather(columns, &p.Design, left, cols)
 		pool.TrsmLeft(true, n, cols, p.Factor, n, columns, cols)
 		for j := range cols {
 			variance[left+j] = 0
@@ -142,16 +159,15 @@ func (p *Dual) Marginals(mean, variance []float64) {
 }
 
 // gather stores columns [left, left+cols) of Φ in dst, n×cols.
-func (p *Dual) gather(dst []float64, left, cols int) {
-	n, _ := p.Design.Dims()
-	dense := p.Design.Dense.Cols
+func gather(dst []float64, design *credence.Design, left, cols int) {
+	n, dense := design.Dense.Rows, design.Dense.Cols
 	for r := range n {
 		row := dst[r*cols : (r+1)*cols]
 		clear(row)
 		if left < dense {
-			copy(row, p.Design.Dense.Row(r)[left:min(dense, left+cols)])
+			copy(row, design.Dense.Row(r)[left:min(dense, left+cols)])
 		}
-		for j, v := range p.Design.Sparse.Each(r) {
+		for j, v := range design.Sparse.Each(r) {
 			if w := dense + j - left; w >= 0 && w < cols {
 				row[w] = v
 			}

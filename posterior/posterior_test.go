@@ -166,48 +166,53 @@ func TestFullSelects(t *testing.T) {
 func TestAgainstCovariance(t *testing.T) {
 	for _, s := range shapes {
 		dual, cov := randomDual(t, s.n, s.dense, s.sparse, 0.5)
-		d := s.dense + s.sparse
-		rng := rand.New(rand.NewPCG(5, 6))
-		phi := credence.Design{Dense: linop.NewDense(9, s.dense)}
-		phi.Sparse.Reset(s.sparse)
-		want := make([]float64, 9)
-		for i := range 9 {
-			row := mat.NewVecDense(d, nil)
-			for j := range s.dense {
-				row.SetVec(j, rng.NormFloat64())
-				phi.Dense.Row(i)[j] = row.AtVec(j)
-			}
-			var columns []int32
-			for j := range s.sparse {
-				if rng.IntN(2) == 0 {
-					columns = append(columns, int32(j))
-					row.SetVec(s.dense+j, 1)
-				}
-			}
-			phi.Sparse.AppendRow(columns, nil) // entries of 1
-			want[i] = mat.Inner(row, cov, row)
+		againstCovariance(t, fmt.Sprintf("dual %v", s), dual, s.dense, s.sparse, cov)
+		againstCovariance(t, fmt.Sprintf("full %v", s), fullOf(t, dual.Mean, cov), s.dense, s.sparse, cov)
+	}
+}
+
+// againstCovariance compares variances and covariances of f under q with φᵀCφ.
+func againstCovariance(t *testing.T, name string, q credence.Joint, dense, sparse int, cov *mat.SymDense) {
+	t.Helper()
+	d := dense + sparse
+	rng := rand.New(rand.NewPCG(5, 6))
+	phi := credence.Design{Dense: linop.NewDense(9, dense)}
+	phi.Sparse.Reset(sparse)
+	want := make([]float64, 9)
+	for i := range 9 {
+		row := mat.NewVecDense(d, nil)
+		for j := range dense {
+			row.SetVec(j, rng.NormFloat64())
+			phi.Dense.Row(i)[j] = row.AtVec(j)
 		}
-		for name, q := range map[string]credence.Joint{"dual": dual, "full": fullOf(t, dual.Mean, cov)} {
-			joint := linop.NewDense(9, 9)
-			q.Covariance(credence.NewWorkspace(2), &joint, &phi, &phi)
-			for i := range 9 {
-				for k := range 9 {
-					of := 0.0
-					phi.Each(i, func(j int, x float64) {
-						phi.Each(k, func(l int, y float64) { of += x * y * cov.At(j, l) })
-					})
-					if math.Abs(joint.Row(i)[k]-of) > tolerance*(1+want[i]+want[k])*float64(d) {
-						t.Errorf("%s %v: rows %d and %d have covariance %v, want %v", name, s, i, k, joint.Row(i)[k], of)
-					}
-				}
+		var columns []int32
+		for j := range sparse {
+			if rng.IntN(2) == 0 {
+				columns = append(columns, int32(j))
+				row.SetVec(dense+j, 1)
 			}
-			mean, variance := make([]float64, 9), make([]float64, 9)
-			q.Latent(credence.NewWorkspace(2), mean, variance, &phi)
-			for i := range 9 {
-				if math.Abs(variance[i]-want[i]) > tolerance*(1+want[i])*float64(d) {
-					t.Errorf("%s %v: row %d has variance %v, want %v", name, s, i, variance[i], want[i])
-				}
+		}
+		phi.Sparse.AppendRow(columns, nil) // entries of 1
+		want[i] = mat.Inner(row, cov, row)
+	}
+	joint := linop.NewDense(9, 9)
+	q.Covariance(credence.NewWorkspace(2), &joint, &phi, &phi)
+	for i := range 9 {
+		for k := range 9 {
+			of := 0.0
+			phi.Each(i, func(j int, x float64) {
+				phi.Each(k, func(l int, y float64) { of += x * y * cov.At(j, l) })
+			})
+			if math.Abs(joint.Row(i)[k]-of) > tolerance*(1+want[i]+want[k])*float64(d) {
+				t.Errorf("%s: rows %d and %d have covariance %v, want %v", name, i, k, joint.Row(i)[k], of)
 			}
+		}
+	}
+	mean, variance := make([]float64, 9), make([]float64, 9)
+	q.Latent(credence.NewWorkspace(2), mean, variance, &phi)
+	for i := range 9 {
+		if math.Abs(variance[i]-want[i]) > tolerance*(1+want[i])*float64(d) {
+			t.Errorf("%s: row %d has variance %v, want %v", name, i, variance[i], want[i])
 		}
 	}
 }

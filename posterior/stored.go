@@ -18,7 +18,7 @@ type Stored interface {
 
 // All returns an empty posterior of every kind of this package, for reading stored ones.
 func All() []Stored {
-	return []Stored{&Full{}, &Dual{}, &Diagonal{}, &Mixture{}, &SpikeSlab{}, &Draws{}}
+	return []Stored{&Full{}, &Dual{}, &DualSum{}, &Diagonal{}, &Mixture{}, &SpikeSlab{}, &Draws{}}
 }
 
 // Kind implements [Stored].
@@ -26,6 +26,9 @@ func (*Full) Kind() string { return "full" }
 
 // Kind implements [Stored].
 func (*Dual) Kind() string { return "dual" }
+
+// Kind implements [Stored].
+func (*DualSum) Kind() string { return "dual_sum" }
 
 // Kind implements [Stored].
 func (*Diagonal) Kind() string { return "diagonal" }
@@ -62,6 +65,24 @@ func (p *Dual) Validate() error {
 		if !(p.Factor[i*n+i] > 0) {
 			return fmt.Errorf("posterior: pivot %d of the kernel factor is %v", i, p.Factor[i*n+i])
 		}
+	}
+	return checkDF(p.DF)
+}
+
+// Validate implements [Stored].
+func (p *DualSum) Validate() error {
+	n, d := p.Design.Dims()
+	blocks, covered := len(p.Blocks), 0
+	for b, count := range p.Blocks {
+		if count < 1 || count > d {
+			return fmt.Errorf("posterior: block %d has %d of %d weights", b+1, count, d)
+		}
+		covered += count
+	}
+	if d != len(p.Mean) || covered != d || len(p.PriorVariance) != d || len(p.Pairs) != blocks*(blocks+1)/2*n*n ||
+		n > d || len(p.Differences) != len(p.Shares)*d || !(p.Scale > 0) {
+		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d blocks of %d weights, %d prior variances, %d numbers of pairs and %d differences of %d numbers at scale %v",
+			n, d, len(p.Mean), blocks, covered, len(p.PriorVariance), len(p.Pairs), len(p.Shares), len(p.Differences), p.Scale)
 	}
 	return checkDF(p.DF)
 }
