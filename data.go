@@ -16,7 +16,7 @@ const SegmentRows = 1 << 17
 //
 // X holds the dense inputs, n×p: scaled numbers, 0/1 values, and category codes
 // (the index of the level; -1 for a level never seen in training). Sparse holds
-// the sparse inputs, n×s. Offset, Weight and Trials are nil where the model has
+// the sparse inputs, n×s. Offset, Weight, Precision and Trials are nil where the model has
 // none; Weight 2 means the row twice. Target is nil where it is unknown.
 type Batch struct {
 	First  int // index of the first row in its data
@@ -25,7 +25,10 @@ type Batch struct {
 	Target []float64 // length n
 	Offset []float64 // length n: added to f
 	Weight []float64 // length n
-	Trials []float64 // length n: trials of a binomial target
+	// Precision divides the dispersion of each row, length n: the variance of a Gaussian.
+	// A row of precision 4 is the mean of four rows of precision 1.
+	Precision []float64
+	Trials    []float64 // length n: trials of a binomial target
 	// Unseen is the sum of squares of a row's entries in sparse columns that training
 	// did not have, length n, or nil where there are none. Their weights have their
 	// prior: they add its variance times this to the variance of f.
@@ -41,6 +44,48 @@ func (b *Batch) WeightOf(i int) float64 {
 		return 1
 	}
 	return b.Weight[i]
+}
+
+// SquareWeights returns weight times precision of every row, by which the square of its residual
+// counts in a Gaussian likelihood; nil where all are 1.
+func (b *Batch) SquareWeights() []float64 {
+	switch {
+	case b.Precision == nil:
+		return b.Weight
+	case b.Weight == nil:
+		return b.Precision
+	}
+	products := make([]float64, len(b.Weight))
+	for i, w := range b.Weight {
+		products[i] = w * b.Precision[i]
+	}
+	return products
+}
+
+// LikelihoodOf returns p(y|f) of row i: the likelihood with the trials and the precision of the row,
+// as far as rows state them and the family takes them. It is for cold paths: a family of its own
+// costs an allocation.
+func (b *Batch) LikelihoodOf(l Likelihood, i int) Likelihood {
+	if b.Trials != nil {
+		if perRow, ok := l.(interface{ WithTrials(trials float64) family }); ok {
+			l = perRow.WithTrials(b.Trials[i])
+		}
+	}
+	if b.Precision != nil {
+		if dispersed, ok := l.(interface {
+			WithPrecision(precision float64) family
+		}); ok {
+			l = dispersed.WithPrecision(b.Precision[i])
+		}
+	}
+	return l
+}
+
+// family spells out Likelihood, as package likelihood does, which imports nothing of ours.
+type family = interface {
+	LogDensity(y, f float64) float64
+	Mean(f float64) float64
+	Variance(f float64) float64
 }
 
 // OffsetOf returns the offset of row i.

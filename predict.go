@@ -45,7 +45,7 @@ type Distribution struct {
 // part is one component of the mixture.
 type part struct {
 	likelihood     Predictive
-	perRow         []Predictive // of each row, where the rows state their own trials
+	perRow         []Predictive // of each row, where the rows state their own trials or precisions
 	mean, variance []float64    // of f, offset included
 }
 
@@ -65,7 +65,7 @@ func (f *Fitted) Distribution(ws *Workspace, rows *Batch) (*Distribution, error)
 
 // DistributionTo stores the predictive distribution of the rows in dst, reusing its
 // memory: where dst has held as many rows before, nothing is allocated, but for a
-// likelihood of each row where rows state their trials.
+// likelihood of each row where rows state their trials or precisions.
 func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) error {
 	n := rows.Rows()
 	dst.rows, dst.parts = n, dst.parts[:0]
@@ -74,7 +74,7 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 		if err != nil {
 			return err
 		}
-		perRow, err := withTrials(likelihood, rows)
+		perRow, err := likelihoods(likelihood, rows)
 		if err != nil {
 			return err
 		}
@@ -166,25 +166,19 @@ func AddUnseenSquares(variance, squares []float64, prior UnseenPrior, block Bloc
 	}
 }
 
-// withTrials returns the likelihood of every row where rows state their trials.
-func withTrials(likelihood Predictive, rows *Batch) ([]Predictive, error) {
-	binomial, ok := likelihood.(interface {
-		WithTrials(trials float64) interface {
-			LogDensity(y, f float64) float64
-			Mean(f float64) float64
-			Variance(f float64) float64
-		}
-	})
-	if !ok || rows.Trials == nil {
+// likelihoods returns the likelihood of every row where rows state their trials or precisions.
+func likelihoods(likelihood Predictive, rows *Batch) ([]Predictive, error) {
+	if rows.Trials == nil && rows.Precision == nil {
 		return nil, nil
 	}
 	perRow := make([]Predictive, rows.Rows())
-	for i, trials := range rows.Trials {
-		if i > 0 && trials == rows.Trials[i-1] {
+	same := func(x []float64, i int) bool { return x == nil || x[i] == x[i-1] }
+	for i := range perRow {
+		if i > 0 && same(rows.Trials, i) && same(rows.Precision, i) {
 			perRow[i] = perRow[i-1]
 			continue
 		}
-		narrowed, err := predictive(binomial.WithTrials(trials))
+		narrowed, err := predictive(rows.LikelihoodOf(likelihood, i))
 		if err != nil {
 			return nil, err
 		}

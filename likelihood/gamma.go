@@ -175,6 +175,12 @@ func (l Gamma) WithParameters(values []float64) Family {
 	return Gamma{Shape: l.Shape.At(values[0])}
 }
 
+// WithPrecision implements [Dispersed]: it multiplies the shape.
+func (l Gamma) WithPrecision(precision float64) Family {
+	l.Shape = l.Shape.At(l.shape() * precision)
+	return l
+}
+
 // ExpectedParameterGradient stores −a [ψ(a) − log a + E(eᵈ − 1 − d)], d = log y − f, with E e⁻ᶠ in
 // closed form.
 func (l Gamma) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {

@@ -133,6 +133,12 @@ func (l Gaussian) WithParameters(values []float64) Family {
 	return Gaussian{NoiseVariance: l.NoiseVariance.At(values[0])}
 }
 
+// WithPrecision implements [Dispersed]: it divides the noise variance.
+func (l Gaussian) WithPrecision(precision float64) Family {
+	l.NoiseVariance = l.NoiseVariance.At(l.noise() / precision)
+	return l
+}
+
 // ExpectedParameterGradient stores −½ + ((y−mean)² + variance)/2v.
 func (l Gaussian) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
 	checkValues("gaussian", dst, 1)

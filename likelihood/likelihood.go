@@ -96,6 +96,15 @@ type PerRow interface {
 	WithTrials(trials float64) Family
 }
 
+// Dispersed is the ability of a family to have its dispersion divided in each row by the precision
+// of the row, where a parameter of its own sets the dispersion: the variance of a Gaussian, the
+// inverse shape of a Gamma, the square of the scale of a Student t. It is for cold paths, as [PerRow].
+type Dispersed interface {
+	// WithPrecision returns the distribution of a row of the given precision, above 0. Derivatives
+	// in the logarithms of its parameters are those in the logarithms of the family's.
+	WithPrecision(precision float64) Family
+}
+
 // Parameter is one parameter of a likelihood.
 type Parameter struct {
 	Name string // as in the text form: "variance", "size", "shape", "df", "scale"

@@ -97,6 +97,12 @@ func (l StudentT) Support() (lower, upper float64) { return math.Inf(-1), math.I
 // CheckTarget refuses what is not a finite number.
 func (l StudentT) CheckTarget(y float64) error { return checkFinite("studentt", y) }
 
+// WithPrecision implements [Dispersed]: it divides the scale by the root.
+func (l StudentT) WithPrecision(precision float64) Family {
+	l.Scale = l.Scale.At(l.scale() / math.Sqrt(precision))
+	return l
+}
+
 // CDF returns P(Y ≤ y|f), an incomplete beta function.
 func (l StudentT) CDF(y, f float64) float64 {
 	t, nu := (y-f)/l.scale(), l.df()

@@ -39,7 +39,7 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		}
 		slab := p.slab[:n*dense]
 		p.y = p.summary.units.targets(p.y, b)
-		y, fitted := p.y, p.fitted[:n]
+		y, fitted, weights := p.y, p.fitted[:n], b.SquareWeights()
 		phi.Mul(p.ws, fitted, p.m)
 		if n > 0 && end > first {
 			multiply(&phi.Dense, slab[first:])
@@ -52,13 +52,16 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 				if p.intercept >= first && p.intercept < end {
 					row[p.intercept-first] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
 				}
-				if b.Weight != nil {
-					kernel.Scale(b.Weight[i], row)
+				if weights != nil {
+					kernel.Scale(weights[i], row)
 				}
 			}
 		})
 		for i, v := range y {
-			gap := (v - fitted[i]) * math.Sqrt(b.WeightOf(i))
+			gap := v - fitted[i]
+			if weights != nil {
+				gap *= math.Sqrt(weights[i])
+			}
 			residual += gap * gap
 		}
 		tunable.Pullback(p.ws, gradient, b, phi, slab)

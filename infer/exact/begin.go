@@ -20,7 +20,7 @@ const beginSteps = 8
 // elsewhere the reference itself. Blocks with hyper-parameters are left out: their
 // features are of one size by construction.
 func (e *Engine) fine(f form, references []float64) []float64 {
-	squares, weight := f.base().squares, f.base().summary.weight
+	squares, weight := f.base().squares, f.base().summary.precise
 	var totals []float64
 	if e.intercept >= 0 {
 		totals = make([]float64, len(squares))

@@ -12,7 +12,7 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// dual is the n×n form, with rows multiplied by the roots of their weights and
+// dual is the n×n form, with rows multiplied by the roots of their weights and precisions, and
 //
 //	B = I + ΦΛΦᵀ/σ²     α = B⁻¹y/σ²
 //	log p(y) = −½ [N log 2πσ² + log|B| + yᵀα],  N = Σw
@@ -27,7 +27,7 @@ type dual struct {
 	design  credence.Design // Φ
 	dense   int             // its dense columns
 	columns linop.CSR       // its sparse columns, transposed
-	roots   []float64       // √w; nil where there are no weights
+	roots   []float64       // √(w·precision); nil where all are 1
 	y       []float64       // targets in units, not centred, times √w
 	grams   [][]float64     // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
 	factor  []float64       // n×n, U with UᵀU = B
@@ -81,11 +81,11 @@ func (p *dual) keepTargets(row int, b *credence.Batch) {
 	for i := range b.Rows() {
 		p.y[row+i] = residualTarget(b, i)
 	}
-	if b.Weight != nil {
+	if weights := b.SquareWeights(); weights != nil {
 		if p.roots == nil {
 			p.roots = make([]float64, p.n)
 		}
-		for i, w := range b.Weight {
+		for i, w := range weights {
 			p.roots[row+i] = math.Sqrt(w)
 		}
 	}
@@ -221,7 +221,7 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 	p.pool.TrsmLeft(true, n, 1, p.factor, n, p.alpha, 1)
 	quadratic := kernel.Dot(p.alpha, p.alpha) / at.noise // yᵀα = ‖U⁻ᵀy‖²/σ²
 	evidence := -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(n, p.factor)+quadratic) -
-		p.summary.weight*math.Log(p.summary.units.Scale)
+		p.summary.weight*math.Log(p.summary.units.Scale) + p.summary.logPrecision
 	if slope == nil {
 		return evidence, nil
 	}

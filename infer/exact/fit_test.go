@@ -199,6 +199,7 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 		shuffled.target = append(shuffled.target, data.target[from])
 		shuffled.offset = append(shuffled.offset, data.offset[from])
 		shuffled.weight = append(shuffled.weight, data.weight[from])
+		shuffled.precision = append(shuffled.precision, data.precision[from])
 	}
 	got := fitted(t, m, Config{}, shuffled)
 	near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence, 1e-9)

@@ -40,7 +40,7 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 	}
 	o.loaded = append([]float64(nil), hyper...)
 	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.base().summary.units.Scale}
-	o.floor = noiseFloor * referenceVariance(f)
+	o.floor = noiseFloor * referenceNoise(f)
 	references := e.references(f)
 	fine := e.fine(f, references)
 	o.variables = e.variables(f, &o.current, t, o.floor, references, fine)

@@ -140,7 +140,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	}
 	evidence := func(residual float64) float64 {
 		return -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(d, p.factor)+residual*precision+penalty) -
-			p.summary.weight*math.Log(p.summary.units.Scale)
+			p.summary.weight*math.Log(p.summary.units.Scale) + p.summary.logPrecision
 	}
 	if slope == nil {
 		return evidence(p.residual()), nil

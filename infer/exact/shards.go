@@ -154,8 +154,11 @@ type treeDocument struct {
 	Rows     int `json:"rows"`
 }
 
+// momentsOfSums is how many numbers of a summary a file of sums has.
+const momentsOfSums = 8
+
 func (s *Sums) kind() checkpoint.Kind {
-	return checkpoint.Kind{Name: "exact sums", Format: 1, Fingerprint: s.fingerprint, Anew: "sum up the shard again under the frame of the others"}
+	return checkpoint.Kind{Name: "exact sums", Format: 2, Fingerprint: s.fingerprint, Anew: "sum up the shard again under the frame of the others"}
 }
 
 // Write replaces the file at path by the sums: a safetensors file, with a digest of its content.
@@ -166,10 +169,10 @@ func (s *Sums) Write(path string) error {
 	for k, t := range s.subtrees() {
 		document.Subtrees = append(document.Subtrees, treeDocument{t.Segment, 1 << t.Height, t.Sum.rows})
 		p := t.Sum
-		moments = append(moments, p.units.Scale, p.weight, p.sum, p.square, p.targetSum, p.targetSquare)
+		moments = append(moments, p.units.Scale, p.weight, p.precise, p.logPrecision, p.sum, p.square, p.targetSum, p.targetSquare)
 		tensors = append(tensors, safetensors.Of(fmt.Sprintf("gram.%d", k), p.gram), safetensors.Of(fmt.Sprintf("cross.%d", k), p.cross))
 	}
-	tensors = append(tensors, safetensors.Of("moments", moments, len(document.Subtrees), 6))
+	tensors = append(tensors, safetensors.Of("moments", moments, len(document.Subtrees), momentsOfSums))
 	return s.kind().Write(path, document, tensors)
 }
 
@@ -195,12 +198,13 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(moments) != 6*len(document.Subtrees) {
+	if len(moments) != momentsOfSums*len(document.Subtrees) {
 		return nil, fmt.Errorf("exact: %s has %d moments of %d sums", path, len(moments), len(document.Subtrees))
 	}
 	for k, t := range document.Subtrees {
-		m := moments[6*k:]
-		p := &partial{rows: t.Rows, summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], sum: m[2], square: m[3], targetSum: m[4], targetSquare: m[5]}}
+		m := moments[momentsOfSums*k:]
+		p := &partial{rows: t.Rows, summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], precise: m[2], logPrecision: m[3],
+			sum: m[4], square: m[5], targetSum: m[6], targetSquare: m[7]}}
 		if p.gram, err = safetensors.Read[float64](file, fmt.Sprintf("gram.%d", k)); err != nil {
 			return nil, err
 		}

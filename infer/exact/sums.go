@@ -30,7 +30,7 @@ type Sums struct {
 type partial struct {
 	rows int
 	summary
-	gram  []float64 // d×d, upper triangle of ΦᵀWΦ
+	gram  []float64 // d×d, upper triangle of ΦᵀWΦ, W = weights times precisions
 	cross []float64 // ΦᵀWy'
 }
 
@@ -59,9 +59,10 @@ func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Bat
 	s.y = o.units.targets(s.y[:0], b)
 	o.summary.add(b, s.y)
 	s.dense = phi.Dense.Cols
-	phi.AddGram(ws, o.gram, b.Weight)
+	weights := b.SquareWeights()
+	phi.AddGram(ws, o.gram, weights)
 	s.wy = append(s.wy[:0], s.y...)
-	for i, w := range b.Weight {
+	for i, w := range weights {
 		s.wy[i] *= w
 	}
 	if s.dense > 0 {

@@ -126,11 +126,11 @@ func TestShards(t *testing.T) {
 
 // Neighbours in different units are added in the wider ones.
 func TestSumOfUnits(t *testing.T) {
-	left := &partial{rows: 3, summary: summary{units: Units{1, 4}, weight: 2, sum: 8, square: 16, targetSum: 24, targetSquare: 32},
+	left := &partial{rows: 3, summary: summary{units: Units{1, 4}, weight: 2, precise: 5, logPrecision: 7, sum: 8, square: 16, targetSum: 24, targetSquare: 32},
 		gram: []float64{1}, cross: []float64{8}}
-	right := &partial{rows: 5, summary: summary{units: Units{1, 16}, weight: 1, sum: 1, square: 1, targetSum: 1, targetSquare: 1},
+	right := &partial{rows: 5, summary: summary{units: Units{1, 16}, weight: 1, precise: 2, logPrecision: 1, sum: 1, square: 1, targetSum: 1, targetSquare: 1},
 		gram: []float64{2}, cross: []float64{3}}
-	want := &partial{rows: 8, summary: summary{units: Units{1, 16}, weight: 3, sum: 3, square: 2, targetSum: 7, targetSquare: 3},
+	want := &partial{rows: 8, summary: summary{units: Units{1, 16}, weight: 3, precise: 7, logPrecision: 8, sum: 3, square: 2, targetSum: 7, targetSquare: 3},
 		gram: []float64{3}, cross: []float64{5}}
 	if got := left.Plus(right); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -20,6 +20,7 @@ type table struct {
 	sparse         linop.CSR
 	target         []float64
 	offset, weight []float64
+	precision      []float64
 	reads          int
 }
 
@@ -47,6 +48,7 @@ func (t *table) Read(dst *credence.Batch, first, count int) error {
 	dst.Target = part(dst.Target, t.target)
 	dst.Offset = part(dst.Offset, t.offset)
 	dst.Weight = part(dst.Weight, t.weight)
+	dst.Precision = part(dst.Precision, t.precision)
 	return nil
 }
 
@@ -190,7 +192,7 @@ func randomTable(seed uint64, n, p, s int) *table {
 	return t
 }
 
-// doubled prepares a table for bent features, whose design has every input twice.
+// withRoles gives the table offsets, and weights with precisions.
 func (t *table) withRoles(seed uint64, offset, weight bool) *table {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	for range t.target {
@@ -199,6 +201,7 @@ func (t *table) withRoles(seed uint64, offset, weight bool) *table {
 		}
 		if weight {
 			t.weight = append(t.weight, float64(rng.IntN(4)))
+			t.precision = append(t.precision, 1/(0.2+rng.ExpFloat64()))
 		}
 	}
 	return t
@@ -218,6 +221,9 @@ func (t *table) repeated() *table {
 			out.target = append(out.target, t.target[i])
 			if t.offset != nil {
 				out.offset = append(out.offset, t.offset[i])
+			}
+			if t.precision != nil {
+				out.precision = append(out.precision, t.precision[i])
 			}
 		}
 	}
@@ -258,7 +264,7 @@ func designOf(features credence.Features, t *table) *mat.Dense {
 }
 
 // reference is the answer of dense algebra: log N(y|0, K) with K = σ²I + ΦΛΦᵀ, and the
-// posterior ΛΦᵀK⁻¹y, Λ − ΛΦᵀK⁻¹ΦΛ, rows repeated by their weight.
+// posterior ΛΦᵀK⁻¹y, Λ − ΛΦᵀK⁻¹ΦΛ, rows repeated by their weight and σ² divided by their precision.
 func reference(t testing.TB, features credence.Features, data *table, noise float64, lambda []float64) (evidence float64, mean *mat.VecDense, cov *mat.Dense) {
 	t.Helper()
 	if data.weight != nil {
@@ -275,6 +281,9 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 	k := mat.NewSymDense(n, nil)
 	for i := range n {
 		k.SetSym(i, i, noise)
+		if data.precision != nil {
+			k.SetSym(i, i, noise/data.precision[i])
+		}
 	}
 	phi := designOf(features, data)
 	var scaled mat.Dense

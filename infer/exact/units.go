@@ -110,18 +110,25 @@ func (u *Units) targets(dst []float64, b *credence.Batch) []float64 {
 type summary struct {
 	units        Units
 	weight       float64 // Σw
-	sum, square  float64 // Σwy', Σwy'²
-	targetSum    float64 // the same of the targets before the offset is taken off
+	precise      float64 // Σwp, p the precision of a row
+	logPrecision float64 // ½ Σw log p
+	sum, square  float64 // Σwpy', Σwpy'²
+	targetSum    float64 // Σwt, t the target before the offset is taken off
 	targetSquare float64
 }
 
 // add adds a block with its y'.
 func (s *summary) add(b *credence.Batch, y []float64) {
 	for i, v := range y {
-		w := b.WeightOf(i)
+		w, p := b.WeightOf(i), 1.0
+		if b.Precision != nil {
+			p = b.Precision[i]
+			s.logPrecision += w * math.Log(p) / 2
+		}
 		s.weight += w
-		s.sum += w * v
-		s.square += w * v * v
+		s.precise += w * p
+		s.sum += w * p * v
+		s.square += w * p * v * v
 		t := v
 		if b.Offset != nil {
 			t = (b.Target[i] - s.units.Centre) / s.units.Scale
@@ -150,6 +157,8 @@ func (s *summary) widen(scale float64) float64 {
 // plus adds the sums over other rows in the same units.
 func (s *summary) plus(o *summary) {
 	s.weight += o.weight
+	s.precise += o.precise
+	s.logPrecision += o.logPrecision
 	s.sum += o.sum
 	s.square += o.square
 	s.targetSum += o.targetSum
@@ -158,9 +167,9 @@ func (s *summary) plus(o *summary) {
 
 // variance is the variance of y', in which the squares' own rounding is nothing.
 func (s *summary) variance() float64 {
-	mean := s.sum / s.weight
-	v := s.square/s.weight - mean*mean
-	if v <= 1e-15*s.square/s.weight {
+	mean := s.sum / s.precise
+	v := s.square/s.precise - mean*mean
+	if v <= 1e-15*s.square/s.precise {
 		return 0
 	}
 	return v

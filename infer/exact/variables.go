@@ -42,10 +42,16 @@ func referenceVariance(f form) float64 {
 	return 1
 }
 
+// referenceNoise is the noise variance of a row of precision 1 where nothing is explained.
+func referenceNoise(f form) float64 {
+	s := f.base().summary
+	return referenceVariance(f) * (s.precise / s.weight)
+}
+
 // secondMoment is E y² of the uncentred target in units.
 func secondMoment(f form) float64 {
 	s := f.base().summary
-	mean := s.sum/s.weight + s.units.Centre/s.units.Scale
+	mean := s.sum/s.precise + s.units.Centre/s.units.Scale
 	return s.variance() + mean*mean
 }
 
@@ -55,7 +61,7 @@ func secondMoment(f form) float64 {
 // terms of the target's variance. It makes start and bounds follow any
 // scaling of the columns.
 func (e *Engine) references(f form) []float64 {
-	weight, squares := f.base().summary.weight, f.base().squares
+	weight, squares := f.base().summary.precise, f.base().squares
 	variance := referenceVariance(f)
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
@@ -79,12 +85,11 @@ func (e *Engine) references(f form) []float64 {
 // variables sets the values that current starts from and returns those to be learned.
 func (e *Engine) variables(f form, current *point, t task, floor float64, references, fine []float64) []variable {
 	weight := f.base().summary.weight
-	variance := referenceVariance(f)
 	own := func(v float64) float64 { return v / current.unit / current.unit }
 	var list []variable
 
 	noise := e.likelihood.NoiseVariance.State
-	current.noise = startNoise * variance
+	current.noise = startNoise * referenceNoise(f)
 	if t.noiseFactor > 0 {
 		current.noise *= t.noiseFactor
 	}
@@ -104,7 +109,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	if noise != param.Held {
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
-			lower: math.Log(floor), upper: math.Log(noiseCeiling * variance), curvature: weight / 2, group: -1,
+			lower: math.Log(floor), upper: math.Log(noiseCeiling * referenceNoise(f)), curvature: weight / 2, group: -1,
 		})
 	}
 	for k, g := range e.groups {

@@ -46,7 +46,7 @@ func (r *fit) kind() (checkpoint.Kind, error) {
 		}
 		parts := []any{
 			config, fmt.Sprint(r.Likelihood), fmt.Sprint(r.Prior), r.Data.Rows(), r.Features.Blocks(),
-			first.Target, first.Offset, first.Weight, first.Trials, first.Sparse.Index, first.Sparse.Value,
+			first.Target, first.Offset, first.Weight, first.Precision, first.Trials, first.Sparse.Index, first.Sparse.Value,
 		}
 		for i := range first.X.Rows {
 			if first.X.Cols > 0 {

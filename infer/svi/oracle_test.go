@@ -94,7 +94,11 @@ func (o *oracle) evaluate(x, gradient []float64) (float64, error) {
 		if o.data.offset != nil {
 			mean += o.data.offset[i]
 		}
-		y := o.data.y[i]
+		y, model, parametric := o.data.y[i], model, parametric
+		if o.data.precision != nil {
+			model = model.(likelihood.Dispersed).WithPrecision(o.data.precision[i]).(likelihood.Differentiable)
+			parametric = model.(likelihood.Parametric)
+		}
 		dMean, dVariance := 0.0, 0.0
 		for k, node := range o.rule.Nodes {
 			f := mean + math.Sqrt(variance)*node
@@ -195,7 +199,8 @@ func (o *oracle) maximise(t *testing.T, free []float64) (mean, variance []float6
 // TestOptimumOfEveryFamily compares fits with the bound by quadrature, maximised by
 // L-BFGS over all its variables: means to 1e-6 posterior standard deviations and variances to 1e-6
 // (the tolerance of the fit, and quadrature of 64 nodes, which the families'
-// own integrals agree with to 1e-9), for both covariances, with weights and an offset.
+// own integrals agree with to 1e-9), for both covariances, with weights, an offset, and precisions where a
+// family takes them.
 func TestOptimumOfEveryFamily(t *testing.T) {
 	const n, d = 100, 3
 	for i, lik := range families() {
@@ -206,6 +211,9 @@ func TestOptimumOfEveryFamily(t *testing.T) {
 				for k := range n {
 					data.weight[k] = float64(k%3) + 0.5
 					data.offset[k] = 0.3 * math.Sin(float64(k))
+					if _, ok := lik.(likelihood.Dispersed); ok {
+						data.precision = append(data.precision, 0.2+float64(k%5))
+					}
 				}
 				f := fitted(t, credence.Model{Features: plain{p: d, sparse: 1}, Likelihood: lik, Prior: held(1.5)},
 					Config{Covariance: covariance, Tolerance: 1e-7}, data)

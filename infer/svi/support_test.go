@@ -18,6 +18,7 @@ import (
 type memory struct {
 	x                         linop.Dense
 	y, offset, weight, trials []float64
+	precision                 []float64
 	reads                     int
 }
 
@@ -38,6 +39,7 @@ func (m *memory) Read(dst *credence.Batch, first, count int) error {
 	dst.Offset = rowsOf(m.offset, first, first+count)
 	dst.Weight = rowsOf(m.weight, first, first+count)
 	dst.Trials = rowsOf(m.trials, first, first+count)
+	dst.Precision = rowsOf(m.precision, first, first+count)
 	return nil
 }
 

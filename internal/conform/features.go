@@ -243,7 +243,7 @@ func pick(rows *credence.Batch, first, count int, order []int) *credence.Batch {
 		}
 		copy(part.X.Row(i), rows.X.Row(from))
 		for _, role := range []struct{ to, from *[]float64 }{
-			{&part.Target, &rows.Target}, {&part.Offset, &rows.Offset}, {&part.Weight, &rows.Weight}, {&part.Trials, &rows.Trials},
+			{&part.Target, &rows.Target}, {&part.Offset, &rows.Offset}, {&part.Weight, &rows.Weight}, {&part.Precision, &rows.Precision}, {&part.Trials, &rows.Trials},
 		} {
 			if *role.from != nil {
 				*role.to = append(*role.to, (*role.from)[from])

@@ -57,6 +57,9 @@ func Likelihood(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 	t.Run("Targets", func(t *testing.T) { likelihoodTargets(t, lik, c) })
 	if p, ok := lik.(likelihood.Parametric); ok {
 		t.Run("Parameters", func(t *testing.T) { likelihoodParameters(t, p, c) })
+		if _, ok := lik.(likelihood.Dispersed); ok {
+			t.Run("Precision", func(t *testing.T) { likelihoodPrecision(t, p, c) })
+		}
 	}
 }
 

@@ -268,3 +268,40 @@ func likelihoodParameters(t *testing.T, lik likelihood.Parametric, c LikelihoodC
 		}
 	}
 }
+
+// likelihoodPrecision checks the family of a row of its own precision: the variance is divided by it, the mean
+// and what is held stay, and gradients in its parameters are those in the parameters of the family.
+func likelihoodPrecision(t *testing.T, lik likelihood.Parametric, c LikelihoodCase) {
+	const step, precise = 1e-5, 1e-12
+	row := func(l likelihood.Family, precision float64) likelihood.Parametric {
+		return l.(likelihood.Dispersed).WithPrecision(precision).(likelihood.Parametric)
+	}
+	parameters := lik.Parameters()
+	values, gradient := make([]float64, len(parameters)), make([]float64, len(parameters))
+	for k, p := range parameters {
+		values[k] = p.Value
+	}
+	for _, precision := range []float64{0.3, 1, 7} {
+		own := row(lik, precision)
+		for _, f := range latents {
+			near(t, own.Mean(f), lik.Mean(f), precise, "mean of f %v at precision %v", f, precision)
+			near(t, own.Variance(f)*precision, lik.Variance(f), precise, "variance of f %v at precision %v", f, precision)
+		}
+		for k, p := range parameters {
+			if state := own.Parameters()[k].State; state != p.State {
+				t.Errorf("%s is %v at precision %v and %v without", p.Name, state, precision, p.State)
+			}
+			for _, y := range c.Targets {
+				own.ExpectedParameterGradient(gradient, y, 0.4, 0)
+				at := func(by float64) float64 {
+					values[k] = p.Value * math.Exp(by)
+					defer func() { values[k] = p.Value }()
+					return row(lik.WithParameters(values), precision).LogDensity(y, 0.4)
+				}
+				// The density's own rounding, over twice the step, beside the difference's error.
+				tolerance := 1e-8 + 1e-15/step*(1+math.Abs(at(0)))
+				near(t, gradient[k], (at(step)-at(-step))/(2*step), tolerance, "gradient in %s of y %v at precision %v", p.Name, y, precision)
+			}
+		}
+	}
+}

@@ -64,12 +64,7 @@ func (s *Draws) row(family credence.Likelihood, rows *credence.Batch, i int, lat
 		clear(logs)
 		return
 	}
-	if rows.Trials != nil {
-		if perRow, ok := family.(likelihood.PerRow); ok {
-			family = perRow.WithTrials(rows.Trials[i])
-		}
-	}
-	likelihood.LogDensities(family, logs, rows.Target[i], latent)
+	likelihood.LogDensities(rows.LikelihoodOf(family, i), logs, rows.Target[i], latent)
 	if weight != 1 {
 		kernel.Scale(weight, logs)
 	}

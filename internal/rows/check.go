@@ -15,12 +15,14 @@ func (r *Rows) check(b *credence.Batch, place func(i int) int) error {
 		return fmt.Errorf("%s: rows from %d on have no target: fit needs one in every row", r.engine, place(0)+1)
 	}
 	supported, _ := r.likelihood.(likelihood.Supported)
-	perRow, _ := r.likelihood.(likelihood.PerRow)
+	if _, dispersed := r.likelihood.(likelihood.Dispersed); b.Precision != nil && !dispersed {
+		return fmt.Errorf("%s: %T has no dispersion for precisions to divide: give weights", r.engine, r.likelihood)
+	}
 	for i, y := range b.Target {
 		var err error
 		switch {
-		case b.Trials != nil && perRow != nil:
-			if s, ok := perRow.WithTrials(b.Trials[i]).(likelihood.Supported); ok {
+		case b.Trials != nil:
+			if s, ok := b.LikelihoodOf(r.likelihood, i).(likelihood.Supported); ok {
 				err = s.CheckTarget(y)
 			}
 		case supported != nil:
@@ -33,6 +35,9 @@ func (r *Rows) check(b *credence.Batch, place func(i int) int) error {
 		}
 		if err == nil && b.Weight != nil && !(b.Weight[i] >= 0 && !math.IsInf(b.Weight[i], 1)) {
 			err = fmt.Errorf("weight %v is not a number from 0 up: correct it, or drop the row", b.Weight[i])
+		}
+		if err == nil && b.Precision != nil && !(b.Precision[i] > 0 && !math.IsInf(b.Precision[i], 1)) {
+			err = fmt.Errorf("precision %v is not a number above 0: correct it, or drop the row", b.Precision[i])
 		}
 		if err != nil {
 			return fmt.Errorf("%s: row %d: %w", r.engine, place(i)+1, err)

@@ -97,7 +97,7 @@ func (r *Rows) Keep(ctx context.Context, budget int) error {
 func (r *Rows) Kept() bool { return r.keep != nil }
 
 func batchBytes(b *credence.Batch) int {
-	return 8*(b.X.Rows*b.X.Cols+len(b.Target)+len(b.Offset)+len(b.Weight)+len(b.Trials)+len(b.Sparse.Value)) + 4*len(b.Sparse.Index)
+	return 8*(b.X.Rows*b.X.Cols+len(b.Target)+len(b.Offset)+len(b.Weight)+len(b.Precision)+len(b.Trials)+len(b.Sparse.Value)) + 4*len(b.Sparse.Index)
 }
 
 // Block returns block k, which is valid until the next call unless blocks are kept.
@@ -188,7 +188,7 @@ func reset(dst, like *credence.Batch) {
 	dst.First = like.First
 	dst.X.Reshape(0, like.X.Cols)
 	dst.Sparse.Reset(like.Sparse.Cols)
-	dst.Target, dst.Offset, dst.Weight, dst.Trials = dst.Target[:0], nil, nil, nil
+	dst.Target, dst.Offset, dst.Weight, dst.Precision, dst.Trials = dst.Target[:0], nil, nil, nil, nil
 }
 
 // appendRows adds count rows of src, from first on, to dst.
@@ -211,6 +211,7 @@ func appendRows(dst, src *credence.Batch, first, count int) {
 	dst.Target = part(dst.Target, src.Target)
 	dst.Offset = part(dst.Offset, src.Offset)
 	dst.Weight = part(dst.Weight, src.Weight)
+	dst.Precision = part(dst.Precision, src.Precision)
 	dst.Trials = part(dst.Trials, src.Trials)
 }
 

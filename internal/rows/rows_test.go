@@ -40,6 +40,7 @@ func (d *counted) Read(dst *credence.Batch, first, count int) error {
 		if d.roles {
 			dst.Offset = append(dst.Offset, 3*row)
 			dst.Weight = append(dst.Weight, row)
+			dst.Precision = append(dst.Precision, row+1)
 		}
 	}
 	if d.change != nil {
@@ -71,7 +72,7 @@ func numbers(t *testing.T, r *Rows, roles, ones bool) []int {
 					t.Errorf("row %v has the entry %v in column %d", row, v, j)
 				}
 			}
-			if b.Target[i] != 2*row || roles && (b.Offset[i] != 3*row || b.Weight[i] != row) {
+			if b.Target[i] != 2*row || roles && (b.Offset[i] != 3*row || b.Weight[i] != row || b.Precision[i] != row+1) {
 				t.Errorf("row %v has the target %v", row, b.Target[i])
 			}
 			if place := r.place(k, i); place != int(row) {
@@ -175,12 +176,15 @@ func TestRefusals(t *testing.T) {
 	}{
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target = nil }, "test: rows from 1 on have no target: fit needs one in every row"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target[2] = math.NaN() }, "test: row 3: target NaN is not a number: gaussian needs finite targets"},
-		{likelihood.Poisson{}, func(b *credence.Batch) { b.Target[2] = -1 }, "test: row 3: "},
+		{likelihood.Poisson{}, func(b *credence.Batch) { b.Target[2], b.Precision = -1, nil }, "test: row 3: "},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Offset[1] = inf }, "test: row 2: offset +Inf is not a finite number: an exposure of zero"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target[0], b.Offset[0] = 1e308, -1e308 }, "test: row 1: target 1e+308 less offset -1e+308 is beyond all numbers"},
-		{likelihood.Poisson{}, func(b *credence.Batch) { b.Offset[0] = 800 }, "test: row 1: offset 800 multiplies the mean by e to that power"},
+		{likelihood.Poisson{}, func(b *credence.Batch) { b.Offset[0], b.Precision = 800, nil }, "test: row 1: offset 800 multiplies the mean by e to that power"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Weight[3] = -1 }, "test: row 4: weight -1 is not a number from 0 up: correct it, or drop the row"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Weight[3] = inf }, "test: row 4: weight +Inf is not"},
+		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Precision[3] = 0 }, "test: row 4: precision 0 is not a number above 0: correct it, or drop the row"},
+		{likelihood.StudentT{}, func(b *credence.Batch) { b.Precision[3] = inf }, "test: row 4: precision +Inf is not"},
+		{likelihood.Poisson{}, func(*credence.Batch) {}, "test: likelihood.Poisson has no dispersion for precisions to divide: give weights"},
 	} {
 		_, err := Open("test", c.lik, &counted{rows: 5, roles: true, change: c.change}).Block(context.Background(), 0)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

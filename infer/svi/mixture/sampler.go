@@ -76,14 +76,11 @@ func (s *sampler) rows(q *Bound, b *problem.Block, share float64) float64 {
 			s.slopes[i] = 0
 			continue
 		}
-		l := q.Family.Likelihood
-		if b.Trials != nil {
-			l = problem.WithTrials(l, b.Trials[i])
-		}
+		l := b.LikelihoodOf(q.Family.Likelihood, i)
 		value, first, _ := l.Derivatives(b.Target[i], latent)
 		total += w * value
 		s.slopes[i] = w * first
-		s.parameters = q.Family.AddSlopes(q.Slope, s.parameters, b.Target[i], latent, share*w)
+		s.parameters = q.Family.AddSlopes(q.Slope, s.parameters, l, b.Target[i], latent, share*w)
 	}
 	return total
 }

@@ -14,10 +14,13 @@ import (
 // sums are the sums over rows that a Gaussian family needs, whatever its q and noise: with residuals
 // r = y − offset − Φ m₀ about a mean m₀ near the data, so that nothing cancels, and weights w,
 //
-//	weight = Σw   square = Σwr²   product = Φᵀ(w⊙r)   gram = Φᵀdiag(w)Φ.
+//	weight = Σw   square = Σwpr²   product = Φᵀ(wp⊙r)   gram = Φᵀdiag(wp)Φ,
+//
+// p the precision of a row.
 type sums struct {
 	rows           *problem.Rows // those that were added up
 	weight, square float64
+	logPrecision   float64   // ½ Σw log p
 	about, product []float64 // m₀ and the product, d
 	gram           []float64 // d×d, both triangles
 	targets        problem.Moments
@@ -37,10 +40,14 @@ func (n *Newton) addUp(ctx context.Context, rows *problem.Rows, m []float64) (*s
 		terms.Resize(b.Rows(), 0)
 		b.Means(ws, terms.Mean, m)
 		for i, y := range b.Target {
-			w, gap := b.WeightOf(i), y-terms.Mean[i]
-			terms.Value[i], terms.DMean[i] = w, w*gap
+			w, p, gap := b.WeightOf(i), 1.0, y-terms.Mean[i]
+			if b.Precision != nil {
+				p = b.Precision[i]
+				u.logPrecision += w * math.Log(p) / 2
+			}
+			terms.Value[i], terms.DMean[i] = w*p, w*p*gap
 			u.weight += w
-			u.square += w * gap * gap
+			u.square += w * p * gap * gap
 		}
 		b.Phi.AddMulTrans(ws, u.product, terms.DMean)
 		b.Phi.AddGram(ws, u.gram, terms.Value)
@@ -53,7 +60,7 @@ func (n *Newton) addUp(ctx context.Context, rows *problem.Rows, m []float64) (*s
 // passSums is Pass for a Gaussian family, from the sums of the rows: with δ = m − m₀, residual sum of
 // squares Q = Σwr² − 2δᵀproduct + δᵀGδ + tr GV and noise variance s²,
 //
-//	value = −½ W log 2πs² − Q/2s²,   gradient = (product − Gδ)/s²,   curvature = G/s².
+//	value = ½ Σw log p − ½ W log 2πs² − Q/2s²,   gradient = (product − Gδ)/s²,   curvature = G/s².
 //
 // It costs 2d³ operations where a pass over the rows costs 3nd².
 func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, g likelihood.Gaussian, learned int) error {
@@ -87,7 +94,7 @@ func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics
 	}
 	total := u.square - 2*kernel.Dot(delta, u.product) + kernel.Dot(delta, along)
 	total = math.Max(total, 0) + trace
-	s.Value = -(u.weight*math.Log(2*math.Pi*noise) + total/noise) / 2
+	s.Value = u.logPrecision - (u.weight*math.Log(2*math.Pi*noise)+total/noise)/2
 	s.Trace = trace / noise
 	for j := range s.Gradient {
 		s.Gradient[j] = (u.product[j] - along[j]) / noise
@@ -107,8 +114,12 @@ func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics
 	}
 	first := 0
 	return rows.Each(ctx, func(b *problem.Block) {
+		weights := b.SquareWeights()
 		for i, y := range b.Target {
-			w := b.WeightOf(i)
+			w := 1.0
+			if weights != nil {
+				w = weights[i]
+			}
 			s.Beta[first+i], s.B[first+i] = w/noise, w*(y-b.OffsetOf(i))/noise
 		}
 		first += b.Rows()

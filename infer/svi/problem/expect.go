@@ -60,9 +60,7 @@ func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bo
 		}
 	}
 	ws.InRuns(n, func(from, to int) {
-		trials := part(b.Trials, from, to)
-		f.ExpectedLogDensities(t.Value[from:to], t.DMean[from:to], t.DVariance[from:to],
-			b.Target[from:to], trials, t.Mean[from:to], t.Variance[from:to])
+		f.expect(t.Value[from:to], t.DMean[from:to], t.DVariance[from:to], from, to, b, t)
 		if p > 0 {
 			f.slopes(t.Slope, from, to, b, t)
 		}
@@ -70,7 +68,7 @@ func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bo
 			cross := t.Cross[k*n+from : k*n+to]
 			spare := t.Spare[2*from : 2*to]
 			run := to - from
-			other.ExpectedLogDensities(spare[:run], cross, spare[run:], b.Target[from:to], trials, t.Mean[from:to], t.Variance[from:to])
+			other.expect(spare[:run], cross, spare[run:], from, to, b, t)
 			for i := range cross {
 				cross[i] = (cross[i] - t.DMean[from+i]) / parameterStep
 			}
@@ -107,21 +105,31 @@ func weigh(w float64, values ...[]float64) {
 	}
 }
 
+// expect stores E log p of some rows with its derivatives.
+func (f *Family) expect(value, dMean, dVariance []float64, from, to int, b *Block, t *Terms) {
+	if b.Precision == nil {
+		f.ExpectedLogDensities(value, dMean, dVariance, b.Target[from:to], part(b.Trials, from, to), t.Mean[from:to], t.Variance[from:to])
+		return
+	}
+	for i := from; i < to; i++ {
+		k := i - from
+		b.LikelihoodOf(f.Likelihood, i).ExpectedLogDensities(value[k:k+1], dMean[k:k+1], dVariance[k:k+1],
+			b.Target[i:i+1], part(b.Trials, i, i+1), t.Mean[i:i+1], t.Variance[i:i+1])
+	}
+}
+
 // slopes stores the gradients of E log p in the learned parameters for some rows in dst, rows×P.
 func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 	p := f.Count()
-	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && p == 1 && len(f.values) == 1 && b.Trials == nil {
+	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && p == 1 && len(f.values) == 1 && b.Trials == nil && b.Precision == nil {
 		batch.ExpectedParameterGradients(dst[from:to], b.Target[from:to], t.Mean[from:to], t.Variance[from:to])
 		return
 	}
 	all := make([]float64, len(f.values))
 	parametric := f.parametric
 	for i := from; i < to; i++ {
-		if b.Trials != nil {
-			var ok bool
-			if parametric, ok = WithTrials(f.Likelihood, b.Trials[i]).(likelihood.Parametric); !ok {
-				continue
-			}
+		if b.Trials != nil || b.Precision != nil {
+			parametric = b.LikelihoodOf(f.Likelihood, i).(likelihood.Parametric)
 		}
 		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], t.Variance[i])
 		for k, place := range f.learned {

@@ -108,22 +108,19 @@ func (f *Family) At(x []float64) *Family {
 	return &moved
 }
 
-// WithTrials returns the likelihood of a row with its own number of trials.
-func WithTrials(l Likelihood, trials float64) Likelihood {
-	if perRow, ok := l.(likelihood.PerRow); ok {
-		return perRow.WithTrials(trials).(Likelihood)
-	}
-	return l
+// LikelihoodOf returns the likelihood of row i.
+func (b *Block) LikelihoodOf(l Likelihood, i int) Likelihood {
+	return b.Batch.LikelihoodOf(l, i).(Likelihood)
 }
 
-// AddSlopes adds the gradients of log p(y|f) in the learned parameters, times weight, to dst. work
-// is scratch memory, which it returns for the next call.
-func (f *Family) AddSlopes(dst, work []float64, y, latent, weight float64) []float64 {
+// AddSlopes adds the gradients of log p(y|f) in the learned parameters, times weight, to dst; l is the
+// likelihood of the row. work is scratch memory, which it returns for the next call.
+func (f *Family) AddSlopes(dst, work []float64, l Likelihood, y, latent, weight float64) []float64 {
 	if f.parametric == nil {
 		return work
 	}
 	work = Grow(work, len(f.values))
-	f.parametric.ExpectedParameterGradient(work, y, latent, 0)
+	l.(likelihood.Parametric).ExpectedParameterGradient(work, y, latent, 0)
 	for k, place := range f.learned {
 		dst[k] += weight * work[place]
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -87,9 +88,10 @@ func startParameters(l Likelihood, latent, largest float64) *Family {
 
 // sample is rows without their features.
 type sample struct {
-	y, offset, weight, trials []float64
-	total                     float64 // of the weights
-	residual                  Moments // of the target less its offset
+	y, offset, weight []float64
+	own               credence.Batch // trials and precisions
+	total             float64        // of the weights
+	residual          Moments        // of the target less its offset
 }
 
 // add adds row i of a block and returns its weight.
@@ -97,7 +99,10 @@ func (s *sample) add(b *Block, i int) float64 {
 	y, o, w := b.Target[i], b.OffsetOf(i), b.WeightOf(i)
 	s.y, s.offset, s.weight = append(s.y, y), append(s.offset, o), append(s.weight, w)
 	if b.Trials != nil {
-		s.trials = append(s.trials, b.Trials[i])
+		s.own.Trials = append(s.own.Trials, b.Trials[i])
+	}
+	if b.Precision != nil {
+		s.own.Precision = append(s.own.Precision, b.Precision[i])
 	}
 	s.total += w
 	s.residual.add(y-o, w)
@@ -164,11 +169,7 @@ func (s *sample) location(f *Family, variance float64) float64 {
 			if s.weight[i] == 0 {
 				continue
 			}
-			l := f.Likelihood
-			if s.trials != nil {
-				l = WithTrials(l, s.trials[i])
-			}
-			_, first, second := l.Derivatives(y, c+s.offset[i])
+			_, first, second := s.own.LikelihoodOf(f.Likelihood, i).(Likelihood).Derivatives(y, c+s.offset[i])
 			slope += s.weight[i] * first
 			bend += s.weight[i] * math.Max(0, -second)
 		}
