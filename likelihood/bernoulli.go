@@ -217,6 +217,7 @@ func (l Bernoulli) predictive(mean, variance float64) (one, zero float64) {
 		return l.probability(mean / math.Sqrt(1+variance))
 	case Cloglog:
 		logZ, _, _ := tiltedMoments(l, 0, mean, variance)
+		logZ = math.Min(logZ, 0)
 		return -math.Expm1(logZ), math.Exp(logZ)
 	}
 	if variance <= 0 {

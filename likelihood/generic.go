@@ -46,8 +46,8 @@ func logNormalMoments(mean, variance float64) (mu, spread, second float64) {
 // has about the variance of f plus that of log y. It also gives the scale.
 func logLinkStart(p, mean, variance, within float64) (start, scale float64) {
 	spread := math.Sqrt(variance + math.Min(within, 1)) // small counts are not log-normal
-	start = math.Exp(mean + spread*roughQuantile(p))
-	return start, math.Max(start*spread/8, 1e-300)
+	start = math.Min(math.Exp(mean+spread*roughQuantile(p)), math.MaxFloat64)
+	return start, math.Min(math.Max(start*spread/8, 1e-300), math.MaxFloat64)
 }
 
 // roughQuantile is Φ⁻¹(p), not too far out, to start a search from.

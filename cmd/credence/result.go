@@ -65,8 +65,8 @@ func (p *program) printFit(r *fitResult) {
 			}
 			p.say("%s", line)
 		}
-		if r.ParetoK != nil {
-			p.say("        %s", diagnose.Verdict(*r.ParetoK, r.EffectiveShare))
+		if verdict := diagnose.Verdict(&r.Report); verdict != "" {
+			p.say("        %s", verdict)
 		}
 		if r.Selected != nil {
 			what := "weights selected (inclusion above 1/2)"

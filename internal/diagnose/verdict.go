@@ -54,26 +54,36 @@ func Judge(report *credence.Report, logWeights []float64) bool {
 	return Reliable(k, share)
 }
 
-// Verdict says what the Pareto-k̂ and the effective share of a report mean, with the figures that
-// decide it. The share is nil in a report without one.
-func Verdict(k float64, share *float64) string {
-	known := 0.0
-	if share != nil {
-		known = *share
+// Verdict says what the Pareto-k̂ of a report means, with the figures that decide it; "" for a report
+// without one. It speaks of the approximation alone, and so never reassures where the fit stopped short
+// of its optimum or where warnings stand, which may concern the model.
+func Verdict(report *credence.Report) string {
+	if report.ParetoK == nil {
+		return ""
+	}
+	k, share := *report.ParetoK, 0.0
+	if report.EffectiveShare != nil {
+		share = *report.EffectiveShare
+	}
+	reassurance := "the approximation is close to the posterior"
+	if len(report.Warnings) > 0 {
+		reassurance += " of this model, of which the warnings speak"
 	}
 	switch {
+	case report.Status == credence.IterationLimit && Reliable(k, share):
+		return fmt.Sprintf("Pareto k %.2f, but the fit stopped before it had converged: the posterior may be elsewhere", k)
 	case k < goodK:
-		return fmt.Sprintf("Pareto k %.2f: the approximation is close to the posterior", k)
-	case known >= trustedShare:
-		return fmt.Sprintf("Pareto k %.2f, effective share %.3f: the weights of draws hardly vary, so the approximation is close to the posterior", k, known)
+		return fmt.Sprintf("Pareto k %.2f: %s", k, reassurance)
+	case share >= trustedShare:
+		return fmt.Sprintf("Pareto k %.2f, effective share %.3f: the weights of draws hardly vary, so %s", k, share, reassurance)
 	case k <= LimitK:
 		return fmt.Sprintf("Pareto k %.2f: the approximation is usable", k)
-	case Reliable(k, known):
-		return fmt.Sprintf("Pareto k %.2f ± %.2f, effective share %.2f: at the limit of %.1f, and the approximation may be usable", k, errorK, known, LimitK)
+	case Reliable(k, share):
+		return fmt.Sprintf("Pareto k %.2f ± %.2f, effective share %.2f: at the limit of %.1f, and the approximation may be usable", k, errorK, share, LimitK)
 	}
 	text := fmt.Sprintf("Pareto k %.2f", k)
-	if share != nil {
-		text += fmt.Sprintf(", effective share %.2f", known)
+	if report.EffectiveShare != nil {
+		text += fmt.Sprintf(", effective share %.2f", share)
 	}
 	return text + ": the spread of the approximation is not to be relied on"
 }

@@ -7,8 +7,10 @@ const (
 	// which the second is accepted. Its own error is that to a power between
 	// 1.7 and 2 for analytic integrands: below 1e-12.
 	settled = 1e-8
-	// halvings bounds the work for integrands that never settle.
-	halvings = 10
+	// halvings and mostTerms bound the work for integrands that never settle: whose rounding exceeds
+	// what is asked for, or that are as sharp as a step beside the normal.
+	halvings  = 10
+	mostTerms = 1 << 16
 	// negligible is the share of a sum below which a term is left out.
 	negligible = 1e-17
 	// finest is the least first step in standard deviations.
@@ -62,7 +64,7 @@ func Normal(g func(f float64) (a, b, c float64), mean, variance float64) (a, b, 
 			}
 		}
 		h /= 2
-		if s.settled(before) {
+		if s.settled(before) || limit[0]+limit[1] > mostTerms*h {
 			break
 		}
 		before = s.total
@@ -96,7 +98,7 @@ func (s *sums) addTerms(a, b, c float64) bool {
 // settled compares the sums with those of twice the step, which weigh double.
 func (s *sums) settled(before [3]float64) bool {
 	for i, t := range s.total {
-		if math.Abs(t-2*before[i]) > settled*s.size[i] {
+		if math.Abs(t-2*before[i]) > settled*s.size[i]+math.SmallestNonzeroFloat64/settled {
 			return false
 		}
 	}

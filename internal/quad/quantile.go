@@ -152,6 +152,9 @@ func Count(cdf func(float64) float64, p, start, scale, lower, upper float64) flo
 	}
 	for hi-lo > 1 {
 		mid := math.Floor(lo + (hi-lo)/2)
+		if lo >= 0 && hi > 4*(lo+1) { // by halves of the logarithm: counts lie as far apart as 1e300
+			mid = math.Floor(math.Sqrt(lo+1) * math.Sqrt(hi))
+		}
 		if mid <= lo || mid >= hi {
 			break
 		}

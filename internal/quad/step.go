@@ -6,9 +6,19 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// stepSettled is the absolute difference of two successive sums at which Step
-// and Line accept the second.
-const stepSettled = 1e-8
+const (
+	// stepSettled is the absolute difference of two successive sums at which Step
+	// and Line accept the second.
+	stepSettled = 1e-8
+	// sharpStep is the width of a step, in standard deviations of the normal, below which the bump that
+	// Step sums is negligible: its area is at most about its width.
+	sharpStep = 1e-10
+	// stepRounding is a difference of two numbers near 1 that is nothing but rounding, and would keep
+	// the bump from ending.
+	stepRounding = 1e-15
+	// mostLineTerms is mostTerms of Line, which a search for a quantile calls some hundred times.
+	mostLineTerms = 1 << 9
+)
 
 // Line returns ∫ g for a g that is negligible (below 1e-17 of the sum) beyond
 // its single bump, by the trapezium rule about centre, outward until terms no
@@ -39,7 +49,7 @@ func Line(g func(x float64) float64, centre, width float64) float64 {
 			}
 		}
 		h /= 2
-		if !(math.Abs(sum-2*before)*h > stepSettled) {
+		if !(math.Abs(sum-2*before)*h > stepSettled) || limit[0]+limit[1] > mostLineTerms*h {
 			break
 		}
 	}
@@ -53,21 +63,28 @@ func Line(g func(x float64) float64, centre, width float64) float64 {
 //
 // A normal step Φ((centre−f)/width) is taken out, whose expectation is known.
 // What is left is a small bump, so that the cost, 30 to 100 evaluations, does not
-// grow when the step is much sharper than the normal.
+// grow when the step is much sharper than the normal. The bump is summed over z = (f−mean)/sd,
+// whose density falls off even where a spread is below the rounding of the mean.
 func Step(g func(f float64) float64, mean, variance, centre, width float64) float64 {
-	if variance <= 0 {
+	sd := math.Sqrt(variance)
+	if mean+38*sd == mean { // no f but the mean
 		return g(mean)
 	}
-	sd := math.Sqrt(variance)
-	norm := 1 / (sd * math.Sqrt(2*math.Pi))
-	about, h := centre, math.Min(0.9*sd, width)
-	if sd < width { // the normal is the narrower of the two
-		about = mean
+	p := special.NormalCDF((centre - mean) / math.Sqrt(variance+width*width))
+	if width < sharpStep*sd {
+		return p
 	}
-	rest := Line(func(f float64) float64 {
-		z := (f - mean) / sd
-		return (g(f) - special.NormalCDF((centre-f)/width)) * norm * math.Exp(-z*z/2)
+	about, h := (centre-mean)/sd, math.Min(0.9, width/sd)
+	if sd < width { // the normal is the narrower of the two
+		about = 0
+	}
+	rest := Line(func(z float64) float64 {
+		f := mean + sd*z
+		difference := g(f) - special.NormalCDF((centre-f)/width)
+		if math.Abs(difference) < stepRounding {
+			return 0
+		}
+		return difference * special.NormalDensity(z)
 	}, about, h)
-	p := special.NormalCDF((centre-mean)/math.Sqrt(variance+width*width)) + rest
-	return math.Min(math.Max(p, 0), 1)
+	return math.Min(math.Max(p+rest, 0), 1)
 }

@@ -28,7 +28,7 @@ func Tilted(ell func(f float64) (value, first, second float64), mean, variance f
 		if !(t > -700) { // nothing left, and derivatives may not be finite
 			return true
 		}
-		w := math.Exp(t)
+		w := math.Exp(math.Min(t, 700)) // above 1 only where rounding exceeds the spread
 		return s.addTerms(w, w*first, w*(second+first*first))
 	}
 	limit := [2]float64{}
@@ -66,7 +66,7 @@ func Tilted(ell func(f float64) (value, first, second float64), mean, variance f
 			}
 		}
 		h /= 2
-		if s.settled(before) {
+		if s.settled(before) || limit[0]+limit[1] > mostTerms*h {
 			break
 		}
 		before = s.total
@@ -75,13 +75,17 @@ func Tilted(ell func(f float64) (value, first, second float64), mean, variance f
 	return logZ, s.total[1] / s.total[0], s.total[2] / s.total[0] / 2
 }
 
+// modeSteps bounds the search for a mode. Newton's steps down an exponential are of length 1, from as
+// far as the logarithm of the largest number.
+const modeSteps = 800
+
 // tiltedMode returns the displacement of the mode of ℓ(mean+d) − d²/2variance,
 // its value there and the width 1/√−curvature, by Newton steps that are halved
 // until they climb.
 func tiltedMode(ell func(float64) (float64, float64, float64), mean, variance float64) (mode, peak, width float64) {
 	value, first, second := ell(mean)
 	peak = value
-	for range 100 {
+	for range modeSteps {
 		slope := first - mode/variance
 		precision := 1/variance - second
 		if !(precision > 0) {
