@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // Prepared is a model made for a table, with the engine that will fit it.
@@ -82,6 +85,9 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	if !p.plan.Intercept && pullsToMean(fr) {
 		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
 	}
+	if fr.Fractions > 0 && learnsDispersion(p.model.Likelihood) {
+		warnings = append(warnings, fmt.Sprintf("weight(%s) counts equal rows, and is no whole number in %d of %d: write precision(%s) where a row is the mean of so many, or measured so precisely", fr.Weight, fr.Fractions, fr.Rows, fr.Weight))
+	}
 	if p.job.options.Checkpoint != "" && !p.entry.Checkpoints {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
@@ -118,6 +124,14 @@ func positiveWord(target *frame.Target, source credence.Source) string {
 		return cmp.Or(words[1], positive)
 	}
 	return cmp.Or(words[0], positive)
+}
+
+// learnsDispersion says whether rows tell how far targets lie from their means, which weights say how
+// many rows tell.
+func learnsDispersion(l credence.Likelihood) bool {
+	_, dispersed := l.(likelihood.Dispersed)
+	parametric, ok := l.(likelihood.Parametric)
+	return dispersed && ok && slices.ContainsFunc(parametric.Parameters(), func(p likelihood.Parameter) bool { return p.State != param.Held })
 }
 
 // pullsToMean reports whether a frame centres inputs and has none that is

@@ -342,7 +342,7 @@ func (c *compiler) setTrials(e spec.Expr) error {
 	return nil
 }
 
-// besides compiles offset and weight.
+// besides compiles offset, weight and precision.
 func (c *compiler) besides(call spec.Call) error {
 	a := spec.NewArguments(call, c.formula.Source)
 	args := a.Positional()
@@ -376,12 +376,16 @@ func (c *compiler) besides(call spec.Call) error {
 	}
 	for _, step := range e.Steps {
 		if step.Function == frame.Center || step.Function == frame.Scale {
-			return c.formula.Errorf(args[0], "a weight cannot be centred").WithRemedy("weights are 0 or more: leave out %s", step.Function)
+			return c.formula.Errorf(args[0], "a %s cannot be centred", call.Name).WithRemedy("it is not negative: leave out %s", step.Function)
 		}
 	}
-	if c.plan.Frame.Weight != nil {
-		return c.formula.Errorf(call, "there are two weights").WithRemedy("make their product a column of its own")
+	place, kindOf := &c.plan.Frame.Weight, "weights"
+	if call.Name == "precision" && c.options.Family.dispersed() {
+		place, kindOf = &c.plan.Frame.Precision, "precisions"
 	}
-	c.plan.Frame.Weight = &e
+	if *place != nil {
+		return c.formula.Errorf(call, "there are two %s", kindOf).WithRemedy("make their product a column of its own")
+	}
+	*place = &e
 	return nil
 }

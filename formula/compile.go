@@ -208,7 +208,7 @@ func (c *compiler) warnTwice(term string) {
 	}
 }
 
-// setAside is the first pass: what "." leaves out, and offset and weight.
+// setAside is the first pass: what "." leaves out, and offset, weight and precision.
 func (c *compiler) setAside(term spec.Term) error {
 	if term.Minus {
 		return c.remove(term.Expr)
@@ -219,7 +219,7 @@ func (c *compiler) setAside(term spec.Term) error {
 			return nil
 		}
 		switch call.Name {
-		case "offset", "weight":
+		case "offset", "weight", "precision":
 			return c.besides(call)
 		case "onehot", "hash":
 			for _, arg := range call.Args {

@@ -80,6 +80,13 @@ func (f Family) ungraded() (likelihood.Graded, bool) {
 	return g, ok && g.Grades() == 0
 }
 
+// dispersed says whether rows may divide the dispersion of the family by a precision. Under any other
+// a precision is a weight: its dispersion is fixed, or not of the form that a mean of several rows has.
+func (f Family) dispersed() bool {
+	_, ok := f.stated.(likelihood.Dispersed)
+	return ok || f.stated == nil
+}
+
 // Options sets in o how the frame is to read the family's target.
 func (f Family) Options(o frame.Options) frame.Options {
 	_, ungraded := f.ungraded()
@@ -121,6 +128,8 @@ func (f Family) Likelihood(fr *frame.Frame) (credence.Likelihood, error) {
 	switch {
 	case t == nil:
 		return nil, fmt.Errorf("formula: the model has no target: name one in the formula")
+	case f.stated == nil && t.Mode == frame.Classes && fr.Precision != nil:
+		return nil, fmt.Errorf("formula: target %s has classes, and their family, bernoulli, no dispersion for precision(%s) to divide: write weight(%s)", t.Expr, fr.Precision, fr.Precision)
 	case f.stated == nil && t.Mode == frame.Classes:
 		return likelihood.Bernoulli{}, nil
 	case f.stated == nil:

@@ -54,6 +54,12 @@ func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan,
 		k.Target = *p.Frame.Target
 	}
 	k.Weight, k.Offset = p.Frame.Weight, p.Frame.Offset
+	if precision := p.Frame.Precision; precision != nil { // the families learned online have no dispersion
+		if k.Weight != nil {
+			return nil, fmt.Errorf("precision(%s) is a weight in a model learned online, and the formula has weight(%s): make their product a column of its own", precision, k.Weight)
+		}
+		k.Weight = precision
+	}
 	for _, e := range append([]frame.Expr{k.Target}, k.Offset...) {
 		if err := l.row(e); err != nil {
 			return nil, err

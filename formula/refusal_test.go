@@ -51,8 +51,8 @@ func TestFormulaRefusals(t *testing.T) {
 		{"prise ~ .", nil, "prise", `there is no column "prise": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
 		{"x9", libsvm(1).Schema(), "x9", `there is no column "x9": numbered columns go from x1 to x5`},
 		{"x01", libsvm(1).Schema(), "x01", `there is no column "x01": numbered columns go from x1 to x5`},
-		{"price ~ rbg(lat)", nil, "rbg", `there is no function "rbg": did you mean rbf? (the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, log, sqrt, exp, square, center, scale)`},
-		{"price ~ log(cube(lat))", nil, "cube", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, log, sqrt, exp, square, center, scale`},
+		{"price ~ rbg(lat)", nil, "rbg", `there is no function "rbg": did you mean rbf? (the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, precision, log, sqrt, exp, square, center, scale)`},
+		{"price ~ log(cube(lat))", nil, "cube", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, precision, log, sqrt, exp, square, center, scale`},
 		{"price ~ lat + price", nil, "price", "price is the target: leave it out of the terms"},
 		{"price ~ log(price)", nil, "log(price)", "price is the target: leave it out of the terms"},
 		{"log(price) ~ rbf(price)", nil, "price", "price is the target: leave it out of the terms"},
@@ -112,7 +112,9 @@ func TestFormulaRefusals(t *testing.T) {
 		{"price ~ offset(lat, lon)", nil, "offset(lat, lon)", "offset takes one column, not 2: write offset(x)"},
 		{"price ~ offset(inf)", nil, "inf", "an offset cannot be inf: write a finite number"},
 		{"price ~ weight(lat) + weight(lon)", nil, "weight(lon)", "there are two weights: make their product a column of its own"},
-		{"price ~ weight(scale(lat))", nil, "scale(lat)", "a weight cannot be centred: weights are 0 or more: leave out scale"},
+		{"price ~ precision(lat) + precision(lon)", nil, "precision(lon)", "there are two precisions: make their product a column of its own"},
+		{"price ~ precision(center(lat))", nil, "center(lat)", "a precision cannot be centred: it is not negative: leave out center"},
+		{"price ~ weight(scale(lat))", nil, "scale(lat)", "a weight cannot be centred: it is not negative: leave out scale"},
 		{"price ~ 0", nil, "price ~ 0", "the formula has no terms: add a column, or 1 for the intercept"},
 		{"price ~ 0 + lat - lat", nil, "price ~ 0 + lat - lat", "the formula has no terms: add a column, or 1 for the intercept"},
 		{"label ~ .", &credence.Schema{Columns: []credence.Column{{Name: "label"}}}, ".", ". stands for no column: there is none besides those with another role: write 1 for a model of the intercept alone"},
@@ -143,7 +145,7 @@ func TestTargetRefusals(t *testing.T) {
 		{"price ~ lat", "lon", "column 1: the target is price here and lon in --target: leave one out"},
 		{"", "prices", `there is no column "prices": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
 		{"", "my price", `there is no column "my price": the columns are price, lat, lon, rooms, new, zip, type`},
-		{"lat", "cube(price)", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, log, sqrt, exp, square, center, scale`},
+		{"lat", "cube(price)", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, precision, log, sqrt, exp, square, center, scale`},
 	} {
 		_, err := Parse(c.text, houses(1).Schema(), Options{Target: c.target})
 		if err == nil || err.Error() != c.want {

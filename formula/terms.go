@@ -81,7 +81,7 @@ func (c *compiler) addDot(e spec.Dot) error {
 // functionNames are the functions that make terms, in the order of messages.
 func functionNames() []string {
 	return []string{"poly", "radial", "sigmoid", "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52",
-		"onehot", "hash", "offset", "weight", "log", "sqrt", "exp", "square", "center", "scale"}
+		"onehot", "hash", "offset", "weight", "precision", "log", "sqrt", "exp", "square", "center", "scale"}
 }
 
 // later are functions that the language has and this version does not.
@@ -111,7 +111,7 @@ func (c *compiler) call(call spec.Call) error {
 		return err
 	}
 	switch call.Name {
-	case "offset", "weight":
+	case "offset", "weight", "precision":
 		return nil // the first pass did it
 	case "onehot":
 		return c.oneHot(call)

@@ -11,18 +11,19 @@ import (
 // Bound is the model rows of a table: a frame applied to a source. It is what
 // [Frame.Bind] returns, for one reader at a time.
 type Bound struct {
-	frame                  *Frame
-	rows                   *keptRows
-	targets                Targets
-	plain                  []plainInput // from columns of the table
-	sparse                 []plainInput // from columns of the sparse segment
-	special                []specialInput
-	reader                 *reader
-	offsets                []operand
-	target, weight, trials operand // without an expression where they are not read
-	column                 []float64
-	counts                 Counts
-	counted                int // rows that counts covers
+	frame   *Frame
+	rows    *keptRows
+	targets Targets
+	plain   []plainInput // from columns of the table
+	sparse  []plainInput // from columns of the sparse segment
+	special []specialInput
+	reader  *reader
+	offsets []operand
+	// Without an expression where they are not read.
+	target, weight, precision, trials operand
+	column                            []float64
+	counts                            Counts
+	counted                           int // rows that counts covers
 }
 
 // Counts says what was done to the rows read so far, each row counted once.
@@ -177,7 +178,7 @@ func (b *Bound) addInput(i int) error {
 	return nil
 }
 
-// addOthers finds trials, weight and offsets.
+// addOthers finds trials, precision, weight and offsets.
 func (b *Bound) addOthers() error {
 	f := b.frame
 	for i := range f.Offset {
@@ -187,6 +188,10 @@ func (b *Bound) addOthers() error {
 	if f.Trials != nil {
 		b.trials = b.rows.operand(f.Trials)
 		all = append(all, b.trials)
+	}
+	if f.Precision != nil {
+		b.precision = b.rows.operand(f.Precision)
+		all = append(all, b.precision)
 	}
 	if f.Weight != nil && b.targets == RequireTargets {
 		b.weight = b.rows.operand(f.Weight)

@@ -110,7 +110,7 @@ func (c *Census) describe(plan *Plan) error {
 			c.list(&in.Expr)
 		}
 	}
-	others := []*Expr{frame.Weight, frame.Trials}
+	others := []*Expr{frame.Weight, frame.Precision, frame.Trials}
 	for i := range frame.Offset {
 		others = append(others, &frame.Offset[i])
 	}

@@ -19,8 +19,9 @@ type censusReader struct {
 	weight []float64            // weights of the current block, nil where there are none
 	trials []float64
 
-	inputs, others         []operand // others: weight, trials and offsets
-	weights, count, target operand   // of weight, trials and target; without an expression where there is none
+	inputs, others []operand // others: weight, precision, trials and offsets
+	// Of weight, precision, trials and target; without an expression where there is none.
+	weights, precision, count, target operand
 }
 
 // placeOf says where row i of the current block stands.
@@ -40,14 +41,14 @@ func (r *censusReader) resolve(f *Frame) {
 		}
 		return r.operand(e)
 	}
-	r.weights, r.count = optional(f.Weight), optional(f.Trials)
+	r.weights, r.precision, r.count = optional(f.Weight), optional(f.Precision), optional(f.Trials)
 	if f.Target != nil {
 		r.target = r.operand(&f.Target.Expr)
 	}
 	for i := range f.Inputs {
 		r.inputs = append(r.inputs, r.operand(&f.Inputs[i].Expr))
 	}
-	for _, o := range []operand{r.weights, r.count} {
+	for _, o := range []operand{r.weights, r.precision, r.count} {
 		if o.Expr != nil {
 			r.others = append(r.others, o)
 		}
@@ -186,6 +187,10 @@ func badWeight(e *Expr, w float64) error {
 	return fmt.Errorf("weight %s is %s: weights must be 0 or more; correct the row or leave it out", e, number(w))
 }
 
+func badPrecision(e *Expr, p float64) error {
+	return fmt.Errorf("precision %s is %s: precisions must be above 0; correct the row or leave it out", e, number(p))
+}
+
 // countLast is the main round.
 func (c *Census) countLast(t *tally, rows int) error {
 	r := c.reader
@@ -208,9 +213,11 @@ func (c *Census) countLast(t *tally, rows int) error {
 		if err := r.evaluate(r.column, e, len(e.Steps), 0); err != nil {
 			return err
 		}
-		for _, v := range r.column {
+		for i, v := range r.column {
 			if v != v {
 				t.Missing[e.Column]++
+			} else if e.Expr == r.precision.Expr && !(v > 0) {
+				return r.fail(i, badPrecision(e.Expr, v))
 			}
 		}
 		if e.Expr == r.count.Expr {
@@ -222,6 +229,9 @@ func (c *Census) countLast(t *tally, rows int) error {
 			t.Weight++
 		} else {
 			t.Weight += r.weight[i]
+			if r.weight[i] != math.Floor(r.weight[i]) {
+				t.Fractions++
+			}
 		}
 	}
 	if r.target.Expr == nil {

@@ -34,7 +34,7 @@ func (c *Census) Frame() (*Frame, error) {
 	if c.frame.Target != nil {
 		f.frame.Target = new(*c.frame.Target)
 	}
-	f.frame.Rows, f.frame.Dropped, f.frame.WeightSum = total.Rows, total.Dropped, total.Weight
+	f.frame.Rows, f.frame.Dropped, f.frame.WeightSum, f.frame.Fractions = total.Rows, total.Dropped, total.Weight, total.Fractions
 	if total.Rows == 0 {
 		if total.Dropped > 0 {
 			return nil, fmt.Errorf("frame: every row has a missing value: fill them with --missing mean or --missing indicator")
@@ -77,7 +77,7 @@ func (f *finisher) refuseMissing() error {
 	for i := range f.frame.Offset {
 		note(f.frame.Offset[i].Column, f.total.Missing[f.frame.Offset[i].Column])
 	}
-	for _, e := range []*Expr{f.frame.Weight, f.frame.Trials} {
+	for _, e := range []*Expr{f.frame.Weight, f.frame.Precision, f.frame.Trials} {
 		if e != nil {
 			note(e.Column, f.total.Missing[e.Column])
 		}

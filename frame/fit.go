@@ -58,6 +58,9 @@ func newFrame(plan *Plan, options Options) *Frame {
 	if plan.Weight != nil {
 		f.Weight = new(plan.Weight.clone())
 	}
+	if plan.Precision != nil {
+		f.Precision = new(plan.Precision.clone())
+	}
 	if plan.Trials != nil {
 		f.Trials = new(plan.Trials.clone())
 	}
@@ -74,7 +77,7 @@ func (f *Frame) expressions(withTarget bool) []*Expr {
 	for i := range f.Offset {
 		all = append(all, &f.Offset[i])
 	}
-	all = append(all, f.Trials)
+	all = append(all, f.Precision, f.Trials)
 	if withTarget {
 		all = append(all, f.Weight)
 		if f.Target != nil {

@@ -18,17 +18,19 @@ type Frame struct {
 	Sparse       int `json:"sparse,omitempty"`
 	SegmentWidth int `json:"segment_width,omitempty"`
 	credence.SparseNames
-	Offset []Expr `json:"offset,omitempty"`
-	Weight *Expr  `json:"weight,omitempty"`
-	Trials *Expr  `json:"trials,omitempty"`
+	Offset    []Expr `json:"offset,omitempty"`
+	Weight    *Expr  `json:"weight,omitempty"`
+	Precision *Expr  `json:"precision,omitempty"`
+	Trials    *Expr  `json:"trials,omitempty"`
 
 	Missing Policy `json:"missing"`
 	Unseen  Unseen `json:"unseen"`
 	Raw     bool   `json:"raw,omitempty"`
 
-	Rows      int      `json:"rows"`              // training rows
-	Dropped   int      `json:"dropped,omitempty"` // rows left out of training
-	WeightSum float64  `json:"weight_sum"`        // Rows where there are no weights
+	Rows      int      `json:"rows"`                // training rows
+	Dropped   int      `json:"dropped,omitempty"`   // rows left out of training
+	WeightSum float64  `json:"weight_sum"`          // Rows where there are no weights
+	Fractions int      `json:"fractions,omitempty"` // rows whose weight is no whole number
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
@@ -149,6 +151,7 @@ func (f *Frame) Columns() []credence.Column {
 		number(&f.Offset[i])
 	}
 	number(f.Weight)
+	number(f.Precision)
 	number(f.Trials)
 	return columns
 }

@@ -13,7 +13,9 @@ type Plan struct {
 	Sparse bool   // the table's sparse segment enters the model
 	Offset []Expr // added up
 	Weight *Expr
-	Trials *Expr
+	// Precision divides the dispersion of a row.
+	Precision *Expr
+	Trials    *Expr
 }
 
 // Policy says what to do about missing values; see the package comment.
@@ -86,7 +88,7 @@ func (o Options) Validate() (Options, error) {
 
 // expressions returns all expressions, nil where there is none.
 func (p *Plan) expressions() []*Expr {
-	all := []*Expr{p.Target, p.Weight, p.Trials}
+	all := []*Expr{p.Target, p.Weight, p.Precision, p.Trials}
 	for i := range p.Inputs {
 		all = append(all, &p.Inputs[i])
 	}
@@ -105,9 +107,9 @@ func (p *Plan) validate() error {
 	if p.Target != nil && p.Target.Column == "" {
 		return fmt.Errorf("frame: the target is the constant %s: name a column", number(p.Target.Value))
 	}
-	for _, e := range []*Expr{p.Weight, p.Trials} {
+	for _, e := range []*Expr{p.Weight, p.Precision, p.Trials} {
 		if e != nil && slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function.learned() }) {
-			return fmt.Errorf("frame: %s takes its mean from the data: weights and trials cannot be centred", e)
+			return fmt.Errorf("frame: %s takes its mean from the data: weights, precisions and trials cannot be centred", e)
 		}
 	}
 	for _, e := range p.expressions() {

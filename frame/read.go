@@ -220,11 +220,12 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 	}
 }
 
-// readOthers stores target, offset, weight and trials.
+// readOthers stores target, offset, weight, precision and trials.
 func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	f := b.frame
 	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != IgnoreTargets), optional(dst.Weight, count, b.weight.Expr != nil)
 	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
+	dst.Precision = optional(dst.Precision, count, f.Precision != nil)
 	if dst.Target != nil {
 		if err := b.readTarget(dst.Target, first); err != nil {
 			return err
@@ -243,6 +244,16 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	if dst.Trials != nil {
 		if err := b.complete(dst.Trials, b.trials, "trials", first); err != nil {
 			return err
+		}
+	}
+	if dst.Precision != nil {
+		if err := b.complete(dst.Precision, b.precision, "precision", first); err != nil {
+			return err
+		}
+		for i, p := range dst.Precision {
+			if !(p > 0) {
+				return b.rows.fail(first+i, badPrecision(f.Precision, p))
+			}
 		}
 	}
 	if dst.Weight == nil {

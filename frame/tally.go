@@ -8,13 +8,14 @@ import (
 
 // tally is what a run of rows adds up to. Runs merge in the order of their rows.
 type tally struct {
-	Rows    int            `json:"rows,omitempty"`
-	Dropped int            `json:"dropped,omitempty"`
-	Weight  float64        `json:"weight,omitempty"`
-	Steps   []moments      `json:"steps,omitempty"`  // of the operands of center and scale that this round learns
-	Inputs  []inputTally   `json:"inputs,omitempty"` // in the last round
-	Missing map[string]int `json:"missing,omitempty"`
-	Target  *targetTally   `json:"target,omitempty"`
+	Rows      int            `json:"rows,omitempty"`
+	Dropped   int            `json:"dropped,omitempty"`
+	Weight    float64        `json:"weight,omitempty"`
+	Fractions int            `json:"fractions,omitempty"` // rows whose weight is no whole number
+	Steps     []moments      `json:"steps,omitempty"`     // of the operands of center and scale that this round learns
+	Inputs    []inputTally   `json:"inputs,omitempty"`    // in the last round
+	Missing   map[string]int `json:"missing,omitempty"`
+	Target    *targetTally   `json:"target,omitempty"`
 }
 
 // inputTally is what the rows of one input add up to: for a category the rows of each level, in the
@@ -30,6 +31,7 @@ func (t *tally) merge(later *tally) {
 	t.Rows += later.Rows
 	t.Dropped += later.Dropped
 	t.Weight += later.Weight
+	t.Fractions += later.Fractions
 	for i := range t.Steps {
 		t.Steps[i].merge(&later.Steps[i])
 	}

@@ -36,6 +36,7 @@ Formulas:   target ~ .                      every other column
             y ~ . + rbf(.)                  add a Gaussian process by random features
             y ~ . + rbf(lat, lon, n=400) + matern32(age) + onehot(zip) + size:rooms
             n ~ age + offset(log(exposure)) + weight(w)
+            cost ~ age + precision(claims)  means of so many; weight counts equal rows
 What you state is held; what you leave out is learned; ~ before a value makes it a
 starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 		Example: `  credence fit houses.csv --target price
