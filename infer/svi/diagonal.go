@@ -15,9 +15,12 @@ import (
 
 // diagonal fits K diagonal components, by L-BFGS on all rows or by minibatches.
 func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, error) {
-	s, err := r.Start(ctx, r.Rows(problem.StartRows))
+	s, err := r.Start(ctx, r.Rows(problem.StartRows), r.Rows(0))
 	if err != nil {
 		return nil, err
+	}
+	if in := r.Intercept; in != nil && in.Fixed {
+		clear(in.Columns) // independent weights cannot keep b̃ where it is, and cutpoints then stand at the origin
 	}
 	q := mixture.NewBound(r.Problem, r.config.Components, s.References, s.Family)
 	if r.Dims > tune.MaxWeights || r.config.stochastic() {
@@ -51,7 +54,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 		r.report.Status = credence.Converged
 	}
 	o := &outcome{q.Posterior(x), q.Prior, q.Family, q.Targets, q.Separated}
-	r.check(o, q.ZeroColumns())
+	r.check(o, s.Zero)
 	if err := r.compareSpread(ctx, q, x); err != nil {
 		return nil, err
 	}
@@ -74,20 +77,26 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 const affordableOperations = 1e11
 
 // compareSpread tells how much narrower independent weights come out than correlated ones would, from
-// the curvature at the optimum of one component: a mean field's variances are the reciprocals of the
-// precision's diagonal.
+// the curvature at the mean of q: a mean field's variances are the reciprocals of the precision's
+// diagonal, and those of several components together lie between them and the truth.
 func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) error {
 	d := r.Dims
-	if q.Components > 1 || d > FullWeights || r.operations() > affordableOperations {
+	if d > FullWeights || r.operations() > affordableOperations {
 		return nil
 	}
 	n := newton.New(r.Problem, q.References)
 	stats := newton.NewStatistics(d, q.Family.Count())
+	psi, m := q.Moments(x)
 	factor := make([]float64, d*d)
-	for j, v := range q.Psi {
+	for j, v := range psi {
 		factor[j*d+j] = math.Sqrt(v)
 	}
-	m, _ := q.Component(x, 0)
+	if in := r.Intercept; in != nil {
+		for j, c := range in.Columns {
+			factor[j] += c * factor[j*d+j]
+		}
+		in.Centre(m, m)
+	}
 	if err := n.Pass(ctx, r.Rows(0), stats, m, factor, q.Family); err != nil {
 		return err
 	}
@@ -96,8 +105,10 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 		return nil
 	}
 	ratios, least := make([]float64, d), 0
-	for j, v := range at.Variances() {
-		ratios[j] = math.Sqrt(q.Psi[j] / v)
+	variances := make([]float64, d)
+	n.Posterior(at).Marginals(m, variances)
+	for j, v := range variances {
+		ratios[j] = math.Sqrt(psi[j] / v)
 		if ratios[j] < ratios[least] {
 			least = j
 		}

@@ -6,10 +6,11 @@
 // with one prior variance for each block of weights, or one for each weight. Under a normal q(w) every
 // f is normal in one dimension, so the expected log density of a row and its gradients are
 // one-dimensional integrals that the likelihood answers. Prior variances, parameters of the likelihood
-// and hyper-parameters of the features are learned with q, unless they are held. The intercept has the
-// prior N(0, 100 s²), s being 1, or with an identity link the root mean square of up to 8,192 evenly
-// spread targets less their offsets (for Student's t, of a normal distribution with their quartiles,
-// which no outlier moves).
+// and hyper-parameters of the features are learned with q, unless they are held. The intercept stands
+// at the weighted means x̄ of the columns, random features aside: b0 + x̄ᵀw ~ N(m, (10 s)²). s is that
+// of [likelihood.LatentScale], or of the targets less their offsets; m takes the family to the
+// weighted mean of the targets. With Student's t these are the median and 1.4826 median absolute
+// deviations. Cutpoints take the place of an intercept: b0 + x̄ᵀw is 0.
 //
 // # Algorithms
 //

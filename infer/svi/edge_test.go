@@ -152,7 +152,7 @@ func TestEqualTargets(t *testing.T) {
 				data := draw(t, likelihood.Gaussian{}, n, p, 3)
 				clear(data.y)
 				model := credence.Model{Features: plain{p: p, intercept: true}, Likelihood: lik, Prior: normal}
-				full := fitted(t, model, Config{Covariance: Full, Diagnostics: -1}, data).Report
+				full := fitted(t, model, Config{Covariance: Full, Diagnostics: -1, Tolerance: 1e-7, MaxIterations: 1000}, data).Report
 				diagonal := fitted(t, model, Config{Diagnostics: -1}, data).Report
 				name := fmt.Sprintf("%v, %d rows, %d columns", lik, n, p)
 				for _, r := range []credence.Report{full, diagonal} {

@@ -52,6 +52,11 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.groups, err = blocks.Groups("svi", model.Features, e.prior); err != nil {
 		return nil, err
 	}
+	for k, g := range e.groups {
+		if g.Intercept && k > 0 {
+			return nil, fmt.Errorf("svi: the intercept %q is weight %d: make it the first block", g.Name, g.First+1)
+		}
+	}
 	if len(e.groups) == 0 {
 		return nil, fmt.Errorf("svi: the model has no weights: add a column or an intercept")
 	}

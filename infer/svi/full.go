@@ -15,7 +15,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	if r.Data.Rows() >= 2*problem.StartRows {
 		first = r.Rows(problem.StartRows)
 	}
-	s, err := r.Start(ctx, first)
+	s, err := r.Start(ctx, first, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	}
 	r.report.ELBO = &at.Bound
 	o := &outcome{n.Posterior(at), at.Prior, at.Family, n.Targets, stats.Separated}
-	r.check(o, stats.ZeroColumns())
+	r.check(o, s.Zero)
 	if draws := r.drawCount(min(r.Data.Rows(), 10000)); draws > 0 {
 		logs, err := n.LogWeights(ctx, whole, at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
 		if err != nil {

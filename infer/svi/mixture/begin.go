@@ -65,7 +65,7 @@ func (f *Fit) begin(ctx context.Context, state *State) error {
 func (f *Fit) initial(ctx context.Context) ([]float64, error) {
 	x := make([]float64, f.Size())
 	m, logs := f.Component(x, 0)
-	copy(m, f.start.Mean)
+	f.Intercept.Weights(m, f.start.Mean)
 	free, _ := f.Parameters(x)
 	copy(free, f.start.Family.Free())
 	for j := range logs {

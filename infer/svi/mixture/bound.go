@@ -209,9 +209,17 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 		gm, gl := q.Component(gradient, k)
 		for j, lambda := range q.WeightPrior {
 			psi := q.Psi[k*d+j]
-			bound -= share / 2 * ((m[j]*m[j]+psi)/lambda + math.Log(2*math.Pi*lambda))
-			gm[j] = q.dMean[k*d+j] - share*m[j]/lambda
-			gl[j] = q.DPsi[k*d+j] - share/(2*lambda)
+			bound -= share / 2 * math.Log(2*math.Pi*lambda)
+			gm[j], gl[j] = q.dMean[k*d+j], q.DPsi[k*d+j]
+			if j == 0 && q.Intercept != nil {
+				continue
+			}
+			bound -= share / 2 * (m[j]*m[j] + psi) / lambda
+			gm[j] -= share * m[j] / lambda
+			gl[j] -= share / (2 * lambda)
+		}
+		if q.Intercept != nil {
+			bound += share * q.Intercept.AddExpected(gm, gl, m, q.Variances(k), share)
 		}
 	}
 	bound += q.entropyBound(gradient, x)

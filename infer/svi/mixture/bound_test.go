@@ -34,7 +34,7 @@ func TestGradients(t *testing.T) {
 				t.Fatal(err)
 			}
 			pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: data}, Features: set, Likelihood: lik, Prior: p, Groups: groups, Dims: set.Weights()}
-			s, err := pr.Start(context.Background(), pr.Rows(0))
+			s, err := pr.Start(context.Background(), pr.Rows(0), pr.Rows(0))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik p
 		t.Fatal(err)
 	}
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: rows}, Features: features, Likelihood: lik, Prior: unit, Groups: groups, Dims: features.Weights()}
-	s, err := p.Start(context.Background(), p.Rows(0))
+	s, err := p.Start(context.Background(), p.Rows(0), p.Rows(0))
 	if err != nil {
 		t.Fatal(err)
 	}

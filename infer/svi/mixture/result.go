@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -29,6 +30,24 @@ func (q *Bound) ELBO(ctx context.Context, x []float64, rng *rand.Rand) (elbo, st
 func (q *Bound) Fix(x []float64) {
 	q.Features = q.FeaturesAt(x)
 	q.Tunable = nil
+}
+
+// Moments returns the variances and the means of the weights under the mixture in x.
+func (q *Bound) Moments(x []float64) (variance, mean []float64) {
+	mean, variance = make([]float64, q.Dims), make([]float64, q.Dims)
+	share := 1 / float64(q.Components)
+	for k := range q.Components {
+		m, _ := q.Component(x, k)
+		kernel.Axpy(share, m, mean)
+	}
+	for k := range q.Components {
+		m, _ := q.Component(x, k)
+		for j, psi := range q.Variances(k) {
+			gap := m[j] - mean[j]
+			variance[j] += share * (psi + gap*gap)
+		}
+	}
+	return variance, mean
 }
 
 // Posterior returns the mixture in x.
@@ -74,15 +93,4 @@ func (q *Bound) LogWeights(ctx context.Context, x []float64, rng *rand.Rand, cou
 		logs = append(logs, draws.LogWeights()...)
 	}
 	return logs, nil
-}
-
-// ZeroColumns returns the weights whose columns are zero in every row of the last evaluation.
-func (q *Bound) ZeroColumns() []int {
-	var zero []int
-	for j := range q.Dims {
-		if q.DPsi[j] == 0 {
-			zero = append(zero, j)
-		}
-	}
-	return zero
 }

@@ -41,6 +41,7 @@ func (n *Newton) LogWeights(ctx context.Context, whole *problem.Rows, at *Point,
 		for j := range w {
 			w[j] = at.Mean[j] + kernel.Dot(n.factor[j*d+j:(j+1)*d], z[j:])
 		}
+		n.Intercept.Weights(w, w)
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
 	}, func(w []float64) float64 { return n.LogPrior(w, at.Prior) })
 	for limit := pilotRows; ; {
@@ -73,9 +74,12 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 	d, count := n.Dims, draws.Count
 	sums, squares := make([]float64, count), make([]float64, count)
 	terms := &n.terms
+	mean := make([]float64, d)
+	n.Intercept.Weights(mean, at.Mean)
+	back := n.Intercept.WeightFactor(n.factor)
 	err := rows.Each(ctx, func(b *problem.Block) {
 		logs, latent := draws.LogDensities(n.Workspace, at.Family.Likelihood, b.Phi, b.Batch)
-		n.latent(b, at.Mean, n.factor, at.Family.Count())
+		n.latent(b, mean, n.factor, at.Family.Count())
 		terms.Expect(n.Workspace, b, at.Family, false)
 		for i := range b.Rows() {
 			g, beta, v := terms.DMean[i], -2*terms.DVariance[i], terms.Variance[i]
@@ -87,6 +91,7 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 			}
 		}
 	})
+	back()
 	if err != nil {
 		return 0, err
 	}
@@ -94,9 +99,8 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 	noise := make([]float64, count)
 	delta, product := make([]float64, d), make([]float64, d)
 	for l := range count {
-		for j := range delta {
-			delta[j] = draws.Weights[l*d+j] - at.Mean[j]
-		}
+		n.Intercept.Centre(delta, draws.Weights[l*d:(l+1)*d])
+		kernel.Axpy(-1, at.Mean, delta)
 		n.mulSites(product, s.Curvature, delta)
 		draws.LogLikelihood[l] = s.Value + kernel.Dot(s.Gradient, delta) - (kernel.Dot(product, delta)-s.Trace)/2 + scale*sums[l]
 		noise[l] = scale * math.Sqrt(math.Max(0, squares[l]-sums[l]*sums[l]/m))

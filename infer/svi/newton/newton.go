@@ -217,7 +217,10 @@ func (n *Newton) ended(state *State, at *Point, task Task) credence.Status {
 	return credence.IterationLimit
 }
 
-// Posterior returns the posterior at the point that was placed last.
+// Posterior returns the posterior of the weights at the point that was placed last.
 func (n *Newton) Posterior(p *Point) *posterior.Full {
-	return &posterior.Full{Mean: append([]float64{}, p.Mean...), Factor: append([]float64{}, n.factor...)}
+	q := &posterior.Full{Mean: make([]float64, n.Dims), Factor: append([]float64{}, n.factor...)}
+	n.Intercept.Weights(q.Mean, p.Mean)
+	n.Intercept.WeightFactor(q.Factor)
+	return q
 }

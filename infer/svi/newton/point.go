@@ -11,7 +11,7 @@ import (
 
 // Point is a q and the values of everything else that is learned.
 type Point struct {
-	Mean   []float64 // m
+	Mean   []float64 // m, in centred coordinates
 	Prior  []float64 // prior variance of each group
 	Free   []float64 // learned likelihood parameters, unconstrained
 	Sites  []float64 // H, d×d upper; nil means V = 0
@@ -150,9 +150,10 @@ func (n *Newton) Normal(p *Point, h []float64) (evidence float64, ok bool) {
 	return (kernel.Dot(h, p.Mean) - logDet) / 2, true
 }
 
-// Covariance stores V of the last point in dst, d×d.
+// Covariance stores the covariance of the weights at the last point in dst, d×d.
 func (n *Newton) Covariance(dst []float64) {
 	d := n.Dims
+	defer n.Intercept.WeightFactor(n.factor)()
 	n.Workspace.Pool().Syrk(d, d, 1, n.factor, d, 0, dst, d)
 	kernel.Symmetrize(d, dst, d)
 }

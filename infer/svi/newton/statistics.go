@@ -47,17 +47,6 @@ func (s *Statistics) KeepSites(rows int) *Statistics {
 	return s
 }
 
-// ZeroColumns returns the weights whose columns are zero in every row.
-func (s *Statistics) ZeroColumns() []int {
-	var zero []int
-	for j := range s.Gradient {
-		if s.Curvature[j*len(s.Gradient)+j] == 0 {
-			zero = append(zero, j)
-		}
-	}
-	return zero
-}
-
 func (s *Statistics) reset() {
 	s.Value, s.Trace, s.Separated = 0, 0, true
 	for _, x := range [][]float64{s.Gradient, s.Curvature, s.Slope, s.Bend, s.Cross} {
@@ -66,8 +55,25 @@ func (s *Statistics) reset() {
 }
 
 // Pass adds up the statistics of all rows at N(m, FFᵀ); a nil factor means no variance. Memory
-// beyond the statistics is that of a few blocks. Where q is out of reach, Value is NaN.
+// beyond the statistics is that of a few blocks. Where q is out of reach, Value is NaN. q and the
+// statistics are in centred coordinates, see [problem.Intercept].
 func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, f *problem.Family) error {
+	weights := make([]float64, n.Dims)
+	n.Intercept.Weights(weights, m)
+	defer n.Intercept.WeightFactor(factor)()
+	if err := n.pass(ctx, rows, s, weights, factor, f); err != nil {
+		return err
+	}
+	n.Intercept.CentreSlope(s.Gradient)
+	n.Intercept.CentreCurvature(s.Curvature)
+	for k := range f.Count() {
+		n.Intercept.CentreSlope(s.Cross[k*n.Dims : (k+1)*n.Dims])
+	}
+	return nil
+}
+
+// pass is Pass in the weights themselves.
+func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, f *problem.Family) error {
 	d, p := n.Dims, f.Count()
 	if g, ok := f.Likelihood.(likelihood.Gaussian); ok && d <= rows.Count() {
 		return n.passSums(ctx, rows, s, m, factor, g, p)

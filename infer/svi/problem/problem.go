@@ -28,7 +28,8 @@ type Problem struct {
 	Likelihood Likelihood
 	Prior      prior.Normal
 	Groups     []blocks.Group
-	Dims       int // number d of weights
+	Dims       int        // number d of weights
+	Intercept  *Intercept // set by Start; nil without one
 }
 
 // LearnedGroups returns the groups whose prior variance is learned.
@@ -42,9 +43,15 @@ func (p *Problem) LearnedGroups() []int {
 	return learned
 }
 
-// LogPrior returns the log density of weights under the prior variances of the groups.
+// LogPrior returns the log density of weights under the prior variances of the groups. It changes the
+// weights to centred coordinates, of which that of the intercept alone differs, and back.
 func (p *Problem) LogPrior(w, priors []float64) float64 {
 	value := 0.0
+	if p.Intercept != nil {
+		was := w[0]
+		p.Intercept.Centre(w, w)
+		defer func() { w[0] = was }()
+	}
 	for k, g := range p.Groups {
 		sum := 0.0
 		for _, v := range w[g.First:g.End()] {

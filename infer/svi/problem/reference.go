@@ -52,14 +52,14 @@ func (c *columnSums) size(weight float64, centred bool) float64 {
 // sizes returns the sum of squares of a group's columns in a mean row, and before it, where they are
 // of different sizes, what it would be if all were like the one that varies least. A block of
 // features with hyper-parameters has columns of one size by construction.
-func (p *Problem) sizes(g blocks.Group, columns []columnSums, weight float64, centred bool) (fine, all float64) {
+func (p *Problem) sizes(g blocks.Group, columns []columnSums, weight float64) (fine, all float64) {
 	sum, least := 0.0, math.Inf(1)
 	for _, c := range columns {
 		if c.square == 0 {
 			continue
 		}
 		sum += c.square / weight
-		least = math.Min(least, c.size(weight, centred))
+		least = math.Min(least, c.size(weight, p.Intercept != nil))
 	}
 	oneSize := g.Tuned && !p.Prior.ARD
 	if finest := least * float64(g.Count); finest*blocks.MixedRatio < sum && !oneSize {

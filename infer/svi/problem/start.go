@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -16,49 +17,63 @@ const StartRows = 8192
 
 // Start is what a fit begins with.
 type Start struct {
-	Mean        []float64   // of the weights
-	Prior       []float64   // prior variance of each group
-	Family      *Family     // with its starting parameters and their bounds
-	References  []Reference // of each group
-	scaleSquare float64     // of the target, on the scale of f
+	Mean       []float64   // of the weights
+	Scale      float64     // s of the family: hyper-priors and the intercept's prior are in units of it
+	Zero       []int       // columns that are zero in every row
+	Prior      []float64   // prior variance of each group
+	Family     *Family     // with its starting parameters and their bounds
+	References []Reference // of each group
 }
 
-// interceptSpread is the prior variance of an intercept in units of the square of the target's scale.
-const interceptSpread = 100
-
-// Start looks at rows for scales. f has the unit of y in additive families; with any other link a
-// unit of f is 1. Each group is given the prior variance at which it alone would explain a variance
-// of one such unit; see [Reference].
-func (p *Problem) Start(ctx context.Context, rows *Rows) (*Start, error) {
+// Start looks at rows for scales: at all of them for means, and at some where they have to be kept. f
+// has the unit of y in additive families; with any other link a unit of f is 1. Each group is given
+// the prior variance at which it alone would explain a variance of one such unit; see [Reference].
+func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	var sample sample
-	columns := make([]columnSums, p.Dims)
-	err := rows.Each(ctx, func(b *Block) {
-		for i := range b.Rows() {
-			w := sample.add(b, i)
-			b.Phi.Each(i, func(j int, v float64) { columns[j].add(v, w) })
-		}
-	})
-	if err != nil {
+	if err := some.Each(ctx, sample.add); err != nil {
 		return nil, err
 	}
+	sums := &moments{columns: make([]columnSums, p.Dims)}
+	if err := all.Each(ctx, func(b *Block) { sums.add(p.Likelihood, b) }); err != nil {
+		return nil, err
+	}
+	s := &Start{Mean: make([]float64, p.Dims)}
+	var location float64
+	location, s.Scale = sums.scale(p.Likelihood, &sample)
+	p.stand(sums, location, s.Scale)
 	latent := 1.0
-	s := &Start{Mean: make([]float64, p.Dims), scaleSquare: 1}
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
-		latent, s.scaleSquare = sample.scale(heavyTailed(p.Likelihood))
+		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
 	s.Family = startParameters(p.Likelihood, latent, sample.largest())
-	centred := false
-	for _, g := range p.Groups {
-		if g.Intercept {
-			centred = true
-			s.Mean[g.First] = sample.location(s.Family, interceptSpread*s.scaleSquare)
-		}
-	}
 	for i := range p.Groups {
-		reference, v := p.reference(i, s, latent, columns, sample.total, centred)
+		reference, v := p.reference(i, latent, sums)
 		s.References, s.Prior = append(s.References, reference), append(s.Prior, v)
 	}
+	for j, c := range sums.columns {
+		if c.square == 0 {
+			s.Zero = append(s.Zero, j)
+		}
+	}
 	return s, nil
+}
+
+// stand puts the intercept at the means of the columns.
+func (p *Problem) stand(sums *moments, location, scale float64) {
+	p.Intercept = nil
+	if len(p.Groups) == 0 || !p.Groups[0].Intercept {
+		return
+	}
+	at := &Intercept{Mean: location, Variance: interceptSpread * interceptSpread * scale * scale, Columns: make([]float64, p.Dims)}
+	if _, kind := likelihood.Describe(p.Likelihood); kind == likelihood.Grades {
+		at.Mean, at.Variance, at.Fixed = 0, fixedVariance, true
+	}
+	for _, g := range p.Groups[1:] {
+		for j := g.First; j < g.End() && !g.Tuned && sums.weight > 0; j++ {
+			at.Columns[j] = sums.columns[j].total / sums.weight
+		}
+	}
+	p.Intercept = at
 }
 
 // startParameters chooses starts and bounds for parameters whose own depend on the unit of y.
@@ -90,23 +105,17 @@ func startParameters(l Likelihood, latent, largest float64) *Family {
 type sample struct {
 	y, offset, weight []float64
 	own               credence.Batch // trials and precisions
-	total             float64        // of the weights
 	residual          Moments        // of the target less its offset
 }
 
-// add adds row i of a block and returns its weight.
-func (s *sample) add(b *Block, i int) float64 {
-	y, o, w := b.Target[i], b.OffsetOf(i), b.WeightOf(i)
-	s.y, s.offset, s.weight = append(s.y, y), append(s.offset, o), append(s.weight, w)
-	if b.Trials != nil {
-		s.own.Trials = append(s.own.Trials, b.Trials[i])
+// add adds the rows of a block.
+func (s *sample) add(b *Block) {
+	s.own.Trials, s.own.Precision = append(s.own.Trials, b.Trials...), append(s.own.Precision, b.Precision...)
+	for i, y := range b.Target {
+		o, w := b.OffsetOf(i), b.WeightOf(i)
+		s.y, s.offset, s.weight = append(s.y, y), append(s.offset, o), append(s.weight, w)
+		s.residual.add(y-o, w)
 	}
-	if b.Precision != nil {
-		s.own.Precision = append(s.own.Precision, b.Precision[i])
-	}
-	s.total += w
-	s.residual.add(y-o, w)
-	return w
 }
 
 // largest is the largest target, or 1.
@@ -120,8 +129,8 @@ func (s *sample) largest() float64 {
 	return high
 }
 
-// scale returns the variance of the target less its offset, and its mean square.
-func (s *sample) scale(heavyTailed bool) (variance, square float64) {
+// scale returns the variance of the target less its offset.
+func (s *sample) scale(heavyTailed bool) (variance float64) {
 	centre, variance := s.residual.Mean, s.residual.Variance()
 	if heavyTailed {
 		centre, variance = s.quartiles(variance)
@@ -132,7 +141,53 @@ func (s *sample) scale(heavyTailed bool) (variance, square float64) {
 	if !(variance > 1e-280) { // nothing but zeros, or no weight
 		variance = 1
 	}
-	return variance, variance + centre*centre
+	return variance
+}
+
+// madNormal makes the median absolute deviation of a normal distribution its standard deviation.
+const madNormal = 1.4826
+
+// median returns the weighted median of y − offset, and the standard deviation of a normal
+// distribution with their weighted median absolute deviation; where that is 0, as among many equal
+// targets, it returns the given one.
+func (s *sample) median(otherwise float64) (median, deviation float64) {
+	gaps := make([]float64, len(s.y))
+	for i, y := range s.y {
+		gaps[i] = y - s.offset[i]
+	}
+	median = weightedMedian(gaps, s.weight)
+	for i, gap := range gaps {
+		gaps[i] = math.Abs(gap - median)
+	}
+	if deviation = madNormal * weightedMedian(gaps, s.weight); deviation > 0 {
+		return median, deviation
+	}
+	return median, otherwise
+}
+
+// weightedMedian returns the value with half of the weight on either side, between two values where
+// it is exactly half; 0 without weight.
+func weightedMedian(values, weights []float64) float64 {
+	var order []int
+	total := 0.0
+	for i, w := range weights {
+		if w > 0 {
+			order = append(order, i)
+			total += w
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	below := 0.0
+	for k, i := range order {
+		below += weights[i]
+		switch {
+		case below > total/2:
+			return values[i]
+		case below == total/2 && k+1 < len(order):
+			return (values[i] + values[order[k+1]]) / 2
+		}
+	}
+	return 0
 }
 
 // quartiles returns the median of y − offset, and the variance of a normal distribution with its
@@ -156,12 +211,8 @@ func (s *sample) quartiles(otherwise float64) (median, variance float64) {
 }
 
 // location returns the c that maximises Σ log p(y|c + offset) under a N(0, variance) prior, by
-// Newton steps of at most 1; for additive families the median of y − offset, which no outlier moves.
-func (s *sample) location(f *Family, variance float64) float64 {
-	if _, additive := f.Likelihood.(likelihood.Additive); additive {
-		median, _ := s.quartiles(0)
-		return median
-	}
+// Newton steps of at most 1.
+func (s *sample) location(family Likelihood, variance float64) float64 {
 	c := 0.0
 	for range 100 {
 		slope, bend := -c/variance, 1/variance
@@ -169,7 +220,7 @@ func (s *sample) location(f *Family, variance float64) float64 {
 			if s.weight[i] == 0 {
 				continue
 			}
-			_, first, second := s.own.LikelihoodOf(f.Likelihood, i).(Likelihood).Derivatives(y, c+s.offset[i])
+			_, first, second := s.own.LikelihoodOf(family, i).(Likelihood).Derivatives(y, c+s.offset[i])
 			slope += s.weight[i] * first
 			bend += s.weight[i] * math.Max(0, -second)
 		}
@@ -186,17 +237,17 @@ func (s *sample) location(f *Family, variance float64) float64 {
 }
 
 // reference returns the reference of group k and the prior variance that it begins with.
-func (p *Problem) reference(k int, s *Start, latent float64, columns []columnSums, weight float64, centred bool) (r Reference, v float64) {
+func (p *Problem) reference(k int, latent float64, sums *moments) (r Reference, v float64) {
 	g, stated := p.Groups[k], p.Prior.Variance
 	switch {
 	case g.Intercept:
-		v = interceptSpread * s.scaleSquare
+		v = p.Intercept.Variance
 		return Reference{v, v}, v
 	case stated.State == param.Held:
 		return Reference{stated.Value, stated.Value}, stated.Value
 	}
 	r = Reference{1, 1}
-	if fine, all := p.sizes(g, columns[g.First:g.End()], weight, centred); fine > 0 {
+	if fine, all := p.sizes(g, sums.columns[g.First:g.End()], sums.weight); fine > 0 {
 		r = Reference{latent / fine, latent / all}
 	}
 	if stated.State == param.Guess {

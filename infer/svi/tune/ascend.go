@@ -100,15 +100,22 @@ func (t *tuner) evidence(ctx context.Context, features credence.Features, at *ne
 		return 0, false, err
 	}
 	credence.LiftGram(at.Sites, d, dense)
+	if in := t.Intercept; in != nil {
+		kernel.Axpy(-in.Mean, at.Sites[:d], t.h) // Φᵀ(b − β Mean)
+		in.CentreSlope(t.h)
+		in.CentreCurvature(at.Sites)
+	}
 	value, ok := t.Normal(at, t.h)
 	if !ok {
 		return 0, false, nil
 	}
 	t.Covariance(t.covary)
+	mean := make([]float64, d)
+	t.Intercept.Weights(mean, at.Mean)
 	clear(slopes)
 	first = 0
 	err = t.rows.Each(ctx, func(b *problem.Block) {
-		t.slope(b, at.Mean, first)
+		t.slope(b, mean, first)
 		features.(credence.Tunable).Pullback(ws, slopes, b.Batch, b.Phi, t.dPhi)
 		first += b.Rows()
 	})

@@ -143,7 +143,7 @@ const farthestReach = 3.0
 // learnOn alternates the two steps on about limit rows, from where it came to on fewer rows, or nil.
 func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, rounds int, stage string, progress func(credence.Progress)) (*Result, error) {
 	rows := p.Retained(limit)
-	s, err := p.Start(ctx, rows)
+	s, err := p.Start(ctx, rows, rows)
 	if err != nil {
 		return nil, err
 	}
