@@ -12,10 +12,14 @@ import (
 // than weights d: Rasmussen & Williams (2006), eq. 2.12 in terms of features.
 // Φ carries the rows' weights: a row of weight v is multiplied by √v. With DF it is
 // Student-t with that covariance.
+//
+// With a Centre c, weight 0 is an intercept that stands at c: what is said here of w, φ and Φ is
+// said of (b̃, w), φ − c and the rows less c, with f = b̃ + (φ − c)ᵀw, and weight 0 is b̃ − cᵀw.
 type Dual struct {
 	Mean          []float64       `json:"-" tensor:"mean,d"`
-	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"` // diagonal of Λ, in units of Scale²
-	Design        credence.Design `json:"-" tensor:"design,n,d"`
+	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"`  // diagonal of Λ, in units of Scale²
+	Design        credence.Design `json:"-" tensor:"design,n,d"`        // Φ, not centred
+	Centre        []float64       `json:"-" tensor:"centre,d,optional"` // c, whose element 0 is 0
 	// Factor is U with UᵀU = K, row-major, in units of Scale; below the diagonal it is not read.
 	Factor []float64 `json:"-" tensor:"kernel_factor,n,n"`
 	// Scale is the unit that keeps Λ and K representable for targets of any size.
@@ -72,6 +76,7 @@ func (p *Dual) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *creden
 	p.project(ws, right, ws.Floats(cols), b)
 	clearRows(dst)
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
+	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
 	ws.Pool().Gemm(true, false, rows, cols, n, -1, left, max(1, rows), right, max(1, cols), 1, dst.Data, max(1, dst.Stride))
 	for i := range rows {
 		kernel.Scale(p.Scale*p.Scale, dst.Row(i))
@@ -98,7 +103,9 @@ func (p *Dual) project(ws *credence.Workspace, cross, prior []float64, phi *cred
 		}
 		prior[i] = sum
 	}
+	centreSquares(ws, prior, phi, p.Centre, p.PriorVariance)
 	crossProducts(ws, cross, &p.Design, &scaled, p.PriorVariance, 0, d)
+	centreProducts(ws, cross, &p.Design, phi, p.Centre, p.PriorVariance, 0, d)
 	ws.Pool().TrsmLeft(true, n, count, p.Factor, n, cross, count)
 }
 
@@ -141,7 +148,7 @@ func (p *Dual) Marginals(mean, variance []float64) {
 	columns := make([]float64, n*min(d, panel))
 	for left := 0; left < d; left += panel {
 		cols := min(panel, d-left)
-		gather(columns, &p.Design, left, cols)
+		gather(columns, &p.Design, p.Centre, left, cols)
 		pool.TrsmLeft(true, n, cols, p.Factor, n, columns, cols)
 		for j := range cols {
 			variance[left+j] = 0
@@ -156,10 +163,11 @@ func (p *Dual) Marginals(mean, variance []float64) {
 			variance[j] = math.Max(l-l*l*variance[j], 0) * p.Scale * p.Scale
 		}
 	}
+	interceptMarginal(p, &p.Design, p.Centre, mean, variance)
 }
 
-// gather stores columns [left, left+cols) of Φ in dst, n×cols.
-func gather(dst []float64, design *credence.Design, left, cols int) {
+// gather stores columns [left, left+cols) of Φ less their centre in dst, n×cols.
+func gather(dst []float64, design *credence.Design, centre []float64, left, cols int) {
 	n, dense := design.Dense.Rows, design.Dense.Cols
 	for r := range n {
 		row := dst[r*cols : (r+1)*cols]
@@ -171,6 +179,9 @@ func gather(dst []float64, design *credence.Design, left, cols int) {
 			if w := dense + j - left; w >= 0 && w < cols {
 				row[w] = v
 			}
+		}
+		if centre != nil {
+			kernel.Axpy(-design.Dense.Row(r)[0], centre[left:left+cols], row)
 		}
 	}
 }

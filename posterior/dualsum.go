@@ -9,7 +9,8 @@ import (
 )
 
 // DualSum is what becomes of [Dual] when it is averaged over hyper-parameters, weights of the points
-// negative or not. Each point gives block b of the weights a prior variance λ_b of its own, so that the
+// negative or not. With a Centre all of this is of centred rows, as in Dual, but for Mean and
+// Differences. Each point gives block b of the weights a prior variance λ_b of its own, so that the
 // covariance of blocks b and c is
 //
 //	C_bc = D_b δ_bc − Φ_bᵀ M_bc Φ_c + Σ_k s_k d_k,b d_k,cᵀ
@@ -22,6 +23,7 @@ type DualSum struct {
 	Mean          []float64       `json:"-" tensor:"mean,d"`
 	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"` // diagonal of D, in units of Scale²
 	Design        credence.Design `json:"-" tensor:"design,n,d"`
+	Centre        []float64       `json:"-" tensor:"centre,d,optional"` // as in Dual
 	// Blocks holds the number of weights of every block, which cover the weights in order.
 	Blocks []int `json:"blocks"`
 	// Pairs holds M_bc for b ≤ c, in the order 00, 01, …, 11, 12, …, each whole: n×n, row-major, in
@@ -68,6 +70,7 @@ func (p *DualSum) Latent(ws *credence.Workspace, mean, variance []float64, phi *
 	}
 	defer ws.Release(ws.Mark())
 	phi.MulSquares(ws, variance, p.PriorVariance)
+	centreSquares(ws, variance, phi, p.Centre, p.PriorVariance)
 	rows, n := len(mean), p.Design.Dense.Rows
 	size := n * min(rows, panel)
 	cross, product := ws.Floats(size*len(p.Blocks)), ws.Floats(size)
@@ -107,6 +110,7 @@ func (p *DualSum) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *cre
 	p.project(ws, right, b)
 	clearRows(dst)
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
+	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
 	for block := range p.Blocks {
 		p.weigh(ws, product, right, block, cols, 0, 1)
 		ws.Pool().Gemm(true, false, rows, cols, n, -1, left[block*n*rows:], max(1, rows), product, max(1, cols), 1, dst.Data, max(1, dst.Stride))
@@ -128,7 +132,9 @@ func (p *DualSum) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *cre
 func (p *DualSum) project(ws *credence.Workspace, cross []float64, phi *credence.Design) {
 	size, first := p.Design.Dense.Rows*phi.Dense.Rows, 0
 	for b, count := range p.Blocks {
-		crossProducts(ws, cross[b*size:(b+1)*size], &p.Design, phi, nil, first, count)
+		of := cross[b*size : (b+1)*size]
+		crossProducts(ws, of, &p.Design, phi, nil, first, count)
+		centreProducts(ws, of, &p.Design, phi, p.Centre, nil, first, count)
 		first += count
 	}
 }
@@ -159,7 +165,7 @@ func (p *DualSum) Marginals(mean, variance []float64) {
 	for b, count := range p.Blocks {
 		for left := first; left < first+count; left += panel {
 			cols := min(panel, first+count-left)
-			gather(columns, &p.Design, left, cols)
+			gather(columns, &p.Design, p.Centre, left, cols)
 			pool.Gemm(false, false, n, cols, n, 1, p.pair(b, b), n, columns, cols, 0, product, cols)
 			for r := range n {
 				for j, v := range columns[r*cols : (r+1)*cols] {
@@ -177,4 +183,5 @@ func (p *DualSum) Marginals(mean, variance []float64) {
 	for j, v := range variance {
 		variance[j] = math.Max(v, 0) * p.Scale * p.Scale
 	}
+	interceptMarginal(p, &p.Design, p.Centre, mean, variance)
 }

@@ -61,6 +61,9 @@ func (p *Dual) Validate() error {
 		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d prior variances and a factor of %d numbers at scale %v",
 			n, d, len(p.Mean), len(p.PriorVariance), len(p.Factor), p.Scale)
 	}
+	if err := checkCentre(p.Centre, &p.Design); err != nil {
+		return err
+	}
 	for i := range n {
 		if !(p.Factor[i*n+i] > 0) {
 			return fmt.Errorf("posterior: pivot %d of the kernel factor is %v", i, p.Factor[i*n+i])
@@ -83,6 +86,9 @@ func (p *DualSum) Validate() error {
 		n > d || len(p.Differences) != len(p.Shares)*d || !(p.Scale > 0) {
 		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d blocks of %d weights, %d prior variances, %d numbers of pairs and %d differences of %d numbers at scale %v",
 			n, d, len(p.Mean), blocks, covered, len(p.PriorVariance), len(p.Pairs), len(p.Shares), len(p.Differences), p.Scale)
+	}
+	if err := checkCentre(p.Centre, &p.Design); err != nil {
+		return err
 	}
 	return checkDF(p.DF)
 }

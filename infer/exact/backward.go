@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -16,9 +17,10 @@ type hyperColumns interface {
 }
 
 // backward adds up the slopes in the features' hyper-parameters over a second pass, in which
-// the residuals of the rows give ‖y'−Φm'‖² without cancellation. It turns
-// p.inverse into C, packed for the products with the blocks of rows.
-func (p *primal) backward(ctx context.Context, precision, centre float64, gradient []float64) (residual float64, err error) {
+// the residuals of the rows give ‖y−Φm‖² without cancellation. It turns
+// p.inverse into C, packed for the products with the blocks of rows. Under an intercept C is T C: the columns
+// that hyper-parameters act on are not centred, so that the rows' products are those of centred ones.
+func (p *primal) backward(ctx context.Context, precision float64, gradient []float64) (residual float64, err error) {
 	clear(gradient)
 	dense := p.rowSums.dense
 	first, end := 0, dense
@@ -27,6 +29,12 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 	}
 	multiply, sparseRows := p.timesCovariance(precision, dense, first, end)
 	tunable := p.features.(credence.Tunable)
+	m := p.m
+	if p.intercept {
+		m = append([]float64(nil), m...)
+		m[0] += p.location
+		blocks.Uncentre(p.means, m)
+	}
 	for k := range p.rows.Blocks() {
 		b, err := p.rows.Block(ctx, k)
 		if err != nil {
@@ -40,7 +48,7 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 		slab := p.slab[:n*dense]
 		p.y = p.summary.units.targets(p.y, b)
 		y, fitted, weights := p.y, p.fitted[:n], b.SquareWeights()
-		phi.Mul(p.ws, fitted, p.m)
+		phi.Mul(p.ws, fitted, m)
 		if n > 0 && end > first {
 			multiply(&phi.Dense, slab[first:])
 		}
@@ -49,9 +57,6 @@ func (p *primal) backward(ctx context.Context, precision, centre float64, gradie
 				row := slab[i*dense+first : i*dense+end]
 				phi.Sparse.AddRowMul(row, i, -precision, &sparseRows)
 				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
-				if p.intercept >= first && p.intercept < end {
-					row[p.intercept-first] += precision * (y[i] - fitted[i]) * centre // m is m' + c e₀
-				}
 				if weights != nil {
 					kernel.Scale(weights[i], row)
 				}
@@ -87,7 +92,7 @@ func (p *primal) timesCovariance(precision float64, dense, first, end int) (mult
 	}, sparseRows
 }
 
-// scaleInverse turns A⁻¹ into C = S A⁻¹ S.
+// scaleInverse turns A⁻¹ into C = S A⁻¹ S, or into T C.
 func (p *primal) scaleInverse() {
 	d := p.d
 	p.ws.InRuns(d, func(from, to int) {
@@ -98,6 +103,9 @@ func (p *primal) scaleInverse() {
 			}
 		}
 	})
+	if p.intercept {
+		blocks.UncentreFactor(p.means, p.inverse)
+	}
 }
 
 // packCovariance packs the dense columns' rows of C's columns [first, end) where they lie. It

@@ -21,11 +21,7 @@ const beginSteps = 8
 // features are of one size by construction.
 func (e *Engine) fine(f form, references []float64) []float64 {
 	squares, weight := f.base().squares, f.base().summary.precise
-	var totals []float64
-	if e.intercept >= 0 {
-		totals = make([]float64, len(squares))
-		f.totals(totals)
-	}
+	means := f.base().means
 	out := append([]float64(nil), references...)
 	for k, g := range e.groups {
 		if g.Intercept || g.Tuned {
@@ -34,9 +30,8 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 		least := math.Inf(1)
 		for j := g.First; j < g.End(); j++ {
 			variance := squares[j] / weight
-			if totals != nil {
-				mean := totals[j] / weight
-				variance -= mean * mean
+			if means != nil {
+				variance -= means[j] * means[j]
 			}
 			least = math.Min(least, blocks.Size(squares[j]/weight, variance))
 		}

@@ -75,7 +75,7 @@ type Engine struct {
 	config     Config
 
 	groups    []blocks.Group // runs of weights with a prior variance of their own
-	intercept int            // weight of the intercept, or -1
+	intercept bool           // weight 0 is the intercept
 	tuned     bool           // the features have hyper-parameters to learn
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
 	segment int
@@ -113,12 +113,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	_, learned := blocks.LearnedHypers(model.Features)
 	e.tuned = len(learned) > 0
-	e.intercept = -1
-	for _, g := range e.groups {
-		if g.Intercept {
-			e.intercept = g.First
-		}
-	}
+	e.intercept = len(e.groups) > 0 && e.groups[0].Intercept
 	if e.config.Draws > 1 && !e.random() {
 		return nil, fmt.Errorf("exact: draws=%d averages over draws of random features with lengthscales to learn, and the model has none: leave draws out", e.config.Draws)
 	}

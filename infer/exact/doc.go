@@ -9,6 +9,10 @@
 // together, by its exact gradient; the posterior of the weights follows in closed
 // form (Rasmussen & Williams 2006, chapter 2 and section 5.4.1; revrand report, section 1.2).
 //
+// The intercept is never learned: it is N(m, (10 s)²) and stands at the weighted means of the columns
+// that have no hyper-parameters, with the weighted mean m and standard deviation s of the target less its
+// offset. A constant added to the target changes the intercept and nothing else.
+//
 // # Two forms
 //
 // With n ≥ d rows the evidence is written with the d×d matrix

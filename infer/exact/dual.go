@@ -19,16 +19,17 @@ import (
 //	∂/∂log λ_j = ½ λ_j [(φ_jᵀα)² − φ_jᵀB⁻¹φ_j/σ²]
 //	∂/∂Φ = (ααᵀ − B⁻¹/σ²) ΦΛ
 //
-// (Rasmussen & Williams 2006, eqs. 2.30 and 5.9). Φ stays in memory as the features gave
-// it; the roots of the weights are applied to n×n matrices and n-vectors.
+// (Rasmussen & Williams 2006, eqs. 2.30 and 5.9). Φ stays in memory; the roots of the weights are
+// applied to n×n matrices and n-vectors. Under an intercept columns are centred and targets less
+// their mean: dense columns where they lie, sparse ones, which stay sparse, in what is formed of them.
 type dual struct {
 	common
 	n       int
-	design  credence.Design // Φ
+	design  credence.Design // Φ, its dense columns centred
 	dense   int             // its dense columns
 	columns linop.CSR       // its sparse columns, transposed
 	roots   []float64       // √(w·precision); nil where all are 1
-	y       []float64       // targets in units, not centred, times √w
+	y       []float64       // targets in units times √w
 	grams   [][]float64     // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
 	factor  []float64       // n×n, U with UᵀU = B
 	inverse []float64       // n×n, W½B⁻¹W½/σ²
@@ -36,6 +37,7 @@ type dual struct {
 	lambda  []float64       // prior variances
 	scales  []float64       // of the sparse columns, λ/σ²
 	project []float64       // Φᵀα
+	sums    []float64       // of the rows of K⁻¹
 	slab    []float64       // a block of rows × dense
 	part    []float64       // sums of the runs of a block, over dense columns
 	last    values
@@ -59,12 +61,22 @@ func (p *dual) load(ctx context.Context, features credence.Features) error {
 		return err
 	}
 	if first {
-		p.finishTargets()
 		p.dense, p.columns = p.design.Dense.Cols, p.design.Sparse.Transpose()
 	}
 	p.setSquares()
 	if err := p.check(); err != nil {
 		return err
+	}
+	if p.intercept {
+		totals := make([]float64, p.d)
+		p.totals(totals)
+		p.centre(totals)
+		for i := range p.n {
+			kernel.Axpy(-1, p.means[:p.dense], p.design.Dense.Row(i))
+		}
+	}
+	if first {
+		p.finishTargets()
 	}
 	if !p.tuned && len(p.groups)*p.n <= 4*p.d {
 		p.setGrams()
@@ -94,7 +106,7 @@ func (p *dual) keepTargets(row int, b *credence.Batch) {
 func (p *dual) finishTargets() {
 	p.rows.units = p.summary.units
 	for i := range p.y {
-		p.y[i] /= p.summary.units.Scale
+		p.y[i] = (p.y[i]-p.summary.units.Centre)/p.summary.units.Scale - p.location
 		if p.roots != nil {
 			p.y[i] *= p.roots[i]
 		}
@@ -127,8 +139,8 @@ func (p *dual) setSquares() {
 	}
 }
 
+// totals adds Σ_n w φ_nj to dst for every weight.
 func (p *dual) totals(dst []float64) {
-	clear(dst)
 	for i := range p.n {
 		kernel.Axpy(p.weight(i), p.design.Dense.Row(i), dst[:p.dense])
 	}
@@ -150,17 +162,41 @@ func (p *dual) setGrams() {
 		}
 		if first, end := max(g.First, p.dense), g.End(); end > first {
 			part := p.columns.Window(first-p.dense, end-first)
-			p.addPairs(m, &part, nil)
+			p.addPairs(m, &part, first, nil)
 		}
 		p.grams[k] = m
 	}
 }
 
-// addPairs adds the scaled φφᵀ of sparse columns to the upper triangle of m.
-func (p *dual) addPairs(m []float64, columns *linop.CSR, scales []float64) {
+// addPairs adds the scaled φφᵀ of sparse columns, of weights from first on, to the upper triangle of
+// m; under an intercept (φ−x̄)(φ−x̄)ᵀ. Nil scales are 1.
+func (p *dual) addPairs(m []float64, columns *linop.CSR, first int, scales []float64) {
 	const shares = 8
 	square := linop.Dense{Rows: p.n, Cols: p.n, Stride: p.n, Data: m}
 	p.pool.Run(shares, func(share, _ int) { columns.AddGram(&square, scales, share, shares) })
+	if !p.intercept {
+		return
+	}
+	sums, constant := make([]float64, p.n), 0.0 // Σ_j x̄_j φ_j, Σ_j x̄_j²
+	for j := range columns.Rows {
+		mean := p.means[first+j]
+		if mean == 0 {
+			continue
+		}
+		scaled := mean * linop.At(scales, j)
+		constant += scaled * mean
+		for i, v := range columns.Each(j) {
+			sums[i] += scaled * v
+		}
+	}
+	p.ws.InRuns(p.n, func(from, to int) {
+		for i := from; i < to; i++ {
+			row, shift := m[i*p.n:(i+1)*p.n], constant-sums[i]
+			for j := i; j < p.n; j++ {
+				row[j] += shift - sums[j]
+			}
+		}
+	})
 }
 
 // fill stores the upper triangle of B.
@@ -202,7 +238,7 @@ func (p *dual) fillFromDesign(at *values, precision float64) {
 	if p.columns.Rows > 0 {
 		p.scales = append(p.scales[:0], p.lambda[p.dense:]...)
 		kernel.Scale(precision, p.scales)
-		p.addPairs(p.factor, &p.columns, p.scales)
+		p.addPairs(p.factor, &p.columns, p.dense, p.scales)
 	}
 }
 
@@ -260,7 +296,8 @@ func (p *dual) scaleInverse(noise float64) {
 	}
 }
 
-// posterior returns the mean ΛΦᵀα and the factor √σ² U of K.
+// posterior returns the mean ΛΦᵀα, the intercept's for features that are not centred, and the
+// factor √σ² U of K.
 func (p *dual) posterior() credence.Posterior {
 	u, cols := p.summary.units, p.dense
 	q := &posterior.Dual{
@@ -270,7 +307,7 @@ func (p *dual) posterior() credence.Posterior {
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
 	p.projectTo(q.Mean)
 	for j := range p.columns.Rows {
-		q.Mean[cols+j] = p.columns.AddRowDot(0, j, p.alpha)
+		q.Mean[cols+j] = p.projectColumn(j)
 	}
 	for k, g := range p.groups {
 		for j := g.First; j < g.End(); j++ {
@@ -278,8 +315,16 @@ func (p *dual) posterior() credence.Posterior {
 			q.Mean[j] *= p.last.prior[k] * u.Scale
 		}
 	}
+	if p.intercept {
+		q.Mean[0] += u.Centre + u.Scale*p.location
+		blocks.Uncentre(p.means, q.Mean)
+		q.Centre = p.means
+	}
 	q.Design.Dense = linop.NewDense(p.n, cols)
 	copy(q.Design.Dense.Data, p.design.Dense.Data)
+	for i := 0; i < p.n && p.intercept; i++ {
+		kernel.Axpy(1, p.means[:cols], q.Design.Dense.Row(i))
+	}
 	for i := range p.roots {
 		kernel.Scale(p.roots[i], q.Design.Dense.Row(i))
 	}

@@ -34,8 +34,16 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 	n, cols := p.n, p.dense
 	p.projectTo(p.project)
 	quadratic := make([]float64, p.d) // φ_jᵀK⁻¹φ_j
+	if p.columns.Rows > 0 && p.intercept {
+		p.sums = append(p.sums[:0], make([]float64, n)...)
+		p.ws.InRuns(n, func(from, to int) {
+			for i := from; i < to; i++ {
+				p.sums[i] = kernel.Sum(p.inverse[i*n : (i+1)*n])
+			}
+		})
+	}
 	for j := range p.columns.Rows {
-		p.project[cols+j], quadratic[cols+j] = p.columnForms(j)
+		p.project[cols+j], quadratic[cols+j] = p.projectColumn(j), p.columnForm(j)
 	}
 	clear(slope.hyper)
 	if p.part == nil {
@@ -97,13 +105,27 @@ func (p *dual) projectTo(dst []float64) {
 	}
 }
 
-// columnForms returns φᵀα and φᵀK⁻¹φ of a sparse column.
-func (p *dual) columnForms(j int) (project, quadratic float64) {
+// projectColumn returns φᵀα of a sparse column, centred.
+func (p *dual) projectColumn(j int) float64 {
+	sum := p.columns.AddRowDot(0, j, p.alpha)
+	if p.intercept {
+		sum -= p.means[p.dense+j] * kernel.Sum(p.alpha)
+	}
+	return sum
+}
+
+// columnForm returns φᵀK⁻¹φ of a sparse column, centred.
+func (p *dual) columnForm(j int) float64 {
+	quadratic := 0.0
 	for i, v := range p.columns.Each(j) {
 		row := p.inverse[i*p.n : (i+1)*p.n]
 		for o, u := range p.columns.Each(j) {
 			quadratic += v * u * row[o]
 		}
 	}
-	return p.columns.AddRowDot(0, j, p.alpha), quadratic
+	if p.intercept {
+		mean := p.means[p.dense+j]
+		quadratic += mean * (mean*kernel.Sum(p.sums) - 2*p.columns.AddRowDot(0, j, p.sums))
+	}
+	return quadratic
 }

@@ -29,8 +29,6 @@ type form interface {
 	// load reads the rows under the given features.
 	load(ctx context.Context, features credence.Features) error
 	base() *common
-	// totals stores Σ_n w φ_nj for every weight, where there is an intercept.
-	totals(dst []float64)
 	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless
 	// slope is nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
@@ -57,18 +55,25 @@ type common struct {
 	ws        *credence.Workspace
 	pool      *kernel.Pool
 	groups    []blocks.Group
-	intercept int // weight of the intercept, or -1
+	intercept bool // weight 0 is one
 	d         int
 	tuned     bool // slopes in the features' hyper-parameters are wanted
 	features  credence.Features
 	summary   summary   // of the rows, by load
 	squares   []float64 // Σ_n w φ_nj² for every weight, by load
+	means     []float64 // under an intercept, what is taken off the columns, by load
+	location  float64   // under an intercept, the mean of the targets, in units
 	phi       credence.Design
 	jitter    float64 // that the last evaluate had to add to the diagonal, relative to its mean
 	failed    error   // the failed factorisation of the last evaluate, nil if it succeeded
 }
 
 func (c *common) base() *common { return c }
+
+// centre finds what the intercept takes off columns and targets, given the columns' sums.
+func (c *common) centre(totals []float64) {
+	c.means, c.location = blocks.Means(c.groups, totals, c.summary.precise), c.summary.sum/c.summary.precise
+}
 
 // check refuses rows whose sums no evidence can be computed from.
 func (c *common) check() error {

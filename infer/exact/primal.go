@@ -20,17 +20,18 @@ const keepDesignBytes = 4 << 20
 //	log p(y) = −½ [N log 2πσ² + log|A| + ‖y−Φm‖²/σ² + mᵀΛ⁻¹m]
 //
 // where N = Σw. A is as well conditioned as the problem itself: no prior
-// variance, however small, is ever inverted. Rows have y' = y − c; the intercept then
-// has the prior mean −c, and m' solves A S⁻¹m' = S ΦᵀWy'/σ² − S⁻¹c e₀.
+// variance, however small, is ever inverted. Under an intercept all of these are of centred
+// columns, ΦT for Φ, and of targets less their mean; see blocks.CentreGram.
 type primal struct {
 	common
 	rowSums *Sums
 	all     *partial
 	gram    []float64 // d×d, upper triangle of ΦᵀWΦ
-	cross   []float64 // ΦᵀW y'
+	cross   []float64 // ΦᵀW y
+	square  float64   // yᵀW y
 	factor  []float64 // d×d, U with UᵀU = A
 	inverse []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
-	s, q, m []float64 // √λ; S⁻¹m'; m'
+	s, q, m []float64 // √λ; S⁻¹m; m
 	kept    []credence.Design
 	y       []float64
 	fitted  []float64
@@ -77,11 +78,22 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 	if err := p.addRows(ctx); err != nil {
 		return err
 	}
-	p.summary, p.gram, p.cross = p.all.summary, p.all.gram, p.all.cross
+	p.summary, p.gram, p.cross, p.square = p.all.summary, p.all.gram, p.all.cross, p.all.square
 	for j := range p.d {
 		p.squares[j] = p.gram[j*p.d+j]
 	}
-	return p.check()
+	if err := p.check(); err != nil {
+		return err
+	}
+	if p.intercept {
+		p.centre(p.gram[:p.d])
+		for j, total := range p.gram[:p.d] {
+			p.cross[j] -= p.means[j]*p.summary.sum + p.location*(total-p.means[j]*p.summary.precise)
+		}
+		p.square -= p.location * p.summary.sum
+		blocks.CentreGram(p.gram, p.means)
+	}
+	return nil
 }
 
 // addRows forms the sums over all rows, unless they were given.
@@ -106,12 +118,6 @@ func (p *primal) addRows(ctx context.Context) error {
 	return nil
 }
 
-func (p *primal) totals(dst []float64) {
-	for j := range dst { // the row and the column of the intercept
-		dst[j] = p.gram[min(j, p.intercept)*p.d+max(j, p.intercept)]
-	}
-}
-
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
 	d := p.d
 	blocks.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
@@ -124,18 +130,13 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	for j, s := range p.s {
 		p.q[j] = s * p.cross[j] * precision
 	}
-	centre := p.summary.units.Centre / p.summary.units.Scale // c in units
-	if p.intercept >= 0 {
-		p.q[p.intercept] -= centre / p.s[p.intercept]
-	}
 	p.pool.TrsmLeft(true, d, 1, p.factor, max(1, d), p.q, 1)
 	p.pool.TrsmLeft(false, d, 1, p.factor, max(1, d), p.q, 1)
 	for j, s := range p.s {
 		p.m[j] = s * p.q[j]
 	}
 	penalty := 0.0 // mᵀΛ⁻¹m
-	for j := range p.q {
-		v := p.standard(j, centre)
+	for _, v := range p.q {
 		penalty += v * v
 	}
 	evidence := func(residual float64) float64 {
@@ -150,7 +151,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	for k, g := range p.groups {
 		sum := 0.0
 		for j := g.First; j < g.End(); j++ {
-			v := p.standard(j, centre)
+			v := p.q[j]
 			trace += p.inverse[j*d+j]
 			sum += p.inverse[j*d+j] + v*v
 		}
@@ -159,7 +160,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	var residual float64
 	if p.tuned {
 		var err error
-		if residual, err = p.backward(ctx, precision, centre, slope.hyper); err != nil {
+		if residual, err = p.backward(ctx, precision, slope.hyper); err != nil {
 			return 0, err
 		}
 	} else {
@@ -168,14 +169,6 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	// tr(ΦᵀWΦC)/σ² = tr(A⁻¹(A−I)) = d − tr A⁻¹.
 	slope.noise = (residual*precision + float64(d) - trace - p.summary.weight) / 2
 	return evidence(residual), nil
-}
-
-// standard is m_j/√λ_j, of the intercept's true weight.
-func (p *primal) standard(j int, centre float64) float64 {
-	if j == p.intercept {
-		return p.q[j] + centre/p.s[j]
-	}
-	return p.q[j]
 }
 
 // fill stores the upper triangle of A.
@@ -196,7 +189,7 @@ func (p *primal) fill(precision float64) {
 // residual returns ‖y'−Φm'‖² from the sums.
 func (p *primal) residual() float64 {
 	d := p.d
-	sum := p.summary.square - 2*kernel.Dot(p.m, p.cross)
+	sum := p.square - 2*kernel.Dot(p.m, p.cross)
 	for i, m := range p.m {
 		row := p.gram[i*d+i : (i+1)*d]
 		sum += m * (2*kernel.Dot(row, p.m[i:]) - row[0]*m)
@@ -212,10 +205,12 @@ func (p *primal) posterior() credence.Posterior {
 		full.Mean[j] = m * u.Scale
 		full.Factor[j*d+j] = p.s[j] * u.Scale
 	}
-	if p.intercept >= 0 {
-		full.Mean[p.intercept] += u.Centre
-	}
 	p.pool.TrsmRight(false, d, d, p.factor, max(1, d), full.Factor, max(1, d))
+	if p.intercept {
+		full.Mean[0] += u.Centre + u.Scale*p.location
+		blocks.Uncentre(p.means, full.Mean)
+		blocks.UncentreFactor(p.means, full.Factor)
+	}
 	return full
 }
 
@@ -224,7 +219,7 @@ func (p *primal) explain(pivot int) error {
 	d := p.d
 	twin, closest := -1, 0.0
 	for i := range pivot {
-		c := math.Abs(p.gram[i*d+pivot]) / math.Sqrt(p.squares[i]*p.squares[pivot])
+		c := math.Abs(p.gram[i*d+pivot]) / math.Sqrt(p.gram[i*d+i]*p.gram[pivot*d+pivot])
 		if c > closest {
 			twin, closest = i, c
 		}

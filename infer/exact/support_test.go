@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
@@ -265,6 +266,8 @@ func designOf(features credence.Features, t *table) *mat.Dense {
 
 // reference is the answer of dense algebra: log N(y|0, K) with K = σ²I + ΦΛΦᵀ, and the
 // posterior ΛΦᵀK⁻¹y, Λ − ΛΦᵀK⁻¹ΦΛ, rows repeated by their weight and σ² divided by their precision.
+// Under an intercept, weight 0, the columns of blocks without hyper-parameters and the target are less
+// their means.
 func reference(t testing.TB, features credence.Features, data *table, noise float64, lambda []float64) (evidence float64, mean *mat.VecDense, cov *mat.Dense) {
 	t.Helper()
 	if data.weight != nil {
@@ -286,6 +289,31 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 		}
 	}
 	phi := designOf(features, data)
+	back := mat.NewDense(max(1, d), max(1, d), nil) // from (b̃, w) to (b, w)
+	for j := range d {
+		back.Set(j, j, 1)
+	}
+	location := 0.0
+	if list := features.Blocks(); len(list) > 0 && list[0].Intercept {
+		location = stat.Mean(y.RawVector().Data, data.precision)
+		tuned := map[int]bool{}
+		if tunable, ok := features.(credence.Tunable); ok {
+			for _, h := range tunable.Hyper() {
+				tuned[h.Block] = true
+			}
+		}
+		for b, block := range list {
+			for j := block.First; j < block.First+block.Count && b > 0 && !tuned[b]; j++ {
+				back.Set(0, j, -stat.Mean(mat.Col(nil, j, phi), data.precision))
+			}
+		}
+		for i := range n {
+			y.SetVec(i, y.AtVec(i)-location)
+		}
+		var centred mat.Dense
+		centred.Mul(phi, back)
+		phi = &centred
+	}
 	var scaled mat.Dense
 	if d > 0 {
 		scaled.CloneFrom(phi)
@@ -326,7 +354,11 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 	for j, l := range lambda {
 		cov.Set(j, j, cov.At(j, j)+l)
 	}
-	return evidence, mean, cov
+	mean.SetVec(0, mean.AtVec(0)+location)
+	var own mat.VecDense
+	own.MulVec(back, mean)
+	cov.Product(back, cov, back.T())
+	return evidence, &own, cov
 }
 
 func model(features credence.Features, p prior.Normal, l likelihood.Gaussian) credence.Model {

@@ -47,7 +47,7 @@ func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, re
 		return nil, err
 	}
 	r.inputs = first.X.Cols + first.Sparse.Cols
-	r.units = unitsOf(first, e.intercept >= 0)
+	r.units = unitsOf(first, e.intercept)
 	return r, nil
 }
 

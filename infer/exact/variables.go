@@ -48,6 +48,20 @@ func referenceNoise(f form) float64 {
 	return referenceVariance(f) * (s.precise / s.weight)
 }
 
+// squareScale is s² in units: the variance of the target less its offset, without an intercept about
+// 0, and 1 in the target's own unit where that is 0.
+func (e *Engine) squareScale(f form) float64 {
+	b := f.base()
+	v := b.summary.variance()
+	if !e.intercept {
+		v = secondMoment(f)
+	}
+	if v == 0 {
+		v = math.Max(1e-280, math.Min(1/b.summary.units.Scale/b.summary.units.Scale, 1e280))
+	}
+	return v
+}
+
 // secondMoment is E y² of the uncentred target in units.
 func secondMoment(f form) float64 {
 	s := f.base().summary
@@ -59,24 +73,24 @@ func secondMoment(f form) float64 {
 // would explain the target's variance, given the sizes of its features: 1/d for the
 // d standardised columns of a linear block and 1 for random Fourier features, in
 // terms of the target's variance. It makes start and bounds follow any
-// scaling of the columns.
+// scaling of the columns. An intercept's is the one that it has.
 func (e *Engine) references(f form) []float64 {
 	weight, squares := f.base().summary.precise, f.base().squares
 	variance := referenceVariance(f)
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
-		explain := variance
 		if g.Intercept {
-			explain = math.Max(variance, secondMoment(f))
+			out[k] = blocks.InterceptSpread * blocks.InterceptSpread * e.squareScale(f)
+			continue
 		}
 		total := 0.0
 		for j := g.First; j < g.End(); j++ {
 			total += squares[j]
 		}
 		total *= float64(g.Of) / float64(g.Count)
-		out[k] = explain
+		out[k] = variance
 		if total > 0 {
-			out[k] = explain / (total / weight)
+			out[k] = variance / (total / weight)
 		}
 	}
 	return out
@@ -105,6 +119,9 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	if t.before != nil {
 		moved := t.before.in(current.unit)
 		current.values, current.hyper = moved.values, moved.hyper
+		if e.intercept {
+			current.prior[0] = references[0]
+		}
 	}
 	if noise != param.Held {
 		list = append(list, variable{
@@ -113,7 +130,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		})
 	}
 	for k, g := range e.groups {
-		if e.prior.Variance.State == param.Held && !g.Intercept {
+		if !g.Learned {
 			continue
 		}
 		list = append(list, variable{

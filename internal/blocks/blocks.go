@@ -45,6 +45,9 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 		if b.First != next || b.Count < 0 || b.Intercept && b.Count != 1 {
 			return nil, fmt.Errorf("%s: block %q covers weights %d to %d where weight %d comes next", engine, b.Name, b.First, b.First+b.Count-1, next)
 		}
+		if b.Intercept && b.First != 0 {
+			return nil, fmt.Errorf("%s: the intercept is weight %d: put its block first", engine, b.First)
+		}
 		next += b.Count
 		g := Group{Name: b.Name, First: b.First, Count: b.Count, Block: k, Of: b.Count, Intercept: b.Intercept, Tuned: tuned[k],
 			Learned: !b.Intercept && p.Variance.State != param.Held}

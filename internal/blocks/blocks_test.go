@@ -55,10 +55,12 @@ func TestGroupsRefuse(t *testing.T) {
 	gap := listed{weights: 3, blocks: []credence.Block{{Name: "a", Count: 1}, {Name: "b", First: 2, Count: 1}}}
 	short := listed{weights: 3, blocks: []credence.Block{{Name: "a", Count: 2}}}
 	wide := listed{weights: 2, blocks: []credence.Block{{Name: "a", Count: 2, Intercept: true}}}
+	late := listed{weights: 2, blocks: []credence.Block{{Name: "a", Count: 1}, {Name: "b", First: 1, Count: 1, Intercept: true}}}
 	lost := listed{weights: 2, blocks: []credence.Block{{Name: "a", Count: 2}}, hyper: []credence.Hyper{{Name: "h", Block: 1}}}
 	for want, features := range map[string]credence.Features{
 		`test: block "b" covers weights 2 to 2 where weight 1 comes next`: gap,
 		"test: blocks cover 2 of 3 weights":                               short,
+		"test: the intercept is weight 1: put its block first":            late,
 		`test: block "a" covers weights 0 to 1 where weight 0 comes next`: wide,
 		"test: the hyper-parameter h belongs to block 1 of 1":             lost,
 	} {

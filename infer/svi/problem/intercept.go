@@ -3,6 +3,7 @@ package problem
 import (
 	"math"
 
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -21,9 +22,6 @@ type Intercept struct {
 	// Fixed says that b̃ is 0, since cutpoints say where the grades are at the means of the columns.
 	Fixed bool
 }
-
-// interceptSpread is the prior standard deviation of b̃ in units of s.
-const interceptSpread = 10
 
 // fixedVariance is the prior variance of an intercept beside which cutpoints say the same.
 const fixedVariance = 1e-12
@@ -68,20 +66,9 @@ func (p *Intercept) CentreSlope(g []float64) {
 
 // CentreCurvature does the same to the upper triangle of a d×d matrix of second derivatives.
 func (p *Intercept) CentreCurvature(h []float64) {
-	if p == nil {
-		return
+	if p != nil {
+		blocks.CentreGram(h, p.Columns)
 	}
-	d := len(p.Columns)
-	first := h[:d]
-	for i := 1; i < d; i++ {
-		x := p.Columns[i]
-		row := h[i*d+i : (i+1)*d]
-		if x != 0 {
-			kernel.Axpy(-x, first[i:], row)
-		}
-		kernel.Axpy(x*first[0]-first[i], p.Columns[i:], row)
-	}
-	kernel.Axpy(-first[0], p.Columns, first)
 }
 
 // WeightFactor takes the upper triangular factor of a covariance of centred coordinates, in place, to
@@ -90,13 +77,8 @@ func (p *Intercept) WeightFactor(f []float64) (back func()) {
 	if p == nil || f == nil {
 		return func() {}
 	}
-	d := len(p.Columns)
-	was := append([]float64{}, f[:d]...)
-	for j := 1; j < d; j++ {
-		if x := p.Columns[j]; x != 0 {
-			kernel.Axpy(-x, f[j*d+j:(j+1)*d], f[j:d])
-		}
-	}
+	was := append([]float64{}, f[:len(p.Columns)]...)
+	blocks.UncentreFactor(p.Columns, f)
 	return func() { copy(f, was) }
 }
 
@@ -174,7 +156,7 @@ func (m *moments) scale(l Likelihood, s *sample) (centre, scale float64) {
 	centre, ok := m.location(l)
 	switch {
 	case !ok:
-		centre = s.location(l, interceptSpread*interceptSpread*scale*scale)
+		centre = s.location(l, blocks.InterceptSpread*blocks.InterceptSpread*scale*scale)
 	case heavyTailed(l):
 		centre, scale = s.median(math.Sqrt(m.residual.Variance()))
 	case scale == 0:
