@@ -1,5 +1,11 @@
 package credence
 
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
 // Member is a model at its learned hyper-parameters with the posterior of its
 // weights.
 type Member struct {
@@ -31,4 +37,36 @@ type Fitted struct {
 	// TargetMean and TargetVariance are those of the training targets: the
 	// trivial prediction that standardised scores are measured against.
 	TargetMean, TargetVariance float64
+}
+
+// CheckWeights refuses a fit without members, and weights of members that are no shares.
+func (f *Fitted) CheckWeights() error {
+	if len(f.Members) == 0 {
+		return errors.New("the fit has no members: fit the model first")
+	}
+	if f.equal() {
+		return nil
+	}
+	sum := 0.0
+	for i := range f.Members {
+		w := f.Members[i].Weight
+		if !(w >= 0) {
+			return fmt.Errorf("member %d has weight %v: weights are positive and sum to 1, or all 0", i+1, w)
+		}
+		sum += w
+	}
+	if !(math.Abs(sum-1) < 1e-9) {
+		return fmt.Errorf("the weights of the members sum to %v: they must sum to 1, or be all 0", sum)
+	}
+	return nil
+}
+
+// equal says whether all members have the same share.
+func (f *Fitted) equal() bool {
+	for i := range f.Members {
+		if f.Members[i].Weight != 0 {
+			return false
+		}
+	}
+	return true
 }

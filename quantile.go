@@ -43,8 +43,8 @@ func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) 
 func (d *Distribution) bracket(i int, p float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for k := range d.parts {
-		c := &d.parts[k]
-		q := c.at(i).PredictiveQuantile(p, c.mean[i], c.variance[i])
+		l, m, v := d.parts[k].at(i)
+		q := l.PredictiveQuantile(p, m, v)
 		low, high = math.Min(low, q), math.Max(high, q)
 	}
 	return low, high

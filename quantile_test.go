@@ -55,7 +55,8 @@ func (c counted) PredictiveCDF(y, mean, variance float64) float64 {
 func mixtureOf(likelihood Predictive, means, variances []float64) *Distribution {
 	d := &Distribution{rows: 1}
 	for k := range means {
-		d.parts = append(d.parts, part{likelihood: likelihood, mean: means[k : k+1], variance: variances[k : k+1]})
+		d.parts = append(d.parts, part{likelihood: likelihood, mean: means[k : k+1], variance: variances[k : k+1], factor: 1, share: 1})
+		d.total++
 	}
 	return d
 }

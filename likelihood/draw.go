@@ -30,6 +30,11 @@ func drawGamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
+// drawStudent draws from a Student-t distribution of scale 1.
+func drawStudent(rng *rand.Rand, df float64) float64 {
+	return rng.NormFloat64() * math.Sqrt(df/2/drawGamma(rng, df/2))
+}
+
 // drawPoisson draws a Poisson count: by sequential search below mean 10, above by
 // transformed rejection (Hörmann 1993, algorithm PTRS), whose final test uses
 // the deviance form of the density so that means of 1e12 stay exact. Beyond 2⁵⁰,

@@ -89,10 +89,29 @@ func (l Gaussian) ExpectedLogDensity(y, mean, variance float64) (value, dMean, d
 	return logNormal(y-mean, v) - variance/(2*v), (y - mean) / v, -1 / (2 * v)
 }
 
-// TiltedMoments returns log N(y|mean, variance+v) and its derivatives.
+// The predictive distribution of y, for which f has a mean and a variance, is normal or, with
+// PredictiveDF, Student-t.
+
+// StudentPredictive reports whether the predictive distribution has the tails of a Student-t, so
+// that those of f need not be put in.
+func (l Gaussian) StudentPredictive() bool {
+	return l.PredictiveDF > 0 && !math.IsInf(l.PredictiveDF, 1)
+}
+
+// studentScale is the square of the scale of a Student-t with a variance.
+func (l Gaussian) studentScale(variance float64) float64 { return variance * (1 - 2/l.PredictiveDF) }
+
+// TiltedMoments returns the log density of y and its derivatives: log N(y|mean, variance+v).
 func (l Gaussian) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
 	s, d := variance+l.noise(), y-mean
-	return logNormal(d, s), d / s, (d*d/s - 1) / (2 * s)
+	if !l.StudentPredictive() {
+		return logNormal(d, s), d / s, (d*d/s - 1) / (2 * s)
+	}
+	df := l.PredictiveDF
+	width := math.Sqrt(df * l.studentScale(s))
+	u := d / width
+	shrink := (df + 1) / (1 + u*u)
+	return special.LogStudentPeak(df, width) - (df+1)/2*math.Log1p(u*u), shrink * u / width, (shrink*u*u - 1) / (2 * s)
 }
 
 // PredictiveMean returns mean.
@@ -103,12 +122,28 @@ func (l Gaussian) PredictiveVariance(_, variance float64) float64 { return varia
 
 // PredictiveCDF returns Φ((y−mean)/√(variance+v)).
 func (l Gaussian) PredictiveCDF(y, mean, variance float64) float64 {
-	return special.NormalCDF((y - mean) / math.Sqrt(variance+l.noise()))
+	if s := variance + l.noise(); l.StudentPredictive() {
+		return special.StudentCDF((y-mean)/math.Sqrt(l.studentScale(s)), l.PredictiveDF)
+	} else {
+		return special.NormalCDF((y - mean) / math.Sqrt(s))
+	}
 }
 
 // PredictiveQuantile returns mean + √(variance+v) Φ⁻¹(p).
 func (l Gaussian) PredictiveQuantile(p, mean, variance float64) float64 {
-	return mean + math.Sqrt(variance+l.noise())*special.NormalQuantile(p)
+	if s := variance + l.noise(); l.StudentPredictive() {
+		return mean + math.Sqrt(l.studentScale(s))*special.StudentQuantile(p, l.PredictiveDF)
+	} else {
+		return mean + math.Sqrt(s)*special.NormalQuantile(p)
+	}
+}
+
+// PredictiveSample returns a draw of y.
+func (l Gaussian) PredictiveSample(rng *rand.Rand, mean, variance float64) float64 {
+	if l.StudentPredictive() {
+		return mean + math.Sqrt(l.studentScale(variance+l.noise()))*drawStudent(rng, l.PredictiveDF)
+	}
+	return l.Sample(rng, mean+math.Sqrt(variance)*rng.NormFloat64())
 }
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
@@ -47,16 +45,11 @@ func (l StudentT) Validate() error {
 func (l StudentT) LogDensity(y, f float64) float64 {
 	nu, width := l.df(), l.width()
 	u := (y - f) / width
-	return logStudentPeak(nu, width) - (nu+1)/2*math.Log1p(u*u)
+	return special.LogStudentPeak(nu, width) - (nu+1)/2*math.Log1p(u*u)
 }
 
 // width is √ν·Scale, in which the density is a power of 1 + u².
 func (l StudentT) width() float64 { return math.Sqrt(l.df()) * l.scale() }
-
-// logStudentPeak is the log density at the centre.
-func logStudentPeak(nu, width float64) float64 {
-	return special.LogGammaHalfStep(nu/2) - math.Log(math.Pi)/2 - math.Log(width)
-}
 
 // Mean returns f; NaN without a mean, that is for at most one degree of freedom.
 func (l StudentT) Mean(f float64) float64 {
@@ -84,7 +77,7 @@ func (l StudentT) Derivatives(y, f float64) (value, first, second float64) {
 	nu, width := l.df(), l.width()
 	u := (y - f) / width
 	k := 1 / (1 + u*u)
-	value = logStudentPeak(nu, width) - (nu+1)/2*math.Log1p(u*u)
+	value = special.LogStudentPeak(nu, width) - (nu+1)/2*math.Log1p(u*u)
 	return value, (nu + 1) / width * u * k, -(nu + 1) / (width * width) * (1 - u*u) * k * k
 }
 
@@ -103,26 +96,10 @@ func (l StudentT) WithPrecision(precision float64) Family {
 	return l
 }
 
-// CDF returns P(Y ≤ y|f), an incomplete beta function.
-func (l StudentT) CDF(y, f float64) float64 {
-	t, nu := (y-f)/l.scale(), l.df()
-	if t == 0 {
-		return 0.5
-	}
-	var tail float64 // P(T > |t|)
-	if q := t * t / nu; q > 1 {
-		tail = mathext.RegIncBeta(nu/2, 0.5, 1/(1+q)) / 2
-	} else {
-		tail = (1 - mathext.RegIncBeta(0.5, nu/2, q/(1+q))) / 2
-	}
-	if t > 0 {
-		return 1 - tail
-	}
-	return tail
-}
+// CDF returns P(Y ≤ y|f).
+func (l StudentT) CDF(y, f float64) float64 { return special.StudentCDF((y-f)/l.scale(), l.df()) }
 
 // Sample returns a draw of y.
 func (l StudentT) Sample(rng *rand.Rand, f float64) float64 {
-	nu := l.df()
-	return f + l.scale()*rng.NormFloat64()*math.Sqrt(nu/2/drawGamma(rng, nu/2))
+	return f + l.scale()*drawStudent(rng, l.df())
 }

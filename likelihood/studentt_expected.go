@@ -61,12 +61,12 @@ func (l StudentT) ExpectedLogDensity(y, mean, variance float64) (value, dMean, d
 			k := 1 / (1 + u*u)
 			return math.Log1p(u * u), u * k, (1 - u*u) * k * k
 		}, (mean-y)/width, variance/(width*width))
-		return logStudentPeak(nu, width) - (nu+1)/2*logarithm,
+		return special.LogStudentPeak(nu, width) - (nu+1)/2*logarithm,
 			(nu + 1) / width * first, -(nu + 1) / (2 * width * width) * second
 	}
 	d := (y - mean) / width
 	expectation, dAlpha, dBeta, _ := studentExpectations(d*d, variance/(width*width))
-	value = logStudentPeak(nu, width) - (nu+1)/2*expectation
+	value = special.LogStudentPeak(nu, width) - (nu+1)/2*expectation
 	return value, (nu + 1) * d / width * dAlpha, -(nu + 1) / 2 / (width * width) * dBeta
 }
 

@@ -105,7 +105,7 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 		}
 		fitted.Members = append(fitted.Members, m)
 	}
-	return fitted, nil
+	return fitted, fitted.CheckWeights()
 }
 
 // parseDocument reads the JSON of any format that this version knows.

@@ -1,7 +1,6 @@
 package modelfile
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -53,14 +52,14 @@ func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetens
 	default:
 		return nil, nil, fmt.Errorf("frame %T cannot be stored: model files hold those of packages frame and keyed", fitted.Frame)
 	}
+	if err := fitted.CheckWeights(); err != nil {
+		return nil, nil, err
+	}
 	e := encoder{parts: parts, doc: &doc}
 	for i := range fitted.Members {
 		if err := e.member(fmt.Sprintf("member.%d.", i), &fitted.Members[i]); err != nil {
 			return nil, nil, err
 		}
-	}
-	if len(doc.Members) == 0 {
-		return nil, nil, errors.New("the fit has no members: fit the model first")
 	}
 	text, err := marshal("description of the model", doc)
 	if err != nil {

@@ -33,6 +33,13 @@ func (p *Full) Weights() int { return len(p.Mean) }
 // LatentDF returns DF.
 func (p *Full) LatentDF() float64 { return p.DF }
 
+// SameCovariance reports whether another posterior has the same factor in memory, so that the
+// variances of f are the same.
+func (p *Full) SameCovariance(other credence.Posterior) bool {
+	q, ok := other.(*Full)
+	return ok && len(p.Factor) > 0 && len(q.Factor) == len(p.Factor) && &q.Factor[0] == &p.Factor[0]
+}
+
 // panel is the number of rows, and of columns of a triangular factor, that one
 // product works on.
 const panel = 256

@@ -1,0 +1,163 @@
+package credence
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence/internal/quad"
+)
+
+// Distribution is the predictive distribution of every row of a batch: a mixture over members,
+// posterior components and, where f is Student-t, the points of a scale mixture; in each part f is
+// normal. Its y are those of a Batch: classes are 0 and 1, and the grades of an ordinal
+// family count from 0 in ascending order. It is safe for concurrent reads.
+//
+// It holds two numbers for each row and component. Many rows are therefore taken in
+// batches of [BlockRows], into one Distribution whose memory is used again.
+type Distribution struct {
+	rows   int
+	parts  []part
+	total  float64 // of the parts' shares
+	phi    Design
+	latent []float64                // the means and variances of all components
+	scales map[float64][]quad.Scale // by degrees of freedom
+}
+
+// part is one part of the mixture.
+type part struct {
+	likelihood     Predictive
+	perRow         []Predictive // of each row, where the rows state their own trials or precisions
+	mean, variance []float64    // of f, offset included
+	factor         float64      // of the variance
+	share          float64      // probability of the part, times the total of the shares
+}
+
+// at returns the likelihood of row i and the mean and variance of its f.
+func (p *part) at(i int) (likelihood Predictive, mean, variance float64) {
+	likelihood = p.likelihood
+	if p.perRow != nil {
+		likelihood = p.perRow[i]
+	}
+	return likelihood, p.mean[i], p.variance[i] * p.factor
+}
+
+// Rows returns the number of rows.
+func (d *Distribution) Rows() int { return d.rows }
+
+// Latent returns the mean and the variance of f for row i.
+func (d *Distribution) Latent(i int) (mean, variance float64) {
+	for k := range d.parts {
+		mean += d.parts[k].share * d.parts[k].mean[i]
+	}
+	mean /= d.total
+	for k := range d.parts {
+		p := &d.parts[k]
+		gap := p.mean[i] - mean
+		variance += p.share * (p.variance[i] + gap*gap) // the mean factor of a component is 1
+	}
+	return mean, variance / d.total
+}
+
+// stackParts is how many parts a row's scratch memory has room for without allocating.
+const stackParts = 128
+
+// Moments returns E y and Var y of row i.
+func (d *Distribution) Moments(i int) (mean, variance float64) {
+	if len(d.parts) == 1 {
+		l, m, v := d.parts[0].at(i)
+		return l.PredictiveMean(m, v), l.PredictiveVariance(m, v)
+	}
+	var memory [stackParts]float64
+	means := memory[:0]
+	for k := range d.parts {
+		l, m, v := d.parts[k].at(i)
+		means = append(means, l.PredictiveMean(m, v))
+		mean += d.parts[k].share * means[k]
+	}
+	mean /= d.total
+	for k := range d.parts {
+		l, m, v := d.parts[k].at(i)
+		gap := means[k] - mean
+		variance += d.parts[k].share * (l.PredictiveVariance(m, v) + gap*gap)
+	}
+	return mean, variance / d.total
+}
+
+// LogDensity returns the logarithm of the predictive density of y in row i: the
+// log of the average density, never the average of logs. Outside the support it is −Inf.
+func (d *Distribution) LogDensity(i int, y float64) float64 {
+	first, _, _ := d.parts[0].at(i)
+	support, ok := first.(interface{ CheckTarget(y float64) error })
+	if ok && support.CheckTarget(y) != nil {
+		return math.Inf(-1)
+	}
+	var memory [stackParts]float64
+	logs := memory[:0]
+	largest := math.Inf(-1)
+	for k := range d.parts {
+		l, m, v := d.parts[k].at(i)
+		logDensity, _, _ := l.TiltedMoments(y, m, v)
+		logs = append(logs, logDensity)
+		largest = math.Max(largest, logs[k])
+	}
+	if len(logs) == 1 || math.IsInf(largest, -1) || math.IsNaN(largest) {
+		return largest
+	}
+	sum := 0.0
+	for k, l := range logs {
+		sum += d.parts[k].share * math.Exp(l-largest)
+	}
+	return largest + math.Log(sum/d.total)
+}
+
+// CDF returns P(Y ≤ y) of row i.
+func (d *Distribution) CDF(i int, y float64) float64 {
+	sum := 0.0
+	for k := range d.parts {
+		l, m, v := d.parts[k].at(i)
+		sum += d.parts[k].share * l.PredictiveCDF(y, m, v)
+	}
+	return sum / d.total
+}
+
+// Sample returns a draw of y for row i.
+func (d *Distribution) Sample(i int, rng *rand.Rand) (float64, error) {
+	l, m, v := d.draw(rng).at(i)
+	if direct, ok := l.(interface {
+		PredictiveSample(rng *rand.Rand, mean, variance float64) float64
+	}); ok {
+		return direct.PredictiveSample(rng, m, v), nil
+	}
+	sampler, ok := l.(interface {
+		Sample(rng *rand.Rand, f float64) float64
+	})
+	if !ok {
+		return 0, fmt.Errorf("predict: likelihood %T has no method Sample: give it one", l)
+	}
+	return sampler.Sample(rng, m+math.Sqrt(v)*rng.NormFloat64()), nil
+}
+
+// draw returns a part by its probability.
+func (d *Distribution) draw(rng *rand.Rand) *part {
+	if d.total == float64(len(d.parts)) { // equal shares
+		return &d.parts[rng.IntN(len(d.parts))]
+	}
+	u := rng.Float64() * d.total
+	for k := range d.parts {
+		if u -= d.parts[k].share; u < 0 {
+			return &d.parts[k]
+		}
+	}
+	return &d.parts[len(d.parts)-1]
+}
+
+// Each calls do for every row, on the threads of the workspace; calls for
+// different rows may run at once and must write to different memory.
+func (d *Distribution) Each(ws *Workspace, do func(i int)) {
+	ws.InRuns(d.rows, func(from, to int) {
+		for i := from; i < to; i++ {
+			do(i)
+		}
+	})
+}

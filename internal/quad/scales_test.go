@@ -1,0 +1,56 @@
+package quad
+
+import (
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// The mixture has the moments of the t, and nearly its quantiles.
+func TestScales(t *testing.T) {
+	for _, df := range []float64{2.1, 3, 4.2, 4.5, 5, 5.01, 6, 8, 20, 300, 1e9} {
+		scales := Scales(df)
+		total, mean, square := 0.0, 0.0, 0.0
+		for _, s := range scales {
+			if !(s.Weight > 0 && s.Factor > 0) {
+				t.Errorf("df %v: a point of factor %v and weight %v", df, s.Factor, s.Weight)
+			}
+			total += s.Weight
+			mean += s.Weight * s.Factor
+			square += s.Weight * s.Factor * s.Factor
+		}
+		if math.Abs(total-1) > 1e-15 || math.Abs(mean-1) > 1e-12 {
+			t.Errorf("df %v: the weights sum to %v, the mean factor is %v", df, total, mean)
+		}
+		if want := (df - 2) / (df - 4); df > 5 && math.Abs(square/want-1) > 1e-12 {
+			t.Errorf("df %v: the mean square factor is %v, want %v", df, square, want)
+		}
+		tails := []float64{0.05, 0.25}
+		if df >= 8 {
+			tails = append(tails, 0.001, 0.01)
+		}
+		for _, p := range tails {
+			if df < 4.2 {
+				continue
+			}
+			want := special.StudentQuantile(p, df) * math.Sqrt(1-2/df)
+			got := Quantile(func(y float64) float64 {
+				cdf := 0.0
+				for _, s := range scales {
+					cdf += s.Weight * special.NormalCDF(y/math.Sqrt(s.Factor))
+				}
+				return cdf
+			}, p, want, 1, math.Inf(-1), 0)
+			if math.Abs(got/want-1) > 0.01 {
+				t.Errorf("df %v: quantile %v is %v, of the t %v", df, p, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkScales(b *testing.B) {
+	for b.Loop() {
+		Scales(7)
+	}
+}
