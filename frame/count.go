@@ -264,6 +264,9 @@ func (c *Census) countTarget(t *tally) error {
 		return err
 	}
 	t.Target.add(r.column, r.weight)
+	if len(e.Steps) > 0 && e.Invertible() {
+		t.Target.addSlopes(e.Expr, r.column, r.weight)
+	}
 	if c.frame.Target.Mode != Numbers || c.options.CheckTarget == nil {
 		return nil
 	}

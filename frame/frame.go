@@ -62,6 +62,10 @@ type Target struct {
 	// Mean and Variance are weighted, over the training rows, of what the likelihood sees.
 	Mean     float64 `json:"mean"`
 	Variance float64 `json:"variance"`
+	// LogSlope is Σ w log |dy/dx| over the training rows, where the target y is an invertible transform of
+	// its column x: the log evidence of x is that of y plus LogSlope. It is nil without a transform, and
+	// where it is no number, as for sqrt(x) at x = 0.
+	LogSlope *float64 `json:"log_slope,omitempty"`
 }
 
 // Positive returns the class that counts as 1, "" for other targets.

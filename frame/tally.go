@@ -66,7 +66,8 @@ func (t *tally) clone() *tally {
 		c.Inputs[i].Counts, c.Inputs[i].Weights = slices.Clone(c.Inputs[i].Counts), slices.Clone(c.Inputs[i].Weights)
 	}
 	if t.Target != nil {
-		c.Target = &targetTally{moments: t.Target.moments, Values: slices.Clone(t.Target.Values), Weights: slices.Clone(t.Target.Weights), Many: t.Target.Many}
+		c.Target = &targetTally{moments: t.Target.moments, Values: slices.Clone(t.Target.Values), Weights: slices.Clone(t.Target.Weights), Many: t.Target.Many,
+			Slope: t.Target.Slope, Steep: t.Target.Steep}
 	}
 	return c
 }
@@ -142,6 +143,27 @@ type targetTally struct {
 	Weights []float64 `json:"weights,omitempty"` // Σw of each
 	Many    bool      `json:"many,omitempty"`    // there are more than mostLevels, and counting stopped
 	index   map[float64]int
+	// Slope is Σw of the log slopes of an invertible transform, Steep how many rows of weight have none.
+	Slope float64 `json:"slope,omitempty"`
+	Steep int     `json:"steep,omitempty"`
+}
+
+// addSlopes adds the log slopes of the expression, where it has these values.
+func (t *targetTally) addSlopes(e *Expr, values, weight []float64) {
+	for i, y := range values {
+		w := 1.0
+		if weight != nil {
+			w = weight[i]
+		}
+		if y != y || w == 0 {
+			continue
+		}
+		if slope := e.LogSlope(y); finite(slope) {
+			t.Slope += w * slope
+		} else {
+			t.Steep++
+		}
+	}
 }
 
 func (t *targetTally) add(values, weight []float64) {
@@ -189,6 +211,8 @@ func (t *targetTally) place(v float64) int {
 
 func (t *targetTally) merge(later *targetTally) {
 	t.moments.merge(&later.moments)
+	t.Slope += later.Slope
+	t.Steep += later.Steep
 	t.Many = t.Many || later.Many
 	for i, v := range later.Values {
 		if t.Many {

@@ -28,6 +28,9 @@ func (t *Target) finish(s *targetTally, levels []string, positive string) (hint 
 		}
 	}
 	t.Mean, t.Variance = s.centre(), s.variance()
+	if len(t.Expr.Steps) > 0 && t.Expr.Invertible() && s.Steep == 0 && t.Mode == Numbers {
+		t.LogSlope = &s.Slope
+	}
 	switch t.Mode {
 	case Numbers:
 		if !finite(t.Variance) {

@@ -8,4 +8,6 @@ type Evaluation struct {
 	*IntervalsResult
 	*ClassificationResult
 	*DevianceResult
+	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
+	NLPDOriginal *Score `json:"nlpd_original,omitempty"`
 }

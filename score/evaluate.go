@@ -31,12 +31,16 @@ type Evaluation struct {
 	deviance       *metric.Deviance
 	unitDeviance   func(y, trials, mean float64) float64
 	meanless       bool // the family has no mean
+	// Of a transformed target, what its own log densities have more: Σ w log slope, and Σ w.
+	back          *original
+	slope, weight float64
 }
 
 // NewEvaluation returns an evaluation of no rows yet.
 func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	e := &Evaluation{}
 	e.regression.TrainMean = fitted.TargetMean
+	e.back, _ = originalOf(fitted) // an error means that there is no way back
 	switch l := fitted.Members[0].Model.Likelihood.(type) {
 	case likelihood.Bernoulli:
 		e.classification = &metric.Classification{}
@@ -92,12 +96,19 @@ func (e *Evaluation) Add(rows *Rows) error {
 			}
 		}
 	})
+	if rows.scorer.back != nil { // the rows are taken back, and the training moments are not
+		e.back, e.regression.TrainVariance = nil, 0
+	}
 	for i := range n {
 		if math.IsNaN(mean[i]) && !e.meanless || math.IsInf(mean[i], 0) || math.IsNaN(logDensity[i]) || math.IsInf(logDensity[i], 1) {
 			return fmt.Errorf("%s: the predictive mean or density is beyond all numbers, so far is the row from those of training: correct it or leave it out", rows.Place(i))
 		}
 		y, weight := rows.Target(i), rows.Weight(i)
 		e.regression.Add(y, mean[i], logDensity[i], weight)
+		if e.back != nil && weight > 0 {
+			e.slope += weight * e.back.expr.LogSlope(y)
+			e.weight += weight
+		}
 		own := bounds[i*len(tails):]
 		for k, level := range levels {
 			e.intervals.Add(level, y, own[2*k], own[2*k+1], weight)
@@ -122,6 +133,11 @@ func (e *Evaluation) Result() (*metric.Evaluation, error) {
 	var err error
 	if out.RegressionResult, err = result(e.regression.Result); err == nil {
 		out.Rows = out.RegressionResult.Rows
+		if e.back != nil {
+			if nlpd := out.NLPD - metric.Score(e.slope/e.weight); nlpd.Defined() {
+				out.NLPDOriginal = &nlpd
+			}
+		}
 	}
 	if err == nil && e.classification != nil {
 		out.ClassificationResult, err = result(e.classification.Result)

@@ -101,6 +101,9 @@ func (r *Rows) Target(i int) float64 {
 
 // own is the target's own value for y, which is what the likelihood sees.
 func (r *Rows) own(y float64) float64 {
+	if r.scorer.back != nil {
+		return r.scorer.back.expr.Invert(y)
+	}
 	if k := int(y); r.scorer.grades != nil && y == y && k >= 0 && k < len(r.scorer.grades) {
 		return r.scorer.grades[k]
 	}
@@ -114,7 +117,11 @@ func (r *Rows) Latent(i int) (mean, variance float64) { return r.dist.Latent(i) 
 func (r *Rows) Moments(i int) (mean, variance float64) {
 	grades := r.scorer.grades
 	if grades == nil {
-		return r.dist.Moments(i)
+		mean, variance = r.dist.Moments(i)
+		if r.scorer.back != nil {
+			return r.scorer.back.moments(mean, variance)
+		}
+		return mean, variance
 	}
 	probability := r.Probabilities(make([]float64, 0, len(grades)), i)
 	for k, grade := range grades {
@@ -161,6 +168,13 @@ func (r *Rows) LogDensity(i int, y float64) float64 {
 		}
 		y = float64(k)
 	}
+	if r.scorer.back != nil {
+		inside, logSlope := r.scorer.back.transformed(y)
+		if math.IsInf(logSlope, -1) {
+			return logSlope
+		}
+		return r.dist.LogDensity(i, inside) + logSlope
+	}
 	return r.dist.LogDensity(i, y)
 }
 
@@ -175,9 +189,14 @@ func (r *Rows) Predict(i int) Prediction {
 	mean, variance := r.Moments(i)
 	p := Prediction{Mean: mean, SD: math.Sqrt(variance)}
 	tail := (1 - r.scorer.options.Interval) / 2
-	var bounds [2]float64
-	r.Quantiles(bounds[:], i, []float64{tail, (1 + r.scorer.options.Interval) / 2})
-	p.Lower, p.Upper = bounds[0], bounds[1]
+	levels := [3]float64{tail, (1 + r.scorer.options.Interval) / 2, 0.5}
+	var bounds [3]float64
+	asked := 2
+	if r.scorer.options.Original {
+		asked = 3
+	}
+	r.Quantiles(bounds[:asked], i, levels[:asked])
+	p.Lower, p.Upper, p.Median = bounds[0], bounds[1], bounds[2]
 	if r.scorer.binary {
 		p.Probability = mean
 	}
@@ -191,4 +210,5 @@ type Prediction struct {
 	Lower       float64 `json:"lower"` // ends of the central interval
 	Upper       float64 `json:"upper"`
 	Probability float64 `json:"probability,omitempty"` // of the positive class, where there are two
+	Median      float64 `json:"median,omitempty"`      // under [Options].Original
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type Options struct {
 	Unseen   frame.Unseen `json:"unseen,omitempty"`   // "": as the model was fitted
 	Interval float64      `json:"interval,omitempty"` // probability from lower to upper; 0 means 0.9
 	Threads  int          `json:"threads,omitempty"`  // 0 means every processor; the result does not depend on it
+	Original bool         `json:"original,omitempty"` // of log(price), predict price
 }
 
 // Scorer applies a model to rows. It is immutable.
@@ -29,6 +31,7 @@ type Scorer struct {
 	grades  []float64    // values of an ordinal target, whose likelihood counts them from 0; else nil
 	binary  bool
 	options Options
+	back    *original // nil where predictions are of the target as the formula writes it
 }
 
 // New returns a scorer of a model, or says which option does not fit it.
@@ -43,6 +46,13 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 	}
 	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
 	s.binary = kind == likelihood.Classes
+	if options.Original {
+		back, err := originalOf(fitted)
+		if err != nil {
+			return nil, err
+		}
+		s.back = back
+	}
 	switch stored := fitted.Frame.(type) {
 	case *frame.Frame:
 		s.grades = gradesOf(stored.Target)
@@ -122,6 +132,28 @@ func (s *Scorer) Classes() []string {
 
 // Binary says that the target has two classes.
 func (s *Scorer) Binary() bool { return s.binary }
+
+// Momentless says why predictions have no mean or no variance, and what to do; "" where they have both.
+func (s *Scorer) Momentless() string {
+	least := math.Inf(1) // degrees of freedom of a Student t
+	for i := range s.fitted.Members {
+		if t, ok := s.fitted.Members[i].Model.Likelihood.(likelihood.StudentT); ok {
+			least = math.Min(least, t.DegreesOfFreedom.Value)
+		}
+	}
+	lacks := ""
+	switch {
+	case least <= 1:
+		lacks = "neither mean nor variance"
+	case least <= 2:
+		lacks = "no variance"
+	case s.back != nil && s.back.heavy:
+		return fmt.Sprintf("%s has tails so heavy that %s has neither mean nor variance: median, lower and upper hold", s.back.expr, s.back.expr.Column)
+	default:
+		return ""
+	}
+	return fmt.Sprintf("studentt with %.3g degrees of freedom has %s: lower and upper hold; fit with df above 2, as studentt(df=4), for both", least, lacks)
+}
 
 // Targets says what is done with the targets of rows.
 type Targets = frame.Targets

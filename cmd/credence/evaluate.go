@@ -20,7 +20,8 @@ func (p *program) evaluateCommand() *cobra.Command {
 
 nlpd is the mean of −log p(y|data): the log of the average density. smse is the
 squared error over the variance of the targets, msll the nlpd less that of a Gaussian
-with the training mean and variance. coverage is the share of targets inside
+with the training mean and variance. nlpd_original is that of price where the target
+is log(price), so that transforms can be compared. coverage is the share of targets inside
 the central interval of that probability: for honest intervals the two agree.
 For two classes, whose intervals hold one class or both: accuracy, log_loss, auc, brier, and ece, the calibration error
 over 20 bins of equal count. For counts: the total deviance.`,
@@ -54,6 +55,9 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	if err := s.each(ctx, e.Add); err != nil {
 		return nil, err
 	}
+	if text := s.scorer().Momentless(); text != "" {
+		p.warn("%s", text)
+	}
 	return e.Result()
 }
 
@@ -75,6 +79,9 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 	}
 	r := e.RegressionResult
 	score("nlpd", r.NLPD)
+	if e.NLPDOriginal != nil {
+		score("nlpd_original", *e.NLPDOriginal)
+	}
 	score("rmse", r.RMSE)
 	score("mae", r.MAE)
 	score("smse", r.SMSE)

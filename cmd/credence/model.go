@@ -41,6 +41,7 @@ type application struct {
 	flags    *scoreFlags
 	targets  score.Targets
 	interval float64       // 0 means the default
+	original bool          // the target's own units
 	keep     []string      // columns to copy
 	kept     *dataset.Kept // pipes that other models read too; nil if none do
 }
@@ -66,7 +67,7 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 	if policy == frame.Drop && a.targets != score.RequireTargets {
 		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
 	}
-	scorer, err := score.New(fitted, score.Options{Missing: policy, Unseen: unseen, Interval: a.interval, Threads: p.threads})
+	scorer, err := score.New(fitted, score.Options{Missing: policy, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original})
 	if err != nil {
 		return nil, misused(fmt.Errorf("%s: %w", model, err))
 	}

@@ -21,6 +21,7 @@ const mostSamples = 10_000
 type predictFlags struct {
 	scoreFlags
 	interval float64
+	original bool
 	latent   bool
 	density  bool
 	samples  int
@@ -38,7 +39,7 @@ mean and sd of the predictive distribution of the target, and lower and upper, t
 ends of its central interval. For two classes, probability is that of the positive
 class, and for grades each has a column of its own, probability_GRADE.
 Predictions are of the target as the formula has it: of log(price) for a formula
-"log(price) ~ .".`,
+"log(price) ~ .". --original takes them back to price, and adds its median.`,
 		Example: `  credence predict m.safetensors new.csv > predictions.csv
   credence predict m.safetensors new.csv --interval 0.95 --keep id -o predictions.parquet`,
 		Args: cobra.MinimumNArgs(2),
@@ -49,6 +50,7 @@ Predictions are of the target as the formula has it: of log(price) for a formula
 	flags.register(cmd)
 	f := cmd.Flags()
 	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
+	f.BoolVar(&flags.original, "original", false, "predict the target's own column, price of log(price), with its median")
 	f.BoolVar(&flags.latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
 	f.BoolVar(&flags.density, "density", false, "add log_density of the target, empty in rows that have none, left out where the data have no target")
 	f.IntVar(&flags.samples, "samples", 0, "add this many draws of the target, sample_1 and so on")
@@ -83,27 +85,37 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.density {
 		targets = score.UseTargets
 	}
-	s, err := p.apply(ctx, model, paths, application{&flags.scoreFlags, targets, flags.interval, flags.keep, nil})
+	s, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, keep: flags.keep})
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	rows := 0
+	rows, infinite := 0, 0
 	write := func(w io.Writer) error {
 		out, err := newTableWriter(w, flags.output, flags.columns(s))
 		if err != nil {
 			return err
 		}
-		if rows, err = flags.writeAll(ctx, out, s, p.seed); err != nil {
+		if rows, infinite, err = flags.writeAll(ctx, out, s, p.seed); err != nil {
 			return err
 		}
 		return out.close()
 	}
 	if flags.output == "" {
-		return write(p.out)
+		err = write(p.out)
+	} else {
+		err = atomicfile.Write(flags.output, write)
 	}
-	if err := atomicfile.Write(flags.output, write); err != nil {
+	if err != nil {
 		return err
+	}
+	if text := s.scorer().Momentless(); text != "" {
+		p.warn("%s", text)
+	} else if infinite > 0 {
+		p.warn("the mean of %d of %d rows is beyond all numbers, so wide is f there: lower and upper hold; state a prior variance, as normal(variance=1), for a mean", infinite, rows)
+	}
+	if flags.output == "" {
+		return nil
 	}
 	if p.json {
 		return p.emit(map[string]any{"rows": rows, "output": flags.output})
@@ -128,6 +140,9 @@ func (flags *predictFlags) columns(s scored) []outputColumn {
 			names = append(names, "probability_"+grade)
 		}
 	}
+	if flags.original {
+		names = append(names, "median")
+	}
 	if flags.latent {
 		names = append(names, "f_mean", "f_sd")
 	}
@@ -143,8 +158,8 @@ func (flags *predictFlags) columns(s scored) []outputColumn {
 	return columns
 }
 
-// writeAll writes the predictions of every row and returns their number.
-func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scored, seed uint64) (total int, err error) {
+// writeAll writes the predictions of every row and returns their number, and that of infinite means.
+func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scored, seed uint64) (total, infinite int, err error) {
 	width := len(flags.columns(s)) - len(flags.keep)
 	density := flags.density && s.hasTargets()
 	err = s.each(ctx, func(rows *score.Rows) error {
@@ -156,6 +171,11 @@ func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scor
 			row := cells[i*width : i*width : (i+1)*width]
 			failed[i] = flags.cells(row, rows, i, density, seed)
 		})
+		for i := range n {
+			if math.IsInf(cells[i*width], 0) {
+				infinite++
+			}
+		}
 		var texts [][]byte
 		for i, err := range failed {
 			if err == nil && len(flags.keep) > 0 {
@@ -167,7 +187,7 @@ func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scor
 		}
 		return out.write(cells, texts...)
 	})
-	return total, err
+	return total, infinite, err
 }
 
 // cells appends what is predicted of row i, in the order of the columns.
@@ -178,6 +198,9 @@ func (flags *predictFlags) cells(row []float64, rows *score.Rows, i int, density
 		row = append(row, p.Probability)
 	} else {
 		row = rows.Probabilities(row, i)
+	}
+	if flags.original {
+		row = append(row, p.Median)
 	}
 	if flags.latent {
 		mean, variance := rows.Latent(i)

@@ -1,0 +1,42 @@
+package frame
+
+import (
+	"math"
+	"testing"
+)
+
+// TestInverse: Invert takes back what Apply made of values, to their rounding through steps of bounded
+// slope, and LogSlope is the logarithm of the central difference quotient.
+func TestInverse(t *testing.T) {
+	scale, centre := Step{Function: Scale, Mean: 0.4, SD: 2.5}, Step{Function: Center, Mean: -3}
+	for _, e := range []Expr{
+		Column("x"), Column("x").With(Log), Column("x").With(Sqrt), Column("x").With(Exp), Column("x").With(Exp).With(Sqrt),
+		{Column: "x", Steps: []Step{{Function: Log}, scale}}, {Column: "x", Steps: []Step{centre, {Function: Log}, scale}},
+	} {
+		if !e.Invertible() {
+			t.Errorf("%s has no inverse", e)
+		}
+		for _, x := range []float64{0.03, 0.7, 1, 4.2, 9} {
+			y, err := e.Apply(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Invert(y); math.Abs(got-x) > 1e-13*math.Max(1, x)*20 {
+				t.Errorf("%s of %v is %v, which is taken back to %v", e, x, y, got)
+			}
+			const h = 1e-5
+			up, _ := e.Apply(x + h*x)
+			down, _ := e.Apply(x - h*x)
+			// The error of the quotient is of second order in h, and that of rounding 1e-16/h.
+			if got, want := e.LogSlope(y), math.Log((up-down)/(2*h*x)); math.Abs(got-want) > 1e-8 {
+				t.Errorf("slope of %s at %v is exp %v, by differences exp %v", e, x, got, want)
+			}
+		}
+	}
+	if Column("x").With(Log).With(Square).Invertible() {
+		t.Error("a square has an inverse")
+	}
+	if got := Column("x").With(Sqrt).Invert(-1); got != 0 {
+		t.Errorf("a root of −1 is taken back to %v, want the nearest, 0", got)
+	}
+}
