@@ -14,32 +14,62 @@ import (
 type Scores struct {
 	Name   string // of the model, for messages
 	fitted *credence.Fitted
-
-	mean, sd, logDensity, target, weight []float64
-	rows                                 []int // of the table, which may have others that the model leaves out
+	back   *original // nil where the target is a column as it is
+	// Figures of the target as the formula writes it, and of its column where there is a way back.
+	written, own figures
+	weight       []float64
+	rows         []int // of the table, which may have others that the model leaves out
 }
+
+// figures are those of rows in the units of one target.
+type figures struct{ mean, sd, logDensity, target []float64 }
 
 // NewScores returns the scores of no rows yet.
 func NewScores(name string, fitted *credence.Fitted) *Scores {
-	return &Scores{Name: name, fitted: fitted}
+	s := &Scores{Name: name, fitted: fitted}
+	s.back, _ = originalOf(fitted) // an error means that there is no way back
+	return s
 }
 
 // Add takes scored rows with targets.
 func (s *Scores) Add(rows *Rows) error {
-	n, known := rows.Len(), len(s.mean)
-	for _, column := range []*[]float64{&s.mean, &s.sd, &s.logDensity, &s.target, &s.weight} {
-		*column = append(*column, make([]float64, n)...)
+	n, known := rows.Len(), len(s.weight)
+	grow := func(columns ...*[]float64) {
+		for _, column := range columns {
+			*column = append(*column, make([]float64, n)...)
+		}
+	}
+	w, o := &s.written, &s.own
+	grow(&w.mean, &w.sd, &w.logDensity, &w.target, &s.weight)
+	if s.back != nil {
+		grow(&o.mean, &o.sd, &o.logDensity, &o.target)
 	}
 	for i := range n {
 		s.rows = append(s.rows, rows.SourceRow(i))
 	}
 	rows.Each(func(i int) {
+		at := known + i
 		mean, variance := rows.Moments(i)
-		s.mean[known+i], s.sd[known+i] = mean, math.Sqrt(variance)
-		s.target[known+i], s.weight[known+i] = rows.Target(i), rows.Weight(i)
-		s.logDensity[known+i] = rows.LogDensity(i, rows.Target(i))
+		w.mean[at], w.sd[at] = mean, math.Sqrt(variance)
+		w.target[at], s.weight[at] = rows.Target(i), rows.Weight(i)
+		w.logDensity[at] = rows.LogDensity(i, rows.Target(i))
+		if s.back == nil {
+			return
+		}
+		mean, variance = s.back.moments(mean, variance)
+		o.mean[at], o.sd[at] = mean, math.Sqrt(variance)
+		o.target[at] = s.back.expr.Invert(w.target[at])
+		o.logDensity[at] = w.logDensity[at] + s.back.expr.LogSlope(w.target[at])
 	})
 	return nil
+}
+
+// of returns the figures of the target's column, or of the target as the formula writes it.
+func (s *Scores) of(column bool) *figures {
+	if column && s.back != nil {
+		return &s.own
+	}
+	return &s.written
 }
 
 // Comparison sets models beside each other.
@@ -52,12 +82,14 @@ type Comparison struct {
 // Compared is what a comparison says about one model. A figure that is no number, because a target
 // is beyond what a model thinks possible, is absent in JSON.
 type Compared struct {
-	Model    string       `json:"model"`
-	Engine   string       `json:"engine"`
-	Evidence *float64     `json:"evidence,omitempty"`
-	ELBO     *float64     `json:"elbo,omitempty"`
-	NLPD     metric.Score `json:"nlpd,omitzero"`
-	RMSE     metric.Score `json:"rmse,omitzero"`
+	Model    string   `json:"model"`
+	Engine   string   `json:"engine"`
+	Evidence *float64 `json:"evidence,omitempty"`
+	ELBO     *float64 `json:"elbo,omitempty"`
+	// EvidenceGap is an estimate of the evidence less the ELBO.
+	EvidenceGap *float64     `json:"evidence_gap,omitempty"`
+	NLPD        metric.Score `json:"nlpd,omitzero"`
+	RMSE        metric.Score `json:"rmse,omitzero"`
 	// Gain is the mean log density per row less that of the first model, GainError its
 	// standard error over rows.
 	Gain      metric.Score `json:"gain,omitzero"`
@@ -69,27 +101,62 @@ type Compared struct {
 }
 
 // Compare sets models beside the first of them by their scores of the same rows. It refuses scores of
-// other rows or targets, and warns of what cannot be read from them.
+// other rows or targets, and warns of what cannot be read from them. Targets that are transforms of one
+// column are compared in the units of the column, evidence with its Jacobian.
 func Compare(models ...*Scores) (*Comparison, error) {
 	out := &Comparison{Warnings: []string{}}
+	first, across := models[0], false
 	for _, s := range models {
-		first := models[0]
-		warnings, err := s.comparable(first)
+		other, err := s.otherTransform(first)
 		if err != nil {
 			return nil, err
 		}
-		out.Rows = len(first.mean)
+		across = across || other
+	}
+	if across {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the models predict different transforms of %s: every figure is of %s itself, evidence with its Jacobian", first.column(), first.column()))
+	}
+	out.Rows = len(first.weight)
+	for _, s := range models {
+		warnings, err := s.comparable(first, across)
+		if err != nil {
+			return nil, err
+		}
 		out.Warnings = append(out.Warnings, warnings...)
-		out.Models = append(out.Models, s.against(first))
+		compared := s.against(first, across)
+		out.Warnings = append(out.Warnings, s.setEvidence(&compared, first, across)...)
+		out.Models = append(out.Models, compared)
 	}
 	return out, nil
 }
 
+// column is the column of the target.
+func (s *Scores) column() string {
+	if s.back != nil {
+		return s.back.expr.Column
+	}
+	return s.fitted.Frame.TargetName()
+}
+
+// otherTransform says whether the model predicts another transform of the target of the first model, and
+// refuses another target.
+func (s *Scores) otherTransform(first *Scores) (bool, error) {
+	target, firstTarget := s.fitted.Frame.TargetName(), first.fitted.Frame.TargetName()
+	if target == firstTarget {
+		return false, nil
+	}
+	if s.column() != first.column() || s.discrete() || first.discrete() {
+		return false, fmt.Errorf("%s predicts %s and %s predicts %s: densities of different targets cannot be compared",
+			first.Name, firstTarget, s.Name, target)
+	}
+	return true, nil
+}
+
 // against measures s beside the scores of the first model. Rows count by their
 // weights: one of weight 2 is the same row twice.
-func (s *Scores) against(first *Scores) Compared {
-	report := &s.fitted.Report
-	out := Compared{Model: s.Name, Engine: report.Engine, Evidence: report.Evidence, ELBO: report.ELBO}
+func (s *Scores) against(first *Scores, across bool) Compared {
+	out := Compared{Model: s.Name, Engine: s.fitted.Report.Engine}
+	f, o := s.of(across), first.of(across)
 	total := 0.0
 	for _, weight := range first.weight {
 		total += weight
@@ -100,17 +167,17 @@ func (s *Scores) against(first *Scores) Compared {
 			continue
 		}
 		share := weight / total
-		density += share * s.logDensity[i]
-		square += share * (s.target[i] - s.mean[i]) * (s.target[i] - s.mean[i])
-		gain += share * (s.logDensity[i] - first.logDensity[i])
-		apart += share * (s.mean[i] - first.mean[i]) * (s.mean[i] - first.mean[i])
-		ratio += share * math.Log(s.sd[i]/first.sd[i])
+		density += share * f.logDensity[i]
+		square += share * (f.target[i] - f.mean[i]) * (f.target[i] - f.mean[i])
+		gain += share * (f.logDensity[i] - o.logDensity[i])
+		apart += share * (f.mean[i] - o.mean[i]) * (f.mean[i] - o.mean[i])
+		ratio += share * math.Log(f.sd[i]/o.sd[i])
 	}
 	variance, rows := 0.0, 0
 	for i, weight := range first.weight {
 		if weight > 0 {
 			rows++
-			gap := s.logDensity[i] - first.logDensity[i] - gain
+			gap := f.logDensity[i] - o.logDensity[i] - gain
 			variance += weight / total * gap * gap
 		}
 	}
@@ -125,28 +192,21 @@ func (s *Scores) against(first *Scores) Compared {
 
 // comparable refuses scores of other rows or targets than those of the first model,
 // and says what cannot be read from the comparison.
-func (s *Scores) comparable(first *Scores) (warnings []string, err error) {
-	target, firstTarget := s.fitted.Frame.TargetName(), first.fitted.Frame.TargetName()
-	if target != firstTarget {
-		return nil, fmt.Errorf("%s predicts %s and %s predicts %s: densities of different targets cannot be compared",
-			first.Name, firstTarget, s.Name, target)
-	}
+func (s *Scores) comparable(first *Scores, across bool) (warnings []string, err error) {
 	if !slices.Equal(s.rows, first.rows) {
 		return nil, fmt.Errorf("%s and %s leave out different rows for missing values (%d and %d rows are scored): give complete rows, or fill them with --missing mean",
-			first.Name, s.Name, len(first.mean), len(s.mean))
+			first.Name, s.Name, len(first.rows), len(s.rows))
 	}
-	for i, y := range s.target {
-		if y != first.target[i] {
+	own := s.of(across).target
+	for i, y := range first.of(across).target {
+		// A value that was taken back has the rounding of its transform.
+		if gap := math.Abs(own[i] - y); gap > 0 && !(across && gap <= 1e-9*math.Abs(y)) {
 			return nil, fmt.Errorf("%s and %s read target %s differently (row %d is %s for the one and %s for the other): fit both with the same --positive",
-				first.Name, s.Name, target, i+1, text(first.target[i]), text(y))
+				first.Name, s.Name, s.fitted.Frame.TargetName(), i+1, text(y), text(own[i]))
 		}
 	}
 	if !slices.Equal(s.weight, first.weight) {
 		warnings = append(warnings, fmt.Sprintf("%s weighs rows otherwise than %s, whose weights count here", s.Name, first.Name))
-	}
-	if rows, firstRows := s.fitted.Report.Rows, first.fitted.Report.Rows; rows != firstRows {
-		warnings = append(warnings, fmt.Sprintf("%s was fitted to %d rows and %s to %d: their evidence is not comparable",
-			first.Name, firstRows, s.Name, rows))
 	}
 	if s.discrete() != first.discrete() {
 		one, other := first, s

@@ -20,9 +20,11 @@ func (p *program) compareCommand() *cobra.Command {
 		Use:   "compare MODEL MODEL... DATA",
 		Short: "Compare models: evidence, held-out density, disagreement",
 		Long: `Compare sets models beside each other: their log evidence (comparable when they were
-fitted to the same rows and target), their density and error on the data given,
+fitted to the same rows and target, of the same kind of treatment of
+hyper-parameters; a bound stands with what it is short of), their density and error on the data given,
 and how far their predictions are apart. The difference in log density per row
-has a standard error, so that chance is not taken for merit.`,
+has a standard error, so that chance is not taken for merit. Models of price and of
+log(price) are compared in the units of price.`,
 		Example: `  credence compare linear.safetensors gp.safetensors test.csv`,
 		Args:    cobra.MinimumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,6 +81,9 @@ func (p *program) printComparison(c *score.Comparison) {
 				evidence = fmt.Sprintf("%.2f", *m.Evidence)
 			case m.ELBO != nil:
 				evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
+				if m.EvidenceGap != nil {
+					evidence += fmt.Sprintf(" (+ %.2g)", max(0, *m.EvidenceGap))
+				}
 			}
 			name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,

@@ -64,14 +64,14 @@ func TestCompareRefusesOtherRows(t *testing.T) {
 	first, second := fitted(t, data, "-f", "y ~ a", "--missing", "drop"), fitted(t, data, "-f", "y ~ b", "--missing", "drop")
 	classes := file(t, "classes.csv", "x,c\n1,u\n2,v\n3,w\n4,u\n5,v\n6,w\n7,u\n")
 	u, v := fitted(t, classes, "-f", "c ~ x", "--positive", "u"), fitted(t, classes, "-f", "c ~ x", "--positive", "v")
-	logs := fitted(t, data, "-f", "log(y) ~ a", "--missing", "drop")
+	squares := fitted(t, data, "-f", "square(y) ~ a", "--missing", "drop")
 	for _, c := range []struct {
 		want string
 		args []string
 	}{
 		{"leave out different rows for missing values (4 and 4 rows are scored)", []string{first, second, data}},
 		{"read target c differently (row 1 is 1 for the one and 0 for the other)", []string{u, v, classes}},
-		{"densities of different targets cannot be compared", []string{first, logs, data}},
+		{"densities of different targets cannot be compared", []string{first, squares, data}},
 	} {
 		o := invoke(t, "", append([]string{"compare"}, c.args...)...)
 		if o.code != exitFailed || !strings.Contains(o.err, c.want) {

@@ -1,0 +1,90 @@
+package score_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/score"
+)
+
+// TestCompareAcrossTransforms: a model of log(Price) is compared with one of Price in the units of Price:
+// its densities have the Jacobian of the test rows and its evidence that of the training rows, by weight.
+func TestCompareAcrossTransforms(t *testing.T) {
+	type weighed struct{ Size, Price, W float64 }
+	var all []weighed
+	slope := 0.0
+	for i, h := range houses(80) {
+		all = append(all, weighed{h.Size, h.Price, float64(1 + i%3)})
+		slope -= float64(1+i%3) * math.Log(h.Price)
+	}
+	source := structs(t, all)
+	plain := fitted(t, source, fit.Options{Formula: "Price ~ Size + weight(W)", Family: "gaussian(variance=400)", Prior: "normal(variance=1e4)"})
+	log := fitted(t, source, fit.Options{Formula: "log(Price) ~ Size + weight(W)", Family: "gaussian(variance=0.01)", Prior: "normal(variance=1)"})
+	for order, models := range [][2]*credence.Fitted{{plain, log}, {log, plain}} {
+		c, err := score.Compare(gather(t, "a", models[0], source), gather(t, "b", models[1], source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(c.Warnings[0], "different transforms of Price: every figure is of Price itself") {
+			t.Errorf("warnings %q", c.Warnings)
+		}
+		one, other := c.Models[order], c.Models[1-order]
+		if *one.Evidence != *plain.Report.Evidence || !near(*other.Evidence, *log.Report.Evidence+slope) {
+			t.Errorf("evidence %v and %v, want %v and %v", *one.Evidence, *other.Evidence, *plain.Report.Evidence, *log.Report.Evidence+slope)
+		}
+		e, err := score.Evaluate(t.Context(), scorer(t, log), source)
+		if err != nil || !near(float64(other.NLPD), float64(*e.NLPDOriginal)) {
+			t.Errorf("nlpd %v, want %v: %v", other.NLPD, *e.NLPDOriginal, err)
+		}
+		if gain := float64(one.NLPD - other.NLPD); !near(float64(other.Gain-one.Gain), gain) {
+			t.Errorf("gain %v, want %v", other.Gain-one.Gain, gain)
+		}
+		if apart := float64(c.Models[1].MeanDifference); apart > 20 || apart == 0 { // of prices from 180 to 300
+			t.Errorf("means are %v apart", apart)
+		}
+	}
+	c, err := score.Compare(gather(t, "a", log, source), gather(t, "b", log, source))
+	if err != nil || len(c.Warnings) > 0 || *c.Models[1].Evidence != *log.Report.Evidence || c.Models[1].NLPD == metric.Score(0) {
+		t.Errorf("a model beside itself: %+v, %v", c, err)
+	}
+}
+
+// TestEvidenceThatCannotBeCompared: another kind is left out; other rows, scaling, weights, priors and
+// bounds are named.
+func TestEvidenceThatCannotBeCompared(t *testing.T) {
+	all := houses(60)
+	source := structs(t, all)
+	base := func() *credence.Fitted { return fitted(t, all, fit.Options{Formula: "Price ~ Size"}) }
+	first := base()
+	for name, c := range map[string]struct {
+		other *credence.Fitted
+		want  string
+		left  bool
+	}{
+		"raw":    {fitted(t, all, fit.Options{Formula: "Price ~ Size", Raw: true}), "b was fitted with --raw and a to scaled columns", true},
+		"rows":   {fitted(t, all[:50], fit.Options{Formula: "Price ~ Size"}), "a was fitted to 60 rows and b to 50: their evidence is not comparable", true},
+		"weight": {fitted(t, all, fit.Options{Formula: "Price ~ Size + weight(Rooms)"}), "add up to a weight of 60 and those of b to 180", true},
+		"prior":  {fitted(t, all, fit.Options{Formula: "Price ~ Size", Prior: "normal(variance=~3)"}), "a has the prior normal and b the prior normal(variance=~3)", true},
+		"kind":   {func() *credence.Fitted { f := base(); f.Report.Hyperparameters = "other"; return f }(), "of b of kind other: it is left out", false},
+		"bound": {func() *credence.Fitted {
+			f := base()
+			f.Report.Evidence, f.Report.EvidenceMode, f.Report.ELBO, f.Report.EvidenceGap = nil, nil, new(-250.0), new(0.031)
+			return f
+		}(), "the evidence of b is a lower bound, short of it by about 0.031", true},
+	} {
+		got, err := score.Compare(gather(t, "a", first, source), gather(t, "b", c.other, source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, c.want) {
+			t.Errorf("%s: warnings %q, want %q", name, all, c.want)
+		}
+		if m := got.Models[1]; (m.Evidence != nil || m.ELBO != nil) != c.left {
+			t.Errorf("%s: evidence %v, bound %v", name, m.Evidence, m.ELBO)
+		}
+	}
+}
