@@ -13,7 +13,8 @@
 //	member.0.posterior.covariance_factor    d×d, C = F Fᵀ, F upper triangular
 //	member.0.features.1.frequencies         n×inputs, before division by the lengthscale
 //
-// Any reader of safetensors opens the file. It holds no time, path, host or
+// A tensor that members have in common is stored under the first of its names, and the document has the
+// others under "shared". Any reader of safetensors opens the file. It holds no time, path, host or
 // thread count, and its keys are sorted, so that equal fits are equal files.
 // Files of format 1, in which every member had inputs of its own, and of format 2, which knew no
 // weights of members and no degrees of freedom, are read.

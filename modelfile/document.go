@@ -28,6 +28,8 @@ type document struct {
 	Report         credence.Report `json:"report"`
 	TargetMean     float64         `json:"target_mean"`
 	TargetVariance float64         `json:"target_variance"`
+	// Shared names, for a tensor that members have in common with others, the one that is stored.
+	Shared map[string]string `json:"shared,omitempty"`
 
 	format1 []feature.Inputs // of every member, which format 1 has
 }
@@ -47,6 +49,8 @@ func (d *document) inputs(i int) feature.Inputs {
 
 // member is the JSON of a credence.Member.
 type member struct {
+	// FeaturesOf is the index of an earlier member whose features, all of them, are those of this one.
+	FeaturesOf *int       `json:"features_of,omitempty"`
 	Terms      []part     `json:"terms,omitempty"`
 	Keyed      *keyedData `json:"keyed,omitempty"` // features are a dictionary of keys, not terms
 	Likelihood part       `json:"likelihood"`

@@ -94,7 +94,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		}
 		return values
 	}
-	full := &posterior.Full{Mean: draw(d), Factor: make([]float64, d*d)}
+	full := &posterior.Full{Mean: draw(d), Factor: make([]float64, d*d), DF: 7.5}
 	for i := range d {
 		for j := i; j < d; j++ {
 			full.Factor[i*d+j] = rng.NormFloat64()
@@ -126,13 +126,13 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		},
 		TargetMean: 1.5, TargetVariance: 1.25,
 	}
-	for _, q := range []credence.Posterior{full, dual, sum} {
+	for k, q := range []credence.Posterior{full, dual, sum} {
 		fitted.Members = append(fitted.Members, credence.Member{
 			Model: credence.Model{
-				Features: set, Likelihood: likelihood.Gaussian{NoiseVariance: param.From(0.25)},
+				Features: set, Likelihood: likelihood.Gaussian{NoiseVariance: param.From(0.25), PredictiveDF: []float64{8.5, 0, 0}[k]},
 				Prior: prior.Normal{Variances: variances},
 			},
-			Posterior: q,
+			Posterior: q, Weight: []float64{0.125, 0.375, 0.5}[k],
 		})
 	}
 	var batch credence.Batch
@@ -275,6 +275,14 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		}},
 		{"invalid likelihood", "", "variance", func(doc map[string]any) {
 			member(doc)["likelihood"].(map[string]any)["data"] = map[string]any{"noise_variance": -1}
+		}},
+		{"a negative weight", "", "member 1 has weight -0.125", func(doc map[string]any) { member(doc)["weight"] = -0.125 }},
+		{"weights of another sum", "", "sum to 1.375", func(doc map[string]any) { member(doc)["weight"] = 0.5 }},
+		{"no variance", "", "2 degrees of freedom: a variance needs more than 2", func(doc map[string]any) {
+			member(doc)["posterior"].(map[string]any)["data"] = map[string]any{"df": 2}
+		}},
+		{"no predictive variance", "", "-1 predictive degrees of freedom", func(doc map[string]any) {
+			member(doc)["likelihood"].(map[string]any)["data"] = map[string]any{"predictive_df": -1}
 		}},
 		{"input out of range", "", "input 17", func(doc map[string]any) {
 			terms := member(doc)["terms"].([]any)

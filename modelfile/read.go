@@ -93,13 +93,13 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	case doc.KeyedFrame != nil:
 		fitted.Frame = doc.KeyedFrame
 	}
-	d := decoder{tensorReader: tensorReader{file}, parts: parts}
+	d := decoder{tensorReader: newTensorReader(file, doc.Shared), parts: parts}
 	for i := range doc.Members {
 		d.inputs = doc.inputs(i)
 		if d.keyedFrame = doc.KeyedFrame != nil; doc.Frame == nil && !d.keyedFrame {
 			d.keyedFrame = doc.Members[i].Keyed != nil // without a frame, either may be
 		}
-		m, err := d.member(fmt.Sprintf("member.%d.", i), &doc.Members[i])
+		m, err := d.member(fmt.Sprintf("member.%d.", i), &doc.Members[i], fitted.Members)
 		if err != nil {
 			return nil, err
 		}
@@ -138,11 +138,15 @@ type decoder struct {
 	keyedFrame bool
 }
 
-func (d *decoder) member(prefix string, m *member) (credence.Member, error) {
+func (d *decoder) member(prefix string, m *member, before []credence.Member) (credence.Member, error) {
 	var none credence.Member
 	var model credence.Model
 	var err error
-	switch {
+	switch of := m.FeaturesOf; {
+	case of != nil && (*of < 0 || *of >= len(before) || m.Keyed != nil || m.Terms != nil):
+		return none, fmt.Errorf("the features of member %d are those of member %d, which is not before it", len(before)+1, *of+1)
+	case of != nil:
+		model.Features = before[*of].Model.Features
 	case (m.Keyed != nil) != d.keyedFrame:
 		return none, errors.New("features and frame do not belong together")
 	case m.Keyed != nil:

@@ -91,12 +91,31 @@ func (s sizes) shape(name string, dimensions []string, elements int) ([]int, err
 }
 
 // tensorWriter gathers the tensors of a file that is being written.
-type tensorWriter struct{ tensors []safetensors.Tensor }
+type tensorWriter struct {
+	tensors []safetensors.Tensor
+	names   map[memory]string // of the tensors of numbers
+	shared  map[string]string // further names of these
+}
+
+// memory is where the numbers of a tensor lie in memory.
+type memory struct {
+	first *float64
+	shape string
+}
 
 func (w *tensorWriter) add(t safetensors.Tensor) { w.tensors = append(w.tensors, t) }
 
-// floats adds a tensor of numbers, which must be finite.
+// floats adds a tensor of numbers, which must be finite. Numbers that were added before, the same
+// ones in memory, are not stored again.
 func (w *tensorWriter) floats(name string, values []float64, shape ...int) error {
+	if len(values) > 0 {
+		at := memory{&values[0], fmt.Sprint(shape)}
+		if stored, found := w.names[at]; found {
+			w.shared[name] = stored
+			return nil
+		}
+		w.names[at] = name
+	}
 	w.add(safetensors.Of(name, values, shape...))
 	return checkFinite(name, values)
 }
@@ -140,12 +159,15 @@ func (w *tensorWriter) fields(prefix string, pointer any, known sizes) error {
 // design adds the dense columns of Φ as a matrix, and the sparse ones, if there are any, as
 // compressed rows: NAME.start, NAME.index, and NAME.value unless every entry is 1.
 func (w *tensorWriter) design(name string, design *credence.Design) error {
-	n := design.Dense.Rows
-	dense := make([]float64, 0, n*design.Dense.Cols)
-	for i := range n {
-		dense = append(dense, design.Dense.Row(i)...)
+	n, cols := design.Dense.Rows, design.Dense.Cols
+	dense := design.Dense.Data
+	if len(dense) != n*cols { // a part of a wider matrix
+		dense = make([]float64, 0, n*cols)
+		for i := range n {
+			dense = append(dense, design.Dense.Row(i)...)
+		}
 	}
-	if err := w.floats(name, dense, n, design.Dense.Cols); err != nil || design.Sparse.Cols == 0 {
+	if err := w.floats(name, dense, n, cols); err != nil || design.Sparse.Cols == 0 {
 		return err
 	}
 	start := make([]int64, len(design.Sparse.Start))
@@ -161,22 +183,50 @@ func (w *tensorWriter) design(name string, design *credence.Design) error {
 }
 
 // tensorReader reads the tensors of a file.
-type tensorReader struct{ *safetensors.Reader }
+type tensorReader struct {
+	*safetensors.Reader
+	shared map[string]string    // further names of tensors
+	read   map[string][]float64 // the tensors that have such
+}
+
+func newTensorReader(file *safetensors.Reader, shared map[string]string) tensorReader {
+	r := tensorReader{file, shared, map[string][]float64{}}
+	for _, stored := range shared {
+		r.read[stored] = nil
+	}
+	return r
+}
+
+// stored returns the name under which a tensor is stored.
+func (r tensorReader) stored(name string) string {
+	if of, ok := r.shared[name]; ok {
+		return of
+	}
+	return name
+}
 
 // floats returns a tensor of finite numbers, whose shape must agree with what is known.
 func (r tensorReader) floats(name string, known sizes, dimensions ...string) ([]float64, error) {
-	info, found := r.Tensor(name)
+	stored := r.stored(name)
+	info, found := r.Tensor(stored)
 	if !found {
-		return nil, fmt.Errorf("tensor %s is missing", name)
+		return nil, fmt.Errorf("tensor %s is missing", stored)
 	}
 	if err := known.agree(name, dimensions, info.Shape); err != nil {
 		return nil, err
 	}
-	values, err := safetensors.Read[float64](r.Reader, name)
+	values, several := r.read[stored]
+	if values != nil {
+		return values, nil
+	}
+	values, err := safetensors.Read[float64](r.Reader, stored)
 	if err != nil {
 		return nil, err
 	}
-	return values, checkFinite(name, values)
+	if several {
+		r.read[stored] = values
+	}
+	return values, checkFinite(stored, values)
 }
 
 // fields reads the tagged fields of *pointer.
@@ -186,7 +236,7 @@ func (r tensorReader) fields(prefix string, pointer any, known sizes) error {
 		var err error
 		switch value := f.pointer.(type) {
 		case *[]float64:
-			if _, found := r.Tensor(name); found || !f.optional {
+			if _, found := r.Tensor(r.stored(name)); found || !f.optional {
 				*value, err = r.floats(name, known, f.dimensions...)
 			}
 		case *credence.Design:
@@ -245,7 +295,7 @@ func (r tensorReader) design(name string, known sizes, rows, cols string) (crede
 			previous = j
 		}
 	}
-	if _, found := r.Tensor(name + ".value"); found {
+	if _, found := r.Tensor(r.stored(name + ".value")); found {
 		sparse.Value, err = r.floats(name+".value", sizes{"entries": len(sparse.Index)}, "entries")
 	}
 	return design, err

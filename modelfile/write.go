@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -55,12 +56,13 @@ func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetens
 	if err := fitted.CheckWeights(); err != nil {
 		return nil, nil, err
 	}
-	e := encoder{parts: parts, doc: &doc}
+	e := encoder{tensorWriter: tensorWriter{names: map[memory]string{}, shared: map[string]string{}}, parts: parts, doc: &doc}
 	for i := range fitted.Members {
-		if err := e.member(fmt.Sprintf("member.%d.", i), &fitted.Members[i]); err != nil {
+		if err := e.member(fmt.Sprintf("member.%d.", i), &fitted.Members[i], fitted.Members[:i]); err != nil {
 			return nil, nil, err
 		}
 	}
+	doc.Shared = e.shared
 	text, err := marshal("description of the model", doc)
 	if err != nil {
 		return nil, nil, err
@@ -76,10 +78,31 @@ type encoder struct {
 	inputs *feature.Inputs // of the members before; nil before the first
 }
 
-func (e *encoder) member(prefix string, fitted *credence.Member) error {
+func (e *encoder) member(prefix string, fitted *credence.Member, before []credence.Member) error {
 	m := member{Weight: fitted.Weight}
 	var err error
-	switch features := fitted.Model.Features.(type) {
+	features := fitted.Model.Features
+	if of := slices.IndexFunc(before, func(b credence.Member) bool { return b.Model.Features == features }); of >= 0 {
+		m.FeaturesOf = &of
+	} else if err = e.features(prefix, &m, features); err != nil {
+		return err
+	}
+	if m.Likelihood, err = encodePart("likelihood", byName(e.parts.Families), fitted.Model.Likelihood); err != nil {
+		return err
+	}
+	if m.Prior, err = encodePart("prior", byName(e.parts.Priors), fitted.Model.Prior); err != nil {
+		return err
+	}
+	if m.Posterior, err = encodePart("posterior", byKind(e.parts.Posteriors), fitted.Posterior); err != nil {
+		return err
+	}
+	e.doc.Members = append(e.doc.Members, m)
+	return e.fields(prefix+"posterior.", fitted.Posterior, sizes{"d": fitted.Model.Features.Weights()})
+}
+
+// features adds the features of a member.
+func (e *encoder) features(prefix string, m *member, features credence.Features) (err error) {
+	switch features := features.(type) {
 	case *feature.Set:
 		if err = e.shareInputs(features.Inputs()); err != nil {
 			return err
@@ -94,24 +117,12 @@ func (e *encoder) member(prefix string, fitted *credence.Member) error {
 				return err
 			}
 		}
+		return nil
 	case *keyed.Features:
-		if m.Keyed, err = e.keyed(prefix, features); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("features %T cannot be stored: model files hold those of packages feature and keyed", fitted.Model.Features)
-	}
-	if m.Likelihood, err = encodePart("likelihood", byName(e.parts.Families), fitted.Model.Likelihood); err != nil {
+		m.Keyed, err = e.keyed(prefix, features)
 		return err
 	}
-	if m.Prior, err = encodePart("prior", byName(e.parts.Priors), fitted.Model.Prior); err != nil {
-		return err
-	}
-	if m.Posterior, err = encodePart("posterior", byKind(e.parts.Posteriors), fitted.Posterior); err != nil {
-		return err
-	}
-	e.doc.Members = append(e.doc.Members, m)
-	return e.fields(prefix+"posterior.", fitted.Posterior, sizes{"d": fitted.Model.Features.Weights()})
+	return fmt.Errorf("features %T cannot be stored: model files hold those of packages feature and keyed", features)
 }
 
 // shareInputs makes sure that the inputs of a member are those that the document has once for all.

@@ -9,7 +9,7 @@ import (
 
 // The mixture has the moments of the t, and nearly its quantiles.
 func TestScales(t *testing.T) {
-	for _, df := range []float64{2.1, 3, 4.2, 4.5, 5, 5.01, 6, 8, 20, 300, 1e9} {
+	for _, df := range []float64{2.1, 3, 4.2, 4.5, 5, 5.01, 6, 8, 20, 300, 1e9, 1e17, 1e300} {
 		scales := Scales(df)
 		total, mean, square := 0.0, 0.0, 0.0
 		for _, s := range scales {
