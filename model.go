@@ -95,12 +95,34 @@ type Redrawable interface {
 	Thin(parts int) Features
 }
 
-// Rescaled is the ability of features to express weights on the data's own scale,
+// Rescaled is the ability of features to express weights in the units of the data's own columns,
 // before any centring and scaling.
 type Rescaled interface {
-	// OwnScale returns, for weight j, the factor that takes the weight to the data's own
-	// scale, and the shift that a unit of it adds to the intercept there.
-	OwnScale(j int) (factor, interceptShift float64)
+	// OwnUnits returns the weights there, with the levels of categories told against bases:
+	// "city=Basel" is a level, "city=mean" the mean of the levels of city, each counted once, and
+	// "mean" that of every category. The levels of the other categories stand for themselves.
+	OwnUnits(bases ...string) (*OwnUnits, error)
+}
+
+// OwnUnits are the weights of features in the units of the data's own columns: Σ weight × column = f.
+// An own weight is a sum of fitted weights: undoing the centring of a product adds to the weights of
+// its factors and to the constant.
+type OwnUnits struct {
+	// Columns belong to the fitted weights, in their order. Those which undoing the centring needs
+	// beside them come last, for example the constant of a model without an intercept.
+	Columns []OwnColumn
+	// Map has a row for every column: by what the fitted weights are multiplied to make its weight.
+	Map linop.CSR
+}
+
+// OwnColumn is a column of the data, or a product of columns.
+type OwnColumn struct {
+	Block, Name string
+	Intercept   bool
+	Base        bool // the level that others are told against: its weight is 0
+	// Varies says that the column is none of the data's: it is drawn or has learned parameters, and
+	// differs between the members of a fit.
+	Varies bool
 }
 
 // Likelihood is p(y|f). It is a value: the struct is the distribution.

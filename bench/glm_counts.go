@@ -77,7 +77,11 @@ func countTasks(_ context.Context, b *bench, _ string) ([]*task, error) {
 
 // ownScale keeps the intercept and the slope on the scale of the data.
 func ownScale(r *result, _, _ *data.Table) error {
-	for _, term := range score.Terms(r.fitted, 0.9) {
+	terms, err := score.Terms(r.fitted, score.TermOptions{})
+	if err != nil {
+		return err
+	}
+	for _, term := range terms {
 		if term.Name == "(intercept)" {
 			r.Extra["intercept"] = term.Mean
 		} else {

@@ -149,17 +149,6 @@ func (s *Set) WeightName(j int) string {
 	return b.mapped.WeightName(local)
 }
 
-// OwnScale implements [credence.Rescaled]. Only the linear block is on the data's own
-// scale; powers, products and random features keep weights on inputs as they
-// enter the fit, because undoing their scaling would mix weights.
-func (s *Set) OwnScale(j int) (factor, interceptShift float64) {
-	b, local := s.locate(j)
-	if scaled, ok := b.mapped.(ScaledMap); ok {
-		return scaled.OwnScale(local)
-	}
-	return 1, 0
-}
-
 // locate finds the term of weight j and the place of the weight within it.
 func (s *Set) locate(j int) (*bound, int) {
 	for k := range s.terms {

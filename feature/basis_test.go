@@ -25,10 +25,10 @@ func TestBasisConformance(t *testing.T) {
 	centres = append(centres, 0.5, -1, 0.25, 3, 0, -2)
 	for name, terms := range map[string][]Term{
 		"polynomial": {&Polynomial{"poly(c, a, 4)", []int{2, 0}, 4}, &Intercept{}},
-		"product":    {&Interaction{"a:c", []int{0, 2}}, &Interaction{"a:b:c", []int{0, 1, 2}}},
-		"dense":      {&Interaction{"zip:a", []int{3, 0}}, &Linear{Inputs: span(0, 4)}},
-		"sparse":     {&Interaction{"zip:device", []int{3, 4}}, &Interaction{"b:zip:device", []int{1, 3, 4}}, &OneHot{"onehot(zip)", 3}},
-		"ones":       {&Interaction{"zip:device", []int{3, 4}}, &OneHot{"onehot(zip)", 3}},
+		"product":    {&Interaction{Name: "a:c", Inputs: []int{0, 2}}, &Interaction{Name: "a:b:c", Inputs: []int{0, 1, 2}}},
+		"dense":      {&Interaction{Name: "zip:a", Inputs: []int{3, 0}}, &Linear{Inputs: span(0, 4)}},
+		"sparse":     {&Interaction{Name: "zip:device", Inputs: []int{3, 4}}, &Interaction{Name: "b:zip:device", Inputs: []int{1, 3, 4}}, &OneHot{"onehot(zip)", 3}},
+		"ones":       {&Interaction{Name: "zip:device", Inputs: []int{3, 4}}, &OneHot{"onehot(zip)", 3}},
 		"radial": {&Radial{Bumps{Name: "radial(a, b, c)", Inputs: span(0, 3), Centres: centres,
 			Lengthscale: Lengthscale{Values: []float64{0.4, 2, 5}}}}},
 		"sigmoid": {&Sigmoid{Bumps{Name: "sigmoid(a, b, c)", Inputs: span(0, 3), Centres: centres,
@@ -55,8 +55,8 @@ func TestPolynomialByHand(t *testing.T) {
 
 func TestInteractionByHand(t *testing.T) {
 	in := withCategory(withCategory(numbers(2), "zip", 3), "make", 2)
-	terms := []Term{&Interaction{"a:b", []int{0, 1}}, &Interaction{"zip:make", []int{2, 3}},
-		&Interaction{"make:a:zip", []int{3, 0, 2}}, &Interaction{"b:make", []int{1, 3}}}
+	terms := []Term{&Interaction{Name: "a:b", Inputs: []int{0, 1}}, &Interaction{Name: "zip:make", Inputs: []int{2, 3}},
+		&Interaction{Name: "make:a:zip", Inputs: []int{3, 0, 2}}, &Interaction{Name: "b:make", Inputs: []int{1, 3}}}
 	s := newSet(t, in, terms...)
 	phi := spread(s, one(0.5, -3, 2, 0))
 	sameRow(t, "seen", phi.Row(0), []float64{-1.5, 0, 0, 0, 0, 1, 0, 0, 0, 0.5, 0, 0, 0, -3, 0})
@@ -102,7 +102,7 @@ func TestBasisStaysFinite(t *testing.T) {
 	in := withCategory(numbers(3), "zip", 2)
 	wide := Lengthscale{Values: []float64{1e-200, 1}}
 	s := newSet(t, in,
-		&Polynomial{"poly(a, 9)", []int{0}, 9}, &Interaction{"a:b:c", []int{0, 1, 2}}, &Interaction{"a:b:c:zip", []int{0, 1, 2, 3}},
+		&Polynomial{"poly(a, 9)", []int{0}, 9}, &Interaction{Name: "a:b:c", Inputs: []int{0, 1, 2}}, &Interaction{Name: "a:b:c:zip", Inputs: []int{0, 1, 2, 3}},
 		&Radial{Bumps{Name: "radial(a, b)", Inputs: []int{0, 1}, Centres: []float64{-1e300, 0, 0, 1e-300}, Lengthscale: wide}},
 		&Sigmoid{Bumps{Name: "sigmoid(a, b)", Inputs: []int{0, 1}, Centres: []float64{-1e300, 0, 0, 1e-300}, Lengthscale: wide}})
 	rows := batch(in, 3, false)
@@ -143,9 +143,9 @@ func TestBasisRefusals(t *testing.T) {
 	refuses(t, in, "feature: poly(a) has degree 21: give one from 1 to 20", &Polynomial{"poly(a)", []int{0}, 21})
 	refuses(t, in, "feature: poly(2) has no inputs: name a column", &Polynomial{"poly(2)", nil, 2})
 	refuses(t, in, "feature: poly(zip, 2): zip is a category: leave it out or use onehot(zip)", &Polynomial{"poly(zip, 2)", []int{2}, 2})
-	refuses(t, in, "feature: a:a has a twice: name it once, or use poly(a, 2)", &Interaction{"a:a", []int{0, 0}})
-	refuses(t, in, "feature: a is a product of 1 inputs: give at least two", &Interaction{"a", []int{0}})
-	refuses(t, in, "feature: zip:device has more than 2147483647 combinations of levels: use hash(...)", &Interaction{"zip:device", []int{2, 3}})
+	refuses(t, in, "feature: a:a has a twice: name it once, or use poly(a, 2)", &Interaction{Name: "a:a", Inputs: []int{0, 0}})
+	refuses(t, in, "feature: a is a product of 1 inputs: give at least two", &Interaction{Name: "a", Inputs: []int{0}})
+	refuses(t, in, "feature: zip:device has more than 2147483647 combinations of levels: use hash(...)", &Interaction{Name: "zip:device", Inputs: []int{2, 3}})
 	refuses(t, Inputs{Segment: math.MaxInt32 + 1}, "feature: a sparse segment of 2147483648 columns: give at most 2147483647", &Linear{Segment: true})
 	refuses(t, Inputs{Segment: -1}, "feature: a sparse segment of -1 columns: give at most 2147483647", &Linear{Segment: true})
 	refuses(t, in, `feature: unknown kernel "rfb": use rbf, laplacian, cauchy, matern12, matern32 or matern52`,
@@ -156,10 +156,10 @@ func TestBasisRefusals(t *testing.T) {
 		&Sigmoid{Bumps{Name: "sigmoid(a)", Inputs: []int{0}, Centres: []float64{1, math.NaN()}}})
 	half := withCategory(numbers(0), "zip", 40000)
 	half = withCategory(half, "device", 40000)
-	terms := []Term{&Interaction{"zip:device", span(0, 2)}}
+	terms := []Term{&Interaction{Name: "zip:device", Inputs: span(0, 2)}}
 	for k := range 2 {
 		half = withCategory(half, fmt.Sprintf("make%d", k), 40000)
-		terms = append(terms, &Interaction{fmt.Sprintf("zip:make%d", k), []int{0, 2 + k}})
+		terms = append(terms, &Interaction{Name: fmt.Sprintf("zip:make%d", k), Inputs: []int{0, 2 + k}})
 	}
 	refuses(t, half, "feature: 4800000000 sparse columns, more than 2147483647: use hash(...) or fewer interactions", terms...)
 }

@@ -16,6 +16,9 @@ import (
 type Interaction struct {
 	Name   string `json:"name"` // as the formula writes it, for example "size:zip"
 	Inputs []int  `json:"inputs"`
+	// Uncentred says that the numbers are multiplied without centring, column/Scale, so that
+	// the product is that of the data's own columns up to a factor: see [Set.Hierarchical].
+	Uncentred bool `json:"uncentred,omitempty"`
 }
 
 // Kind implements [Term].
@@ -29,7 +32,7 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 	if len(t.Inputs) < 2 {
 		return nil, fmt.Errorf("feature: %s is a product of %d inputs: give at least two", t.Name, len(t.Inputs))
 	}
-	m := &interactionMap{combinations: 1}
+	m := &interactionMap{combinations: 1, uncentred: t.Uncentred}
 	seen := make(map[int]bool)
 	for _, index := range t.Inputs {
 		input, err := inputAt(in, t.Name, index)
@@ -42,7 +45,11 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 		seen[index] = true
 		m.indices, m.inputs = append(m.indices, index), append(m.inputs, *input)
 		if input.Kind != credence.Category {
-			m.numbers = append(m.numbers, index)
+			factor := scaledNumber{input: index}
+			if t.Uncentred {
+				factor.origin = input.Center * (1 / scaleOf(input))
+			}
+			m.numbers = append(m.numbers, factor)
 			continue
 		}
 		m.categories = append(m.categories, category{index: index, input: *input})
@@ -64,9 +71,16 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 type interactionMap struct {
 	indices      []int // all inputs, as the formula orders them
 	inputs       []Input
-	numbers      []int
+	numbers      []scaledNumber
 	categories   []category
 	combinations int
+	uncentred    bool
+}
+
+// scaledNumber is a factor of a product: the input, plus what takes its centring back.
+type scaledNumber struct {
+	input  int
+	origin float64
 }
 
 func (m *interactionMap) Columns() (dense, sparse int) { return 0, m.combinations }
@@ -96,11 +110,22 @@ func (m *interactionMap) AppendRow(dst *linop.CSR, first int32, rows *credence.B
 	}
 }
 
+func (m *interactionMap) groups() []group {
+	g := group{uncentred: m.uncentred}
+	for _, factor := range m.numbers {
+		g.numbers = append(g.numbers, power{factor.input, 1})
+	}
+	for _, c := range m.categories {
+		g.categories = append(g.categories, c.index)
+	}
+	return []group{g}
+}
+
 // product multiplies the numbers of a row.
 func (m *interactionMap) product(x []float64) float64 {
 	value := 1.0
-	for _, index := range m.numbers {
-		value = saturate(value * x[index])
+	for _, factor := range m.numbers {
+		value = saturate(value * (x[factor.input] + factor.origin))
 	}
 	return value
 }

@@ -28,3 +28,5 @@ func (interceptMap) Fill(_ *credence.Workspace, dst linop.Dense, _ *credence.Bat
 }
 
 func (interceptMap) WeightName(int) string { return "(intercept)" }
+
+func (interceptMap) groups() []group { return []group{{}} }

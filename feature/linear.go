@@ -131,14 +131,14 @@ func (m *linearMap) WeightName(j int) string {
 // levelName is the name of a level's weight, for example "zip=94110".
 func levelName(input *Input, level int) string { return input.Name + "=" + input.Levels[level] }
 
-// OwnScale undoes the scaling of a number: w (x-c)/s = (w/s) x - w c/s.
-func (m *linearMap) OwnScale(j int) (factor, interceptShift float64) {
-	if j >= len(m.numbers) {
-		return 1, 0
+// groups are the numbers and the categories; columns of the segment are never scaled.
+func (m *linearMap) groups() []group {
+	var all []group
+	for j, index := range m.numbers {
+		all = append(all, group{numbers: []power{{index, 1}}, first: j})
 	}
-	scale := m.inputs[j].Scale
-	if scale == 0 {
-		scale = 1
+	for _, c := range m.categories {
+		all = append(all, group{categories: []int{c.index}, first: len(m.numbers) + c.first})
 	}
-	return 1 / scale, -m.inputs[j].Center / scale
+	return all
 }

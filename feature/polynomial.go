@@ -67,6 +67,16 @@ func (m *polynomialMap) WeightName(j int) string {
 	return name
 }
 
+func (m *polynomialMap) groups() []group {
+	var all []group
+	for k, index := range m.reader.dense {
+		for p := range m.degree {
+			all = append(all, group{numbers: []power{{index, p + 1}}, first: k*m.degree + p})
+		}
+	}
+	return all
+}
+
 // saturate holds a product that overflows at the largest number: infinity times
 // zero further on would not be a number.
 func saturate(x float64) float64 { return max(-math.MaxFloat64, min(x, math.MaxFloat64)) }

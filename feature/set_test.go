@@ -128,36 +128,6 @@ func TestUnseenLevelGivesZeros(t *testing.T) {
 	sameRow(t, "seen", phi.Row(1), []float64{0.25, 0, 0, 1})
 }
 
-// A linear predictor on scaled inputs must equal the one that OwnScale reports on
-// the data's own columns.
-func TestOwnScale(t *testing.T) {
-	in := withCategory(numbers(2), "zip", 2)
-	in.Dense[0].Center, in.Dense[0].Scale = 100, 8
-	in.Dense[1].Center, in.Dense[1].Scale = -3, 0.5
-	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 3)})
-	weights := []float64{0.7, -1.5, 2, 0.3, -0.4}
-	raw := []float64{117, -2.2}
-	rows := batch(in, 1, false)
-	for j, x := range raw {
-		rows.X.Row(0)[j] = (x - in.Dense[j].Center) / in.Dense[j].Scale
-	}
-	rows.X.Row(0)[2] = 1
-	phi := spread(s, rows)
-	scaled, own := 0.0, 0.0
-	for j, w := range weights {
-		scaled += w * phi.Row(0)[j]
-		factor, shift := s.OwnScale(j)
-		own += w * shift
-		switch j {
-		case 1, 2:
-			own += w * factor * raw[j-1]
-		default:
-			own += w * factor * phi.Row(0)[j]
-		}
-	}
-	sameRow(t, "predictor", []float64{own}, []float64{scaled})
-}
-
 func TestRefusals(t *testing.T) {
 	in := withCategory(numbers(2), "zip", 3)
 	refuses(t, in, "feature: the term linear stands twice: leave one out", &Linear{Inputs: []int{0}}, &Linear{Inputs: []int{1}})

@@ -32,7 +32,7 @@ func TestTermsSurviveStorage(t *testing.T) {
 	in.Segment = 5
 	rbf := draw(t, in, RandomFourier{Name: "matern52(a, .)", Kernel: Matern52, Inputs: []int{0}, Segment: true, Without: []int32{2}}, 6, 8)
 	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4), Segment: true}, rbf,
-		&Polynomial{"poly(a, 2)", []int{0}, 2}, &Interaction{"b:zip", []int{1, 3}}, &OneHot{"onehot(zip)", 3},
+		&Polynomial{"poly(a, 2)", []int{0}, 2}, &Interaction{Name: "b:zip", Inputs: []int{1, 3}, Uncentred: true}, &OneHot{"onehot(zip)", 3},
 		&Radial{Bumps{Name: "radial(b)", Inputs: []int{1}, Centres: []float64{1, 1.0 / 7}}},
 		&Sigmoid{Bumps{Name: "sigmoid(c)", Inputs: []int{2}, Centres: []float64{0.1}, Lengthscale: Lengthscale{Shared: true}}})
 	values := make([]float64, len(s.Hyper()))
@@ -75,11 +75,10 @@ func TestTermsSurviveStorage(t *testing.T) {
 	if !reflect.DeepEqual(back.Hyper(), s.Hyper()) || !reflect.DeepEqual(back.Blocks(), s.Blocks()) {
 		t.Fatal("hyper-parameters or blocks changed in storage")
 	}
-	for j := range s.Weights() {
-		factor, shift := s.OwnScale(j)
-		if f, c := back.OwnScale(j); back.WeightName(j) != s.WeightName(j) || f != factor || c != shift {
-			t.Fatalf("weight %d came back as %s with factor %g and shift %g", j, back.WeightName(j), f, c)
-		}
+	own, err := s.OwnUnits("zip=l1")
+	again, failure := back.OwnUnits("zip=l1")
+	if err != nil || failure != nil || !reflect.DeepEqual(own, again) {
+		t.Fatalf("weights came back as %+v, were %+v; %v, %v", again, own, err, failure)
 	}
 }
 

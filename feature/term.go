@@ -80,13 +80,6 @@ type RandomMap interface {
 	Thin(parts int) Term
 }
 
-// ScaledMap is a map whose weights can be expressed on the data's own scale, as
-// [credence.Rescaled] says.
-type ScaledMap interface {
-	Map
-	OwnScale(j int) (factor, interceptShift float64)
-}
-
 // All returns an empty term of every kind of this package, for reading stored terms.
 func All() []Term {
 	return []Term{

@@ -91,8 +91,8 @@ func TestDescent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms := score.Terms(fitted, 0.9)
-	if len(terms) != 1 || math.Abs(terms[0].Mean-29.0/16) > 1e-12 || math.Abs(terms[0].SD-0.25) > 1e-12 {
-		t.Errorf("%+v, want mean 29/16 and sd 1/4", terms)
+	terms, err := score.Terms(fitted, score.TermOptions{})
+	if err != nil || len(terms) != 1 || math.Abs(terms[0].Mean-29.0/16) > 1e-12 || math.Abs(terms[0].SD-0.25) > 1e-12 {
+		t.Errorf("%+v, %v, want mean 29/16 and sd 1/4", terms, err)
 	}
 }

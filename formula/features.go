@@ -55,7 +55,11 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 		}
 		terms = append(terms, term)
 	}
-	return feature.New(in, terms...)
+	set, err := feature.New(in, terms...)
+	if err != nil {
+		return nil, err
+	}
+	return set.Hierarchical(), nil
 }
 
 // eachBatch visits the rows of data in order.

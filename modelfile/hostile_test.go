@@ -157,7 +157,9 @@ func predictsAgain(read *credence.Fitted, batch *credence.Batch) bool {
 	for _, m := range read.Members {
 		for j := range m.Model.Features.Weights() {
 			m.Model.Features.(credence.Named).WeightName(j)
-			m.Model.Features.(credence.Rescaled).OwnScale(j)
+		}
+		if _, err := m.Model.Features.(credence.Rescaled).OwnUnits("mean"); err != nil && !strings.Contains(err.Error(), "base") {
+			panic(err)
 		}
 	}
 	f, ok := read.Frame.(*frame.Frame)

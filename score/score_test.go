@@ -151,10 +151,9 @@ func TestGrades(t *testing.T) {
 func TestTermsAreOnTheirOwnScale(t *testing.T) {
 	model := fitted(t, houses(60), fit.Options{Formula: "Price ~ Size + Rooms + Zip"})
 	weight := map[string]score.Term{}
-	for _, term := range score.Terms(model, 0.9) {
+	for _, term := range terms(t, model, score.TermOptions{}) {
 		weight[term.Name] = term
-		const z95 = 1.6448536269514722
-		if !near(term.Upper-term.Mean, z95*term.SD) || !near(term.Mean-term.Lower, z95*term.SD) || term.Inclusion != nil {
+		if !near(term.Upper-term.Mean, term.Mean-term.Lower) || !(term.Upper > term.Mean) || term.Inclusion != nil {
 			t.Errorf("%+v", term)
 		}
 	}
@@ -168,7 +167,7 @@ func TestTermsAreOnTheirOwnScale(t *testing.T) {
 	alone := fitted(t, houses(60), fit.Options{Formula: "Price ~ Size + Rooms"})
 	each(t, alone, structs(t, []house{{}}), func(rows *score.Rows, i int) {
 		mean, variance := rows.Latent(i)
-		for _, term := range score.Terms(alone, 0.5) {
+		for _, term := range terms(t, alone, score.TermOptions{Interval: 0.5}) {
 			if term.Name == "(intercept)" && (!near(term.Mean, mean) || !near(term.SD, math.Sqrt(variance))) {
 				t.Errorf("intercept %+v, f at 0 has %v, %v", term, mean, math.Sqrt(variance))
 			}
@@ -183,7 +182,7 @@ func TestTermsAreOnTheirOwnScale(t *testing.T) {
 func TestSelected(t *testing.T) {
 	model := fitted(t, houses(300), fit.Options{Formula: "Garden ~ Size + Rooms + Zip", Family: "bernoulli(link=probit)", Prior: "spikeslab", Engine: "sep"})
 	want := 0
-	for _, term := range score.Terms(model, 0.9) {
+	for _, term := range terms(t, model, score.TermOptions{}) {
 		if term.Inclusion == nil {
 			t.Fatalf("%+v has no inclusion", term)
 		}

@@ -1,108 +1,112 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
 )
 
-// Term is a weight of a model with its posterior, on the data's own scale.
+// Term is a weight of a model with its posterior, in the units of the data's own column: Σ mean ×
+// column = f.
 type Term struct {
-	Block     string   `json:"block"`
-	Name      string   `json:"name"`
-	Mean      float64  `json:"mean"`
-	SD        float64  `json:"sd"`
-	Lower     float64  `json:"lower"`
-	Upper     float64  `json:"upper"`
-	Inclusion *float64 `json:"inclusion,omitempty"` // P(w ≠ 0), where weights may be 0
+	Block string  `json:"block"`
+	Name  string  `json:"name"`
+	Mean  float64 `json:"mean"`
+	SD    float64 `json:"sd"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+	// Inclusion is P(w ≠ 0) of the weight as it was fitted, of centred columns, where weights may be 0.
+	Inclusion *float64 `json:"inclusion,omitempty"`
+	// Base says that the weight is 0 because the other levels are told against this one.
+	Base bool `json:"base,omitempty"`
+	// Exp is what a unit of the column multiplies, if it was asked for.
+	Exp *Factor `json:"exp,omitempty"`
 }
 
-// Terms returns the weights of the model, of the first member where it has several, with the central
-// interval of the given probability.
-func Terms(fitted *credence.Fitted, interval float64) []Term {
-	member := fitted.Members[0]
-	features := member.Model.Features
-	d := features.Weights()
-	mean, variance := make([]float64, d), make([]float64, d)
-	member.Posterior.Marginals(mean, variance)
-	named, _ := features.(credence.Named)
-	rescaled, _ := features.(credence.Rescaled)
-	selector, selects := member.Posterior.(credence.Selector)
+// Factor is the exponential of a weight: its median and the ends of its interval.
+type Factor struct {
+	Estimate float64 `json:"estimate"`
+	Lower    float64 `json:"lower"`
+	Upper    float64 `json:"upper"`
+}
+
+// TermOptions say how weights are told. The zero value is that of the command without flags.
+type TermOptions struct {
+	Interval float64 // probability from Lower to Upper; 0 means 0.9
+	// Bases are the levels that the others of their categories are told against: see [credence.Rescaled].
+	Bases []string
+	// Exp adds exponentials, of a model whose weights multiply.
+	Exp bool
+}
+
+// Terms returns the weights of a model, averaged over its members as far as they mean the same in all of
+// them, and of the first otherwise. The standard deviation of a sum of fitted weights is that of their
+// joint distribution.
+func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
+	interval := cmp.Or(options.Interval, 0.9)
+	if !(interval > 0 && interval < 1) {
+		return nil, fmt.Errorf("interval %v is not a probability between 0 and 1", interval)
+	}
+	if options.Exp && !multiplies(fitted) {
+		return nil, fmt.Errorf("the exponential of a weight means nothing under %v: it multiplies the mean under a log link, odds under a logit, hazards under a cloglog, and y where the target is log(y)",
+			fitted.Members[0].Model.Likelihood)
+	}
+	own, err := ownUnits(fitted.Members[0].Model.Features, options.Bases)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance := ownMoments(fitted, own)
+	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
-	z := special.NormalQuantile((1 + interval) / 2)
-
-	terms := make([]Term, 0, d)
-	shift := 0.0
-	intercept := -1
-	for _, block := range features.Blocks() {
-		for k := range block.Count {
-			j := block.First + k
-			t := Term{Block: block.Name, Name: fmt.Sprint(k + 1), Mean: mean[j], SD: math.Sqrt(variance[j])}
-			if named != nil {
-				t.Name = named.WeightName(j)
-			}
-			if rescaled != nil {
-				factor, weightShift := rescaled.OwnScale(j)
-				shift += weightShift * mean[j]
-				t.Mean *= factor
-				t.SD *= math.Abs(factor)
-			}
-			if block.Intercept {
-				intercept = len(terms)
-			}
-			if selects {
-				probability := selector.InclusionProbability(j)
-				t.Inclusion = &probability
-			}
-			terms = append(terms, t)
-		}
-	}
-	if intercept >= 0 && rescaled != nil {
-		terms[intercept].Mean += shift
-		terms[intercept].SD = interceptSD(member, rescaled)
-	}
+	z := halfWidth(fitted.Members[0].Posterior, interval)
+	terms := make([]Term, len(own.Columns))
 	for i := range terms {
-		terms[i].Lower = terms[i].Mean - z*terms[i].SD
-		terms[i].Upper = terms[i].Mean + z*terms[i].SD
+		column, sd := &own.Columns[i], math.Sqrt(variance[i])
+		t := Term{Block: column.Block, Name: column.Name, Base: column.Base,
+			Mean: mean[i], SD: sd, Lower: mean[i] - z*sd, Upper: mean[i] + z*sd}
+		if selects && i < own.Map.Cols {
+			probability := selector.InclusionProbability(i)
+			t.Inclusion = &probability
+		}
+		if options.Exp {
+			t.Exp = &Factor{math.Exp(t.Mean), math.Exp(t.Lower), math.Exp(t.Upper)}
+		}
+		terms[i] = t
 	}
-	return terms
+	return terms, nil
 }
 
-// interceptSD returns the posterior standard deviation of the intercept on the
-// data's own scale. It is that of f at the row whose columns are 0 on that
-// scale, in the blocks that can be expressed there.
-func interceptSD(member credence.Member, rescaled credence.Rescaled) float64 {
-	features := member.Model.Features
-	d := features.Weights()
-	row := make([]float64, d)
-	for _, block := range features.Blocks() {
-		for j := block.First; j < block.First+block.Count; j++ {
-			if _, row[j] = rescaled.OwnScale(j); block.Intercept {
-				row[j] = 1
-			}
+// multiplies reports whether the exponentials of weights are factors: of the mean, of odds, or of a
+// target whose logarithm is modelled.
+func multiplies(fitted *credence.Fitted) bool {
+	switch link, _ := likelihood.Describe(fitted.Members[0].Model.Likelihood); link {
+	case likelihood.Log, likelihood.Logit, likelihood.Cloglog:
+		return true
+	case likelihood.Identity:
+		fr, ok := fitted.Frame.(*frame.Frame)
+		if !ok || fr.Target == nil {
+			return false
+		}
+		steps := fr.Target.Expr.Steps
+		return len(steps) > 0 && steps[len(steps)-1].Function == frame.Log
+	}
+	return false
+}
+
+// halfWidth returns how many standard deviations the central interval of a weight reaches to each side.
+func halfWidth(p credence.Posterior, interval float64) float64 {
+	upper := (1 + interval) / 2
+	if tails, ok := p.(credence.LatentDF); ok {
+		if df := tails.LatentDF(); df > 2 && !math.IsInf(df, 1) {
+			return special.StudentQuantile(upper, df) * math.Sqrt((df-2)/df)
 		}
 	}
-	dense := d
-	if shape, ok := features.(interface{ DenseWeights() int }); ok {
-		dense = shape.DenseWeights()
-	}
-	var phi credence.Design
-	phi.Dense.Reshape(1, dense)
-	copy(phi.Dense.Data, row)
-	var columns []int32
-	var values []float64
-	for j, v := range row[dense:] {
-		if v != 0 {
-			columns, values = append(columns, int32(j)), append(values, v)
-		}
-	}
-	phi.Sparse.Reset(d - dense)
-	phi.Sparse.AppendRow(columns, values)
-	var mean, variance [1]float64
-	member.Posterior.Latent(credence.NewWorkspace(1), mean[:], variance[:], &phi)
-	return math.Sqrt(variance[0])
+	return special.NormalQuantile(upper)
 }
 
 // Selected counts the weights, intercepts aside, that are more likely in the model than not; ok says

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +15,10 @@ import (
 
 // inspectFlags are the flags of inspect.
 type inspectFlags struct {
-	interval float64
-	top      int
-	sort     string
+	score.TermOptions
+	top    int
+	sort   string
+	output string
 }
 
 func (p *program) inspectCommand() *cobra.Command {
@@ -27,29 +28,51 @@ func (p *program) inspectCommand() *cobra.Command {
 		Short: "Show what a model learned",
 		Long: `Inspect shows how a model was fitted and what it learned: hyper-parameters,
 evidence, and every weight with its posterior mean, standard deviation and interval.
-Weights of plain columns are on the data's own scale, before any centring and scaling.`,
+
+Weights are in the units of the data's own columns, also those of products and powers:
+the sum of weight times column is f, what predict --latent shows. Only weights of random
+features, radial and sigmoid are those of columns that the fit made. A weight that is a sum
+of fitted ones, as the slope of x beside x:z, has the standard deviation of that sum.
+
+A product of columns means what it means in R. Where one of its factors is no term of its own,
+as in y ~ x:city, its numbers are not centred: the lines of the cities meet where x is 0.
+
+Every level of a category has a weight. --base tells the levels against one of them, or against
+their mean, each level counted once, with the standard deviations of the differences; the
+intercept, and the weights of products without that category, are then those of the base.
+
+"No effect found" stands by a block in which the 95 % interval of no weight excludes 0, and whose
+weights together are no larger than noise makes them (Wald's statistic, against the 95 %
+quantile of chi-square with as many degrees of freedom as the data settle).`,
 		Example: `  credence inspect m.safetensors
   credence inspect m.safetensors --top 10 --sort abs
+  credence inspect m.safetensors --base city=Basel --exp
+  credence inspect m.safetensors --top 0 -o weights.csv
   credence inspect m.safetensors --json | jq '.terms[] | select(.block == "linear")'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.inspect(args[0], &flags) },
 	}
 	f := cmd.Flags()
-	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
-	f.IntVar(&flags.top, "top", 0, "show so many weights; 0 shows all with --json, and 20 otherwise")
+	f.Float64Var(&flags.Interval, "interval", 0.9, "probability of the interval from lower to upper")
+	f.IntVar(&flags.top, "top", 0, "show so many weights; 0 shows all with --json or -o, and 20 otherwise")
 	f.StringVar(&flags.sort, "sort", "", "inclusion, abs (|mean| over sd) or name; the default is the order of the model")
+	f.StringArrayVar(&flags.Bases, "base", nil, "tell levels against one, COLUMN=LEVEL, against their mean, COLUMN=mean, or all categories against their means, mean; may be repeated")
+	f.BoolVar(&flags.Exp, "exp", false, "show the exponentials of weights and intervals: what a unit of the column multiplies")
+	f.StringVarP(&flags.output, "output", "o", "", "write the weights to this file, .csv, .tsv or .parquet")
 	return cmd
 }
 
 // inspection is the JSON object of inspect.
 type inspection struct {
 	fitResult
-	Terms []score.Term `json:"terms"`
+	Terms  []score.Term  `json:"terms"`
+	Blocks []score.Block `json:"blocks,omitempty"`
 }
 
-func (p *program) inspect(path string, flags *inspectFlags) error {
-	if !(flags.interval > 0 && flags.interval < 1) {
-		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.interval))
+// check refuses what no model fits.
+func (flags *inspectFlags) check(model string) error {
+	if !(flags.Interval > 0 && flags.Interval < 1) {
+		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.Interval))
 	}
 	if flags.top < 0 {
 		return misused(fmt.Errorf("--top %d is negative", flags.top))
@@ -57,28 +80,59 @@ func (p *program) inspect(path string, flags *inspectFlags) error {
 	if !slices.Contains([]string{"", "inclusion", "abs", "name"}, flags.sort) {
 		return misused(fmt.Errorf("--sort %s is unknown: use inclusion, abs or name", flags.sort))
 	}
+	for _, base := range flags.Bases {
+		if base != "mean" && !strings.Contains(base, "=") {
+			return misused(fmt.Errorf("--base %s names no level: write --base COLUMN=LEVEL, --base COLUMN=mean or --base mean", base))
+		}
+	}
+	if flags.output == "" {
+		return nil
+	}
+	if err := tableFormat(flags.output); err != nil {
+		return err
+	}
+	return checkOutputs([]string{model}, flags.output)
+}
+
+func (p *program) inspect(path string, flags *inspectFlags) error {
+	if err := flags.check(path); err != nil {
+		return err
+	}
 	fitted, err := modelfile.Load(path)
 	if err != nil {
 		return err
 	}
-	terms := score.Terms(fitted, flags.interval)
+	terms, err := score.Terms(fitted, flags.TermOptions)
+	if err != nil {
+		return err
+	}
 	sortTerms(terms, flags.sort)
 	all := len(terms)
 	top := flags.top
-	if top == 0 && !p.json {
+	if top == 0 && !p.json && flags.output == "" {
 		top = 20
 	}
 	if top > 0 && top < all {
 		terms = terms[:top]
 	}
+	if flags.output != "" {
+		if err := writeTerms(flags.output, terms); err != nil {
+			return err
+		}
+	}
 	result := newFitResult(fitted)
 	if p.json {
 		result.Model = path
-		return p.emit(inspection{result, terms})
+		return p.emit(inspection{result, terms, score.Blocks(fitted)})
 	}
 	p.say("model   %s", path)
 	p.printFit(&result)
-	p.printTerms(terms, all)
+	if flags.output != "" {
+		p.say("%d weights written to %s", len(terms), flags.output)
+	} else {
+		p.printTerms(terms, all)
+	}
+	p.printBlocks(score.Blocks(fitted))
 	if result.Engine == "sep" {
 		p.say("\nThe spread of weights is that of the approximation, and too narrow: in simulations 90 %% intervals hold 60 to 80 %% of them.")
 	}
@@ -106,29 +160,5 @@ func sortTerms(terms []score.Term, by string) {
 		slices.SortStableFunc(terms, func(a, b score.Term) int { return cmp.Compare(strength(b), strength(a)) })
 	case "name":
 		slices.SortStableFunc(terms, func(a, b score.Term) int { return cmp.Compare(a.Name, b.Name) })
-	}
-}
-
-// printTerms writes the weights for people.
-func (p *program) printTerms(terms []score.Term, all int) {
-	if p.quiet {
-		return
-	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	header, withInclusion := "\nblock\tname\tmean\tsd\tlower\tupper\t", len(terms) > 0 && terms[0].Inclusion != nil
-	if withInclusion {
-		header += "inclusion\t"
-	}
-	fmt.Fprintln(w, header)
-	for _, t := range terms {
-		fmt.Fprintf(w, "%s\t%s\t%.5g\t%.4g\t%.5g\t%.5g\t", printable(t.Block), printable(t.Name), t.Mean, t.SD, t.Lower, t.Upper)
-		if withInclusion {
-			fmt.Fprintf(w, "%.4f\t", *t.Inclusion)
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
-	if len(terms) < all {
-		p.say("… and %d more; --top %d shows all", all-len(terms), all)
 	}
 }

@@ -183,6 +183,15 @@ func means(terms []score.Term) map[string]float64 {
 	return weights
 }
 
+func termsOf(t *testing.T, fitted *credence.Fitted) []score.Term {
+	t.Helper()
+	terms, err := score.Terms(fitted, score.TermOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terms
+}
+
 // opened is a file as a program opens it, and its policy.
 func opened(t *testing.T, path, missing string) (*dataset.Table, fit.Options) {
 	var o dataset.Options
@@ -215,7 +224,7 @@ func byTable(t *testing.T, path, formula, missing string) understood {
 	if err != nil {
 		return understood{err: err.Error()}
 	}
-	return understood{weights: means(score.Terms(fitted, 0.9)), rows: fitted.Report.Rows}
+	return understood{weights: means(termsOf(t, fitted)), rows: fitted.Report.Rows}
 }
 
 func byLearner(t *testing.T, path, formula, missing string) understood {
@@ -243,7 +252,7 @@ func byLearner(t *testing.T, path, formula, missing string) understood {
 	if err != nil {
 		return understood{err: err.Error()}
 	}
-	return understood{weights: means(score.Terms(fitted, 0.9)), rows: fitted.Report.Rows}
+	return understood{weights: means(termsOf(t, fitted)), rows: fitted.Report.Rows}
 }
 
 // One file has one meaning, whichever command or program reads it.

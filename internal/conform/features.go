@@ -65,13 +65,7 @@ func Features(t *testing.T, features credence.Features, rows *credence.Batch) {
 		})
 	}
 	if scaled, ok := features.(credence.Rescaled); ok {
-		t.Run("own scale", func(t *testing.T) {
-			for j := range features.Weights() {
-				if factor, shift := scaled.OwnScale(j); !(factor > 0) || math.IsInf(factor, 1) || math.IsNaN(shift) || math.IsInf(shift, 0) {
-					t.Fatalf("weight %d has factor %g and shift %g", j, factor, shift)
-				}
-			}
-		})
+		t.Run("own units", func(t *testing.T) { featureOwnUnits(t, features, scaled) })
 	}
 	if tunable, ok := features.(credence.Tunable); ok {
 		t.Run("hyper-parameters", func(t *testing.T) { featureHyper(t, tunable, rows, whole) })
@@ -106,6 +100,38 @@ func featureBlocks(t *testing.T, features credence.Features) {
 	}
 	if intercepts > 1 {
 		t.Fatalf("%d intercepts", intercepts)
+	}
+}
+
+// featureOwnUnits checks that every weight has a column, under its own name, to which it contributes.
+func featureOwnUnits(t *testing.T, features credence.Features, scaled credence.Rescaled) {
+	own, err := scaled.OwnUnits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own.Map.Rows != len(own.Columns) || own.Map.Cols != features.Weights() || own.Map.Rows < own.Map.Cols {
+		t.Fatalf("a map of %d×%d for %d columns and %d weights", own.Map.Rows, own.Map.Cols, len(own.Columns), features.Weights())
+	}
+	named, _ := features.(credence.Named)
+	for _, block := range features.Blocks() {
+		for j := block.First; j < block.First+block.Count; j++ {
+			column := own.Columns[j]
+			if column.Block != block.Name || column.Intercept != block.Intercept || named != nil && column.Name != named.WeightName(j) {
+				t.Fatalf("weight %d of block %s has the column %+v", j, block.Name, column)
+			}
+			self := 0.0
+			for k, v := range own.Map.Each(j) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("weight %d adds %g to the weight of %s", k, v, column.Name)
+				}
+				if k == j {
+					self = v
+				}
+			}
+			if !(self > 0) {
+				t.Fatalf("weight %d counts %g times in its own units", j, self)
+			}
+		}
 	}
 }
 

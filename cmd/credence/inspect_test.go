@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// inspected returns the terms of inspect --json by name, and the object.
+func inspected(t *testing.T, args ...string) (map[string]map[string]any, map[string]any) {
+	t.Helper()
+	object := decode(t, must(t, append(append([]string{"inspect"}, args...), "--json")...))
+	terms := map[string]map[string]any{}
+	for _, term := range object["terms"].([]any) {
+		term := term.(map[string]any)
+		terms[term["name"].(string)] = term
+	}
+	return terms, object
+}
+
+// latentOf returns f_mean and f_sd of every row.
+func latentOf(t *testing.T, model, path string) (mean, sd []float64) {
+	t.Helper()
+	out, err := csv.NewReader(strings.NewReader(must(t, "predict", model, path, "--latent"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(out[0])
+	for _, row := range out[1:] {
+		mean, sd = append(mean, parse(t, row[last-2])), append(sd, parse(t, row[last-1]))
+	}
+	return mean, sd
+}
+
+// Differences of levels are differences of predictions, the intercept is the prediction for the base where every
+// column is 0, and the weight of a slope is that of the base.
+func TestInspectBase(t *testing.T) {
+	train, model := file(t, "train.csv", houses(120)), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", train, "-f", "price ~ size*zip + garden", "-o", model)
+	points := file(t, "points.csv", "size,zip,garden\n0,south,false\n1,south,false\n0,north,false\n1,north,false\n")
+	f, sd := latentOf(t, model, points)
+	terms, _ := inspected(t, model, "--base", "zip=south")
+	for name, want := range map[string]float64{
+		"(intercept)": f[0], "size": f[1] - f[0], "zip=north": f[2] - f[0], "size:zip=north": f[3] - f[2] - (f[1] - f[0]), "zip=south": 0,
+	} {
+		if got := number(t, terms[name], "mean"); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if got := number(t, terms["(intercept)"], "sd"); math.Abs(got-sd[0]) > 1e-8 {
+		t.Errorf("the intercept has sd %v, and f of that row %v", got, sd[0])
+	}
+	if base := terms["zip=south"]; base["base"] != true || number(t, base, "sd") != 0 || terms["zip=north"]["base"] != nil {
+		t.Errorf("the base is %v", base)
+	}
+	plain, _ := inspected(t, model)
+	if all, contrast := number(t, plain["zip=north"], "sd"), number(t, terms["zip=north"], "sd"); !(contrast < all) {
+		t.Errorf("the difference has sd %v and the level %v", contrast, all)
+	}
+	mean, _ := inspected(t, model, "--base", "mean")
+	sum := number(t, mean["zip=north"], "mean") + number(t, mean["zip=south"], "mean") + number(t, mean["zip=west"], "mean")
+	if math.Abs(sum) > 1e-8 {
+		t.Errorf("differences from the mean of the levels add up to %v", sum)
+	}
+	if text := must(t, "inspect", model, "--base", "zip=south"); !strings.Contains(text, "base") {
+		t.Error(text)
+	}
+}
+
+func TestInspectExp(t *testing.T) {
+	train, model := file(t, "train.csv", houses(60)), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", train, "-f", "log(price) ~ size + zip", "-o", model)
+	terms, _ := inspected(t, model, "--exp", "--interval", "0.5", "--base", "zip=west")
+	for _, name := range []string{"size", "zip=north", "zip=west"} {
+		exp := terms[name]["exp"].(map[string]any)
+		for of, key := range map[string]string{"mean": "estimate", "lower": "lower", "upper": "upper"} {
+			if got, want := number(t, exp, key), math.Exp(number(t, terms[name], of)); math.Abs(got-want) > 1e-12*want {
+				t.Errorf("%s: %s %v, want %v", name, key, got, want)
+			}
+		}
+	}
+	if text := must(t, "inspect", model, "--exp"); !strings.Contains(text, "exp") || strings.Contains(text, "mean") {
+		t.Error(text)
+	}
+	must(t, "fit", train, "-f", "price ~ size", "-o", model)
+	if o := invoke(t, "", "inspect", model, "--exp"); o.code != exitFailed || !strings.Contains(o.err, "log link") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
+func TestInspectRefusals(t *testing.T) {
+	train, model := file(t, "train.csv", houses(40)), filepath.Join(t.TempDir(), "m")
+	must(t, "fit", train, "-f", "price ~ size:zip", "-o", model)
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitMisuse, "--base south names no level", []string{"--base", "south"}},
+		{exitMisuse, "--interval 1", []string{"--interval", "1"}},
+		{exitMisuse, "tables are written as", []string{"-o", "weights.doc"}},
+		{exitMisuse, "would be overwritten", []string{"-o", model}},
+		{exitFailed, "zip has no such level: the levels are north, south, west", []string{"--base", "zip=east"}},
+		{exitFailed, "size, the other factor, is no term of its own", []string{"--base", "zip=south"}},
+	} {
+		if o := invoke(t, "", append([]string{"inspect", model}, c.args...)...); o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
+		}
+	}
+}
+
+// A file of weights has them all, in full.
+func TestInspectWritesWeights(t *testing.T) {
+	train, model := file(t, "train.csv", houses(60)), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", train, "-f", "price ~ size + poly(size, 20) + zip", "-o", model)
+	path := filepath.Join(t.TempDir(), "weights.csv")
+	must(t, "inspect", model, "-o", path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, object := inspected(t, model)
+	terms := object["terms"].([]any)
+	if len(records) != 1+len(terms) || strings.Join(records[0], ",") != "block,name,mean,sd,lower,upper" {
+		t.Fatalf("%d records, the first %v; %d terms", len(records), records[0], len(terms))
+	}
+	for i, record := range records[1:] {
+		term := terms[i].(map[string]any)
+		if record[0] != term["block"] || record[1] != term["name"] || parse(t, record[2]) != term["mean"] || parse(t, record[5]) != term["upper"] {
+			t.Errorf("%v is written for %v", record, term)
+		}
+	}
+}
+
+// A block without an effect is named, in JSON too.
+func TestInspectNoEffect(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,noise,y\n")
+	for i := range 90 {
+		rows.WriteString(strings.Join([]string{fmt.Sprint(i % 13), fmt.Sprint(math.Sin(float64(i * i))), fmt.Sprint(3*float64(i%13) + math.Cos(float64(7*i)))}, ",") + "\n")
+	}
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", file(t, "t.csv", rows.String()), "-f", "y ~ x + poly(noise, 2)", "-o", model)
+	if out := must(t, "inspect", model); strings.Count(out, "no effect found in") != 1 || !strings.Contains(out, "no effect found in poly(noise, 2): ") {
+		t.Error(out)
+	}
+	_, object := inspected(t, model)
+	blocks := object["blocks"].([]any)
+	for i, want := range []map[string]any{{"block": "linear", "effect": true}, {"block": "poly(noise, 2)", "effect": false}} {
+		for key, value := range want {
+			if got := blocks[i].(map[string]any)[key]; got != value {
+				t.Errorf("block %d: %s is %v, want %v", i, key, got, value)
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package score
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// ownUnits returns the weights of features in the data's own units, or as they were fitted where the
+// features know of no others.
+func ownUnits(features credence.Features, bases []string) (*credence.OwnUnits, error) {
+	if rescaled, ok := features.(credence.Rescaled); ok {
+		return rescaled.OwnUnits(bases...)
+	}
+	if len(bases) > 0 {
+		return nil, fmt.Errorf("base %s: the model has no categories whose levels could be told against it: leave the base out", bases[0])
+	}
+	named, _ := features.(credence.Named)
+	own := &credence.OwnUnits{}
+	own.Map.Reset(features.Weights())
+	for _, block := range features.Blocks() {
+		for j := block.First; j < block.First+block.Count; j++ {
+			name := fmt.Sprint(j - block.First + 1)
+			if named != nil {
+				name = named.WeightName(j)
+			}
+			own.Columns = append(own.Columns, credence.OwnColumn{Block: block.Name, Name: name, Intercept: block.Intercept})
+			own.Map.AppendRow([]int32{int32(j)}, nil)
+		}
+	}
+	return own, nil
+}
+
+// ownMoments returns the means and variances of own weights under the mixture of all members; of the
+// first alone for columns that differ between members.
+func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits) (mean, variance []float64) {
+	n := len(own.Columns)
+	mean, variance = make([]float64, n), make([]float64, n)
+	part, spread := make([]float64, n), make([]float64, n)
+	first := make([]float64, n) // means of the first member, about which squares are added up
+	total := 0.0
+	for k := range fitted.Members {
+		share := fitted.Members[k].Weight
+		if share == 0 && equalShares(fitted) {
+			share = 1 / float64(len(fitted.Members))
+		}
+		memberMoments(&fitted.Members[k], &own.Map, part, spread)
+		if k == 0 {
+			copy(first, part)
+			for i := range own.Columns {
+				if own.Columns[i].Varies {
+					variance[i] = spread[i]
+				}
+			}
+		}
+		total += share
+		for i := range own.Columns {
+			if gap := part[i] - first[i]; !own.Columns[i].Varies {
+				mean[i] += share * gap
+				variance[i] += share * (spread[i] + gap*gap)
+			}
+		}
+	}
+	for i := range own.Columns {
+		if !own.Columns[i].Varies {
+			gap := mean[i] / total
+			variance[i] = max(0, variance[i]/total-gap*gap)
+			mean[i] = gap
+		}
+		mean[i] += first[i]
+	}
+	return mean, variance
+}
+
+func equalShares(fitted *credence.Fitted) bool {
+	for k := range fitted.Members {
+		if fitted.Members[k].Weight != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ownRows is how many sums of weights are taken at a time.
+const ownRows = 256
+
+// memberMoments stores the means and variances of the sums T w of a member's weights. Those of one weight
+// come from its marginal. The others are latent values of rows that T makes.
+func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float64) {
+	features := member.Model.Features
+	d := features.Weights()
+	m, v := make([]float64, d), make([]float64, d)
+	member.Posterior.Marginals(m, v)
+	var sums []int
+	for i := range t.Rows {
+		columns, values := t.Row(i)
+		mean[i], variance[i] = 0, 0
+		if len(columns) > 1 {
+			sums = append(sums, i)
+		} else if len(columns) == 1 {
+			j, factor := columns[0], linop.At(values, 0)
+			mean[i], variance[i] = factor*m[j], factor*factor*v[j]
+		}
+	}
+	ws := credence.NewWorkspace(0)
+	for len(sums) > 0 {
+		some := sums[:min(ownRows, len(sums))]
+		sums = sums[len(some):]
+		phi := design(features, t, some)
+		latent, spread := make([]float64, len(some)), make([]float64, len(some))
+		member.Posterior.Latent(ws, latent, spread, phi)
+		for k, i := range some {
+			mean[i], variance[i] = latent[k], spread[k]
+		}
+	}
+}
+
+// design returns rows of t as the rows of a design with the columns of features.
+func design(features credence.Features, t *linop.CSR, rows []int) *credence.Design {
+	dense := t.Cols
+	if shape, ok := features.(interface{ DenseWeights() int }); ok {
+		dense = shape.DenseWeights()
+	}
+	phi := new(credence.Design)
+	phi.Dense.Reshape(len(rows), dense)
+	clear(phi.Dense.Data)
+	phi.Sparse.Reset(t.Cols - dense)
+	var columns []int32
+	var values []float64
+	for k, i := range rows {
+		columns, values = columns[:0], values[:0]
+		for j, v := range t.Each(i) {
+			if j < dense {
+				phi.Dense.Row(k)[j] = v
+			} else {
+				columns, values = append(columns, int32(j-dense)), append(values, v)
+			}
+		}
+		phi.Sparse.AppendRow(columns, values)
+	}
+	return phi
+}
