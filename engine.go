@@ -102,6 +102,9 @@ type Report struct {
 	EvidenceMode      *float64 `json:"evidence_mode,omitempty"`
 	ELBO              *float64 `json:"elbo,omitempty"`
 	ELBOMode          *float64 `json:"elbo_mode,omitempty"`
+	// EvidenceEstimate is an estimate of the log evidence that is no bound of it: that of expectation
+	// propagation or of Laplace's approximation.
+	EvidenceEstimate *float64 `json:"evidence_estimate,omitempty"`
 	// ELBOStandardError is that of an ELBO estimated from draws, nil where it is
 	// exact. ELBOBound is the ELBO with the entropy of a mixture replaced by its
 	// lower bound (revrand report, eqs. 24 and 27).
@@ -113,6 +116,10 @@ type Report struct {
 	// the draws over their number, and EvidenceGap an estimate of the evidence less the ELBO.
 	ParetoK        *float64 `json:"pareto_k,omitempty"`
 	EffectiveShare *float64 `json:"effective_share,omitempty"`
+	// RHat is the largest potential scale reduction of several Markov chains, 1 where they agree, and
+	// EffectiveDraws the least effective sample size.
+	RHat           *float64 `json:"r_hat,omitempty"`
+	EffectiveDraws *float64 `json:"effective_draws,omitempty"`
 	EvidenceGap    *float64 `json:"evidence_gap,omitempty"`
 	Warnings       []string `json:"warnings,omitempty"`
 }

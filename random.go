@@ -19,6 +19,8 @@ const (
 	SVICurvature    Purpose = "svi curvature"   // the first steps of stochastic fits
 	SVIDiagnostics  Purpose = "svi diagnostics" // importance weights
 	SEPOrder        Purpose = "sep"             // the order of rows; the pass
+	GibbsChains     Purpose = "gibbs"           // flips and learned values; the chain
+	GibbsDraws      Purpose = "gibbs draws"     // of the weights; the chain
 	PredictSamples  Purpose = "predict"         // draws of y; the row
 )
 

@@ -1,0 +1,76 @@
+package ep
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Config holds the options of the engine. The zero value is the default.
+type Config struct {
+	// Hyper says what is done about noise, slab and inclusion where they are learned; empty means
+	// integrate up to IntegrateWeights weights and mode above.
+	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	// MaxIterations limits the sweeps over all sites; 0 means 500.
+	MaxIterations int `json:"max_iterations,omitempty"`
+	// Tolerance is the change of an inclusion probability below which sites have settled; 0 means 1e-5.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
+	Threads  int                     `json:"-"`
+	Progress func(credence.Progress) `json:"-"` // called after every sweep, on the caller's goroutine
+}
+
+// IntegrateWeights is the largest number of weights for which what is learned is integrated over.
+const IntegrateWeights = 2000
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error {
+	if c.MaxIterations < 0 || !(c.Tolerance >= 0) {
+		return fmt.Errorf("ep: max_iterations=%d and tolerance=%v cannot be negative", c.MaxIterations, c.Tolerance)
+	}
+	switch c.Hyper {
+	case "", hyper.Integrate, hyper.Mode:
+		return nil
+	}
+	return fmt.Errorf("ep: hyper=%s: use integrate or mode", c.Hyper)
+}
+
+func (c Config) withDefaults() Config {
+	c.MaxIterations, c.Tolerance = cmp.Or(c.MaxIterations, 500), cmp.Or(c.Tolerance, 1e-5)
+	return c
+}
+
+// Engine fits one model.
+type Engine struct {
+	model  credence.Model
+	prior  prior.SpikeSlab
+	config Config
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// Supports says why the pair cannot be fitted, nil if it can.
+func Supports(l credence.Likelihood, p credence.Prior) error {
+	return candidates.Supports("ep", l, p)
+}
+
+// New returns the engine for a model, and refuses one that it does not fit; see [Supports].
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("ep: the model has no features")
+	}
+	if err := Supports(model.Likelihood, model.Prior); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > IntegrateWeights {
+		return nil, fmt.Errorf("ep: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", IntegrateWeights, d)
+	}
+	return &Engine{model: model, prior: model.Prior.(prior.SpikeSlab), config: cfg.withDefaults()}, nil
+}

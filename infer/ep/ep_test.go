@@ -1,0 +1,150 @@
+package ep
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+func held(inclusion, slab float64) prior.SpikeSlab {
+	return prior.SpikeSlab{Inclusion: param.Hold(inclusion), Slab: param.Hold(slab)}
+}
+
+func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
+	t.Helper()
+	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+// TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models, in both forms.
+func TestEnumeration(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		correlation float64
+		sparse      bool
+		weighted    bool
+		rmse        float64
+	}{
+		{40, 0, false, false, 0.03}, {40, 0.5, false, false, 0.05}, {12, 0, false, false, 0.05}, {40, 0.3, true, false, 0.05},
+		{12, 0, true, true, 0.05}, {40, 0.3, false, true, 0.05},
+	} {
+		const p = 12
+		s := conform.NewSelection(c.n, p, 4, c.correlation, 1, 0.5, c.sparse, uint64(c.n)+3)
+		if c.weighted {
+			for i := range c.n {
+				s.Weight = append(s.Weight, float64(1+i%3))
+			}
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, held(0.3, 1), Config{})
+		mean, sd := location(s)
+		inclusion, weights, evidence := s.Enumerate(0.3, 1, 0.5, mean, 100*sd*sd)
+		square, far := 0.0, 0.0
+		q := fitted.Members[0].Posterior.(credence.Selector)
+		m, v := make([]float64, p+1), make([]float64, p+1)
+		q.Marginals(m, v)
+		for j := range p {
+			gap := q.InclusionProbability(j+1) - inclusion[j]
+			square += gap * gap / p
+			far = math.Max(far, math.Abs(m[j+1]-weights[j]))
+		}
+		if math.Sqrt(square) > c.rmse || far > 0.1 {
+			t.Errorf("%+v: inclusions are off by %.3f (root mean square), weights by %.3f", c, math.Sqrt(square), far)
+		}
+		if got := *fitted.Report.EvidenceEstimate; math.Abs(got-evidence) > 0.2 {
+			t.Errorf("%+v: log evidence is %.4f, by enumeration %.4f", c, got, evidence)
+		}
+		if fitted.Report.Status != credence.Converged {
+			t.Errorf("%+v: %s", c, fitted.Report.Status)
+		}
+	}
+}
+
+func location(s *conform.Selection) (mean, sd float64) {
+	total, square := 0.0, 0.0
+	for i, y := range s.Target {
+		total += s.WeightOf(i)
+		mean += s.WeightOf(i) * y
+	}
+	mean /= total
+	for i, y := range s.Target {
+		square += s.WeightOf(i) * (y - mean) * (y - mean)
+	}
+	return mean, math.Sqrt(square / total)
+}
+
+// TestLearned recovers the relevant features of the paper's simulation with nothing stated.
+func TestLearned(t *testing.T) {
+	s := conform.NewSelection(120, 1000, 20, 0, 1, 0.1, false, 5)
+	for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+		fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: treatment})
+		q := fitted.Members[0].Posterior.(credence.Selector)
+		hit, wrong, missed := 0, 0, 0
+		for j, w := range s.Weights {
+			switch in := q.InclusionProbability(j+1) > 0.5; {
+			case in && w != 0:
+				hit++
+			case in:
+				wrong++
+			case w != 0 && math.Abs(w) > 0.3:
+				missed++
+			}
+		}
+		t.Log(treatment, hit, wrong, missed, fitted.Report.Hyper, *fitted.Report.EvidenceEstimate, fitted.Report.Iterations, fitted.Report.Warnings)
+		if hit < 12 || wrong > 1 || missed > 1 {
+			t.Errorf("%s: %d found, %d wrong, %d missed", treatment, hit, wrong, missed)
+		}
+	}
+}
+
+// TestGradient compares the slopes at settled sites with differences of the evidence, on the first
+// problem without a site at the least precision, where slopes are not those of the evidence.
+func TestGradient(t *testing.T) {
+	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}} {
+		checked := false
+		for seed := uint64(1); seed < 20 && !checked; seed++ {
+			s := conform.NewSelection(60, 20, 5, 0.3, 1, 0.3, false, seed)
+			if _, ok := l.(likelihood.Bernoulli); ok {
+				s.Divide(0.7)
+			}
+			e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{MaxIterations: 3000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			from := &mode{f.theta(), f.sites(), f.inclusions()}
+			theta := f.theta()
+			p, err := f.at(context.Background(), from, theta, false)
+			if err != nil || !p.settled || f.raised > 0 {
+				continue
+			}
+			checked, from.sites = true, f.sites()
+			conform.Gradient(t, theta, p.gradient, func(x []float64) float64 {
+				q, err := f.at(context.Background(), from, x, false)
+				if err != nil || !q.settled {
+					t.Fatal(err, q.settled)
+				}
+				return q.LogDensity
+			})
+		}
+		if !checked {
+			t.Errorf("%v: no problem was fit for the comparison", l)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package ep
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// fit is one run.
+type fit struct {
+	*Engine
+	*candidates.Table
+	*candidates.Setting
+	factors rowFactors
+	ws      *credence.Workspace
+	q       *normal
+
+	weights, rows              []site
+	tilted                     []tilted
+	raised                     int // sites of the last sweep at the least precision
+	logNoise, logSlab, logOdds float64
+}
+
+func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), factors: gaussian{}}
+	var err error
+	if f.Table, err = candidates.Load(ctx, f.ws, "ep", e.model, data); err != nil {
+		return nil, err
+	}
+	if f.Setting, err = f.Table.NewSetting("ep", e.model); err != nil {
+		return nil, err
+	}
+	d := f.Table.Count()
+	f.q = newNormal(f.Table, f.ws)
+	f.weights, f.rows, f.tilted = make([]site, d), make([]site, f.Rows), make([]tilted, d)
+	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
+	if l, ok := e.model.Likelihood.(likelihood.Bernoulli); ok {
+		f.factors = newClasses(l, f.Rows)
+	}
+	f.factors.setRows(f)
+	first := 1 / (special.Sigmoid(f.logOdds) * math.Exp(2*f.logSlab))
+	for j, v := range f.Kept {
+		if f.weights[j] = (site{precision: first}); v > 0 {
+			f.weights[j] = site{1 / v, f.KeptMean[j] / v}
+		}
+	}
+	return f, nil
+}
+
+// slab is the prior of a candidate.
+func (f *fit) prior() slab { return slab{f.logOdds, math.Exp(2 * f.logSlab)} }
+
+// leastPrecision is that of a weight's site, in units of the slab's.
+const leastPrecision = 1e-3
+
+// sweep takes q, then moves all sites a part of the way, and returns the largest change of an
+// inclusion probability, and of a row's mean.
+func (f *fit) sweep(step float64) (changed float64, err error) {
+	if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
+		return 0, err
+	}
+	s := f.prior()
+	f.raised = 0
+	for j := range f.weights {
+		if f.Kept[j] > 0 {
+			continue
+		}
+		m, v, ok := f.weights[j].cavity(f.q.mean[j], f.q.variance[j])
+		if !ok {
+			f.weights[j].precision *= 0.5
+			changed = 1
+			continue
+		}
+		t := s.moments(m, v)
+		changed = math.Max(changed, math.Abs(t.inclusion-f.tilted[j].inclusion))
+		f.tilted[j] = t
+		next, raised := matching(m, v, t.mean, t.variance, leastPrecision/s.variance)
+		if raised {
+			f.raised++
+		}
+		f.weights[j].toward(next, step)
+	}
+	return math.Max(changed, f.factors.sweep(f, step)), nil
+}
+
+// Steps of the sites: the largest, the least, and what a sweep that changes more than the last one makes of it.
+const (
+	wholeStep = 0.5
+	leastStep = 0.02
+	shrink    = 0.8
+	growth    = 1.05
+)
+
+// settle sweeps until the sites have settled. learn is called after every sweep, and returns how far what is learned moved; nil
+// learns nothing. It reports whether they have.
+func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int) float64) (iterations int, settled bool, err error) {
+	step, last := wholeStep, math.Inf(1)
+	for iterations = 1; iterations <= limit; iterations++ {
+		if err := ctx.Err(); err != nil {
+			return iterations, false, err
+		}
+		changed, err := f.sweep(step)
+		if err != nil {
+			return iterations, false, err
+		}
+		moved := 0.0
+		if learn != nil {
+			moved = learn(iterations)
+		}
+		if changed > last {
+			step = math.Max(leastStep, step*shrink)
+		} else {
+			step = math.Min(wholeStep, step*growth)
+		}
+		last = changed
+		if changed < tolerance && moved < 10*tolerance && iterations > firstSweeps+1 {
+			return iterations, true, nil
+		}
+	}
+	return limit, false, nil
+}
+
+// logEvidence is log Z of expectation propagation at the sites of the last sweep, in the target's own
+// units.
+func (f *fit) logEvidence() (float64, error) {
+	if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
+		return 0, err
+	}
+	sum, s := f.q.logZ+f.factors.normalisers(f), f.prior()
+	for j, w := range f.weights {
+		if f.Kept[j] > 0 { // a normal prior is its own site
+			mean := w.shift / w.precision
+			sum -= (math.Log(2*math.Pi/w.precision) + mean*w.shift) / 2
+			continue
+		}
+		m, v, ok := w.cavity(f.q.mean[j], f.q.variance[j])
+		if !ok {
+			return math.NaN(), nil
+		}
+		sum += s.moments(m, v).logZ - w.logIntegral(m, v)
+	}
+	return sum, nil
+}
+
+// sites are all that settling changes.
+type sites struct{ weights, rows, copies []site }
+
+func (f *fit) sites() sites {
+	s := sites{weights: slices.Clone(f.weights), rows: slices.Clone(f.rows)}
+	if c, ok := f.factors.(*classes); ok {
+		s.copies = slices.Clone(c.copies)
+	}
+	return s
+}
+
+func (f *fit) restore(s sites) {
+	copy(f.weights, s.weights)
+	copy(f.rows, s.rows)
+	if c, ok := f.factors.(*classes); ok {
+		copy(c.copies, s.copies)
+	}
+}

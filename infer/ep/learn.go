@@ -1,0 +1,149 @@
+package ep
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// firstSweeps pass before anything is learned: the first sites mean little.
+const firstSweeps = 3
+
+// expectations are what the slopes of the log evidence in the learned values are made of.
+type expectations struct {
+	residual float64 // E ‖y − f‖²
+	included float64 // Σ α
+	square   float64 // Σ α E[w²|slab]
+}
+
+func (f *fit) expectations() expectations {
+	var e expectations
+	for j, t := range f.tilted {
+		if f.Kept[j] == 0 {
+			e.included += t.inclusion
+			e.square += t.inclusion * t.slabSquare
+		}
+	}
+	if f.Noise.Learned {
+		for i, y := range f.Setting.Target {
+			gap := y - f.q.rowMean[i]
+			e.residual += gap * gap
+		}
+		e.residual += f.q.trace(f.q, math.Exp(-2*f.logNoise))
+	}
+	return e
+}
+
+// learn takes one step of expectation maximisation under the hyper-priors, and returns how far it went.
+func (f *fit) learn(iteration int) float64 {
+	if iteration <= firstSweeps {
+		return 1
+	}
+	e, moved := f.expectations(), 0.0
+	set := func(x *float64, to float64) {
+		moved = math.Max(moved, math.Abs(to-*x))
+		*x = to
+	}
+	if f.Noise.Learned {
+		set(&f.logNoise, math.Max(scaleMode(f.Total, e.residual, f.NoisePrior, f.logNoise), logNoiseFloor))
+	}
+	if f.Slab.Learned {
+		set(&f.logSlab, scaleMode(e.included, e.square, f.SlabPrior, f.logSlab))
+	}
+	if f.Odds.Learned {
+		a, b := f.OddsA+e.included, f.OddsB+float64(f.Setting.Count)-e.included
+		set(&f.logOdds, math.Log(a/b))
+	}
+	f.factors.setRows(f)
+	return moved
+}
+
+// logNoiseFloor is half the logarithm of the least noise variance, a millionth of the target's.
+var logNoiseFloor = math.Log(1e-6) / 2
+
+// scaleMode maximises −count·u − square/(2e^{2u}) + log p(u) over u, the logarithm of a standard
+// deviation, by Newton steps of at most 1.
+func scaleMode(count, square float64, prior hyper.Prior, u float64) float64 {
+	for range 100 {
+		ratio := square * math.Exp(-2*u)
+		_, slope, curvature := prior.At(u)
+		slope += ratio - count
+		curvature = math.Min(curvature-2*ratio, -1e-8)
+		move := math.Max(-1, math.Min(-slope/curvature, 1))
+		u += move
+		if math.Abs(move) < 1e-10 {
+			break
+		}
+	}
+	return u
+}
+
+// theta are the learned values as unconstrained numbers: log σ, log √r₁, logit π.
+func (f *fit) theta() []float64 {
+	var x []float64
+	for _, c := range f.coordinates() {
+		x = append(x, *c)
+	}
+	return x
+}
+
+func (f *fit) coordinates() []*float64 {
+	var list []*float64
+	for _, c := range []struct {
+		learned bool
+		value   *float64
+	}{{f.Noise.Learned, &f.logNoise}, {f.Slab.Learned, &f.logSlab}, {f.Odds.Learned, &f.logOdds}} {
+		if c.learned {
+			list = append(list, c.value)
+		}
+	}
+	return list
+}
+
+func (f *fit) setTheta(x []float64) {
+	for k, c := range f.coordinates() {
+		*c = x[k]
+	}
+	f.factors.setRows(f)
+}
+
+// logPrior is the log density of the learned values, and its slopes.
+func (f *fit) logPrior() (value float64, slopes []float64) {
+	add := func(v, s float64) { value, slopes = value+v, append(slopes, s) }
+	if f.Noise.Learned {
+		v, s, _ := f.NoisePrior.At(f.logNoise)
+		add(v, s)
+	}
+	if f.Slab.Learned {
+		v, s, _ := f.SlabPrior.At(f.logSlab)
+		add(v, s)
+	}
+	if f.Odds.Learned {
+		pi := special.Sigmoid(f.logOdds)
+		la, _ := math.Lgamma(f.OddsA)
+		lb, _ := math.Lgamma(f.OddsB)
+		lab, _ := math.Lgamma(f.OddsA + f.OddsB)
+		add(f.OddsA*special.LogSigmoid(f.logOdds)+f.OddsB*special.LogSigmoid(-f.logOdds)+lab-la-lb, f.OddsA-(f.OddsA+f.OddsB)*pi)
+	}
+	return value, slopes
+}
+
+// gradient is that of the log evidence and the log priors at settled sites.
+func (f *fit) gradient() []float64 {
+	e := f.expectations()
+	_, slopes := f.logPrior()
+	var out []float64
+	if f.Noise.Learned {
+		out = append(out, e.residual*math.Exp(-2*f.logNoise)-f.Total)
+	}
+	if f.Slab.Learned {
+		out = append(out, e.square*math.Exp(-2*f.logSlab)-e.included)
+	}
+	if f.Odds.Learned {
+		out = append(out, e.included-float64(f.Setting.Count)*special.Sigmoid(f.logOdds))
+	}
+	kernel.Axpy(1, slopes, out)
+	return out
+}

@@ -1,0 +1,183 @@
+package ep
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// Fit implements [credence.Engine].
+func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	if data.Rows() == 0 {
+		return nil, fmt.Errorf("ep: there are no rows to fit")
+	}
+	f, err := e.newFit(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	learn := func(iteration int) float64 {
+		moved := f.learn(iteration)
+		if e.config.Progress != nil {
+			e.config.Progress(credence.Progress{Stage: "sites", Done: iteration, Total: e.config.MaxIterations})
+		}
+		return moved
+	}
+	iterations, settled, err := f.settle(ctx, e.config.MaxIterations, e.config.Tolerance, learn)
+	if err != nil {
+		return nil, err
+	}
+	from := &mode{f.theta(), f.sites(), f.inclusions()}
+	treatment := e.config.Hyper
+	if treatment == "" {
+		treatment = hyper.Integrate
+		if !f.full() {
+			treatment = hyper.Mode
+		}
+	}
+	var a *answer
+	if treatment == hyper.Integrate {
+		a, err = f.integrate(ctx, from)
+	} else {
+		a, err = f.atMode(ctx, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.fitted(a)
+	if err != nil {
+		return nil, err
+	}
+	out.Report.Iterations, out.Report.Status = iterations, credence.Converged
+	if !settled {
+		out.Report.Status = credence.IterationLimit
+		f.warn(out, "the sites still moved after %d sweeps: inclusion probabilities are rough; state iterations=%d", iterations, 4*iterations)
+	}
+	if a.dropped > 0 {
+		f.warn(out, "at %d of %d values of what was learned the posterior is another one: several sets of features explain the target; engine gibbs goes from one to the other", a.dropped, a.points)
+	}
+	return out, nil
+}
+
+func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {
+	centre, err := f.at(ctx, from, from.theta, true)
+	if err != nil {
+		return nil, err
+	}
+	a := answerOf(centre.Point)
+	a.evidence, a.evidenceMode = centre.LogDensity, centre.LogDensity
+	return a, nil
+}
+
+func (f *fit) warn(out *credence.Fitted, format string, arguments ...any) {
+	out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
+}
+
+// fitted takes the answer to the target's own units and the intercept to zero of the columns.
+func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
+	d, s := len(a.mean), f.Scale
+	p := f.Engine.prior
+	p.Inclusion, p.Slab = p.Inclusion.At(special.Sigmoid(f.logOdds)), p.Slab.At(math.Exp(2*f.logSlab)*s*s)
+	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
+	out := &credence.Fitted{Report: credence.Report{Engine: "ep", Rows: f.Rows, Inputs: f.Inputs, Weights: d}}
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
+		g.NoiseVariance = g.NoiseVariance.At(a.noise * s * s)
+		model.Likelihood = g
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	}
+	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
+	out.Report.EvidenceEstimate = &a.evidence
+	f.ownUnits(a)
+	q, err := f.posterior(a)
+	if err != nil {
+		return nil, err
+	}
+	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	mean, sd := f.Location()
+	out.TargetMean, out.TargetVariance = mean, sd*sd
+	selected := 0
+	for j, v := range a.inclusion {
+		if f.Kept[j] == 0 && v > 0.5 {
+			selected++
+		}
+	}
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok && selected < 3 && g.NoiseVariance.Value > 0.5*sd*sd && f.Setting.Count > 10*f.Rows {
+		f.warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", f.Setting.Count, f.Rows)
+	}
+	return out, nil
+}
+
+// ownUnits multiplies by the scale of the target, and moves the intercept from the columns' means to zero.
+func (f *fit) ownUnits(a *answer) {
+	d, s := len(a.mean), f.Scale
+	kernel.Scale(s, a.mean)
+	kernel.Scale(s*s, a.variance)
+	if a.covariance != nil {
+		kernel.Scale(s*s, a.covariance)
+	}
+	k := f.Intercept
+	if k < 0 {
+		return
+	}
+	a.mean[k] += f.Centre - f.Shift(a.mean)
+	if a.covariance == nil {
+		for j, m := range f.Means {
+			a.variance[k] += m * m * a.variance[j]
+		}
+		return
+	}
+	cross := make([]float64, d) // C x̄
+	for j := range d {
+		cross[j] = kernel.Dot(a.covariance[j*d:(j+1)*d], f.Means)
+	}
+	square := kernel.Dot(cross, f.Means)
+	for j := range d {
+		a.covariance[k*d+j] -= cross[j]
+		a.covariance[j*d+k] -= cross[j]
+	}
+	a.covariance[k*d+k] += square
+	a.variance[k] = a.covariance[k*d+k]
+}
+
+// posterior is full where the covariance is known, else factorised.
+func (f *fit) posterior(a *answer) (credence.Posterior, error) {
+	d := len(a.mean)
+	mean, variance, inclusion := make([]float64, d), make([]float64, d), make([]float64, d)
+	for j, place := range f.Places {
+		mean[place], variance[place], inclusion[place] = a.mean[j], a.variance[j], a.inclusion[j]
+	}
+	if a.covariance == nil {
+		return &posterior.SpikeSlab{Mean: mean, Variance: variance, Probability: inclusion}, nil
+	}
+	// The factor is upper triangular, F Fᵀ = C: the Cholesky factor of C with rows and columns in reverse.
+	reversed := make([]float64, d*d)
+	for i := range d {
+		for j := range d {
+			reversed[(d-1-f.Places[i])*d+d-1-f.Places[j]] = a.covariance[i*d+j]
+		}
+	}
+	kept := append([]float64(nil), reversed...)
+	for _, jitter := range []float64{1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4} {
+		copy(reversed, kept)
+		for i := range d {
+			reversed[i*d+i] *= 1 + jitter
+		}
+		if _, ok := f.ws.Pool().Cholesky(d, reversed, d); !ok {
+			continue
+		}
+		full := &posterior.Full{Mean: mean, Factor: make([]float64, d*d), Probability: inclusion}
+		for i := range d {
+			for j := i; j < d; j++ {
+				full.Factor[(d-1-j)*d+d-1-i] = reversed[i*d+j]
+			}
+		}
+		return full, nil
+	}
+	return nil, fmt.Errorf("ep: the covariance of the weights is not positive definite: several columns may be equal; drop one, or use engine gibbs")
+}

@@ -1,0 +1,207 @@
+package ep
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// normal is q, what the sites of rows and of weights come to, for columns whose rows are multiplied
+// by the roots of their weights.
+type normal struct {
+	*candidates.Table
+	ws                   *credence.Workspace
+	mean, variance       []float64 // of the d weights
+	rowMean, rowVariance []float64 // of f; the variances for classes alone
+	logZ                 float64   // logarithm of the integral of all sites
+	form
+}
+
+// form is the smaller of the two ways to the same numbers.
+type form interface {
+	// update fills q, but for rowMean, from sites of weights and rows. Row precisions are positive.
+	update(q *normal, weights, rows []site, classes bool) error
+	// trace returns tr X Σ Xᵀ, where all rows have one precision.
+	trace(q *normal, precision float64) float64
+	// covariance stores Σ, d×d, in dst.
+	covariance(q *normal, dst []float64)
+}
+
+func newNormal(t *candidates.Table, ws *credence.Workspace) *normal {
+	n, d := t.Rows, t.Count()
+	q := &normal{
+		Table: t, ws: ws, mean: make([]float64, d), variance: make([]float64, d),
+		rowMean: make([]float64, n), rowVariance: make([]float64, n),
+	}
+	if d <= n {
+		q.form = &primal{upper: make([]float64, d*d), inverse: make([]float64, d*d), natural: make([]float64, d), shifts: make([]float64, n)}
+	} else {
+		q.form = &dual{
+			outer: make([]float64, n*n), upper: make([]float64, n*n), prior: make([]float64, d), start: make([]float64, d),
+			alpha: make([]float64, n),
+		}
+	}
+	return q
+}
+
+func (q *normal) take(weights, rows []site, classes bool) error {
+	if err := q.update(q, weights, rows, classes); err != nil {
+		return err
+	}
+	q.Mul(q.ws, q.rowMean, q.mean)
+	return nil
+}
+
+// dual is the n×n form: K = B⁻¹ + X diag(1/λ) Xᵀ.
+type dual struct {
+	outer, upper []float64 // n×n: X diag(1/λ) Xᵀ; factor of K
+	prior, start []float64 // 1/λ and h/λ
+	alpha        []float64 // K⁻¹(g/β − X h/λ)
+}
+
+func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
+	n, pool := q.Rows, q.ws.Pool()
+	q.logZ = 0
+	for j, w := range weights {
+		s.prior[j], s.start[j] = 1/w.precision, w.shift/w.precision
+		q.logZ += (math.Log(2*math.Pi/w.precision) + w.shift*s.start[j]) / 2
+	}
+	q.Outer(q.ws, s.outer, s.prior)
+	copy(s.upper, s.outer)
+	for i, r := range rows {
+		s.upper[i*n+i] += 1 / r.precision
+	}
+	if pivot, ok := pool.Cholesky(n, s.upper, n); !ok {
+		return fmt.Errorf("ep: the covariance of the rows is not positive definite (row %d): scale the columns", pivot+1)
+	}
+	q.Mul(q.ws, q.rowMean, s.start)
+	for i, r := range rows {
+		target := r.shift / r.precision
+		s.alpha[i] = target - q.rowMean[i]
+		q.logZ += r.shift*target/2 - math.Log(r.precision)/2 - math.Log(s.upper[i*n+i])
+	}
+	pool.TrsmLeft(true, n, 1, s.upper, n, s.alpha, 1)
+	q.logZ -= kernel.Dot(s.alpha, s.alpha) / 2
+	pool.TrsmLeft(false, n, 1, s.upper, n, s.alpha, 1)
+	q.MulTrans(q.ws, q.mean, s.alpha)
+	q.Quadratics(q.ws, q.variance, s.upper)
+	for j, v := range s.prior {
+		q.mean[j] = s.start[j] + v*q.mean[j]
+		q.variance[j] = math.Max(v-v*v*q.variance[j], 1e-12*v)
+	}
+	if classes {
+		s.rowVariances(q)
+	}
+	return nil
+}
+
+// rowVariances stores diag(O − O K⁻¹ O), O = X diag(1/λ) Xᵀ.
+func (s *dual) rowVariances(q *normal) {
+	n := q.Rows
+	defer q.ws.Release(q.ws.Mark())
+	product := q.ws.Floats(n * n)
+	copy(product, s.outer)
+	kernel.Symmetrize(n, product, n)
+	q.ws.Pool().TrsmRight(false, n, n, s.upper, n, product, n)
+	for i := range n {
+		row := product[i*n : (i+1)*n]
+		v := s.outer[i*n+i]
+		q.rowVariance[i] = math.Max(v-kernel.Dot(row, row), 1e-12*v)
+	}
+}
+
+// trace is (n − tr K⁻¹/β)/β.
+func (s *dual) trace(q *normal, precision float64) float64 {
+	n := q.Rows
+	defer q.ws.Release(q.ws.Mark())
+	inverse, sum := q.ws.Floats(n*n), 0.0
+	q.ws.Pool().CholeskyInverse(n, s.upper, n, inverse, n)
+	for i := range n {
+		sum += inverse[i*n+i]
+	}
+	return (float64(n) - sum/precision) / precision
+}
+
+// covariance is D − D XᵀK⁻¹X D, D = diag(1/λ).
+func (s *dual) covariance(q *normal, dst []float64) {
+	n, d := q.Rows, q.Count()
+	rows := make([]float64, d*n) // (U⁻ᵀ X D)ᵀ
+	for j := range d {
+		q.Column(rows[j*n:(j+1)*n], j)
+		kernel.Scale(s.prior[j], rows[j*n:(j+1)*n])
+	}
+	q.ws.Pool().TrsmRight(false, d, n, s.upper, n, rows, n)
+	q.ws.Pool().Syrk(d, n, -1, rows, n, 0, dst, d)
+	for j, v := range s.prior {
+		dst[j*d+j] += v
+	}
+	kernel.Symmetrize(d, dst, d)
+}
+
+// primal is the d×d form: P = XᵀBX + diag λ.
+type primal struct {
+	products       []float64 // XᵀX
+	upper, inverse []float64
+	natural        []float64 // Xᵀg + h
+	shifts         []float64 // g
+}
+
+func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
+	d, pool := q.Count(), q.ws.Pool()
+	q.logZ = 0
+	for i, r := range rows {
+		s.shifts[i] = r.shift
+	}
+	if classes {
+		precisions := make([]float64, len(rows))
+		for i, r := range rows {
+			precisions[i] = r.precision
+		}
+		q.Products(q.ws, s.upper, precisions)
+	} else {
+		if s.products == nil {
+			s.products = make([]float64, d*d)
+			q.Products(q.ws, s.products, nil)
+		}
+		copy(s.upper, s.products)
+		kernel.Scale(rows[0].precision, s.upper)
+	}
+	q.MulTrans(q.ws, s.natural, s.shifts)
+	for j, w := range weights {
+		s.upper[j*d+j] += w.precision
+		s.natural[j] += w.shift
+	}
+	if pivot, ok := pool.Cholesky(d, s.upper, d); !ok {
+		return fmt.Errorf("ep: the precision of the weights is not positive definite (column %d): two columns may be equal; scale the columns", pivot+1)
+	}
+	copy(q.mean, s.natural)
+	pool.TrsmLeft(true, d, 1, s.upper, d, q.mean, 1)
+	q.logZ += kernel.Dot(q.mean, q.mean) / 2
+	pool.TrsmLeft(false, d, 1, s.upper, d, q.mean, 1)
+	pool.CholeskyInverse(d, s.upper, d, s.inverse, d)
+	for j := range d {
+		q.logZ += math.Log(2*math.Pi)/2 - math.Log(s.upper[j*d+j])
+		q.variance[j] = s.inverse[j*d+j]
+	}
+	if classes {
+		q.RowQuadratics(q.ws, q.rowVariance, s.upper)
+	}
+	return nil
+}
+
+// trace is Σ over XᵀX ⊙ Σ.
+func (s *primal) trace(q *normal, _ float64) float64 {
+	d, sum := q.Count(), 0.0
+	for i := range d {
+		sum += 2*kernel.Dot(s.products[i*d+i:(i+1)*d], s.inverse[i*d+i:(i+1)*d]) - s.products[i*d+i]*s.inverse[i*d+i]
+	}
+	return sum
+}
+
+func (s *primal) covariance(q *normal, dst []float64) {
+	copy(dst, s.inverse)
+	kernel.Symmetrize(q.Count(), dst, q.Count())
+}

@@ -1,0 +1,92 @@
+package gibbs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/prior"
+)
+
+// errDegenerate is that of a state in which two columns are the same and nothing tells them apart.
+var errDegenerate = errors.New("gibbs: the precision of the weights is not positive definite: two columns may be equal; drop one, or state a smaller slab")
+
+// Config holds the options of the engine. The zero value is the default.
+type Config struct {
+	// Chains is the number of chains; 0 means 4. The first begins with the empty model, the second with Start, further
+	// ones with the columns most like the target, and so on.
+	Chains int `json:"chains,omitempty"`
+	// Flips is the number of flips of a chain; 0 means 16,000, and 400 a weight where that is fewer, but at least 4,000.
+	Flips int `json:"flips,omitempty"`
+	// Draws is the number of draws of the weights that are kept; 0 means 1,000, and fewer where they
+	// would take more than 4 million numbers, but at least 64.
+	Draws int    `json:"draws,omitempty"`
+	Seed  uint64 `json:"seed,omitempty"`
+	// Start are inclusion probabilities, one for each weight of the model, above half of which columns are in the second chain's first
+	// state; nil means none are known.
+	Start []float64 `json:"-"`
+	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
+	Threads  int                     `json:"-"`
+	Progress func(credence.Progress) `json:"-"` // called when a chain has ended, on the caller's goroutine
+}
+
+// Limits of what may be asked for.
+const (
+	MostChains = 64
+	MostFlips  = 100_000_000
+	MostDraws  = 100_000
+)
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error {
+	for _, o := range []struct {
+		name        string
+		value, most int
+	}{{"chains", c.Chains, MostChains}, {"flips", c.Flips, MostFlips}, {"draws", c.Draws, MostDraws}} {
+		if o.value < 0 || o.value > o.most {
+			return fmt.Errorf("gibbs: %s=%d is not between 1 and %d", o.name, o.value, o.most)
+		}
+	}
+	return nil
+}
+
+func (c Config) withDefaults(weights int) Config {
+	c.Chains = cmp.Or(c.Chains, 4)
+	c.Flips = cmp.Or(c.Flips, max(4000, min(16_000, 400*weights)))
+	c.Draws = cmp.Or(c.Draws, max(64, min(1000, 4_000_000/max(1, weights))))
+	return c
+}
+
+// Engine fits one model.
+type Engine struct {
+	model  credence.Model
+	prior  prior.SpikeSlab
+	config Config
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// Supports says why the pair cannot be fitted, nil if it can.
+func Supports(l credence.Likelihood, p credence.Prior) error {
+	return candidates.Supports("gibbs", l, p)
+}
+
+// New returns the engine for a model, and refuses one that it does not fit; see [Supports].
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("gibbs: the model has no features")
+	}
+	if err := Supports(model.Likelihood, model.Prior); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	d := model.Features.Weights()
+	if cfg.Start != nil && len(cfg.Start) != d {
+		return nil, fmt.Errorf("gibbs: there are %d inclusion probabilities to start from and %d weights", len(cfg.Start), d)
+	}
+	return &Engine{model: model, prior: model.Prior.(prior.SpikeSlab), config: cfg.withDefaults(d)}, nil
+}

@@ -1,0 +1,192 @@
+package gibbs
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
+	t.Helper()
+	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+func inclusions(fitted *credence.Fitted) []float64 {
+	q := fitted.Members[0].Posterior.(credence.Selector)
+	var list []float64
+	for j := range q.Weights() {
+		list = append(list, q.InclusionProbability(j))
+	}
+	return list[1:] // without the intercept
+}
+
+// TestEnumeration compares inclusion and weights with those of all models.
+func TestEnumeration(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		correlation float64
+		sparse      bool
+		weighted    bool
+	}{{40, 0, false, false}, {40, 0.7, false, false}, {9, 0, false, true}, {15, 0.3, true, true}} {
+		const p = 10
+		s := conform.NewSelection(c.n, p, 4, c.correlation, 1, 0.5, c.sparse, uint64(c.n)+3)
+		total, mean, square := 0.0, 0.0, 0.0
+		for i := range c.n {
+			if c.weighted {
+				s.Weight = append(s.Weight, float64(1+i%3))
+			}
+			total += s.WeightOf(i)
+			mean += s.WeightOf(i) * s.Target[i]
+		}
+		mean /= total
+		for i, y := range s.Target {
+			square += s.WeightOf(i) * (y - mean) * (y - mean) / total
+		}
+		want, weights, _ := s.Enumerate(0.3, 1, 0.5, mean, 100*square)
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(1)}, Config{Flips: 20_000, Draws: 4000})
+		m, v := make([]float64, p+1), make([]float64, p+1)
+		fitted.Members[0].Posterior.Marginals(m, v)
+		for j, got := range inclusions(fitted) {
+			if math.Abs(got-want[j]) > 0.01 {
+				t.Errorf("%+v: inclusion of column %d is %.4f, by enumeration %.4f", c, j+1, got, want[j])
+			}
+			if math.Abs(m[j+1]-weights[j]) > 0.05 {
+				t.Errorf("%+v: weight %d is %.4f, by enumeration %.4f", c, j+1, m[j+1], weights[j])
+			}
+		}
+	}
+}
+
+func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
+	t.Helper()
+	ws := credence.NewWorkspace(1)
+	table, err := candidates.Load(context.Background(), ws, "gibbs", e.model, conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting, err := table.NewSetting("gibbs", e.model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newChain(table, setting, ws, rand.New(rand.NewPCG(1, 1)))
+	if err := c.begin(nil); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestFlips compares what flips make of M⁻¹, S, Q and the density with all of them taken anew.
+func TestFlips(t *testing.T) {
+	s := conform.NewSelection(12, 30, 5, 0.3, 1, 0.5, false, 1)
+	e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{})
+	c := e.testChain(t, s)
+	for range 200 {
+		c.flip(1 + c.rng.IntN(30))
+	}
+	was := c.fares
+	c.fares = newFares(c.Rows, c.Table.Count())
+	if err := c.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(was.logDensity-c.logDensity) > 1e-8 {
+		t.Errorf("log density %.12g after the flips, %.12g anew", was.logDensity, c.logDensity)
+	}
+	for j := range c.s {
+		if math.Abs(was.s[j]-c.s[j]) > 1e-8*(1+c.s[j]) || math.Abs(was.q[j]-c.q[j]) > 1e-8*(1+math.Abs(c.q[j])) {
+			t.Fatalf("column %d: S, Q = %g, %g after the flips, %g, %g anew", j, was.s[j], was.q[j], c.s[j], c.q[j])
+		}
+	}
+}
+
+// TestLearned recovers the relevant features with nothing stated, at the same bytes on any number of threads.
+func TestLearned(t *testing.T) {
+	s := conform.NewSelection(100, 1000, 20, 0, 1, 0.1, false, 5)
+	fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 6000})
+	hit, wrong := 0, 0
+	list := inclusions(fitted)
+	for j, w := range s.Weights {
+		switch {
+		case list[j] > 0.5 && w != 0:
+			hit++
+		case list[j] > 0.5:
+			wrong++
+		}
+	}
+	t.Log(hit, wrong, fitted.Report.Hyper, *fitted.Report.RHat, *fitted.Report.EffectiveDraws, fitted.Report.Warnings)
+	if hit < 12 || wrong > 1 {
+		t.Errorf("%d found, %d wrong", hit, wrong)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	s := conform.NewSelection(30, 40, 5, 0, 1, 0.1, false, 5)
+	one := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 1000, Threads: 1})
+	several := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 1000, Threads: max(3, runtime.NumCPU())})
+	a, b := inclusions(one), inclusions(several)
+	for j := range a {
+		if a[j] != b[j] {
+			t.Fatalf("inclusion of column %d is %v with one thread and %v with several", j+1, a[j], b[j])
+		}
+	}
+}
+
+// TestPolyaGamma compares mean and variance of draws with their closed forms: tanh(f/2)/(2f), and
+// (sinh f − f)/(4f³ cosh²(f/2)).
+func TestPolyaGamma(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, f := range []float64{0.01, 0.5, -1.3, 3, 6, 20} {
+		const count = 100_000
+		sum, square := 0.0, 0.0
+		for range count {
+			x := polyaGamma(rng, f)
+			sum += x
+			square += x * x
+		}
+		mean, variance := sum/count, square/count-sum/count*sum/count
+		cosh := math.Cosh(f / 2)
+		wantMean, wantVariance := math.Tanh(f/2)/(2*f), (math.Sinh(f)-f)/(4*f*f*f*cosh*cosh)
+		if math.Abs(mean-wantMean) > 5*math.Sqrt(wantVariance/count) || math.Abs(variance/wantVariance-1) > 0.05 {
+			t.Errorf("PG(1, %g): mean %.5f and variance %.6f, want %.5f and %.6f", f, mean, variance, wantMean, wantVariance)
+		}
+	}
+}
+
+// TestTruncated compares the mean of draws with φ/Φ.
+func TestTruncated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, f := range []float64{0, 2, -2, -8, -40} {
+		const count = 50_000
+		sum := 0.0
+		for range count {
+			x := truncated(rng, f, true)
+			if !(f+x > 0) {
+				t.Fatalf("f = %g: %g is on the wrong side", f, f+x)
+			}
+			sum += x
+		}
+		want := math.Exp(-f*f/2) / math.Sqrt(2*math.Pi) / (math.Erfc(-f/math.Sqrt2) / 2)
+		if f < -30 {
+			want = -f + 1/-f
+		}
+		if math.Abs(sum/count-want) > 0.02 {
+			t.Errorf("f = %g: mean %.4f, want %.4f", f, sum/count, want)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package gibbs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// Fit implements [credence.Engine].
+func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	if data.Rows() == 0 {
+		return nil, fmt.Errorf("gibbs: there are no rows to fit")
+	}
+	table, err := candidates.Load(ctx, credence.NewWorkspace(e.config.Threads), "gibbs", e.model, data)
+	if err != nil {
+		return nil, err
+	}
+	setting, err := table.NewSetting("gibbs", e.model)
+	if err != nil {
+		return nil, err
+	}
+	if setting.Classes {
+		for i, u := range table.Unit() {
+			if w := u * u; math.Abs(w-math.Round(w)) > 1e-9 {
+				return nil, fmt.Errorf("gibbs: row %d has weight %g: classes take whole numbers only; use engine ep", i+1, w)
+			}
+		}
+	}
+	f := &fit{Engine: e, Table: table, Setting: setting}
+	if err := f.run(ctx); err != nil {
+		return nil, err
+	}
+	return f.fitted()
+}
+
+// fit is one run.
+type fit struct {
+	*Engine
+	*candidates.Table
+	*candidates.Setting
+	chains  []*chain
+	records []*record
+	kept    []int // chains that did not stick far below the best
+}
+
+// started is the number of columns that a chain starts with that begins with those most like the target.
+const started = 25
+
+// starts returns the columns that the chain begins with: none; those of Config.Start; those most like the target.
+func (f *fit) start(k int, like []float64) []int {
+	switch k % 4 {
+	case 1:
+		var columns []int
+		for j, place := range f.Places {
+			if f.config.Start != nil && f.Kept[j] == 0 && f.config.Start[place] > 0.5 {
+				columns = append(columns, j)
+			}
+		}
+		return columns
+	case 2:
+		return top(like, min(started, f.Rows/4, f.Setting.Count))
+	}
+	return nil
+}
+
+// likeness is of every column the share of the target's variance that it explains alone, -1 for kept columns.
+func (f *fit) likeness() []float64 {
+	d := f.Table.Count()
+	cross, squares, out := make([]float64, d), make([]float64, d), make([]float64, d)
+	target := slices.Clone(f.centred())
+	f.MulTrans(credence.NewWorkspace(1), cross, target)
+	f.Squares(squares)
+	for j := range d {
+		if out[j] = -1; f.Kept[j] == 0 && squares[j] > 0 {
+			out[j] = cross[j] * cross[j] / squares[j]
+		}
+	}
+	return out
+}
+
+// centred returns the targets about their mean, times the roots of the rows' weights.
+func (f *fit) centred() []float64 {
+	if !f.Classes {
+		return f.Setting.Target
+	}
+	mean := 0.0
+	for i, u := range f.Unit() {
+		mean += u * u / f.Total * f.Setting.Target[i]
+	}
+	out := make([]float64, f.Rows)
+	for i, u := range f.Unit() {
+		out[i] = u * (f.Setting.Target[i] - mean)
+	}
+	return out
+}
+
+// run runs the chains, as many at once as there are threads. Each has a random stream of its own and works on one
+// thread, so that results do not depend on their number.
+func (f *fit) run(ctx context.Context) error {
+	count := f.config.Chains
+	p := plan{flips: f.config.Flips, warm: f.config.Flips / 4, every: 100}
+	if f.Classes {
+		p.every = 15
+	}
+	like := f.likeness()
+	f.chains, f.records = make([]*chain, count), make([]*record, count)
+	failed := make([]error, count)
+	slots := make(chan struct{}, credence.NewWorkspace(f.config.Threads).Pool().Threads())
+	var wait sync.WaitGroup
+	for k := range count {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), credence.Rand(f.config.Seed, credence.GibbsChains, uint64(k)))
+			if failed[k] = c.begin(f.start(k, like)); failed[k] == nil {
+				f.records[k], failed[k] = c.run(ctx, p)
+			}
+			f.chains[k] = c
+		}()
+	}
+	wait.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	if f.config.Progress != nil {
+		f.config.Progress(credence.Progress{Stage: "chains", Done: count, Total: count})
+	}
+	return nil
+}
+
+// stuck is by how many nats a chain's mean log density may be below the best one's before it counts as stuck: its share of
+// the posterior is then below any that could be seen.
+const stuck = 15
+
+// judge leaves chains out that stuck.
+func (f *fit) judge() {
+	means, best := make([]float64, len(f.records)), math.Inf(-1)
+	for k, r := range f.records {
+		for _, s := range r.states {
+			means[k] += s.weight / r.total * s.logDensity
+		}
+		best = math.Max(best, means[k])
+	}
+	for k, m := range means {
+		if m > best-stuck || f.Classes {
+			f.kept = append(f.kept, k)
+		}
+	}
+}
+
+// fitted assembles the result.
+func (f *fit) fitted() (*credence.Fitted, error) {
+	f.judge()
+	d, share := f.Table.Count(), 1/float64(len(f.kept))
+	inclusion := make([]float64, d)
+	noise, slab := 0.0, 0.0
+	for _, k := range f.kept {
+		r := f.records[k]
+		for j := range d {
+			inclusion[f.Places[j]] += share * r.inclusion[j] / r.total
+		}
+		for _, s := range r.states {
+			noise += share * s.weight / r.total * math.Exp(2*s.logNoise)
+			slab += share * s.weight / r.total * math.Exp(2*s.logSlab)
+		}
+	}
+	draws, err := f.draws()
+	if err != nil {
+		return nil, err
+	}
+	draws.Probability = inclusion
+	included := 0.0
+	for j, place := range f.Places {
+		if f.Kept[j] == 0 {
+			included += inclusion[place]
+		}
+	}
+	s := f.Scale
+	p := f.Engine.prior
+	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(f.Setting.Count))
+	if !f.Odds.Learned {
+		pi = p.Inclusion.Value
+	}
+	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)
+	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
+	out := &credence.Fitted{Report: credence.Report{
+		Engine: "gibbs", Status: credence.Converged, Rows: f.Rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Flips,
+	}}
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
+		g.NoiseVariance = g.NoiseVariance.At(noise * s * s)
+		model.Likelihood = g
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	}
+	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
+	out.Members = []credence.Member{{Model: model, Posterior: draws}}
+	mean, sd := f.Location()
+	out.TargetMean, out.TargetVariance = mean, sd*sd
+	f.diagnose(out, inclusion)
+	return out, nil
+}
+
+// draws returns draws of the weights in the target's own units, with the intercept at zero of the columns.
+func (f *fit) draws() (*posterior.Draws, error) {
+	d := f.Table.Count()
+	q := &posterior.Draws{Count: f.config.Draws, Values: make([]float64, f.config.Draws*d)}
+	next, weights := 0, make([]float64, d)
+	for i, k := range f.kept {
+		c, r := f.chains[k], f.records[k]
+		c.rng = credence.Rand(f.config.Seed, credence.GibbsDraws, uint64(k))
+		for _, s := range r.spread((i+1)*q.Count/len(f.kept) - i*q.Count/len(f.kept)) {
+			c.restore(r, s)
+			if err := c.settleRows(weights); err != nil {
+				return nil, err
+			}
+			row := q.Values[next*d : (next+1)*d]
+			next++
+			for j, place := range f.Places {
+				row[place] = weights[j] * f.Scale
+			}
+			if k := f.Intercept; k >= 0 {
+				for j, m := range f.Means {
+					row[f.Places[k]] -= m * weights[j] * f.Scale
+				}
+				row[f.Places[k]] += f.Centre
+			}
+		}
+	}
+	return q, nil
+}
+
+// goodRHat is the R̂ above which chains do not agree, goodEffective the least effective sample size.
+const (
+	goodRHat      = 1.1
+	goodEffective = 100
+	sequence      = 400 // states of a chain that diagnoses look at
+)
+
+// diagnose compares the chains: the number of features, the noise, the slab.
+func (f *fit) diagnose(out *credence.Fitted, inclusion []float64) {
+	warn := func(format string, arguments ...any) {
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
+	}
+	if lost := len(f.records) - len(f.kept); lost > 0 {
+		warn("%d of %d chains stuck at sets of features that explain less and are left out: state more flips, such as gibbs(flips=%d)", lost, len(f.records), 4*f.config.Flips)
+	}
+	worst, least := 1.0, math.Inf(1)
+	for _, of := range []func(s state) float64{
+		func(s state) float64 { return float64(s.to - s.from) },
+		func(s state) float64 { return s.logNoise },
+		func(s state) float64 { return s.logSlab },
+	} {
+		var chains [][]float64
+		for _, k := range f.kept {
+			var list []float64
+			for _, s := range f.records[k].spread(sequence) {
+				list = append(list, of(s))
+			}
+			chains = append(chains, list)
+		}
+		rHat, effective := diagnose.Chains(chains)
+		worst, least = math.Max(worst, rHat), math.Min(least, effective)
+	}
+	out.Report.RHat, out.Report.EffectiveDraws = &worst, &least
+	if worst > goodRHat {
+		out.Report.Status = credence.IterationLimit
+		warn("the chains do not agree (R̂ = %.2f, above %.1f): several sets of features explain the target, or the chains are too short; state more flips, such as gibbs(flips=%d)", worst, goodRHat, 4*f.config.Flips)
+	}
+}

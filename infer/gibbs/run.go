@@ -1,0 +1,245 @@
+package gibbs
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// plan is how long a chain runs.
+type plan struct {
+	flips, warm int // all, and those at the start that are forgotten
+	every       int // flips between two moves of noise and slab
+}
+
+// record is what a chain leaves behind: sums over states, each weighed by the reciprocal of its flips' weights, and the states.
+type record struct {
+	total                   float64
+	inclusion, mean, square []float64 // Σ of p_j, E w_j and E w_j²
+	states                  []state
+	active                  []int32 // columns of all states, one after the other
+}
+
+// state is one state of a chain after its warm-up.
+type state struct {
+	weight            float64
+	from, to          int // in record.active
+	logNoise, logSlab float64
+	logDensity        float64
+}
+
+// begin puts columns in and takes the chain's first state.
+func (c *chain) begin(columns []int) error {
+	for _, j := range columns {
+		if !c.in[j] {
+			c.in[j] = true
+			c.active++
+		}
+	}
+	if c.Classes {
+		c.drawRows(nil)
+	} else {
+		copy(c.y, c.Setting.Target)
+		c.setNoise()
+	}
+	return c.refresh()
+}
+
+func (c *chain) setNoise() {
+	v := math.Exp(2 * c.logNoise)
+	for i := range c.noise {
+		c.noise[i] = v
+	}
+}
+
+// run makes the flips of the plan.
+func (c *chain) run(ctx context.Context, p plan) (*record, error) {
+	d := c.Table.Count()
+	r := &record{inclusion: make([]float64, d), mean: make([]float64, d), square: make([]float64, d)}
+	total := c.probabilities()
+	spare := newFares(c.Rows, d)
+	for flip := range p.flips {
+		if flip%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if flip >= p.warm {
+			c.keep(r, 1/total)
+		}
+		c.flip(c.choose(total))
+		total = c.probabilities()
+		if (flip+1)%p.every == 0 {
+			var err error
+			if c.Classes {
+				total, err = c.renew(total)
+			}
+			if err == nil {
+				total, err = c.move(&spare, total)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// keep adds the state to the record.
+func (c *chain) keep(r *record, weight float64) {
+	r.total += weight
+	s := state{weight: weight, from: len(r.active), logNoise: c.logNoise, logSlab: c.logSlab, logDensity: c.logState()}
+	for j, in := range c.in {
+		p := c.probability[j]
+		_, mean, variance := c.conditional(j, 0)
+		mean += c.KeptMean[j]
+		r.inclusion[j] += weight * p
+		r.mean[j] += weight * p * mean
+		r.square[j] += weight * p * (mean*mean + variance)
+		if in && c.Kept[j] == 0 {
+			r.active = append(r.active, int32(j))
+		}
+	}
+	s.to = len(r.active)
+	r.states = append(r.states, s)
+}
+
+// Steps of the random walk in the logarithms of noise and slab.
+const (
+	noiseStep = 0.25
+	slabStep  = 0.35
+)
+
+// move proposes new noise, then a new slab. The law of the chain is the posterior times the sum of
+// its flips' weights, so that an acceptance has their ratio too.
+func (c *chain) move(spare *fares, total float64) (float64, error) {
+	for _, m := range []struct {
+		learned bool
+		value   *float64
+		step    float64
+	}{{c.Noise.Learned, &c.logNoise, noiseStep}, {c.Slab.Learned, &c.logSlab, slabStep}} {
+		if !m.learned {
+			continue
+		}
+		before, old := c.logState(), *m.value
+		*m.value += m.step * c.rng.NormFloat64()
+		c.fares, *spare = *spare, c.fares
+		if !c.Classes {
+			c.setNoise()
+		}
+		if err := c.refresh(); err != nil {
+			return 0, err
+		}
+		proposed := c.probabilities()
+		if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(proposed/total) { // false for NaN
+			total = proposed
+			continue
+		}
+		*m.value = old
+		c.fares, *spare = *spare, c.fares
+		if !c.Classes {
+			c.setNoise()
+		}
+		total = c.probabilities()
+	}
+	if !c.Noise.Learned && !c.Slab.Learned { // rounding of the flips does not add up
+		if err := c.refresh(); err != nil {
+			return 0, err
+		}
+		total = c.probabilities()
+	}
+	return total, nil
+}
+
+// spread returns count states of the record, evenly spread over its weight, in their order.
+func (r *record) spread(count int) []state {
+	list := make([]state, 0, count)
+	sum, next := 0.0, 0.5
+	for _, s := range r.states {
+		sum += s.weight
+		for next < sum/r.total*float64(count) && len(list) < count {
+			list = append(list, s)
+			next++
+		}
+	}
+	for len(list) < count {
+		list = append(list, r.states[len(r.states)-1])
+	}
+	return list
+}
+
+// drawWeights stores a draw of all weights given the active columns, noise and slab, in dst, length d: mean and
+// covariance of a regression on those columns alone.
+func (c *chain) drawWeights(dst []float64) error {
+	clear(dst)
+	var active []int
+	for j, in := range c.in {
+		if in {
+			active = append(active, j)
+		}
+	}
+	k, n := len(active), c.Rows
+	columns := make([]float64, k*n)
+	precision, shift := make([]float64, k*k), make([]float64, k)
+	for a, j := range active {
+		c.Column(columns[a*n:(a+1)*n], j)
+	}
+	scaled := make([]float64, n)
+	for a, j := range active {
+		for i, x := range columns[a*n : (a+1)*n] {
+			scaled[i] = x / c.noise[i]
+		}
+		v := c.variance(j)
+		shift[a] = kernel.Dot(scaled, c.y) + c.KeptMean[j]/v
+		for b := a; b < k; b++ {
+			precision[a*k+b] = kernel.Dot(scaled, columns[b*n:(b+1)*n])
+		}
+		precision[a*k+a] += 1 / v
+	}
+	pool := c.ws.Pool()
+	if _, ok := pool.Cholesky(k, precision, k); !ok {
+		return errDegenerate
+	}
+	pool.TrsmLeft(true, k, 1, precision, k, shift, 1)
+	for a := range shift {
+		shift[a] += c.rng.NormFloat64()
+	}
+	pool.TrsmLeft(false, k, 1, precision, k, shift, 1)
+	for a, j := range active {
+		dst[j] = shift[a]
+	}
+	return nil
+}
+
+// restore takes a state of the record again, without how its columns fare.
+func (c *chain) restore(r *record, s state) {
+	for j := range c.in {
+		c.in[j] = c.Kept[j] > 0
+	}
+	for _, j := range r.active[s.from:s.to] {
+		c.in[j] = true
+	}
+	c.active = s.to - s.from
+	c.logNoise, c.logSlab = s.logNoise, s.logSlab
+	if !c.Classes {
+		c.setNoise()
+	}
+}
+
+// top returns the columns of the largest values, in their order.
+func top(values []float64, count int) []int {
+	order := make([]int, len(values))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case values[a] > values[b]:
+			return -1
+		case values[a] < values[b]:
+			return 1
+		}
+		return 0
+	})
+	return order[:min(count, len(order))]
+}

@@ -1,0 +1,195 @@
+package candidates
+
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Columns are d centred columns of n rows. Column j is dense or, from the number of dense columns
+// on, sparse.
+type Columns struct {
+	Rows  int
+	Means []float64 // weighted means x̄ of the columns as the features give them, length d
+
+	dense  linop.Dense // one column a row
+	sparse linop.CSR   // one column a row, not centred
+	unit   []float64   // √v of every row, which centring takes off
+}
+
+// Count returns d.
+func (c *Columns) Count() int { return c.dense.Rows + c.sparse.Rows }
+
+// sparseMean returns the mean of a sparse column.
+func (c *Columns) sparseMean(j int) float64 { return c.Means[c.dense.Rows+j] }
+
+// Column stores column j in dst, length n.
+func (c *Columns) Column(dst []float64, j int) {
+	if j < c.dense.Rows {
+		copy(dst, c.dense.Row(j))
+		return
+	}
+	j -= c.dense.Rows
+	clear(dst)
+	c.sparse.AddRow(dst, j, 1)
+	kernel.Axpy(-c.sparseMean(j), c.unit, dst)
+}
+
+// MulTrans stores Xᵀv in dst, length d.
+func (c *Columns) MulTrans(ws *credence.Workspace, dst, v []float64) {
+	n, dense := c.Rows, c.dense.Rows
+	if dense > 0 {
+		ws.Pool().Gemv(false, dense, n, 1, c.dense.Data, n, v, 0, dst[:dense])
+	}
+	if c.sparse.Rows == 0 {
+		return
+	}
+	total := kernel.Dot(c.unit, v)
+	ws.InRuns(c.sparse.Rows, func(from, to int) {
+		for j := from; j < to; j++ {
+			dst[dense+j] = c.sparse.AddRowDot(0, j, v) - c.sparseMean(j)*total
+		}
+	})
+}
+
+// Mul stores Xw in dst, length n.
+func (c *Columns) Mul(ws *credence.Workspace, dst, w []float64) {
+	n, dense := c.Rows, c.dense.Rows
+	clear(dst)
+	if dense > 0 {
+		ws.Pool().Gemv(true, dense, n, 1, c.dense.Data, n, w[:dense], 0, dst)
+	}
+	shift := 0.0
+	for j := range c.sparse.Rows {
+		if v := w[dense+j]; v != 0 {
+			c.sparse.AddRow(dst, j, v)
+			shift += v * c.sparseMean(j)
+		}
+	}
+	if shift != 0 {
+		kernel.Axpy(-shift, c.unit, dst)
+	}
+}
+
+// Outer stores the upper triangle of X diag(scales) Xᵀ, n×n, in dst.
+func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
+	n, dense := c.Rows, c.dense.Rows
+	clear(dst)
+	if dense > 0 {
+		ws.Pool().Gram(dense, n, c.dense.Data, n, scales[:dense], dst, n)
+	}
+	if c.sparse.Rows == 0 {
+		return
+	}
+	square := linop.Dense{Rows: n, Cols: n, Stride: n, Data: dst}
+	const shares = 8
+	ws.Pool().Run(shares, func(share, _ int) { c.sparse.AddGram(&square, scales[dense:], share, shares) })
+	// (x − x̄e)(x − x̄e)ᵀ = xxᵀ − x̄(xeᵀ + exᵀ) + x̄²eeᵀ
+	cross, mass := make([]float64, n), 0.0
+	for j := range c.sparse.Rows {
+		mean := c.sparseMean(j)
+		c.sparse.AddRow(cross, j, -scales[dense+j]*mean)
+		mass += scales[dense+j] * mean * mean
+	}
+	kernel.Axpy(mass/2, c.unit, cross)
+	for i := range n {
+		kernel.Axpy(cross[i], c.unit[i:], dst[i*n+i:(i+1)*n])
+		kernel.Axpy(c.unit[i], cross[i:], dst[i*n+i:(i+1)*n])
+	}
+}
+
+// panel is the number of dense columns whose quadratic forms are taken at once.
+const panel = 512
+
+// Quadratics stores x_jᵀK⁻¹x_j of every column in dst, for the upper factor of K = UᵀU, n×n. It
+// takes n² operations a dense column, and for sparse ones one inverse of K and the square of the entries a column.
+func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper []float64) {
+	n, dense := c.Rows, c.dense.Rows
+	defer ws.Release(ws.Mark())
+	scratch := ws.Floats(min(dense, panel) * n)
+	for first := 0; first < dense; first += panel {
+		count := min(panel, dense-first)
+		copy(scratch, c.dense.Data[first*n:(first+count)*n])
+		ws.Pool().TrsmRight(false, count, n, upper, n, scratch, n)
+		ws.InRuns(count, func(from, to int) {
+			for j := from; j < to; j++ {
+				row := scratch[j*n : (j+1)*n]
+				dst[first+j] = kernel.Dot(row, row)
+			}
+		})
+	}
+	if c.sparse.Rows > 0 {
+		c.sparseQuadratics(ws, dst[dense:], upper)
+	}
+}
+
+func (c *Columns) sparseQuadratics(ws *credence.Workspace, dst, upper []float64) {
+	n := c.Rows
+	inverse, product := make([]float64, n*n), make([]float64, n)
+	ws.Pool().CholeskyInverse(n, upper, n, inverse, n)
+	for i := range n {
+		product[i] = kernel.Dot(inverse[i*n:(i+1)*n], c.unit)
+	}
+	mass := kernel.Dot(c.unit, product)
+	ws.InRuns(c.sparse.Rows, func(from, to int) {
+		for j := from; j < to; j++ {
+			square, mean := 0.0, c.sparseMean(j)
+			for i, v := range c.sparse.Each(j) {
+				square += v * c.sparse.AddRowDot(0, j, inverse[i*n:(i+1)*n])
+			}
+			dst[j] = square - 2*mean*c.sparse.AddRowDot(0, j, product) + mean*mean*mass
+		}
+	})
+}
+
+// Products stores the upper triangle of X diag(weights) Xᵀ over rows, d×d, in dst: for columns fewer
+// than rows. Nil weights are ones.
+func (c *Columns) Products(ws *credence.Workspace, dst, weights []float64) {
+	n, d, dense := c.Rows, c.Count(), c.dense.Rows
+	clear(dst)
+	if dense > 0 && weights == nil {
+		ws.Pool().Syrk(dense, n, 1, c.dense.Data, n, 0, dst, d)
+	} else if dense > 0 {
+		ws.Pool().SyrkWeighted(dense, n, 1, c.dense.Data, n, weights, 0, dst, d)
+	}
+	if c.sparse.Rows == 0 {
+		return
+	}
+	ws.InRuns(c.sparse.Rows, func(from, to int) {
+		column := make([]float64, n)
+		for j := from; j < to; j++ {
+			c.Column(column, dense+j)
+			for i, w := range weights {
+				column[i] *= w
+			}
+			total := kernel.Dot(c.unit, column)
+			for i := range dense {
+				dst[i*d+dense+j] = kernel.Dot(c.dense.Row(i), column)
+			}
+			for i := range j + 1 {
+				dst[(dense+i)*d+dense+j] = c.sparse.AddRowDot(0, i, column) - c.sparseMean(i)*total
+			}
+		}
+	})
+}
+
+// RowQuadratics stores x_iᵀP⁻¹x_i of every row i of d numbers in dst, for the upper factor of P = UᵀU, d×d.
+func (c *Columns) RowQuadratics(ws *credence.Workspace, dst, upper []float64) {
+	n, d := c.Rows, c.Count()
+	clear(dst)
+	defer ws.Release(ws.Mark())
+	scratch, column := ws.Floats(d*min(n, panel)), make([]float64, n)
+	for first := 0; first < n; first += panel {
+		count := min(panel, n-first)
+		for j := range d {
+			c.Column(column, j)
+			copy(scratch[j*count:(j+1)*count], column[first:first+count])
+		}
+		ws.Pool().TrsmLeft(true, d, count, upper, d, scratch, count)
+		for j := range d {
+			for i, v := range scratch[j*count : (j+1)*count] {
+				dst[first+i] += v * v
+			}
+		}
+	}
+}

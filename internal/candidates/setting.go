@@ -1,0 +1,167 @@
+package candidates
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Coordinate is an unconstrained number that may be learned.
+type Coordinate struct {
+	Start   float64
+	Learned bool
+}
+
+// Setting is what engines begin with: units, and priors of what is learned. Normal targets are in units of their standard
+// deviation about their mean.
+type Setting struct {
+	Count         int       // candidates
+	Kept          []float64 // prior variance of columns that are always in, in units; 0 for candidates
+	KeptMean      []float64 // and prior mean
+	Classes       bool
+	Link          likelihood.Link // of classes
+	Centre, Scale float64         // of normal targets; 0 and 1 for classes
+	Target        []float64       // normal: in units, times the roots of the weights; classes: 0 and 1
+
+	Noise Coordinate // log σ; not learned for classes
+	Slab  Coordinate // log √r₁
+	Odds  Coordinate // logit π
+
+	NoisePrior, SlabPrior hyper.BetaPrime
+	OddsA, OddsB          float64 // of the Beta prior of π
+}
+
+const (
+	// expectedCandidates is how many of them are taken to be in the model before anything is known.
+	expectedCandidates = 20
+	// interceptSpread is the prior standard deviation of the intercept in units of the scale of f.
+	interceptSpread = 10.0
+)
+
+// NewSetting returns the setting of a model with normal targets, or classes with the link logit or probit, under a
+// spike-and-slab prior. engine stands before errors.
+func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
+	d := t.Count()
+	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), Scale: 1}
+	for j := range d {
+		if j != t.Intercept {
+			s.Count++
+		}
+	}
+	if s.Count == 0 {
+		return nil, fmt.Errorf("%s: the model has no columns to select from: name some in the formula", engine)
+	}
+	latent, tail, mean := 1.0, 0.5, 0.0
+	s.OddsA, s.OddsB = 1, 1
+	switch l := model.Likelihood.(type) {
+	case likelihood.Gaussian:
+		s.Centre, s.Scale = t.Location()
+		s.Target = t.Residual(s.Centre, s.Scale)
+		s.Noise = Coordinate{math.Log(0.5) / 2, l.NoiseVariance.State != param.Held} // high: half of the variance
+		if l.NoiseVariance.State != param.Learned {
+			s.Noise.Start = math.Log(l.NoiseVariance.Value)/2 - math.Log(s.Scale)
+		}
+	case likelihood.Bernoulli:
+		s.Classes, s.Link = true, l.Link
+		if s.Link == "" {
+			s.Link = likelihood.Logit
+		}
+		latent, tail = 2.5, 1.5
+		if s.Link == likelihood.Probit {
+			latent = 1.5
+		}
+		// With a flat prior the maximum for weak data is π = 0.
+		if s.OddsB = 4; s.Count >= 200 {
+			s.OddsA, s.OddsB = 3, 99
+		}
+		mean = t.takeClasses(s)
+	default:
+		return nil, fmt.Errorf("%s: likelihood %v is neither gaussian nor bernoulli", engine, l)
+	}
+	if t.Intercept >= 0 {
+		s.Kept[t.Intercept], s.KeptMean[t.Intercept] = interceptSpread*interceptSpread*latent*latent, mean
+	}
+	s.takePrior(t, model.Prior.(prior.SpikeSlab), latent, tail)
+	return s, nil
+}
+
+// takeClasses stores the classes and returns the link of their share, half a count from its limits.
+func (t *Table) takeClasses(s *Setting) float64 {
+	s.Target = make([]float64, t.Rows)
+	ones := 0.5
+	for i, y := range t.Target {
+		s.Target[i] = math.Round(y + t.OffsetOf(i))
+		ones += t.unit[i] * t.unit[i] * s.Target[i]
+	}
+	share := ones / (t.Total + 1)
+	if s.Link == likelihood.Probit {
+		return special.NormalQuantile(share)
+	}
+	return special.Logit(share)
+}
+
+// takePrior takes the priors of slab and inclusion and where they start.
+func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) {
+	squares, size := make([]float64, t.Count()), 0.0
+	t.Squares(squares)
+	for j, v := range squares {
+		if s.Kept[j] == 0 {
+			size += v / t.Total / float64(s.Count)
+		}
+	}
+	if !(size > 0) {
+		size = 1
+	}
+	expected := math.Min(expectedCandidates, float64(s.Count)/2)
+	if p.Inclusion.State != param.Learned {
+		expected = p.Inclusion.Value * float64(s.Count)
+	}
+	s.NoisePrior = hyper.HalfCauchy(1)
+	s.SlabPrior = hyper.BetaPrime{A: 1, B: tail, Scale: latent / math.Sqrt(size*math.Max(1, expected))}
+	s.Slab = Coordinate{math.Log(s.SlabPrior.Scale), p.Slab.State != param.Held}
+	if p.Slab.State != param.Learned {
+		s.Slab.Start = math.Log(p.Slab.Value)/2 - math.Log(s.Scale)
+	}
+	s.Odds = Coordinate{special.Logit(math.Min(0.5, math.Max(expected, 0.5)/float64(s.Count))), p.Inclusion.State != param.Held}
+	if p.Inclusion.State != param.Learned {
+		s.Odds.Start = special.Logit(p.Inclusion.Value)
+	}
+}
+
+// OffsetOf returns the offset of row i.
+func (t *Table) OffsetOf(i int) float64 {
+	if t.Offset == nil {
+		return 0
+	}
+	return t.Offset[i]
+}
+
+// Supports says why a likelihood and a prior cannot be fitted by an engine for a spike at the point 0, nil if they can.
+func Supports(engine string, l credence.Likelihood, p credence.Prior) error {
+	switch l := l.(type) {
+	case likelihood.Gaussian:
+		if err := l.Validate(); err != nil {
+			return err
+		}
+	case likelihood.Bernoulli:
+		if l.Link == likelihood.Cloglog {
+			return fmt.Errorf("%s: it needs the link logit or probit, not %v", engine, l.Link)
+		}
+	default:
+		return fmt.Errorf("%s: it needs the family gaussian or bernoulli, not %v", engine, l)
+	}
+	s, ok := p.(prior.SpikeSlab)
+	if !ok {
+		return fmt.Errorf("%s: it needs the prior spikeslab, not %v", engine, p)
+	}
+	if s.Spike.Value > 0 {
+		return fmt.Errorf("%s: its spike is the point 0, not a variance of %v: leave spike out, or use engine laplace", engine, s.Spike.Value)
+	}
+	return s.Validate()
+}
