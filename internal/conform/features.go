@@ -258,6 +258,11 @@ func transform(features credence.Features, threads int, rows *credence.Batch) *c
 	return phi
 }
 
+// Rows returns count rows from first on.
+func Rows(rows *credence.Batch, first, count int) *credence.Batch {
+	return pick(rows, first, count, nil)
+}
+
 // pick returns rows first, first+1, … or, with an order, the rows it lists.
 func pick(rows *credence.Batch, first, count int, order []int) *credence.Batch {
 	part := &credence.Batch{First: rows.First + first, X: linop.NewDense(count, rows.X.Cols)}
