@@ -105,6 +105,9 @@ func (c *choice) choose(model credence.Model, rows int) (entry *Engine, call spe
 		if e.Automatic != nil {
 			call, err = e.Automatic(model, rows)
 		}
+		if call.Name != e.Name && err == nil { // another engine for a model of this size
+			e, call, err = c.registry.find(call.String(), false)
+		}
 		return e, call, e.Reason, err
 	}
 	panic("fit: check found an engine and choose none")

@@ -19,7 +19,7 @@ type Registry struct {
 //	registry := fit.Default()
 //	registry.Engines = append(registry.Engines, mine)
 func Default() *Registry {
-	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
+	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
 }
 
 // Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.
@@ -28,7 +28,7 @@ type Engine struct {
 	Reason string // why auto chooses it
 	// Refuses says why the engine cannot fit the pair, "" if it can.
 	Refuses func(family credence.Likelihood, prior credence.Prior) string
-	// Automatic returns the call that auto makes for a model, or refuses its size; nil means a call
+	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its size; nil means a call
 	// without arguments.
 	Automatic func(model credence.Model, rows int) (spec.Call, error)
 	// Memory returns how many bytes a fit takes at the least beside mean, variance and prior

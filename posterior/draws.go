@@ -15,6 +15,8 @@ type Draws struct {
 	// Probability is P(w_j ≠ 0), which a sampler knows better than by counting draws; nil if
 	// every weight is included.
 	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
+	// EPInclusion is P(w_j ≠ 0) by expectation propagation, from which the sampler started; nil if it did not.
+	EPInclusion []float64 `json:"-" tensor:"ep_inclusion,d,optional"`
 }
 
 // MaxComponents is the largest number of draws that a predictive distribution is a mixture of.

@@ -55,6 +55,10 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		return nil, err
 	}
 	out.Report.Iterations, out.Report.Status = iterations, credence.Converged
+	out.Report.Hyperparameters = string(treatment)
+	if len(from.theta) == 0 {
+		out.Report.Hyperparameters = hyper.Held
+	}
 	if !settled {
 		out.Report.Status = credence.IterationLimit
 		f.warn(out, "the sites still moved after %d sweeps: inclusion probabilities are rough; state iterations=%d", iterations, 4*iterations)
@@ -171,7 +175,7 @@ func (f *fit) posterior(a *answer) (credence.Posterior, error) {
 		if _, ok := f.ws.Pool().Cholesky(d, reversed, d); !ok {
 			continue
 		}
-		full := &posterior.Full{Mean: mean, Factor: make([]float64, d*d), Probability: inclusion}
+		full := &posterior.Full{Mean: mean, Factor: make([]float64, d*d), Probability: inclusion, DF: a.df}
 		for i := range d {
 			for j := i; j < d; j++ {
 				full.Factor[(d-1-j)*d+d-1-i] = reversed[i*d+j]

@@ -39,6 +39,7 @@ type chain struct {
 
 	fares
 	probability []float64 // of inclusion given the rest
+	odds        []float64
 	cumulative  []float64 // of the weights of flips
 	column, row []float64 // n
 	gap         []float64 // n
@@ -54,7 +55,7 @@ func newChain(t *candidates.Table, setting *candidates.Setting, ws *credence.Wor
 		Table: t, Setting: setting, ws: ws, rng: rng, explore: explore * math.Min(1, 1000/float64(setting.Count)),
 		logSlab: setting.Slab.Start, logNoise: setting.Noise.Start,
 		in: make([]bool, d), noise: make([]float64, n), y: make([]float64, n),
-		probability: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
+		probability: make([]float64, d), odds: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
 		change: make([]float64, d),
 	}
 	c.fares = newFares(n, d)
@@ -159,16 +160,21 @@ func sign(out bool) float64 {
 	return 1
 }
 
-// conditional returns the log odds of column j given all others, and mean and variance of its weight where it is in.
-func (c *chain) conditional(j int, others float64) (logOdds, mean, variance float64) {
+// slab returns mean and variance of the weight of column j where it is in, given all other columns.
+func (c *chain) slab(j int) (mean, variance float64) {
 	v := c.variance(j)
 	if c.in[j] {
-		rest := math.Max(1-v*c.s[j], 1e-12)
-		return others + math.Log(rest)/2 + v*c.q[j]*c.q[j]/rest/2, v * c.q[j], v * rest
+		return v * c.q[j], v * math.Max(1-v*c.s[j], leastShare)
 	}
 	total := 1 + v*c.s[j]
-	return others - math.Log(total)/2 + v*c.q[j]*c.q[j]/total/2, v * c.q[j] / total, v / total
+	return v * c.q[j] / total, v / total
 }
+
+// leastShare bounds 1 − r₁S of a column that is in, which rounding may take to 0 where the data determine its weight.
+const leastShare = 1e-12
+
+// farOdds bounds logarithms of odds.
+const farOdds = 600
 
 // logPriorOdds is that of a further candidate beside others that are in.
 func (c *chain) logPriorOdds(others int) float64 {
@@ -178,31 +184,39 @@ func (c *chain) logPriorOdds(others int) float64 {
 	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(c.Setting.Count-1-others)))
 }
 
-// probabilities takes p_j of every candidate, and returns the sum of the weights of all flips.
+// probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S and Q taken
+// without column j, its odds are those of the prior times exp(½ r₁Q²/(1 + r₁S))/√(1 + r₁S).
 func (c *chain) probabilities() float64 {
 	out := c.logPriorOdds(c.active)
 	in := out
 	if c.active > 0 {
 		in = c.logPriorOdds(c.active - 1)
 	}
+	v := math.Exp(2 * c.logSlab)
+	for j, q := range c.q {
+		if c.in[j] {
+			c.odds[j] = math.Min(in+v*q*q/math.Max(1-v*c.s[j], leastShare)/2, farOdds)
+		} else {
+			c.odds[j] = math.Min(out+v*q*q/(1+v*c.s[j])/2, farOdds)
+		}
+	}
+	kernel.Exp(c.odds, c.odds)
 	total := 0.0
-	for j := range c.in {
-		if c.Kept[j] > 0 {
-			c.probability[j], c.cumulative[j] = 1, total
-			continue
+	for j, odds := range c.odds {
+		switch {
+		case c.Kept[j] > 0:
+			c.probability[j] = 1
+		case c.in[j]:
+			odds *= math.Sqrt(math.Max(1-v*c.s[j], leastShare))
+			p := odds / (1 + odds)
+			c.probability[j] = p
+			total += (p + c.explore) / math.Max(p, 1e-300)
+		default:
+			odds /= math.Sqrt(1 + v*c.s[j])
+			p := odds / (1 + odds)
+			c.probability[j] = p
+			total += (p + c.explore) * (1 + odds)
 		}
-		prior := out
-		if c.in[j] {
-			prior = in
-		}
-		logOdds, _, _ := c.conditional(j, prior)
-		p := special.Sigmoid(logOdds)
-		c.probability[j] = p
-		stay := 1 - p
-		if c.in[j] {
-			stay = p
-		}
-		total += (p + c.explore) / math.Max(stay, 1e-300)
 		c.cumulative[j] = total
 	}
 	return total

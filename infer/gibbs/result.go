@@ -106,7 +106,7 @@ func (f *fit) centred() []float64 {
 // thread, so that results do not depend on their number.
 func (f *fit) run(ctx context.Context) error {
 	count := f.config.Chains
-	p := plan{flips: f.config.Flips, warm: f.config.Flips / 4, every: 100}
+	p := plan{flips: f.config.Flips, warm: f.config.Flips / 4, every: 40}
 	if f.Classes {
 		p.every = 15
 	}
@@ -207,7 +207,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	out.Members = []credence.Member{{Model: model, Posterior: draws}}
 	mean, sd := f.Location()
 	out.TargetMean, out.TargetVariance = mean, sd*sd
-	f.diagnose(out, inclusion)
+	f.diagnose(out)
 	return out, nil
 }
 
@@ -248,7 +248,7 @@ const (
 )
 
 // diagnose compares the chains: the number of features, the noise, the slab.
-func (f *fit) diagnose(out *credence.Fitted, inclusion []float64) {
+func (f *fit) diagnose(out *credence.Fitted) {
 	warn := func(format string, arguments ...any) {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
 	}

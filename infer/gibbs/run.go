@@ -91,7 +91,7 @@ func (c *chain) keep(r *record, weight float64) {
 	s := state{weight: weight, from: len(r.active), logNoise: c.logNoise, logSlab: c.logSlab, logDensity: c.logState()}
 	for j, in := range c.in {
 		p := c.probability[j]
-		_, mean, variance := c.conditional(j, 0)
+		mean, variance := c.slab(j)
 		mean += c.KeptMean[j]
 		r.inclusion[j] += weight * p
 		r.mean[j] += weight * p * mean

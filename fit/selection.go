@@ -1,0 +1,126 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/ep"
+	"github.com/credence-ml/credence/infer/gibbs"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/spec"
+)
+
+// gibbsSize is about the largest number of rows times columns that four chains go through within a minute.
+const gibbsSize = 1e6
+
+func epEngine() Engine {
+	return Engine{
+		Name:   "ep",
+		Reason: "expectation propagation is close to the posterior of a spike-and-slab prior, and fast",
+		Refuses: func(family credence.Likelihood, p credence.Prior) string {
+			return refusal("ep", ep.Supports(family, p))
+		},
+		Automatic: func(model credence.Model, rows int) (spec.Call, error) {
+			call := spec.Call{Name: "ep"}
+			if _, normal := model.Likelihood.(likelihood.Gaussian); normal && float64(rows)*float64(model.Features.Weights()) <= gibbsSize {
+				call.Name = "gibbs"
+			}
+			return call, nil
+		},
+		Memory: epMemory,
+		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
+			config := epConfig(run, a)
+			return func(model credence.Model) (credence.Engine, error) { return ep.New(model, config) }, config.Validate()
+		},
+	}
+}
+
+func refusal(engine string, err error) string {
+	if err == nil {
+		return ""
+	}
+	return strings.TrimPrefix(err.Error(), engine+": ")
+}
+
+func epConfig(run Run, a *spec.Arguments) ep.Config {
+	return ep.Config{
+		Hyper:         hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode))),
+		MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
+		Tolerance:     a.Float("tolerance", 0, spec.Positive()),
+		Threads:       run.Threads, Progress: run.Progress,
+	}
+}
+
+// epMemory is that of the columns, and of two square matrices of the smaller side.
+func epMemory(_ spec.Call, rows, weights float64) float64 {
+	small := min(rows, weights)
+	return 8 * (rows*weights + 3*small*small)
+}
+
+func gibbsEngine() Engine {
+	return Engine{
+		Name:   "gibbs",
+		Reason: "chains of flips go from one set of features to the other, and rows times columns are few",
+		Refuses: func(family credence.Likelihood, p credence.Prior) string {
+			return refusal("gibbs", gibbs.Supports(family, p))
+		},
+		Memory: func(call spec.Call, rows, weights float64) float64 {
+			chains := float64(spec.NewArguments(call, "").Int("chains", 4))
+			return 8 * (rows*weights + chains*(4*rows*rows+10*weights))
+		},
+		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
+			config := gibbs.Config{
+				Chains:  a.Int("chains", 0, spec.Between(1, gibbs.MostChains)),
+				Flips:   a.Int("flips", 0, spec.Between(100, gibbs.MostFlips)),
+				Draws:   a.Int("draws", 0, spec.Between(2, gibbs.MostDraws)),
+				Seed:    run.Seed,
+				Threads: run.Threads, Progress: run.Progress,
+			}
+			start := a.Word("start", "ep", "ep", "empty")
+			return func(model credence.Model) (credence.Engine, error) {
+				if start == "empty" {
+					return gibbs.New(model, config)
+				}
+				first, err := ep.New(model, ep.Config{Hyper: hyper.Mode, Threads: run.Threads, Progress: run.Progress})
+				if err != nil {
+					return nil, fmt.Errorf("gibbs: %w", err)
+				}
+				return &sampler{model, first, config}, nil
+			}, config.Validate()
+		},
+	}
+}
+
+// sampler is the Gibbs sampler with a chain that starts where expectation propagation ended.
+type sampler struct {
+	model  credence.Model
+	first  *ep.Engine
+	config gibbs.Config
+}
+
+// Fit implements [credence.Engine].
+func (s *sampler) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	start, err := s.first.Fit(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	q := start.Members[0].Posterior.(credence.Selector)
+	config := s.config
+	config.Start = make([]float64, q.Weights())
+	for j := range config.Start {
+		config.Start[j] = q.InclusionProbability(j)
+	}
+	engine, err := gibbs.New(s.model, config)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := engine.Fit(ctx, data)
+	if err == nil {
+		fitted.Members[0].Posterior.(*posterior.Draws).EPInclusion = config.Start
+	}
+	return fitted, err
+}
