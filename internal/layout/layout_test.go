@@ -16,9 +16,10 @@ var levels = []struct {
 }{
 	{"internal/layout", 0},
 	{"internal/diagnose", 3},
-	{"internal/conform", 8}, // test suites for every noun; imported by tests alone
-	{"internal/rows", 4},    // rows of a fit
-	{"internal/blocks", 4},  // blocks of weights under a prior
+	{"internal/conform", 8},    // test suites for every noun; imported by tests alone
+	{"internal/rows", 3},       // rows of a fit
+	{"internal/candidates", 4}, // columns of a selection problem
+	{"internal/blocks", 4},     // blocks of weights under a prior
 	{"internal/", 0},
 	{"linop", 1},
 	{"param", 0},
