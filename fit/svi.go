@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -44,6 +45,7 @@ func sviEngine() Engine {
 				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
+				Hyper:         hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
 				Diagnostics:   diagnosticDraws(a.Int("diagnostics", -1, spec.Between(0, mostDraws))),
 				Checkpoint:    run.Checkpoint,
 				Seed:          run.Seed,

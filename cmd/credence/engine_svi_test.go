@@ -35,7 +35,7 @@ func TestGeneralisedWarnings(t *testing.T) {
 		want                           []string
 	}{
 		{"separable classes", "y,x\n0,1\n0,2\n0,3\n0,4\n1,5\n1,6\n1,7\n1,8\n", "y ~ x", "bernoulli",
-			[]string{"warning: the classes are perfectly separable: ever larger weights fit them ever better", "state the variance, such as normal(variance=1)"}},
+			[]string{"warning: the classes are perfectly separable: the size of the weights is set by the prior alone"}},
 		{"separable trials", "y,n,x\n0,5,1\n0,5,2\n0,4,3\n5,5,5\n3,3,7\n5,5,8\n", "y ~ x", "binomial(trials=n)",
 			[]string{"warning: the classes are perfectly separable"}},
 		{"equal counts", "y,x\n1,1\n1,2\n1,3\n1,4\n", "y ~ x", "poisson",

@@ -63,7 +63,12 @@ func (p *program) printFit(r *fitResult) {
 			if r.ELBOStandardError != nil {
 				line += fmt.Sprintf(" ± %.2g", *r.ELBOStandardError)
 			}
+			if r.ELBOMode != nil {
+				line += fmt.Sprintf(", integrated over the hyper-parameters (at their mode %.4f)", *r.ELBOMode)
+			}
 			p.say("%s", line)
+		} else if r.ELBOMode != nil {
+			p.say("        evidence lower bound %.4f, at the mode of the hyper-parameters", *r.ELBOMode)
 		}
 		if verdict := diagnose.Verdict(&r.Report); verdict != "" {
 			p.say("        %s", verdict)

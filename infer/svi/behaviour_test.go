@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform/hermite"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
@@ -169,7 +170,7 @@ func TestWarmLevels(t *testing.T) {
 	lik := likelihood.Poisson{}
 	data := draw(t, lik, 2*problem.StartRows+500, 4, 8)
 	model := credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: normal}
-	e, err := New(model, Config{Covariance: Full, Tolerance: 1e-8})
+	e, err := New(model, Config{Covariance: Full, Tolerance: 1e-8, Hyper: hyper.MaximumLikelihood})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/mixture"
+	"github.com/credence-ml/credence/internal/hyper"
 )
 
 // Covariance is the form of every component's covariance.
@@ -83,6 +84,12 @@ type Config struct {
 	Samples int `json:"samples,omitempty"`
 	// Epochs limits the passes over the rows in minibatches; 0 means 50.
 	Epochs int `json:"epochs,omitempty"`
+
+	// Hyper says what is done about prior variances and parameters of the likelihood that are not
+	// stated: they are integrated under their priors, taken at the mode, or at the type-II maximum
+	// likelihood. Empty means integrate with a full covariance of up to FullWeights weights, and else
+	// mode: independent weights, minibatches and draws cannot integrate.
+	Hyper hyper.Treatment `json:"hyper,omitempty"`
 
 	// ScreenRows is the largest number of evenly spread rows on which
 	// hyper-parameters of features are first learned; 0 means 1,000.
@@ -176,6 +183,12 @@ func (c Config) Validate() error {
 		if choice.value != "" && !slices.Contains(choice.from, choice.value) {
 			return fmt.Errorf("svi: there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
 		}
+	}
+	if err := c.Hyper.Validate(); err != nil {
+		return fmt.Errorf("svi: %w", err)
+	}
+	if c.Hyper == hyper.Integrate && c.Covariance != Full {
+		return fmt.Errorf("svi: hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode")
 	}
 	if c.Covariance == Full {
 		if c.Components > 1 {

@@ -45,7 +45,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if err != nil {
 		return nil, err
 	}
-	r.report.ELBO, r.report.ELBOBound = &elbo, &lower
+	r.start, r.report.ELBOBound = s, &lower
 	if q.Components > 1 {
 		r.report.ELBOStandardError = &standardError
 	}
@@ -53,7 +53,8 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if state.BestConverged {
 		r.report.Status = credence.Converged
 	}
-	o := &outcome{q.Posterior(x), q.Prior, q.Family, q.Targets, q.Separated}
+	o := &outcome{posterior: q.Posterior(x), priors: q.Prior, family: q.Family, targets: q.Targets, separated: q.Separated}
+	r.bound(o, elbo)
 	r.check(o, s.Zero)
 	if err := r.compareSpread(ctx, q, x); err != nil {
 		return nil, err

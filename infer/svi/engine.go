@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -49,6 +50,14 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.config = cfg.withDefaults()
+	switch weights := model.Features.Weights(); {
+	case cfg.Hyper == hyper.Integrate && weights > FullWeights:
+		return nil, fmt.Errorf("svi: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", FullWeights, weights)
+	case cfg.Hyper == "" && cfg.Covariance == Full && weights <= FullWeights:
+		e.config.Hyper = hyper.Integrate
+	case cfg.Hyper == "":
+		e.config.Hyper = hyper.Mode
+	}
 	if e.groups, err = blocks.Groups("svi", model.Features, e.prior); err != nil {
 		return nil, err
 	}

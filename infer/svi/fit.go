@@ -3,6 +3,7 @@ package svi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
@@ -14,10 +15,12 @@ import (
 // fit is one run of an engine.
 type fit struct {
 	*problem.Problem
-	config Config
-	report credence.Report
-	tuned  *tune.Result // where hyper-parameters were learned; nil where there are none
-	redraw int          // start whose draw of random features was kept
+	config   Config
+	report   credence.Report
+	start    *problem.Start
+	tuned    *tune.Result // where hyper-parameters were learned; nil where there are none
+	redraw   int          // start whose draw of random features was kept
+	vanished bool         // a block has, under maximum likelihood
 	// fingerprint of model, options and data; "" before a checkpoint is wanted.
 	fingerprint string
 }
@@ -51,7 +54,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 func (e *Engine) newFit(data credence.Data) *fit {
 	return &fit{config: e.config, Problem: &problem.Problem{
 		Workspace: credence.NewWorkspace(e.config.Threads), Data: data, Features: e.model.Features,
-		Likelihood: e.likelihood, Prior: e.prior, Groups: e.groups, Dims: e.model.Features.Weights(),
+		Likelihood: e.likelihood, Prior: e.prior, Groups: slices.Clone(e.groups), Dims: e.model.Features.Weights(), Hyper: e.config.Hyper,
 	}}
 }
 
@@ -124,6 +127,7 @@ func (r *fit) levels() []int {
 // outcome is what an algorithm ended with.
 type outcome struct {
 	posterior credence.Posterior
+	members   []member  // of equal weight; nil means one, of the posterior and the family
 	priors    []float64 // prior variance of each group
 	family    *problem.Family
 	targets   problem.Moments
@@ -136,17 +140,21 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 	r.report.Hyper = append(o.family.Values(), blocks.Values(r.Groups, variance, r.Features)...)
 	variances := make([]float64, r.Dims)
 	blocks.Spread(variances, r.Groups, variance)
-	return &credence.Fitted{
-		Members: []credence.Member{{
+	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance()}
+	if o.members == nil {
+		o.members = []member{{o.family, o.posterior}}
+	}
+	for _, m := range o.members {
+		fitted.Members = append(fitted.Members, credence.Member{
 			Model: credence.Model{
 				Features:   r.Features,
-				Likelihood: o.family.Likelihood,
+				Likelihood: m.family.Likelihood,
 				Prior:      prior.Normal{Variance: r.Prior.Variance, ARD: r.Prior.ARD, Variances: variances},
 			},
-			Posterior: o.posterior,
-		}},
-		Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance(),
+			Posterior: m.posterior,
+		})
 	}
+	return fitted
 }
 
 func (r *fit) warn(format string, arguments ...any) {

@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/hyper"
 )
 
 // full fits one component with full covariance: Newton steps on ever more rows.
@@ -19,6 +20,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	if err != nil {
 		return nil, err
 	}
+	r.start = s
 	n, at := newton.New(r.Problem, s.References), newton.Begin(s)
 	stats := newton.NewStatistics(r.Dims, s.Family.Count())
 	levels := r.levels()
@@ -60,8 +62,9 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	case r.report.Status == credence.IterationLimit:
 		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d", n.Gain, r.report.Iterations, 4*r.report.Iterations)
 	}
-	r.report.ELBO = &at.Bound
-	o := &outcome{n.Posterior(at), at.Prior, at.Family, n.Targets, stats.Separated}
+	bound := n.BoundOf(at)
+	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
+	r.bound(o, bound)
 	r.check(o, s.Zero)
 	if draws := r.drawCount(min(r.Data.Rows(), 10000)); draws > 0 {
 		logs, err := n.LogWeights(ctx, whole, at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
@@ -70,7 +73,35 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		}
 		r.judge(o, logs, "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	}
+	if r.report.Hyperparameters == string(hyper.Integrate) {
+		if err := r.integrate(ctx, n, whole, stats, at, o); err != nil {
+			return nil, err
+		}
+	}
 	return r.finish(o), nil
+}
+
+// integrate goes on from the end of a climb.
+func (r *fit) integrate(ctx context.Context, n *newton.Newton, rows *problem.Rows, stats *newton.Statistics, at *newton.Point, o *outcome) error {
+	g := &integration{fit: r, newton: n, rows: rows, stats: stats}
+	if err := g.run(ctx, at); err != nil {
+		return err
+	}
+	o.members = g.members()
+	mean, mode := g.axes.Laplace(), g.mode.Bound
+	if g.sums != nil {
+		mean = g.sums.LogEvidence
+	}
+	r.report.ELBO, r.report.ELBOMode = &mean, &mode
+	_, _, _, theta := g.moments()
+	final := g.mode.Clone()
+	n.MoveTo(final, theta)
+	o.priors, o.family = final.Prior, final.Family
+	if len(o.members) == 1 {
+		o.family = o.members[0].family
+	}
+	r.uncertainty(g)
+	return nil
 }
 
 // negligibleGain is the gain of the last iteration, in nats, below which a fit has converged unless a

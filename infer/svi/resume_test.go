@@ -12,6 +12,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -63,6 +64,9 @@ func sameBytes(a, b *credence.Fitted) bool {
 // resumes interrupts a fit again and again.
 func resumes(t *testing.T, model credence.Model, cfg Config, data *memory) {
 	t.Helper()
+	if cfg.Hyper = hyper.Mode; cfg.Covariance == Full {
+		cfg.Hyper = hyper.Integrate
+	}
 	whole := fitted(t, model, cfg, data)
 	cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 	interrupted, step := 0, 1 // progress comes from Newton iterations and epochs, or

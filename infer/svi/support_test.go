@@ -1,6 +1,7 @@
 package svi
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -123,6 +125,7 @@ func draw(t testing.TB, lik credence.Likelihood, n, p int, seed uint64) *memory 
 // newFit is a fit before its first step.
 func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) *fit {
 	t.Helper()
+	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
 	e, err := New(model, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +133,10 @@ func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) 
 	return e.newFit(data)
 }
 
+// fitted is a fit by type-II maximum likelihood unless the config says otherwise.
 func fitted(t testing.TB, model credence.Model, cfg Config, data credence.Data) *credence.Fitted {
 	t.Helper()
+	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
 	e, err := New(model, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +153,14 @@ func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s is %.12g, want %.12g (off by %.2g, allowed %.2g)", what, got, want, got-want, tolerance)
 	}
+}
+
+// boundOf is the bound of a fit, at the mode of the hyper-parameters where that alone is known.
+func boundOf(f *credence.Fitted) float64 {
+	if f.Report.ELBO == nil {
+		return *f.Report.ELBOMode
+	}
+	return *f.Report.ELBO
 }
 
 // rowsOf returns rows [from, to) of a slice that may be nil.

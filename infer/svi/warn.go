@@ -32,7 +32,7 @@ func (r *fit) warnSeparated(priors []float64) {
 	for _, k := range r.LearnedGroups() {
 		learned = math.Max(learned, priors[k])
 	}
-	if learned > 0 {
+	if learned > 0 && r.Priors == nil {
 		r.warn("the classes are perfectly separable: ever larger weights fit them ever better, and the fit stopped at a prior variance of %.3g, where that gains next to nothing: state the variance, such as normal(variance=1), if you know the scale of the weights", learned)
 		return
 	}
@@ -72,7 +72,7 @@ func (r *fit) drawCount(rows int) int {
 // judge reports what the logarithms of importance weights say of the posterior, and warns with a
 // remedy where it is not reliable.
 func (r *fit) judge(o *outcome, logWeights []float64, remedy string) {
-	if !diagnose.Judge(&r.report, logWeights) && !o.separated && o.targets.Low < o.targets.High {
+	if reliable := diagnose.Judge(&r.report, logWeights) && !(r.vanished && *r.report.ParetoK > diagnose.LimitK); !reliable && !o.separated && o.targets.Low < o.targets.High {
 		r.warn("Pareto-k̂ of the posterior is %.2f, above %.1f: its spread may be too small, though its mean is often good; %s", *r.report.ParetoK, diagnose.LimitK, remedy)
 	}
 }

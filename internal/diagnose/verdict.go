@@ -47,8 +47,12 @@ func Judge(report *credence.Report, logWeights []float64) bool {
 	}
 	share := EffectiveShare(logWeights)
 	report.ParetoK, report.EffectiveShare = &k, &share
-	if report.ELBO != nil {
-		gap := LogMean(logWeights) - *report.ELBO
+	bound := report.ELBO
+	if report.ELBOMode != nil { // the draws are those at the mode of the hyper-parameters
+		bound = report.ELBOMode
+	}
+	if bound != nil {
+		gap := LogMean(logWeights) - *bound
 		report.EvidenceGap = &gap
 	}
 	return Reliable(k, share)

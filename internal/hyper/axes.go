@@ -126,3 +126,9 @@ func (a *Axes) NewtonStep(dst, gradient []float64) {
 	step.MulVec(a.covariance, mat.NewVecDense(len(gradient), gradient))
 	copy(dst, step.RawVector().Data)
 }
+
+// MoveTo moves the axes to a mode near by, where the curvature is the same.
+func (a *Axes) MoveTo(theta []float64, logDensity float64) {
+	copy(a.Theta, theta)
+	a.LogDensity = logDensity
+}

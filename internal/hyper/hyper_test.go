@@ -23,7 +23,9 @@ func TestPriors(t *testing.T) {
 		"BetaPrime(1, 3/2)": BetaPrime{1, 1.5, 0.2},
 		"half-Cauchy":       HalfCauchy(7),
 		"Normal":            Normal{math.Ln2, 1.5},
-		"LogGamma":          LogGamma{2, 0.1},
+		"LogGamma":          LogGamma{Shape: 2, Rate: 0.1},
+		"LogGamma above 2":  LogGamma{2, 0.1, 2},
+		"Squared":           Squared{HalfCauchy(0.5)},
 	} {
 		total := 0.0
 		const step = 0.01
@@ -41,8 +43,34 @@ func TestPriors(t *testing.T) {
 			near(t, name+": curvature", curvature, (slopeUp-slopeDown)/(2*h), 1e-8)
 		}
 	}
-	// P(τ < t) = 1 − (1 + t²/A²)^−b for a = 1.
+	cutpoints, bend := func(u, slope []float64) float64 { return Cutpoints{}.At(u, slope, nil) }, make([]float64, 9)
+	at := []float64{-0.4, 0.3, -0.7}
+	Cutpoints{}.At(at, make([]float64, 3), bend)
+	for k := range at {
+		const h = 1e-5
+		up, down := make([]float64, 3), make([]float64, 3)
+		at[k] += h
+		above := cutpoints(at, up)
+		at[k] -= 2 * h
+		below := cutpoints(at, down)
+		at[k] += h
+		slope := make([]float64, 3)
+		cutpoints(at, slope)
+		near(t, "cutpoints: slope", slope[k], (above-below)/(2*h), 1e-8)
+		for l := range at {
+			near(t, "cutpoints: bend", bend[k*3+l], (up[l]-down[l])/(2*h), 1e-8)
+		}
+	}
 	total := 0.0
+	const wide = 0.05
+	for c := -25.0; c < 25; c += wide {
+		for v := -25.0; v < 6; v += wide {
+			total += wide * wide * math.Exp(cutpoints([]float64{c, v}, nil))
+		}
+	}
+	near(t, "cutpoints: total", total, 1, 1e-8)
+	// P(τ < t) = 1 − (1 + t²/A²)^−b for a = 1.
+	total = 0.0
 	for u := -40.0; u < math.Log(5); u += 1e-3 {
 		v, _, _ := BetaPrime{1, 1.5, 2}.At(u)
 		total += 1e-3 * math.Exp(v)

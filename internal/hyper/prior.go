@@ -1,6 +1,12 @@
 package hyper
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/credence-ml/credence/internal/special"
+)
 
 // Prior is the prior of a hyper-parameter as a density of its coordinate u.
 type Prior interface {
@@ -48,14 +54,76 @@ func (p Normal) At(u float64) (value, slope, curvature float64) {
 	return -z*z/2 - math.Log(p.SD) - math.Log(2*math.Pi)/2, -z / p.SD, -1 / (p.SD * p.SD)
 }
 
-// LogGamma is the prior of u = log x under which x ~ Gamma(Shape, Rate).
-type LogGamma struct{ Shape, Rate float64 }
+// LogGamma is the prior of u = log(x − From) under which x ~ Gamma(Shape, Rate), given that x > From.
+type LogGamma struct{ Shape, Rate, From float64 }
 
 // At implements [Prior].
 func (p LogGamma) At(u float64) (value, slope, curvature float64) {
-	x := p.Rate * math.Exp(u)
+	above := math.Exp(u)
+	x := p.From + above
 	constant, _ := math.Lgamma(p.Shape)
-	return p.Shape*(u+math.Log(p.Rate)) - x - constant, p.Shape - x, -x
+	constant += math.Log(mathext.GammaIncRegComp(p.Shape, p.Rate*p.From))
+	pull := (p.Shape-1)/x - p.Rate // of log p(x)
+	value = p.Shape*math.Log(p.Rate) + (p.Shape-1)*math.Log(x) - p.Rate*x + u - constant
+	return value, 1 + above*pull, above * (pull - above*(p.Shape-1)/(x*x))
+}
+
+// Squared is a prior of log x as one of u = log x².
+type Squared struct{ Prior }
+
+// At implements [Prior].
+func (p Squared) At(u float64) (value, slope, curvature float64) {
+	value, slope, curvature = p.Prior.At(u / 2)
+	return value - math.Ln2, slope / 2, curvature / 4
+}
+
+// Cutpoints is the prior of the K−1 cutpoints of a cumulative logit under which the probabilities of
+// the K grades at f = 0 are Dirichlet(1, …, 1), as a density of the first cutpoint and the logarithms
+// of the gaps (Betancourt 2019).
+type Cutpoints struct{}
+
+// At returns the log density and adds its gradient to slope and its second derivatives to bend, both
+// of length K−1 and (K−1)²; either may be nil.
+func (Cutpoints) At(u, slope, bend []float64) float64 {
+	p := len(u)
+	value, _ := math.Lgamma(float64(p + 1))
+	gaps, pull, curl := make([]float64, p), make([]float64, p), make([]float64, p)
+	cut := 0.0
+	for k, v := range u {
+		gaps[k] = 1 // the derivative of this cutpoint and all after it
+		if k == 0 {
+			cut = v
+		} else {
+			gaps[k] = math.Exp(v)
+			cut += gaps[k]
+			value += v
+		}
+		s := special.Sigmoid(cut)
+		value += special.LogSigmoid(cut) + special.LogSigmoid(-cut)
+		pull[k], curl[k] = 1-2*s, -2*s*(1-s)
+	}
+	for k := p - 2; k >= 0; k-- {
+		pull[k] += pull[k+1]
+		curl[k] += curl[k+1]
+	}
+	for k := range slope {
+		slope[k] += gaps[k] * pull[k]
+		if k > 0 {
+			slope[k]++
+		}
+	}
+	if bend == nil {
+		return value
+	}
+	for k := range p {
+		for l := range p {
+			bend[k*p+l] += gaps[k] * gaps[l] * curl[max(k, l)]
+		}
+		if k > 0 {
+			bend[k*p+k] += gaps[k] * pull[k]
+		}
+	}
+	return value
 }
 
 // Flat is no prior: type-II maximum likelihood.

@@ -222,7 +222,7 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 			bound += share * q.Intercept.AddExpected(gm, gl, m, q.Variances(k), share)
 		}
 	}
-	bound += q.entropyBound(gradient, x)
+	bound += q.entropyBound(gradient, x) + q.HyperDensity(x)
 	for k := range q.Components {
 		_, gl := q.Component(gradient, k)
 		for j := range gl { // from Ψ to log Ψ
@@ -231,6 +231,8 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 	}
 	free, hyper := q.Parameters(gradient)
 	copy(free, q.Slope)
+	at, _ := q.Parameters(x)
+	q.Priors.AddFree(at, free, nil)
 	if q.Tunable != nil {
 		list := q.Tunable.Hyper()
 		_, at := q.Parameters(x)
@@ -245,21 +247,27 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 
 // SetPrior sets the prior variances for the components in x.
 func (q *Bound) SetPrior(x []float64) {
-	for i, g := range q.Groups {
-		v := q.References[i].Wide
-		if g.Learned {
-			sum := 0.0
-			for k := range q.Components {
-				m, _ := q.Component(x, k)
-				for j, psi := range q.Variances(k)[g.First:g.End()] {
-					sum += m[g.First+j]*m[g.First+j] + psi
-				}
-			}
-			v = q.References[i].Bounded(sum / float64(g.Count*q.Components))
-		}
-		q.Prior[i] = v
+	for i := range q.Groups {
+		q.Prior[i] = q.References[i].Wide
 	}
+	q.Fill(q.Prior, q.References, func(i int) (sum float64, count int) {
+		g := q.Groups[i]
+		for k := range q.Components {
+			m, _ := q.Component(x, k)
+			for j, psi := range q.Variances(k)[g.First:g.End()] {
+				sum += m[g.First+j]*m[g.First+j] + psi
+			}
+		}
+		return sum / float64(q.Components), g.Count
+	})
 	blocks.Spread(q.WeightPrior, q.Groups, func(k int) float64 { return q.Prior[k] })
+}
+
+// HyperDensity is the log density of the hyper-parameters in x under their priors, which the bound has
+// in it, at the prior variances of the last SetPrior.
+func (q *Bound) HyperDensity(x []float64) float64 {
+	free, _ := q.Parameters(x)
+	return q.Priors.Density(q.Prior, free)
 }
 
 // Evaluate is the bound over all rows, with its gradient.

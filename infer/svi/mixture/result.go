@@ -21,6 +21,7 @@ func (q *Bound) ELBO(ctx context.Context, x []float64, rng *rand.Rand) (elbo, st
 		return 0, 0, 0, err
 	}
 	clear(gradient)
+	lower -= q.HyperDensity(x)
 	without := lower - q.entropyBound(gradient, x)
 	entropy, standardError := q.entropy(x, entropyDraws, rng)
 	return without + entropy, standardError, lower, nil

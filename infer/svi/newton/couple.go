@@ -2,6 +2,7 @@ package newton
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -16,7 +17,7 @@ import (
 func (n *Newton) stepParameters(to, at *Point, s *Statistics, residual, delta []float64, rho float64, safeguarded bool) float64 {
 	p, d := len(at.Free), n.Dims
 	to.Free = append(to.Free[:0], at.Free...)
-	if p == 0 {
+	if p == 0 || n.fixed {
 		to.Family = at.Family
 		return 0
 	}
@@ -26,21 +27,23 @@ func (n *Newton) stepParameters(to, at *Point, s *Statistics, residual, delta []
 	for k := range p {
 		n.solve(covaried[k*d:(k+1)*d], s.Cross[k*d:(k+1)*d])
 	}
+	slope, bend := slices.Clone(s.Slope), slices.Clone(s.Bend)
+	n.Priors.AddFree(at.Free, slope, bend)
 	coupled := !safeguarded
 	for {
 		for k := range p {
-			right[k] = s.Slope[k]
+			right[k] = slope[k]
 			if coupled {
 				right[k] += kernel.Dot(covaried[k*d:(k+1)*d], residual)
 			}
 			for l := range p {
-				matrix[k*p+l] = -(s.Bend[k*p+l] + s.Bend[l*p+k]) / 2
+				matrix[k*p+l] = -(bend[k*p+l] + bend[l*p+k]) / 2
 				if coupled {
 					matrix[k*p+l] -= kernel.Dot(s.Cross[k*d:(k+1)*d], covaried[l*d:(l+1)*d])
 				}
 			}
 		}
-		if solvePositive(p, matrix, right, s.Slope, coupled) {
+		if solvePositive(p, matrix, right, slope, coupled) {
 			break
 		}
 		coupled = false
@@ -54,7 +57,7 @@ func (n *Newton) stepParameters(to, at *Point, s *Statistics, residual, delta []
 	gain := 0.0
 	for k := range p {
 		change := shrink * right[k]
-		gain += math.Abs(change * s.Slope[k])
+		gain += math.Abs(change * slope[k])
 		to.Free[k] = math.Max(at.Family.Floor[k], math.Min(to.Free[k]+change, at.Family.Ceiling[k]))
 		if coupled {
 			kernel.Axpy(change, covaried[k*d:(k+1)*d], delta)

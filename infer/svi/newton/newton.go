@@ -46,6 +46,7 @@ type Newton struct {
 
 	terms     problem.Terms
 	product   []float64
+	fixed     bool      // prior variances and parameters of the likelihood stay
 	clamp     bool      // rows of negative curvature are left out, where nothing else makes V positive
 	upper     []float64 // d×d scratch: Cholesky factors
 	factor    []float64 // d×d: F with FFᵀ = V of the last factorise
@@ -110,7 +111,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			if err := n.Pass(ctx, rows, next, to.Mean, n.factor, to.Family); err != nil {
 				return "", state.Iteration, err
 			}
-			to.Bound = next.Value - n.divergence(to)
+			to.Bound = next.Value - n.divergence(to) + n.density(to)
 			ok = n.acceptable(to, at, next, s)
 		}
 		if !ok {
@@ -151,7 +152,7 @@ func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *St
 		if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
 			return err
 		}
-		at.Bound = s.Value - n.divergence(at)
+		at.Bound = s.Value - n.divergence(at) + n.density(at)
 		if problem.Finite(at.Bound) {
 			return nil
 		}
@@ -183,8 +184,8 @@ func (n *Newton) acceptable(to, at *Point, next, s *Statistics) bool {
 	return to.Bound >= at.Bound-1e-11*(math.Abs(next.Value)+math.Abs(s.Value)+1)
 }
 
-// separableGain is what an iteration must gain, in nats, for a fit to go on once its classes are
-// separated. Then the likelihood is all but constant in the scale of the weights, and the learned
+// separableGain is what an iteration must gain, in nats, for a fit without priors of its
+// hyper-parameters to go on once its classes are separated. Then the likelihood is all but constant in the scale of the weights, and the learned
 // prior variance creeps upwards for hundreds of iterations, through values that the data do not
 // tell apart.
 const separableGain = 0.05
@@ -201,7 +202,7 @@ func (n *Newton) accepted(state *State, gain, bound float64, s *Statistics) {
 		}
 	}
 	count(&state.Quiet, gain < lastDigits*math.Abs(bound))
-	count(&state.Separable, s.Separated && gain < separableGain && !n.Targets.Constant() && len(n.LearnedGroups()) > 0)
+	count(&state.Separable, n.Priors == nil && s.Separated && gain < separableGain && !n.Targets.Constant() && len(n.LearnedGroups()) > 0)
 	state.rho, state.Failures = math.Min(1, 1.2*state.rho), 0
 }
 

@@ -16,7 +16,7 @@ type Point struct {
 	Free   []float64 // learned likelihood parameters, unconstrained
 	Sites  []float64 // H, d×d upper; nil means V = 0
 	Family *problem.Family
-	Bound  float64
+	Bound  float64   // with the log density of the hyper-parameters, where they have priors
 	psi    []float64 // diag V; nil before the first step
 	logDet float64   // log|V|
 }
@@ -152,8 +152,13 @@ func (n *Newton) Normal(p *Point, h []float64) (evidence float64, ok bool) {
 
 // Covariance stores the covariance of the weights at the last point in dst, d×d.
 func (n *Newton) Covariance(dst []float64) {
-	d := n.Dims
 	defer n.Intercept.WeightFactor(n.factor)()
+	n.Centred(dst)
+}
+
+// Centred stores V of the last point, in centred coordinates, in dst, d×d.
+func (n *Newton) Centred(dst []float64) {
+	d := n.Dims
 	n.Workspace.Pool().Syrk(d, d, 1, n.factor, d, 0, dst, d)
 	kernel.Symmetrize(d, dst, d)
 }

@@ -43,17 +43,21 @@ func (n *Newton) propose(to, at *Point, s *Statistics, rho float64, safeguarded 
 	}
 	to.Mean = append(to.Mean[:0], at.Mean...)
 	to.Prior = append(to.Prior[:0], at.Prior...)
-	if safeguarded {
+	to.Free = append(to.Free[:0], at.Free...)
+	switch {
+	case n.fixed:
+	case safeguarded:
 		n.meanSquares(to.Prior, at)
-	} else if !n.learnPrior(to, h, tolerance) {
+	case !n.learnPrior(to, h, tolerance):
 		return made, false
 	}
 	if !n.Place(to) {
 		return made, false
 	}
+	pull := n.Priors.Slopes(at.Prior)
 	for k, g := range n.Groups {
 		if g.Learned && at.psi != nil {
-			made.gain += math.Abs(n.PriorSlope(k, at.Prior[k], at.Mean, at.psi) * math.Log(to.Prior[k]/at.Prior[k]))
+			made.gain += math.Abs((n.PriorSlope(k, at.Prior[k], at.Mean, at.psi) + pull[k]) * math.Log(to.Prior[k]/at.Prior[k]))
 		}
 	}
 	residual := n.work[1]
@@ -83,30 +87,27 @@ func (n *Newton) propose(to, at *Point, s *Statistics, rho float64, safeguarded 
 	return made, problem.Finite(to.Mean...) && problem.Finite(to.Free...)
 }
 
-// meanSquares sets the learned prior variances to the mean of m² + diag V, the maximum of the bound
-// at fixed q.
+// meanSquares sets the learned prior variances to the maximum of the bound at fixed q, without priors
+// the mean of m² + diag V.
 func (n *Newton) meanSquares(prior []float64, at *Point) {
 	if at.psi == nil {
 		return
 	}
-	for k, g := range n.Groups {
-		if !g.Learned {
-			continue
-		}
-		sum := 0.0
+	n.Fill(prior, n.References, func(k int) (sum float64, count int) {
+		g := n.Groups[k]
 		for j := g.First; j < g.End(); j++ {
 			sum += at.Mean[j]*at.Mean[j] + at.psi[j]
 		}
-		prior[k] = n.References[k].Bounded(sum / float64(g.Count))
-	}
+		return sum, g.Count
+	})
 }
 
 // PriorStep bounds the change of log λ in one step, since the normal likelihood that stands for the
 // rows is theirs only nearby.
 const PriorStep = 3
 
-// learnPrior moves p.Prior to the maximum of log Z(Λ) with H = p.Sites and b = H p.Mean + h. It
-// reports false where nothing can be factorised.
+// learnPrior moves p.Prior to the maximum of log Z(Λ), and its log density, with H = p.Sites and
+// b = H p.Mean + h. It reports false where nothing can be factorised.
 func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 	learned := n.LearnedGroups()
 	if len(learned) == 0 {
@@ -141,10 +142,11 @@ func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 		n.solve(mean, b)
 		copy(projected, n.work[3]) // Fᵀb
 		n.diagonal(psi)
+		pull := n.Priors.Slopes(p.Prior)
 		for i, k := range learned {
-			gradient[i] = -n.PriorSlope(k, p.Prior[k], mean, psi)
+			gradient[i] = -n.PriorSlope(k, p.Prior[k], mean, psi) - pull[k]
 		}
-		return (logDet - kernel.Dot(projected, projected)) / 2, nil
+		return (logDet-kernel.Dot(projected, projected))/2 - n.Priors.Density(p.Prior, p.Free), nil
 	}, cfg)
 	if err != nil || !problem.Finite(result.F) {
 		return false

@@ -94,13 +94,13 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 			s.Value = math.NaN()
 			return nil
 		}
-		terms.Expect(ws, b, f, p > 0)
+		terms.Expect(ws, b, f, p > 0 && !n.fixed)
 		for _, v := range terms.Value {
 			s.Value += v
 		}
 		s.Separated = s.Separated && b.Separated(f.Likelihood, terms.Mean)
 		b.Phi.AddMulTrans(ws, s.Gradient, terms.DMean)
-		s.addParameters(ws, b, terms, p)
+		s.addParameters(ws, b, terms, p, !n.fixed)
 		for i, v := range terms.DVariance {
 			terms.DVariance[i] = -2 * v
 			s.Trace -= 2 * v * terms.Variance[i]
@@ -120,17 +120,20 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 	return nil
 }
 
-// addParameters adds what concerns the learned parameters of the likelihood.
-func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int) {
+// addParameters adds what concerns the learned parameters of the likelihood, with curvature or the
+// slopes alone.
+func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, curvature bool) {
 	rows, d := b.Rows(), len(s.Gradient)
 	for j := range p {
 		for i := range rows {
 			s.Slope[j] += terms.Slope[i*p+j]
-			for l := range p {
+			for l := 0; curvature && l < p; l++ {
 				s.Bend[j*p+l] += terms.Bend[(j*rows+i)*p+l]
 			}
 		}
-		b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
+		if curvature {
+			b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
+		}
 	}
 }
 

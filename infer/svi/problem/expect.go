@@ -133,7 +133,7 @@ func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 		}
 		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], t.Variance[i])
 		for k, place := range f.learned {
-			dst[i*p+k] = all[place]
+			dst[i*p+k] = all[place] * f.factor(place)
 		}
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
 
 // Family is a likelihood whose learned parameters move. They are unconstrained numbers: the
-// logarithms of positive parameters.
+// logarithms of positive parameters; degrees of freedom are above 2, so that y has a variance, and
+// the logarithm is of what they are above it.
 type Family struct {
 	Likelihood
 	Floor, Ceiling []float64 // bounds of the learned parameters, unconstrained
@@ -20,6 +22,7 @@ type Family struct {
 	learned    []int                 // places of the learned ones among Parameters
 	values     []float64             // of all Parameters, constrained
 	positive   []bool
+	from       []float64 // what a positive parameter is above
 }
 
 const (
@@ -29,6 +32,13 @@ const (
 	// beyond a million a family is its limit, Poisson or Gaussian, and the data cannot tell. Large
 	// counts can, of the size of a negative binomial, see startParameters.
 	shapeLimit = 14
+)
+
+// Degrees of freedom that are learned are above leastDF, by at least e^nearDF.
+const (
+	degreesOfFreedom = "df"
+	leastDF          = 2.0
+	nearDF           = -4.0
 )
 
 // NewFamily returns the family at the starting values of its parameters.
@@ -41,6 +51,11 @@ func NewFamily(l Likelihood) *Family {
 	for i, p := range parametric.Parameters() {
 		f.values = append(f.values, p.Value)
 		f.positive = append(f.positive, p.Positive)
+		f.from = append(f.from, 0)
+		if p.Name == degreesOfFreedom && p.State != param.Held {
+			f.from[i] = leastDF
+			f.values[i] = math.Max(p.Value, leastDF+math.Exp(nearDF))
+		}
 		if p.State != param.Held {
 			f.learned = append(f.learned, i)
 			low, high := math.Inf(-1), math.Inf(1)
@@ -48,6 +63,9 @@ func NewFamily(l Likelihood) *Family {
 				low, high = -parameterLimit, parameterLimit
 				if unitPower(l, p.Name) == 0 {
 					high = shapeLimit
+				}
+				if f.from[i] > 0 {
+					low = nearDF
 				}
 			}
 			f.Floor, f.Ceiling = append(f.Floor, low), append(f.Ceiling, high)
@@ -82,7 +100,7 @@ func (f *Family) Free() []float64 {
 	for k, i := range f.learned {
 		x[k] = f.values[i]
 		if f.positive[i] {
-			x[k] = math.Log(x[k])
+			x[k] = math.Log(x[k] - f.from[i])
 		}
 	}
 	return x
@@ -98,7 +116,7 @@ func (f *Family) At(x []float64) *Family {
 	for k, i := range f.learned {
 		v := math.Max(f.Floor[k], math.Min(x[k], f.Ceiling[k]))
 		if f.positive[i] {
-			v = math.Exp(v)
+			v = f.from[i] + math.Exp(v)
 		}
 		moved.values[i] = v
 	}
@@ -106,6 +124,103 @@ func (f *Family) At(x []float64) *Family {
 	moved.parametric = narrowed.(likelihood.Parametric)
 	moved.Likelihood = narrowed.(Likelihood)
 	return &moved
+}
+
+// With returns the family with another likelihood of the same parameters.
+func (f *Family) With(l Likelihood) *Family {
+	moved := *f
+	moved.Likelihood = l
+	return &moved
+}
+
+// Learned names the learned parameters as reports do.
+func (f *Family) Learned() []string {
+	var names []string
+	values := f.Values()
+	for _, i := range f.learned {
+		names = append(names, values[i].Name)
+	}
+	return names
+}
+
+// LogFactor is the derivative of the logarithm of learned parameter k in its free number; of a
+// parameter that may be negative it is that of the parameter.
+func (f *Family) LogFactor(k int) float64 {
+	if i := f.learned[k]; f.positive[i] {
+		return f.factor(i)
+	}
+	return 1
+}
+
+// PriorScales returns the scale of the prior of each learned parameter that has one: the median of a
+// half-Cauchy or a log-normal, the mean of a Gamma, under its name in reports.
+func (f *Family) PriorScales(s float64) (list []credence.Value) {
+	names := f.Learned()
+	for k, name := range names {
+		switch prior := f.prior(k, s).(type) {
+		case hyper.Squared:
+			list = append(list, credence.Value{Name: name, Value: s * s})
+		case hyper.BetaPrime:
+			list = append(list, credence.Value{Name: name, Value: prior.Scale})
+		case hyper.Normal:
+			list = append(list, credence.Value{Name: name, Value: math.Exp(prior.Mean)})
+		case hyper.LogGamma:
+			list = append(list, credence.Value{Name: name, Value: prior.Shape / prior.Rate})
+		}
+	}
+	return list
+}
+
+// factor is the derivative of the logarithm of parameter i in its free number, which is 1 unless it is
+// above more than 0. Gradients of families are in the logarithm.
+func (f *Family) factor(i int) float64 { return 1 - f.from[i]/f.values[i] }
+
+// LogPrior is the log density of free parameters under their priors, s being the scale of the family,
+// and adds its slope and second derivatives to slope and bend, P and P×P, unless they are nil:
+// half-Cauchy for what has the unit of y, log-normal for a size or a shape, Gamma(2, 0.1) for degrees
+// of freedom, and equal probabilities of all sets of grade probabilities for cutpoints. Other
+// parameters have none.
+func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) float64 {
+	p := len(f.learned)
+	if _, kind := likelihood.Describe(f.Likelihood); kind == likelihood.Grades && p > 0 {
+		return hyper.Cutpoints{}.At(free, slope, bend)
+	}
+	sum := 0.0
+	for k := range f.learned {
+		prior := f.prior(k, s)
+		if prior == nil {
+			continue
+		}
+		value, first, second := prior.At(free[k])
+		sum += value
+		if slope != nil {
+			slope[k] += first
+		}
+		if bend != nil {
+			bend[k*p+k] += second
+		}
+	}
+	return sum
+}
+
+// prior is that of free parameter k, nil for none.
+func (f *Family) prior(k int, s float64) hyper.Prior {
+	name := f.parametric.Parameters()[f.learned[k]].Name
+	switch unitPower(f.Likelihood, name) {
+	case 2:
+		return hyper.Squared{Prior: hyper.HalfCauchy(s)}
+	case 1:
+		return hyper.HalfCauchy(s)
+	}
+	switch name {
+	case "size":
+		return hyper.Normal{Mean: math.Ln2, SD: 1.5}
+	case "shape":
+		return hyper.Normal{Mean: 1, SD: 1.5}
+	case degreesOfFreedom:
+		return hyper.LogGamma{Shape: 2, Rate: 0.1, From: leastDF}
+	}
+	return nil
 }
 
 // LikelihoodOf returns the likelihood of row i.
@@ -122,7 +237,7 @@ func (f *Family) AddSlopes(dst, work []float64, l Likelihood, y, latent, weight 
 	work = Grow(work, len(f.values))
 	l.(likelihood.Parametric).ExpectedParameterGradient(work, y, latent, 0)
 	for k, place := range f.learned {
-		dst[k] += weight * work[place]
+		dst[k] += weight * work[place] * f.factor(place)
 	}
 	return work
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -28,8 +29,10 @@ type Problem struct {
 	Likelihood Likelihood
 	Prior      prior.Normal
 	Groups     []blocks.Group
-	Dims       int        // number d of weights
+	Dims       int // number d of weights
+	Hyper      hyper.Treatment
 	Intercept  *Intercept // set by Start; nil without one
+	Priors     *Priors    // set by Start; nil for maximum likelihood
 }
 
 // LearnedGroups returns the groups whose prior variance is learned.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -20,6 +21,7 @@ const StartRows = 8192
 type Start struct {
 	Mean       []float64   // of the weights
 	Scale      float64     // s of the family: hyper-priors and the intercept's prior are in units of it
+	Sizes      []float64   // c of each group: the root of the mean over rows of the square of its columns
 	Zero       []int       // columns that are zero in every row
 	Prior      []float64   // prior variance of each group
 	Family     *Family     // with its starting parameters and their bounds
@@ -50,6 +52,13 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	for i := range p.Groups {
 		reference, v := p.reference(i, latent, sums)
 		s.References, s.Prior = append(s.References, reference), append(s.Prior, v)
+	}
+	for _, g := range p.Groups {
+		s.Sizes = append(s.Sizes, sums.size(g.First, g.End(), p.Intercept != nil && !g.Tuned))
+	}
+	p.Priors = nil
+	if p.Hyper != hyper.MaximumLikelihood {
+		p.Priors = p.newPriors(s)
 	}
 	for j, c := range sums.columns {
 		if c.square == 0 {

@@ -52,8 +52,10 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 		if err != nil || !ok {
 			return math.NaN(), err
 		}
+		value += t.Priors.Density(at.Prior, at.Free)
+		pull := t.Priors.Slopes(at.Prior)
 		for i, k := range t.learned {
-			gradient[i] = -t.PriorSlope(k, at.Prior[k], at.Mean, at.Variances())
+			gradient[i] = -t.PriorSlope(k, at.Prior[k], at.Mean, at.Variances()) - pull[k]
 		}
 		for l, i := range t.hypers {
 			prior, slope := blocks.LogHyperPrior(list[i], x[groups+l])

@@ -1,0 +1,250 @@
+package svi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// integration integrates the posterior of the weights over the hyper-parameters θ by axis sums, with
+// the bound for the evidence. Every fit at a θ starts from the posterior at the mode.
+type integration struct {
+	*fit
+	newton  *newton.Newton
+	rows    *problem.Rows
+	stats   *newton.Statistics
+	mode    *newton.Given
+	theta   []float64 // θ̂
+	axes    *hyper.Axes
+	slopes  hyper.Slopes // of mean and variances of the weights, p×d
+	skipped bool
+	sums    *hyper.Sums // nil where they are skipped
+	extra   int         // place of the numbers that follow the covariance among the linear ones
+}
+
+const (
+	// slopeStep is the half width of differences in θ.
+	slopeStep = 0.02
+	// modeTolerance is the length of the gradient at the mode, in units of the posterior of θ.
+	modeTolerance = 1e-6
+	// nearMode is the length from which on the curvature stays the same to the second digit.
+	nearMode = 0.05
+	// longestStep bounds a step to the mode.
+	longestStep = 1.5
+	// modeSteps bounds their number.
+	modeSteps = 30
+	// fineTolerance and nodeTolerance are those of fits of which differences are taken, and of those at
+	// the nodes: a bound is off by the square of its posterior's distance from the optimum.
+	fineTolerance = 1e-6
+	nodeTolerance = 1e-3
+)
+
+// at fits at θ.
+func (g *integration) at(ctx context.Context, theta, mean []float64, from *newton.Point, tolerance float64) (*newton.Given, error) {
+	task := newton.Task{Tolerance: tolerance, Iterations: 200}
+	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task)
+}
+
+// findMode goes from the end of a climb to the mode, by Newton steps in θ.
+func (g *integration) findMode(ctx context.Context, from *newton.Point) error {
+	var err error
+	g.theta = g.newton.Theta(from)
+	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, fineTolerance); err != nil {
+		return err
+	}
+	for range modeSteps {
+		if err := g.differences(ctx); err != nil {
+			return err
+		}
+		length := g.axes.Whitened(g.mode.Gradient)
+		if length < nearMode {
+			return g.polish(ctx)
+		}
+		moved, err := g.step(ctx, math.Min(1, longestStep/length))
+		if err != nil {
+			return err
+		}
+		if !moved {
+			break
+		}
+	}
+	if left := g.axes.Whitened(g.mode.Gradient); left > nearMode {
+		g.warn("the search for the most likely hyper-parameters ended %.2g standard deviations from where their slope points: scale the columns, or state the prior variance, as in normal(variance=1)", left)
+	}
+	return nil
+}
+
+// step takes a share of the Newton step, or the longest of its halves that raises the density.
+func (g *integration) step(ctx context.Context, share float64) (moved bool, err error) {
+	full, theta := make([]float64, len(g.theta)), make([]float64, len(g.theta))
+	g.axes.NewtonStep(full, g.mode.Gradient)
+	for ; share > 1e-3; share /= 2 {
+		copy(theta, g.theta)
+		kernel.Axpy(share, full, theta)
+		next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, fineTolerance)
+		if err != nil {
+			return false, err
+		}
+		if next.LogDensity > g.mode.LogDensity {
+			g.theta, g.mode = theta, next
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// polish takes Newton steps with the same curvature until no slope is left, or none that falls.
+func (g *integration) polish(ctx context.Context) error {
+	length := g.axes.Whitened(g.mode.Gradient)
+	for length > modeTolerance {
+		theta := make([]float64, len(g.theta))
+		g.axes.NewtonStep(theta, g.mode.Gradient)
+		kernel.Axpy(1, g.theta, theta)
+		next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, fineTolerance)
+		if err != nil {
+			return err
+		}
+		left := g.axes.Whitened(next.Gradient)
+		if !(left < length/2) {
+			break
+		}
+		g.theta, g.mode, length = theta, next, left
+	}
+	g.axes.MoveTo(g.theta, g.mode.LogDensity)
+	return nil
+}
+
+// differences takes the curvature of the density at the mode, and the slopes of the posterior.
+func (g *integration) differences(ctx context.Context) error {
+	p, d := len(g.theta), g.Dims
+	hessian := mat.NewDense(p, p, nil)
+	g.slopes = hyper.Slopes{Mean: make([]float64, p*d), Variance: make([]float64, p*d)}
+	theta := make([]float64, p)
+	for k := range p {
+		for _, sign := range []float64{1, -1} {
+			g.tell(fmt.Sprintf("curvature in %d hyper-parameters", p), 2*k, 2*p)
+			copy(theta, g.theta)
+			theta[k] += sign * slopeStep
+			next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, fineTolerance)
+			if err != nil {
+				return err
+			}
+			share := sign / (2 * slopeStep)
+			for l, v := range next.Gradient {
+				hessian.Set(k, l, hessian.At(k, l)-share*v)
+			}
+			kernel.Axpy(share, next.Mean, g.slopes.Mean[k*d:(k+1)*d])
+			kernel.Axpy(share, next.Variances(), g.slopes.Variance[k*d:(k+1)*d])
+		}
+	}
+	symmetric := mat.NewSymDense(p, nil)
+	for k := range p {
+		for l := k; l < p; l++ {
+			symmetric.SetSym(k, l, (hessian.At(k, l)+hessian.At(l, k))/2)
+		}
+	}
+	var err error
+	g.axes, err = hyper.NewAxes(g.theta, g.mode.LogDensity, symmetric, d > coarseWeights)
+	if err != nil {
+		return fmt.Errorf("svi: %w: scale the columns, or state the prior variance, as in normal(variance=1)", err)
+	}
+	return nil
+}
+
+// coarseWeights is the number of weights above which three nodes on an axis do.
+const coarseWeights = 300
+
+// run integrates from where a climb ended. Where a node is more likely than the mode, the climb goes on
+// from there.
+func (g *integration) run(ctx context.Context, from *newton.Point) error {
+	const restarts = 5
+	for range restarts {
+		if err := g.findMode(ctx, from); err != nil {
+			return err
+		}
+		var share, slope float64
+		g.skipped, share, slope = g.axes.Skip(g.mode.Variances(), g.slopes)
+		_, _ = share, slope
+		if g.skipped || g.axes.Count() > hyper.ThreeNodeLimit {
+			return nil
+		}
+		err := g.add(ctx)
+		var higher *hyper.HigherError
+		if !errors.As(err, &higher) {
+			return err
+		}
+		from = g.mode.Clone()
+		g.newton.MoveTo(from, higher.Theta)
+		if _, _, err := g.newton.Climb(ctx, g.rows, from, g.stats, g.task("another mode", g.tolerance())); err != nil {
+			return err
+		}
+	}
+	g.sums = nil
+	g.warn("the hyper-parameters have more than one mode, and are taken at the most likely one that was found: state the prior variance, as in normal(variance=1)")
+	return nil
+}
+
+// add adds up the points of all axes.
+func (g *integration) add(ctx context.Context) error {
+	d := g.Dims
+	g.extra = d * d
+	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, nodeTolerance)
+	if err != nil {
+		return err
+	}
+	centre := g.point(mode, g.theta)
+	g.sums = hyper.NewSums(g.axes, centre, func(linear []float64, scale float64, gap []float64) {
+		for i, v := range gap[:d] {
+			kernel.Axpy(scale*v, gap[i:d], linear[i*d+i:(i+1)*d])
+		}
+	})
+	theta, mean := make([]float64, len(g.theta)), make([]float64, d)
+	for done := 0; !g.sums.Done(); done++ {
+		g.tell("integration over hyper-parameters", done, g.axes.Count()*g.axes.Nodes())
+		g.sums.Next(theta)
+		copy(mean, g.mode.Mean)
+		for k, v := range theta { // where the mean goes to first order
+			kernel.Axpy(v-g.theta[k], g.slopes.Mean[k*d:(k+1)*d], mean)
+		}
+		next, err := g.at(ctx, theta, mean, g.mode.Point, nodeTolerance)
+		if err != nil {
+			return err
+		}
+		if err := g.sums.Add(g.point(next, theta)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// point is what is added up of a fit: moments of the weights, and for a gaussian family those of the
+// noise as a weight more; then the covariance, θ and the noise variance.
+func (g *integration) point(at *newton.Given, theta []float64) hyper.Point {
+	d := g.Dims
+	linear := make([]float64, d*d, d*d+len(theta)+1)
+	g.newton.Centred(linear)
+	linear = append(linear, theta...)
+	mean, variance := append(make([]float64, 0, d+1), at.Mean...), append(make([]float64, 0, d+1), at.Variances()...)
+	if noise, ok := at.Family.Likelihood.(likelihood.Gaussian); ok {
+		linear = append(linear, noise.Variance(0))
+		mean, variance = append(mean, 0), append(variance, noise.Variance(0))
+	}
+	return hyper.Point{LogDensity: at.LogDensity, Mean: mean, Variance: variance, Linear: linear}
+}
+
+// tell reports progress.
+func (g *integration) tell(stage string, done, total int) {
+	if g.config.Progress != nil {
+		g.config.Progress(credence.Progress{Stage: stage, Done: done, Total: total, Objective: g.mode.LogDensity})
+	}
+}

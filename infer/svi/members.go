@@ -1,0 +1,208 @@
+package svi
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// member is a part of the posterior with its own parameters of the likelihood.
+type member struct {
+	family    *problem.Family
+	posterior credence.Posterior
+}
+
+// moments are those of everything that was integrated over: in centred coordinates the mean and the
+// covariance of the weights (upper triangle), their degrees of freedom, and the mean of θ.
+func (g *integration) moments() (mean, covariance []float64, df float64, theta []float64) {
+	d := g.Dims
+	if s := g.sums; s != nil {
+		weights := *s
+		weights.Variance = s.Variance[:d]
+		return s.Mean[:d], s.Linear[:d*d], weights.DF(), s.Linear[d*d : d*d+len(g.theta)]
+	}
+	covariance = make([]float64, d*d)
+	g.newton.Place(g.mode.Point)
+	g.newton.Centred(covariance)
+	if g.skipped {
+		return g.mode.Mean, covariance, 0, g.theta
+	}
+	// What V gains by the uncertainty of θ to first order, JΣJᵀ.
+	spread := make([]float64, d)
+	for k := range g.theta {
+		for l := range g.theta {
+			clear(spread)
+			kernel.Axpy(g.axes.Covariance().At(k, l), g.slopes.Mean[l*d:(l+1)*d], spread)
+			for i, v := range g.slopes.Mean[k*d : (k+1)*d] {
+				kernel.Axpy(v, spread[i:], covariance[i*d+i:(i+1)*d])
+			}
+		}
+	}
+	return g.mode.Mean, covariance, 0, g.theta
+}
+
+// likelihoodShares is the number of values that parameters of a likelihood take in the posterior.
+const likelihoodShares = 5
+
+// members returns the parts of the posterior: one, or with learned parameters of the likelihood five of
+// equal weight, at quantiles of the parameter, or of several along the direction in which they are
+// least certain. The weights of a part have the mean that goes with its parameters, and what is left
+// of the covariance.
+func (g *integration) members() []member {
+	d := g.Dims
+	mean, covariance, df, theta := g.moments()
+	first := len(g.newton.LearnedGroups())
+	count := len(g.mode.Free)
+	noise, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian)
+	if g.skipped || count == 0 || gaussian {
+		family := g.mode.Family.At(theta[first : first+count])
+		if gaussian && count > 0 && g.sums != nil {
+			value := g.sums.Linear[d*d+len(theta)]
+			family = g.mode.Family.At([]float64{math.Log(value)})
+			noise = family.Likelihood.(likelihood.Gaussian)
+			noise.PredictiveDF = hyper.DF(g.sums.Variance[d], g.sums.Fourth[d])
+			family = family.With(noise)
+		}
+		return []member{{family, g.posterior(mean, covariance, df)}}
+	}
+	direction, length := g.widest(first, count)
+	// The covariance of the weights with the parameter, in units of the parameter's spread.
+	shift := make([]float64, d)
+	for k := range g.theta {
+		along := 0.0
+		for i, v := range direction {
+			along += g.axes.Covariance().At(k, first+i) * v
+		}
+		kernel.Axpy(along/length, g.slopes.Mean[k*d:(k+1)*d], shift)
+	}
+	left := g.without(covariance, shift)
+	shared := g.posterior(mean, left, df)
+	var list []member
+	free, moved := make([]float64, count), make([]float64, d)
+	for _, z := range quantiles(likelihoodShares) {
+		copy(free, theta[first:])
+		kernel.Axpy(z*length, direction, free)
+		copy(moved, mean)
+		kernel.Axpy(z, shift, moved)
+		part := *shared
+		part.Mean = make([]float64, d)
+		g.Intercept.Weights(part.Mean, moved)
+		list = append(list, member{g.mode.Family.At(free), &part})
+	}
+	return list
+}
+
+// widest returns the direction in which the parameters of the likelihood are least certain, and their
+// standard deviation along it.
+func (g *integration) widest(first, count int) (direction []float64, length float64) {
+	block := mat.NewSymDense(count, nil)
+	for i := range count {
+		for j := i; j < count; j++ {
+			block.SetSym(i, j, g.axes.Covariance().At(first+i, first+j))
+		}
+	}
+	var eigen mat.EigenSym
+	eigen.Factorize(block, true) // of a positive definite matrix
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	return mat.Col(nil, count-1, &vectors), math.Sqrt(eigen.Values(nil)[count-1])
+}
+
+// without takes shift shiftᵀ from a covariance, or as much of the shift, which it then shortens, as
+// leaves nine tenths of no variance.
+func (g *integration) without(covariance, shift []float64) []float64 {
+	const most = 0.9
+	d, share := g.Dims, 0.0
+	u := append([]float64{}, covariance...)
+	if _, ok := g.Workspace.Pool().Cholesky(d, u, d); ok {
+		// shiftᵀ C⁻¹ shift: a solution of Uᵀx = shift
+		x := append([]float64{}, shift...)
+		for i := range d {
+			x[i] /= u[i*d+i]
+			kernel.Axpy(-x[i], u[i*d+i+1:(i+1)*d], x[i+1:])
+			share += x[i] * x[i]
+		}
+	}
+	if share > most {
+		kernel.Scale(math.Sqrt(most/share), shift)
+	}
+	left := append([]float64{}, covariance...)
+	for i, v := range shift {
+		kernel.Axpy(-v, shift[i:], left[i*d+i:(i+1)*d])
+	}
+	return left
+}
+
+// quantiles returns the middles of count equal shares of a standard normal distribution, stretched to
+// a variance of 1.
+func quantiles(count int) []float64 {
+	list, square := make([]float64, count), 0.0
+	for i := range list {
+		list[i] = special.NormalQuantile((float64(i) + 0.5) / float64(count))
+		square += list[i] * list[i] / float64(count)
+	}
+	kernel.Scale(1/math.Sqrt(square), list)
+	return list
+}
+
+// posterior returns that of the weights for moments in centred coordinates. A covariance that sums
+// have left without being positive definite loses its negative part, which is said.
+func (g *integration) posterior(mean, covariance []float64, df float64) *posterior.Full {
+	d := g.Dims
+	factor, ok := g.upper(covariance)
+	if !ok {
+		g.warn("the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior variance, as in normal(variance=1), or compare with hyper=mode")
+		factor, _ = g.upper(positive(d, covariance))
+	}
+	q := &posterior.Full{Mean: make([]float64, d), Factor: factor, DF: df}
+	g.Intercept.Weights(q.Mean, mean)
+	g.Intercept.WeightFactor(q.Factor)
+	return q
+}
+
+// upper returns the upper triangular F with FFᵀ the covariance: the Cholesky factor of the matrix with
+// rows and columns in the opposite order.
+func (g *integration) upper(covariance []float64) ([]float64, bool) {
+	d := g.Dims
+	reversed, factor := make([]float64, d*d), make([]float64, d*d)
+	for i := range d {
+		for j := i; j < d; j++ {
+			reversed[(d-1-j)*d+d-1-i] = covariance[i*d+j]
+		}
+	}
+	_, ok := g.Workspace.Pool().Cholesky(d, reversed, d)
+	for i := range d {
+		for j := i; j < d; j++ {
+			factor[i*d+j] = reversed[(d-1-j)*d+d-1-i]
+		}
+	}
+	return factor, ok
+}
+
+// positive returns the upper triangle of a symmetric matrix with its eigenvalues raised to a share of
+// the largest that rounding leaves.
+func positive(d int, a []float64) []float64 {
+	symmetric := mat.NewSymDense(d, append([]float64{}, a...))
+	var eigen mat.EigenSym
+	eigen.Factorize(symmetric, true)
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	values, out := eigen.Values(nil), make([]float64, d*d)
+	for k, v := range values {
+		v = math.Max(v, 1e-12*values[d-1])
+		for i := range d {
+			for j := i; j < d; j++ {
+				out[i*d+j] += v * q.At(i, k) * q.At(j, k)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package problem
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// Priors are the priors of what is learned beside the weights: of the standard deviation τ of each
+// group, τ² ~ A²·BetaPrime(1, b) with A = s/c, where c² is the mean over rows of the square of the
+// group's columns, so that A·c is the prior size of the group's part of f; and of the family's learned
+// parameters. Under automatic relevance determination A is α/c of each weight, with a common α that is
+// learned: half-Cauchy about s/√d, as the standard deviations are about α/c (the horseshoe).
+//
+// Nil is no priors: type-II maximum likelihood.
+type Priors struct {
+	Groups []hyper.Prior // of log τ; nil where it is not learned
+	Scales []float64     // A of each group, 0 where it is not learned; under ARD 1/c
+
+	Common hyper.Prior // of log α; nil without
+	Centre float64     // s/√d, the scale of α
+
+	family *Family
+	scale  float64
+}
+
+// newPriors makes the priors of a problem. It holds a group whose columns are constant, of which
+// nothing can be learned, at s.
+func (p *Problem) newPriors(s *Start) *Priors {
+	priors := &Priors{Groups: make([]hyper.Prior, len(p.Groups)), Scales: make([]float64, len(p.Groups)), family: s.Family, scale: s.Scale}
+	weights := 0
+	for k := range p.Groups {
+		g := &p.Groups[k]
+		if !g.Learned {
+			continue
+		}
+		size := s.Sizes[k]
+		if size == 0 {
+			g.Learned = false
+			s.Prior[k], s.References[k] = s.Scale*s.Scale, Reference{s.Scale * s.Scale, s.Scale * s.Scale}
+			continue
+		}
+		weights += g.Count
+		priors.Scales[k] = s.Scale / size
+		if p.Prior.ARD {
+			priors.Scales[k] = 1 / size
+		}
+		priors.Groups[k] = hyper.BetaPrime{A: 1, B: likelihood.PriorTail(p.Likelihood), Scale: priors.Scales[k]}
+	}
+	if p.Prior.ARD && weights > 0 {
+		priors.Centre = s.Scale / math.Sqrt(float64(weights))
+		priors.Common = hyper.HalfCauchy(priors.Centre)
+	}
+	return priors
+}
+
+// size is the square root of the mean square of the columns from first to end, about their means
+// where they are centred; 0 without rows.
+func (m *moments) size(first, end int, centred bool) float64 {
+	sum := 0.0
+	if m.weight == 0 {
+		return 0
+	}
+	for _, c := range m.columns[first:end] {
+		square := c.square / m.weight
+		if mean := c.total / m.weight; centred {
+			if square -= mean * mean; square <= blocks.ConstantShare*c.square/m.weight {
+				square = 0
+			}
+		}
+		sum += square
+	}
+	return math.Sqrt(sum)
+}
+
+// At returns the priors of the groups where log α is common.
+func (p *Priors) At(common float64) []hyper.Prior {
+	if p.Common == nil {
+		return p.Groups
+	}
+	list := make([]hyper.Prior, len(p.Groups))
+	for k, prior := range p.Groups {
+		if prior != nil {
+			list[k] = hyper.BetaPrime{A: 0.5, B: 0.5, Scale: p.Scales[k] * math.Exp(common)}
+		}
+	}
+	return list
+}
+
+// Settle returns the log α that the prior variances make most likely; 0 without one. The log density
+// is concave in it.
+func (p *Priors) Settle(variances []float64) float64 {
+	if p.Common == nil {
+		return 0
+	}
+	low, high := math.Log(p.Centre)-40, math.Log(p.Centre)+40
+	for range 100 {
+		middle := (low + high) / 2
+		if p.CommonSlope(middle, variances) > 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
+
+// CommonSlope is the slope of the log density in log α.
+func (p *Priors) CommonSlope(common float64, variances []float64) float64 {
+	_, sum, _ := p.Common.At(common)
+	for k, prior := range p.At(common) {
+		if prior != nil {
+			_, slope, _ := prior.At(math.Log(variances[k]) / 2)
+			sum -= slope // α and τ count by their ratio
+		}
+	}
+	return sum
+}
+
+// Density is the log density of prior variances and of free parameters of the family, in θ = (log τ,
+// free parameters, log α) at the most likely α. Without priors it is 0.
+func (p *Priors) Density(variances, free []float64) float64 {
+	if p == nil {
+		return 0
+	}
+	return p.DensityAt(variances, free, p.Settle(variances))
+}
+
+// DensityAt is Density where log α is common.
+func (p *Priors) DensityAt(variances, free []float64, common float64) float64 {
+	sum := p.family.LogPrior(free, p.scale, nil, nil)
+	for k, prior := range p.At(common) {
+		if prior != nil {
+			value, _, _ := prior.At(math.Log(variances[k]) / 2)
+			sum += value
+		}
+	}
+	if p.Common != nil {
+		value, _, _ := p.Common.At(common)
+		sum += value
+	}
+	return sum
+}
+
+// Slopes returns the slope of Density in the logarithm of each prior variance; all 0 without priors.
+func (p *Priors) Slopes(variances []float64) []float64 {
+	slopes := make([]float64, len(variances))
+	if p == nil {
+		return slopes
+	}
+	for k, prior := range p.At(p.Settle(variances)) {
+		if prior != nil {
+			_, slope, _ := prior.At(math.Log(variances[k]) / 2)
+			slopes[k] = slope / 2
+		}
+	}
+	return slopes
+}
+
+// AddFree adds slope and second derivatives of Density in the free parameters of the family; bend may
+// be nil.
+func (p *Priors) AddFree(free, slope, bend []float64) {
+	if p != nil {
+		p.family.LogPrior(free, p.scale, slope, bend)
+	}
+}
+
+// commonSteps is the number of times that prior variances and α are set in turn.
+const commonSteps = 30
+
+// Fill stores in variances those of learned groups at which Density − ½ Σ (sum/variance + count log
+// variance) is greatest, given the sum of the expected squares of the weights of each group and their
+// count. With a common α it goes up, to the top but for what commonSteps leave.
+func (p *Problem) Fill(variances []float64, references []Reference, squares func(k int) (sum float64, count int)) {
+	steps := 1
+	if p.Priors != nil && p.Priors.Common != nil {
+		steps = commonSteps
+	}
+	for range steps {
+		var priors []hyper.Prior
+		if p.Priors != nil {
+			priors = p.Priors.At(p.Priors.Settle(variances))
+		}
+		for k, g := range p.Groups {
+			if !g.Learned {
+				continue
+			}
+			sum, count := squares(k)
+			x := math.Log(sum / float64(count))
+			if priors != nil {
+				x = balance(priors[k], sum, float64(count), x)
+			}
+			variances[k] = references[k].Bounded(math.Exp(x))
+		}
+	}
+}
+
+// balance returns the logarithm x of a prior variance at which sum e^−x/2 − count/2 + ½ slope(x/2) is
+// 0, which falls with x; without the last term it is 0 at start, and the term is between −2b and 2.
+func balance(prior hyper.Prior, sum, count, start float64) float64 {
+	low, high := start-1, start+1
+	slope := func(x float64) float64 {
+		_, of, _ := prior.At(x / 2)
+		return sum*math.Exp(-x) - count + of
+	}
+	for slope(low) < 0 {
+		low -= high - low
+	}
+	for slope(high) > 0 {
+		high += high - low
+	}
+	for range 100 {
+		middle := (low + high) / 2
+		if slope(middle) > 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
