@@ -161,3 +161,13 @@ func (d *Distribution) Each(ws *Workspace, do func(i int)) {
 		}
 	})
 }
+
+// Parts returns the number of parts of the mixture.
+func (d *Distribution) Parts() int { return len(d.parts) }
+
+// Part returns part k of the distribution of row i: its probability, its likelihood, and the mean and
+// the variance of f.
+func (d *Distribution) Part(i, k int) (probability float64, likelihood Predictive, mean, variance float64) {
+	likelihood, mean, variance = d.parts[k].at(i)
+	return d.parts[k].share / d.total, likelihood, mean, variance
+}

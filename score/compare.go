@@ -18,7 +18,8 @@ type Scores struct {
 	// Figures of the target as the formula writes it, and of its column where there is a way back.
 	written, own figures
 	weight       []float64
-	rows         []int // of the table, which may have others that the model leaves out
+	rows         []int   // of the table, which may have others that the model leaves out
+	leaver       *Leaver // nil where rows are not left out
 }
 
 // figures are those of rows in the units of one target.
@@ -31,8 +32,15 @@ func NewScores(name string, fitted *credence.Fitted) *Scores {
 	return s
 }
 
+// LeaveOneOut asks for the density of each row given the others too: the rows to come are those that
+// the model was fitted to.
+func (s *Scores) LeaveOneOut() { s.leaver = NewLeaver(s.fitted) }
+
 // Add takes scored rows with targets.
 func (s *Scores) Add(rows *Rows) error {
+	if s.leaver != nil {
+		s.leaver.Add(rows)
+	}
 	n, known := rows.Len(), len(s.weight)
 	grow := func(columns ...*[]float64) {
 		for _, column := range columns {
@@ -98,6 +106,11 @@ type Compared struct {
 	// the first model's, SDRatio the geometric mean ratio of predictive standard deviations.
 	MeanDifference metric.Score `json:"mean_difference,omitzero"`
 	SDRatio        metric.Score `json:"sd_ratio,omitzero"`
+	// LOO is the leave-one-out density of the training rows, LOOGain and LOOGainError are its gain per
+	// row over the first model's, where they are asked for.
+	LOO          *metric.LeaveOneOut `json:"loo,omitempty"`
+	LOOGain      metric.Score        `json:"loo_gain,omitzero"`
+	LOOGainError metric.Score        `json:"loo_gain_error,omitzero"`
 }
 
 // Compare sets models beside the first of them by their scores of the same rows. It refuses scores of
@@ -125,7 +138,15 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		out.Warnings = append(out.Warnings, warnings...)
 		compared := s.against(first, across)
 		out.Warnings = append(out.Warnings, s.setEvidence(&compared, first, across)...)
+		if s.leaver != nil && first.leaver != nil {
+			if err := s.setLeft(&compared, first, across); err != nil {
+				return nil, err
+			}
+		}
 		out.Models = append(out.Models, compared)
+	}
+	if first.leaver == nil && first.training() {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the rows that %s was fitted to, which it predicts too well: --loo leaves each row out", first.Name))
 	}
 	return out, nil
 }
@@ -155,13 +176,14 @@ func (s *Scores) otherTransform(first *Scores) (bool, error) {
 // against measures s beside the scores of the first model. Rows count by their
 // weights: one of weight 2 is the same row twice.
 func (s *Scores) against(first *Scores, across bool) Compared {
-	out := Compared{Model: s.Name, Engine: s.fitted.Report.Engine}
+	none := metric.Score(math.NaN())
+	out := Compared{Model: s.Name, Engine: s.fitted.Report.Engine, LOOGain: none, LOOGainError: none}
 	f, o := s.of(across), first.of(across)
 	total := 0.0
 	for _, weight := range first.weight {
 		total += weight
 	}
-	var density, square, gain, apart, ratio float64
+	var density, square, apart, ratio float64
 	for i, weight := range first.weight {
 		if weight == 0 {
 			continue
@@ -169,25 +191,36 @@ func (s *Scores) against(first *Scores, across bool) Compared {
 		share := weight / total
 		density += share * f.logDensity[i]
 		square += share * (f.target[i] - f.mean[i]) * (f.target[i] - f.mean[i])
-		gain += share * (f.logDensity[i] - o.logDensity[i])
 		apart += share * (f.mean[i] - o.mean[i]) * (f.mean[i] - o.mean[i])
 		ratio += share * math.Log(f.sd[i]/o.sd[i])
 	}
-	variance, rows := 0.0, 0
-	for i, weight := range first.weight {
+	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
+	out.Gain, out.GainError = gain(f.logDensity, o.logDensity, first.weight)
+	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
+	return out
+}
+
+// gain returns the weighted mean of differences over rows and its standard error.
+func gain(logDensity, first, weights []float64) (mean, standardError metric.Score) {
+	sum, total, variance, rows := 0.0, 0.0, 0.0, 0
+	for i, weight := range weights {
 		if weight > 0 {
 			rows++
-			gap := f.logDensity[i] - o.logDensity[i] - gain
+			total += weight
+			sum += weight * (logDensity[i] - first[i])
+		}
+	}
+	for i, weight := range weights {
+		if weight > 0 {
+			gap := logDensity[i] - first[i] - sum/total
 			variance += weight / total * gap * gap
 		}
 	}
-	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
-	out.Gain, out.GainError = metric.Score(gain), metric.Score(math.Sqrt(variance/total))
+	mean, standardError = metric.Score(sum/total), metric.Score(math.Sqrt(variance/total))
 	if rows == 1 { // it tells nothing of how others differ
-		out.GainError = metric.Score(math.NaN())
+		standardError = metric.Score(math.NaN())
 	}
-	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
-	return out
+	return mean, standardError
 }
 
 // comparable refuses scores of other rows or targets than those of the first model,

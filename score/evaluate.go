@@ -34,6 +34,7 @@ type Evaluation struct {
 	// Of a transformed target, what its own log densities have more: Σ w log slope, and Σ w.
 	back          *original
 	slope, weight float64
+	leaver        *Leaver // nil where rows are not left out
 }
 
 // NewEvaluation returns an evaluation of no rows yet.
@@ -71,9 +72,16 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	return e
 }
 
+// LeaveOneOut asks for the density of each row given the others too: the rows to come are those that
+// the model was fitted to.
+func (e *Evaluation) LeaveOneOut(fitted *credence.Fitted) { e.leaver = NewLeaver(fitted) }
+
 // Add takes scored rows with targets. What costs root finding is computed on all threads, and added
 // in order.
 func (e *Evaluation) Add(rows *Rows) error {
+	if e.leaver != nil {
+		e.leaver.Add(rows)
+	}
 	levels := metric.Levels()
 	tails := make([]float64, 0, 2*len(levels))
 	for _, level := range levels {
@@ -147,6 +155,9 @@ func (e *Evaluation) Result() (*metric.Evaluation, error) {
 	}
 	if err == nil && e.deviance != nil {
 		out.DevianceResult, err = result(e.deviance.Result)
+	}
+	if err == nil && e.leaver != nil {
+		out.LOO, err = e.leaver.Result()
 	}
 	if err != nil {
 		return nil, err

@@ -226,7 +226,7 @@ func TestCompareByHand(t *testing.T) {
 	small := fitted(t, source, fit.Options{Formula: "Y ~ X + weight(W)"})
 	large := fitted(t, source, fit.Options{Formula: "Y ~ X + Z + weight(W)"})
 	c, err := score.Compare(gather(t, "small", small, source), gather(t, "large", large, source))
-	if err != nil || c.Rows != 50 || len(c.Warnings) != 0 {
+	if err != nil || c.Rows != 50 || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "these are the rows that small was fitted to") {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	d, err := score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice)))

@@ -16,6 +16,7 @@ import (
 
 func (p *program) compareCommand() *cobra.Command {
 	var flags scoreFlags
+	leave := false
 	cmd := &cobra.Command{
 		Use:   "compare MODEL MODEL... DATA",
 		Short: "Compare models: evidence, held-out density, disagreement",
@@ -29,19 +30,20 @@ log(price) are compared in the units of price.`,
 		Args:    cobra.MinimumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
-			return p.compare(cmd.Context(), args[:last], args[last], &flags)
+			return p.compare(cmd.Context(), args[:last], args[last], &flags, leave)
 		},
 	}
 	flags.register(cmd)
+	cmd.Flags().BoolVar(&leave, "loo", false, "DATA are the training rows: compare the densities of each given all the others too")
 	return cmd
 }
 
-func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags) error {
+func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags, leave bool) error {
 	kept := &dataset.Kept{} // every model reads a pipe from its beginning
 	defer kept.Close()
 	var all []*score.Scores
 	for _, path := range models {
-		scores, err := p.scores(ctx, path, data, application{flags: flags, targets: score.RequireTargets, kept: kept})
+		scores, err := p.scores(ctx, path, data, application{flags: flags, targets: score.RequireTargets, kept: kept}, leave)
 		if err != nil {
 			return err
 		}
@@ -59,13 +61,16 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 }
 
 // scores predicts every row of the data.
-func (p *program) scores(ctx context.Context, model, data string, a application) (*score.Scores, error) {
+func (p *program) scores(ctx context.Context, model, data string, a application, leave bool) (*score.Scores, error) {
 	s, err := p.apply(ctx, model, []string{data}, a)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
 	scores := score.NewScores(model, s.scorer().Fitted())
+	if leave {
+		scores.LeaveOneOut()
+	}
 	return scores, s.each(ctx, scores.Add)
 }
 
@@ -91,6 +96,12 @@ func (p *program) printComparison(c *score.Comparison) {
 				shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))
 		}
 		w.Flush()
+		for _, m := range c.Models {
+			if m.LOO != nil {
+				p.say("%s, each row given all the others: nlpd %s, gain %s ± %s%s", printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")),
+					shown("%.5g", m.LOO.NLPD), shown("%+.4f", m.LOOGain), shown("%.4f", m.LOOGainError), reliability(m.LOO))
+			}
+		}
 	}
 	for _, warning := range c.Warnings {
 		p.warn("%s", warning)

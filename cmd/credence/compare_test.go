@@ -154,3 +154,31 @@ func TestCompareWarnsOfDensities(t *testing.T) {
 		t.Error(o.err)
 	}
 }
+
+// TestLeaveOneOut: evaluate and compare print the densities of training rows given all others, and refuse
+// other rows.
+func TestLeaveOneOut(t *testing.T) {
+	data := file(t, "t.csv", lognormals())
+	line, count := fitted(t, data, "-f", "log(price) ~ size"), fitted(t, data, "-f", "price ~ size", "--family", "gamma")
+	e := decode(t, must(t, "evaluate", line, data, "--loo", "--json"))
+	left := e["loo"].(map[string]any)
+	if nlpd := number(t, left, "nlpd"); !(nlpd > number(t, e, "nlpd")) || number(t, left, "rows") != 60 || number(t, left, "pareto_k") != 0 {
+		t.Errorf("%v", e)
+	}
+	if out := must(t, "evaluate", count, data, "--loo"); !strings.Contains(out, "left out  nlpd ") || !strings.Contains(out, "(Pareto k up to 0.") {
+		t.Errorf("%s", out)
+	}
+	models := compared(t, line, count, data, "--loo")
+	if gain := number(t, models[1], "loo_gain"); math.Abs(gain-number(t, models[0]["loo"].(map[string]any), "nlpd")+number(t, models[1]["loo"].(map[string]any), "nlpd")) > 1e-9 {
+		t.Errorf("%v", models)
+	}
+	if out := must(t, "compare", line, count, data, "--loo"); strings.Count(out, "each row given all the others: nlpd ") != 2 {
+		t.Errorf("%s", out)
+	}
+	fewer := file(t, "few.csv", strings.Join(strings.Split(lognormals(), "\n")[:31], "\n")+"\n")
+	for _, args := range [][]string{{"evaluate", line, fewer, "--loo"}, {"compare", line, count, fewer, "--loo"}} {
+		if o := invoke(t, "", args...); o.code != exitFailed || !strings.Contains(o.err, "leave-one-out needs the rows that the model was fitted to: these are 30, and it saw 60") {
+			t.Errorf("exit %d: %s", o.code, o.err)
+		}
+	}
+}

@@ -13,12 +13,14 @@ import (
 
 func (p *program) evaluateCommand() *cobra.Command {
 	var flags scoreFlags
+	leave := false
 	cmd := &cobra.Command{
 		Use:   "evaluate MODEL DATA...",
 		Short: "Measure predictions on data with known targets",
 		Long: `Measure the predictions of a model on rows whose target is known.
 
-nlpd is the mean of −log p(y|data): the log of the average density. smse is the
+nlpd is the mean of −log p(y|data): the log of the average density. --loo adds it for
+the training rows, each given all the others, without another fit. smse is the
 squared error over the variance of the targets, msll the nlpd less that of a Gaussian
 with the training mean and variance. nlpd_original is that of price where the target
 is log(price), so that transforms can be compared. coverage is the share of targets inside
@@ -29,7 +31,7 @@ over 20 bins of equal count. For counts: the total deviance.`,
   credence evaluate m.safetensors test.csv --json | jq .nlpd`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags)
+			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags, leave)
 			if err != nil {
 				return err
 			}
@@ -41,17 +43,21 @@ over 20 bins of equal count. For counts: the total deviance.`,
 		},
 	}
 	flags.register(cmd)
+	cmd.Flags().BoolVar(&leave, "loo", false, "DATA are the training rows: add the density of each given all the others")
 	return cmd
 }
 
 // evaluate scores the rows of a table that have a target.
-func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags) (*metric.Evaluation, error) {
+func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags, leave bool) (*metric.Evaluation, error) {
 	s, err := p.apply(ctx, model, paths, application{flags: flags, targets: score.RequireTargets})
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
 	e := score.NewEvaluation(s.scorer().Fitted())
+	if leave {
+		e.LeaveOneOut(s.scorer().Fitted())
+	}
 	if err := s.each(ctx, e.Add); err != nil {
 		return nil, err
 	}
@@ -64,6 +70,9 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 // printEvaluation writes the metrics for people.
 func (p *program) printEvaluation(e *metric.Evaluation) {
 	p.say("rows      %d", e.Rows)
+	if e.LOO != nil {
+		p.say("left out  nlpd %s ± %s%s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)), reliability(e.LOO))
+	}
 	score := func(name string, s metric.Score) {
 		if s.Defined() {
 			p.say("%-9s %s", name, significant(float64(s)))
@@ -96,6 +105,17 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 			p.say("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
 		}
 	}
+}
+
+// reliability says whether densities of rows given all others are to be relied on.
+func reliability(l *metric.LeaveOneOut) string {
+	switch {
+	case l.Unreliable > 0:
+		return fmt.Sprintf(", too low: Pareto k is above 0.7 for %d of %d rows, up to %.2f", l.Unreliable, l.Rows, l.ParetoK)
+	case l.ParetoK > 0:
+		return fmt.Sprintf(" (Pareto k up to %.2f)", l.ParetoK)
+	}
+	return ""
 }
 
 // significant formats a number for people: five significant digits.

@@ -1,0 +1,202 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
+)
+
+// LeaveOneOut predicts each training row of a model from the others. A row of weight w stands for w
+// rows, which are left out together.
+//
+// For a Gaussian likelihood the others' distribution of f follows from that of all rows by taking the
+// row's own factor away, and that of the noise variance from its posterior, an inverse gamma with the
+// predictive degrees of freedom: a closed form, exact where the prior variances are held. For any other
+// the mean of the row's likelihood over draws of f has weights 1/p(y|f), whose tail is smoothed
+// (Vehtari, Gelman & Gabry 2017); the draws are evenly spread quantiles. Parts k of a mixture, the
+// members of a fit among them, have the weights P(k) / p_k(y_i|others).
+func LeaveOneOut(ctx context.Context, scorer *Scorer, training credence.Source) (*metric.LeaveOneOut, error) {
+	table, err := scorer.Table(training, RequireTargets)
+	if err != nil {
+		return nil, err
+	}
+	l := NewLeaver(scorer.fitted)
+	if err := table.Each(ctx, func(rows *Rows) error { l.Add(rows); return nil }); err != nil {
+		return nil, err
+	}
+	return l.Result()
+}
+
+// Leaver gathers what [LeaveOneOut] returns.
+type Leaver struct {
+	fitted             *credence.Fitted
+	logDensity, weight []float64
+	out                metric.LeaveOneOut
+}
+
+// NewLeaver returns a leaver of no rows yet.
+func NewLeaver(fitted *credence.Fitted) *Leaver { return &Leaver{fitted: fitted} }
+
+// Add takes training rows, as the formula writes the target.
+func (l *Leaver) Add(rows *Rows) {
+	n := rows.Len()
+	logs, ks := make([]float64, n), make([]float64, n)
+	rows.Each(func(i int) { logs[i], ks[i] = rows.leaveOut(i) })
+	for i := range n {
+		l.logDensity, l.weight = append(l.logDensity, logs[i]), append(l.weight, rows.Weight(i))
+		if rows.Weight(i) == 0 {
+			continue
+		}
+		if l.out.ParetoK = math.Max(l.out.ParetoK, ks[i]); ks[i] > diagnose.LimitK {
+			l.out.Unreliable++
+		}
+	}
+}
+
+// Result returns the measures of the rows so far, which must be as many as the model was fitted to.
+func (l *Leaver) Result() (*metric.LeaveOneOut, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	return measure(l.logDensity, l.weight, &l.out), nil
+}
+
+// measure returns the measures of log densities, with the reliability of others of the same rows.
+func measure(logDensity, weight []float64, of *metric.LeaveOneOut) *metric.LeaveOneOut {
+	out := &metric.LeaveOneOut{ParetoK: of.ParetoK, Unreliable: of.Unreliable}
+	mean, standardError := gain(logDensity, make([]float64, len(weight)), weight)
+	for _, w := range weight {
+		if w > 0 {
+			out.Rows++
+		}
+	}
+	out.NLPD, out.Error = -mean, standardError
+	return out
+}
+
+// check refuses rows that are not the training rows.
+func (l *Leaver) check() error {
+	if trained := l.fitted.Report.Rows; trained != len(l.weight) {
+		return fmt.Errorf("leave-one-out needs the rows that the model was fitted to: these are %d, and it saw %d", len(l.weight), trained)
+	}
+	return nil
+}
+
+// leaveOut returns the log density of the target of row i given the other rows, and the Pareto-k̂.
+func (r *Rows) leaveOut(i int) (logDensity, k float64) {
+	y, weight := r.batch.Target[i], r.Weight(i)
+	var own [64]float64
+	logs, largest := own[:0], math.Inf(-1)
+	for part := range r.dist.Parts() {
+		probability, l, mean, variance := r.dist.Part(i, part)
+		var value float64
+		if g, ok := l.(likelihood.Gaussian); ok {
+			value = leaveGaussian(g, y, weight, mean, variance)
+		} else {
+			var tail float64
+			value, tail = leaveByDraws(l, y, weight, mean, variance, max(200, 1000/r.dist.Parts()))
+			k = math.Max(k, tail)
+		}
+		logs = append(logs, math.Log(probability)-value)
+		largest = math.Max(largest, logs[part])
+	}
+	sum := 0.0
+	for _, v := range logs {
+		sum += math.Exp(v - largest)
+	}
+	return -largest - math.Log(sum), k
+}
+
+// leaveGaussian is the closed form. With leverage h, the variance of f over that of the mean of the w
+// copies of y, the others predict y with the residual r/(1−h) about a variance h/(1−h) of f, in units of
+// that mean's; and with ν degrees of freedom the posterior sum of squares νs² is without r²/(1−h).
+func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) float64 {
+	noise, df := g.Variance(mean), g.PredictiveDF
+	h, gap := variance*weight/noise, y-mean
+	if weight == 0 {
+		value, _, _ := g.TiltedMoments(y, mean, variance)
+		return value
+	}
+	h = math.Min(h, 1-1e-9) // a row that alone determines its f
+	residual, left := gap/(1-h), variance/(1-h)
+	if df == 0 {
+		value, _, _ := g.TiltedMoments(y, y-residual, left)
+		return value
+	}
+	squares := df*noise*(1-2/df) - weight*gap*residual
+	if rest := df - weight; rest > 2 && squares > 0 {
+		g.PredictiveDF, g.NoiseVariance = rest, g.NoiseVariance.At(squares/(rest-2)) // its mean
+		left *= squares / (rest - 2) / noise
+	}
+	value, _, _ := g.TiltedMoments(y, y-residual, left)
+	return value
+}
+
+// leaveByDraws is the importance sampling estimate from count draws.
+func leaveByDraws(l credence.Predictive, y, weight, mean, variance float64, count int) (logDensity, k float64) {
+	f, ratios := make([]float64, count), make([]float64, count)
+	sd := math.Sqrt(variance)
+	for s := range f {
+		f[s] = mean + sd*special.NormalQuantile((float64(s)+0.5)/float64(count))
+	}
+	likelihood.LogDensities(l, f, y, f)
+	for s, v := range f {
+		ratios[s] = -weight * v
+	}
+	if k = diagnose.Smooth(ratios); math.IsNaN(k) {
+		k = 0
+	}
+	for s, v := range f {
+		f[s] = ratios[s] + v
+	}
+	return diagnose.LogMean(f) - diagnose.LogMean(ratios), k
+}
+
+// setLeft gives the comparison the leave-one-out density of s.
+func (s *Scores) setLeft(out *Compared, first *Scores, across bool) error {
+	left, err := s.leaver.Result()
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	own, other := s.left(across), first.left(across)
+	out.LOOGain, out.LOOGainError = gain(own, other, first.weight)
+	if across && s.back != nil {
+		left = measure(own, s.weight, left)
+	}
+	out.LOO = left
+	return nil
+}
+
+// left returns the log densities of rows given the others, of the target's column or as it is written.
+func (s *Scores) left(column bool) []float64 {
+	if !column || s.back == nil {
+		return s.leaver.logDensity
+	}
+	own := make([]float64, len(s.weight))
+	for i, v := range s.leaver.logDensity {
+		own[i] = v + s.back.expr.LogSlope(s.written.target[i])
+	}
+	return own
+}
+
+// training says whether the rows are those that the model was fitted to, by their number and the moments
+// of their targets.
+func (s *Scores) training() bool {
+	stored, ok := s.fitted.Frame.(*frame.Frame)
+	if !ok || stored.Target == nil || stored.Target.Mode != frame.Numbers || s.fitted.Report.Rows != len(s.weight) {
+		return false
+	}
+	mean, total := 0.0, 0.0
+	for i, w := range s.weight {
+		total += w
+		mean += w * s.written.target[i]
+	}
+	return math.Abs(mean/total-stored.Target.Mean) <= 1e-9*math.Sqrt(stored.Target.Variance)
+}

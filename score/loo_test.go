@@ -1,0 +1,131 @@
+package score_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/score"
+)
+
+type weighedRow struct{ One, X, Z, Y, W, P float64 }
+
+// leftRows are rows of weights and precisions with a count for a target, or that and noise.
+func leftRows(noise float64) []weighedRow {
+	var all []weighedRow
+	for i := range 24 {
+		f := float64(i)
+		x, z := math.Sin(3*f), math.Cos(f*f)
+		all = append(all, weighedRow{1, x, z, math.Round(6+2*x-z+2*math.Sin(17*f)) + noise*math.Sin(5*f), float64(1 + i%3), 0.5 + float64(i%4)})
+	}
+	return all
+}
+
+// TestLeaveOneOutIsRefitting: the density of each row given the others is that which a fit to the others
+// predicts, where everything is held: to rounding for a Gaussian likelihood, and to 0.02 nats for
+// counts, whose posteriors are normal to about as much.
+func TestLeaveOneOutIsRefitting(t *testing.T) {
+	for _, c := range []struct {
+		noise     float64
+		options   fit.Options
+		tolerance float64
+	}{
+		{0.3, fit.Options{Formula: "Y ~ 0 + One + X + Z + weight(W) + precision(P)", Family: "gaussian(variance=2)", Engine: "exact"}, 1e-8},
+		{0.3, fit.Options{Formula: "Y ~ 0 + One + X + Z + weight(W) + precision(P)", Family: "gaussian(variance=2)", Engine: "svi(covariance=full)"}, 1e-8},
+		{0, fit.Options{Formula: "Y ~ 0 + One + X + Z + weight(W)", Family: "poisson"}, 0.02},
+	} {
+		c.options.Prior, c.options.Raw = "normal(variance=1.5)", true
+		all := leftRows(c.noise)
+		model := fitted(t, structs(t, all), c.options)
+		got, err := score.LeaveOneOut(t.Context(), scorer(t, model), structs(t, all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, total := 0.0, 0.0
+		for i, row := range all {
+			others := append(append([]weighedRow{}, all[:i]...), all[i+1:]...)
+			each(t, fitted(t, structs(t, others), c.options), structs(t, []weighedRow{row}), func(rows *score.Rows, i int) {
+				want -= row.W * rows.LogDensity(i, rows.Target(i))
+			})
+			total += row.W
+		}
+		want /= total
+		if math.Abs(float64(got.NLPD)-want) > c.tolerance || got.Rows != len(all) || got.Unreliable > 0 || !(got.Error > 0) {
+			t.Errorf("%s, %s: %+v, want a density of %v", c.options.Family, c.options.Engine, got, want)
+		}
+		if gaussian := c.noise > 0; gaussian != (got.ParetoK == 0) {
+			t.Errorf("%s: Pareto k %v", c.options.Family, got.ParetoK)
+		}
+	}
+}
+
+// TestLeaveOneOutOfMembers: members count by their share over their density of the row.
+func TestLeaveOneOutOfMembers(t *testing.T) {
+	all := leftRows(0.3)[:1]
+	var members []credence.Member
+	var density []float64
+	for _, variance := range []string{"0.5", "4"} {
+		one := fitted(t, structs(t, all), fit.Options{Formula: "Y ~ 0 + X", Family: "gaussian(variance=2)", Prior: "normal(variance=" + variance + ")", Raw: true})
+		left, err := score.LeaveOneOut(t.Context(), scorer(t, one), structs(t, all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		members, density = append(members, one.Members[0]), append(density, math.Exp(-float64(left.NLPD)))
+	}
+	both := fitted(t, structs(t, all), fit.Options{Formula: "Y ~ 0 + X", Family: "gaussian(variance=2)", Prior: "normal(variance=1)", Raw: true})
+	members[0].Weight, members[1].Weight = 0.3, 0.7
+	both.Members = members
+	left, err := score.LeaveOneOut(t.Context(), scorer(t, both), structs(t, all))
+	if want := 1 / (0.3/density[0] + 0.7/density[1]); err != nil || !near(math.Exp(-float64(left.NLPD)), want) {
+		t.Errorf("density %v, want %v: %v", math.Exp(-float64(left.NLPD)), want, err)
+	}
+	if _, err := score.LeaveOneOut(t.Context(), scorer(t, both), structs(t, leftRows(0.3))); err == nil || !strings.Contains(err.Error(), "these are 24, and it saw 1") {
+		t.Errorf("other rows: %v", err)
+	}
+}
+
+// TestCompareLeftOut: compared models have their leave-one-out densities beside those of the rows, across
+// transforms in the units of the column, and a gain with the standard error of its mean over rows.
+func TestCompareLeftOut(t *testing.T) {
+	all := houses(50)
+	source := structs(t, all)
+	plain, log := fitted(t, all, fit.Options{Formula: "Price ~ Size"}), fitted(t, all, fit.Options{Formula: "log(Price) ~ Size + Zip"})
+	var scores []*score.Scores
+	for _, model := range []*credence.Fitted{plain, log} {
+		s := score.NewScores("m", model)
+		s.LeaveOneOut()
+		table, err := scorer(t, model).Table(source, score.RequireTargets)
+		if err == nil {
+			err = table.Each(t.Context(), s.Add)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores = append(scores, s)
+	}
+	c, err := score.Compare(scores...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slope := 0.0
+	for _, h := range all {
+		slope += math.Log(h.Price) / float64(len(all))
+	}
+	for k, model := range []*credence.Fitted{plain, log} {
+		want, err := score.LeaveOneOut(t.Context(), scorer(t, model), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Models[k]; !near(float64(got.LOO.NLPD), float64(want.NLPD)+float64(k)*slope) || got.LOO.NLPD <= got.NLPD || got.LOO.Rows != 50 {
+			t.Errorf("model %d: %+v, want %v", k, got.LOO, want)
+		}
+	}
+	if other := c.Models[1]; !near(float64(other.LOOGain), float64(c.Models[0].LOO.NLPD-other.LOO.NLPD)) || !(other.LOOGainError > 0) || c.Models[0].LOOGain != 0 {
+		t.Errorf("gains %+v", c.Models)
+	}
+	if all := strings.Join(c.Warnings, "\n"); strings.Contains(all, "--loo") {
+		t.Errorf("warnings %q", all)
+	}
+}
