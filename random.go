@@ -22,6 +22,7 @@ const (
 	GibbsChains     Purpose = "gibbs"           // flips and learned values; the chain
 	GibbsDraws      Purpose = "gibbs draws"     // of the weights; the chain
 	PredictSamples  Purpose = "predict"         // draws of y; the row
+	CriticismDraws  Purpose = "criticism"       // replicated targets; the row
 )
 
 // Rand returns the random stream for one purpose and block of a seeded

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
@@ -92,7 +93,11 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
 	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
-	return fitted, nil
+	found, err := criticism.Of(ctx, fitted, p.data, criticism.Options{Seed: p.job.options.Seed, Threads: p.job.options.Threads, Fitted: true})
+	for _, f := range found {
+		fitted.Report.Warnings = append(fitted.Report.Warnings, f.String())
+	}
+	return fitted, err
 }
 
 // Note is a line about what was chosen.

@@ -70,7 +70,8 @@ func (w warner) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, 
 	return fitted, err
 }
 
-// Warnings stand in the order in which a fit goes: those of the model, of the options, of the engine.
+// Warnings stand in the order in which a fit goes: those of the model, of the options, of the engine,
+// and what the data say against the model.
 func TestOrderOfWarnings(t *testing.T) {
 	rows, err := table.Structs(sold())
 	if err != nil {
@@ -91,7 +92,7 @@ func TestOrderOfWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"the formula has no intercept", "engine exact writes no checkpoint", "of the engine"}
+	want := []string{"the formula has no intercept", "engine exact writes no checkpoint", "of the engine", "the residuals spread"}
 	if !slices.EqualFunc(fitted.Report.Warnings, want, strings.HasPrefix) {
 		t.Errorf("%q, want %q", fitted.Report.Warnings, want)
 	}

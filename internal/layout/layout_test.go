@@ -32,6 +32,7 @@ var levels = []struct {
 	{"frame", 3},
 	{"table", 3},
 	{"feature/keyed", 4},
+	{"criticism", 4},
 	{"dataset", 4},
 	{"posterior", 3},
 	{"formula", 5},

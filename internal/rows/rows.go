@@ -62,8 +62,8 @@ func (r *Rows) Blocks() int { return (r.count + credence.BlockRows - 1) / creden
 // size returns the number of rows of block k.
 func (r *Rows) size(k int) int { return min(credence.BlockRows, r.count-k*credence.BlockRows) }
 
-// place returns the row of the data that row i of block k is.
-func (r *Rows) place(k, i int) int {
+// Place returns the row of the data that row i of block k is.
+func (r *Rows) Place(k, i int) int {
 	i += k * credence.BlockRows
 	if r.starts == nil {
 		return i
@@ -124,7 +124,7 @@ func (r *Rows) Read(ctx context.Context, dst *credence.Batch, k int) error {
 	if err := r.read(ctx, dst, k); err != nil {
 		return err
 	}
-	return r.check(dst, func(i int) int { return r.place(k, i) })
+	return r.check(dst, func(i int) int { return r.Place(k, i) })
 }
 
 // Gather reads runs of the given number of rows that begin at starts into dst, in their order, and
@@ -154,7 +154,7 @@ const spanShare = 8
 func (r *Rows) read(ctx context.Context, dst *credence.Batch, k int) error {
 	size := r.size(k)
 	if r.starts == nil || r.run == size {
-		return r.data.Read(dst, r.place(k, 0), size)
+		return r.data.Read(dst, r.Place(k, 0), size)
 	}
 	starts := r.starts[k*credence.BlockRows/r.run:][:size/r.run]
 	for done := 0; done < len(starts); {

@@ -75,7 +75,7 @@ func numbers(t *testing.T, r *Rows, roles, ones bool) []int {
 			if b.Target[i] != 2*row || roles && (b.Offset[i] != 3*row || b.Weight[i] != row || b.Precision[i] != row+1) {
 				t.Errorf("row %v has the target %v", row, b.Target[i])
 			}
-			if place := r.place(k, i); place != int(row) {
+			if place := r.Place(k, i); place != int(row) {
 				t.Errorf("row %v is called %d", row, place)
 			}
 			all = append(all, int(row))

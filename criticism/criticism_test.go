@@ -1,0 +1,156 @@
+package criticism_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/table"
+)
+
+// world draws rows: columns a, b, c and the skewed d, and a target y of a family at f, which is linear in them.
+type world struct {
+	n      int
+	rng    *rand.Rand
+	x      [4][]float64
+	f, y   []float64
+	trials []float64
+}
+
+func newWorld(n int, seed uint64) *world {
+	w := &world{n: n, rng: rand.New(rand.NewPCG(seed, 77)), f: make([]float64, n), y: make([]float64, n), trials: make([]float64, n)}
+	var weights [4]float64
+	for j := range w.x {
+		w.x[j] = make([]float64, n)
+		weights[j] = 0.4 * w.rng.NormFloat64()
+	}
+	for i := range n {
+		common := w.rng.NormFloat64()
+		w.f[i] = 0.7
+		for j := range w.x {
+			v := math.Sqrt(0.5)*common + math.Sqrt(0.5)*w.rng.NormFloat64()
+			if j == 3 {
+				v = math.Exp(v / 2)
+			}
+			w.x[j][i] = v
+			w.f[i] += weights[j] * v
+		}
+		w.trials[i] = float64(2 + i%9)
+	}
+	return w
+}
+
+// draw draws the targets.
+func (w *world) draw(family likelihood.Sampler) *world {
+	for i := range w.y {
+		l := family
+		if binomial, ok := family.(likelihood.Binomial); ok {
+			binomial.Trials = w.trials[i]
+			l = binomial
+		}
+		w.y[i] = l.Sample(w.rng, w.f[i])
+	}
+	return w
+}
+
+func (w *world) source(t testing.TB) credence.Source {
+	t.Helper()
+	source, err := table.New().Numbers("a", w.x[0]).Numbers("b", w.x[1]).Numbers("c", w.x[2]).Numbers("d", w.x[3]).
+		Numbers("trials", w.trials).Numbers("y", w.y).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// fitted fits y ~ a + b + c + d.
+func fitted(t testing.TB, source credence.Source, family string) *credence.Fitted {
+	t.Helper()
+	out, err := fit.Table(context.Background(), source, fit.Options{Formula: "y ~ a + b + c + d", Family: family, Seed: 1})
+	if err != nil {
+		t.Fatalf("%s: %v", family, err)
+	}
+	return out
+}
+
+// findings criticises a fit on rows.
+func findings(t testing.TB, fitted *credence.Fitted, source credence.Source, options criticism.Options) []criticism.Finding {
+	t.Helper()
+	data, err := fitted.Frame.(*frame.Frame).Bind(source, frame.RequireTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := criticism.Of(context.Background(), fitted, data, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// families are the families with how they are fitted and drawn.
+var families = []struct {
+	text string
+	draw likelihood.Sampler
+}{
+	{"gaussian", likelihood.Gaussian{NoiseVariance: param.Hold(1)}},
+	{"poisson", likelihood.Poisson{}},
+	{"negbinomial", likelihood.NegativeBinomial{Size: param.Hold(2)}},
+	{"gamma", likelihood.Gamma{Shape: param.Hold(2)}},
+	{"studentt", likelihood.StudentT{DegreesOfFreedom: param.Hold(4), Scale: param.Hold(1)}},
+	{"binomial(trials=trials)", likelihood.Binomial{}},
+	{"bernoulli", likelihood.Bernoulli{}},
+	{"ordinal", likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.5, 2}, State: param.Held}}},
+}
+
+// TestFalseAlarms: of fits of right models, on the rows of the fit and on others, at most 3 in 100 are
+// spoken against, and on the average about as many as the stated rate.
+func TestFalseAlarms(t *testing.T) {
+	sets, sizes := 3, []int{100, 400}
+	if study.Long() {
+		sets, sizes = 25, []int{60, 300, 3000}
+	}
+	fits, alarms := map[bool]int{}, map[bool]int{}
+	for _, family := range families {
+		for k := range sets {
+			n := sizes[k%len(sizes)]
+			world := newWorld(2*n, uint64(1000+k)).draw(family.draw)
+			train, test := world.part(0, n), world.part(n, 2*n)
+			model := fitted(t, train.source(t), family.text)
+			for _, own := range []bool{true, false} {
+				rows := train
+				if !own {
+					rows = test
+				}
+				fits[own]++
+				if found := findings(t, model, rows.source(t), criticism.Options{Fitted: own}); len(found) > 0 {
+					alarms[own]++
+					t.Logf("%s, set %d of %d rows, own %v: %+v", family.text, k, n, own, found)
+				}
+			}
+		}
+	}
+	for own, count := range alarms {
+		// 1 % is expected; 3 % and two standard errors of a small sample are refused.
+		if limit := 0.03*float64(fits[own]) + 2*math.Sqrt(0.01*float64(fits[own])); float64(count) > limit {
+			t.Errorf("own rows %v: %d of %d fits of right models are spoken against", own, count, fits[own])
+		}
+	}
+	t.Logf("alarms %v of fits %v", alarms, fits)
+}
+
+// part returns rows [from, to).
+func (w *world) part(from, to int) *world {
+	out := &world{n: to - from, f: w.f[from:to], y: w.y[from:to], trials: w.trials[from:to]}
+	for j := range w.x {
+		out.x[j] = w.x[j][from:to]
+	}
+	return out
+}

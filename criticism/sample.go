@@ -1,0 +1,242 @@
+package criticism
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// family is what the checks ask of a likelihood. Every one of package likelihood has it.
+type family interface {
+	likelihood.Differentiable
+	likelihood.Supported
+	likelihood.Cumulative
+	likelihood.Sampler
+	credence.Predictive
+}
+
+const (
+	// run is the number of neighbouring rows that are read at once.
+	run = 16
+	// mostWork bounds rows times squared weights, which a prediction of full covariance costs.
+	mostWork = 5e8
+	// mostColumns is the number of columns that residuals are compared with.
+	mostColumns = 30
+	// largestLeverage keeps the residual of a row that is fitted by a weight of its own finite.
+	largestLeverage = 0.95
+)
+
+// kind is what the checks need to know of a family.
+type kind struct {
+	name            string
+	fixedDispersion bool // the mean fixes the variance
+	counts          bool
+	gaussian        bool
+	classes         bool // two, or grades: a residual has no size of its own
+}
+
+func kindOf(l family) kind {
+	_, target := likelihood.Describe(l)
+	k := kind{counts: target == likelihood.Counts, classes: target == likelihood.Classes || target == likelihood.Grades}
+	if named, ok := l.(likelihood.Named); ok {
+		k.name = named.Name()
+	}
+	switch l.(type) {
+	case likelihood.Gaussian:
+		k.gaussian = true
+	case likelihood.Poisson, likelihood.Binomial:
+		k.fixedDispersion = true
+	}
+	return k
+}
+
+// column is an input of the model.
+type column struct {
+	name   string
+	values []float64 // of every row
+}
+
+// sample holds the rows that are looked at.
+type sample struct {
+	kind    kind
+	options Options
+	ws      *credence.Workspace
+	name    string               // of the target
+	where   func(row int) string // a row of the data stands
+
+	place          []int // row of the data
+	target         []float64
+	family         []family  // of every row
+	mean, variance []float64 // of f
+	residual       []float64 // (y − E y)/SD y, both at the mean of f, corrected for leverage
+	score          []float64 // d log p(y|f)/df at the mean of f
+	information    []float64 // variance of the score, of a family whose mean is its natural statistic
+	surprise       []float64 // probability under the model of a target that is as extreme, 1 for a Gaussian
+	used           []int     // rows that are not left out
+	least          float64   // probability of the most extreme row among so many
+	columns        []column
+}
+
+// newSample reads the rows. It returns nil where the likelihood is none that the checks know.
+func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data, options Options) (*sample, error) {
+	lik, ok := central(fitted).(family)
+	if !ok {
+		return nil, nil
+	}
+	s := &sample{kind: kindOf(lik), options: options, ws: credence.NewWorkspace(options.Threads)}
+	if fitted.Frame != nil {
+		s.name = fitted.Frame.TargetName()
+	}
+	s.where = func(row int) string { return fmt.Sprintf("row %d", row+1) }
+	if placed, ok := data.(interface{ Place(row int) string }); ok {
+		s.where = placed.Place
+	}
+	limit := Rows
+	switch q := fitted.Members[0].Posterior.(type) {
+	case *posterior.Full, *posterior.Dual, *posterior.DualSum:
+		if d := float64(q.Weights()); d*d*Rows > mostWork {
+			limit = max(int(mostWork/(d*d)), credence.BlockRows)
+		}
+	}
+	all := rows.Sample("criticism", lik, data, limit, run)
+	names := s.names(fitted.Frame)
+	s.columns = make([]column, len(names))
+	var batch credence.Batch
+	var dist credence.Distribution
+	for k := range all.Blocks() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := all.Read(ctx, &batch, k); err != nil {
+			return nil, err
+		}
+		if err := fitted.DistributionTo(s.ws, &dist, &batch); err != nil {
+			return nil, err
+		}
+		surprise := make([]float64, batch.Rows())
+		dist.Each(s.ws, func(i int) { surprise[i] = s.kind.surprise(&dist, lik, i, batch.Target[i]) })
+		for i := range batch.Rows() {
+			if batch.WeightOf(i) == 0 {
+				continue
+			}
+			mean, variance := dist.Latent(i)
+			row, ok := batch.LikelihoodOf(lik, i).(family)
+			if !ok || !s.add(row, all.Place(k, i), batch.Target[i], mean, variance) {
+				continue
+			}
+			s.surprise = append(s.surprise, surprise[i])
+			next := 0
+			for j := range batch.X.Cols {
+				if name, ok := names[j]; ok {
+					s.columns[next].name = name
+					s.columns[next].values = append(s.columns[next].values, batch.X.Row(i)[j])
+					next++
+				}
+			}
+		}
+	}
+	s.used = make([]int, len(s.target))
+	for i := range s.used {
+		s.used[i] = i
+	}
+	return s, nil
+}
+
+// central is the likelihood of the model: where members differ in its parameters, that of the median of
+// the first parameter.
+func central(fitted *credence.Fitted) credence.Likelihood {
+	if len(fitted.Members) == 0 {
+		return nil
+	}
+	first := func(l credence.Likelihood) float64 {
+		if parametric, ok := l.(likelihood.Parametric); ok {
+			for _, p := range parametric.Parameters() {
+				return p.Value
+			}
+		}
+		return 0
+	}
+	var all []credence.Likelihood
+	for i := range fitted.Members {
+		all = append(all, fitted.Members[i].Model.Likelihood)
+	}
+	slices.SortStableFunc(all, func(a, b credence.Likelihood) int { return cmp.Compare(first(a), first(b)) })
+	return all[len(all)/2]
+}
+
+// names returns the names of the columns of numbers.
+func (s *sample) names(of credence.Frame) map[int]string {
+	names := map[int]string{}
+	if fr, ok := of.(*frame.Frame); ok {
+		for j := range fr.Inputs {
+			if in := &fr.Inputs[j]; in.Kind == credence.Numeric && !in.Indicates {
+				names[j] = in.Name
+			}
+		}
+	}
+	return names
+}
+
+// add adds a row, unless its residual is no number.
+func (s *sample) add(l family, place int, y, mean, variance float64) bool {
+	centre, spread := moments(l, mean)
+	const step = 1e-4
+	below, _ := moments(l, mean-step)
+	above, _ := moments(l, mean+step)
+	slope := (above - below) / (2 * step)
+	information := slope * slope / (spread * spread)
+	leverage := math.Min(variance*information, largestLeverage)
+	residual := (y - centre) / spread
+	if s.options.Fitted {
+		residual /= math.Sqrt(1 - leverage)
+	} else {
+		residual /= math.Sqrt(1 + variance*information)
+	}
+	_, score, _ := l.Derivatives(y, mean)
+	for _, v := range [...]float64{residual, score, information, residual * residual * residual * residual} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	s.place, s.target = append(s.place, place), append(s.target, y)
+	s.family = append(s.family, l)
+	s.mean, s.variance = append(s.mean, mean), append(s.variance, variance)
+	s.residual, s.score = append(s.residual, residual), append(s.score, score)
+	s.information = append(s.information, information)
+	return true
+}
+
+// moments returns the mean and the standard deviation of y, or the median and half the width of the
+// central interval that a normal distribution has within a standard deviation, where there are none.
+func moments(l family, f float64) (centre, spread float64) {
+	centre, spread = l.Mean(f), math.Sqrt(l.Variance(f))
+	if math.IsNaN(centre) || math.IsNaN(spread) || math.IsInf(spread, 0) {
+		const below, above = 0.15865525393145707, 0.8413447460685429
+		centre = l.PredictiveQuantile(0.5, f, 0)
+		spread = (l.PredictiveQuantile(above, f, 0) - l.PredictiveQuantile(below, f, 0)) / 2
+	}
+	return centre, spread
+}
+
+// leaveOut takes rows out of those used.
+func (s *sample) leaveOut(rows []int) {
+	out := map[int]bool{}
+	for _, i := range rows {
+		out[i] = true
+	}
+	var used []int
+	for _, i := range s.used {
+		if !out[i] {
+			used = append(used, i)
+		}
+	}
+	s.used = used
+}

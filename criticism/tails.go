@@ -1,0 +1,157 @@
+package criticism
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+const (
+	// mostOutliers is the largest share of rows that are outliers: more are a matter of the family.
+	mostOutliers = 0.1
+	// namedRows is how many outliers a finding names in its text.
+	namedRows = 5
+	// leastKurtosis is that from which tails matter: of a Student t with some twenty degrees of freedom.
+	leastKurtosis = 3.4
+)
+
+// extremes returns the rows that are impossible under the model, the most extreme first, none where
+// they are so many that the family is to blame.
+func (s *sample) extremes() []int {
+	n := float64(len(s.target))
+	p := s.surprise
+	if scale := s.robustScale(); scale > 0 {
+		p = make([]float64, len(s.residual))
+		for i, e := range s.residual {
+			// The median size is as good as the variance of 0.37 times as many rows.
+			p[i] = studentTail(e/scale, 0.37*n)
+		}
+	}
+	var rows []int
+	s.least = 1
+	for i := range p {
+		s.least = math.Min(s.least, p[i]*n)
+		if p[i]*n <= share {
+			rows = append(rows, i)
+		}
+	}
+	if float64(len(rows)) > mostOutliers*n {
+		return nil
+	}
+	slices.SortStableFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(p[a], p[b]), cmp.Compare(math.Abs(s.residual[b]), math.Abs(s.residual[a])))
+	})
+	return rows
+}
+
+// robustScale is the standard deviation of the residuals of a Gaussian as their median size has it, 0 of
+// another family: outliers enlarge a learned variance, behind which they would hide.
+func (s *sample) robustScale() float64 {
+	if !s.kind.gaussian {
+		return 0
+	}
+	sizes := make([]float64, len(s.residual))
+	for i, e := range s.residual {
+		sizes[i] = math.Abs(e)
+	}
+	slices.Sort(sizes)
+	return sizes[len(sizes)/2] / special.NormalQuantile(0.75)
+}
+
+// surprise is the probability of a target of row i that is as extreme as y.
+func (k kind) surprise(dist *credence.Distribution, l family, i int, y float64) float64 {
+	switch {
+	case k.gaussian:
+		return 1 // see robustScale
+	case k.classes:
+		return math.Exp(dist.LogDensity(i, y))
+	}
+	upTo := dist.CDF(i, y)
+	from := 1 - upTo
+	if l.Discrete() {
+		from = 1 - dist.CDF(i, y-1)
+	}
+	return math.Max(0, 2*math.Min(upTo, from))
+}
+
+// outliers names the rows.
+func (s *sample) outliers(rows []int) *Finding {
+	if len(rows) == 0 {
+		return nil
+	}
+	f := &Finding{Check: "outliers", Statistic: float64(len(rows)), P: s.least}
+	for _, i := range rows {
+		f.Rows = append(f.Rows, s.place[i])
+	}
+	names := s.where(f.Rows[0])
+	stem := names[:strings.LastIndexAny(names, " :")+1] // of "train.csv:17" or "row 17"
+	for k, row := range f.Rows[1:] {
+		if k+1 == namedRows {
+			names += ", …"
+			break
+		}
+		names += ", " + strings.TrimPrefix(s.where(row), stem)
+	}
+	if len(rows) == 1 {
+		f.Text = fmt.Sprintf("1 row (%s) is impossible under the model", names)
+	} else {
+		f.Text = fmt.Sprintf("%d rows (%s) are impossible under the model", len(rows), names)
+	}
+	f.Remedy = "correct or leave out what is wrong"
+	switch {
+	case s.kind.gaussian:
+		f.Remedy += ", or --family studentt, under which single rows count little"
+	case s.kind.name == "poisson":
+		f.Remedy += ", or --family negbinomial"
+	}
+	return f
+}
+
+// tails compares the kurtosis of the residuals of a Gaussian with that of normal ones.
+func (s *sample) tails() *Finding {
+	if !s.kind.gaussian {
+		return nil
+	}
+	e := pick(s.residual, s.used)
+	if !standardise(e) {
+		return nil
+	}
+	n := float64(len(e))
+	kurtosis, skewness := 0.0, 0.0
+	for _, v := range e {
+		kurtosis += v * v * v * v / n
+		skewness += v * v * v / n
+	}
+	p := kurtosisAbove(kurtosis, n)
+	if p > share || kurtosis < leastKurtosis {
+		return nil
+	}
+	f := &Finding{
+		Check: "tails", Statistic: kurtosis, Expected: 3 * (n - 1) / (n + 1), P: p,
+		Text:   fmt.Sprintf("large residuals are more common than under a normal distribution (kurtosis %.2g, not 3)", kurtosis),
+		Remedy: "--family studentt",
+	}
+	// A gamma distribution of skewness γ has a kurtosis of 3 + 3γ²/2, and would have as much from the skew alone.
+	if log := s.logarithm("fit "); log != "" && skewness > 0 && 1.5*skewness*skewness > (kurtosis-3)/2 {
+		f.Text = fmt.Sprintf("large residuals are more common above than below the prediction (skewness %.2g, not 0)", skewness)
+		f.Remedy = log
+	}
+	return f
+}
+
+// kurtosisAbove is the probability that n normal values have at least this kurtosis: the cube root
+// of a ratio of moments is about normal (Anscombe & Glynn 1983).
+func kurtosisAbove(kurtosis, n float64) float64 {
+	mean := 3 * (n - 1) / (n + 1)
+	variance := 24 * n * (n - 2) * (n - 3) / ((n + 1) * (n + 1) * (n + 3) * (n + 5))
+	x := (kurtosis - mean) / math.Sqrt(variance)
+	skew := 6 * (n*n - 5*n + 2) / ((n + 7) * (n + 9)) * math.Sqrt(6*(n+3)*(n+5)/(n*(n-2)*(n-3)))
+	a := 6 + 8/skew*(2/skew+math.Sqrt(1+4/(skew*skew)))
+	z := (1 - 2/(9*a) - math.Cbrt((1-2/a)/(1+x*math.Sqrt(2/(a-4))))) / math.Sqrt(2/(9*a))
+	return special.NormalCDF(-z)
+}
