@@ -1,5 +1,3 @@
-//go:build unix
-
 package dataset
 
 import (
@@ -9,26 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/study"
 )
 
 const (
 	benchRows    = 200_000
 	benchColumns = 20
 )
-
-// processorSeconds returns the processor time that the process has used.
-func processorSeconds() float64 {
-	var usage syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
-	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)*1e-6 }
-	return seconds(usage.Utime) + seconds(usage.Stime)
-}
 
 // benchmarkLoad reports rows per second of processor time, all threads added.
 func benchmarkLoad(b *testing.B, path string, options Options) {
@@ -41,7 +31,7 @@ func benchmarkLoad(b *testing.B, path string, options Options) {
 	info, _ := os.Stat(path)
 	b.SetBytes(info.Size())
 	b.ReportAllocs()
-	before := processorSeconds()
+	before := study.Processor().Seconds()
 	for b.Loop() {
 		os.RemoveAll(filepath.Join(options.CacheDir, "rows"))
 		source, err := table.Load(context.Background(), nil)
@@ -49,7 +39,7 @@ func benchmarkLoad(b *testing.B, path string, options Options) {
 			b.Fatal(source, err)
 		}
 	}
-	b.ReportMetric(float64(b.N)*benchRows/(processorSeconds()-before)/1e6, "Mrows/cpu-s")
+	b.ReportMetric(float64(b.N)*benchRows/(study.Processor().Seconds()-before)/1e6, "Mrows/cpu-s")
 }
 
 // benchCSV writes rows of random numbers with the given digits behind the point;
@@ -173,7 +163,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(8 * benchRows * benchColumns)
 			b.ReportAllocs()
-			before := processorSeconds()
+			before := study.Processor().Seconds()
 			var chunk credence.Chunk
 			for b.Loop() {
 				for first := 0; first < benchRows; first += credence.BlockRows {
@@ -182,7 +172,7 @@ func BenchmarkRead(b *testing.B) {
 					}
 				}
 			}
-			b.ReportMetric(float64(b.N)*benchRows/(processorSeconds()-before)/1e6, "Mrows/cpu-s")
+			b.ReportMetric(float64(b.N)*benchRows/(study.Processor().Seconds()-before)/1e6, "Mrows/cpu-s")
 		})
 	}
 }

@@ -269,10 +269,7 @@ func (t *Table) recognise(in *input, s *stream) error {
 	n, err := io.ReadFull(s, head)
 	whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if err != nil && n == 0 && !errors.Is(err, io.EOF) && !errors.Is(err, text.ErrIdle) {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return &text.ReadError{Place: text.Error{File: in.name, What: endsEarly}, Err: err}
-		}
-		return fmt.Errorf("%s: reading stopped: %w", in.name, err)
+		return t.wordFailure(&text.ReadError{Place: text.Error{File: in.name, What: "reading stopped: " + err.Error()}, Err: err})
 	}
 	head = head[:n]
 	format, err := detect(t.options.Format, in.name, head)
@@ -411,6 +408,12 @@ func (t *Table) Classes(column string) []string {
 		return t.columns[i].classes
 	}
 	return nil
+}
+
+// Undecided says whether the sample has no value of a column, so that its first value will tell its kind.
+func (t *Table) Undecided(column string) bool {
+	i, known := t.index[column]
+	return known && t.columns[i].unknown
 }
 
 // DecimalCommas returns the columns that were taken for categories and hold numbers

@@ -60,6 +60,9 @@ type Options struct {
 	// them, for formulas that hash them: indices may then be of any size. Those of
 	// Vowpal Wabbit text always are.
 	Keyed bool
+	// KindsKnown says that the caller knows the kinds of columns, so that nothing is said of how they
+	// are inferred.
+	KindsKnown bool
 	// Progress is called now and then while rows are read, on the goroutine of
 	// the caller of Load or Rows.
 	Progress func(Progress) `json:"-"`

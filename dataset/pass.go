@@ -386,7 +386,7 @@ func (t *Table) wordFailure(err error) error {
 	if errors.Is(read.Err, io.ErrUnexpectedEOF) {
 		place.What = endsEarly
 	} else {
-		place.What = "the file cannot be read on: " + read.Err.Error() + ": is it damaged?"
+		place.What = "the file cannot be read on: " + read.Err.Error() + ": is it damaged? Fetch or write it again"
 	}
 	return &text.ReadError{Place: place, Err: read.Err}
 }

@@ -112,7 +112,9 @@ func (t *Table) sampleFile(ctx context.Context, in *input, seen *sample) error {
 		err = t.sampleCSV(ctx, in, splitter, seen)
 	}
 	if errors.Is(err, errCut) {
-		t.note(fmt.Sprintf("kinds are inferred from the %d rows that came within a second of the first", seen.rows))
+		if !t.options.KindsKnown && t.options.Schema == nil {
+			t.note(fmt.Sprintf("kinds are inferred from the %s that came within a second of the first", countRows(seen.rows)))
+		}
 		err = nil
 	}
 	return err

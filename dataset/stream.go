@@ -134,7 +134,8 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("begins like gzip but is not: %w: fetch the file again", err)
 		}
-		decoded = bufio.NewReaderSize(decoder, 64<<10)
+		decoder.Multistream(false)
+		decoded = bufio.NewReaderSize(&members{decoder, stored}, 64<<10)
 	case bytes.HasPrefix(head, zstdMagic):
 		// One goroutine: what comes out is the same, and memory is bounded.
 		decoder, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
@@ -152,6 +153,34 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 	}
 	s.Reader = decoded
 	return nil
+}
+
+// members reads the members of a gzip file one after the other.
+type members struct {
+	*gzip.Reader
+	stored *bufio.Reader
+}
+
+// errTrailing is met behind the last member.
+var errTrailing = errors.New("bytes that are not gzip stand behind the compressed data")
+
+// Read implements io.Reader.
+func (m *members) Read(dst []byte) (int, error) {
+	n, err := m.Reader.Read(dst)
+	if err != io.EOF {
+		return n, err
+	}
+	switch head, err := m.stored.Peek(len(gzipMagic)); {
+	case len(head) == 0:
+		return n, err
+	case !bytes.Equal(head, gzipMagic):
+		return n, errTrailing
+	}
+	if err := m.Reset(m.stored); err != nil {
+		return n, err
+	}
+	m.Multistream(false)
+	return n, nil
 }
 
 // skip goes to an offset of decoded content, by seeking where that is possible.

@@ -84,7 +84,11 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 	case len(able) == 0:
 		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.Name, reason, why)
 	default:
-		return fmt.Errorf("engine %s cannot fit this model: %s; use --engine %s", c.entry.Name, reason, strings.Join(able, " or "))
+		remedy := "use "
+		if c.entry.Models != "" {
+			remedy += c.entry.Models + ", or "
+		}
+		return fmt.Errorf("engine %s cannot fit this model: %s; %s--engine %s", c.entry.Name, reason, remedy, strings.Join(able, " or "))
 	}
 }
 

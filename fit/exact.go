@@ -30,8 +30,8 @@ func exactEngine() Engine {
 		Automatic: func(model credence.Model, rows int) (spec.Call, error) {
 			call := spec.Call{Name: "exact"}
 			if weights := model.Features.Weights(); min(rows, weights) > largestExact {
-				return call, fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or ask for --engine exact, which takes long, or --engine svi, which approximates",
-					weights, rows, largestExact)
+				return call, fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or --engine svi, which approximates, or --engine exact, which takes %s of memory and long",
+					weights, rows, largestExact, gigabytes(exactMemory(call, float64(rows), float64(weights))))
 			}
 			return call, nil
 		},

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/credence-ml/credence"
@@ -78,6 +79,9 @@ func (j *Job) parse(schema *credence.Schema) (*formula.Plan, error) {
 // segment are not among them.
 func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 	plan, err := j.parse(schema)
+	if errors.Is(err, formula.ErrNoTarget) { // the options alone say so
+		return nil, &Misuse{"", err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func ftrlEngine() Engine {
 			Alpha: a.Float("alpha", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive()),
 			L1: a.Float("l1", 1, spec.AtLeast(0)), L2: a.Float("l2", 0, spec.AtLeast(0)),
 		}
-		return without(a.Int("passes", 1, spec.AtLeast(1)), online.NewFTRL, config, online.RestoreFTRL)
+		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewFTRL, config, online.RestoreFTRL)
 	}}
 }
 
@@ -104,7 +104,7 @@ func adPredictorEngine() Engine {
 func sgdEngine() Engine {
 	return Engine{Name: "sgd", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
 		config := online.SGDConfig{Rate: a.Float("rate", 0, spec.Positive()), L2: a.Float("l2", 0, spec.AtLeast(0))}
-		return without(a.Int("passes", 1, spec.AtLeast(1)), online.NewSGD, config, online.RestoreSGD)
+		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewSGD, config, online.RestoreSGD)
 	}}
 }
 

@@ -26,6 +26,8 @@ func Default() *Registry {
 type Engine struct {
 	Name   string
 	Reason string // why auto chooses it
+	// Models names the one model that the engine fits, as options state it; "" where there are several.
+	Models string
 	// Refuses says why the engine cannot fit the pair, "" if it can.
 	Refuses func(family credence.Likelihood, prior credence.Prior) string
 	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its size; nil means a call

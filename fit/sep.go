@@ -11,6 +11,7 @@ import (
 func sepEngine() Engine {
 	return Engine{
 		Name:   "sep",
+		Models: "--family 'bernoulli(link=probit)' --prior spikeslab",
 		Reason: "passes over the rows in memory that grows with the features alone",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			if err := sep.Supports(family, p); err != nil {
@@ -33,7 +34,7 @@ func sepConfig(a *spec.Arguments, passes int) sep.Config {
 	return sep.Config{
 		Batch:          a.Int("batch", 0, spec.AtLeast(1)),
 		PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
-		Passes:         a.Int("passes", passes, spec.AtLeast(1)),
+		Passes:         a.Int("passes", passes, spec.Between(1, mostPasses)),
 		PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
 		NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
 	}

@@ -276,6 +276,9 @@ func (c *compiler) setTarget() error {
 	return nil
 }
 
+// ErrNoTarget is the refusal of a formula without a target where no option and no format names one.
+var ErrNoTarget = errors.New("formula: no target: write target ~ terms, or name one with --target")
+
 // defaultTarget is that of the options, else the label of a libsvm table.
 func (c *compiler) defaultTarget() error {
 	name := c.options.Target
@@ -285,7 +288,7 @@ func (c *compiler) defaultTarget() error {
 	case name == "" && c.open:
 		c.formula.Target = spec.Column{Name: unknownTarget}
 	case name == "":
-		return errors.New("formula: no target: write target ~ terms, or name one with --target")
+		return ErrNoTarget
 	case c.dense(name) >= 0:
 		c.formula.Target = spec.Column{Name: name}
 	default:

@@ -137,13 +137,16 @@ func (f *finisher) finish() error {
 	}
 	for i := range frame.Inputs {
 		in, s := &frame.Inputs[i], &f.total.Inputs[i]
-		if s.Count == 0 && !in.Expr.Keyed {
+		filled := frame.Missing == Mean || frame.Missing == Indicator
+		if s.Count == 0 && !in.Expr.Keyed && !(filled && in.Kind == credence.Numeric) {
 			return fmt.Errorf("frame: column %q has no value in any row: leave it out of the formula with - %s", in.Expr.Column, in.Expr.Column)
 		}
 		if in.Kind == credence.Category {
 			f.finishCategory(in, s)
 		} else {
-			in.Fill = s.centre()
+			if s.Count > 0 { // a number that is missing in every row is 0
+				in.Fill = s.centre()
+			}
 			if in.Kind == credence.Numeric && !frame.Raw && !in.Segment && !s.constant() {
 				in.Center, in.Scale = in.Fill, s.deviation()
 			}

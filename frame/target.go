@@ -113,8 +113,7 @@ func (t *Target) finishClasses(s *targetTally, levels []string, positive string)
 		one = order[1]
 		t.Levels = sorted
 	default:
-		return fmt.Errorf("frame: target %s has %d classes, %s: pick one against the rest with --positive %s",
-			t.Expr, len(sorted), list(sorted), sorted[0])
+		return TooManyClasses(t.Expr.String(), sorted)
 	}
 	var codes moments
 	for i := range s.Values {
@@ -230,4 +229,10 @@ func (r *reader) read(values []float64) int {
 		values[i] = float64(k)
 	}
 	return -1
+}
+
+// TooManyClasses refuses a target of more than two classes where none is chosen.
+func TooManyClasses(target string, classes []string) error {
+	return fmt.Errorf("frame: target %s has %d classes, %s: pick one against the rest with --positive %s",
+		target, len(classes), list(classes), classes[0])
 }

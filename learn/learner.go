@@ -150,6 +150,9 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 
 // place says that a complaint is about the formula.
 func (l *Learner) place(err error) error {
+	if errors.Is(err, formula.ErrNoTarget) { // the options alone say so
+		return &fit.Misuse{Err: err}
+	}
 	if errors.Is(err, fit.ErrMisuse) {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -19,7 +20,8 @@ type Keys struct {
 	rows     *Rows
 	batch    credence.Batch
 	earlier  int // rows of the runs before
-	unseen   int
+	scored   int
+	counts   frame.Counts
 }
 
 // Keyed says that the model was learned online, so that it scores by [Scorer.Keys] and not by
@@ -94,12 +96,13 @@ func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 		if len(run.Faults) > 0 {
 			count = min(count, run.Faults[0].Row-first)
 		}
-		before := k.batch.First + len(k.binder.From)
 		if _, err := k.binder.Bind(&k.batch, first, count, 0); err != nil {
 			return err
 		}
-		k.batch.First = before
-		k.unseen += k.binder.Unknown
+		k.batch.First = k.scored
+		k.scored += len(k.binder.From)
+		k.counts.UnseenFeatures += k.binder.Unknown
+		k.counts.Dropped += k.binder.Dropped
 		k.rows.keys = k
 		if err := k.rows.Score(&k.batch); err != nil {
 			return err
@@ -123,8 +126,12 @@ func (k *Keys) Target() string { return k.plan.Target.Column }
 // Sparse says that rows have sparse entries, as those of training had.
 func (k *Keys) Sparse() bool { return k.plan.Sparse() }
 
-// Unseen returns how many entries of keys that training did not see were scored at their prior.
-func (k *Keys) Unseen() int { return k.unseen }
+// Rows returns how many rows were scored so far.
+func (k *Keys) Rows() int { return k.scored }
+
+// Counts says what was done to the rows so far: which were left out, and how many entries of keys that
+// training did not see were scored at their prior.
+func (k *Keys) Counts() frame.Counts { return k.counts }
 
 // RunRow returns the row of the run that row i of those being visited is.
 func (k *Keys) RunRow(i int) int { return k.binder.From[i] }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +21,7 @@ type dataFlags struct {
 	types     string
 	missing   []string
 	cache     string
+	limit     string
 }
 
 // register adds the flags to a command.
@@ -28,6 +32,7 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
 	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default); anything else is a text that means missing, such as n/a")
 	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
+	flags.StringVar(&f.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
 }
 
 // options returns what the flags say to package dataset, and the policy for
@@ -54,6 +59,9 @@ func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 	if options.Types, err = dataset.ParseTypes(f.types); err != nil {
 		return options, "", misused(err)
 	}
+	if options.CacheLimit, err = parseBytes(f.limit); err != nil {
+		return options, "", misused(fmt.Errorf("--cache-limit %s: %w", f.limit, err))
+	}
 	policy := frame.Refuse
 	for _, item := range f.missing {
 		switch named := frame.Policy(strings.TrimSpace(item)); named {
@@ -67,6 +75,21 @@ func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 		}
 	}
 	return options, policy, nil
+}
+
+// parseBytes reads a number of bytes such as 500MB; an empty text is 0.
+func parseBytes(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	text = strings.ToUpper(text)
+	digits := strings.TrimRight(text, "KMGTB")
+	shift, known := map[string]int{"": 0, "B": 0, "KB": 10, "MB": 20, "GB": 30, "TB": 40}[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !known || err != nil || n <= 0 || n > math.MaxInt64>>shift {
+		return 0, errors.New("it is no size: write for example 500MB or 40GB")
+	}
+	return n << shift, nil
 }
 
 // open opens the data and tells how they were understood.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -50,7 +51,7 @@ quantile of chi-square with as many degrees of freedom as the data settle).`,
   credence inspect m.safetensors --top 0 -o weights.csv
   credence inspect m.safetensors --json | jq '.terms[] | select(.block == "linear")'`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.inspect(args[0], &flags) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.inspect(cmd.Context(), args[0], &flags) },
 	}
 	f := cmd.Flags()
 	f.Float64Var(&flags.Interval, "interval", 0.9, "probability of the interval from lower to upper")
@@ -94,11 +95,14 @@ func (flags *inspectFlags) check(model string) error {
 	return checkOutputs([]string{model}, flags.output)
 }
 
-func (p *program) inspect(path string, flags *inspectFlags) error {
+func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags) error {
 	if err := flags.check(path); err != nil {
 		return err
 	}
 	fitted, err := modelfile.Load(path)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return err
 	}

@@ -199,8 +199,19 @@ func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) err
 		return err
 	}
 	counts := s.Counts()
+	if s.of.Frame().Sparse > 0 {
+		counts.UnseenFeatures += s.table.Dropped()
+	} else {
+		counts.UnseenFeatures = 0
+	}
+	p.tellCounts(counts, s.Rows())
+	return nil
+}
+
+// tellCounts warns about what was done to rows before they were scored.
+func (p *program) tellCounts(counts frame.Counts, rows int) {
 	if counts.Dropped > 0 {
-		p.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+s.Rows())
+		p.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+rows)
 	}
 	if counts.Filled > 0 {
 		p.warn("missing values that were filled in as the model was fitted: %d", counts.Filled)
@@ -208,8 +219,10 @@ func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) err
 	if counts.UnseenLevels > 0 {
 		p.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
 	}
-	if unseen := counts.UnseenFeatures + s.table.Dropped(); unseen > 0 && s.of.Frame().Sparse > 0 {
-		p.warn("%d entries of features that training did not see were scored at their prior", unseen)
+	switch {
+	case counts.UnseenFeatures == 1:
+		p.warn("1 entry of a feature that training did not see was scored at its prior")
+	case counts.UnseenFeatures > 1:
+		p.warn("%d entries of features that training did not see were scored at their prior", counts.UnseenFeatures)
 	}
-	return nil
 }

@@ -30,7 +30,7 @@ func (p *program) applyKeys(ctx context.Context, of *score.Scorer, paths []strin
 	if s.keys, err = of.Keys(a.targets); err != nil {
 		return nil, err
 	}
-	options.Once, options.Keyed = true, true
+	options.Once, options.Keyed, options.KindsKnown = true, true, true
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (s *scoredKeys) each(ctx context.Context, visit func(rows *score.Rows) erro
 		s.run = run
 		return s.keys.Score(run.Rows, visit)
 	})
-	if unseen := s.keys.Unseen(); err == nil && unseen > 0 {
-		s.program.warn("%d entries of features that training did not see were scored at their prior", unseen)
+	if err == nil {
+		s.program.tellCounts(s.keys.Counts(), s.keys.Rows())
 	}
 	return err
 }

@@ -158,6 +158,19 @@ func version() string {
 	return fmt.Sprintf("%s%s, model files of format %d", number, revision, modelfile.Format)
 }
 
+// until writes until the context ends.
+type until struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (u until) Write(text []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Writer.Write(text)
+}
+
 // say prints a line of the summary, unless the output is JSON or quiet.
 func (p *program) say(format string, args ...any) {
 	to := p.out

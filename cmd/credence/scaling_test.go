@@ -8,19 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-)
 
-// processor is the CPU time of this process so far.
-func processor() time.Duration {
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
+	"github.com/credence-ml/credence/internal/study"
+)
 
 // The CPU time of every command is linear in rows, columns, levels, names, files and terms: from n to 4n
 // it grows by a power of 1.2 at most, where n is so large that what does not grow is a small part. The
@@ -85,9 +77,9 @@ func TestCostIsLinear(t *testing.T) {
 			least := []time.Duration{time.Hour, time.Hour}
 			for range 6 {
 				for k, args := range commands {
-					before := processor()
+					before := study.Processor()
 					must(t, args...)
-					least[k] = min(least[k], processor()-before)
+					least[k] = min(least[k], study.Processor()-before)
 				}
 				if power := math.Log(least[1].Seconds()/least[0].Seconds()) / math.Log(4); power <= 1.2 {
 					t.Logf("%v and %v: power %.2f", least[0], least[1], power)

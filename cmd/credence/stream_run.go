@@ -16,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/metric"
@@ -80,7 +81,9 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 	if err != nil {
 		return err
 	}
-	s.describe(table, columns)
+	if err := s.describe(table, columns); err != nil {
+		return err
+	}
 	s.saved = time.Now()
 	for {
 		if err := table.Rows(ctx, columns, s.at, func(run *dataset.Run) error { return s.learn(run) }); err != nil {
@@ -94,15 +97,20 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 }
 
 // describe tells how the data and the model were understood.
-func (s *streamRun) describe(table *dataset.Table, columns []string) {
+func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	p := s.program
+	places := table.Schema().Places()
+	if k, known := places[s.learner.Target()]; known && s.flags.Positive == "" && s.flags.maxBad == 0 && s.before == 0 {
+		if levels := table.Schema().Columns[k].Levels; len(levels) > 2 {
+			return frame.TooManyClasses(s.learner.Target(), levels)
+		}
+	}
 	if classes := table.Classes(s.learner.Target()); classes != nil && s.learner.SetClasses(classes[0], classes[1]) {
 		p.say("target  %s: the positive class is %s, the other %s; choose by --positive", s.learner.Target(), classes[1], classes[0])
 	}
 	var numbers []string
-	places := table.Schema().Places()
 	for _, name := range columns {
-		if k, known := places[name]; known && name != s.learner.Target() && table.Schema().Columns[k].Kind != credence.Category {
+		if k, known := places[name]; known && name != s.learner.Target() && !table.Undecided(name) && table.Schema().Columns[k].Kind != credence.Category {
 			numbers = append(numbers, name)
 		}
 	}
@@ -111,6 +119,7 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) {
 	}
 	p.noteColumns(table, columns)
 	p.say("model   %s   engine %s", s.learner.Formula(), s.learner.Engine())
+	return nil
 }
 
 // learn learns a run of rows, and saves now and then.

@@ -173,6 +173,7 @@ func (b *Binder) resolve(rows *table.Rows) error {
 		column := &rows.Columns[c.column]
 		if in.Unknown && !column.Unknown {
 			in.Kind, in.Unknown = column.Kind, false
+			b.renameIndicator(in, c)
 		}
 		c.level = in.Role == AsLevel || in.Kind == credence.Category
 		if c.marked = !c.level && !marked[name]; c.marked {
@@ -198,6 +199,19 @@ func (b *Binder) resolve(rows *table.Rows) error {
 	bags := b.plan.Bags
 	b.alone = len(b.terms) == 0 && len(bags) == 1 && bags[0].Bits == 0 && len(bags[0].Except) == 0
 	return b.resolveRest(rows, places)
+}
+
+// renameIndicator gives the weight of rows without a value to the missing level, where the column turns out
+// to have levels: that is the feature that fit has. If hash(c) has made the feature already, the weight
+// stays as it is.
+func (b *Binder) renameIndicator(in *Input, c *cells) {
+	if b.frozen || in.Kind != credence.Category {
+		return
+	}
+	slot := b.index.rename(c.missing, keyhash.Text(c.space, []byte(missingLevel)))
+	if slot >= 0 && b.names != nil {
+		b.names.rename(slot, in.name()+"="+missingLevel)
+	}
 }
 
 // resolveRest finds target, weight and offset. Scoring does without the first two.

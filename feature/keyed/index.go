@@ -192,9 +192,26 @@ func (x *Index) Keep(slots []int32) {
 	for i, slot := range slots {
 		keys[i] = x.Key(int(slot))
 	}
+	x.replace(keys)
+}
+
+// rename gives the slot of a key another key, which has none yet. It returns -1 if the key has no slot, or
+// the other has one. It takes time linear in the features.
+func (x *Index) rename(key, to uint64) (slot int) {
+	if slot = x.Find(key); slot < 0 || x.Find(to) >= 0 {
+		return -1
+	}
+	keys := x.Keys(x.count)
+	keys[slot] = to
+	x.replace(keys)
+	return slot
+}
+
+// replace puts other keys into all slots.
+func (x *Index) replace(keys []uint64) {
 	fresh, err := IndexOf(keys)
 	if err != nil {
-		panic("keyed: Keep with a slot twice")
+		panic(err)
 	}
 	x.mu.Lock()
 	x.count, x.direct, x.table, x.used, x.keys = fresh.count, fresh.direct, fresh.table, fresh.used, fresh.keys

@@ -2,6 +2,7 @@ package keyed
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -67,6 +68,19 @@ func NamesOf(text []byte, ends []int64) (*Names, error) {
 		return nil, fmt.Errorf("keyed: %d bytes of names, %d are used: the file is damaged", len(text), last)
 	}
 	return &Names{text: text, ends: ends}, nil
+}
+
+// rename gives a slot another name.
+func (n *Names) rename(slot int, name string) {
+	old := n.Name(slot)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	end, ends := int(n.ends[slot]), slices.Clone(n.ends)
+	n.text = slices.Concat(n.text[:end-len(old)], []byte(name), n.text[end:])
+	for i := slot; i < len(ends); i++ {
+		ends[i] += int64(len(name) - len(old))
+	}
+	n.ends = ends
 }
 
 // Keep drops all names but those of the given slots, as Index.Keep does.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -38,15 +38,6 @@ func fourierSet(t testing.TB, p, n int, kernels ...feature.Kernel) *feature.Set 
 		t.Fatal(err)
 	}
 	return set
-}
-
-// cpu returns the processor seconds this process has used on all threads.
-func cpu(t testing.TB) float64 {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return float64(usage.Utime.Nano()+usage.Stime.Nano()) * 1e-9
 }
 
 // live returns the bytes of live memory.
@@ -89,11 +80,11 @@ func BenchmarkEvaluation(b *testing.B) {
 			evaluate()
 			held := float64(live()-before) / 1e6
 			b.ReportAllocs()
-			begin := cpu(b)
+			begin := study.Processor()
 			for b.Loop() {
 				evaluate()
 			}
-			b.ReportMetric((cpu(b)-begin)/float64(b.N), "cpu-s/op")
+			b.ReportMetric((study.Processor()-begin).Seconds()/float64(b.N), "cpu-s/op")
 			b.ReportMetric(held, "MB")
 		})
 	}
@@ -126,16 +117,16 @@ func BenchmarkLoad(b *testing.B) {
 	var whole, alone float64
 	b.ReportAllocs()
 	for b.Loop() {
-		begin := cpu(b)
+		begin := study.Processor()
 		if err := p.load(ctx, features); err != nil {
 			b.Fatal(err)
 		}
-		between := cpu(b)
+		between := study.Processor()
 		for range p.rows.Blocks() {
 			p.pool.Gram(credence.BlockRows, width, phi.Data[:credence.BlockRows*phi.Stride], phi.Stride, nil, gram, width)
 		}
-		whole += between - begin
-		alone += cpu(b) - between
+		whole += (between - begin).Seconds()
+		alone += (study.Processor() - between).Seconds()
 	}
 	blocks := float64(p.rows.Blocks()) * credence.BlockRows
 	passRate := float64(b.N) * rows * d * d / whole * 1e-9
@@ -149,12 +140,12 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkFit(b *testing.B) {
 	features := fourierSet(b, 11, 300, feature.RBF)
 	data := randomTable(1, 1500, 11, 0)
-	begin := cpu(b)
+	begin := study.Processor()
 	for b.Loop() {
 		f := fitted(b, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
 		b.ReportMetric(float64(f.Report.Iterations), "iterations")
 	}
-	b.ReportMetric((cpu(b)-begin)/float64(b.N), "cpu-s/op")
+	b.ReportMetric((study.Processor()-begin).Seconds()/float64(b.N), "cpu-s/op")
 }
 
 // BenchmarkLinear is a fit of 500 rows of 10 columns.

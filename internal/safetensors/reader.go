@@ -67,7 +67,7 @@ func newReader(source io.ReaderAt, size int64) (*Reader, error) {
 	// The limit first: what follows is then safe from overflow.
 	length := binary.LittleEndian.Uint64(prefix[:])
 	if length > maxHeader {
-		return nil, fmt.Errorf("header says %d bytes, more than the %d the format allows: this is no safetensors file, or a damaged one", length, maxHeader)
+		return nil, fmt.Errorf("this is no safetensors file, or a damaged one (its header would have %d bytes, more than the %d the format allows)", length, maxHeader)
 	}
 	start := prefixBytes + int64(length)
 	if start > size {
