@@ -99,6 +99,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if err := flags.check(path); err != nil {
 		return err
 	}
+	p.out = until{ctx, p.out}
 	fitted, err := modelfile.Load(path)
 	if err == nil {
 		err = ctx.Err()
