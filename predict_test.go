@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -28,7 +29,7 @@ func (l normalFamily) PredictiveCDF(y, mean, variance float64) float64 {
 	return 0.5 * math.Erfc((mean-y)/math.Sqrt(2*(variance+l.noise)))
 }
 func (l normalFamily) PredictiveQuantile(p, mean, variance float64) float64 {
-	return mean + math.Sqrt(2*(variance+l.noise))*math.Erfinv(2*p-1)
+	return mean + math.Sqrt(variance+l.noise)*special.NormalQuantile(p)
 }
 
 // identity passes the dense inputs through.

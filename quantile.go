@@ -3,6 +3,7 @@ package credence
 import (
 	"math"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -15,27 +16,66 @@ func (d *Distribution) Quantile(i int, p float64) float64 {
 }
 
 // Quantiles stores in dst the quantiles of row i for every one of the probabilities,
-// each in (0, 1). It needs the moments of the row once for all of them.
+// each in (0, 1).
 func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) {
-	support, ok := d.parts[0].likelihood.(interface{ Discrete() bool })
-	discrete := ok && support.Discrete()
-	mean, sd := math.NaN(), math.NaN() // of the normal with the mixture's moments, when it is needed
 	for k, p := range probabilities {
-		low, high := d.bracket(i, p)
-		switch {
-		case low == high || math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsNaN(low) || math.IsNaN(high):
-			dst[k] = high
-		case discrete:
-			dst[k] = d.searchWhole(i, p, low, high)
-		default:
-			if mean != mean {
-				var variance float64
-				mean, variance = d.Moments(i)
-				sd = math.Sqrt(variance)
-			}
-			dst[k] = d.search(i, p, low, high, mean, sd)
+		dst[k] = d.quantile(i, p)
+	}
+}
+
+func (d *Distribution) quantile(i int, p float64) float64 {
+	// The likelihood in the middle, at the moments that f has in all, is near the mixture.
+	likelihood, m, v := d.parts[len(d.parts)/2].at(i)
+	if len(d.parts) > 1 {
+		m, v = d.Latent(i)
+	}
+	guess := likelihood.PredictiveQuantile(p, m, v)
+	if len(d.parts) == 1 || math.IsNaN(guess) {
+		return guess
+	}
+	if support, ok := likelihood.(interface{ Discrete() bool }); ok && support.Discrete() {
+		lower, upper := math.Inf(-1), math.Inf(1)
+		if bounded, ok := likelihood.(interface{ Support() (lower, upper float64) }); ok {
+			lower, upper = bounded.Support()
+		}
+		return quad.Count(func(y float64) float64 { return d.CDF(i, y) }, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
+	}
+	guess, ok := d.newton(i, p, guess)
+	if ok {
+		return guess
+	}
+	low, high := d.bracket(i, p)
+	if low == high || math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsNaN(low) || math.IsNaN(high) {
+		return high
+	}
+	return d.search(i, p, low, high, guess)
+}
+
+const (
+	// newtonSteps is how many steps Newton's iteration may take from a guess.
+	newtonSteps = 8
+	// newtonStep is a step, relative to the quantile and to the scale of the distribution there, after
+	// which nothing is left to correct: the error is its square.
+	newtonStep = 1e-7
+)
+
+// newton returns the root of Φ⁻¹(CDF(y)) = Φ⁻¹(p), which is a straight line where the mixture is
+// normal, by Newton's iteration from y. It is one only if ok, which is false where the iteration has not
+// settled, and where rounding of the distribution function moves the root.
+func (d *Distribution) newton(i int, p, y float64) (_ float64, ok bool) {
+	z := special.NormalQuantile(p)
+	for range newtonSteps {
+		at := special.NormalQuantile(d.CDF(i, y))
+		scale := special.NormalDensity(at) / math.Exp(d.LogDensity(i, y))
+		step := (z - at) * scale
+		if math.Abs(step) <= newtonStep*math.Min(math.Abs(y), scale) {
+			return y + step, 0x1p-53*p*scale <= quantileMargin*special.NormalDensity(at)*math.Abs(y)
+		}
+		if y += step; math.IsNaN(y) {
+			break
 		}
 	}
+	return y, false
 }
 
 // bracket returns the least and the largest quantile of the parts, between which that
@@ -50,25 +90,6 @@ func (d *Distribution) bracket(i int, p float64) (low, high float64) {
 	return low, high
 }
 
-// searchWhole returns the smallest whole number with CDF ≥ p, by bisection.
-func (d *Distribution) searchWhole(i int, p, low, high float64) float64 {
-	for high-low > 1 {
-		middle := math.Floor(low + (high-low)/2)
-		if middle <= low || middle >= high { // beyond 2⁵³ neighbours are further apart than 1
-			break
-		}
-		if d.CDF(i, middle) >= p {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	if d.CDF(i, low) >= p {
-		return low
-	}
-	return high
-}
-
 const (
 	// quantileMargin, relative, is how far beyond the root that it expects search steps, so
 	// that the bracket closes from both sides.
@@ -78,15 +99,13 @@ const (
 	quantileWidth = 4 * quantileMargin
 )
 
-// search returns the smallest y with CDF ≥ p in [low, high], to quantileWidth, by Newton's
-// iteration on Φ⁻¹(CDF(y)) = Φ⁻¹(p), which is a straight line where the mixture is normal. It
-// begins at the quantile of the normal with the mixture's mean and standard deviation. Wherever a
-// step leaves the bracket, or three steps have not halved it, the bracket is bisected; sixty-four
-// bisections in the order of float64 end with neighbours, so that no mixture, however its parts
-// lie, takes more than a few hundred evaluations.
-func (d *Distribution) search(i int, p, low, high, mean, sd float64) float64 {
+// search returns the smallest y with CDF ≥ p in [low, high], to quantileWidth, by the same iteration
+// from y within a bracket. Wherever a step leaves the bracket, or three steps have not halved it, the
+// bracket is bisected; sixty-four bisections in the order of float64 end with neighbours, so that no
+// mixture, however its parts lie, takes more than a few hundred evaluations.
+func (d *Distribution) search(i int, p, low, high, y float64) float64 {
 	z := special.NormalQuantile(p)
-	y, width, steps, bisections := mean+sd*z, high-low, 0, 0
+	width, steps, bisections := high-low, 0, 0
 	for {
 		if !(low < y && y < high) || steps >= 3 {
 			if y = low + (high-low)/2; bisections > 60 || !(low < y && y < high) {

@@ -4,32 +4,50 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
 
-// Centred rows φ − φ_0 c of posteriors in dual form, where φ_0 is the intercept's own column: what
-// products of rows as they are lack of those of centred ones, so that sparse rows stay sparse. A nil centre
-// is none.
+// Posteriors in dual form are of centred rows φ − φ_0 c, where φ_0 is the intercept's own column. Dense
+// columns are centred as they are used; sparse ones stay sparse, and what products of theirs lack of
+// those of centred ones is added. A nil centre is none.
 
-// centreSquares turns φᵀVφ of every row, for a diagonal V, into that of centred rows.
-func centreSquares(ws *credence.Workspace, squares []float64, phi *credence.Design, centre, v []float64) {
+// centredRows returns rows whose dense columns are centred, which stand in the scratch memory of ws.
+func centredRows(ws *credence.Workspace, phi *credence.Design, centre []float64) credence.Design {
+	out := *phi
 	if centre == nil {
+		return out
+	}
+	rows, dense := phi.Dense.Rows, phi.Dense.Cols
+	out.Dense = linop.Dense{Rows: rows, Cols: dense, Stride: dense, Data: ws.Floats(rows * dense)}
+	for i := range rows {
+		from, row := phi.Dense.Row(i), out.Dense.Row(i)
+		copy(row, from)
+		kernel.Axpy(-from[0], centre[:dense], row)
+	}
+	return out
+}
+
+// centreSquares turns φᵀVφ of every row of centred dense columns, for a diagonal V, into that of
+// centred rows.
+func centreSquares(ws *credence.Workspace, squares []float64, phi *credence.Design, centre, v []float64) {
+	if centre == nil || phi.Sparse.Cols == 0 {
 		return
 	}
 	defer ws.Release(ws.Mark())
-	along := ws.Floats(len(squares))
-	scaled, square := weighed(centre, v, 0, len(centre))
-	phi.Mul(ws, along, scaled)
-	for i, a := range along {
+	dense := phi.Dense.Cols
+	scaled, square := weighed(ws, centre, v, dense, len(centre)-dense)
+	for i := range squares {
 		lead := phi.Dense.Row(i)[0]
-		squares[i] += lead * (lead*square - 2*a)
+		squares[i] += lead * (lead*square - 2*phi.Sparse.AddRowDot(0, i, scaled[dense:]))
 	}
 }
 
 // weighed returns Vc over the weights [first, first+count), 0 for all others, and cᵀVc of these. A
 // nil V is the identity.
-func weighed(centre, v []float64, first, count int) (scaled []float64, square float64) {
-	scaled = make([]float64, len(centre))
+func weighed(ws *credence.Workspace, centre, v []float64, first, count int) (scaled []float64, square float64) {
+	scaled = ws.Floats(len(centre))
+	clear(scaled)
 	for j := first; j < first+count; j++ {
 		scaled[j] = centre[j]
 		if v != nil {
@@ -40,22 +58,35 @@ func weighed(centre, v []float64, first, count int) (scaled []float64, square fl
 	return scaled, square
 }
 
-// centreProducts turns ΦVφ over the weights [first, first+count), n×rows, into that of centred rows.
+// centreProducts turns ΦVφ over the weights [first, first+count), n×rows, for rows of centred dense
+// columns, into that of centred rows on both sides.
 func centreProducts(ws *credence.Workspace, dst []float64, design, phi *credence.Design, centre, v []float64, first, count int) {
 	if centre == nil {
 		return
 	}
 	defer ws.Release(ws.Mark())
-	n, rows := design.Dense.Rows, phi.Dense.Rows
-	scaled, square := weighed(centre, v, first, count)
-	train, own := ws.Floats(n), ws.Floats(rows)
-	design.Mul(ws, train, scaled)
-	phi.Mul(ws, own, scaled)
-	for r, t := range train {
-		root := design.Dense.Row(r)[0]
+	n, rows, dense := design.Dense.Rows, phi.Dense.Rows, phi.Dense.Cols
+	all, _ := weighed(ws, centre, v, first, count)
+	own := ws.Floats(rows)
+	for i := range own {
+		own[i] = phi.RowDot(i, all)
+	}
+	var sparse []float64
+	if end := first + count; end > dense {
+		from := max(first, dense)
+		scaled, square := weighed(ws, centre, v, from, end-from)
+		for i := range own {
+			own[i] -= phi.Dense.Row(i)[0] * square
+		}
+		sparse = scaled[dense:]
+	}
+	for r := range n {
+		root, train := design.Dense.Row(r)[0], 0.0
+		if sparse != nil {
+			train = design.Sparse.AddRowDot(0, r, sparse)
+		}
 		for i, o := range own {
-			lead := phi.Dense.Row(i)[0]
-			dst[r*rows+i] -= lead*t + root*(o-lead*square)
+			dst[r*rows+i] -= phi.Dense.Row(i)[0]*train + root*o
 		}
 	}
 }
@@ -66,7 +97,7 @@ func centreCovariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.D
 		return
 	}
 	defer ws.Release(ws.Mark())
-	scaled, square := weighed(centre, v, 0, len(centre))
+	scaled, square := weighed(ws, centre, v, 0, len(centre))
 	left, right := ws.Floats(dst.Rows), ws.Floats(dst.Cols)
 	a.Mul(ws, left, scaled)
 	b.Mul(ws, right, scaled)

@@ -42,7 +42,7 @@ func TestCentre(t *testing.T) {
 		for i := range plain.Factor { // noise enough for rows that lie elsewhere now
 			plain.Factor[i] *= 30
 		}
-		sum, _ := randomSum(t, plain, []int{1, d - 1}, threePoints(2), []float64{0.5, -0.01})
+		sum, _ := randomSum(t, plain, []int{1, d - 2, 1}, threePoints(3), []float64{0.5, -0.01})
 		for i := range sum.Pairs {
 			sum.Pairs[i] /= 900
 		}

@@ -90,11 +90,12 @@ func (p *Dual) project(ws *credence.Workspace, cross, prior []float64, phi *cred
 	n, _ := p.Design.Dims()
 	dense := phi.Dense.Cols
 	defer ws.Release(ws.Mark())
-	scaled := *phi
+	rows := centredRows(ws, phi, p.Centre)
+	scaled := rows
 	scaled.Dense = linop.Dense{Rows: count, Cols: dense, Stride: dense, Data: ws.Floats(count * dense)}
 	for i := range count {
 		sum, row := 0.0, scaled.Dense.Row(i)
-		for j, v := range phi.Dense.Row(i) {
+		for j, v := range rows.Dense.Row(i) {
 			row[j] = v * p.PriorVariance[j]
 			sum += v * row[j]
 		}
@@ -103,9 +104,9 @@ func (p *Dual) project(ws *credence.Workspace, cross, prior []float64, phi *cred
 		}
 		prior[i] = sum
 	}
-	centreSquares(ws, prior, phi, p.Centre, p.PriorVariance)
+	centreSquares(ws, prior, &rows, p.Centre, p.PriorVariance)
 	crossProducts(ws, cross, &p.Design, &scaled, p.PriorVariance, 0, d)
-	centreProducts(ws, cross, &p.Design, phi, p.Centre, p.PriorVariance, 0, d)
+	centreProducts(ws, cross, &p.Design, &rows, p.Centre, p.PriorVariance, 0, d)
 	ws.Pool().TrsmLeft(true, n, count, p.Factor, n, cross, count)
 }
 

@@ -69,15 +69,20 @@ func (p *DualSum) Latent(ws *credence.Workspace, mean, variance []float64, phi *
 		return
 	}
 	defer ws.Release(ws.Mark())
-	phi.MulSquares(ws, variance, p.PriorVariance)
-	centreSquares(ws, variance, phi, p.Centre, p.PriorVariance)
 	rows, n := len(mean), p.Design.Dense.Rows
 	size := n * min(rows, panel)
 	cross, product := ws.Floats(size*len(p.Blocks)), ws.Floats(size)
 	for first := 0; first < rows; first += panel {
 		part := phi.Window(first, min(panel, rows-first))
 		of := variance[first : first+part.Dense.Rows]
-		p.project(ws, cross, &part)
+		mark := ws.Mark()
+		centred := centredRows(ws, &part, p.Centre)
+		for i := range of {
+			of[i] = centred.RowSquareDot(i, p.PriorVariance)
+		}
+		centreSquares(ws, of, &centred, p.Centre, p.PriorVariance)
+		p.project(ws, cross, &centred)
+		ws.Release(mark)
 		for b := range p.Blocks {
 			p.weigh(ws, product, cross, b, len(of), b, 2)
 			for k := range n {
@@ -106,8 +111,9 @@ func (p *DualSum) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *cre
 	defer ws.Release(ws.Mark())
 	left, right := ws.Floats(n*rows*len(p.Blocks)), ws.Floats(n*cols*len(p.Blocks))
 	product := ws.Floats(n * cols)
-	p.project(ws, left, a)
-	p.project(ws, right, b)
+	centredA, centredB := centredRows(ws, a, p.Centre), centredRows(ws, b, p.Centre)
+	p.project(ws, left, &centredA)
+	p.project(ws, right, &centredB)
 	clearRows(dst)
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
 	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
@@ -128,7 +134,8 @@ func (p *DualSum) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *cre
 	}
 }
 
-// project stores Φ_b φ_b of every block b and row φ of phi in the columns of cross, B×n×rows.
+// project stores Φ_b φ_b of every block b and row φ of phi, whose dense columns are centred, in the
+// columns of cross, B×n×rows.
 func (p *DualSum) project(ws *credence.Workspace, cross []float64, phi *credence.Design) {
 	size, first := p.Design.Dense.Rows*phi.Dense.Rows, 0
 	for b, count := range p.Blocks {

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -51,7 +55,11 @@ func structOf(p int) any {
 
 // benchmark times one bound row of a struct.
 func benchmark(b *testing.B, p int, o fit.Options) {
-	scorer, err := score.New(fitted(b, columns(b, 200, p), o), score.Options{})
+	benchmarkFitted(b, p, fitted(b, columns(b, 200, p), o))
+}
+
+func benchmarkFitted(b *testing.B, p int, fitted *credence.Fitted) {
+	scorer, err := score.New(fitted, score.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,4 +84,40 @@ func BenchmarkLinearRow(b *testing.B) {
 // The default random-feature model: four draws of 1,000 features each, and 200 rows.
 func BenchmarkRandomFeaturesRow(b *testing.B) {
 	benchmark(b, 8, fit.Options{Formula: "y ~ rbf(.)"})
+}
+
+// A model of 60 weights that is averaged over five values of a parameter of its likelihood, under each
+// of which f is Student-t: 25 parts.
+func BenchmarkAveragedRow(b *testing.B) {
+	for _, family := range []likelihood.Family{
+		likelihood.NegativeBinomial{Size: param.From(2)}, likelihood.Gamma{Shape: param.From(3)},
+		likelihood.StudentT{DegreesOfFreedom: param.From(5), Scale: param.From(0.5)}, likelihood.Gaussian{NoiseVariance: param.From(0.3)},
+		likelihood.Poisson{},
+	} {
+		for _, df := range []float64{0, 8} {
+			b.Run(fmt.Sprintf("%s/df=%v", family.(likelihood.Named).Name(), df), func(b *testing.B) {
+				f := fitted(b, columns(b, 200, 59), fit.Options{Formula: "y ~ .", Family: "gaussian(variance=1)", Prior: "normal(variance=1)", Engine: "svi(covariance=full)"})
+				member := f.Members[0]
+				q := *member.Posterior.(*posterior.Full)
+				q.DF = df
+				f.Members = nil
+				for k := range 5 {
+					m := member
+					shifted := q
+					shifted.Mean = slices.Clone(q.Mean)
+					shifted.Mean[0] += 0.1 * float64(k)
+					m.Posterior, m.Weight, m.Model.Likelihood = &shifted, 0.2, family
+					if p, ok := family.(likelihood.Parametric); ok {
+						var values []float64
+						for _, parameter := range p.Parameters() {
+							values = append(values, parameter.Value*math.Exp(0.2*float64(k-2)))
+						}
+						m.Model.Likelihood = p.WithParameters(values)
+					}
+					f.Members = append(f.Members, m)
+				}
+				benchmarkFitted(b, 59, f)
+			})
+		}
+	}
 }
