@@ -93,6 +93,9 @@ type Report struct {
 	// holds the posterior standard deviations of their logarithms.
 	HyperPrior Values `json:"hyper_prior,omitempty"`
 	HyperSD    Values `json:"hyper_sd,omitempty"`
+	// HyperEvaluations is the number of evaluations of the evidence beyond those of the search: what the
+	// treatment of hyper-parameters cost.
+	HyperEvaluations int `json:"hyper_evaluations,omitempty"`
 	// Evidence is the log marginal likelihood, EvidencePenalised the same plus
 	// the log priors of the hyper-parameters, ELBO a lower bound of the
 	// evidence; nil where the engine does not give one. Where hyper-parameters are integrated, so

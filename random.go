@@ -8,21 +8,23 @@ type Purpose string
 
 // The purposes of this module, each with what its blocks count.
 const (
-	DrawFrequencies Purpose = "frequencies"     // random features; the place of the term in the formula
-	DrawCentres     Purpose = "centres"         // radial and sigmoid features; the place of the term
-	RedrawFeatures  Purpose = "exact.draw"      // random features of another start; the start
-	ExactStarts     Purpose = "exact.starts"    // where the starts of exact lie
-	SVIStarts       Purpose = "svi start"       // the start
-	SVIDraws        Purpose = "svi draws"       // start << 40 | step
-	SVIOrder        Purpose = "svi order"       // the order of rows; the epoch
-	SVIEntropy      Purpose = "svi entropy"     // of the mixture's entropy
-	SVICurvature    Purpose = "svi curvature"   // the first steps of stochastic fits
-	SVIDiagnostics  Purpose = "svi diagnostics" // importance weights
-	SEPOrder        Purpose = "sep"             // the order of rows; the pass
-	GibbsChains     Purpose = "gibbs"           // flips and learned values; the chain
-	GibbsDraws      Purpose = "gibbs draws"     // of the weights; the chain
-	PredictSamples  Purpose = "predict"         // draws of y; the row
-	CriticismDraws  Purpose = "criticism"       // replicated targets; the row
+	DrawFrequencies Purpose = "frequencies" // random features; the place of the term in the formula
+	DrawCentres     Purpose = "centres"     // radial and sigmoid features; the place of the term
+	RedrawFeatures  Purpose = "exact.draw"  // random features of another start; the start
+	// ExactLengthscales is for lengthscales of further members; the start.
+	ExactLengthscales Purpose = "exact.lengthscales"
+	ExactStarts       Purpose = "exact.starts"    // where the starts of exact lie
+	SVIStarts         Purpose = "svi start"       // the start
+	SVIDraws          Purpose = "svi draws"       // start << 40 | step
+	SVIOrder          Purpose = "svi order"       // the order of rows; the epoch
+	SVIEntropy        Purpose = "svi entropy"     // of the mixture's entropy
+	SVICurvature      Purpose = "svi curvature"   // the first steps of stochastic fits
+	SVIDiagnostics    Purpose = "svi diagnostics" // importance weights
+	SEPOrder          Purpose = "sep"             // the order of rows; the pass
+	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
+	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
+	PredictSamples    Purpose = "predict"         // draws of y; the row
+	CriticismDraws    Purpose = "criticism"       // replicated targets; the row
 )
 
 // Rand returns the random stream for one purpose and block of a seeded

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
@@ -44,6 +45,7 @@ func exactEngine() Engine {
 				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Int("polish", 0, spec.AtLeast(1)),
+				Hyper:         hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
 				Seed:          run.Seed,
 				Threads:       run.Threads,
 				Progress:      run.Progress,
@@ -54,7 +56,8 @@ func exactEngine() Engine {
 }
 
 // exactMemory is that of the smaller of the two forms, with the factor of the
-// posterior: four D×D matrices, or three N×N and a dozen vectors.
+// posterior: four D×D matrices, or three N×N and a dozen vectors. What integration adds is
+// for few weights.
 func exactMemory(_ spec.Call, rows, weights float64) float64 {
 	if rows < weights {
 		return 8 * (3*rows*rows + 12*weights)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -37,6 +38,9 @@ func TestGuessIsLeft(t *testing.T) {
 	}
 }
 
+// ml is type-II maximum likelihood.
+var ml = Config{Hyper: hyper.MaximumLikelihood}
+
 // Where columns are not scaled, the prior variance that is learned is as good as any held one.
 func TestColumnsOfAnySize(t *testing.T) {
 	for name, c := range map[string]struct{ size, mean, effect []float64 }{
@@ -54,7 +58,7 @@ func TestColumnsOfAnySize(t *testing.T) {
 			data := unscaled(1, n, c.size, c.mean, c.effect)
 			features := linear(len(c.size))
 			evidence := func(p prior.Normal) float64 {
-				return *fitted(t, model(features, p, likelihood.Gaussian{}), Config{}, data).Report.Evidence
+				return *fitted(t, model(features, p, likelihood.Gaussian{}), ml, data).Report.Evidence
 			}
 			best := math.Inf(-1)
 			for v := 1e-12; v < 1e9; v *= 2 {

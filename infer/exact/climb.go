@@ -22,7 +22,7 @@ type point struct {
 func (p *point) in(unit float64) point {
 	ratio := p.unit / unit
 	q := point{hyper: append([]float64(nil), p.hyper...), unit: unit}
-	q.noise = p.noise * ratio * ratio
+	q.noise, q.common = p.noise*ratio*ratio, p.common*ratio*ratio
 	for _, v := range p.prior {
 		q.prior = append(q.prior, v*ratio*ratio)
 	}
@@ -35,6 +35,7 @@ type outcome struct {
 	features   credence.Features // at the point's hyper-parameters
 	evidence   float64
 	penalised  float64
+	own        float64 // log prior of the features' hyper-parameters
 	iterations int
 	pairs      []lbfgs.Pair // what the climb learned of the curvature, on rows of this weight
 	weight     float64
@@ -42,6 +43,12 @@ type outcome struct {
 	atFloor    bool
 	atCeiling  []int // groups whose prior variance is at its upper bound
 	jitter     float64
+	settled    *settled
+	members    []credence.Member
+	// beside are further members at other lengthscales, with the logarithms of their shares in units
+	// of this one's.
+	beside   []*outcome
+	logShare float64
 }
 
 // task says what to climb.
@@ -52,10 +59,23 @@ type task struct {
 	hyper         []float64 // of the default start
 	before        *outcome  // goes on where this climb ended; nil means the default start
 	tune          bool      // learn the features' hyper-parameters
+	again         bool      // the second start of blocks, under priors
+	loaded        bool      // the form has loaded the features
 	beyond        bool      // look beyond the maximum; see jump
 	maxIterations int
 	tolerance     float64                 // nats per row
 	report        func(credence.Progress) // nil means that of the engine
+	draw          int                     // of the features
+	last          bool                    // the fit ends where the climb does
+}
+
+// tell reports to the task's own caller, or to that of the engine.
+func (t *task) tell(e *Engine, p credence.Progress) {
+	if t.report != nil {
+		t.report(p)
+		return
+	}
+	e.report(p)
 }
 
 // report tells the caller how far a climb is.
@@ -79,11 +99,7 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		Memory: climbMemory, MaxIterations: t.maxIterations, MaxStep: maxLogStep,
 		Tolerance: t.tolerance * math.Max(1, f.base().summary.weight),
 		Each: func(iteration int, value float64) {
-			report := e.report
-			if t.report != nil {
-				report = t.report
-			}
-			report(credence.Progress{Stage: t.stage, Done: iteration, Total: t.maxIterations, Objective: -value})
+			t.tell(e, credence.Progress{Stage: t.stage, Done: iteration, Total: t.maxIterations, Objective: -value})
 		},
 	}
 	done := 0
@@ -116,7 +132,7 @@ func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
 		return nil, fmt.Errorf("exact: the evidence is %v at noise variance %v: scale the features or raise the noise variance", o.evidence, o.current.noise)
 	}
 	result := &outcome{
-		point: o.current, features: o.features, evidence: o.evidence, penalised: o.penalised,
+		point: o.current, features: o.features, evidence: o.evidence, penalised: o.penalised, own: o.own,
 		iterations: done + found.Iterations, pairs: found.Pairs, weight: f.base().summary.weight,
 		status: credence.Closed, jitter: f.base().jitter,
 		atFloor: e.likelihood.NoiseVariance.State != param.Held && o.current.noise <= o.floor*(1+1e-9),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -35,8 +36,11 @@ type Config struct {
 	ScreenRows int `json:"screen_rows,omitempty"`
 	// PolishRows is the largest number of rows on which hyper-parameters of features are
 	// learned; 0 means 10,000. Variances are always learned on all rows.
-	PolishRows int    `json:"polish_rows,omitempty"`
-	Seed       uint64 `json:"seed,omitempty"`
+	PolishRows int `json:"polish_rows,omitempty"`
+	// Hyper says what is done about noise and prior variances that are not stated; "" means
+	// hyper.Integrate up to IntegratedWeights weights, and hyper.Mode above.
+	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	Seed  uint64          `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called after every iteration, on the caller's goroutine
@@ -64,8 +68,14 @@ func (c Config) Validate() error {
 	if !(c.Tolerance >= 0) {
 		return fmt.Errorf("exact: tolerance=%v is not a positive number", c.Tolerance)
 	}
+	if err := c.Hyper.Validate(); err != nil {
+		return fmt.Errorf("exact: %w", err)
+	}
 	return nil
 }
+
+// IntegratedWeights is the largest number of weights whose posterior is integrated over hyper-parameters.
+const IntegratedWeights = 2000
 
 // Engine fits one model.
 type Engine struct {
@@ -113,12 +123,23 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	_, learned := blocks.LearnedHypers(model.Features)
 	e.tuned = len(learned) > 0
+	if d := model.Features.Weights(); e.config.Hyper == "" {
+		e.config.Hyper = hyper.Integrate
+		if d > IntegratedWeights {
+			e.config.Hyper = hyper.Mode
+		}
+	} else if e.config.Hyper == hyper.Integrate && d > IntegratedWeights {
+		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode, which has the same priors", IntegratedWeights, d)
+	}
 	e.intercept = len(e.groups) > 0 && e.groups[0].Intercept
 	if e.config.Draws > 1 && !e.random() {
 		return nil, fmt.Errorf("exact: draws=%d averages over draws of random features with lengthscales to learn, and the model has none: leave draws out", e.config.Draws)
 	}
 	return e, nil
 }
+
+// priors says whether noise and prior variances have priors.
+func (e *Engine) priors() bool { return e.config.Hyper != hyper.MaximumLikelihood }
 
 // random says whether starts differ by their draw, so that an average over several means something.
 func (e *Engine) random() bool {

@@ -38,26 +38,9 @@ func (e *Engine) measureCurvature(ctx context.Context, f form, t task, end *outc
 	if err != nil {
 		return err
 	}
-	x := o.coordinates()
-	n := len(x)
-	base, moved := make([]float64, n), make([]float64, n)
-	if _, err := o.at(x, base); err != nil {
+	hessian, err := o.differences(o.coordinates())
+	if err != nil {
 		return err
-	}
-	hessian := mat.NewSymDense(n, nil)
-	for i := range n {
-		trial := append([]float64(nil), x...)
-		trial[i] += differenceStep
-		if _, err := o.at(trial, moved); err != nil {
-			return err
-		}
-		for j := range n {
-			change := (moved[j] - base[j]) / differenceStep / 2 // half of it for each of (i, j) and (j, i)
-			if i == j {
-				change *= 2
-			}
-			hessian.SetSym(i, j, hessian.At(i, j)+change)
-		}
 	}
 	var eigen mat.EigenSym
 	if norm := mat.Norm(hessian, 1); math.IsNaN(norm) || math.IsInf(norm, 1) || !eigen.Factorize(hessian, true) {
@@ -73,4 +56,29 @@ func (e *Engine) measureCurvature(ctx context.Context, f form, t task, end *outc
 		end.pairs = append(end.pairs, p)
 	}
 	return nil
+}
+
+// differences returns second derivatives of the objective at x, one evaluation for every variable.
+func (o *objective) differences(x []float64) (*mat.SymDense, error) {
+	n := len(x)
+	base, moved := make([]float64, n), make([]float64, n)
+	if _, err := o.at(x, base); err != nil {
+		return nil, err
+	}
+	hessian := mat.NewSymDense(n, nil)
+	for i := range n {
+		trial := append([]float64(nil), x...)
+		trial[i] += differenceStep
+		if _, err := o.at(trial, moved); err != nil {
+			return nil, err
+		}
+		for j := range n {
+			change := (moved[j] - base[j]) / differenceStep / 2 // half of it for each of (i, j) and (j, i)
+			if i == j {
+				change *= 2
+			}
+			hessian.SetSym(i, j, hessian.At(i, j)+change)
+		}
+	}
+	return hessian, nil
 }

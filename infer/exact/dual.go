@@ -41,6 +41,9 @@ type dual struct {
 	slab    []float64       // a block of rows × dense
 	part    []float64       // sums of the runs of a block, over dense columns
 	last    values
+	frozen  bool
+	// What integration keeps: differences of the weights' means and their shares.
+	shares, differences []float64
 }
 
 func (p *dual) load(ctx context.Context, features credence.Features) error {
@@ -78,10 +81,18 @@ func (p *dual) load(ctx context.Context, features credence.Features) error {
 	if first {
 		p.finishTargets()
 	}
-	if !p.tuned && len(p.groups)*p.n <= 4*p.d {
-		p.setGrams()
-	}
+	p.freeze(!p.tuned || p.frozen)
 	return nil
+}
+
+func (p *dual) freeze(frozen bool) {
+	p.frozen = frozen
+	switch {
+	case frozen && len(p.groups)*p.n <= 4*p.d:
+		p.setGrams()
+	case p.tuned:
+		p.grams = nil
+	}
 }
 
 // keepTargets takes the targets and weights of a block, not yet in units.
@@ -320,11 +331,7 @@ func (p *dual) posterior() credence.Posterior {
 		blocks.Uncentre(p.means, q.Mean)
 		q.Centre = p.means
 	}
-	q.Design.Dense = linop.NewDense(p.n, cols)
-	copy(q.Design.Dense.Data, p.design.Dense.Data)
-	for i := 0; i < p.n && p.intercept; i++ {
-		kernel.Axpy(1, p.means[:cols], q.Design.Dense.Row(i))
-	}
+	q.Design.Dense = p.rawDense()
 	for i := range p.roots {
 		kernel.Scale(p.roots[i], q.Design.Dense.Row(i))
 	}

@@ -65,7 +65,7 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 		for from := 0; from < rows; from += run {
 			kernel.Axpy(1, p.part[from/run*cols:][:cols], quadratic[:cols])
 		}
-		if !p.tuned {
+		if slope.hyper == nil {
 			continue
 		}
 		window := p.design.Window(first, rows)

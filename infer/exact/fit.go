@@ -3,10 +3,13 @@ package exact
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -32,7 +35,6 @@ type fit struct {
 	total    int           // rows
 	inputs   int           // dense and sparse, of a row
 	best     []*outcome
-	members  []credence.Member
 	warnings []string
 }
 
@@ -41,6 +43,7 @@ type fit struct {
 // from a maximum with fewer frequencies, what is left is often a long ridge, whose last part mostly
 // changes predictions in the third digit.
 const (
+	beforeNewton      = 1e-6 // where Newton's method goes on
 	fewRowsTolerance  = 1e-6
 	manyRowsTolerance = 1e-5
 	goOnTolerance     = 1e-4
@@ -82,11 +85,34 @@ func (r *fit) learn(ctx context.Context) error {
 
 // climbVariances climbs on the form's rows in the noise and prior variances alone.
 func (r *fit) climbVariances(ctx context.Context) error {
-	end, err := r.climb(ctx, r.form, task{
+	t := task{
 		stage: "variances", features: r.model.Features, hyper: blocks.HyperValues(r.model.Features),
 		maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12),
-	})
+	}
+	if r.priors() {
+		t.tolerance = r.tolerance(beforeNewton)
+	}
+	end, err := r.climb(ctx, r.form, t)
 	if err != nil {
+		return err
+	}
+	// A weak and a strong block may each be a maximum: the second start is for the latter.
+	if r.priors() && end.status != credence.Closed && r.prior.Variance.State == param.Learned {
+		second := t
+		second.stage, second.again, second.loaded = "variances, second start", true, true
+		other, err := r.climb(ctx, r.form, second)
+		if err != nil {
+			return err
+		}
+		other.iterations += end.iterations
+		if other.penalised <= end.penalised {
+			end.iterations = other.iterations
+			other = end
+		}
+		end = other
+	}
+	t.loaded = true
+	if err := r.settle(ctx, r.form, t, end); err != nil {
 		return err
 	}
 	r.keep(end)
@@ -116,9 +142,13 @@ func (r *fit) polish(ctx context.Context, tasks []task) error {
 			"hyper-parameters of the features were learned on %d of %d rows, noise and prior variances on all", used, all))
 		return r.polishLarge(ctx, tasks)
 	}
-	r.best, r.members = make([]*outcome, len(tasks)), make([]credence.Member, len(tasks))
+	for k := range tasks {
+		tasks[k].last, tasks[k].draw = true, k
+	}
+	r.best = make([]*outcome, len(tasks))
 	return r.climbAll(ctx, tasks, func(k int, s *stage, end *outcome) {
-		r.best[k], r.members[k] = end, r.member(s, end)
+		end.members = r.membersOf(s, end)
+		r.best[k] = end
 		r.rows, r.form = s.rows, s.form // whose sums the report wants
 	})
 }
@@ -137,91 +167,103 @@ func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
 			return err
 		}
 		tuned := end
-		status, penalty := end.status, end.penalised-end.evidence
-		end, err = r.climb(ctx, r.form, task{
+		status, own := end.status, end.own
+		t = task{
 			stage: t.stage + ", variances", features: tuned.features, before: tuned,
 			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
-		})
-		if err != nil {
+		}
+		if end, err = r.climb(ctx, r.form, t); err != nil {
+			return err
+		}
+		if err := r.settle(ctx, r.form, t, end); err != nil {
 			return err
 		}
 		end.status = status
-		end.penalised = end.evidence + penalty
+		end.own = own
+		end.penalised += own
 		r.keep(end)
 	}
 	return nil
 }
 
-// keep makes a member of where a climb on the fit's own stage ended.
+// keep keeps where a climb on the fit's own stage ended.
 func (r *fit) keep(end *outcome) {
-	r.best, r.members = append(r.best, end), append(r.members, r.member(&r.stage, end))
+	end.members = r.membersOf(&r.stage, end)
+	r.best = append(r.best, end)
 }
 
-// member is where a climb ended, whose values the stage's form still has.
+// member is where a climb ended, settled.
 func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	variances := make([]float64, e.model.Features.Weights())
 	blocks.Spread(variances, e.groups, func(k int) float64 { return s.own(end.prior[k]) })
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,
-			Likelihood: likelihood.Gaussian{NoiseVariance: e.likelihood.NoiseVariance.At(s.own(end.noise))},
+			Likelihood: likelihood.Gaussian{NoiseVariance: e.likelihood.NoiseVariance.At(s.own(end.settled.noise)), PredictiveDF: end.settled.predictiveDF},
 			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances},
 		},
-		Posterior: s.form.posterior(),
+		Posterior: end.settled.posterior,
 	}
 }
 
-// order sorts the members by penalised evidence, best first.
-func (r *fit) order() {
-	index := byPenalised(r.best)
-	best, members := make([]*outcome, len(index)), make([]credence.Member, len(index))
-	for to, from := range index {
-		best[to], members[to] = r.best[from], r.members[from]
+// membersOf returns the member where a climb ended and those beside it, which share the weight of one.
+func (e *Engine) membersOf(s *stage, end *outcome) []credence.Member {
+	list, total := []credence.Member{e.member(s, end)}, 1.0
+	if len(end.beside) == 0 {
+		return list
 	}
-	r.best, r.members = best, members
+	list[0].Weight = 1
+	for _, o := range end.beside {
+		m := e.member(s, o)
+		m.Weight = math.Exp(o.logShare)
+		total += m.Weight
+		list = append(list, m)
+	}
+	for k := range list {
+		list[k].Weight /= total
+	}
+	return list
+}
+
+// members returns the members of all draws, which weigh alike.
+func (r *fit) members() []credence.Member {
+	var list []credence.Member
+	weighted := slices.ContainsFunc(r.best, func(o *outcome) bool { return len(o.members) > 1 })
+	for _, o := range r.best {
+		for _, m := range o.members {
+			if weighted {
+				if len(o.members) == 1 {
+					m.Weight = 1
+				}
+				m.Weight /= float64(len(r.best))
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// order sorts the draws by penalised evidence, best first.
+func (r *fit) order() {
+	best := make([]*outcome, len(r.best))
+	for to, from := range byPenalised(r.best) {
+		best[to] = r.best[from]
+	}
+	r.best = best
 }
 
 // fitted assembles the result.
 func (r *fit) fitted() *credence.Fitted {
 	first := r.best[0]
-	evidence, penalised := first.evidence, first.penalised
-	out := &credence.Fitted{Members: r.members}
+	out := &credence.Fitted{Members: r.members()}
 	out.TargetMean, out.TargetVariance = r.form.base().summary.target()
 	out.Report = credence.Report{
 		Engine: "exact", Status: first.status, Rows: r.total,
 		Inputs: r.inputs, Weights: r.model.Features.Weights(),
-		Iterations: first.iterations, Evidence: &evidence, EvidencePenalised: &penalised,
+		Iterations: first.iterations, Hyperparameters: first.settled.treatment,
 		Hyper: r.hyper(), Warnings: r.warn(),
 	}
+	r.setEvidence(&out.Report)
+	r.setPriors(&out.Report)
 	return out
-}
-
-// hyper lists learned and held values of the best member.
-func (r *fit) hyper() []credence.Value {
-	model, first := r.members[0].Model, r.best[0]
-	noise := credence.Value{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}
-	return append([]credence.Value{noise},
-		blocks.Values(r.groups, func(k int) float64 { return r.own(first.prior[k]) }, model.Features)...)
-}
-
-// warn lists what a user should know about the fit.
-func (r *fit) warn() []string {
-	list := r.warnings
-	first, s := r.best[0], r.form.base().summary.units.Scale
-	if r.form.base().summary.variance() == 0 {
-		list = append(list, "the target is constant: noise and prior variances mean nothing")
-	} else if first.atFloor {
-		list = append(list, fmt.Sprintf("the noise variance is at its floor, %g of the target's variance, and so are predictive variances: the data are nearly noise-free, or the target ranges over more than a thousand times its noise; state a smaller noise as --family 'gaussian(variance=…)', and look for outliers", noiseFloor))
-	}
-	for _, k := range first.atCeiling {
-		list = append(list, fmt.Sprintf("the prior variance of %s ended at the largest that is tried, %.3g: state a starting guess such as --prior 'normal(variance=~%.1g)', or scale the columns",
-			r.groups[k].Name, r.own(first.prior[k]), 100*r.own(first.prior[k])))
-	}
-	if first.jitter > 0 {
-		list = append(list, fmt.Sprintf("the Gram matrix needed %g of its mean diagonal added to be factored: columns repeat each other", first.jitter))
-	}
-	if !(s > 1e-140 && s < 1e140) {
-		list = append(list, fmt.Sprintf("the target is of the order of %.0e: variances are beyond what a number can hold; divide the target by that", s))
-	}
-	return list
 }

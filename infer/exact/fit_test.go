@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -84,7 +85,7 @@ func TestLearnedValuesAreOptimal(t *testing.T) {
 	for _, n := range []int{12, 80} { // the n×n and the d×d form
 		data := randomTable(22, n, 20, 0).withRoles(23, true, false)
 		features := plain{intercept: true, dense: 20, sizes: []int{4, 16}}
-		f := fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+		f := fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), ml, data)
 		lambda := f.Members[0].Model.Prior.(prior.Normal).Variances
 		noise := f.Members[0].Model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value
 		best, mean, cov := reference(t, features, data, noise, lambda)
@@ -352,7 +353,7 @@ func TestDrawsAreMembers(t *testing.T) {
 	data := randomTable(56, 200, 3, 0)
 	random := model(fourierSet(t, 3, 10, feature.RBF), prior.Normal{}, likelihood.Gaussian{})
 	for draws, want := range map[int]int{0: 2, 1: 1, 3: 3} {
-		f := fitted(t, random, Config{Draws: draws, Starts: 2, MaxIterations: 20}, data)
+		f := fitted(t, random, Config{Draws: draws, Starts: 2, MaxIterations: 20, Hyper: hyper.MaximumLikelihood}, data)
 		if len(f.Members) != want {
 			t.Errorf("draws %d gave %d members, not %d", draws, len(f.Members), want)
 		}
@@ -361,7 +362,7 @@ func TestDrawsAreMembers(t *testing.T) {
 		}
 	}
 	fixed := model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{})
-	if f := fitted(t, fixed, Config{MaxIterations: 20}, data); len(f.Members) != 1 {
+	if f := fitted(t, fixed, Config{MaxIterations: 20, Hyper: hyper.Mode}, data); len(f.Members) != 1 {
 		t.Errorf("features that are not random gave %d members", len(f.Members))
 	}
 	if _, err := New(fixed, Config{Draws: 2}); err == nil || !strings.Contains(err.Error(), "leave draws out") {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -14,6 +15,9 @@ import (
 type values struct {
 	noise float64   // σ²
 	prior []float64 // λ of each group
+	// common is the square of the common scale of their priors under automatic relevance
+	// determination, which the evidence does not see.
+	common float64
 }
 
 // slopes are the derivatives of the log evidence in the logarithms of the values.
@@ -29,9 +33,23 @@ type form interface {
 	// load reads the rows under the given features.
 	load(ctx context.Context, features credence.Features) error
 	base() *common
+	// freeze says that the features stay until they are loaded again, so that what does not change with
+	// the values may be kept.
+	freeze(frozen bool)
 	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless
 	// slope is nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
+	// bends returns the curvature of the evidence, and moments what is known of the weights, where it was
+	// evaluated last with slopes but without those of the features.
+	bends(ctx context.Context, at *values) (*bend, error)
+	moments(at *values, dst *hyper.Point)
+	// spread adds scale·δδᵀ to the covariance of the weights, δ a difference of means as moments has them.
+	spread(linear []float64, scale float64, difference []float64)
+	// tooLarge says why p hyper-parameters are too many to integrate over; "" if they are not.
+	tooLarge(p int) string
+	// integrated returns the posterior with such means and linear numbers. It reports whether the
+	// covariance was positive definite.
+	integrated(mean, linear []float64, df float64) (q credence.Posterior, ok bool)
 	// posterior returns the posterior, by the target's own units, at the values of the last evaluate.
 	posterior() credence.Posterior
 }

@@ -76,7 +76,7 @@ func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Featu
 func (e *Engine) climbBeyond(ctx context.Context, f form, t task) (*outcome, error) {
 	end, err := e.climb(ctx, f, t)
 	if err != nil || !t.beyond {
-		return end, err
+		return e.settleLast(ctx, f, t, end, err)
 	}
 	if end, err = e.jump(ctx, f, t, end); err != nil {
 		return nil, err
@@ -86,5 +86,22 @@ func (e *Engine) climbBeyond(ctx context.Context, f form, t task) (*outcome, err
 	}
 	point := end.in(f.base().summary.units.Scale)
 	_, err = f.evaluate(ctx, &point.values, &slopes{prior: make([]float64, len(point.prior)), hyper: make([]float64, len(point.hyper))})
-	return end, err
+	return e.settleLast(ctx, f, t, end, err)
+}
+
+// settleLast settles where the last climb of a fit ended, and at draws of the lengthscales.
+func (e *Engine) settleLast(ctx context.Context, f form, t task, end *outcome, err error) (*outcome, error) {
+	if err != nil || !t.last {
+		return end, err
+	}
+	l, err := e.lengthscales(ctx, f, t, end)
+	if err != nil {
+		return nil, err
+	}
+	f.freeze(true)
+	defer f.freeze(false)
+	if err := e.settle(ctx, f, t, end); err != nil {
+		return nil, err
+	}
+	return end, e.drawLengthscales(ctx, f, t, end, l)
 }

@@ -6,28 +6,32 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
 )
 
 // objective is the negative penalised evidence of a form's rows as a function of the logarithms of
 // the variables.
 type objective struct {
+	engine    *Engine
 	ctx       context.Context // of the climb
 	form      form
 	variables []variable
 	floor     float64 // of the noise variance
+	joint     hyper.Joint
 
 	// Where it was evaluated last.
-	last                []float64
+	last, theta         []float64 // and its coordinates under the priors
 	current             point
 	features            credence.Features
 	loaded              []float64 // hyper-parameters of the features that the form has loaded
 	slopes              slopes
 	evidence, penalised float64
+	own                 float64 // log prior of the features' hyper-parameters
 }
 
 // objective loads the rows at a task's starting point.
 func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, error) {
-	o := &objective{ctx: ctx, form: f, features: t.features}
+	o := &objective{engine: e, ctx: ctx, form: f, features: t.features}
 	hyper := t.hyper
 	if t.before != nil {
 		hyper = t.before.hyper
@@ -35,8 +39,10 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 	if tunable, ok := o.features.(credence.Tunable); ok && hyper != nil {
 		o.features = tunable.WithHyper(hyper)
 	}
-	if err := f.load(ctx, o.features); err != nil {
-		return nil, err
+	if !t.loaded {
+		if err := f.load(ctx, o.features); err != nil {
+			return nil, err
+		}
 	}
 	o.loaded = append([]float64(nil), hyper...)
 	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.base().summary.units.Scale}
@@ -44,11 +50,12 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 	references := e.references(f)
 	fine := e.fine(f, references)
 	o.variables = e.variables(f, &o.current, t, o.floor, references, fine)
-	if t.before == nil {
+	if t.before == nil && !t.again {
 		if err := e.begin(ctx, f, &o.current, references, fine); err != nil {
 			return nil, err
 		}
 	}
+	o.setJoint()
 	o.slopes.prior = make([]float64, len(e.groups))
 	if t.tune {
 		o.slopes.hyper = make([]float64, len(hyper))
@@ -83,15 +90,30 @@ func (o *objective) at(x, gradient []float64) (float64, error) {
 	if o.evidence, err = o.form.evaluate(o.ctx, &o.current.values, &o.slopes); err != nil {
 		return 0, err
 	}
-	value := -o.evidence
+	o.theta = o.theta[:0]
 	for i, v := range o.variables {
-		gradient[i] = -v.slope(&o.slopes)
-		if v.sd > 0 {
-			gap := (x[i] - v.mean) / v.sd
-			value += 0.5*gap*gap + math.Log(v.sd) + 0.5*math.Log(2*math.Pi)
-			gradient[i] += gap / v.sd
+		o.theta = append(o.theta, v.unit*x[i])
+	}
+	clear(gradient)
+	o.penalised = o.joint.AddTo(o.evidence, o.theta, gradient, nil)
+	o.own = 0
+	for i, v := range o.variables {
+		if v.own {
+			value, _, _ := v.prior.At(o.theta[i])
+			o.own += value
+		}
+		gradient[i] = -v.slope(&o.slopes) - v.unit*gradient[i]
+	}
+	return -o.penalised, nil
+}
+
+// setJoint puts the priors of the variables together.
+func (o *objective) setJoint() {
+	hung := make([]bool, len(o.variables))
+	for i, v := range o.variables {
+		o.joint.Priors = append(o.joint.Priors, v.prior)
+		if hung[i] = v.hung; v.common {
+			o.joint.Common, o.joint.Hung = i, hung
 		}
 	}
-	o.penalised = -value
-	return value, nil
 }

@@ -96,6 +96,9 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 	return nil
 }
 
+// freeze has nothing to keep: the sums are.
+func (p *primal) freeze(bool) {}
+
 // addRows forms the sums over all rows, unless they were given.
 func (p *primal) addRows(ctx context.Context) error {
 	if p.rows == nil {
@@ -158,7 +161,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 		slope.prior[k] = (sum - float64(g.Count)) / 2
 	}
 	var residual float64
-	if p.tuned {
+	if slope.hyper != nil {
 		var err error
 		if residual, err = p.backward(ctx, precision, slope.hyper); err != nil {
 			return 0, err

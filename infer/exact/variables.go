@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -26,9 +27,24 @@ type variable struct {
 	slope        func(s *slopes) float64
 	lower, upper float64 // of the logarithm
 	curvature    float64 // guess of the second derivative of −evidence
-	mean, sd     float64 // of the normal prior on the logarithm; sd 0 means none
-	group        int     // whose prior variance it is, or -1
+	prior        hyper.Prior
+	// unit is the coordinate of the prior and of integration over the logarithm: ½ for a variance,
+	// whose coordinate is the logarithm of the standard deviation.
+	unit   float64
+	hung   bool // the prior's scale is multiplied by the common one
+	common bool // it is the common scale
+	own    bool // of the features
+	group  int  // whose prior variance it is, or -1
+	hyper  int  // which of the features' hyper-parameters it is, where it is their own
 }
+
+// Starts of the climb under priors: the noise and what each block explains, as standard deviations in
+// units of the target's; and where blocks begin a second time, above the scale of their prior.
+const (
+	beginNoise = 0.7
+	beginBlock = 0.5
+	againBlock = 2 // of the logarithm
+)
 
 // referenceVariance is the variance of the target in units, or for a constant
 // target its square, so that it is positive.
@@ -60,6 +76,36 @@ func (e *Engine) squareScale(f form) float64 {
 		v = math.Max(1e-280, math.Min(1/b.summary.units.Scale/b.summary.units.Scale, 1e280))
 	}
 	return v
+}
+
+// spreads returns c_b of every group: the root of the mean square of its columns together, about their
+// means where they are centred; 0 where they are constant.
+func (e *Engine) spreads(f form) []float64 {
+	b := f.base()
+	out := make([]float64, len(e.groups))
+	for k, g := range e.groups {
+		total := 0.0
+		for j := g.First; j < g.End(); j++ {
+			square := b.squares[j] / b.summary.precise
+			size := square
+			if b.means != nil {
+				size = blocks.Size(square, square-b.means[j]*b.means[j])
+			}
+			if !math.IsInf(size, 1) {
+				total += size
+			}
+		}
+		out[k] = math.Sqrt(total)
+	}
+	return out
+}
+
+// priorOr returns the prior of a coordinate, or none where priors are left out.
+func (e *Engine) priorOr(p hyper.Prior) hyper.Prior {
+	if e.priors() {
+		return p
+	}
+	return hyper.Flat{}
 }
 
 // secondMoment is E y² of the uncentred target in units.
@@ -104,6 +150,10 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 
 	noise := e.likelihood.NoiseVariance.State
 	current.noise = startNoise * referenceNoise(f)
+	scale := math.Sqrt(e.squareScale(f))
+	noiseScale := scale * math.Sqrt(f.base().summary.precise/weight)
+	spreads := e.spreads(f)
+	current.common = scale * scale / float64(len(e.groups))
 	if t.noiseFactor > 0 {
 		current.noise *= t.noiseFactor
 	}
@@ -111,9 +161,19 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		current.noise = own(e.likelihood.NoiseVariance.Value)
 	}
 	current.prior = append([]float64(nil), references...)
+	if e.priors() && !e.tuned && noise == param.Learned {
+		current.noise = beginNoise * beginNoise * noiseScale * noiseScale
+	}
 	for k, g := range e.groups {
-		if e.prior.Variance.State != param.Learned && !g.Intercept {
+		switch {
+		case e.prior.Variance.State != param.Learned && !g.Intercept:
 			current.prior[k] = own(e.prior.Variance.Value)
+		case e.priors() && g.Learned && spreads[k] == 0:
+			current.prior[k] = scale * scale
+		case e.priors() && g.Learned && t.again:
+			current.prior[k] = scale * scale / (spreads[k] * spreads[k]) * math.Exp(2*againBlock)
+		case e.priors() && g.Learned && !e.tuned:
+			current.prior[k] = beginBlock * beginBlock * scale * scale / (spreads[k] * spreads[k])
 		}
 	}
 	if t.before != nil {
@@ -127,16 +187,32 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
 			lower: math.Log(floor), upper: math.Log(noiseCeiling * referenceNoise(f)), curvature: weight / 2, group: -1,
+			prior: e.priorOr(hyper.HalfCauchy(noiseScale)), unit: 0.5,
 		})
 	}
+	hung := 0
 	for k, g := range e.groups {
-		if !g.Learned {
+		if !g.Learned || e.priors() && spreads[k] == 0 {
 			continue
+		}
+		hangs := e.priors() && e.prior.ARD
+		scaled := hyper.BetaPrime{A: 1, B: 0.5, Scale: scale / spreads[k]}
+		if hangs {
+			hung++
+			scaled = hyper.HalfCauchy(1 / spreads[k])
 		}
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.prior[k] }, slope: func(s *slopes) float64 { return s.prior[k] },
 			lower: math.Log(references[k]) - priorBelow, upper: math.Log(fine[k]) + priorAbove,
 			curvature: math.Max(1, math.Min(weight, float64(g.Count))) / 2, group: k,
+			prior: e.priorOr(scaled), unit: 0.5, hung: hangs,
+		})
+	}
+	if hung > 0 {
+		list = append(list, variable{
+			value: func(p *point) *float64 { return &p.common }, slope: func(*slopes) float64 { return 0 },
+			lower: math.Log(current.common) - 2*priorBelow, upper: math.Log(current.common) + 2*priorAbove, curvature: float64(hung) / 4, group: -1,
+			prior: hyper.HalfCauchy(scale / math.Sqrt(float64(hung))), unit: 0.5, common: true,
 		})
 	}
 	if !t.tune {
@@ -148,11 +224,12 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 		}
 		v := variable{
 			value: func(p *point) *float64 { return &p.hyper[h] }, slope: func(s *slopes) float64 { return s.hyper[h] },
-			curvature: weight / 8, mean: info.PriorMean, sd: info.PriorSD, group: -1,
+			curvature: weight / 8, group: -1, prior: hyper.Flat{}, unit: 1, own: true, hyper: h,
 		}
 		v.lower, v.upper = blocks.LogBounds(info)
-		if v.sd > 0 {
-			v.curvature += 1 / (v.sd * v.sd)
+		if info.PriorSD > 0 {
+			v.prior = hyper.Normal{Mean: info.PriorMean, SD: info.PriorSD}
+			v.curvature += 1 / (info.PriorSD * info.PriorSD)
 		}
 		list = append(list, v)
 	}

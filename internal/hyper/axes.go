@@ -120,6 +120,9 @@ func (a *Axes) Whitened(gradient []float64) float64 {
 	return math.Sqrt(math.Max(0, mat.Inner(g, a.covariance, g)))
 }
 
+// Root returns H^(−½), p×p, whose columns are the axes; nil for p = 0.
+func (a *Axes) Root() *mat.SymDense { return a.root }
+
 // NewtonStep stores H⁻¹ gradient in dst: the step from θ̂ to the maximum of the quadratic.
 func (a *Axes) NewtonStep(dst, gradient []float64) {
 	var step mat.VecDense

@@ -78,6 +78,36 @@ func TestPriors(t *testing.T) {
 	near(t, "P(τ < 5)", total, 1-math.Pow(1+25.0/4, -1.5), 1e-3)
 }
 
+// TestJoint compares the joint prior's derivatives with differences, with a common scale.
+func TestJoint(t *testing.T) {
+	j := Joint{Priors: []Prior{BetaPrime{1, 0.5, 2}, HalfCauchy(0.3), HalfCauchy(2), HalfCauchy(1)}, Hung: []bool{false, true, true, false}, Common: 3}
+	theta := []float64{0.3, -1, 2, 0.7}
+	at := func(theta []float64) (float64, []float64) {
+		g := make([]float64, 4)
+		return j.AddTo(5, theta, g, nil), g
+	}
+	value, gradient := at(theta)
+	one, _, _ := j.Priors[0].At(0.3)
+	two, _, _ := HalfCauchy(0.3 * math.Exp(0.7)).At(-1)
+	three, _, _ := HalfCauchy(2 * math.Exp(0.7)).At(2)
+	four, _, _ := HalfCauchy(1).At(0.7)
+	near(t, "value", value, 5+one+two+three+four, 1e-14)
+	hessian := mat.NewSymDense(4, nil)
+	j.AddTo(0, theta, nil, hessian)
+	const h = 1e-5
+	for i := range theta {
+		up, down := append([]float64(nil), theta...), append([]float64(nil), theta...)
+		up[i] += h
+		down[i] -= h
+		above, slopesAbove := at(up)
+		below, slopesBelow := at(down)
+		near(t, "slope", gradient[i], (above-below)/(2*h), 1e-8)
+		for k := range theta {
+			near(t, "curvature", hessian.At(i, k), (slopesAbove[k]-slopesBelow[k])/(2*h), 1e-8)
+		}
+	}
+}
+
 // linear is a model whose log posterior is quadratic and whose means are linear in θ: axis sums are exact.
 type linear struct {
 	theta   []float64

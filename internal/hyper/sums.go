@@ -10,9 +10,11 @@ import (
 
 // Point is what is known of the weights given θ.
 type Point struct {
-	LogDensity float64   // g: log evidence and log priors
-	Mean       []float64 // of the d weights
-	Variance   []float64 // of the d weights
+	LogDensity float64 // g: log evidence and log priors
+	// Mean and Variance are those of the weights, or of other linear functions of f. Mean may be
+	// longer: further means of which no variances are wanted.
+	Mean     []float64
+	Variance []float64
 	// Linear are numbers whose expectations are wanted, such as the covariance of the weights as an
 	// engine keeps it, and the noise variance. Their number is the same at every point.
 	Linear []float64
@@ -33,7 +35,7 @@ type Sums struct {
 	Linear      []float64 // totals over the axes that are complete
 	Mean        []float64
 	Variance    []float64
-	Fourth      []float64 // fourth cumulants of the weights
+	Fourth      []float64 // fourth cumulants, of what has variances
 	LogEvidence float64
 	// Of the open axis.
 	AxisLinear []float64 // Σ W (X − X̂)
@@ -45,11 +47,10 @@ type Sums struct {
 // NewSums begins with the mode, whose slices the sums keep and do not change. spread adds scale·δδᵀ
 // to the covariance among the linear numbers; it may be nil where there is none.
 func NewSums(axes *Axes, mode Point, spread func(linear []float64, scale float64, difference []float64)) *Sums {
-	d := len(mode.Mean)
 	return &Sums{
 		axes: axes, mode: mode, spread: spread,
 		Linear: slices.Clone(mode.Linear), Mean: slices.Clone(mode.Mean), Variance: slices.Clone(mode.Variance),
-		Fourth: make([]float64, d), LogEvidence: axes.Laplace(), AxisLinear: make([]float64, len(mode.Linear)),
+		Fourth: make([]float64, len(mode.Variance)), LogEvidence: axes.Laplace(), AxisLinear: make([]float64, len(mode.Linear)),
 	}
 }
 
@@ -120,17 +121,20 @@ func (s *Sums) finishAxis() {
 	for i, w := range s.Weights {
 		kernel.Axpy(w/total, s.Means[i*d:(i+1)*d], centre)
 	}
-	for j := range d {
+	count := len(s.Variance)
+	for j := range count {
 		second, fourth := 0.0, 0.0
 		for i, w := range s.Weights {
-			v, gap := s.Variances[i*d+j], s.Means[i*d+j]-centre[j]
+			v, gap := s.Variances[i*count+j], s.Means[i*d+j]-centre[j]
 			square := gap * gap
 			second += w / total * (v + square)
 			fourth += w / total * (3*v*v + 6*v*square + square*square)
 		}
-		s.Mean[j] += centre[j] - s.mode.Mean[j]
 		s.Variance[j] += second - s.mode.Variance[j]
 		s.Fourth[j] += fourth - 3*second*second
+	}
+	for j, c := range centre {
+		s.Mean[j] += c - s.mode.Mean[j]
 	}
 	if s.spread != nil {
 		difference := make([]float64, d)
@@ -165,12 +169,15 @@ func DF(variance, fourth float64) float64 {
 	return math.Max(leastDF, math.Min(4+6/kurtosis, greatestDF))
 }
 
-// DF returns the degrees of freedom of the weights, their median.
-func (s *Sums) DF() float64 {
+// DF returns the degrees of freedom of all that has variances, their median.
+func (s *Sums) DF() float64 { return MedianDF(s.Variance, s.Fourth) }
+
+// MedianDF returns the median of the degrees of freedom of Student-t's with these variances and fourth cumulants.
+func MedianDF(variance, fourth []float64) float64 {
 	var list []float64
-	for j, v := range s.Variance {
+	for j, v := range variance {
 		if v > 0 {
-			list = append(list, DF(v, s.Fourth[j]))
+			list = append(list, DF(v, fourth[j]))
 		}
 	}
 	if len(list) == 0 {

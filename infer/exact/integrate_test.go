@@ -1,0 +1,303 @@
+package exact
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// settledBy fits noise and prior variances with a form of the caller's choice.
+func settledBy(t testing.TB, m credence.Model, cfg Config, data credence.Data, dualForm bool) (*fit, *outcome) {
+	t.Helper()
+	e, err := New(m, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &fit{Engine: e, data: data, total: data.Rows()}
+	run.ws = credence.NewWorkspace(2)
+	if run.rows, err = e.openRows(context.Background(), data, 0, false); err != nil {
+		t.Fatal(err)
+	}
+	c := e.common(run.rows, run.ws, false)
+	if run.form = (&primal{common: c, rowSums: &Sums{segment: e.segment}}); dualForm {
+		run.form = &dual{common: c}
+	}
+	if err := run.climbVariances(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return run, run.best[0]
+}
+
+// TestFormsIntegrateAlike: the two forms average over the same points, so that their posteriors, which
+// they store in different ways, are the same.
+func TestFormsIntegrateAlike(t *testing.T) {
+	for _, n := range []int{14, 40} {
+		data := randomTable(71, n, 9, 3).withRoles(72, true, true)
+		for i := range data.weight {
+			data.weight[i]++ // f of a row that has no weight stands for nothing in the n×n form
+		}
+		features := plain{intercept: true, dense: 9, sparse: 3, sizes: []int{7, 5}}
+		m := model(features, prior.Normal{}, likelihood.Gaussian{})
+		_, one := settledBy(t, m, Config{}, data, false)
+		_, two := settledBy(t, m, Config{}, data, true)
+		if one.settled.evaluations < 13 {
+			t.Fatalf("%d evaluations", one.settled.evaluations)
+		}
+		near(t, "evidence", two.settled.evidence, one.settled.evidence, 1e-5) // curvatures by differences move axes by so much
+		near(t, "noise", two.settled.noise, one.settled.noise, 1e-4)
+		near(t, "predictive DF", two.settled.predictiveDF, one.settled.predictiveDF, 1e-2)
+		comparePosteriors(t, one.settled.posterior, two.settled.posterior, features, data, 1e-4)
+	}
+}
+
+func comparePosteriors(t *testing.T, a, b credence.Posterior, features credence.Features, data *table, tolerance float64) {
+	t.Helper()
+	ws := credence.NewWorkspace(1)
+	var phi credence.Design
+	features.Transform(ws, &phi, data.batch())
+	n, d := phi.Dims()
+	for _, size := range []int{n, d} {
+		var mean, variance [2][]float64
+		for k, q := range []credence.Posterior{a, b} {
+			mean[k], variance[k] = make([]float64, size), make([]float64, size)
+			if size == n {
+				q.Latent(ws, mean[k], variance[k], &phi)
+			} else {
+				q.Marginals(mean[k], variance[k])
+			}
+		}
+		for i := range size {
+			near(t, "mean", mean[1][i], mean[0][i], tolerance)
+			near(t, "variance", math.Log(variance[1][i]), math.Log(variance[0][i]), tolerance)
+		}
+	}
+}
+
+// sampled integrates over θ by importance sampling from a Student-t about the mode: log evidence and the
+// moments of the weights.
+func sampled(t testing.TB, run *fit, end *outcome, draws int, seed uint64) (logZ, effective float64, mean, variance []float64) {
+	t.Helper()
+	m, err := run.mode(context.Background(), run.form, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const df = 6
+	rng := rand.New(rand.NewPCG(seed, 5))
+	p, root := m.axes.Count(), m.axes.Root()
+	lgA, _ := math.Lgamma((df + float64(p)) / 2)
+	lgB, _ := math.Lgamma(df / 2.0)
+	constant := lgA - lgB - float64(p)/2*math.Log(df*math.Pi) + (2*(end.penalised-m.axes.Laplace())+float64(p)*math.Log(2*math.Pi))/2
+	d := run.form.base().d
+	logs := make([]float64, 0, draws)
+	var points []hyper.Point
+	for range draws {
+		z, chi, square := make([]float64, p), 0.0, 0.0
+		for k := range z {
+			z[k] = rng.NormFloat64()
+		}
+		for range df {
+			v := rng.NormFloat64()
+			chi += v * v
+		}
+		x := slices.Clone(m.x)
+		for k, i := range m.places {
+			z[k] *= math.Sqrt(df / chi)
+			square += z[k] * z[k]
+			_ = i
+		}
+		for k, i := range m.places {
+			theta := m.axes.Theta[k]
+			for l := range z {
+				theta += root.At(k, l) * z[l]
+			}
+			x[i] = theta / m.o.variables[i].unit
+		}
+		if _, err := m.at(x); err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, m.o.penalised-(constant-(df+float64(p))/2*math.Log1p(square/df)))
+		var q hyper.Point
+		run.form.moments(&m.o.current.values, &q)
+		q.Linear = nil
+		points = append(points, q)
+	}
+	largest, total, squares := slices.Max(logs), 0.0, 0.0
+	mean, variance = make([]float64, d), make([]float64, d)
+	for k, l := range logs {
+		w := math.Exp(l - largest)
+		total += w
+		squares += w * w
+		for j := range d {
+			mean[j] += w * points[k].Mean[j]
+			variance[j] += w * (points[k].Variance[j] + points[k].Mean[j]*points[k].Mean[j])
+		}
+	}
+	for j := range d {
+		mean[j] /= total
+		variance[j] = variance[j]/total - mean[j]*mean[j]
+	}
+	return largest + math.Log(total/float64(draws)), total * total / squares, mean, variance
+}
+
+// TestAgainstImportanceSampling compares log evidence and moments of axis sums with 2,000 draws of θ.
+func TestAgainstImportanceSampling(t *testing.T) {
+	var gaps []float64
+	for k, c := range []struct{ n, d, blocks int }{{20, 4, 1}, {60, 4, 1}, {40, 6, 2}, {200, 9, 3}, {60, 8, 4}, {30, 3, 3}} {
+		data := randomTable(uint64(80+k), c.n, c.d, 0)
+		sizes := make([]int, c.blocks)
+		for j := range c.d {
+			sizes[j%c.blocks]++
+		}
+		run, end := settledBy(t, model(plain{intercept: true, dense: c.d, sizes: sizes}, prior.Normal{}, likelihood.Gaussian{}), Config{}, data, false)
+		logZ, effective, mean, variance := sampled(t, run, end, 2000, uint64(k))
+		if effective < 200 {
+			t.Errorf("%v: %v effective draws", c, effective)
+		}
+		gap := math.Abs(end.settled.evidence - logZ)
+		if gaps = append(gaps, gap); gap > 0.25 {
+			t.Errorf("%v: log evidence %v, by draws %v", c, end.settled.evidence, logZ)
+		}
+		q := end.settled.posterior
+		for j := range mean { // of the centred weights in units: the first is another
+			if j == 0 {
+				continue
+			}
+			m, v := make([]float64, c.d+1), make([]float64, c.d+1)
+			q.Marginals(m, v)
+			unit := run.form.base().summary.units.Scale
+			if gap := math.Abs(m[j]/unit-mean[j]) / math.Sqrt(variance[j]); gap > 0.08 {
+				t.Errorf("%v: mean of weight %d is off by %v standard deviations", c, j, gap)
+			}
+			if ratio := math.Sqrt(v[j]/variance[j]) / unit; math.Abs(ratio-1) > 0.05 {
+				t.Errorf("%v: the standard deviation of weight %d is %v of what draws give", c, j, ratio)
+			}
+		}
+	}
+	slices.Sort(gaps)
+	if median := gaps[len(gaps)/2]; median > 0.1 {
+		t.Errorf("the median error of the log evidence is %v nats", median)
+	}
+	t.Logf("errors of the log evidence: %.3f", gaps)
+}
+
+// TestUnitsUnderPriors: the unit of the target, and those of columns, change nothing but units.
+func TestUnitsUnderPriors(t *testing.T) {
+	for _, n := range []int{10, 90} {
+		for _, ard := range []bool{false, true} {
+			data := randomTable(91, n, 12, 0).withRoles(92, true, false)
+			m := model(plain{intercept: true, dense: 12, sizes: []int{5, 7}}, prior.Normal{ARD: ard}, likelihood.Gaussian{})
+			want := fitted(t, m, Config{}, data)
+			const unit = 2.54
+			moved := *data
+			moved.target, moved.offset = nil, nil
+			for i, y := range data.target {
+				moved.target = append(moved.target, unit*y+1000)
+				moved.offset = append(moved.offset, unit*data.offset[i])
+			}
+			got := fitted(t, m, Config{}, &moved)
+			if got.Report.Hyperparameters != want.Report.Hyperparameters {
+				t.Errorf("%s, %s", got.Report.Hyperparameters, want.Report.Hyperparameters)
+			}
+			near(t, "evidence at the mode", *got.Report.EvidenceMode, *want.Report.EvidenceMode-float64(n)*math.Log(unit), 1e-9)
+			if want.Report.Evidence != nil {
+				near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence-float64(n)*math.Log(unit), 1e-9)
+			}
+			mean, variance := marginals(want)
+			gotMean, gotVariance := marginals(got)
+			for j := range mean {
+				shift := 0.0
+				if j == 0 {
+					shift = 1000
+				}
+				near(t, "mean", gotMean[j], unit*mean[j]+shift, 1e-6)
+				near(t, "variance", gotVariance[j]/(unit*unit), variance[j], 1e-6)
+			}
+			for i := range n { // one block moved as a whole, or every weight by itself
+				for j := range 5 {
+					data.x.Row(i)[j] = 30 * (data.x.Row(i)[j] + 2)
+				}
+			}
+			got = fitted(t, m, Config{}, data)
+			near(t, "evidence at the mode, other units of columns", *got.Report.EvidenceMode, *want.Report.EvidenceMode, 1e-9)
+			gotMean, gotVariance = marginals(got)
+			for j := 1; j < len(mean); j++ {
+				by := 1.0
+				if j <= 5 {
+					by = 30
+				}
+				near(t, "mean", by*gotMean[j], mean[j], 1e-6)
+				near(t, "variance", by*by*gotVariance[j], variance[j], 1e-6)
+			}
+		}
+	}
+}
+
+// TestModeIsOne: hyper=mode stops where the gradient of evidence and priors is 0, with the same evidence there and
+// no evidence of its own.
+func TestModeIsOne(t *testing.T) {
+	data := randomTable(93, 40, 6, 0)
+	m := model(plain{intercept: true, dense: 6, sizes: []int{2, 4}}, prior.Normal{}, likelihood.Gaussian{})
+	whole := fitted(t, m, Config{}, data)
+	mode := fitted(t, m, Config{Hyper: hyper.Mode}, data)
+	near(t, "evidence at the mode", *mode.Report.EvidenceMode, *whole.Report.EvidenceMode, 1e-12)
+	if mode.Report.Evidence != nil || mode.Report.Hyperparameters != "mode" || whole.Report.Hyperparameters != "integrate" {
+		t.Errorf("%+v", mode.Report)
+	}
+	if q := mode.Members[0].Posterior.(credence.LatentDF); q.LatentDF() != 0 {
+		t.Error("the posterior at one point is normal")
+	}
+	run, end := settledBy(t, m, Config{}, data, false)
+	at, err := run.mode(context.Background(), run.form, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradient, err := at.at(at.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := at.axes.Whitened(gradient); size > 1e-6 {
+		t.Errorf("the whitened gradient is %v", size)
+	}
+}
+
+// TestTreatmentsAreTold: reports name what was done, held models are held, and too many weights are refused.
+func TestTreatmentsAreTold(t *testing.T) {
+	data := randomTable(94, 40, 3, 0)
+	held := prior.Normal{Variance: param.Hold(0.5)}
+	f := fitted(t, model(linear(3), held, likelihood.Gaussian{NoiseVariance: param.Hold(0.2)}), Config{}, data)
+	if r := f.Report; r.Hyperparameters != hyper.Held || r.Evidence == nil || r.EvidenceMode != nil || r.HyperSD != nil {
+		t.Errorf("%+v", r)
+	}
+	f = fitted(t, model(linear(3), held, likelihood.Gaussian{}), Config{}, data)
+	if r := f.Report; r.Hyperparameters != "integrate" || len(r.HyperSD) != 1 || r.HyperPrior[0].Name != "noise_variance" {
+		t.Errorf("%+v", r)
+	}
+	wide := plain{dense: IntegratedWeights + 1, sizes: []int{IntegratedWeights + 1}}
+	if _, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: hyper.Integrate}); err == nil {
+		t.Error("too many weights were taken")
+	}
+	if e, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{}); err != nil || e.config.Hyper != hyper.Mode {
+		t.Error(err)
+	}
+	if _, err := New(model(linear(3), held, likelihood.Gaussian{}), Config{Hyper: "grid"}); err == nil {
+		t.Error("a treatment that is none was taken")
+	}
+	noise := randomTable(95, 60, 2, 0)
+	rng := rand.New(rand.NewPCG(1, 95))
+	for i := range noise.target {
+		noise.target[i] = rng.NormFloat64()
+	}
+	vanished := fitted(t, model(linear(2), prior.Normal{}, likelihood.Gaussian{}), ml, noise)
+	if all := strings.Join(vanished.Report.Warnings, "; "); !strings.Contains(all, "next to nothing") {
+		t.Errorf("warnings read %q", all)
+	}
+}

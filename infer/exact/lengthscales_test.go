@@ -1,0 +1,81 @@
+package exact
+
+import (
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// TestLengthscalesAreAveraged: below averagedRows rows each draw of frequencies has members at other lengthscales,
+// which share its weight; draws weigh alike. From there on there is one member a draw.
+func TestLengthscalesAreAveraged(t *testing.T) {
+	for n, each := range map[int]int{60: 8, averagedRows: 1} {
+		data := randomTable(57, n, 3, 0)
+		f := fitted(t, model(fourierSet(t, 3, 20, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{Draws: 2, Starts: 2, MaxIterations: 40}, data)
+		if len(f.Members) != 2*each {
+			t.Fatalf("%d rows gave %d members", n, len(f.Members))
+		}
+		if each == 1 {
+			if f.Members[0].Weight != 0 || f.Members[1].Weight != 0 {
+				t.Error("draws weigh alike")
+			}
+			continue
+		}
+		for draw := range 2 {
+			total := 0.0
+			for k, m := range f.Members[draw*each : (draw+1)*each] {
+				total += m.Weight
+				if !(m.Weight > 0) || m.Weight > 0.5*math.Exp(mostLogShare)*f.Members[draw*each].Weight*2.0001 {
+					t.Errorf("member %d weighs %v, the mode %v", k, m.Weight, f.Members[draw*each].Weight)
+				}
+			}
+			if math.Abs(total-0.5) > 1e-12 {
+				t.Errorf("draw %d weighs %v", draw, total)
+			}
+		}
+	}
+}
+
+// TestLengthscaleDrawsAreTheirPosterior: with one lengthscale, the evidence by Laplace's approximation and the mean
+// of its logarithm over the members agree with sums over a grid.
+func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
+	data := randomTable(58, 60, 1, 0)
+	features := newBent(1, 0)
+	m := model(features, prior.Normal{}, likelihood.Gaussian{})
+	f := fitted(t, m, Config{Starts: 1}, data)
+	if len(f.Members) != averageMembers {
+		t.Fatalf("%d members", len(f.Members))
+	}
+	total, first, second := 0.0, 0.0, 0.0
+	const step = 0.1
+	var logs, at []float64
+	for u := -4.0; u < 4.6; u += step {
+		held := features
+		held.length, held.held = []float64{math.Exp(u)}, []bool{true}
+		r := fitted(t, model(held, prior.Normal{}, likelihood.Gaussian{}), Config{Starts: 1}, data).Report
+		logs, at = append(logs, *r.Evidence-u*u/2-math.Log(2*math.Pi)/2), append(at, u)
+	}
+	for k, l := range logs {
+		w := math.Exp(l-*f.Report.Evidence) * step
+		total += w
+		first += w * at[k]
+		second += w * at[k] * at[k]
+	}
+	mean := first / total
+	sd := math.Sqrt(second/total - mean*mean)
+	if math.Abs(math.Log(total)) > 0.3 {
+		t.Errorf("the evidence is off by %v nats", math.Log(total))
+	}
+	got, weight := 0.0, 0.0
+	for _, m := range f.Members {
+		got += m.Weight * math.Log(m.Model.Features.(bent).length[0])
+		weight += m.Weight
+	}
+	// The mode has the weight of a draw: four standard errors of sixteen draws.
+	if math.Abs(got-mean) > 4*sd/math.Sqrt(averageMembers) || math.Abs(weight-1) > 1e-12 {
+		t.Errorf("log lengthscale %v of total weight %v, want %v ± %v", got, weight, mean, sd)
+	}
+}

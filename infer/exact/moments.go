@@ -1,0 +1,221 @@
+package exact
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// What the two forms tell about the weights given θ, where they were evaluated last with slopes but
+// without those of the features, and what they make of it on average. Weights are those of centred
+// columns and all numbers in units.
+//
+// In the d×d form the linear numbers are the covariance C, d×d, and σ². The variances are those of
+// the weights, and of y in a mean row, which tells the tails of predictions.
+//
+// In the n×n form weights are many, and f of the rows stands for them in the variances. The linear
+// numbers are λ_b λ_c K⁻¹ of every pair of groups, b ≤ c, then the λ of all groups and σ²; the further means
+// are those of the weights.
+
+// moments stores mean, variance and linear numbers.
+func (p *primal) moments(at *values, dst *hyper.Point) {
+	d := p.d
+	resize(&dst.Mean, d+1)
+	resize(&dst.Variance, d+1)
+	resize(&dst.Linear, d*d+1)
+	copy(dst.Mean, p.m)
+	trace := 0.0
+	for i, s := range p.s {
+		row := dst.Linear[i*d : (i+1)*d]
+		for j, v := range p.inverse[i*d : (i+1)*d] {
+			row[j] = s * p.s[j] * v
+		}
+		trace += p.inverse[i*d+i]
+		dst.Variance[i] = row[i]
+	}
+	dst.Linear[d*d] = at.noise
+	dst.Variance[d] = at.noise * (1 + (float64(d)-trace)/p.summary.precise)
+}
+
+// spread adds scale·δδᵀ to the covariance.
+func (p *primal) spread(linear []float64, scale float64, difference []float64) {
+	d := p.d
+	for i, v := range difference[:d] {
+		kernel.Axpy(scale*v, difference[:d], linear[i*d:(i+1)*d])
+	}
+}
+
+// integrated returns the posterior with the moments of the sums.
+func (p *primal) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
+	d, u := p.d, p.summary.units
+	full := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d), DF: df}
+	for j := range d {
+		full.Mean[j] = mean[j] * u.Scale
+	}
+	ok := p.covarianceFactor(full.Factor, linear[:d*d])
+	if !ok {
+		clip(d, linear[:d*d])
+		p.covarianceFactor(full.Factor, linear[:d*d])
+	}
+	kernel.Scale(u.Scale, full.Factor)
+	if p.intercept {
+		full.Mean[0] += u.Centre + u.Scale*p.location
+		blocks.Uncentre(p.means, full.Mean)
+		blocks.UncentreFactor(p.means, full.Factor)
+	}
+	return full, ok
+}
+
+// covarianceFactor stores the upper triangular F with F Fᵀ = C: Cholesky's factor of C with rows and columns
+// in the opposite order. It reports whether C is positive definite.
+func (p *primal) covarianceFactor(dst, c []float64) bool {
+	d := p.d
+	u := make([]float64, d*d)
+	for i := range d {
+		for j := i; j < d; j++ {
+			u[i*d+j] = (c[(d-1-i)*d+d-1-j] + c[(d-1-j)*d+d-1-i]) / 2
+		}
+	}
+	if _, ok := p.pool.Cholesky(d, u, max(1, d)); !ok {
+		return false
+	}
+	for i := range d {
+		for j := i; j < d; j++ {
+			dst[i*d+j] = u[(d-1-j)*d+d-1-i]
+		}
+	}
+	return true
+}
+
+// clip raises the eigenvalues of a symmetric matrix to leastSpread of the largest.
+func clip(d int, c []float64) {
+	sym := mat.NewSymDense(d, c)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(sym, true) {
+		return
+	}
+	var vectors, product mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil)
+	scaled := mat.DenseCopyOf(&vectors)
+	for k, v := range values {
+		v = math.Max(v, leastSpread*values[d-1])
+		for i := range d {
+			scaled.Set(i, k, v*vectors.At(i, k))
+		}
+	}
+	product.Mul(scaled, vectors.T())
+	copy(c, product.RawMatrix().Data)
+}
+
+func (p *dual) moments(at *values, dst *hyper.Point) {
+	n, pairs := p.n, p.pairs()
+	resize(&dst.Mean, n+1+p.d)
+	resize(&dst.Variance, n+1)
+	resize(&dst.Linear, pairs*n*n+len(p.groups)+1)
+	trace := 0.0
+	for i := range n {
+		root := 1.0
+		if p.roots != nil {
+			root = p.roots[i]
+		}
+		dst.Mean[i], dst.Variance[i] = 0, 0
+		if root == 0 {
+			continue
+		}
+		share := math.Max(0, 1-at.noise*p.inverse[i*n+i]/(root*root)) // of f √w in its own noise
+		dst.Mean[i] = p.y[i] - at.noise*p.alpha[i]/root
+		dst.Variance[i] = at.noise * share
+		trace += share
+	}
+	dst.Mean[n], dst.Variance[n] = 0, at.noise*(1+trace/p.summary.precise)
+	weights := dst.Mean[n+1:]
+	p.projectTo(weights)
+	for j := range p.columns.Rows {
+		weights[p.dense+j] = p.projectColumn(j)
+	}
+	linear := dst.Linear
+	for b, g := range p.groups {
+		kernel.Scale(at.prior[b], weights[g.First:g.End()])
+		for c := b; c < len(p.groups); c++ {
+			copy(linear, p.inverse)
+			kernel.Scale(at.prior[b]*at.prior[c], linear[:n*n])
+			linear = linear[n*n:]
+		}
+	}
+	linear[copy(linear, at.prior)] = at.noise
+}
+
+// pairs is the number of pairs of groups, each with itself among them.
+func (p *dual) pairs() int { return len(p.groups) * (len(p.groups) + 1) / 2 }
+
+// spread keeps the difference of the weights' means.
+func (p *dual) spread(_ []float64, scale float64, difference []float64) {
+	p.shares = append(p.shares, scale)
+	p.differences = append(p.differences, difference[p.n+1:]...)
+}
+
+func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
+	u, size := p.summary.units, p.pairs()*p.n*p.n
+	q := &posterior.DualSum{
+		Mean: append([]float64(nil), mean[p.n+1:]...), PriorVariance: make([]float64, p.d), Pairs: append([]float64(nil), linear[:size]...),
+		Shares: p.shares, Differences: p.differences, Scale: u.Scale, DF: df,
+	}
+	p.shares, p.differences = nil, nil
+	for _, g := range p.groups {
+		q.Blocks = append(q.Blocks, g.Count)
+	}
+	blocks.Spread(q.PriorVariance, p.groups, func(k int) float64 { return linear[size+k] })
+	kernel.Scale(u.Scale, q.Mean)
+	if p.intercept {
+		q.Mean[0] += u.Centre + u.Scale*p.location
+		blocks.Uncentre(p.means, q.Mean)
+		for k := range q.Shares {
+			blocks.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
+		}
+		q.Centre = p.means
+	}
+	q.Design.Dense = p.rawDense()
+	q.Design.Sparse = p.design.Sparse.ScaleRows(nil)
+	return q, true
+}
+
+// rawDense returns the dense columns, not centred.
+func (p *dual) rawDense() linop.Dense {
+	out := linop.NewDense(p.n, p.dense)
+	copy(out.Data, p.design.Dense.Data)
+	for i := 0; i < p.n && p.intercept; i++ {
+		kernel.Axpy(1, p.means[:p.dense], out.Row(i))
+	}
+	return out
+}
+
+func resize(x *[]float64, n int) {
+	if cap(*x) < n {
+		*x = make([]float64, n)
+	}
+	*x = (*x)[:n]
+}
+
+// tooLarge never says so.
+func (p *primal) tooLarge(int) string { return "" }
+
+func (p *dual) tooLarge(hypers int) string {
+	n, d := float64(p.n), float64(p.d)
+	sums := 8 * sumsOfOneShape * float64(p.pairs()) * n * n
+	switch {
+	case sums > math.Max(dualAlways, 8*dualShare*(3*n*n+n*d)):
+		return fmt.Sprintf("with fewer rows than weights, %d blocks would take %.0f MB; use fewer blocks, or more rows than weights", len(p.groups), sums/(1<<20))
+	case hypers > hyper.ThreeNodeLimit:
+		return fmt.Sprintf("there are %d of them and fewer rows than weights", hypers)
+	}
+	return ""
+}

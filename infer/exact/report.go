@@ -1,0 +1,114 @@
+package exact
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// setEvidence gives the evidence that the treatment has.
+func (r *fit) setEvidence(report *credence.Report) {
+	first := r.best[0]
+	evidence, penalised, integrated := first.evidence, first.penalised, first.settled.evidence
+	switch first.settled.treatment {
+	case string(hyper.Integrate):
+		report.Evidence, report.EvidenceMode = &integrated, &evidence
+	case string(hyper.Mode):
+		report.EvidenceMode = &evidence
+	default:
+		report.Evidence, report.EvidencePenalised = &evidence, &penalised
+	}
+	report.HyperEvaluations = first.settled.evaluations
+}
+
+// commonName is the square of the common scale of prior standard deviations.
+const commonName = "prior_variance.(common)"
+
+// hyper lists learned and held values of the best member: the noise variance is its posterior mean
+// where it is integrated; others stand at their mode.
+func (r *fit) hyper() []credence.Value {
+	model, first := r.best[0].members[0].Model, r.best[0]
+	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}}
+	if first.settled.commonSD > 0 {
+		list = append(list, credence.Value{Name: commonName, Value: r.own(first.common)})
+	}
+	return append(list, blocks.Values(r.groups, func(k int) float64 { return r.own(first.prior[k]) }, model.Features)...)
+}
+
+// setPriors lists the scales of the hyper-parameters' priors and the posterior standard deviations of
+// their logarithms, of those that were learned under priors.
+func (r *fit) setPriors(report *credence.Report) {
+	s := r.best[0].settled
+	if !r.priors() {
+		return
+	}
+	count := 0.0
+	add := func(name string, sd, at float64) {
+		if sd > 0 {
+			report.HyperSD = append(report.HyperSD, credence.Value{Name: name, Value: 2 * sd})
+			report.HyperPrior = append(report.HyperPrior, credence.Value{Name: name, Value: r.own(at * at)})
+		}
+	}
+	sums := r.form.base().summary
+	add("noise_variance", s.noiseSD, s.scale*math.Sqrt(sums.precise/sums.weight))
+	for _, sd := range s.sd {
+		if sd > 0 {
+			count++
+		}
+	}
+	add(commonName, s.commonSD, s.scale/math.Sqrt(count))
+	for k, g := range r.groups {
+		at := s.scale / s.spreads[k]
+		if r.prior.ARD {
+			at = math.Sqrt(r.best[0].common) / s.spreads[k]
+		}
+		add("prior_variance."+g.Name, s.sd[k], at)
+	}
+}
+
+// vanished is the share of the standard error of a mean at which a block's function, learned without
+// a prior, counts as lost.
+const vanished = 0.1
+
+// warn lists what a user should know about the fit.
+func (r *fit) warn() []string {
+	list := r.warnings
+	first, s := r.best[0], r.form.base().summary.units.Scale
+	if r.form.base().summary.variance() == 0 {
+		list = append(list, "the target is constant: noise and prior variances mean nothing")
+	} else if first.atFloor {
+		list = append(list, fmt.Sprintf("the noise variance is at its floor, %g of the target's variance, and so are predictive variances: the data are nearly noise-free, or the target ranges over more than a thousand times its noise; state a smaller noise as --family 'gaussian(variance=…)', and look for outliers", noiseFloor))
+	}
+	for _, k := range first.atCeiling {
+		list = append(list, fmt.Sprintf("the prior variance of %s ended at the largest that is tried, %.3g: state a starting guess such as --prior 'normal(variance=~%.1g)', or scale the columns",
+			r.groups[k].Name, r.own(first.prior[k]), 100*r.own(first.prior[k])))
+	}
+	if first.jitter > 0 {
+		list = append(list, fmt.Sprintf("the Gram matrix needed %g of its mean diagonal added to be factored: columns repeat each other", first.jitter))
+	}
+	if !(s > 1e-140 && s < 1e140) {
+		list = append(list, fmt.Sprintf("the target is of the order of %.0e: variances are beyond what a number can hold; divide the target by that", s))
+	}
+	list = append(list, r.warnVanished()...)
+	return append(list, first.settled.warnings...)
+}
+
+// warnVanished names the blocks that maximum likelihood has given a variance of next to nothing.
+func (r *fit) warnVanished() []string {
+	if r.priors() || r.prior.ARD {
+		return nil
+	}
+	var list []string
+	s := r.best[0].settled
+	limit := vanished * s.scale / math.Sqrt(r.form.base().summary.weight)
+	for k, c := range s.spreads {
+		if g := r.groups[k]; g.Learned && c > 0 && c*math.Sqrt(r.best[0].prior[k]) < limit {
+			list = append(list, fmt.Sprintf("the prior variance of %s was learned as next to nothing, and its weights' intervals with it, which say nothing then: use hyper=integrate, the default", g.Name))
+		}
+	}
+	return list
+}
