@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/credence-ml/credence/selection"
 )
 
 // Member is a model at its learned hyper-parameters with the posterior of its
@@ -37,6 +39,7 @@ type Fitted struct {
 	// TargetMean and TargetVariance are those of the training targets: the
 	// trivial prediction that standardised scores are measured against.
 	TargetMean, TargetVariance float64
+	Selection                  *selection.Result // which features matter, where that was asked for
 }
 
 // CheckWeights refuses a fit without members, and weights of members that are no shares.

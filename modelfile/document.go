@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/selection"
 )
 
 // Format is the version of the document that this package writes. It also reads formats
@@ -23,11 +24,12 @@ type document struct {
 	Frame      *frame.Frame    `json:"frame,omitempty"`
 	KeyedFrame *keyed.Frame    `json:"keyed_frame,omitempty"` // of a model over keys
 	// Inputs are those of all members of a model without a frame. A frame has them.
-	Inputs         *feature.Inputs `json:"inputs,omitempty"`
-	Members        []member        `json:"members"`
-	Report         credence.Report `json:"report"`
-	TargetMean     float64         `json:"target_mean"`
-	TargetVariance float64         `json:"target_variance"`
+	Inputs         *feature.Inputs   `json:"inputs,omitempty"`
+	Members        []member          `json:"members"`
+	Report         credence.Report   `json:"report"`
+	TargetMean     float64           `json:"target_mean"`
+	TargetVariance float64           `json:"target_variance"`
+	Selection      *selection.Result `json:"selection,omitempty"`
 	// Shared names, for a tensor that members have in common with others, the one that is stored.
 	Shared map[string]string `json:"shared,omitempty"`
 

@@ -80,7 +80,7 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	}
 	fitted := &credence.Fitted{
 		Recipe: doc.Recipe, Report: doc.Report,
-		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance,
+		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance, Selection: doc.Selection,
 	}
 	switch {
 	case doc.Frame != nil && doc.KeyedFrame != nil:

@@ -42,7 +42,7 @@ func Write(w io.Writer, fitted *credence.Fitted, parts Parts) error {
 func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetensors.Tensor, error) {
 	doc := document{
 		Format: Format, Recipe: fitted.Recipe, Report: fitted.Report,
-		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance,
+		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance, Selection: fitted.Selection,
 	}
 	switch f := fitted.Frame.(type) {
 	case nil:

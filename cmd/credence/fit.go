@@ -46,19 +46,24 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.fit(cmd.Context(), args, &flags) },
 	}
-	flags.register(cmd)
+	flags.register(cmd, "normal", "normal, normal(variance=1), normal(ard=true), spikeslab")
+	return cmd
+}
+
+// register adds the flags that say what to fit, with the default prior and examples of others.
+func (flags *fitFlags) register(cmd *cobra.Command, prior, priors string) {
+	flags.dataFlags.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&flags.Formula, "formula", "f", "", "the model; the default is every column")
 	f.StringVar(&flags.Target, "target", "", "the target of a formula that names none")
 	f.StringVar(&flags.Family, "family", "", "gaussian, bernoulli, … (default: by the target)")
-	f.StringVar(&flags.Prior, "prior", "normal", "normal, normal(variance=1), normal(ard=true)")
+	f.StringVar(&flags.Prior, "prior", prior, priors)
 	f.StringVar(&flags.Engine, "engine", "auto", "auto, or an engine with its options: exact(starts=5, draws=5)")
 	f.StringVar((*string)(&flags.Unseen), "unseen", "error", "error or zero: what predictions do about categories that training did not see")
 	f.StringVar(&flags.Positive, "positive", "", "the class that counts as positive, against all the rest")
 	f.BoolVar(&flags.Raw, "raw", false, "do not centre and scale columns")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
 	f.StringVar(&flags.Checkpoint, "checkpoint", "", "file that a long fit writes now and then, and goes on from when it is there (engine svi)")
-	return cmd
 }
 
 func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {
@@ -77,7 +82,7 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	if err := checkOutputs(paths, flags.output, flags.Checkpoint); err != nil {
 		return err
 	}
-	fitted, err := p.runJob(ctx, job, paths, read)
+	fitted, err := p.runJob(ctx, job, paths, read, (*fit.Prepared).Fit)
 	bar.done()
 	if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
 		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command goes on from there", flags.Checkpoint)}
@@ -100,8 +105,8 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	return nil
 }
 
-// runJob fits the model to the files, telling how they and the model were understood.
-func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read dataset.Options) (*credence.Fitted, error) {
+// runJob does what is to be done with the model and the files, telling how they and the model were understood.
+func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read dataset.Options, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
 	table, err := p.open(ctx, paths, read)
 	if err != nil {
 		return nil, err
@@ -123,7 +128,7 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 	for _, note := range prepared.Explain() {
 		p.say("%-7s %s", note.Topic, note.Text)
 	}
-	return prepared.Fit(ctx)
+	return do(prepared, ctx)
 }
 
 // checkpointSince reports whether a checkpoint was written after start.

@@ -24,6 +24,7 @@ var levels = []struct {
 	{"linop", 1},
 	{"param", 0},
 	{"spec", 0},
+	{"selection", 0},  // plain data
 	{"likelihood", 1}, // of ours, only param and spec outside internal
 	{"metric", 1},
 	{"", 2}, // the root package

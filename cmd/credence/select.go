@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/selection"
+)
+
+// selectFlags are the flags of select.
+type selectFlags struct {
+	fitFlags
+	how           selection.Options
+	top           int
+	writeSelected string
+}
+
+func (p *program) selectCommand() *cobra.Command {
+	var flags selectFlags
+	cmd := &cobra.Command{
+		Use:   "select DATA...",
+		Short: "Find which features matter, and how surely",
+		Long: `Select fits a model in which every weight may be 0, and ranks the features by the
+probability that theirs is not. Called are those above one half, or, with --fdr 0.1,
+as many as leave an expected tenth of false ones among them. Features that are nearly
+copies of each other share one signal: they form a credible set, of which one is in
+with 95 % probability.`,
+		Example: `  credence select genes.csv --target relapse
+  credence select genes.csv --formula 'relapse ~ .' --family bernoulli --fdr 0.1 -o m.safetensors
+  credence select genes.csv --target weight --null-check 20 --json
+  credence select wide.libsvm --family gaussian --engine ep --top 50`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.selectFeatures(cmd.Context(), args, &flags) },
+	}
+	flags.register(cmd, "spikeslab", "spikeslab, spikeslab(inclusion=0.01), spikeslab(slab=1)")
+	f := cmd.Flags()
+	f.Float64Var(&flags.how.Threshold, "threshold", 0, "call features whose inclusion is above this (default 0.5)")
+	f.Float64Var(&flags.how.FDR, "fdr", 0, "call as many features as leave this expected share of false ones")
+	f.Float64Var(&flags.how.Coverage, "coverage", 0, "probability that a credible set has a feature that matters (default 0.95)")
+	f.Float64Var(&flags.how.Interval, "interval", 0, "probability of the interval from lower to upper (default 0.9)")
+	f.IntVar(&flags.how.NullCheck, "null-check", 0, "fit so many times to permuted targets, and tell how many features are called where there are none")
+	f.BoolVar(&flags.how.Path, "path", false, "also fit at stated sparsities, from one expected feature to a hundred")
+	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
+	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
+	return cmd
+}
+
+// selectResult is the JSON object of select.
+type selectResult struct {
+	fitResult
+	*selection.Result
+	Selected int `json:"selected"`
+}
+
+func (p *program) selectFeatures(ctx context.Context, paths []string, flags *selectFlags) error {
+	start := time.Now()
+	if flags.top < 0 {
+		return misused(fmt.Errorf("--top %d is negative", flags.top))
+	}
+	read, missing, err := flags.options(p)
+	if err != nil {
+		return err
+	}
+	bar := p.progress()
+	o := flags.Options
+	o.Missing, o.Seed, o.Threads, o.ReadFile, o.Progress = missing, p.seed, p.threads, os.ReadFile, bar.step
+	job, err := fit.NewSelection(o, flags.how)
+	if err != nil {
+		return err
+	}
+	if err := checkOutputs(paths, flags.output, flags.Checkpoint, flags.writeSelected); err != nil {
+		return err
+	}
+	fitted, err := p.runJob(ctx, job, paths, read, func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
+		return prepared.Select(ctx, flags.how)
+	})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	found := fitted.Selection
+	if flags.writeSelected != "" {
+		if err := writeColumns(ctx, flags.writeSelected, paths, read, fitted); err != nil {
+			return err
+		}
+	}
+	result := selectResult{fitResult: newFitResult(fitted), Result: found, Selected: found.Selected}
+	result.Seconds = time.Since(start).Seconds()
+	if flags.output != "" {
+		if err := modelfile.Save(flags.output, fitted); err != nil {
+			return err
+		}
+		result.Model = flags.output
+	}
+	if p.json {
+		shown := *found
+		if flags.top > 0 && flags.top < len(shown.Features) {
+			shown.Features = shown.Features[:flags.top]
+		}
+		result.Result = &shown
+		return p.emit(result)
+	}
+	result.fitResult.Selected = nil // told below
+	p.printFit(&result.fitResult)
+	p.printSelection(found, flags)
+	return nil
+}
+
+// printSelection writes a selection for people.
+func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
+	if p.quiet {
+		return
+	}
+	rule := fmt.Sprintf("inclusion above %s", significant(r.Threshold))
+	if r.FDR > 0 {
+		rule = fmt.Sprintf("at most %s of them expected to be false", significant(r.FDR))
+	}
+	p.say("\n%d of %d features called (%s); %s of them are expected to be false", r.Selected, len(r.Features), rule, significant(r.ExpectedFalse))
+	top := flags.top
+	if top == 0 {
+		top = max(20, min(r.Selected, 100))
+	}
+	top = min(top, len(r.Features))
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\nname\tinclusion\tmean\tsd\tlower\tupper\tset\tcalled\t")
+	for _, f := range r.Features[:top] {
+		set, called := "", ""
+		if f.Set > 0 {
+			set = fmt.Sprint(f.Set)
+		}
+		if f.Selected {
+			called = "*"
+		}
+		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%s\t\n", printable(f.Name), f.Inclusion,
+			significant(f.Mean), significant(f.SD), significant(f.Lower), significant(f.Upper), set, called)
+	}
+	w.Flush()
+	if rest := len(r.Features) - top; rest > 0 {
+		p.say("… and %d more; --top %d shows all", rest, len(r.Features))
+	}
+	for _, s := range r.Sets {
+		if len(s.Features) > 1 {
+			p.say("set %d   one of %s matters with probability %.3f (correlations of at least %.2f)", s.ID, printable(strings.Join(s.Features, ", ")), s.Coverage, s.Purity)
+		}
+	}
+	for _, step := range r.Path {
+		p.say("path    prior inclusion %s: %d called, %.1f expected", significant(step.Inclusion), step.Selected, step.Expected)
+	}
+	if r.Null != nil {
+		p.say("null    %d fits to permuted targets call %s of the features: %v", r.Null.Permutations, significant(r.Null.Share), r.Null.Called)
+	}
+	if flags.writeSelected != "" {
+		p.say("saved   %s", flags.writeSelected)
+	}
+}
+
+// writeColumns writes the target's column and those of the features that are called, with the cells as
+// the data have them.
+func writeColumns(ctx context.Context, path string, paths []string, read dataset.Options, fitted *credence.Fitted) error {
+	table, err := dataset.Open(ctx, paths, read)
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	wanted := map[string]bool{}
+	for _, name := range fitted.Selection.Names() {
+		for _, part := range strings.Split(name, ":") {
+			column, _, _ := strings.Cut(part, "=")
+			wanted[column], wanted[part] = true, true
+		}
+	}
+	target := ""
+	if fr, ok := fitted.Frame.(*frame.Frame); ok && fr.Target != nil {
+		target = fr.Target.Expr.Column
+	}
+	var columns []string
+	for _, c := range table.Schema().Columns {
+		if c.Name == target || wanted[c.Name] {
+			columns = append(columns, c.Name)
+		}
+	}
+	if len(columns) == 0 {
+		return fmt.Errorf("%s is not written: none of the features called is a column of its own", path)
+	}
+	return atomicfile.Write(path, func(to io.Writer) error {
+		w := csv.NewWriter(to)
+		if err := w.Write(columns); err != nil {
+			return err
+		}
+		record := make([]string, len(columns))
+		err := table.Fields(ctx, columns, func(f *dataset.Fields) error {
+			for i := range f.Rows {
+				for j := range columns {
+					record[j] = string(f.Text(i, j))
+				}
+				if err := w.Write(record); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		w.Flush()
+		if err == nil {
+			err = w.Error()
+		}
+		return err
+	})
+}

@@ -1,0 +1,298 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection"
+)
+
+// Select fits a spike-and-slab model to a table and says which features matter: fit.Table with the
+// prior spikeslab unless another is stated, and the selection in the fit. Options.Prior must be one under which weights may be 0.
+func Select(ctx context.Context, rows credence.Source, options Options, how selection.Options) (*credence.Fitted, error) {
+	job, err := NewSelection(options, how)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := job.Prepare(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return prepared.Select(ctx, how)
+}
+
+// NewSelection is New for a selection: the prior is spikeslab unless stated, and refuses, as [ErrMisuse], whatever is wrong
+// whatever the data.
+func NewSelection(options Options, how selection.Options) (*Job, error) {
+	if err := how.Validate(); err != nil {
+		return nil, &Misuse{"", err}
+	}
+	options.Prior = cmp.Or(options.Prior, "spikeslab")
+	return New(options)
+}
+
+// Select fits the model and says which features matter.
+func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence.Fitted, error) {
+	fitted, err := p.Fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result, err := features(fitted, how)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.sets(ctx, fitted, result, cmp.Or(how.Coverage, 0.95)); err != nil {
+		return nil, err
+	}
+	result.Call(how)
+	result.Path = []selection.Step{}
+	if how.Path {
+		if err := p.path(ctx, result); err != nil {
+			return nil, err
+		}
+	}
+	if how.NullCheck > 0 {
+		if result.Null, err = p.null(ctx, how.NullCheck); err != nil {
+			return nil, err
+		}
+	}
+	fitted.Selection = result
+	return fitted, nil
+}
+
+// features are the weights of a fit that may be 0.
+func features(fitted *credence.Fitted, how selection.Options) (*selection.Result, error) {
+	if _, selects := score.Selected(fitted); !selects {
+		return nil, fmt.Errorf("prior %v leaves no weight at 0: use --prior spikeslab", fitted.Members[0].Model.Prior)
+	}
+	terms, err := score.Terms(fitted, score.TermOptions{Interval: how.Interval})
+	if err != nil {
+		return nil, err
+	}
+	intercepts := map[int]bool{}
+	for _, b := range fitted.Members[0].Model.Features.Blocks() {
+		if b.Intercept {
+			intercepts[b.First] = true
+		}
+	}
+	out := &selection.Result{Sets: []selection.Set{}}
+	for j, t := range terms {
+		if t.Inclusion == nil || intercepts[j] {
+			continue
+		}
+		out.Features = append(out.Features, selection.Feature{
+			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: t.SD, Lower: t.Lower, Upper: t.Upper, Weight: j,
+		})
+	}
+	return out, nil
+}
+
+// setFeatures is the largest number of features that credible sets are looked for among: those of
+// highest inclusion.
+const setFeatures = 500
+
+// sets finds the credible sets, where the posterior has draws of which weights are 0.
+func (p *Prepared) sets(ctx context.Context, fitted *credence.Fitted, result *selection.Result, coverage float64) error {
+	draws, ok := fitted.Members[0].Posterior.(*posterior.Draws)
+	if !ok {
+		return nil
+	}
+	order := make([]int, len(result.Features)) // places in result.Features
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(result.Features[b].Inclusion, result.Features[a].Inclusion) })
+	order = order[:min(len(order), setFeatures)]
+	weights, inclusion := make([]int, len(order)), make([]float64, len(order))
+	for k, i := range order {
+		weights[k], inclusion[k] = result.Features[i].Weight, result.Features[i].Inclusion
+	}
+	correlation, err := p.correlations(ctx, fitted.Members[0].Model.Features, weights)
+	if err != nil {
+		return err
+	}
+	d := draws.Weights()
+	in := func(s, k int) bool { return draws.Values[s*d+weights[k]] != 0 }
+	sets, covered, purity := selection.CredibleSets(inclusion, selection.Draws{Count: draws.Count, In: in}, coverage, correlation)
+	for id, members := range sets {
+		set := selection.Set{ID: id + 1, Coverage: covered[id], Purity: purity[id]}
+		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(inclusion[b], inclusion[a]) })
+		for _, k := range members {
+			f := &result.Features[order[k]]
+			f.Set = set.ID
+			set.Features = append(set.Features, f.Name)
+		}
+		result.Sets = append(result.Sets, set)
+	}
+	return nil
+}
+
+// correlations returns the correlation of columns of the design, named by their places in weights.
+func (p *Prepared) correlations(ctx context.Context, features credence.Features, weights []int) (func(a, b int) float64, error) {
+	m, n := len(weights), p.data.Rows()
+	place := make(map[int]int, m)
+	for k, j := range weights {
+		place[j] = k
+	}
+	ws := credence.NewWorkspace(p.job.options.Threads)
+	var batch credence.Batch
+	var phi credence.Design
+	sums, gram := make([]float64, m), make([]float64, m*m)
+	row, total := make([]float64, m), 0.0
+	for first := 0; first < n; first += credence.BlockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := p.data.Read(&batch, first, min(credence.BlockRows, n-first)); err != nil {
+			return nil, err
+		}
+		features.Transform(ws, &phi, &batch)
+		for i := range batch.Rows() {
+			clear(row)
+			phi.Each(i, func(j int, v float64) {
+				if k, wanted := place[j]; wanted {
+					row[k] = v
+				}
+			})
+			w := batch.WeightOf(i)
+			total += w
+			for a, v := range row {
+				if v == 0 {
+					continue
+				}
+				sums[a] += w * v
+				for b, u := range row[:a+1] {
+					gram[a*m+b] += w * v * u
+				}
+			}
+		}
+	}
+	covariance := func(a, b int) float64 {
+		return gram[max(a, b)*m+min(a, b)]/total - sums[a]/total*sums[b]/total
+	}
+	return func(a, b int) float64 {
+		if product := covariance(a, a) * covariance(b, b); product > 0 {
+			return covariance(a, b) / math.Sqrt(product)
+		}
+		return 0
+	}, nil
+}
+
+// pathCounts are the numbers of features that the path expects in the model beforehand.
+var pathCounts = []float64{1, 2, 5, 10, 20, 50, 100}
+
+// path fits the model at stated prior inclusion probabilities.
+func (p *Prepared) path(ctx context.Context, result *selection.Result) error {
+	count := float64(len(result.Features))
+	for _, expected := range pathCounts {
+		if expected > count/2 {
+			break
+		}
+		inclusion := expected / count
+		fitted, err := p.refit(ctx, func(o *Options) {
+			o.Prior = "spikeslab(inclusion=" + strconv.FormatFloat(inclusion, 'g', -1, 64) + ")"
+			o.Engine = "ep(hyper=mode)"
+		}, p.rows)
+		if err != nil {
+			return err
+		}
+		found, err := features(fitted, selection.Options{})
+		if err != nil {
+			return err
+		}
+		found.Call(selection.Options{})
+		step := selection.Step{Inclusion: inclusion, Selected: found.Selected, Features: found.Names(), Evidence: fitted.Report.EvidenceEstimate}
+		for _, f := range found.Features {
+			step.Expected += f.Inclusion
+		}
+		result.Path = append(result.Path, step)
+	}
+	return nil
+}
+
+// refit fits the model of changed options to rows.
+func (p *Prepared) refit(ctx context.Context, change func(o *Options), rows credence.Source) (*credence.Fitted, error) {
+	o := p.job.options
+	o.Checkpoint, o.Progress = "", nil
+	change(&o)
+	job, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return job.Fit(ctx, rows)
+}
+
+// null fits the model to permuted targets.
+func (p *Prepared) null(ctx context.Context, count int) (*selection.Null, error) {
+	out := &selection.Null{Permutations: count}
+	data := &permuted{Data: p.data}
+	if err := data.load(); err != nil {
+		return nil, err
+	}
+	for k := range count {
+		data.shuffle(credence.Rand(p.job.options.Seed, credence.NullCheck, uint64(k)))
+		fitted, err := p.engine.Fit(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		called, _ := score.Selected(fitted)
+		out.Called = append(out.Called, called)
+		out.Share += float64(called) / float64(fitted.Members[0].Model.Features.Weights()) / float64(count)
+	}
+	return out, nil
+}
+
+// permuted is data whose targets, offsets and weights have changed places together: their rows have no part in them.
+type permuted struct {
+	credence.Data
+	order   []int
+	targets credence.Batch // target, offset, weight and trials of all rows
+}
+
+func (d *permuted) load() error {
+	var b credence.Batch
+	for first := 0; first < d.Rows(); first += credence.BlockRows {
+		if err := d.Data.Read(&b, first, min(credence.BlockRows, d.Rows()-first)); err != nil {
+			return err
+		}
+		for to, from := range d.roles(&b) {
+			*to = append(*to, *from...)
+		}
+	}
+	return nil
+}
+
+func (d *permuted) roles(b *credence.Batch) map[*[]float64]*[]float64 {
+	return map[*[]float64]*[]float64{
+		&d.targets.Target: &b.Target, &d.targets.Offset: &b.Offset, &d.targets.Weight: &b.Weight, &d.targets.Trials: &b.Trials,
+		&d.targets.Precision: &b.Precision,
+	}
+}
+
+func (d *permuted) shuffle(rng *rand.Rand) { d.order = rng.Perm(d.Rows()) }
+
+// Read implements [credence.Data].
+func (d *permuted) Read(dst *credence.Batch, first, count int) error {
+	if err := d.Data.Read(dst, first, count); err != nil {
+		return err
+	}
+	for from, to := range d.roles(dst) {
+		if len(*from) == 0 {
+			continue
+		}
+		list := make([]float64, count) // what a reader keeps in memory stays as it is
+		for i := range list {
+			list[i] = (*from)[d.order[first+i]]
+		}
+		*to = list
+	}
+	return nil
+}

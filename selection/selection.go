@@ -1,0 +1,122 @@
+package selection
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Result is what a selection found.
+type Result struct {
+	Features  []Feature `json:"features"`
+	Selected  int       `json:"selected"`  // features called
+	Threshold float64   `json:"threshold"` // of the inclusion: what was stated, or what FDR came to
+	// FDR is the bound on the expected share of false ones that was stated, 0 for none.
+	FDR           float64 `json:"fdr,omitempty"`
+	ExpectedFalse float64 `json:"expected_false"` // Σ (1 − inclusion) over features called
+	Sets          []Set   `json:"sets"`
+	Path          []Step  `json:"path"`
+	Null          *Null   `json:"null_check,omitempty"`
+}
+
+// Feature is a weight that may be 0.
+type Feature struct {
+	Block     string  `json:"block"`
+	Name      string  `json:"name"`
+	Inclusion float64 `json:"inclusion"` // P(weight ≠ 0)
+	Mean      float64 `json:"mean"`      // of the weight, the chance of 0 included, in the data's own units
+	SD        float64 `json:"sd"`
+	Lower     float64 `json:"lower"`
+	Upper     float64 `json:"upper"`
+	Set       int     `json:"set,omitempty"` // ID of its credible set, 0 for none
+	Selected  bool    `json:"selected"`
+	Weight    int     `json:"-"` // index of the weight in the model
+}
+
+// Set is a credible set.
+type Set struct {
+	ID       int      `json:"id"`       // from 1
+	Coverage float64  `json:"coverage"` // probability that a member's weight is not 0
+	Purity   float64  `json:"purity"`   // least absolute correlation of two members
+	Features []string `json:"features"` // by inclusion, the highest first
+}
+
+// Step is a fit on the path over sparsity.
+type Step struct {
+	Inclusion float64  `json:"inclusion"` // stated prior probability of a feature
+	Expected  float64  `json:"expected"`  // sum of all inclusion probabilities
+	Selected  int      `json:"selected"`  // features above ½
+	Evidence  *float64 `json:"evidence_estimate,omitempty"`
+	Features  []string `json:"features"` // those above ½, the highest first
+}
+
+// Null says how many features are called where there is nothing to find: with the targets permuted.
+type Null struct {
+	Permutations int     `json:"permutations"`
+	Called       []int   `json:"called"` // features above ½ in each
+	Share        float64 `json:"share"`  // of all features, on average
+}
+
+// Options say how to call features.
+type Options struct {
+	Threshold float64 `json:"threshold,omitempty"` // 0 means ½
+	FDR       float64 `json:"fdr,omitempty"`       // 0: by Threshold
+	Interval  float64 `json:"interval,omitempty"`  // probability of the intervals of weights; 0 means 0.9
+	Coverage  float64 `json:"coverage,omitempty"`  // of credible sets; 0 means 0.95
+	// NullCheck is how many times to fit to permuted targets.
+	NullCheck int  `json:"null_check,omitempty"`
+	Path      bool `json:"path,omitempty"` // also fit at stated sparsities
+}
+
+// Validate refuses numbers that are no probabilities.
+func (o Options) Validate() error {
+	for _, c := range []struct {
+		name  string
+		value float64
+	}{{"threshold", o.Threshold}, {"fdr", o.FDR}, {"interval", o.Interval}, {"coverage", o.Coverage}} {
+		if !(c.value >= 0 && c.value < 1) {
+			return fmt.Errorf("--%s %v is not a probability between 0 and 1", c.name, c.value)
+		}
+	}
+	switch {
+	case o.FDR > 0 && o.Threshold > 0:
+		return fmt.Errorf("--threshold and --fdr are two rules for the same choice: state one of them")
+	case o.NullCheck < 0 || o.NullCheck > 10_000:
+		return fmt.Errorf("--null-check %d is not between 1 and 10000", o.NullCheck)
+	}
+	return nil
+}
+
+// Call sorts the features by inclusion and marks those that the options call.
+func (r *Result) Call(o Options) {
+	slices.SortStableFunc(r.Features, func(a, b Feature) int { return cmp.Compare(b.Inclusion, a.Inclusion) })
+	r.FDR, r.Threshold = o.FDR, cmp.Or(o.Threshold, 0.5)
+	r.Selected, r.ExpectedFalse = 0, 0
+	for i := range r.Features {
+		f := &r.Features[i]
+		expected := r.ExpectedFalse + 1 - f.Inclusion
+		if f.Selected = f.Inclusion > r.Threshold; o.FDR > 0 {
+			f.Selected = r.Selected == i && expected <= o.FDR*float64(i+1)
+		}
+		if f.Selected {
+			r.Selected, r.ExpectedFalse = r.Selected+1, expected
+		}
+	}
+	if o.FDR > 0 {
+		r.Threshold = 1
+		if r.Selected > 0 {
+			r.Threshold = r.Features[r.Selected-1].Inclusion
+		}
+	}
+}
+
+// Names returns the names of the features that are called, the highest inclusion first.
+func (r *Result) Names() []string {
+	names := []string{}
+	for _, f := range r.Features {
+		if f.Selected {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,84 @@
+package selection
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func result(inclusions ...float64) *Result {
+	r := &Result{}
+	for i, v := range inclusions {
+		r.Features = append(r.Features, Feature{Name: string(rune('a' + i)), Inclusion: v})
+	}
+	return r
+}
+
+func TestCall(t *testing.T) {
+	for _, c := range []struct {
+		options Options
+		want    []string
+		false_  float64
+	}{
+		{Options{}, []string{"b", "d", "a"}, 0.01 + 0.1 + 0.4},
+		{Options{Threshold: 0.95}, []string{"b"}, 0.01},
+		{Options{FDR: 0.1}, []string{"b", "d"}, 0.11},       // the mean of three would be 0.17
+		{Options{FDR: 0.18}, []string{"b", "d", "a"}, 0.51}, // and of four 0.3
+		{Options{FDR: 0.001}, []string{}, 0},                // not even the first
+	} {
+		r := result(0.6, 0.99, 0.3, 0.9)
+		r.Call(c.options)
+		if !slices.Equal(r.Names(), c.want) || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || r.Selected != len(c.want) {
+			t.Errorf("%+v: %v with %v false, want %v with %v", c.options, r.Names(), r.ExpectedFalse, c.want, c.false_)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, o := range []Options{{Threshold: 1}, {FDR: -0.1}, {Coverage: math.NaN()}, {Threshold: 0.5, FDR: 0.1}, {NullCheck: -1}} {
+		if o.Validate() == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+	if err := (Options{FDR: 0.1, Coverage: 0.9, NullCheck: 3}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCredibleSets has draws with one of two twins in each, one feature always in, and one that comes
+// in at random without a twin.
+func TestCredibleSets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	const draws = 1000
+	in := make([][4]bool, draws)
+	share := make([]float64, 4)
+	for s := range in {
+		twin := rng.IntN(2)
+		in[s] = [4]bool{twin == 0, true, twin == 1, rng.IntN(5) == 0}
+		for j, v := range in[s] {
+			if v {
+				share[j] += 1.0 / draws
+			}
+		}
+	}
+	correlation := func(a, b int) float64 {
+		if a == b {
+			return 1
+		}
+		if a+b == 2 && a != b { // 0 and 2
+			return -0.97
+		}
+		return 0.1
+	}
+	sets, covered, purity := CredibleSets(share, Draws{draws, func(s, j int) bool { return in[s][j] }}, 0.95, correlation)
+	if len(sets) != 2 || !slices.Equal(sets[0], []int{1}) || len(sets[1]) != 2 || sets[1][0]+sets[1][1] != 2 {
+		t.Fatal(sets)
+	}
+	if covered[0] != 1 || covered[1] != 1 || purity[0] != 1 || purity[1] != 0.97 {
+		t.Error(covered, purity)
+	}
+	if sets, _, _ := CredibleSets(share, Draws{draws, func(s, j int) bool { return in[s][j] }}, 0.95, func(a, b int) float64 { return 0 }); len(sets) != 1 {
+		t.Error("twins that are not correlated make no set", sets)
+	}
+}
