@@ -20,6 +20,8 @@ type SpikeSlab struct {
 	// Spike is r₀, a variance. The zero value leaves it to the engine: 0 where the
 	// engine can have a point, learned where it cannot.
 	Spike param.Parameter `json:"spike,omitzero"`
+	// InclusionPrior is a and b of ρ ~ Beta(a, b) where ρ is learned; zeros leave it to the engine.
+	InclusionPrior [2]float64 `json:"inclusion_prior,omitzero"`
 }
 
 // Name is "spikeslab".
@@ -31,17 +33,29 @@ func readSpikeSlab(a *spec.Arguments) Named {
 		Slab:      a.Setting("slab", spec.Positive()),
 		Spike:     a.Setting("spike", spec.AtLeast(0)),
 	}
+	if list := a.Settings("inclusion_prior", spec.Positive()); len(list.Values) == 2 && list.State == param.Held {
+		p.InclusionPrior = [2]float64(list.Values)
+	} else if written, ok := a.Argument("inclusion_prior"); ok {
+		a.Errorf(written, "inclusion_prior takes the two numbers of a Beta distribution").WithRemedy("write for example inclusion_prior=[1, 9]")
+	}
 	if err := p.Validate(); err != nil {
-		if written, ok := a.Argument("spike"); ok {
-			a.Errorf(written, "%v", err)
+		for _, key := range []string{"spike", "inclusion_prior"} {
+			if written, ok := a.Argument(key); ok {
+				a.Errorf(written, "%v", err)
+				break
+			}
 		}
 	}
 	return p
 }
 
-// String returns spikeslab or spikeslab(inclusion=…, slab=…, spike=…).
+// String returns spikeslab or spikeslab(inclusion=…, slab=…, spike=…, inclusion_prior=[…]).
 func (p SpikeSlab) String() string {
-	return stated(p).String()
+	t := stated(p)
+	if p.InclusionPrior != [2]float64{} {
+		t.List("inclusion_prior", param.List{Values: p.InclusionPrior[:], State: param.Held})
+	}
+	return t.String()
 }
 
 // Parameters implements [Parametric]: inclusion, slab and spike.
@@ -51,7 +65,7 @@ func (p SpikeSlab) Parameters() []param.Named {
 
 // WithParameters implements [Parametric].
 func (p SpikeSlab) WithParameters(values []float64) Named {
-	return SpikeSlab{Inclusion: p.Inclusion.At(values[0]), Slab: p.Slab.At(values[1]), Spike: p.Spike.At(values[2])}
+	return SpikeSlab{Inclusion: p.Inclusion.At(values[0]), Slab: p.Slab.At(values[1]), Spike: p.Spike.At(values[2]), InclusionPrior: p.InclusionPrior}
 }
 
 // UnseenVariance is the variance of a further weight, one that training did not
@@ -70,6 +84,14 @@ func (p SpikeSlab) Validate() error {
 	}
 	if v := p.Slab.Value; p.Slab.State != param.Learned && !(v > 0 && !math.IsInf(v, 1)) {
 		return fmt.Errorf("prior: spikeslab: slab %v is not a positive variance: state one above 0, or leave it out to have it learned", v)
+	}
+	if a, b := p.InclusionPrior[0], p.InclusionPrior[1]; p.InclusionPrior != [2]float64{} {
+		switch {
+		case !(a > 0 && b > 0 && a+b < 1e12):
+			return fmt.Errorf("prior: spikeslab: inclusion_prior [%v, %v] is no Beta distribution: state two positive numbers", a, b)
+		case p.Inclusion.State == param.Held:
+			return fmt.Errorf("prior: spikeslab: inclusion is held at %v and has no prior: leave inclusion_prior out", p.Inclusion.Value)
+		}
 	}
 	v := p.Spike.Value
 	switch {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 func held(v float64) param.Parameter {
@@ -48,6 +49,34 @@ func TestSpikeSlabRefusals(t *testing.T) {
 	} {
 		if err := c.prior.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: refusal reads %v, want %q", c.prior, err, c.want)
+		}
+	}
+}
+
+// TestInclusionPrior reads a Beta prior of the inclusion, writes it, and refuses what is none.
+func TestInclusionPrior(t *testing.T) {
+	read := func(text string) (Named, error) {
+		call, err := spec.ParseSpec(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := spec.NewArguments(call, text)
+		p := readSpikeSlab(a)
+		return p, a.Finish()
+	}
+	p, err := read("spikeslab(slab=2, inclusion_prior=[1, 9])")
+	if err != nil || p.(SpikeSlab).InclusionPrior != [2]float64{1, 9} || p.String() != "spikeslab(slab=2, inclusion_prior=[1, 9])" {
+		t.Error(p, err)
+	}
+	if again := p.(SpikeSlab).WithParameters([]float64{0.1, 2, 0}); again.(SpikeSlab).InclusionPrior != [2]float64{1, 9} {
+		t.Error("a fit forgets it", again)
+	}
+	for _, text := range []string{
+		"spikeslab(inclusion_prior=3)", "spikeslab(inclusion_prior=[1, 2, 3])", "spikeslab(inclusion_prior=[0, 1])", "spikeslab(inclusion_prior=~[1, 9])",
+		"spikeslab(inclusion=0.1, inclusion_prior=[1, 9])",
+	} {
+		if p, err := read(text); err == nil {
+			t.Errorf("%s is taken as %v", text, p)
 		}
 	}
 }

@@ -55,6 +55,9 @@ func Supports(family credence.Likelihood, p credence.Prior) error {
 	if s.Spike.State != param.Learned && s.Spike.Value != 0 {
 		return fmt.Errorf("sep: prior %v has a spike of variance %v, and this engine has it at 0: leave spike out", p, s.Spike.Value)
 	}
+	if s.InclusionPrior != [2]float64{} {
+		return fmt.Errorf("sep: it learns the inclusion as it goes, without a prior of it: leave inclusion_prior out, or start it by inclusion=~0.1")
+	}
 	return s.Validate()
 }
 

@@ -122,6 +122,10 @@ func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) {
 	if p.Inclusion.State != param.Learned {
 		expected = p.Inclusion.Value * float64(s.Count)
 	}
+	if a, b := p.InclusionPrior[0], p.InclusionPrior[1]; a > 0 {
+		s.OddsA, s.OddsB = a, b
+		expected = a / (a + b) * float64(s.Count)
+	}
 	s.NoisePrior = hyper.HalfCauchy(1)
 	s.SlabPrior = hyper.BetaPrime{A: 1, B: tail, Scale: latent / math.Sqrt(size*math.Max(1, expected))}
 	s.Slab = Coordinate{math.Log(s.SlabPrior.Scale), p.Slab.State != param.Held}
