@@ -5,19 +5,28 @@ import "math"
 // StudentCDF is P(T ≤ t) for a Student-t variable with df degrees of freedom; the lower tail keeps
 // its relative accuracy.
 func StudentCDF(t, df float64) float64 {
+	cdf, _ := student(t, df, LogStudentPeak(df, math.Sqrt(df)))
+	return cdf
+}
+
+// student is the distribution function and the density, whose logarithm at 0 is peak.
+func student(t, df, peak float64) (cdf, density float64) {
+	if math.IsNaN(t) || math.IsInf(t, 0) {
+		return NormalCDF(t), 0
+	}
+	excess := math.Log1p(t / df * t)
+	density = math.Exp(peak - (df+1)/2*excess)
 	switch {
-	case math.IsNaN(t) || math.IsInf(t, 0):
-		return NormalCDF(t)
 	case df > manyDF:
 		// Hill (1970), algorithm 395: the next term is below 1e-13 here.
 		a := df - 0.5
-		w := math.Copysign(math.Sqrt(a*math.Log1p(t/df*t)), t)
-		return NormalCDF(w + w*(w*w+3)/(48*a*a))
+		w := math.Copysign(math.Sqrt(a*excess), t)
+		return NormalCDF(w + w*(w*w+3)/(48*a*a)), density
 	case t*t*(df+2) > 3*df:
-		if tail := studentTail(math.Abs(t), df); t < 0 {
-			return tail
+		if tail := math.Abs(t) * density * studentTail(t, df); t < 0 {
+			return tail, density
 		} else {
-			return 1 - tail
+			return 1 - tail, density
 		}
 	}
 	// t times the density times ₂F₁(½(df+1), 1; 3/2; y), y = t²/(df+t²) (Abramowitz & Stegun 26.5.4).
@@ -26,17 +35,13 @@ func StudentCDF(t, df float64) float64 {
 		term *= y * (df + 2*k - 1) / (2*k + 1)
 		sum += term
 	}
-	return 0.5 + t*studentDensity(t, df)*sum
+	return 0.5 + t*density*sum, density
 }
 
 // manyDF is where a Student-t variable is next to a normal one.
 const manyDF = 1e4
 
-func studentDensity(t, df float64) float64 {
-	return math.Exp(LogStudentPeak(df, math.Sqrt(df)) - (df+1)/2*math.Log1p(t*t/df))
-}
-
-// studentTail is P(T > t) for t² > 3 df/(df+2): t times the density over df, times the continued
+// studentTail is P(T > |t|) for t² > 3 df/(df+2) over |t| times the density: 1/df times the continued
 // fraction of the incomplete beta function I_x(df/2, ½) at x = df/(df+t²) (Abramowitz & Stegun 26.5.8),
 // by the method of Lentz.
 func studentTail(t, df float64) float64 {
@@ -51,7 +56,7 @@ func studentTail(t, df float64) float64 {
 		c, d = 1+term/c, 1/(1+term*d)
 		fraction *= c * d
 		if math.Abs(c*d-1) < 1e-16 || k > 1000 { // 1000: rounding alone leads here
-			return t * studentDensity(t, df) / df / fraction
+			return 1 / (df * fraction)
 		}
 	}
 }
@@ -73,10 +78,11 @@ func StudentQuantile(p, df float64) float64 {
 	}
 	// Newton's iteration on Φ⁻¹(CDF(t)) = z, which is nearly a straight line, from the first term of
 	// the expansion of Cornish and Fisher.
-	t := z + z*(z*z+1)/(4*df)
+	t, peak := z+z*(z*z+1)/(4*df), LogStudentPeak(df, math.Sqrt(df))
 	for range 100 {
-		at := NormalQuantile(StudentCDF(t, df))
-		step := (z - at) * NormalDensity(at) / studentDensity(t, df)
+		cdf, density := student(t, df, peak)
+		at := NormalQuantile(cdf)
+		step := (z - at) * NormalDensity(at) / density
 		if t += step; !(math.Abs(step) > 1e-8*math.Abs(t)) { // the next would be its square
 			break
 		}
