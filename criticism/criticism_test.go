@@ -154,3 +154,16 @@ func (w *world) part(from, to int) *world {
 	}
 	return out
 }
+
+// BenchmarkOf: 10,000 rows of every family.
+func BenchmarkOf(b *testing.B) {
+	for _, family := range families {
+		source := newWorld(criticism.Rows, 1).draw(family.draw).source(b)
+		model := fitted(b, source, family.text)
+		b.Run(family.text, func(b *testing.B) {
+			for range b.N {
+				findings(b, model, source, criticism.Options{Fitted: true})
+			}
+		})
+	}
+}

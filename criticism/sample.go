@@ -122,7 +122,11 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 			return nil, err
 		}
 		surprise := make([]float64, batch.Rows())
-		dist.Each(s.ws, func(i int) { surprise[i] = s.kind.surprise(&dist, lik, i, batch.Target[i]) })
+		dist.Each(s.ws, func(i int) {
+			if row, ok := batch.LikelihoodOf(lik, i).(family); ok {
+				surprise[i] = s.kind.surprise(&dist, row, i, batch.Target[i])
+			}
+		})
 		for i := range batch.Rows() {
 			if batch.WeightOf(i) == 0 {
 				continue

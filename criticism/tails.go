@@ -63,18 +63,34 @@ func (s *sample) robustScale() float64 {
 	return sizes[len(sizes)/2] / special.NormalQuantile(0.75)
 }
 
-// surprise is the probability of a target of row i that is as extreme as y.
+// unlikely is the probability under the mean of f from which on a target is no candidate for an outlier.
+// The predictive distribution, which has thicker tails, costs much more.
+const unlikely = 1e-3
+
+// surprise is the probability of a target of row i that is as extreme as y, or 1 where that is far from 0.
 func (k kind) surprise(dist *credence.Distribution, l family, i int, y float64) float64 {
-	switch {
-	case k.gaussian:
-		return 1 // see robustScale
-	case k.classes:
+	if k.gaussian { // see robustScale
+		return 1
+	}
+	f, _ := dist.Latent(i)
+	if k.classes {
+		if math.Exp(l.LogDensity(y, f)) > unlikely {
+			return 1
+		}
 		return math.Exp(dist.LogDensity(i, y))
 	}
-	upTo := dist.CDF(i, y)
+	if extreme(l, y, func(y float64) float64 { return l.CDF(y, f) }) > unlikely {
+		return 1
+	}
+	return extreme(l, y, func(y float64) float64 { return dist.CDF(i, y) })
+}
+
+// extreme is the probability of a target at least as far out as y, on either side.
+func extreme(l family, y float64, cdf func(y float64) float64) float64 {
+	upTo := cdf(y)
 	from := 1 - upTo
 	if l.Discrete() {
-		from = 1 - dist.CDF(i, y-1)
+		from = 1 - cdf(y-1)
 	}
 	return math.Max(0, 2*math.Min(upTo, from))
 }

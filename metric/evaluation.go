@@ -11,6 +11,8 @@ type Evaluation struct {
 	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
 	NLPDOriginal *Score       `json:"nlpd_original,omitempty"`
 	LOO          *LeaveOneOut `json:"loo,omitempty"` // where it is asked for
+	PIT          []float64    `json:"pit,omitempty"` // histogram of the probability integral transform
+	Warnings     []string     `json:"warnings,omitempty"`
 }
 
 // LeaveOneOut says how well a model predicts each of its training rows from all the others, without another

@@ -9,6 +9,8 @@ import (
 // Levels returns the probabilities at which intervals are evaluated by custom.
 func Levels() []float64 { return []float64{0.5, 0.8, 0.9, 0.95} }
 
+func levelKey(level float64) string { return strconv.FormatFloat(level, 'g', -1, 64) }
+
 // Intervals measures predictive intervals at any number of levels; each level
 // costs constant memory. The zero value is ready.
 type Intervals struct {
@@ -27,6 +29,8 @@ type levelSums struct {
 type IntervalsResult struct {
 	Coverage map[string]float64 `json:"coverage,omitempty"`       // share of targets in [lower, upper]
 	Width    map[string]float64 `json:"interval_width,omitempty"` // mean of upper − lower
+	// Held is the share in [lower, upper] where Coverage is that of a [PIT], of targets that are discrete.
+	Held map[string]float64 `json:"interval_coverage,omitempty"`
 }
 
 // Add takes the interval of one row at one level, in (0, 1). Bounds may be
@@ -83,7 +87,7 @@ func (v *Intervals) Result() (IntervalsResult, error) {
 		if total == 0 {
 			continue
 		}
-		key := strconv.FormatFloat(s.level, 'g', -1, 64)
+		key := levelKey(s.level)
 		r.Coverage[key] = s.covered.value() / total
 		if width := s.width.value() / total; !math.IsInf(width, 0) {
 			r.Width[key] = width

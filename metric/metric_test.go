@@ -138,7 +138,7 @@ func TestEvaluationIsOneObject(t *testing.T) {
 	rr, cr := must[RegressionResult](t)(r.Result()), must[ClassificationResult](t)(c.Result())
 	vr, dr := must[IntervalsResult](t)(v.Result()), must[DevianceResult](t)(d.Result())
 	var got map[string]any
-	if err := json.Unmarshal([]byte(toJSON(t, Evaluation{4, &rr, &vr, &cr, &dr, nil, nil})), &got); err != nil {
+	if err := json.Unmarshal([]byte(toJSON(t, Evaluation{Rows: 4, RegressionResult: &rr, IntervalsResult: &vr, ClassificationResult: &cr, DevianceResult: &dr})), &got); err != nil {
 		t.Fatal(err)
 	}
 	keys := "rows nlpd rmse mae smse msll r2 coverage interval_width accuracy log_loss auc brier ece deviance"

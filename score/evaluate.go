@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 )
@@ -20,13 +21,30 @@ func Evaluate(ctx context.Context, scorer *Scorer, rows credence.Source) (*metri
 	if err := table.Each(ctx, e.Add); err != nil {
 		return nil, err
 	}
-	return e.Result()
+	return table.Criticise(ctx, e)
+}
+
+// Criticise returns the result of an evaluation of the table with the warnings of package criticism, which
+// looks at an evenly spread sample of the rows.
+func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluation, error) {
+	out, err := e.Result()
+	if err != nil || out.ZeroDensityRows > 0 { // there are targets that no row of the model can have
+		return out, err
+	}
+	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil}
+	found, err := criticism.Of(ctx, t.scorer.fitted, t.bound, options)
+	for _, f := range found {
+		out.Warnings = append(out.Warnings, f.String())
+	}
+	return out, err
 }
 
 // Evaluation gathers the metrics that apply to a family.
 type Evaluation struct {
 	regression     metric.Regression
 	intervals      metric.Intervals
+	pit            metric.PIT
+	discrete       bool
 	classification *metric.Classification
 	deviance       *metric.Deviance
 	unitDeviance   func(y, trials, mean float64) float64
@@ -40,6 +58,8 @@ type Evaluation struct {
 // NewEvaluation returns an evaluation of no rows yet.
 func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	e := &Evaluation{}
+	support, ok := fitted.Members[0].Model.Likelihood.(likelihood.Supported)
+	e.discrete = ok && support.Discrete()
 	e.regression.TrainMean = fitted.TargetMean
 	e.back, _ = originalOf(fitted) // an error means that there is no way back
 	switch l := fitted.Members[0].Model.Likelihood.(type) {
@@ -89,9 +109,11 @@ func (e *Evaluation) Add(rows *Rows) error {
 	}
 	n := rows.Len()
 	mean, logDensity, bounds := make([]float64, n), make([]float64, n), make([]float64, n*len(tails))
+	below, upTo := make([]float64, n), make([]float64, n)
 	rows.Each(func(i int) {
 		mean[i], _ = rows.Moments(i)
 		logDensity[i] = rows.LogDensity(i, rows.Target(i))
+		below[i], upTo[i] = rows.transform(i, e.discrete)
 		own := bounds[i*len(tails) : (i+1)*len(tails)]
 		if e.classification == nil {
 			rows.Quantiles(own, i, tails)
@@ -117,6 +139,7 @@ func (e *Evaluation) Add(rows *Rows) error {
 			e.slope += weight * e.back.expr.LogSlope(y)
 			e.weight += weight
 		}
+		e.pit.Add(below[i], upTo[i], weight)
 		own := bounds[i*len(tails):]
 		for k, level := range levels {
 			e.intervals.Add(level, y, own[2*k], own[2*k+1], weight)
@@ -152,6 +175,14 @@ func (e *Evaluation) Result() (*metric.Evaluation, error) {
 	}
 	if err == nil {
 		out.IntervalsResult, err = result(e.intervals.Result)
+	}
+	if err == nil {
+		var pit metric.PITResult
+		pit, err = e.pit.Result()
+		out.PIT = pit.Histogram
+		if e.discrete && pit.Coverage != nil {
+			out.Held, out.IntervalsResult.Coverage = out.IntervalsResult.Coverage, pit.Coverage
+		}
 	}
 	if err == nil && e.deviance != nil {
 		out.DevianceResult, err = result(e.deviance.Result)

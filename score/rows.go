@@ -178,6 +178,17 @@ func (r *Rows) LogDensity(i int, y float64) float64 {
 	return r.dist.LogDensity(i, y)
 }
 
+// transform returns the probabilities below the target of row i and up to it, the same for a continuous
+// target. A monotone transform of the target, back or forth, has the same.
+func (r *Rows) transform(i int, discrete bool) (below, upTo float64) {
+	y := r.batch.Target[i]
+	upTo = math.Min(r.dist.CDF(i, y), 1)
+	if !discrete {
+		return upTo, upTo
+	}
+	return math.Max(0, math.Min(r.dist.CDF(i, y-1), upTo)), upTo
+}
+
 // Sample returns a draw of y for row i.
 func (r *Rows) Sample(i int, rng *rand.Rand) (float64, error) {
 	draw, err := r.dist.Sample(i, rng)

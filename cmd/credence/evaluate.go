@@ -24,9 +24,13 @@ the training rows, each given all the others, without another fit. smse is the
 squared error over the variance of the targets, msll the nlpd less that of a Gaussian
 with the training mean and variance. nlpd_original is that of price where the target
 is log(price), so that transforms can be compared. coverage is the share of targets inside
-the central interval of that probability: for honest intervals the two agree.
-For two classes, whose intervals hold one class or both: accuracy, log_loss, auc, brier, and ece, the calibration error
-over 20 bins of equal count. For counts: the total deviance.`,
+the central interval of that probability: for honest intervals the two agree. Counts,
+grades and classes, whose intervals cannot hold 90 % exactly, count by the share of their
+probability that lies inside (randomised PIT, without drawing); interval_coverage of
+--json is the share inside the interval itself. pit of --json is the histogram of P(Y ≤ y).
+For two classes: accuracy, log_loss, auc, brier, and ece, the calibration error
+over 20 bins of equal count. For counts: the total deviance. Faults of the model that the
+rows show are warnings, with a remedy.`,
 		Example: `  credence evaluate m.safetensors test.csv
   credence evaluate m.safetensors test.csv --json | jq .nlpd`,
 		Args: cobra.MinimumNArgs(2),
@@ -39,6 +43,9 @@ over 20 bins of equal count. For counts: the total deviance.`,
 				return p.emit(result)
 			}
 			p.printEvaluation(result)
+			for _, warning := range result.Warnings {
+				p.warn("%s", warning)
+			}
 			return nil
 		},
 	}
@@ -64,7 +71,11 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	if text := s.scorer().Momentless(); text != "" {
 		p.warn("%s", text)
 	}
-	return e.Result()
+	table, ok := s.(*scoredTable)
+	if !ok { // keys, whose rows cannot be read again
+		return e.Result()
+	}
+	return table.Criticise(ctx, e)
 }
 
 // printEvaluation writes the metrics for people.
@@ -102,7 +113,11 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 	for _, level := range metric.Levels() {
 		key := fmt.Sprintf("%g", level)
 		if covered, ok := e.Coverage[key]; ok {
-			p.say("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
+			text := fmt.Sprintf("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
+			if held, ok := e.Held[key]; ok {
+				text += fmt.Sprintf("   (randomised PIT; the intervals of whole values hold %.1f%%)", 100*held)
+			}
+			p.say("%s", text)
 		}
 	}
 }

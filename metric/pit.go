@@ -1,0 +1,84 @@
+package metric
+
+import "math"
+
+// PITBins is the number of bins of a [PITResult].
+const PITBins = 10
+
+// PIT measures how targets lie within their predictive distributions, by the probability integral
+// transform: P(Y ≤ y) of a continuous target, which is uniform where the model is right, and of a
+// discrete one a uniform draw between P(Y < y) and P(Y ≤ y), which then is uniform too. Nothing is drawn: the
+// shares are their expectations over all such draws (Czado, Gneiting & Held 2009). An interval of whole
+// numbers, by contrast, holds more than it promises whenever the model is right. The zero value is ready.
+type PIT struct {
+	guard  guard
+	weight sum
+	levels []sum // of Levels
+	bins   [PITBins]sum
+}
+
+// PITResult is what PIT answers.
+type PITResult struct {
+	Coverage map[string]float64 // of the central interval of each of Levels; keys as in [IntervalsResult]
+	// Histogram holds the shares of the transforms in [0, 0.1), [0.1, 0.2), …: 0.1 each where the model is
+	// right, more in the middle where distributions are too wide, more at the ends where they are too narrow.
+	Histogram []float64
+}
+
+// Add takes P(Y < y) and P(Y ≤ y) for the target y of a row, which are equal where y is continuous.
+func (p *PIT) Add(below, upTo, weight float64) {
+	if !p.guard.row(weight) {
+		return
+	}
+	if !(below >= 0 && below <= upTo && upTo <= 1) {
+		p.guard.fail("the probabilities %g below the target and %g up to it are none", below, upTo)
+		return
+	}
+	if weight == 0 {
+		return
+	}
+	if p.levels == nil {
+		p.levels = make([]sum, len(Levels()))
+	}
+	p.weight.add(weight)
+	for k, level := range Levels() {
+		p.levels[k].add(weight * overlap(below, upTo, (1-level)/2, (1+level)/2))
+	}
+	for k := range p.bins {
+		from, to := float64(k)/PITBins, float64(k+1)/PITBins
+		if below == upTo && (upTo < from || upTo >= to && to < 1) {
+			continue
+		}
+		p.bins[k].add(weight * overlap(below, upTo, from, to))
+	}
+}
+
+// overlap is the share of [below, upTo] that lies in [from, to].
+func overlap(below, upTo, from, to float64) float64 {
+	if below == upTo {
+		if from <= upTo && upTo <= to {
+			return 1
+		}
+		return 0
+	}
+	return math.Max(0, math.Min(upTo, to)-math.Max(below, from)) / (upTo - below)
+}
+
+// Result returns the measures of the rows so far, or an error that names the first row that makes no sense.
+func (p *PIT) Result() (PITResult, error) {
+	if p.guard.err != nil {
+		return PITResult{}, p.guard.err
+	}
+	total := p.weight.value()
+	if total == 0 {
+		return PITResult{}, nil
+	}
+	r := PITResult{Coverage: map[string]float64{}, Histogram: make([]float64, PITBins)}
+	for k, level := range Levels() {
+		r.Coverage[levelKey(level)] = p.levels[k].value() / total
+	}
+	for k := range r.Histogram {
+		r.Histogram[k] = p.bins[k].value() / total
+	}
+	return r, nil
+}
