@@ -234,6 +234,9 @@ func TestPrecisionIsAsked(t *testing.T) {
 	if err != nil || !(hundred.SD < one.SD/2) || hundred.Mean != one.Mean {
 		t.Errorf("precision 1 predicts %+v, precision 100 %+v: %v", one, hundred, err)
 	}
+	if _, err := fit.Table(t.Context(), rows(3), fit.Options{Formula: "y ~ x + precision(w)", Engine: "ep", Prior: "spikeslab"}); err == nil || !strings.Contains(err.Error(), "ep: the model has precision(…)") {
+		t.Errorf("ep: %v", err)
+	}
 	for _, w := range []float64{0, -2} {
 		if _, err := fit.Table(t.Context(), rows(w), fit.Options{Formula: "y ~ x + precision(w)"}); err == nil || !strings.Contains(err.Error(), "row 3: precision w is ") {
 			t.Errorf("precision %v is fitted: %v", w, err)

@@ -18,6 +18,7 @@ type Family struct {
 	Likelihood
 	Floor, Ceiling []float64 // bounds of the learned parameters, unconstrained
 
+	precision  float64               // mean precision of the rows, in whose unit dispersions are
 	parametric likelihood.Parametric // nil without parameters to learn
 	learned    []int                 // places of the learned ones among Parameters
 	values     []float64             // of all Parameters, constrained
@@ -34,16 +35,18 @@ const (
 	shapeLimit = 14
 )
 
-// Degrees of freedom that are learned are above leastDF, by at least e^nearDF.
+// Parameters with priors of their own, by name. Degrees of freedom that are learned are above leastDF, by
+// at least e^nearDF.
 const (
 	degreesOfFreedom = "df"
+	shape            = "shape"
 	leastDF          = 2.0
 	nearDF           = -4.0
 )
 
 // NewFamily returns the family at the starting values of its parameters.
 func NewFamily(l Likelihood) *Family {
-	f := &Family{Likelihood: l}
+	f := &Family{Likelihood: l, precision: 1}
 	parametric, ok := l.(likelihood.Parametric)
 	if !ok {
 		return f
@@ -159,7 +162,8 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	for k, name := range names {
 		switch prior := f.prior(k, s).(type) {
 		case hyper.Squared:
-			list = append(list, credence.Value{Name: name, Value: s * s})
+			scale := prior.Prior.(hyper.BetaPrime).Scale
+			list = append(list, credence.Value{Name: name, Value: scale * scale})
 		case hyper.BetaPrime:
 			list = append(list, credence.Value{Name: name, Value: prior.Scale})
 		case hyper.Normal:
@@ -177,7 +181,7 @@ func (f *Family) factor(i int) float64 { return 1 - f.from[i]/f.values[i] }
 
 // LogPrior is the log density of free parameters under their priors, s being the scale of the family,
 // and adds its slope and second derivatives to slope and bend, P and P×P, unless they are nil:
-// half-Cauchy for what has the unit of y, log-normal for a size or a shape, Gamma(2, 0.1) for degrees
+// half-Cauchy for what has the unit of y, at the mean precision of the rows, log-normal for a size or a shape, Gamma(2, 0.1) for degrees
 // of freedom, and equal probabilities of all sets of grade probabilities for cutpoints. Other
 // parameters have none.
 func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) float64 {
@@ -208,15 +212,15 @@ func (f *Family) prior(k int, s float64) hyper.Prior {
 	name := f.parametric.Parameters()[f.learned[k]].Name
 	switch unitPower(f.Likelihood, name) {
 	case 2:
-		return hyper.Squared{Prior: hyper.HalfCauchy(s)}
+		return hyper.Squared{Prior: hyper.HalfCauchy(s * math.Sqrt(f.precision))}
 	case 1:
-		return hyper.HalfCauchy(s)
+		return hyper.HalfCauchy(s * math.Sqrt(f.precision))
 	}
 	switch name {
 	case "size":
 		return hyper.Normal{Mean: math.Ln2, SD: 1.5}
-	case "shape":
-		return hyper.Normal{Mean: 1, SD: 1.5}
+	case shape:
+		return hyper.Normal{Mean: 1 - math.Log(f.precision), SD: 1.5}
 	case degreesOfFreedom:
 		return hyper.LogGamma{Shape: 2, Rate: 0.1, From: leastDF}
 	}

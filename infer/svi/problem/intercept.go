@@ -87,6 +87,7 @@ func (p *Intercept) WeightFactor(f []float64) (back func()) {
 type moments struct {
 	columns  []columnSums
 	weight   float64
+	precise  float64 // Σ w times the precision of a row
 	success  float64 // Σ w y
 	trials   float64 // Σ w, times the trials of a row
 	offset   float64 // Σ w offset
@@ -113,12 +114,25 @@ func (m *moments) add(l Likelihood, b *Block) {
 			}
 		}
 		m.weight += w
+		if b.Precision != nil {
+			m.precise += w * b.Precision[i]
+		} else {
+			m.precise += w
+		}
 		m.success += w * y
 		m.trials += w * trials
 		m.offset += w * o
 		m.exposure = special.LogAddExp(m.exposure, math.Log(w)+o)
 		m.residual.add(y-o, w)
 	}
+}
+
+// precision is the mean precision of the rows.
+func (m *moments) precision() float64 {
+	if !(m.weight > 0) {
+		return 1
+	}
+	return m.precise / m.weight
 }
 
 // location is the f at which the mean of the family is the weighted mean of the targets, offsets

@@ -48,7 +48,7 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
 		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
-	s.Family = startParameters(p.Likelihood, latent, sample.largest())
+	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.precision())
 	for i := range p.Groups {
 		reference, v := p.reference(i, latent, sums)
 		s.References, s.Prior = append(s.References, reference), append(s.Prior, v)
@@ -87,8 +87,9 @@ func (p *Problem) stand(sums *moments, location, scale float64) {
 }
 
 // startParameters chooses starts and bounds for parameters whose own depend on the unit of y.
-func startParameters(l Likelihood, latent, largest float64) *Family {
+func startParameters(l Likelihood, latent, largest, precision float64) *Family {
 	f := NewFamily(l)
+	f.precision = precision
 	if f.parametric == nil {
 		return f
 	}
@@ -100,9 +101,12 @@ func startParameters(l Likelihood, latent, largest float64) *Family {
 		}
 		power := unitPower(l, parameter.Name)
 		if power == 0 {
+			if parameter.Name == shape && parameter.State == param.Learned {
+				x[k] -= math.Log(precision)
+			}
 			continue
 		}
-		width := math.Log(latent) * power / 2 // log of the parameter if all of the target were noise
+		width := math.Log(latent*precision) * power / 2 // log of the parameter if all of the target were noise
 		f.Floor[k] = width + math.Log(likelihood.NoiseFloor)*power/2
 		if parameter.State == param.Learned {
 			x[k] = width
