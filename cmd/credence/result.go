@@ -38,7 +38,7 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 	if selected, ok := score.Selected(fitted); ok {
 		result.Selected = &selected
 	}
-	if draws := len(fitted.Members); draws > 1 {
+	if draws := distinctFeatures(fitted); draws > 1 {
 		result.Draws = draws
 	}
 	return result
@@ -95,4 +95,14 @@ func (p *program) printFit(r *fitResult) {
 	for _, warning := range r.Warnings {
 		p.warn("%s", warning)
 	}
+}
+
+// distinctFeatures counts the draws of features that predictions average over: members of the same
+// features differ in parameters of the likelihood.
+func distinctFeatures(fitted *credence.Fitted) int {
+	seen := map[credence.Features]bool{}
+	for _, m := range fitted.Members {
+		seen[m.Model.Features] = true
+	}
+	return len(seen)
 }

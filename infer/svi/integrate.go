@@ -46,13 +46,13 @@ const (
 	// fineTolerance and nodeTolerance are those of fits of which differences are taken, and of those at
 	// the nodes: a bound is off by the square of its posterior's distance from the optimum.
 	fineTolerance = 1e-6
-	nodeTolerance = 1e-3
+	nodeTolerance = 1e-2
 )
 
-// at fits at θ.
+// at fits at θ, with the gradient if the tolerance is fine.
 func (g *integration) at(ctx context.Context, theta, mean []float64, from *newton.Point, tolerance float64) (*newton.Given, error) {
 	task := newton.Task{Tolerance: tolerance, Iterations: 200}
-	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task)
+	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task, tolerance == fineTolerance)
 }
 
 // findMode goes from the end of a climb to the mode, by Newton steps in θ.

@@ -47,6 +47,7 @@ type Newton struct {
 	terms     problem.Terms
 	product   []float64
 	fixed     bool      // prior variances and parameters of the likelihood stay
+	sloped    bool      // their slopes are wanted all the same
 	clamp     bool      // rows of negative curvature are left out, where nothing else makes V positive
 	upper     []float64 // d×d scratch: Cholesky factors
 	factor    []float64 // d×d: F with FFᵀ = V of the last factorise

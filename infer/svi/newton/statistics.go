@@ -58,6 +58,9 @@ func (s *Statistics) reset() {
 // beyond the statistics is that of a few blocks. Where q is out of reach, Value is NaN. q and the
 // statistics are in centred coordinates, see [problem.Intercept].
 func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, f *problem.Family) error {
+	if n.fixed && !n.sloped {
+		f = f.Held()
+	}
 	weights := make([]float64, n.Dims)
 	n.Intercept.Weights(weights, m)
 	defer n.Intercept.WeightFactor(factor)()

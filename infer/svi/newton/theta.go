@@ -44,27 +44,31 @@ func (n *Newton) MoveTo(p *Point, theta []float64) {
 	p.Family = p.Family.At(p.Free)
 }
 
-// Posterior of the weights given θ, with the log density of θ.
+// Given is the posterior of the weights given θ, with the log density of θ.
 type Given struct {
 	*Point
 	LogDensity float64   // bound and log prior of θ
-	Gradient   []float64 // of LogDensity
+	Gradient   []float64 // of LogDensity, where it was wanted
 }
 
 // At climbs at θ, which stays, from the sites of a point and a mean; the factor is then that of the
-// posterior at θ. The bound is at its maximum in q, so that its gradient in θ is that at fixed q.
-func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, from *Point, mean []float64, s *Statistics, task Task) (*Given, error) {
+// posterior at θ. The bound is at its maximum in q, so that its gradient in θ, if it is wanted, is that
+// at fixed q.
+func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, from *Point, mean []float64, s *Statistics, task Task, gradient bool) (*Given, error) {
 	at := from.Clone()
 	copy(at.Mean, mean)
 	n.MoveTo(at, theta)
-	n.fixed = true
-	defer func() { n.fixed = false }()
+	n.fixed, n.sloped = true, gradient
+	defer func() { n.fixed, n.sloped = false, false }()
 	if _, _, err := n.Climb(ctx, rows, at, s, task); err != nil {
 		return nil, err
 	}
 	g := &Given{Point: at}
 	common := theta[len(theta)-1] // log α, where there is one
 	g.LogDensity = at.Bound + n.Priors.DensityAt(at.Prior, at.Free, common)
+	if !gradient {
+		return g, nil
+	}
 	priors := n.Priors.At(common)
 	for _, k := range n.LearnedGroups() {
 		_, slope, _ := priors[k].At(math.Log(at.Prior[k]) / 2)

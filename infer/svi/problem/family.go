@@ -129,6 +129,13 @@ func (f *Family) At(x []float64) *Family {
 	return &moved
 }
 
+// Held returns the family with nothing to learn.
+func (f *Family) Held() *Family {
+	held := *f
+	held.learned = nil
+	return &held
+}
+
 // With returns the family with another likelihood of the same parameters.
 func (f *Family) With(l Likelihood) *Family {
 	moved := *f
