@@ -64,6 +64,14 @@ func (f *Fitted) CheckWeights() error {
 	return nil
 }
 
+// Share returns the share of member i in the mixture.
+func (f *Fitted) Share(i int) float64 {
+	if f.equal() {
+		return 1 / float64(len(f.Members))
+	}
+	return f.Members[i].Weight
+}
+
 // equal says whether all members have the same share.
 func (f *Fitted) equal() bool {
 	for i := range f.Members {

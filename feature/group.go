@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,17 +31,17 @@ type groupedMap interface {
 
 // key is the same for products that differ in the order of their factors alone.
 func (g *group) key() string {
-	var text strings.Builder
 	numbers, categories := slices.Clone(g.numbers), slices.Clone(g.categories)
 	slices.SortFunc(numbers, func(a, b power) int { return a.input - b.input })
 	slices.Sort(categories)
+	var text []byte
 	for _, n := range numbers {
-		fmt.Fprintf(&text, "%d^%d ", n.input, n.degree)
+		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(n.degree)), uint64(n.input))
 	}
 	for _, c := range categories {
-		fmt.Fprintf(&text, "=%d ", c)
+		text = binary.AppendUvarint(append(text, 0), uint64(c))
 	}
-	return text.String()
+	return string(text)
 }
 
 // without returns the product without one of its categories.

@@ -39,54 +39,36 @@ func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits) (mean, variance
 	mean, variance = make([]float64, n), make([]float64, n)
 	part, spread := make([]float64, n), make([]float64, n)
 	first := make([]float64, n) // means of the first member, about which squares are added up
-	total := 0.0
 	for k := range fitted.Members {
-		share := fitted.Members[k].Weight
-		if share == 0 && equalShares(fitted) {
-			share = 1 / float64(len(fitted.Members))
-		}
+		share := fitted.Share(k)
 		memberMoments(&fitted.Members[k], &own.Map, part, spread)
 		if k == 0 {
 			copy(first, part)
-			for i := range own.Columns {
-				if own.Columns[i].Varies {
-					variance[i] = spread[i]
-				}
-			}
 		}
-		total += share
 		for i := range own.Columns {
-			if gap := part[i] - first[i]; !own.Columns[i].Varies {
+			gap := part[i] - first[i]
+			switch {
+			case !own.Columns[i].Varies:
 				mean[i] += share * gap
 				variance[i] += share * (spread[i] + gap*gap)
+			case k == 0:
+				variance[i] = spread[i]
 			}
 		}
 	}
-	for i := range own.Columns {
-		if !own.Columns[i].Varies {
-			gap := mean[i] / total
-			variance[i] = max(0, variance[i]/total-gap*gap)
-			mean[i] = gap
-		}
-		mean[i] += first[i]
+	for i, gap := range mean {
+		variance[i] = max(0, variance[i]-gap*gap)
+		mean[i] = first[i] + gap
 	}
 	return mean, variance
-}
-
-func equalShares(fitted *credence.Fitted) bool {
-	for k := range fitted.Members {
-		if fitted.Members[k].Weight != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // ownRows is how many sums of weights are taken at a time.
 const ownRows = 256
 
-// memberMoments stores the means and variances of the sums T w of a member's weights. Those of one weight
-// come from its marginal. The others are latent values of rows that T makes.
+// memberMoments stores the means and variances of the sums T w of a member's weights, and of its
+// cutpoints, whose rows come last. Sums of one weight come from its marginal. The others are latent values of
+// rows that T makes.
 func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float64) {
 	features := member.Model.Features
 	d := features.Weights()
@@ -113,6 +95,10 @@ func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float
 		for k, i := range some {
 			mean[i], variance[i] = latent[k], spread[k]
 		}
+	}
+	cutpoints := cutpointsOf(member.Model.Likelihood)
+	for k, c := range cutpoints {
+		mean[t.Rows-len(cutpoints)+k] += c
 	}
 }
 

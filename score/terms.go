@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
@@ -12,7 +13,8 @@ import (
 )
 
 // Term is a weight of a model with its posterior, in the units of the data's own column: Σ mean ×
-// column = f.
+// column = f. An ordinal model has cutpoints in the place of the intercept, "2|3" the one between grades 2 and 3:
+// the cutpoint less f is the logarithm of the odds of a grade up to 2.
 type Term struct {
 	Block string  `json:"block"`
 	Name  string  `json:"name"`
@@ -26,6 +28,8 @@ type Term struct {
 	Base bool `json:"base,omitempty"`
 	// Exp is what a unit of the column multiplies, if it was asked for.
 	Exp *Factor `json:"exp,omitempty"`
+
+	intercept bool
 }
 
 // Factor is the exponential of a weight: its median and the ends of its interval.
@@ -60,6 +64,7 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	if err != nil {
 		return nil, err
 	}
+	weights, cutpoints := len(own.Columns), addCutpoints(fitted, own)
 	mean, variance := ownMoments(fitted, own)
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
@@ -67,7 +72,7 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	terms := make([]Term, len(own.Columns))
 	for i := range terms {
 		column, sd := &own.Columns[i], math.Sqrt(variance[i])
-		t := Term{Block: column.Block, Name: column.Name, Base: column.Base,
+		t := Term{Block: column.Block, Name: column.Name, Base: column.Base, intercept: column.Intercept,
 			Mean: mean[i], SD: sd, Lower: mean[i] - z*sd, Upper: mean[i] + z*sd}
 		if selects && i < own.Map.Cols {
 			probability := selector.InclusionProbability(i)
@@ -77,6 +82,9 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 			t.Exp = &Factor{math.Exp(t.Mean), math.Exp(t.Lower), math.Exp(t.Upper)}
 		}
 		terms[i] = t
+	}
+	if cutpoints > 0 { // in the place of the intercept
+		terms = slices.Concat(terms[weights:], slices.DeleteFunc(terms[:weights], func(t Term) bool { return t.intercept }))
 	}
 	return terms, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
@@ -428,5 +429,51 @@ func TestIntervalsHaveTheTailsOfThePosterior(t *testing.T) {
 	// P(|T₅| > t) = 0.2 at t = 1.475884048824481 (R: qt(.9, 5)); the scale is √(3/5).
 	if want := 1.475884048824481 * math.Sqrt(0.6); !near(term.Upper, want) || !near(term.Lower, -want) || !near(term.SD, 1) {
 		t.Errorf("%+v, want ± %v", term, want)
+	}
+}
+
+// A cutpoint of the terms less Σ weight × column is the cutpoint of the family less f.
+func TestCutpointsStandAtTheOrigin(t *testing.T) {
+	c := newCells(90)
+	source := c.source(t)
+	for _, formula := range []string{"a*g", "0 + b + g"} {
+		for _, bases := range [][]string{nil, {"g=w"}} {
+			model := fitted(t, source, fit.Options{Formula: "count ~ " + formula, Family: "ordinal"})
+			cutpoints := model.Members[0].Model.Likelihood.(likelihood.Ordinal).Cutpoints.Values
+			all := terms(t, model, score.TermOptions{Bases: bases})
+			each(t, model, source, func(rows *score.Rows, i int) {
+				f, _ := rows.Latent(i)
+				sum := 0.0
+				for _, term := range all[len(cutpoints):] {
+					sum += term.Mean * c.column(i, term.Name)
+				}
+				for k, cutpoint := range cutpoints {
+					term := all[k]
+					if name := fmt.Sprintf("%d|%d", k, k+1); term.Name != name || term.Block != "cutpoints" {
+						t.Fatalf("cutpoint %d is %+v", k, term)
+					}
+					if len(model.Members) == 1 && !near(term.Mean-sum, cutpoint-f) {
+						t.Fatalf("%s, %v, row %d: %s less f is %v, want %v", formula, bases, i, term.Name, term.Mean-sum, cutpoint-f)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The spread of a cutpoint is that of the intercept, of which it is a difference, and of the cutpoint over the members.
+func TestCutpointsVaryOverMembers(t *testing.T) {
+	q := &posterior.Diagonal{Mean: []float64{1, 2, 0, 0}, Variance: []float64{1, 0.16, 4, 4}}
+	model := mixed(t, q, q, likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 1}}})
+	model.Members[1].Model.Likelihood = likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 5}}}
+	all := terms(t, model, score.TermOptions{})
+	// The intercept at 0 is w₀ − 5 w₁, N(−9, 1 + 25·0.16); the second cutpoint is 1 or 5, with shares 1/4 and 3/4.
+	for k, want := range []struct{ mean, variance float64 }{{-1 + 9, 5}, {4 + 9, 5 + 3}} {
+		if term := all[k]; !near(term.Mean, want.mean) || !near(term.SD*term.SD, want.variance) || term.Block != "cutpoints" {
+			t.Errorf("%+v, want %v ± √%v", term, want.mean, want.variance)
+		}
+	}
+	if len(all) != 5 || all[2].Name != "x" {
+		t.Errorf("%+v", all)
 	}
 }
