@@ -99,6 +99,7 @@ var ownSets = map[string][]Term{
 	"three levels":    {&Intercept{}, linear(0, 4, 5, 6), product("g:h", 4, 5), product("k:g", 6, 4), product("h:k", 5, 6), product("k:g:h", 6, 4, 5)},
 	"powers":          {&Intercept{}, &Polynomial{"poly(a, b, 4)", []int{0, 1}, 4}},
 	"powers, product": {&Intercept{}, linear(1, 4), &Polynomial{"poly(a, 3)", []int{0}, 3}, product("a:b", 0, 1), product("b:g", 1, 4)},
+	"pairs alone":     {&Intercept{}, product("a:b", 0, 1), product("b:c", 1, 2), product("a:c", 0, 2), product("a:b:c", 0, 1, 2)},
 	"onehot":          {&Intercept{}, linear(0), &OneHot{"onehot(g)", 4}, product("a:g", 0, 4)},
 	"no constant":     {linear(0, 1), product("a:b", 0, 1), &OneHot{"onehot(h)", 5}},
 }
@@ -148,13 +149,52 @@ func TestOwnUnitsGiveTheLinearPredictor(t *testing.T) {
 	}
 }
 
+// Columns that are drawn or have learned parameters are not the data's.
+func TestColumnsOfTheFitVary(t *testing.T) {
+	in := numbers(2)
+	rbf := draw(t, in, RandomFourier{Name: "rbf(a)", Kernel: RBF, Inputs: []int{0}}, 3, 1)
+	own, err := newSet(t, in, &Intercept{}, linear(0, 1), rbf, &Radial{Bumps{Name: "radial(b)", Inputs: []int{1}, Centres: []float64{1}}}).OwnUnits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range own.Columns {
+		if want := column.Block == "rbf(a)" || column.Block == "radial(b)"; column.Varies != want {
+			t.Errorf("%+v", column)
+		}
+	}
+}
+
+// Differences from the mean of the levels add up to 0.
+func TestMeanIsABase(t *testing.T) {
+	table := newRawTable(1)
+	s := newSet(t, table.inputs, ownSets["crossed"]...)
+	own, err := s.OwnUnits("g=mean")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := make([]float64, s.Weights())
+	for i, column := range own.Columns {
+		if strings.Contains(column.Name, "g=") && strings.Contains(column.Name, "a:h=l2") || strings.HasPrefix(column.Name, "g=") && !strings.Contains(column.Name, ":") {
+			own.Map.AddRow(total, i, 1)
+		}
+		if column.Base {
+			t.Errorf("%s is a base", column.Name)
+		}
+	}
+	for j, sum := range total {
+		if math.Abs(sum) > 1e-13 {
+			t.Errorf("differences from the mean add up to %g times weight %d", sum, j)
+		}
+	}
+}
+
 // A product of centred columns stands only beside what undoing the centring brings; the set then has no
 // columns but those of its terms, and a constant where it has no intercept.
 func TestHierarchical(t *testing.T) {
 	table := newRawTable(1)
 	for name, want := range map[string]string{
 		"numbers": "", "three numbers": "", "product alone": "a:b", "one factor": "a:b d:b", "lines": "a:g", "lines, slope": "a:g",
-		"lines, levels": "", "lines, both": "", "crossed": "", "crossed alone": "", "powers, product": "", "onehot": "", "no constant": "",
+		"lines, levels": "", "lines, both": "", "crossed": "", "crossed alone": "", "powers, product": "", "onehot": "", "no constant": "", "pairs alone": "a:b b:c a:c a:b:c",
 	} {
 		s := newSet(t, table.inputs, ownSets[name]...).Hierarchical()
 		var uncentred []string

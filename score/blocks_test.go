@@ -41,7 +41,7 @@ func TestBlocksByHand(t *testing.T) {
 		{1.7, 1.7, 0, 1e9, false, 2},    // 5.78
 		{1.2, -1.2, 0.9, 1e9, true, 2},  // together: 28.8
 		{1.9, 1.9, 0.99, 1e9, false, 2}, // one direction: 3.6
-		{0, 2, 0.99, 1e9, true, 2},      // an interval excludes 0
+		{0, 2, 0, 1e9, true, 2},         // an interval excludes 0, which 4 against 5.99 does not
 		{1.5, 1.5, 0, 2, true, 1},       // the prior settles one of the two: 4.5 against 3.84
 		{1.3, 1.3, 0, 1.01, false, 1},   // at least one degree of freedom
 	} {
@@ -50,6 +50,21 @@ func TestBlocksByHand(t *testing.T) {
 		if len(blocks) != 1 || blocks[0].Name != "linear" || blocks[0].Weights != 2 || blocks[0].Effect != c.effect ||
 			math.Abs(blocks[0].Wald-want) > 1e-10*want || math.Abs(blocks[0].DF-c.df) > 1e-8 {
 			t.Errorf("%+v gives %+v, want Wald %v", c, blocks, want)
+		}
+	}
+}
+
+// Under ARD every weight has a prior variance of its own; a weight that is included is an effect, whatever its interval.
+func TestBlocksOfOtherPriors(t *testing.T) {
+	model := correlated(t, 1, 1, 0, 1)
+	model.Members[0].Model.Prior = prior.Normal{ARD: true, Variances: []float64{1, 4, 1e9}}
+	if blocks := score.Blocks(model); math.Abs(blocks[0].DF-1.75) > 1e-8 {
+		t.Errorf("%+v, want 1.75 degrees of freedom", blocks)
+	}
+	for probability, effect := range map[float64]bool{0.4: false, 0.6: true} {
+		model.Members[0].Posterior = &posterior.SpikeSlab{Mean: []float64{1, 1, 0}, Variance: []float64{1, 1, 0}, Probability: []float64{1, probability, 0}}
+		if blocks := score.Blocks(model); blocks[0].Effect != effect || blocks[0].Wald != 1 {
+			t.Errorf("inclusion %v: %+v", probability, blocks)
 		}
 	}
 }

@@ -418,6 +418,35 @@ func TestTermsAverageOverMembers(t *testing.T) {
 	}
 }
 
+// Levels that are stored sparse: the intercept is w₀ and the base, and a level is a difference.
+func TestBaseOfManyLevels(t *testing.T) {
+	column := credence.Column{Name: "id", Kind: credence.Category}
+	for l := range feature.DenseLevels + 10 {
+		column.Levels = append(column.Levels, fmt.Sprint(l))
+	}
+	set, err := feature.New(feature.Inputs{Dense: []feature.Input{{Column: column}}}, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &posterior.Diagonal{}
+	for j := range set.Weights() {
+		q.Mean, q.Variance = append(q.Mean, float64(j*j)), append(q.Variance, float64(1+j))
+	}
+	model := &credence.Fitted{Members: []credence.Member{{Model: credence.Model{Features: set, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Posterior: q}}}
+	for i, term := range terms(t, model, score.TermOptions{Bases: []string{"id=40"}}) { // weight 41
+		mean, variance := float64(i*i-41*41), float64(1+i+42)
+		switch i {
+		case 0:
+			mean, variance = 41*41, 1+42
+		case 41:
+			variance = 0
+		}
+		if !near(term.Mean, mean) || !near(term.SD*term.SD, variance) {
+			t.Fatalf("%+v, want %v ± √%v", term, mean, variance)
+		}
+	}
+}
+
 // The level of an interval is that of Student's t where the posterior has its tails, with the variance that is stated.
 func TestIntervalsHaveTheTailsOfThePosterior(t *testing.T) {
 	factor := make([]float64, 16)

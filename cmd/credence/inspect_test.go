@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,9 +87,14 @@ func TestInspectExp(t *testing.T) {
 	if text := must(t, "inspect", model, "--exp"); !strings.Contains(text, "exp") || strings.Contains(text, "mean") {
 		t.Error(text)
 	}
-	must(t, "fit", train, "-f", "price ~ size", "-o", model)
-	if o := invoke(t, "", "inspect", model, "--exp"); o.code != exitFailed || !strings.Contains(o.err, "log link") {
-		t.Errorf("exit %d: %s", o.code, o.err)
+	if text := must(t, "inspect", model, "--exp", "--base", "zip=west"); !strings.Contains(strings.Join(strings.Fields(text), " "), "zip=west 1 base") {
+		t.Error(text)
+	}
+	for _, target := range []string{"price", "sqrt(price)"} {
+		must(t, "fit", train, "-f", target+" ~ size", "-o", model)
+		if o := invoke(t, "", "inspect", model, "--exp"); o.code != exitFailed || !strings.Contains(o.err, "log link") {
+			t.Errorf("%s: exit %d: %s", target, o.code, o.err)
+		}
 	}
 }
 
@@ -159,6 +165,42 @@ func TestInspectNoEffect(t *testing.T) {
 			if got := blocks[i].(map[string]any)[key]; got != value {
 				t.Errorf("block %d: %s is %v, want %v", i, key, got, value)
 			}
+		}
+	}
+}
+
+// The order and the number of weights that are shown.
+func TestInspectSortsAndCuts(t *testing.T) {
+	train, model := file(t, "train.csv", houses(60)), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", train, "--target", "price", "-o", model)
+	names := func(args ...string) (names []string) {
+		for _, term := range decode(t, must(t, append([]string{"inspect", model, "--json"}, args...)...))["terms"].([]any) {
+			names = append(names, term.(map[string]any)["name"].(string))
+		}
+		return names
+	}
+	byName := names("--sort", "name")
+	if !slices.IsSorted(byName) || len(byName) != 6 {
+		t.Errorf("by name: %v", byName)
+	}
+	if first := names("--sort", "abs", "--top", "1"); len(first) != 1 || first[0] != "size" {
+		t.Errorf("the largest is %v", first)
+	}
+	if text := must(t, "inspect", model, "--top", "2"); !strings.Contains(text, "… and 4 more; --top 6 shows all") {
+		t.Error(text)
+	}
+}
+
+// Numbers have the digits that three digits of their standard deviation leave.
+func TestDigitsFollowTheSpread(t *testing.T) {
+	for _, c := range []struct {
+		x, sd float64
+		want  string
+	}{
+		{120350, 6083.6, "120350"}, {-27.1634, 27.87, "-27.2"}, {0.112624, 0.008878, "0.11262"}, {3.5, 0, "3.5"}, {1.23456e-9, 1e-10, "1.2346e-09"},
+	} {
+		if got := toSpread(c.x, c.sd); got != c.want {
+			t.Errorf("%v ± %v is %s, want %s", c.x, c.sd, got, c.want)
 		}
 	}
 }
