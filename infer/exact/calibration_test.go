@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/credence-ml/credence"
@@ -236,4 +237,58 @@ func TestARD(t *testing.T) {
 			t.Errorf("coverage %.3f, of non-zero weights %.3f, %.3f beyond 3 SD", w.coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count)
 		}
 	}
+}
+
+// TestSmallRealSets compares log densities of held-out rows with those under hyper=ml, on a few rows of real sets.
+func TestSmallRealSets(t *testing.T) {
+	study.Only(t)
+	const splits = 12
+	better := map[int]float64{}
+	for _, name := range []string{"boston", "concrete", "energy", "power"} {
+		rows, _ := readUCI(t, name)
+		for _, n := range []int{20, 30, 100, 300} {
+			var gains []float64
+			for split := range splits {
+				order := rand.New(rand.NewPCG(uint64(split), 12)).Perm(len(rows))
+				train, rest := splitUCI(rows, order[n:])
+				gain := 0.0
+				for treatment, sign := range map[hyper.Treatment]float64{hyper.Integrate: 1, hyper.MaximumLikelihood: -1} {
+					features := linear(train.x.Cols)
+					f := fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: treatment}, train)
+					gain -= sign * nlpd(f, features, rest)
+				}
+				gains = append(gains, gain)
+			}
+			mean, sd := stat.MeanStdDev(gains, nil)
+			se := sd / math.Sqrt(splits)
+			t.Logf("%s, n = %d: NLPD %+.4f ± %.4f", name, n, -mean, se)
+			if mean < -2*se && mean < -0.001 {
+				t.Errorf("%s, n = %d: NLPD is %.4f ± %.4f above that of hyper=ml", name, n, -mean, se)
+			}
+			better[n] += mean
+		}
+	}
+	if better[20] <= 0 || better[30] <= 0 {
+		t.Errorf("gains %v", better)
+	}
+}
+
+// nlpd is the mean of −log p(y) over rows.
+func nlpd(f *credence.Fitted, features credence.Features, data *table) float64 {
+	var phi credence.Design
+	ws := credence.NewWorkspace(1)
+	features.Transform(ws, &phi, data.batch())
+	n := data.Rows()
+	mean, variance, sum := make([]float64, n), make([]float64, n), 0.0
+	f.Members[0].Posterior.Latent(ws, mean, variance, &phi)
+	noise := f.Members[0].Model.Likelihood.(likelihood.Gaussian)
+	for i, y := range data.target {
+		v, df := variance[i]+noise.NoiseVariance.Value, noise.PredictiveDF
+		if df == 0 {
+			sum -= distuv.Normal{Mu: mean[i], Sigma: math.Sqrt(v)}.LogProb(y)
+		} else {
+			sum -= distuv.StudentsT{Mu: mean[i], Sigma: math.Sqrt(v * (df - 2) / df), Nu: df}.LogProb(y)
+		}
+	}
+	return sum / float64(n)
 }

@@ -195,11 +195,11 @@ func (r *fit) keep(end *outcome) {
 // member is where a climb ended, settled.
 func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	variances := make([]float64, e.model.Features.Weights())
-	blocks.Spread(variances, e.groups, func(k int) float64 { return s.own(end.prior[k]) })
+	blocks.Spread(variances, e.groups, func(k int) float64 { return s.own(end.settled.at.prior[k]) })
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,
-			Likelihood: likelihood.Gaussian{NoiseVariance: e.likelihood.NoiseVariance.At(s.own(end.settled.noise)), PredictiveDF: end.settled.predictiveDF},
+			Likelihood: likelihood.Gaussian{NoiseVariance: e.likelihood.NoiseVariance.At(s.own(end.settled.at.noise)), PredictiveDF: end.settled.predictiveDF},
 			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances},
 		},
 		Posterior: end.settled.posterior,

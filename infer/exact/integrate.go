@@ -15,9 +15,10 @@ import (
 // settled is what a fit knows of the weights where a climb ended, hyper-parameters included as the
 // treatment has it.
 type settled struct {
-	posterior    credence.Posterior
-	treatment    string
-	noise        float64 // mean of σ², in units
+	posterior credence.Posterior
+	treatment string
+	// The mean of σ², and the exponentials of the means of the logarithms of the others; in units.
+	at           values
 	predictiveDF float64
 	evidence     float64   // integrated
 	sd           []float64 // of log τ of every group, 0 where it is not learned
@@ -44,7 +45,7 @@ const (
 // prior variances if the treatment says so. The form has the outcome's features loaded, and is left
 // evaluated anywhere.
 func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error {
-	s := &settled{treatment: string(e.config.Hyper), noise: end.noise, sd: make([]float64, len(e.groups))}
+	s := &settled{treatment: string(e.config.Hyper), at: end.values, sd: make([]float64, len(e.groups))}
 	end.settled, s.scale, s.spreads = s, math.Sqrt(e.squareScale(f)), e.spreads(f)
 	if end.status == credence.Closed {
 		s.treatment = hyper.Held
@@ -59,7 +60,7 @@ func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error
 			return err
 		}
 		s.evaluations += m.evaluations
-		s.posterior, s.noise, s.evidence = f.posterior(), m.o.current.noise, end.evidence
+		s.posterior, s.at, s.evidence = f.posterior(), end.values, end.evidence
 		m.store(s)
 		if len(m.places) == 0 || e.config.Hyper != hyper.Integrate {
 			return nil
@@ -248,6 +249,7 @@ func (m *mode) integrate(ctx context.Context, t task, s *settled) error {
 	var at hyper.Point
 	f.moments(&o.current.values, &at)
 	at.LogDensity = o.penalised
+	count := len(at.Linear)
 	if m.bend.slopes.Mean != nil {
 		slopes := m.slopes(len(at.Variance))
 		if skip, _, _ := m.axes.Skip(at.Variance, slopes); skip {
@@ -255,9 +257,11 @@ func (m *mode) integrate(ctx context.Context, t task, s *settled) error {
 		}
 		if p > hyper.ThreeNodeLimit {
 			m.expand(&at, slopes, s)
+			s.at.noise = at.Linear[count-1]
 			return nil
 		}
 	}
+	at.Linear = append(at.Linear, m.axes.Theta...)
 	sums := hyper.NewSums(m.axes, at, f.spread)
 	var next hyper.Point
 	theta, done, total := make([]float64, p), 0, p*m.axes.Nodes()
@@ -272,6 +276,7 @@ func (m *mode) integrate(ctx context.Context, t task, s *settled) error {
 		}
 		if next.LogDensity = o.penalised; f.base().failed == nil {
 			f.moments(&o.current.values, &next)
+			next.Linear = append(next.Linear, theta...)
 		} else {
 			next.LogDensity = math.NaN()
 		}
@@ -283,14 +288,18 @@ func (m *mode) integrate(ctx context.Context, t task, s *settled) error {
 	}
 	s.evaluations += total
 	s.evidence = sums.LogEvidence
-	weights := len(sums.Variance) - 1
-	s.finish(f, sums.Mean, sums.Linear, sums.Variance, sums.Fourth, weights)
+	s.finish(f, sums.Mean, sums.Linear[:count], sums.Variance, sums.Fourth)
+	mean := point{values: values{noise: o.current.noise, prior: append([]float64(nil), s.at.prior...), common: s.at.common}}
+	for k, i := range m.places {
+		*o.variables[i].value(&mean) = math.Exp(sums.Linear[count+k] / o.variables[i].unit)
+	}
+	s.at, s.at.noise = mean.values, sums.Linear[count-1]
 	return nil
 }
 
 // finish makes the posterior of moments, the last of which is that of y.
-func (s *settled) finish(f form, mean, linear, variance, fourth []float64, weights int) {
-	df := 0.0
+func (s *settled) finish(f form, mean, linear, variance, fourth []float64) {
+	df, weights := 0.0, len(variance)-1
 	if weights > 0 {
 		df = hyper.MedianDF(variance[:weights], fourth[:weights])
 	}
@@ -298,7 +307,7 @@ func (s *settled) finish(f form, mean, linear, variance, fourth []float64, weigh
 	if s.posterior, ok = f.integrated(mean, linear, df); !ok {
 		s.warnings = append(s.warnings, "the integrated covariance of the weights had negative eigenvalues, which were set to 0: there are few rows for so many weights, and standard deviations are estimates")
 	}
-	s.noise, s.predictiveDF = linear[len(linear)-1], hyper.DF(variance[weights], fourth[weights])
+	s.predictiveDF = hyper.DF(variance[weights], fourth[weights])
 }
 
 // expand integrates over many hyper-parameters without further evaluations: the covariance at the mode plus
@@ -323,5 +332,5 @@ func (m *mode) expand(at *hyper.Point, slopes hyper.Slopes, s *settled) {
 			fourth[j] += 3 * v * v
 		}
 	}
-	s.finish(m.o.form, at.Mean, at.Linear, at.Variance, fourth, count-1)
+	s.finish(m.o.form, at.Mean, at.Linear, at.Variance, fourth)
 }

@@ -200,7 +200,7 @@ func (p *dual) rawDense() linop.Dense {
 
 func resize(x *[]float64, n int) {
 	if cap(*x) < n {
-		*x = make([]float64, n)
+		*x = make([]float64, n, n+hyper.ThreeNodeLimit) // with place for θ
 	}
 	*x = (*x)[:n]
 }

@@ -28,15 +28,15 @@ func (r *fit) setEvidence(report *credence.Report) {
 // commonName is the square of the common scale of prior standard deviations.
 const commonName = "prior_variance.(common)"
 
-// hyper lists learned and held values of the best member: the noise variance is its posterior mean
-// where it is integrated; others stand at their mode.
+// hyper lists learned and held values of the best member. Where they are integrated the noise variance
+// is its posterior mean, and prior variances are the exponentials of the posterior means of their logarithms.
 func (r *fit) hyper() []credence.Value {
 	model, first := r.best[0].members[0].Model, r.best[0]
 	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}}
 	if first.settled.commonSD > 0 {
-		list = append(list, credence.Value{Name: commonName, Value: r.own(first.common)})
+		list = append(list, credence.Value{Name: commonName, Value: r.own(first.settled.at.common)})
 	}
-	return append(list, blocks.Values(r.groups, func(k int) float64 { return r.own(first.prior[k]) }, model.Features)...)
+	return append(list, blocks.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
 }
 
 // setPriors lists the scales of the hyper-parameters' priors and the posterior standard deviations of
@@ -107,7 +107,7 @@ func (r *fit) warnVanished() []string {
 	limit := vanished * s.scale / math.Sqrt(r.form.base().summary.weight)
 	for k, c := range s.spreads {
 		if g := r.groups[k]; g.Learned && c > 0 && c*math.Sqrt(r.best[0].prior[k]) < limit {
-			list = append(list, fmt.Sprintf("the prior variance of %s was learned as next to nothing, and its weights' intervals with it, which say nothing then: use hyper=integrate, the default", g.Name))
+			list = append(list, fmt.Sprintf("hyper=ml made the prior variance of %s vanish (%.2g): its weights are shown as 0 with no uncertainty, which the data do not say; use hyper=integrate, or state a variance", g.Name, r.own(r.best[0].prior[k])))
 		}
 	}
 	return list
