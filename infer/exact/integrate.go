@@ -33,6 +33,7 @@ type settled struct {
 const (
 	polishSteps    = 30
 	polished       = 1e-6 // of the whitened gradient
+	chord          = 0.2  // below which Newton's method keeps its curvature
 	coarseWeights  = 300  // from so many weights on an axis has three points
 	climbsAgain    = 3
 	dualShare      = 4        // sums of the n×n form take at most so many times the fit's own memory,
@@ -115,9 +116,14 @@ func (e *Engine) mode(ctx context.Context, f form, end *outcome) (*mode, error) 
 		return m, err
 	}
 	step, trial := make([]float64, len(m.places)), make([]float64, len(m.x))
+	fresh := false // the curvature is that of where the form was evaluated last
 	for range polishSteps {
-		if err := m.measure(ctx); err != nil {
-			return nil, err
+		far := m.axes == nil || m.axes.Whitened(gradient) > chord
+		if far && !fresh {
+			if err := m.measure(ctx); err != nil {
+				return nil, err
+			}
+			fresh = true
 		}
 		if m.axes.Whitened(gradient) < polished {
 			break
@@ -135,7 +141,7 @@ func (e *Engine) mode(ctx context.Context, f form, end *outcome) (*mode, error) 
 			}
 			if moved = o.penalised >= best-1e-12*math.Abs(best); moved { // false for NaN
 				copy(m.x, trial)
-				gradient = next
+				gradient, fresh = next, false
 			}
 		}
 		if !moved { // as high as rounding lets it be
@@ -145,8 +151,10 @@ func (e *Engine) mode(ctx context.Context, f form, end *outcome) (*mode, error) 
 			break
 		}
 	}
-	if err := m.measure(ctx); err != nil {
-		return nil, err
+	if !fresh {
+		if err := m.measure(ctx); err != nil {
+			return nil, err
+		}
 	}
 	end.point, end.evidence, end.penalised, end.jitter = o.current, o.evidence, o.penalised, f.base().jitter
 	end.prior = append([]float64(nil), end.prior...)
