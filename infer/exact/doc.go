@@ -1,13 +1,29 @@
-// Package exact fits Bayesian linear regression and learns its hyper-parameters
-// by type-II maximum likelihood:
+// Package exact fits Bayesian linear regression, and integrates over its hyper-parameters:
 //
 //	y ~ N(Φw + offset, σ²/weight)      w ~ N(0, Λ)
 //
 // with one prior variance for each block of weights, or one for each weight
 // (automatic relevance determination). σ², the prior variances and the
-// hyper-parameters of the features (lengthscales) climb the exact log evidence
-// together, by its exact gradient; the posterior of the weights follows in closed
+// hyper-parameters of the features (lengthscales) climb the exact log evidence and their priors
+// together, by exact gradients; the posterior of the weights follows in closed
 // form (Rasmussen & Williams 2006, chapter 2 and section 5.4.1; revrand report, section 1.2).
+//
+// # Hyper-parameters
+//
+// Their logarithms are coordinates θ with the priors of package internal/hyper. With s the standard deviation of the target
+// less its offset, and c_b² the mean square of a block's columns together about their means (about 0 without an intercept,
+// and for blocks with hyper-parameters, which is 1 for random features):
+//
+//	σ ~ half-Cauchy(s)      τ_b² ~ (s/c_b)² BetaPrime(1, ½)
+//	a variance each: τ_j ~ half-Cauchy(α/c_j), α ~ half-Cauchy(s/√d)
+//
+// The climb begins where each block explains a quarter of the target's variance, and again far above the scale of the
+// prior; it ends by Newton's method. Config.Hyper says what follows: sums over the axes of the
+// curvature (hyper.Integrate), the mode alone (hyper.Mode), or no priors at all (hyper.MaximumLikelihood).
+// Lengthscales move the features, so that moments of weights under different ones cannot be added up: below
+// 400 rows the members of the fit are the mode and draws from the normal approximation of the
+// lengthscales' posterior, 16 of all draws of features together; from there on, and where lengthscales have no prior, they stand at their maximum.
+// The evidence is integrated over what the posterior is integrated over.
 //
 // The intercept is never learned: it is N(m, (10 s)²) and stands at the weighted means of the columns
 // that have no hyper-parameters, with the weighted mean m and standard deviation s of the target less its
@@ -42,7 +58,8 @@
 // n ≥ d: three d×d matrices (from 500 weights on half a one more where features have
 // hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of rows and
 // features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for
-// each block of weights when no hyper-parameter of the features is learned. Where the three
+// each block of weights when no hyper-parameter of the features is learned. Integration takes four d×d matrices more
+// or four n×n matrices for each pair of blocks; where these pass four times the fit's own memory and 64 MB, the mode has to do. Where the three
 // matrices are below 32 MB together, starts climb at once, one to a thread, with matrices of their
 // own.
 //
