@@ -11,6 +11,13 @@ import (
 // firstSweeps pass before anything is learned: the first sites mean little.
 const firstSweeps = 3
 
+// Classes tell little of slab and inclusion, and what sites that have not settled say of them leads astray: steps wait for
+// a change of inclusions and of means of f below nearlySettled, and are short.
+const (
+	nearlySettled = 0.02
+	longestStep   = 0.2
+)
+
 // expectations are what the slopes of the log evidence in the learned values are made of.
 type expectations struct {
 	residual float64 // E ‖y − f‖²
@@ -37,12 +44,15 @@ func (f *fit) expectations() expectations {
 }
 
 // learn takes one step of expectation maximisation under the hyper-priors, and returns how far it went.
-func (f *fit) learn(iteration int) float64 {
-	if iteration <= firstSweeps {
+func (f *fit) learn(iteration int, changed float64) float64 {
+	if iteration <= firstSweeps || f.Classes && changed > nearlySettled {
 		return 1
 	}
 	e, moved := f.expectations(), 0.0
 	set := func(x *float64, to float64) {
+		if f.Classes {
+			to = *x + math.Max(-longestStep, math.Min(to-*x, longestStep))
+		}
 		moved = math.Max(moved, math.Abs(to-*x))
 		*x = to
 	}

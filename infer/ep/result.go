@@ -22,8 +22,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	learn := func(iteration int) float64 {
-		moved := f.learn(iteration)
+	learn := func(iteration int, changed float64) float64 {
+		moved := f.learn(iteration, changed)
 		if e.config.Progress != nil {
 			e.config.Progress(credence.Progress{Stage: "sites", Done: iteration, Total: e.config.MaxIterations})
 		}
