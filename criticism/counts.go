@@ -68,7 +68,7 @@ func (s *sample) shared(g func(l family, f float64) float64) float64 {
 }
 
 // replicate returns the cumulants of the sum of g(e) over the rows used, e being the residual of a
-// target drawn from the model at the mean of f. Cumulants of rows are estimated from few draws each, and
+// target drawn from the model: at the mean of f for rows of the fit, else with its error. Cumulants of rows are estimated from few draws each, and
 // without bias, so that those of the sum are as good as all draws together.
 func (s *sample) replicate(g func(e float64) float64) moment3 {
 	rows := s.replicates(g)
@@ -90,9 +90,18 @@ func (s *sample) replicates(g func(e float64) float64) []moment3 {
 		for i := from; i < to; i++ {
 			rng := credence.Rand(s.options.Seed, credence.CriticismDraws, uint64(s.place[i]))
 			centre, spread := moments(s.family[i], s.mean[i])
+			sd := 0.0
+			if !s.options.Fitted { // the error of f is in the residuals of other rows, and in their size
+				sd = math.Sqrt(s.variance[i])
+				spread *= math.Sqrt(1 + s.variance[i]*s.information[i])
+			}
 			mean := 0.0
 			for k := range values {
-				values[k] = g((s.family[i].Sample(rng, s.mean[i]) - centre) / spread)
+				f := s.mean[i]
+				if sd > 0 {
+					f += sd * rng.NormFloat64()
+				}
+				values[k] = g((s.family[i].Sample(rng, f) - centre) / spread)
 				mean += values[k]
 			}
 			n := float64(draws)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -165,5 +167,72 @@ func BenchmarkOf(b *testing.B) {
 				findings(b, model, source, criticism.Options{Fitted: true})
 			}
 		})
+	}
+}
+
+// TestManyOtherRows: the error of a fit to few rows is the same in ever more other rows, and is not taken
+// for a fault of the model.
+func TestManyOtherRows(t *testing.T) {
+	sets := 1
+	if study.Long() {
+		sets = 8
+	}
+	fits, alarms := 0, 0
+	for _, family := range families {
+		for k := range sets {
+			world := newWorld(3150, uint64(9006+k)).draw(family.draw)
+			model := fitted(t, world.part(0, 150).source(t), family.text)
+			fits++
+			if found := findings(t, model, world.part(150, 3150).source(t), criticism.Options{}); len(found) > 0 {
+				alarms++
+				t.Logf("%s, set %d: %v", family.text, k, found)
+			}
+		}
+	}
+	if alarms > fits/30 {
+		t.Errorf("%d of %d right models are spoken against", alarms, fits)
+	}
+}
+
+// Findings do not depend on the number of threads.
+func TestThreads(t *testing.T) {
+	source := newWorld(700, 3).draw(likelihood.NegativeBinomial{Size: param.Hold(1)}).source(t)
+	model := fitted(t, source, "poisson")
+	one := findings(t, model, source, criticism.Options{Seed: 5, Threads: 1})
+	four := findings(t, model, source, criticism.Options{Seed: 5, Threads: 4})
+	if len(one) == 0 || !reflect.DeepEqual(one, four) {
+		t.Errorf("%v under one thread, %v under four", one, four)
+	}
+}
+
+// Rows are named by their place in the file; rows of weight 0 are not looked at, nor are models whose
+// likelihood can do nothing.
+func TestRows(t *testing.T) {
+	w := newWorld(300, 8).draw(likelihood.Gaussian{NoiseVariance: param.Hold(1)})
+	w.y[41], w.y[7] = 500, -300
+	source := w.source(t)
+	model := fitted(t, source, "gaussian")
+	found := findings(t, model, source, criticism.Options{Fitted: true})
+	if len(found) != 1 || found[0].Check != "outliers" || !reflect.DeepEqual(found[0].Rows, []int{41, 7}) ||
+		!strings.HasPrefix(found[0].String(), "2 rows (row 42, 8) are impossible under the model: correct or leave out") {
+		t.Errorf("%+v", found)
+	}
+	weights := make([]float64, w.n)
+	for i := range weights {
+		weights[i] = 1
+	}
+	weights[41], weights[7] = 0, 0
+	builder := table.New().Numbers("a", w.x[0]).Numbers("w", weights).Numbers("y", w.y)
+	weighted, err := builder.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err = fit.Table(context.Background(), weighted, fit.Options{Formula: "y ~ a + weight(w)"})
+	if err != nil || len(findings(t, model, weighted, criticism.Options{Fitted: true})) > 0 {
+		t.Errorf("%v, %v", model.Report.Warnings, err)
+	}
+	found, err = criticism.Of(context.Background(), &credence.Fitted{}, nil, criticism.Options{})
+	if found != nil || err != nil {
+		t.Errorf("a fit without members: %v, %v", found, err)
 	}
 }

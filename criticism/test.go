@@ -71,7 +71,8 @@ func curves(rank []float64, first int) [][]float64 {
 // scoreTest tests whether scores, of mean 0 under the model, follow any of the curves, once what the
 // nuisance explains is taken out of the curves under the weights. The variance of the sums is that of the
 // scores themselves: neither wrong dispersions nor heavy tails pass for a trend. It returns the share
-// of the scores' squares that is explained and the probability of as much under the model.
+// of Σ score²/weight that a step along the curves explains, less what it explains by chance, and the
+// probability of such scores under the model.
 func scoreTest(curves, nuisance [][]float64, weights, score []float64) (explained, p float64) {
 	var basis, kept [][]float64
 	dot := func(a, b []float64) float64 {
@@ -111,6 +112,20 @@ func scoreTest(curves, nuisance [][]float64, weights, score []float64) (explaine
 			kept = append(kept, u)
 		}
 	}
+	total, part := 0.0, 0.0
+	for i, v := range score {
+		if weights[i] > 0 {
+			total += v * v / weights[i]
+		}
+	}
+	for _, b := range kept {
+		sum := 0.0
+		for i, v := range score {
+			sum += b[i] * v
+		}
+		part += sum * sum
+	}
+	explained = part/total - float64(len(kept))/float64(len(score))
 	// With c the scores times a curve, χ² = sᵀ (Σ c cᵀ)⁻¹ s for s = Σ c: by Gram-Schmidt of the c.
 	products := make([][]float64, len(kept))
 	for k, b := range kept {
@@ -135,8 +150,8 @@ func scoreTest(curves, nuisance [][]float64, weights, score []float64) (explaine
 		chi2 += sum * sum
 	}
 	df := float64(len(done))
-	if df == 0 || math.IsNaN(chi2) {
+	if df == 0 || math.IsNaN(chi2) || math.IsNaN(explained) {
 		return 0, 1
 	}
-	return (chi2 - df) / float64(len(score)), chiSquareAbove(chi2, df)
+	return explained, chiSquareAbove(chi2, df)
 }

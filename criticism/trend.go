@@ -128,7 +128,8 @@ func (s *sample) against(test func(u, rank []float64) (share, p float64), say fu
 		explained, p := test(u, ranks(u))
 		return result{name, explained, math.Min(1, p*tests)}
 	}
-	speaks := func(r result) bool { return r.p <= share && r.share >= leastShare }
+	least := leastShare + s.error()
+	speaks := func(r result) bool { return r.p <= share && r.share >= least }
 	results := make([]result, len(columns))
 	s.ws.Pool().Run(len(columns), func(k, _ int) { results[k] = run(columns[k].name, columns[k].values) })
 	results = slices.DeleteFunc(results, func(r result) bool { return !speaks(r) })
@@ -148,6 +149,20 @@ func (s *sample) against(test func(u, rank []float64) (share, p float64), say fu
 	f := say(names, results[0].share)
 	f.Statistic, f.P = results[0].share, results[0].p
 	return f
+}
+
+// error bounds the share of the variance of residuals that the error of f itself explains in rows other
+// than those of the fit, by twice its expectation: however many rows there are, the error bends them all
+// alike. Residuals of rows of the fit have none of it.
+func (s *sample) error() float64 {
+	if s.options.Fitted {
+		return 0
+	}
+	sum := 0.0
+	for _, i := range s.used {
+		sum += s.variance[i] * s.information[i]
+	}
+	return 2 * sum / float64(len(s.used))
 }
 
 // largest returns the columns that vary most with the prediction, at most mostColumns.

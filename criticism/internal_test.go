@@ -1,0 +1,160 @@
+package criticism
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// The tail of a binomial sum, whose probabilities are enumerated: within a third of itself down to 1e-4.
+func TestTailOfASum(t *testing.T) {
+	const n, p = 200, 0.04
+	density, above := make([]float64, n+1), 0.0
+	for k := range density {
+		lgamma := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
+		density[k] = math.Exp(lgamma(n+1) - lgamma(float64(k)+1) - lgamma(n-float64(k)+1) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+	}
+	sum := moment3{n * p, n * p * (1 - p), n * p * (1 - p) * (1 - 2*p)}
+	mirrored := moment3{-sum.mean, sum.variance, -sum.third}
+	for k := n; k >= 0; k-- {
+		above += density[k]
+		if above < 1e-4 || above > 0.05 {
+			continue
+		}
+		at := float64(k) - 0.5 // the middle of the step
+		if got := sum.above(at); math.Abs(got/above-1) > 1.0/3 {
+			t.Errorf("P(T ≥ %d) is %g, want %g", k, got, above)
+		}
+		if got, want := mirrored.below(-at), sum.above(at); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("the mirrored tail is %g, want %g", got, want)
+		}
+	}
+	normal := moment3{5, 4, 0}
+	if got := normal.above(9); math.Abs(got-special.NormalCDF(-2)) > 1e-15 {
+		t.Errorf("normal tail %g", got)
+	}
+	if constant := (moment3{mean: 3}); constant.above(4) != 0 || constant.above(3) != 1 {
+		t.Error("a constant has a tail")
+	}
+}
+
+// Published tails: χ² of 3 degrees of freedom is above 11.345 with probability 0.01, and |t| of 5 above
+// 4.032 with 0.01 (any table).
+func TestTables(t *testing.T) {
+	if got := chiSquareAbove(11.344867, 3); math.Abs(got-0.01) > 1e-7 {
+		t.Errorf("χ²: %g", got)
+	}
+	if got := studentTail(4.0321430, 5); math.Abs(got-0.01) > 1e-7 {
+		t.Errorf("t: %g", got)
+	}
+	if got := studentTail(-4.0321430, 5); math.Abs(got-0.01) > 1e-7 {
+		t.Errorf("t: %g", got)
+	}
+}
+
+// The probability of a kurtosis is uniform over normal samples, in its lower tail too.
+func TestKurtosis(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const sets, n = 20000, 50
+	below := map[float64]int{}
+	for range sets {
+		e := make([]float64, n)
+		for i := range e {
+			e[i] = rng.NormFloat64()
+		}
+		standardise(e)
+		kurtosis := 0.0
+		for _, v := range e {
+			kurtosis += v * v * v * v / n
+		}
+		p := kurtosisAbove(kurtosis, n)
+		for _, level := range []float64{0.5, 0.05, 0.01, 0.002} {
+			if p <= level {
+				below[level]++
+			}
+		}
+	}
+	for level, count := range below {
+		// The approximation is good to a tenth or so; the rest is five standard errors.
+		if want := level * sets; math.Abs(float64(count)-want) > 0.25*want+5*math.Sqrt(want) {
+			t.Errorf("%d of %d below %g", count, sets, level)
+		}
+	}
+}
+
+// Equal values share a rank, and the curves of evenly spaced ranks are orthogonal Legendre polynomials.
+func TestCurves(t *testing.T) {
+	got := ranks([]float64{3, -1, 3, 8})
+	for i, want := range []float64{0, -0.75, 0, 0.75} {
+		if math.Abs(got[i]-want) > 1e-15 {
+			t.Fatalf("ranks %v", got)
+		}
+	}
+	const n = 2000
+	u := make([]float64, n)
+	for i := range u {
+		u[i] = float64(i)
+	}
+	rank := ranks(u)
+	polynomials := curves(rank, 2)
+	for i, x := range rank {
+		for k, want := range []float64{(3*x*x - 1) / 2, (5*x*x*x - 3*x) / 2, (35*x*x*x*x - 30*x*x + 3) / 8} {
+			if math.Abs(polynomials[k][i]-want) > 1e-12 {
+				t.Fatalf("degree %d at %g is %g, want %g", k+2, x, polynomials[k][i], want)
+			}
+		}
+	}
+}
+
+// TestScore: the test is uniform under scores of any spread, whatever weights it projects by; it finds a
+// curve and its share; and what the nuisance explains is no curve.
+func TestScore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const sets, n = 4000, 200
+	below := 0
+	for range sets {
+		u, score, weights, one := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range u {
+			u[i], weights[i], one[i] = rng.NormFloat64(), 0.5+rng.Float64(), 1
+		}
+		rank := ranks(u)
+		for i := range u {
+			score[i] = math.Exp(rank[i]) * rng.NormFloat64()
+		}
+		if _, p := scoreTest(curves(rank, 2), [][]float64{one, u}, weights, score); p < 0.05 {
+			below++
+		}
+	}
+	if want := 0.05 * sets; math.Abs(float64(below)-want) > 0.15*want+5*math.Sqrt(want) {
+		t.Errorf("%d of %d below 0.05", below, sets)
+	}
+	u, curve, one := make([]float64, n), make([]float64, n), make([]float64, n)
+	line := make([]float64, n)
+	for i := range u {
+		u[i], one[i] = rng.NormFloat64(), 1
+		noise := rng.NormFloat64()
+		curve[i] = (u[i]*u[i]-1)/math.Sqrt2 + noise
+		line[i] = 5*u[i] + noise
+	}
+	rank := ranks(u)
+	if explained, p := scoreTest(curves(rank, 2), [][]float64{one, rank, u}, one, curve); p > 1e-4 || explained < 0.2 || explained > 0.7 {
+		t.Errorf("a curve of half of the variance explains %g, p %g", explained, p)
+	}
+	// A fit has taken the line out of its residuals.
+	slope, squares := 0.0, 0.0
+	for i := range u {
+		slope += u[i] * line[i]
+		squares += u[i] * u[i]
+	}
+	for i := range line {
+		line[i] -= slope / squares * u[i]
+	}
+	if explained, p := scoreTest(curves(rank, 2), [][]float64{one, rank, u}, one, line); p < 1e-3 {
+		t.Errorf("a line explains %g, p %g", explained, p)
+	}
+	if explained, p := scoreTest([][]float64{one}, [][]float64{one}, one, curve); explained != 0 || p != 1 {
+		t.Errorf("no curve explains %g, p %g", explained, p)
+	}
+}
