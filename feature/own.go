@@ -75,7 +75,7 @@ func sum(row []part) []part {
 	kept := row[:0]
 	for _, p := range row {
 		if last := len(kept) - 1; last >= 0 && kept[last].weight == p.weight {
-			kept[last].factor += p.factor
+			kept[last].factor = saturate(kept[last].factor + p.factor)
 		} else {
 			kept = append(kept, p)
 		}
@@ -101,7 +101,7 @@ func (m *ownMap) expand(g *group) {
 			}
 			binomial := 1.0
 			for q := n.degree; q >= 0; q-- {
-				f := factor * binomial * math.Pow(-centre/scale, float64(n.degree-q)) * math.Pow(scale, -float64(q))
+				f := saturate(factor * binomial * saturate(math.Pow(-centre/scale, float64(n.degree-q))) * saturate(math.Pow(scale, -float64(q))))
 				if q > 0 {
 					visit(k+1, append(kept[:len(kept):len(kept)], power{n.input, q}), f)
 				} else if centre != 0 {

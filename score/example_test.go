@@ -56,6 +56,29 @@ func ExampleBind() {
 	// 390, between 388 and 393; <nil>
 }
 
+// What did the model learn, level against level?
+func ExampleTerms() {
+	model, err := modelfile.Load("testdata/houses.safetensors")
+	if err != nil {
+		log.Fatal(err)
+	}
+	terms, err := score.Terms(model, score.TermOptions{Bases: []string{"zip=a"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, term := range terms {
+		fmt.Printf("%s %.2f, between %.2f and %.2f\n", term.Name, term.Mean, term.Lower, term.Upper)
+	}
+	// Output:
+	// (intercept) -0.24, between -3.62 and 3.13
+	// size 3.00, between 2.96 and 3.04
+	// rooms 10.12, between 9.68 and 10.57
+	// garden 14.71, between 13.26 and 16.16
+	// zip=a 0.00, between 0.00 and 0.00
+	// zip=b 20.14, between 18.60 and 21.68
+	// zip=c 40.11, between 38.57 and 41.65
+}
+
 // How good are the predictions of rows whose targets are known?
 func ExampleEvaluate() {
 	all := houses(60)

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -32,11 +33,11 @@ func ownUnits(features credence.Features, bases []string) (*credence.OwnUnits, e
 	return own, nil
 }
 
-// ownMoments returns the means and variances of own weights under the mixture of all members; of the
-// first alone for columns that differ between members.
-func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits) (mean, variance []float64) {
-	n := len(own.Columns)
-	mean, variance = make([]float64, n), make([]float64, n)
+// ownMoments returns the means and standard deviations of own weights under the mixture of all members; of
+// the first alone for columns that differ between members.
+func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits) (mean, sd []float64) {
+	n, units := len(own.Columns), ownExponents(&own.Map)
+	mean, variance := make([]float64, n), make([]float64, n)
 	part, spread := make([]float64, n), make([]float64, n)
 	first := make([]float64, n) // means of the first member, about which squares are added up
 	for k := range fitted.Members {
@@ -57,10 +58,31 @@ func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits) (mean, variance
 		}
 	}
 	for i, gap := range mean {
-		variance[i] = max(0, variance[i]-gap*gap)
-		mean[i] = first[i] + gap
+		mean[i] = math.Ldexp(first[i]+gap, units[i])
+		variance[i] = math.Ldexp(math.Sqrt(max(0, variance[i]-gap*gap)), units[i])
 	}
 	return mean, variance
+}
+
+// ownExponents divides every row of t by a power of 2, whose exponent it returns, so that squares of its
+// numbers are numbers: those of x²⁰ have 300 decimal places where x is a time in nanoseconds.
+func ownExponents(t *linop.CSR) []int {
+	const most = 300 // binary exponents that a square can have, and be summed
+	exponents := make([]int, t.Rows)
+	for i := range exponents {
+		_, values := t.Row(i)
+		largest := 0.0
+		for _, v := range values {
+			largest = max(largest, math.Abs(v))
+		}
+		if _, e := math.Frexp(largest); e > most || e < -most {
+			exponents[i] = e
+			for k := range values {
+				values[k] = math.Ldexp(values[k], -e)
+			}
+		}
+	}
+	return exponents
 }
 
 // ownRows is how many sums of weights are taken at a time.

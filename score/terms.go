@@ -65,21 +65,21 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 		return nil, err
 	}
 	weights, cutpoints := len(own.Columns), addCutpoints(fitted, own)
-	mean, variance := ownMoments(fitted, own)
+	mean, sd := ownMoments(fitted, own)
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
 	z := halfWidth(fitted.Members[0].Posterior, interval)
 	terms := make([]Term, len(own.Columns))
 	for i := range terms {
-		column, sd := &own.Columns[i], math.Sqrt(variance[i])
+		column, m, s := &own.Columns[i], held(mean[i]), held(sd[i])
 		t := Term{Block: column.Block, Name: column.Name, Base: column.Base, intercept: column.Intercept,
-			Mean: mean[i], SD: sd, Lower: mean[i] - z*sd, Upper: mean[i] + z*sd}
+			Mean: m, SD: s, Lower: held(m - z*s), Upper: held(m + z*s)}
 		if selects && i < own.Map.Cols {
 			probability := selector.InclusionProbability(i)
 			t.Inclusion = &probability
 		}
 		if options.Exp {
-			t.Exp = &Factor{math.Exp(t.Mean), math.Exp(t.Lower), math.Exp(t.Upper)}
+			t.Exp = &Factor{held(math.Exp(t.Mean)), held(math.Exp(t.Lower)), held(math.Exp(t.Upper))}
 		}
 		terms[i] = t
 	}
@@ -88,6 +88,9 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	}
 	return terms, nil
 }
+
+// held holds what overflows at the largest number, which JSON has and infinity it has not.
+func held(x float64) float64 { return max(-math.MaxFloat64, min(x, math.MaxFloat64)) }
 
 // multiplies reports whether the exponentials of weights are factors: of the mean, of odds, or of a
 // target whose logarithm is modelled.

@@ -2,6 +2,7 @@ package score_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -225,10 +226,9 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// Under the flattest prior a formula fits what R's model matrix fits: least squares on the span of the raw columns.
-// The columns stand as R names them, levels in full where a margin is absent. A prior variance of 10⁸ leaves a
-// relative 10⁻⁸/n of the weights; that of the intercept, which is narrower, leaves a fiftieth of the deviation of y
-// where it stands far from the data. Products of centred columns alone miss by more than 1.
+// Under the flattest prior a formula fits what R's model matrix fits: least squares on the span of the raw columns, by
+// orthonormal columns. They stand as R names them, levels in full where a margin is absent. A prior variance of 10⁸ leaves
+// a relative 10⁻⁸ of the weights, times the condition of the columns; products of centred columns alone miss by more than 1.
 func TestFormulasMeanWhatTheyMeanInR(t *testing.T) {
 	c := newCells(80)
 	levels := func(prefix string) []string { return []string{prefix + "g=u", prefix + "g=v", prefix + "g=w"} }
@@ -268,7 +268,7 @@ func TestFormulasMeanWhatTheyMeanInR(t *testing.T) {
 		source := c.source(t)
 		model := fitted(t, source, fit.Options{Formula: "y ~ " + formula, Prior: "normal(variance=1e8)", Family: "gaussian(variance=1)"})
 		each(t, model, source, func(rows *score.Rows, i int) {
-			if mean, _ := rows.Latent(i); !(math.Abs(mean-want[i]) <= 0.1) {
+			if mean, _ := rows.Latent(i); !(math.Abs(mean-want[i]) <= 1e-6) {
 				t.Fatalf("%s, row %d: f is %.9g, least squares %.9g", formula, i, mean, want[i])
 			}
 		})
@@ -415,6 +415,32 @@ func TestTermsAverageOverMembers(t *testing.T) {
 	}
 	if _, err := score.Terms(mixed(t, first, second, likelihood.Gaussian{}), score.TermOptions{Interval: 1}); err == nil {
 		t.Error("an interval of probability 1")
+	}
+}
+
+// Weights of which squares are no numbers: x²⁰ of nanoseconds, and of a column whose powers overflow, keep their
+// spread, and what overflows is held at the largest number.
+func TestTermsOfAnySize(t *testing.T) {
+	for _, scale := range []float64{1e15, 1e-14, 1e-20} {
+		set, err := feature.New(feature.Inputs{Dense: []feature.Input{{Column: credence.Column{Name: "x"}, Center: 3 * scale, Scale: scale}}},
+			&feature.Intercept{}, &feature.Polynomial{Name: "poly(x, 20)", Inputs: []int{0}, Degree: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &posterior.Diagonal{}
+		for range set.Weights() {
+			q.Mean, q.Variance = append(q.Mean, 900), append(q.Variance, 4)
+		}
+		model := &credence.Fitted{Members: []credence.Member{{Model: credence.Model{Features: set, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{}}, Posterior: q}}}
+		all := terms(t, model, score.TermOptions{Exp: true})
+		last := all[20]
+		if want := math.Pow(scale, -20); last.Name != "x^20" || !(math.Abs(last.Mean/900/want-1) < 1e-12) && !math.IsInf(want, 0) ||
+			!(math.Abs(last.SD/2/want-1) < 1e-12) && !math.IsInf(want, 0) {
+			t.Errorf("scale %g: %+v, want %v times 900 ± 2", scale, last, want)
+		}
+		if _, err := json.Marshal(all); err != nil {
+			t.Errorf("scale %g: %v", scale, err)
+		}
 	}
 }
 

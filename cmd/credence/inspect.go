@@ -33,7 +33,10 @@ evidence, and every weight with its posterior mean, standard deviation and inter
 Weights are in the units of the data's own columns, also those of products and powers:
 the sum of weight times column is f, what predict --latent shows. Only weights of random
 features, radial and sigmoid are those of columns that the fit made. A weight that is a sum
-of fitted ones, as the slope of x beside x:z, has the standard deviation of that sum.
+of fitted ones, as the slope of x beside x:z, has the standard deviation of that sum. Where
+a fit averages over several members, so do its weights, but for those of random features,
+radial and sigmoid, which are the first member's. Ordinal models have cutpoints in place of
+the intercept: "2|3" less the sum of weight times column is the log odds of a grade up to 2.
 
 A product of columns means what it means in R. Where one of its factors is no term of its own,
 as in y ~ x:city, its numbers are not centred: the lines of the cities meet where x is 0.
