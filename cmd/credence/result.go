@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"text/tabwriter"
 
 	"github.com/credence-ml/credence"
@@ -56,7 +57,12 @@ func (p *program) printFit(r *fitResult) {
 			if r.EvidencePenalised != nil && *r.EvidencePenalised != *r.Evidence {
 				line += fmt.Sprintf(" (with the priors of hyper-parameters %.4f)", *r.EvidencePenalised)
 			}
+			if r.EvidenceMode != nil {
+				line += fmt.Sprintf(", integrated over the hyper-parameters (at their mode %.4f)", *r.EvidenceMode)
+			}
 			p.say("%s", line)
+		} else if r.EvidenceMode != nil {
+			p.say("        log evidence %.4f, at the mode of the hyper-parameters", *r.EvidenceMode)
 		}
 		if r.ELBO != nil {
 			line := fmt.Sprintf("        evidence lower bound %.4f", *r.ELBO)
@@ -81,8 +87,16 @@ func (p *program) printFit(r *fitResult) {
 			p.say("        %d %s", *r.Selected, what)
 		}
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+		uncertain := map[string]float64{}
+		for _, h := range r.HyperSD {
+			uncertain[h.Name] = h.Value
+		}
 		for _, h := range r.Report.Hyper {
-			fmt.Fprintf(w, "        %s\t%s\n", printable(h.Name), significant(h.Value))
+			line := fmt.Sprintf("        %s\t%s", printable(h.Name), significant(h.Value))
+			if sd, ok := uncertain[h.Name]; ok {
+				line += fmt.Sprintf("\tgive or take a factor of %.3g", math.Exp(sd))
+			}
+			fmt.Fprintln(w, line)
 		}
 		w.Flush()
 		if r.Seconds > 0 {
