@@ -152,8 +152,7 @@ func (d *Distribution) scalesOf(likelihood Predictive, posterior Posterior) []qu
 		d.scales = map[float64][]quad.Scale{}
 	}
 	if d.scales[df] == nil {
-		scales := quad.Scales(df)
-		d.scales[df] = scales[:]
+		d.scales[df] = quad.Scales(df)
 	}
 	return d.scales[df]
 }

@@ -87,14 +87,14 @@ func BenchmarkRandomFeaturesRow(b *testing.B) {
 }
 
 // A model of 60 weights that is averaged over five values of a parameter of its likelihood, under each
-// of which f is Student-t: 25 parts.
+// of which f is normal or Student-t: 5 to 25 parts.
 func BenchmarkAveragedRow(b *testing.B) {
 	for _, family := range []likelihood.Family{
 		likelihood.NegativeBinomial{Size: param.From(2)}, likelihood.Gamma{Shape: param.From(3)},
 		likelihood.StudentT{DegreesOfFreedom: param.From(5), Scale: param.From(0.5)}, likelihood.Gaussian{NoiseVariance: param.From(0.3)},
 		likelihood.Poisson{},
 	} {
-		for _, df := range []float64{0, 8} {
+		for _, df := range []float64{0, 8, 40} {
 			b.Run(fmt.Sprintf("%s/df=%v", family.(likelihood.Named).Name(), df), func(b *testing.B) {
 				f := fitted(b, columns(b, 200, 59), fit.Options{Formula: "y ~ .", Family: "gaussian(variance=1)", Prior: "normal(variance=1)", Engine: "svi(covariance=full)"})
 				member := f.Members[0]

@@ -68,7 +68,8 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	case likelihood.Poisson:
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.PoissonDeviance(y, mean) }
 	case likelihood.NegativeBinomial:
-		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, l.Size.Value) }
+		size := sizeOf(fitted)
+		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, size) }
 	case likelihood.Binomial:
 		e.unitDeviance = func(y, trials, mean float64) float64 {
 			if trials == 0 {
@@ -81,7 +82,10 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
 	case likelihood.StudentT:
 		e.regression.TrainVariance = fitted.TargetVariance
-		e.meanless = l.DegreesOfFreedom.Value <= 1
+		for i := range fitted.Members {
+			member, ok := fitted.Members[i].Model.Likelihood.(likelihood.StudentT)
+			e.meanless = e.meanless || ok && fitted.Share(i) > 0 && member.DegreesOfFreedom.Value <= 1
+		}
 	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:
 		e.regression.TrainVariance = fitted.TargetVariance
@@ -90,6 +94,18 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 		e.deviance = &metric.Deviance{}
 	}
 	return e
+}
+
+// sizeOf returns the size of a negative binomial distribution that has the variance m + m²/size of the
+// mixture over members, for a mean m that they share.
+func sizeOf(fitted *credence.Fitted) float64 {
+	inverse := 0.0
+	for i := range fitted.Members {
+		if l, ok := fitted.Members[i].Model.Likelihood.(likelihood.NegativeBinomial); ok {
+			inverse += fitted.Share(i) / l.Size.Value
+		}
+	}
+	return 1 / inverse
 }
 
 // LeaveOneOut asks for the density of each row given the others too: the rows to come are those that

@@ -8,7 +8,9 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -76,6 +78,52 @@ func TestEvaluateByHand(t *testing.T) {
 	n := float64(len(all))
 	if e.Rows != int64(n) || !near(float64(e.RMSE), math.Sqrt(square/n)) || !near(float64(e.NLPD), -density/n) || !near(e.Coverage["0.9"], inside/n) {
 		t.Errorf("%+v; want rmse %v, nlpd %v, coverage %v", e.RegressionResult, math.Sqrt(square/n), -density/n, inside/n)
+	}
+}
+
+// Members count by their weights: in the deviance of counts, whose variance is that of the mixture, and
+// where one of them has no mean.
+func TestEvaluateMembers(t *testing.T) {
+	type counted struct{ X, N float64 }
+	var all []counted
+	for i := range 60 {
+		all = append(all, counted{float64(i%7) - 3, float64(i * i % 5)})
+	}
+	source := structs(t, all)
+	evaluate := func(model *credence.Fitted, likelihoods ...credence.Likelihood) *metric.Evaluation {
+		t.Helper()
+		member := model.Members[0]
+		model.Members = nil
+		for k, l := range likelihoods {
+			member.Model.Likelihood, member.Weight = l, []float64{0.25, 0.75, 0}[k]
+			model.Members = append(model.Members, member)
+		}
+		e, err := score.Evaluate(context.Background(), scorer(t, model), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	size := func(v float64) credence.Likelihood { return likelihood.NegativeBinomial{Size: param.Hold(v)} }
+	model := fitted(t, source, fit.Options{Formula: "N ~ X", Family: "negbinomial(size=2)"})
+	e := evaluate(model, size(1), size(4), size(1e-3))
+	deviance := 0.0
+	each(t, model, source, func(rows *score.Rows, i int) {
+		mean, _ := rows.Moments(i)
+		deviance += metric.NegativeBinomialDeviance(rows.Target(i), mean, 1/(0.25/1+0.75/4))
+	})
+	if !near(float64(e.Deviance), deviance) {
+		t.Errorf("deviance %v, want %v", e.Deviance, deviance)
+	}
+	df := func(v float64) credence.Likelihood {
+		return likelihood.StudentT{DegreesOfFreedom: param.Hold(v), Scale: param.Hold(1)}
+	}
+	model = fitted(t, source, fit.Options{Formula: "N ~ X", Family: "studentt(df=4, scale=1)"})
+	if e := evaluate(model, df(4), df(3), df(0.5)); !e.RMSE.Defined() {
+		t.Error("a member of no weight takes the mean")
+	}
+	if e := evaluate(model, df(4), df(0.5)); e.RMSE.Defined() {
+		t.Error("there is a mean where a member has none")
 	}
 }
 

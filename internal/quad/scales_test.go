@@ -9,8 +9,11 @@ import (
 
 // The mixture has the moments of the t, and nearly its quantiles.
 func TestScales(t *testing.T) {
-	for _, df := range []float64{2.1, 3, 4.2, 4.5, 5, 5.01, 6, 8, 20, 300, 1e9, 1e17, 1e300} {
+	for _, df := range []float64{2.1, 3, 4.2, 4.5, 5, 5.01, 6, 8, 19.99, 20, 59.99, 60, 300, 1e9, 1e17, 1e300} {
 		scales := Scales(df)
+		if want := map[bool]int{df < 20: 5, df >= 20 && df < 60: 3, df >= 60: 2}[true]; len(scales) != want {
+			t.Errorf("df %v: %d points", df, len(scales))
+		}
 		total, mean, square := 0.0, 0.0, 0.0
 		for _, s := range scales {
 			if !(s.Weight > 0 && s.Factor > 0) {
