@@ -84,7 +84,7 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 		e.regression.TrainVariance = fitted.TargetVariance
 		for i := range fitted.Members {
 			member, ok := fitted.Members[i].Model.Likelihood.(likelihood.StudentT)
-			e.meanless = e.meanless || ok && fitted.Share(i) > 0 && member.DegreesOfFreedom.Value <= 1
+			e.meanless = e.meanless || ok && member.DegreesOfFreedom.Value <= 1
 		}
 	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:

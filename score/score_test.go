@@ -89,8 +89,8 @@ func TestEvaluateMembers(t *testing.T) {
 	for i := range 60 {
 		all = append(all, counted{float64(i%7) - 3, float64(i * i % 5)})
 	}
-	source := structs(t, all)
-	evaluate := func(model *credence.Fitted, likelihoods ...credence.Likelihood) *metric.Evaluation {
+	source, few := structs(t, all), structs(t, all[:8])
+	evaluate := func(model *credence.Fitted, source credence.Source, likelihoods ...credence.Likelihood) *metric.Evaluation {
 		t.Helper()
 		member := model.Members[0]
 		model.Members = nil
@@ -105,8 +105,8 @@ func TestEvaluateMembers(t *testing.T) {
 		return e
 	}
 	size := func(v float64) credence.Likelihood { return likelihood.NegativeBinomial{Size: param.Hold(v)} }
-	model := fitted(t, source, fit.Options{Formula: "N ~ X", Family: "negbinomial(size=2)"})
-	e := evaluate(model, size(1), size(4), size(1e-3))
+	model := fitted(t, source, fit.Options{Formula: "N ~ X", Family: "negbinomial(size=2)", Prior: "normal(variance=1)"})
+	e := evaluate(model, source, size(1), size(4), size(1e-3))
 	deviance := 0.0
 	each(t, model, source, func(rows *score.Rows, i int) {
 		mean, _ := rows.Moments(i)
@@ -118,11 +118,11 @@ func TestEvaluateMembers(t *testing.T) {
 	df := func(v float64) credence.Likelihood {
 		return likelihood.StudentT{DegreesOfFreedom: param.Hold(v), Scale: param.Hold(1)}
 	}
-	model = fitted(t, source, fit.Options{Formula: "N ~ X", Family: "studentt(df=4, scale=1)"})
-	if e := evaluate(model, df(4), df(3), df(0.5)); !e.RMSE.Defined() {
+	model = fitted(t, source, fit.Options{Formula: "N ~ X", Family: "studentt(df=4, scale=1)", Prior: "normal(variance=1)"})
+	if e := evaluate(model, few, df(4), df(3), df(0.5)); !e.RMSE.Defined() {
 		t.Error("a member of no weight takes the mean")
 	}
-	if e := evaluate(model, df(4), df(0.5)); e.RMSE.Defined() {
+	if e := evaluate(model, few, df(0.5), df(4)); e.RMSE.Defined() {
 		t.Error("there is a mean where a member has none")
 	}
 }
