@@ -69,14 +69,19 @@ func diagnosticDraws(stated int) int {
 	return stated
 }
 
-// sviMemory is that of a covariance and its curvature, or of the means, variances and
+// sviMemory is that of a covariance and its curvature, and where hyper-parameters are integrated of
+// the posterior at the mode, the one at a node and three sums; or of the means, variances and
 // steps of every component and of what every two of them have in common, and of the
 // draws that diagnose the fit.
 func sviMemory(call spec.Call, _, weights float64) float64 {
 	const draws = 200 // at the least
 	a := spec.NewArguments(call, "")
 	if a.Word("covariance", "") == "full" {
-		return 8 * weights * (4*weights + draws)
+		matrices := 4.0
+		if a.Word("hyper", "") == "" && weights <= svi.FullWeights {
+			matrices = 11
+		}
+		return 8 * weights * (matrices*weights + draws)
 	}
 	components := float64(a.Int("components", 1))
 	pairs := 0.0

@@ -44,7 +44,8 @@ func (r *fit) bound(o *outcome, elbo float64) {
 }
 
 // uncertainty reports the standard deviations of the logarithms of hyper-parameters.
-func (r *fit) uncertainty(g *integration) {
+func (g *integration) uncertainty() {
+	r := g.fit
 	learned := g.newton.LearnedGroups()
 	for i, k := range learned {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + r.Groups[k].Name, Value: 2 * g.axes.SD(i)})

@@ -28,7 +28,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		n.GoOn(at, r.tuned.At, r.tuned.Scale)
 	}
 	if saved == nil && r.tuned == nil {
-		if at, err = r.tryNarrow(ctx, n, first, at, stats); err != nil {
+		if at, err = r.tryOthers(ctx, n, first, at, stats); err != nil {
 			return nil, err
 		}
 	}
@@ -62,6 +62,10 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	case r.report.Status == credence.IterationLimit:
 		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d", n.Gain, r.report.Iterations, 4*r.report.Iterations)
 	}
+	g := &integration{fit: r, newton: n, rows: whole, stats: stats}
+	if at, err = g.run(ctx, at); err != nil {
+		return nil, err
+	}
 	bound := n.BoundOf(at)
 	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
 	r.bound(o, bound)
@@ -73,35 +77,10 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		}
 		r.judge(o, logs, "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	}
-	if r.report.Hyperparameters == string(hyper.Integrate) {
-		if err := r.integrate(ctx, n, whole, stats, at, o); err != nil {
-			return nil, err
-		}
+	if g.axes != nil && r.config.Hyper == hyper.Integrate {
+		g.finish(o)
 	}
 	return r.finish(o), nil
-}
-
-// integrate goes on from the end of a climb.
-func (r *fit) integrate(ctx context.Context, n *newton.Newton, rows *problem.Rows, stats *newton.Statistics, at *newton.Point, o *outcome) error {
-	g := &integration{fit: r, newton: n, rows: rows, stats: stats}
-	if err := g.run(ctx, at); err != nil {
-		return err
-	}
-	o.members = g.members()
-	mean, mode := g.axes.Laplace(), g.mode.Bound
-	if g.sums != nil {
-		mean = g.sums.LogEvidence
-	}
-	r.report.ELBO, r.report.ELBOMode = &mean, &mode
-	_, _, _, theta := g.moments()
-	final := g.mode.Clone()
-	n.MoveTo(final, theta)
-	o.priors, o.family = final.Prior, final.Family
-	if len(o.members) == 1 {
-		o.family = o.members[0].family
-	}
-	r.uncertainty(g)
-	return nil
 }
 
 // negligibleGain is the gain of the last iteration, in nats, below which a fit has converged unless a
@@ -113,26 +92,50 @@ func (r *fit) task(stage string, tolerance float64) newton.Task {
 	return newton.Task{Stage: stage, Tolerance: tolerance, Iterations: r.config.MaxIterations, Progress: r.config.Progress}
 }
 
-// tryNarrow returns the point from which to go on. Where columns are of different sizes it climbs on
-// the first rows from the prior variances by the largest columns too, since from either side a climb
-// may never find what the other columns explain, and returns the point with the higher bound.
-func (r *fit) tryNarrow(ctx context.Context, n *newton.Newton, first *problem.Rows, at *newton.Point, stats *newton.Statistics) (*newton.Point, error) {
-	other, mixed := at.Clone(), false
+// cheapOperations is the number of operations of a pass below which a second climb, from large prior
+// variances, costs nothing.
+const cheapOperations = 1e6
+
+// farStart is how far above the scale of its prior the second start of a standard deviation lies, as a
+// factor: a block that is weak from one side may be strong from the other.
+const farStart = 7.39
+
+// tryOthers returns the point from which to go on: of the climbs on the first rows from several prior
+// variances, that with the highest bound. Where columns are of different sizes one starts at the prior
+// variances by the largest columns, since from either side a climb may never find what the other
+// columns explain.
+func (r *fit) tryOthers(ctx context.Context, n *newton.Newton, first *problem.Rows, at *newton.Point, stats *newton.Statistics) (*newton.Point, error) {
+	narrow, far, mixed, weak := at.Clone(), at.Clone(), false, false
 	for k, reference := range n.References {
-		if reference.Narrow < reference.Wide && at.Prior[k] == reference.Wide { // not a stated guess
-			other.Prior[k], mixed = reference.Narrow, true
+		if at.Prior[k] != reference.Wide { // a stated guess
+			continue
+		}
+		if reference.Narrow < reference.Wide {
+			narrow.Prior[k], mixed = reference.Narrow, true
+		}
+		if r.Priors != nil && r.Priors.Common == nil && n.Groups[k].Learned && r.operations() < cheapOperations {
+			deviation := farStart * r.Priors.Scales[k]
+			far.Prior[k], weak = reference.Bounded(deviation*deviation), true
 		}
 	}
-	if !mixed {
-		return at, nil
+	points := []*newton.Point{at}
+	if mixed {
+		points = append(points, narrow)
 	}
-	for _, point := range []*newton.Point{other, at} {
-		if _, _, err := n.Climb(ctx, first, point, stats, r.task("columns of different sizes", 0.3)); err != nil {
+	if weak {
+		points = append(points, far)
+	}
+	best := at
+	for _, point := range points {
+		if len(points) == 1 {
+			break
+		}
+		if _, _, err := n.Climb(ctx, first, point, stats, r.task("other prior variances", 0.3)); err != nil {
 			return nil, err
 		}
+		if point.Bound > best.Bound {
+			best = point
+		}
 	}
-	if other.Bound > at.Bound {
-		return other, nil
-	}
-	return at, nil
+	return best, nil
 }

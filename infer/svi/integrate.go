@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,16 +21,16 @@ import (
 // the bound for the evidence. Every fit at a θ starts from the posterior at the mode.
 type integration struct {
 	*fit
-	newton  *newton.Newton
-	rows    *problem.Rows
-	stats   *newton.Statistics
-	mode    *newton.Given
-	theta   []float64 // θ̂
-	axes    *hyper.Axes
-	slopes  hyper.Slopes // of mean and variances of the weights, p×d
-	skipped bool
-	sums    *hyper.Sums // nil where they are skipped
-	extra   int         // place of the numbers that follow the covariance among the linear ones
+	newton      *newton.Newton
+	rows        *problem.Rows
+	stats       *newton.Statistics
+	mode        *newton.Given
+	theta       []float64 // θ̂
+	axes        *hyper.Axes
+	slopes      hyper.Slopes // of mean and variances of the weights, p×d
+	skipped     bool
+	sums        *hyper.Sums // nil where they are skipped
+	evaluations int         // fits at a θ
 }
 
 const (
@@ -51,6 +52,7 @@ const (
 
 // at fits at θ, with the gradient if the tolerance is fine.
 func (g *integration) at(ctx context.Context, theta, mean []float64, from *newton.Point, tolerance float64) (*newton.Given, error) {
+	g.evaluations++
 	task := newton.Task{Tolerance: tolerance, Iterations: 200}
 	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task, tolerance == fineTolerance)
 }
@@ -164,17 +166,54 @@ func (g *integration) differences(ctx context.Context) error {
 // coarseWeights is the number of weights above which three nodes on an axis do.
 const coarseWeights = 300
 
-// run integrates from where a climb ended. Where a node is more likely than the mode, the climb goes on
-// from there.
-func (g *integration) run(ctx context.Context, from *newton.Point) error {
+// steepest is the greatest slope of the density in a hyper-parameter where a climb has ended at a mode.
+const steepest = 0.02
+
+// run goes from where a climb ended to the mode of the hyper-parameters, integrates if it is to, and
+// returns the mode, where factor and statistics then are. Without priors, or with nothing learned, that
+// is where the climb ended.
+func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Point, error) {
+	if g.Priors == nil || len(g.newton.Theta(from)) == 0 {
+		return from, nil
+	}
+	var err error
+	if g.config.Hyper == hyper.Integrate {
+		err = g.integrate(ctx, from)
+	} else {
+		err = g.settle(ctx, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, nodeTolerance)
+	if err != nil {
+		return nil, err
+	}
+	mode.Bound = mode.LogDensity
+	return mode.Point, nil
+}
+
+// settle looks for the mode where the slope says that a climb has not ended at one.
+func (g *integration) settle(ctx context.Context, from *newton.Point) (err error) {
+	g.theta = g.newton.Theta(from)
+	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, fineTolerance); err != nil {
+		return err
+	}
+	steep := slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
+	if steep && len(g.theta) <= hyper.ThreeNodeLimit {
+		return g.findMode(ctx, from)
+	}
+	return nil
+}
+
+// integrate adds up the axes. Where a node is more likely than the mode, the climb goes on from there.
+func (g *integration) integrate(ctx context.Context, from *newton.Point) error {
 	const restarts = 5
 	for range restarts {
 		if err := g.findMode(ctx, from); err != nil {
 			return err
 		}
-		var share, slope float64
-		g.skipped, share, slope = g.axes.Skip(g.mode.Variances(), g.slopes)
-		_, _ = share, slope
+		g.skipped, _, _ = g.axes.Skip(g.mode.Variances(), g.slopes)
 		if g.skipped || g.axes.Count() > hyper.ThreeNodeLimit {
 			return nil
 		}
@@ -197,7 +236,6 @@ func (g *integration) run(ctx context.Context, from *newton.Point) error {
 // add adds up the points of all axes.
 func (g *integration) add(ctx context.Context) error {
 	d := g.Dims
-	g.extra = d * d
 	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, nodeTolerance)
 	if err != nil {
 		return err

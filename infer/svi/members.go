@@ -25,9 +25,7 @@ type member struct {
 func (g *integration) moments() (mean, covariance []float64, df float64, theta []float64) {
 	d := g.Dims
 	if s := g.sums; s != nil {
-		weights := *s
-		weights.Variance = s.Variance[:d]
-		return s.Mean[:d], s.Linear[:d*d], weights.DF(), s.Linear[d*d : d*d+len(g.theta)]
+		return s.Mean[:d], s.Linear[:d*d], hyper.MedianDF(s.Variance[:d], s.Fourth[:d]), s.Linear[d*d : d*d+len(g.theta)]
 	}
 	covariance = make([]float64, d*d)
 	g.newton.Place(g.mode.Point)
@@ -98,6 +96,24 @@ func (g *integration) members() []member {
 		list = append(list, member{g.mode.Family.At(free), &part})
 	}
 	return list
+}
+
+// finish reports what was integrated.
+func (g *integration) finish(o *outcome) {
+	o.members = g.members()
+	evidence, mode := g.axes.Laplace(), g.mode.Bound
+	if g.sums != nil {
+		evidence = g.sums.LogEvidence
+	}
+	g.report.ELBO, g.report.ELBOMode, g.report.HyperEvaluations = &evidence, &mode, g.evaluations
+	_, _, _, theta := g.moments()
+	final := g.mode.Clone()
+	g.newton.MoveTo(final, theta)
+	o.priors, o.family = final.Prior, final.Family
+	if len(o.members) == 1 {
+		o.family = o.members[0].family
+	}
+	g.uncertainty()
 }
 
 // widest returns the direction in which the parameters of the likelihood are least certain, and their

@@ -1,0 +1,216 @@
+package svi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+)
+
+// TestTreatmentsRefused: what cannot be integrated is refused where that was asked for, and taken at
+// the mode where it was not.
+func TestTreatmentsRefused(t *testing.T) {
+	for _, c := range []struct {
+		weights int
+		config  Config
+		want    string // of the error, or "" for the treatment
+		is      hyper.Treatment
+	}{
+		{2, Config{Hyper: "integrated"}, "hyper=integrated is none of integrate, mode and ml", ""},
+		{2, Config{Hyper: hyper.Integrate}, "hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode", ""},
+		{2, Config{Hyper: hyper.Integrate, Components: 3}, "hyper=integrate needs", ""},
+		{2, Config{Hyper: hyper.Integrate, Estimator: Sample}, "hyper=integrate needs", ""},
+		{FullWeights + 1, Config{Hyper: hyper.Integrate, Covariance: Full}, "takes up to 2000 weights, and the model has 2001: state hyper=mode", ""},
+		{FullWeights + 1, Config{Covariance: Full}, "", hyper.Mode},
+		{FullWeights, Config{Covariance: Full}, "", hyper.Integrate},
+		{2, Config{}, "", hyper.Mode},
+		{2, Config{Components: 3}, "", hyper.Mode},
+		{2, Config{Hyper: hyper.MaximumLikelihood, Covariance: Full}, "", hyper.MaximumLikelihood},
+	} {
+		e, err := New(credence.Model{Features: plain{p: c.weights}, Likelihood: likelihood.Poisson{}, Prior: normal}, c.config)
+		switch {
+		case c.want == "" && (err != nil || e.config.Hyper != c.is):
+			t.Errorf("%+v of %d weights: %v, %+v", c.config, c.weights, err, e)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v of %d weights: %v", c.config, c.weights, err)
+		}
+	}
+}
+
+// TestHeldHyperparameters: where everything is stated the treatment says so and changes nothing.
+func TestHeldHyperparameters(t *testing.T) {
+	data := draw(t, likelihood.Bernoulli{}, 50, 2, 3)
+	model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: held(0.7)}
+	for _, cfg := range []Config{{Covariance: Full}, {}, {Components: 2}} {
+		want := fitted(t, model, cfg, data)
+		if want.Report.Hyperparameters != hyper.Held || want.Report.ELBO == nil || want.Report.ELBOMode != nil || want.Report.HyperPrior != nil {
+			t.Errorf("%+v", want.Report)
+		}
+		for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+			if cfg.Hyper = treatment; treatment == hyper.Integrate && cfg.Covariance != Full {
+				continue
+			}
+			if got := fitted(t, model, cfg, data); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v, want %+v", treatment, got.Report, want.Report)
+			}
+		}
+	}
+}
+
+// TestVanishedBlocks: a slope that is nothing makes type-II maximum likelihood certain of it, which is
+// said; under priors it keeps the uncertainty of a fit without a prior, within a half.
+func TestVanishedBlocks(t *testing.T) {
+	for _, lik := range []likelihood.Family{likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Poisson{}} {
+		rng := rand.New(rand.NewPCG(8, 1))
+		seen := false
+		for range 20 {
+			data := simulate(rng, lik, correlated(rng, 60, 1, 0), []float64{0})
+			flat := weightsOf(fitted(t, credence.Model{Features: plain{p: 1, intercept: true}, Likelihood: lik, Prior: held(1e4)}, Config{Covariance: Full}, data))[1]
+			model := credence.Model{Features: plain{p: 1, intercept: true}, Likelihood: lik, Prior: normal}
+			f := fitted(t, model, Config{Covariance: Full}, data)
+			warned := slices.ContainsFunc(f.Report.Warnings, func(text string) bool {
+				return strings.Contains(text, "vanish") && strings.Contains(text, "linear") && strings.Contains(text, "hyper=integrate")
+			})
+			if w := weightsOf(f)[1]; w.sd < flat.sd/20 && !warned || w.sd > flat.sd/5 && warned {
+				t.Errorf("%v: standard deviation %.2g of %.2g, warnings %q", lik, w.sd, flat.sd, f.Report.Warnings)
+			}
+			seen = seen || warned
+			for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+				f := fitted(t, model, Config{Covariance: Full, Hyper: treatment}, data)
+				if w := weightsOf(f)[1]; w.sd < flat.sd/2 || len(f.Report.Warnings) > 0 {
+					t.Errorf("%v, %s: standard deviation %.2g of %.2g, %q", lik, treatment, w.sd, flat.sd, f.Report.Warnings)
+				}
+			}
+		}
+		if !seen {
+			t.Errorf("%v: no block vanished", lik)
+		}
+	}
+}
+
+// TestStalledClimb: from where a climb has not ended at the mode the search goes on to it, in either
+// treatment.
+func TestStalledClimb(t *testing.T) {
+	for _, lik := range []likelihood.Family{likelihood.NegativeBinomial{}, likelihood.Gaussian{}, likelihood.OrdinalGrades(3)} {
+		data := draw(t, lik, 50, 2, 4)
+		g := integrated(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: normal}, data)
+		want, evidence := slices.Clone(g.theta), g.sums.LogEvidence
+		for _, off := range []float64{-1, 1.5} {
+			theta := slices.Clone(want)
+			theta[0] += off
+			for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode} {
+				stalled, err := g.at(context.Background(), theta, g.mode.Mean, g.mode.Point, fineTolerance)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g.config.Hyper = treatment
+				if _, err := g.run(context.Background(), stalled.Point); err != nil {
+					t.Fatal(err)
+				}
+				for k, v := range g.theta {
+					closeTo(t, fmt.Sprintf("%v, %s: θ_%d", lik, treatment, k), v, want[k], 1e-4)
+				}
+				if treatment == hyper.Integrate {
+					closeTo(t, fmt.Sprintf("%v: evidence", lik), g.sums.LogEvidence, evidence, 1e-4)
+				}
+			}
+		}
+	}
+}
+
+// TestUnits: other units of the target, its origin, and other units of the columns change nothing but
+// units, integrated or at the mode; the density of the target has its Jacobian.
+func TestIntegratedUnits(t *testing.T) {
+	for _, lik := range []likelihood.Family{likelihood.Gaussian{}, likelihood.StudentT{}, likelihood.Gamma{}} {
+		const n, times, columns = 60, 2.54, 10.0
+		data := draw(t, lik, n, 2, 6)
+		model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: normal}
+		moved := *data
+		moved.x = linop.Dense{Rows: n, Cols: 2, Stride: 2}
+		for _, v := range data.x.Data {
+			moved.x.Data = append(moved.x.Data, columns*v)
+		}
+		_, logLink := lik.(likelihood.Gamma)
+		moved.y = nil
+		unit, shift := times, 1000.0
+		if logLink { // f moves by log times
+			unit, shift = 1, 0
+		}
+		for _, y := range data.y {
+			moved.y = append(moved.y, times*(y+shift))
+		}
+		for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode} {
+			cfg := Config{Covariance: Full, Hyper: treatment, Tolerance: 1e-6}
+			want, got := fitted(t, model, cfg, data), fitted(t, model, cfg, &moved)
+			a, b := weightsOf(want), weightsOf(got)
+			for j := 1; j < 3; j++ {
+				closeTo(t, fmt.Sprintf("%v, %s: weight", lik, treatment), b[j].mean*columns/unit, a[j].mean, 1e-5)
+				closeTo(t, fmt.Sprintf("%v, %s: deviation", lik, treatment), b[j].sd*columns/unit, a[j].sd, 1e-5)
+				closeTo(t, fmt.Sprintf("%v, %s: degrees of freedom", lik, treatment), b[j].df, a[j].df, 1e-2)
+			}
+			closeTo(t, fmt.Sprintf("%v, %s: bound", lik, treatment), boundOf(got)+n*math.Log(times), boundOf(want), 1e-4)
+		}
+	}
+}
+
+// TestCommonScale: under automatic relevance determination the standard deviations share a scale, which
+// is a coordinate of θ; the climb ends at the mode of all of them, and axis sums give the moments of
+// importance sampling.
+func TestCommonScale(t *testing.T) {
+	const d = 3
+	data := draw(t, likelihood.Poisson{}, 60, d, 7)
+	model := credence.Model{Features: plain{p: d, intercept: true}, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{ARD: true}}
+	g := integrated(t, model, data)
+	if len(g.theta) != d+1 {
+		t.Fatalf("θ is %v", g.theta)
+	}
+	if left := g.axes.Whitened(g.mode.Gradient); left > 1e-5 {
+		t.Errorf("the gradient at the mode is %g standard deviations", left)
+	}
+	climbed := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Mode, Tolerance: 1e-6}, data)
+	for j := range d {
+		closeTo(t, "log τ of the climb", math.Log(climbed.Members[0].Model.Prior.(prior.Normal).Variances[j+1])/2, g.theta[j], 1e-2)
+	}
+	mean, covariance, _, _ := g.moments()
+	want := goldOf(t, g, 2000, 1)
+	closeTo(t, "mean", mean[1]/want.deviation, want.mean/want.deviation, 0.06)
+	closeTo(t, "deviation", math.Sqrt(covariance[d+2])/want.deviation, 1, 0.1) // θ is far from normal
+	closeTo(t, "evidence", g.sums.LogEvidence, want.evidence, 0.25)
+}
+
+// TestMembersOfParameters: parts of the posterior have the parameter at five values, around the one that
+// is reported, and share a covariance.
+func TestMembersOfParameters(t *testing.T) {
+	data := draw(t, likelihood.NegativeBinomial{}, 60, 2, 9)
+	f := fitted(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, Config{Covariance: Full, Hyper: hyper.Integrate}, data)
+	if len(f.Members) != likelihoodShares {
+		t.Fatalf("%d members", len(f.Members))
+	}
+	mean, square := 0.0, 0.0
+	first := f.Members[0].Posterior.(*posterior.Full)
+	for _, m := range f.Members {
+		log := math.Log(m.Model.Likelihood.(likelihood.NegativeBinomial).Size.Value)
+		mean += log / likelihoodShares
+		square += log * log / likelihoodShares
+		if q := m.Posterior.(*posterior.Full); &q.Factor[0] != &first.Factor[0] || !(q.DF > 4) {
+			t.Errorf("a factor of its own, or %g degrees of freedom", q.DF)
+		}
+	}
+	closeTo(t, "mean of log size", mean, math.Log(f.Report.Hyper[0].Value), 1e-9)
+	sd := f.Report.HyperSD[len(f.Report.HyperSD)-1]
+	if sd.Name != "size" {
+		t.Errorf("the last uncertainty is that of %s", sd.Name)
+	}
+	closeTo(t, "deviation of log size", math.Sqrt(square-mean*mean), sd.Value, 1e-9)
+}
