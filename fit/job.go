@@ -43,11 +43,11 @@ func New(options Options) (*Job, error) {
 	if _, err = j.frame.Validate(); err != nil {
 		return nil, &Misuse{"", err}
 	}
-	if err := formula.Check(options.Formula, formula.Options{Target: options.Target, ReadFile: options.ReadFile}); err != nil {
-		return nil, &Misuse{"formula", err}
-	}
 	if j.family, err = formula.ParseFamily(options.Family, options.Registry.Families); err != nil {
 		return nil, &Misuse{"family", err}
+	}
+	if err := formula.Check(options.Formula, formula.Options{Target: options.Target, Family: j.family, ReadFile: options.ReadFile}); err != nil {
+		return nil, &Misuse{"formula", err}
 	}
 	if j.prior, err = formula.ParsePrior(options.Prior, options.Registry.Priors); err != nil {
 		return nil, &Misuse{"prior", err}

@@ -1,6 +1,7 @@
 package fit_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -144,7 +145,7 @@ func TestPrecisionOfOtherFamilies(t *testing.T) {
 			t.Errorf("%s: the bound is %v with precisions and %v with weights", family, got, want)
 		}
 	}
-	if _, err := fit.Table(t.Context(), rows, fit.Options{Formula: "k ~ x + precision(w) + weight(w)", Family: "poisson"}); err == nil || !strings.Contains(err.Error(), "two weights") {
+	if _, err := fit.Table(t.Context(), rows, fit.Options{Formula: "k ~ x + precision(w) + weight(w)", Family: "poisson"}); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "two weights") {
 		t.Errorf("poisson with weight and precision: %v", err)
 	}
 }
