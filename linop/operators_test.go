@@ -1,0 +1,166 @@
+package linop
+
+import (
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+)
+
+func dense(rng *rand.Rand, rows, cols int) *Dense {
+	d := NewDense(rows, cols)
+	for i := range d.Data {
+		d.Data[i] = rng.NormFloat64()
+	}
+	return &d
+}
+
+// written returns the matrix of an operator, column by column.
+func written(a Matrix) Dense {
+	rows, cols := a.Dims()
+	out, unit, column := NewDense(rows, cols), make([]float64, cols), make([]float64, rows)
+	for j := range cols {
+		unit[j] = 1
+		a.MulVec(column, unit)
+		unit[j] = 0
+		for i, v := range column {
+			out.Row(i)[j] = v
+		}
+	}
+	return out
+}
+
+// TestAdjoint compares ⟨Ax, y⟩ with ⟨x, Aᵀy⟩, and Aᵀy with the matrix written out.
+func TestAdjoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	kernel := make([]float64, 20)
+	for i := range kernel {
+		kernel[i] = rng.NormFloat64()
+	}
+	a, b := dense(rng, 4, 6), dense(rng, 4, 6)
+	for name, m := range map[string]Matrix{
+		"identity": Identity(5), "diagonal": Diagonal{1, -2, 3}, "scaled": Scaled{-1.5, a}, "transposed": Transposed{a},
+		"product": NewProduct(dense(rng, 3, 4), a), "sum": NewSum(a, b, Scaled{2, a}), "stack": NewStack(a, Identity(6), dense(rng, 2, 6)),
+		"selection": &Selection{6, []int{5, 0, 0, 2}}, "difference": NewDifference(3, 5), "signal's difference": NewDifference(1, 7),
+		"Fourier": NewFourier(4, 5, []int{0, 7, 13, 3}), "signal's Fourier": NewFourier(1, 9, nil), "column's Fourier": NewFourier(6, 1, nil),
+		"convolution": NewConvolution(4, 5, kernel), "Haar": NewWavelet(4, 8, 2, Haar), "Daubechies 4": NewWavelet(1, 16, 2, Daubechies4),
+		"Daubechies 8": NewWavelet(8, 8, 1, Daubechies8), "filter longer than the line": NewWavelet(1, 4, 2, Daubechies8),
+	} {
+		rows, cols := m.Dims()
+		x, y := make([]float64, cols), make([]float64, rows)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		for i := range y {
+			y[i] = rng.NormFloat64()
+		}
+		ax, aty := make([]float64, rows), make([]float64, cols)
+		m.MulVec(ax, x)
+		m.MulVecTrans(aty, y)
+		left, right := 0.0, 0.0
+		for i := range y {
+			left += ax[i] * y[i]
+		}
+		for i := range x {
+			right += x[i] * aty[i]
+		}
+		if math.Abs(left-right) > 1e-12*(1+math.Abs(left)) {
+			t.Errorf("%s: ⟨Ax, y⟩ = %g, ⟨x, Aᵀy⟩ = %g", name, left, right)
+		}
+		full := written(m)
+		want := make([]float64, cols)
+		full.MulVecTrans(want, y)
+		for j := range want {
+			if math.Abs(want[j]-aty[j]) > 1e-12 {
+				t.Errorf("%s: element %d of Aᵀy is %g, by its matrix %g", name, j, aty[j], want[j])
+			}
+		}
+	}
+}
+
+// TestFourierCoefficients compares with the sum that defines them.
+func TestFourierCoefficients(t *testing.T) {
+	const h, w = 3, 4
+	rng := rand.New(rand.NewPCG(2, 1))
+	x := make([]float64, h*w)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	got := make([]float64, 2*h*w)
+	NewFourier(h, w, nil).MulVec(got, x)
+	for k := range h {
+		for l := range w {
+			sum := complex(0, 0)
+			for i := range h {
+				for j := range w {
+					sum += complex(x[i*w+j], 0) * cmplx.Exp(complex(0, -2*math.Pi*(float64(k*i)/h+float64(l*j)/w)))
+				}
+			}
+			sum /= complex(math.Sqrt(h*w), 0)
+			if p := k*w + l; math.Abs(got[2*p]-real(sum)) > 1e-12 || math.Abs(got[2*p+1]-imag(sum)) > 1e-12 {
+				t.Errorf("coefficient %d, %d: %g%+gi, want %g", k, l, got[2*p], got[2*p+1], sum)
+			}
+		}
+	}
+}
+
+// TestConvolution compares with the double sum.
+func TestConvolution(t *testing.T) {
+	const h, w = 3, 4
+	rng := rand.New(rand.NewPCG(3, 1))
+	kernel, x := make([]float64, h*w), make([]float64, h*w)
+	for i := range x {
+		kernel[i], x[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	got := make([]float64, h*w)
+	NewConvolution(h, w, kernel).MulVec(got, x)
+	for i := range h {
+		for j := range w {
+			want := 0.0
+			for k := range h {
+				for l := range w {
+					want += kernel[k*w+l] * x[(i-k+h)%h*w+(j-l+w)%w]
+				}
+			}
+			if math.Abs(got[i*w+j]-want) > 1e-12 {
+				t.Errorf("%d, %d: %g, want %g", i, j, got[i*w+j], want)
+			}
+		}
+	}
+}
+
+// TestWavelets: synthesis is the inverse, constants have no details, and Daubechies' filters annihilate lines away from the boundary.
+func TestWavelets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	for _, filter := range [][]float64{Haar, Daubechies4, Daubechies8} {
+		w := NewWavelet(16, 32, 2, filter)
+		x, y, back := make([]float64, 512), make([]float64, 512), make([]float64, 512)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		w.MulVec(y, x)
+		w.MulVecTrans(back, y)
+		for i := range x {
+			if math.Abs(x[i]-back[i]) > 1e-10 { // the taps have twelve digits
+				t.Fatalf("%d taps: element %d is %g after both ways, was %g", len(filter), i, back[i], x[i])
+			}
+		}
+		line := NewWavelet(1, 32, 1, filter)
+		for i := range 32 {
+			x[i] = 1
+		}
+		line.MulVec(y[:32], x[:32])
+		for i := 16; i < 32; i++ {
+			if math.Abs(y[i]) > 1e-12 {
+				t.Errorf("%d taps: a constant has the detail %g", len(filter), y[i])
+			}
+		}
+		for i := range 32 {
+			x[i] = float64(i)
+		}
+		line.MulVec(y[:32], x[:32])
+		if len(filter) > 2 && math.Abs(y[18]) > 1e-10 {
+			t.Errorf("%d taps: a line has the detail %g", len(filter), y[18])
+		}
+	}
+}
