@@ -23,6 +23,7 @@ const (
 	SEPOrder          Purpose = "sep"             // the order of rows; the pass
 	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
+	ConvexDraws       Purpose = "convex"          // perturbations; the draw
 	NullCheck         Purpose = "null"            // permuted targets; the permutation
 	PredictSamples    Purpose = "predict"         // draws of y; the row
 	CriticismDraws    Purpose = "criticism"       // replicated targets; the row

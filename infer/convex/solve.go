@@ -1,0 +1,173 @@
+package convex
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Variances names how the variances of the sites are found.
+type Variances string
+
+// The ways. Auto is exact where the unknowns are few, and sampled elsewhere.
+const (
+	Auto          Variances = "auto"
+	Exact         Variances = "exact"
+	LanczosMethod Variances = "lanczos"
+	Sampled       Variances = "sample"
+)
+
+// Problem is a linear model with Gaussian measurements and super-Gaussian sites.
+type Problem struct {
+	X     linop.Matrix // m×n; nil: there are no measurements
+	Y     []float64    // length m
+	Noise float64      // σ², positive
+	B     linop.Matrix // q×n
+	Sites []Group      // q of them together
+}
+
+// Options say how to solve one. The zero value is the default.
+type Options struct {
+	Variances Variances
+	Steps     int     // of the outer loop at most; 0 means 100 where variances are exact and 5 elsewhere
+	Tolerance float64 // relative change of φ at which it ends; 0 means 1e-9
+	K         int     // Lanczos steps, or draws; 0 means 80, or 64
+	Seed      uint64
+	Threads   int
+	Progress  func(credence.Progress)
+}
+
+// exactUnknowns is the largest number of unknowns that Auto factors A for.
+const exactUnknowns = 4000
+
+// Solution is Q = N(Mean, σ²A⁻¹).
+type Solution struct {
+	Mean []float64 // u*, length n
+	// Sites and Variance are mean and variance of s = Bu, length q: of σ²z.
+	Sites, Variance []float64
+	Precision       []float64 // 1/γ of every site
+	// Phi is φ at the last outer step, and Bound the lower bound of log P(y) for sites as they are; NaN where log|A| is not known.
+	Phi, Bound float64
+	Draws      [][]float64 // of N(Mean, σ²A⁻¹), where variances were sampled
+	// RelativeError is the standard error of sampled variances over the variances, root mean square.
+	RelativeError           float64
+	Outer, Newton, Products int // steps of the loops, products with A
+	Converged               bool
+}
+
+type errSingular struct{ pivot int }
+
+func (e errSingular) Error() string {
+	return fmt.Sprintf("convex: A is not positive definite (unknown %d): X and B together must have full column rank", e.pivot+1)
+}
+
+// Solve minimises φ.
+func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
+	count, err := p.check()
+	if err != nil {
+		return nil, err
+	}
+	_, n := p.B.Dims()
+	ws := credence.NewWorkspace(options.Threads)
+	m := measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
+	way := cmp.Or(options.Variances, Auto)
+	if way == Auto {
+		if way = Exact; n > exactUnknowns {
+			way = Sampled
+		}
+	}
+	var s system
+	base := free{measured: m, seed: options.Seed, draws: cmp.Or(options.K, 64), squares: p.squares}
+	var sampled *free
+	steps := cmp.Or(options.Steps, 5)
+	switch way {
+	case Exact:
+		s, steps = newDense(m, ws), cmp.Or(options.Steps, 100)
+	case Sampled:
+		sampled = &base
+		s = sampled
+	case LanczosMethod:
+		l := &lanczos{free: base, steps: cmp.Or(options.K, 80)}
+		sampled, s = &l.free, l
+	default:
+		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", way)
+	}
+	l := newLoop(s, p.Sites, count, p.Noise)
+	done, converged, err := l.run(ctx, steps, cmp.Or(options.Tolerance, 1e-9), func(step int) error {
+		if options.Progress != nil {
+			options.Progress(credence.Progress{Stage: "outer loop", Done: step, Total: steps, Objective: -l.phi / 2})
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Solution{
+		Mean: l.u, Sites: l.s, Variance: append([]float64(nil), l.z...), Precision: l.precision, Phi: l.phi,
+		Outer: done, Newton: l.newton, Converged: converged,
+	}
+	kernel.Scale(p.Noise, out.Variance)
+	rows := 0
+	if p.X != nil {
+		rows, _ = p.X.Dims()
+	}
+	out.Bound = -l.phi/2 + float64(n-rows)/2*math.Log(2*math.Pi*p.Noise)
+	if sampled != nil {
+		out.Products, out.RelativeError = sampled.products, sampled.relative
+		for _, xi := range sampled.last {
+			draw := append([]float64(nil), l.u...)
+			kernel.Axpy(math.Sqrt(p.Noise), xi, draw)
+			out.Draws = append(out.Draws, draw)
+		}
+	}
+	return out, nil
+}
+
+func (p *Problem) check() (sites int, err error) {
+	if sites, err = checkGroups(p.Sites); err != nil {
+		return 0, err
+	}
+	if p.B == nil || !(p.Noise > 0) {
+		return 0, fmt.Errorf("convex: a problem needs B and a positive noise variance, and has %v", p.Noise)
+	}
+	q, n := p.B.Dims()
+	if q != sites {
+		return 0, fmt.Errorf("convex: B has %d rows and there are %d sites", q, sites)
+	}
+	if p.X == nil {
+		return sites, nil
+	}
+	m, cols := p.X.Dims()
+	if cols != n || len(p.Y) != m {
+		return 0, fmt.Errorf("convex: X is %d×%d, B %d×%d, and there are %d measurements", m, cols, q, n, len(p.Y))
+	}
+	return sites, nil
+}
+
+// squares estimates the diagonal of A, the preconditioner, from the products of eight random signs (Hutchinson 1990, Bekas et al. 2007).
+func (p *Problem) squares(dst, precision []float64) {
+	_, n := p.B.Dims()
+	const probes = 8
+	rng := credence.Rand(0, credence.ConvexDraws, 1<<40)
+	f := free{measured: measured{x: p.X, b: p.B}, precision: precision}
+	signs, product := make([]float64, n), make([]float64, n)
+	mean := 0.0
+	for range probes {
+		for j := range signs {
+			signs[j] = float64(2*rng.IntN(2) - 1)
+		}
+		f.multiply(product, signs)
+		for j, s := range signs {
+			dst[j] += s * product[j] / probes
+			mean += s * product[j] / probes / float64(n)
+		}
+	}
+	for j := range dst {
+		dst[j] = math.Max(dst[j], 0.1*mean)
+	}
+}
