@@ -34,6 +34,13 @@
 // Finite inputs give finite features: what would overflow is held at the largest
 // number. A category code below 0, a level never seen, gives zeros.
 //
+// # Units
+//
+// Numbers enter centred and scaled. [Set.OwnUnits] multiplies products and powers out again, so that
+// weights can be told in the units of the data's own columns: (x − m)(z − k) adds to the weights of x, z and
+// the constant. [Set.Hierarchical] leaves the centring out of products whose factors are no terms of their
+// own, so that every product means what it means in R.
+//
 // # Cost
 //
 // A row costs what its columns cost: one multiplication of d inputs by n

@@ -62,10 +62,14 @@ func toSpread(x, sd float64) string {
 // printBlocks says in which blocks nothing was found.
 func (p *program) printBlocks(blocks []score.Block) {
 	for _, b := range blocks {
-		if !b.Effect {
-			p.say("\nno effect found in %s: no 95 %% interval of its %d weights excludes 0, nor do they together (Wald %.2f on %.1f degrees of freedom)",
-				printable(b.Name), b.Weights, b.Wald, b.DF)
+		if b.Effect {
+			continue
 		}
+		why := "the 95 % interval of its weight holds 0"
+		if b.Weights > 1 {
+			why = fmt.Sprintf("no 95 %% interval of its %d weights excludes 0, nor do they together", b.Weights)
+		}
+		p.say("\nno effect found in %s: %s (Wald %.2f, degrees of freedom %.1f)", printable(b.Name), why, b.Wald, b.DF)
 	}
 }
 
