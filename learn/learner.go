@@ -41,7 +41,6 @@ type Learner struct {
 	binder  *keyed.Binder
 	row     *oneRow
 
-	batch       credence.Batch
 	probability []float64
 	measured    *metric.Progressive
 	counts      counts

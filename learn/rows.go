@@ -45,8 +45,8 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if err := l.binder.Begin(rows); err != nil {
 		return 0, err
 	}
-	faults := rows.Faults
-	for {
+	var ahead chan bound // the next batch, which is being bound
+	for faults := rows.Faults; ; {
 		for len(faults) > 0 && faults[0].Row == taken {
 			if err := l.skip(faults[0].Err); err != nil {
 				return taken, err
@@ -56,48 +56,104 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 		if taken == rows.Count {
 			return taken, nil
 		}
-		count := min(credence.BlockRows, rows.Count-taken)
-		if len(faults) > 0 {
-			count = min(count, faults[0].Row-taken)
+		var b bound
+		if ahead != nil {
+			b, ahead = <-ahead, nil
+		} else {
+			b = l.bind(taken, l.stretch(rows, faults, taken, l.counts.PassRows), l.MaxMalformed-l.counts.Malformed)
 		}
-		pruner, prunes := l.online.(credence.Pruner)
-		if prunes = prunes && pruner.PruneEvery() > 0; prunes {
-			count = int(min(int64(count), pruner.PruneEvery()-l.counts.PassRows%pruner.PruneEvery()))
+		if l.looksAhead(&b) {
+			first, passRows := taken+b.taken, l.counts.PassRows+int64(b.batch.Rows())
+			if count := l.stretch(rows, faults, first, passRows); count > 0 && !l.prunes(passRows) {
+				ahead = make(chan bound, 1)
+				go func(most int64) { ahead <- l.bind(first, count, most) }(l.MaxMalformed - l.counts.Malformed - int64(len(b.faults)))
+			}
 		}
-		n, err := l.learn(rows, taken, count)
-		taken += n
-		if err != nil {
+		err := l.learn(&b)
+		if taken += b.taken; err != nil {
 			return taken, err
 		}
-		if prunes && l.counts.PassRows%pruner.PruneEvery() == 0 {
-			l.prune(pruner)
+		if l.prunes(l.counts.PassRows) {
+			l.prune(l.online.(credence.Pruner))
 		}
 	}
 }
 
-// learn scores and learns rows [first, first+count) of the run that the binder has taken up.
-func (l *Learner) learn(rows *table.Rows, first, count int) (taken int, err error) {
-	b := &l.batch
-	taken, err = l.binder.Bind(b, first, count, int(min(l.MaxMalformed-l.counts.Malformed, credence.BlockRows)))
-	n := b.Rows()
-	l.probability = slices.Grow(l.probability[:0], n)[:n]
-	refused := l.online.Learn(b, l.probability)
-	l.counts.Slots = l.index.Len()
-	l.counts.Dropped += int64(l.binder.Dropped)
-	for i, p := range l.probability {
-		if slices.Contains(refused, i) {
-			continue
-		}
-		l.measure(b, i, p)
+// batchRows is how many rows are bound at a time, few enough for the next batch to be bound while one
+// is learned also within a short run. Results do not depend on it.
+const batchRows = 256
+
+// stretch returns how many rows from first on make the next batch, 0 where a malformed row stands there.
+func (l *Learner) stretch(rows *table.Rows, faults []table.Fault, first int, passRows int64) int {
+	count := min(batchRows, rows.Count-first)
+	if len(faults) > 0 {
+		count = min(count, faults[0].Row-first)
 	}
-	for _, fault := range l.binder.Faults {
+	if p, ok := l.online.(credence.Pruner); ok && p.PruneEvery() > 0 {
+		count = int(min(int64(count), p.PruneEvery()-passRows%p.PruneEvery()))
+	}
+	return count
+}
+
+// prunes says whether the engine prunes behind so many rows of the pass.
+func (l *Learner) prunes(passRows int64) bool {
+	p, ok := l.online.(credence.Pruner)
+	return ok && p.PruneEvery() > 0 && passRows%p.PruneEvery() == 0
+}
+
+// bound is a batch of rows with what the binder says of it.
+type bound struct {
+	batch   credence.Batch
+	taken   int // rows of the run
+	from    []int
+	faults  []table.Fault
+	dropped int
+	err     error // of the row behind those taken
+}
+
+func (l *Learner) bind(first, count int, most int64) (b bound) {
+	b.taken, b.err = l.binder.Bind(&b.batch, first, count, int(min(most, batchRows)))
+	b.from, b.faults, b.dropped = l.binder.From, l.binder.Faults, l.binder.Dropped
+	return b
+}
+
+// looksAhead says whether the next batch may be bound while this one is learned: it must be certain that
+// no row of this one will be refused, which would change what is known of the next.
+func (l *Learner) looksAhead(b *bound) bool {
+	if l.options.Threads == 1 || b.err != nil || l.plan.Fills() {
+		return false
+	}
+	for i := range b.batch.Rows() {
+		if !b.batch.Ordinary(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// learn scores and learns a batch.
+func (l *Learner) learn(b *bound) error {
+	n := b.batch.Rows()
+	l.probability = slices.Grow(l.probability[:0], n)[:n]
+	refused := l.online.Learn(&b.batch, l.probability)
+	l.counts.Slots = b.batch.Sparse.Cols
+	l.counts.Dropped += int64(b.dropped)
+	for i, p := range l.probability {
+		if !slices.Contains(refused, i) {
+			l.measure(&b.batch, i, p)
+		}
+	}
+	if l.plan.Fills() && !slices.Contains(refused, n-1) {
+		l.binder.Learned()
+	}
+	err := b.err
+	for _, fault := range b.faults {
 		if skipped := l.skip(fault.Err); err == nil {
 			err = skipped
 		}
 	}
 	for _, i := range refused {
-		row := l.binder.From[i]
-		tooLarge := l.binder.At(row, fmt.Errorf("the values, the weight or the offset of the row are too large to learn from: correct the row"))
+		tooLarge := l.binder.At(b.from[i], fmt.Errorf("the values, the weight or the offset of the row are too large to learn from: correct the row"))
 		if skipped := l.skip(tooLarge); skipped != nil { // rows behind it are learned: it cannot be gone back to
 			l.counts.Malformed++
 			if err == nil {
@@ -105,7 +161,7 @@ func (l *Learner) learn(rows *table.Rows, first, count int) (taken int, err erro
 			}
 		}
 	}
-	return taken, err
+	return err
 }
 
 // measure takes the score of a row.

@@ -15,17 +15,20 @@ import (
 // errDropped marks a row that the policy drop leaves out.
 var errDropped = errors.New("dropped")
 
-// Bind makes a batch of rows [first, first+count) of the run that Begin took up, valid until the next
-// Bind. It leaves out rows
-// whose cells the plan cannot take, noting up to most of them in Faults; at one more it stops, and
-// returns its error and the number of rows that were taken up before it.
+// Bind makes a batch of rows [first, first+count) of the run that Begin took up. Batch, Faults and From
+// are valid until the second next Bind. It leaves out rows whose cells the plan cannot take, noting up to
+// most of them in Faults; at one more it stops, and returns its error and the number of rows that were
+// taken up before it. Where means run it also stops behind a row that an engine may refuse.
 func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, err error) {
-	b.Faults, b.From, b.Dropped, b.Unknown = b.Faults[:0], b.From[:0], 0, 0
+	b.memory, b.spare = b.spare, b.memory
+	b.Faults, b.From, b.Dropped, b.Unknown = b.memory.faults[:0], b.memory.from[:0], 0, 0
+	*dst = b.memory.batch
 	s := &dst.Sparse
 	s.Reset(0)
-	s.Value = b.spare.Sparse.Value[:0]
-	dst.Target, dst.Weight = b.spare.Target[:0], b.spare.Weight[:0]
-	dst.Offset, dst.Unseen = b.spare.Offset[:0], b.spare.Unseen[:0]
+	s.Value = s.Value[:0]
+	dst.Target, dst.Weight = dst.Target[:0], dst.Weight[:0]
+	dst.Offset, dst.Unseen = dst.Offset[:0], dst.Unseen[:0]
+	b.pending = 0
 	plain, unseen := true, false
 	b.ones = true
 	for i := first; i < first+count; i++ {
@@ -43,7 +46,14 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 				dst.Target, dst.Weight = append(dst.Target, target), append(dst.Weight, weight)
 				dst.Offset, dst.Unseen = append(dst.Offset, offset), append(dst.Unseen, square)
 				b.From = append(b.From, i)
-				b.observe(weight)
+				if b.observes(weight) {
+					if !dst.Ordinary(s.Rows - 1) {
+						b.pending = weight
+						b.finish(dst, b.ones, plain, unseen)
+						return i - first + 1, nil
+					}
+					b.observe(weight)
+				}
 				continue
 			}
 		}
@@ -66,7 +76,7 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 // finish gives the batch its shape. What says nothing is left out: values that are all 1, weights
 // that are all 1, offsets that are all 0.
 func (b *Binder) finish(dst *credence.Batch, ones, plain, unseen bool) {
-	b.spare = *dst // the memory of what is left out is used again
+	b.memory = memory{*dst, b.From, b.Faults} // the memory of what is left out is used again
 	dst.X = linop.Dense{Rows: dst.Sparse.Rows}
 	dst.Sparse.Cols = b.index.Len()
 	if ones {
@@ -184,7 +194,7 @@ func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
 		}
 	}
 	if c.gap = v != v; c.gap {
-		if b.plan.Missing != frame.Mean && b.plan.Missing != frame.Indicator {
+		if !b.plan.Fills() {
 			return b.missing(in.Expr.Column)
 		}
 		c.x = in.Mean
@@ -222,15 +232,25 @@ func (b *Binder) missing(column string) error {
 // drops says whether rows that lack a value are left out.
 func (b *Binder) drops() bool { return b.plan.Missing == frame.Drop && (!b.frozen || b.required) }
 
-// observe takes the values of a row that is learned into the running means.
-func (b *Binder) observe(weight float64) {
-	if b.frozen || weight == 0 || b.plan.Missing != frame.Mean && b.plan.Missing != frame.Indicator {
-		return
+// observes says whether a row of this weight counts in running means.
+func (b *Binder) observes(weight float64) bool {
+	return !b.frozen && weight > 0 && b.plan.Fills() && !b.again
+}
+
+// Learned says that the engine took the last row of the last batch, where Bind stopped for it: its values
+// count in the running means.
+func (b *Binder) Learned() {
+	if b.pending > 0 {
+		b.observe(b.pending)
 	}
+}
+
+// observe takes the values of the present row, which is learned, into the running means.
+func (b *Binder) observe(weight float64) {
 	for k := range b.cells {
 		in, c := &b.plan.Inputs[k], &b.cells[k]
 		switch {
-		case c.column < 0 || c.gap || in.Role != AsValue || b.again:
+		case c.column < 0 || c.gap || in.Role != AsValue:
 		case !c.level:
 			in.Seen += weight
 			in.Mean += (c.x - in.Mean) * (weight / in.Seen)

@@ -251,3 +251,6 @@ func (p *Plan) label(t *Term) string {
 	}
 	return text
 }
+
+// Fills says whether missing values are filled by running means, which are those of the rows before.
+func (p *Plan) Fills() bool { return p.Missing == frame.Mean || p.Missing == frame.Indicator }

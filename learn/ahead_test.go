@@ -1,0 +1,167 @@
+package learn_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/infer/online"
+	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/spec"
+)
+
+// diary is an engine that writes down every row that it is given, and drops every third feature after
+// so many rows.
+type diary struct {
+	*online.SGD
+	text  strings.Builder
+	slots int
+}
+
+func (d *diary) Learn(b *credence.Batch, probability []float64) []int {
+	refused := d.SGD.Learn(b, probability)
+	for i := range b.Rows() {
+		columns, values := b.Sparse.Row(i)
+		fmt.Fprintln(&d.text, b.Target[i], b.WeightOf(i), b.OffsetOf(i), columns, values)
+	}
+	d.slots = b.Sparse.Cols
+	return refused
+}
+
+func (d *diary) PruneEvery() int64 { return 1700 }
+
+func (d *diary) Prune() (kept []int32) {
+	for slot := range d.slots {
+		if slot%3 != 0 {
+			kept = append(kept, int32(slot))
+		}
+	}
+	fmt.Fprintln(&d.text, "pruned to", len(kept))
+	d.SGD = online.NewSGD(online.SGDConfig{})
+	return kept
+}
+
+// What an engine is given does not depend on threads, which bind a batch while another is learned: nor
+// with malformed rows, rows left out, rows that are refused, pruning and any number of rows to skip.
+func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("y,x,site,w\n")
+	for i := range 4000 {
+		x, w := fmt.Sprint(i%17), "1"
+		switch {
+		case i%37 == 5:
+			x = "NA"
+		case i%1511 == 7:
+			x = "bad"
+		case i%1301 == 9:
+			x, w = "1e200", "1e300" // too large to learn from
+		case i%113 == 11:
+			w = "-1"
+		case i%53 == 0:
+			w = "2"
+		}
+		fmt.Fprintf(&text, "%d,%s,s%d,%s\n", i*i%7%2, x, i*i%1009, w)
+	}
+	run := func(policy string, most int64, threads int) string {
+		var book *diary
+		registry := fit.Default()
+		registry.Engines = append(registry.Engines, fit.Engine{Name: "diary", Online: func(*spec.Arguments, credence.Prior) (fit.Online, error) {
+			return fit.Online{Passes: 1, New: func() (credence.Online, error) {
+				book = &diary{SGD: online.NewSGD(online.SGDConfig{})}
+				return book, nil
+			}}, nil
+		}})
+		o := fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "diary", Threads: threads, Registry: registry}
+		if policy != "" {
+			o.Missing = "drop"
+			if policy != "drop" {
+				o.Missing = "mean"
+			}
+		}
+		l, err := learn.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.MaxMalformed = most
+		var faults []string
+		l.OnMalformed = func(err error) { faults = append(faults, err.Error()) }
+		data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text.String()), SkipMalformed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		columns, err := l.Columns(data.Schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := 0
+		err = data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
+			n, err := l.Learn(run.Rows)
+			taken += n
+			return err
+		})
+		now, _ := l.Progress()
+		return fmt.Sprintln(taken, err, now.Rows, now.Malformed, now.LogLoss, now.Features, faults) + book.text.String()
+	}
+	for _, policy := range []string{"", "drop", "mean"} {
+		for _, most := range []int64{0, 1, 20, 25, 31, 40, 77, 1000} {
+			one, four := run(policy, most, 1), run(policy, most, 4)
+			if one != four {
+				k := 0
+				for k < min(len(one), len(four)) && one[k] == four[k] {
+					k++
+				}
+				t.Fatalf("policy %q, %d rows skipped: from byte %d on %.200q, with one thread %.200q", policy, most, k, four[k:], one[k:])
+			}
+			if most == 1000 && (strings.Count(one, "\n") < 3700 || !strings.Contains(one, "too large") || !strings.Contains(one, "pruned to")) {
+				t.Errorf("policy %q: %d lines, %.300s", policy, strings.Count(one, "\n"), one)
+			}
+		}
+	}
+}
+
+// A row that is refused does not count in running means, whatever the size of batches.
+func TestRefusedRowsDoNotCountInMeans(t *testing.T) {
+	model := func(text string, most int64) *credence.Fitted {
+		l, err := learn.New(fit.Options{Formula: "y ~ x + weight(w)", Engine: "sgd", Missing: "mean"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.MaxMalformed = most
+		data := open(t, text)
+		columns, err := l.Columns(data.Schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
+			_, err := l.Learn(run.Rows)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := l.Fitted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fitted
+	}
+	mean := func(f *credence.Fitted) float64 {
+		m := make([]float64, f.Members[0].Posterior.Weights())
+		f.Members[0].Posterior.Marginals(m, make([]float64, len(m)))
+		return m[1]
+	}
+	rows := "y,x,w\n1,2,1\n0,5,1\n%s1,,1\n0,1,1\n1,,2\n"
+	without, with := model(fmt.Sprintf(rows, ""), 0), model(fmt.Sprintf(rows, "1,1e200,1e300\n"), 1)
+	if a, b := mean(without), mean(with); a != b || math.IsNaN(a) || a == 0 {
+		t.Errorf("the weight is %v, and %v with a row that is refused", a, b)
+	}
+	// A row beyond 10⁶ that is learned counts.
+	if a, b := mean(without), mean(model(fmt.Sprintf(rows, "1,2000000,1\n"), 0)); a == b {
+		t.Errorf("the weight is %v with and without a large row", a)
+	}
+}
