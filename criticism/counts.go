@@ -151,6 +151,9 @@ func (s *sample) zeros(dispersed bool) *Finding {
 		Text:   fmt.Sprintf("%.0f of %d counts are zero where %s expects %.0f", zeros, len(s.used), s.kind.name, under.mean),
 		Remedy: "a count of zero seems to be a matter of its own; fit whether it is zero (bernoulli) and the counts above zero apart",
 	}
+	if !more {
+		f.Remedy = "if zeros cannot be or were left out of the data, predictions near zero are wrong; fit the counts less one"
+	}
 	if expected, ok := s.overdispersedZeros(); dispersed && ok && expected > under.mean {
 		f.Remedy = fmt.Sprintf("--family negbinomial, which expects about %.0f", expected)
 		if expected < zeros/leastZeros {

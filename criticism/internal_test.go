@@ -5,7 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // The tail of a binomial sum, whose probabilities are enumerated: within a third of itself down to 1e-4.
@@ -37,6 +40,52 @@ func TestTailOfASum(t *testing.T) {
 	}
 	if constant := (moment3{mean: 3}); constant.above(4) != 0 || constant.above(3) != 1 {
 		t.Error("a constant has a tail")
+	}
+}
+
+// What has probability 1 − P(Y < y) or P(Y ≤ y) is as extreme as twice the smaller of the two.
+func TestExtreme(t *testing.T) {
+	l := likelihood.Poisson{}
+	at := func(y float64) float64 { return extreme(l, y, func(y float64) float64 { return l.CDF(y, 0) }) }
+	e := math.Exp(-1)
+	if got, want := at(3), 2*(1-2.5*e); math.Abs(got-want) > 1e-12 {
+		t.Errorf("of 3 at mean 1: %g, want %g", got, want)
+	}
+	if got, want := at(0), 2*e; math.Abs(got-want) > 1e-12 {
+		t.Errorf("of 0 at mean 1: %g, want %g", got, want)
+	}
+}
+
+// Cumulants of replicated residuals are those of the family: squares of normal ones have the mean 1, the
+// variance 2 and the third cumulant 8.
+func TestReplicates(t *testing.T) {
+	const n = 4000
+	s := &sample{ws: credence.NewWorkspace(1), options: Options{Fitted: true}}
+	for i := range n {
+		s.add(likelihood.Gaussian{NoiseVariance: param.Hold(3)}, i, 0, 1, 0)
+		s.used = append(s.used, i)
+	}
+	got := s.replicate(func(e float64) float64 { return e * e })
+	for _, c := range [][3]float64{{got.mean, 1, 2}, {got.variance, 2, 56}, {got.third, 8, 10395 - 8*8}} {
+		// The last number bounds the variance of one draw's part; ten draws of each row make the mean.
+		if math.Abs(c[0]/n-c[1]) > 5*math.Sqrt(c[2]/(10*n)) {
+			t.Errorf("a cumulant of a row is %g, want %g", c[0]/n, c[1])
+		}
+	}
+}
+
+// The residual of a row of the fit is too small by its leverage, that of another too large by it.
+func TestLeverage(t *testing.T) {
+	for _, fitted := range []bool{true, false} {
+		s := &sample{options: Options{Fitted: fitted}}
+		s.add(likelihood.Gaussian{NoiseVariance: param.Hold(4)}, 0, 5, 1, 1)
+		want := 2 / math.Sqrt(1.25)
+		if fitted {
+			want = 2 / math.Sqrt(0.75)
+		}
+		if math.Abs(s.residual[0]-want) > 1e-6 {
+			t.Errorf("fitted %v: residual %g, want %g", fitted, s.residual[0], want)
+		}
 	}
 }
 

@@ -22,6 +22,13 @@ var faults = []struct {
 	{"overdispersed counts", "poisson", func(w *world) {
 		w.draw(likelihood.NegativeBinomial{Size: param.Hold(1)})
 	}, "dispersion", "times as much as poisson allows", "--family negbinomial"},
+	{"zeros left out", "poisson", func(w *world) {
+		for i := range w.y {
+			for w.y[i] = 0; w.y[i] == 0; {
+				w.y[i] = likelihood.Poisson{}.Sample(w.rng, w.f[i]-0.7)
+			}
+		}
+	}, "zeros", "0 of 400 counts are zero where poisson expects", "left out"},
 	{"overdispersed successes", "binomial(trials=trials)", func(w *world) {
 		for i := range w.f {
 			w.f[i] += 1.5 * w.rng.NormFloat64()
@@ -32,7 +39,7 @@ var faults = []struct {
 	{"t2 noise", "gaussian", func(w *world) {
 		w.draw(likelihood.StudentT{DegreesOfFreedom: param.Hold(2), Scale: param.Hold(1)})
 	}, "tails", "more common than under a normal", "--family studentt"},
-	{"ten outliers", "gaussian", outliers, "outliers", "10 rows (row ", "--family studentt"},
+	{"ten outliers", "gaussian", outliers, "outliers", "rows (row ", "--family studentt"},
 	{"a curve", "gaussian", func(w *world) {
 		for i := range w.f {
 			w.f[i] += 0.7 * w.x[1][i] * w.x[1][i]
@@ -58,7 +65,7 @@ var faults = []struct {
 	}, "dispersion", "spread more in some places than in others, with a", "precision(w)"},
 	{"log-normal noise", "gaussian", func(w *world) {
 		for i := range w.y {
-			w.y[i] = math.Exp(0.3*w.f[i] + 0.8*w.rng.NormFloat64())
+			w.y[i] = math.Exp(0.2*w.f[i] + 0.6*w.rng.NormFloat64())
 		}
 	}, "tails", "above than below", "log(y)"},
 }
