@@ -40,3 +40,42 @@ func TestInverse(t *testing.T) {
 		t.Errorf("a root of −1 is taken back to %v, want the nearest, 0", got)
 	}
 }
+
+// TestSlopesOfTrainingRows: the frame has the weighted sum of the log slopes of all segments, and how many
+// rows have a weight that is no whole number; a root at 0 has no slope.
+func TestSlopesOfTrainingRows(t *testing.T) {
+	const n = 2*testSegment + 100
+	var rows [][]float64
+	slope, fractions := 0.0, 0
+	for i := range n {
+		y, w := 1+float64(i%17), float64(i%5)/2
+		rows = append(rows, []float64{y, w})
+		slope -= w * math.Log(2*math.Sqrt(y))
+		if i%5%2 == 1 {
+			fractions++
+		}
+	}
+	frameOf := func() *Frame {
+		source := numbers([]string{"y", "w"}, rows...)
+		y, w := Column("y").With(Sqrt), Column("w")
+		c, err := newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count(t, c, source, 512)
+		f, err := c.Frame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := frameOf()
+	if f.Target.LogSlope == nil || math.Abs(*f.Target.LogSlope/slope-1) > 1e-12 || f.Fractions != fractions {
+		t.Errorf("log slope %v, want %v; %d fractions, want %d", f.Target.LogSlope, slope, f.Fractions, fractions)
+	}
+	rows[n-1][0] = 0
+	rows[n-1][1] = 1
+	if f := frameOf(); f.Target.LogSlope != nil {
+		t.Errorf("a root at 0 has the log slope %v", *f.Target.LogSlope)
+	}
+}
