@@ -124,6 +124,9 @@ type Report struct {
 	RHat           *float64 `json:"r_hat,omitempty"`
 	EffectiveDraws *float64 `json:"effective_draws,omitempty"`
 	EvidenceGap    *float64 `json:"evidence_gap,omitempty"`
+	// WeightCoverage is the estimated share of the weights in the model that are inside their 90 %
+	// intervals, of an engine that works out how far its spread is too narrow.
+	WeightCoverage *float64 `json:"weight_coverage,omitempty"`
 	Warnings       []string `json:"warnings,omitempty"`
 }
 

@@ -21,6 +21,7 @@ const (
 	SVICurvature      Purpose = "svi curvature"   // the first steps of stochastic fits
 	SVIDiagnostics    Purpose = "svi diagnostics" // importance weights
 	SEPOrder          Purpose = "sep"             // the order of rows; the pass
+	SEPCoverage       Purpose = "sep coverage"    // draws of weights that intervals are held against
 	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
 	ConvexDraws       Purpose = "convex"          // perturbations; the draw

@@ -74,6 +74,20 @@ func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
 	return p.Inclusion.Value*p.Slab.Value + (1-p.Inclusion.Value)*p.Spike.Value
 }
 
+// SelectedAbove is the inclusion probability above which a weight is called selected: ½. Where ρ was
+// learned, the data on the weight itself have to say so too, by odds three times those of ρ (a
+// Bayes factor of 3: "positive" in Kass & Raftery 1995). Otherwise a ρ above ½ would select
+// every weight that the data say next to nothing about.
+func (p SpikeSlab) SelectedAbove() float64 {
+	if p.Inclusion.State == param.Held {
+		return 0.5
+	}
+	rho := p.Inclusion.Value
+	return max(0.5, selectingFactor*rho/(selectingFactor*rho+1-rho))
+}
+
+const selectingFactor = 3
+
 // Validate refuses stated values that make no prior.
 func (p SpikeSlab) Validate() error {
 	if err := checkStates(p); err != nil {

@@ -1,6 +1,7 @@
 package prior
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -77,6 +78,24 @@ func TestInclusionPrior(t *testing.T) {
 	} {
 		if p, err := read(text); err == nil {
 			t.Errorf("%s is taken as %v", text, p)
+		}
+	}
+}
+
+// The data have to triple the odds of a learned inclusion, and a stated one is taken as it is.
+func TestSelectedAbove(t *testing.T) {
+	for _, c := range []struct {
+		inclusion param.Parameter
+		want      float64
+	}{
+		{held(0.9), 0.5},
+		{param.Parameter{Value: 0.1}, 0.5},
+		{param.Parameter{Value: 0.25}, 0.5}, // odds 1/3, tripled 1
+		{param.Parameter{Value: 0.5}, 0.75},
+		{param.From(0.9), 27.0 / 28},
+	} {
+		if got := (SpikeSlab{Inclusion: c.inclusion}).SelectedAbove(); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("inclusion %+v: selected above %v, want %v", c.inclusion, got, c.want)
 		}
 	}
 }

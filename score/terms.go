@@ -120,16 +120,25 @@ func halfWidth(p credence.Posterior, interval float64) float64 {
 	return special.NormalQuantile(upper)
 }
 
-// Selected counts the weights, intercepts aside, that are more likely in the model than not; ok says
+// SelectedAbove is the inclusion probability above which a weight is called selected.
+func SelectedAbove(fitted *credence.Fitted) float64 {
+	if p, ok := fitted.Members[0].Model.Prior.(interface{ SelectedAbove() float64 }); ok {
+		return p.SelectedAbove()
+	}
+	return 0.5
+}
+
+// Selected counts the weights, intercepts aside, whose inclusion is above SelectedAbove; ok says
 // whether weights may be 0.
 func Selected(fitted *credence.Fitted) (count int, ok bool) {
 	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
 	if !ok || !selector.Selects() {
 		return 0, false
 	}
+	above := SelectedAbove(fitted)
 	for _, block := range fitted.Members[0].Model.Features.Blocks() {
 		for j := block.First; j < block.First+block.Count && !block.Intercept; j++ {
-			if selector.InclusionProbability(j) > 0.5 {
+			if selector.InclusionProbability(j) > above {
 				count++
 			}
 		}

@@ -21,6 +21,7 @@ type fitResult struct {
 	Draws    int      `json:"draws,omitempty"` // of random features, if predictions average over several
 	Seconds  float64  `json:"seconds,omitempty"`
 	Selected *int     `json:"selected,omitempty"`
+	Above    float64  `json:"selected_above,omitempty"` // inclusion of those
 	Warnings []string `json:"warnings"`
 	Model    string   `json:"model,omitempty"`
 }
@@ -38,6 +39,9 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 	result.Link = string(link)
 	if selected, ok := score.Selected(fitted); ok {
 		result.Selected = &selected
+		if result.Prior != "" {
+			result.Above = score.SelectedAbove(fitted)
+		}
 	}
 	if draws := distinctFeatures(fitted); draws > 1 {
 		result.Draws = draws
@@ -80,11 +84,14 @@ func (p *program) printFit(r *fitResult) {
 			p.say("        %s", verdict)
 		}
 		if r.Selected != nil {
-			what := "weights selected (inclusion above 1/2)"
-			if r.Prior == "" {
-				what = "weights that are not zero"
+			what := "weights that are not zero"
+			if r.Prior != "" {
+				what = fmt.Sprintf("weights selected (inclusion above %.3g)", r.Above)
 			}
 			p.say("        %d %s", *r.Selected, what)
+		}
+		if r.WeightCoverage != nil {
+			p.say("        90 %% intervals of the weights in the model hold about %.0f %% of them", 100**r.WeightCoverage)
 		}
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 		uncertain := map[string]float64{}

@@ -22,6 +22,7 @@ import (
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/score"
 )
 
 // streamRun is a run of the stream command.
@@ -249,11 +250,12 @@ func (s *streamRun) finish(complete bool) error {
 func writeSelected(path string, fitted *credence.Fitted) error {
 	features := fitted.Members[0].Model.Features.(*keyed.Features)
 	probability := fitted.Members[0].Posterior.(*posterior.SpikeSlab).Probability
+	above := score.SelectedAbove(fitted)
 	line := strings.NewReplacer("\n", `\n`, "\r", `\r`)
 	return atomicfile.Write(path, func(w io.Writer) error {
 		var text []byte
 		for i := range features.Keys {
-			if probability[len(probability)-len(features.Keys)+i] > 0.5 {
+			if probability[len(probability)-len(features.Keys)+i] > above {
 				text = append(append(text, line.Replace(features.Name(i))...), '\n')
 			}
 		}

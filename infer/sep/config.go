@@ -17,7 +17,7 @@ type Config struct {
 	// PriorEvery is the number of mini-batches between updates of the prior
 	// factors (the report's T); 0 means 15. The sequential form has a schedule of its own.
 	PriorEvery int `json:"prior_every,omitempty"`
-	// Passes over the data; 0 means 1, and 5 in Fit.
+	// Passes over the data; 0 means 1, and in Fit as many as it takes, 200 at most.
 	Passes int `json:"passes,omitempty"`
 	// PositiveWeight and NegativeWeight multiply the weights of the rows of a
 	// class, as the appearance counts n⁺ and n⁻ do in the report; 0 means 1.
@@ -100,14 +100,14 @@ type Hyper struct {
 
 // Where learning starts, and the weak normal priors on the unconstrained scale
 // that keep it from running away where data say next to nothing. They weigh as
-// much as one feature each. Rare features say little about ρ0 and τ0 apart, only
-// about ρ0 τ0, and a ρ0 above ½ would select every feature that has hardly been
-// seen; below largestInclusion log loss is within 0.2 % of that without a bound on five
-// click and access logs, with a hundredth of the features selected.
+// much as one feature each. What is learned stays within bounds, and a fit that
+// ends on one says so.
 const (
 	startInclusion   = 0.2
 	startSlab        = 0.07
 	logitScale       = 2 // of logit ρ0
 	logSlabScale     = 2 // of log τ0
-	largestInclusion = 0.3
+	largestInclusion = 0.99
+	smallestLogit    = -20 // of ρ0
+	largestLogSlab   = 25  // of log τ0, either way
 )

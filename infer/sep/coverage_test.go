@@ -57,3 +57,80 @@ func TestSpreadAfterOnePass(t *testing.T) {
 		t.Errorf("errors of %.2f standard deviations, 90 %% intervals hold %.0f %%", deviation, 100*coverage)
 	}
 }
+
+// The share of 90 % intervals that is told is the share that holds: 300 rows, ρ0 and τ0 learned.
+// The package comment has the figures of 400 draws.
+func TestCoverageIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a study of a few seconds")
+	}
+	const rows, draws = 300, 150
+	for name, c := range map[string]struct {
+		columns int
+		draw    func(rng *rand.Rand, x []float64)
+	}{
+		"dense": {10, func(rng *rand.Rand, x []float64) {
+			for j := range x {
+				x[j] = rng.NormFloat64()
+			}
+		}},
+		"one-hot": {12, func(rng *rand.Rand, x []float64) { x[rng.IntN(4)], x[4+rng.IntN(8)] = 1, 1 }},
+	} {
+		told, models, held, weights := 0.0, 0.0, 0.0, 0.0
+		for seed := range uint64(draws) {
+			rng := rand.New(rand.NewPCG(seed, 10))
+			w := make([]float64, c.columns+1)
+			for j := range c.columns {
+				if rng.Float64() < 0.3 {
+					w[j] = 0.7 * rng.NormFloat64()
+				}
+			}
+			w[c.columns] = -0.3
+			p := problem{rows: rows, x: make([][]float64, rows), y: make([]int, rows)}
+			for i := range p.x {
+				p.x[i] = make([]float64, c.columns+1)
+				c.draw(rng, p.x[i][:c.columns])
+				p.x[i][c.columns] = 1
+				if rng.NormFloat64() < inner(p.x[i], w) {
+					p.y[i] = 1
+				}
+			}
+			l := learnerOf(t, &p, Config{}, Hyper{})
+			l.Finish()
+			if l.coverage == nil {
+				continue
+			}
+			told, models = told+*l.coverage, models+1
+			for j := range c.columns {
+				q := l.Weight(j)
+				if q.Inclusion < inModel {
+					continue
+				}
+				weights++
+				if math.Abs(q.Mean-w[j]) < 1.645*math.Sqrt(q.Variance) {
+					held++
+				}
+			}
+		}
+		told, held = told/models, held/weights
+		t.Logf("%s: %.0f intervals, of which %.3f hold; told %.3f", name, weights, held, told)
+		if bound := 0.05 + 2*math.Sqrt(held*(1-held)/weights); math.Abs(told-held) > bound {
+			t.Errorf("%s: %.3f of the intervals hold, told %.3f", name, held, told)
+		}
+	}
+}
+
+// Without rows, or with no weight in the model, nothing is told.
+func TestNoCoverage(t *testing.T) {
+	p := denseProblem(300, 10, 3)
+	l := learnerOf(t, p, Config{}, p.hyper())
+	if l.Finish(); l.coverage == nil || *l.coverage < 0.5 || *l.coverage > 0.95 {
+		t.Errorf("coverage %v", l.coverage)
+	}
+	if l = learnerOf(t, p, Config{Forget: 100}, p.hyper()); l.cover() != nil {
+		t.Error("a learner that forgets tells its coverage")
+	}
+	if l = learnerOf(t, p, Config{}, Hyper{Inclusion: held(1e-9), Slab: held(1e-6)}); l.cover() != nil {
+		t.Error("coverage of no weight")
+	}
+}

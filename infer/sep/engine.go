@@ -14,10 +14,6 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// fitPasses is the number of passes of Fit where none is stated: less than a
-// hundredth of the first pass's factors is left behind five.
-const fitPasses = 5
-
 // Engine fits a model to data that can be read again, by passes of a Learner.
 type Engine struct {
 	model credence.Model
@@ -33,7 +29,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if model.Features == nil {
 		return nil, fmt.Errorf("sep: the model has no features")
 	}
-	cfg.Passes = cmp.Or(cfg.Passes, fitPasses)
+	cfg.Passes = cmp.Or(cfg.Passes, mostPasses)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -83,64 +79,88 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			return nil, err
 		}
 	}
-	var probability []float64
-	var before []credence.Marginal // at the start of a later pass
-	for pass := range e.cfg.Passes {
-		if pass > 0 {
-			learner.EndPass()
-			before = c.weights(before[:0], learner)
-		}
-		rng := credence.Rand(e.cfg.Seed, credence.SEPOrder, uint64(pass))
-		for i, block := range rng.Perm(c.rows.Blocks()) {
-			if err := c.read(ctx, block, rng); err != nil {
-				return nil, err
-			}
-			if pass == 0 {
-				c.addTargets()
-			}
-			probability = append(probability[:0], make([]float64, c.batch.Sparse.Rows)...)
-			if refused := learner.Learn(&c.batch, probability); refused != nil {
-				return nil, fmt.Errorf("sep: row %d: its values, weight or offset are too large to learn from: scale the columns, or correct the row", block*credence.BlockRows+c.order[refused[0]]+1)
-			}
-			if e.cfg.Progress != nil {
-				e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d", pass+1, e.cfg.Passes), Done: i + 1, Total: c.rows.Blocks()})
-			}
-		}
+	passes, converged, err := e.passes(ctx, learner, &c)
+	if err != nil {
+		return nil, err
 	}
 	if c.total == 0 {
 		return nil, fmt.Errorf("sep: every row has weight 0: leave the weights out, or correct them")
 	}
-	learner.endBatch()
 	status := credence.IterationLimit
-	if len(before) > 0 && moved(before, c.weights(nil, learner)) < settled {
+	if converged {
 		status = credence.Converged
 	}
-	learner.Finish()
-	return e.fitted(learner, &c, status), nil
+	return e.fitted(learner, &c, status, passes), nil
 }
 
-// settled is how far the last pass of a fit that has converged may have moved the weights.
-// The order of rows alone moves those of dense inputs by 0.1 to 0.3 from pass to pass.
+// passes learns the rows until they move little or the passes are used up. Rows that are all kept
+// are learned again from there.
+func (e *Engine) passes(ctx context.Context, l *Learner, c *converter) (done int, converged bool, err error) {
+	l.early.mostRows, l.early.entries = math.MaxInt, wholeEntries
+	tell := func(pass, block, blocks int) {
+		if e.cfg.Progress != nil {
+			e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d at most", pass, e.cfg.Passes), Done: block, Total: blocks})
+		}
+	}
+	var before, after []credence.Marginal
+	for !converged && done < e.cfg.Passes {
+		if done == 1 && l.early.stage == filling && l.replays() {
+			more, settled, err := l.replay(e.cfg.Passes-1, func(pass int) error {
+				tell(pass+1, 1, 1)
+				return ctx.Err()
+			})
+			l.early.cut()
+			return done + more, settled, err
+		}
+		if done > 0 {
+			l.EndPass()
+			before = l.marginals(before[:0])
+		}
+		if err := e.pass(ctx, l, c, done, tell); err != nil {
+			return done, false, err
+		}
+		l.endBatch()
+		l.Refresh()
+		after = l.marginals(after[:0])
+		done++
+		converged = done >= fewestPasses && moved(before, after) < settled
+	}
+	return done, converged, nil
+}
+
+// pass learns every row once.
+func (e *Engine) pass(ctx context.Context, l *Learner, c *converter, pass int, tell func(pass, block, blocks int)) error {
+	var probability []float64
+	rng := credence.Rand(e.cfg.Seed, credence.SEPOrder, uint64(pass))
+	for i, block := range rng.Perm(c.rows.Blocks()) {
+		if err := c.read(ctx, block, rng); err != nil {
+			return err
+		}
+		if pass == 0 {
+			c.addTargets()
+		}
+		probability = append(probability[:0], make([]float64, c.batch.Sparse.Rows)...)
+		if refused := l.Learn(&c.batch, probability); refused != nil {
+			return fmt.Errorf("sep: row %d: its values, weight or offset are too large to learn from: scale the columns, or correct the row", block*credence.BlockRows+c.order[refused[0]]+1)
+		}
+		tell(pass+1, i+1, c.rows.Blocks())
+	}
+	return nil
+}
+
+// settled is how far the last pass over rows that are not kept may have moved the weights of a fit
+// that has converged. The order of rows alone moves those of dense inputs by 0.1 to 0.3 from
+// pass to pass, because the average factors weigh late rows more.
 const settled = 0.3
 
-// moved returns the root mean square of what a pass has moved the means by, in standard
-// deviations. Weights count by their inclusion: those out of the model hardly move.
-func moved(before, after []credence.Marginal) float64 {
-	sum, total := 0.0, 0.0
-	for j := range before {
-		change := after[j].Mean - before[j].Mean
-		share := max(before[j].Inclusion, after[j].Inclusion)
-		sum += share * change * change / after[j].Variance
-		total += share
-	}
-	return math.Sqrt(sum / total)
-}
+// fewestPasses leave less than a hundredth of the first pass's factors.
+const fewestPasses = 5
 
 // pinned is the precision of a bias that the model does not have.
 const pinned = 1e30
 
 // fitted returns the result.
-func (e *Engine) fitted(l *Learner, c *converter, status credence.Status) *credence.Fitted {
+func (e *Engine) fitted(l *Learner, c *converter, status credence.Status, passes int) *credence.Fitted {
 	d := e.model.Features.Weights()
 	q := &posterior.SpikeSlab{Mean: make([]float64, d), Variance: make([]float64, d), Probability: make([]float64, d)}
 	for j, w := range c.weights(nil, l) {
@@ -154,8 +174,8 @@ func (e *Engine) fitted(l *Learner, c *converter, status credence.Status) *crede
 		Members:    []credence.Member{{Model: model, Posterior: q}},
 		TargetMean: rate, TargetVariance: rate * (1 - rate),
 		Report: credence.Report{
-			Engine: "sep", Status: status, Rows: c.rows.Count(), Inputs: c.inputs, Weights: d, Iterations: e.cfg.Passes,
-			Hyper: hyper,
+			Engine: "sep", Status: status, Rows: c.rows.Count(), Inputs: c.inputs, Weights: d, Iterations: passes,
+			Hyper: hyper, WeightCoverage: l.cover(), Warnings: l.warnings(),
 		},
 	}
 }

@@ -1,6 +1,10 @@
 package sep
 
-import "math"
+import (
+	"math"
+
+	"github.com/credence-ml/credence/prior"
+)
 
 // factors are likelihood factors of one feature, summed by class.
 type factors struct {
@@ -63,12 +67,23 @@ type spikeSlab struct {
 	logit           float64 // of inclusion
 	lambda          float32 // 1/(ρ0 τ0): the factor of a feature not seen yet
 	unseenLogit     float32
+	selecting       float64 // logit of α above which a feature is selected
 }
 
 func newPrior(inclusion, slab float64) spikeSlab {
-	logit := math.Log(inclusion) - math.Log1p(-inclusion)
-	return spikeSlab{inclusion, slab, logit, float32(1 / (inclusion * slab)), float32(logit)}
+	return spikeSlab{inclusion, slab, logit(inclusion), float32(1 / (inclusion * slab)), float32(logit(inclusion)), 0}
 }
+
+func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
+
+// setPrior makes ρ0 and τ0 what they are said to be.
+func (l *Learner) setPrior(inclusion, slab float64) {
+	l.prior = newPrior(inclusion, slab)
+	l.prior.selecting = logit(prior.SpikeSlab{Inclusion: l.hyper.Inclusion.At(inclusion)}.SelectedAbove())
+}
+
+// selects says whether a feature is selected, by its α at the last refresh.
+func (p *spikeSlab) selects(f *feature) bool { return float64(f.logit) > p.selecting }
 
 // begin makes a feature that is seen for the first time: its prior factor has
 // the moments of the prior, so that a mini-batch or row before the first refresh
@@ -78,7 +93,7 @@ func (l *Learner) begin(f *feature) {
 	f.logit = l.prior.unseenLogit
 	f.due = 1
 	l.features++
-	if f.logit > 0 {
+	if l.prior.selects(f) {
 		l.selected++
 	}
 }
@@ -125,16 +140,12 @@ func (l *Learner) refresh(f *feature) {
 		shift *= l.scale
 	}
 	t := l.prior.tilted(lambda, shift)
-	if (t.logit > 0) != (f.logit > 0) {
-		if t.logit > 0 {
-			l.selected++
-		} else {
-			l.selected--
-		}
-	}
+	before := l.prior.selects(f)
 	f.logit = float32(max(-3e38, t.logit))
-	if f.logit == 0 && t.logit > 0 {
-		f.logit = math.SmallestNonzeroFloat32 // keeps the sign that selected counts
+	if after := l.prior.selects(f); after && !before {
+		l.selected++
+	} else if before && !after {
+		l.selected--
 	}
 	precision := 1 / max(t.variance, smallestVariance)
 	priorLambda := precision - lambda

@@ -20,12 +20,17 @@ const (
 	largestEB = 1.0     // of a step, in logit ρ0 and log τ0
 )
 
-// learnHyper moves ρ0 and τ0 to where the site evidences are largest and
-// refreshes every feature.
+// learnHyper learns ρ0 and τ0, and refreshes every feature.
 func (l *Learner) learnHyper() {
 	for l.nextEB <= l.rows {
 		l.nextEB = int64(float64(l.nextEB) * growthEB)
 	}
+	l.moveHyper()
+	l.Refresh()
+}
+
+// moveHyper moves ρ0 and τ0 towards where the site evidences are largest, if there are rows enough.
+func (l *Learner) moveHyper() {
 	if l.rows < surelyEB && min(l.bias.count[0], l.bias.count[1]) < rarerEB {
 		return
 	}
@@ -39,13 +44,19 @@ func (l *Learner) learnHyper() {
 			}
 		}
 	}
-	l.Refresh()
 }
 
 // Refresh brings the prior factors and inclusion probabilities of all features
-// up to date.
+// up to date, and counts those selected.
 func (l *Learner) Refresh() {
-	l.each(l.refresh)
+	selected := 0
+	l.each(func(f *feature) {
+		l.refresh(f)
+		if l.prior.selects(f) {
+			selected++
+		}
+	})
+	l.selected = selected
 }
 
 // scoringStep takes one step of scoring on the sum of the log evidences
@@ -101,13 +112,14 @@ func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float6
 	if length > largestEB {
 		di, ds = di*largestEB/length, ds*largestEB/length
 	}
-	logit := min(max(p.logit+di, -20), largestLogit)
-	*p = newPrior(1/(1+math.Exp(-logit)), math.Exp(min(max(logSlab+ds, -25), 25)))
+	inclusion := 1 / (1 + math.Exp(-min(max(p.logit+di, smallestLogit), largestLogit)))
+	slab := math.Exp(min(max(logSlab+ds, -largestLogSlab), largestLogSlab))
 	if !learnInclusion { // the same bits as before
-		*p = newPrior(l.hyper.Inclusion.Value, p.slab)
+		inclusion = l.hyper.Inclusion.Value
 	}
 	if !learnSlab {
-		*p = newPrior(p.inclusion, l.hyper.Slab.Value)
+		slab = l.hyper.Slab.Value
 	}
+	l.setPrior(inclusion, slab)
 	return length
 }

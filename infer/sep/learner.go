@@ -35,8 +35,10 @@ type Learner struct {
 	decay    float64 // of scale with every row
 	events   Events
 
-	work  []working
-	batch miniBatch
+	work     []working
+	batch    miniBatch
+	early    early
+	coverage *float64 // of a finished learner
 }
 
 // working is what the first loop over a row leaves for the second.
@@ -50,7 +52,7 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	if err := (prior.SpikeSlab{Inclusion: hyper.Inclusion, Slab: hyper.Slab}).Validate(); err != nil {
 		return nil, err
 	}
-	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, decay: 1, nextEB: firstEB}
+	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, decay: 1, nextEB: firstEB, early: early{mostRows: earlyRows, entries: earlyEntries}}
 	inclusion, slab := startInclusion, startSlab
 	if hyper.Inclusion.State != param.Learned {
 		inclusion = hyper.Inclusion.Value
@@ -58,9 +60,10 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	if hyper.Slab.State != param.Learned {
 		slab = hyper.Slab.Value
 	}
-	l.prior = newPrior(inclusion, slab)
+	l.setPrior(inclusion, slab)
 	if cfg.Forget > 0 {
 		l.decay = math.Exp2(-1 / cfg.Forget)
+		l.early.stage = sample // the first rows are forgotten
 	}
 	l.bias.priorLambda = 1.0 / biasVariance
 	l.bias.due = 1
@@ -95,6 +98,7 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int
 		if l.rows >= l.nextEB {
 			l.learnHyper()
 		}
+		l.keep(columns, values, label, weight, offset)
 	}
 	return refused
 }
@@ -150,7 +154,7 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 	work := l.working(len(columns))
 	bias := &l.bias
 	biasLambda := float64(bias.priorLambda) + bias.lambda[0] + bias.lambda[1]
-	biasMean := (bias.shift[0] + bias.shift[1]) / biasLambda
+	biasMean := (float64(bias.priorShift) + bias.shift[0] + bias.shift[1]) / biasLambda
 	s, mean := 1+1/biasLambda, biasMean+offset
 	for k, slot := range columns {
 		f := l.at(slot)

@@ -45,6 +45,7 @@ func (l *Learner) Prune() []int32 {
 		*l.at(int32(slot)) = feature{}
 	}
 	l.slots = len(kept)
+	l.early = early{stage: sample} // of other slots
 	l.chunks = l.chunks[:(l.slots+chunkSize-1)/chunkSize]
 	return kept
 }

@@ -27,7 +27,7 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	l.prior = newPrior(s.Inclusion, s.Slab)
+	l.setPrior(s.Inclusion, s.Slab)
 	l.rows, l.again, l.nextEB, l.scale, l.events = s.Rows, s.Again, s.NextHyper, s.Scale, s.Events
 	l.bias.lambda, l.bias.shift, l.bias.count = s.BiasLambda, s.BiasShift, s.BiasCount
 	l.batch.batches = s.Batches
@@ -50,6 +50,9 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	}
 	if err == nil {
 		err = l.readChanges(r, &s, name)
+	}
+	if err == nil {
+		err = l.readEarly(r, &s, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
@@ -102,7 +105,7 @@ func (l *Learner) check() error {
 			return fmt.Errorf("sep: state: the feature of slot %d is none that was learned: the file is damaged", slot)
 		}
 		features++
-		if f.logit > 0 {
+		if l.prior.selects(f) {
 			selected++
 		}
 	}

@@ -1,11 +1,13 @@
 package sep
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -14,13 +16,20 @@ import (
 func (l *Learner) EndPass() {
 	l.endBatch()
 	l.again = true
+	if l.early.stage == filling {
+		l.early.stage = whole
+	}
 }
 
 // Finish ends the mini-batch under way and brings everything up to date, for
 // results.
 func (l *Learner) Finish() {
 	l.endBatch()
+	if l.early.stage != sample && l.replays() {
+		l.replay(mostPasses, nil)
+	}
 	l.Refresh()
+	l.coverage = l.cover()
 }
 
 // count counts the appearances of the features of a row, for KnownCounts: call it
@@ -43,9 +52,7 @@ func (l *Learner) Weight(slot int) credence.Marginal {
 	}
 	if slot < l.slots {
 		if f := l.at(int32(slot)); f.due != 0 {
-			w := l.weight(f)
-			w.Inclusion = 1 / (1 + math.Exp(-float64(f.logit)))
-			return w
+			return l.marginal(f)
 		}
 	}
 	return credence.Marginal{Variance: l.prior.inclusion * l.prior.slab, Inclusion: l.prior.inclusion}
@@ -56,8 +63,15 @@ func (l *Learner) weight(f *feature) credence.Marginal {
 	return credence.Marginal{Mean: shift / lambda, Variance: 1 / lambda, Inclusion: 1}
 }
 
+// marginal is the posterior of the weight of a feature that has been seen.
+func (l *Learner) marginal(f *feature) credence.Marginal {
+	w := l.weight(f)
+	w.Inclusion = 1 / (1 + math.Exp(-float64(f.logit)))
+	return w
+}
+
 // Selected implements [credence.Online]: the features whose inclusion probability, as of the last
-// refresh, is above ½.
+// refresh, is above that of [prior.SpikeSlab.SelectedAbove].
 func (l *Learner) Selected(int) int { return l.selected }
 
 // learned returns the prior with ρ0 and τ0 as learned or held, and the values of a report.
@@ -70,9 +84,28 @@ func (l *Learner) learned(p prior.SpikeSlab) (prior.SpikeSlab, []credence.Value)
 	}
 }
 
+// warnings says where what was learned has met a bound.
+func (l *Learner) warnings() (warnings []string) {
+	const near = 1e-9
+	p := &l.prior
+	if l.hyper.Inclusion.State != param.Held {
+		if p.inclusion > largestInclusion-near {
+			warnings = append(warnings, fmt.Sprintf("inclusion was learned up to its bound, %v: nearly every weight is in the model; hold it by inclusion=%v, or start above by inclusion=~0.999", largestInclusion, largestInclusion))
+		}
+		if p.logit < smallestLogit+near {
+			warnings = append(warnings, fmt.Sprintf("inclusion was learned down to its bound, %.1g: no weight is in the model; state one, such as inclusion=0.01", p.inclusion))
+		}
+	}
+	if l.hyper.Slab.State != param.Held && math.Abs(math.Log(p.slab)) > largestLogSlab-near {
+		warnings = append(warnings, fmt.Sprintf("slab was learned to its bound, %.1g: features may tell the classes apart without error; state one, such as slab=1", p.slab))
+	}
+	return warnings
+}
+
 // Describe implements [credence.Online].
 func (l *Learner) Describe(f *credence.Fitted) {
 	model := &f.Members[0].Model
+	f.Report.WeightCoverage, f.Report.Warnings = l.coverage, append(f.Report.Warnings, l.warnings()...)
 	model.Likelihood = likelihood.Bernoulli{Link: likelihood.Probit}
 	model.Prior, f.Report.Hyper = l.learned(prior.SpikeSlab{Inclusion: l.hyper.Inclusion, Slab: l.hyper.Slab})
 	if l.events.SkippedCavities == 0 {

@@ -3,6 +3,7 @@ package sep
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -55,6 +56,7 @@ func (s *Sharded) start() {
 		shard := *s.master
 		shard.chunks, shard.slots, shard.work = nil, 0, nil
 		shard.nextEB = neverEB // the master learns ρ0 and τ0
+		shard.early = s.master.early.pending()
 		shard.reserve(s.master.slots)
 		for i, c := range s.master.chunks {
 			*shard.chunks[i] = *c
@@ -176,6 +178,15 @@ func (s *Sharded) merge() {
 	if everything {
 		m.learnHyper()
 	}
+	if m.early.stage == filling {
+		for _, shard := range s.shards {
+			m.early.take(&shard.early)
+		}
+		if m.early.complete() {
+			m.settle()
+			everything = true
+		}
+	}
 	for _, shard := range s.shards {
 		shard.reserve(m.slots)
 		if everything {
@@ -195,6 +206,7 @@ func (s *Sharded) copyScalars(shard *Learner) {
 	shard.bias, shard.prior, shard.again = s.master.bias, s.master.prior, s.master.again
 	shard.rows, shard.events = 0, Events{}
 	shard.features, shard.selected = s.master.features, s.master.selected
+	shard.early = s.master.early.pending()
 }
 
 func eachBit(words []uint64, visit func(slot int32)) {
@@ -217,7 +229,7 @@ func (s *Sharded) EndPass() {
 // Finish merges what is pending and brings everything up to date, for results.
 func (s *Sharded) Finish() {
 	s.merge()
-	s.master.Refresh()
+	s.master.Finish()
 	for _, shard := range s.shards {
 		for i, c := range s.master.chunks {
 			*shard.chunks[i] = *c
@@ -297,6 +309,7 @@ func RestoreSharded(document []byte, r *safetensors.Reader) (*Sharded, error) {
 		if shard.cfg.Shards != master.cfg.Shards || shard.nextEB != neverEB {
 			return nil, fmt.Errorf("sep: state: shard %d is a learner of its own: the file is damaged", k)
 		}
+		shard.early.mostRows, shard.early.entries = math.MaxInt, math.MaxInt
 		s.shards[k] = shard
 		marks, err := safetensors.Read[int64](r, shardName(k, statePrefix+"marks"))
 		if err != nil {

@@ -26,6 +26,7 @@ type scalars struct {
 	Batches    int        `json:"batches,omitempty"`
 	BatchRows  int        `json:"batch_rows,omitempty"`
 	BatchBias  [6]float64 `json:"batch_bias,omitzero"`
+	Early      *stage     `json:"early,omitempty"`
 }
 
 // statePrefix begins the names of the tensors of the state.
@@ -41,6 +42,7 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 		NextHyper: l.nextEB, Scale: l.scale, Events: l.events,
 		BiasLambda: l.bias.lambda, BiasShift: l.bias.shift, BiasCount: l.bias.count,
 		Batches: l.batch.batches, BatchRows: l.batch.rows, BatchBias: l.batch.bias.values(),
+		Early: &l.early.stage,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -65,5 +67,5 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 	}
 	tensors = append(tensors, safetensors.Of(statePrefix+"changes.slots", slots),
 		safetensors.Of(statePrefix+"changes.values", changes, len(slots), 6))
-	return document, tensors, nil
+	return document, append(tensors, l.early.tensors()...), nil
 }

@@ -1,0 +1,185 @@
+package sep
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/linop"
+)
+
+// How many rows are kept to be learned again: of a stream a few thousand, of data in memory all
+// while they are not large.
+const (
+	earlyRows    = 1 << 12
+	earlyEntries = 1 << 20
+	wholeEntries = 1 << 21
+	rarerReplay  = 50 // rows of the rarer class without which they are not learned again
+	replayPasses = 5  // over the rows of a stream, when they are complete
+)
+
+// stage says what the early rows are.
+type stage uint8
+
+const (
+	filling stage = iota // all rows so far
+	whole                // all rows of the first pass, which is over
+	sample               // some of the rows
+)
+
+// early holds the first rows that were learned. Their factors were made under ρ0, τ0 and means
+// that were still far from where they end, and they tell how far features go together.
+type early struct {
+	stage             stage
+	mostRows, entries int // at which they are complete
+	rows              linop.CSR
+	label             []uint8
+	weight, offset    []float64
+}
+
+// add keeps a row that has been learned.
+func (e *early) add(columns []int32, values []float64, label int, weight, offset float64) {
+	e.rows.Cols = math.MaxInt32 // there may be more slots later
+	e.rows.AppendRow(columns, values)
+	e.label, e.weight, e.offset = append(e.label, uint8(label)), append(e.weight, weight), append(e.offset, offset)
+}
+
+// complete says whether no more rows are to be kept.
+func (e *early) complete() bool {
+	return e.rows.Rows >= e.mostRows || len(e.rows.Index) >= e.entries
+}
+
+// pending are the rows of a shard, which are complete when they are merged.
+func (e *early) pending() early {
+	return early{stage: e.stage, mostRows: math.MaxInt, entries: math.MaxInt}
+}
+
+// take adds the rows of others.
+func (e *early) take(others *early) {
+	for i := range others.rows.Rows {
+		columns, values := others.rows.Row(i)
+		e.add(columns, values, int(others.label[i]), others.weight[i], others.offset[i])
+	}
+}
+
+// cut leaves the first rows, those that a stream keeps.
+func (e *early) cut() {
+	n := min(e.rows.Rows, earlyRows)
+	for n > 1 && e.rows.Start[n] > earlyEntries {
+		n--
+	}
+	rows := linop.CSR{Cols: e.rows.Cols}
+	for i := range n {
+		columns, values := e.rows.Row(i)
+		rows.AppendRow(columns, values)
+	}
+	e.rows = rows
+	e.label, e.weight, e.offset = append([]uint8(nil), e.label[:n]...), append([]float64(nil), e.weight[:n]...), append([]float64(nil), e.offset[:n]...)
+}
+
+// total is the sum of the weights.
+func (e *early) total() float64 {
+	sum := 0.0
+	for _, w := range e.weight {
+		sum += w
+	}
+	return sum
+}
+
+// keep keeps a row that has been learned, as long as all are kept. When they are complete they are
+// learned again, and stay as a sample.
+func (l *Learner) keep(columns []int32, values []float64, label int, weight, offset float64) {
+	if l.early.stage != filling {
+		return
+	}
+	if l.early.add(columns, values, label, weight, offset); l.early.complete() {
+		l.settle()
+	}
+}
+
+// settle learns the early rows again and keeps no more of them.
+func (l *Learner) settle() {
+	if l.replays() && min(l.bias.count[0], l.bias.count[1]) >= rarerReplay {
+		l.replay(replayPasses, nil)
+	}
+	l.early.cut()
+	l.early.stage = sample
+}
+
+// replays says whether the form of learning goes with factors of single rows.
+func (l *Learner) replays() bool {
+	return l.cfg.Batch == 0 && l.cfg.Forget == 0 && !l.cfg.KnownCounts
+}
+
+// tensors are those of a state.
+func (e *early) tensors() []safetensors.Tensor {
+	lengths := make([]int32, e.rows.Rows)
+	for i := range lengths {
+		columns, _ := e.rows.Row(i)
+		lengths[i] = int32(len(columns))
+	}
+	return []safetensors.Tensor{
+		safetensors.Of(statePrefix+"early.lengths", lengths), safetensors.Of(statePrefix+"early.slots", e.rows.Index),
+		safetensors.Of(statePrefix+"early.values", e.rows.Value), safetensors.Of(statePrefix+"early.labels", e.label),
+		safetensors.Of(statePrefix+"early.weights", e.weight), safetensors.Of(statePrefix+"early.offsets", e.offset),
+	}
+}
+
+// readEarly reads them.
+func (l *Learner) readEarly(r *safetensors.Reader, s *scalars, name func(string) string) error {
+	e := &l.early
+	if s.Early == nil { // of a program that kept no rows
+		e.stage = sample
+		return nil
+	}
+	e.stage = *s.Early
+	lengths, err := safetensors.Read[int32](r, name(statePrefix+"early.lengths"))
+	var slots []int32
+	var values []float64
+	if err == nil {
+		slots, err = safetensors.Read[int32](r, name(statePrefix+"early.slots"))
+	}
+	if err == nil {
+		values, err = safetensors.Read[float64](r, name(statePrefix+"early.values"))
+	}
+	if err == nil {
+		e.label, err = safetensors.Read[uint8](r, name(statePrefix+"early.labels"))
+	}
+	if err == nil {
+		e.weight, err = safetensors.Read[float64](r, name(statePrefix+"early.weights"))
+	}
+	if err == nil {
+		e.offset, err = safetensors.Read[float64](r, name(statePrefix+"early.offsets"))
+	}
+	if err != nil {
+		return err
+	}
+	n := len(lengths)
+	if e.stage > sample || len(e.label) != n || len(e.weight) != n || len(e.offset) != n || len(values) != 0 && len(values) != len(slots) {
+		return fmt.Errorf("the early rows do not fit together: the file is damaged")
+	}
+	first := 0
+	for i, length := range lengths {
+		last := first + int(length)
+		if length < 0 || last > len(slots) || e.label[i] > 1 || !(e.weight[i] > 0) || !credence.Bounded(e.weight[i], e.offset[i]) || l.bias.count[e.label[i]] <= 0 {
+			return fmt.Errorf("early row %d is none that was learned: the file is damaged", i)
+		}
+		for k, slot := range slots[first:last] {
+			if slot < 0 || int(slot) >= l.slots || l.at(slot).due == 0 || len(values) > 0 && !credence.Bounded(values[first+k]) {
+				return fmt.Errorf("early row %d is none that was learned: the file is damaged", i)
+			}
+		}
+		e.rows.Cols = math.MaxInt32
+		if len(values) > 0 {
+			e.rows.AppendRow(slots[first:last], values[first:last])
+		} else {
+			e.rows.AppendRow(slots[first:last], nil)
+		}
+		first = last
+	}
+	if first != len(slots) {
+		return fmt.Errorf("the early rows have %d entries, %d are stored: the file is damaged", first, len(slots))
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package sep
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+const (
+	mostPasses = 200  // of a fit, or over the rows of a short stream
+	replayed   = 3e-3 // moved by the last pass of a replay that has converged
+)
+
+// own are the factors of the rows of a replay: of every entry, and behind them of the bias in every row.
+type own struct{ lambda, shift []float64 }
+
+// replay learns the early rows again by expectation propagation with a factor for every row, which
+// is taken out before it is made anew: they start as shares of the sums, as average factors. ρ0, τ0 and the
+// prior factors are learned after every pass. It ends after so many passes, when one moves little,
+// or with the error of between, which is called after every pass.
+func (l *Learner) replay(passes int, between func(pass int) error) (done int, converged bool, err error) {
+	rows := &l.early.rows
+	entries := len(rows.Index)
+	o := own{make([]float64, entries+rows.Rows), make([]float64, entries+rows.Rows)}
+	for i := range rows.Rows {
+		label, weight := l.early.label[i], l.early.weight[i]
+		share := func(at int, f *feature) {
+			if f.count[label] > 0 {
+				part := min(1, weight/f.count[label])
+				o.lambda[at], o.shift[at] = f.lambda[label]*part, f.shift[label]*part
+			}
+		}
+		share(entries+i, &l.bias)
+		columns, _ := rows.Row(i)
+		for k, slot := range columns {
+			share(rows.Start[i]+k, l.at(slot))
+		}
+	}
+	before, after := l.marginals(nil), []credence.Marginal(nil)
+	for done < passes && !converged {
+		for i := range rows.Rows {
+			l.replayRow(i, &o)
+		}
+		l.moveHyper()
+		l.Refresh()
+		done++
+		after = l.marginals(after[:0])
+		converged = moved(before, after) < replayed
+		before, after = after, before
+		if between != nil {
+			if err := between(done); err != nil {
+				return done, converged, err
+			}
+		}
+	}
+	return done, converged, nil
+}
+
+// marginals appends the posteriors of the bias and of all features that have been seen.
+func (l *Learner) marginals(dst []credence.Marginal) []credence.Marginal {
+	dst = append(dst, l.weight(&l.bias))
+	l.each(func(f *feature) { dst = append(dst, l.marginal(f)) })
+	return dst
+}
+
+// replayRow makes the factors of one row anew.
+func (l *Learner) replayRow(i int, o *own) {
+	e := &l.early
+	columns, values := e.rows.Row(i)
+	label, weight, first, last := int(e.label[i]), e.weight[i], e.rows.Start[i], len(e.rows.Index)+i
+	cavity := func(f *feature, w *working, at int) {
+		lambda, shift := l.natural(f)
+		w.removedLambda, w.removedShift = o.lambda[at], o.shift[at]
+		w.lambda = lambda - w.removedLambda
+		w.mean = (shift - w.removedShift) / w.lambda
+	}
+	put := func(f *feature, w *working, at int, a, b float64) {
+		factor := weight * w.lambda / (w.lambda - b)
+		o.lambda[at], o.shift[at] = b*factor, (a+w.mean*b)*factor
+		f.lambda[label] += o.lambda[at] - w.removedLambda
+		f.shift[label] += o.shift[at] - w.removedShift
+	}
+	work := l.working(len(columns))
+	var bias working
+	cavity(&l.bias, &bias, last)
+	s, mean := 1+1/bias.lambda, bias.mean+e.offset[i]
+	for k, slot := range columns {
+		w := &work[k]
+		cavity(l.at(slot), w, first+k)
+		if w.lambda > 0 {
+			x := linop.At(values, k)
+			s += x * x / w.lambda
+			mean += x * w.mean
+		}
+	}
+	_, a, b := site(mean, s, label)
+	put(&l.bias, &bias, last, a, b)
+	for k, slot := range columns {
+		if w := &work[k]; w.lambda > 0 {
+			x := linop.At(values, k)
+			put(l.at(slot), w, first+k, a*x, b*x*x)
+		} else {
+			l.events.SkippedCavities++
+		}
+	}
+}
+
+// moved returns the root mean square of what the means have moved by, in standard deviations.
+// Weights count by their inclusion: those out of the model hardly move.
+func moved(before, after []credence.Marginal) float64 {
+	sum, total := 0.0, 0.0
+	for j := range before {
+		change := after[j].Mean - before[j].Mean
+		share := max(before[j].Inclusion, after[j].Inclusion)
+		sum += share * change * change / after[j].Variance
+		total += share
+	}
+	return math.Sqrt(sum / total)
+}
