@@ -87,7 +87,7 @@ func TestOrderOfWarnings(t *testing.T) {
 		}, err
 	}
 	fitted, err := fit.Table(context.Background(), rows, fit.Options{
-		Formula: "price ~ 0 + size", Engine: "exact", Checkpoint: t.TempDir() + "/c", Registry: registry,
+		Formula: "price ~ 0 + size", Engine: "exact(hyper=ml)", Checkpoint: t.TempDir() + "/c", Registry: registry,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type settled struct {
 
 const (
 	polishSteps    = 30
-	polished       = 1e-6 // of the whitened gradient
+	polished       = 1e-8 // of the whitened gradient
 	chord          = 0.2  // below which Newton's method keeps its curvature
 	coarseWeights  = 300  // from so many weights on an axis has three points
 	climbsAgain    = 3

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -299,5 +301,84 @@ func TestTreatmentsAreTold(t *testing.T) {
 	vanished := fitted(t, model(linear(2), prior.Normal{}, likelihood.Gaussian{}), ml, noise)
 	if all := strings.Join(vanished.Report.Warnings, "; "); !strings.Contains(all, "vanish") {
 		t.Errorf("warnings read %q", all)
+	}
+}
+
+// TestManyHyperparameters: the expansion for many hyper-parameters agrees with the sums where there are few and the data
+// say much.
+func TestManyHyperparameters(t *testing.T) {
+	data := randomTable(96, 600, 9, 0)
+	run, end := settledBy(t, model(plain{intercept: true, dense: 9, sizes: []int{4, 5}}, prior.Normal{}, likelihood.Gaussian{}), Config{}, data, false)
+	m, err := run.mode(context.Background(), run.form, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at hyper.Point
+	run.form.moments(&m.o.current.values, &at)
+	plain, plainVariance := end.settled.posterior, at.Variance[9]
+	s := &settled{}
+	m.expand(&at, m.slopes(len(at.Variance)), s)
+	mean, variance := make([]float64, 10), make([]float64, 10)
+	wantMean, wantVariance := make([]float64, 10), make([]float64, 10)
+	s.posterior.Marginals(mean, variance)
+	plain.Marginals(wantMean, wantVariance)
+	for j := 1; j < 10; j++ {
+		near(t, "mean", (mean[j]-wantMean[j])/math.Sqrt(wantVariance[j]), 0, 0.05)
+		near(t, "log variance", math.Log(variance[j]), math.Log(wantVariance[j]), 0.01)
+	}
+	if !(at.Variance[9] > plainVariance) || s.predictiveDF < 100 || math.Abs(s.predictiveDF-end.settled.predictiveDF) > 60 {
+		t.Errorf("variance %v of %v, degrees of freedom %v and %v", at.Variance[9], plainVariance, s.predictiveDF, end.settled.predictiveDF)
+	}
+	wide := randomTable(97, 260, 105, 0)
+	f := fitted(t, model(linear(105), prior.Normal{ARD: true}, likelihood.Gaussian{}), Config{}, wide)
+	if r := f.Report; r.Hyperparameters != "integrate" || r.Evidence == nil || r.HyperEvaluations > 60 || len(r.HyperSD) != 107 {
+		t.Errorf("%s with %d evaluations and %d deviations", r.Hyperparameters, r.HyperEvaluations, len(r.HyperSD))
+	}
+}
+
+// TestStalledClimb: a climb that stops at once is found out by its gradient and goes on, so that the answer is the same.
+func TestStalledClimb(t *testing.T) {
+	for _, n := range []int{8, 70} {
+		data := randomTable(98, n, 9, 0)
+		m := model(plain{intercept: true, dense: 9, sizes: []int{4, 5}}, prior.Normal{}, likelihood.Gaussian{})
+		want, got := fitted(t, m, Config{}, data), fitted(t, m, Config{MaxIterations: 1}, data)
+		near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence, 1e-7)
+		near(t, "evidence at the mode", *got.Report.EvidenceMode, *want.Report.EvidenceMode, 1e-7)
+	}
+}
+
+// TestSecondStart: blocks begin a second time above the scale of their prior.
+func TestSecondStart(t *testing.T) {
+	data := randomTable(99, 50, 5, 0)
+	run := opened(t, plain{intercept: true, dense: 5, sizes: []int{2, 3}}, data)
+	o, err := run.objective(context.Background(), run.form, task{features: run.model.Features, again: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := math.Sqrt(run.squareScale(run.form))
+	for k, c := range run.spreads(run.form) {
+		if k > 0 {
+			near(t, "log τ c/s", math.Log(math.Sqrt(o.current.prior[k])*c/scale), 2, 1e-12)
+		}
+	}
+	total := 0.0 // c_b² of the second block by hand
+	for j := 2; j < 5; j++ {
+		column := make([]float64, 50)
+		for i := range column {
+			column[i] = data.x.Row(i)[j]
+		}
+		_, variance := stat.PopMeanVariance(column, nil)
+		total += variance
+	}
+	near(t, "c", run.spreads(run.form)[2], math.Sqrt(total), 1e-12)
+	near(t, "s", scale*run.form.base().summary.units.Scale, stat.PopStdDev(data.target, nil), 1e-12)
+}
+
+// TestClip: a covariance with a negative eigenvalue becomes the nearest one without.
+func TestClip(t *testing.T) {
+	c := []float64{1, 2, 2, 1} // eigenvalues 3 and −1
+	clip(2, c)
+	for _, v := range c {
+		near(t, "element", v, 1.5, 1e-11)
 	}
 }
