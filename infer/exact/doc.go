@@ -11,8 +11,8 @@
 // # Hyper-parameters
 //
 // Their logarithms are coordinates θ with the priors of package internal/hyper. With s the standard deviation of the target
-// less its offset, and c_b² the mean square of a block's columns together about their means (about 0 without an intercept,
-// and for blocks with hyper-parameters, which is 1 for random features):
+// less its offset, and c_b² the mean square of a block's columns together about their means (about 0 without an intercept;
+// 1 for blocks with hyper-parameters, as random features have it):
 //
 //	σ ~ half-Cauchy(s)      τ_b² ~ (s/c_b)² BetaPrime(1, ½)
 //	a variance each: τ_j ~ half-Cauchy(α/c_j), α ~ half-Cauchy(s/√d)

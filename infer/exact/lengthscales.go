@@ -47,6 +47,9 @@ func (e *Engine) lengthscales(ctx context.Context, f form, t task, end *outcome)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.load(ctx, end.features); err != nil { // which differences have moved
+		return nil, err
+	}
 	l := &laplace{}
 	var lengths, rest []int // variables
 	for i, v := range o.variables {

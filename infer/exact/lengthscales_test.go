@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -77,5 +78,48 @@ func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
 	// The mode has the weight of a draw: four standard errors of sixteen draws.
 	if math.Abs(got-mean) > 4*sd/math.Sqrt(averageMembers) || math.Abs(weight-1) > 1e-12 {
 		t.Errorf("log lengthscale %v of total weight %v, want %v ± %v", got, weight, mean, sd)
+	}
+}
+
+// TestSharesOfLengthscales: a drawn member weighs, in units of the mode's, the posterior at its lengthscale over
+// the normal density that it was drawn from.
+func TestSharesOfLengthscales(t *testing.T) {
+	data := randomTable(58, 60, 1, 0)
+	features := newBent(1, 0)
+	run := opened(t, features, data)
+	run.total = data.Rows()
+	ctx := context.Background()
+	ready := task{features: features, hyper: features.length, tune: true, maxIterations: 100, tolerance: 1e-9, last: true}
+	end, err := run.climb(ctx, run.form, ready)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := run.lengthscales(ctx, run.form, ready, end)
+	if err != nil || l == nil {
+		t.Fatal(l, err)
+	}
+	if end, err = run.settleLast(ctx, run.form, ready, end, nil); err != nil {
+		t.Fatal(err)
+	}
+	at := func(length float64) float64 {
+		held := features
+		held.length, held.held = []float64{length}, []bool{true}
+		r := fitted(t, model(held, prior.Normal{}, likelihood.Gaussian{}), Config{Starts: 1}, data).Report
+		return *r.Evidence - math.Log(length)*math.Log(length)/2
+	}
+	if len(end.beside) != averageMembers-1 {
+		t.Fatalf("%d members beside the mode", len(end.beside))
+	}
+	sd, top, capped := math.Exp(l.covariance.LogDet()/2), at(end.hyper[0]), 0
+	for _, o := range end.beside[:6] {
+		z := (math.Log(o.hyper[0]) - l.mean[0]) / sd
+		want := at(o.hyper[0]) - top + z*z/2
+		if want > mostLogShare {
+			want, capped = mostLogShare, capped+1
+		}
+		near(t, "log share", o.logShare, want, 1e-4)
+	}
+	if capped == 6 {
+		t.Error("no share is its own")
 	}
 }

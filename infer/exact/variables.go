@@ -79,11 +79,16 @@ func (e *Engine) squareScale(f form) float64 {
 }
 
 // spreads returns c_b of every group: the root of the mean square of its columns together, about their
-// means where they are centred; 0 where they are constant.
+// means under an intercept; 0 where they are constant. Blocks with hyper-parameters, whose columns move, count
+// as 1, which random features are.
 func (e *Engine) spreads(f form) []float64 {
 	b := f.base()
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
+		if g.Tuned {
+			out[k] = math.Sqrt(float64(g.Count) / float64(g.Of))
+			continue
+		}
 		total := 0.0
 		for j := g.First; j < g.End(); j++ {
 			square := b.squares[j] / b.summary.precise
