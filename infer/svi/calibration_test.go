@@ -223,39 +223,40 @@ func TestCalibrationBySimulation(t *testing.T) {
 			likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Poisson{},
 			likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.OrdinalGrades(4),
 		} {
-			rng := rand.New(rand.NewPCG(uint64(c.n), uint64(i)))
-			link, _ := likelihood.Describe(lik)
-			covered, count, square, worst := 0, 0, 0.0, 0.0
-			for set := range sets {
-				family, tau := truth(rng, lik)
-				if link == likelihood.Log { // draws from the prior overflow
-					tau = []float64{0.2, 0.5, 1}[set%3]
-				}
-				w := make([]float64, c.d)
-				for j := range w {
-					w[j] = tau / math.Sqrt(float64(c.d)) * rng.NormFloat64()
-				}
-				data := simulate(rng, family, correlated(rng, c.n, c.d, c.rho), w)
-				if data == nil {
-					continue
-				}
-				for j, q := range weightsOf(try(t, lik, "", data))[1:] {
-					if q.covers(w[j]) {
-						covered++
+			t.Run(fmt.Sprintf("%v, %d rows, %d weights, correlation %g", lik, c.n, c.d, c.rho), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(uint64(c.n), uint64(i)))
+				link, _ := likelihood.Describe(lik)
+				covered, count, square, worst := 0, 0, 0.0, 0.0
+				for set := range sets {
+					family, tau := truth(rng, lik)
+					if link == likelihood.Log { // draws from the prior overflow
+						tau = []float64{0.2, 0.5, 1}[set%3]
 					}
-					z := (w[j] - q.mean) / q.sd
-					worst = math.Max(worst, math.Abs(z))
-					square += z * z
-					count++
+					w := make([]float64, c.d)
+					for j := range w {
+						w[j] = tau / math.Sqrt(float64(c.d)) * rng.NormFloat64()
+					}
+					data := simulate(rng, family, correlated(rng, c.n, c.d, c.rho), w)
+					if data == nil {
+						continue
+					}
+					for j, q := range weightsOf(try(t, lik, "", data))[1:] {
+						if q.covers(w[j]) {
+							covered++
+						}
+						z := (w[j] - q.mean) / q.sd
+						worst = math.Max(worst, math.Abs(z))
+						square += z * z
+						count++
+					}
 				}
-			}
-			share, spread := float64(covered)/float64(count), math.Sqrt(square/float64(count))
-			name := fmt.Sprintf("%v, %d rows, %d weights, correlation %g", lik, c.n, c.d, c.rho)
-			t.Logf("%s: %.3f covered, z SD %.2f, largest %.1f", name, share, spread, worst)
-			// Weights of a set are alike: the standard errors are those of sets.
-			if error := 2 * math.Sqrt(0.09/float64(sets)); share < 0.85-error || spread > 1.2+4/math.Sqrt(2*float64(sets)) {
-				t.Errorf("%s: %.3f of the intervals hold the weight, and z scores have a standard deviation of %.2f", name, share, spread)
-			}
+				share, spread := float64(covered)/float64(count), math.Sqrt(square/float64(count))
+				t.Logf("%.3f covered, z SD %.2f, largest %.1f", share, spread, worst)
+				// Weights of a set are alike: the standard errors are those of sets.
+				if error := 2 * math.Sqrt(0.09/float64(sets)); share < 0.85-error || spread > 1.2+4/math.Sqrt(2*float64(sets)) {
+					t.Errorf("%.3f of the intervals hold the weight, and z scores have a standard deviation of %.2f", share, spread)
+				}
+			})
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 // priorVariance names the prior variance of a group in reports.
 const priorVariance = "prior_variance."
 
+// common stands for the common scale of prior standard deviations.
+const common = "(common)"
+
 // describe reports what was done about the hyper-parameters, and the scales of their priors in units
 // of the hyper-parameters.
 func (r *fit) describe(o *outcome) {
@@ -21,11 +24,14 @@ func (r *fit) describe(o *outcome) {
 	if r.Priors == nil {
 		return
 	}
+	share := 1.0
+	if r.Priors.Common != nil {
+		o.common = r.Priors.Settle(o.priors)
+		share = math.Exp(o.common)
+		r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + common, Value: r.Priors.Centre * r.Priors.Centre})
+	}
 	for k, g := range r.Groups {
-		if a := r.Priors.Scales[k]; a > 0 {
-			if r.Priors.Common != nil {
-				a *= r.Priors.Centre
-			}
+		if a := share * r.Priors.Scales[k]; a > 0 {
 			r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + g.Name, Value: a * a})
 		}
 	}
@@ -49,6 +55,9 @@ func (g *integration) uncertainty() {
 	learned := g.newton.LearnedGroups()
 	for i, k := range learned {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + r.Groups[k].Name, Value: 2 * g.axes.SD(i)})
+	}
+	if r.Priors.Common != nil {
+		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + common, Value: 2 * g.axes.SD(len(g.theta)-1)})
 	}
 	for i, name := range g.mode.Family.Learned() {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: name, Value: g.axes.SD(len(learned)+i) * g.mode.Family.LogFactor(i)})

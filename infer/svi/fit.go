@@ -3,6 +3,7 @@ package svi
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -129,6 +130,7 @@ type outcome struct {
 	posterior credence.Posterior
 	members   []member  // of equal weight; nil means one, of the posterior and the family
 	priors    []float64 // prior variance of each group
+	common    float64   // logarithm of their common scale, where there is one
 	family    *problem.Family
 	targets   problem.Moments
 	separated bool // the classes of a two-valued target are
@@ -137,7 +139,11 @@ type outcome struct {
 // finish assembles the result.
 func (r *fit) finish(o *outcome) *credence.Fitted {
 	variance := func(k int) float64 { return o.priors[k] }
-	r.report.Hyper = append(o.family.Values(), blocks.Values(r.Groups, variance, r.Features)...)
+	r.report.Hyper = o.family.Values()
+	if r.Priors != nil && r.Priors.Common != nil {
+		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: priorVariance + common, Value: math.Exp(2 * o.common)})
+	}
+	r.report.Hyper = append(r.report.Hyper, blocks.Values(r.Groups, variance, r.Features)...)
 	variances := make([]float64, r.Dims)
 	blocks.Spread(variances, r.Groups, variance)
 	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance()}

@@ -213,4 +213,59 @@ func TestMembersOfParameters(t *testing.T) {
 		t.Errorf("the last uncertainty is that of %s", sd.Name)
 	}
 	closeTo(t, "deviation of log size", math.Sqrt(square-mean*mean), sd.Value, 1e-9)
+	// How the mean of a weight goes with the parameter, over the posterior of θ by importance sampling.
+	g := integrated(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, data)
+	var logs, sizes []float64
+	means := make([][]float64, 3)
+	drawTheta(g, 2000, func(theta []float64, density float64) {
+		at, err := g.at(context.Background(), theta, g.mode.Mean, g.mode.Point, 1e-4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs, sizes = append(logs, at.LogDensity-density), append(sizes, theta[1])
+		for j := range means {
+			means[j] = append(means[j], at.Mean[j])
+		}
+	})
+	parts := g.members()
+	low, high := make([]float64, 3), make([]float64, 3)
+	parts[0].posterior.Marginals(low, make([]float64, 3))
+	parts[len(parts)-1].posterior.Marginals(high, make([]float64, 3))
+	across := math.Log(parts[len(parts)-1].family.Likelihood.(likelihood.NegativeBinomial).Size.Value / parts[0].family.Likelihood.(likelihood.NegativeBinomial).Size.Value)
+	for j := 1; j < 3; j++ {
+		products := make([]float64, len(logs))
+		zero := make([]float64, len(logs))
+		for i, v := range means[j] {
+			products[i] = v * sizes[i]
+		}
+		size := weigh(logs, sizes, zero)
+		want := (weigh(logs, products, zero).mean - weigh(logs, means[j], zero).mean*size.mean) / (size.deviation * size.deviation)
+		closeTo(t, "slope of a weight in log size", (high[j]-low[j])/across, want, 0.3*math.Abs(want)+0.002)
+	}
+}
+
+// TestMixturesTellTheirSpread: components do not give independent weights the spread of correlated
+// ones, and the fit says by how much, as for one component.
+func TestMixturesTellTheirSpread(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	data := simulate(rng, likelihood.Bernoulli{}, correlated(rng, 200, 4, 0.9), []float64{0.5, 0, 0, 0})
+	model := credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: held(1)}
+	_, variance := make([]float64, 5), make([]float64, 5)
+	full := weightsOf(fitted(t, model, Config{Covariance: Full}, data))
+	for _, components := range []int{1, 3} {
+		f := fitted(t, model, Config{Components: components}, data)
+		f.Members[0].Posterior.Marginals(make([]float64, 5), variance)
+		var ratios []float64
+		for j, v := range variance {
+			ratios = append(ratios, math.Sqrt(v)/full[j].sd)
+		}
+		slices.Sort(ratios)
+		told := 0.0
+		for _, text := range f.Report.Warnings {
+			if _, rest, ok := strings.Cut(text, "standard deviations of weights are about "); ok {
+				fmt.Sscan(rest, &told)
+			}
+		}
+		closeTo(t, fmt.Sprintf("%d components: share told", components), told, ratios[2], 0.05)
+	}
 }

@@ -109,7 +109,7 @@ func (g *integration) finish(o *outcome) {
 	_, _, _, theta := g.moments()
 	final := g.mode.Clone()
 	g.newton.MoveTo(final, theta)
-	o.priors, o.family = final.Prior, final.Family
+	o.priors, o.family, o.common = final.Prior, final.Family, theta[len(theta)-1]
 	if len(o.members) == 1 {
 		o.family = o.members[0].family
 	}

@@ -164,17 +164,18 @@ func (m *moments) location(l Likelihood) (f float64, ok bool) {
 	return 0, false
 }
 
-// scale is s of the family: its own, or the spread of the targets.
-func (m *moments) scale(l Likelihood, s *sample) (centre, scale float64) {
+// scale is s of the family, its own or the spread of the targets, about their location where there is
+// an intercept to take it up and else about 0.
+func (m *moments) scale(l Likelihood, s *sample, intercept bool) (centre, scale float64) {
 	scale = likelihood.LatentScale(l)
 	centre, ok := m.location(l)
 	switch {
 	case !ok:
 		centre = s.location(l, blocks.InterceptSpread*blocks.InterceptSpread*scale*scale)
 	case heavyTailed(l):
-		centre, scale = s.median(math.Sqrt(m.residual.Variance()))
+		centre, scale = s.median(m.residual.deviation(intercept), intercept)
 	case scale == 0:
-		scale = math.Sqrt(m.residual.Variance())
+		scale = m.residual.deviation(intercept)
 	}
 	if !(scale > 0) {
 		scale = 1

@@ -39,5 +39,14 @@ func (m *Moments) Variance() float64 {
 	return m.square / m.Weight
 }
 
+// deviation is the root mean square about the mean, or about 0.
+func (m *Moments) deviation(centred bool) float64 {
+	square := m.Variance()
+	if !centred {
+		square += m.Mean * m.Mean
+	}
+	return math.Sqrt(square)
+}
+
 // Constant says whether there is a target and every one is the same.
 func (m *Moments) Constant() bool { return m.Weight > 0 && m.Low == m.High }

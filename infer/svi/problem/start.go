@@ -42,7 +42,7 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	}
 	s := &Start{Mean: make([]float64, p.Dims)}
 	var location float64
-	location, s.Scale = sums.scale(p.Likelihood, &sample)
+	location, s.Scale = sums.scale(p.Likelihood, &sample, len(p.Groups) > 0 && p.Groups[0].Intercept)
 	p.stand(sums, location, s.Scale)
 	latent := 1.0
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
@@ -163,13 +163,16 @@ const madNormal = 1.4826
 
 // median returns the weighted median of y − offset, and the standard deviation of a normal
 // distribution with their weighted median absolute deviation; where that is 0, as among many equal
-// targets, it returns the given one.
-func (s *sample) median(otherwise float64) (median, deviation float64) {
+// targets, it returns the given one. Where they are not centred the deviation is about 0.
+func (s *sample) median(otherwise float64, centred bool) (median, deviation float64) {
 	gaps := make([]float64, len(s.y))
 	for i, y := range s.y {
 		gaps[i] = y - s.offset[i]
 	}
 	median = weightedMedian(gaps, s.weight)
+	if !centred {
+		median = 0
+	}
 	for i, gap := range gaps {
 		gaps[i] = math.Abs(gap - median)
 	}
