@@ -40,13 +40,21 @@ func (s *sample) dispersion() *Finding {
 	}
 	f := &Finding{
 		Check: "dispersion", Statistic: ratio, Expected: 1, P: p,
-		Text:   fmt.Sprintf("these counts vary %.2g times as much as %s allows", ratio, s.kind.name),
+		Text:   fmt.Sprintf("these counts vary %s times as much as %s allows", twoDigits(ratio), s.kind.name),
 		Remedy: "--family negbinomial",
 	}
 	if s.kind.name == "binomial" {
 		f.Remedy = "intervals are too narrow; add columns that tell the rows apart, such as onehot(group)"
 	}
 	return f
+}
+
+// twoDigits formats a number to two digits, without exponents.
+func twoDigits(v float64) string {
+	if v >= 10 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
 }
 
 // moment3 are the first three cumulants of a sum.
