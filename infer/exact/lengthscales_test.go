@@ -3,8 +3,10 @@ package exact
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -122,4 +124,35 @@ func TestSharesOfLengthscales(t *testing.T) {
 	if capped == 6 {
 		t.Error("no share is its own")
 	}
+}
+
+// TestSmallWarnings: a variance for every weight, and lengthscales without a prior, on few rows.
+func TestSmallWarnings(t *testing.T) {
+	for n, want := range map[int]int{99: 1, 101: 0} {
+		data := randomTable(61, n, 2, 0)
+		f := fitted(t, model(linear(2), prior.Normal{ARD: true}, likelihood.Gaussian{}), Config{}, data)
+		if got := strings.Count(strings.Join(f.Report.Warnings, "; "), "normal(ard=true) on "); got != want {
+			t.Errorf("%d rows: %q", n, f.Report.Warnings)
+		}
+	}
+	data := randomTable(61, 60, 1, 0)
+	f := fitted(t, model(flat{newBent(1, 0)}, prior.Normal{}, likelihood.Gaussian{}), Config{Starts: 1}, data)
+	if all := strings.Join(f.Report.Warnings, "; "); len(f.Members) != 1 || !strings.Contains(all, "length.b.1 has no prior and stands at its maximum") {
+		t.Errorf("%d members, %q", len(f.Members), all)
+	}
+}
+
+// flat are bent features whose lengthscales have no prior.
+type flat struct{ bent }
+
+func (f flat) Hyper() []credence.Hyper {
+	list := f.bent.Hyper()
+	for k := range list {
+		list[k].PriorSD = 0
+	}
+	return list
+}
+
+func (f flat) WithHyper(values []float64) credence.Features {
+	return flat{f.bent.WithHyper(values).(bent)}
 }
