@@ -52,5 +52,7 @@ func All() []Entry {
 	return []Entry{
 		{Zero: Normal{}, Read: readNormal},
 		{Zero: SpikeSlab{}, Read: readSpikeSlab},
+		{Zero: Laplace{}, Read: readLaplace},
+		{Zero: StudentT{}, Read: readStudentT},
 	}
 }
