@@ -19,7 +19,7 @@ type Registry struct {
 //	registry := fit.Default()
 //	registry.Engines = append(registry.Engines, mine)
 func Default() *Registry {
-	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
+	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), convexEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
 }
 
 // Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.

@@ -68,6 +68,12 @@ func (p *program) printFit(r *fitResult) {
 		} else if r.EvidenceMode != nil {
 			p.say("        log evidence %.4f, at the mode of the hyper-parameters", *r.EvidenceMode)
 		}
+		if r.EvidenceEstimate != nil {
+			p.say("        log evidence about %.4f (an estimate)", *r.EvidenceEstimate)
+		}
+		if r.EvidenceBound != nil {
+			p.say("        log evidence at least %.4f", *r.EvidenceBound)
+		}
 		if r.ELBO != nil {
 			line := fmt.Sprintf("        evidence lower bound %.4f", *r.ELBO)
 			if r.ELBOStandardError != nil {

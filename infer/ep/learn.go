@@ -57,10 +57,10 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 		*x = to
 	}
 	if f.Noise.Learned {
-		set(&f.logNoise, math.Max(scaleMode(f.Total, e.residual, f.NoisePrior, f.logNoise), logNoiseFloor))
+		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, e.residual, f.NoisePrior, f.logNoise), logNoiseFloor))
 	}
 	if f.Slab.Learned {
-		set(&f.logSlab, scaleMode(e.included, e.square, f.SlabPrior, f.logSlab))
+		set(&f.logSlab, hyper.ScaleMode(e.included, e.square, f.SlabPrior, f.logSlab))
 	}
 	if f.Odds.Learned {
 		a, b := f.OddsA+e.included, f.OddsB+float64(f.Setting.Count)-e.included
@@ -72,23 +72,6 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 
 // logNoiseFloor is half the logarithm of the least noise variance, a millionth of the target's.
 var logNoiseFloor = math.Log(1e-6) / 2
-
-// scaleMode maximises −count·u − square/(2e^{2u}) + log p(u) over u, the logarithm of a standard
-// deviation, by Newton steps of at most 1.
-func scaleMode(count, square float64, prior hyper.Prior, u float64) float64 {
-	for range 100 {
-		ratio := square * math.Exp(-2*u)
-		_, slope, curvature := prior.At(u)
-		slope += ratio - count
-		curvature = math.Min(curvature-2*ratio, -1e-8)
-		move := math.Max(-1, math.Min(-slope/curvature, 1))
-		u += move
-		if math.Abs(move) < 1e-10 {
-			break
-		}
-	}
-	return u
-}
 
 // theta are the learned values as unconstrained numbers: log σ, log √r₁, logit π.
 func (f *fit) theta() []float64 {

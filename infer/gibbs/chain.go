@@ -239,7 +239,7 @@ func (c *chain) choose(total float64) int {
 
 // logState is the log density of targets, noise, slab and the set of columns together.
 func (c *chain) logState() float64 {
-	sum := c.logDensity - (c.Total-float64(c.Rows))*c.extraNoise()
+	sum := c.logDensity - (c.Total-float64(c.Rows))*c.extraNoise() - c.Rest/2*math.Exp(-2*c.logNoise)
 	if c.Noise.Learned {
 		v, _, _ := c.NoisePrior.At(c.logNoise)
 		sum += v

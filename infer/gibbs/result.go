@@ -34,7 +34,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			}
 		}
 	}
-	f := &fit{Engine: e, Table: table, Setting: setting}
+	n := table.Rows
+	table.Compress(credence.NewWorkspace(e.config.Threads), setting)
+	f := &fit{Engine: e, Table: table, Setting: setting, rows: n}
 	if err := f.run(ctx); err != nil {
 		return nil, err
 	}
@@ -46,6 +48,7 @@ type fit struct {
 	*Engine
 	*candidates.Table
 	*candidates.Setting
+	rows    int // of the data
 	chains  []*chain
 	records []*record
 	kept    []int // chains that did not stick far below the best
@@ -196,7 +199,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)
 	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
 	out := &credence.Fitted{Report: credence.Report{
-		Engine: "gibbs", Status: credence.Converged, Rows: f.Rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Flips,
+		Engine: "gibbs", Status: credence.Converged, Rows: f.rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Flips,
 	}}
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
 		g.NoiseVariance = g.NoiseVariance.At(noise * s * s)

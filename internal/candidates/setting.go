@@ -6,8 +6,10 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -28,6 +30,9 @@ type Setting struct {
 	Link          likelihood.Link // of classes
 	Centre, Scale float64         // of normal targets; 0 and 1 for classes
 	Target        []float64       // normal: in units, times the roots of the weights; classes: 0 and 1
+
+	// Rest is what is left of Σ target² once the rows are compressed; see [Table.Compress].
+	Rest float64
 
 	Noise Coordinate // log σ; not learned for classes
 	Slab  Coordinate // log √r₁
@@ -89,6 +94,42 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 	}
 	s.takePrior(t, model.Prior.(prior.SpikeSlab), latent, tail)
 	return s, nil
+}
+
+// Compress replaces the n rows of normal targets by as many as there are columns, where those are fewer: with XᵀX = RᵀR, R takes
+// the place of X and R⁻ᵀXᵀy that of y. Every likelihood of normal rows with one noise variance is as it was, but for the constants
+// that Setting.Rest and Table.Total keep.
+func (t *Table) Compress(ws *credence.Workspace, s *Setting) {
+	d := t.Count()
+	if s.Classes || t.Rows <= d {
+		return
+	}
+	products, y := make([]float64, d*d), make([]float64, d)
+	t.Products(ws, products, nil)
+	t.MulTrans(ws, y, s.Target)
+	upper := make([]float64, d*d)
+	for jitter := 1e-13; ; jitter *= 10 { // equal columns have a product that is not of full rank
+		copy(upper, products)
+		for j := range d {
+			upper[j*d+j] += jitter * (products[j*d+j] + 1e-300)
+		}
+		if _, ok := ws.Pool().Cholesky(d, upper, d); ok {
+			break
+		}
+		if jitter > 1e-3 {
+			return
+		}
+	}
+	ws.Pool().TrsmLeft(true, d, 1, upper, d, y, 1)
+	s.Rest = math.Max(0, kernel.Dot(s.Target, s.Target)-kernel.Dot(y, y))
+	columns := linop.NewDense(d, d)
+	for j := range d {
+		for i := range j + 1 {
+			columns.Row(j)[i] = upper[i*d+j]
+		}
+	}
+	t.Columns = Columns{Rows: d, Means: t.Means, dense: columns, unit: t.unit}
+	s.Target = y
 }
 
 // takeClasses stores the classes and returns the link of their share, half a count from its limits.

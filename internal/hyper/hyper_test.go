@@ -316,3 +316,20 @@ func TestSkipAndSteps(t *testing.T) {
 	near(t, "step", step[1], 0.1, 1e-12)
 	near(t, "whitened gradient", axes.Whitened([]float64{2, 10}), math.Sqrt(2), 1e-12)
 }
+
+// TestScaleMode compares with a search of the objective.
+func TestScaleMode(t *testing.T) {
+	for _, c := range [][2]float64{{5, 12}, {0.3, 1e-4}, {1000, 2}, {0, 0}} {
+		prior := BetaPrime{1, 0.5, 2}
+		objective := func(u float64) float64 {
+			v, _, _ := prior.At(u)
+			return -c[0]*u - c[1]*math.Exp(-2*u)/2 + v
+		}
+		u := ScaleMode(c[0], c[1], prior, 0)
+		for _, h := range []float64{-0.01, 0.01} {
+			if objective(u+h) > objective(u) {
+				t.Errorf("%v: %g is higher than %g", c, u+h, u)
+			}
+		}
+	}
+}

@@ -131,3 +131,22 @@ type Flat struct{}
 
 // At implements [Prior].
 func (Flat) At(float64) (value, slope, curvature float64) { return 0, 0, 0 }
+
+// ScaleMode maximises −count·u − square/(2e^{2u}) + log p(u) over u, the logarithm of a standard
+// deviation of count normal numbers whose expected sum of squares is given, by Newton steps of at most
+// 1 from a start.
+func ScaleMode(count, square float64, prior Prior, start float64) float64 {
+	u := start
+	for range 100 {
+		ratio := square * math.Exp(-2*u)
+		_, slope, curvature := prior.At(u)
+		slope += ratio - count
+		curvature = math.Min(curvature-2*ratio, -1e-8)
+		move := math.Max(-1, math.Min(-slope/curvature, 1))
+		u += move
+		if math.Abs(move) < 1e-10 {
+			break
+		}
+	}
+	return u
+}

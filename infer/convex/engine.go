@@ -1,0 +1,112 @@
+package convex
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Config holds the options of the engine. The zero value is the default.
+type Config struct {
+	// Variances is "exact", "lanczos" or "sample"; "" and "auto" are exact up to 4,000 weights and sampled
+	// above.
+	Variances Variances `json:"variances,omitempty"`
+	// Hyper says what is done about variances, scales and noise where they are learned: "mode", the default,
+	// at the mode under their priors, or "ml", without priors.
+	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	// Steps limits the outer loops; 0 means 100 where variances are exact, and else 5.
+	Steps int `json:"steps,omitempty"`
+	// Tolerance is the relative change of φ at which they end; 0 means 1e-9.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	// K is the number of Lanczos steps, or of draws; 0 means 80, or 100.
+	K        int                     `json:"k,omitempty"`
+	Seed     uint64                  `json:"seed,omitempty"`
+	Threads  int                     `json:"-"` // below 1 every processor; results do not depend on it
+	Progress func(credence.Progress) `json:"-"` // called after every outer loop, on the caller's goroutine
+}
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error {
+	switch c.Variances {
+	case "", Auto, Exact, LanczosMethod, Sampled:
+	default:
+		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", c.Variances)
+	}
+	switch c.Hyper {
+	case "", hyper.Mode, hyper.MaximumLikelihood:
+	default:
+		return fmt.Errorf("convex: hyper=%s: use mode or ml", c.Hyper)
+	}
+	if c.Steps < 0 || c.K < 0 || !(c.Tolerance >= 0) {
+		return fmt.Errorf("convex: steps=%d, k=%d and tolerance=%v cannot be negative", c.Steps, c.K, c.Tolerance)
+	}
+	return nil
+}
+
+// Engine fits one model.
+type Engine struct {
+	model  credence.Model
+	config Config
+	groups []blocks.Group
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// Supports says why the pair cannot be fitted, nil if it can.
+func Supports(l credence.Likelihood, p credence.Prior) error {
+	switch l := l.(type) {
+	case likelihood.Gaussian:
+	case likelihood.Bernoulli:
+		if cmp.Or(l.Link, likelihood.Logit) != likelihood.Logit {
+			return fmt.Errorf("convex: of bernoulli it needs the link logit, not %v", l.Link)
+		}
+	default:
+		return fmt.Errorf("convex: it needs the family gaussian or bernoulli, not %v", l)
+	}
+	switch p := p.(type) {
+	case prior.Normal:
+		if p.ARD {
+			return fmt.Errorf("convex: it has no variance for each weight: leave ard=true out")
+		}
+		return p.Validate()
+	case prior.Laplace:
+		return p.Validate()
+	case prior.StudentT:
+		return p.Validate()
+	}
+	return fmt.Errorf("convex: it needs the prior normal, laplace or studentt, not %v", p)
+}
+
+// New returns the engine for a model, and refuses one that it does not fit; see [Supports].
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("convex: the model has no features")
+	}
+	if err := Supports(model.Likelihood, model.Prior); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	normal, _ := model.Prior.(prior.Normal)
+	groups, err := blocks.Groups("convex", model.Features, normal)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range groups {
+		if g.Intercept && i > 0 {
+			return nil, fmt.Errorf("convex: the intercept is block %d: it must come first", i+1)
+		}
+		if g.Tuned {
+			if _, learned := blocks.LearnedHypers(model.Features); len(learned) > 0 {
+				return nil, fmt.Errorf("convex: %s has hyper-parameters to learn, and this engine learns none: state them, as in rbf(x, lengthscale=1), or use engine exact or svi", g.Name)
+			}
+		}
+	}
+	return &Engine{model, cfg, groups}, nil
+}

@@ -1,0 +1,122 @@
+package convex_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/convex"
+	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+func fitOf(t *testing.T, engine credence.Engine, err error, rows *credence.Batch) *credence.Fitted {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := engine.Fit(context.Background(), conform.Memory{All: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+func marginals(fitted *credence.Fitted) (mean, variance []float64) {
+	q := fitted.Members[0].Posterior
+	mean, variance = make([]float64, q.Weights()), make([]float64, q.Weights())
+	q.Marginals(mean, variance)
+	return mean, variance
+}
+
+// TestNormal: with normal targets and a normal prior the bound is the evidence, and Q the posterior.
+func TestNormal(t *testing.T) {
+	for _, sparse := range []int{0, 3} {
+		rows := conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(0.4)}, 40, 6, 1)
+		for i := range rows.Target {
+			rows.Weight = append(rows.Weight, float64(1+i%3))
+			rows.Offset = append(rows.Offset, 0.1*float64(i%5))
+			if sparse > 0 && i%2 == 0 {
+				rows.X.Row(i)[5] = 0
+			}
+		}
+		model := credence.Model{
+			Features:   conform.Columns{Dense: 6 - sparse, Sparse: sparse, Intercept: true},
+			Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.4)}, Prior: prior.Normal{Variance: param.Hold(0.7)},
+		}
+		e, err := exact.New(model, exact.Config{})
+		want := fitOf(t, e, err, rows)
+		c, err := convex.New(model, convex.Config{})
+		got := fitOf(t, c, err, rows)
+		if math.Abs(*got.Report.EvidenceBound-*want.Report.Evidence) > 1e-8 {
+			t.Errorf("bound %.10g, evidence %.10g", *got.Report.EvidenceBound, *want.Report.Evidence)
+		}
+		m1, v1 := marginals(want)
+		m2, v2 := marginals(got)
+		for j := range m1 {
+			if math.Abs(m1[j]-m2[j]) > 1e-8 || math.Abs(v1[j]/v2[j]-1) > 1e-8 {
+				t.Errorf("weight %d is %g ± %g, want %g ± %g", j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
+			}
+		}
+	}
+}
+
+func classes(n, p int) *credence.Batch { return conform.Regression(likelihood.Bernoulli{}, n, p, 3) }
+
+// TestForms: draws agree with exact variances within their own error, for every prior.
+func TestForms(t *testing.T) {
+	rows := classes(120, 5)
+	for _, p := range []credence.Prior{prior.Normal{Variance: param.Hold(1)}, prior.Laplace{Scale: param.Hold(0.5)}, prior.StudentT{Scale: param.Hold(0.5)}} {
+		model := credence.Model{Features: conform.Columns{Dense: 3, Sparse: 2, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: p}
+		e, err := convex.New(model, convex.Config{Variances: convex.Exact})
+		want := fitOf(t, e, err, rows)
+		s, err := convex.New(model, convex.Config{Variances: convex.Sampled, K: 1600, Steps: 8})
+		got := fitOf(t, s, err, rows)
+		m1, v1 := marginals(want)
+		m2, v2 := marginals(got)
+		for j := range m1 {
+			if math.Abs(m1[j]-m2[j]) > 0.1*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 0.3 {
+				t.Errorf("%v: weight %d is %g ± %g by draws, %g ± %g exactly", p, j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
+			}
+		}
+		l, err := convex.New(model, convex.Config{Variances: convex.LanczosMethod, K: 6, Steps: 40})
+		if mean, _ := marginals(fitOf(t, l, err, rows)); math.Abs(mean[1]-m1[1]) > 0.05*math.Sqrt(v1[1]) {
+			t.Errorf("%v: weight 1 is %g by Lanczos, %g exactly", p, mean[1], m1[1])
+		}
+	}
+}
+
+// TestLearned: the scales that are learned raise the bound above that of scales nearby.
+func TestLearned(t *testing.T) {
+	rows := classes(150, 6)
+	features := conform.Columns{Dense: 6, Intercept: true}
+	for _, c := range []struct {
+		learned credence.Prior
+		at      func(factor, value float64) credence.Prior
+		value   func(p credence.Prior) float64
+	}{
+		{prior.Normal{}, func(f, v float64) credence.Prior { return prior.Normal{Variance: param.Hold(f * v)} },
+			func(p credence.Prior) float64 { return p.(prior.Normal).Variances[1] }},
+		{prior.Laplace{}, func(f, v float64) credence.Prior { return prior.Laplace{Scale: param.Hold(f * v)} },
+			func(p credence.Prior) float64 { return p.(prior.Laplace).Scale.Value }},
+		{prior.StudentT{}, func(f, v float64) credence.Prior { return prior.StudentT{Scale: param.Hold(f * v)} },
+			func(p credence.Prior) float64 { return p.(prior.StudentT).Scale.Value }},
+	} {
+		bound := func(p credence.Prior) (float64, credence.Prior) {
+			e, err := convex.New(credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: p}, convex.Config{Hyper: "ml", Steps: 1000})
+			fitted := fitOf(t, e, err, rows)
+			return *fitted.Report.EvidenceBound, fitted.Members[0].Model.Prior
+		}
+		best, p := bound(c.learned)
+		value := c.value(p)
+		for _, factor := range []float64{0.8, 1.25} {
+			if other, _ := bound(c.at(factor, value)); other > best+1e-4 {
+				t.Errorf("%v: bound %.6f at %g, and %.6f at %g times that", c.learned, best, value, other, factor)
+			}
+		}
+	}
+}
