@@ -189,3 +189,49 @@ func TestEarlyStates(t *testing.T) {
 		}
 	}
 }
+
+// With few rows a cavity differs much from q, and what is left of a row in it shows. Where no prior
+// factor would be negative the fixed point is one and the same.
+func TestReplayCavities(t *testing.T) {
+	const tolerance = 1e-3
+	for _, seed := range []uint64{4, 5, 7, 9} {
+		p := denseProblem(40, 4, seed)
+		l := learnerOf(t, p, Config{}, p.hyper())
+		l.Finish()
+		if l.events.NegativeSites > 0 {
+			t.Fatalf("seed %d: %d negative sites", seed, l.events.NegativeSites)
+		}
+		ep, got := p.fullEP(300), p.ofLearner(l)
+		if distance := rmse(got.inclusion, ep.inclusion); distance > tolerance {
+			t.Errorf("seed %d: inclusion RMSE to EP %.5f", seed, distance)
+		}
+		if distance := rmse(got.test, ep.test); distance > tolerance {
+			t.Errorf("seed %d: RMSE of predictions to EP %.5f", seed, distance)
+		}
+	}
+}
+
+// A replay ends where ρ0 and τ0 have been learned from what it found.
+func TestReplayLearnsThePrior(t *testing.T) {
+	l := learnerOf(t, denseProblem(600, 30, 3), Config{}, Hyper{})
+	start := l.prior
+	l.Finish()
+	end := l.prior
+	l.moveHyper()
+	moved := math.Hypot(l.prior.logit-end.logit, math.Log(l.prior.slab/end.slab))
+	if began := math.Hypot(start.logit-end.logit, math.Log(start.slab/end.slab)); moved > 0.02 || began < 0.1 {
+		t.Errorf("ρ0 and τ0 move by %.4f behind a replay, and by %.4f in it", moved, began)
+	}
+}
+
+// Rows that are kept have slots, which pruning changes.
+func TestPruningDropsEarlyRows(t *testing.T) {
+	p := oneHotProblem(1200, []int{5, 40}, 3)
+	l := learnerOf(t, p, Config{Prune: 0.4}, Hyper{Inclusion: held(0.01), Slab: held(0.1)})
+	if l.Prune() == nil {
+		t.Fatal("nothing is pruned")
+	}
+	if l.early.rows.Rows > 0 || l.early.stage != sample {
+		t.Errorf("%d rows of other slots are kept", l.early.rows.Rows)
+	}
+}

@@ -43,6 +43,9 @@ func TestShards(t *testing.T) {
 		if !bytes.Equal(stateOf(t, whole.master), stateOf(t, pieces.master)) {
 			t.Errorf("%d shards: the state differs after learning in pieces", k)
 		}
+		if e := &whole.master.early; e.stage != sample || e.rows.Rows != earlyRows {
+			t.Errorf("%d shards: stage %d with %d early rows", k, e.stage, e.rows.Rows)
+		}
 		if rows := whole.master.rows; rows != int64(p.rows) {
 			t.Errorf("%d shards learned %d rows", k, rows)
 		}
