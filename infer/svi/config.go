@@ -58,7 +58,8 @@ type Config struct {
 	// Components is the number K of components, which weigh equally; 0 means 1.
 	Components int `json:"components,omitempty"`
 	// Starts is the number of random starts, of which the best bound is kept; 0
-	// means 1, and 2 for several components, where more than one optimum is common.
+	// means 1, 2 for several components, where more than one optimum is common, and 4 for
+	// hyper-parameters of features on fewer than 400 rows.
 	Starts int `json:"starts,omitempty"`
 
 	// MaxIterations limits deterministic iterations; 0 means 100 with full covariance, where one

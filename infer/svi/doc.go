@@ -25,9 +25,19 @@
 //
 // None holds n×d: rows are streamed, and kept only up to 64 MB.
 //
+// # Hyper-parameters
+//
+// Prior variances and parameters of the likelihood have the priors of [problem.Priors]. With a full
+// covariance of up to FullWeights weights the posterior is integrated over them by the axis sums of
+// package hyper, with the bound for the evidence: 2p fits for the curvature and 4p for the axes of p
+// hyper-parameters, two or three passes each, from the posterior at the mode. Parameters of the
+// likelihood then are five members of equal weight. Everything else is at the mode of bound and priors together; lengthscales
+// always are.
+//
 // # What is reported
 //
-// Report.ELBO is the bound with the true entropy of q: exact for one component, and estimated from
+// Report.ELBO is the bound, integrated over the hyper-parameters (an estimate), or ELBOMode at their
+// mode, with the true entropy of q: exact for one component, and estimated from
 // draws, with its standard error, for several. Report.ELBOBound is what a mixture maximises, with the
 // report's lower bound of the entropy; for K = 1 it is (d/2)(1 − log 2) lower. A normal q never has
 // the evidence itself; package diagnose estimates what is missing, and says whether q can be relied on.

@@ -23,6 +23,8 @@ type Engine struct {
 	prior      prior.Normal
 	groups     []blocks.Group
 	config     Config
+	// startsStated says that the number of starts is.
+	startsStated bool
 }
 
 var _ credence.Engine = (*Engine)(nil)
@@ -49,7 +51,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e.config = cfg.withDefaults()
+	e.config, e.startsStated = cfg.withDefaults(), cfg.Starts > 0
 	switch weights := model.Features.Weights(); {
 	case cfg.Hyper == hyper.Integrate && weights > FullWeights:
 		return nil, fmt.Errorf("svi: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", FullWeights, weights)

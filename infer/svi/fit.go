@@ -19,6 +19,7 @@ type fit struct {
 	config   Config
 	report   credence.Report
 	start    *problem.Start
+	starts   int          // of the features' hyper-parameters
 	tuned    *tune.Result // where hyper-parameters were learned; nil where there are none
 	redraw   int          // start whose draw of random features was kept
 	vanished bool         // a block has, under maximum likelihood
@@ -52,8 +53,19 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	return r.diagonal(ctx, saved)
 }
 
+// Below fewRows rows hyper-parameters of features are learned from fewStarts starts unless their number is
+// stated: the evidence has several maxima there, and a start costs little.
+const (
+	fewRows   = 400
+	fewStarts = 4
+)
+
 func (e *Engine) newFit(data credence.Data) *fit {
-	return &fit{config: e.config, Problem: &problem.Problem{
+	starts := e.config.Starts
+	if !e.startsStated && data.Rows() < fewRows {
+		starts = fewStarts
+	}
+	return &fit{config: e.config, starts: starts, Problem: &problem.Problem{
 		Workspace: credence.NewWorkspace(e.config.Threads), Data: data, Features: e.model.Features,
 		Likelihood: e.likelihood, Prior: e.prior, Groups: slices.Clone(e.groups), Dims: e.model.Features.Weights(), Hyper: e.config.Hyper,
 	}}
@@ -75,7 +87,7 @@ func (r *fit) learnHypers(ctx context.Context, saved *document) error {
 	default:
 		var err error
 		r.tuned, err = tune.Learn(ctx, r.Problem, tune.Options{
-			ScreenRows: r.config.ScreenRows, PolishRows: r.config.PolishRows, Starts: r.config.Starts,
+			ScreenRows: r.config.ScreenRows, PolishRows: r.config.PolishRows, Starts: r.starts,
 			Seed: r.config.Seed, Progress: r.config.Progress,
 		})
 		if err != nil {

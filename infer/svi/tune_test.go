@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -165,5 +166,27 @@ func TestLengthscalesThatStayAreStored(t *testing.T) {
 	stored := r.Features.(credence.Tunable).WithHyper(blocks.HyperValues(r.Features))
 	if !reflect.DeepEqual(r.Features, stored) {
 		t.Errorf("features %+v, by a checkpoint %+v", r.Features, stored)
+	}
+}
+
+// TestStartsOfLengthscales: on few rows a quick wave is found though its length is far below where a
+// search begins; one start stays with long lengthscales.
+func TestStartsOfLengthscales(t *testing.T) {
+	const n = 120
+	rng := rand.New(rand.NewPCG(4, 5))
+	data := &memory{x: linop.NewDense(n, 1), y: make([]float64, n)}
+	for i := range n {
+		a := rng.NormFloat64()
+		data.x.Row(i)[0] = a
+		data.y[i] = likelihood.Poisson{}.Sample(rng, 1+1.5*math.Sin(15*a))
+	}
+	model := credence.Model{Features: fourier(t, 1, 20, true), Likelihood: likelihood.Poisson{}, Prior: normal}
+	one := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Mode, Starts: 1}, data)
+	several := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Mode}, data)
+	if gain := boundOf(several) - boundOf(one); gain < 10 {
+		t.Errorf("%d starts gain %.1f nats over one, lengthscales %v and %v", fewStarts, gain, lengthscales(several), lengthscales(one))
+	}
+	if l := lengthscales(several)[0]; l > 0.3 {
+		t.Errorf("the lengthscale of a wave of length 0.42 is %g", l)
 	}
 }

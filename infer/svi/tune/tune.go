@@ -38,7 +38,7 @@ const MaxWeights = 4000
 type Options struct {
 	ScreenRows int // rows on which every start is taken near its optimum
 	PolishRows int // rows on which the best start is taken to its optimum
-	Starts     int // first draw of random features, then fresh ones
+	Starts     int // first draw of random features, then fresh ones; each from lengthscales of its own
 	Seed       uint64
 	Progress   func(credence.Progress)
 }
@@ -63,12 +63,25 @@ func Redrawn(features credence.Features, seed uint64, start int) credence.Featur
 	return features
 }
 
+// startFactors are those by which starts multiply the values that learned hyper-parameters start from:
+// the evidence of few rows has several maxima, of short lengthscales and of long ones.
+var startFactors = []float64{1, 1. / 3, 3, 1. / 9}
+
+// started returns the features of a start.
+func started(features credence.Features, seed uint64, start int) credence.Features {
+	tunable, learned := blocks.LearnedHypers(Redrawn(features, seed, start))
+	list, values := tunable.Hyper(), blocks.HyperValues(tunable)
+	for _, i := range learned {
+		lower, upper := blocks.LogBounds(list[i])
+		log := math.Log(values[i] * startFactors[start%len(startFactors)])
+		values[i] = math.Exp(math.Max(lower, math.Min(log, upper)))
+	}
+	return tunable.WithHyper(values)
+}
+
 // Learn learns the hyper-parameters of the problem's features, the best of the starts.
 func Learn(ctx context.Context, p *problem.Problem, options Options) (*Result, error) {
-	starts := 1
-	if _, ok := p.Features.(credence.Redrawable); ok {
-		starts = options.Starts
-	}
+	starts := options.Starts
 	all := p.Data.Rows()
 	polish := all >= 2*options.ScreenRows
 	rounds := 20
@@ -83,7 +96,7 @@ func Learn(ctx context.Context, p *problem.Problem, options Options) (*Result, e
 			of.Likelihood, of.Features = l, features
 			return learnOn(ctx, &of, nil, options.ScreenRows, rounds, stage, options.Progress)
 		}
-		features := Redrawn(p.Features, options.Seed, start)
+		features := started(p.Features, options.Seed, start)
 		got, err := screen(p.Likelihood, features, stage)
 		if err != nil {
 			return nil, err
