@@ -165,10 +165,10 @@ func TestGzipMembers(t *testing.T) {
 		t.Errorf("members: %s", out)
 	}
 	for content, want := range map[string]string{
-		whole + "junk":             "bytes that are not gzip stand behind the compressed data: is it damaged?",
-		whole + "\x00":             "bytes that are not gzip stand behind the compressed data: is it damaged?",
-		whole + whole[:5]:          "the compressed data end early: is the file complete?",
-		whole[:len(whole)-9]:       "the compressed data end early: is the file complete?",
+		whole + "junk":            "bytes that are not gzip stand behind the compressed data: is it damaged?",
+		whole + "\x00":            "bytes that are not gzip stand behind the compressed data: is it damaged?",
+		whole + whole[:5]:         "the compressed data end early: is the file complete?",
+		whole[:len(whole)-9]:      "the compressed data end early: is the file complete?",
 		member("x,y\n1,2\n")[:20]: "the compressed data end early: is the file complete?",
 	} {
 		if o := invoke(t, "", "fit", file(t, "t.csv.gz", content), "--target", "y"); o.code != exitFailed || !strings.Contains(o.err, want) {
