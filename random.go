@@ -25,6 +25,8 @@ const (
 	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
 	ConvexDraws       Purpose = "convex"          // perturbations; the draw
+	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0
+	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set
 	NullCheck         Purpose = "null"            // permuted targets; the permutation
 	PredictSamples    Purpose = "predict"         // draws of y; the row
 	CriticismDraws    Purpose = "criticism"       // replicated targets; the row

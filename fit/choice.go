@@ -65,6 +65,9 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 	var able, reasons []string
 	for i := range c.registry.Engines {
 		e := &c.registry.Engines[i]
+		if e.AskedFor {
+			continue
+		}
 		if reason := e.refuses(family, prior); reason == "" {
 			able = append(able, e.Name)
 		} else if e.Batch != nil {
@@ -102,7 +105,7 @@ func (c *choice) choose(model credence.Model, rows int) (entry *Engine, call spe
 	}
 	for i := range c.registry.Engines {
 		e := &c.registry.Engines[i]
-		if e.refuses(model.Likelihood, model.Prior) != "" {
+		if e.AskedFor || e.refuses(model.Likelihood, model.Prior) != "" {
 			continue
 		}
 		call := spec.Call{Name: e.Name}

@@ -19,13 +19,16 @@ type Registry struct {
 //	registry := fit.Default()
 //	registry.Engines = append(registry.Engines, mine)
 func Default() *Registry {
-	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), convexEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine()}}
+	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), convexEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine(),
+		penalisedEngine("lasso", 1, 0), penalisedEngine("elasticnet", 0.5, 0), penalisedEngine("ridge", 0, 0), penalisedEngine("cappedl1", 1, 2)}}
 }
 
 // Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.
 type Engine struct {
 	Name   string
 	Reason string // why auto chooses it
+	// AskedFor says that the engine is a baseline, which neither auto nor a message proposes.
+	AskedFor bool
 	// Models names the one model that the engine fits, as options state it; "" where there are several.
 	Models string
 	// Refuses says why the engine cannot fit the pair, "" if it can.

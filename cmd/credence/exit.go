@@ -79,7 +79,7 @@ func report(w io.Writer, err error) {
 
 // packages are those whose errors begin with their name, which tells users nothing.
 var packages = []string{"credence", "dataset", "exact", "feature", "formula", "frame", "likelihood", "metric", "modelfile",
-	"online", "posterior", "predict", "prior", "sep", "spec", "stream", "svi"}
+	"online", "penalised", "posterior", "predict", "prior", "sep", "spec", "stream", "svi"}
 
 // withoutPackage takes the names of packages off the beginning of a message: what is left begins with the
 // file and the line, where there is one.

@@ -132,13 +132,21 @@ func (t *Table) Compress(ws *credence.Workspace, s *Setting) {
 	s.Target = y
 }
 
+// ClassTargets returns the targets with their offsets, 0 and 1.
+func (t *Table) ClassTargets() []float64 {
+	out := make([]float64, t.Rows)
+	for i, y := range t.Target {
+		out[i] = math.Round(y + t.OffsetOf(i))
+	}
+	return out
+}
+
 // takeClasses stores the classes and returns the link of their share, half a count from its limits.
 func (t *Table) takeClasses(s *Setting) float64 {
-	s.Target = make([]float64, t.Rows)
+	s.Target = t.ClassTargets()
 	ones := 0.5
-	for i, y := range t.Target {
-		s.Target[i] = math.Round(y + t.OffsetOf(i))
-		ones += t.unit[i] * t.unit[i] * s.Target[i]
+	for i, y := range s.Target {
+		ones += t.unit[i] * t.unit[i] * y
 	}
 	share := ones / (t.Total + 1)
 	if s.Link == likelihood.Probit {

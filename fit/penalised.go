@@ -1,0 +1,37 @@
+package fit
+
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/penalised"
+	"github.com/credence-ml/credence/spec"
+)
+
+// penalisedEngine is one of the penalties; alpha is its default, stated or not.
+func penalisedEngine(name string, alpha, limit float64) Engine {
+	return Engine{
+		Name:     name,
+		AskedFor: true,
+		Refuses: func(family credence.Likelihood, p credence.Prior) string {
+			return refusal(name, penalised.Supports(name, family, p))
+		},
+		Memory: func(_ spec.Call, rows, weights float64) float64 { return 8 * rows * weights },
+		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
+			config := penalised.Config{
+				Name: name, Alpha: alpha, Cap: limit,
+				Lambda:  a.Float("lambda", 0, spec.Positive()),
+				Rule:    penalised.Rule(a.Word("rule", "", string(penalised.Least), string(penalised.OneStandard))),
+				Folds:   a.Int("folds", 0, spec.Between(2, penalised.MostFolds)),
+				Points:  a.Int("points", 0, spec.Between(2, penalised.MostPoints)),
+				Seed:    run.Seed,
+				Threads: run.Threads, Progress: run.Progress,
+			}
+			if name == "elasticnet" {
+				config.Alpha = a.Float("alpha", alpha, spec.Fraction())
+			}
+			if limit > 0 {
+				config.Cap = a.Float("cap", limit, spec.Positive())
+			}
+			return func(model credence.Model) (credence.Engine, error) { return penalised.New(model, config) }, config.Validate()
+		},
+	}
+}

@@ -1,0 +1,185 @@
+package penalised
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/candidates/descent"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// fit is one run.
+type fit struct {
+	*Engine
+	problem descent.Problem
+	ws      *credence.Workspace
+	centre  float64 // of normal targets
+	lambdas []float64
+}
+
+// Fit implements [credence.Engine].
+func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads)}
+	if data.Rows() == 0 {
+		return nil, fmt.Errorf("%s: there are no rows to fit", e.config.Name)
+	}
+	table, err := candidates.Load(ctx, f.ws, e.config.Name, e.model, data)
+	if err != nil {
+		return nil, err
+	}
+	f.problem = descent.Problem{Table: table, Alpha: e.config.Alpha, Cap: e.config.Cap}
+	if _, f.problem.Classes = e.model.Likelihood.(likelihood.Bernoulli); f.problem.Classes {
+		f.problem.Target = table.ClassTargets()
+	} else {
+		f.centre, _ = table.Location()
+		f.problem.Target = table.Residual(f.centre, 1)
+	}
+	points, err := f.wholePath(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.progress("path", 1)
+	losses, spread, err := f.crossValidate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.progress("folds", 2)
+	return f.fitted(points, losses, spread), nil
+}
+
+func (f *fit) progress(stage string, done int) {
+	if f.config.Progress != nil {
+		f.config.Progress(credence.Progress{Stage: stage, Done: done, Total: 2})
+	}
+}
+
+// point is a solution that is kept: most weights are 0.
+type point struct {
+	columns []int
+	weights []float64
+	sweeps  int
+}
+
+// A path ends where the fit leaves next to nothing of the loss, or, but for a capped penalty, where it no longer falls.
+const (
+	leastLeft       = 0.001
+	leastLeftCapped = 0.05 // of classes: weights without a penalty part them at infinity
+	leastGain       = 1e-5
+	leastPoints     = 5
+)
+
+// span is the least λ in units of the largest.
+func (f *fit) span() float64 {
+	least := 1e-4
+	if f.problem.Rows < f.problem.Count() {
+		least = 0.01
+	}
+	if f.config.Alpha == 0 { // no λ is so large that all weights are 0
+		least *= 0.01
+	}
+	return least
+}
+
+// wholePath fits all rows at all λ, and keeps as many as the path has.
+func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
+	largest, err := f.problem.Largest(ctx, f.ws)
+	if err != nil {
+		return nil, err
+	}
+	if largest == 0 {
+		largest = 1 // no column says anything
+	}
+	least := largest * f.span()
+	if f.config.Lambda > 0 {
+		least = f.config.Lambda
+	}
+	for k := range f.config.Points {
+		f.lambdas = append(f.lambdas, largest*math.Pow(least/largest, float64(k)/float64(f.config.Points-1)))
+	}
+	if least >= largest {
+		f.lambdas = []float64{least}
+	}
+	f.lambdas[len(f.lambdas)-1] = least
+	before := math.Inf(1)
+	err = f.problem.Path(ctx, f.ws, f.lambdas, func(_ int, s *descent.Solution) bool {
+		p := point{columns: append([]int(nil), s.Active...), sweeps: s.Sweeps}
+		for _, j := range p.columns {
+			p.weights = append(p.weights, s.Weights[j])
+		}
+		points = append(points, p)
+		gained := before - s.Loss
+		before = s.Loss
+		if f.config.Lambda > 0 || len(points) < leastPoints {
+			return true
+		}
+		left := leastLeft
+		if f.config.Cap > 0 && f.problem.Classes {
+			left = leastLeftCapped
+		}
+		return s.Loss > left*s.Null && (gained > leastGain*s.Null || f.config.Cap > 0)
+	})
+	f.lambdas = f.lambdas[:len(points)]
+	return points, err
+}
+
+// fitted chooses λ by the losses, and takes the weights there.
+func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted {
+	best := len(points) - 1
+	if f.config.Lambda == 0 {
+		for k := range points {
+			if losses[k] < losses[best] || losses[k] == losses[best] && k < best {
+				best = k
+			}
+		}
+		if f.config.Rule == OneStandard {
+			limit := losses[best] + spread[best]
+			for best > 0 && losses[best-1] <= limit {
+				best--
+			}
+		}
+	}
+	t, chosen := f.problem.Table, points[best]
+	d := t.Count()
+	columns := make([]float64, d)
+	for k, j := range chosen.columns {
+		columns[j] = chosen.weights[k]
+	}
+	if t.Intercept >= 0 {
+		columns[t.Intercept] += f.centre - t.Shift(columns)
+	}
+	mean, inclusion := make([]float64, d), make([]float64, d)
+	for j, place := range t.Places {
+		mean[place] = columns[j]
+		if columns[j] != 0 || j == t.Intercept {
+			inclusion[place] = 1
+		}
+	}
+	model := f.model
+	out := &credence.Fitted{Report: credence.Report{
+		Engine: f.config.Name, Status: credence.Converged, Rows: t.Rows, Inputs: t.Inputs, Weights: d, Iterations: chosen.sweeps,
+		Hyper: credence.Values{{Name: "lambda", Value: f.lambdas[best]}, {Name: "cross_validated_loss", Value: losses[best]}, {Name: "cross_validated_loss_se", Value: spread[best]}},
+	}}
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
+		if g.NoiseVariance.State != param.Held {
+			g.NoiseVariance = g.NoiseVariance.At(math.Max(losses[best], math.SmallestNonzeroFloat64))
+		}
+		model.Likelihood = g
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	}
+	var q credence.Posterior = &posterior.SpikeSlab{Mean: mean, Variance: make([]float64, d), Probability: inclusion}
+	if f.config.Alpha == 0 {
+		q = &posterior.Diagonal{Mean: mean, Variance: make([]float64, d)}
+	}
+	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	centre, sd := t.Location()
+	out.TargetMean, out.TargetVariance = centre, sd*sd
+	if f.config.Lambda == 0 && best == len(points)-1 && f.lambdas[best] <= f.lambdas[0]*f.span()*(1+1e-9) {
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the loss still falls at the least λ of the path, %.3g: state a smaller one by lambda=", f.lambdas[best]))
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package penalised_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/penalised"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+)
+
+func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, cfg penalised.Config) *credence.Fitted {
+	t.Helper()
+	e, err := penalised.New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.Normal{}}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+func hyper(t *testing.T, fitted *credence.Fitted, name string) float64 {
+	t.Helper()
+	for _, v := range fitted.Report.Hyper {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	t.Fatalf("no %s in %v", name, fitted.Report.Hyper)
+	return 0
+}
+
+func weights(fitted *credence.Fitted) []float64 {
+	q := fitted.Members[0].Posterior
+	m, v := make([]float64, q.Weights()), make([]float64, q.Weights())
+	q.Marginals(m, v)
+	return m
+}
+
+// TestCrossValidation compares the mean squared error of folds at a stated λ with fits that leave each fold's rows out: with as many folds
+// as rows the folds are known.
+func TestCrossValidation(t *testing.T) {
+	const n = 12
+	s := conform.NewSelection(n, 8, 3, 0.2, 1, 0.3, false, 4)
+	s.Weight = []float64{1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 2, 1}
+	for _, alpha := range []float64{1, 0} {
+		got := hyper(t, fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n}), "cross_validated_loss")
+		want, total := 0.0, 0.0
+		for out := range n {
+			part := *s
+			part.Batch = *conform.Rows(&s.Batch, 0, n)
+			part.Batch.Weight = append([]float64(nil), s.Weight...)
+			part.Batch.Weight[out] = 0
+			fitted := fitOf(t, &part, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n - 1})
+			b := weights(fitted)
+			f := b[0]
+			for j, x := range s.X.Row(out) {
+				f += x * b[j+1]
+			}
+			want += s.Weight[out] * (s.Target[out] - f) * (s.Target[out] - f)
+			total += s.Weight[out]
+		}
+		if want /= total; math.Abs(got-want) > 5e-4*want {
+			t.Errorf("alpha %v: mean squared error %.6f, by leaving rows out %.6f", alpha, got, want)
+		}
+	}
+}
+
+// TestRules sees the rule of one standard error select no more, and the result depend on neither threads nor sparse columns.
+func TestRules(t *testing.T) {
+	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}} {
+		s := conform.NewSelection(80, 40, 4, 0, 1, 0.2, false, 6)
+		if _, classes := l.(likelihood.Bernoulli); classes {
+			s.Divide(0.7)
+		}
+		least := fitOf(t, s, l, penalised.Config{Alpha: 1, Threads: 1})
+		again := fitOf(t, s, l, penalised.Config{Alpha: 1, Threads: 2})
+		for j, w := range weights(least) {
+			if w != weights(again)[j] {
+				t.Fatal("threads matter")
+			}
+		}
+		count := func(f *credence.Fitted) (selected, hit int) {
+			q := f.Members[0].Posterior.(*posterior.SpikeSlab)
+			for j, w := range s.Weights {
+				if q.InclusionProbability(j+1) == 1 {
+					selected++
+					if w != 0 {
+						hit++
+					}
+				}
+			}
+			return selected, hit
+		}
+		sparser := fitOf(t, s, l, penalised.Config{Alpha: 1, Rule: penalised.OneStandard})
+		capped := fitOf(t, s, l, penalised.Config{Alpha: 1, Cap: 2})
+		all, hits := count(least)
+		few, found := count(sparser)
+		ended, right := count(capped)
+		t.Log(l, all, hits, few, found, ended, right)
+		if few > all || found < 3 || hits < 3 || 2*right <= ended || ended > all {
+			t.Errorf("%v: least selects %d (%d right), one standard error %d (%d), capped %d (%d)", l, all, hits, few, found, ended, right)
+		}
+		if hyper(t, sparser, "lambda") <= hyper(t, least, "lambda") {
+			t.Errorf("%v: λ %g under the rule, %g at the least loss", l, hyper(t, sparser, "lambda"), hyper(t, least, "lambda"))
+		}
+	}
+}
+
+// TestRidge compares ridge regression with the normal equations.
+func TestRidge(t *testing.T) {
+	s := conform.NewSelection(30, 2, 2, 0.4, 1, 0.2, false, 8)
+	b := weights(fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Lambda: 0.3}))
+	var xx [2][2]float64
+	var xy, mean [2]float64
+	centre := 0.0
+	for i, y := range s.Target {
+		centre += y / 30
+		for j := range 2 {
+			mean[j] += s.X.Row(i)[j] / 30
+		}
+	}
+	for i, y := range s.Target {
+		for j := range 2 {
+			u := s.X.Row(i)[j] - mean[j]
+			xy[j] += u * (y - centre) / 30
+			for k := range 2 {
+				xx[j][k] += u * (s.X.Row(i)[k] - mean[k]) / 30
+			}
+		}
+	}
+	xx[0][0] += 0.3
+	xx[1][1] += 0.3
+	det := xx[0][0]*xx[1][1] - xx[0][1]*xx[1][0]
+	want := []float64{0, (xx[1][1]*xy[0] - xx[0][1]*xy[1]) / det, (xx[0][0]*xy[1] - xx[1][0]*xy[0]) / det}
+	want[0] = centre - want[1]*mean[0] - want[2]*mean[1]
+	for j := range want {
+		if math.Abs(b[j]-want[j]) > 1e-3 {
+			t.Errorf("weight %d is %.6f, want %.6f", j, b[j], want[j])
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	s := conform.NewSelection(10, 3, 1, 0, 1, 0.2, false, 1)
+	for want, make := range map[string]func() (*penalised.Engine, error){
+		"leave --prior out": func() (*penalised.Engine, error) {
+			return penalised.New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, penalised.Config{})
+		},
+		"gaussian or bernoulli": func() (*penalised.Engine, error) {
+			return penalised.New(credence.Model{Features: s.Features, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{}}, penalised.Config{})
+		},
+		"alpha=2": func() (*penalised.Engine, error) {
+			return penalised.New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, penalised.Config{Alpha: 2})
+		},
+	} {
+		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("refusal reads %v, want %q", err, want)
+		}
+	}
+}
