@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -380,5 +381,46 @@ func TestClip(t *testing.T) {
 	clip(2, c)
 	for _, v := range c {
 		near(t, "element", v, 1.5, 1e-11)
+	}
+}
+
+// TestHigherModeIsKept: evidence and priors have two maxima here, and the one above the scale of the prior is the higher by
+// more than a nat.
+func TestHigherModeIsKept(t *testing.T) {
+	const seed = 495
+	rng := rand.New(rand.NewPCG(seed, 3))
+	n, d := 6+rng.IntN(20), 1+rng.IntN(12)
+	data := &table{x: linop.NewDense(n, d), target: make([]float64, n)}
+	for i := range n {
+		data.target[i] = rng.NormFloat64()
+		for j := range d {
+			data.x.Row(i)[j] = rng.NormFloat64() * math.Exp(3*float64(j%3))
+			data.target[i] += 0.3 * data.x.Row(i)[j] / math.Exp(2*float64(j%3))
+		}
+	}
+	features := plain{intercept: true, dense: d, sizes: []int{(d + 1) / 2, d / 2}}
+	run, end := settledBy(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data, false)
+	var ends []float64
+	for _, again := range []bool{false, true} {
+		at, err := run.climb(context.Background(), run.form, task{features: features, again: again, maxIterations: 200, tolerance: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, at.penalised)
+	}
+	if ends[1] < ends[0]+1 || end.penalised < ends[1]-1e-6 {
+		t.Errorf("the climbs end at %v, the fit at %v", ends, end.penalised)
+	}
+}
+
+// TestSkipped: with thousands of rows and few weights integration changes next to nothing, and is left out.
+func TestSkipped(t *testing.T) {
+	data := randomTable(100, 6000, 3, 0)
+	f := fitted(t, model(linear(3), prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
+	if r := f.Report; r.Hyperparameters != "integrate" || r.HyperEvaluations > 5 || !(*r.Evidence < *r.EvidenceMode) {
+		t.Errorf("%s after %d evaluations: evidence %v, at the mode %v", r.Hyperparameters, r.HyperEvaluations, *r.Evidence, *r.EvidenceMode)
+	}
+	if df := f.Members[0].Posterior.(credence.LatentDF).LatentDF(); df != 0 {
+		t.Errorf("%v degrees of freedom", df)
 	}
 }

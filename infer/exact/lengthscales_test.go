@@ -69,7 +69,7 @@ func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
 	}
 	mean := first / total
 	sd := math.Sqrt(second/total - mean*mean)
-	if math.Abs(math.Log(total)) > 0.3 {
+	if math.Abs(math.Log(total)) > 0.08 {
 		t.Errorf("the evidence is off by %v nats", math.Log(total))
 	}
 	got, weight := 0.0, 0.0
