@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -267,5 +268,56 @@ func TestMixturesTellTheirSpread(t *testing.T) {
 			}
 		}
 		closeTo(t, fmt.Sprintf("%d components: share told", components), told, ratios[2], 0.05)
+	}
+}
+
+// TestSlopesAtTheta: gradients of the density at fixed θ are its central differences, away from the
+// mode, and a climb that moves θ with the weights ends where they are nothing, in every family and
+// with a common scale.
+func TestSlopesAtTheta(t *testing.T) {
+	ctx := context.Background()
+	for i, lik := range append(families(), likelihood.Poisson{}) {
+		data := draw(t, lik, 50, 2, 5)
+		model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: prior.Normal{ARD: i == len(families())}}
+		r := newFit(t, model, Config{Covariance: Full, Hyper: hyper.Mode}, data)
+		rows := r.Rows(0)
+		s, err := r.Start(ctx, rows, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, at := newton.New(r.Problem, s.References), newton.Begin(s)
+		stats := newton.NewStatistics(r.Dims, s.Family.Count())
+		task := r.task("climb", 1e-7)
+		task.Iterations = 1000
+		if _, _, err := n.Climb(ctx, rows, at, stats, task); err != nil {
+			t.Fatal(err)
+		}
+		g := &integration{fit: r, newton: n, rows: rows, stats: stats}
+		theta := n.Theta(at)
+		density := func(theta []float64) *newton.Given {
+			given, err := g.at(ctx, theta, at.Mean, at, fineTolerance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return given
+		}
+		end := density(theta)
+		for k, slope := range end.Gradient {
+			closeTo(t, fmt.Sprintf("%v: slope %d at the end of a climb", lik, k), slope, 0, 2e-3)
+		}
+		closeTo(t, fmt.Sprintf("%v: density at the end of a climb", lik), end.LogDensity, at.Bound, 1e-6)
+		for k := range theta {
+			theta[k] += 0.3
+		}
+		off := density(theta)
+		for k, slope := range off.Gradient {
+			const h = 1e-3
+			theta[k] += h
+			above := density(theta).LogDensity
+			theta[k] -= 2 * h
+			below := density(theta).LogDensity
+			theta[k] += h
+			closeTo(t, fmt.Sprintf("%v: slope %d", lik, k), slope, (above-below)/(2*h), 1e-3*(1+math.Abs(slope)))
+		}
 	}
 }
