@@ -47,7 +47,7 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 		case "--prior=normal(ard=true)":
 			count := 0.0
 			for name, v := range hyper {
-				if strings.HasPrefix(name, "prior_variance.") && !strings.Contains(name, "intercept") {
+				if strings.HasPrefix(name, "prior_variance.") && !strings.Contains(name, "(") {
 					variance += v.(float64)
 					count++
 				}
