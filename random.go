@@ -27,6 +27,8 @@ const (
 	ConvexDraws       Purpose = "convex"          // perturbations; the draw
 	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0
 	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set
+	ActiveRandom      Purpose = "active random"   // scores by chance; the row
+	ActiveSplit       Purpose = "active split"    // rows of the pool; the repeat
 	NullCheck         Purpose = "null"            // permuted targets; the permutation
 	PredictSamples    Purpose = "predict"         // draws of y; the row
 	CriticismDraws    Purpose = "criticism"       // replicated targets; the row

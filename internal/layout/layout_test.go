@@ -39,7 +39,7 @@ var levels = []struct {
 	{"formula", 5},
 	{"modelfile", 5},
 	{"infer/", 5},
-	{"active", 5},
+	{"active", 6},
 	{"score", 5},
 	{"fit", 6},
 	{"learn", 7},

@@ -1,0 +1,280 @@
+package active
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/convex"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+	"gonum.org/v1/gonum/mat"
+)
+
+const inputs = 4
+
+// gaussianOf returns N(A⁻¹b, A⁻¹) as a fitted model of a family.
+func gaussianOf(t *testing.T, family credence.Likelihood, a *mat.SymDense, b []float64) *credence.Fitted {
+	t.Helper()
+	var chol mat.Cholesky
+	if !chol.Factorize(a) {
+		t.Fatal("A is not positive definite")
+	}
+	d := a.SymmetricDim()
+	var upper, inverse mat.TriDense
+	chol.UTo(&upper)
+	if err := inverse.InverseTri(&upper); err != nil {
+		t.Fatal(err)
+	}
+	q := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d)}
+	mean := mat.NewVecDense(d, q.Mean)
+	if err := chol.SolveVecTo(mean, mat.NewVecDense(d, b)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range d {
+		for k := i; k < d; k++ {
+			q.Factor[i*d+k] = inverse.At(i, k)
+		}
+	}
+	return &credence.Fitted{Members: []credence.Member{{Model: credence.Model{Features: conform.Columns{Dense: d}, Likelihood: family}, Posterior: q}}}
+}
+
+func poolOf(n int) *credence.Batch {
+	rows := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, n, inputs, 5)
+	rows.Offset = make([]float64, n)
+	for i := range rows.Offset {
+		rows.Offset[i] = 0.2 * float64(i%3)
+	}
+	return rows
+}
+
+func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Block {
+	t.Helper()
+	n := rows.Rows()
+	mean, variance, place := make([]float64, n), make([]float64, n), make([]int, n)
+	if err := s.Latent(mean, variance, rows); err != nil {
+		t.Fatal(err)
+	}
+	for i := range place {
+		place[i] = i
+	}
+	return s.NewBlock(rows, mean, variance, place)
+}
+
+// TestInclusions: means and variances after rank-one updates are those of factoring A afresh with the sites of the rows, known
+// labels and unknown ones, classes and numbers.
+func TestInclusions(t *testing.T) {
+	const n = 60
+	for _, family := range []credence.Likelihood{likelihood.Bernoulli{Link: likelihood.Logit}, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}} {
+		rows := poolOf(n)
+		a, b := mat.NewSymDense(inputs, nil), []float64{0.3, -0.2, 0.1, 0.4}
+		for j := range inputs {
+			a.SetSym(j, j, 1+0.2*float64(j))
+			for k := range j {
+				a.SetSym(j, k, 0.15)
+			}
+		}
+		s, err := NewScorer(gaussianOf(t, family, a, b), Information, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := blockOf(t, s, rows)
+		for step := range 9 {
+			i := block.Next()
+			mean, variance := block.Latent(i)
+			label := rows.Target[i]
+			if step%3 == 2 {
+				label = math.NaN()
+			}
+			shift, precision := s.site(label, mean, variance)
+			before := slices.Clone(block.mean)
+			block.Include(i, label)
+			x := rows.X.Row(i)
+			for j := range inputs {
+				b[j] += (shift - precision*rows.Offset[i]) * x[j]
+				for k := range j + 1 {
+					a.SetSym(j, k, a.At(j, k)+precision*x[j]*x[k])
+				}
+			}
+			fresh, err := NewScorer(gaussianOf(t, family, a, b), Information, 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := blockOf(t, fresh, rows)
+			for k := range n {
+				m, v := block.Latent(k)
+				mm, vv := want.Latent(k)
+				if math.Abs(m-mm) > 1e-10 || math.Abs(v-vv) > 1e-10 {
+					t.Fatalf("%T, step %d, row %d: N(%v, %v), afresh N(%v, %v)", family, step, k, m, v, mm, vv)
+				}
+				if label != label && math.Abs(m-before[k]) > 1e-13 {
+					t.Fatalf("an unknown label moved the mean of row %d from %v to %v", k, before[k], m)
+				}
+			}
+		}
+	}
+}
+
+// TestMembers: a mixture counts with the moments of f over all of its members.
+func TestMembers(t *testing.T) {
+	rows := poolOf(30)
+	a := mat.NewSymDense(inputs, nil)
+	for j := range inputs {
+		a.SetSym(j, j, 2)
+	}
+	family := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}
+	fitted := gaussianOf(t, family, a, []float64{1, 0, 0, 1})
+	fitted.Members = append(fitted.Members, gaussianOf(t, family, a, []float64{-1, 2, 0, 0}).Members...)
+	fitted.Members[0].Weight, fitted.Members[1].Weight = 0.3, 0.7
+	s, err := NewScorer(fitted, Information, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := blockOf(t, s, rows)
+	for i := range 30 {
+		column := block.column(i)
+		_, variance := block.Latent(i)
+		if math.Abs(column[i]-variance) > 1e-12 {
+			t.Fatalf("row %d: Cov(f, f) %v, Var f %v", i, column[i], variance)
+		}
+		for k := range 30 { // Σ w_k C + Σ w_k (m_k − m)(m_k − m)ᵀ by the difference d of the means: w_1 w_2 d dᵀ
+			x, z := rows.X.Row(i), rows.X.Row(k)
+			within, left, right := 0.0, 0.0, 0.0
+			for j := range inputs {
+				within += x[j] * z[j] / 2
+				left += x[j] * []float64{1, -1, 0, 0.5}[j]
+				right += z[j] * []float64{1, -1, 0, 0.5}[j]
+			}
+			if want := within + 0.21*left*right; math.Abs(column[k]-want) > 1e-12 {
+				t.Fatalf("rows %d, %d: covariance %v, want %v", i, k, column[k], want)
+			}
+		}
+	}
+}
+
+func convexFit(t *testing.T, rows *credence.Batch) *credence.Fitted {
+	t.Helper()
+	engine, err := convex.New(credence.Model{
+		Features: conform.Columns{Dense: inputs, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit},
+		Prior: prior.Normal{Variance: param.Hold(1)},
+	}, convex.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := engine.Fit(context.Background(), conform.Memory{All: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+// TestPool: picks do not depend on the order in which rows come nor on how many at once, and with a pool no longer than the
+// shortlist are those of a block over all rows.
+func TestPool(t *testing.T) {
+	const n, picks = 2600, 7
+	fitted := convexFit(t, poolOf(40))
+	rows := poolOf(n)
+	for _, score := range []Score{Information, BALD, Uncertainty, Random} {
+		s, err := NewScorer(fitted, score, 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, own := blockOf(t, s, rows), blockOf(t, s, rows)
+		var want []int
+		for range picks {
+			i := all.Next()
+			want = append(want, i)
+			all.Include(i, math.NaN())
+		}
+		for _, stride := range []int{1, 7, 2599} {
+			pool := s.NewPool(picks)
+			for k := range n {
+				i := k * stride % n
+				pool.Add(rows, i, i, own.mean[i], own.variance[i], 1)
+			}
+			got := pool.Picks(picks)
+			if len(got) != picks {
+				t.Fatalf("%d picks", len(got))
+			}
+			for k, c := range got {
+				if c.Place != want[k] {
+					t.Fatalf("%s, stride %d: pick %d is row %d, over all rows %d", score, stride, k, c.Place, want[k])
+				}
+			}
+			if len(pool.kept) > Shortlist(picks) {
+				t.Fatalf("%d rows are kept", len(pool.kept))
+			}
+		}
+	}
+}
+
+// TestDuplicates: a block does not ask for copies of a row that was picked, which scores of their own would.
+func TestDuplicates(t *testing.T) {
+	fitted := convexFit(t, poolOf(40))
+	rows := &credence.Batch{X: linop.NewDense(0, 0)}
+	source := poolOf(200)
+	for i := range 200 {
+		for range 4 {
+			appendRow(rows, source, i)
+		}
+	}
+	rows.Offset = nil
+	s, err := NewScorer(fitted, Information, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := blockOf(t, s, rows)
+	first := block.Next()
+	before := block.Score(first ^ 1)
+	block.Include(first, math.NaN())
+	if after := block.Score(first ^ 1); !(after < 0.8*before) {
+		t.Errorf("the copy of a row scores %v after %v", after, before)
+	}
+	distinct := map[int]bool{first / 4: true}
+	for range 7 {
+		i := block.Next()
+		block.Include(i, math.NaN())
+		distinct[i/4] = true
+	}
+	if len(distinct) < 3 { // scores of their own would give 2
+		t.Errorf("8 picks are copies of %d rows", len(distinct))
+	}
+}
+
+// TestRefusals: what a score is not for is said.
+func TestRefusals(t *testing.T) {
+	a := mat.NewSymDense(1, []float64{1})
+	for _, c := range []struct {
+		family credence.Likelihood
+		score  Score
+		fits   bool
+	}{
+		{likelihood.Gaussian{NoiseVariance: param.Hold(1)}, Uncertainty, false},
+		{likelihood.Gaussian{NoiseVariance: param.Hold(1)}, BALD, true},
+		{likelihood.Bernoulli{Link: likelihood.Probit}, Information, false},
+		{likelihood.Bernoulli{}, Information, true},
+		{likelihood.Poisson{}, Information, false},
+		{likelihood.Bernoulli{}, "entropy", false},
+	} {
+		_, err := NewScorer(gaussianOf(t, c.family, a, []float64{0}), c.score, 0, 1)
+		if (err == nil) != c.fits {
+			t.Errorf("%v, %s: %v", c.family, c.score, err)
+		}
+	}
+	classes, _ := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, []float64{0}), Information, 0, 1)
+	p := positive(1.5, 3)
+	want := p*includedPrecision(0.5, 1.5, 3) + (1-p)*includedPrecision(-0.5, 1.5, 3)
+	if _, precision := classes.site(math.NaN(), 1.5, 3); math.Abs(precision-want) > 1e-6*want {
+		t.Errorf("precision without a label %v, want %v", precision, want)
+	}
+	s, _ := NewScorer(gaussianOf(t, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, a, []float64{0}), Information, 0, 1)
+	if got, want := s.Score(0, 3, 2), math.Log(5)/2; math.Abs(got-want) > 1e-15 {
+		t.Errorf("information of a number %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,176 @@
+package active
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+)
+
+// Score names what candidates are ranked by.
+type Score string
+
+// The scores; the higher, the sooner a row is to be labelled.
+const (
+	Information Score = "information" // expected divergence of Q with the label from Q, in nats
+	Uncertainty Score = "uncertainty" // −|P(y=1) − ½|
+	BALD        Score = "bald"        // mutual information of label and f, in nats
+	Random      Score = "random"
+)
+
+// Validate refuses names that are no score.
+func (s Score) Validate() error {
+	switch s {
+	case Information, Uncertainty, BALD, Random:
+		return nil
+	}
+	return fmt.Errorf("score %s is unknown: use information, uncertainty, bald or random", s)
+}
+
+// Scorer scores candidates under a fitted model. It is for one goroutine at a time.
+type Scorer struct {
+	fitted *credence.Fitted
+	score  Score
+	seed   uint64
+	noise  float64 // variance of a gaussian target; 0 for classes
+	table  *table
+	ws     *credence.Workspace
+	dist   credence.Distribution
+}
+
+// NewScorer returns the scorer of a model, or says why the score does not fit it. Thread counts below 1 mean every processor.
+func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (*Scorer, error) {
+	if err := score.Validate(); err != nil {
+		return nil, err
+	}
+	if err := fitted.CheckWeights(); err != nil {
+		return nil, err
+	}
+	s := &Scorer{fitted: fitted, score: score, seed: seed, ws: credence.NewWorkspace(threads)}
+	for i := range fitted.Members {
+		member := &fitted.Members[i]
+		if _, joint := member.Posterior.(credence.Joint); !joint {
+			return nil, fmt.Errorf("posterior %T does not tell how rows vary together: fit with engine exact, svi or convex", member.Posterior)
+		}
+		switch l := member.Model.Likelihood.(type) {
+		case likelihood.Gaussian:
+			s.noise += fitted.Share(i) * l.NoiseVariance.Value
+		case likelihood.Bernoulli:
+			if l.Link != "" && l.Link != likelihood.Logit {
+				return nil, fmt.Errorf("of bernoulli it needs the link logit, not %v: fit with --family bernoulli", l.Link)
+			}
+		default:
+			return nil, fmt.Errorf("it needs the family bernoulli or gaussian, not %v", l)
+		}
+	}
+	switch {
+	case s.noise > 0 && score == Uncertainty:
+		return nil, fmt.Errorf("score uncertainty is that of two classes, and the model is of numbers: use information")
+	case score == Information && s.noise == 0:
+		s.table = informationTable()
+	case score == BALD && s.noise == 0:
+		s.table = disagreementTable()
+	}
+	return s, nil
+}
+
+// Latent stores the means and variances of f in every row.
+func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
+	if err := s.fitted.DistributionTo(s.ws, &s.dist, rows); err != nil {
+		return err
+	}
+	for i := range mean {
+		mean[i], variance[i] = s.dist.Latent(i)
+	}
+	return nil
+}
+
+// Score returns that of a row of the pool, counted from 0, whose f has this mean and variance.
+func (s *Scorer) Score(row int, mean, variance float64) float64 {
+	switch {
+	case s.score == Random:
+		return credence.Rand(s.seed, credence.ActiveRandom, uint64(row)).Float64()
+	case s.score == Uncertainty:
+		return s.Probability(-math.Abs(mean), variance) - 0.5
+	case s.noise > 0: // information about f and about y are the same
+		return math.Log1p(variance/s.noise) / 2
+	case !(variance > 0):
+		return 0
+	}
+	return s.table.at(mean, variance)
+}
+
+// Probability returns P(y=1), NaN for numbers.
+func (s *Scorer) Probability(mean, variance float64) float64 {
+	if s.noise > 0 {
+		return math.NaN()
+	}
+	return probability(mean, variance)
+}
+
+func probability(mean, variance float64) float64 {
+	minority := minorityTable().at(mean, variance)
+	if mean > 0 {
+		return 1 - minority
+	}
+	return minority
+}
+
+// site returns shift β over γ's scale and precision 1/γ of a row to be included: with its label, or, where that is NaN, the
+// mean precision over the labels and a shift that leaves the mean.
+func (s *Scorer) site(label, mean, variance float64) (shift, precision float64) {
+	switch {
+	case s.noise > 0 && label == label:
+		return label / s.noise, 1 / s.noise
+	case s.noise > 0:
+		return mean / s.noise, 1 / s.noise
+	case label == label:
+		shift = label - 0.5
+		return shift, includedPrecision(shift, mean, variance)
+	}
+	p := s.Probability(mean, variance)
+	precision = p*includedPrecision(0.5, mean, variance) + (1-p)*includedPrecision(-0.5, mean, variance)
+	return mean * precision, precision
+}
+
+// designs stores Φ of the rows under every member, and what each member's mean of f is above that of all.
+func (s *Scorer) designs(rows *credence.Batch) (designs []credence.Design, gaps [][]float64) {
+	n := rows.Rows()
+	designs, gaps = make([]credence.Design, len(s.fitted.Members)), make([][]float64, len(s.fitted.Members))
+	total := make([]float64, n)
+	for k := range s.fitted.Members {
+		m := &s.fitted.Members[k]
+		m.Model.Features.Transform(s.ws, &designs[k], rows)
+		gaps[k] = make([]float64, n)
+		m.Posterior.Latent(s.ws, gaps[k], nil, &designs[k])
+		for i, v := range gaps[k] {
+			total[i] += s.fitted.Share(k) * v
+		}
+	}
+	for k := range gaps {
+		for i := range total {
+			gaps[k][i] -= total[i]
+		}
+	}
+	return designs, gaps
+}
+
+// covariance stores Cov(f_i, f_j) over all members for rows i of a and j of b.
+func (s *Scorer) covariance(dst *linop.Dense, a []credence.Design, gapsA [][]float64, b []credence.Design, gapsB [][]float64) {
+	part := linop.NewDense(dst.Rows, dst.Cols)
+	for k := range s.fitted.Members {
+		share := s.fitted.Share(k)
+		if share == 0 {
+			continue
+		}
+		s.fitted.Members[k].Posterior.(credence.Joint).Covariance(s.ws, &part, &a[k], &b[k])
+		for i := range dst.Rows {
+			to, from := dst.Row(i), part.Row(i)
+			for j := range to {
+				to[j] += share * (from[j] + gapsA[k][i]*gapsB[k][j])
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package active
+
+import (
+	"math"
+	"sync"
+)
+
+// table holds the logarithm of a positive function of mean and variance on a grid, equally spaced in the logarithm of the
+// variance and in mean/√(4 + variance): what a logistic site and a normal distribution make smooth. Products of
+// polynomials of degree 5 interpolate it.
+type table struct {
+	of     func(mean, variance float64) float64
+	values []float64 // [logarithm of the variance][mean]
+}
+
+// The grid, beside which the function itself is computed.
+const (
+	tableStep             = 0.1
+	lowestLog, highestLog = -14.0, 9.0
+	widest                = 7.0
+	tableMargin           = 2 // points of the polynomials on either side of a cell
+	tableRows             = int((highestLog-lowestLog)/tableStep) + 2*tableMargin + 2
+	tableCols             = int(widest/tableStep) + 2*tableMargin + 2
+)
+
+func newTable(of func(mean, variance float64) float64) *table {
+	t := &table{of, make([]float64, tableRows*tableCols)}
+	for i := range tableRows {
+		variance := math.Exp(lowestLog + tableStep*float64(i-tableMargin))
+		for k := range tableCols {
+			t.values[i*tableCols+k] = math.Log(of(tableStep*float64(k-tableMargin)*math.Sqrt(4+variance), variance))
+		}
+	}
+	return t
+}
+
+// The tables of the scores, of which two are even in the mean, and of P(y=1) at negative means.
+var (
+	informationTable  = sync.OnceValue(func() *table { return newTable(information) })
+	disagreementTable = sync.OnceValue(func() *table { return newTable(disagreement) })
+	minorityTable     = sync.OnceValue(func() *table {
+		return newTable(func(mean, variance float64) float64 { return positive(-mean, variance) })
+	})
+)
+
+// at returns the function at |mean|.
+func (t *table) at(mean, variance float64) float64 {
+	mean = math.Abs(mean)
+	row, col := (math.Log(variance)-lowestLog)/tableStep, mean/math.Sqrt(4+variance)/tableStep
+	if !(row >= 0 && row < (highestLog-lowestLog)/tableStep && col < widest/tableStep) {
+		return t.of(mean, variance)
+	}
+	i, k := math.Floor(row), math.Floor(col)
+	down, across := weights(row-i), weights(col-k)
+	sum := 0.0
+	for a, wa := range down {
+		first := (int(i)+a)*tableCols + int(k)
+		part := 0.0
+		for b, v := range t.values[first : first+len(across)] {
+			part += across[b] * v
+		}
+		sum += wa * part
+	}
+	return math.Exp(sum)
+}
+
+// weights are those of the six points −2, …, 3 in the polynomial through them at x in [0, 1) (Lagrange).
+func weights(x float64) [6]float64 {
+	a, b, c, d, e, f := x+2, x+1, x, x-1, x-2, x-3
+	return [6]float64{
+		-b * c * d * e * f / 120, a * c * d * e * f / 24, -a * b * d * e * f / 12,
+		a * b * c * e * f / 12, -a * b * c * d * f / 24, a * b * c * d * e / 120,
+	}
+}
