@@ -15,7 +15,7 @@ func TestContradictionsAreMisuse(t *testing.T) {
 		{"covariance=full", []string{"--engine", "svi(components=3, covariance=full)"}},
 		{"samples=3 is odd", []string{"--engine", "svi(samples=3)"}},
 		{"covariance=full", []string{"--engine", "svi(batch=100, covariance=full)"}},
-		{"sep: it needs the family bernoulli(link=probit), not bernoulli", []string{"--family", "bernoulli", "--prior", "spikeslab"}},
+		{"sep: it needs the family bernoulli(link=probit), not poisson", []string{"--family", "poisson", "--prior", "spikeslab"}},
 		{"exact: it needs the family gaussian", []string{"--family", "poisson", "--prior", "spikeslab"}},
 	} {
 		o := invoke(t, "", append([]string{"fit", "gone.csv", "--target", "y"}, c.args...)...)

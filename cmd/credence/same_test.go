@@ -68,7 +68,7 @@ func TestFitAndStreamAreOneModel(t *testing.T) {
 		if c.missing != "" {
 			args = append([]string{"--missing", c.missing}, args...)
 		}
-		fit := append([]string{"fit", "--raw", "--family", "bernoulli(link=probit)", "--prior", "spikeslab", "--engine", "sep(passes=1)"}, args...)
+		fit := append([]string{"fit", "--raw", "--family", "bernoulli(link=probit)", "--prior", "spikeslab", "--engine", "sep"}, args...)
 		must(t, append(fit, one)...)
 		must(t, append(append([]string{"stream"}, args...), other)...)
 		if a, b := weightNames(t, one), weightNames(t, other); !slices.Equal(a, b) {

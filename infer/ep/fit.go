@@ -96,12 +96,8 @@ const (
 	growth    = 1.05
 )
 
-// learnedTolerance is the move of a learned logarithm in one step below which steps of expectation maximisation end: what is left of
-// their way is some ten times as much, far below what the data leave open.
-const learnedTolerance = 1e-3
-
 // settle sweeps until the sites have settled. learn is called after every sweep, and returns how far what is learned moved; nil
-// learns nothing. It reports whether they have.
+// learns nothing. Classes, which tell less, settle ten times as roughly. It reports whether they have.
 func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
 	step, last := wholeStep, math.Inf(1)
 	for iterations = 1; iterations <= limit; iterations++ {
@@ -121,10 +117,14 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 		} else {
 			step = math.Min(wholeStep, step*growth)
 		}
-		if last = changed; moved > 0 { // the next change is that of what was learned, too
+		if last = changed; f.Classes && moved > 0 { // the next change is that of what was learned, too
 			last = math.Inf(1)
 		}
-		if (changed < tolerance || learn != nil && changed < 10*tolerance) && moved < learnedTolerance && iterations > firstSweeps+1 {
+		rough := 1.0
+		if f.Classes {
+			rough = 10
+		}
+		if changed < rough*tolerance && moved < 10*rough*tolerance && iterations > firstSweeps+1 {
 			return iterations, true, nil
 		}
 	}

@@ -17,6 +17,7 @@ import (
 const (
 	differenceStep   = 0.05
 	settledTolerance = 1e-7
+	pointSweeps      = 200 // at most, from the mode's sites
 )
 
 // point is what settled sites at one value of what is learned come to.
@@ -49,7 +50,7 @@ func (f *fit) inclusions() []float64 {
 func (f *fit) at(ctx context.Context, from *mode, theta []float64, moments bool) (*point, error) {
 	f.restore(from.sites)
 	f.setTheta(theta)
-	_, settled, err := f.settle(ctx, f.config.MaxIterations, settledTolerance, nil)
+	_, settled, err := f.settle(ctx, pointSweeps, settledTolerance, nil)
 	if err != nil {
 		return nil, err
 	}

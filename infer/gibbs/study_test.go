@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -63,7 +64,9 @@ func TestSimulation(t *testing.T) {
 				return fitted, seconds
 			}
 			e, err := ep.New(model, ep.Config{})
-			fitted, seconds := run("ep", e, err, 0)
+			run("ep", e, err, 0)
+			e, err = ep.New(model, ep.Config{Hyper: hyper.Mode})
+			fitted, seconds := run("ep mode", e, err, 0)
 			start := make([]float64, 1001)
 			for j := range start {
 				start[j] = fitted.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
