@@ -97,7 +97,7 @@ const (
 )
 
 // settle sweeps until the sites have settled. learn is called after every sweep, and returns how far what is learned moved; nil
-// learns nothing. Classes, which tell less, settle ten times as roughly. It reports whether they have.
+// learns nothing. Classes, which tell less, settle ten times as roughly while something is learned. It reports whether they have.
 func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
 	step, last := wholeStep, math.Inf(1)
 	for iterations = 1; iterations <= limit; iterations++ {
@@ -121,7 +121,7 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 			last = math.Inf(1)
 		}
 		rough := 1.0
-		if f.Classes {
+		if f.Classes && learn != nil {
 			rough = 10
 		}
 		if changed < rough*tolerance && moved < 10*rough*tolerance && iterations > firstSweeps+1 {
