@@ -6,7 +6,7 @@ TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
 RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
 
-.PHONY: check format vet lint test modules race study fuzz build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test modules race study calibration fuzz build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test modules race
 
@@ -51,6 +51,12 @@ fuzz:
 # Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md.
 study:
 	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./modelfile ./infer/...
+
+# Simulations that say whether posteriors hold what they promise: the figures of docs/calibration.md.
+# About an hour.
+calibration:
+	CREDENCE_CALIBRATION=1 $(GO) test -timeout 3h -v -run 'OneSlope|Calibration|TenBlocks|ARD|SmallReal|Gibbs|CoverageIsTold|FalseAlarms|ManyOtherRows|Faults|Simulation' \
+		./infer/exact ./infer/svi ./infer/sep ./infer/gibbs ./criticism
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...

@@ -116,7 +116,7 @@ var families = []struct {
 // spoken against, and on the average about as many as the stated rate.
 func TestFalseAlarms(t *testing.T) {
 	sets, sizes := 3, []int{100, 400}
-	if study.Long() {
+	if study.Calibration() {
 		sets, sizes = 25, []int{60, 300, 3000}
 	}
 	fits, alarms := map[bool]int{}, map[bool]int{}
@@ -174,7 +174,7 @@ func BenchmarkOf(b *testing.B) {
 // for a fault of the model.
 func TestManyOtherRows(t *testing.T) {
 	sets := 1
-	if study.Long() {
+	if study.Calibration() {
 		sets = 8
 	}
 	fits, alarms := 0, 0

@@ -89,7 +89,7 @@ func outliers(w *world) {
 // TestFaultsAreFound: each fault is found in every set of 400 rows, with its remedy.
 func TestFaultsAreFound(t *testing.T) {
 	sets := 3
-	if study.Long() {
+	if study.Calibration() {
 		sets = 20
 	}
 	for _, fault := range faults {

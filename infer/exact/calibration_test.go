@@ -122,7 +122,7 @@ func simulated(t testing.TB, sets, n int, features plain, p prior.Normal, rho fl
 // .94 .43 .67 .79 .86 of the time at n = 100.
 func TestOneSlope(t *testing.T) {
 	sets := 200
-	if study.Long() {
+	if study.Calibration() {
 		sets = 2000
 	}
 	for n, bar := range map[int]float64{100: 0.87, 20: 0.84} {
@@ -148,7 +148,7 @@ func drawBlock(rng *rand.Rand, w []float64) {
 // TestSimulatedCalibration draws everything from its prior.
 func TestSimulatedCalibration(t *testing.T) {
 	sets := 150
-	if study.Long() {
+	if study.Calibration() {
 		sets = 2000
 	}
 	for _, c := range []struct {
@@ -156,7 +156,7 @@ func TestSimulatedCalibration(t *testing.T) {
 		rho  float64
 	}{{12, 6, 0.5}, {20, 4, 0.5}, {60, 4, 0.8}, {200, 10, 0.8}, {10, 20, 0.5}} {
 		for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode, hyper.MaximumLikelihood} {
-			if !study.Long() && treatment != hyper.Integrate {
+			if !study.Calibration() && treatment != hyper.Integrate {
 				continue
 			}
 			w, f, y, _ := simulated(t, sets, c.n, linear(c.d), prior.Normal{}, c.rho, treatment, drawBlock)
@@ -177,7 +177,7 @@ func TestSimulatedCalibration(t *testing.T) {
 
 // TestTenBlocks: ten blocks of 1 to 5 weights, six of them without effect.
 func TestTenBlocks(t *testing.T) {
-	study.Only(t)
+	study.OnlyCalibration(t)
 	features := plain{intercept: true, sizes: []int{1, 1, 1, 1, 2, 2, 2, 3, 3, 5}}
 	effect := []bool{true, false, false, true, false, true, false, false, true, false}
 	for _, n := range features.sizes {
@@ -217,7 +217,7 @@ func (s *score) merge(o score) {
 
 // TestARD: fifty weights with a variance each, forty of them zero.
 func TestARD(t *testing.T) {
-	study.Only(t)
+	study.OnlyCalibration(t)
 	for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode, hyper.MaximumLikelihood} {
 		w, f, y, each := simulated(t, 60, 150, linear(50), prior.Normal{ARD: true}, 0.3, treatment, func(rng *rand.Rand, w []float64) {
 			for j := range w {
@@ -241,7 +241,7 @@ func TestARD(t *testing.T) {
 
 // TestSmallRealSets compares log densities of held-out rows with those under hyper=ml, on a few rows of real sets.
 func TestSmallRealSets(t *testing.T) {
-	study.Only(t)
+	study.OnlyCalibration(t)
 	const splits = 12
 	better := map[int]float64{}
 	for _, name := range []string{"boston", "concrete", "energy", "power"} {

@@ -80,7 +80,7 @@ func gibbs(x *mat.Dense, y []float64, s float64, draws int, rng *rand.Rand) (mea
 // priors, on real sets.
 func TestAgainstGibbs(t *testing.T) {
 	draws := 20_000
-	if study.Long() {
+	if study.Calibration() {
 		draws = 100_000
 	}
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ import (
 // TestSimulation is the paper's simulation: 1,000 columns of which 20 matter, few rows; the root mean
 // square error of f on new rows, F1 of the selection and seconds.
 func TestSimulation(t *testing.T) {
-	study.Only(t)
+	study.OnlyCalibration(t)
 	for _, n := range []int{60, 80, 100, 120} {
 		score := map[string][][4]float64{}
 		for seed := range uint64(10) {

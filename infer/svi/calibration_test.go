@@ -100,7 +100,7 @@ func try(t *testing.T, lik credence.Likelihood, treatment hyper.Treatment, data 
 // least 87 (100 rows) or 84 (20 rows) times in 100, less two standard errors of the simulation.
 func TestOneSlope(t *testing.T) {
 	sets := 60
-	if study.Long() {
+	if study.Calibration() {
 		sets = 400
 	}
 	for _, c := range []struct {
@@ -208,7 +208,7 @@ func truth(rng *rand.Rand, lik likelihood.Family) (family likelihood.Family, tau
 // of about 1.
 func TestCalibrationBySimulation(t *testing.T) {
 	sets := 30
-	if study.Long() {
+	if study.Calibration() {
 		sets = 400
 	}
 	type cell struct {
@@ -216,7 +216,7 @@ func TestCalibrationBySimulation(t *testing.T) {
 		rho  float64
 	}
 	for _, c := range []cell{{12, 6, 0.5}, {20, 4, 0.5}, {60, 4, 0.8}, {200, 10, 0.8}} {
-		if c.n == 200 && !study.Long() {
+		if c.n == 200 && !study.Calibration() {
 			continue
 		}
 		for i, lik := range []likelihood.Family{

@@ -1,5 +1,6 @@
 // Package study tells tests whether long studies are wanted: exhaustive sizes, every
-// hostile value, whole published sets. make study sets CREDENCE_STUDY and runs them.
+// hostile value, whole published sets. make study sets CREDENCE_STUDY and runs them. Simulations
+// whose figures stand in docs/calibration.md take an hour; make calibration sets CREDENCE_CALIBRATION.
 package study
 
 import (
@@ -9,6 +10,17 @@ import (
 
 // Long says whether studies are wanted.
 func Long() bool { return os.Getenv("CREDENCE_STUDY") != "" }
+
+// Calibration says whether the simulations of docs/calibration.md are wanted.
+func Calibration() bool { return os.Getenv("CREDENCE_CALIBRATION") != "" }
+
+// OnlyCalibration skips a test that is such a simulation.
+func OnlyCalibration(t testing.TB) {
+	t.Helper()
+	if !Calibration() {
+		t.Skip("a long simulation: make calibration runs it")
+	}
+}
 
 // Only skips a test that is a study.
 func Only(t testing.TB) {
