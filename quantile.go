@@ -33,14 +33,21 @@ func (d *Distribution) quantile(i int, p float64) float64 {
 	if len(d.parts) == 1 || math.IsNaN(guess) {
 		return guess
 	}
+	logDensity, _, _ := likelihood.TiltedMoments(guess, m, v)
+	scale := special.NormalDensity(special.NormalQuantile(p)) / math.Exp(logDensity)
 	if support, ok := likelihood.(interface{ Discrete() bool }); ok && support.Discrete() {
 		lower, upper := math.Inf(-1), math.Inf(1)
 		if bounded, ok := likelihood.(interface{ Support() (lower, upper float64) }); ok {
 			lower, upper = bounded.Support()
 		}
+		if scale > wideCounts {
+			if root, ok := d.secant(i, p, guess, scale, 0.5); ok {
+				guess = math.Ceil(root)
+			}
+		}
 		return quad.Count(func(y float64) float64 { return d.CDF(i, y) }, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
 	}
-	guess, ok := d.newton(i, p, guess)
+	guess, ok := d.secant(i, p, guess, scale, 0)
 	if ok {
 		return guess
 	}
@@ -52,28 +59,42 @@ func (d *Distribution) quantile(i int, p float64) float64 {
 }
 
 const (
-	// newtonSteps is how many steps Newton's iteration may take from a guess.
-	newtonSteps = 8
-	// newtonStep is a step, relative to the quantile and to the scale of the distribution there, after
-	// which nothing is left to correct: the error is its square.
-	newtonStep = 1e-7
+	// secantSteps is how many steps the secant method may take from a guess.
+	secantSteps = 8
+	// secantError is what it may leave uncorrected, relative to the quantile and to the scale of the
+	// distribution there: about the product of the last two steps.
+	secantError = 1e-7
+	// secantRounding is how far rounding may move it, relative to the quantile.
+	secantRounding = 1e-11
+	// wideCounts is the scale of counts, from which on that method is faster than trying counts one by one.
+	wideCounts = 8
 )
 
-// newton returns the root of Φ⁻¹(CDF(y)) = Φ⁻¹(p), which is a straight line where the mixture is
-// normal, by Newton's iteration from y. It is one only if ok, which is false where the iteration has not
-// settled, and where rounding of the distribution function moves the root.
-func (d *Distribution) newton(i int, p, y float64) (_ float64, ok bool) {
+// secant returns the root of Φ⁻¹(CDF(y)) = Φ⁻¹(p), which is a straight line where the mixture is
+// normal, by the secant method from y and from dy/dz ≈ scale there, or what is within a step of length
+// resolution of it. It is one only if ok, which is false where the iteration has not settled, and where
+// rounding of the distribution function moves the root.
+func (d *Distribution) secant(i int, p, y, scale, resolution float64) (_ float64, ok bool) {
 	z := special.NormalQuantile(p)
-	for range newtonSteps {
+	if resolution == 0 && !(0x1p-53*p*scale <= secantRounding*special.NormalDensity(z)*math.Abs(y)) {
+		return y, false
+	}
+	last, before := math.Inf(1), 0.0 // step, and Φ⁻¹(CDF(y)) ahead of it
+	for range secantSteps {
 		at := special.NormalQuantile(d.CDF(i, y))
-		scale := special.NormalDensity(at) / math.Exp(d.LogDensity(i, y))
-		step := (z - at) * scale
-		if math.Abs(step) <= newtonStep*math.Min(math.Abs(y), scale) {
-			return y + step, 0x1p-53*p*scale <= quantileMargin*special.NormalDensity(at)*math.Abs(y)
+		if !math.IsInf(last, 1) {
+			scale = last / (at - before)
 		}
-		if y += step; math.IsNaN(y) {
+		step := (z - at) * scale
+		if !(scale > 0) || math.IsInf(scale, 1) || math.IsInf(step, 0) {
 			break
 		}
+		least := math.Min(math.Abs(y), scale)
+		if math.Abs(step) < resolution || math.Abs(step)*math.Max(math.Abs(last), math.Abs(step)) <= secantError*least*least {
+			return y + step, true
+		}
+		last, before = step, at
+		y += step
 	}
 	return y, false
 }

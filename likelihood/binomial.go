@@ -223,10 +223,14 @@ func (l Binomial) PredictiveCDF(y, mean, variance float64) float64 {
 	case k >= n:
 		return 1
 	}
-	// The probability of at most k falls where the logit passes that of k+½, over
-	// the sampling error of a logit.
-	return quad.Step(func(f float64) float64 { return l.CDF(k, f) }, mean, variance,
-		math.Log((k+0.5)/(n-k-0.5)), math.Sqrt(1/(k+0.7)+1/(n-k-0.3)))
+	// σ(f) is below a beta variable.
+	a, b := k+1, n-k
+	peak := logitBetaAtMode(a, b)
+	return quad.Step(func(f float64) float64 { return l.CDF(k, f) },
+		func(d float64) float64 {
+			return math.Exp(peak - (n+1)*special.BernoulliDivergence(b/(n+1), a/(n+1), -d))
+		},
+		mean, variance, math.Log(a/b), math.Min(math.Sqrt(1/a+1/b), 1))
 }
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.

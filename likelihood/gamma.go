@@ -148,8 +148,11 @@ func (l Gamma) PredictiveCDF(y, mean, variance float64) float64 {
 	if math.IsInf(y, 1) {
 		return 1
 	}
-	return quad.Step(func(f float64) float64 { return l.CDF(y, f) }, mean, variance,
-		math.Log(y)+1/(3*l.shape()), 1/math.Sqrt(l.shape()))
+	a := l.shape()
+	peak := gammaAtMode(a)
+	return quad.Step(func(f float64) float64 { return l.CDF(y, f) },
+		func(d float64) float64 { return math.Exp(peak - a*special.ExpRemainder(-d)) },
+		mean, variance, math.Log(y), 1/math.Sqrt(math.Max(a, 1)))
 }
 
 // PredictiveQuantile returns the y with PredictiveCDF = p.

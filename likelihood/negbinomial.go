@@ -154,10 +154,16 @@ func (l NegativeBinomial) PredictiveCDF(y, mean, variance float64) float64 {
 	if y < 0 {
 		return 0
 	}
-	median := math.Floor(y) + 2.0/3
-	return quad.Step(func(f float64) float64 { return l.CDF(y, f) }, mean, variance,
-		math.Log(median), math.Sqrt(1/median+1/l.size()))
+	r, a := l.size(), math.Floor(y)+1
+	n, peak := a+r, logitBetaAtMode(a, r)
+	return quad.Step(func(f float64) float64 { return l.CDF(y, f) },
+		func(d float64) float64 { return math.Exp(peak - n*special.BernoulliDivergence(r/n, a/n, -d)) },
+		mean, variance, math.Log(a), math.Min(math.Sqrt(1/a+1/r), 1))
 }
+
+// logitBetaAtMode is the log density of the logit of a beta variable with parameters a and b at its mode,
+// log(a/b). At distance d from there it is less by (a+b) times a divergence.
+func logitBetaAtMode(a, b float64) float64 { return negbinomialAtMode(a, b) + math.Log(a) }
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
 func (l NegativeBinomial) PredictiveQuantile(p, mean, variance float64) float64 {

@@ -185,14 +185,20 @@ func (l Poisson) PredictiveCDF(y, mean, variance float64) float64 {
 	if y < 0 {
 		return 0
 	}
-	// At most y counts have probability ½ at a mean near y + ⅔.
-	median := math.Floor(y) + 2.0/3
-	centre, width := math.Log(median), 1/math.Sqrt(median)
-	if l.Link == Softplus { // f = log(eᵘ − 1), df/du = u'/σ(f)
-		width = math.Sqrt(median) / -math.Expm1(-median)
-		centre = median + math.Log(-math.Expm1(-median))
+	g := func(f float64) float64 { return l.CDF(y, f) }
+	k := math.Floor(y)
+	if l.Link != Softplus { // e^f is beyond a gamma variable of shape k+1
+		peak := gammaAtMode(k + 1)
+		return quad.Step(g, func(d float64) float64 { return math.Exp(peak - (k+1)*special.ExpRemainder(d)) },
+			mean, variance, math.Log(k+1), 1/math.Sqrt(k+1))
 	}
-	return quad.Step(func(f float64) float64 { return l.CDF(y, f) }, mean, variance, centre, width)
+	// At most k counts have probability ½ at a mean near k + ⅔: f = log(eᵘ − 1), df/du = u'/σ(f).
+	median := k + 2.0/3
+	centre := median + math.Log(-math.Expm1(-median))
+	slope := func(d float64) float64 {
+		return math.Exp(l.LogDensity(k, centre+d)) * special.Sigmoid(centre+d)
+	}
+	return quad.Step(g, slope, mean, variance, centre, math.Sqrt(median))
 }
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.

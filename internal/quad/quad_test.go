@@ -211,17 +211,35 @@ func TestStep(t *testing.T) {
 	for _, variance := range []float64{0, 1e-6, 0.2, 25} {
 		for _, width := range []float64{1e-3, 0.3, 4} {
 			for _, centre := range []float64{-3, 0.5, 9} {
+				about := centre + 0.3*width
 				got := Step(func(f float64) float64 { return special.NormalCDF((centre - f) / width) },
-					0.4, variance, centre+0.3*width, 0.7*width)
+					func(d float64) float64 { return special.NormalDensity((about+d-centre)/width) / width },
+					0.4, variance, about, 0.7*width)
 				want := special.NormalCDF((centre - 0.4) / math.Sqrt(variance+width*width))
 				relative(t, "E Φ", got, want, 1e-9)
 			}
 		}
 	}
 	sharp := 0
-	Step(func(f float64) float64 { sharp++; return special.NormalCDF(-f / 1e-6) }, 0.4, 9, 1e-7, 1e-6)
+	got := Step(func(f float64) float64 { sharp++; return special.NormalCDF(-f / 1e-6) },
+		func(d float64) float64 { sharp++; return special.NormalDensity(d/1e-6) / 1e-6 }, 0.4, 9, 0, 1e-6)
+	relative(t, "E Φ of a sharp step", got, special.NormalCDF(-0.4/3), 1e-9)
 	if sharp > 200 {
 		t.Errorf("a step of relative width 3e-7 takes %d evaluations", sharp)
+	}
+}
+
+// TestHalfLine derives the rule again: seven nodes in z² are exact for zΦ(−z) times polynomials of degree 13
+// in z², ∫₀^∞ z^(2k+1) Φ(−z) dz = (2k+1)!!/(4(k+1)).
+func TestHalfLine(t *testing.T) {
+	want := 1.0
+	for k := range 14 {
+		want *= float64(2*k + 1)
+		got := 0.0
+		for _, node := range halfLine {
+			got += node.weight * math.Pow(node.z, float64(2*k+1))
+		}
+		relative(t, "moment over itself", got/(want/(4*float64(k+1))), 1, 1e-13)
 	}
 }
 
@@ -318,7 +336,7 @@ func TestWorkIsBounded(t *testing.T) {
 	none := func(float64) float64 { calls++; return math.NaN() }
 	for name, v := range map[string]float64{
 		"line":     Line(none, 0, 1),
-		"step":     Step(none, 0, 1, 0, 1),
+		"step":     Step(none, none, 0, 1, 0, 1),
 		"quantile": Quantile(none, 0.5, 0, 1, math.Inf(-1), math.Inf(1)),
 		"count":    Count(none, 0.5, 3, 1, 0, math.Inf(1)),
 	} {
