@@ -38,6 +38,7 @@ func TestEnginesAgree(t *testing.T) {
 		{"Y ~ .", "normal", false},
 		{"Y ~ A + B:C + City", "normal", true},
 		{"Y ~ 0 + A + B", "normal", false},
+		{"Y ~ 0 + A + B + offset(-100)", "normal", false}, // nothing explains the mean but noise
 		{"Y ~ A + B + C", "normal(ard=true)", false},
 		{"Y ~ A + rbf(B, C, n=10, lengthscale=1)", "normal", false},
 		{"Y ~ .", "normal(variance=0.5)", false},

@@ -191,7 +191,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	if noise != param.Held {
 		list = append(list, variable{
 			value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
-			lower: math.Log(floor), upper: math.Log(noiseCeiling * referenceNoise(f)), curvature: weight / 2, group: -1,
+			lower: math.Log(floor), upper: math.Log(noiseCeiling * math.Max(referenceNoise(f), secondMoment(f))), curvature: weight / 2, group: -1,
 			prior: e.priorOr(hyper.HalfCauchy(noiseScale)), unit: 0.5,
 		})
 	}
