@@ -19,7 +19,7 @@ type Registry struct {
 //	registry := fit.Default()
 //	registry.Engines = append(registry.Engines, mine)
 func Default() *Registry {
-	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), convexEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine(),
+	return &Registry{Parts: modelfile.DefaultParts(), Engines: []Engine{exactEngine(), sviEngine(), epEngine(), gibbsEngine(), laplaceEngine(), convexEngine(), sepEngine(), ftrlEngine(), adPredictorEngine(), sgdEngine(),
 		penalisedEngine("lasso", 1, 0), penalisedEngine("elasticnet", 0.5, 0), penalisedEngine("ridge", 0, 0), penalisedEngine("cappedl1", 1, 2)}}
 }
 

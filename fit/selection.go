@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/gibbs"
+	"github.com/credence-ml/credence/infer/laplace"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
@@ -16,6 +17,9 @@ import (
 
 // gibbsSize is about the largest number of rows times columns that four chains go through within a minute.
 const gibbsSize = 1e6
+
+// laplaceSize is the number of weights above which a mode takes the place of expectation propagation.
+const laplaceSize = 500_000
 
 func epEngine() Engine {
 	return Engine{
@@ -26,6 +30,10 @@ func epEngine() Engine {
 		},
 		Automatic: func(model credence.Model, rows int) (spec.Call, error) {
 			call := spec.Call{Name: "ep"}
+			if model.Features.Weights() > laplaceSize && laplace.Supports(model.Likelihood, model.Prior) == nil {
+				call.Name = "laplace"
+				return call, nil
+			}
 			if _, normal := model.Likelihood.(likelihood.Gaussian); normal && float64(rows)*float64(model.Features.Weights()) <= gibbsSize {
 				call.Name = "gibbs"
 			}

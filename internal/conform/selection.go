@@ -60,6 +60,11 @@ func (s *Selection) Divide(limit float64) {
 // slab) + (1−inclusion)·δ₀, noise variance and an intercept of N(mean, variance) at the columns'
 // means, by going through all 2^p models.
 func (s *Selection) Enumerate(inclusion, slab, noise, mean, variance float64) (probability, weights []float64, evidence float64) {
+	return s.EnumerateNormals(inclusion, slab, 0, noise, mean, variance)
+}
+
+// EnumerateNormals is Enumerate with N(0, spike) in place of δ₀.
+func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, variance float64) (probability, weights []float64, evidence float64) {
 	n, p := len(s.Target), len(s.Weights)
 	x := mat.NewDense(n, p, nil)
 	for i := range n {
@@ -96,6 +101,8 @@ func (s *Selection) Enumerate(inclusion, slab, noise, mean, variance float64) (p
 				for j := range p {
 					if model>>j&1 == 1 {
 						v += slab * x.At(i, j) * x.At(l, j)
+					} else {
+						v += spike * x.At(i, j) * x.At(l, j)
 					}
 				}
 				if i == l {
@@ -120,6 +127,7 @@ func (s *Selection) Enumerate(inclusion, slab, noise, mean, variance float64) (p
 				means[model][j] = slab * mat.Dot(x.ColView(j), &solved)
 			} else {
 				logs[model] += math.Log(1 - inclusion)
+				means[model][j] = spike * mat.Dot(x.ColView(j), &solved)
 			}
 		}
 		largest = math.Max(largest, logs[model])

@@ -1,0 +1,137 @@
+package laplace
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// Method says what mode is sought.
+type Method string
+
+// Methods.
+const (
+	LBFGS Method = "lbfgs" // of the weights, spike or slab summed over: FLAS
+	GIST  Method = "gist"  // of weights and of spike or slab together: FLAS*
+)
+
+// Variances says how the marginal variances are found.
+type Variances string
+
+// Ways to marginal variances.
+const (
+	Exact   Variances = "exact"
+	Nystrom Variances = "nystrom" // from sets of columns; never too small
+	Random  Variances = "random"  // from solves with random signs; unbiased
+)
+
+// Config holds the options of the engine. The zero value is the default.
+type Config struct {
+	// Method is how the mode is sought; empty means LBFGS.
+	Method Method `json:"method,omitempty"`
+	// Variances is how marginal variances are found; empty means Exact while the smaller of rows and columns is at most 4,000, and Random above.
+	Variances Variances `json:"variances,omitempty"`
+	// Starts is the number of starts along each of two paths, the capped lasso's and the lasso's; 0 means 6.
+	Starts int `json:"starts,omitempty"`
+	// Anneal narrows the spike on the way from each start. It loses what a good start knows where columns are many more than rows.
+	Anneal bool `json:"anneal,omitempty"`
+	// Sets and Columns are the number of disjoint sets of columns of Nystrom, and of columns in each; 0 means 4 and 100.
+	Sets    int `json:"sets,omitempty"`
+	Columns int `json:"columns,omitempty"`
+	// Vectors is the number of random vectors of Random, each of which takes two solves; 0 means 32.
+	Vectors int `json:"vectors,omitempty"`
+	// MaxIterations limits the iterations of one search; 0 means 500.
+	MaxIterations int `json:"max_iterations,omitempty"`
+	// Tolerance is the fall of the objective below which a search ends; 0 means 1e-6.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	Seed      uint64  `json:"seed,omitempty"`
+	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
+	Threads  int                     `json:"-"`
+	Progress func(credence.Progress) `json:"-"` // called after every step of what is learned, on the caller's goroutine
+}
+
+// Limits of what may be asked for.
+const (
+	MostStarts  = 1000
+	MostVectors = 10_000
+	// exactSide is the largest smaller side for which variances are exact by themselves.
+	exactSide = 4000
+)
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error {
+	for _, o := range []struct {
+		name        string
+		value, most int
+	}{{"starts", c.Starts, MostStarts}, {"sets", c.Sets, MostVectors}, {"columns", c.Columns, MostVectors}, {"vectors", c.Vectors, MostVectors}, {"iterations", c.MaxIterations, 1_000_000_000}} {
+		if o.value < 0 || o.value > o.most {
+			return fmt.Errorf("laplace: %s=%d is not between 1 and %d", o.name, o.value, o.most)
+		}
+	}
+	if c.Vectors == 1 {
+		return fmt.Errorf("laplace: vectors=1 leaves no spread to tell the error from: use 2 or more")
+	}
+	switch {
+	case !(c.Tolerance >= 0):
+		return fmt.Errorf("laplace: tolerance=%v is negative", c.Tolerance)
+	case c.Method != "" && c.Method != LBFGS && c.Method != GIST:
+		return fmt.Errorf("laplace: method=%s: use lbfgs or gist", c.Method)
+	case c.Variances != "" && c.Variances != Exact && c.Variances != Nystrom && c.Variances != Random:
+		return fmt.Errorf("laplace: variances=%s: use exact, nystrom or random", c.Variances)
+	}
+	return nil
+}
+
+// Engine fits one model.
+type Engine struct {
+	model  credence.Model
+	prior  prior.SpikeSlab
+	config Config
+}
+
+var _ credence.Engine = (*Engine)(nil)
+
+// Supports says why the pair cannot be fitted, nil if it can.
+func Supports(l credence.Likelihood, p credence.Prior) error {
+	switch l := l.(type) {
+	case likelihood.Gaussian:
+		if err := l.Validate(); err != nil {
+			return err
+		}
+	case likelihood.Bernoulli:
+		if l.Link == likelihood.Cloglog {
+			return fmt.Errorf("laplace: it needs the link logit or probit, not %v", l.Link)
+		}
+	default:
+		return fmt.Errorf("laplace: it needs the family gaussian or bernoulli, not %v", l)
+	}
+	s, ok := p.(prior.SpikeSlab)
+	if !ok {
+		return fmt.Errorf("laplace: it needs the prior spikeslab, not %v", p)
+	}
+	if s.Spike.State == param.Held && s.Spike.Value == 0 {
+		return fmt.Errorf("laplace: its spike is a normal of some variance, not the point 0: state spike above 0 or leave it out, or use engine ep")
+	}
+	return s.Validate()
+}
+
+// New returns the engine for a model, and refuses one that it does not fit; see [Supports].
+func New(model credence.Model, cfg Config) (*Engine, error) {
+	if model.Features == nil {
+		return nil, fmt.Errorf("laplace: the model has no features")
+	}
+	if err := Supports(model.Likelihood, model.Prior); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg.Method, cfg.Starts = cmp.Or(cfg.Method, LBFGS), cmp.Or(cfg.Starts, 6)
+	cfg.Sets, cfg.Columns, cfg.Vectors = cmp.Or(cfg.Sets, 4), cmp.Or(cfg.Columns, 100), cmp.Or(cfg.Vectors, 32)
+	cfg.MaxIterations, cfg.Tolerance = cmp.Or(cfg.MaxIterations, 500), cmp.Or(cfg.Tolerance, 1e-6)
+	return &Engine{model, model.Prior.(prior.SpikeSlab), cfg}, nil
+}

@@ -1,0 +1,238 @@
+package laplace
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// Steps of what is learned end below learnedTolerance, of logarithms, or after mostSteps.
+const (
+	learnedTolerance = 1e-2
+	mostSteps        = 50
+	// noiseFloor is the least noise variance in units of the target's.
+	noiseFloor = 1e-6
+)
+
+// Fit implements [credence.Engine].
+func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	if data.Rows() == 0 {
+		return nil, fmt.Errorf("laplace: there are no rows to fit")
+	}
+	f, err := e.newFit(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	starts, err := f.starts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var best *answer
+	for _, start := range starts {
+		f.begin(start)
+		at, err := f.seek(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		if !f.learns() && best != nil && at.objective >= best.mode.objective {
+			continue
+		}
+		a, err := f.learn(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || a.rank() > best.rank() {
+			best = a
+		}
+	}
+	f.logNoise, f.logSlab, f.logOdds = best.at[0], best.at[1], best.at[2]
+	return f.fitted(best), nil
+}
+
+func (f *fit) learns() bool { return f.Noise.Learned || f.Slab.Learned || f.Odds.Learned }
+
+// answer is a mode with what belongs to it.
+type answer struct {
+	mode      *mode
+	marginals *marginals
+	inclusion []float64
+	steps     int
+	learned   bool
+	settled   bool
+	at        [3]float64 // logarithms of noise and slab deviations, and of the odds
+	evidence  float64    // log evidence, NaN where it is not known
+}
+
+// rank orders answers: by the evidence where it is learned from, by the objective where all is held or the evidence not known.
+func (a *answer) rank() float64 {
+	if a.learned && !math.IsNaN(a.evidence) {
+		return a.evidence
+	}
+	return -a.mode.objective
+}
+
+// begin takes what is learned to where a start has it: noise to its residual, slab to its weights, and inclusion to their number.
+func (f *fit) begin(start []float64) {
+	if !f.learns() {
+		return
+	}
+	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
+	f.loss(start, make([]float64, len(start)))
+	count, square, residual := 0.0, 0.0, 0.0
+	for j, w := range start {
+		if f.Kept[j] == 0 && w != 0 {
+			count++
+			square += w * w
+		}
+	}
+	if count == 0 {
+		return
+	}
+	for i, y := range f.Setting.Target {
+		residual += (y - f.latent[i]) * (y - f.latent[i])
+	}
+	if f.Noise.Learned {
+		f.logNoise = math.Log(math.Max(residual/math.Max(1, f.Total-count), noiseFloor)) / 2
+	}
+	if f.Slab.Learned {
+		f.logSlab = hyper.ScaleMode(count, square, f.SlabPrior, f.logSlab)
+	}
+	if f.Odds.Learned {
+		f.logOdds = math.Log((f.OddsA + count) / (f.OddsB + float64(f.Setting.Count) - count))
+	}
+}
+
+// learn moves noise, slab and inclusion to where the approximate posterior has them, and the mode with them.
+func (f *fit) learn(ctx context.Context, at *mode) (*answer, error) {
+	for step := 1; ; step++ {
+		p := f.normals()
+		m, err := f.spread(p, at.weights)
+		if err != nil {
+			return nil, err
+		}
+		a := &answer{
+			mode: at, marginals: m, inclusion: make([]float64, len(at.weights)), steps: step, learned: f.learns(), at: [3]float64{f.logNoise, f.logSlab, f.logOdds},
+			evidence: -at.objective - f.constants() + (float64(len(at.weights))*math.Log(2*math.Pi)-m.logDet)/2,
+		}
+		f.ws.InRuns(len(at.weights), func(from, to int) {
+			for j := from; j < to; j++ {
+				if a.inclusion[j] = 1; f.Kept[j] == 0 {
+					a.inclusion[j] = p.inclusion(at.weights[j], m.variance[j])
+				}
+			}
+		})
+		if f.config.Progress != nil {
+			f.config.Progress(credence.Progress{Stage: "mode", Done: step, Total: mostSteps, Objective: -at.objective})
+		}
+		if !f.learns() {
+			a.settled = true
+			return a, nil
+		}
+		if a.settled = f.move(a, p) < learnedTolerance; a.settled || step == mostSteps {
+			return a, nil
+		}
+		if err := f.search(ctx, f.normals(), at, false); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// move takes a step of expectation maximisation under the hyper-priors, and returns how far it went.
+func (f *fit) move(a *answer, p normals) (moved float64) {
+	set := func(x *float64, to float64) {
+		moved = math.Max(moved, math.Abs(to-*x))
+		*x = to
+	}
+	included, square, trace := 0.0, 0.0, 0.0
+	bends := f.bends(p, a.mode.weights)
+	for j, w := range a.mode.weights {
+		// τ tr XH⁻¹Xᵀ = Σ (1 − v_j (H⁻¹)_jj)
+		trace += math.Min(1, math.Max(0, 1-bends[j]*a.marginals.variance[j]))
+		if f.Kept[j] == 0 {
+			included += a.inclusion[j]
+			square += a.inclusion[j] * (w*w + a.marginals.variance[j])
+		}
+	}
+	if f.Noise.Learned {
+		residual := trace * math.Exp(2*f.logNoise)
+		for i, y := range f.Setting.Target {
+			residual += (y - f.latent[i]) * (y - f.latent[i])
+		}
+		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, residual, f.NoisePrior, f.logNoise), math.Log(noiseFloor)/2))
+	}
+	if f.Slab.Learned {
+		set(&f.logSlab, hyper.ScaleMode(included, square, f.SlabPrior, f.logSlab))
+	}
+	if f.Odds.Learned {
+		set(&f.logOdds, math.Log((f.OddsA+included)/(f.OddsB+float64(f.Setting.Count)-included)))
+	}
+	return moved
+}
+
+// fitted takes the answer to the target's own units and the intercept to zero of the columns.
+func (f *fit) fitted(a *answer) *credence.Fitted {
+	d, s, p := f.Table.Count(), f.Scale, f.prior
+	at := f.normals()
+	p.Inclusion, p.Slab, p.Spike = p.Inclusion.At(special.Sigmoid(at.logOdds)), p.Slab.At(at.slab*s*s), p.Spike.At(at.spike*s*s)
+	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
+	out := &credence.Fitted{Report: credence.Report{
+		Engine: "laplace", Status: credence.Converged, Rows: f.Rows, Inputs: f.Inputs, Weights: d, Iterations: a.mode.iterations, Hyperparameters: string(hyper.Mode),
+	}}
+	if !f.learns() {
+		out.Report.Hyperparameters = hyper.Held
+	}
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
+		g.NoiseVariance = g.NoiseVariance.At(math.Exp(2*f.logNoise) * s * s)
+		model.Likelihood = g
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	}
+	for _, v := range p.Parameters() {
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: v.Name, Value: v.Value})
+	}
+	f.tell(out, a)
+	if !math.IsNaN(a.evidence) {
+		out.Report.EvidenceEstimate = &a.evidence
+	}
+	q := &posterior.SpikeSlab{Mean: make([]float64, d), Variance: make([]float64, d), Probability: make([]float64, d)}
+	weights, variance := a.mode.weights, a.marginals.variance
+	for j, place := range f.Places {
+		q.Mean[place], q.Variance[place], q.Probability[place] = s*weights[j], s*s*variance[j], a.inclusion[j]
+	}
+	if k := f.Intercept; k >= 0 {
+		place := f.Places[k]
+		q.Mean[place] += f.Centre - s*f.Shift(weights)
+		for j, m := range f.Means {
+			q.Variance[place] += m * m * s * s * variance[j]
+		}
+	}
+	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	mean, sd := f.Location()
+	out.TargetMean, out.TargetVariance = mean, sd*sd
+	return out
+}
+
+// tell warns of what makes the answer rough.
+func (f *fit) tell(out *credence.Fitted, a *answer) {
+	warn := func(format string, arguments ...any) {
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
+	}
+	if !a.mode.converged || !a.settled {
+		out.Report.Status = credence.IterationLimit
+		warn("the mode still moved after %d iterations and %d steps of what is learned: state iterations=%d", a.mode.iterations, a.steps, 4*f.config.MaxIterations)
+	}
+	if a.marginals.raised > 0 {
+		warn("the curvature of the prior was raised to %v of the slab's for %d weights: their variances are rough", flooredShare, a.marginals.raised)
+	}
+	switch f.variances() {
+	case Nystrom:
+		warn("the variances of weights are from sets of %d columns, and too large rather than too small; variances=exact takes the smaller of rows and columns squared", f.config.Columns)
+	case Random:
+		warn("the variances of weights are estimates from %d random vectors, with a relative standard error of %.2g; state vectors=%d to halve it", f.config.Vectors, a.marginals.err, 4*f.config.Vectors)
+	}
+}

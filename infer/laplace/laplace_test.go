@@ -1,0 +1,311 @@
+package laplace
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+)
+
+func held(inclusion, slab, spike float64) prior.SpikeSlab {
+	return prior.SpikeSlab{Inclusion: param.Hold(inclusion), Slab: param.Hold(slab), Spike: param.Hold(spike)}
+}
+
+func engineOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *Engine {
+	t.Helper()
+	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
+	t.Helper()
+	fitted, err := engineOf(t, s, l, p, cfg).Fit(context.Background(), conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+// TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models where the spike is not narrower than
+// the posterior, σ²/n.
+func TestEnumeration(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		correlation float64
+		sparse      bool
+		weighted    bool
+	}{{100, 0, false, false}, {100, 0.5, false, false}, {100, 0.3, true, false}, {100, 0.3, false, true}} {
+		const p, noise, slab, spike, pi = 12, 0.5, 1.0, 0.02, 0.3
+		s := conform.NewSelection(c.n, p, 4, c.correlation, 1, noise, c.sparse, uint64(c.n)+3)
+		if c.weighted {
+			for i := range c.n {
+				s.Weight = append(s.Weight, float64(1+i%3))
+			}
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, held(pi, slab, spike), Config{})
+		mean, square, total := 0.0, 0.0, 0.0
+		for i, y := range s.Target {
+			total += s.WeightOf(i)
+			mean += s.WeightOf(i) * y
+		}
+		mean /= total
+		for i, y := range s.Target {
+			square += s.WeightOf(i) * (y - mean) * (y - mean) / total
+		}
+		inclusion, weights, evidence := s.EnumerateNormals(pi, slab, spike, noise, mean, 100*square)
+		q := fitted.Members[0].Posterior.(*posterior.SpikeSlab)
+		off, far := 0.0, 0.0
+		for j := range p {
+			gap := q.Probability[j+1] - inclusion[j]
+			off += gap * gap / p
+			far = math.Max(far, math.Abs(q.Mean[j+1]-weights[j]))
+		}
+		t.Logf("%+v: inclusion %.4f, weights %.4f, evidence %.3f of %.3f", c, math.Sqrt(off), far, *fitted.Report.EvidenceEstimate, evidence)
+		if math.Sqrt(off) > 0.05 || far > 0.1 {
+			t.Errorf("%+v: inclusions are off by %.3f (root mean square), weights by %.3f", c, math.Sqrt(off), far)
+		}
+		if got := *fitted.Report.EvidenceEstimate; math.Abs(got-evidence) > 1 {
+			t.Errorf("%+v: log evidence is %.3f, by enumeration %.3f", c, got, evidence)
+		}
+	}
+}
+
+// newFit loads a problem at given values, classes above 0.7.
+func newFit(t *testing.T, n, p int, l credence.Likelihood, sparse bool, cfg Config) *fit {
+	t.Helper()
+	s := conform.NewSelection(n, p, 4, 0.3, 1, 0.5, sparse, uint64(n*p))
+	if _, ok := l.(likelihood.Bernoulli); ok {
+		s.Divide(0.7)
+	} else {
+		for i := range n {
+			s.Weight = append(s.Weight, float64(1+i%3))
+		}
+	}
+	f, err := engineOf(t, s, l, held(0.2, 1, 0.02), cfg).newFit(context.Background(), conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// families are those of the engine.
+var families = []credence.Likelihood{likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}}
+
+// some are weights on both sides of where spike and slab meet.
+func some(d int) []float64 {
+	w := make([]float64, d)
+	for j := range w {
+		w[j] = 0.4 * math.Sin(float64(j*j+1))
+	}
+	return w
+}
+
+func TestGradient(t *testing.T) {
+	for _, l := range families {
+		for _, sparse := range []bool{false, true} {
+			f := newFit(t, 20, 15, l, sparse, Config{})
+			w := some(16)
+			gradient := make([]float64, 16)
+			p := f.normals()
+			f.objective(p, w, gradient)
+			conform.Gradient(t, w, gradient, func(x []float64) float64 { return f.objective(p, x, make([]float64, 16)) })
+		}
+	}
+}
+
+// TestPrior compares slope and curvature of the prior with differences, and sees the curvature negative where it should be.
+func TestPrior(t *testing.T) {
+	p := normals{logOdds: -1, slab: 2, spike: 0.01}
+	negative := false
+	for w := -3.0; w <= 3; w += 0.013 {
+		const h = 1e-4
+		value, slope, curvature := p.at(w)
+		direct := -math.Log(1/(1+math.E)*math.Exp(-w*w/4)/math.Sqrt(4*math.Pi) + math.E/(1+math.E)*math.Exp(-w*w/0.02)/math.Sqrt(0.02*math.Pi))
+		up, slopeUp, _ := p.at(w + h)
+		down, slopeDown, _ := p.at(w - h)
+		if math.Abs(value-direct) > 1e-10 || math.Abs(slope-(up-down)/(2*h)) > 1e-3 || math.Abs(curvature-(slopeUp-slopeDown)/(2*h)) > 1e-2*(1+math.Abs(curvature)) {
+			t.Fatalf("w = %g: %g, %g, %g; directly %g, by differences %g, %g", w, value, slope, curvature, direct, (up-down)/(2*h), (slopeUp-slopeDown)/(2*h))
+		}
+		negative = negative || curvature < 0
+	}
+	if !negative {
+		t.Error("no curvature is negative")
+	}
+}
+
+// TestInclusion compares with a fine sum over ten standard deviations, for steps narrow and wide.
+func TestInclusion(t *testing.T) {
+	for _, p := range []normals{{0, 1, 1e-3}, {-4, 1, 1e-6}, {1, 1, 1e-7}, {2, 1, 0.5}, {0, 1, 0.01}} {
+		for _, mean := range []float64{0, 0.05, -0.12, 0.6} {
+			for _, sd := range []float64{1e-9, 1e-3, 0.03, 0.3} {
+				sum, mass := 0.0, 0.0
+				const count = 100_000
+				for k := -count; k <= count; k++ {
+					z := 10 * float64(k) / count
+					odds := p.logOdds + math.Log(p.spike/p.slab)/2 + (mean+sd*z)*(mean+sd*z)/2*(1/p.spike-1/p.slab)
+					density := math.Exp(-z * z / 2)
+					sum += density / (1 + math.Exp(-odds))
+					mass += density
+				}
+				if got, want := p.inclusion(mean, sd*sd), sum/mass; math.Abs(got-want) > 1e-5 {
+					t.Errorf("%+v, N(%g, %g²): %.8f, want %.8f", p, mean, sd, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestProximal compares the proximal step with a search over a grid.
+func TestProximal(t *testing.T) {
+	p := normals{logOdds: -1, slab: 1, spike: 0.01}
+	for _, step := range []float64{0.001, 0.1, 3} {
+		for u := -2.0; u <= 2; u += 0.171 {
+			cost := func(w float64) float64 { v, _ := p.joint(w); return (w-u)*(w-u)/(2*step) + v }
+			best := math.Inf(1)
+			for w := -2.1; w <= 2.1; w += 1e-4 {
+				best = math.Min(best, cost(w))
+			}
+			if got := p.proximal(u, step); cost(got) > best+1e-9 {
+				t.Errorf("u = %g, step %g: %g costs %g, at best %g", u, step, got, cost(got), best)
+			}
+		}
+	}
+}
+
+// TestGIST sees FLAS* end at a minimum: no weight can be moved, alone, to where the joint density is higher.
+func TestGIST(t *testing.T) {
+	for _, l := range families {
+		f := newFit(t, 40, 30, l, false, Config{Method: GIST, Tolerance: 1e-10})
+		starts, err := f.starts(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := f.seek(context.Background(), starts[len(starts)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, gradient := f.normals(), make([]float64, 31)
+		base := f.loss(m.weights, gradient) + f.penalty(p, m.weights)
+		if math.Abs(base-m.objective) > 1e-8*math.Abs(base) {
+			t.Errorf("%v: the objective is %.10g, said to be %.10g", l, base, m.objective)
+		}
+		for j := range m.weights {
+			for _, step := range []float64{-1e-3, 1e-3} {
+				moved := append([]float64(nil), m.weights...)
+				moved[j] += step
+				if value := f.loss(moved, gradient) + f.penalty(p, moved); value < base-1e-6 {
+					t.Errorf("%v: weight %d moved by %g lowers the objective by %g", l, j, step, base-value)
+				}
+			}
+		}
+	}
+}
+
+// inverse returns the diagonal of H⁻¹ and log |H| by elimination, for H = XᵀWX + diag v.
+func inverse(f *fit, bends []float64) (diagonal []float64, logDet float64) {
+	d, n := len(bends), f.Rows
+	h := make([][]float64, d)
+	columns := make([][]float64, d)
+	for j := range d {
+		columns[j] = make([]float64, n)
+		f.Column(columns[j], j)
+		h[j] = make([]float64, 2*d)
+		h[j][d+j] = 1
+		for k := range j + 1 {
+			for i, c := range f.curvature {
+				h[j][k] += c * columns[j][i] * columns[k][i]
+			}
+			h[k][j] = h[j][k]
+		}
+		h[j][j] += bends[j]
+	}
+	for j := range d {
+		logDet += math.Log(math.Abs(h[j][j]))
+		for k := range d {
+			if k == j {
+				continue
+			}
+			factor := h[k][j] / h[j][j]
+			for l := j; l < 2*d; l++ {
+				h[k][l] -= factor * h[j][l]
+			}
+		}
+	}
+	diagonal = make([]float64, d)
+	for j := range d {
+		diagonal[j] = h[j][d+j] / h[j][j]
+	}
+	return diagonal, logDet
+}
+
+// TestVariances compares exact variances in both forms with elimination, curvatures of the prior that are negative among them; those of
+// Nystrom are never smaller, and equal where the columns span all rows; random ones are within their errors.
+func TestVariances(t *testing.T) {
+	for _, l := range families {
+		for _, size := range [][2]int{{40, 15}, {12, 30}} {
+			for _, sparse := range []bool{false, true} {
+				f := newFit(t, size[0], size[1], l, sparse, Config{Seed: 3, Vectors: 8})
+				d := size[1] + 1
+				f.loss(some(d), make([]float64, d))
+				bends := make([]float64, d)
+				for j := range bends {
+					bends[j] = 0.5 + float64(j*7%11)
+				}
+				bends[3], bends[5] = -0.05, 0.001
+				want, logDet := inverse(f, bends)
+				m, err := f.exact(bends, 0.1)
+				if err != nil || m == nil {
+					t.Fatal(err, m)
+				}
+				for j, v := range m.variance {
+					if math.Abs(v-want[j]) > 1e-8*math.Abs(want[j]) {
+						t.Errorf("%v %v: variance %d is %.10g, by elimination %.10g", l, size, j, v, want[j])
+					}
+				}
+				if math.Abs(m.logDet-logDet) > 1e-8*math.Abs(logDet)+1e-8 {
+					t.Errorf("%v %v: log |H| is %g, by elimination %g", l, size, m.logDet, logDet)
+				}
+				bends[3], bends[5] = 0.1, 0.1
+				want, _ = inverse(f, bends)
+				for _, columns := range []int{4, size[0]} {
+					f.config.Columns, f.config.Sets = columns, 3
+					m, err := f.nystrom(bends)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for j, v := range m.variance {
+						if v < want[j]*(1-1e-9) || columns >= min(size[0], size[1]) && v > want[j]*(1+1e-6) {
+							t.Errorf("%v %v: Nyström variance %d from %d columns is %g, exactly %g", l, size, j, columns, v, want[j])
+						}
+					}
+				}
+				m = f.random(bends)
+				off, all := 0.0, 0.0
+				for j, v := range m.variance {
+					off += (v - want[j]) * (v - want[j])
+					all += want[j] * want[j]
+				}
+				off /= all
+				t.Logf("%v %v: random variances are off by %.3g, said to be by %.3g", l, size, math.Sqrt(off), m.err)
+				if math.Sqrt(off) > 4*m.err+1e-6 {
+					t.Errorf("%v %v: random variances are off by %.3g, said to be by %.3g", l, size, math.Sqrt(off), m.err)
+				}
+				f.config.Vectors = d + 1 // the range is all there is
+				for j, v := range f.random(bends).variance {
+					if math.Abs(v-want[j]) > 1e-6*want[j] {
+						t.Errorf("%v %v: spanned, variance %d is %g, exactly %g", l, size, j, v, want[j])
+					}
+				}
+			}
+		}
+	}
+}

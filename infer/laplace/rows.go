@@ -1,0 +1,134 @@
+package laplace
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+)
+
+// fit is one run.
+type fit struct {
+	*Engine
+	*candidates.Table
+	*candidates.Setting
+	ws *credence.Workspace
+
+	logNoise, logSlab, logOdds float64
+	spike                      float64 // r₀, or its share of r₁ where none is stated
+	stated                     bool
+
+	latent, residual []float64 // √v f, and −∂loss of rows in it, length n
+	curvature        []float64 // of the rows' loss in √v f
+}
+
+// spikeShare is r₀ over r₁ where no spike is stated.
+const spikeShare = 1e-3
+
+func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads)}
+	var err error
+	if f.Table, err = candidates.Load(ctx, f.ws, "laplace", e.model, data); err != nil {
+		return nil, err
+	}
+	if f.Setting, err = f.Table.NewSetting("laplace", e.model); err != nil {
+		return nil, err
+	}
+	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
+	if f.spike = spikeShare; e.prior.Spike.State != param.Learned {
+		f.spike, f.stated = e.prior.Spike.Value/(f.Scale*f.Scale), true
+	}
+	if p := e.prior.InclusionPrior; p[0] > 0 { // of each feature's own probability, which leaves its mean
+		f.logOdds, f.Odds.Learned = math.Log(p[0]/p[1]), false
+	}
+	n := f.Rows
+	f.latent, f.residual, f.curvature = make([]float64, n), make([]float64, n), make([]float64, n)
+	return f, nil
+}
+
+// normals is the prior at what is learned.
+func (f *fit) normals() normals {
+	p := normals{logOdds: f.logOdds, slab: math.Exp(2 * f.logSlab)}
+	if p.spike = f.spike; !f.stated {
+		p.spike *= p.slab
+	}
+	p.spike = math.Min(p.spike, p.slab*(1-1e-6))
+	return p
+}
+
+// loss is −log p(y|w) but for constants of normal rows, with its gradient.
+func (f *fit) loss(w, gradient []float64) float64 {
+	f.Mul(f.ws, f.latent, w)
+	sum, classes := 0.0, likelihood.Bernoulli{Link: f.Link}
+	precision := math.Exp(-2 * f.logNoise)
+	for i, u := range f.Unit() {
+		f.residual[i], f.curvature[i] = 0, precision
+		switch {
+		case !f.Setting.Classes:
+			gap := f.Setting.Target[i] - f.latent[i]
+			f.residual[i] = precision * gap
+			sum += precision * gap * gap / 2
+		case u > 0:
+			value, first, second := classes.Derivatives(f.Setting.Target[i], f.latent[i]/u+f.OffsetOf(i))
+			f.residual[i], f.curvature[i] = u*first, math.Max(-second, leastCurvature)
+			sum -= u * u * value
+		default:
+			f.curvature[i] = leastCurvature
+		}
+	}
+	f.MulTrans(f.ws, gradient, f.residual)
+	kernel.Scale(-1, gradient)
+	return sum
+}
+
+// leastCurvature is that of a row that says next to nothing.
+const leastCurvature = 1e-12
+
+// objective is F(w) = −log p(y, w), the normalisers of normal rows left out.
+func (f *fit) objective(p normals, w, gradient []float64) float64 {
+	sum := f.loss(w, gradient)
+	for j, x := range w {
+		if v := f.Kept[j]; v > 0 {
+			gap := x - f.KeptMean[j]
+			sum += (math.Log(2*math.Pi*v) + gap*gap/v) / 2
+			gradient[j] += gap / v
+			continue
+		}
+		value, slope, _ := p.at(x)
+		sum += value
+		gradient[j] += slope
+	}
+	return sum
+}
+
+// constants are the normalisers of normal rows, in the target's own units.
+func (f *fit) constants() float64 {
+	if f.Setting.Classes {
+		return 0
+	}
+	return f.Total * (math.Log(2*math.Pi)/2 + f.logNoise + math.Log(f.Scale))
+}
+
+// bends are the curvatures of −log p(w), length d.
+func (f *fit) bends(p normals, w []float64) []float64 {
+	out := make([]float64, len(w))
+	for j, x := range w {
+		if f.Kept[j] > 0 {
+			out[j] = 1 / f.Kept[j]
+			continue
+		}
+		if f.config.Method == GIST {
+			_, slab := p.joint(x)
+			if out[j] = 1 / p.spike; slab {
+				out[j] = 1 / p.slab
+			}
+			continue
+		}
+		_, _, out[j] = p.at(x)
+	}
+	return out
+}

@@ -1,0 +1,195 @@
+package laplace
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// marginals are the diagonal of H⁻¹, H = XᵀWX + diag v.
+type marginals struct {
+	variance []float64
+	logDet   float64 // log |H|, NaN where it is not known
+	raised   int     // curvatures v that were raised to the least
+	err      float64 // of Random: root mean square of the standard errors over that of the variances
+}
+
+// flooredShare is the least curvature of a prior in units of the slab's, where one must be positive.
+const flooredShare = 0.1
+
+// spread finds the marginal variances at a mode, at which f.loss was called last.
+func (f *fit) spread(p normals, w []float64) (*marginals, error) {
+	f.loss(w, make([]float64, len(w)))
+	bends, least := f.bends(p, w), flooredShare/p.slab
+	switch f.variances() {
+	case Nystrom:
+		raised := f.floor(bends, least)
+		m, err := f.nystrom(bends)
+		if err == nil {
+			m.raised = raised
+		}
+		return m, err
+	case Random:
+		raised := f.floor(bends, least)
+		m := f.random(bends)
+		m.raised = raised
+		return m, nil
+	}
+	m, err := f.exact(bends, least)
+	if err == nil && m == nil { // not a strict minimum
+		raised := f.floor(bends, least)
+		if m, err = f.exact(bends, least); m != nil {
+			m.raised = raised
+		} else if err == nil {
+			err = fmt.Errorf("laplace: the curvature at the mode is not positive: scale the columns")
+		}
+	}
+	return m, err
+}
+
+// variances is how they are found.
+func (f *fit) variances() Variances {
+	switch {
+	case f.config.Variances != "":
+		return f.config.Variances
+	case min(f.Rows, f.Table.Count()) <= exactSide:
+		return Exact
+	}
+	return Random
+}
+
+// floor raises curvatures of candidates to the least, and counts them.
+func (f *fit) floor(bends []float64, least float64) (raised int) {
+	for j, v := range bends {
+		if v < least && f.Kept[j] == 0 {
+			bends[j] = least
+			raised++
+		}
+	}
+	return raised
+}
+
+// exact is nil where H is not positive definite.
+func (f *fit) exact(bends []float64, least float64) (*marginals, error) {
+	if f.Table.Count() <= f.Rows {
+		return f.primal(bends), nil
+	}
+	return f.dual(bends, least)
+}
+
+// primal factors H, d×d.
+func (f *fit) primal(bends []float64) *marginals {
+	d, pool := len(bends), f.ws.Pool()
+	upper, inverse := make([]float64, d*d), make([]float64, d*d)
+	f.Products(f.ws, upper, f.curvature)
+	for j, v := range bends {
+		upper[j*d+j] += v
+	}
+	if _, ok := pool.Cholesky(d, upper, d); !ok {
+		return nil
+	}
+	pool.CholeskyInverse(d, upper, d, inverse, d)
+	m := &marginals{variance: make([]float64, d)}
+	for j := range d {
+		m.variance[j] = inverse[j*d+j]
+		m.logDet += 2 * math.Log(upper[j*d+j])
+	}
+	return m
+}
+
+// dual uses K = W⁻¹ + X_G V⁻¹X_Gᵀ, n×n, of the columns G whose curvature is above the least. The few others B, whose curvature may be negative, have the Schur
+// complement S = diag v_B + X_BᵀK⁻¹X_B, and
+//
+//	(H⁻¹)_BB = S⁻¹      (H⁻¹)_jj = 1/v_j − x_jᵀK⁻¹x_j/v_j² + t_jᵀS⁻¹t_j/v_j², t_j = X_BᵀK⁻¹x_j
+func (f *fit) dual(bends []float64, least float64) (*marginals, error) {
+	n, d, pool := f.Rows, len(bends), f.ws.Pool()
+	var few []int
+	scales := make([]float64, d)
+	m := &marginals{variance: make([]float64, d)}
+	for j, v := range bends {
+		if v < least {
+			few = append(few, j)
+			continue
+		}
+		scales[j] = 1 / v
+		m.logDet += math.Log(v)
+	}
+	upper := make([]float64, n*n)
+	f.Outer(f.ws, upper, scales)
+	for i, c := range f.curvature {
+		upper[i*n+i] += 1 / c
+		m.logDet += math.Log(c)
+	}
+	if pivot, ok := pool.Cholesky(n, upper, n); !ok {
+		return nil, fmt.Errorf("laplace: the covariance of the rows is not positive definite (row %d): scale the columns", pivot+1)
+	}
+	for i := range n {
+		m.logDet += 2 * math.Log(upper[i*n+i])
+	}
+	f.Quadratics(f.ws, m.variance, upper)
+	for j, v := range scales {
+		m.variance[j] = v - v*v*m.variance[j]
+	}
+	if len(few) == 0 {
+		return m, nil
+	}
+	// rows of products are X ᵀK⁻¹x_b of all columns
+	size := len(few)
+	products, solved := make([]float64, size*d), make([]float64, n)
+	schur := make([]float64, size*size)
+	for a, b := range few {
+		f.Column(solved, b)
+		pool.TrsmLeft(true, n, 1, upper, n, solved, 1)
+		pool.TrsmLeft(false, n, 1, upper, n, solved, 1)
+		f.MulTrans(f.ws, products[a*d:(a+1)*d], solved)
+	}
+	for a := range few {
+		for c, b := range few {
+			schur[a*size+c] = products[a*d+b]
+		}
+		schur[a*size+a] += bends[few[a]]
+	}
+	if _, ok := pool.Cholesky(size, schur, size); !ok {
+		return nil, nil
+	}
+	for a := range size {
+		m.logDet += 2 * math.Log(schur[a*size+a])
+	}
+	inverse := make([]float64, size*size)
+	pool.CholeskyInverse(size, schur, size, inverse, size)
+	pool.TrsmLeft(true, size, d, schur, size, products, d)
+	for j, v := range scales {
+		for a := range size {
+			t := products[a*d+j]
+			m.variance[j] += v * v * t * t
+		}
+	}
+	for a, b := range few {
+		m.variance[b] = inverse[a*size+a]
+	}
+	return m, nil
+}
+
+// scaled stores the square root of the rows' curvature times v.
+func (f *fit) scaled(dst, v []float64) {
+	for i, x := range v {
+		dst[i] = math.Sqrt(f.curvature[i]) * x
+	}
+}
+
+// clip keeps a variance between next to nothing and that of the prior alone.
+func clip(variance, prior float64) float64 {
+	return math.Min(math.Max(variance, 1e-12*prior), prior)
+}
+
+// project removes from v its parts along the rows of basis, which are orthonormal, twice for rounding.
+func project(v, basis []float64) {
+	n := len(v)
+	for range 2 {
+		for first := 0; first < len(basis); first += n {
+			row := basis[first : first+n]
+			kernel.Axpy(-kernel.Dot(row, v), row, v)
+		}
+	}
+}
