@@ -145,7 +145,7 @@ func (e *Engine) mode(ctx context.Context, f form, end *outcome) (*mode, error) 
 			}
 		}
 		if !moved { // as high as rounding lets it be
-			if gradient, err = m.at(m.x); err != nil {
+			if _, err = m.at(m.x); err != nil {
 				return nil, err
 			}
 			break

@@ -30,6 +30,9 @@ func TestSimulation(t *testing.T) {
 			model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
 			data := conform.Memory{All: &s.Batch}
 			run := func(name string, e credence.Engine, err error, before float64) (*credence.Fitted, float64) {
+				if err != nil {
+					t.Fatal(err)
+				}
 				begin := time.Now()
 				fitted, err := e.Fit(context.Background(), data)
 				if err != nil {

@@ -78,15 +78,6 @@ func (e *early) cut() {
 	e.label, e.weight, e.offset = append([]uint8(nil), e.label[:n]...), append([]float64(nil), e.weight[:n]...), append([]float64(nil), e.offset[:n]...)
 }
 
-// total is the sum of the weights.
-func (e *early) total() float64 {
-	sum := 0.0
-	for _, w := range e.weight {
-		sum += w
-	}
-	return sum
-}
-
 // keep keeps a row that has been learned, as long as all are kept. When they are complete they are
 // learned again, and stay as a sample.
 func (l *Learner) keep(columns []int32, values []float64, label int, weight, offset float64) {

@@ -172,7 +172,7 @@ func truth(rng *rand.Rand, lik likelihood.Family) (family likelihood.Family, tau
 	b := likelihood.PriorTail(lik)
 	x := distuv.Beta{Alpha: 1, Beta: b, Src: rng}.Rand()
 	tau = s * math.Sqrt(x/(1-x))
-	switch lik.(type) {
+	switch l := lik.(type) {
 	case likelihood.Gaussian:
 		return likelihood.Gaussian{NoiseVariance: param.Hold(1)}, tau
 	case likelihood.NegativeBinomial:
@@ -186,7 +186,7 @@ func truth(rng *rand.Rand, lik likelihood.Family) (family likelihood.Family, tau
 		}
 		return likelihood.StudentT{DegreesOfFreedom: param.Hold(df), Scale: param.Hold(1)}, tau
 	case likelihood.Ordinal:
-		grades := lik.(likelihood.Ordinal).Grades()
+		grades := l.Grades()
 		shares, total := make([]float64, grades), 0.0
 		for k := range shares {
 			shares[k] = rng.ExpFloat64()
