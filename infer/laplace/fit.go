@@ -1,9 +1,11 @@
 package laplace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -16,6 +18,8 @@ import (
 const (
 	learnedTolerance = 1e-2
 	mostSteps        = 50
+	// finalists are the starts that are followed to their ends.
+	finalists = 3
 	// noiseFloor is the least noise variance in units of the target's.
 	noiseFloor = 1e-6
 )
@@ -33,17 +37,22 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	var best *answer
-	for _, start := range starts {
+	rough := make([]*answer, len(starts)) // most starts need no more to be told from the best
+	for k, start := range starts {
 		f.begin(start)
 		at, err := f.seek(ctx, start)
 		if err != nil {
 			return nil, err
 		}
-		if !f.learns() && best != nil && at.objective >= best.mode.objective {
-			continue
+		if rough[k], err = f.assess(at, 0, f.learns()); err != nil {
+			return nil, err
 		}
-		a, err := f.learn(ctx, at)
+	}
+	slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(b.rank(), a.rank()) })
+	var best *answer
+	for _, start := range rough[:min(finalists, len(rough))] {
+		f.take(start)
+		a, err := f.learn(ctx, start.mode)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +60,13 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			best = a
 		}
 	}
-	f.logNoise, f.logSlab, f.logOdds = best.at[0], best.at[1], best.at[2]
+	f.take(best)
+	if best.marginals == nil {
+		if best, err = f.assess(best.mode, best.steps, true); err != nil {
+			return nil, err
+		}
+		best.settled = true
+	}
 	return f.fitted(best), nil
 }
 
@@ -108,37 +123,51 @@ func (f *fit) begin(start []float64) {
 	}
 }
 
+// take goes back to what was learned for an answer.
+func (f *fit) take(a *answer) { f.logNoise, f.logSlab, f.logOdds = a.at[0], a.at[1], a.at[2] }
+
+// assess finds what belongs to a mode; the variances and the evidence only where they are wanted.
+func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
+	p := f.normals()
+	a := &answer{mode: at, steps: step, learned: f.learns(), at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, evidence: math.NaN()}
+	if !wanted {
+		return a, nil
+	}
+	var err error
+	if a.marginals, err = f.spread(p, at.weights); err != nil {
+		return nil, err
+	}
+	d := len(at.weights)
+	a.evidence = -at.objective - f.constants() + (float64(d)*math.Log(2*math.Pi)-a.marginals.logDet)/2
+	a.inclusion = make([]float64, d)
+	f.ws.InRuns(d, func(from, to int) {
+		for j := from; j < to; j++ {
+			if a.inclusion[j] = 1; f.Kept[j] == 0 {
+				a.inclusion[j] = p.inclusion(at.weights[j], a.marginals.variance[j])
+			}
+		}
+	})
+	return a, nil
+}
+
 // learn moves noise, slab and inclusion to where the approximate posterior has them, and the mode with them.
 func (f *fit) learn(ctx context.Context, at *mode) (*answer, error) {
 	for step := 1; ; step++ {
-		p := f.normals()
-		m, err := f.spread(p, at.weights)
+		if err := f.search(ctx, f.normals(), at, false); err != nil {
+			return nil, err
+		}
+		a, err := f.assess(at, step, f.learns())
 		if err != nil {
 			return nil, err
 		}
-		a := &answer{
-			mode: at, marginals: m, inclusion: make([]float64, len(at.weights)), steps: step, learned: f.learns(), at: [3]float64{f.logNoise, f.logSlab, f.logOdds},
-			evidence: -at.objective - f.constants() + (float64(len(at.weights))*math.Log(2*math.Pi)-m.logDet)/2,
-		}
-		f.ws.InRuns(len(at.weights), func(from, to int) {
-			for j := from; j < to; j++ {
-				if a.inclusion[j] = 1; f.Kept[j] == 0 {
-					a.inclusion[j] = p.inclusion(at.weights[j], m.variance[j])
-				}
-			}
-		})
 		if f.config.Progress != nil {
 			f.config.Progress(credence.Progress{Stage: "mode", Done: step, Total: mostSteps, Objective: -at.objective})
 		}
-		if !f.learns() {
-			a.settled = true
+		if a.settled = !f.learns(); a.settled {
 			return a, nil
 		}
-		if a.settled = f.move(a, p) < learnedTolerance; a.settled || step == mostSteps {
+		if a.settled = f.move(a, f.normals()) < learnedTolerance; a.settled || step == mostSteps {
 			return a, nil
-		}
-		if err := f.search(ctx, f.normals(), at, false); err != nil {
-			return nil, err
 		}
 	}
 }

@@ -190,6 +190,9 @@ func TestGIST(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := f.seek(context.Background(), starts[len(starts)-1])
+		if err == nil {
+			err = f.search(context.Background(), f.normals(), m, false)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

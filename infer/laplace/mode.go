@@ -63,7 +63,7 @@ const (
 	narrowings = 4
 )
 
-// seek searches from a start, along a spike that narrows where that is asked for.
+// seek goes some way from a start, along a spike that narrows where that is asked for.
 func (f *fit) seek(ctx context.Context, start []float64) (*mode, error) {
 	p, m := f.normals(), &mode{weights: append([]float64(nil), start...)}
 	ratio := widest * p.slab / p.spike
@@ -74,13 +74,13 @@ func (f *fit) seek(ctx context.Context, start []float64) (*mode, error) {
 			return nil, err
 		}
 	}
-	return m, f.search(ctx, p, m, false)
+	return m, f.search(ctx, p, m, true)
 }
 
 // Searches on the way need not end at a minimum.
 const (
-	roughIterations = 30
-	roughTolerance  = 1e-2
+	roughIterations = 40
+	roughTolerance  = 1e-1
 )
 
 // search minimises from where m is.
