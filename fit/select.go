@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
 )
@@ -36,7 +37,14 @@ func NewSelection(options Options, how selection.Options) (*Job, error) {
 		return nil, &Misuse{"", err}
 	}
 	options.Prior = cmp.Or(options.Prior, "spikeslab")
-	return New(options)
+	job, err := New(options)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := job.prior.(prior.SpikeSlab); !ok {
+		return nil, &Misuse{"prior", fmt.Errorf("%v leaves no weight at 0: use spikeslab, or leave it out", job.prior)}
+	}
+	return job, nil
 }
 
 // Select fits the model and says which features matter.

@@ -96,7 +96,9 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
 	}
 	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
-	out.Report.EvidenceEstimate = &a.evidence
+	if !math.IsNaN(a.evidence) && !math.IsInf(a.evidence, 0) {
+		out.Report.EvidenceEstimate = &a.evidence
+	}
 	f.ownUnits(a)
 	q, err := f.posterior(a)
 	if err != nil {

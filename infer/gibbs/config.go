@@ -18,7 +18,7 @@ type Config struct {
 	// Chains is the number of chains; 0 means 4. The first begins with the empty model, the second with Start, further
 	// ones with the columns most like the target, and so on.
 	Chains int `json:"chains,omitempty"`
-	// Flips is the number of flips of a chain; 0 means 16,000, and 400 a weight where that is fewer, but at least 4,000.
+	// Flips is the number of flips of a chain; 0 means 16,000.
 	Flips int `json:"flips,omitempty"`
 	// Draws is the number of draws of the weights that are kept; 0 means 1,000, and fewer where they
 	// would take more than 4 million numbers, but at least 64.
@@ -54,7 +54,7 @@ func (c Config) Validate() error {
 
 func (c Config) withDefaults(weights int) Config {
 	c.Chains = cmp.Or(c.Chains, 4)
-	c.Flips = cmp.Or(c.Flips, max(4000, min(16_000, 400*weights)))
+	c.Flips = cmp.Or(c.Flips, 16_000)
 	c.Draws = cmp.Or(c.Draws, max(64, min(1000, 4_000_000/max(1, weights))))
 	return c
 }

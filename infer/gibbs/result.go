@@ -109,7 +109,8 @@ func (f *fit) centred() []float64 {
 // thread, so that results do not depend on their number.
 func (f *fit) run(ctx context.Context) error {
 	count := f.config.Chains
-	p := plan{flips: f.config.Flips, warm: f.config.Flips / 4, every: 40}
+	// A move of noise and slab costs about as much as so many flips as there are rows.
+	p := plan{flips: f.config.Flips, warm: f.config.Flips / 4, every: max(5, min(f.Rows/2, 40))}
 	if f.Classes {
 		p.every = 15
 	}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSelectCommand reads what scripts rely on, and writes the columns that are called.
+func TestSelectCommand(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	var csv strings.Builder
+	csv.WriteString("y,a,b,c,d,e,zip\n")
+	for i := range 60 {
+		x := make([]float64, 5)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		fmt.Fprintf(&csv, "%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,z%d\n", 1+2*x[1]-x[3]+0.3*rng.NormFloat64(), x[0], x[1], x[2], x[3], x[4], i%3)
+	}
+	path := file(t, "genes.csv", csv.String())
+	model, columns := filepath.Join(t.TempDir(), "m.safetensors"), filepath.Join(t.TempDir(), "selected.csv")
+	e := decode(t, must(t, "select", path, "--target", "y", "--json", "-o", model, "--write-selected", columns, "--null-check", "1"))
+	if number(t, e, "selected") < 2 || number(t, e, "threshold") != 0.5 || number(t, e, "expected_false") < 0 {
+		t.Errorf("selected %v, threshold %v", e["selected"], e["threshold"])
+	}
+	for _, key := range []string{"features", "sets", "path", "null_check", "model", "warnings", "hyper", "r_hat"} {
+		if _, ok := e[key]; !ok {
+			t.Errorf("no %s in %v", key, e)
+		}
+	}
+	first := e["features"].([]any)[0].(map[string]any)
+	for _, key := range []string{"name", "inclusion", "mean", "sd", "lower", "upper", "selected"} {
+		if _, ok := first[key]; !ok {
+			t.Errorf("a feature has no %s: %v", key, first)
+		}
+	}
+	text, err := os.ReadFile(columns)
+	if err != nil || !strings.HasPrefix(string(text), "y,b,d") || strings.Count(string(text), "\n") != 61 {
+		t.Errorf("%q, %v", string(text)[:min(40, len(text))], err)
+	}
+	must(t, "predict", model, path)
+	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 8 features called (at most 0.1 of them expected to be false)") {
+		t.Error(out)
+	}
+	for _, args := range [][]string{{"--fdr", "2"}, {"--threshold", "0.4", "--fdr", "0.1"}, {"--prior", "normal"}, {"--top", "-1"}, {"--null-check", "-1"}} {
+		if o := invoke(t, "", append([]string{"select", "gone.csv", "--target", "y"}, args...)...); o.code != exitMisuse || strings.Contains(o.err, "gone") {
+			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
+		}
+	}
+}
