@@ -72,6 +72,11 @@ type Candidate struct {
 
 // Picks returns n rows in the order of their picks, fewer where there are not so many, each given those before it.
 func (p *Pool) Picks(n int) []Candidate {
+	return p.picks(n, func(int) float64 { return math.NaN() }, nil)
+}
+
+// picks includes each row with the label at its place, after telling what f was thought to be there, unless told is nil.
+func (p *Pool) picks(n int, label func(place int) float64, told func(mean, variance float64)) []Candidate {
 	p.shorten()
 	if len(p.kept) == 0 {
 		return nil
@@ -90,7 +95,10 @@ func (p *Pool) Picks(n int) []Candidate {
 			break
 		}
 		out = append(out, Candidate{place[i], b.Score(i), mean[i], p.scorer.Probability(mean[i], variance[i])})
-		b.Include(i, math.NaN())
+		if told != nil {
+			told(b.Latent(i))
+		}
+		b.Include(i, label(place[i]))
 	}
 	return out
 }

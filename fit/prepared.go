@@ -68,6 +68,12 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	return p, err
 }
 
+// Model returns the model, and Data its rows, for programs that fit parts of them.
+func (p *Prepared) Model() credence.Model { return p.model }
+
+// Data returns the rows of the model.
+func (p *Prepared) Data() credence.Data { return p.data }
+
 // Fit fits the model.
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted, err := p.engine.Fit(ctx, p.data)

@@ -48,6 +48,9 @@ func (r *Rows) score() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// Batch returns the model rows, which are valid as long as r is not scored again.
+func (r *Rows) Batch() *credence.Batch { return &r.batch }
+
 // Scorer returns the scorer.
 func (r *Rows) Scorer() *Scorer { return r.scorer }
 

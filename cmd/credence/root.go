@@ -69,6 +69,7 @@ Start with:
     credence evaluate m.safetensors test.csv
     credence inspect m.safetensors --top 10
     credence select genes.csv --target relapse         which features matter
+    credence active rank m.safetensors pool.csv -n 20  which rows to label next
     credence --version                                 of the program and of the model files it writes
 
 Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opened; 130 interrupted.`,
@@ -96,11 +97,17 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.demoCommand(),
+		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	for _, command := range append(root.Commands(), root) {
+	commands := append(root.Commands(), root)
+	for _, command := range root.Commands() {
+		if command.Name() != "completion" {
+			commands = append(commands, command.Commands()...)
+		}
+	}
+	for _, command := range commands {
 		switch command.Name() { // cobra's show help for any word
 		case "help":
 			command.Args = knownCommand

@@ -28,6 +28,9 @@ type Config struct {
 	Seed     uint64                  `json:"seed,omitempty"`
 	Threads  int                     `json:"-"` // below 1 every processor; results do not depend on it
 	Progress func(credence.Progress) `json:"-"` // called after every outer loop, on the caller's goroutine
+	// Start is a fit of a model of the same features, to other rows, whose means and variances the loops go on from:
+	// one step is then often enough. What is learned beside weights starts afresh.
+	Start *credence.Fitted `json:"-"`
 }
 
 // Validate refuses options that make no sense.
@@ -107,6 +110,9 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 				return nil, fmt.Errorf("convex: %s has hyper-parameters to learn, and this engine learns none: state them, as in rbf(x, lengthscale=1), or use engine exact or svi", g.Name)
 			}
 		}
+	}
+	if start := cfg.Start; start != nil && (len(start.Members) != 1 || start.Members[0].Posterior.Weights() != model.Features.Weights()) {
+		return nil, fmt.Errorf("convex: a start is a fit of one member with the %d weights of the model", model.Features.Weights())
 	}
 	return &Engine{model, cfg, groups}, nil
 }

@@ -120,3 +120,57 @@ func TestLearned(t *testing.T) {
 		}
 	}
 }
+
+// TestStart: a fit that goes on from one of fewer rows reaches the same optimum, nearly so in one step, and one that goes on
+// from itself does not move.
+func TestStart(t *testing.T) {
+	few, all := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 290, 5, 3), conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 300, 5, 3)
+	for name, p := range map[string]credence.Prior{
+		"normal": prior.Normal{Variance: param.Hold(1)}, "laplace": prior.Laplace{Scale: param.Hold(0.5)},
+	} {
+		model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit}, Prior: p}
+		fit := func(rows *credence.Batch, config convex.Config) *credence.Fitted {
+			e, err := convex.New(model, config)
+			return fitOf(t, e, err, rows)
+		}
+		before, want := fit(few, convex.Config{}), fit(all, convex.Config{})
+		gap := func(got *credence.Fitted) (gap float64) {
+			m1, v1 := marginals(want)
+			m2, v2 := marginals(got)
+			for j := range m1 {
+				gap = max(gap, math.Abs(m1[j]-m2[j])/math.Sqrt(v1[j]), math.Abs(v1[j]-v2[j])/v1[j])
+			}
+			return gap
+		}
+		if g := gap(fit(all, convex.Config{Start: before})); g > 1e-4 {
+			t.Errorf("%s: from another fit the optimum is off by %v", name, g)
+		}
+		if warm, cold := gap(fit(all, convex.Config{Start: before, Steps: 1})), gap(fit(all, convex.Config{Steps: 1})); !(warm < 0.02 && warm < cold/5) {
+			t.Errorf("%s: one step from another fit is off by %v, from nothing by %v", name, warm, cold)
+		}
+		if g := gap(fit(all, convex.Config{Start: want, Steps: 1})); g > 1e-4 {
+			t.Errorf("%s: one step from the optimum moves by %v", name, g)
+		}
+		model.Features = conform.Columns{Dense: 5}
+		if _, err := convex.New(model, convex.Config{Start: before}); err == nil {
+			t.Errorf("%s: a start of other weights is taken", name)
+		}
+	}
+	// Numbers have units of their own.
+	numbers := conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(0.4)}, 80, 5, 3)
+	for i := range numbers.Target {
+		numbers.Target[i] = 30 + 7*numbers.Target[i]
+	}
+	model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(20)}, Prior: prior.Laplace{Scale: param.Hold(3)}}
+	e, err := convex.New(model, convex.Config{})
+	want := fitOf(t, e, err, numbers)
+	e, err = convex.New(model, convex.Config{Start: want, Steps: 1})
+	got := fitOf(t, e, err, numbers)
+	m1, v1 := marginals(want)
+	m2, v2 := marginals(got)
+	for j := range m1 {
+		if math.Abs(m1[j]-m2[j]) > 1e-4*math.Sqrt(v1[j]) || math.Abs(v1[j]-v2[j]) > 1e-3*v1[j] {
+			t.Errorf("numbers: weight %d moves from N(%v, %v) to N(%v, %v)", j, m1[j], v1[j], m2[j], v2[j])
+		}
+	}
+}

@@ -306,13 +306,39 @@ func (f *fit) setSystem() {
 		}
 	}
 	f.loop = newLoop(f.system, groups, count, noise)
-	if before != nil {
+	switch {
+	case before != nil:
 		copy(f.loop.u, before.u)
 		copy(f.loop.z, before.z)
 		f.loop.newton, f.loop.phi = before.newton, before.phi
-	} else if f.first == 1 {
+	case f.config.Start != nil:
+		f.goOn(f.config.Start.Members[0].Posterior)
+	case f.first == 1:
 		f.loop.u[0] = f.interceptMean
 	}
+}
+
+// goOn starts from the means and the variances that a posterior has of the weights and of the rows' f.
+func (f *fit) goOn(q credence.Posterior) {
+	variance, unit := make([]float64, f.d), 1/(f.noise()*f.scale*f.scale)
+	u := f.loop.u
+	q.Marginals(u, variance)
+	if f.first == 1 {
+		u[0] -= f.centre
+		for j, mean := range f.table.means {
+			u[0] += mean * u[j] // the intercept's own mean is 0
+		}
+	}
+	kernel.Scale(1/f.scale, u)
+	rows := 0
+	if f.classes {
+		rows = f.n
+		q.Latent(f.ws, make([]float64, f.n), f.loop.z[:rows], &f.phi)
+	}
+	if f.heavy() {
+		copy(f.loop.z[rows:], variance[f.first:])
+	}
+	kernel.Scale(unit, f.loop.z)
 }
 
 // potential is that of a weight at a scale, the noise being σ².

@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/active"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/score"
+)
+
+func (p *program) activeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "active",
+		Short: "Say which rows to label next",
+		Long:  `Active says which of many unlabelled rows to have labelled, and tries it out where labels are known.`,
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(p.rankCommand(), p.simulateCommand())
+	return cmd
+}
+
+// rankFlags are the flags of active rank.
+type rankFlags struct {
+	scoreFlags
+	n            int
+	score        string
+	keep         []string
+	skipLabelled bool
+	cost         string
+}
+
+func (p *program) rankCommand() *cobra.Command {
+	var flags rankFlags
+	cmd := &cobra.Command{
+		Use:   "rank MODEL POOL...",
+		Short: "Rank unlabelled rows by what their labels would tell",
+		Long: `Rank writes the rows of a pool to have labelled next, the first one first; rows count
+from 1. Each is chosen given those before it, so that no two tell the same. score is
+what the label is expected to tell, in nats: how far it moves the posterior
+(information), what it tells about f alone (bald); or how close the probability is to
+one half (uncertainty). mean is that of f. One pass keeps the 50·n best rows by
+themselves, at least 1,000, and the picks come from these.`,
+		Example: `  credence active rank m.safetensors pool.csv -n 20 --keep id,text > next.csv
+  credence active rank m.safetensors pool.csv --skip-labelled --cost minutes --json`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.rank(cmd.Context(), args[0], args[1:], &flags)
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.IntVarP(&flags.n, "n", "n", 20, "how many rows")
+	f.StringVar(&flags.score, "score", string(active.Information), "information, uncertainty, bald or random")
+	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front")
+	f.BoolVar(&flags.skipLabelled, "skip-labelled", false, "leave out rows that have a target")
+	f.StringVar(&flags.cost, "cost", "", "column with the cost of a label: scores are divided by it")
+	return cmd
+}
+
+// ranked is a candidate as JSON.
+type ranked struct {
+	Row         int               `json:"row"` // from 1
+	Score       float64           `json:"score"`
+	Mean        float64           `json:"mean"`
+	Probability *float64          `json:"probability,omitempty"`
+	Keep        map[string]string `json:"keep,omitempty"`
+}
+
+func (p *program) rank(ctx context.Context, model string, paths []string, flags *rankFlags) error {
+	by := active.Score(flags.score)
+	switch err := by.Validate(); {
+	case err != nil:
+		return misused(fmt.Errorf("--%w", err))
+	case flags.n < 1:
+		return misused(fmt.Errorf("--n %d is not a number of rows from 1 up", flags.n))
+	case flags.cost != "" && (by == active.Uncertainty || by == active.Random):
+		return misused(fmt.Errorf("--cost divides what a label tells, and score %s is no amount: use --score information or bald", by))
+	}
+	targets := score.IgnoreTargets
+	if flags.skipLabelled {
+		targets = score.UseTargets
+	}
+	p.table = !p.json
+	applied, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, keep: flags.keep})
+	if err != nil {
+		return err
+	}
+	defer applied.close()
+	s, ok := applied.(*scoredTable)
+	if !ok {
+		return misused(fmt.Errorf("%s: it was learned online, and does not tell how rows vary together: use a model of fit", model))
+	}
+	scorer, err := active.NewScorer(s.of.Fitted(), by, p.seed, p.threads)
+	if err != nil {
+		return misused(fmt.Errorf("%s: %w", model, err))
+	}
+	var costs *keeper
+	if flags.cost != "" {
+		if err := checkKept(s.table, []string{flags.cost}); err != nil {
+			return err
+		}
+		costs = newKeeper(ctx, s.table, []string{flags.cost})
+		defer costs.close()
+	}
+	pool := scorer.NewPool(flags.n)
+	err = s.each(ctx, func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			if y := rows.Target(i); flags.skipLabelled && y == y {
+				continue
+			}
+			cost := 1.0
+			if costs != nil {
+				texts, err := costs.row(nil, rows.SourceRow(i))
+				if err != nil {
+					return err
+				}
+				cost, err = strconv.ParseFloat(string(bytes.TrimSpace(texts[0])), 64)
+				if err != nil || !(cost > 0) || math.IsInf(cost, 1) {
+					return fmt.Errorf("%s: the cost %q in column %s is no number above 0: correct it", rows.Place(i), texts[0], flags.cost)
+				}
+			}
+			mean, variance := rows.Latent(i)
+			pool.Add(rows.Batch(), i, rows.SourceRow(i), mean, variance, cost)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	picks := pool.Picks(flags.n)
+	kept, err := keptOf(s.keeper, picks)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.emit(map[string]any{"candidates": rankedOf(picks, kept, flags.keep)})
+	}
+	return p.writeRanked(picks, kept, flags.keep)
+}
+
+// keptOf returns the texts to be copied for every pick.
+func keptOf(keeper *keeper, picks []active.Candidate) ([][][]byte, error) {
+	kept := make([][][]byte, len(picks))
+	if keeper == nil {
+		return kept, nil
+	}
+	order := make([]int, len(picks))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(picks[a].Place, picks[b].Place) })
+	for _, k := range order {
+		var err error
+		if kept[k], err = keeper.row(nil, picks[k].Place); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func rankedOf(picks []active.Candidate, kept [][][]byte, names []string) []ranked {
+	out := make([]ranked, len(picks))
+	for k, c := range picks {
+		out[k] = ranked{Row: c.Place + 1, Score: c.Score, Mean: c.Mean}
+		if probability := c.Probability; probability == probability {
+			out[k].Probability = &probability
+		}
+		for j, text := range kept[k] {
+			if out[k].Keep == nil {
+				out[k].Keep = map[string]string{}
+			}
+			out[k].Keep[names[j]] = string(text)
+		}
+	}
+	return out
+}
+
+// writeRanked writes the picks as CSV.
+func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, keep []string) error {
+	var columns []outputColumn
+	for _, name := range keep {
+		columns = append(columns, outputColumn{name: name, text: true})
+	}
+	for _, name := range []string{"row", "score", "mean", "probability"} {
+		columns = append(columns, outputColumn{name: name})
+	}
+	out, err := newTableWriter(p.out, "", columns)
+	if err != nil {
+		return err
+	}
+	for k, c := range picks {
+		if err := out.write([]float64{float64(c.Place + 1), c.Score, c.Mean, c.Probability}, kept[k]...); err != nil {
+			return err
+		}
+	}
+	return out.close()
+}
+
+// simulateFlags are the flags of active simulate.
+type simulateFlags struct {
+	fitFlags
+	how    active.Options
+	scores []string
+}
+
+func (p *program) simulateCommand() *cobra.Command {
+	var flags simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate DATA...",
+		Short: "Try scores on rows whose labels are known",
+		Long: `Simulate hides the labels of a pool of rows, asks for them block by block as each
+score would, and measures the models on the rows outside the pool: learning curves,
+means over repeats with other pools. The engine is convex; after each block one step
+goes on from the fit before. The advice when to stop is that of the first score.`,
+		Example: `  credence active simulate a9a.libsvm --pool 16000 --initial 100 --block 10 --labels 2000
+  credence active simulate mail.csv --target spam --scores information,bald,random --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
+	}
+	flags.register(cmd, "normal(variance=1)", "normal(variance=1), laplace(scale=0.5)")
+	f := cmd.Flags()
+	for _, unused := range []string{"engine", "output", "checkpoint"} {
+		_ = f.MarkHidden(unused)
+	}
+	f.IntVar(&flags.how.Pool, "pool", 0, "rows that may be asked for (default: half of them, 16,000 at most)")
+	f.IntVar(&flags.how.Initial, "initial", 0, "labels to begin with (default 100)")
+	f.IntVar(&flags.how.Block, "block", 0, "rows asked for between two fits (default 10)")
+	f.IntVar(&flags.how.Labels, "labels", 0, "labels at the end (default 2000)")
+	f.IntVar(&flags.how.Repeats, "repeats", 0, "repeats with other pools (default 5)")
+	f.IntVar(&flags.how.Every, "every", 0, "labels between two points of a curve (default 100)")
+	f.StringSliceVar(&flags.scores, "scores", []string{string(active.Information), string(active.Random)}, "information, uncertainty, bald, random")
+	return cmd
+}
+
+func (p *program) simulate(ctx context.Context, paths []string, flags *simulateFlags) error {
+	if flags.Engine != "auto" || flags.output != "" || flags.Checkpoint != "" {
+		return misused(errors.New("active simulate fits by the engine convex and saves no model: leave --engine, --output and --checkpoint out"))
+	}
+	for _, name := range flags.scores {
+		flags.how.Scores = append(flags.how.Scores, active.Score(name))
+	}
+	if err := flags.how.Validate(); err != nil {
+		return misused(err)
+	}
+	read, missing, err := flags.options(p)
+	if err != nil {
+		return err
+	}
+	bar := p.progress()
+	o := flags.Options
+	o.Engine = "convex"
+	o.Missing, o.Seed, o.Threads, o.ReadFile = missing, p.seed, p.threads, os.ReadFile
+	job, err := fit.New(o)
+	if err != nil {
+		return err
+	}
+	flags.how.Seed, flags.how.Threads, flags.how.Progress = p.seed, p.threads, bar.step
+	var found *active.Simulation
+	_, err = p.runJob(ctx, job, paths, read, func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
+		var err error
+		found, err = active.Simulate(ctx, prepared.Model(), prepared.Data(), flags.how)
+		return nil, err
+	})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.emit(found)
+	}
+	p.printSimulation(found, flags.how.Scores)
+	return nil
+}
+
+// printSimulation writes the curves for people.
+func (p *program) printSimulation(found *active.Simulation, scores []active.Score) {
+	if p.quiet {
+		return
+	}
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "\nlabels\t")
+	for _, s := range scores {
+		fmt.Fprintf(w, "%s\tlog_loss\t", s)
+	}
+	fmt.Fprintln(w)
+	for k, at := range found.Scores[scores[0]] {
+		fmt.Fprintf(w, "%d\t", at.Labels)
+		for _, s := range scores {
+			fmt.Fprintf(w, "%.4f\t%.4f\t", found.Scores[s][k].Error, found.Scores[s][k].LogLoss)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%d\t%.4f\t%.4f\t\n", found.Full.Labels, found.Full.Error, found.Full.LogLoss)
+	w.Flush()
+	if stop := found.Stop; stop != nil && stop.Labels > 0 {
+		p.say("stop    at %d labels: %s", stop.Labels, stop.Reason)
+	} else if stop != nil {
+		p.say("stop    not yet: %s", stop.Reason)
+	}
+}
