@@ -49,9 +49,14 @@ func weights(fitted *credence.Fitted) []float64 {
 // as rows the folds are known.
 func TestCrossValidation(t *testing.T) {
 	const n = 12
-	s := conform.NewSelection(n, 8, 3, 0.2, 1, 0.3, false, 4)
-	s.Weight = []float64{1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 2, 1}
 	for _, alpha := range []float64{1, 0} {
+		s := conform.NewSelection(n, 8, 3, 0.2, 1, 0.3, alpha == 1, 4)
+		for i := range n * 8 {
+			if x := &s.X.Row(i % n)[i/n]; *x != 0 {
+				*x += 0.5 // means that matter
+			}
+		}
+		s.Weight = []float64{1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 2, 1}
 		got := hyper(t, fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n}), "cross_validated_loss")
 		want, total := 0.0, 0.0
 		for out := range n {

@@ -135,6 +135,25 @@ func TestScreening(t *testing.T) {
 	})
 }
 
+// TestAdmission sees columns that no rule let in come in where the conditions of a minimum want them.
+func TestAdmission(t *testing.T) {
+	cases(t, 1, func(name string, _ *conform.Selection, p *Problem) {
+		lambdas, all := path(t, p)
+		s, err := p.start(context.Background(), credence.NewWorkspace(1))
+		if err == nil {
+			err = s.point(context.Background(), lambdas[5])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, w := range all[5] {
+			if math.Abs(w-s.Weights[j]) > 1e-5 {
+				t.Errorf("%s: weight %d is %g, along the path %g", name, j, s.Weights[j], w)
+			}
+		}
+	})
+}
+
 // TestOrthogonal compares with the closed form on columns that are orthogonal to each other and to ones.
 func TestOrthogonal(t *testing.T) {
 	const n = 16

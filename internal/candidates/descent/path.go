@@ -128,14 +128,8 @@ func (p *Problem) Path(ctx context.Context, ws *credence.Workspace, lambdas []fl
 				s.enter(j)
 			}
 		}
-		for {
-			if err := s.solve(ctx, lambda); err != nil {
-				return err
-			}
-			s.gradient()
-			if !s.admit(lambda) {
-				break
-			}
+		if err := s.point(ctx, lambda); err != nil {
+			return err
 		}
 		before = lambda
 		s.Active = s.Active[:0]
@@ -150,6 +144,19 @@ func (p *Problem) Path(ctx context.Context, ws *credence.Workspace, lambdas []fl
 		}
 	}
 	return nil
+}
+
+// point minimises over all columns, from those gone through.
+func (s *state) point(ctx context.Context, lambda float64) error {
+	for {
+		if err := s.solve(ctx, lambda); err != nil {
+			return err
+		}
+		s.gradient()
+		if !s.admit(lambda) {
+			return nil
+		}
+	}
 }
 
 func (s *state) enter(j int) {
