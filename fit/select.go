@@ -72,6 +72,11 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 			return nil, err
 		}
 	}
+	if how.Check > 0 {
+		if result.Check, err = p.check(ctx, how.Check); err != nil {
+			return nil, err
+		}
+	}
 	fitted.Selection = result
 	return fitted, nil
 }

@@ -195,13 +195,14 @@ func (s *Scores) against(first *Scores, across bool) Compared {
 		ratio += share * math.Log(f.sd[i]/o.sd[i])
 	}
 	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
-	out.Gain, out.GainError = gain(f.logDensity, o.logDensity, first.weight)
+	out.Gain, out.GainError = Gain(f.logDensity, o.logDensity, first.weight)
 	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
 	return out
 }
 
-// gain returns the weighted mean of differences over rows and its standard error.
-func gain(logDensity, first, weights []float64) (mean, standardError metric.Score) {
+// Gain returns the weighted mean over rows of the differences of log densities from those of a first model, and its standard error; without
+// rows of a weight above 0 both are no number.
+func Gain(logDensity, first, weights []float64) (mean, standardError metric.Score) {
 	sum, total, variance, rows := 0.0, 0.0, 0.0, 0
 	for i, weight := range weights {
 		if weight > 0 {

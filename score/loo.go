@@ -71,7 +71,7 @@ func (l *Leaver) Result() (*metric.LeaveOneOut, error) {
 // measure returns the measures of log densities, with the reliability of others of the same rows.
 func measure(logDensity, weight []float64, of *metric.LeaveOneOut) *metric.LeaveOneOut {
 	out := &metric.LeaveOneOut{ParetoK: of.ParetoK, Unreliable: of.Unreliable}
-	mean, standardError := gain(logDensity, make([]float64, len(weight)), weight)
+	mean, standardError := Gain(logDensity, make([]float64, len(weight)), weight)
 	for _, w := range weight {
 		if w > 0 {
 			out.Rows++
@@ -166,7 +166,7 @@ func (s *Scores) setLeft(out *Compared, first *Scores, across bool) error {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
 	own, other := s.left(across), first.left(across)
-	out.LOOGain, out.LOOGainError = gain(own, other, first.weight)
+	out.LOOGain, out.LOOGainError = Gain(own, other, first.weight)
 	if across && s.back != nil {
 		left = measure(own, s.weight, left)
 	}

@@ -17,6 +17,7 @@ type Result struct {
 	Sets          []Set   `json:"sets"`
 	Path          []Step  `json:"path"`
 	Null          *Null   `json:"null_check,omitempty"`
+	Check         *Check  `json:"check,omitempty"`
 }
 
 // Feature is a weight that may be 0.
@@ -57,6 +58,23 @@ type Null struct {
 	Share        float64 `json:"share"`  // of all features, on average
 }
 
+// Check says how well rows are predicted that a fit has not seen.
+type Check struct {
+	Folds   int       `json:"folds"`
+	Engines []Checked `json:"engines"` // that of the selection first
+}
+
+// Checked is one engine in a check.
+type Checked struct {
+	Engine string `json:"engine"`
+	// LogDensity is the mean over rows left out; nil where a row has none.
+	LogDensity *float64 `json:"log_density,omitempty"`
+	// Gain is the mean by which the selection's log density of a row is above this engine's, GainError its standard error over rows; nil where they are no
+	// numbers.
+	Gain      *float64 `json:"gain,omitempty"`
+	GainError *float64 `json:"gain_error,omitempty"`
+}
+
 // Options say how to call features.
 type Options struct {
 	Threshold float64 `json:"threshold,omitempty"` // 0 means ½
@@ -64,8 +82,10 @@ type Options struct {
 	Interval  float64 `json:"interval,omitempty"`  // probability of the intervals of weights; 0 means 0.9
 	Coverage  float64 `json:"coverage,omitempty"`  // of credible sets; 0 means 0.95
 	// NullCheck is how many times to fit to permuted targets.
-	NullCheck int  `json:"null_check,omitempty"`
-	Path      bool `json:"path,omitempty"` // also fit at stated sparsities
+	NullCheck int `json:"null_check,omitempty"`
+	// Check is the number of folds of a check against the lasso and ridge regression, 0 for none.
+	Check int  `json:"check,omitempty"`
+	Path  bool `json:"path,omitempty"` // also fit at stated sparsities
 }
 
 // Validate refuses numbers that are no probabilities.
@@ -83,6 +103,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--threshold and --fdr are two rules for the same choice: state one of them")
 	case o.NullCheck < 0 || o.NullCheck > 10_000:
 		return fmt.Errorf("--null-check %d is not between 1 and 10000", o.NullCheck)
+	case o.Check < 0 || o.Check == 1 || o.Check > 1000:
+		return fmt.Errorf("--check %d is not between 2 and 1000 folds", o.Check)
 	}
 	return nil
 }

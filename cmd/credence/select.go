@@ -53,6 +53,7 @@ with 95 % probability.`,
 	f.Float64Var(&flags.how.Coverage, "coverage", 0, "probability that a credible set has a feature that matters (default 0.95)")
 	f.Float64Var(&flags.how.Interval, "interval", 0, "probability of the interval from lower to upper (default 0.9)")
 	f.IntVar(&flags.how.NullCheck, "null-check", 0, "fit so many times to permuted targets, and tell how many features are called where there are none")
+	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
 	f.BoolVar(&flags.how.Path, "path", false, "also fit at stated sparsities, from one expected feature to a hundred")
 	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
 	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
@@ -163,9 +164,22 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 	if r.Null != nil {
 		p.say("null    %d fits to permuted targets call %s of the features: %v", r.Null.Permutations, significant(r.Null.Share), r.Null.Called)
 	}
+	if r.Check != nil {
+		for _, e := range r.Check.Engines {
+			p.say("check   %s: log density of rows left out %s (the selection gains %s ± %s)", e.Engine, orNone(e.LogDensity), orNone(e.Gain), orNone(e.GainError))
+		}
+	}
 	if flags.writeSelected != "" {
 		p.say("saved   %s", flags.writeSelected)
 	}
+}
+
+// orNone is significant of a number that may be missing.
+func orNone(x *float64) string {
+	if x == nil {
+		return "none"
+	}
+	return significant(*x)
 }
 
 // writeColumns writes the target's column and those of the features that are called, with the cells as

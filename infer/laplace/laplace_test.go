@@ -312,3 +312,27 @@ func TestVariances(t *testing.T) {
 		}
 	}
 }
+
+// TestOrigin moves columns and target, after which every prediction has moved with them.
+func TestOrigin(t *testing.T) {
+	s := conform.NewSelection(50, 20, 4, 0.2, 1, 0.3, false, 12)
+	p := prior.SpikeSlab{Inclusion: param.Hold(0.2), Slab: param.Hold(1), Spike: param.Hold(0.001)}
+	first := fitOf(t, s, likelihood.Gaussian{}, p, Config{}).Members[0].Posterior.(*posterior.SpikeSlab)
+	for i := range s.Target {
+		s.Target[i] += 10
+		for j := range 20 {
+			s.X.Row(i)[j] += float64(j)
+		}
+	}
+	moved := fitOf(t, s, likelihood.Gaussian{}, p, Config{}).Members[0].Posterior.(*posterior.SpikeSlab)
+	want := first.Mean[0] + 10
+	for j := range 20 {
+		want -= float64(j) * first.Mean[j+1]
+		if math.Abs(first.Mean[j+1]-moved.Mean[j+1]) > 1e-3 || math.Abs(first.Probability[j+1]-moved.Probability[j+1]) > 1e-3 {
+			t.Errorf("weight %d: %g in %g, moved %g in %g", j, first.Mean[j+1], first.Probability[j+1], moved.Mean[j+1], moved.Probability[j+1])
+		}
+	}
+	if math.Abs(moved.Mean[0]-want) > 0.05 {
+		t.Errorf("intercept %g, want %g", moved.Mean[0], want)
+	}
+}

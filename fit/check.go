@@ -1,0 +1,161 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection"
+)
+
+// checkedBeside are the engines that a check fits beside the selection's own.
+var checkedBeside = []string{"lasso", "ridge"}
+
+// check fits the engine of the selection, the lasso and ridge regression to all rows but one fold, for each fold, and compares how
+// they predict the rows left out. Columns and their scaling are those of all rows.
+func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, error) {
+	engines, names := []credence.Engine{p.engine}, []string{p.entry.Name}
+	options := &p.job.options
+	for _, name := range checkedBeside {
+		entry, call, err := p.job.engine.registry.find(name, false)
+		if err != nil {
+			return nil, err
+		}
+		model := p.model
+		model.Prior = prior.Normal{}
+		if reason := entry.refuses(model.Likelihood, model.Prior); reason != "" {
+			return nil, fmt.Errorf("the check fits %s too: %s", name, reason)
+		}
+		maker, err := (&choice{registry: p.job.engine.registry}).maker(Run{Seed: options.Seed, Threads: options.Threads}, entry, call)
+		if err != nil {
+			return nil, err
+		}
+		engine, err := maker(model)
+		if err != nil {
+			return nil, err
+		}
+		engines, names = append(engines, engine), append(names, name)
+	}
+	held, err := p.holdOut(folds)
+	if err != nil {
+		return nil, err
+	}
+	densities := make([][]float64, len(engines))
+	for e, engine := range engines {
+		densities[e] = make([]float64, p.data.Rows())
+		for held.out = range folds {
+			fitted, err := engine.Fit(ctx, held)
+			if err == nil {
+				err = held.densities(ctx, fitted, options.Threads, densities[e])
+			}
+			if err != nil {
+				return nil, fmt.Errorf("check of %s: %w", names[e], err)
+			}
+		}
+	}
+	out := &selection.Check{Folds: folds}
+	zeros := make([]float64, p.data.Rows())
+	for e, name := range names {
+		mean, _ := score.Gain(densities[e], zeros, held.weights)
+		gain, spread := score.Gain(densities[0], densities[e], held.weights)
+		out.Engines = append(out.Engines, selection.Checked{Engine: name, LogDensity: finite(mean), Gain: finite(gain), GainError: finite(spread)})
+	}
+	return out, nil
+}
+
+// finite is nil for what is no number.
+func finite(s metric.Score) *float64 {
+	if !s.Defined() {
+		return nil
+	}
+	v := float64(s)
+	return &v
+}
+
+// heldOut is data in which the rows of one fold have the weight 0.
+type heldOut struct {
+	credence.Data
+	fold    []int // of every row, -1 of those without a weight
+	weights []float64
+	out     int
+}
+
+// holdOut deals the rows out at random, each class evenly.
+func (p *Prepared) holdOut(folds int) (*heldOut, error) {
+	n := p.data.Rows()
+	h := &heldOut{Data: p.data, fold: slices.Repeat([]int{-1}, n)}
+	var targets []float64
+	var b credence.Batch
+	for first := 0; first < n; first += credence.BlockRows {
+		if err := p.data.Read(&b, first, min(credence.BlockRows, n-first)); err != nil {
+			return nil, err
+		}
+		for i := range b.Rows() {
+			targets, h.weights = append(targets, b.Target[i]), append(h.weights, b.WeightOf(i))
+		}
+	}
+	var order []int
+	for _, i := range credence.Rand(p.job.options.Seed, credence.FoldRows, 1).Perm(n) {
+		if h.weights[i] > 0 {
+			order = append(order, i)
+		}
+	}
+	if len(order) < folds {
+		return nil, fmt.Errorf("--check %d asks for more folds than the %d rows that have a weight: state fewer", folds, len(order))
+	}
+	if _, kind := likelihood.Describe(p.model.Likelihood); kind == likelihood.Classes {
+		slices.SortStableFunc(order, func(a, b int) int { return int(targets[a] - targets[b]) })
+	}
+	for k, i := range order {
+		h.fold[i] = k % folds
+	}
+	return h, nil
+}
+
+// Read implements [credence.Data].
+func (h *heldOut) Read(dst *credence.Batch, first, count int) error {
+	if err := h.Data.Read(dst, first, count); err != nil {
+		return err
+	}
+	weights := slices.Clone(h.weights[first : first+count]) // what a reader keeps in memory stays as it is
+	for i := range weights {
+		if h.fold[first+i] == h.out {
+			weights[i] = 0
+		}
+	}
+	dst.Weight = weights
+	return nil
+}
+
+// densities stores the log densities of the rows of the fold that is held out.
+func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, threads int, dst []float64) error {
+	ws := credence.NewWorkspace(threads)
+	var b credence.Batch
+	var distribution credence.Distribution
+	for first := 0; first < len(dst); first += credence.BlockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := h.Data.Read(&b, first, min(credence.BlockRows, len(dst)-first)); err != nil {
+			return err
+		}
+		if err := fitted.DistributionTo(ws, &distribution, &b); err != nil {
+			return err
+		}
+		for i, y := range b.Target {
+			if h.fold[first+i] != h.out {
+				continue
+			}
+			if dst[first+i] = distribution.LogDensity(i, y); math.IsNaN(dst[first+i]) {
+				return fmt.Errorf("row %d has no density", first+i+1)
+			}
+		}
+	}
+	return nil
+}
