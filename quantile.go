@@ -15,15 +15,39 @@ func (d *Distribution) Quantile(i int, p float64) float64 {
 	return quantile[0]
 }
 
+// rowCounts is the distribution function of a row at the whole numbers that it has been asked for.
+type rowCounts struct {
+	*Distribution
+	row       int
+	at, value [64]float64
+	known     int
+}
+
+// cdf is CDF, which several quantiles of counts ask for the same numbers.
+func (c *rowCounts) cdf(y float64) float64 {
+	for k, at := range c.at[:c.known] {
+		if at == y {
+			return c.value[k]
+		}
+	}
+	value := c.CDF(c.row, y)
+	if c.known < len(c.at) {
+		c.at[c.known], c.value[c.known] = y, value
+		c.known++
+	}
+	return value
+}
+
 // Quantiles stores in dst the quantiles of row i for every one of the probabilities,
 // each in (0, 1).
 func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) {
+	counts := rowCounts{Distribution: d, row: i}
 	for k, p := range probabilities {
-		dst[k] = d.quantile(i, p)
+		dst[k] = d.quantile(&counts, i, p)
 	}
 }
 
-func (d *Distribution) quantile(i int, p float64) float64 {
+func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	// The likelihood in the middle, at the moments that f has in all, is near the mixture.
 	likelihood, m, v := d.parts[len(d.parts)/2].at(i)
 	if len(d.parts) > 1 {
@@ -45,7 +69,7 @@ func (d *Distribution) quantile(i int, p float64) float64 {
 				guess = math.Ceil(root)
 			}
 		}
-		return quad.Count(func(y float64) float64 { return d.CDF(i, y) }, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
+		return quad.Count(counts.cdf, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
 	}
 	guess, ok := d.secant(i, p, guess, scale, 0)
 	if ok {

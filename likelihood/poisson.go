@@ -198,7 +198,7 @@ func (l Poisson) PredictiveCDF(y, mean, variance float64) float64 {
 	slope := func(d float64) float64 {
 		return math.Exp(l.LogDensity(k, centre+d)) * special.Sigmoid(centre+d)
 	}
-	return quad.Step(g, slope, mean, variance, centre, math.Sqrt(median))
+	return quad.Step(g, slope, mean, variance, centre, 0.7*math.Sqrt(median))
 }
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.

@@ -1,6 +1,7 @@
 package score_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -18,6 +19,11 @@ import (
 
 // columns is a table of n rows and p numbers x1, x2, …, with a target y.
 func columns(tb testing.TB, n, p int) credence.Source {
+	return columnsOf(tb, n, p, func(y float64) float64 { return y })
+}
+
+// columnsOf is that table with targets of(y).
+func columnsOf(tb testing.TB, n, p int, of func(y float64) float64) credence.Source {
 	b := table.New()
 	target := make([]float64, n)
 	for j := range p {
@@ -29,7 +35,7 @@ func columns(tb testing.TB, n, p int) credence.Source {
 		b.Numbers(fmt.Sprintf("x%d", j+1), x)
 	}
 	for i := range target {
-		target[i] += math.Sin(float64(17 * i))
+		target[i] = of(target[i] + math.Sin(float64(17*i)))
 	}
 	source, err := b.Numbers("y", target).Source()
 	if err != nil {
@@ -86,38 +92,71 @@ func BenchmarkRandomFeaturesRow(b *testing.B) {
 	benchmark(b, 8, fit.Options{Formula: "y ~ rbf(.)"})
 }
 
-// A model of 60 weights that is averaged over five values of a parameter of its likelihood, under each
-// of which f is normal or Student-t: 5 to 25 parts.
-func BenchmarkAveragedRow(b *testing.B) {
+// averaged is a model of 60 weights that is averaged over five values of a parameter of its likelihood, under
+// each of which f is normal or Student-t: 5 to 25 parts.
+func averaged(b *testing.B, family likelihood.Family, df float64) *credence.Fitted {
+	small := func(y float64) float64 { return y / 20 } // f that all links take
+	f := fitted(b, columnsOf(b, 200, 59, small), fit.Options{Formula: "y ~ .", Family: "gaussian(variance=1)", Prior: "normal(variance=1)", Engine: "svi(covariance=full)"})
+	member := f.Members[0]
+	q := *member.Posterior.(*posterior.Full)
+	q.DF = df
+	f.Members = nil
+	for k := range 5 {
+		m := member
+		shifted := q
+		shifted.Mean = slices.Clone(q.Mean)
+		shifted.Mean[0] += 0.1 * float64(k)
+		m.Posterior, m.Weight, m.Model.Likelihood = &shifted, 0.2, family
+		if p, ok := family.(likelihood.Parametric); ok {
+			var values []float64
+			for _, parameter := range p.Parameters() {
+				values = append(values, parameter.Value*math.Exp(0.2*float64(k-2)))
+			}
+			m.Model.Likelihood = p.WithParameters(values)
+		}
+		f.Members = append(f.Members, m)
+	}
+	return f
+}
+
+func eachAveraged(b *testing.B, do func(b *testing.B, family likelihood.Family, df float64)) {
 	for _, family := range []likelihood.Family{
 		likelihood.NegativeBinomial{Size: param.From(2)}, likelihood.Gamma{Shape: param.From(3)},
 		likelihood.StudentT{DegreesOfFreedom: param.From(5), Scale: param.From(0.5)}, likelihood.Gaussian{NoiseVariance: param.From(0.3)},
-		likelihood.Poisson{},
+		likelihood.Poisson{}, likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-2, -0.5, 0.5, 2}}},
 	} {
 		for _, df := range []float64{0, 8, 40} {
-			b.Run(fmt.Sprintf("%s/df=%v", family.(likelihood.Named).Name(), df), func(b *testing.B) {
-				f := fitted(b, columns(b, 200, 59), fit.Options{Formula: "y ~ .", Family: "gaussian(variance=1)", Prior: "normal(variance=1)", Engine: "svi(covariance=full)"})
-				member := f.Members[0]
-				q := *member.Posterior.(*posterior.Full)
-				q.DF = df
-				f.Members = nil
-				for k := range 5 {
-					m := member
-					shifted := q
-					shifted.Mean = slices.Clone(q.Mean)
-					shifted.Mean[0] += 0.1 * float64(k)
-					m.Posterior, m.Weight, m.Model.Likelihood = &shifted, 0.2, family
-					if p, ok := family.(likelihood.Parametric); ok {
-						var values []float64
-						for _, parameter := range p.Parameters() {
-							values = append(values, parameter.Value*math.Exp(0.2*float64(k-2)))
-						}
-						m.Model.Likelihood = p.WithParameters(values)
-					}
-					f.Members = append(f.Members, m)
-				}
-				benchmarkFitted(b, 59, f)
-			})
+			b.Run(fmt.Sprintf("%s/df=%v", family.(likelihood.Named).Name(), df), func(b *testing.B) { do(b, family, df) })
 		}
 	}
+}
+
+// One row under such a model, and what a row costs to evaluate.
+func BenchmarkAveragedRow(b *testing.B) {
+	eachAveraged(b, func(b *testing.B, family likelihood.Family, df float64) {
+		benchmarkFitted(b, 59, averaged(b, family, df))
+	})
+}
+
+func BenchmarkAveragedEvaluation(b *testing.B) {
+	eachAveraged(b, func(b *testing.B, family likelihood.Family, df float64) {
+		const rows = 200
+		f := averaged(b, family, df)
+		scorer, err := score.New(f, score.Options{Threads: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		grade := func(y float64) float64 { return math.Max(1, math.Min(4, math.Round(y))) } // that every family has
+		table, err := scorer.Table(columnsOf(b, rows, 59, grade), score.RequireTargets)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			e := score.NewEvaluation(f)
+			if err := table.Each(context.Background(), e.Add); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*rows), "µs/row")
+	})
 }

@@ -31,7 +31,7 @@
 // covariance of up to FullWeights weights the posterior is integrated over them by the axis sums of
 // package hyper, with the bound for the evidence: 2p fits for the curvature and 4p for the axes of p
 // hyper-parameters, two or three passes each, from the posterior at the mode. Parameters of the
-// likelihood then are five members of equal weight. Everything else is at the mode of bound and priors together; lengthscales
+// likelihood then are five members of equal weight, or one where their logarithms are known to 0.05. Everything else is at the mode of bound and priors together; lengthscales
 // always are.
 //
 // # What is reported

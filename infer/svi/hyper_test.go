@@ -245,6 +245,30 @@ func TestMembersOfParameters(t *testing.T) {
 	}
 }
 
+// TestMembersOfCertainParameters: a parameter that many rows determine is taken at its mean, where one
+// that is a little less certain has five values; the part has all the covariance.
+func TestMembersOfCertainParameters(t *testing.T) {
+	for rows, want := range map[int]int{300: likelihoodShares, 1500: 1} {
+		data := draw(t, likelihood.Gamma{}, rows, 2, 9)
+		g := integrated(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.Gamma{}, Prior: normal}, data)
+		g.skipped = false // whether the integration matters for weights is another question
+		parts := g.members()
+		if len(parts) != want {
+			t.Fatalf("%d rows: %d members", rows, len(parts))
+		}
+		if want > 1 {
+			continue
+		}
+		mean, covariance, _, theta := g.moments()
+		got := math.Log(parts[0].family.Likelihood.(likelihood.Gamma).Shape.Value)
+		closeTo(t, "log shape", got, theta[len(g.newton.LearnedGroups())], 1e-12)
+		weight, variance := make([]float64, 3), make([]float64, 3)
+		parts[0].posterior.Marginals(weight, variance)
+		closeTo(t, "mean", weight[1], mean[1], 1e-12)
+		closeTo(t, "variance", variance[1]/covariance[1*g.Dims+1], 1, 1e-9)
+	}
+}
+
 // TestMixturesTellTheirSpread: components do not give independent weights the spread of correlated
 // ones, and the fit says by how much, as for one component.
 func TestMixturesTellTheirSpread(t *testing.T) {

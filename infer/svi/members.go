@@ -50,7 +50,11 @@ func (g *integration) moments() (mean, covariance []float64, df float64, theta [
 // likelihoodShares is the number of values that parameters of a likelihood take in the posterior.
 const likelihoodShares = 5
 
-// members returns the parts of the posterior: one, or with learned parameters of the likelihood five of
+// certain is the standard deviation of the logarithms of such parameters (and of the first cutpoint) below
+// which they are as good as known: a scale that is uncertain by so much moves a quantile by s²/2, about 0.1 %.
+const certain = 0.05
+
+// members returns the parts of the posterior: one, or with uncertain parameters of the likelihood five of
 // equal weight, at quantiles of the parameter, or of several along the direction in which they are
 // least certain. The weights of a part have the mean that goes with its parameters, and what is left
 // of the covariance.
@@ -60,7 +64,12 @@ func (g *integration) members() []member {
 	first := len(g.newton.LearnedGroups())
 	count := len(g.mode.Free)
 	noise, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian)
-	if g.skipped || count == 0 || gaussian {
+	var direction []float64
+	length := 0.0
+	if !g.skipped && count > 0 && !gaussian {
+		direction, length = g.widest(first, count)
+	}
+	if length < certain {
 		family := g.mode.Family.At(theta[first : first+count])
 		if gaussian && count > 0 && g.sums != nil {
 			value := g.sums.Linear[d*d+len(theta)]
@@ -71,7 +80,6 @@ func (g *integration) members() []member {
 		}
 		return []member{{family, g.posterior(mean, covariance, df)}}
 	}
-	direction, length := g.widest(first, count)
 	// The covariance of the weights with the parameter, in units of the parameter's spread.
 	shift := make([]float64, d)
 	for k := range g.theta {

@@ -335,7 +335,7 @@ func TestWorkIsBounded(t *testing.T) {
 	calls := 0
 	none := func(float64) float64 { calls++; return math.NaN() }
 	for name, v := range map[string]float64{
-		"line":     Line(none, 0, 1),
+		"bump":     Bump(none, 0, 1),
 		"step":     Step(none, none, 0, 1, 0, 1),
 		"quantile": Quantile(none, 0.5, 0, 1, math.Inf(-1), math.Inf(1)),
 		"count":    Count(none, 0.5, 3, 1, 0, math.Inf(1)),

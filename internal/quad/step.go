@@ -7,47 +7,25 @@ import (
 )
 
 const (
-	// stepSettled is the absolute difference of two successive sums at which Step
-	// and Line accept the second.
-	stepSettled = 1e-8
 	// sharpStep is the width of a step, by itself or in standard deviations of the normal, below which it is
 	// as good as a normal one: its skewness is about its width.
 	sharpStep = 1e-10
-	// mostLineTerms is mostTerms of Line, which a search for a quantile calls some hundred times.
-	mostLineTerms = 1 << 9
+	// negligibleTerm is the share of a sum at which terms of a bump end.
+	negligibleTerm = 1e-12
+	// mostBumpTerms on either side are more than any bump here has.
+	mostBumpTerms = 1 << 12
 )
 
-// Line returns ∫ g for a g that is negligible (below 1e-17 of the sum) beyond
-// its single bump, by the trapezium rule about centre, outward until terms no
-// longer count and with the step, at first width, halved until two sums differ
-// by less than 1e-8 of the sum or absolutely.
-func Line(g func(x float64) float64, centre, width float64) float64 {
-	h := width
-	sum := g(centre)
-	size := math.Abs(sum)
-	limit := [2]float64{}
-	for side, sign := range [2]float64{1, -1} {
-		k := 1.0
-		for ; k < 1e5; k++ {
-			v := g(centre + sign*k*h)
+// Bump returns ∫ g for a g ≥ 0 with a single peak, about start, by the trapezium rule with step h.
+func Bump(g func(x float64) float64, start, h float64) float64 {
+	sum := g(start)
+	for _, sign := range [2]float64{h, -h} {
+		for k := 1.0; k < mostBumpTerms; k++ {
+			v := g(start + sign*k)
 			sum += v
-			size += math.Abs(v)
-			if !(math.Abs(v) > negligible*size) && k >= 6 { // also where v is no number
+			if !(v > negligibleTerm*sum) && k >= 6 { // also where v is no number
 				break
 			}
-		}
-		limit[side] = k * h
-	}
-	for range halvings {
-		before := sum
-		for side, sign := range [2]float64{1, -1} {
-			for k := 0.5; k*h < limit[side]; k++ {
-				sum += g(centre + sign*k*h)
-			}
-		}
-		h /= 2
-		if !(math.Abs(sum-2*before)*h > stepSettled) || limit[0]+limit[1] > mostLineTerms*h {
-			break
 		}
 	}
 	return sum * h
@@ -73,7 +51,10 @@ func Step(g, slope func(x float64) float64, mean, variance, centre, width float6
 	about := (centre - mean) / sd
 	// The peak of the product, were both normal, and no further out than where Φ is a number.
 	start := math.Max(0, math.Max(-about*sd*width*width/(variance+width*width), (-lowest-about)*sd))
-	p := Line(func(d float64) float64 { return slope(d) * special.NormalCDF(about+d/sd) }, start, width)
+	// The step is of the order of the narrower of the two. Slopes of a width of 1 are analytic for
+	// |Im d| < π/2, much narrower ones are nearly normal.
+	h := width * sd / math.Sqrt(variance+width*width) * (0.72 - 0.3*math.Min(width, 1))
+	p := Bump(func(d float64) float64 { return slope(d) * special.NormalCDF(about+d/sd) }, start, h)
 	return math.Min(math.Max(p, 0), 1)
 }
 
