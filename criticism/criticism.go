@@ -46,7 +46,7 @@ func (f Finding) String() string { return f.Text + ": " + f.Remedy }
 // findings. Rows of weight 0 are left out, and other weights are not used.
 func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, options Options) ([]Finding, error) {
 	s, err := newSample(ctx, fitted, data, options)
-	if err != nil || s == nil {
+	if err != nil || s == nil || len(s.residual) == 0 {
 		return nil, err
 	}
 	var found []Finding

@@ -86,6 +86,28 @@ func location(s *conform.Selection) (mean, sd float64) {
 	return mean, math.Sqrt(square / total)
 }
 
+// TestEmptyColumns: a column of zeros keeps its prior, and changes nothing else.
+func TestEmptyColumns(t *testing.T) {
+	for _, n := range []int{12, 60} {
+		s := conform.NewSelection(n, 20, 4, 0, 1, 0.5, true, 3)
+		for i := range n {
+			s.X.Row(i)[7], s.X.Row(i)[19] = 0, 0
+		}
+		for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+			fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: treatment})
+			q, pi := fitted.Members[0].Posterior.(credence.Selector), fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value
+			m, v := make([]float64, 21), make([]float64, 21)
+			q.Marginals(m, v)
+			if m[8] != 0 || !(v[8] > 0) || treatment == hyper.Mode && math.Abs(q.InclusionProbability(8)-pi) > 1e-6 {
+				t.Errorf("n = %d, %s: %g ± %g, inclusion %g of %g", n, treatment, m[8], math.Sqrt(v[8]), q.InclusionProbability(8), pi)
+			}
+			if fitted.Report.EvidenceEstimate == nil {
+				t.Errorf("n = %d, %s: no evidence", n, treatment)
+			}
+		}
+	}
+}
+
 // TestLearned recovers the relevant features of the paper's simulation with nothing stated.
 func TestLearned(t *testing.T) {
 	s := conform.NewSelection(120, 1000, 20, 0, 1, 0.1, false, 5)

@@ -71,9 +71,9 @@ func (f *fit) sweep(step float64) (changed float64, err error) {
 			continue
 		}
 		m, v, ok := f.weights[j].cavity(f.q.mean[j], f.q.variance[j])
-		if !ok {
-			f.weights[j].precision *= 0.5
-			changed = 1
+		if !ok { // a column of zeros: nothing is known of its weight but the prior
+			f.tilted[j] = s.alone()
+			f.weights[j].toward(site{precision: 1 / f.tilted[j].variance}, step)
 			continue
 		}
 		t := s.moments(m, v)
@@ -139,14 +139,11 @@ func (f *fit) logEvidence() (float64, error) {
 	}
 	sum, s := f.q.logZ+f.factors.normalisers(f), f.prior()
 	for j, w := range f.weights {
-		if f.Kept[j] > 0 { // a normal prior is its own site
+		m, v, ok := w.cavity(f.q.mean[j], f.q.variance[j])
+		if f.Kept[j] > 0 || !ok { // a normal prior is its own site, and a column of zeros has no other
 			mean := w.shift / w.precision
 			sum -= (math.Log(2*math.Pi/w.precision) + mean*w.shift) / 2
 			continue
-		}
-		m, v, ok := w.cavity(f.q.mean[j], f.q.variance[j])
-		if !ok {
-			return math.NaN(), nil
 		}
 		sum += s.moments(m, v).logZ - w.logIntegral(m, v)
 	}

@@ -36,6 +36,12 @@ func (s slab) moments(m, v float64) tilted {
 	return t
 }
 
+// alone are the moments of the prior itself.
+func (s slab) alone() tilted {
+	alpha := special.Sigmoid(s.logOdds)
+	return tilted{inclusion: alpha, variance: alpha * s.variance, slabSquare: s.variance}
+}
+
 // site is exp(shift·x − ½ precision·x²).
 type site struct{ precision, shift float64 }
 
@@ -48,7 +54,7 @@ func (s site) logIntegral(m, v float64) float64 {
 // cavity removes the site from N(mean, variance). ok is false where what is left is no distribution.
 func (s site) cavity(mean, variance float64) (m, v float64, ok bool) {
 	precision := 1/variance - s.precision
-	if !(precision > 0) {
+	if !(precision > 1e-12*s.precision) {
 		return 0, 0, false
 	}
 	v = 1 / precision
