@@ -20,7 +20,14 @@ type fit struct {
 	ws      *credence.Workspace
 	centre  float64 // of normal targets
 	lambdas []float64
+
+	table   *candidates.Table                 // with the columns of the model
+	back    func(weights []float64) []float64 // from the problem's columns where they are others, else nil
+	largest float64                           // λ, where known
 }
+
+// rotatedRows is the largest number of rows for which ridge regression goes over to as many columns.
+const rotatedRows = 3000
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
@@ -38,6 +45,16 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	} else {
 		f.centre, _ = table.Location()
 		f.problem.Target = table.Residual(f.centre, 1)
+	}
+	f.table = table
+	if e.config.Alpha == 0 && table.Rows < table.Count() && table.Rows <= rotatedRows {
+		if rotated, back, ok := table.Rotate(f.ws); ok {
+			largest, err := f.problem.Largest(ctx, f.ws) // of the columns as they are
+			if err != nil {
+				return nil, err
+			}
+			f.problem.Table, f.back, f.largest = rotated, back, largest
+		}
 	}
 	points, err := f.wholePath(ctx)
 	if err != nil {
@@ -76,7 +93,7 @@ const (
 // span is the least λ in units of the largest.
 func (f *fit) span() float64 {
 	least := 1e-4
-	if f.problem.Rows < f.problem.Count() {
+	if f.table.Rows < f.table.Count() {
 		least = 0.01
 	}
 	if f.config.Alpha == 0 { // no λ is so large that all weights are 0
@@ -87,9 +104,11 @@ func (f *fit) span() float64 {
 
 // wholePath fits all rows at all λ, and keeps as many as the path has.
 func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
-	largest, err := f.problem.Largest(ctx, f.ws)
-	if err != nil {
-		return nil, err
+	largest := f.largest
+	if largest == 0 {
+		if largest, err = f.problem.Largest(ctx, f.ws); err != nil {
+			return nil, err
+		}
 	}
 	if largest == 0 {
 		largest = 1 // no column says anything
@@ -143,11 +162,14 @@ func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted 
 			}
 		}
 	}
-	t, chosen := f.problem.Table, points[best]
+	t, chosen := f.table, points[best]
 	d := t.Count()
-	columns := make([]float64, d)
+	columns := make([]float64, f.problem.Count())
 	for k, j := range chosen.columns {
 		columns[j] = chosen.weights[k]
+	}
+	if f.back != nil {
+		columns = f.back(columns)
 	}
 	if t.Intercept >= 0 {
 		columns[t.Intercept] += f.centre - t.Shift(columns)

@@ -154,6 +154,40 @@ func TestRidge(t *testing.T) {
 	}
 }
 
+// TestWideRidge checks the conditions of a minimum of ridge regression with fewer rows than columns, where others are gone through.
+func TestWideRidge(t *testing.T) {
+	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}} {
+		s := conform.NewSelection(20, 50, 5, 0.3, 1, 0.3, true, 8)
+		if _, classes := l.(likelihood.Bernoulli); classes {
+			s.Divide(0.7)
+		}
+		b := weights(fitOf(t, s, l, penalised.Config{Lambda: 0.2}))
+		slopes := make([]float64, 51)
+		for i, y := range s.Target {
+			f := b[0]
+			for j, x := range s.X.Row(i) {
+				f += x * b[j+1]
+			}
+			gap := y - f
+			if _, classes := l.(likelihood.Bernoulli); classes {
+				gap = y - 1/(1+math.Exp(-f))
+			}
+			slopes[0] += gap / 20
+			for j, x := range s.X.Row(i) {
+				slopes[j+1] += gap * x / 20
+			}
+		}
+		for j, slope := range slopes {
+			if j > 0 {
+				slope -= 0.2 * b[j]
+			}
+			if math.Abs(slope) > 1e-3 {
+				t.Errorf("%v: the slope in weight %d is %g", l, j, slope)
+			}
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	s := conform.NewSelection(10, 3, 1, 0, 1, 0.2, false, 1)
 	for want, make := range map[string]func() (*penalised.Engine, error){
