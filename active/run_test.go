@@ -1,0 +1,54 @@
+package active
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// TestRun: one block of a run is the picks of a block in which every pick is included with its own label, and a fit to them.
+func TestRun(t *testing.T) {
+	rows := poolOf(400)
+	s := &simulation{
+		Options: Options{Pool: 300, Initial: 15, Block: 30, Labels: 45, Every: 30, Threads: 1}, all: *rows,
+		model: credence.Model{Features: conform.Columns{Dense: inputs, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit}, Prior: prior.Normal{Variance: param.Hold(1)}},
+	}
+	order := credence.Rand(1, credence.ActiveSplit, 0).Perm(400)
+	pool, test := order[:300], subset{rows, order[300:]}
+	curve, err := s.run(context.Background(), Information, 0, pool, test, nil)
+	if err != nil || len(curve) != 2 {
+		t.Fatalf("%v: %v", err, curve)
+	}
+	before, err := s.fit(context.Background(), pool[:15], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer, err := NewScorer(before, Information, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open credence.Batch
+	if err := (subset{rows, pool[15:]}).Read(&open, 0, 285); err != nil {
+		t.Fatal(err)
+	}
+	block, labelled := blockOf(t, scorer, &open), append([]int(nil), pool[:15]...)
+	for range 30 {
+		i := block.Next()
+		block.Include(i, open.Target[i])
+		labelled = append(labelled, pool[15+i])
+	}
+	after, err := s.fit(context.Background(), labelled, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.measure(after, test)
+	if err != nil || math.Abs(curve[1].LogLoss-want.LogLoss) > 1e-12 || curve[1].Error != want.Error {
+		t.Errorf("%v: the run ends at %v, by hand at %v", err, curve[1], want)
+	}
+}
