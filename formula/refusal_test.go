@@ -173,8 +173,9 @@ func TestFamilyAndPriorRefusals(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal or spikeslab)`},
-		{"laplace(scale=1)", `column 1: there is no prior "laplace" in this version: write normal or spikeslab`},
+		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal, spikeslab, laplace or studentt)`},
+		{"horseshoe(scale=1)", `column 1: there is no prior "horseshoe" in this version: write normal, spikeslab, laplace or studentt`},
+		{"laplace(scale=0)", "column 15: scale cannot be 0: it must be positive and finite"},
 		{"normal(variance=-1)", "column 17: variance cannot be -1: it must be positive and finite"},
 		{"normal(variance=1, ard=true)", "column 20: ard=true learns a variance for each weight, and variance= holds them all: leave out one of the two, or write such as variance=~1 for a starting guess"},
 		{"normal(ard=yes)", `column 12: ard must be true or false, not "yes": write ard=true or ard=false`},

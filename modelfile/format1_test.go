@@ -130,7 +130,7 @@ func newBatch(t *testing.T, fitted *credence.Fitted) *credence.Batch {
 }
 
 // Models of older formats predict what they predicted, bit for bit; quantiles of mixtures, which are
-// found by iteration, to 1e-12. Written again they are of this format, and predict the same.
+// found by iteration, to 1e-10: distribution functions of counts and waiting times are good to about as many digits. Written again they are of this format, and predict the same.
 func TestOlderFormats(t *testing.T) {
 	files, err := filepath.Glob("testdata/format[12]/*.safetensors")
 	if err != nil || len(files) != 15 {
@@ -199,7 +199,7 @@ func predictsAsRecorded(t *testing.T, fitted *credence.Fitted, want map[string][
 		same("sd", math.Sqrt(variance))
 		for column, p := range map[string]float64{"lower": 0.05, "upper": 0.95} {
 			was, err := strconv.ParseFloat(want[column][i], 64)
-			if got := dist.Quantile(i, p); err != nil || math.Abs(got-was) > 1e-12*math.Abs(was) {
+			if got := dist.Quantile(i, p); err != nil || math.Abs(got-was) > 1e-10*math.Abs(was) {
 				t.Errorf("%s of row %d is %v, was %v (%v)", column, i+1, got, was, err)
 			}
 		}
