@@ -26,12 +26,21 @@ type Dual struct {
 	Scale float64 `json:"scale"`
 	// DF is the degrees of freedom of every f, above 2; 0 stands for the normal distribution.
 	DF float64 `json:"df,omitempty"`
+	// Probability is P(w_j ≠ 0), 1 for an intercept; nil if every weight is included.
+	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
 }
 
 var (
 	_ credence.Joint    = (*Dual)(nil)
+	_ credence.Selector = (*Dual)(nil)
 	_ credence.LatentDF = (*Dual)(nil)
 )
+
+// Selects reports whether weights may be 0.
+func (p *Dual) Selects() bool { return p.Probability != nil }
+
+// InclusionProbability returns P(w_j ≠ 0).
+func (p *Dual) InclusionProbability(j int) float64 { return included(p.Probability, j) }
 
 // Weights returns d.
 func (p *Dual) Weights() int { return len(p.Mean) }

@@ -69,6 +69,9 @@ func classes(n, p int) *credence.Batch { return conform.Regression(likelihood.Be
 
 // TestForms: draws agree with exact variances within their own error, for every prior.
 func TestForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	rows := classes(120, 5)
 	for _, p := range []credence.Prior{prior.Normal{Variance: param.Hold(1)}, prior.Laplace{Scale: param.Hold(0.5)}, prior.StudentT{Scale: param.Hold(0.5)}} {
 		model := credence.Model{Features: conform.Columns{Dense: 3, Sparse: 2, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: p}
@@ -92,6 +95,9 @@ func TestForms(t *testing.T) {
 
 // TestLearned: the scales that are learned raise the bound above that of scales nearby.
 func TestLearned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	rows := classes(150, 6)
 	features := conform.Columns{Dense: 6, Intercept: true}
 	for _, c := range []struct {

@@ -32,6 +32,9 @@ func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence
 
 // TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models, in both forms.
 func TestEnumeration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	for _, c := range []struct {
 		n           int
 		correlation float64
@@ -108,8 +111,62 @@ func TestEmptyColumns(t *testing.T) {
 	}
 }
 
+// TestPosteriors: in the form of the rows q has the variances of f that it has with all covariances.
+func TestPosteriors(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		s := conform.NewSelection(15, 40, 4, 0.3, 1, 0.5, sparse, 9)
+		for i := range 15 {
+			s.Weight = append(s.Weight, float64(1+i%2))
+		}
+		for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}} {
+			if _, classes := l.(likelihood.Bernoulli); classes {
+				s.Divide(0.7)
+			}
+			e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := f.atMode(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.ownUnits(a)
+			full, err := f.posterior(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.covariance = nil
+			rows, err := f.posterior(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := rows.(interface{ Selects() bool }); !ok {
+				t.Fatal("no inclusions")
+			}
+			var phi credence.Design
+			ws := credence.NewWorkspace(1)
+			s.Features.Transform(ws, &phi, &s.Batch)
+			m1, v1, m2, v2 := make([]float64, 15), make([]float64, 15), make([]float64, 15), make([]float64, 15)
+			full.Latent(ws, m1, v1, &phi)
+			rows.Latent(ws, m2, v2, &phi)
+			for i := range m1 {
+				if math.Abs(m1[i]-m2[i]) > 1e-9*(1+math.Abs(m1[i])) || math.Abs(v1[i]/v2[i]-1) > 1e-6 {
+					t.Errorf("sparse %t, %v, row %d: f is %g ± %g by the rows, %g ± %g by all covariances", sparse, l, i, m2[i], math.Sqrt(v2[i]), m1[i], math.Sqrt(v1[i]))
+				}
+			}
+		}
+	}
+}
+
 // TestLearned recovers the relevant features of the paper's simulation with nothing stated.
 func TestLearned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	s := conform.NewSelection(120, 1000, 20, 0, 1, 0.1, false, 5)
 	for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
 		fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: treatment})

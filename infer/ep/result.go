@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -159,6 +160,9 @@ func (f *fit) posterior(a *answer) (credence.Posterior, error) {
 		mean[place], variance[place], inclusion[place] = a.mean[j], a.variance[j], a.inclusion[j]
 	}
 	if a.covariance == nil {
+		if s, ok := f.q.form.(*dual); ok && f.Rows*d <= storedDesign {
+			return f.dualPosterior(s, mean, inclusion), nil
+		}
 		return &posterior.SpikeSlab{Mean: mean, Variance: variance, Probability: inclusion}, nil
 	}
 	// The factor is upper triangular, F Fᵀ = C: the Cholesky factor of C with rows and columns in reverse.
@@ -186,4 +190,20 @@ func (f *fit) posterior(a *answer) (credence.Posterior, error) {
 		return full, nil
 	}
 	return nil, fmt.Errorf("ep: the covariance of the weights is not positive definite: several columns may be equal; drop one, or use engine gibbs")
+}
+
+// storedDesign is the largest number of rows times weights whose columns a posterior keeps, so that it
+// knows how weights vary together; beyond it they are taken to be independent.
+const storedDesign = 20_000_000
+
+// dualPosterior is q at the sites of the last sweep, with all its covariances, by the rows.
+func (f *fit) dualPosterior(s *dual, mean, inclusion []float64) *posterior.Dual {
+	q := &posterior.Dual{
+		Mean: mean, PriorVariance: slices.Clone(s.prior), Design: f.Design(), Factor: slices.Clone(s.upper),
+		Scale: f.Scale, Probability: inclusion,
+	}
+	if f.Intercept >= 0 {
+		q.Centre = slices.Clone(f.Means)
+	}
+	return q
 }

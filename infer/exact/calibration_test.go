@@ -121,6 +121,9 @@ func simulated(t testing.TB, sets, n int, features plain, p prior.Normal, rho fl
 // TestOneSlope: 90 % intervals of a slope of k standard errors. Under type-II maximum likelihood they hold it
 // .94 .43 .67 .79 .86 of the time at n = 100.
 func TestOneSlope(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	sets := 200
 	if study.Calibration() {
 		sets = 2000
@@ -147,6 +150,9 @@ func drawBlock(rng *rand.Rand, w []float64) {
 
 // TestSimulatedCalibration draws everything from its prior.
 func TestSimulatedCalibration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	sets := 150
 	if study.Calibration() {
 		sets = 2000

@@ -75,6 +75,9 @@ func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 // TestFormsAgainstDenseAlgebra compares evidence, gradient and posterior of both forms
 // with log N(y|0, K), its central differences, and the posterior by the n×n formula.
 func TestFormsAgainstDenseAlgebra(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	for name, p := range problems() {
 		for _, ard := range []bool{false, true} {
 			e, err := New(model(p.features, prior.Normal{ARD: ard}, likelihood.Gaussian{}), Config{})

@@ -79,6 +79,9 @@ func gibbs(x *mat.Dense, y []float64, s float64, draws int, rng *rand.Rand) (mea
 // TestAgainstGibbs compares the integrated posterior with that of a Gibbs sampler under the same
 // priors, on real sets.
 func TestAgainstGibbs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	draws := 20_000
 	if study.Calibration() {
 		draws = 100_000

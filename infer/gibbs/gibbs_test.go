@@ -39,6 +39,9 @@ func inclusions(fitted *credence.Fitted) []float64 {
 
 // TestEnumeration compares inclusion and weights with those of all models.
 func TestEnumeration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	for _, c := range []struct {
 		n           int
 		correlation float64
@@ -117,6 +120,9 @@ func TestFlips(t *testing.T) {
 
 // TestLearned recovers the relevant features with nothing stated, at the same bytes on any number of threads.
 func TestLearned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	s := conform.NewSelection(100, 1000, 20, 0, 1, 0.1, false, 5)
 	fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 6000})
 	hit, wrong := 0, 0

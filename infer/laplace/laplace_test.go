@@ -38,6 +38,9 @@ func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence
 // TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models where the spike is not narrower than
 // the posterior, σ²/n.
 func TestEnumeration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	for _, c := range []struct {
 		n           int
 		correlation float64

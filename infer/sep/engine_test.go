@@ -53,6 +53,9 @@ func probit(p *problem) credence.Model {
 // Fit finds what Gibbs finds, also where the rows are sorted by their target and
 // with the counts known beforehand.
 func TestFitAgainstGibbs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	p := denseProblem(2000, 50, 7)
 	gibbs := p.gibbs(800, 1)
 	sorted := memory{}

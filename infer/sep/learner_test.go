@@ -16,6 +16,9 @@ import (
 // EP run to convergence. With correlated inputs (one-hot) the chains themselves
 // disagree on which of several like features is in, so there only predictions are compared.
 func TestAgainstGibbsAndEP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	const (
 		inclusionTolerance = 0.03  // of the factorised family at this size: EP itself is 0.007 away
 		denseLoss          = 0.005 // of log loss

@@ -99,6 +99,9 @@ func try(t *testing.T, lik credence.Likelihood, treatment hyper.Treatment, data 
 // TestOneSlope: a slope of k standard errors, the only one of its block, lies in its 90 % interval at
 // least 87 (100 rows) or 84 (20 rows) times in 100, less two standard errors of the simulation.
 func TestOneSlope(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	sets := 60
 	if study.Calibration() {
 		sets = 400
@@ -207,6 +210,9 @@ func truth(rng *rand.Rand, lik likelihood.Family) (family likelihood.Family, tau
 // lie in the 90 % intervals of weights as often as these say, and z scores have a standard deviation
 // of about 1.
 func TestCalibrationBySimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	sets := 30
 	if study.Calibration() {
 		sets = 400

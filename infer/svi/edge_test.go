@@ -143,6 +143,9 @@ func TestOffsetOfIdentityLinks(t *testing.T) {
 // bound with either covariance where there is only an intercept, and the warning says what they are
 // worth.
 func TestEqualTargets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	for _, lik := range []credence.Likelihood{
 		likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus}, likelihood.NegativeBinomial{Size: param.Hold(2)}, likelihood.Binomial{Trials: 3},
 		likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Cloglog}, likelihood.Bernoulli{Link: likelihood.Probit},

@@ -169,6 +169,9 @@ func TestIntegratedUnits(t *testing.T) {
 // is a coordinate of θ; the climb ends at the mode of all of them, and axis sums give the moments of
 // importance sampling.
 func TestCommonScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	const d = 3
 	data := draw(t, likelihood.Poisson{}, 60, d, 7)
 	model := credence.Model{Features: plain{p: d, intercept: true}, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{ARD: true}}

@@ -119,6 +119,9 @@ func weigh(logs, means, variances []float64) (out gold) {
 // and means within a tenth of one. With 17 events in 100 rows the posterior of a rare level is skewed,
 // and a normal one given the hyper-parameters has 3 to 5 % too little spread: there 7 % are allowed.
 func TestAgainstFullBayes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	thetas, each := 1000, 20
 	if study.Long() {
 		thetas, each = 8000, 50
@@ -196,6 +199,9 @@ func TestAgainstFullBayes(t *testing.T) {
 // conditional fits: means within 0.06 standard deviations, deviations within 6 %, evidence within a
 // quarter of a nat, which axis sums leave at 40 rows with what 400 draws are off by.
 func TestAxisSumsOfEveryFamily(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
 	const count = 400
 	for _, lik := range families() {
 		data := draw(t, lik, 40, 3, 5)

@@ -173,3 +173,18 @@ func (t *Table) Squares(dst []float64) {
 }
 
 func (t *Table) ones() []float64 { return slices.Repeat([]float64{1}, t.Rows) }
+
+// Design returns the columns as the features give them, not centred, with rows multiplied by the roots
+// of their weights. Columns are those of the model in their order.
+func (t *Table) Design() credence.Design {
+	n, dense := t.Rows, t.dense.Rows
+	var out credence.Design
+	out.Dense = linop.NewDense(n, dense)
+	for j := range dense {
+		for i, v := range t.dense.Row(j) {
+			out.Dense.Row(i)[j] = v + t.Means[j]*t.unit[i]
+		}
+	}
+	out.Sparse = t.sparse.Transpose()
+	return out
+}
