@@ -13,7 +13,7 @@ import (
 const (
 	inModel        = 0.9     // inclusion from which on a weight is surely in the model
 	coveredLevel   = 0.9     // of the intervals
-	coveredEntries = 1 << 16 // of the early rows that are looked at, at most
+	coveredEntries = 1 << 14 // of the early rows that are looked at, at most
 	warmSweeps     = 50
 	coveredSweeps  = 200
 	hyperStep      = 0.7 // standard deviation of the random walk in logit ρ0 and log τ0
