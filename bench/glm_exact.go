@@ -16,7 +16,7 @@ import (
 
 // exactFits are the ways of fitting, the exact engine's first.
 var exactFits = []struct{ name, engine string }{
-	{"exact", "exact(starts=1, draws=1)"}, {"svi, full", full}, {"svi, diagonal", "svi"}, {"svi, full, learning all", full},
+	{"exact", "exact(starts=1, draws=1, hyper=ml)"}, {"svi, full", full}, {"svi, diagonal", "svi"}, {"svi, full, learning all", "svi(covariance=full, hyper=ml)"},
 }
 
 // exactPart sets svi beside the exact engine on Gaussian models: at the hyper-parameters that exact
