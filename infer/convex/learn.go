@@ -1,0 +1,126 @@
+package convex
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/prior"
+)
+
+// learnedTolerance is the move of a learned logarithm in one step of expectation maximisation below which the steps end.
+const learnedTolerance = 1e-4
+
+// climb goes through outer loops, with a step of expectation maximisation after each where something is learned.
+func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
+	steps := f.config.Steps
+	if f.setSystem(); steps == 0 {
+		if steps = 5; f.free == nil {
+			steps = 100
+		}
+	}
+	for done = 1; done <= steps; done++ {
+		_, settled, err := f.loop.run(ctx, 1, cmp.Or(f.config.Tolerance, 1e-9), nil)
+		if err != nil {
+			return done, false, err
+		}
+		if f.config.Progress != nil {
+			f.config.Progress(credence.Progress{Stage: "outer loop", Done: done, Total: steps, Objective: -f.loop.phi / 2})
+		}
+		moved, err := f.learn(ctx)
+		if err != nil {
+			return done, false, err
+		}
+		if moved < learnedTolerance && (settled || moved > 0 && f.loop.lastChange < 1e-6) {
+			return done, true, nil
+		}
+		if moved > 0 {
+			f.setSystem()
+		}
+	}
+	return steps, false, nil
+}
+
+// learn moves what is learned to where the bound is highest at fixed Q, and returns how far the logarithms moved.
+func (f *fit) learn(ctx context.Context) (moved float64, err error) {
+	set := func(x *float64, to float64) {
+		moved = math.Max(moved, math.Abs(to-*x))
+		*x = to
+	}
+	noise := f.noise()
+	variance, err := f.marginals(ctx)
+	if err != nil {
+		return 0, err
+	}
+	last := 0 // of the sites, that of the weight
+	if f.classes {
+		last = f.n
+	}
+	old := append([]float64(nil), f.logPrior...)
+	for k, g := range f.groups[f.first:] {
+		if f.priors[k] == nil {
+			continue
+		}
+		square := 0.0
+		for j := g.First; j < g.End(); j++ {
+			s := f.loop.u[j]*f.loop.u[j] + variance[j]
+			switch p := f.model.Prior.(type) {
+			case prior.Normal:
+				square += s
+			case prior.Laplace: // E of the bound: h = τ²γ
+				square += noise / f.loop.precision[last+j-f.first]
+			case prior.StudentT:
+				square += s * (p.Degrees() + 1) / (p.Degrees() + s*math.Exp(-2*old[k]))
+			}
+		}
+		set(&f.logPrior[k], hyper.ScaleMode(float64(g.Count), square, f.priors[k], f.logPrior[k]))
+	}
+	if f.noisePrior != nil && !f.classes {
+		residual := f.loop.residual(f.loop.u) * noise
+		if f.exact != nil {
+			residual += noise * f.exact.rowTrace(f.loop.precision)
+		} else {
+			residual += noise * f.drawnTrace()
+		}
+		set(&f.logNoise, math.Max(hyper.ScaleMode(f.total, residual, f.noisePrior, f.logNoise), math.Log(1e-6)/2))
+	}
+	return moved, nil
+}
+
+// marginals returns the variances of (b̃, w).
+func (f *fit) marginals(ctx context.Context) ([]float64, error) {
+	noise := f.noise()
+	out := make([]float64, f.d)
+	if f.exact != nil {
+		f.exact.invert()
+		for j := range out {
+			row := f.exact.inverse[j*f.d : (j+1)*f.d]
+			out[j] = noise * kernel.Dot(row, row)
+		}
+		return out, nil
+	}
+	if f.free.last == nil { // Lanczos: draws for the learned values, whose own variances are too small
+		if err := f.free.variances(ctx, make([]float64, len(f.loop.z))); err != nil {
+			return nil, err
+		}
+	}
+	for _, xi := range f.free.last {
+		for j, v := range xi {
+			out[j] += noise * v * v / float64(len(f.free.last))
+		}
+	}
+	return out, nil
+}
+
+// drawnTrace is tr ΦᵀWΦA⁻¹ by the draws.
+func (f *fit) drawnTrace() float64 {
+	sum, s := 0.0, make([]float64, f.n)
+	for _, xi := range f.free.last {
+		f.table.MulVec(s, xi)
+		sum += kernel.Dot(s, s) / float64(len(f.free.last))
+	}
+	return sum
+}

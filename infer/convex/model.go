@@ -1,0 +1,146 @@
+package convex
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
+)
+
+// storedDraws is the number of draws that a posterior of many weights is kept in.
+const storedDraws = 100
+
+// setSystem makes the system and the sites at the learned values, going on from where the loop was.
+func (f *fit) setSystem() {
+	noise := f.noise()
+	normal := make([]float64, f.d) // prior precisions times σ²
+	y := make([]float64, f.d)
+	if f.first == 1 {
+		normal[0] = noise / (f.interceptSD * f.interceptSD)
+		y[0] = math.Sqrt(normal[0]) * f.interceptMean
+	}
+	for k, g := range f.groups[f.first:] {
+		for j := g.First; j < g.End() && !f.heavy(); j++ {
+			normal[j] = noise * math.Exp(-2*f.logPrior[k])
+		}
+	}
+	roots := make(linop.Diagonal, f.d)
+	for j, v := range normal {
+		roots[j] = math.Sqrt(v)
+	}
+	var groups []Group
+	var b []linop.Matrix
+	m := measured{x: roots, y: y, noise: noise}
+	var offset []float64
+	if f.classes {
+		shift := make([]float64, f.n)
+		for i, t := range f.target {
+			shift[i] = t - 0.5
+		}
+		groups, b, offset = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.weight}), append(b, f.table), f.offset
+	} else {
+		targets := make([]float64, f.n, f.n+f.d)
+		for i, t := range f.target {
+			targets[i] = (t - at(f.offset, i, 0) - f.centre) / f.scale * at(f.table.roots, i, 1)
+		}
+		m.x, m.y = linop.NewStack(f.table, roots), append(targets, y...)
+	}
+	if f.heavy() {
+		places := make([]int, f.d-f.first)
+		for k := range places {
+			places[k] = f.first + k
+		}
+		b = append(b, &linop.Selection{Cols: f.d, Places: places})
+		for k, g := range f.groups[f.first:] {
+			groups = append(groups, Group{Count: g.Count, Potential: f.potential(f.logPrior[k], noise)})
+		}
+	} else if !f.classes {
+		// Everything is normal: a row of no weight stands for the sites.
+		b, groups = append(b, &linop.Selection{Cols: f.d}), nil
+	}
+	m.b = linop.NewStack(b...)
+	count, _ := checkGroups(groups)
+	before := f.loop
+	way := cmp.Or(f.config.Variances, Auto)
+	if way == Auto {
+		if way = Exact; f.d > exactUnknowns {
+			way = Sampled
+		}
+	}
+	diagonal := f.table.diagonalOf(f.classes, normal, f.first)
+	if way == Exact {
+		if f.exact == nil {
+			f.exact = &exactTable{table: f.table, classes: f.classes, sparse: f.first, upper: make([]float64, f.d*f.d)}
+		}
+		f.exact.measured, f.exact.offsets, f.exact.normal = m, offsets{offset}, normal
+		f.system = f.exact
+	} else {
+		base := free{measured: m, seed: f.config.Seed, draws: cmp.Or(f.config.K, storedDraws), squares: diagonal}
+		if f.free != nil {
+			base.products = f.free.products
+		}
+		t := &freeTable{base, offsets{offset}}
+		f.system, f.free = t, &t.free
+		if way == LanczosMethod {
+			base.draws = storedDraws
+			l := &lanczosTable{lanczos{free: base, steps: cmp.Or(f.config.K, 80)}, offsets{offset}}
+			f.system, f.free = l, &l.free
+		}
+	}
+	f.loop = newLoop(f.system, groups, count, noise)
+	switch {
+	case before != nil:
+		copy(f.loop.u, before.u)
+		copy(f.loop.z, before.z)
+		f.loop.newton, f.loop.phi = before.newton, before.phi
+	case f.config.Start != nil:
+		f.goOn(f.config.Start.Members[0].Posterior)
+	case f.first == 1:
+		f.loop.u[0] = f.interceptMean
+	}
+}
+
+// goOn starts from the means and the variances that a posterior has of the weights and of the rows' f.
+func (f *fit) goOn(q credence.Posterior) {
+	variance, unit := make([]float64, f.d), 1/(f.noise()*f.scale*f.scale)
+	u := f.loop.u
+	q.Marginals(u, variance)
+	if f.first == 1 {
+		u[0] -= f.centre
+		for j, mean := range f.table.means {
+			u[0] += mean * u[j] // the intercept's own mean is 0
+		}
+	}
+	kernel.Scale(1/f.scale, u)
+	rows := 0
+	if f.classes {
+		rows = f.n
+		q.Latent(f.ws, make([]float64, f.n), f.loop.z[:rows], &f.phi)
+	}
+	if f.heavy() {
+		copy(f.loop.z[rows:], variance[f.first:])
+	}
+	kernel.Scale(unit, f.loop.z)
+}
+
+// potential is that of a weight at a scale, the noise being σ².
+func (f *fit) potential(logScale, noise float64) Potential {
+	scale := math.Exp(logScale)
+	if p, ok := f.model.Prior.(prior.StudentT); ok {
+		return StudentT{Rate: noise / (scale * scale), DF: p.Degrees()}
+	}
+	return Laplace{Rate: math.Sqrt(noise) / scale}
+}
+// lanczosTable is the system of a table of many columns with the paper's variances.
+type lanczosTable struct {
+	lanczos
+	offsets
+}
+
+func (t *lanczosTable) sites(dst, u []float64) {
+	t.lanczos.sites(dst, u)
+	t.add(dst)
+}
