@@ -134,6 +134,7 @@ func (f *fit) potential(logScale, noise float64) Potential {
 	}
 	return Laplace{Rate: math.Sqrt(noise) / scale}
 }
+
 // lanczosTable is the system of a table of many columns with the paper's variances.
 type lanczosTable struct {
 	lanczos
