@@ -55,18 +55,12 @@ var _ credence.Engine = (*Engine)(nil)
 
 // Supports says why the pair cannot be fitted, nil if it can.
 func Supports(l credence.Likelihood, p credence.Prior) error {
-	return candidates.Supports("ep", l, p)
+	return candidates.PointSpike("ep", l, p)
 }
 
 // New returns the engine for a model, and refuses one that it does not fit; see [Supports].
 func New(model credence.Model, cfg Config) (*Engine, error) {
-	if model.Features == nil {
-		return nil, fmt.Errorf("ep: the model has no features")
-	}
-	if err := Supports(model.Likelihood, model.Prior); err != nil {
-		return nil, err
-	}
-	if err := cfg.Validate(); err != nil {
+	if err := candidates.Check(model, "ep", Supports, cfg.Validate()); err != nil {
 		return nil, err
 	}
 	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > IntegrateWeights {

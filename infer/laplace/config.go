@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -97,37 +97,18 @@ var _ credence.Engine = (*Engine)(nil)
 
 // Supports says why the pair cannot be fitted, nil if it can.
 func Supports(l credence.Likelihood, p credence.Prior) error {
-	switch l := l.(type) {
-	case likelihood.Gaussian:
-		if err := l.Validate(); err != nil {
-			return err
-		}
-	case likelihood.Bernoulli:
-		if l.Link == likelihood.Cloglog {
-			return fmt.Errorf("laplace: it needs the link logit or probit, not %v", l.Link)
-		}
-	default:
-		return fmt.Errorf("laplace: it needs the family gaussian or bernoulli, not %v", l)
+	if err := candidates.Supports("laplace", l, p); err != nil {
+		return err
 	}
-	s, ok := p.(prior.SpikeSlab)
-	if !ok {
-		return fmt.Errorf("laplace: it needs the prior spikeslab, not %v", p)
-	}
-	if s.Spike.State == param.Held && s.Spike.Value == 0 {
+	if s := p.(prior.SpikeSlab).Spike; s.State == param.Held && s.Value == 0 {
 		return fmt.Errorf("laplace: its spike is a normal of some variance, not the point 0: state spike above 0 or leave it out, or use engine ep")
 	}
-	return s.Validate()
+	return nil
 }
 
 // New returns the engine for a model, and refuses one that it does not fit; see [Supports].
 func New(model credence.Model, cfg Config) (*Engine, error) {
-	if model.Features == nil {
-		return nil, fmt.Errorf("laplace: the model has no features")
-	}
-	if err := Supports(model.Likelihood, model.Prior); err != nil {
-		return nil, err
-	}
-	if err := cfg.Validate(); err != nil {
+	if err := candidates.Check(model, "laplace", Supports, cfg.Validate()); err != nil {
 		return nil, err
 	}
 	cfg.Method, cfg.Starts = cmp.Or(cfg.Method, LBFGS), cmp.Or(cfg.Starts, 6)

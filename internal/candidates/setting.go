@@ -195,7 +195,7 @@ func (t *Table) OffsetOf(i int) float64 {
 	return t.Offset[i]
 }
 
-// Supports says why a likelihood and a prior cannot be fitted by an engine for a spike at the point 0, nil if they can.
+// Supports says why an engine for spike-and-slab priors cannot fit a pair, nil if it can. engine stands before errors.
 func Supports(engine string, l credence.Likelihood, p credence.Prior) error {
 	switch l := l.(type) {
 	case likelihood.Gaussian:
@@ -213,8 +213,27 @@ func Supports(engine string, l credence.Likelihood, p credence.Prior) error {
 	if !ok {
 		return fmt.Errorf("%s: it needs the prior spikeslab, not %v", engine, p)
 	}
-	if s.Spike.Value > 0 {
-		return fmt.Errorf("%s: its spike is the point 0, not a variance of %v: leave spike out, or use engine laplace", engine, s.Spike.Value)
-	}
 	return s.Validate()
+}
+
+// PointSpike is Supports for an engine whose spike is the point 0.
+func PointSpike(engine string, l credence.Likelihood, p credence.Prior) error {
+	if err := Supports(engine, l, p); err != nil {
+		return err
+	}
+	if v := p.(prior.SpikeSlab).Spike.Value; v > 0 {
+		return fmt.Errorf("%s: its spike is the point 0, not a variance of %v: leave spike out, or use engine laplace", engine, v)
+	}
+	return nil
+}
+
+// Check refuses a model without features, a pair that the engine does not support, and options that make no sense.
+func Check(model credence.Model, engine string, supports func(credence.Likelihood, credence.Prior) error, options error) error {
+	if model.Features == nil {
+		return fmt.Errorf("%s: the model has no features", engine)
+	}
+	if err := supports(model.Likelihood, model.Prior); err != nil {
+		return err
+	}
+	return options
 }
