@@ -86,7 +86,8 @@ func (b *Block) Next() int {
 	return best[0]
 }
 
-// Include adds row i to what is known, with its label (of two classes 0 or 1), or with NaN as a row whose label is not known yet.
+// Include adds row i to what is known, with its label (of two classes 0 or 1), or with NaN as a row
+// whose label is not known yet.
 func (b *Block) Include(i int, label float64) {
 	mean, variance := b.mean[i], b.variance[i]
 	if !(variance > 0) {

@@ -67,8 +67,8 @@ func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Block {
 	return s.NewBlock(rows, mean, variance, place)
 }
 
-// TestInclusions: means and variances after rank-one updates are those of factoring A afresh with the sites of the rows, known
-// labels and unknown ones, classes and numbers.
+// TestInclusions: means and variances after rank-one updates are those of factoring A afresh with the
+// sites of the rows, known labels and unknown ones, classes and numbers.
 func TestInclusions(t *testing.T) {
 	const n = 60
 	for _, family := range []credence.Likelihood{likelihood.Bernoulli{Link: likelihood.Logit}, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}} {
@@ -174,8 +174,8 @@ func convexFit(t *testing.T, rows *credence.Batch) *credence.Fitted {
 	return fitted
 }
 
-// TestPool: picks do not depend on the order in which rows come nor on how many at once, and with a pool no longer than the
-// shortlist are those of a block over all rows.
+// TestPool: picks do not depend on the order in which rows come nor on how many at once, and with a
+// pool no longer than the shortlist are those of a block over all rows.
 func TestPool(t *testing.T) {
 	const n, picks = 2600, 7
 	fitted := convexFit(t, poolOf(40))

@@ -8,7 +8,8 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Pool keeps the best rows of a stream by their own scores, and picks from these. Its memory does not grow with the stream.
+// Pool keeps the best rows of a stream by their own scores, and picks from these. Its memory does not
+// grow with the stream.
 type Pool struct {
 	scorer *Scorer
 	limit  int
@@ -36,7 +37,8 @@ func better(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.place, b.place))
 }
 
-// Add offers row i of the batch: its place in the pool, mean and variance of f, and its cost, 1 where all are the same.
+// Add offers row i of the batch: its place in the pool, mean and variance of f, and its cost, 1 where
+// all are the same.
 func (p *Pool) Add(rows *credence.Batch, i, place int, mean, variance, cost float64) {
 	c := candidate{place: place, score: p.scorer.Score(place, mean, variance) / cost, mean: mean, variance: variance, cost: cost}
 	if len(p.kept) == 2*p.limit {
@@ -70,12 +72,14 @@ type Candidate struct {
 	Probability float64 // of the positive class; NaN for numbers
 }
 
-// Picks returns n rows in the order of their picks, fewer where there are not so many, each given those before it.
+// Picks returns n rows in the order of their picks, fewer where there are not so many, each given
+// those before it.
 func (p *Pool) Picks(n int) []Candidate {
 	return p.picks(n, func(int) float64 { return math.NaN() }, nil)
 }
 
-// picks includes each row with the label at its place, after telling what f was thought to be there, unless told is nil.
+// picks includes each row with the label at its place, after telling what f was thought to be there,
+// unless told is nil.
 func (p *Pool) picks(n int, label func(place int) float64, told func(mean, variance float64)) []Candidate {
 	p.shorten()
 	if len(p.kept) == 0 {

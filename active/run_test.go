@@ -12,7 +12,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestRun: one block of a run is the picks of a block in which every pick is included with its own label, and a fit to them.
+// TestRun: one block of a run is the picks of a block in which every pick is included with its own
+// label, and a fit to them.
 func TestRun(t *testing.T) {
 	rows := poolOf(400)
 	s := &simulation{

@@ -40,7 +40,8 @@ type Scorer struct {
 	dist   credence.Distribution
 }
 
-// NewScorer returns the scorer of a model, or says why the score does not fit it. Thread counts below 1 mean every processor.
+// NewScorer returns the scorer of a model, or says why the score does not fit it. Thread counts below
+// 1 mean every processor.
 func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (*Scorer, error) {
 	if err := score.Validate(); err != nil {
 		return nil, err
@@ -118,8 +119,8 @@ func probability(mean, variance float64) float64 {
 	return minority
 }
 
-// site returns shift β over γ's scale and precision 1/γ of a row to be included: with its label, or, where that is NaN, the
-// mean precision over the labels and a shift that leaves the mean.
+// site returns shift β over γ's scale and precision 1/γ of a row to be included: with its label, or,
+// where that is NaN, the mean precision over the labels and a shift that leaves the mean.
 func (s *Scorer) site(label, mean, variance float64) (shift, precision float64) {
 	switch {
 	case s.noise > 0 && label == label:

@@ -30,8 +30,9 @@ func modelOf(rows *credence.Batch) credence.Model {
 	}
 }
 
-// TestSimulate: curves have their points, the last one under random labels is what a fit to the whole pool gives where the whole
-// pool is labelled, results do not depend on threads, and information needs fewer labels than chance.
+// TestSimulate: curves have their points, the last one under random labels is what a fit to the whole
+// pool gives where the whole pool is labelled, results do not depend on threads, and information needs
+// fewer labels than chance.
 func TestSimulate(t *testing.T) {
 	rows := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 1500, 12, 4)
 	for i := range 1500 { // most rows are far from the boundary

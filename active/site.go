@@ -14,8 +14,9 @@ var logistic = convex.Logistic{Slope: 1}
 // widthTolerance is the relative error of the second moment at which a site's width is found.
 const widthTolerance = 1e-14
 
-// includedPrecision is 1/γ of the tightest bound to the logistic site of shift β (½ for a positive label, −½ for a negative
-// one) at f ~ N(mean, variance): the root of x = E f² under the posterior that γ(x) gives.
+// includedPrecision is 1/γ of the tightest bound to the logistic site of shift β (½ for a positive
+// label, −½ for a negative one) at f ~ N(mean, variance): the root of x = E f² under the posterior
+// that γ(x) gives.
 func includedPrecision(shift, mean, variance float64) float64 {
 	moved := mean + shift*variance
 	low, high := 0.0, variance+moved*moved
@@ -64,8 +65,9 @@ func information(mean, variance float64) float64 {
 	return (1-p)*divergence(sign, mean, variance) + p*divergence(-sign, mean, variance)
 }
 
-// disagreement is the mutual information of the label and f (BALD, Houlsby et al. 2011): the expected divergence of
-// the label's distribution at f from that over all f, or the entropy over all f less that at f.
+// disagreement is the mutual information of the label and f (BALD, Houlsby et al. 2011): the expected
+// divergence of the label's distribution at f from that over all f, or the entropy over all f less
+// that at f.
 func disagreement(mean, variance float64) float64 {
 	if !(variance > 0) {
 		return 0
@@ -86,8 +88,9 @@ func disagreement(mean, variance float64) float64 {
 	return value
 }
 
-// Where f is wider than the logistic function, the entropy at f is averaged by the trapezium rule on a fixed grid: the
-// entropy is analytic as far as ±πi, so that the error of this step is of the order of exp(−4π²).
+// Where f is wider than the logistic function, the entropy at f is averaged by the trapezium rule on a
+// fixed grid: the entropy is analytic as far as ±πi, so that the error of this step is of the order of
+// exp(−4π²).
 const (
 	wideVariance = 4
 	entropyStep  = 0.5

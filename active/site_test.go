@@ -100,8 +100,8 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// TestTables: interpolation is within 1e-6 of the functions, absolutely and relative to them, and beyond the grid they
-// are themselves.
+// TestTables: interpolation is within 1e-6 of the functions, absolutely and relative to them, and
+// beyond the grid they are themselves.
 func TestTables(t *testing.T) {
 	for name, table := range map[string]*table{"information": informationTable(), "bald": disagreementTable(), "minority": minorityTable()} {
 		worst := 0.0

@@ -12,8 +12,8 @@ type Stop struct {
 	Reason string `json:"reason"`
 }
 
-// The advice is to stop when, twice in a row, the model classes the pool as the one before it did (Cohen's kappa), and what
-// the labels since then told is a small share of what all of them did.
+// The advice is to stop when, twice in a row, the model classes the pool as the one before it did
+// (Cohen's kappa), and what the labels since then told is a small share of what all of them did.
 const (
 	steadyKappa = 0.97
 	smallShare  = 0.05
@@ -63,7 +63,8 @@ func (a *advisor) judge(labels int, mean []float64) {
 	}
 }
 
-// kappa is the agreement of two classifications beyond chance (Cohen 1960), 1 where both put all rows in the same class.
+// kappa is the agreement of two classifications beyond chance (Cohen 1960), 1 where both put all rows
+// in the same class.
 func kappa(a, b []bool) float64 {
 	same, onesA, onesB, n := 0.0, 0.0, 0.0, float64(len(a))
 	for i := range a {

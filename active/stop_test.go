@@ -24,7 +24,8 @@ func TestKappa(t *testing.T) {
 	}
 }
 
-// TestAdvice: the advice comes when two judgements in a row find the models the same and the gain small, and not where one is missing.
+// TestAdvice: the advice comes when two judgements in a row find the models the same and the gain
+// small, and not where one is missing.
 func TestAdvice(t *testing.T) {
 	steady, other := []float64{1, 1, -1, -1}, []float64{1, -1, -1, -1}
 	for _, c := range []struct {

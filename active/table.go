@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// table holds the logarithm of a positive function of mean and variance on a grid, equally spaced in the logarithm of the
-// variance and in mean/√(4 + variance): what a logistic site and a normal distribution make smooth. Products of
-// polynomials of degree 5 interpolate it.
+// table holds the logarithm of a positive function of mean and variance on a grid, equally spaced in
+// the logarithm of the variance and in mean/√(4 + variance): what a logistic site and a normal
+// distribution make smooth. Products of polynomials of degree 5 interpolate it.
 type table struct {
 	of     func(mean, variance float64) float64
 	values []float64 // [logarithm of the variance][mean]

@@ -76,8 +76,9 @@ func (s *sample) shared(g func(l family, f float64) float64) float64 {
 }
 
 // replicate returns the cumulants of the sum of g(e) over the rows used, e being the residual of a
-// target drawn from the model: at the mean of f for rows of the fit, else with its error. Cumulants of rows are estimated from few draws each, and
-// without bias, so that those of the sum are as good as all draws together.
+// target drawn from the model: at the mean of f for rows of the fit, else with its error. Cumulants of
+// rows are estimated from few draws each, and without bias, so that those of the sum are as good as
+// all draws together.
 func (s *sample) replicate(g func(e float64) float64) moment3 {
 	rows := s.replicates(g)
 	var sum moment3

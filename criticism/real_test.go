@@ -17,7 +17,8 @@ func TestRealSets(t *testing.T) {
 		set, formula, family string
 		want                 []string // warnings, parts of
 	}{
-		// Visits to physicians: 683 zeros, of which R's glm expects 47 and glm.nb 608 (Zeileis, Kleiber & Jackman 2008).
+		// Visits to physicians: 683 zeros, of which R's glm expects 47 and glm.nb 608 (Zeileis,
+		// Kleiber & Jackman 2008).
 		{"nmes1988", "visits ~ hospital + health + chronic + gender + school + insurance", "poisson",
 			[]string{"times as much as poisson allows: --family negbinomial", "683 of 4406 counts are zero where poisson expects 47"}},
 		{"nmes1988", "visits ~ hospital + health + chronic + gender + school + insurance", "negbinomial",

@@ -152,7 +152,8 @@ func (s *sample) tails() *Finding {
 		Text:   fmt.Sprintf("large residuals are more common than under a normal distribution (kurtosis %.2g, not 3)", kurtosis),
 		Remedy: "--family studentt",
 	}
-	// A gamma distribution of skewness γ has a kurtosis of 3 + 3γ²/2, and would have as much from the skew alone.
+	// A gamma distribution of skewness γ has a kurtosis of 3 + 3γ²/2, and would have as much from the
+	// skew alone.
 	if log := s.logarithm("fit "); log != "" && skewness > 0 && 1.5*skewness*skewness > (kurtosis-3)/2 {
 		f.Text = fmt.Sprintf("large residuals are more common above than below the prediction (skewness %.2g, not 0)", skewness)
 		f.Remedy = log

@@ -11,9 +11,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestEnginesAgree: the same Gaussian model under exact and under svi has the same evidence, prior scales,
-// and under priors the same hyper-parameters and weights, in every treatment: to what the tolerance of the climbs and, integrated,
-// the nodes leave.
+// TestEnginesAgree: the same Gaussian model under exact and under svi has the same evidence, prior
+// scales, and under priors the same hyper-parameters and weights, in every treatment: to what the
+// tolerance of the climbs and, integrated, the nodes leave.
 func TestEnginesAgree(t *testing.T) {
 	type row struct {
 		Y, A, B, C float64

@@ -17,8 +17,9 @@ import (
 // checkedBeside are the engines that a check fits beside the selection's own.
 var checkedBeside = []string{"lasso", "ridge"}
 
-// check fits the engine of the selection, the lasso and ridge regression to all rows but one fold, for each fold, and compares how
-// they predict the rows left out. Columns and their scaling are those of all rows.
+// check fits the engine of the selection, the lasso and ridge regression to all rows but one fold, for
+// each fold, and compares how they predict the rows left out. Columns and their scaling are those of
+// all rows.
 func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, error) {
 	engines, names := []credence.Engine{p.engine}, []string{p.entry.Name}
 	options := &p.job.options

@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestCheck sees the selection come near the best that rows left out allow, and gain on ridge regression where few of many
-// features matter.
+// TestCheck sees the selection come near the best that rows left out allow, and gain on ridge
+// regression where few of many features matter.
 func TestCheck(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	const n, d = 40, 30

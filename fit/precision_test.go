@@ -15,8 +15,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// precise is n rows, from row first on, of precision 1, 5 and 20 whose noise is evenly spread quantiles: gamma(y) of shape
-// 2w and gaussian(v) of variance 0.64/w. R makes the same of
+// precise is n rows, from row first on, of precision 1, 5 and 20 whose noise is evenly spread
+// quantiles: gamma(y) of shape 2w and gaussian(v) of variance 0.64/w. R makes the same of
 //
 //	i <- 1:n; x <- sin(i); z <- cos(1.7*i); w <- c(1,5,20)[i %% 3 + 1]; u <- (i*0.6180339887498949) %% 1
 //	mu <- exp(0.5 + 0.3*x - 0.2*z); y <- qgamma(u, shape=2*w, rate=2*w/mu)
@@ -118,7 +118,8 @@ func TestPrecisionCoversNewRows(t *testing.T) {
 	}
 }
 
-// TestPrecisionOfOtherFamilies: under a family whose dispersion rows cannot divide a precision is a weight, to the bit.
+// TestPrecisionOfOtherFamilies: under a family whose dispersion rows cannot divide a precision is a
+// weight, to the bit.
 func TestPrecisionOfOtherFamilies(t *testing.T) {
 	n := 60
 	x, w, k := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -33,8 +33,8 @@ type Engine struct {
 	Models string
 	// Refuses says why the engine cannot fit the pair, "" if it can.
 	Refuses func(family credence.Likelihood, prior credence.Prior) string
-	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its size; nil means a call
-	// without arguments.
+	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its
+	// size; nil means a call without arguments.
 	Automatic func(model credence.Model, rows int) (spec.Call, error)
 	// Memory returns how many bytes a fit takes at the least beside mean, variance and prior
 	// variance of every weight, by its call; nil means none worth counting.

@@ -17,7 +17,8 @@ import (
 )
 
 // Select fits a spike-and-slab model to a table and says which features matter: fit.Table with the
-// prior spikeslab unless another is stated, and the selection in the fit. Options.Prior must be one under which weights may be 0.
+// prior spikeslab unless another is stated, and the selection in the fit. Options.Prior must be one
+// under which weights may be 0.
 func Select(ctx context.Context, rows credence.Source, options Options, how selection.Options) (*credence.Fitted, error) {
 	job, err := NewSelection(options, how)
 	if err != nil {
@@ -30,8 +31,8 @@ func Select(ctx context.Context, rows credence.Source, options Options, how sele
 	return prepared.Select(ctx, how)
 }
 
-// NewSelection is New for a selection: the prior is spikeslab unless stated, and refuses, as [ErrMisuse], whatever is wrong
-// whatever the data.
+// NewSelection is New for a selection: the prior is spikeslab unless stated, and refuses, as
+// [ErrMisuse], whatever is wrong whatever the data.
 func NewSelection(options Options, how selection.Options) (*Job, error) {
 	if err := how.Validate(); err != nil {
 		return nil, &Misuse{"", err}
@@ -263,7 +264,8 @@ func (p *Prepared) null(ctx context.Context, count int) (*selection.Null, error)
 	return out, nil
 }
 
-// permuted is data whose targets, offsets and weights have changed places together: their rows have no part in them.
+// permuted is data whose targets, offsets and weights have changed places together: their rows have no
+// part in them.
 type permuted struct {
 	credence.Data
 	order   []int

@@ -2,9 +2,10 @@ package linop
 
 import "fmt"
 
-// Difference takes the differences of neighbours of an image of Height×Width numbers, row by row: first
-// the horizontal ones, Height·(Width−1), then the vertical ones, (Height−1)·Width. A signal has the height 1. With Laplace sites on
-// them it is the anisotropic total variation (Rudin, Osher & Fatemi 1992).
+// Difference takes the differences of neighbours of an image of Height×Width numbers, row by row:
+// first the horizontal ones, Height·(Width−1), then the vertical ones, (Height−1)·Width. A signal has
+// the height 1. With Laplace sites on them it is the anisotropic total variation (Rudin, Osher &
+// Fatemi 1992).
 type Difference struct{ Height, Width int }
 
 // NewDifference returns the operator, and panics unless there is an image.

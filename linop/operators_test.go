@@ -129,7 +129,8 @@ func TestConvolution(t *testing.T) {
 	}
 }
 
-// TestWavelets: synthesis is the inverse, constants have no details, and Daubechies' filters annihilate lines away from the boundary.
+// TestWavelets: synthesis is the inverse, constants have no details, and Daubechies' filters
+// annihilate lines away from the boundary.
 func TestWavelets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for _, filter := range [][]float64{Haar, Daubechies4, Daubechies8} {

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Wavelet is an orthonormal discrete wavelet transform of an image of Height×Width numbers, or a signal of height 1, with
-// periodic boundaries: Levels times, rows and columns of the coarse part are split into averages, which come first, and
-// details. It is not safe for concurrent use.
+// Wavelet is an orthonormal discrete wavelet transform of an image of Height×Width numbers, or a
+// signal of height 1, with periodic boundaries: Levels times, rows and columns of the coarse part are
+// split into averages, which come first, and details. It is not safe for concurrent use.
 type Wavelet struct {
 	Height, Width, Levels int
 	filter                []float64

@@ -69,8 +69,8 @@ type Checked struct {
 	Engine string `json:"engine"`
 	// LogDensity is the mean over rows left out; nil where a row has none.
 	LogDensity *float64 `json:"log_density,omitempty"`
-	// Gain is the mean by which the selection's log density of a row is above this engine's, GainError its standard error over rows; nil where they are no
-	// numbers.
+	// Gain is the mean by which the selection's log density of a row is above this engine's, GainError
+	// its standard error over rows; nil where they are no numbers.
 	Gain      *float64 `json:"gain,omitempty"`
 	GainError *float64 `json:"gain_error,omitempty"`
 }

@@ -15,10 +15,12 @@ type Draws struct {
 	In    func(draw, feature int) bool
 }
 
-// CredibleSets returns disjoint sets of features of which, with at least the given probability, one is in. correlation is that of two
-// features, both named by their places in inclusion. A set begins with the feature of highest inclusion that no set has, and
-// takes in those correlated with all of its members, each time the one that most lowers the share of draws in which none is in. It is kept where the
-// share of the others comes below 1 − coverage. Features in fewer than a hundredth of draws begin no set.
+// CredibleSets returns disjoint sets of features of which, with at least the given probability, one is
+// in. correlation is that of two features, both named by their places in inclusion. A set begins with
+// the feature of highest inclusion that no set has, and takes in those correlated with all of its
+// members, each time the one that most lowers the share of draws in which none is in. It is kept where
+// the share of the others comes below 1 − coverage. Features in fewer than a hundredth of draws begin
+// no set.
 func CredibleSets(inclusion []float64, draws Draws, coverage float64, correlation func(a, b int) float64) (sets [][]int, covered, purity []float64) {
 	order := make([]int, len(inclusion))
 	for j := range order {

@@ -24,8 +24,9 @@ func mail(rows, labelled int) string {
 	return b.String()
 }
 
-// TestActiveRank: the first pick is the row that predict's own f makes the best, rows count from 1, kept columns are those of the
-// rows, labelled ones are skipped, costs divide, and CSV says the same as JSON.
+// TestActiveRank: the first pick is the row that predict's own f makes the best, rows count from 1,
+// kept columns are those of the rows, labelled ones are skipped, costs divide, and CSV says the same
+// as JSON.
 func TestActiveRank(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", file(t, "train.csv", mail(60, 60)), "--formula", "spam ~ x + z", "--engine", "convex", "-o", model)

@@ -9,7 +9,8 @@
 //
 //	log P(y) ≥ −½ φ(γ) + ½(n−m) log 2πσ²,  φ = log|A| + Σ h_i(γ_i) + min_u σ⁻²[‖y−Xu‖² + sᵀΓ⁻¹s − 2βᵀs]
 //
-// and Q(u) = N(u*, σ²A⁻¹). φ is convex in γ for log-concave sites: its minimum is the best of all bounds of this kind.
+// and Q(u) = N(u*, σ²A⁻¹). φ is convex in γ for log-concave sites: its minimum is the best of all
+// bounds of this kind.
 //
 // # Double loop
 //
@@ -18,11 +19,11 @@
 //
 //	½σ⁻²‖y−Xu‖² + Σ h*_i(s_i),  h*(s) = −g(z + s²/σ²) − βs/σ²
 //
-// over u by Newton's method; by conjugacy γ = −1/(2g'(z + s²/σ²)) is known in closed form for every site. The outer loop
-// takes z anew. φ never rises where z is exact.
+// over u by Newton's method; by conjugacy γ = −1/(2g'(z + s²/σ²)) is known in closed form for every
+// site. The outer loop takes z anew. φ never rises where z is exact.
 //
 // # Two levels
 //
-// [Solve] takes operators: all it asks of X and B is products with vectors, and, where variances are exact, their columns. The engine hands it the
-// rows of a table.
+// [Solve] takes operators: all it asks of X and B is products with vectors, and, where variances are
+// exact, their columns. The engine hands it the rows of a table.
 package convex

@@ -28,8 +28,8 @@ type Config struct {
 	Seed     uint64                  `json:"seed,omitempty"`
 	Threads  int                     `json:"-"` // below 1 every processor; results do not depend on it
 	Progress func(credence.Progress) `json:"-"` // called after every outer loop, on the caller's goroutine
-	// Start is a fit of a model of the same features, to other rows, whose means and variances the loops go on from:
-	// one step is then often enough. What is learned beside weights starts afresh.
+	// Start is a fit of a model of the same features, to other rows, whose means and variances the
+	// loops go on from: one step is then often enough. What is learned beside weights starts afresh.
 	Start *credence.Fitted `json:"-"`
 }
 

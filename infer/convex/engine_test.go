@@ -127,8 +127,8 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// TestStart: a fit that goes on from one of fewer rows reaches the same optimum, nearly so in one step, and one that goes on
-// from itself does not move.
+// TestStart: a fit that goes on from one of fewer rows reaches the same optimum, nearly so in one
+// step, and one that goes on from itself does not move.
 func TestStart(t *testing.T) {
 	few, all := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 290, 5, 3), conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 300, 5, 3)
 	for name, p := range map[string]credence.Prior{

@@ -10,8 +10,9 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// A signal of 128 numbers, constant but for two jumps, is measured at 24 of its 128 frequencies with noise of known size. Laplace
-// sites on differences say that jumps are few; the answer is a mean, with a standard deviation for each difference.
+// A signal of 128 numbers, constant but for two jumps, is measured at 24 of its 128 frequencies with
+// noise of known size. Laplace sites on differences say that jumps are few; the answer is a mean, with
+// a standard deviation for each difference.
 func ExampleSolve() {
 	const n, sigma = 128, 0.02
 	rng := rand.New(rand.NewPCG(2, 1))

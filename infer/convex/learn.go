@@ -11,10 +11,12 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// learnedTolerance is the move of a learned logarithm in one step of expectation maximisation below which the steps end.
+// learnedTolerance is the move of a learned logarithm in one step of expectation maximisation below
+// which the steps end.
 const learnedTolerance = 1e-4
 
-// climb goes through outer loops, with a step of expectation maximisation after each where something is learned.
+// climb goes through outer loops, with a step of expectation maximisation after each where something
+// is learned.
 func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	steps := f.config.Steps
 	if f.setSystem(); steps == 0 {
@@ -44,7 +46,8 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	return steps, false, nil
 }
 
-// learn moves what is learned to where the bound is highest at fixed Q, and returns how far the logarithms moved.
+// learn moves what is learned to where the bound is highest at fixed Q, and returns how far the
+// logarithms moved.
 func (f *fit) learn(ctx context.Context) (moved float64, err error) {
 	set := func(x *float64, to float64) {
 		moved = math.Max(moved, math.Abs(to-*x))

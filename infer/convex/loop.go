@@ -93,7 +93,8 @@ const (
 	innerSteps     = 50
 )
 
-// inner minimises over u by Newton steps, halved until the objective falls by a tenth of what the slope says (Armijo).
+// inner minimises over u by Newton steps, halved until the objective falls by a tenth of what the
+// slope says (Armijo).
 func (l *loop) inner(ctx context.Context, tolerance float64) error {
 	n := l.size()
 	gradient, step, trial := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -175,7 +175,8 @@ func (f *free) factor(_ context.Context, precision []float64) error {
 	return nil
 }
 
-// Conjugate gradients end where the residual is solveTolerance of the right side, or after mostProducts products.
+// Conjugate gradients end where the residual is solveTolerance of the right side, or after
+// mostProducts products.
 const (
 	solveTolerance = 1e-8
 	mostProducts   = 2000

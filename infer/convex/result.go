@@ -108,7 +108,8 @@ func (f *fit) posterior() credence.Posterior {
 	return q
 }
 
-// bound is that of the log evidence in the target's own units, priors normalised; NaN where log|A| is not known.
+// bound is that of the log evidence in the target's own units, priors normalised; NaN where log|A| is
+// not known.
 func (f *fit) bound() float64 {
 	noise, sum := f.noise(), -f.loop.phi/2
 	prior1 := func(count int, log float64) { sum += float64(count) * log }

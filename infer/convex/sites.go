@@ -25,7 +25,8 @@ func (p Laplace) At(x float64) (g, first, second float64) {
 // LogConcave implements [Potential].
 func (Laplace) LogConcave() bool { return true }
 
-// Logistic is the even part of 1/(1 + exp(−c·Slope·s/σ)) for a class c of ±1, whose odd part is β = c·Slope·σ/2.
+// Logistic is the even part of 1/(1 + exp(−c·Slope·s/σ)) for a class c of ±1, whose odd part is β =
+// c·Slope·σ/2.
 type Logistic struct{ Slope float64 }
 
 // At implements [Potential].

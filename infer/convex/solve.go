@@ -51,7 +51,8 @@ type Solution struct {
 	// Sites and Variance are mean and variance of s = Bu, length q: of σ²z.
 	Sites, Variance []float64
 	Precision       []float64 // 1/γ of every site
-	// Phi is φ at the last outer step, and Bound the lower bound of log P(y) for sites as they are; NaN where log|A| is not known.
+	// Phi is φ at the last outer step, and Bound the lower bound of log P(y) for sites as they are;
+	// NaN where log|A| is not known.
 	Phi, Bound float64
 	Draws      [][]float64 // of N(Mean, σ²A⁻¹), where variances were sampled
 	// RelativeError is the standard error of sampled variances over the variances, root mean square.
@@ -149,7 +150,8 @@ func (p *Problem) check() (sites int, err error) {
 	return sites, nil
 }
 
-// squares estimates the diagonal of A, the preconditioner, from the products of eight random signs (Hutchinson 1990, Bekas et al. 2007).
+// squares estimates the diagonal of A, the preconditioner, from the products of eight random signs
+// (Hutchinson 1990, Bekas et al. 2007).
 func (p *Problem) squares(dst, precision []float64) {
 	_, n := p.B.Dims()
 	const probes = 8

@@ -283,7 +283,8 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestVariances: Lanczos is exact with as many steps as unknowns and never decreases; draws are within their own error.
+// TestVariances: Lanczos is exact with as many steps as unknowns and never decreases; draws are within
+// their own error.
 func TestVariances(t *testing.T) {
 	p := problems(12, 4)["logistic + normal"]
 	exact, err := Solve(context.Background(), p, Options{Variances: Exact, Steps: 5})

@@ -10,9 +10,10 @@
 //	Σ = (XᵀBX + diag λ)⁻¹      μ = Σ (Xᵀg + h)
 //
 // A site is chosen so that its cavity times the site has the moments of its cavity times the true
-// factor (Minka 2001; Hernández-Lobato, Hernández-Lobato & Suárez 2015). All sites move at once, by a part of the way that shrinks where
-// changes grow. The learned values move by expectation maximisation from a high noise on, which anneals: the maximum that a start with
-// little noise finds is often a bad one.
+// factor (Minka 2001; Hernández-Lobato, Hernández-Lobato & Suárez 2015). All sites move at once, by a
+// part of the way that shrinks where changes grow. The learned values move by expectation maximisation
+// from a high noise on, which anneals: the maximum that a start with little noise finds is often a bad
+// one.
 //
 // Where rows are fewer than columns the n×n form is used, K = B⁻¹ + X diag(1/λ) Xᵀ: a sweep takes
 // n²d operations, and no d×d matrix is formed.

@@ -96,8 +96,9 @@ const (
 	growth    = 1.05
 )
 
-// settle sweeps until the sites have settled. learn is called after every sweep, and returns how far what is learned moved; nil
-// learns nothing. Classes, which tell less, settle ten times as roughly while something is learned. It reports whether they have.
+// settle sweeps until the sites have settled. learn is called after every sweep, and returns how far
+// what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
+// while something is learned. It reports whether they have.
 func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
 	step, last := wholeStep, math.Inf(1)
 	for iterations = 1; iterations <= limit; iterations++ {

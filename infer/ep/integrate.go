@@ -12,8 +12,9 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// differenceStep is that of the differences of gradients in logarithms, and settledTolerance the change of an inclusion below which
-// sites at given values have settled: differences of gradients need more digits than inclusions.
+// differenceStep is that of the differences of gradients in logarithms, and settledTolerance the
+// change of an inclusion below which sites at given values have settled: differences of gradients need
+// more digits than inclusions.
 const (
 	differenceStep   = 0.05
 	settledTolerance = 1e-7
@@ -81,7 +82,8 @@ func (f *fit) at(ctx context.Context, from *mode, theta []float64, moments bool)
 // full says whether the covariance of all weights is kept.
 func (f *fit) full() bool { return f.Table.Count() <= IntegrateWeights }
 
-// answer is the posterior in units of the fit: what one value of what is learned says, or the sum over all axes.
+// answer is the posterior in units of the fit: what one value of what is learned says, or the sum over
+// all axes.
 type answer struct {
 	mean, variance, inclusion []float64
 	covariance                []float64 // d×d, nil where it is too large

@@ -11,8 +11,8 @@ import (
 // firstSweeps pass before anything is learned: the first sites mean little.
 const firstSweeps = 3
 
-// Classes tell little of slab and inclusion, and what sites that have not settled say of them leads astray: steps wait for
-// a change of inclusions and of means of f below nearlySettled, and are short.
+// Classes tell little of slab and inclusion, and what sites that have not settled say of them leads
+// astray: steps wait for a change of inclusions and of means of f below nearlySettled, and are short.
 const (
 	nearlySettled = 0.02
 	longestStep   = 0.2

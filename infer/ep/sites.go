@@ -61,8 +61,8 @@ func (s site) cavity(mean, variance float64) (m, v float64, ok bool) {
 	return v * (mean/variance - s.shift), v, true
 }
 
-// matching is the site that takes the cavity N(m, v) to a mean and a variance. A precision below the least is raised to it,
-// and the site keeps the mean.
+// matching is the site that takes the cavity N(m, v) to a mean and a variance. A precision below the
+// least is raised to it, and the site keeps the mean.
 func matching(m, v, mean, variance, least float64) (s site, raised bool) {
 	s.precision = 1/variance - 1/v
 	if !(s.precision >= least) {

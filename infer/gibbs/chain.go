@@ -170,7 +170,8 @@ func (c *chain) slab(j int) (mean, variance float64) {
 	return v * c.q[j] / total, v / total
 }
 
-// leastShare bounds 1 − r₁S of a column that is in, which rounding may take to 0 where the data determine its weight.
+// leastShare bounds 1 − r₁S of a column that is in, which rounding may take to 0 where the data
+// determine its weight.
 const leastShare = 1e-12
 
 // farOdds bounds logarithms of odds.
@@ -184,8 +185,9 @@ func (c *chain) logPriorOdds(others int) float64 {
 	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(c.Setting.Count-1-others)))
 }
 
-// probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S and Q taken
-// without column j, its odds are those of the prior times exp(½ r₁Q²/(1 + r₁S))/√(1 + r₁S).
+// probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S
+// and Q taken without column j, its odds are those of the prior times exp(½ r₁Q²/(1 + r₁S))/√(1 +
+// r₁S).
 func (c *chain) probabilities() float64 {
 	out := c.logPriorOdds(c.active)
 	in := out

@@ -33,7 +33,8 @@ func (c *chain) renew(total float64) (float64, error) {
 	return c.probabilities(), nil
 }
 
-// rowSteps is how often weights and rows are drawn in turn before weights count as those of a set of columns whose rows were not kept.
+// rowSteps is how often weights and rows are drawn in turn before weights count as those of a set of
+// columns whose rows were not kept.
 const rowSteps = 5
 
 // settleRows draws weights given the active columns, and with classes their rows' variables with them.
@@ -77,7 +78,8 @@ func (c *chain) drawRows(weights []float64) {
 	}
 }
 
-// truncated draws x ~ N(0, 1) under f + x > 0, or f + x < 0, by the inverse of the distribution function of its tail.
+// truncated draws x ~ N(0, 1) under f + x > 0, or f + x < 0, by the inverse of the distribution
+// function of its tail.
 func truncated(rng *rand.Rand, f float64, positive bool) float64 {
 	if positive {
 		return -truncated(rng, -f, false)

@@ -15,8 +15,8 @@ var errDegenerate = errors.New("gibbs: the precision of the weights is not posit
 
 // Config holds the options of the engine. The zero value is the default.
 type Config struct {
-	// Chains is the number of chains; 0 means 4. The first begins with the empty model, the second with Start, further
-	// ones with the columns most like the target, and so on.
+	// Chains is the number of chains; 0 means 4. The first begins with the empty model, the second
+	// with Start, further ones with the columns most like the target, and so on.
 	Chains int `json:"chains,omitempty"`
 	// Flips is the number of flips of a chain; 0 means 16,000.
 	Flips int `json:"flips,omitempty"`
@@ -24,8 +24,8 @@ type Config struct {
 	// would take more than 4 million numbers, but at least 64.
 	Draws int    `json:"draws,omitempty"`
 	Seed  uint64 `json:"seed,omitempty"`
-	// Start are inclusion probabilities, one for each weight of the model, above half of which columns are in the second chain's first
-	// state; nil means none are known.
+	// Start are inclusion probabilities, one for each weight of the model, above half of which columns
+	// are in the second chain's first state; nil means none are known.
 	Start []float64 `json:"-"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`

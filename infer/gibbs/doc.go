@@ -14,9 +14,10 @@
 //
 // # Informed flips
 //
-// Column j is flipped with probability proportional to (p_j + ε)/P(z_j as it is | rest), and a state counts by the reciprocal of
-// the sum of these numbers (tempered Gibbs sampling, Zanella & Roberts 2019, section 4.2): the chain goes where something is to be gained, and expectations
-// are unbiased all the same. Inclusion probabilities are averages of p_j and not of z_j.
+// Column j is flipped with probability proportional to (p_j + ε)/P(z_j as it is | rest), and a state
+// counts by the reciprocal of the sum of these numbers (tempered Gibbs sampling, Zanella & Roberts
+// 2019, section 4.2): the chain goes where something is to be gained, and expectations are unbiased
+// all the same. Inclusion probabilities are averages of p_j and not of z_j.
 //
 // The logarithms of noise and slab move by a random walk, from a high noise on, which anneals. Classes
 // with the logit link have Pólya-Gamma variables (Polson, Scott & Windle 2013), with the probit link

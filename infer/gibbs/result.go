@@ -57,7 +57,8 @@ type fit struct {
 // started is the number of columns that a chain starts with that begins with those most like the target.
 const started = 25
 
-// starts returns the columns that the chain begins with: none; those of Config.Start; those most like the target.
+// starts returns the columns that the chain begins with: none; those of Config.Start; those most like
+// the target.
 func (f *fit) start(k int, like []float64) []int {
 	switch k % 4 {
 	case 1:
@@ -105,8 +106,8 @@ func (f *fit) centred() []float64 {
 	return out
 }
 
-// run runs the chains, as many at once as there are threads. Each has a random stream of its own and works on one
-// thread, so that results do not depend on their number.
+// run runs the chains, as many at once as there are threads. Each has a random stream of its own and
+// works on one thread, so that results do not depend on their number.
 func (f *fit) run(ctx context.Context) error {
 	count := f.config.Chains
 	// A move of noise and slab costs about as much as so many flips as there are rows.
@@ -144,8 +145,8 @@ func (f *fit) run(ctx context.Context) error {
 	return nil
 }
 
-// stuck is by how many nats a chain's mean log density may be below the best one's before it counts as stuck: its share of
-// the posterior is then below any that could be seen.
+// stuck is by how many nats a chain's mean log density may be below the best one's before it counts as
+// stuck: its share of the posterior is then below any that could be seen.
 const stuck = 15
 
 // judge leaves chains out that stuck.

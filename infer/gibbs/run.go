@@ -14,7 +14,8 @@ type plan struct {
 	every       int // flips between two moves of noise and slab
 }
 
-// record is what a chain leaves behind: sums over states, each weighed by the reciprocal of its flips' weights, and the states.
+// record is what a chain leaves behind: sums over states, each weighed by the reciprocal of its flips'
+// weights, and the states.
 type record struct {
 	total                   float64
 	inclusion, mean, square []float64 // Σ of p_j, E w_j and E w_j²

@@ -33,13 +33,16 @@ const (
 type Config struct {
 	// Method is how the mode is sought; empty means LBFGS.
 	Method Method `json:"method,omitempty"`
-	// Variances is how marginal variances are found; empty means Exact while the smaller of rows and columns is at most 4,000, and Random above.
+	// Variances is how marginal variances are found; empty means Exact while the smaller of rows and
+	// columns is at most 4,000, and Random above.
 	Variances Variances `json:"variances,omitempty"`
 	// Starts is the number of starts along each of two paths, the capped lasso's and the lasso's; 0 means 6.
 	Starts int `json:"starts,omitempty"`
-	// Anneal narrows the spike on the way from each start. It loses what a good start knows where columns are many more than rows.
+	// Anneal narrows the spike on the way from each start. It loses what a good start knows where
+	// columns are many more than rows.
 	Anneal bool `json:"anneal,omitempty"`
-	// Sets and Columns are the number of disjoint sets of columns of Nystrom, and of columns in each; 0 means 4 and 100.
+	// Sets and Columns are the number of disjoint sets of columns of Nystrom, and of columns in each;
+	// 0 means 4 and 100.
 	Sets    int `json:"sets,omitempty"`
 	Columns int `json:"columns,omitempty"`
 	// Vectors is the number of random vectors of Random, each of which takes two solves; 0 means 32.

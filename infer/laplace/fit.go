@@ -84,7 +84,8 @@ type answer struct {
 	evidence  float64    // log evidence, NaN where it is not known
 }
 
-// rank orders answers: by the evidence where it is learned from, by the objective where all is held or the evidence not known.
+// rank orders answers: by the evidence where it is learned from, by the objective where all is held or
+// the evidence not known.
 func (a *answer) rank() float64 {
 	if a.learned && !math.IsNaN(a.evidence) {
 		return a.evidence
@@ -92,7 +93,8 @@ func (a *answer) rank() float64 {
 	return -a.mode.objective
 }
 
-// begin takes what is learned to where a start has it: noise to its residual, slab to its weights, and inclusion to their number.
+// begin takes what is learned to where a start has it: noise to its residual, slab to its weights, and
+// inclusion to their number.
 func (f *fit) begin(start []float64) {
 	if !f.learns() {
 		return

@@ -7,7 +7,8 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// GIST (Gong et al. 2013): Barzilai–Borwein steps, accepted where they lower the objective below the largest of the last few.
+// GIST (Gong et al. 2013): Barzilai–Borwein steps, accepted where they lower the objective below the
+// largest of the last few.
 const (
 	gistMemory    = 5
 	gistDecrease  = 1e-5

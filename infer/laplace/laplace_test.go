@@ -35,8 +35,8 @@ func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence
 	return fitted
 }
 
-// TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models where the spike is not narrower than
-// the posterior, σ²/n.
+// TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models where the
+// spike is not narrower than the posterior, σ²/n.
 func TestEnumeration(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
@@ -125,7 +125,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// TestPrior compares slope and curvature of the prior with differences, and sees the curvature negative where it should be.
+// TestPrior compares slope and curvature of the prior with differences, and sees the curvature
+// negative where it should be.
 func TestPrior(t *testing.T) {
 	p := normals{logOdds: -1, slab: 2, spike: 0.01}
 	negative := false
@@ -253,8 +254,9 @@ func inverse(f *fit, bends []float64) (diagonal []float64, logDet float64) {
 	return diagonal, logDet
 }
 
-// TestVariances compares exact variances in both forms with elimination, curvatures of the prior that are negative among them; those of
-// Nystrom are never smaller, and equal where the columns span all rows; random ones are within their errors.
+// TestVariances compares exact variances in both forms with elimination, curvatures of the prior that
+// are negative among them; those of Nystrom are never smaller, and equal where the columns span all
+// rows; random ones are within their errors.
 func TestVariances(t *testing.T) {
 	for _, l := range families {
 		for _, size := range [][2]int{{40, 15}, {12, 30}} {

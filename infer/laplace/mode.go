@@ -8,8 +8,9 @@ import (
 	"github.com/credence-ml/credence/internal/lbfgs"
 )
 
-// Starts lie on the paths of the capped lasso and of the lasso, from their beginnings to where they have as many weights as rows: the capped
-// one's large weights are not shrunk, and its modes are the better ones by far where there are many more columns than rows.
+// Starts lie on the paths of the capped lasso and of the lasso, from their beginnings to where they
+// have as many weights as rows: the capped one's large weights are not shrunk, and its modes are the
+// better ones by far where there are many more columns than rows.
 const (
 	pathPoints = 30
 	pathSpan   = 0.01
@@ -46,7 +47,8 @@ func (f *fit) starts(ctx context.Context) (list [][]float64, err error) {
 	return list, err
 }
 
-// leastLoss of classes is where a path without a penalty on large weights ends: beyond, they part the classes at infinity.
+// leastLoss of classes is where a path without a penalty on large weights ends: beyond, they part the
+// classes at infinity.
 const leastLoss = 0.05
 
 // mode is a local minimum of the objective.

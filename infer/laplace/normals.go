@@ -17,7 +17,8 @@ func (p normals) odds(w float64) float64 {
 	return p.logOdds + math.Log(p.spike/p.slab)/2 + w*w/2*(1/p.spike-1/p.slab)
 }
 
-// at returns −log p(w), its slope and its curvature, which is negative where w is about as likely from either normal.
+// at returns −log p(w), its slope and its curvature, which is negative where w is about as likely from
+// either normal.
 func (p normals) at(w float64) (value, slope, curvature float64) {
 	odds, in, out := p.odds(w), 1/p.slab, 1/p.spike
 	rho := special.Sigmoid(odds)
@@ -27,8 +28,9 @@ func (p normals) at(w float64) (value, slope, curvature float64) {
 	return value, w * rate, rate - w*w*rho*(1-rho)*(out-in)*(out-in)
 }
 
-// Sums over a normal: its half-width, and the step at which the trapezium rule is exact to 1e-9. sharp is how many times wider than the step of
-// ρ a normal is when that step is next to a jump, and faded how many of its widths beyond the edge it ends.
+// Sums over a normal: its half-width, and the step at which the trapezium rule is exact to 1e-9. sharp
+// is how many times wider than the step of ρ a normal is when that step is next to a jump, and faded
+// how many of its widths beyond the edge it ends.
 const (
 	tail    = 7.0
 	spacing = 0.9
@@ -36,8 +38,8 @@ const (
 	faded   = 40
 )
 
-// inclusion is the probability of the slab under w ~ N(mean, variance), by the trapezium rule at steps below the width
-// over which ρ rises about ±edge.
+// inclusion is the probability of the slab under w ~ N(mean, variance), by the trapezium rule at steps
+// below the width over which ρ rises about ±edge.
 func (p normals) inclusion(mean, variance float64) float64 {
 	sd, half := math.Sqrt(variance), 1/p.spike-1/p.slab
 	edge := math.Sqrt(math.Max(0, -2*p.odds(0)/half))

@@ -11,8 +11,8 @@ import (
 // stripe is the number of columns that are taken at once.
 const stripe = 512
 
-// nystrom replaces X̃ᵀX̃ = XᵀWX by X̃ᵀPX̃, P the projection on a set of columns, and averages over disjoint sets. What is left
-// out makes variances too large, never too small.
+// nystrom replaces X̃ᵀX̃ = XᵀWX by X̃ᵀPX̃, P the projection on a set of columns, and averages over
+// disjoint sets. What is left out makes variances too large, never too small.
 func (f *fit) nystrom(bends []float64) (*marginals, error) {
 	d := len(bends)
 	m := &marginals{variance: make([]float64, d), logDet: math.NaN()}

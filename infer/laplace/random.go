@@ -7,9 +7,11 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// random estimates the diagonal of M = (I + BᵀB)⁻¹, B = X̃V^(−½), from products with random signs: H⁻¹ = V^(−½)MV^(−½). With fewer rows than
-// columns that is the diagonal of I − M, which has the rank of the rows. Each vector is taken against the range of all the others (XDiag: Epperly, Tropp & Webber 2024), which leaves the estimate unbiased, and exact where the
-// range is all of C's; the spread over the vectors is its error.
+// random estimates the diagonal of M = (I + BᵀB)⁻¹, B = X̃V^(−½), from products with random signs: H⁻¹
+// = V^(−½)MV^(−½). With fewer rows than columns that is the diagonal of I − M, which has the rank of
+// the rows. Each vector is taken against the range of all the others (XDiag: Epperly, Tropp & Webber
+// 2024), which leaves the estimate unbiased, and exact where the range is all of C's; the spread over
+// the vectors is its error.
 func (f *fit) random(bends []float64) *marginals {
 	d, count := len(bends), f.config.Vectors
 	root := make([]float64, d) // V^(−½)
@@ -87,7 +89,8 @@ func (f *fit) least(bends []float64) []float64 {
 	return out
 }
 
-// leaveOneOut takes the diagonal of QQᵀC, for C the matrix estimated, to the mean of the estimates that leave one vector out of Q each, and returns the squares of its standard errors.
+// leaveOneOut takes the diagonal of QQᵀC, for C the matrix estimated, to the mean of the estimates
+// that leave one vector out of Q each, and returns the squares of its standard errors.
 func leaveOneOut(diagonal, signs, basis, images, upper []float64, count int) (square []float64) {
 	d := len(diagonal)
 	sum, inverse := make([]float64, d), make([]float64, count)
@@ -134,7 +137,8 @@ const (
 	mostSolveSteps = 2000
 )
 
-// product stores the product with the matrix estimated: s of (I + BᵀB)s = x, or x − s with fewer rows than columns.
+// product stores the product with the matrix estimated: s of (I + BᵀB)s = x, or x − s with fewer rows
+// than columns.
 func (f *fit) product(dst, x, root []float64) {
 	d := len(x)
 	residual, direction, product := append([]float64(nil), x...), append([]float64(nil), x...), make([]float64, d)

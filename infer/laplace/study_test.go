@@ -20,8 +20,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestSimulation is the paper's simulation with noise, slab, spike and inclusion held as in the paper, beside the lasso: 1,000 columns of
-// which 20 matter; the root mean square error on new rows, F1 of the selection and seconds. CREDENCE_ROWS and CREDENCE_SEEDS choose sizes.
+// TestSimulation is the paper's simulation with noise, slab, spike and inclusion held as in the paper,
+// beside the lasso: 1,000 columns of which 20 matter; the root mean square error on new rows, F1 of
+// the selection and seconds. CREDENCE_ROWS and CREDENCE_SEEDS choose sizes.
 func TestSimulation(t *testing.T) {
 	study.Only(t)
 	seeds := 5

@@ -24,7 +24,8 @@ type Config struct {
 	Name string `json:"-"`
 	// Alpha is the share of the absolute values in the penalty: 1 is the lasso, 0 ridge regression.
 	Alpha float64 `json:"alpha,omitempty"`
-	// Cap is where the penalty of a weight ends, in units of its threshold λW/h. 0 means no end. It goes with Alpha 1.
+	// Cap is where the penalty of a weight ends, in units of its threshold λW/h. 0 means no end. It
+	// goes with Alpha 1.
 	Cap float64 `json:"cap,omitempty"`
 	// Lambda is λ; 0 means cross-validated.
 	Lambda float64 `json:"lambda,omitempty"`

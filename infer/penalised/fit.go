@@ -82,7 +82,8 @@ type point struct {
 	sweeps  int
 }
 
-// A path ends where the fit leaves next to nothing of the loss, or, but for a capped penalty, where it no longer falls.
+// A path ends where the fit leaves next to nothing of the loss, or, but for a capped penalty, where it
+// no longer falls.
 const (
 	leastLeft       = 0.001
 	leastLeftCapped = 0.05 // of classes: weights without a penalty part them at infinity

@@ -35,8 +35,8 @@ func (f *fit) folds() (fold []int, count int, err error) {
 	return fold, count, nil
 }
 
-// crossValidate returns the mean loss of rows that were left out at every λ, squared error of normal targets and −log p of
-// classes, and its standard error over the folds.
+// crossValidate returns the mean loss of rows that were left out at every λ, squared error of normal
+// targets and −log p of classes, and its standard error over the folds.
 func (f *fit) crossValidate(ctx context.Context) (losses, spread []float64, err error) {
 	fold, count, err := f.folds()
 	if err != nil {

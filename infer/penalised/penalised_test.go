@@ -45,8 +45,8 @@ func weights(fitted *credence.Fitted) []float64 {
 	return m
 }
 
-// TestCrossValidation compares the mean squared error of folds at a stated λ with fits that leave each fold's rows out: with as many folds
-// as rows the folds are known.
+// TestCrossValidation compares the mean squared error of folds at a stated λ with fits that leave each
+// fold's rows out: with as many folds as rows the folds are known.
 func TestCrossValidation(t *testing.T) {
 	const n = 12
 	for _, alpha := range []float64{1, 0} {
@@ -79,7 +79,8 @@ func TestCrossValidation(t *testing.T) {
 	}
 }
 
-// TestRules sees the rule of one standard error select no more, and the result depend on neither threads nor sparse columns.
+// TestRules sees the rule of one standard error select no more, and the result depend on neither
+// threads nor sparse columns.
 func TestRules(t *testing.T) {
 	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}} {
 		s := conform.NewSelection(80, 40, 4, 0, 1, 0.2, false, 6)
@@ -154,7 +155,8 @@ func TestRidge(t *testing.T) {
 	}
 }
 
-// TestWideRidge checks the conditions of a minimum of ridge regression with fewer rows than columns, where others are gone through.
+// TestWideRidge checks the conditions of a minimum of ridge regression with fewer rows than columns,
+// where others are gone through.
 func TestWideRidge(t *testing.T) {
 	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}} {
 		s := conform.NewSelection(20, 50, 5, 0.3, 1, 0.3, true, 8)

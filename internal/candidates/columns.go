@@ -101,8 +101,9 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 // panel is the number of dense columns whose quadratic forms are taken at once.
 const panel = 512
 
-// Quadratics stores x_jᵀK⁻¹x_j of every column in dst, for the upper factor of K = UᵀU, n×n. It
-// takes n² operations a dense column, and for sparse ones one inverse of K and the square of the entries a column.
+// Quadratics stores x_jᵀK⁻¹x_j of every column in dst, for the upper factor of K = UᵀU, n×n. It takes
+// n² operations a dense column, and for sparse ones one inverse of K and the square of the entries a
+// column.
 func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper []float64) {
 	n, dense := c.Rows, c.dense.Rows
 	defer ws.Release(ws.Mark())

@@ -10,8 +10,9 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Rotate returns a table with at most n orthogonal columns and the intercept in place of the d columns, of which XXᵀ is the same: f and
-// the sum of squared weights of a fit under a quadratic penalty are too. back takes weights of its columns to those of t. It takes n²d + n³ operations.
+// Rotate returns a table with at most n orthogonal columns and the intercept in place of the d
+// columns, of which XXᵀ is the same: f and the sum of squared weights of a fit under a quadratic
+// penalty are too. back takes weights of its columns to those of t. It takes n²d + n³ operations.
 func (t *Table) Rotate(ws *credence.Workspace) (rotated *Table, back func(weights []float64) []float64, ok bool) {
 	n, d := t.Rows, t.Count()
 	ones := make([]float64, d)

@@ -20,8 +20,8 @@ type Coordinate struct {
 	Learned bool
 }
 
-// Setting is what engines begin with: units, and priors of what is learned. Normal targets are in units of their standard
-// deviation about their mean.
+// Setting is what engines begin with: units, and priors of what is learned. Normal targets are in
+// units of their standard deviation about their mean.
 type Setting struct {
 	Count         int       // candidates
 	Kept          []float64 // prior variance of columns that are always in, in units; 0 for candidates
@@ -49,8 +49,8 @@ const (
 	interceptSpread = 10.0
 )
 
-// NewSetting returns the setting of a model with normal targets, or classes with the link logit or probit, under a
-// spike-and-slab prior. engine stands before errors.
+// NewSetting returns the setting of a model with normal targets, or classes with the link logit or
+// probit, under a spike-and-slab prior. engine stands before errors.
 func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), Scale: 1}
@@ -96,9 +96,9 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 	return s, nil
 }
 
-// Compress replaces the n rows of normal targets by as many as there are columns, where those are fewer: with XᵀX = RᵀR, R takes
-// the place of X and R⁻ᵀXᵀy that of y. Every likelihood of normal rows with one noise variance is as it was, but for the constants
-// that Setting.Rest and Table.Total keep.
+// Compress replaces the n rows of normal targets by as many as there are columns, where those are
+// fewer: with XᵀX = RᵀR, R takes the place of X and R⁻ᵀXᵀy that of y. Every likelihood of normal rows
+// with one noise variance is as it was, but for the constants that Setting.Rest and Table.Total keep.
 func (t *Table) Compress(ws *credence.Workspace, s *Setting) {
 	d := t.Count()
 	if s.Classes || t.Rows <= d {
@@ -195,7 +195,8 @@ func (t *Table) OffsetOf(i int) float64 {
 	return t.Offset[i]
 }
 
-// Supports says why an engine for spike-and-slab priors cannot fit a pair, nil if it can. engine stands before errors.
+// Supports says why an engine for spike-and-slab priors cannot fit a pair, nil if it can. engine
+// stands before errors.
 func Supports(engine string, l credence.Likelihood, p credence.Prior) error {
 	switch l := l.(type) {
 	case likelihood.Gaussian:
@@ -227,7 +228,8 @@ func PointSpike(engine string, l credence.Likelihood, p credence.Prior) error {
 	return nil
 }
 
-// Check refuses a model without features, a pair that the engine does not support, and options that make no sense.
+// Check refuses a model without features, a pair that the engine does not support, and options that
+// make no sense.
 func Check(model credence.Model, engine string, supports func(credence.Likelihood, credence.Prior) error, options error) error {
 	if model.Features == nil {
 		return fmt.Errorf("%s: the model has no features", engine)

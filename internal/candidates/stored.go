@@ -2,8 +2,8 @@ package candidates
 
 import "github.com/credence-ml/credence/internal/kernel"
 
-// Coordinate descent touches one column at a time. A column is what is stored, less Mean(j)·√v: the part that would
-// fill a sparse column is left to the caller, who keeps it as one number.
+// Coordinate descent touches one column at a time. A column is what is stored, less Mean(j)·√v: the
+// part that would fill a sparse column is left to the caller, who keeps it as one number.
 
 // Sparse says whether any column is sparse.
 func (c *Columns) Sparse() bool { return c.sparse.Rows > 0 }

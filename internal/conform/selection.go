@@ -56,9 +56,9 @@ func (s *Selection) Divide(limit float64) {
 	}
 }
 
-// Enumerate returns the inclusion probabilities, the means of the weights and the log evidence of a problem under w_j ~ inclusion·N(0,
-// slab) + (1−inclusion)·δ₀, noise variance and an intercept of N(mean, variance) at the columns'
-// means, by going through all 2^p models.
+// Enumerate returns the inclusion probabilities, the means of the weights and the log evidence of a
+// problem under w_j ~ inclusion·N(0, slab) + (1−inclusion)·δ₀, noise variance and an intercept of
+// N(mean, variance) at the columns' means, by going through all 2^p models.
 func (s *Selection) Enumerate(inclusion, slab, noise, mean, variance float64) (probability, weights []float64, evidence float64) {
 	return s.EnumerateNormals(inclusion, slab, 0, noise, mean, variance)
 }

@@ -2,9 +2,9 @@ package diagnose
 
 import "math"
 
-// Chains say how well several Markov chains of equal length agree about one number: the potential scale
-// reduction R̂ of their halves, and the effective sample size of all draws (Gelman et al. 2013, section 11.4–11.5; Vehtari et al. 2021).
-// A number that never changes has R̂ = 1 and all draws.
+// Chains say how well several Markov chains of equal length agree about one number: the potential
+// scale reduction R̂ of their halves, and the effective sample size of all draws (Gelman et al. 2013,
+// section 11.4–11.5; Vehtari et al. 2021). A number that never changes has R̂ = 1 and all draws.
 func Chains(chains [][]float64) (rHat, effective float64) {
 	var halves [][]float64
 	for _, c := range chains {

@@ -43,8 +43,8 @@ const (
 )
 
 // NewAxes returns the axes at a mode with the Hessian H = −∇²g, p×p and symmetric. There are five
-// nodes on each up to [FiveNodeLimit] hyper-parameters, three above, or where coarse is wanted. It fails where H is no
-// matrix of finite numbers.
+// nodes on each up to [FiveNodeLimit] hyper-parameters, three above, or where coarse is wanted. It
+// fails where H is no matrix of finite numbers.
 func NewAxes(theta []float64, logDensity float64, hessian *mat.SymDense, coarse bool) (*Axes, error) {
 	p := len(theta)
 	a := &Axes{Theta: append([]float64(nil), theta...), LogDensity: logDensity, nodes: fiveNodes}

@@ -10,9 +10,9 @@
 //
 // Let θ̂ be the mode of the log posterior g(θ), H = −∇²g there, and d_1 … d_p the columns of the
 // symmetric root H^(−½). The columns are a smooth function of H; eigenvectors are not, they turn
-// freely where eigenvalues are near each other. Under N(θ̂, H⁻¹) the coordinates along the columns are independent, and what an
-// expectation gains over its value at θ̂ is, but for terms of higher order, the sum over axes of
-// what each gains alone:
+// freely where eigenvalues are near each other. Under N(θ̂, H⁻¹) the coordinates along the columns are
+// independent, and what an expectation gains over its value at θ̂ is, but for terms of higher order,
+// the sum over axes of what each gains alone:
 //
 //	E X ≈ X̂ + Σ_k (E_k X − X̂)
 //

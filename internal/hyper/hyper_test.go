@@ -225,8 +225,8 @@ func TestLinearModelIsExact(t *testing.T) {
 	}
 }
 
-// TestScaleMixture integrates one weight w|u ~ N(0, e^{2u}) with u = log τ, τ² inverse-gamma: a Student-t with 12 degrees of freedom,
-// whose variance, fourth cumulant and evidence are known.
+// TestScaleMixture integrates one weight w|u ~ N(0, e^{2u}) with u = log τ, τ² inverse-gamma: a
+// Student-t with 12 degrees of freedom, whose variance, fourth cumulant and evidence are known.
 func TestScaleMixture(t *testing.T) {
 	const df = 12.0
 	// log p(u) of τ² ~ Inverse-Gamma(df/2, df/2), unnormalised: −df u − (df/2) e^{−2u}; its mode is u = 0.

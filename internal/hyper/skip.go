@@ -8,8 +8,8 @@ import (
 
 // Integration is skipped where it changes next to nothing: where no weight's variance grows by more
 // than skipShare of itself, and no standard deviation moves by more than skipSlope of itself over a
-// standard deviation of θ. The share alone is not enough: for a block of one weight it is small where the mean is off by a
-// twentieth of a standard deviation.
+// standard deviation of θ. The share alone is not enough: for a block of one weight it is small where
+// the mean is off by a twentieth of a standard deviation.
 const (
 	skipShare = 0.01
 	skipSlope = 0.03

@@ -172,7 +172,8 @@ func DF(variance, fourth float64) float64 {
 // DF returns the degrees of freedom of all that has variances, their median.
 func (s *Sums) DF() float64 { return MedianDF(s.Variance, s.Fourth) }
 
-// MedianDF returns the median of the degrees of freedom of Student-t's with these variances and fourth cumulants.
+// MedianDF returns the median of the degrees of freedom of Student-t's with these variances and fourth
+// cumulants.
 func MedianDF(variance, fourth []float64) float64 {
 	var list []float64
 	for j, v := range variance {

@@ -181,7 +181,8 @@ func TestOrthogonal(t *testing.T) {
 	}
 }
 
-// TestMonotone sees the loss fall and the sum of absolute weights rise as the penalty falls, from none at the largest.
+// TestMonotone sees the loss fall and the sum of absolute weights rise as the penalty falls, from none
+// at the largest.
 func TestMonotone(t *testing.T) {
 	cases(t, 1, func(name string, _ *conform.Selection, p *Problem) {
 		lambdas, _ := path(t, p)

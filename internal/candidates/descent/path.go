@@ -20,10 +20,12 @@ type Problem struct {
 	Out []bool
 	// Alpha is α: 1 is the lasso, 0 ridge regression.
 	Alpha float64
-	// Cap ends the penalty of a weight where it exceeds so many times its threshold λW/h, h the curvature of the loss in
-	// it where it entered: λ min(|b|, Cap·λW/h). It goes with α = 1. 0 means no end.
+	// Cap ends the penalty of a weight where it exceeds so many times its threshold λW/h, h the
+	// curvature of the loss in it where it entered: λ min(|b|, Cap·λW/h). It goes with α = 1. 0 means
+	// no end.
 	Cap float64
-	// Tolerance ends the descent when no step lowers the loss by more than this share of its start; 0 means 1e-9.
+	// Tolerance ends the descent when no step lowers the loss by more than this share of its start; 0
+	// means 1e-9.
 	Tolerance float64
 	// Unscreened goes through all columns at every point.
 	Unscreened bool

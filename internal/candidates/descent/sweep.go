@@ -9,7 +9,8 @@ import (
 // leastCurvature is that of a class whose probability is next to 0 or 1.
 const leastCurvature = 1e-5
 
-// reweigh makes the quadratic model of the loss at the present weights: its residual, the curvature of rows and that of columns.
+// reweigh makes the quadratic model of the loss at the present weights: its residual, the curvature of
+// rows and that of columns.
 func (s *state) reweigh() {
 	copy(s.model, s.residual)
 	s.drift = 0
@@ -71,8 +72,8 @@ func (s *state) curvature(i int) float64 {
 	return s.omega[i]
 }
 
-// descend minimises the quadratic model under the penalty, to steps that lower it by less than enough, and returns the largest
-// lowering of its first sweep.
+// descend minimises the quadratic model under the penalty, to steps that lower it by less than enough,
+// and returns the largest lowering of its first sweep.
 func (s *state) descend(lambda, enough float64) (first float64) {
 	var active []int
 	for whole := 0; whole < mostSweeps; whole++ {
