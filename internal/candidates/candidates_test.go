@@ -1,0 +1,213 @@
+package candidates_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
+)
+
+// load returns the columns of a problem with weights, dense and sparse ones together, and the same
+// written out: rows times the roots of their weights, columns centred at their weighted means.
+func load(t *testing.T, n, dense, sparse int) (*candidates.Table, linop.Dense, credence.Model, *conform.Selection) {
+	t.Helper()
+	s := conform.NewSelection(n, dense+sparse, 3, 0.4, 1, 0.5, true, 6)
+	s.Features = conform.Columns{Dense: dense, Sparse: sparse, Intercept: true}
+	for i := range n {
+		s.Weight = append(s.Weight, float64(1+i%3))
+	}
+	model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+	table, err := candidates.Load(context.Background(), credence.NewWorkspace(2), "test", model, conform.Memory{All: &s.Batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := 1 + dense + sparse
+	x, total := linop.NewDense(n, d), 0.0
+	for _, w := range s.Weight {
+		total += w
+	}
+	for j := range d {
+		mean := 0.0
+		for i, w := range s.Weight {
+			if j > 0 {
+				mean += w / total * s.X.Row(i)[j-1]
+			}
+		}
+		for i, w := range s.Weight {
+			v := 1.0
+			if j > 0 {
+				v = s.X.Row(i)[j-1] - mean
+			}
+			x.Row(i)[j] = math.Sqrt(w) * v
+		}
+	}
+	return table, x, model, s
+}
+
+func near(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-10*(1+math.Abs(want[i])) {
+			t.Fatalf("%s: element %d is %.12g, want %.12g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestProducts compares every product with the plain sums over columns that are written out.
+func TestProducts(t *testing.T) {
+	ws, rng := credence.NewWorkspace(3), rand.New(rand.NewPCG(1, 9))
+	for _, c := range [][3]int{{9, 4, 0}, {9, 0, 7}, {12, 5, 20}, {40, 3, 4}} {
+		n, d := c[0], 1+c[1]+c[2]
+		table, x, _, _ := load(t, n, c[1], c[2])
+		random := func(size int) []float64 {
+			out := make([]float64, size)
+			for i := range out {
+				out[i] = 0.2 + rng.Float64()
+			}
+			return out
+		}
+		u, w := random(n), random(d)
+		got, want := make([]float64, n), make([]float64, n)
+		table.Mul(ws, got, w)
+		x.MulVec(want, w)
+		near(t, "Mul", got, want)
+		for j := range d {
+			table.Column(got, j)
+			for i := range n {
+				want[i] = x.Row(i)[j]
+			}
+			near(t, "Column", got, want)
+		}
+		got, want = make([]float64, d), make([]float64, d)
+		table.MulTrans(ws, got, u)
+		x.MulVecTrans(want, u)
+		near(t, "MulTrans", got, want)
+		table.Squares(got)
+		for j := range d {
+			want[j] = 0
+			for i := range n {
+				want[j] += x.Row(i)[j] * x.Row(i)[j]
+			}
+		}
+		near(t, "Squares", got, want)
+
+		outer := make([]float64, n*n)
+		table.Outer(ws, outer, w)
+		products := make([]float64, d*d)
+		table.Products(ws, products, u)
+		for i := range n {
+			for k := i; k < n; k++ {
+				sum := 0.0
+				for j := range d {
+					sum += w[j] * x.Row(i)[j] * x.Row(k)[j]
+				}
+				near(t, "Outer", outer[i*n+k:i*n+k+1], []float64{sum})
+			}
+		}
+		for i := range d {
+			for k := i; k < d; k++ {
+				sum := 0.0
+				for r := range n {
+					sum += u[r] * x.Row(r)[i] * x.Row(r)[k]
+				}
+				near(t, "Products", products[i*d+k:i*d+k+1], []float64{sum})
+			}
+		}
+		for i := range n {
+			outer[i*n+i]++
+		}
+		for j := range d {
+			products[j*d+j]++
+		}
+		quadratic := func(size int, upper []float64, column func(k int) float64) float64 {
+			solved := make([]float64, size)
+			for k := range solved { // Uᵀv = x, by substitution
+				solved[k] = column(k)
+				for l := range k {
+					solved[k] -= upper[l*size+k] * solved[l]
+				}
+				solved[k] /= upper[k*size+k]
+			}
+			sum := 0.0
+			for _, v := range solved {
+				sum += v * v
+			}
+			return sum
+		}
+		if _, ok := ws.Pool().Cholesky(n, outer, n); !ok {
+			t.Fatal("not positive definite")
+		}
+		table.Quadratics(ws, got, outer)
+		for j := range d {
+			want[j] = quadratic(n, outer, func(k int) float64 { return x.Row(k)[j] })
+		}
+		near(t, "Quadratics", got, want)
+		if _, ok := ws.Pool().Cholesky(d, products, d); !ok {
+			t.Fatal("not positive definite")
+		}
+		got, want = make([]float64, n), make([]float64, n)
+		table.RowQuadratics(ws, got, products)
+		for i := range n {
+			want[i] = quadratic(d, products, func(k int) float64 { return x.Row(i)[k] })
+		}
+		near(t, "RowQuadratics", got, want)
+	}
+}
+
+// TestDesign: the columns come back as the features gave them, with rows times the roots of weights.
+func TestDesign(t *testing.T) {
+	table, _, _, s := load(t, 9, 4, 5)
+	phi := table.Design()
+	for i, w := range s.Weight {
+		got, want := make([]float64, 10), make([]float64, 10)
+		phi.Each(i, func(j int, v float64) { got[j] = v })
+		want[0] = math.Sqrt(w)
+		for j, v := range s.X.Row(i) {
+			want[j+1] = math.Sqrt(w) * v
+		}
+		near(t, "Design", got, want)
+	}
+}
+
+// TestCompress: rows beyond the columns are replaced by as many as there are columns, and products, the
+// products with the target and the sum of its squares stay.
+func TestCompress(t *testing.T) {
+	ws := credence.NewWorkspace(1)
+	table, x, model, _ := load(t, 60, 4, 3)
+	setting, err := table.NewSetting("test", model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := append([]float64(nil), setting.Target...)
+	table.Compress(ws, setting)
+	if table.Rows != 8 || len(setting.Target) != 8 {
+		t.Fatalf("%d rows, %d targets", table.Rows, len(setting.Target))
+	}
+	got, want := make([]float64, 8), make([]float64, 8)
+	table.MulTrans(ws, got, setting.Target)
+	x.MulVecTrans(want, y)
+	near(t, "Xᵀy", got, want)
+	sum, kept := 0.0, setting.Rest
+	for _, v := range y {
+		sum += v * v
+	}
+	for _, v := range setting.Target {
+		kept += v * v
+	}
+	near(t, "Σ y²", []float64{kept}, []float64{sum})
+	table.Squares(got)
+	for j := range want {
+		want[j] = 0
+		for i := range 60 {
+			want[j] += x.Row(i)[j] * x.Row(i)[j]
+		}
+	}
+	near(t, "squares", got, want)
+}
