@@ -56,7 +56,7 @@ study:
 # About an hour.
 calibration:
 	CREDENCE_CALIBRATION=1 $(GO) test -timeout 3h -v -run 'OneSlope|Calibration|TenBlocks|ARD|SmallReal|Gibbs|CoverageIsTold|FalseAlarms|ManyOtherRows|Faults|Simulation' \
-		./infer/exact ./infer/svi ./infer/sep ./infer/gibbs ./criticism
+		./infer/exact ./infer/svi ./infer/sep ./infer/gibbs ./infer/laplace ./criticism
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...
