@@ -89,6 +89,32 @@ func location(s *conform.Selection) (mean, sd float64) {
 	return mean, math.Sqrt(square / total)
 }
 
+// TestReported: slab and inclusion are reported at their mode, whether they are integrated or not; the
+// evidence at the mode is that of a fit that holds them there.
+func TestReported(t *testing.T) {
+	s := conform.NewSelection(60, 30, 6, 0, 1, 0.3, false, 8)
+	values := func(f *credence.Fitted) []float64 {
+		p := f.Members[0].Model.Prior.(prior.SpikeSlab)
+		return []float64{p.Inclusion.Value, p.Slab.Value}
+	}
+	mode := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: hyper.Mode})
+	integrated := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{})
+	want := values(mode)
+	for k, got := range values(integrated) {
+		if math.Abs(got/want[k]-1) > 0.02 {
+			t.Errorf("value %d is reported as %g when integrated, and is %g at the mode", k, got, want[k])
+		}
+	}
+	noise := mode.Members[0].Model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value
+	at := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, held(want[0], want[1]), Config{})
+	if a, b := *mode.Report.EvidenceEstimate, *at.Report.EvidenceEstimate; math.Abs(a-b) > 1e-3 {
+		t.Errorf("log evidence is %.5f at the mode, %.5f where its values are held", a, b)
+	}
+	if *integrated.Report.EvidenceEstimate >= *mode.Report.EvidenceEstimate {
+		t.Error("the integrated evidence is above that at the mode")
+	}
+}
+
 // TestEmptyColumns: a column of zeros keeps its prior, and changes nothing else.
 func TestEmptyColumns(t *testing.T) {
 	for _, n := range []int{12, 60} {

@@ -22,7 +22,8 @@ type fit struct {
 
 	weights, rows              []site
 	tilted                     []tilted
-	raised                     int // sites of the last sweep at the least precision
+	raised                     int  // sites of the last sweep at the least precision
+	clipped                    bool // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
 }
 

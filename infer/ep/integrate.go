@@ -24,6 +24,7 @@ const (
 // point is what settled sites at one value of what is learned come to.
 type point struct {
 	hyper.Point
+	evidence float64 // without the log priors
 	gradient []float64
 	settled  bool
 	jumped   bool // an inclusion is more than half away from the mode's
@@ -60,7 +61,7 @@ func (f *fit) at(ctx context.Context, from *mode, theta []float64, moments bool)
 		return nil, err
 	}
 	prior, _ := f.logPrior()
-	p := &point{settled: settled, gradient: f.gradient()}
+	p := &point{evidence: evidence, settled: settled, gradient: f.gradient()}
 	p.LogDensity = evidence + prior
 	inclusion := f.inclusions()
 	for j, a := range inclusion {
@@ -89,13 +90,13 @@ type answer struct {
 	covariance                []float64 // d×d, nil where it is too large
 	noise                     float64   // noise variance
 	df                        float64   // 0: normal
-	evidence, evidenceMode    float64
+	evidence                  float64   // log evidence
 	dropped, points           int
 }
 
-func answerOf(p hyper.Point) *answer {
+func answerOf(p *point) *answer {
 	d := len(p.Mean)
-	a := &answer{mean: p.Mean, variance: p.Variance, inclusion: p.Linear[:d], noise: p.Linear[d], points: 1}
+	a := &answer{mean: p.Mean, variance: p.Variance, inclusion: p.Linear[:d], noise: p.Linear[d], evidence: p.evidence, points: 1}
 	if len(p.Linear) > d+1 {
 		a.covariance = p.Linear[d+1:]
 	}
@@ -108,8 +109,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	only := answerOf(centre.Point)
-	only.evidence, only.evidenceMode = centre.LogDensity, centre.LogDensity
+	only := answerOf(centre)
 	if len(from.theta) == 0 {
 		return only, nil
 	}
@@ -147,14 +147,15 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 			}
 		}
 	}
-	total := answerOf(hyper.Point{Mean: sums.Mean, Variance: sums.Variance, Linear: sums.Linear})
+	f.restore(from.sites) // what is reported of slab and inclusion is their mode
+	f.setTheta(from.theta)
+	total := answerOf(&point{evidence: sums.LogEvidence, Point: hyper.Point{Mean: sums.Mean, Variance: sums.Variance, Linear: sums.Linear}})
 	for j, v := range total.variance {
 		total.variance[j] = math.Max(v, 1e-3*centre.Variance[j])
 		total.inclusion[j] = math.Max(0, math.Min(total.inclusion[j], 1))
 	}
 	total.noise = math.Max(total.noise, 0.1*only.noise)
 	total.df, total.dropped, total.points = sums.DF(), dropped, 1+axes.Count()*axes.Nodes()
-	total.evidence, total.evidenceMode = sums.LogEvidence, centre.LogDensity
 	return total, nil
 }
 

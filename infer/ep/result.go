@@ -64,8 +64,11 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		out.Report.Status = credence.IterationLimit
 		f.warn(out, "the sites still moved after %d sweeps: inclusion probabilities are rough; state iterations=%d", iterations, 4*iterations)
 	}
+	if f.clipped {
+		f.warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")
+	}
 	if a.dropped > 0 {
-		f.warn(out, "at %d of %d values of what was learned the posterior is another one: several sets of features explain the target; engine gibbs goes from one to the other", a.dropped, a.points)
+		f.warn(out, "at %d of %d values of what was learned the sites did not settle, or settled elsewhere, and these values are left out: several sets of features may explain the target; engine gibbs goes from one to the other", a.dropped, a.points)
 	}
 	return out, nil
 }
@@ -75,9 +78,7 @@ func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := answerOf(centre.Point)
-	a.evidence, a.evidenceMode = centre.LogDensity, centre.LogDensity
-	return a, nil
+	return answerOf(centre), nil
 }
 
 func (f *fit) warn(out *credence.Fitted, format string, arguments ...any) {
@@ -181,6 +182,9 @@ func (f *fit) posterior(a *answer) (credence.Posterior, error) {
 		if _, ok := f.ws.Pool().Cholesky(d, reversed, d); !ok {
 			continue
 		}
+		if jitter > smallJitter {
+			f.clipped = true
+		}
 		full := &posterior.Full{Mean: mean, Factor: make([]float64, d*d), Probability: inclusion, DF: a.df}
 		for i := range d {
 			for j := i; j < d; j++ {
@@ -191,6 +195,10 @@ func (f *fit) posterior(a *answer) (credence.Posterior, error) {
 	}
 	return nil, fmt.Errorf("ep: the covariance of the weights is not positive definite: several columns may be equal; drop one, or use engine gibbs")
 }
+
+// smallJitter is what the diagonal of a covariance may be raised by without a word, as a share of it:
+// rounding. More stands for directions in which the sum over axes came out negative.
+const smallJitter = 1e-8
 
 // storedDesign is the largest number of rows times weights whose columns a posterior keeps, so that it
 // knows how weights vary together; beyond it they are taken to be independent.
