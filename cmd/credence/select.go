@@ -86,6 +86,11 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	if err := checkOutputs(paths, flags.output, flags.Checkpoint, flags.writeSelected); err != nil {
 		return err
 	}
+	if flags.writeSelected != "" { // whose columns are read again
+		kept := &dataset.Kept{}
+		defer kept.Close()
+		read.Kept = kept
+	}
 	fitted, err := p.runJob(ctx, job, paths, read, func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
 		return prepared.Select(ctx, flags.how)
 	})

@@ -43,6 +43,12 @@ func TestSelectCommand(t *testing.T) {
 		t.Errorf("%q, %v", string(text)[:min(40, len(text))], err)
 	}
 	must(t, "predict", model, path)
+	piped := filepath.Join(t.TempDir(), "piped.csv")
+	if o := invoke(t, csv.String(), "select", "-", "--target", "y", "--engine", "ep", "--write-selected", piped); o.code != 0 {
+		t.Errorf("from a pipe: %s", o.err)
+	} else if again, err := os.ReadFile(piped); err != nil || !strings.HasPrefix(string(again), "y,b,d") {
+		t.Errorf("from a pipe: %v", err)
+	}
 	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 8 features called (at most 0.1 of them expected to be false)") {
 		t.Error(out)
 	}

@@ -180,3 +180,18 @@ func TestStart(t *testing.T) {
 		}
 	}
 }
+
+// TestStatus: a fit that ends before its means rest says so, whether its bound is known or not.
+func TestStatus(t *testing.T) {
+	rows := classes(120, 5)
+	model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.Laplace{Scale: param.Hold(0.3)}}
+	for _, way := range []convex.Variances{convex.Exact, convex.Sampled} {
+		for steps, want := range map[int]credence.Status{1: credence.IterationLimit, 200: credence.Converged} {
+			e, err := convex.New(model, convex.Config{Variances: way, Steps: steps})
+			r := fitOf(t, e, err, rows).Report
+			if r.Status != want || want == credence.IterationLimit && len(r.Warnings) == 0 || r.Hyperparameters != "held" {
+				t.Errorf("%s, %d steps: %s, %q, %q", way, steps, r.Status, r.Warnings, r.Hyperparameters)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -25,6 +26,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		}
 	}
 	for done = 1; done <= steps; done++ {
+		before := slices.Clone(f.loop.u)
 		_, settled, err := f.loop.run(ctx, 1, cmp.Or(f.config.Tolerance, 1e-9), nil)
 		if err != nil {
 			return done, false, err
@@ -32,9 +34,13 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		if f.config.Progress != nil {
 			f.config.Progress(credence.Progress{Stage: "outer loop", Done: done, Total: steps, Objective: -f.loop.phi / 2})
 		}
-		moved, err := f.learn(ctx)
+		variance, err := f.marginals(ctx)
 		if err != nil {
 			return done, false, err
+		}
+		moved := f.learn(variance)
+		if f.free != nil { // φ is not known: the means have to rest
+			settled = done > 1 && farthest(before, f.loop.u, variance) < restingMeans
 		}
 		if moved < learnedTolerance && (settled || moved > 0 && f.loop.lastChange < 1e-6) {
 			return done, true, nil
@@ -46,18 +52,27 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	return steps, false, nil
 }
 
+// restingMeans is by how many standard deviations a mean may move in an outer loop that ends a fit whose
+// bound is not known.
+const restingMeans = 0.05
+
+// farthest is the largest distance between two means in standard deviations.
+func farthest(a, b, variance []float64) float64 {
+	far := 0.0
+	for j, v := range variance {
+		far = math.Max(far, math.Abs(a[j]-b[j])/math.Sqrt(v))
+	}
+	return far
+}
+
 // learn moves what is learned to where the bound is highest at fixed Q, and returns how far the
-// logarithms moved.
-func (f *fit) learn(ctx context.Context) (moved float64, err error) {
+// logarithms moved. The variances are those of (b̃, w).
+func (f *fit) learn(variance []float64) (moved float64) {
 	set := func(x *float64, to float64) {
 		moved = math.Max(moved, math.Abs(to-*x))
 		*x = to
 	}
 	noise := f.noise()
-	variance, err := f.marginals(ctx)
-	if err != nil {
-		return 0, err
-	}
 	last := 0 // of the sites, that of the weight
 	if f.classes {
 		last = f.n
@@ -90,7 +105,7 @@ func (f *fit) learn(ctx context.Context) (moved float64, err error) {
 		}
 		set(&f.logNoise, math.Max(hyper.ScaleMode(f.total, residual, f.noisePrior, f.logNoise), math.Log(1e-6)/2))
 	}
-	return moved, nil
+	return moved
 }
 
 // marginals returns the variances of (b̃, w).

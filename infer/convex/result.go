@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
@@ -21,8 +22,13 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 		Engine: "convex", Status: credence.IterationLimit, Rows: f.n, Inputs: f.inputs, Weights: f.d, Iterations: done,
 		Hyperparameters: string(cmp.Or(f.config.Hyper, hyper.Mode)),
 	}
-	if converged || f.free != nil {
+	if f.noisePrior == nil && !slices.ContainsFunc(f.priors, func(p hyper.Prior) bool { return p != nil }) {
+		out.Report.Hyperparameters = hyper.Held
+	}
+	if converged {
 		out.Report.Status = credence.Converged
+	} else {
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the fit had not converged after %d outer loops: state convex(steps=%d)", done, 4*done))
 	}
 	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood}
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
