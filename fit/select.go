@@ -69,7 +69,7 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 		}
 	}
 	if how.NullCheck > 0 {
-		if result.Null, err = p.null(ctx, how.NullCheck); err != nil {
+		if result.Null, err = p.null(ctx, how); err != nil {
 			return nil, err
 		}
 	}
@@ -244,22 +244,27 @@ func (p *Prepared) refit(ctx context.Context, change func(o *Options), rows cred
 	return job.Fit(ctx, rows)
 }
 
-// null fits the model to permuted targets.
-func (p *Prepared) null(ctx context.Context, count int) (*selection.Null, error) {
-	out := &selection.Null{Permutations: count}
+// null fits the model to permuted targets, and calls features as the selection does.
+func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.Null, error) {
+	out := &selection.Null{Permutations: how.NullCheck}
 	data := &permuted{Data: p.data}
 	if err := data.load(); err != nil {
 		return nil, err
 	}
-	for k := range count {
+	for k := range how.NullCheck {
 		data.shuffle(credence.Rand(p.job.options.Seed, credence.NullCheck, uint64(k)))
 		fitted, err := p.engine.Fit(ctx, data)
 		if err != nil {
 			return nil, err
 		}
-		called, _ := score.Selected(fitted)
-		out.Called = append(out.Called, called)
-		out.Share += float64(called) / float64(fitted.Members[0].Model.Features.Weights()) / float64(count)
+		fitted.Frame = p.frame
+		found, err := features(fitted, how)
+		if err != nil {
+			return nil, err
+		}
+		found.Call(how)
+		out.Called = append(out.Called, found.Selected)
+		out.Share += float64(found.Selected) / float64(len(found.Features)) / float64(how.NullCheck)
 	}
 	return out, nil
 }

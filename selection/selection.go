@@ -54,7 +54,7 @@ type Step struct {
 // Null says how many features are called where there is nothing to find: with the targets permuted.
 type Null struct {
 	Permutations int     `json:"permutations"`
-	Called       []int   `json:"called"` // features above ½ in each
+	Called       []int   `json:"called"` // features called in each
 	Share        float64 `json:"share"`  // of all features, on average
 }
 
