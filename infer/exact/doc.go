@@ -59,7 +59,7 @@
 // hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of rows and
 // features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for
 // each block of weights when no hyper-parameter of the features is learned. Integration takes four d×d matrices more
-// or four n×n matrices for each pair of blocks; where these pass four times the fit's own memory and 64 MB, the mode has to do. Where the three
+// or four n×n matrices for each pair of blocks; where these pass four times the fit's own memory and 256 MB, the mode has to do. Where the three
 // matrices are below 32 MB together, starts climb at once, one to a thread, with matrices of their
 // own.
 //
