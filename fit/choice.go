@@ -87,12 +87,30 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 	case len(able) == 0:
 		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.Name, reason, why)
 	default:
-		remedy := "use "
-		if c.entry.Models != "" {
-			remedy += c.entry.Models + ", or "
+		remedies := []string{"--engine " + strings.Join(able, " or ")}
+		if model := c.otherModel(family); model != "" {
+			remedies = append([]string{model}, remedies...)
 		}
-		return fmt.Errorf("engine %s cannot fit this model: %s; %s--engine %s", c.entry.Name, reason, remedy, strings.Join(able, " or "))
+		return fmt.Errorf("engine %s cannot fit this model: %s; use %s", c.entry.Name, reason, strings.Join(remedies, ", or "))
 	}
+}
+
+// otherModel states a model that the engine asked for can fit: its only one, or the family with
+// another prior; "" if there is none.
+func (c *choice) otherModel(family credence.Likelihood) string {
+	if c.entry.Models != "" {
+		return c.entry.Models
+	}
+	var able []string
+	for _, p := range c.registry.Priors {
+		if c.entry.refuses(family, p.Zero) == "" {
+			able = append(able, p.Zero.Name())
+		}
+	}
+	if len(able) == 0 {
+		return ""
+	}
+	return "--prior " + strings.Join(able, " or ")
 }
 
 // choose settles on an engine and its call for a model of known size, and says why.

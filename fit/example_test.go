@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"math"
@@ -76,6 +77,44 @@ func ExampleTable_structs() {
 	}
 	fmt.Printf("%.0f ± %.0f\n", price.Mean, price.SD)
 	// Output: 290 ± 3
+}
+
+// Structs without tags: a column's name is the field's. The target of a row that is scored is not read.
+func ExampleTable_kernel() {
+	type House struct{ Lat, Lon, Size, Price float64 }
+	var houses []House
+	for i := range 40 {
+		h := House{Lat: float64(i % 8), Lon: float64(i % 5), Size: float64(50 + i*13%40)}
+		h.Price = 100 + 20*math.Sin(h.Lat) + 5*h.Lon + 3*h.Size + math.Sin(float64(i))
+		houses = append(houses, h)
+	}
+	rows, err := table.Structs(houses)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := fit.Table(context.Background(), rows, fit.Options{Formula: "Price ~ . + rbf(Lat, Lon)"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	price, err := score.Row(model, House{Lat: 2, Lon: 1, Size: 80})
+	if err != nil {
+		log.Fatal(err)
+	}
+	truth := 100 + 20*math.Sin(2) + 5 + 3*80
+	fmt.Println(model.Recipe.Engine, price.Lower < truth && truth < price.Upper, math.Abs(price.Mean-truth) < 3)
+	// Output: exact true true
+}
+
+// Options are plain data, as a file of settings holds them.
+func ExampleOptions() {
+	var options fit.Options
+	err := json.Unmarshal([]byte(`{"formula": "y ~ .", "family": "bernoulli", "prior": "spikeslab(inclusion_prior=[1, 9])", "seed": 7}`), &options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = fit.New(options)
+	fmt.Println(options.Formula, options.Seed, err)
+	// Output: y ~ . 7 <nil>
 }
 
 // A CSV file becomes a model file, as by the command fit.

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,12 +61,14 @@ func New(options Options) (*Job, error) {
 	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
 		return nil, &Misuse{"engine", err}
 	}
-	if stated := j.family.Stated(); stated != nil {
-		if err := j.engine.check(stated, j.prior); err != nil {
-			return nil, &Misuse{"", err}
+	for _, family := range j.family.Possible() {
+		refused := j.engine.check(family, j.prior)
+		if refused == nil {
+			return j, nil
 		}
+		err = cmp.Or(err, refused)
 	}
-	return j, nil
+	return nil, &Misuse{"", err}
 }
 
 // parse compiles the formula for a table.

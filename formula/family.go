@@ -74,6 +74,15 @@ func (f Family) Stated() credence.Likelihood {
 	return f.stated
 }
 
+// Possible are the likelihoods that the text leaves open: the stated one, or what the kinds of targets
+// take by default.
+func (f Family) Possible() []credence.Likelihood {
+	if f.stated == nil {
+		return []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}}
+	}
+	return []credence.Likelihood{f.stated}
+}
+
 // ungraded is the family where it is one whose number of grades the data decide.
 func (f Family) ungraded() (likelihood.Graded, bool) {
 	g, ok := f.stated.(likelihood.Graded)

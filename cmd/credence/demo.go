@@ -34,6 +34,9 @@ type demoStep struct{ why, command string }
 // demoTypes are the columns of bikes that are categories, though numbers stand in them.
 const demoTypes = "--types hour=category,month=category,weekday=category,season=category"
 
+// demoProducts is a formula with more terms than matter.
+const demoProducts = "strength ~ . + log(age) + cement:age + slag:age + ash:age + fine:coarse + log(age):water"
+
 var demoParts = []demoPart{
 	{"concrete", "train.csv", "test.csv", "The strength of 1,030 mixtures of concrete (Yeh 1998): every fifth is kept for testing.", []demoStep{
 		{"A linear model: noise, prior variances and weights from one pass over the data.", "fit train.csv --target strength -o linear.safetensors"},
@@ -43,6 +46,11 @@ var demoParts = []demoPart{
 		{"Which is better, and by how much more than chance?", "compare linear.safetensors gp.safetensors test.csv"},
 		{"Predictions with 90 % intervals.", "predict gp.safetensors test.csv --keep age,strength -o predictions.csv"},
 		{"What the linear model found.", "inspect linear.safetensors"},
+		{"Which columns and products matter, and how surely?", "select train.csv --formula '" + demoProducts + "' -o selected.safetensors"},
+		{"The same by expectation propagation, beside the lasso and ridge regression on rows left out.", "select train.csv --formula '" + demoProducts + "' --engine ep --check 5 --top 5"},
+		{"And by the Laplace approximation, for features by the million.", "select train.csv --formula '" + demoProducts + "' --engine laplace --top 5"},
+		{"A Laplace prior shrinks as the lasso does, and has intervals.", "fit train.csv --formula '" + demoProducts + "' --prior laplace -o shrunk.safetensors"},
+		{"", "compare linear.safetensors selected.safetensors shrunk.safetensors test.csv"},
 	}},
 	{"bikes", "hours.csv", "later.csv", "Bikes rented in 17,379 hours (Fanaee-T & Gama 2014): every fifth hour is kept for testing.", []demoStep{
 		{"Counts have a family of their own. The hour of the day is a category, not a number.", "fit hours.csv --target count " + demoTypes + " --family poisson -o poisson.safetensors"},
@@ -54,27 +62,53 @@ var demoParts = []demoPart{
 		{"A stream is learned in one pass, each row scored before it is learned from.", "stream seen.csv --formula 'class ~ .' --report 2000 -o mushrooms.safetensors"},
 		{"", "evaluate mushrooms.safetensors new.csv"},
 		{"Which properties tell them apart?", "inspect mushrooms.safetensors --top 8 --sort inclusion"},
+		{"Were each label to be paid for: which rows should be labelled first?", "active simulate seen.csv --target class --pool 3000 --initial 50 --block 25 --labels 200 --repeats 2 --scores information,random"},
 	}},
 }
 
 func (p *program) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	var keep string
+	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Every engine on data embedded in the binary",
 		Long: `Demo fits real data that the binary holds, the way you would fit your own: it prints
-each command before its output. Nothing is left behind.`,
+each command before its output. With --keep DIR the data and the models stay in DIR,
+where each of the commands can be typed again; without it nothing is left behind.`,
+		Example: `  credence demo
+  credence demo --keep demo && cd demo && credence inspect linear.safetensors`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			folder, remove, err := demoFolder(keep)
+			if err != nil {
+				return err
+			}
+			defer remove()
+			return p.demo(cmd.Context(), folder, keep)
+		},
 	}
+	cmd.Flags().StringVar(&keep, "keep", "", "folder for the data and the models, which is made; they are removed otherwise")
+	return cmd
 }
 
-// demo runs the tour in a temporary folder.
-func (p *program) demo(ctx context.Context) error {
-	folder, err := os.MkdirTemp("", "credence-demo-")
-	if err != nil {
-		return err
+// demoFolder makes the folder that the demonstration works in: one to keep, which must have been empty, or
+// a temporary one.
+func demoFolder(keep string) (folder string, remove func(), err error) {
+	if keep == "" {
+		folder, err = os.MkdirTemp("", "credence-demo-")
+		return folder, func() { os.RemoveAll(folder) }, err
 	}
-	defer os.RemoveAll(folder)
+	if err := os.MkdirAll(keep, 0o777); err != nil {
+		return "", nil, fmt.Errorf("--keep %s: the folder cannot be made: %w", keep, err)
+	}
+	entries, err := os.ReadDir(keep)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("--keep %s: the folder is not empty, and the demonstration replaces no files: name a new one", keep)
+	}
+	return keep, func() {}, err
+}
+
+// demo runs the tour in a folder, which stays if kept is not empty.
+func (p *program) demo(ctx context.Context, folder, kept string) error {
 	// Of a command and its result, for --json.
 	type result struct {
 		Command []string        `json:"command"`
@@ -108,6 +142,16 @@ func (p *program) demo(ctx context.Context) error {
 	if p.json {
 		return p.emit(map[string]any{"steps": results})
 	}
+	where := "credence demo --keep DIR leaves the files in DIR, where each command can be typed again."
+	if kept != "" {
+		where = "The files are in " + printable(kept) + ": go there, and each command can be typed again."
+	}
+	fmt.Fprintf(text, `
+
+%s
+Your own file: credence fit FILE --target COLUMN -o model.safetensors
+Every option, with examples: credence help fit
+`, where)
 	return nil
 }
 
@@ -133,10 +177,22 @@ func (p *program) demoStep(ctx context.Context, folder string, args []string) (s
 		}
 		actual = append(actual, arg)
 	}
-	root := (&program{streams: streams{p.in, &out, p.err}}).root()
+	inside := folder + string(filepath.Separator)
+	root := (&program{streams: streams{p.in, &out, without{p.err, inside}}}).root()
 	root.SetArgs(actual)
 	err := root.ExecuteContext(ctx)
-	return strings.ReplaceAll(out.String(), folder+string(filepath.Separator), ""), err
+	return strings.ReplaceAll(out.String(), inside, ""), err
+}
+
+// without writes all but one text, which no write holds a part of.
+type without struct {
+	io.Writer
+	text string
+}
+
+func (w without) Write(text []byte) (int, error) {
+	_, err := w.Writer.Write(bytes.ReplaceAll(text, []byte(w.text), nil))
+	return len(text), err
 }
 
 // splitDemo writes four fifths of the rows of a table to train and every fifth to test.

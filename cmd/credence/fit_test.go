@@ -196,14 +196,25 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the demonstration takes seconds")
 	}
-	out := must(t, "demo")
-	for _, want := range []string{"$ credence fit train.csv", "coverage of  90% intervals", "engine  svi"} {
+	folder := filepath.Join(t.TempDir(), "kept")
+	told := invoke(t, "", "demo", "--keep", folder)
+	out := told.out
+	for _, want := range []string{"$ credence fit train.csv", "coverage of  90% intervals", "engine  exact", "engine  svi", "engine sep", "engine  gibbs",
+		"engine  ep", "engine  laplace", "engine  convex", "lasso", "ridge", "information", "The files are in " + folder} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demonstration lacks %q", want)
 		}
 	}
-	if strings.Contains(out, os.TempDir()) {
-		t.Error("the demonstration shows its temporary folder")
+	if told.code != exitDone || strings.Contains(told.err, os.TempDir()) || strings.Count(out, os.TempDir()) != 1 {
+		t.Errorf("exit %d, or the demonstration shows its folder: %s", told.code, told.err)
+	}
+	if o := invoke(t, "", "demo", "--keep", folder); o.code != exitFailed || !strings.Contains(o.err, "the folder is not empty") {
+		t.Errorf("exit %d, message %q", o.code, o.err)
+	}
+	// What is kept can be typed again, with the same answer.
+	t.Chdir(folder)
+	if again := must(t, "inspect", "linear.safetensors"); !strings.Contains(out, again) {
+		t.Errorf("the demonstration did not print\n%s", again)
 	}
 	var object struct {
 		Steps []struct {

@@ -41,6 +41,8 @@ func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 	options := dataset.Options{Format: f.format, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
 	switch f.format {
 	case "", "csv", "tsv", "libsvm", "svm", "vw", "parquet":
+	case "arrow", "feather":
+		return options, "", misused(fmt.Errorf("--format %s: Arrow files are not read: write Parquet or CSV", f.format))
 	default:
 		return options, "", misused(fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm, vw or parquet", f.format))
 	}

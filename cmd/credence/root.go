@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/credence-ml/credence"
@@ -75,7 +73,7 @@ Start with:
 Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opened; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		Version:       version(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -89,7 +87,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	root.SetOut(p.out)
 	root.SetErr(p.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misused(fmt.Errorf("%w: see %s --help", badValue(err), cmd.CommandPath()))
+		return misused(fmt.Errorf("%w: see %s --help", badFlag(cmd, err), cmd.CommandPath()))
 	})
 	flags := root.PersistentFlags()
 	flags.BoolVar(&p.json, "json", false, "one JSON object on standard output and nothing else")
@@ -125,30 +123,6 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		}
 	}
 	return root
-}
-
-// knownCommand refuses words that are no command.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if found, rest, err := cmd.Root().Find(args); err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 {
-		return fmt.Errorf("unknown command %q", strings.Join(args, " "))
-	}
-	return nil
-}
-
-// badValue words the refusal of a flag's value by what the flag takes.
-func badValue(err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	takes := map[string]string{
-		"uint64": "a whole number from 0 to 18446744073709551615", "int": "a whole number", "int64": "a whole number",
-		"float64": "a number", "bool": "true or false", "duration": "a duration such as 30s or 5m",
-	}[invalid.GetFlag().Value.Type()]
-	if takes == "" {
-		return err
-	}
-	return fmt.Errorf("--%s %s is not %s", invalid.GetFlag().Name, invalid.GetValue(), takes)
 }
 
 // version says which build this is and which model files it writes and reads.

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/credence-ml/credence/spec"
+)
+
+// later are commands that this version does not have, with what does most of their work meanwhile.
+var later = map[string]string{
+	"effects":   "inspect --base and --exp show differences of levels, rate ratios and odds ratios",
+	"calibrate": "evaluate says how many targets the intervals cover",
+	"plot":      "predict -o and inspect -o write tables for a program that draws",
+	"report":    "fit, evaluate and inspect print what there is to report",
+	"look":      "fit prints how it understood the columns",
+}
+
+// knownCommand refuses words that are no command, and names the nearest that is.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.Name() == "help" {
+		cmd = cmd.Root()
+	}
+	found, rest, err := cmd.Root().Find(append(strings.Fields(cmd.CommandPath())[1:], args...))
+	if err == nil && found != cmd && len(rest) == 0 {
+		return nil
+	}
+	if instead := later[args[0]]; instead != "" && !cmd.HasParent() {
+		return fmt.Errorf("the command %s is not in this version: %s", args[0], instead)
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	problem := fmt.Errorf("unknown command %q", args[0])
+	if near := spec.Suggest(args[0], names); near != "" {
+		return fmt.Errorf("%w: did you mean %s?", problem, near)
+	}
+	return problem
+}
+
+// badFlag words the refusal of a flag by what the flag takes, or by the flags that there are.
+func badFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		return unknownFlag(cmd, unknown)
+	}
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	takes := map[string]string{
+		"uint64": "a whole number from 0 to 18446744073709551615", "int": "a whole number", "int64": "a whole number",
+		"float64": "a number", "bool": "true or false", "duration": "a duration such as 30s or 5m",
+	}[invalid.GetFlag().Value.Type()]
+	if takes == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %s is not %s", invalid.GetFlag().Name, invalid.GetValue(), takes)
+}
+
+// unknownFlag names the nearest flag of the command, or the commands that have one of that name.
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+	var names, others []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if slices.Contains(names, name) { // behind one dash, where each letter is a flag
+		return fmt.Errorf("unknown flag: -%s: did you mean --%[1]s?", name)
+	}
+	if near := spec.Suggest(name, names); near != "" {
+		return fmt.Errorf("unknown flag: --%s: did you mean --%s?", name, near)
+	}
+	for _, c := range cmd.Root().Commands() {
+		if c.Flags().Lookup(name) != nil {
+			others = append(others, c.Name())
+		}
+	}
+	if len(others) > 0 {
+		return fmt.Errorf("unknown flag: --%s is one of %s, not of %s", name, listed(others), cmd.Name())
+	}
+	return fmt.Errorf("unknown flag: --%s", name)
+}
