@@ -124,7 +124,7 @@ func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) 
 	below := linop.Dense{Rows: left + cols - dense, Cols: cols, Stride: size, Data: factor[dense*size+left:]}
 	ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
-			d.Sparse.AddRowMul(dst[i*cols:(i+1)*cols], i, 1, &below)
+			d.Sparse.AddRowMulUpper(dst[i*cols:(i+1)*cols], i, &below, dense, left)
 		}
 	})
 }
@@ -198,12 +198,12 @@ func (d *Design) AddGram(ws *Workspace, gram, weights []float64) {
 	all := linop.Dense{Rows: size, Cols: size, Stride: size, Data: gram}
 	below := all.Window(dense, size-dense)
 	cross, square := below.Columns(0, dense), below.Columns(dense, size-dense)
-	const tasks = 8
-	ws.pool.Run(tasks, func(task, _ int) {
+	shares := ws.pool.Threads() // sums do not depend on it
+	ws.pool.Run(shares, func(share, _ int) {
 		if dense > 0 {
-			d.Sparse.AddTransMul(&cross, weights, &d.Dense, task, tasks)
+			d.Sparse.AddTransMul(&cross, weights, &d.Dense, share, shares)
 		}
-		d.Sparse.AddGram(&square, weights, task, tasks)
+		d.Sparse.AddGram(&square, weights, share, shares)
 	})
 }
 

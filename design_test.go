@@ -105,6 +105,26 @@ func TestDesignProducts(t *testing.T) {
 						near("MulTransposed", several[3*i+k:3*i+k+1], each[i:i+1])
 					}
 				}
+				upper := linop.NewDense(d, d)
+				for j := range d {
+					for k := j; k < d; k++ {
+						upper.Row(j)[k] = math.Sin(float64(1 + 7*j + 3*k))
+					}
+				}
+				for left := range d {
+					cols := min(d-left, 2)
+					product, column := make([]float64, s.n*cols), make([]float64, d)
+					phi.MulUpper(ws, product, upper.Data, left, cols)
+					for k := range cols {
+						for j := range d {
+							column[j] = upper.Row(j)[left+k]
+						}
+						whole.MulVec(each, column)
+						for i := range each {
+							near("MulUpper", product[cols*i+k:cols*i+k+1], each[i:i+1])
+						}
+					}
+				}
 				sum := ones()
 				phi.AddMulTrans(ws, sum, u)
 				near("AddMulTrans", sum, columns(&whole))

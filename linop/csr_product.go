@@ -69,6 +69,17 @@ func (a *CSR) AddRowMul(dst []float64, i int, scale float64, b *Dense) {
 	}
 }
 
+// AddRowMulUpper adds aᵢᵀB to dst, for columns [left, left+B.Cols) of an upper triangular matrix whose row
+// first+j is row j of B.
+func (a *CSR) AddRowMulUpper(dst []float64, i int, b *Dense, first, left int) {
+	columns, values := a.Row(i)
+	for k, j := range columns {
+		if from := max(0, first+int(j)-left); from < b.Cols {
+			kernel.Axpy(At(values, k), b.Row(int(j))[from:], dst[from:])
+		}
+	}
+}
+
 // MulVec stores A x in dst.
 func (a *CSR) MulVec(dst, x []float64) {
 	checkMulVec("MulVec", a.Rows, a.Cols, dst, x)
@@ -92,37 +103,51 @@ func (a *CSR) AddMulVecTrans(dst, x []float64) {
 }
 
 // AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Callers
-// may divide the work into shares, of which this is one: a share has rows of dst of its own.
+// may divide the work into shares, of which this is one: a share has rows of dst of its own, and
+// adds to each in the order of the rows of A, so that sums do not depend on the number of shares.
 func (a *CSR) AddGram(dst *Dense, weights []float64, share, shares int) {
 	for i := range a.Rows {
 		w := weight(weights, i)
 		columns, values := a.Row(i)
 		for k, c := range columns {
-			if int(c)%shares != share {
+			if shares > 1 && int(c)%shares != share {
 				continue
 			}
-			row := dst.Row(int(c))
+			row, rest := dst.Row(int(c)), columns[k:]
 			if values == nil {
-				for _, j := range columns[k:] {
+				for _, j := range rest {
 					row[j] += w
 				}
 				continue
 			}
-			v := values[k] * w
-			for l := k; l < len(columns); l++ {
-				row[columns[l]] += v * values[l]
+			v, others := values[k]*w, values[k:]
+			others = others[:len(rest)]
+			for l, j := range rest {
+				row[j] += v * others[l]
 			}
 		}
 	}
 }
 
+// fewColumns is the number of columns below which a loop beats the call of a kernel.
+const fewColumns = 8
+
 // AddTransMul adds Aᵀ diag(weights) B to dst, which is a.Cols×b.Cols, in shares as AddGram.
 func (a *CSR) AddTransMul(dst *Dense, weights []float64, b *Dense, share, shares int) {
 	for i := range a.Rows {
-		w, row := weight(weights, i), b.Row(i)
-		for c, v := range a.Each(i) {
-			if c%shares == share {
-				kernel.Axpy(v*w, row, dst.Row(c))
+		w, from := weight(weights, i), b.Row(i)
+		columns, values := a.Row(i)
+		for k, c := range columns {
+			if shares > 1 && int(c)%shares != share {
+				continue
+			}
+			v, to := At(values, k)*w, dst.Row(int(c))
+			if len(from) > fewColumns {
+				kernel.Axpy(v, from, to)
+				continue
+			}
+			for j, x := range from {
+				to[j] += v * x
 			}
 		}
 	}

@@ -27,10 +27,10 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	}
 	for done = 1; done <= steps; done++ {
 		before := slices.Clone(f.loop.u)
-		_, settled, err := f.loop.run(ctx, 1, cmp.Or(f.config.Tolerance, 1e-9), nil)
-		if err != nil {
+		if err := f.loop.step(ctx, done == steps); err != nil {
 			return done, false, err
 		}
+		settled := f.loop.lastChange < cmp.Or(f.config.Tolerance, 1e-9)
 		if f.config.Progress != nil {
 			f.config.Progress(credence.Progress{Stage: "outer loop", Done: done, Total: steps, Objective: -f.loop.phi / 2})
 		}

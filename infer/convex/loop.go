@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -26,11 +27,14 @@ type system interface {
 	logDet() (value float64, ok bool)
 	// size is n.
 	size() int
+	// direct says whether to factor costs much and to solve little.
+	direct() bool
 }
 
 // loop is the double loop.
 type loop struct {
 	system
+	ws     *credence.Workspace
 	groups []Group
 	count  int // q
 	noise  float64
@@ -39,14 +43,17 @@ type loop struct {
 	precision  []float64 // 1/γ of a copy times the copies
 	slope      []float64
 	curvature  []float64
-	objective  float64 // of the inner loop
-	phi        float64 // NaN where it is not known
-	newton     int     // steps taken
-	lastChange float64 // relative, of φ
+	parts      []float64 // sums over runs of sites
+	objective  float64   // of the inner loop
+	phi        float64   // NaN where it is not known
+	newton     int       // steps taken
+	lastChange float64   // relative, of φ
+	rough      bool      // z is a constant still
+	factored   bool      // A is factored, at some place
 }
 
-func newLoop(s system, groups []Group, count int, noise float64) *loop {
-	l := &loop{system: s, groups: groups, count: count, noise: noise, phi: math.NaN()}
+func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise float64) *loop {
+	l := &loop{system: s, ws: ws, groups: groups, count: count, noise: noise, phi: math.NaN(), rough: true}
 	l.u, l.s, l.z = make([]float64, s.size()), make([]float64, count), make([]float64, count)
 	l.precision, l.slope, l.curvature = make([]float64, count), make([]float64, count), make([]float64, count)
 	for i := range l.z {
@@ -58,40 +65,49 @@ func newLoop(s system, groups []Group, count int, noise float64) *loop {
 // firstVariance is z before anything is known.
 const firstVariance = 0.05
 
-// each goes through all sites at s.
-func (l *loop) each(do func(i int, copies float64, at site)) {
-	i := 0
+// each goes through all sites at s, and adds up what is returned of them.
+func (l *loop) each(do func(i int, copies float64, at site) float64) float64 {
+	sum, before := 0.0, 0
 	for _, g := range l.groups {
-		for k := range g.Count {
-			shift, copies := 0.0, 1.0
-			if g.Shift != nil {
-				shift = g.Shift[k]
+		l.parts = append(l.parts[:0], make([]float64, (g.Count+runOfSites-1)/runOfSites)...)
+		l.ws.Pool().Run(len(l.parts), func(run, _ int) {
+			part := 0.0
+			for k := run * runOfSites; k < min(g.Count, (run+1)*runOfSites); k++ {
+				i := before + k
+				part += do(i, at(g.Copies, k, 1), siteAt(g.Potential, l.s[i], at(g.Shift, k, 0), l.z[i], l.noise))
 			}
-			if g.Copies != nil {
-				copies = g.Copies[k]
-			}
-			do(i, copies, siteAt(g.Potential, l.s[i], shift, l.z[i], l.noise))
-			i++
-		}
+			l.parts[run] = part
+		})
+		sum += kernel.Sum(l.parts)
+		before += g.Count
 	}
+	return sum
 }
+
+// runOfSites is the number of sites that a worker takes at a time.
+const runOfSites = 1024
 
 // evaluate takes s and the objective of the inner loop at u, and the slopes and curvatures of the sites.
 func (l *loop) evaluate(u []float64) float64 {
 	l.sites(l.s, u)
-	sum := l.residual(u) / 2
-	l.each(func(i int, copies float64, at site) {
-		sum += copies * at.value
+	residual := l.residual(u)
+	return residual/2 + l.each(func(i int, copies float64, at site) float64 {
 		l.slope[i], l.curvature[i], l.precision[i] = copies*at.slope, copies*at.curvature*l.noise, copies*at.precision
+		return copies * at.value
 	})
-	return sum
 }
 
-// The inner loop ends at a Newton decrement below innerTolerance nats, or after innerSteps steps.
+// The inner loop ends at a Newton decrement below innerTolerance nats, or after innerSteps steps; in the
+// first of several outer loops below firstTolerance, since z, a constant there, moves the minimum by more.
 const (
 	innerTolerance = 1e-10
+	firstTolerance = 0.1
 	innerSteps     = 50
 )
+
+// staleShare is the share of the decrement before to which a step has to bring it for the factor of an
+// earlier place to be good enough (Shamanskii 1967).
+const staleShare = 0.02
 
 // inner minimises over u by Newton steps, halved until the objective falls by a tenth of what the
 // slope says (Armijo).
@@ -99,20 +115,31 @@ func (l *loop) inner(ctx context.Context, tolerance float64) error {
 	n := l.size()
 	gradient, step, trial := make([]float64, n), make([]float64, n), make([]float64, n)
 	l.objective = l.evaluate(l.u)
+	last := 0.0
 	for range innerSteps {
 		clear(gradient)
 		l.gradient(gradient, l.slope)
-		if err := l.factor(ctx, l.curvature); err != nil {
-			return err
+		decrement := math.Inf(1)
+		if l.factored {
+			var err error
+			if decrement, err = l.descent(ctx, step, gradient); err != nil {
+				return err
+			}
 		}
-		if err := l.solve(ctx, step, gradient); err != nil {
-			return err
+		if decrement > 2*tolerance && !(decrement < staleShare*last) {
+			if err := l.factor(ctx, l.curvature); err != nil {
+				return err
+			}
+			var err error
+			if decrement, err = l.descent(ctx, step, gradient); err != nil {
+				return err
+			}
+			l.factored = l.direct()
 		}
-		kernel.Scale(-l.noise, step)
-		decrement := -kernel.Dot(step, gradient)
 		if !(decrement > 2*tolerance) {
 			return nil
 		}
+		last = decrement
 		l.newton++
 		length, before := 1.0, l.objective
 		for {
@@ -133,9 +160,15 @@ func (l *loop) inner(ctx context.Context, tolerance float64) error {
 	return nil
 }
 
-// outer takes z anew at the inner minimum, and φ where log|A| is known.
+// descent stores the step that the factor gives, and returns its decrement.
+func (l *loop) descent(ctx context.Context, step, gradient []float64) (decrement float64, err error) {
+	err = l.solve(ctx, step, gradient)
+	kernel.Scale(-l.noise, step)
+	return -kernel.Dot(step, gradient), err
+}
+
+// outer takes z anew at u, where the sites were evaluated last, and φ where log|A| is known.
 func (l *loop) outer(ctx context.Context) error {
-	l.objective = l.evaluate(l.u)
 	precision := append([]float64(nil), l.precision...)
 	if err := l.factor(ctx, precision); err != nil {
 		return err
@@ -143,14 +176,11 @@ func (l *loop) outer(ctx context.Context) error {
 	before := l.phi
 	l.phi = math.NaN()
 	if logDet, ok := l.logDet(); ok {
-		l.phi = logDet + l.residual(l.u)
-		l.each(func(i int, copies float64, at site) {
-			shift := at.value // −g(z+x) − βs/σ²
-			// σ⁻²[s²/γ − 2βs] + h(γ), with h = −(z+x)/γ − 2g: 2h* − z/γ.
-			l.phi += copies * (2*shift - l.z[i]*at.precision)
-		})
+		// ‖y−Xu‖²/σ² + Σ σ⁻²[s²/γ − 2βs] + h(γ), with h = −(z+x)/γ − 2g and h* = −g(z+x) − βs/σ².
+		l.phi = logDet + 2*l.objective - kernel.Dot(l.z, l.precision)
 	}
 	l.lastChange = math.Abs(before-l.phi) / (1 + math.Abs(l.phi))
+	l.factored, l.rough = l.direct(), false
 	if err := l.variances(ctx, l.z); err != nil {
 		return err
 	}
@@ -162,19 +192,26 @@ func (l *loop) outer(ctx context.Context) error {
 	return nil
 }
 
+// step is one outer loop; last says that no other is sure to follow.
+func (l *loop) step(ctx context.Context, last bool) error {
+	tolerance := innerTolerance
+	if l.rough && !last {
+		tolerance = firstTolerance
+	}
+	if err := l.inner(ctx, tolerance); err != nil {
+		return err
+	}
+	return l.outer(ctx)
+}
+
 // run goes through the double loop; it ends where φ changes by less than the tolerance.
 func (l *loop) run(ctx context.Context, steps int, tolerance float64, each func(step int) error) (done int, converged bool, err error) {
 	for done = 1; done <= steps; done++ {
-		if err := l.inner(ctx, innerTolerance); err != nil {
+		if err := l.step(ctx, done == steps); err != nil {
 			return done, false, err
 		}
-		if err := l.outer(ctx); err != nil {
+		if err := each(done); err != nil {
 			return done, false, err
-		}
-		if each != nil {
-			if err := each(done); err != nil {
-				return done, false, err
-			}
 		}
 		if l.lastChange < tolerance {
 			return done, true, nil

@@ -90,13 +90,14 @@ func (f *fit) setSystem() {
 			f.system, f.free = l, &l.free
 		}
 	}
-	f.loop = newLoop(f.system, groups, count, noise)
+	f.loop = newLoop(f.ws, f.system, groups, count, noise)
 	switch {
 	case before != nil:
 		copy(f.loop.u, before.u)
 		copy(f.loop.z, before.z)
-		f.loop.newton, f.loop.phi = before.newton, before.phi
+		f.loop.newton, f.loop.phi, f.loop.rough = before.newton, before.phi, false
 	case f.config.Start != nil:
+		f.loop.rough = false
 		f.goOn(f.config.Start.Members[0].Posterior)
 	case f.first == 1:
 		f.loop.u[0] = f.interceptMean

@@ -23,6 +23,8 @@ func (m *measured) size() int {
 	return n
 }
 
+func (m *measured) direct() bool { return true }
+
 func (m *measured) sites(dst, u []float64) { m.b.MulVec(dst, u) }
 
 func (m *measured) residual(u []float64) float64 {
@@ -162,6 +164,8 @@ func (f *free) multiply(dst, v []float64) {
 	f.x.MulVecTrans(back, middle)
 	kernel.Axpy(1, back, dst)
 }
+
+func (f *free) direct() bool { return false }
 
 func (f *free) factor(_ context.Context, precision []float64) error {
 	f.precision = append(f.precision[:0], precision...)

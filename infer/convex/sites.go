@@ -32,8 +32,9 @@ type Logistic struct{ Slope float64 }
 // At implements [Potential].
 func (p Logistic) At(x float64) (g, first, second float64) {
 	v, c := p.Slope*math.Sqrt(x)/2, p.Slope*p.Slope/8
-	g = -(v + math.Log1p(math.Exp(-2*v)) - math.Ln2) - math.Ln2
-	tanh := math.Tanh(v)
+	e := math.Exp(-2 * v)
+	g = -(v + math.Log1p(e))
+	tanh := (1 - e) / (1 + e)
 	if v < 1e-2 {
 		square := v * v
 		ratio := 1 - square/3 + 2*square*square/15

@@ -98,7 +98,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 	default:
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", way)
 	}
-	l := newLoop(s, p.Sites, count, p.Noise)
+	l := newLoop(ws, s, p.Sites, count, p.Noise)
 	done, converged, err := l.run(ctx, steps, cmp.Or(options.Tolerance, 1e-9), func(step int) error {
 		if options.Progress != nil {
 			options.Progress(credence.Progress{Stage: "outer loop", Done: step, Total: steps, Objective: -l.phi / 2})

@@ -82,7 +82,7 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 		return
 	}
 	square := linop.Dense{Rows: n, Cols: n, Stride: n, Data: dst}
-	const shares = 8
+	shares := ws.Pool().Threads()
 	ws.Pool().Run(shares, func(share, _ int) { c.sparse.AddGram(&square, scales[dense:], share, shares) })
 	// (x − x̄e)(x − x̄e)ᵀ = xxᵀ − x̄(xeᵀ + exᵀ) + x̄²eeᵀ
 	cross, mass := make([]float64, n), 0.0
