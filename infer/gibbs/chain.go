@@ -1,7 +1,6 @@
 package gibbs
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -10,17 +9,6 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 )
-
-// fares say how every column would fare.
-type fares struct {
-	inverse, upper []float64 // M⁻¹, n×n, symmetric; factor of M
-	s, q           []float64 // of every column
-	logDensity     float64   // of y given the state
-}
-
-func newFares(n, d int) fares {
-	return fares{inverse: make([]float64, n*n), upper: make([]float64, n*n), s: make([]float64, d), q: make([]float64, d)}
-}
 
 // chain is the state of one chain: which columns are in, and for every column how it would fare.
 type chain struct {
@@ -38,12 +26,12 @@ type chain struct {
 	y        []float64 // normal targets of the rows, times the roots of their weights
 
 	fares
-	probability []float64 // of inclusion given the rest
-	odds        []float64
-	cumulative  []float64 // of the weights of flips
-	column, row []float64 // n
-	gap         []float64 // n
-	change      []float64 // d
+	odds         []float64 // of inclusion given the rest
+	cumulative   []float64 // of the weights of flips
+	column, row  []float64 // n
+	change       []float64 // d
+	near, solved []float64 // k numbers
+	panel        []float64 // rows of products, one after the other
 }
 
 // explore is ε for a thousand candidates or fewer.
@@ -55,10 +43,10 @@ func newChain(t *candidates.Table, setting *candidates.Setting, ws *credence.Wor
 		Table: t, Setting: setting, ws: ws, rng: rng, explore: explore * math.Min(1, 1000/float64(setting.Count)),
 		logSlab: setting.Slab.Start, logNoise: setting.Noise.Start,
 		in: make([]bool, d), noise: make([]float64, n), y: make([]float64, n),
-		probability: make([]float64, d), odds: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
+		odds: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
 		change: make([]float64, d),
 	}
-	c.fares = newFares(n, d)
+	c.fares = newFares(d)
 	for j, v := range setting.Kept {
 		c.in[j] = v > 0
 	}
@@ -73,101 +61,14 @@ func (c *chain) variance(j int) float64 {
 	return math.Exp(2 * c.logSlab)
 }
 
-// refresh takes M⁻¹, S and Q anew.
-func (c *chain) refresh() error {
-	n, d, pool := c.Rows, c.Table.Count(), c.ws.Pool()
-	scales := make([]float64, d)
-	for j := range d {
-		if c.in[j] {
-			scales[j] = c.variance(j)
-		}
-	}
-	c.outerOf(c.upper, scales)
-	for i, v := range c.noise {
-		c.upper[i*n+i] += v
-	}
-	if pivot, ok := pool.Cholesky(n, c.upper, n); !ok {
-		return fmt.Errorf("gibbs: the covariance of the rows is not positive definite (row %d): scale the columns", pivot+1)
-	}
-	pool.CholeskyInverse(n, c.upper, n, c.inverse, n)
-	kernel.Symmetrize(n, c.inverse, n)
-	c.Quadratics(c.ws, c.s, c.upper)
-	c.gap = append(c.gap[:0], c.y...)
-	for j, m := range c.KeptMean {
-		if m != 0 {
-			c.Column(c.column, j)
-			kernel.Axpy(-m, c.column, c.gap)
-		}
-	}
-	pool.Gemv(false, n, n, 1, c.inverse, n, c.gap, 0, c.row)
-	c.MulTrans(c.ws, c.q, c.row)
-	c.logDensity = -kernel.Dot(c.gap, c.row) / 2
-	for i := range n {
-		c.logDensity -= math.Log(c.upper[i*n+i]) + math.Log(2*math.Pi)/2
-	}
-	return nil
-}
-
-// outerOf stores X diag(scales) Xᵀ, from the few columns whose scale is not 0.
-func (c *chain) outerOf(dst, scales []float64) {
-	n := c.Rows
-	clear(dst)
-	for j, v := range scales {
-		if v == 0 {
-			continue
-		}
-		c.Column(c.column, j)
-		for i, x := range c.column {
-			if x != 0 {
-				kernel.Axpy(v*x, c.column[i:], dst[i*n+i:(i+1)*n])
-			}
-		}
-	}
-}
-
-// flip takes column j in or out.
-func (c *chain) flip(j int) {
-	n, v := c.Rows, c.variance(j)
-	c.Column(c.column, j)
-	c.ws.Pool().Gemv(false, n, n, 1, c.inverse, n, c.column, 0, c.row)
-	c.MulTrans(c.ws, c.change, c.row)
-	scale := v / (1 + v*c.s[j])
+// slab returns mean and variance of the weight of column j where it is in, given all other columns,
+// for its prior variance v.
+func (c *chain) slab(j int, v float64) (mean, variance float64) {
 	if c.in[j] {
-		scale = -v / (1 - v*c.s[j])
+		return v * c.q[j], v * max(1-v*c.s[j], leastShare)
 	}
-	c.logDensity += scale*c.q[j]*c.q[j]/2 + math.Log(scale/v*sign(c.in[j]))/2
-	of := c.q[j]
-	for l, t := range c.change {
-		c.s[l] -= scale * t * t
-		c.q[l] -= scale * t * of
-	}
-	for i, u := range c.row {
-		kernel.Axpy(-scale*u, c.row, c.inverse[i*n:(i+1)*n])
-	}
-	c.in[j] = !c.in[j]
-	if c.in[j] {
-		c.active++
-	} else {
-		c.active--
-	}
-}
-
-// sign is −1 for a column that goes out, for which scale/v is negative, and 1 for one that comes in.
-func sign(out bool) float64 {
-	if out {
-		return -1
-	}
-	return 1
-}
-
-// slab returns mean and variance of the weight of column j where it is in, given all other columns.
-func (c *chain) slab(j int) (mean, variance float64) {
-	v := c.variance(j)
-	if c.in[j] {
-		return v * c.q[j], v * math.Max(1-v*c.s[j], leastShare)
-	}
-	total := 1 + v*c.s[j]
-	return v * c.q[j] / total, v / total
+	share := 1 / (1 + v*c.s[j])
+	return v * c.q[j] * share, v * share
 }
 
 // leastShare bounds 1 − r₁S of a column that is in, which rounding may take to 0 where the data
@@ -187,7 +88,8 @@ func (c *chain) logPriorOdds(others int) float64 {
 
 // probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S
 // and Q taken without column j, its odds are those of the prior times exp(½ r₁Q²/(1 + r₁S))/√(1 +
-// r₁S).
+// r₁S). The weight (p + ε)/P(z as it is) is odds + ε(1 + odds) of a column that is out, and 1 + ε(1 +
+// odds)/odds of one that is in.
 func (c *chain) probabilities() float64 {
 	out := c.logPriorOdds(c.active)
 	in := out
@@ -197,9 +99,9 @@ func (c *chain) probabilities() float64 {
 	v := math.Exp(2 * c.logSlab)
 	for j, q := range c.q {
 		if c.in[j] {
-			c.odds[j] = math.Min(in+v*q*q/math.Max(1-v*c.s[j], leastShare)/2, farOdds)
+			c.odds[j] = min(in+v*q*q/max(1-v*c.s[j], leastShare)/2, farOdds)
 		} else {
-			c.odds[j] = math.Min(out+v*q*q/(1+v*c.s[j])/2, farOdds)
+			c.odds[j] = min(out+v*q*q/(1+v*c.s[j])/2, farOdds)
 		}
 	}
 	kernel.Exp(c.odds, c.odds)
@@ -207,22 +109,22 @@ func (c *chain) probabilities() float64 {
 	for j, odds := range c.odds {
 		switch {
 		case c.Kept[j] > 0:
-			c.probability[j] = 1
+			odds = math.Inf(1)
 		case c.in[j]:
 			odds *= math.Sqrt(math.Max(1-v*c.s[j], leastShare))
-			p := odds / (1 + odds)
-			c.probability[j] = p
-			total += (p + c.explore) / math.Max(p, 1e-300)
+			total += 1 + c.explore*(1+1/math.Max(odds, 1e-300))
 		default:
 			odds /= math.Sqrt(1 + v*c.s[j])
-			p := odds / (1 + odds)
-			c.probability[j] = p
-			total += (p + c.explore) * (1 + odds)
+			total += odds + c.explore*(1+odds)
 		}
+		c.odds[j] = odds
 		c.cumulative[j] = total
 	}
 	return total
 }
+
+// probability is that of the inclusion of column j given the rest.
+func (c *chain) probability(j int) float64 { return 1 / (1 + 1/c.odds[j]) }
 
 // choose returns the candidate whose flip a number between 0 and the sum of all weights falls on.
 func (c *chain) choose(total float64) int {

@@ -18,8 +18,9 @@ func (c *chain) renew(total float64) (float64, error) {
 	}
 	y, noise := append([]float64(nil), c.y...), append([]float64(nil), c.noise...)
 	old := c.fares
-	c.fares = newFares(c.Rows, c.Table.Count())
+	c.fares = newFares(c.Table.Count())
 	c.drawRows(weights)
+	c.takeTargets()
 	if err := c.refresh(); err != nil {
 		return 0, err
 	}

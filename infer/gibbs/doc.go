@@ -9,8 +9,8 @@
 //
 //	S_j = x_jᵀM⁻¹x_j      Q_j = x_jᵀM⁻¹y
 //
-// which give the probability of its inclusion given all others, at any time and for all columns. A
-// flip of a column changes them all in O(nd).
+// which give the probability of its inclusion given all others, at any time and for all columns. With
+// k columns in, a flip changes them all in O(kd), and a new noise or slab in O(k²d).
 //
 // # Informed flips
 //

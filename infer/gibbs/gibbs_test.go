@@ -95,25 +95,39 @@ func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
 	return c
 }
 
-// TestFlips compares what flips make of M⁻¹, S, Q and the density with all of them taken anew.
+// TestFlips compares what flips make of C, S, Q and the density with all of them taken anew: of columns
+// at random, and of those that a chain chooses, which come and go.
 func TestFlips(t *testing.T) {
-	s := conform.NewSelection(12, 30, 5, 0.3, 1, 0.5, false, 1)
-	e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{})
-	c := e.testChain(t, s)
-	for range 200 {
-		c.flip(1 + c.rng.IntN(30))
-	}
-	was := c.fares
-	c.fares = newFares(c.Rows, c.Table.Count())
-	if err := c.refresh(); err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(was.logDensity-c.logDensity) > 1e-8 {
-		t.Errorf("log density %.12g after the flips, %.12g anew", was.logDensity, c.logDensity)
-	}
-	for j := range c.s {
-		if math.Abs(was.s[j]-c.s[j]) > 1e-8*(1+c.s[j]) || math.Abs(was.q[j]-c.q[j]) > 1e-8*(1+math.Abs(c.q[j])) {
-			t.Fatalf("column %d: S, Q = %g, %g after the flips, %g, %g anew", j, was.s[j], was.q[j], c.s[j], c.q[j])
+	for _, c := range []struct {
+		n, p   int
+		choose bool
+	}{{12, 30, false}, {60, 200, true}} {
+		s := conform.NewSelection(c.n, c.p, 5, 0.3, 1, 0.1, false, 1)
+		e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{})
+		chain := e.testChain(t, s)
+		for range 400 {
+			if total := chain.probabilities(); c.choose {
+				chain.flip(chain.choose(total))
+			} else {
+				chain.flip(1 + chain.rng.IntN(c.p))
+			}
+		}
+		was := chain.fares
+		chain.fares = newFares(chain.Table.Count())
+		chain.takeTargets()
+		if err := chain.refresh(); err != nil {
+			t.Fatal(err)
+		}
+		if len(was.order) != len(chain.order) {
+			t.Fatalf("%+v: %d columns are in after the flips, %d anew", c, len(was.order), len(chain.order))
+		}
+		if math.Abs(was.logDensity-chain.logDensity) > 1e-8 {
+			t.Errorf("%+v: log density %.12g after the flips, %.12g anew", c, was.logDensity, chain.logDensity)
+		}
+		for j := range chain.s {
+			if math.Abs(was.s[j]-chain.s[j]) > 1e-8*(1+chain.s[j]) || math.Abs(was.q[j]-chain.q[j]) > 1e-8*(1+math.Abs(chain.q[j])) {
+				t.Fatalf("%+v: column %d: S, Q = %g, %g after the flips, %g, %g anew", c, j, was.s[j], was.q[j], chain.s[j], chain.q[j])
+			}
 		}
 	}
 }

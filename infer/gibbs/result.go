@@ -81,7 +81,7 @@ func (f *fit) likeness() []float64 {
 	cross, squares, out := make([]float64, d), make([]float64, d), make([]float64, d)
 	target := slices.Clone(f.centred())
 	f.MulTrans(credence.NewWorkspace(1), cross, target)
-	f.Squares(squares)
+	f.Squares(squares, nil)
 	for j := range d {
 		if out[j] = -1; f.Kept[j] == 0 && squares[j] > 0 {
 			out[j] = cross[j] * cross[j] / squares[j]

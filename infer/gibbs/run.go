@@ -45,6 +45,7 @@ func (c *chain) begin(columns []int) error {
 		copy(c.y, c.Setting.Target)
 		c.setNoise()
 	}
+	c.takeTargets()
 	return c.refresh()
 }
 
@@ -60,7 +61,7 @@ func (c *chain) run(ctx context.Context, p plan) (*record, error) {
 	d := c.Table.Count()
 	r := &record{inclusion: make([]float64, d), mean: make([]float64, d), square: make([]float64, d)}
 	total := c.probabilities()
-	spare := newFares(c.Rows, d)
+	spare := newFares(d)
 	for flip := range p.flips {
 		if flip%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -90,9 +91,13 @@ func (c *chain) run(ctx context.Context, p plan) (*record, error) {
 func (c *chain) keep(r *record, weight float64) {
 	r.total += weight
 	s := state{weight: weight, from: len(r.active), logNoise: c.logNoise, logSlab: c.logSlab, logDensity: c.logState()}
+	slab := math.Exp(2 * c.logSlab)
 	for j, in := range c.in {
-		p := c.probability[j]
-		mean, variance := c.slab(j)
+		p, v := c.probability(j), slab
+		if c.Kept[j] > 0 {
+			v = c.Kept[j]
+		}
+		mean, variance := c.slab(j, v)
 		mean += c.KeptMean[j]
 		r.inclusion[j] += weight * p
 		r.mean[j] += weight * p * mean
@@ -125,6 +130,7 @@ func (c *chain) move(spare *fares, total float64) (float64, error) {
 		before, old := c.logState(), *m.value
 		*m.value += m.step * c.rng.NormFloat64()
 		c.fares, *spare = *spare, c.fares
+		c.products = spare.products
 		if !c.Classes {
 			c.setNoise()
 		}

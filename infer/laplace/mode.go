@@ -107,7 +107,7 @@ func (f *fit) metric(p normals, w []float64) []float64 {
 	gradient := make([]float64, len(w))
 	f.loss(w, gradient)
 	squares, mean := make([]float64, len(w)), 0.0
-	f.Squares(squares)
+	f.Squares(squares, nil)
 	for _, v := range f.curvature {
 		mean += v / float64(f.Rows)
 	}

@@ -89,7 +89,7 @@ func TestProducts(t *testing.T) {
 		table.MulTrans(ws, got, u)
 		x.MulVecTrans(want, u)
 		near(t, "MulTrans", got, want)
-		table.Squares(got)
+		table.Squares(got, nil)
 		for j := range d {
 			want[j] = 0
 			for i := range n {
@@ -202,7 +202,7 @@ func TestCompress(t *testing.T) {
 		kept += v * v
 	}
 	near(t, "Σ y²", []float64{kept}, []float64{sum})
-	table.Squares(got)
+	table.Squares(got, nil)
 	for j := range want {
 		want[j] = 0
 		for i := range 60 {

@@ -158,17 +158,21 @@ func (t *Table) Residual(mean, scale float64) []float64 {
 // Shift returns x̄ᵀw, by which the intercept at the columns' means is above the one at zero.
 func (t *Table) Shift(w []float64) float64 { return kernel.Dot(t.Means, w) }
 
-// Squares stores the sums of squares of the columns, length d.
-func (t *Table) Squares(dst []float64) {
-	dense := t.dense.Rows
-	for j := range dense {
-		row := t.dense.Row(j)
-		dst[j] = kernel.Dot(row, row)
+// Squares stores Σ_i weights_i x_ij² of every column in dst, length d. Nil weights are ones.
+func (t *Table) Squares(dst, weights []float64) {
+	if weights == nil {
+		weights = t.ones()
 	}
-	all := t.ones()
-	for j := range t.sparse.Rows {
-		mean := t.sparseMean(j)
-		dst[dense+j] = t.sparse.AddRowSquareDot(0, j, all) - mean*mean*t.Total
+	all := make([]float64, t.Rows) // weights times the roots of the rows' own
+	for i, w := range weights {
+		all[i] = w * t.unit[i]
+	}
+	mass := kernel.Dot(all, t.unit[:t.Rows])
+	for j := range dst {
+		dst[j] = t.StoredSquare(j, weights)
+		if mean := t.Mean(j); mean != 0 {
+			dst[j] += mean * (mean*mass - 2*t.StoredDot(j, all))
+		}
 	}
 }
 

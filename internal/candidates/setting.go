@@ -158,7 +158,7 @@ func (t *Table) takeClasses(s *Setting) float64 {
 // takePrior takes the priors of slab and inclusion and where they start.
 func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) {
 	squares, size := make([]float64, t.Count()), 0.0
-	t.Squares(squares)
+	t.Squares(squares, nil)
 	for j, v := range squares {
 		if s.Kept[j] == 0 {
 			size += v / t.Total / float64(s.Count)
