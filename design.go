@@ -71,6 +71,37 @@ func (d *Design) RowSquareDot(i int, v []float64) float64 {
 	return d.Sparse.AddRowSquareDot(sum, i, v[dense:])
 }
 
+// RowForm returns φᵢᵀ V φᵢ for a symmetric V whose upper triangle is that of v, d×d, in as many operations
+// as the row has pairs of entries.
+func (d *Design) RowForm(i int, v []float64) float64 {
+	_, size := d.Dims()
+	dense, sum := d.Dense.Cols, 0.0
+	if dense > 0 {
+		x := d.Dense.Row(i)
+		for j, xj := range x {
+			row := v[j*size : (j+1)*size]
+			sum += xj * (2*d.Sparse.AddRowDot(kernel.Dot(row[j:dense], x[j:]), i, row[dense:]) - xj*row[j])
+		}
+	}
+	columns, values := d.Sparse.Row(i)
+	for k, c := range columns {
+		row := v[(dense+int(c))*size+dense : (dense+int(c)+1)*size]
+		xk, rest := linop.At(values, k), 0.0
+		if values == nil {
+			for _, j := range columns[k+1:] {
+				rest += row[j]
+			}
+		} else {
+			of := values[k+1:]
+			for l, j := range columns[k+1:] {
+				rest += of[l] * row[j]
+			}
+		}
+		sum += xk * (2*rest + xk*row[c])
+	}
+	return sum
+}
+
 // Each calls visit with the weight and the value of every dense column of row i and every
 // stored entry of its sparse ones.
 func (d *Design) Each(i int, visit func(weight int, v float64)) {
@@ -92,6 +123,9 @@ func (d *Design) Mul(ws *Workspace, dst, w []float64) { d.eachRow(ws, dst, w, (*
 func (d *Design) MulSquares(ws *Workspace, dst, v []float64) {
 	d.eachRow(ws, dst, v, (*Design).RowSquareDot)
 }
+
+// MulForms stores the φᵀVφ of every row, as [Design.RowForm].
+func (d *Design) MulForms(ws *Workspace, dst, v []float64) { d.eachRow(ws, dst, v, (*Design).RowForm) }
 
 // eachRow stores what of says of every row.
 func (d *Design) eachRow(ws *Workspace, dst, w []float64, of func(d *Design, i int, w []float64) float64) {
@@ -198,13 +232,10 @@ func (d *Design) AddGram(ws *Workspace, gram, weights []float64) {
 	all := linop.Dense{Rows: size, Cols: size, Stride: size, Data: gram}
 	below := all.Window(dense, size-dense)
 	cross, square := below.Columns(0, dense), below.Columns(dense, size-dense)
-	shares := ws.pool.Threads() // sums do not depend on it
-	ws.pool.Run(shares, func(share, _ int) {
-		if dense > 0 {
-			d.Sparse.AddTransMul(&cross, weights, &d.Dense, share, shares)
-		}
-		d.Sparse.AddGram(&square, weights, share, shares)
-	})
+	if dense > 0 {
+		d.Sparse.AddTransMul(ws.pool, &cross, weights, &d.Dense)
+	}
+	d.Sparse.AddGram(ws.pool, &square, weights)
 }
 
 // LiftGram moves the products of sparse with dense columns, which AddGram left below the

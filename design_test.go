@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -96,6 +97,25 @@ func TestDesignProducts(t *testing.T) {
 				near("MulVec", got, rows(&whole))
 				phi.MulSquares(ws, got, w)
 				near("MulSquares", got, rows(&squares))
+				symmetric, forms := linop.NewDense(d, d), make([]float64, s.n)
+				for j := range d {
+					for k := range j + 1 {
+						symmetric.Row(j)[k] = other[j]*other[k] + w[j]*w[k]
+						symmetric.Row(k)[j] = symmetric.Row(j)[k]
+					}
+				}
+				for i := range forms {
+					image := make([]float64, d)
+					symmetric.MulVec(image, whole.Row(i))
+					forms[i] = kernel.Dot(whole.Row(i), image)
+				}
+				for j := range d {
+					for k := range j {
+						symmetric.Row(j)[k] = math.NaN() // what lies below the diagonal is not read
+					}
+				}
+				phi.MulForms(ws, got, symmetric.Data)
+				near("MulForms", got, forms)
 				several, each := make([]float64, 3*s.n), make([]float64, s.n)
 				vectors := append(append(append([]float64{}, w...), other...), w...)
 				phi.MulTransposed(ws, several, vectors, 3)

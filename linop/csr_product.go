@@ -102,55 +102,64 @@ func (a *CSR) AddMulVecTrans(dst, x []float64) {
 	}
 }
 
-// AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Callers
-// may divide the work into shares, of which this is one: a share has rows of dst of its own, and
-// adds to each in the order of the rows of A, so that sums do not depend on the number of shares.
-func (a *CSR) AddGram(dst *Dense, weights []float64, share, shares int) {
-	for i := range a.Rows {
-		w := weight(weights, i)
-		columns, values := a.Row(i)
-		for k, c := range columns {
-			if shares > 1 && int(c)%shares != share {
-				continue
-			}
-			row, rest := dst.Row(int(c)), columns[k:]
-			if values == nil {
-				for _, j := range rest {
-					row[j] += w
+// AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Every row of dst
+// is one thread's, which adds to it in the order of the rows of A.
+func (a *CSR) AddGram(pool *kernel.Pool, dst *Dense, weights []float64) {
+	shares := pool.Threads()
+	pool.Run(shares, func(share, _ int) {
+		for i := range a.Rows {
+			w := weight(weights, i)
+			columns, values := a.Row(i)
+			for k, c := range columns {
+				if foreign(c, share, shares) {
+					continue
 				}
-				continue
-			}
-			v, others := values[k]*w, values[k:]
-			others = others[:len(rest)]
-			for l, j := range rest {
-				row[j] += v * others[l]
+				row := dst.Row(int(c))
+				if values == nil {
+					for _, j := range columns[k:] {
+						row[j] += w
+					}
+					continue
+				}
+				v, rest := values[k]*w, values[k:]
+				for l, j := range columns[k:] {
+					row[j] += v * rest[l]
+				}
 			}
 		}
-	}
+	})
 }
 
 // fewColumns is the number of columns below which a loop beats the call of a kernel.
 const fewColumns = 8
 
-// AddTransMul adds Aᵀ diag(weights) B to dst, which is a.Cols×b.Cols, in shares as AddGram.
-func (a *CSR) AddTransMul(dst *Dense, weights []float64, b *Dense, share, shares int) {
-	for i := range a.Rows {
-		w, from := weight(weights, i), b.Row(i)
-		columns, values := a.Row(i)
-		for k, c := range columns {
-			if shares > 1 && int(c)%shares != share {
-				continue
-			}
-			v, to := At(values, k)*w, dst.Row(int(c))
-			if len(from) > fewColumns {
-				kernel.Axpy(v, from, to)
-				continue
-			}
-			for j, x := range from {
-				to[j] += v * x
+// AddTransMul adds Aᵀ diag(weights) B to dst, which is a.Cols×b.Cols, in the order of [CSR.AddGram].
+func (a *CSR) AddTransMul(pool *kernel.Pool, dst *Dense, weights []float64, b *Dense) {
+	shares := pool.Threads()
+	pool.Run(shares, func(share, _ int) {
+		for i := range a.Rows {
+			w, from := weight(weights, i), b.Row(i)
+			columns, values := a.Row(i)
+			for k, c := range columns {
+				if foreign(c, share, shares) {
+					continue
+				}
+				v, to := At(values, k)*w, dst.Row(int(c))
+				if len(from) > fewColumns {
+					kernel.Axpy(v, from, to)
+					continue
+				}
+				for j, x := range from {
+					to[j] += v * x
+				}
 			}
 		}
-	}
+	})
+}
+
+// foreign says whether a row of a result belongs to another share.
+func foreign(row int32, share, shares int) bool {
+	return shares > 1 && int(uint32(row)%uint32(shares)) != share
 }
 
 func weight(weights []float64, i int) float64 {

@@ -182,9 +182,8 @@ func (p *dual) setGrams() {
 // addPairs adds the scaled φφᵀ of sparse columns, of weights from first on, to the upper triangle of
 // m; under an intercept (φ−x̄)(φ−x̄)ᵀ. Nil scales are 1.
 func (p *dual) addPairs(m []float64, columns *linop.CSR, first int, scales []float64) {
-	shares := p.pool.Threads()
 	square := linop.Dense{Rows: p.n, Cols: p.n, Stride: p.n, Data: m}
-	p.pool.Run(shares, func(share, _ int) { columns.AddGram(&square, scales, share, shares) })
+	columns.AddGram(p.pool, &square, scales)
 	if !p.intercept {
 		return
 	}

@@ -36,10 +36,10 @@ const (
 	chord          = 0.2  // below which Newton's method keeps its curvature
 	coarseWeights  = 300  // from so many weights on an axis has three points
 	climbsAgain    = 3
-	dualShare      = 4        // sums of the n×n form take at most so many times the fit's own memory,
+	dualShare      = 4         // sums of the n×n form take at most so many times the fit's own memory,
 	dualAlways     = 256 << 20 // or so many bytes
-	leastSpread    = 1e-12    // of the largest eigenvalue of a covariance
-	sumsOfOneShape = 4        // sets of linear numbers that are held at once
+	leastSpread    = 1e-12     // of the largest eigenvalue of a covariance
+	sumsOfOneShape = 4         // sets of linear numbers that are held at once
 )
 
 // settle goes on from where a climb ended to the mode, by Newton's method, and from there integrates over noise and

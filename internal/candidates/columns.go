@@ -82,8 +82,7 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 		return
 	}
 	square := linop.Dense{Rows: n, Cols: n, Stride: n, Data: dst}
-	shares := ws.Pool().Threads()
-	ws.Pool().Run(shares, func(share, _ int) { c.sparse.AddGram(&square, scales[dense:], share, shares) })
+	c.sparse.AddGram(ws.Pool(), &square, scales[dense:])
 	// (x − x̄e)(x − x̄e)ᵀ = xxᵀ − x̄(xeᵀ + exᵀ) + x̄²eeᵀ
 	cross, mass := make([]float64, n), 0.0
 	for j := range c.sparse.Rows {

@@ -77,6 +77,7 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 	mean := make([]float64, d)
 	n.Intercept.Weights(mean, at.Mean)
 	back := n.Intercept.WeightFactor(n.factor)
+	n.formed = false
 	err := rows.Each(ctx, func(b *problem.Block) {
 		logs, latent := draws.LogDensities(n.Workspace, at.Family.Likelihood, b.Phi, b.Batch)
 		n.latent(b, mean, n.factor, at.Family.Count())

@@ -49,7 +49,8 @@ type Newton struct {
 	fixed     bool      // prior variances and parameters of the likelihood stay
 	sloped    bool      // their slopes are wanted all the same
 	clamp     bool      // rows of negative curvature are left out, where nothing else makes V positive
-	upper     []float64 // d×d scratch: Cholesky factors
+	upper     []float64 // d×d scratch: Cholesky factors, and in a pass V where formed says so
+	formed    bool
 	factor    []float64 // d×d: F with FFᵀ = V of the last factorise
 	deviation []float64 // √λ of every weight
 	work      [4][]float64

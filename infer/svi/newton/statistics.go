@@ -82,7 +82,7 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 		return n.passSums(ctx, rows, s, m, factor, g, p)
 	}
 	s.reset()
-	n.Targets = problem.Moments{}
+	n.formed, n.Targets = false, problem.Moments{}
 	ws, terms := n.Workspace, &n.terms
 	first, dense := 0, 0
 	for k := range rows.Blocks() {
@@ -152,6 +152,11 @@ func (n *Newton) latent(b *problem.Block, m, factor []float64, parameters int) {
 // features again.
 func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
 
+// fewEntries is the share of the weights that the rows of a block may have entries of for their
+// variances to be sums over pairs of entries: an element that is looked up takes about as long as
+// eight that a product goes through.
+const fewEntries = 1.0 / 8
+
 // variances stores φᵀFFᵀφ for the rows of a block.
 func (n *Newton) variances(dst []float64, phi *credence.Design, factor []float64) {
 	clear(dst)
@@ -159,6 +164,17 @@ func (n *Newton) variances(dst []float64, phi *credence.Design, factor []float64
 		return
 	}
 	rows, d := len(dst), n.Dims
+	if entries := phi.Sparse.Entries() + rows*phi.Dense.Cols; float64(entries) < fewEntries*float64(rows)*float64(d) {
+		if !n.formed {
+			n.Workspace.Pool().Syrk(d, d, 1, factor, d, 0, n.upper, d)
+			n.formed = true
+		}
+		phi.MulForms(n.Workspace, dst, n.upper)
+		for i, v := range dst {
+			dst[i] = math.Max(0, v) // but for rounding it is
+		}
+		return
+	}
 	width := min(panelWidth(d), d)
 	n.product = problem.Grow(n.product, rows*width)
 	for left := 0; left < d; left += width {
