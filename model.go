@@ -31,6 +31,8 @@ type Block struct {
 	First     int    // first weight
 	Count     int
 	Intercept bool
+	// Kept says that the weights are normal under every prior: no engine selects among them.
+	Kept bool
 }
 
 // Features map the inputs of a row to the d numbers φ(x) whose weights are
@@ -50,6 +52,14 @@ type Features interface {
 type Named interface {
 	// WeightName returns the name of weight j within its block.
 	WeightName(j int) string
+}
+
+// Grouped is implemented by features of which some weights are in a model or out of it together, under
+// a prior that selects: the levels of a category, and what a formula puts into group(…).
+type Grouped interface {
+	// Groups returns the runs of weights that are selected together, in their order, under names for
+	// people. Every other weight stands for itself.
+	Groups() []Block
 }
 
 // Hyper is a positive hyper-parameter of features, for example a lengthscale.

@@ -29,18 +29,8 @@ func (t *Linear) ReadsSegment() bool { return t.Segment }
 // Bind implements [Term].
 func (t *Linear) Bind(in *Inputs) (Map, error) {
 	m := &linearMap{}
-	for _, index := range t.Inputs {
-		input, err := inputAt(in, "linear", index)
-		if err != nil {
-			return nil, err
-		}
-		if input.Kind == credence.Category {
-			m.categories = append(m.categories, category{index, m.levels, *input})
-			m.levels += len(input.Levels)
-			continue
-		}
-		m.numbers = append(m.numbers, index)
-		m.inputs = append(m.inputs, *input)
+	if err := m.take(in, "linear", t.Inputs); err != nil {
+		return nil, err
 	}
 	var err error
 	if m.segment, err = newSegment("linear", in, t.Segment, t.Without); err != nil {
@@ -50,6 +40,24 @@ func (t *Linear) Bind(in *Inputs) (Map, error) {
 		return nil, fmt.Errorf("feature: linear has no columns: leave the term out")
 	}
 	return m, nil
+}
+
+// take sorts inputs into numbers and categories.
+func (m *linearMap) take(in *Inputs, label string, inputs []int) error {
+	for _, index := range inputs {
+		input, err := inputAt(in, label, index)
+		if err != nil {
+			return err
+		}
+		if input.Kind == credence.Category {
+			m.categories = append(m.categories, category{index, m.levels, *input})
+			m.levels += len(input.Levels)
+			continue
+		}
+		m.numbers = append(m.numbers, index)
+		m.inputs = append(m.inputs, *input)
+	}
+	return nil
 }
 
 type category struct {
@@ -64,9 +72,13 @@ type linearMap struct {
 	categories []category
 	levels     int // of all categories together
 	segment    segment
+	mixed      bool // the numbers are stored as the first of the sparse columns
 }
 
 func (m *linearMap) Columns() (dense, sparse int) {
+	if m.mixed {
+		return 0, len(m.numbers) + m.levels
+	}
 	return len(m.numbers), m.levels + m.segment.columns
 }
 
@@ -80,12 +92,20 @@ func (m *linearMap) Fill(_ *credence.Workspace, dst linop.Dense, rows *credence.
 }
 
 func (m *linearMap) Ones(rows *credence.Batch) bool {
-	return m.segment.columns == 0 || rows.Sparse.Value == nil
+	return !m.mixed && (m.segment.columns == 0 || rows.Sparse.Value == nil)
 }
 
 func (m *linearMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool) {
 	if len(m.categories) > 0 {
 		x := rows.X.Row(i)
+		if m.mixed {
+			for j, index := range m.numbers {
+				if x[index] != 0 {
+					dst.Index, dst.Value = append(dst.Index, first+int32(j)), append(dst.Value, x[index])
+				}
+			}
+			first += int32(len(m.numbers))
+		}
 		for k := range m.categories {
 			c := &m.categories[k]
 			if level := code(x[c.index], len(c.input.Levels)); level >= 0 {

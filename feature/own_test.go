@@ -101,6 +101,7 @@ var ownSets = map[string][]Term{
 	"powers, product": {&Intercept{}, linear(1, 4), &Polynomial{"poly(a, 3)", []int{0}, 3}, product("a:b", 0, 1), product("b:g", 1, 4)},
 	"pairs alone":     {&Intercept{}, product("a:b", 0, 1), product("b:c", 1, 2), product("a:c", 0, 2), product("a:b:c", 0, 1, 2)},
 	"onehot":          {&Intercept{}, linear(0), &OneHot{"onehot(g)", 4}, product("a:g", 0, 4)},
+	"kept":            {&Intercept{}, &Kept{"keep(a, g)", []int{0, 4}}, linear(1), product("a:b", 0, 1), product("a:g", 0, 4)},
 	"no constant":     {linear(0, 1), product("a:b", 0, 1), &OneHot{"onehot(h)", 5}},
 }
 

@@ -173,7 +173,8 @@ func (s *Set) Blocks() []credence.Block {
 
 func (s *Set) block(b *bound) credence.Block {
 	_, intercept := b.term.(*Intercept)
-	return credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept}
+	_, kept := b.term.(*Kept)
+	return credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept, Kept: kept}
 }
 
 // first returns the first weight of a term. A term with both sorts of columns

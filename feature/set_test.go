@@ -51,6 +51,8 @@ func TestConformance(t *testing.T) {
 		"all sorts": {both, false, []Term{&Linear{Inputs: span(0, 3), Segment: true}, &OneHot{"onehot(zip)", 2}}},
 		"ones":      {sparse, true, []Term{&Linear{Segment: true}}},
 		"intercept": {numbers(0), false, []Term{&Intercept{}}},
+		"together":  {in, false, []Term{&Intercept{}, &Kept{"keep(a, zip)", []int{4, 0}}, &Group{"group(b, c)", []int{1, 2}}, &Linear{Inputs: []int{3, 5}}}},
+		"apart":     {wide, false, []Term{&Kept{"keep(a, device)", []int{3, 0}}, &Group{"group(b)", []int{1}}, &Linear{Inputs: []int{2}}, &Intercept{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conform.Features(t, newSet(t, c.in, c.terms...), batch(c.in, conformRows, c.ones))

@@ -91,15 +91,9 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 	if err != nil {
 		return nil, err
 	}
-	intercepts := map[int]bool{}
-	for _, b := range fitted.Members[0].Model.Features.Blocks() {
-		if b.Intercept {
-			intercepts[b.First] = true
-		}
-	}
 	out := &selection.Result{Sets: []selection.Set{}}
 	for j, t := range terms {
-		if t.Inclusion == nil || intercepts[j] {
+		if t.Inclusion == nil {
 			continue
 		}
 		out.Features = append(out.Features, selection.Feature{

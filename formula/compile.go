@@ -176,7 +176,10 @@ func (c *compiler) finish() error {
 	if !p.Intercept && len(p.linear) == 0 && !p.segment && len(p.functions) == 0 {
 		return c.formula.Errorf(c.formula, "the formula has no terms").WithRemedy("add a column, or 1 for the intercept")
 	}
-	return c.nameBlocks()
+	if err := c.nameBlocks(); err != nil {
+		return err
+	}
+	return c.checkTogether()
 }
 
 // nameBlocks gives functions that differ in their key=value arguments alone
@@ -221,6 +224,8 @@ func (c *compiler) setAside(term spec.Term) error {
 		switch call.Name {
 		case "offset", "weight", "precision":
 			return c.besides(call)
+		case "keep", "group":
+			return c.setTogether(call)
 		case "onehot", "hash":
 			for _, arg := range call.Args {
 				if column, ok := arg.(spec.Column); ok {

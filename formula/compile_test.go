@@ -65,6 +65,10 @@ func TestFormulasByHand(t *testing.T) {
 		{"price ~ . - zip - type + offset(log(rooms)) + weight(new)", intercept + "; linear: lat lon"},
 		{"price ~ type:zip", intercept + "; type:zip: type=flat:zip=94110 type=flat:zip=94117 type=flat:zip=94122 type=house:zip=94110 type=house:zip=94117 type=house:zip=94122"},
 		{"price ~ zip:lat", intercept + "; zip:lat: zip=94110:lat zip=94117:lat zip=94122:lat"},
+		{"price ~ . - type + keep(rooms, zip)", intercept + "; linear: lat lon new; keep(rooms, zip): rooms zip=94110 zip=94117 zip=94122"},
+		{"price ~ . - type - zip + keep(log(rooms)) + keep(new)", intercept + "; linear: lat lon; keep(log(rooms)): log(rooms); keep(new): new"},
+		{"price ~ lat + group(type, lon) + keep(onehot(rooms), new) + lon:new", intercept + "; linear: lat; lon:new: lon:new; group(type, lon): lon type=flat type=house; keep(onehot(rooms), new): new rooms=1 rooms=2 rooms=3 rooms=4 rooms=5 rooms=6 rooms=7"},
+		{"price ~ lat + keep(new) + keep(new)", intercept + "; linear: lat; keep(new): new"},
 		{"price ~ onehot(zip):lat + zip", intercept + "; linear: zip=94110 zip=94117 zip=94122; zip:lat: zip=94110:lat zip=94117:lat zip=94122:lat"},
 	} {
 		plan, fr, data := fit(t, c.formula, houses(60), frame.Options{})
@@ -99,6 +103,7 @@ func TestSegmentsByHand(t *testing.T) {
 		{"rbf(. - x1 - x2, x1, n=2, lengthscale=[1, 2, 3, 4])", intercept + "; rbf(. - x1 - x2, x1): 4 weights"},
 		{"poly(., 1) - x3", intercept + "; poly(., 1): x1 x2 x4 x5"},
 		{"radial(., centres=2)", intercept + "; radial(.): 2 weights"},
+		{". - x1 + keep(x2) + group(x3, x4)", intercept + "; keep(x2): x2; group(x3, x4): x3 x4; linear: x5"},
 		{". + offset(x2)", intercept + "; linear: x1 x3 x4 x5"},
 	} {
 		plan, fr, data := fit(t, c.formula, libsvm(40), frame.Options{})

@@ -40,7 +40,9 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 	}
 	linear := append([]int(nil), p.linear...)
 	for i := len(p.Frame.Inputs); i < len(fr.Inputs); i++ { // indicators of missing values
-		linear = append(linear, i)
+		if !p.indicates(fr.Inputs[i].Expr.Column) {
+			linear = append(linear, i)
+		}
 	}
 	if len(linear) > 0 || p.segment {
 		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
@@ -84,6 +86,10 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 		return &feature.Interaction{Name: f.label, Inputs: f.inputs}, nil
 	case "onehot":
 		return &feature.OneHot{Name: f.label, Input: f.inputs[0]}, nil
+	case "keep":
+		return &feature.Kept{Name: f.label, Inputs: f.withIndicators(fr)}, nil
+	case "group":
+		return &feature.Group{Name: f.label, Inputs: f.withIndicators(fr)}, nil
 	case "poly":
 		return &feature.Polynomial{Name: f.label, Inputs: f.inputs, Degree: f.degree}, nil
 	case "radial", "sigmoid":

@@ -51,8 +51,14 @@ func TestFormulaRefusals(t *testing.T) {
 		{"prise ~ .", nil, "prise", `there is no column "prise": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
 		{"x9", libsvm(1).Schema(), "x9", `there is no column "x9": numbered columns go from x1 to x5`},
 		{"x01", libsvm(1).Schema(), "x01", `there is no column "x01": numbered columns go from x1 to x5`},
-		{"price ~ rbg(lat)", nil, "rbg", `there is no function "rbg": did you mean rbf? (the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, precision, log, sqrt, exp, square, center, scale)`},
-		{"price ~ log(cube(lat))", nil, "cube", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, precision, log, sqrt, exp, square, center, scale`},
+		{"price ~ rbg(lat)", nil, "rbg", `there is no function "rbg": did you mean rbf? (the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, keep, group, offset, weight, precision, log, sqrt, exp, square, center, scale)`},
+		{"price ~ log(cube(lat))", nil, "cube", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, keep, group, offset, weight, precision, log, sqrt, exp, square, center, scale`},
+		{"price ~ lat + keep(lat)", nil, "keep(lat)", "lat stands in a term of its own too: a column is selected in one way: leave it out of one of the two"},
+		{"price ~ keep(lat, lon) + group(rooms, lon)", nil, "group(rooms, lon)", "lon stands in keep(lat, lon) too: a column is selected in one way: leave it out of one of the two"},
+		{"price ~ onehot(zip) + group(onehot(zip), lat)", nil, "group(onehot(zip), lat)", "zip stands in onehot(zip) too: a column is selected in one way: leave it out of one of the two"},
+		{"price ~ keep()", nil, "keep()", "keep needs a column: write keep(a, b)"},
+		{"price ~ keep(.)", nil, ".", "one column is needed here, not every other: name it"},
+		{"price ~ keep(price)", nil, "price", "price is the target: leave it out of the terms"},
 		{"price ~ lat + price", nil, "price", "price is the target: leave it out of the terms"},
 		{"price ~ log(price)", nil, "log(price)", "price is the target: leave it out of the terms"},
 		{"log(price) ~ rbf(price)", nil, "price", "price is the target: leave it out of the terms"},
@@ -145,7 +151,7 @@ func TestTargetRefusals(t *testing.T) {
 		{"price ~ lat", "lon", "column 1: the target is price here and lon in --target: leave one out"},
 		{"", "prices", `there is no column "prices": did you mean price? (the columns are price, lat, lon, rooms, new, zip, type)`},
 		{"", "my price", `there is no column "my price": the columns are price, lat, lon, rooms, new, zip, type`},
-		{"lat", "cube(price)", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, offset, weight, precision, log, sqrt, exp, square, center, scale`},
+		{"lat", "cube(price)", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, keep, group, offset, weight, precision, log, sqrt, exp, square, center, scale`},
 	} {
 		_, err := Parse(c.text, houses(1).Schema(), Options{Target: c.target})
 		if err == nil || err.Error() != c.want {

@@ -81,7 +81,7 @@ func (c *compiler) addDot(e spec.Dot) error {
 // functionNames are the functions that make terms, in the order of messages.
 func functionNames() []string {
 	return []string{"poly", "radial", "sigmoid", "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52",
-		"onehot", "hash", "offset", "weight", "precision", "log", "sqrt", "exp", "square", "center", "scale"}
+		"onehot", "hash", "keep", "group", "offset", "weight", "precision", "log", "sqrt", "exp", "square", "center", "scale"}
 }
 
 // later are functions that the language has and this version does not.
@@ -115,6 +115,8 @@ func (c *compiler) call(call spec.Call) error {
 		return nil // the first pass did it
 	case "onehot":
 		return c.oneHot(call)
+	case "keep", "group":
+		return c.together(call)
 	case "hash":
 		return c.hash(call)
 	case "poly":

@@ -15,7 +15,7 @@ import (
 // the number of directions that the data settle, Σ (1 − C_jj/prior variance), at least 1.
 //
 // Effect is true where Wald is above the 95 % quantile of the chi-square distribution of DF degrees of
-// freedom, or the 95 % interval of a weight excludes 0, or a weight is included rather than not.
+// freedom, or the 95 % interval of a weight excludes 0, or a weight is selected.
 type Block struct {
 	Name    string  `json:"block"`
 	Weights int     `json:"weights"`
@@ -44,6 +44,7 @@ func Blocks(fitted *credence.Fitted) []Block {
 	joint.Marginals(mean, variance)
 	z := halfWidth(joint, effectLevel)
 	selector, selects := joint.(credence.Selector)
+	above := SelectedAbove(fitted)
 	var blocks []Block
 	ws := credence.NewWorkspace(0)
 	for _, block := range features.Blocks() {
@@ -54,7 +55,7 @@ func Blocks(fitted *credence.Fitted) []Block {
 		var certain []int32 // weights that are not exactly 0
 		for j := block.First; j < block.First+block.Count; j++ {
 			b.Effect = b.Effect || math.Abs(mean[j]) > z*math.Sqrt(variance[j]) ||
-				selects && selector.Selects() && selector.InclusionProbability(j) > 0.5
+				selects && !block.Kept && selector.Selects() && selector.InclusionProbability(j) > above
 			b.DF += settled(member.Model.Prior, block, j, variance[j])
 			if variance[j] > 0 {
 				certain = append(certain, int32(j))

@@ -22,7 +22,8 @@ type Term struct {
 	SD    float64 `json:"sd"`
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
-	// Inclusion is P(w ≠ 0) of the weight as it was fitted, of centred columns, where weights may be 0.
+	// Inclusion is P(w ≠ 0) of the weight as it was fitted, of centred columns, where weights may be 0; nil
+	// for intercepts and what is kept.
 	Inclusion *float64 `json:"inclusion,omitempty"`
 	// Base says that the weight is 0 because the other levels are told against this one.
 	Base bool `json:"base,omitempty"`
@@ -68,13 +69,14 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	mean, sd := ownMoments(fitted, own)
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
+	candidate := selectable(fitted.Members[0].Model.Features)
 	z := halfWidth(fitted.Members[0].Posterior, interval)
 	terms := make([]Term, len(own.Columns))
 	for i := range terms {
 		column, m, s := &own.Columns[i], held(mean[i]), held(sd[i])
 		t := Term{Block: column.Block, Name: column.Name, Base: column.Base, intercept: column.Intercept,
 			Mean: m, SD: s, Lower: held(m - z*s), Upper: held(m + z*s)}
-		if selects && i < own.Map.Cols {
+		if selects && i < own.Map.Cols && candidate[i] {
 			probability := selector.InclusionProbability(i)
 			t.Inclusion = &probability
 		}
@@ -128,19 +130,29 @@ func SelectedAbove(fitted *credence.Fitted) float64 {
 	return 0.5
 }
 
-// Selected counts the weights, intercepts aside, whose inclusion is above SelectedAbove; ok says
-// whether weights may be 0.
+// selectable says of every weight whether a prior that selects may have it at 0: no intercept, and
+// nothing that is kept.
+func selectable(features credence.Features) []bool {
+	out := make([]bool, features.Weights())
+	for _, block := range features.Blocks() {
+		for j := block.First; j < block.First+block.Count; j++ {
+			out[j] = !block.Intercept && !block.Kept
+		}
+	}
+	return out
+}
+
+// Selected counts the weights that may be 0 and whose inclusion is above SelectedAbove; ok says
+// whether there are any such.
 func Selected(fitted *credence.Fitted) (count int, ok bool) {
 	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
 	if !ok || !selector.Selects() {
 		return 0, false
 	}
 	above := SelectedAbove(fitted)
-	for _, block := range fitted.Members[0].Model.Features.Blocks() {
-		for j := block.First; j < block.First+block.Count && !block.Intercept; j++ {
-			if selector.InclusionProbability(j) > above {
-				count++
-			}
+	for j, candidate := range selectable(fitted.Members[0].Model.Features) {
+		if candidate && selector.InclusionProbability(j) > above {
+			count++
 		}
 	}
 	return count, true

@@ -153,13 +153,16 @@ func sortTerms(terms []score.Term, by string) {
 		}
 		return math.Abs(t.Mean) / t.SD
 	}
+	inclusion := func(t score.Term) float64 {
+		if t.Inclusion == nil { // it is always in
+			return 1
+		}
+		return *t.Inclusion
+	}
 	switch by {
 	case "inclusion":
 		slices.SortStableFunc(terms, func(a, b score.Term) int {
-			if a.Inclusion != nil && b.Inclusion != nil && *a.Inclusion != *b.Inclusion {
-				return cmp.Compare(*b.Inclusion, *a.Inclusion)
-			}
-			return cmp.Compare(strength(b), strength(a))
+			return cmp.Or(cmp.Compare(inclusion(b), inclusion(a)), cmp.Compare(strength(b), strength(a)))
 		})
 	case "abs":
 		slices.SortStableFunc(terms, func(a, b score.Term) int { return cmp.Compare(strength(b), strength(a)) })

@@ -52,7 +52,17 @@ func TestSelectCommand(t *testing.T) {
 	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 8 features called (at most 0.1 of them expected to be false)") {
 		t.Error(out)
 	}
-	for _, args := range [][]string{{"--fdr", "2"}, {"--threshold", "0.4", "--fdr", "0.1"}, {"--prior", "normal"}, {"--top", "-1"}, {"--null-check", "-1"}} {
+	kept := decode(t, must(t, "select", path, "--formula", "y ~ . + keep(e, zip)", "--engine", "ep", "--json", "-o", model))
+	if len(kept["features"].([]any)) != 4 || number(t, kept["hyper"].(map[string]any), "prior_variance.keep(e, zip)") <= 0 {
+		t.Errorf("of kept columns: %v", kept)
+	}
+	for _, term := range decode(t, must(t, "inspect", model, "--json"))["terms"].([]any) {
+		term := term.(map[string]any)
+		if _, has := term["inclusion"]; has != (term["block"] == "linear") {
+			t.Errorf("inclusion: %v", term)
+		}
+	}
+	for _, args := range [][]string{{"--formula", "y ~ . + a + keep(a)"}, {"--fdr", "2"}, {"--threshold", "0.4", "--fdr", "0.1"}, {"--prior", "normal"}, {"--top", "-1"}, {"--null-check", "-1"}} {
 		if o := invoke(t, "", append([]string{"select", "gone.csv", "--target", "y"}, args...)...); o.code != exitMisuse || strings.Contains(o.err, "gone") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/credence-ml/credence/internal/atomicfile"
@@ -20,7 +21,7 @@ func (p *program) printTerms(terms []score.Term, all int) {
 	if terms[0].Exp != nil {
 		header = "\nblock\tname\texp\tlower\tupper\t"
 	}
-	if terms[0].Inclusion != nil {
+	if selects(terms) {
 		header += "inclusion\t"
 	}
 	fmt.Fprintln(w, header)
@@ -46,6 +47,11 @@ func (p *program) printTerms(terms []score.Term, all int) {
 	if len(terms) < all {
 		p.say("… and %d more; --top %d shows all", all-len(terms), all)
 	}
+}
+
+// selects says whether any weight may be 0.
+func selects(terms []score.Term) bool {
+	return slices.ContainsFunc(terms, func(t score.Term) bool { return t.Inclusion != nil })
 }
 
 // toSpread formats a number with the digits of which its standard deviation leaves some meaning: three
@@ -79,7 +85,8 @@ func writeTerms(path string, terms []score.Term) error {
 	if len(terms) > 0 && terms[0].Exp != nil {
 		columns = append(columns, outputColumn{name: "exp"}, outputColumn{name: "exp_lower"}, outputColumn{name: "exp_upper"})
 	}
-	if len(terms) > 0 && terms[0].Inclusion != nil {
+	inclusions := selects(terms)
+	if inclusions {
 		columns = append(columns, outputColumn{name: "inclusion"})
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
@@ -94,6 +101,8 @@ func writeTerms(path string, terms []score.Term) error {
 			}
 			if t.Inclusion != nil {
 				cells = append(cells, *t.Inclusion)
+			} else if inclusions {
+				cells = append(cells, math.NaN())
 			}
 			if err := out.write(cells, []byte(t.Block), []byte(t.Name)); err != nil {
 				return err

@@ -25,6 +25,7 @@ type fit struct {
 	raised                     int  // sites of the last sweep at the least precision
 	clipped                    bool // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
+	logKept                    []float64 // prior standard deviations of the kept blocks
 }
 
 func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
@@ -44,13 +45,27 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 		f.factors = newClasses(l, f.Rows)
 	}
 	f.factors.setRows(f)
+	for _, b := range f.KeptBlocks {
+		f.logKept = append(f.logKept, b.Start)
+	}
 	first := 1 / (special.Sigmoid(f.logOdds) * math.Exp(2*f.logSlab))
+	for j := range f.weights {
+		f.weights[j] = site{precision: first}
+	}
+	f.takeKept()
+	return f, nil
+}
+
+// takeKept makes the sites of kept weights what their normal priors are at the learned values.
+func (f *fit) takeKept() {
+	for k, u := range f.logKept {
+		f.SetKept(k, u)
+	}
 	for j, v := range f.Kept {
-		if f.weights[j] = (site{precision: first}); v > 0 {
+		if v > 0 {
 			f.weights[j] = site{1 / v, f.KeptMean[j] / v}
 		}
 	}
-	return f, nil
 }
 
 // slab is the prior of a candidate.

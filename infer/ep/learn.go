@@ -20,9 +20,10 @@ const (
 
 // expectations are what the slopes of the log evidence in the learned values are made of.
 type expectations struct {
-	residual float64 // E ‖y − f‖²
-	included float64 // Σ α
-	square   float64 // Σ α E[w²|slab]
+	residual float64   // E ‖y − f‖²
+	included float64   // Σ α
+	square   float64   // Σ α E[w²|slab]
+	kept     []float64 // Σ E w² of every kept block
 }
 
 func (f *fit) expectations() expectations {
@@ -32,6 +33,13 @@ func (f *fit) expectations() expectations {
 			e.included += t.inclusion
 			e.square += t.inclusion * t.slabSquare
 		}
+	}
+	for _, b := range f.KeptBlocks {
+		sum := 0.0
+		for j := b.First; j < b.First+b.Count; j++ {
+			sum += f.q.mean[j]*f.q.mean[j] + f.q.variance[j]
+		}
+		e.kept = append(e.kept, sum)
 	}
 	if f.Noise.Learned {
 		for i, y := range f.Setting.Target {
@@ -63,9 +71,13 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 		set(&f.logSlab, hyper.ScaleMode(e.included, e.square, f.SlabPrior, f.logSlab))
 	}
 	if f.Odds.Learned {
-		a, b := f.OddsA+e.included, f.OddsB+float64(f.Setting.Count)-e.included
+		a, b := f.OddsA+e.included, f.OddsB+float64(len(f.Candidates))-e.included
 		set(&f.logOdds, math.Log(a/b))
 	}
+	for k, b := range f.KeptBlocks {
+		set(&f.logKept[k], hyper.ScaleMode(float64(b.Count), e.kept[k], b.Prior, f.logKept[k]))
+	}
+	f.takeKept()
 	f.factors.setRows(f)
 	return moved
 }
@@ -73,7 +85,8 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 // logNoiseFloor is half the logarithm of the least noise variance, a millionth of the target's.
 var logNoiseFloor = math.Log(1e-6) / 2
 
-// theta are the learned values as unconstrained numbers: log σ, log √r₁, logit π.
+// theta are the learned values as unconstrained numbers: log σ, log √r₁, logit π, and the
+// logarithms of the kept blocks' prior standard deviations.
 func (f *fit) theta() []float64 {
 	var x []float64
 	for _, c := range f.coordinates() {
@@ -92,6 +105,9 @@ func (f *fit) coordinates() []*float64 {
 			list = append(list, c.value)
 		}
 	}
+	for k := range f.logKept {
+		list = append(list, &f.logKept[k])
+	}
 	return list
 }
 
@@ -99,6 +115,7 @@ func (f *fit) setTheta(x []float64) {
 	for k, c := range f.coordinates() {
 		*c = x[k]
 	}
+	f.takeKept()
 	f.factors.setRows(f)
 }
 
@@ -120,6 +137,10 @@ func (f *fit) logPrior() (value float64, slopes []float64) {
 		lab, _ := math.Lgamma(f.OddsA + f.OddsB)
 		add(f.OddsA*special.LogSigmoid(f.logOdds)+f.OddsB*special.LogSigmoid(-f.logOdds)+lab-la-lb, f.OddsA-(f.OddsA+f.OddsB)*pi)
 	}
+	for k, b := range f.KeptBlocks {
+		v, s, _ := b.Prior.At(f.logKept[k])
+		add(v, s)
+	}
 	return value, slopes
 }
 
@@ -135,7 +156,10 @@ func (f *fit) gradient() []float64 {
 		out = append(out, e.square*math.Exp(-2*f.logSlab)-e.included)
 	}
 	if f.Odds.Learned {
-		out = append(out, e.included-float64(f.Setting.Count)*special.Sigmoid(f.logOdds))
+		out = append(out, e.included-float64(len(f.Candidates))*special.Sigmoid(f.logOdds))
+	}
+	for k, b := range f.KeptBlocks {
+		out = append(out, e.kept[k]*math.Exp(-2*f.logKept[k])-float64(b.Count))
 	}
 	kernel.Axpy(1, slopes, out)
 	return out

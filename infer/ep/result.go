@@ -98,6 +98,7 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
 	}
 	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
+	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(f.logKept)...)
 	if !math.IsNaN(a.evidence) && !math.IsInf(a.evidence, 0) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}
@@ -115,8 +116,8 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 			selected++
 		}
 	}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok && selected < 3 && g.NoiseVariance.Value > 0.5*sd*sd && f.Setting.Count > 10*f.Rows {
-		f.warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", f.Setting.Count, f.Rows)
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok && selected < 3 && g.NoiseVariance.Value > 0.5*sd*sd && len(f.Candidates) > 10*f.Rows {
+		f.warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", len(f.Candidates), f.Rows)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package gibbs
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
@@ -13,15 +14,16 @@ import (
 // chain is the state of one chain: which columns are in, and for every column how it would fare.
 type chain struct {
 	*candidates.Table
-	*candidates.Setting
-	explore float64 // ε: what a flip weighs beside the probability of the column
-	ws      *credence.Workspace
-	rng     *rand.Rand
+	*candidates.Setting         // of which the kept columns' variances are the chain's own
+	explore             float64 // ε: what a flip weighs beside the probability of the column
+	ws                  *credence.Workspace
+	rng                 *rand.Rand
 
 	in       []bool
 	active   int // columns that are in, kept ones not counted
 	logSlab  float64
 	logNoise float64
+	logKept  []float64 // prior standard deviations of the kept blocks
 	noise    []float64 // variance of every row, times its weight
 	y        []float64 // normal targets of the rows, times the roots of their weights
 
@@ -39,14 +41,20 @@ const explore = 0.02
 
 func newChain(t *candidates.Table, setting *candidates.Setting, ws *credence.Workspace, rng *rand.Rand) *chain {
 	n, d := t.Rows, t.Count()
+	own := *setting
+	setting = &own
+	setting.Kept = slices.Clone(setting.Kept)
 	c := &chain{
-		Table: t, Setting: setting, ws: ws, rng: rng, explore: explore * math.Min(1, 1000/float64(setting.Count)),
+		Table: t, Setting: setting, ws: ws, rng: rng, explore: explore * math.Min(1, 1000/float64(len(setting.Candidates))),
 		logSlab: setting.Slab.Start, logNoise: setting.Noise.Start,
 		in: make([]bool, d), noise: make([]float64, n), y: make([]float64, n),
 		odds: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
 		change: make([]float64, d),
 	}
 	c.fares = newFares(d)
+	for _, b := range setting.KeptBlocks {
+		c.logKept = append(c.logKept, b.Start)
+	}
 	for j, v := range setting.Kept {
 		c.in[j] = v > 0
 	}
@@ -83,7 +91,7 @@ func (c *chain) logPriorOdds(others int) float64 {
 	if !c.Odds.Learned {
 		return c.Odds.Start
 	}
-	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(c.Setting.Count-1-others)))
+	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(len(c.Candidates)-1-others)))
 }
 
 // probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S
@@ -152,10 +160,14 @@ func (c *chain) logState() float64 {
 		v, _, _ := c.SlabPrior.At(c.logSlab)
 		sum += v
 	}
-	if !c.Odds.Learned {
-		return sum + float64(c.active)*special.LogSigmoid(c.Odds.Start) + float64(c.Setting.Count-c.active)*special.LogSigmoid(-c.Odds.Start)
+	for k, b := range c.KeptBlocks {
+		v, _, _ := b.Prior.At(c.logKept[k])
+		sum += v
 	}
-	return sum + logBeta(c.OddsA+float64(c.active), c.OddsB+float64(c.Setting.Count-c.active)) - logBeta(c.OddsA, c.OddsB)
+	if !c.Odds.Learned {
+		return sum + float64(c.active)*special.LogSigmoid(c.Odds.Start) + float64(len(c.Candidates)-c.active)*special.LogSigmoid(-c.Odds.Start)
+	}
+	return sum + logBeta(c.OddsA+float64(c.active), c.OddsB+float64(len(c.Candidates)-c.active)) - logBeta(c.OddsA, c.OddsB)
 }
 
 // extraNoise is what a row of weight 2 has twice of the constant, in which M has it once.

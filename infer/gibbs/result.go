@@ -70,7 +70,7 @@ func (f *fit) start(k int, like []float64) []int {
 		}
 		return columns
 	case 2:
-		return top(like, min(started, f.Rows/4, f.Setting.Count))
+		return top(like, min(started, f.Rows/4, len(f.Candidates)))
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	f.judge()
 	d, share := f.Table.Count(), 1/float64(len(f.kept))
 	inclusion := make([]float64, d)
-	noise, slab := 0.0, 0.0
+	noise, slab, kept := 0.0, 0.0, make([]float64, len(f.KeptBlocks))
 	for _, k := range f.kept {
 		r := f.records[k]
 		for j := range d {
@@ -179,6 +179,9 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 		for _, s := range r.states {
 			noise += share * s.weight / r.total * math.Exp(2*s.logNoise)
 			slab += share * s.weight / r.total * math.Exp(2*s.logSlab)
+			for b, u := range s.logKept {
+				kept[b] += share * s.weight / r.total * u
+			}
 		}
 	}
 	draws, err := f.draws()
@@ -194,7 +197,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	}
 	s := f.Scale
 	p := f.Engine.prior
-	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(f.Setting.Count))
+	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(len(f.Candidates)))
 	if !f.Odds.Learned {
 		pi = p.Inclusion.Value
 	}
@@ -209,6 +212,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
 	}
 	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
+	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(kept)...)
 	out.Members = []credence.Member{{Model: model, Posterior: draws}}
 	mean, sd := f.Location()
 	out.TargetMean, out.TargetVariance = mean, sd*sd

@@ -28,6 +28,7 @@ type state struct {
 	weight            float64
 	from, to          int // in record.active
 	logNoise, logSlab float64
+	logKept           []float64
 	logDensity        float64
 }
 
@@ -92,6 +93,9 @@ func (c *chain) keep(r *record, weight float64) {
 	r.total += weight
 	s := state{weight: weight, from: len(r.active), logNoise: c.logNoise, logSlab: c.logSlab, logDensity: c.logState()}
 	slab := math.Exp(2 * c.logSlab)
+	if len(c.logKept) > 0 {
+		s.logKept = slices.Clone(c.logKept)
+	}
 	for j, in := range c.in {
 		p, v := c.probability(j), slab
 		if c.Kept[j] > 0 {
@@ -110,30 +114,53 @@ func (c *chain) keep(r *record, weight float64) {
 	r.states = append(r.states, s)
 }
 
-// Steps of the random walk in the logarithms of noise and slab.
+// Steps of the random walk in the logarithms of noise, slab and the prior deviations of kept blocks.
 const (
 	noiseStep = 0.25
 	slabStep  = 0.35
+	keptStep  = 0.7
 )
 
-// move proposes new noise, then a new slab. The law of the chain is the posterior times the sum of
+// walk is a value that moves at random.
+type walk struct {
+	value *float64
+	step  float64
+}
+
+// walks are the values that are learned.
+func (c *chain) walks() (list []walk) {
+	if c.Noise.Learned {
+		list = append(list, walk{&c.logNoise, noiseStep})
+	}
+	if c.Slab.Learned {
+		list = append(list, walk{&c.logSlab, slabStep})
+	}
+	for k := range c.logKept {
+		list = append(list, walk{&c.logKept[k], keptStep})
+	}
+	return list
+}
+
+// setValues takes the noise of rows and the variances of kept columns to the learned values.
+func (c *chain) setValues() {
+	if !c.Classes {
+		c.setNoise()
+	}
+	for k, u := range c.logKept {
+		c.SetKept(k, u)
+	}
+}
+
+// move proposes new values one after the other. The law of the chain is the posterior times the sum of
 // its flips' weights, so that an acceptance has their ratio too.
 func (c *chain) move(spare *fares, total float64) (float64, error) {
-	for _, m := range []struct {
-		learned bool
-		value   *float64
-		step    float64
-	}{{c.Noise.Learned, &c.logNoise, noiseStep}, {c.Slab.Learned, &c.logSlab, slabStep}} {
-		if !m.learned {
-			continue
-		}
+	walks := c.walks()
+	for _, m := range walks {
 		before, old := c.logState(), *m.value
 		*m.value += m.step * c.rng.NormFloat64()
 		c.fares, *spare = *spare, c.fares
 		c.products = spare.products
-		if !c.Classes {
-			c.setNoise()
-		}
+		c.setValues()
 		if err := c.refresh(); err != nil {
 			return 0, err
 		}
@@ -144,12 +171,10 @@ func (c *chain) move(spare *fares, total float64) (float64, error) {
 		}
 		*m.value = old
 		c.fares, *spare = *spare, c.fares
-		if !c.Classes {
-			c.setNoise()
-		}
+		c.setValues()
 		total = c.probabilities()
 	}
-	if !c.Noise.Learned && !c.Slab.Learned { // rounding of the flips does not add up
+	if len(walks) == 0 { // rounding of the flips does not add up
 		if err := c.refresh(); err != nil {
 			return 0, err
 		}
@@ -228,9 +253,8 @@ func (c *chain) restore(r *record, s state) {
 	}
 	c.active = s.to - s.from
 	c.logNoise, c.logSlab = s.logNoise, s.logSlab
-	if !c.Classes {
-		c.setNoise()
-	}
+	copy(c.logKept, s.logKept)
+	c.setValues()
 }
 
 // top returns the columns of the largest values, in their order.

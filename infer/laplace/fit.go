@@ -70,7 +70,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	return f.fitted(best), nil
 }
 
-func (f *fit) learns() bool { return f.Noise.Learned || f.Slab.Learned || f.Odds.Learned }
+func (f *fit) learns() bool {
+	return f.Noise.Learned || f.Slab.Learned || f.Odds.Learned || len(f.KeptBlocks) > 0
+}
 
 // answer is a mode with what belongs to it.
 type answer struct {
@@ -81,6 +83,7 @@ type answer struct {
 	learned   bool
 	settled   bool
 	at        [3]float64 // logarithms of noise and slab deviations, and of the odds
+	kept      []float64  // and of the kept blocks' deviations
 	evidence  float64    // log evidence, NaN where it is not known
 }
 
@@ -99,7 +102,7 @@ func (f *fit) begin(start []float64) {
 	if !f.learns() {
 		return
 	}
-	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
+	f.reset()
 	f.loss(start, make([]float64, len(start)))
 	count, square, residual := 0.0, 0.0, 0.0
 	for j, w := range start {
@@ -121,17 +124,23 @@ func (f *fit) begin(start []float64) {
 		f.logSlab = hyper.ScaleMode(count, square, f.SlabPrior, f.logSlab)
 	}
 	if f.Odds.Learned {
-		f.logOdds = math.Log((f.OddsA + count) / (f.OddsB + float64(f.Setting.Count) - count))
+		f.logOdds = math.Log((f.OddsA + count) / (f.OddsB + float64(len(f.Candidates)) - count))
 	}
 }
 
 // take goes back to what was learned for an answer.
-func (f *fit) take(a *answer) { f.logNoise, f.logSlab, f.logOdds = a.at[0], a.at[1], a.at[2] }
+func (f *fit) take(a *answer) {
+	f.logNoise, f.logSlab, f.logOdds = a.at[0], a.at[1], a.at[2]
+	copy(f.logKept, a.kept)
+	for k, u := range a.kept {
+		f.SetKept(k, u)
+	}
+}
 
 // assess finds what belongs to a mode; the variances and the evidence only where they are wanted.
 func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	p := f.normals()
-	a := &answer{mode: at, steps: step, learned: f.learns(), at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, evidence: math.NaN()}
+	a := &answer{mode: at, steps: step, learned: f.learns(), at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, kept: slices.Clone(f.logKept), evidence: math.NaN()}
 	if !wanted {
 		return a, nil
 	}
@@ -201,7 +210,15 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 		set(&f.logSlab, hyper.ScaleMode(included, square, f.SlabPrior, f.logSlab))
 	}
 	if f.Odds.Learned {
-		set(&f.logOdds, math.Log((f.OddsA+included)/(f.OddsB+float64(f.Setting.Count)-included)))
+		set(&f.logOdds, math.Log((f.OddsA+included)/(f.OddsB+float64(len(f.Candidates))-included)))
+	}
+	for k, b := range f.KeptBlocks {
+		sum := 0.0
+		for j := b.First; j < b.First+b.Count; j++ {
+			sum += a.mode.weights[j]*a.mode.weights[j] + a.marginals.variance[j]
+		}
+		set(&f.logKept[k], hyper.ScaleMode(float64(b.Count), sum, b.Prior, f.logKept[k]))
+		f.SetKept(k, f.logKept[k])
 	}
 	return moved
 }
@@ -226,6 +243,7 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 	for _, v := range p.Parameters() {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: v.Name, Value: v.Value})
 	}
+	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(f.logKept)...)
 	f.tell(out, a)
 	if !math.IsNaN(a.evidence) {
 		out.Report.EvidenceEstimate = &a.evidence

@@ -341,3 +341,41 @@ func TestOrigin(t *testing.T) {
 		t.Errorf("intercept %g, want %g", moved.Mean[0], want)
 	}
 }
+
+// TestKept: columns that are kept are never in the spike, and the prior variance that is learned of them is
+// where their weights have it.
+func TestKept(t *testing.T) {
+	s := conform.NewSelection(100, 12, 4, 0.3, 1, 0.5, false, 3)
+	s.Features = conform.Columns{Dense: 12, Intercept: true, Kept: 3}
+	for _, method := range []Method{LBFGS, GIST} {
+		e := engineOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, held(0.3, 1, 0.02), Config{Method: method})
+		fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := fitted.Members[0].Posterior.(*posterior.SpikeSlab)
+		for j := 1; j < 4; j++ {
+			if q.Probability[j] != 1 {
+				t.Errorf("%s: kept weight %d has the inclusion %v", method, j, q.Probability[j])
+			}
+		}
+		f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, sd := f.Location()
+		s.KeptVariance = fitted.Report.Hyper[len(fitted.Report.Hyper)-1].Value
+		_, weights, _ := s.EnumerateNormals(0.3, 1, 0.02, 0.5, mean, 100*sd*sd)
+		square := 0.0
+		for j := range 3 {
+			square += q.Mean[j+1]*q.Mean[j+1] + q.Variance[j+1]
+			if math.Abs(q.Mean[j+1]-weights[j]) > 0.05 {
+				t.Errorf("%s: kept weight %d is %.3f, by enumeration %.3f", method, j+1, q.Mean[j+1], weights[j])
+			}
+		}
+		_, slope, _ := f.KeptBlocks[0].Prior.At(math.Log(s.KeptVariance/f.Scale/f.Scale) / 2)
+		if gap := square/s.KeptVariance - 3 + slope; math.Abs(gap) > 0.1 {
+			t.Errorf("%s: the variance %.3f is not where its slope is 0 but %.3f", method, s.KeptVariance, gap)
+		}
+	}
+}

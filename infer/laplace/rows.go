@@ -19,7 +19,8 @@ type fit struct {
 	ws *credence.Workspace
 
 	logNoise, logSlab, logOdds float64
-	spike                      float64 // r₀, or its share of r₁ where none is stated
+	logKept                    []float64 // prior standard deviations of the kept blocks
+	spike                      float64   // r₀, or its share of r₁ where none is stated
 	stated                     bool
 
 	latent, residual []float64 // √v f, and −∂loss of rows in it, length n
@@ -38,7 +39,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Setting, err = f.Table.NewSetting("laplace", e.model); err != nil {
 		return nil, err
 	}
-	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
+	f.reset()
 	if f.spike = spikeShare; e.prior.Spike.State != param.Learned {
 		f.spike, f.stated = e.prior.Spike.Value/(f.Scale*f.Scale), true
 	}
@@ -48,6 +49,16 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	n := f.Rows
 	f.latent, f.residual, f.curvature = make([]float64, n), make([]float64, n), make([]float64, n)
 	return f, nil
+}
+
+// reset takes what is learned to where it starts.
+func (f *fit) reset() {
+	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
+	f.logKept = make([]float64, len(f.KeptBlocks))
+	for k, b := range f.KeptBlocks {
+		f.logKept[k] = b.Start
+		f.SetKept(k, b.Start)
+	}
 }
 
 // normals is the prior at what is learned.

@@ -29,6 +29,11 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if model.Features == nil {
 		return nil, fmt.Errorf("sep: the model has no features")
 	}
+	for _, b := range model.Features.Blocks() {
+		if b.Kept {
+			return nil, fmt.Errorf("sep: it selects among all columns, and %s is not to be selected: use engine ep, gibbs or laplace, or name the columns without keep(…)", b.Name)
+		}
+	}
 	cfg.Passes = cmp.Or(cfg.Passes, mostPasses)
 	if err := cfg.Validate(); err != nil {
 		return nil, err

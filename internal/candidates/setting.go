@@ -23,9 +23,10 @@ type Coordinate struct {
 // Setting is what engines begin with: units, and priors of what is learned. Normal targets are in
 // units of their standard deviation about their mean.
 type Setting struct {
-	Count         int       // candidates
-	Kept          []float64 // prior variance of columns that are always in, in units; 0 for candidates
-	KeptMean      []float64 // and prior mean
+	Candidates    []Candidate
+	Kept          []float64   // prior variance of columns that are always in, in units; 0 for candidates
+	KeptMean      []float64   // and prior mean
+	KeptBlocks    []KeptBlock // of which the prior variance is learned
 	Classes       bool
 	Link          likelihood.Link // of classes
 	Centre, Scale float64         // of normal targets; 0 and 1 for classes
@@ -54,12 +55,8 @@ const (
 func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), Scale: 1}
-	for j := range d {
-		if j != t.Intercept {
-			s.Count++
-		}
-	}
-	if s.Count == 0 {
+	s.Candidates = candidatesOf(model.Features)
+	if len(s.Candidates) == 0 {
 		return nil, fmt.Errorf("%s: the model has no columns to select from: name some in the formula", engine)
 	}
 	latent, tail, mean := 1.0, 0.5, 0.0
@@ -82,7 +79,7 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 			latent = 1.5
 		}
 		// With a flat prior the maximum for weak data is π = 0.
-		if s.OddsB = 4; s.Count >= 200 {
+		if s.OddsB = 4; len(s.Candidates) >= 200 {
 			s.OddsA, s.OddsB = 3, 99
 		}
 		mean = t.takeClasses(s)
@@ -92,7 +89,10 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 	if t.Intercept >= 0 {
 		s.Kept[t.Intercept], s.KeptMean[t.Intercept] = interceptSpread*interceptSpread*latent*latent, mean
 	}
-	s.takePrior(t, model.Prior.(prior.SpikeSlab), latent, tail)
+	squares := make([]float64, d)
+	t.Squares(squares, nil)
+	s.takeKept(t, model.Features, squares, latent, tail)
+	s.takePrior(t, model.Prior.(prior.SpikeSlab), squares, latent, tail)
 	return s, nil
 }
 
@@ -156,24 +156,23 @@ func (t *Table) takeClasses(s *Setting) float64 {
 }
 
 // takePrior takes the priors of slab and inclusion and where they start.
-func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) {
-	squares, size := make([]float64, t.Count()), 0.0
-	t.Squares(squares, nil)
+func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, squares []float64, latent, tail float64) {
+	size, count := 0.0, float64(len(s.Candidates))
 	for j, v := range squares {
 		if s.Kept[j] == 0 {
-			size += v / t.Total / float64(s.Count)
+			size += v / t.Total / count
 		}
 	}
 	if !(size > 0) {
 		size = 1
 	}
-	expected := math.Min(expectedCandidates, float64(s.Count)/2)
+	expected := math.Min(expectedCandidates, count/2)
 	if p.Inclusion.State != param.Learned {
-		expected = p.Inclusion.Value * float64(s.Count)
+		expected = p.Inclusion.Value * count
 	}
 	if a, b := p.InclusionPrior[0], p.InclusionPrior[1]; a > 0 {
 		s.OddsA, s.OddsB = a, b
-		expected = a / (a + b) * float64(s.Count)
+		expected = a / (a + b) * count
 	}
 	s.NoisePrior = hyper.HalfCauchy(1)
 	s.SlabPrior = hyper.BetaPrime{A: 1, B: tail, Scale: latent / math.Sqrt(size*math.Max(1, expected))}
@@ -181,7 +180,7 @@ func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) {
 	if p.Slab.State != param.Learned {
 		s.Slab.Start = math.Log(p.Slab.Value)/2 - math.Log(s.Scale)
 	}
-	s.Odds = Coordinate{special.Logit(math.Min(0.5, math.Max(expected, 0.5)/float64(s.Count))), p.Inclusion.State != param.Held}
+	s.Odds = Coordinate{special.Logit(math.Min(0.5, math.Max(expected, 0.5)/count)), p.Inclusion.State != param.Held}
 	if p.Inclusion.State != param.Learned {
 		s.Odds.Start = special.Logit(p.Inclusion.Value)
 	}

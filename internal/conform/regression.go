@@ -50,6 +50,8 @@ func Regression(family likelihood.Sampler, n, p int, seed uint64) *credence.Batc
 type Columns struct {
 	Dense, Sparse int
 	Intercept     bool
+	Kept          int              // the first columns, a block that is never selected
+	Together      []credence.Block // runs of columns selected together, by their first column
 }
 
 func (f Columns) extra() int {
@@ -64,11 +66,24 @@ func (f Columns) Weights() int { return f.extra() + f.Dense + f.Sparse }
 
 // Blocks implements credence.Features.
 func (f Columns) Blocks() []credence.Block {
-	linear := credence.Block{Name: "linear", First: f.extra(), Count: f.Dense + f.Sparse}
+	var list []credence.Block
 	if f.Intercept {
-		return []credence.Block{{Name: "(intercept)", Count: 1, Intercept: true}, linear}
+		list = append(list, credence.Block{Name: "(intercept)", Count: 1, Intercept: true})
 	}
-	return []credence.Block{linear}
+	if f.Kept > 0 {
+		list = append(list, credence.Block{Name: "kept", First: f.extra(), Count: f.Kept, Kept: true})
+	}
+	return append(list, credence.Block{Name: "linear", First: f.extra() + f.Kept, Count: f.Dense + f.Sparse - f.Kept})
+}
+
+// Groups implements credence.Grouped.
+func (f Columns) Groups() []credence.Block {
+	var list []credence.Block
+	for _, b := range f.Together {
+		b.First += f.extra()
+		list = append(list, b)
+	}
+	return list
 }
 
 // Transform implements credence.Features.

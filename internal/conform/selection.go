@@ -15,6 +15,8 @@ type Selection struct {
 	credence.Batch
 	Features credence.Features // an intercept and one block of all columns
 	Weights  []float64         // the true ones, length p
+	// KeptVariance is the prior variance of kept columns by which models are enumerated.
+	KeptVariance float64
 }
 
 // NewSelection draws columns with pairwise correlation, relevant of which, at random places, have
@@ -58,7 +60,8 @@ func (s *Selection) Divide(limit float64) {
 
 // Enumerate returns the inclusion probabilities, the means of the weights and the log evidence of a
 // problem under w_j ~ inclusion·N(0, slab) + (1−inclusion)·δ₀, noise variance and an intercept of
-// N(mean, variance) at the columns' means, by going through all 2^p models.
+// N(mean, variance) at the columns' means, by going through all models: columns together are one, and kept
+// ones are in each.
 func (s *Selection) Enumerate(inclusion, slab, noise, mean, variance float64) (probability, weights []float64, evidence float64) {
 	return s.EnumerateNormals(inclusion, slab, 0, noise, mean, variance)
 }
@@ -85,10 +88,27 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 			x.Set(i, j, x.At(i, j)-centre)
 		}
 	}
-	logs := make([]float64, 1<<p)
+	prior := make([]float64, p)
+	units, kept := s.units()
+	logs := make([]float64, 1<<len(units))
 	means := make([][]float64, 1<<p)
 	largest := math.Inf(-1)
 	for model := range logs {
+		for j := range p {
+			if prior[j] = spike; j < kept {
+				prior[j] = s.KeptVariance
+			}
+		}
+		for u, unit := range units {
+			if model>>u&1 == 1 {
+				logs[model] += math.Log(inclusion)
+				for j := unit.First; j < unit.First+unit.Count; j++ {
+					prior[j] = slab
+				}
+			} else {
+				logs[model] += math.Log(1 - inclusion)
+			}
+		}
 		k := mat.NewSymDense(n, nil)
 		y := mat.NewVecDense(n, nil)
 		constant := 0.0
@@ -98,12 +118,8 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 			y.SetVec(i, s.Target[i]-s.OffsetOf(i)-mean)
 			for l := range i + 1 {
 				v := variance
-				for j := range p {
-					if model>>j&1 == 1 {
-						v += slab * x.At(i, j) * x.At(l, j)
-					} else {
-						v += spike * x.At(i, j) * x.At(l, j)
-					}
+				for j, of := range prior {
+					v += of * x.At(i, j) * x.At(l, j)
 				}
 				if i == l {
 					v += noise / w
@@ -119,16 +135,10 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 		if err := chol.SolveVecTo(&solved, y); err != nil {
 			panic(err)
 		}
-		logs[model] = constant - (float64(n)*math.Log(2*math.Pi)+chol.LogDet()+mat.Dot(y, &solved))/2
+		logs[model] += constant - (float64(n)*math.Log(2*math.Pi)+chol.LogDet()+mat.Dot(y, &solved))/2
 		means[model] = make([]float64, p)
-		for j := range p {
-			if model>>j&1 == 1 {
-				logs[model] += math.Log(inclusion)
-				means[model][j] = slab * mat.Dot(x.ColView(j), &solved)
-			} else {
-				logs[model] += math.Log(1 - inclusion)
-				means[model][j] = spike * mat.Dot(x.ColView(j), &solved)
-			}
+		for j, of := range prior {
+			means[model][j] = of * mat.Dot(x.ColView(j), &solved)
 		}
 		largest = math.Max(largest, logs[model])
 	}
@@ -142,9 +152,62 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 		share := math.Exp(l - evidence)
 		for j := range p {
 			weights[j] += share * means[model][j]
-			if model>>j&1 == 1 {
+			if j < kept {
+				probability[j] = 1
+			}
+		}
+		for u, unit := range units {
+			for j := unit.First; j < unit.First+unit.Count && model>>u&1 == 1; j++ {
 				probability[j] += share
 			}
+		}
+	}
+	return probability, weights, evidence
+}
+
+// units are the runs of columns that are in or out together, and the number of kept columns before them.
+func (s *Selection) units() (list []credence.Block, kept int) {
+	count := map[int]int{}
+	if f, ok := s.Features.(Columns); ok {
+		kept = f.Kept
+		for _, b := range f.Together {
+			count[b.First] = b.Count
+		}
+	}
+	for j := kept; j < len(s.Weights); j += max(1, count[j]) {
+		list = append(list, credence.Block{First: j, Count: max(1, count[j])})
+	}
+	return list, kept
+}
+
+// EnumerateKept is Enumerate with the prior deviation of kept columns integrated over, by the trapezium rule in
+// its logarithm. prior is its log density, centre about where it lies, and unit the standard deviation of 1
+// there in the target's own units.
+func (s *Selection) EnumerateKept(inclusion, slab, noise, mean, variance float64, prior func(u float64) float64, centre, unit float64) (probability, weights []float64, evidence float64) {
+	const step, reach = 0.25, 7
+	type at struct {
+		probability, weights []float64
+		log                  float64
+	}
+	var list []at
+	largest := math.Inf(-1)
+	for u := centre - reach; u <= centre+reach; u += step {
+		s.KeptVariance = math.Exp(2*u) * unit * unit
+		var a at
+		a.probability, a.weights, a.log = s.Enumerate(inclusion, slab, noise, mean, variance)
+		a.log += prior(u) + math.Log(step)
+		list, largest = append(list, a), math.Max(largest, a.log)
+	}
+	sum := 0.0
+	for _, a := range list {
+		sum += math.Exp(a.log - largest)
+	}
+	evidence = largest + math.Log(sum)
+	probability, weights = make([]float64, len(s.Weights)), make([]float64, len(s.Weights))
+	for _, a := range list {
+		for j := range weights {
+			probability[j] += math.Exp(a.log-evidence) * a.probability[j]
+			weights[j] += math.Exp(a.log-evidence) * a.weights[j]
 		}
 	}
 	return probability, weights, evidence

@@ -1,0 +1,77 @@
+package feature
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+)
+
+// Kept is a block of columns that no engine selects among: their weights are normal under every prior,
+// with a variance of their own.
+type Kept struct {
+	Name   string `json:"name"`   // as the formula writes it
+	Inputs []int  `json:"inputs"` // numbers and categories
+}
+
+// Group is a block of columns that are in a model or out of it together, under a prior that selects.
+type Group struct {
+	Name   string `json:"name"`   // as the formula writes it
+	Inputs []int  `json:"inputs"` // numbers and categories
+}
+
+// Kind implements [Term].
+func (*Kept) Kind() string { return "kept" }
+
+// Label implements [Term].
+func (t *Kept) Label() string { return t.Name }
+
+// Bind implements [Term].
+func (t *Kept) Bind(in *Inputs) (Map, error) { return bindColumns(in, t.Name, t.Inputs) }
+
+// Kind implements [Term].
+func (*Group) Kind() string { return "group" }
+
+// Label implements [Term].
+func (t *Group) Label() string { return t.Name }
+
+// Bind implements [Term].
+func (t *Group) Bind(in *Inputs) (Map, error) { return bindColumns(in, t.Name, t.Inputs) }
+
+// bindColumns is a map of plain columns. Numbers beside categories are stored among the sparse columns,
+// since one term of a set alone may have both sorts.
+func bindColumns(in *Inputs, label string, inputs []int) (Map, error) {
+	m := &linearMap{}
+	if err := m.take(in, label, inputs); err != nil {
+		return nil, err
+	}
+	if len(m.numbers)+m.levels == 0 {
+		return nil, fmt.Errorf("feature: %s has no columns: leave the term out", label)
+	}
+	m.mixed = len(m.numbers) > 0 && m.levels > 0
+	return m, nil
+}
+
+// Groups implements [credence.Grouped]: the weights of a group, and those of the levels of a category
+// or of a product with one, wherever they are not kept.
+func (s *Set) Groups() []credence.Block {
+	var list []credence.Block
+	for k := range s.terms {
+		b := &s.terms[k]
+		block := s.block(b)
+		switch m := b.mapped.(type) {
+		case *interactionMap:
+			list = append(list, block)
+		case *linearMap:
+			if _, together := b.term.(*Group); together {
+				list = append(list, block)
+			} else if !block.Kept {
+				for _, c := range m.categories {
+					list = append(list, credence.Block{Name: c.input.Name, First: block.First + len(m.numbers) + c.first, Count: len(c.input.Levels)})
+				}
+			}
+		}
+	}
+	return list
+}
+
+var _ credence.Grouped = (*Set)(nil)

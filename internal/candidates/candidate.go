@@ -1,0 +1,73 @@
+package candidates
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+)
+
+// Candidate is a run of columns that are in the model or out of it together: one column, or a group.
+type Candidate struct{ First, Count int }
+
+// End returns the column after the last one.
+func (c Candidate) End() int { return c.First + c.Count }
+
+// KeptBlock is a run of columns that are always in, under a normal prior whose variance is learned.
+type KeptBlock struct {
+	Name         string
+	First, Count int
+	Start        float64 // log of the prior standard deviation, in units
+	Prior        hyper.BetaPrime
+}
+
+// candidatesOf returns the candidates of features, in the order of their columns, which is that of the weights.
+func candidatesOf(features credence.Features) []Candidate {
+	grouped := map[int]int{} // first weight → count
+	var list []Candidate
+	for _, b := range features.Blocks() {
+		for j := b.First; j < b.First+b.Count && !b.Intercept && !b.Kept; {
+			c := Candidate{First: j, Count: max(1, grouped[j])}
+			list = append(list, c)
+			j = c.End()
+		}
+	}
+	return list
+}
+
+// takeKept takes the blocks that are always in, each with the hyper-prior of a block under a normal prior.
+func (s *Setting) takeKept(t *Table, features credence.Features, squares []float64, latent, tail float64) {
+	for _, b := range features.Blocks() {
+		if !b.Kept || b.Count == 0 {
+			continue
+		}
+		size := 0.0
+		for j := b.First; j < b.First+b.Count; j++ {
+			size += squares[j] / t.Total
+		}
+		if !(size > 0) {
+			size = 1
+		}
+		scale := latent / math.Sqrt(size)
+		k := KeptBlock{Name: b.Name, First: b.First, Count: b.Count, Start: math.Log(scale), Prior: hyper.BetaPrime{A: 1, B: tail, Scale: scale}}
+		s.KeptBlocks = append(s.KeptBlocks, k)
+		s.SetKept(len(s.KeptBlocks)-1, k.Start)
+	}
+}
+
+// SetKept gives a kept block its prior standard deviation, by the logarithm.
+func (s *Setting) SetKept(block int, logSD float64) {
+	b := &s.KeptBlocks[block]
+	for j := b.First; j < b.First+b.Count; j++ {
+		s.Kept[j] = math.Exp(2 * logSD)
+	}
+}
+
+// KeptValues names the prior variances of the kept blocks, in the target's own units.
+func (s *Setting) KeptValues(logSD []float64) []credence.Value {
+	var list []credence.Value
+	for k, b := range s.KeptBlocks {
+		list = append(list, credence.Value{Name: "prior_variance." + b.Name, Value: math.Exp(2*logSD[k]) * s.Scale * s.Scale})
+	}
+	return list
+}
