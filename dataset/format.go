@@ -73,7 +73,7 @@ func detect(option, name string, head []byte) (string, error) {
 		return "", fmt.Errorf("dataset: there is no format %q: use csv, tsv, libsvm, vw or parquet", option)
 	}
 	if len(head) == 0 {
-		return "", &text.Error{File: name, What: "the file is empty: was it written completely?"}
+		return "", &text.Error{File: name, What: "the file is empty"}
 	}
 	if bytes.HasPrefix(head, parquetMagic) {
 		return formatParquet, nil
@@ -99,7 +99,7 @@ func detect(option, name string, head []byte) (string, error) {
 // binaryFault refuses content that is no text.
 func binaryFault(name string, head []byte, format string) error {
 	if len(head) == 0 {
-		return &text.Error{File: name, What: "the file is empty: was it written completely?"}
+		return &text.Error{File: name, What: "the file is empty"}
 	}
 	if format == formatParquet {
 		if !bytes.HasPrefix(head, parquetMagic) {

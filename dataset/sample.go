@@ -21,7 +21,7 @@ var errSampled = errors.New("enough rows are seen")
 func (t *Table) headerOf(in *input, splitter *text.Splitter, block *text.Block) ([]string, error) {
 	err := splitter.Next(block)
 	if err == io.EOF {
-		return nil, &text.Error{File: in.name, What: "the file is empty: was it written completely?"}
+		return nil, &text.Error{File: in.name, What: "the file is empty"}
 	}
 	if err != nil {
 		return nil, err

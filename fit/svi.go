@@ -13,7 +13,7 @@ import (
 func sviEngine() Engine {
 	return Engine{
 		Name:   "svi",
-		Reason: "this family has no closed form, and variational Bayes fits every one",
+		Reason: "variational Bayes, since this family has no closed form",
 		Refuses: func(_ credence.Likelihood, p credence.Prior) string {
 			if _, ok := p.(prior.Normal); !ok {
 				return fmt.Sprintf("it needs the prior normal, not %v", p)

@@ -57,7 +57,7 @@ func TestFitRefusals(t *testing.T) {
 		{"three classes", Plan{Target: y}, numbers([]string{"y"}, []float64{2}, []float64{1}, []float64{0}).with("y", "c", "b", "a"), Options{},
 			"frame: target y has 3 classes, a, b and c: pick one against the rest with --positive a"},
 		{"no such class", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Positive: "ja"},
-			"frame: target y is never ja: choose the positive class among no and yes"},
+			`frame: no row has y = "ja": choose the positive class among no and yes`},
 		{"a category as number", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Mode: Numbers},
 			"frame: target y is a category (no and yes), and the family needs numbers: choose --family bernoulli, or another target"},
 		{"a half grade", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1.5}), Options{Mode: Grades},

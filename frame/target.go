@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/spec"
 )
 
 // mostLevels is the largest number of different values at which a target of numbers is
@@ -106,7 +107,11 @@ func (t *Target) finishClasses(s *targetTally, levels []string, positive string)
 			for k, i := range order {
 				sorted[k] = cmp.Or(t.word(s.Values[i], levels), sorted[k])
 			}
-			return fmt.Errorf("frame: target %s is never %s: choose the positive class among %s", t.Expr, positive, list(sorted))
+			remedy := "choose the positive class among " + list(sorted)
+			if near := spec.Suggest(positive, sorted); near != "" {
+				remedy = "did you mean " + near + "? " + remedy
+			}
+			return fmt.Errorf("frame: no row has %s = %q: %s", t.Expr, positive, remedy)
 		}
 		t.Levels = []string{"", names[one]}
 	case len(sorted) == 2:

@@ -9,8 +9,8 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// endOfData is the status of a fit that learned online.
-const endOfData credence.Status = "end of data"
+// EndOfData is the status of a fit that learned online.
+const EndOfData credence.Status = "end of data"
 
 // Finish brings the weights up to date for results. To go on learning is to go on from a checkpoint
 // made before.
@@ -47,7 +47,7 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 		Frame:   &keyed.Frame{Target: plan.Target.String(), Plan: &plan},
 		Members: []credence.Member{{Model: credence.Model{Features: features}, Posterior: q}},
 		Report: credence.Report{
-			Engine: l.engine.Engine, Status: endOfData, Rows: l.rowsOfAPass(), Inputs: c.Slots, Weights: weights,
+			Engine: l.engine.Engine, Status: EndOfData, Rows: l.rowsOfAPass(), Inputs: c.Slots, Weights: weights,
 			Iterations: l.engine.Passes, Warnings: l.warnings(),
 		},
 	}

@@ -63,7 +63,7 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 		}
 		return s, nil
 	}
-	return nil, errors.New("the model holds no frame, so that it cannot be applied to a table: it was made by a program of its own")
+	return nil, errors.New("the model holds no frame, so that it cannot be applied to a table: set Fitted.Frame before modelfile.Save, or fit with package fit")
 }
 
 // change sets the frame, with the policies of the options.

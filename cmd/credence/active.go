@@ -23,8 +23,8 @@ import (
 func (p *program) activeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "active",
-		Short: "Say which rows to label next",
-		Long:  `Active says which of many unlabelled rows to have labelled, and tries it out where labels are known.`,
+		Short: "Find which rows to label next",
+		Long:  `Active tells which of many unlabelled rows to label next, and shows on labelled data how much that would save.`,
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -47,15 +47,15 @@ func (p *program) rankCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rank MODEL POOL...",
 		Short: "Rank unlabelled rows by what their labels would tell",
-		Long: `Rank writes the rows of a pool to have labelled next, the first one first; rows count
-from 1. Each is chosen given those before it, so that no two tell the same. score is
-what the label is expected to tell, in nats: how far it moves the posterior
-(information), what it tells about f alone (bald); or how close the probability is to
-one half (uncertainty). mean is that of f. One pass keeps the 50·n best rows by
-themselves, at least 1,000, and the picks come from these.`,
+		Long: `Rank lists the rows of a pool to label next, the most useful first; rows count from 1.
+Each is chosen given those before it, so that no two of them tell the same thing. score is
+what the label is expected to tell, in nats: how far it moves the posterior (information),
+or what it tells about f alone (bald); or how close the probability is to one half
+(uncertainty). mean is that of f. One pass keeps the 50·n rows that score best on their
+own, at least 1,000, and the picks come from these.`,
 		Example: `  credence active rank m.safetensors pool.csv -n 20 --keep id,text > next.csv
   credence active rank m.safetensors pool.csv --skip-labelled --cost minutes --json`,
-		Args: cobra.MinimumNArgs(2),
+		Args: takes(2, most, "a model and a pool of rows"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.rank(cmd.Context(), args[0], args[1:], &flags)
 		},
@@ -220,14 +220,14 @@ func (p *program) simulateCommand() *cobra.Command {
 	var flags simulateFlags
 	cmd := &cobra.Command{
 		Use:   "simulate DATA...",
-		Short: "Try scores on rows whose labels are known",
-		Long: `Simulate hides the labels of a pool of rows, asks for them block by block as each
-score would, and measures the models on the rows outside the pool: learning curves,
-means over repeats with other pools. The engine is convex; after each block one step
-goes on from the fit before. The advice when to stop is that of the first score.`,
+		Short: "Try active learning on rows whose labels are known",
+		Long: `Simulate hides the labels of a pool of rows, reveals them block by block as each score
+asks for them, and measures the models on the rows outside the pool. It prints learning
+curves, averaged over repeats with other pools. The engine is convex; after each block
+the fit continues from the one before. The advice on when to stop is for the first score.`,
 		Example: `  credence active simulate a9a.libsvm --pool 16000 --initial 100 --block 10 --labels 2000
   credence active simulate mail.csv --target spam --scores information,bald,random --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	flags.register(cmd, "normal(variance=1)", "normal(variance=1), laplace(scale=0.5)")

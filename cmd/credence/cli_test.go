@@ -101,7 +101,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		args []string
 	}{
 		// What can be decided without opening the data is misuse, even where the file is missing.
-		{"no data", exitMisuse, "requires at least 1 arg", []string{"fit"}},
+		{"no data", exitMisuse, "fit takes data: write credence fit DATA...", []string{"fit"}},
 		{"unknown flag", exitMisuse, "unknown flag: --formla: did you mean --formula?", []string{"fit", "gone.csv", "--formla", "y ~ x"}},
 		{"flag of another command", exitMisuse, "--family is one of fit, select, not of stream", []string{"stream", "gone.csv", "--family", "gaussian"}},
 		{"flag behind one dash", exitMisuse, "unknown flag: -target: did you mean --target?", []string{"fit", "gone.csv", "-target", "y"}},

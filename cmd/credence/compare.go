@@ -20,14 +20,15 @@ func (p *program) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare MODEL MODEL... DATA",
 		Short: "Compare models: evidence, held-out density, disagreement",
-		Long: `Compare sets models beside each other: their log evidence (comparable when they were
-fitted to the same rows and target, of the same kind of treatment of
-hyper-parameters; a bound stands with what it is short of), their density and error on the data given,
-and how far their predictions are apart. The difference in log density per row
-has a standard error, so that chance is not taken for merit. Models of price and of
-log(price) are compared in the units of price.`,
+		Long: `Compare shows models side by side: their log evidence, their density and error on the
+data given, and how far apart their predictions are. Evidence is comparable between fits
+of the same rows and target that treat hyper-parameters alike; a lower bound is shown
+with an estimate of what it lacks. The gain in log density per row has a standard error,
+to tell a better model from a lucky one. The last columns are the root mean square of the
+differences between predictive means, and the ratio of predictive standard deviations.
+Models of price and of log(price) are compared in the units of price.`,
 		Example: `  credence compare linear.safetensors gp.safetensors test.csv`,
-		Args:    cobra.MinimumNArgs(3),
+		Args:    takes(3, most, "two models and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
 			return p.compare(cmd.Context(), args[:last], args[last], &flags, leave)
@@ -75,10 +76,10 @@ func (p *program) scores(ctx context.Context, model, data string, a application,
 }
 
 func (p *program) printComparison(c *score.Comparison) {
-	p.say("%d rows; gain is in log density per row over the first model", c.Rows)
+	p.say("%s; gain is in log density per row over the first model, with its standard error", counted(c.Rows, "row"))
 	if !p.quiet {
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\tgain\t± se\tmeans apart\tsd ratio\t\n")
+		fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\tgain\t± se\tmeans differ by\tSD ratio\t\n")
 		for _, m := range c.Models {
 			evidence := "-"
 			switch {

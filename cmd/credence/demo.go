@@ -76,7 +76,7 @@ each command before its output. With --keep DIR the data and the models stay in 
 where each of the commands can be typed again; without it nothing is left behind.`,
 		Example: `  credence demo
   credence demo --keep demo && cd demo && credence inspect linear.safetensors`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "no argument"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, remove, err := demoFolder(keep)
 			if err != nil {

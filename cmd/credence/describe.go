@@ -13,21 +13,21 @@ import (
 // uses by kind, and how kinds that are not plain came about.
 func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	schema := source.Schema()
-	p.say("data    %s: %d rows", strings.Join(table.Files(), ", "), source.Rows())
-	for kind, names := range [][2]string{{"number", "numbers"}, {"boolean", "booleans"}, {"category", "categories"}} {
+	p.say("data    %s: %s", strings.Join(table.Files(), ", "), counted(source.Rows(), "row"))
+	for kind, name := range []string{"number", "boolean", "category"} {
 		var columns []string
 		for _, c := range schema.Columns {
 			switch {
 			case c.Kind != credence.Kind(kind):
 			case c.Kind == credence.Category:
-				name, _ := credence.CutText(c.Name)
-				columns = append(columns, fmt.Sprintf("%s (%d levels)", name, len(c.Levels)))
+				column, _ := credence.CutText(c.Name)
+				columns = append(columns, fmt.Sprintf("%s (%s)", column, counted(len(c.Levels), "level")))
 			default:
 				columns = append(columns, c.Name)
 			}
 		}
 		if len(columns) > 0 {
-			p.say("        %d %s: %s", len(columns), names[min(1, len(columns)-1)], listed(columns))
+			p.say("        %s: %s", counted(len(columns), name), listed(columns))
 		}
 	}
 	if schema.Sparse > 0 {

@@ -16,24 +16,28 @@ func (p *program) evaluateCommand() *cobra.Command {
 	leave := false
 	cmd := &cobra.Command{
 		Use:   "evaluate MODEL DATA...",
-		Short: "Measure predictions on data with known targets",
-		Long: `Measure the predictions of a model on rows whose target is known.
+		Short: "Check predictions against known targets",
+		Long: `Evaluate compares the predictions of a model with rows whose targets are known.
 
-nlpd is the mean of −log p(y|data): the log of the average density. --loo adds it for
-the training rows, each given all the others, without another fit. smse is the
-squared error over the variance of the targets, msll the nlpd less that of a Gaussian
-with the training mean and variance. nlpd_original is that of price where the target
-is log(price), so that transforms can be compared. coverage is the share of targets inside
-the central interval of that probability: for honest intervals the two agree. Counts,
-grades and classes, whose intervals cannot hold 90 % exactly, count by the share of their
-probability that lies inside (randomised PIT, without drawing); interval_coverage of
---json is the share inside the interval itself. pit of --json is the histogram of P(Y ≤ y).
-For two classes: accuracy, log_loss, auc, brier, and ece, the calibration error
-over 20 bins of equal count. For counts: the total deviance. Faults of the model that the
-rows show are warnings, with a remedy.`,
+nlpd        mean of −log p(y|data), the log of the average density; lower is better.
+            --loo adds it for the training rows, each predicted from all the others,
+            without another fit. nlpd_original is on the scale of price where the target
+            is log(price), so that transforms can be compared.
+smse, msll  squared error relative to the variance of the targets; nlpd less that of a
+            Gaussian with the mean and variance of the training targets.
+coverage    share of the targets inside the central interval of that probability: close
+            to it where intervals can be trusted. Intervals of counts, grades and classes
+            cannot hold exactly 90 %, so the share of the row's probability that lies
+            inside is counted instead (randomised PIT, without drawing); in --json,
+            interval_coverage is the share inside the interval itself, and pit is the
+            histogram of P(Y ≤ y).
+
+Two classes add accuracy, log_loss, auc, brier and ece, the calibration error over 20
+bins of equal count; counts add the total deviance. Signs that the model does not fit
+these rows are reported as warnings, each with a remedy.`,
 		Example: `  credence evaluate m.safetensors test.csv
   credence evaluate m.safetensors test.csv --json | jq .nlpd`,
-		Args: cobra.MinimumNArgs(2),
+		Args: takes(2, most, "a model and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags, leave)
 			if err != nil {

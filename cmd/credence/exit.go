@@ -78,7 +78,7 @@ func report(w io.Writer, err error) {
 }
 
 // packages are those whose errors begin with their name, which tells users nothing.
-var packages = []string{"credence", "dataset", "exact", "feature", "formula", "frame", "laplace", "likelihood", "metric", "modelfile",
+var packages = []string{"atomicfile", "credence", "dataset", "exact", "feature", "formula", "frame", "laplace", "likelihood", "metric", "modelfile",
 	"online", "penalised", "posterior", "predict", "prior", "sep", "spec", "stream", "svi"}
 
 // withoutPackage takes the names of packages off the beginning of a message: what is left begins with the

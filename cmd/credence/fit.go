@@ -43,7 +43,7 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
   credence fit houses.csv --formula 'log(price) ~ . - id + rbf(lat, lon)' -o m.safetensors
   credence fit train.libsvm.gz --family gaussian -o m.safetensors
   cat rows.csv | credence fit - --target y --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.fit(cmd.Context(), args, &flags) },
 	}
 	flags.register(cmd, "normal", "normal, normal(variance=1), normal(ard=true), spikeslab")
@@ -63,7 +63,7 @@ func (flags *fitFlags) register(cmd *cobra.Command, prior, priors string) {
 	f.StringVar(&flags.Positive, "positive", "", "the class that counts as positive, against all the rest")
 	f.BoolVar(&flags.Raw, "raw", false, "do not centre and scale columns")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
-	f.StringVar(&flags.Checkpoint, "checkpoint", "", "file that a long fit writes now and then, and goes on from when it is there (engine svi)")
+	f.StringVar(&flags.Checkpoint, "checkpoint", "", "file that a long fit writes now and then, and continues from if it exists (engine svi)")
 }
 
 func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {
@@ -85,7 +85,7 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	fitted, err := p.runJob(ctx, job, paths, read, (*fit.Prepared).Fit)
 	bar.done()
 	if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
-		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command goes on from there", flags.Checkpoint)}
+		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command continues from there", flags.Checkpoint)}
 	}
 	if err != nil {
 		return err

@@ -27,8 +27,8 @@ type dataFlags struct {
 // register adds the flags to a command.
 func (f *dataFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm, vw or parquet; the default is found out by extension and content")
-	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; the default is found out`)
+	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm, vw or parquet; detected by extension and content by default")
+	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; detected by default`)
 	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
 	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default); anything else is a text that means missing, such as n/a")
 	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")

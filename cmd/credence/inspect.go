@@ -27,33 +27,36 @@ func (p *program) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
 		Short: "Show what a model learned",
-		Long: `Inspect shows how a model was fitted and what it learned: hyper-parameters,
-evidence, and every weight with its posterior mean, standard deviation and interval.
+		Long: `Inspect shows how a model was fitted and what it learned: hyper-parameters, evidence,
+and every weight with its posterior mean, standard deviation and interval.
 
-Weights are in the units of the data's own columns, also those of products and powers:
-the sum of weight times column is f, what predict --latent shows. Only weights of random
-features, radial and sigmoid are those of columns that the fit made. A weight that is a sum
-of fitted ones, as the slope of x beside x:z, has the standard deviation of that sum. Where
-a fit averages over several members, so do its weights, but for those of random features,
-radial and sigmoid, which are the first member's. Ordinal models have cutpoints in place of
-the intercept: "2|3" less the sum of weight times column is the log odds of a grade up to 2.
+Weights are in the units of the data's own columns, those of products and powers too:
+weight times column adds up to f, which predict --latent shows. Only the weights of random
+features, radial and sigmoid refer to columns that the fit made. A weight that is a sum of
+fitted ones, such as the slope of x beside x:z, has the standard deviation of the sum.
+Where a fit averages over several members, so do the weights, except those of random
+features, radial and sigmoid, which are the first member's. Ordinal models have cutpoints
+instead of an intercept: "2|3" minus the sum of weight times column is the log odds of a
+grade of 2 or less.
 
-A product of columns means what it means in R. Where one of its factors is no term of its own,
-as in y ~ x:city, its numbers are not centred: the lines of the cities meet where x is 0.
+A product of columns means what it means in R. If one of its factors is not a term of its
+own, as in y ~ x:city, the numbers are not centred: the lines of the cities meet at x = 0,
+so that city:area alone gives cities other slopes, and city*area other levels too.
 
-Every level of a category has a weight. --base tells the levels against one of them, or against
-their mean, each level counted once, with the standard deviations of the differences; the
-intercept, and the weights of products without that category, are then those of the base.
+Every level of a category has a weight. --base shows levels as differences from one of
+them, or from their mean with each level counted once, with the standard deviations of the
+differences; the intercept, and the weights of products without that category, then refer
+to the base.
 
-"No effect found" stands by a block in which the 95 % interval of no weight excludes 0, and whose
-weights together are no larger than noise makes them (Wald's statistic, against the 95 %
-quantile of chi-square with as many degrees of freedom as the data settle).`,
+"No effect found" marks a block in which no 95 % interval excludes 0 and whose weights
+together are no larger than noise would make them (Wald's statistic, against the 95 %
+quantile of chi-square with the effective number of weights).`,
 		Example: `  credence inspect m.safetensors
   credence inspect m.safetensors --top 10 --sort abs
   credence inspect m.safetensors --base city=Basel --exp
   credence inspect m.safetensors --top 0 -o weights.csv
   credence inspect m.safetensors --json | jq '.terms[] | select(.block == "linear")'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1, "a model"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.inspect(cmd.Context(), args[0], &flags) },
 	}
 	f := cmd.Flags()
@@ -136,7 +139,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	p.say("model   %s", path)
 	p.printFit(&result)
 	if flags.output != "" {
-		p.say("%d weights written to %s", len(terms), flags.output)
+		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
 		p.printTerms(terms, all)
 	}

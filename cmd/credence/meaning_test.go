@@ -351,7 +351,7 @@ func TestUnseenFeaturesHaveTheirPrior(t *testing.T) {
 		model := filepath.Join(t.TempDir(), "m")
 		must(t, append([]string{args[0], train, "-f", "label ~ .", "-o", model, "-q"}, args[1:]...)...)
 		o := invoke(t, "", "predict", model, rows, "--latent")
-		if o.code != exitDone || !strings.Contains(o.err, "4 entries of features that training did not see") {
+		if o.code != exitDone || !strings.Contains(o.err, "4 values of features unseen in training") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
 		}
 		var variance []float64

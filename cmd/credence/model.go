@@ -183,8 +183,8 @@ func (s *scoredTable) refuseUnseen() error {
 	for _, e := range first.Examples {
 		examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
 	}
-	return fmt.Errorf("column %q: %d rows have categories that training did not see (%s): correct them, or predict without them with --unseen zero",
-		first.Column, first.Rows, strings.Join(examples, ", "))
+	return fmt.Errorf("column %q: categories of %s were not seen in training (%s): correct them, or predict without them with --unseen zero",
+		first.Column, counted(first.Rows, "row"), strings.Join(examples, ", "))
 }
 
 func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) error) error {
@@ -214,15 +214,15 @@ func (p *program) tellCounts(counts frame.Counts, rows int) {
 		p.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+rows)
 	}
 	if counts.Filled > 0 {
-		p.warn("missing values that were filled in as the model was fitted: %d", counts.Filled)
+		p.warn("%s filled with training means", counted(counts.Filled, "missing value"))
 	}
 	if counts.UnseenLevels > 0 {
-		p.warn("%d values of categories were not seen in training and count as none of the levels", counts.UnseenLevels)
+		p.warn("%s not seen in training, treated as none of its levels", counted(counts.UnseenLevels, "category value"))
 	}
 	switch {
 	case counts.UnseenFeatures == 1:
-		p.warn("1 entry of a feature that training did not see was scored at its prior")
+		p.warn("1 value of a feature unseen in training was scored at its prior")
 	case counts.UnseenFeatures > 1:
-		p.warn("%d entries of features that training did not see were scored at their prior", counts.UnseenFeatures)
+		p.warn("%d values of features unseen in training were scored at their prior", counts.UnseenFeatures)
 	}
 }

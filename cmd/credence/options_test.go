@@ -87,7 +87,7 @@ func TestPredictMissing(t *testing.T) {
 		want   string
 	}{
 		{"", exitFailed, "let --missing mean fill in the mean of training"},
-		{"mean", exitDone, "missing values that were filled in"},
+		{"mean", exitDone, "filled with training means"},
 		{"drop", exitMisuse, "every row is predicted"},
 		{"indicator", exitMisuse, "has no indicators of missing values"},
 	} {

@@ -34,15 +34,15 @@ func (p *program) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA...",
 		Short: "Predict rows, with intervals",
-		Long: `Predict writes a table with one row for each row of the data, in their order:
-mean and sd of the predictive distribution of the target, and lower and upper, the
-ends of its central interval. For two classes, probability is that of the positive
-class, and for grades each has a column of its own, probability_GRADE.
-Predictions are of the target as the formula has it: of log(price) for a formula
-"log(price) ~ .". --original takes them back to price, and adds its median.`,
+		Long: `Predict writes one row for each row of the data, in their order: the mean and the standard
+deviation (sd) of the target, and an interval from lower to upper that holds it with
+probability 0.9, or as --interval says. Two classes add probability, that of the positive
+class; grades add a column for each, probability_GRADE.
+The target is predicted as the formula has it: log(price) for "log(price) ~ .".
+--original converts predictions back to price, and adds its median.`,
 		Example: `  credence predict m.safetensors new.csv > predictions.csv
   credence predict m.safetensors new.csv --interval 0.95 --keep id -o predictions.parquet`,
-		Args: cobra.MinimumNArgs(2),
+		Args: takes(2, most, "a model and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.predict(cmd.Context(), args[0], args[1:], &flags)
 		},

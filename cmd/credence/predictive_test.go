@@ -97,8 +97,8 @@ func TestMissingValuesAreReported(t *testing.T) {
 		args []string
 	}{
 		{"warning: 2 of 6 rows have missing values and are left out", []string{"evaluate", dropping, data}},
-		{"warning: missing values that were filled in as the model was fitted: 1", []string{"evaluate", filling, rows}},
-		{"warning: missing values that were filled in as the model was fitted: 1", []string{"predict", filling, rows, "-q"}},
+		{"warning: 1 missing value filled with training means", []string{"evaluate", filling, rows}},
+		{"warning: 1 missing value filled with training means", []string{"predict", filling, rows, "-q"}},
 	} {
 		if o := invoke(t, "", c.args...); o.code != exitDone || strings.Count(o.err, c.want) != 1 {
 			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/score"
 )
@@ -52,7 +54,11 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 // printFit writes a fit for people.
 func (p *program) printFit(r *fitResult) {
 	if !p.quiet {
-		p.say("fit     %s, %s after %d iterations: %d rows, %d weights", r.Engine, r.Status, r.Iterations, r.Rows, r.Weights)
+		ended := fmt.Sprintf("%s after %s", r.Status, counted(r.Iterations, "iteration"))
+		if r.Status == learn.EndOfData {
+			ended = counted(r.Iterations, "pass") + " over the data"
+		}
+		p.say("fit     %s, %s: %s, %s", r.Engine, ended, counted(r.Rows, "row"), counted(r.Weights, "weight"))
 		if r.Draws > 1 {
 			p.say("        predictions average over %d draws of the random features; what follows is of the best", r.Draws)
 		}
@@ -90,11 +96,11 @@ func (p *program) printFit(r *fitResult) {
 			p.say("        %s", verdict)
 		}
 		if r.Selected != nil {
-			what := "weights that are not zero"
+			what := "not zero"
 			if r.Prior != "" {
-				what = fmt.Sprintf("weights selected (inclusion above %.3g)", r.Above)
+				what = fmt.Sprintf("selected (inclusion above %.3g)", r.Above)
 			}
-			p.say("        %d %s", *r.Selected, what)
+			p.say("        %s %s", counted(*r.Selected, "weight"), what)
 		}
 		if r.WeightCoverage != nil {
 			p.say("        90 %% intervals of the weights in the model hold about %.0f %% of them", 100**r.WeightCoverage)
@@ -105,6 +111,9 @@ func (p *program) printFit(r *fitResult) {
 			uncertain[h.Name] = h.Value
 		}
 		for _, h := range r.Report.Hyper {
+			if eventCounts[h.Name] {
+				continue
+			}
 			line := fmt.Sprintf("        %s\t%s", printable(h.Name), significant(h.Value))
 			if sd, ok := uncertain[h.Name]; ok {
 				line += fmt.Sprintf("\tgive or take a factor of %.3g", math.Exp(sd))
@@ -122,6 +131,22 @@ func (p *program) printFit(r *fitResult) {
 	for _, warning := range r.Warnings {
 		p.warn("%s", warning)
 	}
+}
+
+// eventCounts are values of a report that say how an engine went, for --json alone.
+var eventCounts = map[string]bool{"skipped_cavities": true, "negative_sites": true}
+
+// counted is a number of things, of which there may be one.
+func counted[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"): // passes
+		noun += "e"
+	case strings.HasSuffix(noun, "y"): // categories
+		noun = strings.TrimSuffix(noun, "y") + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // distinctFeatures counts the draws of features that predictions average over: members of the same

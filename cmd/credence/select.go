@@ -34,16 +34,16 @@ func (p *program) selectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select DATA...",
 		Short: "Find which features matter, and how surely",
-		Long: `Select fits a model in which every weight may be 0, and ranks the features by the
-probability that theirs is not. Called are those above one half, or, with --fdr 0.1,
-as many as leave an expected tenth of false ones among them. Features that are nearly
-copies of each other share one signal: they form a credible set, of which one is in
-with 95 % probability.`,
+		Long: `Select fits a model in which every weight may be exactly 0, and ranks the features by
+their inclusion probability: how probable it is that the weight is not 0. Features above
+one half are called or, with --fdr 0.1, as many as keep the expected share of false ones
+among them to a tenth. Features that are nearly copies of each other share one signal:
+they form a credible set, at least one of which matters with 95 % probability.`,
 		Example: `  credence select genes.csv --target relapse
   credence select genes.csv --formula 'relapse ~ .' --family bernoulli --fdr 0.1 -o m.safetensors
   credence select genes.csv --target weight --null-check 20 --json
   credence select wide.libsvm --family gaussian --engine ep --top 50`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.selectFeatures(cmd.Context(), args, &flags) },
 	}
 	flags.register(cmd, "spikeslab", "spikeslab, spikeslab(inclusion=0.01), spikeslab(slab=1)")

@@ -42,8 +42,8 @@ func TestUnseenEntriesAreCounted(t *testing.T) {
 	for _, fit := range [][]string{{"fit", train}, {"stream", train, "--report", "0"}} {
 		must(t, append(fit, "-o", model)...)
 		for content, want := range map[string]string{
-			"1 1:1 3:1\n":     "warning: 1 entry of a feature that training did not see was scored at its prior",
-			"1 1:1 3:1 4:1\n": "warning: 2 entries of features that training did not see were scored at their prior",
+			"1 1:1 3:1\n":     "warning: 1 value of a feature unseen in training was scored at its prior",
+			"1 1:1 3:1 4:1\n": "warning: 2 values of features unseen in training were scored at their prior",
 		} {
 			if o := invoke(t, "", "predict", model, file(t, "new.libsvm", content)); o.code != exitDone || !strings.Contains(o.err, want) {
 				t.Errorf("%s, %q: exit %d: %s", fit[0], content, o.code, o.err)

@@ -33,8 +33,8 @@ func (p *program) streamCommand() *cobra.Command {
 		Short: "Learn a sparse classifier online, in one pass",
 		Long: `Stream learns a two-class model from rows as they come, in memory that grows with
 the features seen: files, a pipe (-), or a file that grows (--follow); libsvm,
-Vowpal Wabbit, CSV or TSV text, each also .gz and .zst, and Parquet. Every row is scored
-before it is learned from, so that the log loss and AUC it prints are those of unseen rows.
+Vowpal Wabbit, CSV or TSV text, each also .gz and .zst, and Parquet. Each row is scored
+before it is used for training, so the log loss and AUC that are printed are honest.
 
 Formulas:   click ~ hash(.)                 every other column, values as tokens
             click ~ hash(., bits=22)        the same, keys of 22 bits
@@ -49,13 +49,13 @@ Engines:    sep            spike-and-slab by stochastic expectation propagation:
             ftrl(alpha=0.1, beta=1, l1=1, l2=0)   adpredictor(variance=0.01)   sgd(rate=0.08)
 
 With -o the state of the learner is saved beside the model, in MODEL.checkpoint, at
-intervals and on SIGINT and SIGTERM. --resume goes on from there at the next row,
-as if it had never stopped; a pipe must be played again from its start.`,
+intervals and on SIGINT and SIGTERM. --resume continues from there with the next row,
+as if nothing had happened; a pipe must be replayed from its start.`,
 		Example: `  zcat clicks-*.gz | credence stream - --format csv --formula 'click ~ hash(.)' -o ctr.safetensors
   credence stream train.libsvm -o m.safetensors --report 1000000 --json
   credence stream train.vw -o m.safetensors --write-selected features.txt
   credence stream log.csv --target click --follow -o m.safetensors --resume`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.stream(cmd.Context(), args, &flags) },
 	}
 	flags.register(cmd)

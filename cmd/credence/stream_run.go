@@ -66,7 +66,7 @@ func (s *streamRun) prepare(options fit.Options) (err error) {
 	}
 	l := s.learner
 	if s.before = l.Rows(); s.before > 0 {
-		s.program.say("resumed %s behind row %d", path, s.before)
+		s.program.say("resumed %s after row %d; it continues with the next", path, s.before)
 	}
 	l.MaxMalformed, l.Nameless, l.Every = s.flags.maxBad, !s.flags.names, s.flags.report
 	l.OnMalformed, l.OnProgress = s.skipped, s.report
@@ -203,9 +203,9 @@ func (s *streamRun) stop(ctx context.Context, cause error) error {
 	rows, interruption := s.learner.Rows(), ctx.Err()
 	switch {
 	case interruption != nil && s.flags.output == "":
-		return interrupted{interruption, fmt.Sprintf("%d rows were learned, and without -o nothing is saved", rows)}
+		return interrupted{interruption, fmt.Sprintf("%s learned, and nothing is saved without -o", counted(rows, "row"))}
 	case interruption != nil && rows == 0:
-		return interrupted{interruption, "no row was learned yet, and nothing is saved"}
+		return interrupted{interruption, "no row was learned, and nothing is saved"}
 	case interruption == nil && (s.flags.output == "" || rows == s.before):
 		return cause
 	}
@@ -213,9 +213,9 @@ func (s *streamRun) stop(ctx context.Context, cause error) error {
 		return errors.Join(cause, err)
 	}
 	if interruption != nil {
-		return interrupted{interruption, fmt.Sprintf("%d rows are learned and saved in %s; --resume goes on behind them", rows, s.checkpointPath())}
+		return interrupted{interruption, fmt.Sprintf("%s learned and saved in %s; --resume continues after them", counted(rows, "row"), s.checkpointPath())}
 	}
-	return fmt.Errorf("%w (%d rows are learned and saved; --resume goes on behind them)", cause, rows)
+	return fmt.Errorf("%w (%s learned and saved; --resume continues after them)", cause, counted(rows, "row"))
 }
 
 // finish saves the state and the model, and prints the fit where the data have been read to their end.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -48,6 +49,19 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w: did you mean %s?", problem, near)
 	}
 	return problem
+}
+
+// most is more arguments than any command line has.
+const most = math.MaxInt
+
+// takes refuses fewer or more arguments than a command takes, and says what they are.
+func takes(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && len(args) <= most {
+			return nil
+		}
+		return fmt.Errorf("%s takes %s: write %s %s", cmd.Name(), what, cmd.Parent().CommandPath(), cmd.Use)
+	}
 }
 
 // badFlag words the refusal of a flag by what the flag takes, or by the flags that there are.

@@ -64,7 +64,7 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 				t.Errorf("%s, row %d: f is %g ± %g, want %g ± %g", engine, i+1, gotMean[i], gotSD[i], mean[i], want)
 			}
 		}
-		if !strings.Contains(warnings, "3 entries of features that training did not see were scored at their prior") {
+		if !strings.Contains(warnings, "3 values of features unseen in training were scored at their prior") {
 			t.Errorf("%s: warnings %q", engine, warnings)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // could not be saved: it makes a file in its folder and takes it away again.
 func checkWritable(path string) error {
 	if path == "-" {
-		return misused(fmt.Errorf("a file is written beside the old one and takes its place, which standard output cannot: name a file"))
+		return misused(errors.New("-o -: this cannot be written to standard output: give -o a file name"))
 	}
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():

@@ -36,7 +36,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	if saved == nil {
 		for _, rows := range levels[:last] {
 			// The rows left out move the optimum by more standard deviations than this.
-			part := r.task("a part of the rows", 0.3)
+			part := r.task("a subsample", 0.3)
 			if _, _, err := n.Climb(ctx, r.Rows(rows), at, stats, part); err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 )
 
 const (
@@ -91,7 +92,7 @@ func stage(path string, write func(io.Writer) error) (pending, error) {
 		err = file.Close()
 	}
 	if err != nil {
-		return pending{}, fmt.Errorf("atomicfile: %s not written, nothing is changed: %w", path, err)
+		return pending{}, unchanged(path, err)
 	}
 	staged = true
 	return p, nil
@@ -101,12 +102,20 @@ func stage(path string, write func(io.Writer) error) (pending, error) {
 func (p pending) commit() error {
 	if err := os.Rename(p.temporary, p.target); err != nil {
 		os.Remove(p.temporary)
-		return fmt.Errorf("atomicfile: %s not written, nothing is changed: %w", p.target, err)
+		return unchanged(p.target, err)
 	}
 	if err := syncFolder(folderOf(p.target)); err != nil {
 		return fmt.Errorf("atomicfile: %s is written but may not survive a power cut: %w", p.target, err)
 	}
 	return nil
+}
+
+// unchanged says that a failure left the old file as it was.
+func unchanged(path string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("atomicfile: cannot write %s: the disk is full; nothing was changed: %w", path, syscall.ENOSPC)
+	}
+	return fmt.Errorf("atomicfile: cannot write %s; nothing was changed: %w", path, err)
 }
 
 // resolve follows symbolic links from path to the file to replace, which need

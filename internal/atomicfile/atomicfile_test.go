@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -107,6 +109,15 @@ func TestOldFileVisibleDuringWrite(t *testing.T) {
 	}
 }
 
+func TestFullDiskIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model")
+	full := fmt.Errorf("tensor \"mean\": write %s.tmp: %w", path, syscall.ENOSPC)
+	err := Write(path, func(io.Writer) error { return full })
+	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "atomicfile: cannot write "+path+": the disk is full; nothing was changed") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestFailureLeavesOldFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -134,7 +145,7 @@ func TestFailureLeavesOldFile(t *testing.T) {
 			if !errors.Is(err, c.err) {
 				t.Errorf("error is %v, want it to wrap %v", err, c.err)
 			}
-			if err != nil && !strings.Contains(err.Error(), path+" not written, nothing is changed") {
+			if err != nil && !strings.Contains(err.Error(), "cannot write "+path+"; nothing was changed") {
 				t.Errorf("message %q does not say that the old file stays", err)
 			}
 			requireContent(t, path, "old", "model")
@@ -171,7 +182,7 @@ func TestPanicLeavesOldFile(t *testing.T) {
 func TestRenameFailureCleansUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model")
 	err := Write(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "inside"), 0o755) })
-	if err == nil || !strings.Contains(err.Error(), "nothing is changed") {
+	if err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("error is %v", err)
 	}
 	requireEntries(t, filepath.Dir(path), "model")

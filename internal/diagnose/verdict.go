@@ -69,25 +69,25 @@ func Verdict(report *credence.Report) string {
 	if report.EffectiveShare != nil {
 		share = *report.EffectiveShare
 	}
-	reassurance := "the approximation is close to the posterior"
+	suffix := ""
 	if len(report.Warnings) > 0 {
-		reassurance += " of this model, of which the warnings speak"
+		suffix = "; the warnings concern the model itself"
 	}
 	switch {
 	case report.Status == credence.IterationLimit && Reliable(k, share):
-		return fmt.Sprintf("Pareto k %.2f, but the fit stopped before it had converged: the posterior may be elsewhere", k)
+		return fmt.Sprintf("approximation check: the fit stopped before it converged, so the posterior may be elsewhere (Pareto k %.2f)", k)
 	case k < goodK:
-		return fmt.Sprintf("Pareto k %.2f: %s", k, reassurance)
-	case share >= trustedShare:
-		return fmt.Sprintf("Pareto k %.2f, effective share %.3f: the weights of draws hardly vary, so %s", k, share, reassurance)
+		return fmt.Sprintf("approximation check: good (Pareto k %.2f)%s", k, suffix)
+	case share >= trustedShare: // k̂ does not decide here, and would puzzle those who know its limit
+		return fmt.Sprintf("approximation check: good (importance weights nearly uniform, %.1f %% effective)%s", 100*share, suffix)
 	case k <= LimitK:
-		return fmt.Sprintf("Pareto k %.2f: the approximation is usable", k)
+		return fmt.Sprintf("approximation check: usable (Pareto k %.2f)%s", k, suffix)
 	case Reliable(k, share):
-		return fmt.Sprintf("Pareto k %.2f ± %.2f, effective share %.2f: at the limit of %.1f, and the approximation may be usable", k, errorK, share, LimitK)
+		return fmt.Sprintf("approximation check: at its limit, perhaps usable (Pareto k %.2f ± %.2f, effective sample %.0f %%)%s", k, errorK, 100*share, suffix)
 	}
-	text := fmt.Sprintf("Pareto k %.2f", k)
+	detail := fmt.Sprintf("Pareto k %.2f", k)
 	if report.EffectiveShare != nil {
-		text += fmt.Sprintf(", effective share %.2f", share)
+		detail += fmt.Sprintf(", effective sample %.0f %%", 100*share)
 	}
-	return text + ": the spread of the approximation is not to be relied on"
+	return "approximation check: intervals may be too narrow (" + detail + ")"
 }

@@ -45,23 +45,23 @@ func TestVerdict(t *testing.T) {
 		status   credence.Status
 		want     string
 	}{
-		{0.26, &vary, nil, credence.Converged, "Pareto k 0.26: the approximation is close to the posterior"},
-		{0.6, &vary, nil, credence.Converged, "Pareto k 0.60: the approximation is usable"},
-		{0.78, &hardly, nil, credence.Converged, "Pareto k 0.78, effective share 0.994: the weights of draws hardly vary, so the approximation is close to the posterior"},
-		{0.78, &vary, nil, credence.Converged, "Pareto k 0.78 ± 0.16, effective share 0.80: at the limit of 0.7, and the approximation may be usable"},
-		{0.78, &low, nil, credence.Converged, "Pareto k 0.78, effective share 0.05: the spread of the approximation is not to be relied on"},
-		{0.95, &vary, nil, credence.Converged, "Pareto k 0.95, effective share 0.80: the spread of the approximation is not to be relied on"},
-		{0.95, nil, nil, credence.Converged, "Pareto k 0.95: the spread of the approximation is not to be relied on"},
-		{0.26, &vary, []string{"a column is constant"}, credence.Converged, "Pareto k 0.26: the approximation is close to the posterior of this model, of which the warnings speak"},
-		{0.78, &hardly, []string{"a block has vanished"}, credence.Converged, "Pareto k 0.78, effective share 0.994: the weights of draws hardly vary, so the approximation is close to the posterior of this model, of which the warnings speak"},
-		{0, &hardly, nil, credence.IterationLimit, "Pareto k 0.00, but the fit stopped before it had converged: the posterior may be elsewhere"},
-		{0.95, &vary, nil, credence.IterationLimit, "Pareto k 0.95, effective share 0.80: the spread of the approximation is not to be relied on"},
+		{0.26, &vary, nil, credence.Converged, "approximation check: good (Pareto k 0.26)"},
+		{0.6, &vary, nil, credence.Converged, "approximation check: usable (Pareto k 0.60)"},
+		{0.78, &hardly, nil, credence.Converged, "approximation check: good (importance weights nearly uniform, 99.4 % effective)"},
+		{0.78, &vary, nil, credence.Converged, "approximation check: at its limit, perhaps usable (Pareto k 0.78 ± 0.16, effective sample 80 %)"},
+		{0.78, &low, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.78, effective sample 5 %)"},
+		{0.95, &vary, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.95, effective sample 80 %)"},
+		{0.95, nil, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.95)"},
+		{0.26, &vary, []string{"a column is constant"}, credence.Converged, "approximation check: good (Pareto k 0.26); the warnings concern the model itself"},
+		{0.78, &hardly, []string{"a block has vanished"}, credence.Converged, "approximation check: good (importance weights nearly uniform, 99.4 % effective); the warnings concern the model itself"},
+		{0, &hardly, nil, credence.IterationLimit, "approximation check: the fit stopped before it converged, so the posterior may be elsewhere (Pareto k 0.00)"},
+		{0.95, &vary, nil, credence.IterationLimit, "approximation check: intervals may be too narrow (Pareto k 0.95, effective sample 80 %)"},
 	} {
 		got := Verdict(&credence.Report{ParetoK: &c.k, EffectiveShare: c.share, Status: c.status, Warnings: c.warnings})
 		if got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
-		if c.share != nil && Reliable(c.k, *c.share) == strings.Contains(got, "not to be relied on") {
+		if c.share != nil && Reliable(c.k, *c.share) == strings.Contains(got, "may be too narrow") {
 			t.Errorf("k %g, share %g: %s, but the warning says otherwise", c.k, *c.share, got)
 		}
 	}
