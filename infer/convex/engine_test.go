@@ -184,8 +184,19 @@ func TestStart(t *testing.T) {
 // TestStatus: a fit that ends before its means rest says so, whether its bound is known or not.
 func TestStatus(t *testing.T) {
 	rows := classes(120, 5)
-	model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.Laplace{Scale: param.Hold(0.3)}}
+	model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Bernoulli{}}
 	for _, way := range []convex.Variances{convex.Exact, convex.Sampled} {
+		// A scale that is learned moved in the last step, too, and the posterior is that of before.
+		model.Prior = prior.Laplace{}
+		e, err := convex.New(model, convex.Config{Variances: way, Steps: 1})
+		learned := fitOf(t, e, err, rows)
+		if _, variance := marginals(learned); learned.Report.Status != credence.IterationLimit || !(variance[1] > 0) {
+			t.Errorf("%s: a variance of %v after 1 step, %s", way, variance[1], learned.Report.Status)
+		}
+		if bound := learned.Report.EvidenceBound; way == convex.Exact && bound == nil {
+			t.Error("no bound after 1 step")
+		}
+		model.Prior = prior.Laplace{Scale: param.Hold(0.3)}
 		for steps, want := range map[int]credence.Status{1: credence.IterationLimit, 200: credence.Converged} {
 			e, err := convex.New(model, convex.Config{Variances: way, Steps: steps})
 			r := fitOf(t, e, err, rows).Report

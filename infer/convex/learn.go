@@ -45,7 +45,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		if moved < learnedTolerance && (settled || moved > 0 && f.loop.lastChange < 1e-6) {
 			return done, true, nil
 		}
-		if moved > 0 {
+		if moved > 0 && done < steps { // the last system has the draws that the posterior is made of
 			f.setSystem()
 		}
 	}
@@ -103,7 +103,7 @@ func (f *fit) learn(variance []float64) (moved float64) {
 		} else {
 			residual += noise * f.drawnTrace()
 		}
-		set(&f.logNoise, math.Max(hyper.ScaleMode(f.total, residual, f.noisePrior, f.logNoise), math.Log(1e-6)/2))
+		set(&f.logNoise, math.Max(hyper.ScaleMode(f.total, residual, f.noisePrior, f.logNoise), hyper.LeastLogNoise))
 	}
 	return moved
 }

@@ -65,7 +65,7 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 		*x = to
 	}
 	if f.Noise.Learned {
-		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, e.residual, f.NoisePrior, f.logNoise), logNoiseFloor))
+		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, e.residual, f.NoisePrior, f.logNoise), hyper.LeastLogNoise))
 	}
 	if f.Slab.Learned {
 		set(&f.logSlab, hyper.ScaleMode(e.included, e.square, f.SlabPrior, f.logSlab))
@@ -81,9 +81,6 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 	f.factors.setRows(f)
 	return moved
 }
-
-// logNoiseFloor is half the logarithm of the least noise variance, a millionth of the target's.
-var logNoiseFloor = math.Log(1e-6) / 2
 
 // theta are the learned values as unconstrained numbers: log σ, log √r₁, logit π, and the
 // logarithms of the kept blocks' prior standard deviations.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -153,6 +154,9 @@ func (c *chain) choose(total float64) int {
 func (c *chain) logState() float64 {
 	sum := c.logDensity - (c.Total-float64(c.Rows))*c.extraNoise() - c.Rest/2*math.Exp(-2*c.logNoise)
 	if c.Noise.Learned {
+		if c.logNoise < hyper.LeastLogNoise {
+			return math.Inf(-1)
+		}
 		v, _, _ := c.NoisePrior.At(c.logNoise)
 		sum += v
 	}

@@ -19,7 +19,9 @@ func (c *chain) renew(total float64) (float64, error) {
 	y, noise := append([]float64(nil), c.y...), append([]float64(nil), c.noise...)
 	old := c.fares
 	c.fares = newFares(c.Table.Count())
-	c.drawRows(weights)
+	if err := c.drawRows(weights); err != nil {
+		return 0, err
+	}
 	c.takeTargets()
 	if err := c.refresh(); err != nil {
 		return 0, err
@@ -44,14 +46,16 @@ func (c *chain) settleRows(weights []float64) error {
 		if err := c.drawWeights(weights); err != nil {
 			return err
 		}
-		c.drawRows(weights)
+		if err := c.drawRows(weights); err != nil {
+			return err
+		}
 	}
 	return c.drawWeights(weights)
 }
 
 // drawRows draws, at the weights, nil for none but the intercept's prior mean, the normal target and
 // the noise variance of every row.
-func (c *chain) drawRows(weights []float64) {
+func (c *chain) drawRows(weights []float64) error {
 	if weights == nil {
 		weights = c.KeptMean
 	}
@@ -62,6 +66,9 @@ func (c *chain) drawRows(weights []float64) {
 			continue
 		}
 		f, copies := c.row[i]/unit+c.OffsetOf(i), int(math.Round(unit*unit))
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return errNoNumbers
+		}
 		if c.Link == likelihood.Probit {
 			sum := 0.0
 			for range copies {
@@ -77,6 +84,7 @@ func (c *chain) drawRows(weights []float64) {
 		c.y[i] = unit * (float64(copies)*(c.Setting.Target[i]-0.5)/omega - c.OffsetOf(i))
 		c.noise[i] = unit * unit / omega
 	}
+	return nil
 }
 
 // truncated draws x ~ N(0, 1) under f + x > 0, or f + x < 0, by the inverse of the distribution
@@ -104,6 +112,9 @@ func truncated(rng *rand.Rand, f float64, positive bool) float64 {
 // seam is where the two series of the Jacobi distribution meet (Devroye 2009).
 const seam = 0.64
 
+// first is the x below which all but the first term of the series is 0, in any number of digits.
+const first = 0.005
+
 // polyaGamma draws ω ~ PG(1, f): a quarter of the tilted Jacobi distribution J*(1, f/2), by the
 // alternating series method of Polson, Scott & Windle (2013, algorithm 1).
 func polyaGamma(rng *rand.Rand, f float64) float64 {
@@ -122,6 +133,9 @@ func polyaGamma(rng *rand.Rand, f float64) float64 {
 			x = seam + rng.ExpFloat64()/rate
 		} else {
 			x = inverseGaussian(rng, z)
+		}
+		if x < first {
+			return x / 4
 		}
 		sum := jacobi(0, x)
 		y := rng.Float64() * sum
@@ -170,7 +184,7 @@ func inverseGaussian(rng *rand.Rand, z float64) float64 {
 		square := mean * n * n
 		x := mean + mean*(square-math.Sqrt(square*(4+square)))/2
 		if rng.Float64() > mean/(mean+x) {
-			x = mean * mean / x
+			x = mean / x * mean
 		}
 		if x < seam {
 			return x

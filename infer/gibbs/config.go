@@ -13,6 +13,12 @@ import (
 // errDegenerate is that of a state in which two columns are the same and nothing tells them apart.
 var errDegenerate = errors.New("gibbs: the precision of the weights is not positive definite: two columns may be equal; drop one, or state a smaller slab")
 
+// errNoDensity is that of chains none of which has a state with a finite density.
+var errNoDensity = errors.New("gibbs: the density of every chain is no number: scale the columns and the target, and look for weights of very different sizes")
+
+// errNoNumbers is that of weights or rows that overflow.
+var errNoNumbers = errors.New("gibbs: f is no finite number in some row: scale the columns and the offset")
+
 // Config holds the options of the engine. The zero value is the default.
 type Config struct {
 	// Chains is the number of chains; 0 means 4. The first begins with the empty model, the second

@@ -29,8 +29,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	if setting.Classes {
 		for i, u := range table.Unit() {
-			if w := u * u; math.Abs(w-math.Round(w)) > 1e-9 {
-				return nil, fmt.Errorf("gibbs: row %d has weight %g: classes take whole numbers only; use engine ep", i+1, w)
+			if w := u * u; math.Abs(w-math.Round(w)) > 1e-9*math.Max(1, w) || w > mostCopies {
+				return nil, fmt.Errorf("gibbs: row %d has weight %g: classes take whole numbers up to %d only; use engine ep", i+1, w, mostCopies)
 			}
 		}
 	}
@@ -42,6 +42,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	return f.fitted()
 }
+
+// mostCopies is the largest weight of a row of classes: each of its copies has a variable of its own.
+const mostCopies = 10_000
 
 // fit is one run.
 type fit struct {
@@ -156,7 +159,9 @@ func (f *fit) judge() {
 		for _, s := range r.states {
 			means[k] += s.weight / r.total * s.logDensity
 		}
-		best = math.Max(best, means[k])
+		if means[k] > best { // false for NaN
+			best = means[k]
+		}
 	}
 	for k, m := range means {
 		if m > best-stuck || f.Classes {
@@ -167,7 +172,9 @@ func (f *fit) judge() {
 
 // fitted assembles the result.
 func (f *fit) fitted() (*credence.Fitted, error) {
-	f.judge()
+	if f.judge(); len(f.kept) == 0 {
+		return nil, errNoDensity
+	}
 	d, share := f.Table.Count(), 1/float64(len(f.kept))
 	inclusion := make([]float64, d)
 	noise, slab, kept := 0.0, 0.0, make([]float64, len(f.KeptBlocks))

@@ -41,7 +41,9 @@ func (c *chain) begin(columns []int) error {
 		}
 	}
 	if c.Classes {
-		c.drawRows(nil)
+		if err := c.drawRows(nil); err != nil {
+			return err
+		}
 	} else {
 		copy(c.y, c.Setting.Target)
 		c.setNoise()
@@ -70,8 +72,12 @@ func (c *chain) run(ctx context.Context, p plan) (*record, error) {
 		if flip >= p.warm {
 			c.keep(r, 1/total)
 		}
-		c.flip(c.choose(total))
-		total = c.probabilities()
+		// A column that is in for certain would come back at the next flip, but noise and slab must not move
+		// while it is out: odds beyond what numbers hold are not told from lesser ones there.
+		if j := c.choose(total); !c.in[j] || c.probability(j) < 1 {
+			c.flip(j)
+			total = c.probabilities()
+		}
 		if (flip+1)%p.every == 0 {
 			var err error
 			if c.Classes {

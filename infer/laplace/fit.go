@@ -20,8 +20,6 @@ const (
 	mostSteps        = 50
 	// finalists are the starts that are followed to their ends.
 	finalists = 3
-	// noiseFloor is the least noise variance in units of the target's.
-	noiseFloor = 1e-6
 )
 
 // Fit implements [credence.Engine].
@@ -118,7 +116,7 @@ func (f *fit) begin(start []float64) {
 		residual += (y - f.latent[i]) * (y - f.latent[i])
 	}
 	if f.Noise.Learned {
-		f.logNoise = math.Log(math.Max(residual/math.Max(1, f.Total-count), noiseFloor)) / 2
+		f.logNoise = math.Max(math.Log(residual/math.Max(1, f.Total-count))/2, hyper.LeastLogNoise)
 	}
 	if f.Slab.Learned {
 		f.logSlab = hyper.ScaleMode(count, square, f.SlabPrior, f.logSlab)
@@ -204,7 +202,7 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 		for i, y := range f.Setting.Target {
 			residual += (y - f.latent[i]) * (y - f.latent[i])
 		}
-		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, residual, f.NoisePrior, f.logNoise), math.Log(noiseFloor)/2))
+		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, residual, f.NoisePrior, f.logNoise), hyper.LeastLogNoise))
 	}
 	if f.Slab.Learned {
 		set(&f.logSlab, hyper.ScaleMode(included, square, f.SlabPrior, f.logSlab))

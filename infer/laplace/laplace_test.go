@@ -379,3 +379,17 @@ func TestKept(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoRows: where a path ends before its first start, the search begins from nothing.
+func TestTwoRows(t *testing.T) {
+	s := conform.NewSelection(2, 3, 1, 0, 1, 0.5, false, 2)
+	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}} {
+		if _, ok := l.(likelihood.Bernoulli); ok {
+			s.Target[0], s.Target[1] = 0, 1
+		}
+		fitted := fitOf(t, s, l, prior.SpikeSlab{}, Config{Starts: 1})
+		if q := fitted.Members[0].Posterior.(*posterior.SpikeSlab); !(q.Variance[1] > 0) {
+			t.Errorf("%v: %v", l, q)
+		}
+	}
+}

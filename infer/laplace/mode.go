@@ -25,8 +25,9 @@ func (f *fit) starts(ctx context.Context) (list [][]float64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	nothing := [][]float64{make([]float64, f.Table.Count())}
 	if largest == 0 {
-		return [][]float64{make([]float64, f.Table.Count())}, nil
+		return nothing, nil
 	}
 	var lambdas []float64
 	for k := range pathPoints {
@@ -44,7 +45,10 @@ func (f *fit) starts(ctx context.Context) (list [][]float64, err error) {
 			return nil, err
 		}
 	}
-	return list, err
+	if len(list) == 0 { // with two rows a path ends before its first start
+		return nothing, nil
+	}
+	return list, nil
 }
 
 // leastLoss of classes is where a path without a penalty on large weights ends: beyond, they part the

@@ -69,6 +69,9 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 		if l.NoiseVariance.State != param.Learned {
 			s.Noise.Start = math.Log(l.NoiseVariance.Value)/2 - math.Log(s.Scale)
 		}
+		if s.Noise.Learned {
+			s.Noise.Start = math.Max(s.Noise.Start, hyper.LeastLogNoise)
+		}
 	case likelihood.Bernoulli:
 		s.Classes, s.Link = true, l.Link
 		if s.Link == "" {

@@ -23,6 +23,11 @@ type Prior interface {
 // with (1, 3/2) it has a variance. (½, ½) is the half-Cauchy on τ.
 type BetaPrime struct{ A, B, Scale float64 }
 
+// LeastLogNoise is that of the logarithm of a noise standard deviation that is learned, in units of the
+// target's: half that of a millionth. Targets that the columns explain to the last digit have no
+// posterior, and no maximum, without it.
+var LeastLogNoise = math.Log(1e-6) / 2
+
 // HalfCauchy returns the half-Cauchy prior of a standard deviation, as a prior of its logarithm.
 func HalfCauchy(scale float64) BetaPrime { return BetaPrime{0.5, 0.5, scale} }
 

@@ -37,3 +37,19 @@ func TestFarCount(t *testing.T) {
 		}
 	}
 }
+
+// Far below 0 the logistic function is an exponential, whose expectation is in closed form, from
+// where sums still hold to where steps of f no longer change it.
+func TestFarLogistic(t *testing.T) {
+	for _, mean := range []float64{-60, -1e3, -1e200} {
+		logZ, dMean, dVariance := LogSigmoid(mean, 2)
+		if want := mean + 1; math.Abs(logZ/want-1) > 1e-14 || dMean != 1 || dVariance != 0.5 {
+			t.Errorf("at %g: %v, %v, %v", mean, logZ, dMean, dVariance)
+		}
+	}
+	inside, _, _ := LogSigmoid(-51.7, 2) // the last sum, beside the first closed form
+	outside, _, _ := LogSigmoid(-51.8, 2)
+	if math.Abs(inside-outside-0.1) > 1e-12 {
+		t.Errorf("from %v to %v", inside, outside)
+	}
+}

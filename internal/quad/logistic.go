@@ -86,6 +86,11 @@ func LogSigmoid(mean, variance float64) (logZ, dMean, dVariance float64) {
 }
 
 func tiltedLogSigmoid(mean, variance float64) (logZ, dMean, dVariance float64) {
+	// Under the tilted distribution f ~ N(mean+variance, variance) is where σ(f) = eᶠ to the last digit.
+	// A sum over f as far as an offset of 1e200 would have no steps that change f.
+	if mean+variance+9*math.Sqrt(variance) < -37 {
+		return mean + variance/2, 1, 0.5
+	}
 	return Tilted(func(f float64) (value, first, second float64) {
 		// log σ(f) and σ(−f), σ(f) from one exponential.
 		e := math.Exp(-math.Abs(f))

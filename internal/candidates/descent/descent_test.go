@@ -224,3 +224,20 @@ func TestCapped(t *testing.T) {
 		}
 	}
 }
+
+// TestNotANumber: from a target that is no number no sweep leads back, and few are made.
+func TestNotANumber(t *testing.T) {
+	s := conform.NewSelection(20, 10, 3, 0, 1, 0.3, false, 3)
+	p := load(t, s, false, 1)
+	lambdas, _ := path(t, p)
+	p.Target[3] = math.NaN()
+	err := p.Path(context.Background(), credence.NewWorkspace(1), lambdas[4:5], func(_ int, s *Solution) bool {
+		if s.Sweeps > 5 {
+			t.Errorf("%d sweeps", s.Sweeps)
+		}
+		return true
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

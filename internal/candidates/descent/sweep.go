@@ -81,7 +81,7 @@ func (s *state) descend(lambda, enough float64) (first float64) {
 		if whole == 0 {
 			first = moved
 		}
-		if moved <= enough {
+		if !(moved > enough) { // true for NaN, from which no sweep leads back
 			return first
 		}
 		active = active[:0]
