@@ -16,7 +16,7 @@ type Design struct {
 	Sparse linop.CSR
 }
 
-var _ linop.Matrix = (*Design)(nil)
+var _ linop.Blocked = (*Design)(nil)
 
 // Dims returns the number of rows and of weights.
 func (d *Design) Dims() (rows, cols int) { return d.Dense.Rows, d.Dense.Cols + d.Sparse.Cols }
@@ -48,6 +48,31 @@ func (d *Design) MulVecTrans(dst, u []float64) {
 	d.Dense.MulVecTrans(dst[:d.Dense.Cols], u)
 	if d.Sparse.Cols > 0 {
 		d.Sparse.MulVecTrans(dst[d.Dense.Cols:], u)
+	}
+}
+
+// MulBlock stores Φ W in dst, for the columns of W, by the plain loop.
+func (d *Design) MulBlock(dst, w *linop.Dense) {
+	dense := d.Dense.Cols
+	top := w.Window(0, dense)
+	d.Dense.MulBlock(dst, &top)
+	if d.Sparse.Cols == 0 {
+		return
+	}
+	below := w.Window(dense, d.Sparse.Cols)
+	for i := range dst.Rows {
+		d.Sparse.AddRowMul(dst.Row(i), i, 1, &below)
+	}
+}
+
+// MulBlockTrans stores Φᵀ U in dst, for the columns of U, by the plain loop.
+func (d *Design) MulBlockTrans(dst, u *linop.Dense) {
+	dense := d.Dense.Cols
+	top := dst.Window(0, dense)
+	d.Dense.MulBlockTrans(&top, u)
+	if d.Sparse.Cols > 0 {
+		below := dst.Window(dense, d.Sparse.Cols)
+		d.Sparse.MulBlockTrans(&below, u)
 	}
 }
 

@@ -1,6 +1,10 @@
 package linop
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
 
 // Identity is the n×n identity.
 type Identity int
@@ -13,6 +17,17 @@ func (n Identity) MulVec(dst, x []float64) {
 	checkMulVec("Identity.MulVec", int(n), int(n), dst, x)
 	copy(dst, x)
 }
+
+// MulBlock implements [Blocked].
+func (n Identity) MulBlock(dst, x *Dense) {
+	checkBlock("Identity.MulBlock", int(n), int(n), dst, x)
+	for i := range int(n) {
+		copy(dst.Row(i), x.Row(i))
+	}
+}
+
+// MulBlockTrans implements [Blocked].
+func (n Identity) MulBlockTrans(dst, x *Dense) { n.MulBlock(dst, x) }
 
 // MulVecTrans implements [Matrix].
 func (n Identity) MulVecTrans(dst, x []float64) { n.MulVec(dst, x) }
@@ -34,6 +49,20 @@ func (d Diagonal) MulVec(dst, x []float64) {
 // MulVecTrans implements [Matrix].
 func (d Diagonal) MulVecTrans(dst, x []float64) { d.MulVec(dst, x) }
 
+// MulBlock implements [Blocked].
+func (d Diagonal) MulBlock(dst, x *Dense) {
+	checkBlock("Diagonal.MulBlock", len(d), len(d), dst, x)
+	for i, v := range d {
+		to := dst.Row(i)
+		for c, w := range x.Row(i) {
+			to[c] = v * w
+		}
+	}
+}
+
+// MulBlockTrans implements [Blocked].
+func (d Diagonal) MulBlockTrans(dst, x *Dense) { d.MulBlock(dst, x) }
+
 // Scaled is Factor·A.
 type Scaled struct {
 	Factor float64
@@ -44,18 +73,26 @@ type Scaled struct {
 func (s Scaled) Dims() (rows, cols int) { return s.A.Dims() }
 
 // MulVec implements [Matrix].
-func (s Scaled) MulVec(dst, x []float64) {
-	s.A.MulVec(dst, x)
-	for i := range dst {
-		dst[i] *= s.Factor
-	}
-}
+func (s Scaled) MulVec(dst, x []float64) { s.MulBlock(Column(dst), Column(x)) }
 
 // MulVecTrans implements [Matrix].
-func (s Scaled) MulVecTrans(dst, x []float64) {
-	s.A.MulVecTrans(dst, x)
-	for i := range dst {
-		dst[i] *= s.Factor
+func (s Scaled) MulVecTrans(dst, x []float64) { s.MulBlockTrans(Column(dst), Column(x)) }
+
+// MulBlock implements [Blocked].
+func (s Scaled) MulBlock(dst, x *Dense) {
+	MulBlock(s.A, dst, x)
+	s.scale(dst)
+}
+
+// MulBlockTrans implements [Blocked].
+func (s Scaled) MulBlockTrans(dst, x *Dense) {
+	MulBlockTrans(s.A, dst, x)
+	s.scale(dst)
+}
+
+func (s Scaled) scale(dst *Dense) {
+	for i := range dst.Rows {
+		kernel.Scale(s.Factor, dst.Row(i))
 	}
 }
 
@@ -73,6 +110,12 @@ func (t Transposed) MulVec(dst, x []float64) { t.A.MulVecTrans(dst, x) }
 
 // MulVecTrans implements [Matrix].
 func (t Transposed) MulVecTrans(dst, x []float64) { t.A.MulVec(dst, x) }
+
+// MulBlock implements [Blocked].
+func (t Transposed) MulBlock(dst, x *Dense) { MulBlockTrans(t.A, dst, x) }
+
+// MulBlockTrans implements [Blocked].
+func (t Transposed) MulBlockTrans(dst, x *Dense) { MulBlock(t.A, dst, x) }
 
 // Product is A·B.
 type Product struct{ a, b Matrix }
@@ -93,23 +136,29 @@ func (p *Product) Dims() (rows, cols int) {
 	return rows, cols
 }
 
-func (p *Product) inner() []float64 {
-	_, inner := p.a.Dims()
-	return make([]float64, inner)
-}
-
 // MulVec implements [Matrix].
-func (p *Product) MulVec(dst, x []float64) {
-	middle := p.inner()
-	p.b.MulVec(middle, x)
-	p.a.MulVec(dst, middle)
-}
+func (p *Product) MulVec(dst, x []float64) { p.MulBlock(Column(dst), Column(x)) }
 
 // MulVecTrans implements [Matrix].
-func (p *Product) MulVecTrans(dst, x []float64) {
-	middle := p.inner()
-	p.a.MulVecTrans(middle, x)
-	p.b.MulVecTrans(dst, middle)
+func (p *Product) MulVecTrans(dst, x []float64) { p.MulBlockTrans(Column(dst), Column(x)) }
+
+// MulBlock implements [Blocked].
+func (p *Product) MulBlock(dst, x *Dense) {
+	middle := p.inner(x.Cols)
+	MulBlock(p.b, &middle, x)
+	MulBlock(p.a, dst, &middle)
+}
+
+// MulBlockTrans implements [Blocked].
+func (p *Product) MulBlockTrans(dst, x *Dense) {
+	middle := p.inner(x.Cols)
+	MulBlockTrans(p.a, &middle, x)
+	MulBlockTrans(p.b, dst, &middle)
+}
+
+func (p *Product) inner(count int) Dense {
+	_, inner := p.a.Dims()
+	return NewDense(inner, count)
 }
 
 // Sum is A + B + ….
@@ -130,18 +179,32 @@ func NewSum(terms ...Matrix) Sum {
 func (s Sum) Dims() (rows, cols int) { return s[0].Dims() }
 
 // MulVec implements [Matrix].
-func (s Sum) MulVec(dst, x []float64) { s.add(dst, x, Matrix.MulVec) }
+func (s Sum) MulVec(dst, x []float64) { s.MulBlock(Column(dst), Column(x)) }
 
 // MulVecTrans implements [Matrix].
-func (s Sum) MulVecTrans(dst, x []float64) { s.add(dst, x, Matrix.MulVecTrans) }
+func (s Sum) MulVecTrans(dst, x []float64) { s.MulBlockTrans(Column(dst), Column(x)) }
 
-func (s Sum) add(dst, x []float64, mul func(a Matrix, dst, x []float64)) {
-	mul(s[0], dst, x)
-	term := make([]float64, len(dst))
-	for _, a := range s[1:] {
-		mul(a, term, x)
-		for i, v := range term {
-			dst[i] += v
+// MulBlock implements [Blocked].
+func (s Sum) MulBlock(dst, x *Dense) {
+	addUp(dst, len(s), func(k int, part *Dense) { MulBlock(s[k], part, x) })
+}
+
+// MulBlockTrans implements [Blocked].
+func (s Sum) MulBlockTrans(dst, x *Dense) {
+	addUp(dst, len(s), func(k int, part *Dense) { MulBlockTrans(s[k], part, x) })
+}
+
+// addUp stores the sum of what term stores for 0 to count−1, in that order.
+func addUp(dst *Dense, count int, term func(k int, part *Dense)) {
+	term(0, dst)
+	if count == 1 {
+		return
+	}
+	part := NewDense(dst.Rows, dst.Cols)
+	for k := 1; k < count; k++ {
+		term(k, &part)
+		for i := range dst.Rows {
+			kernel.Axpy(1, part.Row(i), dst.Row(i))
 		}
 	}
 }
@@ -170,27 +233,31 @@ func (s Stack) Dims() (rows, cols int) {
 }
 
 // MulVec implements [Matrix].
-func (s Stack) MulVec(dst, x []float64) {
+func (s Stack) MulVec(dst, x []float64) { s.MulBlock(Column(dst), Column(x)) }
+
+// MulVecTrans implements [Matrix].
+func (s Stack) MulVecTrans(dst, x []float64) { s.MulBlockTrans(Column(dst), Column(x)) }
+
+// MulBlock implements [Blocked].
+func (s Stack) MulBlock(dst, x *Dense) {
 	first := 0
 	for _, p := range s {
 		rows, _ := p.Dims()
-		p.MulVec(dst[first:first+rows], x)
+		part := dst.Window(first, rows)
+		MulBlock(p, &part, x)
 		first += rows
 	}
 }
 
-// MulVecTrans implements [Matrix].
-func (s Stack) MulVecTrans(dst, x []float64) {
-	clear(dst)
-	part, first := make([]float64, len(dst)), 0
-	for _, p := range s {
-		rows, _ := p.Dims()
-		p.MulVecTrans(part, x[first:first+rows])
-		for i, v := range part {
-			dst[i] += v
-		}
+// MulBlockTrans implements [Blocked].
+func (s Stack) MulBlockTrans(dst, x *Dense) {
+	first := 0
+	addUp(dst, len(s), func(k int, sum *Dense) {
+		rows, _ := s[k].Dims()
+		part := x.Window(first, rows)
+		MulBlockTrans(s[k], sum, &part)
 		first += rows
-	}
+	})
 }
 
 // Selection takes elements of a vector: row i of it is that of the identity at Places[i].
@@ -203,18 +270,24 @@ type Selection struct {
 func (s *Selection) Dims() (rows, cols int) { return len(s.Places), s.Cols }
 
 // MulVec implements [Matrix].
-func (s *Selection) MulVec(dst, x []float64) {
-	checkMulVec("Selection.MulVec", len(s.Places), s.Cols, dst, x)
+func (s *Selection) MulVec(dst, x []float64) { s.MulBlock(Column(dst), Column(x)) }
+
+// MulVecTrans implements [Matrix].
+func (s *Selection) MulVecTrans(dst, x []float64) { s.MulBlockTrans(Column(dst), Column(x)) }
+
+// MulBlock implements [Blocked].
+func (s *Selection) MulBlock(dst, x *Dense) {
+	checkBlock("Selection.MulBlock", len(s.Places), s.Cols, dst, x)
 	for i, j := range s.Places {
-		dst[i] = x[j]
+		copy(dst.Row(i), x.Row(j))
 	}
 }
 
-// MulVecTrans implements [Matrix].
-func (s *Selection) MulVecTrans(dst, x []float64) {
-	checkMulVec("Selection.MulVecTrans", s.Cols, len(s.Places), dst, x)
-	clear(dst)
+// MulBlockTrans implements [Blocked].
+func (s *Selection) MulBlockTrans(dst, x *Dense) {
+	checkBlock("Selection.MulBlockTrans", s.Cols, len(s.Places), dst, x)
+	dst.clear()
 	for i, j := range s.Places {
-		dst[j] += x[i]
+		kernel.Axpy(1, x.Row(i), dst.Row(j))
 	}
 }

@@ -102,6 +102,26 @@ func (a *CSR) AddMulVecTrans(dst, x []float64) {
 	}
 }
 
+// MulBlock implements [Blocked].
+func (a *CSR) MulBlock(dst, x *Dense) {
+	checkBlock("MulBlock", a.Rows, a.Cols, dst, x)
+	dst.clear()
+	for i := range a.Rows {
+		a.AddRowMul(dst.Row(i), i, 1, x)
+	}
+}
+
+// MulBlockTrans implements [Blocked].
+func (a *CSR) MulBlockTrans(dst, x *Dense) {
+	checkBlock("MulBlockTrans", a.Cols, a.Rows, dst, x)
+	dst.clear()
+	for i := range a.Rows {
+		for j, v := range a.Each(i) {
+			kernel.Axpy(v, x.Row(i), dst.Row(j))
+		}
+	}
+}
+
 // AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Every row of dst
 // is one thread's, which adds to it in the order of the rows of A.
 func (a *CSR) AddGram(pool *kernel.Pool, dst *Dense, weights []float64) {

@@ -1,6 +1,10 @@
 package linop
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
 
 // Dense is a row-major matrix: element (i, j) is Data[i*Stride+j]. A Dense whose
 // Stride exceeds Cols is a window on a wider matrix. The zero value is 0×0.
@@ -75,6 +79,28 @@ func (a *Dense) MulVecTrans(dst, x []float64) {
 	for i, xi := range x {
 		for j, v := range a.Row(i) {
 			dst[j] += v * xi
+		}
+	}
+}
+
+// MulBlock implements [Blocked].
+func (a *Dense) MulBlock(dst, x *Dense) {
+	checkBlock("MulBlock", a.Rows, a.Cols, dst, x)
+	dst.clear()
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			kernel.Axpy(v, x.Row(j), dst.Row(i))
+		}
+	}
+}
+
+// MulBlockTrans implements [Blocked].
+func (a *Dense) MulBlockTrans(dst, x *Dense) {
+	checkBlock("MulBlockTrans", a.Cols, a.Rows, dst, x)
+	dst.clear()
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			kernel.Axpy(v, x.Row(i), dst.Row(j))
 		}
 	}
 }

@@ -21,22 +21,26 @@ func (d Difference) Dims() (rows, cols int) {
 	return d.Height*(d.Width-1) + (d.Height-1)*d.Width, d.Height * d.Width
 }
 
+// each goes through the differences: row of the operator, and the numbers that it adds and takes off.
+func (d Difference) each(do func(k, plus, minus int)) {
+	k := 0
+	for i := range d.Height {
+		for j := i*d.Width + 1; j < (i+1)*d.Width; j++ {
+			do(k, j, j-1)
+			k++
+		}
+	}
+	for i := d.Width; i < d.Height*d.Width; i++ {
+		do(k, i, i-d.Width)
+		k++
+	}
+}
+
 // MulVec implements [Matrix].
 func (d Difference) MulVec(dst, x []float64) {
 	rows, cols := d.Dims()
 	checkMulVec("Difference.MulVec", rows, cols, dst, x)
-	k := 0
-	for i := range d.Height {
-		row := x[i*d.Width : (i+1)*d.Width]
-		for j := 1; j < d.Width; j++ {
-			dst[k] = row[j] - row[j-1]
-			k++
-		}
-	}
-	for i := d.Width; i < cols; i++ {
-		dst[k] = x[i] - x[i-d.Width]
-		k++
-	}
+	d.each(func(k, plus, minus int) { dst[k] = x[plus] - x[minus] })
 }
 
 // MulVecTrans implements [Matrix].
@@ -44,18 +48,34 @@ func (d Difference) MulVecTrans(dst, x []float64) {
 	rows, cols := d.Dims()
 	checkMulVec("Difference.MulVecTrans", cols, rows, dst, x)
 	clear(dst)
-	k := 0
-	for i := range d.Height {
-		row := dst[i*d.Width : (i+1)*d.Width]
-		for j := 1; j < d.Width; j++ {
-			row[j] += x[k]
-			row[j-1] -= x[k]
-			k++
+	d.each(func(k, plus, minus int) {
+		dst[plus] += x[k]
+		dst[minus] -= x[k]
+	})
+}
+
+// MulBlock implements [Blocked].
+func (d Difference) MulBlock(dst, x *Dense) {
+	rows, cols := d.Dims()
+	checkBlock("Difference.MulBlock", rows, cols, dst, x)
+	d.each(func(k, plus, minus int) {
+		to, less := dst.Row(k), x.Row(minus)
+		for c, v := range x.Row(plus) {
+			to[c] = v - less[c]
 		}
-	}
-	for i := d.Width; i < cols; i++ {
-		dst[i] += x[k]
-		dst[i-d.Width] -= x[k]
-		k++
-	}
+	})
+}
+
+// MulBlockTrans implements [Blocked].
+func (d Difference) MulBlockTrans(dst, x *Dense) {
+	rows, cols := d.Dims()
+	checkBlock("Difference.MulBlockTrans", cols, rows, dst, x)
+	dst.clear()
+	d.each(func(k, plus, minus int) {
+		up, down := dst.Row(plus), dst.Row(minus)
+		for c, v := range x.Row(k) {
+			up[c] += v
+			down[c] -= v
+		}
+	})
 }

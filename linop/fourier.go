@@ -3,20 +3,16 @@ package linop
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/dsp/fourier"
+	"sync"
 )
 
 // Fourier is the orthonormal discrete Fourier transform of a real image of Height×Width numbers, or a signal of
 // height 1, at some frequencies: real and imaginary parts of the coefficient at Places[i] = row·Width +
-// column are elements 2i and 2i + 1. Nil places are all frequencies. It is not safe for concurrent use.
+// column are elements 2i and 2i + 1. Nil places are all frequencies.
 type Fourier struct {
 	Height, Width int
 	Places        []int
-
-	rows, columns  *fourier.CmplxFFT
-	grid           []complex128
-	column, result []complex128
+	grids         *sync.Pool // of *grid
 }
 
 // NewFourier returns the transform, and panics where places lie outside the image.
@@ -35,113 +31,112 @@ func NewFourier(height, width int, places []int) *Fourier {
 			places[i] = i
 		}
 	}
-	return &Fourier{
-		Height: height, Width: width, Places: places,
-		rows: fourier.NewCmplxFFT(width), columns: fourier.NewCmplxFFT(height),
-		grid: make([]complex128, height*width), column: make([]complex128, height), result: make([]complex128, max(height, width)),
-	}
+	return &Fourier{height, width, places, newGrids(height, width)}
 }
 
 // Dims implements [Matrix].
 func (f *Fourier) Dims() (rows, cols int) { return 2 * len(f.Places), f.Height * f.Width }
 
 // MulVec implements [Matrix].
-func (f *Fourier) MulVec(dst, x []float64) {
-	rows, cols := f.Dims()
-	checkMulVec("Fourier.MulVec", rows, cols, dst, x)
-	for i, v := range x {
-		f.grid[i] = complex(v, 0)
-	}
-	f.transform((*fourier.CmplxFFT).Coefficients)
-	scale := 1 / math.Sqrt(float64(cols))
-	for i, p := range f.Places {
-		dst[2*i], dst[2*i+1] = scale*real(f.grid[p]), scale*imag(f.grid[p])
-	}
-}
+func (f *Fourier) MulVec(dst, x []float64) { f.MulBlock(Column(dst), Column(x)) }
 
 // MulVecTrans implements [Matrix]: the real part of the inverse transform.
-func (f *Fourier) MulVecTrans(dst, x []float64) {
+func (f *Fourier) MulVecTrans(dst, x []float64) { f.MulBlockTrans(Column(dst), Column(x)) }
+
+// MulBlock implements [Blocked]. One complex transform serves two images, of which one is the
+// imaginary part: at frequencies p and −p their own coefficients are told apart by symmetry.
+func (f *Fourier) MulBlock(dst, x *Dense) {
 	rows, cols := f.Dims()
-	checkMulVec("Fourier.MulVecTrans", cols, rows, dst, x)
-	clear(f.grid)
-	for i, p := range f.Places {
-		f.grid[p] += complex(x[2*i], x[2*i+1])
-	}
-	f.transform((*fourier.CmplxFFT).Sequence)
-	scale := 1 / math.Sqrt(float64(cols))
-	for i, v := range f.grid {
-		dst[i] = scale * real(v)
+	checkBlock("Fourier.MulBlock", rows, cols, dst, x)
+	g := f.grids.Get().(*grid)
+	defer f.grids.Put(g)
+	scale := 0.5 / math.Sqrt(float64(cols))
+	for c := 0; c < x.Cols; c += 2 {
+		g.load(x, c)
+		g.forward()
+		for i, p := range f.Places {
+			at, mirrored := g.spectrum[g.place(p)], g.spectrum[g.mirror(p)]
+			to := dst.Row(2 * i)
+			into := dst.Row(2*i + 1)
+			to[c], into[c] = scale*(real(at)+real(mirrored)), scale*(imag(at)-imag(mirrored))
+			if c+1 < x.Cols {
+				to[c+1], into[c+1] = scale*(imag(at)+imag(mirrored)), scale*(real(mirrored)-real(at))
+			}
+		}
 	}
 }
 
-// transform takes rows, then columns of the grid.
-func (f *Fourier) transform(do func(t *fourier.CmplxFFT, dst, x []complex128) []complex128) {
-	h, w := f.Height, f.Width
-	if w > 1 {
-		for i := range h {
-			row := f.grid[i*w : (i+1)*w]
-			copy(row, do(f.rows, f.result[:w], row))
+// MulBlockTrans implements [Blocked], two images at a time as in MulBlock.
+func (f *Fourier) MulBlockTrans(dst, x *Dense) {
+	rows, cols := f.Dims()
+	checkBlock("Fourier.MulBlockTrans", cols, rows, dst, x)
+	g := f.grids.Get().(*grid)
+	defer f.grids.Put(g)
+	scale := 0.5 / math.Sqrt(float64(cols))
+	for c := 0; c < x.Cols; c += 2 {
+		clear(g.spectrum)
+		for i, p := range f.Places {
+			re, im := x.Row(2*i), x.Row(2*i+1)
+			a, b := complex(re[c], im[c]), complex(0, 0)
+			if c+1 < x.Cols {
+				b = complex(-im[c+1], re[c+1]) // i times that of the second image
+			}
+			g.spectrum[g.place(p)] += a + b
+			g.spectrum[g.mirror(p)] += complex(real(a)-real(b), imag(b)-imag(a))
 		}
-	}
-	if h == 1 {
-		return
-	}
-	for j := range w {
-		for i := range h {
-			f.column[i] = f.grid[i*w+j]
-		}
-		for i, v := range do(f.columns, f.result[:h], f.column) {
-			f.grid[i*w+j] = v
-		}
+		g.backward()
+		g.store(dst, c, scale)
 	}
 }
 
 // Convolution is the circular convolution of an image of Height×Width numbers with a kernel of the
-// same size, whose origin is the first element. It is not safe for concurrent use.
+// same size, whose origin is the first element.
 type Convolution struct {
-	transform *Fourier
-	spectrum  []complex128
+	height, width int
+	grids         *sync.Pool
+	spectrum      []complex128 // in the order of a grid
 }
 
 // NewConvolution returns the operator, and panics where the kernel is not of the image's size.
 func NewConvolution(height, width int, kernel []float64) *Convolution {
-	f := NewFourier(height, width, nil)
-	if len(kernel) != height*width {
+	if len(kernel) != height*width || len(kernel) == 0 {
 		panic(fmt.Sprintf("linop: convolution of a %d×%d image with a kernel of %d numbers", height, width, len(kernel)))
 	}
-	for i, v := range kernel {
-		f.grid[i] = complex(v, 0)
-	}
-	f.transform((*fourier.CmplxFFT).Coefficients)
-	return &Convolution{f, append([]complex128(nil), f.grid...)}
+	g := newGrid(height, width)
+	g.load(Column(kernel), 0)
+	g.forward()
+	return &Convolution{height, width, newGrids(height, width), g.spectrum}
 }
 
 // Dims implements [Matrix].
-func (c *Convolution) Dims() (rows, cols int) {
-	n := c.transform.Height * c.transform.Width
-	return n, n
-}
+func (c *Convolution) Dims() (rows, cols int) { return c.height * c.width, c.height * c.width }
 
 // MulVec implements [Matrix].
-func (c *Convolution) MulVec(dst, x []float64) { c.apply(dst, x, 1) }
+func (c *Convolution) MulVec(dst, x []float64) { c.MulBlock(Column(dst), Column(x)) }
 
 // MulVecTrans implements [Matrix].
-func (c *Convolution) MulVecTrans(dst, x []float64) { c.apply(dst, x, -1) }
+func (c *Convolution) MulVecTrans(dst, x []float64) { c.MulBlockTrans(Column(dst), Column(x)) }
 
-// apply multiplies by the spectrum, or for a sign of −1 by its conjugate.
-func (c *Convolution) apply(dst, x []float64, sign float64) {
-	f := c.transform
-	n := len(f.grid)
-	checkMulVec("Convolution", n, n, dst, x)
-	for i, v := range x {
-		f.grid[i] = complex(v, 0)
-	}
-	f.transform((*fourier.CmplxFFT).Coefficients)
-	for i, s := range c.spectrum {
-		f.grid[i] *= complex(real(s), sign*imag(s))
-	}
-	f.transform((*fourier.CmplxFFT).Sequence)
-	for i, v := range f.grid {
-		dst[i] = real(v) / float64(n)
+// MulBlock implements [Blocked].
+func (c *Convolution) MulBlock(dst, x *Dense) { c.apply(dst, x, 1) }
+
+// MulBlockTrans implements [Blocked].
+func (c *Convolution) MulBlockTrans(dst, x *Dense) { c.apply(dst, x, -1) }
+
+// apply multiplies by the spectrum, or for a sign of −1 by its conjugate: two images at a time, since that
+// of a real kernel leaves real and imaginary parts apart.
+func (c *Convolution) apply(dst, x *Dense, sign float64) {
+	n := c.height * c.width
+	checkBlock("Convolution", n, n, dst, x)
+	g := c.grids.Get().(*grid)
+	defer c.grids.Put(g)
+	for k := 0; k < x.Cols; k += 2 {
+		g.load(x, k)
+		g.forward()
+		for i, s := range c.spectrum {
+			g.spectrum[i] *= complex(real(s), sign*imag(s))
+		}
+		g.backward()
+		g.store(dst, k, 1/float64(n))
 	}
 }

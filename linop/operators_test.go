@@ -38,7 +38,9 @@ func TestAdjoint(t *testing.T) {
 		kernel[i] = rng.NormFloat64()
 	}
 	a, b := dense(rng, 4, 6), dense(rng, 4, 6)
+	sparse, _ := randomPair(rng, 5, 4, false)
 	for name, m := range map[string]Matrix{
+		"dense": a, "sparse": sparse, "two-dimensional Daubechies 4": NewWavelet(8, 16, 2, Daubechies4),
 		"identity": Identity(5), "diagonal": Diagonal{1, -2, 3}, "scaled": Scaled{-1.5, a}, "transposed": Transposed{a},
 		"product": NewProduct(dense(rng, 3, 4), a), "sum": NewSum(a, b, Scaled{2, a}), "stack": NewStack(a, Identity(6), dense(rng, 2, 6)),
 		"selection": &Selection{6, []int{5, 0, 0, 2}}, "difference": NewDifference(3, 5), "signal's difference": NewDifference(1, 7),
@@ -73,6 +75,39 @@ func TestAdjoint(t *testing.T) {
 		for j := range want {
 			if math.Abs(want[j]-aty[j]) > 1e-12 {
 				t.Errorf("%s: element %d of Aᵀy is %g, by its matrix %g", name, j, aty[j], want[j])
+			}
+		}
+		checkBlocks(t, rng, name, m)
+	}
+}
+
+// checkBlocks compares products with several columns, in windows on wider matrices, with one at a time.
+func checkBlocks(t *testing.T, rng *rand.Rand, name string, m Matrix) {
+	t.Helper()
+	if _, blocked := m.(Blocked); !blocked {
+		t.Errorf("%s takes one vector at a time", name)
+	}
+	rows, cols := m.Dims()
+	for _, count := range []int{1, 2, 5} {
+		for _, way := range []struct {
+			to, from int
+			block    func(dst, x *Dense)
+			vector   func(dst, x []float64)
+		}{{rows, cols, m.(Blocked).MulBlock, m.MulVec}, {cols, rows, m.(Blocked).MulBlockTrans, m.MulVecTrans}} {
+			wide, out := dense(rng, way.from, count+2), dense(rng, way.to, count+1)
+			x, dst := wide.Columns(1, count), out.Columns(0, count)
+			way.block(&dst, &x)
+			for c := range count {
+				column, want := make([]float64, way.from), make([]float64, way.to)
+				for i := range column {
+					column[i] = x.Row(i)[c]
+				}
+				way.vector(want, column)
+				for i, v := range want {
+					if math.Abs(v-dst.Row(i)[c]) > 1e-12 {
+						t.Fatalf("%s: element %d of column %d of %d is %g, alone %g", name, i, c, count, dst.Row(i)[c], v)
+					}
+				}
 			}
 		}
 	}

@@ -3,15 +3,16 @@ package linop
 import (
 	"fmt"
 	"math"
+
+	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // Wavelet is an orthonormal discrete wavelet transform of an image of Height×Width numbers, or a
 // signal of height 1, with periodic boundaries: Levels times, rows and columns of the coarse part are
-// split into averages, which come first, and details. It is not safe for concurrent use.
+// split into averages, which come first, and details.
 type Wavelet struct {
 	Height, Width, Levels int
 	filter                []float64
-	line, split           []float64
 }
 
 // The scaling filters: of Haar, and of Daubechies (1988) with 4 and 8 taps, the last to twelve digits.
@@ -35,61 +36,87 @@ func NewWavelet(height, width, levels int, filter []float64) *Wavelet {
 			panic(fmt.Sprintf("linop: %d levels of wavelets of a %d×%d image", levels, height, width))
 		}
 	}
-	size := max(height, width)
-	return &Wavelet{height, width, levels, filter, make([]float64, size), make([]float64, size)}
+	return &Wavelet{height, width, levels, filter}
 }
 
 // Dims implements [Matrix].
 func (w *Wavelet) Dims() (rows, cols int) { return w.Height * w.Width, w.Height * w.Width }
 
-// MulVec implements [Matrix]: analysis.
-func (w *Wavelet) MulVec(dst, x []float64) {
-	n := w.Height * w.Width
-	checkMulVec("Wavelet.MulVec", n, n, dst, x)
-	copy(dst, x)
-	for level := range w.Levels {
-		w.level(dst, level, w.analyse, false)
+// Approximations returns the places of the averages of the last level, in the order of the image: the elements
+// that a sparsity prior leaves out.
+func (w *Wavelet) Approximations() []int {
+	var places []int
+	height, width := w.coarse(w.Levels)
+	for i := range height {
+		for j := range width {
+			places = append(places, i*w.Width+j)
+		}
 	}
+	return places
 }
+
+// coarse returns the size of the averages after so many levels.
+func (w *Wavelet) coarse(level int) (height, width int) {
+	return max(1, w.Height>>level), max(1, w.Width>>level)
+}
+
+// MulVec implements [Matrix]: analysis.
+func (w *Wavelet) MulVec(dst, x []float64) { w.MulBlock(Column(dst), Column(x)) }
 
 // MulVecTrans implements [Matrix]: synthesis, the inverse.
-func (w *Wavelet) MulVecTrans(dst, x []float64) {
-	n := w.Height * w.Width
-	checkMulVec("Wavelet.MulVecTrans", n, n, dst, x)
-	copy(dst, x)
-	for level := w.Levels - 1; level >= 0; level-- {
-		w.level(dst, level, w.synthesise, true)
+func (w *Wavelet) MulVecTrans(dst, x []float64) { w.MulBlockTrans(Column(dst), Column(x)) }
+
+// MulBlock implements [Blocked].
+func (w *Wavelet) MulBlock(dst, x *Dense) {
+	whole, half := w.buffers("Wavelet.MulBlock", dst, x)
+	for level := range w.Levels {
+		height, width := w.coarse(level)
+		for i := range height {
+			w.analyse(w.row(half, i, width), w.row(whole, i, width))
+		}
+		w.analyse(w.rows(whole, height, width), w.rows(half, height, width))
 	}
+	dst.copyOf(whole)
 }
 
-// level does the rows, then the columns of the coarse part, or the other way round.
-func (w *Wavelet) level(x []float64, level int, do func(dst, x []float64), columnsFirst bool) {
-	height, width := max(1, w.Height>>level), max(1, w.Width>>level)
-	rows := func() {
+// MulBlockTrans implements [Blocked].
+func (w *Wavelet) MulBlockTrans(dst, x *Dense) {
+	whole, half := w.buffers("Wavelet.MulBlockTrans", dst, x)
+	for level := w.Levels - 1; level >= 0; level-- {
+		height, width := w.coarse(level)
+		w.synthesise(w.rows(half, height, width), w.rows(whole, height, width))
 		for i := range height {
-			row := x[i*w.Width : i*w.Width+width]
-			copy(w.line, row)
-			do(row, w.line[:width])
+			w.synthesise(w.row(whole, i, width), w.row(half, i, width))
 		}
 	}
-	columns := func() {
-		for j := range width {
-			for i := range height {
-				w.line[i] = x[i*w.Width+j]
-			}
-			do(w.split[:height], w.line[:height])
-			for i, v := range w.split[:height] {
-				x[i*w.Width+j] = v
-			}
-		}
-	}
-	steps := []func(){rows, columns}
-	if columnsFirst {
-		steps = []func(){columns, rows}
-	}
-	for _, step := range steps {
-		step()
-	}
+	dst.copyOf(whole)
+}
+
+func (w *Wavelet) buffers(operation string, dst, x *Dense) (whole, half *Dense) {
+	n := w.Height * w.Width
+	checkBlock(operation, n, n, dst, x)
+	a, b := NewDense(n, x.Cols), NewDense(n, x.Cols)
+	a.copyOf(x)
+	return &a, &b
+}
+
+// line is a run of vectors that a filter runs along: numbers of a row of every image of a block, or whole
+// rows.
+type line struct {
+	data                  []float64
+	count, length, stride int
+}
+
+func (l line) at(i int) []float64 { return l.data[i*l.stride : i*l.stride+l.length] }
+
+// row is the first numbers of row i.
+func (w *Wavelet) row(x *Dense, i, count int) line {
+	return line{x.Data[i*w.Width*x.Cols:], count, x.Cols, x.Cols}
+}
+
+// rows is the first numbers of the first rows.
+func (w *Wavelet) rows(x *Dense, height, width int) line {
+	return line{x.Data, height, width * x.Cols, w.Width * x.Cols}
 }
 
 // detail is tap k of the filter of details, the quadrature mirror of the scaling filter.
@@ -101,33 +128,39 @@ func (w *Wavelet) detail(k int) float64 {
 	return v
 }
 
-func (w *Wavelet) analyse(dst, x []float64) {
-	n := len(x)
+func (w *Wavelet) analyse(dst, x line) {
+	n := x.count
 	if n == 1 {
-		dst[0] = x[0]
+		copy(dst.at(0), x.at(0))
 		return
 	}
 	for i := range n / 2 {
-		low, high := 0.0, 0.0
+		low, high := dst.at(i), dst.at(n/2+i)
+		clear(low)
+		clear(high)
 		for k, tap := range w.filter {
-			v := x[(2*i+k)%n]
-			low += tap * v
-			high += w.detail(k) * v
+			v := x.at((2*i + k) % n)
+			kernel.Axpy(tap, v, low)
+			kernel.Axpy(w.detail(k), v, high)
 		}
-		dst[i], dst[n/2+i] = low, high
 	}
 }
 
-func (w *Wavelet) synthesise(dst, x []float64) {
-	n := len(x)
+func (w *Wavelet) synthesise(dst, x line) {
+	n := x.count
 	if n == 1 {
-		dst[0] = x[0]
+		copy(dst.at(0), x.at(0))
 		return
 	}
-	clear(dst)
+	for i := range n {
+		clear(dst.at(i))
+	}
 	for i := range n / 2 {
+		low, high := x.at(i), x.at(n/2+i)
 		for k, tap := range w.filter {
-			dst[(2*i+k)%n] += tap*x[i] + w.detail(k)*x[n/2+i]
+			to := dst.at((2*i + k) % n)
+			kernel.Axpy(tap, low, to)
+			kernel.Axpy(w.detail(k), high, to)
 		}
 	}
 }

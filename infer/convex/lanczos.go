@@ -12,8 +12,18 @@ import (
 // reorthogonalisation (Nickisch & Seeger 2009, section 4.1): estimates that are too small, never too large, and
 // exact at k = n.
 type lanczos struct {
-	free
+	*free
 	steps int
+}
+
+// lanczosTable is the system of a table with these variances.
+type lanczosTable struct {
+	*freeTable
+	steps int
+}
+
+func (t *lanczosTable) variances(ctx context.Context, z []float64) error {
+	return (&lanczos{&t.free, t.steps}).variances(ctx, z)
 }
 
 // breakdown is the off-diagonal element, as a share of the norm of A, below which the Krylov space is
@@ -35,7 +45,8 @@ func (l *lanczos) variances(ctx context.Context, z []float64) error {
 			return err
 		}
 		q := basis[k]
-		l.multiply(product, q)
+		l.a.MulVec(product, q)
+		l.products++
 		alpha := kernel.Dot(q, product)
 		norm = math.Max(norm, math.Abs(alpha))
 		// e_k = √(α_k − d_{k−1}²), d_{k−1} = η_{k−1}/e_{k−1}.
@@ -58,7 +69,7 @@ func (l *lanczos) variances(ctx context.Context, z []float64) error {
 		basis = append(basis, unit(next))
 	}
 	for i := range z {
-		z[i] = math.Max(z[i], 1e-12)
+		z[i] = math.Max(z[i], leastVariance)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (f *fit) marginals(ctx context.Context) ([]float64, error) {
 		}
 		return out, nil
 	}
-	if f.free.last == nil { // Lanczos: draws for the learned values, whose own variances are too small
+	if !f.free.fresh { // Lanczos: draws for the learned values, whose own variances are too small
 		if err := f.free.variances(ctx, make([]float64, len(f.loop.z))); err != nil {
 			return nil, err
 		}

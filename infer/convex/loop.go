@@ -97,10 +97,12 @@ func (l *loop) evaluate(u []float64) float64 {
 	})
 }
 
-// The inner loop ends at a Newton decrement below innerTolerance nats, or after innerSteps steps; in the
-// first of several outer loops below firstTolerance, since z, a constant there, moves the minimum by more.
+// The inner loop ends at a Newton decrement below innerTolerance nats, or after innerSteps steps; where systems are
+// not factored below looseTolerance, since z has an error; in the first of several outer loops below
+// firstTolerance, since z, a constant there, moves the minimum by more.
 const (
 	innerTolerance = 1e-10
+	looseTolerance = 1e-4
 	firstTolerance = 0.1
 	innerSteps     = 50
 )
@@ -195,8 +197,11 @@ func (l *loop) outer(ctx context.Context) error {
 // step is one outer loop; last says that no other is sure to follow.
 func (l *loop) step(ctx context.Context, last bool) error {
 	tolerance := innerTolerance
-	if l.rough && !last {
+	switch {
+	case l.rough && !last:
 		tolerance = firstTolerance
+	case !l.direct():
+		tolerance = looseTolerance
 	}
 	if err := l.inner(ctx, tolerance); err != nil {
 		return err

@@ -70,7 +70,6 @@ func (f *fit) setSystem() {
 			way = Sampled
 		}
 	}
-	diagonal := f.table.diagonalOf(f.classes, normal, f.first)
 	if way == Exact {
 		if f.exact == nil {
 			f.exact = &exactTable{table: f.table, classes: f.classes, sparse: f.first, upper: make([]float64, f.d*f.d)}
@@ -78,16 +77,16 @@ func (f *fit) setSystem() {
 		f.exact.measured, f.exact.offsets, f.exact.normal = m, offsets{offset}, normal
 		f.system = f.exact
 	} else {
-		base := free{measured: m, seed: f.config.Seed, draws: cmp.Or(f.config.K, storedDraws), squares: diagonal}
+		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: cmp.Or(f.config.K, storedDraws)}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
+		t.near = t.jacobi
 		if f.free != nil {
-			base.products = f.free.products
+			t.products, t.last = f.free.products, f.free.last
 		}
-		t := &freeTable{base, offsets{offset}}
 		f.system, f.free = t, &t.free
 		if way == LanczosMethod {
-			base.draws = storedDraws
-			l := &lanczosTable{lanczos{free: base, steps: cmp.Or(f.config.K, 80)}, offsets{offset}}
-			f.system, f.free = l, &l.free
+			t.draws = storedDraws
+			l := &lanczosTable{t, cmp.Or(f.config.K, 80)}
+			f.system = l
 		}
 	}
 	f.loop = newLoop(f.ws, f.system, groups, count, noise)
@@ -134,15 +133,4 @@ func (f *fit) potential(logScale, noise float64) Potential {
 		return StudentT{Rate: noise / (scale * scale), DF: p.Degrees()}
 	}
 	return Laplace{Rate: math.Sqrt(noise) / scale}
-}
-
-// lanczosTable is the system of a table of many columns with the paper's variances.
-type lanczosTable struct {
-	lanczos
-	offsets
-}
-
-func (t *lanczosTable) sites(dst, u []float64) {
-	t.lanczos.sites(dst, u)
-	t.add(dst)
 }

@@ -83,7 +83,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		}
 	}
 	var s system
-	base := free{measured: m, seed: options.Seed, draws: cmp.Or(options.K, 64), squares: p.squares}
+	base := free{measured: m, ws: ws, seed: options.Seed, draws: cmp.Or(options.K, 64), near: jacobi}
 	var sampled *free
 	steps := cmp.Or(options.Steps, 5)
 	switch way {
@@ -93,8 +93,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		sampled = &base
 		s = sampled
 	case LanczosMethod:
-		l := &lanczos{free: base, steps: cmp.Or(options.K, 80)}
-		sampled, s = &l.free, l
+		sampled, s = &base, &lanczos{&base, cmp.Or(options.K, 80)}
 	default:
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", way)
 	}
@@ -150,26 +149,20 @@ func (p *Problem) check() (sites int, err error) {
 	return sites, nil
 }
 
-// squares estimates the diagonal of A, the preconditioner, from the products of eight random signs
-// (Hutchinson 1990, Bekas et al. 2007).
-func (p *Problem) squares(dst, precision []float64) {
-	_, n := p.B.Dims()
+// jacobi is the inverse of the diagonal of A, estimated from the products of random signs (Hutchinson 1990, Bekas et
+// al. 2007).
+func jacobi(a *normal) linop.Matrix {
+	n, _ := a.Dims()
 	const probes = 8
 	rng := credence.Rand(0, credence.ConvexDraws, 1<<40)
-	f := free{measured: measured{x: p.X, b: p.B}, precision: precision}
-	signs, product := make([]float64, n), make([]float64, n)
-	mean := 0.0
-	for range probes {
-		for j := range signs {
-			signs[j] = float64(2*rng.IntN(2) - 1)
-		}
-		f.multiply(product, signs)
-		for j, s := range signs {
-			dst[j] += s * product[j] / probes
-			mean += s * product[j] / probes / float64(n)
-		}
+	signs, product := linop.NewDense(n, probes), linop.NewDense(n, probes)
+	for i := range signs.Data {
+		signs.Data[i] = float64(2*rng.IntN(2) - 1)
 	}
-	for j := range dst {
-		dst[j] = math.Max(dst[j], 0.1*mean)
+	a.MulBlock(&product, &signs)
+	inverse, mean := make(linop.Diagonal, n), kernel.Dot(signs.Data, product.Data)/float64(n*probes)
+	for j := range inverse {
+		inverse[j] = 1 / math.Max(kernel.Dot(signs.Row(j), product.Row(j))/probes, 0.1*mean)
 	}
+	return inverse
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -47,6 +48,38 @@ func (c *columns) MulVecTrans(dst, v []float64) {
 		first := dst[0]
 		kernel.Axpy(-first, c.means, dst)
 		dst[0] = first
+	}
+}
+
+// MulBlock implements linop.Blocked.
+func (c *columns) MulBlock(dst, x *linop.Dense) {
+	c.phi.MulBlock(dst, x)
+	var centre []float64
+	if c.means != nil {
+		centre = make([]float64, x.Cols)
+		for j, mean := range c.means {
+			kernel.Axpy(-mean, x.Row(j), centre)
+		}
+	}
+	for i := range dst.Rows {
+		row := dst.Row(i)
+		kernel.Axpy(1, centre, row[:len(centre)])
+		kernel.Scale(at(c.roots, i, 1), row)
+	}
+}
+
+// MulBlockTrans implements linop.Blocked.
+func (c *columns) MulBlockTrans(dst, v *linop.Dense) {
+	if c.roots != nil {
+		scaled := linop.NewDense(v.Rows, v.Cols)
+		linop.Diagonal(c.roots).MulBlock(&scaled, v)
+		v = &scaled
+	}
+	c.phi.MulBlockTrans(dst, v)
+	for j, mean := range c.means {
+		if mean != 0 {
+			kernel.Axpy(-mean, dst.Row(0), dst.Row(j))
+		}
 	}
 }
 
@@ -187,6 +220,10 @@ func (t *exactTable) rowTrace(precision []float64) float64 {
 type freeTable struct {
 	free
 	offsets
+	table   *columns
+	classes bool
+	normal  []float64 // as in exactTable
+	sparse  int
 }
 
 func (t *freeTable) sites(dst, u []float64) {
@@ -194,33 +231,40 @@ func (t *freeTable) sites(dst, u []float64) {
 	t.add(dst)
 }
 
-// diagonalOf returns what stores the diagonal of A, for the preconditioner.
-func (c *columns) diagonalOf(classes bool, normal []float64, sparse int) func(dst, precision []float64) {
-	return func(dst, precision []float64) {
-		n, _ := c.Dims()
-		weights, rest := make([]float64, n), precision
-		if classes {
-			copy(weights, precision[:n])
-			rest = precision[n:]
-		} else {
-			for i := range weights {
-				weights[i] = 1
-				if c.roots != nil {
-					weights[i] = c.roots[i] * c.roots[i]
-				}
-			}
+// jacobi is the inverse of the diagonal of A: that of ΦᵀPΦ and of what A has beside the rows.
+func (t *freeTable) jacobi(a *normal) linop.Matrix {
+	rest, n := a.precision, 0
+	if t.classes {
+		n, _ = t.table.Dims()
+		rest = rest[n:]
+	}
+	inverse := t.table.squares(a.precision[:n])
+	kernel.Axpy(1, t.normal, inverse)
+	for k, v := range rest {
+		inverse[t.sparse+k] += v
+	}
+	for j, v := range inverse {
+		inverse[j] = 1 / v
+	}
+	return inverse
+}
+
+// squares returns the diagonal of ΦᵀPΦ, Φ with the roots; without weights P is the identity.
+func (c *columns) squares(rows []float64) linop.Diagonal {
+	n, d := c.Dims()
+	weights := make([]float64, n)
+	for i := range weights {
+		if weights[i] = 1; len(rows) > 0 {
+			weights[i] = rows[i]
 		}
-		clear(dst)
-		c.phi.AddMulSquaresTrans(c.ws, dst, weights)
-		total := kernel.Sum(weights)
-		for j := range dst {
-			if c.means != nil {
-				dst[j] = math.Max(0, dst[j]-total*c.means[j]*c.means[j])
-			}
-			dst[j] += normal[j]
-		}
-		for k, v := range rest {
-			dst[sparse+k] += v
+		if c.roots != nil {
+			weights[i] *= c.roots[i] * c.roots[i]
 		}
 	}
+	out, total := make(linop.Diagonal, d), kernel.Sum(weights)
+	c.phi.AddMulSquaresTrans(c.ws, out, weights)
+	for j, mean := range c.means {
+		out[j] = math.Max(0, out[j]-total*mean*mean)
+	}
+	return out
 }

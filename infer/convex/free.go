@@ -1,0 +1,185 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// normal is A = XᵀX + Bᵀ diag(precision) B as what it does to vectors; x may be nil.
+type normal struct {
+	x, b      linop.Matrix
+	precision []float64
+}
+
+// Dims implements linop.Matrix.
+func (a *normal) Dims() (rows, cols int) {
+	_, n := a.b.Dims()
+	return n, n
+}
+
+// MulVec implements linop.Matrix.
+func (a *normal) MulVec(dst, x []float64) { a.MulBlock(linop.Column(dst), linop.Column(x)) }
+
+// MulVecTrans implements linop.Matrix.
+func (a *normal) MulVecTrans(dst, x []float64) { a.MulVec(dst, x) }
+
+// MulBlock implements linop.Blocked.
+func (a *normal) MulBlock(dst, x *linop.Dense) {
+	s := linop.NewDense(len(a.precision), x.Cols)
+	linop.MulBlock(a.b, &s, x)
+	for i, p := range a.precision {
+		kernel.Scale(p, s.Row(i))
+	}
+	linop.MulBlockTrans(a.b, dst, &s)
+	if a.x == nil {
+		return
+	}
+	rows, cols := a.x.Dims()
+	middle, back := linop.NewDense(rows, x.Cols), linop.NewDense(cols, x.Cols)
+	linop.MulBlock(a.x, &middle, x)
+	linop.MulBlockTrans(a.x, &back, &middle)
+	for i := range cols {
+		kernel.Axpy(1, back.Row(i), dst.Row(i))
+	}
+}
+
+// MulBlockTrans implements linop.Blocked.
+func (a *normal) MulBlockTrans(dst, x *linop.Dense) { a.MulBlock(dst, x) }
+
+// free is a system of many unknowns: A is what it does to vectors, systems are solved by conjugate
+// gradients, and variances are those of draws of N(0, A⁻¹), ξ = A⁻¹(Xᵀε₁ + BᵀΓ^{−½}ε₂) (perturb and solve).
+type free struct {
+	measured
+	ws    *credence.Workspace
+	seed  uint64
+	draws int
+	near  func(a *normal) linop.Matrix // the inverse of a matrix near A, the preconditioner
+
+	a        *normal // at the last precisions
+	inverse  linop.Matrix
+	products int     // with A, of vectors
+	error    float64 // the largest that a solution was left with
+	// Of the last variances.
+	last     [][]float64 // draws
+	fresh    bool        // they are draws of A as it is
+	relative float64     // standard error of z over z
+}
+
+func (f *free) direct() bool { return false }
+
+func (f *free) factor(_ context.Context, precision []float64) error {
+	f.a = &normal{f.x, f.b, append([]float64(nil), precision...)}
+	f.inverse, f.fresh = f.near(f.a), false
+	return nil
+}
+
+const (
+	// stepTolerance is the relative error of a step of Newton's method: a thousandth of its decrement is
+	// left.
+	stepTolerance = 0.03
+	// drawTolerance is that of a draw, whose z is too small by its square.
+	drawTolerance = 0.1
+	// mostProducts is how many products with A a solution may take.
+	mostProducts = 2000
+	// drawsTogether is the number of draws that share passes over X and B.
+	drawsTogether = 16
+)
+
+func (f *free) solve(ctx context.Context, dst, v []float64) error {
+	clear(dst)
+	report, err := linop.Conjugate(ctx, f.a, f.inverse, linop.Column(dst), linop.Column(v), stepTolerance, mostProducts)
+	f.products += report.Products
+	return err
+}
+
+func (f *free) variances(ctx context.Context, z []float64) error {
+	if f.last == nil {
+		f.last = make([][]float64, f.draws)
+	}
+	blocks := (f.draws + drawsTogether - 1) / drawsTogether
+	squares, reports, failures := make([][]float64, blocks), make([]linop.Convergence, blocks), make([]error, blocks)
+	f.ws.Pool().Run(blocks, func(b, _ int) {
+		first := b * drawsTogether
+		squares[b], reports[b], failures[b] = f.drawn(ctx, first, min(drawsTogether, f.draws-first))
+	})
+	if err := errors.Join(failures...); err != nil {
+		return failures[0]
+	}
+	f.fresh = true
+	clear(z)
+	for b, part := range squares {
+		kernel.Axpy(1/float64(f.draws), part, z)
+		f.products += reports[b].Products * min(drawsTogether, f.draws-b*drawsTogether)
+		f.error = math.Max(f.error, reports[b].Error)
+	}
+	for i, v := range z {
+		z[i] = math.Max(v, leastVariance)
+	}
+	f.relative = math.Sqrt(2 / float64(f.draws)) // squares of normal numbers
+	return nil
+}
+
+// leastVariance is that of a site that draws do not move.
+const leastVariance = 1e-12
+
+// drawn makes some of the draws, going on from what they were, and returns the sums of the squares of Bξ.
+func (f *free) drawn(ctx context.Context, first, count int) ([]float64, linop.Convergence, error) {
+	n, rows := f.size(), 0
+	if f.x != nil {
+		rows, _ = f.x.Dims()
+	}
+	s, noise := linop.NewDense(len(f.a.precision), count), linop.NewDense(rows, count)
+	xi, right := linop.NewDense(n, count), linop.NewDense(n, count)
+	for c := range count {
+		// The same ε every time: z then moves with A alone.
+		rng := credence.Rand(f.seed, credence.ConvexDraws, uint64(first+c))
+		for i, p := range f.a.precision {
+			s.Row(i)[c] = math.Sqrt(math.Max(p, 0)) * rng.NormFloat64()
+		}
+		for i := range rows {
+			noise.Row(i)[c] = rng.NormFloat64()
+		}
+		for j, v := range f.last[first+c] {
+			xi.Row(j)[c] = v
+		}
+	}
+	linop.MulBlockTrans(f.b, &right, &s)
+	if f.x != nil {
+		part := linop.NewDense(n, count)
+		linop.MulBlockTrans(f.x, &part, &noise)
+		kernel.Axpy(1, part.Data, right.Data)
+	}
+	report, err := linop.Conjugate(ctx, f.a, f.inverse, &xi, &right, drawTolerance, mostProducts)
+	if err != nil {
+		return nil, report, err
+	}
+	for c := range count {
+		draw := make([]float64, n)
+		for j := range draw {
+			draw[j] = xi.Row(j)[c]
+		}
+		f.last[first+c] = draw
+	}
+	linop.MulBlock(f.b, &s, &xi)
+	squares := make([]float64, s.Rows)
+	for i := range squares {
+		squares[i] = kernel.Dot(s.Row(i), s.Row(i))
+	}
+	return squares, report, nil
+}
+
+func normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+func (f *free) logDet() (float64, bool) { return 0, false }
