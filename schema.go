@@ -3,6 +3,7 @@ package credence
 import (
 	"strings"
 
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -49,6 +50,39 @@ type Schema struct {
 	// Label says that the first column is the label of libsvm or Vowpal Wabbit text.
 	// Columns named weight and offset beside it are the importance and the base.
 	Label bool `json:"label,omitempty"`
+	// Reading says how the texts of the table became values.
+	Reading Reading `json:"reading,omitzero"`
+}
+
+// Reading says how the texts of a table became values, so that a model reads later tables as it read that
+// of training.
+type Reading struct {
+	Missing   []string `json:"missing,omitempty"`   // texts that mean missing, beside the standard ones
+	Delimiter string   `json:"delimiter,omitempty"` // between fields, where it was stated
+	// Notations are those of columns whose numbers are not written as 1234.5.
+	Notations map[string]Notation `json:"notations,omitempty"`
+}
+
+// Notation says how the numbers of a column are written.
+type Notation = cell.Notation
+
+// Set sets the notation of a column.
+func (r *Reading) Set(column string, n Notation) {
+	if r.Notations == nil {
+		r.Notations = make(map[string]Notation)
+	}
+	r.Notations[column] = n
+}
+
+// Of returns the reading of the named columns alone.
+func (r *Reading) Of(columns []Column) Reading {
+	of := Reading{Missing: r.Missing, Delimiter: r.Delimiter}
+	for i := range columns {
+		if n, known := r.Notations[columns[i].Name]; known {
+			of.Set(columns[i].Name, n)
+		}
+	}
+	return of
 }
 
 // TextOf names the texts of a column's cells, trimmed, as a category of its own,

@@ -17,7 +17,7 @@ import (
 )
 
 // cacheVersion changes whenever the same file would be read otherwise.
-const cacheVersion = 3
+const cacheVersion = 4
 
 // sampleBytes at the beginning, in the middle and at the end of a file stand for
 // its content.
@@ -35,6 +35,7 @@ type cacheKey struct {
 	Missing   []string
 	Infinite  bool
 	Columns   []credence.Column // levels where they are those of training
+	Notations map[string]credence.Notation
 	Unknown   []bool
 	Sparse    bool
 	Keyed     bool
@@ -77,7 +78,7 @@ func (t *Table) store(chosen *selection) (*rowcache.Store, string, error) {
 	store := &rowcache.Store{Folder: filepath.Join(folder, "rows"), Limit: t.options.CacheLimit}
 	key := cacheKey{
 		Version: cacheVersion, Format: t.format, Infinite: t.options.KeepInfinite,
-		Columns: chosen.columns, Trained: chosen.trained, Unknown: chosen.unknown, Sparse: chosen.sparse, Keyed: chosen.keyed,
+		Columns: chosen.columns, Notations: chosen.notations, Trained: chosen.trained, Unknown: chosen.unknown, Sparse: chosen.sparse, Keyed: chosen.keyed,
 		MaxLevels: t.options.maxLevels(),
 	}
 	if trained := t.options.Schema; trained != nil && chosen.sparse {

@@ -43,7 +43,7 @@ func (t *Table) Fields(ctx context.Context, columns []string, visit func(*Fields
 		if !known {
 			return fmt.Errorf("dataset: the column %q is not in %s: %s", name, t.inputs[0].name, t.columnList())
 		}
-		if refusal := t.columns[position].refusal; refusal != "" {
+		if refusal := t.columns[position].refusal; refusal != "" && !t.columns[position].legible {
 			return &text.Error{File: t.inputs[0].name, Column: name, What: refusal}
 		}
 		if _, twice := chosen.keep[name]; twice {

@@ -236,3 +236,19 @@ func looksLikeVW(head []byte) bool {
 	_, _, number := cell.ParseNumber(fields[0])
 	return number && bytes.ContainsAny(features, " :") && (label[len(label)-1] == ' ' || len(fields) > 1)
 }
+
+// stateDelimiter gives a file of delimited text the delimiter that was stated for it: by the user, by its own
+// first line, "sep=;", as spreadsheets write it, or in training, if its first line has that one.
+func (t *Table) stateDelimiter(in *input, head []byte) {
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	if stated, is := bytes.CutPrefix(bytes.TrimRight(line, "\r"), []byte("sep=")); is && len(stated) == 1 {
+		in.preamble, in.delimiter = true, stated[0]
+	}
+	trained := t.options.Reading.Delimiter
+	switch {
+	case t.options.Delimiter != 0:
+		in.delimiter = t.options.Delimiter
+	case !in.preamble && len(trained) == 1 && bytes.Contains(line, []byte(trained)):
+		in.delimiter = trained[0]
+	}
+}

@@ -21,7 +21,8 @@ type input struct {
 	size      int64  // as stored, 0 if unknown
 	modified  time.Time
 	delimiter byte
-	header    []string // of delimited text
+	preamble  bool     // its first line, "sep=;", names the delimiter
+	header    []string // of delimited text, "" for columns that are left out
 	groups    []int    // Parquet: rows of each row group
 }
 

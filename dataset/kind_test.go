@@ -59,7 +59,7 @@ func TestKindsAreInferred(t *testing.T) {
 }
 
 func TestTypesOverride(t *testing.T) {
-	types, err := ParseTypes(`age=category, flag=boolean,zip=text,"a ""b"",c"=number`)
+	types, _, err := ParseTypes(`age=category, flag=boolean,zip=text,"a ""b"",c"=number`)
 	want := map[string]credence.Kind{"age": credence.Category, "flag": credence.Boolean, "zip": credence.Category, `a "b",c`: credence.Numeric}
 	if err != nil || !reflect.DeepEqual(types, want) {
 		t.Fatalf("types are %v, %v", types, err)
@@ -81,12 +81,12 @@ func TestTypesOverride(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"age":             `dataset: "age" is not name=type`,
-		"age=float":       `dataset: column "age" cannot be of type "float": use number, boolean, category or text`,
+		"age=float":       `dataset: column "age" cannot be of type "float": use number, boolean, category, text, date, ymd, dmy or mdy`,
 		"a=text,a=number": `dataset: column "a" has two types`,
 		`"a=text`:         `lack a closing quote`,
 		"=text":           `is not name=type`,
 	} {
-		if _, err := ParseTypes(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := ParseTypes(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v", text, err)
 		}
 	}
@@ -117,8 +117,6 @@ func TestMessages(t *testing.T) {
 		"only blank lines": {file: "e.csv", content: "\n\n", want: "e.csv: the file holds no header and no rows"},
 		"header only":      {file: "h.csv", content: "a,b\n", want: "h.csv: there is no row below the header"},
 		"no header":        {file: "n.csv", content: "1.5,2\n3,4\n", want: "n.csv:1: the first line holds numbers, not column names: put a header line in front"},
-		"empty name":       {file: "n.csv", content: ",a\n1,2\n", want: "n.csv:1: column 1 has no name: name it in the header (row numbers of pandas or R"},
-		"twice the name":   {file: "n.csv", content: "a,b,a\n1,2,3\n", want: `n.csv:1: columns 1 and 3 are both named "a": rename one`},
 		"wrong delimiter":  {file: "d.csv", content: "a;b;c\n1;2;3\n", options: Options{Delimiter: ','}, want: `d.csv:1: the header is a single column "a;b;c": the delimiter is probably a semicolon: use --delimiter ';'`},
 		"quote as comma":   {file: "d.csv", content: "a", options: Options{Delimiter: '"'}, want: `dataset: '"' cannot separate fields`},
 		"NUL":              {file: "b.csv", content: "a,b\n1,2\n\x00\x01", want: "b.csv:3: holds a NUL byte, so it is not text"},

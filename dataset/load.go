@@ -76,7 +76,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 		err = build.flush()
 	}
 	if err != nil {
-		return nil, err
+		return nil, t.allOffending(ctx, chosen, err)
 	}
 	s := &source{places: t.outcome.places, unseen: chosen.unseen, words: t.words}
 	s.schema, s.shift = t.finalSchema(chosen)
@@ -179,7 +179,7 @@ func reorder(values *linop.Dense, order [][]int32) bool {
 // finalSchema returns the schema of what the last pass kept, and what is to be added
 // to its sparse columns.
 func (t *Table) finalSchema(chosen *selection) (schema credence.Schema, shift int32) {
-	schema = credence.Schema{Columns: append([]credence.Column(nil), chosen.columns...)}
+	schema = credence.Schema{Columns: append([]credence.Column(nil), chosen.columns...), Reading: t.reading(t.outcome.kinds.columns)}
 	for i, c := range t.outcome.kinds.columns {
 		schema.Columns[i].Kind = c.Kind
 	}

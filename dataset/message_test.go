@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -51,56 +52,106 @@ func TestCutOffFiles(t *testing.T) {
 	}
 }
 
-func TestDecimalCommas(t *testing.T) {
-	const content = "id;x;y;z;city;amount\na;1,5;2;1,5;x,y;1,5\nb;-2,25;3,5;NA;1,5;a\nc;,5;4;2,0;u;b\n"
-	path := write(t, "t.csv", content)
-	table, err := Open(context.Background(), []string{path}, Options{})
+// A table whose columns are written in every way is that of plain numbers; what the columns show of each other
+// counts, and what they contradict is refused for those who use it.
+func TestNotationsOfTables(t *testing.T) {
+	path := write(t, "t.csv", "a;b;c;d;e;g\n1.300;1,5;12,30 €;90 %;1'234;1.2.2024\n12.345;2;1.300 €;8,5 %;12;31.1.2024\n950;0,25;7 €;7 %;1'500,5;\n")
+	source, table, err := load(t, Options{}, nil, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer table.Close()
-	columns, example := table.DecimalCommas()
-	if want := []string{"x", "z"}; !reflect.DeepEqual(columns, want) || example != "1,5" {
-		t.Errorf("columns %v, such as %q, want %v", columns, example, want)
+	if got, want := rowsOf(t, source, 10), [][]float64{{1300, 1.5, 12.3, 90, 1234, 19754}, {12345, 2, 1300, 8.5, 12, 19753}, {950, 0.25, 7, 7, 1500.5, nan}}; !sameRows(got, want) {
+		t.Errorf("rows are %v, want %v", got, want)
 	}
-	stated, err := Open(context.Background(), []string{path}, Options{Types: map[string]credence.Kind{"x": credence.Category, "z": credence.Category}})
+	if notes := fmt.Sprint(table.Notes()); !strings.Contains(notes, "{g holds dates, and is read as days since 1970-01-01 UTC") {
+		t.Errorf("notes are %s", notes)
+	}
+	// Another table of the same model, ambiguous by itself, is read by what it knows of training.
+	again, _, err := load(t, Options{Schema: source.Schema()}, nil, write(t, "u.csv", "g,e,d,c,b,a\n3.2.2024,1,5 %,7,\"2,500\",1.500\n"))
+	if err != nil || !sameRows(rowsOf(t, again, 10), [][]float64{{1500, 2.5, 7, 5, 1, 19756}}) {
+		t.Errorf("rows of the model's reading: %v, %v", rowsOf(t, again, 10), err)
+	}
+	other := write(t, "v.csv", "a,b,c,d\n\"1,300\",1/2/2024,$5,\"1,5\"\n\"2,400\",3/4/2024,€6,2.5\n")
+	for column, want := range map[string]string{
+		"a": `v.csv: column "a": numbers such as "1,300" may have a decimal comma or one between thousands, and nothing in the data tells which: say --decimal ',' or --thousands ',', or leave the column out`,
+		"b": `v.csv: column "b": dates such as "1/2/2024" may have the day or the month first: say --types b=dmy or --types b=mdy, or leave the column out`,
+	} {
+		if _, _, err := load(t, Options{}, []string{column}, other); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, _, err := load(t, Options{}, []string{credence.TextOf(column)}, other); err != nil {
+			t.Errorf("as texts: %v", err)
+		}
+	}
+	doubted, err := Open(context.Background(), []string{other}, Options{Decimal: "."})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stated.Close()
-	if columns, _ := stated.DecimalCommas(); len(columns) > 0 {
-		t.Errorf("columns stated to be categories are doubted: %v", columns)
+	defer doubted.Close()
+	notes := fmt.Sprint(doubted.Notes())
+	for _, want := range []string{`{c is read as a category: its numbers are in different units, such as "$5": write them alike true}`, `{d is read as a category: some of its numbers have decimal commas, such as "1,5", and some decimal points, such as "2.5": write them alike true}`} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes are %s, want %s", notes, want)
+		}
 	}
 }
 
-// Numbers with thousands separators or signs are not said to have decimal commas.
-func TestDisguisedNumbers(t *testing.T) {
-	const content = "a;b;c;d;e;f;g;id\n1,300;1,234,567;$12.30;1,300;90 %;1'234;1,300;1,300\n12,345;950;$1,300;1,5;85 %;12;a;x1\n950;1,300;$7;2;7 %;1'500.5;b;x2\n"
-	path := write(t, "t.csv", content)
-	table, err := Open(context.Background(), []string{path}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer table.Close()
-	if columns, example := table.DecimalCommas(); !reflect.DeepEqual(columns, []string{"d"}) || example != "1,5" {
-		t.Errorf("decimal commas in %v, such as %q", columns, example)
-	}
-	got := map[string]string{}
-	for _, note := range table.Notes() {
-		if note.Doubt {
-			got[note.Column] = note.Text
+// Columns without a name are left out, the second of two equal names gets a suffix, and a first line that
+// names the delimiter is none of the table; all of it is said.
+func TestOddHeaders(t *testing.T) {
+	for content, want := range map[string][]string{
+		",a,y\n1,2,3\n2,3,4\n":             {"a", "y"},
+		"a,y,\n2,3,\n3,4,\n":               {"a", "y"},
+		"a,a,a.2,a\n1,2,3,4\n5,6,7,8\n":    {"a", "a.3", "a.2", "a.4"},
+		"sep=;\na;y\n1,5;2\n2,5;3\n":       {"a", "y"},
+		"sep=|\r\na,b|y\r\n1|2\r\n2|3\r\n": {"a,b", "y"},
+	} {
+		source, table, err := load(t, Options{}, nil, write(t, "t.csv", content))
+		if err != nil {
+			t.Errorf("%q: %v", content, err)
+			continue
+		}
+		var names []string
+		for _, c := range source.Schema().Columns {
+			names = append(names, c.Name)
+		}
+		told := strings.Contains(content, "sep=") || len(table.Notes()) > 0
+		if !reflect.DeepEqual(names, want) || !told || source.Rows() != strings.Count(content, "\n")-1-strings.Count(content, "sep=") && source.Rows() != 1 && source.Rows() != 2 {
+			t.Errorf("%q: columns %q, %d rows, notes %v", content, names, source.Rows(), table.Notes())
 		}
 	}
-	const look = "is read as a category, and its values, such as "
-	want := map[string]string{
-		"a": look + `"1,300", look like numbers: leave out commas that separate thousands (1300), or write decimals with a point (1.300)`,
-		"b": look + `"1,234,567", look like numbers: leave out what separates thousands (1234567)`,
-		"c": look + `"$12.30", look like numbers: leave out signs of currency or per cent and what separates thousands (12.30)`,
-		"e": look + `"90 %", look like numbers: leave out signs of currency or per cent and what separates thousands (90)`,
-		"f": look + `"1'234", look like numbers: leave out what separates thousands (1234)`,
+	if _, _, err := load(t, Options{}, nil, write(t, "t.csv", "sep=;\na;y\n1;2\nx;3\n2;4\n3;4\n4;4\n5;4\n")); err == nil || !strings.Contains(err.Error(), "t.csv:4:") {
+		t.Errorf("the line behind the first is miscounted: %v", err)
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("notes\n%v, want\n%v", got, want)
+}
+
+// One error names all texts that are no numbers, in all columns, with remedies that mend all.
+func TestAllOffendingTexts(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,z,y\n")
+	for i := range 100 {
+		x, z := fmt.Sprint(i), fmt.Sprint(-i)
+		switch {
+		case i%20 == 3:
+			x = []string{"?", "low", "a,b"}[i%3]
+		case i%20 == 9:
+			z = "?"
+		}
+		fmt.Fprintf(&rows, "%q,%s,%d\n", x, z, i)
+	}
+	path := write(t, "t.csv", rows.String())
+	_, _, err := load(t, Options{}, nil, path)
+	want := `t.csv:5: column "x": "?" is not a number, nor are "a,b", "low" (5 rows); column "z": "?" (5 rows): declare them missing with --missing '?,"a,b",low', or read the columns as categories with --types x=category,z=category`
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, _, err := load(t, Options{MissingTokens: []string{"a,b", "?", "low"}}, nil, path); err != nil {
+		t.Error(err)
+	}
+	late := "x,y\n" + strings.Repeat(",1\n", sampleRows) + "7,1\nN1,2\nN2,3\n"
+	_, _, err = load(t, Options{}, nil, write(t, "t.csv", late))
+	if want := `t.csv:10003: column "x": "N1" is not a number, nor are "N2" (2 rows): declare them missing with --missing N1,N2, or read the column as a category with --types x=category`; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

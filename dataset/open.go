@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
 )
 
 // Table is one or several files of the same columns, opened: the columns are
@@ -41,8 +41,10 @@ type column struct {
 	note    string   // how its kind came about, or ""
 	classes []string // its two values, where the sample has just two
 	words   []string // of a boolean, for false and for true; nil if unknown
-	comma   string   // a value with a decimal comma, where most are such
-	doubt   string   // why it may be no category, or ""
+	doubt   string   // why it may not be meant as it is read, or ""
+	// notation is that of its numbers. legible says that what is refused can be read as text.
+	notation credence.Notation
+	legible  bool
 }
 
 // stdinName is what messages call standard input.
@@ -74,6 +76,7 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 	t := &Table{options: options}
 	if options.Schema != nil {
 		t.trained = positions(options.Schema.Columns)
+		t.options.Reading = options.Schema.Reading
 	}
 	defer func() {
 		if err != nil {
@@ -282,8 +285,8 @@ func (t *Table) recognise(in *input, s *stream) error {
 	case formatCSV:
 		in.delimiter = sniffDelimiter(head, whole)
 	}
-	if t.options.Delimiter != 0 && (format == formatCSV || format == formatTSV) {
-		in.delimiter = t.options.Delimiter
+	if format == formatCSV || format == formatTSV {
+		t.stateDelimiter(in, head)
 	}
 	if format == formatTSV {
 		format = formatCSV
@@ -327,7 +330,32 @@ func (t *Table) parser(in *input) *text.CSV {
 }
 
 func (t *Table) rules() text.Rules {
-	return text.Rules{Rules: cell.NewRules(t.options.MissingTokens, t.options.KeepInfinite)}
+	return text.Rules{Rules: cell.NewRules(t.missing(), t.options.KeepInfinite)}
+}
+
+// missing returns the texts that mean missing, of training and of this table.
+func (t *Table) missing() []string {
+	texts := slices.Clone(t.options.Reading.Missing)
+	for _, token := range t.options.MissingTokens {
+		if !slices.Contains(texts, token) {
+			texts = append(texts, token)
+		}
+	}
+	return texts
+}
+
+// reading says how the columns are read.
+func (t *Table) reading(columns []table.Column) credence.Reading {
+	r := credence.Reading{Missing: t.missing(), Delimiter: t.options.Reading.Delimiter}
+	if t.options.Delimiter != 0 {
+		r.Delimiter = string(rune(t.options.Delimiter))
+	}
+	for i := range columns {
+		if c := &columns[i]; c.Notation != (credence.Notation{}) {
+			r.Set(c.Name, c.Notation)
+		}
+	}
+	return r
 }
 
 // rulesOf returns the rules by which a pass reads text.
@@ -344,6 +372,11 @@ func (t *Table) rulesOf(chosen *selection) text.Rules {
 // are a column, tag, for those who ask for it.
 func (t *Table) Schema() *credence.Schema {
 	schema := t.schema
+	columns := make([]table.Column, len(t.columns))
+	for i := range columns {
+		columns[i] = table.Column{Name: t.schema.Columns[i].Name, Notation: t.columns[i].notation}
+	}
+	schema.Reading = t.reading(columns)
 	if t.format == formatVW {
 		schema.Columns = schema.Columns[:len(schema.Columns)-1]
 	}
@@ -414,18 +447,6 @@ func (t *Table) Classes(column string) []string {
 func (t *Table) Undecided(column string) bool {
 	i, known := t.index[column]
 	return known && t.columns[i].unknown
-}
-
-// DecimalCommas returns the columns that were taken for categories and hold numbers
-// with decimal commas, and one such value.
-func (t *Table) DecimalCommas() (columns []string, example string) {
-	for i, c := range t.columns {
-		if c.comma != "" {
-			columns = append(columns, t.schema.Columns[i].Name)
-			example = cmp.Or(example, c.comma)
-		}
-	}
-	return columns, example
 }
 
 // columnList names the columns that there are.

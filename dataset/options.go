@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // Options say how files are read. The zero value reads every known format with
@@ -18,11 +19,18 @@ type Options struct {
 	Format string
 	// Delimiter separates the fields of delimited text; 0 finds it out.
 	Delimiter byte
-	// Types overrides inferred kinds, by column name.
+	// Types overrides inferred kinds, by column name. Dates are numbers, in the order of
+	// day, month and year that Dates has: "ymd", "dmy", "mdy", or "date", which finds it out.
 	Types map[string]credence.Kind
+	Dates map[string]string
+	// Decimal is the decimal mark, "." or ",", of numbers that may have either; "" takes the one
+	// that others show.
+	Decimal string
 	// MissingTokens are texts that mean missing, beside NA, NaN, nan, NULL,
 	// null, None, <NA> and #N/A.
 	MissingTokens []string
+	// Reading is that of training; that of Schema takes its place where it is set.
+	Reading credence.Reading
 	// KeepInfinite takes inf as a value instead of refusing it.
 	KeepInfinite bool
 	// Schema is the schema of training: columns are found by name, kinds and
@@ -103,22 +111,22 @@ func (o *Options) maxLevels() int {
 	return o.MaxLevels
 }
 
-// ParseTypes reads "age=category,zip=text". The kinds are number, boolean and
-// category; text is another word for category. A column name may stand in double
-// quotes, doubled inside.
-func ParseTypes(text string) (map[string]credence.Kind, error) {
-	types := make(map[string]credence.Kind)
+// ParseTypes reads "age=category,zip=text,sold=dmy". The kinds are number, boolean and
+// category; text is another word for category, and date, ymd, dmy and mdy are numbers that are
+// written as dates. A column name may stand in double quotes, doubled inside.
+func ParseTypes(text string) (types map[string]credence.Kind, dates map[string]string, err error) {
+	types = make(map[string]credence.Kind)
 	for rest := strings.TrimSpace(text); rest != ""; {
 		name, after, err := typeName(rest)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		kind, next, _ := strings.Cut(after, ",")
-		rest = strings.TrimSpace(next)
+		kind, rest = strings.TrimSpace(kind), strings.TrimSpace(next)
 		if _, twice := types[name]; twice {
-			return nil, fmt.Errorf("dataset: column %q has two types in %q: keep one", name, text)
+			return nil, nil, fmt.Errorf("dataset: column %q has two types in %q: keep one", name, text)
 		}
-		switch strings.TrimSpace(kind) {
+		switch kind {
 		case "number":
 			types[name] = credence.Numeric
 		case "boolean":
@@ -126,10 +134,17 @@ func ParseTypes(text string) (map[string]credence.Kind, error) {
 		case "category", "text":
 			types[name] = credence.Category
 		default:
-			return nil, fmt.Errorf("dataset: column %q cannot be of type %q: use number, boolean, category or text", name, strings.TrimSpace(kind))
+			if kind != cell.AnyDate && !cell.DateOrder(kind) {
+				return nil, nil, fmt.Errorf("dataset: column %q cannot be of type %q: use number, boolean, category, text, date, ymd, dmy or mdy", name, kind)
+			}
+			types[name] = credence.Numeric
+			if dates == nil {
+				dates = make(map[string]string)
+			}
+			dates[name] = kind
 		}
 	}
-	return types, nil
+	return types, dates, nil
 }
 
 // typeName splits off the column name and the equals sign.

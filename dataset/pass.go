@@ -18,8 +18,10 @@ type selection struct {
 	trained []bool
 	unknown []bool         // columns that had no value in the sample
 	keep    map[string]int // position in columns, by name
-	sparse  bool
-	keyed   bool // sparse columns are numbered as they come
+	// notations are those of columns of numbers.
+	notations map[string]credence.Notation
+	sparse    bool
+	keyed     bool // sparse columns are numbered as they come
 	// unseen says that the squares of entries outside training's columns are summed,
 	// behind the other columns.
 	unseen bool
@@ -60,6 +62,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 		chosen.unseen = chosen.sparse
 	}
 	chosen.keep = make(map[string]int, len(names))
+	chosen.notations = make(map[string]credence.Notation)
 	for _, name := range names {
 		if _, twice := chosen.keep[name]; twice {
 			continue
@@ -72,7 +75,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 			}
 			return nil, fmt.Errorf(need, name, t.inputs[0].name, t.columnList())
 		}
-		if refusal := t.columns[position].refusal; refusal != "" {
+		if refusal := t.columns[position].refusal; refusal != "" && !(asText && t.columns[position].legible) {
 			return nil, &text.Error{File: t.inputs[0].name, Column: name, What: refusal}
 		}
 		described, learned := t.schema.Columns[position], t.columns[position].trained
@@ -87,6 +90,9 @@ func (t *Table) choose(names []string) (*selection, error) {
 			described.Levels = nil
 		}
 		chosen.keep[name] = len(chosen.columns)
+		if n := t.columns[position].notation; n != (credence.Notation{}) && !asText {
+			chosen.notations[name] = n
+		}
 		chosen.columns = append(chosen.columns, described)
 		chosen.unknown = append(chosen.unknown, t.columns[position].unknown && !asText)
 		// A category of training without levels is known by kind alone.
@@ -138,7 +144,7 @@ func (s *selection) rowColumns() []table.Column {
 	columns := make([]table.Column, len(s.columns))
 	for i, c := range s.columns {
 		_, asText := credence.CutText(c.Name)
-		columns[i] = table.Column{Name: c.Name, Kind: c.Kind, Text: asText, Unknown: s.unknown != nil && s.unknown[i]}
+		columns[i] = table.Column{Name: c.Name, Kind: c.Kind, Text: asText, Unknown: s.unknown != nil && s.unknown[i], Notation: s.notations[c.Name]}
 	}
 	return columns
 }
@@ -153,6 +159,7 @@ func (s *selection) layout(in *input, names []string) *text.Layout {
 			if layout.Columns[k].Unknown {
 				field.Kind = credence.Category // until its first value tells
 			}
+			field.Noted = layout.Columns[k].Notation != credence.Notation{}
 			layout.Last = i
 		}
 		if k, kept := s.keep[credence.TextOf(name)]; kept && !s.verbatim {
@@ -324,7 +331,7 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 			err = splitter.Next(block)
 		default:
 			var names []string
-			if names, err = t.headerOf(in, splitter, block); err == nil {
+			if names, _, err = t.headerOf(in, splitter, block); err == nil {
 				layout = chosen.layout(in, names)
 			}
 		}

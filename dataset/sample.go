@@ -18,20 +18,53 @@ var errSampled = errors.New("enough rows are seen")
 
 // headerOf reads the header of delimited text off its first block. The splitter
 // stands behind that block, which may hold rows.
-func (t *Table) headerOf(in *input, splitter *text.Splitter, block *text.Block) ([]string, error) {
-	err := splitter.Next(block)
+func (t *Table) headerOf(in *input, splitter *text.Splitter, block *text.Block) (names, notes []string, err error) {
+	err = splitter.Next(block)
 	if err == io.EOF {
-		return nil, &text.Error{File: in.name, What: "the file is empty"}
+		return nil, nil, &text.Error{File: in.name, What: "the file is empty"}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	block.File = in.name
+	if in.preamble {
+		block.SkipLine()
+	}
 	names, line, err := t.parser(in).Header(block)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return names, t.checkHeader(in, names, line)
+	if err := t.checkHeader(in, names, line); err != nil {
+		return nil, nil, err
+	}
+	names, notes = distinct(names)
+	return names, notes, nil
+}
+
+// distinct gives the second of two equal names a suffix. Columns without a name, such as row numbers that
+// pandas or R wrote, keep none and are left out.
+func distinct(names []string) (unique, notes []string) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		seen[name] = true
+	}
+	first := make(map[string]bool, len(names))
+	for i, name := range names {
+		switch {
+		case name == "":
+			notes = append(notes, fmt.Sprintf("column %d has no name and is left out", i+1))
+		case first[name]:
+			k := 2
+			for seen[fmt.Sprintf("%s.%d", name, k)] {
+				k++
+			}
+			names[i] = fmt.Sprintf("%s.%d", name, k)
+			seen[names[i]] = true
+			notes = append(notes, fmt.Sprintf("several columns are named %s: column %d is taken for %s", cell.Quote(name), i+1, names[i]))
+		}
+		first[names[i]] = true
+	}
+	return names, notes
 }
 
 // checkHeader refuses names that cannot serve.
@@ -39,7 +72,7 @@ func (t *Table) checkHeader(in *input, names []string, line int) error {
 	fail := func(format string, values ...any) error {
 		return &text.Error{File: in.name, Line: line, What: fmt.Sprintf(format, values...)}
 	}
-	if len(names) == 0 {
+	if strings.Join(names, "") == "" {
 		return &text.Error{File: in.name, What: "the file holds no header and no rows: was it written completely?"}
 	}
 	if len(names) == 1 {
@@ -48,19 +81,11 @@ func (t *Table) checkHeader(in *input, names []string, line int) error {
 				cell.Quote(names[0]), delimiterName(other), delimiterArgument(other))
 		}
 	}
-	seen := make(map[string]int, len(names))
 	numbers, counted := 0, true
 	for i, name := range names {
 		if fault := cell.TextFault(name); fault != "" {
 			return fail("the name of column %d, %s, %s", i+1, cell.Quote(name), fault)
 		}
-		if name == "" {
-			return fail("column %d has no name: name it in the header (row numbers of pandas or R are left out with index=False or row.names=FALSE)", i+1)
-		}
-		if first, twice := seen[name]; twice {
-			return fail("columns %d and %d are both named %s: rename one", first+1, i+1, cell.Quote(name))
-		}
-		seen[name] = i
 		if _, _, ok := cell.ParseNumber([]byte(name)); ok {
 			numbers++
 		}
@@ -123,9 +148,12 @@ func (t *Table) sampleFile(ctx context.Context, in *input, seen *sample) error {
 // sampleCSV is sampleFile for delimited text.
 func (t *Table) sampleCSV(ctx context.Context, in *input, splitter *text.Splitter, seen *sample) error {
 	block := &text.Block{}
-	names, err := t.headerOf(in, splitter, block)
+	names, notes, err := t.headerOf(in, splitter, block)
 	if err != nil {
 		return err
+	}
+	for _, text := range notes {
+		t.note(text)
 	}
 	in.header = names
 	if seen.counts == nil {
@@ -151,7 +179,9 @@ func (t *Table) sampleCSV(ctx context.Context, in *input, splitter *text.Splitte
 				return fault
 			}
 			for i, field := range fields {
-				seen.counts[order[i]].Add(field, &parser.Rules.Rules)
+				if order[i] >= 0 {
+					seen.counts[order[i]].Add(field, &parser.Rules.Rules)
+				}
 			}
 			if seen.rows++; seen.rows == sampleRows {
 				return errSampled
@@ -177,14 +207,15 @@ func (t *Table) sampleCSV(ctx context.Context, in *input, splitter *text.Splitte
 
 // describe begins the schema with the columns of the first file.
 func (t *Table) describe(names []string, seen *sample) {
-	t.schema.Columns = make([]credence.Column, len(names))
-	t.columns = make([]column, len(names))
-	seen.counts = make([]cell.Census, len(names))
-	for i, name := range names {
-		t.schema.Columns[i].Name = name
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
 		kind, declared := t.options.Types[name]
-		seen.counts[i].KeepLevels = declared && kind == credence.Category
+		t.schema.Columns = append(t.schema.Columns, credence.Column{Name: name})
+		seen.counts = append(seen.counts, cell.Census{KeepLevels: declared && kind == credence.Category})
 	}
+	t.columns = make([]column, len(seen.counts))
 	t.index = positions(t.schema.Columns)
 }
 
@@ -237,8 +268,19 @@ func (t *Table) concludeSample(seen *sample) error {
 	if seen.rows == 0 && t.options.Schema == nil && !t.options.Follow {
 		return t.noRows()
 	}
+	shown := ""
 	for i := range seen.counts {
-		t.decideKind(i, &seen.counts[i])
+		point, comma := seen.counts[i].Mark()
+		for mark, is := range map[string]bool{".": point, ",": comma} {
+			if is && shown != "" && shown != mark {
+				shown = "both"
+			} else if is {
+				shown = mark
+			}
+		}
+	}
+	for i := range seen.counts {
+		t.decideKind(i, &seen.counts[i], shown)
 	}
 	t.schema.Sparse = seen.sparse
 	if t.format == formatVW || t.options.Keyed && t.sparse() {
@@ -262,17 +304,23 @@ func (t *Table) noRows() error {
 		cell.Quote(strings.Join(names, string(rune(t.parser(t.inputs[0]).Delimiter)))))}
 }
 
-// columnOrder returns, for every field of a file, its column in the schema.
+// columnOrder returns, for every field of a file, its column in the schema, -1 for one without a name.
 func (t *Table) columnOrder(in *input, names []string) ([]int, error) {
 	order := make([]int, len(names))
+	named := 0
 	for i, name := range names {
+		if name == "" {
+			order[i] = -1
+			continue
+		}
+		named++
 		var known bool
 		if order[i], known = t.index[name]; !known {
 			return nil, &text.Error{File: in.name, Line: 1, Column: name,
 				What: "the column is not in " + t.inputs[0].name + ": files that are read together must have the same columns"}
 		}
 	}
-	if len(names) < len(t.schema.Columns) { // names differ among themselves
+	if named < len(t.schema.Columns) { // names differ among themselves
 		found := make(map[int]bool, len(order))
 		for _, position := range order {
 			found[position] = true
@@ -288,26 +336,43 @@ func (t *Table) columnOrder(in *input, names []string) ([]int, error) {
 }
 
 // decideKind sets the kind of a column from training, from the options, or from
-// what its values look like, in this order.
-func (t *Table) decideKind(i int, c *cell.Census) {
+// what its values look like, in this order; shown is the decimal mark that columns show.
+func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 	described, known := &t.schema.Columns[i], &t.columns[i]
-	if at, is := t.trained[described.Name]; is {
+	name := described.Name
+	set := cell.Setting{Name: name, Stated: t.options.Decimal, Shown: shown, Date: t.options.Dates[name]}
+	kind, declared := t.options.Types[name]
+	if n, is := t.options.Reading.Notations[name]; is {
+		set.Trained = &n
+	}
+	if at, is := t.trained[name]; is {
 		*described = t.options.Schema.Columns[at]
-		known.trained = true
+		known.trained, declared, kind = true, true, described.Kind
+		if kind == credence.Numeric && set.Trained == nil {
+			set.Trained = &credence.Notation{}
+		}
+	}
+	if declared {
+		set.Declared = map[credence.Kind]cell.Kind{credence.Numeric: cell.Numeric, credence.Boolean: cell.Boolean, credence.Category: cell.Category}[kind]
+	}
+	verdict := c.Decide(set)
+	known.notation = verdict.Notation
+	if known.refusal = verdict.Refusal; known.refusal != "" {
+		known.refusal += ", or leave the column out"
+		known.legible = true
+	}
+	if known.trained {
 		return
 	}
-	kind, declared := t.options.Types[described.Name]
+	known.doubt = verdict.Doubt
 	if !declared {
-		inferred, note := c.Kind()
-		kind, known.note = kindOf(inferred), note
-		switch inferred {
+		kind, known.note = kindOf(verdict.Kind), verdict.Note
+		switch verdict.Kind {
 		case cell.Unknown:
 			known.unknown = true
-			if t.format != formatVW || described.Name != "tag" {
+			if t.format != formatVW || name != "tag" {
 				known.note = fmt.Sprintf("has no value in the first %d rows; its first value tells what it is", sampleRows)
 			}
-		case cell.Category:
-			known.comma, known.doubt = c.Doubt()
 		case cell.Boolean:
 			known.words = c.Words()
 		}

@@ -62,9 +62,8 @@ func (k *kinds) settle(rows *table.Rows) {
 			}
 			var census cell.Census
 			census.Add(rows.Levels[j].List[int(rows.Row(first)[j])].Text, &k.rules)
-			kind, _ := census.Kind()
 			k.columns = slices.Clone(k.columns)
-			k.columns[j].Kind, k.columns[j].Unknown = kindOf(kind), false
+			k.columns[j].Infer(&census)
 			rows.Columns = k.columns
 		}
 		if k.columns[j].Kind != credence.Category {
@@ -78,9 +77,9 @@ func (k *kinds) settle(rows *table.Rows) {
 
 // convert replaces the codes of texts in column j by the numbers they spell.
 func (k *kinds) convert(rows *table.Rows, j int) {
-	read := k.rules.Number
-	if k.columns[j].Kind == credence.Boolean {
-		read = k.rules.Boolean
+	read := k.rules.Boolean
+	if k.columns[j].Kind == credence.Numeric {
+		read = func(text []byte) (float64, string) { return k.rules.Number(text, &k.columns[j].Notation) }
 	}
 	levels := rows.Levels[j].List
 	k.codes = k.codes[:0]

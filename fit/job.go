@@ -39,7 +39,7 @@ func New(options Options) (*Job, error) {
 		return nil, err
 	}
 	j := &Job{options: options}
-	j.frame = frame.Options{Missing: options.Missing, Unseen: options.Unseen, Raw: options.Raw, Positive: options.Positive}
+	j.frame = frame.Options{Missing: options.Missing, DropTarget: options.DropTarget, Unseen: options.Unseen, Raw: options.Raw, Positive: options.Positive}
 	var err error
 	if _, err = j.frame.Validate(); err != nil {
 		return nil, &Misuse{"", err}

@@ -19,8 +19,10 @@ type Options struct {
 	Target   string       `json:"target,omitempty"`   // of a formula that names none
 	Positive string       `json:"positive,omitempty"` // the class that counts as 1, against all the rest
 	Missing  frame.Policy `json:"missing,omitempty"`  // "" refuses missing values
-	Unseen   frame.Unseen `json:"unseen,omitempty"`   // "" refuses levels that training did not see
-	Raw      bool         `json:"raw,omitempty"`      // do not centre and scale columns
+	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
+	DropTarget bool         `json:"drop_target,omitempty"`
+	Unseen     frame.Unseen `json:"unseen,omitempty"` // "" refuses levels that training did not see
+	Raw        bool         `json:"raw,omitempty"`    // do not centre and scale columns
 
 	Threads    int    `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
 	Memory     int64  `json:"memory,omitempty"`     // bytes that a fit may take; 0 means what the machine has free

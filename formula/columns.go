@@ -158,6 +158,10 @@ func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credenc
 			return frame.Expr{}, 0, spec.Errorf(source, args[0], "%s is a category, and %s needs numbers", args[0], e.Name).
 				WithRemedy("use %s as a plain column", args[0])
 		}
+		if f.Part() && !c.open && kind != AnyKind && (len(inner.Steps) > 0 || c.schema.Reading.Notations[inner.Column].Date == "") {
+			return frame.Expr{}, 0, spec.Errorf(source, args[0], "%s is not a date, and %s is a part of one", args[0], e.Name).
+				WithRemedy("declare what holds dates with --types %s=date", args[0])
+		}
 		return inner.With(f), credence.Numeric, nil
 	case spec.Dot:
 		return frame.Expr{}, 0, spec.Errorf(source, e, "one column is needed here, not every other").WithRemedy("name it")
@@ -178,7 +182,7 @@ func clip(n spec.Node) string {
 }
 
 func functionList() string {
-	names := make([]string, 0, 6)
+	names := make([]string, 0, len(frame.Functions()))
 	for _, f := range frame.Functions() {
 		names = append(names, string(f))
 	}

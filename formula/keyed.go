@@ -30,6 +30,9 @@ func ForRows(text string, columns []table.Column, sparse, namespaces bool, optio
 		}
 		schema.Columns = append(schema.Columns, credence.Column{Name: column.Name, Kind: kind})
 		kinds[column.Name] = kind
+		if column.Notation != (credence.Notation{}) {
+			schema.Reading.Set(column.Name, column.Notation)
+		}
 	}
 	if sparse {
 		schema.Label, schema.Sparse, options.Namespaces = true, anyIndex, namespaces

@@ -70,10 +70,10 @@ func TestFormulaRefusals(t *testing.T) {
 		{"price ~ log(lat, lon)", nil, "log(lat, lon)", "log takes one column, not 2: write log(x)"},
 		{"price ~ log(.)", nil, ".", "one column is needed here, not every other: name it"},
 		{`price ~ log("lat")`, nil, `"lat"`, "quoted text is no column: write lat for a column of that name"},
-		{"price ~ log(lat + lon)", nil, "lat + lon", "lat + lon is not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
-		{"price ~ log(rbf(lat))", nil, "rbf(lat)", "rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+		{"price ~ log(lat + lon)", nil, "lat + lon", "lat + lon is not a column: write a column, or one of log, sqrt, exp, square, center, scale, year, month, weekday, hour of a column"},
+		{"price ~ log(rbf(lat))", nil, "rbf(lat)", "rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale, year, month, weekday, hour of a column"},
 		{"price ~ log(lat, base=2)", nil, "base", `log has no argument "base": it takes no key=value arguments`},
-		{"rbf(lat) ~ .", nil, "rbf(lat)", "rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+		{"rbf(lat) ~ .", nil, "rbf(lat)", "rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale, year, month, weekday, hour of a column"},
 		{"price ~ rbf()", nil, "rbf()", "rbf needs a column: write rbf(x), or rbf(.) for every other column of numbers"},
 		{"price ~ rbf(lat + lon)", nil, "lat + lon", "rbf takes columns one by one: separate them by commas, or make lat + lon a column of its own"},
 		{"price ~ rbf(lat - lon)", nil, "lat - lon", "lat - lon is a difference of columns: make it a column of its own, or write rbf(. - lon) to leave one out"},
@@ -195,7 +195,7 @@ func TestFamilyAndPriorRefusals(t *testing.T) {
 		{"price ~ lat", "binomial(trials=m)", `column 17: there is no column "m": the columns are price, lat, lon, rooms, new, zip, type`},
 		{"price ~ lat", "binomial(trials=zip)", "column 17: zip is a category, and trials are numbers: name a column of numbers"},
 		{"price ~ lat", "binomial(trials=price)", "column 17: price is the target: name the column that holds the number of trials"},
-		{"price ~ lat", "binomial(trials=rbf(lat))", "column 17: rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale of a column"},
+		{"price ~ lat", "binomial(trials=rbf(lat))", "column 17: rbf(…) is a term of its own, not a column: write a column, or one of log, sqrt, exp, square, center, scale, year, month, weekday, hour of a column"},
 	} {
 		family, err := ParseFamily(c.family, likelihood.All())
 		if err != nil {

@@ -61,7 +61,7 @@ const (
 	// missing target is NaN, and the weights of training are not needed.
 	UseTargets
 	// RequireTargets: rows are those of training or an evaluation. They need a target and what weighs
-	// them; rows without are an error, or are left out under the policy Drop.
+	// them; rows without are an error, or are left out under the policy Drop or DropTarget.
 	RequireTargets
 )
 
@@ -102,8 +102,8 @@ func (f *Frame) Bind(source credence.Source, targets Targets) (*Bound, error) {
 		if err := b.addTarget(); err != nil {
 			return nil, err
 		}
-		if f.Missing == Drop && targets == RequireTargets {
-			if err := b.rows.drop(); err != nil {
+		if drops := f.drops(); drops != nil && targets == RequireTargets {
+			if err := b.rows.drop(drops); err != nil {
 				return nil, err
 			}
 			b.counts.Dropped = len(b.rows.dropped)

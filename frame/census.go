@@ -94,6 +94,7 @@ func newCensus(plan *Plan, schema *credence.Schema, first, size int, options Opt
 func (c *Census) describe(plan *Plan) error {
 	frame, v := c.frame, c.reader.view
 	frame.SegmentWidth, frame.SparseNames = v.schema.Sparse, v.schema.SparseNames
+	frame.Reading = v.schema.Reading.Of(frame.Columns())
 	if plan.Sparse {
 		frame.Sparse = frame.SegmentWidth
 	}
@@ -291,7 +292,7 @@ func (c *Census) outline() string {
 	if f.Target != nil {
 		fmt.Fprintf(&b, ";%d %s", f.Target.Kind, f.Target.Mode)
 	}
-	fmt.Fprintf(&b, ";%d;%t %t %t %s %s %q", len(f.Offset), f.Sparse > 0, f.ZeroBased, f.Raw, f.Missing, f.Unseen, c.options.Positive)
+	fmt.Fprintf(&b, ";%d;%t %t %t %s %t %s %q", len(f.Offset), f.Sparse > 0, f.ZeroBased, f.Raw, f.Missing, f.DropTarget, f.Unseen, c.options.Positive)
 	return b.String()
 }
 

@@ -39,7 +39,7 @@ func (c *Census) UnmarshalJSON(data []byte) error {
 	if err := file.validate(); err != nil {
 		return fmt.Errorf("frame: the census is damaged: %w", err)
 	}
-	*c = Census{frame: file.Frame, options: Options{Missing: file.Frame.Missing, Unseen: file.Frame.Unseen, Raw: file.Frame.Raw, Positive: file.Positive},
+	*c = Census{frame: file.Frame, options: Options{Missing: file.Frame.Missing, DropTarget: file.Frame.DropTarget, Unseen: file.Frame.Unseen, Raw: file.Frame.Raw, Positive: file.Positive},
 		first: file.First, next: file.Next, size: file.Size, round: file.Round, levels: file.Levels, words: file.Words, nodes: file.Nodes}
 	if file.Frame.Target != nil {
 		c.options.Mode = file.Frame.Target.Mode

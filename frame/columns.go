@@ -222,11 +222,11 @@ func (v *view) evaluate(dst []float64, e operand, steps, first int) error {
 	return nil
 }
 
-// lacking marks the current rows in which one of the columns is missing, and counts them.
-func (v *view) lacking(marks []bool, column []float64) (count int) {
+// lacking marks the current rows in which one of the columns that drops names is missing, and counts them.
+func (v *view) lacking(marks []bool, column []float64, drops func(column string) bool) (count int) {
 	clear(marks)
 	for k := range v.slots {
-		if v.slots[k].keyed {
+		if v.slots[k].keyed || !drops(v.slots[k].name) {
 			continue
 		}
 		v.gather(column, &v.slots[k])

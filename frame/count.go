@@ -68,7 +68,7 @@ func (c *Census) Add(chunk *credence.Chunk) error {
 	if c.first+chunk.First != c.next {
 		return fmt.Errorf("frame: the census has the rows up to %d, and cannot add those from %d on", c.next-c.first, chunk.First+1)
 	}
-	drop := c.options.Missing == Drop
+	drop := c.frame.drops() != nil
 	if !drop && len(r.rows) == 0 && chunk.Rows() == credence.BlockRows && c.next%credence.BlockRows == 0 {
 		c.open()
 		c.next += chunk.Rows()
@@ -77,7 +77,7 @@ func (c *Census) Add(chunk *credence.Chunk) error {
 	if drop {
 		r.show(chunk)
 		r.marks, r.column = resize(r.marks, chunk.Rows()), resize(r.column, chunk.Rows())
-		r.lacking(r.marks, r.column)
+		r.lacking(r.marks, r.column, c.frame.drops())
 	}
 	for i := range chunk.Rows() {
 		if c.next%c.size == 0 || len(r.rows) == credence.BlockRows {

@@ -24,7 +24,9 @@ const (
 )
 
 // Functions returns the transforms in the order in which messages list them.
-func Functions() []Function { return []Function{Log, Sqrt, Exp, Square, Center, Scale} }
+func Functions() []Function {
+	return []Function{Log, Sqrt, Exp, Square, Center, Scale, Year, Month, Weekday, Hour}
+}
 
 // learned reports whether the function needs training statistics.
 func (f Function) learned() bool { return f == Center || f == Scale }
@@ -143,6 +145,8 @@ func (e Expr) apply(values []float64, count int) *cellError {
 			message += "and log needs a number above 0"
 		case Sqrt:
 			message += "and sqrt needs a number of at least 0"
+		case Year, Month, Weekday, Hour:
+			message += "and is no day of the calendar"
 		default:
 			message += "and the result overflows"
 		}
@@ -179,6 +183,9 @@ func (s Step) of(v float64) float64 {
 		return v - s.Mean
 	case Scale:
 		return (v - s.Mean) / s.SD
+	}
+	if s.Function.Part() {
+		return s.Function.part(v)
 	}
 	panic("frame: unknown function " + string(s.Function))
 }

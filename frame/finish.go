@@ -91,13 +91,13 @@ func (f *finisher) refuseMissing() error {
 	case len(names) == 0 && missing == 0:
 		return nil
 	case len(names) == 0:
-		return fmt.Errorf("frame: target %s is missing in %d %s: leave such rows out with --missing drop",
+		return fmt.Errorf("frame: target %s is missing in %d %s: leave such rows out with --missing drop-target",
 			target.Expr, missing, plural(missing, "row", "rows"))
 	}
 	remedy := "fill them with --missing mean or --missing indicator, or leave such rows out with --missing drop"
 	if missing > 0 {
 		note("target "+target.Expr.Column, missing)
-		others++
+		remedy = "fill those of inputs and leave rows without a target out with --missing mean,drop-target, or leave all such rows out with --missing drop"
 	}
 	if others > 0 {
 		remedy = "leave such rows out with --missing drop"

@@ -44,7 +44,7 @@ func Fit(ctx context.Context, plan *Plan, source credence.Source, options Option
 
 // newFrame returns a frame with everything that needs no data.
 func newFrame(plan *Plan, options Options) *Frame {
-	f := &Frame{Missing: options.Missing, Unseen: options.Unseen, Raw: options.Raw}
+	f := &Frame{Missing: options.Missing, DropTarget: options.DropTarget, Unseen: options.Unseen, Raw: options.Raw}
 	if plan.Target != nil {
 		f.Target = &Target{Expr: plan.Target.clone(), Mode: options.Mode}
 	}

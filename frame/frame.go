@@ -26,6 +26,10 @@ type Frame struct {
 	Missing Policy `json:"missing"`
 	Unseen  Unseen `json:"unseen"`
 	Raw     bool   `json:"raw,omitempty"`
+	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
+	DropTarget bool `json:"drop_target,omitempty"`
+	// Reading says how the texts of the training table became values.
+	Reading credence.Reading `json:"reading,omitzero"`
 
 	Rows      int      `json:"rows"`                // training rows
 	Dropped   int      `json:"dropped,omitempty"`   // rows left out of training
@@ -84,6 +88,17 @@ func (f *Frame) TargetName() string {
 	return f.Target.Expr.String()
 }
 
+// drops says which columns a row is left out for that lacks their value; nil where none is left out.
+func (f *Frame) drops() func(column string) bool {
+	switch {
+	case f.Missing == Drop:
+		return func(string) bool { return true }
+	case f.DropTarget && f.Target != nil:
+		return func(column string) bool { return column == f.Target.Expr.Column }
+	}
+	return nil
+}
+
 // ModelInputs describes the batches that the frame makes.
 func (f *Frame) ModelInputs() credence.Inputs {
 	inputs := credence.Inputs{Segment: f.Sparse}
@@ -103,7 +118,7 @@ func (f *Frame) ModelInputs() credence.Inputs {
 // Schema describes the columns of the training table that the frame uses, so that a later table is read
 // in the same way.
 func (f *Frame) Schema() *credence.Schema {
-	return &credence.Schema{Columns: f.Columns(), Sparse: f.SegmentWidth, SparseNames: f.SparseNames}
+	return &credence.Schema{Columns: f.Columns(), Sparse: f.SegmentWidth, SparseNames: f.SparseNames, Reading: f.Reading}
 }
 
 // Fingerprint names the frame by its contents: equal frames have equal fingerprints, on every machine.

@@ -6,9 +6,9 @@ import (
 )
 
 // Invertible reports whether every value of the expression has one value of its column, which grows
-// with it: true unless a square is among the transforms.
+// with it: true unless a square, or a part of a date, is among the transforms.
 func (e Expr) Invertible() bool {
-	return e.Column != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function == Square })
+	return e.Column != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function == Square || s.Function.Part() })
 }
 
 // Invert returns the value of the column at which an invertible expression is y, and the nearest value

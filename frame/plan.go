@@ -52,11 +52,13 @@ const (
 // Options are what a user may choose about a frame. The zero value refuses
 // missing values and unseen levels, scales, and decides by the data how to read the target.
 type Options struct {
-	Missing  Policy
-	Unseen   Unseen
-	Raw      bool   // scale nothing
-	Mode     Mode   // how to read the target
-	Positive string // the class that counts as 1, against all the rest; implies Classes
+	Missing Policy
+	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
+	DropTarget bool
+	Unseen     Unseen
+	Raw        bool   // scale nothing
+	Mode       Mode   // how to read the target
+	Positive   string // the class that counts as 1, against all the rest; implies Classes
 	// CheckTarget says what is wrong with a target in mode Numbers and its trials (0 where
 	// the plan has none); nil accepts every number.
 	CheckTarget func(target, trials float64) error

@@ -121,8 +121,8 @@ func appendRow(dst, src *credence.Chunk, i int) {
 	}
 }
 
-// drop finds the rows in which one of the table's columns is missing.
-func (t *keptRows) drop() error {
+// drop finds the rows in which one of the table's columns is missing that drops names.
+func (t *keptRows) drop(drops func(column string) bool) error {
 	var column []float64
 	var marks []bool
 	for first := 0; first < t.source.Rows(); first += credence.BlockRows {
@@ -132,7 +132,7 @@ func (t *keptRows) drop() error {
 		}
 		t.show(&t.chunk)
 		column, marks = resize(column, count), resize(marks, count)
-		if t.lacking(marks, column) == 0 {
+		if t.lacking(marks, column, drops) == 0 {
 			continue
 		}
 		for i, lacks := range marks {

@@ -34,19 +34,20 @@ type document struct {
 
 // asked is what a learner was asked for: one that goes on must be asked for the same.
 type asked struct {
-	Formula  string `json:"formula"`
-	Target   string `json:"target,omitempty"`
-	Positive string `json:"positive,omitempty"`
-	Missing  string `json:"missing,omitempty"`
-	Engine   string `json:"engine"`
-	Prior    string `json:"prior,omitempty"`
+	Formula    string `json:"formula"`
+	Target     string `json:"target,omitempty"`
+	Positive   string `json:"positive,omitempty"`
+	Missing    string `json:"missing,omitempty"`
+	DropTarget bool   `json:"drop_target,omitempty"`
+	Engine     string `json:"engine"`
+	Prior      string `json:"prior,omitempty"`
 }
 
 func (l *Learner) asked() asked {
 	o := &l.options
 	return asked{
 		Formula: formula.Canonical(o.Formula), Target: o.Target, Positive: o.Positive,
-		Missing: string(o.Missing), Engine: l.engine.Call, Prior: l.engine.Prior,
+		Missing: string(o.Missing), DropTarget: o.DropTarget, Engine: l.engine.Call, Prior: l.engine.Prior,
 	}
 }
 
@@ -180,11 +181,20 @@ func readNames(r *safetensors.Reader, count int) (*keyed.Names, error) {
 	return keyed.NamesOf(text, ends)
 }
 
+// targets is the policy for rows without one, "" where they are refused.
+func (a *asked) targets() string {
+	if a.DropTarget {
+		return "drop-target"
+	}
+	return ""
+}
+
 // same refuses what differs from a checkpoint.
 func (a asked) same(stored *asked) error {
 	for _, o := range []struct{ what, have, want string }{
 		{"engine", a.Engine, stored.Engine}, {"prior", a.Prior, stored.Prior}, {"formula", a.Formula, stored.Formula},
 		{"target", a.Target, stored.Target}, {"positive class", a.Positive, stored.Positive}, {"policy for missing values", a.Missing, stored.Missing},
+		{"policy for missing targets", a.targets(), stored.targets()},
 	} {
 		if o.have != o.want {
 			return fmt.Errorf("the checkpoint has %s %s, not %s: go on with the same options, or begin anew", o.what, cmp.Or(o.want, "left open"), cmp.Or(o.have, "left open"))

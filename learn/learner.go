@@ -34,6 +34,7 @@ type Learner struct {
 
 	classes [2]string      // of the target, where they are not 0 or -1 and 1
 	columns []table.Column // of the whole table, where they are known
+	reading credence.Reading
 	online  credence.Online
 	plan    *keyed.Plan
 	index   *keyed.Index
@@ -126,9 +127,9 @@ func (l *Learner) formulaOptions() formula.Options {
 
 // Columns names the columns that a table of this schema must be read with: text(c) for the texts of c.
 func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
-	l.columns = l.columns[:0]
+	l.columns, l.reading = l.columns[:0], schema.Reading
 	for _, c := range schema.Columns {
-		l.columns = append(l.columns, table.Column{Name: c.Name, Kind: c.Kind})
+		l.columns = append(l.columns, table.Column{Name: c.Name, Kind: c.Kind, Notation: schema.Reading.Notations[c.Name]})
 	}
 	plan := l.plan
 	if plan == nil {
@@ -188,7 +189,8 @@ func (l *Learner) begin(rows *table.Rows) error {
 		in := &plan.Inputs[i]
 		in.Unknown = in.Role == keyed.AsValue && unknown[in.Expr.Column]
 	}
-	plan.Positive, plan.Missing = l.options.Positive, l.options.Missing
+	plan.Positive, plan.Missing, plan.DropTarget = l.options.Positive, l.options.Missing, l.options.DropTarget
+	plan.Reading = l.reading
 	if plan.Positive == "" {
 		plan.Negative, plan.Positive = l.classes[0], l.classes[1]
 	}
@@ -209,6 +211,14 @@ func (l *Learner) SetClasses(negative, positive string) bool {
 	}
 	l.classes = [2]string{negative, positive}
 	return true
+}
+
+// Reading says how the texts of the rows that were learned became values: a table of more rows is read alike.
+func (l *Learner) Reading() credence.Reading {
+	if l.plan != nil {
+		return l.plan.Reading
+	}
+	return l.reading
 }
 
 // Target returns the column of the target, as Columns found it.

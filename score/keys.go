@@ -123,6 +123,9 @@ func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 // Target returns the column of the target.
 func (k *Keys) Target() string { return k.plan.Target.Column }
 
+// Reading says how the texts of training became values.
+func (k *Keys) Reading() credence.Reading { return k.plan.Reading }
+
 // Sparse says that rows have sparse entries, as those of training had.
 func (k *Keys) Sparse() bool { return k.plan.Sparse() }
 

@@ -17,11 +17,13 @@ import (
 
 // Options say how a model is applied. They are plain data, read from JSON.
 type Options struct {
-	Missing  frame.Policy `json:"missing,omitempty"`  // "": as the model was fitted
-	Unseen   frame.Unseen `json:"unseen,omitempty"`   // "": as the model was fitted
-	Interval float64      `json:"interval,omitempty"` // probability from lower to upper; 0 means 0.9
-	Threads  int          `json:"threads,omitempty"`  // 0 means every processor; the result does not depend on it
-	Original bool         `json:"original,omitempty"` // of log(price), predict price
+	Missing frame.Policy `json:"missing,omitempty"` // "": as the model was fitted
+	Unseen  frame.Unseen `json:"unseen,omitempty"`  // "": as the model was fitted
+	// DropTarget leaves rows without a target out of an evaluation, as a model fitted so does by itself.
+	DropTarget bool    `json:"drop_target,omitempty"`
+	Interval   float64 `json:"interval,omitempty"` // probability from lower to upper; 0 means 0.9
+	Threads    int     `json:"threads,omitempty"`  // 0 means every processor; the result does not depend on it
+	Original   bool    `json:"original,omitempty"` // of log(price), predict price
 }
 
 // Scorer applies a model to rows. It is immutable.
@@ -79,6 +81,7 @@ func (s *Scorer) change(stored *frame.Frame) error {
 	}
 	changed := *stored
 	changed.Missing, changed.Unseen = checked.Missing, checked.Unseen
+	changed.DropTarget = stored.DropTarget || s.options.DropTarget
 	s.frame = &changed
 	return nil
 }

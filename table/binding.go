@@ -23,10 +23,10 @@ type Layout struct {
 
 // LayoutOf returns the layout with the columns of a schema.
 func LayoutOf(schema *credence.Schema) Layout {
-	layout := Layout{Sparse: schema.Sparse > 0}
+	layout := Layout{Sparse: schema.Sparse > 0, Missing: schema.Reading.Missing}
 	for _, c := range schema.Columns {
 		_, text := credence.CutText(c.Name)
-		layout.Columns = append(layout.Columns, Column{Name: c.Name, Kind: c.Kind, Text: text})
+		layout.Columns = append(layout.Columns, Column{Name: c.Name, Kind: c.Kind, Text: text, Notation: schema.Reading.Notations[c.Name]})
 	}
 	return layout
 }
@@ -219,7 +219,7 @@ func (b *binder) put(rows *Rows, j int, v value) error {
 		if !c.Text {
 			var census cell.Census
 			b.count(&census, v)
-			c.Kind, c.Unknown = kindFrom(&census)
+			c.Infer(&census)
 		}
 	}
 	cellValue, fault := 0.0, ""
@@ -233,7 +233,7 @@ func (b *binder) put(rows *Rows, j int, v value) error {
 	case c.Kind == credence.Boolean:
 		cellValue, fault = b.rules.Boolean(b.scratch)
 	default:
-		cellValue, fault = b.rules.Number(b.scratch)
+		cellValue, fault = b.rules.Number(b.scratch, &c.Notation)
 	}
 	if fault != "" {
 		return fmt.Errorf("table: column %q: %s", c.Name, fault)
@@ -253,17 +253,16 @@ func (b *binder) count(census *cell.Census, v value) {
 	}
 }
 
-// kindFrom returns the kind of column that a census infers; unknown without any value.
-func kindFrom(census *cell.Census) (kind credence.Kind, unknown bool) {
-	switch kind, _ := census.Kind(); kind {
-	case cell.Unknown:
-		return credence.Numeric, true
-	case cell.Boolean:
-		return credence.Boolean, false
-	case cell.Category:
-		return credence.Category, false
+// Infer sets the kind that a census of the column tells, unknown without any value, and the notation.
+func (c *Column) Infer(census *cell.Census) {
+	v := census.Decide(cell.Setting{Name: c.Name})
+	c.Kind, c.Unknown, c.Notation = credence.Numeric, v.Kind == cell.Unknown, v.Notation
+	switch {
+	case v.Kind == cell.Boolean:
+		c.Kind = credence.Boolean
+	case v.Kind == cell.Category || v.Refusal != "":
+		c.Kind, c.Notation = credence.Category, credence.Notation{}
 	}
-	return credence.Numeric, false
 }
 
 // putText appends the number of a text among the levels of column j.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
@@ -223,20 +222,21 @@ func newGatherer(columns []Column) (*gatherer, error) {
 func (g *gatherer) infer(sample [][]any) {
 	for j := range g.layout.Columns {
 		var census cell.Census
+		dates := false
 		for _, record := range sample {
 			g.count(&census, valueOf(record[j]))
+			dates = dates || record[j] != nil && isTime(reflect.TypeOf(record[j]))
 		}
 		c := &g.layout.Columns[j]
-		c.Kind, c.Unknown = kindFrom(&census)
+		if c.Infer(&census); dates && c.Kind == credence.Numeric {
+			c.Notation.Date = timeOrder
+		}
 	}
 }
 
 // record appends a row.
 func (g *gatherer) record(record []any) error {
 	for j, v := range record {
-		if _, isTime := v.(time.Time); isTime {
-			return g.at(fmt.Errorf("table: column %q %w", g.layout.Columns[j].Name, errTime))
-		}
 		if err := g.put(&g.rows, j, valueOf(v)); err != nil {
 			return g.at(err)
 		}
@@ -256,6 +256,9 @@ func (g *gatherer) source() (credence.Source, error) {
 	for j, c := range g.layout.Columns {
 		described := &schema.Columns[j]
 		described.Name, described.Kind = c.Name, c.Kind
+		if c.Notation != (credence.Notation{}) {
+			schema.Reading.Set(c.Name, c.Notation)
+		}
 		if c.Kind != credence.Category {
 			continue
 		}

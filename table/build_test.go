@@ -158,7 +158,6 @@ func TestKindBehindTheSample(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	type timed struct{ When time.Time }
 	type listed struct{ Tags []int }
 	type twice struct {
 		A float64 `credence:"x"`
@@ -168,7 +167,6 @@ func TestRefusals(t *testing.T) {
 		make func() (credence.Source, error)
 		want string
 	}{
-		"time":    {func() (credence.Source, error) { return Structs([]timed{{}}) }, "field When of table.timed is a time, which is no number: give a number such as float64(t.Unix())/86400"},
 		"list":    {func() (credence.Source, error) { return Structs([]listed{{}}) }, "field Tags of table.listed is a []int, which is no number, boolean or text: leave it out with the tag `credence:\"-\"`"},
 		"twice":   {func() (credence.Source, error) { return Structs([]twice{{}}) }, `two fields of table.twice are columns named "x"`},
 		"numbers": {func() (credence.Source, error) { return Structs([]int{1}) }, "a []int is no slice of structs"},
@@ -178,12 +176,39 @@ func TestRefusals(t *testing.T) {
 		}, `column "a" has 1 rows, and "b" has 0`},
 		"names":  {func() (credence.Source, error) { return New().Numbers("a", nil).Numbers("a", nil).Source() }, `two columns are named "a"`},
 		"ragged": {func() (credence.Source, error) { return Records([]string{"a"}, [][]any{{1}, {1, 2}}) }, "row 2: has 2 values for 1 columns"},
-		"dated":  {func() (credence.Source, error) { return Records([]string{"a"}, [][]any{{time.Now()}}) }, `row 1: column "a" is a time`},
 		"utf8":   {func() (credence.Source, error) { return New().Categories("a", []string{"\xff"}).Source() }, `row 1: column "a": "\xff" is not text in UTF-8`},
 		"labels": {func() (credence.Source, error) { return Sparse([]float64{1}, linop.CSR{}) }, "1 labels for a matrix of 0 rows"},
 	} {
 		if _, err := c.make(); err == nil || !strings.HasPrefix(err.Error(), "table: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// Times of a program are dates, as those of files are: days since 1970-01-01 UTC, of which the zero time is none.
+func TestTimes(t *testing.T) {
+	type visit struct {
+		At  time.Time
+		Due *time.Time
+		End sql.NullTime
+	}
+	at := time.Date(1970, 1, 3, 15, 0, 0, 0, time.FixedZone("", 3*3600))
+	made := func() (credence.Source, error) {
+		return Structs([]visit{{At: at, Due: &at, End: sql.NullTime{Time: at, Valid: true}}, {}})
+	}
+	records := func() (credence.Source, error) {
+		return Records([]string{"At", "Due", "End"}, [][]any{{at, &at, sql.NullTime{Time: at, Valid: true}}, {time.Time{}, nil, sql.NullTime{}}})
+	}
+	for _, source := range []func() (credence.Source, error){made, records} {
+		rows, err := source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, rows, []credence.Column{numeric("At"), numeric("Due"), numeric("End")}, []float64{2.5, 2.5, 2.5}, []float64{nan, nan, nan})
+		for _, name := range []string{"At", "Due", "End"} {
+			if n := rows.Schema().Reading.Notations[name]; n.Date == "" {
+				t.Errorf("%s is not known for a date", name)
+			}
 		}
 	}
 }

@@ -57,6 +57,9 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 			}
 			column := field{Column: Column{Name: name}, path: at}
 			column.Kind, column.Unknown, column.err = kindOf(f.Type)
+			if isTime(f.Type) {
+				column.Notation.Date = timeOrder
+			}
 			if column.err != nil {
 				column.err = fmt.Errorf("table: field %s of %s %w", f.Name, t, column.err)
 			}
@@ -101,17 +104,26 @@ func kindOf(t reflect.Type) (kind credence.Kind, unknown bool, err error) {
 			return credence.Category, false, nil
 		}
 	case reflect.Struct:
-		if isNull(t) && t.Field(0).Type != timeType {
+		if isNull(t) {
 			return kindOf(t.Field(0).Type)
 		}
-		if t == timeType || isNull(t) {
-			return 0, false, errTime
+		if t == timeType {
+			return credence.Numeric, false, nil
 		}
 	}
 	return 0, false, fmt.Errorf("is a %s, which is no number, boolean or text: leave it out with the tag `credence:\"-\"`", t)
 }
 
-var errTime = fmt.Errorf("is a time, which is no number: give a number such as float64(t.Unix())/86400 for days, or leave it out with the tag `credence:\"-\"`")
+// timeOrder is the order of dates that a time of a program stands for: its column is one of dates.
+const timeOrder = "ymd"
+
+// isTime says whether a type is time.Time, a pointer to one or one that may be null.
+func isTime(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t == timeType || isNull(t) && t.Field(0).Type == timeType
+}
 
 // in returns the field's cell of a struct.
 func (f *field) in(v reflect.Value) value {

@@ -72,6 +72,8 @@ type Column struct {
 	// Unknown says that no row up to and including this run has a value, so that the
 	// kind is not yet known.
 	Unknown bool
+	// Notation is that of the texts of a column of numbers.
+	Notation credence.Notation
 }
 
 // Span is a part of a text.

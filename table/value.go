@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"time"
 )
 
 // value is a cell as a program states it.
@@ -83,6 +84,9 @@ func valueIn(v reflect.Value) value {
 		}
 		return value{form: text, text: string(v.Bytes())}
 	case reflect.Struct:
+		if v.Type() == timeType {
+			return daysOf(v.Interface().(time.Time))
+		}
 		if !isNull(v.Type()) {
 			break
 		}
@@ -92,6 +96,14 @@ func valueIn(v reflect.Value) value {
 		return valueIn(v.Field(0))
 	}
 	return value{form: foreign}
+}
+
+// daysOf is a time as days since 1970-01-01 UTC; the zero time is missing.
+func daysOf(t time.Time) value {
+	if t.IsZero() {
+		return value{}
+	}
+	return numberOf(float64(t.UnixMilli()) / (24 * 60 * 60 * 1000))
 }
 
 // isNull reports whether a type is one of the nulls of database/sql: a value and whether it is valid.

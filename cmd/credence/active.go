@@ -262,7 +262,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	bar := p.progress()
 	o := flags.Options
 	o.Engine = "convex"
-	o.Missing, o.Seed, o.Threads, o.ReadFile = missing, p.seed, p.threads, os.ReadFile
+	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile
 	job, err := fit.New(o)
 	if err != nil {
 		return err

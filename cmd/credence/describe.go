@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -23,7 +22,7 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 				column, _ := credence.CutText(c.Name)
 				columns = append(columns, fmt.Sprintf("%s (%s)", column, counted(len(c.Levels), "level")))
 			default:
-				columns = append(columns, c.Name)
+				columns = append(columns, withNotation(c.Name, schema))
 			}
 		}
 		if len(columns) > 0 {
@@ -40,21 +39,19 @@ func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	p.noteColumns(table, names)
 }
 
+// withNotation is a column of numbers with how they are written.
+func withNotation(name string, schema *credence.Schema) string {
+	if text := schema.Reading.Notations[name].String(); text != "" {
+		return fmt.Sprintf("%s (%s)", name, text)
+	}
+	return name
+}
+
 // noteColumns tells what is odd about how columns were read.
 func (p *program) noteColumns(table *dataset.Table, columns []string) {
 	used := map[string]bool{}
 	for _, name := range columns {
 		used[name] = true
-	}
-	if names, example := table.DecimalCommas(); len(names) > 0 {
-		names = slices.DeleteFunc(names, func(name string) bool { return !used[name] })
-		switch len(names) {
-		case 0:
-		case 1:
-			p.warn("column %s holds numbers with decimal commas, such as %q, and is read as a category: write decimals with a point", names[0], example)
-		default:
-			p.warn("columns %s hold numbers with decimal commas, such as %q, and are read as categories: write decimals with a point", listed(names), example)
-		}
 	}
 	p.tellNotes(table)
 	for _, note := range table.Notes() {

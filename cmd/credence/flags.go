@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/spec"
 )
 
 // dataFlags say how files are read; every command that reads data has them.
@@ -20,6 +22,8 @@ type dataFlags struct {
 	delimiter string
 	types     string
 	missing   []string
+	decimal   string
+	thousands string
 	cache     string
 	limit     string
 }
@@ -30,21 +34,40 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm, vw or parquet; detected by extension and content by default")
 	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; detected by default`)
 	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
-	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default); anything else is a text that means missing, such as n/a")
+	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default), and drop-target: leave rows without a target out; anything else is a text that means missing, as in 'n/a,mean,drop-target'")
+	flags.StringVar(&f.decimal, "decimal", "", `the decimal mark, "." or ",", of numbers that may have either; the default is the one that the data show`)
+	flags.StringVar(&f.thousands, "thousands", "", `what separates thousands in such numbers: "," is --decimal . and "." is --decimal ,`)
 	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
 	flags.StringVar(&f.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
 }
 
+// missingPolicy is what is done about missing values.
+type missingPolicy struct {
+	frame.Policy
+	dropTarget bool
+}
+
+// dropTarget is the word for leaving rows without a target out.
+const dropTarget = "drop-target"
+
 // options returns what the flags say to package dataset, and the policy for
 // missing values.
-func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
-	options := dataset.Options{Format: f.format, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
+func (f *dataFlags) options(p *program) (dataset.Options, missingPolicy, error) {
+	options, policy, err := f.parse(p)
+	if err != nil {
+		return options, policy, misused(err)
+	}
+	return options, policy, nil
+}
+
+func (f *dataFlags) parse(p *program) (options dataset.Options, policy missingPolicy, err error) {
+	options = dataset.Options{Format: f.format, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
 	switch f.format {
 	case "", "csv", "tsv", "libsvm", "svm", "vw", "parquet":
 	case "arrow", "feather":
 		return options, "", misused(fmt.Errorf("--format %s: Arrow files are not read: write Parquet or CSV", f.format))
 	default:
-		return options, "", misused(fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm, vw or parquet", f.format))
+		return options, policy, fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm, vw or parquet", f.format)
 	}
 	if f.format == "svm" {
 		options.Format = "libsvm"
@@ -55,28 +78,56 @@ func (f *dataFlags) options(p *program) (dataset.Options, frame.Policy, error) {
 	case len(f.delimiter) == 1 && !strings.ContainsAny(f.delimiter, "\"\r\n"):
 		options.Delimiter = f.delimiter[0]
 	case f.delimiter != "":
-		return options, "", misused(fmt.Errorf("--delimiter %q is not one character that can stand between fields: use for example --delimiter ';' or --delimiter tab", f.delimiter))
+		return options, policy, fmt.Errorf("--delimiter %q is not one character that can stand between fields: use for example --delimiter ';' or --delimiter tab", f.delimiter)
 	}
-	var err error
-	if options.Types, err = dataset.ParseTypes(f.types); err != nil {
-		return options, "", misused(err)
+	if options.Decimal, err = f.decimalMark(); err != nil {
+		return options, policy, err
+	}
+	if options.Types, options.Dates, err = dataset.ParseTypes(f.types); err != nil {
+		return options, policy, err
 	}
 	if options.CacheLimit, err = parseBytes(f.limit); err != nil {
-		return options, "", misused(fmt.Errorf("--cache-limit %s: %w", f.limit, err))
+		return options, policy, fmt.Errorf("--cache-limit %s: %w", f.limit, err)
 	}
-	policy := frame.Refuse
+	policies := []string{string(frame.Mean), string(frame.Indicator), string(frame.Drop), dropTarget}
+	policy.Policy = frame.Refuse
 	for _, item := range f.missing {
 		switch named := frame.Policy(strings.TrimSpace(item)); named {
-		case frame.Refuse, frame.Mean, frame.Indicator, frame.Drop:
-			if policy != frame.Refuse && policy != named {
-				return options, "", misused(fmt.Errorf("--missing %s and --missing %s contradict each other: keep one", policy, named))
+		case frame.Refuse, "error":
+		case dropTarget:
+			policy.dropTarget = true
+		case frame.Mean, frame.Indicator, frame.Drop:
+			if policy.Policy != frame.Refuse && policy.Policy != named {
+				return options, policy, fmt.Errorf("--missing %s and --missing %s contradict each other: keep one; with --missing %s,drop-target rows without a target are left out", policy.Policy, named, frame.Mean)
 			}
-			policy = named
+			policy.Policy = named
 		default:
 			options.MissingTokens = append(options.MissingTokens, item)
+			if near := spec.Suggest(string(named), policies); near != "" && len(named) > 2 {
+				p.warn("--missing %s is taken for a text that means missing; if the policy is meant, write --missing %s", item, near)
+			}
 		}
 	}
 	return options, policy, nil
+}
+
+// decimalMark is the one that the flags state, "" if none.
+func (f *dataFlags) decimalMark() (string, error) {
+	other := map[string]string{"": "", ",": ".", ".": ","}
+	mark, known := other[f.thousands]
+	if !known && (f.thousands == "'" || f.thousands == " ") { // under either mark
+		known = true
+	}
+	if _, is := other[f.decimal]; !is {
+		return "", fmt.Errorf("--decimal %q is no decimal mark: use --decimal . or --decimal ,", f.decimal)
+	}
+	if !known {
+		return "", fmt.Errorf("--thousands %q separates no digits: use --thousands , or --thousands .", f.thousands)
+	}
+	if f.decimal != "" && mark != "" && f.decimal != mark {
+		return "", fmt.Errorf("--decimal %s and --thousands %s contradict each other: keep one", f.decimal, f.thousands)
+	}
+	return cmp.Or(f.decimal, mark), nil
 }
 
 // parseBytes reads a number of bytes such as 500MB; an empty text is 0.

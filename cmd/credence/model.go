@@ -57,17 +57,17 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
 		return nil, misused(err)
 	}
-	if policy == frame.Refuse { // that of the model
-		policy = ""
+	if policy.Policy == frame.Refuse { // that of the model
+		policy.Policy = ""
 	}
 	fitted, err := modelfile.Load(model)
 	if err != nil {
 		return nil, err
 	}
-	if policy == frame.Drop && a.targets != score.RequireTargets {
+	if policy.Policy == frame.Drop && a.targets != score.RequireTargets {
 		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
 	}
-	scorer, err := score.New(fitted, score.Options{Missing: policy, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original})
+	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original})
 	if err != nil {
 		return nil, misused(fmt.Errorf("%s: %w", model, err))
 	}

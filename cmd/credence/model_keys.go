@@ -30,6 +30,7 @@ func (p *program) applyKeys(ctx context.Context, of *score.Scorer, paths []strin
 	if s.keys, err = of.Keys(a.targets); err != nil {
 		return nil, err
 	}
+	options.Reading = s.keys.Reading()
 	options.Once, options.Keyed, options.KindsKnown = true, true, true
 	if s.table, err = p.open(ctx, paths, options); err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	}
 	bar := p.progress()
 	o := flags.Options
-	o.Missing, o.Seed, o.Threads, o.ReadFile, o.Progress = missing, p.seed, p.threads, os.ReadFile, bar.step
+	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile, bar.step
 	job, err := fit.NewSelection(o, flags.how)
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	}
 	s := &streamRun{program: p, flags: flags, started: time.Now()}
 	o := flags.Options
-	o.Missing, o.Seed, o.Threads, o.ReadFile = missing, p.seed, p.threads, os.ReadFile
+	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile
 	if err := s.prepare(o); err != nil {
 		return err
 	}
@@ -111,6 +111,7 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if read.Follow = flags.follow; read.Follow && s.learner.Passes() > 1 {
 		return misused(fmt.Errorf("--follow has one pass: leave passes=%d out", s.learner.Passes()))
 	}
+	read.Reading = s.learner.Reading()
 	read.Once, read.Keyed, read.SkipMalformed = s.learner.Passes() == 1, true, true
 	table, err := dataset.Open(ctx, paths, read)
 	if err != nil {

@@ -26,6 +26,8 @@ type Field struct {
 	Kind credence.Kind
 	Keep int // position of its values among the kept columns, or -1
 	Text int // position of its texts among the kept columns, or -1
+	// Noted says that its numbers have a notation of their own.
+	Noted bool
 }
 
 // Rules say how values are read.
@@ -141,7 +143,7 @@ func (b *Block) value(rules *Rules, kind credence.Kind, column int, text []byte,
 	case credence.Boolean:
 		return rules.Boolean(text)
 	}
-	value, fault = rules.Number(text)
+	value, fault = rules.Number(text, &b.Columns[column].Notation)
 	if beyondExact(value) {
 		b.inexact(column, line, text)
 	}

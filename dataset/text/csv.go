@@ -179,6 +179,12 @@ func (c *CSV) Header(b *Block) (names []string, line int, err error) {
 	return names, line, err
 }
 
+// SkipLine takes the first line off the block.
+func (b *Block) SkipLine() {
+	end := bytes.IndexByte(b.Data, '\n') + 1
+	b.Line, b.Offset, b.Data = b.Line+1, b.Offset+int64(end), b.Data[end:]
+}
+
 // skipEmpty returns the position of the line feed of an empty line at i, or i.
 func skipEmpty(data []byte, i int) int {
 	if data[i] == '\r' && data[i+1] == '\n' {
@@ -214,7 +220,7 @@ rows:
 			}
 			target := &fields[count]
 			next := -1
-			if target.Keep >= 0 && target.Kind == credence.Numeric && target.Text < 0 {
+			if target.Keep >= 0 && target.Kind == credence.Numeric && target.Text < 0 && !target.Noted {
 				value, end, ok := cell.ScanNumber(data, i)
 				if ok && data[end] == '\r' && data[end+1] == '\n' {
 					end++

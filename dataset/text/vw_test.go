@@ -64,7 +64,7 @@ func plainVWRow(line string) (row sparseRow, ok bool) {
 	}
 	rules := cell.NewRules(nil, false)
 	for k, word := range numbers {
-		value, fault := rules.Number([]byte(word))
+		value, fault := rules.Number([]byte(word), &cell.Notation{})
 		if fault != "" {
 			return row, false
 		}

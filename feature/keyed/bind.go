@@ -117,7 +117,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 		return
 	}
 	if b.target.column >= 0 && target != target && (!b.frozen || b.required) {
-		return 0, 0, 0, b.target.missing(b.drops())
+		return 0, 0, 0, b.target.missing(b.drops() || b.plan.DropTarget)
 	}
 	if b.weight.column >= 0 {
 		switch weight, err = b.weight.read(b.rows, row); {

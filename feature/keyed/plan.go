@@ -23,6 +23,10 @@ type Plan struct {
 	Weight   *frame.Expr  `json:"weight,omitempty"`
 	Offset   []frame.Expr `json:"offset,omitempty"` // added up
 	Missing  frame.Policy `json:"missing,omitempty"`
+	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
+	DropTarget bool `json:"drop_target,omitempty"`
+	// Reading says how the texts of training became values.
+	Reading credence.Reading `json:"reading,omitzero"`
 	// NoIntercept says that the model has none.
 	NoIntercept bool    `json:"no_intercept,omitempty"`
 	Inputs      []Input `json:"inputs,omitempty"`

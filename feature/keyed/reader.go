@@ -149,7 +149,7 @@ func (r *reader) missing(drop bool) error {
 	case drop:
 		return errDropped
 	case r.classes != nil:
-		return fmt.Errorf("the label is missing: correct the row, or leave such rows out with --missing drop")
+		return fmt.Errorf("the label is missing: correct the row, or leave such rows out with --missing drop-target")
 	}
 	return fmt.Errorf("column %q: the value is missing: correct the row, or leave such rows out with --missing drop", r.expr.Column)
 }

@@ -2,7 +2,6 @@ package cell
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -34,12 +33,12 @@ type Census struct {
 	// KeepLevels says that the column is declared a category: number texts are levels as well.
 	KeepLevels      bool
 	values, numbers int
-	booleans        [3]int              // by pair: true/false, yes/no, t/f
-	truths          [3]int              // how many of them are true
-	disguised       [Sign + 1]disguised // numbers written in another way
-	others          map[string]int      // texts that are no numbers, at most censusLevels
-	levels          map[string]bool     // texts met since it looked like a category, at most censusLevels
-	first           []float64           // the first three distinct numbers
+	booleans        [3]int          // by pair: true/false, yes/no, t/f
+	truths          [3]int          // how many of them are true
+	spelled         spellings       // of numbers and dates, plain ones among them
+	others          map[string]int  // texts that are none, at most censusLevels
+	levels          map[string]bool // texts met since it looked like a category, at most censusLevels
+	first           []float64       // the first three distinct numbers
 }
 
 // pairs are the texts of booleans that inference recognises, true first.
@@ -57,21 +56,16 @@ func (c *Census) Add(text []byte, rules *Rules) {
 	}
 	// Levels are kept once the column is known to be no plain number one: a wide
 	// table of numbers would otherwise be held as texts.
-	if (!number || c.KeepLevels || len(c.others) > 0) && len(c.levels) < censusLevels && len(text) <= MaxLevel && !c.levels[string(text)] {
+	if (c.numbers < c.values-1 || !number || c.KeepLevels) && len(c.levels) < censusLevels && len(text) <= MaxLevel && !c.levels[string(text)] {
 		if c.levels == nil {
 			c.levels = make(map[string]bool)
 		}
 		c.levels[string(text)] = true
 	}
+	known := c.spelled.add(text, number)
 	if number {
 		c.numbers++
 		return
-	}
-	if way, plain := Disguised(text); way != NoNumber {
-		d := &c.disguised[way]
-		if d.count++; d.example == "" {
-			d.example, d.plain = string(text), plain
-		}
 	}
 	for i, pair := range pairs {
 		for value, word := range pair {
@@ -86,61 +80,9 @@ func (c *Census) Add(text []byte, rules *Rules) {
 	if c.others == nil {
 		c.others = make(map[string]int)
 	}
-	if len(c.others) < censusLevels {
+	if !known && len(c.others) < censusLevels {
 		c.others[Quote(text)]++
 	}
-}
-
-// Kind infers what the column is, with a note where that is open to doubt.
-func (c *Census) Kind() (kind Kind, note string) {
-	switch {
-	case c.values == 0:
-		return Unknown, ""
-	case c.numbers == c.values:
-		return Numeric, ""
-	}
-	for i, count := range c.booleans {
-		both := c.truths[i] > 0 && c.truths[i] < count
-		if count == c.values && (both || len(pairs[i][0]) > 1) {
-			return Boolean, ""
-		}
-	}
-	share := float64(c.numbers) / float64(c.values)
-	if share >= numberShare || share >= 0.5 && len(c.others) == 1 {
-		return Numeric, fmt.Sprintf("is a number in %d of %d values, else for example %s",
-			c.numbers, c.values, slices.Min(slices.Collect(maps.Keys(c.others))))
-	}
-	if c.numbers > 0 {
-		return Category, fmt.Sprintf("is a category; %d of %d values are numbers", c.numbers, c.values)
-	}
-	return Category, ""
-}
-
-// disguised counts numbers that are written in one other way.
-type disguised struct {
-	count          int
-	example, plain string
-}
-
-// Doubt returns, for a category that is most probably numbers written in another way, one with a
-// decimal comma or what to tell the user about it; nothing where the values are no numbers.
-func (c *Census) Doubt() (comma, note string) {
-	total, most := c.numbers, NoNumber
-	for way := range c.disguised {
-		total += c.disguised[way].count
-		if c.disguised[way].count > 0 {
-			most = Disguise(way)
-		}
-	}
-	if most == NoNumber || float64(total) < numberShare*float64(c.values) {
-		return "", ""
-	}
-	if comma := c.disguised[DecimalComma].example; comma != "" && most <= Grouped {
-		return comma, "" // what is grouped by threes has decimal commas as well
-	}
-	d := &c.disguised[most]
-	return "", fmt.Sprintf("is read as a category, and its values, such as %s, look like numbers: %s",
-		Quote(d.example), most.Remedy(d.example, d.plain))
 }
 
 // Words are the texts of the booleans, that for 0 first; nil if they are mixed.

@@ -51,7 +51,7 @@ func TestMissingTexts(t *testing.T) {
 		if !rules.IsMissing([]byte(text)) {
 			t.Errorf("%q is not missing", text)
 		}
-		if v, fault := rules.Number([]byte(text)); v == v || fault != "" {
+		if v, fault := rules.Number([]byte(text), &Notation{}); v == v || fault != "" {
 			t.Errorf("%q as a number: %v, %q", text, v, fault)
 		}
 		if v, fault := rules.Boolean([]byte(text)); v == v || fault != "" {

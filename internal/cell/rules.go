@@ -44,16 +44,21 @@ func (r *Rules) IsMissing(text []byte) bool {
 	return missing
 }
 
-// Number reads a cell of a number column, NaN where it is missing; fault says what
+// Number reads a cell of a number column in its notation, NaN where it is missing; fault says what
 // is wrong with it and what to do.
-func (r *Rules) Number(text []byte) (value float64, fault string) {
+func (r *Rules) Number(text []byte, as *Notation) (value float64, fault string) {
 	if r.IsMissing(text) {
 		return math.NaN(), ""
 	}
-	value, what := parseNumber(text)
+	var what numberFault
+	if *as == (Notation{}) {
+		value, what = parseNumber(text)
+	} else {
+		value, what = as.number(text)
+	}
 	switch {
 	case what == notNumber:
-		return 0, notNumberFault(text)
+		return 0, as.fault(text)
 	case what == infinite && !r.KeepInfinite:
 		return 0, Quote(text) + " is not a finite number; correct it or declare it with --missing " + shell(text)
 	}

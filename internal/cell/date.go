@@ -1,0 +1,120 @@
+package cell
+
+import (
+	"math"
+	"strings"
+	"time"
+)
+
+// dateOrders are the orders of day, month and year that dates may have.
+var dateOrders = [...]string{"ymd", "dmy", "mdy"}
+
+// AnyDate is the word for dates whose order is found out.
+const AnyDate = "date"
+
+// DateOrder reports whether a word is one of the orders of day, month and year.
+func DateOrder(word string) bool {
+	for _, order := range dateOrders {
+		if word == order {
+			return true
+		}
+	}
+	return false
+}
+
+// dateForm spells an order out for people.
+func dateForm(order string) string {
+	return map[string]string{"ymd": "year-month-day", "dmy": "day-month-year", "mdy": "month-day-year"}[order]
+}
+
+// Forms of dates by order. The separators are written as "-" where others may stand: those of a text
+// are made so before.
+var dateForms = map[string][]string{
+	"ymd": {"2006-1-2"},
+	"dmy": {"2-1-2006", "2-Jan-2006", "2-January-2006"},
+	"mdy": {"1-2-2006", "Jan-2-2006", "January-2-2006"},
+}
+
+// clockForms may follow a date, after a space or a T.
+var clockForms = []string{
+	"15:04:05Z07:00", "15:04Z07:00", "15:04:05Z0700", "15:04:05Z07", "15:04:05 Z07:00", "15:04:05 -0700", "15:04:05 UTC", "15:04:05", "15:04", "3:04 PM", "3:04:05 PM",
+}
+
+// parseDate reads a date in an order, with a time of day perhaps, as days since 1970-01-01 UTC. The year
+// has four digits. A time without a zone is one of UTC.
+func parseDate(text []byte, order string) (days float64, ok bool) {
+	if len(text) < len("1.1.2006") || len(text) > 40 {
+		return 0, false
+	}
+	date, clock := string(text), ""
+	if at := strings.IndexByte(date, ':'); at >= 0 {
+		at = strings.LastIndexAny(date[:at], " T")
+		if at < 0 {
+			return 0, false
+		}
+		date, clock = date[:at], date[at+1:]
+	}
+	date, ok = dashed(date, order)
+	if !ok {
+		return 0, false
+	}
+	day, ok := firstOf(dateForms[order], date)
+	if !ok {
+		return 0, false
+	}
+	days = math.Round(float64(day.Unix()) / secondsOfDay)
+	if clock == "" {
+		return days, true
+	}
+	moment, ok := firstOf(clockForms, strings.ToUpper(clock))
+	if !ok {
+		return 0, false
+	}
+	midnight := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	return days + moment.Sub(midnight).Seconds()/secondsOfDay, true
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// dashed writes a date with dashes. Its separators are all the same: "-", "/" or ".", or spaces, with
+// commas perhaps, beside the name of a month. Only days stand first before dots.
+func dashed(date, order string) (string, bool) {
+	named := strings.IndexFunc(date, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }) >= 0
+	separator := ""
+	for _, s := range []string{"-", "/", ".", " "} {
+		if strings.Contains(date, s) {
+			if separator != "" {
+				return "", false
+			}
+			separator = s
+		}
+	}
+	switch {
+	case separator == "" || separator == " " && !named || separator == "." && order == "mdy":
+		return "", false
+	case separator == " ":
+		date = strings.ReplaceAll(date, ", ", " ")
+	}
+	return strings.ReplaceAll(date, separator, "-"), true
+}
+
+// firstOf reads a text by the first form that fits.
+func firstOf(forms []string, text string) (time.Time, bool) {
+	for _, form := range forms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// dateLike reports whether a text may be a date, so that most texts cost little.
+func dateLike(text []byte) bool {
+	digits := 0
+	for _, c := range text {
+		if c >= '0' && c <= '9' {
+			digits++
+		}
+	}
+	return digits >= 5 && len(text) >= 8 && len(text) <= 40
+}

@@ -1,0 +1,140 @@
+package cell
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// A column of the texts, decided under a setting.
+func decided(set Setting, texts ...string) Verdict {
+	rules := NewRules(nil, false)
+	var c Census
+	for _, text := range texts {
+		c.Add([]byte(text), &rules)
+	}
+	return c.Decide(set)
+}
+
+// The notation of a column is the one in which all of its texts are numbers; where two are left that mean
+// other numbers, nothing is read unless something else tells which.
+func TestNotations(t *testing.T) {
+	percents, commas := &Notation{Sign: "%"}, &Notation{Decimal: ","}
+	for name, c := range map[string]struct {
+		set    Setting
+		texts  []string
+		kind   Kind
+		want   Notation
+		refuse bool
+	}{
+		"plain":                      {Setting{}, []string{"1", "2.5", "-3e2"}, Numeric, Notation{}, false},
+		"decimal commas":             {Setting{}, []string{"1", "2,5", "1.234,5"}, Numeric, Notation{Decimal: ","}, false},
+		"a comma tells of 1,300":     {Setting{}, []string{"1,300", "2,5"}, Numeric, Notation{Decimal: ","}, false},
+		"a zero tells of 0,300":      {Setting{}, []string{"1,300", "0,300"}, Numeric, Notation{Decimal: ","}, false},
+		"a point tells of 1,300":     {Setting{}, []string{"1,300", "2.5"}, Numeric, Notation{Decimal: "."}, false},
+		"two groups tell of 1,300":   {Setting{}, []string{"1,300", "1,300,000"}, Numeric, Notation{Decimal: "."}, false},
+		"nothing tells of 1,300":     {Setting{}, []string{"1,300", "800"}, Numeric, Notation{Decimal: "."}, true},
+		"others tell of 1,300":       {Setting{Shown: ","}, []string{"1,300", "800"}, Numeric, Notation{Decimal: ","}, false},
+		"others contradict":          {Setting{Shown: "both"}, []string{"1,300", "800"}, Numeric, Notation{Decimal: "."}, true},
+		"the user tells of 1,300":    {Setting{Stated: ".", Shown: ","}, []string{"1,300", "800"}, Numeric, Notation{Decimal: "."}, false},
+		"training tells of 1,300":    {Setting{Trained: commas}, []string{"1,300", "800"}, Numeric, Notation{Decimal: ","}, false},
+		"1.300 is plain":             {Setting{}, []string{"1.300", "800"}, Numeric, Notation{}, false},
+		"others tell of 1.300":       {Setting{Shown: ","}, []string{"1.300", "800"}, Numeric, Notation{Decimal: ","}, false},
+		"others, and its own":        {Setting{Shown: ","}, []string{"1.300", "8.5"}, Numeric, Notation{}, false},
+		"others contradict of 1.300": {Setting{Shown: "both"}, []string{"1.300", "800"}, Numeric, Notation{}, true},
+		"both marks":                 {Setting{}, []string{"1,5", "2.5"}, Category, Notation{}, false},
+		"apostrophes and spaces":     {Setting{}, []string{"1'234", "12 345", "1\u202f000.5"}, Numeric, Notation{Decimal: "."}, false},
+		"currency":                   {Setting{}, []string{"$12.30", "-$7", "8"}, Numeric, Notation{Sign: "$"}, false},
+		"currency behind":            {Setting{}, []string{"1.300,50 €", "7 €"}, Numeric, Notation{Decimal: ",", Sign: "€"}, false},
+		"two currencies":             {Setting{}, []string{"$12.30", "€7"}, Category, Notation{}, false},
+		"per cent":                   {Setting{}, []string{"12 %", "7.5%"}, Numeric, Notation{Sign: "%"}, false},
+		"per cent beside shares":     {Setting{}, []string{"12 %", "0.5", "0.1", "0.2", "0.3"}, Numeric, Notation{}, false},
+		"per cent in training":       {Setting{Trained: percents}, []string{"12", "0.5"}, Numeric, Notation{Sign: "%"}, false},
+		"no per cent in training":    {Setting{Trained: &Notation{}}, []string{"12 %"}, Numeric, Notation{}, false},
+		"ISO dates":                  {Setting{}, []string{"2024-02-29", "2024/3/1 12:00"}, Numeric, Notation{Date: "ymd"}, false},
+		"the day tells":              {Setting{}, []string{"1/2/2024", "31/1/2024"}, Numeric, Notation{Date: "dmy"}, false},
+		"the day tells, American":    {Setting{}, []string{"1/2/2024", "1/31/2024"}, Numeric, Notation{Date: "mdy"}, false},
+		"dots are German":            {Setting{}, []string{"1.2.2024", "3.4.2024"}, Numeric, Notation{Date: "dmy"}, false},
+		"names of months":            {Setting{}, []string{"1-Feb-2024", "2 March 2024"}, Numeric, Notation{Date: "dmy"}, false},
+		"nothing tells the day":      {Setting{}, []string{"1/2/2024", "3/4/2024"}, Numeric, Notation{}, true},
+		"the user tells the day":     {Setting{Declared: Numeric, Date: "mdy"}, []string{"1/2/2024", "3/4/2024"}, Numeric, Notation{Date: "mdy"}, false},
+		"training tells the day":     {Setting{Trained: &Notation{Date: "mdy"}}, []string{"1/2/2024"}, Numeric, Notation{Date: "mdy"}, false},
+		"the days contradict":        {Setting{}, []string{"31/1/2024", "1/31/2024"}, Category, Notation{}, false},
+		"years of two digits":        {Setting{}, []string{"31/1/24", "30/1/24"}, Category, Notation{}, false},
+		"words":                      {Setting{}, []string{"1,5 rooms", "a"}, Category, Notation{}, false},
+		"numbers of articles":        {Setting{}, []string{"044 123 456", "10,00,000", "1.2.3"}, Category, Notation{}, false},
+	} {
+		v := decided(c.set, c.texts...)
+		if v.Kind != c.kind || (v.Refusal != "") != c.refuse || v.Refusal == "" && v.Notation != c.want {
+			t.Errorf("%s: kind %d in %+v, refused %q; want kind %d in %+v", name, v.Kind, v.Notation, v.Refusal, c.kind, c.want)
+		}
+	}
+}
+
+// A text in a notation is the number that it spells, or none.
+func TestNumbersInNotations(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		n    Notation
+		text string
+		want float64
+	}{
+		{Notation{Decimal: ","}, "1.234,5", 1234.5}, {Notation{Decimal: ","}, "-,5", -0.5}, {Notation{Decimal: ","}, "1,5e3", 1500}, {Notation{Decimal: ","}, "1 234", 1234},
+		{Notation{Decimal: ","}, "1.5", nan}, {Notation{Decimal: ","}, "1,234,567", nan}, {Notation{Decimal: ","}, "12.34", nan},
+		{Notation{Decimal: "."}, "1,234.5", 1234.5}, {Notation{Decimal: "."}, "1,5", nan}, {Notation{Decimal: "."}, "0,300", nan}, {Notation{Decimal: "."}, "1''234", nan},
+		{Notation{Sign: "€"}, "€ 5", 5}, {Notation{Sign: "€"}, "-5 €", -5}, {Notation{Sign: "€"}, "5", 5}, {Notation{Sign: "€"}, "$5", nan}, {Notation{Sign: "€"}, "--5", nan},
+		{Notation{Sign: "%"}, "5 %", 5}, {Notation{Sign: "%"}, "5", nan}, {Notation{}, "5 %", nan}, {Notation{}, "1,5", nan},
+		{Notation{Date: "ymd"}, "1970-01-02", 1}, {Notation{Date: "ymd"}, "1969-12-31T12:00:00Z", -0.5}, {Notation{Date: "ymd"}, "1970-01-02 06:00:00+06:00", 1},
+		{Notation{Date: "dmy"}, "2/1/1970", 1}, {Notation{Date: "mdy"}, "1/2/1970 12:00 pm", 1.5}, {Notation{Date: "mdy"}, "Jan 2, 1970", 1}, {Notation{Date: "mdy"}, "1.2.1970", nan},
+		{Notation{Date: "ymd"}, "2023-02-29", nan}, {Notation{Date: "ymd"}, "2023-02", nan}, {Notation{Date: "ymd"}, "20230201", nan}, {Notation{Date: "ymd"}, "1970-01-02 25:00", nan},
+	} {
+		rules := NewRules(nil, false)
+		v, fault := rules.Number([]byte(c.text), &c.n)
+		if fault != "" {
+			v = nan
+		}
+		if v != c.want && !(v != v && c.want != c.want) || (fault == "") == (c.want != c.want) {
+			t.Errorf("%q in %+v is %v (%s), want %v", c.text, c.n, v, fault, c.want)
+		}
+	}
+}
+
+// Every day of four years is read alike in all orders and forms, and as package time counts.
+func TestDates(t *testing.T) {
+	for day := range 1462 {
+		at := time.Date(2023, 1, 1+day, 0, 0, 0, 0, time.UTC)
+		want := float64(at.Unix() / 86400)
+		for order, forms := range map[string][]string{
+			"ymd": {"2006-01-02", "2006/1/2", "2006-01-02T00:00:00Z", "2006-01-02 00:00:00.000", "2006.01.02"},
+			"dmy": {"02.01.2006", "2/1/2006", "2-Jan-2006", "2 January 2006", "02-01-2006 00:00"},
+			"mdy": {"01/02/2006", "1-2-2006", "Jan 2, 2006", "January 2 2006", "1/2/2006 3:04 PM"},
+		} {
+			for _, form := range forms {
+				if got, ok := parseDate([]byte(at.Format(form)), order); !ok || got != want {
+					t.Fatalf("%s as %s is day %v, %v; want %v", at.Format(form), order, got, ok, want)
+				}
+			}
+		}
+	}
+}
+
+// The refusal of a text says what would read it.
+func TestFaultsInNotations(t *testing.T) {
+	for _, c := range []struct {
+		n          Notation
+		text, want string
+	}{
+		{Notation{}, "3,14", `"3,14" is not a number with a decimal point: say --decimal ',' if commas are decimal`},
+		{Notation{}, "1,300", `"1,300" is not a number with a decimal point: say --thousands ',' if commas separate thousands, or --decimal ',' if they are decimal`},
+		{Notation{}, "$12.30", `"$12.30" is in $, as the other numbers are not: write them alike`},
+		{Notation{Sign: "%"}, "12", `"12" is not in per cent, as the other numbers are: write them alike`},
+		{Notation{Decimal: ","}, "1.5", `"1.5" is not a number with a decimal comma: write them alike`},
+		{Notation{Decimal: "."}, "1,5", `"1,5" is not a number with a decimal point: write them alike`},
+		{Notation{}, "n/a", `"n/a" is not a number; declare it with --missing n/a`},
+		{Notation{Date: "dmy"}, "n/a", `"n/a" is not a date written as day-month-year; declare it with --missing n/a`},
+	} {
+		if got := c.n.fault([]byte(c.text)); got != c.want {
+			t.Errorf("the refusal reads %s, want %s", got, c.want)
+		}
+	}
+}

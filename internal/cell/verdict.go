@@ -1,0 +1,274 @@
+package cell
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Setting is what is known of a column before its texts are looked at.
+type Setting struct {
+	Name     string
+	Declared Kind // Unknown where nothing was
+	// Stated is the decimal mark that the user states, and Shown that of other columns: "", ".", "," or, where
+	// they contradict each other, "both".
+	Stated, Shown string
+	Date          string    // the order of dates that the user states, or "date" for any
+	Trained       *Notation // that of training, of a number; nil where the column was not there
+}
+
+// Verdict is what a column is taken for.
+type Verdict struct {
+	Kind     Kind
+	Notation Notation
+	Note     string // how that came about
+	Doubt    string // why it may not be meant so
+	// Refusal says why its values cannot be read unless the user says more.
+	Refusal string
+}
+
+// Kind infers what the column is by its values alone, with a note where that is open to doubt.
+func (c *Census) Kind() (kind Kind, note string) {
+	v := c.Decide(Setting{})
+	return v.Kind, v.Note
+}
+
+// Decide infers what the column is.
+func (c *Census) Decide(set Setting) Verdict {
+	switch {
+	case set.Declared == Category || set.Declared == Boolean:
+		return Verdict{Kind: set.Declared}
+	case c.values == 0 && set.Trained != nil:
+		return Verdict{Kind: Numeric, Notation: *set.Trained}
+	case c.values == 0:
+		return Verdict{Kind: set.Declared}
+	case set.Date != "" || set.Trained != nil && set.Trained.Date != "":
+		return c.asDate(set)
+	}
+	number := c.asNumber(set)
+	if c.numbers == c.values || set.Declared == Numeric || set.Trained != nil {
+		return number
+	}
+	for i, count := range c.booleans {
+		both := c.truths[i] > 0 && c.truths[i] < count
+		if count == c.values && (both || len(pairs[i][0]) > 1) {
+			return Verdict{Kind: Boolean}
+		}
+	}
+	if number.Kind != Numeric && c.mostly(c.spelled.dated) {
+		return c.asDate(set)
+	}
+	return number
+}
+
+// mostly says whether so many values are enough to tell what a column is.
+func (c *Census) mostly(count int) bool {
+	share := float64(count) / float64(c.values)
+	return share >= numberShare || share >= 0.5 && len(c.others) == 1
+}
+
+// Mark says whether the numbers of the column show a decimal point, and whether they show a comma.
+func (c *Census) Mark() (point, comma bool) {
+	s := &c.spelled
+	return c.mostly(s.total()) && s.point > 0, c.mostly(s.total()) && s.comma > 0
+}
+
+// asNumber takes the column for one of numbers; it is a category where most values are none.
+func (c *Census) asNumber(set Setting) Verdict {
+	s := &c.spelled
+	v := Verdict{Kind: Numeric}
+	readable, example := s.total(), ""
+	mark, refusal := s.mark(set)
+	switch {
+	case mark == "both":
+		readable, mark = c.numbers, ""
+		example = s.commaExample
+		v.Doubt = fmt.Sprintf("some of its numbers have decimal commas, such as %s, and some decimal points, such as %s: write them alike",
+			Quote(s.commaExample), Quote(s.pointExample))
+	case mark != "" && (mark == "," || s.grouped > 0 || set.Stated != ""):
+		v.Notation.Decimal = mark
+	case s.grouped > 0:
+		v.Notation.Decimal = "."
+	}
+	signed := 0
+	for _, count := range s.signs {
+		signed += count
+	}
+	signs := slices.Sorted(maps.Keys(s.signs))
+	switch {
+	case set.Trained != nil:
+		v.Notation.Sign = set.Trained.Sign
+	case len(signs) == 1 && (signs[0] != percent || signed == s.total()):
+		v.Notation.Sign = signs[0]
+	case len(signs) > 0:
+		readable -= min(readable, signed)
+		example = s.signExample
+		v.Doubt = fmt.Sprintf("its numbers are in different units, such as %s: write them alike", Quote(s.signExample))
+	}
+	if !c.mostly(readable) && set.Declared != Numeric && set.Trained == nil {
+		v = Verdict{Kind: Category, Doubt: v.Doubt}
+		if v.Doubt != "" {
+			v.Doubt = "is read as a category: " + v.Doubt
+		} else if c.numbers > 0 {
+			v.Note = fmt.Sprintf("is a category; %d of %d values are numbers", c.numbers, c.values)
+		}
+		return v
+	}
+	v.Refusal, v.Doubt = refusal, ""
+	if readable < c.values && set.Trained == nil {
+		if len(c.others) > 0 {
+			example = slices.Min(slices.Collect(maps.Keys(c.others)))
+		} else if example != "" {
+			example = Quote(example)
+		}
+		v.Note = fmt.Sprintf("is a number in %d of %d values, else for example %s", readable, c.values, example)
+	}
+	return v
+}
+
+// asDate takes the column for one of dates.
+func (c *Census) asDate(set Setting) Verdict {
+	s := &c.spelled
+	var orders []string // that all dates can have
+	for k, count := range s.dates {
+		if count == s.dated && count > 0 {
+			orders = append(orders, dateOrders[k])
+		}
+	}
+	trained := ""
+	if set.Trained != nil {
+		trained = set.Trained.Date
+	}
+	v := Verdict{Kind: Numeric}
+	switch {
+	case set.Date != "" && set.Date != AnyDate:
+		v.Notation.Date = set.Date
+	case set.Date != "" && s.dated == 0:
+		v.Notation.Date = dateOrders[0]
+	case len(orders) == 1:
+		v.Notation.Date = orders[0]
+	case trained != "" && (len(orders) == 0 || slices.Contains(orders, trained)):
+		v.Notation.Date = trained
+	case len(orders) == 0:
+		return Verdict{Kind: Category, Doubt: fmt.Sprintf("is read as a category: its dates are written in several ways, such as %s: write them alike", Quote(s.dateExample))}
+	default:
+		v.Refusal = fmt.Sprintf("dates such as %s may have the day or the month first: say --types %s=dmy or --types %s=mdy", Quote(s.dateExample), set.Name, set.Name)
+		return v
+	}
+	if trained == "" {
+		v.Doubt = fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%s), month(%s), weekday(%s) and hour(%s) are their parts, onehot(%s) takes them as a category",
+			set.Name, set.Name, set.Name, set.Name, set.Name)
+		if len(c.others) > 0 {
+			v.Note = fmt.Sprintf("is a date in %d of %d values, else for example %s", s.dated, c.values, slices.Min(slices.Collect(maps.Keys(c.others))))
+		}
+	}
+	return v
+}
+
+// spellings count how the numbers and dates of a column are written.
+type spellings struct {
+	// Of numbers: those that have a decimal point, or a comma, and no other reading; those that are the same
+	// with either; and those that are one number with a point and another with a comma, such as 1.300 and 1,300.
+	point, comma, either, openPoint, openComma int
+	grouped                                    int // that are no plain numbers, signs aside
+	signs                                      map[string]int
+	pointExample, commaExample, openExample    string
+	signExample                                string
+
+	dates       [len(dateOrders)]int // that have this order
+	dated       int                  // that have some order
+	dateExample string
+}
+
+// total is how many texts are numbers.
+func (s *spellings) total() int { return s.point + s.comma + s.either + s.openPoint + s.openComma }
+
+// add counts a text, of which is known whether it is a plain number. It reports whether it is a number
+// or a date.
+func (s *spellings) add(text []byte, plain bool) (known bool) {
+	switch spelled := spell(text); {
+	case spelled.point || spelled.comma:
+		s.count(text, spelled)
+		return true
+	case plain: // an infinity, or a long one
+		s.either++
+		return true
+	case !dateLike(text):
+		return false
+	}
+	for k, order := range dateOrders {
+		if _, ok := parseDate(text, order); ok {
+			s.dates[k]++
+			known = true
+		}
+	}
+	if known {
+		s.dated++
+		s.dateExample = cmp.Or(s.dateExample, string(text))
+	}
+	return known
+}
+
+// count counts a text that is a number.
+func (s *spellings) count(text []byte, spelled spelling) {
+	if !spelled.plain {
+		s.grouped++
+	}
+	if spelled.sign != "" {
+		if s.signs == nil {
+			s.signs = make(map[string]int)
+		}
+		s.signs[spelled.sign]++
+		s.signExample = cmp.Or(s.signExample, string(text))
+	}
+	switch {
+	case spelled.same:
+		s.either++
+	case !spelled.comma:
+		s.point++
+		s.pointExample = cmp.Or(s.pointExample, string(text))
+	case !spelled.point:
+		s.comma++
+		s.commaExample = cmp.Or(s.commaExample, string(text))
+	default:
+		s.openExample = cmp.Or(s.openExample, string(text))
+		if strings.Contains(string(text), ",") {
+			s.openComma++
+		} else {
+			s.openPoint++
+		}
+	}
+}
+
+// mark returns the decimal mark of the numbers, "" where they have none, "both" where they contradict each
+// other, or why they cannot be read unless the user says more.
+func (s *spellings) mark(set Setting) (mark, refusal string) {
+	trained := ""
+	if set.Trained != nil {
+		trained = set.Trained.Decimal
+	}
+	open := s.openPoint+s.openComma > 0
+	switch {
+	case s.point > 0 && s.comma > 0:
+		return "both", ""
+	case s.comma > 0:
+		return ",", ""
+	case s.point > 0:
+		return ".", ""
+	case set.Stated != "":
+		return set.Stated, ""
+	case !open:
+		return trained, ""
+	case set.Shown == "." || set.Shown == ",":
+		return set.Shown, ""
+	case trained != "":
+		return trained, ""
+	case s.openComma > 0:
+		return "", fmt.Sprintf("numbers such as %s may have a decimal comma or one between thousands, and nothing in the data tells which: say --decimal ',' or --thousands ','", Quote(s.openExample))
+	case set.Shown == "both":
+		return "", fmt.Sprintf("numbers such as %s may have a decimal point or one between thousands, and other columns have decimal commas and decimal points: say --decimal . or --decimal ','", Quote(s.openExample))
+	}
+	return "", ""
+}
