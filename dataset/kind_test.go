@@ -113,7 +113,7 @@ func TestMessages(t *testing.T) {
 		"ragged":           {file: "r.csv", content: "a,b\n1,2\n1,2,3\n", want: "r.csv:3: the row has 3 fields, the header 2"},
 		"ragged below":     {file: "r.csv", content: "a,b\n" + strings.Repeat("1,2\n", 70_000) + "1\n", want: "r.csv:70002: the row has 1 field, the header 2"},
 		"row names":        {file: "r.csv", content: "a,b\nr1,1,2\nr2,3,4\n", want: "r.csv:2: the row has 3 fields, the header 2: if every row begins with a row name, name that column in the header"},
-		"empty":            {file: "e.csv", content: "", want: "e.csv: the file is empty: was it written completely?"},
+		"empty":            {file: "e.csv", content: "", want: "e.csv: the file is empty"},
 		"only blank lines": {file: "e.csv", content: "\n\n", want: "e.csv: the file holds no header and no rows"},
 		"header only":      {file: "h.csv", content: "a,b\n", want: "h.csv: there is no row below the header"},
 		"no header":        {file: "n.csv", content: "1.5,2\n3,4\n", want: "n.csv:1: the first line holds numbers, not column names: put a header line in front"},

@@ -65,7 +65,7 @@ func (f *dataFlags) parse(p *program) (options dataset.Options, policy missingPo
 	switch f.format {
 	case "", "csv", "tsv", "libsvm", "svm", "vw", "parquet":
 	case "arrow", "feather":
-		return options, "", misused(fmt.Errorf("--format %s: Arrow files are not read: write Parquet or CSV", f.format))
+		return options, policy, fmt.Errorf("--format %s: Arrow files are not read: write Parquet or CSV", f.format)
 	default:
 		return options, policy, fmt.Errorf("--format %s is unknown: use csv, tsv, libsvm, vw or parquet", f.format)
 	}

@@ -120,9 +120,9 @@ func meanings() []meaning {
 		{name: "numbers after a sample of nothing", file: "t.csv", formula: "y ~ a + x", missing: "mean", rows: 10100, features: "(intercept) a x", content: late("2.5")},
 		{name: "words after a sample of nothing", file: "t.csv", formula: "y ~ a + x", missing: "drop", rows: 50, features: "(intercept) a x=u", content: late("u")},
 		{name: "decimal commas, thousands, currencies and per cent", file: "t.csv", formula: "y ~ a + b + d", rows: 60, features: "(intercept) a b d",
-			content: strings.ReplaceAll(csv("y;a;b;d", func(i int) string {
-				return strings.ReplaceAll(fmt.Sprintf("%g;1.%03d,5 €;%g %%", number(i), i, number(i+1)), "5.5", "5,5")
-			}), ",", ";"),
+			content: repeat("y;a;b;d\n", 60, func(i int) string {
+				return fmt.Sprintf("%d;%s;1.%03d,5 €;%s %%\n", label(i), strings.ReplaceAll(fmt.Sprint(number(i)), ".", ","), i, strings.ReplaceAll(fmt.Sprint(number(i+1)), ".", ","))
+			}),
 			same: csv("y,a,b,d", func(i int) string { return fmt.Sprintf("%g,%g,%g", number(i), 1000.5+float64(i), number(i+1)) })},
 		{name: "dates", file: "t.csv", formula: "y ~ t + weekday(t) + hour(t)", rows: 60, features: "(intercept) hour(t) t weekday(t)",
 			content: csv("y,t", func(i int) string { return fmt.Sprintf("1970-01-%02d %02d:00", 1+i%28, i%24) }),
