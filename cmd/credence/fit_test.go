@@ -211,8 +211,13 @@ func TestDemo(t *testing.T) {
 	if o := invoke(t, "", "demo", "--keep", folder); o.code != exitFailed || !strings.Contains(o.err, "the folder is not empty") {
 		t.Errorf("exit %d, message %q", o.code, o.err)
 	}
-	// What is kept can be typed again, with the same answer.
+	// What is kept can be typed again, with the same answer, and so can the commands of the pages.
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(folder)
+	typedPages(t, root)
 	if again := must(t, "inspect", "linear.safetensors"); !strings.Contains(out, again) {
 		t.Errorf("the demonstration did not print\n%s", again)
 	}
