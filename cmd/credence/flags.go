@@ -122,7 +122,7 @@ func (f *dataFlags) decimalMark() (string, error) {
 		return "", fmt.Errorf("--decimal %q is no decimal mark: use --decimal . or --decimal ,", f.decimal)
 	}
 	if !known {
-		return "", fmt.Errorf("--thousands %q separates no digits: use --thousands , or --thousands .", f.thousands)
+		return "", fmt.Errorf("--thousands %q separates no digits: use --thousands . or --thousands ,", f.thousands)
 	}
 	if f.decimal != "" && mark != "" && f.decimal != mark {
 		return "", fmt.Errorf("--decimal %s and --thousands %s contradict each other: keep one", f.decimal, f.thousands)
