@@ -27,6 +27,15 @@ type world struct {
 	trials []float64
 }
 
+// firstSeed is added to the seeds of simulations whose figures are told: no check was worked out on the
+// sets that it makes.
+func firstSeed() uint64 {
+	if !study.Calibration() {
+		return 0
+	}
+	return study.Seed(5_000_000)
+}
+
 func newWorld(n int, seed uint64) *world {
 	w := &world{n: n, rng: rand.New(rand.NewPCG(seed, 77)), f: make([]float64, n), y: make([]float64, n), trials: make([]float64, n)}
 	var weights [4]float64
@@ -123,7 +132,7 @@ func TestFalseAlarms(t *testing.T) {
 	for _, family := range families {
 		for k := range sets {
 			n := sizes[k%len(sizes)]
-			world := newWorld(2*n, uint64(1000+k)).draw(family.draw)
+			world := newWorld(2*n, firstSeed()+uint64(1000+k)).draw(family.draw)
 			train, test := world.part(0, n), world.part(n, 2*n)
 			model := fitted(t, train.source(t), family.text)
 			for _, own := range []bool{true, false} {
@@ -173,14 +182,14 @@ func BenchmarkOf(b *testing.B) {
 // TestManyOtherRows: the error of a fit to few rows is the same in ever more other rows, and is not taken
 // for a fault of the model.
 func TestManyOtherRows(t *testing.T) {
-	sets := 1
+	first, sets := uint64(700_010), 1 // with the members' own parameters a row of the Student t is impossible
 	if study.Calibration() {
-		sets = 8
+		first, sets = firstSeed(), 8
 	}
 	fits, alarms := 0, 0
 	for _, family := range families {
 		for k := range sets {
-			world := newWorld(3150, uint64(9006+k)).draw(family.draw)
+			world := newWorld(3150, first+uint64(9000+k)).draw(family.draw)
 			model := fitted(t, world.part(0, 150).source(t), family.text)
 			fits++
 			if found := findings(t, model, world.part(150, 3150).source(t), criticism.Options{}); len(found) > 0 {

@@ -17,7 +17,8 @@
 // score tests with the empirical variance of the scores, so that wrong dispersions do not pass for
 // trends. Residuals of rows that a model was fitted to are too small by their leverage, those of other
 // rows too large by it: both are corrected for, and what correlation is left makes p-values of fitted
-// rows too large, never too small.
+// rows too large, never too small. A posterior without any spread has no leverages: where it follows its
+// own rows closely nothing is said of them.
 //
 // All checks of a fit share an error of [ErrorRate]: that is about how often one of them speaks against a
 // model that is right. A check speaks only if the fault is of a size that matters, too.

@@ -207,3 +207,44 @@ func TestScore(t *testing.T) {
 		t.Errorf("no curve explains %g, p %g", explained, p)
 	}
 }
+
+// Small residuals tell nothing only of rows of the fit, and of a posterior without any spread.
+func TestBent(t *testing.T) {
+	for _, c := range []struct {
+		fitted             bool
+		variance, residual float64
+		want               bool
+	}{{true, 0, 0.5, true}, {false, 0, 0.5, false}, {true, 1e-9, 0.5, false}, {true, 0, 0.95, false}} {
+		s := &sample{options: Options{Fitted: c.fitted}, variance: []float64{c.variance, 0}, residual: []float64{c.residual, -c.residual}}
+		if got := s.bent(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// Members at the deciles 1, 3, 5, 7 and 9 of log-normal parameters give their ends away.
+func TestFarthest(t *testing.T) {
+	fitted := &credence.Fitted{}
+	at := func(p float64) likelihood.StudentT {
+		z := special.NormalQuantile(p)
+		return likelihood.StudentT{DegreesOfFreedom: param.Hold(5 * math.Exp(0.4*z)), Scale: param.Hold(2 * math.Exp(0.1*z))}
+	}
+	for _, p := range []float64{0.9, 0.1, 0.5, 0.3, 0.7} {
+		fitted.Members = append(fitted.Members, credence.Member{Model: credence.Model{Likelihood: at(p)}})
+	}
+	for k, l := range farthest(fitted) {
+		got, want := l.(likelihood.StudentT), at([]float64{share / 2, 1 - share/2}[k])
+		if math.Abs(got.DegreesOfFreedom.Value/want.DegreesOfFreedom.Value-1) > 1e-9 || math.Abs(got.Scale.Value/want.Scale.Value-1) > 1e-9 {
+			t.Errorf("end %d is %v, want %v", k, got, want)
+		}
+	}
+	if len(farthest(fitted)) != 2 {
+		t.Error("there are no two ends")
+	}
+	for k := range fitted.Members {
+		fitted.Members[k].Model.Likelihood = at(0.5)
+	}
+	if len(farthest(fitted)) > 0 {
+		t.Error("members that are the same have ends")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -109,6 +110,7 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	all := rows.Sample("criticism", lik, data, limit, run)
 	names := s.names(fitted.Frame)
 	s.columns = make([]column, len(names))
+	far := farthest(fitted)
 	var batch credence.Batch
 	var dist credence.Distribution
 	for k := range all.Blocks() {
@@ -125,6 +127,11 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 		dist.Each(s.ws, func(i int) {
 			if row, ok := batch.LikelihoodOf(lik, i).(family); ok {
 				surprise[i] = s.kind.surprise(&dist, row, i, batch.Target[i])
+				for _, l := range far {
+					if l, ok := batch.LikelihoodOf(l, i).(family); ok {
+						surprise[i] = s.kind.surpriseUnder(l, &dist, surprise[i], i, batch.Target[i])
+					}
+				}
 			}
 		})
 		for i := range batch.Rows() {
@@ -151,15 +158,71 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	for i := range s.used {
 		s.used[i] = i
 	}
+	if s.bent() {
+		return nil, nil
+	}
 	return s, nil
+}
+
+// bent says whether the fit follows its own rows so closely that their residuals tell nothing, being too
+// small by factors that are not known: those of a posterior without any spread, which has no leverages.
+// Normal residuals whose variances differ between 0 and 1, with a mean of r, have a kurtosis of up to 3/r.
+func (s *sample) bent() bool {
+	squares := 0.0
+	for i, e := range s.residual {
+		if !s.options.Fitted || s.variance[i] > 0 {
+			return false
+		}
+		squares += e * e
+	}
+	return squares < 3/leastKurtosis*float64(len(s.residual))
 }
 
 // central is the likelihood of the model: where members differ in its parameters, that of the median of
 // the first parameter.
 func central(fitted *credence.Fitted) credence.Likelihood {
-	if len(fitted.Members) == 0 {
+	all := likelihoods(fitted)
+	if len(all) == 0 {
 		return nil
 	}
+	return all[len(all)/2]
+}
+
+// farthest returns the likelihoods at both ends of what the members say of its parameters, ends that the
+// truth is beyond with a probability below the error of a check. Members are a few quantiles and stop far
+// short of them, while how likely a row is that is impossible hangs on the parameters more than
+// anything: a hundred rows tell little of the degrees of freedom of a Student t, and which row is one in
+// a million does not follow from their mean. There are none where the members do not differ.
+func farthest(fitted *credence.Fitted) []credence.Likelihood {
+	all := likelihoods(fitted)
+	if len(all) < 2 {
+		return nil
+	}
+	middle, ok := all[len(all)/2].(likelihood.Parametric)
+	if !ok {
+		return nil
+	}
+	// Members of equal weight stand in the middles of their shares, and logarithms are about normal.
+	reach := special.NormalQuantile(1-share/2) / (2 * special.NormalQuantile(1-0.5/float64(len(all))))
+	low, high := all[0].(likelihood.Parametric).Parameters(), all[len(all)-1].(likelihood.Parametric).Parameters()
+	var below, above []float64
+	differ := false
+	for j, p := range middle.Parameters() {
+		factor := math.Pow(high[j].Value/low[j].Value, reach)
+		if !p.Positive || !(factor > 0) {
+			return nil
+		}
+		differ = differ || factor != 1
+		below, above = append(below, p.Value/factor), append(above, p.Value*factor)
+	}
+	if !differ {
+		return nil
+	}
+	return []credence.Likelihood{middle.WithParameters(below), middle.WithParameters(above)}
+}
+
+// likelihoods returns those of the members, by their first parameter.
+func likelihoods(fitted *credence.Fitted) []credence.Likelihood {
 	first := func(l credence.Likelihood) float64 {
 		if parametric, ok := l.(likelihood.Parametric); ok {
 			for _, p := range parametric.Parameters() {
@@ -173,7 +236,7 @@ func central(fitted *credence.Fitted) credence.Likelihood {
 		all = append(all, fitted.Members[i].Model.Likelihood)
 	}
 	slices.SortStableFunc(all, func(a, b credence.Likelihood) int { return cmp.Compare(first(a), first(b)) })
-	return all[len(all)/2]
+	return all
 }
 
 // names returns the names of the columns of numbers.

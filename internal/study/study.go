@@ -5,6 +5,7 @@ package study
 
 import (
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -28,4 +29,12 @@ func Only(t testing.TB) {
 	if !Long() {
 		t.Skip("a long study: make study runs it")
 	}
+}
+
+// Seed is what a simulation adds to its seeds so as to draw other sets: CREDENCE_SEED where that is set.
+func Seed(otherwise uint64) uint64 {
+	if seed, err := strconv.ParseUint(os.Getenv("CREDENCE_SEED"), 10, 64); err == nil {
+		return seed
+	}
+	return otherwise
 }
