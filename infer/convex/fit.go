@@ -34,7 +34,7 @@ type fit struct {
 
 	system system
 	loop   *loop
-	exact  *exactTable
+	exact  factored
 	free   *free
 }
 

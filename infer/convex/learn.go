@@ -113,11 +113,8 @@ func (f *fit) marginals(ctx context.Context) ([]float64, error) {
 	noise := f.noise()
 	out := make([]float64, f.d)
 	if f.exact != nil {
-		f.exact.invert()
-		for j := range out {
-			row := f.exact.inverse[j*f.d : (j+1)*f.d]
-			out[j] = noise * kernel.Dot(row, row)
-		}
+		f.exact.weightVariances(out)
+		kernel.Scale(noise, out)
 		return out, nil
 	}
 	if !f.free.fresh { // Lanczos: draws for the learned values, whose own variances are too small

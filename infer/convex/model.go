@@ -66,15 +66,17 @@ func (f *fit) setSystem() {
 	before := f.loop
 	way := cmp.Or(f.config.Variances, Auto)
 	if way == Auto {
-		if way = Exact; f.d > exactUnknowns {
+		if way = Exact; min(f.n, f.d) > exactUnknowns {
 			way = Sampled
 		}
 	}
 	if way == Exact {
-		if f.exact == nil {
-			f.exact = &exactTable{table: f.table, classes: f.classes, sparse: f.first, upper: make([]float64, f.d*f.d)}
+		if d := (diagonal{table: f.table, classes: f.classes, sparse: f.first}); f.exact == nil && f.n < f.d {
+			f.exact = newDual(d)
+		} else if f.exact == nil {
+			f.exact = newExact(d)
 		}
-		f.exact.measured, f.exact.offsets, f.exact.normal = m, offsets{offset}, normal
+		f.exact.take(m, offset, normal)
 		f.system = f.exact
 	} else {
 		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: cmp.Or(f.config.K, storedDraws)}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}

@@ -93,13 +93,7 @@ func (f *fit) posterior() credence.Posterior {
 	}
 	own(mean, f.scale, f.centre)
 	if f.exact != nil {
-		f.exact.invert()
-		factor := f.exact.inverse
-		if f.table.means != nil {
-			blocks.UncentreFactor(f.table.means, factor)
-		}
-		kernel.Scale(root, factor)
-		return &posterior.Full{Mean: mean, Factor: factor}
+		return f.exact.posterior(mean, root)
 	}
 	q := &posterior.Draws{Count: 2 * len(f.free.last), Values: make([]float64, 2*len(f.free.last)*f.d)}
 	for s := range q.Count { // every draw and its opposite, so that their mean is that of Q
