@@ -29,9 +29,12 @@ const (
 	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set
 	ActiveRandom      Purpose = "active random"   // scores by chance; the row
 	ActiveSplit       Purpose = "active split"    // rows of the pool; the repeat
-	NullCheck         Purpose = "null"            // permuted targets; the permutation
-	PredictSamples    Purpose = "predict"         // draws of y; the row
-	CriticismDraws    Purpose = "criticism"       // replicated targets; the row
+	ActiveAudit       Purpose = "active audit"    // rows labelled whatever their scores
+	// ActiveValidation is for rows that stand for those to be predicted.
+	ActiveValidation Purpose = "active validation"
+	NullCheck        Purpose = "null"      // permuted targets; the permutation
+	PredictSamples   Purpose = "predict"   // draws of y; the row
+	CriticismDraws   Purpose = "criticism" // replicated targets; the row
 )
 
 // Rand returns the random stream for one purpose and block of a seeded

@@ -23,6 +23,9 @@ type Block struct {
 	gaps    [][]float64
 	columns map[int][]float64 // Cov(f, f_i) before any inclusion
 	steps   []inclusion
+
+	scores    []float64  // given what was included; nil where they are to be found anew
+	reduction *reduction // nil for other scores than error_reduction
 }
 
 // inclusion is a row that was included: Cov(f, f_i) at the time, over γ + ρ_i.
@@ -41,7 +44,10 @@ func (s *Scorer) NewBlock(rows *credence.Batch, mean, variance []float64, place 
 		scorer: s, rows: rows, mean: slices.Clone(mean), variance: slices.Clone(variance), place: place,
 		picked: make([]bool, len(mean)), columns: map[int][]float64{},
 	}
-	b.designs, b.gaps = s.designs(rows)
+	if s.score == ErrorReduction {
+		b.validate(rows)
+	}
+	b.designs, b.gaps = s.designs(b.rows)
 	return b
 }
 
@@ -50,7 +56,24 @@ func (b *Block) Latent(i int) (mean, variance float64) { return b.mean[i], b.var
 
 // Score returns that of row i given what was included, over its cost.
 func (b *Block) Score(i int) float64 {
-	value := b.scorer.Score(b.place[i], b.mean[i], b.variance[i])
+	if b.scores == nil {
+		b.scores = make([]float64, len(b.picked))
+		b.scorer.ws.InRuns(len(b.scores), func(from, to int) {
+			for k := from; k < to; k++ {
+				b.scores[k] = b.score(k)
+			}
+		})
+	}
+	return b.scores[i]
+}
+
+func (b *Block) score(i int) float64 {
+	var value float64
+	if b.reduction != nil {
+		value = b.reductionOf(i)
+	} else {
+		value = b.scorer.Score(b.place[i], b.mean[i], b.variance[i])
+	}
 	if b.cost != nil {
 		value /= b.cost[i]
 	}
@@ -60,14 +83,13 @@ func (b *Block) Score(i int) float64 {
 // ranked returns the rows not yet picked, the best first; equal scores go by the place in the pool.
 func (b *Block) ranked(most int) []int {
 	var order []int
-	scores := make([]float64, len(b.mean))
 	for i, picked := range b.picked {
 		if !picked {
-			order, scores[i] = append(order, i), b.Score(i)
+			order = append(order, i)
 		}
 	}
 	better := func(i, k int) int {
-		return cmp.Or(cmp.Compare(scores[k], scores[i]), cmp.Compare(b.place[i], b.place[k]))
+		return cmp.Or(cmp.Compare(b.Score(k), b.Score(i)), cmp.Compare(b.place[i], b.place[k]))
 	}
 	if most == 1 && len(order) > 0 {
 		return []int{slices.MinFunc(order, better)}
@@ -106,6 +128,9 @@ func (b *Block) Include(i int, label float64) {
 		b.variance[k] = math.Max(0, b.variance[k]-factor*w*w)
 	}
 	b.steps = append(b.steps, inclusion{column, factor})
+	if b.scores = nil; b.reduction != nil {
+		b.reduction.include(column, factor)
+	}
 }
 
 // column returns Cov(f, f_i) before any inclusion, computed along with those of the rows that are likely next.

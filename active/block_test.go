@@ -193,21 +193,21 @@ func TestPool(t *testing.T) {
 			all.Include(i, math.NaN())
 		}
 		for _, stride := range []int{1, 7, 2599} {
-			pool := s.NewPool(picks)
+			pool := s.NewPool(picks, 0)
 			for k := range n {
 				i := k * stride % n
 				pool.Add(rows, i, i, own.mean[i], own.variance[i], 1)
 			}
-			got := pool.Picks(picks)
-			if len(got) != picks {
-				t.Fatalf("%d picks", len(got))
+			got, err := pool.Picks(picks)
+			if err != nil || len(got) != picks {
+				t.Fatalf("%v: %d picks", err, len(got))
 			}
 			for k, c := range got {
 				if c.Place != want[k] {
 					t.Fatalf("%s, stride %d: pick %d is row %d, over all rows %d", score, stride, k, c.Place, want[k])
 				}
 			}
-			if len(pool.kept) > Shortlist(picks) {
+			if len(pool.kept) > Shortlist(score, picks) {
 				t.Fatalf("%d rows are kept", len(pool.kept))
 			}
 		}

@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	rows := poolOf(400)
 	s := &simulation{
 		Options: Options{Pool: 300, Initial: 15, Block: 30, Labels: 45, Every: 30, Threads: 1}, all: *rows,
-		model: credence.Model{Features: conform.Columns{Dense: inputs, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit}, Prior: prior.Normal{Variance: param.Hold(1)}},
+		model: modelOfPool(),
 	}
 	order := credence.Rand(1, credence.ActiveSplit, 0).Perm(400)
 	pool, test := order[:300], subset{rows, order[300:]}
@@ -51,5 +51,11 @@ func TestRun(t *testing.T) {
 	want, err := s.measure(after, test)
 	if err != nil || math.Abs(curve[1].LogLoss-want.LogLoss) > 1e-12 || curve[1].Error != want.Error {
 		t.Errorf("%v: the run ends at %v, by hand at %v", err, curve[1], want)
+	}
+}
+
+func modelOfPool() credence.Model {
+	return credence.Model{
+		Features: conform.Columns{Dense: inputs, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit}, Prior: prior.Normal{Variance: param.Hold(1)},
 	}
 }

@@ -18,15 +18,17 @@ const (
 	Uncertainty Score = "uncertainty" // −|P(y=1) − ½|
 	BALD        Score = "bald"        // mutual information of label and f, in nats
 	Random      Score = "random"
+	// ErrorReduction is by how much the expected log loss of rows of validation falls, in nats.
+	ErrorReduction Score = "error_reduction"
 )
 
 // Validate refuses names that are no score.
 func (s Score) Validate() error {
 	switch s {
-	case Information, Uncertainty, BALD, Random:
+	case Information, Uncertainty, BALD, ErrorReduction, Random:
 		return nil
 	}
-	return fmt.Errorf("score %s is unknown: use information, uncertainty, bald or random", s)
+	return fmt.Errorf("score %s is unknown: use information, uncertainty, bald, error_reduction or random", s)
 }
 
 // Scorer scores candidates under a fitted model. It is for one goroutine at a time.
@@ -38,6 +40,8 @@ type Scorer struct {
 	table  *table
 	ws     *credence.Workspace
 	dist   credence.Distribution
+
+	validation *validation // nil: the candidates of a block
 }
 
 // NewScorer returns the scorer of a model, or says why the score does not fit it. Thread counts below
@@ -69,7 +73,7 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 	switch {
 	case s.noise > 0 && score == Uncertainty:
 		return nil, fmt.Errorf("score uncertainty is that of two classes, and the model is of numbers: use information")
-	case score == Information && s.noise == 0:
+	case (score == Information || score == ErrorReduction) && s.noise == 0:
 		s.table = informationTable()
 	case score == BALD && s.noise == 0:
 		s.table = disagreementTable()
@@ -88,7 +92,8 @@ func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
 	return nil
 }
 
-// Score returns that of a row of the pool, counted from 0, whose f has this mean and variance.
+// Score returns that of a row of the pool by itself, counted from 0, whose f has this mean and variance. Of
+// error_reduction, which depends on other rows, it returns the information, by which rows are kept.
 func (s *Scorer) Score(row int, mean, variance float64) float64 {
 	switch {
 	case s.score == Random:

@@ -20,10 +20,12 @@ type Options struct {
 	Repeats int     `json:"repeats,omitempty"` // with other pools; 0 means 5
 	Every   int     `json:"every,omitempty"`   // labels between two points of a curve; 0 means 100
 	Scores  []Score `json:"scores,omitempty"`  // none means information and random
+	Audit   float64 `json:"audit,omitempty"`   // share of the labels that go to rows by chance, below 1; 0 means none
 
-	Seed     uint64                  `json:"seed,omitempty"`
-	Threads  int                     `json:"threads,omitempty"` // 0 means every processor; the result does not depend on it
-	Progress func(credence.Progress) `json:"-"`                 // called after every point
+	Seed       uint64                  `json:"seed,omitempty"`
+	Threads    int                     `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
+	Checkpoint string                  `json:"checkpoint,omitempty"` // file written after every run, from which a later simulation goes on; "" means none
+	Progress   func(credence.Progress) `json:"-"`                    // called after every point
 }
 
 // Validate refuses options that make no sense whatever the data.
@@ -38,6 +40,9 @@ func (o Options) Validate() error {
 	}
 	if min(o.Pool, o.Initial, o.Block, o.Labels, o.Repeats, o.Every) < 0 {
 		return fmt.Errorf("pool %d, initial %d, block %d, labels %d, repeats %d and every %d: none can be negative", o.Pool, o.Initial, o.Block, o.Labels, o.Repeats, o.Every)
+	}
+	if !(o.Audit >= 0 && o.Audit < 1) {
+		return fmt.Errorf("audit %v is no share from 0 to below 1", o.Audit)
 	}
 	if o.Labels > 0 && o.Initial > o.Labels {
 		return fmt.Errorf("initial %d is more than labels %d: begin with fewer", o.Initial, o.Labels)
@@ -75,22 +80,21 @@ type Point struct {
 	Labels  int     `json:"labels"`
 	Error   float64 `json:"error"` // share of rows whose likelier class is not theirs
 	LogLoss float64 `json:"log_loss"`
+	Audit   *Audit  `json:"audit,omitempty"`
 }
 
-// Simulation is the result of [Simulate].
-type Simulation struct {
-	Scores  map[Score][]Point   `json:"scores"`  // means over the repeats
-	Repeats map[Score][][]Point `json:"repeats"` // each repeat; the scores of one share pool and first labels
-	Full    Point               `json:"full"`    // with the labels of the whole pool, mean over the repeats
-	Stop    *Stop               `json:"stop"`    // of the first score that is not random; nil if there is none
+// Audit is the share of errors that models made of rows by chance, each before it learned their labels: what
+// can be known of the error where there are no rows to test on.
+type Audit struct {
+	Rows  int     `json:"rows"`
+	Error float64 `json:"error"`
 }
 
 // simulation is one run of Simulate.
 type simulation struct {
 	Options
-	model   credence.Model
-	all     credence.Batch
-	advices []Stop
+	model credence.Model
+	all   credence.Batch
 }
 
 // Simulate asks for the labels of rows that have them, block by block, as each score would, and measures the
@@ -114,50 +118,55 @@ func Simulate(ctx context.Context, model credence.Model, data credence.Data, opt
 			appendRow(&s.all, &block, i)
 		}
 	}
-	out := &Simulation{Scores: map[Score][]Point{}, Repeats: map[Score][][]Point{}}
+	runs, err := s.resume()
+	if err != nil {
+		return nil, fmt.Errorf("active: %w", err)
+	}
 	for repeat := range o.Repeats {
-		order := credence.Rand(o.Seed, credence.ActiveSplit, uint64(repeat)).Perm(data.Rows())
-		pool, test := order[:o.Pool], subset{&s.all, order[o.Pool:]}
+		if err := s.repeat(ctx, runs, repeat); err != nil {
+			return nil, err
+		}
+	}
+	return runs.simulation(o.Pool), nil
+}
+
+// repeat makes the runs of one pool that were not made before.
+func (s *simulation) repeat(ctx context.Context, runs *runs, repeat int) error {
+	order := credence.Rand(s.Seed, credence.ActiveSplit, uint64(repeat)).Perm(s.all.Rows())
+	pool, test := order[:s.Pool], subset{&s.all, order[s.Pool:]}
+	if len(runs.Full) == repeat {
 		full, err := s.fit(ctx, pool, nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		at, err := s.measure(full, test)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Full.Labels = o.Pool
-		out.Full.Error += at.Error / float64(o.Repeats)
-		out.Full.LogLoss += at.LogLoss / float64(o.Repeats)
-		advised := false
-		for _, score := range o.Scores {
-			advisor := (*advisor)(nil)
-			if !advised && score != Random {
-				advisor, advised = newAdvisor(), true
-			}
-			curve, err := s.run(ctx, score, repeat, pool, test, advisor)
-			if err != nil {
-				return nil, err
-			}
-			out.Repeats[score] = append(out.Repeats[score], curve)
-			if advisor != nil {
-				s.advices = append(s.advices, advisor.stop)
-			}
+		runs.Full = append(runs.Full, at)
+	}
+	advised := false
+	for _, score := range s.Scores {
+		advisor := (*advisor)(nil)
+		if !advised && score != Random {
+			advisor, advised = newAdvisor(), true
+		}
+		if len(runs.Curves[score]) > repeat {
+			continue
+		}
+		curve, err := s.run(ctx, score, repeat, pool, test, advisor)
+		if err != nil {
+			return err
+		}
+		runs.Curves[score] = append(runs.Curves[score], curve)
+		if advisor != nil {
+			runs.Advices = append(runs.Advices, advisor.stop)
+		}
+		if err := s.save(runs); err != nil {
+			return err
 		}
 	}
-	for score, curves := range out.Repeats {
-		mean := make([]Point, len(curves[0]))
-		for _, curve := range curves {
-			for k, at := range curve {
-				mean[k].Labels = at.Labels
-				mean[k].Error += at.Error / float64(o.Repeats)
-				mean[k].LogLoss += at.LogLoss / float64(o.Repeats)
-			}
-		}
-		out.Scores[score] = mean
-	}
-	out.Stop = middle(s.advices)
-	return out, nil
+	return nil
 }
 
 // fit fits the model to the rows of some places, going on from a fit before, nil for none.
@@ -183,7 +192,14 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 	if err != nil {
 		return nil, err
 	}
+	var validation credence.Batch
+	if score == ErrorReduction { // the pool is in an order of chance
+		if err := (subset{&s.all, pool}).Read(&validation, 0, min(validationRows, len(pool))); err != nil {
+			return nil, err
+		}
+	}
 	mean, variance := make([]float64, len(pool)), make([]float64, len(pool))
+	audit := Audit{}
 	var curve []Point
 	var fitted *credence.Fitted
 	for {
@@ -210,6 +226,11 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 				return nil, err
 			}
 			at.Labels = count
+			if audit.Rows > 0 {
+				so := audit
+				so.Error /= float64(so.Rows)
+				at.Audit = &so
+			}
 			curve = append(curve, at)
 			advisor.judge(count, mean)
 			if s.Progress != nil {
@@ -219,16 +240,43 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 		if end {
 			return curve, nil
 		}
-		candidates, wanted := scorer.NewPool(s.Block), min(s.Block, s.Labels-count)
+		if score == ErrorReduction {
+			if err := scorer.Validate(&validation); err != nil {
+				return nil, err
+			}
+		}
+		wanted := min(s.Block, s.Labels-count)
+		candidates := scorer.NewPool(s.Block, 0)
+		if audits := s.audits(count+wanted) - s.audits(count); audits > 0 {
+			candidates.audit = &sample{limit: audits, rng: credence.Rand(s.Seed, credence.ActiveAudit, uint64(repeat)<<32|uint64(count))}
+		}
 		for k := range pool {
 			if !taken[k] {
 				candidates.Add(&rows[k/credence.BlockRows], k%credence.BlockRows, k, mean[k], variance[k], 1)
 			}
 		}
-		for _, c := range candidates.picks(wanted, func(k int) float64 { return s.all.Target[pool[k]] }, advisor.gain) {
+		label := func(k int) float64 { return s.all.Target[pool[k]] }
+		picks, err := candidates.picks(wanted, label, func(c Candidate, mean, variance float64) {
+			advisor.gain(mean, variance)
+			if c.Audit {
+				audit.Rows++
+				if !((2*label(c.Place)-1)*mean > 0) {
+					audit.Error++
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range picks {
 			labelled, taken[c.Place] = append(labelled, pool[c.Place]), true
 		}
 	}
+}
+
+// audits is how many of so many labels are of rows by chance, those to begin with aside.
+func (s *simulation) audits(labels int) int {
+	return int(s.Audit * float64(labels-s.Initial))
 }
 
 // measure returns error and log loss on the test rows.

@@ -34,8 +34,9 @@ func newTable(of func(mean, variance float64) float64) *table {
 	return t
 }
 
-// The tables of the scores, of which two are even in the mean, and of P(y=1) at negative means.
+// The tables of the scores, even in the mean, of P(y=1) at negative means, and of the entropy of a label.
 var (
+	entropyTable      = sync.OnceValue(func() *table { return newTable(entropy) })
 	informationTable  = sync.OnceValue(func() *table { return newTable(information) })
 	disagreementTable = sync.OnceValue(func() *table { return newTable(disagreement) })
 	minorityTable     = sync.OnceValue(func() *table {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,7 @@ type rankFlags struct {
 	keep         []string
 	skipLabelled bool
 	cost         string
+	audit        float64
 }
 
 func (p *program) rankCommand() *cobra.Command {
@@ -50,9 +52,16 @@ func (p *program) rankCommand() *cobra.Command {
 		Long: `Rank lists the rows of a pool to label next, the most useful first; rows count from 1.
 Each is chosen given those before it, so that no two of them tell the same thing. score is
 what the label is expected to tell, in nats: how far it moves the posterior (information),
-or what it tells about f alone (bald); or how close the probability is to one half
+what it tells about f alone (bald), or by how much the expected log loss of 500 random
+rows of the pool falls (error_reduction); or how close the probability is to one half
 (uncertainty). mean is that of f. One pass keeps the 50·n rows that score best on their
-own, at least 1,000, and the picks come from these.`,
+own, at least 1,000 (for error_reduction the 5·n of most information, at least 100), and
+the picks come from these.
+
+With --audit 0.1 every tenth row is a random one (audit is 1 in CSV, true in JSON). Keep
+these in a file of their own: once they are labelled, and before the model learns them,
+credence evaluate MODEL on that file tells the error on all rows, which rows chosen by
+score do not.`,
 		Example: `  credence active rank m.safetensors pool.csv -n 20 --keep id,text > next.csv
   credence active rank m.safetensors pool.csv --skip-labelled --cost minutes --json`,
 		Args: takes(2, most, "a model and a pool of rows"),
@@ -63,7 +72,8 @@ own, at least 1,000, and the picks come from these.`,
 	flags.register(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&flags.n, "n", "n", 20, "how many rows")
-	f.StringVar(&flags.score, "score", string(active.Information), "information, uncertainty, bald or random")
+	f.StringVar(&flags.score, "score", string(active.Information), "information, uncertainty, bald, error_reduction or random")
+	f.Float64Var(&flags.audit, "audit", 0, "share of the rows to take by chance, as 0.1")
 	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front")
 	f.BoolVar(&flags.skipLabelled, "skip-labelled", false, "leave out rows that have a target")
 	f.StringVar(&flags.cost, "cost", "", "column with the cost of a label: scores are divided by it")
@@ -76,6 +86,7 @@ type ranked struct {
 	Score       float64           `json:"score"`
 	Mean        float64           `json:"mean"`
 	Probability *float64          `json:"probability,omitempty"`
+	Audit       bool              `json:"audit,omitempty"`
 	Keep        map[string]string `json:"keep,omitempty"`
 }
 
@@ -86,8 +97,10 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		return misused(fmt.Errorf("--%w", err))
 	case flags.n < 1:
 		return misused(fmt.Errorf("--n %d is not a number of rows from 1 up", flags.n))
+	case !(flags.audit >= 0 && flags.audit < 1):
+		return misused(fmt.Errorf("--audit %v is no share from 0 to below 1", flags.audit))
 	case flags.cost != "" && (by == active.Uncertainty || by == active.Random):
-		return misused(fmt.Errorf("--cost divides what a label tells, and score %s is no amount: use --score information or bald", by))
+		return misused(fmt.Errorf("--cost divides what a label tells, and score %s is no amount: use --score information, bald or error_reduction", by))
 	}
 	targets := score.IgnoreTargets
 	if flags.skipLabelled {
@@ -115,7 +128,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		costs = newKeeper(ctx, s.table, []string{flags.cost})
 		defer costs.close()
 	}
-	pool := scorer.NewPool(flags.n)
+	pool := scorer.NewPool(flags.n, flags.audit)
 	err = s.each(ctx, func(rows *score.Rows) error {
 		for i := range rows.Len() {
 			if y := rows.Target(i); flags.skipLabelled && y == y {
@@ -140,7 +153,10 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if err != nil {
 		return err
 	}
-	picks := pool.Picks(flags.n)
+	picks, err := pool.Picks(flags.n)
+	if err != nil {
+		return err
+	}
 	kept, err := keptOf(s.keeper, picks)
 	if err != nil {
 		return err
@@ -148,7 +164,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if p.json {
 		return p.emit(map[string]any{"candidates": rankedOf(picks, kept, flags.keep)})
 	}
-	return p.writeRanked(picks, kept, flags.keep)
+	return p.writeRanked(picks, kept, flags)
 }
 
 // keptOf returns the texts to be copied for every pick.
@@ -174,7 +190,7 @@ func keptOf(keeper *keeper, picks []active.Candidate) ([][][]byte, error) {
 func rankedOf(picks []active.Candidate, kept [][][]byte, names []string) []ranked {
 	out := make([]ranked, len(picks))
 	for k, c := range picks {
-		out[k] = ranked{Row: c.Place + 1, Score: c.Score, Mean: c.Mean}
+		out[k] = ranked{Row: c.Place + 1, Score: c.Score, Mean: c.Mean, Audit: c.Audit}
 		if probability := c.Probability; probability == probability {
 			out[k].Probability = &probability
 		}
@@ -189,12 +205,16 @@ func rankedOf(picks []active.Candidate, kept [][][]byte, names []string) []ranke
 }
 
 // writeRanked writes the picks as CSV.
-func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, keep []string) error {
+func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, flags *rankFlags) error {
 	var columns []outputColumn
-	for _, name := range keep {
+	for _, name := range flags.keep {
 		columns = append(columns, outputColumn{name: name, text: true})
 	}
-	for _, name := range []string{"row", "score", "mean", "probability"} {
+	names := []string{"row", "score", "mean", "probability"}
+	if flags.audit > 0 {
+		names = append(names, "audit")
+	}
+	for _, name := range names {
 		columns = append(columns, outputColumn{name: name})
 	}
 	out, err := newTableWriter(p.out, "", columns)
@@ -202,7 +222,11 @@ func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, keep []
 		return err
 	}
 	for k, c := range picks {
-		if err := out.write([]float64{float64(c.Place + 1), c.Score, c.Mean, c.Probability}, kept[k]...); err != nil {
+		values := []float64{float64(c.Place + 1), c.Score, c.Mean, c.Probability, 0}
+		if c.Audit {
+			values[4] = 1
+		}
+		if err := out.write(values[:len(names)], kept[k]...); err != nil {
 			return err
 		}
 	}
@@ -224,7 +248,8 @@ func (p *program) simulateCommand() *cobra.Command {
 		Long: `Simulate hides the labels of a pool of rows, reveals them block by block as each score
 asks for them, and measures the models on the rows outside the pool. It prints learning
 curves, averaged over repeats with other pools. The engine is convex; after each block
-the fit continues from the one before. The advice on when to stop is for the first score.`,
+the fit continues from the one before. The advice on when to stop is for the first score.
+With --checkpoint, a simulation that was stopped continues after its last whole run.`,
 		Example: `  credence active simulate a9a.libsvm --pool 16000 --initial 100 --block 10 --labels 2000
   credence active simulate mail.csv --target spam --scores information,bald,random --json`,
 		Args: takes(1, most, "data"),
@@ -232,22 +257,27 @@ the fit continues from the one before. The advice on when to stop is for the fir
 	}
 	flags.register(cmd, "normal(variance=1)", "normal(variance=1), laplace(scale=0.5)")
 	f := cmd.Flags()
-	for _, unused := range []string{"engine", "output", "checkpoint"} {
+	for _, unused := range []string{"engine", "output"} {
 		_ = f.MarkHidden(unused)
 	}
+	f.Lookup("checkpoint").Usage = "file written after every run, from which the same command goes on when it is there"
 	f.IntVar(&flags.how.Pool, "pool", 0, "rows that may be asked for (default: half of them, 16,000 at most)")
 	f.IntVar(&flags.how.Initial, "initial", 0, "labels to begin with (default 100)")
 	f.IntVar(&flags.how.Block, "block", 0, "rows asked for between two fits (default 10)")
 	f.IntVar(&flags.how.Labels, "labels", 0, "labels at the end (default 2000)")
 	f.IntVar(&flags.how.Repeats, "repeats", 0, "repeats with other pools (default 5)")
 	f.IntVar(&flags.how.Every, "every", 0, "labels between two points of a curve (default 100)")
-	f.StringSliceVar(&flags.scores, "scores", []string{string(active.Information), string(active.Random)}, "information, uncertainty, bald, random")
+	f.StringSliceVar(&flags.scores, "scores", []string{string(active.Information), string(active.Random)}, "information, uncertainty, bald, error_reduction, random")
+	f.Float64Var(&flags.how.Audit, "audit", 0, "share of the labels that go to rows by chance, as 0.1: their error is told beside that on the test rows")
 	return cmd
 }
 
 func (p *program) simulate(ctx context.Context, paths []string, flags *simulateFlags) error {
-	if flags.Engine != "auto" || flags.output != "" || flags.Checkpoint != "" {
-		return misused(errors.New("active simulate fits by the engine convex and saves no model: leave --engine, --output and --checkpoint out"))
+	if flags.Engine != "auto" || flags.output != "" {
+		return misused(errors.New("active simulate fits by the engine convex and saves no model: leave --engine and --output out"))
+	}
+	if err := checkOutputs(paths, "", flags.Checkpoint); err != nil {
+		return err
 	}
 	for _, name := range flags.scores {
 		flags.how.Scores = append(flags.how.Scores, active.Score(name))
@@ -261,13 +291,14 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	}
 	bar := p.progress()
 	o := flags.Options
-	o.Engine = "convex"
+	o.Engine, o.Checkpoint = "convex", ""
 	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile
 	job, err := fit.New(o)
 	if err != nil {
 		return err
 	}
-	flags.how.Seed, flags.how.Threads, flags.how.Progress = p.seed, p.threads, bar.step
+	flags.how.Seed, flags.how.Threads, flags.how.Progress, flags.how.Checkpoint = p.seed, p.threads, bar.step, flags.Checkpoint
+	start := time.Now()
 	var found *active.Simulation
 	_, err = p.runJob(ctx, job, paths, read, func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
 		var err error
@@ -275,6 +306,9 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 		return nil, err
 	})
 	bar.done()
+	if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
+		return interrupted{err, fmt.Sprintf("the runs so far are saved in %s; the same command goes on from there", flags.Checkpoint)}
+	}
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,19 @@ func TestActiveRank(t *testing.T) {
 			t.Errorf("pick %d of CSV is row %s, of JSON %s", k, text[k+1][2], want)
 		}
 	}
+	// Every fifth row by chance, said in both forms; by expected reduction of loss as well.
+	audited := rank("--audit", "0.2", "--score", "error_reduction")
+	for k, c := range audited {
+		if by := c.(map[string]any)["audit"]; (by == true) != (k == 4) {
+			t.Errorf("pick %d: audit %v", k, by)
+		}
+	}
+	text, err = csv.NewReader(strings.NewReader(must(t, "active", "rank", model, pool, "-n", "5", "--audit", "0.2"))).ReadAll()
+	if err != nil || text[0][4] != "audit" || text[1][4] != "0" || text[5][4] != "1" {
+		t.Errorf("%v: %v", err, text)
+	}
 	for _, args := range [][]string{
+		{"active", "rank", model, pool, "--audit", "1"}, {"active", "simulate", pool, "--audit", "-1", "--target", "spam"},
 		{"active", "rank", model, pool, "--score", "best"}, {"active", "rank", model, pool, "-n", "0"}, {"active", "rank", model},
 		{"active", "rank", model, pool, "--cost", "minutes", "--score", "random"}, {"active", "guess"},
 		{"active", "simulate", pool, "--engine", "exact", "--target", "spam"}, {"active", "simulate", pool, "--scores", "best", "--target", "spam"},
@@ -104,8 +116,12 @@ func TestActiveRank(t *testing.T) {
 func TestActiveSimulate(t *testing.T) {
 	args := []string{"active", "simulate", file(t, "mail.csv", mail(300, 300)), "--formula", "spam ~ x + z", "--pool", "150", "--initial", "20", "--labels", "60", "--every", "20", "--repeats", "2", "--json"}
 	one := must(t, append(args, "--threads", "1")...)
-	if two := must(t, append(args, "--threads", "2")...); one != two {
+	saved := filepath.Join(t.TempDir(), "runs")
+	if two := must(t, append(args, "--threads", "2", "--checkpoint", saved)...); one != two {
 		t.Error("two threads give other bytes")
+	}
+	if again := must(t, append(args, "--checkpoint", saved)...); one != again {
+		t.Error("from the checkpoint come other bytes")
 	}
 	found := decode(t, one)
 	for _, score := range []string{"information", "random"} {

@@ -13,8 +13,8 @@ import (
 
 // Config holds the options of the engine. The zero value is the default.
 type Config struct {
-	// Variances is "exact", "lanczos" or "sample"; "" and "auto" are exact up to 4,000 weights and sampled
-	// above.
+	// Variances is "exact", "lanczos" or "sample"; "" and "auto" are exact up to 4,000 weights or
+	// rows, whichever are fewer, and sampled above.
 	Variances Variances `json:"variances,omitempty"`
 	// Hyper says what is done about variances, scales and noise where they are learned: "mode", the default,
 	// at the mode under their priors, or "ml", without priors.

@@ -1,0 +1,104 @@
+package active
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/credence-ml/credence/internal/checkpoint"
+)
+
+// Simulation is the result of [Simulate].
+type Simulation struct {
+	Scores  map[Score][]Point   `json:"scores"`  // means over the repeats
+	Repeats map[Score][][]Point `json:"repeats"` // each repeat; the scores of one share pool and first labels
+	Full    Point               `json:"full"`    // with the labels of the whole pool, mean over the repeats
+	Stop    *Stop               `json:"stop"`    // of the first score that is not random; nil if there is none
+}
+
+// runs are those made so far: the document of a checkpoint.
+type runs struct {
+	Full    []Point             `json:"full"`
+	Curves  map[Score][][]Point `json:"curves"`
+	Advices []Stop              `json:"advices,omitempty"`
+}
+
+// simulation returns the means over all repeats.
+func (r *runs) simulation(pool int) *Simulation {
+	out := &Simulation{Scores: map[Score][]Point{}, Repeats: r.Curves, Stop: middle(r.Advices)}
+	for score, curves := range r.Curves {
+		for k := range curves[0] {
+			var points []Point
+			for _, curve := range curves {
+				points = append(points, curve[k])
+			}
+			out.Scores[score] = append(out.Scores[score], meanOf(points))
+		}
+	}
+	out.Full = meanOf(r.Full)
+	out.Full.Labels = pool
+	return out
+}
+
+// meanOf returns the mean of points of the same number of labels.
+func meanOf(points []Point) Point {
+	out, audit, n := Point{Labels: points[0].Labels}, Audit{}, float64(len(points))
+	for _, at := range points {
+		out.Error += at.Error / n
+		out.LogLoss += at.LogLoss / n
+		if at.Audit != nil {
+			audit.Rows += at.Audit.Rows
+			audit.Error += at.Audit.Error * float64(at.Audit.Rows)
+		}
+	}
+	if audit.Rows > 0 {
+		audit.Error /= float64(audit.Rows)
+		out.Audit = &audit
+	}
+	return out
+}
+
+// kind tells models, options and rows apart.
+func (s *simulation) kind() (checkpoint.Kind, error) {
+	options := s.Options
+	options.Threads, options.Checkpoint = 0, "" // the result does not depend on them
+	parts := []any{
+		options, fmt.Sprint(s.model.Likelihood), fmt.Sprint(s.model.Prior), s.model.Features.Blocks(), s.all.X.Data,
+		s.all.Target, s.all.Offset, s.all.Weight, s.all.Sparse.Index, s.all.Sparse.Value, s.all.Sparse.Start,
+	}
+	fingerprint, err := checkpoint.Fingerprint(parts...)
+	return checkpoint.Kind{Name: "active simulate", Format: 1, Fingerprint: fingerprint}, err
+}
+
+// resume returns the runs of the checkpoint, none where there is no file.
+func (s *simulation) resume() (*runs, error) {
+	r := new(runs)
+	if s.Checkpoint != "" {
+		kind, err := s.kind()
+		if err != nil {
+			return nil, err
+		}
+		tensors, err := kind.Read(s.Checkpoint, r)
+		if err == nil {
+			tensors.Close()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if r.Curves == nil {
+		r.Curves = map[Score][][]Point{}
+	}
+	return r, nil
+}
+
+// save replaces the checkpoint.
+func (s *simulation) save(r *runs) error {
+	if s.Checkpoint == "" {
+		return nil
+	}
+	kind, err := s.kind()
+	if err != nil {
+		return err
+	}
+	return kind.Write(s.Checkpoint, r, nil)
+}
