@@ -40,6 +40,8 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 			if _, _, err := n.Climb(ctx, r.Rows(rows), at, stats, part); err != nil {
 				return nil, err
 			}
+			// Columns that these rows lack have the prior's variance, far too wide for all rows.
+			at.Sites = nil
 		}
 	}
 	task := r.task("all rows", r.tolerance())

@@ -44,17 +44,19 @@ const (
 	longestStep = 1.5
 	// modeSteps bounds their number.
 	modeSteps = 30
-	// fineTolerance and nodeTolerance are those of fits of which differences are taken, and of those at
-	// the nodes: a bound is off by the square of its posterior's distance from the optimum.
-	fineTolerance = 1e-6
-	nodeTolerance = 1e-2
+	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which
+	// differences are taken, and of those at the nodes: a bound is off by the square of its posterior's
+	// distance from the optimum, its gradient by that distance itself.
+	fineTolerance  = 1e-6
+	slopeTolerance = 1e-4
+	nodeTolerance  = 1e-2
 )
 
-// at fits at θ, with the gradient if the tolerance is fine.
+// at fits at θ, with the gradient if the tolerance is that of slopes or finer.
 func (g *integration) at(ctx context.Context, theta, mean []float64, from *newton.Point, tolerance float64) (*newton.Given, error) {
 	g.evaluations++
 	task := newton.Task{Tolerance: tolerance, Iterations: 200}
-	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task, tolerance == fineTolerance)
+	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task, tolerance <= slopeTolerance)
 }
 
 // findMode goes from the end of a climb to the mode, by Newton steps in θ.
@@ -137,7 +139,7 @@ func (g *integration) differences(ctx context.Context) error {
 			g.tell(fmt.Sprintf("curvature in %d hyper-parameters", p), 2*k, 2*p)
 			copy(theta, g.theta)
 			theta[k] += sign * slopeStep
-			next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, fineTolerance)
+			next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, slopeTolerance)
 			if err != nil {
 				return err
 			}
