@@ -121,6 +121,8 @@ type Report struct {
 	// the draws over their number, and EvidenceGap an estimate of the evidence less the ELBO.
 	ParetoK        *float64 `json:"pareto_k,omitempty"`
 	EffectiveShare *float64 `json:"effective_share,omitempty"`
+	// Together says that the weights of a group, see [Grouped], were selected together.
+	Together bool `json:"together,omitempty"`
 	// RHat is the largest potential scale reduction of several Markov chains, 1 where they agree, and
 	// EffectiveDraws the least effective sample size.
 	RHat           *float64 `json:"r_hat,omitempty"`

@@ -62,9 +62,10 @@ func (s *Set) Groups() []credence.Block {
 		case *interactionMap:
 			list = append(list, block)
 		case *linearMap:
-			if _, together := b.term.(*Group); together {
+			switch b.term.(type) {
+			case *Group, *OneHot:
 				list = append(list, block)
-			} else if !block.Kept {
+			case *Linear:
 				for _, c := range m.categories {
 					list = append(list, credence.Block{Name: c.input.Name, First: block.First + len(m.numbers) + c.first, Count: len(c.input.Levels)})
 				}

@@ -92,12 +92,18 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 		return nil, err
 	}
 	out := &selection.Result{Sets: []selection.Set{}}
+	groups := make([]string, len(terms))
+	for _, c := range score.Candidates(fitted) {
+		for j := c.First; j < c.First+c.Count && c.Count > 1; j++ {
+			groups[j] = c.Name
+		}
+	}
 	for j, t := range terms {
 		if t.Inclusion == nil {
 			continue
 		}
 		out.Features = append(out.Features, selection.Feature{
-			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: t.SD, Lower: t.Lower, Upper: t.Upper, Weight: j,
+			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: t.SD, Lower: t.Lower, Upper: t.Upper, Group: groups[j], Weight: j,
 		})
 	}
 	return out, nil
@@ -199,12 +205,12 @@ var pathCounts = []float64{1, 2, 5, 10, 20, 50, 100}
 
 // path fits the model at stated prior inclusion probabilities.
 func (p *Prepared) path(ctx context.Context, result *selection.Result) error {
-	count := float64(len(result.Features))
+	count, _ := result.Candidates()
 	for _, expected := range pathCounts {
-		if expected > count/2 {
+		if expected > float64(count)/2 {
 			break
 		}
-		inclusion := expected / count
+		inclusion := expected / float64(count)
 		fitted, err := p.refit(ctx, func(o *Options) {
 			o.Prior = "spikeslab(inclusion=" + strconv.FormatFloat(inclusion, 'g', -1, 64) + ")"
 			o.Engine = "ep(hyper=mode)"
@@ -218,9 +224,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result) error {
 		}
 		found.Call(selection.Options{})
 		step := selection.Step{Inclusion: inclusion, Selected: found.Selected, Features: found.Names(), Evidence: fitted.Report.EvidenceEstimate}
-		for _, f := range found.Features {
-			step.Expected += f.Inclusion
-		}
+		_, step.Expected = found.Candidates()
 		result.Path = append(result.Path, step)
 	}
 	return nil
@@ -258,7 +262,8 @@ func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.
 		}
 		found.Call(how)
 		out.Called = append(out.Called, found.Selected)
-		out.Share += float64(found.Selected) / float64(len(found.Features)) / float64(how.NullCheck)
+		count, _ := found.Candidates()
+		out.Share += float64(found.Selected) / float64(count) / float64(how.NullCheck)
 	}
 	return out, nil
 }

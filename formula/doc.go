@@ -9,7 +9,7 @@
 //
 // "." stands for every column that is not the target, not taken out by "- column",
 // and not part of offset, weight or the trials of a binomial family; nor is it a
-// category that has a block of its own through onehot. Columns named elsewhere, as
+// category that has a block of its own through onehot, or a column of keep or group. Columns named elsewhere, as
 // in rbf(lat, lon), are still in ".". Inside a function "." means those of the same
 // columns that are numbers or booleans.
 //
@@ -25,6 +25,9 @@
 // [MostSegmentInputs] of its columns.
 //
 // # Functions
+//
+// keep(a, b) are columns that no engine selects, and group(a, b) columns that are selected together. Either
+// takes columns, transforms and onehot(c), and is a block of its own.
 //
 // Random features rbf, laplacian, cauchy, matern12, matern32 and matern52 take n= (500, or
 // 1,000 above 5,000 rows), kind=iid|orthogonal, lengthscale= (one, or one for each column),

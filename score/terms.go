@@ -69,7 +69,12 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	mean, sd := ownMoments(fitted, own)
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
-	candidate := selectable(fitted.Members[0].Model.Features)
+	candidate := make([]bool, fitted.Members[0].Model.Features.Weights())
+	for _, c := range Candidates(fitted) {
+		for j := c.First; j < c.First+c.Count; j++ {
+			candidate[j] = true
+		}
+	}
 	z := halfWidth(fitted.Members[0].Posterior, interval)
 	terms := make([]Term, len(own.Columns))
 	for i := range terms {
@@ -120,40 +125,4 @@ func halfWidth(p credence.Posterior, interval float64) float64 {
 		}
 	}
 	return special.NormalQuantile(upper)
-}
-
-// SelectedAbove is the inclusion probability above which a weight is called selected.
-func SelectedAbove(fitted *credence.Fitted) float64 {
-	if p, ok := fitted.Members[0].Model.Prior.(interface{ SelectedAbove() float64 }); ok {
-		return p.SelectedAbove()
-	}
-	return 0.5
-}
-
-// selectable says of every weight whether a prior that selects may have it at 0: no intercept, and
-// nothing that is kept.
-func selectable(features credence.Features) []bool {
-	out := make([]bool, features.Weights())
-	for _, block := range features.Blocks() {
-		for j := block.First; j < block.First+block.Count; j++ {
-			out[j] = !block.Intercept && !block.Kept
-		}
-	}
-	return out
-}
-
-// Selected counts the weights that may be 0 and whose inclusion is above SelectedAbove; ok says
-// whether there are any such.
-func Selected(fitted *credence.Fitted) (count int, ok bool) {
-	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
-	if !ok || !selector.Selects() {
-		return 0, false
-	}
-	above := SelectedAbove(fitted)
-	for j, candidate := range selectable(fitted.Members[0].Model.Features) {
-		if candidate && selector.InclusionProbability(j) > above {
-			count++
-		}
-	}
-	return count, true
 }

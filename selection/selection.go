@@ -9,7 +9,7 @@ import (
 // Result is what a selection found.
 type Result struct {
 	Features  []Feature `json:"features"`
-	Selected  int       `json:"selected"`  // features called
+	Selected  int       `json:"selected"`  // features called, a group once
 	Threshold float64   `json:"threshold"` // of the inclusion: what was stated, or what FDR came to
 	// FDR is the bound on the expected share of false ones that was stated, 0 for none.
 	FDR           float64 `json:"fdr,omitempty"`
@@ -29,7 +29,8 @@ type Feature struct {
 	SD        float64 `json:"sd"`
 	Lower     float64 `json:"lower"`
 	Upper     float64 `json:"upper"`
-	Set       int     `json:"set,omitempty"` // ID of its credible set, 0 for none
+	Set       int     `json:"set,omitempty"`   // ID of its credible set, 0 for none
+	Group     string  `json:"group,omitempty"` // of features that are in or out together, which count once
 	Selected  bool    `json:"selected"`
 	Weight    int     `json:"-"` // index of the weight in the model
 }
@@ -45,7 +46,7 @@ type Set struct {
 // Step is a fit on the path over sparsity.
 type Step struct {
 	Inclusion float64  `json:"inclusion"` // stated prior probability of a feature
-	Expected  float64  `json:"expected"`  // sum of all inclusion probabilities
+	Expected  float64  `json:"expected"`  // sum of the inclusion probabilities, that of a group once
 	Selected  int      `json:"selected"`  // features above ½
 	Evidence  *float64 `json:"evidence_estimate,omitempty"`
 	Features  []string `json:"features"` // those above ½, the highest first
@@ -109,25 +110,55 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Call sorts the features by inclusion and marks those that the options call.
+// Candidates is the number of features, a group counted once, and the expected number of those that are in.
+func (r *Result) Candidates() (count int, expected float64) {
+	groups := map[string]bool{}
+	for i := range r.Features {
+		if r.first(groups, i) {
+			count++
+			expected += r.Features[i].Inclusion
+		}
+	}
+	return count, expected
+}
+
+// first says whether feature i is the first of its group that is met, and notes it.
+func (r *Result) first(groups map[string]bool, i int) bool {
+	g := r.Features[i].Group
+	if g == "" {
+		return true
+	}
+	known := groups[g]
+	groups[g] = true
+	return !known
+}
+
+// Call sorts the features by inclusion and marks those that the options call. A group counts once.
 func (r *Result) Call(o Options) {
 	slices.SortStableFunc(r.Features, func(a, b Feature) int { return cmp.Compare(b.Inclusion, a.Inclusion) })
 	r.FDR, r.Threshold = o.FDR, cmp.Or(o.Threshold, 0.5)
 	r.Selected, r.ExpectedFalse = 0, 0
-	for i := range r.Features {
-		f := &r.Features[i]
-		expected := r.ExpectedFalse + 1 - f.Inclusion
-		if f.Selected = f.Inclusion > r.Threshold; o.FDR > 0 {
-			f.Selected = r.Selected == i && expected <= o.FDR*float64(i+1)
-		}
-		if f.Selected {
-			r.Selected, r.ExpectedFalse = r.Selected+1, expected
-		}
-	}
 	if o.FDR > 0 {
 		r.Threshold = 1
-		if r.Selected > 0 {
-			r.Threshold = r.Features[r.Selected-1].Inclusion
+	}
+	groups, called := map[string]bool{}, map[string]bool{}
+	open := true // no candidate before was left out
+	for i := range r.Features {
+		f := &r.Features[i]
+		if !r.first(groups, i) {
+			f.Selected = called[f.Group]
+			continue
+		}
+		expected := r.ExpectedFalse + 1 - f.Inclusion
+		if f.Selected = f.Inclusion > r.Threshold; o.FDR > 0 {
+			f.Selected = open && expected <= o.FDR*float64(r.Selected+1)
+		}
+		if open = f.Selected; !open {
+			continue
+		}
+		r.Selected, r.ExpectedFalse, called[f.Group] = r.Selected+1, expected, true
+		if o.FDR > 0 {
+			r.Threshold = f.Inclusion
 		}
 	}
 }

@@ -35,6 +35,27 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// TestCallGroups: a group is called as one, and counts once.
+func TestCallGroups(t *testing.T) {
+	for _, c := range []struct {
+		options  Options
+		selected int
+		names    []string
+		false_   float64
+	}{
+		{Options{}, 3, []string{"b", "d", "e", "a"}, 0.01 + 0.1 + 0.4},
+		{Options{FDR: 0.06}, 2, []string{"b", "d", "e"}, 0.11}, // 0.04 if each member counted
+	} {
+		r := result(0.6, 0.99, 0.3, 0.9, 0.9)
+		r.Features[3].Group, r.Features[4].Group = "g", "g"
+		r.Call(c.options)
+		count, expected := r.Candidates()
+		if !slices.Equal(r.Names(), c.names) || r.Selected != c.selected || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || count != 4 || math.Abs(expected-2.79) > 1e-12 {
+			t.Errorf("%+v: %v, %d selected, %v false; %d candidates, %v expected", c.options, r.Names(), r.Selected, r.ExpectedFalse, count, expected)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for _, o := range []Options{{Threshold: 1}, {FDR: -0.1}, {Coverage: math.NaN()}, {Threshold: 0.5, FDR: 0.1}, {NullCheck: -1}} {
 		if o.Validate() == nil {

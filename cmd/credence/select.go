@@ -131,11 +131,12 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 	if p.quiet {
 		return
 	}
+	count, _ := r.Candidates()
 	rule := fmt.Sprintf("inclusion above %s", significant(r.Threshold))
 	if r.FDR > 0 {
 		rule = fmt.Sprintf("at most %s of them expected to be false", significant(r.FDR))
 	}
-	p.say("\n%d of %d features called (%s); %s of them are expected to be false", r.Selected, len(r.Features), rule, significant(r.ExpectedFalse))
+	p.say("\n%d of %d features called (%s); %s of them are expected to be false", r.Selected, count, rule, significant(r.ExpectedFalse))
 	top := flags.top
 	if top == 0 {
 		top = max(20, min(r.Selected, 100))

@@ -49,7 +49,7 @@ func TestSelectCommand(t *testing.T) {
 	} else if again, err := os.ReadFile(piped); err != nil || !strings.HasPrefix(string(again), "y,b,d") {
 		t.Errorf("from a pipe: %v", err)
 	}
-	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 8 features called (at most 0.1 of them expected to be false)") {
+	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 6 features called (at most 0.1 of them expected to be false)") {
 		t.Error(out)
 	}
 	kept := decode(t, must(t, "select", path, "--formula", "y ~ . + keep(e, zip)", "--engine", "ep", "--json", "-o", model))
@@ -61,6 +61,16 @@ func TestSelectCommand(t *testing.T) {
 		if _, has := term["inclusion"]; has != (term["block"] == "linear") {
 			t.Errorf("inclusion: %v", term)
 		}
+	}
+	grouped := decode(t, must(t, "select", path, "--formula", "y ~ . + group(b, c)", "--engine", "ep", "--json"))
+	names := map[string]int{}
+	for _, f := range grouped["features"].([]any) {
+		if name, ok := f.(map[string]any)["group"].(string); ok {
+			names[name]++
+		}
+	}
+	if names["group(b, c)"] != 2 || names["zip"] != 3 || number(t, grouped, "selected") != 2 { // the group and d
+		t.Errorf("groups %v, %v selected", names, grouped["selected"])
 	}
 	for _, args := range [][]string{{"--formula", "y ~ . + a + keep(a)"}, {"--fdr", "2"}, {"--threshold", "0.4", "--fdr", "0.1"}, {"--prior", "normal"}, {"--top", "-1"}, {"--null-check", "-1"}} {
 		if o := invoke(t, "", append([]string{"select", "gone.csv", "--target", "y"}, args...)...); o.code != exitMisuse || strings.Contains(o.err, "gone") {

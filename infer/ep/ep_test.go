@@ -218,10 +218,13 @@ func TestLearned(t *testing.T) {
 // TestGradient compares the slopes at settled sites with differences of the evidence, on the first
 // problem without a site at the least precision, where slopes are not those of the evidence.
 func TestGradient(t *testing.T) {
-	for _, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}} {
+	for k, l := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Gaussian{}} {
 		checked := false
 		for seed := uint64(1); seed < 20 && !checked; seed++ {
 			s := conform.NewSelection(60, 20, 5, 0.3, 1, 0.3, false, seed)
+			if k == 3 { // with a kept block and groups
+				s = grouped(60, 0.3, false, seed)
+			}
 			if _, ok := l.(likelihood.Bernoulli); ok {
 				s.Divide(0.7)
 			}

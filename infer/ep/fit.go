@@ -21,6 +21,7 @@ type fit struct {
 	q       *normal
 
 	weights, rows              []site
+	groups                     []*group // of candidates whose sites are not apart, by their place
 	tilted                     []tilted
 	raised                     int  // sites of the last sweep at the least precision
 	clipped                    bool // the covariance of all weights was raised
@@ -52,6 +53,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	for j := range f.weights {
 		f.weights[j] = site{precision: first}
 	}
+	f.takeGroups(first)
 	f.takeKept()
 	return f, nil
 }
@@ -80,26 +82,15 @@ func (f *fit) sweep(step float64) (changed float64, err error) {
 	if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
 		return 0, err
 	}
-	s := f.prior()
 	f.raised = 0
-	for j := range f.weights {
-		if f.Kept[j] > 0 {
-			continue
+	for k, c := range f.Candidates {
+		before := f.tilted[c.First].inclusion
+		if g := f.groups[k]; g != nil {
+			f.together(g, step)
+		} else {
+			f.apart(c, step)
 		}
-		m, v, ok := f.weights[j].cavity(f.q.mean[j], f.q.variance[j])
-		if !ok { // a column of zeros: nothing is known of its weight but the prior
-			f.tilted[j] = s.alone()
-			f.weights[j].toward(site{precision: 1 / f.tilted[j].variance}, step)
-			continue
-		}
-		t := s.moments(m, v)
-		changed = math.Max(changed, math.Abs(t.inclusion-f.tilted[j].inclusion))
-		f.tilted[j] = t
-		next, raised := matching(m, v, t.mean, t.variance, leastPrecision/s.variance)
-		if raised {
-			f.raised++
-		}
-		f.weights[j].toward(next, step)
+		changed = math.Max(changed, math.Abs(f.tilted[c.First].inclusion-before))
 	}
 	return math.Max(changed, f.factors.sweep(f, step)), nil
 }
@@ -154,26 +145,35 @@ func (f *fit) logEvidence() (float64, error) {
 	if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
 		return 0, err
 	}
-	sum, s := f.q.logZ+f.factors.normalisers(f), f.prior()
-	for j, w := range f.weights {
-		m, v, ok := w.cavity(f.q.mean[j], f.q.variance[j])
-		if f.Kept[j] > 0 || !ok { // a normal prior is its own site, and a column of zeros has no other
-			mean := w.shift / w.precision
-			sum -= (math.Log(2*math.Pi/w.precision) + mean*w.shift) / 2
-			continue
+	sum := f.q.logZ + f.factors.normalisers(f)
+	for j, v := range f.Kept { // a normal prior is its own site
+		if w := f.weights[j]; v > 0 {
+			sum -= w.logSize()
 		}
-		sum += s.moments(m, v).logZ - w.logIntegral(m, v)
+	}
+	for k, c := range f.Candidates {
+		if g := f.groups[k]; g != nil {
+			sum += f.togetherNormaliser(g)
+		} else {
+			sum += f.apartNormaliser(c)
+		}
 	}
 	return sum, nil
 }
 
 // sites are all that settling changes.
-type sites struct{ weights, rows, copies []site }
+type sites struct {
+	weights, rows, copies []site
+	groups                [][]float64
+}
 
 func (f *fit) sites() sites {
 	s := sites{weights: slices.Clone(f.weights), rows: slices.Clone(f.rows)}
 	if c, ok := f.factors.(*classes); ok {
 		s.copies = slices.Clone(c.copies)
+	}
+	for _, g := range f.q.groups {
+		s.groups = append(s.groups, slices.Clone(g.precision))
 	}
 	return s
 }
@@ -183,5 +183,8 @@ func (f *fit) restore(s sites) {
 	copy(f.rows, s.rows)
 	if c, ok := f.factors.(*classes); ok {
 		copy(c.copies, s.copies)
+	}
+	for k, g := range f.q.groups {
+		copy(g.precision, s.groups[k])
 	}
 }

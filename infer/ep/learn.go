@@ -21,16 +21,18 @@ const (
 // expectations are what the slopes of the log evidence in the learned values are made of.
 type expectations struct {
 	residual float64   // E ‖y − f‖²
-	included float64   // Σ α
+	included float64   // Σ α over candidates
+	members  float64   // and over their weights
 	square   float64   // Σ α E[w²|slab]
 	kept     []float64 // Σ E w² of every kept block
 }
 
 func (f *fit) expectations() expectations {
 	var e expectations
-	for j, t := range f.tilted {
-		if f.Kept[j] == 0 {
-			e.included += t.inclusion
+	for _, c := range f.Candidates {
+		e.included += f.tilted[c.First].inclusion
+		for _, t := range f.tilted[c.First:c.End()] {
+			e.members += t.inclusion
 			e.square += t.inclusion * t.slabSquare
 		}
 	}
@@ -68,7 +70,7 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 		set(&f.logNoise, math.Max(hyper.ScaleMode(f.Total, e.residual, f.NoisePrior, f.logNoise), hyper.LeastLogNoise))
 	}
 	if f.Slab.Learned {
-		set(&f.logSlab, hyper.ScaleMode(e.included, e.square, f.SlabPrior, f.logSlab))
+		set(&f.logSlab, hyper.ScaleMode(e.members, e.square, f.SlabPrior, f.logSlab))
 	}
 	if f.Odds.Learned {
 		a, b := f.OddsA+e.included, f.OddsB+float64(len(f.Candidates))-e.included
@@ -150,7 +152,7 @@ func (f *fit) gradient() []float64 {
 		out = append(out, e.residual*math.Exp(-2*f.logNoise)-f.Total)
 	}
 	if f.Slab.Learned {
-		out = append(out, e.square*math.Exp(-2*f.logSlab)-e.included)
+		out = append(out, e.square*math.Exp(-2*f.logSlab)-e.members)
 	}
 	if f.Odds.Learned {
 		out = append(out, e.included-float64(len(f.Candidates))*special.Sigmoid(f.logOdds))

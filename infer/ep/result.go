@@ -91,7 +91,7 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 	p := f.Engine.prior
 	p.Inclusion, p.Slab = p.Inclusion.At(special.Sigmoid(f.logOdds)), p.Slab.At(math.Exp(2*f.logSlab)*s*s)
 	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
-	out := &credence.Fitted{Report: credence.Report{Engine: "ep", Rows: f.Rows, Inputs: f.Inputs, Weights: d}}
+	out := &credence.Fitted{Report: credence.Report{Engine: "ep", Together: true, Rows: f.Rows, Inputs: f.Inputs, Weights: d}}
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
 		g.NoiseVariance = g.NoiseVariance.At(a.noise * s * s)
 		model.Likelihood = g
@@ -111,8 +111,8 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 	mean, sd := f.Location()
 	out.TargetMean, out.TargetVariance = mean, sd*sd
 	selected := 0
-	for j, v := range a.inclusion {
-		if f.Kept[j] == 0 && v > 0.5 {
+	for _, c := range f.Candidates {
+		if a.inclusion[c.First] > 0.5 {
 			selected++
 		}
 	}

@@ -17,33 +17,40 @@ type tilted struct {
 	inclusion      float64 // α, the probability of the slab
 	mean, variance float64 // of the weight, the chance of 0 included
 	slabSquare     float64 // E w² in the slab
-	logZ           float64
 }
 
-// moments are those of the cavity N(m, v) times the prior.
-func (s slab) moments(m, v float64) tilted {
+// factor is log N(m|0, v + r₁) − log N(m|0, v), without the cancellation of two large squares.
+func (s slab) factor(m, v float64) float64 {
 	total := v + s.variance
-	ratio := s.variance / total
-	in := -(math.Log(2*math.Pi*total) + m*m/total) / 2
-	out := -(math.Log(2*math.Pi*v) + m*m/v) / 2
-	// in − out without the cancellation of two large squares
-	odds := s.logOdds + math.Log(v/total)/2 + m*m*ratio/v/2
-	alpha := special.Sigmoid(odds)
-	mean, variance := m*ratio, v*ratio
-	t := tilted{inclusion: alpha, mean: alpha * mean, slabSquare: mean*mean + variance}
-	t.variance = alpha*variance + alpha*(1-alpha)*mean*mean
-	t.logZ = special.LogAddExp(special.LogSigmoid(s.logOdds)+in, special.LogSigmoid(-s.logOdds)+out)
-	return t
+	return math.Log(v/total)/2 + m*m*(s.variance/total)/v/2
 }
 
-// alone are the moments of the prior itself.
-func (s slab) alone() tilted {
-	alpha := special.Sigmoid(s.logOdds)
-	return tilted{inclusion: alpha, variance: alpha * s.variance, slabSquare: s.variance}
+// moments are those of the cavity N(m, v) times the prior, for the probability of the slab given all.
+func (s slab) moments(m, v, inclusion float64) tilted {
+	ratio := s.variance / (v + s.variance)
+	return tiltedOf(inclusion, m*ratio, v*ratio)
+}
+
+// tiltedOf has a slab with that mean and variance, and a spike at 0.
+func tiltedOf(inclusion, mean, variance float64) tilted {
+	return tilted{
+		inclusion: inclusion, mean: inclusion * mean, slabSquare: mean*mean + variance,
+		variance: inclusion*variance + inclusion*(1-inclusion)*mean*mean,
+	}
+}
+
+// logSum is log(π e^x + 1 − π).
+func (s slab) logSum(x float64) float64 {
+	return special.LogAddExp(special.LogSigmoid(s.logOdds)+x, special.LogSigmoid(-s.logOdds))
 }
 
 // site is exp(shift·x − ½ precision·x²).
 type site struct{ precision, shift float64 }
+
+// logSize is the logarithm of the site's integral.
+func (s site) logSize() float64 {
+	return (math.Log(2*math.Pi/s.precision) + s.shift*s.shift/s.precision) / 2
+}
 
 // logIntegral is the logarithm of the integral of the site under N(m, v).
 func (s site) logIntegral(m, v float64) float64 {

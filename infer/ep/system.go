@@ -14,6 +14,7 @@ import (
 type normal struct {
 	*candidates.Table
 	ws                   *credence.Workspace
+	groups               []*group  // whose sites are not apart
 	mean, variance       []float64 // of the d weights
 	rowMean, rowVariance []float64 // of f; the variances for classes alone
 	logZ                 float64   // logarithm of the integral of all sites
@@ -67,9 +68,17 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	q.logZ = 0
 	for j, w := range weights {
 		s.prior[j], s.start[j] = 1/w.precision, w.shift/w.precision
-		q.logZ += (math.Log(2*math.Pi/w.precision) + w.shift*s.start[j]) / 2
+		q.logZ += w.logSize()
+	}
+	for _, g := range q.groups {
+		if err := s.begin(q, g, weights); err != nil {
+			return err
+		}
 	}
 	q.Outer(q.ws, s.outer, s.prior)
+	for _, g := range q.groups {
+		s.addOuter(q, g)
+	}
 	copy(s.upper, s.outer)
 	for i, r := range rows {
 		s.upper[i*n+i] += 1 / r.precision
@@ -91,6 +100,9 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	for j, v := range s.prior {
 		q.mean[j] = s.start[j] + v*q.mean[j]
 		q.variance[j] = math.Max(v-v*v*q.variance[j], 1e-12*v)
+	}
+	for _, g := range q.groups {
+		s.end(q, g)
 	}
 	if classes {
 		s.rowVariances(q)
@@ -133,12 +145,86 @@ func (s *dual) covariance(q *normal, dst []float64) {
 		q.Column(rows[j*n:(j+1)*n], j)
 		kernel.Scale(s.prior[j], rows[j*n:(j+1)*n])
 	}
+	for _, g := range q.groups {
+		copy(rows[g.First*n:g.End()*n], s.columns(q, g))
+	}
 	q.ws.Pool().TrsmRight(false, d, n, s.upper, n, rows, n)
 	q.ws.Pool().Syrk(d, n, -1, rows, n, 0, dst, d)
 	for j, v := range s.prior {
 		dst[j*d+j] += v
 	}
+	for _, g := range q.groups {
+		for i, v := range s.variance(q, g) {
+			dst[(g.First+i/g.Count)*d+g.First+i%g.Count] += v
+		}
+	}
 	kernel.Symmetrize(d, dst, d)
+}
+
+// begin takes a group out of the columns apart: the prior of its weights is N(Λ⁻¹h, Λ⁻¹).
+func (s *dual) begin(q *normal, g *group, weights []site) error {
+	m, pool := g.Count, q.ws.Pool()
+	copy(g.upper, g.precision)
+	if _, ok := pool.Cholesky(m, g.upper, m); !ok {
+		return fmt.Errorf("ep: the site of columns %d to %d is not positive definite: scale the columns", g.First+1, g.End())
+	}
+	start := s.start[g.First:g.End()]
+	for i := range m {
+		w := weights[g.First+i]
+		q.logZ += math.Log(2*math.Pi)/2 - math.Log(g.upper[i*m+i]) - w.logSize()
+		start[i], s.prior[g.First+i] = w.shift, 0
+	}
+	pool.TrsmLeft(true, m, 1, g.upper, m, start, 1)
+	q.logZ += kernel.Dot(start, start) / 2
+	pool.TrsmLeft(false, m, 1, g.upper, m, start, 1)
+	return nil
+}
+
+// addOuter adds X Λ⁻¹ Xᵀ of a group.
+func (s *dual) addOuter(q *normal, g *group) {
+	n := q.Rows
+	rows := make([]float64, g.Count*n)
+	for i := range g.Count {
+		q.Column(rows[i*n:(i+1)*n], g.First+i)
+	}
+	q.ws.Pool().TrsmLeft(true, g.Count, n, g.upper, g.Count, rows, n)
+	q.ws.Pool().Gram(g.Count, n, rows, n, nil, s.outer, n)
+}
+
+// columns are the rows of Λ⁻¹Xᵀ of a group.
+func (s *dual) columns(q *normal, g *group) []float64 {
+	n := q.Rows
+	rows := make([]float64, g.Count*n)
+	for i := range g.Count {
+		q.Column(rows[i*n:(i+1)*n], g.First+i)
+	}
+	q.ws.Pool().TrsmLeft(true, g.Count, n, g.upper, g.Count, rows, n)
+	q.ws.Pool().TrsmLeft(false, g.Count, n, g.upper, g.Count, rows, n)
+	return rows
+}
+
+// variance is Λ⁻¹ of a group, m×m.
+func (s *dual) variance(q *normal, g *group) []float64 {
+	m := g.Count
+	out := make([]float64, m*m)
+	q.ws.Pool().CholeskyInverse(m, g.upper, m, out, m)
+	return out
+}
+
+// end takes mean and covariance of a group, Λ⁻¹ − Λ⁻¹XᵀK⁻¹XΛ⁻¹.
+func (s *dual) end(q *normal, g *group) {
+	n, m, pool := q.Rows, g.Count, q.ws.Pool()
+	rows := s.columns(q, g)
+	for i := range m {
+		q.mean[g.First+i] = s.start[g.First+i] + kernel.Dot(rows[i*n:(i+1)*n], s.alpha)
+	}
+	pool.TrsmRight(false, m, n, s.upper, n, rows, n)
+	copy(g.covariance, s.variance(q, g))
+	pool.Syrk(m, n, -1, rows, n, 1, g.covariance, m)
+	kernel.Symmetrize(m, g.covariance, m)
+	for i := range m {
+		q.variance[g.First+i] = g.covariance[i*m+i]
+	}
 }
 
 // primal is the d×d form: P = XᵀBX + diag λ.
@@ -174,6 +260,14 @@ func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
 		s.upper[j*d+j] += w.precision
 		s.natural[j] += w.shift
 	}
+	for _, g := range q.groups {
+		for i, v := range g.precision {
+			a, b := g.First+i/g.Count, g.First+i%g.Count
+			if s.upper[a*d+b] += v; a == b {
+				s.upper[a*d+b] -= weights[a].precision
+			}
+		}
+	}
 	if pivot, ok := pool.Cholesky(d, s.upper, d); !ok {
 		return fmt.Errorf("ep: the precision of the weights is not positive definite (column %d): two columns may be equal; scale the columns", pivot+1)
 	}
@@ -185,6 +279,12 @@ func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
 	for j := range d {
 		q.logZ += math.Log(2*math.Pi)/2 - math.Log(s.upper[j*d+j])
 		q.variance[j] = s.inverse[j*d+j]
+	}
+	for _, g := range q.groups {
+		for i := range g.Count {
+			copy(g.covariance[i*g.Count+i:(i+1)*g.Count], s.inverse[(g.First+i)*d+g.First+i:])
+		}
+		kernel.Symmetrize(g.Count, g.covariance, g.Count)
 	}
 	if classes {
 		q.RowQuadratics(q.ws, q.rowVariance, s.upper)

@@ -21,7 +21,10 @@ type chain struct {
 	rng                 *rand.Rand
 
 	in       []bool
-	active   int // columns that are in, kept ones not counted
+	active   int      // candidates that are in
+	groups   []*group // candidates of several columns
+	groupOf  []*group // of every column, nil for one that stands for itself
+	flips    bool     // there are candidates to choose flips from
 	logSlab  float64
 	logNoise float64
 	logKept  []float64 // prior standard deviations of the kept blocks
@@ -59,6 +62,7 @@ func newChain(t *candidates.Table, setting *candidates.Setting, ws *credence.Wor
 	for j, v := range setting.Kept {
 		c.in[j] = v > 0
 	}
+	c.takeGroups()
 	return c
 }
 
@@ -97,8 +101,7 @@ func (c *chain) logPriorOdds(others int) float64 {
 
 // probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S
 // and Q taken without column j, its odds are those of the prior times exp(½ r₁Q²/(1 + r₁S))/√(1 +
-// r₁S). The weight (p + ε)/P(z as it is) is odds + ε(1 + odds) of a column that is out, and 1 + ε(1 +
-// odds)/odds of one that is in.
+// r₁S).
 func (c *chain) probabilities() float64 {
 	out := c.logPriorOdds(c.active)
 	in := out
@@ -114,17 +117,24 @@ func (c *chain) probabilities() float64 {
 		}
 	}
 	kernel.Exp(c.odds, c.odds)
-	total := 0.0
+	total := leastTotal
 	for j, odds := range c.odds {
+		g := c.groupOf[j]
 		switch {
 		case c.Kept[j] > 0:
 			odds = math.Inf(1)
+		case g != nil && j > g.First: // its first column has the weight of its flip
+			odds = c.odds[g.First]
+		case g != nil:
+			if odds = c.groupOdds(g, in, out); !g.large {
+				total += c.weight(j, odds)
+			}
 		case c.in[j]:
 			odds *= math.Sqrt(math.Max(1-v*c.s[j], leastShare))
-			total += 1 + c.explore*(1+1/math.Max(odds, 1e-300))
+			total += c.weight(j, odds)
 		default:
 			odds /= math.Sqrt(1 + v*c.s[j])
-			total += odds + c.explore*(1+odds)
+			total += c.weight(j, odds)
 		}
 		c.odds[j] = odds
 		c.cumulative[j] = total
@@ -132,10 +142,22 @@ func (c *chain) probabilities() float64 {
 	return total
 }
 
+// leastTotal is next to nothing beside the weight of a flip.
+const leastTotal = 1e-300
+
+// weight is that of a flip of column j, (p + ε)/P(z as it is): odds + ε(1 + odds) of one that is out, and
+// 1 + ε(1 + odds)/odds of one that is in.
+func (c *chain) weight(j int, odds float64) float64 {
+	if c.in[j] {
+		return 1 + c.explore*(1+1/math.Max(odds, 1e-300))
+	}
+	return odds + c.explore*(1+odds)
+}
+
 // probability is that of the inclusion of column j given the rest.
 func (c *chain) probability(j int) float64 { return 1 / (1 + 1/c.odds[j]) }
 
-// choose returns the candidate whose flip a number between 0 and the sum of all weights falls on.
+// choose returns the first column of the candidate whose flip a number between 0 and the sum of all weights falls on.
 func (c *chain) choose(total float64) int {
 	at := c.rng.Float64() * total
 	low, high := 0, len(c.cumulative)-1

@@ -167,7 +167,6 @@ func (c *chain) flip(j int) {
 		}
 		scale = -v * v / c.inverse[a*k+a]
 		c.leave(a)
-		c.active--
 	} else {
 		own, near := c.product(j), c.near[:0]
 		for _, l := range c.order {
@@ -181,7 +180,6 @@ func (c *chain) flip(j int) {
 		}
 		scale = v / (1 + v*c.change[j])
 		c.enter(j, 1/scale)
-		c.active++
 	}
 	of := c.q[j]
 	c.logDensity += scale*of*of/2 + math.Log(math.Abs(scale)/v)/2

@@ -73,9 +73,23 @@ func (f *fit) start(k int, like []float64) []int {
 		}
 		return columns
 	case 2:
-		return top(like, min(started, f.Rows/4, len(f.Candidates)))
+		return f.alike(like, min(started, f.Rows/4, len(f.Candidates)))
 	}
 	return nil
+}
+
+// alike returns the columns of the candidates of largest likeness: that of their best column.
+func (f *fit) alike(like []float64, count int) (columns []int) {
+	best := make([]float64, len(f.Candidates))
+	for k, c := range f.Candidates {
+		best[k] = slices.Max(like[c.First:c.End()])
+	}
+	for _, k := range top(best, count) {
+		for j := f.Candidates[k].First; j < f.Candidates[k].End(); j++ {
+			columns = append(columns, j)
+		}
+	}
+	return columns
 }
 
 // likeness is of every column the share of the target's variance that it explains alone, -1 for kept columns.
@@ -197,10 +211,8 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	}
 	draws.Probability = inclusion
 	included := 0.0
-	for j, place := range f.Places {
-		if f.Kept[j] == 0 {
-			included += inclusion[place]
-		}
+	for _, c := range f.Candidates {
+		included += inclusion[f.Places[c.First]]
 	}
 	s := f.Scale
 	p := f.Engine.prior
@@ -211,7 +223,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)
 	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
 	out := &credence.Fitted{Report: credence.Report{
-		Engine: "gibbs", Status: credence.Converged, Rows: f.rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Flips,
+		Engine: "gibbs", Together: true, Status: credence.Converged, Rows: f.rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Flips,
 	}}
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
 		g.NoiseVariance = g.NoiseVariance.At(noise * s * s)

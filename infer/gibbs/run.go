@@ -35,11 +35,9 @@ type state struct {
 // begin puts columns in and takes the chain's first state.
 func (c *chain) begin(columns []int) error {
 	for _, j := range columns {
-		if !c.in[j] {
-			c.in[j] = true
-			c.active++
-		}
+		c.in[j] = true
 	}
+	c.count()
 	if c.Classes {
 		if err := c.drawRows(nil); err != nil {
 			return err
@@ -74,8 +72,8 @@ func (c *chain) run(ctx context.Context, p plan) (*record, error) {
 		}
 		// A column that is in for certain would come back at the next flip, but noise and slab must not move
 		// while it is out: odds beyond what numbers hold are not told from lesser ones there.
-		if j := c.choose(total); !c.in[j] || c.probability(j) < 1 {
-			c.flip(j)
+		if j := c.choose(total); c.flips && (!c.in[j] || c.probability(j) < 1) {
+			c.toggle(j)
 			total = c.probabilities()
 		}
 		if (flip+1)%p.every == 0 {
@@ -108,6 +106,9 @@ func (c *chain) keep(r *record, weight float64) {
 			v = c.Kept[j]
 		}
 		mean, variance := c.slab(j, v)
+		if g := c.groupOf[j]; g != nil {
+			mean, variance = g.mean[j-g.First], g.variance[j-g.First]
+		}
 		mean += c.KeptMean[j]
 		r.inclusion[j] += weight * p
 		r.mean[j] += weight * p * mean
@@ -157,7 +158,7 @@ func (c *chain) setValues() {
 	}
 }
 
-// move proposes new values one after the other. The law of the chain is the posterior times the sum of
+// move proposes new values one after the other, and to flip the large groups. The law of the chain is the posterior times the sum of
 // its flips' weights, so that an acceptance has their ratio too.
 func (c *chain) move(spare *fares, total float64) (float64, error) {
 	walks := c.walks()
@@ -178,6 +179,26 @@ func (c *chain) move(spare *fares, total float64) (float64, error) {
 		*m.value = old
 		c.fares, *spare = *spare, c.fares
 		c.setValues()
+		total = c.probabilities()
+	}
+	for _, g := range c.groups {
+		if !g.large {
+			continue
+		}
+		before := c.logState()
+		c.fares, *spare = *spare, c.fares
+		c.products = spare.products
+		c.reverse(g)
+		if err := c.refresh(); err != nil {
+			return 0, err
+		}
+		proposed := c.probabilities()
+		if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(proposed/total) {
+			total = proposed
+			continue
+		}
+		c.reverse(g)
+		c.fares, *spare = *spare, c.fares
 		total = c.probabilities()
 	}
 	if len(walks) == 0 { // rounding of the flips does not add up
@@ -257,7 +278,7 @@ func (c *chain) restore(r *record, s state) {
 	for _, j := range r.active[s.from:s.to] {
 		c.in[j] = true
 	}
-	c.active = s.to - s.from
+	c.count()
 	c.logNoise, c.logSlab = s.logNoise, s.logSlab
 	copy(c.logKept, s.logKept)
 	c.setValues()

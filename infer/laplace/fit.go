@@ -273,6 +273,9 @@ func (f *fit) tell(out *credence.Fitted, a *answer) {
 		out.Report.Status = credence.IterationLimit
 		warn("the mode still moved after %d iterations and %d steps of what is learned: state iterations=%d", a.mode.iterations, a.steps, 4*f.config.MaxIterations)
 	}
+	if f.split {
+		warn("each level of a category and each column of group(…) is selected by itself under this engine: use engine ep or gibbs to have them in or out together")
+	}
 	if a.marginals.raised > 0 {
 		warn("the curvature of the prior was raised to %v of the slab's for %d weights: their variances are rough", flooredShare, a.marginals.raised)
 	}

@@ -22,6 +22,7 @@ type fit struct {
 	logKept                    []float64 // prior standard deviations of the kept blocks
 	spike                      float64   // r₀, or its share of r₁ where none is stated
 	stated                     bool
+	split                      bool // there were groups, whose columns are selected one by one
 
 	latent, residual []float64 // √v f, and −∂loss of rows in it, length n
 	curvature        []float64 // of the rows' loss in √v f
@@ -39,6 +40,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Setting, err = f.Table.NewSetting("laplace", e.model); err != nil {
 		return nil, err
 	}
+	f.split = f.Split(e.model.Features)
 	f.reset()
 	if f.spike = spikeShare; e.prior.Spike.State != param.Learned {
 		f.spike, f.stated = e.prior.Spike.Value/(f.Scale*f.Scale), true

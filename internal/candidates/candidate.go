@@ -13,26 +13,28 @@ type Candidate struct{ First, Count int }
 // End returns the column after the last one.
 func (c Candidate) End() int { return c.First + c.Count }
 
+// takeCandidates takes the candidates of features. Columns stand in the order of the weights.
+func (s *Setting) takeCandidates(features credence.Features, together bool) {
+	s.Candidates = nil
+	for _, b := range credence.Candidates(features, together) {
+		s.Candidates = append(s.Candidates, Candidate{b.First, b.Count})
+	}
+}
+
+// Split makes every column a candidate of its own, for an engine that selects none together, and says
+// whether any were.
+func (s *Setting) Split(features credence.Features) bool {
+	before := len(s.Candidates)
+	s.takeCandidates(features, false)
+	return len(s.Candidates) > before
+}
+
 // KeptBlock is a run of columns that are always in, under a normal prior whose variance is learned.
 type KeptBlock struct {
 	Name         string
 	First, Count int
 	Start        float64 // log of the prior standard deviation, in units
 	Prior        hyper.BetaPrime
-}
-
-// candidatesOf returns the candidates of features, in the order of their columns, which is that of the weights.
-func candidatesOf(features credence.Features) []Candidate {
-	grouped := map[int]int{} // first weight → count
-	var list []Candidate
-	for _, b := range features.Blocks() {
-		for j := b.First; j < b.First+b.Count && !b.Intercept && !b.Kept; {
-			c := Candidate{First: j, Count: max(1, grouped[j])}
-			list = append(list, c)
-			j = c.End()
-		}
-	}
-	return list
 }
 
 // takeKept takes the blocks that are always in, each with the hyper-prior of a block under a normal prior.

@@ -55,7 +55,7 @@ const (
 func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), Scale: 1}
-	s.Candidates = candidatesOf(model.Features)
+	s.takeCandidates(model.Features, true)
 	if len(s.Candidates) == 0 {
 		return nil, fmt.Errorf("%s: the model has no columns to select from: name some in the formula", engine)
 	}

@@ -1,0 +1,36 @@
+package score
+
+import "github.com/credence-ml/credence"
+
+// Candidates returns the runs of weights that may be 0, each of them in or out together, in their order; none
+// where the posterior is of a kind that selects nothing.
+func Candidates(fitted *credence.Fitted) []credence.Block {
+	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
+	if !ok || !selector.Selects() {
+		return nil
+	}
+	return credence.Candidates(fitted.Members[0].Model.Features, fitted.Report.Together)
+}
+
+// SelectedAbove is the inclusion probability above which a weight is called selected.
+func SelectedAbove(fitted *credence.Fitted) float64 {
+	if p, ok := fitted.Members[0].Model.Prior.(interface{ SelectedAbove() float64 }); ok {
+		return p.SelectedAbove()
+	}
+	return 0.5
+}
+
+// Selected counts the candidates whose inclusion is above SelectedAbove; ok says whether weights may be 0.
+func Selected(fitted *credence.Fitted) (count int, ok bool) {
+	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
+	if !ok || !selector.Selects() {
+		return 0, false
+	}
+	above := SelectedAbove(fitted)
+	for _, c := range Candidates(fitted) {
+		if selector.InclusionProbability(c.First) > above {
+			count++
+		}
+	}
+	return count, true
+}
