@@ -44,6 +44,14 @@ type Pruner interface {
 	Prune() []int32
 }
 
+// Continuer is the ability of an online engine to take what it knows for the prior of other rows.
+type Continuer interface {
+	Online
+	// Continue says that the next rows are none of those learned, of any pass, whose evidence counts share
+	// of what it did from now on, 0 < share ≤ 1.
+	Continue(share float64)
+}
+
 // Marginal is the posterior of one weight.
 type Marginal struct {
 	Mean, Variance float64 // of w, the chance of 0 included

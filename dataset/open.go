@@ -219,7 +219,7 @@ func (t *Table) startPipe(ctx context.Context, in *input, offset int64) {
 		}
 		s := newStream(closer)
 		s.file, _ = raw.(*os.File)
-		if follow {
+		if follow && grows(s.file) {
 			raw = following{ctx, raw}
 		}
 		if err := s.decode(ctx, raw); err != nil {
@@ -230,6 +230,15 @@ func (t *Table) startPipe(ctx context.Context, in *input, offset int64) {
 		}
 		return s, s.skip(in.name, offset)
 	})
+}
+
+// grows reports whether more may come behind the end of a file. A pipe ends when nobody writes to it any more.
+func grows(file *os.File) bool {
+	if file == nil {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular()
 }
 
 // openAt opens an input for a pass, at an offset of its decoded content.

@@ -252,5 +252,5 @@ func (t *Table) resume(start *credence.Position) (first int, err error) {
 		}
 		return i, nil
 	}
-	return 0, fmt.Errorf("%s: was being read and is not among the files now: name it, or begin anew", start.File)
+	return 0, fmt.Errorf("%s: was being read and is not among the files now: name it too; to learn other files on top of what is known, start from the model with --from", start.File)
 }

@@ -63,10 +63,11 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 // rowsOfAPass is the number of different rows that have been learned.
 func (l *Learner) rowsOfAPass() int {
 	c := &l.counts
+	own := c.Rows - c.Before
 	if c.Pass == 0 || c.Pass >= l.engine.Passes {
-		return int(c.Rows) / max(1, c.Pass)
+		return int(c.Before) + int(own)/max(1, c.Pass)
 	}
-	return int(c.Rows-c.PassRows) / c.Pass
+	return int(c.Before) + int(own-c.PassRows)/c.Pass
 }
 
 // warnings says what is odd about the rows.

@@ -50,9 +50,10 @@ type Learner struct {
 // counts is what a learner has seen.
 type counts struct {
 	Pass      int     `json:"pass"`
-	Rows      int64   `json:"rows"`      // learned, in all passes
-	PassRows  int64   `json:"pass_rows"` // of them in this pass
-	Slots     int     `json:"slots"`     // features of the rows learned
+	Before    int64   `json:"before,omitempty"` // rows of the run that this one starts from
+	Rows      int64   `json:"rows"`             // learned, in all passes, those before too
+	PassRows  int64   `json:"pass_rows"`        // of them in this pass
+	Slots     int     `json:"slots"`            // features of the rows learned
 	Malformed int64   `json:"malformed"`
 	Dropped   int64   `json:"dropped"`
 	Positives float64 `json:"positives"` // weight of the rows of class 1, in the first pass

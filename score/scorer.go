@@ -124,8 +124,8 @@ func (s *Scorer) Target() string {
 // Classes names the classes of the target in the order of [Rows.Probabilities]: two, the second of
 // which is the positive one, or all grades; nil for numbers. The first is "" where it is all the rest.
 func (s *Scorer) Classes() []string {
-	if s.binary && s.frame == nil {
-		return []string{"", "1"}
+	if keys, ok := s.fitted.Frame.(*keyed.Frame); s.binary && ok {
+		return []string{keys.Plan.Negative, cmp.Or(keys.Plan.Positive, "1")}
 	}
 	if s.frame == nil || s.frame.Target == nil || !s.binary && s.grades == nil {
 		return nil

@@ -90,6 +90,9 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return err
 	}
 	defer s.close()
+	if positive := positiveClass(s.scorer()); positive != "" {
+		p.say("target  %s: probability is that of %s", s.scorer().Fitted().Frame.TargetName(), positive)
+	}
 	rows, infinite := 0, 0
 	write := func(w io.Writer) error {
 		out, err := newTableWriter(w, flags.output, flags.columns(s))
@@ -118,10 +121,22 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return nil
 	}
 	if p.json {
-		return p.emit(map[string]any{"rows": rows, "output": flags.output})
+		result := map[string]any{"rows": rows, "output": flags.output}
+		if positive := positiveClass(s.scorer()); positive != "" {
+			result["positive"] = positive
+		}
+		return p.emit(result)
 	}
 	p.say("%d predictions written to %s", rows, flags.output)
 	return nil
+}
+
+// positiveClass is the class whose probability is predicted, "" where there are not two classes.
+func positiveClass(of *score.Scorer) string {
+	if !of.Binary() {
+		return ""
+	}
+	return of.Classes()[1]
 }
 
 // columns names the columns of the output in order.

@@ -45,18 +45,22 @@ const (
 	toldRows = 10
 )
 
-func (s *streamRun) checkpointPath() string { return s.flags.output + ".checkpoint" }
+// checkpointSuffix is behind the name of a model in that of its checkpoint.
+const checkpointSuffix = ".checkpoint"
+
+func (s *streamRun) checkpointPath() string { return s.flags.output + checkpointSuffix }
 
 // prepare makes the learner, or takes up its checkpoint.
 func (s *streamRun) prepare(options fit.Options) (err error) {
 	path := s.checkpointPath()
 	if s.flags.resume {
 		if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {
-			s.program.warn("there is no %s: beginning with the first row", path)
+			s.program.warn("nothing is resumed, for there is no %s: beginning with the first row", path)
 		}
 		s.learner, s.at, err = learn.Resume(path, options)
 	} else {
-		s.learner, err = learn.New(options)
+		s.warnReplaced(path)
+		s.learner, err = s.begin(options)
 	}
 	if err != nil {
 		if s.flags.resume {
@@ -65,12 +69,40 @@ func (s *streamRun) prepare(options fit.Options) (err error) {
 		return err
 	}
 	l := s.learner
-	if s.before = l.Rows(); s.before > 0 {
+	switch s.before = l.Rows(); {
+	case s.flags.from != "":
+		s.program.say("start   from the posterior of %s, which learned %d rows", s.flags.from, s.before)
+	case s.before > 0:
 		s.program.say("resumed %s after row %d; it continues with the next", path, s.before)
 	}
 	l.MaxMalformed, l.Nameless, l.Every = s.flags.maxBad, !s.flags.names, s.flags.report
 	l.OnMalformed, l.OnProgress = s.skipped, s.report
 	return nil
+}
+
+// begin makes a learner that starts from another model, or from nothing.
+func (s *streamRun) begin(options fit.Options) (*learn.Learner, error) {
+	if s.flags.from == "" {
+		return learn.New(options)
+	}
+	l, err := learn.From(s.flags.from+checkpointSuffix, options, s.flags.keepShare)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, stat := os.Stat(s.flags.from); stat == nil {
+			return nil, fmt.Errorf("%s has no checkpoint %s%s beside it, which holds what it knows: copy it there, or learn with stream -o", s.flags.from, s.flags.from, checkpointSuffix)
+		}
+		return nil, fmt.Errorf("%s: there is no such file: check the path", s.flags.from)
+	}
+	return l, err
+}
+
+// warnReplaced tells that a model which is there will be replaced by one that does not know what it knows.
+func (s *streamRun) warnReplaced(path string) {
+	if s.flags.output == "" || s.flags.from == s.flags.output {
+		return
+	}
+	if rows, err := learn.Known(path); err == nil && rows > 0 {
+		s.program.warn("%s, which learned %d rows, is replaced by a model that does not know them: --resume goes on with its files, --from %s starts from it", s.flags.output, rows, s.flags.output)
+	}
 }
 
 // run learns until the data end.

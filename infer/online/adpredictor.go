@@ -83,6 +83,22 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 	return refused
 }
 
+// Continue implements [credence.Continuer]: the precisions above those of the priors count share.
+func (a *AdPredictor) Continue(share float64) {
+	if share == 1 {
+		return
+	}
+	discount := func(p *pair, prior float64) {
+		precision := 1/prior + share*(1/p[1]-1/prior)
+		p[0] *= share / p[1] / precision
+		p[1] = 1 / precision
+	}
+	discount(&a.bias, biasVariance*a.cfg.Beta*a.cfg.Beta)
+	for slot := range a.state.slots {
+		discount(a.state.at(int32(slot)), a.cfg.Variance)
+	}
+}
+
 // bearable says whether a row would leave numbers that stay finite.
 func (a *AdPredictor) bearable(r *row, up, down float64) bool {
 	bias := a.bias

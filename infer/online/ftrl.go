@@ -42,6 +42,20 @@ func (f *FTRL) weight(p *pair, l1, l2 float64) (w, root float64) {
 	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)*(1/f.cfg.Alpha) + l2), root
 }
 
+// Continue implements [credence.Continuer]: the sums of the gradients and of their squares count share.
+func (f *FTRL) Continue(share float64) {
+	discount := func(p *pair) { p[0], p[1] = p[0]*share, p[1]*share }
+	discount(&f.bias)
+	f.selected = 0
+	for slot := range f.state.slots {
+		p := f.state.at(int32(slot))
+		discount(p)
+		if w, _ := f.weight(p, f.cfg.L1, f.cfg.L2); w != 0 {
+			f.selected++
+		}
+	}
+}
+
 // Learn implements [credence.Online].
 func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	f.state.reserve(b.Sparse.Cols)

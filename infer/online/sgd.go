@@ -30,6 +30,16 @@ func NewSGD(cfg SGDConfig) *SGD {
 	return &SGD{learner[SGDConfig]{cfg: cfg, state: store{start: pair{0, firstSquare}}, bias: pair{0, firstSquare}}}
 }
 
+// Continue implements [credence.Continuer]: the sums of squared gradients count share, so that steps are
+// longer; the weights stay.
+func (s *SGD) Continue(share float64) {
+	discount := func(p *pair) { p[1] = firstSquare + share*(p[1]-firstSquare) }
+	discount(&s.bias)
+	for slot := range s.state.slots {
+		discount(s.state.at(int32(slot)))
+	}
+}
+
 // Learn implements [credence.Online].
 func (s *SGD) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	s.state.reserve(b.Sparse.Cols)

@@ -292,16 +292,7 @@ func (l *Learner) forget() {
 	if l.scale > 1e-100 {
 		return
 	}
-	rescale := func(f *feature) {
-		for label := range 2 {
-			f.lambda[label] *= l.scale
-			f.shift[label] *= l.scale
-			f.count[label] *= l.scale
-		}
-	}
-	l.each(rescale)
-	rescale(&l.bias)
-	l.scale = 1
+	l.rescale(l.scale)
 }
 
 // each visits the features that have been seen, in the order of their slots.

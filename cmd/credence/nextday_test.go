@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// day is Vowpal Wabbit text of a day's clicks.
+func day(seed, rows int) string {
+	return repeat("", rows, func(i int) string {
+		k := (i*i + seed*i) % 97
+		return fmt.Sprintf("%d |ad a%d |site s%d\n", 2*(k%3/2)-1, k%13, k%7)
+	})
+}
+
+// The next day starts from the model of the day before, without a word about formula and engine, and is the
+// model of both days.
+func TestTheNextDay(t *testing.T) {
+	folder := t.TempDir()
+	monday, tuesday, both := file(t, "mon.vw", day(1, 5000)), file(t, "tue.vw", day(2, 5000)), file(t, "both.vw", day(1, 5000)+day(2, 5000))
+	model, next, whole := filepath.Join(folder, "m"), filepath.Join(folder, "n"), filepath.Join(folder, "w")
+	must(t, "stream", monday, "-o", model, "--engine", "ftrl(alpha=0.3)", "-q")
+	if out := must(t, "stream", tuesday, "--from", model, "-o", next); !strings.Contains(out, "start   from the posterior of "+model+", which learned 5000 rows") || !strings.Contains(out, "10000 rows") {
+		t.Errorf("the next day tells %s", out)
+	}
+	must(t, "stream", both, "-o", whole, "--engine", "ftrl(alpha=0.3)", "-q")
+	if a, b := must(t, "predict", next, tuesday, "-q"), must(t, "predict", whole, tuesday, "-q"); a != b {
+		t.Error("two days in turn predict otherwise than both at once")
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if o := invoke(t, "", append([]string{"stream"}, args...)...); o.code == exitDone || !strings.Contains(o.err, want) {
+			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
+		}
+	}
+	refused("start from the model with --from", tuesday, "-o", model, "--resume", "--engine", "ftrl(alpha=0.3)")
+	refused("the checkpoint has engine ftrl(alpha=0.3), not sep", tuesday, "--from", model, "--engine", "sep")
+	refused("there is no such file", tuesday, "--from", filepath.Join(folder, "none"))
+	refused("keep one", tuesday, "--from", model, "-o", next, "--resume")
+	refused("add --from MODEL", tuesday, "--discount", "0.5")
+	refused("is not above 0", tuesday, "--from", model, "--discount", "0")
+	if err := os.Remove(model + checkpointSuffix); err != nil {
+		t.Fatal(err)
+	}
+	refused("has no checkpoint", tuesday, "--from", model)
+	// A model that knows more is not replaced without a word, and what is not resumed is said.
+	if o := invoke(t, "", "stream", tuesday, "-o", next, "-q"); o.code != exitDone || !strings.Contains(o.err, "which learned 10000 rows, is replaced by a model that does not know them") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	if o := invoke(t, "", "stream", tuesday, "-o", filepath.Join(folder, "typo"), "-q", "--resume"); o.code != exitDone || !strings.Contains(o.err, "nothing is resumed") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
+// A followed pipe that nobody writes to any more ends.
+func TestFollowEndsWithThePipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		fmt.Fprint(w, day(1, 300))
+		w.Close()
+	}()
+	var out, errs strings.Builder
+	if code := run(t.Context(), []string{"stream", "-", "--format", "vw", "--follow", "-q"}, streams{r, &out, &errs}); code != exitDone {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+// The model knows how its table was read: no flag is repeated, and the class behind the probability is told.
+func TestModelsRememberTheirTable(t *testing.T) {
+	rows := func(target bool) string {
+		return repeat(map[bool]string{true: "x|t|ok\n", false: "x|t\n"}[target], 60, func(i int) string {
+			x := fmt.Sprintf("1.%03d,%d", i*i%7, i%10)
+			if i%9 == 4 {
+				x = "?"
+			}
+			row := fmt.Sprintf("%s|%d/%d/2024", x, 1+i%12, 1+i%12)
+			if target {
+				row += "|" + []string{"ja", "nein", "ja"}[i*i%3]
+			}
+			return row + "\n"
+		})
+	}
+	train, data, model := file(t, "t.txt", rows(true)), file(t, "u.txt", rows(false)), filepath.Join(t.TempDir(), "m")
+	args := []string{"--missing", "?,mean", "--delimiter", "|", "--types", "t=mdy", "--target", "ok", "--positive", "nein", "-o", model, "-q"}
+	must(t, append([]string{"fit", train, "--decimal", ","}, args...)...)
+	o := invoke(t, "", "predict", model, data)
+	if o.code != exitDone || strings.Count(o.out, "\n") != 61 || !strings.Contains(o.err, "target  ok: probability is that of nein") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	out := filepath.Join(t.TempDir(), "p.csv")
+	if object := decode(t, must(t, "predict", model, data, "-o", out, "--json")); object["positive"] != "nein" {
+		t.Errorf("predict --json tells %v", object)
+	}
+	must(t, "evaluate", model, train)
+	must(t, append([]string{"stream", train}, args...)...)
+	if o := invoke(t, "", "predict", model, data); o.code != exitDone || strings.Count(o.out, "\n") != 61 || !strings.Contains(o.err, "probability is that of nein") {
+		t.Errorf("after stream: exit %d: %s", o.code, o.err)
+	}
+}

@@ -1,0 +1,170 @@
+package learn_test
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/learn"
+)
+
+// take lets a learner have all rows of a text.
+func take(t *testing.T, l *learn.Learner, text string) {
+	t.Helper()
+	data := open(t, text)
+	columns, err := l.Columns(data.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
+		_, err := l.Learn(run.Rows)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// weights are the posteriors of a finished learner.
+func weights(t *testing.T, l *learn.Learner) (mean, variance []float64) {
+	t.Helper()
+	l.Finish()
+	fitted, err := l.Fitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := fitted.Members[0].Posterior
+	mean, variance = make([]float64, q.Weights()), make([]float64, q.Weights())
+	q.Marginals(mean, variance)
+	return mean, variance
+}
+
+// days are the rows of two days, each with the header.
+func days(rows int) (monday, tuesday, both string) {
+	both = visits(2 * rows)
+	lines := strings.SplitAfter(both, "\n")
+	return strings.Join(lines[:rows+1], ""), lines[0] + strings.Join(lines[rows+1:], ""), both
+}
+
+// To learn Tuesday from the posterior of Monday is to learn both, where its evidence counts in full; where it
+// counts next to nothing it is to learn Tuesday alone.
+func TestFromIsThePosteriorAsPrior(t *testing.T) {
+	monday, tuesday, both := days(5000)
+	for _, engine := range []string{"sep", "sep(batch=100)", "sep(shards=2)", "ftrl", "adpredictor", "sgd"} {
+		options := fit.Options{Formula: "y ~ x + site", Engine: engine, Missing: "drop"}
+		first, err := learn.New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(t, first, monday)
+		file := filepath.Join(t.TempDir(), "checkpoint")
+		if err := first.Checkpoint(file, credence.Position{File: "monday"}); err != nil {
+			t.Fatal(err)
+		}
+		second, err := learn.From(file, fit.Options{}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known, err := learn.Known(file); err != nil || known != first.Rows() || second.Rows() != known {
+			t.Errorf("%s: %d rows known, %d before (%v)", engine, known, second.Rows(), err)
+		}
+		take(t, second, tuesday)
+		if p, err := second.Progress(); err != nil || !(p.LogLoss < 0.6) || p.Rows <= first.Rows() {
+			t.Errorf("%s: progress %+v, %v", engine, p, err)
+		}
+		whole, err := learn.New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(t, whole, both)
+		mean, variance := weights(t, second)
+		wantMean, wantVariance := weights(t, whole)
+		for j := range mean {
+			limit := 1e-12 // the same steps
+			if strings.Contains(engine, "batch") || strings.Contains(engine, "shards") {
+				limit = 0.1 // a mini-batch, or a round, ends with the day
+			}
+			if math.Abs(mean[j]-wantMean[j]) > limit || math.Abs(variance[j]-wantVariance[j]) > limit {
+				t.Errorf("%s: weight %d is %v ± %v, with both days at once %v ± %v", engine, j, mean[j], variance[j], wantMean[j], wantVariance[j])
+			}
+		}
+		if engine != "adpredictor" && engine != "ftrl" {
+			continue
+		}
+		little, err := learn.From(file, fit.Options{}, 1e-12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(t, little, tuesday)
+		alone, err := learn.New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(t, alone, tuesday)
+		gotSum, wantSum := 0.0, 0.0 // features stand in another order
+		mean, _ = weights(t, little)
+		for _, m := range mean {
+			gotSum += m * m
+		}
+		mean, _ = weights(t, alone)
+		for _, m := range mean {
+			wantSum += m * m
+		}
+		if math.Abs(gotSum-wantSum) > 1e-9*wantSum {
+			t.Errorf("%s: with next to nothing of Monday the weights have the square %v, without it %v", engine, gotSum, wantSum)
+		}
+	}
+}
+
+// Half of the evidence of sep is half of every likelihood sum: the precision of a weight that is surely in the
+// model, above that of the slab, is halved.
+func TestDiscountHalvesEvidence(t *testing.T) {
+	monday, _, _ := days(6000)
+	options := fit.Options{Formula: "y ~ x", Engine: "sep", Missing: "drop", Prior: "spikeslab(inclusion=0.9, slab=100)"}
+	l, err := learn.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, l, monday)
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	if err := l.Checkpoint(file, credence.Position{}); err != nil {
+		t.Fatal(err)
+	}
+	half, err := learn.From(file, fit.Options{}, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := weights(t, l)
+	halfMean, halfVariance := weights(t, half)
+	if ratio := (1/halfVariance[1] - 0.01) / (1/variance[1] - 0.01); math.Abs(ratio-0.5) > 1e-3 || math.Abs(halfMean[1]-mean[1]) > 0.01*math.Abs(mean[1]) {
+		t.Errorf("the evidence counts %v; the mean is %v, was %v", ratio, halfMean[1], mean[1])
+	}
+}
+
+// What differs from the model is refused, and so are shares that are none.
+func TestFromRefuses(t *testing.T) {
+	monday, _, _ := days(200)
+	l, err := learn.New(fit.Options{Formula: "y ~ x", Missing: "drop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, l, monday)
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	if err := l.Checkpoint(file, credence.Position{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []fit.Options{{Formula: "y ~ site"}, {Engine: "sgd"}, {Positive: "no"}, {Missing: "mean"}} {
+		if _, err := learn.From(file, o, 1); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	for _, share := range []float64{0, -1, 1.5, math.NaN()} {
+		if _, err := learn.From(file, fit.Options{}, share); err == nil {
+			t.Errorf("a share of %v is taken", share)
+		}
+	}
+}
