@@ -35,6 +35,7 @@ const (
 	NullCheck        Purpose = "null"      // permuted targets; the permutation
 	PredictSamples   Purpose = "predict"   // draws of y; the row
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
+	ImagingLines     Purpose = "imaging"   // lines that are measured; 0
 )
 
 // Rand returns the random stream for one purpose and block of a seeded

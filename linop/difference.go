@@ -79,3 +79,13 @@ func (d Difference) MulBlockTrans(dst, x *Dense) {
 		}
 	})
 }
+
+// AddSquaresTrans adds (D⊙D)ᵀ x to dst.
+func (d Difference) AddSquaresTrans(dst, x []float64) {
+	rows, cols := d.Dims()
+	checkMulVec("Difference.AddSquaresTrans", cols, rows, dst, x)
+	d.each(func(k, plus, minus int) {
+		dst[plus] += x[k]
+		dst[minus] += x[k]
+	})
+}

@@ -108,6 +108,30 @@ func NewConvolution(height, width int, kernel []float64) *Convolution {
 	return &Convolution{height, width, newGrids(height, width), g.spectrum}
 }
 
+// NewFilter returns the convolution that multiplies the Fourier transform of an image by a real spectrum, the
+// frequency row·width + column at that place and with the same value as its opposite: a circulant matrix. It
+// panics where the spectrum is not of the image's size.
+func NewFilter(height, width int, spectrum []float64) *Convolution {
+	if len(spectrum) != height*width || len(spectrum) == 0 {
+		panic(fmt.Sprintf("linop: filter of a %d×%d image with a spectrum of %d numbers", height, width, len(spectrum)))
+	}
+	c := &Convolution{height, width, newGrids(height, width), make([]complex128, len(spectrum))}
+	g := newGrid(height, width)
+	for p, v := range spectrum {
+		c.spectrum[g.place(p)] = complex(v, 0)
+	}
+	return c
+}
+
+// Spectrum returns the real parts of what a convolution multiplies the Fourier transform by.
+func (c *Convolution) Spectrum() []float64 {
+	out, g := make([]float64, len(c.spectrum)), newGrid(c.height, c.width)
+	for p := range out {
+		out[p] = real(c.spectrum[g.place(p)])
+	}
+	return out
+}
+
 // Dims implements [Matrix].
 func (c *Convolution) Dims() (rows, cols int) { return c.height * c.width, c.height * c.width }
 

@@ -42,17 +42,17 @@ func NewWavelet(height, width, levels int, filter []float64) *Wavelet {
 // Dims implements [Matrix].
 func (w *Wavelet) Dims() (rows, cols int) { return w.Height * w.Width, w.Height * w.Width }
 
-// Approximations returns the places of the averages of the last level, in the order of the image: the elements
-// that a sparsity prior leaves out.
-func (w *Wavelet) Approximations() []int {
-	var places []int
+// Details selects the coefficients that are no averages of the last level: those that a sparsity prior is on.
+func (w *Wavelet) Details() *Selection {
+	n := w.Height * w.Width
+	d := &Selection{Cols: n}
 	height, width := w.coarse(w.Levels)
-	for i := range height {
-		for j := range width {
-			places = append(places, i*w.Width+j)
+	for p := range n {
+		if p/w.Width >= height || p%w.Width >= width {
+			d.Places = append(d.Places, p)
 		}
 	}
-	return places
+	return d
 }
 
 // coarse returns the size of the averages after so many levels.

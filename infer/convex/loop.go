@@ -56,13 +56,22 @@ func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise 
 	l := &loop{system: s, ws: ws, groups: groups, count: count, noise: noise, phi: math.NaN(), rough: true}
 	l.u, l.s, l.z = make([]float64, s.size()), make([]float64, count), make([]float64, count)
 	l.precision, l.slope, l.curvature = make([]float64, count), make([]float64, count), make([]float64, count)
-	for i := range l.z {
-		l.z[i] = firstVariance
+	i := 0
+	for _, g := range groups {
+		first := firstVariance
+		if p, ok := g.Potential.(Laplace); ok {
+			first = 1 / (p.Rate * p.Rate)
+		}
+		for range g.Count {
+			l.z[i] = first
+			i++
+		}
 	}
 	return l
 }
 
-// firstVariance is z before anything is known.
+// firstVariance is z before anything is known, but for Laplace sites: half their own variance over σ², since
+// near 0 the first steps are those towards a mode with corners.
 const firstVariance = 0.05
 
 // each goes through all sites at s, and adds up what is returned of them.

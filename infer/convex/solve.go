@@ -14,12 +14,14 @@ import (
 // Variances names how the variances of the sites are found.
 type Variances string
 
-// The ways. Auto is exact where the unknowns are few, and sampled elsewhere.
+// The ways. Auto is exact where the unknowns are few, and sampled elsewhere. Mode finds none: Mean is then the mode of
+// the posterior (MAP).
 const (
 	Auto          Variances = "auto"
 	Exact         Variances = "exact"
 	LanczosMethod Variances = "lanczos"
 	Sampled       Variances = "sample"
+	Mode          Variances = "mode"
 )
 
 // Problem is a linear model with Gaussian measurements and super-Gaussian sites.
@@ -29,6 +31,9 @@ type Problem struct {
 	Noise float64      // σ², positive
 	B     linop.Matrix // q×n
 	Sites []Group      // q of them together
+	// Near returns the inverse of a matrix near A = XᵀX + Bᵀ diag(precision) B, symmetric and positive definite: the
+	// preconditioner of conjugate gradients. Nil means that of A's diagonal, by random signs.
+	Near func(precision []float64) linop.Matrix
 }
 
 // Options say how to solve one. The zero value is the default.
@@ -40,6 +45,9 @@ type Options struct {
 	Seed      uint64
 	Threads   int
 	Progress  func(credence.Progress)
+	// Start is the solution of a problem with the same B, from where the loops go on: a step or two are then
+	// often enough.
+	Start *Solution
 }
 
 // exactUnknowns is the largest number of unknowns that Auto factors A for.
@@ -59,6 +67,22 @@ type Solution struct {
 	RelativeError           float64
 	Outer, Newton, Products int // steps of the loops, products with A
 	Converged               bool
+
+	noise float64
+}
+
+// Marginals returns the variances of u, by the draws; nil where there are none.
+func (s *Solution) Marginals() []float64 {
+	if len(s.Draws) == 0 {
+		return nil
+	}
+	out := make([]float64, len(s.Mean))
+	for _, draw := range s.Draws {
+		for j, v := range draw {
+			out[j] += (v - s.Mean[j]) * (v - s.Mean[j]) / float64(len(s.Draws))
+		}
+	}
+	return out
 }
 
 type errSingular struct{ pivot int }
@@ -83,7 +107,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		}
 	}
 	var s system
-	base := free{measured: m, ws: ws, seed: options.Seed, draws: cmp.Or(options.K, 64), near: jacobi}
+	base := free{measured: m, ws: ws, seed: options.Seed, draws: cmp.Or(options.K, 64), near: p.near()}
 	var sampled *free
 	steps := cmp.Or(options.Steps, 5)
 	switch way {
@@ -94,10 +118,18 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		s = sampled
 	case LanczosMethod:
 		sampled, s = &base, &lanczos{&base, cmp.Or(options.K, 80)}
+	case Mode:
+		sampled, s, steps = &base, &narrowing{&base}, cmp.Or(options.Steps, 3)
 	default:
-		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", way)
+		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample or mode", way)
 	}
 	l := newLoop(ws, s, p.Sites, count, p.Noise)
+	if o := options.Start; o != nil {
+		if len(o.Mean) != n || len(o.Variance) != count {
+			return nil, fmt.Errorf("convex: the start has %d unknowns and %d sites, the problem %d and %d", len(o.Mean), len(o.Variance), n, count)
+		}
+		l.goOn(o)
+	}
 	done, converged, err := l.run(ctx, steps, cmp.Or(options.Tolerance, 1e-9), func(step int) error {
 		if options.Progress != nil {
 			options.Progress(credence.Progress{Stage: "outer loop", Done: step, Total: steps, Objective: -l.phi / 2})
@@ -109,7 +141,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 	}
 	out := &Solution{
 		Mean: l.u, Sites: l.s, Variance: append([]float64(nil), l.z...), Precision: l.precision, Phi: l.phi,
-		Outer: done, Newton: l.newton, Converged: converged,
+		Outer: done, Newton: l.newton, Converged: converged, noise: p.Noise,
 	}
 	kernel.Scale(p.Noise, out.Variance)
 	rows := 0
@@ -119,7 +151,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 	out.Bound = -l.phi/2 + float64(n-rows)/2*math.Log(2*math.Pi*p.Noise)
 	if sampled != nil {
 		out.Products, out.RelativeError = sampled.products, sampled.relative
-		for _, xi := range sampled.last {
+		for _, xi := range sampled.last { // none of a mode
 			draw := append([]float64(nil), l.u...)
 			kernel.Axpy(math.Sqrt(p.Noise), xi, draw)
 			out.Draws = append(out.Draws, draw)
@@ -147,6 +179,31 @@ func (p *Problem) check() (sites int, err error) {
 		return 0, fmt.Errorf("convex: X is %d×%d, B %d×%d, and there are %d measurements", m, cols, q, n, len(p.Y))
 	}
 	return sites, nil
+}
+
+// goOn takes means and variances of another solution for a start.
+func (l *loop) goOn(from *Solution) {
+	copy(l.u, from.Mean)
+	copy(l.z, from.Variance)
+	kernel.Scale(1/l.noise, l.z)
+	l.rough = false
+}
+
+func (p *Problem) near() func(a *normal) linop.Matrix {
+	if p.Near == nil {
+		return jacobi
+	}
+	return func(a *normal) linop.Matrix { return p.Near(a.precision) }
+}
+
+// narrowing is a system whose z goes to nearly 0, so that Q narrows to the mode: h* becomes −log t.
+type narrowing struct{ *free }
+
+func (narrowing) variances(_ context.Context, z []float64) error {
+	for i := range z {
+		z[i] = math.Max(z[i]/100, leastVariance)
+	}
+	return nil
 }
 
 // jacobi is the inverse of the diagonal of A, estimated from the products of random signs (Hutchinson 1990, Bekas et

@@ -40,6 +40,8 @@ var levels = []struct {
 	{"modelfile", 5},
 	{"infer/", 5},
 	{"active", 6},
+	{"imaging", 6},
+	{"examples/", 9},
 	{"score", 5},
 	{"fit", 6},
 	{"learn", 7},
