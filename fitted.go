@@ -40,6 +40,16 @@ type Fitted struct {
 	// trivial prediction that standardised scores are measured against.
 	TargetMean, TargetVariance float64
 	Selection                  *selection.Result // which features matter, where that was asked for
+	// Inclusions say how inclusions depend on each other, of a fit whose posterior has no draws; they are not
+	// stored.
+	Inclusions *InclusionDraws
+}
+
+// InclusionDraws are draws of which weights are not 0, of some weights together.
+type InclusionDraws struct {
+	Count   int
+	Weights []int  // the first of each candidate, see [Candidates]
+	In      []bool // Count × len(Weights), row-major
 }
 
 // CheckWeights refuses a fit without members, and weights of members that are no shares.

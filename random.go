@@ -24,6 +24,7 @@ const (
 	SEPCoverage       Purpose = "sep coverage"    // draws of weights that intervals are held against
 	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
+	EPDraws           Purpose = "ep draws"        // which candidates are in; the cluster
 	ConvexDraws       Purpose = "convex"          // perturbations; the draw
 	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0
 	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set

@@ -109,44 +109,89 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 	return out, nil
 }
 
-// setFeatures is the largest number of features that credible sets are looked for among: those of
-// highest inclusion.
-const setFeatures = 500
+// setFeatures is the largest number of candidates that credible sets are looked for among: those of
+// highest inclusion. setMembers is how many columns of a group stand for it in correlations.
+const (
+	setFeatures = 500
+	setMembers  = 16
+)
 
-// sets finds the credible sets, where the posterior has draws of which weights are 0.
+// sets finds the credible sets, where there are draws of which weights are 0.
 func (p *Prepared) sets(ctx context.Context, fitted *credence.Fitted, result *selection.Result, coverage float64) error {
-	draws, ok := fitted.Members[0].Posterior.(*posterior.Draws)
+	selector, _ := fitted.Members[0].Posterior.(credence.Selector)
+	order := score.Candidates(fitted)
+	slices.SortStableFunc(order, func(a, b credence.Block) int {
+		return cmp.Compare(selector.InclusionProbability(b.First), selector.InclusionProbability(a.First))
+	})
+	order = order[:min(len(order), setFeatures)]
+	draws, ok := inclusionDraws(fitted, order)
 	if !ok {
 		return nil
 	}
-	order := make([]int, len(result.Features)) // places in result.Features
-	for i := range order {
-		order[i] = i
+	var weights []int
+	first, inclusion := make([]int, len(order)+1), make([]float64, len(order))
+	for k, c := range order {
+		inclusion[k] = selector.InclusionProbability(c.First)
+		for j := range min(c.Count, setMembers) {
+			weights = append(weights, c.First+j)
+		}
+		first[k+1] = len(weights)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(result.Features[b].Inclusion, result.Features[a].Inclusion) })
-	order = order[:min(len(order), setFeatures)]
-	weights, inclusion := make([]int, len(order)), make([]float64, len(order))
-	for k, i := range order {
-		weights[k], inclusion[k] = result.Features[i].Weight, result.Features[i].Inclusion
-	}
-	correlation, err := p.correlations(ctx, fitted.Members[0].Model.Features, weights)
+	between, err := p.correlations(ctx, fitted.Members[0].Model.Features, weights)
 	if err != nil {
 		return err
 	}
-	d := draws.Weights()
-	in := func(s, k int) bool { return draws.Values[s*d+weights[k]] != 0 }
-	sets, covered, purity := selection.CredibleSets(inclusion, selection.Draws{Count: draws.Count, In: in}, coverage, correlation)
+	correlation := func(a, b int) float64 { // of groups, the largest between their columns
+		largest := 0.0
+		for i := first[a]; i < first[a+1]; i++ {
+			for k := first[b]; k < first[b+1]; k++ {
+				largest = math.Max(largest, math.Abs(between(i, k)))
+			}
+		}
+		return largest
+	}
+	places := map[int]int{} // of weights among the features
+	for i, f := range result.Features {
+		places[f.Weight] = i
+	}
+	pi := fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value
+	sets, covered, purity := selection.CredibleSets(inclusion, draws, coverage, correlation)
 	for id, members := range sets {
-		set := selection.Set{ID: id + 1, Coverage: covered[id], Purity: purity[id]}
+		set := selection.Set{ID: id + 1, Coverage: covered[id], Purity: purity[id],
+			LogBayesFactor: selection.LogBayesFactor(covered[id], draws.Count, len(members), pi)}
 		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(inclusion[b], inclusion[a]) })
 		for _, k := range members {
-			f := &result.Features[order[k]]
-			f.Set = set.ID
-			set.Features = append(set.Features, f.Name)
+			c := order[k]
+			for j := c.First; j < c.First+c.Count; j++ {
+				f := &result.Features[places[j]]
+				f.Set = set.ID
+				if j == c.First {
+					set.Features = append(set.Features, cmp.Or(f.Group, f.Name))
+				}
+			}
 		}
 		result.Sets = append(result.Sets, set)
 	}
 	return nil
+}
+
+// inclusionDraws are draws of which candidates are in, of a posterior in draws or beside it; false where
+// there are none.
+func inclusionDraws(fitted *credence.Fitted, order []credence.Block) (selection.Draws, bool) {
+	if draws, ok := fitted.Members[0].Posterior.(*posterior.Draws); ok {
+		d := draws.Weights()
+		return selection.Draws{Count: draws.Count, In: func(s, k int) bool { return draws.Values[s*d+order[k].First] != 0 }}, true
+	}
+	draws := fitted.Inclusions
+	if draws == nil {
+		return selection.Draws{}, false
+	}
+	places := make([]int, len(order))
+	for k, c := range order {
+		places[k] = slices.Index(draws.Weights, c.First)
+	}
+	m := len(draws.Weights)
+	return selection.Draws{Count: draws.Count, In: func(s, k int) bool { return places[k] >= 0 && draws.In[s*m+places[k]] }}, true
 }
 
 // correlations returns the correlation of columns of the design, named by their places in weights.

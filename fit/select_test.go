@@ -53,6 +53,9 @@ func TestSelect(t *testing.T) {
 	}
 	found := false
 	for _, set := range s.Sets {
+		if set.LogBayesFactor < 3 {
+			t.Errorf("set %+v", set)
+		}
 		members := slices.Clone(set.Features)
 		slices.Sort(members)
 		if slices.Equal(members, []string{"B", "Twin"}) {
@@ -77,6 +80,27 @@ func TestSelect(t *testing.T) {
 	}
 	if again.Selection == nil || !slices.Equal(again.Selection.Names(), names) || len(again.Selection.Sets) != len(s.Sets) {
 		t.Errorf("the model file has %+v", again.Selection)
+	}
+}
+
+// TestSelectEP: expectation propagation has credible sets too.
+func TestSelectEP(t *testing.T) {
+	options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])", Engine: "ep"}
+	fitted, err := fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sets [][]string
+	for _, set := range fitted.Selection.Sets {
+		members := slices.Clone(set.Features)
+		slices.Sort(members)
+		sets = append(sets, members)
+		if set.Coverage < 0.95 || len(members) == 2 && set.Purity < 0.9 || set.LogBayesFactor < 3 {
+			t.Errorf("set %+v", set)
+		}
+	}
+	if len(sets) != 2 || !slices.ContainsFunc(sets, func(s []string) bool { return slices.Equal(s, []string{"B", "Twin"}) }) {
+		t.Errorf("sets %v", sets)
 	}
 }
 

@@ -59,6 +59,7 @@ func epConfig(run Run, a *spec.Arguments) ep.Config {
 		Hyper:         hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode))),
 		MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
 		Tolerance:     a.Float("tolerance", 0, spec.Positive()),
+		Seed:          run.Seed,
 		Threads:       run.Threads, Progress: run.Progress,
 	}
 }

@@ -37,10 +37,13 @@ type Feature struct {
 
 // Set is a credible set.
 type Set struct {
-	ID       int      `json:"id"`       // from 1
-	Coverage float64  `json:"coverage"` // probability that a member's weight is not 0
-	Purity   float64  `json:"purity"`   // least absolute correlation of two members
-	Features []string `json:"features"` // by inclusion, the highest first
+	ID       int     `json:"id"`       // from 1
+	Coverage float64 `json:"coverage"` // probability that a member's weight is not 0
+	Purity   float64 `json:"purity"`   // least absolute correlation of two members
+	// LogBayesFactor is the logarithm of what the data multiply the odds by that a member's weight is not 0. From
+	// draws of which all say so it is that of half a draw that does not.
+	LogBayesFactor float64  `json:"log_bayes_factor"`
+	Features       []string `json:"features"` // by inclusion, the highest first
 }
 
 // Step is a fit on the path over sparsity.

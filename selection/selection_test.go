@@ -56,6 +56,14 @@ func TestCallGroups(t *testing.T) {
 	}
 }
 
+// TestLogBayesFactor is that of P(one of two in) = 0.95 from 0.19, by 1,000 draws.
+func TestLogBayesFactor(t *testing.T) {
+	got, want := LogBayesFactor(0.95, 1000, 2, 0.1), math.Log(0.95/0.05/(0.19/0.81))
+	if math.Abs(got-want) > 0.01 || !(LogBayesFactor(1, 1000, 1, 0.5) < 8) {
+		t.Errorf("log Bayes factor %v, want %v", got, want)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for _, o := range []Options{{Threshold: 1}, {FDR: -0.1}, {Coverage: math.NaN()}, {Threshold: 0.5, FDR: 0.1}, {NullCheck: -1}} {
 		if o.Validate() == nil {

@@ -82,3 +82,11 @@ func CredibleSets(inclusion []float64, draws Draws, coverage float64, correlatio
 	}
 	return sets, covered, purity
 }
+
+// LogBayesFactor is by what draws of which share have a member of a set of features in multiply its prior
+// odds, 1 − (1−π)^m to (1−π)^m for the prior inclusion π of each of m features.
+func LogBayesFactor(share float64, draws, features int, inclusion float64) float64 {
+	none := float64(features) * math.Log1p(-inclusion) // log (1−π)^m
+	in := share * float64(draws)
+	return math.Log((in+0.5)/(float64(draws)-in+0.5)) - (math.Log(-math.Expm1(none)) - none)
+}

@@ -19,6 +19,8 @@ type Config struct {
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance is the change of an inclusion probability below which sites have settled; 0 means 1e-5.
 	Tolerance float64 `json:"tolerance,omitempty"`
+	// Seed is that of the draws of which features are in.
+	Seed uint64 `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called after every sweep, on the caller's goroutine

@@ -51,10 +51,15 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
+	draws, err := f.draws()
+	if err != nil {
+		return nil, err
+	}
 	out, err := f.fitted(a)
 	if err != nil {
 		return nil, err
 	}
+	out.Inclusions = draws
 	out.Report.Iterations, out.Report.Status = iterations, credence.Converged
 	out.Report.Hyperparameters = string(treatment)
 	if len(from.theta) == 0 {

@@ -3,6 +3,7 @@ package ep
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
@@ -29,6 +30,8 @@ type form interface {
 	trace(q *normal, precision float64) float64
 	// covariance stores Σ, d×d, in dst.
 	covariance(q *normal, dst []float64)
+	// block stores Σ of some columns, m×m, in dst; a group is there as a whole.
+	block(q *normal, columns []int, dst []float64)
 }
 
 func newNormal(t *candidates.Table, ws *credence.Workspace) *normal {
@@ -159,6 +162,29 @@ func (s *dual) covariance(q *normal, dst []float64) {
 		}
 	}
 	kernel.Symmetrize(d, dst, d)
+}
+
+func (s *dual) block(q *normal, columns []int, dst []float64) {
+	n, m := q.Rows, len(columns)
+	rows := make([]float64, m*n)
+	for i, j := range columns {
+		q.Column(rows[i*n:(i+1)*n], j)
+		kernel.Scale(s.prior[j], rows[i*n:(i+1)*n])
+		dst[i*m+i] = s.prior[j]
+	}
+	for _, g := range q.groups {
+		first := slices.Index(columns, g.First)
+		if first < 0 {
+			continue
+		}
+		copy(rows[first*n:], s.columns(q, g))
+		for i, v := range s.variance(q, g) {
+			dst[(first+i/g.Count)*m+first+i%g.Count] = v
+		}
+	}
+	q.ws.Pool().TrsmRight(false, m, n, s.upper, n, rows, n)
+	q.ws.Pool().Syrk(m, n, -1, rows, n, 1, dst, m)
+	kernel.Symmetrize(m, dst, m)
 }
 
 // begin takes a group out of the columns apart: the prior of its weights is N(Λ⁻¹h, Λ⁻¹).
@@ -299,6 +325,15 @@ func (s *primal) trace(q *normal, _ float64) float64 {
 		sum += 2*kernel.Dot(s.products[i*d+i:(i+1)*d], s.inverse[i*d+i:(i+1)*d]) - s.products[i*d+i]*s.inverse[i*d+i]
 	}
 	return sum
+}
+
+func (s *primal) block(q *normal, columns []int, dst []float64) {
+	d, m := q.Count(), len(columns)
+	for i, j := range columns {
+		for k, l := range columns {
+			dst[i*m+k] = s.inverse[min(j, l)*d+max(j, l)]
+		}
+	}
 }
 
 func (s *primal) covariance(q *normal, dst []float64) {
