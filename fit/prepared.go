@@ -77,6 +77,9 @@ func (p *Prepared) Data() credence.Data { return p.data }
 // Fit fits the model.
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted, err := p.engine.Fit(ctx, p.data)
+	if err == nil {
+		err = p.checkFinite(fitted)
+	}
 	if err != nil {
 		return nil, err
 	}

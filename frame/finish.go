@@ -183,6 +183,9 @@ func (f *finisher) finish() error {
 	return nil
 }
 
+// mostRepeated is how many pairs of equal inputs are named.
+const mostRepeated = 5
+
 // finishCategory keeps the levels that occur, in the source's order, or sorted where there is none.
 func (f *finisher) finishCategory(in *Input, s *inputTally) {
 	list := f.levels[in.Expr.Column]
@@ -217,7 +220,7 @@ func (f *finisher) warnRepeated() {
 		hash     uint64
 		category bool
 	}
-	first := map[key]string{}
+	first, repeated := map[key]string{}, 0
 	for i := range f.frame.Inputs {
 		in, s := &f.frame.Inputs[i], &f.total.Inputs[i]
 		if in.Segment || in.Expr.Keyed {
@@ -230,10 +233,15 @@ func (f *finisher) warnRepeated() {
 		}
 		k := key{s.Hash, category}
 		if other, known := first[k]; known {
-			f.warn("inputs %s and %s have the same values in every row", other, in.Name)
+			if repeated++; repeated <= mostRepeated {
+				f.warn("inputs %s and %s have the same values in every row", other, in.Name)
+			}
 		} else {
 			first[k] = in.Name
 		}
+	}
+	if more := repeated - mostRepeated; more > 0 {
+		f.warn("%d more %s the values of another in every row", more, plural(more, "input has", "inputs have"))
 	}
 	if len(constant) > 0 {
 		f.warn("%s %s the same in every row", plural(len(constant), "input", "inputs"),

@@ -57,7 +57,7 @@ func (t *Target) finishGrades(s *targetTally) error {
 		return fmt.Errorf("frame: target %s has more than %d grades: choose --family gaussian", t.Expr, mostLevels)
 	}
 	if len(s.Values) < 2 {
-		return fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed", t.Expr, number(s.Min))
+		return fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed: add rows of another, or name another target", t.Expr, number(s.Min))
 	}
 	grades := slices.Sorted(slices.Values(s.Values))
 	var codes moments

@@ -3,6 +3,7 @@ package convex_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -202,6 +203,35 @@ func TestStatus(t *testing.T) {
 			r := fitOf(t, e, err, rows).Report
 			if r.Status != want || want == credence.IterationLimit && len(r.Warnings) == 0 || r.Hyperparameters != "held" {
 				t.Errorf("%s, %d steps: %s, %q, %q", way, steps, r.Status, r.Warnings, r.Hyperparameters)
+			}
+		}
+	}
+}
+
+// A fit that ends at its limit of steps has the posterior, and variances that are positive, of the values
+// that it reports, in every form.
+func TestLimitWhileLearning(t *testing.T) {
+	rows := classes(60, 4)
+	model := credence.Model{Features: conform.Columns{Dense: 4, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{}}
+	for _, way := range []convex.Variances{convex.Exact, "lanczos", convex.Sampled} {
+		e, err := convex.New(model, convex.Config{Variances: way, Steps: 1})
+		fitted := fitOf(t, e, err, rows)
+		if _, variance := marginals(fitted); slices.ContainsFunc(variance, func(v float64) bool { return !(v > 0) }) {
+			t.Errorf("%s: variances %v", way, variance)
+		}
+		learned, ok := fitted.Members[0].Model.Prior.(prior.Normal)
+		if !ok || fitted.Report.Status != credence.IterationLimit {
+			t.Fatalf("%s: %v", way, fitted.Report.Status)
+		}
+		// The same values held give the same posterior.
+		held := model
+		held.Prior = prior.Normal{Variance: param.Hold(learned.Variances[1])}
+		e, err = convex.New(held, convex.Config{Variances: way, Steps: 1})
+		got, _ := marginals(fitOf(t, e, err, rows))
+		want, _ := marginals(fitted)
+		for j := range got {
+			if math.Abs(got[j]-want[j]) > 1e-6 {
+				t.Errorf("%s: weight %d is %v, and %v with the same values held", way, j, want[j], got[j])
 			}
 		}
 	}

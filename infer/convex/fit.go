@@ -2,6 +2,7 @@ package convex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/credence-ml/credence"
@@ -49,6 +50,10 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	f.begin()
 	done, converged, err := f.climb(ctx)
+	var singular errSingular
+	if errors.As(err, &singular) {
+		return nil, fmt.Errorf("convex: the precision of weight %d of %d is lost to rounding: columns may be equal, or far from 0 and not centred: scale them, leave one out, or state a smaller prior variance", singular.pivot+1, f.d)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		if err != nil {
 			return done, false, err
 		}
+		logPrior, logNoise := slices.Clone(f.logPrior), f.logNoise
 		moved := f.learn(variance)
 		if f.free != nil { // φ is not known: the means have to rest
 			settled = done > 1 && farthest(before, f.loop.u, variance) < restingMeans
@@ -45,7 +46,10 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		if moved < learnedTolerance && (settled || moved > 0 && f.loop.lastChange < 1e-6) {
 			return done, true, nil
 		}
-		if moved > 0 && done < steps { // the last system has the draws that the posterior is made of
+		switch {
+		case done == steps: // Q stays that of the values it was found under
+			f.logPrior, f.logNoise = logPrior, logNoise
+		case moved > 0:
 			f.setSystem()
 		}
 	}

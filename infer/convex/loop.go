@@ -128,6 +128,9 @@ func (l *loop) inner(ctx context.Context, tolerance float64) error {
 	l.objective = l.evaluate(l.u)
 	last := 0.0
 	for range innerSteps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		clear(gradient)
 		l.gradient(gradient, l.slope)
 		decrement := math.Inf(1)

@@ -26,7 +26,7 @@ func (f *fit) folds() (fold []int, count int, err error) {
 	}
 	count = min(f.config.Folds, len(rows))
 	if count < 2 {
-		return nil, 0, fmt.Errorf("%s: cross-validation needs two rows at the least", f.config.Name)
+		return nil, 0, fmt.Errorf("%s: cross-validation needs two rows at the least: add rows, or state lambda", f.config.Name)
 	}
 	fold = slices.Repeat([]int{-1}, t.Rows)
 	for k, i := range rows {

@@ -70,9 +70,11 @@ func Load(ctx context.Context, ws *credence.Workspace, engine string, model cred
 		return nil, fmt.Errorf("%s: the rows' weights add up to %v: at least one must be positive", engine, t.Total)
 	}
 	t.take(&all, intercept)
+	squares := make([]float64, t.Count())
+	t.Squares(squares, nil)
 	for j, m := range t.Means {
-		if math.IsNaN(m) || math.IsInf(m, 0) {
-			return nil, fmt.Errorf("%s: feature column %d has the mean %v: scale the column, or look for values that are no numbers", engine, t.Places[j]+1, m)
+		if s := m + squares[j]; math.IsNaN(s) || math.IsInf(s, 0) {
+			return nil, fmt.Errorf("%s: feature column %d has the mean %v and squares that add up to %v: scale the column, or look for values that are no numbers", engine, t.Places[j]+1, m, squares[j])
 		}
 	}
 	return t, nil

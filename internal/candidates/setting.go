@@ -65,6 +65,9 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 	case likelihood.Gaussian:
 		s.Centre, s.Scale = t.Location()
 		s.Target = t.Residual(s.Centre, s.Scale)
+		if l.NoiseVariance.State != param.Held && (kernel.Dot(s.Target, s.Target) == 0 || s.Scale < 1e-13*math.Abs(s.Centre)) { // below rounding
+			return nil, fmt.Errorf("%s: the target does not vary, and there is nothing to select for: name another target, or multiply it where its values differ by less than 1e-150", engine)
+		}
 		s.Noise = Coordinate{math.Log(0.5) / 2, l.NoiseVariance.State != param.Held} // high: half of the variance
 		if l.NoiseVariance.State != param.Learned {
 			s.Noise.Start = math.Log(l.NoiseVariance.Value)/2 - math.Log(s.Scale)
