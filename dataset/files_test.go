@@ -229,6 +229,30 @@ func TestTruncatedGzip(t *testing.T) {
 	}
 }
 
+// A file that shrinks or grows while it is read is said to have changed, whatever else is wrong by then.
+func TestChangedInTheMiddle(t *testing.T) {
+	content := randomCSV(rand.New(rand.NewPCG(5, 6)), 100_000)
+	for name, size := range map[string]int{"cut in a row": len(content)*3/5 + 3, "cut at a line": strings.LastIndex(content[:len(content)*3/5], "\n") + 1, "longer": len(content) + 9} {
+		path := write(t, "t.csv", content)
+		ctx, once := context.Background(), false
+		table, err := Open(ctx, []string{path}, Options{Progress: func(Progress) {
+			if !once {
+				once = true
+				if err := os.Truncate(path, int64(size)); err != nil {
+					t.Error(err)
+				}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Load(ctx, nil); err == nil || !strings.Contains(err.Error(), "the file changed while it was being read: start again") {
+			t.Errorf("%s: %v", name, err)
+		}
+		table.Close()
+	}
+}
+
 func TestCancelledInTheMiddle(t *testing.T) {
 	path := write(t, "t.csv", randomCSV(rand.New(rand.NewPCG(5, 6)), 50_000))
 	for _, limit := range []int64{0, -1} {

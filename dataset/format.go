@@ -107,6 +107,12 @@ func binaryFault(name string, head []byte, format string) error {
 		}
 		return nil
 	}
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}) || bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}) {
+		return &text.Error{File: name, What: "is UTF-32: convert it with iconv -f UTF-32 -t UTF-8"}
+	}
+	if cr := bytes.IndexByte(head, '\r'); cr >= 0 && cr < len(head)-1 && head[cr+1] != '\n' && bytes.IndexByte(head, '\n') < 0 {
+		return &text.Error{File: name, What: `ends its lines with a carriage return alone: convert it with tr '\r' '\n'`}
+	}
 	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
 		return &text.Error{File: name, What: "is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"}
 	}

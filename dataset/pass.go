@@ -383,9 +383,19 @@ func (t *Table) fieldNames() []string {
 // endsEarly is what is wrong with a truncated file.
 const endsEarly = "the compressed data end early: is the file complete? Fetch or write it again"
 
-// wordFailure explains failures of the stream beneath the text.
+// wordFailure explains failures of a pass: by a file that changed under it, or by the stream beneath the text.
 func (t *Table) wordFailure(err error) error {
+	if err == nil {
+		return nil
+	}
 	var read *text.ReadError
+	if faulty := (*text.Error)(nil); errors.As(err, &faulty) {
+		for _, in := range t.inputs {
+			if changed := in.unchanged(); changed != nil {
+				return changed
+			}
+		}
+	}
 	if !errors.As(err, &read) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

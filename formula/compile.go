@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,11 +47,19 @@ type Plan struct {
 	// What names that are no columns mean.
 	namespaces   bool
 	segmentWidth int
+	files        []string   // that it names
 	functions    []function // the other blocks, in the order written
 }
 
-// String is the formula with its target, in canonical spacing.
-func (p *Plan) String() string { return p.formula.String() }
+// String is the formula with its target, in canonical spacing. Files that it names are named without
+// their folders: a model tells nothing of the machine that it was fitted on.
+func (p *Plan) String() string {
+	text := p.formula.String()
+	for _, path := range p.files {
+		text = strings.ReplaceAll(text, spec.File{Path: path}.String(), spec.File{Path: filepath.Base(path)}.String())
+	}
+	return text
+}
 
 // Parse compiles the text of a formula. An empty one is every other column.
 func Parse(text string, schema *credence.Schema, options Options) (*Plan, error) {

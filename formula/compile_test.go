@@ -170,16 +170,19 @@ func TestDefaultsOfRandomFeatures(t *testing.T) {
 
 func TestArgumentsReachTheFeatures(t *testing.T) {
 	files := func(path string) ([]byte, error) {
-		if path != "w.csv" {
+		if path != "folder/w.csv" {
 			return nil, fmt.Errorf("no such file")
 		}
 		return []byte("lon, lat\n1,2\n3,4\n"), nil
 	}
 	source := houses(30)
 	plan, err := Parse("price ~ rbf(lat, lon, lengthscale=~[0.9, 1.4], lengthscale_prior=none, n=5) + laplacian(lat, ard=false, n=2, lengthscale=3)"+
-		" + cauchy(lat, lon, frequencies=@w.csv) + rbf(rooms, kind=iid, n=3)", source.Schema(), Options{ReadFile: files})
+		" + cauchy(lat, lon, frequencies=@folder/w.csv) + rbf(rooms, kind=iid, n=3)", source.Schema(), Options{ReadFile: files})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if text := plan.String(); !strings.Contains(text, "frequencies=@w.csv") || strings.Contains(text, "folder") {
+		t.Errorf("the formula that a model keeps names a folder: %s", text)
 	}
 	fr, err := frame.Fit(t.Context(), &plan.Frame, source, frame.Options{})
 	if err != nil {

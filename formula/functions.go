@@ -169,6 +169,7 @@ func (c *compiler) fourier(call spec.Call) error {
 		if c.options.ReadFile == nil {
 			return c.formula.Errorf(given, "the formula names a file, and no one opens it").WithRemedy("pass a reader of files, such as os.ReadFile, if whoever writes the formula may read them")
 		}
+		c.plan.files = append(c.plan.files, path)
 		if !c.open {
 			if f.frequencies, err = c.readFrequencies(&f, given, path); err != nil {
 				return err
