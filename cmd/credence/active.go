@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -292,7 +291,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	bar := p.progress()
 	o := flags.Options
 	o.Engine, o.Checkpoint = "convex", ""
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile
+	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile
 	job, err := fit.New(o)
 	if err != nil {
 		return err

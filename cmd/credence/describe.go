@@ -68,8 +68,15 @@ func (p *program) noteColumns(table *dataset.Table, columns []string) {
 // listed joins names, the first few of many.
 func listed(names []string) string {
 	const most = 12
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
+	var out strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if i == most {
+			return out.String() + "…"
+		}
+		out.WriteString(shortened(name, longestName))
 	}
-	return strings.Join(names, ", ")
+	return out.String()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,6 +38,27 @@ type interrupted struct {
 }
 
 func (i interrupted) Unwrap() error { return i.error }
+
+// faultOf is the error of a panic, which is a fault of the program: it names the place in the code and
+// not the whole stack, which tells nothing to those who meet it.
+func faultOf(panicked any) error {
+	var callers [64]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
+	place := ""
+	for behind := false; place == ""; {
+		frame, more := frames.Next()
+		switch {
+		case strings.HasPrefix(frame.Function, "runtime."):
+			behind = behind || strings.Contains(frame.Function, "panic")
+		case behind:
+			place = fmt.Sprintf("%s:%d", frame.File[strings.LastIndexByte(frame.File, '/')+1:], frame.Line)
+		}
+		if !more {
+			break
+		}
+	}
+	return fmt.Errorf("a fault of the program, at %s: %v: please report it with the command, and with the data where you may", place, panicked)
+}
 
 // exitCode is the code that a command ending in err exits with.
 func exitCode(err error) int {
@@ -72,14 +94,15 @@ func report(w io.Writer, err error) {
 	var place *spec.Error
 	if errors.As(err, &place) && place.Caret() != "" {
 		for line := range strings.Lines(place.Caret()) {
-			fmt.Fprintln(w, escaped(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(w, escaped(shortened(strings.TrimSuffix(line, "\n"), longestText)))
 		}
 	}
 }
 
 // packages are those whose errors begin with their name, which tells users nothing.
-var packages = []string{"atomicfile", "credence", "dataset", "exact", "feature", "formula", "frame", "laplace", "likelihood", "metric", "modelfile",
-	"online", "penalised", "posterior", "predict", "prior", "sep", "spec", "stream", "svi"}
+var packages = []string{"active", "atomicfile", "checkpoint", "convex", "credence", "criticism", "dataset", "ep", "exact", "feature", "fit", "formula",
+	"frame", "gibbs", "laplace", "learn", "likelihood", "metric", "modelfile", "online", "penalised", "posterior", "predict", "prior", "rowcache",
+	"safetensors", "score", "selection", "sep", "spec", "stream", "svi", "table", "text"}
 
 // withoutPackage takes the names of packages off the beginning of a message: what is left begins with the
 // file and the line, where there is one.
@@ -93,6 +116,27 @@ func withoutPackage(message string) string {
 	}
 }
 
+// A message is shown up to longestText characters, and a name up to longestName.
+const (
+	longestText = 2000
+	longestName = 100
+)
+
+// nameText makes a name printable.
+func nameText(name string) string { return printable(shortened(name, longestName)) }
+
+// shortened leaves the middle out of what is longer than most characters: a message ends with the remedy.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most*2/3]) + "…" + string(runes[len(runes)-most/3:])
+}
+
 // printable makes one line of a text.
 func printable(text string) string {
 	return escaped(strings.Map(func(r rune) rune {
@@ -100,7 +144,7 @@ func printable(text string) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar))))
+	}, strings.ToValidUTF8(shortened(text, longestText), string(unicode.ReplacementChar))))
 }
 
 // escaped writes what a terminal would obey as JSON and Go do: a name or a text of the data may have

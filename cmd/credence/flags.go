@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -128,6 +129,23 @@ func (f *dataFlags) decimalMark() (string, error) {
 		return "", fmt.Errorf("--decimal %s and --thousands %s contradict each other: keep one", f.decimal, f.thousands)
 	}
 	return cmp.Or(f.decimal, mark), nil
+}
+
+// longestFile bounds a file that a formula names.
+const longestFile = 64 << 20
+
+// readFile reads a file that a formula names: one that ends.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > longestFile:
+		return nil, fmt.Errorf("%s is longer than %d MB", path, longestFile>>20)
+	}
+	return os.ReadFile(path)
 }
 
 // parseBytes reads a number of bytes such as 500MB; an empty text is 0.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -28,21 +27,11 @@ func TestPipeIsNoModel(t *testing.T) {
 
 // A second signal ends a program at once that the first has not ended: one that waits in a system call.
 func TestSecondSignal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	folder := t.TempDir()
-	binary, pipe := filepath.Join(folder, "credence"), filepath.Join(folder, "pipe.csv")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	pipe := filepath.Join(t.TempDir(), "pipe.csv")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	cmd := exec.Command(binary, "stream", pipe, "--target", "y") // nobody writes: open(2) waits
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _ := process(t, "stream", pipe, "--target", "y") // nobody writes: open(2) waits
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	time.Sleep(500 * time.Millisecond)

@@ -114,7 +114,7 @@ func (p *program) printFit(r *fitResult) {
 			if eventCounts[h.Name] {
 				continue
 			}
-			line := fmt.Sprintf("        %s\t%s", printable(h.Name), significant(h.Value))
+			line := fmt.Sprintf("        %s\t%s", nameText(h.Name), significant(h.Value))
 			if sd, ok := uncertain[h.Name]; ok {
 				line += fmt.Sprintf("\tgive or take a factor of %.3g", math.Exp(sd))
 			}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,7 +34,12 @@ type program struct {
 	threads int
 	noted   map[string]bool // notes on data that were told
 	table   bool            // standard output has a table and nothing else
+	saving  atomic.Bool     // an interrupted command saves its work, and is waited for
 }
+
+// grace is how long an interrupted command may take to end: what it computes then, a factorisation of
+// many weights, say, is given up with the process. Files are replaced as a whole or not at all.
+const grace = 500 * time.Millisecond
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
@@ -40,7 +47,16 @@ func run(ctx context.Context, args []string, s streams) int {
 	p := &program{streams: streams{s.in, out, s.err}}
 	root := p.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if fault := recover(); fault != nil {
+				done <- faultOf(fault)
+			}
+		}()
+		done <- root.ExecuteContext(ctx)
+	}()
+	err := p.wait(ctx, done)
 	if err == nil {
 		err = out.err
 	}
@@ -48,6 +64,24 @@ func run(ctx context.Context, args []string, s streams) int {
 		report(s.err, err)
 	}
 	return exitCode(err)
+}
+
+// wait returns how the command ended, or that it was interrupted, at most the grace after that.
+func (p *program) wait(ctx context.Context, done <-chan error) error {
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(grace):
+	}
+	if p.saving.Load() {
+		return <-done
+	}
+	return ctx.Err()
 }
 
 func (p *program) root() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -78,7 +77,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	}
 	bar := p.progress()
 	o := flags.Options
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile, bar.step
+	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile, bar.step
 	job, err := fit.NewSelection(o, flags.how)
 	if err != nil {
 		return err
@@ -152,7 +151,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 		if f.Selected {
 			called = "*"
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%s\t\n", printable(f.Name), f.Inclusion,
+		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%s\t\n", nameText(f.Name), f.Inclusion,
 			significant(f.Mean), significant(f.SD), significant(f.Lower), significant(f.Upper), set, called)
 	}
 	w.Flush()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,7 +118,7 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if flags.from == "" {
 		o.Engine = cmp.Or(o.Engine, "sep")
 	}
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, os.ReadFile
+	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile
 	if err := s.prepare(o); err != nil {
 		return err
 	}

@@ -241,6 +241,7 @@ func (s *streamRun) stop(ctx context.Context, cause error) error {
 	case interruption == nil && (s.flags.output == "" || rows == s.before):
 		return cause
 	}
+	s.program.saving.Store(true)
 	if err := s.finish(false); err != nil {
 		return errors.Join(cause, err)
 	}

@@ -19,6 +19,15 @@ func TestNamesDoNotReachTheTerminal(t *testing.T) {
 	data := file(t, "t.csv", rows.String())
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	stream := filepath.Join(t.TempDir(), "s.safetensors")
+	long := file(t, "long.csv", strings.ReplaceAll(rows.String(), hostile, strings.Repeat("long", 50_000)))
+	for _, args := range [][]string{
+		{"fit", long, "--target", "y", "-o", model}, {"inspect", model}, {"fit", long, "-f", "y ~ " + strings.Repeat("longer", 50_000)},
+		{"stream", long, "--target", "k", "-o", stream}, {"inspect", stream}, {"select", long, "--target", "y"},
+	} {
+		if o := invoke(t, "", args...); len(o.out)+len(o.err) > 10_000 {
+			t.Errorf("%.20v prints %d bytes", args, len(o.out)+len(o.err))
+		}
+	}
 	for _, args := range [][]string{
 		{"fit", data, "--target", "y", "-o", model},
 		{"fit", data, "--target", "y", "--json"},

@@ -26,7 +26,7 @@ func (p *program) printTerms(terms []score.Term, all int) {
 	}
 	fmt.Fprintln(w, header)
 	for _, t := range terms {
-		fmt.Fprintf(w, "%s\t%s\t", printable(t.Block), printable(t.Name))
+		fmt.Fprintf(w, "%s\t%s\t", nameText(t.Block), nameText(t.Name))
 		switch {
 		case t.Base && t.Exp != nil:
 			fmt.Fprint(w, "1\tbase\t\t")
@@ -75,7 +75,7 @@ func (p *program) printBlocks(blocks []score.Block) {
 		if b.Weights > 1 {
 			why = fmt.Sprintf("no 95 %% interval of its %d weights excludes 0, nor do they together", b.Weights)
 		}
-		p.say("\nno effect found in %s: %s (Wald %.2f, degrees of freedom %.1f)", printable(b.Name), why, b.Wald, b.DF)
+		p.say("\nno effect found in %s: %s (Wald %.2f, degrees of freedom %.1f)", nameText(b.Name), why, b.Wald, b.DF)
 	}
 }
 
