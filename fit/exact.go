@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -12,7 +13,7 @@ import (
 )
 
 // largestExact is the largest min(rows, weights) that auto gives to exact, whose
-// cost is cubic in it.
+// cost is cubic in it. Beyond, products with the columns have to do.
 const largestExact = 10_000
 
 func exactEngine() Engine {
@@ -30,9 +31,12 @@ func exactEngine() Engine {
 		},
 		Automatic: func(model credence.Model, rows int) (spec.Call, error) {
 			call := spec.Call{Name: "exact"}
-			if weights := model.Features.Weights(); min(rows, weights) > largestExact {
-				return call, fmt.Errorf("the model has %d weights and %d rows, and the exact engine takes the smaller of the two up to %d: use fewer features, or --engine svi, which approximates, or --engine exact, which takes %s of memory and long",
-					weights, rows, largestExact, gigabytes(exactMemory(call, float64(rows), float64(weights))))
+			if min(rows, model.Features.Weights()) <= largestExact {
+				return call, nil
+			}
+			call.Name = "convex"
+			if _, err := convex.New(model, convex.Config{}); err != nil { // lengthscales are to be learned
+				call.Name = "svi"
 			}
 			return call, nil
 		},

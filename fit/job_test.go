@@ -3,6 +3,7 @@ package fit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func TestJob(t *testing.T) {
 	want := []fit.Note{
 		{Topic: "model", Text: "zip ~ size + log(rooms)   bernoulli, normal prior"},
 		{Topic: "target", Text: "zip: the positive class is b"},
-		{Topic: "engine", Text: "svi: this family has no closed form, and variational Bayes fits every one"},
+		{Topic: "engine", Text: "svi: variational Bayes, since this family has no closed form"},
 	}
 	if got := run.Explain(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -107,5 +108,36 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	if _, err := fit.Table(ctx, rows, fit.Options{Formula: "price ~ size"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestManyWeights: what is beyond the closed form is fitted all the same, by another engine.
+func TestManyWeights(t *testing.T) {
+	type row struct {
+		Y   float64
+		X   float64
+		Zip string
+	}
+	list := make([]row, 10_002)
+	for i := range list {
+		list[i] = row{float64(i % 7), float64(i), fmt.Sprint("z", i)}
+	}
+	rows, err := table.Structs(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for formula, engine := range map[string]string{"Y ~ X + Zip": "convex", "Y ~ X": "exact", "Y ~ X + Zip + rbf(X, n=5)": "svi", "Y ~ X + Zip + rbf(X, n=5, lengthscale=1)": "convex"} {
+		job, err := fit.New(fit.Options{Formula: formula})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := job.Prepare(context.Background(), rows)
+		if err != nil {
+			t.Fatalf("%s: %v", formula, err)
+		}
+		notes := run.Explain()
+		if text := notes[len(notes)-1].Text; !strings.HasPrefix(text, engine+":") {
+			t.Errorf("%s goes to %q, want %s", formula, text, engine)
+		}
 	}
 }
