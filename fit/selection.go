@@ -57,6 +57,7 @@ func refusal(engine string, err error) string {
 func epConfig(run Run, a *spec.Arguments) ep.Config {
 	return ep.Config{
 		Hyper:         hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode))),
+		Covariance:    ep.Covariance(a.Word("covariance", "", string(ep.Full), string(ep.Diagonal))),
 		MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
 		Tolerance:     a.Float("tolerance", 0, spec.Positive()),
 		Seed:          run.Seed,

@@ -10,11 +10,23 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
+// Covariance says which covariances of weights are kept.
+type Covariance string
+
+// Covariances.
+const (
+	Full     Covariance = "full"
+	Diagonal Covariance = "diagonal" // none: weights are taken to be independent given the rows' sites
+)
+
 // Config holds the options of the engine. The zero value is the default.
 type Config struct {
 	// Hyper says what is done about noise, slab and inclusion where they are learned; empty means
 	// integrate up to IntegrateWeights weights and mode above.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	// Covariance is Full or Diagonal; empty means Full while the smaller of rows and columns is at most
+	// 3,000, and Diagonal above.
+	Covariance Covariance `json:"covariance,omitempty"`
 	// MaxIterations limits the sweeps over all sites; 0 means 500.
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance is the change of an inclusion probability below which sites have settled; 0 means 1e-5.
@@ -33,6 +45,9 @@ const IntegrateWeights = 2000
 func (c Config) Validate() error {
 	if c.MaxIterations < 0 || !(c.Tolerance >= 0) {
 		return fmt.Errorf("ep: max_iterations=%d and tolerance=%v cannot be negative", c.MaxIterations, c.Tolerance)
+	}
+	if c.Covariance != "" && c.Covariance != Full && c.Covariance != Diagonal {
+		return fmt.Errorf("ep: covariance=%s: use full or diagonal", c.Covariance)
 	}
 	switch c.Hyper {
 	case "", hyper.Integrate, hyper.Mode:

@@ -238,13 +238,13 @@ func TestGradient(t *testing.T) {
 			}
 			from := &mode{f.theta(), f.sites(), f.inclusions()}
 			theta := f.theta()
-			p, err := f.at(context.Background(), from, theta, false)
+			p, err := f.at(context.Background(), from, theta, settledTolerance, false)
 			if err != nil || !p.settled || f.raised > 0 {
 				continue
 			}
 			checked, from.sites = true, f.sites()
 			conform.Gradient(t, theta, p.gradient, func(x []float64) float64 {
-				q, err := f.at(context.Background(), from, x, false)
+				q, err := f.at(context.Background(), from, x, settledTolerance, false)
 				if err != nil || !q.settled {
 					t.Fatal(err, q.settled)
 				}

@@ -26,7 +26,8 @@ type fit struct {
 	raised                     int  // sites of the last sweep at the least precision
 	clipped                    bool // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
-	logKept                    []float64 // prior standard deviations of the kept blocks
+	logKept                    []float64          // prior standard deviations of the kept blocks
+	paces                      map[*float64]*pace // of steps of what is learned
 }
 
 func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
@@ -39,12 +40,13 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 		return nil, err
 	}
 	d := f.Table.Count()
-	f.q = newNormal(f.Table, f.ws)
+	f.q = newNormal(f.Table, f.ws, e.config.Covariance)
 	f.weights, f.rows, f.tilted = make([]site, d), make([]site, f.Rows), make([]tilted, d)
 	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
 	if l, ok := e.model.Likelihood.(likelihood.Bernoulli); ok {
 		f.factors = newClasses(l, f.Rows)
 	}
+	f.paces = map[*float64]*pace{&f.logNoise: {}, &f.logSlab: {}, &f.logOdds: {}}
 	f.factors.setRows(f)
 	for _, b := range f.KeptBlocks {
 		f.logKept = append(f.logKept, b.Start)
@@ -100,14 +102,14 @@ const (
 	wholeStep = 0.5
 	leastStep = 0.02
 	shrink    = 0.8
-	growth    = 1.05
+	growth    = 1.15
 )
 
 // settle sweeps until the sites have settled. learn is called after every sweep, and returns how far
 // what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
 // while something is learned. It reports whether they have.
 func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
-	step, last := wholeStep, math.Inf(1)
+	step, taken, last := wholeStep, wholeStep, math.Inf(1)
 	for iterations = 1; iterations <= limit; iterations++ {
 		if err := ctx.Err(); err != nil {
 			return iterations, false, err
@@ -120,12 +122,17 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 		if learn != nil {
 			moved = learn(iterations, changed)
 		}
-		if changed > last {
+		gap := changed
+		if !f.Classes { // of which rows tell how far they have to go, and not how far they went
+			gap /= taken
+		}
+		taken = step
+		if gap > last {
 			step = math.Max(leastStep, step*shrink)
 		} else {
 			step = math.Min(wholeStep, step*growth)
 		}
-		if last = changed; f.Classes && moved > 0 { // the next change is that of what was learned, too
+		if last = gap; f.Classes && moved > 0 { // the next change is that of what was learned, too
 			last = math.Inf(1)
 		}
 		rough := 1.0
@@ -145,7 +152,7 @@ func (f *fit) logEvidence() (float64, error) {
 	if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
 		return 0, err
 	}
-	sum := f.q.logZ + f.factors.normalisers(f)
+	sum := f.q.integral(f.q) + f.factors.normalisers(f)
 	for j, v := range f.Kept { // a normal prior is its own site
 		if w := f.weights[j]; v > 0 {
 			sum -= w.logSize()

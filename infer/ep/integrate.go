@@ -49,10 +49,10 @@ func (f *fit) inclusions() []float64 {
 }
 
 // at settles the sites at other values, from those of the mode.
-func (f *fit) at(ctx context.Context, from *mode, theta []float64, moments bool) (*point, error) {
+func (f *fit) at(ctx context.Context, from *mode, theta []float64, tolerance float64, moments bool) (*point, error) {
 	f.restore(from.sites)
 	f.setTheta(theta)
-	_, settled, err := f.settle(ctx, pointSweeps, settledTolerance, nil)
+	_, settled, err := f.settle(ctx, pointSweeps, tolerance, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,10 @@ func (f *fit) at(ctx context.Context, from *mode, theta []float64, moments bool)
 }
 
 // full says whether the covariance of all weights is kept.
-func (f *fit) full() bool { return f.Table.Count() <= IntegrateWeights }
+func (f *fit) full() bool {
+	_, diagonal := f.q.form.(*diagonal)
+	return !diagonal && f.Table.Count() <= IntegrateWeights
+}
 
 // answer is the posterior in units of the fit: what one value of what is learned says, or the sum over
 // all axes.
@@ -130,7 +133,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	theta, dropped := make([]float64, len(from.theta)), 0
 	for !sums.Done() {
 		sums.Next(theta)
-		p, err := f.at(ctx, from, theta, true)
+		p, err := f.at(ctx, from, theta, settledTolerance, true)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +166,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 // Hessian from differences of gradients, and returns the point and the Hessian there.
 func (f *fit) newton(ctx context.Context, from *mode) (*point, *mat.SymDense, error) {
 	p := len(from.theta)
-	centre, err := f.at(ctx, from, from.theta, true)
+	centre, err := f.at(ctx, from, from.theta, settledTolerance, true)
 	if err != nil || p == 0 {
 		return centre, nil, err
 	}
@@ -184,7 +187,7 @@ func (f *fit) newton(ctx context.Context, from *mode) (*point, *mat.SymDense, er
 		}
 		kernel.Scale(math.Min(1, 0.5/largest), step)
 		kernel.Axpy(1, from.theta, step)
-		next, err := f.at(ctx, from, step, true)
+		next, err := f.at(ctx, from, step, settledTolerance, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -205,7 +208,7 @@ func (f *fit) hessian(ctx context.Context, from *mode) (*mat.SymDense, error) {
 		var slopes [2][]float64
 		for side, sign := range []float64{1, -1} {
 			theta[k] = from.theta[k] + sign*differenceStep
-			at, err := f.at(ctx, from, theta, false)
+			at, err := f.at(ctx, from, theta, settledTolerance, false)
 			if err != nil {
 				return nil, err
 			}

@@ -18,6 +18,23 @@ const (
 	longestStep   = 0.2
 )
 
+// pace lengthens steps that go on in one direction: expectation maximisation is slow where the data
+// tell little, and its steps then shrink by a hundredth each.
+type pace struct{ factor, last float64 }
+
+const (
+	quicken     = 1.15
+	longestPace = 16
+)
+
+func (p *pace) stretch(step float64) float64 {
+	if p.factor *= quicken; !(step*p.last > 0) {
+		p.factor = 1
+	}
+	p.factor, p.last = math.Min(p.factor, longestPace), step
+	return math.Max(-longestStep, math.Min(step*p.factor, longestStep))
+}
+
 // expectations are what the slopes of the log evidence in the learned values are made of.
 type expectations struct {
 	residual float64   // E ‖y − f‖²
@@ -61,7 +78,7 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 	e, moved := f.expectations(), 0.0
 	set := func(x *float64, to float64) {
 		if f.Classes {
-			to = *x + math.Max(-longestStep, math.Min(to-*x, longestStep))
+			to = *x + f.paces[x].stretch(to-*x)
 		}
 		moved = math.Max(moved, math.Abs(to-*x))
 		*x = to

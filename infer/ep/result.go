@@ -79,7 +79,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 }
 
 func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {
-	centre, err := f.at(ctx, from, from.theta, true)
+	centre, err := f.at(ctx, from, from.theta, f.config.Tolerance, true)
 	if err != nil {
 		return nil, err
 	}

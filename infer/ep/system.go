@@ -18,14 +18,15 @@ type normal struct {
 	groups               []*group  // whose sites are not apart
 	mean, variance       []float64 // of the d weights
 	rowMean, rowVariance []float64 // of f; the variances for classes alone
-	logZ                 float64   // logarithm of the integral of all sites
 	form
 }
 
-// form is the smaller of the two ways to the same numbers.
+// form is one of three ways to the same numbers, of which the third is approximate.
 type form interface {
 	// update fills q, but for rowMean, from sites of weights and rows. Row precisions are positive.
 	update(q *normal, weights, rows []site, classes bool) error
+	// integral returns the logarithm of the integral of all sites.
+	integral(q *normal) float64
 	// trace returns tr X Σ Xᵀ, where all rows have one precision.
 	trace(q *normal, precision float64) float64
 	// covariance stores Σ, d×d, in dst.
@@ -34,15 +35,21 @@ type form interface {
 	block(q *normal, columns []int, dst []float64)
 }
 
-func newNormal(t *candidates.Table, ws *credence.Workspace) *normal {
+// fullSide is the largest smaller side of rows and columns for which the covariance is full by itself.
+const fullSide = 3000
+
+func newNormal(t *candidates.Table, ws *credence.Workspace, covariance Covariance) *normal {
 	n, d := t.Rows, t.Count()
 	q := &normal{
 		Table: t, ws: ws, mean: make([]float64, d), variance: make([]float64, d),
 		rowMean: make([]float64, n), rowVariance: make([]float64, n),
 	}
-	if d <= n {
+	switch {
+	case covariance == Diagonal || covariance == "" && min(n, d) > fullSide:
+		q.form = newDiagonal(q)
+	case d <= n:
 		q.form = &primal{upper: make([]float64, d*d), inverse: make([]float64, d*d), natural: make([]float64, d), shifts: make([]float64, n)}
-	} else {
+	default:
 		q.form = &dual{
 			outer: make([]float64, n*n), upper: make([]float64, n*n), prior: make([]float64, d), start: make([]float64, d),
 			alpha: make([]float64, n),
@@ -64,14 +71,17 @@ type dual struct {
 	outer, upper []float64 // n×n: X diag(1/λ) Xᵀ; factor of K
 	prior, start []float64 // 1/λ and h/λ
 	alpha        []float64 // K⁻¹(g/β − X h/λ)
+	logZ         float64
 }
+
+func (s *dual) integral(*normal) float64 { return s.logZ }
 
 func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	n, pool := q.Rows, q.ws.Pool()
-	q.logZ = 0
+	s.logZ = 0
 	for j, w := range weights {
 		s.prior[j], s.start[j] = 1/w.precision, w.shift/w.precision
-		q.logZ += w.logSize()
+		s.logZ += w.logSize()
 	}
 	for _, g := range q.groups {
 		if err := s.begin(q, g, weights); err != nil {
@@ -93,10 +103,10 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	for i, r := range rows {
 		target := r.shift / r.precision
 		s.alpha[i] = target - q.rowMean[i]
-		q.logZ += r.shift*target/2 - math.Log(r.precision)/2 - math.Log(s.upper[i*n+i])
+		s.logZ += r.shift*target/2 - math.Log(r.precision)/2 - math.Log(s.upper[i*n+i])
 	}
 	pool.TrsmLeft(true, n, 1, s.upper, n, s.alpha, 1)
-	q.logZ -= kernel.Dot(s.alpha, s.alpha) / 2
+	s.logZ -= kernel.Dot(s.alpha, s.alpha) / 2
 	pool.TrsmLeft(false, n, 1, s.upper, n, s.alpha, 1)
 	q.MulTrans(q.ws, q.mean, s.alpha)
 	q.Quadratics(q.ws, q.variance, s.upper)
@@ -197,11 +207,11 @@ func (s *dual) begin(q *normal, g *group, weights []site) error {
 	start := s.start[g.First:g.End()]
 	for i := range m {
 		w := weights[g.First+i]
-		q.logZ += math.Log(2*math.Pi)/2 - math.Log(g.upper[i*m+i]) - w.logSize()
+		s.logZ += math.Log(2*math.Pi)/2 - math.Log(g.upper[i*m+i]) - w.logSize()
 		start[i], s.prior[g.First+i] = w.shift, 0
 	}
 	pool.TrsmLeft(true, m, 1, g.upper, m, start, 1)
-	q.logZ += kernel.Dot(start, start) / 2
+	s.logZ += kernel.Dot(start, start) / 2
 	pool.TrsmLeft(false, m, 1, g.upper, m, start, 1)
 	return nil
 }
@@ -259,11 +269,14 @@ type primal struct {
 	upper, inverse []float64
 	natural        []float64 // Xᵀg + h
 	shifts         []float64 // g
+	logZ           float64
 }
+
+func (s *primal) integral(*normal) float64 { return s.logZ }
 
 func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
 	d, pool := q.Count(), q.ws.Pool()
-	q.logZ = 0
+	s.logZ = 0
 	for i, r := range rows {
 		s.shifts[i] = r.shift
 	}
@@ -299,11 +312,11 @@ func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
 	}
 	copy(q.mean, s.natural)
 	pool.TrsmLeft(true, d, 1, s.upper, d, q.mean, 1)
-	q.logZ += kernel.Dot(q.mean, q.mean) / 2
+	s.logZ += kernel.Dot(q.mean, q.mean) / 2
 	pool.TrsmLeft(false, d, 1, s.upper, d, q.mean, 1)
 	pool.CholeskyInverse(d, s.upper, d, s.inverse, d)
 	for j := range d {
-		q.logZ += math.Log(2*math.Pi)/2 - math.Log(s.upper[j*d+j])
+		s.logZ += math.Log(2*math.Pi)/2 - math.Log(s.upper[j*d+j])
 		q.variance[j] = s.inverse[j*d+j]
 	}
 	for _, g := range q.groups {

@@ -178,6 +178,55 @@ func (t *Table) Squares(dst, weights []float64) {
 	}
 }
 
+// RowSquares stores Σ_j scales_j x_ij² of every row in dst, length n.
+func (t *Table) RowSquares(dst, scales []float64) {
+	clear(dst)
+	mass := 0.0
+	for j, v := range scales {
+		if mean := t.Mean(j); mean != 0 {
+			mass += v * mean * mean
+			t.AddStored(dst, j, -2*v*mean, t.unit)
+		}
+		t.addStoredSquares(dst, j, v)
+	}
+	for i, u := range t.unit[:t.Rows] {
+		dst[i] = math.Max(0, dst[i]+mass*u*u)
+	}
+}
+
+func (t *Table) addStoredSquares(dst []float64, j int, scale float64) {
+	if j >= t.dense.Rows {
+		t.sparse.AddRowSquares(dst, j-t.dense.Rows, scale)
+		return
+	}
+	for i, x := range t.dense.Row(j) {
+		dst[i] += scale * x * x
+	}
+}
+
+// Stored returns how many entries of a column are stored.
+func (t *Table) Stored(j int) int {
+	if j < t.dense.Rows {
+		return t.Rows
+	}
+	rows, _ := t.sparse.Row(j - t.dense.Rows)
+	return len(rows)
+}
+
+// Entries goes through the rows in which a column is stored, with the column's centred values there.
+func (t *Table) Entries(j int, do func(i int, x float64)) {
+	if j < t.dense.Rows {
+		for i, x := range t.dense.Row(j) {
+			do(i, x)
+		}
+		return
+	}
+	mean := t.Mean(j)
+	for i, x := range t.sparse.Each(j - t.dense.Rows) {
+		do(i, x-mean*t.unit[i])
+	}
+}
+
 func (t *Table) ones() []float64 { return slices.Repeat([]float64{1}, t.Rows) }
 
 // Design returns the columns as the features give them, not centred, with rows multiplied by the roots
