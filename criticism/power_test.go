@@ -86,11 +86,12 @@ func outliers(w *world) {
 	}
 }
 
-// TestFaultsAreFound: each fault is found in every set of 400 rows, with its remedy.
+// TestFaultsAreFound: each fault is found in sets of 400 rows, with its remedy: in all of the few that run
+// always, in 19 of 20 others.
 func TestFaultsAreFound(t *testing.T) {
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
-			sets := 3
+			sets, missed := 3, 0
 			if study.Calibration() || fault.family == "gaussian" { // whose fits take no time
 				sets = 20
 			}
@@ -104,8 +105,12 @@ func TestFaultsAreFound(t *testing.T) {
 					ok = ok || f.Check == fault.check && strings.Contains(f.Text, fault.text) && strings.Contains(f.Remedy, fault.remedy)
 				}
 				if !ok {
-					t.Errorf("set %d: found %v", k, found)
+					missed++
+					t.Logf("set %d: found %v", k, found)
 				}
+			}
+			if missed > 0 && !study.Calibration() || missed > 1 {
+				t.Errorf("missed in %d of %d sets", missed, sets)
 			}
 		})
 	}

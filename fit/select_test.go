@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -67,6 +68,16 @@ func TestSelect(t *testing.T) {
 	if !found || sum < 0.9 {
 		t.Errorf("sets %+v; the inclusions of the twins sum to %.2f", s.Sets, sum)
 	}
+	for _, f := range s.Features {
+		for _, set := range s.Sets {
+			if slices.Contains(set.Features, f.Name) != (f.Set == set.ID) {
+				t.Errorf("feature %s has the set %d, and set %d holds %v", f.Name, f.Set, set.ID, set.Features)
+			}
+		}
+	}
+	if e := s.Path[0].Expected; e < 1.5 || e > 3 {
+		t.Errorf("%v features are expected at the first step of the path", e)
+	}
 	if len(s.Path) != 3 || s.Path[0].Inclusion != 0.1 || s.Null == nil || len(s.Null.Called) != 2 || s.Null.Share > 0.2 {
 		t.Errorf("path %+v, null %+v", s.Path, s.Null)
 	}
@@ -101,6 +112,53 @@ func TestSelectEP(t *testing.T) {
 	}
 	if len(sets) != 2 || !slices.ContainsFunc(sets, func(s []string) bool { return slices.Equal(s, []string{"B", "Twin"}) }) {
 		t.Errorf("sets %v", sets)
+	}
+}
+
+// TestPurity: the purity of a set is the weighted correlation of its columns, wherever they are centred; and
+// the share called in permuted targets is that of all features.
+func TestPurity(t *testing.T) {
+	const n = 60
+	rng := rand.New(rand.NewPCG(3, 1))
+	noise, b, twin, w, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	var sums [6]float64 // w, wb, wt, wbb, wtt, wbt
+	for i := range n {
+		noise[i], b[i] = rng.NormFloat64(), 5+rng.NormFloat64()
+		twin[i], w[i] = 3-b[i]+0.2*rng.NormFloat64(), float64(1+i%4)
+		y[i] = (b[i]-twin[i])/2 + rng.NormFloat64()
+		for k, v := range []float64{1, b[i], twin[i], b[i] * b[i], twin[i] * twin[i], b[i] * twin[i]} {
+			sums[k] += w[i] * v
+		}
+	}
+	for k := range sums[1:] {
+		sums[k+1] /= sums[0]
+	}
+	rows, err := table.New().Numbers("noise", noise).Numbers("b", b).Numbers("twin", twin).Numbers("w", w).Numbers("y", y).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := fit.Options{Formula: "y ~ noise + b + twin + weight(w)", Raw: true, Engine: "gibbs(flips=2000)"}
+	fitted, err := fit.Select(context.Background(), rows, options, selection.Options{Coverage: 0.999, Threshold: 0.01, NullCheck: 2, Interval: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := math.Abs(sums[5]-sums[1]*sums[2]) / math.Sqrt((sums[3]-sums[1]*sums[1])*(sums[4]-sums[2]*sums[2]))
+	s := fitted.Selection
+	if len(s.Sets) != 1 || slices.Contains(s.Sets[0].Features, "noise") || len(s.Sets[0].Features) != 2 || math.Abs(s.Sets[0].Purity-want) > 1e-9 {
+		t.Errorf("sets %+v, want one of purity %v", s.Sets, want)
+	}
+	if n := s.Null; n.Called[0] == 0 || n.Share != float64(n.Called[0])/6+float64(n.Called[1])/6 {
+		t.Errorf("%+v of 3 features", n)
+	}
+	options.Engine = "ep"
+	for interval, want := range map[float64]float64{0.5: 0.6745, 0.9: 1.6449} {
+		fitted, err := fit.Select(context.Background(), rows, options, selection.Options{Interval: interval})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := fitted.Selection.Features[0]; math.Abs((f.Upper-f.Lower)/2/f.SD/want-1) > 0.2 {
+			t.Errorf("the interval of %v is %v standard deviations on both sides", interval, (f.Upper-f.Lower)/2/f.SD)
+		}
 	}
 }
 

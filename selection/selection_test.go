@@ -26,8 +26,9 @@ func TestCall(t *testing.T) {
 		{Options{FDR: 0.1}, []string{"b", "d"}, 0.11},       // the mean of three would be 0.17
 		{Options{FDR: 0.18}, []string{"b", "d", "a"}, 0.51}, // and of four 0.3
 		{Options{FDR: 0.001}, []string{}, 0},                // not even the first
+		{Options{Threshold: 0.6}, []string{"b", "d"}, 0.11}, // above it
 	} {
-		r := result(0.6, 0.99, 0.3, 0.9)
+		r := result(0.6, 0.99, 0.3, 0.9, 0.45)
 		r.Call(c.options)
 		if !slices.Equal(r.Names(), c.want) || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || r.Selected != len(c.want) {
 			t.Errorf("%+v: %v with %v false, want %v with %v", c.options, r.Names(), r.ExpectedFalse, c.want, c.false_)
@@ -65,13 +66,64 @@ func TestLogBayesFactor(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	for _, o := range []Options{{Threshold: 1}, {FDR: -0.1}, {Coverage: math.NaN()}, {Threshold: 0.5, FDR: 0.1}, {NullCheck: -1}} {
+	for _, o := range []Options{{Threshold: 1}, {FDR: -0.1}, {Coverage: math.NaN()}, {Threshold: 0.5, FDR: 0.1}, {NullCheck: -1}, {NullCheck: 20_000}, {Check: 1}, {Check: 2000}} {
 		if o.Validate() == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
 	if err := (Options{FDR: 0.1, Coverage: 0.9, NullCheck: 3}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFDR: the threshold is that of the last feature called, 1 where there is none; and once a feature is not
+// called none after it is, however its share of false ones falls.
+func TestFDR(t *testing.T) {
+	r := result(1, 1, 1, 1, 1, 1, 1, 0.9, 0, 0, 0)
+	if r.Call(Options{FDR: 0.1}); r.Selected != 8 || r.Threshold != 0.9 {
+		t.Errorf("%d are called, above %v", r.Selected, r.Threshold)
+	}
+	if r.Call(Options{FDR: 1e-9}); r.Selected != 7 || r.Threshold != 1 {
+		t.Errorf("%d are called, above %v", r.Selected, r.Threshold)
+	}
+	if r = result(0.4, 0.3); r.Threshold != 0 {
+		t.Error(r.Threshold)
+	}
+	if r.Call(Options{FDR: 0.1}); r.Selected != 0 || r.Threshold != 1 {
+		t.Errorf("of none %d are called, above %v", r.Selected, r.Threshold)
+	}
+}
+
+// TestMembers: a set takes in the member that most lowers what is left, each correlated with all others,
+// and another set none of them; its purity is the least correlation of all, its coverage the share of draws.
+func TestMembers(t *testing.T) {
+	// Of ten draws 0 is in five, 1 in three others, 2 in one other and some of the same; 3 is in all that 0
+	// is not but is not correlated with it; 4 is hardly in and alone.
+	places := [][]int{{0, 1, 2, 3, 4}, {5, 6, 7}, {0, 1, 2, 3, 8}, {5, 6, 7, 8, 9}, {9}}
+	in := func(s, j int) bool { return slices.Contains(places[j], s) }
+	correlation := func(a, b int) float64 {
+		switch [2]int{min(a, b), max(a, b)} {
+		case [2]int{0, 1}:
+			return -0.6
+		case [2]int{0, 2}, [2]int{1, 2}:
+			return 0.8
+		case [2]int{1, 3}:
+			return 0.99
+		}
+		return 0.1
+	}
+	sets, covered, purity := CredibleSets([]float64{0.5, 0.3, 0.2, 0.3, 0.05}, Draws{10, in}, 0.85, correlation)
+	if len(sets) != 1 || !slices.Equal(sets[0], []int{0, 1, 2}) || math.Abs(covered[0]-0.9) > 1e-12 || purity[0] != 0.6 {
+		t.Errorf("%v, %v, %v", sets, covered, purity)
+	}
+	places = [][]int{{0, 1, 2, 3, 4, 5}, {4, 5, 6, 7, 8, 9}, {0, 1, 2, 3}}
+	sets, _, _ = CredibleSets([]float64{0.6, 0.6, 0.4}, Draws{10, in}, 0.85, func(int, int) float64 { return 0.8 })
+	if len(sets) != 1 || !slices.Equal(sets[0], []int{0, 1}) {
+		t.Errorf("a member is in another set: %v", sets)
+	}
+	sets, _, _ = CredibleSets([]float64{0.05, 0.005}, Draws{10, func(int, int) bool { return true }}, 0.9, correlation)
+	if len(sets) != 1 || sets[0][0] != 0 {
+		t.Errorf("features in 5 %% and .5 %% of draws begin the sets %v", sets)
 	}
 }
 

@@ -137,14 +137,14 @@ func newLinear(p, d int) *linear {
 	return l
 }
 
-// at is the point at θ; the linear numbers are the covariance, row-major, and Σ θ.
+// at is the point at θ; the linear numbers are the covariance, row-major, and Σ θ + θ².
 func (l *linear) at(theta []float64) Point {
 	p, d := len(theta), len(l.spread)
 	gap := mat.NewVecDense(p, nil)
 	sum := 0.0
 	for k := range p {
 		gap.SetVec(k, theta[k]-l.theta[k])
-		sum += theta[k]
+		sum += theta[k] + theta[k]*theta[k]
 	}
 	var mean mat.VecDense
 	mean.MulVec(l.jacobi, gap)
@@ -189,6 +189,9 @@ func TestLinearModelIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if want := map[bool]int{true: 2, false: 4}[coarse]; axes.Nodes() != want {
+				t.Errorf("coarse %t: %d nodes", coarse, axes.Nodes())
+			}
 			s := l.sums(t, axes)
 			var inverse mat.SymDense
 			var cholesky mat.Cholesky
@@ -209,8 +212,8 @@ func TestLinearModelIsExact(t *testing.T) {
 					near(t, "covariance", s.Linear[i*d+j], v, 1e-12)
 				}
 			}
-			for _, v := range l.theta {
-				sum += v
+			for k, v := range l.theta {
+				sum += v + v*v + inverse.At(k, k)
 			}
 			near(t, "linear number", s.Linear[d*d], sum, 1e-12)
 			near(t, "log evidence", s.LogEvidence, 1.5+float64(p)*math.Log(2*math.Pi)/2-cholesky.LogDet()/2, 1e-12)
@@ -310,6 +313,10 @@ func TestSkipAndSteps(t *testing.T) {
 		near(t, "share", share, c.mean*c.mean/4, 1e-12)
 		near(t, "slope", slope, c.variance/4, 1e-12)
 	}
+	_, share, slope := axes.Skip([]float64{0, 5}, Slopes{Mean: []float64{9, 2, 9, 0}, Variance: []float64{9, 2, 9, 0}})
+	near(t, "share of a variance of 5", share, 4.0/4/5, 1e-12)
+	near(t, "slope of a variance of 5", slope, 2.0/(2*5)/2, 1e-12)
+	near(t, "degrees of freedom of what has a variance", MedianDF([]float64{0, 0, 2}, []float64{0, 0, 4}), 10, 1e-12)
 	step := make([]float64, 2)
 	axes.NewtonStep(step, []float64{2, 10})
 	near(t, "step", step[0], 0.5, 1e-12)

@@ -1,0 +1,40 @@
+package fit
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/linop"
+)
+
+// TestPermuted: what belongs to a target goes with it, inputs stay, whatever rows are read, and the data
+// behind keep theirs.
+func TestPermuted(t *testing.T) {
+	b := &credence.Batch{X: linop.NewDense(4, 1), Target: []float64{1, 2, 3, 4}}
+	for i, y := range b.Target {
+		b.X.Row(i)[0] = y
+		b.Offset, b.Weight, b.Trials = append(b.Offset, 10*y), append(b.Weight, 20*y), append(b.Trials, 30*y)
+		b.Precision = append(b.Precision, 40*y)
+	}
+	d := &permuted{Data: conform.Memory{All: b}}
+	if err := d.load(); err != nil {
+		t.Fatal(err)
+	}
+	d.order = []int{2, 3, 1, 0}
+	var got credence.Batch
+	if err := d.Read(&got, 1, 3); err != nil {
+		t.Fatal(err)
+	}
+	for k, list := range [][]float64{got.Target, got.Offset, got.Weight, got.Trials, got.Precision} {
+		for i, y := range []float64{4, 2, 1} {
+			if want := y * []float64{1, 10, 20, 30, 40}[k]; list[i] != want {
+				t.Errorf("list %d, row %d: %v, want %v", k, i, list[i], want)
+			}
+		}
+	}
+	if got.X.Row(0)[0] != 2 || !slices.Equal(b.Target, []float64{1, 2, 3, 4}) {
+		t.Errorf("inputs %v, targets behind %v", got.X, b.Target)
+	}
+}
