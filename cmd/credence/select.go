@@ -160,7 +160,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 	}
 	for _, s := range r.Sets {
 		if len(s.Features) > 1 {
-			p.say("set %d   one of %s matters with probability %.3f (log Bayes factor %.1f, correlations of at least %.2f)", s.ID, printable(strings.Join(s.Features, ", ")), s.Coverage, s.LogBayesFactor, s.Purity)
+			p.say("set %d   one of %s matters with probability %.3f (log Bayes factor %.1f, correlations of at least %.2f)", s.ID, listed(s.Features), s.Coverage, s.LogBayesFactor, s.Purity)
 		}
 	}
 	for _, step := range r.Path {

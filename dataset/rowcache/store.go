@@ -43,7 +43,7 @@ func (s *Store) Open(key string) *Reader {
 	path := s.path(key)
 	r, err := open(path)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+		if refused := (*fs.PathError)(nil); !errors.As(err, &refused) { // what the system refuses to open is not damaged
 			os.Remove(path)
 		}
 		return nil
@@ -199,6 +199,50 @@ func (w *Writer) Commit(text []byte, temporary bool) (*Reader, error) {
 func (w *Writer) Abort() {
 	w.file.Close()
 	os.Remove(w.file.Name())
+}
+
+// File is a complete cache of the store.
+type File struct {
+	Name  string
+	Bytes int64
+	Used  time.Time // for the last time
+	Text  []byte    // of its maker, nil where the file is damaged
+}
+
+// List returns the complete caches, the one used last first.
+func (s *Store) List() []File {
+	var list []File
+	for _, f := range s.files() {
+		if !strings.HasSuffix(f.name, extension) {
+			continue
+		}
+		file := File{Name: f.name, Bytes: f.size, Used: f.used}
+		if r, err := open(filepath.Join(s.Folder, f.name)); err == nil {
+			file.Text = r.Text()
+			r.Close()
+		}
+		list = append(list, file)
+	}
+	slices.SortFunc(list, func(a, b File) int { return b.Used.Compare(a.Used) })
+	return list
+}
+
+// Clean removes all caches, and what crashes left behind, and returns their bytes. Files that a
+// process is writing stay.
+func (s *Store) Clean() (freed int64, err error) {
+	freed = atomicfile.Sweep(s.Folder, "")
+	var errs []error
+	for _, f := range s.files() {
+		if !strings.HasSuffix(f.name, extension) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.Folder, f.name)); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		freed += f.size
+	}
+	return freed, errors.Join(errs...)
 }
 
 // cacheFile is a file of the store.

@@ -6,3 +6,5 @@ import "os"
 
 // lock does not know whose a file is here: nobody's litter is removed.
 func lock(*os.File) bool { return false }
+
+func gone(int) bool { return false }

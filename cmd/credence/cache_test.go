@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/credence-ml/credence/dataset"
+)
+
+// The cache lists what it keeps by the files it was made of, and is empty when cleaned; what a crash left
+// goes, too.
+func TestCacheCommand(t *testing.T) {
+	cache, data := t.TempDir(), file(t, "houses.csv", houses(200))
+	table, err := dataset.Open(t.Context(), []string{data}, dataset.Options{CacheDir: cache, MemoryLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Load(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	table.Close()
+	litter := filepath.Join(cache, "rows", "x.rows.tmp-1-0")
+	if err := os.WriteFile(litter, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	os.Chtimes(litter, old, old)
+	damaged := filepath.Join(cache, "rows", "y.rows")
+	if err := os.WriteFile(damaged, []byte("no cache"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list := decode(t, must(t, "cache", "list", "--cache", cache, "--json"))
+	tables := list["tables"].([]any)
+	if len(tables) != 2 || number(t, list, "bytes") < 1000 {
+		t.Fatalf("listed: %v", list)
+	}
+	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "houses.csv") || !strings.Contains(text, "y.rows, which is damaged") || !strings.Contains(text, "2 tables take") {
+		t.Error(text)
+	}
+	if freed := decode(t, must(t, "cache", "clean", "--cache", cache, "--json")); number(t, freed, "bytes") != number(t, list, "bytes")+4 {
+		t.Errorf("freed %v of %v", freed, list)
+	}
+	if left, _ := os.ReadDir(filepath.Join(cache, "rows")); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "0 tables take 0 kB") {
+		t.Error(text)
+	}
+}
