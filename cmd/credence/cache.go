@@ -52,11 +52,7 @@ func (p *program) listCache(options *dataset.Options) error {
 	if p.json {
 		return p.emit(result)
 	}
-	many := "tables take"
-	if len(result.Tables) == 1 {
-		many = "table takes"
-	}
-	p.say("%d %s %s in %s", len(result.Tables), many, inBytes(result.Bytes), folder)
+	p.say("%s of %s in %s", inBytes(result.Bytes), counted(len(result.Tables), "table"), folder)
 	if p.quiet {
 		return nil
 	}

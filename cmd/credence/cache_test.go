@@ -37,7 +37,7 @@ func TestCacheCommand(t *testing.T) {
 	if len(tables) != 2 || number(t, list, "bytes") < 1000 {
 		t.Fatalf("listed: %v", list)
 	}
-	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "houses.csv") || !strings.Contains(text, "y.rows, which is damaged") || !strings.Contains(text, "2 tables take") {
+	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "houses.csv") || !strings.Contains(text, "y.rows, which is damaged") || !strings.Contains(text, "of 2 tables in") {
 		t.Error(text)
 	}
 	if freed := decode(t, must(t, "cache", "clean", "--cache", cache, "--json")); number(t, freed, "bytes") != number(t, list, "bytes")+4 {
@@ -46,7 +46,7 @@ func TestCacheCommand(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Join(cache, "rows")); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
-	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "0 tables take 0 kB") {
+	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "0 kB of 0 tables in") {
 		t.Error(text)
 	}
 }

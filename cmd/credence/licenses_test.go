@@ -38,4 +38,3 @@ func TestLicenses(t *testing.T) {
 		t.Errorf("%d texts as JSON", len(texts))
 	}
 }
-
