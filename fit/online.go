@@ -90,35 +90,40 @@ func ftrlEngine() Engine {
 			Alpha: a.Float("alpha", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive()),
 			L1: a.Float("l1", 1, spec.AtLeast(0)), L2: a.Float("l2", 0, spec.AtLeast(0)),
 		}
-		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewFTRL, config, online.RestoreFTRL)
+		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewFTRL, config.Tried(), online.RestoreFTRL)
 	}}
 }
 
 func adPredictorEngine() Engine {
 	return Engine{Name: "adpredictor", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
 		config := online.AdPredictorConfig{Variance: a.Float("variance", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive())}
-		return without(a.Int("passes", 1, spec.Between(1, 1)), online.NewAdPredictor, config, online.RestoreAdPredictor)
+		return without(a.Int("passes", 1, spec.Between(1, 1)), online.NewAdPredictor, config.Tried(), online.RestoreAdPredictor)
 	}}
 }
 
 func sgdEngine() Engine {
 	return Engine{Name: "sgd", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
 		config := online.SGDConfig{Rate: a.Float("rate", 0, spec.Positive()), L2: a.Float("l2", 0, spec.AtLeast(0))}
-		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewSGD, config, online.RestoreSGD)
+		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewSGD, config.Tried(), online.RestoreSGD)
 	}}
 }
 
-// without returns an engine without a prior.
-func without[C any, T credence.Online](passes int, make func(C) T, config C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
+// without returns an engine without a prior, which tries several settings where there are.
+func without[C any, T credence.Continuer](passes int, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader, string) (T, error)) (Online, error) {
 	return Online{
 		Passes: passes,
-		New:    func() (credence.Online, error) { return make(config), nil },
-		Restore: func(document []byte, r *safetensors.Reader) (credence.Online, error) {
-			l, err := restore(document, r)
-			if err != nil {
-				return nil, err
+		New: func() (credence.Online, error) {
+			var learners []credence.Continuer
+			for _, config := range settings {
+				learners = append(learners, make(config))
 			}
-			return l, nil
+			if len(learners) == 1 {
+				return learners[0], nil
+			}
+			return online.NewTrial(learners), nil
+		},
+		Restore: func(document []byte, r *safetensors.Reader) (credence.Online, error) {
+			return online.RestoreTrial(document, r, restore)
 		},
 	}, nil
 }

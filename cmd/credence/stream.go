@@ -49,6 +49,8 @@ Engines:    sep            spike-and-slab by stochastic expectation propagation:
                            features matter, with what probability
             sep(batch=100, prior_every=15, passes=1, forget=1e6, prune=1e-3, shards=2)
             ftrl(alpha=0.1, beta=1, l1=1, l2=0)   adpredictor(variance=0.01)   sgd(rate=0.08)
+                           baselines; alpha, variance and rate are found on the rows as they
+                           come where they are left out
 
 With -o the state of the learner is saved beside the model, in MODEL.checkpoint, at
 intervals and on SIGINT and SIGTERM. --resume continues from there with the next row,

@@ -214,11 +214,11 @@ func TestResume(t *testing.T) {
 		fresh   func() credence.Online
 		restore func(document []byte, r *safetensors.Reader) (credence.Online, error)
 	}{
-		"ftrl": {func() credence.Online { return NewFTRL(FTRLConfig{L1: 2}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreFTRL(d, r) }},
+		"ftrl": {func() credence.Online { return NewFTRL(FTRLConfig{L1: 2}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreFTRL(d, r, "") }},
 		"adpredictor": {func() credence.Online { return NewAdPredictor(AdPredictorConfig{}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) {
-			return RestoreAdPredictor(d, r)
+			return RestoreAdPredictor(d, r, "")
 		}},
-		"sgd": {func() credence.Online { return NewSGD(SGDConfig{L2: 0.01}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreSGD(d, r) }},
+		"sgd": {func() credence.Online { return NewSGD(SGDConfig{L2: 0.01}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreSGD(d, r, "") }},
 	} {
 		probability := make([]float64, 2000)
 		whole := c.fresh()

@@ -51,8 +51,8 @@ func (l *learner[C]) State() ([]byte, []safetensors.Tensor, error) {
 	}, nil
 }
 
-// restore returns the learner of a state.
-func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safetensors.Reader, begin func(C) L) (learned L, err error) {
+// restore returns the learner of a state, whose tensors have names with the prefix.
+func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safetensors.Reader, prefix string, begin func(C) L) (learned L, err error) {
 	var state scalars
 	var config C
 	if err = json.Unmarshal(document, &state); err == nil {
@@ -62,7 +62,7 @@ func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safet
 		learned = begin(config)
 		l := learned.base()
 		l.bias, l.selected = state.Bias, state.Selected
-		err = safetensors.ReadRows(r, pairsName, state.Slots, 2, func(slot int, row []float64) {
+		err = safetensors.ReadRows(r, prefix+pairsName, state.Slots, 2, func(slot int, row []float64) {
 			l.state.reserve(slot + 1)
 			*l.state.at(int32(slot)) = pair(row)
 		})
@@ -74,17 +74,17 @@ func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safet
 	return learned, nil
 }
 
-// RestoreFTRL returns the learner of a state.
-func RestoreFTRL(document []byte, r *safetensors.Reader) (*FTRL, error) {
-	return restore(document, r, NewFTRL)
+// RestoreFTRL returns the learner of a state, whose tensors have names with the prefix.
+func RestoreFTRL(document []byte, r *safetensors.Reader, prefix string) (*FTRL, error) {
+	return restore(document, r, prefix, NewFTRL)
 }
 
-// RestoreAdPredictor returns the learner of a state.
-func RestoreAdPredictor(document []byte, r *safetensors.Reader) (*AdPredictor, error) {
-	return restore(document, r, NewAdPredictor)
+// RestoreAdPredictor returns the learner of a state, whose tensors have names with the prefix.
+func RestoreAdPredictor(document []byte, r *safetensors.Reader, prefix string) (*AdPredictor, error) {
+	return restore(document, r, prefix, NewAdPredictor)
 }
 
-// RestoreSGD returns the learner of a state.
-func RestoreSGD(document []byte, r *safetensors.Reader) (*SGD, error) {
-	return restore(document, r, NewSGD)
+// RestoreSGD returns the learner of a state, whose tensors have names with the prefix.
+func RestoreSGD(document []byte, r *safetensors.Reader, prefix string) (*SGD, error) {
+	return restore(document, r, prefix, NewSGD)
 }
