@@ -79,12 +79,12 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 // Report tells how a fit went. Everything in it is determined by data, options
 // and seed, so that model files are reproducible; wall-clock time is not in it.
 type Report struct {
-	Engine     string `json:"engine"`
-	Status     Status `json:"status"`
-	Rows       int    `json:"rows"`
-	Inputs     int    `json:"inputs"`
-	Weights    int    `json:"weights"`
-	Iterations int    `json:"iterations"`
+	Engine     string `json:"engine"`          // that made the fit
+	Status     Status `json:"status"`          // how it stopped: converged, iteration limit, end of data
+	Rows       int    `json:"rows"`            // fitted, those left out aside
+	Inputs     int    `json:"inputs"`          // columns that the model uses
+	Weights    int    `json:"weights"`         // of the model
+	Iterations int    `json:"iterations"`      // of the engine: steps, sweeps, or passes over the data
 	Hyper      Values `json:"hyper,omitempty"` // learned and held values, in the target's own units
 	// Hyperparameters says what became of the hyper-parameters that were not held: "integrate",
 	// "mode" or "ml", or "held" where there were none; "" of an engine that does not say.
@@ -131,7 +131,7 @@ type Report struct {
 	// WeightCoverage is the estimated share of the weights in the model that are inside their 90 %
 	// intervals, of an engine that works out how far its spread is too narrow.
 	WeightCoverage *float64 `json:"weight_coverage,omitempty"`
-	Warnings       []string `json:"warnings,omitempty"`
+	Warnings       []string `json:"warnings,omitempty"` // what a reader should know
 }
 
 // Progress is what an engine tells between steps.

@@ -80,12 +80,12 @@ func (b *bernoulli) result(groups iter.Seq[group]) (ClassificationResult, error)
 //	ECE       mean |p − y|, averaged first within ECEBins bins of equal weight
 type ClassificationResult struct {
 	Rows        int64 `json:"rows"`
-	Accuracy    Score `json:"accuracy,omitzero"`
-	LogLoss     Score `json:"log_loss,omitzero"`
-	AUC         Score `json:"auc,omitzero"`
-	AUCError    Score `json:"auc_error,omitzero"` // of Progressive: the exact AUC is within AUC ± AUCError
-	Brier       Score `json:"brier,omitzero"`
-	ECE         Score `json:"ece,omitzero"`
+	Accuracy    Score `json:"accuracy,omitzero"`     // share of rows whose likelier class is theirs
+	LogLoss     Score `json:"log_loss,omitzero"`     // mean of −log of the probability of the class
+	AUC         Score `json:"auc,omitzero"`          // area under the ROC curve
+	AUCError    Score `json:"auc_error,omitzero"`    // of Progressive: the exact AUC is within AUC ± AUCError
+	Brier       Score `json:"brier,omitzero"`        // mean squared error of the probability
+	ECE         Score `json:"ece,omitzero"`          // calibration error, over 20 bins of equal count
 	ClippedRows int64 `json:"clipped_rows,omitzero"` // rows whose loss the clipping made smaller
 }
 

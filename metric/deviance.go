@@ -108,7 +108,7 @@ type Deviance struct {
 
 // DevianceResult is what Deviance answers: the total, not the mean.
 type DevianceResult struct {
-	Deviance     Score `json:"deviance,omitzero"`
+	Deviance     Score `json:"deviance,omitzero"`               // the total over rows, of counts
 	InfiniteRows int64 `json:"infinite_deviance_rows,omitzero"` // rows the model rules out; Deviance is then infinite
 }
 

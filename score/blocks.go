@@ -17,11 +17,11 @@ import (
 // Effect is true where Wald is above the 95 % quantile of the chi-square distribution of DF degrees of
 // freedom, or the 95 % interval of a weight excludes 0, or a weight is selected.
 type Block struct {
-	Name    string  `json:"block"`
-	Weights int     `json:"weights"`
-	Wald    float64 `json:"wald"`
-	DF      float64 `json:"df"`
-	Effect  bool    `json:"effect"`
+	Name    string  `json:"block"`   // the block of features
+	Weights int     `json:"weights"` // of the block
+	Wald    float64 `json:"wald"`    // of its weights together
+	DF      float64 `json:"df"`      // effective number of weights
+	Effect  bool    `json:"effect"`  // false where nothing was found
 }
 
 // mostWald is the largest number of weights whose covariance is decomposed: a gigaflop.

@@ -82,22 +82,22 @@ func (s *Scores) of(column bool) *figures {
 
 // Comparison sets models beside each other.
 type Comparison struct {
-	Rows     int        `json:"rows"`
-	Models   []Compared `json:"models"`
+	Rows     int        `json:"rows"`   // scored by every model
+	Models   []Compared `json:"models"` // in the order given
 	Warnings []string   `json:"warnings"`
 }
 
 // Compared is what a comparison says about one model. A figure that is no number, because a target
 // is beyond what a model thinks possible, is absent in JSON.
 type Compared struct {
-	Model    string   `json:"model"`
-	Engine   string   `json:"engine"`
-	Evidence *float64 `json:"evidence,omitempty"`
-	ELBO     *float64 `json:"elbo,omitempty"`
+	Model    string   `json:"model"`              // path of the file
+	Engine   string   `json:"engine"`             // that made the fit
+	Evidence *float64 `json:"evidence,omitempty"` // log evidence, where it is comparable
+	ELBO     *float64 `json:"elbo,omitempty"`     // lower bound of it
 	// EvidenceGap is an estimate of the evidence less the ELBO.
 	EvidenceGap *float64     `json:"evidence_gap,omitempty"`
-	NLPD        metric.Score `json:"nlpd,omitzero"`
-	RMSE        metric.Score `json:"rmse,omitzero"`
+	NLPD        metric.Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
+	RMSE        metric.Score `json:"rmse,omitzero"` // of the predictive means
 	// Gain is the mean log density per row less that of the first model, GainError its
 	// standard error over rows.
 	Gain      metric.Score `json:"gain,omitzero"`

@@ -16,12 +16,12 @@ import (
 // column = f. An ordinal model has cutpoints in the place of the intercept, "2|3" the one between grades 2 and 3:
 // the cutpoint less f is the logarithm of the odds of a grade up to 2.
 type Term struct {
-	Block string  `json:"block"`
-	Name  string  `json:"name"`
-	Mean  float64 `json:"mean"`
-	SD    float64 `json:"sd"`
-	Lower float64 `json:"lower"`
-	Upper float64 `json:"upper"`
+	Block string  `json:"block"` // the block of features
+	Name  string  `json:"name"`  // the column, level, product or feature
+	Mean  float64 `json:"mean"`  // of the posterior, in the data's own units
+	SD    float64 `json:"sd"`    // of the posterior
+	Lower float64 `json:"lower"` // end of the interval, which holds 90 % or --interval
+	Upper float64 `json:"upper"` // end of the interval
 	// Inclusion is P(w ≠ 0) of the weight as it was fitted, of centred columns, where weights may be 0; nil
 	// for intercepts and what is kept.
 	Inclusion *float64 `json:"inclusion,omitempty"`

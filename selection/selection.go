@@ -8,31 +8,31 @@ import (
 
 // Result is what a selection found.
 type Result struct {
-	Features  []Feature `json:"features"`
+	Features  []Feature `json:"features"`  // by inclusion, the highest first
 	Selected  int       `json:"selected"`  // features called, a group once
 	Threshold float64   `json:"threshold"` // of the inclusion: what was stated, or what FDR came to
 	// FDR is the bound on the expected share of false ones that was stated, 0 for none.
 	FDR           float64 `json:"fdr,omitempty"`
-	ExpectedFalse float64 `json:"expected_false"` // Σ (1 − inclusion) over features called
-	Sets          []Set   `json:"sets"`
-	Path          []Step  `json:"path"`
-	Null          *Null   `json:"null_check,omitempty"`
-	Check         *Check  `json:"check,omitempty"`
+	ExpectedFalse float64 `json:"expected_false"`       // Σ (1 − inclusion) over features called
+	Sets          []Set   `json:"sets"`                 // credible sets
+	Path          []Step  `json:"path"`                 // fits at stated sparsities, if asked for
+	Null          *Null   `json:"null_check,omitempty"` // fits to permuted targets, if asked for
+	Check         *Check  `json:"check,omitempty"`      // beside the lasso and ridge regression on rows left out, if asked for
 }
 
 // Feature is a weight that may be 0.
 type Feature struct {
-	Block     string  `json:"block"`
-	Name      string  `json:"name"`
-	Inclusion float64 `json:"inclusion"` // P(weight ≠ 0)
-	Mean      float64 `json:"mean"`      // of the weight, the chance of 0 included, in the data's own units
-	SD        float64 `json:"sd"`
-	Lower     float64 `json:"lower"`
-	Upper     float64 `json:"upper"`
+	Block     string  `json:"block"`           // the block of features
+	Name      string  `json:"name"`            // the column, level or product
+	Inclusion float64 `json:"inclusion"`       // P(weight ≠ 0)
+	Mean      float64 `json:"mean"`            // of the weight, the chance of 0 included, in the data's own units
+	SD        float64 `json:"sd"`              // of the weight
+	Lower     float64 `json:"lower"`           // end of the interval
+	Upper     float64 `json:"upper"`           // end of the interval
 	Set       int     `json:"set,omitempty"`   // ID of its credible set, 0 for none
 	Group     string  `json:"group,omitempty"` // of features that are in or out together, which count once
-	Selected  bool    `json:"selected"`
-	Weight    int     `json:"-"` // index of the weight in the model
+	Selected  bool    `json:"selected"`        // whether the feature is called
+	Weight    int     `json:"-"`               // index of the weight in the model
 }
 
 // Set is a credible set.

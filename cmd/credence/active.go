@@ -81,12 +81,12 @@ score do not.`,
 
 // ranked is a candidate as JSON.
 type ranked struct {
-	Row         int               `json:"row"` // from 1
-	Score       float64           `json:"score"`
-	Mean        float64           `json:"mean"`
-	Probability *float64          `json:"probability,omitempty"`
-	Audit       bool              `json:"audit,omitempty"`
-	Keep        map[string]string `json:"keep,omitempty"`
+	Row         int               `json:"row"`                   // from 1
+	Score       float64           `json:"score"`                 // what the label is expected to tell
+	Mean        float64           `json:"mean"`                  // of f
+	Probability *float64          `json:"probability,omitempty"` // of the positive class
+	Audit       bool              `json:"audit,omitempty"`       // whether the row is one of the random tenth
+	Keep        map[string]string `json:"keep,omitempty"`        // columns of the data, as text
 }
 
 func (p *program) rank(ctx context.Context, model string, paths []string, flags *rankFlags) error {

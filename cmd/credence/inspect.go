@@ -72,8 +72,8 @@ quantile of chi-square with the effective number of weights).`,
 // inspection is the JSON object of inspect.
 type inspection struct {
 	fitResult
-	Terms  []score.Term  `json:"terms"`
-	Blocks []score.Block `json:"blocks,omitempty"`
+	Terms  []score.Term  `json:"terms"`            // weights, in the order of the model or of --sort
+	Blocks []score.Block `json:"blocks,omitempty"` // what each block came to
 }
 
 // check refuses what no model fits.

@@ -16,16 +16,16 @@ import (
 // fitResult is the JSON object of fit.
 type fitResult struct {
 	credence.Report
-	Family   string   `json:"family"`
-	Link     string   `json:"link,omitempty"`
-	Prior    string   `json:"prior,omitempty"` // "" for learners without one
-	Formula  string   `json:"formula,omitempty"`
-	Draws    int      `json:"draws,omitempty"` // of random features, if predictions average over several
-	Seconds  float64  `json:"seconds,omitempty"`
-	Selected *int     `json:"selected,omitempty"`
+	Family   string   `json:"family"`                   // name of the family
+	Link     string   `json:"link,omitempty"`           // identity, log, logit or probit
+	Prior    string   `json:"prior,omitempty"`          // "" for learners without one
+	Formula  string   `json:"formula,omitempty"`        // as it was understood
+	Draws    int      `json:"draws,omitempty"`          // of random features, if predictions average over several
+	Seconds  float64  `json:"seconds,omitempty"`        // of wall time
+	Selected *int     `json:"selected,omitempty"`       // weights whose inclusion is above selected_above, or that are not 0
 	Above    float64  `json:"selected_above,omitempty"` // inclusion of those
-	Warnings []string `json:"warnings"`
-	Model    string   `json:"model,omitempty"`
+	Warnings []string `json:"warnings"`                 // what a reader should know, each with a remedy
+	Model    string   `json:"model,omitempty"`          // path of the file that was written or read
 }
 
 func newFitResult(fitted *credence.Fitted) fitResult {

@@ -199,12 +199,12 @@ func (s *streamRun) skipped(err error) {
 
 // streamProgress is a progress line.
 type streamProgress struct {
-	Rows          int64        `json:"rows"`
-	LogLoss       metric.Score `json:"log_loss,omitzero"`
-	AUC           metric.Score `json:"auc,omitzero"`
-	Features      int          `json:"features"`
-	Selected      int          `json:"selected"`
-	RowsPerSecond float64      `json:"rows_per_second"`
+	Rows          int64        `json:"rows"`              // scored so far
+	LogLoss       metric.Score `json:"log_loss,omitzero"` // of their classes
+	AUC           metric.Score `json:"auc,omitzero"`      // area under the ROC curve
+	Features      int          `json:"features"`          // met so far
+	Selected      int          `json:"selected"`          // of these
+	RowsPerSecond float64      `json:"rows_per_second"`   // since this run began
 }
 
 func (s *streamRun) report(now learn.Progress) {
@@ -300,11 +300,11 @@ func writeSelected(path string, fitted *credence.Fitted) error {
 // streamResult is the JSON object of a stream.
 type streamResult struct {
 	fitResult
-	LogLoss       metric.Score `json:"log_loss,omitzero"`
-	AUC           metric.Score `json:"auc,omitzero"`
-	Features      int          `json:"features"`
-	Malformed     int64        `json:"malformed,omitempty"`
-	RowsPerSecond float64      `json:"rows_per_second"`
+	LogLoss       metric.Score `json:"log_loss,omitzero"`    // of all rows
+	AUC           metric.Score `json:"auc,omitzero"`         // area under the ROC curve
+	Features      int          `json:"features"`             // met
+	Malformed     int64        `json:"malformed,omitempty"`  // rows that were skipped
+	RowsPerSecond float64      `json:"rows_per_second"`      // since this run began
 	NameBytes     int64        `json:"name_bytes,omitempty"` // memory of the names of features
 }
 
