@@ -222,9 +222,7 @@ func (d *Design) AddMulTrans(ws *Workspace, dst, u []float64) {
 			kernel.Axpy(ui, d.Dense.Row(i)[from:to], dst[from:to])
 		}
 	})
-	for i, ui := range u {
-		d.Sparse.AddRow(dst[dense:], i, ui)
-	}
+	d.addRows(ws, dst[dense:], u, (*linop.CSR).AddRow)
 }
 
 // AddMulSquaresTrans adds (Φ⊙Φ)ᵀ u to dst.
@@ -238,9 +236,37 @@ func (d *Design) AddMulSquaresTrans(ws *Workspace, dst, u []float64) {
 			}
 		}
 	})
-	for i, ui := range u {
-		d.Sparse.AddRowSquares(dst[dense:], i, ui)
+	d.addRows(ws, dst[dense:], u, (*linop.CSR).AddRowSquares)
+}
+
+// Where sparse rows have fullColumns entries a column or more, sparseParts parts of them are added up apart: as many
+// threads may work, and sums do not depend on how many do.
+const (
+	sparseParts = 8
+	fullColumns = 64
+)
+
+// addRows adds to dst what add adds of the sparse rows times u.
+func (d *Design) addRows(ws *Workspace, dst, u []float64, add func(a *linop.CSR, dst []float64, i int, scale float64)) {
+	if d.Sparse.Entries() < fullColumns*len(dst) || len(dst) == 0 {
+		for i, ui := range u {
+			add(&d.Sparse, dst, i, ui)
+		}
+		return
 	}
+	mark := ws.Mark()
+	sums, size := ws.Floats(sparseParts*len(dst)), (len(u)+sparseParts-1)/sparseParts
+	ws.pool.Run(sparseParts, func(part, _ int) {
+		sum := sums[part*len(dst) : (part+1)*len(dst)]
+		clear(sum)
+		for i := part * size; i < min(len(u), (part+1)*size); i++ {
+			add(&d.Sparse, sum, i, u[i])
+		}
+	})
+	for part := range sparseParts {
+		kernel.Axpy(1, sums[part*len(dst):(part+1)*len(dst)], dst)
+	}
+	ws.Release(mark)
 }
 
 // AddGram adds Φᵀ diag(weights) Φ to the d×d matrix gram; nil weights are ones. Products of dense

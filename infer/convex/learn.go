@@ -25,6 +25,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 			steps = 100
 		}
 	}
+	last := math.Inf(1)
 	for done = 1; done <= steps; done++ {
 		before := slices.Clone(f.loop.u)
 		if err := f.loop.step(ctx, done == steps); err != nil {
@@ -41,7 +42,9 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		logPrior, logNoise := slices.Clone(f.logPrior), f.logNoise
 		moved := f.learn(variance)
 		if f.free != nil { // φ is not known: the means have to rest
-			settled = done > 1 && farthest(before, f.loop.u, variance) < restingMeans
+			far := farthest(before, f.loop.u, variance)
+			settled = done > 1 && far*math.Min(1, far/last) < restingMeans
+			last = far
 		}
 		if moved < learnedTolerance && (settled || moved > 0 && f.loop.lastChange < 1e-6) {
 			return done, true, nil
@@ -56,9 +59,9 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	return steps, false, nil
 }
 
-// restingMeans is by how many standard deviations a mean may move in an outer loop that ends a fit whose
-// bound is not known.
-const restingMeans = 0.05
+// restingMeans is by how many standard deviations a mean may be expected to move in the outer loop after the last one of
+// a fit whose bound is not known: moves go on falling as they did.
+const restingMeans = 0.1
 
 // farthest is the largest distance between two means in standard deviations.
 func farthest(a, b, variance []float64) float64 {

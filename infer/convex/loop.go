@@ -48,12 +48,13 @@ type loop struct {
 	phi        float64   // NaN where it is not known
 	newton     int       // steps taken
 	lastChange float64   // relative, of φ
+	loose      float64   // decrement in nats at which the inner loop ends where systems are not factored
 	rough      bool      // z is a constant still
 	factored   bool      // A is factored, at some place
 }
 
 func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise float64) *loop {
-	l := &loop{system: s, ws: ws, groups: groups, count: count, noise: noise, phi: math.NaN(), rough: true}
+	l := &loop{system: s, ws: ws, groups: groups, count: count, noise: noise, phi: math.NaN(), loose: looseTolerance, rough: true}
 	l.u, l.s, l.z = make([]float64, s.size()), make([]float64, count), make([]float64, count)
 	l.precision, l.slope, l.curvature = make([]float64, count), make([]float64, count), make([]float64, count)
 	i := 0
@@ -213,7 +214,7 @@ func (l *loop) step(ctx context.Context, last bool) error {
 	case l.rough && !last:
 		tolerance = firstTolerance
 	case !l.direct():
-		tolerance = looseTolerance
+		tolerance = l.loose
 	}
 	if err := l.inner(ctx, tolerance); err != nil {
 		return err

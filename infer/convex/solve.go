@@ -124,6 +124,9 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample or mode", way)
 	}
 	l := newLoop(ws, s, p.Sites, count, p.Noise)
+	if way == Mode { // its own error is above that of the inner loop
+		l.loose = firstTolerance
+	}
 	if o := options.Start; o != nil {
 		if len(o.Mean) != n || len(o.Variance) != count {
 			return nil, fmt.Errorf("convex: the start has %d unknowns and %d sites, the problem %d and %d", len(o.Mean), len(o.Variance), n, count)
