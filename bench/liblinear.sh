@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the table of docs/convex.md: the whole posterior by the convex engine beside the mode by LIBLINEAR -s 0 (Debian
+# Prints the table of docs/convex.md: the whole posterior by the convex engine beside the mode by LIBLINEAR -s 0 -B 1 (Debian
 # package liblinear-tools), both as whole processes that read the same file, one after the other.
 #
 #	sh bench/liblinear.sh path/to/credence path/to/data [set ...]
@@ -34,7 +34,7 @@ for set in ${*:-a9a w8a ijcnn1 reuters mr_unigram cluto_classic}; do
 		awk 'NR % 5 { print > "train"; next } { print > "test" }' all
 	fi
 	rm -f seconds
-	time liblinear-train -s 0 -q train mode
+	time liblinear-train -s 0 -B 1 -q train mode
 	time "$credence" fit train --family bernoulli --prior 'normal(variance=1)' --engine convex --json --quiet -o model
 	mv log fit
 	liblinear-predict -b 1 test mode probability >/dev/null

@@ -85,7 +85,7 @@ func (m *Image) Write(path string, low, high float64) error {
 	var content bytes.Buffer
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".npy":
-		encodeNPY(&content, []int{m.Height, m.Width}, m.Values)
+		return WriteArray(path, []int{m.Height, m.Width}, m.Values)
 	case ".png":
 		if !(low < high) {
 			return fmt.Errorf("%s: black at %v is not below white at %v", path, low, high)

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/credence-ml/credence/internal/atomicfile"
 )
 
 // The .npy format of NumPy (NEP 1): a magic text, two bytes of version, the length of a header, the header as a
@@ -120,6 +122,16 @@ func decodeNPY(content []byte) (shape []int, values []float64, err error) {
 		}
 	}
 	return shape, values, nil
+}
+
+// WriteArray writes numbers row by row as a .npy file.
+func WriteArray(path string, shape []int, values []float64) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		var content bytes.Buffer
+		encodeNPY(&content, shape, values)
+		_, err := content.WriteTo(w)
+		return err
+	})
 }
 
 // encodeNPY writes version 1.0, the header padded so that numbers start at a multiple of 64 bytes.
