@@ -13,7 +13,7 @@ import (
 )
 
 // pages are the texts whose commands are typed where the demonstration left its files, in this order.
-var pages = []string{"README.md"}
+var pages = []string{"README.md", "docs/from-r.md", "docs/from-statsmodels.md", "docs/from-scikit-learn.md", "docs/from-vowpal-wabbit.md"}
 
 // typed runs the commands of a page in the folder, as a reader would, and wants every line that the page
 // shows below a command among what the command prints. "…" stands for lines left out.
