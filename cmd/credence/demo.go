@@ -178,7 +178,7 @@ func (p *program) demoStep(ctx context.Context, folder string, args []string) (s
 		actual = append(actual, arg)
 	}
 	inside := folder + string(filepath.Separator)
-	root := (&program{streams: streams{p.in, &out, without{p.err, inside}}}).root()
+	root := (&program{streams: streams{p.in, &out, without{p.err, inside}}, messages: p.messages}).root()
 	root.SetArgs(actual)
 	err := root.ExecuteContext(ctx)
 	return strings.ReplaceAll(out.String(), inside, ""), err

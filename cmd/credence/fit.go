@@ -128,6 +128,7 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 	for _, note := range prepared.Explain() {
 		p.say("%-7s %s", note.Topic, note.Text)
 	}
+	p.messages.set("fitting", 0, 0, time.Now())
 	return do(prepared, ctx)
 }
 

@@ -166,7 +166,7 @@ func parseBytes(text string) (int64, error) {
 // open opens the data and tells how they were understood.
 func (p *program) open(ctx context.Context, paths []string, options dataset.Options) (*dataset.Table, error) {
 	bar := p.progress()
-	options.Progress = func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading") }
+	options.Progress = func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading", "") }
 	table, err := dataset.Open(ctx, paths, options)
 	if err != nil {
 		return nil, err

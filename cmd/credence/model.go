@@ -192,7 +192,7 @@ func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) err
 	bar := p.progress()
 	defer bar.done()
 	err := s.Each(ctx, func(rows *score.Rows) error {
-		bar.set(int64(rows.First()), int64(s.Rows()), "scoring")
+		bar.set(int64(rows.First()), int64(s.Rows()), "scoring", "")
 		return visit(rows)
 	})
 	if err != nil {

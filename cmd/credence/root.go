@@ -2,18 +2,17 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/modelfile"
@@ -28,13 +27,15 @@ type streams struct {
 // program is what every command shares: the streams and the flags that all take.
 type program struct {
 	streams
-	json    bool
-	quiet   bool
-	seed    uint64
-	threads int
-	noted   map[string]bool // notes on data that were told
-	table   bool            // standard output has a table and nothing else
-	saving  atomic.Bool     // an interrupted command saves its work, and is waited for
+	messages *messages // standard error
+	json     bool
+	quiet    bool
+	seed     uint64
+	threads  int
+	noted    map[string]bool // notes on data that were told
+	table    bool            // standard output has a table and nothing else
+	every    time.Duration   // between two lines of progress; 0 means tellEvery
+	saving   atomic.Bool     // an interrupted command saves its work, and is waited for
 }
 
 // grace is how long an interrupted command may take to end: what it computes then, a factorisation of
@@ -43,8 +44,8 @@ const grace = 500 * time.Millisecond
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
-	out := &output{to: s.out}
-	p := &program{streams: streams{s.in, out, s.err}}
+	out, errs := &output{to: s.out}, newMessages(s.err)
+	p := &program{streams: streams{s.in, out, errs}, messages: errs}
 	root := p.root()
 	root.SetArgs(args)
 	done := make(chan error, 1)
@@ -61,17 +62,26 @@ func run(ctx context.Context, args []string, s streams) int {
 		err = out.err
 	}
 	if err != nil {
-		report(s.err, err)
+		report(errs, err)
 	}
 	return exitCode(err)
 }
 
-// wait returns how the command ended, or that it was interrupted, at most the grace after that.
+// wait returns how the command ended, or that it was interrupted, at most the grace after that. Until then
+// it tells now and then how far the command is.
 func (p *program) wait(ctx context.Context, done <-chan error) error {
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
+	ticker := time.NewTicker(cmp.Or(p.every, tellEvery))
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case err := <-done:
+			return err
+		case now := <-ticker.C:
+			if !p.quiet && !p.messages.terminal {
+				io.WriteString(p.err, p.messages.line(now))
+			}
+		case <-ctx.Done():
+		}
 	}
 	select {
 	case err := <-done:
@@ -213,11 +223,4 @@ func (p *program) emit(v any) error {
 	}
 	_, err := fmt.Fprintln(p.out, escaped(strings.TrimSpace(text.String())))
 	return err
-}
-
-// onTerminal says whether standard error is a terminal, where progress may be
-// drawn.
-func (p *program) onTerminal() bool {
-	file, ok := p.err.(*os.File)
-	return ok && !p.quiet && term.IsTerminal(int(file.Fd()))
 }

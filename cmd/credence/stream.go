@@ -127,6 +127,9 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if err := checkOutputs(paths, flags.output, flags.writeSelected); err != nil {
 		return err
 	}
+	if flags.follow {
+		p.messages.wait()
+	}
 	if read.Follow = flags.follow; read.Follow && s.learner.Passes() > 1 {
 		return misused(fmt.Errorf("--follow has one pass: leave passes=%d out", s.learner.Passes()))
 	}
