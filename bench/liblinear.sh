@@ -26,7 +26,7 @@ for set in ${*:-a9a w8a ijcnn1 reuters mr_unigram cluto_classic}; do
 	esac
 	gunzip -c "$from.gz" >all
 	if [ "$set" = cluto_classic ]; then
-		sed -i 's/:[0-9]*/:1/g; s/^3 /+1 /; t; s/^[0-9]* /-1 /' all
+		awk '{ $1 = $1 == 3 ? "+1" : "-1"; gsub(/:[0-9]+/, ":1"); print }' all >binary && mv binary all
 	fi
 	if [ -f "$from.t.gz" ]; then
 		mv all train && gunzip -c "$from.t.gz" >test

@@ -288,6 +288,25 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestMask(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mask.npy")
+	if err := WriteArray(path, []int{4}, []float64{1, 0, 0, 2}); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := ReadMask(path, 4); err != nil || !slices.Equal(lines, Lines{0, 3}) {
+		t.Errorf("lines %v, %v", lines, err)
+	}
+	if _, err := ReadMask(path, 5); err == nil || !strings.Contains(err.Error(), "4 numbers for the 5 lines") {
+		t.Error(err)
+	}
+	if err := WriteArray(path, []int{2}, []float64{0, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadMask(path, 2); err == nil {
+		t.Error("a mask of no lines is taken")
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	good := measured(phantom(8), Lines{0, 1, 7})
 	for want, change := range map[string]func(m *Model){

@@ -3,6 +3,7 @@ package imaging
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -40,6 +41,27 @@ func NewLines(height, count, centre int, seed uint64) Lines {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// ReadMask reads the lines of an image's height that a .npy file of as many numbers has at other than 0.
+func ReadMask(path string, height int) (Lines, error) {
+	_, values, err := ReadArray(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) != height {
+		return nil, fmt.Errorf("%s: %d numbers for the %d lines of an image", path, len(values), height)
+	}
+	var lines Lines
+	for k, v := range values {
+		if v != 0 {
+			lines = append(lines, k)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("%s: no line is measured", path)
+	}
+	return lines, nil
 }
 
 // lineDecay is the power of the frequency by which the density of lines falls.

@@ -41,6 +41,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	noise := flags.Float64("noise", 0.005, "standard deviation of the noise, in the units of the image")
 	variation := flags.Float64("variation", 0.01, "scale of the differences of neighbours, in the units of the image")
 	detail := flags.Float64("detail", 0.03, "scale of the wavelet coefficients, in the units of the image")
+	mask := flags.String("mask", "", "a .npy file of a number for every line, 0 where it is not measured, in place of -lines")
 	choose := flags.Bool("choose", false, "choose lines by what they would tell, from a fifth of them on")
 	seed := flags.Uint64("seed", 1, "of noise, lines and draws")
 	if err := flags.Parse(args); err != nil {
@@ -75,6 +76,11 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return chosen.Mean.Write(filepath.Join(*folder, "chosen.png"), 0, 1)
 	}
 	lines := imaging.NewLines(truth.Height, count, truth.Height/16, *seed)
+	if *mask != "" {
+		if lines, err = imaging.ReadMask(*mask, truth.Height); err != nil {
+			return err
+		}
+	}
 	model.X, model.Y = linop.NewFourier(truth.Height, truth.Width, lines.Places(truth.Width)), scan(lines)
 	filled := imaging.Image{Height: truth.Height, Width: truth.Width, Values: make([]float64, len(truth.Values))}
 	model.X.MulVecTrans(filled.Values, model.Y)
