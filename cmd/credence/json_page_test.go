@@ -23,6 +23,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"compare", "", "score.Comparison"},
 	{"active rank", "One field, `candidates`, the best first:", "cmd/credence.ranked"},
 	{"active simulate", "", "active.Simulation"},
+	{"version", "", "cmd/credence.build"},
 }
 
 // TestJSONPage keeps docs/json.md equal to the types that are printed and to their comments. With

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/modelfile"
 )
 
 // streams are the standard streams of a run.
@@ -118,7 +116,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownCommand,
-		Version:       version(),
+		Version:       thisBuild().String(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -139,7 +137,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(),
+		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -167,21 +165,6 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		}
 	}
 	return root
-}
-
-// version says which build this is and which model files it writes and reads.
-func version() string {
-	number, revision := "unknown", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		number = info.Main.Version
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				revision = ", revision " + setting.Value[:min(12, len(setting.Value))]
-			}
-		}
-		revision += ", " + info.GoVersion
-	}
-	return fmt.Sprintf("%s%s, model files of format %d", number, revision, modelfile.Format)
 }
 
 // until writes until the context ends.
