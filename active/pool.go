@@ -111,9 +111,9 @@ func (p *Pool) Picks(n int) ([]Candidate, error) {
 	return p.picks(n, func(int) float64 { return math.NaN() }, nil)
 }
 
-// picks includes each row with the label at its place, after telling of it, unless told is nil, what f was
-// thought to be there.
-func (p *Pool) picks(n int, label func(place int) float64, told func(c Candidate, mean, variance float64)) ([]Candidate, error) {
+// picks includes each row with the label at its place, after telling of it, unless told is nil, the mean of f
+// there.
+func (p *Pool) picks(n int, label func(place int) float64, told func(c Candidate, mean float64)) ([]Candidate, error) {
 	p.shorten()
 	if len(p.kept) == 0 {
 		return nil, nil
@@ -150,8 +150,8 @@ func (p *Pool) picks(n int, label func(place int) float64, told func(c Candidate
 		c := Candidate{place[i], b.Score(i), mean[i], p.scorer.Probability(mean[i], variance[i]), audit}
 		out = append(out, c)
 		if told != nil {
-			at, spread := b.Latent(i)
-			told(c, at, spread)
+			at, _ := b.Latent(i)
+			told(c, at)
 		}
 		b.Include(i, label(place[i]))
 	}

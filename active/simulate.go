@@ -198,7 +198,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 			return nil, err
 		}
 	}
-	mean, variance := make([]float64, len(pool)), make([]float64, len(pool))
+	mean, variance, chances := make([]float64, len(pool)), make([]float64, len(pool)), make([]float64, len(pool))
 	audit := Audit{}
 	var curve []Point
 	var fitted *credence.Fitted
@@ -219,6 +219,12 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 			}
 		}
 		count := len(labelled)
+		if advisor != nil {
+			for k, m := range mean {
+				chances[k] = probability(m, variance[k])
+			}
+			advisor.judge(count, chances, audit)
+		}
 		end := count >= s.Labels
 		if end || (count-s.Initial)%s.Every < s.Block {
 			at, err := s.measure(fitted, test)
@@ -232,7 +238,6 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 				at.Audit = &so
 			}
 			curve = append(curve, at)
-			advisor.judge(count, mean)
 			if s.Progress != nil {
 				s.Progress(credence.Progress{Stage: fmt.Sprintf("repeat %d, %s", repeat+1, score), Done: count, Total: s.Labels, Objective: at.LogLoss})
 			}
@@ -256,8 +261,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 			}
 		}
 		label := func(k int) float64 { return s.all.Target[pool[k]] }
-		picks, err := candidates.picks(wanted, label, func(c Candidate, mean, variance float64) {
-			advisor.gain(mean, variance)
+		picks, err := candidates.picks(wanted, label, func(c Candidate, mean float64) {
 			if c.Audit {
 				audit.Rows++
 				if !((2*label(c.Place)-1)*mean > 0) {

@@ -3,6 +3,7 @@ package active
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -12,77 +13,84 @@ type Stop struct {
 	Reason string `json:"reason"`
 }
 
-// The advice is to stop when, twice in a row, the model classes the pool as the one before it did
-// (Cohen's kappa), and what the labels since then told is a small share of what all of them did.
-const (
-	steadyKappa = 0.97
-	smallShare  = 0.05
-	steadyTimes = 2
-)
-
-// advisor follows a run.
+// advisor follows the models of a run over the rows of a pool, and says when four fifths of what all labels
+// would gain are gained. It needs no labels but those asked for.
+//
+// By its own probabilities p the present model of n labels makes fewer errors than an earlier one of m,
+//
+//	gain(m) = mean |2p − 1| over the rows that the two put into different classes,
+//
+// and had E gain(m) = error(m) − error(n) where p is right: the beliefs of a model are a martingale. What the
+// labels to come would gain is extrapolated: an excess error that falls as 1/n has as much left after n labels
+// as the second half of these gained, gain(n/2). The advice comes when that is leftOver of gain(first) for so
+// long that the labels grew by steadyGrowth.
 type advisor struct {
-	stop            Stop
-	gained, earlier float64 // nats, by the predicted information of every pick; at the last judgement
-	classes         []bool  // of the pool, at the last judgement
-	steady          int
+	stop   Stop
+	judged []judgement
+	since  int // labels from which on little was left; 0 where more is
 }
+
+// judgement is the classes that the model of so many labels gives the pool.
+type judgement struct {
+	labels   int
+	positive []bool
+}
+
+// A remainder of a quarter of what was gained leaves four fifths gained.
+const (
+	leftOver     = 0.25
+	steadyGrowth = 1.1
+)
 
 func newAdvisor() *advisor {
 	return &advisor{stop: Stop{Reason: "the models still change: more labels are worth asking for"}}
 }
 
-// gain adds the information that a label was predicted to give.
-func (a *advisor) gain(mean, variance float64) {
-	if a != nil && variance > 0 {
-		a.gained += informationTable().at(mean, variance)
+// judge takes P(y=1) of every row of the pool under the model of so many labels, and what rows by chance told.
+func (a *advisor) judge(labels int, probability []float64, audit Audit) {
+	if a.stop.Labels > 0 {
+		return
 	}
+	positive := make([]bool, len(probability))
+	for i, p := range probability {
+		positive[i] = p > 0.5
+	}
+	a.judged = append(a.judged, judgement{labels, positive})
+	half := 0
+	for k, j := range a.judged {
+		if 2*j.labels <= labels {
+			half = k
+		}
+	}
+	all, left := a.judged[0].gain(probability), a.judged[half].gain(probability)
+	if half == 0 || !(left <= leftOver*all) || all == 0 {
+		a.since = 0
+		return
+	}
+	if a.since == 0 {
+		a.since = labels
+	}
+	if float64(labels) < steadyGrowth*float64(a.since) {
+		return
+	}
+	reason := fmt.Sprintf("labels beyond %d lowered the error by about %.2g points and those beyond the first %d by %.2g: as many again would gain little more",
+		a.judged[half].labels, 100*left, a.judged[0].labels, 100*all)
+	if audit.Rows > 0 {
+		share := audit.Error / float64(audit.Rows)
+		reason += fmt.Sprintf("; of %d random rows the models had %.1f ± %.1f %% wrong", audit.Rows, 100*share, 100*math.Sqrt(share*(1-share)/float64(audit.Rows)))
+	}
+	a.stop = Stop{labels, reason}
 }
 
-// judge compares the model of so many labels with the one judged before it.
-func (a *advisor) judge(labels int, mean []float64) {
-	if a == nil || a.stop.Labels > 0 {
-		return
-	}
-	classes := make([]bool, len(mean))
-	for i, m := range mean {
-		classes[i] = m > 0
-	}
-	before, earlier := a.classes, a.earlier
-	a.classes, a.earlier = classes, a.gained
-	if before == nil {
-		return
-	}
-	agreement, share := kappa(before, classes), (a.gained-earlier)/a.gained
-	if !(agreement >= steadyKappa && share <= smallShare) {
-		a.steady = 0
-		return
-	}
-	if a.steady++; a.steady == steadyTimes {
-		a.stop = Stop{labels, fmt.Sprintf("the last labels added %.1f %% of the information of all, and the models agree (kappa %.3f)", 100*share, agreement)}
-	}
-}
-
-// kappa is the agreement of two classifications beyond chance (Cohen 1960), 1 where both put all rows
-// in the same class.
-func kappa(a, b []bool) float64 {
-	same, onesA, onesB, n := 0.0, 0.0, 0.0, float64(len(a))
-	for i := range a {
-		if a[i] == b[i] {
-			same++
-		}
-		if a[i] {
-			onesA++
-		}
-		if b[i] {
-			onesB++
+// gain is by how much fewer errors a model of these probabilities expects to make than the classes judged.
+func (j judgement) gain(probability []float64) float64 {
+	sum := 0.0
+	for i, p := range probability {
+		if (p > 0.5) != j.positive[i] {
+			sum += math.Abs(2*p - 1)
 		}
 	}
-	chance := (onesA*onesB + (n-onesA)*(n-onesB)) / (n * n)
-	if chance == 1 {
-		return 1
-	}
-	return (same/n - chance) / (1 - chance)
+	return sum / float64(len(probability))
 }
 
 // middle is the middle advice of several runs, where most of them stop; nil where there was none.
@@ -90,11 +98,11 @@ func middle(advices []Stop) *Stop {
 	if len(advices) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(advices, func(a, b Stop) int {
+	sorted := slices.SortedStableFunc(slices.Values(advices), func(a, b Stop) int {
 		if (a.Labels == 0) != (b.Labels == 0) {
 			return cmp.Compare(b.Labels, a.Labels) // those that do not stop come last
 		}
 		return cmp.Compare(a.Labels, b.Labels)
 	})
-	return &advices[len(advices)/2]
+	return &sorted[len(sorted)/2]
 }
