@@ -202,6 +202,9 @@ func (t *Table) prepare(ctx context.Context, in *input, last bool) error {
 		if err := in.pipe.collect(ctx, header+1, 0); err != nil {
 			return err
 		}
+		if t.options.Schema != nil { // kinds are known: the first row is enough to begin
+			return nil
+		}
 		if err := in.pipe.collect(ctx, header+sampleRows, sampleTime); err != nil {
 			return err
 		}
@@ -391,6 +394,9 @@ func (t *Table) Schema() *credence.Schema {
 	}
 	return &schema
 }
+
+// Tagged reports whether rows have tags, which are texts of the column tag.
+func (t *Table) Tagged() bool { return t.format == formatVW }
 
 // Files returns the names of the files, in reading order.
 func (t *Table) Files() []string {

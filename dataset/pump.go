@@ -107,8 +107,8 @@ func (p *pump) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// tellIdle makes Read tell when nothing more comes.
-func (p *pump) tellIdle() { p.idle = time.NewTimer(idleTime) }
+// tellIdle makes Read tell when nothing more comes, also behind what was read before.
+func (p *pump) tellIdle() { p.idle, p.pending = time.NewTimer(idleTime), true }
 
 // following is a reader that waits at the end for more.
 type following struct {

@@ -226,6 +226,9 @@ func (b *Bound) Rows() int { return b.rows.rows() }
 // Counts says what was done to the rows read so far.
 func (b *Bound) Counts() Counts { return b.counts }
 
+// Anew says that the source has other rows now, which count as the next ones.
+func (b *Bound) Anew() { b.counted = 0 }
+
 // SourceRow returns the row of the table that row i came from.
 func (b *Bound) SourceRow(i int) int { return b.rows.sourceRow(i) }
 

@@ -82,6 +82,14 @@ func (r *Run) Set(rows *Rows) error {
 // Schema implements [credence.Source].
 func (r *Run) Schema() *credence.Schema { return r.schema }
 
+// Place says where a row stands: "rows.csv:17", or "row 17" where rows are those of a program.
+func (r *Run) Place(row int) string {
+	if line := r.rows.Line(row); r.rows.File != "" && line > 0 {
+		return fmt.Sprintf("%s:%d", r.rows.File, line)
+	}
+	return fmt.Sprintf("row %d", row+1)
+}
+
 // Rows implements [credence.Source].
 func (r *Run) Rows() int { return r.rows.Count }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // commandVariable tells this test binary to be the program.
-const commandVariable = "CREDENCE_TEST_COMMAND"
+const commandVariable = "CREDENCE_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(commandVariable) != "" {

@@ -42,6 +42,7 @@ type application struct {
 	targets  score.Targets
 	interval float64       // 0 means the default
 	original bool          // the target's own units
+	live     bool          // rows are scored one by one, as they come
 	keep     []string      // columns to copy
 	kept     *dataset.Kept // pipes that other models read too; nil if none do
 }
@@ -74,6 +75,9 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 	if scorer.Keyed() {
 		return p.applyKeys(ctx, scorer, paths, options, a)
 	}
+	if a.live && len(a.keep) == 0 {
+		return p.applyLive(ctx, scorer, paths, options, a)
+	}
 	return p.applyTable(ctx, scorer, paths, options, a)
 }
 
@@ -81,6 +85,9 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 func (p *program) lacksTarget(table *dataset.Table, of *score.Scorer) {
 	p.warn("%s lacks the target %s: there is no log_density", strings.Join(table.Files(), ", "), of.Fitted().Frame.TargetName())
 }
+
+// tagColumn holds the tags of Vowpal Wabbit rows.
+const tagColumn = "tag"
 
 // checkKept refuses columns to be copied that the table does not have.
 func checkKept(table *dataset.Table, keep []string) error {
@@ -90,7 +97,7 @@ func checkKept(table *dataset.Table, keep []string) error {
 		names = append(names, c.Name)
 	}
 	for _, name := range keep {
-		if schema.Index(name) < 0 {
+		if schema.Index(name) < 0 && !(name == tagColumn && table.Tagged()) {
 			return fmt.Errorf("%s has no column %q to keep: its columns are %s", strings.Join(table.Files(), ", "), name, listed(names))
 		}
 	}

@@ -56,7 +56,7 @@ func (s *scoredKeys) choose(a application) error {
 	if s.columns, err = s.keys.Columns(schema); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if len(s.keep) > 0 && schema.Label {
+	if len(s.keep) > 0 && schema.Label && !s.table.Tagged() {
 		return errors.New("--keep copies columns of a table, and this text has none: leave it out, rows keep their order")
 	}
 	if err := checkKept(s.table, s.keep); err != nil {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +29,7 @@ type predictFlags struct {
 	samples  int
 	keep     []string
 	output   string
+	live     bool // rows come by a pipe, and each is answered before the next
 }
 
 func (p *program) predictCommand() *cobra.Command {
@@ -54,8 +57,8 @@ The target is predicted as the formula has it: log(price) for "log(price) ~ .".
 	f.BoolVar(&flags.latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
 	f.BoolVar(&flags.density, "density", false, "add log_density of the target, empty in rows that have none, left out where the data have no target")
 	f.IntVar(&flags.samples, "samples", 0, "add this many draws of the target, sample_1 and so on")
-	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front")
-	f.StringVarP(&flags.output, "output", "o", "", "file to write, .csv or .parquet (default: CSV on standard output)")
+	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front; tag is that of Vowpal Wabbit rows")
+	f.StringVarP(&flags.output, "output", "o", "", "file to write, .csv or .parquet, or .vw, prediction and tag of Vowpal Wabbit rows (default: CSV on standard output)")
 	return cmd
 }
 
@@ -81,11 +84,15 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 			return err
 		}
 	}
+	flags.live = flags.output == "" && slices.Equal(paths, []string{"-"})
+	if strings.EqualFold(filepath.Ext(flags.output), ".vw") && !slices.Contains(flags.keep, tagColumn) {
+		flags.keep = append(flags.keep, tagColumn)
+	}
 	targets := score.IgnoreTargets
 	if flags.density {
 		targets = score.UseTargets
 	}
-	s, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, keep: flags.keep})
+	s, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, keep: flags.keep, live: flags.live})
 	if err != nil {
 		return err
 	}
@@ -200,7 +207,11 @@ func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scor
 				return err
 			}
 		}
-		return out.write(cells, texts...)
+		err := out.write(cells, texts...)
+		if err == nil && flags.live {
+			err = out.flush()
+		}
+		return err
 	})
 	return total, infinite, err
 }

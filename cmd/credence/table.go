@@ -25,6 +25,7 @@ type outputColumn struct {
 // of its text columns, each row-major. NaN and an empty text are empty cells.
 type tableWriter interface {
 	write(cells []float64, texts ...[]byte) error
+	flush() error // what was written goes on its way
 	close() error
 }
 
@@ -43,6 +44,8 @@ func newTableWriter(w io.Writer, path string, columns []outputColumn) (tableWrit
 		return newParquetWriter(w, columns), nil
 	case ".tsv":
 		return newCSVWriter(w, columns, '\t')
+	case ".vw":
+		return newVWWriter(w, columns), nil
 	}
 	return newCSVWriter(w, columns, ',')
 }
@@ -50,10 +53,10 @@ func newTableWriter(w io.Writer, path string, columns []outputColumn) (tableWrit
 // tableFormat refuses extensions that newTableWriter has no format for.
 func tableFormat(path string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
-	case "", ".csv", ".txt", ".tsv", ".parquet":
+	case "", ".csv", ".txt", ".tsv", ".parquet", ".vw":
 		return nil
 	}
-	return misused(fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet", path))
+	return misused(fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet, and predictions of Vowpal Wabbit rows as .vw", path))
 }
 
 type csvWriter struct {
@@ -93,7 +96,9 @@ func (w *csvWriter) write(cells []float64, texts ...[]byte) error {
 	return nil
 }
 
-func (w *csvWriter) close() error {
+func (w *csvWriter) close() error { return w.flush() }
+
+func (w *csvWriter) flush() error {
 	w.csv.Flush()
 	if err := w.csv.Error(); err != nil {
 		return err
@@ -171,3 +176,6 @@ func (w *parquetWriter) write(cells []float64, texts ...[]byte) error {
 }
 
 func (w *parquetWriter) close() error { return w.writer.Close() }
+
+// flush does nothing: rows go in groups.
+func (w *parquetWriter) flush() error { return nil }
