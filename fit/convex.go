@@ -10,6 +10,7 @@ import (
 func convexEngine() Engine {
 	return Engine{
 		Name:   "convex",
+		About:  "convex variational Bayes, with normal, Laplace and Student-t priors",
 		Reason: "its bound has one optimum, whatever the prior's tails, and it needs products with the columns alone",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal("convex", convex.Supports(family, p))

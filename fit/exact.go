@@ -19,6 +19,7 @@ const largestExact = 10_000
 func exactEngine() Engine {
 	return Engine{
 		Name:   "exact",
+		About:  "the closed form of a Gaussian family with a normal prior",
 		Reason: "a Gaussian family with a normal prior has a closed form",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			if _, ok := family.(likelihood.Gaussian); !ok {

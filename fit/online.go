@@ -85,7 +85,7 @@ func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
 }
 
 func ftrlEngine() Engine {
-	return Engine{Name: "ftrl", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
+	return Engine{Name: "ftrl", About: "the baseline follow-the-regularised-leader, proximal; under stream", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
 		config := online.FTRLConfig{
 			Alpha: a.Float("alpha", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive()),
 			L1: a.Float("l1", 1, spec.AtLeast(0)), L2: a.Float("l2", 0, spec.AtLeast(0)),
@@ -95,14 +95,14 @@ func ftrlEngine() Engine {
 }
 
 func adPredictorEngine() Engine {
-	return Engine{Name: "adpredictor", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
+	return Engine{Name: "adpredictor", About: "the baseline adPredictor; under stream", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
 		config := online.AdPredictorConfig{Variance: a.Float("variance", 0, spec.Positive()), Beta: a.Float("beta", 0, spec.Positive())}
 		return without(a.Int("passes", 1, spec.Between(1, 1)), online.NewAdPredictor, config.Tried(), online.RestoreAdPredictor)
 	}}
 }
 
 func sgdEngine() Engine {
-	return Engine{Name: "sgd", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
+	return Engine{Name: "sgd", About: "the baseline stochastic gradient descent; under stream", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
 		config := online.SGDConfig{Rate: a.Float("rate", 0, spec.Positive()), L2: a.Float("l2", 0, spec.AtLeast(0))}
 		return without(a.Int("passes", 1, spec.Between(1, mostPasses)), online.NewSGD, config.Tried(), online.RestoreSGD)
 	}}

@@ -10,6 +10,7 @@ import (
 func penalisedEngine(name string, alpha, limit float64) Engine {
 	return Engine{
 		Name:     name,
+		About:    "a penalised regression, λ by cross-validation",
 		AskedFor: true,
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal(name, penalised.Supports(name, family, p))

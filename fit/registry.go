@@ -1,8 +1,11 @@
 package fit
 
 import (
+	"slices"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -26,6 +29,7 @@ func Default() *Registry {
 // Engine is an engine as texts name it. Only Name and one of Batch and Online are needed.
 type Engine struct {
 	Name   string
+	About  string // what it is, in a line
 	Reason string // why auto chooses it
 	// AskedFor says that the engine is a baseline, which neither auto nor a message proposes.
 	AskedFor bool
@@ -47,6 +51,25 @@ type Engine struct {
 	// Online reads the arguments of an online learner, and refuses a prior that is not its own; nil:
 	// the engine needs a table.
 	Online func(a *spec.Arguments, prior credence.Prior) (Online, error)
+}
+
+// Options are the arguments of the engine, those of batch first: nothing is fitted.
+func (e *Engine) Options() (options []spec.Option) {
+	if e.Batch != nil {
+		a := spec.NewArguments(spec.Call{Name: e.Name}, "")
+		_, _ = e.Batch(Run{}, a)
+		options = a.Options()
+	}
+	if e.Online != nil {
+		a := spec.NewArguments(spec.Call{Name: e.Name}, "")
+		_, _ = e.Online(a, prior.SpikeSlab{})
+		for _, o := range a.Options() {
+			if !slices.ContainsFunc(options, func(known spec.Option) bool { return known.Key == o.Key }) {
+				options = append(options, o)
+			}
+		}
+	}
+	return options
 }
 
 // Maker makes an engine for a model.

@@ -11,6 +11,7 @@ import (
 func sepEngine() Engine {
 	return Engine{
 		Name:   "sep",
+		About:  "spike-and-slab by stochastic expectation propagation; the default of stream",
 		Models: "--family 'bernoulli(link=probit)' --prior spikeslab",
 		Reason: "passes over the rows in memory that grows with the features alone",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {

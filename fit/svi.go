@@ -13,6 +13,7 @@ import (
 func sviEngine() Engine {
 	return Engine{
 		Name:   "svi",
+		About:  "variational Bayes, for every family; batches or all rows",
 		Reason: "variational Bayes, since this family has no closed form",
 		Refuses: func(_ credence.Likelihood, p credence.Prior) string {
 			if _, ok := p.(prior.Normal); !ok {

@@ -47,8 +47,9 @@ type Plan struct {
 	// What names that are no columns mean.
 	namespaces   bool
 	segmentWidth int
-	files        []string   // that it names
-	functions    []function // the other blocks, in the order written
+	files        []string        // that it names
+	functions    []function      // the other blocks, in the order written
+	read         *spec.Arguments // of the last function
 }
 
 // String is the formula with its target, in canonical spacing. Files that it names are named without

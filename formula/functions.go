@@ -48,7 +48,7 @@ func newFunction(call spec.Call) function {
 }
 
 func (c *compiler) oneHot(call spec.Call) error {
-	a := spec.NewArguments(call, c.formula.Source)
+	a := c.arguments(call)
 	args := a.Positional()
 	if err := a.Finish(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (c *compiler) oneHot(call spec.Call) error {
 }
 
 func (c *compiler) poly(call spec.Call) error {
-	a := spec.NewArguments(call, c.formula.Source)
+	a := c.arguments(call)
 	args := a.Positional()
 	degree := a.Int("degree", 0, spec.Between(1, feature.LargestDegree))
 	if !a.Has("degree") {
@@ -116,7 +116,7 @@ func (c *compiler) takeDense(f *function, call spec.Call, args []spec.Expr) erro
 }
 
 func (c *compiler) bumps(call spec.Call) error {
-	a := spec.NewArguments(call, c.formula.Source)
+	a := c.arguments(call)
 	f := newFunction(call)
 	args := a.Positional()
 	f.count = a.Int("centres", 0, spec.Between(1, mostCentres))
@@ -135,7 +135,7 @@ func (c *compiler) bumps(call spec.Call) error {
 const mostFrequencies = 1 << 20
 
 func (c *compiler) fourier(call spec.Call) error {
-	a := spec.NewArguments(call, c.formula.Source)
+	a := c.arguments(call)
 	f := newFunction(call)
 	args := a.Positional()
 	f.count = a.Int("n", 0, spec.Between(1, mostFrequencies))

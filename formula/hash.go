@@ -10,7 +10,7 @@ import (
 // hash compiles hash(c…, bits=): one feature for each key of the columns' levels, and of each of
 // their products.
 func (c *compiler) hash(call spec.Call) error {
-	a := spec.NewArguments(call, c.formula.Source)
+	a := c.arguments(call)
 	args := a.Positional()
 	f := newFunction(call)
 	f.bits = a.Int("bits", 0, spec.Between(1, keyed.MaxBits))

@@ -78,10 +78,67 @@ func (c *compiler) addDot(e spec.Dot) error {
 	return nil
 }
 
-// functionNames are the functions that make terms, in the order of messages.
+// Function is a function of formulas.
+type Function struct {
+	Name    string
+	About   string // what it is, in a line
+	Options []spec.Option
+}
+
+// functions are those that make terms, in the order of messages.
+func functions() []Function {
+	return []Function{
+		{Name: "poly", About: "powers: poly(x, 3)"},
+		{Name: "radial", About: "Gaussian bumps at centres among the rows"},
+		{Name: "sigmoid", About: "sigmoids at centres among the rows"},
+		{Name: "rbf", About: "a Gaussian process with the squared exponential kernel, by random features"},
+		{Name: "laplacian", About: "the same with the Laplacian kernel"},
+		{Name: "cauchy", About: "the same with the Cauchy kernel"},
+		{Name: "matern12", About: "the same with the Matérn kernel, ν = 1/2"},
+		{Name: "matern32", About: "the same with the Matérn kernel, ν = 3/2"},
+		{Name: "matern52", About: "the same with the Matérn kernel, ν = 5/2"},
+		{Name: "onehot", About: "a weight for every level of one column, a block of its own"},
+		{Name: "hash", About: "a weight for every value of any columns, taken as text; hash(a:b) crosses them"},
+		{Name: "keep", About: "columns that selection never leaves out"},
+		{Name: "group", About: "columns that selection takes in or leaves out together"},
+		{Name: "offset", About: "a known part of f"},
+		{Name: "weight", About: "the row counts so many times"},
+		{Name: "precision", About: "the dispersion of the row is divided by this"},
+		{Name: "log"}, {Name: "sqrt"}, {Name: "exp"}, {Name: "square"},
+		{Name: "center", About: "less the mean of training"},
+		{Name: "scale", About: "less the mean, over the standard deviation"},
+	}
+}
+
+// Functions lists the functions of formulas with their options.
+func Functions() []Function {
+	list := functions()
+	for i := range list {
+		f := &list[i]
+		text := "y ~ x + " + f.Name + "(z)"
+		if f.Name == "poly" {
+			text = "y ~ x + poly(z, 2)"
+		}
+		if plan, err := CheckPlan(text, Options{}); err == nil && plan.read != nil {
+			f.Options = plan.read.Options()
+		}
+	}
+	return list
+}
+
+// functionNames are the names of functions, in the order of messages.
 func functionNames() []string {
-	return []string{"poly", "radial", "sigmoid", "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52",
-		"onehot", "hash", "keep", "group", "offset", "weight", "precision", "log", "sqrt", "exp", "square", "center", "scale"}
+	names := make([]string, len(functions()))
+	for i, f := range functions() {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// arguments returns a reader of a function's arguments, which the plan remembers for Functions.
+func (c *compiler) arguments(call spec.Call) *spec.Arguments {
+	c.plan.read = spec.NewArguments(call, c.formula.Source)
+	return c.plan.read
 }
 
 // later are functions that the language has and this version does not.

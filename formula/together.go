@@ -10,7 +10,7 @@ import (
 
 // togetherColumns are the expressions that keep(…) or group(…) names: columns, transforms and onehot(c).
 func (c *compiler) togetherColumns(call spec.Call) ([]frame.Expr, error) {
-	a := spec.NewArguments(call, c.formula.Source)
+	a := c.arguments(call)
 	args := a.Positional()
 	if err := a.Finish(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,8 +19,9 @@ import (
 type Arguments struct {
 	call       Call
 	source     string
-	used       []string // keys asked for, in order
-	positional bool     // Positional was asked for
+	used       []string          // keys asked for, in order
+	takes      map[string]string // what they take, for Options
+	positional bool              // Positional was asked for
 	first      *Error
 }
 
@@ -98,6 +100,7 @@ func (a *Arguments) number(key string, e Expr, ranges []Range) (float64, bool) {
 
 // Float reads a number.
 func (a *Arguments) Float(key string, fallback float64, ranges ...Range) float64 {
+	a.describeNumber(key, "a number", fallback, ranges)
 	if argument, ok := a.option(key); ok {
 		if v, ok := a.number(key, argument.Value, ranges); ok {
 			return v
@@ -108,6 +111,7 @@ func (a *Arguments) Float(key string, fallback float64, ranges ...Range) float64
 
 // Int reads a whole number of at most 2⁵³; 1e6 is one.
 func (a *Arguments) Int(key string, fallback int, ranges ...Range) int {
+	a.describeNumber(key, "a whole number", float64(fallback), ranges)
 	if argument, ok := a.option(key); ok {
 		if v, ok := a.Whole(key, argument.Value, ranges...); ok {
 			return v
@@ -130,6 +134,7 @@ func (a *Arguments) Whole(name string, e Expr, ranges ...Range) (int, bool) {
 // Setting reads a model parameter: stated is held, left out is learned, ~ is a
 // starting guess.
 func (a *Arguments) Setting(key string, ranges ...Range) param.Parameter {
+	a.describeNumber(key, "a number, learned if left out", 0, ranges)
 	argument, ok := a.Argument(key)
 	if !ok {
 		return param.Parameter{}
@@ -143,6 +148,7 @@ func (a *Arguments) Setting(key string, ranges ...Range) param.Parameter {
 
 // Settings reads a model parameter that may be a list.
 func (a *Arguments) Settings(key string, ranges ...Range) param.List {
+	a.describeNumber(key, "a number or a list, learned if left out", 0, ranges)
 	argument, ok := a.Argument(key)
 	if !ok {
 		return param.List{}
@@ -172,6 +178,7 @@ func (a Argument) state() param.State {
 
 // Bool reads true or false.
 func (a *Arguments) Bool(key string, fallback bool) bool {
+	a.describe(key, fmt.Sprintf("true or false (default %v)", fallback))
 	argument, ok := a.option(key)
 	if !ok {
 		return fallback
@@ -186,6 +193,7 @@ func (a *Arguments) Bool(key string, fallback bool) bool {
 
 // Word reads a word or quoted text, one of allowed; without allowed, any.
 func (a *Arguments) Word(key, fallback string, allowed ...string) string {
+	a.describeWord(key, fallback, allowed)
 	argument, ok := a.option(key)
 	if !ok {
 		return fallback
@@ -213,6 +221,7 @@ func (a *Arguments) Word(key, fallback string, allowed ...string) string {
 // File reads the path of a file reference, @path, @"a path with spaces" or
 // "@a path with spaces"; "" if the key was not written.
 func (a *Arguments) File(key string) string {
+	a.describe(key, "@file.csv")
 	argument, ok := a.option(key)
 	if !ok {
 		return ""

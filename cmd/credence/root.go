@@ -139,6 +139,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	root.AddCommand( // in the order of the help
 		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
+	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	commands := append(root.Commands(), root)
@@ -147,6 +148,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 			commands = append(commands, command.Commands()...)
 		}
 	}
+	complete(commands)
 	for _, command := range commands {
 		switch command.Name() { // cobra's show help for any word
 		case "help":

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence/active"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/spec"
+)
+
+// topics are pages of help about the parts that texts may name, made from the registry.
+func topics() []*cobra.Command {
+	registry := fit.Default()
+	stated := "What you state is held, what you leave out is learned, and ~ before a value makes it a starting guess.\n"
+	engines, families, priors, terms := &page{}, &page{}, &page{}, &page{}
+	for i := range registry.Engines {
+		e := &registry.Engines[i]
+		engines.add(e.Name, e.About, e.Options())
+	}
+	for _, f := range registry.Families {
+		families.add(f.Zero.Name(), "", options(f))
+	}
+	for _, p := range registry.Priors {
+		priors.add(p.Zero.Name(), "", options(p))
+	}
+	for _, f := range formula.Functions() {
+		terms.add(f.Name, f.About, f.Options)
+	}
+	return []*cobra.Command{
+		{Use: "engines", Short: "Engines and their options", Long: "Engines for --engine, as in --engine 'exact(starts=5, draws=5)'. auto, the default, chooses by family, prior and size.\n" + engines.String()},
+		{Use: "families", Short: "Families of targets and their parameters", Long: "Families for --family, as in --family 'studentt(df=4)'. " + stated + families.String()},
+		{Use: "priors", Short: "Priors and their parameters", Long: "Priors for --prior, as in --prior 'normal(variance=1)'. " + stated + priors.String()},
+		{Use: "terms", Short: "Terms of formulas and their options", Long: `Terms for --formula, as in 'log(price) ~ . - id + rbf(lat, lon, n=400) + size:rooms'.
+A name is a column, . every other column, - takes out, a:b is a product, a*b is a + b + a:b, 0 leaves the intercept out.
+` + terms.String()},
+	}
+}
+
+// options are the arguments of a part.
+func options[T interface{ Name() string }](entry spec.Entry[T]) []spec.Option {
+	a := spec.NewArguments(spec.Call{Name: entry.Zero.Name()}, "")
+	entry.Read(a)
+	return a.Options()
+}
+
+// complete registers the values that the shell may complete, for the flags that have a few.
+func complete(commands []*cobra.Command) {
+	registry := fit.Default()
+	batch, online, families, priors := []string{"auto"}, []string{}, []string{}, []string{}
+	for _, e := range registry.Engines {
+		if e.Batch != nil {
+			batch = append(batch, e.Name)
+		}
+		if e.Online != nil {
+			online = append(online, e.Name)
+		}
+	}
+	for _, f := range registry.Families {
+		families = append(families, f.Zero.Name())
+	}
+	for _, p := range registry.Priors {
+		priors = append(priors, p.Zero.Name())
+	}
+	scores := []string{string(active.Information), string(active.Uncertainty), string(active.BALD), string(active.Random)}
+	values := map[string][]string{
+		"engine": batch, "family": families, "prior": priors, "format": {"csv", "tsv", "libsvm", "vw", "parquet"},
+		"missing": {"mean", "indicator", "drop", "drop-target"}, "unseen": {"error", "zero"}, "sort": {"inclusion", "abs", "name"},
+		"score": scores, "scores": scores,
+	}
+	for _, command := range commands {
+		for name, list := range values {
+			if name == "engine" && command.Name() == "stream" {
+				list = online
+			}
+			if command.Flags().Lookup(name) != nil {
+				_ = command.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+			}
+		}
+	}
+}
+
+// page is help about parts of one role.
+type page struct{ strings.Builder }
+
+func (p *page) add(name, about string, options []spec.Option) {
+	fmt.Fprintf(p, "\n%s", name)
+	if about != "" {
+		fmt.Fprintf(p, "  %s", about)
+	}
+	p.WriteString("\n")
+	w := tabwriter.NewWriter(p, 0, 0, 2, ' ', 0)
+	for _, o := range options {
+		fmt.Fprintf(w, "    %s=\t%s\n", o.Key, o.Takes)
+	}
+	w.Flush()
+}

@@ -1,0 +1,54 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Option is a key=value argument that a part takes.
+type Option struct {
+	Key   string
+	Takes string // what may stand behind the =, and what holds without it
+}
+
+// Options returns the arguments that were asked for so far, in that order: all that a part has, once it
+// has read them.
+func (a *Arguments) Options() []Option {
+	options := make([]Option, len(a.used))
+	for i, key := range a.used {
+		options[i] = Option{key, cmp.Or(a.takes[key], "a column, or a value")}
+	}
+	return options
+}
+
+// describe says what an argument takes, for [Arguments.Options].
+func (a *Arguments) describe(key, takes string) {
+	if a.takes == nil {
+		a.takes = map[string]string{}
+	}
+	a.takes[key] = takes
+}
+
+// describeNumber describes a number in ranges; a fallback of 0 is one that the part chooses.
+func (a *Arguments) describeNumber(key, what string, fallback float64, ranges []Range) {
+	for _, r := range ranges {
+		what += ", " + strings.TrimSuffix(r.String(), " and finite")
+	}
+	if fallback > 0 {
+		what += fmt.Sprintf(" (default %v)", fallback)
+	}
+	a.describe(key, what)
+}
+
+// describeWord describes a word out of several.
+func (a *Arguments) describeWord(key, fallback string, allowed []string) {
+	what := "a word"
+	if len(allowed) > 0 {
+		what = strings.Join(allowed, " or ")
+	}
+	if fallback != "" {
+		what += " (default " + fallback + ")"
+	}
+	a.describe(key, what)
+}
