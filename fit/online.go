@@ -30,6 +30,9 @@ func NewOnline(options Options) (*Online, error) {
 	if options.Registry == nil {
 		options.Registry = Default()
 	}
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
 	text, priorText := options.Engine, options.Prior
 	if text == "" || text == "auto" {
 		text = "sep"

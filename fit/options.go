@@ -24,6 +24,9 @@ type Options struct {
 	Unseen     frame.Unseen `json:"unseen,omitempty"` // "" refuses levels that training did not see
 	Raw        bool         `json:"raw,omitempty"`    // do not centre and scale columns
 
+	// HoldOut is, of rows learned online, every which is scored in each pass and learned in none; 0 is none.
+	HoldOut int64 `json:"hold_out,omitempty"`
+
 	Threads    int    `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
 	Memory     int64  `json:"memory,omitempty"`     // bytes that a fit may take; 0 means what the machine has free
 	Checkpoint string `json:"checkpoint,omitempty"` // file that a long fit writes, and goes on from
@@ -70,6 +73,8 @@ func (o *Options) validate() error {
 	switch {
 	case o.Threads < 0 || o.Threads > credence.MostThreads:
 		return &Misuse{"threads", fmt.Errorf("there cannot be %d: use 1 to %d, or 0 for all processors", o.Threads, credence.MostThreads)}
+	case o.HoldOut < 0 || o.HoldOut == 1:
+		return &Misuse{"hold_out", fmt.Errorf("one row in %d cannot be held out: use 10 for one in ten, or 0 for none", o.HoldOut)}
 	case o.Memory < 0:
 		return &Misuse{"memory", fmt.Errorf("%d bytes is negative: use 0 for what the machine has free", o.Memory)}
 	}

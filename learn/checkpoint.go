@@ -40,6 +40,7 @@ type asked struct {
 	Missing    string `json:"missing,omitempty"`
 	DropTarget bool   `json:"drop_target,omitempty"`
 	Engine     string `json:"engine"`
+	HoldOut    int64  `json:"hold_out,omitempty"`
 	Prior      string `json:"prior,omitempty"`
 }
 
@@ -47,7 +48,7 @@ func (l *Learner) asked() asked {
 	o := &l.options
 	return asked{
 		Formula: formula.Canonical(o.Formula), Target: o.Target, Positive: o.Positive,
-		Missing: string(o.Missing), DropTarget: o.DropTarget, Engine: l.engine.Call, Prior: l.engine.Prior,
+		Missing: string(o.Missing), DropTarget: o.DropTarget, HoldOut: o.HoldOut, Engine: l.engine.Call, Prior: l.engine.Prior,
 	}
 }
 
@@ -195,6 +196,7 @@ func (a asked) same(stored *asked) error {
 		{"engine", a.Engine, stored.Engine}, {"prior", a.Prior, stored.Prior}, {"formula", a.Formula, stored.Formula},
 		{"target", a.Target, stored.Target}, {"positive class", a.Positive, stored.Positive}, {"policy for missing values", a.Missing, stored.Missing},
 		{"policy for missing targets", a.targets(), stored.targets()},
+		{"hold-out of one row in", fmt.Sprint(a.HoldOut), fmt.Sprint(stored.HoldOut)},
 	} {
 		if o.have != o.want {
 			return fmt.Errorf("the checkpoint has %s %s, not %s: go on with the same options, or begin anew", o.what, cmp.Or(o.want, "left open"), cmp.Or(o.have, "left open"))

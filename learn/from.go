@@ -27,6 +27,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	options.Formula, options.Target = cmp.Or(options.Formula, a.Formula), cmp.Or(options.Target, a.Target)
 	options.Positive, options.Missing = cmp.Or(options.Positive, a.Positive), cmp.Or(options.Missing, frame.Policy(a.Missing))
 	options.Engine, options.Prior = cmp.Or(options.Engine, a.Engine), cmp.Or(options.Prior, a.Prior)
+	options.HoldOut = cmp.Or(options.HoldOut, a.HoldOut)
 	options.DropTarget = options.DropTarget || a.DropTarget
 	l, err := New(options)
 	if err != nil {
@@ -34,6 +35,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	}
 	c := &doc.Counts
 	c.Pass, c.PassRows, c.Malformed, c.Dropped, c.Before = 0, 0, 0, 0, c.Rows
+	c.Sums = passSums{}
 	if err := l.restore(&doc, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

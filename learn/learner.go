@@ -25,6 +25,7 @@ type Learner struct {
 	// OnProgress is called after every Every rows; 0 means never.
 	Every      int64
 	OnProgress func(Progress)
+	OnPass     func(Pass) // called at the end of every pass
 
 	options fit.Options
 	engine  *fit.Online
@@ -43,21 +44,23 @@ type Learner struct {
 	row     *oneRow
 
 	probability []float64
+	targets     []float64 // of the rows of a batch, of which some are held out
 	measured    *metric.Progressive
 	counts      counts
 }
 
 // counts is what a learner has seen.
 type counts struct {
-	Pass      int     `json:"pass"`
-	Before    int64   `json:"before,omitempty"` // rows of the run that this one starts from
-	Rows      int64   `json:"rows"`             // learned, in all passes, those before too
-	PassRows  int64   `json:"pass_rows"`        // of them in this pass
-	Slots     int     `json:"slots"`            // features of the rows learned
-	Malformed int64   `json:"malformed"`
-	Dropped   int64   `json:"dropped"`
-	Positives float64 `json:"positives"` // weight of the rows of class 1, in the first pass
-	Weight    float64 `json:"weight"`    // of all rows of the first pass
+	Pass      int      `json:"pass"`
+	Before    int64    `json:"before,omitempty"` // rows of the run that this one starts from
+	Rows      int64    `json:"rows"`             // learned, in all passes, those before too
+	PassRows  int64    `json:"pass_rows"`        // of them in this pass
+	Slots     int      `json:"slots"`            // features of the rows learned
+	Malformed int64    `json:"malformed"`
+	Dropped   int64    `json:"dropped"`
+	Positives float64  `json:"positives"` // weight of the rows of class 1, in the first pass
+	Weight    float64  `json:"weight"`    // of all rows of the first pass
+	Sums      passSums `json:"sums,omitzero"`
 }
 
 // New returns a learner that has seen nothing. It refuses, as [fit.ErrMisuse], whatever is wrong with

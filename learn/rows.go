@@ -135,14 +135,21 @@ func (l *Learner) looksAhead(b *bound) bool {
 func (l *Learner) learn(b *bound) error {
 	n := b.batch.Rows()
 	l.probability = slices.Grow(l.probability[:0], n)[:n]
+	targets := l.holdOut(&b.batch)
 	refused := l.online.Learn(&b.batch, l.probability)
 	l.counts.Slots = b.batch.Sparse.Cols
 	l.counts.Dropped += int64(b.dropped)
 	for i, p := range l.probability {
-		if !slices.Contains(refused, i) {
+		switch y := b.batch.Target[i]; {
+		case slices.Contains(refused, i):
+		case y != y:
+			l.counts.Sums.addLoss(targets[i], p, b.batch.WeightOf(i), true)
+		default:
+			l.counts.Sums.addLoss(y, p, b.batch.WeightOf(i), false)
 			l.measure(&b.batch, i, p)
 		}
 	}
+	l.counts.Sums.Seen += int64(n)
 	if l.plan.Fills() && !slices.Contains(refused, n-1) {
 		l.binder.Learned()
 	}
@@ -215,6 +222,7 @@ func (l *Learner) prune(p credence.Pruner) {
 // passes that the engine was asked for are done.
 func (l *Learner) EndPass() bool {
 	l.counts.Pass++
+	l.endPass()
 	if l.counts.Pass >= l.engine.Passes {
 		return false
 	}

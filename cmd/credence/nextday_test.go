@@ -103,3 +103,19 @@ func TestModelsRememberTheirTable(t *testing.T) {
 		t.Errorf("after stream: exit %d: %s", o.code, o.err)
 	}
 }
+
+// Every pass is reported, beside the loss of rows held out.
+func TestPassesAreReported(t *testing.T) {
+	path := file(t, "t.vw", day(1, 3000))
+	out := must(t, "stream", path, "--engine", "sgd(passes=3)", "--holdout", "10")
+	if strings.Count(out, "of rows before this pass learned them, 0.") != 3 || !strings.Contains(out, "pass 3  log loss 0.") || !strings.Contains(out, "2700 rows") {
+		t.Errorf("stream tells %s", out)
+	}
+	lines := strings.Split(must(t, "stream", path, "--engine", "sgd(passes=2)", "--json", "--report", "0"), "\n")
+	if first := decode(t, lines[0]); first["pass"] != 1.0 || first["held_out"] != nil || decode(t, lines[2])["engine"] != "sgd" {
+		t.Errorf("stream --json tells %q", lines)
+	}
+	if o := invoke(t, "", "stream", path, "--holdout", "1"); o.code != exitMisuse {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}

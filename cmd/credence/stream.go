@@ -80,6 +80,7 @@ policies are its own, and with --discount 0.9 its evidence counts nine tenths.`,
 	f.BoolVar(&flags.resume, "resume", false, "go on from MODEL.checkpoint, if there is one")
 	f.StringVar(&flags.from, "from", "", "start from the posterior of this model, whose checkpoint is beside it: yesterday's")
 	f.Float64Var(&flags.keepShare, "discount", 1, "what the evidence of --from counts: 0.9 is nine tenths")
+	f.Int64Var(&flags.HoldOut, "holdout", 0, "score one row in so many and never learn it: passes then report what they are for")
 	f.BoolVar(&flags.follow, "follow", false, "wait for more at the end of the last file")
 	f.BoolVar(&flags.names, "names", true, "keep the names of features (tables and Vowpal Wabbit text)")
 	f.Int64Var(&flags.maxBad, "max-bad", 0, "malformed rows to skip before stopping")

@@ -77,6 +77,9 @@ func (s *streamRun) prepare(options fit.Options) (err error) {
 	}
 	l.MaxMalformed, l.Nameless, l.Every = s.flags.maxBad, !s.flags.names, s.flags.report
 	l.OnMalformed, l.OnProgress = s.skipped, s.report
+	if l.Passes() > 1 || s.flags.HoldOut > 0 {
+		l.OnPass = s.passed
+	}
 	return nil
 }
 
@@ -215,6 +218,19 @@ func (s *streamRun) report(now learn.Progress) {
 	}
 	s.program.say("%10d rows   log loss %.5f%s   %d features, %d selected   %.0f rows/s",
 		line.Rows, float64(line.LogLoss), areaText(line.AUC), line.Features, line.Selected, line.RowsPerSecond)
+}
+
+// passed tells how a pass went.
+func (s *streamRun) passed(now learn.Pass) {
+	if s.program.json {
+		s.program.emit(now)
+		return
+	}
+	held := ""
+	if s.flags.HoldOut > 0 {
+		held = fmt.Sprintf(", %.5f of rows held out", float64(now.HeldOut))
+	}
+	s.program.say("pass %d  log loss %.5f of rows before this pass learned them%s", now.Pass, float64(now.LogLoss), held)
 }
 
 // areaText is the area under the curve in words, which one class alone does not have.
