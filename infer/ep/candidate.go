@@ -26,7 +26,7 @@ type group struct {
 
 // takeGroups makes the sites of groups what those of single weights are before the first sweep.
 func (f *fit) takeGroups(precision float64) {
-	f.groups = make([]*group, len(f.Candidates))
+	f.groups, f.q.groups = make([]*group, len(f.Candidates)), nil
 	for k, c := range f.Candidates {
 		if c.Count == 1 || c.Count > largestGroup || !f.full() {
 			continue
@@ -61,7 +61,7 @@ func (f *fit) apart(c candidates.Candidate, step float64) {
 		}
 		t := s.moments(m, v, inclusion)
 		f.tilted[j] = t
-		next, raised := matching(m, v, t.mean, t.variance, leastPrecision/s.variance)
+		next, raised := matching(m, v, t.mean, t.variance, f.least()/s.variance)
 		if raised {
 			f.raised++
 		}
@@ -156,7 +156,7 @@ func (f *fit) together(g *group, step float64) {
 		next[i*m+i] += 1 / (alpha * s.variance)
 		shift[i] = (share - 1) * c.shift[i]
 	}
-	if raise(m, next, leastPrecision/s.variance) {
+	if raise(m, next, f.least()/s.variance) {
 		f.raised++
 		for i := range m { // the mean is kept
 			shift[i] = -c.shift[i]

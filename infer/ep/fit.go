@@ -24,6 +24,7 @@ type fit struct {
 	groups                     []*group // of candidates whose sites are not apart, by their place
 	tilted                     []tilted
 	raised                     int  // sites of the last sweep at the least precision
+	steady                     bool // their least precision is the slab's
 	clipped                    bool // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
 	logKept                    []float64          // prior standard deviations of the kept blocks
@@ -42,8 +43,14 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	d := f.Table.Count()
 	f.q = newNormal(f.Table, f.ws, e.config.Covariance)
 	f.weights, f.rows, f.tilted = make([]site, d), make([]site, f.Rows), make([]tilted, d)
-	f.logNoise, f.logSlab, f.logOdds = f.Noise.Start, f.Slab.Start, f.Odds.Start
-	if l, ok := e.model.Likelihood.(likelihood.Bernoulli); ok {
+	f.begin()
+	return f, nil
+}
+
+// begin takes sites and what is learned to where they start.
+func (f *fit) begin() {
+	f.logNoise, f.logSlab, f.logOdds, f.logKept = f.Noise.Start, f.Slab.Start, f.Odds.Start, nil
+	if l, ok := f.model.Likelihood.(likelihood.Bernoulli); ok {
 		f.factors = newClasses(l, f.Rows)
 	}
 	f.paces = map[*float64]*pace{&f.logNoise: {}, &f.logSlab: {}, &f.logOdds: {}}
@@ -57,7 +64,6 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	}
 	f.takeGroups(first)
 	f.takeKept()
-	return f, nil
 }
 
 // takeKept makes the sites of kept weights what their normal priors are at the learned values.
@@ -75,8 +81,19 @@ func (f *fit) takeKept() {
 // slab is the prior of a candidate.
 func (f *fit) prior() slab { return slab{f.logOdds, math.Exp(2 * f.logSlab)} }
 
-// leastPrecision is that of a weight's site, in units of the slab's.
-const leastPrecision = 1e-3
+// leastPrecision is that of a weight's site, in units of the slab's, and steadyPrecision that of sites that
+// did not settle so: no weight is then wider than the slab.
+const (
+	leastPrecision  = 1e-3
+	steadyPrecision = 1.0
+)
+
+func (f *fit) least() float64 {
+	if f.steady {
+		return steadyPrecision
+	}
+	return leastPrecision
+}
 
 // sweep takes q, then moves all sites a part of the way, and returns the largest change of an
 // inclusion probability, and of a row's mean.
@@ -105,11 +122,21 @@ const (
 	growth    = 1.15
 )
 
+// Sites that start again are followed for so many sweeps in which they move more than before; a rest before
+// so many sweeps is that of a model that is still empty.
+const (
+	patience = 150
+	noRest   = 100
+)
+
 // settle sweeps until the sites have settled. learn is called after every sweep, and returns how far
 // what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
-// while something is learned. It reports whether they have.
+// while something is learned. It reports whether they have. Steady sites that have not are left where they
+// and what is learned moved least.
 func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
 	step, taken, last := wholeStep, wholeStep, math.Inf(1)
+	least, at := math.Inf(1), 0
+	var calm mode
 	for iterations = 1; iterations <= limit; iterations++ {
 		if err := ctx.Err(); err != nil {
 			return iterations, false, err
@@ -142,8 +169,35 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 		if changed < rough*tolerance && moved < 10*rough*tolerance && iterations > firstSweeps+1 {
 			return iterations, true, nil
 		}
+		if far := math.Max(changed, moved); f.steady && far < least && iterations > noRest {
+			least, at, calm = far, iterations, mode{f.theta(), f.sites(), nil}
+		}
+		if at > 0 && iterations > at+patience {
+			break
+		}
 	}
-	return limit, false, nil
+	if calm.theta != nil {
+		f.restore(calm.sites)
+		f.setTheta(calm.theta)
+	}
+	return min(iterations, limit), false, f.q.take(f.weights, f.rows, f.Classes)
+}
+
+// widest is the prior variance of f, in units of the target's, beyond which sites have drifted.
+const widest = 10
+
+// drifted says whether slab and inclusions have f vary far beyond the target. Where columns are nearly copies of
+// each other sites may come near to rest, and then drift away to ever wider ones with signs in turn, which
+// each other's cavities bear out, and slab, noise and inclusion with them.
+func (f *fit) drifted() bool {
+	squares, sum := make([]float64, len(f.weights)), 0.0
+	f.Squares(squares, nil)
+	for j, t := range f.tilted {
+		if f.Kept[j] == 0 {
+			sum += t.inclusion * squares[j] * math.Exp(2*f.logSlab)
+		}
+	}
+	return !f.Classes && sum > widest*f.Total
 }
 
 // logEvidence is log Z of expectation propagation at the sites of the last sweep, in the target's own

@@ -56,6 +56,11 @@ func (f *fit) at(ctx context.Context, from *mode, theta []float64, tolerance flo
 	if err != nil {
 		return nil, err
 	}
+	return f.point(from, settled, moments)
+}
+
+// point is what the sites as they are come to.
+func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
 	evidence, err := f.logEvidence()
 	if err != nil {
 		return nil, err

@@ -34,6 +34,15 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
+	if !settled && f.drifted() {
+		f.steady = true
+		f.begin()
+		var more int
+		if more, settled, err = f.settle(ctx, e.config.MaxIterations, e.config.Tolerance, learn); err != nil {
+			return nil, err
+		}
+		iterations += more
+	}
 	from := &mode{f.theta(), f.sites(), f.inclusions()}
 	treatment := e.config.Hyper
 	if treatment == "" {
@@ -43,9 +52,17 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		}
 	}
 	var a *answer
-	if treatment == hyper.Integrate {
+	switch {
+	case !settled && f.steady:
+		treatment = hyper.Mode
+		var at *point
+		if at, err = f.point(from, false, true); err == nil {
+			a = answerOf(at)
+			a.evidence = math.NaN() // of sites that are no fixed point
+		}
+	case treatment == hyper.Integrate:
 		a, err = f.integrate(ctx, from)
-	} else {
+	default:
 		a, err = f.atMode(ctx, from)
 	}
 	if err != nil {
@@ -67,7 +84,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	if !settled {
 		out.Report.Status = credence.IterationLimit
-		f.warn(out, "the sites still moved after %d sweeps: inclusion probabilities are rough; state iterations=%d", iterations, 4*iterations)
+		f.warn(out, "the sites do not settle, and still moved after %d sweeps: several sets of features, or columns that are nearly copies, explain the target, and inclusion probabilities are rough: compare with engine gibbs", iterations)
 	}
 	if f.clipped {
 		f.warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")
