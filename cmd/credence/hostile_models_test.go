@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/safetensors"
+)
+
+// sealed is a model file or checkpoint taken apart, so that it can be put together again with something
+// else in it and a digest that is right.
+type sealed struct {
+	key      string // of the document in the metadata
+	document string
+	tensors  []safetensors.Tensor
+	content  [][]byte // of the tensors
+}
+
+func takeApart(t *testing.T, path string) *sealed {
+	t.Helper()
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := binary.LittleEndian.Uint64(all)
+	var header map[string]json.RawMessage
+	if err := json.Unmarshal(all[8:8+size], &header); err != nil {
+		t.Fatal(err)
+	}
+	var metadata map[string]string
+	json.Unmarshal(header["__metadata__"], &metadata)
+	s := &sealed{}
+	for key, value := range metadata {
+		if strings.HasPrefix(value, "{") {
+			s.key, s.document = key, value
+		}
+	}
+	for name, raw := range header {
+		var of struct {
+			DType   safetensors.DType `json:"dtype"`
+			Shape   []int             `json:"shape"`
+			Offsets [2]uint64         `json:"data_offsets"`
+		}
+		if name == "__metadata__" {
+			continue
+		}
+		if err := json.Unmarshal(raw, &of); err != nil {
+			t.Fatal(err)
+		}
+		s.tensors = append(s.tensors, safetensors.Tensor{Name: name, DType: of.DType, Shape: of.Shape})
+		s.content = append(s.content, all[8+size+of.Offsets[0]:8+size+of.Offsets[1]])
+	}
+	return s
+}
+
+// hostileValues are put in the place of any other of a document, hostileNumbers in that of any of a tensor.
+var (
+	hostileValues = []string{"-1", "0", "1", "2", "0.5", "1e300", "-1e300", "1e-300", "2147483648", "9223372036854775807", `""`, `"x"`, `"drop"`, "true", "null", "[]", "{}"}
+	hostileBits   = []uint64{0, 1, math.MaxUint64, 1 << 63, math.Float64bits(1), math.Float64bits(-1), math.Float64bits(1e308), math.Float64bits(-1e308),
+		math.Float64bits(math.Inf(1)), math.Float64bits(math.NaN()), math.Float64bits(1e-308), 1 << 40}
+)
+
+// mutant writes the file with one or two things changed, in its document or its tensors, and says which.
+func (s *sealed) mutant(t *testing.T, rng *rand.Rand, path string) (what string) {
+	t.Helper()
+	document, tensors := s.document, append([]safetensors.Tensor(nil), s.tensors...)
+	content := make([][]byte, len(s.content))
+	for i := range content {
+		content[i] = bytes.Clone(s.content[i])
+	}
+	for range 1 + rng.IntN(2) {
+		if rng.IntN(2) == 0 || len(tensors) == 0 {
+			document, what = replaced(t, rng, document, what)
+			continue
+		}
+		k := rng.IntN(len(tensors))
+		size := tensors[k].DType.Size()
+		if count := len(content[k]) / size; count > 0 && rng.IntN(6) > 0 {
+			at, bits := rng.IntN(count), hostileBits[rng.IntN(len(hostileBits))]
+			var word [8]byte
+			binary.LittleEndian.PutUint64(word[:], bits)
+			copy(content[k][at*size:(at+1)*size], word[:size])
+			what += fmt.Sprintf("%s[%d] = %x; ", tensors[k].Name, at, bits)
+		} else { // another shape
+			content[k], tensors[k].Shape = content[k][:len(content[k])/2/size*size], []int{len(content[k]) / 2 / size}
+			what += fmt.Sprintf("half of %s; ", tensors[k].Name)
+		}
+	}
+	for i := range tensors {
+		tensors[i].Data = func(w io.Writer) error { _, err := w.Write(content[i]); return err }
+	}
+	var out bytes.Buffer
+	if err := safetensors.Write(&out, map[string]string{s.key: document}, tensors); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return what
+}
+
+// replaced puts a hostile value in the place of one that is chosen by walking down from the root.
+func replaced(t *testing.T, rng *rand.Rand, document, before string) (changed, what string) {
+	t.Helper()
+	var root any
+	decoder := json.NewDecoder(strings.NewReader(document))
+	decoder.UseNumber()
+	if err := decoder.Decode(&root); err != nil {
+		t.Fatal(err)
+	}
+	value := json.RawMessage(hostileValues[rng.IntN(len(hostileValues))])
+	what, at := before, root
+	for depth := 0; ; depth++ {
+		var set func(any)
+		var inner any
+		switch node := at.(type) {
+		case map[string]any:
+			keys := make([]string, 0, len(node))
+			for key := range node {
+				keys = append(keys, key)
+			}
+			if len(keys) == 0 {
+				return document, what
+			}
+			slices.Sort(keys)
+			key := keys[rng.IntN(len(keys))]
+			set, inner = func(v any) { node[key] = v }, node[key]
+			what += "." + key
+		case []any:
+			if len(node) == 0 {
+				return document, what
+			}
+			k := rng.IntN(len(node))
+			set, inner = func(v any) { node[k] = v }, node[k]
+			what += fmt.Sprintf(".%d", k)
+		default:
+			return document, what
+		}
+		_, object := inner.(map[string]any)
+		_, list := inner.([]any)
+		if !object && !list || rng.IntN(8) == 0 {
+			set(value)
+			what += fmt.Sprintf(" = %s; ", value)
+			break
+		}
+		at = inner
+	}
+	text, err := json.Marshal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), what
+}
+
+// Files whose digest is right and whose content is not: every command refuses them in one line, or ends.
+func TestHostileModels(t *testing.T) {
+	count := newTally(t)
+	folder := t.TempDir()
+	data := file(t, "houses.csv", houses(60))
+	few := file(t, "few.csv", houses(12))
+	clicks := file(t, "clicks.csv", "y,a,b,x\n"+repeat("", 600, func(i int) string { return fmt.Sprintf("%d,u%d,v%d,%d\n", label(i), i%91, i%7, i%5) }))
+	counts := file(t, "counts.csv", "n,x,z\n"+repeat("", 80, func(i int) string { return fmt.Sprintf("%d,%d,%g\n", (i*7)%5, i%9, math.Sin(float64(i))) }))
+	var files []struct{ path, data string }
+	add := func(data string, args ...string) {
+		path := filepath.Join(folder, fmt.Sprintf("%d.safetensors", len(files)))
+		must(t, append(args, data, "-o", path, "-q")...)
+		files = append(files, struct{ path, data string }{path, data})
+	}
+	add(data, "fit", "--target", "price")
+	add(data, "fit", "-f", "log(price) ~ . + rbf(size, n=8) + size:garden")
+	add(few, "fit", "-f", "price ~ . + rbf(size, n=40)")
+	add(counts, "fit", "--target", "n", "--family", "poisson", "--engine", "svi(components=3)")
+	add(counts, "fit", "--target", "n", "--family", "ordinal")
+	add(counts, "fit", "--target", "n", "--family", "negbinomial")
+	add(data, "fit", "--target", "price", "--family", "studentt")
+	add(data, "fit", "--target", "price", "--engine", "lasso")
+	add(data, "select", "--target", "price", "--engine", "gibbs(flips=200)")
+	add(data, "fit", "--target", "price", "--prior", "laplace")
+	add(clicks, "stream", "-f", "y ~ . + hash(a:b)")
+	add(clicks, "stream", "--target", "y", "--engine", "ftrl")
+	mutants := 12
+	if hostileEverything() {
+		mutants = 334 // 4,008 of models, and 1,002 of checkpoints
+	}
+	rng := rand.New(rand.NewPCG(16, 1))
+	for _, f := range files {
+		of := takeApart(t, f.path)
+		for k := range mutants {
+			path := filepath.Join(folder, "mutant.safetensors")
+			what := of.mutant(t, rng, path)
+			commands := [][]string{{"predict", path, f.data, "-q"}, {"evaluate", path, f.data}, {"inspect", path}, {"compare", f.path, path, f.data}, {"predict", path, f.data, "--samples", "2", "--latent", "-q"}}
+			count.check(what, "", "", nil, commands[k%len(commands)]...)
+		}
+	}
+	for _, f := range files[len(files)-2:] {
+		of := takeApart(t, f.path+".checkpoint")
+		engine := "sep"
+		if f == files[len(files)-1] {
+			engine = "ftrl"
+		}
+		formula := []string{"-f", "y ~ . + hash(a:b)"}
+		if engine == "ftrl" {
+			formula = []string{"--target", "y"}
+		}
+		for range mutants * 3 / 2 {
+			what := of.mutant(t, rng, filepath.Join(folder, "r.safetensors.checkpoint"))
+			count.check(what, "", "", nil, append([]string{"stream", f.data, "--engine", engine, "--resume", "-q", "-o", filepath.Join(folder, "r.safetensors")}, formula...)...)
+		}
+	}
+}
