@@ -6,7 +6,7 @@ TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
 RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
 
-.PHONY: check format vet lint test modules race study calibration fuzz build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test modules race study calibration fuzz hostile build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test modules race
 
@@ -37,16 +37,24 @@ modules:
 race:
 	CGO_ENABLED=1 $(GO) test -short -race $(RACE)
 
-# Every fuzz target for FUZZTIME. Where goroutines run, coverage is not the same twice: without a
-# bound the fuzzer would spend a minute on making each input smaller.
+# Every fuzz target for FUZZTIME, in which it has to run FUZZLEAST inputs at the least. Where goroutines run, coverage
+# is not the same twice: without a bound the fuzzer would spend a minute on making each input smaller.
 FUZZTIME ?= 10s
+FUZZLEAST ?= 1000
 fuzz:
 	@for folder in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n 1 dirname | sort -u); do \
 		for target in $$(grep -ho '^func Fuzz[A-Za-z]*' $$folder/*_test.go | cut -d ' ' -f 2); do \
-			echo "$$folder $$target"; \
-			$(GO) test ./$$folder -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
+			out=$$($(GO) test ./$$folder -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x) || { echo "$$out"; exit 1; }; \
+			runs=$$(echo "$$out" | sed -n 's/.*execs: \([0-9]*\).*/\1/p' | tail -1); \
+			echo "$$folder $$target: $${runs:-0} inputs"; \
+			test "$${runs:-0}" -ge $(FUZZLEAST) || { echo "fewer than $(FUZZLEAST): it does not fuzz"; exit 1; }; \
 		done; \
 	done
+
+# What strangers and attackers try, all of it: the ordinary tests have a share. The lines that begin with
+# hostile count what was tried, what came out right and what was refused; nothing may fail. About ten minutes.
+hostile:
+	CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 $(GO) test -timeout 1h -v -run 'Hostile|Interrupts|Kills|ManyFiles|CostIsLinear' ./cmd/credence ./modelfile | grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go'
 
 # Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md.
 study:

@@ -189,8 +189,11 @@ func TestHostileModels(t *testing.T) {
 	add(clicks, "stream", "-f", "y ~ . + hash(a:b)")
 	add(clicks, "stream", "--target", "y", "--engine", "ftrl")
 	mutants := 12
-	if hostileEverything() {
+	switch {
+	case hostileEverything():
 		mutants = 334 // 4,008 of models, and 1,002 of checkpoints
+	case testing.Short():
+		mutants = 3
 	}
 	rng := rand.New(rand.NewPCG(16, 1))
 	for _, f := range files {

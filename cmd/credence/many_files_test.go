@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every command reads any number of files of every format: more than there are blocks for the threads,
+// and a thousand. All give the rows of one file that holds them together.
+func TestManyFiles(t *testing.T) {
+	const threads, rows = 2, 3 // rows of a file
+	count := newTally(t)
+	number := func(i int) (y, x, z int) { return i * i % 7 % 2, i % 9, (i * 5) % 11 }
+	formats := map[string]func(first, n int) []byte{
+		"csv": func(first, n int) []byte {
+			return []byte(repeat("y,x1,x2\n", n, func(i int) string { y, x, z := number(first + i); return fmt.Sprintf("%d,%d,%d\n", y, x, z) }))
+		},
+		"tsv": func(first, n int) []byte {
+			return []byte(repeat("y\tx1\tx2\n", n, func(i int) string { y, x, z := number(first + i); return fmt.Sprintf("%d\t%d\t%d\n", y, x, z) }))
+		},
+		"libsvm": func(first, n int) []byte {
+			return []byte(repeat("", n, func(i int) string { y, x, z := number(first + i); return fmt.Sprintf("%d 1:%d 2:%d\n", y, x, z) }))
+		},
+		"vw": func(first, n int) []byte {
+			return []byte(repeat("", n, func(i int) string { y, x, z := number(first + i); return fmt.Sprintf("%d |a x1:%d x2:%d\n", y, x, z) }))
+		},
+		"parquet": func(first, n int) []byte {
+			var out bytes.Buffer
+			w, err := newTableWriter(&out, "t.parquet", []outputColumn{{name: "y"}, {name: "x1"}, {name: "x2"}})
+			for i := 0; err == nil && i < n; i++ {
+				y, x, z := number(first + i)
+				err = w.write([]float64{float64(y), float64(x), float64(z)})
+			}
+			if err == nil {
+				err = w.close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Bytes()
+		},
+		"csv.gz": nil,
+	}
+	formats["csv.gz"] = func(first, n int) []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		w.Write(formats["csv"](first, n))
+		w.Close()
+		return out.Bytes()
+	}
+	counts := []int{1, 2*threads + 2, 2*threads + 3}
+	switch {
+	case hostileEverything():
+		counts = append(counts, 1000)
+	case testing.Short():
+		counts = counts[2:]
+	}
+	for format, content := range formats {
+		target := "y"
+		if format == "libsvm" || format == "vw" {
+			target = "label"
+		}
+		formula := []string{"-f", target + " ~ .", "--threads", fmt.Sprint(threads), "-q"}
+		for _, files := range counts {
+			folder := t.TempDir()
+			for k := range files {
+				if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%04d.%s", k, format)), content(100+k*rows, rows), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := filepath.Join(folder, "*")
+			train, whole := filepath.Join(t.TempDir(), "train."+format), filepath.Join(t.TempDir(), "all."+format)
+			if os.WriteFile(train, content(0, 100), 0o600) != nil || os.WriteFile(whole, content(100, files*rows), 0o600) != nil {
+				t.Fatal("no files")
+			}
+			models := t.TempDir()
+			batch, online := filepath.Join(models, "b"), filepath.Join(models, "o")
+			must(t, append([]string{"fit", train, "-o", batch}, formula...)...)
+			must(t, append([]string{"stream", train, "-o", online}, formula...)...)
+			commands := map[string][]string{
+				"fit": append([]string{"fit", "--family", "gaussian", "--json"}, formula...), "select": append([]string{"select", "--family", "gaussian", "--engine", "ep", "--json"}, formula...),
+				"stream": append([]string{"stream", "--json"}, formula...), "stream predict": {"predict", online}, "predict": {"predict", batch},
+				"evaluate": {"evaluate", batch, "--json"}, "compare": {"compare", batch, batch, "--json"}, "rank": {"active", "rank", batch, "-n", "3"},
+			}
+			for name, args := range commands {
+				name := fmt.Sprintf("%s of %d %s files", name, files, format)
+				reference := invoke(t, "", append(args, whole)...)
+				same := func(o outcome) error {
+					if a, b := timeless(o.out), timeless(reference.out); a != b {
+						return fmt.Errorf("%.300s\nand of one file\n%.300s", a, b)
+					}
+					return nil
+				}
+				o := count.check(name, "", "", same, append(args, all)...)
+				if o.code != reference.code {
+					t.Errorf("%s: exit %d, and %d of one file: %s%s", name, o.code, reference.code, o.err, reference.err)
+				}
+				if files == 1 {
+					stdin := invoke(t, string(content(100, rows)), append(args, "-", "--format", strings.TrimSuffix(format, ".gz"))...)
+					if stdin.code != o.code || timeless(stdin.out) != timeless(o.out) {
+						t.Errorf("%s from standard input: exit %d: %s%s", name, stdin.code, stdin.out, stdin.err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// timeless is an output without what differs from run to run.
+func timeless(text string) string {
+	var out []string
+	for _, part := range strings.Split(text, ",") {
+		if !strings.Contains(part, "seconds") && !strings.Contains(part, "per_second") {
+			out = append(out, part)
+		}
+	}
+	return strings.Join(out, ",")
+}
