@@ -123,7 +123,7 @@ func (w *tensorWriter) floats(name string, values []float64, shape ...int) error
 func checkFinite(name string, values []float64) error {
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("element %d of tensor %s is %v", i, name, v)
+			return fmt.Errorf("element %d of tensor %s is %v: fit again, with columns scaled and no values that are far from all others", i, name, v)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -45,7 +46,9 @@ func takeApart(t *testing.T, path string) *sealed {
 			s.key, s.document = key, value
 		}
 	}
-	for name, raw := range header {
+	names := slices.Sorted(maps.Keys(header))
+	for _, name := range names {
+		raw := header[name]
 		var of struct {
 			DType   safetensors.DType `json:"dtype"`
 			Shape   []int             `json:"shape"`

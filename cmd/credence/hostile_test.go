@@ -34,7 +34,7 @@ func newTally(t *testing.T) *tally {
 const patience = 60 * time.Second
 
 // remedies are what a refusal tells to do.
-var remedies = regexp.MustCompile(`(?i)\b(add|ask|begin|check|choose|convert|copy|correct|declare|divide|export|fetch|fill|fit|free|give|keep|leave|let|list|make|multiply|` +
+var remedies = regexp.MustCompile(`(?i)\b(add|ask|begins?|check|choose|convert|copy|correct|declare|divide|export|fetch|fill|fit|free|give|keep|leave|let|list|make|multiply|` +
 	`name|pass|put|quote|raise|read|remove|restore|save|scale|see|start|state|split|use|was it|wait|warm|write)\b`)
 
 // check runs a command on something hostile. Right is an exit of 0 with what accept, where there is one,

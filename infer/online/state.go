@@ -3,6 +3,7 @@ package online
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/credence-ml/credence/internal/safetensors"
 )
@@ -62,10 +63,17 @@ func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safet
 		learned = begin(config)
 		l := learned.base()
 		l.bias, l.selected = state.Bias, state.Selected
+		wrong := -1 // slot whose numbers are none
 		err = safetensors.ReadRows(r, prefix+pairsName, state.Slots, 2, func(slot int, row []float64) {
 			l.state.reserve(slot + 1)
 			*l.state.at(int32(slot)) = pair(row)
+			if math.IsNaN(row[0]-row[0]) || math.IsNaN(row[1]-row[1]) {
+				wrong = slot
+			}
 		})
+		if err == nil && wrong >= 0 {
+			err = fmt.Errorf("the numbers %v of feature %d are not finite", *l.state.at(int32(wrong)), wrong)
+		}
 	}
 	if err != nil {
 		var none L
