@@ -33,6 +33,8 @@ const (
 	ActiveAudit       Purpose = "active audit"    // rows labelled whatever their scores
 	// ActiveValidation is for rows that stand for those to be predicted.
 	ActiveValidation Purpose = "active validation"
+	BootstrapRows    Purpose = "bootstrap" // rows drawn with replacement; the resample
+	ExplainedDraws   Purpose = "explained" // f of all rows; 0. Noise; 1
 	NullCheck        Purpose = "null"      // permuted targets; the permutation
 	PredictSamples   Purpose = "predict"   // draws of y; the row
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row

@@ -49,15 +49,8 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 	}
 	densities := make([][]float64, len(engines))
 	for e, engine := range engines {
-		densities[e] = make([]float64, p.data.Rows())
-		for held.out = range folds {
-			fitted, err := engine.Fit(ctx, held)
-			if err == nil {
-				err = held.densities(ctx, fitted, options.Threads, densities[e])
-			}
-			if err != nil {
-				return nil, fmt.Errorf("check of %s: %w", names[e], err)
-			}
+		if densities[e], err = held.fits(ctx, engine, options.Threads); err != nil {
+			return nil, fmt.Errorf("check of %s: %w", names[e], err)
 		}
 	}
 	out := &selection.Check{Folds: folds}
@@ -79,18 +72,52 @@ func finite(s metric.Score) *float64 {
 	return &v
 }
 
-// heldOut is data in which the rows of one fold have the weight 0.
-type heldOut struct {
+// reweighted is data with weights of their own.
+type reweighted struct {
 	credence.Data
+	weights []float64 // of all rows
+}
+
+// Read implements [credence.Data].
+func (r *reweighted) Read(dst *credence.Batch, first, count int) error {
+	err := r.Data.Read(dst, first, count)
+	dst.Weight = slices.Clone(r.weights[first : first+count]) // what a reader keeps in memory stays as it is
+	return err
+}
+
+// heldOut are rows in folds, each of which is left out in turn.
+type heldOut struct {
+	data    credence.Data
+	folds   int
 	fold    []int // of every row, -1 of those without a weight
 	weights []float64
-	out     int
+}
+
+// fits returns the log densities of all rows under fits to all folds but their own.
+func (h *heldOut) fits(ctx context.Context, engine credence.Engine, threads int) ([]float64, error) {
+	densities := make([]float64, len(h.weights))
+	for out := range h.folds {
+		others := &reweighted{h.data, slices.Clone(h.weights)}
+		for i, k := range h.fold {
+			if k == out {
+				others.weights[i] = 0
+			}
+		}
+		fitted, err := engine.Fit(ctx, others)
+		if err == nil {
+			err = h.densities(ctx, fitted, out, threads, densities)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return densities, nil
 }
 
 // holdOut deals the rows out at random, each class evenly.
 func (p *Prepared) holdOut(folds int) (*heldOut, error) {
 	n := p.data.Rows()
-	h := &heldOut{Data: p.data, fold: slices.Repeat([]int{-1}, n)}
+	h := &heldOut{data: p.data, folds: folds, fold: slices.Repeat([]int{-1}, n)}
 	var targets []float64
 	var b credence.Batch
 	for first := 0; first < n; first += credence.BlockRows {
@@ -119,23 +146,8 @@ func (p *Prepared) holdOut(folds int) (*heldOut, error) {
 	return h, nil
 }
 
-// Read implements [credence.Data].
-func (h *heldOut) Read(dst *credence.Batch, first, count int) error {
-	if err := h.Data.Read(dst, first, count); err != nil {
-		return err
-	}
-	weights := slices.Clone(h.weights[first : first+count]) // what a reader keeps in memory stays as it is
-	for i := range weights {
-		if h.fold[first+i] == h.out {
-			weights[i] = 0
-		}
-	}
-	dst.Weight = weights
-	return nil
-}
-
-// densities stores the log densities of the rows of the fold that is held out.
-func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, threads int, dst []float64) error {
+// densities stores the log densities of the rows of one fold.
+func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, out, threads int, dst []float64) error {
 	ws := credence.NewWorkspace(threads)
 	var b credence.Batch
 	var distribution credence.Distribution
@@ -143,14 +155,14 @@ func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, thread
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := h.Data.Read(&b, first, min(credence.BlockRows, len(dst)-first)); err != nil {
+		if err := h.data.Read(&b, first, min(credence.BlockRows, len(dst)-first)); err != nil {
 			return err
 		}
 		if err := fitted.DistributionTo(ws, &distribution, &b); err != nil {
 			return err
 		}
 		for i, y := range b.Target {
-			if h.fold[first+i] != h.out {
+			if h.fold[first+i] != out {
 				continue
 			}
 			if dst[first+i] = distribution.LogDensity(i, y); math.IsNaN(dst[first+i]) {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/posterior"
@@ -63,13 +62,21 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	}
 	result.Call(how)
 	result.Path = []selection.Step{}
+	if result.Explained, err = p.explained(ctx, fitted, cmp.Or(how.Interval, 0.9)); err != nil {
+		return nil, err
+	}
 	if how.Path {
-		if err := p.path(ctx, result); err != nil {
+		if err := p.path(ctx, result, how.Check); err != nil {
 			return nil, err
 		}
 	}
 	if how.NullCheck > 0 {
 		if result.Null, err = p.null(ctx, how); err != nil {
+			return nil, err
+		}
+	}
+	if how.Bootstrap > 0 {
+		if err := p.bootstrap(ctx, result, how); err != nil {
 			return nil, err
 		}
 	}
@@ -243,48 +250,6 @@ func (p *Prepared) correlations(ctx context.Context, features credence.Features,
 		}
 		return 0
 	}, nil
-}
-
-// pathCounts are the numbers of features that the path expects in the model beforehand.
-var pathCounts = []float64{1, 2, 5, 10, 20, 50, 100}
-
-// path fits the model at stated prior inclusion probabilities.
-func (p *Prepared) path(ctx context.Context, result *selection.Result) error {
-	count, _ := result.Candidates()
-	for _, expected := range pathCounts {
-		if expected > float64(count)/2 {
-			break
-		}
-		inclusion := expected / float64(count)
-		fitted, err := p.refit(ctx, func(o *Options) {
-			o.Prior = "spikeslab(inclusion=" + strconv.FormatFloat(inclusion, 'g', -1, 64) + ")"
-			o.Engine = "ep(hyper=mode)"
-		}, p.rows)
-		if err != nil {
-			return err
-		}
-		found, err := features(fitted, selection.Options{})
-		if err != nil {
-			return err
-		}
-		found.Call(selection.Options{})
-		step := selection.Step{Inclusion: inclusion, Selected: found.Selected, Features: found.Names(), Evidence: fitted.Report.EvidenceEstimate}
-		_, step.Expected = found.Candidates()
-		result.Path = append(result.Path, step)
-	}
-	return nil
-}
-
-// refit fits the model of changed options to rows.
-func (p *Prepared) refit(ctx context.Context, change func(o *Options), rows credence.Source) (*credence.Fitted, error) {
-	o := p.job.options
-	o.Checkpoint, o.Progress = "", nil
-	change(&o)
-	job, err := New(o)
-	if err != nil {
-		return nil, err
-	}
-	return job.Fit(ctx, rows)
 }
 
 // null fits the model to permuted targets, and calls features as the selection does.

@@ -18,6 +18,17 @@ type Result struct {
 	Path          []Step  `json:"path"`                 // fits at stated sparsities, if asked for
 	Null          *Null   `json:"null_check,omitempty"` // fits to permuted targets, if asked for
 	Check         *Check  `json:"check,omitempty"`      // beside the lasso and ridge regression on rows left out, if asked for
+	// Bootstrap is the number of resamples that frequencies are shares of, 0 for none.
+	Bootstrap int `json:"bootstrap,omitempty"`
+	// Explained is the share of the target's variance that the features explain; nil where it is not known.
+	Explained *Share `json:"variance_explained,omitempty"`
+}
+
+// Share is a share with the interval that Options.Interval asks for.
+type Share struct {
+	Mean  float64 `json:"mean"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
 }
 
 // Feature is a weight that may be 0.
@@ -32,7 +43,9 @@ type Feature struct {
 	Set       int     `json:"set,omitempty"`   // ID of its credible set, 0 for none
 	Group     string  `json:"group,omitempty"` // of features that are in or out together, which count once
 	Selected  bool    `json:"selected"`        // whether the feature is called
-	Weight    int     `json:"-"`               // index of the weight in the model
+	// Frequency is the share of fits to rows drawn with replacement that call the feature; nil without them.
+	Frequency *float64 `json:"frequency,omitempty"`
+	Weight    int      `json:"-"` // index of the weight in the model
 }
 
 // Set is a credible set.
@@ -53,6 +66,20 @@ type Step struct {
 	Selected  int      `json:"selected"`  // features above ½
 	Evidence  *float64 `json:"evidence_estimate,omitempty"`
 	Features  []string `json:"features"` // those above ½, the highest first
+	// Coefficients are the means of the weights of all features whose inclusion is above a hundredth, in
+	// the data's own units.
+	Coefficients []Coefficient `json:"coefficients"`
+	// LogDensity is the mean over rows left out, where a check was asked for, and OneSE marks the sparsest
+	// step that is within one standard error of the best.
+	LogDensity *float64 `json:"log_density,omitempty"`
+	OneSE      bool     `json:"one_se,omitempty"`
+}
+
+// Coefficient is a feature on the path.
+type Coefficient struct {
+	Name      string  `json:"name"`
+	Inclusion float64 `json:"inclusion"`
+	Mean      float64 `json:"mean"`
 }
 
 // Null says how many features are called where there is nothing to find: with the targets permuted.
@@ -87,6 +114,8 @@ type Options struct {
 	Coverage  float64 `json:"coverage,omitempty"`  // of credible sets; 0 means 0.95
 	// NullCheck is how many times to fit to permuted targets.
 	NullCheck int `json:"null_check,omitempty"`
+	// Bootstrap is how many times to fit to rows drawn with replacement, for selection frequencies.
+	Bootstrap int `json:"bootstrap,omitempty"`
 	// Check is the number of folds of a check against the lasso and ridge regression, 0 for none.
 	Check int  `json:"check,omitempty"`
 	Path  bool `json:"path,omitempty"` // also fit at stated sparsities
@@ -107,6 +136,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--threshold and --fdr are two rules for the same choice: state one of them")
 	case o.NullCheck < 0 || o.NullCheck > 10_000:
 		return fmt.Errorf("--null-check %d is not between 1 and 10000", o.NullCheck)
+	case o.Bootstrap < 0 || o.Bootstrap > 10_000:
+		return fmt.Errorf("--bootstrap %d is not between 1 and 10000", o.Bootstrap)
 	case o.Check < 0 || o.Check == 1 || o.Check > 1000:
 		return fmt.Errorf("--check %d is not between 2 and 1000 folds", o.Check)
 	}

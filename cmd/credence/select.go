@@ -52,8 +52,9 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.Float64Var(&flags.how.Coverage, "coverage", 0, "probability that a credible set has a feature that matters (default 0.95)")
 	f.Float64Var(&flags.how.Interval, "interval", 0, "probability of the interval from lower to upper (default 0.9)")
 	f.IntVar(&flags.how.NullCheck, "null-check", 0, "fit so many times to permuted targets, and tell how many features are called where there are none")
+	f.IntVar(&flags.how.Bootstrap, "bootstrap", 0, "fit to so many samples of the rows, drawn with replacement, and tell how often each feature is called")
 	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
-	f.BoolVar(&flags.how.Path, "path", false, "also fit at stated sparsities, from one expected feature to a hundred")
+	f.BoolVar(&flags.how.Path, "path", false, "also fit at stated sparsities, from one expected feature to a hundred; with --check, tell the sparsest within one standard error of the best")
 	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
 	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
 	return cmd
@@ -142,7 +143,11 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 	}
 	top = min(top, len(r.Features))
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nname\tinclusion\tmean\tsd\tlower\tupper\tset\tcalled\t")
+	frequency := ""
+	if r.Bootstrap > 0 {
+		frequency = "frequency\t"
+	}
+	fmt.Fprintln(w, "\nname\tinclusion\t"+frequency+"mean\tsd\tlower\tupper\tset\tcalled\t")
 	for _, f := range r.Features[:top] {
 		set, called := "", ""
 		if f.Set > 0 {
@@ -151,7 +156,10 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 		if f.Selected {
 			called = "*"
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%s\t\n", nameText(f.Name), f.Inclusion,
+		if f.Frequency != nil {
+			frequency = fmt.Sprintf("%.2f\t", *f.Frequency)
+		}
+		fmt.Fprintf(w, "%s\t%.4f\t%s%s\t%s\t%s\t%s\t%s\t%s\t\n", nameText(f.Name), f.Inclusion, frequency,
 			significant(f.Mean), significant(f.SD), significant(f.Lower), significant(f.Upper), set, called)
 	}
 	w.Flush()
@@ -164,7 +172,17 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 		}
 	}
 	for _, step := range r.Path {
-		p.say("path    prior inclusion %s: %d called, %.1f expected", significant(step.Inclusion), step.Selected, step.Expected)
+		density := ""
+		if step.LogDensity != nil {
+			density = ", log density of rows left out " + significant(*step.LogDensity)
+		}
+		if step.OneSE {
+			density += " (the sparsest within one standard error of the best)"
+		}
+		p.say("path    prior inclusion %s: %d called, %.1f expected%s", significant(step.Inclusion), step.Selected, step.Expected, density)
+	}
+	if e := r.Explained; e != nil {
+		p.say("variance explained %.3f (%.3f to %.3f)", e.Mean, e.Lower, e.Upper)
 	}
 	if r.Null != nil {
 		p.say("null    %d fits to permuted targets call %s of the features: %v", r.Null.Permutations, significant(r.Null.Share), r.Null.Called)

@@ -1,0 +1,96 @@
+package fit
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection"
+)
+
+// pathCounts are the numbers of features that the path expects in the model beforehand.
+var pathCounts = []float64{1, 2, 5, 10, 20, 50, 100}
+
+// leastListed is the inclusion above which a feature's coefficient stands in a step of the path.
+const leastListed = 0.01
+
+// path fits the model at stated prior inclusion probabilities, and, where folds are given, to all rows but one
+// fold as well, for each fold.
+func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int) error {
+	count, _ := result.Candidates()
+	var held *heldOut
+	if folds > 0 {
+		var err error
+		if held, err = p.holdOut(folds); err != nil {
+			return err
+		}
+	}
+	var densities [][]float64
+	for _, expected := range pathCounts {
+		if expected > float64(count)/2 {
+			break
+		}
+		inclusion := expected / float64(count)
+		o := p.job.options
+		o.Checkpoint, o.Progress = "", nil
+		o.Prior, o.Engine = "spikeslab(inclusion="+strconv.FormatFloat(inclusion, 'g', -1, 64)+")", quick
+		job, err := New(o)
+		if err != nil {
+			return err
+		}
+		at, err := job.Prepare(ctx, p.rows)
+		if err != nil {
+			return err
+		}
+		fitted, err := at.Fit(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := features(fitted, selection.Options{})
+		if err != nil {
+			return err
+		}
+		found.Call(selection.Options{})
+		step := selection.Step{
+			Inclusion: inclusion, Selected: found.Selected, Features: found.Names(), Evidence: fitted.Report.EvidenceEstimate,
+			Coefficients: []selection.Coefficient{},
+		}
+		_, step.Expected = found.Candidates()
+		for _, f := range found.Features {
+			if f.Inclusion > leastListed {
+				step.Coefficients = append(step.Coefficients, selection.Coefficient{Name: f.Name, Inclusion: f.Inclusion, Mean: f.Mean})
+			}
+		}
+		if held != nil {
+			of, err := held.fits(ctx, at.engine, o.Threads)
+			if err != nil {
+				return err
+			}
+			densities = append(densities, of)
+		}
+		result.Path = append(result.Path, step)
+	}
+	if held != nil {
+		oneStandardError(result.Path, densities, held.weights)
+	}
+	return nil
+}
+
+// oneStandardError stores the mean log density of every step, and marks the sparsest that is within one standard
+// error of the best, by rows in pairs.
+func oneStandardError(path []selection.Step, densities [][]float64, weights []float64) {
+	best, zeros := 0, make([]float64, len(weights))
+	for k := range path {
+		mean, _ := score.Gain(densities[k], zeros, weights)
+		if path[k].LogDensity = finite(mean); path[k].LogDensity != nil && (path[best].LogDensity == nil || *path[k].LogDensity > *path[best].LogDensity) {
+			best = k
+		}
+	}
+	for k := range path { // the sparsest first
+		gap, spread := score.Gain(densities[best], densities[k], weights)
+		if k == best || float64(gap) <= float64(spread) {
+			path[k].OneSE = true
+			return
+		}
+	}
+}
