@@ -48,6 +48,7 @@ Nothing is centred or scaled.
 Engines:    sep            spike-and-slab by stochastic expectation propagation: which
                            features matter, with what probability
             sep(batch=100, prior_every=15, passes=1, forget=1e6, prune=1e-3, shards=2)
+                           features=1000000 keeps those met most often, where ever new ones come
             ftrl(alpha=0.1, beta=1, l1=1, l2=0)   adpredictor(variance=0.01)   sgd(rate=0.08)
                            baselines; alpha, variance and rate are found on the rows as they
                            come where they are left out

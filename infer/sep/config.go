@@ -33,6 +33,10 @@ type Config struct {
 	// Prune is the inclusion probability below which a feature is dropped at the
 	// end of every PruneEvery rows, once it has occurred PruneAfter times; 0 means none is.
 	Prune float64 `json:"prune,omitempty"`
+	// Features is how many features are kept at most, so that memory is bounded where ever new ones come: at
+	// the end of every CrowdEvery rows that leave more, those that have occurred least are dropped, down to
+	// three quarters; Prune acts then, too. 0 means no limit.
+	Features int `json:"features,omitempty"`
 	// Shards is the number of learners that share the rows and are merged after
 	// every ShardRows rows each; 0 means 1. It is part of the model: results
 	// depend on it, and not on the number of threads.
@@ -47,6 +51,7 @@ type Config struct {
 const (
 	PruneEvery = 1 << 20 // rows
 	PruneAfter = 100     // occurrences
+	CrowdEvery = 1 << 16 // rows
 	ShardRows  = 1 << 12 // rows that every shard learns between merges
 )
 
@@ -74,17 +79,18 @@ func (c Config) Validate() error {
 		{"negative_weight", c.NegativeWeight, c.NegativeWeight >= 0 && !math.IsInf(c.NegativeWeight, 1), "positive"},
 		{"forget", c.Forget, c.Forget == 0 || c.Forget >= 1, "at least 1 row"},
 		{"prune", c.Prune, c.Prune >= 0 && c.Prune < 0.5, "between 0 and 0.5"},
+		{"features", float64(c.Features), c.Features >= 0, "at least 1"},
 		{"shards", float64(c.Shards), c.Shards >= 0 && c.Shards <= 64, "between 1 and 64"},
 	} {
 		if !option.ok {
 			return fmt.Errorf("sep: %s=%v: it must be %s", option.name, option.value, option.want)
 		}
 	}
-	if c.Batch > 0 && c.Prune > 0 {
-		return fmt.Errorf("sep: prune goes with the sequential form: leave batch out")
+	if c.Batch > 0 && (c.Prune > 0 || c.Features > 0) {
+		return fmt.Errorf("sep: prune and features go with the sequential form: leave batch out")
 	}
-	if c.Shards > 1 && (c.Batch > 0 || c.Forget > 0 || c.Prune > 0) {
-		return fmt.Errorf("sep: shards=%d goes with neither batch, forget nor prune: leave them out", c.Shards)
+	if c.Shards > 1 && (c.Batch > 0 || c.Forget > 0 || c.Prune > 0 || c.Features > 0) {
+		return fmt.Errorf("sep: shards=%d goes with neither batch, forget, prune nor features: leave them out", c.Shards)
 	}
 	if c.KnownCounts && c.Forget > 0 {
 		return fmt.Errorf("sep: known_counts and forget exclude each other: leave out one")

@@ -2,6 +2,7 @@ package sep
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 )
@@ -10,27 +11,60 @@ var _ credence.Pruner = (*Learner)(nil)
 
 // PruneEvery implements [credence.Pruner].
 func (l *Learner) PruneEvery() int64 {
-	if l.cfg.Prune == 0 {
-		return 0
+	switch {
+	case l.cfg.Features > 0:
+		return CrowdEvery
+	case l.cfg.Prune > 0:
+		return PruneEvery
 	}
-	return PruneEvery
+	return 0
+}
+
+// crowd returns the number of occurrences below which features are dropped, so that three quarters of
+// Config.Features stay, and how many of those with just so many go too; −1 where features are not too many.
+func (l *Learner) crowd() (below float64, more int) {
+	if l.cfg.Features == 0 || l.slots <= l.cfg.Features {
+		return -1, 0
+	}
+	counts := make([]float64, 0, l.slots)
+	for slot := range int32(l.slots) {
+		f := l.at(slot)
+		counts = append(counts, f.count[0]+f.count[1])
+	}
+	slices.Sort(counts)
+	drop := l.slots - max(1, 3*l.cfg.Features/4)
+	below = counts[drop]
+	first, _ := slices.BinarySearch(counts, below)
+	return below, drop - first
 }
 
 // Prune drops the features that have occurred PruneAfter times and whose
-// inclusion probability is below Config.Prune, and moves the others down. It
+// inclusion probability is below Config.Prune, and where there are more than Config.Features
+// those that have occurred least, of equals the ones met first, and moves the others down. It
 // returns the slots that stay, in order, or nil if all do: the owner of the
 // slots' keys has to follow. A feature that comes back begins anew.
 func (l *Learner) Prune() []int32 {
-	if l.cfg.Prune == 0 {
+	if l.cfg.Prune == 0 && l.cfg.Features == 0 {
 		return nil
 	}
+	crowd, more := l.crowd()
 	logit := math.Log(l.cfg.Prune / (1 - l.cfg.Prune))
 	kept := make([]int32, 0, l.slots)
 	for slot := range int32(l.slots) {
 		f := l.at(slot)
-		occurred := (f.count[0] + f.count[1]) * l.scale
-		if f.due != 0 && occurred >= PruneAfter && float64(f.logit) < logit {
-			l.features--
+		count := f.count[0] + f.count[1]
+		rare := count < crowd
+		if count == crowd && more > 0 {
+			rare = true
+			more--
+		}
+		if rare || f.due != 0 && count*l.scale >= PruneAfter && float64(f.logit) < logit {
+			if f.due != 0 {
+				l.features--
+				if l.prior.selects(f) {
+					l.selected--
+				}
+			}
 			continue
 		}
 		if len(kept) < int(slot) {
