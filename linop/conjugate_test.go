@@ -81,3 +81,26 @@ func TestConjugate(t *testing.T) {
 		t.Error("a cancelled context is not told")
 	}
 }
+
+// TestConjugateSlow: where every step gains little, the error is still within three times the tolerance.
+func TestConjugateSlow(t *testing.T) {
+	const n = 1000
+	a, x, b := make(Diagonal, n), NewDense(n, 1), NewDense(n, 1)
+	for i := range a {
+		a[i] = math.Exp(10 * float64(i) / n)
+		b.Data[i] = math.Sqrt(a[i]) // as a draw has it
+	}
+	const tolerance = 0.03
+	report, err := Conjugate(context.Background(), a, Identity(n), &x, &b, tolerance, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	square := 0.0
+	for i, v := range a {
+		gap := x.Data[i] - b.Data[i]/v
+		square += gap * gap * v / n
+	}
+	if root := math.Sqrt(square); root > 3*tolerance || report.Products > 500 {
+		t.Errorf("error %.4f after %d products, told %.4f", root, report.Products, report.Error)
+	}
+}
