@@ -26,9 +26,9 @@ type Result struct {
 
 // Share is a share with the interval that Options.Interval asks for.
 type Share struct {
-	Mean  float64 `json:"mean"`
-	Lower float64 `json:"lower"`
-	Upper float64 `json:"upper"`
+	Mean  float64 `json:"mean"`  // of its posterior
+	Lower float64 `json:"lower"` // end of the interval
+	Upper float64 `json:"upper"` // end of the interval
 }
 
 // Feature is a weight that may be 0.
@@ -72,14 +72,14 @@ type Step struct {
 	// LogDensity is the mean over rows left out, where a check was asked for, and OneSE marks the sparsest
 	// step that is within one standard error of the best.
 	LogDensity *float64 `json:"log_density,omitempty"`
-	OneSE      bool     `json:"one_se,omitempty"`
+	OneSE      bool     `json:"one_se,omitempty"` // the sparsest step within one standard error of the best
 }
 
 // Coefficient is a feature on the path.
 type Coefficient struct {
-	Name      string  `json:"name"`
-	Inclusion float64 `json:"inclusion"`
-	Mean      float64 `json:"mean"`
+	Name      string  `json:"name"`      // the column, level or product
+	Inclusion float64 `json:"inclusion"` // P(weight ≠ 0)
+	Mean      float64 `json:"mean"`      // of the weight, the chance of 0 included
 }
 
 // Null says how many features are called where there is nothing to find: with the targets permuted.
