@@ -32,7 +32,7 @@ type candidate struct {
 // Shortlist is how many rows the picks of so many come from.
 func Shortlist(score Score, picks int) int {
 	if score == ErrorReduction { // each pick costs validationRows times as much
-		return max(100, 5*picks)
+		return max(200, 10*picks)
 	}
 	return max(1000, 50*picks)
 }

@@ -87,7 +87,7 @@ func TestErrorReduction(t *testing.T) {
 // TestAudit: as many rows as asked for are by chance and evenly spread among the picks, none is picked twice,
 // and over many seeds every row is as likely to be one.
 func TestAudit(t *testing.T) {
-	const n, picks, seeds = 40, 10, 600
+	const n, picks, seeds = 40, 10, 300
 	rows := poolOf(n)
 	fitted := convexFit(t, rows)
 	counts := make([]float64, n)

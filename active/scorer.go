@@ -73,7 +73,7 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 	switch {
 	case s.noise > 0 && score == Uncertainty:
 		return nil, fmt.Errorf("score uncertainty is that of two classes, and the model is of numbers: use information")
-	case (score == Information || score == ErrorReduction) && s.noise == 0:
+	case score == Information && s.noise == 0:
 		s.table = informationTable()
 	case score == BALD && s.noise == 0:
 		s.table = disagreementTable()
@@ -93,10 +93,11 @@ func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
 }
 
 // Score returns that of a row of the pool by itself, counted from 0, whose f has this mean and variance. Of
-// error_reduction, which depends on other rows, it returns the information, by which rows are kept.
+// error_reduction, which depends on other rows, it returns a number by chance: candidates are a sample of the
+// pool (Roy & McCallum 2001), since rows that tell much by themselves are not those that stand for others.
 func (s *Scorer) Score(row int, mean, variance float64) float64 {
 	switch {
-	case s.score == Random:
+	case s.score == Random || s.score == ErrorReduction:
 		return credence.Rand(s.seed, credence.ActiveRandom, uint64(row)).Float64()
 	case s.score == Uncertainty:
 		return s.Probability(-math.Abs(mean), variance) - 0.5

@@ -41,12 +41,14 @@ type rankFlags struct {
 	skipLabelled bool
 	cost         string
 	audit        float64
+	cold         bool
+	model        fit.Options // before any label is known
 }
 
 func (p *program) rankCommand() *cobra.Command {
 	var flags rankFlags
 	cmd := &cobra.Command{
-		Use:   "rank MODEL POOL...",
+		Use:   "rank MODEL POOL... | rank --cold POOL...",
 		Short: "Rank unlabelled rows by what their labels would tell",
 		Long: `Rank lists the rows of a pool to label next, the most useful first; rows count from 1.
 Each is chosen given those before it, so that no two of them tell the same thing. score is
@@ -54,17 +56,38 @@ what the label is expected to tell, in nats: how far it moves the posterior (inf
 what it tells about f alone (bald), or by how much the expected log loss of 500 random
 rows of the pool falls (error_reduction); or how close the probability is to one half
 (uncertainty). mean is that of f. One pass keeps the 50·n rows that score best on their
-own, at least 1,000 (for error_reduction the 5·n of most information, at least 100), and
-the picks come from these.
+own, at least 1,000 (for error_reduction 10·n random ones, at least 200), and the picks
+come from these.
 
 With --audit 0.1 every tenth row is a random one (audit is 1 in CSV, true in JSON). Keep
 these in a file of their own: once they are labelled, and before the model learns them,
 credence evaluate MODEL on that file tells the error on all rows, which rows chosen by
-score do not.`,
+score do not.
+
+With --cold there is no model yet: the first rows to label are chosen by what the prior
+says of the model that --formula or --target, --family and --prior state, by default those
+that tell most of the other rows (error_reduction).`,
 		Example: `  credence active rank m.safetensors pool.csv -n 20 --keep id,text > next.csv
-  credence active rank m.safetensors pool.csv --skip-labelled --cost minutes --json`,
-		Args: takes(2, most, "a model and a pool of rows"),
+  credence active rank m.safetensors pool.csv --skip-labelled --cost minutes --json
+  credence active rank --cold pool.csv --target spam -n 50 --keep id`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if flags.cold {
+				return takes(1, most, "a pool of rows")(cmd, args)
+			}
+			return takes(2, most, "a model and a pool of rows")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.cold && !cmd.Flags().Changed("score") {
+				flags.score = string(active.ErrorReduction)
+			}
+			if flags.cold {
+				return p.rank(cmd.Context(), "", args, &flags)
+			}
+			for _, name := range []string{"formula", "target", "family", "prior"} {
+				if cmd.Flags().Changed(name) {
+					return misused(fmt.Errorf("--%s states a model before any label is known, and %s is a model: leave it out, or use --cold and no model", name, args[0]))
+				}
+			}
 			return p.rank(cmd.Context(), args[0], args[1:], &flags)
 		},
 	}
@@ -75,6 +98,11 @@ score do not.`,
 	f.Float64Var(&flags.audit, "audit", 0, "share of the rows to take by chance, as 0.1")
 	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front")
 	f.BoolVar(&flags.skipLabelled, "skip-labelled", false, "leave out rows that have a target")
+	f.BoolVar(&flags.cold, "cold", false, "no model: choose the first rows to label")
+	f.StringVarP(&flags.model.Formula, "formula", "f", "", "under --cold, the model; the default is every column")
+	f.StringVar(&flags.model.Target, "target", "", "under --cold, the target of a formula that names none, which the pool may lack")
+	f.StringVar(&flags.model.Family, "family", "bernoulli", "under --cold, bernoulli or gaussian(variance=…)")
+	f.StringVar(&flags.model.Prior, "prior", "normal(variance=1)", "under --cold, the prior of the weights")
 	f.StringVar(&flags.cost, "cost", "", "column with the cost of a label: scores are divided by it")
 	return cmd
 }
@@ -106,7 +134,15 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		targets = score.UseTargets
 	}
 	p.table = !p.json
-	applied, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, keep: flags.keep})
+	how := application{flags: &flags.scoreFlags, targets: targets, keep: flags.keep}
+	apply := func() (scored, error) { return p.apply(ctx, model, paths, how) }
+	if flags.cold {
+		if flags.skipLabelled {
+			return misused(errors.New("--skip-labelled looks at labels, and --cold is for pools without: leave one out"))
+		}
+		apply = func() (scored, error) { return p.applyCold(ctx, paths, flags, how) }
+	}
+	applied, err := apply()
 	if err != nil {
 		return err
 	}
@@ -164,6 +200,42 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		return p.emit(map[string]any{"candidates": rankedOf(picks, kept, flags.keep)})
 	}
 	return p.writeRanked(picks, kept, flags)
+}
+
+// applyCold applies the model before any label is known.
+func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlags, how application) (scored, error) {
+	read, policy, err := flags.options(p)
+	if err != nil {
+		return nil, err
+	}
+	o := flags.model
+	o.Engine, o.Missing, o.Seed, o.Threads, o.ReadFile = "convex", policy.Policy, p.seed, p.threads, readFile
+	job, err := fit.New(o)
+	if err != nil {
+		return nil, err
+	}
+	table, err := p.open(ctx, paths, read)
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	var columns []string
+	for _, c := range table.Schema().Columns {
+		columns = append(columns, c.Name)
+	}
+	source, err := table.Load(ctx, columns)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := job.Unlabelled(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, Threads: p.threads})
+	if err != nil {
+		return nil, err
+	}
+	return p.applyTable(ctx, scorer, paths, read, how)
 }
 
 // keptOf returns the texts to be copied for every pick.

@@ -97,7 +97,18 @@ func TestActiveRank(t *testing.T) {
 	if err != nil || text[0][4] != "audit" || text[1][4] != "0" || text[5][4] != "1" {
 		t.Errorf("%v: %v", err, text)
 	}
+	// Before any label: a pool without the target, and no model.
+	var cold strings.Builder
+	for _, line := range strings.Split(strings.TrimSpace(mail(200, 0)), "\n") {
+		cold.WriteString(line[:strings.LastIndex(line, ",")] + "\n")
+	}
+	start := decode(t, must(t, "active", "rank", "--cold", file(t, "cold.csv", cold.String()), "--formula", "spam ~ x + z", "-n", "4", "--json"))["candidates"].([]any)
+	if len(start) != 4 || start[0].(map[string]any)["score"].(float64) < start[3].(map[string]any)["score"].(float64) {
+		t.Errorf("first rows to label: %v", start)
+	}
 	for _, args := range [][]string{
+		{"active", "rank", "--cold", pool, "--skip-labelled", "--target", "spam"}, {"active", "rank", model, pool, "--prior", "normal(variance=1)"},
+		{"active", "rank", "--cold", pool, "--target", "spam", "--prior", "normal"}, {"active", "rank", "--cold"},
 		{"active", "rank", model, pool, "--audit", "1"}, {"active", "simulate", pool, "--audit", "-1", "--target", "spam"},
 		{"active", "rank", model, pool, "--score", "best"}, {"active", "rank", model, pool, "-n", "0"}, {"active", "rank", model},
 		{"active", "rank", model, pool, "--cost", "minutes", "--score", "random"}, {"active", "guess"},
