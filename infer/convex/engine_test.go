@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -166,6 +167,7 @@ func TestStart(t *testing.T) {
 	// Numbers have units of their own.
 	numbers := conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(0.4)}, 80, 5, 3)
 	for i := range numbers.Target {
+		numbers.X.Row(i)[2] += 4 // columns have means, too
 		numbers.Target[i] = 30 + 7*numbers.Target[i]
 	}
 	model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(20)}, Prior: prior.Laplace{Scale: param.Hold(3)}}
@@ -233,6 +235,43 @@ func TestLimitWhileLearning(t *testing.T) {
 			if math.Abs(got[j]-want[j]) > 1e-6 {
 				t.Errorf("%s: weight %d is %v, and %v with the same values held", way, j, want[j], got[j])
 			}
+		}
+	}
+}
+
+// TestNumbers: of normal targets and weights noise and scale are learned as package exact does at the mode, by draws
+// nearly so; and a Student-t prior of many degrees of freedom is a normal one.
+func TestNumbers(t *testing.T) {
+	rows := conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(0.4)}, 60, 4, 3)
+	for i := range rows.Target {
+		rows.Target[i] *= 3
+		rows.Weight = append(rows.Weight, float64(1+i%2))
+	}
+	model := credence.Model{Features: conform.Columns{Dense: 4, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
+	values := func(f *credence.Fitted) [2]float64 {
+		m := f.Members[0].Model
+		return [2]float64{m.Likelihood.(likelihood.Gaussian).NoiseVariance.Value, m.Prior.(prior.Normal).Variances[1]}
+	}
+	e, err := exact.New(model, exact.Config{Hyper: hyper.Mode})
+	want := values(fitOf(t, e, err, rows))
+	for way, tolerance := range map[convex.Variances]float64{convex.Exact: 1e-3, convex.Sampled: 0.05} {
+		c, err := convex.New(model, convex.Config{Variances: way, K: 400, Steps: 100})
+		got := values(fitOf(t, c, err, rows))
+		for k, v := range got {
+			if math.Abs(v/want[k]-1) > tolerance {
+				t.Errorf("%s: noise and prior variance are %v, want %v", way, got, want)
+			}
+		}
+	}
+	model.Likelihood, model.Prior = likelihood.Gaussian{NoiseVariance: param.Hold(3)}, prior.Normal{Variance: param.Hold(2)}
+	c, err := convex.New(model, convex.Config{})
+	m1, v1 := marginals(fitOf(t, c, err, rows))
+	model.Prior = prior.StudentT{DF: 1e7, Scale: param.Hold(math.Sqrt2)}
+	c, err = convex.New(model, convex.Config{})
+	m2, v2 := marginals(fitOf(t, c, err, rows))
+	for j := range m1 {
+		if math.Abs(m1[j]-m2[j]) > 1e-4*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 1e-4 {
+			t.Errorf("weight %d is N(%v, %v) under a Student t, N(%v, %v) under a normal prior", j, m2[j], v2[j], m1[j], v1[j])
 		}
 	}
 }

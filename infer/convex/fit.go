@@ -32,6 +32,7 @@ type fit struct {
 	logNoise   float64
 	priors     []hyper.Prior
 	noisePrior hyper.Prior
+	measured   []float64 // normal targets in units, times the roots of the weights, and more
 
 	system system
 	loop   *loop

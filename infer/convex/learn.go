@@ -104,7 +104,11 @@ func (f *fit) learn(variance []float64) (moved float64) {
 		set(&f.logPrior[k], hyper.ScaleMode(float64(g.Count), square, f.priors[k], f.logPrior[k]))
 	}
 	if f.noisePrior != nil && !f.classes {
-		residual := f.loop.residual(f.loop.u) * noise
+		residual, gap := 0.0, make([]float64, f.n) // of the rows: X has the normal prior's measurements, too
+		f.table.MulVec(gap, f.loop.u)
+		for i, y := range f.measured[:f.n] {
+			residual += (y - gap[i]) * (y - gap[i])
+		}
 		if f.exact != nil {
 			residual += noise * f.exact.rowTrace(f.loop.precision)
 		} else {

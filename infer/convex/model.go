@@ -47,6 +47,7 @@ func (f *fit) setSystem() {
 			targets[i] = (t - at(f.offset, i, 0) - f.centre) / f.scale * at(f.table.roots, i, 1)
 		}
 		m.x, m.y = linop.NewStack(f.table, roots), append(targets, y...)
+		f.measured = m.y
 	}
 	if f.heavy() {
 		places := make([]int, f.d-f.first)

@@ -178,7 +178,7 @@ func (f *fit) judge() {
 		}
 	}
 	for k, m := range means {
-		if !(m < best-stuck) || f.Classes { // a target without noise has no finite density
+		if m > best-stuck || f.Classes {
 			f.kept = append(f.kept, k)
 		}
 	}
