@@ -278,3 +278,46 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("information of a number %v, want %v", got, want)
 	}
 }
+
+// TestTies: rows of the same score are picked in the order of the pool.
+func TestTies(t *testing.T) {
+	rows, a := poolOf(3), mat.NewSymDense(inputs, nil)
+	for j := range inputs {
+		a.SetSym(j, j, 1)
+	}
+	s, err := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := s.NewBlock(rows, []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}, []int{7, 4, 5})
+	for _, want := range []int{1, 2, 0} {
+		if got := block.Next(); got != want {
+			t.Errorf("row %d is picked, want %d", got, want)
+		}
+	}
+}
+
+// TestUnseenVariance: what categories that are unseen add to the variance of f is in the row's own inclusion.
+func TestUnseenVariance(t *testing.T) {
+	rows, a := poolOf(5), mat.NewSymDense(inputs, nil)
+	for j := range inputs {
+		a.SetSym(j, j, 1)
+	}
+	s, err := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, 5), make([]float64, 5)
+	if err := s.Latent(mean, variance, rows); err != nil {
+		t.Fatal(err)
+	}
+	variance[2] += 1.5
+	block := s.NewBlock(rows, mean, variance, []int{0, 1, 2, 3, 4})
+	block.Include(2, 1)
+	shift, precision := s.site(1, mean[2], variance[2])
+	kappa := 1 + variance[2]*precision
+	m, v := block.Latent(2)
+	if math.Abs(v-variance[2]/kappa) > 1e-12 || math.Abs(m-mean[2]-(shift-mean[2]*precision)*variance[2]/kappa) > 1e-12 {
+		t.Errorf("f is %v ± %v after its inclusion, want a variance of %v", m, math.Sqrt(v), variance[2]/kappa)
+	}
+}

@@ -59,3 +59,14 @@ func modelOfPool() credence.Model {
 		Features: conform.Columns{Dense: inputs, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit}, Prior: prior.Normal{Variance: param.Hold(1)},
 	}
 }
+
+// TestWithin: what is left out is filled in for the rows there are.
+func TestWithin(t *testing.T) {
+	o, err := Options{}.within(240)
+	if err != nil || o.Pool != 120 || o.Labels != 120 || o.Initial != 100 || o.Block != 10 || o.Repeats != 5 || o.Every != 100 {
+		t.Errorf("%v: %+v", err, o)
+	}
+	if o, err = (Options{}).within(100_000); err != nil || o.Pool != 16_000 || o.Labels != 2000 {
+		t.Errorf("%v: %+v", err, o)
+	}
+}

@@ -79,6 +79,23 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
+// TestLast: a run ends at the labels asked for, whatever the block, and rows picked by chance are classed
+// about as well as the rows outside the pool.
+func TestLast(t *testing.T) {
+	rows := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 200, 2, 4)
+	for i := range rows.Target {
+		if rows.Target[i] = 0; rows.X.Row(i)[0] > 0 {
+			rows.Target[i] = 1
+		}
+	}
+	found := simulated(t, rows, active.Options{Pool: 100, Initial: 30, Block: 7, Labels: 75, Every: 45, Repeats: 1, Audit: 0.5, Scores: []active.Score{active.Information}, Threads: 1})
+	curve := found.Scores[active.Information]
+	last := curve[len(curve)-1]
+	if last.Labels != 75 || last.Audit == nil || last.Audit.Rows < 15 || last.Audit.Error > 0.25 {
+		t.Errorf("%+v, audit %+v", last, last.Audit)
+	}
+}
+
 // TestMeasure: the error and the log loss of the whole pool are those of a fit and its predictions.
 func TestMeasure(t *testing.T) {
 	rows := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 300, 3, 4)

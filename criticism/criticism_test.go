@@ -130,23 +130,21 @@ func TestFalseAlarms(t *testing.T) {
 	}
 	fits, alarms := map[bool]int{}, map[bool]int{}
 	for _, family := range families {
-		for k := range sets {
-			n := sizes[k%len(sizes)]
-			world := newWorld(2*n, firstSeed()+uint64(1000+k)).draw(family.draw)
-			train, test := world.part(0, n), world.part(n, 2*n)
-			model := fitted(t, train.source(t), family.text)
-			for _, own := range []bool{true, false} {
-				rows := train
-				if !own {
-					rows = test
-				}
-				fits[own]++
-				if found := findings(t, model, rows.source(t), criticism.Options{Fitted: own}); len(found) > 0 {
-					alarms[own]++
-					t.Logf("%s, set %d of %d rows, own %v: %+v", family.text, k, n, own, found)
+		t.Run(family.text, func(t *testing.T) {
+			for k := range sets {
+				n := sizes[k%len(sizes)]
+				w := newWorld(2*n, firstSeed()+uint64(1000+k)).draw(family.draw)
+				train, test := w.part(0, n), w.part(n, 2*n)
+				model := fitted(t, train.source(t), family.text)
+				for own, rows := range map[bool]*world{true: train, false: test} {
+					fits[own]++
+					if found := findings(t, model, rows.source(t), criticism.Options{Fitted: own}); len(found) > 0 {
+						alarms[own]++
+						t.Logf("set %d of %d rows, own %v: %+v", k, n, own, found)
+					}
 				}
 			}
-		}
+		})
 	}
 	for own, count := range alarms {
 		// 1 % is expected; 3 % and two standard errors of a small sample are refused.
@@ -188,15 +186,17 @@ func TestManyOtherRows(t *testing.T) {
 	}
 	fits, alarms := 0, 0
 	for _, family := range families {
-		for k := range sets {
-			world := newWorld(3150, first+uint64(9000+k)).draw(family.draw)
-			model := fitted(t, world.part(0, 150).source(t), family.text)
-			fits++
-			if found := findings(t, model, world.part(150, 3150).source(t), criticism.Options{}); len(found) > 0 {
-				alarms++
-				t.Logf("%s, set %d: %v", family.text, k, found)
+		t.Run(family.text, func(t *testing.T) {
+			for k := range sets {
+				world := newWorld(3150, first+uint64(9000+k)).draw(family.draw)
+				model := fitted(t, world.part(0, 150).source(t), family.text)
+				fits++
+				if found := findings(t, model, world.part(150, 3150).source(t), criticism.Options{}); len(found) > 0 {
+					alarms++
+					t.Logf("set %d: %v", k, found)
+				}
 			}
-		}
+		})
 	}
 	if alarms > fits/30 {
 		t.Errorf("%d of %d right models are spoken against", alarms, fits)

@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -18,19 +20,29 @@ import (
 )
 
 // score collects how far truths lie from their posteriors.
-type score struct{ count, held, squares, far float64 }
+type score struct {
+	count, held, squares, far float64
+	errors                    float64   // Σ (truth − mean)²
+	ranks                     []float64 // of all truths, in (0, 1)
+}
 
 // add scores a truth against mean and variance of a Student-t (df 0: normal) at 90 %.
 func (s *score) add(truth, mean, variance, df float64) {
 	z := (truth - mean) / math.Sqrt(variance)
 	s.count++
 	s.squares += z * z
+	s.errors += (truth - mean) * (truth - mean)
 	if math.Abs(z) > 3 {
 		s.far++
 	}
 	if math.Abs(z) <= halfWidth(df) {
 		s.held++
 	}
+	rank := special.NormalCDF(z)
+	if df > 0 {
+		rank = distuv.StudentsT{Sigma: 1, Nu: df}.CDF(z * math.Sqrt(df/(df-2)))
+	}
+	s.ranks = append(s.ranks, rank)
 }
 
 // halfWidth is that of a 90 % interval in standard deviations.
@@ -43,6 +55,7 @@ func halfWidth(df float64) float64 {
 
 func (s *score) coverage() float64 { return s.held / s.count }
 func (s *score) sd() float64       { return math.Sqrt(s.squares / s.count) }
+func (s *score) rmse() float64     { return math.Sqrt(s.errors / s.count) }
 
 // standardised returns n + extra rows of d columns of pairwise correlation rho, of which the first n have mean 0 and variance 1.
 func standardised(rng *rand.Rand, n, extra, d int, rho float64) linop.Dense {
@@ -148,7 +161,8 @@ func drawBlock(rng *rand.Rand, w []float64) {
 	}
 }
 
-// TestSimulatedCalibration draws everything from its prior.
+// TestSimulatedCalibration draws everything from its prior. Ranks are those of the first weight and the
+// first new row of each set.
 func TestSimulatedCalibration(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
@@ -157,6 +171,8 @@ func TestSimulatedCalibration(t *testing.T) {
 	if study.Calibration() {
 		sets = 2000
 	}
+	var ranks conform.Ranks
+	defer func() { ranks.Check(t) }()
 	for _, c := range []struct {
 		n, d int
 		rho  float64
@@ -170,6 +186,11 @@ func TestSimulatedCalibration(t *testing.T) {
 			t.Logf("%s: weights %.3f %.3f, f %.3f %.3f, y %.3f %.3f (z SD, coverage)", what, w.sd(), w.coverage(), f.sd(), f.coverage(), y.sd(), y.coverage())
 			if treatment != hyper.Integrate {
 				continue
+			}
+			for set := range sets {
+				ranks.Add(what+", a weight", w.ranks[set*c.d])
+				ranks.Add(what+", f", f.ranks[set*extraRows])
+				ranks.Add(what+", y", y.ranks[set*extraRows])
 			}
 			slack := 2 * math.Sqrt(0.1*0.9/float64(sets)) // the weights of a set vary together
 			for _, s := range []score{w, f, y} {
@@ -207,7 +228,7 @@ func TestTenBlocks(t *testing.T) {
 				kinds[k].merge(s[k])
 			}
 		}
-		t.Logf("%s: zero %.3f, non-zero %.3f, beyond 3 SD %.4f; all %.3f, f %.3f, y %.3f", treatment, kinds[0].coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count, w.coverage(), f.coverage(), y.coverage())
+		t.Logf("%s: RMSE %.4f, of f %.4f, zero %.3f, non-zero %.3f, beyond 3 SD %.4f; all %.3f, f %.3f, y %.3f", treatment, w.rmse(), f.rmse(), kinds[0].coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count, w.coverage(), f.coverage(), y.coverage())
 		if treatment == hyper.Integrate && (kinds[0].coverage() < 0.87 || kinds[1].coverage() < 0.87 || kinds[1].far/kinds[1].count > 0.01) {
 			t.Errorf("coverage %.3f and %.3f", kinds[0].coverage(), kinds[1].coverage())
 		}
@@ -224,6 +245,7 @@ func (s *score) merge(o score) {
 // TestARD: fifty weights with a variance each, forty of them zero.
 func TestARD(t *testing.T) {
 	study.OnlyCalibration(t)
+	rmse := map[hyper.Treatment]float64{}
 	for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode, hyper.MaximumLikelihood} {
 		w, f, y, each := simulated(t, 60, 150, linear(50), prior.Normal{ARD: true}, 0.3, treatment, func(rng *rand.Rand, w []float64) {
 			for j := range w {
@@ -238,10 +260,14 @@ func TestARD(t *testing.T) {
 				kinds[k].merge(s[k])
 			}
 		}
-		t.Logf("%s: all %.3f, zero %.3f, non-zero %.3f, beyond 3 SD %.4f; f %.3f, y %.3f", treatment, w.coverage(), kinds[0].coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count, f.coverage(), y.coverage())
+		rmse[treatment] = w.rmse()
+		t.Logf("%s: RMSE %.4f, of f %.4f, all %.3f, zero %.3f, non-zero %.3f, beyond 3 SD %.4f; f %.3f, y %.3f", treatment, w.rmse(), f.rmse(), w.coverage(), kinds[0].coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count, f.coverage(), y.coverage())
 		if treatment == hyper.Integrate && (w.coverage() < 0.87 || kinds[1].coverage() < 0.75 || kinds[1].far/kinds[1].count > 0.08) {
 			t.Errorf("coverage %.3f, of non-zero weights %.3f, %.3f beyond 3 SD", w.coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count)
 		}
+	}
+	if rmse[hyper.Integrate] > rmse[hyper.MaximumLikelihood] {
+		t.Errorf("RMSE %v", rmse)
 	}
 }
 

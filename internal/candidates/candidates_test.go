@@ -9,8 +9,10 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -210,4 +212,53 @@ func TestCompress(t *testing.T) {
 		}
 	}
 	near(t, "squares", got, want)
+}
+
+// TestStart: classes that are all the same have a finite prior mean, half a count from the boundary, counted by
+// weights; and a guess of the noise is not below the least that is learned.
+func TestStart(t *testing.T) {
+	s := conform.NewSelection(9, 3, 1, 0, 1, 0.5, false, 2)
+	settingOf := func(l credence.Likelihood) *candidates.Setting {
+		model := credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}
+		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		setting, err := table.NewSetting("test", model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return setting
+	}
+	if got := settingOf(likelihood.Gaussian{NoiseVariance: param.From(1e-30)}).Noise.Start; got != hyper.LeastLogNoise {
+		t.Errorf("the noise starts at %v", got)
+	}
+	for i := range s.Target {
+		s.Target[i] = 1
+		s.Weight = append(s.Weight, 4)
+	}
+	if got := settingOf(likelihood.Bernoulli{}).KeptMean[0]; math.Abs(got-math.Log(36.5/0.5)) > 1e-12 {
+		t.Errorf("the intercept of 36 ones has the prior mean %v", got)
+	}
+}
+
+// TestWithout: without an intercept nothing is centred, dense or sparse.
+func TestWithout(t *testing.T) {
+	s := conform.NewSelection(9, 4, 1, 0, 1, 0.5, true, 2)
+	for _, intercept := range []bool{false, true} {
+		model := credence.Model{Features: conform.Columns{Dense: 2, Sparse: 2, Intercept: intercept}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		centred := 0
+		for _, m := range table.Means {
+			if m != 0 {
+				centred++
+			}
+		}
+		if want := map[bool]int{true: 4}[intercept]; centred != want {
+			t.Errorf("intercept %t: %d columns are centred, %v", intercept, centred, table.Means)
+		}
+	}
 }

@@ -1,0 +1,63 @@
+package laplace
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// TestCalibration draws weights from spike and slab as they are held, and tells how many of them their
+// intervals hold, how far they lie out, and how inclusions compare with what was drawn.
+func TestCalibration(t *testing.T) {
+	study.OnlyCalibration(t)
+	const sets, noise, slab, spike, pi = 200, 0.5, 1.0, 0.02, 0.2
+	for _, c := range []struct {
+		family likelihood.Family
+		n, p   int
+	}{{likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, 60, 12}, {likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, 60, 100}, {likelihood.Bernoulli{}, 100, 12}} {
+		t.Run(fmt.Sprintf("%v, %d rows, %d columns", c.family, c.n, c.p), func(t *testing.T) {
+			share, squares, expected, found, spread := 0.0, 0.0, 0.0, 0.0, 0.0
+			for set := range sets {
+				rng := rand.New(rand.NewPCG(study.Seed(1)+uint64(set), uint64(c.n+c.p)))
+				s := &conform.Selection{Weights: make([]float64, c.p), Features: conform.Columns{Dense: c.p, Intercept: true}}
+				in := make([]float64, c.p)
+				for j := range s.Weights {
+					if s.Weights[j] = math.Sqrt(spike) * rng.NormFloat64(); rng.Float64() < pi {
+						in[j], s.Weights[j] = 1, math.Sqrt(slab)*rng.NormFloat64()
+					}
+				}
+				s.X = linop.NewDense(c.n, c.p)
+				for i := range c.n {
+					f := 0.3
+					for j, w := range s.Weights {
+						s.X.Row(i)[j] = rng.NormFloat64()
+						f += w * s.X.Row(i)[j]
+					}
+					s.Target = append(s.Target, c.family.(likelihood.Sampler).Sample(rng, f))
+				}
+				q := fitOf(t, s, c.family.(credence.Likelihood), held(pi, slab, spike), Config{}).Members[0].Posterior.(*posterior.SpikeSlab)
+				each := 1.0 / sets / float64(c.p)
+				for j, w := range s.Weights {
+					z, p := (w-q.Mean[j+1])/math.Sqrt(q.Variance[j+1]), q.Probability[j+1]
+					if squares += each * z * z; math.Abs(z) < 1.6449 {
+						share += each
+					}
+					expected, found, spread = expected+p*(1-p), found+(in[j]-p)*(in[j]-p), spread+p*(1-p)*(1-2*p)*(1-2*p)
+				}
+			}
+			t.Logf("%.3f of weights in 90 %%, z SD %.2f; inclusions: Σ(z − p)² is %.0f, expected %.0f ± %.0f", share, math.Sqrt(squares), found, expected, math.Sqrt(spread))
+			if share < 0.8 {
+				t.Errorf("intervals of 90 %% hold %.3f of the weights", share)
+			}
+		})
+	}
+}
