@@ -64,7 +64,7 @@ study:
 # About an hour.
 calibration:
 	CREDENCE_CALIBRATION=1 $(GO) test -timeout 3h -v -run 'OneSlope|Calibration|TenBlocks|ARD|SmallReal|Gibbs|CoverageIsTold|FalseAlarms|ManyOtherRows|Faults|Simulation' \
-		./infer/exact ./infer/svi ./infer/sep ./infer/gibbs ./infer/laplace ./criticism
+		./infer/exact ./infer/svi ./infer/sep ./infer/gibbs ./infer/laplace ./infer/convex ./criticism
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...

