@@ -62,7 +62,7 @@ func Blocks(fitted *credence.Fitted) []Block {
 			}
 		}
 		b.DF = max(1, b.DF)
-		if b.Wald, ok = wald(ws, joint, features, certain, mean, variance); !ok {
+		if b.Wald, ok = wald(ws, joint, features, certain, mean, variance); !ok || math.IsNaN(b.Wald+b.DF) {
 			continue
 		}
 		b.Effect = b.Effect || b.Wald > 2*mathext.GammaIncRegInv(b.DF/2, effectLevel)

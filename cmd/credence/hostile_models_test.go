@@ -224,3 +224,28 @@ func TestHostileModels(t *testing.T) {
 		}
 	}
 }
+
+// A posterior whose variances overflow has no degrees of freedom, and inspect ends all the same.
+func TestHostileDegrees(t *testing.T) {
+	count, path := newTally(t), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", "-f", "price ~ . + rbf(size, n=40)", file(t, "few.csv", houses(12)), "-o", path, "-q")
+	s := takeApart(t, path)
+	for i, tensor := range s.tensors {
+		content := bytes.Clone(s.content[i])
+		switch tensor.Name {
+		case "member.0.posterior.design":
+			binary.LittleEndian.PutUint64(content[652*8:], math.Float64bits(1e308))
+		case "member.12.posterior.differences":
+			binary.LittleEndian.PutUint64(content[364*8:], math.Float64bits(-1e308))
+		}
+		s.tensors[i].Data = func(w io.Writer) error { _, err := w.Write(content); return err }
+	}
+	var out bytes.Buffer
+	if err := safetensors.Write(&out, map[string]string{s.key: s.document}, s.tensors); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	count.check("values that overflow", "", "", nil, "inspect", path)
+}
