@@ -52,6 +52,8 @@ func TestFormulaRefusals(t *testing.T) {
 		{"x9", libsvm(1).Schema(), "x9", `there is no column "x9": numbered columns go from x1 to x5`},
 		{"x01", libsvm(1).Schema(), "x01", `there is no column "x01": numbered columns go from x1 to x5`},
 		{"price ~ rbg(lat)", nil, "rbg", `there is no function "rbg": did you mean rbf? (the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, keep, group, offset, weight, precision, log, sqrt, exp, square, center, scale)`},
+		{"price ~ factor(zip)", nil, "factor", `there is no function "factor": write onehot(column)`},
+		{"price ~ s(lat)", nil, "s", `there is no function "s": write rbf(x), or radial(x, centres=20)`},
 		{"price ~ log(cube(lat))", nil, "cube", `there is no function "cube": the functions are poly, radial, sigmoid, rbf, laplacian, cauchy, matern12, matern32, matern52, onehot, hash, keep, group, offset, weight, precision, log, sqrt, exp, square, center, scale`},
 		{"price ~ lat + keep(lat)", nil, "keep(lat)", "lat stands in a term of its own too: a column is selected in one way: leave it out of one of the two"},
 		{"price ~ keep(lat, lon) + group(rooms, lon)", nil, "group(rooms, lon)", "lon stands in keep(lat, lon) too: a column is selected in one way: leave it out of one of the two"},

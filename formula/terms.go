@@ -148,9 +148,18 @@ func known(name string) bool {
 	return slices.Contains(functionNames(), name) || slices.Contains(later(), name)
 }
 
+// elsewhere holds functions of formulas in R and patsy, with what they are called here.
+var elsewhere = map[string]string{
+	"factor": "onehot(column)", "C": "onehot(column)", "I": "square(x), or a column made before", "s": "rbf(x), or radial(x, centres=20)",
+	"ns": "radial(x, centres=5)", "bs": "radial(x, centres=5)", "te": "rbf(x, z)", "Surv": "a model of counts with offset(log(time)): censored times have no family",
+}
+
 func unknownFunction(source string, call spec.Call) error {
 	at := call
 	at.Length = len(call.Name) // point at the name
+	if here, ok := elsewhere[call.Name]; ok {
+		return spec.Errorf(source, at, "there is no function %q", call.Name).WithRemedy("write %s", here)
+	}
 	return spec.Errorf(source, at, "there is no function %q", call.Name).
 		WithRemedy("the functions are %s", strings.Join(functionNames(), ", ")).DidYouMean(call.Name, functionNames())
 }

@@ -25,7 +25,7 @@ func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%s cannot be read: %w: ask its owner for the permission", path, fs.ErrPermission)
 	case err != nil:
-		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
+		return nil, fmt.Errorf("%s is not a model file that can be read: %w: name the model first and the data behind it, restore the file from a copy, or fit again", path, err)
 	}
 	defer reader.Close()
 	fitted, err := decode(reader, parts)
