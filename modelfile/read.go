@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -24,8 +26,10 @@ func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 		return nil, missing{path}
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%s cannot be read: %w: ask its owner for the permission", path, fs.ErrPermission)
+	case err != nil && startsAsText(path):
+		return nil, fmt.Errorf("%s is not a model file that can be read: %w: it is text; name the model first and the data behind it", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s is not a model file that can be read: %w: name the model first and the data behind it, restore the file from a copy, or fit again", path, err)
+		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
 	}
 	defer reader.Close()
 	fitted, err := decode(reader, parts)
@@ -33,6 +37,21 @@ func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 		return nil, fmt.Errorf("%s is not a model file that can be read: %w", path, err)
 	}
 	return fitted, nil
+}
+
+// startsAsText says whether a file begins as a table does, with letters and digits where a model file has
+// the length of its header.
+func startsAsText(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(head, func(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' })
 }
 
 // missing is the error of a file that is not there. It is fs.ErrNotExist to errors.Is,

@@ -82,13 +82,17 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	if err := checkOutputs(paths, flags.output, flags.Checkpoint); err != nil {
 		return err
 	}
+	stopped := func(err error) error {
+		if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
+			return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command continues from there", flags.Checkpoint)}
+		}
+		return err
+	}
+	p.stopped.Store(&stopped)
 	fitted, err := p.runJob(ctx, job, paths, read, (*fit.Prepared).Fit)
 	bar.done()
-	if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
-		return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command continues from there", flags.Checkpoint)}
-	}
 	if err != nil {
-		return err
+		return stopped(err)
 	}
 	result := newFitResult(fitted)
 	result.Seconds = time.Since(start).Seconds()

@@ -67,6 +67,10 @@ func TestDamagedModels(t *testing.T) {
 	}
 	flipped := append([]byte{}, whole...)
 	flipped[len(flipped)-9] ^= 1
+	table := file(t, "rows.csv", houses(5))
+	if o := invoke(t, "", "predict", table, model); o.code != exitFailed || !strings.Contains(o.err, "name the model first") || strings.Contains(o.err, "copy") {
+		t.Errorf("a table for a model: exit %d: %s", o.code, o.err)
+	}
 	for name, content := range map[string][]byte{"truncated": whole[:len(whole)/2], "stump": whole[:5], "flipped": flipped} {
 		if err := os.WriteFile(model, content, 0o600); err != nil {
 			t.Fatal(err)

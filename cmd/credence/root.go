@@ -30,10 +30,11 @@ type program struct {
 	quiet    bool
 	seed     uint64
 	threads  int
-	noted    map[string]bool // notes on data that were told
-	table    bool            // standard output has a table and nothing else
-	every    time.Duration   // between two lines of progress; 0 means tellEvery
-	saving   atomic.Bool     // an interrupted command saves its work, and is waited for
+	noted    map[string]bool                   // notes on data that were told
+	table    bool                              // standard output has a table and nothing else
+	every    time.Duration                     // between two lines of progress; 0 means tellEvery
+	saving   atomic.Bool                       // an interrupted command saves its work, and is waited for
+	stopped  atomic.Pointer[func(error) error] // says of an interruption what is saved
 }
 
 // grace is how long an interrupted command may take to end: what it computes then, a factorisation of
@@ -88,6 +89,9 @@ func (p *program) wait(ctx context.Context, done <-chan error) error {
 	}
 	if p.saving.Load() {
 		return <-done
+	}
+	if stopped := p.stopped.Load(); stopped != nil {
+		return (*stopped)(ctx.Err())
 	}
 	return ctx.Err()
 }

@@ -101,7 +101,7 @@ func TestIndicatorOfALateCategory(t *testing.T) {
 		t.Errorf("features differ from those of fit:\n%s", terms)
 	}
 	o := invoke(t, "", "predict", model, file(t, "new.csv", "x,e\n1,\n1,u\n"))
-	if o.code != exitDone || o.err != "" {
+	if o.code != exitDone || o.err != "target  y: probability is that of 1\n" {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
 }
