@@ -42,6 +42,9 @@ func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 // startsAsText says whether a file begins as a table does, with letters and digits where a model file has
 // the length of its header.
 func startsAsText(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would wait
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
