@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
 )
 
@@ -50,7 +49,7 @@ func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how 
 		if err != nil {
 			return err
 		}
-		found.Call(how, score.SelectedAbove(fitted))
+		found.Call(how)
 		for _, f := range found.Features {
 			if f.Selected {
 				called[f.Weight] += 1 / float64(how.Bootstrap)

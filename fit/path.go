@@ -50,7 +50,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		if err != nil {
 			return err
 		}
-		found.Call(selection.Options{}, score.SelectedAbove(fitted))
+		found.Call(selection.Options{})
 		step := selection.Step{
 			Inclusion: inclusion, Selected: found.Selected, Features: found.Names(), Evidence: fitted.Report.EvidenceEstimate,
 			Coefficients: []selection.Coefficient{},

@@ -60,7 +60,7 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	if err := p.sets(ctx, fitted, result, cmp.Or(how.Coverage, 0.95)); err != nil {
 		return nil, err
 	}
-	result.Call(how, score.SelectedAbove(fitted))
+	result.Call(how)
 	result.Path = []selection.Step{}
 	if result.Explained, err = p.explained(ctx, fitted, cmp.Or(how.Interval, 0.9)); err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.
 		if err != nil {
 			return nil, err
 		}
-		found.Call(how, score.SelectedAbove(fitted))
+		found.Call(how)
 		out.Called = append(out.Called, found.Selected)
 		count, _ := found.Candidates()
 		out.Share += float64(found.Selected) / float64(count) / float64(how.NullCheck)

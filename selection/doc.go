@@ -6,9 +6,7 @@
 //
 // A feature is called where its inclusion probability is above a threshold, ½ unless stated: the median
 // probability model, the best single set for prediction under squared error (Barbieri & Berger
-// 2004). Where the prior inclusion was learned, the data on the feature itself have to triple its odds too
-// (prior.SpikeSlab.SelectedAbove): without that, a slab of next to nothing with a prior inclusion of nearly 1 is
-// the same posterior as an empty model, and calls features at random. With a false discovery rate the largest set of features is called whose mean of 1 − inclusion, the
+// 2004). With a false discovery rate the largest set of features is called whose mean of 1 − inclusion, the
 // expected share of false ones, is at most that (Müller, Parmigiani & Rice 2006).
 //
 // # Credible sets

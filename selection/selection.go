@@ -63,9 +63,9 @@ type Set struct {
 type Step struct {
 	Inclusion float64  `json:"inclusion"` // stated prior probability of a feature
 	Expected  float64  `json:"expected"`  // sum of the inclusion probabilities, that of a group once
-	Selected  int      `json:"selected"`  // features called
+	Selected  int      `json:"selected"`  // features above ½
 	Evidence  *float64 `json:"evidence_estimate,omitempty"`
-	Features  []string `json:"features"` // those called, the highest first
+	Features  []string `json:"features"` // those above ½, the highest first
 	// Coefficients are the means of the weights of all features whose inclusion is above a hundredth, in
 	// the data's own units.
 	Coefficients []Coefficient `json:"coefficients"`
@@ -108,7 +108,7 @@ type Checked struct {
 
 // Options say how to call features.
 type Options struct {
-	Threshold float64 `json:"threshold,omitempty"` // 0 leaves it to the prior, see [Result.Call]
+	Threshold float64 `json:"threshold,omitempty"` // 0 means ½
 	FDR       float64 `json:"fdr,omitempty"`       // 0: by Threshold
 	Interval  float64 `json:"interval,omitempty"`  // probability of the intervals of weights; 0 means 0.9
 	Coverage  float64 `json:"coverage,omitempty"`  // of credible sets; 0 means 0.95
@@ -167,11 +167,10 @@ func (r *Result) first(groups map[string]bool, i int) bool {
 	return !known
 }
 
-// Call sorts the features by inclusion and marks those that the options call: without a threshold or a rate,
-// those above the given inclusion, that of score.SelectedAbove. A group counts once.
-func (r *Result) Call(o Options, above float64) {
+// Call sorts the features by inclusion and marks those that the options call. A group counts once.
+func (r *Result) Call(o Options) {
 	slices.SortStableFunc(r.Features, func(a, b Feature) int { return cmp.Compare(b.Inclusion, a.Inclusion) })
-	r.FDR, r.Threshold = o.FDR, cmp.Or(o.Threshold, above)
+	r.FDR, r.Threshold = o.FDR, cmp.Or(o.Threshold, 0.5)
 	r.Selected, r.ExpectedFalse = 0, 0
 	if o.FDR > 0 {
 		r.Threshold = 1

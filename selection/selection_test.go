@@ -29,7 +29,7 @@ func TestCall(t *testing.T) {
 		{Options{Threshold: 0.6}, []string{"b", "d"}, 0.11}, // above it
 	} {
 		r := result(0.6, 0.99, 0.3, 0.9, 0.45)
-		r.Call(c.options, 0.5)
+		r.Call(c.options)
 		if !slices.Equal(r.Names(), c.want) || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || r.Selected != len(c.want) {
 			t.Errorf("%+v: %v with %v false, want %v with %v", c.options, r.Names(), r.ExpectedFalse, c.want, c.false_)
 		}
@@ -49,7 +49,7 @@ func TestCallGroups(t *testing.T) {
 	} {
 		r := result(0.6, 0.99, 0.3, 0.9, 0.9)
 		r.Features[3].Group, r.Features[4].Group = "g", "g"
-		r.Call(c.options, 0.5)
+		r.Call(c.options)
 		count, expected := r.Candidates()
 		if !slices.Equal(r.Names(), c.names) || r.Selected != c.selected || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || count != 4 || math.Abs(expected-2.79) > 1e-12 {
 			t.Errorf("%+v: %v, %d selected, %v false; %d candidates, %v expected", c.options, r.Names(), r.Selected, r.ExpectedFalse, count, expected)
@@ -80,16 +80,16 @@ func TestValidate(t *testing.T) {
 // called none after it is, however its share of false ones falls.
 func TestFDR(t *testing.T) {
 	r := result(1, 1, 1, 1, 1, 1, 1, 0.9, 0, 0, 0)
-	if r.Call(Options{FDR: 0.1}, 0.5); r.Selected != 8 || r.Threshold != 0.9 {
+	if r.Call(Options{FDR: 0.1}); r.Selected != 8 || r.Threshold != 0.9 {
 		t.Errorf("%d are called, above %v", r.Selected, r.Threshold)
 	}
-	if r.Call(Options{FDR: 1e-9}, 0.5); r.Selected != 7 || r.Threshold != 1 {
+	if r.Call(Options{FDR: 1e-9}); r.Selected != 7 || r.Threshold != 1 {
 		t.Errorf("%d are called, above %v", r.Selected, r.Threshold)
 	}
 	if r = result(0.4, 0.3); r.Threshold != 0 {
 		t.Error(r.Threshold)
 	}
-	if r.Call(Options{FDR: 0.1}, 0.5); r.Selected != 0 || r.Threshold != 1 {
+	if r.Call(Options{FDR: 0.1}); r.Selected != 0 || r.Threshold != 1 {
 		t.Errorf("of none %d are called, above %v", r.Selected, r.Threshold)
 	}
 }

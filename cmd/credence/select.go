@@ -47,7 +47,7 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	}
 	flags.register(cmd, "spikeslab", "spikeslab, spikeslab(inclusion=0.01), spikeslab(slab=1)")
 	f := cmd.Flags()
-	f.Float64Var(&flags.how.Threshold, "threshold", 0, "call features whose inclusion is above this (default 0.5, or more where the prior inclusion is learned to be above 0.25)")
+	f.Float64Var(&flags.how.Threshold, "threshold", 0, "call features whose inclusion is above this (default 0.5)")
 	f.Float64Var(&flags.how.FDR, "fdr", 0, "call as many features as leave this expected share of false ones")
 	f.Float64Var(&flags.how.Coverage, "coverage", 0, "probability that a credible set has a feature that matters (default 0.95)")
 	f.Float64Var(&flags.how.Interval, "interval", 0, "probability of the interval from lower to upper (default 0.9)")
@@ -105,7 +105,6 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 		}
 	}
 	result := selectResult{fitResult: newFitResult(fitted), Result: found, Selected: found.Selected}
-	result.Above = 0 // the threshold says it
 	result.Seconds = time.Since(start).Seconds()
 	if flags.output != "" {
 		if err := modelfile.Save(flags.output, fitted); err != nil {
