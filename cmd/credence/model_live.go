@@ -28,6 +28,11 @@ func (p *program) applyLive(ctx context.Context, of *score.Scorer, paths []strin
 	if s.columns, err = of.Columns(table.Schema(), a.targets); err != nil {
 		err = fmt.Errorf("%s: %w", table.Files()[0], err)
 	} else {
+		if len(s.columns) == 0 { // of none, the table reads all
+			for _, c := range table.Schema().Columns {
+				s.columns = append(s.columns, c.Name)
+			}
+		}
 		targets := a.targets
 		if targets == score.UseTargets && table.Schema().Index(of.Target()) < 0 {
 			p.lacksTarget(table, of)
