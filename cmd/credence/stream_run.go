@@ -135,9 +135,10 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 // describe tells how the data and the model were understood.
 func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	p := s.program
-	places := table.Schema().Places()
+	schema := table.Schema() // which is made anew each time
+	places := schema.Places()
 	if k, known := places[s.learner.Target()]; known && s.flags.Positive == "" && s.flags.maxBad == 0 && s.before == 0 {
-		if levels := table.Schema().Columns[k].Levels; len(levels) > 2 {
+		if levels := schema.Columns[k].Levels; len(levels) > 2 {
 			return frame.TooManyClasses(s.learner.Target(), levels)
 		}
 	}
@@ -146,11 +147,11 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	}
 	var numbers []string
 	for _, name := range columns {
-		if k, known := places[name]; known && name != s.learner.Target() && !table.Undecided(name) && table.Schema().Columns[k].Kind != credence.Category {
+		if k, known := places[name]; known && name != s.learner.Target() && !table.Undecided(name) && schema.Columns[k].Kind != credence.Category {
 			numbers = append(numbers, name)
 		}
 	}
-	if len(numbers) > 0 && !table.Schema().Label {
+	if len(numbers) > 0 && !schema.Label {
 		p.say("numbers %s (other columns are categories; override with --types, or take all as text by hash(.))", listed(numbers))
 	}
 	p.noteColumns(table, columns)
