@@ -12,6 +12,10 @@ func TestMemoryByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spread, err := spec.ParseSpec("ep(covariance=diagonal)")
+	if err != nil {
+		t.Fatal(err)
+	}
 	mixture, err := spec.ParseSpec("svi(components=100)")
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +33,11 @@ func TestMemoryByHand(t *testing.T) {
 		{svi, full, 100, 3000, 3000 * (64 + 8*(12000+200))},
 		{svi, mixture, 100, 1000, 1000*(64+8*1000) + 16*1e4},
 		{sepEngine(), spec.Call{}, 100, 1000, 64000},
+		{epEngine(), spec.Call{}, 100, 1000, 64000 + 8*3*1e4},
+		{epEngine(), spec.Call{}, 20_000, 100_000, 64 * 1e5}, // columns may be sparse
+		{epEngine(), spread, 100, 1000, 64000},
+		{gibbsEngine(), spec.Call{}, 50_000, 20, 64*20 + 8*4*(3e5+200)},
+		{penalisedEngine("lasso", 1, 0), spec.Call{}, 20_000, 100_000, 64 * 1e5},
 	} {
 		if err := refuseSize(&c.entry, c.call, c.rows, c.weights, c.bytes); err != nil {
 			t.Errorf("%s in %g bytes: %v", c.entry.Name, c.bytes, err)

@@ -15,7 +15,6 @@ func penalisedEngine(name string, alpha, limit float64) Engine {
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal(name, penalised.Supports(name, family, p))
 		},
-		Memory: func(_ spec.Call, rows, weights float64) float64 { return 8 * rows * weights },
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := penalised.Config{
 				Name: name, Alpha: alpha, Cap: limit,

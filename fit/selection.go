@@ -66,10 +66,13 @@ func epConfig(run Run, a *spec.Arguments) ep.Config {
 	}
 }
 
-// epMemory is that of the columns, and of two square matrices of the smaller side.
-func epMemory(_ spec.Call, rows, weights float64) float64 {
+// epMemory is that of the square matrices of the smaller side, where the covariance is full. Columns may be sparse.
+func epMemory(call spec.Call, rows, weights float64) float64 {
 	small := min(rows, weights)
-	return 8 * (rows*weights + 3*small*small)
+	if !ep.IsFull(ep.Covariance(spec.NewArguments(call, "").Word("covariance", "")), small) {
+		return 0
+	}
+	return 8 * 3 * small * small
 }
 
 func gibbsEngine() Engine {
@@ -82,7 +85,7 @@ func gibbsEngine() Engine {
 		},
 		Memory: func(call spec.Call, rows, weights float64) float64 {
 			chains := float64(spec.NewArguments(call, "").Int("chains", 4))
-			return 8 * (rows*weights + chains*(4*rows*rows+10*weights))
+			return 8 * chains * (6*rows + 10*weights) // a chain holds as many products as it has room for
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := gibbs.Config{

@@ -34,7 +34,7 @@ func (j *Job) Unlabelled(ctx context.Context, rows credence.Source) (*credence.F
 	if family, is := j.family.Stated().(likelihood.Gaussian); is && family.NoiseVariance.State != param.Held {
 		return nil, &Misuse{"family", fmt.Errorf("before any label nothing is learned: state the variance, as gaussian(variance=1)")}
 	}
-	run, err := j.Prepare(ctx, newPlaceholder(rows, name))
+	run, err := j.Prepare(ctx, withArbitraryTarget(rows, name))
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +53,16 @@ func (j *Job) Unlabelled(ctx context.Context, rows credence.Source) (*credence.F
 	return &credence.Fitted{Members: []credence.Member{{Model: run.model, Posterior: q}}, Frame: run.frame}, nil
 }
 
-// placeholder is a table whose target is 0 and 1 in turn.
-type placeholder struct {
+// arbitraryTarget is a table whose target is 0 and 1 in turn: a frame wants one, and no posterior looks at it.
+type arbitraryTarget struct {
 	credence.Source
 	schema credence.Schema
 	place  int // of the target
 	inner  credence.Chunk
 }
 
-func newPlaceholder(rows credence.Source, target string) *placeholder {
-	p := &placeholder{Source: rows, schema: *rows.Schema(), place: rows.Schema().Index(target)}
+func withArbitraryTarget(rows credence.Source, target string) *arbitraryTarget {
+	p := &arbitraryTarget{Source: rows, schema: *rows.Schema(), place: rows.Schema().Index(target)}
 	p.schema.Columns = slices.Clone(p.schema.Columns)
 	if p.place < 0 {
 		p.place = len(p.schema.Columns)
@@ -73,10 +73,10 @@ func newPlaceholder(rows credence.Source, target string) *placeholder {
 }
 
 // Schema implements [credence.Source].
-func (p *placeholder) Schema() *credence.Schema { return &p.schema }
+func (p *arbitraryTarget) Schema() *credence.Schema { return &p.schema }
 
 // Read implements [credence.Source].
-func (p *placeholder) Read(dst *credence.Chunk, first, count int) error {
+func (p *arbitraryTarget) Read(dst *credence.Chunk, first, count int) error {
 	if err := p.Source.Read(&p.inner, first, count); err != nil {
 		return err
 	}

@@ -38,6 +38,12 @@ type form interface {
 // fullSide is the largest smaller side of rows and columns for which the covariance is full by itself.
 const fullSide = 3000
 
+// IsFull says whether the covariance is full, as stated or, where nothing is, by the smaller of the numbers of
+// rows and of columns.
+func IsFull(stated Covariance, small float64) bool {
+	return stated == Full || stated == "" && small <= fullSide
+}
+
 func newNormal(t *candidates.Table, ws *credence.Workspace, covariance Covariance) *normal {
 	n, d := t.Rows, t.Count()
 	q := &normal{
@@ -45,7 +51,7 @@ func newNormal(t *candidates.Table, ws *credence.Workspace, covariance Covarianc
 		rowMean: make([]float64, n), rowVariance: make([]float64, n),
 	}
 	switch {
-	case covariance == Diagonal || covariance == "" && min(n, d) > fullSide:
+	case !IsFull(covariance, float64(min(n, d))):
 		q.form = newDiagonal(q)
 	case d <= n:
 		q.form = &primal{upper: make([]float64, d*d), inverse: make([]float64, d*d), natural: make([]float64, d), shifts: make([]float64, n)}
