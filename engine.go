@@ -90,7 +90,7 @@ type Report struct {
 	// "mode" or "ml", or "held" where there were none; "" of an engine that does not say.
 	Hyperparameters string `json:"hyper_treatment,omitempty"`
 	// HyperPrior holds the scales of the priors of hyper-parameters, in units of Hyper. HyperSD
-	// holds the posterior standard deviations of their logarithms.
+	// holds the posterior standard deviations of their logarithms, of an ordinal model's first cutpoint its own.
 	HyperPrior Values `json:"hyper_prior,omitempty"`
 	HyperSD    Values `json:"hyper_sd,omitempty"`
 	// HyperEvaluations is the number of evaluations of the evidence beyond those of the search: what the

@@ -115,7 +115,10 @@ func (p *program) printFit(r *fitResult) {
 				continue
 			}
 			line := fmt.Sprintf("        %s\t%s", nameText(h.Name), significant(h.Value))
-			if sd, ok := uncertain[h.Name]; ok {
+			switch sd, ok := uncertain[h.Name]; {
+			case ok && h.Name == "cutpoint": // which may have any sign
+				line += fmt.Sprintf("\tgive or take %.3g", sd)
+			case ok:
 				line += fmt.Sprintf("\tgive or take a factor of %.3g", math.Exp(sd))
 			}
 			fmt.Fprintln(w, line)

@@ -184,7 +184,12 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 
 // factor is the derivative of the logarithm of parameter i in its free number, which is 1 unless it is
 // above more than 0. Gradients of families are in the logarithm.
-func (f *Family) factor(i int) float64 { return 1 - f.from[i]/f.values[i] }
+func (f *Family) factor(i int) float64 {
+	if f.from[i] == 0 { // the value may be 0, as a cutpoint
+		return 1
+	}
+	return 1 - f.from[i]/f.values[i]
+}
 
 // LogPrior is the log density of free parameters under their priors, s being the scale of the family,
 // and adds its slope and second derivatives to slope and bend, P and P×P, unless they are nil:
