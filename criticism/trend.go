@@ -93,22 +93,24 @@ func (s *sample) wider() string {
 	return "fit groups of rows that spread alike apart"
 }
 
-// logarithm proposes another family than the Gaussian for counts, and for other positive targets their
-// logarithm.
+// logarithm proposes another family than the Gaussian for counts, and for positive targets their logarithm too.
 func (s *sample) logarithm(before string) string {
 	if !s.kind.gaussian || s.name == "" {
 		return ""
 	}
-	counts := true
+	counts, positive := true, true
 	for _, i := range s.used {
 		y := s.target[i]
-		counts = counts && y >= 0 && y == math.Trunc(y)
-		if !counts && !(y > 0) {
+		counts, positive = counts && y >= 0 && y == math.Trunc(y), positive && y > 0
+		if !counts && !positive {
 			return ""
 		}
 	}
-	if counts {
+	switch {
+	case !positive:
 		return before + "--family negbinomial"
+	case counts:
+		return before + fmt.Sprintf("log(%s), or --family negbinomial", s.name)
 	}
 	return before + fmt.Sprintf("log(%s), or --family gamma", s.name)
 }

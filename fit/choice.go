@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -81,25 +82,28 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 		}
 		return nil
 	}
-	switch reason := c.entry.refuses(family, prior); {
-	case reason == "":
+	reason := c.entry.refuses(family, prior)
+	if reason == "" {
 		return nil
-	case len(able) == 0:
-		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.Name, reason, why)
-	default:
-		remedies := []string{"--engine " + strings.Join(able, " or ")}
-		if model := c.otherModel(family); model != "" {
-			remedies = append([]string{model}, remedies...)
-		}
-		return fmt.Errorf("engine %s cannot fit this model: %s; use %s", c.entry.Name, reason, strings.Join(remedies, ", or "))
 	}
+	var remedies []string
+	if model := c.otherModel(family); model != "" {
+		remedies = append(remedies, model)
+	}
+	if len(able) > 0 {
+		remedies = append(remedies, "--engine "+strings.Join(able, " or "))
+	}
+	if len(remedies) == 0 {
+		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.Name, reason, why)
+	}
+	return fmt.Errorf("engine %s cannot fit this model: %s; use %s", c.entry.Name, reason, strings.Join(remedies, ", or "))
 }
 
-// otherModel states a model that the engine asked for can fit: its only one, or the family with
-// another prior; "" if there is none.
+// otherModel states a model that the engine asked for can fit: the one it means where none is stated, or the family
+// with another prior; "" if there is none.
 func (c *choice) otherModel(family credence.Likelihood) string {
-	if c.entry.Models != "" {
-		return c.entry.Models
+	if e := c.entry; e.Family != "" {
+		return fmt.Sprintf("--family '%s' --prior %s", e.Family, cmp.Or(e.Prior, "normal"))
 	}
 	var able []string
 	for _, p := range c.registry.Priors {

@@ -44,6 +44,12 @@ func New(options Options) (*Job, error) {
 	if _, err = j.frame.Validate(); err != nil {
 		return nil, &Misuse{"", err}
 	}
+	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
+		return nil, &Misuse{"engine", err}
+	}
+	if e := j.engine.entry; e != nil {
+		options.Family, options.Prior = cmp.Or(options.Family, e.Family), cmp.Or(options.Prior, e.Prior)
+	}
 	if j.family, err = formula.ParseFamily(options.Family, options.Registry.Families); err != nil {
 		return nil, &Misuse{"family", err}
 	}
@@ -57,9 +63,6 @@ func New(options Options) (*Job, error) {
 		if _, kind := likelihood.Describe(stated); kind != likelihood.Classes {
 			return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", j.family.Name())}
 		}
-	}
-	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
-		return nil, &Misuse{"engine", err}
 	}
 	for _, family := range j.family.Possible() {
 		refused := j.engine.check(family, j.prior)

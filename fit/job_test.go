@@ -141,3 +141,39 @@ func TestManyWeights(t *testing.T) {
 		}
 	}
 }
+
+// TestEnginesMeanTheirModel: an engine that fits one prior, or one family, need not be told it; what is stated holds.
+func TestEnginesMeanTheirModel(t *testing.T) {
+	records := make([][]any, 60)
+	for i := range records {
+		records[i] = []any{float64(i%7) - 3, float64((i*i + i/7) % 2)}
+	}
+	rows, err := table.Records([]string{"x", "y"}, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for engine, want := range map[string][2]string{
+		"":        {"bernoulli", "normal"},
+		"ep":      {"bernoulli", "spikeslab"},
+		"gibbs":   {"bernoulli", "spikeslab"},
+		"laplace": {"bernoulli", "spikeslab"},
+		"sep":     {"bernoulli(link=probit)", "spikeslab"},
+		"convex":  {"bernoulli", "normal"},
+	} {
+		fitted, err := fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ x", Engine: engine})
+		if err != nil {
+			t.Errorf("%s: %v", engine, err)
+			continue
+		}
+		if got := [2]string{fitted.Recipe.Family, fitted.Recipe.Prior}; got != want {
+			t.Errorf("%s: %v, want %v", engine, got, want)
+		}
+	}
+	for _, stated := range []fit.Options{
+		{Formula: "y ~ x", Engine: "ep", Prior: "normal"}, {Formula: "y ~ x", Engine: "sep", Family: "bernoulli"}, {Formula: "y ~ x", Engine: "sep", Prior: "normal"},
+	} {
+		if _, err := fit.New(stated); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "--prior spikeslab") {
+			t.Errorf("%+v: %v", stated, err)
+		}
+	}
+}

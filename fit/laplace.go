@@ -9,6 +9,7 @@ import (
 func laplaceEngine() Engine {
 	return Engine{
 		Name:   "laplace",
+		Prior:  "spikeslab",
 		About:  "spike-and-slab by the Laplace approximation, for features by the million",
 		Reason: "a spike of some width has a mode, and the search for it takes time in proportion to the features",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {

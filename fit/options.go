@@ -11,8 +11,8 @@ import (
 // Options say what to fit. They are plain data, read from JSON.
 type Options struct {
 	Formula string `json:"formula,omitempty"` // "" is every column but the target
-	Family  string `json:"family,omitempty"`  // "" is decided by the target
-	Prior   string `json:"prior,omitempty"`   // "" is normal
+	Family  string `json:"family,omitempty"`  // "" is decided by the engine, else by the target
+	Prior   string `json:"prior,omitempty"`   // "" is decided by the engine, most often normal
 	Engine  string `json:"engine,omitempty"`  // "" is auto
 	Seed    uint64 `json:"seed,omitempty"`    // of every random draw
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
@@ -116,28 +115,10 @@ type Note struct{ Topic, Text string }
 // and why.
 func (p *Prepared) Explain() []Note {
 	notes := []Note{{"model", fmt.Sprintf("%s   %v, %v prior", p.plan, p.model.Likelihood, p.job.prior)}}
-	if positive := positiveWord(p.frame.Target, p.rows); positive != "" {
+	if positive := p.frame.Target.Positive(); positive != "" {
 		notes = append(notes, Note{"target", fmt.Sprintf("%s: the positive class is %s", p.frame.TargetName(), positive)})
 	}
 	return append(notes, Note{"engine", p.entry.Name + ": " + p.why})
-}
-
-// positiveWord is the positive class as the data write it: yes rather than true; "" for other targets.
-func positiveWord(target *frame.Target, source credence.Source) string {
-	positive := target.Positive()
-	worder, ok := source.(frame.Worder)
-	truth, err := strconv.ParseBool(positive)
-	if !ok || err != nil || target.Kind != credence.Boolean {
-		return positive
-	}
-	words := worder.Words(target.Expr.Column)
-	switch {
-	case len(words) != 2:
-		return positive
-	case truth:
-		return cmp.Or(words[1], positive)
-	}
-	return cmp.Or(words[0], positive)
 }
 
 // learnsDispersion says whether rows tell how far targets lie from their means, which weights say how

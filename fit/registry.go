@@ -33,8 +33,9 @@ type Engine struct {
 	Reason string // why auto chooses it
 	// AskedFor says that the engine is a baseline, which neither auto nor a message proposes.
 	AskedFor bool
-	// Models names the one model that the engine fits, as options state it; "" where there are several.
-	Models string
+	// Family and Prior are those of a model whose options state none; "" where the target tells the
+	// family, and where the prior is normal.
+	Family, Prior string
 	// Refuses says why the engine cannot fit the pair, "" if it can.
 	Refuses func(family credence.Likelihood, prior credence.Prior) string
 	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its

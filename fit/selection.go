@@ -24,6 +24,7 @@ const laplaceSize = 500_000
 func epEngine() Engine {
 	return Engine{
 		Name:   "ep",
+		Prior:  "spikeslab",
 		About:  "spike-and-slab by expectation propagation",
 		Reason: "expectation propagation is close to the posterior of a spike-and-slab prior, and fast",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
@@ -78,6 +79,7 @@ func epMemory(call spec.Call, rows, weights float64) float64 {
 func gibbsEngine() Engine {
 	return Engine{
 		Name:   "gibbs",
+		Prior:  "spikeslab",
 		About:  "spike-and-slab by collapsed Gibbs sampling, several chains",
 		Reason: "chains of flips go from one set of features to the other, and rows times columns are few",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {

@@ -12,7 +12,8 @@ func sepEngine() Engine {
 	return Engine{
 		Name:   "sep",
 		About:  "spike-and-slab by stochastic expectation propagation; the default of stream",
-		Models: "--family 'bernoulli(link=probit)' --prior spikeslab",
+		Family: "bernoulli(link=probit)",
+		Prior:  "spikeslab",
 		Reason: "passes over the rows in memory that grows with the features alone",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			if err := sep.Supports(family, p); err != nil {

@@ -247,7 +247,7 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 		}
 	}
 	if bad := b.reader.read(dst); bad >= 0 {
-		known := strings.Join(t.Levels, ", ")
+		known := strings.Join(t.Classes(), ", ")
 		what := "is " + number(dst[bad])
 		switch k := int(dst[bad]); {
 		case b.reader.codes != nil && k >= 0 && k < len(b.reader.codes):

@@ -63,6 +63,8 @@ type Target struct {
 	// Levels of Classes are what counts as 0, "" for everything else than the other,
 	// and what counts as 1; of Grades, all grades ascending.
 	Levels []string `json:"levels,omitempty"`
+	// Words are the levels of a boolean as the training data write them, "yes" for "true"; none where that is not known.
+	Words []string `json:"words,omitempty"`
 	// Mean and Variance are weighted, over the training rows, of what the likelihood sees.
 	Mean     float64 `json:"mean"`
 	Variance float64 `json:"variance"`
@@ -77,7 +79,15 @@ func (t *Target) Positive() string {
 	if t == nil || t.Mode != Classes {
 		return ""
 	}
-	return t.Levels[1]
+	return t.Classes()[1]
+}
+
+// Classes names what counts as 0 and as 1, or all grades, as the training data write them.
+func (t *Target) Classes() []string {
+	if t.Words != nil {
+		return t.Words
+	}
+	return t.Levels
 }
 
 // TargetName is the target as the formula writes it, "log(price)", or "".

@@ -120,6 +120,17 @@ func (t *Target) finishClasses(s *targetTally, levels []string, positive string)
 	default:
 		return TooManyClasses(t.Expr.String(), sorted)
 	}
+	if t.Kind == credence.Boolean && len(levels) == 2 {
+		for _, name := range t.Levels {
+			if truth, err := strconv.ParseBool(name); err != nil {
+				t.Words = append(t.Words, name) // all the rest
+			} else if truth {
+				t.Words = append(t.Words, cmp.Or(levels[1], name))
+			} else {
+				t.Words = append(t.Words, cmp.Or(levels[0], name))
+			}
+		}
+	}
 	var codes moments
 	for i := range s.Values {
 		code := 0.0

@@ -66,6 +66,8 @@ func (f *Frame) Validate() error {
 			return fmt.Errorf("frame: target %s is read in the unknown mode %q", t.Expr, t.Mode)
 		case t.Mode == Classes && len(t.Levels) != 2, t.Mode == Grades && len(t.Levels) < 2:
 			return fmt.Errorf("frame: target %s has %d levels in mode %s", t.Expr, len(t.Levels), t.Mode)
+		case t.Words != nil && len(t.Words) != len(t.Levels):
+			return fmt.Errorf("frame: target %s has %d words for %d levels", t.Expr, len(t.Words), len(t.Levels))
 		case t.Kind > credence.Category, !finite(t.Mean), !finite(t.Variance):
 			return fmt.Errorf("frame: target %s has no valid kind, mean and variance", t.Expr)
 		case t.Kind == credence.Category && (t.Mode != Classes || len(t.Expr.Steps) > 0):

@@ -130,7 +130,7 @@ func (s *Scorer) Classes() []string {
 	if s.frame == nil || s.frame.Target == nil || !s.binary && s.grades == nil {
 		return nil
 	}
-	return s.frame.Target.Levels
+	return s.frame.Target.Classes()
 }
 
 // Binary says that the target has two classes.

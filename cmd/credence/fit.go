@@ -46,7 +46,7 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.fit(cmd.Context(), args, &flags) },
 	}
-	flags.register(cmd, "normal", "normal, normal(variance=1), normal(ard=true), spikeslab")
+	flags.register(cmd, "", "normal, normal(variance=1), normal(ard=true), spikeslab (default: the engine's, most often normal)")
 	return cmd
 }
 

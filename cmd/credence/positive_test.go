@@ -14,6 +14,9 @@ func TestPositiveClassInTheWordsOfTheData(t *testing.T) {
 		for k, word := range words {
 			model := fitted(t, data, "--target", "y", "--positive", word)
 			probability[k] = columnOf(t, must(t, "predict", model, data), "probability")
+			if o := invoke(t, "", "predict", model, data); !strings.Contains(o.err, "probability is that of "+strings.ToLower(word)+"\n") {
+				t.Errorf("%v: %s", words, o.err)
+			}
 			if out := must(t, "fit", data, "--target", "y", "--positive", word); !strings.Contains(out, "the positive class is "+strings.ToLower(word)+"\n") {
 				t.Errorf("%v: %s", words, out)
 			}

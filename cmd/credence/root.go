@@ -144,6 +144,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
+	root.AddCommand(laterCommands()...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	commands := append(root.Commands(), root)

@@ -23,6 +23,18 @@ var later = map[string]string{
 	"look":      "fit prints how it understood the columns",
 }
 
+// laterCommands refuse, whatever the flags.
+func laterCommands() (commands []*cobra.Command) {
+	for name, instead := range later {
+		refused := fmt.Sprintf("the command %s is not in this version: %s", name, instead)
+		commands = append(commands, &cobra.Command{
+			Use: name, Long: refused, Hidden: true, DisableFlagParsing: true,
+			RunE: func(*cobra.Command, []string) error { return misused(errors.New(refused)) },
+		})
+	}
+	return commands
+}
+
 // knownCommand refuses words that are no command, and names the nearest that is.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -34,9 +46,6 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	found, rest, err := cmd.Root().Find(append(strings.Fields(cmd.CommandPath())[1:], args...))
 	if err == nil && found != cmd && len(rest) == 0 {
 		return nil
-	}
-	if instead := later[args[0]]; instead != "" && !cmd.HasParent() {
-		return fmt.Errorf("the command %s is not in this version: %s", args[0], instead)
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
