@@ -318,6 +318,11 @@ func (c *compiler) combine(e spec.Binary, left, right [][]frame.Expr) ([][]frame
 		}
 		return slices.DeleteFunc(left, func(product []frame.Expr) bool { return out[productKey(product)] }), nil
 	}
+	for _, factor := range slices.Concat(slices.Concat(left, right)...) {
+		if name, _ := credence.CutText(factor.Column); !c.options.Namespaces && c.dense(name) < 0 && c.segmentIndex(name) < 0 && c.isNamespace(name) {
+			return nil, c.formula.Errorf(e, "%s is a namespace, and a table has no products of namespaces", name).WithRemedy("use stream, which forms %s row by row", clip(e))
+		}
+	}
 	var all [][]frame.Expr
 	if e.Op == spec.Cross {
 		all = append(append(all, left...), right...)

@@ -40,4 +40,11 @@ func TestFitVW(t *testing.T) {
 			t.Errorf("%s: predictions %s and %s, the rows written twice %s and %s", formula, a[1], a[2], b[1], b[3])
 		}
 	}
+	for _, formula := range []string{"label ~ a:b", "label ~ hash(a:b)"} { // only stream crosses namespaces
+		o := invoke(t, "", "fit", path, "--formula", formula)
+		if o.code != exitFailed || !strings.Contains(o.err, "a is a namespace, and a table has no products of namespaces: use stream, which forms a:b row by row") {
+			t.Errorf("%s: exit %d: %s", formula, o.code, o.err)
+		}
+		must(t, "stream", path, "--formula", formula, "-o", filepath.Join(t.TempDir(), "m"))
+	}
 }
