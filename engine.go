@@ -108,8 +108,10 @@ type Report struct {
 	// EvidenceEstimate is an estimate of the log evidence that is no bound of it: that of expectation
 	// propagation or of Laplace's approximation.
 	EvidenceEstimate *float64 `json:"evidence_estimate,omitempty"`
-	// EvidenceBound is a lower bound of the log evidence by Gaussian bounds of every factor.
-	EvidenceBound *float64 `json:"evidence_bound,omitempty"`
+	// EvidenceBound is a lower bound of the log evidence by Gaussian bounds of every factor, EvidenceBoundMode that at the
+	// mode of hyper-parameters.
+	EvidenceBound     *float64 `json:"evidence_bound,omitempty"`
+	EvidenceBoundMode *float64 `json:"evidence_bound_mode,omitempty"`
 	// ELBOStandardError is that of an ELBO estimated from draws, nil where it is
 	// exact. ELBOBound is the ELBO with the entropy of a mixture replaced by its
 	// lower bound (revrand report, eqs. 24 and 27).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -171,7 +172,7 @@ func (s *simulation) repeat(ctx context.Context, runs *runs, repeat int) error {
 
 // fit fits the model to the rows of some places, going on from a fit before, nil for none.
 func (s *simulation) fit(ctx context.Context, places []int, before *credence.Fitted) (*credence.Fitted, error) {
-	config := convex.Config{Start: before, Seed: s.Seed, Threads: s.Threads}
+	config := convex.Config{Hyper: hyper.Mode, Start: before, Seed: s.Seed, Threads: s.Threads}
 	if before != nil {
 		config.Steps = 1
 	}

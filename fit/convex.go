@@ -24,7 +24,7 @@ func convexEngine() Engine {
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := convex.Config{
 				Variances: convex.Variances(a.Word("variances", "", string(convex.Auto), string(convex.Exact), string(convex.LanczosMethod), string(convex.Sampled))),
-				Hyper:     hyper.Treatment(a.Word("hyper", "", string(hyper.Mode), string(hyper.MaximumLikelihood))),
+				Hyper:     hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
 				Steps:     a.Int("steps", 0, spec.Between(1, mostRepeats)),
 				Tolerance: a.Float("tolerance", 0, spec.Positive()),
 				K:         a.Int("k", 0, spec.Between(1, mostRepeats)),

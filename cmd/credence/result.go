@@ -67,10 +67,7 @@ func (p *program) printFit(r *fitResult) {
 			if r.EvidencePenalised != nil && *r.EvidencePenalised != *r.Evidence {
 				line += fmt.Sprintf(" (with the priors of hyper-parameters %.4f)", *r.EvidencePenalised)
 			}
-			if r.EvidenceMode != nil {
-				line += fmt.Sprintf(", integrated over the hyper-parameters (at their mode %.4f)", *r.EvidenceMode)
-			}
-			p.say("%s", line)
+			p.say("%s%s", line, beside(r.EvidenceMode))
 		} else if r.EvidenceMode != nil {
 			p.say("        log evidence %.4f, at the mode of the hyper-parameters", *r.EvidenceMode)
 		}
@@ -78,17 +75,16 @@ func (p *program) printFit(r *fitResult) {
 			p.say("        log evidence about %.4f (an estimate)", *r.EvidenceEstimate)
 		}
 		if r.EvidenceBound != nil {
-			p.say("        log evidence at least %.4f", *r.EvidenceBound)
+			p.say("        log evidence at least %.4f%s", *r.EvidenceBound, beside(r.EvidenceBoundMode))
+		} else if r.EvidenceBoundMode != nil {
+			p.say("        log evidence at least %.4f, at the mode of the hyper-parameters", *r.EvidenceBoundMode)
 		}
 		if r.ELBO != nil {
 			line := fmt.Sprintf("        evidence lower bound %.4f", *r.ELBO)
 			if r.ELBOStandardError != nil {
 				line += fmt.Sprintf(" ± %.2g", *r.ELBOStandardError)
 			}
-			if r.ELBOMode != nil {
-				line += fmt.Sprintf(", integrated over the hyper-parameters (at their mode %.4f)", *r.ELBOMode)
-			}
-			p.say("%s", line)
+			p.say("%s%s", line, beside(r.ELBOMode))
 		} else if r.ELBOMode != nil {
 			p.say("        evidence lower bound %.4f, at the mode of the hyper-parameters", *r.ELBOMode)
 		}
@@ -134,6 +130,14 @@ func (p *program) printFit(r *fitResult) {
 	for _, warning := range r.Warnings {
 		p.warn("%s", warning)
 	}
+}
+
+// beside tells of the evidence at the mode beside the integrated one; "" where nothing was integrated.
+func beside(mode *float64) string {
+	if mode == nil {
+		return ""
+	}
+	return fmt.Sprintf(", integrated over the hyper-parameters (at their mode %.4f)", *mode)
 }
 
 // eventCounts are values of a report that say how an engine went, for --json alone.

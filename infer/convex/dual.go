@@ -189,6 +189,31 @@ func (t *dualTable) weightVariances(dst []float64) {
 	})
 }
 
+func (t *dualTable) covariance(dst []float64, scale float64) {
+	n, d, phi := len(t.roots), len(t.lambda), t.table.phi
+	half := make([]float64, n*d) // U⁻ᵀG^½ΦΛ
+	for i, r := range t.roots {
+		row := half[i*d : (i+1)*d]
+		copy(row, phi.Dense.Row(i))
+		for j, v := range phi.Sparse.Each(i) {
+			row[phi.Dense.Cols+j] += v
+		}
+		if t.table.means != nil {
+			kernel.Axpy(-row[0], t.table.means, row)
+		}
+		for j, l := range t.lambda {
+			row[j] *= r * l
+		}
+	}
+	t.table.ws.Pool().TrsmLeft(true, n, d, t.upper, n, half, d)
+	clear(dst)
+	t.table.ws.Pool().Gram(n, d, half, d, nil, dst, d)
+	for j, l := range t.lambda {
+		kernel.Scale(-scale, dst[j*d+j:(j+1)*d])
+		dst[j*d+j] += scale * l
+	}
+}
+
 func (t *dualTable) rowTrace(precision []float64) float64 {
 	variances := make([]float64, len(t.lambda))
 	t.weightVariances(variances)

@@ -57,7 +57,7 @@ func TestFewRows(t *testing.T) {
 					return fitOf(t, e, err, rows)
 				}
 				got, want := of(rows), of(padded(rows, 40))
-				if a, b := *got.Report.EvidenceBound, *want.Report.EvidenceBound; math.Abs(a-b) > 1e-6*(1+math.Abs(b)) {
+				if a, b := boundOf(got), boundOf(want); math.Abs(a-b) > 1e-6*(1+math.Abs(b)) {
 					t.Errorf("%s: bound %.9g, want %.9g", name, a, b)
 				}
 				for k, v := range got.Report.Hyper {

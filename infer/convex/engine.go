@@ -16,8 +16,9 @@ type Config struct {
 	// Variances is "exact", "lanczos" or "sample"; "" and "auto" are exact up to 4,000 weights or
 	// rows, whichever are fewer, and sampled above.
 	Variances Variances `json:"variances,omitempty"`
-	// Hyper says what is done about variances, scales and noise where they are learned: "mode", the default,
-	// at the mode under their priors, or "ml", without priors.
+	// Hyper says what is done about variances, scales and noise where they are learned: "integrate",
+	// over their priors, "mode", at the mode under these, or "ml", without priors. "" is integrate where variances are
+	// exact and weights at most [IntegrateWeights], and else mode.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	// Steps limits the outer loops; 0 means 100 where variances are exact, and else 5.
 	Steps int `json:"steps,omitempty"`
@@ -40,15 +41,32 @@ func (c Config) Validate() error {
 	default:
 		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", c.Variances)
 	}
-	switch c.Hyper {
-	case "", hyper.Mode, hyper.MaximumLikelihood:
-	default:
-		return fmt.Errorf("convex: hyper=%s: use mode or ml", c.Hyper)
+	if err := c.Hyper.Validate(); err != nil {
+		return fmt.Errorf("convex: %w", err)
+	}
+	if c.Hyper == hyper.Integrate && !c.mayBeExact() {
+		return fmt.Errorf("convex: hyper=integrate needs exact variances: leave variances=%s out, or use hyper=mode", c.Variances)
 	}
 	if c.Steps < 0 || c.K < 0 || !(c.Tolerance >= 0) {
 		return fmt.Errorf("convex: steps=%d, k=%d and tolerance=%v cannot be negative", c.Steps, c.K, c.Tolerance)
 	}
 	return nil
+}
+
+// mayBeExact says whether variances are exact where weights are few.
+func (c Config) mayBeExact() bool {
+	return c.Variances == "" || c.Variances == Auto || c.Variances == Exact
+}
+
+// treatment of what is learned.
+func (e *Engine) treatment() hyper.Treatment {
+	switch {
+	case e.config.Hyper != "":
+		return e.config.Hyper
+	case e.config.mayBeExact() && e.model.Features.Weights() <= IntegrateWeights:
+		return hyper.Integrate
+	}
+	return hyper.Mode
 }
 
 // Engine fits one model.
@@ -95,6 +113,9 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
+	}
+	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > IntegrateWeights {
+		return nil, fmt.Errorf("convex: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", IntegrateWeights, d)
 	}
 	normal, _ := model.Prior.(prior.Normal)
 	groups, err := blocks.Groups("convex", model.Features, normal)

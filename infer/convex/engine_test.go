@@ -28,6 +28,14 @@ func fitOf(t *testing.T, engine credence.Engine, err error, rows *credence.Batch
 	return fitted
 }
 
+// boundOf is that over everything that was learned.
+func boundOf(fitted *credence.Fitted) float64 {
+	if bound := fitted.Report.EvidenceBound; bound != nil {
+		return *bound
+	}
+	return math.NaN()
+}
+
 func marginals(fitted *credence.Fitted) (mean, variance []float64) {
 	q := fitted.Members[0].Posterior
 	mean, variance = make([]float64, q.Weights()), make([]float64, q.Weights())
@@ -196,7 +204,7 @@ func TestStatus(t *testing.T) {
 		if _, variance := marginals(learned); learned.Report.Status != credence.IterationLimit || !(variance[1] > 0) {
 			t.Errorf("%s: a variance of %v after 1 step, %s", way, variance[1], learned.Report.Status)
 		}
-		if bound := learned.Report.EvidenceBound; way == convex.Exact && bound == nil {
+		if bound := learned.Report.EvidenceBoundMode; way == convex.Exact && bound == nil {
 			t.Error("no bound after 1 step")
 		}
 		model.Prior = prior.Laplace{Scale: param.Hold(0.3)}
@@ -255,7 +263,7 @@ func TestNumbers(t *testing.T) {
 	e, err := exact.New(model, exact.Config{Hyper: hyper.Mode})
 	want := values(fitOf(t, e, err, rows))
 	for way, tolerance := range map[convex.Variances]float64{convex.Exact: 1e-3, convex.Sampled: 0.05} {
-		c, err := convex.New(model, convex.Config{Variances: way, K: 400, Steps: 100})
+		c, err := convex.New(model, convex.Config{Hyper: hyper.Mode, Variances: way, K: 400, Steps: 100})
 		got := values(fitOf(t, c, err, rows))
 		for k, v := range got {
 			if math.Abs(v/want[k]-1) > tolerance {

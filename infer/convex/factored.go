@@ -16,6 +16,8 @@ type factored interface {
 	take(m measured, offset, normal []float64)
 	// weightVariances stores diag A⁻¹ of (b̃, w).
 	weightVariances(dst []float64)
+	// covariance stores the upper triangle of scale A⁻¹ of (b̃, w), d×d.
+	covariance(dst []float64, scale float64)
 	// rowTrace returns tr ΦᵀWΦA⁻¹ for normal targets, with the precisions of the sites.
 	rowTrace(precision []float64) float64
 	// posterior is N(mean, root² A⁻¹) of the weights at zero of the columns.
@@ -173,6 +175,12 @@ func (t *exactTable) weightVariances(dst []float64) {
 		row := t.inverse[j*d : (j+1)*d]
 		dst[j] = kernel.Dot(row, row)
 	}
+}
+
+func (t *exactTable) covariance(dst []float64, scale float64) {
+	t.invert()
+	d := len(t.normal)
+	t.table.ws.Pool().Syrk(d, d, scale, t.inverse, d, 0, dst, d)
 }
 
 func (t *exactTable) rowTrace(precision []float64) float64 {

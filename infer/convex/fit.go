@@ -34,6 +34,11 @@ type fit struct {
 	noisePrior hyper.Prior
 	measured   []float64 // normal targets in units, times the roots of the weights, and more
 
+	treatment   hyper.Treatment
+	integrated  *integrated // nil where nothing was
+	evaluations int         // fits at a θ beyond those of the climb
+	warnings    []string
+
 	system system
 	loop   *loop
 	exact  factored
@@ -45,12 +50,17 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if data.Rows() == 0 {
 		return nil, fmt.Errorf("convex: there are no rows to fit")
 	}
-	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), scale: 1, latent: 1}
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), scale: 1, latent: 1, treatment: e.treatment()}
 	if err := f.read(ctx, data); err != nil {
 		return nil, err
 	}
 	f.begin()
 	done, converged, err := f.climb(ctx)
+	if err == nil && f.integrates(converged) {
+		if err = f.integrate(ctx); f.integrated != nil {
+			converged = true
+		}
+	}
 	var singular errSingular
 	if errors.As(err, &singular) {
 		return nil, fmt.Errorf("convex: the precision of weight %d of %d is lost to rounding: columns may be equal, or far from 0 and not centred: scale them, leave one out, or state a smaller prior variance", singular.pivot+1, f.d)

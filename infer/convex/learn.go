@@ -9,7 +9,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/prior"
 )
 
 // learnedTolerance is the move of a learned logarithm in one step of expectation maximisation below
@@ -75,46 +74,13 @@ func farthest(a, b, variance []float64) float64 {
 // learn moves what is learned to where the bound is highest at fixed Q, and returns how far the
 // logarithms moved. The variances are those of (b̃, w).
 func (f *fit) learn(variance []float64) (moved float64) {
-	set := func(x *float64, to float64) {
-		moved = math.Max(moved, math.Abs(to-*x))
-		*x = to
-	}
-	noise := f.noise()
-	last := 0 // of the sites, that of the weight
-	if f.classes {
-		last = f.n
-	}
-	old := append([]float64(nil), f.logPrior...)
-	for k, g := range f.groups[f.first:] {
-		if f.priors[k] == nil {
-			continue
+	for _, c := range f.coordinates(variance) {
+		to := hyper.ScaleMode(c.count, c.square, c.prior, *c.value)
+		if c.value == &f.logNoise {
+			to = math.Max(to, hyper.LeastLogNoise)
 		}
-		square := 0.0
-		for j := g.First; j < g.End(); j++ {
-			s := f.loop.u[j]*f.loop.u[j] + variance[j]
-			switch p := f.model.Prior.(type) {
-			case prior.Normal:
-				square += s
-			case prior.Laplace: // E of the bound: h = τ²γ
-				square += noise / f.loop.precision[last+j-f.first]
-			case prior.StudentT:
-				square += s * (p.Degrees() + 1) / (p.Degrees() + s*math.Exp(-2*old[k]))
-			}
-		}
-		set(&f.logPrior[k], hyper.ScaleMode(float64(g.Count), square, f.priors[k], f.logPrior[k]))
-	}
-	if f.noisePrior != nil && !f.classes {
-		residual, gap := 0.0, make([]float64, f.n) // of the rows: X has the normal prior's measurements, too
-		f.table.MulVec(gap, f.loop.u)
-		for i, y := range f.measured[:f.n] {
-			residual += (y - gap[i]) * (y - gap[i])
-		}
-		if f.exact != nil {
-			residual += noise * f.exact.rowTrace(f.loop.precision)
-		} else {
-			residual += noise * f.drawnTrace()
-		}
-		set(&f.logNoise, math.Max(hyper.ScaleMode(f.total, residual, f.noisePrior, f.logNoise), hyper.LeastLogNoise))
+		moved = math.Max(moved, math.Abs(to-*c.value))
+		*c.value = to
 	}
 	return moved
 }

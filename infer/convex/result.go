@@ -1,10 +1,8 @@
 package convex
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
@@ -17,13 +15,25 @@ import (
 
 // fitted assembles the result.
 func (f *fit) fitted(done int, converged bool) *credence.Fitted {
+	q := f.posterior()
 	out := &credence.Fitted{TargetMean: f.targetMean, TargetVariance: f.targetSD * f.targetSD}
 	out.Report = credence.Report{
 		Engine: "convex", Status: credence.IterationLimit, Rows: f.n, Inputs: f.inputs, Weights: f.d, Iterations: done,
-		Hyperparameters: string(cmp.Or(f.config.Hyper, hyper.Mode)),
+		Hyperparameters: string(f.treatment), HyperEvaluations: f.evaluations, Warnings: f.warnings,
 	}
-	if f.noisePrior == nil && !slices.ContainsFunc(f.priors, func(p hyper.Prior) bool { return p != nil }) {
+	learned := f.coordinates(nil)
+	if len(learned) == 0 {
 		out.Report.Hyperparameters = hyper.Held
+	}
+	unit := f.scale // of what has the target's own units
+	for k, c := range learned {
+		if f.treatment != hyper.MaximumLikelihood {
+			value := math.Pow(c.prior.(hyper.BetaPrime).Scale*unit, c.log)
+			out.Report.HyperPrior = append(out.Report.HyperPrior, credence.Value{Name: c.name, Value: value})
+		}
+		if f.integrated != nil {
+			out.Report.HyperSD = append(out.Report.HyperSD, credence.Value{Name: c.name, Value: c.log * f.integrated.axes.SD(k)})
+		}
 	}
 	if converged {
 		out.Report.Status = credence.Converged
@@ -32,15 +42,17 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	}
 	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood}
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		g.NoiseVariance = g.NoiseVariance.At(f.noise() * f.scale * f.scale)
+		noise := f.noise()
+		if a := f.integrated; a != nil && a.summed {
+			noise, g.PredictiveDF = a.noise, a.predictiveDF
+		}
+		g.NoiseVariance = g.NoiseVariance.At(noise * f.scale * f.scale)
 		model.Likelihood = g
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
 	}
 	model.Prior = f.learnedPrior(out)
-	out.Members = []credence.Member{{Model: model, Posterior: f.posterior()}}
-	if bound := f.bound(); !math.IsNaN(bound) {
-		out.Report.EvidenceBound = &bound
-	}
+	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	f.reportBound(&out.Report, len(learned) > 0)
 	if f.free != nil && f.free.relative > 0 {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("variances are those of %d draws, with a relative standard error of %.2g: state convex(k=%d) to halve it",
 			len(f.free.last), f.free.relative, 4*len(f.free.last)))
@@ -49,6 +61,20 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("under the prior %v the bound is not convex: another start may end elsewhere", p))
 	}
 	return out
+}
+
+// reportBound reports the bound over everything that was learned, and at the mode.
+func (f *fit) reportBound(report *credence.Report, learned bool) {
+	bound := f.bound()
+	switch {
+	case f.integrated != nil:
+		report.EvidenceBound, report.EvidenceBoundMode = &f.integrated.bound, &f.integrated.atMode
+	case math.IsNaN(bound):
+	case learned && f.treatment != hyper.MaximumLikelihood:
+		report.EvidenceBoundMode = &bound
+	default:
+		report.EvidenceBound = &bound
+	}
 }
 
 // learnedPrior returns the prior at its values in the target's own units, and adds them to the report.
@@ -82,6 +108,10 @@ func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 // posterior is Q in the target's own units, with the intercept at zero of the columns.
 func (f *fit) posterior() credence.Posterior {
 	mean, root := append([]float64(nil), f.loop.u...), math.Sqrt(f.noise())*f.scale
+	a := f.integrated
+	if a != nil && a.summed {
+		copy(mean, a.mean)
+	}
 	own := func(u []float64, scale, centre float64) {
 		if f.table.means != nil {
 			blocks.Uncentre(f.table.means, u)
@@ -92,6 +122,9 @@ func (f *fit) posterior() credence.Posterior {
 		}
 	}
 	own(mean, f.scale, f.centre)
+	if a != nil && a.summed {
+		return f.summed(mean)
+	}
 	if f.exact != nil {
 		return f.exact.posterior(mean, root)
 	}
@@ -106,6 +139,19 @@ func (f *fit) posterior() credence.Posterior {
 		kernel.Axpy(1, mean, row)
 	}
 	return q
+}
+
+// summed is the posterior over all θ with a mean in the target's own units.
+func (f *fit) summed(mean []float64) credence.Posterior {
+	factor, positive := hyper.Factor(f.ws.Pool(), f.d, f.integrated.covariance)
+	if !positive {
+		f.warnings = append(f.warnings, "the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior, as in normal(variance=1), or compare with hyper=mode")
+	}
+	if f.table.means != nil {
+		blocks.UncentreFactor(f.table.means, factor)
+	}
+	kernel.Scale(f.scale, factor)
+	return &posterior.Full{Mean: mean, Factor: factor, DF: f.integrated.df}
 }
 
 // bound is that of the log evidence in the target's own units, priors normalised; NaN where log|A| is

@@ -207,26 +207,11 @@ func (f *fit) newton(ctx context.Context, from *mode) (*point, *mat.SymDense, er
 }
 
 func (f *fit) hessian(ctx context.Context, from *mode) (*mat.SymDense, error) {
-	p := len(from.theta)
-	out, theta := mat.NewSymDense(p, nil), slices.Clone(from.theta)
-	for k := range p {
-		var slopes [2][]float64
-		for side, sign := range []float64{1, -1} {
-			theta[k] = from.theta[k] + sign*differenceStep
-			at, err := f.at(ctx, from, theta, settledTolerance, false)
-			if err != nil {
-				return nil, err
-			}
-			slopes[side] = at.gradient
+	return hyper.Curvature(from.theta, differenceStep, func(theta []float64, _ int, _ float64) ([]float64, error) {
+		at, err := f.at(ctx, from, theta, settledTolerance, false)
+		if err != nil {
+			return nil, err
 		}
-		theta[k] = from.theta[k]
-		for l := range p {
-			v := -(slopes[0][l] - slopes[1][l]) / (2 * differenceStep) / 2 // half of it for each of (k, l) and (l, k)
-			if k == l {
-				v *= 2
-			}
-			out.SetSym(k, l, out.At(k, l)+v)
-		}
-	}
-	return out, nil
+		return at.gradient, nil
+	})
 }

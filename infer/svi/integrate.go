@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
@@ -131,34 +129,24 @@ func (g *integration) polish(ctx context.Context) error {
 // differences takes the curvature of the density at the mode, and the slopes of the posterior.
 func (g *integration) differences(ctx context.Context) error {
 	p, d := len(g.theta), g.Dims
-	hessian := mat.NewDense(p, p, nil)
 	g.slopes = hyper.Slopes{Mean: make([]float64, p*d), Variance: make([]float64, p*d)}
-	theta := make([]float64, p)
-	for k := range p {
-		for _, sign := range []float64{1, -1} {
-			g.tell(fmt.Sprintf("curvature in %d hyper-parameters", p), 2*k, 2*p)
-			copy(theta, g.theta)
-			theta[k] += sign * slopeStep
-			next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, slopeTolerance)
-			if err != nil {
-				return err
-			}
-			share := sign / (2 * slopeStep)
-			for l, v := range next.Gradient {
-				hessian.Set(k, l, hessian.At(k, l)-share*v)
-			}
-			kernel.Axpy(share, next.Mean, g.slopes.Mean[k*d:(k+1)*d])
-			kernel.Axpy(share, next.Variances(), g.slopes.Variance[k*d:(k+1)*d])
+	done := 0
+	curvature, err := hyper.Curvature(g.theta, slopeStep, func(theta []float64, k int, sign float64) ([]float64, error) {
+		g.tell(fmt.Sprintf("curvature in %d hyper-parameters", p), done, 2*p)
+		done++
+		next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, slopeTolerance)
+		if err != nil {
+			return nil, err
 		}
+		share := sign / (2 * slopeStep)
+		kernel.Axpy(share, next.Mean, g.slopes.Mean[k*d:(k+1)*d])
+		kernel.Axpy(share, next.Variances(), g.slopes.Variance[k*d:(k+1)*d])
+		return next.Gradient, nil
+	})
+	if err != nil {
+		return err
 	}
-	symmetric := mat.NewSymDense(p, nil)
-	for k := range p {
-		for l := k; l < p; l++ {
-			symmetric.SetSym(k, l, (hessian.At(k, l)+hessian.At(l, k))/2)
-		}
-	}
-	var err error
-	g.axes, err = hyper.NewAxes(g.theta, g.mode.LogDensity, symmetric, d > coarseWeights)
+	g.axes, err = hyper.NewAxes(g.theta, g.mode.LogDensity, curvature, d > coarseWeights)
 	if err != nil {
 		return fmt.Errorf("svi: %w: scale the columns, or state the prior variance, as in normal(variance=1)", err)
 	}

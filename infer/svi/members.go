@@ -181,52 +181,12 @@ func quantiles(count int) []float64 {
 // have left without being positive definite loses its negative part, which is said.
 func (g *integration) posterior(mean, covariance []float64, df float64) *posterior.Full {
 	d := g.Dims
-	factor, ok := g.upper(covariance)
+	factor, ok := hyper.Factor(g.Workspace.Pool(), d, covariance)
 	if !ok {
 		g.warn("the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior variance, as in normal(variance=1), or compare with hyper=mode")
-		factor, _ = g.upper(positive(d, covariance))
 	}
 	q := &posterior.Full{Mean: make([]float64, d), Factor: factor, DF: df}
 	g.Intercept.Weights(q.Mean, mean)
 	g.Intercept.WeightFactor(q.Factor)
 	return q
-}
-
-// upper returns the upper triangular F with FFᵀ the covariance: the Cholesky factor of the matrix with
-// rows and columns in the opposite order.
-func (g *integration) upper(covariance []float64) ([]float64, bool) {
-	d := g.Dims
-	reversed, factor := make([]float64, d*d), make([]float64, d*d)
-	for i := range d {
-		for j := i; j < d; j++ {
-			reversed[(d-1-j)*d+d-1-i] = covariance[i*d+j]
-		}
-	}
-	_, ok := g.Workspace.Pool().Cholesky(d, reversed, d)
-	for i := range d {
-		for j := i; j < d; j++ {
-			factor[i*d+j] = reversed[(d-1-j)*d+d-1-i]
-		}
-	}
-	return factor, ok
-}
-
-// positive returns the upper triangle of a symmetric matrix with its eigenvalues raised to a share of
-// the largest that rounding leaves.
-func positive(d int, a []float64) []float64 {
-	symmetric := mat.NewSymDense(d, append([]float64{}, a...))
-	var eigen mat.EigenSym
-	eigen.Factorize(symmetric, true)
-	var q mat.Dense
-	eigen.VectorsTo(&q)
-	values, out := eigen.Values(nil), make([]float64, d*d)
-	for k, v := range values {
-		v = math.Max(v, 1e-12*values[d-1])
-		for i := range d {
-			for j := i; j < d; j++ {
-				out[i*d+j] += v * q.At(i, k) * q.At(j, k)
-			}
-		}
-	}
-	return out
 }
