@@ -139,7 +139,7 @@ func (s *Set) Hierarchical() *Set {
 	complete := map[string]bool{}
 	return s.replace(func(b *bound) Term {
 		term, ok := b.term.(*Interaction)
-		if !ok || term.Uncentred || p.complete(&b.mapped.(groupedMap).groups()[0], complete) {
+		if !ok || term.Met != nil || term.Uncentred || p.complete(&b.mapped.(groupedMap).groups()[0], complete) {
 			return nil
 		}
 		apart := *term

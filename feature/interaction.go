@@ -2,7 +2,9 @@ package feature
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -19,7 +21,15 @@ type Interaction struct {
 	// Uncentred says that the numbers are multiplied without centring, column/Scale, so that
 	// the product is that of the data's own columns up to a factor: see [Set.Hierarchical].
 	Uncentred bool `json:"uncentred,omitempty"`
+	// Met are the combinations that have a weight, increasing, where those that no training row has have
+	// none; nil means all of them. Another combination has a weight of the prior, as a key of [Hash] has
+	// that training did not meet.
+	Met []int32 `json:"met,omitempty"`
 }
+
+// allCombinations is the largest number of combinations of levels that all have a weight, in training
+// or not. Of more, most are in no row: their weights are their prior, and would cost as much as others.
+const allCombinations = 4096
 
 // Kind implements [Term].
 func (*Interaction) Kind() string { return "interaction" }
@@ -64,7 +74,48 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 	if len(m.categories) == 0 {
 		return &productMap{m}, nil
 	}
-	return m, nil
+	if last := len(t.Met) - 1; last < 0 {
+		return m, nil
+	} else if len(m.numbers) > 0 || t.Met[0] < 0 || int(t.Met[last]) >= m.combinations || !increasing(t.Met) {
+		return nil, fmt.Errorf("feature: %s lists %d combinations, which are not increasing numbers below %d of categories alone", t.Name, last+1, m.combinations)
+	}
+	return &metMap{m, t.Met}, nil
+}
+
+func increasing(x []int32) bool {
+	for i := 1; i < len(x); i++ {
+		if x[i] <= x[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// OfRows returns the term with weights for the combinations alone that the batches have which next
+// yields, if it is a product of categories with more than [allCombinations]; else the term itself.
+func (t *Interaction) OfRows(in *Inputs, next func(visit func(rows *credence.Batch)) error) (*Interaction, error) {
+	bound, err := t.Bind(in)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := bound.(*interactionMap)
+	if !ok || len(m.numbers) > 0 || m.combinations <= allCombinations {
+		return t, nil
+	}
+	met := map[int32]bool{}
+	err = next(func(rows *credence.Batch) {
+		for i := range rows.Rows() {
+			if combination := m.combination(rows.X.Row(i)); combination >= 0 {
+				met[combination] = true
+			}
+		}
+	})
+	if err != nil || len(met) == 0 {
+		return t, err
+	}
+	of := *t
+	of.Met = slices.Sorted(maps.Keys(met))
+	return &of, nil
 }
 
 // interactionMap has a category among its inputs.
@@ -91,23 +142,32 @@ func (m *interactionMap) Ones(*credence.Batch) bool { return len(m.numbers) == 0
 
 func (m *interactionMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool) {
 	x := rows.X.Row(i)
-	combination := 0
-	for k := range m.categories {
-		c := &m.categories[k]
-		level := code(x[c.index], len(c.input.Levels))
-		if level < 0 {
-			return
-		}
-		combination = combination*len(c.input.Levels) + level
+	combination := m.combination(x)
+	if combination < 0 {
+		return
 	}
 	value := m.product(x)
 	if value == 0 {
 		return
 	}
-	dst.Index = append(dst.Index, first+int32(combination))
+	dst.Index = append(dst.Index, first+combination)
 	if !ones {
 		dst.Value = append(dst.Value, value)
 	}
+}
+
+// combination is that of the levels of a row, -1 where training did not have one of them.
+func (m *interactionMap) combination(x []float64) int32 {
+	combination := 0
+	for k := range m.categories {
+		c := &m.categories[k]
+		level := code(x[c.index], len(c.input.Levels))
+		if level < 0 {
+			return -1
+		}
+		combination = combination*len(c.input.Levels) + level
+	}
+	return int32(combination)
 }
 
 func (m *interactionMap) groups() []group {
@@ -144,6 +204,41 @@ func (m *interactionMap) WeightName(j int) string {
 	}
 	return strings.Join(parts, ":")
 }
+
+// metMap is a product of categories of which some combinations have a weight. To weights in the units
+// of the data it is keys: there is not a weight for every level that could be told against a base.
+type metMap struct {
+	all *interactionMap
+	met []int32
+}
+
+func (m *metMap) Columns() (dense, sparse int) { return 0, len(m.met) }
+
+func (m *metMap) Fill(*credence.Workspace, linop.Dense, *credence.Batch) {}
+
+func (m *metMap) Ones(*credence.Batch) bool { return true }
+
+func (m *metMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i int, ones bool) {
+	combination := m.all.combination(rows.X.Row(i))
+	if j, met := slices.BinarySearch(m.met, combination); met {
+		dst.Index = append(dst.Index, first+int32(j))
+		if !ones {
+			dst.Value = append(dst.Value, 1)
+		}
+	}
+}
+
+// Unseen adds 1 to squares, one for each row, where a row has a combination without a weight.
+func (m *metMap) Unseen(squares []float64, rows *credence.Batch) {
+	for i := range squares {
+		combination := m.all.combination(rows.X.Row(i))
+		if _, met := slices.BinarySearch(m.met, combination); !met && combination >= 0 {
+			squares[i]++
+		}
+	}
+}
+
+func (m *metMap) WeightName(j int) string { return m.all.WeightName(int(m.met[j])) }
 
 // productMap is an interaction of numbers alone: one dense column.
 type productMap struct{ *interactionMap }

@@ -119,6 +119,12 @@ func readsSegment(t Term) bool {
 	return ok && reader.ReadsSegment()
 }
 
+// unseenMap is a map that finds columns in rows that training did not have.
+type unseenMap interface {
+	// Unseen adds to squares, one for each row, the squares of the entries in such columns.
+	Unseen(squares []float64, rows *credence.Batch)
+}
+
 // AddUnseen implements [credence.UnseenFeatures]: the linear block, with a weight for each sparse
 // column, and terms of keys would have further weights.
 func (s *Set) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
@@ -129,7 +135,7 @@ func (s *Set) AddUnseen(variance []float64, rows *credence.Batch, prior credence
 			if m.segment.columns > 0 {
 				credence.AddUnseenSquares(variance, rows.Unseen, prior, s.block(b))
 			}
-		case *hashMap:
+		case unseenMap:
 			squares := make([]float64, rows.Rows())
 			m.Unseen(squares, rows)
 			credence.AddUnseenSquares(variance, squares, prior, s.block(b))

@@ -83,7 +83,11 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 		term := &feature.Hash{Name: f.label, Crosses: f.crosses, Segment: f.segment, Without: f.without, Bits: f.bits}
 		return term.Met(in, func(visit func(rows *credence.Batch)) error { return eachBatch(data, visit) })
 	case "interaction":
-		return &feature.Interaction{Name: f.label, Inputs: f.inputs}, nil
+		term := &feature.Interaction{Name: f.label, Inputs: f.inputs}
+		if data == nil {
+			return term, nil
+		}
+		return term.OfRows(in, func(visit func(rows *credence.Batch)) error { return eachBatch(data, visit) })
 	case "onehot":
 		return &feature.OneHot{Name: f.label, Input: f.inputs[0]}, nil
 	case "keep":
