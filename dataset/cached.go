@@ -139,7 +139,7 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 	}
 	t.outcome = outcome{number: &numbering{dropped: stored.Dropped}, unseen: stored.Unseen}
 	t.noteEntries(stored.Merged, stored.Queries)
-	t.noteZero(&stored.Schema)
+	t.noteZero(stored.Schema.ZeroBased)
 	for _, n := range stored.Inexact {
 		if i := t.index[n.Column]; !t.columns[i].inexact {
 			t.columns[i].inexact = true

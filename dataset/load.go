@@ -196,7 +196,7 @@ func (t *Table) finalSchema(chosen *selection) (schema credence.Schema, shift in
 	if chosen.sparse {
 		shift = t.outcome.number.describe(&schema)
 		schema.Label = len(schema.Columns) > 0 && schema.Columns[0].Name == t.schema.Columns[0].Name
-		t.noteZero(&schema)
+		t.noteZero(schema.ZeroBased)
 	}
 	return schema, shift
 }

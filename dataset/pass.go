@@ -95,8 +95,8 @@ func (t *Table) noteEntries(merged, queries int) {
 }
 
 // noteZero notes that indices begin with 0.
-func (t *Table) noteZero(schema *credence.Schema) {
-	if schema.ZeroBased && t.options.Schema == nil {
+func (t *Table) noteZero(zero bool) {
+	if zero && t.options.Schema == nil {
 		t.note("indices begin with 0: the first feature is x0")
 	}
 }

@@ -80,7 +80,10 @@ func (t *Table) Rows(ctx context.Context, columns []string, start credence.Posit
 		return err
 	}
 	r := &runs{table: t, kinds: newKinds(chosen, t.rules().Rules), at: start, start: start, visit: visit}
-	defer func() { t.noteEntries(r.merged, r.queries) }()
+	defer func() {
+		t.noteEntries(r.merged, r.queries)
+		t.noteZero(r.zero)
+	}()
 	if t.format == formatParquet {
 		return t.wordFailure(t.passParquet(ctx, chosen, first, start.Offset, r.consume))
 	}
@@ -94,6 +97,7 @@ type runs struct {
 	start, at       credence.Position
 	file            string // of the last block
 	merged, queries int
+	zero            bool // an index is 0
 	total           int64
 	window          table.Rows
 	cuts            []int
@@ -113,6 +117,11 @@ func (r *runs) consume(b *text.Block) error {
 	}
 	r.merged += b.Merged
 	r.queries += b.Queries
+	if !r.zero && r.table.format == formatLibSVM {
+		for i, from := range b.Start[:b.Count] {
+			r.zero = r.zero || from < b.Start[i+1] && b.Keys[from] == 0 // entries are sorted
+		}
+	}
 	r.table.noteInexact(b)
 	before := r.kinds.columns
 	r.kinds.settle(&b.Rows)

@@ -612,3 +612,36 @@ func bare(p credence.Position) credence.Position {
 	p.File, p.Beginning = "", ""
 	return p
 }
+
+// What is odd about rows that are read once is noted as by a load.
+func TestRowsAreNoted(t *testing.T) {
+	for content, want := range map[string]string{
+		"1 0:1 3:2\n0 3:1 1:2\n":               "1 row had indices repeated or out of order: they are summed and sorted; indices begin with 0: the first feature is x0",
+		"1 1:1 3:2\n0 1:1 2:2\n":               "",
+		"id,y\n9007199254740993,1\n4,0\n5,1\n": "has integers beyond 2⁵³, such as 9007199254740993",
+	} {
+		name := "t.svm"
+		if strings.HasPrefix(content, "id") {
+			name = "t.csv"
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := Open(t.Context(), []string{path}, Options{Once: true, Keyed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, note := range table.Notes() {
+			texts = append(texts, note.Text)
+		}
+		if got := strings.Join(texts, "; "); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: notes %q, want %q", content, got, want)
+		}
+		table.Close()
+	}
+}

@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = fit.Table(context.Background(), rows, fit.Options{Formula: "price ~ size", Memory: 100})
-	if err == nil || !strings.Contains(err.Error(), "weights, for which engine exact needs 1 MB of memory, and 1 MB are available") {
+	if err == nil || !strings.Contains(err.Error(), "weights, for which engine exact needs 256 bytes of memory, and 100 bytes are available") {
 		t.Errorf("%v", err)
 	}
 	options := fit.Options{Formula: "price ~ rbf(size, frequencies=@secret.csv)"}

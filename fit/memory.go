@@ -61,13 +61,19 @@ func refuseSize(entry *Engine, call spec.Call, rows, weights int, memory float64
 	if spec.NewArguments(call, "").Int("components", 1) > 1 {
 		remedy = "use fewer components, or fewer features"
 	}
+	if memory == float64(debug.SetMemoryLimit(-1)) {
+		remedy = "raise GOMEMLIMIT, or use fewer features"
+	}
 	return fmt.Errorf("the model has %d weights, for which engine %s needs %s of memory, and %s are available: %s",
 		weights, entry.Name, gigabytes(need), gigabytes(memory), remedy)
 }
 
 // gigabytes is a number of bytes for people.
 func gigabytes(bytes float64) string {
-	if bytes < 1<<30 {
+	switch {
+	case bytes < 1<<20:
+		return fmt.Sprintf("%.0f bytes", bytes)
+	case bytes < 1<<30:
 		return fmt.Sprintf("%.0f MB", math.Ceil(bytes/(1<<20)))
 	}
 	return fmt.Sprintf("%.4g GB", math.Ceil(10*bytes/(1<<30))/10)

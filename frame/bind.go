@@ -24,11 +24,32 @@ type Bound struct {
 	column                            []float64
 	counts                            Counts
 	counted                           int // rows that counts covers
+	marks                             bool
+	lacking                           []bool // of the rows last read
+}
+
+// MarkLacking lets rows stay that are to be predicted and lack a value, where the policy is Drop, which cannot
+// leave them out: Read fills them as Mean does, and Lacks tells which they are.
+func (b *Bound) MarkLacking() { b.marks = b.frame.Missing == Drop && b.targets != RequireTargets }
+
+// Lacks says whether row i of those last read lacks a value that the model needs.
+func (b *Bound) Lacks(i int) bool { return b.marks && b.lacking[i] }
+
+// lack marks row i of the block, or says that it has to be refused.
+func (b *Bound) lack(i, from int) (marked bool) {
+	if b.marks && !b.lacking[i] {
+		b.lacking[i] = true
+		if i >= from {
+			b.counts.Lacking++
+		}
+	}
+	return b.marks
 }
 
 // Counts says what was done to the rows read so far, each row counted once.
 type Counts struct {
 	Dropped        int // rows left out for a missing value
+	Lacking        int // rows without a prediction for a missing value
 	Filled         int // missing values filled
 	UnseenLevels   int // values of categories that training did not see
 	UnseenFeatures int // entries of sparse columns beyond those of training

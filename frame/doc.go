@@ -31,7 +31,8 @@
 // and is not in a later table is filled as under Mean. [Drop] leaves rows out,
 // whichever of inputs, target, offset, weight or trials is missing, wherever the
 // target is bound (training and evaluation); prediction answers row by row, so
-// there a missing input is an error under Drop. Offset, weight, trials and
+// there a missing value is an error under Drop, or the row is marked
+// ([Bound.MarkLacking]). Offset, weight, trials and
 // target are never filled.
 //
 // # Levels

@@ -19,6 +19,10 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 	if !fresh {
 		from = count
 	}
+	if b.marks {
+		b.lacking = slices.Grow(b.lacking[:0], count)[:count]
+		clear(b.lacking)
+	}
 	dst.First = first
 	dst.X.Reshape(count, len(b.frame.Inputs))
 	if b.frame.SegmentWidth > 0 {
@@ -39,7 +43,7 @@ func (b *Bound) Read(dst *credence.Batch, first, count int) error {
 	}
 	dst.Unseen = b.readUnseen(dst.Unseen)
 	b.readSparse(&dst.Sparse, from)
-	if err := b.readOthers(dst, first, count); err != nil {
+	if err := b.readOthers(dst, first, count, from); err != nil {
 		return err
 	}
 	if fresh {
@@ -90,11 +94,13 @@ func (b *Bound) readPlain(x, values *linop.Dense, plain []plainInput, first, fro
 
 // fill stores what stands for a missing value of the input in row i.
 func (b *Bound) fill(dst *float64, in *Input, first, i, from int) error {
-	if b.frame.Missing != Mean && b.frame.Missing != Indicator {
+	switch {
+	case b.frame.Missing == Mean || b.frame.Missing == Indicator:
+		if i >= from {
+			b.counts.Filled++
+		}
+	case !b.lack(i, from):
 		return b.rows.fail(first+i, fmt.Errorf("column %q is missing: fill in the value, or let --missing mean fill in the mean of training", in.Expr.Column))
-	}
-	if i >= from {
-		b.counts.Filled++
 	}
 	*dst = (in.Fill - in.Center) * (1 / in.Scale)
 	return nil
@@ -221,7 +227,7 @@ func (b *Bound) readSparse(dst *linop.CSR, from int) {
 }
 
 // readOthers stores target, offset, weight, precision and trials.
-func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
+func (b *Bound) readOthers(dst *credence.Batch, first, count, from int) error {
 	f := b.frame
 	dst.Target, dst.Weight = optional(dst.Target, count, b.targets != IgnoreTargets), optional(dst.Weight, count, b.weight.Expr != nil)
 	dst.Offset, dst.Trials = optional(dst.Offset, count, len(f.Offset) > 0), optional(dst.Trials, count, f.Trials != nil)
@@ -234,7 +240,7 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	clear(dst.Offset)
 	for k := range f.Offset {
 		b.column = resize(b.column, count)
-		if err := b.complete(b.column, b.offsets[k], "offset", first); err != nil {
+		if err := b.complete(b.column, b.offsets[k], "offset", first, from); err != nil {
 			return err
 		}
 		for i, v := range b.column {
@@ -242,12 +248,12 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 		}
 	}
 	if dst.Trials != nil {
-		if err := b.complete(dst.Trials, b.trials, "trials", first); err != nil {
+		if err := b.complete(dst.Trials, b.trials, "trials", first, from); err != nil {
 			return err
 		}
 	}
 	if dst.Precision != nil {
-		if err := b.complete(dst.Precision, b.precision, "precision", first); err != nil {
+		if err := b.complete(dst.Precision, b.precision, "precision", first, from); err != nil {
 			return err
 		}
 		for i, p := range dst.Precision {
@@ -259,7 +265,7 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 	if dst.Weight == nil {
 		return nil
 	}
-	if err := b.complete(dst.Weight, b.weight, "weight", first); err != nil {
+	if err := b.complete(dst.Weight, b.weight, "weight", first, from); err != nil {
 		return err
 	}
 	for i, w := range dst.Weight {
@@ -271,12 +277,15 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count int) error {
 }
 
 // complete evaluates an expression that may not be missing.
-func (b *Bound) complete(dst []float64, e operand, role string, first int) error {
+func (b *Bound) complete(dst []float64, e operand, role string, first, from int) error {
 	if err := b.rows.evaluate(dst, e, len(e.Steps), first); err != nil {
 		return err
 	}
 	for i, v := range dst {
 		if v != v {
+			if dst[i] = 1; b.lack(i, from) {
+				continue
+			}
 			return b.rows.fail(first+i, fmt.Errorf("%s %s is missing: fill in the value or leave the row out", role, e))
 		}
 	}

@@ -19,7 +19,7 @@ func (l *Learner) Finish() { l.online.Finish() }
 // Fitted returns the model as it stands.
 func (l *Learner) Fitted() (*credence.Fitted, error) {
 	if l.plan == nil || l.counts.Rows == 0 {
-		return nil, fmt.Errorf("the data hold no rows: there is nothing to learn from")
+		return nil, fmt.Errorf("the data hold no rows, so that there is nothing to learn from: check the files")
 	}
 	c := &l.counts
 	features := &keyed.Features{Keys: l.index.Keys(c.Slots), NoIntercept: l.plan.NoIntercept}

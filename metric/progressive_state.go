@@ -49,6 +49,9 @@ func ProgressiveOf(state []float64) (*Progressive, error) {
 		if !(i >= 0 && i < cellCount) || i != math.Trunc(i) {
 			return nil, fmt.Errorf("metric: the state has a cell %v: the file is damaged", i)
 		}
+		if !(cells[1] >= 0 && cells[2] >= 0 && cells[3] >= 0) {
+			return nil, fmt.Errorf("metric: cell %v of the state holds a negative weight: the file is damaged", i)
+		}
 		if s.cells == nil {
 			s.cells = make([]group, cellCount)
 		}

@@ -34,9 +34,17 @@ func TestProgressiveState(t *testing.T) {
 	if errA != nil || errB != nil || a != b {
 		t.Errorf("%+v (%v) at once, %+v (%v) in pieces", a, errA, b, errB)
 	}
-	for _, state := range [][]float64{nil, {1}, make([]float64, 11), {0, 0, 0, 0, 0, 0, 0, 0, 0, math.NaN()}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1e9, 1, 1, 1}} {
+	for _, state := range [][]float64{nil, {1}, make([]float64, 11), {0, 0, 0, 0, 0, 0, 0, 0, 0, math.NaN()}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1e9, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, -1, 1, 1}} {
 		if _, err := ProgressiveOf(state); err == nil {
 			t.Errorf("state %v is accepted", state)
 		}
+	}
+	// Weights of a file that add up to more than any number leave the ranking without a value.
+	overflows, err := ProgressiveOf([]float64{2, 2, 0, 1, 0, 1, 0, 1, 0, 0, 7, 1e308, 1e308, 1, 9, 1e308, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := overflows.Result(); err == nil && got.AUC.Defined() {
+		t.Errorf("%+v", got)
 	}
 }

@@ -35,6 +35,9 @@ func rank(groups iter.Seq[group]) (auc, aucError, ece float64) {
 		negatives.add(g.negative)
 	}
 	total := positives.value() + negatives.value()
+	if !(total > 0) || math.IsInf(total, 1) { // no rows, or weights that overflow
+		return math.NaN(), math.NaN(), math.NaN()
+	}
 
 	var ordered, tied sum // weight of pairs
 	var negativeBelow, below sum

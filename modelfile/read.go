@@ -26,8 +26,10 @@ func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 		return nil, missing{path}
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%s cannot be read: %w: ask its owner for the permission", path, fs.ErrPermission)
+	case errors.Is(err, safetensors.ErrNotRegular):
+		return nil, fmt.Errorf("%s is not a model file but a folder, a pipe or a device: copy the model to a file first", path)
 	case err != nil && startsAsText(path):
-		return nil, fmt.Errorf("%s is not a model file that can be read: %w: it is text; name the model first and the data behind it", path, err)
+		return nil, fmt.Errorf("%s is not a model file but a table or another text: name the model first and the data behind it", path)
 	case err != nil:
 		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
 	}

@@ -95,9 +95,12 @@ type Compared struct {
 	Evidence *float64 `json:"evidence,omitempty"` // log evidence, where it is comparable
 	ELBO     *float64 `json:"elbo,omitempty"`     // lower bound of it
 	// EvidenceGap is an estimate of the evidence less the ELBO.
-	EvidenceGap *float64     `json:"evidence_gap,omitempty"`
-	NLPD        metric.Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
-	RMSE        metric.Score `json:"rmse,omitzero"` // of the predictive means
+	EvidenceGap *float64 `json:"evidence_gap,omitempty"`
+	// EvidenceEstimate and EvidenceBound are those of engines that give no other evidence.
+	EvidenceEstimate *float64     `json:"evidence_estimate,omitempty"`
+	EvidenceBound    *float64     `json:"evidence_bound,omitempty"`
+	NLPD             metric.Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
+	RMSE             metric.Score `json:"rmse,omitzero"` // of the predictive means
 	// Gain is the mean log density per row less that of the first model, GainError its
 	// standard error over rows.
 	Gain      metric.Score `json:"gain,omitzero"`
@@ -130,6 +133,10 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the models predict different transforms of %s: every figure is of %s itself, evidence with its Jacobian", first.column(), first.column()))
 	}
 	out.Rows = len(first.weight)
+	known := first // whose evidence the others are set beside
+	if k := slices.IndexFunc(models, (*Scores).hasEvidence); k >= 0 {
+		known = models[k]
+	}
 	for _, s := range models {
 		warnings, err := s.comparable(first, across)
 		if err != nil {
@@ -137,7 +144,7 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		}
 		out.Warnings = append(out.Warnings, warnings...)
 		compared := s.against(first, across)
-		out.Warnings = append(out.Warnings, s.setEvidence(&compared, first, across)...)
+		out.Warnings = append(out.Warnings, s.setEvidence(&compared, known, across)...)
 		if s.leaver != nil && first.leaver != nil {
 			if err := s.setLeft(&compared, first, across); err != nil {
 				return nil, err
@@ -167,7 +174,7 @@ func (s *Scores) otherTransform(first *Scores) (bool, error) {
 		return false, nil
 	}
 	if s.column() != first.column() || s.discrete() || first.discrete() {
-		return false, fmt.Errorf("%s predicts %s and %s predicts %s: densities of different targets cannot be compared",
+		return false, fmt.Errorf("%s predicts %s and %s predicts %s: densities of different targets cannot be compared: name models of one target",
 			first.Name, firstTarget, s.Name, target)
 	}
 	return true, nil

@@ -1,18 +1,29 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 )
 
-// setEvidence gives the comparison the log evidence of s, or its bound, and says why it cannot be set
-// beside that of the first model. A figure of another kind than the first model's is left out: evidence
+// hasEvidence says whether the engine of s gives a log evidence, an estimate or a bound of it.
+func (s *Scores) hasEvidence() bool {
+	r := &s.fitted.Report
+	return cmp.Or(r.Evidence, r.EvidenceMode, r.ELBO, r.ELBOMode, r.EvidenceEstimate, r.EvidenceBound) != nil
+}
+
+// setEvidence gives the comparison the log evidence of s, an estimate or its bound, and says why it cannot be set
+// beside that of the first model that has any. A figure of another kind than that model's is left out: evidence
 // at the best hyper-parameters speaks for the larger model whatever the data are, integrated evidence
 // does not.
 func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warnings []string) {
 	report, firstReport := &s.fitted.Report, &first.fitted.Report
+	if !s.hasEvidence() {
+		return []string{fmt.Sprintf("%s has no evidence, which engine %s does not give: compare densities, of rows that no model was fitted to or of the training rows with --loo", s.Name, report.Engine)}
+	}
 	if kind, firstKind := report.Hyperparameters, firstReport.Hyperparameters; kind != firstKind {
 		return []string{fmt.Sprintf("the evidence of %s is of kind %s and that of %s of kind %s: it is left out; fit both with the same hyper=",
 			first.Name, kindOf(firstKind), s.Name, kindOf(kind))}
@@ -34,7 +45,8 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 		return nil
 	}
 	out.Evidence, out.ELBO, out.EvidenceGap = moved(report.Evidence, report.EvidenceMode), moved(report.ELBO, report.ELBOMode), report.EvidenceGap
-	if s == first || out.Evidence == nil && out.ELBO == nil || firstReport.Engine == "" {
+	out.EvidenceEstimate, out.EvidenceBound = moved(report.EvidenceEstimate), moved(report.EvidenceBound)
+	if s == first || firstReport.Engine == "" {
 		return nil
 	}
 	if report.Rows != firstReport.Rows {
@@ -57,18 +69,29 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 	if s.fitted.Recipe.Prior != first.fitted.Recipe.Prior {
 		warnings = append(warnings, fmt.Sprintf("%s has the prior %s and %s the prior %s: their evidence compares the priors too", first.Name, first.fitted.Recipe.Prior, s.Name, s.fitted.Recipe.Prior))
 	}
-	if bound, firstBound := out.Evidence == nil, firstReport.Evidence == nil && firstReport.EvidenceMode == nil; bound != firstBound {
-		of, gap := s, report.EvidenceGap
-		if firstBound {
-			of, gap = first, firstReport.EvidenceGap
+	what, short := quality(report)
+	firstWhat, firstShort := quality(firstReport)
+	if what != firstWhat {
+		for _, of := range [][2]string{{first.Name, firstWhat + firstShort}, {s.Name, what + short}} {
+			if of[1] != "" {
+				warnings = append(warnings, fmt.Sprintf("the evidence of %s is %s", of[0], of[1]))
+			}
 		}
-		by := "an unknown amount"
-		if gap != nil {
-			by = fmt.Sprintf("about %.2g", math.Max(0, *gap))
-		}
-		warnings = append(warnings, fmt.Sprintf("the evidence of %s is a lower bound, short of it by %s", of.Name, by))
 	}
 	return warnings
+}
+
+// quality says what the evidence of a report is where it is not exact, and by how much it is short.
+func quality(r *credence.Report) (what, short string) {
+	switch {
+	case r.Evidence != nil || r.EvidenceMode != nil:
+		return "", ""
+	case r.EvidenceEstimate != nil:
+		return "an estimate", ", by the approximation of its engine"
+	case r.EvidenceGap != nil:
+		return "a lower bound", fmt.Sprintf(", short of it by about %.2g", math.Max(0, *r.EvidenceGap))
+	}
+	return "a lower bound", ", short of it by an unknown amount"
 }
 
 // kindOf names a treatment of hyper-parameters, which old models do not state.

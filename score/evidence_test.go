@@ -75,6 +75,8 @@ func TestEvidenceThatCannotBeCompared(t *testing.T) {
 			f.Report.Evidence, f.Report.EvidenceMode, f.Report.ELBO, f.Report.EvidenceGap = nil, nil, new(-250.0), new(0.031)
 			return f
 		}(), "the evidence of b is a lower bound, short of it by about 0.031", true},
+		"none":     {without(base(), nil), "b has no evidence, which engine exact does not give: compare densities", false},
+		"estimate": {without(base(), new(-250.0)), "the evidence of b is an estimate", true},
 	} {
 		got, err := score.Compare(gather(t, "a", first, source), gather(t, "b", c.other, source))
 		if err != nil {
@@ -83,8 +85,39 @@ func TestEvidenceThatCannotBeCompared(t *testing.T) {
 		if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: warnings %q, want %q", name, all, c.want)
 		}
-		if m := got.Models[1]; (m.Evidence != nil || m.ELBO != nil) != c.left {
+		if m := got.Models[1]; (m.Evidence != nil || m.ELBO != nil || m.EvidenceEstimate != nil) != c.left {
 			t.Errorf("%s: evidence %v, bound %v", name, m.Evidence, m.ELBO)
 		}
+	}
+}
+
+// without is a model whose engine gives no evidence, but perhaps an estimate of it.
+func without(f *credence.Fitted, estimate *float64) *credence.Fitted {
+	f.Report.Evidence, f.Report.EvidenceMode, f.Report.EvidenceEstimate = nil, nil, estimate
+	return f
+}
+
+// TestEvidenceBesideNone: where the first model has no evidence, the next is what others are set beside.
+func TestEvidenceBesideNone(t *testing.T) {
+	all := houses(60)
+	source := structs(t, all)
+	of := func(formula string) *credence.Fitted { return fitted(t, all, fit.Options{Formula: formula}) }
+	other := of("Price ~ Rooms")
+	other.Report.Hyperparameters = "mode"
+	none := without(of("Price ~ Size"), nil)
+	none.Report.Hyperparameters = ""
+	got, err := score.Compare(gather(t, "a", none, source), gather(t, "b", of("Price ~ Size"), source), gather(t, "c", of("Price ~ Size + Rooms"), source), gather(t, "d", other, source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, true, true, false} {
+		if (got.Models[i].Evidence != nil) != want {
+			t.Errorf("model %d: evidence %v", i, got.Models[i].Evidence)
+		}
+	}
+	warnings := strings.Join(got.Warnings, "\n")
+	if !strings.HasPrefix(warnings, "a has no evidence, which engine exact does not give") || strings.Count(warnings, "no evidence") != 1 ||
+		!strings.Contains(warnings, "the evidence of b is of kind integrate and that of d of kind mode") || strings.Contains(warnings, "unknown") {
+		t.Errorf("warnings:\n%s", warnings)
 	}
 }

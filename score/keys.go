@@ -40,8 +40,11 @@ func (s *Scorer) Keys(targets Targets) (*Keys, error) {
 }
 
 func (k *Keys) bind() (err error) {
-	k.binder, err = keyed.NewBinder(k.plan, k.features, k.targets)
-	return err
+	if k.binder, err = keyed.NewBinder(k.plan, k.features, k.targets); err != nil {
+		return fmt.Errorf("%w: restore the model from a copy or learn it again", err)
+	}
+	k.binder.MarkLacking = k.rows.scorer.options.Lacking && k.targets != RequireTargets
+	return nil
 }
 
 // Columns names the columns that the model needs of a table: text(c) for the texts of c. A target that
@@ -72,7 +75,7 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 		case k.targets == IgnoreTargets && name == k.plan.Target.Column && i == 0:
 		case !known && slices.Contains(optional, name) && i < len(values):
 		case !known:
-			return nil, fmt.Errorf("there is no column %q, which the model needs: the columns are %s", name, columnNames(schema))
+			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, columnNames(schema))
 		case i < len(values):
 			columns = append(columns, name)
 		default:
@@ -103,6 +106,7 @@ func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 		k.scored += len(k.binder.From)
 		k.counts.UnseenFeatures += k.binder.Unknown
 		k.counts.Dropped += k.binder.Dropped
+		k.counts.Lacking += len(k.binder.Lacking)
 		k.rows.keys = k
 		if err := k.rows.Score(&k.batch); err != nil {
 			return err

@@ -198,8 +198,24 @@ func (r *Rows) Sample(i int, rng *rand.Rand) (float64, error) {
 	return r.own(draw), err
 }
 
-// Predict returns what is commonly asked of row i.
+// Lacks says whether row i lacks a value without which the model does not predict, see [Options]: nothing
+// else that is said of the row is about it.
+func (r *Rows) Lacks(i int) bool {
+	switch {
+	case r.keys != nil:
+		return slices.Contains(r.keys.binder.Lacking, i)
+	case r.bound == nil:
+		return false
+	}
+	return r.bound.Lacks(i)
+}
+
+// Predict returns what is commonly asked of row i, not a number where it lacks a value.
 func (r *Rows) Predict(i int) Prediction {
+	if r.Lacks(i) {
+		none := math.NaN()
+		return Prediction{none, none, none, none, none, none}
+	}
 	mean, variance := r.Moments(i)
 	p := Prediction{Mean: mean, SD: math.Sqrt(variance)}
 	tail := (1 - r.scorer.options.Interval) / 2

@@ -23,7 +23,10 @@ type Options struct {
 	DropTarget bool    `json:"drop_target,omitempty"`
 	Interval   float64 `json:"interval,omitempty"` // probability from lower to upper; 0 means 0.9
 	Threads    int     `json:"threads,omitempty"`  // 0 means every processor; the result does not depend on it
-	Original   bool    `json:"original,omitempty"` // of log(price), predict price
+	// Lacking answers a row that lacks a value by no numbers, where the model leaves such rows out: to predict is
+	// to answer every row. Otherwise it is an error.
+	Lacking  bool `json:"lacking,omitempty"`
+	Original bool `json:"original,omitempty"` // of log(price), predict price
 }
 
 // Scorer applies a model to rows. It is immutable.
@@ -177,7 +180,7 @@ func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, er
 		of, _ := credence.CutText(name)
 		_, known := places[name]
 		if _, texts := places[of]; !known && !texts {
-			return nil, fmt.Errorf("there is no column %q, which the model needs: the columns are %s", name, columnNames(schema))
+			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, columnNames(schema))
 		}
 	}
 	target := s.Target()

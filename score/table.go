@@ -25,6 +25,9 @@ func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
 		targets = IgnoreTargets
 	}
 	bound, err := s.frame.Bind(rows, targets)
+	if err == nil && s.options.Lacking {
+		bound.MarkLacking()
+	}
 	return &Table{scorer: s, known: targets != IgnoreTargets, bound: bound}, err
 }
 

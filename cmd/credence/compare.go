@@ -90,6 +90,10 @@ func (p *program) printComparison(c *score.Comparison) {
 				if m.EvidenceGap != nil {
 					evidence += fmt.Sprintf(" (+ %.2g)", max(0, *m.EvidenceGap))
 				}
+			case m.EvidenceEstimate != nil:
+				evidence = fmt.Sprintf("≈ %.2f", *m.EvidenceEstimate)
+			case m.EvidenceBound != nil:
+				evidence = fmt.Sprintf("≥ %.2f", *m.EvidenceBound)
 			}
 			name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,

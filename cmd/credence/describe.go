@@ -12,7 +12,7 @@ import (
 // uses by kind, and how kinds that are not plain came about.
 func (p *program) describeTable(table *dataset.Table, source credence.Source) {
 	schema := source.Schema()
-	p.say("data    %s: %s", strings.Join(table.Files(), ", "), counted(source.Rows(), "row"))
+	p.say("data    %s: %s", filesText(table.Files()), counted(source.Rows(), "row"))
 	for kind, name := range []string{"number", "boolean", "category"} {
 		var columns []string
 		for _, c := range schema.Columns {
@@ -55,14 +55,26 @@ func (p *program) noteColumns(table *dataset.Table, columns []string) {
 	}
 	p.tellNotes(table)
 	for _, note := range table.Notes() {
+		key := note.Column + " " + note.Text
 		switch {
-		case note.Column == "" || !used[note.Column]:
+		case note.Column == "" || !used[note.Column] || p.noted[key]:
+			continue
 		case note.Doubt:
 			p.warn("column %s %s", note.Column, note.Text)
 		default:
 			p.say("note    %s: %s", note.Column, note.Text)
 		}
+		p.noted[key] = true
 	}
+}
+
+// filesText names files, the first few of many.
+func filesText(files []string) string {
+	const most = 6
+	if len(files) <= most {
+		return strings.Join(files, ", ")
+	}
+	return fmt.Sprintf("%s … %s (%d files)", strings.Join(files[:most-1], ", "), files[len(files)-1], len(files))
 }
 
 // listed joins names, the first few of many.

@@ -42,6 +42,7 @@ type application struct {
 	targets  score.Targets
 	interval float64       // 0 means the default
 	original bool          // the target's own units
+	lacking  bool          // rows that lack a value are answered by empty cells where the model leaves them out
 	live     bool          // rows are scored one by one, as they come
 	keep     []string      // columns to copy
 	kept     *dataset.Kept // pipes that other models read too; nil if none do
@@ -65,10 +66,10 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 	if err != nil {
 		return nil, err
 	}
-	if policy.Policy == frame.Drop && a.targets != score.RequireTargets {
+	if policy.Policy == frame.Drop && a.targets != score.RequireTargets && !a.lacking {
 		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
 	}
-	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original})
+	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original, Lacking: a.lacking})
 	if err != nil {
 		return nil, misused(fmt.Errorf("%s: %w", model, err))
 	}
@@ -219,6 +220,9 @@ func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) err
 func (p *program) tellCounts(counts frame.Counts, rows int) {
 	if counts.Dropped > 0 {
 		p.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+rows)
+	}
+	if counts.Lacking > 0 {
+		p.warn("%d of %s lack a value and have no prediction: their cells are empty; --missing mean fills in the means of training (for a model of stream: when it is learned)", counts.Lacking, counted(rows, "row"))
 	}
 	if counts.Filled > 0 {
 		p.warn("%s filled with training means", counted(counts.Filled, "missing value"))

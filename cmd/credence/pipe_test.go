@@ -19,7 +19,7 @@ func TestPipeIsNoModel(t *testing.T) {
 	}
 	data := file(t, "t.csv", houses(10))
 	for _, args := range [][]string{{"inspect", pipe}, {"predict", pipe, data}, {"evaluate", pipe, data}, {"compare", pipe, pipe, data}} {
-		if o := invoke(t, "", args...); o.code != exitFailed || !strings.Contains(o.err, "not a regular file: copy the model to a file first") {
+		if o := invoke(t, "", args...); o.code != exitFailed || !strings.Contains(o.err, "not a model file but a folder, a pipe or a device: copy the model to a file first") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
 		}
 	}

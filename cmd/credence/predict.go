@@ -92,7 +92,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.density {
 		targets = score.UseTargets
 	}
-	s, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, keep: flags.keep, live: flags.live})
+	s, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, lacking: true, keep: flags.keep, live: flags.live})
 	if err != nil {
 		return err
 	}
@@ -218,6 +218,12 @@ func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scor
 
 // cells appends what is predicted of row i, in the order of the columns.
 func (flags *predictFlags) cells(row []float64, rows *score.Rows, i int, density bool, seed uint64) error {
+	if rows.Lacks(i) {
+		for range cap(row) { // as many empty cells
+			row = append(row, math.NaN())
+		}
+		return nil
+	}
 	p := rows.Predict(i)
 	row = append(row, p.Mean, p.SD, p.Lower, p.Upper)
 	if rows.Scorer().Binary() {

@@ -125,6 +125,7 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 		if err := table.Rows(ctx, columns, s.at, func(run *dataset.Run) error { return s.learn(run) }); err != nil {
 			return s.stop(ctx, err)
 		}
+		s.program.noteColumns(table, columns) // what the pass has met
 		if !s.learner.EndPass() {
 			return s.finish(true)
 		}

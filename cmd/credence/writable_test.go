@@ -13,7 +13,10 @@ import (
 
 // What cannot be written is found before the data are read, whichever command writes it.
 func TestOutputsAreCheckedFirst(t *testing.T) {
-	nowhere := filepath.Join(t.TempDir(), "none", "m")
+	nowhere, circle := filepath.Join(t.TempDir(), "none", "m"), filepath.Join(t.TempDir(), "circle")
+	if err := os.Symlink(circle, circle); err != nil {
+		t.Skip(err)
+	}
 	for _, c := range []struct {
 		want string
 		args []string
@@ -24,6 +27,8 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 		{"there is no folder", []string{"stream", "gone.csv", "--target", "y", "--write-selected", nowhere}},
 		{"there is no folder", []string{"predict", "gone.safetensors", "gone.csv", "-o", nowhere + ".csv"}},
 		{"it is a device or a pipe", []string{"fit", "gone.csv", "--target", "y", "-o", os.DevNull}},
+		{"too long: name another file", []string{"fit", "gone.csv", "--target", "y", "-o", strings.Repeat("x", 300)}},
+		{"links: name another file", []string{"fit", "gone.csv", "--target", "y", "-o", circle}},
 	} {
 		if o := invoke(t, "", c.args...); o.code != exitFailed || !strings.Contains(o.err, c.want) || strings.Contains(o.err, "gone") {
 			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)

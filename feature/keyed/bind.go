@@ -12,8 +12,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// errDropped marks a row that the policy drop leaves out.
-var errDropped = errors.New("dropped")
+// errDropped marks a row that the policy drop leaves out, errLacking one that it would, and that is to be
+// predicted: it stays, without features.
+var errDropped, errLacking = errors.New("dropped"), errors.New("lacking")
 
 // Bind makes a batch of rows [first, first+count) of the run that Begin took up. Batch, Faults and From
 // are valid until the second next Bind. It leaves out rows whose cells the plan cannot take, noting up to
@@ -22,6 +23,7 @@ var errDropped = errors.New("dropped")
 func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, err error) {
 	b.memory, b.spare = b.spare, b.memory
 	b.Faults, b.From, b.Dropped, b.Unknown = b.memory.faults[:0], b.memory.from[:0], 0, 0
+	b.Lacking = b.Lacking[:0]
 	*dst = b.memory.batch
 	s := &dst.Sparse
 	s.Reset(0)
@@ -57,8 +59,16 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 				continue
 			}
 		}
-		if err == errDropped {
+		switch err {
+		case errDropped:
 			b.Dropped++
+			continue
+		case errLacking:
+			s.Start = append(s.Start, len(s.Index))
+			s.Rows++
+			dst.Target, dst.Weight = append(dst.Target, math.NaN()), append(dst.Weight, 1)
+			dst.Offset, dst.Unseen = append(dst.Offset, 0), append(dst.Unseen, 0)
+			b.Lacking, b.From = append(b.Lacking, len(b.From)), append(b.From, i)
 			continue
 		}
 		err = b.At(i, err)
@@ -136,7 +146,9 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 		r := &b.offset[k]
 		v, err := r.read(b.rows, row)
 		if err == nil && v != v {
-			err = r.missing(b.drops())
+			if err = r.missing(b.drops()); b.MarkLacking && b.plan.Missing == frame.Drop {
+				err = errLacking
+			}
 		}
 		if err != nil {
 			return 0, 0, 0, err
@@ -223,6 +235,8 @@ func (b *Binder) missing(column string) error {
 	switch {
 	case b.drops():
 		return errDropped
+	case b.MarkLacking && b.plan.Missing == frame.Drop:
+		return errLacking
 	case b.frozen:
 		return fmt.Errorf("column %q is missing: fill in the value, or learn the model with --missing mean or indicator", column)
 	}

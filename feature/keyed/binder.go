@@ -40,6 +40,10 @@ type Binder struct {
 	Dropped int
 	// Unknown counts the entries that a frozen index did not have.
 	Unknown int
+	// MarkLacking lets rows stay that are to be predicted and lack a value which the policy drop asks for: Lacking
+	// has those of the last Bind, as places in From.
+	MarkLacking bool
+	Lacking     []int
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32

@@ -137,7 +137,7 @@ func (r *reader) refuse(text string) error {
 	case r.classes == nil:
 		return fmt.Errorf("column %q: %s is not a number: correct the row", r.expr.Column, quoted)
 	case r.classes.positive == "":
-		return fmt.Errorf("label %s is not 1, 0 or -1: learn with --positive CLASS, which stands against all the rest, or correct the row", quoted)
+		return fmt.Errorf("label %s is not 1, 0 or -1, and two classes are learned: fit a target of numbers with credence fit, or learn with --positive CLASS, which stands against all the rest, or correct the row", quoted)
 	}
 	return fmt.Errorf("label %s is neither %s nor %s, the first two: learn with --positive CLASS, which stands against all the rest, or correct the row",
 		quoted, r.classes.positive, r.classes.negative)

@@ -23,6 +23,9 @@ type Reader struct {
 	header *header
 }
 
+// ErrNotRegular is the error of a path that leads to no file: a folder, a pipe, a device.
+var ErrNotRegular = errors.New("not a regular file")
+
 // Open opens the file at path and checks its header; see NewReader. Close must
 // be called.
 func Open(path string) (*Reader, error) {
@@ -31,7 +34,7 @@ func Open(path string) (*Reader, error) {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
 	if !info.Mode().IsRegular() { // to open a pipe waits for who writes it
-		return nil, fmt.Errorf("safetensors: %s: not a regular file: copy the model to a file first", path)
+		return nil, fmt.Errorf("safetensors: %s: %w: copy it to a file first", path, ErrNotRegular)
 	}
 	file, err := os.Open(path)
 	if err != nil {
