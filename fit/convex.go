@@ -15,7 +15,7 @@ func convexEngine() Engine {
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal("convex", convex.Supports(family, p))
 		},
-		Memory: func(_ spec.Call, rows, weights float64) float64 {
+		Memory: func(_ spec.Call, _ credence.Prior, rows, weights float64) float64 {
 			if weights > 4000 {
 				return 8 * weights * 200
 			}

@@ -63,7 +63,7 @@ func exactEngine() Engine {
 // exactMemory is that of the smaller of the two forms, with the factor of the
 // posterior: four D×D matrices, or three N×N and a dozen vectors. What integration adds is
 // for few weights.
-func exactMemory(_ spec.Call, rows, weights float64) float64 {
+func exactMemory(_ spec.Call, _ credence.Prior, rows, weights float64) float64 {
 	if rows < weights {
 		return 8 * (3*rows*rows + 12*weights)
 	}

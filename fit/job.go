@@ -64,6 +64,11 @@ func New(options Options) (*Job, error) {
 			return nil, &Misuse{"", fmt.Errorf("--positive names a class, and family %s has none: leave it out, or use --family bernoulli", j.family.Name())}
 		}
 	}
+	if e := j.engine.entry; e != nil { // arguments may be those of another prior
+		if _, err := j.engine.maker(Run{Prior: j.prior}, e, j.engine.call); err != nil {
+			return nil, &Misuse{"engine", err}
+		}
+	}
 	for _, family := range j.family.Possible() {
 		refused := j.engine.check(family, j.prior)
 		if refused == nil {

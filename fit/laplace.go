@@ -1,40 +1,91 @@
 package fit
 
 import (
+	"fmt"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/laplace"
+	"github.com/credence-ml/credence/infer/svi"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
 func laplaceEngine() Engine {
 	return Engine{
-		Name:   "laplace",
-		Prior:  "spikeslab",
-		About:  "spike-and-slab by the Laplace approximation, for features by the million",
-		Reason: "a spike of some width has a mode, and the search for it takes time in proportion to the features",
+		Name:        "laplace",
+		Prior:       "spikeslab",
+		About:       "the Laplace approximation: every family with a normal prior; spike-and-slab for features by the million",
+		Reason:      "a spike of some width has a mode, and the search for it takes time in proportion to the features",
+		Checkpoints: true,
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			return refusal("laplace", laplace.Supports(family, p))
+			switch p.(type) {
+			case prior.Normal:
+				return ""
+			case prior.SpikeSlab:
+				return refusal("laplace", laplace.Supports(family, p))
+			}
+			return fmt.Sprintf("it needs the prior normal or spikeslab, not %v", p)
 		},
 		// Columns may be sparse; a dozen starts and as many vectors of a search are not.
-		Memory: func(_ spec.Call, rows, weights float64) float64 {
+		Memory: func(call spec.Call, p credence.Prior, rows, weights float64) float64 {
+			if _, normal := p.(prior.Normal); normal {
+				call.Named = append([]spec.Argument{{Key: "covariance", Value: spec.Column{Name: string(svi.Full)}}}, call.Named...)
+				return sviMemory(call, p, rows, weights)
+			}
 			small := min(rows, weights)
 			return 8 * (60*weights + 2*small*small)
 		},
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := laplace.Config{
-				Method:        laplace.Method(a.Word("method", "", string(laplace.LBFGS), string(laplace.GIST))),
-				Variances:     laplace.Variances(a.Word("variances", "", string(laplace.Exact), string(laplace.Nystrom), string(laplace.Random))),
-				Starts:        a.Int("starts", 0, spec.Between(1, laplace.MostStarts)),
-				Anneal:        a.Bool("anneal", false),
-				Sets:          a.Int("sets", 0, spec.Between(1, laplace.MostVectors)),
-				Columns:       a.Int("columns", 0, spec.Between(1, laplace.MostVectors)),
-				Vectors:       a.Int("vectors", 0, spec.Between(2, laplace.MostVectors)),
-				MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
-				Tolerance:     a.Float("tolerance", 0, spec.Positive()),
-				Seed:          run.Seed,
-				Threads:       run.Threads, Progress: run.Progress,
-			}
-			return func(model credence.Model) (credence.Engine, error) { return laplace.New(model, config) }, config.Validate()
-		},
+		Batch: laplaceBatch,
 	}
+}
+
+// laplaceBatch makes the engine that the prior asks for: of the modes of a spike-and-slab prior, or of the one
+// mode of a normal prior, whose options are those of variational Bayes with a full covariance.
+func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
+	treatments := []string{string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood)}
+	_, normal := run.Prior.(prior.Normal)
+	if _, selects := run.Prior.(prior.SpikeSlab); selects {
+		treatments = treatments[1:2]
+	}
+	both := struct {
+		iterations int
+		tolerance  float64
+	}{a.Int("iterations", 0, spec.AtLeast(1)), a.Float("tolerance", 0, spec.Positive())}
+	ordinary := svi.Config{
+		Approximation: svi.Laplace, MaxIterations: both.iterations, Tolerance: both.tolerance,
+		Hyper:       hyper.Treatment(a.Word("hyper", "", treatments...)),
+		Diagnostics: diagnosticDraws(a.Int("diagnostics", -1, spec.Between(0, mostDraws))),
+		Checkpoint:  run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
+	}
+	selector := laplace.Config{
+		Method:        laplace.Method(a.Word("method", "", string(laplace.LBFGS), string(laplace.GIST))),
+		Variances:     laplace.Variances(a.Word("variances", "", string(laplace.Exact), string(laplace.Nystrom), string(laplace.Random))),
+		Starts:        a.Int("starts", 0, spec.Between(1, laplace.MostStarts)),
+		Anneal:        a.Bool("anneal", false),
+		Sets:          a.Int("sets", 0, spec.Between(1, laplace.MostVectors)),
+		Columns:       a.Int("columns", 0, spec.Between(1, laplace.MostVectors)),
+		Vectors:       a.Int("vectors", 0, spec.Between(2, laplace.MostVectors)),
+		MaxIterations: both.iterations, Tolerance: both.tolerance,
+		Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
+	}
+	wrong, other := []string{"diagnostics"}, "normal"
+	if normal {
+		wrong, other = []string{"method", "variances", "starts", "anneal", "sets", "columns", "vectors"}, "spikeslab"
+	}
+	for _, key := range wrong {
+		if written, stated := a.Argument(key); stated && run.Prior != nil {
+			a.Errorf(written, "%s is an option for the prior %s, not for %v", key, other, run.Prior).WithRemedy("leave it out, or use --prior %s", other)
+		}
+	}
+	err := ordinary.Validate()
+	if !normal && err == nil {
+		err = selector.Validate()
+	}
+	return func(model credence.Model) (credence.Engine, error) {
+		if _, normal := model.Prior.(prior.Normal); normal {
+			return svi.New(model, ordinary)
+		}
+		return laplace.New(model, selector)
+	}, err
 }

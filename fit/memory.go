@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -49,10 +50,10 @@ const bytesPerWeight = 64
 // refuseSize refuses a fit that would not fit into memory of so many bytes, before
 // anything is allocated. The numbers are those of the largest arrays, so that what
 // is refused is sure to fail.
-func refuseSize(entry *Engine, call spec.Call, rows, weights int, memory float64) error {
+func refuseSize(entry *Engine, call spec.Call, prior credence.Prior, rows, weights int, memory float64) error {
 	need := bytesPerWeight * float64(weights)
 	if entry.Memory != nil {
-		need += entry.Memory(call, float64(rows), float64(weights))
+		need += entry.Memory(call, prior, float64(rows), float64(weights))
 	}
 	if need <= memory {
 		return nil

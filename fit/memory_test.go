@@ -3,6 +3,8 @@ package fit
 import (
 	"testing"
 
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -25,28 +27,35 @@ func TestMemoryByHand(t *testing.T) {
 		call          spec.Call
 		rows, weights int
 		bytes         float64
+		normal        bool
 	}{
-		{exact, spec.Call{}, 3, 1000, 1000*(64+96) + 8*3*9},
-		{exact, spec.Call{}, 5000, 1000, 1000*64 + 8*4*1e6},
-		{svi, spec.Call{}, 100, 1000, 1000 * (64 + 8*208)},
-		{svi, full, 100, 1000, 1000 * (64 + 8*(11000+200))},
-		{svi, full, 100, 3000, 3000 * (64 + 8*(12000+200))},
-		{svi, mixture, 100, 1000, 1000*(64+8*1000) + 16*1e4},
-		{sepEngine(), spec.Call{}, 100, 1000, 64000},
-		{epEngine(), spec.Call{}, 100, 1000, 64000 + 8*3*1e4},
-		{epEngine(), spec.Call{}, 20_000, 100_000, 64 * 1e5}, // columns may be sparse
-		{epEngine(), spread, 100, 1000, 64000},
-		{gibbsEngine(), spec.Call{}, 50_000, 20, 64*20 + 8*4*(3e5+200)},
-		{penalisedEngine("lasso", 1, 0), spec.Call{}, 20_000, 100_000, 64 * 1e5},
+		{exact, spec.Call{}, 3, 1000, 1000*(64+96) + 8*3*9, false},
+		{exact, spec.Call{}, 5000, 1000, 1000*64 + 8*4*1e6, false},
+		{svi, spec.Call{}, 100, 1000, 1000 * (64 + 8*208), false},
+		{svi, full, 100, 1000, 1000 * (64 + 8*(11000+200)), false},
+		{svi, full, 100, 3000, 3000 * (64 + 8*(12000+200)), false},
+		{svi, mixture, 100, 1000, 1000*(64+8*1000) + 16*1e4, false},
+		{sepEngine(), spec.Call{}, 100, 1000, 64000, false},
+		{epEngine(), spec.Call{}, 100, 1000, 64000 + 8*3*1e4, false},
+		{epEngine(), spec.Call{}, 20_000, 100_000, 64 * 1e5, false}, // columns may be sparse
+		{epEngine(), spread, 100, 1000, 64000, false},
+		{gibbsEngine(), spec.Call{}, 50_000, 20, 64*20 + 8*4*(3e5+200), false},
+		{laplaceEngine(), spec.Call{}, 100, 1000, 64000 + 8*(60*1000+2*1e4), false},
+		{laplaceEngine(), spec.Call{}, 100, 1000, 1000 * (64 + 8*(11000+200)), true},
+		{penalisedEngine("lasso", 1, 0), spec.Call{}, 20_000, 100_000, 64 * 1e5, false},
 	} {
-		if err := refuseSize(&c.entry, c.call, c.rows, c.weights, c.bytes); err != nil {
+		var p credence.Prior = prior.SpikeSlab{}
+		if c.normal {
+			p = prior.Normal{}
+		}
+		if err := refuseSize(&c.entry, c.call, p, c.rows, c.weights, c.bytes); err != nil {
 			t.Errorf("%s in %g bytes: %v", c.entry.Name, c.bytes, err)
 		}
-		if err := refuseSize(&c.entry, c.call, c.rows, c.weights, c.bytes-1); err == nil {
+		if err := refuseSize(&c.entry, c.call, p, c.rows, c.weights, c.bytes-1); err == nil {
 			t.Errorf("%s is not refused in %g bytes", c.entry.Name, c.bytes-1)
 		}
 	}
-	if err := refuseSize(&exact, spec.Call{}, 3, 2_000_000_000, 24<<30); err == nil ||
+	if err := refuseSize(&exact, spec.Call{}, prior.Normal{}, 3, 2_000_000_000, 24<<30); err == nil ||
 		err.Error() != "the model has 2000000000 weights, for which engine exact needs 298.1 GB of memory, and 24 GB are available: use indices without gaps, or fewer features" {
 		t.Errorf("the refusal reads %v", err)
 	}

@@ -55,12 +55,12 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseSize(entry, call, p.data.Rows(), features.Weights(), j.memory()); err != nil {
+	if err := refuseSize(entry, call, j.prior, p.data.Rows(), features.Weights(), j.memory()); err != nil {
 		return nil, err
 	}
 	p.entry, p.why, p.call = entry, why, call.String()
 	o := &j.options
-	maker, err := j.engine.maker(Run{Seed: o.Seed, Threads: o.Threads, Checkpoint: o.Checkpoint, Progress: o.Progress}, entry, call)
+	maker, err := j.engine.maker(Run{Prior: j.prior, Seed: o.Seed, Threads: o.Threads, Checkpoint: o.Checkpoint, Progress: o.Progress}, entry, call)
 	if err == nil {
 		p.engine, err = maker(p.model)
 	}

@@ -42,8 +42,8 @@ type Engine struct {
 	// size; nil means a call without arguments.
 	Automatic func(model credence.Model, rows int) (spec.Call, error)
 	// Memory returns how many bytes a fit takes at the least beside mean, variance and prior
-	// variance of every weight, by its call; nil means none worth counting.
-	Memory func(call spec.Call, rows, weights float64) float64
+	// variance of every weight, by its call and the prior; nil means none worth counting.
+	Memory func(call spec.Call, prior credence.Prior, rows, weights float64) float64
 	// Checkpoints says that it writes and takes up Options.Checkpoint.
 	Checkpoints bool
 	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments
@@ -78,6 +78,7 @@ type Maker func(credence.Model) (credence.Engine, error)
 
 // Run is what an engine takes from Options beside its arguments.
 type Run struct {
+	Prior      credence.Prior // of the model; nil where all arguments of the engine are to be read
 	Seed       uint64
 	Threads    int
 	Checkpoint string

@@ -68,7 +68,7 @@ func epConfig(run Run, a *spec.Arguments) ep.Config {
 }
 
 // epMemory is that of the square matrices of the smaller side, where the covariance is full. Columns may be sparse.
-func epMemory(call spec.Call, rows, weights float64) float64 {
+func epMemory(call spec.Call, _ credence.Prior, rows, weights float64) float64 {
 	small := min(rows, weights)
 	if !ep.IsFull(ep.Covariance(spec.NewArguments(call, "").Word("covariance", "")), small) {
 		return 0
@@ -85,7 +85,7 @@ func gibbsEngine() Engine {
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal("gibbs", gibbs.Supports(family, p))
 		},
-		Memory: func(call spec.Call, rows, weights float64) float64 {
+		Memory: func(call spec.Call, _ credence.Prior, rows, weights float64) float64 {
 			chains := float64(spec.NewArguments(call, "").Int("chains", 4))
 			return 8 * chains * (6*rows + 10*weights) // a chain holds as many products as it has room for
 		},

@@ -74,7 +74,7 @@ func diagnosticDraws(stated int) int {
 // the posterior at the mode, the one at a node and three sums; or of the means, variances and
 // steps of every component and of what every two of them have in common, and of the
 // draws that diagnose the fit.
-func sviMemory(call spec.Call, _, weights float64) float64 {
+func sviMemory(call spec.Call, _ credence.Prior, _, weights float64) float64 {
 	const draws = 200 // at the least
 	a := spec.NewArguments(call, "")
 	if a.Word("covariance", "") == "full" {

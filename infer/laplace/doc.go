@@ -19,4 +19,6 @@
 // mean counts.
 //
 // An evaluation of the objective takes two products with the columns; exact variances n²d operations.
+//
+// The ordinary Laplace approximation, with a normal prior, is svi.Config{Approximation: svi.Laplace}.
 package laplace

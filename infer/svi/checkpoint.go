@@ -58,7 +58,7 @@ func (r *fit) kind() (checkpoint.Kind, error) {
 			return checkpoint.Kind{}, err
 		}
 	}
-	return checkpoint.Kind{Name: "svi", Format: checkpointFormat, Fingerprint: r.fingerprint}, nil
+	return checkpoint.Kind{Name: r.config.name(), Format: checkpointFormat, Fingerprint: r.fingerprint}, nil
 }
 
 // writeCheckpoint replaces the checkpoint file, if there is to be one.
@@ -89,7 +89,7 @@ func (r *fit) readCheckpoint() (*document, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("svi: %w", err)
+		return nil, fmt.Errorf("%s: %w", r.config.name(), err)
 	}
 	defer tensors.Close()
 	return d, d.vectors().Read(tensors)

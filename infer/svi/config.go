@@ -22,6 +22,16 @@ const (
 	Full     Covariance = "full"
 )
 
+// Approximation is how the posterior of the weights at given hyper-parameters is made normal.
+type Approximation string
+
+// The approximations. Laplace has the mode for its mean and the inverse of the curvature there for its
+// covariance, which is the expansion of every row to second order about its mean.
+const (
+	Variational Approximation = "variational" // the normal distribution of the largest bound
+	Laplace     Approximation = "laplace"
+)
+
 // Estimator is how expectations under a component are taken in minibatches.
 type Estimator string
 
@@ -55,6 +65,10 @@ const FullWeights = 2000
 type Config struct {
 	// Covariance is "diagonal" (the default) or "full".
 	Covariance Covariance `json:"covariance,omitempty"`
+	// Approximation is Variational (the default) or Laplace, which needs a full covariance and has it
+	// where none is stated. Its fits start from the variational one; the evidence that it has at the
+	// mode of the weights, as a function of the hyper-parameters, takes the place of the bound.
+	Approximation Approximation `json:"approximation,omitempty"`
 	// Components is the number K of components, which weigh equally; 0 means 1.
 	Components int `json:"components,omitempty"`
 	// Starts is the number of random starts, of which the best bound is kept; 0
@@ -117,6 +131,14 @@ func (c *Config) stochastic() bool {
 	return c.Batch != 0 || c.Optimiser != "" || c.Estimator != "" || c.Samples != 0 || c.Rate != 0 || c.Epochs != 0
 }
 
+// name is that of the engine in reports and errors.
+func (c *Config) name() string {
+	if c.Approximation == Laplace {
+		return "laplace"
+	}
+	return "svi"
+}
+
 func (c Config) withDefaults() Config {
 	c.Covariance = cmp.Or(c.Covariance, Diagonal)
 	c.Components = cmp.Or(c.Components, 1)
@@ -150,6 +172,13 @@ func (c *Config) minibatches() *mixture.Minibatches {
 
 // Validate refuses options that make no sense, or not together, whatever the model.
 func (c Config) Validate() error {
+	if err := c.validate(); err != nil {
+		return fmt.Errorf("%s: %w", c.name(), err)
+	}
+	return nil
+}
+
+func (c Config) validate() error {
 	for _, field := range []struct {
 		name  string
 		value int
@@ -159,7 +188,7 @@ func (c Config) Validate() error {
 		{"screen_rows", c.ScreenRows}, {"polish_rows", c.PolishRows},
 	} {
 		if field.value < 0 {
-			return fmt.Errorf("svi: %s=%d is negative: state a positive number, or leave it out", field.name, field.value)
+			return fmt.Errorf("%s=%d is negative: state a positive number, or leave it out", field.name, field.value)
 		}
 	}
 	for _, field := range []struct {
@@ -167,36 +196,43 @@ func (c Config) Validate() error {
 		value float64
 	}{{"tolerance", c.Tolerance}, {"rate", c.Rate}} {
 		if !(field.value >= 0) || math.IsInf(field.value, 1) {
-			return fmt.Errorf("svi: %s=%v is not a positive number: state one, or leave it out", field.name, field.value)
+			return fmt.Errorf("%s=%v is not a positive number: state one, or leave it out", field.name, field.value)
 		}
 	}
 	if c.Samples%2 != 0 {
-		return fmt.Errorf("svi: samples=%d is odd: draws come in pairs ±ε; state an even number", c.Samples)
+		return fmt.Errorf("samples=%d is odd: draws come in pairs ±ε; state an even number", c.Samples)
 	}
 	for _, choice := range []struct {
 		name, value string
 		from        []string
 	}{
 		{"covariance", string(c.Covariance), []string{string(Diagonal), string(Full)}},
+		{"approximation", string(c.Approximation), []string{string(Variational), string(Laplace)}},
 		{"estimator", string(c.Estimator), []string{string(Marginal), string(Sample)}},
 		{"optimiser", string(c.Optimiser), []string{string(Adam), string(AdaGrad), string(AdaDelta), string(Momentum), string(SGD)}},
 	} {
 		if choice.value != "" && !slices.Contains(choice.from, choice.value) {
-			return fmt.Errorf("svi: there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
+			return fmt.Errorf("there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
 		}
 	}
 	if err := c.Hyper.Validate(); err != nil {
-		return fmt.Errorf("svi: %w", err)
+		return err
+	}
+	if c.Approximation == Laplace {
+		if c.Covariance == Diagonal {
+			return fmt.Errorf("approximation=laplace has the curvature at the mode for its precision: leave covariance=diagonal out")
+		}
+		c.Covariance = Full
 	}
 	if c.Hyper == hyper.Integrate && c.Covariance != Full {
-		return fmt.Errorf("svi: hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode")
+		return fmt.Errorf("hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode")
 	}
 	if c.Covariance == Full {
 		if c.Components > 1 {
-			return fmt.Errorf("svi: components=%d with covariance=full: a mixture has diagonal components; leave one of the two out", c.Components)
+			return fmt.Errorf("components=%d with covariance=full: a mixture has diagonal components; leave one of the two out", c.Components)
 		}
 		if c.stochastic() {
-			return fmt.Errorf("svi: covariance=full takes deterministic steps over all rows: leave out batch, optimiser, rate, estimator, samples and epochs, or state covariance=diagonal")
+			return fmt.Errorf("covariance=full takes deterministic steps over all rows: leave out batch, optimiser, rate, estimator, samples and epochs, or state covariance=diagonal")
 		}
 	}
 	return nil

@@ -41,9 +41,12 @@ func (r *fit) describe(o *outcome) {
 // bound reports the bound at the hyper-parameters that a climb ended at, and what they are.
 func (r *fit) bound(o *outcome, elbo float64) {
 	r.describe(o)
-	if r.Priors != nil && r.report.Hyperparameters != hyper.Held {
+	switch {
+	case r.config.Approximation == Laplace:
+		r.report.EvidenceEstimate = &elbo
+	case r.Priors != nil && r.report.Hyperparameters != hyper.Held:
 		r.report.ELBOMode = &elbo
-	} else {
+	default:
 		r.report.ELBO = &elbo
 	}
 	r.warnVanished(o)

@@ -25,6 +25,11 @@
 //
 // None holds n×d: rows are streamed, and kept only up to 64 MB.
 //
+// Config.Approximation = Laplace gives the Laplace approximation in place of the bound: newton with
+// every row expanded to second order about its mean, from where the bound has its optimum. Its log
+// density of the hyper-parameters is Laplace's evidence, whose slopes know that the mode and the curvature
+// there move with them.
+//
 // # Hyper-parameters
 //
 // Prior variances and parameters of the likelihood have the priors of [problem.Priors]. With a full

@@ -30,7 +30,7 @@ type fit struct {
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
 	if data.Rows() == 0 {
-		return nil, fmt.Errorf("svi: there are no rows to fit")
+		return nil, fmt.Errorf("%s: there are no rows to fit", e.config.name())
 	}
 	var first credence.Batch
 	if err := data.Read(&first, 0, 1); err != nil {
@@ -38,7 +38,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	r := e.newFit(data)
 	r.report = credence.Report{
-		Engine: "svi", Rows: data.Rows(), Inputs: first.X.Cols + first.Sparse.Cols, Weights: r.Dims,
+		Engine: e.config.name(), Rows: data.Rows(), Inputs: first.X.Cols + first.Sparse.Cols, Weights: r.Dims,
 	}
 	saved, err := r.readCheckpoint()
 	if err != nil {
@@ -66,6 +66,7 @@ func (e *Engine) newFit(data credence.Data) *fit {
 		starts = fewStarts
 	}
 	return &fit{config: e.config, starts: starts, Problem: &problem.Problem{
+		Engine:    e.config.name(),
 		Workspace: credence.NewWorkspace(e.config.Threads), Data: data, Features: e.model.Features,
 		Likelihood: e.likelihood, Prior: e.prior, Groups: slices.Clone(e.groups), Dims: e.model.Features.Weights(), Hyper: e.config.Hyper,
 	}}

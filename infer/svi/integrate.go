@@ -16,7 +16,8 @@ import (
 )
 
 // integration integrates the posterior of the weights over the hyper-parameters θ by axis sums, with
-// the bound for the evidence. Every fit at a θ starts from the posterior at the mode.
+// the bound, or Laplace's approximation, for the evidence. Every fit at a θ starts from the posterior
+// at the mode.
 type integration struct {
 	*fit
 	newton      *newton.Newton
@@ -48,12 +49,21 @@ const (
 	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
+	// exactTolerance is fineTolerance of Laplace's approximation, whose fits double their digits at a step.
+	// Its evidence is off by the distance itself.
+	exactTolerance = 1e-8
 )
 
 // at fits at θ, with the gradient if the tolerance is that of slopes or finer.
 func (g *integration) at(ctx context.Context, theta, mean []float64, from *newton.Point, tolerance float64) (*newton.Given, error) {
 	g.evaluations++
 	task := newton.Task{Tolerance: tolerance, Iterations: 200}
+	if g.config.Approximation == Laplace {
+		task.Tolerance = math.Min(tolerance, slopeTolerance)
+		if tolerance == fineTolerance {
+			task.Tolerance = exactTolerance
+		}
+	}
 	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task, tolerance <= slopeTolerance)
 }
 
@@ -148,7 +158,7 @@ func (g *integration) differences(ctx context.Context) error {
 	}
 	g.axes, err = hyper.NewAxes(g.theta, g.mode.LogDensity, curvature, d > coarseWeights)
 	if err != nil {
-		return fmt.Errorf("svi: %w: scale the columns, or state the prior variance, as in normal(variance=1)", err)
+		return fmt.Errorf("%s: %w: scale the columns, or state the prior variance, as in normal(variance=1)", g.Engine, err)
 	}
 	return nil
 }
@@ -163,11 +173,16 @@ const steepest = 0.02
 // returns the mode, where factor and statistics then are. Without priors, or with nothing learned, that
 // is where the climb ended.
 func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Point, error) {
-	if g.Priors == nil || len(g.newton.Theta(from)) == 0 {
+	learned := len(g.newton.Theta(from)) > 0
+	switch {
+	case g.config.Approximation == Laplace:
+		family := *from.Family
+		family.Expanded, from.Family = true, &family
+	case g.Priors == nil || !learned:
 		return from, nil
 	}
 	var err error
-	if g.config.Hyper == hyper.Integrate {
+	if g.config.Hyper == hyper.Integrate && learned {
 		err = g.integrate(ctx, from)
 	} else {
 		err = g.settle(ctx, from)
@@ -175,12 +190,20 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	if err != nil {
 		return nil, err
 	}
-	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, nodeTolerance)
+	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, g.placed())
 	if err != nil {
 		return nil, err
 	}
 	mode.Bound = mode.LogDensity
 	return mode.Point, nil
+}
+
+// placed is the tolerance of the fit that goes back to the mode.
+func (g *integration) placed() float64 {
+	if g.config.Approximation == Laplace {
+		return fineTolerance
+	}
+	return nodeTolerance
 }
 
 // settle looks for the mode where the slope says that a climb has not ended at one.
@@ -189,9 +212,12 @@ func (g *integration) settle(ctx context.Context, from *newton.Point) (err error
 	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, fineTolerance); err != nil {
 		return err
 	}
-	steep := slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
+	steep := g.config.Approximation == Laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
 	if steep && len(g.theta) <= hyper.ThreeNodeLimit {
 		return g.findMode(ctx, from)
+	}
+	if steep && g.config.Approximation == Laplace {
+		g.warn("%d hyper-parameters are more than %d, and stay where the variational bound has them: state the prior variance, as in normal(variance=1)", len(g.theta), hyper.ThreeNodeLimit)
 	}
 	return nil
 }
@@ -214,6 +240,9 @@ func (g *integration) integrate(ctx context.Context, from *newton.Point) error {
 		}
 		from = g.mode.Clone()
 		g.newton.MoveTo(from, higher.Theta)
+		if g.config.Approximation == Laplace { // a climb at fixed θ follows
+			continue
+		}
 		if _, _, err := g.newton.Climb(ctx, g.rows, from, g.stats, g.task("another mode", g.tolerance())); err != nil {
 			return err
 		}

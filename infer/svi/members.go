@@ -113,7 +113,12 @@ func (g *integration) finish(o *outcome) {
 	if g.sums != nil {
 		evidence = g.sums.LogEvidence
 	}
-	g.report.ELBO, g.report.ELBOMode, g.report.HyperEvaluations = &evidence, &mode, g.evaluations
+	g.report.HyperEvaluations = g.evaluations
+	if g.config.Approximation == Laplace {
+		g.report.EvidenceEstimate = &evidence
+	} else {
+		g.report.ELBO, g.report.ELBOMode = &evidence, &mode
+	}
 	_, _, _, theta := g.moments()
 	final := g.mode.Clone()
 	g.newton.MoveTo(final, theta)

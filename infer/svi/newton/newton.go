@@ -107,14 +107,15 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			n.Place(at)
 			return credence.Converged, state.Iteration, nil
 		}
-		predicted := math.Inf(1)
+		predicted, gain := math.Inf(1), 0.0
 		if ok {
 			predicted = made.gain + made.decrement/state.rho
 			if err := n.Pass(ctx, rows, next, to.Mean, n.factor, to.Family); err != nil {
 				return "", state.Iteration, err
 			}
 			to.Bound = next.Value - n.divergence(to) + n.density(to)
-			ok = n.acceptable(to, at, next, s)
+			gain = n.gained(to, at, next, s)
+			ok = n.acceptable(to, at, gain, next, s)
 		}
 		if !ok {
 			if at.psi == nil {
@@ -130,7 +131,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			}
 			continue
 		}
-		n.accepted(state, to.Bound-at.Bound, at.Bound, next)
+		n.accepted(state, gain, at.Bound, next)
 		*at, *to = *to, *at // the caller's point is always the accepted one
 		*s, *next = *next, *s
 		if task.Progress != nil {
@@ -138,7 +139,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 		}
 	}
 	if at.psi == nil {
-		return "", state.Iteration, fmt.Errorf("svi: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance")
+		return "", state.Iteration, fmt.Errorf("%s: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance", n.Engine)
 	}
 	n.Place(at)
 	return n.ended(state, at, task), state.Iteration, nil
@@ -149,7 +150,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics) error {
 	if at.Sites != nil {
 		if !n.Place(at) {
-			return fmt.Errorf("svi: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one")
+			return fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
 		}
 		if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
 			return err
@@ -176,14 +177,35 @@ const shortest = 1e-9
 // acceptable says whether a step may be taken. From V = 0 there is no bound to compare with. The
 // theory of a normal posterior takes d/2 nats of the rows' expected log density for V, and much more
 // can only be a step that went astray.
-func (n *Newton) acceptable(to, at *Point, next, s *Statistics) bool {
+func (n *Newton) acceptable(to, at *Point, gain float64, next, s *Statistics) bool {
 	if !problem.Finite(to.Bound) {
 		return false
 	}
 	if at.psi == nil {
 		return next.Value >= s.Value-(10+2*float64(n.Dims)+math.Abs(s.Value))
 	}
-	return to.Bound >= at.Bound-1e-11*(math.Abs(next.Value)+math.Abs(s.Value)+1)
+	return gain >= -1e-11*(math.Abs(next.Value)+math.Abs(s.Value)+1)
+}
+
+// gained is what a step gains: of the bound, or, for an expansion, of the log density of rows and weights
+// together, whose mode is sought.
+func (n *Newton) gained(to, at *Point, next, s *Statistics) float64 {
+	if !to.Family.Expanded {
+		return to.Bound - at.Bound
+	}
+	return n.joint(to, next) - n.joint(at, s)
+}
+
+// joint is log p(y, m) at the mean of a point, but for the normaliser of the prior. The value of an
+// expansion has ½ tr HV less than the rows' own.
+func (n *Newton) joint(p *Point, s *Statistics) float64 {
+	sum := s.Value + s.Trace/2
+	for k, g := range n.Groups {
+		for j := g.First; j < g.End(); j++ {
+			sum -= p.Mean[j] * p.Mean[j] / p.Prior[k] / 2
+		}
+	}
+	return sum
 }
 
 // separableGain is what an iteration must gain, in nats, for a fit without priors of its

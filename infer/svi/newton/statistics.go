@@ -24,6 +24,7 @@ type Statistics struct {
 	Slope     []float64 // P
 	Bend      []float64 // P×P
 	Cross     []float64 // P×d, Φᵀ ∂²e/∂mean∂parameter
+	Third     []float64 // d, Φᵀ ½v ℓ‴, where slopes of an expansion are wanted
 	Separated bool      // the classes of a two-valued target are separated
 	// B and Beta, one for each row, are the normal likelihood exp(b u − ½ β u²), u = φᵀw, that stands
 	// for the row; nil unless [Statistics.KeepSites] asks for them.
@@ -35,7 +36,7 @@ func NewStatistics(d, parameters int) *Statistics {
 	return &Statistics{
 		Gradient: make([]float64, d), Curvature: make([]float64, d*d),
 		Slope: make([]float64, parameters), Bend: make([]float64, parameters*parameters),
-		Cross: make([]float64, parameters*d),
+		Cross: make([]float64, parameters*d), Third: make([]float64, d),
 	}
 }
 
@@ -49,7 +50,7 @@ func (s *Statistics) KeepSites(rows int) *Statistics {
 
 func (s *Statistics) reset() {
 	s.Value, s.Trace, s.Separated = 0, 0, true
-	for _, x := range [][]float64{s.Gradient, s.Curvature, s.Slope, s.Bend, s.Cross} {
+	for _, x := range [][]float64{s.Gradient, s.Curvature, s.Slope, s.Bend, s.Cross, s.Third} {
 		clear(x)
 	}
 }
@@ -68,6 +69,7 @@ func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 		return err
 	}
 	n.Intercept.CentreSlope(s.Gradient)
+	n.Intercept.CentreSlope(s.Third)
 	n.Intercept.CentreCurvature(s.Curvature)
 	for k := range f.Count() {
 		n.Intercept.CentreSlope(s.Cross[k*n.Dims : (k+1)*n.Dims])
@@ -93,17 +95,21 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 		dense = b.Phi.Dense.Cols
 		n.Targets.Add(b)
 		n.latent(b, m, factor, p)
-		if !terms.WithinReach(f.Likelihood) {
+		if !f.Expanded && !terms.WithinReach(f.Likelihood) {
 			s.Value = math.NaN()
 			return nil
 		}
-		terms.Expect(ws, b, f, p > 0 && !n.fixed)
+		third := f.Expanded && n.sloped
+		terms.Expect(ws, b, f, p > 0 && !n.fixed || third)
 		for _, v := range terms.Value {
 			s.Value += v
 		}
 		s.Separated = s.Separated && b.Separated(f.Likelihood, terms.Mean)
 		b.Phi.AddMulTrans(ws, s.Gradient, terms.DMean)
-		s.addParameters(ws, b, terms, p, !n.fixed)
+		s.addParameters(ws, b, terms, p, !n.fixed, third)
+		if third {
+			b.Phi.AddMulTrans(ws, s.Third, terms.Third)
+		}
 		for i, v := range terms.DVariance {
 			terms.DVariance[i] = -2 * v
 			s.Trace -= 2 * v * terms.Variance[i]
@@ -123,9 +129,9 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 	return nil
 }
 
-// addParameters adds what concerns the learned parameters of the likelihood, with curvature or the
-// slopes alone.
-func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, curvature bool) {
+// addParameters adds what concerns the learned parameters of the likelihood: the slopes, with curvature
+// how these change, and with either how the gradient does.
+func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, curvature, cross bool) {
 	rows, d := b.Rows(), len(s.Gradient)
 	for j := range p {
 		for i := range rows {
@@ -134,7 +140,7 @@ func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, ter
 				s.Bend[j*p+l] += terms.Bend[(j*rows+i)*p+l]
 			}
 		}
-		if curvature {
+		if curvature || cross {
 			b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
 		}
 	}

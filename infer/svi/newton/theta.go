@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // θ holds the hyper-parameters of a point: log τ of every learned group, the free parameters of the
@@ -28,7 +29,7 @@ func (n *Newton) Theta(p *Point) []float64 {
 		theta = append(theta, math.Log(p.Prior[k])/2)
 	}
 	theta = append(theta, p.Free...)
-	if n.Priors.Common != nil {
+	if n.Priors.Hung() {
 		theta = append(theta, n.Priors.Settle(p.Prior))
 	}
 	return theta
@@ -53,7 +54,7 @@ type Given struct {
 
 // At climbs at θ, which stays, from the sites of a point and a mean; the factor is then that of the
 // posterior at θ. The bound is at its maximum in q, so that its gradient in θ, if it is wanted, is that
-// at fixed q.
+// at fixed q. The evidence of an expansion is not: with the mode moves the curvature there.
 func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, from *Point, mean []float64, s *Statistics, task Task, gradient bool) (*Given, error) {
 	at := from.Clone()
 	copy(at.Mean, mean)
@@ -64,20 +65,34 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 		return nil, err
 	}
 	g := &Given{Point: at}
-	common := theta[len(theta)-1] // log α, where there is one
+	common := 0.0 // log α, where there is one
+	if n.Priors.Hung() {
+		common = theta[len(theta)-1]
+	}
 	g.LogDensity = at.Bound + n.Priors.DensityAt(at.Prior, at.Free, common)
 	if !gradient {
 		return g, nil
 	}
-	priors := n.Priors.At(common)
+	moved := make([]float64, n.Dims) // slope of −½ log|V⁻¹| in the mode, times V
+	n.solve(moved, s.Third)
 	for _, k := range n.LearnedGroups() {
-		_, slope, _ := priors[k].At(math.Log(at.Prior[k]) / 2)
-		g.Gradient = append(g.Gradient, 2*n.PriorSlope(k, at.Prior[k], at.Mean, at.psi)+slope)
+		slope := 2 * n.PriorSlope(k, at.Prior[k], at.Mean, at.psi)
+		for j := n.Groups[k].First; j < n.Groups[k].End(); j++ {
+			slope += 2 * moved[j] * at.Mean[j] / at.Prior[k]
+		}
+		if n.Priors != nil {
+			_, pull, _ := n.Priors.At(common)[k].At(math.Log(at.Prior[k]) / 2)
+			slope += pull
+		}
+		g.Gradient = append(g.Gradient, slope)
 	}
 	free := append([]float64{}, s.Slope...)
+	for k := range free {
+		free[k] += kernel.Dot(moved, s.Cross[k*n.Dims:(k+1)*n.Dims])
+	}
 	n.Priors.AddFree(at.Free, free, nil)
 	g.Gradient = append(g.Gradient, free...)
-	if n.Priors.Common != nil {
+	if n.Priors.Hung() {
 		g.Gradient = append(g.Gradient, n.Priors.CommonSlope(common, at.Prior))
 	}
 	return g, nil

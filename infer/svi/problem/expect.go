@@ -17,7 +17,10 @@ type Terms struct {
 	// Slope holds the gradients in the P learned parameters, rows×P, and Bend their change with each
 	// parameter, P×rows×P; Cross the change of DMean, P×rows.
 	Slope, Bend, Cross []float64
-	Spare              []float64 // 2×rows
+	// Third is the slope of Value in the mean through the second derivative, ½ variance·ℓ‴, of an
+	// expansion.
+	Third []float64
+	Spare []float64 // 2×rows
 }
 
 // Resize makes room for a block of rows and so many learned parameters.
@@ -28,6 +31,7 @@ func (t *Terms) Resize(rows, parameters int) {
 	t.Slope = Grow(t.Slope, rows*parameters)
 	t.Bend = Grow(t.Bend, rows*parameters*parameters)
 	t.Cross = Grow(t.Cross, rows*parameters)
+	t.Third = Grow(t.Third, rows)
 	t.Spare = Grow(t.Spare, 2*rows)
 }
 
@@ -47,7 +51,7 @@ func (t *Terms) WithinReach(l Likelihood) bool {
 }
 
 // Expect fills in Value, DMean, DVariance and Slope from Mean and Variance, and with curvature also
-// Bend and Cross.
+// Bend and Cross; of an expansion Third and Cross, and without it no Slope.
 func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bool) {
 	p, n := f.Count(), b.Rows()
 	var shifted []*Family
@@ -72,18 +76,27 @@ func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bo
 			for i := range cross {
 				cross[i] = (cross[i] - t.DMean[from+i]) / parameterStep
 			}
+			if f.Expanded { // the second derivative has a slope in the parameter, too
+				for i := from; i < to; i++ {
+					t.Slope[i*p+k] += t.Variance[i] * (spare[run+i-from] - t.DVariance[i]) / parameterStep
+				}
+				continue
+			}
 			bend := t.Bend[k*n*p : (k+1)*n*p]
 			other.slopes(bend, from, to, b, t)
 			for i := from * p; i < to*p; i++ {
 				bend[i] = (bend[i] - t.Slope[i]) / parameterStep
 			}
 		}
+		if f.Expanded && curvature {
+			f.third(from, to, b, t)
+		}
 		if b.Weight == nil {
 			return
 		}
 		for i := from; i < to; i++ {
 			w := b.Weight[i]
-			weigh(w, t.Value[i:i+1], t.DMean[i:i+1], t.DVariance[i:i+1], t.Slope[i*p:(i+1)*p])
+			weigh(w, t.Value[i:i+1], t.DMean[i:i+1], t.DVariance[i:i+1], t.Third[i:i+1], t.Slope[i*p:(i+1)*p])
 			for k := range shifted {
 				weigh(w, t.Cross[k*n+i:k*n+i+1], t.Bend[(k*n+i)*p:(k*n+i+1)*p])
 			}
@@ -107,6 +120,13 @@ func weigh(w float64, values ...[]float64) {
 
 // expect stores E log p of some rows with its derivatives.
 func (f *Family) expect(value, dMean, dVariance []float64, from, to int, b *Block, t *Terms) {
+	if f.Expanded {
+		for i := from; i < to; i++ {
+			v, first, second := b.LikelihoodOf(f.Likelihood, i).Derivatives(b.Target[i], t.Mean[i])
+			value[i-from], dMean[i-from], dVariance[i-from] = v+second*t.Variance[i]/2, first, second/2
+		}
+		return
+	}
 	if b.Precision == nil {
 		f.ExpectedLogDensities(value, dMean, dVariance, b.Target[from:to], part(b.Trials, from, to), t.Mean[from:to], t.Variance[from:to])
 		return
@@ -118,10 +138,23 @@ func (f *Family) expect(value, dMean, dVariance []float64, from, to int, b *Bloc
 	}
 }
 
+// thirdStep is the half width of the differences of second derivatives.
+const thirdStep = 1e-4
+
+// third stores Third for some rows.
+func (f *Family) third(from, to int, b *Block, t *Terms) {
+	for i := from; i < to; i++ {
+		l := b.LikelihoodOf(f.Likelihood, i)
+		_, _, above := l.Derivatives(b.Target[i], t.Mean[i]+thirdStep)
+		_, _, below := l.Derivatives(b.Target[i], t.Mean[i]-thirdStep)
+		t.Third[i] = t.Variance[i] / 2 * (above - below) / (2 * thirdStep)
+	}
+}
+
 // slopes stores the gradients of E log p in the learned parameters for some rows in dst, rows×P.
 func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 	p := f.Count()
-	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && p == 1 && len(f.values) == 1 && b.Trials == nil && b.Precision == nil {
+	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && !f.Expanded && p == 1 && len(f.values) == 1 && b.Trials == nil && b.Precision == nil {
 		batch.ExpectedParameterGradients(dst[from:to], b.Target[from:to], t.Mean[from:to], t.Variance[from:to])
 		return
 	}
@@ -131,7 +164,11 @@ func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 		if b.Trials != nil || b.Precision != nil {
 			parametric = b.LikelihoodOf(f.Likelihood, i).(likelihood.Parametric)
 		}
-		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], t.Variance[i])
+		variance := t.Variance[i]
+		if f.Expanded {
+			variance = 0
+		}
+		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], variance)
 		for k, place := range f.learned {
 			dst[i*p+k] = all[place] * f.factor(place)
 		}

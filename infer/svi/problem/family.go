@@ -17,6 +17,9 @@ import (
 type Family struct {
 	Likelihood
 	Floor, Ceiling []float64 // bounds of the learned parameters, unconstrained
+	// Expanded says that the expectations of a row are those of its expansion to second order about the
+	// mean of f: Laplace's approximation.
+	Expanded bool
 
 	precision  float64               // mean precision of the rows, in whose unit dispersions are
 	parametric likelihood.Parametric // nil without parameters to learn

@@ -89,10 +89,13 @@ func (p *Priors) At(common float64) []hyper.Prior {
 	return list
 }
 
+// Hung says whether there is a common scale.
+func (p *Priors) Hung() bool { return p != nil && p.Common != nil }
+
 // Settle returns the log α that the prior variances make most likely; 0 without one. The log density
 // is concave in it.
 func (p *Priors) Settle(variances []float64) float64 {
-	if p.Common == nil {
+	if !p.Hung() {
 		return 0
 	}
 	low, high := math.Log(p.Centre)-40, math.Log(p.Centre)+40
@@ -122,14 +125,14 @@ func (p *Priors) CommonSlope(common float64, variances []float64) float64 {
 // Density is the log density of prior variances and of free parameters of the family, in θ = (log τ,
 // free parameters, log α) at the most likely α. Without priors it is 0.
 func (p *Priors) Density(variances, free []float64) float64 {
-	if p == nil {
-		return 0
-	}
 	return p.DensityAt(variances, free, p.Settle(variances))
 }
 
 // DensityAt is Density where log α is common.
 func (p *Priors) DensityAt(variances, free []float64, common float64) float64 {
+	if p == nil {
+		return 0
+	}
 	sum := p.family.LogPrior(free, p.scale, nil, nil)
 	for k, prior := range p.At(common) {
 		if prior != nil {

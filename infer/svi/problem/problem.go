@@ -23,6 +23,7 @@ type Likelihood interface {
 
 // Problem is a model and the rows that it is fitted to.
 type Problem struct {
+	Engine     string // stands before errors
 	Workspace  *credence.Workspace
 	Data       credence.Data
 	Features   credence.Features // at the values learned so far

@@ -52,7 +52,7 @@ func (p *Problem) Rows(limit int) *Rows {
 	if p.Data.Rows() < 2*max(limit, credence.BlockRows) {
 		limit = 0
 	}
-	return &Rows{Rows: rows.Sample("svi", p.Likelihood, p.Data, limit, run), problem: p, features: p.Features}
+	return &Rows{Rows: rows.Sample(p.Engine, p.Likelihood, p.Data, limit, run), problem: p, features: p.Features}
 }
 
 // Retained prepares rows whose inputs stay in memory, for [Rows.Retransform]; limit must be modest.
