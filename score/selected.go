@@ -12,8 +12,12 @@ func Candidates(fitted *credence.Fitted) []credence.Block {
 	return credence.Candidates(fitted.Members[0].Model.Features, fitted.Report.Together)
 }
 
-// SelectedAbove is the inclusion probability above which a weight is called selected.
+// SelectedAbove is the inclusion probability above which a weight is called selected: that of its selection, where
+// the fit has one, else that of its prior.
 func SelectedAbove(fitted *credence.Fitted) float64 {
+	if fitted.Selection != nil {
+		return fitted.Selection.Threshold
+	}
 	if p, ok := fitted.Members[0].Model.Prior.(interface{ SelectedAbove() float64 }); ok {
 		return p.SelectedAbove()
 	}
@@ -25,6 +29,9 @@ func Selected(fitted *credence.Fitted) (count int, ok bool) {
 	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
 	if !ok || !selector.Selects() {
 		return 0, false
+	}
+	if fitted.Selection != nil { // which may go by the expected share of false ones
+		return fitted.Selection.Selected, true
 	}
 	above := SelectedAbove(fitted)
 	for _, c := range Candidates(fitted) {
