@@ -11,6 +11,14 @@ import (
 // pathCounts are the numbers of features that the path expects in the model beforehand.
 var pathCounts = []float64{1, 2, 5, 10, 20, 50, 100}
 
+// pathSize is the number of rows times weights up to which a path takes about a second or two.
+const pathSize = 2e5
+
+// size is the number of rows times weights.
+func (p *Prepared) size() float64 {
+	return float64(p.data.Rows()) * float64(p.model.Features.Weights())
+}
+
 // leastListed is the inclusion above which a feature's coefficient stands in a step of the path.
 const leastListed = 0.01
 

@@ -65,7 +65,7 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	if result.Explained, err = p.explained(ctx, fitted, cmp.Or(how.Interval, 0.9)); err != nil {
 		return nil, err
 	}
-	if how.Path {
+	if how.Path == selection.PathAlways || how.Path == "" && p.job.engine.entry == nil && p.size() <= pathSize {
 		if err := p.path(ctx, result, how.Check); err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ func twinRows(t *testing.T, n int) credence.Source {
 // the model file.
 func TestSelect(t *testing.T) {
 	options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])"}
-	fitted, err := fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{NullCheck: 2, Path: true})
+	fitted, err := fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{NullCheck: 2, Path: selection.PathAlways})
 	if err != nil {
 		t.Fatal(err)
 	}

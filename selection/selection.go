@@ -15,7 +15,7 @@ type Result struct {
 	FDR           float64 `json:"fdr,omitempty"`
 	ExpectedFalse float64 `json:"expected_false"`       // Σ (1 − inclusion) over features called
 	Sets          []Set   `json:"sets"`                 // credible sets
-	Path          []Step  `json:"path"`                 // fits at stated sparsities, if asked for
+	Path          []Step  `json:"path"`                 // fits at stated sparsities
 	Null          *Null   `json:"null_check,omitempty"` // fits to permuted targets, if asked for
 	Check         *Check  `json:"check,omitempty"`      // beside the lasso and ridge regression on rows left out, if asked for
 	// Bootstrap is the number of resamples that frequencies are shares of, 0 for none.
@@ -117,9 +117,19 @@ type Options struct {
 	// Bootstrap is how many times to fit to rows drawn with replacement, for selection frequencies.
 	Bootstrap int `json:"bootstrap,omitempty"`
 	// Check is the number of folds of a check against the lasso and ridge regression, 0 for none.
-	Check int  `json:"check,omitempty"`
-	Path  bool `json:"path,omitempty"` // also fit at stated sparsities
+	Check int `json:"check,omitempty"`
+	// Path says whether to fit at stated sparsities too; "" means where that takes about a second.
+	Path PathRule `json:"path,omitempty"`
 }
+
+// PathRule says when the path over sparsity is wanted.
+type PathRule string
+
+// The rules that may be stated.
+const (
+	PathAlways PathRule = "always"
+	PathNever  PathRule = "never"
+)
 
 // Validate refuses numbers that are no probabilities.
 func (o Options) Validate() error {
@@ -132,6 +142,8 @@ func (o Options) Validate() error {
 		}
 	}
 	switch {
+	case o.Path != "" && o.Path != PathAlways && o.Path != PathNever:
+		return fmt.Errorf("--path %s is neither always nor never", o.Path)
 	case o.FDR > 0 && o.Threshold > 0:
 		return fmt.Errorf("--threshold and --fdr are two rules for the same choice: state one of them")
 	case o.NullCheck < 0 || o.NullCheck > 10_000:

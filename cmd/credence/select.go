@@ -54,7 +54,8 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.IntVar(&flags.how.NullCheck, "null-check", 0, "fit so many times to permuted targets, and tell how many features are called where there are none")
 	f.IntVar(&flags.how.Bootstrap, "bootstrap", 0, "fit to so many samples of the rows, drawn with replacement, and tell how often each feature is called")
 	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
-	f.BoolVar(&flags.how.Path, "path", false, "also fit at stated sparsities, from one expected feature to a hundred; with --check, tell the sparsest within one standard error of the best")
+	f.StringVar((*string)(&flags.how.Path), "path", "", "always or never: also fit at stated sparsities, from one expected feature to a hundred (default: where that takes about a second); with --check, tell the sparsest within one standard error of the best")
+	f.Lookup("path").NoOptDefVal = string(selection.PathAlways)
 	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
 	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
 	return cmd

@@ -27,6 +27,15 @@ func TestSelectCommand(t *testing.T) {
 	if number(t, e, "selected") < 2 || number(t, e, "threshold") != 0.5 || number(t, e, "expected_false") < 0 {
 		t.Errorf("selected %v, threshold %v", e["selected"], e["threshold"])
 	}
+	if len(e["path"].([]any)) == 0 {
+		t.Error("a small table has no path")
+	}
+	if without := decode(t, must(t, "select", path, "--target", "y", "--json", "--path=never")); len(without["path"].([]any)) > 0 {
+		t.Errorf("a path that nobody wants: %v", without["path"])
+	}
+	if o := invoke(t, "", "select", path, "--target", "y", "--path=often"); o.code != exitMisuse || !strings.Contains(o.err, "--path often is neither always nor never") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
 	for _, key := range []string{"features", "sets", "path", "null_check", "model", "warnings", "hyper", "r_hat"} {
 		if _, ok := e[key]; !ok {
 			t.Errorf("no %s in %v", key, e)
