@@ -33,6 +33,9 @@ type Batch struct {
 	// did not have, length n, or nil where there are none. Their weights have their
 	// prior: they add its variance times this to the variance of f.
 	Unseen []float64
+	// Time is when each row came, length n, in a unit of the caller, for learners that forget by time;
+	// nil where nobody asks for it.
+	Time []float64
 }
 
 // Rows returns the number of rows.

@@ -19,6 +19,7 @@ type Online struct {
 	Call   string // the text that makes it again
 	Prior  string // the text of its prior, "" if it has none
 	Passes int    // over the data
+	Timed  bool   // rows need a time: Options.Time
 	// New returns a learner that has seen nothing, Restore that of a state.
 	New     func() (credence.Online, error)
 	Restore func(document []byte, r *safetensors.Reader) (credence.Online, error)
@@ -59,6 +60,9 @@ func NewOnline(options Options) (*Online, error) {
 	if err == nil {
 		_, err = o.New() // refuses options that do not go together
 	}
+	if err == nil && o.Timed != (options.Time != "") {
+		err = fmt.Errorf("half_life and the column of times go together: state both, as sep(half_life=7) and --time day, or neither")
+	}
 	if err != nil {
 		return nil, &Misuse{"engine", err}
 	}
@@ -69,6 +73,7 @@ func NewOnline(options Options) (*Online, error) {
 func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
 	config := sepConfig(a, 1)
 	config.Forget = a.Float("forget", 0, spec.AtLeast(1))
+	config.HalfLife = a.Float("half_life", 0, spec.Positive())
 	config.Prune = a.Float("prune", 0, spec.Positive(), spec.Between(0, 0.5))
 	config.Features = a.Int("features", 0, spec.AtLeast(1))
 	config.Shards = a.Int("shards", 0, spec.Between(1, 64))
@@ -83,7 +88,7 @@ func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
 	}
 	hyper := sep.Hyper{Inclusion: slab.Inclusion, Slab: slab.Slab}
 	return Online{
-		Prior: slab.String(), Passes: config.Passes, Restore: sep.RestoreOnline,
+		Prior: slab.String(), Passes: config.Passes, Timed: config.HalfLife > 0, Restore: sep.RestoreOnline,
 		New: func() (credence.Online, error) { return sep.NewOnline(config, hyper) },
 	}, nil
 }

@@ -27,6 +27,10 @@ type Options struct {
 	// HoldOut is, of rows learned online, every which is scored in each pass and learned in none; 0 is none.
 	HoldOut int64 `json:"hold_out,omitempty"`
 
+	// Time is, of rows learned online, the column that says when they came, for sep(half_life=); the
+	// formula has it as an input only where it names it.
+	Time string `json:"time,omitempty"`
+
 	Threads    int    `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
 	Memory     int64  `json:"memory,omitempty"`     // bytes that a fit may take; 0 means what the machine has free
 	Checkpoint string `json:"checkpoint,omitempty"` // file that a long fit writes, and goes on from

@@ -27,6 +27,8 @@ type Options struct {
 	ReadFile func(path string) ([]byte, error)
 	// Namespaces says that a name that is no column is a namespace of Vowpal Wabbit text.
 	Namespaces bool
+	// Time is a column that is read beside the formula: "." leaves it out.
+	Time string
 }
 
 // Plan is a compiled formula.
@@ -133,6 +135,9 @@ func (c *compiler) compile() error {
 		if err := c.setTrials(e); err != nil {
 			return err
 		}
+	}
+	if c.options.Time != "" {
+		c.aside[c.options.Time] = true
 	}
 	for _, term := range c.formula.Terms {
 		if err := c.setAside(term); err != nil {

@@ -42,13 +42,14 @@ type asked struct {
 	Engine     string `json:"engine"`
 	HoldOut    int64  `json:"hold_out,omitempty"`
 	Prior      string `json:"prior,omitempty"`
+	Time       string `json:"time,omitempty"`
 }
 
 func (l *Learner) asked() asked {
 	o := &l.options
 	return asked{
 		Formula: formula.Canonical(o.Formula), Target: o.Target, Positive: o.Positive,
-		Missing: string(o.Missing), DropTarget: o.DropTarget, HoldOut: o.HoldOut, Engine: l.engine.Call, Prior: l.engine.Prior,
+		Missing: string(o.Missing), DropTarget: o.DropTarget, HoldOut: o.HoldOut, Engine: l.engine.Call, Prior: l.engine.Prior, Time: o.Time,
 	}
 }
 
@@ -195,7 +196,7 @@ func (a asked) same(stored *asked) error {
 	for _, o := range []struct{ what, have, want string }{
 		{"engine", a.Engine, stored.Engine}, {"prior", a.Prior, stored.Prior}, {"formula", a.Formula, stored.Formula},
 		{"target", a.Target, stored.Target}, {"positive class", a.Positive, stored.Positive}, {"policy for missing values", a.Missing, stored.Missing},
-		{"policy for missing targets", a.targets(), stored.targets()},
+		{"column of times", a.Time, stored.Time}, {"policy for missing targets", a.targets(), stored.targets()},
 		{"hold-out of one row in", fmt.Sprint(a.HoldOut), fmt.Sprint(stored.HoldOut)},
 	} {
 		if o.have != o.want {

@@ -37,6 +37,7 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 		q.Mean[j], q.Variance[j], q.Probability[j] = w.Mean, w.Variance, w.Inclusion
 	}
 	plan := *l.plan
+	plan.Time = nil // of learning alone
 	plan.Inputs = make([]keyed.Input, len(l.plan.Inputs))
 	for i, in := range l.plan.Inputs {
 		in.Counts = nil // of learning alone

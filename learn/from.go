@@ -27,6 +27,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	options.Formula, options.Target = cmp.Or(options.Formula, a.Formula), cmp.Or(options.Target, a.Target)
 	options.Positive, options.Missing = cmp.Or(options.Positive, a.Positive), cmp.Or(options.Missing, frame.Policy(a.Missing))
 	options.Engine, options.Prior = cmp.Or(options.Engine, a.Engine), cmp.Or(options.Prior, a.Prior)
+	options.Time = cmp.Or(options.Time, a.Time)
 	options.HoldOut = cmp.Or(options.HoldOut, a.HoldOut)
 	options.DropTarget = options.DropTarget || a.DropTarget
 	l, err := New(options)

@@ -126,7 +126,7 @@ func (l *Learner) pin() error {
 }
 
 func (l *Learner) formulaOptions() formula.Options {
-	return formula.Options{Target: l.options.Target, ReadFile: l.options.ReadFile}
+	return formula.Options{Target: l.options.Target, ReadFile: l.options.ReadFile, Time: l.options.Time}
 }
 
 // Columns names the columns that a table of this schema must be read with: text(c) for the texts of c.
@@ -143,6 +143,7 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 			return nil, l.place(err)
 		}
 		l.formula = compiled.String()
+		l.setTime(plan)
 	}
 	l.target = plan.Target.Column
 	values, texts := plan.Needs()
@@ -195,6 +196,7 @@ func (l *Learner) begin(rows *table.Rows) error {
 	}
 	plan.Positive, plan.Missing, plan.DropTarget = l.options.Positive, l.options.Missing, l.options.DropTarget
 	plan.Reading = l.reading
+	l.setTime(plan)
 	if plan.Positive == "" {
 		plan.Negative, plan.Positive = l.classes[0], l.classes[1]
 	}
@@ -205,6 +207,14 @@ func (l *Learner) begin(rows *table.Rows) error {
 	}
 	l.binder, err = keyed.NewLearning(plan, l.index, l.names)
 	return err
+}
+
+// setTime has a plan read when rows came, where that is asked for.
+func (l *Learner) setTime(plan *keyed.Plan) {
+	if l.options.Time != "" {
+		e := frame.Column(l.options.Time)
+		plan.Time = &e
+	}
 }
 
 // SetClasses tells the two classes of the target, the second of which is positive, where Options.Positive

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +26,8 @@ type streamFlags struct {
 	follow        bool
 	names         bool
 	maxBad        int64
+	halfLife      string
+	prune         int64
 }
 
 func (p *program) streamCommand() *cobra.Command {
@@ -48,7 +50,9 @@ Nothing is centred or scaled.
 Engines:    sep            spike-and-slab by stochastic expectation propagation: which
                            features matter, with what probability
             sep(batch=100, prior_every=15, passes=1, forget=1e6, prune=1e-3, shards=2)
-                           features=1000000 keeps those met most often, where ever new ones come
+                           features=1000000 keeps those met most often, where ever new ones come;
+                           forget=1e6 halves what a row counts after so many rows, and --half-life
+                           7d --time day after so much time
             ftrl(alpha=0.1, beta=1, l1=1, l2=0)   adpredictor(variance=0.01)   sgd(rate=0.08)
                            baselines; alpha, variance and rate are found on the rows as they
                            come where they are left out
@@ -82,6 +86,9 @@ policies are its own, and with --discount 0.9 its evidence counts nine tenths.`,
 	f.StringVar(&flags.from, "from", "", "start from the posterior of this model, whose checkpoint is beside it: yesterday's")
 	f.Float64Var(&flags.keepShare, "discount", 1, "what the evidence of --from counts: 0.9 is nine tenths")
 	f.Int64Var(&flags.HoldOut, "holdout", 0, "score one row in so many and never learn it: passes then report what they are for")
+	f.StringVar(&flags.halfLife, "half-life", "", "time after which the evidence of a row counts half, by the column of --time: 7d, 12h, 30m of dates, or a number in the column's unit")
+	f.StringVar(&flags.Time, "time", "", "the column that says when rows came, an input only where the formula names it")
+	f.Int64Var(&flags.prune, "prune", 0, "keep so many features at most, those met most often, where ever new ones come: sep(features=)")
 	f.BoolVar(&flags.follow, "follow", false, "wait for more at the end of the last file")
 	f.BoolVar(&flags.names, "names", true, "keep the names of features (tables and Vowpal Wabbit text)")
 	f.Int64Var(&flags.maxBad, "max-bad", 0, "malformed rows to skip before stopping")
@@ -95,6 +102,10 @@ func (f *streamFlags) validate() error {
 		return fmt.Errorf("--report %d is negative", f.report)
 	case f.maxBad < 0:
 		return fmt.Errorf("--max-bad %d is negative", f.maxBad)
+	case (f.halfLife == "") != (f.Time == "") && !strings.Contains(f.Engine, "half_life"):
+		return fmt.Errorf("--half-life and --time go together: state both, as --half-life 7d --time day")
+	case f.prune < 0:
+		return fmt.Errorf("--prune %d is negative", f.prune)
 	case f.every < 0:
 		return fmt.Errorf("--checkpoint %v is negative", f.every)
 	case f.resume && f.from != "":
@@ -119,8 +130,8 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	}
 	s := &streamRun{program: p, flags: flags, started: time.Now()}
 	o := flags.Options
-	if flags.from == "" {
-		o.Engine = cmp.Or(o.Engine, "sep")
+	if o.Engine, err = flags.engine(); err != nil {
+		return misused(err)
 	}
 	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile
 	if err := s.prepare(o); err != nil {

@@ -114,6 +114,9 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 	// costs nothing and keeps memory near the stated bound.
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	columns, err := s.learner.Columns(table.Schema())
+	if err == nil {
+		err = s.flags.checkTime(table.Schema())
+	}
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,7 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	}
 	var numbers []string
 	for _, name := range columns {
-		if k, known := places[name]; known && name != s.learner.Target() && !table.Undecided(name) && schema.Columns[k].Kind != credence.Category {
+		if k, known := places[name]; known && name != s.learner.Target() && name != s.flags.Time && !table.Undecided(name) && schema.Columns[k].Kind != credence.Category {
 			numbers = append(numbers, name)
 		}
 	}

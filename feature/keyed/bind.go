@@ -29,7 +29,7 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 	s.Reset(0)
 	s.Value = s.Value[:0]
 	dst.Target, dst.Weight = dst.Target[:0], dst.Weight[:0]
-	dst.Offset, dst.Unseen = dst.Offset[:0], dst.Unseen[:0]
+	dst.Offset, dst.Unseen, dst.Time = dst.Offset[:0], dst.Unseen[:0], dst.Time[:0]
 	b.pending = 0
 	plain, unseen := true, false
 	b.ones = true
@@ -47,6 +47,9 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 				s.Rows++
 				dst.Target, dst.Weight = append(dst.Target, target), append(dst.Weight, weight)
 				dst.Offset, dst.Unseen = append(dst.Offset, offset), append(dst.Unseen, square)
+				if b.time.column >= 0 {
+					dst.Time = append(dst.Time, b.now)
+				}
 				b.From = append(b.From, i)
 				if b.observes(weight) {
 					if !dst.Ordinary(s.Rows - 1) {
@@ -139,6 +142,14 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 			return 0, 0, 0, b.weight.missing(b.drops())
 		case weight < 0:
 			return 0, 0, 0, fmt.Errorf("column %q: weight %v is negative: weights are 0 or more", b.weight.expr.Column, weight)
+		}
+	}
+	if b.time.column >= 0 {
+		if b.now, err = b.time.read(b.rows, row); err == nil && b.now != b.now {
+			err = b.time.missing(b.drops())
+		}
+		if err != nil {
+			return 0, 0, 0, err
 		}
 	}
 	offset = b.constant

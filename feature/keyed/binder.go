@@ -30,6 +30,8 @@ type Binder struct {
 	terms    []term
 	target   reader
 	weight   reader
+	time     reader
+	now      float64 // time of the present row
 	offset   []reader
 	constant float64 // beside them
 
@@ -132,6 +134,7 @@ func (b *Binder) Begin(rows *table.Rows) error {
 	b.Forget()
 	b.target.begin(rows)
 	b.weight.begin(rows)
+	b.time.begin(rows)
 	for i := range b.offset {
 		b.offset[i].begin(rows)
 	}
@@ -244,6 +247,7 @@ func (b *Binder) resolveRest(rows *table.Rows, places columnPlaces) error {
 	b.target = read(&b.plan.Target, b.frozen && !b.required)
 	b.target.classes = &classes{b.plan.Positive, b.plan.Negative}
 	b.weight = read(b.plan.Weight, b.frozen)
+	b.time = read(b.plan.Time, false)
 	b.offset, b.constant = b.offset[:0], 0
 	for i := range b.plan.Offset {
 		if e := &b.plan.Offset[i]; e.Column == "" {

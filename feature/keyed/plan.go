@@ -22,7 +22,9 @@ type Plan struct {
 	Negative string       `json:"negative,omitempty"` // the only other class; empty means all others
 	Weight   *frame.Expr  `json:"weight,omitempty"`
 	Offset   []frame.Expr `json:"offset,omitempty"` // added up
-	Missing  frame.Policy `json:"missing,omitempty"`
+	// Time is when a row came, in learning; nil where nobody asks.
+	Time    *frame.Expr  `json:"time,omitempty"`
+	Missing frame.Policy `json:"missing,omitempty"`
 	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
 	DropTarget bool `json:"drop_target,omitempty"`
 	// Reading says how the texts of training became values.
@@ -179,6 +181,9 @@ func (p *Plan) Needs() (values, texts []string) {
 	add(&values, p.Target.Column)
 	if p.Weight != nil {
 		add(&values, p.Weight.Column)
+	}
+	if p.Time != nil {
+		add(&values, p.Time.Column)
 	}
 	for _, e := range p.Offset {
 		add(&values, e.Column)

@@ -30,6 +30,10 @@ type Config struct {
 	// Forget is the number of rows after which the evidence of a row counts half,
 	// for drifting data; 0 means never. The prior is not forgotten.
 	Forget float64 `json:"forget,omitempty"`
+	// HalfLife is the time after which the evidence of a row counts half, in the unit of [credence.Batch.Time],
+	// which rows must then have; 0 means never. A row of a time before that of the row ahead of it is learned
+	// as if it had come with that, and counted.
+	HalfLife float64 `json:"half_life,omitempty"`
 	// Prune is the inclusion probability below which a feature is dropped at the
 	// end of every PruneEvery rows, once it has occurred PruneAfter times; 0 means none is.
 	Prune float64 `json:"prune,omitempty"`
@@ -78,6 +82,7 @@ func (c Config) Validate() error {
 		{"positive_weight", c.PositiveWeight, c.PositiveWeight >= 0 && !math.IsInf(c.PositiveWeight, 1), "positive"},
 		{"negative_weight", c.NegativeWeight, c.NegativeWeight >= 0 && !math.IsInf(c.NegativeWeight, 1), "positive"},
 		{"forget", c.Forget, c.Forget == 0 || c.Forget >= 1, "at least 1 row"},
+		{"half_life", c.HalfLife, c.HalfLife >= 0 && !math.IsInf(c.HalfLife, 1), "positive"},
 		{"prune", c.Prune, c.Prune >= 0 && c.Prune < 0.5, "between 0 and 0.5"},
 		{"features", float64(c.Features), c.Features >= 0, "at least 1"},
 		{"shards", float64(c.Shards), c.Shards >= 0 && c.Shards <= 64, "between 1 and 64"},
@@ -89,14 +94,20 @@ func (c Config) Validate() error {
 	if c.Batch > 0 && (c.Prune > 0 || c.Features > 0) {
 		return fmt.Errorf("sep: prune and features go with the sequential form: leave batch out")
 	}
-	if c.Shards > 1 && (c.Batch > 0 || c.Forget > 0 || c.Prune > 0 || c.Features > 0) {
-		return fmt.Errorf("sep: shards=%d goes with neither batch, forget, prune nor features: leave them out", c.Shards)
+	if c.HalfLife > 0 && (c.Forget > 0 || c.Passes > 1) {
+		return fmt.Errorf("sep: half_life goes with neither forget nor passes, for time passes once: leave them out")
 	}
-	if c.KnownCounts && c.Forget > 0 {
-		return fmt.Errorf("sep: known_counts and forget exclude each other: leave out one")
+	if c.Shards > 1 && (c.Batch > 0 || c.forgets() || c.Prune > 0 || c.Features > 0) {
+		return fmt.Errorf("sep: shards=%d goes with neither batch, forget, half_life, prune nor features: leave them out", c.Shards)
+	}
+	if c.KnownCounts && c.forgets() {
+		return fmt.Errorf("sep: known_counts and forgetting exclude each other: leave out one")
 	}
 	return nil
 }
+
+// forgets says whether the evidence of a row counts less as others come.
+func (c Config) forgets() bool { return c.Forget > 0 || c.HalfLife > 0 }
 
 // Hyper are the prior's parameters: stated ones are held, others learned.
 type Hyper struct {

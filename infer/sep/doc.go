@@ -68,6 +68,7 @@
 // # Streams
 //
 // Forgetting multiplies all likelihood factors by a constant at every row, so that
+// or by the time that has passed, so that
 // a feature without evidence falls back to the prior. [Learner.Prune] frees
 // features that stay out. [Sharded] learns with several learners at once.
 //

@@ -100,7 +100,7 @@ func (l *Learner) settle() {
 
 // replays says whether the form of learning goes with factors of single rows.
 func (l *Learner) replays() bool {
-	return l.cfg.Batch == 0 && l.cfg.Forget == 0 && !l.cfg.KnownCounts
+	return l.cfg.Batch == 0 && !l.cfg.forgets() && !l.cfg.KnownCounts
 }
 
 // tensors are those of a state.

@@ -14,6 +14,7 @@ import (
 type Events struct {
 	SkippedCavities int64 `json:"skipped_cavities"` // a feature left out of a row: removing the average factor left no proper Gaussian
 	NegativeSites   int64 `json:"negative_sites"`   // a prior factor left as it was: the new one had a negative precision
+	LateRows        int64 `json:"late_rows"`        // of a time before that of the row ahead of them
 }
 
 // Learner is the state of learning: it scores and learns rows one after another.
@@ -32,7 +33,9 @@ type Learner struct {
 	again    bool    // rows replace average factors: later passes, and known counts
 	nextEB   int64   // rows at which ρ0 and τ0 are learned next
 	scale    float64 // every likelihood sum is to be multiplied by it: forgetting
-	decay    float64 // of scale with every row
+	now      float64 // time of the last row, where evidence is forgotten; −∞ before the first
+	aged     float64 // share of the evidence left since all prior factors were made anew
+	ageRows  int64   // rows learned then
 	events   Events
 
 	work     []working
@@ -52,7 +55,7 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	if err := (prior.SpikeSlab{Inclusion: hyper.Inclusion, Slab: hyper.Slab}).Validate(); err != nil {
 		return nil, err
 	}
-	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, decay: 1, nextEB: firstEB, early: early{mostRows: earlyRows, entries: earlyEntries}}
+	l := &Learner{cfg: cfg.withDefaults(), hyper: hyper, scale: 1, aged: 1, now: math.Inf(-1), nextEB: firstEB, early: early{mostRows: earlyRows, entries: earlyEntries}}
 	inclusion, slab := startInclusion, startSlab
 	if hyper.Inclusion.State != param.Learned {
 		inclusion = hyper.Inclusion.Value
@@ -62,7 +65,9 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	}
 	l.setPrior(inclusion, slab)
 	if cfg.Forget > 0 {
-		l.decay = math.Exp2(-1 / cfg.Forget)
+		l.now = 0
+	}
+	if cfg.forgets() {
 		l.early.stage = sample // the first rows are forgotten
 	}
 	l.bias.priorLambda = 1.0 / biasVariance
@@ -76,6 +81,9 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int
 	for i := range b.Sparse.Rows {
 		columns, values := b.Sparse.Row(i)
 		offset := b.OffsetOf(i)
+		if l.cfg.HalfLife > 0 {
+			l.pass(b.Time[i], l.cfg.HalfLife)
+		}
 		label, weight := l.classWeight(b, i)
 		if math.IsNaN(b.Target[i]) || weight == 0 {
 			probability[i] = l.score(columns, values, offset)
@@ -92,11 +100,11 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int
 			probability[i] = l.learnRow(columns, values, label, weight, offset)
 		}
 		l.rows++
-		if l.decay != 1 {
-			l.forget()
-		}
 		if l.rows >= l.nextEB {
 			l.learnHyper()
+		}
+		if l.cfg.Forget > 0 { // rows are the clock
+			l.pass(float64(l.rows), l.cfg.Forget)
 		}
 		l.keep(columns, values, label, weight, offset)
 	}
@@ -285,10 +293,32 @@ func (l *Learner) replace(f *feature, w *working, label int, weight, a, b float6
 	}
 }
 
+// agedFeatures is how many prior factors forgetting makes anew for each row, at most.
+const agedFeatures = 1000
+
+// pass lets time pass until a row comes.
+func (l *Learner) pass(until, halfLife float64) {
+	switch {
+	case until < l.now:
+		l.events.LateRows++
+	case until > l.now:
+		if !math.IsInf(l.now, -1) { // before the first row there is nothing to forget
+			l.forget(math.Exp2((l.now - until) / halfLife))
+		}
+		l.now = until
+	}
+}
+
 // forget lets the evidence so far count a little less: the scale shrinks, and is
 // moved into the sums before it underflows.
-func (l *Learner) forget() {
-	l.scale *= l.decay
+func (l *Learner) forget(left float64) {
+	// A prior factor answers to the evidence that there was when it was made. Each is made anew as its feature
+	// occurs; where much is forgotten they all are, for a share of the time that rows take.
+	if l.aged *= left; l.aged < 0.5 && (l.rows-l.ageRows)*agedFeatures >= int64(l.slots) {
+		defer l.Refresh()
+		l.aged, l.ageRows = 1, l.rows
+	}
+	l.scale *= left
 	if l.scale > 1e-100 {
 		return
 	}

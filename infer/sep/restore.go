@@ -1,6 +1,7 @@
 package sep
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,13 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	}
 	l.setPrior(s.Inclusion, s.Slab)
 	l.rows, l.again, l.nextEB, l.scale, l.events = s.Rows, s.Again, s.NextHyper, s.Scale, s.Events
+	l.aged, l.ageRows = cmp.Or(s.Aged, 1), s.AgeRows
+	switch {
+	case s.Now != nil:
+		l.now = *s.Now
+	case s.Config.Forget > 0 && s.Rows > 0: // of a program that forgot behind each row
+		l.now = float64(s.Rows)
+	}
 	l.bias.lambda, l.bias.shift, l.bias.count = s.BiasLambda, s.BiasShift, s.BiasCount
 	l.batch.batches = s.Batches
 	l.features, l.selected = s.Features, s.Selected
@@ -73,6 +81,8 @@ func (s *scalars) check() error {
 	switch {
 	case s.Slots < 0 || s.Slots > math.MaxInt32 || !(s.Inclusion > 0 && s.Inclusion < 1) || !(s.Slab > 0) || !(s.Scale > 0 && s.Scale <= 1):
 		return damaged("%d slots, inclusion %v, slab %v, scale %v", s.Slots, s.Inclusion, s.Slab, s.Scale)
+	case !(s.Aged >= 0 && s.Aged <= 1) || s.AgeRows < 0 || s.AgeRows > s.Rows:
+		return damaged("evidence %v, %d rows ago", s.Aged, s.Rows-s.AgeRows)
 	case s.Rows < 0 || s.NextHyper < firstEB || s.NextHyper > neverEB || s.NextHyper <= s.Rows:
 		return damaged("%d rows, and the prior is learned at %d", s.Rows, s.NextHyper)
 	case s.Events.SkippedCavities < 0 || s.Events.NegativeSites < 0:

@@ -99,6 +99,9 @@ func (l *Learner) warnings() (warnings []string) {
 	if l.hyper.Slab.State != param.Held && math.Abs(math.Log(p.slab)) > largestLogSlab-near {
 		warnings = append(warnings, fmt.Sprintf("slab was learned to its bound, %.1g: features may tell the classes apart without error; state one, such as slab=1", p.slab))
 	}
+	if l.events.LateRows > 0 {
+		warnings = append(warnings, fmt.Sprintf("times of rows that lie before the row ahead of them: %d, for which no time has passed: sort the rows by time", l.events.LateRows))
+	}
 	return warnings
 }
 

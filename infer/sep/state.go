@@ -2,6 +2,7 @@ package sep
 
 import (
 	"encoding/json"
+	"math"
 
 	"github.com/credence-ml/credence/internal/safetensors"
 )
@@ -19,6 +20,9 @@ type scalars struct {
 	Again      bool       `json:"again"`
 	NextHyper  int64      `json:"next_hyper"`
 	Scale      float64    `json:"scale"`
+	Now        *float64   `json:"now,omitempty"`  // time of the last row; nil before the first
+	Aged       float64    `json:"aged,omitempty"` // 1 where 0
+	AgeRows    int64      `json:"age_rows,omitempty"`
 	Events     Events     `json:"events"`
 	BiasLambda [2]float64 `json:"bias_lambda"`
 	BiasShift  [2]float64 `json:"bias_shift"`
@@ -36,10 +40,14 @@ const statePrefix = "sep."
 // and tensors with names that begin with "sep.". Learning goes on from Restore
 // with the same bytes as without it. The tensors read the learner when they are written.
 func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err error) {
+	var now *float64
+	if !math.IsInf(l.now, 0) {
+		now = &l.now
+	}
 	document, err = json.Marshal(scalars{
 		Config: l.cfg, Hyper: l.hyper, Slots: l.slots, Features: l.features, Selected: l.selected,
 		Inclusion: l.prior.inclusion, Slab: l.prior.slab, Rows: l.rows, Again: l.again,
-		NextHyper: l.nextEB, Scale: l.scale, Events: l.events,
+		NextHyper: l.nextEB, Scale: l.scale, Now: now, Aged: l.aged, AgeRows: l.ageRows, Events: l.events,
 		BiasLambda: l.bias.lambda, BiasShift: l.bias.shift, BiasCount: l.bias.count,
 		Batches: l.batch.batches, BatchRows: l.batch.rows, BatchBias: l.batch.bias.values(),
 		Early: &l.early.stage,
