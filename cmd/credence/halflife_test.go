@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,11 @@ func TestStreamHalfLife(t *testing.T) {
 	} {
 		out := must(t, append([]string{"stream", "--target", "y", "--prior", "spikeslab(inclusion=0.5, slab=1)", "--json", "-o", filepath.Join(folder, name)}, args...)...)
 		_, loss, _ := strings.Cut(out, `"log_loss":`)
-		fmt.Sscan(strings.ReplaceAll(loss, ",", " "), &losses[name])
+		number, _, _ := strings.Cut(loss, ",")
+		var err error
+		if losses[name], err = strconv.ParseFloat(number, 64); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// An hour is no round part of a day in floating point, by which evidence may halve a row later.
 	if losses["hours"] != losses["rows"] || math.Abs(losses["dates"]-losses["rows"]) > 1e-4 || math.Abs(losses["dates"]-losses["never"]) < 1e-3 {
