@@ -133,7 +133,12 @@ type Report struct {
 	// WeightCoverage is the estimated share of the weights in the model that are inside their 90 %
 	// intervals, of an engine that works out how far its spread is too narrow.
 	WeightCoverage *float64 `json:"weight_coverage,omitempty"`
-	Warnings       []string `json:"warnings,omitempty"` // what a reader should know
+	// SDRatio is the median, over the weights, of standard deviations over what they should be, of an engine that works
+	// out how much too narrow an approximation makes them. They are not corrected.
+	SDRatio *float64 `json:"sd_ratio,omitempty"`
+	// Counts say what work an approximate engine did, such as products with the columns and steps of its loops.
+	Counts   Values   `json:"counts,omitempty"`
+	Warnings []string `json:"warnings,omitempty"` // what a reader should know
 }
 
 // Progress is what an engine tells between steps.

@@ -23,7 +23,7 @@ func convexEngine() Engine {
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := convex.Config{
-				Variances: convex.Variances(a.Word("variances", "", string(convex.Auto), string(convex.Exact), string(convex.LanczosMethod), string(convex.Sampled))),
+				Variances: convex.Variances(a.Word("variances", "", string(convex.Auto), string(convex.Exact), string(convex.LanczosMethod), string(convex.Sampled), string(convex.XDiag), string(convex.Combined))),
 				Hyper:     hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
 				Steps:     a.Int("steps", 0, spec.Between(1, mostRepeats)),
 				Tolerance: a.Float("tolerance", 0, spec.Positive()),

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/active"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -309,6 +311,7 @@ type simulateFlags struct {
 	fitFlags
 	how    active.Options
 	scores []string
+	plot   string
 }
 
 func (p *program) simulateCommand() *cobra.Command {
@@ -322,7 +325,7 @@ curves, averaged over repeats with other pools. The engine is convex; after each
 the fit continues from the one before. The advice on when to stop is for the first score.
 With --checkpoint, a simulation that was stopped continues after its last whole run.`,
 		Example: `  credence active simulate a9a.libsvm --pool 16000 --initial 100 --block 10 --labels 2000
-  credence active simulate mail.csv --target spam --scores information,bald,random --json`,
+  credence active simulate mail.csv --target spam --scores information,bald,random --plot curves.svg`,
 		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
@@ -339,6 +342,7 @@ With --checkpoint, a simulation that was stopped continues after its last whole 
 	f.IntVar(&flags.how.Repeats, "repeats", 0, "repeats with other pools (default 5)")
 	f.IntVar(&flags.how.Every, "every", 0, "labels between two points of a curve (default 100)")
 	f.StringSliceVar(&flags.scores, "scores", []string{string(active.Information), string(active.Random)}, "information, uncertainty, bald, error_reduction, random")
+	f.StringVar(&flags.plot, "plot", "", "file to draw the learning curves in, as curves.svg")
 	f.Float64Var(&flags.how.Audit, "audit", 0, "share of the labels that go to rows by chance, as 0.1: their error is told beside that on the test rows")
 	return cmd
 }
@@ -347,7 +351,10 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if flags.Engine != "auto" || flags.output != "" {
 		return misused(errors.New("active simulate fits by the engine convex and saves no model: leave --engine and --output out"))
 	}
-	if err := checkOutputs(paths, "", flags.Checkpoint); err != nil {
+	if flags.plot != "" && !strings.HasSuffix(flags.plot, ".svg") {
+		return misused(fmt.Errorf("--plot %s: the picture is SVG: name it with .svg at the end", flags.plot))
+	}
+	if err := checkOutputs(paths, flags.plot, flags.Checkpoint); err != nil {
 		return err
 	}
 	for _, name := range flags.scores {
@@ -383,10 +390,18 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err != nil {
 		return err
 	}
+	if flags.plot != "" {
+		if err := atomicfile.Write(flags.plot, found.WriteSVG); err != nil {
+			return err
+		}
+	}
 	if p.json {
 		return p.emit(found)
 	}
 	p.printSimulation(found, flags.how.Scores)
+	if flags.plot != "" {
+		p.say("drawn   %s", flags.plot)
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -112,7 +113,7 @@ func TestActiveRank(t *testing.T) {
 		{"active", "rank", model, pool, "--audit", "1"}, {"active", "simulate", pool, "--audit", "-1", "--target", "spam"},
 		{"active", "rank", model, pool, "--score", "best"}, {"active", "rank", model, pool, "-n", "0"}, {"active", "rank", model},
 		{"active", "rank", model, pool, "--cost", "minutes", "--score", "random"}, {"active", "guess"},
-		{"active", "simulate", pool, "--engine", "exact", "--target", "spam"}, {"active", "simulate", pool, "--scores", "best", "--target", "spam"},
+		{"active", "simulate", pool, "--engine", "exact", "--target", "spam"}, {"active", "simulate", pool, "--plot", "curves.png", "--target", "spam"}, {"active", "simulate", pool, "--scores", "best", "--target", "spam"},
 	} {
 		if o := invoke(t, "", args...); o.code != exitMisuse {
 			t.Errorf("%v: exit %d, want %d: %s", args, o.code, exitMisuse, o.err)
@@ -127,7 +128,7 @@ func TestActiveRank(t *testing.T) {
 func TestActiveSimulate(t *testing.T) {
 	args := []string{"active", "simulate", file(t, "mail.csv", mail(300, 300)), "--formula", "spam ~ x + z", "--pool", "150", "--initial", "20", "--labels", "60", "--every", "20", "--repeats", "2", "--json"}
 	one := must(t, append(args, "--threads", "1")...)
-	saved := filepath.Join(t.TempDir(), "runs")
+	saved, picture := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "curves.svg")
 	if two := must(t, append(args, "--threads", "2", "--checkpoint", saved)...); one != two {
 		t.Error("two threads give other bytes")
 	}
@@ -143,6 +144,12 @@ func TestActiveSimulate(t *testing.T) {
 	}
 	if stop := found["stop"].(map[string]any); stop["reason"] == "" {
 		t.Errorf("stop %v", stop)
+	}
+	if text := must(t, append(args[:len(args)-1:len(args)-1], "--plot", picture, "--checkpoint", saved)...); !strings.Contains(text, "drawn   "+picture) {
+		t.Errorf("the picture is not told of:\n%s", text)
+	}
+	if drawn, err := os.ReadFile(picture); err != nil || !strings.HasPrefix(string(drawn), "<svg ") || !strings.Contains(string(drawn), "all 150 labels") {
+		t.Errorf("picture %.200s: %v", drawn, err)
 	}
 	if text := must(t, args[:len(args)-1]...); !strings.Contains(text, "information") || !strings.Contains(text, "\n     150") {
 		t.Errorf("the table lacks its head or the line of the whole pool:\n%s", text)

@@ -101,6 +101,9 @@ func (p *program) printFit(r *fitResult) {
 		if r.WeightCoverage != nil {
 			p.say("        90 %% intervals of the weights in the model hold about %.0f %% of them", 100**r.WeightCoverage)
 		}
+		if r.SDRatio != nil {
+			p.say("        standard deviations of weights about %.2f of what they should be", *r.SDRatio)
+		}
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 		uncertain := map[string]float64{}
 		for _, h := range r.HyperSD {

@@ -41,7 +41,7 @@ func TestCalibration(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v, %v, %d rows, %d weights, %s", c.family, c.prior, c.n, c.d, c.way), func(t *testing.T) {
 			var ranks conform.Ranks
-			held, squares := 0.0, 0.0
+			held, squares, told := 0.0, 0.0, 0.0
 			for set := range sets {
 				rng := rand.New(rand.NewPCG(study.Seed(1)+uint64(set), uint64(c.n)))
 				w := make([]float64, c.d+1)
@@ -66,6 +66,11 @@ func TestCalibration(t *testing.T) {
 				e, err := convex.New(model, convex.Config{Variances: c.way, Threads: 1, Seed: uint64(set)})
 				fitted := fitOf(t, e, err, rows)
 				mean, variance := marginals(fitted)
+				ratio := 1.0
+				if r := fitted.Report.SDRatio; r != nil {
+					ratio = *r
+				}
+				told += ratio / sets
 				var phi credence.Design
 				ws := credence.NewWorkspace(1)
 				model.Features.Transform(ws, &phi, rows)
@@ -92,7 +97,10 @@ func TestCalibration(t *testing.T) {
 					add("a weight", w[1], mean[1], variance[1])
 				}
 			}
-			t.Logf("%.3f of weights in 90 %%, z SD %.2f", held, math.Sqrt(squares))
+			t.Logf("%.3f of weights in 90 %%, z SD %.2f; standard deviations are told to be %.2f of what they should", held, math.Sqrt(squares), told)
+			if by := told * math.Sqrt(squares); by < 0.95 || by > 1.15 { // the Gaussian that it is compared with is narrow, too, by a little
+				t.Errorf("standard deviations over what is told they should be have a z SD of %.2f", by)
+			}
 			if held < c.least-2*math.Sqrt(0.09/sets) {
 				t.Errorf("intervals of 90 %% hold %.3f of the weights", held)
 			}

@@ -111,6 +111,18 @@ func (t *dualTable) solve(_ context.Context, dst, v []float64) error {
 	return nil
 }
 
+func (t *dualTable) mul(dst, x []float64) {
+	rows := make([]float64, len(t.roots))
+	t.table.project(rows, x)
+	for i, r := range t.roots {
+		rows[i] *= r * r
+	}
+	t.table.projectTrans(dst, rows)
+	for j, l := range t.lambda {
+		dst[j] += x[j] / l
+	}
+}
+
 func (t *dualTable) logDet() (float64, bool) {
 	sum := logDet(len(t.roots), t.upper)
 	for _, l := range t.lambda {

@@ -13,7 +13,7 @@ import (
 
 // Config holds the options of the engine. The zero value is the default.
 type Config struct {
-	// Variances is "exact", "lanczos" or "sample"; "" and "auto" are exact up to 4,000 weights or
+	// Variances is "exact", "lanczos", "sample", "xdiag" or "combined"; "" and "auto" are exact up to 4,000 weights or
 	// rows, whichever are fewer, and sampled above.
 	Variances Variances `json:"variances,omitempty"`
 	// Hyper says what is done about variances, scales and noise where they are learned: "integrate",
@@ -24,22 +24,23 @@ type Config struct {
 	Steps int `json:"steps,omitempty"`
 	// Tolerance is the relative change of φ at which they end; 0 means 1e-9.
 	Tolerance float64 `json:"tolerance,omitempty"`
-	// K is the number of Lanczos steps, or of draws; 0 means 80, or 100.
+	// K is the number of Lanczos steps, of draws, or of vectors of xdiag; 0 means 80, 100 or 50.
 	K        int                     `json:"k,omitempty"`
 	Seed     uint64                  `json:"seed,omitempty"`
 	Threads  int                     `json:"-"` // below 1 every processor; results do not depend on it
 	Progress func(credence.Progress) `json:"-"` // called after every outer loop, on the caller's goroutine
 	// Start is a fit of a model of the same features, to other rows, whose means and variances the
-	// loops go on from: one step is then often enough. What is learned beside weights starts afresh.
+	// loops go on from: one step is then often enough. What is learned beside weights starts afresh, and how much too
+	// narrow standard deviations are is not worked out again.
 	Start *credence.Fitted `json:"-"`
 }
 
 // Validate refuses options that make no sense.
 func (c Config) Validate() error {
 	switch c.Variances {
-	case "", Auto, Exact, LanczosMethod, Sampled:
+	case "", Auto, Exact, LanczosMethod, Sampled, XDiag, Combined:
 	default:
-		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos or sample", c.Variances)
+		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag or combined", c.Variances)
 	}
 	if err := c.Hyper.Validate(); err != nil {
 		return fmt.Errorf("convex: %w", err)

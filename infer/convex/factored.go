@@ -14,6 +14,8 @@ type factored interface {
 	system
 	// take sets what a fit has learned: the operators, offsets, and the diagonal that A has beside the rows.
 	take(m measured, offset, normal []float64)
+	// mul stores Ax.
+	mul(dst, x []float64)
 	// weightVariances stores diag A⁻¹ of (b̃, w).
 	weightVariances(dst []float64)
 	// covariance stores the upper triangle of scale A⁻¹ of (b̃, w), d×d.
@@ -135,6 +137,18 @@ func (t *exactTable) solve(_ context.Context, dst, v []float64) error {
 	copy(dst, v)
 	solveUpper(t.table.ws, len(v), t.upper, dst)
 	return nil
+}
+
+func (t *exactTable) mul(dst, x []float64) {
+	d := len(x)
+	rows := make([]float64, d) // Ux
+	for i := range d {
+		rows[i] = kernel.Dot(t.upper[i*d+i:(i+1)*d], x[i:])
+	}
+	clear(dst)
+	for i, v := range rows {
+		kernel.Axpy(v, t.upper[i*d+i:(i+1)*d], dst[i:])
+	}
 }
 
 func (t *exactTable) logDet() (float64, bool) { return logDet(len(t.normal), t.upper), true }

@@ -36,6 +36,7 @@ type fit struct {
 
 	treatment   hyper.Treatment
 	integrated  *integrated // nil where nothing was
+	spread      []float64   // standard deviations of weights over what they should be
 	evaluations int         // fits at a θ beyond those of the climb
 	warnings    []string
 
@@ -56,6 +57,12 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	f.begin()
 	done, converged, err := f.climb(ctx)
+	if err == nil && f.free != nil {
+		err = f.free.draw(ctx, len(f.loop.z))
+	}
+	if err == nil && f.config.Start == nil {
+		err = f.compareSpread(ctx)
+	}
 	if err == nil && f.integrates(converged) {
 		if err = f.integrate(ctx); f.integrated != nil {
 			converged = true

@@ -1,10 +1,12 @@
 package convex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -64,12 +66,35 @@ type free struct {
 	a        *normal // at the last precisions
 	inverse  linop.Matrix
 	products int     // with A, of vectors
+	steps    int     // of conjugate gradients, for several vectors at a time
 	error    float64 // the largest that a solution was left with
 	// Of the last variances.
 	last     [][]float64 // draws
 	fresh    bool        // they are draws of A as it is
 	relative float64     // standard error of z over z
+	known    *krylov     // what z is to be without; nil for none
 }
+
+// by is the system with variances found in a way: k is the number of Lanczos steps, of draws or of vectors, 0 for
+// 80, so many draws, or half as many vectors.
+func (f *free) by(way Variances, k, draws int) system {
+	f.draws = draws
+	switch way {
+	case LanczosMethod:
+		return &lanczos{f, cmp.Or(k, lanczosSteps)}
+	case XDiag:
+		return &xdiag{f, cmp.Or(k, draws/2)}
+	case Combined:
+		return &combined{f, cmp.Or(k, lanczosSteps)}
+	case Mode:
+		return &narrowing{f}
+	}
+	f.draws = cmp.Or(k, draws)
+	return f
+}
+
+// lanczosSteps is their number where none is stated.
+const lanczosSteps = 80
 
 func (f *free) direct() bool { return false }
 
@@ -93,9 +118,20 @@ const (
 
 func (f *free) solve(ctx context.Context, dst, v []float64) error {
 	clear(dst)
-	report, err := linop.Conjugate(ctx, f.a, f.inverse, linop.Column(dst), linop.Column(v), stepTolerance, mostProducts)
-	f.products += report.Products
+	_, err := f.conjugate(ctx, linop.Column(dst), linop.Column(v), stepTolerance)
 	return err
+}
+
+// conjugate solves for the columns of b, and counts products and steps.
+func (f *free) conjugate(ctx context.Context, x, b *linop.Dense, tolerance float64) (linop.Convergence, error) {
+	report, err := linop.Conjugate(ctx, f.a, f.inverse, x, b, tolerance, mostProducts)
+	f.count(report, b.Cols)
+	return report, err
+}
+
+func (f *free) count(report linop.Convergence, columns int) {
+	f.products += report.Products * columns
+	f.steps += report.Products
 }
 
 func (f *free) variances(ctx context.Context, z []float64) error {
@@ -115,13 +151,11 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 	clear(z)
 	for b, part := range squares {
 		kernel.Axpy(1/float64(f.draws), part, z)
-		f.products += reports[b].Products * min(drawsTogether, f.draws-b*drawsTogether)
+		f.count(reports[b], min(drawsTogether, f.draws-b*drawsTogether))
 		f.error = math.Max(f.error, reports[b].Error)
 	}
-	for i, v := range z {
-		z[i] = math.Max(v, leastVariance)
-	}
-	f.relative = math.Sqrt(2 / float64(f.draws)) // squares of normal numbers
+	raise(z)
+	f.relative = drawnError(f.draws)
 	return nil
 }
 
@@ -166,6 +200,16 @@ func (f *free) drawn(ctx context.Context, first, count int) ([]float64, linop.Co
 		}
 		f.last[first+c] = draw
 	}
+	for c := 0; c < count && f.known != nil; c++ {
+		left, of := slices.Clone(f.last[first+c]), make([]float64, n)
+		for j := range of {
+			of[j] = right.Row(j)[c]
+		}
+		f.known.remove(left, of)
+		for j, v := range left {
+			xi.Row(j)[c] = v
+		}
+	}
 	linop.MulBlock(f.b, &s, &xi)
 	squares := make([]float64, s.Rows)
 	for i := range squares {
@@ -183,3 +227,17 @@ func normals(rng *rand.Rand, n int) []float64 {
 }
 
 func (f *free) logDet() (float64, bool) { return 0, false }
+
+// drawnError is the relative standard error of variances of so many draws: squares of normal numbers.
+func drawnError(draws int) float64 { return math.Sqrt(2 / float64(draws)) }
+
+// draw makes draws of A as it is where z was found in another way.
+func (f *free) draw(ctx context.Context, sites int) error {
+	if f.fresh {
+		return nil
+	}
+	relative := f.relative
+	err := f.variances(ctx, make([]float64, sites))
+	f.relative = relative
+	return err
+}

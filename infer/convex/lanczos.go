@@ -3,27 +3,19 @@ package convex
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
-// lanczos is a system of operators whose variances come from k steps of the Lanczos method with full
-// reorthogonalisation (Nickisch & Seeger 2009, section 4.1): estimates that are too small, never too large, and
-// exact at k = n.
-type lanczos struct {
-	*free
-	steps int
-}
-
-// lanczosTable is the system of a table with these variances.
-type lanczosTable struct {
-	*freeTable
-	steps int
-}
-
-func (t *lanczosTable) variances(ctx context.Context, z []float64) error {
-	return (&lanczos{&t.free, t.steps}).variances(ctx, z)
+// krylov is an orthonormal basis Q of k vectors with T = QᵀAQ = LLᵀ tridiagonal: QT⁻¹Qᵀ is the part of A⁻¹ that is
+// known (Nickisch & Seeger 2009, section 4.1), too small, never too large, and all of it at k = n.
+type krylov struct {
+	basis           []float64 // Qᵀ, k×n
+	n, steps        int
+	diagonal, below []float64 // of L; below[k] is left of diagonal[k]
 }
 
 // breakdown is the off-diagonal element, as a share of the norm of A, below which the Krylov space is
@@ -31,59 +23,140 @@ func (t *lanczosTable) variances(ctx context.Context, z []float64) error {
 // eigenvalues repeat.
 const breakdown = 1e-10
 
-// variances adds up v_k⊙v_k, v_k = (Bq_k − d_{k−1}v_{k−1})/e_k, with T = LLᵀ, diagonal e and subdiagonal d.
-func (l *lanczos) variances(ctx context.Context, z []float64) error {
-	n := l.size()
-	clear(z)
-	rng := credence.Rand(l.seed, credence.ConvexDraws, 0)
-	basis := [][]float64{unit(normals(rng, n))}
-	v, row := make([]float64, len(z)), make([]float64, len(z))
-	product := make([]float64, n)
-	norm, off, below, diagonal := 0.0, 0.0, 0.0, 0.0
-	for k := range min(l.steps, n) {
+// newKrylov goes through so many steps of the Lanczos method with full reorthogonalisation.
+func newKrylov(ctx context.Context, n, steps int, rng *rand.Rand, product func(dst, x []float64)) (*krylov, error) {
+	l := &krylov{n: n, basis: unit(normals(rng, n))}
+	image := make([]float64, n)
+	norm, off := 0.0, 0.0
+	for k := range min(steps, n) {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		q := basis[k]
-		l.a.MulVec(product, q)
-		l.products++
-		alpha := kernel.Dot(q, product)
+		q := l.basis[k*n : (k+1)*n]
+		product(image, q)
+		alpha := kernel.Dot(q, image)
 		norm = math.Max(norm, math.Abs(alpha))
 		// e_k = √(α_k − d_{k−1}²), d_{k−1} = η_{k−1}/e_{k−1}.
+		below := 0.0
 		if k > 0 {
-			below = off / diagonal
+			below = off / l.diagonal[k-1]
 		}
-		diagonal = math.Sqrt(math.Max(alpha-below*below, 1e-300))
-		l.b.MulVec(row, q)
-		for i := range z {
-			v[i] = (row[i] - below*v[i]) / diagonal
-			z[i] += v[i] * v[i]
+		l.below, l.diagonal = append(l.below, below), append(l.diagonal, math.Sqrt(math.Max(alpha-below*below, 1e-300)))
+		if l.steps++; l.steps == min(steps, n) {
+			break
 		}
-		next := append([]float64(nil), product...)
-		orthogonalise(next, basis)
+		next := append([]float64(nil), image...)
+		l.orthogonalise(next)
 		off = math.Sqrt(kernel.Dot(next, next))
 		if off < breakdown*norm {
 			off, next = 0, normals(rng, n)
-			orthogonalise(next, basis)
+			l.orthogonalise(next)
 		}
-		basis = append(basis, unit(next))
+		l.basis = append(l.basis, unit(next)...)
 	}
-	for i := range z {
-		z[i] = math.Max(z[i], leastVariance)
-	}
-	return nil
+	return l, nil
 }
 
 // orthogonalise takes the components along the basis off, twice.
-func orthogonalise(x []float64, basis [][]float64) {
+func (l *krylov) orthogonalise(x []float64) {
 	for range 2 {
-		for _, q := range basis {
+		for first := 0; first < len(l.basis); first += l.n {
+			q := l.basis[first : first+l.n]
 			kernel.Axpy(-kernel.Dot(q, x), q, x)
 		}
+	}
+}
+
+// variances stores diag(BQT⁻¹QᵀBᵀ), the sums of v_k⊙v_k, v_k = (Bq_k − d_{k−1}v_{k−1})/e_k.
+func (l *krylov) variances(z []float64, b linop.Matrix) {
+	clear(z)
+	last := make([]float64, len(z))
+	for first := 0; first < l.steps; first += drawsTogether {
+		count := min(drawsTogether, l.steps-first)
+		q, s := linop.NewDense(l.n, count), linop.NewDense(len(z), count)
+		for k := range count {
+			for j, v := range l.basis[(first+k)*l.n : (first+k+1)*l.n] {
+				q.Data[j*count+k] = v
+			}
+		}
+		linop.MulBlock(b, &s, &q)
+		for i := range z {
+			v := last[i]
+			for k, bq := range s.Row(i) {
+				v = (bq - l.below[first+k]*v) / l.diagonal[first+k]
+				z[i] += v * v
+			}
+			last[i] = v
+		}
+	}
+}
+
+// remove takes QT⁻¹Qᵀb from x: what is left of a draw x = A⁻¹b has the covariance A⁻¹ − QT⁻¹Qᵀ.
+func (l *krylov) remove(x, b []float64) {
+	c := make([]float64, l.steps)
+	for k := range c {
+		c[k] = kernel.Dot(l.basis[k*l.n:(k+1)*l.n], b)
+		if k > 0 {
+			c[k] -= l.below[k] * c[k-1]
+		}
+		c[k] /= l.diagonal[k]
+	}
+	for k := l.steps - 1; k >= 0; k-- {
+		if k+1 < l.steps {
+			c[k] -= l.below[k+1] * c[k+1]
+		}
+		c[k] /= l.diagonal[k]
+		kernel.Axpy(-c[k], l.basis[k*l.n:(k+1)*l.n], x)
 	}
 }
 
 func unit(x []float64) []float64 {
 	kernel.Scale(1/math.Sqrt(math.Max(kernel.Dot(x, x), 1e-300)), x)
 	return x
+}
+
+// lanczos is a system of operators whose variances are those of a Krylov space.
+type lanczos struct {
+	*free
+	steps int
+}
+
+func (l *lanczos) variances(ctx context.Context, z []float64) error {
+	known, err := l.krylov(ctx, l.steps)
+	if err == nil {
+		known.variances(z, l.b)
+		raise(z)
+	}
+	return err
+}
+
+// krylov is that of A as it is.
+func (f *free) krylov(ctx context.Context, steps int) (*krylov, error) {
+	f.products += min(steps, f.size())
+	return newKrylov(ctx, f.size(), steps, credence.Rand(f.seed, credence.ConvexDraws, 0), f.a.MulVec)
+}
+
+// raise keeps variances above nothing.
+func raise(z []float64) {
+	for i, v := range z {
+		z[i] = math.Max(v, leastVariance)
+	}
+}
+
+// lanczosFactored is a system of a table whose A is factored, with such variances all the same: products with A are
+// then those with its factor.
+type lanczosFactored struct {
+	factored
+	b     linop.Matrix
+	seed  uint64
+	steps int
+}
+
+func (l *lanczosFactored) variances(ctx context.Context, z []float64) error {
+	known, err := newKrylov(ctx, l.size(), l.steps, credence.Rand(l.seed, credence.ConvexDraws, 0), l.mul)
+	if err == nil {
+		known.variances(z, l.b)
+		raise(z)
+	}
+	return err
 }

@@ -20,7 +20,7 @@ const learnedTolerance = 1e-4
 func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	steps := f.config.Steps
 	if f.setSystem(); steps == 0 {
-		if steps = 5; f.free == nil {
+		if steps = 5; f.system == system(f.exact) {
 			steps = 100
 		}
 	}
@@ -40,7 +40,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		}
 		logPrior, logNoise := slices.Clone(f.logPrior), f.logNoise
 		moved := f.learn(variance)
-		if f.free != nil { // φ is not known: the means have to rest
+		if f.system != system(f.exact) { // φ is not known, or may rise: the means have to rest
 			far := farthest(before, f.loop.u, variance)
 			settled = done > 1 && far*math.Min(1, far/last) < restingMeans
 			last = far
@@ -94,8 +94,8 @@ func (f *fit) marginals(ctx context.Context) ([]float64, error) {
 		kernel.Scale(noise, out)
 		return out, nil
 	}
-	if !f.free.fresh { // Lanczos: draws for the learned values, whose own variances are too small
-		if err := f.free.variances(ctx, make([]float64, len(f.loop.z))); err != nil {
+	if f.free.last == nil || len(f.coordinates(nil)) > 0 {
+		if err := f.free.draw(ctx, len(f.loop.z)); err != nil {
 			return nil, err
 		}
 	}

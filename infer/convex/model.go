@@ -65,32 +65,29 @@ func (f *fit) setSystem() {
 	m.b = linop.NewStack(b...)
 	count, _ := checkGroups(groups)
 	before := f.loop
-	way := cmp.Or(f.config.Variances, Auto)
+	way, small := cmp.Or(f.config.Variances, Auto), min(f.n, f.d) <= exactUnknowns
 	if way == Auto {
-		if way = Exact; min(f.n, f.d) > exactUnknowns {
+		if way = Exact; !small {
 			way = Sampled
 		}
 	}
-	if way == Exact {
+	if way == Exact || way == LanczosMethod && small {
 		if d := (diagonal{table: f.table, classes: f.classes, sparse: f.first}); f.exact == nil && f.n < f.d {
 			f.exact = newDual(d)
 		} else if f.exact == nil {
 			f.exact = newExact(d)
 		}
 		f.exact.take(m, offset, normal)
-		f.system = f.exact
+		if f.system = f.exact; way == LanczosMethod {
+			f.system = &lanczosFactored{f.exact, m.b, f.config.Seed, cmp.Or(f.config.K, lanczosSteps)}
+		}
 	} else {
-		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: cmp.Or(f.config.K, storedDraws)}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
+		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: storedDraws}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
 		t.near = t.jacobi
 		if f.free != nil {
-			t.products, t.last = f.free.products, f.free.last
+			t.products, t.steps, t.last = f.free.products, f.free.steps, f.free.last
 		}
-		f.system, f.free = t, &t.free
-		if way == LanczosMethod {
-			t.draws = storedDraws
-			l := &lanczosTable{t, cmp.Or(f.config.K, 80)}
-			f.system = l
-		}
+		f.free, f.system = &t.free, &tableOf{t, t.free.by(way, f.config.K, storedDraws)}
 	}
 	f.loop = newLoop(f.ws, f.system, groups, count, noise)
 	switch {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -52,10 +53,33 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	}
 	model.Prior = f.learnedPrior(out)
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	products, conjugate := 0, 0
+	if f.free != nil {
+		products, conjugate = f.free.products, f.free.steps
+	}
+	for _, c := range []struct {
+		name  string
+		count int
+	}{{"newton_steps", f.loop.newton}, {"products", products}, {"conjugate_steps", conjugate}} {
+		if c.count > 0 {
+			out.Report.Counts = append(out.Report.Counts, credence.Value{Name: c.name, Value: float64(c.count)})
+		}
+	}
+	name := func(j int) string { return blocks.WeightName(f.model.Features, j) }
+	if f.exact == nil {
+		name = nil
+	}
+	diagnose.Narrow(&out.Report, f.spread, f.first, name, "the bounds of the factors are narrower than the factors", "predictions suffer less, and engine svi(covariance=full) is wider for classes under a normal prior")
 	f.reportBound(&out.Report, len(learned) > 0)
-	if f.free != nil && f.free.relative > 0 {
-		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("variances are those of %d draws, with a relative standard error of %.2g: state convex(k=%d) to halve it",
-			len(f.free.last), f.free.relative, 4*len(f.free.last)))
+	if f.free != nil {
+		count := len(f.free.last)
+		state := ""
+		if f.config.Variances != LanczosMethod && f.config.Variances != XDiag && f.config.Variances != Combined {
+			state = fmt.Sprintf(": state convex(k=%d) to halve it", 4*count)
+		} else if f.free.relative > 0 {
+			out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the variances by which the fit goes have a relative standard error of %.2g: state a larger k", f.free.relative))
+		}
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("variances are those of %d draws, with a relative standard error of %.2g%s", count, drawnError(count), state))
 	}
 	if p, ok := f.model.Prior.(prior.StudentT); ok {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("under the prior %v the bound is not convex: another start may end elsewhere", p))

@@ -14,13 +14,16 @@ import (
 // Variances names how the variances of the sites are found.
 type Variances string
 
-// The ways. Auto is exact where the unknowns are few, and sampled elsewhere. Mode finds none: Mean is then the mode of
-// the posterior (MAP).
+// The ways. Auto is exact where the unknowns are few, and sampled elsewhere. Lanczos variances are too small, XDiag's
+// are estimated from solves with random signs, Combined ones are those of Lanczos and of draws of what these leave.
+// Mode finds none: Mean is then the mode of the posterior (MAP).
 const (
 	Auto          Variances = "auto"
 	Exact         Variances = "exact"
 	LanczosMethod Variances = "lanczos"
 	Sampled       Variances = "sample"
+	XDiag         Variances = "xdiag"
+	Combined      Variances = "combined"
 	Mode          Variances = "mode"
 )
 
@@ -41,7 +44,7 @@ type Options struct {
 	Variances Variances
 	Steps     int     // of the outer loop at most; 0 means 100 where variances are exact and 5 elsewhere
 	Tolerance float64 // relative change of φ at which it ends; 0 means 1e-9
-	K         int     // Lanczos steps, or draws; 0 means 80, or 64
+	K         int     // Lanczos steps, draws, or vectors of XDiag; 0 means 80, 64, or 32
 	Seed      uint64
 	Threads   int
 	Progress  func(credence.Progress)
@@ -64,9 +67,11 @@ type Solution struct {
 	Phi, Bound float64
 	Draws      [][]float64 // of N(Mean, σ²A⁻¹), where variances were sampled
 	// RelativeError is the standard error of sampled variances over the variances, root mean square.
-	RelativeError           float64
-	Outer, Newton, Products int // steps of the loops, products with A
-	Converged               bool
+	RelativeError float64
+	// Outer and Newton are steps of the loops, Products those of vectors with A, and Conjugate the steps of conjugate
+	// gradients, which several vectors share.
+	Outer, Newton, Products, Conjugate int
+	Converged                          bool
 
 	noise float64
 }
@@ -107,21 +112,19 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		}
 	}
 	var s system
-	base := free{measured: m, ws: ws, seed: options.Seed, draws: cmp.Or(options.K, 64), near: p.near()}
-	var sampled *free
+	var unfactored *free
 	steps := cmp.Or(options.Steps, 5)
 	switch way {
 	case Exact:
 		s, steps = newDense(m, ws), cmp.Or(options.Steps, 100)
-	case Sampled:
-		sampled = &base
-		s = sampled
-	case LanczosMethod:
-		sampled, s = &base, &lanczos{&base, cmp.Or(options.K, 80)}
 	case Mode:
-		sampled, s, steps = &base, &narrowing{&base}, cmp.Or(options.Steps, 3)
+		steps = cmp.Or(options.Steps, 3)
+		fallthrough
+	case Sampled, LanczosMethod, XDiag, Combined:
+		unfactored = &free{measured: m, ws: ws, seed: options.Seed, near: p.near()}
+		s = unfactored.by(way, options.K, 64)
 	default:
-		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample or mode", way)
+		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag, combined or mode", way)
 	}
 	l := newLoop(ws, s, p.Sites, count, p.Noise)
 	if way == Mode { // its own error is above that of the inner loop
@@ -152,9 +155,9 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		rows, _ = p.X.Dims()
 	}
 	out.Bound = -l.phi/2 + float64(n-rows)/2*math.Log(2*math.Pi*p.Noise)
-	if sampled != nil {
-		out.Products, out.RelativeError = sampled.products, sampled.relative
-		for _, xi := range sampled.last { // none of a mode
+	if unfactored != nil {
+		out.Products, out.Conjugate, out.RelativeError = unfactored.products, unfactored.steps, unfactored.relative
+		for _, xi := range unfactored.last { // none of a mode
 			draw := append([]float64(nil), l.u...)
 			kernel.Axpy(math.Sqrt(p.Noise), xi, draw)
 			out.Draws = append(out.Draws, draw)

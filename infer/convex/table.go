@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"context"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -114,6 +115,14 @@ func (t *freeTable) sites(dst, u []float64) {
 	t.free.sites(dst, u)
 	t.add(dst)
 }
+
+// tableOf is a table with variances found in another way.
+type tableOf struct {
+	*freeTable
+	by system
+}
+
+func (t *tableOf) variances(ctx context.Context, z []float64) error { return t.by.variances(ctx, z) }
 
 // jacobi is the inverse of the diagonal of A: that of ΦᵀPΦ and of what A has beside the rows.
 func (t *freeTable) jacobi(a *normal) linop.Matrix {

@@ -3,7 +3,6 @@ package svi
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/mixture"
@@ -11,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/diagnose"
 )
 
 // diagonal fits K diagonal components, by L-BFGS on all rows or by minibatches.
@@ -105,20 +105,12 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 	if !n.Place(at) {
 		return nil
 	}
-	ratios, least := make([]float64, d), 0
-	variances := make([]float64, d)
+	ratios, variances := make([]float64, d), make([]float64, d)
 	n.Posterior(at).Marginals(m, variances)
 	for j, v := range variances {
 		ratios[j] = math.Sqrt(psi[j] / v)
-		if ratios[j] < ratios[least] {
-			least = j
-		}
 	}
-	smallest := ratios[least]
-	slices.Sort(ratios)
-	if median := ratios[d/2]; smallest < 0.8 || median < 0.9 {
-		r.warn("the features are correlated, which a diagonal covariance leaves out: standard deviations of weights are about %.2f of what they should be (least: %s, %.2f); state covariance=full for them, predictions suffer less",
-			median, blocks.WeightName(r.Features, least), smallest)
-	}
+	diagnose.Narrow(&r.report, ratios, 0, func(j int) string { return blocks.WeightName(r.Features, j) },
+		"the features are correlated, which a diagonal covariance leaves out", "state covariance=full for them, predictions suffer less")
 	return nil
 }

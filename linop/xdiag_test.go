@@ -1,0 +1,112 @@
+package linop
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestXDiag: the mean over many sets of signs is the diagonal, its spread the error that is told, and few vectors are
+// exact where the matrix has few directions.
+func TestXDiag(t *testing.T) {
+	const n = 30
+	for _, rank := range []int{n, 9} {
+		rng := rand.New(rand.NewPCG(1, uint64(rank)))
+		a := NewDense(n, n)
+		for k := range rank {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = rng.NormFloat64() / float64(1+k)
+			}
+			for i := range v {
+				for j := range v {
+					a.Row(i)[j] += v[i] * v[j]
+				}
+			}
+		}
+		product := func(dst, x *Dense) error {
+			MulBlock(&a, dst, x)
+			return nil
+		}
+		estimate := func(count int, seed uint64) *EstimatedDiagonal {
+			d, err := XDiag(n, count, func(k int, dst []float64) {
+				rng := rand.New(rand.NewPCG(seed, uint64(k)))
+				for i := range dst {
+					dst[i] = float64(2*rng.IntN(2) - 1)
+				}
+			}, product)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		if rank < n {
+			d := estimate(20, 1)
+			for i, v := range d.Values {
+				if want := a.Row(i)[i]; math.Abs(v-want) > 1e-9*want {
+					t.Errorf("element %d is %v, want %v", i, v, want)
+				}
+			}
+			if !d.Exact || d.Products > 20+rank {
+				t.Errorf("%d products, exact %t", d.Products, d.Exact)
+			}
+			continue
+		}
+		const sets, count = 3000, 8
+		sum, square, told := make([]float64, n), make([]float64, n), make([]float64, n)
+		for s := range sets {
+			d := estimate(count, uint64(s+2))
+			for i, v := range d.Values {
+				gap := v - a.Row(i)[i]
+				sum[i] += gap / sets
+				square[i] += gap * gap / sets
+				told[i] += d.Square[i] / sets
+				if d.Exact || d.Products != 2*count {
+					t.Fatalf("exact %t, %d products", d.Exact, d.Products)
+				}
+			}
+		}
+		all, toldAll := 0.0, 0.0
+		for i := range sum {
+			if math.Abs(sum[i]) > 5*math.Sqrt(square[i]/sets) { // five standard errors of the mean
+				t.Errorf("element %d is off by %v on average, standard error %v", i, sum[i], math.Sqrt(square[i]/sets))
+			}
+			all += square[i]
+			toldAll += told[i]
+		}
+		if ratio := math.Sqrt(toldAll / all); ratio < 0.7 || ratio > 1.6 { // each estimate stands on vectors of the others, too
+			t.Errorf("the error told is %v of what it is", ratio)
+		}
+	}
+	fails := errors.New("no product")
+	if _, err := XDiag(3, 2, func(_ int, dst []float64) { dst[0] = 1 }, func(_, _ *Dense) error { return fails }); err != fails {
+		t.Errorf("a product that fails: %v", err)
+	}
+}
+
+// TestXDiagLeast: squared rows of AQ are below the diagonal where no eigenvalue is above 1.
+func TestXDiagLeast(t *testing.T) {
+	const n = 20
+	d := make(Diagonal, n)
+	for i := range d {
+		d[i] = float64(i) / n
+	}
+	e, err := XDiag(n, 6, func(k int, dst []float64) {
+		for i := range dst {
+			dst[i] = 1 - 2*float64((i>>(k%5)+k/5)&1)
+		}
+	}, func(dst, x *Dense) error { d.MulBlock(dst, x); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for i, v := range e.Least {
+		if total += v; v > d[i]+1e-12 {
+			t.Errorf("element %d is at least %v, and is %v", i, v, d[i])
+		}
+	}
+	if !(total > 1) {
+		t.Errorf("lower bounds add up to %v", total)
+	}
+}
