@@ -69,14 +69,10 @@ func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
 		MaxIterations: both.iterations, Tolerance: both.tolerance,
 		Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
 	}
-	wrong, other := []string{"diagnostics"}, "normal"
 	if normal {
-		wrong, other = []string{"method", "variances", "starts", "anneal", "sets", "columns", "vectors"}, "spikeslab"
-	}
-	for _, key := range wrong {
-		if written, stated := a.Argument(key); stated && run.Prior != nil {
-			a.Errorf(written, "%s is an option for the prior %s, not for %v", key, other, run.Prior).WithRemedy("leave it out, or use --prior %s", other)
-		}
+		run.misplaced(a, "spikeslab", "method", "variances", "starts", "anneal", "sets", "columns", "vectors")
+	} else {
+		run.misplaced(a, "normal", "diagnostics")
 	}
 	err := ordinary.Validate()
 	if !normal && err == nil {

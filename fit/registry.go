@@ -85,6 +85,15 @@ type Run struct {
 	Progress   func(credence.Progress)
 }
 
+// misplaced refuses arguments that an engine has for another prior than the run's.
+func (r *Run) misplaced(a *spec.Arguments, other string, keys ...string) {
+	for _, key := range keys {
+		if written, stated := a.Argument(key); stated && r.Prior != nil {
+			a.Errorf(written, "%s is an option for the prior %s, not for %v", key, other, r.Prior).WithRemedy("leave it out, or use --prior %s", other)
+		}
+	}
+}
+
 // refuses is Refuses of an engine that fits tables.
 func (e *Engine) refuses(family credence.Likelihood, prior credence.Prior) string {
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -80,7 +81,7 @@ func gibbsEngine() Engine {
 	return Engine{
 		Name:   "gibbs",
 		Prior:  "spikeslab",
-		About:  "spike-and-slab by collapsed Gibbs sampling, several chains",
+		About:  "spike-and-slab by collapsed Gibbs sampling, several chains; the horseshoe",
 		Reason: "chains of flips go from one set of features to the other, and rows times columns are few",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal("gibbs", gibbs.Supports(family, p))
@@ -93,13 +94,19 @@ func gibbsEngine() Engine {
 			config := gibbs.Config{
 				Chains:  a.Int("chains", 0, spec.Between(1, gibbs.MostChains)),
 				Flips:   a.Int("flips", 0, spec.Between(100, gibbs.MostFlips)),
+				Sweeps:  a.Int("sweeps", 0, spec.Between(20, gibbs.MostFlips)),
 				Draws:   a.Int("draws", 0, spec.Between(2, gibbs.MostDraws)),
 				Seed:    run.Seed,
 				Threads: run.Threads, Progress: run.Progress,
 			}
 			start := a.Word("start", "ep", "ep", "empty")
+			if _, shrinks := run.Prior.(prior.Horseshoe); shrinks {
+				run.misplaced(a, "spikeslab", "flips", "start")
+			} else {
+				run.misplaced(a, "horseshoe", "sweeps")
+			}
 			return func(model credence.Model) (credence.Engine, error) {
-				if start == "empty" {
+				if _, shrinks := model.Prior.(prior.Horseshoe); shrinks || start == "empty" {
 					return gibbs.New(model, config)
 				}
 				first, err := ep.New(model, ep.Config{Hyper: hyper.Mode, Threads: run.Threads, Progress: run.Progress})

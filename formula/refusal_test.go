@@ -181,8 +181,8 @@ func TestFamilyAndPriorRefusals(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal, spikeslab, laplace or studentt)`},
-		{"horseshoe(scale=1)", `column 1: there is no prior "horseshoe" in this version: write normal, spikeslab, laplace or studentt`},
+		{"norml", `column 1: there is no prior "norml" in this version: did you mean normal? (write normal, spikeslab, laplace, studentt or horseshoe)`},
+		{"finnish(scale=1)", `column 1: there is no prior "finnish" in this version: write normal, spikeslab, laplace, studentt or horseshoe`},
 		{"laplace(scale=0)", "column 15: scale cannot be 0: it must be positive and finite"},
 		{"normal(variance=-1)", "column 17: variance cannot be -1: it must be positive and finite"},
 		{"normal(variance=1, ard=true)", "column 20: ard=true learns a variance for each weight, and variance= holds them all: leave out one of the two, or write such as variance=~1 for a starting guess"},

@@ -54,5 +54,6 @@ func All() []Entry {
 		{Zero: SpikeSlab{}, Read: readSpikeSlab},
 		{Zero: Laplace{}, Read: readLaplace},
 		{Zero: StudentT{}, Read: readStudentT},
+		{Zero: Horseshoe{}, Read: readHorseshoe},
 	}
 }

@@ -57,12 +57,14 @@ func readStudentT(a *spec.Arguments) Named {
 }
 
 // String returns studentt or studentt(df=…, scale=…).
-func (p StudentT) String() string {
+func (p StudentT) String() string { return heavyText(p, p.DF, p.Scale) }
+
+func heavyText(p Parametric, df float64, scale param.Parameter) string {
 	t := &param.Text{Name: p.Name()}
-	if p.DF != 0 {
-		t.Add("df", param.Number(p.DF))
+	if df != 0 {
+		t.Add("df", param.Number(df))
 	}
-	t.Parameter("scale", p.Scale)
+	t.Parameter("scale", scale)
 	return t.String()
 }
 
@@ -87,10 +89,14 @@ func (p StudentT) UnseenVariance(credence.Block) float64 {
 
 // Validate refuses stated values that are not positive numbers.
 func (p StudentT) Validate() error {
-	if p.DF < 0 || math.IsNaN(p.DF) || math.IsInf(p.DF, 0) {
-		return fmt.Errorf("prior: studentt: df %v is not a positive number: state one above 0, or leave it out for 3", p.DF)
+	return checkHeavy(p, p.DF, 3, p.Scale)
+}
+
+func checkHeavy(p Parametric, df, otherwise float64, scale param.Parameter) error {
+	if df < 0 || math.IsNaN(df) || math.IsInf(df, 0) {
+		return fmt.Errorf("prior: %s: df %v is not a positive number: state one above 0, or leave it out for %v", p.Name(), df, otherwise)
 	}
-	return checkScale(p, p.Scale)
+	return checkScale(p, scale)
 }
 
 func checkScale(p Parametric, scale param.Parameter) error {

@@ -16,22 +16,20 @@ func TestHeavyTails(t *testing.T) {
 		"laplace(scale=~2)":         Laplace{param.From(2)},
 		"studentt":                  StudentT{},
 		"studentt(df=4, scale=0.5)": StudentT{4, param.Hold(0.5)},
+		"horseshoe":                 Horseshoe{},
+		"horseshoe(df=3, scale=~1)": Horseshoe{3, param.From(1)},
 	} {
 		call, err := spec.ParseSpec(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := spec.NewArguments(call, text)
-		read := readLaplace
-		if call.Name == "studentt" {
-			read = readStudentT
-		}
-		got := read(a)
+		got := map[string]func(*spec.Arguments) Named{"laplace": readLaplace, "studentt": readStudentT, "horseshoe": readHorseshoe}[call.Name](a)
 		if err := a.Finish(); err != nil || got != want || got.String() != text {
 			t.Errorf("%s is read as %v (%v)", text, got, err)
 		}
 	}
-	for _, p := range []interface{ Validate() error }{Laplace{param.Hold(-1)}, StudentT{DF: -2}, StudentT{Scale: param.Hold(math.Inf(1))}, StudentT{DF: math.NaN()}} {
+	for _, p := range []interface{ Validate() error }{Laplace{param.Hold(-1)}, StudentT{DF: -2}, StudentT{Scale: param.Hold(math.Inf(1))}, StudentT{DF: math.NaN()}, Horseshoe{DF: -1}, Horseshoe{Scale: param.Hold(-1)}} {
 		if p.Validate() == nil {
 			t.Errorf("%v was taken", p)
 		}
@@ -47,6 +45,17 @@ func TestHeavyTails(t *testing.T) {
 	}
 	if v := (StudentT{7, param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-moment(density)) > 1e-3 {
 		t.Error("studentt", v)
+	}
+}
+
+// TestHorseshoeQuartile: half of the weights are below 0.6745 times the root of the variance of one more.
+func TestHorseshoeQuartile(t *testing.T) {
+	below, far := 0.0, 0.674489750196*math.Sqrt(Horseshoe{Scale: param.Hold(1)}.UnseenVariance(credence.Block{}))
+	for z := 5e-4; z < 9; z += 1e-3 {
+		below += 1e-3 * math.Sqrt(2/math.Pi) * math.Exp(-z*z/2) * 2 / math.Pi * math.Atan(far/z)
+	}
+	if math.Abs(below-0.5) > 1e-4 {
+		t.Errorf("%v are", below)
 	}
 }
 

@@ -26,6 +26,9 @@ type Config struct {
 	Chains int `json:"chains,omitempty"`
 	// Flips is the number of flips of a chain; 0 means 16,000.
 	Flips int `json:"flips,omitempty"`
+	// Sweeps is the number of sweeps of a chain under a horseshoe, a quarter of which are forgotten; 0
+	// means 1,000.
+	Sweeps int `json:"sweeps,omitempty"`
 	// Draws is the number of draws of the weights that are kept; 0 means 1,000, and fewer where they
 	// would take more than 4 million numbers, but at least 64.
 	Draws int    `json:"draws,omitempty"`
@@ -50,7 +53,7 @@ func (c Config) Validate() error {
 	for _, o := range []struct {
 		name        string
 		value, most int
-	}{{"chains", c.Chains, MostChains}, {"flips", c.Flips, MostFlips}, {"draws", c.Draws, MostDraws}} {
+	}{{"chains", c.Chains, MostChains}, {"flips", c.Flips, MostFlips}, {"sweeps", c.Sweeps, MostFlips}, {"draws", c.Draws, MostDraws}} {
 		if o.value < 0 || o.value > o.most {
 			return fmt.Errorf("gibbs: %s=%d is not between 1 and %d", o.name, o.value, o.most)
 		}
@@ -61,21 +64,32 @@ func (c Config) Validate() error {
 func (c Config) withDefaults(weights int) Config {
 	c.Chains = cmp.Or(c.Chains, 4)
 	c.Flips = cmp.Or(c.Flips, 16_000)
+	c.Sweeps = cmp.Or(c.Sweeps, 1000)
 	c.Draws = cmp.Or(c.Draws, max(64, min(1000, 4_000_000/max(1, weights))))
 	return c
 }
 
 // Engine fits one model.
 type Engine struct {
-	model  credence.Model
-	prior  prior.SpikeSlab
-	config Config
+	model     credence.Model
+	prior     prior.SpikeSlab
+	horseshoe *prior.Horseshoe // in place of the other, or nil
+	config    Config
 }
 
 var _ credence.Engine = (*Engine)(nil)
 
 // Supports says why the pair cannot be fitted, nil if it can.
 func Supports(l credence.Likelihood, p credence.Prior) error {
+	if h, ok := p.(prior.Horseshoe); ok {
+		if err := candidates.Family("gibbs", l); err != nil {
+			return err
+		}
+		return h.Validate()
+	}
+	if _, ok := p.(prior.SpikeSlab); !ok {
+		return fmt.Errorf("gibbs: it needs the prior spikeslab or horseshoe, not %v", p)
+	}
 	return candidates.PointSpike("gibbs", l, p)
 }
 
@@ -88,5 +102,12 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if cfg.Start != nil && len(cfg.Start) != d {
 		return nil, fmt.Errorf("gibbs: there are %d inclusion probabilities to start from and %d weights", len(cfg.Start), d)
 	}
-	return &Engine{model: model, prior: model.Prior.(prior.SpikeSlab), config: cfg.withDefaults(d)}, nil
+	e := &Engine{model: model, config: cfg.withDefaults(d)}
+	switch p := model.Prior.(type) {
+	case prior.SpikeSlab:
+		e.prior = p
+	case prior.Horseshoe:
+		e.horseshoe = &p
+	}
+	return e, nil
 }

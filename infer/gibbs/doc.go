@@ -22,4 +22,10 @@
 // The logarithms of noise and slab move by a random walk, from a high noise on, which anneals. Classes
 // with the logit link have Pólya-Gamma variables (Polson, Scott & Windle 2013), with the probit link
 // truncated normals (Albert & Chib 1993), after which their rows are normal.
+//
+// # Horseshoe
+//
+// Under the regularised horseshoe no weight is 0, and none is integrated out: weights are drawn all at once
+// in the form of the smaller of rows and columns, and scales by slices; see prior.Horseshoe. A sweep takes
+// n²d operations, n the smaller side.
 package gibbs

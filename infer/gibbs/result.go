@@ -37,6 +37,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	n := table.Rows
 	table.Compress(credence.NewWorkspace(e.config.Threads), setting)
 	f := &fit{Engine: e, Table: table, Setting: setting, rows: n}
+	if e.horseshoe != nil {
+		return f.shrink(ctx)
+	}
 	if err := f.run(ctx); err != nil {
 		return nil, err
 	}
@@ -134,6 +137,23 @@ func (f *fit) run(ctx context.Context) error {
 	}
 	like := f.likeness()
 	f.chains, f.records = make([]*chain, count), make([]*record, count)
+	err := f.together(func(k int) (err error) {
+		c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), credence.Rand(f.config.Seed, credence.GibbsChains, uint64(k)))
+		if err = c.begin(f.start(k, like)); err == nil {
+			f.records[k], err = c.run(ctx, p)
+		}
+		f.chains[k] = c
+		return err
+	})
+	if err == nil && f.config.Progress != nil {
+		f.config.Progress(credence.Progress{Stage: "chains", Done: count, Total: count})
+	}
+	return err
+}
+
+// together runs the chains, as many at once as there are threads, and returns the first error.
+func (f *fit) together(run func(k int) error) error {
+	count := f.config.Chains
 	failed := make([]error, count)
 	slots := make(chan struct{}, credence.NewWorkspace(f.config.Threads).Pool().Threads())
 	var wait sync.WaitGroup
@@ -143,11 +163,7 @@ func (f *fit) run(ctx context.Context) error {
 			defer wait.Done()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), credence.Rand(f.config.Seed, credence.GibbsChains, uint64(k)))
-			if failed[k] = c.begin(f.start(k, like)); failed[k] == nil {
-				f.records[k], failed[k] = c.run(ctx, p)
-			}
-			f.chains[k] = c
+			failed[k] = run(k)
 		}()
 	}
 	wait.Wait()
@@ -155,9 +171,6 @@ func (f *fit) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-	}
-	if f.config.Progress != nil {
-		f.config.Progress(credence.Progress{Stage: "chains", Done: count, Total: count})
 	}
 	return nil
 }
@@ -239,6 +252,19 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	return out, nil
 }
 
+// ownUnits stores weights in the target's own units, with the intercept at zero of the columns.
+func (f *fit) ownUnits(dst, weights []float64) {
+	for j, place := range f.Places {
+		dst[place] = weights[j] * f.Scale
+	}
+	if k := f.Intercept; k >= 0 {
+		for j, m := range f.Means {
+			dst[f.Places[k]] -= m * weights[j] * f.Scale
+		}
+		dst[f.Places[k]] += f.Centre
+	}
+}
+
 // draws returns draws of the weights in the target's own units, with the intercept at zero of the columns.
 func (f *fit) draws() (*posterior.Draws, error) {
 	d := f.Table.Count()
@@ -254,15 +280,7 @@ func (f *fit) draws() (*posterior.Draws, error) {
 			}
 			row := q.Values[next*d : (next+1)*d]
 			next++
-			for j, place := range f.Places {
-				row[place] = weights[j] * f.Scale
-			}
-			if k := f.Intercept; k >= 0 {
-				for j, m := range f.Means {
-					row[f.Places[k]] -= m * weights[j] * f.Scale
-				}
-				row[f.Places[k]] += f.Centre
-			}
+			f.ownUnits(row, weights)
 		}
 	}
 	return q, nil
@@ -275,15 +293,16 @@ const (
 	sequence      = 400 // states of a chain that diagnoses look at
 )
 
+func warn(out *credence.Fitted, format string, arguments ...any) {
+	out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
+}
+
 // diagnose compares the chains: the number of features, the noise, the slab.
 func (f *fit) diagnose(out *credence.Fitted) {
-	warn := func(format string, arguments ...any) {
-		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
-	}
 	if lost := len(f.records) - len(f.kept); lost > 0 {
-		warn("%d of %d chains stuck at sets of features that explain less and are left out: state more flips, such as gibbs(flips=%d)", lost, len(f.records), 4*f.config.Flips)
+		warn(out, "%d of %d chains stuck at sets of features that explain less and are left out: state more flips, such as gibbs(flips=%d)", lost, len(f.records), 4*f.config.Flips)
 	}
-	worst, least := 1.0, math.Inf(1)
+	var traces [][][]float64
 	for _, of := range []func(s state) float64{
 		func(s state) float64 { return float64(s.to - s.from) },
 		func(s state) float64 { return s.logNoise },
@@ -297,12 +316,24 @@ func (f *fit) diagnose(out *credence.Fitted) {
 			}
 			chains = append(chains, list)
 		}
+		traces = append(traces, chains)
+	}
+	if worst := agreement(out, traces); worst > goodRHat {
+		warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): several sets of features explain the target, or the chains are too short; state more flips, such as gibbs(flips=%d)", worst, goodRHat, 4*f.config.Flips)
+	}
+}
+
+// agreement reports the largest R̂ and the least effective sample size of numbers of which every chain has a
+// trace, and returns that R̂.
+func agreement(out *credence.Fitted, traces [][][]float64) float64 {
+	worst, least := 1.0, math.Inf(1)
+	for _, chains := range traces {
 		rHat, effective := diagnose.Chains(chains)
 		worst, least = math.Max(worst, rHat), math.Min(least, effective)
 	}
 	out.Report.RHat, out.Report.EffectiveDraws = &worst, &least
 	if worst > goodRHat {
 		out.Report.Status = credence.IterationLimit
-		warn("the chains do not agree (R̂ = %.2f, above %.1f): several sets of features explain the target, or the chains are too short; state more flips, such as gibbs(flips=%d)", worst, goodRHat, 4*f.config.Flips)
 	}
+	return worst
 }

@@ -39,6 +39,9 @@ type Setting struct {
 	Slab  Coordinate // log √r₁
 	Odds  Coordinate // logit π
 
+	Size     float64 // mean over the candidates of the mean square of a column
+	Expected float64 // candidates that are in before anything is known
+
 	NoisePrior, SlabPrior hyper.BetaPrime
 	OddsA, OddsB          float64 // of the Beta prior of π
 }
@@ -51,7 +54,7 @@ const (
 )
 
 // NewSetting returns the setting of a model with normal targets, or classes with the link logit or
-// probit, under a spike-and-slab prior. engine stands before errors.
+// probit; slab and inclusion are those of a spike-and-slab prior. engine stands before errors.
 func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), Scale: 1}
@@ -98,7 +101,10 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 	squares := make([]float64, d)
 	t.Squares(squares, nil)
 	s.takeKept(t, model.Features, squares, latent, tail)
-	s.takePrior(t, model.Prior.(prior.SpikeSlab), squares, latent, tail)
+	s.takeSize(t, squares)
+	if p, ok := model.Prior.(prior.SpikeSlab); ok {
+		s.takePrior(p, latent, tail)
+	}
 	return s, nil
 }
 
@@ -161,18 +167,24 @@ func (t *Table) takeClasses(s *Setting) float64 {
 	return special.Logit(share)
 }
 
-// takePrior takes the priors of slab and inclusion and where they start.
-func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, squares []float64, latent, tail float64) {
-	size, count := 0.0, float64(len(s.Candidates))
+// takeSize takes what priors of candidates are in units of, and the prior of the noise.
+func (s *Setting) takeSize(t *Table, squares []float64) {
+	count := float64(len(s.Candidates))
 	for j, v := range squares {
 		if s.Kept[j] == 0 {
-			size += v / t.Total / count
+			s.Size += v / t.Total / count
 		}
 	}
-	if !(size > 0) {
-		size = 1
+	if !(s.Size > 0) {
+		s.Size = 1
 	}
-	expected := math.Min(expectedCandidates, count/2)
+	s.Expected = math.Min(expectedCandidates, count/2)
+	s.NoisePrior = hyper.HalfCauchy(1)
+}
+
+// takePrior takes the priors of slab and inclusion and where they start.
+func (s *Setting) takePrior(p prior.SpikeSlab, latent, tail float64) {
+	expected, count := s.Expected, float64(len(s.Candidates))
 	if p.Inclusion.State != param.Learned {
 		expected = p.Inclusion.Value * count
 	}
@@ -180,8 +192,7 @@ func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, squares []float64, late
 		s.OddsA, s.OddsB = a, b
 		expected = a / (a + b) * count
 	}
-	s.NoisePrior = hyper.HalfCauchy(1)
-	s.SlabPrior = hyper.BetaPrime{A: 1, B: tail, Scale: latent / math.Sqrt(size*math.Max(1, expected))}
+	s.SlabPrior = hyper.BetaPrime{A: 1, B: tail, Scale: latent / math.Sqrt(s.Size*math.Max(1, expected))}
 	s.Slab = Coordinate{math.Log(s.SlabPrior.Scale), p.Slab.State != param.Held}
 	if p.Slab.State != param.Learned {
 		s.Slab.Start = math.Log(p.Slab.Value)/2 - math.Log(s.Scale)
@@ -203,6 +214,18 @@ func (t *Table) OffsetOf(i int) float64 {
 // Supports says why an engine for spike-and-slab priors cannot fit a pair, nil if it can. engine
 // stands before errors.
 func Supports(engine string, l credence.Likelihood, p credence.Prior) error {
+	if err := Family(engine, l); err != nil {
+		return err
+	}
+	s, ok := p.(prior.SpikeSlab)
+	if !ok {
+		return fmt.Errorf("%s: it needs the prior spikeslab, not %v", engine, p)
+	}
+	return s.Validate()
+}
+
+// Family is Supports of the family alone.
+func Family(engine string, l credence.Likelihood) error {
 	switch l := l.(type) {
 	case likelihood.Gaussian:
 		if err := l.Validate(); err != nil {
@@ -215,11 +238,7 @@ func Supports(engine string, l credence.Likelihood, p credence.Prior) error {
 	default:
 		return fmt.Errorf("%s: it needs the family gaussian or bernoulli, not %v", engine, l)
 	}
-	s, ok := p.(prior.SpikeSlab)
-	if !ok {
-		return fmt.Errorf("%s: it needs the prior spikeslab, not %v", engine, p)
-	}
-	return s.Validate()
+	return nil
 }
 
 // PointSpike is Supports for an engine whose spike is the point 0.

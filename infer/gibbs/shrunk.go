@@ -1,0 +1,102 @@
+package gibbs
+
+import (
+	"context"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
+)
+
+// shrink fits under a horseshoe.
+func (f *fit) shrink(ctx context.Context) (*credence.Fitted, error) {
+	f.Split(f.model.Features)
+	traces, err := f.traces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.config.Progress != nil {
+		f.config.Progress(credence.Progress{Stage: "chains", Done: f.config.Chains, Total: f.config.Chains})
+	}
+	return f.shrunk(traces), nil
+}
+
+// traces runs the chains.
+func (f *fit) traces(ctx context.Context) ([]*trace, error) {
+	traces, before := make([]*trace, f.config.Chains), func(k int) int { // draws of the chains before
+		return k * f.config.Draws / f.config.Chains
+	}
+	return traces, f.together(func(k int) (err error) {
+		c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), credence.Rand(f.config.Seed, credence.GibbsChains, uint64(k)))
+		if !c.Classes {
+			copy(c.y, c.Setting.Target)
+			c.setNoise()
+		}
+		traces[k], err = f.newShrinkage(c).run(ctx, f.config.Sweeps, before(k+1)-before(k))
+		return err
+	})
+}
+
+// shrunk assembles the result. Scales are those of the mean of their logarithm, the noise that of the
+// variance.
+func (f *fit) shrunk(traces []*trace) *credence.Fitted {
+	d, h := f.Table.Count(), *f.horseshoe
+	q := &posterior.Draws{Count: f.config.Draws}
+	kept := make([]float64, len(f.KeptBlocks))
+	var globals, slabs, noises []float64
+	var all [3][][]float64
+	learned := [3]bool{h.Scale.State != param.Held, true, f.Noise.Learned}
+	for _, t := range traces {
+		for first := 0; first < len(t.draws); first += d {
+			row := make([]float64, d)
+			f.ownUnits(row, t.draws[first:first+d])
+			q.Values = append(q.Values, row...)
+		}
+		for k, u := range t.kept {
+			kept[k] += mean(u) / float64(len(traces))
+		}
+		globals, slabs, noises = append(globals, t.global...), append(slabs, t.slab...), append(noises, t.noise...)
+		for k, list := range [][]float64{t.global, t.slab, t.noise} {
+			all[k] = append(all[k], list)
+		}
+	}
+	h.Scale = h.Scale.At(math.Exp(mean(globals)) * f.Scale)
+	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: h}
+	out := &credence.Fitted{Report: credence.Report{
+		Engine: "gibbs", Status: credence.Converged, Rows: f.rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Sweeps,
+	}}
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
+		for i, u := range noises {
+			noises[i] = math.Exp(2 * u)
+		}
+		g.NoiseVariance = g.NoiseVariance.At(mean(noises) * f.Scale * f.Scale)
+		model.Likelihood = g
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	}
+	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "scale", Value: h.Scale.Value},
+		credence.Value{Name: "slab", Value: math.Exp(2*mean(slabs)) * f.Scale * f.Scale})
+	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(kept)...)
+	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	centre, sd := f.Location()
+	out.TargetMean, out.TargetVariance = centre, sd*sd
+	var moving [][][]float64
+	for k, list := range all {
+		if learned[k] {
+			moving = append(moving, list)
+		}
+	}
+	if worst := agreement(out, moving); worst > goodRHat {
+		warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): state more sweeps, such as gibbs(sweeps=%d)", worst, goodRHat, 4*f.config.Sweeps)
+	}
+	return out
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}
