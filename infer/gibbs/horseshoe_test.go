@@ -2,7 +2,6 @@ package gibbs
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -181,7 +180,7 @@ func TestHorseshoe(t *testing.T) {
 		}
 		m := want.mean / want.total
 		deviation := math.Sqrt(want.square/want.total - m*m)
-		t.Log(fmt.Sprintf("%v, %d columns, %v: %.4f ± %.4f, want %.4f ± %.4f; %.0f draws, R̂ %.3f", c.family, c.p, c.prior, mean[0], math.Sqrt(variance[0]), m, deviation, *fitted.Report.EffectiveDraws, *fitted.Report.RHat))
+		t.Logf("%v, %d columns, %v: %.4f ± %.4f, want %.4f ± %.4f; %.0f draws, R̂ %.3f", c.family, c.p, c.prior, mean[0], math.Sqrt(variance[0]), m, deviation, *fitted.Report.EffectiveDraws, *fitted.Report.RHat)
 		if math.Abs(mean[0]-m) > 0.08*deviation || math.Abs(math.Sqrt(variance[0])/deviation-1) > 0.08 || *fitted.Report.EffectiveDraws < 800 {
 			t.Errorf("%v, %d columns, %v", c.family, c.p, c.prior)
 		}
