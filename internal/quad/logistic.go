@@ -37,6 +37,10 @@ var logistic = [14]struct{ variance, weight float64 }{
 // of the value returned. The part that is linear in the mean is exact.
 func Softplus(mean, variance float64) (value, dMean, dVariance float64) {
 	a := math.Abs(mean)
+	if variance <= narrowVariance {
+		e := math.Exp(-a)
+		return narrowSoftplus(mean, variance, e/(1+e), math.Log1p(e))
+	}
 	for i := range logistic {
 		s := logistic[i].variance + variance
 		scale := math.Sqrt(s)

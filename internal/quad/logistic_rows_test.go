@@ -10,7 +10,7 @@ import (
 func TestSoftplusRows(t *testing.T) {
 	var mean, variance []float64
 	for m := -30.0; m <= 30; m += 0.7 {
-		for _, v := range []float64{0, 1e-6, 0.3, 4, 100} {
+		for _, v := range []float64{0, 1e-6, narrowVariance, 0.3, 4, 100} {
 			mean, variance = append(mean, m), append(variance, v)
 		}
 	}
@@ -28,14 +28,49 @@ func TestSoftplusRows(t *testing.T) {
 }
 
 func BenchmarkSoftplusRows(b *testing.B) {
-	const n = 512
-	var mean, variance, x, y, z [n]float64
-	for i := range mean {
-		mean[i], variance[i] = float64(i%41)/5-4, 0.1+float64(i%7)/3
+	for _, c := range []struct {
+		name     string
+		variance float64
+	}{{"wide", 0.1}, {"narrow", 0}} {
+		b.Run(c.name, func(b *testing.B) {
+			const n = 512
+			var mean, variance, x, y, z [n]float64
+			for i := range mean {
+				mean[i], variance[i] = float64(i%41)/5-4, c.variance*(1+float64(i%7))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				SoftplusRows(x[:], y[:], z[:], mean[:], variance[:])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+		})
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		SoftplusRows(x[:], y[:], z[:], mean[:], variance[:])
+}
+
+// TestNarrowSoftplus: the series agrees with quadrature to what its first left-out term allows, and with the rule of the
+// logistic distribution, which takes over above, to the error of that.
+func TestNarrowSoftplus(t *testing.T) {
+	for m := -30.0; m <= 30; m += 0.37 {
+		for _, v := range []float64{0, 1e-9, 1e-4, 3e-3, narrowVariance} {
+			value, slope, bend := Softplus(m, v)
+			a, b, c := SoftplusExact(m, v)
+			rounding := 1e-15 * (1 + math.Abs(m))
+			for _, check := range []struct {
+				name             string
+				got, want, bound float64
+			}{
+				{"value", value, a, rounding + 1.9e-3*math.Pow(v, 6)}, {"slope", slope, b, 2e-15 + 1e-2*math.Pow(v, 6)}, {"bend", bend, c, 1e-15 + 1.2e-2*math.Pow(v, 5)},
+			} {
+				if math.Abs(check.got-check.want) > check.bound {
+					t.Errorf("N(%g, %g): %s %v, want %v within %.1e, off by %.1e", m, v, check.name, check.got, check.want, check.bound, check.got-check.want)
+				}
+			}
+		}
+		v := math.Nextafter(narrowVariance, 1)
+		value, slope, bend := Softplus(m, v)
+		a, b, c := Softplus(m, narrowVariance)
+		if math.Abs(value-a) > 3e-11 || math.Abs(slope-b) > 7e-11 || math.Abs(bend-c) > 1e-10 {
+			t.Errorf("N(%g, %g): %v %v %v on one side, %v %v %v on the other", m, v, value, slope, bend, a, b, c)
+		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 }
