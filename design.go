@@ -200,6 +200,10 @@ func (d *Design) MulTransposed(ws *Workspace, dst, b []float64, count int) {
 	if d.Sparse.Cols == 0 {
 		return
 	}
+	if d.Sparse.Entries() >= d.Sparse.Cols {
+		d.addAcross(ws, dst, b, count)
+		return
+	}
 	ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := dst[i*count : (i+1)*count]
@@ -208,6 +212,26 @@ func (d *Design) MulTransposed(ws *Workspace, dst, b []float64, count int) {
 			}
 		}
 	})
+}
+
+// addAcross adds the sparse part of Φ Bᵀ to dst, with B turned round once for rows that have more entries
+// together than it has columns: an entry then goes to its products at once.
+func (d *Design) addAcross(ws *Workspace, dst, b []float64, count int) {
+	mark := ws.Mark()
+	n, size := d.Dims()
+	dense, cols := d.Dense.Cols, d.Sparse.Cols
+	across := linop.Dense{Rows: cols, Cols: count, Stride: count, Data: ws.Floats(cols * count)}
+	for k := range count {
+		for j, v := range b[k*size+dense : (k+1)*size] {
+			across.Data[j*count+k] = v
+		}
+	}
+	ws.InRuns(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			d.Sparse.AddRowMul(dst[i*count:(i+1)*count], i, 1, &across)
+		}
+	})
+	ws.Release(mark)
 }
 
 // stripe is the number of columns of a transposed product that a task adds up.

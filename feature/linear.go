@@ -132,6 +132,11 @@ func (m *linearMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch,
 	}
 }
 
+// copies says whether the entries are those of the sparse segment as it stands.
+func (m *linearMap) copies() bool {
+	return m.segment.columns > 0 && len(m.categories) == 0 && len(m.segment.without) == 0
+}
+
 func (m *linearMap) WeightName(j int) string {
 	if j < len(m.numbers) {
 		return m.inputs[j].Name

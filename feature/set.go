@@ -210,6 +210,10 @@ func (s *Set) fillSparse(phi *credence.Design, rows *credence.Batch) {
 	n := rows.Rows()
 	csr := &phi.Sparse
 	csr.Reset(s.sparse)
+	if s.copiesSegment() {
+		csr.Append(&rows.Sparse)
+		return
+	}
 	ones := true
 	for _, b := range s.terms {
 		ones = ones && (b.entries == nil || b.entries.Ones(rows))
@@ -236,6 +240,17 @@ func (s *Set) fillSparse(phi *credence.Design, rows *credence.Batch) {
 	csr.AddTo(&window)
 	csr.Reset(0)
 	csr.Rows, csr.Start = n, append(csr.Start, make([]int, n)...)
+}
+
+// copiesSegment says whether the sparse columns are the sparse segment as it stands.
+func (s *Set) copiesSegment() bool {
+	for k := range s.terms {
+		if b := &s.terms[k]; b.entries != nil {
+			m, linear := b.mapped.(*linearMap)
+			return linear && m.copies() && b.sparse == s.sparse
+		}
+	}
+	return false
 }
 
 // check panics unless a batch has the shape the set was made for.

@@ -78,6 +78,28 @@ func (a *CSR) Reset(cols int) {
 	a.Value = a.Value[:0]
 }
 
+// Append adds the rows of b, which are copied, to a matrix of as many columns.
+func (a *CSR) Append(b *CSR) {
+	if len(a.Index) > 0 && (a.Value == nil) != (b.Value == nil) {
+		for i := range b.Rows {
+			a.AppendRow(b.Row(i))
+		}
+		return
+	}
+	if len(a.Start) == 0 {
+		a.Start = append(a.Start, 0)
+	}
+	from, to, before := b.Start[0], b.Start[b.Rows], len(a.Index)
+	a.Index = append(a.Index, b.Index[from:to]...)
+	if a.Value = append(a.Value, b.Value[min(from, len(b.Value)):min(to, len(b.Value))]...); b.Value == nil {
+		a.Value = nil
+	}
+	for _, end := range b.Start[1 : b.Rows+1] {
+		a.Start = append(a.Start, before+end-from)
+	}
+	a.Rows += b.Rows
+}
+
 // AppendRow adds a row with the given entries, which are copied; nil values mean ones.
 // Columns must be strictly increasing.
 func (a *CSR) AppendRow(columns []int32, values []float64) {

@@ -3,6 +3,7 @@ package linop
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/credence-ml/credence/internal/kernel"
@@ -191,6 +192,34 @@ func compare(t *testing.T, what string, got, want []float64) {
 		// The two storages add the same terms in the same order, but for exact zeros.
 		if math.Abs(got[i]-want[i]) > 1e-14*(1+math.Abs(want[i])) {
 			t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestAppend: rows of a window follow those that are there, with and without values.
+func TestAppend(t *testing.T) {
+	ones, some := CSR{Cols: 4}, CSR{Cols: 4}
+	for _, columns := range [][]int32{{0, 3}, {1}, nil, {0, 1, 2}} {
+		values := make([]float64, len(columns))
+		for k := range values {
+			values[k] = float64(k) + 0.5
+		}
+		ones.AppendRow(columns, nil)
+		some.AppendRow(columns, values)
+	}
+	for _, pair := range [][2]CSR{{ones, ones}, {some, some}, {ones, some}, {some, ones}} {
+		var got, want CSR
+		got.Reset(4)
+		want.Reset(4)
+		for _, m := range pair {
+			part := m.Window(1, 3)
+			got.Append(&part)
+			for i := range part.Rows {
+				want.AppendRow(part.Row(i))
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 }

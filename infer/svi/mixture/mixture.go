@@ -1,7 +1,8 @@
 // Package mixture is variational inference with q(w) = (1/K) Σ_k N(m_k, diag Ψ_k), the form of the
-// revrand report (section 1.3, eqs. 21–27), by quasi-Newton steps on all rows.
+// revrand report (section 1.3, eqs. 21–27), by quasi-Newton steps on all rows. Up to mostMetric weights, on rows enough,
+// they are taken in variables in which correlated features are alike.
 //
-// Cost: K times the entries of all rows a step. Memory: O(Kd) and a block of rows.
+// Cost: K times the entries of all rows a step. Memory: O(Kd), with such variables d² more, and a block of rows.
 //
 // # Minibatches
 //
@@ -157,19 +158,19 @@ func (f *Fit) climbPart(ctx context.Context, rows *problem.Rows, state *State) e
 	return nil
 }
 
-// ascend takes at most limit quasi-Newton steps in state.X, scaled by the curvature of the prior and
-// the entropy: 1/Ψ for means and ½ for log variances, over K.
+// ascend takes at most limit quasi-Newton steps in state.X, in the variables of its metric.
 func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tolerance float64, limit int) (iterations int, converged bool, err error) {
 	x := state.X
-	curvature := make([]float64, len(x))
-	for k := range f.Components {
-		_, logs := f.Component(x, k)
-		cm, cl := f.Component(curvature, k)
-		for j := range logs {
-			cm[j] = math.Exp(-logs[j]) / float64(f.Components)
-			cl[j] = 0.5 / float64(f.Components)
-		}
+	metric, err := f.metric(ctx, rows, x)
+	if err != nil {
+		return 0, false, err
 	}
+	patience := 5
+	if metric != nil {
+		patience = 2 // a step that gains little is then no sign of a valley
+	}
+	curvature := make([]float64, len(x))
+	metric.curvature(curvature, x, f.Bound)
 	for i := f.tail(); i < len(x); i++ {
 		curvature[i] = 0.1 * float64(rows.Count())
 	}
@@ -178,17 +179,22 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 		lower = append(slices.Repeat([]float64{math.Inf(-1)}, f.tail()), f.Lower...)
 		upper = append(slices.Repeat([]float64{math.Inf(1)}, f.tail()), f.Upper...)
 	}
-	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
-		bound, err := f.Evaluate(ctx, rows, gradient, x)
+	point := make([]float64, len(x))
+	metric.enter(x)
+	result, err := lbfgs.Minimise(x, func(z, gradient []float64) (float64, error) {
+		copy(point, z)
+		metric.leave(point)
+		bound, err := f.Evaluate(ctx, rows, gradient, point)
 		if err != nil {
 			return 0, err
 		}
+		metric.pull(gradient)
 		for i := range gradient {
 			gradient[i] = -gradient[i]
 		}
 		return -bound, nil
 	}, lbfgs.Config{
-		MaxIterations: limit, Curvature: curvature, Lower: lower, Upper: upper, Patience: 5,
+		MaxIterations: limit, Curvature: curvature, Lower: lower, Upper: upper, Patience: patience,
 		Tolerance: 10 * tolerance * tolerance,
 		Each: func(i int, objective float64) {
 			if f.Progress != nil {
@@ -199,6 +205,7 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 			}
 		},
 	})
+	metric.leave(x)
 	if err == nil && !problem.Finite(result.F) {
 		err = fmt.Errorf("svi: the bound is %v at the starting values: scale the columns, or state a smaller prior variance", -result.F)
 	}

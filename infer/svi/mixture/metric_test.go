@@ -1,0 +1,102 @@
+package mixture
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// alike is the bound of rows whose columns are all but one column.
+func alike(t *testing.T, components int) (*Bound, *problem.Start) {
+	const n, p = 1000, 6
+	rng := rand.New(rand.NewPCG(5, 6))
+	data := conform.Regression(likelihood.Bernoulli{}, n, p, 11)
+	for i := range n {
+		common, x := rng.NormFloat64(), data.X.Row(i)
+		for j := range x {
+			x[j] = common + 0.1*rng.NormFloat64()
+		}
+		data.Target[i] = float64(rng.IntN(2))
+		if rng.Float64() < 0.7 && common > 0 {
+			data.Target[i] = 1
+		}
+	}
+	set := fourier(t, p, 3)
+	groups, err := blocks.Groups("test", set, prior.Normal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: data}, Features: set, Likelihood: likelihood.Bernoulli{}, Groups: groups, Dims: set.Weights()}
+	s, err := pr.Start(context.Background(), pr.Rows(0), pr.Rows(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewBound(pr, components, s.References, s.Family), s
+}
+
+// TestMetric: the two maps are inverse, the gradient in z is the transpose of the map to m, and z has the curvature
+// that is said: the second difference of the bound along any z is about −|z|².
+func TestMetric(t *testing.T) {
+	ctx := context.Background()
+	q, s := alike(t, 1)
+	fit := New(q, s, Options{Levels: []int{0}, MaxIterations: 100, Tolerance: 1e-4})
+	state := &State{}
+	if err := fit.begin(ctx, state); err != nil {
+		t.Fatal(err)
+	}
+	iterations, converged, err := fit.ascend(ctx, q.Rows(0), state, 1e-4, 200)
+	if err != nil || !converged || iterations > 20 {
+		t.Errorf("%d iterations, %v, %v: 20 should do for columns that are alike, which take 30 without a metric", iterations, converged, err)
+	}
+	x := state.X
+	g, err := q.metric(ctx, q.Rows(0), x)
+	if err != nil || g == nil {
+		t.Fatal(g, err)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	z, gradient := make([]float64, len(x)), make([]float64, len(x))
+	for k := range q.Components {
+		z, _ := q.Component(z, k)
+		for j := range z {
+			z[j] = rng.NormFloat64()
+		}
+	}
+	for i := range gradient {
+		gradient[i] = rng.NormFloat64()
+	}
+	m, pulled := append([]float64{}, z...), append([]float64{}, gradient...)
+	g.leave(m)
+	g.pull(pulled)
+	if a, b := kernel.Dot(m, gradient), kernel.Dot(z, pulled); math.Abs(a-b) > 1e-10*math.Abs(a) {
+		t.Errorf("the gradient along z is %v, and along its m %v", b, a)
+	}
+	at := func(step float64) float64 {
+		trial := append([]float64{}, x...)
+		kernel.Axpy(step, m, trial)
+		v, err := q.Evaluate(ctx, q.Rows(0), make([]float64, len(x)), trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	const step = 0.05
+	bend, want := (at(step)+at(-step)-2*at(0))/(step*step), -kernel.Dot(z, z)/float64(q.Components)
+	if bend < 1.5*want || bend > 0.5*want {
+		t.Errorf("the curvature along z is %v, want about %v", bend, want)
+	}
+	g.enter(m)
+	for i, v := range m {
+		if math.Abs(v-z[i]) > 1e-9 {
+			t.Errorf("z[%d] comes back as %v, was %v", i, v, z[i])
+		}
+	}
+}
