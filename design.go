@@ -141,6 +141,9 @@ func (d *Design) Each(i int, visit func(weight int, v float64)) {
 	}
 }
 
+// entries is the number of numbers that a product goes through.
+func (d *Design) entries() int { return d.Dense.Rows*d.Dense.Cols + d.Sparse.Entries() }
+
 // Mul stores Φ w in dst.
 func (d *Design) Mul(ws *Workspace, dst, w []float64) { d.eachRow(ws, dst, w, (*Design).RowDot) }
 
@@ -160,7 +163,7 @@ func (d *Design) eachRow(ws *Workspace, dst, w []float64, of func(d *Design, i i
 		}
 		return
 	}
-	ws.InRuns(len(dst), func(from, to int) {
+	ws.inRuns(len(dst), d.entries(), func(from, to int) {
 		for i := from; i < to; i++ {
 			dst[i] = of(d, i, w)
 		}
@@ -280,7 +283,7 @@ func (d *Design) addRows(ws *Workspace, dst, u []float64, add func(a *linop.CSR,
 	}
 	mark := ws.Mark()
 	sums, size := ws.Floats(sparseParts*len(dst)), (len(u)+sparseParts-1)/sparseParts
-	ws.pool.Run(sparseParts, func(part, _ int) {
+	ws.run(sparseParts, d.Sparse.Entries(), func(part, _ int) {
 		sum := sums[part*len(dst) : (part+1)*len(dst)]
 		clear(sum)
 		for i := part * size; i < min(len(u), (part+1)*size); i++ {

@@ -45,6 +45,28 @@ func (ws *Workspace) Release(mark int) { ws.used = mark }
 // hand-over, few enough to balance.
 const rowsPerTask = 64
 
+// leastOperations is how many operations, such as a multiplication and an addition, are work for
+// several threads: fewer are done before another has begun.
+const leastOperations = 1 << 14
+
+// run is the pool's for tasks of so many operations in all, which the caller does where they are few.
+func (ws *Workspace) run(n, operations int, task func(i, worker int)) {
+	if operations >= leastOperations {
+		ws.pool.Run(n, task)
+		return
+	}
+	for i := range n {
+		task(i, 0)
+	}
+}
+
+// inRuns is InRuns for work of so many operations in all.
+func (ws *Workspace) inRuns(n, operations int, do func(from, to int)) {
+	ws.run((n+rowsPerTask-1)/rowsPerTask, operations, func(i, _ int) {
+		do(i*rowsPerTask, min(n, (i+1)*rowsPerTask))
+	})
+}
+
 // InRuns calls do for runs of rows [from, to) of n on the workspace's threads. The bounds do not
 // depend on the number of threads.
 func (ws *Workspace) InRuns(n int, do func(from, to int)) {

@@ -37,6 +37,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		return nil, err
 	}
 	r := e.newFit(data)
+	defer r.Workspace.Pool().Hold()()
 	r.report = credence.Report{
 		Engine: e.config.name(), Rows: data.Rows(), Inputs: first.X.Cols + first.Sparse.Cols, Weights: r.Dims,
 	}

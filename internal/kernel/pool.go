@@ -203,6 +203,13 @@ func (p *Pool) start(workers int) {
 	go p.idle()
 }
 
+// Hold is hold for callers of many short runs, until the function that it returns is called. Workers that
+// find nothing to do for as long as a short run takes sleep between looks.
+func (p *Pool) Hold() (release func()) {
+	p.hold()
+	return p.release
+}
+
 // hold keeps the workers awake between one Run and the next, until release:
 // waking a goroutine takes as long as many tiles. It starts none.
 func (p *Pool) hold() {
