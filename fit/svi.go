@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi"
+	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
@@ -71,16 +72,16 @@ func diagnosticDraws(stated int) int {
 }
 
 // sviMemory is that of a covariance and its curvature, and where hyper-parameters are integrated of
-// the posterior at the mode, the one at a node and three sums; or of the means, variances and
+// the posterior at the mode, the one at a node and three sums, and what steps draw on; or of the means, variances and
 // steps of every component and of what every two of them have in common, and of the
 // draws that diagnose the fit.
 func sviMemory(call spec.Call, _ credence.Prior, _, weights float64) float64 {
 	const draws = 200 // at the least
 	a := spec.NewArguments(call, "")
 	if a.Word("covariance", "") == "full" {
-		matrices := 4.0
+		matrices := 4 + 2*float64(newton.Depth(int(weights)))
 		if a.Word("hyper", "") == "" && weights <= svi.FullWeights {
-			matrices = 11
+			matrices += 7
 		}
 		return 8 * weights * (matrices*weights + draws)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // checkpointFormat is the version of checkpoints.
-const checkpointFormat = 2
+const checkpointFormat = 3
 
 // document is what a checkpoint holds: the state of the loop that was interrupted, and what else was
 // learned before it.

@@ -75,3 +75,25 @@ func TestSeparableClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestCreepingSteps: where ten columns of zeros and ones tell the classes apart, plain steps need 54 passes, and those
+// that draw on earlier points half of them, to the same bound.
+func TestCreepingSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 3))
+	data := &memory{x: linop.NewDense(400, 10), y: make([]float64, 400)}
+	for i := range data.y {
+		row, score := data.x.Row(i), 0.0
+		for j := range row {
+			row[j] = float64(rng.IntN(2))
+			score += row[j] * float64(j-4)
+		}
+		if score > 2.5 {
+			data.y[i] = 1
+		}
+	}
+	model := credence.Model{Features: plain{p: 10, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: held(1000)}
+	f := fitted(t, model, Config{Covariance: Full, Tolerance: 1e-6, Diagnostics: 200}, data)
+	if f.Report.Status != credence.Converged || f.Report.Iterations > 35 || math.Abs(*f.Report.ELBO+34.5641926) > 1e-6 {
+		t.Errorf("%s after %d iterations at %v", f.Report.Status, f.Report.Iterations, *f.Report.ELBO)
+	}
+}

@@ -102,7 +102,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 				return "", state.Iteration, err
 			}
 		}
-		made, ok := n.propose(to, at, s, state.rho, state.Failures > 1, task.Tolerance)
+		made, ok := n.propose(to, at, s, state.mixed, state.rho, state.Failures > 1, task.Tolerance)
 		if ok && state.Failures < 2 && made.negligible(state.rho*task.Tolerance) || state.Quiet >= 5 || state.Separable >= 2 {
 			n.Place(at)
 			return credence.Converged, state.Iteration, nil
@@ -116,6 +116,10 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			to.Bound = next.Value - n.divergence(to) + n.density(to)
 			gain = n.gained(to, at, next, s)
 			ok = n.acceptable(to, at, gain, next, s)
+		}
+		if !ok && len(state.mixed) > 0 { // the plain step first
+			state.mixed = nil
+			continue
 		}
 		if !ok {
 			if at.psi == nil {
@@ -132,6 +136,9 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			continue
 		}
 		n.accepted(state, gain, at.Bound, next)
+		if at.psi != nil && n.sums == nil && !at.Family.Expanded { // sums and modes need no more than plain steps
+			state.mixed.keep(n.natural(at, s))
+		}
 		*at, *to = *to, *at // the caller's point is always the accepted one
 		*s, *next = *next, *s
 		if task.Progress != nil {
@@ -227,7 +234,7 @@ func (n *Newton) accepted(state *State, gain, bound float64, s *Statistics) {
 	}
 	count(&state.Quiet, gain < lastDigits*math.Abs(bound))
 	count(&state.Separable, n.Priors == nil && s.Separated && gain < separableGain && !n.Targets.Constant() && len(n.LearnedGroups()) > 0)
-	state.rho, state.Failures = math.Min(1, 1.2*state.rho), 0
+	state.rho, state.Failures = math.Min(1, 1.1*state.rho), 0
 }
 
 // ended says how a climb ended that met its limit of iterations or found no step that raises the

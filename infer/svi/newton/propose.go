@@ -23,24 +23,12 @@ func (s *step) negligible(tolerance float64) bool {
 // propose stores in to the step of length rho from a point whose rows have the given statistics. A
 // safeguarded step moves prior variances only to their maximum at fixed q, so that a short enough one
 // cannot fail.
-func (n *Newton) propose(to, at *Point, s *Statistics, rho float64, safeguarded bool, tolerance float64) (step, bool) {
+func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float64, safeguarded bool, tolerance float64) (step, bool) {
 	d := n.Dims
 	var made step
 	to.Sites = problem.Grow(to.Sites, d*d)
-	n.Workspace.InRuns(d, func(from, until int) {
-		for i := from * d; i < until*d; i++ {
-			to.Sites[i] = s.Curvature[i]
-			if rho < 1 {
-				to.Sites[i] = (1-rho)*at.Sites[i] + rho*s.Curvature[i]
-			}
-		}
-	})
 	h := n.work[0] // b − H m
-	for k, g := range n.Groups {
-		for j := g.First; j < g.End(); j++ {
-			h[j] = rho*s.Gradient[j] + (1-rho)*at.Mean[j]/at.Prior[k]
-		}
-	}
+	n.mix(mixed, to.Sites, h, n.natural(at, s), at, rho)
 	to.Mean = append(to.Mean[:0], at.Mean...)
 	to.Prior = append(to.Prior[:0], at.Prior...)
 	to.Free = append(to.Free[:0], at.Free...)

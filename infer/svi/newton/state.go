@@ -1,6 +1,7 @@
 package newton
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/credence-ml/credence/internal/checkpoint"
@@ -16,19 +17,29 @@ type State struct {
 	rho       float64   // length of the next step
 	numbers   []float64 // rho and the gain of the last step as they are stored: the gain may be infinite
 	about     []float64 // of the sums of a Gaussian family
+	mixed     mixture
 }
 
 // Vectors are the parts of the state that are not in its JSON.
 func (s *State) Vectors() checkpoint.Vectors {
-	return checkpoint.Vectors{
+	vectors := checkpoint.Vectors{
 		"newton.mean": &s.at.Mean, "newton.prior": &s.at.Prior, "newton.parameters": &s.at.Free,
 		"newton.sites": &s.at.Sites, "newton.about": &s.about, "newton.step": &s.numbers,
 	}
+	for len(s.mixed) < deepest { // room to read into
+		s.mixed = append(s.mixed, natural{})
+	}
+	for k := range s.mixed {
+		p, name := &s.mixed[k], fmt.Sprintf("newton.mixed.%d.", k)
+		vectors[name+"sites"], vectors[name+"curvature"], vectors[name+"shift"], vectors[name+"pull"] = &p.sites, &p.curvature, &p.shift, &p.pull
+	}
+	return vectors
 }
 
 // saved returns the state of a climb at a point, sharing the point's memory.
 func (n *Newton) saved(state *State, at *Point) *State {
 	saved := *state
+	saved.mixed = slices.Clone(state.mixed)
 	saved.at, saved.numbers = *at, []float64{state.rho, n.Gain}
 	if n.sums != nil {
 		saved.about = n.sums.about
@@ -39,6 +50,7 @@ func (n *Newton) saved(state *State, at *Point) *State {
 // resume moves the point to a state, which it returns.
 func (n *Newton) resume(from *State, at *Point) *State {
 	state := *from
+	state.mixed = slices.DeleteFunc(slices.Clone(from.mixed), func(p natural) bool { return p.sites == nil })
 	state.rho, n.Gain, n.about = from.numbers[0], from.numbers[1], from.about
 	family := at.Family.At(from.at.Free)
 	*at = Point{

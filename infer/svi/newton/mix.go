@@ -1,0 +1,151 @@
+package newton
+
+import (
+	"slices"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// Depth is the number of earlier points that a step for d weights draws on, each of two d×d matrices: fewer where
+// they take much memory.
+func Depth(d int) int {
+	switch {
+	case d > 2000:
+		return 1
+	case d > 700:
+		return 3
+	}
+	return deepest
+}
+
+const deepest = 5
+
+// natural are the natural parameters of the normal likelihood that stands for the rows at a point, and
+// those that a whole step takes in their place.
+type natural struct {
+	sites, curvature []float64 // H and H(m, V)
+	shift, pull      []float64 // b = (H + Λ⁻¹)m and H(m, V)m + g
+}
+
+// mixture is Anderson acceleration (Walker & Ni 2011, "Anderson acceleration for fixed-point iterations") of
+// the step η ← η̂ of natural parameters η = (H, b), whose plain form overshoots in some directions and
+// creeps in others where classes are nearly separated. With η_k and η̂_k those of earlier points, the next are
+//
+//	η − Σ γ_k (η − η_k) + ρ (η̂ − η − Σ γ_k r_k)      r_k = (η̂ − η) − (η̂_k − η_k)
+//
+// where γ makes the residual η̂ − η − Σ γ_k r_k least in the metric of q, but for correlations:
+// Σ ψ_i u_i² + ½ Σ ψ_i ψ_j R_ij², with R its part of H, and u that of b less R m.
+type mixture []natural // the latest first
+
+// keep takes in a point that a step leaves, in the memory of the one that it takes the place of.
+func (x *mixture) keep(p natural) {
+	var room natural
+	if last := Depth(len(p.shift)) - 1; len(*x) > last {
+		room, *x = (*x)[last], (*x)[:last]
+	}
+	p.sites, p.curvature = append(room.sites[:0], p.sites...), append(room.curvature[:0], p.curvature...)
+	*x = slices.Insert(*x, 0, p)
+}
+
+// mix stores the sites of the next point in sites, and b less their product with the mean in h, by
+// a step of length rho from a point.
+func (n *Newton) mix(x mixture, sites, h []float64, p natural, at *Point, rho float64) {
+	d := n.Dims
+	gamma := n.shares(x, p, at)
+	n.Workspace.InRuns(d, func(from, until int) {
+		for i := from; i < until; i++ {
+			for e := i*d + i; e < (i+1)*d; e++ {
+				sites[e] = x.entry(gamma, rho, p.sites[e], p.curvature[e], func(k int) (float64, float64) { return x[k].sites[e], x[k].curvature[e] })
+			}
+		}
+	})
+	n.mulSites(h, sites, at.Mean)
+	for j := range h {
+		h[j] = x.entry(gamma, rho, p.shift[j], p.pull[j], func(k int) (float64, float64) { return x[k].shift[j], x[k].pull[j] }) - h[j]
+	}
+}
+
+func (x mixture) entry(gamma []float64, rho, at, to float64, earlier func(k int) (at, to float64)) float64 {
+	mixed, residual := at, to-at
+	for k, g := range gamma {
+		a, b := earlier(k)
+		mixed -= g * (at - a)
+		residual -= g * (to - at - b + a)
+	}
+	return mixed + rho*residual
+}
+
+// shares returns γ, none where there are no earlier points or they do not tell.
+func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
+	d, m, psi := n.Dims, len(x), at.psi
+	if m == 0 {
+		return nil
+	}
+	residual := func(p natural) []float64 { // u
+		u, difference := make([]float64, d), make([]float64, d)
+		n.mulSites(u, p.sites, at.Mean)
+		n.mulSites(difference, p.curvature, at.Mean)
+		for j := range u {
+			u[j] += p.pull[j] - p.shift[j] - difference[j]
+		}
+		return u
+	}
+	last, before := residual(p), make([][]float64, m)
+	for k := range x {
+		before[k] = residual(x[k])
+	}
+	width := m * (m + 1)
+	rows := make([]float64, d*width) // products of residuals, of each row of H and b, summed in their order
+	n.Workspace.InRuns(d, func(from, until int) {
+		var r [deepest]float64
+		for i := from; i < until; i++ {
+			sum := rows[i*width : (i+1)*width]
+			add := func(w, residual float64) {
+				for k := range m {
+					for l := range m {
+						sum[k*m+l] += w * r[k] * r[l]
+					}
+					sum[m*m+k] += w * r[k] * residual
+				}
+			}
+			for k := range m {
+				r[k] = last[i] - before[k][i]
+			}
+			add(psi[i], last[i])
+			for j := i; j < d; j++ {
+				e, w := i*d+j, psi[i]*psi[j]
+				if j == i {
+					w /= 2
+				}
+				residual := p.curvature[e] - p.sites[e]
+				for k := range m {
+					r[k] = residual - (x[k].curvature[e] - x[k].sites[e])
+				}
+				add(w, residual)
+			}
+		}
+	})
+	sum := rows[:width]
+	for i := 1; i < d; i++ {
+		kernel.Axpy(1, rows[i*width:(i+1)*width], sum)
+	}
+	gamma := slices.Clone(sum[m*m:])
+	if !solvePositive(m, sum[:m*m], gamma, gamma, true) {
+		return nil
+	}
+	return gamma
+}
+
+// natural returns the natural parameters at a point, sharing its sites and the curvature there.
+func (n *Newton) natural(at *Point, s *Statistics) natural {
+	p := natural{at.Sites, s.Curvature, make([]float64, n.Dims), make([]float64, n.Dims)}
+	n.mulSites(p.shift, p.sites, at.Mean)
+	n.mulSites(p.pull, p.curvature, at.Mean)
+	kernel.Axpy(1, s.Gradient, p.pull)
+	for k, g := range n.Groups {
+		for j := g.First; j < g.End(); j++ {
+			p.shift[j] += at.Mean[j] / at.Prior[k]
+		}
+	}
+	return p
+}
