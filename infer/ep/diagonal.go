@@ -35,6 +35,7 @@ const (
 	variancePasses    = 20
 	varianceTolerance = 1e-4
 	meanTolerance     = 1e-7 // of the solves for means
+	blockTolerance    = 1e-4 // and for covariances
 	meanSteps         = 300
 )
 
@@ -164,9 +165,15 @@ func (s *diagonal) covariance(q *normal, dst []float64) {
 	}
 }
 
-// block solves for each column: means know of the covariances that variances leave out.
+// block solves for each of several columns: means know of the covariances that variances leave out.
 func (s *diagonal) block(q *normal, columns []int, dst []float64) {
 	m, d := len(columns), len(s.lambda)
+	if m == 1 {
+		dst[0] = q.variance[columns[0]]
+		return
+	}
+	s.solver.Tolerance = blockTolerance
+	defer func() { s.solver.Tolerance = meanTolerance }()
 	unit, solved := make([]float64, d), make([]float64, d)
 	for a, j := range columns {
 		clear(unit)

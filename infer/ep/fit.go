@@ -40,8 +40,11 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Setting, err = f.Table.NewSetting("ep", e.model); err != nil {
 		return nil, err
 	}
-	d := f.Table.Count()
-	f.q = newNormal(f.Table, f.ws, e.config.Covariance)
+	d, covariance := f.Table.Count(), e.config.Covariance
+	if covariance == "" && f.Classes && f.Sparse() && min(f.Rows, d) > fullTextSide {
+		covariance = Diagonal
+	}
+	f.q = newNormal(f.Table, f.ws, covariance)
 	f.weights, f.rows, f.tilted = make([]site, d), make([]site, f.Rows), make([]tilted, d)
 	f.begin()
 	return f, nil
@@ -53,7 +56,7 @@ func (f *fit) begin() {
 	if l, ok := f.model.Likelihood.(likelihood.Bernoulli); ok {
 		f.factors = newClasses(l, f.Rows)
 	}
-	f.paces = map[*float64]*pace{&f.logNoise: {}, &f.logSlab: {}, &f.logOdds: {}}
+	f.paces = map[*float64]*pace{}
 	f.factors.setRows(f)
 	for _, b := range f.KeptBlocks {
 		f.logKept = append(f.logKept, b.Start)
@@ -114,15 +117,17 @@ func (f *fit) sweep(step float64) (changed float64, err error) {
 	return math.Max(changed, f.factors.sweep(f, step)), nil
 }
 
-// Steps of the sites: the largest, the least, and what a sweep that changes more than the last one makes of it.
+// Steps of the sites: the largest, the least, and what a sweep that changes more than the last one, or rows of
+// classes that turn back on their way, make of it.
 const (
-	wholeStep = 0.5
-	leastStep = 0.02
-	shrink    = 0.8
-	growth    = 1.15
+	wholeStep      = 0.5
+	wholeClassStep = 0.7
+	leastStep      = 0.02
+	shrink         = 0.8
+	growth         = 1.15
 )
 
-// Sites that start again are followed for so many sweeps in which they move more than before; a rest before
+// Sites that start again, and those of classes, are followed for so many sweeps in which they move more than before; a rest before
 // so many sweeps is that of a model that is still empty.
 const (
 	patience = 150
@@ -131,10 +136,14 @@ const (
 
 // settle sweeps until the sites have settled. learn is called after every sweep, and returns how far
 // what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
-// while something is learned. It reports whether they have. Steady sites that have not are left where they
-// and what is learned moved least.
+// while something is learned. It reports whether they have. Steady sites and those of classes that have not
+// are left where they and what is learned moved least.
 func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
-	step, taken, last := wholeStep, wholeStep, math.Inf(1)
+	longest := wholeStep
+	if f.Classes {
+		longest = wholeClassStep
+	}
+	step, taken, last := longest, longest, math.Inf(1)
 	least, at := math.Inf(1), 0
 	var calm mode
 	for iterations = 1; iterations <= limit; iterations++ {
@@ -149,18 +158,14 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 		if learn != nil {
 			moved = learn(iterations, changed)
 		}
-		gap := changed
-		if !f.Classes { // of which rows tell how far they have to go, and not how far they went
-			gap /= taken
+		worse := changed/taken > last
+		if last = changed / taken; f.Classes { // of which rows tell how far they have to go, and not how far they went
+			worse = f.factors.turned()
 		}
-		taken = step
-		if gap > last {
+		if taken = step; worse {
 			step = math.Max(leastStep, step*shrink)
 		} else {
-			step = math.Min(wholeStep, step*growth)
-		}
-		if last = gap; f.Classes && moved > 0 { // the next change is that of what was learned, too
-			last = math.Inf(1)
+			step = math.Min(longest, step*growth)
 		}
 		rough := 1.0
 		if f.Classes && learn != nil {
@@ -169,7 +174,7 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 		if changed < rough*tolerance && moved < 10*rough*tolerance && iterations > firstSweeps+1 {
 			return iterations, true, nil
 		}
-		if far := math.Max(changed, moved); f.steady && far < least && iterations > noRest {
+		if far := math.Max(changed, moved); (f.steady || f.Classes) && far < least && iterations > noRest {
 			least, at, calm = far, iterations, mode{f.theta(), f.sites(), nil}
 		}
 		if at > 0 && iterations > at+patience {

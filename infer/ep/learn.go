@@ -14,25 +14,30 @@ const firstSweeps = 3
 // Classes tell little of slab and inclusion, and what sites that have not settled say of them leads
 // astray: steps wait for a change of inclusions and of means of f below nearlySettled, and are short.
 const (
-	nearlySettled = 0.02
+	nearlySettled = 0.05
 	longestStep   = 0.2
 )
 
-// pace lengthens steps that go on in one direction: expectation maximisation is slow where the data
-// tell little, and its steps then shrink by a hundredth each.
-type pace struct{ factor, last float64 }
+// pace is the length of steps that keep their direction and grow, or turn back and shrink: expectation
+// maximisation is slow where the data tell little, and its steps then shrink by a hundredth each.
+type pace struct{ length, last float64 }
 
 const (
-	quicken     = 1.15
-	longestPace = 16
+	quicken = 1.3
+	slacken = 0.5
 )
 
 func (p *pace) stretch(step float64) float64 {
-	if p.factor *= quicken; !(step*p.last > 0) {
-		p.factor = 1
+	switch {
+	case step*p.last > 0:
+		p.length *= quicken
+	case step*p.last < 0:
+		p.length *= slacken
+	default:
+		p.length = math.Abs(step)
 	}
-	p.factor, p.last = math.Min(p.factor, longestPace), step
-	return math.Max(-longestStep, math.Min(step*p.factor, longestStep))
+	p.last, p.length = step, math.Min(math.Max(p.length, 0), longestStep)
+	return math.Copysign(p.length, step)
 }
 
 // expectations are what the slopes of the log evidence in the learned values are made of.
@@ -78,6 +83,9 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 	e, moved := f.expectations(), 0.0
 	set := func(x *float64, to float64) {
 		if f.Classes {
+			if f.paces[x] == nil {
+				f.paces[x] = new(pace)
+			}
 			to = *x + f.paces[x].stretch(to-*x)
 		}
 		moved = math.Max(moved, math.Abs(to-*x))

@@ -53,7 +53,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	var a *answer
 	switch {
-	case !settled && f.steady:
+	case !settled && (f.steady || f.Classes && treatment == hyper.Mode):
 		treatment = hyper.Mode
 		var at *point
 		if at, err = f.point(from, false, true); err == nil {
@@ -85,6 +85,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if !settled {
 		out.Report.Status = credence.IterationLimit
 		f.warn(out, "the sites do not settle, and still moved after %d sweeps: several sets of features, or columns that are nearly copies, explain the target, and inclusion probabilities are rough: compare with engine gibbs", iterations)
+	}
+	if _, diagonal := f.q.form.(*diagonal); diagonal && e.config.Covariance == "" {
+		f.warn(out, "the covariances of %d weights are not kept: weights are taken to be independent given the rows, and sets and inclusions of correlated columns are rough; engine ep(covariance=full) keeps them, and takes longer", f.Table.Count())
 	}
 	if f.clipped {
 		f.warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")

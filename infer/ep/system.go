@@ -35,8 +35,12 @@ type form interface {
 	block(q *normal, columns []int, dst []float64)
 }
 
-// fullSide is the largest smaller side of rows and columns for which the covariance is full by itself.
-const fullSide = 3000
+// fullSide is the largest smaller side of rows and columns for which the covariance is full by itself, and
+// fullTextSide that of classes of sparse columns, which take some two hundred sweeps of 2n³ operations.
+const (
+	fullSide     = 3000
+	fullTextSide = 1000
+)
 
 // IsFull says whether the covariance is full, as stated or, where nothing is, by the smaller of the numbers of
 // rows and of columns.

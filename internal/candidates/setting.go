@@ -185,6 +185,9 @@ func (s *Setting) takeSize(t *Table, squares []float64) {
 // takePrior takes the priors of slab and inclusion and where they start.
 func (s *Setting) takePrior(p prior.SpikeSlab, latent, tail float64) {
 	expected, count := s.Expected, float64(len(s.Candidates))
+	if s.Classes { // whose prior of π says more
+		expected = math.Max(expected, s.OddsA/(s.OddsA+s.OddsB)*count)
+	}
 	if p.Inclusion.State != param.Learned {
 		expected = p.Inclusion.Value * count
 	}
