@@ -83,7 +83,7 @@ func (f *fit) setSystem() {
 		}
 	} else {
 		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: storedDraws}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
-		t.near = t.jacobi
+		t.near = t.preconditioner
 		if f.free != nil {
 			t.products, t.steps, t.last = f.free.products, f.free.steps, f.free.last
 		}

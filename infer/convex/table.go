@@ -3,6 +3,7 @@ package convex
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/blocks"
@@ -124,27 +125,26 @@ type tableOf struct {
 
 func (t *tableOf) variances(ctx context.Context, z []float64) error { return t.by.variances(ctx, z) }
 
-// jacobi is the inverse of the diagonal of A: that of ΦᵀPΦ and of what A has beside the rows.
-func (t *freeTable) jacobi(a *normal) linop.Matrix {
+// preconditioner is that of the leading columns of A: of ΦᵀPΦ and of what A has beside the rows.
+func (t *freeTable) preconditioner(a *normal) linop.Matrix {
 	rest, n := a.precision, 0
 	if t.classes {
 		n, _ = t.table.Dims()
 		rest = rest[n:]
 	}
-	inverse := t.table.squares(a.precision[:n])
-	kernel.Axpy(1, t.normal, inverse)
+	weights := t.table.weights(a.precision[:n])
+	part := t.table.squares(weights)
+	diagonal := slices.Clone(part)
+	kernel.Axpy(1, t.normal, diagonal)
 	for k, v := range rest {
-		inverse[t.sparse+k] += v
+		diagonal[t.sparse+k] += v
 	}
-	for j, v := range inverse {
-		inverse[j] = 1 / v
-	}
-	return inverse
+	return t.table.newLeading(diagonal, part, weights, leadingColumns)
 }
 
-// squares returns the diagonal of ΦᵀPΦ, Φ with the roots; without weights P is the identity.
-func (c *columns) squares(rows []float64) linop.Diagonal {
-	n, d := c.Dims()
+// weights are those of the rows in A for their precisions, or for none, the roots included.
+func (c *columns) weights(rows []float64) []float64 {
+	n, _ := c.Dims()
 	weights := make([]float64, n)
 	for i := range weights {
 		if weights[i] = 1; len(rows) > 0 {
@@ -154,10 +154,19 @@ func (c *columns) squares(rows []float64) linop.Diagonal {
 			weights[i] *= c.roots[i] * c.roots[i]
 		}
 	}
-	out, total := make(linop.Diagonal, d), kernel.Sum(weights)
+	return weights
+}
+
+// squares returns the diagonal of ΦᵀWΦ.
+func (c *columns) squares(weights []float64) []float64 {
+	_, d := c.Dims()
+	out, sums, total := make([]float64, d), make([]float64, d), kernel.Sum(weights)
 	c.phi.AddMulSquaresTrans(c.ws, out, weights)
+	if c.means != nil {
+		c.phi.AddMulTrans(c.ws, sums, weights)
+	}
 	for j, mean := range c.means {
-		out[j] = math.Max(0, out[j]-total*mean*mean)
+		out[j] = math.Max(0, out[j]+mean*(mean*total-2*sums[j]))
 	}
 	return out
 }
