@@ -113,10 +113,10 @@ func binaryFault(name string, head []byte, format string) error {
 	if cr := bytes.IndexByte(head, '\r'); cr >= 0 && cr < len(head)-1 && head[cr+1] != '\n' && bytes.IndexByte(head, '\n') < 0 {
 		return &text.Error{File: name, What: `ends its lines with a carriage return alone: convert it with tr '\r' '\n'`}
 	}
-	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		return &text.Error{File: name, What: "is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"}
-	}
 	if zero := bytes.IndexByte(head, 0); zero >= 0 {
+		if zero < 2 && len(head) > 3 && head[zero+1] != 0 && head[zero+2] == 0 { // every other byte
+			return &text.Error{File: name, What: "looks like UTF-16 without a byte order mark: convert it with iconv -f UTF-16LE -t UTF-8, or UTF-16BE"}
+		}
 		line := 1 + bytes.Count(head[:zero], []byte{'\n'})
 		return &text.Error{File: name, Line: line, What: "holds a NUL byte, so it is not text: is it another format, or damaged?"}
 	}

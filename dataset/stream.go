@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ type stream struct {
 	io.Reader
 	count      *atomic.Int64 // bytes read as stored
 	compressed bool
+	wide       bool // UTF-16, which is read as UTF-8
 	closers    []func()
 
 	file  *os.File  // the stored content, where it is a file
@@ -63,9 +65,12 @@ var (
 	zstdMagic    = []byte{0x28, 0xb5, 0x2f, 0xfd}
 	parquetMagic = []byte("PAR1")
 	utf8Mark     = []byte{0xef, 0xbb, 0xbf}
+	utf16Little  = []byte{0xff, 0xfe}
+	utf16Big     = []byte{0xfe, 0xff}
+	utf32Mark    = []byte{0xff, 0xfe, 0, 0}
 )
 
-// open returns the content of the input, decompressed and without a byte order
+// open returns the content of the input, decompressed, as UTF-8 and without a byte order
 // mark. Content that is read once can be opened as final once, and not after that.
 func (in *input) open(ctx context.Context, final bool) (*stream, error) {
 	var raw io.Reader
@@ -147,9 +152,20 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 	default:
 		s.compressed = false
 	}
-	if mark, _ := decoded.Peek(3); bytes.Equal(mark, utf8Mark) {
+	mark, _ := decoded.Peek(4)
+	wide := !bytes.Equal(mark, utf32Mark) && len(mark) > 1
+	switch {
+	case bytes.HasPrefix(mark, utf8Mark):
 		decoded.Discard(len(utf8Mark))
 		s.mark = int64(len(utf8Mark))
+	case wide && bytes.HasPrefix(mark, utf16Little):
+		s.Reader, s.wide = &wideReader{from: decoded, order: binary.LittleEndian}, true
+	case wide && bytes.HasPrefix(mark, utf16Big):
+		s.Reader, s.wide = &wideReader{from: decoded, order: binary.BigEndian}, true
+	}
+	if s.wide {
+		decoded.Discard(len(utf16Little))
+		return nil
 	}
 	s.Reader = decoded
 	return nil
@@ -188,7 +204,7 @@ func (s *stream) skip(name string, offset int64) error {
 	if offset == 0 {
 		return nil
 	}
-	if s.file != nil && !s.compressed {
+	if s.file != nil && !s.compressed && !s.wide {
 		if info, err := s.file.Stat(); err == nil && info.Size() >= offset+s.mark {
 			if _, err := s.file.Seek(offset+s.mark, io.SeekStart); err == nil {
 				s.Reader = s.plain

@@ -283,6 +283,25 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// The longest row is the same whatever stands before it.
+func TestLongestRow(t *testing.T) {
+	const longest = 1 << 12
+	for before := range 40 {
+		for _, excess := range []int{-40, 40} {
+			row := strings.Repeat("y", longest+excess)
+			splitter := NewSplitter(strings.NewReader(strings.Repeat("1,2\n", before*13)+row+"\n3,4\n"), "t.csv", 1, 0, ',')
+			splitter.block, splitter.longest = 1<<8, longest
+			block, err := &Block{}, error(nil)
+			for err == nil {
+				err = splitter.Next(block)
+			}
+			if (err == io.EOF) != (excess < 0) {
+				t.Errorf("%d rows before a row of %d bytes: %v", before*13, len(row), err)
+			}
+		}
+	}
+}
+
 func TestRowsWithoutEnd(t *testing.T) {
 	for prefix, want := range map[string]string{
 		"1,2\nx":   "t.csv:2: the row is longer than 1 MB",

@@ -45,7 +45,7 @@ func NewSplitter(r io.Reader, file string, line int, offset int64, delimiter byt
 // returns io.EOF. The last row may lack its line feed, which is added.
 func (s *Splitter) Next(b *Block) error {
 	if cap(b.Data) <= max(s.block, len(s.tail)) {
-		b.Data = make([]byte, 0, max(s.block, 2*len(s.tail))+1)
+		b.Data = make([]byte, 0, max(s.block, min(2*len(s.tail), s.longest))+1)
 	}
 	data := append(b.Data[:0], s.tail...)
 	s.tail = s.tail[:0]
@@ -90,7 +90,7 @@ func (s *Splitter) Next(b *Block) error {
 			}
 			return &Error{File: s.File, Line: s.line, What: what}
 		}
-		grown := make([]byte, len(data), 2*cap(data))
+		grown := make([]byte, len(data), min(2*cap(data), max(s.longest, len(data))+2)) // a longer row than allowed is not waited for
 		copy(grown, data)
 		data = grown
 	}
