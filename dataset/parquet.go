@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // pageBuffer is how much of a column is read from the file at a time.
@@ -25,6 +28,8 @@ type leaf struct {
 	physical parquet.Kind
 	unsigned bool
 	kind     credence.Kind // what it is unless the options say otherwise
+	date     bool          // numbers are of days since 1970-01-01 UTC
+	unit     float64       // that stored integers are divided by, 0 for 1
 	refusal  string
 }
 
@@ -102,12 +107,21 @@ func (f *parquetFile) addLeaves(column *parquet.Column, path []string) {
 // describe decides what the values of the column are.
 func (l *leaf) describe(logical format.LogicalTypeValue) {
 	switch t := logical.(type) {
-	case *format.DateType, *format.TimeType, *format.TimestampType:
-		l.refusal = "is a date or a time, which are not read yet: leave the column out, or write it as a number"
+	case *format.DateType:
+		l.date, l.unit = true, 1
+	case *format.TimestampType:
+		if l.date = true; t.Unit.Value != nil {
+			l.unit = float64(24 * time.Hour / t.Unit.Value.Duration())
+		}
+	case *format.TimeType:
+		l.refusal = "is a time of day, which is not read: leave the column out, or write it as a number"
 		return
 	case *format.DecimalType:
-		l.refusal = "is a decimal, which are not read yet: leave the column out, or write it as a float or an integer"
-		return
+		if l.physical != parquet.Int32 && l.physical != parquet.Int64 {
+			l.refusal = "is a decimal of many digits, which is not read: leave the column out, or write it as a float or an integer"
+			return
+		}
+		l.unit = math.Pow10(int(t.Scale))
 	case *format.IntType:
 		l.unsigned = !t.IsSigned
 	case nil, *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
@@ -122,8 +136,8 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 		l.kind = credence.Numeric
 	case parquet.ByteArray:
 		l.kind = credence.Category
-	case parquet.Int96:
-		l.refusal = "is a date or a time, which are not read yet: leave the column out, or write it as a number"
+	case parquet.Int96: // timestamps of old programs
+		l.kind, l.date, l.unit = credence.Numeric, true, 1
 	default:
 		l.refusal = fmt.Sprintf("is of type %s, which is not read: leave the column out", l.physical)
 	}
@@ -183,6 +197,12 @@ func (t *Table) describeLeaves(in *input, leaves []leaf) error {
 		}
 		t.index[l.name] = i
 		t.columns[i].refusal = l.refusal
+		if l.date && described.Kind == credence.Numeric {
+			t.columns[i].notation = cell.DateNotation
+			if !t.columns[i].trained {
+				t.columns[i].doubt = cell.DateDoubt(l.name)
+			}
+		}
 		if l.refusal != "" {
 			t.columns[i].note = l.refusal
 		}
@@ -202,7 +222,7 @@ func (t *Table) compareLeaves(in *input, leaves []leaf) error {
 		return err
 	}
 	for i, l := range leaves {
-		if (t.columns[order[i]].refusal == "") != (l.refusal == "") {
+		if known := &t.columns[order[i]]; (known.refusal == "") != (l.refusal == "") || !known.trained && known.notation == cell.DateNotation && !l.date {
 			return &text.Error{File: in.name, Column: l.name, What: "the column is of another type in " + t.inputs[0].name + ": write both files alike"}
 		}
 	}

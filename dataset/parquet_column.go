@@ -5,12 +5,15 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // columnReader writes the values of one column of a row group into the rows of
@@ -260,7 +263,24 @@ func (c *columnReader) spreadPlain(data *encoding.Values) spreader {
 
 // plain returns the spreader of values that are numbers, unchecked.
 func plain(data *encoding.Values, l *leaf) spreader {
+	stored := storedNumbers(data, l)
+	if l.unit == 0 || l.unit == 1 {
+		return stored
+	}
+	return func(dst []float64, stride, first, count int) (int, string) {
+		done, what := stored(dst, stride, first, count)
+		for i := range done {
+			dst[i*stride] /= l.unit
+		}
+		return done, what
+	}
+}
+
+// storedNumbers returns the spreader of numbers as they are stored.
+func storedNumbers(data *encoding.Values, l *leaf) spreader {
 	switch {
+	case l.physical == parquet.Int96:
+		return spreadMoments(data.Int96())
 	case l.physical == parquet.Double:
 		return spreadOf(data.Double())
 	case l.physical == parquet.Float:
@@ -281,6 +301,18 @@ func spreadOf[T int32 | int64 | uint32 | uint64 | float32 | float64](values []T)
 	return func(dst []float64, stride, first, count int) (int, string) {
 		for i, v := range values[first : first+count] {
 			dst[i*stride] = float64(v)
+		}
+		return count, ""
+	}
+}
+
+// spreadMoments spreads times of old programs: nanoseconds of a Julian day.
+func spreadMoments(values []deprecated.Int96) spreader {
+	const epoch = 2440588 // Julian day of 1970-01-01
+	return func(dst []float64, stride, first, count int) (int, string) {
+		for i, v := range values[first : first+count] {
+			nanoseconds := uint64(v[1])<<32 | uint64(v[0])
+			dst[i*stride] = float64(int64(int32(v[2]))-epoch) + float64(int64(nanoseconds))/float64(24*time.Hour)
 		}
 		return count, ""
 	}
@@ -318,7 +350,7 @@ func (c *columnReader) textAt(data *encoding.Values) func(i int) []byte {
 		bits := data.Boolean()
 		return func(i int) []byte { return strconv.AppendBool(c.scratch[:0], bits[i/8]>>(i%8)&1 == 1) }
 	}
-	if c.leaf.physical == parquet.Int64 { // exact beyond 2^53, for identifiers
+	if c.leaf.physical == parquet.Int64 && c.leaf.unit == 0 { // exact beyond 2^53, for identifiers
 		if c.leaf.unsigned {
 			values := data.Uint64()
 			return func(i int) []byte { return strconv.AppendUint(c.scratch[:0], values[i], 10) }
@@ -336,6 +368,9 @@ func (c *columnReader) textAt(data *encoding.Values) func(i int) []byte {
 		fill(v[:], 1, i, 1)
 		if v[0] != v[0] {
 			return nil // missing
+		}
+		if c.leaf.date {
+			return cell.DateText(c.scratch[:0], v[0])
 		}
 		if v[0] == math.Trunc(v[0]) && math.Abs(v[0]) < 1<<53 {
 			return strconv.AppendFloat(c.scratch[:0], v[0], 'f', -1, bits)

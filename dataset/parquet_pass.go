@@ -214,7 +214,7 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 		l := &g.file.leaves[i]
 		if f.Keep >= 0 {
 			r := &columnReader{leaf: l, field: f, rules: rules, pages: chunks[l.index].Pages()}
-			if l.physical == parquet.Int64 && f.Kind == credence.Numeric {
+			if l.physical == parquet.Int64 && l.unit == 0 && f.Kind == credence.Numeric {
 				r.exact = r.noteInexact
 			}
 			readers = append(readers, r)

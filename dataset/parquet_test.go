@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/credence-ml/credence"
 )
@@ -175,16 +176,14 @@ func TestParquetCompressedAndThroughStdin(t *testing.T) {
 
 func TestParquetRefusals(t *testing.T) {
 	type row struct {
-		X    float64   `parquet:"x"`
-		When time.Time `parquet:"when,timestamp"`
-		Cost int64     `parquet:"cost,decimal(2:10)"`
-		List []int64   `parquet:"list"`
-		Key  [16]byte  `parquet:"key,uuid"`
+		X    float64  `parquet:"x"`
+		When int32    `parquet:"when,time(millisecond)"`
+		List []int64  `parquet:"list"`
+		Key  [16]byte `parquet:"key,uuid"`
 	}
 	path := writeParquet(t, []row{{X: 1}, {X: math.Inf(1)}})
 	for column, want := range map[string]string{
-		"when": `rows.parquet: column "when": is a date or a time`,
-		"cost": `rows.parquet: column "cost": is a decimal`,
+		"when": `rows.parquet: column "when": is a time of day`,
 		"list": `rows.parquet: column "list": is a list`,
 		"key":  `rows.parquet: column "key": is of type UUID`,
 		"x":    `rows.parquet: row 2: column "x": the value is not a finite number`,
@@ -252,14 +251,89 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
+// Dates and times are days since 1970, of whatever unit they are stored in; decimals are numbers; both are
+// texts where they are taken for categories.
+func TestParquetDates(t *testing.T) {
+	type row struct {
+		Day   int32            `parquet:"day,date"`
+		Milli time.Time        `parquet:"milli,timestamp(millisecond)"`
+		Micro time.Time        `parquet:"micro,timestamp(microsecond)"`
+		Nano  time.Time        `parquet:"nano,timestamp(nanosecond)"`
+		Old   deprecated.Int96 `parquet:"old"`
+		Cost  int64            `parquet:"cost,decimal(2:10)"`
+		Maybe *time.Time       `parquet:"maybe,optional,timestamp(millisecond)"`
+		Y     float64          `parquet:"y"`
+	}
+	moment := time.Date(2024, 2, 29, 18, 0, 0, 0, time.UTC)
+	early := time.Date(1969, 12, 30, 6, 0, 0, 0, time.UTC)
+	noon := func(day uint32, nanoseconds uint64) deprecated.Int96 {
+		return deprecated.Int96{uint32(nanoseconds), uint32(nanoseconds >> 32), day}
+	}
+	path := writeParquet(t, []row{
+		{19782, moment, moment, moment, noon(2440588+19782, 18*3600e9), 123456, &moment, 1},
+		{-2, early, early, early, noon(2440588-2, 6*3600e9), -5, nil, 2},
+	})
+	names := []string{"day", "milli", "micro", "nano", "old", "cost", "maybe"}
+	source, table, err := load(t, Options{}, names, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunk credence.Chunk
+	if err := source.Read(&chunk, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]float64{{19782, 19782.75, 19782.75, 19782.75, 19782.75, 1234.56, 19782.75}, {-2, -1.75, -1.75, -1.75, -1.75, -0.05, math.NaN()}}
+	for i, row := range want {
+		for j, v := range row {
+			if got := chunk.Values.Row(i)[j]; got != v && (got == got || v == v) {
+				t.Errorf("row %d, %s: %v, want %v", i, names[j], got, v)
+			}
+		}
+	}
+	schema := table.Schema()
+	for _, name := range names {
+		if date := schema.Reading.Notations[name].Date != ""; date != (name != "cost") {
+			t.Errorf("%s: dates %v", name, date)
+		}
+	}
+	if notes := fmt.Sprint(table.Notes()); strings.Count(notes, "holds dates, and is read as days since 1970-01-01 UTC") != 6 {
+		t.Error(notes)
+	}
+	types := map[string]credence.Kind{}
+	for _, name := range names {
+		types[name] = credence.Category
+	}
+	source, _, err = load(t, Options{Types: types}, names, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []string{"2024-02-29", "2024-02-29T18:00:00Z", "2024-02-29T18:00:00Z", "2024-02-29T18:00:00Z", "2024-02-29T18:00:00Z", "1234.56", "2024-02-29T18:00:00Z"} {
+		if levels := source.Schema().Columns[j].Levels; !slices.Contains(levels, want) {
+			t.Errorf("%s: levels %q, want %s", names[j], levels, want)
+		}
+	}
+	// A later file that has other numbers there is refused.
+	type other struct {
+		Day int64   `parquet:"day"`
+		Y   float64 `parquet:"y"`
+	}
+	type dated struct {
+		Day int32   `parquet:"day,date"`
+		Y   float64 `parquet:"y"`
+	}
+	if _, _, err := load(t, Options{}, nil, writeParquet(t, []dated{{1, 2}}), writeParquet(t, []other{{1, 2}})); err == nil || !strings.Contains(err.Error(), "of another type") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 // A file whose columns cannot be read when its turn comes, although they could when the table
 // was opened, is refused, also where it was begun ahead of its turn.
 func TestParquetRefusedLate(t *testing.T) {
 	type number struct {
 		X float64 `parquet:"x"`
 	}
-	type date struct {
-		X time.Time `parquet:"x,timestamp"`
+	type day struct {
+		X int32 `parquet:"x,time(millisecond)"`
 	}
 	first, later := writeParquet(t, []number{{1}, {2}}), writeParquet(t, []number{{3}})
 	table, err := Open(context.Background(), []string{first, later}, Options{Threads: 4})
@@ -267,14 +341,14 @@ func TestParquetRefusedLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	changed, err := table.newInput(writeParquet(t, []date{{}}))
+	changed, err := table.newInput(writeParquet(t, []day{{}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed.groups = table.inputs[1].groups
 	table.inputs[1] = changed
 	err = table.Rows(context.Background(), []string{"x"}, credence.Position{}, func(*Run) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `column "x": is a date or a time`) {
+	if err == nil || !strings.Contains(err.Error(), `column "x": is a time of day`) {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -20,6 +21,24 @@ func DateOrder(word string) bool {
 		}
 	}
 	return false
+}
+
+// DateNotation is that of columns whose values are days already, as dates of programs and of typed files are.
+var DateNotation = Notation{Date: "ymd"}
+
+// DateDoubt is what a note says of a column that is taken for dates.
+func DateDoubt(column string) string {
+	return fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%[1]s), month(%[1]s), weekday(%[1]s) and hour(%[1]s) are their parts, onehot(%[1]s) takes them as a category", column)
+}
+
+// DateText writes days since 1970-01-01 UTC as a date, with the time of day where there is one.
+func DateText(dst []byte, days float64) []byte {
+	whole := math.Floor(days)
+	t := time.Unix(int64(whole)*secondsOfDay, int64(math.Round((days-whole)*secondsOfDay*1e6))*1000).UTC()
+	if days == whole {
+		return t.AppendFormat(dst, "2006-01-02")
+	}
+	return t.AppendFormat(dst, "2006-01-02T15:04:05.999999Z")
 }
 
 // dateForm spells an order out for people.

@@ -158,8 +158,7 @@ func (c *Census) asDate(set Setting) Verdict {
 		return v
 	}
 	if trained == "" {
-		v.Doubt = fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%s), month(%s), weekday(%s) and hour(%s) are their parts, onehot(%s) takes them as a category",
-			set.Name, set.Name, set.Name, set.Name, set.Name)
+		v.Doubt = DateDoubt(set.Name)
 		if len(c.others) > 0 {
 			v.Note = fmt.Sprintf("is a date in %d of %d values, else for example %s", s.dated, c.values, slices.Min(slices.Collect(maps.Keys(c.others))))
 		}
