@@ -127,6 +127,21 @@ func firstOf(forms []string, text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// shortForms are dates whose years have two digits.
+var shortForms = []string{"2-1-06", "1-2-06", "06-1-2"}
+
+// shortDate reports whether a text is a date with a year of two digits.
+func shortDate(text []byte) bool {
+	if len(text) < len("1/2/06") || len(text) > len("01/02/06") || text[0] < '0' || text[0] > '9' {
+		return false
+	}
+	date, ok := dashed(string(text), "dmy")
+	if ok {
+		_, ok = firstOf(shortForms, date)
+	}
+	return ok
+}
+
 // dateLike reports whether a text may be a date, so that most texts cost little.
 func dateLike(text []byte) bool {
 	digits := 0

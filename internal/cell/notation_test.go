@@ -60,7 +60,8 @@ func TestNotations(t *testing.T) {
 		"the user tells the day":     {Setting{Declared: Numeric, Date: "mdy"}, []string{"1/2/2024", "3/4/2024"}, Numeric, Notation{Date: "mdy"}, false},
 		"training tells the day":     {Setting{Trained: &Notation{Date: "mdy"}}, []string{"1/2/2024"}, Numeric, Notation{Date: "mdy"}, false},
 		"the days contradict":        {Setting{}, []string{"31/1/2024", "1/31/2024"}, Category, Notation{}, false},
-		"years of two digits":        {Setting{}, []string{"31/1/24", "30/1/24"}, Category, Notation{}, false},
+		"years of two digits":        {Setting{}, []string{"31/1/24", "30/1/24"}, Category, Notation{}, true},
+		"such years, declared":       {Setting{Declared: Category}, []string{"31/1/24", "30/1/24"}, Category, Notation{}, false},
 		"words":                      {Setting{}, []string{"1,5 rooms", "a"}, Category, Notation{}, false},
 		"numbers of articles":        {Setting{}, []string{"044 123 456", "10,00,000", "1.2.3"}, Category, Notation{}, false},
 	} {

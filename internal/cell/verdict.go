@@ -60,6 +60,9 @@ func (c *Census) Decide(set Setting) Verdict {
 	if number.Kind != Numeric && c.mostly(c.spelled.dated) {
 		return c.asDate(set)
 	}
+	if number.Kind != Numeric && c.mostly(c.spelled.short) {
+		number.Refusal = fmt.Sprintf("dates such as %s have years of two digits, whose century nobody states: write them with four, or say --types %s=category", Quote(c.spelled.shortExample), set.Name)
+	}
 	return number
 }
 
@@ -179,6 +182,9 @@ type spellings struct {
 	dates       [len(dateOrders)]int // that have this order
 	dated       int                  // that have some order
 	dateExample string
+	// Of dates whose years have two digits.
+	short        int
+	shortExample string
 }
 
 // total is how many texts are numbers.
@@ -194,6 +200,10 @@ func (s *spellings) add(text []byte, plain bool) (known bool) {
 	case plain: // an infinity, or a long one
 		s.either++
 		return true
+	case shortDate(text):
+		s.short++
+		s.shortExample = cmp.Or(s.shortExample, string(text))
+		return false
 	case !dateLike(text):
 		return false
 	}
