@@ -47,7 +47,7 @@ func TestRemediesAreExecuted(t *testing.T) {
 			return "1.3" + string(rune('0'+i%10)) + "0;1,5;2." + string(rune('0'+i%7)) + ";" + string(rune('0'+i%7))
 		}), nil, 2, false},
 		"dates that may be either": {csv("t,y", func(i int) string { return "1/" + string(rune('1'+i%9)) + "/2024," + string(rune('0'+i%7)) }), nil, 2, false},
-		"years of two digits": {csv("t,y", func(i int) string { return "1/" + string(rune('1'+i%9)) + "/24," + string(rune('0'+i%7)) }), nil, 1, false},
+		"years of two digits":      {csv("t,y", func(i int) string { return "1/" + string(rune('1'+i%9)) + "/24," + string(rune('0'+i%7)) }), nil, 1, false},
 		"a missing input": {csv("x,y", func(i int) string {
 			if i%9 == 2 {
 				return ",3"
