@@ -209,7 +209,11 @@ func (g *integration) placed() float64 {
 // settle looks for the mode where the slope says that a climb has not ended at one.
 func (g *integration) settle(ctx context.Context, from *newton.Point) (err error) {
 	g.theta = g.newton.Theta(from)
-	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, fineTolerance); err != nil {
+	tolerance := slopeTolerance
+	if g.config.Approximation == Laplace {
+		tolerance = fineTolerance
+	}
+	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, tolerance); err != nil {
 		return err
 	}
 	steep := g.config.Approximation == Laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })

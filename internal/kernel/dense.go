@@ -36,8 +36,8 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 		p.rowProduct(n, k, a, b, ldb, c)
 		return
 	}
-	if n == 1 && m > 0 && k > 0 && p.isa != PureGo && !transA && transB && alpha == 1 && beta == 0 && m*k <= rowProductMax {
-		columnProduct(m, k, a, lda, b, c, ldc)
+	if n == 1 && m > 0 && k > 0 && p.isa != PureGo && !transA && (transB || ldb == 1) && (beta == 0 || beta == 1) && m*k <= rowProductMax {
+		columnProduct(m, k, alpha, a, lda, b, beta, c, ldc)
 		return
 	}
 	p.float64s().multiply(product[float64]{
@@ -46,37 +46,45 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 	})
 }
 
-// columnProduct stores the product of an m×k matrix and a column in c, with the bits of the blocked
-// loop of the vector kernels: the multiply-adds of an element stand in its order. Four rows at a time keep the processor busy.
-func columnProduct(m, k int, a []float64, lda int, b, c []float64, ldc int) {
-	for i := 0; i < m; i += 4 {
-		var row [4][]float64
+// columnRows is the number of rows whose sums keep a processor busy: one waits for its last multiply-add.
+const columnRows = 8
+
+// columnProduct stores alpha times the product of an m×k matrix and a column in c, or adds it where beta is 1, with the bits
+// of the blocked loop of the vector kernels: the multiply-adds of an element stand in its order.
+func columnProduct(m, k int, alpha float64, a []float64, lda int, b []float64, beta float64, c []float64, ldc int) {
+	for i := 0; i < m; i += columnRows {
+		var row [columnRows][]float64
+		var total [columnRows]float64
 		for r := range row { // behind the last row it stands again
-			at := min(i+r, m-1) * lda
-			row[r] = a[at : at+k]
+			at := min(i+r, m-1)
+			row[r] = a[at*lda : at*lda+k]
+			total[r] = beta * c[at*ldc]
 		}
-		var total [4]float64
 		for k0 := 0; k0 < k; k0 += depth {
 			last := min(k, k0+depth)
 			x := b[k0:last]
 			a0, a1, a2, a3 := row[0][k0:last], row[1][k0:last], row[2][k0:last], row[3][k0:last]
-			var s0, s1, s2, s3 float64
+			a4, a5, a6, a7 := row[4][k0:last], row[5][k0:last], row[6][k0:last], row[7][k0:last]
+			var s0, s1, s2, s3, s4, s5, s6, s7 float64
 			for j, v := range x {
 				s0 = math.FMA(v, a0[j], s0)
 				s1 = math.FMA(v, a1[j], s1)
 				s2 = math.FMA(v, a2[j], s2)
 				s3 = math.FMA(v, a3[j], s3)
+				s4 = math.FMA(v, a4[j], s4)
+				s5 = math.FMA(v, a5[j], s5)
+				s6 = math.FMA(v, a6[j], s6)
+				s7 = math.FMA(v, a7[j], s7)
 			}
-			if k0 == 0 {
-				total = [4]float64{s0, s1, s2, s3}
-				continue
+			for r, s := range [columnRows]float64{s0, s1, s2, s3, s4, s5, s6, s7} {
+				if k0 == 0 && beta == 0 { // what stood there may be no number
+					total[r] = alpha * s
+					continue
+				}
+				total[r] = math.FMA(alpha, s, total[r])
 			}
-			total[0] += s0
-			total[1] += s1
-			total[2] += s2
-			total[3] += s3
 		}
-		for r, v := range total[:min(4, m-i)] {
+		for r, v := range total[:min(columnRows, m-i)] {
 			c[(i+r)*ldc] = v
 		}
 	}

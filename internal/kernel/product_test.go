@@ -387,3 +387,42 @@ func TestRowProductIsARowOfTheProduct(t *testing.T) {
 		}
 	}
 }
+
+// TestGemmColumn: a product with one column has the bits of that column among others, whatever is added or multiplied.
+func TestGemmColumn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, shape := range [][2]int{{1, 1}, {7, 5}, {8, 256}, {9, 257}, {200, 600}} {
+		m, k := shape[0], shape[1]
+		a, b := make([]float64, m*(k+1)), make([]float64, 2*k)
+		for _, x := range [][]float64{a, b} {
+			for i := range x {
+				x[i] = rng.NormFloat64()
+			}
+		}
+		column := make([]float64, k)
+		for i := range column {
+			column[i] = b[2*i]
+		}
+		for _, alpha := range []float64{1, 2, -0.3} {
+			for _, beta := range []float64{0, 1, 0.5} {
+				p := New(1)
+				two, one := make([]float64, 2*m), make([]float64, m)
+				for i := range one {
+					one[i] = rng.NormFloat64()
+					if two[2*i] = one[i]; beta == 0 {
+						one[i], two[2*i] = math.NaN(), math.NaN()
+					}
+				}
+				turned := append([]float64{}, one...)
+				p.Gemm(false, false, m, 2, k, alpha, a, k+1, b, 2, beta, two, 2)
+				p.Gemm(false, false, m, 1, k, alpha, a, k+1, column, 1, beta, one, 1)
+				p.Gemm(false, true, m, 1, k, alpha, a, k+1, column, k, beta, turned, 1)
+				for i := range one {
+					if one[i] != two[2*i] || turned[i] != two[2*i] {
+						t.Fatalf("%d×%d, alpha %g, beta %g, row %d: %v and %v alone, %v beside another", m, k, alpha, beta, i, one[i], turned[i], two[2*i])
+					}
+				}
+			}
+		}
+	}
+}
