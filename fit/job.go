@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 )
 
 // Table fits a model to the rows of a table.
@@ -58,6 +59,9 @@ func New(options Options) (*Job, error) {
 	}
 	if j.prior, err = formula.ParsePrior(options.Prior, options.Registry.Priors); err != nil {
 		return nil, &Misuse{"prior", err}
+	}
+	if _, selects := j.prior.(prior.SpikeSlab); !selects && len(options.PriorOdds) > 0 {
+		return nil, &Misuse{"prior_odds", fmt.Errorf("%v leaves no weight at 0, and none has odds of it: use --prior spikeslab, or leave prior odds out", j.prior)}
 	}
 	if stated := j.family.Stated(); stated != nil && options.Positive != "" {
 		if _, kind := likelihood.Describe(stated); kind != likelihood.Classes {

@@ -24,6 +24,10 @@ type Options struct {
 	Unseen     frame.Unseen `json:"unseen,omitempty"` // "" refuses levels that training did not see
 	Raw        bool         `json:"raw,omitempty"`    // do not centre and scale columns
 
+	// PriorOdds are prior odds of inclusion of some features, with a prior that selects; the others share the
+	// inclusion of the prior.
+	PriorOdds []Odds `json:"prior_odds,omitempty"`
+
 	// HoldOut is, of rows learned online, every which is scored in each pass and learned in none; 0 is none.
 	HoldOut int64 `json:"hold_out,omitempty"`
 

@@ -50,7 +50,10 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if err != nil {
 		return nil, err
 	}
-	p.model = credence.Model{Features: features, Likelihood: family, Prior: j.prior}
+	p.model = credence.Model{Features: features, Likelihood: family}
+	if p.model.Prior, err = withOdds(j.prior, features, j.options.PriorOdds); err != nil {
+		return nil, err
+	}
 	entry, call, why, err := j.engine.choose(p.model, p.data.Rows())
 	if err != nil {
 		return nil, err

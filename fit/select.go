@@ -105,6 +105,7 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 			groups[j] = c.Name
 		}
 	}
+	before, _ := fitted.Members[0].Model.Prior.(prior.SpikeSlab)
 	for j, t := range terms {
 		if t.Inclusion == nil {
 			continue
@@ -112,6 +113,13 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 		out.Features = append(out.Features, selection.Feature{
 			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: t.SD, Lower: t.Lower, Upper: t.Upper, Group: groups[j], Weight: j,
 		})
+		if how.Moments {
+			var beta [2]float64
+			if own := j < len(before.Odds) && before.Odds[j] > 0; fitted.Report.Engine == "laplace" && !own {
+				beta = before.InclusionPrior
+			}
+			out.Features[len(out.Features)-1].TakeMoments(beta[0], beta[1])
+		}
 	}
 	return out, nil
 }
@@ -161,11 +169,15 @@ func (p *Prepared) sets(ctx context.Context, fitted *credence.Fitted, result *se
 	for i, f := range result.Features {
 		places[f.Weight] = i
 	}
-	pi := fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value
+	before := fitted.Members[0].Model.Prior.(prior.SpikeSlab)
 	sets, covered, purity := selection.CredibleSets(inclusion, draws, coverage, correlation)
 	for id, members := range sets {
+		prior := make([]float64, len(members))
+		for i, k := range members {
+			prior[i] = before.PriorInclusion(order[k].First)
+		}
 		set := selection.Set{ID: id + 1, Coverage: covered[id], Purity: purity[id],
-			LogBayesFactor: selection.LogBayesFactor(covered[id], draws.Count, len(members), pi)}
+			LogBayesFactor: selection.LogBayesFactor(covered[id], draws.Count, prior)}
 		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(inclusion[b], inclusion[a]) })
 		for _, k := range members {
 			c := order[k]

@@ -22,6 +22,9 @@ type SpikeSlab struct {
 	Spike param.Parameter `json:"spike,omitzero"`
 	// InclusionPrior is a and b of ρ ~ Beta(a, b) where ρ is learned; zeros leave it to the engine.
 	InclusionPrior [2]float64 `json:"inclusion_prior,omitzero"`
+	// Odds are prior odds of inclusion of the weights, in the place of ρ/(1−ρ), one for each weight of the
+	// model; 0 leaves a weight to ρ, and nil all. Weights that are selected together have the odds of the first.
+	Odds []float64 `json:"odds,omitempty"`
 }
 
 // Name is "spikeslab".
@@ -65,13 +68,22 @@ func (p SpikeSlab) Parameters() []param.Named {
 
 // WithParameters implements [Parametric].
 func (p SpikeSlab) WithParameters(values []float64) Named {
-	return SpikeSlab{Inclusion: p.Inclusion.At(values[0]), Slab: p.Slab.At(values[1]), Spike: p.Spike.At(values[2]), InclusionPrior: p.InclusionPrior}
+	p.Inclusion, p.Slab, p.Spike = p.Inclusion.At(values[0]), p.Slab.At(values[1]), p.Spike.At(values[2])
+	return p
 }
 
 // UnseenVariance is the variance of a further weight, one that training did not
 // have: ρ r₁ + (1−ρ) r₀ at the values that the fit wrote back.
 func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
 	return p.Inclusion.Value*p.Slab.Value + (1-p.Inclusion.Value)*p.Spike.Value
+}
+
+// PriorInclusion is the prior probability that weight j is in the slab.
+func (p SpikeSlab) PriorInclusion(j int) float64 {
+	if j < len(p.Odds) && p.Odds[j] > 0 {
+		return p.Odds[j] / (1 + p.Odds[j])
+	}
+	return p.Inclusion.Value
 }
 
 // SelectedAbove is the inclusion probability above which a weight is called selected: ½. Where ρ was
@@ -105,6 +117,11 @@ func (p SpikeSlab) Validate() error {
 			return fmt.Errorf("prior: spikeslab: inclusion_prior [%v, %v] is no Beta distribution: state two positive numbers", a, b)
 		case p.Inclusion.State == param.Held:
 			return fmt.Errorf("prior: spikeslab: inclusion is held at %v and has no prior: leave inclusion_prior out", p.Inclusion.Value)
+		}
+	}
+	for j, odds := range p.Odds {
+		if !(odds >= 0 && !math.IsInf(odds, 1)) {
+			return fmt.Errorf("prior: spikeslab: the prior odds %v of weight %d are not a positive number: state one above 0", odds, j+1)
 		}
 	}
 	v := p.Spike.Value

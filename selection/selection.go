@@ -45,7 +45,27 @@ type Feature struct {
 	Selected  bool    `json:"selected"`        // whether the feature is called
 	// Frequency is the share of fits to rows drawn with replacement that call the feature; nil without them.
 	Frequency *float64 `json:"frequency,omitempty"`
-	Weight    int      `json:"-"` // index of the weight in the model
+	// VarZ is the variance of whether the weight is not 0. MeanS and VarS are of s, the feature's own probability
+	// of it, where that has a Beta prior, in laplace(…) with inclusion_prior. All are nil unless asked for.
+	VarZ   *float64 `json:"var_z,omitempty"`
+	MeanS  *float64 `json:"mean_s,omitempty"`
+	VarS   *float64 `json:"var_s,omitempty"`
+	Weight int      `json:"-"` // index of the weight in the model
+}
+
+// TakeMoments takes the moments of z, and of s under s ~ Beta(a, b) where a is above 0: given z it is
+// Beta(a + z, b + 1 − z).
+func (f *Feature) TakeMoments(a, b float64) {
+	e := f.Inclusion
+	z := e * (1 - e)
+	if f.VarZ = &z; !(a > 0) {
+		return
+	}
+	c := a + b
+	mean := (a + e) / (c + 1)
+	square := (a + 1) * (a + 2*e) / ((c + 1) * (c + 2))
+	variance := square - mean*mean
+	f.MeanS, f.VarS = &mean, &variance
 }
 
 // Set is a credible set.
@@ -112,6 +132,8 @@ type Options struct {
 	FDR       float64 `json:"fdr,omitempty"`       // 0: by Threshold
 	Interval  float64 `json:"interval,omitempty"`  // probability of the intervals of weights; 0 means 0.9
 	Coverage  float64 `json:"coverage,omitempty"`  // of credible sets; 0 means 0.95
+	// Moments asks for the moments of z and s of every feature.
+	Moments bool `json:"moments,omitempty"`
 	// NullCheck is how many times to fit to permuted targets.
 	NullCheck int `json:"null_check,omitempty"`
 	// Bootstrap is how many times to fit to rows drawn with replacement, for selection frequencies.

@@ -59,8 +59,8 @@ func TestCallGroups(t *testing.T) {
 
 // TestLogBayesFactor is that of P(one of two in) = 0.95 from 0.19, by 1,000 draws.
 func TestLogBayesFactor(t *testing.T) {
-	got, want := LogBayesFactor(0.95, 1000, 2, 0.1), math.Log(0.95/0.05/(0.19/0.81))
-	if math.Abs(got-want) > 0.01 || !(LogBayesFactor(1, 1000, 1, 0.5) < 8) {
+	got, want := LogBayesFactor(0.95, 1000, []float64{0.1, 0.2}), math.Log(0.95/0.05/(0.28/0.72))
+	if math.Abs(got-want) > 0.01 || !(LogBayesFactor(1, 1000, []float64{0.5}) < 8) {
 		t.Errorf("log Bayes factor %v, want %v", got, want)
 	}
 }
@@ -161,5 +161,34 @@ func TestCredibleSets(t *testing.T) {
 	}
 	if sets, _, _ := CredibleSets(share, Draws{draws, func(s, j int) bool { return in[s][j] }}, 0.95, func(a, b int) float64 { return 0 }); len(sets) != 1 {
 		t.Error("twins that are not correlated make no set", sets)
+	}
+}
+
+// TestMoments: s given z is Beta(a + z, b + 1 − z), by sums over its density; with Beta(1, 1) E s is (1 + E z)/3
+// and Var s (1 + 2e − 2e²)/18.
+func TestMoments(t *testing.T) {
+	for _, c := range [][3]float64{{1, 1, 0.3}, {2, 5, 0.9}, {3, 1.5, 0}} {
+		a, b, e := c[0], c[1], c[2]
+		f := Feature{Inclusion: e}
+		f.TakeMoments(a, b)
+		mean, square := 0.0, 0.0
+		for z, share := range []float64{1 - e, e} {
+			total, first, second := 0.0, 0.0, 0.0
+			for s := 5e-6; s < 1; s += 1e-5 {
+				w := math.Pow(s, a+float64(z)-1) * math.Pow(1-s, b-float64(z))
+				total, first, second = total+w, first+w*s, second+w*s*s
+			}
+			mean, square = mean+share*first/total, square+share*second/total
+		}
+		if math.Abs(*f.MeanS-mean) > 1e-6 || math.Abs(*f.VarS-(square-mean*mean)) > 1e-6 || math.Abs(*f.VarZ-e*(1-e)) > 1e-15 {
+			t.Errorf("%v: %v, %v, want %v, %v", c, *f.MeanS, *f.VarS, mean, square-mean*mean)
+		}
+		if a == 1 && (math.Abs(*f.MeanS-(1+e)/3) > 1e-15 || math.Abs(*f.VarS-(1+2*e-2*e*e)/18) > 1e-15) {
+			t.Errorf("Beta(1, 1): %v, %v", *f.MeanS, *f.VarS)
+		}
+	}
+	f := Feature{Inclusion: 0.3}
+	if f.TakeMoments(0, 0); f.VarZ == nil || f.MeanS != nil || f.VarS != nil {
+		t.Errorf("without a Beta prior: %+v", f)
 	}
 }

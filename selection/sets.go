@@ -84,9 +84,12 @@ func CredibleSets(inclusion []float64, draws Draws, coverage float64, correlatio
 }
 
 // LogBayesFactor is by what draws of which share have a member of a set of features in multiply its prior
-// odds, 1 − (1−π)^m to (1−π)^m for the prior inclusion π of each of m features.
-func LogBayesFactor(share float64, draws, features int, inclusion float64) float64 {
-	none := float64(features) * math.Log1p(-inclusion) // log (1−π)^m
+// odds, 1 − Π(1−π_j) to Π(1−π_j) for the prior inclusions π_j of the features.
+func LogBayesFactor(share float64, draws int, inclusion []float64) float64 {
+	none := 0.0 // log Π(1−π_j)
+	for _, pi := range inclusion {
+		none += math.Log1p(-pi)
+	}
 	in := share * float64(draws)
 	return math.Log((in+0.5)/(float64(draws)-in+0.5)) - (math.Log(-math.Expm1(none)) - none)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,6 +26,7 @@ type selectFlags struct {
 	fitFlags
 	how           selection.Options
 	top           int
+	priorOdds     string
 	writeSelected string
 }
 
@@ -56,6 +58,8 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
 	f.StringVar((*string)(&flags.how.Path), "path", "", "always or never: also fit at stated sparsities, from one expected feature to a hundred (default: where that takes about a second); with --check, tell the sparsest within one standard error of the best")
 	f.Lookup("path").NoOptDefVal = string(selection.PathAlways)
+	f.BoolVar(&flags.how.Moments, "moments", false, "with --json, also give the variance of each inclusion (var_z), and under laplace with an inclusion_prior mean and variance of the feature's own probability s (mean_s, var_s)")
+	f.StringVar(&flags.priorOdds, "prior-odds", "", "CSV file of features and their prior odds of inclusion, such as age,0.1; features that it leaves out share an inclusion that is learned")
 	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
 	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
 	return cmd
@@ -80,6 +84,16 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	bar := p.progress()
 	o := flags.Options
 	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile, bar.step
+	if flags.priorOdds != "" {
+		file, err := os.Open(flags.priorOdds)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if o.PriorOdds, err = fit.ReadOdds(flags.priorOdds, file); err != nil {
+			return err
+		}
+	}
 	job, err := fit.NewSelection(o, flags.how)
 	if err != nil {
 		return err

@@ -51,6 +51,18 @@ func TestSelectCommand(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(text), "y,b,d") || strings.Count(string(text), "\n") != 61 {
 		t.Errorf("%q, %v", string(text)[:min(40, len(text))], err)
 	}
+	odds := file(t, "odds.csv", "feature,odds\na,0.001\nf,1\n")
+	if o := invoke(t, "", "select", path, "--target", "y", "--prior-odds", odds); o.code != exitFailed || !strings.Contains(o.err, `odds.csv:3: there is no feature "f" to select`) {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	odds = file(t, "odds.csv", "a,100000\n")
+	e = decode(t, must(t, "select", path, "--target", "y", "--json", "--engine", "ep", "--prior-odds", odds, "--moments", "--path=never"))
+	for _, f := range e["features"].([]any) {
+		f := f.(map[string]any)
+		if number(t, f, "var_z") > 0.25 || f["name"] == "a" && number(t, f, "inclusion") < 0.9 {
+			t.Errorf("%v", f)
+		}
+	}
 	must(t, "predict", model, path)
 	piped := filepath.Join(t.TempDir(), "piped.csv")
 	if o := invoke(t, csv.String(), "select", "-", "--target", "y", "--engine", "ep", "--write-selected", piped); o.code != 0 {

@@ -44,7 +44,7 @@ func (f *fit) takeGroups(precision float64) {
 // apart moves the sites of a candidate, of which each weight has its own. The cavity of a weight is q without
 // its site; of several weights the cavities are taken to be independent.
 func (f *fit) apart(c candidates.Candidate, step float64) {
-	s := f.prior()
+	s := f.priorOf(c)
 	odds := s.logOdds
 	for j := c.First; j < c.End(); j++ {
 		if m, v, ok := f.weights[j].cavity(f.q.mean[j], f.q.variance[j]); ok {
@@ -71,7 +71,7 @@ func (f *fit) apart(c candidates.Candidate, step float64) {
 
 // apartNormaliser is what the prior of a candidate has over its sites, in the log evidence.
 func (f *fit) apartNormaliser(c candidates.Candidate) float64 {
-	s := f.prior()
+	s := f.priorOf(c)
 	sum, factor := 0.0, 0.0
 	for j := c.First; j < c.End(); j++ {
 		w := f.weights[j]
@@ -141,7 +141,7 @@ const leastInclusion = 1e-10
 // together moves the site of a group: the covariance of the cavity times the prior is
 // α(A⁻¹ + (1−α)mmᵀ) for the slab's mean m, of which the inverse has a closed form.
 func (f *fit) together(g *group, step float64) {
-	s, c, m := f.prior(), f.cavity(g), g.Count
+	s, c, m := f.priorOf(g.Candidate), f.cavity(g), g.Count
 	inclusion := special.Sigmoid(s.logOdds + c.factor)
 	for i := range m {
 		f.tilted[g.First+i] = tiltedOf(inclusion, c.mean[i], c.slab[i*m+i])
@@ -203,5 +203,5 @@ func raise(m int, a []float64, least float64) bool {
 // togetherNormaliser is apartNormaliser of a group.
 func (f *fit) togetherNormaliser(g *group) float64 {
 	c := f.cavity(g)
-	return f.prior().logSum(c.factor) - c.logSize
+	return f.priorOf(g.Candidate).logSum(c.factor) - c.logSize
 }

@@ -124,6 +124,7 @@ type models struct {
 	first            []int     // of every candidate, its first place in P and h
 	precision, shift []float64 // P and h
 	prior            slab
+	odds             []float64 // prior log odds of every candidate
 	start            []bool
 	pool             *kernel.Pool
 }
@@ -133,6 +134,7 @@ func (f *fit) newModels(cluster []candidates.Candidate) *models {
 	var columns []int
 	for _, c := range cluster {
 		m.first = append(m.first, len(columns))
+		m.odds = append(m.odds, f.priorOf(c).logOdds)
 		m.start = append(m.start, f.tilted[c.First].inclusion > 0.5)
 		for j := c.First; j < c.End(); j++ {
 			columns = append(columns, j)
@@ -186,7 +188,7 @@ func (m *models) logWeight(in []bool) float64 {
 		if !in[k] {
 			continue
 		}
-		sum += m.prior.logOdds
+		sum += m.odds[k]
 		for i := range c.Count {
 			places = append(places, m.first[k]+i)
 		}

@@ -18,14 +18,20 @@ func TestDraws(t *testing.T) {
 		n, p        int
 		correlation float64
 		groups      bool
-	}{{30, 8, 0.9, false}, {6, 8, 0.9, false}, {14, 13, 0.95, false}, {30, 9, 0.9, true}, {7, 9, 0.9, true}, {40, 8, 0, false}} {
+		odds        []float64
+	}{{30, 8, 0.9, false, nil}, {6, 8, 0.9, false, nil}, {14, 13, 0.95, false, nil}, {30, 9, 0.9, true, nil}, {7, 9, 0.9, true, nil}, {40, 8, 0, false, nil},
+		{30, 8, 0.9, false, []float64{3, 0, 0.1, 0, 10, 0, 0, 0.3}}} {
 		s := conform.NewSelection(c.n, c.p, 3, c.correlation, 1, 0.5, false, 8)
 		if c.groups {
 			f := s.Features.(conform.Columns)
 			f.Together = []credence.Block{{First: 1, Count: 3}}
 			s.Features = f
 		}
-		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, held(0.3, 1), Config{})
+		p0 := held(0.3, 1)
+		if s.Odds = c.odds; c.odds != nil {
+			p0.Odds = s.WeightOdds()
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, p0, Config{})
 		q, draws := fitted.Members[0].Posterior.(credence.Selector), fitted.Inclusions
 		mean, sd := location(s)
 		want, _, _ := s.Enumerate(0.3, 1, 0.5, mean, 100*sd*sd)

@@ -41,9 +41,10 @@ func TestEnumeration(t *testing.T) {
 		sparse      bool
 		weighted    bool
 		rmse        float64
+		odds        []float64
 	}{
-		{40, 0, false, false, 0.03}, {40, 0.5, false, false, 0.05}, {12, 0, false, false, 0.05}, {40, 0.3, true, false, 0.05},
-		{12, 0, true, true, 0.05}, {40, 0.3, false, true, 0.05},
+		{40, 0, false, false, 0.03, nil}, {40, 0.5, false, false, 0.05, nil}, {12, 0, false, false, 0.05, nil}, {40, 0.3, true, false, 0.05, nil},
+		{12, 0, true, true, 0.05, nil}, {40, 0.3, false, true, 0.05, nil}, {40, 0.3, false, false, 0.05, []float64{0.02, 0, 50, 0, 0.02, 0, 1, 10, 0, 0.001, 3, 0}},
 	} {
 		const p = 12
 		s := conform.NewSelection(c.n, p, 4, c.correlation, 1, 0.5, c.sparse, uint64(c.n)+3)
@@ -52,7 +53,11 @@ func TestEnumeration(t *testing.T) {
 				s.Weight = append(s.Weight, float64(1+i%3))
 			}
 		}
-		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, held(0.3, 1), Config{})
+		p0 := held(0.3, 1)
+		if s.Odds = c.odds; c.odds != nil {
+			p0.Odds = s.WeightOdds()
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, p0, Config{})
 		mean, sd := location(s)
 		inclusion, weights, evidence := s.Enumerate(0.3, 1, 0.5, mean, 100*sd*sd)
 		square, far := 0.0, 0.0

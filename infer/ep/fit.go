@@ -81,8 +81,15 @@ func (f *fit) takeKept() {
 	}
 }
 
-// slab is the prior of a candidate.
+// prior is that of a candidate.
 func (f *fit) prior() slab { return slab{f.logOdds, math.Exp(2 * f.logSlab)} }
+
+// priorOf is that of one candidate, which may have odds of its own.
+func (f *fit) priorOf(c candidates.Candidate) slab {
+	s := f.prior()
+	s.logOdds, _ = f.OddsOf(c.First, s.logOdds)
+	return s
+}
 
 // leastPrecision is that of a weight's site, in units of the slab's, and steadyPrecision that of sites that
 // did not settle so: no weight is then wider than the slab.

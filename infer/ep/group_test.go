@@ -36,8 +36,14 @@ func TestGroups(t *testing.T) {
 			s := grouped(c.n, c.correlation, c.sparse, seed)
 			mean, sd := location(s)
 			s.KeptVariance = 1
+			p0 := held(0.3, 1)
+			if seed == 3 {
+				s.Odds = make([]float64, 13)
+				s.Odds[2], s.Odds[3], s.Odds[4], s.Odds[5] = 0.01, 0.01, 0.01, 5
+				p0.Odds = s.WeightOdds()
+			}
 			inclusion, weights, evidence := s.Enumerate(0.3, 1, 0.5, mean, 100*sd*sd)
-			e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, Prior: held(0.3, 1)}, Config{})
+			e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, Prior: p0}, Config{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func (p *pace) stretch(step float64) float64 {
 // expectations are what the slopes of the log evidence in the learned values are made of.
 type expectations struct {
 	residual float64   // E ‖y − f‖²
-	included float64   // Σ α over candidates
+	included float64   // Σ α over candidates without prior odds of their own
 	members  float64   // and over their weights
 	square   float64   // Σ α E[w²|slab]
 	kept     []float64 // Σ E w² of every kept block
@@ -52,7 +52,9 @@ type expectations struct {
 func (f *fit) expectations() expectations {
 	var e expectations
 	for _, c := range f.Candidates {
-		e.included += f.tilted[c.First].inclusion
+		if _, own := f.OddsOf(c.First, 0); !own {
+			e.included += f.tilted[c.First].inclusion
+		}
 		for _, t := range f.tilted[c.First:c.End()] {
 			e.members += t.inclusion
 			e.square += t.inclusion * t.slabSquare
@@ -98,7 +100,7 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 		set(&f.logSlab, hyper.ScaleMode(e.members, e.square, f.SlabPrior, f.logSlab))
 	}
 	if f.Odds.Learned {
-		a, b := f.OddsA+e.included, f.OddsB+float64(len(f.Candidates))-e.included
+		a, b := f.OddsA+e.included, f.OddsB+float64(f.Shared)-e.included
 		set(&f.logOdds, math.Log(a/b))
 	}
 	for k, b := range f.KeptBlocks {
@@ -180,7 +182,7 @@ func (f *fit) gradient() []float64 {
 		out = append(out, e.square*math.Exp(-2*f.logSlab)-e.members)
 	}
 	if f.Odds.Learned {
-		out = append(out, e.included-float64(len(f.Candidates))*special.Sigmoid(f.logOdds))
+		out = append(out, e.included-float64(f.Shared)*special.Sigmoid(f.logOdds))
 	}
 	for k, b := range f.KeptBlocks {
 		out = append(out, e.kept[k]*math.Exp(-2*f.logKept[k])-float64(b.Count))

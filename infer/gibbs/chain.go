@@ -21,7 +21,7 @@ type chain struct {
 	rng                 *rand.Rand
 
 	in       []bool
-	active   int      // candidates that are in
+	active   int      // candidates that are in, those with prior odds of their own aside
 	groups   []*group // candidates of several columns
 	groupOf  []*group // of every column, nil for one that stands for itself
 	flips    bool     // there are candidates to choose flips from
@@ -96,7 +96,7 @@ func (c *chain) logPriorOdds(others int) float64 {
 	if !c.Odds.Learned {
 		return c.Odds.Start
 	}
-	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(len(c.Candidates)-1-others)))
+	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(c.Shared-1-others)))
 }
 
 // probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S
@@ -111,9 +111,11 @@ func (c *chain) probabilities() float64 {
 	v := math.Exp(2 * c.logSlab)
 	for j, q := range c.q {
 		if c.in[j] {
-			c.odds[j] = min(in+v*q*q/max(1-v*c.s[j], leastShare)/2, farOdds)
+			prior, _ := c.OddsOf(j, in)
+			c.odds[j] = min(prior+v*q*q/max(1-v*c.s[j], leastShare)/2, farOdds)
 		} else {
-			c.odds[j] = min(out+v*q*q/(1+v*c.s[j])/2, farOdds)
+			prior, _ := c.OddsOf(j, out)
+			c.odds[j] = min(prior+v*q*q/(1+v*c.s[j])/2, farOdds)
 		}
 	}
 	kernel.Exp(c.odds, c.odds)
@@ -126,7 +128,9 @@ func (c *chain) probabilities() float64 {
 		case g != nil && j > g.First: // its first column has the weight of its flip
 			odds = c.odds[g.First]
 		case g != nil:
-			if odds = c.groupOdds(g, in, out); !g.large {
+			within, _ := c.OddsOf(j, in)
+			without, _ := c.OddsOf(j, out)
+			if odds = c.groupOdds(g, within, without); !g.large {
 				total += c.weight(j, odds)
 			}
 		case c.in[j]:
@@ -190,10 +194,18 @@ func (c *chain) logState() float64 {
 		v, _, _ := b.Prior.At(c.logKept[k])
 		sum += v
 	}
-	if !c.Odds.Learned {
-		return sum + float64(c.active)*special.LogSigmoid(c.Odds.Start) + float64(len(c.Candidates)-c.active)*special.LogSigmoid(-c.Odds.Start)
+	for _, candidate := range c.Candidates {
+		switch odds, own := c.OddsOf(candidate.First, 0); {
+		case own && c.in[candidate.First]:
+			sum += special.LogSigmoid(odds)
+		case own:
+			sum += special.LogSigmoid(-odds)
+		}
 	}
-	return sum + logBeta(c.OddsA+float64(c.active), c.OddsB+float64(len(c.Candidates)-c.active)) - logBeta(c.OddsA, c.OddsB)
+	if !c.Odds.Learned {
+		return sum + float64(c.active)*special.LogSigmoid(c.Odds.Start) + float64(c.Shared-c.active)*special.LogSigmoid(-c.Odds.Start)
+	}
+	return sum + logBeta(c.OddsA+float64(c.active), c.OddsB+float64(c.Shared-c.active)) - logBeta(c.OddsA, c.OddsB)
 }
 
 // extraNoise is what a row of weight 2 has twice of the constant, in which M has it once.

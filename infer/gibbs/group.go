@@ -42,7 +42,7 @@ func (c *chain) takeGroups() {
 func (c *chain) count() {
 	c.active = 0
 	for _, candidate := range c.Candidates {
-		if c.in[candidate.First] {
+		if _, own := c.OddsOf(candidate.First, 0); c.in[candidate.First] && !own {
 			c.active++
 		}
 	}
@@ -57,9 +57,11 @@ func (c *chain) toggle(j int) {
 	for l := j; l < end; l++ {
 		c.flip(l)
 	}
-	if c.in[j] {
+	switch _, own := c.OddsOf(j, 0); {
+	case own:
+	case c.in[j]:
 		c.active++
-	} else {
+	default:
 		c.active--
 	}
 }

@@ -225,11 +225,13 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	draws.Probability = inclusion
 	included := 0.0
 	for _, c := range f.Candidates {
-		included += inclusion[f.Places[c.First]]
+		if _, own := f.OddsOf(c.First, 0); !own {
+			included += inclusion[f.Places[c.First]]
+		}
 	}
 	s := f.Scale
 	p := f.Engine.prior
-	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(len(f.Candidates)))
+	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(f.Shared))
 	if !f.Odds.Learned {
 		pi = p.Inclusion.Value
 	}

@@ -102,9 +102,12 @@ func (f *fit) begin(start []float64) {
 	}
 	f.reset()
 	f.loss(start, make([]float64, len(start)))
-	count, square, residual := 0.0, 0.0, 0.0
+	count, shared, square, residual := 0.0, 0.0, 0.0, 0.0
 	for j, w := range start {
 		if f.Kept[j] == 0 && w != 0 {
+			if _, own := f.OddsOf(j, 0); !own {
+				shared++
+			}
 			count++
 			square += w * w
 		}
@@ -122,7 +125,7 @@ func (f *fit) begin(start []float64) {
 		f.logSlab = hyper.ScaleMode(count, square, f.SlabPrior, f.logSlab)
 	}
 	if f.Odds.Learned {
-		f.logOdds = math.Log((f.OddsA + count) / (f.OddsB + float64(len(f.Candidates)) - count))
+		f.logOdds = math.Log((f.OddsA + shared) / (f.OddsB + float64(f.Shared) - shared))
 	}
 }
 
@@ -152,7 +155,7 @@ func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	f.ws.InRuns(d, func(from, to int) {
 		for j := from; j < to; j++ {
 			if a.inclusion[j] = 1; f.Kept[j] == 0 {
-				a.inclusion[j] = p.inclusion(at.weights[j], a.marginals.variance[j])
+				a.inclusion[j] = f.of(p, j).inclusion(at.weights[j], a.marginals.variance[j])
 			}
 		}
 	})
@@ -187,13 +190,16 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 		moved = math.Max(moved, math.Abs(to-*x))
 		*x = to
 	}
-	included, square, trace := 0.0, 0.0, 0.0
+	included, shared, square, trace := 0.0, 0.0, 0.0, 0.0
 	bends := f.bends(p, a.mode.weights)
 	for j, w := range a.mode.weights {
 		// τ tr XH⁻¹Xᵀ = Σ (1 − v_j (H⁻¹)_jj)
 		trace += math.Min(1, math.Max(0, 1-bends[j]*a.marginals.variance[j]))
 		if f.Kept[j] == 0 {
 			included += a.inclusion[j]
+			if _, own := f.OddsOf(j, 0); !own {
+				shared += a.inclusion[j]
+			}
 			square += a.inclusion[j] * (w*w + a.marginals.variance[j])
 		}
 	}
@@ -208,7 +214,7 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 		set(&f.logSlab, hyper.ScaleMode(included, square, f.SlabPrior, f.logSlab))
 	}
 	if f.Odds.Learned {
-		set(&f.logOdds, math.Log((f.OddsA+included)/(f.OddsB+float64(len(f.Candidates))-included)))
+		set(&f.logOdds, math.Log((f.OddsA+shared)/(f.OddsB+float64(f.Shared)-shared)))
 	}
 	for k, b := range f.KeptBlocks {
 		sum := 0.0

@@ -105,7 +105,7 @@ func (f *fit) proximal(p normals, dst, w, gradient []float64, step float64) {
 			dst[j] = (u + step/v*f.KeptMean[j]) / (1 + step/v)
 			continue
 		}
-		dst[j] = p.proximal(u, step)
+		dst[j] = f.of(p, j).proximal(u, step)
 	}
 }
 
@@ -118,7 +118,7 @@ func (f *fit) penalty(p normals, w []float64) float64 {
 			sum += (math.Log(2*math.Pi*v) + gap*gap/v) / 2
 			continue
 		}
-		value, _ := p.joint(x)
+		value, _ := f.of(p, j).joint(x)
 		sum += value
 	}
 	return sum

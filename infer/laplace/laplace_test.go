@@ -46,7 +46,8 @@ func TestEnumeration(t *testing.T) {
 		correlation float64
 		sparse      bool
 		weighted    bool
-	}{{100, 0, false, false}, {100, 0.5, false, false}, {100, 0.3, true, false}, {100, 0.3, false, true}} {
+		odds        []float64
+	}{{100, 0, false, false, nil}, {100, 0.5, false, false, nil}, {100, 0.3, true, false, nil}, {100, 0.3, false, true, nil}, {100, 0.3, false, false, []float64{0.02, 0, 50, 0, 0.02, 0, 1, 10, 0, 0.001, 3, 0}}} {
 		const p, noise, slab, spike, pi = 12, 0.5, 1.0, 0.02, 0.3
 		s := conform.NewSelection(c.n, p, 4, c.correlation, 1, noise, c.sparse, uint64(c.n)+3)
 		if c.weighted {
@@ -54,7 +55,11 @@ func TestEnumeration(t *testing.T) {
 				s.Weight = append(s.Weight, float64(1+i%3))
 			}
 		}
-		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, held(pi, slab, spike), Config{})
+		p0 := held(pi, slab, spike)
+		if s.Odds = c.odds; c.odds != nil {
+			p0.Odds = s.WeightOdds()
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, p0, Config{})
 		mean, square, total := 0.0, 0.0, 0.0
 		for i, y := range s.Target {
 			total += s.WeightOf(i)

@@ -73,6 +73,12 @@ func (f *fit) normals() normals {
 	return p
 }
 
+// of is the prior of column j, which may have odds of its own.
+func (f *fit) of(p normals, j int) normals {
+	p.logOdds, _ = f.OddsOf(j, p.logOdds)
+	return p
+}
+
 // loss is −log p(y|w) but for constants of normal rows, with its gradient.
 func (f *fit) loss(w, gradient []float64) float64 {
 	f.Mul(f.ws, f.latent, w)
@@ -111,7 +117,7 @@ func (f *fit) objective(p normals, w, gradient []float64) float64 {
 			gradient[j] += gap / v
 			continue
 		}
-		value, slope, _ := p.at(x)
+		value, slope, _ := f.of(p, j).at(x)
 		sum += value
 		gradient[j] += slope
 	}
@@ -135,13 +141,13 @@ func (f *fit) bends(p normals, w []float64) []float64 {
 			continue
 		}
 		if f.config.Method == GIST {
-			_, slab := p.joint(x)
+			_, slab := f.of(p, j).joint(x)
 			if out[j] = 1 / p.spike; slab {
 				out[j] = 1 / p.slab
 			}
 			continue
 		}
-		_, _, out[j] = p.at(x)
+		_, _, out[j] = f.of(p, j).at(x)
 	}
 	return out
 }

@@ -59,6 +59,9 @@ func Supports(family credence.Likelihood, p credence.Prior) error {
 	if s.InclusionPrior != [2]float64{} {
 		return fmt.Errorf("sep: it learns the inclusion as it goes, without a prior of it: leave inclusion_prior out, or start it by inclusion=~0.1")
 	}
+	if len(s.Odds) > 0 {
+		return fmt.Errorf("sep: it has one prior inclusion for all features, and not odds of each: leave the odds out, or use engine ep, gibbs or laplace")
+	}
 	return s.Validate()
 }
 

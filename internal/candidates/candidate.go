@@ -26,6 +26,7 @@ func (s *Setting) takeCandidates(features credence.Features, together bool) {
 func (s *Setting) Split(features credence.Features) bool {
 	before := len(s.Candidates)
 	s.takeCandidates(features, false)
+	s.countShared()
 	return len(s.Candidates) > before
 }
 

@@ -24,6 +24,8 @@ type Coordinate struct {
 // units of their standard deviation about their mean.
 type Setting struct {
 	Candidates    []Candidate
+	own           []float64   // stated prior log odds by column, NaN where there are none; nil for none at all
+	Shared        int         // candidates without odds of their own, of which π is the probability
 	Kept          []float64   // prior variance of columns that are always in, in units; 0 for candidates
 	KeptMean      []float64   // and prior mean
 	KeptBlocks    []KeptBlock // of which the prior variance is learned
@@ -103,7 +105,9 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 	s.takeKept(t, model.Features, squares, latent, tail)
 	s.takeSize(t, squares)
 	if p, ok := model.Prior.(prior.SpikeSlab); ok {
-		s.takePrior(p, latent, tail)
+		if err := s.takePrior(t, p, latent, tail); err != nil {
+			return nil, fmt.Errorf("%s: %w", engine, err)
+		}
 	}
 	return s, nil
 }
@@ -183,7 +187,10 @@ func (s *Setting) takeSize(t *Table, squares []float64) {
 }
 
 // takePrior takes the priors of slab and inclusion and where they start.
-func (s *Setting) takePrior(p prior.SpikeSlab, latent, tail float64) {
+func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) error {
+	if err := s.takeOdds(t, p.Odds); err != nil {
+		return err
+	}
 	expected, count := s.Expected, float64(len(s.Candidates))
 	if s.Classes { // whose prior of π says more
 		expected = math.Max(expected, s.OddsA/(s.OddsA+s.OddsB)*count)
@@ -204,6 +211,46 @@ func (s *Setting) takePrior(p prior.SpikeSlab, latent, tail float64) {
 	if p.Inclusion.State != param.Learned {
 		s.Odds.Start = special.Logit(p.Inclusion.Value)
 	}
+	if s.Shared == 0 {
+		s.Odds.Learned = false
+	}
+	return nil
+}
+
+// takeOdds takes the candidates' own prior odds.
+func (s *Setting) takeOdds(t *Table, odds []float64) error {
+	if s.Shared = len(s.Candidates); len(odds) == 0 {
+		return nil
+	}
+	if len(odds) != t.Count() {
+		return fmt.Errorf("there are prior odds of %d weights, and the model has %d", len(odds), t.Count())
+	}
+	s.own = make([]float64, t.Count())
+	for j, place := range t.Places {
+		if s.own[j] = math.NaN(); odds[place] > 0 {
+			s.own[j] = math.Log(odds[place])
+		}
+	}
+	s.countShared()
+	return nil
+}
+
+func (s *Setting) countShared() {
+	s.Shared = 0
+	for _, c := range s.Candidates {
+		if _, own := s.OddsOf(c.First, 0); !own {
+			s.Shared++
+		}
+	}
+}
+
+// OddsOf returns the prior log odds of the candidate with first column j, where those of the others are
+// shared; own says that they are its own.
+func (s *Setting) OddsOf(j int, shared float64) (odds float64, own bool) {
+	if s.own == nil || math.IsNaN(s.own[j]) {
+		return shared, false
+	}
+	return s.own[j], true
 }
 
 // OffsetOf returns the offset of row i.

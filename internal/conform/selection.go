@@ -17,6 +17,9 @@ type Selection struct {
 	Weights  []float64         // the true ones, length p
 	// KeptVariance is the prior variance of kept columns by which models are enumerated.
 	KeptVariance float64
+	// Odds are prior odds of columns by which models are enumerated, in the place of those of the inclusion; 0
+	// leaves a column to it.
+	Odds []float64
 }
 
 // NewSelection draws columns with pairwise correlation, relevant of which, at random places, have
@@ -47,6 +50,9 @@ func NewSelection(n, p, relevant int, correlation, slab, noise float64, sparse b
 	}
 	return s
 }
+
+// WeightOdds are Odds of the weights, of which the first is the intercept.
+func (s *Selection) WeightOdds() []float64 { return append([]float64{0}, s.Odds...) }
 
 // Divide makes classes of the targets: 1 above the limit and 0 below.
 func (s *Selection) Divide(limit float64) {
@@ -100,6 +106,10 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 			}
 		}
 		for u, unit := range units {
+			inclusion := inclusion
+			if s.Odds != nil && s.Odds[unit.First] > 0 {
+				inclusion = s.Odds[unit.First] / (1 + s.Odds[unit.First])
+			}
 			if model>>u&1 == 1 {
 				logs[model] += math.Log(inclusion)
 				for j := unit.First; j < unit.First+unit.Count; j++ {
