@@ -61,6 +61,9 @@ func (f *fit) apart(c candidates.Candidate, step float64) {
 		}
 		t := s.moments(m, v, inclusion)
 		f.tilted[j] = t
+		gap := t.mean - f.q.mean[j]
+		f.along += gap * f.gaps[j]
+		f.gaps[j] = gap
 		next, raised := matching(m, v, t.mean, t.variance, f.least()/s.variance)
 		if raised {
 			f.raised++

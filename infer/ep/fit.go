@@ -23,9 +23,11 @@ type fit struct {
 	weights, rows              []site
 	groups                     []*group // of candidates whose sites are not apart, by their place
 	tilted                     []tilted
-	raised                     int  // sites of the last sweep at the least precision
-	steady                     bool // their least precision is the slab's
-	clipped                    bool // the covariance of all weights was raised
+	gaps                       []float64 // how far the mean of each weight had to go in the last sweep
+	along                      float64   // product of the gaps of the last two sweeps
+	raised                     int       // sites of the last sweep at the least precision
+	steady                     bool      // their least precision is the slab's
+	clipped                    bool      // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
 	logKept                    []float64          // prior standard deviations of the kept blocks
 	paces                      map[*float64]*pace // of steps of what is learned
@@ -45,7 +47,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 		covariance = Diagonal
 	}
 	f.q = newNormal(f.Table, f.ws, covariance)
-	f.weights, f.rows, f.tilted = make([]site, d), make([]site, f.Rows), make([]tilted, d)
+	f.weights, f.rows, f.tilted, f.gaps = make([]site, d), make([]site, f.Rows), make([]tilted, d), make([]float64, d)
 	f.begin()
 	return f, nil
 }
@@ -111,7 +113,7 @@ func (f *fit) sweep(step float64) (changed float64, err error) {
 	if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
 		return 0, err
 	}
-	f.raised = 0
+	f.raised, f.along = 0, 0
 	for k, c := range f.Candidates {
 		before := f.tilted[c.First].inclusion
 		if g := f.groups[k]; g != nil {
@@ -124,8 +126,8 @@ func (f *fit) sweep(step float64) (changed float64, err error) {
 	return math.Max(changed, f.factors.sweep(f, step)), nil
 }
 
-// Steps of the sites: the largest, the least, and what a sweep that changes more than the last one, or rows of
-// classes that turn back on their way, make of it.
+// Steps of the sites: the largest, the least, and what a sweep that turns back on the way of the last one makes
+// of it.
 const (
 	wholeStep      = 0.5
 	wholeClassStep = 0.7
@@ -150,7 +152,7 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 	if f.Classes {
 		longest = wholeClassStep
 	}
-	step, taken, last := longest, longest, math.Inf(1)
+	step := longest
 	least, at := math.Inf(1), 0
 	var calm mode
 	for iterations = 1; iterations <= limit; iterations++ {
@@ -165,11 +167,7 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 		if learn != nil {
 			moved = learn(iterations, changed)
 		}
-		worse := changed/taken > last
-		if last = changed / taken; f.Classes { // of which rows tell how far they have to go, and not how far they went
-			worse = f.factors.turned()
-		}
-		if taken = step; worse {
+		if f.along < 0 { // sites had to go back on their way
 			step = math.Max(leastStep, step*shrink)
 		} else {
 			step = math.Min(longest, step*growth)

@@ -14,8 +14,6 @@ type rowFactors interface {
 	// sweep moves the rows' sites a part of the way, and returns the largest change of a mean of f in
 	// standard deviations.
 	sweep(f *fit, step float64) float64
-	// turned says whether the sites of the last sweep had to go back on their way: their step was too long.
-	turned() bool
 	// normalisers is what the rows' true factors have over their sites, in the log evidence.
 	normalisers(f *fit) float64
 }
@@ -24,8 +22,6 @@ type rowFactors interface {
 type gaussian struct{}
 
 func (g gaussian) sweep(f *fit, _ float64) float64 { g.setRows(f); return 0 }
-
-func (g gaussian) turned() bool { return false }
 
 func (g gaussian) setRows(f *fit) {
 	precision := math.Exp(-2 * f.logNoise)
@@ -45,16 +41,14 @@ func (g gaussian) normalisers(f *fit) float64 {
 // classes are 0 and 1. A row of weight v is v copies with a site each.
 type classes struct {
 	likelihood.Bernoulli
-	copies []site    // of one copy, in terms of f
-	gaps   []float64 // how far each had to go in the last sweep
-	along  float64   // product of the gaps of the last two
+	copies []site // of one copy, in terms of f
 }
 
 // firstPrecision is that of a row's site before the first sweep: next to nothing.
 const firstPrecision = 1e-3
 
 func newClasses(l likelihood.Bernoulli, n int) *classes {
-	return &classes{Bernoulli: l, copies: slices.Repeat([]site{{precision: firstPrecision}}, n), gaps: make([]float64, n)}
+	return &classes{l, slices.Repeat([]site{{precision: firstPrecision}}, n)}
 }
 
 func (c *classes) setRows(f *fit) {
@@ -73,10 +67,7 @@ func (c *classes) cavity(f *fit, i int) (mean, variance float64, ok bool) {
 	return mean + f.OffsetOf(i), variance, ok
 }
 
-func (c *classes) turned() bool { return c.along < 0 }
-
 func (c *classes) sweep(f *fit, step float64) (far float64) {
-	c.along = 0
 	for i := range c.copies {
 		mean, variance, ok := c.cavity(f, i)
 		if !ok {
@@ -90,10 +81,7 @@ func (c *classes) sweep(f *fit, step float64) (far float64) {
 		}
 		target := mean - f.OffsetOf(i) + variance*slope
 		next, _ := matching(mean-f.OffsetOf(i), variance, target, tilted, firstPrecision*firstPrecision)
-		gap := (next.shift - c.copies[i].shift) * math.Sqrt(tilted)
-		far = math.Max(far, math.Abs(gap))
-		c.along += gap * c.gaps[i]
-		c.gaps[i] = gap
+		far = math.Max(far, math.Abs(next.shift-c.copies[i].shift)*math.Sqrt(tilted))
 		c.copies[i].toward(next, step)
 	}
 	c.setRows(f)

@@ -70,3 +70,19 @@ func TestPace(t *testing.T) {
 		t.Errorf("after 100 steps at %v of 3", x)
 	}
 }
+
+// TestSweeps: steps are shortened where sites turn back and nowhere else, so that sites settle soon.
+func TestSweeps(t *testing.T) {
+	total := 0
+	for seed := range uint64(4) {
+		s := conform.NewSelection(80, 600, 10, 0, 1, 0.1, false, seed)
+		fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: "mode"})
+		if fitted.Report.Status != credence.Converged {
+			t.Errorf("seed %d: %s", seed, fitted.Report.Status)
+		}
+		total += fitted.Report.Iterations
+	}
+	if t.Log(total); total > 360 {
+		t.Errorf("four fits took %d sweeps", total)
+	}
+}
