@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ type messages struct {
 	total    int64     // 0 where it is unknown
 	begun    time.Time // of the stage
 	told     bool      // how long the stage takes
+	ascent   ascent    // of an engine
 	waiting  bool      // the command waits for more to come, and how long it has is no news
 }
 
@@ -52,6 +54,7 @@ func (m *messages) set(stage string, done, total int64, now time.Time) (line str
 	defer m.lock.Unlock()
 	if m.stage != stage || m.total != total {
 		m.stage, m.total, m.begun, m.told = stage, total, now, false
+		m.ascent = ascent{}
 	}
 	m.done = done
 	spent := now.Sub(m.begun)
@@ -59,15 +62,37 @@ func (m *messages) set(stage string, done, total int64, now time.Time) (line str
 		return ""
 	}
 	m.told = true
-	if left := m.left(spent); spent+left > tellEvery {
-		return fmt.Sprintf("credence: %s will take %s at most\n", printable(stage), inTime(spent+left))
+	switch left, about := m.left(spent); {
+	case spent+left <= tellEvery:
+	case about != "":
+		return fmt.Sprintf("credence: %s will take %s%s\n", printable(stage), about, inTime(spent+left))
+	case len(m.ascent.steps) > 0: // the limit is far off, as a rule
+		return fmt.Sprintf("credence: %s takes %s for a step, of %d at most\n", printable(stage), inTime(spent/time.Duration(done)), total)
 	}
 	return ""
 }
 
-// left is how long the stage will go on if it goes on as before.
-func (m *messages) left(spent time.Duration) time.Duration {
-	return time.Duration(float64(spent) * float64(m.total-m.done) / float64(m.done))
+// step takes a step of an engine with its objective.
+func (m *messages) step(objective float64) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if objective != 0 && !math.IsNaN(objective) {
+		m.ascent.add(int(m.done), objective)
+	}
+}
+
+// left is how long the stage will go on: by what its objective tells, which is about right, or if all steps are
+// taken; "" where that is too much to be said.
+func (m *messages) left(spent time.Duration) (left time.Duration, about string) {
+	each := float64(spent) / float64(m.done)
+	most := float64(m.total - m.done)
+	if steps, ok := m.ascent.left(); ok {
+		return time.Duration(each * min(steps, most)), "about "
+	}
+	if len(m.ascent.steps) == 0 {
+		about = "about "
+	}
+	return time.Duration(each * most), about
 }
 
 // wait says that the command has no end.
@@ -88,13 +113,21 @@ func (m *messages) line(now time.Time) string {
 	if m.done <= 0 || m.total <= 0 || spent < watchedFor {
 		return fmt.Sprintf("credence: %s for %s\n", printable(m.stage), inTime(spent))
 	}
-	return fmt.Sprintf("credence: %s for %s, %.0f %%, %s left at most\n", printable(m.stage), inTime(spent),
-		100*float64(m.done)/float64(m.total), inTime(m.left(spent)))
+	left, about := m.left(spent)
+	if about == "" {
+		return fmt.Sprintf("credence: %s for %s, step %d of %d at most\n", printable(m.stage), inTime(spent), m.done, m.total)
+	}
+	if left < time.Second && len(m.ascent.steps) > 0 { // what comes behind the last step takes time, too
+		return fmt.Sprintf("credence: %s for %s, near its end\n", printable(m.stage), inTime(spent))
+	}
+	return fmt.Sprintf("credence: %s for %s, %s%s left\n", printable(m.stage), inTime(spent), about, inTime(left))
 }
 
 // inTime writes a duration for people.
 func inTime(d time.Duration) string {
 	switch {
+	case d > 100*time.Millisecond && d < 2*time.Second:
+		return fmt.Sprintf("%.2g s", d.Seconds())
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())
 	case d < 2*time.Hour:
@@ -143,6 +176,7 @@ func (m *meter) set(done, total int64, stage, detail string) {
 // step moves the meter of an engine.
 func (m *meter) step(s credence.Progress) {
 	m.set(int64(s.Done), int64(s.Total), s.Stage, fmt.Sprintf(", objective %.4g", s.Objective))
+	m.program.messages.step(s.Objective)
 }
 
 // done clears the meter.

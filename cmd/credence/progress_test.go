@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +19,9 @@ func TestLongWorkIsTold(t *testing.T) {
 	}{
 		{500 * time.Millisecond, 1, 100, ""}, // too early to tell
 		{2 * time.Second, 50, 100, ""},       // four seconds
-		{2 * time.Second, 10, 100, "credence: reading will take 20 s at most\n"},
+		{2 * time.Second, 10, 100, "credence: reading will take about 20 s\n"},
 		{2 * time.Second, 10, 0, ""}, // no end is known
-		{10 * time.Minute, 1, 100, "credence: reading will take 17 h at most\n"},
+		{10 * time.Minute, 1, 100, "credence: reading will take about 17 h\n"},
 	} {
 		m := newMessages(&bytes.Buffer{})
 		m.set("reading", 0, c.total, begun)
@@ -40,11 +41,48 @@ func TestLongWorkIsTold(t *testing.T) {
 	}
 	m.set("start\x1b 1", 0, 200, begun)
 	m.set("start\x1b 1", 50, 200, begun.Add(30*time.Second))
-	if line := m.line(begun.Add(30 * time.Second)); line != "credence: start\\u001b 1 for 30 s, 25 %, 90 s left at most\n" {
+	if line := m.line(begun.Add(30 * time.Second)); line != "credence: start\\u001b 1 for 30 s, about 90 s left\n" {
 		t.Error(line)
 	}
 	if m.wait(); m.line(begun) != "" {
 		t.Error("a command that waits tells how long")
+	}
+}
+
+// An engine that comes to rest is told about when, from what its objective has done so far, and one that does
+// not how long a step takes.
+func TestEnginesAreEstimated(t *testing.T) {
+	begun := time.Now()
+	for _, share := range []float64{0.5, 0.8, 0.95} { // of the change that the next step still has
+		const start, rest = 300.0, -1e5
+		end := math.Log(atRest*1e5/(start*(1-share))) / math.Log(share)
+		for _, after := range []int{leastSteps + 4, 25, 60} {
+			if float64(after) > 0.8*end {
+				continue
+			}
+			m := newMessages(&bytes.Buffer{})
+			for i := range after {
+				m.set("start", int64(i+1), 2000, begun.Add(time.Duration(i+1)*time.Second))
+				m.step(rest - start*math.Pow(share, float64(i)))
+			}
+			left, about := m.left(time.Duration(after) * time.Second)
+			if want := end - float64(after); about == "" || math.Abs(left.Seconds()-want) > 0.15*want+3 {
+				t.Errorf("share %v, after %d steps: %q%.1f s left, want %.1f", share, after, about, left.Seconds(), want)
+			}
+		}
+	}
+	m := newMessages(&bytes.Buffer{})
+	m.set("start", 1, 2000, begun)
+	m.step(-4)
+	if line := m.set("start", 1, 2000, begun.Add(1500*time.Millisecond)); line != "credence: start takes 1.5 s for a step, of 2000 at most\n" {
+		t.Error(line)
+	}
+	for i := range 30 {
+		m.set("start", int64(i+1), 2000, begun.Add(15*time.Second))
+		m.step(math.Sin(float64(i)))
+	}
+	if line := m.line(begun.Add(30 * time.Second)); !strings.HasPrefix(line, "credence: start for 30 s, ") || strings.Contains(line, "NaN") || strings.Contains(line, "-") {
+		t.Error(line)
 	}
 }
 
