@@ -67,7 +67,7 @@ func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
 		Columns:       a.Int("columns", 0, spec.Between(1, laplace.MostVectors)),
 		Vectors:       a.Int("vectors", 0, spec.Between(2, laplace.MostVectors)),
 		MaxIterations: both.iterations, Tolerance: both.tolerance,
-		Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
+		Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
 	}
 	if normal {
 		run.misplaced(a, "spikeslab", "method", "variances", "starts", "anneal", "sets", "columns", "vectors")

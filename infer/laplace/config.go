@@ -52,6 +52,9 @@ type Config struct {
 	// Tolerance is the fall of the objective below which a search ends; 0 means 1e-6.
 	Tolerance float64 `json:"tolerance,omitempty"`
 	Seed      uint64  `json:"seed,omitempty"`
+	// Checkpoint is the path of a file that is replaced after every start and every finalist. A fit that
+	// finds it goes on from there, to the same bytes. Empty means none.
+	Checkpoint string `json:"-"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called after every step of what is learned, on the caller's goroutine

@@ -35,8 +35,16 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
+	saved, err := f.resume()
+	if err != nil {
+		return nil, err
+	}
 	rough := make([]*answer, len(starts)) // most starts need no more to be told from the best
 	for k, start := range starts {
+		if k < len(saved.Rough) {
+			rough[k] = f.answerOf(saved.Rough[k])
+			continue
+		}
 		f.begin(start)
 		at, err := f.seek(ctx, start)
 		if err != nil {
@@ -45,14 +53,29 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		if rough[k], err = f.assess(at, 0, f.learns()); err != nil {
 			return nil, err
 		}
+		saved.Rough = append(saved.Rough, store(rough[k]))
+		if err := f.save(saved); err != nil {
+			return nil, err
+		}
+		if f.config.Progress != nil {
+			f.config.Progress(credence.Progress{Stage: "starts", Done: k + 1, Total: len(starts), Objective: -at.objective})
+		}
 	}
 	slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(b.rank(), a.rank()) })
 	var best *answer
-	for _, start := range rough[:min(finalists, len(rough))] {
-		f.take(start)
-		a, err := f.learn(ctx, start.mode)
-		if err != nil {
-			return nil, err
+	for k, start := range rough[:min(finalists, len(rough))] {
+		var a *answer
+		if k < len(saved.Final) {
+			a = f.answerOf(saved.Final[k])
+		} else {
+			f.take(start)
+			if a, err = f.learn(ctx, start.mode); err != nil {
+				return nil, err
+			}
+			saved.Final = append(saved.Final, store(a))
+			if err := f.save(saved); err != nil {
+				return nil, err
+			}
 		}
 		if best == nil || a.rank() > best.rank() {
 			best = a
@@ -60,10 +83,11 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	f.take(best)
 	if best.marginals == nil {
+		settled := best.settled
 		if best, err = f.assess(best.mode, best.steps, true); err != nil {
 			return nil, err
 		}
-		best.settled = true
+		best.settled = settled
 	}
 	return f.fitted(best), nil
 }

@@ -1,0 +1,99 @@
+package laplace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/credence-ml/credence/internal/checkpoint"
+)
+
+// progress is what a checkpoint holds: the answers of the starts that have been looked at, and those of the
+// finalists that have been followed to their ends.
+type progress struct {
+	Rough []stored `json:"rough"`
+	Final []stored `json:"final"`
+}
+
+// stored is an answer, without what its mode and the learned values tell again.
+type stored struct {
+	Iterations int       `json:"iterations"`
+	Steps      int       `json:"steps"`
+	Converged  bool      `json:"converged"`
+	Settled    bool      `json:"settled"`
+	numbers    []float64 // objective, evidence, three learned values, those of kept blocks, weights
+}
+
+func store(a *answer) stored {
+	numbers := append([]float64{a.mode.objective, a.evidence}, a.at[:]...)
+	return stored{a.mode.iterations, a.steps, a.mode.converged, a.settled, append(append(numbers, a.kept...), a.mode.weights...)}
+}
+
+func (f *fit) answerOf(s stored) *answer {
+	first := len(s.numbers) - f.Table.Count()
+	return &answer{
+		mode:  &mode{weights: slices.Clone(s.numbers[first:]), objective: s.numbers[0], iterations: s.Iterations, converged: s.Converged},
+		steps: s.Steps, settled: s.Settled, learned: f.learns(), evidence: s.numbers[1],
+		at: [3]float64(s.numbers[2:5]), kept: slices.Clone(s.numbers[5:first]),
+	}
+}
+
+// vectors are the parts that are not in the JSON.
+func (p *progress) vectors() checkpoint.Vectors {
+	list := checkpoint.Vectors{}
+	for name, of := range map[string][]stored{"rough": p.Rough, "final": p.Final} {
+		for k := range of {
+			list[fmt.Sprint(name, ".", k)] = &of[k].numbers
+		}
+	}
+	return list
+}
+
+// kind tells model, options and data apart.
+func (f *fit) kind() (checkpoint.Kind, error) {
+	config := f.config
+	config.MaxIterations = 0 // a fit may go on with another limit
+	return f.Table.Kind("laplace", 1, f.model, config)
+}
+
+// save replaces the checkpoint, if there is to be one.
+func (f *fit) save(p *progress) error {
+	if f.config.Checkpoint == "" {
+		return nil
+	}
+	kind, err := f.kind()
+	if err != nil {
+		return err
+	}
+	return kind.Write(f.config.Checkpoint, p, p.vectors().Tensors())
+}
+
+// resume returns what the checkpoint holds, nothing where there is none.
+func (f *fit) resume() (*progress, error) {
+	p := &progress{}
+	if f.config.Checkpoint == "" {
+		return p, nil
+	}
+	kind, err := f.kind()
+	if err != nil {
+		return nil, err
+	}
+	tensors, err := kind.Read(f.config.Checkpoint, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("laplace: %w", err)
+	}
+	defer tensors.Close()
+	if err := p.vectors().Read(tensors); err != nil {
+		return nil, fmt.Errorf("laplace: %w", err)
+	}
+	for _, s := range append(slices.Clone(p.Rough), p.Final...) {
+		if len(s.numbers) != 5+len(f.KeptBlocks)+f.Table.Count() {
+			return nil, fmt.Errorf("laplace: checkpoint %s has %d numbers of an answer: remove the file to begin anew", f.config.Checkpoint, len(s.numbers))
+		}
+	}
+	return p, nil
+}
