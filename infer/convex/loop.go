@@ -51,6 +51,7 @@ type loop struct {
 	loose      float64   // decrement in nats at which the inner loop ends where systems are not factored
 	rough      bool      // z is a constant still
 	factored   bool      // A is factored, at some place
+	above      bool      // steps go by quadratics above h*
 }
 
 func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise float64) *loop {
@@ -142,7 +143,7 @@ func (l *loop) inner(ctx context.Context, tolerance float64) error {
 			}
 		}
 		if decrement > 2*tolerance && !(decrement < staleShare*last) {
-			if err := l.factor(ctx, l.curvature); err != nil {
+			if err := l.factor(ctx, l.bends()); err != nil {
 				return err
 			}
 			var err error
@@ -237,3 +238,19 @@ func (l *loop) run(ctx context.Context, steps int, tolerance float64, each func(
 	}
 	return steps, false, nil
 }
+
+// bends is what A takes in place of second derivatives: these, or where corners make them change over a step by orders of
+// magnitude at least a share of the curvature of the quadratics that touch h* from above.
+func (l *loop) bends() []float64 {
+	if !l.above {
+		return l.curvature
+	}
+	out := make([]float64, len(l.curvature))
+	for i, v := range l.precision {
+		out[i] = math.Max(l.curvature[i], aboveShare*v)
+	}
+	return out
+}
+
+// aboveShare lets steps be a few times as long as those to the minimum of these quadratics, which are short of it.
+const aboveShare = 0.2

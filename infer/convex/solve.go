@@ -127,8 +127,8 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag, combined or mode", way)
 	}
 	l := newLoop(ws, s, p.Sites, count, p.Noise)
-	if way == Mode { // its own error is above that of the inner loop
-		l.loose = firstTolerance
+	if way == Mode { // corners, which make Newton's own steps small
+		l.loose, l.above = 0.1*firstTolerance, true
 	}
 	if o := options.Start; o != nil {
 		if len(o.Mean) != n || len(o.Variance) != count {
