@@ -49,7 +49,7 @@ func rank(groups iter.Seq[group]) (auc, aucError, ece float64) {
 
 		weight := g.positive + g.negative
 		middle := below.value() + weight/2
-		bin := min(int(ECEBins*middle/total), ECEBins-1)
+		bin := int(min(ECEBins*middle/total, ECEBins-1)) // the product may overflow
 		gap[bin].add(g.probability)
 		gap[bin].add(-g.positive)
 		below.add(weight)
