@@ -14,7 +14,7 @@ const quick = "ep(hyper=mode)"
 // feature by the selection's rule (Meinshausen & Bühlmann 2010 draw half of the rows instead). Fits are those of the
 // selection's engine, those of chains by expectation propagation.
 func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how selection.Options) error {
-	engine := p.engine
+	engine := p.other
 	if p.entry.Name == "gibbs" {
 		entry, call, err := p.job.engine.registry.find(quick, false)
 		if err != nil {

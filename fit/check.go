@@ -21,7 +21,7 @@ var checkedBeside = []string{"lasso", "ridge"}
 // each fold, and compares how they predict the rows left out. Columns and their scaling are those of
 // all rows.
 func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, error) {
-	engines, names := []credence.Engine{p.engine}, []string{p.entry.Name}
+	engines, names := []credence.Engine{p.other}, []string{p.entry.Name}
 	options := &p.job.options
 	for _, name := range checkedBeside {
 		entry, call, err := p.job.engine.registry.find(name, false)

@@ -98,3 +98,44 @@ func TestPriorOdds(t *testing.T) {
 		t.Errorf("with a normal prior: %v", err)
 	}
 }
+
+// TestSelectCheckpoint: fits to other rows, for checks of a selection, leave its checkpoint alone; where none is
+// written that is said.
+func TestSelectCheckpoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	const n = 30
+	a, b, y := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		a[i], b[i] = rng.NormFloat64(), rng.NormFloat64()
+		y[i] = a[i] + 0.5*rng.NormFloat64()
+	}
+	rows, err := table.New().Numbers("a", a).Numbers("b", b).Numbers("y", y).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		engine, prior string
+		writes        bool
+	}{{"laplace", "spikeslab", true}, {"gibbs(flips=1000)", "spikeslab", true}, {"ep", "spikeslab", false}, {"gibbs(sweeps=50)", "horseshoe", false}} {
+		o := fit.Options{Formula: "y ~ .", Engine: c.engine, Prior: c.prior, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+		for range 2 { // the second goes on from the end of the first
+			var warnings []string
+			if c.prior == "horseshoe" {
+				fitted, err := fit.Table(context.Background(), rows, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				warnings = fitted.Report.Warnings
+			} else {
+				fitted, err := fit.Select(context.Background(), rows, o, selection.Options{NullCheck: 1, Bootstrap: 1})
+				if err != nil {
+					t.Fatal(c.engine, err)
+				}
+				warnings = fitted.Report.Warnings
+			}
+			if said := strings.Contains(strings.Join(warnings, " "), "writes no checkpoint"); said == c.writes {
+				t.Errorf("%+v: %v", c, warnings)
+			}
+		}
+	}
+}

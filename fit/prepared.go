@@ -23,6 +23,7 @@ type Prepared struct {
 	data   credence.Data
 	model  credence.Model
 	engine credence.Engine
+	other  credence.Engine // the same for other rows, of which there are no checkpoints
 	entry  *Engine
 	why    string // the engine was chosen
 	call   string // that makes it again
@@ -67,6 +68,11 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if err == nil {
 		p.engine, err = maker(p.model)
 	}
+	if p.other = p.engine; err == nil && o.Checkpoint != "" {
+		if maker, err = j.engine.maker(Run{Prior: j.prior, Seed: o.Seed, Threads: o.Threads}, entry, call); err == nil {
+			p.other, err = maker(p.model)
+		}
+	}
 	return p, err
 }
 
@@ -100,7 +106,11 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	if fr.Fractions > 0 && learnsDispersion(p.model.Likelihood) {
 		warnings = append(warnings, fmt.Sprintf("weight(%s) counts equal rows, and is no whole number in %d of %d: write precision(%s) where a row is the mean of so many, or measured so precisely", fr.Weight, fr.Fractions, fr.Rows, fr.Weight))
 	}
-	if p.job.options.Checkpoint != "" && !p.entry.Checkpoints {
+	writes := p.entry.Checkpoints
+	if e, ok := p.engine.(interface{ Checkpoints() bool }); ok { // of some models alone
+		writes = writes && e.Checkpoints()
+	}
+	if p.job.options.Checkpoint != "" && !writes {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
 	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)

@@ -273,7 +273,7 @@ func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.
 	}
 	for k := range how.NullCheck {
 		data.shuffle(credence.Rand(p.job.options.Seed, credence.NullCheck, uint64(k)))
-		fitted, err := p.engine.Fit(ctx, data)
+		fitted, err := p.other.Fit(ctx, data)
 		if err != nil {
 			return nil, err
 		}

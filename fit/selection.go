@@ -79,7 +79,7 @@ func epMemory(call spec.Call, _ credence.Prior, rows, weights float64) float64 {
 
 func gibbsEngine() Engine {
 	return Engine{
-		Name:   "gibbs",
+		Name: "gibbs", Checkpoints: true,
 		Prior:  "spikeslab",
 		About:  "spike-and-slab by collapsed Gibbs sampling, several chains; the horseshoe",
 		Reason: "chains of flips go from one set of features to the other, and rows times columns are few",
@@ -98,6 +98,7 @@ func gibbsEngine() Engine {
 				Draws:   a.Int("draws", 0, spec.Between(2, gibbs.MostDraws)),
 				Seed:    run.Seed,
 				Threads: run.Threads, Progress: run.Progress,
+				Checkpoint: run.Checkpoint,
 			}
 			start := a.Word("start", "ep", "ep", "empty")
 			if _, shrinks := run.Prior.(prior.Horseshoe); shrinks {

@@ -36,6 +36,9 @@ type Config struct {
 	// Start are inclusion probabilities, one for each weight of the model, above half of which columns
 	// are in the second chain's first state; nil means none are known.
 	Start []float64 `json:"-"`
+	// Checkpoint is the path of a file to which every chain that ends is added; under a horseshoe there is none.
+	// A fit that finds it runs the other chains alone, to the same bytes. Empty means none.
+	Checkpoint string `json:"-"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called when a chain has ended, on the caller's goroutine
@@ -78,6 +81,9 @@ type Engine struct {
 }
 
 var _ credence.Engine = (*Engine)(nil)
+
+// Checkpoints says that fits of the model write them.
+func (e *Engine) Checkpoints() bool { return e.horseshoe == nil }
 
 // Supports says why the pair cannot be fitted, nil if it can.
 func Supports(l credence.Likelihood, p credence.Prior) error {

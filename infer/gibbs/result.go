@@ -58,6 +58,8 @@ type fit struct {
 	chains  []*chain
 	records []*record
 	kept    []int // chains that did not stick far below the best
+	ended   ended // for the checkpoint
+	saving  sync.Mutex
 }
 
 // started is the number of columns that a chain starts with that begins with those most like the target.
@@ -137,12 +139,20 @@ func (f *fit) run(ctx context.Context) error {
 	}
 	like := f.likeness()
 	f.chains, f.records = make([]*chain, count), make([]*record, count)
+	if err := f.resume(); err != nil {
+		return err
+	}
 	err := f.together(func(k int) (err error) {
+		if f.records[k] != nil {
+			return nil
+		}
 		c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), credence.Rand(f.config.Seed, credence.GibbsChains, uint64(k)))
 		if err = c.begin(f.start(k, like)); err == nil {
 			f.records[k], err = c.run(ctx, p)
 		}
-		f.chains[k] = c
+		if f.chains[k] = c; err == nil {
+			err = f.save(k, c, f.records[k])
+		}
 		return err
 	})
 	if err == nil && f.config.Progress != nil {
