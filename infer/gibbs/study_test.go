@@ -1,6 +1,7 @@
 package gibbs_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -39,5 +40,46 @@ func TestSimulation(t *testing.T) {
 		t.Logf("n=%d ep%s", n, conform.Scores(integrated))
 		t.Logf("n=%d ep(hyper=mode)%s", n, conform.Scores(mode))
 		t.Logf("n=%d gibbs%s", n, conform.Scores(chains))
+	}
+}
+
+// TestNull: how many of 100 features ep and gibbs call where none matters, with π ~ Beta(1, 9) stated and with the prior by default.
+func TestNull(t *testing.T) {
+	study.OnlyCalibration(t)
+	const sets, p = 20, 100
+	for _, stated := range []prior.SpikeSlab{{InclusionPrior: [2]float64{1, 9}}, {}} {
+		for _, n := range []int{60, 100} {
+			for _, correlation := range []float64{0, 0.5} {
+				shares := [2]float64{}
+				for seed := range uint64(sets) {
+					s := conform.NewSelection(n, p, 0, correlation, 1, 1, false, study.Seed(500)+seed)
+					model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: stated}
+					first, err := ep.New(model, ep.Config{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					start := make([]float64, p+1)
+					for k := range shares {
+						var engine credence.Engine = first
+						if k == 1 {
+							if engine, err = gibbs.New(model, gibbs.Config{Start: start}); err != nil {
+								t.Fatal(err)
+							}
+						}
+						fitted, err := engine.Fit(context.Background(), conform.Memory{All: &s.Batch})
+						if err != nil {
+							t.Fatal(err)
+						}
+						q := fitted.Members[0].Posterior.(credence.Selector)
+						for j := range p {
+							if start[j+1] = q.InclusionProbability(j + 1); start[j+1] > 0.5 {
+								shares[k] += 100.0 / sets / p
+							}
+						}
+					}
+				}
+				t.Logf("prior %v, n=%d, correlation %.1f: ep calls %.2f %%, gibbs %.2f %%", stated.InclusionPrior, n, correlation, shares[0], shares[1])
+			}
+		}
 	}
 }
