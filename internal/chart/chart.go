@@ -172,7 +172,7 @@ func (a *axis) ticks() (out []float64) {
 			break
 		}
 	}
-	for k := math.Ceil(a.low / step); k*step <= a.high*(1+1e-12); k++ {
+	for k := math.Ceil(a.low/step - 1e-9); k <= a.high/step+1e-9; k++ { // ends are multiples but for rounding
 		out = append(out, k*step+0) // no −0
 	}
 	return out

@@ -65,11 +65,25 @@ func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		want      []float64
-	}{{0, 10, []float64{0, 2, 4, 6, 8, 10}}, {100, 2000, []float64{500, 1000, 1500, 2000}}, {0.12, 0.19, []float64{0.12, 0.14, 0.16, 0.18}}, {-1, 1, []float64{-1, -0.5, 0, 0.5, 1}}} {
+	}{{0, 10, []float64{0, 2, 4, 6, 8, 10}}, {100, 2000, []float64{500, 1000, 1500, 2000}}, {0.12, 0.19, []float64{0.12, 0.14, 0.16, 0.18}}, {-1, 1, []float64{-1, -0.5, 0, 0.5, 1}}, {-10, -2, []float64{-10, -8, -6, -4, -2}}, {-0.7, -0.3, []float64{-0.7, -0.6, -0.5, -0.4, -0.3}}} {
 		got := (&axis{low: c.low, high: c.high}).ticks()
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
 			t.Errorf("from %g to %g: %v, want %v", c.low, c.high, got, c.want)
 		}
+	}
+}
+
+// Levels and marks outside the lines stand within the panel, which reaches them.
+func TestLevelsAreHeld(t *testing.T) {
+	text := drawn(t, &Chart{Panels: []Panel{{
+		Series: []Series{{Name: "one", X: []float64{1, 2}, Y: []float64{0, 1}}},
+		Levels: []Level{{"above", 3}}, Marks: []Level{{"behind", 5}},
+	}}})
+	if !strings.Contains(text, `<path d="M62.0 44.0H404.0" stroke="#777"`) || !strings.Contains(text, `<path d="M404.0 272V44" stroke="#777"`) {
+		t.Errorf("they are not at the ends of their axes:\n%s", text)
+	}
+	if !strings.Contains(text, `d="M62.0 272.0L147.5 196.0"`) { // a quarter of the way, and a third
+		t.Errorf("the line is not where the axes say:\n%s", text)
 	}
 }
 

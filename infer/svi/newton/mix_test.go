@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 )
 
 // TestMix: a step that draws on three earlier points of an affine map in three dimensions, which overshoots in one of
@@ -60,5 +61,90 @@ func TestMix(t *testing.T) {
 	}
 	if len(x) != deepest || x[0].sites[0] != 2*deepest-1 || x[deepest-1].sites[0] != deepest {
 		t.Errorf("%d points are kept, from %g to %g", len(x), x[0].sites[0], x[len(x)-1].sites[0])
+	}
+}
+
+// TestShares: shares make the residual least in the metric of q: its square, summed from the definition over all
+// elements of a full matrix, has no slope there.
+func TestShares(t *testing.T) {
+	const d = 4
+	rng := rand.New(rand.NewPCG(3, 1))
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d}, nil)
+	numbers := func(count int) []float64 {
+		x := make([]float64, count)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		return x
+	}
+	upper := func() []float64 {
+		x := numbers(d * d)
+		for i := range d {
+			for j := range i {
+				x[i*d+j] = 0
+			}
+		}
+		return x
+	}
+	random := func() natural { return natural{upper(), upper(), numbers(d), numbers(d)} }
+	at, p, x := &Point{Mean: numbers(d), psi: []float64{0.2, 3, 1, 0.7}}, random(), mixture{random(), random(), random()}
+	square := func(gamma []float64) float64 {
+		matrix, b := make([]float64, d*d), make([]float64, d)
+		add := func(share float64, p natural) {
+			for i := range d {
+				b[i] += share * (p.pull[i] - p.shift[i])
+				for j := range d {
+					e := min(i, j)*d + max(i, j)
+					matrix[i*d+j] += share * (p.curvature[e] - p.sites[e])
+				}
+			}
+		}
+		own := 1.0
+		for k, g := range gamma {
+			add(g, x[k])
+			own -= g
+		}
+		add(own, p)
+		sum := 0.0
+		for i := range d {
+			u := b[i]
+			for j := range d {
+				r := matrix[i*d+j]
+				u -= r * at.Mean[j]
+				sum += at.psi[i] * at.psi[j] * r * r / 2
+			}
+			sum += at.psi[i] * u * u
+		}
+		return sum
+	}
+	gamma := n.shares(x, p, at)
+	if len(gamma) != len(x) {
+		t.Fatal(gamma)
+	}
+	for k := range gamma {
+		moved := func(by float64) float64 {
+			g := append([]float64{}, gamma...)
+			g[k] += by
+			return square(g)
+		}
+		if slope, bend := moved(1)-moved(-1), moved(1)+moved(-1)-2*square(gamma); math.Abs(slope) > 1e-6*bend {
+			t.Errorf("along share %d the residual has the slope %v, and its curvature is %v", k, slope/2, bend)
+		}
+	}
+}
+
+// TestNatural: where the curvature is that of the sites, what a step changes of b is the slope in the mean.
+func TestNatural(t *testing.T) {
+	groups := []blocks.Group{{First: 0, Count: 1}, {First: 1, Count: 2}}
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 3, Groups: groups}, nil)
+	sites := []float64{2, 0.5, -0.3, 0, 1, 0.2, 0, 0, 3}
+	at := &Point{Mean: []float64{0.5, -1, 2}, Prior: []float64{4, 0.1}, Sites: sites}
+	s := &Statistics{Curvature: sites, Gradient: []float64{0.3, 1, -2}}
+	p := n.natural(at, s)
+	for j, m := range at.Mean {
+		want := s.Gradient[j] - m/at.Prior[min(j, 1)]
+		if math.Abs(p.pull[j]-p.shift[j]-want) > 1e-12 {
+			t.Errorf("b of weight %d changes by %v, want %v", j, p.pull[j]-p.shift[j], want)
+		}
 	}
 }

@@ -1,0 +1,198 @@
+package gibbs
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// shrinkageOf is the state of a chain of n rows of p columns, the first kept of them in every model.
+func shrinkageOf(t *testing.T, rows *credence.Batch, kept int, l credence.Likelihood, p prior.Horseshoe) *shrinkage {
+	t.Helper()
+	e, err := New(credence.Model{Features: conform.Columns{Dense: rows.X.Cols, Kept: kept}, Likelihood: l, Prior: p}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws := credence.NewWorkspace(1)
+	table, err := candidates.Load(context.Background(), ws, "gibbs", e.model, conform.Memory{All: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := table.NewSetting("gibbs", e.model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fit{Engine: e, Table: table, Setting: s, rows: rows.Rows()}
+	return f.newShrinkage(newChain(table, s, ws, rand.New(rand.NewPCG(1, 2))))
+}
+
+func regression(n, p int) *credence.Batch {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(p)))
+	rows := &credence.Batch{X: linop.NewDense(n, p), Target: make([]float64, n)}
+	for i := range n {
+		for j := range p {
+			rows.X.Row(i)[j] = rng.NormFloat64()
+			rows.Target[i] += 0.5 * rows.X.Row(i)[j]
+		}
+		rows.Target[i] += rng.NormFloat64()
+	}
+	return rows
+}
+
+// TestDrawWeights: draws of the weights given all scales have the mean and the covariance of their normal law, in either
+// form, where rows have variances of their own and a kept weight has a mean.
+func TestDrawWeights(t *testing.T) {
+	const draws = 40_000
+	for _, size := range [][2]int{{7, 4}, {3, 5}} {
+		n, p := size[0], size[1]
+		rows := regression(n, p)
+		s := shrinkageOf(t, rows, 1, likelihood.Gaussian{}, prior.Horseshoe{})
+		s.Kept[0], s.KeptMean[0] = 0.8, 1.7
+		s.global, s.slab = -0.4, 0.3
+		for i := range n {
+			s.y[i], s.noise[i] = rows.Target[i], 0.3+0.2*float64(i)
+		}
+		precision, shift := mat.NewSymDense(p, nil), make([]float64, p)
+		for j := range p {
+			s.local[j] = 0.5 * float64(j-2)
+			tau := math.Exp(s.global + s.local[j])
+			v := math.Exp(2*s.slab) * tau * tau / (math.Exp(2*s.slab) + tau*tau)
+			if j == 0 {
+				v = 0.8
+				shift[j] = 1.7 / v
+			}
+			precision.SetSym(j, j, 1/v)
+		}
+		for i := range n {
+			for j, x := range rows.X.Row(i) {
+				shift[j] += x * s.y[i] / s.noise[i]
+				for k := j; k < p; k++ {
+					precision.SetSym(j, k, precision.At(j, k)+x*rows.X.Row(i)[k]/s.noise[i])
+				}
+			}
+		}
+		var covariance mat.Dense
+		if err := covariance.Inverse(precision); err != nil {
+			t.Fatal(err)
+		}
+		var want mat.VecDense
+		want.MulVec(&covariance, mat.NewVecDense(p, shift))
+		mean, square := make([]float64, p), mat.NewDense(p, p, nil)
+		for range draws {
+			if err := s.drawWeights(); err != nil {
+				t.Fatal(err)
+			}
+			for j, w := range s.weights {
+				mean[j] += w / draws
+				for k, u := range s.weights {
+					square.Set(j, k, square.At(j, k)+(w-want.AtVec(j))*(u-want.AtVec(k))/draws)
+				}
+			}
+		}
+		for j := range p {
+			sd := math.Sqrt(covariance.At(j, j))
+			if math.Abs(mean[j]-want.AtVec(j)) > 5*sd/math.Sqrt(draws) { // five standard errors
+				t.Errorf("%d rows, %d columns: the mean of weight %d is %v, want %v ± %v", n, p, j, mean[j], want.AtVec(j), sd)
+			}
+			for k := range p {
+				both := sd * math.Sqrt(covariance.At(k, k))
+				if got := square.At(j, k); math.Abs(got-covariance.At(j, k)) > 5*both*math.Sqrt(2.0/draws) {
+					t.Errorf("%d rows, %d columns: the covariance of weights %d and %d is %v, want %v", n, p, j, k, got, covariance.At(j, k))
+				}
+			}
+		}
+	}
+}
+
+// TestShrunkUnits: a target in other units has weights, scales and noise in those: draws are the same.
+func TestShrunkUnits(t *testing.T) {
+	const times = 8
+	rows := regression(20, 4)
+	fitted := func() *credence.Fitted {
+		e, err := New(credence.Model{Features: conform.Columns{Dense: 4, Kept: 1}, Likelihood: likelihood.Gaussian{}, Prior: prior.Horseshoe{}}, Config{Sweeps: 100, Draws: 40, Chains: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := e.Fit(context.Background(), conform.Memory{All: rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	before := fitted()
+	for i := range rows.Target {
+		rows.Target[i] *= times
+	}
+	after := fitted()
+	power := map[string]float64{"noise_variance": 2, "scale": 1, "slab": 2, "prior_variance.kept": 2}
+	if len(before.Report.Hyper) != len(power) {
+		t.Errorf("%v", before.Report.Hyper)
+	}
+	for k, v := range before.Report.Hyper {
+		if got, want := after.Report.Hyper[k].Value, v.Value*math.Pow(times, power[v.Name]); !(math.Abs(got/want-1) < 1e-9) {
+			t.Errorf("%s is %v, want %v", v.Name, got, want)
+		}
+	}
+	var means, variances [2][4]float64
+	for k, f := range []*credence.Fitted{before, after} {
+		f.Members[0].Posterior.Marginals(means[k][:], variances[k][:])
+	}
+	for j, v := range means[0] {
+		if math.Abs(means[1][j]-times*v) > 1e-9 {
+			t.Errorf("weight %d is %v, want %v", j, means[1][j], times*v)
+		}
+	}
+}
+
+// TestShrunkKept: the scale of a kept weight beside a candidate that is held at nothing is that of quadrature over it.
+func TestShrunkKept(t *testing.T) {
+	const variance = 0.6
+	rows, l := regression(14, 2), likelihood.Gaussian{NoiseVariance: param.Hold(variance)}
+	p := prior.Horseshoe{Scale: param.Hold(1e-6)}
+	s := shrinkageOf(t, rows, 1, l, p)
+	xx, xy := 0.0, 0.0
+	for i, y := range rows.Target {
+		x := rows.X.Row(i)[0]
+		xx, xy = xx+x*x/variance, xy+x*y/variance
+	}
+	total, mean, square := 0.0, 0.0, 0.0
+	for u := -12.0; u < 8; u += 0.01 {
+		density, _, _ := s.KeptBlocks[0].Prior.At(u)
+		v := math.Exp(2*u) * s.Scale * s.Scale
+		w := math.Exp(density - math.Log1p(v*xx)/2 + v*xy*xy/(1+v*xx)/2)
+		total, mean, square = total+w, mean+w*u, square+w*u*u
+	}
+	mean /= total
+	sd := math.Sqrt(square/total - mean*mean)
+	e, err := New(credence.Model{Features: conform.Columns{Dense: 2, Kept: 1}, Likelihood: l, Prior: p}, Config{Sweeps: 4000, Draws: 100, Chains: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := e.Fit(context.Background(), conform.Memory{All: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range fitted.Report.Hyper {
+		if v.Name != "prior_variance.kept" {
+			continue
+		}
+		got := math.Log(v.Value)/2 - math.Log(s.Scale)
+		t.Logf("%.4f, want %.4f ± %.4f", got, mean, sd)
+		if math.Abs(got-mean) > 0.12*sd { // of a thousand independent draws, nearly four standard errors
+			t.Errorf("the mean logarithm of the kept scale is %.4f, by quadrature %.4f ± %.4f", got, mean, sd)
+		}
+		return
+	}
+	t.Error("no kept variance is reported:", fitted.Report.Hyper)
+}
