@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // TestXDiag: the mean over many sets of signs is the diagonal, its spread the error that is told, and few vectors are
@@ -108,5 +110,71 @@ func TestXDiagLeast(t *testing.T) {
 	}
 	if !(total > 1) {
 		t.Errorf("lower bounds add up to %v", total)
+	}
+}
+
+// TestXDiagLeaveOneOut: values and their standard errors are mean and spread of the estimates diag Q_iQ_iᵀA +
+// s_i∘(I − Q_iQ_iᵀ)As_i, with Q_i a basis of the products of all vectors but s_i, each taken by itself.
+func TestXDiagLeaveOneOut(t *testing.T) {
+	for _, size := range [][2]int{{7, 3}, {40, 18}} { // 18 take two rounds of products
+		n, count := size[0], size[1]
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				a.SetSym(i, j, math.Sin(float64(i*i+2*j))/float64(1+j-i))
+			}
+		}
+		sign := func(k int, dst []float64) {
+			for i := range dst {
+				dst[i] = math.Copysign(1, math.Sin(float64(i*i*(k+1)+k+1)))
+			}
+		}
+		got, err := XDiag(n, count, sign, func(dst, x *Dense) error {
+			mat.NewDense(n, x.Cols, dst.Data).Mul(a, mat.NewDense(n, x.Cols, x.Data))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, mean, square := mat.NewDense(n, count, nil), make([]float64, n), make([]float64, n)
+		for left := range count {
+			others, s := mat.NewDense(n, count-1, nil), make([]float64, n)
+			for k := range count - 1 {
+				sign((left+1+k)%count, s)
+				var column mat.VecDense
+				column.MulVec(a, mat.NewVecDense(n, s))
+				others.SetCol(k, column.RawVector().Data)
+				all.SetCol((left+1+k)%count, column.RawVector().Data)
+			}
+			var qr mat.QR
+			qr.Factorize(others)
+			var q, projection, known, rest mat.Dense
+			qr.QTo(&q)
+			basis := q.Slice(0, n, 0, count-1)
+			projection.Mul(basis, basis.T())
+			known.Mul(&projection, a)
+			rest.Sub(a, &known)
+			sign(left, s)
+			var image mat.VecDense
+			image.MulVec(&rest, mat.NewVecDense(n, s))
+			for j := range n {
+				e := known.At(j, j) + s[j]*image.AtVec(j)
+				mean[j] += e / float64(count)
+				square[j] += e * e / float64(count)
+			}
+		}
+		var qr mat.QR
+		qr.Factorize(all)
+		var q, images mat.Dense
+		qr.QTo(&q)
+		images.Mul(a, q.Slice(0, n, 0, count))
+		for j, m := range mean {
+			if row := images.RawRowView(j); math.Abs(got.Least[j]-mat.Dot(mat.NewVecDense(count, row), mat.NewVecDense(count, row))) > 1e-10 {
+				t.Errorf("element %d is at least %v, which is not the squared norm of its row of AQ", j, got.Least[j])
+			}
+			if spread := (square[j] - m*m) / float64(count-1); math.Abs(got.Values[j]-m) > 1e-10 || math.Abs(got.Square[j]-spread) > 1e-10 {
+				t.Errorf("element %d is %v, squared error %v, by the definition %v, %v", j, got.Values[j], got.Square[j], m, spread)
+			}
+		}
 	}
 }

@@ -52,8 +52,8 @@ func halfCauchy(u, scale float64) float64 {
 // slabPrior is that of log c, c² inverse gamma with 4 degrees of freedom.
 func slabPrior(u, scale float64) float64 { return -4*u - 2*scale*scale*math.Exp(-2*u) }
 
-// TestHorseshoe compares mean and deviation of the first weight with quadrature over all scales, given which
-// it is normal: one column with all, some and none of the others learned, two with the global scale held and three degrees of
+// TestHorseshoe compares mean and deviation of the first weight, and the scales that are reported of normal rows, with
+// quadrature over all scales, given which the weight is normal: one column with all, some and none of the others learned, two with the global scale held and three degrees of
 // freedom, and classes of either link, whose weight is a variable of the quadrature, too. Draws are worth some
 // thousand: 0.08 standard deviations are more than five standard errors.
 func TestHorseshoe(t *testing.T) {
@@ -115,7 +115,7 @@ func TestHorseshoe(t *testing.T) {
 		}
 		width := 2.5 * sd / math.Sqrt(size)
 		reach := 1 / math.Sqrt(size*n) // of one column one half is expected: p₀/(p − p₀) = 1
-		var want moments
+		var want, global, reported, noise moments // log τ, log c and σ², of normal rows
 		local, slab := [3]float64{-9, 9, 0.45}, [3]float64{math.Log(width) - 1.5, math.Log(width) + 3, 0.3}
 		inverse := func(tau, lambda, c float64) float64 { return 1 / (math.Exp(-2*(tau+lambda)) + math.Exp(-2*c)) }
 		switch {
@@ -137,8 +137,12 @@ func TestHorseshoe(t *testing.T) {
 				v, s := inverse(x[1], x[0], x[2]), math.Exp(2*x[3])
 				variance := 1 / (xx[0][0]/s + 1/v)
 				mean := variance * xy[0] / s
-				want.add(halfCauchy(x[0], 1)+halfCauchy(x[1], reach*math.Exp(x[3]))*tauLearned+slabPrior(x[2], width)+halfCauchy(x[3], sd)-
-					n*x[3]-yy/2/s+math.Log(variance/v)/2+mean*mean/variance/2, mean, variance)
+				log := halfCauchy(x[0], 1) + halfCauchy(x[1], reach*math.Exp(x[3]))*tauLearned + slabPrior(x[2], width) + halfCauchy(x[3], sd) -
+					n*x[3] - yy/2/s + math.Log(variance/v)/2 + mean*mean/variance/2
+				want.add(log, mean, variance)
+				global.add(log, x[1], 0)
+				reported.add(log, x[2], 0)
+				noise.add(log, s, 0)
 			})
 		case normal: // λ₁, λ₂, c
 			s := gaussian.NoiseVariance.Value
@@ -149,7 +153,9 @@ func TestHorseshoe(t *testing.T) {
 				a, b, d := xx[0][0]/s+1/v0, xx[0][1]/s, xx[1][1]/s+1/v1
 				det := a*d - b*b
 				m0, m1 := (d*xy[0]-b*xy[1])/s/det, (a*xy[1]-b*xy[0])/s/det
-				want.add(studentT(x[0])+studentT(x[1])+slabPrior(x[2], width)-math.Log(det*v0*v1)/2+(m0*xy[0]+m1*xy[1])/s/2, m0, d/det)
+				log := studentT(x[0]) + studentT(x[1]) + slabPrior(x[2], width) - math.Log(det*v0*v1)/2 + (m0*xy[0]+m1*xy[1])/s/2
+				want.add(log, m0, d/det)
+				reported.add(log, x[2], 0)
 			})
 		default: // λ, τ, c, w
 			link := c.family.(likelihood.Bernoulli)
@@ -183,6 +189,24 @@ func TestHorseshoe(t *testing.T) {
 		t.Logf("%v, %d columns, %v: %.4f ± %.4f, want %.4f ± %.4f; %.0f draws, R̂ %.3f", c.family, c.p, c.prior, mean[0], math.Sqrt(variance[0]), m, deviation, *fitted.Report.EffectiveDraws, *fitted.Report.RHat)
 		if math.Abs(mean[0]-m) > 0.08*deviation || math.Abs(math.Sqrt(variance[0])/deviation-1) > 0.08 || *fitted.Report.EffectiveDraws < 800 {
 			t.Errorf("%v, %d columns, %v", c.family, c.p, c.prior)
+		}
+		for _, v := range fitted.Report.Hyper {
+			got, law := v.Value, noise
+			switch v.Name {
+			case "scale":
+				got, law = math.Log(got), global
+			case "slab":
+				got, law = math.Log(got)/2, reported
+			}
+			if law.total == 0 {
+				continue
+			}
+			m := law.mean / law.total
+			deviation := math.Sqrt(math.Max(0, law.square/law.total-m*m))
+			t.Logf("%s: %.4f, want %.4f ± %.4f", v.Name, got, m, deviation)
+			if math.Abs(got-m) > 0.1*deviation+1e-9 {
+				t.Errorf("%v, %d columns, %v: the mean of %s is %v, by quadrature %v ± %v", c.family, c.p, c.prior, v.Name, got, m, deviation)
+			}
 		}
 	}
 }

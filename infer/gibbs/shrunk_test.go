@@ -196,3 +196,15 @@ func TestShrunkKept(t *testing.T) {
 	}
 	t.Error("no kept variance is reported:", fitted.Report.Hyper)
 }
+
+// TestPseudoNoise: at even odds the variance of a class over the squared slope of its probability in f.
+func TestPseudoNoise(t *testing.T) {
+	for _, link := range []likelihood.Link{likelihood.Logit, likelihood.Probit} {
+		one := func(f float64) float64 { return math.Exp(likelihood.Bernoulli{Link: link}.LogDensity(1, f)) }
+		const step = 1e-4
+		want := math.Sqrt(one(0)*(1-one(0))) / ((one(step) - one(-step)) / (2 * step))
+		if got := pseudoNoise(link); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%v: %v, want %v", link, got, want)
+		}
+	}
+}
