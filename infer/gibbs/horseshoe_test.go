@@ -114,7 +114,7 @@ func TestHorseshoe(t *testing.T) {
 			sd = 1
 		}
 		width := 2.5 * sd / math.Sqrt(size)
-		reach := 1 / math.Sqrt(size*n) // of one column one half is expected: p₀/(p − p₀) = 1
+		reach := 1 / math.Sqrt(size*n)            // of one column one half is expected: p₀/(p − p₀) = 1
 		var want, global, reported, noise moments // log τ, log c and σ², of normal rows
 		local, slab := [3]float64{-9, 9, 0.45}, [3]float64{math.Log(width) - 1.5, math.Log(width) + 3, 0.3}
 		inverse := func(tau, lambda, c float64) float64 { return 1 / (math.Exp(-2*(tau+lambda)) + math.Exp(-2*c)) }
