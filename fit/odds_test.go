@@ -116,7 +116,7 @@ func TestSelectCheckpoint(t *testing.T) {
 	for _, c := range []struct {
 		engine, prior string
 		writes        bool
-	}{{"laplace", "spikeslab", true}, {"gibbs(flips=1000)", "spikeslab", true}, {"ep", "spikeslab", false}, {"gibbs(sweeps=50)", "horseshoe", false}} {
+	}{{"laplace", "spikeslab", true}, {"gibbs(flips=1000)", "spikeslab", true}, {"ep", "spikeslab", true}, {"gibbs(sweeps=50)", "horseshoe", false}} {
 		o := fit.Options{Formula: "y ~ .", Engine: c.engine, Prior: c.prior, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
 		for range 2 { // the second goes on from the end of the first
 			var warnings []string

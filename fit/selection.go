@@ -24,7 +24,7 @@ const laplaceSize = 500_000
 
 func epEngine() Engine {
 	return Engine{
-		Name:   "ep",
+		Name: "ep", Checkpoints: true,
 		Prior:  "spikeslab",
 		About:  "spike-and-slab by expectation propagation",
 		Reason: "expectation propagation is close to the posterior of a spike-and-slab prior, and fast",
@@ -65,6 +65,7 @@ func epConfig(run Run, a *spec.Arguments) ep.Config {
 		Tolerance:     a.Float("tolerance", 0, spec.Positive()),
 		Seed:          run.Seed,
 		Threads:       run.Threads, Progress: run.Progress,
+		Checkpoint: run.Checkpoint,
 	}
 }
 

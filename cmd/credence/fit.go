@@ -63,7 +63,7 @@ func (flags *fitFlags) register(cmd *cobra.Command, prior, priors string) {
 	f.StringVar(&flags.Positive, "positive", "", "the class that counts as positive, against all the rest")
 	f.BoolVar(&flags.Raw, "raw", false, "do not centre and scale columns")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")
-	f.StringVar(&flags.Checkpoint, "checkpoint", "", "file that a long fit writes now and then, and continues from if it exists (engines svi, laplace and gibbs)")
+	f.StringVar(&flags.Checkpoint, "checkpoint", "", "file that a long fit writes now and then, and continues from if it exists (engines svi, laplace, gibbs and ep)")
 }
 
 func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {

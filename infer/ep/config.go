@@ -33,6 +33,9 @@ type Config struct {
 	Tolerance float64 `json:"tolerance,omitempty"`
 	// Seed is that of the draws of which features are in.
 	Seed uint64 `json:"seed,omitempty"`
+	// Checkpoint is the path of a file that is replaced after every ten sweeps, at an interruption, and once sites
+	// have settled. A fit that finds it goes on from there, to the same bytes. Empty means none.
+	Checkpoint string `json:"-"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called after every sweep, on the caller's goroutine

@@ -2,6 +2,7 @@ package ep
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -143,54 +144,84 @@ const (
 	noRest   = 100
 )
 
-// settle sweeps until the sites have settled. learn is called after every sweep, and returns how far
-// what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
-// while something is learned. It reports whether they have. Steady sites and those of classes that have not
-// are left where they and what is learned moved least.
-func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
-	longest := wholeStep
+// course is how far settling has come.
+type course struct {
+	Sweeps  int  `json:"sweeps"` // that are done
+	Ended   bool `json:"ended"`
+	Settled bool `json:"settled"` // as it ended
+	Calmest int  `json:"calmest"` // the sweep in which sites and what is learned moved least, 0 before one is looked for
+	least   float64
+	calm    mode // after it
+	step    float64
+}
+
+func (f *fit) newCourse() *course {
+	c := &course{least: math.Inf(1), step: wholeStep}
 	if f.Classes {
-		longest = wholeClassStep
+		c.step = wholeClassStep
 	}
-	step := longest
-	least, at := math.Inf(1), 0
-	var calm mode
-	for iterations = 1; iterations <= limit; iterations++ {
+	return c
+}
+
+// settle sweeps until the sites have settled, and reports whether they have; see follow.
+func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn func(iteration int, changed float64) float64) (iterations int, settled bool, err error) {
+	c := f.newCourse()
+	err = f.follow(ctx, c, limit, tolerance, learn, func() error { return nil })
+	return c.Sweeps, c.Settled, err
+}
+
+// follow sweeps until the sites have settled. learn is called after every sweep, and returns how far
+// what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
+// while something is learned. Steady sites and those of classes that have not settled
+// are left where they and what is learned moved least. save is called now and then, at an interruption, and at the end.
+func (f *fit) follow(ctx context.Context, c *course, limit int, tolerance float64, learn func(iteration int, changed float64) float64, save func() error) error {
+	longest := f.newCourse().step
+	for !c.Ended {
 		if err := ctx.Err(); err != nil {
-			return iterations, false, err
+			if c.Sweeps > 0 {
+				err = errors.Join(err, save())
+			}
+			return err
 		}
-		changed, err := f.sweep(step)
+		changed, err := f.sweep(c.step)
 		if err != nil {
-			return iterations, false, err
+			return err
 		}
+		c.Sweeps++
 		moved := 0.0
 		if learn != nil {
-			moved = learn(iterations, changed)
+			moved = learn(c.Sweeps, changed)
 		}
 		if f.along < 0 { // sites had to go back on their way
-			step = math.Max(leastStep, step*shrink)
+			c.step = math.Max(leastStep, c.step*shrink)
 		} else {
-			step = math.Min(longest, step*growth)
+			c.step = math.Min(longest, c.step*growth)
 		}
 		rough := 1.0
 		if f.Classes && learn != nil {
 			rough = 10
 		}
-		if changed < rough*tolerance && moved < 10*rough*tolerance && iterations > firstSweeps+1 {
-			return iterations, true, nil
+		c.Settled = changed < rough*tolerance && moved < 10*rough*tolerance && c.Sweeps > firstSweeps+1
+		if far := math.Max(changed, moved); !c.Settled && (f.steady || f.Classes) && far < c.least && c.Sweeps > noRest {
+			c.least, c.Calmest, c.calm = far, c.Sweeps, mode{f.theta(), f.sites(), nil}
 		}
-		if far := math.Max(changed, moved); (f.steady || f.Classes) && far < least && iterations > noRest {
-			least, at, calm = far, iterations, mode{f.theta(), f.sites(), nil}
-		}
-		if at > 0 && iterations > at+patience {
-			break
+		c.Ended = c.Settled || c.Sweeps >= limit || c.Calmest > 0 && c.Sweeps > c.Calmest+patience
+		if !c.Ended && c.Sweeps%sweepsBetween == 0 {
+			if err := save(); err != nil {
+				return err
+			}
 		}
 	}
-	if calm.theta != nil {
-		f.restore(calm.sites)
-		f.setTheta(calm.theta)
+	if !c.Settled {
+		if c.Calmest > 0 {
+			f.restore(c.calm.sites)
+			f.setTheta(c.calm.theta)
+		}
+		if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
+			return err
+		}
 	}
-	return min(iterations, limit), false, f.q.take(f.weights, f.rows, f.Classes)
+	return save()
 }
 
 // widest is the prior variance of f, in units of the target's, beyond which sites have drifted.
@@ -238,24 +269,33 @@ type sites struct {
 	groups                [][]float64
 }
 
-func (f *fit) sites() sites {
-	s := sites{weights: slices.Clone(f.weights), rows: slices.Clone(f.rows)}
+// live are those of the fit itself.
+func (f *fit) live() sites {
+	s := sites{weights: f.weights, rows: f.rows}
 	if c, ok := f.factors.(*classes); ok {
-		s.copies = slices.Clone(c.copies)
+		s.copies = c.copies
 	}
 	for _, g := range f.q.groups {
-		s.groups = append(s.groups, slices.Clone(g.precision))
+		s.groups = append(s.groups, g.precision)
+	}
+	return s
+}
+
+func (f *fit) sites() sites {
+	s := f.live()
+	s.weights, s.rows, s.copies = slices.Clone(s.weights), slices.Clone(s.rows), slices.Clone(s.copies)
+	for k, precision := range s.groups {
+		s.groups[k] = slices.Clone(precision)
 	}
 	return s
 }
 
 func (f *fit) restore(s sites) {
-	copy(f.weights, s.weights)
-	copy(f.rows, s.rows)
-	if c, ok := f.factors.(*classes); ok {
-		copy(c.copies, s.copies)
-	}
-	for k, g := range f.q.groups {
-		copy(g.precision, s.groups[k])
+	to := f.live()
+	copy(to.weights, s.weights)
+	copy(to.rows, s.rows)
+	copy(to.copies, s.copies)
+	for k, precision := range s.groups {
+		copy(to.groups[k], precision)
 	}
 }

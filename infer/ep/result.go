@@ -30,19 +30,25 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		}
 		return moved
 	}
-	iterations, settled, err := f.settle(ctx, e.config.MaxIterations, e.config.Tolerance, learn)
+	c, before, err := f.resume()
 	if err != nil {
 		return nil, err
 	}
-	if !settled && f.drifted() {
-		f.steady = true
+	settle := func() error {
+		return f.follow(ctx, c, e.config.MaxIterations, e.config.Tolerance, learn, func() error { return f.save(c, before) })
+	}
+	if err := settle(); err != nil {
+		return nil, err
+	}
+	if !c.Settled && !f.steady && f.drifted() {
+		before, f.steady = c.Sweeps, true
 		f.begin()
-		var more int
-		if more, settled, err = f.settle(ctx, e.config.MaxIterations, e.config.Tolerance, learn); err != nil {
+		c = f.newCourse()
+		if err := settle(); err != nil {
 			return nil, err
 		}
-		iterations += more
 	}
+	iterations, settled := before+c.Sweeps, c.Settled
 	from := &mode{f.theta(), f.sites(), f.inclusions()}
 	treatment := e.config.Hyper
 	if treatment == "" {
