@@ -267,6 +267,14 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, %s: %v", c.family, c.score, err)
 		}
 	}
+	// Weights of a penalised fit have no variance: every label would tell nothing, and the first rows would be "best".
+	point := gaussianOf(t, likelihood.Bernoulli{}, a, []float64{0})
+	point.Members[0].Posterior = &posterior.Diagonal{Mean: []float64{1}, Variance: []float64{0}}
+	for score, fits := range map[Score]bool{Information: false, BALD: false, ErrorReduction: false, Uncertainty: true, Random: true} {
+		if _, err := NewScorer(point, score, 0, 1); (err == nil) != fits {
+			t.Errorf("one set of weights, %s: %v", score, err)
+		}
+	}
 	classes, _ := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, []float64{0}), Information, 0, 1)
 	p := positive(1.5, 3)
 	want := p*includedPrecision(0.5, 1.5, 3) + (1-p)*includedPrecision(-0.5, 1.5, 3)

@@ -3,6 +3,7 @@ package active
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
@@ -59,12 +60,15 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 		if _, joint := member.Posterior.(credence.Joint); !joint {
 			return nil, fmt.Errorf("posterior %T does not tell how rows vary together: fit with engine exact, svi or convex", member.Posterior)
 		}
+		if score != Random && score != Uncertainty && certain(member.Posterior) {
+			return nil, fmt.Errorf("its weights are known without error, as those of engine lasso or ridge, and score %s is what a label would tell of them: fit with another engine, or use --score uncertainty", score)
+		}
 		switch l := member.Model.Likelihood.(type) {
 		case likelihood.Gaussian:
 			s.noise += fitted.Share(i) * l.NoiseVariance.Value
 		case likelihood.Bernoulli:
 			if l.Link != "" && l.Link != likelihood.Logit {
-				return nil, fmt.Errorf("of bernoulli it needs the link logit, not %v: fit with --family bernoulli", l.Link)
+				return nil, fmt.Errorf("scores of classes are those of the link logit, and the model has %v: fit with --family bernoulli, and with another engine than sep", l.Link)
 			}
 		default:
 			return nil, fmt.Errorf("it needs the family bernoulli or gaussian, not %v", l)
@@ -79,6 +83,13 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 		s.table = disagreementTable()
 	}
 	return s, nil
+}
+
+// certain reports whether a posterior is one set of weights, under which no label tells anything.
+func certain(q credence.Posterior) bool {
+	mean, variance := make([]float64, q.Weights()), make([]float64, q.Weights())
+	q.Marginals(mean, variance)
+	return len(variance) > 0 && slices.Max(variance) == 0
 }
 
 // Latent stores the means and variances of f in every row.

@@ -164,7 +164,7 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(data)
-	want := `frame: row 3: column "zip": level "c" was not seen in training (this table has 1 such level): to predict without it, set unseen to zero`
+	want := `frame: row 3: column "zip": level "c" was not seen in training (this table has 1 such level): correct it, or predict without it with --unseen zero`
 	if err == nil || err.Error() != want {
 		t.Errorf("refusal reads %v, want %s", err, want)
 	}
@@ -203,7 +203,7 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(data)
-	if want := `frame: row 1: column "zip": its level was not seen in training: to predict without it, set unseen to zero`; err == nil || err.Error() != want {
+	if want := `frame: row 1: column "zip": its level was not seen in training: correct it, or predict without it with --unseen zero`; err == nil || err.Error() != want {
 		t.Errorf("refusal reads %v, want %s", err, want)
 	}
 	f.Unseen = Zero

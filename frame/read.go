@@ -157,7 +157,7 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 	k := int(v)
 	if k == -1 { // the source knows training's levels, and this is another
 		if b.frame.Unseen != Zero && !in.Expr.Keyed {
-			return 0, b.rows.fail(row, fmt.Errorf("column %q: its level was not seen in training: to predict without it, set unseen to zero", in.Expr.Column))
+			return 0, b.rows.fail(row, fmt.Errorf("column %q: its level was not seen in training: correct it, or predict without it with --unseen zero", in.Expr.Column))
 		}
 		return -1, nil
 	}
@@ -165,7 +165,7 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 		return 0, b.rows.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}
 	if s.codes[k] < 0 && b.frame.Unseen != Zero && !in.Expr.Keyed {
-		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): to predict without it, set unseen to zero",
+		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or predict without it with --unseen zero",
 			in.Expr.Column, b.rows.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
 	}
 	return s.codes[k], nil

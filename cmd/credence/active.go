@@ -17,6 +17,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/active"
+	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
@@ -142,6 +143,8 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		if flags.skipLabelled {
 			return misused(errors.New("--skip-labelled looks at labels, and --cold is for pools without: leave one out"))
 		}
+		how.kept = &dataset.Kept{} // a pipe is read for the model and again for the scores
+		defer how.kept.Close()
 		apply = func() (scored, error) { return p.applyCold(ctx, paths, flags, how) }
 	}
 	applied, err := apply()
@@ -194,6 +197,9 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if err != nil {
 		return err
 	}
+	if len(picks) == 0 && flags.skipLabelled {
+		p.warn("every row has a target, and --skip-labelled leaves them all out: there is nothing to rank")
+	}
 	kept, err := keptOf(s.keeper, picks)
 	if err != nil {
 		return err
@@ -210,6 +216,7 @@ func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlag
 	if err != nil {
 		return nil, err
 	}
+	read.Kept = how.kept
 	o := flags.model
 	o.Engine, o.Missing, o.Seed, o.Threads, o.ReadFile = "convex", policy.Policy, p.seed, p.threads, readFile
 	job, err := fit.New(o)

@@ -107,6 +107,12 @@ func TestActiveRank(t *testing.T) {
 	if len(start) != 4 || start[0].(map[string]any)["score"].(float64) < start[3].(map[string]any)["score"].(float64) {
 		t.Errorf("first rows to label: %v", start)
 	}
+	if o := invoke(t, cold.String(), "active", "rank", "--cold", "-", "--formula", "spam ~ x + z", "-n", "4", "--json", "--keep", "id"); o.code != exitDone || fmt.Sprint(decode(t, o.out)["candidates"].([]any)[0].(map[string]any)["row"]) != fmt.Sprint(start[0].(map[string]any)["row"]) {
+		t.Errorf("a pool from a pipe: exit %d: %s%s", o.code, o.out, o.err)
+	}
+	if o := invoke(t, "", "active", "rank", model, file(t, "train.csv", mail(60, 60)), "--skip-labelled"); o.code != exitDone || !strings.Contains(o.err, "every row has a target") {
+		t.Errorf("a pool without an unlabelled row: exit %d: %s", o.code, o.err)
+	}
 	for _, args := range [][]string{
 		{"active", "rank", "--cold", pool, "--skip-labelled", "--target", "spam"}, {"active", "rank", model, pool, "--prior", "normal(variance=1)"},
 		{"active", "rank", "--cold", pool, "--target", "spam", "--prior", "normal"}, {"active", "rank", "--cold"},

@@ -270,3 +270,14 @@ func TestColumnsTakenOut(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
 }
+
+// Weights of a penalised fit are 0 or not: there is no probability that one is.
+func TestPenalisedWeights(t *testing.T) {
+	data := file(t, "t.csv", houses(60))
+	if out := must(t, "fit", data, "--target", "price", "--engine", "lasso"); !strings.Contains(out, "not zero") || strings.Contains(out, "inclusion") {
+		t.Error(out)
+	}
+	if out := must(t, "fit", data, "--target", "price", "--engine", "ep"); !strings.Contains(out, "selected (inclusion above 0.") {
+		t.Error(out)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -41,7 +42,7 @@ func newFitResult(fitted *credence.Fitted) fitResult {
 	result.Link = string(link)
 	if selected, ok := score.Selected(fitted); ok {
 		result.Selected = &selected
-		if result.Prior != "" {
+		if _, drawn := fitted.Members[0].Model.Prior.(prior.SpikeSlab); drawn { // weights of a penalised fit are 0 or not
 			result.Above = score.SelectedAbove(fitted)
 		}
 	}
@@ -93,7 +94,7 @@ func (p *program) printFit(r *fitResult) {
 		}
 		if r.Selected != nil {
 			what := "not zero"
-			if r.Prior != "" {
+			if r.Above > 0 {
 				what = fmt.Sprintf("selected (inclusion above %.3g)", r.Above)
 			}
 			p.say("        %s %s", counted(*r.Selected, "weight"), what)

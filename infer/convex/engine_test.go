@@ -192,6 +192,24 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestRest: where means rest from some loop on to the last digit, as those of numbers under a normal prior do, a fit by
+// draws ends when what is learned rests too.
+func TestRest(t *testing.T) {
+	model := credence.Model{Features: conform.Columns{Dense: 4, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
+	for _, way := range []convex.Variances{convex.Sampled, convex.LanczosMethod} {
+		for seed := range uint64(6) {
+			engine, err := convex.New(model, convex.Config{Variances: way, Steps: 40})
+			rows := conform.Regression(likelihood.Gaussian{}, 150, 4, seed)
+			for i := range rows.Target { // weak, so that the prior is learned slowly
+				rows.Target[i] += 5 * math.Sin(float64(i*i))
+			}
+			if got := fitOf(t, engine, err, rows).Report; got.Status != credence.Converged {
+				t.Errorf("%s, seed %d: %s after %d loops", way, seed, got.Status, got.Iterations)
+			}
+		}
+	}
+}
+
 // TestStatus: a fit that ends before its means rest says so, whether its bound is known or not.
 func TestStatus(t *testing.T) {
 	rows := classes(120, 5)

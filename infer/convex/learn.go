@@ -42,7 +42,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		moved := f.learn(variance)
 		if f.system != system(f.exact) { // φ is not known, or may rise: the means have to rest
 			far := farthest(before, f.loop.u, variance)
-			settled = done > 1 && far*math.Min(1, far/last) < restingMeans
+			settled = done > 1 && (far == 0 || far*math.Min(1, far/last) < restingMeans) // 0 over 0 is no move either
 			last = far
 		}
 		if moved < learnedTolerance && (settled || moved > 0 && f.loop.lastChange < 1e-6) {
