@@ -3,6 +3,7 @@ package fit_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -48,8 +49,17 @@ func TestPriorOdds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := len(again.Members[0].Model.Prior.(prior.SpikeSlab).Odds); (got > 0) != (o.PriorOdds != nil) {
-				t.Errorf("%s: the model file has %d prior odds", engine, got)
+			counts := map[float64]int{}
+			for _, odds := range again.Members[0].Model.Prior.(prior.SpikeSlab).Odds {
+				counts[odds]++
+			}
+			delete(counts, 0)
+			want := map[float64]int{}
+			if o.PriorOdds != nil { // of every level of the city
+				want = map[float64]int{100: 1, 0.001: 1, 0.01: 3}
+			}
+			if !maps.Equal(counts, want) {
+				t.Errorf("%s: the model file has the prior odds %v, want %v", engine, counts, want)
 			}
 			out := map[string]float64{}
 			for _, f := range again.Selection.Features {

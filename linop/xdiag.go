@@ -22,12 +22,19 @@ const productsTogether = 16
 
 // XDiag estimates the diagonal of a symmetric n×n matrix from products with count vectors of random signs, and with
 // the basis Q of these products. Each vector is taken against the range of all the others, which leaves the
-// estimate unbiased, and exact where the range is all of A's (Epperly, Tropp & Webber 2024). sign stores vector
+// estimate unbiased, and exact where the range is all of A's (Epperly, Tropp & Webber 2024). Of no more than 2·count
+// elements the vectors are unit vectors, and the diagonal is exact, too. sign stores vector
 // k; product stores A X for the columns of X. It holds 3·count·n numbers.
 func XDiag(n, count int, sign func(k int, dst []float64), product func(dst, x *Dense) error) (*EstimatedDiagonal, error) {
 	signs, basis := make([]float64, 0, count*n), make([]float64, 0, count*n)
 	upper, out := make([]float64, count*count), &EstimatedDiagonal{} // R of the products' QR
 	most := count
+	if n <= 2*count { // unit vectors take no more products; signs of few elements may well be the same
+		basis, count, out.Exact = make([]float64, n*n), n, true
+		for k := range n {
+			basis[k*n+k] = 1
+		}
+	}
 	for first := 0; first < count && !out.Exact; first += productsTogether {
 		part := min(productsTogether, most-first)
 		for k := range part {
@@ -137,7 +144,9 @@ func (d *EstimatedDiagonal) leaveOneOut(signs, basis, images, upper []float64, c
 	}
 	for j := range n {
 		mean := sum[j] / float64(count)
-		d.Square[j] = math.Max(0, d.Square[j]/float64(count)-mean*mean) / float64(count-1)
+		if count > 1 { // else all that one vector adds may be chance
+			d.Square[j] = math.Max(0, d.Square[j]/float64(count)-mean*mean) / float64(count-1)
+		}
 		d.Values[j] += mean
 	}
 }

@@ -12,7 +12,7 @@ import (
 // TestXDiag: the mean over many sets of signs is the diagonal, its spread the error that is told, and few vectors are
 // exact where the matrix has few directions.
 func TestXDiag(t *testing.T) {
-	const n = 30
+	const n = 50
 	for _, rank := range []int{n, 9} {
 		rng := rand.New(rand.NewPCG(1, uint64(rank)))
 		a := NewDense(n, n)
@@ -175,6 +175,42 @@ func TestXDiagLeaveOneOut(t *testing.T) {
 			if spread := (square[j] - m*m) / float64(count-1); math.Abs(got.Values[j]-m) > 1e-10 || math.Abs(got.Square[j]-spread) > 1e-10 {
 				t.Errorf("element %d is %v, squared error %v, by the definition %v, %v", j, got.Values[j], got.Square[j], m, spread)
 			}
+		}
+	}
+}
+
+// TestXDiagFew: where vectors of signs may be the same, as of few elements, the diagonal is exact all the same.
+func TestXDiagFew(t *testing.T) {
+	for n := 1; n < 9; n++ {
+		d := make(Diagonal, n)
+		for i := range d {
+			d[i] = float64(1+i) / 10
+		}
+		for count := (n + 1) / 2; count <= n; count++ {
+			e, err := XDiag(n, count, func(_ int, dst []float64) {
+				for i := range dst {
+					dst[i] = 1
+				}
+			}, func(dst, x *Dense) error { d.MulBlock(dst, x); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range e.Values {
+				if math.Abs(v-d[i]) > 1e-12 || math.Abs(e.Least[i]-d[i]*d[i]) > 1e-12 || e.Square[i] != 0 || !e.Exact || e.Products > 2*count {
+					t.Errorf("%d of %d elements by %d vectors: %+v", i, n, count, e)
+				}
+			}
+		}
+	}
+	// What one vector adds is told to be chance.
+	d := Diagonal{1, 2, 3}
+	e, err := XDiag(3, 1, func(_ int, dst []float64) { copy(dst, []float64{1, -1, 1}) }, func(dst, x *Dense) error { d.MulBlock(dst, x); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range e.Values {
+		if known := d[i] * d[i] * d[i] / 14; math.Abs(e.Square[i]-(v-known)*(v-known)) > 1e-12 || e.Exact {
+			t.Errorf("one vector: element %d is %v, squared error %v; %v is known", i, v, e.Square[i], known)
 		}
 	}
 }

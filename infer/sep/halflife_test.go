@@ -101,3 +101,17 @@ func TestHalfLifeIsRefused(t *testing.T) {
 		t.Error("a fit takes a half-life")
 	}
 }
+
+// Prior factors are all made anew when half of the evidence is forgotten, and not again before rows have come.
+func TestAgedFactorsAreMadeAnewOnce(t *testing.T) {
+	l, _ := learnTimed(t, Config{HalfLife: 1e9}, Hyper{}, timed(make([]float64, 30)))
+	for k, want := range []float64{0.6, 1, 0.4, 0.16} {
+		left := 0.4
+		if k == 0 {
+			left = 0.6
+		}
+		if l.forget(left); math.Abs(l.aged-want) > 1e-15 {
+			t.Errorf("after %d times %v of the evidence is left since factors were made, want %v", k+1, l.aged, want)
+		}
+	}
+}

@@ -262,3 +262,65 @@ func TestWithout(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnOdds: candidates whose odds are stated share none, a group by its first weight; nothing is learned of the odds
+// where no candidate shares them, and splitting groups counts anew.
+func TestOwnOdds(t *testing.T) {
+	s := conform.NewSelection(9, 5, 1, 0, 1, 0.5, false, 2)
+	s.Features = conform.Columns{Dense: 5, Intercept: true, Together: []credence.Block{{Name: "three", Count: 3}}}
+	for _, c := range []struct {
+		odds              []float64
+		together, apart   int
+		first, last, none float64
+	}{
+		{nil, 3, 5, -1, -1, -1},
+		{[]float64{0, 0, 0, 0, 0.5, 0}, 2, 4, -1, -1, math.Log(0.5)},
+		{[]float64{0, 3, 3, 3, 0, 0}, 2, 2, math.Log(3), math.Log(3), -1},
+		{[]float64{0, 3, 3, 3, 0.5, 2}, 0, 0, math.Log(3), math.Log(3), math.Log(0.5)},
+	} {
+		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{Odds: c.odds}}
+		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		setting, err := table.NewSetting("test", model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if setting.Shared != c.together || setting.Odds.Learned != (c.together > 0) {
+			t.Errorf("%v: %d share odds, learned %t, want %d", c.odds, setting.Shared, setting.Odds.Learned, c.together)
+		}
+		for j, want := range map[int]float64{1: c.first, 3: c.last, 4: c.none} {
+			if got, own := setting.OddsOf(j, -1); got != want || own != (want != -1) {
+				t.Errorf("%v: log odds %v of weight %d, own %t, want %v", c.odds, got, j, own, want)
+			}
+		}
+		if setting.Split(s.Features); setting.Shared != c.apart {
+			t.Errorf("%v: %d share odds when split, want %d", c.odds, setting.Shared, c.apart)
+		}
+	}
+}
+
+// TestSlabScale: the slab of classes is over the root of how many candidates are expected: half of few, and of many the
+// mean of the prior of their share.
+func TestSlabScale(t *testing.T) {
+	scale := func(p int) float64 {
+		s := conform.NewSelection(9, p, 1, 0, 1, 0.5, false, 2)
+		s.Divide(0.5)
+		model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
+		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		setting, err := table.NewSetting("test", model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return setting.SlabPrior.Scale * math.Sqrt(setting.Size)
+	}
+	for p, expected := range map[int]float64{6: 3, 1000: 1000 * 3.0 / 102} {
+		if got, want := scale(p), 2.5/math.Sqrt(expected); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("%d columns: %v, want %v", p, got, want)
+		}
+	}
+}
