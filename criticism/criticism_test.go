@@ -245,3 +245,26 @@ func TestRows(t *testing.T) {
 		t.Errorf("a fit without members: %v, %v", found, err)
 	}
 }
+
+// TestRemediesFit: no logarithm of a logarithm is proposed, and no family that the prior's engines do not fit.
+func TestRemediesFit(t *testing.T) {
+	w := newWorld(400, 9)
+	for i := range w.y {
+		w.y[i] = math.Exp(5 + 0.1*math.Exp(0.3*w.f[i]+0.8*w.rng.NormFloat64()))
+	}
+	w.y[7] *= 1e30
+	source := w.source(t)
+	for _, c := range []struct {
+		formula, prior string
+		heavy          bool
+	}{{"log(y) ~ .", "normal", true}, {"log(y) ~ .", "spikeslab", false}, {"log(y) ~ .", "laplace", false}} {
+		model, err := fit.Table(context.Background(), source, fit.Options{Formula: c.formula, Prior: c.prior, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(model.Report.Warnings, "; ")
+		if !strings.Contains(text, "impossible") || strings.Contains(text, "studentt") != c.heavy || strings.Contains(text, "log(log") || strings.Contains(text, "gamma") {
+			t.Errorf("%s, %s: %s", c.formula, c.prior, text)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 )
 
 // family is what the checks ask of a likelihood. Every one of package likelihood has it.
@@ -67,11 +68,13 @@ type column struct {
 
 // sample holds the rows that are looked at.
 type sample struct {
-	kind    kind
-	options Options
-	ws      *credence.Workspace
-	name    string               // of the target
-	where   func(row int) string // a row of the data stands
+	kind        kind
+	options     Options
+	ws          *credence.Workspace
+	name        string               // of the target
+	transformed bool                 // the target is a function of a column already
+	normal      bool                 // so is the prior
+	where       func(row int) string // a row of the data stands
 
 	place          []int // row of the data
 	target         []float64
@@ -95,7 +98,12 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	s := &sample{kind: kindOf(lik), options: options, ws: credence.NewWorkspace(options.Threads)}
 	if fitted.Frame != nil {
 		s.name = fitted.Frame.TargetName()
+		fr, ok := fitted.Frame.(*frame.Frame)
+		s.transformed = ok && fr.Target != nil && len(fr.Target.Expr.Steps) > 0
 	}
+	p := fitted.Members[0].Model.Prior
+	_, s.normal = p.(prior.Normal)
+	s.normal = s.normal || p == nil
 	s.where = func(row int) string { return fmt.Sprintf("row %d", row+1) }
 	if placed, ok := data.(interface{ Place(row int) string }); ok {
 		s.where = placed.Place

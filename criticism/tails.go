@@ -136,7 +136,9 @@ func (s *sample) outliers(rows []int) *Finding {
 	f.Remedy = "correct or leave out what is wrong"
 	switch {
 	case s.kind.gaussian:
-		f.Remedy += ", or --family studentt, under which single rows count little"
+		if heavy := s.heavy(", or "); heavy != "" {
+			f.Remedy += heavy + ", under which single rows count little"
+		}
 	case s.kind.name == "poisson":
 		f.Remedy += ", or --family negbinomial"
 	}
@@ -165,7 +167,7 @@ func (s *sample) tails() *Finding {
 	f := &Finding{
 		Check: "tails", Statistic: kurtosis, Expected: 3 * (n - 1) / (n + 1), P: p,
 		Text:   fmt.Sprintf("large residuals are more common than under a normal distribution (kurtosis %.2g, not 3)", kurtosis),
-		Remedy: "--family studentt",
+		Remedy: cmp.Or(s.heavy(""), "intervals are too narrow far out, and too wide nearby"),
 	}
 	if log := s.logarithm("fit "); log != "" && skewness > 0 && lopsided(s.residual) {
 		f.Text = fmt.Sprintf("large residuals are more common above than below the prediction (skewness %.2g, not 0)", skewness)

@@ -88,14 +88,22 @@ func (s *sample) wider() string {
 		if log := s.logarithm("fit "); log != "" {
 			return log
 		}
-		return "give precision(w) if a column says how precise a row is, or --family studentt"
+		return "give precision(w) if a column says how precise a row is" + s.heavy(", or ")
 	}
 	return "fit groups of rows that spread alike apart"
 }
 
+// heavy proposes the Student t family, which is fitted under a normal prior alone.
+func (s *sample) heavy(before string) string {
+	if !s.normal {
+		return ""
+	}
+	return before + "--family studentt"
+}
+
 // logarithm proposes another family than the Gaussian for counts, and for positive targets their logarithm too.
 func (s *sample) logarithm(before string) string {
-	if !s.kind.gaussian || s.name == "" {
+	if !s.kind.gaussian || s.name == "" || s.transformed {
 		return ""
 	}
 	counts, positive := true, true

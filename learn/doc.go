@@ -10,6 +10,7 @@
 //		return err
 //	})
 //	err = learner.Checkpoint("clicks.checkpoint", at)
+//	learner.Finish() // behind the checkpoint, from which learning goes on
 //	model, err := learner.Fitted()
 //
 // Rows come from anywhere: runs of [table.Rows] that a reader of files makes, or structs and maps by
