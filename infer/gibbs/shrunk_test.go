@@ -208,3 +208,32 @@ func TestPseudoNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestMoveNoise: draws of the noise given the weights and the global scale, whose prior is in units of it, follow their
+// density, by quadrature.
+func TestMoveNoise(t *testing.T) {
+	const n, draws = 4, 20_000
+	s := shrinkageOf(t, regression(n, 2), 0, likelihood.Gaussian{}, prior.Horseshoe{})
+	s.weights[0], s.weights[1], s.global = 0.3, -0.2, 2
+	s.setNoise()
+	copy(s.y, s.Setting.Target)
+	residual := 0.0
+	s.Mul(s.ws, s.row, s.weights)
+	for i, f := range s.row {
+		residual += (s.y[i] - f) * (s.y[i] - f)
+	}
+	var want moments
+	for u := -4.0; u < 5; u += 1e-3 {
+		want.add(halfCauchy(u, 1)+halfCauchy(s.global, s.reach*math.Exp(u))-n*u-residual/2*math.Exp(-2*u), u, 0)
+	}
+	mean := want.mean / want.total
+	sd := math.Sqrt(want.square/want.total - mean*mean)
+	got, square := 0.0, 0.0
+	for range draws {
+		s.moveNoise()
+		got, square = got+s.logNoise/draws, square+s.logNoise*s.logNoise/draws
+	}
+	if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 { // slices tell nearly as much as draws of their own
+		t.Errorf("the log noise is %.4f ± %.4f, by quadrature %.4f ± %.4f", got, of, mean, sd)
+	}
+}
