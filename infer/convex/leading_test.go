@@ -86,32 +86,38 @@ func TestLeading(t *testing.T) {
 			for j := range diagonal {
 				diagonal[j] = a.Row(j)[j]
 			}
-			part := table.newLeading(diagonal, table.squares(weights), weights, 4)
-			few := written(part)
-			if len(part.places) != 4 {
-				t.Fatalf("%v lead", part.places)
+			last := make([]float64, d) // of the sparse columns alone
+			for j := dense; j < d; j++ {
+				last[j] = diagonal[j]
 			}
-			block := mat.NewDense(4, 4, nil)
-			for x, i := range part.places {
-				for y, j := range part.places {
-					block.Set(x, y, a.Row(i)[j])
+			for _, told := range [][]float64{table.squares(weights), last} {
+				part := table.newLeading(diagonal, told, weights, 4)
+				few := written(part)
+				if len(part.places) != 4 {
+					t.Fatalf("%v lead", part.places)
 				}
-			}
-			if err := block.Inverse(block); err != nil {
-				t.Fatal(err)
-			}
-			for i := range d {
-				x := slices.Index(part.places, i)
-				for j := range d {
-					y, want := slices.Index(part.places, j), 0.0
-					switch {
-					case x >= 0 && y >= 0:
-						want = block.At(x, y)
-					case i == j:
-						want = 1 / diagonal[i]
+				block := mat.NewDense(4, 4, nil)
+				for x, i := range part.places {
+					for y, j := range part.places {
+						block.Set(x, y, a.Row(i)[j])
 					}
-					if math.Abs(few.Row(i)[j]-want) > 1e-9 {
-						t.Errorf("centred %t, classes %t: %v at %d, %d, want %v", centred, classes, few.Row(i)[j], i, j, want)
+				}
+				if err := block.Inverse(block); err != nil {
+					t.Fatal(err)
+				}
+				for i := range d {
+					x := slices.Index(part.places, i)
+					for j := range d {
+						y, want := slices.Index(part.places, j), 0.0
+						switch {
+						case x >= 0 && y >= 0:
+							want = block.At(x, y)
+						case i == j:
+							want = 1 / diagonal[i]
+						}
+						if math.Abs(few.Row(i)[j]-want) > 1e-9 {
+							t.Errorf("centred %t, classes %t: %v at %d, %d, want %v", centred, classes, few.Row(i)[j], i, j, want)
+						}
 					}
 				}
 			}
