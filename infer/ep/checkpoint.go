@@ -16,7 +16,8 @@ const sweepsBetween = 10
 type progress struct {
 	course
 	Steady  bool `json:"steady"`
-	Before  int  `json:"before"` // sweeps of sites that did not settle, before the steady ones
+	Patient bool `json:"patient"`
+	Before  int  `json:"before"` // sweeps before sites began again
 	numbers []float64
 }
 
@@ -74,7 +75,7 @@ func (s sites) each(do func(*float64)) {
 
 func (f *fit) kind() (checkpoint.Kind, error) { return f.Table.Kind("ep", 1, f.model, f.config) }
 
-// save replaces the checkpoint, if there is to be one. before is the number of sweeps before the steady ones.
+// save replaces the checkpoint, if there is to be one. before is the number of sweeps before sites began again.
 func (f *fit) save(c *course, before int) error {
 	if f.config.Checkpoint == "" {
 		return nil
@@ -83,7 +84,7 @@ func (f *fit) save(c *course, before int) error {
 	if err != nil {
 		return err
 	}
-	p := &progress{course: *c, Steady: f.steady, Before: before}
+	p := &progress{course: *c, Steady: f.steady, Patient: f.patient, Before: before}
 	f.each(c, func(x *float64) { p.numbers = append(p.numbers, *x) })
 	return kind.Write(f.config.Checkpoint, p, p.vectors().Tensors())
 }
@@ -109,7 +110,7 @@ func (f *fit) resume() (c *course, before int, err error) {
 	if err := p.vectors().Read(tensors); err != nil {
 		return nil, 0, fmt.Errorf("ep: %w", err)
 	}
-	c, f.steady = &p.course, p.Steady
+	c, f.steady, f.patient = &p.course, p.Steady, p.Patient
 	if c.Calmest > 0 {
 		c.calm = mode{theta: f.theta(), sites: f.sites()} // room to read into
 	}

@@ -28,6 +28,8 @@ type fit struct {
 	along                      float64   // product of the gaps of the last two sweeps
 	raised                     int       // sites of the last sweep at the least precision
 	steady                     bool      // their least precision is the slab's
+	patient                    bool      // learning waits for the sites
+	squares                    []float64 // of the columns
 	clipped                    bool      // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
 	logKept                    []float64          // prior standard deviations of the kept blocks
@@ -49,6 +51,8 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	}
 	f.q = newNormal(f.Table, f.ws, covariance)
 	f.weights, f.rows, f.tilted, f.gaps = make([]site, d), make([]site, f.Rows), make([]tilted, d), make([]float64, d)
+	f.squares = make([]float64, d)
+	f.Squares(f.squares, nil)
 	f.begin()
 	return f, nil
 }
@@ -172,7 +176,7 @@ func (f *fit) settle(ctx context.Context, limit int, tolerance float64, learn fu
 
 // follow sweeps until the sites have settled. learn is called after every sweep, and returns how far
 // what is learned moved; nil learns nothing. Classes, which tell less, settle ten times as roughly
-// while something is learned. Steady sites and those of classes that have not settled
+// while something is learned. Steady and patient sites and those of classes that have not settled
 // are left where they and what is learned moved least. save is called now and then, at an interruption, and at the end.
 func (f *fit) follow(ctx context.Context, c *course, limit int, tolerance float64, learn func(iteration int, changed float64) float64, save func() error) error {
 	longest := f.newCourse().step
@@ -202,10 +206,10 @@ func (f *fit) follow(ctx context.Context, c *course, limit int, tolerance float6
 			rough = 10
 		}
 		c.Settled = changed < rough*tolerance && moved < 10*rough*tolerance && c.Sweeps > firstSweeps+1
-		if far := math.Max(changed, moved); !c.Settled && (f.steady || f.Classes) && far < c.least && c.Sweeps > noRest {
+		if far := math.Max(changed, moved); !c.Settled && (f.steady || f.patient || f.Classes) && far < c.least && c.Sweeps > noRest {
 			c.least, c.Calmest, c.calm = far, c.Sweeps, mode{f.theta(), f.sites(), nil}
 		}
-		c.Ended = c.Settled || c.Sweeps >= limit || c.Calmest > 0 && c.Sweeps > c.Calmest+patience
+		c.Ended = c.Settled || c.Sweeps >= limit || learn != nil && c.Sweeps > firstSweeps && f.ranAway() || c.Calmest > 0 && c.Sweeps > c.Calmest+patience
 		if !c.Ended && c.Sweeps%sweepsBetween == 0 {
 			if err := save(); err != nil {
 				return err
@@ -230,15 +234,40 @@ const widest = 10
 // drifted says whether slab and inclusions have f vary far beyond the target. Where columns are nearly copies of
 // each other sites may come near to rest, and then drift away to ever wider ones with signs in turn, which
 // each other's cavities bear out, and slab, noise and inclusion with them.
-func (f *fit) drifted() bool {
-	squares, sum := make([]float64, len(f.weights)), 0.0
-	f.Squares(squares, nil)
+func (f *fit) drifted() bool { return !f.Classes && f.spread() > widest }
+
+// spread is the prior variance of f, in units of the target's.
+func (f *fit) spread() (sum float64) {
+	slab := math.Exp(2*f.logSlab) / f.Total
 	for j, t := range f.tilted {
 		if f.Kept[j] == 0 {
-			sum += t.inclusion * squares[j] * math.Exp(2*f.logSlab)
+			sum += t.inclusion * f.squares[j] * slab
 		}
 	}
-	return !f.Classes && sum > widest*f.Total
+	return sum
+}
+
+// farthest is the spread from which what is learned does not come back.
+const farthest = 1000
+
+// ranAway says whether what is learned has left the sites behind. Where columns are very many sites that lag have
+// rows leave too little to the other weights, each of which then seems to matter, and slab and inclusion, which move
+// faster than sites, grow without end; the way back takes some p/n sweeps.
+func (f *fit) ranAway() bool {
+	return !f.patient && !f.Classes && (f.Slab.Learned || f.Odds.Learned) && f.spread() > farthest
+}
+
+// otherwise says whether sites that have not settled are to begin again, and in which other way.
+func (f *fit) otherwise() bool {
+	switch {
+	case f.ranAway():
+		f.patient = true
+	case !f.steady && f.drifted():
+		f.steady = true
+	default:
+		return false
+	}
+	return true
 }
 
 // logEvidence is log Z of expectation propagation at the sites of the last sweep, in the target's own

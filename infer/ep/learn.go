@@ -12,7 +12,8 @@ import (
 const firstSweeps = 3
 
 // Classes tell little of slab and inclusion, and what sites that have not settled say of them leads
-// astray: steps wait for a change of inclusions and of means of f below nearlySettled, and are short.
+// astray: steps wait for a change of inclusions and of means of f below nearlySettled, and are short. So are
+// those of normal targets once they ran away.
 const (
 	nearlySettled = 0.05
 	longestStep   = 0.2
@@ -79,7 +80,7 @@ func (f *fit) expectations() expectations {
 
 // learn takes one step of expectation maximisation under the hyper-priors, and returns how far it went.
 func (f *fit) learn(iteration int, changed float64) float64 {
-	if iteration <= firstSweeps || f.Classes && changed > nearlySettled {
+	if iteration <= firstSweeps || (f.Classes || f.patient) && changed > nearlySettled {
 		return 1
 	}
 	e, moved := f.expectations(), 0.0
@@ -89,6 +90,8 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 				f.paces[x] = new(pace)
 			}
 			to = *x + f.paces[x].stretch(to-*x)
+		} else if f.patient {
+			to = math.Max(*x-longestStep, math.Min(to, *x+longestStep))
 		}
 		moved = math.Max(moved, math.Abs(to-*x))
 		*x = to

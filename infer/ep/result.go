@@ -34,19 +34,17 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	settle := func() error {
-		return f.follow(ctx, c, e.config.MaxIterations, e.config.Tolerance, learn, func() error { return f.save(c, before) })
-	}
-	if err := settle(); err != nil {
-		return nil, err
-	}
-	if !c.Settled && !f.steady && f.drifted() {
-		before, f.steady = c.Sweeps, true
-		f.begin()
-		c = f.newCourse()
-		if err := settle(); err != nil {
+	for {
+		err := f.follow(ctx, c, e.config.MaxIterations, e.config.Tolerance, learn, func() error { return f.save(c, before) })
+		if err != nil {
 			return nil, err
 		}
+		if c.Settled || !f.otherwise() {
+			break
+		}
+		before += c.Sweeps
+		f.begin()
+		c = f.newCourse()
 	}
 	iterations, settled := before+c.Sweeps, c.Settled
 	from := &mode{f.theta(), f.sites(), f.inclusions()}
@@ -59,7 +57,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	var a *answer
 	switch {
-	case !settled && (f.steady || f.Classes && treatment == hyper.Mode):
+	case !settled && (f.steady || f.patient || f.Classes && treatment == hyper.Mode):
 		treatment = hyper.Mode
 		var at *point
 		if at, err = f.point(from, false, true); err == nil {
