@@ -15,6 +15,8 @@ type choice struct {
 	call     spec.Call
 	source   string
 	entry    *Engine // nil for auto
+	// selecting says that the prior is what the fit is for: none other is a remedy.
+	selecting bool
 }
 
 // parseEngine reads Options.Engine, and refuses unknown names and arguments.
@@ -63,13 +65,16 @@ func (r *Registry) find(text string, online bool) (*Engine, spec.Call, error) {
 
 // check refuses a model that the stated engine cannot fit, naming those that can.
 func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
-	var able, reasons []string
+	stated, _, _ := strings.Cut(fmt.Sprint(prior), "(")
+	var able, stating, reasons []string
 	for i := range c.registry.Engines {
 		e := &c.registry.Engines[i]
 		if e.AskedFor {
 			continue
 		}
-		if reason := e.refuses(family, prior); reason == "" {
+		if reason := e.refuses(family, prior); reason == "" && e.Prior != "" && e.Prior != stated {
+			stating = append(stating, fmt.Sprintf("--engine %s --prior %s", e.Name, stated)) // which means another by itself
+		} else if reason == "" {
 			able = append(able, e.Name)
 		} else if e.Batch != nil {
 			reasons = append(reasons, e.Name+": "+reason)
@@ -77,7 +82,7 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 	}
 	why := strings.Join(reasons, "; ")
 	if c.entry == nil {
-		if len(able) == 0 {
+		if len(able)+len(stating) == 0 {
 			return fmt.Errorf("no engine of this version fits family %v with prior %v: %s", family, prior, why)
 		}
 		return nil
@@ -87,12 +92,15 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 		return nil
 	}
 	var remedies []string
-	if model := c.otherModel(family); model != "" {
+	if c.selecting && c.entry.Prior != stated {
+		reason = fmt.Sprintf("it does not fit the prior %s, under which features are selected", stated)
+	} else if model := c.otherModel(family); model != "" && !c.selecting {
 		remedies = append(remedies, model)
 	}
 	if len(able) > 0 {
 		remedies = append(remedies, "--engine "+strings.Join(able, " or "))
 	}
+	remedies = append(remedies, stating...)
 	if len(remedies) == 0 {
 		return fmt.Errorf("engine %s cannot fit this model: %s; nor can any other of this version: %s", c.entry.Name, reason, why)
 	}

@@ -32,7 +32,10 @@ type Job struct {
 }
 
 // New reads the options and refuses, as [ErrMisuse], whatever is wrong with them whatever the data.
-func New(options Options) (*Job, error) {
+func New(options Options) (*Job, error) { return newJob(options, false) }
+
+// newJob is New, and says whether the prior is what the job is for.
+func newJob(options Options, selecting bool) (*Job, error) {
 	if options.Registry == nil {
 		options.Registry = Default()
 	}
@@ -48,6 +51,7 @@ func New(options Options) (*Job, error) {
 	if j.engine, err = parseEngine(options.Engine, options.Registry); err != nil {
 		return nil, &Misuse{"engine", err}
 	}
+	j.engine.selecting = selecting
 	if e := j.engine.entry; e != nil {
 		options.Family, options.Prior = cmp.Or(options.Family, e.Family), cmp.Or(options.Prior, e.Prior)
 	}

@@ -37,7 +37,7 @@ func NewSelection(options Options, how selection.Options) (*Job, error) {
 		return nil, &Misuse{"", err}
 	}
 	options.Prior = cmp.Or(options.Prior, "spikeslab")
-	job, err := New(options)
+	job, err := newJob(options, true)
 	if err != nil {
 		return nil, err
 	}

@@ -172,6 +172,8 @@ func TestSelectRefuses(t *testing.T) {
 		{fit.Options{Target: "Y", Prior: "normal"}, selection.Options{}, "leaves no weight at 0"},
 		{fit.Options{Target: "Y"}, selection.Options{FDR: 2}, "not a probability"},
 		{fit.Options{Target: "Y", Family: "poisson"}, selection.Options{}, "no engine"},
+		{fit.Options{Target: "Y", Engine: "lasso"}, selection.Options{}, "engine lasso cannot fit this model: it does not fit the prior spikeslab, under which features are selected; use --engine ep or gibbs or laplace"},
+		{fit.Options{Target: "Y", Engine: "exact"}, selection.Options{}, "under which features are selected; use --engine ep"},
 	} {
 		_, err := fit.Select(context.Background(), rows, c.options, c.how)
 		if err == nil || !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), c.want) {
