@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -76,6 +77,9 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	start := time.Now()
 	if flags.top < 0 {
 		return misused(fmt.Errorf("--top %d is negative", flags.top))
+	}
+	if i := slices.Index(paths, string(selection.PathNever)); i >= 0 && flags.how.Path == selection.PathAlways { // --path stands by itself, too
+		return misused(fmt.Errorf("--path %s is --path and a file of that name: write --path=%[1]s", paths[i]))
 	}
 	read, missing, err := flags.options(p)
 	if err != nil {

@@ -33,6 +33,9 @@ func TestSelectCommand(t *testing.T) {
 	if without := decode(t, must(t, "select", path, "--target", "y", "--json", "--path=never")); len(without["path"].([]any)) > 0 {
 		t.Errorf("a path that nobody wants: %v", without["path"])
 	}
+	if o := invoke(t, "", "select", path, "--target", "y", "--path", "never"); o.code != exitMisuse || !strings.Contains(o.err, "write --path=never") {
+		t.Errorf("a value behind a space: exit %d: %s", o.code, o.err)
+	}
 	if o := invoke(t, "", "select", path, "--target", "y", "--path=often"); o.code != exitMisuse || !strings.Contains(o.err, "--path often is neither always nor never") {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
