@@ -67,9 +67,8 @@
 //
 // # Streams
 //
-// Forgetting multiplies all likelihood factors by a constant at every row, so that
-// or by the time that has passed, so that
-// a feature without evidence falls back to the prior. [Learner.Prune] frees
+// Forgetting multiplies all likelihood factors by a constant at every row, or by one that goes by
+// the time that has passed, so that a feature without evidence falls back to the prior. [Learner.Prune] frees
 // features that stay out. [Sharded] learns with several learners at once.
 //
 // # Cost and limits
