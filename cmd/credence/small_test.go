@@ -115,6 +115,7 @@ func TestRemediesName(t *testing.T) {
 		{"passes cannot be 1000000000000: it must be between 1 and 1000000", []string{"fit", "gone.csv", "--engine", "sep(passes=1000000000000)"}},
 		{"passes cannot be 1000000000000: it must be between 1 and 1000000", []string{"stream", "gone.csv", "--engine", "sgd(passes=1000000000000)"}},
 		{"--cache-limit lots: it is no size: write for example 500MB or 40GB", []string{"fit", "gone.csv", "--cache-limit", "lots"}},
+		{"and two classes are to be learned: use --family gaussian for numbers", []string{"fit", file(t, "prices.csv", houses(40)), "--target", "price", "--engine", "sep"}},
 		{"is not a model file but a table or another text: name the model first", []string{"predict", file(t, "t.csv", "x,y\n1,2\n3,4\n"), "gone.csv"}},
 	} {
 		if o := invoke(t, "", c.args...); o.code == exitDone || !strings.Contains(o.err, c.want) {
