@@ -71,7 +71,7 @@ func resumes(t *testing.T, model credence.Model, cfg Config, data *memory) {
 	cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 	interrupted, step := 0, 1 // progress comes from Newton iterations and epochs, or
 	if cfg.Components == 2 && cfg.Batch == 0 || cfg.Covariance == "" && cfg.Batch == 0 {
-		step = 15 // from quasi-Newton iterations
+		step = 5 // from quasi-Newton iterations
 	}
 	for attempt := 1; ; attempt++ {
 		ctx, cancel := context.WithCancel(context.Background())
