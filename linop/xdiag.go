@@ -17,19 +17,22 @@ type EstimatedDiagonal struct {
 	Products int
 }
 
+// fewElements are so few that two vectors of random signs may be the same, as if the range were all there is.
+const fewElements = 24
+
 // productsTogether is the number of vectors that XDiag multiplies at a time.
 const productsTogether = 16
 
 // XDiag estimates the diagonal of a symmetric n×n matrix from products with count vectors of random signs, and with
 // the basis Q of these products. Each vector is taken against the range of all the others, which leaves the
 // estimate unbiased, and exact where the range is all of A's (Epperly, Tropp & Webber 2024). Of no more than 2·count
-// elements the vectors are unit vectors, and the diagonal is exact, too. sign stores vector
+// elements, for which they take no more products, or of 24, the vectors are unit vectors, and the diagonal is exact, too. sign stores vector
 // k; product stores A X for the columns of X. It holds 3·count·n numbers.
 func XDiag(n, count int, sign func(k int, dst []float64), product func(dst, x *Dense) error) (*EstimatedDiagonal, error) {
 	signs, basis := make([]float64, 0, count*n), make([]float64, 0, count*n)
 	upper, out := make([]float64, count*count), &EstimatedDiagonal{} // R of the products' QR
 	most := count
-	if n <= 2*count { // unit vectors take no more products; signs of few elements may well be the same
+	if n <= 2*count || n <= fewElements && count > 1 {
 		basis, count, out.Exact = make([]float64, n*n), n, true
 		for k := range n {
 			basis[k*n+k] = 1

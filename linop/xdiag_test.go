@@ -116,7 +116,7 @@ func TestXDiagLeast(t *testing.T) {
 // TestXDiagLeaveOneOut: values and their standard errors are mean and spread of the estimates diag Q_iQ_iᵀA +
 // s_i∘(I − Q_iQ_iᵀ)As_i, with Q_i a basis of the products of all vectors but s_i, each taken by itself.
 func TestXDiagLeaveOneOut(t *testing.T) {
-	for _, size := range [][2]int{{7, 3}, {40, 18}} { // 18 take two rounds of products
+	for _, size := range [][2]int{{25, 3}, {40, 18}} { // 18 take two rounds of products
 		n, count := size[0], size[1]
 		a := mat.NewSymDense(n, nil)
 		for i := range n {
@@ -186,7 +186,7 @@ func TestXDiagFew(t *testing.T) {
 		for i := range d {
 			d[i] = float64(1+i) / 10
 		}
-		for count := (n + 1) / 2; count <= n; count++ {
+		for count := 2; count <= n; count++ {
 			e, err := XDiag(n, count, func(_ int, dst []float64) {
 				for i := range dst {
 					dst[i] = 1
@@ -196,7 +196,7 @@ func TestXDiagFew(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, v := range e.Values {
-				if math.Abs(v-d[i]) > 1e-12 || math.Abs(e.Least[i]-d[i]*d[i]) > 1e-12 || e.Square[i] != 0 || !e.Exact || e.Products > 2*count {
+				if math.Abs(v-d[i]) > 1e-12 || math.Abs(e.Least[i]-d[i]*d[i]) > 1e-12 || e.Square[i] != 0 || !e.Exact || e.Products > max(n, 2*count) {
 					t.Errorf("%d of %d elements by %d vectors: %+v", i, n, count, e)
 				}
 			}
