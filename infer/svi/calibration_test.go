@@ -94,8 +94,13 @@ func standardise(x linop.Dense) {
 // try fits, and returns nil where the data allow no fit.
 func try(t *testing.T, lik credence.Likelihood, treatment hyper.Treatment, data *memory) *credence.Fitted {
 	t.Helper()
-	model := credence.Model{Features: plain{p: data.x.Cols, intercept: true}, Likelihood: lik, Prior: normal}
-	e, err := New(model, Config{Covariance: Full, Hyper: treatment, Diagnostics: -1, Threads: 1})
+	return tryAs(t, lik, Config{Covariance: Full, Hyper: treatment}, data)
+}
+
+func tryAs(t *testing.T, lik credence.Likelihood, cfg Config, data *memory) *credence.Fitted {
+	t.Helper()
+	cfg.Diagnostics, cfg.Threads = -1, 1
+	e, err := New(credence.Model{Features: plain{p: data.x.Cols, intercept: true}, Likelihood: lik, Prior: normal}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,10 +229,21 @@ func TestCalibrationBySimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
 	}
-	sets := 30
+	sets, most := 30, 60
 	if study.Calibration() {
-		sets = 400
+		sets, most = 400, 200
 	}
+	calibration(t, sets, most, Config{Covariance: Full})
+}
+
+// TestLaplaceCalibration is the same of the Laplace approximation.
+func TestLaplaceCalibration(t *testing.T) {
+	study.OnlyCalibration(t)
+	calibration(t, 400, 60, Config{Approximation: Laplace})
+}
+
+// calibration holds so many sets of each family, of up to so many rows, against the posteriors that an engine gives.
+func calibration(t *testing.T, sets, most int, cfg Config) {
 	var ranks conform.Ranks
 	defer func() { ranks.Check(t) }()
 	type cell struct {
@@ -235,7 +251,7 @@ func TestCalibrationBySimulation(t *testing.T) {
 		rho  float64
 	}
 	for _, c := range []cell{{12, 6, 0.5}, {20, 4, 0.5}, {60, 4, 0.8}, {200, 10, 0.8}} {
-		if c.n == 200 && !study.Calibration() {
+		if c.n > most {
 			continue
 		}
 		for i, lik := range []likelihood.Family{
@@ -261,7 +277,7 @@ func TestCalibrationBySimulation(t *testing.T) {
 					if data == nil {
 						continue
 					}
-					for j, q := range weightsOf(try(t, lik, "", data))[1:] {
+					for j, q := range weightsOf(tryAs(t, lik, cfg, data))[1:] {
 						if q.covers(w[j]) {
 							covered++
 						}
