@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/checkpoint"
@@ -51,6 +52,20 @@ func (s *stored) record(kept int) *record {
 		r.active = append(r.active, int32(j))
 	}
 	return r
+}
+
+// fits says whether the numbers are those of a chain of so many rows, columns and kept blocks.
+func (s *stored) fits(rows, columns, kept int) bool {
+	if len(s.sums) != 1 || len(s.y) != rows || len(s.noise) != rows || len(s.inclusion) != columns ||
+		len(s.mean) != columns || len(s.square) != columns || len(s.states)%(stateNumbers+kept) != 0 {
+		return false
+	}
+	for x := s.states; len(x) > 0; x = x[stateNumbers+kept:] {
+		if from, to := x[1], x[2]; !(from >= 0 && from <= to && to <= float64(len(s.active))) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.active, func(j float64) bool { return !(j >= 0 && j < float64(columns)) })
 }
 
 // vectors are all that is not in the JSON.
@@ -112,7 +127,7 @@ func (f *fit) resume() error {
 		return fmt.Errorf("gibbs: %w", err)
 	}
 	for k, s := range f.ended.of {
-		if k < 0 || k >= len(f.chains) || len(s.sums) != 1 || len(s.y) != f.Rows || len(s.noise) != f.Rows || len(s.inclusion) != f.Table.Count() || len(s.states)%(stateNumbers+len(f.KeptBlocks)) != 0 {
+		if k < 0 || k >= len(f.chains) || !s.fits(f.Rows, f.Table.Count(), len(f.KeptBlocks)) {
 			return fmt.Errorf("gibbs: checkpoint %s has chains of another fit: remove the file to begin anew", f.config.Checkpoint)
 		}
 		c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), nil)
