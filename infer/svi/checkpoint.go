@@ -92,5 +92,11 @@ func (r *fit) readCheckpoint() (*document, error) {
 		return nil, fmt.Errorf("%s: %w", r.config.name(), err)
 	}
 	defer tensors.Close()
-	return d, d.vectors().Read(tensors)
+	if err := d.vectors().Read(tensors); err != nil {
+		return nil, err
+	}
+	if d.Newton != nil && !d.Newton.Fits(r.Dims, len(r.Groups)) {
+		return nil, fmt.Errorf("%s: checkpoint %s has a state of another size: remove the file to begin anew", r.config.name(), r.config.Checkpoint)
+	}
+	return d, nil
 }

@@ -148,3 +148,26 @@ func TestNatural(t *testing.T) {
 		}
 	}
 }
+
+// TestStateFits: a state of other weights, or with half a point that steps draw on, is refused.
+func TestStateFits(t *testing.T) {
+	whole := func() *State {
+		p := func() natural {
+			return natural{make([]float64, 4), make([]float64, 4), make([]float64, 2), make([]float64, 2)}
+		}
+		return &State{at: Point{Mean: make([]float64, 2), Sites: make([]float64, 4), Prior: make([]float64, 1)}, numbers: make([]float64, 2), mixed: mixture{p(), p(), {}}}
+	}
+	if !whole().Fits(2, 1) {
+		t.Error("a state does not fit its own weights")
+	}
+	for name, damage := range map[string]func(s *State){
+		"mean": func(s *State) { s.at.Mean = nil }, "sites": func(s *State) { s.at.Sites = s.at.Sites[1:] }, "prior": func(s *State) { s.at.Prior = nil },
+		"step": func(s *State) { s.numbers = s.numbers[1:] }, "mixed sites": func(s *State) { s.mixed[1].sites = s.mixed[1].sites[1:] },
+		"mixed curvature": func(s *State) { s.mixed[0].curvature = nil }, "mixed shift": func(s *State) { s.mixed[1].shift = nil }, "mixed pull": func(s *State) { s.mixed[1].pull = nil },
+	} {
+		s := whole()
+		if damage(s); s.Fits(2, 1) {
+			t.Errorf("%s: a damaged state fits", name)
+		}
+	}
+}

@@ -36,6 +36,16 @@ func (s *State) Vectors() checkpoint.Vectors {
 	return vectors
 }
 
+// Fits says whether a state that was read is one of so many weights and groups.
+func (s *State) Fits(d, groups int) bool {
+	if len(s.at.Mean) != d || len(s.at.Sites) != d*d || len(s.at.Prior) != groups || len(s.numbers) != 2 {
+		return false
+	}
+	return !slices.ContainsFunc(s.mixed, func(p natural) bool {
+		return p.sites != nil && (len(p.sites) != d*d || len(p.curvature) != d*d || len(p.shift) != d || len(p.pull) != d)
+	})
+}
+
 // saved returns the state of a climb at a point, sharing the point's memory.
 func (n *Newton) saved(state *State, at *Point) *State {
 	saved := *state
