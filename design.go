@@ -175,8 +175,10 @@ func (d *Design) eachRow(ws *Workspace, dst, w []float64, of func(d *Design, i i
 func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) {
 	n, size := d.Dims()
 	dense := d.Dense.Cols
-	if depth := min(dense, left+cols); depth > 0 {
-		ws.pool.Gemm(false, false, n, cols, depth, 1, d.Dense.Data, d.Dense.Stride, factor[left:], size, 0, dst, cols)
+	if depth := left + cols; depth <= dense && depth > 0 {
+		ws.pool.GemmUpper(n, cols, depth, d.Dense.Data, d.Dense.Stride, factor[left:], size, dst, cols)
+	} else if dense > 0 {
+		ws.pool.Gemm(false, false, n, cols, dense, 1, d.Dense.Data, d.Dense.Stride, factor[left:], size, 0, dst, cols)
 	} else {
 		clear(dst[:n*cols])
 	}

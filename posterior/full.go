@@ -2,6 +2,7 @@ package posterior
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -40,9 +41,17 @@ func (p *Full) SameCovariance(other credence.Posterior) bool {
 	return ok && len(p.Factor) > 0 && len(q.Factor) == len(p.Factor) && &q.Factor[0] == &p.Factor[0]
 }
 
-// panel is the number of rows, and of columns of a triangular factor, that one
-// product works on.
+// panel is the number of rows that one product works on, and of columns whose squares are added up apart.
 const panel = 256
+
+// width is the number of columns of a triangular factor that are multiplied at once: of one row, which is not packed,
+// as many as are added up, and otherwise more, so that the rows are packed for more of them.
+func width(rows int) int {
+	if rows == 1 {
+		return panel
+	}
+	return 4 * panel
+}
 
 // Latent stores Φm and the rows' φᵀCφ = ‖Fᵀφ‖².
 func (p *Full) Latent(ws *credence.Workspace, mean, variance []float64, phi *credence.Design) {
@@ -54,19 +63,21 @@ func (p *Full) Latent(ws *credence.Workspace, mean, variance []float64, phi *cre
 	clear(variance)
 	n, d := phi.Dims()
 	defer ws.Release(ws.Mark())
-	product := ws.Floats(min(n, panel) * min(d, panel))
+	width := min(d, width(n))
+	product := ws.Floats(min(n, panel) * width)
 	for first := 0; first < n; first += panel {
 		rows := phi
 		if n > panel { // a window takes memory, which one row does not need
 			window := phi.Window(first, min(panel, n-first))
 			rows = &window
 		}
-		for left := 0; left < d; left += panel {
-			cols := min(panel, d-left)
+		for left := 0; left < d; left += width {
+			cols := min(width, d-left)
 			rows.MulUpper(ws, product, p.Factor, left, cols)
 			for i := range rows.Dense.Rows {
-				row := product[i*cols : (i+1)*cols]
-				variance[first+i] += kernel.Dot(row, row)
+				for row := range slices.Chunk(product[i*cols:(i+1)*cols], panel) {
+					variance[first+i] += kernel.Dot(row, row)
+				}
 			}
 		}
 	}

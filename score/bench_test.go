@@ -87,6 +87,22 @@ func BenchmarkLinearRow(b *testing.B) {
 	benchmark(b, 59, fit.Options{Formula: "y ~ .", Prior: "normal(variance=1)"})
 }
 
+// A logistic model of 124 weights with its full covariance: at one setting of the prior, and averaged over settings.
+func BenchmarkLogisticRow(b *testing.B) {
+	sign := func(y float64) float64 {
+		if y > 0 {
+			return 1
+		}
+		return 0
+	}
+	for _, engine := range []string{"svi(covariance=full, hyper=mode)", "svi(covariance=full)"} {
+		b.Run(engine, func(b *testing.B) {
+			o := fit.Options{Formula: "y ~ .", Family: "bernoulli", Engine: engine}
+			benchmarkFitted(b, 123, fitted(b, columnsOf(b, 500, 123, sign), o))
+		})
+	}
+}
+
 // The default random-feature model: four draws of 1,000 features each, and 200 rows.
 func BenchmarkRandomFeaturesRow(b *testing.B) {
 	benchmark(b, 8, fit.Options{Formula: "y ~ rbf(.)"})

@@ -33,11 +33,11 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 	}
 	need("Gemm C", c, m, n, ldc)
 	if m == 1 && n > 0 && k > 0 && !transA && !transB && alpha == 1 && beta == 0 && n*k <= rowProductMax {
-		p.rowProduct(n, k, a, b, ldb, c)
+		p.rowProduct(n, k, a, b, ldb, c, k)
 		return
 	}
 	if n == 1 && m > 0 && k > 0 && p.isa != PureGo && !transA && (transB || ldb == 1) && (beta == 0 || beta == 1) && m*k <= rowProductMax {
-		columnProduct(m, k, alpha, a, lda, b, beta, c, ldc)
+		p.columnProduct(m, k, alpha, a, lda, b, beta, c, ldc)
 		return
 	}
 	p.float64s().multiply(product[float64]{
@@ -46,37 +46,44 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 	})
 }
 
+// GemmUpper computes C = A B, where A is m×k and C is m×n, and B, k×n, is columns [k-n, k) of an upper triangular matrix:
+// below the diagonal, which begins in row k-n, it holds zeros, which are not multiplied. The bits are those of Gemm.
+func (p *Pool) GemmUpper(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	need("GemmUpper A", a, m, k, lda)
+	need("GemmUpper B", b, k, n, ldb)
+	need("GemmUpper C", c, m, n, ldc)
+	if k < n {
+		panic("kernel: GemmUpper: more columns than rows")
+	}
+	if m == 1 && n > 0 && n*k <= rowProductMax {
+		p.rowProduct(n, k, a, b, ldb, c, k-n)
+		return
+	}
+	p.float64s().multiply(product[float64]{
+		triangular: true, m: m, n: n, k: k, alpha: 1, a: a, lda: lda, b: b, ldb: ldb, c: c, ldc: ldc,
+	})
+}
+
 // columnRows is the number of rows whose sums keep a processor busy: one waits for its last multiply-add.
 const columnRows = 8
 
 // columnProduct stores alpha times the product of an m×k matrix and a column in c, or adds it where beta is 1, with the bits
 // of the blocked loop of the vector kernels: the multiply-adds of an element stand in its order.
-func columnProduct(m, k int, alpha float64, a []float64, lda int, b []float64, beta float64, c []float64, ldc int) {
+func (p *Pool) columnProduct(m, k int, alpha float64, a []float64, lda int, b []float64, beta float64, c []float64, ldc int) {
 	for i := 0; i < m; i += columnRows {
 		var row [columnRows][]float64
-		var total [columnRows]float64
+		var total, sums [columnRows]float64
 		for r := range row { // behind the last row it stands again
-			at := min(i+r, m-1)
-			row[r] = a[at*lda : at*lda+k]
-			total[r] = beta * c[at*ldc]
+			total[r] = beta * c[min(i+r, m-1)*ldc]
 		}
 		for k0 := 0; k0 < k; k0 += depth {
 			last := min(k, k0+depth)
-			x := b[k0:last]
-			a0, a1, a2, a3 := row[0][k0:last], row[1][k0:last], row[2][k0:last], row[3][k0:last]
-			a4, a5, a6, a7 := row[4][k0:last], row[5][k0:last], row[6][k0:last], row[7][k0:last]
-			var s0, s1, s2, s3, s4, s5, s6, s7 float64
-			for j, v := range x {
-				s0 = math.FMA(v, a0[j], s0)
-				s1 = math.FMA(v, a1[j], s1)
-				s2 = math.FMA(v, a2[j], s2)
-				s3 = math.FMA(v, a3[j], s3)
-				s4 = math.FMA(v, a4[j], s4)
-				s5 = math.FMA(v, a5[j], s5)
-				s6 = math.FMA(v, a6[j], s6)
-				s7 = math.FMA(v, a7[j], s7)
+			for r := range row {
+				at := min(i+r, m-1) * lda
+				row[r] = a[at+k0 : at+last]
 			}
-			for r, s := range [columnRows]float64{s0, s1, s2, s3, s4, s5, s6, s7} {
+			rowSumsOn(p.isa, b[k0:last], &row, &sums)
+			for r, s := range sums {
 				if k0 == 0 && beta == 0 { // what stood there may be no number
 					total[r] = alpha * s
 					continue
@@ -94,8 +101,9 @@ func columnProduct(m, k int, alpha float64, a []float64, lda int, b []float64, b
 const rowProductMax = 1 << 19
 
 // rowProduct stores the product of a row and a k×n matrix in c. The multiply-adds of an element are those of
-// the blocked loop in their order, so the bits are too; packing what is used once is left out.
-func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64) {
+// the blocked loop in their order, so the bits are too; packing what is used once is left out. Row i of the matrix
+// begins with i-diagonal zeros, which are passed over but for a few.
+func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64, diagonal int) {
 	sum := c[:n]
 	for k0 := 0; k0 < k; k0 += depth {
 		if k0 > 0 {
@@ -105,10 +113,12 @@ func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64) {
 		clear(sum)
 		i, last := k0, min(k, k0+depth)
 		for ; i+4 <= last; i += 4 {
-			axpy4On(p.isa, a[i:i+4], b[i*ldb:], ldb, sum)
+			from := max(0, i-diagonal)
+			axpy4On(p.isa, a[i:i+4], b[i*ldb+from:], ldb, sum[from:])
 		}
 		for ; i < last; i++ {
-			axpyOn(p.isa, a[i], b[i*ldb:i*ldb+n], sum)
+			from := max(0, i-diagonal)
+			axpyOn(p.isa, a[i], b[i*ldb+from:i*ldb+n], sum[from:])
 		}
 		if k0 > 0 {
 			axpyOn(p.isa, 1, sum, c[:n])

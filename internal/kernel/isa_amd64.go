@@ -141,6 +141,19 @@ func axpy4On(s ISA, alpha []float64, x []float64, ld int, y []float64) {
 	}
 }
 
+// rowSumsOn stores the sums of the products of x with each of eight rows, in the order of the elements.
+func rowSumsOn(s ISA, x []float64, rows *[columnRows][]float64, sums *[columnRows]float64) {
+	if s == PureGo || len(x) == 0 {
+		rowSumsGo(x, rows, sums)
+		return
+	}
+	var start [columnRows]*float64
+	for r := range rows {
+		start[r] = &rows[r][0]
+	}
+	rowSumsAVX2(len(x), &x[0], &start[0], &sums[0])
+}
+
 // unaryOn runs n elements, a multiple of 8, through a vector kernel.
 func unaryOn(s ISA, f unary, n int, x, dst *float64) {
 	if s == AVX512 {

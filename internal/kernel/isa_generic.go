@@ -16,6 +16,10 @@ func axpyOn(_ ISA, alpha float64, x, y []float64) { axpyGo(alpha, x, y) }
 
 func axpy4On(_ ISA, alpha []float64, x []float64, ld int, y []float64) { axpy4Go(alpha, x, ld, y) }
 
+func rowSumsOn(_ ISA, x []float64, rows *[columnRows][]float64, sums *[columnRows]float64) {
+	rowSumsGo(x, rows, sums)
+}
+
 func scaleOn(_ ISA, alpha float64, x []float64) { scaleGo(alpha, x) }
 
 func unaryOn(ISA, unary, int, *float64, *float64) { panic("kernel: no vector kernels in this build") }

@@ -53,3 +53,8 @@ func axpy4AVX2(n int, alpha *float64, x *float64, ld int, y *float64)
 //
 //go:noescape
 func scaleAVX2(n int, alpha *float64, x *float64)
+
+// rowSumsAVX2 stores the sums of n products of x with each of eight rows, in the order of the elements.
+//
+//go:noescape
+func rowSumsAVX2(n int, x *float64, rows **float64, sums *float64)

@@ -21,6 +21,7 @@ const (
 type product[T float] struct {
 	transA, transB bool
 	upper          bool // only the upper triangle of C is computed
+	triangular     bool // op(B) is the last n columns of an upper triangular matrix of k rows
 	same           bool // op(A)ᵀ and op(B) are the same matrix
 	m, n, k        int
 	alpha          float64
@@ -251,6 +252,11 @@ func (g *grid[T]) packPanel(s, buffer, t, worker int) {
 	j := t * g.nr
 	panel := g.panels[buffer][j*kc : (j+g.nr)*kc]
 	n := min(g.nr, g.cols-j)
+	if g.triangular {
+		if kc = g.above(k0, kc, j+n); kc == 0 {
+			return
+		}
+	}
 	if g.transB {
 		g.packRows(kc, n, g.b[(g.j0+j)*g.ldb+k0:], g.ldb, panel, g.nr)
 	} else {
@@ -366,16 +372,25 @@ func (g *grid[T]) tiles(s, buffer, rowChunkIndex, chunk, worker int) {
 	for t := chunk * g.panelsPerChunk; t < min(g.panelCount, (chunk+1)*g.panelsPerChunk); t++ {
 		j := t * g.nr
 		n := min(g.nr, g.cols-j)
+		used := kc
+		if g.triangular {
+			if used = g.above(k0, kc, j+n); used == 0 {
+				continue
+			}
+		}
 		b := &panels[j*kc]
 		for i := first; i < last; i += g.mr {
 			if g.upper && g.i0+i >= g.j0+j+n {
 				break
 			}
 			a, lda := g.left(buffer, kc, i)
-			g.addTile(s == 0, kc, i, j, min(g.mr, g.rows-i), n, a, lda, b, worker)
+			g.addTile(s == 0, used, i, j, min(g.mr, g.rows-i), n, a, lda, b, worker)
 		}
 	}
 }
+
+// above is how many of the kc rows from k0 on of a triangular op(B) reach the columns before column end of the block.
+func (g *grid[T]) above(k0, kc, end int) int { return min(kc, max(0, g.k-g.n+g.j0+end-k0)) }
 
 // left is where the tiles of row i of the block read op(A), and the elements
 // between its rows there.

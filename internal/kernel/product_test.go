@@ -388,6 +388,69 @@ func TestRowProductIsARowOfTheProduct(t *testing.T) {
 	}
 }
 
+// Columns of an upper triangular matrix have the bits that Gemm gives with the zeros below them, and in packing are not read
+// far below the diagonal.
+func TestGemmUpper(t *testing.T) {
+	for _, isa := range isas() {
+		for _, threads := range []int{1, 3} {
+			p := NewISA(threads, isa)
+			for _, s := range []struct{ m, n, k int }{
+				{1, 1, 1}, {1, 60, 60}, {1, 13, 70}, {1, 256, 600}, {1, 800, 800}, {2, 5, 5}, {7, 50, 50}, {33, 48, 300}, {64, 71, 600}, {300, 700, 700},
+				{0, 4, 4}, {4, 0, 4},
+			} {
+				lda, ldb := s.k+1, s.n+2
+				a, b := random((s.m+1)*lda, 1), random(s.k*ldb, 2)
+				diagonal := s.k - s.n
+				for i := range s.k {
+					clear(b[i*ldb : i*ldb+min(s.n, max(0, i-diagonal))])
+				}
+				want, got := make([]float64, s.m*s.n), random(s.m*s.n, 3)
+				p.Gemm(false, false, s.m, s.n, s.k, 1, a, lda, b, ldb, 0, want, s.n)
+				p.GemmUpper(s.m, s.n, s.k, a, lda, b, ldb, got, s.n)
+				if i := sameBits(got, want); i >= 0 {
+					t.Fatalf("%v threads=%d %+v: element %d is %v, and with zeros %v", isa, threads, s, i, got[i], want[i])
+				}
+				if s.m == 0 {
+					continue
+				}
+				for i := range s.k { // far below the diagonal
+					for j := range min(s.n, max(0, i-diagonal-depth)) {
+						b[i*ldb+j] = math.NaN()
+					}
+				}
+				p.GemmUpper(s.m, s.n, s.k, a, lda, b, ldb, got, s.n)
+				if i := sameBits(got, want); i >= 0 {
+					t.Fatalf("%v threads=%d %+v: element %d is %v with what is not a number below the diagonal", isa, threads, s, i, got[i])
+				}
+			}
+		}
+	}
+}
+
+// The sums of eight rows have the bits of the multiply-adds in order.
+func TestRowSums(t *testing.T) {
+	for _, isa := range isas() {
+		for n := range 40 {
+			x, a := random(n, 1), random(columnRows*(n+1), 2)
+			var rows [columnRows][]float64
+			for r := range rows {
+				rows[r] = a[r*(n+1) : r*(n+1)+n]
+			}
+			sums := [columnRows]float64{1, 2, 3, 4, 5, 6, 7, 8}
+			rowSumsOn(isa, x, &rows, &sums)
+			for r, row := range rows {
+				want := 0.0
+				for j, v := range x {
+					want = math.FMA(v, row[j], want)
+				}
+				if sums[r] != want {
+					t.Fatalf("%v: the sum of %d products of row %d is %v, want %v", isa, n, r, sums[r], want)
+				}
+			}
+		}
+	}
+}
+
 // TestGemmColumn: a product with one column has the bits of that column among others, whatever is added or multiplied.
 func TestGemmColumn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))

@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // The plain Go twins of the micro-kernels: they define what the assembly must
 // compute, and serve every processor without it. The 4×4 tile keeps sixteen
@@ -109,5 +112,15 @@ func solveBackGo[T float](tri, c *T) {
 				above[j] -= u * row[j]
 			}
 		}
+	}
+}
+
+func rowSumsGo(x []float64, rows *[columnRows][]float64, sums *[columnRows]float64) {
+	for r, row := range rows {
+		s := 0.0
+		for j, v := range x {
+			s = math.FMA(v, row[j], s)
+		}
+		sums[r] = s
 	}
 }

@@ -18,6 +18,59 @@ func (v isa) level1() {
 	v.axpy("axpy", 1)
 	v.axpy("axpy4", 4)
 	v.scaleVector()
+	if !v.wide {
+		v.rowSums()
+	}
+}
+
+// rowSums writes the products of eight rows with a vector, each sum in the order of its elements: eight that wait for
+// their last multiply-add keep both units of a processor busy, and need no more than scalars.
+func (v isa) rowSums() {
+	const rows, unroll = 8, 4
+	v.text("rowSums", "func(n int, x *float64, rows **float64, sums *float64)", "stores the sums of n products of x with each of eight rows, in the order of the elements.")
+	n := Load(Param("n"), GP64())
+	x := Load(Param("x"), GP64())
+	table := Load(Param("rows"), GP64())
+	var row [rows]reg.Register
+	var sum [rows]reg.VecVirtual
+	for r := range row {
+		row[r] = GP64()
+		MOVQ(at(table, 8*r), row[r])
+		sum[r] = XMM()
+		VXORPD(sum[r], sum[r], sum[r])
+	}
+	i := GP64()
+	XORQ(i, i)
+	add := func(u int) {
+		one := XMM()
+		VMOVSD(Mem{Base: x, Index: i, Scale: 8, Disp: 8 * u}, one)
+		for r := range row {
+			VFMADD231SD(Mem{Base: row[r], Index: i, Scale: 8, Disp: 8 * u}, one, sum[r])
+		}
+	}
+	SUBQ(imm(unroll), n)
+	Label("loop")
+	CMPQ(i, n)
+	JG(LabelRef("tail"))
+	for u := range unroll {
+		add(u)
+	}
+	ADDQ(imm(unroll), i)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	ADDQ(imm(unroll), n)
+	Label("single")
+	CMPQ(i, n)
+	JGE(LabelRef("end"))
+	add(0)
+	INCQ(i)
+	JMP(LabelRef("single"))
+	Label("end")
+	Load(Param("sums"), table)
+	for r := range sum {
+		VMOVSD(sum[r].AsX(), at(table, 8*r))
+	}
+	done()
 }
 
 // scaleVector multiplies a vector by a number.
