@@ -22,13 +22,7 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 		return nil, fmt.Errorf("the data hold no rows, so that there is nothing to learn from: check the files")
 	}
 	c := &l.counts
-	features := &keyed.Features{Keys: l.index.Keys(c.Slots), NoIntercept: l.plan.NoIntercept}
-	if l.names != nil {
-		features.Text, features.Ends = l.names.Arena(c.Slots)
-		if features.Ends == nil {
-			features.Ends = []int64{}
-		}
-	}
+	features := keyed.FeaturesOf(l.index, c.Slots, l.names, l.plan.NoIntercept)
 	weights := features.Weights()
 	q := &posterior.SpikeSlab{Mean: make([]float64, weights), Variance: make([]float64, weights), Probability: make([]float64, weights)}
 	for j := range weights {

@@ -80,7 +80,7 @@ func TestKeyedPredicts(t *testing.T) {
 // What could not be read back is not written.
 func TestKeyedRefusals(t *testing.T) {
 	for what, change := range map[string]func(f *credence.Fitted){
-		"of which":                func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Keys[0] = 3 },
+		"stands twice":            func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Keys[0] = 3 },
 		"ends at":                 func(f *credence.Fitted) { f.Members[0].Model.Features.(*keyed.Features).Ends[1] = 1 },
 		"1 means and 4 variances": func(f *credence.Fitted) { slabOf(f).Mean = []float64{1} },
 		"variance -1":             func(f *credence.Fitted) { slabOf(f).Variance[2] = -1 },

@@ -34,7 +34,7 @@ func Selected(fitted *credence.Fitted) (count int, ok bool) {
 		return fitted.Selection.Selected, true
 	}
 	above := SelectedAbove(fitted)
-	for _, c := range Candidates(fitted) {
+	for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
 		if selector.InclusionProbability(c.First) > above {
 			count++
 		}

@@ -14,12 +14,14 @@ import (
 //
 // Small keys (indices of libsvm, hashes of few bits) are looked up directly, the
 // others in an open-addressing table at most ¾ full. Memory is 8 bytes a feature
-// for its key, and 21 to 43 bytes in the table or at most 16 MB in all for direct keys.
+// for its key, and 11 to 21 bytes in the table, or for direct keys at most 16 MB in all
+// or 32 bytes a feature.
 //
 // One goroutine may add keys while others read the slots they know of with Key.
 type Index struct {
 	count  int
-	direct []uint32 // slot+1 by key, below directKeys
+	direct []uint32 // slot+1 by key, below limit
+	limit  uint64   // keys below are direct; 0 means directKeys
 	table  []entry  // of the larger keys; a power of two long
 	used   int      // entries of the table
 
@@ -27,14 +29,26 @@ type Index struct {
 	keys []*[keyChunk]uint64
 }
 
-type entry struct {
-	key  uint64
-	slot uint32 // slot+1; 0 is free
-}
+// entry is slot+1, and above it the upper half of the hash of the key, of which the lower half says where the
+// entry stands: entries of other keys agree so rarely that the key itself is looked at once. 0 is free.
+type entry uint64
+
+// entryTag is the part of the hash that an entry holds.
+const entryTag = 0xffff_ffff << 32
+
+func newEntry(hash uint64, slot int) entry { return entry(hash&entryTag | uint64(slot+1)) }
+
+// slot returns the slot of an entry that is not free.
+func (e entry) slot() int { return int(uint32(e)) - 1 }
+
+// has says whether an entry may be that of the key with a hash.
+func (e entry) has(hash uint64) bool { return (uint64(e)^hash)&entryTag == 0 && e != 0 }
 
 const (
 	directKeys = 1 << 22
 	keyChunk   = 1 << 13 // 64 KB of keys
+	// directShare is the least share of features among the keys below a limit beyond directKeys.
+	directShare = 8
 	// MaxFeatures is the most features that an Index holds.
 	MaxFeatures = math.MaxInt32 - 1
 )
@@ -42,79 +56,101 @@ const (
 // Len returns the number of features; it is for the goroutine that adds.
 func (x *Index) Len() int { return x.count }
 
+// of returns the key of a slot, for the goroutine that adds.
+func (x *Index) of(slot int) uint64 { return x.keys[uint(slot)/keyChunk][uint(slot)%keyChunk] }
+
 // Find returns the slot of a key, or -1.
 func (x *Index) Find(key uint64) int {
 	if key < uint64(len(x.direct)) {
 		return int(x.direct[key]) - 1
 	}
-	if len(x.table) == 0 || key < directKeys {
+	if len(x.table) == 0 || key < max(x.limit, directKeys) {
 		return -1
 	}
-	mask := uint64(len(x.table) - 1)
-	for i := keyhash.Mix(key) & mask; ; i = (i + 1) & mask {
-		e := &x.table[i]
-		if e.slot == 0 || e.key == key {
-			return int(e.slot) - 1
+	hash, mask := keyhash.Mix(key), uint64(len(x.table)-1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		e := x.table[i]
+		if e == 0 {
+			return -1
+		}
+		if e.has(hash) && x.of(e.slot()) == key {
+			return e.slot()
 		}
 	}
 }
 
 // Add returns the slot of a key, a new one if it has none.
 func (x *Index) Add(key uint64) int {
-	if key < uint64(len(x.direct)) {
-		if slot := x.direct[key]; slot != 0 {
-			return int(slot) - 1
-		}
+	if slot := x.Find(key); slot >= 0 {
+		return slot
 	}
-	return x.addSlow(key)
+	return x.add(key)
 }
 
 // addAll is Add for many keys. The common case stands in the loop itself: its
 // loads do not depend on each other, so that the processor has many under way.
 func (x *Index) addAll(slots []int32, keys []uint64) {
 	slots = slots[:len(keys)]
-	direct := x.direct
+	direct, table := x.direct, x.table
 	for k, key := range keys {
 		if key < uint64(len(direct)) {
 			if slot := direct[key]; slot != 0 {
 				slots[k] = int32(slot) - 1
 				continue
 			}
+		} else if len(table) > 0 {
+			hash := keyhash.Mix(key)
+			if e := table[hash&uint64(len(table)-1)]; e.has(hash) {
+				if slot := e.slot(); x.of(slot) == key {
+					slots[k] = int32(slot)
+					continue
+				}
+			}
 		}
-		slots[k] = int32(x.addSlow(key))
-		direct = x.direct
+		slots[k] = int32(x.Add(key))
+		direct, table = x.direct, x.table
 	}
 }
 
-func (x *Index) addSlow(key uint64) int {
-	if key < directKeys {
-		if key >= uint64(len(x.direct)) {
-			size := max(1024, len(x.direct))
-			for uint64(size) <= key {
-				size *= 2
-			}
-			x.direct = append(x.direct, make([]uint32, size-len(x.direct))...)
-		}
+// add gives a key that has none a slot.
+func (x *Index) add(key uint64) int {
+	if key < max(x.limit, directKeys) {
+		x.reach(key)
 		slot := x.newSlot(key)
 		x.direct[key] = uint32(slot + 1)
 		return slot
 	}
 	if 4*(x.used+1) > 3*len(x.table) {
-		x.grow()
-	}
-	mask := uint64(len(x.table) - 1)
-	for i := keyhash.Mix(key) & mask; ; i = (i + 1) & mask {
-		e := &x.table[i]
-		if e.slot == 0 {
-			slot := x.newSlot(key)
-			*e = entry{key, uint32(slot + 1)}
-			x.used++
-			return slot
-		}
-		if e.key == key {
-			return int(e.slot) - 1
+		if x.grow(); key < x.limit {
+			return x.add(key)
 		}
 	}
+	slot := x.newSlot(key)
+	x.put(key, slot)
+	return slot
+}
+
+// reach makes the direct part long enough for a key.
+func (x *Index) reach(key uint64) {
+	if key < uint64(len(x.direct)) {
+		return
+	}
+	size := max(1024, len(x.direct))
+	for uint64(size) <= key {
+		size *= 2
+	}
+	x.direct = append(x.direct, make([]uint32, size-len(x.direct))...)
+}
+
+// put enters a key that the table does not have and has room for.
+func (x *Index) put(key uint64, slot int) {
+	hash, mask := keyhash.Mix(key), uint64(len(x.table)-1)
+	i := hash & mask
+	for x.table[i] != 0 {
+		i = (i + 1) & mask
+	}
+	x.table[i] = newEntry(hash, slot)
+	x.used++
 }
 
 func (x *Index) newSlot(key uint64) int {
@@ -132,19 +168,37 @@ func (x *Index) newSlot(key uint64) int {
 	return slot
 }
 
+// grow makes room in the table: keys below twice the limit become direct where they are many, else the table
+// is twice as long.
 func (x *Index) grow() {
-	old := x.table
-	x.table = make([]entry, max(1024, 2*len(old)))
-	mask := uint64(len(x.table) - 1)
+	limit := 2 * max(x.limit, directKeys)
+	below, small := 0, 0 // of all keys, and of those in the table
+	for slot := range x.count {
+		if key := x.of(slot); key < limit {
+			if below++; key >= limit/2 {
+				small++
+			}
+		}
+	}
+	moved := uint64(below) >= limit/directShare && 2*small >= x.used
+	if moved {
+		x.limit = limit
+		x.reach(limit - 1)
+	}
+	old, size := x.table, len(x.table)
+	if !moved {
+		size *= 2
+	}
+	x.table, x.used = make([]entry, max(1024, size)), 0
 	for _, e := range old {
-		if e.slot == 0 {
+		if e == 0 {
 			continue
 		}
-		i := keyhash.Mix(e.key) & mask
-		for x.table[i].slot != 0 {
-			i = (i + 1) & mask
+		if key := x.of(e.slot()); key < x.limit {
+			x.direct[key] = uint32(e.slot() + 1)
+		} else {
+			x.put(key, e.slot())
 		}
-		x.table[i] = e
 	}
 }
 
@@ -214,6 +268,6 @@ func (x *Index) replace(keys []uint64) {
 		panic(err)
 	}
 	x.mu.Lock()
-	x.count, x.direct, x.table, x.used, x.keys = fresh.count, fresh.direct, fresh.table, fresh.used, fresh.keys
+	x.count, x.direct, x.limit, x.table, x.used, x.keys = fresh.count, fresh.direct, fresh.limit, fresh.table, fresh.used, fresh.keys
 	x.mu.Unlock()
 }

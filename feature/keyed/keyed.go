@@ -34,6 +34,20 @@ type Features struct {
 	Ends []int64
 	// NoIntercept says that there is no weight but those of the keys.
 	NoIntercept bool
+
+	distinct bool // the keys are those of an index
+}
+
+// FeaturesOf returns the features of the first count slots of an index, with their names where they are kept.
+func FeaturesOf(x *Index, count int, names *Names, noIntercept bool) *Features {
+	f := &Features{Keys: x.Keys(count), NoIntercept: noIntercept, distinct: true}
+	if names != nil {
+		f.Text, f.Ends = names.Arena(count)
+		if f.Ends == nil {
+			f.Ends = []int64{}
+		}
+	}
+	return f
 }
 
 var (
@@ -101,12 +115,10 @@ func (f *Features) Validate() error {
 	if len(f.Keys) >= math.MaxInt32-1 {
 		return fmt.Errorf("keyed: %d keys are too many", len(f.Keys))
 	}
-	seen := make(map[uint64]struct{}, len(f.Keys))
-	for _, key := range f.Keys {
-		seen[key] = struct{}{}
-	}
-	if len(seen) != len(f.Keys) {
-		return fmt.Errorf("keyed: %d keys, of which %d differ: the file is damaged", len(f.Keys), len(seen))
+	if !f.distinct {
+		if _, err := IndexOf(f.Keys); err != nil {
+			return err
+		}
 	}
 	if f.Ends == nil {
 		return nil

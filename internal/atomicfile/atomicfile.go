@@ -37,7 +37,8 @@ const (
 // the umask. If path is a symbolic link, the file it points to is replaced (or
 // created) and the link stays.
 //
-// The writer is buffered and must not be used after write returns.
+// The writer is buffered and must not be used after write returns. It has a method Rewrite([]byte) error,
+// which replaces the first bytes of what was written.
 //
 // One error comes after the replacement: if the folder cannot be flushed the
 // new file is in place and whole, but may not survive a power cut.
@@ -80,10 +81,10 @@ func stage(path string, write func(io.Writer) error) (pending, error) {
 			return pending{}, fmt.Errorf("atomicfile: cannot write %s: %w", path, err)
 		}
 	}
-	buffered := bufio.NewWriterSize(file, 1<<16)
-	err = write(buffered)
+	w := writer{bufio.NewWriterSize(file, 1<<16), file}
+	err = write(w)
 	if err == nil {
-		err = buffered.Flush()
+		err = w.Flush()
 	}
 	if err == nil {
 		err = file.Sync()
@@ -96,6 +97,21 @@ func stage(path string, write func(io.Writer) error) (pending, error) {
 	}
 	staged = true
 	return p, nil
+}
+
+// writer is what the content is sent to.
+type writer struct {
+	*bufio.Writer
+	file *os.File
+}
+
+// Rewrite replaces the first bytes of what has been written, for content that begins with what is known at its end.
+func (w writer) Rewrite(beginning []byte) error {
+	err := w.Flush()
+	if err == nil {
+		_, err = w.file.WriteAt(beginning, 0)
+	}
+	return err
 }
 
 // commit puts the new content in the target's place.

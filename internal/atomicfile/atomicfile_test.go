@@ -254,3 +254,19 @@ func TestConcurrentWritersDoNotMix(t *testing.T) {
 	}
 	requireEntries(t, filepath.Dir(path), "model")
 }
+
+// The beginning can be replaced at the end, whatever was flushed before, and the rest stays.
+func TestRewrite(t *testing.T) {
+	path, rest := filepath.Join(t.TempDir(), "f"), strings.Repeat("x", 1<<17)
+	err := Write(path, func(w io.Writer) error {
+		io.WriteString(w, "????"+rest)
+		if err := w.(interface{ Rewrite([]byte) error }).Rewrite([]byte("head")); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "tail")
+		return err
+	})
+	if text, _ := os.ReadFile(path); err != nil || string(text) != "head"+rest+"tail" {
+		t.Errorf("%.20q…, %v", text, err)
+	}
+}

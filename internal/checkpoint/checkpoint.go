@@ -47,7 +47,7 @@ type envelope struct {
 
 // Write replaces the checkpoint at path. The document is encoded as JSON, which has no infinities
 // and no NaN: such numbers belong in tensors. A tensor may be produced in pieces while it is
-// written; its Data function is called twice.
+// written; its Data function is called once.
 func (k Kind) Write(path string, document any, tensors []safetensors.Tensor) error {
 	text, err := json.Marshal(document)
 	if err == nil {

@@ -21,8 +21,9 @@
 // Write is a function of its arguments: keys are sorted, the header is padded
 // with spaces to a multiple of 8, and tensors lie in order of decreasing element
 // size, then of name, so that every element is aligned for readers that map the
-// file into memory. Tensors are produced on demand and never held. Each one is
-// produced twice, because its hash stands in front of it.
+// file into memory. Tensors are produced on demand and never held: twice, because
+// their hashes stand in front of them, or once where the writer can replace what it
+// wrote first.
 //
 // # Digest
 //

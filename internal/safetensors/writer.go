@@ -17,7 +17,7 @@ type Tensor struct {
 	DType DType
 	Shape []int // row-major; empty for a single number
 
-	// Data sends the elements to w, row by row, little-endian; see Encode. It is
+	// Data sends the elements to w, row by row, little-endian; see Encode. It may be
 	// called twice and must send the same bytes both times.
 	Data func(w io.Writer) error
 }
@@ -81,30 +81,48 @@ func write(w io.Writer, metadata map[string]string, tensors []Tensor) error {
 		return err
 	}
 	hashes := make([][sha256.Size]byte, len(h.tensors))
-	for i, t := range h.tensors {
-		if hashes[i], err = produce(io.Discard, t, sources[t.Name]); err != nil {
-			return err
+	start := func() ([]byte, error) {
+		h.metadata[DigestKey] = digest(h, hashes) // of one length, whatever the hashes
+		return h.encode()
+	}
+	back, rewrites := w.(rewriter)
+	if !rewrites { // the hashes stand in front of what is hashed
+		for i, t := range h.tensors {
+			if hashes[i], err = produce(io.Discard, t, sources[t.Name]); err != nil {
+				return err
+			}
 		}
 	}
-	h.metadata[DigestKey] = digest(h, hashes)
-	start, err := h.encode()
+	beginning, err := start()
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(start); err != nil {
+	if _, err := w.Write(beginning); err != nil {
 		return err
 	}
 	for _, i := range order {
 		t := h.tensors[i]
-		again, err := produce(w, t, sources[t.Name])
+		hash, err := produce(w, t, sources[t.Name])
 		if err != nil {
 			return err
 		}
-		if again != hashes[i] {
+		if !rewrites && hash != hashes[i] {
 			return fmt.Errorf("tensor %q changed while it was written: Data must send the same bytes each time", t.Name)
 		}
+		hashes[i] = hash
 	}
-	return nil
+	if !rewrites {
+		return nil
+	}
+	if beginning, err = start(); err != nil {
+		return err
+	}
+	return back.Rewrite(beginning)
+}
+
+// rewriter is a writer whose first bytes can be replaced: what is written to it is produced once.
+type rewriter interface {
+	Rewrite(beginning []byte) error
 }
 
 // plan checks everything that can be checked before a tensor is produced.

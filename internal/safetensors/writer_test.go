@@ -58,6 +58,34 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+// backwards is a writer whose beginning can be replaced.
+type backwards struct{ bytes.Buffer }
+
+func (b *backwards) Rewrite(beginning []byte) error {
+	copy(b.Bytes(), beginning)
+	return nil
+}
+
+// A writer that can go back gets the same bytes, each tensor being produced once.
+func TestWriteOnce(t *testing.T) {
+	calls := 0
+	tensors := []Tensor{Of("a", []int32{1, 2, 3}), RowsOf("b", 3, 2, func(i int, row []float64) {
+		calls++
+		row[0], row[1] = float64(i), 7
+	})}
+	var twice bytes.Buffer
+	var once backwards
+	if err := Write(&twice, map[string]string{"k": "v"}, tensors); err != nil || calls != 6 {
+		t.Fatal(err, calls)
+	}
+	if err := Write(&once, map[string]string{"k": "v"}, tensors); err != nil || calls != 9 {
+		t.Fatal(err, calls)
+	}
+	if !bytes.Equal(once.Bytes(), twice.Bytes()) {
+		t.Errorf("%q, want %q", once.Bytes(), twice.Bytes())
+	}
+}
+
 type failingWriter struct{ left int }
 
 var errFull = errors.New("disk full")

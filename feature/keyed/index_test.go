@@ -1,0 +1,112 @@
+package keyed
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/keyhash"
+)
+
+// Keys of every size get the slots of a map, one by one and many at once.
+func TestIndexIsAMap(t *testing.T) {
+	for name, draw := range map[string]func(*rand.Rand) uint64{
+		"hashes":        func(r *rand.Rand) uint64 { return r.Uint64() >> (r.IntN(2) * r.IntN(64)) },
+		"small indices": func(r *rand.Rand) uint64 { return r.Uint64N(1 << 14) },
+		"both":          func(r *rand.Rand) uint64 { return r.Uint64N(2)<<40 ^ r.Uint64N(3*directKeys) },
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		var x Index
+		want, keys := map[uint64]int32{}, make([]uint64, 0, 1<<10)
+		slots, added := make([]int32, cap(keys)), []uint64{}
+		for range 60 {
+			keys = keys[:0]
+			for range cap(keys) {
+				keys = append(keys, draw(rng))
+			}
+			x.addAll(slots, keys)
+			for k, key := range keys {
+				if _, known := want[key]; !known {
+					want[key] = int32(len(want))
+					added = append(added, key)
+				}
+				if slots[k] != want[key] || x.Find(key) != int(want[key]) {
+					t.Fatalf("%s: key %d has slots %d and %d, want %d", name, key, slots[k], x.Find(key), want[key])
+				}
+			}
+		}
+		for range 1000 {
+			if key := draw(rng) + 1<<60; x.Find(key) >= 0 {
+				if _, known := want[key]; !known {
+					t.Fatalf("%s: key %d was never added", name, key)
+				}
+			}
+		}
+		if x.Len() != len(want) || !slices.Equal(x.Keys(x.Len()), added) {
+			t.Fatalf("%s: the keys are others than those that were added", name)
+		}
+		again, err := IndexOf(added)
+		if err != nil || again.Find(added[len(added)-1]) != len(added)-1 {
+			t.Errorf("%s: %v", name, err)
+		}
+		x.Keep([]int32{1, 3, int32(x.Len() - 1)})
+		if x.Len() != 3 || x.Find(added[3]) != 1 || x.Find(added[0]) >= 0 || x.Add(added[0]) != 3 {
+			t.Errorf("%s: what is kept is not found", name)
+		}
+	}
+}
+
+// Indices beyond those that are always direct become so where they are many, and those that stand apart do not.
+func TestManyIndicesAreDirect(t *testing.T) {
+	var x Index
+	const count, step, apart = 1_400_000, 4, 1 << 50
+	keys, slots := make([]uint64, 1000), make([]int32, 1000)
+	for first := 0; first < count; first += len(keys) {
+		for k := range keys {
+			keys[k] = uint64(first+k) * step
+		}
+		keys[7] += apart
+		x.addAll(slots, keys)
+		x.addAll(slots, keys)
+		for k, slot := range slots {
+			if int(slot) != first+k {
+				t.Fatalf("key %d has slot %d, want %d", keys[k], slot, first+k)
+			}
+		}
+	}
+	for i := range count {
+		key := uint64(i) * step
+		if i%1000 == 7 {
+			key += apart
+		}
+		if x.Find(key) != i {
+			t.Fatalf("key %d has slot %d, want %d", key, x.Find(key), i)
+		}
+	}
+	if len(x.direct) <= directKeys || x.used > 2*count/1000 {
+		t.Errorf("%d keys are in the table, and %d places direct", x.used, len(x.direct))
+	}
+	var few Index
+	for i := range uint64(100_000) {
+		few.Add(i * 100)
+	}
+	if len(few.direct) > directKeys {
+		t.Errorf("100,000 keys take %d direct places", len(few.direct))
+	}
+}
+
+// An entry whose part of the hash agrees is of another key all the same.
+func TestIndexLooksAtTheKey(t *testing.T) {
+	var x Index
+	const key, other = 1 << 50, 1<<50 + 1
+	x.Add(other)
+	hash := keyhash.Mix(key)
+	if x.table[hash&uint64(len(x.table)-1)] != 0 {
+		t.Fatal("the two stand at one place: choose another key")
+	}
+	x.table[hash&uint64(len(x.table)-1)] = newEntry(hash, 0) // as if other had this hash
+	slots := []int32{-1}
+	if x.addAll(slots, []uint64{key}); slots[0] != 1 || x.Find(key) != 1 {
+		t.Errorf("the key has slot %d, the other 0", slots[0])
+	}
+}
