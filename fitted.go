@@ -43,6 +43,9 @@ type Fitted struct {
 	// Inclusions say how inclusions depend on each other, of a fit whose posterior has no draws; they are not
 	// stored.
 	Inclusions *InclusionDraws
+	// Resolved is, of every weight, the probability that it is not 0 and that its slab, where that is learned, is wide
+	// enough for the rows to tell; nil where every slab is. It is not stored.
+	Resolved []float64
 }
 
 // InclusionDraws are draws of which weights are not 0, of some weights together.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
@@ -199,4 +200,26 @@ func ExampleSelect() {
 	}
 	fmt.Println(model.Selection.Names())
 	// Output: [B]
+}
+
+// TestSelectNull: where a flat prior of the inclusion has every column in at next to no weight, none is called and the
+// first lines say so, as does each feature.
+func TestSelectNull(t *testing.T) {
+	s := conform.NewSelection(100, 100, 0, 0, 1, 1, false, 511)
+	fitted, err := fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), fit.Options{Formula: "y ~ .", Engine: "ep(hyper=mode)"}, selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	above := 0
+	for _, f := range fitted.Selection.Features {
+		if f.Inclusion > 0.5 {
+			above++
+		}
+		if f.Resolved == nil || *f.Resolved > 0.5 || f.Selected {
+			t.Errorf("%+v", f)
+		}
+	}
+	if above < 10 || fitted.Selection.Selected != 0 || !strings.Contains(strings.Join(fitted.Report.Warnings, "; "), "nothing is told apart") {
+		t.Errorf("%d above one half, %d called: %v", above, fitted.Selection.Selected, fitted.Report.Warnings)
+	}
 }

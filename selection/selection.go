@@ -13,7 +13,7 @@ type Result struct {
 	Threshold float64   `json:"threshold"` // of the inclusion: what was stated, or what FDR came to
 	// FDR is the bound on the expected share of false ones that was stated, 0 for none.
 	FDR           float64 `json:"fdr,omitempty"`
-	ExpectedFalse float64 `json:"expected_false"`       // Σ (1 − inclusion) over features called
+	ExpectedFalse float64 `json:"expected_false"`       // Σ (1 − inclusion) over features called, of what is resolved
 	Sets          []Set   `json:"sets"`                 // credible sets
 	Path          []Step  `json:"path"`                 // fits at stated sparsities
 	Null          *Null   `json:"null_check,omitempty"` // fits to permuted targets, if asked for
@@ -45,6 +45,9 @@ type Feature struct {
 	Selected  bool    `json:"selected"`        // whether the feature is called
 	// Frequency is the share of fits to rows drawn with replacement that call the feature; nil without them.
 	Frequency *float64 `json:"frequency,omitempty"`
+	// Resolved is the part of Inclusion in which the slab, where it is learned, is wide enough for the rows to tell, by which
+	// features are called; nil where that is all of it.
+	Resolved *float64 `json:"resolved,omitempty"`
 	// VarZ is the variance of whether the weight is not 0. MeanS and VarS are of s, the feature's own probability
 	// of it, where that has a Beta prior, in laplace(…) with inclusion_prior. All are nil unless asked for.
 	VarZ   *float64 `json:"var_z,omitempty"`
@@ -201,6 +204,14 @@ func (r *Result) first(groups map[string]bool, i int) bool {
 	return !known
 }
 
+// Told is the inclusion by which the feature is called: what is resolved of it.
+func (f *Feature) Told() float64 {
+	if f.Resolved != nil {
+		return *f.Resolved
+	}
+	return f.Inclusion
+}
+
 // Call sorts the features by inclusion and marks those that the options call. A group counts once.
 func (r *Result) Call(o Options) {
 	slices.SortStableFunc(r.Features, func(a, b Feature) int { return cmp.Compare(b.Inclusion, a.Inclusion) })
@@ -217,8 +228,8 @@ func (r *Result) Call(o Options) {
 			f.Selected = called[f.Group]
 			continue
 		}
-		expected := r.ExpectedFalse + 1 - f.Inclusion
-		if f.Selected = f.Inclusion > r.Threshold; o.FDR > 0 {
+		expected := r.ExpectedFalse + 1 - f.Told()
+		if f.Selected = f.Told() > r.Threshold; o.FDR > 0 {
 			f.Selected = open && expected <= o.FDR*float64(r.Selected+1)
 		}
 		if open = f.Selected; !open {

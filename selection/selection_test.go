@@ -36,6 +36,24 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// TestCallResolved: what is called, and how many of it are expected to be false, goes by what is resolved of an inclusion, by
+// threshold and by false discovery rate.
+func TestCallResolved(t *testing.T) {
+	for _, o := range []Options{{}, {FDR: 0.1}} {
+		r := result(0.6, 0.99, 0.98)
+		few, most := 0.3, 0.9
+		r.Features[1].Resolved, r.Features[2].Resolved = &few, &most
+		r.Call(o)
+		want, false_ := []string{"c", "a"}, 0.1+0.4
+		if o.FDR > 0 { // the first would be false by 0.7
+			want, false_ = []string{}, 0
+		}
+		if !slices.Equal(r.Names(), want) || math.Abs(r.ExpectedFalse-false_) > 1e-12 {
+			t.Errorf("%+v: %v with %v false, want %v with %v", o, r.Names(), r.ExpectedFalse, want, false_)
+		}
+	}
+}
+
 // TestCallGroups: a group is called as one, and counts once.
 func TestCallGroups(t *testing.T) {
 	for _, c := range []struct {

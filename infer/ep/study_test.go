@@ -73,24 +73,14 @@ func TestSimulationClasses(t *testing.T) {
 		}
 		for k, name := range []string{"ep", "lasso"} {
 			for m, what := range []string{"log loss", "error", "F1", "false"} {
-				mean, spread := meanAndError(figures[k][m])
+				mean, spread := study.MeanAndError(figures[k][m])
 				t.Logf("n=%d %-5s %-8s %.3f ± %.3f (most %.3f)", n, name, what, mean, spread, slices.Max(figures[k][m]))
 			}
 		}
 		for i, v := range figures[1][0] {
 			figures[1][0][i] = figures[0][0][i] - v
 		}
-		mean, spread := meanAndError(figures[1][0])
+		mean, spread := study.MeanAndError(figures[1][0])
 		t.Logf("n=%d log loss of ep less that of the lasso %.3f ± %.3f", n, mean, spread)
 	}
-}
-
-func meanAndError(list []float64) (mean, spread float64) {
-	for _, v := range list {
-		mean += v / float64(len(list))
-	}
-	for _, v := range list {
-		spread += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(spread / float64(len(list)*(len(list)-1)))
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -39,15 +39,6 @@ const (
 	farthest  = 40.0
 )
 
-// pseudoNoise is the noise deviation of a row of classes near even odds, μ(1 − μ)/(dμ/df)² (Piironen &
-// Vehtari 2017, section 3.5).
-func pseudoNoise(link likelihood.Link) float64 {
-	if link == likelihood.Probit {
-		return math.Sqrt(math.Pi / 2)
-	}
-	return 2
-}
-
 func (f *fit) newShrinkage(c *chain) *shrinkage {
 	d, h := f.Table.Count(), f.horseshoe
 	count := float64(len(f.Candidates))
@@ -55,7 +46,7 @@ func (f *fit) newShrinkage(c *chain) *shrinkage {
 		weights: make([]float64, d), local: make([]float64, d), prior: make([]float64, d), noisy: make([]float64, f.Rows)}
 	s.reach = f.Expected / (count - f.Expected) / math.Sqrt(f.Size*f.Total)
 	if f.Classes {
-		s.reach *= pseudoNoise(f.Link)
+		s.reach *= candidates.PseudoNoise(f.Link)
 	}
 	s.global, s.slab = math.Log(s.bound()), math.Log(s.width)
 	if h.Scale.Value > 0 {

@@ -215,12 +215,16 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	d, share := f.Table.Count(), 1/float64(len(f.kept))
 	inclusion := make([]float64, d)
 	noise, slab, kept := 0.0, 0.0, make([]float64, len(f.KeptBlocks))
+	resolved := make([]float64, d)
 	for _, k := range f.kept {
 		r := f.records[k]
 		for j := range d {
 			inclusion[f.Places[j]] += share * r.inclusion[j] / r.total
 		}
 		for _, s := range r.states {
+			for k := s.from; k < s.to && !f.Resolves(f.Table, s.logSlab, s.logNoise); k++ {
+				resolved[f.Places[r.active[k]]] -= share * s.weight / r.total
+			}
 			noise += share * s.weight / r.total * math.Exp(2*s.logNoise)
 			slab += share * s.weight / r.total * math.Exp(2*s.logSlab)
 			for b, u := range s.logKept {
@@ -260,6 +264,10 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	out.Members = []credence.Member{{Model: model, Posterior: draws}}
 	mean, sd := f.Location()
 	out.TargetMean, out.TargetVariance = mean, sd*sd
+	for j, in := range inclusion {
+		resolved[j] = math.Max(0, in+resolved[j])
+	}
+	f.TakeResolved(f.Table, out, inclusion, resolved)
 	f.diagnose(out)
 	return out, nil
 }

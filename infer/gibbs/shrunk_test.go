@@ -203,7 +203,7 @@ func TestPseudoNoise(t *testing.T) {
 		one := func(f float64) float64 { return math.Exp(likelihood.Bernoulli{Link: link}.LogDensity(1, f)) }
 		const step = 1e-4
 		want := math.Sqrt(one(0)*(1-one(0))) / ((one(step) - one(-step)) / (2 * step))
-		if got := pseudoNoise(link); math.Abs(got-want) > 1e-6 {
+		if got := candidates.PseudoNoise(link); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%v: %v, want %v", link, got, want)
 		}
 	}

@@ -2,6 +2,9 @@ package gibbs_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -18,28 +21,31 @@ import (
 func TestSimulation(t *testing.T) {
 	study.OnlyCalibration(t)
 	for _, n := range []int{60, 80, 100, 120} {
-		var integrated, mode, chains []conform.Score
-		for seed := range uint64(10) {
-			s := conform.NewTrial(n, 1000+seed)
-			model := credence.Model{Features: s.Train.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-			e, err := ep.New(model, ep.Config{})
-			_, score := s.Fit(t, e, err)
-			integrated = append(integrated, score)
-			e, err = ep.New(model, ep.Config{Hyper: hyper.Mode})
-			first, score := s.Fit(t, e, err)
-			mode = append(mode, score)
-			start := make([]float64, model.Features.Weights())
-			for j := range start {
-				start[j] = first.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			var integrated, mode, chains []conform.Score
+			for seed := range uint64(10) {
+				s := conform.NewTrial(n, 1000+seed)
+				model := credence.Model{Features: s.Train.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+				e, err := ep.New(model, ep.Config{})
+				_, score := s.Fit(t, e, err)
+				integrated = append(integrated, score)
+				e, err = ep.New(model, ep.Config{Hyper: hyper.Mode})
+				first, score := s.Fit(t, e, err)
+				mode = append(mode, score)
+				start := make([]float64, model.Features.Weights())
+				for j := range start {
+					start[j] = first.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
+				}
+				g, err := gibbs.New(model, gibbs.Config{Start: start})
+				_, after := s.Fit(t, g, err)
+				after.Seconds += score.Seconds
+				chains = append(chains, after)
+				t.Logf("%d sets: gibbs%s", seed+1, conform.Scores(chains))
 			}
-			g, err := gibbs.New(model, gibbs.Config{Start: start})
-			_, after := s.Fit(t, g, err)
-			after.Seconds += score.Seconds
-			chains = append(chains, after)
-		}
-		t.Logf("n=%d ep%s", n, conform.Scores(integrated))
-		t.Logf("n=%d ep(hyper=mode)%s", n, conform.Scores(mode))
-		t.Logf("n=%d gibbs%s", n, conform.Scores(chains))
+			t.Logf("n=%d ep%s", n, conform.Scores(integrated))
+			t.Logf("n=%d ep(hyper=mode)%s", n, conform.Scores(mode))
+			t.Logf("n=%d gibbs%s", n, conform.Scores(chains))
+		})
 	}
 }
 
@@ -50,35 +56,43 @@ func TestNull(t *testing.T) {
 	for _, stated := range []prior.SpikeSlab{{InclusionPrior: [2]float64{1, 9}}, {}} {
 		for _, n := range []int{60, 100} {
 			for _, correlation := range []float64{0, 0.5} {
-				shares := [2]float64{}
-				for seed := range uint64(sets) {
-					s := conform.NewSelection(n, p, 0, correlation, 1, 1, false, study.Seed(500)+seed)
-					model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: stated}
-					first, err := ep.New(model, ep.Config{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					start := make([]float64, p+1)
-					for k := range shares {
-						var engine credence.Engine = first
-						if k == 1 {
-							if engine, err = gibbs.New(model, gibbs.Config{Start: start}); err != nil {
-								t.Fatal(err)
-							}
-						}
-						fitted, err := engine.Fit(context.Background(), conform.Memory{All: &s.Batch})
+				t.Run(fmt.Sprintf("%v/%d/%v", stated.InclusionPrior, n, correlation), func(t *testing.T) {
+					shares, resolved, warned := [2]float64{}, [2]float64{}, [2]int{}
+					for seed := range uint64(sets) {
+						s := conform.NewSelection(n, p, 0, correlation, 1, 1, false, study.Seed(500)+seed)
+						model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: stated}
+						first, err := ep.New(model, ep.Config{})
 						if err != nil {
 							t.Fatal(err)
 						}
-						q := fitted.Members[0].Posterior.(credence.Selector)
-						for j := range p {
-							if start[j+1] = q.InclusionProbability(j + 1); start[j+1] > 0.5 {
-								shares[k] += 100.0 / sets / p
+						start := make([]float64, p+1)
+						for k := range shares {
+							var engine credence.Engine = first
+							if k == 1 {
+								if engine, err = gibbs.New(model, gibbs.Config{Start: start}); err != nil {
+									t.Fatal(err)
+								}
+							}
+							fitted, err := engine.Fit(context.Background(), conform.Memory{All: &s.Batch})
+							if err != nil {
+								t.Fatal(err)
+							}
+							if slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.HasPrefix(w, "nothing is told apart") }) {
+								warned[k]++
+							}
+							q := fitted.Members[0].Posterior.(credence.Selector)
+							for j := range p {
+								if start[j+1] = q.InclusionProbability(j + 1); start[j+1] > 0.5 {
+									if shares[k] += 100.0 / sets / p; fitted.Resolved == nil || fitted.Resolved[j+1] > 0.5 {
+										resolved[k] += 100.0 / sets / p
+									}
+								}
 							}
 						}
 					}
-				}
-				t.Logf("prior %v, n=%d, correlation %.1f: ep calls %.2f %%, gibbs %.2f %%", stated.InclusionPrior, n, correlation, shares[0], shares[1])
+					t.Logf("prior %v, n=%d, correlation %.1f: above ½ are %.2f %% by ep and %.2f %% by gibbs, called %.2f %% and %.2f %%; %v of %d sets are warned of",
+						stated.InclusionPrior, n, correlation, shares[0], shares[1], resolved[0], resolved[1], warned, sets)
+				})
 			}
 		}
 	}

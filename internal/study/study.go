@@ -4,6 +4,7 @@
 package study
 
 import (
+	"math"
 	"os"
 	"strconv"
 	"testing"
@@ -37,4 +38,15 @@ func Seed(otherwise uint64) uint64 {
 		return seed
 	}
 	return otherwise
+}
+
+// MeanAndError returns the mean of the figures of several sets, and its standard error.
+func MeanAndError(list []float64) (mean, spread float64) {
+	for _, v := range list {
+		mean += v / float64(len(list))
+	}
+	for _, v := range list {
+		spread += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(spread / float64(len(list)*(len(list)-1)))
 }

@@ -1,0 +1,206 @@
+package fit_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/selection"
+)
+
+// tight has p columns, at random places among which the members of 15 pairs and 10 triples correlate by .95. One of each has a weight
+// of ±size, and none other has any.
+type tight struct {
+	x      linop.Dense
+	y      []float64
+	signal []int // columns
+}
+
+func newTight(n, p int, size float64, classes bool, seed uint64) *tight {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	s := &tight{x: linop.NewDense(n, p)}
+	places := rng.Perm(p)
+	var clusters [][]int
+	weights := make([]float64, p)
+	for k := range 25 {
+		count := 2 + k/15
+		cluster := places[:count]
+		places = places[count:]
+		clusters = append(clusters, cluster)
+		j := cluster[rng.IntN(count)]
+		s.signal = append(s.signal, j)
+		if weights[j] = size; rng.IntN(2) == 0 {
+			weights[j] = -size
+		}
+	}
+	for i := range n {
+		row, f := s.x.Row(i), 0.0
+		for j := range row {
+			row[j] = rng.NormFloat64()
+		}
+		for _, cluster := range clusters {
+			common := rng.NormFloat64()
+			for _, j := range cluster {
+				row[j] = math.Sqrt(0.95)*common + math.Sqrt(0.05)*row[j]
+			}
+		}
+		for j, w := range weights {
+			f += w * row[j]
+		}
+		y := f + rng.NormFloat64()
+		if classes {
+			if y = 0; rng.Float64() < 1/(1+math.Exp(-f)) {
+				y = 1
+			}
+		}
+		s.y = append(s.y, y)
+	}
+	return s
+}
+
+// sizes returns of every signal the size of the first set that has it, 0 for none, and the share of sets that have any.
+func (s *tight) sizes(sets [][]int) (sizes []float64, covered, count int) {
+	sizes = make([]float64, len(s.signal))
+	for _, set := range sets {
+		has := false
+		for k, j := range s.signal {
+			if slices.Contains(set, j) {
+				if has = true; sizes[k] == 0 {
+					sizes[k] = float64(len(set))
+				}
+			}
+		}
+		if count++; has {
+			covered++
+		}
+	}
+	return sizes, covered, count
+}
+
+// susie returns the credible sets of susieR with 30 effects, nothing else stated.
+func (s *tight) susie(t *testing.T) (sets [][]int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "set.csv")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := csv.NewWriter(bufio.NewWriter(file))
+	record := make([]string, s.x.Cols+1)
+	for i, y := range s.y {
+		record[0] = strconv.FormatFloat(y, 'g', -1, 64)
+		for j, x := range s.x.Row(i) {
+			record[j+1] = strconv.FormatFloat(x, 'g', 9, 64)
+		}
+		if err := w.Write(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.Flush(); w.Error() != nil {
+		t.Fatal(w.Error())
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "Rscript", "--vanilla", "-e", `suppressMessages(library(susieR))
+		d <- matrix(scan(commandArgs(TRUE)[1], sep=",", quiet=TRUE), ncol=as.integer(commandArgs(TRUE)[2]), byrow=TRUE)
+		for (s in susie(d[,-1], d[,1], L=30)$sets$cs) cat("set", s, "\n")`, path, strconv.Itoa(s.x.Cols+1)).Output()
+	if err != nil {
+		t.Fatalf("Rscript: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] != "set" {
+			continue
+		}
+		var set []int
+		for _, f := range fields[1:] {
+			j, err := strconv.Atoi(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set = append(set, j-1)
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// TestTightSets: how many credible sets have a feature that matters, and how large they are, beside those of susieR on the same
+// sets; and of classes alone, which susieR has not.
+func TestTightSets(t *testing.T) {
+	study.OnlyCalibration(t)
+	const sets = 10
+	for _, c := range []struct {
+		name, formula, family string
+		n, p                  int
+		size                  float64
+	}{{"gaussian", "y ~ .", "gaussian", 300, 1000, 0.5}, {"logit", "y ~ .", "bernoulli", 800, 300, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			classes := c.family == "bernoulli"
+			if _, err := exec.Command("Rscript", "-e", "library(susieR)").Output(); err != nil && !classes {
+				t.Skip("there is no susieR: apt-get install r-cran-susier")
+			}
+			var covered, count, found [2]int
+			var difference, both [2][]float64
+			for seed := range uint64(sets) {
+				s := newTight(c.n, c.p, c.size, classes, study.Seed(8000)+seed)
+				fitted, err := fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: c.formula, Family: c.family}, selection.Options{Path: selection.PathNever})
+				if err != nil {
+					t.Fatal(err)
+				}
+				lists := [2][][]int{}
+				for _, set := range fitted.Selection.Sets {
+					var members []int
+					for _, name := range set.Features {
+						members = append(members, columnOf(t, name))
+					}
+					lists[0] = append(lists[0], members)
+				}
+				if !classes {
+					lists[1] = s.susie(t)
+				}
+				var sizes [2][]float64
+				for k := range lists {
+					var hit, all int
+					sizes[k], hit, all = s.sizes(lists[k])
+					covered[k], count[k] = covered[k]+hit, count[k]+all
+					for _, size := range sizes[k] {
+						if size > 0 {
+							found[k]++
+						}
+					}
+				}
+				for k, size := range sizes[0] {
+					if other := sizes[1][k]; size > 0 && (other > 0 || classes) {
+						both[0], both[1] = append(both[0], size), append(both[1], other)
+						difference[0] = append(difference[0], size-other)
+					}
+				}
+				a, _ := study.MeanAndError(both[0])
+				b, _ := study.MeanAndError(both[1])
+				d, e := study.MeanAndError(difference[0])
+				t.Logf("%d sets, engine %s: %d of %d credible sets hold a signal, %d signals of %d found, mean size %.3f; susieR %d of %d, %d found, %.3f; less %.3f ± %.3f over %d",
+					seed+1, fitted.Report.Engine, covered[0], count[0], found[0], 25*(seed+1), a, covered[1], count[1], found[1], b, d, e, len(both[0]))
+			}
+			if float64(covered[0]) < 0.9*float64(count[0]) || count[0] == 0 {
+				t.Errorf("%d of %d credible sets hold a signal", covered[0], count[0])
+			}
+			if d, e := study.MeanAndError(difference[0]); !classes && d > 2*e {
+				t.Errorf("sets are larger than those of susieR by %.3f ± %.3f", d, e)
+			}
+		})
+	}
+}

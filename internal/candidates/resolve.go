@@ -1,0 +1,44 @@
+package candidates
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// PseudoNoise is the noise deviation of a row of classes near even odds, μ(1 − μ)/(dμ/df)² (Piironen &
+// Vehtari 2017, section 3.5).
+func PseudoNoise(link likelihood.Link) float64 {
+	if link == likelihood.Probit {
+		return math.Sqrt(math.Pi / 2)
+	}
+	return 2
+}
+
+// Resolves says whether the rows tell a weight of the slab from 0: its prior variance is at least that of
+// its estimate by all rows, were it alone. Below, the likelihood hardly depends on which candidates are in, so that with a flat
+// prior of π about half of them are: models with next to no slab and nearly all candidates, which rows without a signal
+// do not rule out. A slab that is stated is taken at its word.
+func (s *Setting) Resolves(t *Table, logSlab, logNoise float64) bool {
+	if s.Classes {
+		logNoise = math.Log(PseudoNoise(s.Link))
+	}
+	return !s.Slab.Learned || t.Total*s.Size*math.Exp(2*(logSlab-logNoise)) >= 1
+}
+
+// TakeResolved stores the probabilities that weights are not 0 under a slab that the rows resolve, and warns where they
+// are less than half of the inclusions, and the rest is a candidate or more. Both are by the weights of the model.
+func (s *Setting) TakeResolved(t *Table, out *credence.Fitted, inclusion, resolved []float64) {
+	expected, told := 0.0, 0.0
+	for _, c := range s.Candidates {
+		expected += inclusion[t.Places[c.First]]
+		told += resolved[t.Places[c.First]]
+	}
+	out.Resolved = resolved
+	if untold := expected - told; untold > told && untold >= 1 {
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("nothing is told apart: of %.1f features expected to be in, %.1f are with weights so near 0 that the rows cannot tell whether they are in or out, which is no sign that they matter, and counts for none in a selection; where few are expected, state so: --prior 'spikeslab(inclusion_prior=[1, 9])'",
+			expected, untold))
+	}
+}
