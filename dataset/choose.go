@@ -25,6 +25,12 @@ type selection struct {
 	verbatim bool
 }
 
+// Check refuses columns that cannot be read, before any row is.
+func (t *Table) Check(columns []string) error {
+	_, err := t.choose(columns)
+	return err
+}
+
 // choose turns the caller's column names into a selection.
 func (t *Table) choose(names []string) (*selection, error) {
 	trained := t.options.Schema

@@ -72,6 +72,11 @@ func (m *ownMap) noBase(text string) error {
 		if _, ok := m.base(i, text); ok {
 			return m.noLower(i, text)
 		}
+		if first, next, several := strings.Cut(text, ","); several && strings.Contains(next, "=") {
+			if _, ok := m.base(i, first); ok {
+				return fmt.Errorf("base %s: it holds several: write --base %s --base %s", text, first, strings.TrimSpace(next))
+			}
+		}
 		if strings.HasPrefix(text, in.Name+"=") {
 			return fmt.Errorf("base %s: %s has no such level: the levels are %s", text, in.Name, shorten(in.Levels))
 		}

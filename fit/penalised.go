@@ -11,7 +11,7 @@ func penalisedEngine(name string, alpha, limit float64) Engine {
 	return Engine{
 		Name:     name,
 		About:    "a penalised regression, λ by cross-validation",
-		AskedFor: true,
+		AskedFor: true, Priorless: true,
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal(name, penalised.Supports(name, family, p))
 		},

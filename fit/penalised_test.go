@@ -32,6 +32,9 @@ func TestBaselines(t *testing.T) {
 		if err != nil {
 			t.Fatal(engine, err)
 		}
+		if fitted.Recipe.Prior != "" {
+			t.Errorf("%s: a penalty is told as the prior %s", engine, fitted.Recipe.Prior)
+		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
 		if err := modelfile.Save(path, fitted); err != nil {
 			t.Fatal(engine, err)

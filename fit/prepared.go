@@ -95,7 +95,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted.Frame = fr
 	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
 	fitted.Recipe = credence.Recipe{
-		Formula: p.plan.String(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.job.prior.String(),
+		Formula: p.plan.String(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.priorText(),
 		Engine: p.call, Seed: p.job.options.Seed,
 	}
 	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
@@ -121,13 +121,21 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	return fitted, err
 }
 
+// priorText states the prior, "" where the engine takes none.
+func (p *Prepared) priorText() string {
+	if p.entry.Priorless {
+		return ""
+	}
+	return p.job.prior.String()
+}
+
 // Note is a line about what was chosen.
 type Note struct{ Topic, Text string }
 
 // Explain tells what the texts and the table came to: the model, the positive class, and the engine
 // and why.
 func (p *Prepared) Explain() []Note {
-	notes := []Note{{"model", fmt.Sprintf("%s   %v, %v prior", p.plan, p.model.Likelihood, p.job.prior)}}
+	notes := []Note{{"model", fmt.Sprintf("%s   %v, %s prior", p.plan, p.model.Likelihood, cmp.Or(p.priorText(), "no"))}}
 	if positive := p.frame.Target.Positive(); positive != "" {
 		notes = append(notes, Note{"target", fmt.Sprintf("%s: the positive class is %s", p.frame.TargetName(), positive)})
 	}

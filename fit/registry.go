@@ -36,6 +36,8 @@ type Engine struct {
 	// Family and Prior are those of a model whose options state none; "" where the target tells the
 	// family, and where the prior is normal.
 	Family, Prior string
+	// Priorless says that weights have no prior: what pulls them is the engine's own.
+	Priorless bool
 	// Refuses says why the engine cannot fit the pair, "" if it can.
 	Refuses func(family credence.Likelihood, prior credence.Prior) string
 	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its

@@ -275,6 +275,9 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 			what = "is " + b.rows.levels(&t.Expr)[k]
 		case b.reader.codes != nil:
 			what = "has a class"
+			if text, ok := b.rows.text(first+bad, &t.Expr); ok {
+				what = "is " + text
+			}
 		}
 		return b.rows.fail(first+bad, fmt.Errorf("target %s %s, which training did not see: it must be one of %s", t.Expr, what, known))
 	}

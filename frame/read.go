@@ -157,7 +157,12 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 	k := int(v)
 	if k == -1 { // the source knows training's levels, and this is another
 		if b.frame.Unseen != Zero && !in.Expr.Keyed {
-			return 0, b.rows.fail(row, fmt.Errorf("column %q: its level was not seen in training: correct it, or predict without it with --unseen zero", in.Expr.Column))
+			column, _ := credence.CutText(in.Expr.Column)
+			level := "its level"
+			if text, ok := b.rows.text(row, &in.Expr); ok {
+				level = fmt.Sprintf("level %q", text)
+			}
+			return 0, b.rows.fail(row, fmt.Errorf("column %q: %s was not seen in training: correct it, or predict without it with --unseen zero", column, level))
 		}
 		return -1, nil
 	}
@@ -165,8 +170,9 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 		return 0, b.rows.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}
 	if s.codes[k] < 0 && b.frame.Unseen != Zero && !in.Expr.Keyed {
+		column, _ := credence.CutText(in.Expr.Column)
 		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or predict without it with --unseen zero",
-			in.Expr.Column, b.rows.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
+			column, b.rows.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
 	}
 	return s.codes[k], nil
 }

@@ -22,6 +22,12 @@ type Worder interface {
 	Words(column string) []string
 }
 
+// Texter is implemented by sources whose levels are those of training, and that know the text of a cell that has
+// another; messages name it.
+type Texter interface {
+	Text(row int, column string) (text string, ok bool)
+}
+
 // keptRows reads a source, leaving dropped rows out: its row numbers are those of the model.
 type keptRows struct {
 	*view
@@ -43,6 +49,14 @@ func place(source credence.Source, row int) string {
 		return placer.Place(row)
 	}
 	return "row " + strconv.Itoa(row+1)
+}
+
+// text is the text of a category in row i of the model, as a source knows it.
+func (t *keptRows) text(i int, e *Expr) (text string, ok bool) {
+	if texter, knows := t.source.(Texter); knows {
+		return texter.Text(t.sourceRow(i), e.Column)
+	}
+	return "", false
 }
 
 // rows returns the number of rows that are not dropped.

@@ -32,6 +32,8 @@ type Learner struct {
 	formula string // as compiled
 	target  string
 	notes   []string
+	// modelled are the columns that the model takes.
+	modelled []string
 
 	classes [2]string      // of the target, where they are not 0 or -1 and 1
 	columns []table.Column // of the whole table, where they are known
@@ -150,8 +152,16 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 	for _, name := range texts {
 		values = append(values, credence.TextOf(name))
 	}
+	timeless := *plan
+	timeless.Time = nil
+	model, _ := timeless.Needs()
+	l.modelled = append(model, texts...)
 	return values, nil
 }
+
+// Takes says whether the model itself takes a column, as Columns found it: the column of times, for one, may say
+// when rows came and nothing else.
+func (l *Learner) Takes(column string) bool { return slices.Contains(l.modelled, column) }
 
 // place says that a complaint is about the formula.
 func (l *Learner) place(err error) error {

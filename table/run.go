@@ -90,6 +90,20 @@ func (r *Run) Place(row int) string {
 	return fmt.Sprintf("row %d", row+1)
 }
 
+// Text returns the text of a category in a row, false where the cell is missing or the column is none.
+func (r *Run) Text(row int, column string) (text string, ok bool) {
+	for k := range r.categories {
+		c := &r.categories[k]
+		if r.schema.Columns[c.column].Name != column {
+			continue
+		}
+		if code := r.rows.Values[row*len(r.schema.Columns)+c.column]; code == code {
+			return string(r.rows.Levels[c.column].List[int(code)].Text), true
+		}
+	}
+	return "", false
+}
+
 // Rows implements [credence.Source].
 func (r *Run) Rows() int { return r.rows.Count }
 

@@ -133,6 +133,9 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"unseen", exitMisuse, "use error or zero", []string{"fit", "gone.csv", "--unseen", "guess"}},
 		{"interval", exitMisuse, "not a probability", []string{"predict", "gone.safetensors", "gone.csv", "--interval", "90"}},
 		{"json without a file", exitMisuse, "add -o", []string{"predict", "gone.safetensors", "gone.csv", "--json"}},
+		{"a quiet fit that saves nothing", exitMisuse, "leave --quiet out, or add --json, or a file by --output, or a file by --checkpoint", []string{"fit", "gone.csv", "-q"}},
+		{"a quiet evaluation", exitMisuse, "credence evaluate has nothing else to tell: leave --quiet out, or add --json\n", []string{"evaluate", "gone.safetensors", "gone.csv", "-q"}},
+		{"a quiet simulation", exitMisuse, "or a file by --plot", []string{"active", "simulate", "gone.csv", "--quiet"}},
 		{"sort", exitMisuse, "use inclusion, abs or name", []string{"inspect", "gone.safetensors", "--sort", "size"}},
 		// What needs the data or a model is failure.
 		{"no file", exitFailed, "gone.csv", []string{"fit", "gone.csv"}},

@@ -21,7 +21,7 @@ func TestGeneralisedTargets(t *testing.T) {
 		{"negative duration", "y,x\n1,1\n-2,2\n", "y ~ x", "gamma", ":3: column \"y\": target -2 is not positive, which gamma needs"},
 		{"no exposure", "y,x,e\n1,1,1\n0,2,0\n", "y ~ x + offset(log(e))", "poisson", ":3: log(e): e is 0, and log needs a number above 0: correct the row, leave it out"},
 	} {
-		o := invoke(t, "", "fit", file(t, "t.csv", c.content), "-f", c.formula, "--family", c.family, "-q")
+		o := invoke(t, "", "fit", file(t, "t.csv", c.content), "-f", c.formula, "--family", c.family)
 		if o.code != exitFailed || strings.Count(o.err, "\n") != 1 || !strings.Contains(o.err, c.want) {
 			t.Errorf("%s: exit %d: %s", c.name, o.code, o.err)
 		}
@@ -43,7 +43,7 @@ func TestGeneralisedWarnings(t *testing.T) {
 		{"zero column", "y,x,z\n0,1,0\n1,2,0\n1,0.5,0\n0,1.5,0\n1,1.1,0\n", "y ~ x + z", "bernoulli",
 			[]string{"warning: the feature column linear.z is zero in every row: its weight keeps its prior"}},
 	} {
-		o := invoke(t, "", "fit", file(t, "t.csv", c.content), "-f", c.formula, "--family", c.family, "-q")
+		o := invoke(t, "", "fit", file(t, "t.csv", c.content), "-f", c.formula, "--family", c.family)
 		for _, want := range c.want {
 			if o.code != exitDone || strings.Count(o.err, want) != 1 {
 				t.Errorf("%s: exit %d, %q is not in: %s", c.name, o.code, want, o.err)

@@ -20,6 +20,7 @@ func TestStreamHalfLife(t *testing.T) {
 	}
 	dates := log(func(i int) string { return day.Add(time.Duration(i) * time.Hour).Format("2006-01-02 15:04") })
 	hours := log(func(i int) string { return fmt.Sprint(i) })
+	open := log(func(int) string { return "03/04/2024" })
 	folder := t.TempDir()
 	losses := map[string]float64{}
 	for name, args := range map[string][]string{
@@ -52,6 +53,9 @@ func TestStreamHalfLife(t *testing.T) {
 		{"state both", exitMisuse, []string{dates, "--time", "ts"}},
 		{"is no time: write for example 7d", exitMisuse, []string{dates, "--half-life", "-7d", "--time", "ts"}},
 		{"whose unit is not known", exitFailed, []string{hours, "--half-life", "7d", "--time", "ts"}},
+		{"column site holds texts, which are no times: name a column of dates, as ts", exitFailed, []string{dates, "--half-life", "7d", "--time", "site"}},
+		{"name a column of numbers, or of dates", exitFailed, []string{hours, "--half-life", "7", "--time", "site"}},
+		{"say --types ts=dmy or --types ts=mdy", exitFailed, []string{open, "--half-life", "7d", "--time", "ts"}},
 		{"there is no such column", exitFailed, []string{dates, "--half-life", "7d", "--time", "when"}},
 		{"say the same", exitMisuse, []string{dates, "--half-life", "7d", "--time", "ts", "--engine", "sep(half_life=7)"}},
 		{"say the same", exitMisuse, []string{dates, "--prune", "3", "--engine", "sep(features=7)"}},
@@ -61,6 +65,13 @@ func TestStreamHalfLife(t *testing.T) {
 			t.Errorf("%v: exit %d: %s", c.args, o.code, o.err)
 		}
 	}
+	const warning = "holds dates, and is read as days"
+	for formula, told := range map[string]bool{"y ~ site": false, "y ~ site + ts": true, "y ~ .": false} {
+		if o := invoke(t, "", "stream", dates, "-f", formula, "--half-life", "7d", "--time", "ts"); o.code != exitDone || strings.Contains(o.err, warning) != told {
+			t.Errorf("%s: exit %d: %s", formula, o.code, o.err)
+		}
+	}
+	must(t, "stream", open, "--target", "y", "--half-life", "7d", "--time", "ts", "--types", "ts=dmy")
 	if out := must(t, "stream", dates, "--target", "y", "--prune", "5"); !strings.Contains(out, "engine sep(features=5)") {
 		t.Errorf("--prune: %s", out)
 	}

@@ -89,7 +89,7 @@ func (flags *inspectFlags) check(model string) error {
 	}
 	for _, base := range flags.Bases {
 		if base != "mean" && !strings.Contains(base, "=") {
-			return misused(fmt.Errorf("--base %s names no level: write --base COLUMN=LEVEL, --base COLUMN=mean or --base mean", base))
+			return misused(fmt.Errorf("--base %s names no level: write --base COLUMN=LEVEL, --base COLUMN=mean or --base mean, once for each column", base))
 		}
 	}
 	if flags.output == "" {

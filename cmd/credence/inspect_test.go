@@ -110,6 +110,8 @@ func TestInspectRefusals(t *testing.T) {
 		{exitMisuse, "--interval 1", []string{"--interval", "1"}},
 		{exitMisuse, "tables are written as", []string{"-o", "weights.doc"}},
 		{exitMisuse, "would be overwritten", []string{"-o", model}},
+		{exitMisuse, "once for each column", []string{"--base", "zip,size"}},
+		{exitFailed, "write --base zip=south --base zip=mean", []string{"--base", "zip=south,zip=mean"}},
 		{exitFailed, "zip has no such level: the levels are north, south, west", []string{"--base", "zip=east"}},
 		{exitFailed, "size, the other factor, is no term of its own", []string{"--base", "zip=south"}},
 	} {

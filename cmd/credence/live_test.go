@@ -73,11 +73,18 @@ func TestPredictLiveStopsAtTheRow(t *testing.T) {
 	must(t, "fit", file(t, "t.csv", train), "--target", "y", "-o", model, "-q")
 	for rows, want := range map[string]string{
 		"x,c\n1,u\n2,v\nthree,u\n": `standard input:4: column "x": "three" is not a number`,
-		"x,c\n1,u\n2,w\n":          `standard input:3: column "c"`,
+		"x,c\n1,u\n2,w\n":          `standard input:3: column "c": level "w" was not seen in training`,
 	} {
 		o := invoke(t, rows, "predict", model, "-")
 		if o.code != exitFailed || !strings.Contains(o.err, want) {
 			t.Errorf("exit %d: %s%s, want %s", o.code, o.out, o.err, want)
+		}
+	}
+	texts := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", file(t, "t.csv", train), "-f", "y ~ onehot(x)", "-o", texts, "-q")
+	for _, o := range []outcome{invoke(t, "x\n99\n", "predict", texts, "-"), invoke(t, "", "predict", texts, file(t, "new.csv", "x\n99\n"))} {
+		if o.code != exitFailed || !strings.Contains(o.err, `column "x": `) || !strings.Contains(o.err, `"99"`) {
+			t.Errorf("exit %d: %s", o.code, o.err)
 		}
 	}
 	if o := invoke(t, "x,c\n1,u\n,v\n3,w\n", "predict", model, "-", "--missing", "mean", "--unseen", "zero"); o.code != exitDone ||

@@ -36,7 +36,7 @@ func TestHugeIndicesAreRefused(t *testing.T) {
 
 // Components by the million need every pair of them, and are refused like features.
 func TestHugeMixturesAreRefused(t *testing.T) {
-	o := invoke(t, "", "fit", file(t, "t.csv", houses(20)), "--target=price", "--engine=svi(components=10000000)", "-q")
+	o := invoke(t, "", "fit", file(t, "t.csv", houses(20)), "--target=price", "--engine=svi(components=10000000)")
 	if o.code != exitFailed || !strings.Contains(o.err, "use fewer components, or fewer features") || strings.Count(o.err, "\n") != 1 {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}

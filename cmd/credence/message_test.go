@@ -21,7 +21,7 @@ func TestMessagesNameTheCause(t *testing.T) {
 		{"x,y\n1,yes\n2,yes\n3,yes\n", "target y is yes in every row: two classes are needed: add rows of the other class, or name another target", []string{"--target", "y"}},
 		{"x,y\n1,1\n2,1\n3,1\n", "target y is 1 in every row: two classes are needed", []string{"--target", "y", "--family", "bernoulli"}},
 	} {
-		o := invoke(t, "", append([]string{"fit", file(t, "t.csv", c.content), "-q"}, c.args...)...)
+		o := invoke(t, "", append([]string{"fit", file(t, "t.csv", c.content)}, c.args...)...)
 		if o.code != exitFailed || !strings.Contains(o.err, c.want) {
 			t.Errorf("%q: exit %d: %s", c.content, o.code, o.err)
 		}
@@ -36,10 +36,10 @@ func TestNotationsAreTold(t *testing.T) {
 		t.Errorf("fit tells %s", out)
 	}
 	open := file(t, "t.csv", "a,x,y\n1,\"1,500\",2\n2,\"2,500\",3\n3,\"3,500\",4\n4,\"3,600\",4\n")
-	if o := invoke(t, "", "fit", open, "--target", "y", "-q"); o.code != exitFailed || !strings.Contains(o.err, "say --decimal ',' or --thousands ','") {
+	if o := invoke(t, "", "fit", open, "--target", "y"); o.code != exitFailed || !strings.Contains(o.err, "say --decimal ',' or --thousands ','") {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
-	must(t, "fit", open, "-f", "y ~ a", "-q")
+	must(t, "fit", open, "-f", "y ~ a")
 	if out := must(t, "fit", open, "--target", "y", "--thousands", ","); !strings.Contains(out, "x (decimal points, digits in groups)") {
 		t.Errorf("fit tells %s", out)
 	}

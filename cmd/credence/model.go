@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/modelfile"
@@ -191,8 +192,9 @@ func (s *scoredTable) refuseUnseen() error {
 	for _, e := range first.Examples {
 		examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
 	}
+	column, _ := credence.CutText(first.Column)
 	return fmt.Errorf("column %q: categories of %s were not seen in training (%s): correct them, or predict without them with --unseen zero",
-		first.Column, counted(first.Rows, "row"), strings.Join(examples, ", "))
+		column, counted(first.Rows, "row"), strings.Join(examples, ", "))
 }
 
 func (s *scoredTable) each(ctx context.Context, visit func(rows *score.Rows) error) error {

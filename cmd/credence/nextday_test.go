@@ -66,7 +66,7 @@ func TestFollowEndsWithThePipe(t *testing.T) {
 		w.Close()
 	}()
 	var out, errs strings.Builder
-	if code := run(t.Context(), []string{"stream", "-", "--format", "vw", "--follow", "-q"}, streams{r, &out, &errs}); code != exitDone {
+	if code := run(t.Context(), []string{"stream", "-", "--format", "vw", "--follow"}, streams{r, &out, &errs}); code != exitDone {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 }

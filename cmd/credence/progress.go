@@ -111,16 +111,24 @@ func (m *messages) line(now time.Time) string {
 	}
 	spent := now.Sub(m.begun)
 	if m.done <= 0 || m.total <= 0 || spent < watchedFor {
-		return fmt.Sprintf("credence: %s for %s\n", printable(m.stage), inTime(spent))
+		return fmt.Sprintf("credence: %s, %s\n", printable(m.stage), soFar(spent))
 	}
 	left, about := m.left(spent)
 	if about == "" {
-		return fmt.Sprintf("credence: %s for %s, step %d of %d at most\n", printable(m.stage), inTime(spent), m.done, m.total)
+		return fmt.Sprintf("credence: %s, %s, step %d of %d at most\n", printable(m.stage), soFar(spent), m.done, m.total)
 	}
 	if left < time.Second && len(m.ascent.steps) > 0 { // what comes behind the last step takes time, too
-		return fmt.Sprintf("credence: %s for %s, near its end\n", printable(m.stage), inTime(spent))
+		return fmt.Sprintf("credence: %s, %s, near its end\n", printable(m.stage), soFar(spent))
 	}
-	return fmt.Sprintf("credence: %s for %s, %s%s left\n", printable(m.stage), inTime(spent), about, inTime(left))
+	return fmt.Sprintf("credence: %s, %s, %s%s left\n", printable(m.stage), soFar(spent), about, inTime(left))
+}
+
+// soFar tells the time that a stage has taken.
+func soFar(spent time.Duration) string {
+	if spent < watchedFor {
+		return "just begun"
+	}
+	return inTime(spent) + " so far"
 }
 
 // inTime writes a duration for people.

@@ -36,12 +36,12 @@ func TestLongWorkIsTold(t *testing.T) {
 	}
 	m := newMessages(&bytes.Buffer{})
 	m.set("fitting", 0, 0, begun)
-	if line := m.line(begun.Add(30 * time.Second)); line != "credence: fitting for 30 s\n" {
+	if line := m.line(begun.Add(30 * time.Second)); line != "credence: fitting, 30 s so far\n" {
 		t.Error(line)
 	}
 	m.set("start\x1b 1", 0, 200, begun)
 	m.set("start\x1b 1", 50, 200, begun.Add(30*time.Second))
-	if line := m.line(begun.Add(30 * time.Second)); line != "credence: start\\u001b 1 for 30 s, about 90 s left\n" {
+	if line := m.line(begun.Add(30 * time.Second)); line != "credence: start\\u001b 1, 30 s so far, about 90 s left\n" {
 		t.Error(line)
 	}
 	if m.wait(); m.line(begun) != "" {
@@ -81,7 +81,7 @@ func TestEnginesAreEstimated(t *testing.T) {
 		m.set("start", int64(i+1), 2000, begun.Add(15*time.Second))
 		m.step(math.Sin(float64(i)))
 	}
-	if line := m.line(begun.Add(30 * time.Second)); !strings.HasPrefix(line, "credence: start for 30 s, ") || strings.Contains(line, "NaN") || strings.Contains(line, "-") {
+	if line := m.line(begun.Add(30 * time.Second)); !strings.HasPrefix(line, "credence: start, 30 s so far, ") || strings.Contains(line, "NaN") || strings.Contains(line, "-") {
 		t.Error(line)
 	}
 }
@@ -97,7 +97,7 @@ func TestTicks(t *testing.T) {
 		if err := p.wait(context.Background(), done); err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(errs.String(), "credence: working for 0 s\n"); quiet != (lines == 0) {
+		if lines := strings.Count(errs.String(), "credence: working, just begun\n"); quiet != (lines == 0) {
 			t.Errorf("quiet %v: %q", quiet, errs.String())
 		}
 	}

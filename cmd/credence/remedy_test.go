@@ -68,7 +68,7 @@ func TestRemediesAreExecuted(t *testing.T) {
 		"another type of delimiter": {csv("x,y", func(i int) string { return string(rune('0'+i%10)) + "," + string(rune('0'+i%7)) }), []string{"--types", "x=day"}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			command := append([]string{"fit", file(t, "t.csv", c.content), "-q"}, c.args...)
+			command := append([]string{"fit", file(t, "t.csv", c.content)}, c.args...)
 			if len(c.args) == 0 {
 				command = append(command, "--target", "y")
 			}
@@ -80,7 +80,7 @@ func TestRemediesAreExecuted(t *testing.T) {
 			for _, remedy := range found {
 				again := command
 				if remedy[0] == "--delimiter" { // in the place of the one that was stated
-					again = []string{"fit", command[1], "-q", "--target", "y"}
+					again = []string{"fit", command[1], "--target", "y"}
 				}
 				o := invoke(t, "", append(again[:len(again):len(again)], remedy[0], remedy[1])...)
 				if o.code != exitDone && (!c.fails || o.err == first.err) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -123,7 +124,14 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		Version:       thisBuild().String(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if outputs, summary := summaries[cmd.Name()]; summary && p.quiet && !p.json && !slices.ContainsFunc(outputs, cmd.Flags().Changed) {
+			remedy := "leave --quiet out, or add --json"
+			for _, name := range outputs {
+				remedy += ", or a file by --" + name
+			}
+			return misused(fmt.Errorf("--quiet prints no summary, and %s has nothing else to tell: %s", cmd.CommandPath(), remedy))
+		}
 		if p.threads < 0 || p.threads > credence.MostThreads {
 			return misused(fmt.Errorf("--threads %d is not between 0, which means all processors, and %d", p.threads, credence.MostThreads))
 		}
@@ -172,6 +180,13 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 		}
 	}
 	return root
+}
+
+// summaries are the commands that print a summary and nothing else, with the flags by which they write files: of
+// quiet ones without a file nothing would be left.
+var summaries = map[string][]string{
+	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"},
+	"evaluate": nil, "compare": nil, "simulate": {"plot", "checkpoint"},
 }
 
 // until writes until the context ends.

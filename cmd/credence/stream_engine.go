@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -73,16 +74,33 @@ func (f *streamFlags) engine() (string, error) {
 	return call.String(), nil
 }
 
-// checkTime refuses a column of times that cannot tell how long a day is.
-func (f *streamFlags) checkTime(schema *credence.Schema) error {
-	if f.halfLife == "" {
+// checkTime refuses a column of times that holds none, or cannot tell how long a day is.
+func (f *streamFlags) checkTime(table *dataset.Table) error {
+	if f.Time == "" {
 		return nil
 	}
+	schema := table.Schema()
 	k := schema.Index(f.Time)
 	if k < 0 {
 		return fmt.Errorf("--time %s: there is no such column: name the column that says when rows came", f.Time)
 	}
-	if _, unit, _ := f.halfLifeText(); unit && schema.Columns[k].Kind != credence.Category && schema.Reading.Notations[f.Time].Date == "" {
+	if err := table.Check([]string{f.Time}); err != nil { // its dates may be read in two ways
+		return err
+	}
+	if column := &schema.Columns[k]; column.Kind == credence.Category && !table.Undecided(f.Time) {
+		remedy := "name a column of numbers, or of dates such as 2024-05-31"
+		var dated []string
+		for _, c := range schema.Columns {
+			if schema.Reading.Notations[c.Name].Date != "" {
+				dated = append(dated, c.Name)
+			}
+		}
+		if len(dated) > 0 {
+			remedy = fmt.Sprintf("name a column of dates, as %s", listed(dated))
+		}
+		return fmt.Errorf("--time %s: column %s holds texts, which are no times: %s", f.Time, f.Time, remedy)
+	}
+	if _, unit, _ := f.halfLifeText(); unit && !table.Undecided(f.Time) && schema.Reading.Notations[f.Time].Date == "" {
 		return fmt.Errorf("--half-life %s: column %s holds numbers, whose unit is not known: write the half-life as a number in that unit, without %s", f.halfLife, f.Time, f.halfLife[len(f.halfLife)-1:])
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	columns, err := s.learner.Columns(table.Schema())
 	if err == nil {
-		err = s.flags.checkTime(table.Schema())
+		err = s.flags.checkTime(table)
 	}
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 		if err := table.Rows(ctx, columns, s.at, func(run *dataset.Run) error { return s.learn(run) }); err != nil {
 			return s.stop(ctx, err)
 		}
-		s.program.noteColumns(table, columns) // what the pass has met
+		s.noteColumns(table, columns) // what the pass has met
 		if !s.learner.EndPass() {
 			return s.finish(true)
 		}
@@ -158,9 +159,18 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	if len(numbers) > 0 && !schema.Label {
 		p.say("numbers %s (other columns are categories; override with --types, or take all as text by hash(.))", listed(numbers))
 	}
-	p.noteColumns(table, columns)
+	s.noteColumns(table, columns)
 	p.say("model   %s   engine %s", s.learner.Formula(), s.learner.Engine())
 	return nil
+}
+
+// noteColumns tells what is odd about how columns were read: a column that only says when rows came is read as it is
+// meant, as a time.
+func (s *streamRun) noteColumns(table *dataset.Table, columns []string) {
+	if s.flags.Time != "" && !s.learner.Takes(s.flags.Time) {
+		columns = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == s.flags.Time })
+	}
+	s.program.noteColumns(table, columns)
 }
 
 // learn learns a run of rows, and saves now and then.
@@ -221,8 +231,8 @@ func (s *streamRun) report(now learn.Progress) {
 		s.program.emit(line)
 		return
 	}
-	s.program.say("%10d rows   log loss %.5f%s   %d features, %d selected   %.0f rows/s",
-		line.Rows, float64(line.LogLoss), areaText(line.AUC), line.Features, line.Selected, line.RowsPerSecond)
+	s.program.say("%10d rows   log loss %.5f%s   %s, %d selected   %.0f rows/s",
+		line.Rows, float64(line.LogLoss), areaText(line.AUC), counted(line.Features, "feature"), line.Selected, line.RowsPerSecond)
 }
 
 // passed tells how a pass went.
@@ -349,6 +359,6 @@ func (s *streamRun) print(fitted *credence.Fitted) error {
 	}
 	s.program.printFit(&result.fitResult)
 	s.program.say("        log loss %.5f%s   of rows scored before they were learned", float64(result.LogLoss), areaText(result.AUC))
-	s.program.say("        %d features, %d selected; %.0f rows a second", result.Features, now.Selected, result.RowsPerSecond)
+	s.program.say("        %s, %d selected; %.0f rows a second", counted(result.Features, "feature"), now.Selected, result.RowsPerSecond)
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/credence-ml/credence/internal/atomicfile"
 )
 
 // checkWritable refuses a file that could not be written, before work is done that
@@ -33,6 +35,9 @@ func checkWritable(path string) error {
 		return fmt.Errorf("cannot write %s: there is no folder %s: create it first", path, folder)
 	case err == nil && !info.IsDir():
 		return fmt.Errorf("cannot write %s: %s is not a folder", path, folder)
+	}
+	if atomicfile.Protected(place) {
+		return fmt.Errorf("cannot write %s: folder %s lets nobody but its owner replace the file that is there: name another file", path, folder)
 	}
 	trial, err := os.CreateTemp(folder, ".credence-*")
 	if err != nil {

@@ -111,7 +111,7 @@ func TestStreamRefusesWhatItCannotRead(t *testing.T) {
 		{"the folder holds no .csv", "", []string{t.TempDir(), "--format", "csv"}},
 		{"there is no column", "", []string{file(t, "t.csv", "\x1b[2J,x\n1,2\n0,1\n")}},
 	} {
-		o := invoke(t, c.stdin, append([]string{"stream", "--target", "y", "-q"}, c.args...)...)
+		o := invoke(t, c.stdin, append([]string{"stream", "--target", "y"}, c.args...)...)
 		if o.code != exitFailed || !strings.Contains(o.err, c.want) || strings.Count(o.err, "\n") != 1 || strings.ContainsAny(o.err, "\x1b\x00\r") {
 			t.Errorf("%v: exit %d: %q", c.args, o.code, o.err)
 		}

@@ -17,6 +17,42 @@ import (
 	"time"
 )
 
+// In a folder with the sticky bit a file is replaced by its owner, the folder's owner and root alone.
+func TestStickyFoldersProtectFiles(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "model")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	owner := os.Geteuid()
+	if owner == 0 { // whom nothing stops: let another own the file
+		if err := os.Chown(path, 12345, -1); err != nil {
+			t.Skip(err)
+		}
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mode, sticky := range map[os.FileMode]bool{0o777: false, 0o777 | os.ModeSticky: true} {
+		if err := os.Chmod(folder, mode); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for user, want := range map[int]bool{0: false, owner: false, int(file.Sys().(*syscall.Stat_t).Uid): false, 54321: sticky} {
+			if got := protected(file, info, user); got != want {
+				t.Errorf("mode %v, user %d: protected %v, want %v", mode, user, got, want)
+			}
+		}
+		if Protected(path) || Protected(filepath.Join(folder, "none")) {
+			t.Error("an owner, or a file that is not there, is refused")
+		}
+	}
+}
+
 func requireMode(t *testing.T, path string, want fs.FileMode) {
 	t.Helper()
 	info, err := os.Stat(path)
