@@ -68,7 +68,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	if at, err = g.run(ctx, at); err != nil {
 		return nil, err
 	}
-	bound := n.BoundOf(at)
+	bound, stats := n.BoundOf(at), g.stats
 	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
 	r.bound(o, bound)
 	r.check(o, s.Zero)

@@ -111,7 +111,7 @@ func TestStalledClimb(t *testing.T) {
 			theta := slices.Clone(want)
 			theta[0] += off
 			for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode} {
-				stalled, err := g.at(context.Background(), theta, g.mode.Mean, g.mode.Point, fineTolerance)
+				stalled, err := g.at(context.Background(), theta, fineTolerance)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -222,7 +222,7 @@ func TestMembersOfParameters(t *testing.T) {
 	var logs, sizes []float64
 	means := make([][]float64, 3)
 	drawTheta(g, 2000, func(theta []float64, density float64) {
-		at, err := g.at(context.Background(), theta, g.mode.Mean, g.mode.Point, 1e-4)
+		at, err := g.at(context.Background(), theta, 1e-4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,9 +320,12 @@ func TestSlopesAtTheta(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &integration{fit: r, newton: n, rows: rows, stats: stats}
+		if err := g.begin(ctx, at, fineTolerance); err != nil {
+			t.Fatal(err)
+		}
 		theta := n.Theta(at)
 		density := func(theta []float64) *newton.Given {
-			given, err := g.at(ctx, theta, at.Mean, at, fineTolerance)
+			given, err := g.at(ctx, theta, fineTolerance)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,17 +16,19 @@ import (
 )
 
 // integration integrates the posterior of the weights over the hyper-parameters θ by axis sums, with
-// the bound, or Laplace's approximation, for the evidence. Every fit at a θ starts from the posterior
-// at the mode.
+// the bound, or Laplace's approximation, for the evidence. Every fit at a θ starts from the normal likelihood that
+// stands for the rows at the mode, moved to where it goes to first order in θ once that is known.
 type integration struct {
 	*fit
 	newton      *newton.Newton
 	rows        *problem.Rows
-	stats       *newton.Statistics
+	stats       *newton.Statistics // of the last fit, and in the end of the mode
+	modeStats   *newton.Statistics
 	mode        *newton.Given
 	theta       []float64 // θ̂
 	axes        *hyper.Axes
 	slopes      hyper.Slopes // of mean and variances of the weights, p×d
+	moves       []move       // of the normal likelihood with each coordinate of θ, none before they are known
 	skipped     bool
 	sums        *hyper.Sums // nil where they are skipped
 	evaluations int         // fits at a θ
@@ -54,8 +56,30 @@ const (
 	exactTolerance = 1e-8
 )
 
+// move is a slope of the sites and of b.
+type move struct{ sites, shift []float64 }
+
+// mostMoves is the number of floats that moves may take: beyond, fits start from the likelihood at the mode.
+const mostMoves = 8 << 20
+
 // at fits at θ, with the gradient if the tolerance is that of slopes or finer.
-func (g *integration) at(ctx context.Context, theta, mean []float64, from *newton.Point, tolerance float64) (*newton.Given, error) {
+func (g *integration) at(ctx context.Context, theta []float64, tolerance float64) (*newton.Given, error) {
+	if len(g.moves) > 0 {
+		start := g.mode.Clone()
+		shift := slices.Clone(g.mode.Shift)
+		for k, m := range g.moves {
+			kernel.Axpy(theta[k]-g.theta[k], m.sites, start.Sites)
+			kernel.Axpy(theta[k]-g.theta[k], m.shift, shift)
+		}
+		if next, err := g.from(ctx, theta, start, shift, tolerance); err == nil {
+			return next, nil
+		}
+	}
+	return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
+}
+
+// from is at from a normal likelihood, or without shift from where the last climb ended.
+func (g *integration) from(ctx context.Context, theta []float64, from *newton.Point, shift []float64, tolerance float64) (*newton.Given, error) {
 	g.evaluations++
 	task := newton.Task{Tolerance: tolerance, Iterations: 200}
 	if g.config.Approximation == Laplace {
@@ -64,14 +88,35 @@ func (g *integration) at(ctx context.Context, theta, mean []float64, from *newto
 			task.Tolerance = exactTolerance
 		}
 	}
-	return g.newton.At(ctx, g.rows, theta, from, mean, g.stats, task, tolerance <= slopeTolerance)
+	return g.newton.At(ctx, g.rows, theta, from, shift, g.stats, task, tolerance <= slopeTolerance)
+}
+
+// begin fits where a climb ended, with its θ.
+func (g *integration) begin(ctx context.Context, at *newton.Point, tolerance float64) error {
+	var shift []float64
+	if g.config.Approximation == Laplace { // its statistics are others than those of the climb
+		shift = g.newton.Shift(at)
+	}
+	theta := g.newton.Theta(at)
+	mode, err := g.from(ctx, theta, at, shift, tolerance)
+	if err == nil {
+		g.moveTo(theta, mode)
+	}
+	return err
+}
+
+// moveTo takes the last fit for the mode.
+func (g *integration) moveTo(theta []float64, mode *newton.Given) {
+	g.theta, g.mode = theta, mode
+	if g.modeStats == nil {
+		g.modeStats = newton.NewStatistics(g.Dims, mode.Family.Count())
+	}
+	g.stats, g.modeStats = g.modeStats, g.stats
 }
 
 // findMode goes from the end of a climb to the mode, by Newton steps in θ.
 func (g *integration) findMode(ctx context.Context, from *newton.Point) error {
-	var err error
-	g.theta = g.newton.Theta(from)
-	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, fineTolerance); err != nil {
+	if err := g.begin(ctx, from, slopeTolerance); err != nil {
 		return err
 	}
 	for range modeSteps {
@@ -103,12 +148,12 @@ func (g *integration) step(ctx context.Context, share float64) (moved bool, err 
 	for ; share > 1e-3; share /= 2 {
 		copy(theta, g.theta)
 		kernel.Axpy(share, full, theta)
-		next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, fineTolerance)
+		next, err := g.at(ctx, theta, slopeTolerance)
 		if err != nil {
 			return false, err
 		}
 		if next.LogDensity > g.mode.LogDensity {
-			g.theta, g.mode = theta, next
+			g.moveTo(theta, next)
 			return true, nil
 		}
 	}
@@ -117,12 +162,12 @@ func (g *integration) step(ctx context.Context, share float64) (moved bool, err 
 
 // polish takes Newton steps with the same curvature until no slope is left, or none that falls.
 func (g *integration) polish(ctx context.Context) error {
-	length := g.axes.Whitened(g.mode.Gradient)
+	length := 2 * nearMode // of the gradient so far, which is not as fine as this one
 	for length > modeTolerance {
 		theta := make([]float64, len(g.theta))
 		g.axes.NewtonStep(theta, g.mode.Gradient)
 		kernel.Axpy(1, g.theta, theta)
-		next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, fineTolerance)
+		next, err := g.at(ctx, theta, fineTolerance)
 		if err != nil {
 			return err
 		}
@@ -130,7 +175,8 @@ func (g *integration) polish(ctx context.Context) error {
 		if !(left < length/2) {
 			break
 		}
-		g.theta, g.mode, length = theta, next, left
+		g.moveTo(theta, next)
+		length = left
 	}
 	g.axes.MoveTo(g.theta, g.mode.LogDensity)
 	return nil
@@ -140,27 +186,55 @@ func (g *integration) polish(ctx context.Context) error {
 func (g *integration) differences(ctx context.Context) error {
 	p, d := len(g.theta), g.Dims
 	g.slopes = hyper.Slopes{Mean: make([]float64, p*d), Variance: make([]float64, p*d)}
-	done := 0
+	done, ends := 0, [2]*newton.Given{}
+	moves := []move{}
 	curvature, err := hyper.Curvature(g.theta, slopeStep, func(theta []float64, k int, sign float64) ([]float64, error) {
 		g.tell(fmt.Sprintf("curvature in %d hyper-parameters", p), done, 2*p)
 		done++
-		next, err := g.at(ctx, theta, g.mode.Mean, g.mode.Point, slopeTolerance)
+		next, err := g.beside(ctx, theta, sign, ends[0])
 		if err != nil {
 			return nil, err
 		}
 		share := sign / (2 * slopeStep)
 		kernel.Axpy(share, next.Mean, g.slopes.Mean[k*d:(k+1)*d])
 		kernel.Axpy(share, next.Variances(), g.slopes.Variance[k*d:(k+1)*d])
+		ends[0], ends[1] = next, ends[0]
+		if sign < 0 && p*d*d <= mostMoves {
+			m := move{ends[1].Sites, ends[1].Shift}
+			for _, part := range [][2][]float64{{m.sites, next.Sites}, {m.shift, next.Shift}} {
+				kernel.Axpy(-1, part[1], part[0])
+				kernel.Scale(1/(2*slopeStep), part[0])
+			}
+			moves = append(moves, m)
+		}
 		return next.Gradient, nil
 	})
 	if err != nil {
 		return err
 	}
+	g.moves = moves
 	g.axes, err = hyper.NewAxes(g.theta, g.mode.LogDensity, curvature, d > coarseWeights)
 	if err != nil {
 		return fmt.Errorf("%s: %w: scale the columns, or state the prior variance, as in normal(variance=1)", g.Engine, err)
 	}
 	return nil
+}
+
+// beside fits at θ moved from the mode in one coordinate; of the second such fit the first, opposite, says where
+// it is to first order.
+func (g *integration) beside(ctx context.Context, theta []float64, sign float64, opposite *newton.Given) (*newton.Given, error) {
+	if sign > 0 || len(g.moves) > 0 {
+		return g.at(ctx, theta, slopeTolerance)
+	}
+	start, shift := g.mode.Clone(), slices.Clone(g.mode.Shift)
+	for _, part := range [][3][]float64{{start.Sites, g.mode.Sites, opposite.Sites}, {shift, g.mode.Shift, opposite.Shift}} {
+		kernel.Axpy(1, part[1], part[0])
+		kernel.Axpy(-1, part[2], part[0])
+	}
+	if next, err := g.from(ctx, theta, start, shift, slopeTolerance); err == nil {
+		return next, nil
+	}
+	return g.at(ctx, theta, slopeTolerance)
 }
 
 // coarseWeights is the number of weights above which three nodes on an axis do.
@@ -190,30 +264,19 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	if err != nil {
 		return nil, err
 	}
-	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, g.placed())
-	if err != nil {
-		return nil, err
-	}
-	mode.Bound = mode.LogDensity
-	return mode.Point, nil
-}
-
-// placed is the tolerance of the fit that goes back to the mode.
-func (g *integration) placed() float64 {
-	if g.config.Approximation == Laplace {
-		return fineTolerance
-	}
-	return nodeTolerance
+	g.newton.Place(g.mode.Point)
+	g.stats = g.modeStats
+	g.mode.Bound = g.mode.LogDensity
+	return g.mode.Point, nil
 }
 
 // settle looks for the mode where the slope says that a climb has not ended at one.
-func (g *integration) settle(ctx context.Context, from *newton.Point) (err error) {
-	g.theta = g.newton.Theta(from)
+func (g *integration) settle(ctx context.Context, from *newton.Point) error {
 	tolerance := slopeTolerance
 	if g.config.Approximation == Laplace {
 		tolerance = fineTolerance
 	}
-	if g.mode, err = g.at(ctx, g.theta, from.Mean, from, tolerance); err != nil {
+	if err := g.begin(ctx, from, tolerance); err != nil {
 		return err
 	}
 	steep := g.config.Approximation == Laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
@@ -259,25 +322,18 @@ func (g *integration) integrate(ctx context.Context, from *newton.Point) error {
 // add adds up the points of all axes.
 func (g *integration) add(ctx context.Context) error {
 	d := g.Dims
-	mode, err := g.at(ctx, g.theta, g.mode.Mean, g.mode.Point, nodeTolerance)
-	if err != nil {
-		return err
-	}
-	centre := g.point(mode, g.theta)
+	g.newton.Place(g.mode.Point)
+	centre := g.point(g.mode, g.theta)
 	g.sums = hyper.NewSums(g.axes, centre, func(linear []float64, scale float64, gap []float64) {
 		for i, v := range gap[:d] {
 			kernel.Axpy(scale*v, gap[i:d], linear[i*d+i:(i+1)*d])
 		}
 	})
-	theta, mean := make([]float64, len(g.theta)), make([]float64, d)
+	theta := make([]float64, len(g.theta))
 	for done := 0; !g.sums.Done(); done++ {
 		g.tell("integration over hyper-parameters", done, g.axes.Count()*g.axes.Nodes())
 		g.sums.Next(theta)
-		copy(mean, g.mode.Mean)
-		for k, v := range theta { // where the mean goes to first order
-			kernel.Axpy(v-g.theta[k], g.slopes.Mean[k*d:(k+1)*d], mean)
-		}
-		next, err := g.at(ctx, theta, mean, g.mode.Point, nodeTolerance)
+		next, err := g.at(ctx, theta, nodeTolerance)
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func goldOf(t *testing.T, g *integration, count, weight int) gold {
 	t.Helper()
 	var logs, means, variances []float64
 	drawTheta(g, count, func(theta []float64, density float64) {
-		at, err := g.at(context.Background(), theta, g.mode.Mean, g.mode.Point, 1e-4)
+		at, err := g.at(context.Background(), theta, 1e-4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestAgainstFullBayes(t *testing.T) {
 		var logs []float64
 		weights := make([][]float64, d)
 		drawTheta(g, thetas, func(theta []float64, density float64) {
-			at, err := g.at(context.Background(), theta, g.mode.Mean, g.mode.Point, 1e-4)
+			at, err := g.at(context.Background(), theta, 1e-4)
 			if err != nil {
 				t.Fatal(err)
 			}

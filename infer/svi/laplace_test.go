@@ -147,7 +147,7 @@ func TestLaplaceSlopes(t *testing.T) {
 			theta[k] += 0.3
 		}
 		density := func(theta []float64) *newton.Given {
-			given, err := g.at(ctx, theta, at.Mean, at, fineTolerance)
+			given, err := g.at(ctx, theta, fineTolerance)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,6 +47,23 @@ func (x *mixture) keep(p natural) {
 	*x = slices.Insert(*x, 0, p)
 }
 
+// moved returns the earlier points of a climb that ended at the first of them for one that begins at p: as
+// far from p as they were from there, since at nearly the same hyper-parameters steps change alike.
+func (x mixture) moved(p natural) mixture {
+	if len(x) == 0 {
+		return nil
+	}
+	end := x[0]
+	for _, earlier := range x[1:] {
+		for _, part := range [][3][]float64{{earlier.sites, p.sites, end.sites}, {earlier.curvature, p.curvature, end.curvature},
+			{earlier.shift, p.shift, end.shift}, {earlier.pull, p.pull, end.pull}} {
+			kernel.Axpy(1, part[1], part[0])
+			kernel.Axpy(-1, part[2], part[0])
+		}
+	}
+	return x[1:]
+}
+
 // mix stores the sites of the next point in sites, and b less their product with the mean in h, by
 // a step of length rho from a point.
 func (n *Newton) mix(x mixture, sites, h []float64, p natural, at *Point, rho float64) {
@@ -136,16 +153,22 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 	return gamma
 }
 
-// natural returns the natural parameters at a point, sharing its sites and the curvature there.
-func (n *Newton) natural(at *Point, s *Statistics) natural {
-	p := natural{at.Sites, s.Curvature, make([]float64, n.Dims), make([]float64, n.Dims)}
-	n.mulSites(p.shift, p.sites, at.Mean)
-	n.mulSites(p.pull, p.curvature, at.Mean)
-	kernel.Axpy(1, s.Gradient, p.pull)
+// Shift returns b = (H + Λ⁻¹)m of a point.
+func (n *Newton) Shift(at *Point) []float64 {
+	shift := make([]float64, n.Dims)
+	n.mulSites(shift, at.Sites, at.Mean)
 	for k, g := range n.Groups {
 		for j := g.First; j < g.End(); j++ {
-			p.shift[j] += at.Mean[j] / at.Prior[k]
+			shift[j] += at.Mean[j] / at.Prior[k]
 		}
 	}
+	return shift
+}
+
+// natural returns the natural parameters at a point, sharing its sites and the curvature there.
+func (n *Newton) natural(at *Point, s *Statistics) natural {
+	p := natural{at.Sites, s.Curvature, n.Shift(at), make([]float64, n.Dims)}
+	n.mulSites(p.pull, p.curvature, at.Mean)
+	kernel.Axpy(1, s.Gradient, p.pull)
 	return p
 }

@@ -56,6 +56,7 @@ type Newton struct {
 	work      [4][]float64
 	sums      *sums     // of a Gaussian family
 	about     []float64 // of the next sums of a resumed fit; nil means the mean of the next pass
+	earlier   mixture   // of the last climb, its end the first
 }
 
 // New returns the climber of a problem.
@@ -80,6 +81,9 @@ type Task struct {
 	Progress       func(credence.Progress)
 	Resume         *State // to go on from, or nil
 	Save           func(*State) error
+	// known says that V was placed at the point and that the statistics are those there, near that the last
+	// climb was at nearly the same hyper-parameters.
+	known, near bool
 }
 
 // Climb maximises the bound over rows from a point, which it moves to where it ends; the statistics
@@ -93,9 +97,20 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 		state = n.resume(task.Resume, at)
 	}
 	n.PredictedGain = 0
-	if err := n.begin(ctx, rows, at, s); err != nil {
+	if err := n.begin(ctx, rows, at, s, task); err != nil {
 		return "", state.Iteration, err
 	}
+	mixes := n.sums == nil && !at.Family.Expanded // sums and modes need no more than plain steps
+	if task.near && mixes && at.psi != nil {
+		state.mixed = n.earlier.moved(n.natural(at, s))
+	}
+	defer func() {
+		n.earlier = nil
+		if mixes && at.psi != nil {
+			n.earlier = state.mixed
+			n.earlier.keep(n.natural(at, s))
+		}
+	}()
 	for ; state.Iteration < task.Iterations; state.Iteration++ {
 		if task.Save != nil && at.psi != nil {
 			if err := task.Save(n.saved(state, at)); err != nil {
@@ -136,7 +151,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			continue
 		}
 		n.accepted(state, gain, at.Bound, next)
-		if at.psi != nil && n.sums == nil && !at.Family.Expanded { // sums and modes need no more than plain steps
+		if at.psi != nil && mixes {
 			state.mixed.keep(n.natural(at, s))
 		}
 		*at, *to = *to, *at // the caller's point is always the accepted one
@@ -154,13 +169,15 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 
 // begin takes the statistics at the point. A point without sites, or with sites of other rows whose V
 // is too wide for these, begins with the curvature at its mean.
-func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics) error {
+func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics, task Task) error {
 	if at.Sites != nil {
 		if !n.Place(at) {
 			return fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
 		}
-		if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
-			return err
+		if !task.known {
+			if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
+				return err
+			}
 		}
 		at.Bound = s.Value - n.divergence(at) + n.density(at)
 		if problem.Finite(at.Bound) {

@@ -123,9 +123,15 @@ func (n *Newton) mulSites(dst, sites, x []float64) {
 // Place factorises the point's V and takes its diagonal and determinant. It reports whether V⁻¹ is
 // positive definite.
 func (n *Newton) Place(p *Point) bool {
-	logDet, ok := n.factorise(p.Sites, p.Prior)
+	_, ok := n.place(p)
+	return ok
+}
+
+// place is Place, and returns log|I + ΛH|.
+func (n *Newton) place(p *Point) (logDet float64, ok bool) {
+	logDet, ok = n.factorise(p.Sites, p.Prior)
 	if !ok {
-		return false
+		return 0, false
 	}
 	p.psi = problem.Grow(p.psi, n.Dims)
 	n.diagonal(p.psi)
@@ -133,20 +139,18 @@ func (n *Newton) Place(p *Point) bool {
 	for _, s := range n.deviation {
 		p.logDet += 2 * math.Log(s)
 	}
-	return true
+	return logDet, true
 }
 
 // Normal moves the point to the posterior of a normal likelihood with the precision H = p.Sites and
 // the natural mean h, and returns its log evidence ½ hᵀVh − ½ log|I + ΛH|. ok is false where the
 // precision is not positive definite.
 func (n *Newton) Normal(p *Point, h []float64) (evidence float64, ok bool) {
-	logDet, ok := n.factorise(p.Sites, p.Prior)
+	logDet, ok := n.place(p)
 	if !ok {
 		return 0, false
 	}
 	n.solve(p.Mean, h)
-	p.psi = problem.Grow(p.psi, n.Dims)
-	n.diagonal(p.psi)
 	return (kernel.Dot(h, p.Mean) - logDet) / 2, true
 }
 

@@ -2,6 +2,7 @@ package newton
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence/infer/svi/problem"
@@ -48,23 +49,30 @@ func (n *Newton) MoveTo(p *Point, theta []float64) {
 // Given is the posterior of the weights given θ, with the log density of θ.
 type Given struct {
 	*Point
+	Shift      []float64 // b, d: with the sites the normal likelihood that stands for the rows
 	LogDensity float64   // bound and log prior of θ
 	Gradient   []float64 // of LogDensity, where it was wanted
 }
 
-// At climbs at θ, which stays, from the sites of a point and a mean; the factor is then that of the
-// posterior at θ. The bound is at its maximum in q, so that its gradient in θ, if it is wanted, is that
-// at fixed q. The evidence of an expansion is not: with the mode moves the curvature there.
-func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, from *Point, mean []float64, s *Statistics, task Task, gradient bool) (*Given, error) {
+// At climbs at θ, which stays, from the posterior there under a normal likelihood with the sites of a point
+// and b = shift; the factor is then that of the posterior at θ. Without shift it goes on from the point, at which the last climb ended.
+// The bound is at its maximum in q, so that its gradient in θ, if it is wanted, is that at fixed q. The evidence
+// of an expansion is not: with the mode moves the curvature there.
+func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, from *Point, shift []float64, s *Statistics, task Task, gradient bool) (*Given, error) {
 	at := from.Clone()
-	copy(at.Mean, mean)
 	n.MoveTo(at, theta)
 	n.fixed, n.sloped = true, gradient
 	defer func() { n.fixed, n.sloped = false, false }()
+	task.near, task.known = true, shift == nil
+	if shift != nil {
+		if _, ok := n.Normal(at, shift); !ok {
+			return nil, fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
+		}
+	}
 	if _, _, err := n.Climb(ctx, rows, at, s, task); err != nil {
 		return nil, err
 	}
-	g := &Given{Point: at}
+	g := &Given{Point: at, Shift: n.Shift(at)}
 	common := 0.0 // log α, where there is one
 	if n.Priors.Hung() {
 		common = theta[len(theta)-1]
