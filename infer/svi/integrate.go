@@ -38,7 +38,7 @@ const (
 	// slopeStep is the half width of differences in θ.
 	slopeStep = 0.02
 	// modeTolerance is the length of the gradient at the mode, in units of the posterior of θ.
-	modeTolerance = 1e-6
+	modeTolerance = 1e-4
 	// nearMode is the length from which on the curvature stays the same to the second digit.
 	nearMode = 0.05
 	// longestStep bounds a step to the mode.
@@ -48,7 +48,7 @@ const (
 	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which
 	// differences are taken, and of those at the nodes: a bound is off by the square of its posterior's
 	// distance from the optimum, its gradient by that distance itself.
-	fineTolerance  = 1e-6
+	fineTolerance  = 1e-5
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
 	// exactTolerance is fineTolerance of Laplace's approximation, whose fits double their digits at a step.

@@ -18,7 +18,7 @@ func Depth(d int) int {
 	return deepest
 }
 
-const deepest = 5
+const deepest = 8
 
 // natural are the natural parameters of the normal likelihood that stands for the rows at a point, and
 // those that a whole step takes in their place.

@@ -251,7 +251,7 @@ func (n *Newton) accepted(state *State, gain, bound float64, s *Statistics) {
 	}
 	count(&state.Quiet, gain < lastDigits*math.Abs(bound))
 	count(&state.Separable, n.Priors == nil && s.Separated && gain < separableGain && !n.Targets.Constant() && len(n.LearnedGroups()) > 0)
-	state.rho, state.Failures = math.Min(1, 1.1*state.rho), 0
+	state.rho, state.Failures = math.Min(1, 2*state.rho), 0
 }
 
 // ended says how a climb ended that met its limit of iterations or found no step that raises the
