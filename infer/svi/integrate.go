@@ -38,7 +38,7 @@ const (
 	// slopeStep is the half width of differences in θ.
 	slopeStep = 0.02
 	// modeTolerance is the length of the gradient at the mode, in units of the posterior of θ.
-	modeTolerance = 1e-4
+	modeTolerance = 1e-5
 	// nearMode is the length from which on the curvature stays the same to the second digit.
 	nearMode = 0.05
 	// longestStep bounds a step to the mode.
@@ -48,7 +48,7 @@ const (
 	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which
 	// differences are taken, and of those at the nodes: a bound is off by the square of its posterior's
 	// distance from the optimum, its gradient by that distance itself.
-	fineTolerance  = 1e-5
+	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
 	// exactTolerance is fineTolerance of Laplace's approximation, whose fits double their digits at a step.
@@ -266,8 +266,9 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	}
 	g.newton.Place(g.mode.Point)
 	g.stats = g.modeStats
-	g.mode.Bound = g.mode.LogDensity
-	return g.mode.Point, nil
+	mode := *g.mode.Point
+	mode.Bound = g.mode.LogDensity
+	return &mode, nil
 }
 
 // settle looks for the mode where the slope says that a climb has not ended at one.
