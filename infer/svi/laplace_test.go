@@ -138,7 +138,7 @@ func TestLaplaceSlopes(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &integration{fit: r, newton: n, rows: rows, stats: stats}
-		if at, err = g.run(ctx, at); err != nil {
+		if _, err = g.run(ctx, at); err != nil {
 			t.Fatal(err)
 		}
 		closeTo(t, fmt.Sprintf("%v: slope at the mode in standard deviations", lik), g.axes.Whitened(g.mode.Gradient), 0, 1e-5)
