@@ -65,23 +65,31 @@ const stackParts = 128
 // Moments returns E y and Var y of row i.
 func (d *Distribution) Moments(i int) (mean, variance float64) {
 	if len(d.parts) == 1 {
-		l, m, v := d.parts[0].at(i)
-		return l.PredictiveMean(m, v), l.PredictiveVariance(m, v)
+		return momentsOf(d.parts[0].at(i))
 	}
-	var memory [stackParts]float64
-	means := memory[:0]
+	var memory [2][stackParts]float64
+	means, variances := memory[0][:0], memory[1][:0]
 	for k := range d.parts {
-		l, m, v := d.parts[k].at(i)
-		means = append(means, l.PredictiveMean(m, v))
-		mean += d.parts[k].share * means[k]
+		m, v := momentsOf(d.parts[k].at(i))
+		means, variances = append(means, m), append(variances, v)
+		mean += d.parts[k].share * m
 	}
 	mean /= d.total
 	for k := range d.parts {
-		l, m, v := d.parts[k].at(i)
 		gap := means[k] - mean
-		variance += d.parts[k].share * (l.PredictiveVariance(m, v) + gap*gap)
+		variance += d.parts[k].share * (variances[k] + gap*gap)
 	}
 	return mean, variance / d.total
+}
+
+// momentsOf returns E y and Var y where f ~ N(mean, variance).
+func momentsOf(l Predictive, mean, variance float64) (float64, float64) {
+	if both, ok := l.(interface {
+		PredictiveMoments(mean, variance float64) (expected, spread float64)
+	}); ok {
+		return both.PredictiveMoments(mean, variance)
+	}
+	return l.PredictiveMean(mean, variance), l.PredictiveVariance(mean, variance)
 }
 
 // LogDensity returns the logarithm of the predictive density of y in row i: the

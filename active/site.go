@@ -59,8 +59,7 @@ func information(mean, variance float64) float64 {
 	if !(variance > 0) {
 		return 0
 	}
-	small, _, _ := quad.LogSigmoid(-math.Abs(mean), variance)
-	p := math.Exp(small)
+	p := quad.Sigmoid(-math.Abs(mean), variance)
 	sign := math.Copysign(0.5, mean)
 	return (1-p)*divergence(sign, mean, variance) + p*divergence(-sign, mean, variance)
 }
@@ -110,6 +109,5 @@ func positive(mean, variance float64) float64 {
 	if !(variance > 0) {
 		return special.Sigmoid(mean)
 	}
-	p, _, _ := quad.LogSigmoid(mean, variance)
-	return math.Exp(p)
+	return quad.Sigmoid(mean, variance)
 }

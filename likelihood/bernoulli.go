@@ -223,8 +223,7 @@ func (l Bernoulli) predictive(mean, variance float64) (one, zero float64) {
 	if variance <= 0 {
 		return l.probability(mean)
 	}
-	logZ, _, _ := quad.LogSigmoid(-math.Abs(mean), variance)
-	small := math.Exp(logZ)
+	small := quad.Sigmoid(-math.Abs(mean), variance)
 	if mean < 0 {
 		return small, 1 - small
 	}
@@ -241,6 +240,12 @@ func (l Bernoulli) PredictiveMean(mean, variance float64) float64 {
 func (l Bernoulli) PredictiveVariance(mean, variance float64) float64 {
 	one, zero := l.predictive(mean, variance)
 	return one * zero
+}
+
+// PredictiveMoments returns both at once.
+func (l Bernoulli) PredictiveMoments(mean, variance float64) (expected, spread float64) {
+	one, zero := l.predictive(mean, variance)
+	return one, one * zero
 }
 
 // PredictiveCDF returns P(y=0) on [0, 1).

@@ -63,7 +63,19 @@ func (a *Dense) Reshape(rows, cols int) {
 // MulVec stores A x in dst.
 func (a *Dense) MulVec(dst, x []float64) {
 	checkMulVec("MulVec", a.Rows, a.Cols, dst, x)
-	for i := range dst {
+	i := 0
+	for ; i+4 <= len(dst); i += 4 { // four sums that do not wait for each other, each in the order of a row's
+		a0, a1, a2, a3 := a.Row(i)[:len(x)], a.Row(i + 1)[:len(x)], a.Row(i + 2)[:len(x)], a.Row(i + 3)[:len(x)]
+		var s0, s1, s2, s3 float64
+		for j, v := range x {
+			s0 += a0[j] * v
+			s1 += a1[j] * v
+			s2 += a2[j] * v
+			s3 += a3[j] * v
+		}
+		dst[i], dst[i+1], dst[i+2], dst[i+3] = s0, s1, s2, s3
+	}
+	for ; i < len(dst); i++ {
 		sum := 0.0
 		for j, v := range a.Row(i) {
 			sum += v * x[j]

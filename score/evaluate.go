@@ -135,12 +135,7 @@ func (e *Evaluation) Add(rows *Rows) error {
 			rows.Quantiles(own, i, tails)
 			return
 		}
-		for k, p := range tails { // the mean is the probability of 1, and says all
-			own[k] = 1
-			if p <= 1-mean[i] {
-				own[k] = 0
-			}
-		}
+		ofClasses(own, mean[i], tails)
 	})
 	if rows.scorer.back != nil { // the rows are taken back, and the training moments are not
 		e.back, e.regression.TrainVariance = nil, 0

@@ -156,9 +156,24 @@ func (r *Rows) Probabilities(dst []float64, i int) []float64 {
 // Quantiles stores in dst, for every one of the probabilities, the smallest value of row i with at
 // least that probability up to it.
 func (r *Rows) Quantiles(dst []float64, i int, probabilities []float64) {
+	if r.scorer.binary {
+		mean, _ := r.Moments(i)
+		ofClasses(dst, mean, probabilities)
+		return
+	}
 	r.dist.Quantiles(dst, i, probabilities)
 	for k, q := range dst {
 		dst[k] = r.own(q)
+	}
+}
+
+// ofClasses stores the quantiles of two classes, of which the probability of 1 says all.
+func ofClasses(dst []float64, one float64, probabilities []float64) {
+	for k, p := range probabilities {
+		dst[k] = 1
+		if p <= 1-one {
+			dst[k] = 0
+		}
 	}
 }
 
@@ -225,11 +240,13 @@ func (r *Rows) Predict(i int) Prediction {
 	if r.scorer.options.Original {
 		asked = 3
 	}
-	r.Quantiles(bounds[:asked], i, levels[:asked])
-	p.Lower, p.Upper, p.Median = bounds[0], bounds[1], bounds[2]
 	if r.scorer.binary {
 		p.Probability = mean
+		ofClasses(bounds[:asked], mean, levels[:asked])
+	} else {
+		r.Quantiles(bounds[:asked], i, levels[:asked])
 	}
+	p.Lower, p.Upper, p.Median = bounds[0], bounds[1], bounds[2]
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
@@ -125,8 +126,11 @@ func (b *binder) bind(t reflect.Type) error {
 		if f.err != nil {
 			return f.err
 		}
-		f.plain = len(f.path) == 1 && t.Field(f.path[0]).Type.Kind() == reflect.Float64 && !c.Text && !c.Unknown && c.Kind != credence.Category
-		b.fields = append(b.fields, *f)
+		read := *f // which two columns may read: a number and its text
+		if own := t.Field(f.path[0]); len(f.path) == 1 && own.Type.Kind() == reflect.Float64 && !c.Text && !c.Unknown && c.Kind != credence.Category {
+			read.plain, read.offset = true, own.Offset
+		}
+		b.fields = append(b.fields, read)
 	}
 	b.bound = t
 	return nil
@@ -172,9 +176,17 @@ func (b *binder) appendValue(rows *Rows, v reflect.Value) error {
 				return err
 			}
 		}
+		var start unsafe.Pointer // of the struct, where it stands in memory
+		if v.CanAddr() {
+			start = v.Addr().UnsafePointer()
+		}
 		for j := range b.fields {
 			if f := &b.fields[j]; f.plain {
-				rows.Values = append(rows.Values, v.Field(f.path[0]).Float())
+				if start != nil {
+					rows.Values = append(rows.Values, *(*float64)(unsafe.Add(start, f.offset)))
+				} else {
+					rows.Values = append(rows.Values, v.Field(f.path[0]).Float())
+				}
 				continue
 			}
 			if err = b.put(rows, j, b.fields[j].in(v)); err != nil {

@@ -11,9 +11,10 @@ import (
 // field is a field of a struct type that makes a column.
 type field struct {
 	Column
-	path  []int // from the struct to the field, through embedded structs
-	plain bool  // the value as it is, without any rule
-	err   error // why the field cannot be a column; an error only where the column is needed
+	path   []int   // from the struct to the field, through embedded structs
+	plain  bool    // the value as it is, without any rule
+	offset uintptr // of a plain field in the struct
+	err    error   // why the field cannot be a column; an error only where the column is needed
 }
 
 // fieldsOf returns the columns that the fields of a struct type make, in their order. A column

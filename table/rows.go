@@ -100,7 +100,9 @@ func (r *Rows) Reset(file string, columns []Column) {
 	}
 	r.Levels = r.Levels[:len(columns)]
 	for i := range r.Levels {
-		r.Levels[i].Reset()
+		if l := &r.Levels[i]; len(l.List) > 0 {
+			l.Reset()
+		}
 	}
 	r.Start, r.Keys, r.Value, r.Ones = r.Start[:0], r.Keys[:0], r.Value[:0], true
 	r.Spaces.Reset()

@@ -15,6 +15,7 @@ import (
 type Run struct {
 	schema     *credence.Schema
 	rows       *Rows
+	known      *Column // first of columns that are those of the schema, of kinds that will not change
 	categories []translated
 	features   map[uint64]int32 // key → column of the segment, where the schema describes them
 }
@@ -54,10 +55,17 @@ func (r *Run) Set(rows *Rows) error {
 	if len(rows.Columns) != len(r.schema.Columns) {
 		return fmt.Errorf("table: rows of %d columns for a schema of %d", len(rows.Columns), len(r.schema.Columns))
 	}
-	for j := range rows.Columns {
-		have, want := &rows.Columns[j], &r.schema.Columns[j]
-		if have.Name != want.Name || (have.Kind == credence.Category) != (want.Kind == credence.Category) {
-			return fmt.Errorf("table: rows with the %s %q for a schema with the %s %q", have.Kind, have.Name, want.Kind, want.Name)
+	if len(rows.Columns) > 0 && &rows.Columns[0] != r.known {
+		r.known = &rows.Columns[0]
+		for j := range rows.Columns {
+			have, want := &rows.Columns[j], &r.schema.Columns[j]
+			if have.Name != want.Name || (have.Kind == credence.Category) != (want.Kind == credence.Category) {
+				r.known = nil
+				return fmt.Errorf("table: rows with the %s %q for a schema with the %s %q", have.Kind, have.Name, want.Kind, want.Name)
+			}
+			if have.Unknown {
+				r.known = nil
+			}
 		}
 	}
 	r.rows = rows

@@ -171,6 +171,13 @@ func likelihoodPredictive(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 		}
 		near(t, lik.PredictiveMean(mean, variance), first, 1e-9, "predictive mean at mean=%g variance=%g", mean, variance)
 		near(t, lik.PredictiveVariance(mean, variance), within+between, 1e-8, "predictive variance at mean=%g variance=%g", mean, variance)
+		if both, ok := lik.(interface {
+			PredictiveMoments(mean, variance float64) (expected, spread float64)
+		}); ok {
+			if m, v := both.PredictiveMoments(mean, variance); m != lik.PredictiveMean(mean, variance) || v != lik.PredictiveVariance(mean, variance) {
+				t.Errorf("predictive moments at mean=%g variance=%g are %g and %g at once, %g and %g apart", mean, variance, m, v, lik.PredictiveMean(mean, variance), lik.PredictiveVariance(mean, variance))
+			}
+		}
 		if math.Abs(mean) > 12 {
 			continue // the CDF is 0 or 1 for every target of interest
 		}

@@ -102,8 +102,13 @@ const rowProductMax = 1 << 19
 
 // rowProduct stores the product of a row and a k×n matrix in c. The multiply-adds of an element are those of
 // the blocked loop in their order, so the bits are too; packing what is used once is left out. Row i of the matrix
-// begins with i-diagonal zeros, which are passed over but for a few.
+// begins with i-diagonal zeros, which are passed over but for a few: sums then begin where they began before, so that
+// vectors that have just been written are read whole.
 func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64, diagonal int) {
+	isa := p.isa
+	if isa == AVX512 { // the end of a row under a mask can take it longer than all the rest, and the matrix is in no nearer cache
+		isa = AVX2
+	}
 	sum := c[:n]
 	for k0 := 0; k0 < k; k0 += depth {
 		if k0 > 0 {
@@ -113,15 +118,15 @@ func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64, diagon
 		clear(sum)
 		i, last := k0, min(k, k0+depth)
 		for ; i+4 <= last; i += 4 {
-			from := max(0, i-diagonal)
-			axpy4On(p.isa, a[i:i+4], b[i*ldb+from:], ldb, sum[from:])
+			from := max(0, i-diagonal) &^ (chunk - 1)
+			axpy4On(isa, a[i:i+4], b[i*ldb+from:], ldb, sum[from:])
 		}
 		for ; i < last; i++ {
-			from := max(0, i-diagonal)
-			axpyOn(p.isa, a[i], b[i*ldb+from:i*ldb+n], sum[from:])
+			from := max(0, i-diagonal) &^ (chunk - 1)
+			axpyOn(isa, a[i], b[i*ldb+from:i*ldb+n], sum[from:])
 		}
 		if k0 > 0 {
-			axpyOn(p.isa, 1, sum, c[:n])
+			axpyOn(isa, 1, sum, c[:n])
 		}
 	}
 }

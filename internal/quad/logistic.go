@@ -1,6 +1,10 @@
 package quad
 
-import "math"
+import (
+	"math"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
 
 // The logistic distribution is a scale mixture of normals: x = 2λz with z
 // standard normal and λ of the Kolmogorov distribution (Andrews & Mallows 1974),
@@ -60,31 +64,85 @@ func Softplus(mean, variance float64) (value, dMean, dVariance float64) {
 	return value, dMean, dVariance / 2
 }
 
+// ruleNodes is the number of nodes in whole vectors: those behind the rule's own have no weight.
+const ruleNodes = 16
+
+var ruleVariance, ruleWeight = func() (variance, weight [ruleNodes]float64) {
+	for i := range variance {
+		variance[i] = 1
+	}
+	for i, node := range logistic {
+		variance[i], weight[i] = node.variance, node.weight
+	}
+	return variance, weight
+}()
+
+// ruleTail returns E σ(−|f|), with |f| ~ N(|mean|, variance), and stores the nodes' −|mean|/√s and √s.
+func ruleTail(z, scale *[ruleNodes]float64, mean, variance float64) float64 {
+	a := math.Abs(mean)
+	for i, v := range ruleVariance {
+		scale[i] = math.Sqrt(v + variance)
+		z[i] = -a / scale[i]
+	}
+	var below [ruleNodes]float64
+	kernel.NormalCDF(below[:], z[:])
+	tail := 0.0
+	for i, w := range ruleWeight {
+		tail += w * below[i]
+	}
+	return tail
+}
+
+// leastTail is the probability below which the mixture's normal tails end.
+const leastTail = 1e-2
+
+// isTail says that E σ(f) is below leastTail whatever the mixture gives.
+func isTail(mean, variance float64) bool { return mean < 0 && mean*mean > 9*(variance+2) }
+
+// Sigmoid returns E σ(f) for f ~ N(mean, variance), with the relative error of [LogSigmoid] where it is below ½.
+func Sigmoid(mean, variance float64) float64 {
+	if !isTail(-math.Abs(mean), variance) {
+		var z, scale [ruleNodes]float64
+		switch tail := ruleTail(&z, &scale, mean, variance); {
+		case mean > 0:
+			return 1 - tail
+		case tail >= leastTail:
+			return tail
+		}
+	}
+	logZ, _, _ := tiltedLogSigmoid(-math.Abs(mean), variance)
+	if mean > 0 {
+		return -math.Expm1(logZ)
+	}
+	return math.Exp(logZ)
+}
+
 // LogSigmoid returns log E σ(f) for f ~ N(mean, variance) and its derivatives in
 // the mean and the variance, by the mixture where E σ(f) is above 1e-2 (relative
 // error below 1e-8) and by Tilted below, where the mixture's normal tails end.
 func LogSigmoid(mean, variance float64) (logZ, dMean, dVariance float64) {
-	if mean*mean > 9*(variance+2) && mean < 0 {
+	if isTail(mean, variance) {
 		return tiltedLogSigmoid(mean, variance)
 	}
-	a := math.Abs(mean)
-	tail, first, second := 0.0, 0.0, 0.0
-	for i := range logistic {
-		s := logistic[i].variance + variance
-		scale := math.Sqrt(s)
-		z := a / scale
-		density := math.Exp(-z*z/2) * logistic[i].weight / (scale * math.Sqrt(2*math.Pi))
-		tail += math.Erfc(z/math.Sqrt2) / 2 * logistic[i].weight
-		first += density
-		second += density / s
+	var z, scale, density [ruleNodes]float64
+	tail := ruleTail(&z, &scale, mean, variance)
+	if mean < 0 && tail < leastTail {
+		return tiltedLogSigmoid(mean, variance)
+	}
+	for i, v := range z {
+		density[i] = -v * v / 2
+	}
+	kernel.Exp(density[:], density[:])
+	first, second := 0.0, 0.0
+	for i, w := range ruleWeight {
+		d := density[i] * w / (scale[i] * math.Sqrt(2*math.Pi))
+		first += d
+		second += d / (scale[i] * scale[i])
 	}
 	second *= -mean / 2 // ∂Φ(m/√s)/∂s = −m φ/(2 s^{3/2})
 	if mean >= 0 {
 		z := 1 - tail
 		return math.Log1p(-tail), first / z, second / z
-	}
-	if tail < 1e-2 {
-		return tiltedLogSigmoid(mean, variance)
 	}
 	return math.Log(tail), first / tail, second / tail
 }

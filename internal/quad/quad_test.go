@@ -104,10 +104,21 @@ func TestLogisticMixture(t *testing.T) {
 			logZ, dMean, dVariance := LogSigmoid(mean, variance)
 			wantZ, wantM, wantV := tiltedLogSigmoid(mean, variance)
 			relative(t, "log E σ", logZ, wantZ, 1e-8)
+			if p := Sigmoid(mean, variance); mean <= 0 {
+				relative(t, "E σ below a half", p, math.Exp(wantZ), 1e-8)
+			} else {
+				relative(t, "E σ above a half", p, -math.Expm1(-tailOfLog(mean, variance)), 1e-8)
+			}
 			relative(t, "∂ log E σ/∂m", dMean, wantM, 1e-8)
 			relative(t, "∂ log E σ/∂v", dVariance, wantV, 1e-8)
 		}
 	}
+}
+
+// tailOfLog is −log E σ(−f).
+func tailOfLog(mean, variance float64) float64 {
+	logZ, _, _ := tiltedLogSigmoid(-mean, variance)
+	return -logZ
 }
 
 // TestLogisticRule derives the mixture again: the moments of log λ under the
