@@ -77,7 +77,7 @@ func TestOnline(t *testing.T) {
 		{fit.Options{Prior: "normal"}, "it needs the prior spikeslab, not normal"},
 		{fit.Options{Prior: "spikeslab(spike=0.1)"}, "engine sep has its spike at 0"},
 		{fit.Options{Engine: "adpredictor(passes=2)"}, "passes cannot be 2"},
-		{fit.Options{Engine: "sep(shards=2, forget=10)"}, "shards=2 goes with neither"},
+		{fit.Options{Engine: "sep(half_life=2, forget=10)"}, "half_life goes with neither"},
 	} {
 		if _, err := fit.NewOnline(c.options); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.options, err, c.want)

@@ -76,7 +76,6 @@ func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
 	config.HalfLife = a.Float("half_life", 0, spec.Positive())
 	config.Prune = a.Float("prune", 0, spec.Positive(), spec.Between(0, 0.5))
 	config.Features = a.Int("features", 0, spec.AtLeast(1))
-	config.Shards = a.Int("shards", 0, spec.Between(1, 64))
 	slab, ok := p.(prior.SpikeSlab)
 	switch {
 	case !ok:

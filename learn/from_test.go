@@ -54,7 +54,7 @@ func days(rows int) (monday, tuesday, both string) {
 // counts next to nothing it is to learn Tuesday alone.
 func TestFromIsThePosteriorAsPrior(t *testing.T) {
 	monday, tuesday, both := days(5000)
-	for _, engine := range []string{"sep", "sep(batch=100)", "sep(shards=2)", "ftrl", "ftrl(alpha=0.1)", "adpredictor(variance=0.1)", "sgd"} {
+	for _, engine := range []string{"sep", "sep(batch=100)", "ftrl", "ftrl(alpha=0.1)", "adpredictor(variance=0.1)", "sgd"} {
 		options := fit.Options{Formula: "y ~ x + site", Engine: engine, Missing: "drop"}
 		first, err := learn.New(options)
 		if err != nil {
@@ -85,8 +85,8 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		wantMean, wantVariance := weights(t, whole)
 		for j := range mean {
 			limit := 1e-12 // the same steps
-			if strings.Contains(engine, "batch") || strings.Contains(engine, "shards") {
-				limit = 0.1 // a mini-batch, or a round, ends with the day
+			if strings.Contains(engine, "batch") {
+				limit = 0.1 // a mini-batch ends with the day
 			}
 			if math.Abs(mean[j]-wantMean[j]) > limit || math.Abs(variance[j]-wantVariance[j]) > limit {
 				t.Errorf("%s: weight %d is %v ± %v, with both days at once %v ± %v", engine, j, mean[j], variance[j], wantMean[j], wantVariance[j])

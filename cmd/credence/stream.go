@@ -49,7 +49,7 @@ Nothing is centred or scaled.
 
 Engines:    sep            spike-and-slab by stochastic expectation propagation: which
                            features matter, with what probability
-            sep(batch=100, prior_every=15, passes=2)   sep(forget=1e6, prune=1e-3)   sep(shards=2)
+            sep(batch=100, prior_every=15, passes=2)   sep(forget=1e6, prune=1e-3)
                            features=1000000 keeps those met most often, where ever new ones come;
                            forget=1e6 halves what a row counts after so many rows, and --half-life
                            7d --time day after so much time

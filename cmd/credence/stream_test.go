@@ -63,7 +63,7 @@ func TestStreamEndToEnd(t *testing.T) {
 	folder := t.TempDir()
 	train, test := file(t, "train.csv", clicksCSV(clicks(20000, 1))), file(t, "test.csv", clicksCSV(clicks(5000, 2)))
 	model, selected := filepath.Join(folder, "m.safetensors"), filepath.Join(folder, "selected.txt")
-	for _, engine := range []string{"sep", "sep(batch=100, prior_every=15)", "sep(shards=2)", "sep(passes=2)", "ftrl", "adpredictor(variance=1)", "sgd"} {
+	for _, engine := range []string{"sep", "sep(batch=100, prior_every=15)", "sep(passes=2)", "ftrl", "adpredictor(variance=1)", "sgd"} {
 		out := must(t, "stream", train, "--formula", "click ~ hash(.)", "--engine", engine, "-o", model, "--json", "--report", "5000", "--write-selected", selected)
 		fit, lines := lastLine(t, out)
 		passes, ends := 1, 0 // the ends of several passes have lines of their own
@@ -159,7 +159,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 // as one that is not.
 func TestStreamInterruptAndResume(t *testing.T) {
 	text := clicksCSV(clicks(30000, 4))
-	for _, engine := range []string{"sep", "sep(batch=100)", "sep(shards=3)", "sep(forget=5000)", "ftrl", "adpredictor", "sgd"} {
+	for _, engine := range []string{"sep", "sep(batch=100)", "sep(forget=5000)", "ftrl", "adpredictor", "sgd"} {
 		whole, pieces := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "pieces")
 		args := func(model string) []string {
 			return []string{"stream", "-", "--formula", "click ~ hash(.)", "--engine", engine, "-o", model, "--json", "--report", "7000"}
@@ -586,7 +586,7 @@ func TestStreamRefusals(t *testing.T) {
 	}{
 		{[]string{"stream", path, "--engine", "spe"}, exitMisuse, `there is no engine "spe" in this version: did you mean sep?`},
 		{[]string{"stream", path, "--engine", "sep(batch=0)"}, exitMisuse, "batch cannot be 0"},
-		{[]string{"stream", path, "--engine", "sep(shards=2, forget=100)"}, exitMisuse, "shards=2 goes with neither"},
+		{[]string{"stream", path, "--engine", "sep(half_life=2, forget=100)"}, exitMisuse, "half_life goes with neither"},
 		{[]string{"stream", path, "--engine", "ftrl", "--prior", "spikeslab(slab=1)"}, exitMisuse, "engine ftrl has no prior"},
 		{[]string{"stream", path, "--prior", "normal"}, exitMisuse, "it needs the prior spikeslab, not normal"},
 		{[]string{"stream", path, "--prior", "spikeslab(spike=0.1)"}, exitMisuse, "sep has its spike at 0"},

@@ -41,10 +41,6 @@ type Config struct {
 	// the end of every CrowdEvery rows that leave more, those that have occurred least are dropped, down to
 	// three quarters; Prune acts then, too. 0 means no limit.
 	Features int `json:"features,omitempty"`
-	// Shards is the number of learners that share the rows and are merged after
-	// every ShardRows rows each; 0 means 1. It is part of the model: results
-	// depend on it, and not on the number of threads.
-	Shards int `json:"shards,omitempty"`
 	// Seed of the order in which Fit visits rows; a stream has its own.
 	Seed uint64 `json:"seed,omitempty"`
 	// Progress is called between blocks of rows of Fit, on the caller's goroutine.
@@ -56,14 +52,13 @@ const (
 	PruneEvery = 1 << 20 // rows
 	PruneAfter = 100     // occurrences
 	CrowdEvery = 1 << 16 // rows
-	ShardRows  = 1 << 12 // rows that every shard learns between merges
 )
 
 // biasVariance is that of the prior of the bias: N(0, 10²).
 const biasVariance = 100
 
 func (c Config) withDefaults() Config {
-	c.PriorEvery, c.Passes, c.Shards = cmp.Or(c.PriorEvery, 15), cmp.Or(c.Passes, 1), cmp.Or(c.Shards, 1)
+	c.PriorEvery, c.Passes = cmp.Or(c.PriorEvery, 15), cmp.Or(c.Passes, 1)
 	c.PositiveWeight, c.NegativeWeight = cmp.Or(c.PositiveWeight, 1), cmp.Or(c.NegativeWeight, 1)
 	return c
 }
@@ -85,7 +80,6 @@ func (c Config) Validate() error {
 		{"half_life", c.HalfLife, c.HalfLife >= 0 && !math.IsInf(c.HalfLife, 1), "positive"},
 		{"prune", c.Prune, c.Prune >= 0 && c.Prune < 0.5, "between 0 and 0.5"},
 		{"features", float64(c.Features), c.Features >= 0, "at least 1"},
-		{"shards", float64(c.Shards), c.Shards >= 0 && c.Shards <= 64, "between 1 and 64"},
 	} {
 		if !option.ok {
 			return fmt.Errorf("sep: %s=%v: it must be %s", option.name, option.value, option.want)
@@ -96,9 +90,6 @@ func (c Config) Validate() error {
 	}
 	if c.HalfLife > 0 && (c.Forget > 0 || c.Passes > 1) {
 		return fmt.Errorf("sep: half_life goes with neither forget nor passes, for time passes once: leave them out")
-	}
-	if c.Shards > 1 && (c.Batch > 0 || c.forgets() || c.Prune > 0 || c.Features > 0) {
-		return fmt.Errorf("sep: shards=%d goes with neither batch, forget, half_life, prune nor features: leave them out", c.Shards)
 	}
 	if c.KnownCounts && c.forgets() {
 		return fmt.Errorf("sep: known_counts and forgetting exclude each other: leave out one")

@@ -1,7 +1,6 @@
 package sep
 
 import (
-	"math"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -27,21 +26,9 @@ func TestOnlineConformance(t *testing.T) {
 		"forgetting":   {Config{Forget: 200}, Hyper{}},
 		"both":         {Config{Batch: 20, Forget: 200}, Hyper{}},
 		"classes":      {Config{PositiveWeight: 1.5, NegativeWeight: 0.25}, Hyper{}},
-		"shards":       {Config{Shards: 3}, Hyper{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conform.Online(t, func(intercept float64) credence.Online {
-				if c.cfg.Shards > 1 {
-					s, err := NewSharded(c.cfg, c.hyper)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, l := range append(s.shards, s.master) {
-						l.early.stage = sample
-						l.beginAt(intercept)
-					}
-					return s
-				}
 				l, err := NewLearner(c.cfg, c.hyper)
 				if err != nil {
 					t.Fatal(err)
@@ -105,98 +92,6 @@ func TestWeightTwoInMiniBatch(t *testing.T) {
 	}
 	if weighted.Weight(credence.InterceptSlot) != twice.Weight(credence.InterceptSlot) {
 		t.Errorf("the bias is %+v, twice %+v", weighted.Weight(credence.InterceptSlot), twice.Weight(credence.InterceptSlot))
-	}
-}
-
-// Weight 2 is the row twice where the two copies go to two shards, which begin at the
-// same state: their gains add up.
-func TestWeightTwoInShards(t *testing.T) {
-	const k = 3
-	p := oneHotProblem(1000, []int{5, 20}, 14)
-	history := batchOf(p.x, p.y)
-	learner := func(weights ...float64) *Sharded {
-		s, _ := NewSharded(Config{Shards: k}, p.hyper())
-		s.master.early.stage = sample                        // no replay
-		s.Learn(part(history, 0, 960), make([]float64, 960)) // every shard its runs of rows
-		s.Finish()
-		round := batchOf(p.x[:dealRows*k], p.y[:dealRows*k])
-		round.Weight = make([]float64, dealRows*k)
-		for shard, w := range weights {
-			round.Weight[dealRows*shard] = w
-			for _, i := range []int{0, dealRows, 2 * dealRows} { // the same row for every shard
-				copy(round.Sparse.Index[round.Sparse.Start[i]:round.Sparse.Start[i+1]], round.Sparse.Index[:2])
-				round.Target[i] = round.Target[0]
-			}
-		}
-		s.Learn(round, make([]float64, dealRows*k))
-		s.Finish()
-		return s
-	}
-	before, weighted, twice := learner(), learner(2, 0, 0), learner(1, 0, 1)
-	// Sums of some dozens, of which differences are taken; prior factors are in single precision.
-	const rounding = 1e-7
-	moved := 0
-	for j := range p.features {
-		a, b, c := weighted.Weight(j), twice.Weight(j), before.Weight(j)
-		if math.Abs(a.Mean-b.Mean) > rounding || math.Abs(a.Variance-b.Variance) > rounding {
-			t.Errorf("weight %d is %+v, twice %+v", j, a, b)
-		}
-		if a != c {
-			moved++
-		}
-	}
-	if moved != 2 {
-		t.Errorf("a row of two features moves %d", moved)
-	}
-}
-
-// A merge adds what the shards have gained to the master in the order of the shards, to
-// the bit; in the reverse order some sums differ.
-func TestMergeInOrderOfShards(t *testing.T) {
-	p := oneHotProblem(3000, []int{5, 40}, 15)
-	s, err := NewSharded(Config{Shards: 4}, p.hyper())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Learn(batchOf(p.x, p.y), make([]float64, p.rows))
-	if s.rows == s.merged {
-		t.Fatal("nothing is left to merge")
-	}
-	// sum adds the gains of one number to the master's.
-	type number func(l *Learner) float64
-	sum := func(order []int, of number) float64 {
-		total := of(s.master)
-		for _, k := range order {
-			total += of(s.shards[k]) - of(s.master)
-		}
-		return total
-	}
-	var numbers []number
-	for slot := range int32(p.features) {
-		for label := range 2 {
-			numbers = append(numbers,
-				func(l *Learner) float64 { return l.at(slot).lambda[label] },
-				func(l *Learner) float64 { return l.at(slot).shift[label] })
-		}
-	}
-	for label := range 2 {
-		numbers = append(numbers, func(l *Learner) float64 { return l.bias.lambda[label] })
-	}
-	want, reverse := make([]float64, len(numbers)), 0
-	for i, of := range numbers {
-		want[i] = sum([]int{0, 1, 2, 3}, of)
-		if sum([]int{3, 2, 1, 0}, of) != want[i] {
-			reverse++
-		}
-	}
-	if reverse == 0 {
-		t.Fatal("the order makes no difference here")
-	}
-	s.merge()
-	for i, of := range numbers {
-		if got := of(s.master); got != want[i] {
-			t.Errorf("number %d of the master is %v, want %v", i, got, want[i])
-		}
 	}
 }
 

@@ -69,11 +69,12 @@
 //
 // Forgetting multiplies all likelihood factors by a constant at every row, or by one that goes by
 // the time that has passed, so that a feature without evidence falls back to the prior. [Learner.Prune] frees
-// features that stay out. [Sharded] learns with several learners at once.
+// features that stay out.
 //
 // # Cost and limits
 //
-// Time is O(entries), about 15 ns an entry in the sequential form; memory is 64
-// bytes a feature seen. q ignores correlations: features that occur together in
+// Time is O(entries), about 15 ns an entry in the sequential form; memory is 32
+// bytes a feature seen in one pass, and 80 where several passes, known counts or the first
+// rows, which are learned again, need the sums of each class. q ignores correlations: features that occur together in
 // nearly every row share their effect, and one of them may be picked at random.
 package sep

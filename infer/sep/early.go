@@ -50,19 +50,6 @@ func (e *early) complete() bool {
 	return e.rows.Rows >= e.mostRows || len(e.rows.Index) >= e.entries
 }
 
-// pending are the rows of a shard, which are complete when they are merged.
-func (e *early) pending() early {
-	return early{stage: e.stage, mostRows: math.MaxInt, entries: math.MaxInt}
-}
-
-// take adds the rows of others.
-func (e *early) take(others *early) {
-	for i := range others.rows.Rows {
-		columns, values := others.rows.Row(i)
-		e.add(columns, values, int(others.label[i]), others.weight[i], others.offset[i])
-	}
-}
-
 // cut leaves the first rows, those that a stream keeps.
 func (e *early) cut() {
 	n := min(e.rows.Rows, earlyRows)
@@ -91,11 +78,12 @@ func (l *Learner) keep(columns []int32, values []float64, label int, weight, off
 
 // settle learns the early rows again and keeps no more of them.
 func (l *Learner) settle() {
-	if l.replays() && min(l.bias.count[0], l.bias.count[1]) >= rarerReplay {
+	if l.replays() && min(l.biasSums.count[0], l.biasSums.count[1]) >= rarerReplay {
 		l.replay(replayPasses, nil)
 	}
 	l.early.cut()
 	l.early.stage = sample
+	l.dropClasses()
 }
 
 // replays says whether the form of learning goes with factors of single rows.
@@ -118,30 +106,28 @@ func (e *early) tensors() []safetensors.Tensor {
 }
 
 // readEarly reads them.
-func (l *Learner) readEarly(r *safetensors.Reader, s *scalars, name func(string) string) error {
+func (l *Learner) readEarly(r *safetensors.Reader, s *scalars) error {
 	e := &l.early
-	if s.Early == nil { // of a program that kept no rows
-		e.stage = sample
+	if s.Early == nil {
 		return nil
 	}
-	e.stage = *s.Early
-	lengths, err := safetensors.Read[int32](r, name(statePrefix+"early.lengths"))
+	lengths, err := safetensors.Read[int32](r, statePrefix+"early.lengths")
 	var slots []int32
 	var values []float64
 	if err == nil {
-		slots, err = safetensors.Read[int32](r, name(statePrefix+"early.slots"))
+		slots, err = safetensors.Read[int32](r, statePrefix+"early.slots")
 	}
 	if err == nil {
-		values, err = safetensors.Read[float64](r, name(statePrefix+"early.values"))
+		values, err = safetensors.Read[float64](r, statePrefix+"early.values")
 	}
 	if err == nil {
-		e.label, err = safetensors.Read[uint8](r, name(statePrefix+"early.labels"))
+		e.label, err = safetensors.Read[uint8](r, statePrefix+"early.labels")
 	}
 	if err == nil {
-		e.weight, err = safetensors.Read[float64](r, name(statePrefix+"early.weights"))
+		e.weight, err = safetensors.Read[float64](r, statePrefix+"early.weights")
 	}
 	if err == nil {
-		e.offset, err = safetensors.Read[float64](r, name(statePrefix+"early.offsets"))
+		e.offset, err = safetensors.Read[float64](r, statePrefix+"early.offsets")
 	}
 	if err != nil {
 		return err
@@ -153,7 +139,7 @@ func (l *Learner) readEarly(r *safetensors.Reader, s *scalars, name func(string)
 	first := 0
 	for i, length := range lengths {
 		last := first + int(length)
-		if length < 0 || last > len(slots) || e.label[i] > 1 || !(e.weight[i] > 0) || !credence.Bounded(e.weight[i], e.offset[i]) || l.bias.count[e.label[i]] <= 0 {
+		if length < 0 || last > len(slots) || e.label[i] > 1 || !(e.weight[i] > 0) || !credence.Bounded(e.weight[i], e.offset[i]) || l.biasSums.count[e.label[i]] <= 0 {
 			return fmt.Errorf("early row %d is none that was learned: the file is damaged", i)
 		}
 		for k, slot := range slots[first:last] {

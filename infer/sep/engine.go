@@ -38,8 +38,8 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if cfg.Shards > 1 || cfg.Prune > 0 || cfg.Features > 0 || cfg.forgets() {
-		return nil, fmt.Errorf("sep: shards, prune, features, forget and half_life are for streams: leave them out of a fit")
+	if cfg.Prune > 0 || cfg.Features > 0 || cfg.forgets() {
+		return nil, fmt.Errorf("sep: prune, features, forget and half_life are for streams: leave them out of a fit")
 	}
 	return &Engine{model, cfg}, nil
 }

@@ -198,7 +198,7 @@ func TestNewRefuses(t *testing.T) {
 		"it needs the prior spikeslab, not normal":                  func(m *credence.Model, _ *Config) { m.Prior = prior.Normal{} },
 		"has a spike of variance 0.1":                               func(m *credence.Model, _ *Config) { m.Prior = prior.SpikeSlab{Spike: held(0.1)} },
 		"no features":                                               func(m *credence.Model, _ *Config) { m.Features = nil },
-		"are for streams":                                           func(_ *credence.Model, c *Config) { c.Shards = 2 },
+		"are for streams":                                           func(_ *credence.Model, c *Config) { c.Prune = 0.1 },
 		"passes=-1":                                                 func(_ *credence.Model, c *Config) { c.Passes = -1 },
 	} {
 		model, cfg := probit(p), Config{}

@@ -3,6 +3,7 @@ package sep
 import (
 	"math"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -31,26 +32,66 @@ func factorsOf(v []float64) factors {
 	return factors{[2]float64(v), [2]float64(v[2:]), [2]float64(v[4:])}
 }
 
-// feature is the state of one feature: one cache line.
+// feature is the state of one feature: half a cache line.
 type feature struct {
-	factors
+	lambda, shift float64 // sums of the likelihood factors of both classes
 	// The prior factor. Single precision is ample: its error is a part in 10⁷ of
 	// itself, far below that of the approximation.
 	priorLambda, priorShift float32
-	logit                   float32 // of α, at the last refresh
+	count                   float32 // weights of the rows; they say when to refresh, so that it may stand still at 10⁷
 	// due is the number of occurrences until the next refresh in the sequential
-	// form, bookkeeping of the present batch in the other; 0 for a feature not seen yet.
+	// form, bookkeeping of the present batch in the other, with flags above dueBits;
+	// 0 for a feature not seen yet.
 	due uint32
 }
 
-// chunkSize features are allocated together: 2 MB.
+const (
+	touchedFlag  = 1 << 31
+	selectedFlag = 1 << 30 // at the last refresh
+	dueBits      = selectedFlag - 1
+)
+
+// gain adds what a row gives to a feature, whose sums by class are in c if they are kept.
+func (f *feature) gain(c *factors, label int, lambda, shift, weight float64) {
+	if c == nil {
+		f.lambda += lambda
+		f.shift += shift
+		f.count = single(float64(f.count) + weight)
+		return
+	}
+	c.lambda[label] += lambda
+	c.shift[label] += shift
+	c.count[label] += weight
+	f.total(c)
+}
+
+// total makes the sums those of both classes.
+func (f *feature) total(c *factors) {
+	f.lambda, f.shift, f.count = c.lambda[0]+c.lambda[1], c.shift[0]+c.shift[1], single(c.count[0]+c.count[1])
+}
+
+// single is a count in single precision, which stays finite.
+func single(count float64) float32 { return float32(min(count, math.MaxFloat32)) }
+
+// chunkSize features are allocated together: 1 MB.
 const chunkSize = 1 << 15
 
-type chunk [chunkSize]feature
+type (
+	chunk      [chunkSize]feature
+	classChunk [chunkSize]factors
+)
 
 // at returns the feature of a slot, which must have memory.
 func (l *Learner) at(slot int32) *feature {
 	return &l.chunks[uint32(slot)/chunkSize][uint32(slot)%chunkSize]
+}
+
+// classes returns the sums by class of a slot, nil where they are not kept.
+func (l *Learner) classes(slot int32) *factors {
+	if l.byClass == nil {
+		return nil
+	}
+	return &l.byClass[uint32(slot)/chunkSize][uint32(slot)%chunkSize]
 }
 
 // reserve makes memory for the slots below n.
@@ -58,20 +99,35 @@ func (l *Learner) reserve(n int) {
 	for len(l.chunks)*chunkSize < n {
 		l.chunks = append(l.chunks, new(chunk))
 	}
+	for l.byClass != nil && len(l.byClass)*chunkSize < n {
+		l.byClass = append(l.byClass, new(classChunk))
+	}
 	l.slots = max(l.slots, n)
+}
+
+// needsClasses says whether sums by class are of use: for rows that are learned again.
+func (l *Learner) needsClasses() bool {
+	return l.cfg.KnownCounts || l.cfg.Passes > 1 || l.early.stage != sample && l.replays()
+}
+
+// dropClasses gives the sums by class up where they are of no more use.
+func (l *Learner) dropClasses() {
+	if !l.needsClasses() {
+		l.byClass = nil
+	}
 }
 
 // spikeSlab holds what a refresh needs of ρ0 and τ0.
 type spikeSlab struct {
 	inclusion, slab float64
 	logit           float64 // of inclusion
+	odds            float64 // against it
 	lambda          float32 // 1/(ρ0 τ0): the factor of a feature not seen yet
-	unseenLogit     float32
-	selecting       float64 // logit of α above which a feature is selected
+	selecting       float64 // odds against α below which a feature is selected
 }
 
 func newPrior(inclusion, slab float64) spikeSlab {
-	return spikeSlab{inclusion, slab, logit(inclusion), float32(1 / (inclusion * slab)), float32(logit(inclusion)), 0}
+	return spikeSlab{inclusion, slab, logit(inclusion), (1 - inclusion) / inclusion, float32(1 / (inclusion * slab)), 1}
 }
 
 func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
@@ -79,48 +135,88 @@ func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
 // setPrior makes ρ0 and τ0 what they are said to be.
 func (l *Learner) setPrior(inclusion, slab float64) {
 	l.prior = newPrior(inclusion, slab)
-	l.prior.selecting = logit(prior.SpikeSlab{Inclusion: l.hyper.Inclusion.At(inclusion)}.SelectedAbove())
+	above := prior.SpikeSlab{Inclusion: l.hyper.Inclusion.At(inclusion)}.SelectedAbove()
+	l.prior.selecting = (1 - above) / above
 }
-
-// selects says whether a feature is selected, by its α at the last refresh.
-func (p *spikeSlab) selects(f *feature) bool { return float64(f.logit) > p.selecting }
 
 // begin makes a feature that is seen for the first time: its prior factor has
 // the moments of the prior, so that a mini-batch or row before the first refresh
 // does not meet a flat q.
 func (l *Learner) begin(f *feature) {
 	f.priorLambda = l.prior.lambda
-	f.logit = l.prior.unseenLogit
 	f.due = 1
 	l.features++
-	if l.prior.selects(f) {
+	if l.prior.odds < l.prior.selecting {
+		f.due |= selectedFlag
 		l.selected++
 	}
 }
 
 // moments of the tilted distribution prior × likelihood factors of one feature.
 type moments struct {
-	logit          float64 // of α
+	odds           float64 // against α
 	alpha          float64
 	mean, variance float64
 }
 
-// tilted returns the moments of [ρ0 N(w|0,τ0) + (1−ρ0) δ0] exp(hw − ½Λw²),
+// tilt is [ρ0 N(w|0,τ0) + (1−ρ0) δ0] exp(hw − ½Λw²) less the exponential that its moments need,
 // written without 1/Λ so that a feature with little or no evidence needs no
 // case of its own:
 //
-//	D = 1 + τ0 Λ,   logit α = logit ρ0 − ½ log D + ½ h² τ0/D,
+//	D = 1 + τ0 Λ,   odds against α = (1−ρ0)/ρ0 √D exp(−½ h² τ0/D),
 //	slab mean h τ0/D,   slab variance τ0/D.
-func (p *spikeSlab) tilted(lambda, shift float64) moments {
+type tilt struct{ odds, mean, variance float64 }
+
+// tilt returns the tilted distribution and the exponent.
+func (p *spikeSlab) tilt(lambda, shift float64) (t tilt, exponent float64) {
 	d := 1 + p.slab*lambda
-	slabVariance := p.slab / d
-	slabMean := shift * slabVariance
-	logit := p.logit - 0.5*math.Log(d) + 0.5*shift*slabMean
-	odds := math.Exp(min(-logit, 700)) // against
+	t.variance = p.slab / d
+	t.mean = shift * t.variance
+	t.odds = p.odds * math.Sqrt(d)
+	return t, -0.5 * shift * t.mean
+}
+
+// moments returns those of the tilted distribution with the exponential.
+func (t *tilt) moments(exp float64) moments {
+	odds := t.odds * exp
 	alpha := 1 / (1 + odds)
 	return moments{
-		logit: logit, alpha: alpha, mean: alpha * slabMean,
-		variance: alpha * (slabVariance + slabMean*slabMean*(odds*alpha)),
+		odds: odds, alpha: alpha, mean: alpha * t.mean,
+		variance: alpha * (t.variance + t.mean*t.mean*(odds*alpha)),
+	}
+}
+
+// tilted returns the moments of the tilted distribution.
+func (p *spikeSlab) tilted(lambda, shift float64) moments {
+	t, exponent := p.tilt(lambda, shift)
+	return t.moments(math.Exp(exponent))
+}
+
+// tiltedMany is how many tilted distributions are worked out together.
+const tiltedMany = 64
+
+// tilts is the memory for that.
+type tilts struct {
+	slots    []int32
+	all      [tiltedMany]tilt
+	exponent [tiltedMany]float64
+}
+
+// eachTilted visits the features of slots with their sums, scaled, and the moments of their tilted distributions.
+func (l *Learner) eachTilted(slots []int32, visit func(f *feature, lambda, shift float64, t *tilt, exp float64)) {
+	b := &l.tilts
+	for len(slots) > 0 {
+		part := slots[:min(len(slots), tiltedMany)]
+		slots = slots[len(part):]
+		for k, slot := range part {
+			f := l.at(slot)
+			b.all[k], b.exponent[k] = l.prior.tilt(f.lambda*l.scale, f.shift*l.scale)
+		}
+		kernel.Exp(b.exponent[:len(part)], b.exponent[:len(part)])
+		for k, slot := range part {
+			f := l.at(slot)
+			visit(f, f.lambda*l.scale, f.shift*l.scale, &b.all[k], b.exponent[k])
+		}
 	}
 }
 
@@ -128,31 +224,27 @@ func (p *spikeSlab) tilted(lambda, shift float64) moments {
 // beyond it nothing changes in sums with other numbers, and float32 still holds it.
 const smallestVariance = 1e-30
 
-// refresh replaces the prior factor by the one that gives q(w_j) the moments of
+// refresh replaces the prior factors of features by those that give q(w_j) the moments of
 // the tilted distribution. Where that would need a negative precision the old
 // factor stays (the α of such a feature is near ½ and its slab mean large); the
 // case is counted.
-func (l *Learner) refresh(f *feature) {
-	lambda := f.lambda[0] + f.lambda[1]
-	shift := f.shift[0] + f.shift[1]
-	if l.scale != 1 {
-		lambda *= l.scale
-		shift *= l.scale
-	}
-	t := l.prior.tilted(lambda, shift)
-	before := l.prior.selects(f)
-	f.logit = float32(max(-3e38, t.logit))
-	if after := l.prior.selects(f); after && !before {
-		l.selected++
-	} else if before && !after {
-		l.selected--
-	}
-	precision := 1 / max(t.variance, smallestVariance)
-	priorLambda := precision - lambda
-	if priorLambda <= 0 {
-		l.events.NegativeSites++
-		return
-	}
-	f.priorLambda = float32(priorLambda)
-	f.priorShift = float32(t.mean*precision - shift)
+func (l *Learner) refresh(slots []int32) {
+	l.eachTilted(slots, func(f *feature, lambda, shift float64, tilted *tilt, exp float64) {
+		t := tilted.moments(exp)
+		if after := t.odds < l.prior.selecting; after != (f.due&selectedFlag != 0) {
+			if f.due ^= selectedFlag; after {
+				l.selected++
+			} else {
+				l.selected--
+			}
+		}
+		precision := 1 / max(t.variance, smallestVariance)
+		priorLambda := precision - lambda
+		if priorLambda <= 0 {
+			l.events.NegativeSites++
+			return
+		}
+		f.priorLambda = float32(priorLambda)
+		f.priorShift = float32(t.mean*precision - shift)
+	})
 }

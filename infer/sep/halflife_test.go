@@ -94,7 +94,7 @@ func TestHalfLife(t *testing.T) {
 
 // Forgetting by time goes without what would count rows in full.
 func TestHalfLifeIsRefused(t *testing.T) {
-	for _, cfg := range []Config{{HalfLife: -1}, {HalfLife: math.Inf(1)}, {HalfLife: 1, Forget: 5}, {HalfLife: 1, Passes: 2}, {HalfLife: 1, Shards: 2}, {HalfLife: 1, KnownCounts: true}} {
+	for _, cfg := range []Config{{HalfLife: -1}, {HalfLife: math.Inf(1)}, {HalfLife: 1, Forget: 5}, {HalfLife: 1, Passes: 2}, {HalfLife: 1, KnownCounts: true}} {
 		if cfg.Validate() == nil {
 			t.Errorf("%+v is taken", cfg)
 		}

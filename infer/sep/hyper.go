@@ -13,7 +13,6 @@ const (
 	firstEB   = 20      // rows
 	rarerEB   = 12      // of them of the rarer class
 	surelyEB  = 1000    // rows from which on the classes do not count
-	neverEB   = 1 << 62 // of shards, whose master learns them
 	growthEB  = 1.5     // between one time and the next
 	sampleEB  = 1 << 15 // features that are looked at, evenly over the slots
 	stepsEB   = 6       // scoring steps each time
@@ -31,7 +30,7 @@ func (l *Learner) learnHyper() {
 
 // moveHyper moves ρ0 and τ0 towards where the site evidences are largest, if there are rows enough.
 func (l *Learner) moveHyper() {
-	if l.rows < surelyEB && min(l.bias.count[0], l.bias.count[1]) < rarerEB {
+	if l.rows < surelyEB && min(l.biasSums.count[0], l.biasSums.count[1]) < rarerEB {
 		return
 	}
 	learnInclusion := l.hyper.Inclusion.State != param.Held
@@ -49,14 +48,18 @@ func (l *Learner) moveHyper() {
 // Refresh brings the prior factors and inclusion probabilities of all features
 // up to date, and counts those selected.
 func (l *Learner) Refresh() {
-	selected := 0
-	l.each(func(f *feature) {
-		l.refresh(f)
-		if l.prior.selects(f) {
-			selected++
+	var slots [tiltedMany]int32
+	seen := slots[:0]
+	for slot := range int32(l.slots) {
+		if l.at(slot).due == 0 {
+			continue
 		}
-	})
-	l.selected = selected
+		if seen = append(seen, slot); len(seen) == tiltedMany {
+			l.refresh(seen)
+			seen = seen[:0]
+		}
+	}
+	l.refresh(seen)
 }
 
 // scoringStep takes one step of scoring on the sum of the log evidences
@@ -77,23 +80,22 @@ func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float6
 	startLogit := math.Log(startInclusion / (1 - startInclusion))
 	gi, gs := -(p.logit-startLogit)/(logitScale*logitScale), -(logSlab-math.Log(startSlab))/(logSlabScale*logSlabScale)
 	ii, is, ss := 1.0/(logitScale*logitScale), 0.0, 1.0/(logSlabScale*logSlabScale)
+	l.tilts.slots = l.tilts.slots[:0]
 	for slot := 0; slot < l.slots; slot += stride {
-		f := l.at(int32(slot))
-		if f.due == 0 {
-			continue
+		if l.at(int32(slot)).due != 0 {
+			l.tilts.slots = append(l.tilts.slots, int32(slot))
 		}
-		lambda := (f.lambda[0] + f.lambda[1]) * l.scale
-		shift := (f.shift[0] + f.shift[1]) * l.scale
-		t := p.tilted(lambda, shift)
-		d := 1 + p.slab*lambda
-		i := t.alpha - p.inclusion
-		s := t.alpha * 0.5 * p.slab * (shift*shift/d - lambda) / d
+	}
+	l.eachTilted(l.tilts.slots, func(_ *feature, lambda, shift float64, t *tilt, exp float64) {
+		alpha := 1 / (1 + t.odds*exp)
+		i := alpha - p.inclusion
+		s := alpha * 0.5 * t.variance * (shift*shift*t.variance/p.slab - lambda)
 		gi += i
 		gs += s
 		ii += i * i
 		is += i * s
 		ss += s * s
-	}
+	})
 	var di, ds float64
 	switch {
 	case !learnSlab:

@@ -24,10 +24,12 @@ type Learner struct {
 	hyper Hyper
 
 	chunks   []*chunk
-	slots    int // slots below have memory
-	features int // features seen
-	selected int // of them with α > ½
+	byClass  []*classChunk // the sums of each class beside chunks, while rows may be learned again; nil otherwise
+	slots    int           // slots below have memory
+	features int           // features seen
+	selected int           // of them with α > ½
 	bias     feature
+	biasSums factors // by class
 	prior    spikeSlab
 	rows     int64   // rows learned, in all passes
 	again    bool    // rows replace average factors: later passes, and known counts
@@ -41,6 +43,7 @@ type Learner struct {
 	work     []working
 	batch    miniBatch
 	early    early
+	tilts    tilts
 	coverage *float64 // of a finished learner
 }
 
@@ -72,6 +75,9 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	}
 	l.bias.priorLambda = 1.0 / biasVariance
 	l.bias.due = 1
+	if l.needsClasses() {
+		l.byClass = []*classChunk{}
+	}
 	return l, nil
 }
 
@@ -123,7 +129,7 @@ func (l *Learner) bearable(columns []int32, values []float64, label int, weight,
 	bounded := func(f *feature, w *working, a, b float64) bool {
 		var c factors
 		c.addRow(w, label, weight, a, b)
-		return credence.Bounded(f.lambda[label]+c.lambda[label], f.shift[label]+c.shift[label], f.count[label]+weight)
+		return credence.Bounded(f.lambda+c.lambda[label], f.shift+c.shift[label], float64(f.count)+weight)
 	}
 	if !bounded(&l.bias, &bias, a, b) {
 		return false
@@ -161,17 +167,17 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 	}
 	work := l.working(len(columns))
 	bias := &l.bias
-	biasLambda := float64(bias.priorLambda) + bias.lambda[0] + bias.lambda[1]
-	biasMean := (float64(bias.priorShift) + bias.shift[0] + bias.shift[1]) / biasLambda
+	biasLambda := float64(bias.priorLambda) + bias.lambda
+	biasMean := (float64(bias.priorShift) + bias.shift) / biasLambda
 	s, mean := 1+1/biasLambda, biasMean+offset
 	for k, slot := range columns {
 		f := l.at(slot)
 		if f.due == 0 {
 			l.begin(f)
 		}
-		lambda := float64(f.priorLambda) + f.lambda[0] + f.lambda[1]
+		lambda := float64(f.priorLambda) + f.lambda
 		c := 1 / lambda
-		m := (float64(f.priorShift) + f.shift[0] + f.shift[1]) * c
+		m := (float64(f.priorShift) + f.shift) * c
 		work[k].lambda, work[k].mean = lambda, m
 		x := linop.At(values, k)
 		s += x * x * c
@@ -182,24 +188,27 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 	// The row's factor of a feature with value x: slope ax and curvature bx² of
 	// the log of the tilted normaliser give Λ = b/(1−cb), h = (a+mb)/(1−cb).
 	factor := weight * biasLambda / (biasLambda - b)
-	bias.lambda[label] += b * factor
-	bias.shift[label] += (a + biasMean*b) * factor
-	bias.count[label] += weight
+	bias.gain(&l.biasSums, label, b*factor, (a+biasMean*b)*factor, weight)
+	l.tilts.slots = l.tilts.slots[:0]
 	for k, slot := range columns {
 		f := l.at(slot)
 		w := &work[k]
 		x := linop.At(values, k)
 		aj, bj := a*x, b*x*x
 		factor := weight * w.lambda / (w.lambda - bj)
-		f.lambda[label] += bj * factor
-		f.shift[label] += (aj + w.mean*bj) * factor
-		f.count[label] += weight
-		if f.due--; f.due == 0 {
-			f.due = dueAfter(f.count[0] + f.count[1])
-			l.refresh(f)
-		}
+		f.gain(l.classes(slot), label, bj*factor, (aj+w.mean*bj)*factor, weight)
+		l.tick(f, slot)
 	}
+	l.refresh(l.tilts.slots)
 	return probability
+}
+
+// tick counts an occurrence of a feature, and notes its slot where it is due for a refresh.
+func (l *Learner) tick(f *feature, slot int32) {
+	if f.due--; f.due&dueBits == 0 {
+		f.due |= dueAfter(float64(f.count) * l.scale)
+		l.tilts.slots = append(l.tilts.slots, slot)
+	}
 }
 
 // dueAfter returns the number of occurrences until the next refresh of a feature
@@ -246,7 +255,8 @@ func (l *Learner) learnAgain(columns []int32, values []float64, label int, weigh
 	work := l.working(len(columns))
 	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
-	l.replace(&l.bias, &biasWork, label, weight, a, b)
+	l.replace(&l.bias, &l.biasSums, &biasWork, label, weight, a, b)
+	l.tilts.slots = l.tilts.slots[:0]
 	for k, slot := range columns {
 		w := &work[k]
 		if w.lambda <= 0 {
@@ -255,42 +265,44 @@ func (l *Learner) learnAgain(columns []int32, values []float64, label int, weigh
 		}
 		f := l.at(slot)
 		x := linop.At(values, k)
-		l.replace(f, w, label, weight, a*x, b*x*x)
-		if f.due--; f.due == 0 {
-			f.due = dueAfter((f.count[0] + f.count[1]) * l.scale)
-			l.refresh(f)
-		}
+		l.replace(f, l.classes(slot), w, label, weight, a*x, b*x*x)
+		l.tick(f, slot)
 	}
+	l.refresh(l.tilts.slots)
 	return probability
 }
 
 // natural returns the precision and the shift of q(w_j).
 func (l *Learner) natural(f *feature) (lambda, shift float64) {
-	return float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale, float64(f.priorShift) + (f.shift[0]+f.shift[1])*l.scale
+	return float64(f.priorLambda) + f.lambda*l.scale, float64(f.priorShift) + f.shift*l.scale
 }
 
 // cavity stores in w the precision and the mean of q(w_j) without the row, and
 // what was removed for it; the precision is not positive if nothing proper is left.
-func (l *Learner) cavity(f *feature, w *working, label int, weight float64) {
+func (l *Learner) cavity(f *feature, c *factors, w *working, label int, weight float64) {
 	lambda, shift := l.natural(f)
 	w.removedLambda, w.removedShift = 0, 0
-	if l.again && f.count[label] > 0 {
-		share := min(1, weight/f.count[label])
-		w.removedLambda = f.lambda[label] * share
-		w.removedShift = f.shift[label] * share
+	switch {
+	case !l.again:
+	case c == nil && f.count > 0: // the average of both classes
+		share := min(1, weight/float64(f.count))
+		w.removedLambda, w.removedShift = f.lambda*share, f.shift*share
+	case c != nil && c.count[label] > 0:
+		share := min(1, weight/c.count[label])
+		w.removedLambda, w.removedShift = c.lambda[label]*share, c.shift[label]*share
 	}
 	w.lambda = lambda - w.removedLambda
 	w.mean = (shift - w.removedShift) / w.lambda
 }
 
 // replace puts the factor of the row in the place of what was removed.
-func (l *Learner) replace(f *feature, w *working, label int, weight, a, b float64) {
+func (l *Learner) replace(f *feature, c *factors, w *working, label int, weight, a, b float64) {
 	factor := weight * w.lambda / (w.lambda - b) / l.scale
-	f.lambda[label] += b*factor - w.removedLambda
-	f.shift[label] += (a+w.mean*b)*factor - w.removedShift
+	count := 0.0
 	if !l.again {
-		f.count[label] += weight / l.scale
+		count = weight / l.scale
 	}
+	f.gain(c, label, b*factor-w.removedLambda, (a+w.mean*b)*factor-w.removedShift, count)
 }
 
 // agedFeatures is how many prior factors forgetting makes anew for each row, at most.
@@ -319,11 +331,14 @@ func (l *Learner) forget(left float64) {
 		l.aged, l.ageRows = 1, l.rows
 	}
 	l.scale *= left
-	if l.scale > 1e-100 {
+	if l.scale > smallestScale {
 		return
 	}
 	l.rescale(l.scale)
 }
+
+// smallestScale leaves counts over it in the range of single precision.
+const smallestScale = 1e-25
 
 // each visits the features that have been seen, in the order of their slots.
 func (l *Learner) each(visit func(f *feature)) {

@@ -88,8 +88,8 @@ func TestTiltedMomentsByQuadrature(t *testing.T) {
 		if math.Abs(got.alpha-mass/z) > tolerance || math.Abs(got.mean-mean) > tolerance || math.Abs(got.variance-(square-mean*mean)) > tolerance {
 			t.Errorf("%+v: α %g, mean %g, variance %g, want %g, %g, %g", c, got.alpha, got.mean, got.variance, mass/z, mean, square-mean*mean)
 		}
-		if math.Abs(special.Sigmoid(got.logit)-got.alpha) > 1e-14 {
-			t.Errorf("%+v: logit %g does not belong to α %g", c, got.logit, got.alpha)
+		if math.Abs(1/(1+got.odds)-got.alpha) > 1e-14 {
+			t.Errorf("%+v: odds of %g do not belong to α %g", c, got.odds, got.alpha)
 		}
 	}
 }
@@ -304,7 +304,7 @@ func scoringStepFindsTheMaximum(t *testing.T, p *problem) {
 		startLogit := math.Log(startInclusion / (1 - startInclusion))
 		sum := -0.5*math.Pow((logit-startLogit)/logitScale, 2) - 0.5*math.Pow((logSlab-math.Log(startSlab))/logSlabScale, 2)
 		l.each(func(f *feature) {
-			lambda, shift := f.lambda[0]+f.lambda[1], f.shift[0]+f.shift[1]
+			lambda, shift := f.lambda, f.shift
 			d := 1 + candidate.slab*lambda
 			sum += math.Log(candidate.inclusion/math.Sqrt(d)*math.Exp(0.5*shift*shift*candidate.slab/d) + 1 - candidate.inclusion)
 		})
@@ -339,29 +339,36 @@ func TestForgettingFollowsDrift(t *testing.T) {
 	}
 }
 
-// selected is counted as features change sides; it must agree with a count.
+// selected is counted as features change sides; it must agree with a count, behind every refresh of them all with
+// one by the posterior.
 func TestSelectedCount(t *testing.T) {
 	p := oneHotProblem(3000, []int{5, 40, 400}, 3)
 	l, _ := NewLearner(Config{}, Hyper{})
 	batch := batchOf(p.x, p.y)
+	count := func(selected func(f *feature) bool) (want, seen int) {
+		l.each(func(f *feature) {
+			seen++
+			if selected(f) {
+				want++
+			}
+		})
+		return want, seen
+	}
 	l.Learn(batch, make([]float64, p.rows))
-	want, seen := 0, 0
-	l.each(func(f *feature) {
-		seen++
-		if special.Sigmoid(float64(f.logit)) > (prior.SpikeSlab{Inclusion: param.Parameter{Value: l.prior.inclusion}}).SelectedAbove() {
-			want++
-		}
-	})
-	features, got := l.features, l.selected
-	if got != want || features != seen {
-		t.Errorf("%d of %d features selected, counted %d of %d", got, features, want, seen)
+	if want, seen := count(func(f *feature) bool { return f.due&selectedFlag != 0 }); l.selected != want || l.features != seen || want == 0 {
+		t.Errorf("%d of %d features selected, counted %d of %d", l.selected, l.features, want, seen)
+	}
+	l.Refresh()
+	above := (prior.SpikeSlab{Inclusion: param.Parameter{Value: l.prior.inclusion}}).SelectedAbove()
+	if want, seen := count(func(f *feature) bool { return l.marginal(f).Inclusion > above }); l.selected != want || want == seen || want == 0 {
+		t.Errorf("%d features selected, %d of %d by their inclusion", l.selected, want, seen)
 	}
 }
 
 func TestConfigRefusals(t *testing.T) {
 	for _, cfg := range []Config{
 		{Batch: -1}, {PriorEvery: -1}, {Passes: -2}, {PositiveWeight: -1}, {NegativeWeight: math.NaN()},
-		{Forget: 0.5}, {Prune: 0.7}, {Shards: 100}, {Shards: 2, Batch: 10}, {KnownCounts: true, Forget: 10},
+		{Forget: 0.5}, {Prune: 0.7}, {Features: 1, Batch: 10}, {KnownCounts: true, Forget: 10},
 	} {
 		if _, err := NewLearner(cfg, Hyper{}); err == nil {
 			t.Errorf("%+v is accepted", cfg)
@@ -387,5 +394,42 @@ func TestSelectionFallsWithInclusion(t *testing.T) {
 			t.Errorf("%d of %d features at ρ0 %g", selected, seen, inclusion)
 		}
 		last = selected
+	}
+}
+
+// Sums without classes are those of both, also where evidence is forgotten, discounted and pruned.
+func TestSumsWithoutClasses(t *testing.T) {
+	p := oneHotProblem(3000, []int{5, 40}, 6)
+	for _, cfg := range []Config{{}, {Batch: 50}, {Forget: 100}, {Prune: 0.2}} {
+		var learners [2]*Learner
+		for k := range learners {
+			cfg.Passes = k + 1 // two passes need the classes
+			l, err := NewLearner(cfg, Hyper{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.early.stage = sample
+			l.dropClasses()
+			batch, probability := batchOf(p.x, p.y), make([]float64, 3000)
+			l.Learn(batch, probability)
+			l.Prune()
+			if c := l.classes(3); k == 0 && c != nil || k == 1 && c.count[0]+c.count[1] == 0 {
+				t.Fatalf("sums by class %+v", c)
+			}
+			if l.Continue(0.5); cfg.Prune == 0 {
+				l.Learn(batch, probability)
+			}
+			l.Refresh()
+			learners[k] = l
+		}
+		for j := range learners[0].slots {
+			a, b := learners[0].Weight(j), learners[1].Weight(j)
+			if math.Abs(a.Mean-b.Mean) > 1e-6 || math.Abs(a.Variance-b.Variance) > 1e-6*b.Variance { // prior factors are in single precision
+				t.Errorf("%+v: weight %d is %+v, with sums by class %+v", cfg, j, a, b)
+			}
+		}
+		if a, b := learners[0].features, learners[1].features; a != b || learners[0].selected != learners[1].selected {
+			t.Errorf("%+v: %d features, %d with sums by class", cfg, a, b)
+		}
 	}
 }

@@ -19,7 +19,6 @@ type change struct {
 
 // In the mini-batch form, feature.due is 1 plus the place in changes plus 1, or
 // 1 where the feature is not in the batch; touchedFlag marks the members of touched.
-const touchedFlag = 1 << 31
 
 // batchRow is lines 3 and 4 of Algorithm 1 for one row: its likelihood factor,
 // from cavities of the q at the start of the batch, is added to the changes.
@@ -36,14 +35,14 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 			continue
 		}
 		f := l.at(slot)
-		place := int(f.due &^ touchedFlag)
+		place := int(f.due & dueBits)
 		if place == 1 {
 			l.batch.changes = append(l.batch.changes, change{slot: slot})
 			place = len(l.batch.changes) + 1
 			if f.due&touchedFlag == 0 {
 				l.batch.touched = append(l.batch.touched, slot)
 			}
-			f.due = uint32(place) | touchedFlag
+			f.due = f.due&selectedFlag | uint32(place) | touchedFlag
 		}
 		x := linop.At(values, k)
 		l.batch.changes[place-2].addRow(w, label, weight, a*x, b*x*x)
@@ -74,13 +73,13 @@ func (l *Learner) endBatch() {
 	if l.batch.rows == 0 {
 		return
 	}
-	l.apply(&l.bias, &l.batch.bias)
+	l.apply(&l.bias, &l.biasSums, &l.batch.bias)
 	l.batch.bias = factors{}
 	for i := range l.batch.changes {
 		c := &l.batch.changes[i]
 		f := l.at(c.slot)
-		l.apply(f, &c.factors) // line 5
-		f.due = 1 | touchedFlag
+		l.apply(f, l.classes(c.slot), &c.factors) // line 5
+		f.due = f.due&selectedFlag | 1 | touchedFlag
 	}
 	l.batch.changes = l.batch.changes[:0]
 	l.batch.rows = 0
@@ -88,10 +87,10 @@ func (l *Learner) endBatch() {
 	// that the factors of the start are soon left. Features without new rows keep
 	// their likelihood part and so their prior factor: they need no update.
 	if l.batch.batches++; l.batch.batches >= l.cfg.PriorEvery || l.batchSize() < l.cfg.Batch {
+		l.refresh(l.batch.touched)
 		for _, slot := range l.batch.touched {
 			f := l.at(slot)
-			l.refresh(f)
-			f.due = 1
+			f.due = f.due&selectedFlag | 1
 		}
 		l.batch.touched = l.batch.touched[:0]
 		l.batch.batches = 0
@@ -104,27 +103,31 @@ func (l *Learner) endBatch() {
 //
 //	L ← Σ_t Λ_t + (1−b/n) L      the counts n known, or in later passes
 //	L ← Σ_t Λ_t + L              running counts in the first pass, where n grows by b
-func (l *Learner) apply(f *feature, c *factors) {
+func (l *Learner) apply(f *feature, sums, c *factors) {
 	for label := range 2 {
 		b := c.count[label]
 		if b == 0 {
 			continue
 		}
-		keep := 1.0
-		if l.again {
-			keep = max(0, 1-b/f.count[label])
-		} else {
-			f.count[label] += b / l.scale
+		if !l.again {
+			f.gain(sums, label, c.lambda[label]/l.scale, c.shift[label]/l.scale, b/l.scale)
+			continue
 		}
-		f.lambda[label] = keep*f.lambda[label] + c.lambda[label]/l.scale
-		f.shift[label] = keep*f.shift[label] + c.shift[label]/l.scale
+		if sums == nil {
+			keep := max(0, 1-b/float64(f.count))
+			f.lambda, f.shift = keep*f.lambda, keep*f.shift
+		} else {
+			keep := max(0, 1-b/sums.count[label])
+			sums.lambda[label], sums.shift[label] = keep*sums.lambda[label], keep*sums.shift[label]
+		}
+		f.gain(sums, label, c.lambda[label]/l.scale, c.shift[label]/l.scale, 0)
 	}
 }
 
 // cavities stores the cavities of a row's features in work, one for each column, and
 // returns that of the bias, with the variance 1 + xᵀVx and the mean of the row's f under them all.
 func (l *Learner) cavities(work []working, columns []int32, values []float64, label int, weight, offset float64) (bias working, s, mean float64) {
-	l.cavity(&l.bias, &bias, label, weight)
+	l.cavity(&l.bias, &l.biasSums, &bias, label, weight)
 	s, mean = 1+1/bias.lambda, bias.mean+offset
 	for k, slot := range columns {
 		f := l.at(slot)
@@ -132,7 +135,7 @@ func (l *Learner) cavities(work []working, columns []int32, values []float64, la
 			l.begin(f)
 		}
 		w := &work[k]
-		l.cavity(f, w, label, weight)
+		l.cavity(f, l.classes(slot), w, label, weight)
 		x := linop.At(values, k)
 		if w.lambda > 0 {
 			s += x * x / w.lambda

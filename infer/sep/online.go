@@ -2,23 +2,21 @@ package sep
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/safetensors"
 )
 
-// NewOnline returns a learner that has seen nothing, shared by as many as the options say.
+// NewOnline returns a learner that has seen nothing.
 func NewOnline(cfg Config, hyper Hyper) (credence.Online, error) {
-	if cfg.Shards > 1 {
-		return orNil(NewSharded(cfg, hyper))
-	}
 	return orNil(NewLearner(cfg, hyper))
 }
 
 // RestoreOnline returns the learner of a state.
 func RestoreOnline(document []byte, r *safetensors.Reader) (credence.Online, error) {
 	if bytes.Contains(document, []byte(`"shards_state"`)) {
-		return orNil(RestoreSharded(document, r))
+		return nil, errors.New("sep: state: it is of several learners, shards=, which there are no more: begin anew")
 	}
 	return orNil(Restore(document, r))
 }
@@ -33,11 +31,3 @@ func orNil[T credence.Online](l T, err error) (credence.Online, error) {
 
 // PinIntercept holds the intercept at 0; call it before the first row.
 func (l *Learner) PinIntercept() { l.bias.priorLambda = pinned }
-
-// PinIntercept is Learner.PinIntercept.
-func (s *Sharded) PinIntercept() {
-	s.master.PinIntercept()
-	for _, shard := range s.shards {
-		shard.PinIntercept()
-	}
-}

@@ -14,7 +14,7 @@ import (
 // the learner: the weights are those of the rows without it.
 func TestRowsBeyondNumbersAreRefused(t *testing.T) {
 	p := oneHotProblem(300, []int{4, 9}, 5)
-	for name, cfg := range map[string]Config{"sequential": {}, "mini-batches": {Batch: 20}, "forgetting": {Forget: 500}, "shards": {Shards: 2}} {
+	for name, cfg := range map[string]Config{"sequential": {}, "mini-batches": {Batch: 20}, "forgetting": {Forget: 500}} {
 		for what, spoil := range map[string]func(b *credence.Batch, i int){
 			"value":  func(b *credence.Batch, i int) { b.Sparse.Value[b.Sparse.Start[i]] = 1e160 },
 			"weight": func(b *credence.Batch, i int) { b.Weight[i] = 1e300 },

@@ -2,10 +2,7 @@ package sep
 
 import "github.com/credence-ml/credence"
 
-var (
-	_ credence.Continuer = (*Learner)(nil)
-	_ credence.Continuer = (*Sharded)(nil)
-)
+var _ credence.Continuer = (*Learner)(nil)
 
 // Continue implements [credence.Continuer]: the likelihood factors so far count share of what they did, and
 // those of rows to come are added to them. ρ0 and τ0 are learned on.
@@ -19,28 +16,28 @@ func (l *Learner) Continue(share float64) {
 		l.settle() // its rows would count in full
 	}
 	l.early = early{stage: sample}
+	l.dropClasses()
 	l.rescale(share * l.scale)
 	l.Refresh()
 }
 
 // rescale multiplies all likelihood sums by a share and begins a new scale.
 func (l *Learner) rescale(share float64) {
-	rescale := func(f *feature) {
-		for label := range 2 {
-			f.lambda[label] *= share
-			f.shift[label] *= share
-			f.count[label] *= share
+	rescale := func(f *feature, c *factors) {
+		if c == nil {
+			f.lambda, f.shift, f.count = f.lambda*share, f.shift*share, float32(float64(f.count)*share)
+			return
 		}
+		for label := range 2 {
+			c.lambda[label] *= share
+			c.shift[label] *= share
+			c.count[label] *= share
+		}
+		f.total(c)
 	}
-	l.each(rescale)
-	rescale(&l.bias)
+	for slot := range int32(l.slots) {
+		rescale(l.at(slot), l.classes(slot))
+	}
+	rescale(&l.bias, &l.biasSums)
 	l.scale = 1
-}
-
-// Continue is Learner.Continue.
-func (s *Sharded) Continue(share float64) {
-	s.merge()
-	s.master.Continue(share)
-	s.shards = nil
-	s.start()
 }

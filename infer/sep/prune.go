@@ -1,7 +1,6 @@
 package sep
 
 import (
-	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -29,7 +28,7 @@ func (l *Learner) crowd() (below float64, more int) {
 	counts := make([]float64, 0, l.slots)
 	for slot := range int32(l.slots) {
 		f := l.at(slot)
-		counts = append(counts, f.count[0]+f.count[1])
+		counts = append(counts, float64(f.count))
 	}
 	slices.Sort(counts)
 	drop := l.slots - max(1, 3*l.cfg.Features/4)
@@ -48,27 +47,31 @@ func (l *Learner) Prune() []int32 {
 		return nil
 	}
 	crowd, more := l.crowd()
-	logit := math.Log(l.cfg.Prune / (1 - l.cfg.Prune))
+	odds := (1 - l.cfg.Prune) / l.cfg.Prune
 	kept := make([]int32, 0, l.slots)
 	for slot := range int32(l.slots) {
 		f := l.at(slot)
-		count := f.count[0] + f.count[1]
+		count := float64(f.count)
 		rare := count < crowd
 		if count == crowd && more > 0 {
 			rare = true
 			more--
 		}
-		if rare || f.due != 0 && count*l.scale >= PruneAfter && float64(f.logit) < logit {
+		if rare || f.due != 0 && count*l.scale >= PruneAfter && l.prior.tilted(f.lambda*l.scale, f.shift*l.scale).odds > odds {
 			if f.due != 0 {
 				l.features--
-				if l.prior.selects(f) {
+				if f.due&selectedFlag != 0 {
 					l.selected--
 				}
 			}
 			continue
 		}
 		if len(kept) < int(slot) {
-			*l.at(int32(len(kept))) = *f
+			to := int32(len(kept))
+			*l.at(to) = *f
+			if l.byClass != nil {
+				*l.classes(to) = *l.classes(slot)
+			}
 		}
 		kept = append(kept, slot)
 	}
@@ -77,9 +80,13 @@ func (l *Learner) Prune() []int32 {
 	}
 	for slot := len(kept); slot < l.slots; slot++ {
 		*l.at(int32(slot)) = feature{}
+		if l.byClass != nil {
+			*l.classes(int32(slot)) = factors{}
+		}
 	}
 	l.slots = len(kept)
 	l.early = early{stage: sample} // of other slots
+	l.dropClasses()
 	l.chunks = l.chunks[:(l.slots+chunkSize-1)/chunkSize]
 	return kept
 }

@@ -25,16 +25,16 @@ func (l *Learner) replay(passes int, between func(pass int) error) (done int, co
 	o := own{make([]float64, entries+rows.Rows), make([]float64, entries+rows.Rows)}
 	for i := range rows.Rows {
 		label, weight := l.early.label[i], l.early.weight[i]
-		share := func(at int, f *feature) {
-			if f.count[label] > 0 {
-				part := min(1, weight/f.count[label])
-				o.lambda[at], o.shift[at] = f.lambda[label]*part, f.shift[label]*part
+		share := func(at int, sums *factors) {
+			if sums.count[label] > 0 {
+				part := min(1, weight/sums.count[label])
+				o.lambda[at], o.shift[at] = sums.lambda[label]*part, sums.shift[label]*part
 			}
 		}
-		share(entries+i, &l.bias)
+		share(entries+i, &l.biasSums)
 		columns, _ := rows.Row(i)
 		for k, slot := range columns {
-			share(rows.Start[i]+k, l.at(slot))
+			share(rows.Start[i]+k, l.classes(slot))
 		}
 	}
 	before, after := l.marginals(nil), []credence.Marginal(nil)
@@ -75,11 +75,10 @@ func (l *Learner) replayRow(i int, o *own) {
 		w.lambda = lambda - w.removedLambda
 		w.mean = (shift - w.removedShift) / w.lambda
 	}
-	put := func(f *feature, w *working, at int, a, b float64) {
+	put := func(f *feature, sums *factors, w *working, at int, a, b float64) {
 		factor := weight * w.lambda / (w.lambda - b)
 		o.lambda[at], o.shift[at] = b*factor, (a+w.mean*b)*factor
-		f.lambda[label] += o.lambda[at] - w.removedLambda
-		f.shift[label] += o.shift[at] - w.removedShift
+		f.gain(sums, label, o.lambda[at]-w.removedLambda, o.shift[at]-w.removedShift, 0)
 	}
 	work := l.working(len(columns))
 	var bias working
@@ -95,11 +94,11 @@ func (l *Learner) replayRow(i int, o *own) {
 		}
 	}
 	_, a, b := site(mean, s, label)
-	put(&l.bias, &bias, last, a, b)
+	put(&l.bias, &l.biasSums, &bias, last, a, b)
 	for k, slot := range columns {
 		if w := &work[k]; w.lambda > 0 {
 			x := linop.At(values, k)
-			put(l.at(slot), w, first+k, a*x, b*x*x)
+			put(l.at(slot), l.classes(slot), w, first+k, a*x, b*x*x)
 		} else {
 			l.events.SkippedCavities++
 		}

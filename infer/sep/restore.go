@@ -12,11 +12,6 @@ import (
 
 // Restore returns the learner of a state.
 func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
-	return restore(document, r, func(name string) string { return name })
-}
-
-// restore is Restore with tensors under other names.
-func restore(document []byte, r *safetensors.Reader, name func(string) string) (*Learner, error) {
 	var s scalars
 	if err := json.Unmarshal(document, &s); err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
@@ -37,30 +32,23 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	case s.Config.Forget > 0 && s.Rows > 0: // of a program that forgot behind each row
 		l.now = float64(s.Rows)
 	}
-	l.bias.lambda, l.bias.shift, l.bias.count = s.BiasLambda, s.BiasShift, s.BiasCount
+	l.biasSums = factors{s.BiasLambda, s.BiasShift, s.BiasCount}
+	l.bias.total(&l.biasSums)
+	l.early.stage = sample // of a program that kept no rows
+	if s.Early != nil {
+		l.early.stage = *s.Early
+	}
+	l.dropClasses()
 	l.batch.batches = s.Batches
 	l.features, l.selected = s.Features, s.Selected
-	err = safetensors.ReadRows(r, name(statePrefix+"lambda"), s.Slots, 6, func(slot int, row []float64) {
-		l.reserve(slot + 1) // memory grows with what has been read, not with what a document claims
-		l.at(int32(slot)).factors = factorsOf(row)
-	})
-	if err == nil {
-		err = safetensors.ReadRows(r, name(statePrefix+"prior"), s.Slots, 3, func(slot int, row []float32) {
-			f := l.at(int32(slot))
-			f.priorLambda, f.priorShift, f.logit = row[0], row[1], row[2]
-		})
+	if err = l.readFeatures(r, s.Slots); err == nil {
+		l.batch.touched, err = safetensors.Read[int32](r, statePrefix+"touched")
 	}
 	if err == nil {
-		err = safetensors.ReadRows(r, name(statePrefix+"due"), s.Slots, 1, func(slot int, row []int32) { l.at(int32(slot)).due = uint32(row[0]) })
+		err = l.readChanges(r, &s)
 	}
 	if err == nil {
-		l.batch.touched, err = safetensors.Read[int32](r, name(statePrefix+"touched"))
-	}
-	if err == nil {
-		err = l.readChanges(r, &s, name)
-	}
-	if err == nil {
-		err = l.readEarly(r, &s, name)
+		err = l.readEarly(r, &s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
@@ -73,6 +61,61 @@ func restore(document []byte, r *safetensors.Reader, name func(string) string) (
 	return l, l.check()
 }
 
+// readFeatures reads the features. A state of an earlier version has the sums of each class in all cases, and
+// the logit of α in the place of the count.
+func (l *Learner) readFeatures(r *safetensors.Reader, slots int) error {
+	sums, rest, byClass, earlier := "sums", "factors", "classes", false
+	if _, found := r.Tensor(statePrefix + "lambda"); found {
+		rest, byClass, earlier = "prior", "lambda", true
+	}
+	var err error
+	selected := 0
+	if !earlier {
+		err = safetensors.ReadRows(r, statePrefix+sums, slots, 2, func(slot int, row []float64) {
+			l.reserve(slot + 1) // memory grows with what has been read, not with what a document claims
+			f := l.at(int32(slot))
+			f.lambda, f.shift = row[0], row[1]
+		})
+	}
+	if err == nil && (earlier || l.byClass != nil) {
+		err = safetensors.ReadRows(r, statePrefix+byClass, slots, 6, func(slot int, row []float64) {
+			l.reserve(slot + 1)
+			c := factorsOf(row)
+			if l.byClass != nil {
+				*l.classes(int32(slot)) = c
+			}
+			if earlier {
+				l.at(int32(slot)).total(&c)
+			}
+		})
+	}
+	if err == nil {
+		err = safetensors.ReadRows(r, statePrefix+rest, slots, 3, func(slot int, row []float32) {
+			f := l.at(int32(slot))
+			if f.priorLambda, f.priorShift = row[0], row[1]; !earlier {
+				f.count = row[2]
+			} else if math.Exp(-float64(row[2])) < l.prior.selecting {
+				f.due = selectedFlag
+			}
+		})
+	}
+	if err == nil {
+		err = safetensors.ReadRows(r, statePrefix+"due", slots, 1, func(slot int, row []int32) {
+			f := l.at(int32(slot))
+			if f.due |= uint32(row[0]); row[0] == 0 {
+				f.due = 0
+			}
+			if earlier && f.due&selectedFlag != 0 {
+				selected++
+			}
+		})
+	}
+	if earlier { // which compared logits
+		l.selected = selected
+	}
+	return err
+}
+
 // check refuses numbers that no learner has.
 func (s *scalars) check() error {
 	damaged := func(format string, values ...any) error {
@@ -83,7 +126,7 @@ func (s *scalars) check() error {
 		return damaged("%d slots, inclusion %v, slab %v, scale %v", s.Slots, s.Inclusion, s.Slab, s.Scale)
 	case !(s.Aged >= 0 && s.Aged <= 1) || s.AgeRows < 0 || s.AgeRows > s.Rows:
 		return damaged("evidence %v, %d rows ago", s.Aged, s.Rows-s.AgeRows)
-	case s.Rows < 0 || s.NextHyper < firstEB || s.NextHyper > neverEB || s.NextHyper <= s.Rows:
+	case s.Rows < 0 || s.NextHyper < firstEB || s.NextHyper <= s.Rows:
 		return damaged("%d rows, and the prior is learned at %d", s.Rows, s.NextHyper)
 	case s.Events.SkippedCavities < 0 || s.Events.NegativeSites < 0:
 		return damaged("%d skipped cavities and %d negative sites", s.Events.SkippedCavities, s.Events.NegativeSites)
@@ -95,7 +138,7 @@ func (s *scalars) check() error {
 
 // check refuses features that learning cannot have led to, and counts that are not theirs.
 func (l *Learner) check() error {
-	if !l.proper(&l.bias) {
+	if !l.proper(&l.bias, &l.biasSums) {
 		return errors.New("sep: state: the bias is no distribution: the file is damaged")
 	}
 	features, selected := 0, 0
@@ -105,17 +148,15 @@ func (l *Learner) check() error {
 			continue
 		}
 		// Mini-batches keep a place and a flag there.
-		due := f.due
-		if l.cfg.Batch > 0 {
-			due &^= touchedFlag
-		} else if due > maxDue+1 {
+		due := f.due & dueBits
+		if l.cfg.Batch == 0 && (due > maxDue+1 || f.due&touchedFlag != 0) {
 			due = 0
 		}
-		if due == 0 || !l.proper(f) {
+		if due == 0 || !l.proper(f, l.classes(int32(slot))) {
 			return fmt.Errorf("sep: state: the feature of slot %d is none that was learned: the file is damaged", slot)
 		}
 		features++
-		if l.prior.selects(f) {
+		if f.due&selectedFlag != 0 {
 			selected++
 		}
 	}
@@ -126,22 +167,27 @@ func (l *Learner) check() error {
 	return nil
 }
 
-// proper reports whether all numbers of a feature are finite, its counts not negative and its
-// precision positive.
-func (l *Learner) proper(f *feature) bool {
-	sum := f.lambda[0] + f.lambda[1] + math.Abs(f.shift[0]) + math.Abs(f.shift[1]) + math.Abs(float64(f.priorShift)) + f.count[0] + f.count[1]
-	precision := float64(f.priorLambda) + (f.lambda[0]+f.lambda[1])*l.scale
-	return f.priorLambda > 0 && precision > 0 && !math.IsInf(precision, 1) && f.logit == f.logit &&
-		f.count[0] >= 0 && f.count[1] >= 0 && !math.IsNaN(sum) && !math.IsInf(sum, 0)
+// proper reports whether all numbers of a feature and of its sums by class are finite, its counts not negative, its
+// precision positive, and its sums those of the classes.
+func (l *Learner) proper(f *feature, c *factors) bool {
+	if c != nil {
+		of := *f
+		if of.total(c); of != *f || !(c.count[0] >= 0 && c.count[1] >= 0) {
+			return false
+		}
+	}
+	precision, _ := l.natural(f)
+	return f.priorLambda > 0 && precision > 0 && !math.IsInf(precision, 1) && f.count >= 0 &&
+		!math.IsNaN(f.lambda-f.lambda) && !math.IsNaN(f.shift-f.shift) && f.priorShift-f.priorShift == 0
 }
 
 // readChanges reads the mini-batch that was under way.
-func (l *Learner) readChanges(r *safetensors.Reader, s *scalars, name func(string) string) error {
-	slots, err := safetensors.Read[int32](r, name(statePrefix+"changes.slots"))
+func (l *Learner) readChanges(r *safetensors.Reader, s *scalars) error {
+	slots, err := safetensors.Read[int32](r, statePrefix+"changes.slots")
 	if err != nil {
 		return err
 	}
-	values, err := safetensors.Read[float64](r, name(statePrefix+"changes.values"))
+	values, err := safetensors.Read[float64](r, statePrefix+"changes.values")
 	if err != nil {
 		return err
 	}
@@ -151,7 +197,7 @@ func (l *Learner) readChanges(r *safetensors.Reader, s *scalars, name func(strin
 	l.batch.rows, l.batch.bias = s.BatchRows, factorsOf(s.BatchBias[:])
 	places := make(map[int32]int, len(slots))
 	for i, slot := range slots {
-		if slot < 0 || int(slot) >= s.Slots || int(l.at(slot).due&^touchedFlag) != i+2 {
+		if slot < 0 || int(slot) >= s.Slots || int(l.at(slot).due&dueBits) != i+2 {
 			return fmt.Errorf("change %d of slot %d does not fit the feature: the file is damaged", i, slot)
 		}
 		places[slot] = i
@@ -161,7 +207,7 @@ func (l *Learner) readChanges(r *safetensors.Reader, s *scalars, name func(strin
 		return nil
 	}
 	for slot := range s.Slots {
-		if due := l.at(int32(slot)).due &^ touchedFlag; due > 1 {
+		if due := l.at(int32(slot)).due & dueBits; due > 1 {
 			if _, pending := places[int32(slot)]; !pending {
 				return fmt.Errorf("slot %d is in no change: the file is damaged", slot)
 			}

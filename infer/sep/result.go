@@ -11,7 +11,7 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// EndPass says that the next row begins another pass over the same data: rows
+// EndPass says that the next row begins another pass over the same data, of which [Config.Passes] has the number: rows
 // then replace a copy of the average factor of their class instead of adding to it.
 func (l *Learner) EndPass() {
 	l.endBatch()
@@ -40,9 +40,9 @@ func (l *Learner) count(columns []int32, label int, weight float64) {
 		if f.due == 0 {
 			l.begin(f)
 		}
-		f.count[label] += weight
+		f.gain(l.classes(slot), label, 0, 0, weight)
 	}
-	l.bias.count[label] += weight
+	l.bias.gain(&l.biasSums, label, 0, 0, weight)
 }
 
 // Weight implements [credence.Online].
@@ -66,7 +66,7 @@ func (l *Learner) weight(f *feature) credence.Marginal {
 // marginal is the posterior of the weight of a feature that has been seen.
 func (l *Learner) marginal(f *feature) credence.Marginal {
 	w := l.weight(f)
-	w.Inclusion = 1 / (1 + math.Exp(-float64(f.logit)))
+	w.Inclusion = l.prior.tilted(f.lambda*l.scale, f.shift*l.scale).alpha
 	return w
 }
 

@@ -48,7 +48,7 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 		Config: l.cfg, Hyper: l.hyper, Slots: l.slots, Features: l.features, Selected: l.selected,
 		Inclusion: l.prior.inclusion, Slab: l.prior.slab, Rows: l.rows, Again: l.again,
 		NextHyper: l.nextEB, Scale: l.scale, Now: now, Aged: l.aged, AgeRows: l.ageRows, Events: l.events,
-		BiasLambda: l.bias.lambda, BiasShift: l.bias.shift, BiasCount: l.bias.count,
+		BiasLambda: l.biasSums.lambda, BiasShift: l.biasSums.shift, BiasCount: l.biasSums.count,
 		Batches: l.batch.batches, BatchRows: l.batch.rows, BatchBias: l.batch.bias.values(),
 		Early: &l.early.stage,
 	})
@@ -56,13 +56,13 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 		return nil, nil, err
 	}
 	tensors = []safetensors.Tensor{
-		safetensors.RowsOf(statePrefix+"lambda", l.slots, 6, func(slot int, row []float64) {
-			values := l.at(int32(slot)).values()
-			copy(row, values[:])
-		}),
-		safetensors.RowsOf(statePrefix+"prior", l.slots, 3, func(slot int, row []float32) {
+		safetensors.RowsOf(statePrefix+"sums", l.slots, 2, func(slot int, row []float64) {
 			f := l.at(int32(slot))
-			row[0], row[1], row[2] = f.priorLambda, f.priorShift, f.logit
+			row[0], row[1] = f.lambda, f.shift
+		}),
+		safetensors.RowsOf(statePrefix+"factors", l.slots, 3, func(slot int, row []float32) {
+			f := l.at(int32(slot))
+			row[0], row[1], row[2] = f.priorLambda, f.priorShift, f.count
 		}),
 		safetensors.RowsOf(statePrefix+"due", l.slots, 1, func(slot int, row []int32) { row[0] = int32(l.at(int32(slot)).due) }),
 		safetensors.Of(statePrefix+"touched", l.batch.touched),
@@ -75,5 +75,11 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 	}
 	tensors = append(tensors, safetensors.Of(statePrefix+"changes.slots", slots),
 		safetensors.Of(statePrefix+"changes.values", changes, len(slots), 6))
+	if l.byClass != nil {
+		tensors = append(tensors, safetensors.RowsOf(statePrefix+"classes", l.slots, 6, func(slot int, row []float64) {
+			values := l.classes(int32(slot)).values()
+			copy(row, values[:])
+		}))
+	}
 	return document, append(tensors, l.early.tensors()...), nil
 }
