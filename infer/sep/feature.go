@@ -14,15 +14,6 @@ type factors struct {
 	count  [2]float64 // n⁻, n⁺: weights of the rows
 }
 
-// add adds others, each times scale.
-func (f *factors) add(scale float64, others *factors) {
-	for label := range 2 {
-		f.lambda[label] += scale * others.lambda[label]
-		f.shift[label] += scale * others.shift[label]
-		f.count[label] += scale * others.count[label]
-	}
-}
-
 // values are the numbers as a state has them; factorsOf is the inverse.
 func (f *factors) values() [6]float64 {
 	return [6]float64{f.lambda[0], f.lambda[1], f.shift[0], f.shift[1], f.count[0], f.count[1]}
