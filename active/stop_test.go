@@ -8,25 +8,48 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// TestGain: where probabilities are right, the gain that a model expects over another one's classes is the
-// difference of their errors, over many rows.
-func TestGain(t *testing.T) {
-	const n = 200_000
-	rng := credence.Rand(3, credence.ActiveRandom, 0)
-	probability, before, wrong := make([]float64, n), judgement{positive: make([]bool, n)}, 0.0
-	for i := range probability {
-		probability[i] = rng.Float64()
-		before.positive[i] = probability[i]+0.4*rng.NormFloat64() > 0.5
-		label := rng.Float64() < probability[i]
-		if label != before.positive[i] {
-			wrong++
+// TestLeft: of a boundary that comes nearer by random steps, what is left to gain is told as it is.
+func TestLeft(t *testing.T) {
+	const rows, inputs, runs = 4000, 20, 40
+	left, right := 0.0, 0.0
+	for run := range uint64(runs) {
+		rng := credence.Rand(run, credence.ActiveRandom, 0)
+		x := make([]float64, rows*inputs)
+		for i := range x {
+			x[i] = rng.NormFloat64()
 		}
-		if label != (probability[i] > 0.5) {
-			wrong--
+		truth, off := make([]float64, inputs), make([]float64, inputs) // what later labels take away
+		truth[0] = 1
+		var models []judgement
+		var excess []float64
+		for _, step := range []struct{ labels, variance float64 }{{1200, 1.0 / 1200}, {900, 1.0/900 - 1.0/1200}, {100, 1.0/100 - 1.0/900}} {
+			for j := range off {
+				off[j] += rng.NormFloat64() * math.Sqrt(step.variance)
+			}
+			model, sum := judgement{labels: int(step.labels)}, 0.0
+			for i := range rows {
+				at, f := 0.0, 0.0
+				for j, v := range x[i*inputs : (i+1)*inputs] {
+					f += 2 * truth[j] * v
+					at += (truth[j] + off[j]) * v
+				}
+				model.positive = append(model.positive, at > 0)
+				if at > 0 != (f > 0) {
+					sum += math.Abs(math.Tanh(f / 2)) // |2p − 1|
+				}
+			}
+			models, excess = append(models, model), append(excess, sum)
 		}
+		a := advisor{judged: []judgement{models[2], models[1], models[0]}}
+		before, _, _, share := a.left(models[0])
+		if before.labels != 900 {
+			t.Fatalf("compared with the model of %d labels", before.labels)
+		}
+		left += share / runs
+		right += excess[0] / (excess[2] - excess[0]) / runs
 	}
-	if got, se := before.gain(probability), 1/math.Sqrt(n); math.Abs(got-wrong/n) > 5*se {
-		t.Errorf("expected gain %v, errors differ by %v ± %v", got, wrong/n, se)
+	if math.Abs(left/right-1) > 0.2 { // runs differ by a third, and 20 directions are few
+		t.Errorf("told on average %.3f of what was gained, %.3f is left", left, right)
 	}
 }
 

@@ -129,16 +129,38 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 	if first+count <= dense {
 		return
 	}
+	entry := func(j int, v float64) (float64, bool) {
+		at := dense + j
+		if scale != nil {
+			v *= scale[at]
+		}
+		return v, at >= first && at < first+count
+	}
+	if rows >= transposedRows {
+		// Entries of a column meet those of the same column alone. Every sum takes the columns in their order.
+		byColumn := design.Sparse.Transpose()
+		ws.InRuns(rows, func(from, to int) {
+			sums := make([]float64, n)
+			for i := from; i < to; i++ {
+				clear(sums)
+				for j, v := range phi.Sparse.Each(i) {
+					if v, within := entry(j, v); within {
+						byColumn.AddRow(sums, j, v)
+					}
+				}
+				for r, sum := range sums {
+					dst[r*rows+i] += sum
+				}
+			}
+		})
+		return
+	}
 	scatter := make([]float64, phi.Sparse.Cols) // φ of one row, zero between two rows
 	for i := range rows {
 		for j, v := range phi.Sparse.Each(i) {
-			if at := dense + j; at < first || at >= first+count {
-				continue
+			if v, within := entry(j, v); within {
+				scatter[j] = v
 			}
-			if scale != nil {
-				v *= scale[dense+j]
-			}
-			scatter[j] = v
 		}
 		for r := range n {
 			dst[r*rows+i] += design.Sparse.AddRowDot(0, r, scatter)
@@ -148,6 +170,9 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 		}
 	}
 }
+
+// transposedRows is the number of rows from which on Φ is transposed for their products with it.
+const transposedRows = 16
 
 // Marginals stores the means and variances of the weights: λ_j − λ_j²‖U⁻ᵀφ_j‖²
 // with φ_j column j of Φ, n² operations each.

@@ -39,8 +39,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	folder := flags.String("out", ".", "the folder that images are written to")
 	share := flags.Float64("lines", 0.3, "the share of the Fourier lines that is measured")
 	noise := flags.Float64("noise", 0.005, "standard deviation of the noise, in the units of the image")
-	variation := flags.Float64("variation", 0.006, "scale of the differences of neighbours, in the units of the image")
-	detail := flags.Float64("detail", 0.02, "scale of the wavelet coefficients, in the units of the image")
+	variation := flags.Float64("variation", 0.005, "scale of the differences of neighbours, in the units of the image")
+	detail := flags.Float64("detail", 0.016, "scale of the wavelet coefficients, in the units of the image")
 	mask := flags.String("mask", "", "a .npy file of a number for every line, 0 where it is not measured, in place of -lines")
 	choose := flags.Bool("choose", false, "choose lines by what they would tell, from a fifth of them on")
 	seed := flags.Uint64("seed", 1, "of noise, lines and draws")
@@ -91,7 +91,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	}
 	report("mean of the posterior", result.Mean.Values)
 	fmt.Fprintf(out, "rank correlation of the error map with the error: %.2f\n", imaging.RankCorrelation(result.SD.Values, result.Mean.Values, truth.Values))
-	mode, err := model.Reconstruct(ctx, convex.Options{Variances: convex.Mode, Steps: 2}) // corners rounded at a fifth of the noise
+	mode, err := model.Reconstruct(ctx, convex.Options{Variances: convex.Mode})
 	if err != nil {
 		return err
 	}

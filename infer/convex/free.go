@@ -86,8 +86,6 @@ func (f *free) by(way Variances, k, draws int) system {
 		return &xdiag{f, cmp.Or(k, draws/2)}
 	case Combined:
 		return &combined{f, cmp.Or(k, lanczosSteps)}
-	case Mode:
-		return &narrowing{f}
 	}
 	f.draws = cmp.Or(k, draws)
 	return f

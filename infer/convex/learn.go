@@ -34,9 +34,11 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		if f.config.Progress != nil {
 			f.config.Progress(credence.Progress{Stage: "outer loop", Done: done, Total: steps, Objective: -f.loop.phi / 2})
 		}
-		variance, err := f.marginals(ctx)
-		if err != nil {
-			return done, false, err
+		var variance []float64 // of what is learned, or of means that have to rest
+		if f.system != system(f.exact) || len(f.coordinates(nil)) > 0 {
+			if variance, err = f.marginals(ctx); err != nil {
+				return done, false, err
+			}
 		}
 		logPrior, logNoise := slices.Clone(f.logPrior), f.logNoise
 		moved := f.learn(variance)

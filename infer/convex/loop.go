@@ -51,7 +51,6 @@ type loop struct {
 	loose      float64   // decrement in nats at which the inner loop ends where systems are not factored
 	rough      bool      // z is a constant still
 	factored   bool      // A is factored, at some place
-	above      bool      // steps go by quadratics above h*
 }
 
 func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise float64) *loop {
@@ -60,10 +59,7 @@ func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise 
 	l.precision, l.slope, l.curvature = make([]float64, count), make([]float64, count), make([]float64, count)
 	i := 0
 	for _, g := range groups {
-		first := firstVariance
-		if p, ok := g.Potential.(Laplace); ok {
-			first = 1 / (p.Rate * p.Rate)
-		}
+		first := firstOf(g.Potential)
 		for range g.Count {
 			l.z[i] = first
 			i++
@@ -75,6 +71,13 @@ func newLoop(ws *credence.Workspace, s system, groups []Group, count int, noise 
 // firstVariance is z before anything is known, but for Laplace sites: half their own variance over σ², since
 // near 0 the first steps are those towards a mode with corners.
 const firstVariance = 0.05
+
+func firstOf(p Potential) float64 {
+	if p, ok := p.(Laplace); ok {
+		return 1 / (p.Rate * p.Rate)
+	}
+	return firstVariance
+}
 
 // each goes through all sites at s, and adds up what is returned of them.
 func (l *loop) each(do func(i int, copies float64, at site) float64) float64 {
@@ -143,7 +146,7 @@ func (l *loop) inner(ctx context.Context, tolerance float64) error {
 			}
 		}
 		if decrement > 2*tolerance && !(decrement < staleShare*last) {
-			if err := l.factor(ctx, l.bends()); err != nil {
+			if err := l.factor(ctx, l.curvature); err != nil {
 				return err
 			}
 			var err error
@@ -238,19 +241,3 @@ func (l *loop) run(ctx context.Context, steps int, tolerance float64, each func(
 	}
 	return steps, false, nil
 }
-
-// bends is what A takes in place of second derivatives: these, or where corners make them change over a step by orders of
-// magnitude at least a share of the curvature of the quadratics that touch h* from above.
-func (l *loop) bends() []float64 {
-	if !l.above {
-		return l.curvature
-	}
-	out := make([]float64, len(l.curvature))
-	for i, v := range l.precision {
-		out[i] = math.Max(l.curvature[i], aboveShare*v)
-	}
-	return out
-}
-
-// aboveShare lets steps be a few times as long as those to the minimum of these quadratics, which are short of it.
-const aboveShare = 0.2

@@ -42,8 +42,8 @@ type Problem struct {
 // Options say how to solve one. The zero value is the default.
 type Options struct {
 	Variances Variances
-	Steps     int     // of the outer loop at most; 0 means 100 where variances are exact and 5 elsewhere
-	Tolerance float64 // relative change of φ at which it ends; 0 means 1e-9
+	Steps     int     // of the outer loop at most; 0 means 100 where variances are exact, 2,000 for the mode and 5 elsewhere
+	Tolerance float64 // relative change of φ at which it ends, or of s for the mode; 0 means 1e-9, or 1e-4
 	K         int     // Lanczos steps, draws, or vectors of XDiag; 0 means 80, 64, or 32
 	Seed      uint64
 	Threads   int
@@ -61,7 +61,7 @@ type Solution struct {
 	Mean []float64 // u*, length n
 	// Sites and Variance are mean and variance of s = Bu, length q: of σ²z.
 	Sites, Variance []float64
-	Precision       []float64 // 1/γ of every site
+	Precision       []float64 // 1/γ of every site; nil for the mode
 	// Phi is φ at the last outer step, and Bound the lower bound of log P(y) for sites as they are;
 	// NaN where log|A| is not known.
 	Phi, Bound float64
@@ -118,7 +118,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 	case Exact:
 		s, steps = newDense(m, ws), cmp.Or(options.Steps, 100)
 	case Mode:
-		steps = cmp.Or(options.Steps, 3)
+		steps = cmp.Or(options.Steps, modeSteps)
 		fallthrough
 	case Sampled, LanczosMethod, XDiag, Combined:
 		unfactored = &free{measured: m, ws: ws, seed: options.Seed, near: p.near()}
@@ -127,21 +127,28 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag, combined or mode", way)
 	}
 	l := newLoop(ws, s, p.Sites, count, p.Noise)
-	if way == Mode { // corners, which make Newton's own steps small
-		l.loose, l.above = 0.1*firstTolerance, true
-	}
 	if o := options.Start; o != nil {
 		if len(o.Mean) != n || len(o.Variance) != count {
 			return nil, fmt.Errorf("convex: the start has %d unknowns and %d sites, the problem %d and %d", len(o.Mean), len(o.Variance), n, count)
 		}
 		l.goOn(o)
 	}
-	done, converged, err := l.run(ctx, steps, cmp.Or(options.Tolerance, 1e-9), func(step int) error {
+	each := func(step int) error {
 		if options.Progress != nil {
 			options.Progress(credence.Progress{Stage: "outer loop", Done: step, Total: steps, Objective: -l.phi / 2})
 		}
 		return ctx.Err()
-	})
+	}
+	var done int
+	var converged bool
+	if way == Mode {
+		done, converged, err = l.mode(ctx, unfactored, steps, cmp.Or(options.Tolerance, modeTolerance), each)
+		l.sites(l.s, l.u)
+		clear(l.z)
+		l.precision = nil
+	} else {
+		done, converged, err = l.run(ctx, steps, cmp.Or(options.Tolerance, 1e-9), each)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -200,16 +207,6 @@ func (p *Problem) near() func(a *normal) linop.Matrix {
 		return jacobi
 	}
 	return func(a *normal) linop.Matrix { return p.Near(a.precision) }
-}
-
-// narrowing is a system whose z goes to nearly 0, so that Q narrows to the mode: h* becomes −log t.
-type narrowing struct{ *free }
-
-func (narrowing) variances(_ context.Context, z []float64) error {
-	for i := range z {
-		z[i] = math.Max(z[i]/100, leastVariance)
-	}
-	return nil
 }
 
 // jacobi is the inverse of the diagonal of A, estimated from the products of random signs (Hutchinson 1990, Bekas et
