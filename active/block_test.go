@@ -71,7 +71,7 @@ func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Block {
 // sites of the rows, known labels and unknown ones, classes and numbers.
 func TestInclusions(t *testing.T) {
 	const n = 60
-	for _, family := range []credence.Likelihood{likelihood.Bernoulli{Link: likelihood.Logit}, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}} {
+	for _, family := range []credence.Likelihood{likelihood.Bernoulli{Link: likelihood.Logit}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}} {
 		rows := poolOf(n)
 		a, b := mat.NewSymDense(inputs, nil), []float64{0.3, -0.2, 0.1, 0.4}
 		for j := range inputs {
@@ -257,7 +257,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{likelihood.Gaussian{NoiseVariance: param.Hold(1)}, Uncertainty, false},
 		{likelihood.Gaussian{NoiseVariance: param.Hold(1)}, BALD, true},
-		{likelihood.Bernoulli{Link: likelihood.Probit}, Information, false},
+		{likelihood.Bernoulli{Link: likelihood.Cloglog}, Information, false},
+		{likelihood.Bernoulli{Link: likelihood.Probit}, Information, true},
 		{likelihood.Bernoulli{}, Information, true},
 		{likelihood.Poisson{}, Information, false},
 		{likelihood.Bernoulli{}, "entropy", false},

@@ -80,17 +80,17 @@ func (b *Block) reductionOf(i int) float64 {
 		}
 		return sum / float64(len(row))
 	}
-	of := entropyTable()
+	of := s.link.entropies()
 	for v := range row {
 		sum += of.at(b.mean[r.first+v], b.variance[r.first+v])
 	}
 	p := s.Probability(mean, variance)
-	for _, shift := range []float64{0.5, -0.5} {
+	for _, label := range []float64{1, -1} {
 		chance := p
-		if shift < 0 {
+		if label < 0 {
 			chance = 1 - p
 		}
-		precision := includedPrecision(shift, mean, variance)
+		shift, precision := s.link.include(label, mean, variance)
 		kappa := 1 + variance*precision
 		move, factor := (shift-mean*precision)/kappa, precision/kappa
 		for v, c := range row {
@@ -99,12 +99,6 @@ func (b *Block) reductionOf(i int) float64 {
 		}
 	}
 	return sum / float64(len(row))
-}
-
-// entropy is that of P(y=1).
-func entropy(mean, variance float64) float64 {
-	p, q := positive(mean, variance), positive(-mean, variance)
-	return -p*math.Log(p) - q*math.Log(q)
 }
 
 // sample keeps rows of a stream by chance, each with the same probability (reservoir sampling, Vitter 1985).

@@ -18,7 +18,7 @@ import (
 // logarithm of the ratio of predictive variances. The first is taken after another row was included.
 func TestErrorReduction(t *testing.T) {
 	const n, noise = 25, 0.3
-	for _, family := range []credence.Likelihood{likelihood.Bernoulli{Link: likelihood.Logit}, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}} {
+	for _, family := range []credence.Likelihood{likelihood.Bernoulli{Link: likelihood.Logit}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}} {
 		_, classes := family.(likelihood.Bernoulli)
 		rows, validation := poolOf(n), poolOf(3*n)
 		a, b := mat.NewSymDense(inputs, nil), []float64{0.3, -0.2, 0.1, 0.4}
@@ -44,7 +44,7 @@ func TestErrorReduction(t *testing.T) {
 			}
 			for v := range mean {
 				if classes {
-					sum += entropy(mean[v], variance[v]) / (3 * n)
+					sum += s.link.entropy(mean[v], variance[v]) / (3 * n)
 				} else {
 					sum += math.Log(variance[v]+noise) / 2 / (3 * n)
 				}
@@ -69,8 +69,9 @@ func TestErrorReduction(t *testing.T) {
 			want := loss(a, b)
 			if classes {
 				p := s.Probability(mean, variance)
-				for _, c := range []struct{ shift, chance float64 }{{0.5, p}, {-0.5, 1 - p}} {
-					after, to := include(a, b, rows.X.Row(i), rows.Offset[i], c.shift, includedPrecision(c.shift, mean, variance))
+				for _, c := range []struct{ label, chance float64 }{{1, p}, {-1, 1 - p}} {
+					shift, precision := s.link.include(c.label, mean, variance)
+					after, to := include(a, b, rows.X.Row(i), rows.Offset[i], shift, precision)
 					want -= c.chance * loss(after, to)
 				}
 			} else {

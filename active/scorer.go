@@ -38,6 +38,7 @@ type Scorer struct {
 	score  Score
 	seed   uint64
 	noise  float64 // variance of a gaussian target; 0 for classes
+	link   *link   // of classes
 	table  *table
 	ws     *credence.Workspace
 	dist   credence.Distribution
@@ -67,8 +68,13 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 		case likelihood.Gaussian:
 			s.noise += fitted.Share(i) * l.NoiseVariance.Value
 		case likelihood.Bernoulli:
-			if l.Link != "" && l.Link != likelihood.Logit {
-				return nil, fmt.Errorf("scores of classes are those of the link logit, and the model has %v: fit with --family bernoulli, and with another engine than sep", l.Link)
+			switch l.Link {
+			case "", likelihood.Logit:
+				s.link = logit
+			case likelihood.Probit:
+				s.link = probit
+			default:
+				return nil, fmt.Errorf("scores of classes are those of the links logit and probit, and the model has %v: fit with --family bernoulli", l.Link)
 			}
 		default:
 			return nil, fmt.Errorf("it needs the family bernoulli or gaussian, not %v", l)
@@ -78,9 +84,9 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 	case s.noise > 0 && score == Uncertainty:
 		return nil, fmt.Errorf("score uncertainty is that of two classes, and the model is of numbers: use information")
 	case score == Information && s.noise == 0:
-		s.table = informationTable()
+		s.table = s.link.informations()
 	case score == BALD && s.noise == 0:
-		s.table = disagreementTable()
+		s.table = s.link.disagreements()
 	}
 	return s, nil
 }
@@ -125,15 +131,7 @@ func (s *Scorer) Probability(mean, variance float64) float64 {
 	if s.noise > 0 {
 		return math.NaN()
 	}
-	return probability(mean, variance)
-}
-
-func probability(mean, variance float64) float64 {
-	minority := minorityTable().at(mean, variance)
-	if mean > 0 {
-		return 1 - minority
-	}
-	return minority
+	return s.link.probability(mean, variance)
 }
 
 // site returns shift β over γ's scale and precision 1/γ of a row to be included: with its label, or,
@@ -145,11 +143,12 @@ func (s *Scorer) site(label, mean, variance float64) (shift, precision float64) 
 	case s.noise > 0:
 		return mean / s.noise, 1 / s.noise
 	case label == label:
-		shift = label - 0.5
-		return shift, includedPrecision(shift, mean, variance)
+		return s.link.include(2*label-1, mean, variance)
 	}
 	p := s.Probability(mean, variance)
-	precision = p*includedPrecision(0.5, mean, variance) + (1-p)*includedPrecision(-0.5, mean, variance)
+	_, positive := s.link.include(1, mean, variance)
+	_, negative := s.link.include(-1, mean, variance)
+	precision = p*positive + (1-p)*negative
 	return mean * precision, precision
 }
 

@@ -222,7 +222,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 		count := len(labelled)
 		if advisor != nil {
 			for k, m := range mean {
-				chances[k] = probability(m, variance[k])
+				chances[k] = logit.probability(m, variance[k])
 			}
 			advisor.judge(count, chances, audit)
 		}
@@ -317,7 +317,7 @@ func (s *simulation) measure(fitted *credence.Fitted, test subset) (Point, error
 
 // logProbability returns log E σ(f).
 func logProbability(mean, variance float64) float64 {
-	minority := minorityTable().at(mean, variance)
+	minority := logit.minorities().at(mean, variance)
 	if mean > 0 {
 		return math.Log1p(-minority)
 	}

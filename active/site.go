@@ -46,24 +46,6 @@ func includedPrecision(shift, mean, variance float64) float64 {
 	return -2 * slope
 }
 
-// divergence is D[Q'‖Q] between the normal distributions of f after and before a site is included.
-func divergence(shift, mean, variance float64) float64 {
-	precision := includedPrecision(shift, mean, variance)
-	share := 1 / (1 + variance*precision)
-	move := (shift - mean*precision) * share
-	return (-special.LogRemainder(share-1) + move*move*variance) / 2
-}
-
-// information is the expected divergence over the two labels, S_IG.
-func information(mean, variance float64) float64 {
-	if !(variance > 0) {
-		return 0
-	}
-	p := quad.Sigmoid(-math.Abs(mean), variance)
-	sign := math.Copysign(0.5, mean)
-	return (1-p)*divergence(sign, mean, variance) + p*divergence(-sign, mean, variance)
-}
-
 // disagreement is the mutual information of the label and f (BALD, Houlsby et al. 2011): the expected
 // divergence of the label's distribution at f from that over all f, or the entropy over all f less
 // that at f.
@@ -74,12 +56,7 @@ func disagreement(mean, variance float64) float64 {
 	p, _, _ := quad.LogSigmoid(mean, variance)
 	q, _, _ := quad.LogSigmoid(-mean, variance)
 	if variance > wideVariance {
-		within, scale := 0.0, entropyStep/math.Sqrt(2*math.Pi*variance)
-		for k, h := range entropies {
-			gap := entropyStep*float64(k-entropySide) - mean
-			within += h * scale * math.Exp(-gap*gap/(2*variance))
-		}
-		return -p*math.Exp(p) - q*math.Exp(q) - within
+		return -p*math.Exp(p) - q*math.Exp(q) - averaged(&entropies, mean, variance)
 	}
 	value, _, _ := quad.Normal(func(f float64) (a, b, c float64) {
 		return special.BernoulliDivergence(special.Sigmoid(f), special.Sigmoid(-f), p-q-f), 0, 0
@@ -96,13 +73,31 @@ const (
 	entropySide  = 120 // points on either side of 0
 )
 
-var entropies = func() (h [2*entropySide + 1]float64) {
+// entropyGrid is the entropy of a label at the points of the grid.
+type entropyGrid [2*entropySide + 1]float64
+
+// entropiesOf is the grid of a link, given log P(y=1) at f.
+func entropiesOf(logPositive func(f float64) float64) (h entropyGrid) {
 	for k := range h {
 		f := entropyStep * float64(k-entropySide)
-		h[k] = -special.Sigmoid(f)*special.LogSigmoid(f) - special.Sigmoid(-f)*special.LogSigmoid(-f)
+		for _, value := range []float64{logPositive(f), logPositive(-f)} {
+			h[k] -= value * math.Exp(value)
+		}
 	}
 	return h
-}()
+}
+
+// averaged is the mean entropy at f ~ N(mean, variance).
+func averaged(entropies *entropyGrid, mean, variance float64) (sum float64) {
+	scale := entropyStep / math.Sqrt(2*math.Pi*variance)
+	for k, h := range entropies {
+		gap := entropyStep*float64(k-entropySide) - mean
+		sum += h * scale * math.Exp(-gap*gap/(2*variance))
+	}
+	return sum
+}
+
+var entropies = entropiesOf(special.LogSigmoid)
 
 // positive is P(y=1).
 func positive(mean, variance float64) float64 {

@@ -1,13 +1,10 @@
 package active
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // table holds the logarithm of a positive function of mean and variance on a grid, equally spaced in
-// the logarithm of the variance and in mean/√(4 + variance): what a logistic site and a normal
-// distribution make smooth. Products of polynomials of degree 5 interpolate it.
+// the logarithm of the variance and in mean/√(4 + variance): what a site of a label and a
+// normal distribution make smooth. Products of polynomials of degree 5 interpolate it.
 type table struct {
 	of     func(mean, variance float64) float64
 	values []float64 // [logarithm of the variance][mean]
@@ -33,16 +30,6 @@ func newTable(of func(mean, variance float64) float64) *table {
 	}
 	return t
 }
-
-// The tables of the scores, even in the mean, of P(y=1) at negative means, and of the entropy of a label.
-var (
-	entropyTable      = sync.OnceValue(func() *table { return newTable(entropy) })
-	informationTable  = sync.OnceValue(func() *table { return newTable(information) })
-	disagreementTable = sync.OnceValue(func() *table { return newTable(disagreement) })
-	minorityTable     = sync.OnceValue(func() *table {
-		return newTable(func(mean, variance float64) float64 { return positive(-mean, variance) })
-	})
-)
 
 // at returns the function at |mean|.
 func (t *table) at(mean, variance float64) float64 {

@@ -138,14 +138,14 @@ func (c *choice) choose(model credence.Model, rows int) (entry *Engine, call spe
 		if e.AskedFor || e.refuses(model.Likelihood, model.Prior) != "" {
 			continue
 		}
-		call := spec.Call{Name: e.Name}
+		call, reason := spec.Call{Name: e.Name}, ""
 		if e.Automatic != nil {
-			call, err = e.Automatic(model, rows)
+			call, reason, err = e.Automatic(model, rows)
 		}
 		if call.Name != e.Name && err == nil { // another engine for a model of this size
 			e, call, err = c.registry.find(call.String(), false)
 		}
-		return e, call, e.Reason, err
+		return e, call, cmp.Or(reason, e.Reason), err
 	}
 	panic("fit: check found an engine and choose none")
 }

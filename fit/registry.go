@@ -40,9 +40,9 @@ type Engine struct {
 	Priorless bool
 	// Refuses says why the engine cannot fit the pair, "" if it can.
 	Refuses func(family credence.Likelihood, prior credence.Prior) string
-	// Automatic returns the call that auto makes for a model, maybe of another engine, or refuses its
-	// size; nil means a call without arguments.
-	Automatic func(model credence.Model, rows int) (spec.Call, error)
+	// Automatic returns the call that auto makes for a model, maybe of another engine, with the reason where it is
+	// not that engine's own, or refuses its size; nil means a call without arguments.
+	Automatic func(model credence.Model, rows int) (call spec.Call, reason string, err error)
 	// Memory returns how many bytes a fit takes at the least beside mean, variance and prior
 	// variance of every weight, by its call and the prior; nil means none worth counting.
 	Memory func(call spec.Call, prior credence.Prior, rows, weights float64) float64

@@ -31,16 +31,16 @@ func epEngine() Engine {
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal("ep", ep.Supports(family, p))
 		},
-		Automatic: func(model credence.Model, rows int) (spec.Call, error) {
+		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
 			call := spec.Call{Name: "ep"}
 			if model.Features.Weights() > laplaceSize && laplace.Supports(model.Likelihood, model.Prior) == nil {
 				call.Name = "laplace"
-				return call, nil
+				return call, "", nil
 			}
 			if _, normal := model.Likelihood.(likelihood.Gaussian); normal && float64(rows)*float64(model.Features.Weights()) <= gibbsSize {
 				call.Name = "gibbs"
 			}
-			return call, nil
+			return call, "", nil
 		},
 		Memory: epMemory,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {

@@ -22,12 +22,12 @@ func sviEngine() Engine {
 			}
 			return ""
 		},
-		Automatic: func(model credence.Model, _ int) (spec.Call, error) {
+		Automatic: func(model credence.Model, _ int) (spec.Call, string, error) {
 			call := spec.Call{Name: "svi"}
 			if model.Features.Weights() <= svi.FullWeights {
 				call.Named = []spec.Argument{{Key: "covariance", Value: spec.Column{Name: string(svi.Full)}}}
 			}
-			return call, nil
+			return call, "", nil
 		},
 		Memory:      sviMemory,
 		Checkpoints: true,

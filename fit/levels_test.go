@@ -1,0 +1,48 @@
+package fit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/table"
+)
+
+// What auto makes of a gaussian model beyond the closed form: levels in great number are variational Bayes', whose cost
+// is that of the entries, and fewer or other columns convex'.
+func TestAutoOfManyLevels(t *testing.T) {
+	for _, c := range []struct {
+		levels, each int
+		formula      string
+		want         string
+	}{
+		{500, 2, "y ~ g", "exact: a Gaussian family with a normal prior has a closed form"},
+		{largestExact + 1, 2, "y ~ g", "convex: 20002 rows and 10002 weights are too many for the closed form; products with the columns do"},
+		{largestSampled + 1, 1, "y ~ g", "svi: 50001 rows and 50002 weights are too many for the closed form; variational Bayes takes weights for independent"},
+		{largestSampled + 1, 1, "y ~ onehot(g) + x", "svi: "},
+		{largestSampled + 1, 1, "y ~ hash(g)", "convex: "},
+	} {
+		var names []string
+		var x, y []float64
+		for i := range c.levels * c.each {
+			names = append(names, fmt.Sprintf("u%d", i%c.levels))
+			x, y = append(x, float64(i%7)), append(y, float64(i%13))
+		}
+		rows, err := table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := New(Options{Formula: c.formula})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prepared, err := job.Prepare(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := prepared.Explain()
+		if told := notes[len(notes)-1].Text; !strings.HasPrefix(told, c.want) {
+			t.Errorf("%s, %d levels: %s", c.formula, c.levels, told)
+		}
+	}
+}
