@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
@@ -12,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/table"
 )
 
 // Prepared is a model made for a table, with the engine that will fit it.
@@ -27,7 +29,13 @@ type Prepared struct {
 	entry  *Engine
 	why    string // the engine was chosen
 	call   string // that makes it again
+	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they do.
+	products *table.Products
+	term     string
 }
+
+// formula is the one that was asked for, spelled out.
+func (p *Prepared) formula() string { return strings.TrimSuffix(p.plan.String(), p.term) }
 
 // Prepare reads the table once for kinds, levels and moments, makes the model, chooses the engine,
 // and refuses what would not fit into memory.
@@ -95,7 +103,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted.Frame = fr
 	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
 	fitted.Recipe = credence.Recipe{
-		Formula: p.plan.String(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.priorText(),
+		Formula: p.formula(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.priorText(),
 		Engine: p.call, Seed: p.job.options.Seed,
 	}
 	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
@@ -114,6 +122,12 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
 	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
+	if p.products != nil { // of single rows nothing is known, and those to come have no weight
+		alone := *fr
+		alone.Weight, fitted.Frame = nil, &alone
+		fitted.Report.Rows = p.products.Rows()
+		return fitted, nil
+	}
 	found, err := criticism.Of(ctx, fitted, p.data, criticism.Options{Seed: p.job.options.Seed, Threads: p.job.options.Threads, Fitted: true})
 	for _, f := range found {
 		fitted.Report.Warnings = append(fitted.Report.Warnings, f.String())
@@ -135,7 +149,7 @@ type Note struct{ Topic, Text string }
 // Explain tells what the texts and the table came to: the model, the positive class, and the engine
 // and why.
 func (p *Prepared) Explain() []Note {
-	notes := []Note{{"model", fmt.Sprintf("%s   %v, %s prior", p.plan, p.model.Likelihood, cmp.Or(p.priorText(), "no"))}}
+	notes := []Note{{"model", fmt.Sprintf("%s   %v, %s prior", p.formula(), p.model.Likelihood, cmp.Or(p.priorText(), "no"))}}
 	if positive := p.frame.Target.Positive(); positive != "" {
 		notes = append(notes, Note{"target", fmt.Sprintf("%s: the positive class is %s", p.frame.TargetName(), positive)})
 	}

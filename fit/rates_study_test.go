@@ -104,13 +104,13 @@ func knockoffs(t *testing.T, s *conform.Selection, correlation, share float64, r
 // is called, beside knockoffs on the same sets.
 func TestFDR(t *testing.T) {
 	study.OnlyCalibration(t)
-	const n, p, relevant, sets = 300, 200, 30, 100
+	const n, p, relevant, sets = 200, 100, 20, 100
 	for _, correlation := range []float64{0, 0.5} {
 		t.Run(fmt.Sprintf("correlation %v", correlation), func(t *testing.T) {
 			var figures [3][]float64 // false share and power, and that of knockoffs less it
 			var others [2][]float64
 			for seed := range uint64(sets) {
-				s := conform.NewSelection(n, p, relevant, correlation, 0.05, 1, false, study.Seed(7000)+seed)
+				s := conform.NewSelection(n, p, relevant, correlation, 0.1, 1, false, study.Seed(7000)+seed)
 				fitted, err := fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), fit.Options{Formula: "y ~ .", Threads: 1},
 					selection.Options{FDR: 0.1, Path: selection.PathNever})
 				if err != nil {
@@ -136,7 +136,7 @@ func TestFDR(t *testing.T) {
 					figures[k] = append(figures[k], v)
 				}
 				others[0], others[1] = append(others[0], otherWrong), append(others[1], otherPower)
-				if (seed+1)%10 == 0 {
+				if (seed+1)%5 == 0 {
 					text := fmt.Sprintf("%d sets:", seed+1)
 					for k, name := range []string{"false share", "power", "power less that of knockoffs"} {
 						m, e := study.MeanAndError(figures[k])

@@ -129,6 +129,11 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 	if err != nil {
 		return nil, err
 	}
+	return p.runPrepared(ctx, prepared, do)
+}
+
+// runPrepared tells what was chosen, and fits.
+func (p *program) runPrepared(ctx context.Context, prepared *fit.Prepared, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
 	for _, note := range prepared.Explain() {
 		p.say("%-7s %s", note.Topic, note.Text)
 	}

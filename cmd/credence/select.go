@@ -20,6 +20,7 @@ import (
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/selection"
+	"github.com/credence-ml/credence/table"
 )
 
 // selectFlags are the flags of select.
@@ -29,6 +30,7 @@ type selectFlags struct {
 	top           int
 	priorOdds     string
 	writeSelected string
+	products      bool
 }
 
 func (p *program) selectCommand() *cobra.Command {
@@ -44,7 +46,8 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 		Example: `  credence select genes.csv --target relapse
   credence select genes.csv --formula 'relapse ~ .' --family bernoulli --fdr 0.1 -o m.safetensors
   credence select genes.csv --target weight --null-check 20 --json
-  credence select wide.libsvm --family gaussian --engine ep --top 50`,
+  credence select wide.libsvm --family gaussian --engine ep --top 50
+  credence select shard1.csv shard2.csv --products --target y`,
 		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.selectFeatures(cmd.Context(), args, &flags) },
 	}
@@ -59,6 +62,7 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
 	f.StringVar((*string)(&flags.how.Path), "path", "", "always or never: also fit at stated sparsities, from one expected feature to a hundred (default: where that takes about a second); with --check, tell the sparsest within one standard error of the best")
 	f.Lookup("path").NoOptDefVal = string(selection.PathAlways)
+	f.BoolVar(&flags.products, "products", false, "the data are CSV tables of products in place of rows, which are added up: a header of names, one of them (intercept), a column of ones, and under each name its products with all, as crossprod(cbind(`(intercept)`=1, X, y=y)) in R")
 	f.BoolVar(&flags.how.Moments, "moments", false, "with --json, also give the variance of each inclusion (var_z), and under laplace with an inclusion_prior mean and variance of the feature's own probability s (mean_s, var_s)")
 	f.StringVar(&flags.priorOdds, "prior-odds", "", "CSV file of features and their prior odds of inclusion, such as age,0.1; features that it leaves out share an inclusion that is learned")
 	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
@@ -98,7 +102,14 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 			return err
 		}
 	}
-	job, err := fit.NewSelection(o, flags.how)
+	begin := fit.NewSelection
+	if flags.products {
+		begin = fit.NewProducts
+		if flags.writeSelected != "" {
+			return misused(fmt.Errorf("--write-selected writes rows, and --products have none: leave one of them out"))
+		}
+	}
+	job, err := begin(o, flags.how)
 	if err != nil {
 		return err
 	}
@@ -110,9 +121,15 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 		defer kept.Close()
 		read.Kept = kept
 	}
-	fitted, err := p.runJob(ctx, job, paths, read, func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
+	find := func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
 		return prepared.Select(ctx, flags.how)
-	})
+	}
+	var fitted *credence.Fitted
+	if flags.products {
+		fitted, err = p.runProducts(ctx, job, paths, find)
+	} else {
+		fitted, err = p.runJob(ctx, job, paths, read, find)
+	}
 	bar.done()
 	if err != nil {
 		return err
@@ -143,6 +160,33 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	p.printFit(&result.fitResult)
 	p.printSelection(found, flags)
 	return nil
+}
+
+// runProducts is runJob for tables of products.
+func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
+	var parts []*table.Products
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		part, err := table.ReadProducts(path, file)
+		file.Close()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	products, err := table.AddProducts(parts...)
+	if err != nil {
+		return nil, err
+	}
+	p.say("data    %s: products of %s", filesText(paths), counted(products.Rows(), "row"))
+	prepared, err := job.PrepareProducts(ctx, products)
+	if err != nil {
+		return nil, err
+	}
+	return p.runPrepared(ctx, prepared, do)
 }
 
 // printSelection writes a selection for people.

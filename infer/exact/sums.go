@@ -109,6 +109,37 @@ func (s *Sums) total(dst *partial) error {
 	return nil
 }
 
+// Products returns the sums over all rows, which must be the first ones of a table, as one symmetric matrix: the products of the
+// model's d columns and, behind them, of the target less its offset, (d+1)×(d+1), in the target's own units. The model needs an intercept, and
+// rows no precision of their own.
+func (s *Sums) Products() ([]float64, error) {
+	var all partial
+	if err := s.total(&all); err != nil {
+		return nil, err
+	}
+	d, ones := len(all.cross), -1
+	for _, b := range s.engine.model.Features.Blocks() {
+		if b.Intercept {
+			ones = b.First
+		}
+	}
+	if ones < 0 || all.precise != all.weight || all.logPrecision != 0 {
+		return nil, fmt.Errorf("exact: products are those of a model with an intercept and without precision(…)")
+	}
+	out := make([]float64, (d+1)*(d+1))
+	put := func(i, j int, v float64) { out[i*(d+1)+j], out[j*(d+1)+i] = v, v }
+	gram := func(i, j int) float64 { return all.gram[min(i, j)*d+max(i, j)] }
+	centre, scale := all.units.Centre, all.units.Scale // y = centre + scale·y'
+	for i := range d {
+		for j := i; j < d; j++ {
+			put(i, j, gram(i, j))
+		}
+		put(i, d, scale*all.cross[i]+centre*gram(i, ones))
+	}
+	put(d, d, scale*scale*all.square+2*scale*centre*all.sum+centre*centre*all.weight)
+	return out, nil
+}
+
 // subtree is a run of segments and their sums, whose gram is the upper triangle, row by row.
 type subtree = segments.Node[*partial]
 

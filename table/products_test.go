@@ -1,0 +1,161 @@
+package table_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/table"
+)
+
+// products are those of n rows from first on, of columns with large means, one constant and one the sum of two others.
+func products(first, n int) *table.Products {
+	p := &table.Products{Names: []string{"y", table.Ones, "a", "b", "c", "constant", "rows"}}
+	d := len(p.Names)
+	p.Gram = make([]float64, d*d)
+	for i := range n {
+		rng := rand.New(rand.NewPCG(uint64(first+i), 5))
+		a, b := 100+rng.NormFloat64(), -3+0.1*rng.NormFloat64()
+		row := []float64{2*a + rng.NormFloat64(), 1, a, b, a + b, 7, rng.NormFloat64()}
+		for j, v := range row {
+			for k, u := range row {
+				p.Gram[j*d+k] += v * u
+			}
+		}
+	}
+	return p
+}
+
+// TestProductsSource: rows that stand for products have them, by weight, be rows more or fewer than columns.
+func TestProductsSource(t *testing.T) {
+	for _, n := range []int{3, 5, 8, 40, 100_003} {
+		p := products(0, n)
+		source, weight, err := p.Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if weight != "rows_" {
+			t.Errorf("the weight is called %q", weight)
+		}
+		got := map[string][]float64{}
+		schema := source.Schema()
+		if err := readAll(source, func(j int, v float64) { got[schema.Columns[j].Name] = append(got[schema.Columns[j].Name], v) }); err != nil {
+			t.Fatal(err)
+		}
+		got[table.Ones] = slices.Repeat([]float64{1}, len(got["a"]))
+		if rows := len(got["a"]); rows > min(n, 6) || rows < min(n, 4) {
+			t.Errorf("%d rows stand for %d", rows, n)
+		}
+		for _, w := range got[weight] {
+			if w < 1 || w != math.Trunc(w) {
+				t.Errorf("weight %v", w)
+			}
+		}
+		d := len(p.Names)
+		spread := func(j int) float64 { return math.Sqrt(p.Gram[j*d+j]) }
+		for j, a := range p.Names {
+			for k, b := range p.Names {
+				sum := 0.0
+				for i, w := range got[weight] {
+					sum += w * got[a][i] * got[b][i]
+				}
+				if math.Abs(sum-p.Gram[j*d+k]) > 1e-12*spread(j)*spread(k) {
+					t.Errorf("%d rows: the product of %s and %s is %v, want %v", n, a, b, sum, p.Gram[j*d+k])
+				}
+			}
+		}
+	}
+}
+
+func readAll(source credence.Source, take func(j int, v float64)) error {
+	var chunk credence.Chunk
+	if err := source.Read(&chunk, 0, source.Rows()); err != nil {
+		return err
+	}
+	for i := range source.Rows() {
+		for j, v := range chunk.Values.Row(i) {
+			take(j, v)
+		}
+	}
+	return nil
+}
+
+// TestProductsFile reads what R writes, with the names of rows and without, and refuses what are no products, by place.
+func TestProductsFile(t *testing.T) {
+	text := "\"\",\"(intercept)\",\"x\",\"y\"\n(intercept),4,2,1\nx,2,6,3\ny,1,3,5\n"
+	p, err := table.ReadProducts("p.csv", strings.NewReader(text))
+	if err != nil || !slices.Equal(p.Gram, []float64{4, 2, 1, 2, 6, 3, 1, 3, 5}) || p.Rows() != 4 {
+		t.Fatal(p, err)
+	}
+	bare, err := table.ReadProducts("p.csv", strings.NewReader("(intercept),x,y\n4,2,1\n2,6,3\n1,3,5\n"))
+	if err != nil || !slices.Equal(p.Gram, bare.Gram) || !slices.Equal(p.Names, bare.Names) {
+		t.Fatal(bare, err)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "p.csv is empty"},
+		{strings.Replace(text, "\nx,", "\nz,", 1), `p.csv:3: the row is that of "z"`},
+		{strings.Replace(text, "6", "six", 1), `p.csv:3: column "x": "six" is no finite number`},
+		{strings.Replace(text, "1,3,5", "1,3", 1), "p.csv:4: the row has 2 numbers for 3 names"},
+		{strings.Replace(text, "y,1,3,5\n", "", 1), "p.csv has 2 rows of products for 3 names"},
+		{strings.Replace(text, "1,3,5", "1,4,5", 1), `the product of "y" and "x" is 4 in one place and 3 in the other`},
+		{strings.ReplaceAll(text, "(intercept)", "one"), "no column is called (intercept)"},
+		{strings.Replace(text, "4,2,1", "4.5,2,1", 1), "4.5 is no number of rows"},
+		{strings.ReplaceAll(text, "y", "x"), `two columns are called "x"`},
+	} {
+		if _, err := table.ReadProducts("p.csv", strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		gram []float64
+		want string
+	}{
+		{[]float64{4, 8, 1, 8, 6, 3, 1, 3, 5}, `the products of "x" are those of no rows`},
+		{[]float64{4, 0, 0, 0, 6, 9, 0, 9, 5}, `is that of no 4 rows`},
+		{[]float64{2, 0, 0, 0, 6, 0, 0, 0, 5}, `is that of no 2 rows`},
+	} {
+		if _, _, err := (&table.Products{Names: p.Names, Gram: c.gram}).Source(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.gram, err, c.want)
+		}
+	}
+}
+
+// TestAddProducts: products of shards add up to the same bytes in any order, and to those of all rows but for rounding.
+func TestAddProducts(t *testing.T) {
+	all := products(0, 60)
+	parts := []*table.Products{products(0, 7), products(7, 30), products(37, 23)}
+	other := &table.Products{Names: slices.Clone(parts[1].Names), Gram: slices.Clone(parts[1].Gram)} // with two columns in other places
+	other.Names[0], other.Names[4] = other.Names[4], other.Names[0]
+	d := len(other.Names)
+	for i := range d {
+		other.Gram[i*d], other.Gram[i*d+4] = other.Gram[i*d+4], other.Gram[i*d]
+	}
+	for j := range d {
+		other.Gram[j], other.Gram[4*d+j] = other.Gram[4*d+j], other.Gram[j]
+	}
+	first, err := table.AddProducts(parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range all.Gram {
+		if math.Abs(first.Gram[k]-v) > 1e-13*math.Abs(v)+1e-9 {
+			t.Errorf("product %d is %v, want %v", k, first.Gram[k], v)
+		}
+	}
+	for _, order := range [][]*table.Products{{parts[0], other, parts[2]}, {parts[2], parts[0], other}} {
+		again, err := table.AddProducts(order...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(again.Gram) != fmt.Sprint(first.Gram) {
+			t.Error("another order has other bytes")
+		}
+	}
+	if _, err := table.AddProducts(parts[0], &table.Products{Names: []string{table.Ones}, Gram: []float64{3}}); err == nil {
+		t.Error("products of other columns were added")
+	}
+}
