@@ -18,7 +18,7 @@ import (
 func TestWorkIsBounded(t *testing.T) {
 	const limit = time.Second // on a busy machine; most calls take microseconds
 	counts := []float64{0, 40, 1e6}
-	sizes, variances := []float64{0.5, 9.999999, 189.7918367346969, 700}, []float64{0, 1e-40, 1e-16, 1e-6, 4, 1e4, 1e10}
+	sizes, variances := []float64{9.999999, 189.7918367346969, 700}, []float64{0, 1e-40, 1e-16, 4, 1e10}
 	if study.Long() {
 		sizes = []float64{0, 1e-6, 0.5, 9.999999, 50, 189.7918367346969, 300, 700}
 		variances = []float64{0, 1e-300, 1e-40, 1e-29, 1e-16, 1e-6, 0.1, 4, 100, 1e4, 1e7, 1e10}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -28,8 +29,11 @@ func TestPredictiveCDFAgainstQuadrature(t *testing.T) {
 	breaks := make([]float64, 0, 64)
 	for _, l := range families {
 		lower, upper := l.Support()
-		for _, mean := range []float64{-2, 0.3, 4} {
-			for _, sd := range []float64{1e-3, 0.02, 0.1, 0.17, 0.18, 0.3, 0.44, 0.46, 0.6, 1, 2.5} {
+		for i, mean := range []float64{-2, 0.3, 4} {
+			for k, sd := range []float64{1e-3, 0.02, 0.1, 0.17, 0.18, 0.3, 0.44, 0.46, 0.6, 1, 2.5} {
+				if !study.Long() && (i+k)%3 != 0 {
+					continue
+				}
 				worst, at := 0.0, 0.0
 				for _, z := range []float64{-9, -4, -2, -1, -0.3, 0, 0.5, 1.3, 3, 6} {
 					y := mean + 1.5*z*math.Max(sd, 0.4)

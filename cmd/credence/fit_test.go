@@ -217,32 +217,41 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(folder)
-	typedPages(t, root)
+	typedPages(t, root, told)
 	if again := must(t, "inspect", "linear.safetensors"); !strings.Contains(out, again) {
 		t.Errorf("the demonstration did not print\n%s", again)
 	}
-	var object struct {
+}
+
+// For scripts the demonstration is a list of commands and results, and its seed reaches each of them: where
+// features are drawn, the evidence is another.
+func TestDemoForScripts(t *testing.T) {
+	defer func(all []demoPart) { demoParts = all }(demoParts)
+	concrete, mushrooms := demoParts[0], demoParts[2]
+	concrete.steps = append(concrete.steps[:2:2], demoStep{"", "fit train.csv --formula 'strength ~ rbf(age, n=10)' -o age.safetensors"})
+	mushrooms.steps = mushrooms.steps[:2]
+	demoParts = []demoPart{concrete, mushrooms}
+	var tours [2]struct {
 		Steps []struct {
 			Command []string
 			Result  map[string]any
 		}
 	}
-	if err := json.Unmarshal([]byte(must(t, "demo", "--seed", "1", "--json")), &object); err != nil {
-		t.Fatal(err)
+	for seed := range tours {
+		if err := json.Unmarshal([]byte(must(t, "demo", "--seed", fmt.Sprint(seed), "--json")), &tours[seed]); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(tours[seed].Steps); n != 5 {
+			t.Fatalf("%d steps, not 5", n)
+		}
 	}
-	if n := strings.Count(out, "$ credence "); len(object.Steps) != n {
-		t.Errorf("the demonstration has %d steps in JSON, %d for people", len(object.Steps), n)
-	}
-	for _, step := range object.Steps {
+	for k, step := range tours[0].Steps {
 		if len(step.Command) == 0 || len(step.Result) == 0 {
 			t.Errorf("a step without command or result: %v", step)
 		}
-		// The seed reaches every command: where features are drawn, the evidence is another.
-		if evidence, found := step.Result["evidence"].(float64); found {
-			drawn := strings.Contains(strings.Join(step.Command, " "), "rbf")
-			if strings.Contains(out, fmt.Sprintf("%.4f", evidence)) == drawn {
-				t.Errorf("%v: the evidence is %.4f under another seed", step.Command, evidence)
-			}
+		drawn := strings.Contains(strings.Join(step.Command, " "), "rbf")
+		if evidence, other := step.Result["evidence"], tours[1].Steps[k].Result["evidence"]; (evidence != other) != drawn {
+			t.Errorf("%v: the evidence is %v, and %v under another seed", step.Command, evidence, other)
 		}
 	}
 }

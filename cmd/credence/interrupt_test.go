@@ -106,7 +106,7 @@ func TestInterrupts(t *testing.T) {
 		{"active", "rank", model, rows, "-n", "5"}, {"active", "simulate", classes, "--target", "price", "--family", "gaussian"},
 		{"demo"}, {"fit", pipe, "--target", "y"},
 	}
-	rounds, longest := 1, 500
+	rounds, longest := 1, 250
 	if hostileEverything() {
 		rounds, longest = 5, 3000
 	}

@@ -20,8 +20,8 @@ func TestKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	clicks := file(t, "clicks.csv", "y,a,b\n"+repeat("", 60_000, func(i int) string { return fmt.Sprintf("%d,u%d,v%d\n", label(i*i), i%9001, i%77) }))
-	wide, rows := file(t, "wide.csv", wideTable(400, 60)), file(t, "rows.csv", houses(6000))
+	clicks := file(t, "clicks.csv", "y,a,b\n"+repeat("", 30_000, func(i int) string { return fmt.Sprintf("%d,u%d,v%d\n", label(i*i), i%9001, i%77) }))
+	wide, rows := file(t, "wide.csv", wideTable(200, 40)), file(t, "rows.csv", houses(6000))
 	model := filepath.Join(t.TempDir(), "m")
 	must(t, "fit", file(t, "t.csv", houses(300)), "-f", "price ~ . + rbf(size, n=100)", "-o", model, "-q")
 	commands := map[string]struct {

@@ -15,9 +15,10 @@ import (
 // pages are the texts whose commands are typed where the demonstration left its files, in this order.
 var pages = []string{"README.md", "docs/from-r.md", "docs/from-statsmodels.md", "docs/from-scikit-learn.md", "docs/from-vowpal-wabbit.md"}
 
-// typed runs the commands of a page in the folder, as a reader would, and wants every line that the page
-// shows below a command among what the command prints. "…" stands for lines left out.
-func typed(t *testing.T, name, page string) {
+// typed runs the commands of a page in the folder, as a reader would, but for those that the demonstration has
+// run there, and wants every line that the page shows below a command among what the command prints. "…" stands
+// for lines left out.
+func typed(t *testing.T, name, page string, demonstration outcome) {
 	t.Helper()
 	var printed []string
 	command := ""
@@ -31,7 +32,12 @@ func typed(t *testing.T, name, page string) {
 			}
 		case strings.HasPrefix(line, "$ credence "):
 			command = line
-			o := invoke(t, "", demoArguments(strings.TrimPrefix(line, "$ credence "))...)
+			o := demonstration
+			if _, after, found := strings.Cut(o.out, "\n"+line+"\n"); found {
+				o.out, _, _ = strings.Cut(after, "\n$ credence ")
+			} else {
+				o = invoke(t, "", demoArguments(strings.TrimPrefix(line, "$ credence "))...)
+			}
 			printed = strings.Split(o.out+o.err, "\n")
 		case strings.HasPrefix(line, "cat > "): // a file written by hand
 			end := k + 1
@@ -78,12 +84,12 @@ func alike(a, b string) bool {
 }
 
 // typedPages types the pages in the folder that the demonstration has left, which is the working folder.
-func typedPages(t *testing.T, root string) {
+func typedPages(t *testing.T, root string, demonstration outcome) {
 	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		typed(t, page, string(text))
+		typed(t, page, string(text), demonstration)
 	}
 }

@@ -27,7 +27,7 @@ func TestFitAndStreamAreOneModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var csv, svm, vw strings.Builder
 	csv.WriteString("y,x,site,ad,flag,code,w,o\n")
-	for i := range 4000 {
+	for i := range 2000 {
 		x, site, ad := math.Round(100*rng.NormFloat64())/100, rng.IntN(4), rng.IntN(5)
 		f := x - 0.5 + float64(site%2)
 		if site == ad {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,19 @@ func TestCostIsLinear(t *testing.T) {
 	}
 	sep := []string{"--raw", "--engine", "sep(passes=1)", "--family", "bernoulli(link=probit)", "--prior", "spikeslab"}
 	table := func(rows, columns int, cell func(i, j int) string) string {
-		return file(t, "t.csv", repeat("y", 1, func(int) string {
-			return repeat("", columns, func(j int) string { return fmt.Sprintf(",x%d", j) }) + "\n"
-		})+repeat("", rows, func(i int) string {
-			return fmt.Sprint(label(i)) + repeat("", columns, func(j int) string { return "," + cell(i, j) }) + "\n"
-		}))
+		text := []byte("y")
+		for j := range columns {
+			text = strconv.AppendInt(append(text, ",x"...), int64(j), 10)
+		}
+		for i := range rows {
+			text = strconv.AppendInt(append(text, '\n'), int64(label(i)), 10)
+			for j := range columns {
+				text = append(append(text, ','), cell(i, j)...)
+			}
+		}
+		return file(t, "t.csv", string(append(text, '\n')))
 	}
-	digit := func(i, j int) string { return fmt.Sprint((i*7 + j*j) % 10) }
+	digit := func(i, j int) string { return strconv.Itoa((i*7 + j*j) % 10) }
 	for _, c := range []struct {
 		name string
 		n    int
@@ -39,10 +46,10 @@ func TestCostIsLinear(t *testing.T) {
 	}{
 		{"rows under exact", 20000, func(n int) []string { return []string{"fit", table(n, 5, digit), "--target", "y"} }},
 		{"rows under stream", 20000, func(n int) []string { return []string{"stream", table(n, 5, digit), "-f", "y ~ . + hash(x1:x2)"} }},
-		{"columns under fit", 4000, func(n int) []string { return append([]string{"fit", table(20, n, digit), "--target", "y"}, sep...) }},
-		{"columns under stream", 4000, func(n int) []string { return []string{"stream", table(20, n, digit), "--target", "y"} }},
+		{"columns under fit", 4000, func(n int) []string { return append([]string{"fit", table(8, n, digit), "--target", "y"}, sep...) }},
+		{"columns under stream", 4000, func(n int) []string { return []string{"stream", table(8, n, digit), "--target", "y"} }},
 		{"columns that are not read", 20000, func(n int) []string {
-			return []string{"fit", table(20, n, digit), "-f", "y ~ x1 + x2", "--family", "gaussian"}
+			return []string{"fit", table(8, n, digit), "-f", "y ~ x1 + x2", "--family", "gaussian"}
 		}},
 		{"levels under fit", 20000, func(n int) []string {
 			return append([]string{"fit", table(2*n, 1, func(i, _ int) string { return fmt.Sprintf("u%d", i/2) }), "-f", "y ~ x0"}, sep...)
@@ -65,11 +72,11 @@ func TestCostIsLinear(t *testing.T) {
 			}
 			return append([]string{"fit", filepath.Join(folder, "*.csv"), "--target", "y"}, sep...)
 		}},
-		{"terms", 4000, func(n int) []string {
+		{"terms", 2000, func(n int) []string {
 			terms := strings.TrimPrefix(repeat("", n, func(j int) string { return fmt.Sprintf(" + x%d:x%d", j, j+1) }), " + ")
 			return append([]string{"fit", table(10, n+1, digit), "-f", "y ~ " + terms}, sep...)
 		}},
-		{"terms under stream", 4000, func(n int) []string {
+		{"terms under stream", 2000, func(n int) []string {
 			terms := strings.TrimPrefix(repeat("", n, func(j int) string { return fmt.Sprintf(" + log(x%d) - x%d", j, j+1) }), " + ")
 			return []string{"stream", table(10, n+1, func(i, j int) string { return "1" + digit(i, j) }), "-f", "y ~ " + terms}
 		}},

@@ -137,7 +137,7 @@ func TestOneSlope(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
 	}
-	sets := 200
+	sets := 100
 	if study.Calibration() {
 		sets = 2000
 	}

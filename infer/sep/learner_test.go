@@ -24,10 +24,7 @@ func TestAgainstGibbsAndEP(t *testing.T) {
 		denseLoss          = 0.005 // of log loss
 		sparseLoss         = 0.015
 	)
-	sweeps := 3000
-	if testing.Short() {
-		sweeps = 800
-	}
+	const sweeps = 3000
 	for _, c := range []struct {
 		name   string
 		p      *problem

@@ -117,7 +117,7 @@ func TestOneSlope(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
 	}
-	sets := 60
+	sets := 30
 	if study.Calibration() {
 		sets = 400
 	}
@@ -229,7 +229,7 @@ func TestCalibrationBySimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
 	}
-	sets, most := 30, 60
+	sets, most := 16, 60
 	if study.Calibration() {
 		sets, most = 400, 200
 	}

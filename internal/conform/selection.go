@@ -72,33 +72,44 @@ func (s *Selection) Enumerate(inclusion, slab, noise, mean, variance float64) (p
 	return s.EnumerateNormals(inclusion, slab, 0, noise, mean, variance)
 }
 
-// EnumerateNormals is Enumerate with N(0, spike) in place of δ₀.
+// EnumerateNormals is Enumerate with N(0, spike) in place of δ₀. With V the prior variances of the columns and the
+// intercept, W the weights of the rows and s² the noise variance, a model's log evidence is
+//
+//	−½ (Σ wᵢ log 2πs² + yᵀWy/s² + log |A| − bᵀA⁻¹b),   A = I + V½ XᵀWX V½/s²,   b = V½ XᵀWy/s²
+//
+// and the means of its weights are V½ A⁻¹b.
 func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, variance float64) (probability, weights []float64, evidence float64) {
 	n, p := len(s.Target), len(s.Weights)
-	x := mat.NewDense(n, p, nil)
-	for i := range n {
-		for j := range p {
-			x.Set(i, j, s.X.Row(i)[j])
-		}
-	}
-	total := 0.0
+	total, square, constant := 0.0, 0.0, 0.0
+	centre := make([]float64, p)
 	for i := range n {
 		total += s.WeightOf(i)
-	}
-	for j := range p {
-		centre := 0.0
-		for i := range n {
-			centre += s.WeightOf(i) / total * x.At(i, j)
-		}
-		for i := range n {
-			x.Set(i, j, x.At(i, j)-centre)
+		for j, x := range s.X.Row(i) {
+			centre[j] += s.WeightOf(i) * x
 		}
 	}
-	prior := make([]float64, p)
+	gram, moments := mat.NewSymDense(p+1, nil), make([]float64, p+1) // the intercept last
+	row := mat.NewVecDense(p+1, nil)
+	for i := range n {
+		w, y := s.WeightOf(i), s.Target[i]-s.OffsetOf(i)-mean
+		for j, x := range s.X.Row(i) {
+			row.SetVec(j, x-centre[j]/total)
+		}
+		row.SetVec(p, 1)
+		gram.SymRankOne(gram, w, row)
+		for j := range moments {
+			moments[j] += w * y * row.AtVec(j)
+		}
+		square += w * y * y
+		constant -= w / 2 * math.Log(2*math.Pi*noise)
+	}
+	prior := make([]float64, p+1)
+	prior[p] = variance
 	units, kept := s.units()
 	logs := make([]float64, 1<<len(units))
-	means := make([][]float64, 1<<p)
+	means := make([][]float64, len(logs))
 	largest := math.Inf(-1)
+	a, b, solved := mat.NewSymDense(p+1, nil), mat.NewVecDense(p+1, nil), mat.NewVecDense(p+1, nil)
 	for model := range logs {
 		for j := range p {
 			if prior[j] = spike; j < kept {
@@ -119,36 +130,24 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 				logs[model] += math.Log(1 - inclusion)
 			}
 		}
-		k := mat.NewSymDense(n, nil)
-		y := mat.NewVecDense(n, nil)
-		constant := 0.0
-		for i := range n {
-			w := s.WeightOf(i) // a row w times is one row with the noise divided by w
-			constant -= (w-1)/2*math.Log(2*math.Pi*noise) + math.Log(w)/2
-			y.SetVec(i, s.Target[i]-s.OffsetOf(i)-mean)
-			for l := range i + 1 {
-				v := variance
-				for j, of := range prior {
-					v += of * x.At(i, j) * x.At(l, j)
-				}
-				if i == l {
-					v += noise / w
-				}
-				k.SetSym(i, l, v)
+		for j, vj := range prior {
+			for l, vl := range prior[:j+1] {
+				a.SetSym(j, l, math.Sqrt(vj*vl)*gram.At(j, l)/noise)
 			}
+			a.SetSym(j, j, 1+a.At(j, j))
+			b.SetVec(j, math.Sqrt(vj)*moments[j]/noise)
 		}
 		var chol mat.Cholesky
-		if !chol.Factorize(k) {
+		if !chol.Factorize(a) {
 			panic("conform: not positive definite")
 		}
-		var solved mat.VecDense
-		if err := chol.SolveVecTo(&solved, y); err != nil {
+		if err := chol.SolveVecTo(solved, b); err != nil {
 			panic(err)
 		}
-		logs[model] += constant - (float64(n)*math.Log(2*math.Pi)+chol.LogDet()+mat.Dot(y, &solved))/2
+		logs[model] += constant - (chol.LogDet()+square/noise-mat.Dot(b, solved))/2
 		means[model] = make([]float64, p)
-		for j, of := range prior {
-			means[model][j] = of * mat.Dot(x.ColView(j), &solved)
+		for j := range p {
+			means[model][j] = math.Sqrt(prior[j]) * solved.AtVec(j)
 		}
 		largest = math.Max(largest, logs[model])
 	}

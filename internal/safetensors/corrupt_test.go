@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // knownDigest is that of the file in TestKnownBytes, computed from the text of
@@ -93,6 +95,10 @@ func TestEverySingleByteChange(t *testing.T) {
 	for i := range file {
 		original := file[i]
 		for change := 1; change < 256; change++ {
+			// Every bit alone, and of the others one in 16, which differ from byte to byte.
+			if !study.Long() && change&(change-1) != 0 && (change+i)%16 != 0 {
+				continue
+			}
 			file[i] = original ^ byte(change)
 			r, err := open(file)
 			switch {
