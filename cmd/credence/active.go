@@ -306,7 +306,7 @@ func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, flags *
 		if c.Audit {
 			values[4] = 1
 		}
-		if err := out.write(values[:len(names)], kept[k]...); err != nil {
+		if err := out.write(nil, values[:len(names)], kept[k]...); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func TestManyFiles(t *testing.T) {
 			w, err := newTableWriter(&out, "t.parquet", []outputColumn{{name: "y"}, {name: "x1"}, {name: "x2"}})
 			for i := 0; err == nil && i < n; i++ {
 				y, x, z := number(first + i)
-				err = w.write([]float64{float64(y), float64(x), float64(z)})
+				err = w.write(nil, []float64{float64(y), float64(x), float64(z)})
 			}
 			if err == nil {
 				err = w.close()

@@ -207,7 +207,7 @@ func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scor
 				return err
 			}
 		}
-		err := out.write(cells, texts...)
+		err := out.write(rows.Each, cells, texts...)
 		if err == nil && flags.live {
 			err = out.flush()
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -24,7 +25,8 @@ type outputColumn struct {
 // tableWriter writes whole rows: the numbers of its number columns and the texts
 // of its text columns, each row-major. NaN and an empty text are empty cells.
 type tableWriter interface {
-	write(cells []float64, texts ...[]byte) error
+	// write may make the text of row i by do(i) of each, which has one call for every row, on any thread; nil makes them in order.
+	write(each func(do func(i int)), cells []float64, texts ...[]byte) error
 	flush() error // what was written goes on its way
 	close() error
 }
@@ -60,36 +62,98 @@ func tableFormat(path string) error {
 }
 
 type csvWriter struct {
-	columns []outputColumn
-	buffer  *bufio.Writer
-	csv     *csv.Writer
-	record  []string
+	columns   []outputColumn
+	numbers   int // columns of numbers in a row
+	texts     int // columns of texts
+	delimiter byte
+	buffer    *bufio.Writer
+	lines     [][]byte // of the rows of a call
 }
 
-func newCSVWriter(w io.Writer, columns []outputColumn, delimiter rune) (*csvWriter, error) {
-	out := &csvWriter{columns: columns, buffer: bufio.NewWriter(w), record: make([]string, len(columns))}
-	out.csv = csv.NewWriter(out.buffer)
-	out.csv.Comma = delimiter
+func newCSVWriter(w io.Writer, columns []outputColumn, delimiter byte) (*csvWriter, error) {
+	out := &csvWriter{columns: columns, delimiter: delimiter, buffer: bufio.NewWriterSize(w, 1<<16)}
+	var line []byte
 	for i, c := range columns {
-		out.record[i] = c.name
+		if c.text {
+			out.texts++
+		} else {
+			out.numbers++
+		}
+		line = appendCell(out.between(line, i), []byte(c.name), delimiter)
 	}
-	return out, out.csv.Write(out.record)
+	_, err := out.buffer.Write(append(line, '\n'))
+	return out, err
 }
 
-func (w *csvWriter) write(cells []float64, texts ...[]byte) error {
-	for len(cells) > 0 {
-		for j := range w.columns {
-			if w.columns[j].text {
-				w.record[j], texts = string(texts[0]), texts[1:]
-				continue
-			}
-			w.record[j] = ""
-			if v := cells[0]; !math.IsNaN(v) {
-				w.record[j] = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			cells = cells[1:]
+// between appends the delimiter in front of every column but the first.
+func (w *csvWriter) between(line []byte, column int) []byte {
+	if column == 0 {
+		return line
+	}
+	return append(line, w.delimiter)
+}
+
+// appendCell appends a text, in quotes where a reader would not find its end without, as RFC 4180 has them, or would take
+// blanks before it for none.
+func appendCell(line, text []byte, delimiter byte) []byte {
+	quoted := string(text) == `\.` // which ends the data of a database
+	for _, c := range text {
+		quoted = quoted || c == delimiter || c == '"' || c == '\n' || c == '\r'
+	}
+	if first, _ := utf8.DecodeRune(text); len(text) > 0 && unicode.IsSpace(first) {
+		quoted = true
+	}
+	if !quoted {
+		return append(line, text...)
+	}
+	line = append(line, '"')
+	for _, c := range text {
+		if c == '"' {
+			line = append(line, '"')
 		}
-		if err := w.csv.Write(w.record); err != nil {
+		line = append(line, c)
+	}
+	return append(line, '"')
+}
+
+// line appends the line of a row.
+func (w *csvWriter) line(line []byte, cells []float64, texts [][]byte) []byte {
+	for j := range w.columns {
+		line = w.between(line, j)
+		if w.columns[j].text {
+			line, texts = appendCell(line, texts[0], w.delimiter), texts[1:]
+			continue
+		}
+		if v := cells[0]; !math.IsNaN(v) {
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		cells = cells[1:]
+	}
+	return append(line, '\n')
+}
+
+func (w *csvWriter) write(each func(do func(i int)), cells []float64, texts ...[]byte) error {
+	rows := 0
+	if w.numbers > 0 {
+		rows = len(cells) / w.numbers
+	} else {
+		rows = len(texts) / max(1, w.texts)
+	}
+	for len(w.lines) < rows {
+		w.lines = append(w.lines, nil)
+	}
+	do := func(i int) {
+		w.lines[i] = w.line(w.lines[i][:0], cells[i*w.numbers:(i+1)*w.numbers], texts[i*w.texts:(i+1)*w.texts])
+	}
+	if each != nil {
+		each(do)
+	} else {
+		for i := range rows {
+			do(i)
+		}
+	}
+	for _, line := range w.lines[:rows] {
+		if _, err := w.buffer.Write(line); err != nil {
 			return err
 		}
 	}
@@ -98,13 +162,7 @@ func (w *csvWriter) write(cells []float64, texts ...[]byte) error {
 
 func (w *csvWriter) close() error { return w.flush() }
 
-func (w *csvWriter) flush() error {
-	w.csv.Flush()
-	if err := w.csv.Error(); err != nil {
-		return err
-	}
-	return w.buffer.Flush()
-}
+func (w *csvWriter) flush() error { return w.buffer.Flush() }
 
 type parquetWriter struct {
 	columns []outputColumn
@@ -147,7 +205,7 @@ func newParquetWriter(w io.Writer, columns []outputColumn) *parquetWriter {
 	return out
 }
 
-func (w *parquetWriter) write(cells []float64, texts ...[]byte) error {
+func (w *parquetWriter) write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
 	for len(cells) > 0 {
 		for j, leaf := range w.leaf {
 			value := parquet.NullValue()

@@ -34,7 +34,7 @@ func newVWWriter(w io.Writer, columns []outputColumn) *vwWriter {
 	return out
 }
 
-func (w *vwWriter) write(cells []float64, texts ...[]byte) error {
+func (w *vwWriter) write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
 	var line []byte
 	for row := range slices.Chunk(cells, w.width) {
 		line = strconv.AppendFloat(line[:0], row[w.mean], 'g', -1, 64)

@@ -104,7 +104,7 @@ func writeTerms(path string, terms []score.Term) error {
 			} else if inclusions {
 				cells = append(cells, math.NaN())
 			}
-			if err := out.write(cells, []byte(t.Block), []byte(t.Name)); err != nil {
+			if err := out.write(nil, cells, []byte(t.Block), []byte(t.Name)); err != nil {
 				return err
 			}
 		}
