@@ -46,6 +46,13 @@ func TestHorseshoe(t *testing.T) {
 		if target == "y" {
 			o.Engine = "" // auto
 		}
+		if job, err := fit.New(o); err != nil {
+			t.Fatal(err)
+		} else if prepared, err := job.Prepare(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		} else if why := prepared.Explain()[len(prepared.Explain())-1].Text; target == "y" && why != "gibbs: draws follow the long tails of a horseshoe prior" {
+			t.Error(why)
+		}
 		fitted, err := fit.Table(context.Background(), rows, o)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -32,10 +33,14 @@ func (o *Odds) errorf(format string, arguments ...any) error {
 }
 
 // ReadOdds reads names in the first column and odds in the second, separated by commas or tabs; a first line
-// whose second cell is no number is a heading. name stands before errors.
+// whose second cell is no number is a heading. A file without odds is refused. name stands before errors.
 func ReadOdds(name string, from io.Reader) ([]Odds, error) {
 	text, err := io.ReadAll(from)
 	if err != nil {
+		var cause *fs.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(text), "\ufeff")))
@@ -46,6 +51,9 @@ func ReadOdds(name string, from io.Reader) ([]Odds, error) {
 	var list []Odds
 	for first := true; ; first = false {
 		cells, err := r.Read()
+		if err == io.EOF && len(list) == 0 {
+			return nil, fmt.Errorf("%s: the file has no odds: write name,odds on each line, such as age,0.1", name)
+		}
 		if err == io.EOF {
 			return list, nil
 		}
@@ -54,8 +62,12 @@ func ReadOdds(name string, from io.Reader) ([]Odds, error) {
 		}
 		line, _ := r.FieldPos(0)
 		o := Odds{Feature: strings.TrimSpace(cells[0]), Place: fmt.Sprintf("%s:%d", name, line)}
-		if len(cells) < 2 {
+		switch len(cells) {
+		case 1:
 			return nil, o.errorf("there is a name without odds: write name,odds, such as age,0.1")
+		case 2:
+		default:
+			return nil, o.errorf("%d fields stand where a name and its odds should: write name,odds, such as age,0.1, and quote a name that has a comma", len(cells))
 		}
 		cell := strings.TrimSpace(cells[1])
 		if o.Odds, err = strconv.ParseFloat(cell, 64); err != nil {

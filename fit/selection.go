@@ -84,6 +84,13 @@ func gibbsEngine() Engine {
 		Prior:  "spikeslab",
 		About:  "spike-and-slab by collapsed Gibbs sampling, several chains; the horseshoe",
 		Reason: "chains of flips go from one set of features to the other, and rows times columns are few",
+		Automatic: func(model credence.Model, _ int) (spec.Call, string, error) {
+			reason := ""
+			if _, shrinks := model.Prior.(prior.Horseshoe); shrinks {
+				reason = "draws follow the long tails of a horseshoe prior"
+			}
+			return spec.Call{Name: "gibbs"}, reason, nil
+		},
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal("gibbs", gibbs.Supports(family, p))
 		},

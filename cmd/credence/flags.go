@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"strconv"
@@ -146,6 +147,14 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is longer than %d MB", path, longestFile>>20)
 	}
 	return os.ReadFile(path)
+}
+
+// unopened words why a file could not be opened.
+func unopened(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file: check the path", path)
+	}
+	return err
 }
 
 // parseBytes reads a number of bytes such as 500MB; an empty text is 0.

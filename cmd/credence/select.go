@@ -95,7 +95,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	if flags.priorOdds != "" {
 		file, err := os.Open(flags.priorOdds)
 		if err != nil {
-			return err
+			return unopened(flags.priorOdds, err)
 		}
 		defer file.Close()
 		if o.PriorOdds, err = fit.ReadOdds(flags.priorOdds, file); err != nil {

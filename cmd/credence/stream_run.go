@@ -94,7 +94,7 @@ func (s *streamRun) begin(options fit.Options) (*learn.Learner, error) {
 		if _, stat := os.Stat(s.flags.from); stat == nil {
 			return nil, fmt.Errorf("%s has no checkpoint %s%s beside it, which holds what it knows: copy it there, or learn with stream -o", s.flags.from, s.flags.from, checkpointSuffix)
 		}
-		return nil, fmt.Errorf("%s: there is no such file: check the path", s.flags.from)
+		return nil, unopened(s.flags.from, err)
 	}
 	return l, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -111,6 +112,16 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	}
 	if len(others) > 0 {
 		return fmt.Errorf("unknown flag: --%s is one of %s, not of %s", name, listed(others), cmd.Name())
+	}
+	if cmd.Flags().Lookup("engine") != nil {
+		for _, e := range fit.Default().Engines {
+			if cmd.Name() == "stream" && e.Online == nil || cmd.Name() != "stream" && e.Batch == nil {
+				continue
+			}
+			if slices.ContainsFunc(e.Options(), func(o spec.Option) bool { return o.Key == name }) {
+				return fmt.Errorf("unknown flag: --%s: it is an option of engines: write --engine '%s(%[1]s=…)'", name, e.Name)
+			}
+		}
 	}
 	return fmt.Errorf("unknown flag: --%s", name)
 }

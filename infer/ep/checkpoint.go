@@ -117,7 +117,7 @@ func (f *fit) resume() (c *course, before int, err error) {
 	count := 0
 	f.each(c, func(*float64) { count++ })
 	if len(p.numbers) != count {
-		return nil, 0, fmt.Errorf("ep: checkpoint %s has %d numbers of %d: remove the file to begin anew", f.config.Checkpoint, len(p.numbers), count)
+		return nil, 0, fmt.Errorf("ep: checkpoint %s has %d numbers of %d: name another file, or remove this one to begin anew", f.config.Checkpoint, len(p.numbers), count)
 	}
 	rest := p.numbers
 	f.each(c, func(x *float64) { *x, rest = rest[0], rest[1:] })

@@ -128,7 +128,7 @@ func (f *fit) resume() error {
 	}
 	for k, s := range f.ended.of {
 		if k < 0 || k >= len(f.chains) || !s.fits(f.Rows, f.Table.Count(), len(f.KeptBlocks)) {
-			return fmt.Errorf("gibbs: checkpoint %s has chains of another fit: remove the file to begin anew", f.config.Checkpoint)
+			return fmt.Errorf("gibbs: checkpoint %s has chains of another fit: name another file, or remove this one to begin anew", f.config.Checkpoint)
 		}
 		c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), nil)
 		copy(c.y, s.y)

@@ -92,7 +92,7 @@ func (f *fit) resume() (*progress, error) {
 	}
 	for _, s := range append(slices.Clone(p.Rough), p.Final...) {
 		if len(s.numbers) != 5+len(f.KeptBlocks)+f.Table.Count() {
-			return nil, fmt.Errorf("laplace: checkpoint %s has %d numbers of an answer: remove the file to begin anew", f.config.Checkpoint, len(s.numbers))
+			return nil, fmt.Errorf("laplace: checkpoint %s has %d numbers of an answer: name another file, or remove this one to begin anew", f.config.Checkpoint, len(s.numbers))
 		}
 	}
 	return p, nil

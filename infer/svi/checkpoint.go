@@ -96,7 +96,7 @@ func (r *fit) readCheckpoint() (*document, error) {
 		return nil, err
 	}
 	if d.Newton != nil && !d.Newton.Fits(r.Dims, len(r.Groups)) {
-		return nil, fmt.Errorf("%s: checkpoint %s has a state of another size: remove the file to begin anew", r.config.name(), r.config.Checkpoint)
+		return nil, fmt.Errorf("%s: checkpoint %s has a state of another size: name another file, or remove this one to begin anew", r.config.name(), r.config.Checkpoint)
 	}
 	return d, nil
 }

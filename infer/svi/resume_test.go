@@ -161,7 +161,7 @@ func TestForeignCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove the file to begin anew") {
+	if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove this one to begin anew") {
 		t.Errorf("a foreign checkpoint: %v", err)
 	}
 	if left, err := os.ReadFile(path); err != nil || string(left) != content {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/safetensors"
@@ -75,12 +76,12 @@ func (k Kind) Read(path string, document any) (*safetensors.Reader, error) {
 		}
 		r.Close()
 	}
-	return nil, fmt.Errorf("checkpoint %s: %w: %s", path, err, k.anew())
+	return nil, fmt.Errorf("checkpoint %s: %s: %s", path, strings.TrimPrefix(err.Error(), "safetensors: "+path+": "), k.anew())
 }
 
 func (k Kind) anew() string {
 	if k.Anew == "" {
-		return "remove the file to begin anew"
+		return "name another file, or remove this one to begin anew"
 	}
 	return k.Anew
 }

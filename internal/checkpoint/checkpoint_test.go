@@ -84,10 +84,10 @@ func TestRefusals(t *testing.T) {
 	refused(other, path, `it was written by "test", not by learn: begin anew without --resume`)
 	other = kind
 	other.Format = 3
-	refused(other, path, "it has format 2, and this version reads format 3: remove the file to begin anew")
+	refused(other, path, "it has format 2, and this version reads format 3: name another file, or remove this one to begin anew")
 	other = kind
 	other.Fingerprint = "abd"
-	refused(other, path, "it is of other data, another model or other options: remove the file to begin anew")
+	refused(other, path, "it is of other data, another model or other options: name another file, or remove this one to begin anew")
 	if _, err := kind.Read(path+".none", &document{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestRefusals(t *testing.T) {
 	if err := os.WriteFile(path, whole[:len(whole)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(kind, path, "remove the file to begin anew")
+	refused(kind, path, "remove this one to begin anew")
 }
 
 // TestFailedWriteKeepsTheOld: a write that fails leaves the checkpoint before it.
