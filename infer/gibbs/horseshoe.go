@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -233,17 +234,23 @@ func (s *shrinkage) drawWeights() error {
 	if n > d {
 		return s.drawByPrecision()
 	}
+	s.Outer(s.ws, s.square, s.prior)
+	for i, v := range s.noise {
+		s.square[i*n+i] += v
+	}
+	if _, ok := pool.Cholesky(n, s.square, n); !ok {
+		return errDegenerate
+	}
+	s.stretch(func(v []float64) float64 {
+		pool.TrsmLeft(true, n, 1, s.square, n, v, 1)
+		return kernel.Dot(v, v)
+	})
 	for j, v := range s.prior {
 		s.weights[j] = s.KeptMean[j] + math.Sqrt(v)*s.rng.NormFloat64()
 	}
 	s.Mul(s.ws, s.row, s.weights)
-	s.Outer(s.ws, s.square, s.prior)
 	for i, v := range s.noise {
-		s.square[i*n+i] += v
 		s.noisy[i] = s.y[i] - s.row[i] - math.Sqrt(v)*s.rng.NormFloat64()
-	}
-	if _, ok := pool.Cholesky(n, s.square, n); !ok {
-		return errDegenerate
 	}
 	pool.TrsmLeft(true, n, 1, s.square, n, s.noisy, 1)
 	pool.TrsmLeft(false, n, 1, s.square, n, s.noisy, 1)
@@ -257,16 +264,27 @@ func (s *shrinkage) drawWeights() error {
 func (s *shrinkage) drawByPrecision() error {
 	d, pool := len(s.weights), s.ws.Pool()
 	for i, v := range s.noise {
-		s.noisy[i], s.row[i] = 1/v, s.y[i]/v
+		s.noisy[i] = 1 / v
 	}
 	s.Products(s.ws, s.square, s.noisy)
-	s.MulTrans(s.ws, s.change, s.row)
 	for j, v := range s.prior {
 		s.square[j*d+j] += 1 / v
-		s.change[j] += s.KeptMean[j] / v
 	}
 	if _, ok := pool.Cholesky(d, s.square, d); !ok {
 		return errDegenerate
+	}
+	s.stretch(func(v []float64) float64 {
+		sum := kernel.Dot(v, v)
+		s.MulTrans(s.ws, s.change, v)
+		pool.TrsmLeft(true, d, 1, s.square, d, s.change, 1)
+		return sum - kernel.Dot(s.change, s.change)
+	})
+	for i, v := range s.noise {
+		s.row[i] = s.y[i] / v
+	}
+	s.MulTrans(s.ws, s.change, s.row)
+	for j, v := range s.prior {
+		s.change[j] += s.KeptMean[j] / v
 	}
 	pool.TrsmLeft(true, d, 1, s.square, d, s.change, 1)
 	for j := range s.change {

@@ -2,6 +2,7 @@ package gibbs
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -220,72 +221,73 @@ func TestHorseshoeCalibration(t *testing.T) {
 		family credence.Likelihood
 		n, p   int
 	}{{likelihood.Gaussian{}, 15, 20}, {likelihood.Gaussian{}, 30, 5}, {likelihood.Bernoulli{}, 40, 5}, {likelihood.Bernoulli{Link: likelihood.Probit}, 15, 20}} {
-		var ranks conform.Ranks
-		for set := range sets {
-			rng := rand.New(rand.NewPCG(study.Seed(1)+uint64(set), uint64(c.n+c.p)))
-			rows := &credence.Batch{X: linop.NewDense(c.n, c.p), Target: make([]float64, c.n)}
-			for i := range rows.X.Data {
-				rows.X.Data[i] = rng.NormFloat64()
-			}
-			e, err := New(credence.Model{Features: conform.Columns{Dense: c.p}, Likelihood: c.family, Prior: prior.Horseshoe{}}, Config{Sweeps: 600, Draws: chains * draws, Seed: uint64(set)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows.Target[0] = 1 // any that vary: the units are those below
-			table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := table.NewSetting("gibbs", e.model)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Centre, s.Scale = 0, 1
-			f := &fit{Engine: e, Table: table, Setting: s, rows: c.n}
-			truth := f.newShrinkage(newChain(table, s, credence.NewWorkspace(1), rng))
-			if s.Noise.Learned {
-				truth.logNoise = math.Log(scale(rng, 0.5, 0.5, 1))
-			}
-			truth.global = math.Log(scale(rng, 0.5, 0.5, truth.bound()))
-			truth.slab = math.Log(truth.width*math.Sqrt(2)) - math.Log(distuv.Gamma{Alpha: 2, Beta: 1, Src: rng}.Rand())/2
-			for j := range truth.weights {
-				truth.local[j] = math.Log(scale(rng, 0.5, 0.5, 1))
-				truth.weights[j] = math.Sqrt(truth.variance(j)) * rng.NormFloat64()
-			}
-			for i := range c.n {
-				latent := 0.0
-				for j, w := range truth.weights {
-					latent += w * rows.X.Row(i)[j]
+		t.Run(fmt.Sprintf("%v, %d rows, %d columns", c.family, c.n, c.p), func(t *testing.T) {
+			var ranks conform.Ranks
+			for set := range sets {
+				rng := rand.New(rand.NewPCG(study.Seed(1)+uint64(set), uint64(c.n+c.p)))
+				rows := &credence.Batch{X: linop.NewDense(c.n, c.p), Target: make([]float64, c.n)}
+				for i := range rows.X.Data {
+					rows.X.Data[i] = rng.NormFloat64()
 				}
-				family := c.family
-				if _, normal := family.(likelihood.Gaussian); normal {
-					family = likelihood.Gaussian{NoiseVariance: param.Hold(math.Exp(2 * truth.logNoise))}
+				e, err := New(credence.Model{Features: conform.Columns{Dense: c.p}, Likelihood: c.family, Prior: prior.Horseshoe{}}, Config{Sweeps: 600, Draws: chains * draws, Seed: uint64(set)})
+				if err != nil {
+					t.Fatal(err)
 				}
-				table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent)
-			}
-			if s.Target = table.Target; !s.Classes {
-				table.Compress(credence.NewWorkspace(1), s)
-			}
-			traces, err := f.traces(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var weight, globals, slabs, noises []float64
-			for _, r := range traces {
-				for k := range draws {
-					at := (k + 1) * len(r.global) / draws
-					weight = append(weight, r.draws[k*c.p])
-					globals, slabs, noises = append(globals, r.global[at-1]), append(slabs, r.slab[at-1]), append(noises, r.noise[at-1])
+				rows.Target[0] = 1 // any that vary: the units are those below
+				table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := table.NewSetting("gibbs", e.model)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Centre, s.Scale = 0, 1
+				f := &fit{Engine: e, Table: table, Setting: s, rows: c.n}
+				truth := f.newShrinkage(newChain(table, s, credence.NewWorkspace(1), rng))
+				if s.Noise.Learned {
+					truth.logNoise = math.Log(scale(rng, 0.5, 0.5, 1))
+				}
+				truth.global = math.Log(scale(rng, 0.5, 0.5, truth.bound()))
+				truth.slab = math.Log(truth.width*math.Sqrt(2)) - math.Log(distuv.Gamma{Alpha: 2, Beta: 1, Src: rng}.Rand())/2
+				for j := range truth.weights {
+					truth.local[j] = math.Log(scale(rng, 0.5, 0.5, 1))
+					truth.weights[j] = math.Sqrt(truth.variance(j)) * rng.NormFloat64()
+				}
+				for i := range c.n {
+					latent := 0.0
+					for j, w := range truth.weights {
+						latent += w * rows.X.Row(i)[j]
+					}
+					family := c.family
+					if _, normal := family.(likelihood.Gaussian); normal {
+						family = likelihood.Gaussian{NoiseVariance: param.Hold(math.Exp(2 * truth.logNoise))}
+					}
+					table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent)
+				}
+				if s.Target = table.Target; !s.Classes {
+					table.Compress(credence.NewWorkspace(1), s)
+				}
+				traces, err := f.traces(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var weight, globals, slabs, noises []float64
+				for _, r := range traces {
+					for k := range draws {
+						at := (k + 1) * len(r.global) / draws
+						weight = append(weight, r.draws[k*c.p])
+						globals, slabs, noises = append(globals, r.global[at-1]), append(slabs, r.slab[at-1]), append(noises, r.noise[at-1])
+					}
+				}
+				ranks.AddDraws("a weight", truth.weights[0], weight, rng)
+				ranks.AddDraws("global", truth.global, globals, rng)
+				ranks.AddDraws("slab", truth.slab, slabs, rng)
+				if s.Noise.Learned {
+					ranks.AddDraws("noise", truth.logNoise, noises, rng)
 				}
 			}
-			ranks.AddDraws("a weight", truth.weights[0], weight, rng)
-			ranks.AddDraws("global", truth.global, globals, rng)
-			ranks.AddDraws("slab", truth.slab, slabs, rng)
-			if s.Noise.Learned {
-				ranks.AddDraws("noise", truth.logNoise, noises, rng)
-			}
-		}
-		t.Log(c.family, c.n, c.p)
-		ranks.Check(t)
+			ranks.Check(t)
+		})
 	}
 }

@@ -237,3 +237,86 @@ func TestMoveNoise(t *testing.T) {
 		t.Errorf("the log noise is %.4f ± %.4f, by quadrature %.4f ± %.4f", got, of, mean, sd)
 	}
 }
+
+// TestStretch: the one factor by which the variables behind probit rows grow follows their law with the weights integrated out, by
+// quadrature, in either form, with offsets and a kept weight that has a mean; rows of even count stay as they are.
+func TestStretch(t *testing.T) {
+	const draws = 10_000
+	for _, size := range [][2]int{{7, 4}, {4, 5}} {
+		n, p := size[0], size[1]
+		rows := regression(n, p)
+		for i, y := range rows.Target {
+			rows.Offset = append(rows.Offset, 0.4*float64(i%3))
+			rows.Target[i] = 0
+			if y > 0 {
+				rows.Target[i] = 1
+			}
+		}
+		s := shrinkageOf(t, rows, 1, likelihood.Bernoulli{Link: likelihood.Probit}, prior.Horseshoe{})
+		s.Kept[0], s.KeptMean[0] = 0.8, 1.7
+		s.global, s.slab = -0.4, 0.3
+		covariance, z, centre := mat.NewSymDense(n, nil), make([]float64, n), make([]float64, n)
+		for i := range n {
+			z[i], s.noise[i] = 2*rows.Target[i]-1+0.3*float64(i%2), 1
+			centre[i] = s.KeptMean[0]*rows.X.Row(i)[0] + rows.Offset[i]
+			for k := range i + 1 {
+				v := 0.0
+				for j := range p {
+					v += s.variance(j) * rows.X.Row(i)[j] * rows.X.Row(k)[j]
+				}
+				if i == k {
+					v++
+				}
+				covariance.SetSym(i, k, v)
+			}
+		}
+		var inverse mat.Dense
+		if err := inverse.Inverse(covariance); err != nil {
+			t.Fatal(err)
+		}
+		total, mean, square := 0.0, 0.0, 0.0
+		for u := -6.0; u < 4; u += 1e-3 {
+			gap := mat.NewVecDense(n, nil)
+			for i := range n {
+				gap.SetVec(i, math.Exp(u)*z[i]-centre[i])
+			}
+			w := math.Exp(float64(n)*u - mat.Inner(gap, &inverse, gap)/2)
+			total, mean, square = total+w, mean+w*u, square+w*u*u
+		}
+		mean /= total
+		sd := math.Sqrt(square/total - mean*mean)
+		got, gotSquare := 0.0, 0.0
+		for range draws {
+			for i := range n {
+				s.y[i] = z[i] - rows.Offset[i]
+			}
+			for range 3 { // slices depend on where they begin
+				if err := s.drawWeights(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			u := math.Log((s.y[1] + rows.Offset[1]) / z[1])
+			for i := range n {
+				if other := math.Log((s.y[i] + rows.Offset[i]) / z[i]); math.Abs(other-u) > 1e-9 {
+					t.Fatalf("variable %d grew by %v, and another by %v", i, other, u)
+				}
+			}
+			got, gotSquare = got+u/draws, gotSquare+u*u/draws
+		}
+		if of := math.Sqrt(gotSquare - got*got); math.Abs(got-mean) > 0.05*sd || math.Abs(of/sd-1) > 0.05 {
+			t.Errorf("%d rows, %d columns: log g is %.4f ± %.4f, by quadrature %.4f ± %.4f", n, p, got, of, mean, sd)
+		}
+		rows.Weight = make([]float64, n)
+		for i := range rows.Weight {
+			rows.Weight[i] = 2
+		}
+		s = shrinkageOf(t, rows, 1, likelihood.Bernoulli{Link: likelihood.Probit}, prior.Horseshoe{})
+		copy(s.y, z)
+		for i := range s.noise {
+			s.noise[i] = 1
+		}
+		if err := s.drawWeights(); err != nil || s.y[0] != z[0] {
+			t.Errorf("rows that count twice: %v grew to %v, %v", z[0], s.y[0], err)
+		}
+	}
+}
