@@ -51,6 +51,7 @@ const (
 	wolfeArmijo    = 1e-4
 	wolfeCurvature = 0.9
 	maxTrials      = 25
+	littleGain     = 0.01 // of the tolerance: a line search ends when no more is left to gain in its bracket
 )
 
 // search is the state of one minimisation.
@@ -322,8 +323,8 @@ func (m *search) lineSearch(t, limit, slope float64) (value float64, ok bool, er
 		default:
 			return ft, true, nil
 		}
-		if high-low <= 1e-14*high {
-			break
+		if high-low <= 1e-14*high || -slope*(high-low) < littleGain*m.Tolerance {
+			break // what lies between no longer counts; where f is rounded coarsely, none of it is a decrease
 		}
 	}
 	if low == 0 {

@@ -118,6 +118,21 @@ func TestLimitsAndErrors(t *testing.T) {
 	}
 }
 
+// Where f is far more coarsely rounded than its gradient, a line search ends when what its bracket leaves to gain no longer
+// counts, and does not halve it down to its own rounding.
+func TestCoarselyRounded(t *testing.T) {
+	const grain = 0.1
+	x := []float64{1, 1}
+	result, err := Minimise(x, func(x, g []float64) (float64, error) {
+		g[0], g[1] = x[0], 100*x[1]
+		f := (x[0]*x[0] + 100*x[1]*x[1]) / 2
+		return f + grain*math.Sin(1e9*(x[0]+x[1])), nil
+	}, Config{Tolerance: 0.01})
+	if err != nil || !result.Converged || result.Evaluations > 12*(result.Iterations+2) || x[0]*x[0]+100*x[1]*x[1] > 4*grain {
+		t.Fatalf("%+v, at %v, %v", result, x, err)
+	}
+}
+
 // A search that knows the corrections of a neighbour's needs fewer evaluations: a quadratic of ten
 // curvatures from 1 to 1,000 whose optimum has moved.
 func TestKnownPairs(t *testing.T) {
