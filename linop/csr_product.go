@@ -61,10 +61,14 @@ func (a *CSR) AddRowSquares(dst []float64, i int, scale float64) {
 // columns: those it lacks count as zero.
 func (a *CSR) AddRowMul(dst []float64, i int, scale float64, b *Dense) {
 	columns, values := a.Row(i)
+	for len(columns) > 0 && int(columns[len(columns)-1]) >= b.Rows { // columns increase
+		columns = columns[:len(columns)-1]
+	}
+	if scale == 1 {
+		kernel.AddRows(values[:min(len(values), len(columns))], columns, b.Data, b.Stride, dst)
+		return
+	}
 	for k, j := range columns {
-		if int(j) >= b.Rows {
-			return // columns increase
-		}
 		kernel.Axpy(scale*At(values, k), b.Row(int(j)), dst)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -17,7 +18,11 @@ import (
 type normal struct {
 	x, b      linop.Matrix
 	precision []float64
+	spare     sync.Pool // of *products, of one goroutine each
 }
+
+// products are what a product with A passes through.
+type products struct{ sites, middle, back linop.Dense }
 
 // Dims implements linop.Matrix.
 func (a *normal) Dims() (rows, cols int) {
@@ -33,19 +38,32 @@ func (a *normal) MulVecTrans(dst, x []float64) { a.MulVec(dst, x) }
 
 // MulBlock implements linop.Blocked.
 func (a *normal) MulBlock(dst, x *linop.Dense) {
-	s := linop.NewDense(len(a.precision), x.Cols)
-	linop.MulBlock(a.b, &s, x)
+	by, ok := a.spare.Get().(*products)
+	if !ok {
+		by = new(products)
+	}
+	defer a.spare.Put(by)
+	s, middle, back := &by.sites, &by.middle, &by.back
+	s.Reshape(len(a.precision), x.Cols)
+	linop.MulBlock(a.b, s, x)
 	for i, p := range a.precision {
 		kernel.Scale(p, s.Row(i))
 	}
-	linop.MulBlockTrans(a.b, dst, &s)
+	linop.MulBlockTrans(a.b, dst, s)
 	if a.x == nil {
 		return
 	}
+	if roots, ok := a.x.(linop.Diagonal); ok { // a normal prior
+		for j, r := range roots {
+			kernel.Axpy(r*r, x.Row(j), dst.Row(j))
+		}
+		return
+	}
 	rows, cols := a.x.Dims()
-	middle, back := linop.NewDense(rows, x.Cols), linop.NewDense(cols, x.Cols)
-	linop.MulBlock(a.x, &middle, x)
-	linop.MulBlockTrans(a.x, &back, &middle)
+	middle.Reshape(rows, x.Cols)
+	back.Reshape(cols, x.Cols)
+	linop.MulBlock(a.x, middle, x)
+	linop.MulBlockTrans(a.x, back, middle)
 	for i := range cols {
 		kernel.Axpy(1, back.Row(i), dst.Row(i))
 	}
@@ -61,7 +79,9 @@ type free struct {
 	ws    *credence.Workspace
 	seed  uint64
 	draws int
-	near  func(a *normal) linop.Matrix // the inverse of a matrix near A, the preconditioner
+	// several says that the first variances, those of a mean that is far off yet, are not the last.
+	several bool
+	near    func(a *normal) linop.Matrix // the inverse of a matrix near A, the preconditioner
 
 	a        *normal // at the last precisions
 	inverse  linop.Matrix
@@ -97,7 +117,7 @@ const lanczosSteps = 80
 func (f *free) direct() bool { return false }
 
 func (f *free) factor(_ context.Context, precision []float64) error {
-	f.a = &normal{f.x, f.b, append([]float64(nil), precision...)}
+	f.a = &normal{x: f.x, b: f.b, precision: append([]float64(nil), precision...)}
 	f.inverse, f.fresh = f.near(f.a), false
 	return nil
 }
@@ -112,6 +132,8 @@ const (
 	mostProducts = 2000
 	// drawsTogether is the number of draws that share passes over X and B.
 	drawsTogether = 16
+	// firstDraws is their number for variances that are not the last.
+	firstDraws = 2 * drawsTogether
 )
 
 func (f *free) solve(ctx context.Context, dst, v []float64) error {
@@ -133,14 +155,16 @@ func (f *free) count(report linop.Convergence, columns int) {
 }
 
 func (f *free) variances(ctx context.Context, z []float64) error {
-	if f.last == nil {
-		f.last = make([][]float64, f.draws)
+	count := f.draws
+	if f.last == nil && f.several {
+		count = min(count, firstDraws)
 	}
-	blocks := (f.draws + drawsTogether - 1) / drawsTogether
+	f.last = append(f.last, make([][]float64, max(0, count-len(f.last)))...)
+	blocks := (count + drawsTogether - 1) / drawsTogether
 	squares, reports, failures := make([][]float64, blocks), make([]linop.Convergence, blocks), make([]error, blocks)
 	f.ws.Pool().Run(blocks, func(b, _ int) {
 		first := b * drawsTogether
-		squares[b], reports[b], failures[b] = f.drawn(ctx, first, min(drawsTogether, f.draws-first))
+		squares[b], reports[b], failures[b] = f.drawn(ctx, first, min(drawsTogether, count-first))
 	})
 	if err := errors.Join(failures...); err != nil {
 		return failures[0]
@@ -148,12 +172,12 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 	f.fresh = true
 	clear(z)
 	for b, part := range squares {
-		kernel.Axpy(1/float64(f.draws), part, z)
-		f.count(reports[b], min(drawsTogether, f.draws-b*drawsTogether))
+		kernel.Axpy(1/float64(count), part, z)
+		f.count(reports[b], min(drawsTogether, count-b*drawsTogether))
 		f.error = math.Max(f.error, reports[b].Error)
 	}
 	raise(z)
-	f.relative = drawnError(f.draws)
+	f.relative = drawnError(count)
 	return nil
 }
 

@@ -82,8 +82,12 @@ func (f *fit) setSystem() {
 			f.system = &lanczosFactored{f.exact, m.b, f.config.Seed, cmp.Or(f.config.K, lanczosSteps)}
 		}
 	} else {
-		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: storedDraws}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
+		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: storedDraws, several: f.config.Steps != 1 && f.config.Start == nil}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
 		t.near = t.preconditioner
+		if f.table.byColumn == nil && f.phi.Sparse.Cols > 0 {
+			byColumn := f.phi.Sparse.Transpose()
+			f.table.byColumn = &byColumn
+		}
 		if f.free != nil {
 			t.products, t.steps, t.last = f.free.products, f.free.steps, f.free.last
 		}

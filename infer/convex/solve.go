@@ -121,7 +121,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		steps = cmp.Or(options.Steps, modeSteps)
 		fallthrough
 	case Sampled, LanczosMethod, XDiag, Combined:
-		unfactored = &free{measured: m, ws: ws, seed: options.Seed, near: p.near()}
+		unfactored = &free{measured: m, ws: ws, seed: options.Seed, near: p.near(), several: steps > 1 && options.Start == nil}
 		s = unfactored.by(way, options.K, 64)
 	default:
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag, combined or mode", way)

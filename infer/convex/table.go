@@ -17,6 +17,9 @@ type columns struct {
 	phi   *credence.Design
 	means []float64 // of the columns; nil without an intercept
 	roots []float64 // √weight of every row, for normal targets; nil for none
+	// byColumn is the sparse columns as rows: sums over rows of a block of vectors then stay in registers. Nil where no
+	// system is solved by products.
+	byColumn *linop.CSR
 }
 
 // Dims implements linop.Matrix.
@@ -85,7 +88,14 @@ func (c *columns) MulBlockTrans(dst, v *linop.Dense) {
 		linop.Diagonal(c.roots).MulBlock(&scaled, v)
 		v = &scaled
 	}
-	c.phi.MulBlockTrans(dst, v)
+	if c.byColumn != nil {
+		dense := c.phi.Dense.Cols
+		above, below := dst.Window(0, dense), dst.Window(dense, c.byColumn.Rows)
+		c.phi.Dense.MulBlockTrans(&above, v)
+		c.byColumn.MulBlock(&below, v)
+	} else {
+		c.phi.MulBlockTrans(dst, v)
+	}
 	for j, mean := range c.means {
 		if mean != 0 {
 			kernel.Axpy(-mean, dst.Row(0), dst.Row(j))

@@ -141,6 +141,23 @@ func axpy4On(s ISA, alpha []float64, x []float64, ld int, y []float64) {
 	}
 }
 
+// gatherOn adds to the first values of y, as many as it takes together, and reports false where there is no kernel.
+func gatherOn(s ISA, alpha []float64, index []int32, x []float64, ld int, y []float64) bool {
+	var weights *float64
+	if len(alpha) > 0 {
+		weights = &alpha[0]
+	}
+	switch s {
+	case AVX512:
+		gatherAVX512(len(index), weights, &index[0], &x[0], ld, &y[0])
+	case AVX2:
+		gatherAVX2(len(index), weights, &index[0], &x[0], ld, &y[0])
+	default:
+		return false
+	}
+	return true
+}
+
 // rowSumsOn stores the sums of the products of x with each of eight rows, in the order of the elements.
 func rowSumsOn(s ISA, x []float64, rows *[columnRows][]float64, sums *[columnRows]float64) {
 	if s == PureGo || len(x) == 0 {

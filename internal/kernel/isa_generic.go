@@ -16,6 +16,8 @@ func axpyOn(_ ISA, alpha float64, x, y []float64) { axpyGo(alpha, x, y) }
 
 func axpy4On(_ ISA, alpha []float64, x []float64, ld int, y []float64) { axpy4Go(alpha, x, ld, y) }
 
+func gatherOn(ISA, []float64, []int32, []float64, int, []float64) bool { return false }
+
 func rowSumsOn(_ ISA, x []float64, rows *[columnRows][]float64, sums *[columnRows]float64) {
 	rowSumsGo(x, rows, sums)
 }

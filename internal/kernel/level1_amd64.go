@@ -24,6 +24,11 @@ func axpyAVX512(n int, alpha *float64, x *float64, y *float64)
 //go:noescape
 func axpy4AVX512(n int, alpha *float64, x *float64, ld int, y *float64)
 
+// gatherAVX512 adds the sum of alpha[k], or 1 for a nil alpha, times row index[k] of x, ld values apart, of n rows to 16 values of y.
+//
+//go:noescape
+func gatherAVX512(n int, alpha *float64, index *int32, x *float64, ld int, y *float64)
+
 // scaleAVX512 multiplies n values of x by alpha[0].
 //
 //go:noescape
@@ -48,6 +53,11 @@ func axpyAVX2(n int, alpha *float64, x *float64, y *float64)
 //
 //go:noescape
 func axpy4AVX2(n int, alpha *float64, x *float64, ld int, y *float64)
+
+// gatherAVX2 adds the sum of alpha[k], or 1 for a nil alpha, times row index[k] of x, ld values apart, of n rows to 16 values of y.
+//
+//go:noescape
+func gatherAVX2(n int, alpha *float64, index *int32, x *float64, ld int, y *float64)
 
 // scaleAVX2 multiplies n values of x by alpha[0].
 //

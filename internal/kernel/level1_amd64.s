@@ -312,6 +312,45 @@ end:
 	VZEROUPPER
 	RET
 
+// func gatherAVX512(n int, alpha *float64, index *int32, x *float64, ld int, y *float64)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·gatherAVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         alpha+8(FP), CX
+	MOVQ         index+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         ld+32(FP), SI
+	MOVQ         y+40(FP), DI
+	SHLQ         $0x03, SI
+	VMOVUPD      (DI), Z0
+	VMOVUPD      64(DI), Z1
+	MOVQ         $0x3ff0000000000000, R8
+	MOVQ         R8, X2
+	VBROADCASTSD X2, Z2
+	XORQ         R8, R8
+
+loop:
+	CMPQ         R8, AX
+	JGE          end
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	TESTQ        CX, CX
+	JZ           add
+	VBROADCASTSD (CX)(R8*8), Z2
+
+add:
+	VFMADD231PD (R9), Z2, Z0
+	VFMADD231PD 64(R9), Z2, Z1
+	INCQ        R8
+	JMP         loop
+
+end:
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VZEROUPPER
+	RET
+
 // func scaleAVX512(n int, alpha *float64, x *float64)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·scaleAVX512(SB), NOSPLIT, $0-24
@@ -662,6 +701,51 @@ tail:
 	VMASKMOVPD  Y4, Y0, 32(SI)
 
 end:
+	VZEROUPPER
+	RET
+
+// func gatherAVX2(n int, alpha *float64, index *int32, x *float64, ld int, y *float64)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·gatherAVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         alpha+8(FP), CX
+	MOVQ         index+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         ld+32(FP), SI
+	MOVQ         y+40(FP), DI
+	SHLQ         $0x03, SI
+	VMOVUPD      (DI), Y0
+	VMOVUPD      32(DI), Y1
+	VMOVUPD      64(DI), Y2
+	VMOVUPD      96(DI), Y3
+	MOVQ         $0x3ff0000000000000, R8
+	MOVQ         R8, X4
+	VBROADCASTSD X4, Y4
+	XORQ         R8, R8
+
+loop:
+	CMPQ         R8, AX
+	JGE          end
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	TESTQ        CX, CX
+	JZ           add
+	VBROADCASTSD (CX)(R8*8), Y4
+
+add:
+	VFMADD231PD (R9), Y4, Y0
+	VFMADD231PD 32(R9), Y4, Y1
+	VFMADD231PD 64(R9), Y4, Y2
+	VFMADD231PD 96(R9), Y4, Y3
+	INCQ        R8
+	JMP         loop
+
+end:
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
 	VZEROUPPER
 	RET
 

@@ -21,6 +21,39 @@ func Axpy(alpha float64, x, y []float64) {
 	axpyOn(detected, alpha, x, y)
 }
 
+// AddRows adds multiples alpha of rows of x to y, in their order: the rows of the numbers in index, which increase, ld
+// values apart. A nil alpha is of ones. The bits are those of as many calls of [Axpy].
+func AddRows(alpha []float64, index []int32, x []float64, ld int, y []float64) {
+	if alpha != nil {
+		sameLength("AddRows", len(index), len(alpha))
+	}
+	if len(index) == 0 || len(y) == 0 {
+		return
+	}
+	if index[0] < 0 || int(index[len(index)-1])*ld+len(y) > len(x) {
+		panic("kernel: AddRows: a row beyond the matrix")
+	}
+	addRowsOn(detected, alpha, index, x, ld, y)
+}
+
+// gathered is the number of values that are added together.
+const gathered = 16
+
+func addRowsOn(s ISA, alpha []float64, index []int32, x []float64, ld int, y []float64) {
+	for ; len(y) >= gathered && gatherOn(s, alpha, index, x, ld, y); x, y = x[gathered:], y[gathered:] {
+		if len(y) == gathered {
+			return
+		}
+	}
+	for k, row := range index {
+		a := 1.0
+		if alpha != nil {
+			a = alpha[k]
+		}
+		axpyOn(s, a, x[int(row)*ld:int(row)*ld+len(y)], y)
+	}
+}
+
 // Sum returns the sum of x, in 32 interleaved parts.
 func Sum(x []float64) float64 { return sumOn(detected, x) }
 

@@ -92,6 +92,43 @@ func differ(x, y []float64) int {
 	return -1
 }
 
+// TestAddRows: the bits are those of one row after the other, and nothing is written beside y.
+func TestAddRows(t *testing.T) {
+	const rows, ld = 40, 53
+	x := random(rows*ld, 1)
+	for _, isa := range isas() {
+		for _, n := range []int{1, 7, 15, 16, 17, 31, 32, 40, 48} {
+			for _, index := range [][]int32{{0}, {39}, {3, 4, 9, 17, 39}} {
+				for _, alpha := range [][]float64{nil, random(len(index), 2)} {
+					y := random(n+8, 3)
+					want := append([]float64(nil), y...)
+					for k, row := range index {
+						a := 1.0
+						if alpha != nil {
+							a = alpha[k]
+						}
+						axpyOn(isa, a, x[int(row)*ld:int(row)*ld+n], want[4:4+n])
+					}
+					addRowsOn(isa, alpha, index, x[:39*ld+n], ld, y[4:4+n])
+					if at := differ(y, want); at >= 0 {
+						t.Fatalf("%v n=%d rows %v: %v at %d, want %v", isa, n, index, y[at], at-4, want[at])
+					}
+				}
+			}
+		}
+	}
+	for _, index := range [][]int32{{-1, 2}, {1, 40}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("rows %v of %d are taken", index, rows)
+				}
+			}()
+			AddRows(nil, index, x, ld, make([]float64, 16))
+		}()
+	}
+}
+
 func TestAxpyStaysInside(t *testing.T) {
 	for _, isa := range isas() {
 		for n := range 70 {

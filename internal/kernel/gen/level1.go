@@ -17,6 +17,7 @@ func (v isa) level1() {
 	v.reduce("sum", false)
 	v.axpy("axpy", 1)
 	v.axpy("axpy4", 4)
+	v.gather()
 	v.scaleVector()
 	if !v.wide {
 		v.rowSums()
@@ -72,6 +73,54 @@ func (v isa) rowSums() {
 	}
 	done()
 }
+
+// gather adds multiples of rows that stand anywhere to as many values as fit in few registers, in the order of the rows:
+// the bits are those of as many calls of axpy.
+func (v isa) gather() {
+	v.text("gather", "func(n int, alpha *float64, index *int32, x *float64, ld int, y *float64)",
+		"adds the sum of alpha[k], or 1 for a nil alpha, times row index[k] of x, ld values apart, of n rows to 16 values of y.")
+	n := Load(Param("n"), GP64())
+	alpha := Load(Param("alpha"), GP64())
+	index := Load(Param("index"), GP64())
+	x := Load(Param("x"), GP64())
+	ld := Load(Param("ld"), GP64())
+	y := Load(Param("y"), GP64())
+	SHLQ(Imm(3), ld)
+	acc := make([]reg.VecVirtual, gathered/v.lanes())
+	for j := range acc {
+		acc[j] = v.vec()
+		VMOVUPD(at(y, j*v.bytes()), acc[j])
+	}
+	weight, one, k, row := v.vec(), GP64(), GP64(), GP64()
+	MOVQ(U64(0x3ff0000000000000), one) // 1.0
+	first := XMM()
+	MOVQ(one, first)
+	VBROADCASTSD(first, weight)
+	XORQ(k, k)
+	Label("loop")
+	CMPQ(k, n)
+	JGE(LabelRef("end"))
+	MOVLQSX(Mem{Base: index, Index: k, Scale: 4}, row)
+	IMULQ(ld, row)
+	ADDQ(x, row)
+	TESTQ(alpha, alpha)
+	JZ(LabelRef("add"))
+	VBROADCASTSD(Mem{Base: alpha, Index: k, Scale: 8}, weight)
+	Label("add")
+	for j := range acc {
+		VFMADD231PD(at(row, j*v.bytes()), weight, acc[j])
+	}
+	INCQ(k)
+	JMP(LabelRef("loop"))
+	Label("end")
+	for j := range acc {
+		VMOVUPD(acc[j], at(y, j*v.bytes()))
+	}
+	done()
+}
+
+// gathered is the number of values of a row that gather takes.
+const gathered = 16
 
 // scaleVector multiplies a vector by a number.
 func (v isa) scaleVector() {
