@@ -29,6 +29,9 @@ type Options struct {
 	Progress   func(credence.Progress) `json:"-"`                    // called after every point
 }
 
+// mostRepeats is how often a simulation may be repeated.
+const mostRepeats = 1000
+
 // Validate refuses options that make no sense whatever the data.
 func (o Options) Validate() error {
 	for i, s := range o.Scores {
@@ -41,6 +44,9 @@ func (o Options) Validate() error {
 	}
 	if min(o.Pool, o.Initial, o.Block, o.Labels, o.Repeats, o.Every) < 0 {
 		return fmt.Errorf("pool %d, initial %d, block %d, labels %d, repeats %d and every %d: none can be negative", o.Pool, o.Initial, o.Block, o.Labels, o.Repeats, o.Every)
+	}
+	if o.Repeats > mostRepeats {
+		return fmt.Errorf("repeats %d are more than %d: ask for fewer", o.Repeats, mostRepeats)
 	}
 	if !(o.Audit >= 0 && o.Audit < 1) {
 		return fmt.Errorf("audit %v is no share from 0 to below 1", o.Audit)
@@ -102,8 +108,8 @@ type simulation struct {
 // models on the rows outside the pool. The engine is convex: after each block one step of its loops goes on
 // from the fit before.
 func Simulate(ctx context.Context, model credence.Model, data credence.Data, options Options) (*Simulation, error) {
-	if l, ok := model.Likelihood.(likelihood.Bernoulli); !ok {
-		return nil, fmt.Errorf("active: a simulation needs the family bernoulli, not %v", l)
+	if _, ok := model.Likelihood.(likelihood.Bernoulli); !ok {
+		return nil, fmt.Errorf("active: a simulation needs the family bernoulli, not %v: name a target of two classes", model.Likelihood)
 	}
 	o, err := options.within(data.Rows())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -160,5 +161,16 @@ func TestOptions(t *testing.T) {
 	numbers.Likelihood = likelihood.Gaussian{NoiseVariance: param.Hold(1)}
 	if _, err := active.Simulate(context.Background(), numbers, conform.Memory{All: rows}, active.Options{}); err == nil {
 		t.Error("numbers are taken")
+	}
+}
+
+// What a simulation is not for is said with what it was given.
+func TestSimulationRefusals(t *testing.T) {
+	if err := (active.Options{Repeats: 1_000_000_000}).Validate(); err == nil {
+		t.Error("repeats without a bound are taken")
+	}
+	model := credence.Model{Likelihood: likelihood.Gaussian{}}
+	if _, err := active.Simulate(t.Context(), model, nil, active.Options{}); err == nil || !strings.Contains(err.Error(), "not gaussian: name a target of two classes") {
+		t.Errorf("numbers: %v", err)
 	}
 }

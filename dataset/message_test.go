@@ -150,9 +150,13 @@ func TestAllOffendingTexts(t *testing.T) {
 	if _, _, err := load(t, Options{MissingTokens: []string{"a,b", "?", "low"}}, nil, path); err != nil {
 		t.Error(err)
 	}
+	_, _, err = load(t, Options{}, nil, write(t, "t.csv", "x,y\n1,2\ninf,3\n-Infinity,4\n5,6\n"))
+	if want := `t.csv:3: column "x": "inf" is not a finite number, nor is "-Infinity" (2 rows): declare them missing with --missing -Infinity,inf`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	late := "x,y\n" + strings.Repeat(",1\n", sampleRows) + "7,1\nN1,2\nN2,3\n"
 	_, _, err = load(t, Options{}, nil, write(t, "t.csv", late))
-	if want := `t.csv:10003: column "x": "N1" is not a number, nor are "N2" (2 rows): declare them missing with --missing N1,N2, or read the column as a category with --types x=category`; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := `t.csv:10003: column "x": "N1" is not a number, nor is "N2" (2 rows): declare them missing with --missing N1,N2, or read the column as a category with --types x=category`; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -143,6 +143,8 @@ func (t *Table) others(found []offending) string {
 		case len(shown) == 0:
 		case k == 0 && rest > 0:
 			fmt.Fprintf(&what, ", nor are %s and %d other texts (%s)", names, rest, countRows(o.rows))
+		case k == 0 && len(shown) == 1:
+			fmt.Fprintf(&what, ", nor is %s (%s)", names, countRows(o.rows))
 		case k == 0:
 			fmt.Fprintf(&what, ", nor are %s (%s)", names, countRows(o.rows))
 		case rest > 0:

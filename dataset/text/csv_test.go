@@ -259,7 +259,7 @@ func TestFaultsAndTheirLines(t *testing.T) {
 		"1,x\nabc,y\n":                     `t.csv:2: column "c0": "abc" is not a number; declare it with --missing abc`,
 		"a b,y\n":                          `t.csv:1: column "c0": "a b" is not a number; declare it with --missing 'a b'`,
 		"\"3,14\",y\n":                     `t.csv:1: column "c0": "3,14" is not a number with a decimal point: say --decimal ',' if commas are decimal`,
-		"1,x\n-inf,y\n":                    `t.csv:2: column "c0": "-inf" is not a finite number; correct it or declare it with --missing -inf`,
+		"1,x\n-inf,y\n":                    `t.csv:2: column "c0": "-inf" is not a finite number; declare it with --missing -inf, or correct it`,
 		"1e999,y\n":                        `t.csv:1: column "c0": "1e999" is not a finite number`,
 		strings.Repeat("z", 1000) + ",y\n": `t.csv:1: column "c0": "` + strings.Repeat("z", 40) + `…" (1000 bytes) is not a number; declare it with --missing VALUE`,
 	} {

@@ -60,7 +60,7 @@ func (r *Rules) Number(text []byte, as *Notation) (value float64, fault string) 
 	case what == notNumber:
 		return 0, as.fault(text)
 	case what == infinite && !r.KeepInfinite:
-		return 0, Quote(text) + " is not a finite number; correct it or declare it with --missing " + shell(text)
+		return 0, Quote(text) + " is not a finite number; declare it with --missing " + shell(text) + ", or correct it"
 	}
 	return value, ""
 }
