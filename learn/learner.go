@@ -148,15 +148,19 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 		l.setTime(plan)
 	}
 	l.target = plan.Target.Column
+	timeless := *plan
+	timeless.Time = nil
+	l.modelled = needs(&timeless)
+	return needs(plan), nil
+}
+
+// needs names the columns of a plan: text(c) for the texts of c.
+func needs(plan *keyed.Plan) []string {
 	values, texts := plan.Needs()
 	for _, name := range texts {
 		values = append(values, credence.TextOf(name))
 	}
-	timeless := *plan
-	timeless.Time = nil
-	model, _ := timeless.Needs()
-	l.modelled = append(model, texts...)
-	return values, nil
+	return values
 }
 
 // Takes says whether the model itself takes a column, as Columns found it: the column of times, for one, may say

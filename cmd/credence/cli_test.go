@@ -139,6 +139,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"a quiet fit that saves nothing", exitMisuse, "leave --quiet out, or add --json, or a file by --output, or a file by --checkpoint", []string{"fit", "gone.csv", "-q"}},
 		{"a quiet evaluation", exitMisuse, "credence evaluate has nothing else to tell: leave --quiet out, or add --json\n", []string{"evaluate", "gone.safetensors", "gone.csv", "-q"}},
 		{"a quiet simulation", exitMisuse, "or a file by --plot", []string{"active", "simulate", "gone.csv", "--quiet"}},
+		{"moments without JSON", exitMisuse, "add --json, or leave --moments out", []string{"select", "gone.csv", "--target", "y", "--moments"}},
 		{"sort", exitMisuse, "use inclusion, abs or name", []string{"inspect", "gone.safetensors", "--sort", "size"}},
 		// What needs the data or a model is failure.
 		{"no file", exitFailed, "gone.csv", []string{"fit", "gone.csv"}},

@@ -71,6 +71,11 @@ func TestStreamHalfLife(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", formula, o.code, o.err)
 		}
 	}
+	monday := filepath.Join(folder, "monday")
+	must(t, "stream", dates, "--target", "y", "--half-life", "7d", "--time", "ts", "-o", monday)
+	if o := invoke(t, "", "stream", dates, "--from", monday); o.code != exitDone || strings.Contains(o.out, "numbers") || strings.Contains(o.err, "column ts") {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
+	}
 	must(t, "stream", open, "--target", "y", "--half-life", "7d", "--time", "ts", "--types", "ts=dmy")
 	if out := must(t, "stream", dates, "--target", "y", "--prune", "5"); !strings.Contains(out, "engine sep(features=5)") {
 		t.Errorf("--prune: %s", out)

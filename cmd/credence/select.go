@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,6 +93,9 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	bar := p.progress()
 	o := flags.Options
 	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile, bar.step
+	if flags.how.Moments && !p.json {
+		return misused(errors.New("--moments are told by --json alone: add --json, or leave --moments out"))
+	}
 	if flags.priorOdds != "" {
 		file, err := os.Open(flags.priorOdds)
 		if err != nil {

@@ -152,7 +152,7 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	}
 	var numbers []string
 	for _, name := range columns {
-		if k, known := places[name]; known && name != s.learner.Target() && name != s.flags.Time && !table.Undecided(name) && schema.Columns[k].Kind != credence.Category {
+		if k, known := places[name]; known && name != s.learner.Target() && s.learner.Takes(name) && !table.Undecided(name) && schema.Columns[k].Kind != credence.Category {
 			numbers = append(numbers, name)
 		}
 	}
@@ -167,10 +167,7 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 // noteColumns tells what is odd about how columns were read: a column that only says when rows came is read as it is
 // meant, as a time.
 func (s *streamRun) noteColumns(table *dataset.Table, columns []string) {
-	if s.flags.Time != "" && !s.learner.Takes(s.flags.Time) {
-		columns = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == s.flags.Time })
-	}
-	s.program.noteColumns(table, columns)
+	s.program.noteColumns(table, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return !s.learner.Takes(name) }))
 }
 
 // learn learns a run of rows, and saves now and then.

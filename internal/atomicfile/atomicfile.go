@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -130,6 +131,10 @@ func (p pending) commit() error {
 func unchanged(path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("atomicfile: cannot write %s: the disk is full; nothing was changed: %w", path, syscall.ENOSPC)
+	}
+	var cause *fs.PathError
+	if errors.As(err, &cause) && strings.Contains(cause.Path, ".tmp-") { // the name of the temporary file tells nothing
+		err = cause.Err
 	}
 	return fmt.Errorf("atomicfile: cannot write %s; nothing was changed: %w", path, err)
 }
