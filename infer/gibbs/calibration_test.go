@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/study"
@@ -23,6 +24,72 @@ import (
 func scale(rng *rand.Rand, a, b, scale float64) float64 {
 	x := distuv.Beta{Alpha: a, Beta: b, Src: rng}.Rand()
 	return scale * math.Sqrt(x/(1-x))
+}
+
+// simulate draws inclusion, slab, noise, where they are learned, weights and targets from the priors of an engine, in units
+// that do not follow the targets, and returns the fit of the rows with the truth. What is not learned is a slab of 1 and a noise variance of ½.
+func simulate(t *testing.T, e *Engine, rows *credence.Batch, rng *rand.Rand) (f *fit, truth []float64, noise, slab float64) {
+	t.Helper()
+	table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := table.NewSetting("gibbs", e.model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Centre, s.Scale = 0, 1
+	s.Kept[0], s.KeptMean[0] = 1, 0
+	if noise, slab = math.Sqrt(0.5), 1.0; s.Slab.Learned {
+		noise, slab = scale(rng, 0.5, 0.5, 1), scale(rng, s.SlabPrior.A, s.SlabPrior.B, s.SlabPrior.Scale)
+	} else {
+		s.Noise.Start, s.Slab.Start = math.Log(noise), 0
+	}
+	pi := distuv.Beta{Alpha: s.OddsA, Beta: s.OddsB, Src: rng}.Rand()
+	truth = make([]float64, table.Count())
+	truth[0] = rng.NormFloat64()
+	for j := 1; j < len(truth); j++ {
+		if rng.Float64() < pi {
+			truth[j] = slab * rng.NormFloat64()
+		}
+	}
+	f = &fit{Engine: e, Table: table, Setting: s, rows: rows.Rows()}
+	latent := latentOf(table, rows, truth)
+	for i := range rows.Rows() {
+		family := e.model.Likelihood
+		if _, ok := family.(likelihood.Gaussian); ok {
+			family = likelihood.Gaussian{NoiseVariance: param.Hold(noise * noise)}
+		}
+		table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent(i))
+	}
+	if s.Target = table.Target; !s.Classes {
+		table.Compress(credence.NewWorkspace(1), s)
+	}
+	return f, truth, noise, slab
+}
+
+// latentOf returns f of row i at weights of which the first is that at the columns' means.
+func latentOf(table *candidates.Table, rows *credence.Batch, weights []float64) func(i int) float64 {
+	return func(i int) float64 {
+		f := weights[0]
+		for j, w := range weights[1:] {
+			f += w * (rows.X.Row(i)[j] - table.Means[j+1])
+		}
+		return f
+	}
+}
+
+// equicorrelated draws n rows of p columns of which any two have the correlation.
+func equicorrelated(n, p int, correlation float64, rng *rand.Rand) *credence.Batch {
+	rows := &credence.Batch{X: linop.NewDense(n, p), Target: make([]float64, n)}
+	rows.Target[0] = 1 // any that vary
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range p {
+			rows.X.Row(i)[j] = math.Sqrt(correlation)*common + math.Sqrt(1-correlation)*rng.NormFloat64()
+		}
+	}
+	return rows
 }
 
 // TestCalibration draws inclusion, slab, noise, weights and targets from their priors, in units that do
@@ -48,59 +115,19 @@ func TestCalibration(t *testing.T) {
 			expected, found, spread := 0.0, 0.0, 0.0 // Σ p(1 − p), Σ (z − p)² and its variance, of the inclusion p
 			for set := range sets {
 				rng := rand.New(rand.NewPCG(study.Seed(1)+uint64(set), uint64(c.n+c.p)))
-				rows := &credence.Batch{X: linop.NewDense(c.n, c.p), Target: make([]float64, c.n)}
-				for i := range c.n {
-					common := rng.NormFloat64()
-					for j := range c.p {
-						rows.X.Row(i)[j] = (common + rng.NormFloat64()) / math.Sqrt2
-					}
-				}
+				rows := equicorrelated(c.n, c.p, 0.5, rng)
 				e, err := New(credence.Model{Features: conform.Columns{Dense: c.p, Intercept: true}, Likelihood: c.family, Prior: spikeSlab}, Config{Flips: 3000, Draws: chains * draws, Threads: 1, Seed: uint64(set)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s, err := table.NewSetting("gibbs", e.model)
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.Centre, s.Scale = 0, 1
-				s.Kept[0], s.KeptMean[0] = 1, 0
-				noise, slab := math.Sqrt(0.5), 1.0
-				if c.learned {
-					noise, slab = scale(rng, 0.5, 0.5, 1), scale(rng, s.SlabPrior.A, s.SlabPrior.B, s.SlabPrior.Scale)
-				} else {
-					s.Noise.Start, s.Slab.Start = math.Log(noise), 0
-				}
-				pi, truth, count := distuv.Beta{Alpha: s.OddsA, Beta: s.OddsB, Src: rng}.Rand(), make([]float64, c.p+1), 0
-				truth[0] = rng.NormFloat64()
-				for j := range c.p {
-					if rng.Float64() < pi {
-						truth[j+1] = slab * rng.NormFloat64()
+				f, truth, noise, slab := simulate(t, e, rows, rng)
+				table, s := f.Table, f.Setting
+				latent, count := latentOf(table, rows, truth), 0
+				for _, w := range truth[1:] {
+					if w != 0 {
 						count++
 					}
 				}
-				latent := func(i int, w []float64) float64 {
-					f := w[0]
-					for j := range c.p {
-						f += w[j+1] * (rows.X.Row(i)[j] - table.Means[j+1])
-					}
-					return f
-				}
-				for i := range c.n {
-					family := c.family
-					if _, ok := family.(likelihood.Gaussian); ok {
-						family = likelihood.Gaussian{NoiseVariance: param.Hold(noise * noise)}
-					}
-					table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent(i, truth))
-				}
-				if s.Target = table.Target; !s.Classes {
-					table.Compress(credence.NewWorkspace(1), s)
-				}
-				f := &fit{Engine: e, Table: table, Setting: s, rows: c.n}
 				if err := f.run(context.Background()); err != nil {
 					t.Fatal(err)
 				}
@@ -116,7 +143,7 @@ func TestCalibration(t *testing.T) {
 					for j, m := range table.Means {
 						w[0] += m * w[j]
 					}
-					weight, first = append(weight, w[1]), append(first, latent(0, w))
+					weight, first = append(weight, w[1]), append(first, latentOf(table, rows, w)(0))
 				}
 				for _, k := range f.kept {
 					r := f.records[k]
@@ -132,7 +159,7 @@ func TestCalibration(t *testing.T) {
 				}
 				expected, found, spread = expected+in*(1-in), found+(is-in)*(is-in), spread+in*(1-in)*(1-2*in)*(1-2*in)
 				ranks.AddDraws("a weight", truth[1], weight, rng)
-				ranks.AddDraws("f", latent(0, truth), first, rng)
+				ranks.AddDraws("f", latent(0), first, rng)
 				ranks.AddDraws("columns in", float64(count), counts, rng)
 				if s.Noise.Learned {
 					ranks.AddDraws("noise", math.Log(noise), noises, rng)
@@ -148,4 +175,100 @@ func TestCalibration(t *testing.T) {
 			ranks.Check(t)
 		})
 	}
+}
+
+// TestDeciles: of the columns whose inclusion is in [k/10, (k+1)/10] the share that is in, of sets drawn from the priors with π ~ Beta(1, 9)
+// stated, by gibbs and by ep, whose units follow the targets. Deciles of fewer than 200 columns go together with the next; standard errors are by
+// set. Sets in which ep warns that sites do not settle or that the search may be stuck are told apart.
+func TestDeciles(t *testing.T) {
+	study.OnlyCalibration(t)
+	const sets, p = 200, 100
+	for _, n := range []int{60, 100} {
+		for _, correlation := range []float64{0, 0.5} {
+			t.Run(fmt.Sprintf("%d/%v", n, correlation), func(t *testing.T) {
+				var of [3][10][]outcome // gibbs, ep, ep where it warns
+				for set := range sets {
+					rng := rand.New(rand.NewPCG(study.Seed(4000)+uint64(set), uint64(n)))
+					rows := equicorrelated(n, p, correlation, rng)
+					model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{InclusionPrior: [2]float64{1, 9}}}
+					e, err := New(model, Config{Flips: 4000, Threads: 1, Seed: uint64(set)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					f, truth, _, _ := simulate(t, e, rows, rng)
+					if err := f.run(context.Background()); err != nil {
+						t.Fatal(err)
+					}
+					f.judge()
+					copy(rows.Target, f.Table.Target)
+					sites, err := ep.New(model, ep.Config{Threads: 1})
+					if err != nil {
+						t.Fatal(err)
+					}
+					fitted, err := sites.Fit(context.Background(), conform.Memory{All: rows})
+					if err != nil {
+						t.Fatal(err)
+					}
+					second := 1
+					if len(fitted.Report.Warnings) > 0 {
+						second = 2
+					}
+					for j := 1; j <= p; j++ {
+						in := 0.0
+						for _, k := range f.kept {
+							in += f.records[k].inclusion[j] / f.records[k].total / float64(len(f.kept))
+						}
+						for k, v := range map[int]float64{0: in, second: fitted.Members[0].Posterior.(credence.Selector).InclusionProbability(j)} {
+							decile := min(9, int(10*v))
+							of[k][decile] = append(of[k][decile], outcome{set, v, truth[j] != 0})
+						}
+					}
+				}
+				for k, name := range []string{"gibbs", "ep", "ep, sets that are warned of"} {
+					for from := 0; from < 10; {
+						to, list := from, []outcome{}
+						for ; to < 10 && (to == from || len(list) < 200 || count(of[k][to:]) < 200); to++ {
+							list = append(list, of[k][to]...)
+						}
+						claimed, found, spread := deciles(list)
+						t.Logf("%s, deciles %d to %d: %d columns, claimed %.3f, found %.3f ± %.3f", name, from, to-1, len(list), claimed, found, spread)
+						if k == 0 && math.Abs(found-claimed) > 0.04+2.5*spread {
+							t.Errorf("gibbs claims %.3f, and %.3f ± %.3f are in", claimed, found, spread)
+						}
+						from = to
+					}
+				}
+			})
+		}
+	}
+}
+
+// outcome is an inclusion with whether it is so.
+type outcome struct {
+	set     int
+	claimed float64
+	in      bool
+}
+
+func count(lists [][]outcome) (n int) {
+	for _, list := range lists {
+		n += len(list)
+	}
+	return n
+}
+
+// deciles returns what is claimed and found on average, and the standard error of their difference, by sets.
+func deciles(list []outcome) (claimed, found, spread float64) {
+	n, gaps := float64(len(list)), map[int]float64{}
+	for _, o := range list {
+		gap := -o.claimed
+		if claimed += o.claimed / n; o.in {
+			found, gap = found+1/n, gap+1
+		}
+		gaps[o.set] += gap / n
+	}
+	for _, gap := range gaps {
+		spread += (gap - (found-claimed)/float64(len(gaps))) * (gap - (found-claimed)/float64(len(gaps)))
+	}
+	return claimed, found, math.Sqrt(spread)
 }
