@@ -65,6 +65,10 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	if result.Explained, err = p.explained(ctx, fitted, cmp.Or(how.Interval, 0.9)); err != nil {
 		return nil, err
 	}
+	if e := result.Explained; e != nil && e.Lower > spreadShare && result.Selected == 0 && how.FDR == 0 {
+		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no feature is called, though together they explain %.2f of the variance (at least %.2f): the signal is spread over features that go together, of which no single one has to be in; credible sets and --top name the likeliest, --threshold calls more of them, and the model predicts with all",
+			e.Mean, e.Lower))
+	}
 	if how.Path == selection.PathAlways || how.Path == "" && p.job.engine.entry == nil && p.size() <= pathSize {
 		if err := p.path(ctx, result, how.Check); err != nil {
 			return nil, err
@@ -88,6 +92,9 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	fitted.Selection = result
 	return fitted, nil
 }
+
+// spreadShare is the least share of the variance that features surely explain for it to be said that none of them is called.
+const spreadShare = 0.25
 
 // features are the weights of a fit that may be 0.
 func features(fitted *credence.Fitted, how selection.Options) (*selection.Result, error) {

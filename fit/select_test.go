@@ -223,3 +223,28 @@ func TestSelectNull(t *testing.T) {
 		t.Errorf("%d above one half, %d called: %v", above, fitted.Selection.Selected, fitted.Report.Warnings)
 	}
 }
+
+// TestSelectSpread: where many near copies share a signal no single one is called, and it is said that together they explain it; where
+// nothing matters that is not said.
+func TestSelectSpread(t *testing.T) {
+	for _, signal := range []float64{1, 0} {
+		rng := rand.New(rand.NewPCG(2, 9))
+		s := conform.NewSelection(60, 30, 0, 0.995, 1, 1, false, 17)
+		for i := range s.Target {
+			sum := 0.0
+			for _, x := range s.X.Row(i) {
+				sum += x / 30
+			}
+			s.Target[i] = signal*sum + 0.4*rng.NormFloat64()
+		}
+		fitted, err := fit.Select(context.Background(), sourceOf(t, &s.X, s.Target),
+			fit.Options{Formula: "y ~ .", Engine: "ep(hyper=mode)", Prior: "spikeslab(inclusion_prior=[1, 29])"}, selection.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(strings.Join(fitted.Report.Warnings, "; "), "spread over features that go together")
+		if said != (signal > 0) || fitted.Selection.Selected > 0 {
+			t.Errorf("signal %v: %d called, of the variance %+v is explained: %v", signal, fitted.Selection.Selected, *fitted.Selection.Explained, fitted.Report.Warnings)
+		}
+	}
+}
