@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
 )
 
 // full fits one component with full covariance: Newton steps on ever more rows.
@@ -21,6 +22,9 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		return nil, err
 	}
 	r.start = s
+	if _, gaussian := r.Likelihood.(likelihood.Gaussian); !gaussian { // whose rows are added up once
+		whole.Pack()
+	}
 	n, at := newton.New(r.Problem, s.References), newton.Begin(s)
 	stats := newton.NewStatistics(r.Dims, s.Family.Count())
 	levels := r.levels()

@@ -54,9 +54,12 @@ type Newton struct {
 	factor    []float64 // d×d: F with FFᵀ = V of the last factorise
 	deviation []float64 // √λ of every weight
 	work      [4][]float64
-	sums      *sums     // of a Gaussian family
-	about     []float64 // of the next sums of a resumed fit; nil means the mean of the next pass
-	earlier   mixture   // of the last climb, its end the first
+	packed    *Statistics     // of packed rows, by their columns
+	order     *problem.Packed // of the columns of lower
+	lower     []float64       // d×d: V by columns of packed rows
+	sums      *sums           // of a Gaussian family
+	about     []float64       // of the next sums of a resumed fit; nil means the mean of the next pass
+	earlier   mixture         // of the last climb, its end the first
 }
 
 // New returns the climber of a problem.

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Statistics are the sums over rows at one q = N(m, V) that a step needs: with e the expected log
@@ -83,6 +84,43 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 	if g, ok := f.Likelihood.(likelihood.Gaussian); ok && d <= rows.Count() {
 		return n.passSums(ctx, rows, s, m, factor, g, p)
 	}
+	packed := rows.Packed()
+	switch {
+	case packed == nil || s.Beta != nil:
+		return n.passBlocks(ctx, rows, s, m, factor, f)
+	case packed.Order == nil:
+		return n.passBlocks(ctx, packed, s, m, factor, f)
+	}
+	if n.packed == nil {
+		n.packed, n.lower = NewStatistics(d, p), make([]float64, d*d)
+	}
+	q, columns := n.packed, make([]float64, d)
+	n.order = packed
+	packed.Take(columns, m)
+	if err := n.passBlocks(ctx, packed, q, columns, factor, f); err != nil {
+		return err
+	}
+	s.Value, s.Trace, s.Separated = q.Value, q.Trace, q.Separated
+	copy(s.Slope, q.Slope)
+	copy(s.Bend, q.Bend)
+	packed.Give(s.Gradient, q.Gradient)
+	packed.Give(s.Third, q.Third)
+	for k := range p {
+		packed.Give(s.Cross[k*d:(k+1)*d], q.Cross[k*d:(k+1)*d])
+	}
+	packed.GiveUpper(s.Curvature, q.Curvature)
+	return nil
+}
+
+// source is rows as a pass reads them.
+type source interface {
+	Blocks() int
+	Block(ctx context.Context, k int) (*problem.Block, error)
+}
+
+// passBlocks is pass in the order of the columns.
+func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, factor []float64, f *problem.Family) error {
+	d, p := n.Dims, f.Count()
 	s.reset()
 	n.formed, n.Targets = false, problem.Moments{}
 	ws, terms := n.Workspace, &n.terms
@@ -123,6 +161,10 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 			}
 		}
 		first += b.Rows()
+		if b.Lead != nil {
+			b.Phi.Sparse.AddLeadGram(ws.Pool(), &linop.Dense{Rows: d, Cols: d, Stride: d, Data: s.Curvature}, terms.DVariance, b.Lead)
+			continue
+		}
 		b.Phi.AddGram(ws, s.Curvature, terms.DVariance)
 	}
 	credence.LiftGram(s.Curvature, d, dense)
@@ -150,7 +192,13 @@ func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, ter
 func (n *Newton) latent(b *problem.Block, m, factor []float64, parameters int) {
 	n.terms.Resize(b.Rows(), parameters)
 	b.Means(n.Workspace, n.terms.Mean, m)
-	n.variances(n.terms.Variance, b.Phi, factor)
+	n.variances(n.terms.Variance, b, factor)
+}
+
+// form stores V in n.upper.
+func (n *Newton) form(factor []float64) {
+	n.Workspace.Pool().Syrk(n.Dims, n.Dims, 1, factor, n.Dims, 0, n.upper, n.Dims)
+	n.formed = true
 }
 
 // panelWidth is the number of columns of the factor in one product: some panels even of a small
@@ -164,16 +212,29 @@ func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
 const fewEntries = 1.0 / 8
 
 // variances stores φᵀFFᵀφ for the rows of a block.
-func (n *Newton) variances(dst []float64, phi *credence.Design, factor []float64) {
+func (n *Newton) variances(dst []float64, b *problem.Block, factor []float64) {
+	phi := b.Phi
 	clear(dst)
 	if factor == nil {
 		return
 	}
 	rows, d := len(dst), n.Dims
+	if b.Lead != nil {
+		if !n.formed {
+			n.form(factor)
+			n.order.TakeLower(n.lower, n.upper)
+		}
+		n.Workspace.InRuns(rows, func(from, to int) {
+			phi.Sparse.LeadForms(dst, n.lower, b.Lead, from, to)
+			for i := from; i < to; i++ {
+				dst[i] = math.Max(0, dst[i]) // but for rounding it is
+			}
+		})
+		return
+	}
 	if entries := phi.Sparse.Entries() + rows*phi.Dense.Cols; float64(entries) < fewEntries*float64(rows)*float64(d) {
 		if !n.formed {
-			n.Workspace.Pool().Syrk(d, d, 1, factor, d, 0, n.upper, d)
-			n.formed = true
+			n.form(factor)
 		}
 		phi.MulForms(n.Workspace, dst, n.upper)
 		for i, v := range dst {

@@ -43,7 +43,7 @@ func TestVariances(t *testing.T) {
 				}
 				n.formed = false
 				got := make([]float64, rows)
-				n.variances(got, phi, factor)
+				n.variances(got, &problem.Block{Phi: phi}, factor)
 				if few := entries == 3; n.formed != few {
 					t.Fatalf("V was formed: %v, want %v", n.formed, few)
 				}

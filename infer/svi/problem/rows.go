@@ -16,6 +16,9 @@ type Block struct {
 	// Batch holds the rows; it has no inputs where the features are kept and never change.
 	*credence.Batch
 	Phi *credence.Design
+	// Lead holds the number of first entries that each row has in common with the row before, where rows are
+	// packed by their entries, else nil.
+	Lead []int32
 }
 
 // Rows returns the number of rows.
@@ -38,6 +41,7 @@ type Rows struct {
 	// that change between passes over more rows than fit.
 	retain, moving bool
 	kept           []Block
+	packed         *Packed
 	planned        bool
 	phi            credence.Design
 }
@@ -90,7 +94,7 @@ func (t *Rows) Block(ctx context.Context, k int) (*Block, error) {
 			return t.keep(ctx, k)
 		}
 	}
-	return &Block{batch, &t.phi}, nil
+	return &Block{Batch: batch, Phi: &t.phi}, nil
 }
 
 // keep reads block k into memory of its own.
@@ -103,7 +107,7 @@ func (t *Rows) keep(ctx context.Context, k int) (*Block, error) {
 	if !t.retain {
 		batch.X, batch.Sparse = linop.Dense{}, linop.CSR{}
 	}
-	t.kept[k] = Block{batch, phi}
+	t.kept[k] = Block{Batch: batch, Phi: phi}
 	return &t.kept[k], nil
 }
 
