@@ -71,25 +71,32 @@ func (n *Newton) mix(x mixture, sites, h []float64, p natural, at *Point, rho fl
 	gamma := n.shares(x, p, at)
 	n.Workspace.InRuns(d, func(from, until int) {
 		for i := from; i < until; i++ {
-			for e := i*d + i; e < (i+1)*d; e++ {
-				sites[e] = x.entry(gamma, rho, p.sites[e], p.curvature[e], func(k int) (float64, float64) { return x[k].sites[e], x[k].curvature[e] })
-			}
+			row := func(of []float64) []float64 { return of[i*d+i : (i+1)*d] }
+			x.mix(row(sites), gamma, rho, row(p.sites), row(p.curvature), func(k int) (at, to []float64) { return row(x[k].sites), row(x[k].curvature) })
 		}
 	})
+	b := make([]float64, d)
+	x.mix(b, gamma, rho, p.shift, p.pull, func(k int) (at, to []float64) { return x[k].shift, x[k].pull })
 	n.mulSites(h, sites, at.Mean)
 	for j := range h {
-		h[j] = x.entry(gamma, rho, p.shift[j], p.pull[j], func(k int) (float64, float64) { return x[k].shift[j], x[k].pull[j] }) - h[j]
+		h[j] = b[j] - h[j]
 	}
 }
 
-func (x mixture) entry(gamma []float64, rho, at, to float64, earlier func(k int) (at, to float64)) float64 {
-	mixed, residual := at, to-at
+// mix stores the next of a run of parameters in dst.
+func (x mixture) mix(dst, gamma []float64, rho float64, at, to []float64, earlier func(k int) (at, to []float64)) {
+	own := 1.0 // the share of the point itself
+	for _, g := range gamma {
+		own -= g
+	}
+	copy(dst, at)
+	kernel.Scale(own*(1-rho), dst)
+	kernel.Axpy(own*rho, to, dst)
 	for k, g := range gamma {
 		a, b := earlier(k)
-		mixed -= g * (at - a)
-		residual -= g * (to - at - b + a)
+		kernel.Axpy(g*(1-rho), a, dst)
+		kernel.Axpy(g*rho, b, dst)
 	}
-	return mixed + rho*residual
 }
 
 // shares returns γ, none where there are no earlier points or they do not tell.
@@ -114,31 +121,30 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 	width := m * (m + 1)
 	rows := make([]float64, d*width) // products of residuals, of each row of H and b, summed in their order
 	n.Workspace.InRuns(d, func(from, until int) {
-		var r [deepest]float64
+		room := make([]float64, (m+2)*(d-from))
 		for i := from; i < until; i++ {
-			sum := rows[i*width : (i+1)*width]
-			add := func(w, residual float64) {
-				for k := range m {
-					for l := range m {
-						sum[k*m+l] += w * r[k] * r[l]
-					}
-					sum[m*m+k] += w * r[k] * residual
-				}
+			length := d - i
+			part := func(k int) []float64 { return room[k*length : (k+1)*length] }
+			residual, weighted, sum := part(m), part(m+1), rows[i*width:(i+1)*width]
+			copy(residual, p.curvature[i*d+i:(i+1)*d])
+			kernel.Axpy(-1, p.sites[i*d+i:(i+1)*d], residual)
+			for k := range m {
+				r := part(k)
+				copy(r, residual)
+				kernel.Axpy(-1, x[k].curvature[i*d+i:(i+1)*d], r)
+				kernel.Axpy(1, x[k].sites[i*d+i:(i+1)*d], r)
 			}
 			for k := range m {
-				r[k] = last[i] - before[k][i]
-			}
-			add(psi[i], last[i])
-			for j := i; j < d; j++ {
-				e, w := i*d+j, psi[i]*psi[j]
-				if j == i {
-					w /= 2
+				for j, r := range part(k) {
+					weighted[j] = psi[i] * psi[i+j] * r
 				}
-				residual := p.curvature[e] - p.sites[e]
-				for k := range m {
-					r[k] = residual - (x[k].curvature[e] - x[k].sites[e])
+				weighted[0] /= 2
+				rk := last[i] - before[k][i]
+				for l := range k + 1 {
+					sum[k*m+l] = kernel.Dot(weighted, part(l)) + psi[i]*rk*(last[i]-before[l][i])
+					sum[l*m+k] = sum[k*m+l]
 				}
-				add(w, residual)
+				sum[m*m+k] = kernel.Dot(weighted, residual) + psi[i]*rk*last[i]
 			}
 		}
 	})

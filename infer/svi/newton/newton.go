@@ -84,8 +84,8 @@ type Task struct {
 	Progress       func(credence.Progress)
 	Resume         *State // to go on from, or nil
 	Save           func(*State) error
-	// known says that V was placed at the point and that the statistics are those there, near that the last
-	// climb was at nearly the same hyper-parameters.
+	// near says that the last climb was at nearly the same hyper-parameters and that V was placed at the point,
+	// known that the statistics are those there.
 	known, near bool
 }
 
@@ -174,7 +174,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 // is too wide for these, begins with the curvature at its mean.
 func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics, task Task) error {
 	if at.Sites != nil {
-		if !n.Place(at) {
+		if !task.near && !n.Place(at) {
 			return fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
 		}
 		if !task.known {
