@@ -14,11 +14,13 @@ func Depth(d int) int {
 		return 1
 	case d > 700:
 		return 3
+	case d > 400:
+		return 5
 	}
 	return deepest
 }
 
-const deepest = 8
+const deepest = 12
 
 // natural are the natural parameters of the normal likelihood that stands for the rows at a point, and
 // those that a whole step takes in their place.

@@ -121,7 +121,15 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			}
 		}
 		made, ok := n.propose(to, at, s, state.mixed, state.rho, state.Failures > 1, task.Tolerance)
-		if ok && state.Failures < 2 && made.negligible(state.rho*task.Tolerance) || state.Quiet >= 5 || state.Separable >= 2 {
+		small := ok && state.Failures < 2 && made.negligible(state.rho*task.Tolerance)
+		if small && !task.near && len(state.mixed) > 0 { // earlier points may cancel a step that is not small
+			var plain step
+			plain, small = n.propose(to, at, s, nil, 1, false, task.Tolerance)
+			if small = small && plain.negligible(task.Tolerance); !small {
+				made, ok = n.propose(to, at, s, state.mixed, state.rho, state.Failures > 1, task.Tolerance)
+			}
+		}
+		if small || state.Quiet >= 5 || state.Separable >= 2 {
 			n.Place(at)
 			return credence.Converged, state.Iteration, nil
 		}

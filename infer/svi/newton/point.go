@@ -50,6 +50,9 @@ func (n *Newton) GoOn(at, from *Point, times float64) {
 	kernel.Scale(times, at.Sites)
 }
 
+// stripe is the number of rows that are solved for together.
+const stripe = 128
+
 // factorise makes n.factor the F = S U⁻¹ of V = (Λ⁻¹ + H)⁻¹, UᵀU = I + S H S and S² = Λ: no prior
 // variance, however small or large, is inverted. It reports whether the matrix is positive definite,
 // and log|I + SHS|.
@@ -74,7 +77,9 @@ func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
 	for i := range d {
 		logDet += 2 * math.Log(n.upper[i*d+i])
 	}
-	pool.TrsmRight(false, d, d, n.upper, d, n.factor, d)
+	for i := 0; i < d; i += stripe { // left of the diagonal there is nothing
+		pool.TrsmRight(false, min(stripe, d-i), d-i, n.upper[i*d+i:], d, n.factor[i*d+i:], d)
+	}
 	return logDet, problem.Finite(logDet)
 }
 
