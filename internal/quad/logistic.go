@@ -45,6 +45,9 @@ func Softplus(mean, variance float64) (value, dMean, dVariance float64) {
 		e := math.Exp(-a)
 		return narrowSoftplus(mean, variance, e/(1+e), math.Log1p(e))
 	}
+	if variance <= middleVariance {
+		return middleSoftplus(mean, variance)
+	}
 	for i := range logistic {
 		s := logistic[i].variance + variance
 		scale := math.Sqrt(s)

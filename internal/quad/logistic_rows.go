@@ -21,21 +21,25 @@ func SoftplusRows(value, dMean, dVariance, mean, variance []float64) {
 // softplusRows is SoftplusRows for at most rowsAtOnce rows. Those of little variance are few operations each, and the
 // others are brought together.
 func softplusRows(value, dMean, dVariance, mean, variance []float64) {
-	var wide rowsOfSoftplus
-	var places [rowsAtOnce]int
-	count := 0
+	var middle, wide rowsOfSoftplus
 	for i, v := range variance {
-		if !(v <= narrowVariance) {
-			wide.mean[count], wide.variance[count], places[count] = mean[i], v, i
-			count++
+		switch {
+		case v <= narrowVariance:
+		case v <= middleVariance:
+			middle.add(i, mean[i], v)
+		default:
+			wide.add(i, mean[i], v)
 		}
 	}
-	if count < len(mean) {
+	if middle.count+wide.count < len(mean) {
 		narrowSoftplusRows(value, dMean, dVariance, mean, variance)
 	}
-	wide.integrate(count)
-	for k, i := range places[:count] {
-		value[i], dMean[i], dVariance[i] = wide.value[k], wide.dMean[k], wide.dVariance[k]
+	middle.hermite()
+	wide.integrate()
+	for _, r := range []*rowsOfSoftplus{&middle, &wide} {
+		for k, i := range r.places[:r.count] {
+			value[i], dMean[i], dVariance[i] = r.value[k], r.dMean[k], r.dVariance[k]
+		}
 	}
 }
 
@@ -53,12 +57,63 @@ func narrowSoftplusRows(value, dMean, dVariance, mean, variance []float64) {
 	}
 }
 
-// rowsOfSoftplus are rows whose expectations are by the rule of the logistic distribution.
+// rowsOfSoftplus are rows whose expectations are by one rule, and their places among others.
 type rowsOfSoftplus struct {
+	count                                   int
+	places                                  [rowsAtOnce]int
 	mean, variance, value, dMean, dVariance [rowsAtOnce]float64
 }
 
-func (r *rowsOfSoftplus) integrate(n int) {
+func (r *rowsOfSoftplus) add(place int, mean, variance float64) {
+	r.places[r.count], r.mean[r.count], r.variance[r.count] = place, mean, variance
+	r.count++
+}
+
+// hermite is middleSoftplus for every row.
+func (r *rowsOfSoftplus) hermite() {
+	n := r.count
+	if n == 0 {
+		return
+	}
+	var sd, at, small, log, sums, slopes, bends [rowsAtOnce]float64
+	for i, v := range r.variance[:n] {
+		sd[i] = math.Sqrt(v)
+	}
+	for k := range nineNodes {
+		w := nineNodes[k].weight
+		for _, z := range [2]float64{nineNodes[k].z, -nineNodes[k].z} {
+			for i, m := range r.mean[:n] {
+				at[i] = sd[i]*z - math.Abs(m)
+			}
+			kernel.Logistic(small[:n], at[:n])
+			kernel.Log1pExp(log[:n], at[:n])
+			for i := range n {
+				s := small[i]
+				sums[i] += w * log[i]
+				slopes[i] += w * s
+				bends[i] += w * (s * (1 - s))
+			}
+			if k == 0 {
+				break
+			}
+		}
+	}
+	r.take(&sums, &slopes, &bends)
+}
+
+// take stores sums for rows as if their means were below 0.
+func (r *rowsOfSoftplus) take(sums, slopes, bends *[rowsAtOnce]float64) {
+	for i, m := range r.mean[:r.count] {
+		v, slope := math.Max(sums[i], 0), slopes[i] // rounding, far out
+		if m > 0 {
+			v, slope = m+v, 1-slope
+		}
+		r.value[i], r.dMean[i], r.dVariance[i] = v, slope, bends[i]/2
+	}
+}
+
+func (r *rowsOfSoftplus) integrate() {
+	n := r.count
 	if n == 0 {
 		return
 	}
@@ -82,11 +137,5 @@ func (r *rowsOfSoftplus) integrate(n int) {
 			sums[i] += d*scale[i]*scale[i] - t*math.Abs(mean[i])
 		}
 	}
-	for i := range n {
-		v, slope := math.Max(sums[i], 0), slopes[i] // rounding, far out
-		if mean[i] > 0 {
-			v, slope = mean[i]+v, 1-slope
-		}
-		r.value[i], r.dMean[i], r.dVariance[i] = v, slope, bends[i]/2
-	}
+	r.take(&sums, &slopes, &bends)
 }

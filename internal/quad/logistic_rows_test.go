@@ -3,6 +3,8 @@ package quad
 import (
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/hermite"
 )
 
 // TestSoftplusRows: rows agree with single ones to 1e-15 of one and the mean, which is rounding of sums of 14 terms, in
@@ -10,7 +12,7 @@ import (
 func TestSoftplusRows(t *testing.T) {
 	var mean, variance []float64
 	for m := -30.0; m <= 30; m += 0.7 {
-		for _, v := range []float64{0, 1e-6, narrowVariance, 0.3, 4, 100} {
+		for _, v := range []float64{0, 1e-6, narrowVariance, 0.05, middleVariance, 0.3, 4, 100} {
 			mean, variance = append(mean, m), append(variance, v)
 		}
 	}
@@ -31,7 +33,7 @@ func BenchmarkSoftplusRows(b *testing.B) {
 	for _, c := range []struct {
 		name     string
 		variance float64
-	}{{"wide", 0.1}, {"narrow", 0}} {
+	}{{"wide", 0.2}, {"middle", 0.017}, {"narrow", 0}} {
 		b.Run(c.name, func(b *testing.B) {
 			const n = 512
 			var mean, variance, x, y, z [n]float64
@@ -69,6 +71,33 @@ func TestNarrowSoftplus(t *testing.T) {
 		v := math.Nextafter(narrowVariance, 1)
 		value, slope, bend := Softplus(m, v)
 		a, b, c := Softplus(m, narrowVariance)
+		if math.Abs(value-a) > 3e-11 || math.Abs(slope-b) > 7e-11 || math.Abs(bend-c) > 1e-10 {
+			t.Errorf("N(%g, %g): %v %v %v on one side, %v %v %v on the other", m, v, value, slope, bend, a, b, c)
+		}
+	}
+}
+
+// TestMiddleSoftplus: nine nodes agree with quadrature to what their first term left out allows, and with the rules of
+// lesser and larger variances to the errors of those.
+func TestMiddleSoftplus(t *testing.T) {
+	rule := hermite.New(2*len(nineNodes) - 1)
+	for k, node := range nineNodes {
+		if i := k + len(nineNodes) - 1; math.Abs(node.z-rule.Nodes[i]) > 1e-15*node.z || math.Abs(node.weight-rule.Weights[i]) > 1e-14*node.weight {
+			t.Errorf("node %d is %v, want %v of weight %v", k, node, rule.Nodes[i], rule.Weights[i])
+		}
+	}
+	for m := -30.0; m <= 30; m += 0.37 {
+		for _, v := range []float64{math.Nextafter(narrowVariance, 1), 0.04, 0.09, middleVariance} {
+			value, slope, bend := Softplus(m, v)
+			a, b, c := SoftplusExact(m, v)
+			rounding := 2e-15 * (1 + math.Abs(m))
+			if math.Abs(value-a) > rounding+4e-13 || math.Abs(slope-b) > 2e-15+2e-12 || math.Abs(bend-c) > 1e-15+8e-12 {
+				t.Errorf("N(%g, %g): %v %v %v, want %v %v %v: off by %.1e, %.1e, %.1e", m, v, value, slope, bend, a, b, c, value-a, slope-b, bend-c)
+			}
+		}
+		v := math.Nextafter(middleVariance, 1)
+		value, slope, bend := Softplus(m, v)
+		a, b, c := Softplus(m, middleVariance)
 		if math.Abs(value-a) > 3e-11 || math.Abs(slope-b) > 7e-11 || math.Abs(bend-c) > 1e-10 {
 			t.Errorf("N(%g, %g): %v %v %v on one side, %v %v %v on the other", m, v, value, slope, bend, a, b, c)
 		}

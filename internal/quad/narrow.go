@@ -1,5 +1,7 @@
 package quad
 
+import "math"
+
 // narrowVariance is the largest variance at which narrowSoftplus is right to 1e-11.
 const narrowVariance = 1.0 / 64
 
@@ -29,4 +31,42 @@ func narrowSoftplus(mean, variance, small, log float64) (value, dMean, dVariance
 		return mean + value, 1 - dMean, dVariance
 	}
 	return value, dMean, dVariance
+}
+
+// middleVariance is the largest variance at which middleSoftplus is right to 1e-11.
+const middleVariance = 1.0 / 8
+
+// nineNodes are the nodes from 0 on and the weights of the Gauss–Hermite rule of nine nodes; a test derives it anew.
+var nineNodes = [5]struct{ z, weight float64 }{
+	{0, 0.40634920634920635},
+	{1.0232556637891324, 0.24409750289493945},
+	{2.0768479786778302, 0.049916406765217858},
+	{3.2054290028564703, 0.0027891413212317684},
+	{4.5127458633997826, 2.2345844007746583e-05},
+}
+
+// middleSoftplus is [Softplus] for a variance of at most middleVariance, by nine nodes at which the logistic function and
+// log(1+eᶠ) are taken: fewer operations than the rule of the logistic distribution. The error of the value is
+// at most 9! variance⁹ |s⁽¹⁸⁾|/18!, 4e-13.
+func middleSoftplus(mean, variance float64) (value, dMean, dVariance float64) {
+	a, sd := math.Abs(mean), math.Sqrt(variance)
+	for k, node := range nineNodes {
+		for _, d := range [2]float64{sd * node.z, -sd * node.z} {
+			e := math.Exp(-math.Abs(d - a))
+			log, small := math.Log1p(e), e/(1+e)
+			if d > a {
+				log, small = log+d-a, 1-small
+			}
+			value += node.weight * log
+			dMean += node.weight * small
+			dVariance += node.weight * (small * (1 - small))
+			if k == 0 {
+				break
+			}
+		}
+	}
+	if mean > 0 { // s(f) = f + s(−f)
+		return mean + value, 1 - dMean, dVariance / 2
+	}
+	return value, dMean, dVariance / 2
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Depth is the number of earlier points that a step for d weights draws on, each of two d×d matrices: fewer where
-// they take much memory.
+// they take much memory, and where so many would tell a few weights all that rounding makes of them.
 func Depth(d int) int {
 	switch {
 	case d > 2000:
@@ -17,7 +17,7 @@ func Depth(d int) int {
 	case d > 400:
 		return 5
 	}
-	return deepest
+	return min(deepest, d+2)
 }
 
 const deepest = 12

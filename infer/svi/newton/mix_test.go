@@ -59,8 +59,24 @@ func TestMix(t *testing.T) {
 	for k := range 2 * deepest {
 		x.keep(point([3]float64{float64(k), 0, 0}))
 	}
-	if len(x) != deepest || x[0].sites[0] != 2*deepest-1 || x[deepest-1].sites[0] != deepest {
+	if kept := Depth(d); kept != d+2 || len(x) != kept || x[0].sites[0] != 2*deepest-1 || x[kept-1].sites[0] != float64(2*deepest-kept) {
 		t.Errorf("%d points are kept, from %g to %g", len(x), x[0].sites[0], x[len(x)-1].sites[0])
+	}
+	// Points that a climb goes on from at another place are as far from it as they were from its end.
+	end := point([3]float64{1, 2, 3})
+	x = mixture{end, point([3]float64{4, -1, 0.5})}
+	far, to := point([3]float64{7, 7, 7}), x[1]
+	gap := func(a, b natural) [4]float64 {
+		return [4]float64{a.sites[0] - b.sites[0], a.curvature[5] - b.curvature[5], a.shift[2] - b.shift[2], a.pull[2] - b.pull[2]}
+	}
+	before := gap(to, end)
+	if x = x.moved(far); len(x) != 1 {
+		t.Fatalf("%d points are left", len(x))
+	}
+	for k, v := range gap(x[0], far) {
+		if math.Abs(v-before[k]) > 1e-12 {
+			t.Errorf("part %d is %g from the place, was %g", k, v, before[k])
+		}
 	}
 }
 
