@@ -120,7 +120,7 @@ func TestIterationLimit(t *testing.T) {
 	data := draw(t, likelihood.NegativeBinomial{}, 200, 20, 3)
 	model := credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}
 	for _, c := range []struct{ limit, starts int }{{10, 1}, {55, 1}, {55, 2}} {
-		cfg := Config{Components: 5, MaxIterations: c.limit, Starts: c.starts, Tolerance: 1e-100, Diagnostics: -1}
+		cfg := Config{Components: 5, Hyper: hyper.MaximumLikelihood, MaxIterations: c.limit, Starts: c.starts, Tolerance: 1e-100, Diagnostics: -1}
 		whole := fitted(t, model, cfg, data)
 		if got := whole.Report; got.Iterations != c.limit*c.starts || got.Status != credence.IterationLimit {
 			t.Errorf("limit %d, %d starts: %s after %d iterations", c.limit, c.starts, got.Status, got.Iterations)
