@@ -14,7 +14,10 @@ const EndOfData credence.Status = "end of data"
 
 // Finish brings the weights up to date for results. To go on learning is to go on from a checkpoint
 // made before.
-func (l *Learner) Finish() { l.online.Finish() }
+func (l *Learner) Finish() {
+	l.online.Finish()
+	l.index.Fold()
+}
 
 // Fitted returns the model as it stands.
 func (l *Learner) Fitted() (*credence.Fitted, error) {

@@ -21,15 +21,11 @@ type Levels struct {
 	List []Level
 	// Missing[i] says that level i is a text that means missing.
 	Missing []bool
-	slots   []levelSlot // by digest; a power of two long
-	shift   uint        // 64 less the logarithm of that
-}
-
-// levelSlot is a place of the hash table. Digest and number stand side by side, so that a level that
-// is known is found in one line of memory.
-type levelSlot struct {
-	digest uint64
-	number int32 // code plus 1; 0 is an empty slot
+	digests []uint64 // of each level
+	// slots hold codes plus 1 by digest, 0 where there is none; a power of two long. They are kept small: the tables
+	// of all columns are in use at once.
+	slots []int32
+	shift uint // 64 less the logarithm of their number
 }
 
 // levelSeed is drawn per process. Numbers are given by order of occurrence, so
@@ -41,29 +37,27 @@ func (l *Levels) Reset() {
 	if len(l.List) > 0 {
 		clear(l.slots)
 	}
-	l.List, l.Missing = l.List[:0], l.Missing[:0]
+	l.List, l.Missing, l.digests = l.List[:0], l.Missing[:0], l.digests[:0]
 }
 
 // Find returns the number of the text and whether it is new: a new text is
 // kept as it is, without copying.
 func (l *Levels) Find(text []byte, line int) (code int, isNew bool) {
-	if 2*(len(l.List)+1) > len(l.slots) {
+	if 4*(len(l.List)+1) > 3*len(l.slots) {
 		l.grow()
 	}
 	digest, short := digestOf(text)
 	mask := len(l.slots) - 1
 	i := l.place(digest)
-	for ; l.slots[i&mask].number != 0; i++ {
-		if slot := &l.slots[i&mask]; slot.digest == digest {
-			if code = int(slot.number - 1); short || bytes.Equal(l.List[code].Text, text) {
-				return code, false
-			}
+	for ; l.slots[i&mask] != 0; i++ {
+		if code = int(l.slots[i&mask] - 1); l.digests[code] == digest && (short || bytes.Equal(l.List[code].Text, text)) {
+			return code, false
 		}
 	}
 	code = len(l.List)
-	l.slots[i&mask] = levelSlot{digest, int32(code + 1)}
+	l.slots[i&mask] = int32(code + 1)
 	l.List = append(l.List, Level{Text: text, Line: line})
-	l.Missing = append(l.Missing, false)
+	l.Missing, l.digests = append(l.Missing, false), append(l.digests, digest)
 	return code, true
 }
 
@@ -91,17 +85,13 @@ func (l *Levels) place(digest uint64) int {
 }
 
 func (l *Levels) grow() {
-	old := l.slots
-	l.slots = make([]levelSlot, max(16, 2*len(old)))
+	l.slots = make([]int32, max(16, 2*len(l.slots)))
 	l.shift = uint(64 - bits.TrailingZeros(uint(len(l.slots))))
 	mask := len(l.slots) - 1
-	for _, slot := range old {
-		if slot.number == 0 {
-			continue
+	for code, digest := range l.digests {
+		i := l.place(digest)
+		for ; l.slots[i&mask] != 0; i++ {
 		}
-		i := l.place(slot.digest)
-		for ; l.slots[i&mask].number != 0; i++ {
-		}
-		l.slots[i&mask] = slot
+		l.slots[i&mask] = int32(code + 1)
 	}
 }

@@ -286,7 +286,8 @@ func (s *streamRun) finish(complete bool) error {
 			return err
 		}
 	}
-	s.learner.Finish() // behind the checkpoint: to go on is to go on without it
+	s.learner.Finish()   // behind the checkpoint: to go on is to go on without it
+	debug.FreeOSMemory() // what learning alone needed, before the model takes its place
 	fitted, err := s.learner.Fitted()
 	if err != nil {
 		return err

@@ -156,9 +156,15 @@ func (b *Binder) Forget() {
 			continue
 		}
 		t.slots = slices.Grow(t.slots[:0], len(c.keys))[:len(c.keys)]
-		for k, key := range c.keys {
-			t.slots[k] = int32(b.index.Find(keyhash.Shorten(key, t.Bits)))
+		keys := c.keys
+		if t.Bits > 0 {
+			b.key = b.key[:0]
+			for _, key := range keys {
+				b.key = append(b.key, keyhash.Shorten(key, t.Bits))
+			}
+			keys = b.key
 		}
+		b.index.findAll(t.slots, keys)
 	}
 }
 

@@ -24,6 +24,7 @@ type Index struct {
 	limit  uint64   // keys below are direct; 0 means directKeys
 	table  []entry  // of the larger keys; a power of two long
 	used   int      // entries of the table
+	folded bool     // direct and table are given up until they are needed
 
 	mu   sync.Mutex // guards the growth of the list of chunks
 	keys []*[keyChunk]uint64
@@ -64,6 +65,10 @@ func (x *Index) Find(key uint64) int {
 	if key < uint64(len(x.direct)) {
 		return int(x.direct[key]) - 1
 	}
+	if x.folded {
+		x.unfold()
+		return x.Find(key)
+	}
 	if len(x.table) == 0 || key < max(x.limit, directKeys) {
 		return -1
 	}
@@ -87,9 +92,15 @@ func (x *Index) Add(key uint64) int {
 	return x.add(key)
 }
 
-// addAll is Add for many keys. The common case stands in the loop itself: its
+// addAll is Add for many keys.
+func (x *Index) addAll(slots []int32, keys []uint64) { x.lookUp(slots, keys, (*Index).Add) }
+
+// findAll is Find for many keys.
+func (x *Index) findAll(slots []int32, keys []uint64) { x.lookUp(slots, keys, (*Index).Find) }
+
+// lookUp stores the slots of keys. The common case stands in the loop itself: its
 // loads do not depend on each other, so that the processor has many under way.
-func (x *Index) addAll(slots []int32, keys []uint64) {
+func (x *Index) lookUp(slots []int32, keys []uint64, other func(*Index, uint64) int) {
 	slots = slots[:len(keys)]
 	direct, table := x.direct, x.table
 	for k, key := range keys {
@@ -107,7 +118,7 @@ func (x *Index) addAll(slots []int32, keys []uint64) {
 				}
 			}
 		}
-		slots[k] = int32(x.Add(key))
+		slots[k] = int32(other(x, key))
 		direct, table = x.direct, x.table
 	}
 }
@@ -238,6 +249,23 @@ func IndexOf(keys []uint64) (*Index, error) {
 	return x, nil
 }
 
+// Fold gives up the memory by which keys are found, until one is looked up.
+func (x *Index) Fold() { x.direct, x.table, x.used, x.folded = nil, nil, 0, x.count > 0 }
+
+func (x *Index) unfold() { x.replace(x.Keys(x.count)) }
+
+// shared returns the keys of the first count slots in memory that the index goes on to use: nobody may change them.
+func (x *Index) shared(count int) []uint64 {
+	chunks := (x.count + keyChunk - 1) / keyChunk
+	all := x.AppendKeys(make([]uint64, 0, chunks*keyChunk), 0, x.count)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range chunks {
+		x.keys[i] = (*[keyChunk]uint64)(all[i*keyChunk : (i+1)*keyChunk : (i+1)*keyChunk])
+	}
+	return all[:count:count]
+}
+
 // Keep drops all features but those of the given slots, which are in increasing
 // order and get the numbers of their places in the list. Nobody may use the
 // index meanwhile.
@@ -268,6 +296,6 @@ func (x *Index) replace(keys []uint64) {
 		panic(err)
 	}
 	x.mu.Lock()
-	x.count, x.direct, x.limit, x.table, x.used, x.keys = fresh.count, fresh.direct, fresh.limit, fresh.table, fresh.used, fresh.keys
+	x.count, x.direct, x.limit, x.table, x.used, x.folded, x.keys = fresh.count, fresh.direct, fresh.limit, fresh.table, fresh.used, false, fresh.keys
 	x.mu.Unlock()
 }

@@ -95,6 +95,43 @@ func TestManyIndicesAreDirect(t *testing.T) {
 	}
 }
 
+// What is folded is found again, and features keep their keys whatever becomes of the index.
+func TestFoldedIndex(t *testing.T) {
+	var x Index
+	const count = 3*keyChunk + 5
+	key := func(i int) uint64 { return uint64(i)*7 + uint64(i%2)<<50 }
+	for i := range count {
+		x.Add(key(i))
+	}
+	f := FeaturesOf(&x, count-1, nil, false)
+	x.Fold()
+	if x.direct != nil || x.table != nil || x.Key(5) != key(5) {
+		t.Fatal("what is folded takes memory")
+	}
+	for i := range count + keyChunk {
+		if slot := x.Add(key(i)); slot != i {
+			t.Fatalf("key %d has slot %d", i, slot)
+		}
+	}
+	if x.rename(key(2), 99<<52) != 2 {
+		t.Fatal("not renamed")
+	}
+	x.Keep([]int32{3, 7})
+	for i := range f.Keys {
+		if f.Keys[i] != key(i) {
+			t.Fatalf("feature %d has key %d", i, f.Keys[i])
+		}
+	}
+	if len(f.Keys) != count-1 || f.Validate() != nil {
+		t.Error(len(f.Keys), f.Validate())
+	}
+	var empty Index
+	empty.Fold()
+	if empty.Find(3) >= 0 || empty.Add(3) != 0 {
+		t.Error("an empty index that was folded")
+	}
+}
+
 // An entry whose part of the hash agrees is of another key all the same.
 func TestIndexLooksAtTheKey(t *testing.T) {
 	var x Index

@@ -38,9 +38,10 @@ type Features struct {
 	distinct bool // the keys are those of an index
 }
 
-// FeaturesOf returns the features of the first count slots of an index, with their names where they are kept.
+// FeaturesOf returns the features of the first count slots of an index, with their names where they are kept: both
+// are memory of the index and the names, which is never changed.
 func FeaturesOf(x *Index, count int, names *Names, noIntercept bool) *Features {
-	f := &Features{Keys: x.Keys(count), NoIntercept: noIntercept, distinct: true}
+	f := &Features{Keys: x.shared(count), NoIntercept: noIntercept, distinct: true}
 	if names != nil {
 		f.Text, f.Ends = names.Arena(count)
 		if f.Ends == nil {

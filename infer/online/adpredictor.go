@@ -49,6 +49,7 @@ func (a *AdPredictor) moments(r *row) (mean, variance float64) {
 func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	a.state.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
+		a.state.prefetch(b, i)
 		r := rowOf(b, i)
 		mean, variance := a.moments(&r)
 		scale := 1 / math.Sqrt(variance)

@@ -61,6 +61,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	f.state.reserve(b.Sparse.Cols)
 	rate, l1 := 1/f.cfg.Alpha, f.cfg.L1
 	for i := range b.Sparse.Rows {
+		f.state.prefetch(b, i)
 		r := rowOf(b, i)
 		f.work = grown(f.work, len(r.columns))
 		biasWeight, biasRoot := f.weight(&f.bias, 0, 0)

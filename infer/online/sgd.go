@@ -44,6 +44,7 @@ func (s *SGD) Continue(share float64) {
 func (s *SGD) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	s.state.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
+		s.state.prefetch(b, i)
 		r := rowOf(b, i)
 		sum := s.bias[0] + r.offset
 		for k, slot := range r.columns {

@@ -1,6 +1,9 @@
 package online
 
-import "github.com/credence-ml/credence"
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+)
 
 // pair is what every learner here keeps of a feature.
 type pair [2]float64
@@ -8,7 +11,21 @@ type pair [2]float64
 // bounded says whether a pair stays finite under ordinary rows.
 func (p *pair) bounded() bool { return credence.Bounded(p[0], p[1]) }
 
-const chunkSize = 1 << 16 // features allocated together: 1 MB
+const (
+	pairShift = 4 // a pair has 1 << pairShift bytes
+	chunkSize = kernel.PrefetchBytes >> pairShift
+)
+
+// prefetch fetches the pairs of a later row from memory.
+func (s *store) prefetch(b *credence.Batch, row int) {
+	if row += prefetched; row < b.Sparse.Rows {
+		columns, _ := b.Sparse.Row(row)
+		kernel.Prefetch(s.chunks, pairShift, columns)
+	}
+}
+
+// prefetched is how many rows ahead that is.
+const prefetched = 2
 
 // store holds the pairs of the slots, growing without moving them.
 type store struct {

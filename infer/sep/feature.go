@@ -64,8 +64,10 @@ func (f *feature) total(c *factors) {
 // single is a count in single precision, which stays finite.
 func single(count float64) float32 { return float32(min(count, math.MaxFloat32)) }
 
-// chunkSize features are allocated together: 1 MB.
-const chunkSize = 1 << 15
+const (
+	featureShift = 5 // a feature has 1 << featureShift bytes
+	chunkSize    = kernel.PrefetchBytes >> featureShift
+)
 
 type (
 	chunk      [chunkSize]feature

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -81,11 +82,18 @@ func NewLearner(cfg Config, hyper Hyper) (*Learner, error) {
 	return l, nil
 }
 
+// prefetched is how many rows ahead features are fetched from memory.
+const prefetched = 2
+
 // Learn implements [credence.Online].
 func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	l.reserve(b.Sparse.Cols)
 	for i := range b.Sparse.Rows {
 		columns, values := b.Sparse.Row(i)
+		if i+prefetched < b.Sparse.Rows {
+			later, _ := b.Sparse.Row(i + prefetched)
+			kernel.Prefetch(l.chunks, featureShift, later)
+		}
 		offset := b.OffsetOf(i)
 		if l.cfg.HalfLife > 0 {
 			l.pass(b.Time[i], l.cfg.HalfLife)

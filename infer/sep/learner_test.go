@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"math"
 	"testing"
+	"unsafe"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
@@ -428,5 +430,12 @@ func TestSumsWithoutClasses(t *testing.T) {
 		if a, b := learners[0].features, learners[1].features; a != b || learners[0].selected != learners[1].selected {
 			t.Errorf("%+v: %d features, %d with sums by class", cfg, a, b)
 		}
+	}
+}
+
+// Features are prefetched by their size.
+func TestFeatureShift(t *testing.T) {
+	if size := unsafe.Sizeof(feature{}); size != 1<<featureShift || unsafe.Sizeof(chunk{}) != kernel.PrefetchBytes {
+		t.Errorf("a feature has %d bytes", size)
 	}
 }

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package kernel
+
+import "unsafe"
+
+func prefetch(int, *int32, unsafe.Pointer, uint) {}
