@@ -107,16 +107,19 @@ func (c *chain) sweep() {
 		for i, x := range c.columns.Each(j) {
 			shift -= c.site[i] * x * c.f[i]
 		}
-		slab, alpha := c.prior.slab, 1.0
-		if j == last {
-			slab = biasVariance
+		var t tilt
+		uniform, in := c.rng.Float64(), j == last
+		if in {
+			t.variance = biasVariance / (1 + biasVariance*c.norm[j])
+			t.mean = shift * t.variance
 		} else {
-			alpha = c.prior.tilted(c.norm[j], shift).alpha
+			var exponent float64
+			t, exponent = c.prior.tilt(c.norm[j], shift)
+			in = t.includes(uniform, exponent)
 		}
 		next := 0.0
-		if c.rng.Float64() < alpha {
-			variance := slab / (1 + slab*c.norm[j])
-			next = shift*variance + math.Sqrt(variance)*c.rng.NormFloat64()
+		if in {
+			next = t.mean + math.Sqrt(t.variance)*c.rng.NormFloat64()
 		}
 		if change := next - old; change != 0 {
 			for i, x := range c.columns.Each(j) {

@@ -179,6 +179,19 @@ func (t *tilt) moments(exp float64) moments {
 	}
 }
 
+// includes says whether a uniform number is below α, that is, whether the odds against α are below its own. The
+// exponential lies between 1 + exponent and 1, which decides nearly always.
+func (t *tilt) includes(uniform, exponent float64) bool {
+	against := (1 - uniform) / uniform
+	switch {
+	case t.odds < against:
+		return true
+	case t.odds*(1+exponent) >= against:
+		return false
+	}
+	return t.odds*math.Exp(exponent) < against
+}
+
 // tilted returns the moments of the tilted distribution.
 func (p *spikeSlab) tilted(lambda, shift float64) moments {
 	t, exponent := p.tilt(lambda, shift)

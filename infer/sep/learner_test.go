@@ -439,3 +439,20 @@ func TestFeatureShift(t *testing.T) {
 		t.Errorf("a feature has %d bytes", size)
 	}
 }
+
+// A uniform number is below α just where its odds say so, at every exponent.
+func TestIncludes(t *testing.T) {
+	p := newPrior(0.3, 0.5)
+	for _, shift := range []float64{0, 0.1, 0.5, 1, 2, 4, 8} {
+		at, exponent := p.tilt(3, shift)
+		alpha := p.tilted(3, shift).alpha
+		for u := 0.0005; u < 1; u += 0.001 {
+			if got := at.includes(u, exponent); got != (u < alpha) && math.Abs(u-alpha) > 1e-12 {
+				t.Errorf("shift %v: %v is below α %v: %v", shift, u, alpha, got)
+			}
+		}
+		if !at.includes(0, exponent) {
+			t.Error("0 is below every α")
+		}
+	}
+}
