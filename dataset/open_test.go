@@ -44,14 +44,15 @@ func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{"a,b\n1,x\n2,\"y\nz\"\n", "1 1:1 5:0.5\n-1\n", "a\tb\n\n1\t2\n", "\x1f\x8b", "PAR1", "\xef\xbb\xbfx;y\r\n1;NA\r\n", "0,1\n", "a\n\"", "\x28\xb5\x2f\xfd"} {
 		f.Add([]byte(seed))
 	}
+	// One file for all inputs: making folders would take most of the time.
+	cache, path := f.TempDir(), filepath.Join(f.TempDir(), "fuzz")
 	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(t.TempDir(), "fuzz")
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		table, err := Open(ctx, []string{path}, Options{CacheDir: t.TempDir(), Threads: 2})
+		table, err := Open(ctx, []string{path}, Options{CacheDir: cache, Threads: 2})
 		var source credence.Source
 		if err == nil {
 			defer table.Close()
