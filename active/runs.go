@@ -1,9 +1,7 @@
 package active
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/credence-ml/credence/internal/checkpoint"
 )
@@ -73,17 +71,8 @@ func (s *simulation) kind() (checkpoint.Kind, error) {
 // resume returns the runs of the checkpoint, none where there is no file.
 func (s *simulation) resume() (*runs, error) {
 	r := new(runs)
-	if s.Checkpoint != "" {
-		kind, err := s.kind()
-		if err != nil {
-			return nil, err
-		}
-		tensors, err := kind.Read(s.Checkpoint, r)
-		if err == nil {
-			tensors.Close()
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
+	if _, err := s.checkpoint().Resume(r, func() checkpoint.Vectors { return nil }); err != nil {
+		return nil, err
 	}
 	if r.Curves == nil {
 		r.Curves = map[Score][][]Point{}
@@ -92,13 +81,8 @@ func (s *simulation) resume() (*runs, error) {
 }
 
 // save replaces the checkpoint.
-func (s *simulation) save(r *runs) error {
-	if s.Checkpoint == "" {
-		return nil
-	}
-	kind, err := s.kind()
-	if err != nil {
-		return err
-	}
-	return kind.Write(s.Checkpoint, r, nil)
+func (s *simulation) save(r *runs) error { return s.checkpoint().Save(r, nil) }
+
+func (s *simulation) checkpoint() checkpoint.File {
+	return checkpoint.File{Path: s.Checkpoint, Kind: s.kind}
 }

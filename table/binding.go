@@ -103,9 +103,6 @@ func Bind[T any](layout Layout) (*Binding[T], error) {
 	return nil, errNoRow(*b.held)
 }
 
-// Columns returns the columns of the layout. The kind of one that was unknown is known from its first value on.
-func (b *binder) Columns() []Column { return b.layout.Columns }
-
 // bind finds the fields of a struct type that make the columns.
 func (b *binder) bind(t reflect.Type) error {
 	all, err := fieldsOf(t)

@@ -1,9 +1,7 @@
 package ep
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/credence-ml/credence/internal/checkpoint"
 )
@@ -73,42 +71,25 @@ func (s sites) each(do func(*float64)) {
 	}
 }
 
-func (f *fit) kind() (checkpoint.Kind, error) { return f.Table.Kind("ep", 1, f.model, f.config) }
+func (f *fit) checkpoint() checkpoint.File {
+	return checkpoint.File{Path: f.config.Checkpoint, Kind: func() (checkpoint.Kind, error) { return f.Table.Kind("ep", 1, f.model, f.config) }}
+}
 
 // save replaces the checkpoint, if there is to be one. before is the number of sweeps before sites began again.
 func (f *fit) save(c *course, before int) error {
 	if f.config.Checkpoint == "" {
 		return nil
 	}
-	kind, err := f.kind()
-	if err != nil {
-		return err
-	}
 	p := &progress{course: *c, Steady: f.steady, Patient: f.patient, Before: before}
 	f.each(c, func(x *float64) { p.numbers = append(p.numbers, *x) })
-	return kind.Write(f.config.Checkpoint, p, p.vectors().Tensors())
+	return f.checkpoint().Save(p, p.vectors())
 }
 
 // resume takes the fit to where the checkpoint has it, if there is one.
 func (f *fit) resume() (c *course, before int, err error) {
-	if f.config.Checkpoint == "" {
-		return f.newCourse(), 0, nil
-	}
-	kind, err := f.kind()
-	if err != nil {
-		return nil, 0, err
-	}
 	p := &progress{}
-	tensors, err := kind.Read(f.config.Checkpoint, p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f.newCourse(), 0, nil
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("ep: %w", err)
-	}
-	defer tensors.Close()
-	if err := p.vectors().Read(tensors); err != nil {
-		return nil, 0, fmt.Errorf("ep: %w", err)
+	if found, err := f.checkpoint().Resume(p, p.vectors); err != nil || !found {
+		return f.newCourse(), 0, err
 	}
 	c, f.steady, f.patient = &p.course, p.Steady, p.Patient
 	if c.Calmest > 0 {

@@ -16,9 +16,6 @@ import (
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("ep: there are no rows to fit")
-	}
 	f, err := e.newFit(ctx, data)
 	if err != nil {
 		return nil, err

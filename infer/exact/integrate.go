@@ -66,7 +66,7 @@ func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error
 		if len(m.places) == 0 || e.config.Hyper != hyper.Integrate {
 			return nil
 		}
-		err = m.integrate(ctx, t, s)
+		err = m.integrate(t, s)
 		var higher *hyper.HigherError
 		if !errors.As(err, &higher) {
 			return err
@@ -245,7 +245,7 @@ func (m *mode) slopes(count int) hyper.Slopes {
 }
 
 // integrate replaces the posterior at the mode, where the form was evaluated last, by the integrated one.
-func (m *mode) integrate(ctx context.Context, t task, s *settled) error {
+func (m *mode) integrate(t task, s *settled) error {
 	o, f := m.o, m.o.form
 	p := m.axes.Count()
 	if reason := f.tooLarge(p); reason != "" {

@@ -94,7 +94,7 @@ func (e *Engine) settleLast(ctx context.Context, f form, t task, end *outcome, e
 	if err != nil || !t.last {
 		return end, err
 	}
-	l, err := e.lengthscales(ctx, f, t, end)
+	l, err := e.lengthscales(ctx, f, end)
 	if err != nil {
 		return nil, err
 	}

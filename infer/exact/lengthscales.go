@@ -34,7 +34,7 @@ func (e *Engine) averages(f form) bool {
 }
 
 // lengthscales finds the approximation where a climb ended; nil where there are none to integrate.
-func (e *Engine) lengthscales(ctx context.Context, f form, t task, end *outcome) (*laplace, error) {
+func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*laplace, error) {
 	if !e.averages(f) {
 		return nil, nil
 	}

@@ -96,7 +96,7 @@ func TestSharesOfLengthscales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := run.lengthscales(ctx, run.form, ready, end)
+	l, err := run.lengthscales(ctx, run.form, end)
 	if err != nil || l == nil {
 		t.Fatal(l, err)
 	}

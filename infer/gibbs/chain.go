@@ -205,7 +205,7 @@ func (c *chain) logState() float64 {
 	if !c.Odds.Learned {
 		return sum + float64(c.active)*special.LogSigmoid(c.Odds.Start) + float64(c.Shared-c.active)*special.LogSigmoid(-c.Odds.Start)
 	}
-	return sum + logBeta(c.OddsA+float64(c.active), c.OddsB+float64(c.Shared-c.active)) - logBeta(c.OddsA, c.OddsB)
+	return sum + special.LogBeta(c.OddsA+float64(c.active), c.OddsB+float64(c.Shared-c.active)) - special.LogBeta(c.OddsA, c.OddsB)
 }
 
 // extraNoise is what a row of weight 2 has twice of the constant, in which M has it once.
@@ -214,11 +214,4 @@ func (c *chain) extraNoise() float64 {
 		return 0
 	}
 	return math.Log(2*math.Pi)/2 + c.logNoise
-}
-
-func logBeta(a, b float64) float64 {
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	return la + lb - lab
 }

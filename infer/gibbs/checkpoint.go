@@ -1,9 +1,7 @@
 package gibbs
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -82,8 +80,10 @@ func (e *ended) vectors() checkpoint.Vectors {
 	return list
 }
 
-func (f *fit) kind() (checkpoint.Kind, error) {
-	return f.Table.Kind("gibbs", 1, f.model, []any{f.config, f.config.Start})
+func (f *fit) checkpoint() checkpoint.File {
+	return checkpoint.File{Path: f.config.Checkpoint, Kind: func() (checkpoint.Kind, error) {
+		return f.Table.Kind("gibbs", 1, f.model, []any{f.config, f.config.Start})
+	}}
 }
 
 // save adds a chain to the checkpoint, if there is to be one.
@@ -95,36 +95,20 @@ func (f *fit) save(k int, c *chain, r *record) error {
 	defer f.saving.Unlock()
 	f.ended.Chains = append(f.ended.Chains, k)
 	f.ended.of[k] = store(c, r)
-	kind, err := f.kind()
-	if err != nil {
-		return err
-	}
-	return kind.Write(f.config.Checkpoint, &f.ended, f.ended.vectors().Tensors())
+	return f.checkpoint().Save(&f.ended, f.ended.vectors())
 }
 
 // resume takes the chains of the checkpoint, if there is one.
 func (f *fit) resume() error {
 	f.ended.of = map[int]*stored{}
-	if f.config.Checkpoint == "" {
-		return nil
-	}
-	kind, err := f.kind()
-	if err != nil {
+	found, err := f.checkpoint().Resume(&f.ended, func() checkpoint.Vectors {
+		for _, k := range f.ended.Chains {
+			f.ended.of[k] = &stored{}
+		}
+		return f.ended.vectors()
+	})
+	if err != nil || !found {
 		return err
-	}
-	tensors, err := kind.Read(f.config.Checkpoint, &f.ended)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("gibbs: %w", err)
-	}
-	defer tensors.Close()
-	for _, k := range f.ended.Chains {
-		f.ended.of[k] = &stored{}
-	}
-	if err := f.ended.vectors().Read(tensors); err != nil {
-		return fmt.Errorf("gibbs: %w", err)
 	}
 	for k, s := range f.ended.of {
 		if k < 0 || k >= len(f.chains) || !s.fits(f.Rows, f.Table.Count(), len(f.KeptBlocks)) {

@@ -16,9 +16,6 @@ import (
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("gibbs: there are no rows to fit")
-	}
 	table, err := candidates.Load(ctx, credence.NewWorkspace(e.config.Threads), "gibbs", e.model, data)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,7 @@
 package laplace
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/credence-ml/credence/internal/checkpoint"
@@ -57,38 +55,18 @@ func (f *fit) kind() (checkpoint.Kind, error) {
 	return f.Table.Kind("laplace", 1, f.model, config)
 }
 
-// save replaces the checkpoint, if there is to be one.
-func (f *fit) save(p *progress) error {
-	if f.config.Checkpoint == "" {
-		return nil
-	}
-	kind, err := f.kind()
-	if err != nil {
-		return err
-	}
-	return kind.Write(f.config.Checkpoint, p, p.vectors().Tensors())
+func (f *fit) checkpoint() checkpoint.File {
+	return checkpoint.File{Path: f.config.Checkpoint, Kind: f.kind}
 }
+
+// save replaces the checkpoint, if there is to be one.
+func (f *fit) save(p *progress) error { return f.checkpoint().Save(p, p.vectors()) }
 
 // resume returns what the checkpoint holds, nothing where there is none.
 func (f *fit) resume() (*progress, error) {
 	p := &progress{}
-	if f.config.Checkpoint == "" {
-		return p, nil
-	}
-	kind, err := f.kind()
-	if err != nil {
-		return nil, err
-	}
-	tensors, err := kind.Read(f.config.Checkpoint, p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("laplace: %w", err)
-	}
-	defer tensors.Close()
-	if err := p.vectors().Read(tensors); err != nil {
-		return nil, fmt.Errorf("laplace: %w", err)
+	if found, err := f.checkpoint().Resume(p, p.vectors); err != nil || !found {
+		return p, err
 	}
 	for _, s := range append(slices.Clone(p.Rough), p.Final...) {
 		if len(s.numbers) != 5+len(f.KeptBlocks)+f.Table.Count() {

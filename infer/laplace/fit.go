@@ -24,9 +24,6 @@ const (
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("laplace: there are no rows to fit")
-	}
 	f, err := e.newFit(ctx, data)
 	if err != nil {
 		return nil, err

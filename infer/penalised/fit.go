@@ -32,9 +32,6 @@ const rotatedRows = 3000
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
 	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads)}
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("%s: there are no rows to fit", e.config.Name)
-	}
 	table, err := candidates.Load(ctx, f.ws, e.config.Name, e.model, data)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,7 @@
 package svi
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/mixture"
@@ -61,38 +59,20 @@ func (r *fit) kind() (checkpoint.Kind, error) {
 	return checkpoint.Kind{Name: r.config.name(), Format: checkpointFormat, Fingerprint: r.fingerprint}, nil
 }
 
+func (r *fit) checkpoint() checkpoint.File {
+	return checkpoint.File{Path: r.config.Checkpoint, Kind: r.kind}
+}
+
 // writeCheckpoint replaces the checkpoint file, if there is to be one.
 func (r *fit) writeCheckpoint(d *document) error {
-	if r.config.Checkpoint == "" {
-		return nil
-	}
-	kind, err := r.kind()
-	if err != nil {
-		return err
-	}
 	d.Hyper, d.Redraw = blocks.HyperValues(r.Features), r.redraw
-	return kind.Write(r.config.Checkpoint, d, d.vectors().Tensors())
+	return r.checkpoint().Save(d, d.vectors())
 }
 
 // readCheckpoint returns what the checkpoint file holds, or nil if there is none.
 func (r *fit) readCheckpoint() (*document, error) {
-	if r.config.Checkpoint == "" {
-		return nil, nil
-	}
-	kind, err := r.kind()
-	if err != nil {
-		return nil, err
-	}
 	d := new(document)
-	tensors, err := kind.Read(r.config.Checkpoint, d)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.config.name(), err)
-	}
-	defer tensors.Close()
-	if err := d.vectors().Read(tensors); err != nil {
+	if found, err := r.checkpoint().Resume(d, d.vectors); err != nil || !found {
 		return nil, err
 	}
 	if d.Newton != nil && !d.Newton.Fits(r.Dims, len(r.Groups)) {

@@ -26,6 +26,9 @@ type Table struct {
 
 // Load reads all rows. Without an intercept columns are not centred.
 func Load(ctx context.Context, ws *credence.Workspace, engine string, model credence.Model, data credence.Data) (*Table, error) {
+	if data.Rows() == 0 {
+		return nil, fmt.Errorf("%s: there are no rows to fit", engine)
+	}
 	t := &Table{Intercept: -1}
 	intercept := -1
 	for _, b := range model.Features.Blocks() {

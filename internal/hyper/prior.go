@@ -39,15 +39,8 @@ func (p BetaPrime) At(u float64) (value, slope, curvature float64) {
 	if gap > 0 {
 		soft += 2 * gap
 	}
-	value = math.Ln2 - logBeta(p.A, p.B) + 2*p.A*gap - (p.A+p.B)*soft
+	value = math.Ln2 - special.LogBeta(p.A, p.B) + 2*p.A*gap - (p.A+p.B)*soft
 	return value, 2*p.A - 2*(p.A+p.B)*share, -4 * (p.A + p.B) * share * (1 - share)
-}
-
-func logBeta(a, b float64) float64 {
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	return la + lb - lab
 }
 
 // Normal is the prior u ~ N(Mean, SD²): log-normal of the parameter itself.

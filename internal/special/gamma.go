@@ -8,6 +8,9 @@ func LogGamma(x float64) float64 {
 	return v
 }
 
+// LogBeta is log B(a, b) for a, b > 0.
+func LogBeta(a, b float64) float64 { return LogGamma(a) + LogGamma(b) - LogGamma(a+b) }
+
 // StirlingError is log Γ(x+1) − [(x+½) log x − x + ½ log 2π] for x > 0, the
 // part of a log factorial that Stirling's formula leaves out. Densities of
 // large counts are built on it so that their large terms never meet
