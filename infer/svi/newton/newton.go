@@ -40,6 +40,7 @@ type Newton struct {
 	*problem.Problem
 	References []problem.Reference // of each group
 	Targets    problem.Moments     // of the rows of the last pass
+	counted    source              // the rows of the targets; nil where not all were
 	Gain       float64             // of the bound in the last step
 	// PredictedGain is what a whole step would gain by the slope where no step raised the bound, else 0.
 	PredictedGain float64

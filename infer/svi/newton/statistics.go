@@ -122,7 +122,11 @@ type source interface {
 func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, factor []float64, f *problem.Family) error {
 	d, p := n.Dims, f.Count()
 	s.reset()
-	n.formed, n.Targets = false, problem.Moments{}
+	n.formed = false
+	known := n.counted == rows // by an earlier pass, so that they are not counted again
+	if !known {
+		n.counted, n.Targets = nil, problem.Moments{}
+	}
 	ws, terms := n.Workspace, &n.terms
 	first, dense := 0, 0
 	for k := range rows.Blocks() {
@@ -131,7 +135,9 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 			return err
 		}
 		dense = b.Phi.Dense.Cols
-		n.Targets.Add(b)
+		if !known {
+			n.Targets.Add(b)
+		}
 		n.latent(b, m, factor, p)
 		if !f.Expanded && !terms.WithinReach(f.Likelihood) {
 			s.Value = math.NaN()
@@ -167,6 +173,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 		}
 		b.Phi.AddGram(ws, s.Curvature, terms.DVariance)
 	}
+	n.counted = rows
 	credence.LiftGram(s.Curvature, d, dense)
 	return nil
 }

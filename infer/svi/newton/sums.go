@@ -77,7 +77,7 @@ func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics
 	}
 	u, d := n.sums, n.Dims
 	s.reset()
-	s.Separated, n.Targets = false, u.targets
+	s.Separated, n.Targets, n.counted = false, u.targets, nil
 	noise := g.Variance(0)
 	delta, along := n.work[0], n.work[1]
 	for j := range delta {
