@@ -168,6 +168,12 @@ func TestProductsOfShards(t *testing.T) {
 	if _, err := add(from, n-from).Products(); err == nil {
 		t.Error("products of a part of the rows were given")
 	}
+	for i := range s.Target {
+		s.Precision = append(s.Precision, float64(1+i%2))
+	}
+	if _, err := add(0, 100).Products(); err == nil {
+		t.Error("products of rows with precisions of their own were given")
+	}
 }
 
 // TestProductsRefuse: what products cannot tell is refused, before they are read where that can be.
@@ -185,7 +191,7 @@ func TestProductsRefuse(t *testing.T) {
 		{fit.Options{Target: "y", Family: "bernoulli"}, selection.Options{}, "use --family gaussian", true},
 		{fit.Options{Formula: "y ~ x1:x2 + x3"}, selection.Options{}, "asks for more than the columns as they are", false},
 		{fit.Options{Formula: "y ~ log(x1)"}, selection.Options{}, "", false},
-		{fit.Options{Formula: "log(y) ~ ."}, selection.Options{}, "", false},
+		{fit.Options{Formula: "exp(y) ~ ."}, selection.Options{}, "asks for more than the columns as they are", false},
 		{fit.Options{Formula: "y ~ . + offset(x1)"}, selection.Options{}, "", false},
 	} {
 		_, err := fit.SelectProducts(context.Background(), p, c.options, c.how)

@@ -150,7 +150,7 @@ func TestTightSets(t *testing.T) {
 		name, formula, family string
 		n, p                  int
 		size                  float64
-	}{{"gaussian", "y ~ .", "gaussian", 300, 1000, 0.5}, {"logit", "y ~ .", "bernoulli", 800, 300, 1}} {
+	}{{"gaussian", "y ~ .", "gaussian", 300, 1000, 0.5}, {"noise", "y ~ .", "gaussian(variance=1)", 300, 1000, 0.5}, {"logit", "y ~ .", "bernoulli", 800, 300, 1}} {
 		t.Run(c.name, func(t *testing.T) {
 			classes := c.family == "bernoulli"
 			if _, err := exec.Command("Rscript", "-e", "library(susieR)").Output(); err != nil && !classes {

@@ -162,7 +162,7 @@ func (p *Products) Source() (source credence.Source, weight string, err error) {
 		if square < -1e-9*p.Gram[j*d+j] || p.Gram[j*d+j] < 0 {
 			return nil, "", fmt.Errorf("table: the products of %q are those of no rows: its squares add up to %v, and its sum is %v", names[a], p.Gram[j*d+j], p.Gram[ones*d+j])
 		}
-		if square > 1e-13*p.Gram[j*d+j] { // else it is constant
+		if square > math.Max(1e-13, 1e-16*n)*p.Gram[j*d+j] { // else it is constant, but for the rounding of sums
 			sd[a] = math.Sqrt(square)
 		}
 	}

@@ -17,14 +17,21 @@ func products(first, n int) *table.Products {
 	p := &table.Products{Names: []string{"y", table.Ones, "a", "b", "c", "constant", "rows"}}
 	d := len(p.Names)
 	p.Gram = make([]float64, d*d)
+	part := make([]float64, d*d) // of a hundred rows, so that sums of many rows round little
 	for i := range n {
 		rng := rand.New(rand.NewPCG(uint64(first+i), 5))
 		a, b := 100+rng.NormFloat64(), -3+0.1*rng.NormFloat64()
-		row := []float64{2*a + rng.NormFloat64(), 1, a, b, a + b, 7, rng.NormFloat64()}
+		row := []float64{2*a + rng.NormFloat64(), 1, a, b, a + b, 0.7, rng.NormFloat64()}
 		for j, v := range row {
 			for k, u := range row {
-				p.Gram[j*d+k] += v * u
+				part[j*d+k] += v * u
 			}
+		}
+		if i%100 == 99 || i == n-1 {
+			for k, v := range part {
+				p.Gram[k] += v
+			}
+			clear(part)
 		}
 	}
 	return p
@@ -68,6 +75,35 @@ func TestProductsSource(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestProductsConstant: a column that is constant but for the rounding of sums row by row stays so.
+func TestProductsConstant(t *testing.T) {
+	const n = 100_003
+	p := &table.Products{Names: []string{table.Ones, "constant", "y"}, Gram: make([]float64, 9)}
+	for i := range n {
+		row := []float64{1, 0.7, float64(i%7) / 7}
+		for j, v := range row {
+			for k, u := range row {
+				p.Gram[3*j+k] += v * u
+			}
+		}
+	}
+	source, _, err := p.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var column []float64
+	if err := readAll(source, func(j int, v float64) {
+		if j == 0 {
+			column = append(column, v)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(column) != 2 || column[0] != column[1] {
+		t.Errorf("a constant column is %v", column)
 	}
 }
 
