@@ -40,7 +40,7 @@ func repeated(lik likelihood.Family, columns int, share float64, beside bool) *m
 		}
 		if _, ok := lik.(likelihood.StudentT); ok {
 			m.precision = append(m.precision, float64(1+i%2))
-			m.y[i] = math.Round(m.y[i])
+			m.y[i] = 4 * math.Round(m.y[i]/4)
 		}
 	}
 	return m
@@ -55,14 +55,21 @@ func TestPack(t *testing.T) {
 		share     float64
 		intercept bool
 		beside    bool
+		dense     bool
 	}{
-		{likelihood.Bernoulli{}, 0.1, true, false}, {likelihood.Bernoulli{}, 0.1, false, true}, {likelihood.Bernoulli{}, 0.6, true, true},
-		{likelihood.NegativeBinomial{}, 0.1, true, true}, {likelihood.Binomial{}, 0.1, true, true}, {likelihood.StudentT{}, 0.1, true, false},
+		{likelihood.Bernoulli{}, 0.1, true, false, false}, {likelihood.Bernoulli{}, 0.1, false, true, false}, {likelihood.Bernoulli{}, 0.6, true, true, false},
+		{likelihood.NegativeBinomial{}, 0.1, true, true, false}, {likelihood.Binomial{}, 0.1, true, true, false}, {likelihood.StudentT{}, 0.1, true, false, false},
+		{likelihood.Bernoulli{}, 0.1, true, false, true}, {likelihood.NegativeBinomial{}, 0.1, false, false, true}, {likelihood.Bernoulli{}, 0.6, false, true, true}, {likelihood.Binomial{}, 0.1, true, false, true},
+		{likelihood.StudentT{}, 0.1, true, false, true},
 	} {
-		name := fmt.Sprintf("%v, %g, %v, %v", c.lik, c.share, c.intercept, c.beside)
+		name := fmt.Sprintf("%v, %g, %v, %v, %v", c.lik, c.share, c.intercept, c.beside, c.dense)
 		const columns = 40
 		data := repeated(c.lik, columns, c.share, c.beside)
-		model := credence.Model{Features: plain{p: columns, sparse: columns, intercept: c.intercept}, Likelihood: c.lik, Prior: normal}
+		sparse := columns
+		if c.dense {
+			sparse = 0
+		}
+		model := credence.Model{Features: plain{p: columns, sparse: sparse, intercept: c.intercept}, Likelihood: c.lik, Prior: normal}
 		var last *newton.Statistics
 		for _, threads := range []int{1, 3} {
 			r := newFit(t, model, Config{Covariance: Full, Threads: threads}, data)
@@ -129,9 +136,29 @@ func TestPack(t *testing.T) {
 					weight += b.WeightOf(i)
 				}
 			}
-			if c.share < 0.5 && count > data.Rows()*2/3 {
+			if (c.share < 0.5 || c.dense) && count > data.Rows()*2/3 {
 				t.Errorf("%s: %d rows are left of %d", name, count, data.Rows())
 			}
 		}
+	}
+}
+
+// Dense rows of which most differ stay as they are.
+func TestDistinctRowsStay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	m := &memory{x: linop.NewDense(6000, 2)}
+	for i := range m.x.Data {
+		m.x.Data[i] = rng.NormFloat64()
+	}
+	for i := range m.x.Rows {
+		m.y = append(m.y, float64(i%2))
+	}
+	r := newFit(t, credence.Model{Features: plain{p: 2}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, m)
+	rows := r.Rows(0)
+	if _, err := r.Start(t.Context(), rows, rows); err != nil {
+		t.Fatal(err)
+	}
+	if rows.Pack(); rows.Packed() != nil {
+		t.Errorf("%d rows that differ were put together", m.x.Rows)
 	}
 }

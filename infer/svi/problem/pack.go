@@ -36,13 +36,19 @@ const (
 // Packed returns the packed rows, nil where there are none.
 func (t *Rows) Packed() *Packed { return t.packed }
 
-// Pack packs rows that are in memory with features that stay, of an intercept at most and sparse columns. Their
-// order is then another.
+// Pack packs rows that are in memory with features that stay, of an intercept at most and sparse columns, whose
+// order is then another, or of dense columns alone, of which few differ.
 func (t *Rows) Pack() {
 	if t.Count() < fewestPacked || t.retain || t.moving || len(t.kept) == 0 {
 		return
 	}
 	entries, d := 0, t.problem.Dims
+	if !slices.ContainsFunc(t.kept, func(b Block) bool { return b.Phi == nil || b.Phi.Sparse.Cols > 0 }) {
+		if t.packed = equal(t.kept); t.packed != nil {
+			t.kept = nil
+		}
+		return
+	}
 	for _, b := range t.kept {
 		if b.Phi == nil || b.Phi.Sparse.Cols == 0 || b.Phi.Dense.Cols > 1 {
 			return
