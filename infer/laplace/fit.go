@@ -36,10 +36,16 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	rough := make([]*answer, len(starts)) // most starts need no more to be told from the best
+	var rough []*answer // the best, most starts need no more to be told from which
+	hold := func(a *answer) {
+		a.marginals, a.inclusion = nil, nil // found again at the end
+		rough = append(rough, a)
+		slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(b.rank(), a.rank()) })
+		rough = rough[:min(finalists, len(rough))]
+	}
 	for k, start := range starts {
-		if k < len(saved.Rough) {
-			rough[k] = f.answerOf(saved.Rough[k])
+		if starts[k] = nil; k < len(saved.Rough) {
+			hold(f.answerOf(saved.Rough[k]))
 			continue
 		}
 		f.begin(start)
@@ -47,10 +53,14 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		if err != nil {
 			return nil, err
 		}
-		if rough[k], err = f.assess(at, 0, f.learns()); err != nil {
+		a, err := f.assess(at, 0, f.learns())
+		if err != nil {
 			return nil, err
 		}
-		saved.Rough = append(saved.Rough, store(rough[k]))
+		hold(a)
+		if e.config.Checkpoint != "" {
+			saved.Rough = append(saved.Rough, store(a))
+		}
 		if err := f.save(saved); err != nil {
 			return nil, err
 		}
@@ -58,9 +68,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			f.config.Progress(credence.Progress{Stage: "starts", Done: k + 1, Total: len(starts), Objective: -at.objective})
 		}
 	}
-	slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(b.rank(), a.rank()) })
 	var best *answer
-	for k, start := range rough[:min(finalists, len(rough))] {
+	for k, start := range rough {
 		var a *answer
 		if k < len(saved.Final) {
 			a = f.answerOf(saved.Final[k])
@@ -69,7 +78,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			if a, err = f.learn(ctx, start.mode); err != nil {
 				return nil, err
 			}
-			saved.Final = append(saved.Final, store(a))
+			if e.config.Checkpoint != "" {
+				saved.Final = append(saved.Final, store(a))
+			}
 			if err := f.save(saved); err != nil {
 				return nil, err
 			}
