@@ -205,7 +205,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 			return nil, err
 		}
 	}
-	mean, variance, chances := make([]float64, len(pool)), make([]float64, len(pool)), make([]float64, len(pool))
+	mean, variance := make([]float64, len(pool)), make([]float64, len(pool))
 	audit := Audit{}
 	var curve []Point
 	var fitted *credence.Fitted
@@ -227,10 +227,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 		}
 		count := len(labelled)
 		if advisor != nil {
-			for k, m := range mean {
-				chances[k] = logit.probability(m, variance[k])
-			}
-			advisor.judge(count, chances, audit)
+			advisor.judge(count, mean, audit)
 		}
 		end := count >= s.Labels
 		if end || (count-s.Initial)%s.Every < s.Block {

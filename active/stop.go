@@ -48,14 +48,14 @@ func newAdvisor() *advisor {
 	return &advisor{stop: Stop{Reason: "the models still change: more labels are worth asking for"}}
 }
 
-// judge takes P(y=1) of every row of the pool under the model of so many labels, and what rows by chance told.
-func (a *advisor) judge(labels int, probability []float64, audit Audit) {
+// judge takes the mean of f in every row of the pool under the model of so many labels, and what rows by chance told.
+func (a *advisor) judge(labels int, mean []float64, audit Audit) {
 	if a.stop.Labels > 0 {
 		return
 	}
-	positive := make([]bool, len(probability))
-	for i, p := range probability {
-		positive[i] = p > 0.5
+	positive := make([]bool, len(mean))
+	for i, m := range mean {
+		positive[i] = m > 0
 	}
 	now := judgement{labels, positive}
 	a.judged = append(a.judged, now)

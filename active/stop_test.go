@@ -58,14 +58,14 @@ func TestLeft(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	const rows = 40_000
 	run := func(initial int, excess func(n float64) float64, audit Audit) Stop {
-		a, probability := newAdvisor(), make([]float64, rows)
+		a, mean := newAdvisor(), make([]float64, rows)
 		for labels := initial; labels <= 40*initial; labels += initial / 10 {
 			// The boundary is off by √excess, so that the error is by excess, with p linear across it.
 			off := math.Sqrt(excess(float64(labels)))
-			for i := range probability {
-				probability[i] = min(max(0.5+float64(i)/rows-0.5-off, 0.01), 0.99)
+			for i := range mean {
+				mean[i] = float64(i)/rows - 0.5 - off
 			}
-			a.judge(labels, probability, audit)
+			a.judge(labels, mean, audit)
 		}
 		return a.stop
 	}
