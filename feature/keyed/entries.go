@@ -338,6 +338,9 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 		}
 		return
 	}
+	if i+1 < b.rows.Count {
+		b.index.prefetch(b.rows.Keys[to:b.rows.Start[i+2]])
+	}
 	first := len(dst.Index)
 	dst.Index = slices.Grow(dst.Index, to-from)[:first+to-from]
 	slots := dst.Index[first:]

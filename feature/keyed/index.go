@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/keyhash"
 )
 
@@ -25,6 +26,11 @@ type Index struct {
 	table  []entry  // of the larger keys; a power of two long
 	used   int      // entries of the table
 	folded bool     // direct and table are given up until they are needed
+
+	// Where the pieces of direct and table begin, and places in them, for prefetch.
+	directAt []*uint32
+	tableAt  []*entry
+	places   [2][]int32
 
 	mu   sync.Mutex // guards the growth of the list of chunks
 	keys []*[keyChunk]uint64
@@ -96,7 +102,16 @@ func (x *Index) Add(key uint64) int {
 func (x *Index) addAll(slots []int32, keys []uint64) { x.lookUp(slots, keys, (*Index).Add) }
 
 // findAll is Find for many keys.
-func (x *Index) findAll(slots []int32, keys []uint64) { x.lookUp(slots, keys, (*Index).Find) }
+func (x *Index) findAll(slots []int32, keys []uint64) {
+	const part = 64 // keys fetched ahead
+	x.prefetch(keys[:min(part, len(keys))])
+	for len(keys) > 0 {
+		n := min(part, len(keys))
+		x.prefetch(keys[n:min(2*part, len(keys))])
+		x.lookUp(slots[:n], keys[:n], (*Index).Find)
+		slots, keys = slots[n:], keys[n:]
+	}
+}
 
 // lookUp stores the slots of keys. The common case stands in the loop itself: its
 // loads do not depend on each other, so that the processor has many under way.
@@ -121,6 +136,34 @@ func (x *Index) lookUp(slots []int32, keys []uint64, other func(*Index, uint64) 
 		slots[k] = int32(other(x, key))
 		direct, table = x.direct, x.table
 	}
+}
+
+const (
+	placeShift = 2 // a place of direct has 1 << placeShift bytes
+	entryShift = 3
+)
+
+// prefetch fetches what tells the slots of keys from memory.
+func (x *Index) prefetch(keys []uint64) {
+	direct, entries := x.places[0][:0], x.places[1][:0]
+	for _, key := range keys {
+		if key < uint64(len(x.direct)) {
+			direct = append(direct, int32(key))
+		} else if len(x.table) > 0 {
+			entries = append(entries, int32(keyhash.Mix(key)&uint64(len(x.table)-1)))
+		}
+	}
+	kernel.Prefetch(x.directAt, placeShift, direct)
+	kernel.Prefetch(x.tableAt, entryShift, entries)
+	x.places[0], x.places[1] = direct, entries
+}
+
+// pieces are where the pieces of a list begin that Prefetch knows.
+func pieces[T any](list []T, shift int) (begin []*T) {
+	for i := 0; i < len(list); i += kernel.PrefetchBytes >> shift {
+		begin = append(begin, &list[i])
+	}
+	return begin
 }
 
 // add gives a key that has none a slot.
@@ -151,6 +194,7 @@ func (x *Index) reach(key uint64) {
 		size *= 2
 	}
 	x.direct = append(x.direct, make([]uint32, size-len(x.direct))...)
+	x.directAt = pieces(x.direct, placeShift)
 }
 
 // put enters a key that the table does not have and has room for.
@@ -201,6 +245,7 @@ func (x *Index) grow() {
 		size *= 2
 	}
 	x.table, x.used = make([]entry, max(1024, size)), 0
+	x.tableAt = pieces(x.table, entryShift)
 	for _, e := range old {
 		if e == 0 {
 			continue
@@ -250,7 +295,10 @@ func IndexOf(keys []uint64) (*Index, error) {
 }
 
 // Fold gives up the memory by which keys are found, until one is looked up.
-func (x *Index) Fold() { x.direct, x.table, x.used, x.folded = nil, nil, 0, x.count > 0 }
+func (x *Index) Fold() {
+	x.direct, x.table, x.directAt, x.tableAt = nil, nil, nil, nil
+	x.used, x.folded = 0, x.count > 0
+}
 
 func (x *Index) unfold() { x.replace(x.Keys(x.count)) }
 
@@ -297,5 +345,6 @@ func (x *Index) replace(keys []uint64) {
 	}
 	x.mu.Lock()
 	x.count, x.direct, x.limit, x.table, x.used, x.folded, x.keys = fresh.count, fresh.direct, fresh.limit, fresh.table, fresh.used, false, fresh.keys
+	x.directAt, x.tableAt = fresh.directAt, fresh.tableAt
 	x.mu.Unlock()
 }

@@ -49,6 +49,10 @@ func TestIndexIsAMap(t *testing.T) {
 		if err != nil || again.Find(added[len(added)-1]) != len(added)-1 {
 			t.Errorf("%s: %v", name, err)
 		}
+		found := make([]int32, len(added)+1)
+		if x.findAll(found, append(slices.Clone(added), 1<<61+12345)); found[len(added)] != -1 || !slices.IsSorted(found[:len(added)]) || found[len(added)-1] != int32(len(added)-1) {
+			t.Fatalf("%s: many keys at once are found elsewhere", name)
+		}
 		x.Keep([]int32{1, 3, int32(x.Len() - 1)})
 		if x.Len() != 3 || x.Find(added[3]) != 1 || x.Find(added[0]) >= 0 || x.Add(added[0]) != 3 {
 			t.Errorf("%s: what is kept is not found", name)
