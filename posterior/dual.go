@@ -129,6 +129,7 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 	if first+count <= dense {
 		return
 	}
+	sparse := phi.Sparse // of its own, so that a dense phi takes no memory
 	entry := func(j int, v float64) (float64, bool) {
 		at := dense + j
 		if scale != nil {
@@ -143,7 +144,7 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 			sums := make([]float64, n)
 			for i := from; i < to; i++ {
 				clear(sums)
-				for j, v := range phi.Sparse.Each(i) {
+				for j, v := range sparse.Each(i) {
 					if v, within := entry(j, v); within {
 						byColumn.AddRow(sums, j, v)
 					}
@@ -155,9 +156,9 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 		})
 		return
 	}
-	scatter := make([]float64, phi.Sparse.Cols) // φ of one row, zero between two rows
+	scatter := make([]float64, sparse.Cols) // φ of one row, zero between two rows
 	for i := range rows {
-		for j, v := range phi.Sparse.Each(i) {
+		for j, v := range sparse.Each(i) {
 			if v, within := entry(j, v); within {
 				scatter[j] = v
 			}
@@ -165,7 +166,7 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 		for r := range n {
 			dst[r*rows+i] += design.Sparse.AddRowDot(0, r, scatter)
 		}
-		for j := range phi.Sparse.Each(i) {
+		for j := range sparse.Each(i) {
 			scatter[j] = 0
 		}
 	}

@@ -157,6 +157,20 @@ func TestDualSumRefusals(t *testing.T) {
 	}
 }
 
+// A row with dense columns alone takes no memory.
+func TestDualSumRowTakesNoMemory(t *testing.T) {
+	const n, d = 20, 60
+	q := &DualSum{Mean: make([]float64, d), PriorVariance: make([]float64, d), Blocks: []int{1, d - 1}, Pairs: make([]float64, 3*n*n), Scale: 1}
+	q.Design.Dense.Reshape(n, d)
+	var phi credence.Design
+	phi.Dense.Reshape(1, d)
+	ws := credence.NewWorkspace(1)
+	mean, variance := make([]float64, 1), make([]float64, 1)
+	if taken := testing.AllocsPerRun(20, func() { q.Latent(ws, mean, variance, &phi) }); taken != 0 {
+		t.Errorf("a row takes memory %v times", taken)
+	}
+}
+
 // BenchmarkDualSumLatent is a row of 1,000 features with 200 training rows in two blocks.
 func BenchmarkDualSumLatent(b *testing.B) {
 	const n, d, rows = 200, 1000, 256
