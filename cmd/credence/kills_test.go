@@ -17,6 +17,7 @@ import (
 // Wherever a command is killed, what it writes is whole or as it was, the same command, which goes on from a
 // checkpoint where there is one, ends in the bytes of a run that nobody killed, and leaves nothing behind.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}

@@ -246,6 +246,7 @@ func child(t *testing.T, args ...string) *exec.Cmd {
 
 // Killed by SIGKILL at random moments and resumed, the model has the same bytes.
 func TestStreamSurvivesKill(t *testing.T) {
+	t.Parallel()
 	kills := 20
 	if testing.Short() {
 		kills = 4
@@ -291,6 +292,7 @@ func TestStreamSurvivesKill(t *testing.T) {
 
 // SIGTERM saves the work and exits with 130.
 func TestStreamTerminated(t *testing.T) {
+	t.Parallel()
 	model := filepath.Join(t.TempDir(), "m")
 	path := file(t, "rows.csv", clicksCSV(clicks(5000, 6)))
 	cmd := child(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--follow", "--quiet")
