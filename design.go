@@ -111,18 +111,11 @@ func (d *Design) RowForm(i int, v []float64) float64 {
 	columns, values := d.Sparse.Row(i)
 	for k, c := range columns {
 		row := v[(dense+int(c))*size+dense : (dense+int(c)+1)*size]
-		xk, rest := linop.At(values, k), 0.0
 		if values == nil {
-			for _, j := range columns[k+1:] {
-				rest += row[j]
-			}
+			sum += 2*linop.GatherSum(row, columns[k+1:]) + row[c]
 		} else {
-			of := values[k+1:]
-			for l, j := range columns[k+1:] {
-				rest += of[l] * row[j]
-			}
+			sum += values[k] * (2*linop.GatherDot(row, columns[k+1:], values[k+1:]) + values[k]*row[c])
 		}
-		sum += xk * (2*rest + xk*row[c])
 	}
 	return sum
 }

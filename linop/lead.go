@@ -21,18 +21,18 @@ func (a *CSR) LeadForms(dst, v []float64, lead []int32, from, to int) {
 			c := int(columns[k])
 			row := v[c*a.Cols : c*a.Cols+c+1]
 			if values == nil {
-				sums[k+1] = sums[k] + 2*gatherSum(row, columns[:k]) + row[c]
+				sums[k+1] = sums[k] + 2*GatherSum(row, columns[:k]) + row[c]
 			} else {
 				x := values[k]
-				sums[k+1] = sums[k] + x*(2*gatherDot(row, columns[:k], values[:k])+x*row[c])
+				sums[k+1] = sums[k] + x*(2*GatherDot(row, columns[:k], values[:k])+x*row[c])
 			}
 		}
 		dst[i] = sums[len(columns)]
 	}
 }
 
-// gatherSum adds up the elements of x at some places, in four sums that do not wait for each other.
-func gatherSum(x []float64, at []int32) float64 {
+// GatherSum adds up the elements of x at some places, in four sums that do not wait for each other.
+func GatherSum(x []float64, at []int32) float64 {
 	var s0, s1, s2, s3 float64
 	for len(at) >= 4 {
 		s0 += x[at[0]]
@@ -47,8 +47,8 @@ func gatherSum(x []float64, at []int32) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// gatherDot is gatherSum of elements times values.
-func gatherDot(x []float64, at []int32, values []float64) float64 {
+// GatherDot is GatherSum of elements times values.
+func GatherDot(x []float64, at []int32, values []float64) float64 {
 	var s0, s1, s2, s3 float64
 	for len(at) >= 4 && len(values) >= 4 {
 		s0 += values[0] * x[at[0]]

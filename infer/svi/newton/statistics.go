@@ -215,8 +215,8 @@ func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
 
 // fewEntries is the share of the weights that the rows of a block may have entries of for their
 // variances to be sums over pairs of entries: an element that is looked up takes about as long as
-// eight that a product goes through.
-const fewEntries = 1.0 / 8
+// three that a product goes through.
+const fewEntries = 1.0 / 3
 
 // variances stores φᵀFFᵀφ for the rows of a block.
 func (n *Newton) variances(dst []float64, b *problem.Block, factor []float64) {
