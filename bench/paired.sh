@@ -23,7 +23,7 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 fit() { # binary, file, format, arguments …
 	binary=$1 file=$2 format=$3
 	shift 3
-	seconds "$now" "$binary" fit "$file" --format "$format" --threads 1 --quiet "$@"
+	seconds "$now" "$binary" fit "$file" --format "$format" --threads 1 --quiet --output fitted "$@"
 }
 
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), medians of $runs"

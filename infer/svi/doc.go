@@ -23,7 +23,8 @@
 //   - tune: hyper-parameters of features on at most Config.PolishRows rows, by Newton steps; in
 //     minibatches and beyond 4,000 weights they are variables of the mixture instead.
 //
-// None holds n×d: rows are streamed, and kept only up to 64 MB.
+// None holds n×d: rows are streamed, and kept only up to 64 MB. Kept sparse rows are packed for newton: equal
+// ones are one with their weight, and sorted ones share what is made of their first entries.
 //
 // Config.Approximation = Laplace gives the Laplace approximation in place of the bound: newton with
 // every row expanded to second order about its mean, from where the bound has its optimum. Its log
@@ -35,7 +36,8 @@
 // Prior variances and parameters of the likelihood have the priors of [problem.Priors]. With a full
 // covariance of up to FullWeights weights the posterior is integrated over them by the axis sums of
 // package hyper, with the bound for the evidence: 2p fits for the curvature and 4p for the axes of p
-// hyper-parameters, two or three passes each, from the posterior at the mode. Parameters of the
+// hyper-parameters, one or two passes each where classes are not nearly separated: each starts from the normal
+// likelihood that stands for the rows, moved to where it goes to first order. Parameters of the
 // likelihood then are five members of equal weight, or one where their logarithms are known to 0.05. Everything else is at the mode of bound and priors together; lengthscales
 // always are.
 //
