@@ -19,7 +19,7 @@ import (
 // TestSelectFromCache: a selection from the row cache, written and read again, is that from memory to the byte of its model file, at
 // one thread and at two, of numbers, categories and sparse columns.
 func TestSelectFromCache(t *testing.T) {
-	const n, p = 300, 12
+	const n, p = 120, 12
 	s := conform.NewSelection(n, p, 3, 0.3, 1, 0.5, true, 12)
 	var csv, svm strings.Builder
 	for j := range p {
