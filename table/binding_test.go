@@ -194,3 +194,16 @@ func TestBoundRowsAllocateNothing(t *testing.T) {
 		return score(run, func() error { return sparse.Append(&rows, entries) })
 	})
 }
+
+// Columns whose kinds are found out after a run was set are looked at again.
+func TestRunLooksAtKindsFoundLater(t *testing.T) {
+	run := NewRun(&credence.Schema{Columns: []credence.Column{{Name: "x"}}})
+	rows := &Rows{Columns: []Column{{Name: "x", Unknown: true}}}
+	if err := run.Set(rows); err != nil {
+		t.Fatal(err)
+	}
+	rows.Columns[0] = Column{Name: "x", Kind: credence.Category}
+	if run.Set(rows) == nil {
+		t.Error("a category is taken for a number")
+	}
+}
