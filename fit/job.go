@@ -42,6 +42,12 @@ func newJob(options Options, selecting bool) (*Job, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
+	if options.HoldOut > 0 {
+		return nil, &Misuse{"hold_out", errors.New("rows are held out where they are learned online: use package learn, or leave it out")}
+	}
+	if options.Time != "" {
+		return nil, &Misuse{"time", errors.New("times are for rows that are learned online: use package learn, or leave it out")}
+	}
 	j := &Job{options: options}
 	j.frame = frame.Options{Missing: options.Missing, DropTarget: options.DropTarget, Unseen: options.Unseen, Raw: options.Raw, Positive: options.Positive}
 	var err error

@@ -177,3 +177,12 @@ func TestEnginesMeanTheirModel(t *testing.T) {
 		}
 	}
 }
+
+// Options of rows that are learned online are refused of a table, where nothing would come of them.
+func TestOnlineOptionsAreRefused(t *testing.T) {
+	for want, o := range map[string]fit.Options{"hold_out: ": {Formula: "y ~ x", HoldOut: 10}, "time: ": {Formula: "y ~ x", Time: "day"}} {
+		if _, err := fit.New(o); !errors.Is(err, fit.ErrMisuse) || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "use package learn") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

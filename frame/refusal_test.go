@@ -56,6 +56,8 @@ func TestFitRefusals(t *testing.T) {
 			"frame: target y is yes in every row: two classes are needed: add rows of the other class, or name another target"},
 		{"three classes", Plan{Target: y}, numbers([]string{"y"}, []float64{2}, []float64{1}, []float64{0}).with("y", "c", "b", "a"), Options{},
 			"frame: target y has 3 classes, a, b and c: pick one against the rest with --positive a"},
+		{"classes of several words", Plan{Target: y}, numbers([]string{"y"}, []float64{2}, []float64{1}, []float64{0}).with("y", "so so", "very good", "bad luck"), Options{},
+			"frame: target y has 3 classes, bad luck, so so and very good: pick one against the rest with --positive 'bad luck'"},
 		{"no such class", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Positive: "ja"},
 			`frame: no row has y = "ja": choose the positive class among no and yes`},
 		{"a category as number", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Mode: Numbers},

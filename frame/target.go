@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -255,7 +256,7 @@ func TooManyClasses(target string, classes []string) error {
 			target, len(classes), list(classes), classes[0])
 	}
 	return fmt.Errorf("frame: target %s has %d classes, %s: pick one against the rest with --positive %s",
-		target, len(classes), list(classes), classes[0])
+		target, len(classes), list(classes), cell.Shell([]byte(classes[0])))
 }
 
 // mostNumberedClasses is the most classes that are likely to go by numbers.

@@ -76,14 +76,14 @@ func (n *Notation) number(text []byte) (float64, numberFault) {
 func (n *Notation) fault(text []byte) string {
 	quoted := Quote(text)
 	if n.Date != "" {
-		return quoted + " is not a date written as " + dateForm(n.Date) + "; declare it with --missing " + shell(text)
+		return quoted + " is not a date written as " + dateForm(n.Date) + "; declare it with --missing " + Shell(text)
 	}
 	bare, sign := withoutSign(string(text))
 	_, point := ungrouped(bare, ".")
 	_, comma := ungrouped(bare, ",")
 	switch {
 	case !point && !comma:
-		return quoted + " is not a number; declare it with --missing " + shell(text)
+		return quoted + " is not a number; declare it with --missing " + Shell(text)
 	case sign != n.Sign && n.Sign == percent:
 		return quoted + " is not in per cent, as the other numbers are: write them alike"
 	case sign != n.Sign:
@@ -101,11 +101,13 @@ func (n *Notation) fault(text []byte) string {
 // numerical reports whether a text is short and has a digit and nothing that numbers never have,
 // so that most texts cost little.
 func numerical(text []byte) bool {
-	digits := 0
+	digits, letters := 0, 0
 	for _, c := range text {
 		switch {
 		case c >= '0' && c <= '9':
 			digits++
+		case c >= 'A' && c <= 'Z' && letters < codeLength: // of a currency
+			letters++
 		case c < utf8.RuneSelf && bytes.IndexByte([]byte(",.' +-%$eE"), c) < 0:
 			return false
 		}
@@ -125,11 +127,26 @@ func withoutSign(text string) (bare, sign string) {
 		bare, sign = strings.TrimLeftFunc(bare[size:], unicode.IsSpace), bare[:size]
 	} else if r, size := utf8.DecodeLastRuneInString(bare); unicode.Is(unicode.Sc, r) || r == '%' {
 		bare, sign = strings.TrimRightFunc(bare[:len(bare)-size], unicode.IsSpace), bare[len(bare)-size:]
+	} else if n := len(bare) - codeLength; n > 0 && isCurrency(bare[:codeLength]) {
+		bare, sign = strings.TrimLeftFunc(bare[codeLength:], unicode.IsSpace), bare[:codeLength]
+	} else if n > 0 && isCurrency(bare[n:]) {
+		bare, sign = strings.TrimRightFunc(bare[:n], unicode.IsSpace), bare[n:]
 	}
 	if minus != "" && (strings.HasPrefix(bare, "-") || strings.HasPrefix(bare, "+")) {
 		return text, "" // two signs of arithmetic
 	}
 	return minus + bare, sign
+}
+
+// currencies are the codes of ISO 4217 that tables of prices have most often, each between spaces: other three letters
+// ahead of digits are as a rule those of a name, such as SKU100.
+const (
+	codeLength = 3
+	currencies = " AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF INR JPY KRW MXN NOK NZD PLN SEK SGD TRY USD ZAR "
+)
+
+func isCurrency(code string) bool {
+	return strings.IndexByte(code, ' ') < 0 && strings.Contains(currencies, " "+code+" ")
 }
 
 // groupMarks may separate thousands under either decimal mark.

@@ -60,7 +60,7 @@ func (r *Rules) Number(text []byte, as *Notation) (value float64, fault string) 
 	case what == notNumber:
 		return 0, as.fault(text)
 	case what == infinite && !r.KeepInfinite:
-		return 0, Quote(text) + " is not a finite number; declare it with --missing " + shell(text) + ", or correct it"
+		return 0, Quote(text) + " is not a finite number; declare it with --missing " + Shell(text) + ", or correct it"
 	}
 	return value, ""
 }
@@ -73,7 +73,7 @@ func (r *Rules) Boolean(text []byte) (value float64, fault string) {
 	if value, ok := ParseBoolean(text); ok {
 		return value, ""
 	}
-	return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing " + shell(text)
+	return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing " + Shell(text)
 }
 
 // quotedLength is how many bytes of a value an error message repeats.
@@ -92,8 +92,8 @@ func Quote[T string | []byte](text T) string {
 	return strconv.Quote(string(text[:cut])+"…") + " (" + strconv.Itoa(len(text)) + " bytes)"
 }
 
-// shell returns the text as a shell argument, or VALUE if it is none to be typed.
-func shell(text []byte) string {
+// Shell returns the text as a shell argument, or VALUE if it is none to be typed.
+func Shell(text []byte) string {
 	plain := true
 	for _, c := range text {
 		switch {
