@@ -129,7 +129,7 @@ func (a *CSR) MulBlockTrans(dst, x *Dense) {
 // AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Every row of dst
 // is one thread's, which adds to it in the order of the rows of A.
 func (a *CSR) AddGram(pool *kernel.Pool, dst *Dense, weights []float64) {
-	shares := pool.Threads()
+	shares := sharesOf(pool, a.Entries()*a.Entries()/max(1, 2*a.Rows))
 	pool.Run(shares, func(share, _ int) {
 		for i := range a.Rows {
 			w := weight(weights, i)
@@ -159,7 +159,7 @@ const fewColumns = 8
 
 // AddTransMul adds Aᵀ diag(weights) B to dst, which is a.Cols×b.Cols, in the order of [CSR.AddGram].
 func (a *CSR) AddTransMul(pool *kernel.Pool, dst *Dense, weights []float64, b *Dense) {
-	shares := pool.Threads()
+	shares := sharesOf(pool, a.Entries()*b.Cols)
 	pool.Run(shares, func(share, _ int) {
 		for i := range a.Rows {
 			w, from := weight(weights, i), b.Row(i)
@@ -179,6 +179,17 @@ func (a *CSR) AddTransMul(pool *kernel.Pool, dst *Dense, weights []float64, b *D
 			}
 		}
 	})
+}
+
+// leastShared is how many multiplications are worth the waking of a thread that has gone to sleep since its last task.
+const leastShared = 1 << 17
+
+// sharesOf returns among how many threads a sum of so many products of entries is shared.
+func sharesOf(pool *kernel.Pool, products int) int {
+	if products < leastShared {
+		return 1
+	}
+	return pool.Threads()
 }
 
 // foreign says whether a row of a result belongs to another share.

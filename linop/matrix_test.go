@@ -84,31 +84,34 @@ func TestGram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, threads := range []int{1, 3} {
 		pool := kernel.New(threads)
-		for _, ones := range []bool{true, false} {
-			sparse, dense := randomPair(rng, 12, 9, ones)
-			weights := make([]float64, 12)
+		for _, c := range []struct {
+			rows, cols int
+			ones       bool
+		}{{12, 9, true}, {12, 9, false}, {2000, 40, true}, {2000, 40, false}} { // the last two are work for several threads
+			sparse, dense := randomPair(rng, c.rows, c.cols, c.ones)
+			weights := make([]float64, c.rows)
 			for i := range weights {
 				weights[i] = rng.Float64()
 			}
 			for _, w := range [][]float64{nil, weights} {
-				gram := NewDense(9, 9)
+				gram := NewDense(c.cols, c.cols)
 				sparse.AddGram(pool, &gram, w)
-				for j := range 9 {
-					want := make([]float64, 9)
-					for i := range 12 {
-						for k := j; k < 9; k++ {
+				for j := range c.cols {
+					want := make([]float64, c.cols)
+					for i := range c.rows {
+						for k := j; k < c.cols; k++ {
 							want[k] += weight(w, i) * dense.Row(i)[j] * dense.Row(i)[k]
 						}
 					}
 					compare(t, "AddGram", gram.Row(j), want)
 				}
 				for _, cols := range []int{9, 1} {
-					_, other := randomPair(rng, 12, cols, false)
-					cross := NewDense(9, cols)
+					_, other := randomPair(rng, c.rows, cols, false)
+					cross := NewDense(c.cols, cols)
 					sparse.AddTransMul(pool, &cross, w, other)
-					for j := range 9 {
+					for j := range c.cols {
 						want := make([]float64, cols)
-						for i := range 12 {
+						for i := range c.rows {
 							for k := range cols {
 								want[k] += weight(w, i) * dense.Row(i)[j] * other.Row(i)[k]
 							}

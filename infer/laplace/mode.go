@@ -89,12 +89,23 @@ const (
 	roughTolerance  = 1e-1
 )
 
+// A search remembers fewer corrections of the curvature where there are very many weights: each is two vectors
+// as long as the weights, and a step reads all of them four times.
+const (
+	mostPairs   = 20
+	fewestPairs = 4
+	pairNumbers = 4e6
+)
+
 // search minimises from where m is.
 func (f *fit) search(ctx context.Context, p normals, m *mode, rough bool) error {
 	if f.config.Method == GIST {
 		return f.gist(ctx, p, m, rough)
 	}
-	cfg := lbfgs.Config{MaxIterations: f.config.MaxIterations, Tolerance: f.config.Tolerance, Curvature: f.metric(p, m.weights)}
+	cfg := lbfgs.Config{
+		MaxIterations: f.config.MaxIterations, Tolerance: f.config.Tolerance, Curvature: f.metric(p, m.weights),
+		Memory: min(mostPairs, max(fewestPairs, pairNumbers/(2*len(m.weights)))),
+	}
 	if rough {
 		cfg.MaxIterations, cfg.Tolerance = min(roughIterations, cfg.MaxIterations), math.Max(roughTolerance, cfg.Tolerance)
 	}
