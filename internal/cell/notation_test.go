@@ -2,6 +2,7 @@ package cell
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -73,6 +74,28 @@ func TestNotations(t *testing.T) {
 		v := decided(c.set, c.texts...)
 		if v.Kind != c.kind || (v.Refusal != "") != c.refuse || v.Refusal == "" && v.Notation != c.want {
 			t.Errorf("%s: kind %d in %+v, refused %q; want kind %d in %+v", name, v.Kind, v.Notation, v.Refusal, c.kind, c.want)
+		}
+	}
+}
+
+// Codes such as zip codes are digits, and some begin with 0. A column of them is a number, since most of its
+// values are, but nobody adds codes up: the verdict says so unless the user has declared the column.
+func TestCodesAreDoubted(t *testing.T) {
+	for name, c := range map[string]struct {
+		set   Setting
+		texts []string
+		want  bool
+	}{
+		"zip codes":     {Setting{Name: "zip"}, []string{"94110", "01234"}, true},
+		"declared":      {Setting{Name: "zip", Declared: Numeric}, []string{"94110", "01234"}, false},
+		"in training":   {Setting{Name: "zip", Trained: &Notation{}}, []string{"94110", "01234"}, false},
+		"months":        {Setting{Name: "month"}, []string{"01", "12"}, false},
+		"shares":        {Setting{Name: "share"}, []string{"0.25", "00.5"}, false},
+		"plain numbers": {Setting{Name: "n"}, []string{"0", "1000", "-012"}, false},
+	} {
+		v := decided(c.set, c.texts...)
+		if v.Kind != Numeric || strings.Contains(v.Doubt, "such as 01234: declare it with --types zip=category") != c.want {
+			t.Errorf("%s: kind %d, doubt %q", name, v.Kind, v.Doubt)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -120,6 +121,9 @@ func (c *Census) asNumber(set Setting) Verdict {
 		return v
 	}
 	v.Refusal, v.Doubt = refusal, ""
+	if s.padded != "" && set.Declared == Unknown && set.Trained == nil {
+		v.Doubt = fmt.Sprintf("is read as numbers, though some begin with 0 as codes do, such as %[1]s: declare it with --types %[2]s=category, or with --types %[2]s=number if amounts are meant", s.padded, set.Name)
+	}
 	if readable < c.values && set.Trained == nil {
 		if len(c.others) > 0 {
 			example = slices.Min(slices.Collect(maps.Keys(c.others)))
@@ -178,6 +182,7 @@ type spellings struct {
 	signs                                      map[string]int
 	pointExample, commaExample, openExample    string
 	signExample                                string
+	padded                                     string // an example of three or more digits that begin with 0, as codes are written
 
 	dates       [len(dateOrders)]int // that have this order
 	dated       int                  // that have some order
@@ -222,6 +227,9 @@ func (s *spellings) add(text []byte, plain bool) (known bool) {
 
 // count counts a text that is a number.
 func (s *spellings) count(text []byte, spelled spelling) {
+	if s.padded == "" && len(text) >= 3 && len(text) <= 20 && text[0] == '0' && !bytes.ContainsFunc(text, notDigit) {
+		s.padded = string(text)
+	}
 	if !spelled.plain {
 		s.grouped++
 	}
@@ -250,6 +258,9 @@ func (s *spellings) count(text []byte, spelled spelling) {
 		}
 	}
 }
+
+// notDigit reports whether a character is none of 0 to 9.
+func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 // mark returns the decimal mark of the numbers, "" where they have none, "both" where they contradict each
 // other, or why they cannot be read unless the user says more.
