@@ -36,6 +36,7 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 		return nil, nil
 	}
 	draws, drawn := member.Posterior.(credence.MixturePosterior)
+	drawn = drawn && draws.Components() > 1 // else normal
 	joint, known := member.Posterior.(credence.Joint)
 	if !drawn && (!known || n > explainedRows) {
 		return nil, nil

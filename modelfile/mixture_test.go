@@ -45,6 +45,7 @@ func TestVariationalPosteriors(t *testing.T) {
 		&posterior.Full{Mean: []float64{1, 2, 3}, Factor: []float64{1, 2, 3, 0, 4, 5, 0, 0, 6}, Probability: []float64{1, 0.5, 0}, DF: 5},
 		&posterior.Draws{Count: 2, Values: []float64{1, 2, 3, 4, 5, 6}, Probability: []float64{1, 0.5, 0.25}},
 		&posterior.Draws{Count: 1, Values: []float64{1, 2, 3}},
+		&posterior.Draws{Count: 2, Values: []float64{1, 2, 3, 4, 5, 6}, Mean: []float64{7, 8, 9}},
 	} {
 		fitted := variational(t, q)
 		var file bytes.Buffer

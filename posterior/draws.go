@@ -9,9 +9,12 @@ import (
 // Draws is a posterior in S draws of w, as samplers give them. Its moments are those of all
 // draws. Predictive distributions are mixtures over at most MaxComponents of them, evenly spread,
 // so that the memory of a prediction does not grow with S. A row costs Sd operations.
+//
+// With a Mean it is the normal distribution of that mean, with the covariance that the draws, of N(0, C), estimate.
 type Draws struct {
 	Count  int       `json:"draws"`                // S
 	Values []float64 `json:"-" tensor:"draws,S,d"` // row-major
+	Mean   []float64 `json:"-" tensor:"mean,d,optional"`
 	// Probability is P(w_j ≠ 0), which a sampler knows better than by counting draws; nil if
 	// every weight is included.
 	Probability []float64 `json:"-" tensor:"inclusion,d,optional"`
@@ -37,11 +40,20 @@ func (p *Draws) draw(s int) []float64 {
 	return p.Values[s*d : (s+1)*d]
 }
 
-// Components returns the number of draws in a predictive distribution.
-func (p *Draws) Components() int { return min(p.Count, MaxComponents) }
+// Components returns the number of draws in a predictive distribution, 1 with a Mean.
+func (p *Draws) Components() int {
+	if p.Mean != nil {
+		return 1
+	}
+	return min(p.Count, MaxComponents)
+}
 
-// LatentComponent stores Φw of one draw, and variances of 0.
+// LatentComponent stores Φw of one draw, and variances of 0; with a Mean it is Latent.
 func (p *Draws) LatentComponent(ws *credence.Workspace, k int, mean, variance []float64, phi *credence.Design) {
+	if p.Mean != nil {
+		p.Latent(ws, mean, variance, phi)
+		return
+	}
 	check("Draws.LatentComponent", p.Weights(), mean, variance, phi)
 	phi.Mul(ws, mean, p.draw(k*p.Count/p.Components()))
 	clear(variance)
@@ -51,9 +63,7 @@ func (p *Draws) LatentComponent(ws *credence.Workspace, k int, mean, variance []
 func (p *Draws) Latent(ws *credence.Workspace, mean, variance []float64, phi *credence.Design) {
 	check("Draws.Latent", p.Weights(), mean, variance, phi)
 	defer ws.Release(ws.Mark())
-	centre := ws.Floats(p.Weights())
-	p.mean(centre)
-	phi.Mul(ws, mean, centre)
+	phi.Mul(ws, mean, p.mean(ws.Floats(p.Weights())))
 	if variance == nil {
 		return
 	}
@@ -78,11 +88,11 @@ func (p *Draws) each(do func(first, count int)) {
 	}
 }
 
-// latents stores Φw − mean of some draws, one column each, in dst.
+// latents stores Φw of some draws, one column each, in dst, less the mean where that is theirs.
 func (p *Draws) latents(ws *credence.Workspace, dst []float64, phi *credence.Design, mean []float64, first, count int) {
 	n, d := phi.Dims()
 	phi.MulTransposed(ws, dst, p.Values[first*d:], count)
-	for i := range n {
+	for i := 0; i < n && p.Mean == nil; i++ {
 		for s := range count {
 			dst[i*count+s] -= mean[i]
 		}
@@ -93,11 +103,11 @@ func (p *Draws) latents(ws *credence.Workspace, dst []float64, phi *credence.Des
 func (p *Draws) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
 	m, n := checkCovariance("Draws.Covariance", p.Weights(), dst, a, b)
 	defer ws.Release(ws.Mark())
-	centre, means := ws.Floats(p.Weights()), ws.Floats(m+n)
-	p.mean(centre)
+	centre, means := p.mean(ws.Floats(p.Weights())), ws.Floats(m+n)
 	a.Mul(ws, means[:m], centre)
 	b.Mul(ws, means[m:], centre)
-	left, right := ws.Floats(m*p.Components()), ws.Floats(n*p.Components())
+	together := min(p.Count, MaxComponents)
+	left, right := ws.Floats(m*together), ws.Floats(n*together)
 	clearRows(dst)
 	p.each(func(first, count int) {
 		p.latents(ws, left, a, means[:m], first, count)
@@ -112,17 +122,26 @@ func (p *Draws) Marginals(mean, variance []float64) {
 	clear(variance)
 	for s := range p.Count {
 		for j, w := range p.draw(s) {
-			gap := w - mean[j]
+			gap := w
+			if p.Mean == nil {
+				gap -= mean[j]
+			}
 			variance[j] += gap * gap / float64(p.Count)
 		}
 	}
 }
 
-func (p *Draws) mean(dst []float64) {
+// mean stores E w in dst, which it returns.
+func (p *Draws) mean(dst []float64) []float64 {
+	if p.Mean != nil {
+		copy(dst, p.Mean)
+		return dst
+	}
 	clear(dst)
 	for s := range p.Count {
 		kernel.Axpy(1/float64(p.Count), p.draw(s), dst)
 	}
+	return dst
 }
 
 // Selects reports whether weights may be 0.

@@ -3,6 +3,7 @@ package posterior
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -94,5 +95,41 @@ func TestDrawsPredict(t *testing.T) {
 		if got, _ := dist.Moments(0); math.Abs(got-mean) > 1e-12*(1+mean) {
 			t.Errorf("%T: mean %v, want %v", l, got, mean)
 		}
+	}
+}
+
+// With a mean of its own a posterior in draws is the normal distribution whose covariance is theirs about 0: as that of
+// the draws and their opposites about the mean.
+func TestDrawsAboutMean(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	phi, rows := mixedDesign()
+	const count, d = 70, 4
+	q := &Draws{Count: count, Values: make([]float64, count*d), Mean: []float64{3, -1, 0.5, 2}}
+	both := &Draws{Count: 2 * count, Values: make([]float64, 2*count*d)}
+	for i := range q.Values {
+		q.Values[i] = 1 + rng.NormFloat64()
+		both.Values[i], both.Values[count*d+i] = q.Mean[i%d]+q.Values[i], q.Mean[i%d]-q.Values[i]
+	}
+	n, ws := len(rows), credence.NewWorkspace(2)
+	of := func(q *Draws) (all []float64) {
+		out := make([]float64, 2*n+2*d+n*n)
+		q.Latent(ws, out[:n], out[n:2*n], phi)
+		q.Marginals(out[2*n:2*n+d], out[2*n+d:2*n+2*d])
+		q.Covariance(ws, &linop.Dense{Rows: n, Cols: n, Stride: n, Data: out[2*n+2*d:]}, phi, phi)
+		return out
+	}
+	got, want := of(q), of(both)
+	for i, v := range want {
+		if math.Abs(got[i]-v) > 1e-11*(1+math.Abs(v)) {
+			t.Errorf("moment %d: %g, want %g", i, got[i], v)
+		}
+	}
+	mean, variance := make([]float64, n), make([]float64, n)
+	q.LatentComponent(ws, 0, mean, variance, phi)
+	if q.Components() != 1 || !slices.Equal(mean, got[:n]) || !slices.Equal(variance, got[n:2*n]) {
+		t.Errorf("the %d components are not the normal distribution itself", q.Components())
+	}
+	if q.Mean = q.Mean[1:]; q.Validate() == nil {
+		t.Error("a mean of too few weights is taken")
 	}
 }

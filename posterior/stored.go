@@ -117,6 +117,9 @@ func (p *Draws) Validate() error {
 	if p.Count < 1 || len(p.Values)%p.Count != 0 {
 		return fmt.Errorf("posterior: %d numbers in %d draws", len(p.Values), p.Count)
 	}
+	if p.Mean != nil && len(p.Mean) != p.Weights() {
+		return fmt.Errorf("posterior: a mean of %d numbers for draws of %d weights", len(p.Mean), p.Weights())
+	}
 	return checkProbabilities(p.Weights(), p.Probability)
 }
 

@@ -90,7 +90,8 @@ func TestCalibration(t *testing.T) {
 				if q, ok := fitted.Members[0].Posterior.(*posterior.Draws); ok {
 					var list []float64
 					for s := range q.Count {
-						list = append(list, q.Values[s*(c.d+1)+1])
+						away := q.Values[s*(c.d+1)+1]
+						list = append(list, q.Mean[1]+away, q.Mean[1]-away)
 					}
 					ranks.AddDraws("a weight", w[1], list, rng)
 				} else {

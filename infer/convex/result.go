@@ -152,15 +152,10 @@ func (f *fit) posterior() credence.Posterior {
 	if f.exact != nil {
 		return f.exact.posterior(mean, root)
 	}
-	q := &posterior.Draws{Count: 2 * len(f.free.last), Values: make([]float64, 2*len(f.free.last)*f.d)}
-	for s := range q.Count { // every draw and its opposite, so that their mean is that of Q
-		row := q.Values[s*f.d : (s+1)*f.d]
-		copy(row, f.free.last[s/2])
-		own(row, root, 0)
-		if s%2 == 1 {
-			kernel.Scale(-1, row)
-		}
-		kernel.Axpy(1, mean, row)
+	q := &posterior.Draws{Count: len(f.free.last), Mean: mean, Values: make([]float64, 0, len(f.free.last)*f.d)}
+	for s, xi := range f.free.last {
+		q.Values = append(q.Values, xi...)
+		own(q.Values[s*f.d:], root, 0)
 	}
 	return q
 }
