@@ -30,14 +30,8 @@ func scale(rng *rand.Rand, a, b, scale float64) float64 {
 // that do not follow the targets, and returns the fit of the rows with the truth. What is not learned is a slab of 1 and a noise variance of ½.
 func simulate(t *testing.T, e *Engine, rows *credence.Batch, rng *rand.Rand) (f *fit, truth []float64, noise, slab float64) {
 	t.Helper()
-	table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := table.NewSetting("gibbs", e.model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = fitOn(t, e, rows)
+	table, s := f.Table, f.Setting
 	s.Centre, s.Scale = 0, 1
 	s.Kept[0], s.KeptMean[0] = 1, 0
 	if noise, slab = math.Sqrt(0.5), 1.0; s.Slab.Learned {
@@ -53,19 +47,22 @@ func simulate(t *testing.T, e *Engine, rows *credence.Batch, rng *rand.Rand) (f 
 			truth[j] = slab * rng.NormFloat64()
 		}
 	}
-	f = &fit{Engine: e, Table: table, Setting: s, rows: rows.Rows()}
-	latent := latentOf(table, rows, truth)
-	for i := range rows.Rows() {
-		family := e.model.Likelihood
-		if _, ok := family.(likelihood.Gaussian); ok {
-			family = likelihood.Gaussian{NoiseVariance: param.Hold(noise * noise)}
-		}
-		table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent(i))
-	}
-	if s.Target = table.Target; !s.Classes {
-		table.Compress(credence.NewWorkspace(1), s)
-	}
+	f.drawTargets(noise, rng, latentOf(table, rows, truth))
 	return f, truth, noise, slab
+}
+
+// drawTargets draws the targets of the rows at f and a noise deviation.
+func (f *fit) drawTargets(noise float64, rng *rand.Rand, latent func(i int) float64) {
+	family := f.model.Likelihood
+	if _, ok := family.(likelihood.Gaussian); ok {
+		family = likelihood.Gaussian{NoiseVariance: param.Hold(noise * noise)}
+	}
+	for i := range f.rows {
+		f.Table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent(i))
+	}
+	if f.Setting.Target = f.Table.Target; !f.Classes {
+		f.Compress(credence.NewWorkspace(1), f.Setting)
+	}
 }
 
 // latentOf returns f of row i at weights of which the first is that at the columns' means.

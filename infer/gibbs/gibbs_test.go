@@ -77,10 +77,10 @@ func TestEnumeration(t *testing.T) {
 	}
 }
 
-func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
+// fitOn is a fit to the rows that has not begun.
+func fitOn(t *testing.T, e *Engine, rows *credence.Batch) *fit {
 	t.Helper()
-	ws := credence.NewWorkspace(1)
-	table, err := candidates.Load(context.Background(), ws, "gibbs", e.model, conform.Memory{All: &s.Batch})
+	table, err := candidates.Load(t.Context(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,13 @@ func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newChain(table, setting, ws, rand.New(rand.NewPCG(1, 1)))
+	return &fit{Engine: e, Table: table, Setting: setting, rows: rows.Rows()}
+}
+
+func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
+	t.Helper()
+	f := fitOn(t, e, &s.Batch)
+	c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), rand.New(rand.NewPCG(1, 1)))
 	if err := c.begin(nil); err != nil {
 		t.Fatal(err)
 	}

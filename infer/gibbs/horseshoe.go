@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -97,10 +98,19 @@ func (s *shrinkage) logGlobal(u float64) float64 {
 	return v
 }
 
-// logRows is the log density of normal rows given the weights, but for a constant.
+// logRows is the log density of the rows given the weights, but for a constant: of classes that of the classes themselves.
 func (s *shrinkage) logRows() float64 {
 	s.Mul(s.ws, s.row, s.weights)
 	sum := 0.0
+	if s.Classes {
+		family := likelihood.Bernoulli{Link: s.Link}
+		for i, unit := range s.Unit() {
+			if unit != 0 {
+				sum += unit * unit * family.LogDensity(s.Setting.Target[i], s.row[i]/unit+s.OffsetOf(i))
+			}
+		}
+		return sum
+	}
 	for i, f := range s.row {
 		gap := s.y[i] - f
 		sum -= gap * gap / s.noise[i] / 2
@@ -119,8 +129,12 @@ func at(value *float64, logDensity func() float64) func(x float64) float64 {
 	}
 }
 
-// sweep draws everything once.
+// sweep draws everything once. The global scale moves with the weights before the variables behind the rows of classes are drawn, so
+// that these do not hold it.
 func (s *shrinkage) sweep() error {
+	if s.learned {
+		s.moveTogether()
+	}
 	if s.Classes {
 		if err := s.drawRows(s.weights); err != nil {
 			return err
@@ -142,7 +156,6 @@ func (s *shrinkage) sweep() error {
 	}
 	if s.learned {
 		move(&s.global, func() float64 { return s.logWeights() + s.logGlobal(s.global) })
-		s.moveTogether()
 		s.moveAgainst()
 	}
 	move(&s.slab, func() float64 {

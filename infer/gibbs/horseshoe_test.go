@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -234,17 +234,10 @@ func TestHorseshoeCalibration(t *testing.T) {
 					t.Fatal(err)
 				}
 				rows.Target[0] = 1 // any that vary: the units are those below
-				table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s, err := table.NewSetting("gibbs", e.model)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := fitOn(t, e, rows)
+				s := f.Setting
 				s.Centre, s.Scale = 0, 1
-				f := &fit{Engine: e, Table: table, Setting: s, rows: c.n}
-				truth := f.newShrinkage(newChain(table, s, credence.NewWorkspace(1), rng))
+				truth := f.newShrinkage(newChain(f.Table, s, credence.NewWorkspace(1), rng))
 				if s.Noise.Learned {
 					truth.logNoise = math.Log(scale(rng, 0.5, 0.5, 1))
 				}
@@ -254,20 +247,7 @@ func TestHorseshoeCalibration(t *testing.T) {
 					truth.local[j] = math.Log(scale(rng, 0.5, 0.5, 1))
 					truth.weights[j] = math.Sqrt(truth.variance(j)) * rng.NormFloat64()
 				}
-				for i := range c.n {
-					latent := 0.0
-					for j, w := range truth.weights {
-						latent += w * rows.X.Row(i)[j]
-					}
-					family := c.family
-					if _, normal := family.(likelihood.Gaussian); normal {
-						family = likelihood.Gaussian{NoiseVariance: param.Hold(math.Exp(2 * truth.logNoise))}
-					}
-					table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent)
-				}
-				if s.Target = table.Target; !s.Classes {
-					table.Compress(credence.NewWorkspace(1), s)
-				}
+				f.drawTargets(math.Exp(truth.logNoise), rng, func(i int) float64 { return kernel.Dot(truth.weights, rows.X.Row(i)) })
 				traces, err := f.traces(context.Background())
 				if err != nil {
 					t.Fatal(err)

@@ -24,17 +24,8 @@ func shrinkageOf(t *testing.T, rows *credence.Batch, kept int, l credence.Likeli
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws := credence.NewWorkspace(1)
-	table, err := candidates.Load(context.Background(), ws, "gibbs", e.model, conform.Memory{All: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := table.NewSetting("gibbs", e.model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fit{Engine: e, Table: table, Setting: s, rows: rows.Rows()}
-	return f.newShrinkage(newChain(table, s, ws, rand.New(rand.NewPCG(1, 2))))
+	f := fitOn(t, e, rows)
+	return f.newShrinkage(newChain(f.Table, f.Setting, credence.NewWorkspace(1), rand.New(rand.NewPCG(1, 2))))
 }
 
 func regression(n, p int) *credence.Batch {
@@ -235,6 +226,64 @@ func TestMoveNoise(t *testing.T) {
 	}
 	if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 { // slices tell nearly as much as draws of their own
 		t.Errorf("the log noise is %.4f ± %.4f, by quadrature %.4f ± %.4f", got, of, mean, sd)
+	}
+}
+
+// TestMoveTogether: draws of the global scale that moves with the weights, at fixed standard weights, follow its density, by quadrature, of
+// normal rows and of classes that count twice or not at all, with offsets.
+func TestMoveTogether(t *testing.T) {
+	const n, draws = 5, 20_000
+	for _, family := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}} {
+		rows := regression(n, 3)
+		classes, isClasses := family.(likelihood.Bernoulli)
+		for i, y := range rows.Target {
+			if !isClasses {
+				break
+			}
+			rows.Offset, rows.Weight = append(rows.Offset, 0.7*float64(i%3)), append(rows.Weight, float64((i+2)%3))
+			if rows.Target[i] = 0; y > 0 {
+				rows.Target[i] = 1
+			}
+		}
+		s := shrinkageOf(t, rows, 1, family, prior.Horseshoe{})
+		copy(s.weights, []float64{0.5, 0.8, -0.4})
+		copy(s.local, []float64{0, 1.5, 0.3})
+		if !isClasses {
+			s.setNoise()
+			copy(s.y, s.Setting.Target)
+		}
+		start, standard := s.global, []float64{0, s.weights[1] / math.Sqrt(s.variance(1)), s.weights[2] / math.Sqrt(s.variance(2))}
+		var want moments
+		for u := -10.0; u < 10; u += 1e-2 {
+			s.global = u
+			sum := halfCauchy(u, s.bound())
+			for i := range n {
+				f := s.weights[0] * rows.X.Row(i)[0]
+				for j := 1; j < 3; j++ {
+					f += standard[j] * math.Sqrt(s.variance(j)) * rows.X.Row(i)[j]
+				}
+				if isClasses {
+					sum += rows.Weight[i] * classes.LogDensity(rows.Target[i], f+rows.Offset[i])
+				} else {
+					sum -= (s.y[i] - f) * (s.y[i] - f) / 2 * math.Exp(-2*s.logNoise)
+				}
+			}
+			want.add(sum, u, 0)
+		}
+		s.global = start
+		mean := want.mean / want.total
+		sd := math.Sqrt(want.square/want.total - mean*mean)
+		got, square := 0.0, 0.0
+		for range draws {
+			s.moveTogether()
+			got, square = got+s.global/draws, square+s.global*s.global/draws
+		}
+		if w := standard[1] * math.Sqrt(s.variance(1)); math.Abs(s.weights[1]-w) > 1e-12*math.Abs(w) || s.weights[0] != 0.5 {
+			t.Errorf("%T: weights are %v, of which the first is kept and the second %v", family, s.weights, w)
+		}
+		if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 { // slices tell nearly as much as draws of their own
+			t.Errorf("%+v: the log scale is %.4f ± %.4f, by quadrature %.4f ± %.4f", family, got, of, mean, sd)
+		}
 	}
 }
 
