@@ -3,8 +3,10 @@ package gibbs_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -20,9 +22,9 @@ import (
 )
 
 // strong draws n rows of 1,000 columns, of which 20 at random places have weights of ±U(½, 2), and targets with a noise deviation of
-// ½. Grouped, these are four groups of five columns with pairwise correlation .8 and one sign, and each group has five
-// columns more that do not matter.
-func strong(n int, grouped bool, rng *rand.Rand) (rows *credence.Batch, weights []float64) {
+// ½, or the class of those above 0. Grouped, these are four groups of five columns with pairwise correlation .8 and one sign, and each group
+// has five columns more that do not matter.
+func strong(n int, grouped, classes bool, rng *rand.Rand) (rows *credence.Batch, weights []float64) {
 	const p, relevant, correlation = 1000, 20, 0.8
 	places := rng.Perm(p)
 	weights = make([]float64, p)
@@ -50,60 +52,39 @@ func strong(n int, grouped bool, rng *rand.Rand) (rows *credence.Batch, weights 
 		for j, w := range weights {
 			y += w * row[j]
 		}
+		if classes {
+			y = (math.Copysign(1, y) + 1) / 2
+		}
 		rows.Target = append(rows.Target, y)
 	}
 	return rows, weights
 }
 
-// TestDesigns: the default beside the lasso on columns with strong weights, apart and in correlated groups: root mean square error, F1 at ½, log
-// density and the share of 90 % intervals that hold new targets.
+// TestDesigns: the default beside the lasso and the elastic net on columns with strong weights, apart and in correlated groups: root mean square
+// error, or the share of classes that are wrong, F1 at ½, log density and the share of 90 % intervals that hold new targets.
 func TestDesigns(t *testing.T) {
 	study.OnlyCalibration(t)
 	const test, sets = 500, 10
 	for _, c := range []struct {
-		grouped bool
-		n       int
-	}{{true, 60}, {true, 120}, {false, 100}, {false, 120}, {false, 80}, {false, 60}} {
-		name := "iid"
-		if c.grouped {
-			name = "group"
-		}
-		t.Run(fmt.Sprintf("%s/%d", name, c.n), func(t *testing.T) {
+		name             string
+		grouped, classes bool
+		n                int
+	}{{"group", true, false, 60}, {"group", true, false, 120}, {"iid", false, false, 100}, {"iid", false, false, 120}, {"iid", false, false, 80},
+		{"iid", false, false, 60}, {"classes", false, true, 60}, {"classes", false, true, 120}} {
+		t.Run(fmt.Sprintf("%s/%d", c.name, c.n), func(t *testing.T) {
+			names := []string{"default", "lasso", "elastic net"}
 			figures, warned := map[string][]float64{}, 0
 			for seed := range uint64(sets) {
-				all, weights := strong(c.n+test, c.grouped, rand.New(rand.NewPCG(study.Seed(6000)+seed, uint64(c.n))))
-				model := credence.Model{Features: conform.Columns{Dense: len(weights), Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-				first, err := ep.New(model, ep.Config{Hyper: hyper.Mode})
-				if err != nil {
-					t.Fatal(err)
-				}
-				data := conform.Memory{All: conform.Rows(all, 0, c.n)}
-				began, err := first.Fit(context.Background(), data)
-				if err != nil {
-					t.Fatal(err)
-				}
-				start := make([]float64, len(weights)+1)
-				for j := range start {
-					start[j] = began.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
-				}
-				chains, err := gibbs.New(model, gibbs.Config{Start: start})
-				if err != nil {
-					t.Fatal(err)
-				}
-				model.Prior = prior.Normal{}
-				lasso, err := penalised.New(model, penalised.Config{Alpha: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for name, engine := range map[string]credence.Engine{"default": chains, "lasso": lasso} {
+				all, weights := strong(c.n+test, c.grouped, c.classes, rand.New(rand.NewPCG(study.Seed(6000)+seed, uint64(c.n))))
+				data, rows := conform.Memory{All: conform.Rows(all, 0, c.n)}, conform.Rows(all, c.n, test)
+				for k, engine := range designEngines(t, len(weights), c.classes, data) {
 					fitted, err := engine.Fit(context.Background(), data)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if name == "default" && len(fitted.Report.Warnings) > 0 {
+					if k == 0 && len(fitted.Report.Warnings) > 0 {
 						warned++
 					}
-					rows := conform.Rows(all, c.n, test)
 					var predicted credence.Distribution
 					if err := fitted.DistributionTo(credence.NewWorkspace(1), &predicted, rows); err != nil {
 						t.Fatal(err)
@@ -111,11 +92,16 @@ func TestDesigns(t *testing.T) {
 					square, density, held := 0.0, 0.0, 0.0
 					for i, y := range rows.Target {
 						mean, _ := predicted.Moments(i)
-						gap := y - mean
-						square, density = square+gap*gap/test, density-predicted.LogDensity(i, y)/test
+						if c.classes {
+							mean = math.Round(mean)
+						}
+						square, density = square+(y-mean)*(y-mean)/test, density-predicted.LogDensity(i, y)/test
 						if below := predicted.CDF(i, y); below >= 0.05 && below <= 0.95 {
 							held += 1.0 / test
 						}
+					}
+					if !c.classes {
+						square = math.Sqrt(square)
 					}
 					hit, called := 0.0, 0.0
 					for j, w := range weights {
@@ -125,12 +111,19 @@ func TestDesigns(t *testing.T) {
 							}
 						}
 					}
-					for what, v := range map[string]float64{"RMSE": math.Sqrt(square), "NLPD": density, "coverage": held, "F1": 2 * hit / (20 + called)} {
-						figures[name+" "+what] = append(figures[name+" "+what], v)
+					of := map[string]float64{"error": square, "NLPD": density, "F1": 2 * hit / (20 + called)}
+					if !c.classes {
+						of["coverage"] = held
+					}
+					if errors := figures["default error"]; k > 0 {
+						of["error above the default's"] = square - errors[len(errors)-1]
+					}
+					for what, v := range of {
+						figures[names[k]+" "+what] = append(figures[names[k]+" "+what], v)
 					}
 				}
 				text := fmt.Sprintf("%d sets, %d warned of:", seed+1, warned)
-				for _, what := range []string{"default RMSE", "lasso RMSE", "default F1", "lasso F1", "default NLPD", "default coverage"} {
+				for _, what := range slices.Sorted(maps.Keys(figures)) {
 					mean, spread := study.MeanAndError(figures[what])
 					text += fmt.Sprintf("  %s %.3f ± %.3f", what, mean, spread)
 				}
@@ -138,4 +131,42 @@ func TestDesigns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// designEngines are the default, the lasso and the elastic net of equal parts: the default is ep of classes, and of normal targets chains that
+// begin where it ends.
+func designEngines(t *testing.T, columns int, classes bool, data credence.Data) (engines []credence.Engine) {
+	t.Helper()
+	model := credence.Model{Features: conform.Columns{Dense: columns, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+	config := ep.Config{Hyper: hyper.Mode}
+	if classes {
+		model.Likelihood, config = likelihood.Bernoulli{}, ep.Config{}
+	}
+	first, err := ep.New(model, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engines = append(engines, first)
+	if !classes {
+		began, err := first.Fit(context.Background(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := make([]float64, columns+1)
+		for j := range start {
+			start[j] = began.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
+		}
+		if engines[0], err = gibbs.New(model, gibbs.Config{Start: start}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model.Prior = prior.Normal{}
+	for _, alpha := range []float64{1, 0.5} {
+		e, err := penalised.New(model, penalised.Config{Alpha: alpha})
+		if err != nil {
+			t.Fatal(err)
+		}
+		engines = append(engines, e)
+	}
+	return engines
 }

@@ -161,6 +161,17 @@ func TestLearned(t *testing.T) {
 	}
 }
 
+// TestDiagnosedHeld: noise and slab that are held have no part in what chains are compared by, where rounding would have them disagree.
+func TestDiagnosedHeld(t *testing.T) {
+	s := conform.NewSelection(30, 5, 2, 0, 1, 0.1, false, 5)
+	for _, variance := range []float64{0.3, 0.7, 1.1} {
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(variance)}, prior.SpikeSlab{Slab: param.Hold(0.9)}, Config{Flips: 4000})
+		if r := fitted.Report; *r.EffectiveDraws < 200 || *r.RHat > 1.02 || len(r.Warnings) > 0 {
+			t.Errorf("noise variance %v: %.0f effective draws, R̂ %.3f, %v", variance, *r.EffectiveDraws, *r.RHat, r.Warnings)
+		}
+	}
+}
+
 func TestThreads(t *testing.T) {
 	s := conform.NewSelection(30, 40, 5, 0, 1, 0.1, false, 5)
 	one := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 1000, Threads: 1})

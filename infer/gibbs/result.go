@@ -320,16 +320,22 @@ func (f *fit) diagnose(out *credence.Fitted) {
 		warn(out, "%d of %d chains stuck at sets of features that explain less and are left out: state more flips, such as gibbs(flips=%d)", lost, len(f.records), 4*f.config.Flips)
 	}
 	var traces [][][]float64
-	for _, of := range []func(s state) float64{
-		func(s state) float64 { return float64(s.to - s.from) },
-		func(s state) float64 { return s.logNoise },
-		func(s state) float64 { return s.logSlab },
+	for _, of := range []struct {
+		learned bool
+		value   func(s state) float64
+	}{
+		{true, func(s state) float64 { return float64(s.to - s.from) }},
+		{f.Noise.Learned, func(s state) float64 { return s.logNoise }},
+		{f.Slab.Learned, func(s state) float64 { return s.logSlab }},
 	} {
+		if !of.learned { // of numbers that stand rounding is all that there is to compare
+			continue
+		}
 		var chains [][]float64
 		for _, k := range f.kept {
 			var list []float64
 			for _, s := range f.records[k].spread(sequence) {
-				list = append(list, of(s))
+				list = append(list, of.value(s))
 			}
 			chains = append(chains, list)
 		}
