@@ -82,6 +82,7 @@ type free struct {
 	// several says that the first variances, those of a mean that is far off yet, are not the last.
 	several bool
 	near    func(a *normal) linop.Matrix // the inverse of a matrix near A, the preconditioner
+	thin    *thin                        // what stands in for A; nil for A itself
 
 	a        *normal // at the last precisions
 	inverse  linop.Matrix
@@ -116,9 +117,12 @@ const lanczosSteps = 80
 
 func (f *free) direct() bool { return false }
 
-func (f *free) factor(_ context.Context, precision []float64) error {
+func (f *free) factor(ctx context.Context, precision []float64) error {
 	f.a = &normal{x: f.x, b: f.b, precision: append([]float64(nil), precision...)}
-	f.inverse, f.fresh = f.near(f.a), false
+	if f.fresh = false; f.thin != nil {
+		return f.thin.factor(ctx, f.a.precision)
+	}
+	f.inverse = f.near(f.a)
 	return nil
 }
 
@@ -137,7 +141,9 @@ const (
 )
 
 func (f *free) solve(ctx context.Context, dst, v []float64) error {
-	clear(dst)
+	if clear(dst); f.thin != nil {
+		return f.thin.solve(ctx, f, dst, v)
+	}
 	_, err := f.conjugate(ctx, linop.Column(dst), linop.Column(v), stepTolerance)
 	return err
 }
@@ -160,11 +166,15 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 		count = min(count, firstDraws)
 	}
 	f.last = append(f.last, make([][]float64, max(0, count-len(f.last)))...)
+	if f.thin != nil {
+		rest := f.thin.rest
+		rest.last = append(rest.last, make([][]float64, max(0, count-len(rest.last)))...)
+	}
 	blocks := (count + drawsTogether - 1) / drawsTogether
 	squares, reports, failures := make([][]float64, blocks), make([]linop.Convergence, blocks), make([]error, blocks)
 	f.ws.Pool().Run(blocks, func(b, _ int) {
 		first := b * drawsTogether
-		squares[b], reports[b], failures[b] = f.drawn(ctx, first, min(drawsTogether, count-first))
+		squares[b], reports[b], failures[b] = f.drawnSquares(ctx, first, min(drawsTogether, count-first))
 	})
 	if err := errors.Join(failures...); err != nil {
 		return failures[0]
@@ -184,13 +194,27 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 // leastVariance is that of a site that draws do not move.
 const leastVariance = 1e-12
 
-// drawn makes some of the draws, going on from what they were, and returns the sums of the squares of Bξ.
-func (f *free) drawn(ctx context.Context, first, count int) ([]float64, linop.Convergence, error) {
+// drawnSquares makes some of the draws, and returns the sums of the squares of Bξ.
+func (f *free) drawnSquares(ctx context.Context, first, count int) ([]float64, linop.Convergence, error) {
+	if f.thin != nil {
+		return f.thin.drawn(ctx, f, first, count)
+	}
+	s, report, err := f.drawn(ctx, first, count)
+	squares := make([]float64, s.Rows)
+	for i := range squares {
+		squares[i] = kernel.Dot(s.Row(i), s.Row(i))
+	}
+	return squares, report, err
+}
+
+// drawn makes some of the draws ξ, going on from what they were, and returns Bξ.
+func (f *free) drawn(ctx context.Context, first, count int) (s linop.Dense, report linop.Convergence, err error) {
 	n, rows := f.size(), 0
 	if f.x != nil {
 		rows, _ = f.x.Dims()
 	}
-	s, noise := linop.NewDense(len(f.a.precision), count), linop.NewDense(rows, count)
+	s = linop.NewDense(len(f.a.precision), count)
+	noise := linop.NewDense(rows, count)
 	xi, right := linop.NewDense(n, count), linop.NewDense(n, count)
 	for c := range count {
 		// The same ε every time: z then moves with A alone.
@@ -211,16 +235,14 @@ func (f *free) drawn(ctx context.Context, first, count int) ([]float64, linop.Co
 		linop.MulBlockTrans(f.x, &part, &noise)
 		kernel.Axpy(1, part.Data, right.Data)
 	}
-	report, err := linop.Conjugate(ctx, f.a, f.inverse, &xi, &right, drawTolerance, mostProducts)
-	if err != nil {
-		return nil, report, err
+	if report, err = linop.Conjugate(ctx, f.a, f.inverse, &xi, &right, drawTolerance, mostProducts); err != nil {
+		return s, report, err
 	}
 	for c := range count {
-		draw := make([]float64, n)
+		draw := f.room(first + c)
 		for j := range draw {
 			draw[j] = xi.Row(j)[c]
 		}
-		f.last[first+c] = draw
 	}
 	for c := 0; c < count && f.known != nil; c++ {
 		left, of := slices.Clone(f.last[first+c]), make([]float64, n)
@@ -233,11 +255,15 @@ func (f *free) drawn(ctx context.Context, first, count int) ([]float64, linop.Co
 		}
 	}
 	linop.MulBlock(f.b, &s, &xi)
-	squares := make([]float64, s.Rows)
-	for i := range squares {
-		squares[i] = kernel.Dot(s.Row(i), s.Row(i))
+	return s, report, nil
+}
+
+// room is where a draw goes, in place of what it was.
+func (f *free) room(k int) []float64 {
+	if f.last[k] == nil {
+		f.last[k] = make([]float64, f.size())
 	}
-	return squares, report, nil
+	return f.last[k]
 }
 
 func normals(rng *rand.Rand, n int) []float64 {

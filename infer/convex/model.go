@@ -91,6 +91,14 @@ func (f *fit) setSystem() {
 		if f.free != nil {
 			t.products, t.steps, t.last = f.free.products, f.free.steps, f.free.last
 		}
+		if f.free != nil {
+			t.thin = f.free.thin
+		} else if way == Sampled && f.classes {
+			t.thin = newThin(f.table)
+		}
+		if t.thin != nil {
+			t.thin.take(t, f.heavy())
+		}
 		f.free, f.system = &t.free, &tableOf{t, t.free.by(way, f.config.K, storedDraws)}
 	}
 	f.loop = newLoop(f.ws, f.system, groups, count, noise)

@@ -27,7 +27,7 @@ func (f *fit) compareSpread(ctx context.Context) error {
 	if l.count == 0 {
 		return nil
 	}
-	own, z := make([]float64, f.d), slices.Clone(l.z)
+	own, z, seen := make([]float64, f.d), slices.Clone(l.z), make([]float64, l.count)
 	before, err := f.marginals(ctx)
 	if err != nil {
 		return err
@@ -35,15 +35,21 @@ func (f *fit) compareSpread(ctx context.Context) error {
 	var draws *free
 	if f.exact == nil {
 		part := *f.free
-		part.draws, part.last, part.products, part.steps = comparedDraws, slices.Clone(f.free.last[:comparedDraws]), 0, 0
+		part.draws, part.last, part.products, part.steps = comparedDraws, nil, 0, 0
+		for _, xi := range f.free.last[:comparedDraws] {
+			part.last = append(part.last, slices.Clone(xi))
+		}
 		draws = &part
+		if err := draws.variances(ctx, seen); err != nil {
+			return err
+		}
 		before = squaresOf(draws.last, f.d)
 	}
 	bent := f.bent(z)
 	for round := range spreadRounds {
 		var after []float64
 		if draws != nil {
-			after, err = f.redrawn(ctx, draws, bent, z)
+			after, err = f.redrawn(ctx, draws, bent, z, seen)
 		} else {
 			after, err = f.refactored(ctx, bent, z)
 		}
@@ -118,24 +124,18 @@ func (f *fit) refactored(ctx context.Context, precision, z []float64) ([]float64
 	return f.marginals(ctx)
 }
 
-// redrawn takes squares of draws of the weights, and z by as much as squares of the draws move: what draws have of
+// redrawn takes squares of draws of the weights, and z by as much as that of the draws, seen, moves: what draws have of
 // chance is in both.
-func (f *fit) redrawn(ctx context.Context, draws *free, precision, z []float64) ([]float64, error) {
-	before, after, s := make([]float64, len(z)), make([]float64, len(z)), make([]float64, len(z))
-	for _, xi := range draws.last {
-		draws.b.MulVec(s, xi)
-		for i, v := range s {
-			before[i] += v * v / comparedDraws
-		}
-	}
+func (f *fit) redrawn(ctx context.Context, draws *free, precision, z, seen []float64) ([]float64, error) {
 	if err := draws.factor(ctx, precision); err != nil {
 		return nil, err
 	}
-	if err := draws.variances(ctx, after); err != nil {
+	before := slices.Clone(seen)
+	if err := draws.variances(ctx, seen); err != nil {
 		return nil, err
 	}
-	for i, v := range after {
-		z[i] *= v / math.Max(before[i], leastVariance)
+	for i, v := range seen {
+		z[i] *= v / before[i]
 	}
 	return squaresOf(draws.last, f.d), nil
 }
