@@ -38,14 +38,14 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	}
 	last := len(levels) - 1
 	if saved == nil {
-		for _, rows := range levels[:last] {
+		for k, rows := range levels[:last] {
 			// The rows left out move the optimum by more standard deviations than this.
 			part := r.task("a subsample", 0.3)
-			if _, _, err := n.Climb(ctx, r.Rows(rows), at, stats, part); err != nil {
+			some := r.Rows(rows)
+			if _, _, err := n.Climb(ctx, some, at, stats, part); err != nil {
 				return nil, err
 			}
-			// Columns that these rows lack have the prior's variance, far too wide for all rows.
-			at.Sites = nil
+			n.Sampled(at, float64(r.Rows(levels[k+1]).Count())/float64(some.Count()))
 		}
 	}
 	task := r.task("all rows", r.tolerance())

@@ -20,18 +20,22 @@ import (
 // stands for the rows at the mode, moved to where it goes to first order in θ once that is known.
 type integration struct {
 	*fit
-	newton      *newton.Newton
-	rows        *problem.Rows
-	stats       *newton.Statistics // of the last fit, and in the end of the mode
-	modeStats   *newton.Statistics
-	mode        *newton.Given
-	theta       []float64 // θ̂
-	axes        *hyper.Axes
-	slopes      hyper.Slopes // of mean and variances of the weights, p×d
-	moves       []move       // of the normal likelihood with each coordinate of θ, none before they are known
-	skipped     bool
-	sums        *hyper.Sums // nil where they are skipped
-	evaluations int         // fits at a θ
+	newton    *newton.Newton
+	rows      *problem.Rows
+	stats     *newton.Statistics // of the last fit, and in the end of the mode
+	modeStats *newton.Statistics
+	mode      *newton.Given
+	theta     []float64 // θ̂
+	axes      *hyper.Axes
+	slopes    hyper.Slopes // of mean and variances of the weights, p×d
+	moves     []move       // of the normal likelihood with each coordinate of θ, none before they are known
+	skipped   bool
+	sums      *hyper.Sums // nil where they are skipped
+	// quadratic says that rows are many enough for a pass to cost something, and that the normal likelihood that stands for them
+	// says all of a posterior near by: with parameters of the likelihood, and in an expansion, rows have slopes of their own.
+	quadratic      bool
+	slopeTolerance float64 // of fits of which differences are taken
+	evaluations    int     // fits at a θ
 }
 
 const (
@@ -39,6 +43,8 @@ const (
 	slopeStep = 0.02
 	// modeTolerance is the length of the gradient at the mode, in units of the posterior of θ.
 	modeTolerance = 1e-5
+	// nearEnough is that length where passes cost something: sums over the axes weigh where the mode is by themselves.
+	nearEnough = 1e-2
 	// nearMode is the length from which on the curvature stays the same to the second digit.
 	nearMode = 0.05
 	// longestStep bounds a step to the mode.
@@ -46,7 +52,7 @@ const (
 	// modeSteps bounds their number.
 	modeSteps = 30
 	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which
-	// differences are taken, and of those at the nodes: a bound is off by the square of its posterior's
+	// differences are taken, where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's
 	// distance from the optimum, its gradient by that distance itself.
 	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
@@ -56,20 +62,35 @@ const (
 	exactTolerance = 1e-8
 )
 
-// move is a slope of the sites and of b.
-type move struct{ sites, shift []float64 }
+// move is a slope of the sites and of b, and how far from the posterior a step of one would end without them.
+type move struct {
+	sites, shift []float64
+	missed       float64
+}
+
+// within says whether the slopes of a coordinate tell the posterior a step away to within a tolerance. What they miss is of second
+// order: taken for twice as much as a step of one, a factor e, would miss without them.
+func within(missed, step, tolerance float64) bool { return 2*missed*step*step <= tolerance }
 
 // mostMoves is the number of floats that moves may take: beyond, fits start from the likelihood at the mode.
 const mostMoves = 8 << 20
 
-// at fits at θ, with the gradient if the tolerance is that of slopes or finer.
+// at fits at θ, with the gradient if the tolerance is that of slopes or finer. Near the mode a node is known without a look at
+// the rows.
 func (g *integration) at(ctx context.Context, theta []float64, tolerance float64) (*newton.Given, error) {
 	if len(g.moves) > 0 {
 		start := g.mode.Clone()
 		shift := slices.Clone(g.mode.Shift)
+		known := tolerance == nodeTolerance && g.quadratic
 		for k, m := range g.moves {
 			kernel.Axpy(theta[k]-g.theta[k], m.sites, start.Sites)
 			kernel.Axpy(theta[k]-g.theta[k], m.shift, shift)
+			known = known && within(m.missed, theta[k]-g.theta[k], tolerance/float64(len(g.moves)))
+		}
+		if known {
+			if next, ok := g.unseen(theta, start, shift); ok {
+				return next, nil
+			}
 		}
 		if next, err := g.from(ctx, theta, start, shift, tolerance); err == nil {
 			return next, nil
@@ -78,17 +99,23 @@ func (g *integration) at(ctx context.Context, theta []float64, tolerance float64
 	return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
 }
 
+// unseen is at by a normal likelihood alone.
+func (g *integration) unseen(theta []float64, start *newton.Point, shift []float64) (*newton.Given, bool) {
+	g.evaluations++
+	return g.newton.Beside(theta, g.mode, start, shift)
+}
+
 // from is at from a normal likelihood, or without shift from where the last climb ended.
 func (g *integration) from(ctx context.Context, theta []float64, from *newton.Point, shift []float64, tolerance float64) (*newton.Given, error) {
 	g.evaluations++
 	task := newton.Task{Tolerance: tolerance, Iterations: 200}
 	if g.config.Approximation == Laplace {
-		task.Tolerance = math.Min(tolerance, slopeTolerance)
+		task.Tolerance = math.Min(tolerance, g.slopeTolerance)
 		if tolerance == fineTolerance {
 			task.Tolerance = exactTolerance
 		}
 	}
-	return g.newton.At(ctx, g.rows, theta, from, shift, g.stats, task, tolerance <= slopeTolerance)
+	return g.newton.At(ctx, g.rows, theta, from, shift, g.stats, task, tolerance <= g.slopeTolerance)
 }
 
 // begin fits where a climb ended, with its θ.
@@ -116,7 +143,7 @@ func (g *integration) moveTo(theta []float64, mode *newton.Given) {
 
 // findMode goes from the end of a climb to the mode, by Newton steps in θ.
 func (g *integration) findMode(ctx context.Context, from *newton.Point) error {
-	if err := g.begin(ctx, from, slopeTolerance); err != nil {
+	if err := g.begin(ctx, from, g.slopeTolerance); err != nil {
 		return err
 	}
 	for range modeSteps {
@@ -148,7 +175,7 @@ func (g *integration) step(ctx context.Context, share float64) (moved bool, err 
 	for ; share > 1e-3; share /= 2 {
 		copy(theta, g.theta)
 		kernel.Axpy(share, full, theta)
-		next, err := g.at(ctx, theta, slopeTolerance)
+		next, err := g.at(ctx, theta, g.slopeTolerance)
 		if err != nil {
 			return false, err
 		}
@@ -162,8 +189,11 @@ func (g *integration) step(ctx context.Context, share float64) (moved bool, err 
 
 // polish takes Newton steps with the same curvature until no slope is left, or none that falls.
 func (g *integration) polish(ctx context.Context) error {
-	length := 2 * nearMode // of the gradient so far, which is not as fine as this one
-	for length > modeTolerance {
+	length, goal := 2*nearMode, modeTolerance // of the gradient so far, which is not as fine as this one
+	if g.quadratic {
+		length, goal = g.axes.Whitened(g.mode.Gradient), nearEnough
+	}
+	for length > goal {
 		theta := make([]float64, len(g.theta))
 		g.axes.NewtonStep(theta, g.mode.Gradient)
 		kernel.Axpy(1, g.theta, theta)
@@ -200,7 +230,7 @@ func (g *integration) differences(ctx context.Context) error {
 		kernel.Axpy(share, next.Variances(), g.slopes.Variance[k*d:(k+1)*d])
 		ends[0], ends[1] = next, ends[0]
 		if sign < 0 && p*d*d <= mostMoves {
-			m := move{ends[1].Sites, ends[1].Shift}
+			m := move{ends[1].Sites, ends[1].Shift, ends[1].Missed / slopeStep}
 			for _, part := range [][2][]float64{{m.sites, next.Sites}, {m.shift, next.Shift}} {
 				kernel.Axpy(-1, part[1], part[0])
 				kernel.Scale(1/(2*slopeStep), part[0])
@@ -224,17 +254,22 @@ func (g *integration) differences(ctx context.Context) error {
 // it is to first order.
 func (g *integration) beside(ctx context.Context, theta []float64, sign float64, opposite *newton.Given) (*newton.Given, error) {
 	if sign > 0 || len(g.moves) > 0 {
-		return g.at(ctx, theta, slopeTolerance)
+		return g.at(ctx, theta, g.slopeTolerance)
 	}
 	start, shift := g.mode.Clone(), slices.Clone(g.mode.Shift)
 	for _, part := range [][3][]float64{{start.Sites, g.mode.Sites, opposite.Sites}, {shift, g.mode.Shift, opposite.Shift}} {
 		kernel.Axpy(1, part[1], part[0])
 		kernel.Axpy(-1, part[2], part[0])
 	}
-	if next, err := g.from(ctx, theta, start, shift, slopeTolerance); err == nil {
+	if g.quadratic && within(opposite.Missed/slopeStep, slopeStep, g.slopeTolerance) {
+		if next, ok := g.unseen(theta, start, shift); ok {
+			return next, nil
+		}
+	}
+	if next, err := g.from(ctx, theta, start, shift, g.slopeTolerance); err == nil {
 		return next, nil
 	}
-	return g.at(ctx, theta, slopeTolerance)
+	return g.at(ctx, theta, g.slopeTolerance)
 }
 
 // coarseWeights is the number of weights above which three nodes on an axis do.
@@ -248,6 +283,10 @@ const steepest = 0.02
 // is where the climb ended.
 func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Point, error) {
 	learned := len(g.newton.Theta(from)) > 0
+	g.slopeTolerance = slopeTolerance
+	if g.quadratic = g.operations() > cheapOperations && len(from.Free) == 0 && g.config.Approximation != Laplace; g.quadratic {
+		g.slopeTolerance = max(slopeTolerance, g.tolerance())
+	}
 	switch {
 	case g.config.Approximation == Laplace:
 		family := *from.Family
@@ -273,7 +312,7 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 
 // settle looks for the mode where the slope says that a climb has not ended at one.
 func (g *integration) settle(ctx context.Context, from *newton.Point) error {
-	tolerance := slopeTolerance
+	tolerance := g.slopeTolerance
 	if g.config.Approximation == Laplace {
 		tolerance = fineTolerance
 	}

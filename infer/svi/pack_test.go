@@ -101,6 +101,11 @@ func TestPack(t *testing.T) {
 				return sums
 			}
 			want, targets := sums(plain), n.Targets
+			moved := r.Rows(0)
+			moved.Move(model.Features) // blocks are read at every pass, by all threads
+			if again := sums(moved); again.Value != want.Value || !slices.Equal(again.Curvature, want.Curvature) || n.Targets != targets {
+				t.Errorf("%s: sums over blocks that are read again are others than over those in memory", name)
+			}
 			got := sums(packed)
 			for _, part := range []struct {
 				name      string
@@ -127,7 +132,7 @@ func TestPack(t *testing.T) {
 			last = got
 			count, weight := 0, 0.0
 			for k := range packed.Packed().Blocks() {
-				b, err := packed.Packed().Block(ctx, k)
+				b, err := packed.Packed().Read(ctx, k, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -73,14 +73,18 @@ func (n *Newton) LogWeights(ctx context.Context, whole *problem.Rows, at *Point,
 func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, draws *diagnose.Draws, rows *problem.Rows) (float64, error) {
 	d, count := n.Dims, draws.Count
 	sums, squares := make([]float64, count), make([]float64, count)
-	terms := &n.terms
+	terms := &n.whole.terms
 	mean := make([]float64, d)
 	n.Intercept.Weights(mean, at.Mean)
 	back := n.Intercept.WeightFactor(n.factor)
-	n.formed = false
+	planned := false
 	err := rows.Each(ctx, func(b *problem.Block) {
+		if !planned {
+			n.plan(b, n.factor)
+			planned = true
+		}
 		logs, latent := draws.LogDensities(n.Workspace, at.Family.Likelihood, b.Phi, b.Batch)
-		n.latent(b, mean, n.factor, at.Family.Count())
+		n.latent(&n.whole, b, mean, n.factor, at.Family.Count())
 		terms.Expect(n.Workspace, b, at.Family, false)
 		for i := range b.Rows() {
 			g, beta, v := terms.DMean[i], -2*terms.DVariance[i], terms.Variance[i]

@@ -45,13 +45,16 @@ type Newton struct {
 	// PredictedGain is what a whole step would gain by the slope where no step raised the bound, else 0.
 	PredictedGain float64
 
-	terms     problem.Terms
+	whole     worker        // with all threads
+	workers   []*worker     // of the threads
+	parts     []*Statistics // of a pass, but for the first
 	product   []float64
 	fixed     bool      // prior variances and parameters of the likelihood stay
 	sloped    bool      // their slopes are wanted all the same
 	clamp     bool      // rows of negative curvature are left out, where nothing else makes V positive
 	upper     []float64 // d×d scratch: Cholesky factors, and in a pass V where formed says so
 	formed    bool
+	dense     bool      // a pass fills all columns of its blocks
 	factor    []float64 // d×d: F with FFᵀ = V of the last factorise
 	deviation []float64 // √λ of every weight
 	work      [4][]float64
@@ -61,12 +64,14 @@ type Newton struct {
 	sums      *sums           // of a Gaussian family
 	about     []float64       // of the next sums of a resumed fit; nil means the mean of the next pass
 	earlier   mixture         // of the last climb, its end the first
+	missed    float64         // by the start, by the first step of the last climb
 }
 
 // New returns the climber of a problem.
 func New(p *problem.Problem, references []problem.Reference) *Newton {
 	d := p.Dims
 	n := &Newton{Problem: p, References: references, deviation: make([]float64, d)}
+	n.whole.Workspace = p.Workspace
 	n.upper, n.factor = make([]float64, d*d), make([]float64, d*d)
 	for i := range n.work {
 		n.work[i] = make([]float64, d)
@@ -122,6 +127,9 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			}
 		}
 		made, ok := n.propose(to, at, s, state.mixed, state.rho, state.Failures > 1, task.Tolerance)
+		if state.Iteration == 0 {
+			n.missed = math.Max(math.Sqrt(made.decrement), made.widening)
+		}
 		small := ok && state.Failures < 2 && made.negligible(state.rho*task.Tolerance)
 		if small && !task.near && len(state.mixed) > 0 { // earlier points may cancel a step that is not small
 			var plain step

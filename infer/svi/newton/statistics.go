@@ -2,13 +2,10 @@ package newton
 
 import (
 	"context"
-	"math"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/linop"
 )
 
 // Statistics are the sums over rows at one q = N(m, V) that a step needs: with e the expected log
@@ -53,6 +50,15 @@ func (s *Statistics) reset() {
 	s.Value, s.Trace, s.Separated = 0, 0, true
 	for _, x := range [][]float64{s.Gradient, s.Curvature, s.Slope, s.Bend, s.Cross, s.Third} {
 		clear(x)
+	}
+}
+
+// add adds the statistics of other rows.
+func (s *Statistics) add(other *Statistics) {
+	s.Value, s.Trace, s.Separated = s.Value+other.Value, s.Trace+other.Trace, s.Separated && other.Separated
+	for _, part := range [][2][]float64{{other.Gradient, s.Gradient}, {other.Curvature, s.Curvature}, {other.Slope, s.Slope},
+		{other.Bend, s.Bend}, {other.Cross, s.Cross}, {other.Third, s.Third}} {
+		kernel.Axpy(1, part[0], part[1])
 	}
 }
 
@@ -110,156 +116,4 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 	}
 	packed.GiveUpper(s.Curvature, q.Curvature)
 	return nil
-}
-
-// source is rows as a pass reads them.
-type source interface {
-	Blocks() int
-	Block(ctx context.Context, k int) (*problem.Block, error)
-}
-
-// passBlocks is pass in the order of the columns.
-func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, factor []float64, f *problem.Family) error {
-	d, p := n.Dims, f.Count()
-	s.reset()
-	n.formed = false
-	known := n.counted == rows // by an earlier pass, so that they are not counted again
-	if !known {
-		n.counted, n.Targets = nil, problem.Moments{}
-	}
-	ws, terms := n.Workspace, &n.terms
-	first, dense := 0, 0
-	for k := range rows.Blocks() {
-		b, err := rows.Block(ctx, k)
-		if err != nil {
-			return err
-		}
-		dense = b.Phi.Dense.Cols
-		if !known {
-			n.Targets.Add(b)
-		}
-		n.latent(b, m, factor, p)
-		if !f.Expanded && !terms.WithinReach(f.Likelihood) {
-			s.Value = math.NaN()
-			return nil
-		}
-		third := f.Expanded && n.sloped
-		terms.Expect(ws, b, f, p > 0 && !n.fixed || third)
-		for _, v := range terms.Value {
-			s.Value += v
-		}
-		s.Separated = s.Separated && b.Separated(f.Likelihood, terms.Mean)
-		b.Phi.AddMulTrans(ws, s.Gradient, terms.DMean)
-		s.addParameters(ws, b, terms, p, !n.fixed, third)
-		if third {
-			b.Phi.AddMulTrans(ws, s.Third, terms.Third)
-		}
-		for i, v := range terms.DVariance {
-			terms.DVariance[i] = -2 * v
-			s.Trace -= 2 * v * terms.Variance[i]
-			if n.clamp && v > 0 {
-				terms.DVariance[i] = 0
-			}
-		}
-		if s.Beta != nil {
-			for i, beta := range terms.DVariance {
-				s.Beta[first+i], s.B[first+i] = beta, terms.DMean[i]+beta*(terms.Mean[i]-b.OffsetOf(i))
-			}
-		}
-		first += b.Rows()
-		if b.Lead != nil {
-			b.Phi.Sparse.AddLeadGram(ws.Pool(), &linop.Dense{Rows: d, Cols: d, Stride: d, Data: s.Curvature}, terms.DVariance, b.Lead)
-			continue
-		}
-		b.Phi.AddGram(ws, s.Curvature, terms.DVariance)
-	}
-	n.counted = rows
-	credence.LiftGram(s.Curvature, d, dense)
-	return nil
-}
-
-// addParameters adds what concerns the learned parameters of the likelihood: the slopes, with curvature
-// how these change, and with either how the gradient does.
-func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, curvature, cross bool) {
-	rows, d := b.Rows(), len(s.Gradient)
-	for j := range p {
-		for i := range rows {
-			s.Slope[j] += terms.Slope[i*p+j]
-			for l := 0; curvature && l < p; l++ {
-				s.Bend[j*p+l] += terms.Bend[(j*rows+i)*p+l]
-			}
-		}
-		if curvature || cross {
-			b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
-		}
-	}
-}
-
-// latent stores the means and variances of f in n.terms.
-func (n *Newton) latent(b *problem.Block, m, factor []float64, parameters int) {
-	n.terms.Resize(b.Rows(), parameters)
-	b.Means(n.Workspace, n.terms.Mean, m)
-	n.variances(n.terms.Variance, b, factor)
-}
-
-// form stores V in n.upper.
-func (n *Newton) form(factor []float64) {
-	n.Workspace.Pool().Syrk(n.Dims, n.Dims, 1, factor, n.Dims, 0, n.upper, n.Dims)
-	n.formed = true
-}
-
-// panelWidth is the number of columns of the factor in one product: some panels even of a small
-// factor, for a triangle's zeros to be left out, and not many of a large one, for each reads the
-// features again.
-func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
-
-// fewEntries is the share of the weights that the rows of a block may have entries of for their
-// variances to be sums over pairs of entries: an element that is looked up takes about as long as
-// three that a product goes through.
-const fewEntries = 1.0 / 3
-
-// variances stores φᵀFFᵀφ for the rows of a block.
-func (n *Newton) variances(dst []float64, b *problem.Block, factor []float64) {
-	phi := b.Phi
-	clear(dst)
-	if factor == nil {
-		return
-	}
-	rows, d := len(dst), n.Dims
-	if b.Lead != nil {
-		if !n.formed {
-			n.form(factor)
-			n.order.TakeLower(n.lower, n.upper)
-		}
-		n.Workspace.InRuns(rows, func(from, to int) {
-			phi.Sparse.LeadForms(dst, n.lower, b.Lead, from, to)
-			for i := from; i < to; i++ {
-				dst[i] = math.Max(0, dst[i]) // but for rounding it is
-			}
-		})
-		return
-	}
-	if entries := phi.Sparse.Entries() + rows*phi.Dense.Cols; float64(entries) < fewEntries*float64(rows)*float64(d) {
-		if !n.formed {
-			n.form(factor)
-		}
-		phi.MulForms(n.Workspace, dst, n.upper)
-		for i, v := range dst {
-			dst[i] = math.Max(0, v) // but for rounding it is
-		}
-		return
-	}
-	width := min(panelWidth(d), d)
-	n.product = problem.Grow(n.product, rows*width)
-	for left := 0; left < d; left += width {
-		cols := min(width, d-left)
-		product := n.product[:rows*cols]
-		phi.MulUpper(n.Workspace, product, factor, left, cols)
-		n.Workspace.InRuns(rows, func(from, to int) {
-			for i := from; i < to; i++ {
-				row := product[i*cols : (i+1)*cols]
-				dst[i] += kernel.Dot(row, row)
-			}
-		})
-	}
 }

@@ -33,7 +33,7 @@ func (n *Newton) FeaturesChanged() { n.sums = nil }
 func (n *Newton) addUp(ctx context.Context, rows *problem.Rows, m []float64) (*sums, error) {
 	d, ws, dense := n.Dims, n.Workspace, 0
 	u := &sums{rows: rows, about: slices.Clone(m), product: make([]float64, d), gram: make([]float64, d*d)}
-	terms := &n.terms
+	terms := &n.whole.terms
 	err := rows.Each(ctx, func(b *problem.Block) {
 		dense = b.Phi.Dense.Cols
 		u.targets.Add(b)

@@ -52,6 +52,9 @@ type Given struct {
 	Shift      []float64 // b, d: with the sites the normal likelihood that stands for the rows
 	LogDensity float64   // bound and log prior of θ
 	Gradient   []float64 // of LogDensity, where it was wanted
+	// Missed is how far from the posterior the climb began: the greater of the distance of the means, in standard deviations, and the
+	// greatest |Δ log diag V|.
+	Missed float64
 }
 
 // At climbs at θ, which stays, from the posterior there under a normal likelihood with the sites of a point
@@ -72,17 +75,50 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 	if _, _, err := n.Climb(ctx, rows, at, s, task); err != nil {
 		return nil, err
 	}
-	g := &Given{Point: at, Shift: n.Shift(at)}
+	g := n.given(at, theta, n.Shift(at), s, gradient)
+	g.Missed = n.missed
+	return g, nil
+}
+
+// Beside returns the posterior at θ under a normal likelihood with the sites of a point and b = shift, and its gradient, without a
+// look at the rows. Its bound is that of the mode and what the normal likelihood there says of the way to θ: it is off
+// by the third order of the way. ok is false where the precision is not positive definite.
+func (n *Newton) Beside(theta []float64, mode *Given, from *Point, shift []float64) (g *Given, ok bool) {
+	at := mode.Clone()
+	here, ok := n.Normal(at, mode.Shift)
+	if !ok {
+		return nil, false
+	}
+	n.MoveTo(at, theta)
+	there, ok := n.Normal(at, mode.Shift)
+	if !ok {
+		return nil, false
+	}
+	at = from.Clone()
+	n.MoveTo(at, theta)
+	if _, ok = n.Normal(at, shift); !ok {
+		return nil, false
+	}
+	at.Bound = mode.Bound + there - here
+	return n.given(at, theta, shift, nil, true), true
+}
+
+// given returns the posterior at θ, with the gradient if it is wanted: of the parameters of the likelihood and of an expansion from
+// the statistics there.
+func (n *Newton) given(at *Point, theta, shift []float64, s *Statistics, gradient bool) *Given {
+	g := &Given{Point: at, Shift: shift}
 	common := 0.0 // log α, where there is one
 	if n.Priors.Hung() {
 		common = theta[len(theta)-1]
 	}
 	g.LogDensity = at.Bound + n.Priors.DensityAt(at.Prior, at.Free, common)
 	if !gradient {
-		return g, nil
+		return g
 	}
 	moved := make([]float64, n.Dims) // slope of −½ log|V⁻¹| in the mode, times V
-	n.solve(moved, s.Third)
+	if at.Family.Expanded {
+		n.solve(moved, s.Third)
+	}
 	for _, k := range n.LearnedGroups() {
 		slope := 2 * n.PriorSlope(k, at.Prior[k], at.Mean, at.psi)
 		for j := n.Groups[k].First; j < n.Groups[k].End(); j++ {
@@ -94,14 +130,16 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 		}
 		g.Gradient = append(g.Gradient, slope)
 	}
-	free := append([]float64{}, s.Slope...)
-	for k := range free {
-		free[k] += kernel.Dot(moved, s.Cross[k*n.Dims:(k+1)*n.Dims])
+	if len(at.Free) > 0 {
+		free := append([]float64{}, s.Slope...)
+		for k := range free {
+			free[k] += kernel.Dot(moved, s.Cross[k*n.Dims:(k+1)*n.Dims])
+		}
+		n.Priors.AddFree(at.Free, free, nil)
+		g.Gradient = append(g.Gradient, free...)
 	}
-	n.Priors.AddFree(at.Free, free, nil)
-	g.Gradient = append(g.Gradient, free...)
 	if n.Priors.Hung() {
 		g.Gradient = append(g.Gradient, n.Priors.CommonSlope(common, at.Prior))
 	}
-	return g, nil
+	return g
 }

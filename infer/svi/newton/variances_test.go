@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -41,9 +42,12 @@ func TestVariances(t *testing.T) {
 						factor[i*d+j] = rng.NormFloat64()
 					}
 				}
-				n.formed = false
-				got := make([]float64, rows)
-				n.variances(got, &problem.Block{Phi: phi}, factor)
+				got, block := make([]float64, rows), &problem.Block{Phi: phi}
+				n.plan(block, factor)
+				if n.dense {
+					block = n.whole.filled(block)
+				}
+				n.variances(&n.whole, got, block, factor)
 				if few := entries == 3; n.formed != few {
 					t.Fatalf("V was formed: %v, want %v", n.formed, few)
 				}
@@ -61,5 +65,25 @@ func TestVariances(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSampled: sites of some rows stand for more rows where they tell of every weight, and else for none.
+func TestSampled(t *testing.T) {
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 2, Groups: []blocks.Group{{Count: 2}}}, nil)
+	for _, c := range []struct {
+		sites []float64
+		kept  bool
+	}{{[]float64{3, 1, 0, 5}, true}, {[]float64{3, 0, 0, 0}, false}} {
+		at := &Point{Mean: make([]float64, 2), Prior: []float64{4}, Sites: c.sites}
+		if !n.Place(at) {
+			t.Fatal("not positive definite")
+		}
+		if n.Sampled(at, 8); (at.Sites != nil) != c.kept {
+			t.Errorf("%v: the sites are %v", c.sites, at.Sites)
+		}
+		if c.kept && (at.Sites[0] != 24 || at.Sites[1] != 8 || at.Sites[3] != 40) {
+			t.Errorf("the sites are %v", at.Sites)
+		}
 	}
 }

@@ -31,6 +31,21 @@ func (m *Moments) add(y, w float64) {
 	m.Low, m.High = math.Min(m.Low, y), math.Max(m.High, y)
 }
 
+// Merge adds the targets of other moments.
+func (m *Moments) Merge(other Moments) {
+	switch {
+	case other.Weight == 0:
+		return
+	case m.Weight == 0:
+		*m = other
+		return
+	}
+	total, gap := m.Weight+other.Weight, other.Mean-m.Mean
+	m.square += other.square + gap*gap*m.Weight*(other.Weight/total)
+	m.Mean += gap * (other.Weight / total)
+	m.Weight, m.Low, m.High = total, math.Min(m.Low, other.Low), math.Max(m.High, other.High)
+}
+
 // Variance returns the weighted variance, 0 without weight.
 func (m *Moments) Variance() float64 {
 	if m.Weight == 0 {

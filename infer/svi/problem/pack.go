@@ -13,7 +13,7 @@ import (
 // Packed are the rows of a problem as passes over all of them read them best. Rows that are equal are one, with
 // the sum of their weights. Columns go from the most frequent to the rarest and rows are sorted, so that a row has its
 // first entries in common with the row before, and what is made of those is made once. Rows that are nearly dense
-// are dense.
+// are dense and keep their order.
 type Packed struct {
 	Order  []int // the weight that each column is; nil where columns are the weights
 	blocks []Block
@@ -22,62 +22,51 @@ type Packed struct {
 // Blocks returns the number of blocks.
 func (p *Packed) Blocks() int { return len(p.blocks) }
 
-// Block returns block k.
-func (p *Packed) Block(ctx context.Context, k int) (*Block, error) { return &p.blocks[k], ctx.Err() }
+// Read returns block k.
+func (p *Packed) Read(ctx context.Context, k int, _ *Room) (*Block, error) {
+	return &p.blocks[k], ctx.Err()
+}
 
 const (
 	// fewestPacked is the number of rows below which packing takes longer than it saves.
 	fewestPacked = 4096
 	// nearlyDense is the share of entries from which on products with all columns are faster than with the
 	// pairs of entries of each row.
-	nearlyDense = 0.3
+	nearlyDense = 0.2
 )
+
+// NearlyDense says whether rows have so many entries that products with all columns are faster than with the pairs of
+// entries of each row.
+func NearlyDense(phi *credence.Design) bool {
+	rows, d := phi.Dims()
+	entries := rows*phi.Dense.Cols + phi.Sparse.Entries()
+	return float64(entries) >= nearlyDense*float64(rows)*float64(d)
+}
 
 // Packed returns the packed rows, nil where there are none.
 func (t *Rows) Packed() *Packed { return t.packed }
 
-// Pack packs rows that are in memory with features that stay, of an intercept at most and sparse columns, whose
-// order is then another, or of dense columns alone, of which few differ.
+// Pack packs rows that are in memory with features that stay: those of an intercept at most and sparse columns, whose
+// order is then another, and those that are nearly dense where few of them differ.
 func (t *Rows) Pack() {
 	if t.Count() < fewestPacked || t.retain || t.moving || len(t.kept) == 0 {
 		return
 	}
-	entries, d := 0, t.problem.Dims
-	if !slices.ContainsFunc(t.kept, func(b Block) bool { return b.Phi == nil || b.Phi.Sparse.Cols > 0 }) {
-		if t.packed = equal(t.kept); t.packed != nil {
-			t.kept = nil
-		}
-		return
-	}
+	sparse := true
 	for _, b := range t.kept {
-		if b.Phi == nil || b.Phi.Sparse.Cols == 0 || b.Phi.Dense.Cols > 1 {
+		if b.Phi == nil {
 			return
 		}
-		entries += b.Phi.Sparse.Entries()
+		sparse = sparse && b.Phi.Sparse.Cols > 0 && b.Phi.Dense.Cols <= 1
 	}
-	switch all := float64(t.Count()) * float64(d); {
-	case float64(entries) < nearlyDense*all:
+	if d := t.problem.Dims; sparse && !NearlyDense(t.kept[0].Phi) {
 		t.packed = merge(t.kept, d)
-	case 8*all <= keepBytes:
-		t.packed = densified(t.kept, d)
-	default:
-		return
+	} else {
+		t.packed = equal(t.kept, d)
 	}
-	t.kept = nil
-}
-
-// densified returns blocks with dense columns alone.
-func densified(blocks []Block, d int) *Packed {
-	p := &Packed{}
-	for _, b := range blocks {
-		phi := &credence.Design{Dense: linop.NewDense(b.Rows(), d)}
-		for i := range b.Rows() {
-			row := phi.Dense.Row(i)
-			b.Phi.Each(i, func(j int, v float64) { row[j] = v })
-		}
-		p.blocks = append(p.blocks, Block{Batch: b.Batch, Phi: phi})
+	if t.packed != nil {
+		t.kept = nil
 	}
-	return p
 }
 
 // packing is a matrix of all rows while they are sorted.

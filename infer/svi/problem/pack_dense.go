@@ -11,16 +11,18 @@ import (
 // mostDistinct is the share of rows that may differ for equal ones to be looked for on.
 const mostDistinct = 0.5
 
-// equal returns the rows of dense columns that differ, in the order of their first places, each with the sum of the
+// equal returns the rows that differ, with dense columns, in the order of their first places, each with the sum of the
 // weights of those equal to it; nil where more than a share of the first rows, or of any number of rows, differ.
-func equal(blocks []Block) *Packed {
-	p, known, seen := &Packed{}, map[string]int{}, 0
+func equal(blocks []Block, d int) *Packed {
+	p, known, seen, row := &Packed{}, map[string]int{}, 0, make([]float64, d)
 	var key []byte
 	for _, b := range blocks {
 		for i := range b.Rows() {
 			key = key[:0]
 			number := func(v float64) { key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v)) }
-			for _, v := range b.Phi.Dense.Row(i) {
+			clear(row)
+			b.Phi.Each(i, func(j int, v float64) { row[j] = v })
+			for _, v := range row {
 				number(v)
 			}
 			number(b.Target[i])
@@ -33,7 +35,7 @@ func equal(blocks []Block) *Packed {
 			if !found {
 				at = len(known)
 				known[string(key)] = at
-				p.append(&b, i)
+				p.append(&b, i, row)
 			}
 			p.blocks[at/credence.BlockRows].Weight[at%credence.BlockRows] += b.WeightOf(i)
 		}
@@ -44,14 +46,14 @@ func equal(blocks []Block) *Packed {
 	return p
 }
 
-// append adds row i of a block of dense columns, without weight.
-func (p *Packed) append(b *Block, i int) {
+// append adds row i of a block, without weight.
+func (p *Packed) append(b *Block, i int, row []float64) {
 	if n := len(p.blocks); n == 0 || p.blocks[n-1].Rows() == credence.BlockRows {
-		p.blocks = append(p.blocks, Block{Batch: new(credence.Batch), Phi: &credence.Design{Dense: linop.NewDense(0, b.Phi.Dense.Cols)}})
+		p.blocks = append(p.blocks, Block{Batch: new(credence.Batch), Phi: &credence.Design{Dense: linop.NewDense(0, len(row))}})
 	}
 	to := &p.blocks[len(p.blocks)-1]
 	dense := &to.Phi.Dense
-	dense.Data = append(dense.Data, b.Phi.Dense.Row(i)...)
+	dense.Data = append(dense.Data, row...)
 	dense.Rows++
 	to.Target, to.Weight = append(to.Target, b.Target[i]), append(to.Weight, 0)
 	for _, own := range []struct{ to, from *[]float64 }{{&to.Offset, &b.Offset}, {&to.Precision, &b.Precision}, {&to.Trials, &b.Trials}} {

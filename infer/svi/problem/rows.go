@@ -2,6 +2,7 @@ package problem
 
 import (
 	"context"
+	"sync"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/rows"
@@ -9,7 +10,7 @@ import (
 )
 
 // keepBytes is how much of Φ and of the rows stays in memory where they are read again.
-const keepBytes = 64 << 20
+const keepBytes = 128 << 20
 
 // Block is a run of rows with their features, as a pass works on them.
 type Block struct {
@@ -43,7 +44,8 @@ type Rows struct {
 	kept           []Block
 	packed         *Packed
 	planned        bool
-	phi            credence.Design
+	lock           sync.Mutex // of the data, which one thread reads at a time
+	room           Room
 }
 
 // Rows prepares the reading of all rows, or of about limit evenly spread ones if that is less than
@@ -56,7 +58,7 @@ func (p *Problem) Rows(limit int) *Rows {
 	if p.Data.Rows() < 2*max(limit, credence.BlockRows) {
 		limit = 0
 	}
-	return &Rows{Rows: rows.Sample(p.Engine, p.Likelihood, p.Data, limit, run), problem: p, features: p.Features}
+	return &Rows{Rows: rows.Sample(p.Engine, p.Likelihood, p.Data, limit, run), problem: p, features: p.Features, room: Room{Workspace: p.Workspace}}
 }
 
 // Retained prepares rows whose inputs stay in memory, for [Rows.Retransform]; limit must be modest.
@@ -73,41 +75,46 @@ func (t *Rows) Scale() float64 { return Scale(t.Total(), t.Count()) }
 // Scale is the factor N/M of a sum over M of N rows.
 func Scale(total, count int) float64 { return float64(total) / float64(count) }
 
+// Room is the memory of blocks that one thread reads.
+type Room struct {
+	*credence.Workspace
+	block Block
+}
+
 // Block returns block k, which is valid until the next call.
-func (t *Rows) Block(ctx context.Context, k int) (*Block, error) {
+func (t *Rows) Block(ctx context.Context, k int) (*Block, error) { return t.Read(ctx, k, &t.room) }
+
+// Read returns block k, which is valid until the next one is read into the same room. Once one block has been read, several
+// threads may read different ones, each into its own room.
+func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
 	if k < len(t.kept) && t.kept[k].Phi != nil {
 		return &t.kept[k], ctx.Err()
 	}
-	if k < len(t.kept) {
-		return t.keep(ctx, k)
+	b := &room.block
+	if b.Phi == nil || t.kept != nil {
+		*b = Block{Batch: new(credence.Batch), Phi: new(credence.Design)}
 	}
-	batch, err := t.Rows.Block(ctx, k)
+	t.lock.Lock()
+	err := t.Rows.Read(ctx, b.Batch, k)
+	t.lock.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	t.features.Transform(t.problem.Workspace, &t.phi, batch)
+	t.features.Transform(room.Workspace, b.Phi, b.Batch)
 	if !t.planned {
 		t.planned = true
-		bytes := t.phi.Bytes() + 8*3*batch.Rows()
+		bytes := b.Phi.Bytes() + 8*3*b.Rows()
 		if t.retain || !t.moving && bytes*t.Blocks() <= keepBytes {
 			t.kept = make([]Block, t.Blocks())
-			return t.keep(ctx, k)
 		}
 	}
-	return &Block{Batch: batch, Phi: &t.phi}, nil
-}
-
-// keep reads block k into memory of its own.
-func (t *Rows) keep(ctx context.Context, k int) (*Block, error) {
-	batch, phi := new(credence.Batch), new(credence.Design)
-	if err := t.Read(ctx, batch, k); err != nil {
-		return nil, err
+	if t.kept == nil {
+		return b, nil
 	}
-	t.features.Transform(t.problem.Workspace, phi, batch)
 	if !t.retain {
-		batch.X, batch.Sparse = linop.Dense{}, linop.CSR{}
+		b.X, b.Sparse = linop.Dense{}, linop.CSR{}
 	}
-	t.kept[k] = Block{Batch: batch, Phi: phi}
+	t.kept[k], room.block = *b, Block{}
 	return &t.kept[k], nil
 }
 
