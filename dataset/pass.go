@@ -227,7 +227,7 @@ func (t *Table) quoting(in *input) byte {
 // fieldNames returns the columns of formats that have no header.
 func (t *Table) fieldNames() []string {
 	if t.format == formatVW {
-		return []string{"label", "weight", "offset", "tag"}
+		return []string{"label", "weight", "offset", TagColumn}
 	}
 	return []string{"label"}
 }

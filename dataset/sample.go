@@ -370,7 +370,7 @@ func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 		switch verdict.Kind {
 		case cell.Unknown:
 			known.unknown = true
-			if t.format != formatVW || name != "tag" {
+			if t.format != formatVW || name != TagColumn {
 				known.note = fmt.Sprintf("has no value in the first %d rows; its first value tells what it is", sampleRows)
 			}
 		case cell.Boolean:

@@ -17,7 +17,9 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/active"
+	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
@@ -137,46 +139,49 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		targets = score.UseTargets
 	}
 	p.table = !p.json
-	how := application{flags: &flags.scoreFlags, targets: targets, keep: flags.keep}
-	apply := func() (scored, error) { return p.apply(ctx, model, paths, how) }
+	how := application{flags: &flags.scoreFlags, targets: targets}
+	open := func() (*apply.File, error) { return p.apply(ctx, model, paths, how) }
 	if flags.cold {
 		if flags.skipLabelled {
 			return misused(errors.New("--skip-labelled looks at labels, and --cold is for pools without: leave one out"))
 		}
 		how.kept = &dataset.Kept{} // a pipe is read for the model and again for the scores
 		defer how.kept.Close()
-		apply = func() (scored, error) { return p.applyCold(ctx, paths, flags, how) }
+		open = func() (*apply.File, error) { return p.applyCold(ctx, paths, flags, how) }
 	}
-	applied, err := apply()
+	file, err := open()
 	if err != nil {
 		return err
 	}
-	defer applied.close()
-	s, ok := applied.(*scoredTable)
-	if !ok {
+	defer file.Close()
+	if !file.Lasting() {
 		return misused(fmt.Errorf("%s: it was learned online, and does not tell how rows vary together: use a model of fit", model))
 	}
-	scorer, err := active.NewScorer(s.of.Fitted(), by, p.seed, p.threads)
+	scorer, err := active.NewScorer(file.Scorer().Fitted(), by, p.seed, p.threads)
 	if err != nil {
 		return misused(fmt.Errorf("%s: %w", model, err))
 	}
-	var costs *keeper
+	texts, err := file.Data().Texts(ctx, flags.keep)
+	if err != nil {
+		return err
+	}
+	defer texts.Close()
+	var costs *dataset.Texts
 	if flags.cost != "" {
-		if err := checkKept(s.table, []string{flags.cost}); err != nil {
+		if costs, err = file.Data().Texts(ctx, []string{flags.cost}); err != nil {
 			return err
 		}
-		costs = newKeeper(ctx, s.table, []string{flags.cost})
-		defer costs.close()
+		defer costs.Close()
 	}
 	pool := scorer.NewPool(flags.n, flags.audit)
-	err = s.each(ctx, func(rows *score.Rows) error {
+	err = file.Each(ctx, func(rows *score.Rows) error {
 		for i := range rows.Len() {
 			if y := rows.Target(i); flags.skipLabelled && y == y {
 				continue
 			}
 			cost := 1.0
 			if costs != nil {
-				texts, err := costs.row(nil, rows.SourceRow(i))
+				texts, err := costs.Row(nil, rows.SourceRow(i))
 				if err != nil {
 					return err
 				}
@@ -193,6 +198,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if err != nil {
 		return err
 	}
+	p.tellCounts(file)
 	picks, err := pool.Picks(flags.n)
 	if err != nil {
 		return err
@@ -200,9 +206,11 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if len(picks) == 0 && flags.skipLabelled {
 		p.warn("every row has a target, and --skip-labelled leaves them all out: there is nothing to rank")
 	}
-	kept, err := keptOf(s.keeper, picks)
-	if err != nil {
-		return err
+	kept := make([][][]byte, len(picks))
+	if len(flags.keep) > 0 {
+		if kept, err = keptOf(texts, picks); err != nil {
+			return err
+		}
 	}
 	if p.json {
 		return p.emit(map[string]any{"candidates": rankedOf(picks, kept, flags.keep)})
@@ -211,7 +219,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 }
 
 // applyCold applies the model before any label is known.
-func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlags, how application) (scored, error) {
+func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlags, how application) (*apply.File, error) {
 	read, policy, err := flags.options(p)
 	if err != nil {
 		return nil, err
@@ -244,15 +252,12 @@ func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlag
 	if err != nil {
 		return nil, err
 	}
-	return p.applyTable(ctx, scorer, paths, read, how)
+	return p.bind(ctx, scorer, paths, read, how)
 }
 
 // keptOf returns the texts to be copied for every pick.
-func keptOf(keeper *keeper, picks []active.Candidate) ([][][]byte, error) {
+func keptOf(texts *dataset.Texts, picks []active.Candidate) ([][][]byte, error) {
 	kept := make([][][]byte, len(picks))
-	if keeper == nil {
-		return kept, nil
-	}
 	order := make([]int, len(picks))
 	for k := range order {
 		order[k] = k
@@ -260,7 +265,7 @@ func keptOf(keeper *keeper, picks []active.Candidate) ([][][]byte, error) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(picks[a].Place, picks[b].Place) })
 	for _, k := range order {
 		var err error
-		if kept[k], err = keeper.row(nil, picks[k].Place); err != nil {
+		if kept[k], err = texts.Row(nil, picks[k].Place); err != nil {
 			return nil, err
 		}
 	}
@@ -286,18 +291,18 @@ func rankedOf(picks []active.Candidate, kept [][][]byte, names []string) []ranke
 
 // writeRanked writes the picks as CSV.
 func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, flags *rankFlags) error {
-	var columns []outputColumn
+	var columns []output.Column
 	for _, name := range flags.keep {
-		columns = append(columns, outputColumn{name: name, text: true})
+		columns = append(columns, output.Column{Name: name, Text: true})
 	}
 	names := []string{"row", "score", "mean", "probability"}
 	if flags.audit > 0 {
 		names = append(names, "audit")
 	}
 	for _, name := range names {
-		columns = append(columns, outputColumn{name: name})
+		columns = append(columns, output.Column{Name: name})
 	}
-	out, err := newTableWriter(p.out, "", columns)
+	out, err := output.New(p.out, "", columns)
 	if err != nil {
 		return err
 	}
@@ -306,11 +311,11 @@ func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, flags *
 		if c.Audit {
 			values[4] = 1
 		}
-		if err := out.write(nil, values[:len(names)], kept[k]...); err != nil {
+		if err := out.Write(nil, values[:len(names)], kept[k]...); err != nil {
 			return err
 		}
 	}
-	return out.close()
+	return out.Close()
 }
 
 // simulateFlags are the flags of active simulate.

@@ -63,16 +63,20 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 
 // scores predicts every row of the data.
 func (p *program) scores(ctx context.Context, model, data string, a application, leave bool) (*score.Scores, error) {
-	s, err := p.apply(ctx, model, []string{data}, a)
+	file, err := p.apply(ctx, model, []string{data}, a)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	scores := score.NewScores(model, s.scorer().Fitted())
+	defer file.Close()
+	scores := score.NewScores(model, file.Scorer().Fitted())
 	if leave {
 		scores.LeaveOneOut()
 	}
-	return scores, s.each(ctx, scores.Add)
+	if err := file.Each(ctx, scores.Add); err != nil {
+		return nil, err
+	}
+	p.tellCounts(file)
+	return scores, nil
 }
 
 func (p *program) printComparison(c *score.Comparison) {

@@ -60,26 +60,20 @@ these rows are reported as warnings, each with a remedy.`,
 
 // evaluate scores the rows of a table that have a target.
 func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags, leave bool) (*metric.Evaluation, error) {
-	s, err := p.apply(ctx, model, paths, application{flags: flags, targets: score.RequireTargets})
+	file, err := p.apply(ctx, model, paths, application{flags: flags, targets: score.RequireTargets})
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	e := score.NewEvaluation(s.scorer().Fitted())
-	if leave {
-		e.LeaveOneOut(s.scorer().Fitted())
-	}
-	if err := s.each(ctx, e.Add); err != nil {
+	defer file.Close()
+	result, err := file.Evaluate(ctx, leave)
+	if err != nil {
 		return nil, err
 	}
-	if text := s.scorer().Momentless(); text != "" {
+	p.tellCounts(file)
+	if text := file.Scorer().Momentless(); text != "" {
 		p.warn("%s", text)
 	}
-	table, ok := s.(*scoredTable)
-	if !ok { // keys, whose rows cannot be read again
-		return e.Result()
-	}
-	return table.Criticise(ctx, e)
+	return result, nil
 }
 
 // printEvaluation writes the metrics for people.

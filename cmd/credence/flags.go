@@ -174,14 +174,19 @@ func parseBytes(text string) (int64, error) {
 
 // open opens the data and tells how they were understood.
 func (p *program) open(ctx context.Context, paths []string, options dataset.Options) (*dataset.Table, error) {
-	bar := p.progress()
-	options.Progress = func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading", "") }
+	options.Progress = p.reading()
 	table, err := dataset.Open(ctx, paths, options)
 	if err != nil {
 		return nil, err
 	}
 	p.tellNotes(table)
 	return table, nil
+}
+
+// reading shows how far the reading of files is.
+func (p *program) reading() func(dataset.Progress) {
+	bar := p.progress()
+	return func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading", "") }
 }
 
 // tellNotes tells what is to be said of the data as a whole, each thing once: some is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 )
@@ -95,8 +96,8 @@ func (flags *inspectFlags) check(model string) error {
 	if flags.output == "" {
 		return nil
 	}
-	if err := tableFormat(flags.output); err != nil {
-		return err
+	if err := output.Check(flags.output); err != nil {
+		return misused(err)
 	}
 	return checkOutputs([]string{model}, flags.output)
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/dataset"
 )
 
 // keptColumns returns the first columns of predictions in CSV, without the header.
@@ -77,32 +74,5 @@ func TestKeptRowsStayAligned(t *testing.T) {
 			t.Fatalf("row %d predicts %g after %g", i, mean, previous)
 		}
 		previous = mean
-	}
-}
-
-// An interrupted reading of kept columns ends; nobody waits for its rows.
-func TestKeeperEndsWhenInterrupted(t *testing.T) {
-	const rows = 10_000 // of many blocks
-	path := file(t, "many.csv", "id\n"+strings.Repeat(strings.Repeat("x", 2000)+"\n", rows))
-	table, err := dataset.Open(t.Context(), []string{path}, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer table.Close()
-	for range 30 {
-		ctx, cancel := context.WithCancel(t.Context())
-		k := newKeeper(ctx, table, []string{"id"})
-		if _, err := k.row(nil, 0); err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-		var failed error
-		for i := 1; failed == nil && i < rows; i++ {
-			_, failed = k.row(nil, i)
-		}
-		if !errors.Is(failed, context.Canceled) {
-			t.Fatalf("interrupted: %v", failed)
-		}
-		k.close()
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/dataset/output"
 )
 
 // Every command reads any number of files of every format: more than there are blocks for the threads,
@@ -31,13 +33,13 @@ func TestManyFiles(t *testing.T) {
 		},
 		"parquet": func(first, n int) []byte {
 			var out bytes.Buffer
-			w, err := newTableWriter(&out, "t.parquet", []outputColumn{{name: "y"}, {name: "x1"}, {name: "x2"}})
+			w, err := output.New(&out, "t.parquet", []output.Column{{Name: "y"}, {Name: "x1"}, {Name: "x2"}})
 			for i := 0; err == nil && i < n; i++ {
 				y, x, z := number(first + i)
-				err = w.write(nil, []float64{float64(y), float64(x), float64(z)})
+				err = w.Write(nil, []float64{float64(y), float64(x), float64(z)})
 			}
 			if err == nil {
-				err = w.close()
+				err = w.Close()
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/apply"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
@@ -77,39 +80,39 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
 	}
 	if flags.output != "" {
-		if err := tableFormat(flags.output); err != nil {
-			return err
+		if err := output.Check(flags.output); err != nil {
+			return misused(err)
 		}
 		if err := checkOutputs(append(slices.Clone(paths), model), flags.output); err != nil {
 			return err
 		}
 	}
 	flags.live = flags.output == "" && slices.Equal(paths, []string{"-"})
-	if strings.EqualFold(filepath.Ext(flags.output), ".vw") && !slices.Contains(flags.keep, tagColumn) {
-		flags.keep = append(flags.keep, tagColumn)
+	if strings.EqualFold(filepath.Ext(flags.output), ".vw") && !slices.Contains(flags.keep, dataset.TagColumn) {
+		flags.keep = append(flags.keep, dataset.TagColumn)
 	}
 	targets := score.IgnoreTargets
 	if flags.density {
 		targets = score.UseTargets
 	}
-	s, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, lacking: true, keep: flags.keep, live: flags.live})
+	file, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, lacking: true, keep: flags.keep, live: flags.live})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	if positive := positiveClass(s.scorer()); positive != "" {
-		p.say("target  %s: probability is that of %s", s.scorer().Fitted().Frame.TargetName(), positive)
+	defer file.Close()
+	if positive := positiveClass(file.Scorer()); positive != "" {
+		p.say("target  %s: probability is that of %s", file.Scorer().Fitted().Frame.TargetName(), positive)
 	}
 	rows, infinite := 0, 0
 	write := func(w io.Writer) error {
-		out, err := newTableWriter(w, flags.output, flags.columns(s))
+		out, err := output.New(w, flags.output, flags.columns(file))
 		if err != nil {
+			return misused(err)
+		}
+		if rows, infinite, err = flags.writeAll(ctx, out, file, p.seed); err != nil {
 			return err
 		}
-		if rows, infinite, err = flags.writeAll(ctx, out, s, p.seed); err != nil {
-			return err
-		}
-		return out.close()
+		return out.Close()
 	}
 	if flags.output == "" {
 		err = write(p.out)
@@ -119,7 +122,8 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if err != nil {
 		return err
 	}
-	if text := s.scorer().Momentless(); text != "" {
+	p.tellCounts(file)
+	if text := file.Scorer().Momentless(); text != "" {
 		p.warn("%s", text)
 	} else if infinite > 0 {
 		p.warn("the mean of %d of %d rows is beyond all numbers, so wide is f there: lower and upper hold; state a prior variance, as normal(variance=1), for a mean", infinite, rows)
@@ -129,7 +133,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	}
 	if p.json {
 		result := map[string]any{"rows": rows, "output": flags.output}
-		if positive := positiveClass(s.scorer()); positive != "" {
+		if positive := positiveClass(file.Scorer()); positive != "" {
 			result["positive"] = positive
 		}
 		return p.emit(result)
@@ -147,15 +151,15 @@ func positiveClass(of *score.Scorer) string {
 }
 
 // columns names the columns of the output in order.
-func (flags *predictFlags) columns(s scored) []outputColumn {
-	var columns []outputColumn
+func (flags *predictFlags) columns(file *apply.File) []output.Column {
+	var columns []output.Column
 	for _, name := range flags.keep {
-		columns = append(columns, outputColumn{name: name, text: true})
+		columns = append(columns, output.Column{Name: name, Text: true})
 	}
 	names := []string{"mean", "sd", "lower", "upper"}
-	switch classes := s.scorer().Classes(); {
+	switch classes := file.Scorer().Classes(); {
 	case len(classes) == 0:
-	case s.scorer().Binary():
+	case file.Scorer().Binary():
 		names = append(names, "probability")
 	default:
 		for _, grade := range classes {
@@ -168,23 +172,23 @@ func (flags *predictFlags) columns(s scored) []outputColumn {
 	if flags.latent {
 		names = append(names, "f_mean", "f_sd")
 	}
-	if flags.density && s.hasTargets() {
+	if flags.density && file.HasTargets() {
 		names = append(names, "log_density")
 	}
 	for k := range flags.samples {
 		names = append(names, fmt.Sprintf("sample_%d", k+1))
 	}
 	for _, name := range names {
-		columns = append(columns, outputColumn{name: name})
+		columns = append(columns, output.Column{Name: name})
 	}
 	return columns
 }
 
 // writeAll writes the predictions of every row and returns their number, and that of infinite means.
-func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scored, seed uint64) (total, infinite int, err error) {
-	width := len(flags.columns(s)) - len(flags.keep)
-	density := flags.density && s.hasTargets()
-	err = s.each(ctx, func(rows *score.Rows) error {
+func (flags *predictFlags) writeAll(ctx context.Context, out output.Writer, file *apply.File, seed uint64) (total, infinite int, err error) {
+	width := len(flags.columns(file)) - len(flags.keep)
+	density := flags.density && file.HasTargets()
+	err = file.Each(ctx, func(rows *score.Rows) error {
 		n := rows.Len()
 		total += n
 		cells := make([]float64, n*width)
@@ -201,15 +205,15 @@ func (flags *predictFlags) writeAll(ctx context.Context, out tableWriter, s scor
 		var texts [][]byte
 		for i, err := range failed {
 			if err == nil && len(flags.keep) > 0 {
-				texts, err = s.kept(texts, rows, i)
+				texts, err = file.Kept(texts, rows, i)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		err := out.write(rows.Each, cells, texts...)
+		err := out.Write(rows.Each, cells, texts...)
 		if err == nil && flags.live {
-			err = out.flush()
+			err = out.Flush()
 		}
 		return err
 	})

@@ -44,7 +44,7 @@ const grace = 500 * time.Millisecond
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
-	out, errs := &output{to: s.out}, newMessages(s.err)
+	out, errs := &stdout{to: s.out}, newMessages(s.err)
 	p := &program{streams: streams{s.in, out, errs}, messages: errs}
 	root := p.root()
 	root.SetArgs(args)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -64,54 +62,4 @@ func TestParquetEqualsCSV(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A long table is written in groups of rows, so that memory does not grow with it.
-func TestParquetGroupsRows(t *testing.T) {
-	var out bytes.Buffer
-	w := newParquetWriter(&out, []outputColumn{{name: "mean"}, {name: "sd"}})
-	const rows = 2*rowsPerGroup + 5
-	for i := range rows {
-		if err := w.write(nil, []float64{float64(i), 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := len(content.RowGroups()); got != 3 || content.NumRows() != rows {
-		t.Errorf("%d rows in %d groups, want %d in 3", content.NumRows(), got, rows)
-	}
-}
-
-// Cells are written as encoding/csv writes them.
-func FuzzCSVCells(f *testing.F) {
-	for _, text := range []string{"", "a", " a", "a ", "a,b", "a;b\tc", `say "so"`, "two\nlines", "\r", `\.`, `\.x`, "\u00a0x", "\xff", "é"} {
-		f.Add(text, "x")
-		f.Add("x", text)
-	}
-	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, delimiter := range []byte{',', '\t'} {
-			var want, got bytes.Buffer
-			plain := csv.NewWriter(&want)
-			plain.Comma = rune(delimiter)
-			if err := plain.WriteAll([][]string{{a, "n", b}, {b, "-0.25", a}, {a, "", b}}); err != nil {
-				t.Fatal(err)
-			}
-			w, err := newCSVWriter(&got, []outputColumn{{name: a, text: true}, {name: "n"}, {name: b, text: true}}, delimiter)
-			if err == nil {
-				err = w.write(nil, []float64{-0.25, math.NaN()}, []byte(b), []byte(a), []byte(a), []byte(b))
-			}
-			if err == nil {
-				err = w.close()
-			}
-			if err != nil || got.String() != want.String() {
-				t.Fatalf("%q, want %q: %v", got.String(), want.String(), err)
-			}
-		}
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
@@ -81,16 +82,16 @@ func (p *program) printBlocks(blocks []score.Block) {
 
 // writeTerms writes the weights to a file, with exponentials and inclusions where there are any.
 func writeTerms(path string, terms []score.Term) error {
-	columns := []outputColumn{{name: "block", text: true}, {name: "name", text: true}, {name: "mean"}, {name: "sd"}, {name: "lower"}, {name: "upper"}}
+	columns := []output.Column{{Name: "block", Text: true}, {Name: "name", Text: true}, {Name: "mean"}, {Name: "sd"}, {Name: "lower"}, {Name: "upper"}}
 	if len(terms) > 0 && terms[0].Exp != nil {
-		columns = append(columns, outputColumn{name: "exp"}, outputColumn{name: "exp_lower"}, outputColumn{name: "exp_upper"})
+		columns = append(columns, output.Column{Name: "exp"}, output.Column{Name: "exp_lower"}, output.Column{Name: "exp_upper"})
 	}
 	inclusions := selects(terms)
 	if inclusions {
-		columns = append(columns, outputColumn{name: "inclusion"})
+		columns = append(columns, output.Column{Name: "inclusion"})
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		out, err := newTableWriter(w, path, columns)
+		out, err := output.New(w, path, columns)
 		if err != nil {
 			return err
 		}
@@ -104,10 +105,10 @@ func writeTerms(path string, terms []score.Term) error {
 			} else if inclusions {
 				cells = append(cells, math.NaN())
 			}
-			if err := out.write(nil, cells, []byte(t.Block), []byte(t.Name)); err != nil {
+			if err := out.Write(nil, cells, []byte(t.Block), []byte(t.Name)); err != nil {
 				return err
 			}
 		}
-		return out.close()
+		return out.Close()
 	})
 }

@@ -45,6 +45,7 @@ var levels = []struct {
 	{"score", 5},
 	{"fit", 6},
 	{"learn", 7},
+	{"apply", 7},
 	{"cmd/", 9},
 }
 
@@ -59,6 +60,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"fit", "dataset", "a table may come from anywhere"},
 	{"learn", "dataset", "rows may come from anywhere"},
 	{"score", "dataset", "a service that scores reads no files"},
+	{"apply", "fit", "files are scored without an engine"},
 	{"score", "formula", "a fitted model holds what the formula meant"},
 	{"table", "frame", "rows stand before any model"},
 }

@@ -1,10 +1,12 @@
-package main
+package output
 
 import (
 	"bufio"
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/credence-ml/credence/dataset"
 )
 
 // vwWriter writes predictions as Vowpal Wabbit does: the mean of each row, which for two classes is the
@@ -15,17 +17,17 @@ type vwWriter struct {
 	width, texts int
 }
 
-func newVWWriter(w io.Writer, columns []outputColumn) *vwWriter {
+func newVWWriter(w io.Writer, columns []Column) *vwWriter {
 	out := &vwWriter{buffer: bufio.NewWriter(w), mean: -1, tag: -1}
 	for _, c := range columns {
 		switch {
-		case c.text:
-			if c.name == tagColumn {
+		case c.Text:
+			if c.Name == dataset.TagColumn {
 				out.tag = out.texts
 			}
 			out.texts++
 		default:
-			if c.name == "mean" {
+			if c.Name == "mean" {
 				out.mean = out.width
 			}
 			out.width++
@@ -34,7 +36,7 @@ func newVWWriter(w io.Writer, columns []outputColumn) *vwWriter {
 	return out
 }
 
-func (w *vwWriter) write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
+func (w *vwWriter) Write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
 	var line []byte
 	for row := range slices.Chunk(cells, w.width) {
 		line = strconv.AppendFloat(line[:0], row[w.mean], 'g', -1, 64)
@@ -49,5 +51,5 @@ func (w *vwWriter) write(_ func(do func(i int)), cells []float64, texts ...[]byt
 	return nil
 }
 
-func (w *vwWriter) flush() error { return w.buffer.Flush() }
-func (w *vwWriter) close() error { return w.flush() }
+func (w *vwWriter) Flush() error { return w.buffer.Flush() }
+func (w *vwWriter) Close() error { return w.Flush() }

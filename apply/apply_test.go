@@ -1,0 +1,184 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/apply"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/score"
+)
+
+// prices are houses of two sizes and places, in CSV.
+func prices(rows int) string {
+	text := "id,size,place,price\n"
+	for i := range rows {
+		text += fmt.Sprintf("h%03d,%d,%s,%d\n", i, 50+i%7*10, []string{"north", "west"}[i%2], 100+i%7*20+i%2*5+i%3)
+	}
+	return text
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// fitted fits a model to the rows of a CSV text.
+func fitted(text, formula string) *credence.Fitted {
+	ctx := context.Background()
+	data, err := dataset.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)})
+	check(err)
+	defer data.Close()
+	rows, err := data.Load(ctx, nil)
+	check(err)
+	model, err := fit.Table(ctx, rows, fit.Options{Formula: formula})
+	check(err)
+	return model
+}
+
+// learned learns a model of dear houses online from the rows of a CSV text.
+func learned(text string) *credence.Fitted {
+	ctx := context.Background()
+	data, err := dataset.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(text), Once: true})
+	check(err)
+	defer data.Close()
+	learner, err := learn.New(fit.Options{Formula: "place ~ hash(price)", Positive: "west"})
+	check(err)
+	columns, err := learner.Columns(data.Schema())
+	check(err)
+	check(data.Rows(ctx, columns, credence.Position{}, func(run *dataset.Run) error {
+		_, err := learner.Learn(run.Rows)
+		return err
+	}))
+	learner.Finish()
+	model, err := learner.Fitted()
+	check(err)
+	return model
+}
+
+// A file is evaluated: how far predictions are from the targets, and whether intervals hold them.
+func Example() {
+	folder, err := os.MkdirTemp("", "")
+	check(err)
+	defer os.RemoveAll(folder)
+	test := filepath.Join(folder, "test.csv")
+	check(os.WriteFile(test, []byte(prices(70)), 0o600))
+
+	ctx := context.Background()
+	scorer, err := score.New(fitted(prices(200), "price ~ size + place"), score.Options{})
+	check(err)
+	file, err := apply.Open(ctx, scorer, []string{test}, apply.Options{Targets: score.RequireTargets})
+	check(err)
+	defer file.Close()
+	result, err := file.Evaluate(ctx, false)
+	check(err)
+	fmt.Printf("%d rows, RMSE %.2f, %.0f %% inside 90 %% intervals\n", result.Rows, float64(result.RMSE), 100*result.Coverage["0.9"])
+	// Output: 70 rows, RMSE 0.82, 100 % inside 90 % intervals
+}
+
+// answers are the means and kept texts of all rows of a text.
+func answers(t *testing.T, model *credence.Fitted, text string, options apply.Options) (means []float64, ids []string, file *apply.File) {
+	t.Helper()
+	scorer, err := score.New(model, score.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Read.Stdin = strings.NewReader(text)
+	if file, err = apply.Open(t.Context(), scorer, []string{"-"}, options); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(file.Close)
+	err = file.Each(t.Context(), func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			means = append(means, rows.Predict(i).Mean)
+			texts, err := file.Kept(nil, rows, i)
+			if err != nil {
+				return err
+			}
+			for _, text := range texts {
+				ids = append(ids, string(text))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return means, ids, file
+}
+
+// However a model reads its rows, they are the same rows in the same order, beside the same texts.
+func TestRowsAreThoseOfTheFile(t *testing.T) {
+	text := prices(3*credence.BlockRows + 5)
+	for name, model := range map[string]*credence.Fitted{"fit": fitted(prices(200), "price ~ size + place"), "learn": learned(prices(200))} {
+		steps := 0
+		last := [2]int{}
+		means, ids, file := answers(t, model, text, apply.Options{Keep: []string{"id"}, Progress: func(before, all int) { steps++; last = [2]int{before, all} }})
+		live, none, _ := answers(t, model, text, apply.Options{Live: true})
+		if !slices.Equal(means, live) || len(none) > 0 {
+			t.Errorf("%s: rows as they come have other means", name)
+		}
+		counts, rows := file.Counts()
+		if n := strings.Count(text, "\n") - 1; len(means) != n || len(ids) != n || rows != n || counts.Dropped != 0 {
+			t.Errorf("%s: %d means, %d texts and %d rows of %d", name, len(means), len(ids), rows, n)
+		}
+		for i, id := range ids {
+			if id != fmt.Sprintf("h%03d", i) {
+				t.Fatalf("%s: row %d is beside %s", name, i, id)
+			}
+		}
+		if file.Lasting() != (name == "fit") || file.Lasting() && (steps < 2 || last != [2]int{len(means), len(means)}) {
+			t.Errorf("%s: read again %v, %d steps up to %v", name, file.Lasting(), steps, last)
+		}
+		if means[0] >= means[1] { // north before west, which is dearer
+			t.Errorf("%s: means %v", name, means[:2])
+		}
+	}
+}
+
+// A file that lacks the target has none where it may, and is refused where it must not; names that are no column,
+// and levels that training did not have, are refused too.
+func TestRefusals(t *testing.T) {
+	bare := "id,size,place\na,50,north\n"
+	model := fitted(prices(200), "price ~ size + place")
+	for _, live := range []bool{false, true} {
+		means, _, file := answers(t, model, bare, apply.Options{Targets: score.UseTargets, Live: live})
+		if len(means) != 1 || file.HasTargets() {
+			t.Errorf("live %v: %d means, targets %v", live, len(means), file.HasTargets())
+		}
+	}
+	scorer, err := score.New(model, score.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]struct {
+		text string
+		apply.Options
+	}{
+		`no column "price"`:           {bare, apply.Options{Targets: score.RequireTargets}},
+		`no column "nosuch" to keep`:  {bare, apply.Options{Keep: []string{"nosuch"}}},
+		`"south" at standard input:2`: {"size,place\n50,south\n", apply.Options{}},
+		`no column "place"`:           {"size\n50\n", apply.Options{Live: true}},
+	} {
+		o.Read.Stdin = strings.NewReader(o.text)
+		if _, err := apply.Open(t.Context(), scorer, []string{"-"}, o.Options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	stop := errors.New("stop")
+	_, _, file := answers(t, model, bare, apply.Options{})
+	if err := file.Each(t.Context(), func(*score.Rows) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("stopped: %v", err)
+	}
+}

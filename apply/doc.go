@@ -1,0 +1,14 @@
+// Package apply scores files with fitted models, each as it reads files: a model of fit by its columns, one of learn
+// by keys, which are looked up as they come.
+//
+//	scorer, err := score.New(model, score.Options{})
+//	file, err := apply.Open(ctx, scorer, []string{"test.csv"}, apply.Options{Targets: score.RequireTargets})
+//	defer file.Close()
+//	result, err := file.Evaluate(ctx, false)      // result.NLPD, result.RMSE, result.Coverage["0.9"]
+//
+// Predictions are in the order of the rows:
+//
+//	err = file.Each(ctx, func(rows *score.Rows) error { for i := range rows.Len() { … rows.Predict(i) … } })
+//
+// Memory is that of a few blocks of rows, but for what a table of fit's columns keeps: see [dataset.Options].
+package apply

@@ -1,0 +1,113 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/score"
+)
+
+// tableRows are rows by the columns of a model of fit.
+type tableRows struct {
+	*score.Table
+	file     *File
+	texts    *dataset.Texts // nil without columns to keep
+	progress func(before, all int)
+}
+
+// bindTable reads the columns of the model and binds it to them.
+func (f *File) bindTable(ctx context.Context, options Options) error {
+	if err := f.table.CheckTexts(options.Keep); err != nil {
+		return err
+	}
+	columns, err := f.scorer.Columns(f.table.Schema(), options.Targets)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.files(), err)
+	}
+	source, err := f.table.Load(ctx, columns)
+	if err != nil {
+		return err
+	}
+	if err := f.refuseUnseen(); err != nil {
+		return err
+	}
+	bound, err := f.scorer.Table(source, options.Targets)
+	if err != nil {
+		return err
+	}
+	if options.Targets == score.RequireTargets && bound.Rows() == 0 {
+		return fmt.Errorf("%s: each of the %d rows lacks the target or another value that the model needs: there is nothing to score", f.files(), source.Rows())
+	}
+	rows := &tableRows{Table: bound, file: f, progress: options.Progress}
+	if len(options.Keep) > 0 {
+		if rows.texts, err = f.table.Texts(ctx, options.Keep); err != nil {
+			return err
+		}
+	}
+	f.rows = rows
+	return nil
+}
+
+// refuseUnseen says which categories training did not see, unless they may stay.
+func (f *File) refuseUnseen() error {
+	keyed := map[string]bool{} // columns whose other levels are unseen features
+	for _, in := range f.scorer.Frame().Inputs {
+		keyed[in.Expr.Column] = in.Expr.Keyed
+	}
+	found := slices.DeleteFunc(f.table.Unseen(), func(u dataset.Unseen) bool { return keyed[u.Column] })
+	if len(found) == 0 || f.scorer.Frame().Unseen == frame.Zero {
+		return nil
+	}
+	first := found[0]
+	var examples []string
+	for _, e := range first.Examples {
+		examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
+	}
+	count := "1 row"
+	if first.Rows != 1 {
+		count = fmt.Sprintf("%d rows", first.Rows)
+	}
+	column, _ := credence.CutText(first.Column)
+	return fmt.Errorf("column %q: categories of %s were not seen in training (%s): correct them, or predict without them with --unseen zero",
+		column, count, strings.Join(examples, ", "))
+}
+
+func (t *tableRows) each(ctx context.Context, visit func(*score.Rows) error) error {
+	if t.progress == nil {
+		return t.Each(ctx, visit)
+	}
+	defer t.progress(t.Rows(), t.Rows())
+	return t.Each(ctx, func(rows *score.Rows) error {
+		t.progress(rows.First(), t.Rows())
+		return visit(rows)
+	})
+}
+
+// Counts adds the sparse features that the reading left out.
+func (t *tableRows) Counts() frame.Counts {
+	counts := t.Table.Counts()
+	if t.file.scorer.Frame().Sparse > 0 {
+		counts.UnseenFeatures += t.file.table.Dropped()
+	} else {
+		counts.UnseenFeatures = 0
+	}
+	return counts
+}
+
+func (t *tableRows) kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
+	if t.texts == nil {
+		return dst, nil
+	}
+	return t.texts.Row(dst, rows.SourceRow(i))
+}
+
+func (t *tableRows) close() {
+	if t.texts != nil {
+		t.texts.Close()
+	}
+}

@@ -1,0 +1,59 @@
+// Package output writes tables as CSV, TSV, Parquet, or predictions as Vowpal Wabbit has them.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Column is a column of a table to be written: of numbers, or of texts.
+type Column struct {
+	Name string
+	Text bool
+}
+
+// Writer writes whole rows: the numbers of its number columns and the texts
+// of its text columns, each row-major. NaN and an empty text are empty cells.
+type Writer interface {
+	// Write writes rows. It may make the text of row i by do(i) of each, which calls do once for every row, on any
+	// thread; nil makes them in order.
+	Write(each func(do func(i int)), cells []float64, texts ...[]byte) error
+	Flush() error // sends what was written on its way
+	Close() error // ends the table; what it is written to stays open
+}
+
+// New returns a writer to w, of the format that the extension of the path names, CSV by default. It refuses
+// names given twice, and Vowpal Wabbit text without the column mean that it holds.
+func New(w io.Writer, path string, columns []Column) (Writer, error) {
+	seen := map[string]bool{}
+	for _, c := range columns {
+		if seen[c.Name] {
+			return nil, fmt.Errorf("the output would have two columns %q: keep other columns", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".parquet":
+		return newParquetWriter(w, columns), nil
+	case ".tsv":
+		return newCSVWriter(w, columns, '\t'), nil
+	case ".vw":
+		if !seen["mean"] {
+			return nil, errors.New("predictions of Vowpal Wabbit rows are those of a column mean: add it")
+		}
+		return newVWWriter(w, columns), nil
+	}
+	return newCSVWriter(w, columns, ','), nil
+}
+
+// Check refuses paths whose extension names no format of [New].
+func Check(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case "", ".csv", ".txt", ".tsv", ".parquet", ".vw":
+		return nil
+	}
+	return fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet, and predictions of Vowpal Wabbit rows as .vw", path)
+}

@@ -1,0 +1,83 @@
+package output
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// A long table is written in groups of rows, so that memory does not grow with it.
+func TestParquetGroupsRows(t *testing.T) {
+	var out bytes.Buffer
+	w := newParquetWriter(&out, []Column{{Name: "mean"}, {Name: "sd"}})
+	const rows = 2*rowsPerGroup + 5
+	for i := range rows {
+		if err := w.Write(nil, []float64{float64(i), 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(content.RowGroups()); got != 3 || content.NumRows() != rows {
+		t.Errorf("%d rows in %d groups, want %d in 3", content.NumRows(), got, rows)
+	}
+}
+
+// Cells are written as encoding/csv writes them.
+func FuzzCSVCells(f *testing.F) {
+	for _, text := range []string{"", "a", " a", "a ", "a,b", "a;b\tc", `say "so"`, "two\nlines", "\r", `\.`, `\.x`, "\u00a0x", "\xff", "é"} {
+		f.Add(text, "x")
+		f.Add("x", text)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, delimiter := range []byte{',', '\t'} {
+			var want, got bytes.Buffer
+			plain := csv.NewWriter(&want)
+			plain.Comma = rune(delimiter)
+			if err := plain.WriteAll([][]string{{a, "n", b}, {b, "-0.25", a}, {a, "", b}}); err != nil {
+				t.Fatal(err)
+			}
+			w := newCSVWriter(&got, []Column{{Name: a, Text: true}, {Name: "n"}, {Name: b, Text: true}}, delimiter)
+			err := w.Write(nil, []float64{-0.25, math.NaN()}, []byte(b), []byte(a), []byte(a), []byte(b))
+			if err == nil {
+				err = w.Close()
+			}
+			if err != nil || got.String() != want.String() {
+				t.Fatalf("%q, want %q: %v", got.String(), want.String(), err)
+			}
+		}
+	})
+}
+
+// Formats are known by the extension; what they cannot hold is refused before anything is written.
+func TestFormats(t *testing.T) {
+	mean := Column{Name: "mean"}
+	for path, want := range map[string]string{"": "mean\n0.5\n", "p.TSV": "mean\n0.5\n", "p.vw": "0.5\n"} {
+		var out bytes.Buffer
+		w, err := New(&out, path, []Column{mean})
+		if err == nil {
+			err = errors.Join(w.Write(nil, []float64{0.5}), w.Close(), Check(path))
+		}
+		if err != nil || out.String() != want {
+			t.Errorf("%q: %q, %v", path, out.String(), err)
+		}
+	}
+	for path, columns := range map[string][]Column{"p.csv": {mean, mean}, "p.vw": {{Name: "sd"}}} {
+		var out bytes.Buffer
+		if _, err := New(&out, path, columns); err == nil || out.Len() > 0 {
+			t.Errorf("%s: %v is written", path, columns)
+		}
+	}
+	if Check("p.xlsx") == nil {
+		t.Error("p.xlsx is a format")
+	}
+}

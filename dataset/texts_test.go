@@ -1,0 +1,43 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An interrupted reading of kept columns ends; nobody waits for its rows.
+func TestTextsEndWhenInterrupted(t *testing.T) {
+	const rows = 10_000 // of many blocks
+	path := filepath.Join(t.TempDir(), "many.csv")
+	if err := os.WriteFile(path, []byte("id\n"+strings.Repeat(strings.Repeat("x", 2000)+"\n", rows)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := Open(t.Context(), []string{path}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		k, err := table.Texts(ctx, []string{"id"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.Row(nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		var failed error
+		for i := 1; failed == nil && i < rows; i++ {
+			_, failed = k.Row(nil, i)
+		}
+		if !errors.Is(failed, context.Canceled) {
+			t.Fatalf("interrupted: %v", failed)
+		}
+		k.Close()
+	}
+}
