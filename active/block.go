@@ -1,7 +1,6 @@
 package active
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -88,9 +87,7 @@ func (b *Block) ranked(most int) []int {
 			order = append(order, i)
 		}
 	}
-	better := func(i, k int) int {
-		return cmp.Or(cmp.Compare(b.Score(k), b.Score(i)), cmp.Compare(b.place[i], b.place[k]))
-	}
+	better := func(i, k int) int { return first(b.Score(i), b.Score(k), b.place[i], b.place[k]) }
 	if most == 1 && len(order) > 0 {
 		return []int{slices.MinFunc(order, better)}
 	}

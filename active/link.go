@@ -87,7 +87,7 @@ func (l *link) information(mean, variance float64) float64 {
 	sum := 0.0
 	for _, label := range []float64{1, -1} {
 		shift, precision := l.include(label, mean, variance)
-		sum += l.positive(label*mean, variance) * divergence(shift, precision, mean, variance)
+		sum += l.probability(label*mean, variance) * divergence(shift, precision, mean, variance)
 	}
 	return sum
 }

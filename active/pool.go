@@ -59,8 +59,19 @@ func Audited(n int, share float64) int {
 	return max(1, int(share*float64(n)+0.5))
 }
 
-func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.place, b.place))
+func better(a, b candidate) int { return first(a.score, b.score, a.place, b.place) }
+
+// first orders by scores, the higher first, and then by places.
+func first(a, b float64, placeA, placeB int) int {
+	switch {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
+	case a != b: // a NaN
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(placeA, placeB)
 }
 
 // Add offers row i of the batch: its place in the pool, mean and variance of f, and its cost, 1 where

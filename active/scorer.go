@@ -42,6 +42,8 @@ type Scorer struct {
 	table  *table
 	ws     *credence.Workspace
 	dist   credence.Distribution
+	design credence.Design
+	form   []float64 // covariance of the weights; nil before it is asked for
 
 	validation *validation // nil: the candidates of a block
 }
@@ -100,6 +102,9 @@ func certain(q credence.Posterior) bool {
 
 // Latent stores the means and variances of f in every row.
 func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
+	if s.forms(mean, variance, rows) {
+		return nil
+	}
 	if err := s.fitted.DistributionTo(s.ws, &s.dist, rows); err != nil {
 		return err
 	}
@@ -107,6 +112,45 @@ func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
 		mean[i], variance[i] = s.dist.Latent(i)
 	}
 	return nil
+}
+
+// formShare is the share of the weights up to which the entries of a row may be for its variance to be summed over their pairs.
+const formShare = 0.25
+
+// forms is Latent of many rows of few entries each: variances are sums over pairs of entries. It reports false, and does
+// nothing, where the posterior itself is quicker.
+func (s *Scorer) forms(mean, variance []float64, rows *credence.Batch) bool {
+	m := &s.fitted.Members[0]
+	d := m.Posterior.Weights()
+	if len(s.fitted.Members) > 1 || rows.Unseen != nil || s.form == nil && len(mean) < d {
+		return false
+	}
+	m.Model.Features.Transform(s.ws, &s.design, rows)
+	if float64(s.design.Dense.Cols*len(mean)+s.design.Sparse.Entries()) > formShare*float64(d*len(mean)) {
+		return false
+	}
+	if s.form == nil {
+		unit := credence.Design{Dense: linop.NewDense(d, s.design.Dense.Cols)}
+		unit.Sparse.Reset(s.design.Sparse.Cols)
+		for j := range d {
+			if dense := j - unit.Dense.Cols; dense < 0 {
+				unit.Dense.Row(j)[j] = 1
+				unit.Sparse.AppendRow(nil, nil)
+			} else {
+				unit.Sparse.AppendRow([]int32{int32(dense)}, nil)
+			}
+		}
+		covariance := linop.NewDense(d, d)
+		m.Posterior.(credence.Joint).Covariance(s.ws, &covariance, &unit, &unit)
+		s.form = covariance.Data
+	}
+	m.Posterior.Latent(s.ws, mean, nil, &s.design)
+	s.design.MulForms(s.ws, variance, s.form)
+	for i := range variance {
+		variance[i] = math.Max(0, variance[i])
+		mean[i] += rows.OffsetOf(i)
+	}
+	return true
 }
 
 // Score returns that of a row of the pool by itself, counted from 0, whose f has this mean and variance. Of

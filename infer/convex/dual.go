@@ -226,12 +226,6 @@ func (t *dualTable) covariance(dst []float64, scale float64) {
 	}
 }
 
-func (t *dualTable) rowTrace(precision []float64) float64 {
-	variances := make([]float64, len(t.lambda))
-	t.weightVariances(variances)
-	return t.tracedBy(variances, precision)
-}
-
 func (t *dualTable) posterior(mean []float64, root float64) credence.Posterior {
 	q := &posterior.Dual{
 		Mean: mean, PriorVariance: slices.Clone(t.lambda), Centre: slices.Clone(t.table.means),

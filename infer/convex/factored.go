@@ -20,8 +20,8 @@ type factored interface {
 	weightVariances(dst []float64)
 	// covariance stores the upper triangle of scale A⁻¹ of (b̃, w), d×d.
 	covariance(dst []float64, scale float64)
-	// rowTrace returns tr ΦᵀWΦA⁻¹ for normal targets, with the precisions of the sites.
-	rowTrace(precision []float64) float64
+	// tracedBy returns tr ΦᵀWΦA⁻¹ for normal targets, with diag A⁻¹ and the precisions of the sites.
+	tracedBy(variances, precision []float64) float64
 	// posterior is N(mean, root² A⁻¹) of the weights at zero of the columns.
 	posterior(mean []float64, root float64) credence.Posterior
 }
@@ -195,12 +195,6 @@ func (t *exactTable) covariance(dst []float64, scale float64) {
 	t.invert()
 	d := len(t.normal)
 	t.table.ws.Pool().Syrk(d, d, scale, t.inverse, d, 0, dst, d)
-}
-
-func (t *exactTable) rowTrace(precision []float64) float64 {
-	variances := make([]float64, len(t.normal))
-	t.weightVariances(variances)
-	return t.tracedBy(variances, precision)
 }
 
 func (t *exactTable) posterior(mean []float64, root float64) credence.Posterior {

@@ -76,22 +76,24 @@ func (f *fit) coordinates(variance []float64) []coordinate {
 	if f.noisePrior != nil && !f.classes {
 		c := coordinate{value: &f.logNoise, prior: f.noisePrior, count: f.total, name: "noise_variance", log: 2}
 		if variance != nil {
-			c.square = f.expectedResidual()
+			c.square = f.expectedResidual(variance)
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-// expectedResidual is E ‖y − Φw‖² over Q, in units.
-func (f *fit) expectedResidual() float64 {
+// expectedResidual is E ‖y − Φw‖² over Q with these variances of (b̃, w), in units.
+func (f *fit) expectedResidual(variance []float64) float64 {
 	residual, gap := 0.0, make([]float64, f.n) // of the rows: X has the normal prior's measurements, too
 	f.table.MulVec(gap, f.loop.u)
 	for i, y := range f.measured[:f.n] {
 		residual += (y - gap[i]) * (y - gap[i])
 	}
 	if f.exact != nil {
-		return residual + f.noise()*f.exact.rowTrace(f.loop.precision)
+		inverse := slices.Clone(variance) // the diagonal of A⁻¹
+		kernel.Scale(1/f.noise(), inverse)
+		return residual + f.noise()*f.exact.tracedBy(inverse, f.loop.precision)
 	}
 	return residual + f.noise()*f.drawnTrace()
 }
