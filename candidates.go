@@ -7,7 +7,7 @@ import (
 
 // Candidates returns all candidates of [EachCandidate].
 func Candidates(features Features, together bool) []Block {
-	return slices.Collect(EachCandidate(features, together))
+	return slices.AppendSeq(make([]Block, 0, features.Weights()), EachCandidate(features, together))
 }
 
 // EachCandidate goes through the runs of weights that a prior which selects has in the model or out of it, in their

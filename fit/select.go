@@ -105,7 +105,7 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 	if err != nil {
 		return nil, err
 	}
-	out := &selection.Result{Sets: []selection.Set{}}
+	out := &selection.Result{Sets: []selection.Set{}, Features: make([]selection.Feature, 0, len(terms))}
 	groups := make([]string, len(terms))
 	for _, c := range score.Candidates(fitted) {
 		for j := c.First; j < c.First+c.Count && c.Count > 1; j++ {

@@ -52,7 +52,7 @@ func (p *progress) vectors() checkpoint.Vectors {
 func (f *fit) kind() (checkpoint.Kind, error) {
 	config := f.config
 	config.MaxIterations = 0 // a fit may go on with another limit
-	return f.Table.Kind("laplace", 1, f.model, config)
+	return f.Table.Kind("laplace", 2, f.model, config)
 }
 
 func (f *fit) checkpoint() checkpoint.File {

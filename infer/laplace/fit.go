@@ -18,8 +18,9 @@ import (
 const (
 	learnedTolerance = 1e-2
 	mostSteps        = 50
-	// finalists are the starts that are followed to their ends.
-	finalists = 3
+	// finalists are the starts that are followed for trialSteps, and the best of them to its end.
+	finalists  = 3
+	trialSteps = 8
 )
 
 // Fit implements [credence.Engine].
@@ -75,7 +76,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			a = f.answerOf(saved.Final[k])
 		} else {
 			f.take(start)
-			if a, err = f.learn(ctx, start.mode); err != nil {
+			if a, err = f.learn(ctx, start.mode, trialSteps); err != nil {
 				return nil, err
 			}
 			if e.config.Checkpoint != "" {
@@ -90,6 +91,12 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		}
 	}
 	f.take(best)
+	if !best.settled {
+		if best, err = f.learn(ctx, best.mode, mostSteps); err != nil {
+			return nil, err
+		}
+		f.take(best)
+	}
 	if best.marginals == nil {
 		settled := best.settled
 		if best, err = f.assess(best.mode, best.steps, true); err != nil {
@@ -133,7 +140,7 @@ func (f *fit) begin(start []float64) {
 		return
 	}
 	f.reset()
-	f.loss(start, make([]float64, len(start)))
+	f.loss(start, nil)
 	count, shared, square, residual := 0.0, 0.0, 0.0, 0.0
 	for j, w := range start {
 		if f.Kept[j] == 0 && w != 0 {
@@ -194,8 +201,9 @@ func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	return a, nil
 }
 
-// learn moves noise, slab and inclusion to where the approximate posterior has them, and the mode with them.
-func (f *fit) learn(ctx context.Context, at *mode) (*answer, error) {
+// learn moves noise, slab and inclusion to where the approximate posterior has them, and the mode with them, in at most so
+// many steps.
+func (f *fit) learn(ctx context.Context, at *mode, most int) (*answer, error) {
 	for step := 1; ; step++ {
 		if err := f.search(ctx, f.normals(), at, false); err != nil {
 			return nil, err
@@ -205,12 +213,12 @@ func (f *fit) learn(ctx context.Context, at *mode) (*answer, error) {
 			return nil, err
 		}
 		if f.config.Progress != nil {
-			f.config.Progress(credence.Progress{Stage: "mode", Done: step, Total: mostSteps, Objective: -at.objective})
+			f.config.Progress(credence.Progress{Stage: "mode", Done: step, Total: most, Objective: -at.objective})
 		}
 		if a.settled = !f.learns(); a.settled {
 			return a, nil
 		}
-		if a.settled = f.move(a, f.normals()) < learnedTolerance; a.settled || step == mostSteps {
+		if a.settled = f.move(a, f.normals()) < learnedTolerance; a.settled || step == most {
 			return a, nil
 		}
 	}
@@ -223,7 +231,7 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 		*x = to
 	}
 	included, shared, square, trace := 0.0, 0.0, 0.0, 0.0
-	bends := f.bends(p, a.mode.weights)
+	bends := f.bends(p, a.mode.weights, nil)
 	for j, w := range a.mode.weights {
 		// τ tr XH⁻¹Xᵀ = Σ (1 − v_j (H⁻¹)_jj)
 		trace += math.Min(1, math.Max(0, 1-bends[j]*a.marginals.variance[j]))

@@ -111,15 +111,19 @@ func (f *fit) proximal(p normals, dst, w, gradient []float64, step float64) {
 
 // penalty is −log of the joint prior.
 func (f *fit) penalty(p normals, w []float64) float64 {
-	sum := 0.0
+	sum, shared := 0.0, p.constant()
 	for j, x := range w {
 		if v := f.Kept[j]; v > 0 {
 			gap := x - f.KeptMean[j]
 			sum += (math.Log(2*math.Pi*v) + gap*gap/v) / 2
 			continue
 		}
-		value, _ := f.of(p, j).joint(x)
-		sum += value
+		q, constant := f.of(p, j), shared
+		if q.logOdds != p.logOdds {
+			constant = q.constant()
+		}
+		value, _ := q.joint(x)
+		sum += constant + value
 	}
 	return sum
 }

@@ -3,10 +3,13 @@ package laplace
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/lbfgs"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -135,12 +138,16 @@ func TestGradient(t *testing.T) {
 func TestPrior(t *testing.T) {
 	p := normals{logOdds: -1, slab: 2, spike: 0.01}
 	negative := false
+	at := func(w float64) (value, slope, curvature float64) {
+		value, slope, curvature = p.given(w, special.Sigmoid(-p.odds(w)), special.Softplus(-p.odds(w)))
+		return value + p.constant(), slope, curvature
+	}
 	for w := -3.0; w <= 3; w += 0.013 {
 		const h = 1e-4
-		value, slope, curvature := p.at(w)
+		value, slope, curvature := at(w)
 		direct := -math.Log(1/(1+math.E)*math.Exp(-w*w/4)/math.Sqrt(4*math.Pi) + math.E/(1+math.E)*math.Exp(-w*w/0.02)/math.Sqrt(0.02*math.Pi))
-		up, slopeUp, _ := p.at(w + h)
-		down, slopeDown, _ := p.at(w - h)
+		up, slopeUp, _ := at(w + h)
+		down, slopeDown, _ := at(w - h)
 		if math.Abs(value-direct) > 1e-10 || math.Abs(slope-(up-down)/(2*h)) > 1e-3 || math.Abs(curvature-(slopeUp-slopeDown)/(2*h)) > 1e-2*(1+math.Abs(curvature)) {
 			t.Fatalf("w = %g: %g, %g, %g; directly %g, by differences %g, %g", w, value, slope, curvature, direct, (up-down)/(2*h), (slopeUp-slopeDown)/(2*h))
 		}
@@ -216,6 +223,66 @@ func TestGIST(t *testing.T) {
 				moved[j] += step
 				if value := f.loss(moved, gradient) + f.penalty(p, moved); value < base-1e-6 {
 					t.Errorf("%v: weight %d moved by %g lowers the objective by %g", l, j, step, base-value)
+				}
+			}
+		}
+	}
+}
+
+// TestReduced: where the search is over few weights and the rows, it ends at a minimum over all weights, which a search over
+// all of them does not lower; prior odds of their own, kept columns, weighted rows and sparse columns among them.
+func TestReduced(t *testing.T) {
+	for _, l := range families {
+		for _, sparse := range []bool{false, true} {
+			s := conform.NewSelection(20, 300, 4, 0.3, 1, 0.5, sparse, 7)
+			for i := range s.Target {
+				if s.Weight = append(s.Weight, float64(1+i%3)); l != families[0] {
+					s.Target[i] = float64(i % 2)
+				}
+			}
+			s.Odds = make([]float64, 300)
+			s.Odds[5], s.Odds[17] = 30, 0.001
+			before := held(0.2, 1, 0.002)
+			before.Odds = s.WeightOdds()
+			if !sparse {
+				s.Features = conform.Columns{Dense: 300, Intercept: true, Kept: 3}
+				clear(before.Odds[:4])
+			}
+			f, err := engineOf(t, s, l, before, Config{Tolerance: 1e-10}).newFit(context.Background(), conform.Memory{All: &s.Batch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			starts, err := f.starts(context.Background())
+			if err != nil || !f.reducible() {
+				t.Fatal(err, f.reducible())
+			}
+			for _, start := range starts[len(starts)-3:] {
+				m := &mode{weights: start}
+				p, gradient, metric := f.normals(), make([]float64, 301), f.metric(f.normals(), start)
+				if err := f.search(context.Background(), p, m, false); err != nil {
+					t.Fatal(err)
+				}
+				if got := f.objective(p, m.weights, gradient); got != m.objective || !m.converged {
+					t.Errorf("%v: the objective is %.10g, said to be %.10g, converged %v", l, got, m.objective, m.converged)
+				}
+				for j, g := range gradient {
+					if math.Abs(g) > 1e-3*math.Sqrt(metric[j]) {
+						t.Errorf("%v: the slope in weight %d, of curvature %.3g, is %.3g", l, j, metric[j], g)
+					}
+				}
+				moved, in := slices.Clone(m.weights), 0
+				result, err := lbfgs.Minimise(moved, func(w, gradient []float64) (float64, error) { return f.objective(p, w, gradient), nil },
+					lbfgs.Config{Tolerance: 1e-10, Curvature: f.metric(p, m.weights)})
+				if err != nil || result.F < m.objective-1e-5 {
+					t.Errorf("%v: a search over all weights goes from %.10g to %.10g, %v", l, m.objective, result.F, err)
+				}
+				for _, w := range m.weights[1:] {
+					if math.Abs(w) > 0.3 {
+						in++
+					}
+				}
+				if in == 0 {
+					t.Errorf("%v: nothing is in", l)
 				}
 			}
 		}

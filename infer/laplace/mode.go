@@ -103,12 +103,16 @@ func (f *fit) search(ctx context.Context, p normals, m *mode, rough bool) error 
 		return f.gist(ctx, p, m, rough)
 	}
 	cfg := lbfgs.Config{
-		MaxIterations: f.config.MaxIterations, Tolerance: f.config.Tolerance, Curvature: f.metric(p, m.weights),
+		MaxIterations: f.config.MaxIterations, Tolerance: f.config.Tolerance,
 		Memory: min(mostPairs, max(fewestPairs, pairNumbers/(2*len(m.weights)))),
 	}
 	if rough {
 		cfg.MaxIterations, cfg.Tolerance = min(roughIterations, cfg.MaxIterations), math.Max(roughTolerance, cfg.Tolerance)
 	}
+	if f.reducible() {
+		return f.reduced(ctx, p, m, cfg)
+	}
+	cfg.Curvature = f.metric(p, m.weights)
 	result, err := lbfgs.Minimise(m.weights, func(w, gradient []float64) (float64, error) {
 		return f.objective(p, w, gradient), ctx.Err()
 	}, cfg)
@@ -119,15 +123,21 @@ func (f *fit) search(ctx context.Context, p normals, m *mode, rough bool) error 
 
 // metric is a guess of the diagonal of the Hessian, above 0.
 func (f *fit) metric(p normals, w []float64) []float64 {
-	gradient := make([]float64, len(w))
-	f.loss(w, gradient)
-	squares, mean := make([]float64, len(w)), 0.0
+	f.loss(w, nil)
+	squares := make([]float64, len(w))
 	f.Squares(squares, nil)
+	f.toMetric(p, squares, w, nil)
+	return squares
+}
+
+// toMetric makes squares of some columns, nil for all, a guess of the diagonal of the Hessian, and returns the rows'
+// mean curvature.
+func (f *fit) toMetric(p normals, squares, w []float64, columns []int) (mean float64) {
 	for _, v := range f.curvature {
 		mean += v / float64(f.Rows)
 	}
-	for j, v := range f.bends(p, w) {
-		squares[j] = mean*squares[j] + math.Max(v, 1/p.slab)
+	for k, v := range f.bends(p, w, columns) {
+		squares[k] = mean*squares[k] + math.Max(v, 1/p.slab)
 	}
-	return squares
+	return mean
 }

@@ -79,9 +79,19 @@ func (f *fit) of(p normals, j int) normals {
 	return p
 }
 
-// loss is −log p(y|w) but for constants of normal rows, with its gradient.
+// loss is −log p(y|w) but for constants of normal rows, with its gradient unless that is nil.
 func (f *fit) loss(w, gradient []float64) float64 {
 	f.Mul(f.ws, f.latent, w)
+	sum := f.rowLoss()
+	if gradient != nil {
+		f.MulTrans(f.ws, gradient, f.residual)
+		kernel.Scale(-1, gradient)
+	}
+	return sum
+}
+
+// rowLoss is the loss at f.latent; it takes the rows' residuals and curvatures.
+func (f *fit) rowLoss() float64 {
 	sum, classes := 0.0, likelihood.Bernoulli{Link: f.Link}
 	precision := math.Exp(-2 * f.logNoise)
 	for i, u := range f.Unit() {
@@ -99,27 +109,68 @@ func (f *fit) loss(w, gradient []float64) float64 {
 			f.curvature[i] = leastCurvature
 		}
 	}
-	f.MulTrans(f.ws, gradient, f.residual)
-	kernel.Scale(-1, gradient)
 	return sum
 }
 
 // leastCurvature is that of a row that says next to nothing.
 const leastCurvature = 1e-12
 
-// objective is F(w) = −log p(y, w), the normalisers of normal rows left out.
+// objective is F(w) = −log p(y, w), the normalisers of normal rows left out, with its gradient unless that is nil.
 func (f *fit) objective(p normals, w, gradient []float64) float64 {
-	sum := f.loss(w, gradient)
-	for j, x := range w {
-		if v := f.Kept[j]; v > 0 {
-			gap := x - f.KeptMean[j]
-			sum += (math.Log(2*math.Pi*v) + gap*gap/v) / 2
-			gradient[j] += gap / v
-			continue
+	return f.loss(w, gradient) + f.summed(p, w, gradient, nil)
+}
+
+// run is the number of weights that are gone through at once.
+const run = 512
+
+// each calls do for the candidates of some columns, nil for all, with the probability of the spike given a weight, and
+// log(1 + e^−odds).
+func (f *fit) each(p normals, w []float64, columns []int, do func(k int, p normals, spike, lost float64)) {
+	var against, spike [run]float64
+	base, half := p.odds(0)-p.logOdds, (1/p.spike-1/p.slab)/2
+	for first := 0; first < len(w); first += run {
+		some := w[first:min(first+run, len(w))]
+		for k, x := range some {
+			against[k] = -(f.of(p, at(columns, first+k)).logOdds + base + x*x*half)
 		}
-		value, slope, _ := f.of(p, j).at(x)
-		sum += value
-		gradient[j] += slope
+		kernel.Logistic(spike[:len(some)], against[:len(some)])
+		kernel.Log1pExp(against[:len(some)], against[:len(some)])
+		for k := range some {
+			if j := at(columns, first+k); f.Kept[j] == 0 {
+				do(first+k, f.of(p, j), spike[k], against[k])
+			}
+		}
+	}
+}
+
+// at is the column of weight k.
+func at(columns []int, k int) int {
+	if columns == nil {
+		return k
+	}
+	return columns[k]
+}
+
+// summed is −log p(w), spike or slab summed over, of some columns, nil for all; its slopes it adds to gradient, unless that is nil.
+func (f *fit) summed(p normals, w, gradient []float64, columns []int) (sum float64) {
+	shared := p.constant()
+	f.each(p, w, columns, func(k int, q normals, spike, lost float64) {
+		constant := shared
+		if q.logOdds != p.logOdds {
+			constant = q.constant()
+		}
+		value, slope, _ := q.given(w[k], spike, lost)
+		if sum += constant + value; gradient != nil {
+			gradient[k] += slope
+		}
+	})
+	for k, x := range w {
+		if j := at(columns, k); f.Kept[j] > 0 {
+			gap := x - f.KeptMean[j]
+			if sum += (math.Log(2*math.Pi*f.Kept[j]) + gap*gap/f.Kept[j]) / 2; gradient != nil {
+				gradient[k] += gap / f.Kept[j]
+			}
+		}
 	}
 	return sum
 }
@@ -132,22 +183,24 @@ func (f *fit) constants() float64 {
 	return f.Total * (math.Log(2*math.Pi)/2 + f.logNoise + math.Log(f.Scale))
 }
 
-// bends are the curvatures of −log p(w), length d.
-func (f *fit) bends(p normals, w []float64) []float64 {
+// bends are the curvatures of −log p(w) of some columns, nil for all.
+func (f *fit) bends(p normals, w []float64, columns []int) []float64 {
 	out := make([]float64, len(w))
-	for j, x := range w {
-		if f.Kept[j] > 0 {
-			out[j] = 1 / f.Kept[j]
-			continue
+	for k := range w {
+		if v := f.Kept[at(columns, k)]; v > 0 {
+			out[k] = 1 / v
 		}
-		if f.config.Method == GIST {
-			_, slab := f.of(p, j).joint(x)
-			if out[j] = 1 / p.spike; slab {
-				out[j] = 1 / p.slab
-			}
-			continue
-		}
-		_, _, out[j] = f.of(p, j).at(x)
 	}
+	if f.config.Method == GIST {
+		for j, x := range w {
+			if _, slab := f.of(p, j).joint(x); f.Kept[j] == 0 && slab {
+				out[j] = 1 / p.slab
+			} else if f.Kept[j] == 0 {
+				out[j] = 1 / p.spike
+			}
+		}
+		return out
+	}
+	f.each(p, w, columns, func(k int, q normals, spike, lost float64) { _, _, out[k] = q.given(w[k], spike, lost) })
 	return out
 }

@@ -20,8 +20,8 @@ const flooredShare = 0.1
 
 // spread finds the marginal variances at a mode, at which f.loss was called last.
 func (f *fit) spread(p normals, w []float64) (*marginals, error) {
-	f.loss(w, make([]float64, len(w)))
-	bends, least := f.bends(p, w), flooredShare/p.slab
+	f.loss(w, nil)
+	bends, least := f.bends(p, w, nil), flooredShare/p.slab
 	switch f.variances() {
 	case Nystrom:
 		raised := f.floor(bends, least)
