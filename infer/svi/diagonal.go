@@ -15,7 +15,7 @@ import (
 
 // diagonal fits K diagonal components, by L-BFGS on all rows or by minibatches.
 func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, error) {
-	s, err := r.Start(ctx, r.Rows(problem.StartRows), r.Rows(0))
+	s, err := r.Start(ctx, r.Rows(problem.StartRows), r.All())
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 		}
 		in.Centre(m, m)
 	}
-	if err := n.Pass(ctx, r.Rows(0), stats, m, factor, q.Family); err != nil {
+	if err := n.Pass(ctx, r.All(), stats, m, factor, q.Family); err != nil {
 		return err
 	}
 	at := &newton.Point{Mean: m, Prior: q.Prior, Sites: stats.Curvature}

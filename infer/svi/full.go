@@ -12,7 +12,7 @@ import (
 
 // full fits one component with full covariance: Newton steps on ever more rows.
 func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, error) {
-	whole := r.Rows(0) // what it keeps serves every step
+	whole := r.All() // what it keeps serves every step
 	first := whole
 	if r.Data.Rows() >= 2*problem.StartRows {
 		first = r.Rows(problem.StartRows)

@@ -73,7 +73,7 @@ func (f *Fit) climbMinibatches(ctx context.Context, at *State) error {
 	at.Iterations += state.Steps
 	c.iterate(at.X)
 	*state = Epochs{}
-	_, _, err := f.ascend(ctx, f.Rows(0), at, 1e-3, polishIterations)
+	_, _, err := f.ascend(ctx, f.All(), at, 1e-3, polishIterations)
 	return err
 }
 

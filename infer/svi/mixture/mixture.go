@@ -101,7 +101,7 @@ func (f *Fit) Run(ctx context.Context, state *State) error {
 		if err := climb(ctx, state); err != nil {
 			return err
 		}
-		bound, err := f.Evaluate(ctx, f.Rows(0), make([]float64, f.Size()), state.X)
+		bound, err := f.Evaluate(ctx, f.All(), make([]float64, f.Size()), state.X)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,10 @@ const round = 50
 // climb takes state.X to the optimum over ever more rows, in at most MaxIterations on all of them.
 func (f *Fit) climb(ctx context.Context, state *State) error {
 	for ; state.Level < len(f.Levels); state.Level++ {
-		rows := f.Rows(f.Levels[state.Level])
+		rows := f.All()
+		if limit := f.Levels[state.Level]; limit > 0 {
+			rows = f.Rows(limit)
+		}
 		if state.Level < len(f.Levels)-1 {
 			if err := f.climbPart(ctx, rows, state); err != nil {
 				return err

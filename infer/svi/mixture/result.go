@@ -17,7 +17,7 @@ import (
 // those at x.
 func (q *Bound) ELBO(ctx context.Context, x []float64, rng *rand.Rand) (elbo, standardError, lower float64, err error) {
 	gradient := make([]float64, len(x))
-	if lower, err = q.Evaluate(ctx, q.Rows(0), gradient, x); err != nil {
+	if lower, err = q.Evaluate(ctx, q.All(), gradient, x); err != nil {
 		return 0, 0, 0, err
 	}
 	clear(gradient)
@@ -29,8 +29,10 @@ func (q *Bound) ELBO(ctx context.Context, x []float64, rng *rand.Rand) (elbo, st
 
 // Fix sets the features to those at x and makes their hyper-parameters no variables any more.
 func (q *Bound) Fix(x []float64) {
-	q.Features = q.FeaturesAt(x)
-	q.Tunable = nil
+	if q.Tunable != nil {
+		q.SetFeatures(q.FeaturesAt(x))
+		q.Tunable = nil
+	}
 }
 
 // Moments returns the variances and the means of the weights under the mixture in x.
@@ -81,7 +83,7 @@ func (q *Bound) LogWeights(ctx context.Context, x []float64, rng *rand.Rand, cou
 		drawn++
 		return q.draw(w, x, (drawn-1)%q.Components, rng)
 	}
-	rows := q.Rows(0)
+	rows := q.All()
 	var logs []float64
 	for len(logs) < count {
 		draws := diagnose.Draw(rng, min(group, count-len(logs)), q.Dims, draw, func(w []float64) float64 { return q.LogPrior(w, q.Prior) })

@@ -34,7 +34,19 @@ type Problem struct {
 	Hyper      hyper.Treatment
 	Intercept  *Intercept // set by Start; nil without one
 	Priors     *Priors    // set by Start; nil for maximum likelihood
+	all        *Rows
 }
+
+// All returns all rows with the features learned so far, every time the same: they may be in memory.
+func (p *Problem) All() *Rows {
+	if p.all == nil {
+		p.all = p.Rows(0)
+	}
+	return p.all
+}
+
+// SetFeatures gives the problem other features.
+func (p *Problem) SetFeatures(features credence.Features) { p.Features, p.all = features, nil }
 
 // LearnedGroups returns the groups whose prior variance is learned.
 func (p *Problem) LearnedGroups() []int {

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -78,7 +79,9 @@ func Scale(total, count int) float64 { return float64(total) / float64(count) }
 // Room is the memory of blocks that one thread reads.
 type Room struct {
 	*credence.Workspace
-	block Block
+	block  Block
+	x      linop.Dense // inputs of blocks that are kept without
+	sparse linop.CSR
 }
 
 // Block returns block k, which is valid until the next call.
@@ -92,7 +95,8 @@ func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
 	}
 	b := &room.block
 	if b.Phi == nil || t.kept != nil {
-		*b = Block{Batch: new(credence.Batch), Phi: new(credence.Design)}
+		*b = Block{Batch: &credence.Batch{X: room.x, Sparse: room.sparse}, Phi: new(credence.Design)}
+		room.x, room.sparse = linop.Dense{}, linop.CSR{}
 	}
 	t.lock.Lock()
 	err := t.Rows.Read(ctx, b.Batch, k)
@@ -112,14 +116,31 @@ func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
 		return b, nil
 	}
 	if !t.retain {
-		b.X, b.Sparse = linop.Dense{}, linop.CSR{}
+		room.x, room.sparse, b.X, b.Sparse = b.X, b.Sparse, linop.Dense{}, linop.CSR{}
 	}
 	t.kept[k], room.block = *b, Block{}
 	return &t.kept[k], nil
 }
 
+// load reads the blocks that stay in memory, on all threads.
+func (t *Rows) load(ctx context.Context) error {
+	if _, err := t.Block(ctx, 0); err != nil || t.kept == nil || t.kept[len(t.kept)-1].Phi != nil {
+		return err
+	}
+	pool, errs := t.problem.Workspace.Pool(), make([]error, len(t.kept))
+	rooms := make([]Room, pool.Threads())
+	for k := range rooms {
+		rooms[k].Workspace = credence.NewWorkspace(1)
+	}
+	pool.Run(len(t.kept), func(k, thread int) { _, errs[k] = t.Read(ctx, k, &rooms[thread]) })
+	return cmp.Or(errs...)
+}
+
 // Each calls do for every block in turn.
 func (t *Rows) Each(ctx context.Context, do func(b *Block)) error {
+	if err := t.load(ctx); err != nil {
+		return err
+	}
 	for k := range t.Blocks() {
 		b, err := t.Block(ctx, k)
 		if err != nil {
