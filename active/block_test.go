@@ -330,3 +330,51 @@ func TestUnseenVariance(t *testing.T) {
 		t.Errorf("f is %v ± %v after its inclusion, want a variance of %v", m, math.Sqrt(v), variance[2]/kappa)
 	}
 }
+
+// TestForms: moments of rows of few entries are those of the posterior, offsets included, and rows with unseen categories are
+// left to it.
+func TestForms(t *testing.T) {
+	const n, dense, sparse = 70, 2, 38
+	const d = dense + sparse
+	a := mat.NewSymDense(d, nil)
+	b := make([]float64, d)
+	for j := range d {
+		b[j] = math.Sin(float64(j))
+		for k := range j {
+			a.SetSym(j, k, math.Cos(float64(j*k))/2)
+		}
+		a.SetSym(j, j, 20)
+	}
+	fitted := gaussianOf(t, likelihood.Bernoulli{}, a, b)
+	fitted.Members[0].Model.Features = conform.Columns{Dense: dense, Sparse: sparse}
+	rows := &credence.Batch{X: linop.NewDense(n, dense), Offset: make([]float64, n), Target: make([]float64, n)}
+	rows.Sparse.Reset(sparse)
+	for i := range n {
+		rows.X.Row(i)[0], rows.X.Row(i)[1], rows.Offset[i] = 1, math.Cos(float64(i)), 0.1*float64(i%4)
+		rows.Sparse.AppendRow([]int32{int32(i % 5), int32(5 + i%33)}, []float64{1, 0.5 + float64(i%3)})
+	}
+	s, err := NewScorer(fitted, Information, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, n), make([]float64, n)
+	if err := s.Latent(mean, variance, rows); err != nil {
+		t.Fatal(err)
+	}
+	if s.form == nil {
+		t.Fatal("no sums over pairs were made")
+	}
+	dist, err := fitted.Distribution(credence.NewWorkspace(1), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if m, v := dist.Latent(i); math.Abs(mean[i]-m) > 1e-13 || math.Abs(variance[i]-v) > 1e-14 {
+			t.Errorf("row %d: %v, %v, want %v, %v", i, mean[i], variance[i], m, v)
+		}
+	}
+	rows.Unseen = make([]float64, n)
+	if s.forms(mean, variance, rows) {
+		t.Error("rows with unseen categories lose their variances")
+	}
+}

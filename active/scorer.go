@@ -100,6 +100,9 @@ func certain(q credence.Posterior) bool {
 	return len(variance) > 0 && slices.Max(variance) == 0
 }
 
+// By returns what candidates are ranked by.
+func (s *Scorer) By() Score { return s.score }
+
 // Latent stores the means and variances of f in every row.
 func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
 	if s.forms(mean, variance, rows) {

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/active"
+	"github.com/credence-ml/credence/active/rank"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/output"
@@ -40,14 +37,10 @@ func (p *program) activeCommand() *cobra.Command {
 // rankFlags are the flags of active rank.
 type rankFlags struct {
 	scoreFlags
-	n            int
-	score        string
-	keep         []string
-	skipLabelled bool
-	cost         string
-	audit        float64
-	cold         bool
-	model        fit.Options // before any label is known
+	how   rank.Options
+	score string
+	cold  bool
+	model fit.Options // before any label is known
 }
 
 func (p *program) rankCommand() *cobra.Command {
@@ -98,51 +91,34 @@ that tell most of the other rows (error_reduction).`,
 	}
 	flags.register(cmd)
 	f := cmd.Flags()
-	f.IntVarP(&flags.n, "n", "n", 20, "how many rows")
+	f.IntVarP(&flags.how.N, "n", "n", 20, "how many rows")
 	f.StringVar(&flags.score, "score", string(active.Information), "information, uncertainty, bald, error_reduction or random")
-	f.Float64Var(&flags.audit, "audit", 0, "share of the rows to take by chance, as 0.1")
-	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front")
-	f.BoolVar(&flags.skipLabelled, "skip-labelled", false, "leave out rows that have a target")
+	f.Float64Var(&flags.how.Audit, "audit", 0, "share of the rows to take by chance, as 0.1")
+	f.StringSliceVar(&flags.how.Keep, "keep", nil, "columns of the data to copy as they are written, in front")
+	f.BoolVar(&flags.how.SkipLabelled, "skip-labelled", false, "leave out rows that have a target")
 	f.BoolVar(&flags.cold, "cold", false, "no model: choose the first rows to label")
 	f.StringVarP(&flags.model.Formula, "formula", "f", "", "under --cold, the model; the default is every column")
 	f.StringVar(&flags.model.Target, "target", "", "under --cold, the target of a formula that names none, which the pool may lack")
 	f.StringVar(&flags.model.Family, "family", "bernoulli", "under --cold, bernoulli or gaussian(variance=…)")
 	f.StringVar(&flags.model.Prior, "prior", "normal(variance=1)", "under --cold, the prior of the weights")
-	f.StringVar(&flags.cost, "cost", "", "column with the cost of a label: scores are divided by it")
+	f.StringVar(&flags.how.Cost, "cost", "", "column with the cost of a label: scores are divided by it")
 	return cmd
-}
-
-// ranked is a candidate as JSON.
-type ranked struct {
-	Row         int               `json:"row"`                   // from 1
-	Score       float64           `json:"score"`                 // what the label is expected to tell
-	Mean        float64           `json:"mean"`                  // of f
-	Probability *float64          `json:"probability,omitempty"` // of the positive class
-	Audit       bool              `json:"audit,omitempty"`       // whether the row is one of the random tenth
-	Keep        map[string]string `json:"keep,omitempty"`        // columns of the data, as text
 }
 
 func (p *program) rank(ctx context.Context, model string, paths []string, flags *rankFlags) error {
 	by := active.Score(flags.score)
-	switch err := by.Validate(); {
-	case err != nil:
+	if err := flags.how.Validate(by); err != nil {
 		return misused(fmt.Errorf("--%w", err))
-	case flags.n < 1:
-		return misused(fmt.Errorf("--n %d is not a number of rows from 1 up", flags.n))
-	case !(flags.audit >= 0 && flags.audit < 1):
-		return misused(fmt.Errorf("--audit %v is no share from 0 to below 1", flags.audit))
-	case flags.cost != "" && (by == active.Uncertainty || by == active.Random):
-		return misused(fmt.Errorf("--cost divides what a label tells, and score %s is no amount: use --score information, bald or error_reduction", by))
 	}
 	targets := score.IgnoreTargets
-	if flags.skipLabelled {
+	if flags.how.SkipLabelled {
 		targets = score.UseTargets
 	}
 	p.table = !p.json
 	how := application{flags: &flags.scoreFlags, targets: targets}
 	open := func() (*apply.File, error) { return p.apply(ctx, model, paths, how) }
 	if flags.cold {
-		if flags.skipLabelled {
+		if flags.how.SkipLabelled {
 			return misused(errors.New("--skip-labelled looks at labels, and --cold is for pools without: leave one out"))
 		}
 		how.kept = &dataset.Kept{} // a pipe is read for the model and again for the scores
@@ -161,61 +137,18 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if err != nil {
 		return misused(fmt.Errorf("%s: %w", model, err))
 	}
-	texts, err := file.Data().Texts(ctx, flags.keep)
-	if err != nil {
-		return err
-	}
-	defer texts.Close()
-	var costs *dataset.Texts
-	if flags.cost != "" {
-		if costs, err = file.Data().Texts(ctx, []string{flags.cost}); err != nil {
-			return err
-		}
-		defer costs.Close()
-	}
-	pool := scorer.NewPool(flags.n, flags.audit)
-	err = file.Each(ctx, func(rows *score.Rows) error {
-		for i := range rows.Len() {
-			if y := rows.Target(i); flags.skipLabelled && y == y {
-				continue
-			}
-			cost := 1.0
-			if costs != nil {
-				texts, err := costs.Row(nil, rows.SourceRow(i))
-				if err != nil {
-					return err
-				}
-				cost, err = strconv.ParseFloat(string(bytes.TrimSpace(texts[0])), 64)
-				if err != nil || !(cost > 0) || math.IsInf(cost, 1) {
-					return fmt.Errorf("%s: the cost %q in column %s is no number above 0: correct it", rows.Place(i), texts[0], flags.cost)
-				}
-			}
-			mean, variance := rows.Latent(i)
-			pool.Add(rows.Batch(), i, rows.SourceRow(i), mean, variance, cost)
-		}
-		return nil
-	})
+	rows, err := rank.File(ctx, file, scorer, flags.how)
 	if err != nil {
 		return err
 	}
 	p.tellCounts(file)
-	picks, err := pool.Picks(flags.n)
-	if err != nil {
-		return err
-	}
-	if len(picks) == 0 && flags.skipLabelled {
+	if len(rows) == 0 && flags.how.SkipLabelled {
 		p.warn("every row has a target, and --skip-labelled leaves them all out: there is nothing to rank")
 	}
-	kept := make([][][]byte, len(picks))
-	if len(flags.keep) > 0 {
-		if kept, err = keptOf(texts, picks); err != nil {
-			return err
-		}
-	}
 	if p.json {
-		return p.emit(map[string]any{"candidates": rankedOf(picks, kept, flags.keep)})
+		return p.emit(map[string]any{"candidates": rows})
 	}
-	return p.writeRanked(picks, kept, flags)
+	return p.writeRanked(rows, flags)
 }
 
 // applyCold applies the model before any label is known.
@@ -255,48 +188,14 @@ func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlag
 	return p.bind(ctx, scorer, paths, read, how)
 }
 
-// keptOf returns the texts to be copied for every pick.
-func keptOf(texts *dataset.Texts, picks []active.Candidate) ([][][]byte, error) {
-	kept := make([][][]byte, len(picks))
-	order := make([]int, len(picks))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(picks[a].Place, picks[b].Place) })
-	for _, k := range order {
-		var err error
-		if kept[k], err = texts.Row(nil, picks[k].Place); err != nil {
-			return nil, err
-		}
-	}
-	return kept, nil
-}
-
-func rankedOf(picks []active.Candidate, kept [][][]byte, names []string) []ranked {
-	out := make([]ranked, len(picks))
-	for k, c := range picks {
-		out[k] = ranked{Row: c.Place + 1, Score: c.Score, Mean: c.Mean, Audit: c.Audit}
-		if probability := c.Probability; probability == probability {
-			out[k].Probability = &probability
-		}
-		for j, text := range kept[k] {
-			if out[k].Keep == nil {
-				out[k].Keep = map[string]string{}
-			}
-			out[k].Keep[names[j]] = string(text)
-		}
-	}
-	return out
-}
-
-// writeRanked writes the picks as CSV.
-func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, flags *rankFlags) error {
+// writeRanked writes the rows as CSV.
+func (p *program) writeRanked(rows []rank.Row, flags *rankFlags) error {
 	var columns []output.Column
-	for _, name := range flags.keep {
+	for _, name := range flags.how.Keep {
 		columns = append(columns, output.Column{Name: name, Text: true})
 	}
 	names := []string{"row", "score", "mean", "probability"}
-	if flags.audit > 0 {
+	if flags.how.Audit > 0 {
 		names = append(names, "audit")
 	}
 	for _, name := range names {
@@ -306,12 +205,19 @@ func (p *program) writeRanked(picks []active.Candidate, kept [][][]byte, flags *
 	if err != nil {
 		return err
 	}
-	for k, c := range picks {
-		values := []float64{float64(c.Place + 1), c.Score, c.Mean, c.Probability, 0}
-		if c.Audit {
+	for _, row := range rows {
+		values := []float64{float64(row.Row), row.Score, row.Mean, math.NaN(), 0}
+		if row.Probability != nil {
+			values[3] = *row.Probability
+		}
+		if row.Audit {
 			values[4] = 1
 		}
-		if err := out.Write(nil, values[:len(names)], kept[k]...); err != nil {
+		var kept [][]byte
+		for _, name := range flags.how.Keep {
+			kept = append(kept, []byte(row.Keep[name]))
+		}
+		if err := out.Write(nil, values[:len(names)], kept...); err != nil {
 			return err
 		}
 	}

@@ -40,6 +40,7 @@ var levels = []struct {
 	{"modelfile", 5},
 	{"infer/", 5},
 	{"active", 6},
+	{"active/rank", 8}, // rows of files
 	{"imaging", 6},
 	{"examples/", 9},
 	{"score", 5},
