@@ -74,9 +74,12 @@ func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
 	}
 	if moments {
 		p.Mean, p.Variance = slices.Clone(f.q.mean), slices.Clone(f.q.variance)
-		p.Linear = append(inclusion, math.Exp(2*f.logNoise))
+		d := len(inclusion)
+		p.Linear = append(inclusion, make([]float64, d+1)...)
+		if p.Linear[2*d] = math.Exp(2 * f.logNoise); f.Resolves(f.Table, f.logSlab, f.logNoise) {
+			copy(p.Linear[d:], inclusion)
+		}
 		if f.full() {
-			d := len(p.Mean)
 			covariance := make([]float64, d*d)
 			f.q.covariance(f.q, covariance)
 			p.Linear = append(p.Linear, covariance...)
@@ -95,6 +98,7 @@ func (f *fit) full() bool {
 // all axes.
 type answer struct {
 	mean, variance, inclusion []float64
+	resolved                  []float64 // the part of inclusion in which the slab is
 	covariance                []float64 // d×d, nil where it is too large
 	noise                     float64   // noise variance
 	df                        float64   // 0: normal
@@ -104,9 +108,9 @@ type answer struct {
 
 func answerOf(p *point) *answer {
 	d := len(p.Mean)
-	a := &answer{mean: p.Mean, variance: p.Variance, inclusion: p.Linear[:d], noise: p.Linear[d], evidence: p.evidence, points: 1}
-	if len(p.Linear) > d+1 {
-		a.covariance = p.Linear[d+1:]
+	a := &answer{mean: p.Mean, variance: p.Variance, inclusion: p.Linear[:d], resolved: p.Linear[d : 2*d], noise: p.Linear[2*d], evidence: p.evidence, points: 1}
+	if len(p.Linear) > 2*d+1 {
+		a.covariance = p.Linear[2*d+1:]
 	}
 	return a
 }
@@ -130,7 +134,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	if only.covariance != nil {
 		spread = func(linear []float64, scale float64, difference []float64) {
 			for i, v := range difference {
-				kernel.Axpy(scale*v, difference, linear[d+1+i*d:d+1+(i+1)*d])
+				kernel.Axpy(scale*v, difference, linear[2*d+1+i*d:2*d+1+(i+1)*d])
 			}
 		}
 	}
@@ -161,6 +165,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	for j, v := range total.variance {
 		total.variance[j] = math.Max(v, 1e-3*centre.Variance[j])
 		total.inclusion[j] = math.Max(0, math.Min(total.inclusion[j], 1))
+		total.resolved[j] = math.Max(0, math.Min(total.resolved[j], total.inclusion[j]))
 	}
 	total.noise = math.Max(total.noise, 0.1*only.noise)
 	total.df, total.dropped, total.points = sums.DF(), dropped, 1+axes.Count()*axes.Nodes()

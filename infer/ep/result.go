@@ -128,12 +128,12 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 	if !math.IsNaN(a.evidence) && !math.IsInf(a.evidence, 0) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}
-	if !f.Resolves(f.Table, f.logSlab, f.logNoise) { // what is reported of the slab is its mode
-		inclusion := make([]float64, d)
+	if !slices.Equal(a.inclusion, a.resolved) {
+		inclusion, resolved := make([]float64, d), make([]float64, d)
 		for j, place := range f.Places {
-			inclusion[place] = a.inclusion[j]
+			inclusion[place], resolved[place] = a.inclusion[j], a.resolved[j]
 		}
-		f.TakeResolved(f.Table, out, inclusion, make([]float64, d))
+		f.TakeResolved(f.Table, out, inclusion, resolved)
 	}
 	f.ownUnits(a)
 	q, err := f.posterior(a)
