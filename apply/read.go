@@ -62,7 +62,7 @@ func (k *keyRows) kept(dst [][]byte, _ *score.Rows, i int) ([][]byte, error) {
 		column := slices.IndexFunc(k.run.Columns, func(c table.Column) bool { return c.Name == credence.TextOf(name) })
 		var text []byte
 		if code := row[column]; code == code {
-			text = k.run.Levels[column].List[int(code)].Text
+			text = k.run.TextOf(column, code)
 		}
 		dst = append(dst, text)
 	}

@@ -23,6 +23,8 @@ type selection struct {
 	unseen bool
 	// verbatim says that the columns are texts as they stand in the file.
 	verbatim bool
+	// inPlace says that texts stay where they stand, not numbered.
+	inPlace bool
 }
 
 // Check refuses columns that cannot be read, before any row is.

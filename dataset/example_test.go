@@ -55,10 +55,9 @@ func ExampleTable_Rows() {
 	}
 	defer table.Close()
 	err = table.Rows(context.Background(), nil, credence.Position{}, func(run *dataset.Run) error {
-		sites := run.Levels[1].List
 		for i := range run.Count {
 			row := run.Row(i)
-			fmt.Printf("%v %s %v, up to byte %d\n", row[0], sites[int(row[1])].Text, row[2], run.After(i).Offset)
+			fmt.Printf("%v %s %v, up to byte %d\n", row[0], run.TextOf(1, row[1]), row[2], run.After(i).Offset)
 		}
 		return nil
 	})

@@ -25,7 +25,7 @@ func (f *Fields) Text(row, column int) []byte {
 	if code != code {
 		return nil
 	}
-	return f.rows.Levels[column].List[int(code)].Text
+	return f.rows.TextOf(column, code)
 }
 
 // Fields reads the named columns once more as texts, whatever their kinds, and

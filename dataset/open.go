@@ -324,5 +324,7 @@ func (t *Table) rulesOf(chosen *selection) text.Rules {
 	if chosen.verbatim {
 		return text.Rules{Verbatim: true}
 	}
-	return t.rules()
+	rules := t.rules()
+	rules.InPlace = chosen.inPlace
+	return rules
 }

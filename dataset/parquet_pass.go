@@ -158,9 +158,9 @@ func (t *Table) parquetRules(chosen *selection) text.Rules {
 	if chosen.verbatim {
 		return text.Rules{Verbatim: true}
 	}
-	rules := text.Rules{Rules: cell.Rules{Missing: make(map[string]struct{}), KeepInfinite: t.options.KeepInfinite}}
+	rules := text.Rules{Rules: cell.Rules{KeepInfinite: t.options.KeepInfinite}}
 	for _, token := range t.options.MissingTokens {
-		rules.Missing[token] = struct{}{}
+		rules.AddMissing(token)
 	}
 	return rules
 }

@@ -75,6 +75,7 @@ func (t *Table) Rows(ctx context.Context, columns []string, start credence.Posit
 	if err != nil {
 		return err
 	}
+	chosen.inPlace = true
 	first, err := t.resume(&start)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func tellRow(r *Run, i int) string {
 		case v != v:
 			fmt.Fprintf(&b, "%s is no %v, ", c.Name, c.Kind)
 		case c.Kind == credence.Category:
-			fmt.Fprintf(&b, "%s=%q, ", c.Name, r.Levels[j].List[int(v)].Text)
+			fmt.Fprintf(&b, "%s=%q, ", c.Name, r.TextOf(j, v))
 		default:
 			fmt.Fprintf(&b, "%s=%v, ", c.Name, v)
 		}

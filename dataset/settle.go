@@ -18,7 +18,6 @@ type kinds struct {
 	columns []table.Column // shared by runs; replaced when a kind becomes known
 	open    []bool         // read as texts by the parsers, beside columns
 	any     bool           // some are open
-	codes   []float64
 	faults  []table.Fault
 }
 
@@ -61,7 +60,7 @@ func (k *kinds) settle(rows *table.Rows) {
 				continue
 			}
 			var census cell.Census
-			census.Add(rows.Levels[j].List[int(rows.Row(first)[j])].Text, &k.rules)
+			census.Add(rows.TextOf(j, rows.Row(first)[j]), &k.rules)
 			k.columns = slices.Clone(k.columns)
 			k.columns[j].Infer(&census)
 			rows.Columns = k.columns
@@ -75,27 +74,19 @@ func (k *kinds) settle(rows *table.Rows) {
 	}
 }
 
-// convert replaces the codes of texts in column j by the numbers they spell.
+// convert replaces the texts in column j by the numbers they spell.
 func (k *kinds) convert(rows *table.Rows, j int) {
 	read := k.rules.Boolean
 	if k.columns[j].Kind == credence.Numeric {
 		read = func(text []byte) (float64, string) { return k.rules.Number(text, &k.columns[j].Notation) }
 	}
-	levels := rows.Levels[j].List
-	k.codes = k.codes[:0]
-	for i := range levels {
-		value, fault := read(levels[i].Text)
-		levels[i].Fault = fault
-		k.codes = append(k.codes, value)
-	}
 	for i := range rows.Count {
 		row := rows.Row(i)
-		code := row[j]
-		if code != code {
+		if row[j] != row[j] {
 			continue
 		}
-		row[j] = k.codes[int(code)]
-		if fault := levels[int(code)].Fault; fault != "" {
+		var fault string
+		if row[j], fault = read(rows.TextOf(j, row[j])); fault != "" {
 			row[j] = math.NaN()
 			k.faults = append(k.faults, table.Fault{Row: i, End: rows.Ends[i],
 				Err: &text.Error{File: rows.File, Line: rows.Line(i), Column: k.columns[j].Name, What: fault}})

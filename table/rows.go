@@ -28,11 +28,15 @@ type Rows struct {
 	Count   int      // number of rows
 
 	// Values is Count × len(Columns), row by row. A missing value is NaN, a category
-	// the index of its text in the Levels of the column.
+	// the index of its text in the Levels of the column or, where rows are InPlace, what
+	// [InText] makes of the place of its text. TextOf returns the text.
 	Values []float64
 	// Levels holds, beside Columns, the distinct texts of each category in this run,
 	// in the order of their first occurrence. Texts of malformed rows may be among them.
 	Levels []Levels
+	// InPlace says that texts are not numbered: the run is for readers who want the key
+	// of every cell, and do not gain by knowing which are equal.
+	InPlace bool
 
 	// The entries of row i are [Start[i], Start[i+1]); Start is empty where the format
 	// has no sparse entries. Keys are distinct within a row: the indices of libsvm text,
@@ -106,9 +110,25 @@ func (r *Rows) Reset(file string, columns []Column) {
 	}
 	r.Start, r.Keys, r.Value, r.Ones = r.Start[:0], r.Keys[:0], r.Value[:0], true
 	r.Spaces.Reset()
-	r.Space, r.Tokens, r.Text = r.Space[:0], r.Tokens[:0], nil
+	r.Space, r.Tokens, r.Text, r.InPlace = r.Space[:0], r.Tokens[:0], nil, false
 	r.Merged = 0
 	r.Ends, r.Places, r.Faults = r.Ends[:0], r.Places[:0], r.Faults[:0]
+}
+
+// lengthBits are enough for the length of any text of a category.
+const lengthBits = 20
+
+// InText returns the value of a cell whose text is Text[from:from+length], where rows are InPlace: a whole
+// number that a float64 holds exactly.
+func InText(from, length int) float64 { return float64(from<<lengthBits | length) }
+
+// TextOf returns the text of a category that is not missing, from its value in a row.
+func (r *Rows) TextOf(column int, value float64) []byte {
+	if !r.InPlace {
+		return r.Levels[column].List[int(value)].Text
+	}
+	from, length := int(value)>>lengthBits, int(value)&(1<<lengthBits-1)
+	return r.Text[from : from+length : from+length]
 }
 
 // Row returns the values of row i.

@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -24,7 +23,6 @@ type Run struct {
 type translated struct {
 	column int
 	codes  map[string]float64 // of the schema's levels
-	table  []float64          // the schema's code of each level of the present rows
 }
 
 // NewRun returns a source under the schema, without rows.
@@ -69,21 +67,6 @@ func (r *Run) Set(rows *Rows) error {
 		}
 	}
 	r.rows = rows
-	for k := range r.categories {
-		c := &r.categories[k]
-		c.table = c.table[:0]
-		levels := &rows.Levels[c.column]
-		for i := range levels.List {
-			code, known := c.codes[string(levels.List[i].Text)]
-			switch {
-			case levels.Missing[i]:
-				code = math.NaN()
-			case !known:
-				code = -1
-			}
-			c.table = append(c.table, code)
-		}
-	}
 	return nil
 }
 
@@ -106,7 +89,7 @@ func (r *Run) Text(row int, column string) (text string, ok bool) {
 			continue
 		}
 		if code := r.rows.Values[row*len(r.schema.Columns)+c.column]; code == code {
-			return string(r.rows.Levels[c.column].List[int(code)].Text), true
+			return string(r.rows.TextOf(c.column, code)), true
 		}
 	}
 	return "", false
@@ -125,7 +108,11 @@ func (r *Run) Read(dst *credence.Chunk, first, count int) error {
 		c := &r.categories[k]
 		for at := c.column; at < len(dst.Values.Data); at += width {
 			if own := dst.Values.Data[at]; own == own { // not missing
-				dst.Values.Data[at] = c.table[int(own)]
+				code, known := c.codes[string(r.rows.TextOf(c.column, own))]
+				if !known {
+					code = -1
+				}
+				dst.Values.Data[at] = code
 			}
 		}
 	}

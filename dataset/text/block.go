@@ -36,6 +36,8 @@ type Rules struct {
 	// Verbatim reads categories as they are written: with the spaces around them,
 	// of any length, and none but an empty one missing.
 	Verbatim bool
+	// InPlace leaves the texts of delimited text where they stand, not numbered.
+	InPlace bool
 }
 
 // Block is a run of whole rows: the text, and what became of it.
@@ -57,7 +59,7 @@ type Block struct {
 	Err error // a failure of other kinds than malformed rows; no rows count then
 
 	odd      []bool // beside Levels: a text means missing or has a fault
-	scratch  []byte // unescaped fields that Levels refer to
+	scratch  []byte // unescaped fields of a row that Records visits
 	position int    // behind the last row that Records visited
 	entries  entries
 	// spaceKeys are the keys of Spaces.
@@ -109,17 +111,7 @@ func (b *Block) level(rules *Rules, column int, text []byte, line int) (code flo
 	levels := &b.Levels[column]
 	found, isNew := levels.Find(text, line)
 	if isNew {
-		switch {
-		case rules.Verbatim:
-			levels.Missing[found] = len(text) == 0
-		case len(text) > cell.MaxLevel:
-			levels.List[found].Fault = fmt.Sprintf("a value of %d bytes is too long for a category (at most %d): leave the column out", len(text), cell.MaxLevel)
-		default:
-			if fault := cell.TextFault(text); fault != "" {
-				levels.List[found].Fault = cell.Quote(text) + " " + fault
-			}
-			levels.Missing[found] = rules.IsMissing(text)
-		}
+		levels.List[found].Fault, levels.Missing[found] = rules.text(text)
 		b.odd[column] = b.odd[column] || levels.Missing[found] || levels.List[found].Fault != ""
 	}
 	if !b.odd[column] {
@@ -132,6 +124,20 @@ func (b *Block) level(rules *Rules, column int, text []byte, line int) (code flo
 		return missing, ""
 	}
 	return float64(found), ""
+}
+
+// text says why a text cannot be that of a category, or whether it means missing.
+func (r *Rules) text(text []byte) (fault string, missing bool) {
+	switch {
+	case r.Verbatim:
+		return "", len(text) == 0
+	case len(text) > cell.MaxLevel:
+		return fmt.Sprintf("a value of %d bytes is too long for a category (at most %d): leave the column out", len(text), cell.MaxLevel), false
+	}
+	if fault = cell.TextFault(text); fault != "" {
+		fault = cell.Quote(text) + " " + fault
+	}
+	return fault, r.IsMissing(text)
 }
 
 // value reads a text of the given kind for a kept column; fault says what is

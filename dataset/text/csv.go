@@ -2,11 +2,14 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
 )
 
 // CSV parses blocks of delimited text. It is safe for concurrent use on
@@ -19,6 +22,7 @@ type CSV struct {
 // field is one field of a row as it stands.
 type field struct {
 	text   []byte // without quotes and outer spaces
+	from   int    // where it stands in the data, or in the scratch
 	next   int    // position of the delimiter or of the line feed behind it
 	breaks int    // line feeds within
 	fault  string
@@ -51,8 +55,31 @@ func (c *CSV) scanField(data []byte, i int, quotes bool, scratch *[]byte) field 
 	for first < last && data[first] == ' ' {
 		first++
 	}
-	return field{text: data[first:last:last], next: i}
+	return field{text: data[first:last:last], from: first, next: i}
 }
+
+// plainEnd returns where the field at data[i] ends if it is short and all of its bytes are visible ASCII other
+// than quotes, as nearly all are: it needs no further look then. Otherwise it returns i.
+func (c *CSV) plainEnd(data []byte, i int) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for end := i; end+8 <= len(data) && end < i+plainBytes; end += 8 {
+		word := binary.LittleEndian.Uint64(data[end:])
+		delimiter := word ^ ones*uint64(c.Delimiter)
+		// The lowest mark is right; those above may be due to the borrow of a subtraction.
+		marks := (word | (word - ones*'#') | (delimiter-ones)&^delimiter) & high
+		if marks == 0 {
+			continue
+		}
+		if end += bits.TrailingZeros64(marks) / 8; data[end] == c.Delimiter || data[end] == '\n' {
+			return end
+		}
+		return i
+	}
+	return i
+}
+
+// plainBytes bounds what plainEnd reads.
+const plainBytes = 64
 
 // scanQuoted reads the field whose content starts at data[i], behind its quote.
 func (c *CSV) scanQuoted(data []byte, i int, scratch *[]byte) field {
@@ -60,8 +87,9 @@ func (c *CSV) scanQuoted(data []byte, i int, scratch *[]byte) field {
 	if closing < 0 {
 		return field{next: len(data) - 1, fault: "a double quote is never closed: close it"}
 	}
-	f := field{text: data[i:closing:closing]}
+	f := field{text: data[i:closing:closing], from: i}
 	if f.breaks = bytes.Count(f.text, newline); f.breaks > 0 || bytes.IndexByte(f.text, '"') >= 0 {
+		f.from = len(*scratch)
 		f.text = unescape(f.text, scratch)
 	}
 	i = closing + 1
@@ -198,6 +226,7 @@ func (c *CSV) Parse(b *Block) {
 	data, fields, width := b.Data, b.Layout.Fields, len(b.Columns)
 	quotes := bytes.IndexByte(data, '"') >= 0
 	line := b.Line
+	b.Text, b.InPlace = data, c.Rules.InPlace // unescaped fields follow behind the data
 rows:
 	for i := 0; i < len(data); line++ {
 		if i = skipEmpty(data, i); data[i] == '\n' {
@@ -233,16 +262,29 @@ rows:
 					}
 				}
 			}
+			if b.InPlace && target.Text >= 0 && target.Keep < 0 {
+				if end := c.plainEnd(data, i); end > i {
+					row[target.Text] = missing
+					if !c.Rules.IsMissing(data[i:end]) {
+						row[target.Text] = table.InText(i, end-i)
+					}
+					next = end
+				}
+			}
 			if next < 0 {
-				f := c.scanField(data, i, quotes, &b.scratch)
+				f := c.scanField(data, i, quotes, &b.Text)
 				if f.fault == "" && target.Text >= 0 {
-					row[target.Text], f.fault = b.level(&c.Rules, target.Text, f.text, line)
+					row[target.Text], f.fault = c.category(b, target.Text, &f, line)
 				}
 				if f.fault == "" && target.Keep >= 0 {
 					if c.Rules.Verbatim {
 						f.text = c.verbatim(data, i, f.next, quotes)
 					}
-					row[target.Keep], f.fault = b.value(&c.Rules, target.Kind, target.Keep, f.text, line)
+					if target.Kind == credence.Category {
+						row[target.Keep], f.fault = c.category(b, target.Keep, &f, line)
+					} else {
+						row[target.Keep], f.fault = b.value(&c.Rules, target.Kind, target.Keep, f.text, line)
+					}
 				}
 				if f.fault != "" {
 					faulty := line
@@ -273,6 +315,18 @@ rows:
 		}
 		b.end(i)
 	}
+}
+
+// category returns the value of a cell that is a text in a kept column, NaN where it is missing; fault says why it cannot be one.
+func (c *CSV) category(b *Block, column int, f *field, line int) (value float64, fault string) {
+	if !b.InPlace {
+		return b.level(&c.Rules, column, f.text, line)
+	}
+	fault, none := c.Rules.text(f.text)
+	if none {
+		return missing, fault
+	}
+	return table.InText(f.from, len(f.text)), fault
 }
 
 // skipFields goes from the field at data[i], on the given line, to the end of the

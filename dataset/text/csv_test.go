@@ -129,7 +129,66 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string, size uint8) {
 		requireStandard(t, content, ',', int(size)+1)
 		parsed(t, content, int(size)+1, 2)
+		requireInPlace(t, content, int(size)+1, ',')
 	})
+}
+
+// cellTexts returns the cells of two columns of texts as Parse reads them, and what is wrong with rows.
+func cellTexts(content string, size int, delimiter byte, inPlace bool) (cells []string) {
+	splitter := NewSplitter(strings.NewReader(content), "t.csv", 1, 0, delimiter)
+	splitter.block = size
+	layout := &Layout{File: "t.csv", Last: 1, Columns: []table.Column{{Name: "a", Kind: credence.Category, Text: true}, {Name: "b", Kind: credence.Category}}}
+	layout.Fields = []Field{{Name: "a", Keep: -1, Text: 0}, {Name: "b", Kind: credence.Category, Keep: 1, Text: -1}}
+	parser := CSV{Delimiter: delimiter, Rules: Rules{Rules: cell.NewRules([]string{"none at all"}, false), InPlace: inPlace}}
+	for block := (&Block{}); splitter.Next(block) == nil; {
+		block.Reset(layout)
+		parser.Parse(block)
+		for i := range block.Count {
+			for j, v := range block.Row(i) {
+				if v == v {
+					cells = append(cells, fmt.Sprintf("%d: %q", block.Rows.Line(i), block.TextOf(j, v)))
+				} else {
+					cells = append(cells, "missing")
+				}
+			}
+		}
+		for _, fault := range block.Faults {
+			cells = append(cells, fmt.Sprint(fault.Row, fault.End, fault.Err))
+		}
+	}
+	return cells
+}
+
+// requireInPlace compares texts that stay where they stand with those that are numbered.
+func requireInPlace(t testing.TB, content string, size int, delimiter byte) {
+	t.Helper()
+	got, want := cellTexts(content, size, delimiter, true), cellTexts(content, size, delimiter, false)
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q in blocks of %d: %q in place, %q numbered", content, size, got, want)
+	}
+}
+
+// Texts are the same whether they are numbered or not: plain ones of any length, quoted ones, those that mean
+// missing, and those that are none.
+func TestTextsInPlace(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	texts := []string{"", "NA", "null", "none at all", "a", "1234567", "12345678", "123456789", strings.Repeat("x", 70), " b ", "c d", `"q"`, `"d ""e"""`, "\"g\nh\"",
+		"!", "#", "\x7f", "\x80", "z\xa1", "é", "日本", "n\x00l", strings.Repeat("y", cell.MaxLevel), strings.Repeat("y", cell.MaxLevel+1), "q,", "x\"y"}
+	for trial := range 2000 {
+		delimiter := []byte{',', ';', '\t'}[trial%3]
+		var content strings.Builder
+		for range rng.IntN(20) {
+			for j := range 2 {
+				text := texts[rng.IntN(len(texts))]
+				if len(text) > 100 && rng.IntN(50) > 0 {
+					text = "k"
+				}
+				content.WriteString(text)
+				content.WriteString([]string{string(delimiter), []string{"\n", "\r\n"}[trial%2]}[j])
+			}
+		}
+		requireInPlace(t, content.String(), 1+rng.IntN(400), delimiter)
+	}
 }
 
 // parsed runs Parse over all blocks, with columns number, category, boolean in

@@ -31,10 +31,11 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 	dst.Target, dst.Weight = dst.Target[:0], dst.Weight[:0]
 	dst.Offset, dst.Unseen, dst.Time = dst.Offset[:0], dst.Unseen[:0], dst.Time[:0]
 	b.pending = 0
+	b.hash(first, count)
 	plain, unseen := true, false
 	b.ones = true
 	for i := first; i < first+count; i++ {
-		target, weight, offset, err := b.row(i)
+		target, weight, offset, err := b.read(i)
 		if err == nil {
 			entries := len(s.Index)
 			square := 0.0
@@ -122,9 +123,10 @@ func (b *Binder) Place(i int) string {
 	return fmt.Sprintf("%s: row %d of the run", b.rows.File, i+1)
 }
 
-// row reads the cells of a row.
-func (b *Binder) row(i int) (target, weight, offset float64, err error) {
+// read reads the cells of a row.
+func (b *Binder) read(i int) (target, weight, offset float64, err error) {
 	row := b.rows.Row(i)
+	b.row = i
 	weight = 1
 	if target, err = b.target.read(b.rows, row); err != nil {
 		return
@@ -166,7 +168,7 @@ func (b *Binder) row(i int) (target, weight, offset float64, err error) {
 		}
 		offset += v
 	}
-	for k := range b.cells {
+	for _, k := range b.values {
 		if err = b.cell(&b.plan.Inputs[k], &b.cells[k], row, i); err != nil {
 			return
 		}
@@ -184,36 +186,26 @@ func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
 	}
 	v := row[c.column]
 	if c.level {
-		if c.codes != nil {
-			v = c.codes[i]
-		}
-		n := len(c.keys) - 2 // of a missing level
-		c.code = n
-		if v == v {
-			c.code = int(v)
-		}
-		if in.Role == AsLevel {
-			return nil
-		}
-		if c.gap = c.code == n || c.levels.Missing[c.code]; !c.gap {
+		if c.has, c.gap = itself, v != v; !c.gap {
 			return nil
 		}
 		switch b.plan.Missing {
 		case frame.Indicator:
-			c.code = n
 		case frame.Mean:
-			if c.code = n + 1; in.Seen == 0 {
-				c.code = -1
+			c.has = filled
+			if b.keysOf(i)[c.at] = c.fill; in.Seen == 0 {
+				c.has = nothing
 			}
 		default:
 			return b.missing(in.Expr.Column)
 		}
 		return nil
 	}
-	if c.levels != nil && v == v {
-		code := int(v)
-		if v = c.values[code]; math.IsInf(v, 0) {
-			return fmt.Errorf("column %q: %q is not a %s: correct the row, or take the column as text by hash(%s)", in.Expr.Column, c.levels.List[code].Text, in.Kind, in.Expr.Column)
+	if v == v && isText(&b.rows.Columns[c.column]) {
+		text := b.rows.TextOf(c.column, v)
+		var ok bool
+		if v, ok = numberOf(in.Kind, text); !ok {
+			return fmt.Errorf("column %q: %q is not a %s: correct the row, or take the column as text by hash(%s)", in.Expr.Column, text, in.Kind, in.Expr.Column)
 		}
 	}
 	if c.gap = v != v; c.gap {
@@ -280,11 +272,8 @@ func (b *Binder) observe(weight float64) {
 			in.Seen += weight
 			in.Mean += (c.x - in.Mean) * (weight / in.Seen)
 		case b.plan.Missing == frame.Mean:
-			in.count(string(c.levels.List[c.code].Text), weight)
-			if fill := keyhash.Text(c.space, []byte(in.Fill)); fill != c.keys[len(c.keys)-1] {
-				c.keys[len(c.keys)-1] = fill
-				b.Forget()
-			}
+			in.count(string(b.levelText(in, c)), weight)
+			c.fill = keyhash.Text(c.space, []byte(in.Fill))
 		}
 	}
 }

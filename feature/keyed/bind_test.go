@@ -23,9 +23,8 @@ func rowsOf(columns []table.Column, cells ...string) *table.Rows {
 		for k, text := range strings.Split(line, ",") {
 			v := math.NaN()
 			if columns[k].Text || columns[k].Kind == credence.Category {
-				if text != "NA" || columns[k].Text {
+				if text != "NA" {
 					code, _ := rows.Levels[k].Find([]byte(text), 0)
-					rows.Levels[k].Missing[code] = text == "NA"
 					v = float64(code)
 				}
 			} else if text != "NA" {

@@ -2,7 +2,6 @@ package keyed
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -13,9 +12,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// Binder turns rows of a table into batches over the slots of an index, by a plan. Each distinct
-// level of a run is hashed once, and slots are given in the order of the rows, so that results never
-// depend on where runs end. It is for one goroutine at a time.
+// Binder turns rows of a table into batches over the slots of an index, by a plan. Slots are given in
+// the order of the rows, so that results never depend on where runs end. It is for one goroutine at a time.
 type Binder struct {
 	plan     *Plan
 	index    *Index
@@ -28,6 +26,10 @@ type Binder struct {
 	cells    []cells        // beside inputs
 	alone    bool           // one bag of all sparse entries is the whole plan
 	terms    []term
+	single   []*term // those of one level
+	asKeys   bool    // their keys are those of the levels
+	levels   int     // inputs that are levels
+	values   []int   // inputs of which a row may lack the value, or whose numbers are read
 	target   reader
 	weight   reader
 	time     reader
@@ -46,6 +48,12 @@ type Binder struct {
 	// has those of the last Bind, as places in From.
 	MarkLacking bool
 	Lacking     []int
+
+	keys   []uint64 // of the levels of the rows from first on, row by row
+	first  int
+	row    int     // the present one
+	slots  []int32 // of the single terms in the present row, -1 where they are not known
+	number []byte  // scratch of levelOf
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32
@@ -98,26 +106,34 @@ type cells struct {
 	column  int  // of the run; -1 for namespaces and indices
 	level   bool // a level, not a number
 	space   uint64
-	single  uint64        // key of a number, or the index
-	missing uint64        // key of the indicator
-	marked  bool          // a gap has the feature of the indicator, once for each column of numbers
-	codes   []float64     // of levels, where the run has numbers
-	levels  *table.Levels // of a category; nil otherwise
-	keys    []uint64      // of each level, then of a missing one, then of what fills a gap
-	values  []float64     // of each level as a number: NaN where it is missing, ∞ where it is none
-	own     table.Levels  // of numbers taken as levels
+	single  uint64 // key of a number, or the index
+	missing uint64 // key of the indicator
+	marked  bool   // a gap has the feature of the indicator, once for each column of numbers
+	at      int    // of a level: its key among those of a row
+	none    uint64 // key of a missing level
+	fill    uint64 // key of the level that fills a gap
 
-	x    float64 // of the present row
-	code int     // of the present row; -1 is no level, where the first is still to come
-	gap  bool    // the present row has no value
+	x   float64 // of the present row
+	has levelIs
+	gap bool // the present row has no value
 }
+
+// levelIs says what stands for the level of a row.
+type levelIs byte
+
+const (
+	itself  levelIs = iota // or the missing level
+	filled                 // the level that fills gaps
+	nothing                // there is no level yet that could
+)
 
 // term is a term of the plan with what is known of its slots in this run.
 type term struct {
 	*Term
 	label string
-	bag   bool    // an input is a namespace
-	slots []int32 // by level of the one input, or of the one number; -1 is not looked up yet
+	bag   bool  // an input is a namespace
+	level bool  // its one input is a level
+	slot  int32 // of its one input, a number; -1 is not looked up yet
 }
 
 // Begin takes up a run of rows. An error says which column it lacks.
@@ -128,55 +144,29 @@ func (b *Binder) Begin(rows *table.Rows) error {
 			return err
 		}
 	}
-	for i := range b.cells {
-		b.hash(&b.plan.Inputs[i], &b.cells[i])
-	}
 	b.Forget()
-	b.target.begin(rows)
-	b.weight.begin(rows)
-	b.time.begin(rows)
-	for i := range b.offset {
-		b.offset[i].begin(rows)
-	}
 	return nil
 }
 
 // Forget looks up anew the slots that the binder remembers: call it when the index has been pruned.
-// Levels are looked up together, so that the processor has many loads under way; those that the index
-// does not have get their slots in the order of the rows.
 func (b *Binder) Forget() {
 	for i := range b.terms {
-		t := &b.terms[i]
-		if t.slots == nil {
-			continue
-		}
-		c := &b.cells[t.Inputs[0]]
-		if !c.level {
-			t.slots = append(t.slots[:0], -1)
-			continue
-		}
-		t.slots = slices.Grow(t.slots[:0], len(c.keys))[:len(c.keys)]
-		keys := c.keys
-		if t.Bits > 0 {
-			b.key = b.key[:0]
-			for _, key := range keys {
-				b.key = append(b.key, keyhash.Shorten(key, t.Bits))
-			}
-			keys = b.key
-		}
-		b.index.findAll(t.slots, keys)
+		b.terms[i].slot = -1
 	}
 }
 
 // resolve finds the columns of the plan among those of the run.
 func (b *Binder) resolve(rows *table.Rows) error {
 	b.columns = slices.Clone(rows.Columns)
-	b.cells = make([]cells, len(b.plan.Inputs))
+	b.cells, b.levels, b.values = make([]cells, len(b.plan.Inputs)), 0, b.values[:0]
 	places, marked := placesOf(rows.Columns), map[string]bool{}
 	for i := range b.cells {
 		in, c := &b.plan.Inputs[i], &b.cells[i]
 		name := in.Expr.Column
 		c.space, c.column = keyhash.Space(in.name()), -1
+		if in.Role != AsLevel {
+			b.values = append(b.values, i)
+		}
 		c.single, c.missing = keyhash.Number(c.space), keyhash.Number(keyhash.Space(name+"_missing"))
 		switch in.Role {
 		case AsNamespace:
@@ -197,7 +187,10 @@ func (b *Binder) resolve(rows *table.Rows) error {
 			in.Kind, in.Unknown = column.Kind, false
 			b.renameIndicator(in, c)
 		}
-		c.level = in.Role == AsLevel || in.Kind == credence.Category
+		if c.level = in.Role == AsLevel || in.Kind == credence.Category; c.level {
+			c.at, b.levels = b.levels, b.levels+1
+			c.none, c.fill = keyhash.Text(c.space, []byte(missingLevel)), keyhash.Text(c.space, []byte(in.Fill))
+		}
 		if c.marked = !c.level && !marked[name]; c.marked {
 			marked[name] = true
 		}
@@ -213,11 +206,18 @@ func (b *Binder) resolve(rows *table.Rows) error {
 		for _, input := range t.Inputs {
 			t.bag = t.bag || b.plan.Inputs[input].Role == AsNamespace
 		}
-		if len(t.Inputs) == 1 && !t.bag {
-			t.slots = make([]int32, 1)
-		}
+		t.level = len(t.Inputs) == 1 && b.cells[t.Inputs[0]].level
 	}
 	b.drop()
+	b.single = b.single[:0]
+	b.asKeys = true
+	for i := range b.terms {
+		if t := &b.terms[i]; t.level {
+			b.asKeys = b.asKeys && t.Bits == 0 && b.cells[t.Inputs[0]].at == len(b.single)
+			b.single = append(b.single, t)
+		}
+	}
+	b.asKeys = b.asKeys && len(b.single) == b.levels
 	bags := b.plan.Bags
 	b.alone = len(b.terms) == 0 && len(bags) == 1 && bags[0].Bits == 0 && len(bags[0].Except) == 0
 	return b.resolveRest(rows, places)
@@ -330,74 +330,59 @@ func lacking(rows *table.Rows, name string) error {
 	return fmt.Errorf("%s: there is no column %q: the columns are %q", rows.File, name, names)
 }
 
-// hash gives the levels of an input in this run their keys.
-func (b *Binder) hash(in *Input, c *cells) {
-	if c.column < 0 {
-		return
-	}
-	column := &b.rows.Columns[c.column]
-	c.levels, c.codes = nil, nil
-	if column.Kind == credence.Category || column.Text {
-		c.levels = &b.rows.Levels[c.column]
-	}
-	switch {
-	case c.level && c.levels == nil:
-		c.takeTexts(b.rows, column.Kind)
-	case !c.level && c.levels != nil:
-		c.takeNumbers(in.Kind)
-	}
-	if !c.level {
-		return
-	}
-	c.keys = c.keys[:0]
-	none := keyhash.Text(c.space, []byte(missingLevel))
-	for i, level := range c.levels.List {
-		if c.levels.Missing[i] && b.plan.Format > 1 {
-			c.keys = append(c.keys, none)
-		} else {
-			c.keys = append(c.keys, keyhash.Text(c.space, level.Text))
+// hash works out the keys of the levels of count rows from first on: a missing text has that of the
+// missing level.
+func (b *Binder) hash(first, count int) {
+	b.first = first
+	b.keys = slices.Grow(b.keys[:0], count*b.levels)[:count*b.levels]
+	for k := range b.cells {
+		c := &b.cells[k]
+		if !c.level {
+			continue
+		}
+		at, texts := c.at, isText(&b.rows.Columns[c.column])
+		for i := first; i < first+count; i++ {
+			key := c.none
+			switch v := b.rows.Row(i)[c.column]; {
+			case v != v:
+			case texts:
+				key = keyhash.Text(c.space, b.rows.TextOf(c.column, v))
+			default:
+				key = keyhash.Text(c.space, b.levelOf(c, v))
+			}
+			b.keys[at] = key
+			at += b.levels
 		}
 	}
-	c.keys = append(c.keys, none, keyhash.Text(c.space, []byte(in.Fill)))
 }
+
+// keysOf returns the keys of the levels of a row.
+func (b *Binder) keysOf(i int) []uint64 { return b.keys[(i-b.first)*b.levels:][:b.levels] }
 
 // missingLevel is the level that stands for a missing text.
 const missingLevel = "(missing)"
 
-// takeTexts makes levels of a column of numbers.
-func (c *cells) takeTexts(rows *table.Rows, kind credence.Kind) {
-	c.own.Reset()
-	c.levels = &c.own
-	for i := range rows.Count {
-		v := rows.Row(i)[c.column]
-		code := math.NaN()
-		if v == v {
-			text := strconv.AppendFloat(nil, v, 'g', -1, 64)
-			if kind == credence.Boolean {
-				text = strconv.AppendBool(nil, v != 0)
-			}
-			k, _ := c.own.Find(text, 0)
-			code = float64(k)
-		}
-		c.codes = append(c.codes, code)
+// levelOf returns the text of a cell that is taken as a level and not missing; it is valid until the next.
+func (b *Binder) levelOf(c *cells, v float64) []byte {
+	switch column := &b.rows.Columns[c.column]; {
+	case isText(column):
+		return b.rows.TextOf(c.column, v)
+	case column.Kind == credence.Boolean:
+		b.number = strconv.AppendBool(b.number[:0], v != 0)
+	default:
+		b.number = strconv.AppendFloat(b.number[:0], v, 'g', -1, 64)
 	}
+	return b.number
 }
 
-// takeNumbers reads the levels of a column of texts as numbers.
-func (c *cells) takeNumbers(kind credence.Kind) {
-	c.values = c.values[:0]
-	for i, level := range c.levels.List {
-		v, finite, ok := cell.ParseNumber(level.Text)
-		if kind == credence.Boolean {
-			v, ok = cell.ParseBoolean(level.Text)
-			finite = ok
-		}
-		switch {
-		case c.levels.Missing[i]:
-			v = math.NaN()
-		case !ok || !finite:
-			v = math.Inf(1) // which no cell is
-		}
-		c.values = append(c.values, v)
+// isText says that the values of a column are those of texts.
+func isText(c *table.Column) bool { return c.Kind == credence.Category || c.Text }
+
+// numberOf reads the text of a cell in a column of numbers or booleans.
+func numberOf(kind credence.Kind, text []byte) (v float64, ok bool) {
+	if kind == credence.Boolean {
+		return cell.ParseBoolean(text)
 	}
+	v, finite, ok := cell.ParseNumber(text)
+	return v, ok && finite
 }

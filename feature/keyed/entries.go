@@ -29,37 +29,38 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 	}
 	b.placed = 0
 	first := len(dst.Index)
+	slots := b.singles(i)
 	for k := range b.terms {
 		t := &b.terms[k]
-		if t.slots == nil {
-			if t.bag {
-				err = b.crossBags(dst, first, t, 0, 1, i, &unseen)
-			} else {
-				err = b.cross(dst, first, t, &unseen)
-			}
-			if err != nil {
-				return 0, err
-			}
-			continue
-		}
-		// One input, the usual case: its slot is known from the row before with the same level.
-		c, v, at := &b.cells[t.Inputs[0]], 1.0, 0
-		if c.level {
-			if at = c.code; at < 0 {
+		switch {
+		case t.level:
+			slot := slots[0]
+			if slots = slots[1:]; b.cells[t.Inputs[0]].has == nothing {
 				continue
 			}
-		} else if v = power(c.x, t.Power); v == 0 {
-			continue
-		} else if math.IsInf(v, 0) {
-			return 0, errTooLarge
-		}
-		slot := t.slots[at]
-		if slot < 0 {
-			if slot = b.slot(b.keyOf(t), func() []byte { return b.name(t) }); slot >= 0 {
-				t.slots[at] = slot
+			if slot < 0 && !b.frozen {
+				slot = b.slot(b.keyOf(t), func() []byte { return b.name(t) })
 			}
+			b.entry(dst, first, slot, 1, &unseen)
+		case t.bag:
+			err = b.crossBags(dst, first, t, 0, 1, i, &unseen)
+		case len(t.Inputs) > 1:
+			err = b.cross(dst, first, t, &unseen)
+		default:
+			v := power(b.cells[t.Inputs[0]].x, t.Power)
+			if v == 0 {
+				continue
+			} else if math.IsInf(v, 0) {
+				return 0, errTooLarge
+			}
+			if t.slot < 0 {
+				t.slot = b.slot(b.keyOf(t), func() []byte { return b.name(t) })
+			}
+			b.entry(dst, first, t.slot, v, &unseen)
 		}
-		b.entry(dst, first, slot, v, &unseen)
+		if err != nil {
+			return 0, err
+		}
 	}
 	if b.plan.Missing == frame.Indicator {
 		b.indicators(dst, first, &unseen)
@@ -75,6 +76,33 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 		}
 	}
 	return unseen, nil
+}
+
+// singles looks up the slots of the terms of one level in row i together, so that the processor has many
+// loads under way, and fetches what tells those of the row behind it.
+func (b *Binder) singles(i int) []int32 {
+	if len(b.single) == 0 {
+		return nil
+	}
+	if (i+1-b.first)*b.levels < len(b.keys) {
+		b.index.prefetch(b.singleKeys(i + 1))
+	}
+	b.slots = slices.Grow(b.slots[:0], len(b.single))[:len(b.single)]
+	b.index.lookUp(b.slots, b.singleKeys(i), false)
+	return b.slots
+}
+
+// singleKeys returns the keys of the terms of one level in a row.
+func (b *Binder) singleKeys(i int) []uint64 {
+	keys := b.keysOf(i)
+	if b.asKeys {
+		return keys
+	}
+	b.key = b.key[:0]
+	for _, t := range b.single {
+		b.key = append(b.key, keyhash.Shorten(keys[b.cells[t.Inputs[0]].at], t.Bits))
+	}
+	return b.key
 }
 
 // power returns x to a power; 0 means 1.
@@ -147,7 +175,7 @@ func (b *Binder) keyOf(t *term) uint64 {
 		c := &b.cells[t.Inputs[k]]
 		part := c.single
 		if c.level {
-			part = c.keys[c.code]
+			part = b.keysOf(b.row)[c.at]
 		} else if t.Power > 1 {
 			part = keyhash.Number(keyhash.Space(t.label))
 		}
@@ -181,13 +209,13 @@ func (b *Binder) name(t *term) []byte {
 
 // levelText is the level of the present row.
 func (b *Binder) levelText(in *Input, c *cells) []byte {
-	switch n := len(c.keys) - 2; {
-	case c.code == n+1:
+	switch v := b.rows.Row(b.row)[c.column]; {
+	case c.has == filled:
 		return []byte(in.Fill)
-	case c.code == n || c.levels.Missing[c.code] && b.plan.Format > 1:
-		return []byte(missingLevel)
+	case v == v:
+		return b.levelOf(c, v)
 	}
-	return c.levels.List[c.code].Text
+	return []byte(missingLevel)
 }
 
 // cross appends the feature of a term of several inputs, none of them a namespace.
@@ -196,7 +224,7 @@ func (b *Binder) cross(dst *linop.CSR, first int, t *term, unseen *float64) erro
 	for _, k := range t.Inputs {
 		if c := &b.cells[k]; !c.level {
 			v *= c.x
-		} else if c.code < 0 {
+		} else if c.has == nothing {
 			return nil
 		}
 	}
@@ -244,10 +272,10 @@ func (b *Binder) crossBags(dst *linop.CSR, first int, t *term, depth int, v floa
 		return err
 	}
 	switch {
-	case c.level && c.code < 0:
+	case c.level && c.has == nothing:
 		return nil
 	case c.level:
-		return push(c.keys[c.code], -1, 1)
+		return push(b.keysOf(i)[c.at], -1, 1)
 	case in.Role != AsNamespace:
 		return push(c.single, -1, c.x)
 	}
@@ -344,7 +372,7 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 	first := len(dst.Index)
 	dst.Index = slices.Grow(dst.Index, to-from)[:first+to-from]
 	slots := dst.Index[first:]
-	b.index.addAll(slots, b.rows.Keys[from:to])
+	b.index.lookUp(slots, b.rows.Keys[from:to], true)
 	for k := 0; b.names != nil && b.names.Len() < b.index.Len(); k++ {
 		if int(slots[k]) == b.names.Len() {
 			b.names.append(b.appendToken(b.text[:0], from+k))

@@ -98,43 +98,32 @@ func (x *Index) Add(key uint64) int {
 	return x.add(key)
 }
 
-// addAll is Add for many keys.
-func (x *Index) addAll(slots []int32, keys []uint64) { x.lookUp(slots, keys, (*Index).Add) }
-
-// findAll is Find for many keys.
-func (x *Index) findAll(slots []int32, keys []uint64) {
-	const part = 64 // keys fetched ahead
-	x.prefetch(keys[:min(part, len(keys))])
-	for len(keys) > 0 {
-		n := min(part, len(keys))
-		x.prefetch(keys[n:min(2*part, len(keys))])
-		x.lookUp(slots[:n], keys[:n], (*Index).Find)
-		slots, keys = slots[n:], keys[n:]
+// lookUp stores the slots of keys: those that have none get one, or -1. All stands in one loop, whose loads
+// do not depend on each other, so that the processor has many under way.
+func (x *Index) lookUp(slots []int32, keys []uint64, add bool) {
+	if x.folded {
+		x.unfold()
 	}
-}
-
-// lookUp stores the slots of keys. The common case stands in the loop itself: its
-// loads do not depend on each other, so that the processor has many under way.
-func (x *Index) lookUp(slots []int32, keys []uint64, other func(*Index, uint64) int) {
 	slots = slots[:len(keys)]
 	direct, table := x.direct, x.table
 	for k, key := range keys {
+		slot := -1
 		if key < uint64(len(direct)) {
-			if slot := direct[key]; slot != 0 {
-				slots[k] = int32(slot) - 1
-				continue
-			}
-		} else if len(table) > 0 {
+			slot = int(direct[key]) - 1
+		} else if mask := uint64(len(table) - 1); len(table) > 0 {
 			hash := keyhash.Mix(key)
-			if e := table[hash&uint64(len(table)-1)]; e.has(hash) {
-				if slot := e.slot(); x.of(slot) == key {
-					slots[k] = int32(slot)
-					continue
+			for i := hash & mask; table[i] != 0; i = (i + 1) & mask {
+				if e := table[i]; e.has(hash) && x.of(e.slot()) == key {
+					slot = e.slot()
+					break
 				}
 			}
 		}
-		slots[k] = int32(other(x, key))
-		direct, table = x.direct, x.table
+		if slot < 0 && add {
+			slot = x.add(key)
+			direct, table = x.direct, x.table
+		}
+		slots[k] = int32(slot)
 	}
 }
 

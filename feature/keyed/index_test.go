@@ -24,7 +24,7 @@ func TestIndexIsAMap(t *testing.T) {
 			for range cap(keys) {
 				keys = append(keys, draw(rng))
 			}
-			x.addAll(slots, keys)
+			x.lookUp(slots, keys, true)
 			for k, key := range keys {
 				if _, known := want[key]; !known {
 					want[key] = int32(len(want))
@@ -50,7 +50,7 @@ func TestIndexIsAMap(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		found := make([]int32, len(added)+1)
-		if x.findAll(found, append(slices.Clone(added), 1<<61+12345)); found[len(added)] != -1 || !slices.IsSorted(found[:len(added)]) || found[len(added)-1] != int32(len(added)-1) {
+		if x.lookUp(found, append(slices.Clone(added), 1<<61+12345), false); found[len(added)] != -1 || !slices.IsSorted(found[:len(added)]) || found[len(added)-1] != int32(len(added)-1) {
 			t.Fatalf("%s: many keys at once are found elsewhere", name)
 		}
 		x.Keep([]int32{1, 3, int32(x.Len() - 1)})
@@ -70,8 +70,8 @@ func TestManyIndicesAreDirect(t *testing.T) {
 			keys[k] = uint64(first+k) * step
 		}
 		keys[7] += apart
-		x.addAll(slots, keys)
-		x.addAll(slots, keys)
+		x.lookUp(slots, keys, true)
+		x.lookUp(slots, keys, true)
 		for k, slot := range slots {
 			if int(slot) != first+k {
 				t.Fatalf("key %d has slot %d, want %d", keys[k], slot, first+k)
@@ -147,7 +147,7 @@ func TestIndexLooksAtTheKey(t *testing.T) {
 	}
 	x.table[hash&uint64(len(x.table)-1)] = newEntry(hash, 0) // as if other had this hash
 	slots := []int32{-1}
-	if x.addAll(slots, []uint64{key}); slots[0] != 1 || x.Find(key) != 1 {
+	if x.lookUp(slots, []uint64{key}, true); slots[0] != 1 || x.Find(key) != 1 {
 		t.Errorf("the key has slot %d, the other 0", slots[0])
 	}
 }

@@ -17,29 +17,29 @@ type reader struct {
 	expr    frame.Expr
 	column  int // of the run; -1 if there is none
 	classes *classes
-	levels  []float64 // of a category: the class or the number of each level; ∞ where it is none
+	labels  map[string]float64 // what texts were read as lately: the class or the number, ∞ where it is none
 }
 
 // classes are those of a target.
 type classes struct{ positive, negative string }
 
-// begin works out what the levels of a run are.
-func (r *reader) begin(rows *table.Rows) {
-	r.levels = r.levels[:0]
-	if r.column < 0 || rows.Columns[r.column].Kind != credence.Category && !rows.Columns[r.column].Text {
-		return
+// maxLabels is how many texts a reader remembers: more than a target has classes.
+const maxLabels = 64
+
+// label returns the class or the number that a text is, ∞ where it is none.
+func (r *reader) label(text []byte) float64 {
+	if v, known := r.labels[string(text)]; known {
+		return v
 	}
-	list := &rows.Levels[r.column]
-	for i, level := range list.List {
-		v := math.Inf(1)
-		switch class, ok := r.classOf(string(level.Text)); {
-		case list.Missing[i]:
-			v = math.NaN()
-		case ok:
-			v = class
-		}
-		r.levels = append(r.levels, v)
+	v, ok := r.classOf(string(text))
+	if !ok {
+		v = math.Inf(1)
 	}
+	if r.labels == nil || len(r.labels) == maxLabels {
+		r.labels = make(map[string]float64)
+	}
+	r.labels[string(text)] = v
+	return v
 }
 
 // classOf returns the class that a label names, or its number where it is no target.
@@ -92,9 +92,9 @@ func (r *reader) read(rows *table.Rows, row []float64) (float64, error) {
 	}
 	column := &rows.Columns[r.column]
 	if column.Kind == credence.Category || column.Text {
-		code := int(v)
-		if v = r.levels[code]; math.IsInf(v, 0) {
-			return 0, r.refuse(string(rows.Levels[r.column].List[code].Text))
+		text := rows.TextOf(r.column, v)
+		if v = r.label(text); math.IsInf(v, 0) {
+			return 0, r.refuse(string(text))
 		}
 		if r.classes != nil {
 			return v, nil

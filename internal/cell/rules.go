@@ -19,26 +19,44 @@ func StandardMissing() []string {
 
 // Rules say how cells are read.
 type Rules struct {
-	Missing      map[string]struct{} // texts that mean missing, beside none at all
-	KeepInfinite bool                // infinities are values, not faults
+	KeepInfinite bool // infinities are values, not faults
+
+	Missing map[string]struct{} // texts that mean missing, beside none at all
+	longest int                 // of these
+	begins  [256]bool           // how they begin: nearly all other texts need no further look
 }
 
 // NewRules returns the rules under which the standard texts and those of the
 // caller mean missing.
 func NewRules(missing []string, keepInfinite bool) Rules {
-	r := Rules{Missing: make(map[string]struct{}), KeepInfinite: keepInfinite}
+	r := Rules{KeepInfinite: keepInfinite}
 	for _, list := range [][]string{StandardMissing(), missing} {
 		for _, text := range list {
-			r.Missing[strings.TrimSpace(text)] = struct{}{}
+			r.AddMissing(strings.TrimSpace(text))
 		}
 	}
 	return r
+}
+
+// AddMissing has a text mean missing.
+func (r *Rules) AddMissing(text string) {
+	if text == "" {
+		return // it does anyway
+	}
+	if r.Missing == nil {
+		r.Missing = map[string]struct{}{}
+	}
+	r.Missing[text], r.begins[text[0]] = struct{}{}, true
+	r.longest = max(r.longest, len(text))
 }
 
 // IsMissing reports whether a text means that there is no value.
 func (r *Rules) IsMissing(text []byte) bool {
 	if len(text) == 0 {
 		return true
+	}
+	if len(text) > r.longest || !r.begins[text[0]] {
+		return false
 	}
 	_, missing := r.Missing[string(text)]
 	return missing
