@@ -72,6 +72,14 @@ func TestNormal(t *testing.T) {
 				t.Errorf("weight %d is %g ± %g, want %g ± %g", j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 			}
 		}
+		const draws = 4000
+		c, err = convex.New(model, convex.Config{Variances: convex.Sampled, K: draws})
+		m2, v2 = marginals(fitOf(t, c, err, rows))
+		for j := range m1 { // five standard errors of a variance; means end at a hundredth of a standard deviation
+			if math.Abs(m1[j]-m2[j]) > 0.05*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 5*math.Sqrt(2./draws) {
+				t.Errorf("by draws weight %d is %g ± %g, want %g ± %g", j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
+			}
+		}
 	}
 }
 
