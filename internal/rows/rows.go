@@ -6,6 +6,7 @@ package rows
 
 import (
 	"context"
+	"sync"
 
 	"github.com/credence-ml/credence"
 )
@@ -22,6 +23,7 @@ type Rows struct {
 	scratch    credence.Batch
 	current    int // block in scratch, or -1
 	part       credence.Batch
+	lock       sync.Mutex // of data and part
 }
 
 // Open returns all rows of data. The likelihood says which targets it can have; engine stands
@@ -119,9 +121,12 @@ func (r *Rows) Block(ctx context.Context, k int) (*credence.Batch, error) {
 	return &r.scratch, nil
 }
 
-// Read reads block k into dst and refuses rows that no fit can use.
+// Read reads block k into dst and refuses rows that no fit can use. Several threads may read, of which one at a time has the data.
 func (r *Rows) Read(ctx context.Context, dst *credence.Batch, k int) error {
-	if err := r.read(ctx, dst, k); err != nil {
+	r.lock.Lock()
+	err := r.read(ctx, dst, k)
+	r.lock.Unlock()
+	if err != nil {
 		return err
 	}
 	return r.check(dst, func(i int) int { return r.Place(k, i) })

@@ -90,7 +90,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 			return errs[k]
 		}
 		if k > 0 {
-			s.add(part)
+			s.add(n.Workspace, part)
 		}
 		if !known {
 			n.Targets.Merge(targets[k])

@@ -3,6 +3,7 @@ package newton
 import (
 	"context"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -54,12 +55,13 @@ func (s *Statistics) reset() {
 }
 
 // add adds the statistics of other rows.
-func (s *Statistics) add(other *Statistics) {
+func (s *Statistics) add(ws *credence.Workspace, other *Statistics) {
 	s.Value, s.Trace, s.Separated = s.Value+other.Value, s.Trace+other.Trace, s.Separated && other.Separated
-	for _, part := range [][2][]float64{{other.Gradient, s.Gradient}, {other.Curvature, s.Curvature}, {other.Slope, s.Slope},
-		{other.Bend, s.Bend}, {other.Cross, s.Cross}, {other.Third, s.Third}} {
+	for _, part := range [][2][]float64{{other.Gradient, s.Gradient}, {other.Slope, s.Slope}, {other.Bend, s.Bend}, {other.Cross, s.Cross}, {other.Third, s.Third}} {
 		kernel.Axpy(1, part[0], part[1])
 	}
+	d := len(s.Gradient)
+	ws.InRuns(d, func(from, to int) { kernel.Axpy(1, other.Curvature[from*d:to*d], s.Curvature[from*d:to*d]) })
 }
 
 // Pass adds up the statistics of all rows at N(m, FFᵀ); a nil factor means no variance. Memory

@@ -3,7 +3,6 @@ package problem
 import (
 	"cmp"
 	"context"
-	"sync"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/rows"
@@ -45,7 +44,6 @@ type Rows struct {
 	kept           []Block
 	packed         *Packed
 	planned        bool
-	lock           sync.Mutex // of the data, which one thread reads at a time
 	room           Room
 }
 
@@ -98,10 +96,7 @@ func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
 		*b = Block{Batch: &credence.Batch{X: room.x, Sparse: room.sparse}, Phi: new(credence.Design)}
 		room.x, room.sparse = linop.Dense{}, linop.CSR{}
 	}
-	t.lock.Lock()
-	err := t.Rows.Read(ctx, b.Batch, k)
-	t.lock.Unlock()
-	if err != nil {
+	if err := t.Rows.Read(ctx, b.Batch, k); err != nil {
 		return nil, err
 	}
 	t.features.Transform(room.Workspace, b.Phi, b.Batch)
