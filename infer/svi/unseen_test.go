@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 )
 
 // TestNodesUnseen: where many rows stand behind a normal likelihood, the posterior at hyper-parameters near their mode is known
@@ -55,5 +57,50 @@ func TestNodesUnseen(t *testing.T) {
 	far[0] += 1.01 * farthest
 	if _, err := g.at(gone, far, nodeTolerance); err == nil {
 		t.Errorf("a step of %v needs no rows", 1.01*farthest)
+	}
+}
+
+// Parameters of the likelihood have slopes of their own, for which the rows are looked at.
+func TestParametersAreSeen(t *testing.T) {
+	data := draw(t, likelihood.NegativeBinomial{}, 2500, 20, 4)
+	g := integrated(t, credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, data)
+	if g.operations() < cheapOperations || len(g.mode.Free) != 1 || len(g.mode.Gradient) != 2 {
+		t.Fatalf("%v operations, %d parameters, %d slopes", g.operations(), len(g.mode.Free), len(g.mode.Gradient))
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	theta := slices.Clone(g.theta)
+	theta[0] += 1e-3
+	if _, err := g.at(gone, theta, nodeTolerance); err == nil {
+		t.Error("the rows are not looked at")
+	}
+}
+
+// One row on the wrong side, in any block, is enough for the classes not to be separated.
+func TestSeparatedInParts(t *testing.T) {
+	ctx, m := context.Background(), &memory{x: linop.NewDense(5000, 1)}
+	for i := range m.x.Rows {
+		m.x.Data[i] = float64(2*(i%2)-1) + float64(i)/1e5
+		m.y = append(m.y, float64(i%2))
+	}
+	for _, wrong := range []int{-1, 0, 700, 4999} {
+		if wrong >= 0 {
+			m.y[wrong] = 1 - m.y[wrong]
+		}
+		r := newFit(t, credence.Model{Features: plain{p: 1}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, m)
+		s, err := r.Start(ctx, r.All(), r.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats := newton.NewStatistics(1, 0)
+		if err := newton.New(r.Problem, s.References).Pass(ctx, r.All(), stats, []float64{1}, nil, s.Family); err != nil {
+			t.Fatal(err)
+		}
+		if stats.Separated != (wrong < 0) {
+			t.Errorf("row %d on the wrong side: separated is %v", wrong, stats.Separated)
+		}
+		if wrong >= 0 {
+			m.y[wrong] = 1 - m.y[wrong]
+		}
 	}
 }
