@@ -56,14 +56,16 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	o := &outcome{posterior: q.Posterior(x), priors: q.Prior, family: q.Family, targets: q.Targets, separated: q.Separated}
 	r.bound(o, elbo)
 	r.check(o, s.Zero)
-	if err := r.compareSpread(ctx, q, x); err != nil {
+	logs, err := r.compareSpread(ctx, q, x)
+	if err != nil {
 		return nil, err
 	}
-	if draws := r.drawCount(r.Data.Rows()); draws >= q.Components {
-		logs, err := q.LogWeights(ctx, x, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
-		if err != nil {
+	if draws := r.drawCount(r.Data.Rows()); logs == nil && draws >= q.Components {
+		if logs, err = q.LogWeights(ctx, x, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws); err != nil {
 			return nil, err
 		}
+	}
+	if logs != nil {
 		remedy := "state covariance=full"
 		if r.Dims > FullWeights {
 			remedy = "state more components, or covariance=full with fewer columns"
@@ -80,10 +82,12 @@ const affordableOperations = 1e11
 // compareSpread tells how much narrower independent weights come out than correlated ones would, from
 // the curvature at the mean of q: a mean field's variances are the reciprocals of the precision's
 // diagonal, and those of several components together lie between them and the truth.
-func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) error {
+//
+// Of one component it returns the log weights of draws, where draws are wanted: with the curvature, some of many rows are enough.
+func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) (logs []float64, err error) {
 	d := r.Dims
 	if d > FullWeights || r.operations() > affordableOperations {
-		return nil
+		return nil, nil
 	}
 	n := newton.New(r.Problem, q.References)
 	stats := newton.NewStatistics(d, q.Family.Count())
@@ -99,11 +103,17 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 		in.Centre(m, m)
 	}
 	if err := n.Pass(ctx, r.All(), stats, m, factor, q.Family); err != nil {
-		return err
+		return nil, err
 	}
-	at := &newton.Point{Mean: m, Prior: q.Prior, Sites: stats.Curvature}
+	at := &newton.Point{Mean: m, Prior: q.Prior, Sites: stats.Curvature, Family: q.Family}
+	if draws := r.drawCount(min(r.Data.Rows(), partRows)); draws > 0 && q.Components == 1 {
+		n.Spread(at, factor)
+		if logs, err = n.LogWeights(ctx, r.All(), at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws); err != nil {
+			return nil, err
+		}
+	}
 	if !n.Place(at) {
-		return nil
+		return logs, nil
 	}
 	ratios, variances := make([]float64, d), make([]float64, d)
 	n.Posterior(at).Marginals(m, variances)
@@ -112,5 +122,5 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 	}
 	diagnose.Narrow(&r.report, ratios, 0, func(j int) string { return blocks.WeightName(r.Features, j) },
 		"the features are correlated, which a diagonal covariance leaves out", "state covariance=full for them, predictions suffer less")
-	return nil
+	return logs, nil
 }

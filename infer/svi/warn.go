@@ -61,6 +61,9 @@ func (r *fit) warnZero(zero []int) {
 // for more.
 const diagnosticTerms = 2e6
 
+// partRows is about the number of rows that stand for all of many.
+const partRows = 10000
+
 // drawCount is the number of draws for the diagnostics of so many rows.
 func (r *fit) drawCount(rows int) int {
 	if r.config.Diagnostics != 0 {

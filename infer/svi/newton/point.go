@@ -146,6 +146,15 @@ func (n *Newton) Place(p *Point) bool {
 	return ok
 }
 
+// Spread gives the point a V that its sites do not say, FFᵀ for an upper triangular F in centred coordinates.
+func (n *Newton) Spread(p *Point, factor []float64) {
+	copy(n.factor, factor)
+	p.logDet = 0
+	for j := range n.Dims {
+		p.logDet += 2 * math.Log(math.Abs(factor[j*n.Dims+j]))
+	}
+}
+
 // place is Place, and returns log|I + ΛH|.
 func (n *Newton) place(p *Point) (logDet float64, ok bool) {
 	logDet, ok = n.factorise(p.Sites, p.Prior)
