@@ -81,6 +81,7 @@ type dual struct {
 	outer, upper []float64 // n×n: X diag(1/λ) Xᵀ; factor of K
 	prior, start []float64 // 1/λ and h/λ
 	alpha        []float64 // K⁻¹(g/β − X h/λ)
+	inverse      []float64 // K⁻¹, where classes or sparse columns have a use for it
 	logZ         float64
 }
 
@@ -119,7 +120,13 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	s.logZ -= kernel.Dot(s.alpha, s.alpha) / 2
 	pool.TrsmLeft(false, n, 1, s.upper, n, s.alpha, 1)
 	q.MulTrans(q.ws, q.mean, s.alpha)
-	q.Quadratics(q.ws, q.variance, s.upper)
+	if classes || q.Sparse() {
+		if s.inverse == nil {
+			s.inverse = make([]float64, n*n)
+		}
+		pool.CholeskyInverse(n, s.upper, n, s.inverse, n)
+	}
+	q.Quadratics(q.ws, q.variance, s.upper, s.inverse)
 	for j, v := range s.prior {
 		q.mean[j] = s.start[j] + v*q.mean[j]
 		q.variance[j] = math.Max(v-v*v*q.variance[j], 1e-12*v)
@@ -128,32 +135,28 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 		s.end(q, g)
 	}
 	if classes {
-		s.rowVariances(q)
+		s.rowVariances(q, rows)
 	}
 	return nil
 }
 
-// rowVariances stores diag(O − O K⁻¹ O), O = X diag(1/λ) Xᵀ.
-func (s *dual) rowVariances(q *normal) {
+// rowVariances stores diag(O − O K⁻¹ O) = diag(B⁻¹ − B⁻¹K⁻¹B⁻¹), O = X diag(1/λ) Xᵀ.
+func (s *dual) rowVariances(q *normal, rows []site) {
 	n := q.Rows
-	defer q.ws.Release(q.ws.Mark())
-	product := q.ws.Floats(n * n)
-	copy(product, s.outer)
-	kernel.Symmetrize(n, product, n)
-	q.ws.Pool().TrsmRight(false, n, n, s.upper, n, product, n)
-	for i := range n {
-		row := product[i*n : (i+1)*n]
-		v := s.outer[i*n+i]
-		q.rowVariance[i] = math.Max(v-kernel.Dot(row, row), 1e-12*v)
+	for i, r := range rows {
+		before := 1 / r.precision
+		q.rowVariance[i] = math.Max(before-before*before*s.inverse[i*n+i], 1e-12*s.outer[i*n+i])
 	}
 }
 
 // trace is (n − tr K⁻¹/β)/β.
 func (s *dual) trace(q *normal, precision float64) float64 {
-	n := q.Rows
-	defer q.ws.Release(q.ws.Mark())
-	inverse, sum := q.ws.Floats(n*n), 0.0
-	q.ws.Pool().CholeskyInverse(n, s.upper, n, inverse, n)
+	n, inverse, sum := q.Rows, s.inverse, 0.0
+	if inverse == nil {
+		defer q.ws.Release(q.ws.Mark())
+		inverse = q.ws.Floats(n * n)
+		q.ws.Pool().CholeskyInverse(n, s.upper, n, inverse, n)
+	}
 	for i := range n {
 		sum += inverse[i*n+i]
 	}

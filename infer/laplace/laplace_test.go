@@ -289,6 +289,15 @@ func TestReduced(t *testing.T) {
 	}
 }
 
+// TestSettles: what is learned settles in more steps than finalists are followed for.
+func TestSettles(t *testing.T) {
+	s := conform.NewSelection(60, 400, 12, 0, 1, 0.1, false, 5)
+	fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Starts: 2})
+	if fitted.Report.Status != credence.Converged {
+		t.Errorf("%s: %q", fitted.Report.Status, fitted.Report.Warnings)
+	}
+}
+
 // inverse returns the diagonal of H⁻¹ and log |H| by elimination, for H = XᵀWX + diag v.
 func inverse(f *fit, bends []float64) (diagonal []float64, logDet float64) {
 	d, n := len(bends), f.Rows

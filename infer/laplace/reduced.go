@@ -21,7 +21,7 @@ type parabolas struct {
 	*fit
 	p       normals
 	few     []int     // columns of the other weights, in the order in which they came
-	inside  []bool    // of every column, whether it is one of them
+	inside  []bool    // of every column that is not kept, whether it is one of them
 	inverse []float64 // V⁻¹, 0 of those inside
 	lines   []float64 // the few columns and the rows of Lᵀ, n numbers each
 	at      []float64 // their weights
@@ -51,7 +51,7 @@ func (f *fit) reduced(ctx context.Context, p normals, m *mode, cfg lbfgs.Config)
 	r := &parabolas{fit: f, p: p, inside: make([]bool, d), inverse: make([]float64, d)}
 	for j, v := range f.Kept {
 		if v > 0 {
-			r.few, r.inside[j] = append(r.few, j), true
+			r.few = append(r.few, j)
 		}
 	}
 	m.objective, m.converged = f.objective(p, m.weights, nil), false

@@ -127,7 +127,7 @@ func (f *fit) dual(bends []float64, least float64) (*marginals, error) {
 	for i := range n {
 		m.logDet += 2 * math.Log(upper[i*n+i])
 	}
-	f.Quadratics(f.ws, m.variance, upper)
+	f.Quadratics(f.ws, m.variance, upper, nil)
 	for j, v := range scales {
 		m.variance[j] = v - v*v*m.variance[j]
 	}

@@ -146,7 +146,7 @@ func TestProducts(t *testing.T) {
 		if _, ok := ws.Pool().Cholesky(n, outer, n); !ok {
 			t.Fatal("not positive definite")
 		}
-		table.Quadratics(ws, got, outer)
+		table.Quadratics(ws, got, outer, nil)
 		for j := range d {
 			want[j] = quadratic(n, outer, func(k int) float64 { return x.Row(k)[j] })
 		}

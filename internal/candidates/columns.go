@@ -101,9 +101,9 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 const panel = 512
 
 // Quadratics stores x_jᵀK⁻¹x_j of every column in dst, for the upper factor of K = UᵀU, n×n. It takes
-// n² operations a dense column, and for sparse ones one inverse of K and the square of the entries a
+// n² operations a dense column, and for sparse ones K⁻¹, n×n, which is found where inverse is nil, and the square of the entries a
 // column.
-func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper []float64) {
+func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper, inverse []float64) {
 	n, dense := c.Rows, c.dense.Rows
 	defer ws.Release(ws.Mark())
 	scratch := ws.Floats(min(dense, panel) * n)
@@ -119,14 +119,17 @@ func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper []float64) {
 		})
 	}
 	if c.sparse.Rows > 0 {
-		c.sparseQuadratics(ws, dst[dense:], upper)
+		if inverse == nil {
+			inverse = make([]float64, n*n)
+			ws.Pool().CholeskyInverse(n, upper, n, inverse, n)
+		}
+		c.sparseQuadratics(ws, dst[dense:], inverse)
 	}
 }
 
-func (c *Columns) sparseQuadratics(ws *credence.Workspace, dst, upper []float64) {
+func (c *Columns) sparseQuadratics(ws *credence.Workspace, dst, inverse []float64) {
 	n := c.Rows
-	inverse, product := make([]float64, n*n), make([]float64, n)
-	ws.Pool().CholeskyInverse(n, upper, n, inverse, n)
+	product := make([]float64, n)
 	for i := range n {
 		product[i] = kernel.Dot(inverse[i*n:(i+1)*n], c.unit)
 	}
