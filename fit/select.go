@@ -106,8 +106,8 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 		return nil, err
 	}
 	out := &selection.Result{Sets: []selection.Set{}, Features: make([]selection.Feature, 0, len(terms))}
-	groups := make([]string, len(terms))
-	for _, c := range score.Candidates(fitted) {
+	groups := map[int]string{}
+	for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
 		for j := c.First; j < c.First+c.Count && c.Count > 1; j++ {
 			groups[j] = c.Name
 		}
@@ -143,16 +143,16 @@ const (
 
 // sets finds the credible sets, where there are draws of which weights are 0.
 func (p *Prepared) sets(ctx context.Context, fitted *credence.Fitted, result *selection.Result, coverage float64) error {
+	if _, drawn := fitted.Members[0].Posterior.(*posterior.Draws); !drawn && fitted.Inclusions == nil {
+		return nil
+	}
 	selector, _ := fitted.Members[0].Posterior.(credence.Selector)
 	order := score.Candidates(fitted)
 	slices.SortStableFunc(order, func(a, b credence.Block) int {
 		return cmp.Compare(selector.InclusionProbability(b.First), selector.InclusionProbability(a.First))
 	})
 	order = order[:min(len(order), setFeatures)]
-	draws, ok := inclusionDraws(fitted, order)
-	if !ok {
-		return nil
-	}
+	draws := inclusionDraws(fitted, order)
 	var weights []int
 	first, inclusion := make([]int, len(order)+1), make([]float64, len(order))
 	for k, c := range order {
@@ -204,23 +204,19 @@ func (p *Prepared) sets(ctx context.Context, fitted *credence.Fitted, result *se
 	return nil
 }
 
-// inclusionDraws are draws of which candidates are in, of a posterior in draws or beside it; false where
-// there are none.
-func inclusionDraws(fitted *credence.Fitted, order []credence.Block) (selection.Draws, bool) {
+// inclusionDraws are draws of which candidates are in, of a posterior in draws or beside it.
+func inclusionDraws(fitted *credence.Fitted, order []credence.Block) selection.Draws {
 	if draws, ok := fitted.Members[0].Posterior.(*posterior.Draws); ok {
 		d := draws.Weights()
-		return selection.Draws{Count: draws.Count, In: func(s, k int) bool { return draws.Values[s*d+order[k].First] != 0 }}, true
+		return selection.Draws{Count: draws.Count, In: func(s, k int) bool { return draws.Values[s*d+order[k].First] != 0 }}
 	}
 	draws := fitted.Inclusions
-	if draws == nil {
-		return selection.Draws{}, false
-	}
 	places := make([]int, len(order))
 	for k, c := range order {
 		places[k] = slices.Index(draws.Weights, c.First)
 	}
 	m := len(draws.Weights)
-	return selection.Draws{Count: draws.Count, In: func(s, k int) bool { return places[k] >= 0 && draws.In[s*m+places[k]] }}, true
+	return selection.Draws{Count: draws.Count, In: func(s, k int) bool { return places[k] >= 0 && draws.In[s*m+places[k]] }}
 }
 
 // correlations returns the correlation of columns of the design, named by their places in weights.

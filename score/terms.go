@@ -70,7 +70,7 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
 	candidate := make([]bool, fitted.Members[0].Model.Features.Weights())
-	for _, c := range Candidates(fitted) {
+	for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
 		for j := c.First; j < c.First+c.Count; j++ {
 			candidate[j] = true
 		}
