@@ -76,3 +76,22 @@ func (s *Set) Groups() []credence.Block {
 }
 
 var _ credence.Grouped = (*Set)(nil)
+
+// Exclusive returns the number of weights whose columns exclude each other: of the levels of a category, of the
+// products of levels, and of the keys of either, a row has one at most, so that these columns are orthogonal.
+func (s *Set) Exclusive() (weights int) {
+	for k := range s.terms {
+		b := &s.terms[k]
+		switch m := b.mapped.(type) {
+		case *interactionMap, *metMap:
+			weights += b.sparse
+		case *linearMap:
+			weights += m.levels
+		case *hashMap:
+			if !m.term.Segment {
+				weights += b.sparse
+			}
+		}
+	}
+	return weights
+}

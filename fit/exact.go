@@ -17,7 +17,7 @@ import (
 // cost is cubic in it. Beyond, products with the columns have to do.
 const largestExact = 10_000
 
-// largestSampled is the largest number of levels of categories for which auto draws from the posterior, each draw
+// largestSampled is the largest number of weights of columns that exclude each other, as levels do, for which auto draws from the posterior, each draw
 // solved by conjugate gradients: of 100,000, two rows each, the convex engine takes 19 CPU seconds and 870 MB, and has
 // not converged, and variational Bayes 4 and 190 MB.
 const largestSampled = 50_000
@@ -42,7 +42,8 @@ func exactEngine() Engine {
 				return spec.Call{Name: "exact"}, "", nil
 			}
 			many := fmt.Sprintf("%d rows and %d weights are too many for the closed form", rows, weights)
-			if weights > largestSampled && weights-levels(model.Features) <= svi.FullWeights {
+			// The posterior of orthogonal columns has next to no correlations, and without them costs as much as the entries.
+			if f, ok := model.Features.(interface{ Exclusive() int }); ok && weights > largestSampled && weights-f.Exclusive() <= svi.FullWeights {
 				return spec.Call{Name: "svi"}, many + "; variational Bayes takes weights for independent, as those of the levels of one category nearly are (convex tells how they vary together, and takes far longer)", nil
 			}
 			if _, err := convex.New(model, convex.Config{}); err != nil { // lengthscales are to be learned
@@ -67,17 +68,6 @@ func exactEngine() Engine {
 			return func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }, config.Validate()
 		},
 	}
-}
-
-// levels returns how many weights are those of levels of categories. A row has one level of each, so that the columns
-// of a category are orthogonal: the posterior without correlations is close, and costs as much as the entries.
-func levels(features credence.Features) (weights int) {
-	if grouped, ok := features.(credence.Grouped); ok {
-		for _, g := range grouped.Groups() {
-			weights += g.Count
-		}
-	}
-	return weights
 }
 
 // exactMemory is that of the smaller of the two forms, with the factor of the

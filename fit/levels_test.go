@@ -20,15 +20,19 @@ func TestAutoOfManyLevels(t *testing.T) {
 		{largestExact + 1, 2, "y ~ g", "convex: 20002 rows and 10002 weights are too many for the closed form; products with the columns do"},
 		{largestSampled + 1, 1, "y ~ g", "svi: 50001 rows and 50002 weights are too many for the closed form; variational Bayes takes weights for independent"},
 		{largestSampled + 1, 1, "y ~ onehot(g) + x", "svi: "},
-		{largestSampled + 1, 1, "y ~ hash(g)", "convex: "},
+		{largestSampled + 1, 1, "y ~ hash(g)", "svi: "},
+		{largestSampled + 1, 1, "y ~ hash(g, h)", "svi: "},
+		{largestSampled + 1, 1, "y ~ g:h", "svi: "},
+		{largestSampled + 1, 1, "y ~ group(g, x) + onehot(h)", "svi: "},
 	} {
-		var names []string
+		var names, halves []string
 		var x, y []float64
 		for i := range c.levels * c.each {
 			names = append(names, fmt.Sprintf("u%d", i%c.levels))
+			halves = append(halves, []string{"a", "b"}[i%2])
 			x, y = append(x, float64(i%7)), append(y, float64(i%13))
 		}
-		rows, err := table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Source()
+		rows, err := table.New().Categories("g", names).Categories("h", halves).Numbers("x", x).Numbers("y", y).Source()
 		if err != nil {
 			t.Fatal(err)
 		}
