@@ -91,11 +91,10 @@ func (s *tight) sizes(sets [][]int) (sizes []float64, covered, count int) {
 
 // susieScript is one line: Rscript parts others where they have tabs.
 const susieScript = `suppressMessages(library(susieR)); d <- matrix(scan(commandArgs(TRUE)[1], sep=",", quiet=TRUE), ncol=as.integer(commandArgs(TRUE)[2]), byrow=TRUE); ` +
-	`for (s in susie(d[,-1], d[,1], L=30, residual_variance=1, estimate_residual_variance=FALSE)$sets$cs) cat("set", s, "\n")`
+	`for (s in susie(d[,-1], d[,1], L=30`
 
-// susie returns the credible sets of susieR with 30 effects. The variance of the noise is stated, and the true one: where susieR
-// learns it, it stops at models that are all but empty, and finds hardly any signal.
-func (s *tight) susie(t *testing.T) (sets [][]int) {
+// susie returns the credible sets of susieR with 30 effects, and further options that begin with a comma.
+func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set.csv")
 	file, err := os.Create(path)
@@ -119,7 +118,7 @@ func (s *tight) susie(t *testing.T) (sets [][]int) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "Rscript", "--vanilla", "-e", susieScript, path, strconv.Itoa(s.x.Cols+1)).Output()
+	out, err := exec.CommandContext(t.Context(), "Rscript", "--vanilla", "-e", susieScript+options+`)$sets$cs) cat("set", s, "\n")`, path, strconv.Itoa(s.x.Cols+1)).Output()
 	if err != nil {
 		t.Fatalf("Rscript: %v", err)
 	}
@@ -141,68 +140,83 @@ func (s *tight) susie(t *testing.T) (sets [][]int) {
 	return sets
 }
 
+// susieNoise are the options of susieR that tell it the variance of the noise, or have it learn that, as by default.
+var susieNoise = []string{", residual_variance=1, estimate_residual_variance=FALSE", ""}
+
 // TestTightSets: how many credible sets have a feature that matters, and how large they are, beside those of susieR on the same
 // sets; and of classes alone, which susieR has not.
 func TestTightSets(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets = 10
 	for _, c := range []struct {
-		name, formula, family string
-		n, p                  int
-		size                  float64
-	}{{"gaussian", "y ~ .", "gaussian", 300, 1000, 0.5}, {"noise", "y ~ .", "gaussian(variance=1)", 300, 1000, 0.5}, {"logit", "y ~ .", "bernoulli", 800, 300, 1}} {
+		name, family string
+		n, p         int
+		size         float64
+	}{{"gaussian", "gaussian", 300, 1000, 0.5}, {"noise", "gaussian(variance=1)", 300, 1000, 0.5}, {"logit", "bernoulli", 800, 300, 1}} {
 		t.Run(c.name, func(t *testing.T) {
-			classes := c.family == "bernoulli"
-			if _, err := exec.Command("Rscript", "-e", "library(susieR)").Output(); err != nil && !classes {
+			classes, rivals := c.family == "bernoulli", susieNoise
+			if classes {
+				rivals = nil
+			} else if _, err := exec.Command("Rscript", "-e", "library(susieR)").Output(); err != nil {
 				t.Skip("there is no susieR: apt-get install r-cran-susier")
 			}
-			var covered, count, found [2]int
-			var difference, both [2][]float64
+			covered, count, found := make([]int, 1+len(rivals)), make([]int, 1+len(rivals)), make([]int, 1+len(rivals))
+			claimed := 0.0
+			var all []float64
+			own, difference := make([][]float64, len(rivals)), make([][]float64, len(rivals)) // sizes where both find a signal
 			for seed := range uint64(sets) {
 				s := newTight(c.n, c.p, c.size, classes, study.Seed(8000)+seed)
-				fitted, err := fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: c.formula, Family: c.family}, selection.Options{Path: selection.PathNever})
+				fitted, err := fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: "y ~ .", Family: c.family}, selection.Options{Path: selection.PathNever})
 				if err != nil {
 					t.Fatal(err)
 				}
-				lists := [2][][]int{}
+				lists := [][][]int{nil}
 				for _, set := range fitted.Selection.Sets {
 					var members []int
 					for _, name := range set.Features {
 						members = append(members, columnOf(t, name))
 					}
-					lists[0] = append(lists[0], members)
+					lists[0], claimed = append(lists[0], members), claimed+set.Coverage
 				}
-				if !classes {
-					lists[1] = s.susie(t)
+				for _, options := range rivals {
+					lists = append(lists, s.susie(t, options))
 				}
-				var sizes [2][]float64
+				sizes := make([][]float64, len(lists))
 				for k := range lists {
 					var hit, all int
 					sizes[k], hit, all = s.sizes(lists[k])
 					covered[k], count[k] = covered[k]+hit, count[k]+all
-					for _, size := range sizes[k] {
-						if size > 0 {
-							found[k]++
+					for i, size := range sizes[k] {
+						if size == 0 {
+							continue
+						}
+						if found[k]++; k > 0 && sizes[0][i] > 0 {
+							own[k-1], difference[k-1] = append(own[k-1], sizes[0][i]), append(difference[k-1], sizes[0][i]-size)
 						}
 					}
 				}
-				for k, size := range sizes[0] {
-					if other := sizes[1][k]; size > 0 && (other > 0 || classes) {
-						both[0], both[1] = append(both[0], size), append(both[1], other)
-						difference[0] = append(difference[0], size-other)
+				for _, size := range sizes[0] {
+					if size > 0 {
+						all = append(all, size)
 					}
 				}
-				a, _ := study.MeanAndError(both[0])
-				b, _ := study.MeanAndError(both[1])
-				d, e := study.MeanAndError(difference[0])
-				t.Logf("%d sets, engine %s: %d of %d credible sets hold a signal, %d signals of %d found, mean size %.3f; susieR %d of %d, %d found, %.3f; less %.3f ± %.3f over %d",
-					seed+1, fitted.Report.Engine, covered[0], count[0], found[0], 25*(seed+1), a, covered[1], count[1], found[1], b, d, e, len(both[0]))
+				mean, _ := study.MeanAndError(all)
+				t.Logf("%d sets, engine %s: %d of %d credible sets hold a signal, claimed %.3f, %d signals of %d found, mean size %.3f",
+					seed+1, fitted.Report.Engine, covered[0], count[0], claimed/float64(count[0]), found[0], 25*(seed+1), mean)
+				for k, options := range rivals {
+					mean, _ := study.MeanAndError(own[k])
+					d, e := study.MeanAndError(difference[k])
+					t.Logf("susieR(L=30%s): %d of %d sets, %d found; where both find a signal, our size is %.3f, larger by %.3f ± %.3f over %d",
+						options, covered[k+1], count[k+1], found[k+1], mean, d, e, len(own[k]))
+				}
 			}
 			if float64(covered[0]) < 0.9*float64(count[0]) || count[0] == 0 {
 				t.Errorf("%d of %d credible sets hold a signal", covered[0], count[0])
 			}
-			if d, e := study.MeanAndError(difference[0]); !classes && d > 2*e {
-				t.Errorf("sets are larger than those of susieR by %.3f ± %.3f", d, e)
+			for k, options := range rivals {
+				if d, e := study.MeanAndError(difference[k]); d > 2*e {
+					t.Errorf("sets are larger than those of susieR(L=30%s) by %.3f ± %.3f", options, d, e)
+				}
 			}
 		})
 	}

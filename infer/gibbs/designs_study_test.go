@@ -104,9 +104,9 @@ func TestDesigns(t *testing.T) {
 						square = math.Sqrt(square)
 					}
 					hit, called := 0.0, 0.0
-					for j, w := range weights {
-						if fitted.Members[0].Posterior.(credence.Selector).InclusionProbability(j+1) > 0.5 {
-							if called++; w != 0 {
+					for j, in := range inclusions(fitted)[1:] {
+						if in > 0.5 {
+							if called++; weights[j] != 0 {
 								hit++
 							}
 						}
@@ -152,11 +152,7 @@ func designEngines(t *testing.T, columns int, classes bool, data credence.Data) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := make([]float64, columns+1)
-		for j := range start {
-			start[j] = began.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
-		}
-		if engines[0], err = gibbs.New(model, gibbs.Config{Start: start}); err != nil {
+		if engines[0], err = gibbs.New(model, gibbs.Config{Start: inclusions(began)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,13 +17,23 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestSimulation: ep and gibbs on the simulation with nothing stated.
+// inclusions are those of all weights of a fit.
+func inclusions(fitted *credence.Fitted) []float64 {
+	q := fitted.Members[0].Posterior.(credence.Selector)
+	list := make([]float64, q.Weights())
+	for j := range list {
+		list[j] = q.InclusionProbability(j)
+	}
+	return list
+}
+
+// TestSimulation: ep and gibbs on 50 sets of the simulation with nothing stated.
 func TestSimulation(t *testing.T) {
 	study.OnlyCalibration(t)
 	for _, n := range []int{60, 80, 100, 120} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var integrated, mode, chains []conform.Score
-			for seed := range uint64(10) {
+			for seed := range uint64(50) {
 				s := conform.NewTrial(n, 1000+seed)
 				model := credence.Model{Features: s.Train.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
 				e, err := ep.New(model, ep.Config{})
@@ -32,11 +42,7 @@ func TestSimulation(t *testing.T) {
 				e, err = ep.New(model, ep.Config{Hyper: hyper.Mode})
 				first, score := s.Fit(t, e, err)
 				mode = append(mode, score)
-				start := make([]float64, model.Features.Weights())
-				for j := range start {
-					start[j] = first.Members[0].Posterior.(credence.Selector).InclusionProbability(j)
-				}
-				g, err := gibbs.New(model, gibbs.Config{Start: start})
+				g, err := gibbs.New(model, gibbs.Config{Start: inclusions(first)})
 				_, after := s.Fit(t, g, err)
 				after.Seconds += score.Seconds
 				chains = append(chains, after)
@@ -65,7 +71,7 @@ func TestNull(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						start := make([]float64, p+1)
+						var start []float64
 						for k := range shares {
 							var engine credence.Engine = first
 							if k == 1 {
@@ -80,9 +86,9 @@ func TestNull(t *testing.T) {
 							if slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.HasPrefix(w, "nothing is told apart") }) {
 								warned[k]++
 							}
-							q := fitted.Members[0].Posterior.(credence.Selector)
-							for j := range p {
-								if start[j+1] = q.InclusionProbability(j + 1); start[j+1] > 0.5 {
+							start = inclusions(fitted)
+							for j, in := range start[1:] {
+								if in > 0.5 {
 									if shares[k] += 100.0 / sets / p; fitted.Resolved == nil || fitted.Resolved[j+1] > 0.5 {
 										resolved[k] += 100.0 / sets / p
 									}
