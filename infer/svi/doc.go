@@ -37,7 +37,8 @@
 // covariance of up to FullWeights weights the posterior is integrated over them by the axis sums of
 // package hyper, with the bound for the evidence: 2p fits for the curvature and 4p for the axes of p
 // hyper-parameters, one or two passes each where classes are not nearly separated: each starts from the normal
-// likelihood that stands for the rows, moved to where it goes to first order. Parameters of the
+// likelihood that stands for the rows, moved to where it goes to first order. Without parameters of the likelihood, a fit so near the
+// mode that the normal likelihood says it to within a hundredth of a standard deviation makes no pass. Parameters of the
 // likelihood then are five members of equal weight, or one where their logarithms are known to 0.05. Everything else is at the mode of bound and priors together; lengthscales
 // always are.
 //
