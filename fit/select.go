@@ -65,9 +65,10 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	if result.Explained, err = p.explained(ctx, fitted, cmp.Or(how.Interval, 0.9)); err != nil {
 		return nil, err
 	}
-	if e := result.Explained; e != nil && e.Lower > spreadShare && result.Selected == 0 && how.FDR == 0 {
-		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no feature is called, though together they explain %.2f of the variance (at least %.2f): the signal is spread over features that go together, of which no single one has to be in; credible sets and --top name the likeliest, --threshold calls more of them, and the model predicts with all",
-			e.Mean, e.Lower))
+	if e := result.Explained; e != nil && e.Lower > spreadShare && result.Selected == 0 && how.FDR == 0 && len(result.Features) > 0 {
+		_, expected := result.Candidates()
+		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no feature is called, though together they explain %.2f of the variance (at least %.2f): the signal is spread over features that go together, of which some %.0f are expected to be in and no single one has to be; the likeliest, %s, is with %.2f, --top names the next, a --threshold below that calls them, and the model predicts with all",
+			e.Mean, e.Lower, expected, result.Features[0].Name, result.Features[0].Inclusion))
 	}
 	if how.Path == selection.PathAlways || how.Path == "" && p.job.engine.entry == nil && p.size() <= pathSize {
 		if err := p.path(ctx, result, how.Check); err != nil {

@@ -1,0 +1,55 @@
+package fit_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/selection"
+	"github.com/credence-ml/credence/table"
+)
+
+// TestSpreadSignal: where many features share a signal and none is called, the likeliest is named with its inclusion; where one
+// has the signal alone nothing is said.
+func TestSpreadSignal(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		const n, p = 60, 120
+		columns, y := make([][]float64, p), make([]float64, n)
+		for i := range n {
+			z := rng.NormFloat64()
+			y[i] = indicator(z > 0)
+			for j := range columns {
+				x := rng.NormFloat64()
+				if shared || j == 7 {
+					x = z + 0.5*x
+				}
+				columns[j] = append(columns[j], x)
+			}
+		}
+		b := table.New()
+		b.Numbers("y", y)
+		for j, column := range columns {
+			b.Numbers(fmt.Sprint("x", j), column)
+		}
+		source, err := b.Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := fitted.Selection.Features[0]
+		told := slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool {
+			return strings.Contains(w, fmt.Sprintf("the likeliest, %s, is with %.2f", first.Name, first.Inclusion))
+		})
+		if told != shared || (fitted.Selection.Selected == 0) != shared {
+			t.Errorf("shared %t: %d called, %s has %.3f, %q", shared, fitted.Selection.Selected, first.Name, first.Inclusion, fitted.Report.Warnings)
+		}
+	}
+}
