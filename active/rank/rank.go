@@ -50,7 +50,7 @@ type Row struct {
 	Row         int               `json:"row"`                   // from 1
 	Score       float64           `json:"score"`                 // what the label is expected to tell, over its cost
 	Mean        float64           `json:"mean"`                  // of f
-	Probability *float64          `json:"probability,omitempty"` // of the positive class; nil for numbers
+	Probability *float64          `json:"probability,omitempty"` // of the positive class; absent for numbers
 	Audit       bool              `json:"audit,omitempty"`       // taken by chance
 	Keep        map[string]string `json:"keep,omitempty"`        // columns of the data, as text
 }

@@ -21,7 +21,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"", "The last line has the fields of fit, and", "cmd/credence.streamResult"},
 	{"evaluate", "", "metric.Evaluation"},
 	{"compare", "", "score.Comparison"},
-	{"active rank", "One field, `candidates`, the best first:", "cmd/credence.ranked"},
+	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
 	{"version", "", "cmd/credence.build"},
 }
