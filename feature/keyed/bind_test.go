@@ -308,3 +308,56 @@ func TestMeansStayAfterThePass(t *testing.T) {
 		t.Errorf("after another pass the mean is %v of %v, and the level %q of %v", x.Mean, x.Seen, c.Fill, c.Seen)
 	}
 }
+
+// Where all terms are single levels their keys are shortened as any others are, and a level that fills a gap has its name in a cross.
+func TestLevelsAlone(t *testing.T) {
+	plan := &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean}
+	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
+	single(plan, Input{Expr: frame.Column("d"), Role: AsLevel}, 9)
+	for size := 1; size <= 3; size++ {
+		_, index, _, _ := bindAll(t, plan, size, []string{"1,0,a,u", "0,0,b,u", "1,0,a,v"})
+		for _, want := range []uint64{keyhash.Text(keyhash.Space("c"), []byte("a")), keyhash.Shorten(keyhash.Text(keyhash.Space("d"), []byte("v")), 9)} {
+			if index.Find(want) < 0 || index.Len() != 4 {
+				t.Errorf("runs of %d: a key is lacking among %x", size, index.Keys(index.Len()))
+			}
+		}
+		b, err := NewBinder(plan, &Features{Keys: index.Keys(index.Len())}, frame.UseTargets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var batch credence.Batch
+		if err := b.Begin(rowsOf(clickColumns(), "1,0,a,v", "0,0,b,u")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Bind(&batch, 0, 2, 0); err != nil || b.Unknown != 0 || len(batch.Sparse.Index) != 4 {
+			t.Errorf("%d entries are unknown in scoring, %d known, %v", b.Unknown, len(batch.Sparse.Index), err)
+		}
+	}
+	plan = &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean, Terms: []Term{{Inputs: []int{0, 1}, Order: []int{0, 1}}},
+		Inputs: []Input{{Expr: frame.Column("c"), Kind: credence.Category}, {Expr: frame.Column("d"), Role: AsLevel}}}
+	if text, _, _, _ := bindAll(t, plan, 3, []string{"1,0,a,u", "0,0,NA,v"}); text != "1 c=a:d=u:1\n0 c=a:d=v:1\n" {
+		t.Errorf("the crosses are\n%s", text)
+	}
+}
+
+// What a reader remembers of labels is bounded, however many there are.
+func TestLabelsAreForgotten(t *testing.T) {
+	columns := []table.Column{{Name: "y", Kind: credence.Category}}
+	var cells []string
+	for i := range 10 * maxLabels {
+		cells = append(cells, fmt.Sprint(i%7))
+		if i%2 == 0 {
+			cells[i] = fmt.Sprint("odd", i)
+		}
+	}
+	rows, r := rowsOf(columns, cells...), reader{}
+	for i := range cells {
+		v, err := r.read(rows, rows.Row(i))
+		if (i%2 == 0) != (err != nil) || err == nil && v != float64(i%7) {
+			t.Fatalf("%s is %v, %v", cells[i], v, err)
+		}
+	}
+	if len(r.labels) > maxLabels {
+		t.Errorf("%d labels are remembered", len(r.labels))
+	}
+}
