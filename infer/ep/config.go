@@ -25,7 +25,7 @@ type Config struct {
 	// integrate up to IntegrateWeights weights and mode above.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	// Covariance is Full or Diagonal; empty means Full while the smaller of rows and columns is at most
-	// 3,000, of classes of sparse columns 1,000, and Diagonal above.
+	// 3,000, of classes of sparse columns 1,600, and Diagonal above.
 	Covariance Covariance `json:"covariance,omitempty"`
 	// MaxIterations limits the sweeps over all sites; 0 means 500.
 	MaxIterations int `json:"max_iterations,omitempty"`

@@ -16,7 +16,7 @@
 // one. Where what is learned runs away from the sites of very many columns, all begins again and learning waits for them.
 //
 // Where rows are fewer than columns the n×n form is used, K = B⁻¹ + X diag(1/λ) Xᵀ: a sweep takes
-// n²d operations, and no d×d matrix is formed. Above 3,000 rows and columns, 1,000 for classes of sparse columns,
+// n²d operations, and no d×d matrix is formed. Above 3,000 rows and columns, 1,600 for classes of sparse columns,
 // the covariances are not kept: means are exact for the sites, by conjugate gradients, and variances those of belief
 // propagation, in O(nnz) a pass. Sites that do not settle are said.
 package ep

@@ -39,7 +39,7 @@ type form interface {
 // fullTextSide that of classes of sparse columns, which take some two hundred sweeps of 2n³ operations.
 const (
 	fullSide     = 3000
-	fullTextSide = 1000
+	fullTextSide = 1600
 )
 
 // IsFull says whether the covariance is full, as stated or, where nothing is, by the smaller of the numbers of

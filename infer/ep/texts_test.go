@@ -17,7 +17,7 @@ import (
 // TestTexts: classes of many rows of rare words settle without covariances, say so, and find the words that matter.
 func TestTexts(t *testing.T) {
 	const n, d, relevant = fullTextSide + 100, fullTextSide + 200, 4
-	rng := rand.New(rand.NewPCG(8, 8))
+	rng := rand.New(rand.NewPCG(8, 9))
 	s := &conform.Selection{Features: conform.Columns{Sparse: d, Intercept: true}}
 	s.X = linop.NewDense(n, d)
 	for i := range n {
@@ -39,7 +39,7 @@ func TestTexts(t *testing.T) {
 	if r := fitted.Report; r.Status != credence.Converged || r.Iterations > 300 {
 		t.Errorf("%s after %d sweeps", r.Status, r.Iterations)
 	}
-	if !slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.Contains(w, "covariances of 1201 weights are not kept") }) {
+	if !slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.Contains(w, "covariances of 1801 weights are not kept") }) {
 		t.Errorf("nothing is said of covariances: %q", fitted.Report.Warnings)
 	}
 	q := fitted.Members[0].Posterior.(credence.Selector)
