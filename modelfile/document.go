@@ -11,8 +11,8 @@ import (
 )
 
 // Format is the version of the document that this package writes. It also reads formats
-// 1 and 2, and refuses any other.
-const Format = 3
+// 1 to 3, and refuses any other.
+const Format = 4
 
 // metadataKey is the metadata entry that holds the document.
 const metadataKey = "credence"

@@ -265,7 +265,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		name, skip, want string
 		change           func(doc map[string]any)
 	}{
-		{"no format", "", "format 0 and this version reads formats 1 to 3", func(doc map[string]any) { delete(doc, "format") }},
+		{"no format", "", "format 0 and this version reads formats 1 to 4", func(doc map[string]any) { delete(doc, "format") }},
 		{"later format", "", "format 9", func(doc map[string]any) { doc["format"] = 9 }},
 		{"no members", "", "no fit", func(doc map[string]any) { doc["members"] = []any{} }},
 		{"missing tensor", "member.0.posterior.mean", "member.0.posterior.mean is missing", nothing},

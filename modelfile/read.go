@@ -141,7 +141,7 @@ func parseDocument(text []byte) (*document, error) {
 	err := json.Unmarshal(text, &version)
 	switch {
 	case err != nil:
-	case version.Format == Format || version.Format == 2: // 2 has the same fields, and fewer
+	case version.Format >= 2 && version.Format <= Format: // 2 and 3 have the same fields, and fewer; draws had no mean beside them
 		err = json.Unmarshal(text, doc)
 	case version.Format == 1:
 		doc, err = parseFormat1(text)
