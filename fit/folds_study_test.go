@@ -187,7 +187,7 @@ func predictFold(t *testing.T, fitted *credence.Fitted, rows credence.Source, cl
 	}
 	count := 0.0
 	err = scored.Each(context.Background(), func(rows *score.Rows) error {
-		rows.Each(func(i int) {
+		for i := range rows.Len() {
 			y := rows.Target(i)
 			mean, _ := rows.Moments(i)
 			if count++; classes {
@@ -196,7 +196,7 @@ func predictFold(t *testing.T, fitted *credence.Fitted, rows credence.Source, cl
 				loss += (mean - y) * (mean - y)
 			}
 			density += rows.LogDensity(i, y)
-		})
+		}
 		return nil
 	})
 	if err != nil {
