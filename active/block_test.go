@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/internal/conform"
@@ -14,7 +16,6 @@ import (
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
-	"gonum.org/v1/gonum/mat"
 )
 
 const inputs = 4
@@ -347,11 +348,11 @@ func TestForms(t *testing.T) {
 	}
 	fitted := gaussianOf(t, likelihood.Bernoulli{}, a, b)
 	fitted.Members[0].Model.Features = conform.Columns{Dense: dense, Sparse: sparse}
-	rows := &credence.Batch{X: linop.NewDense(n, dense), Offset: make([]float64, n), Target: make([]float64, n)}
-	rows.Sparse.Reset(sparse)
+	rows := &credence.Batch{X: linop.NewDense(n, d), Offset: make([]float64, n), Target: make([]float64, n)}
 	for i := range n {
-		rows.X.Row(i)[0], rows.X.Row(i)[1], rows.Offset[i] = 1, math.Cos(float64(i)), 0.1*float64(i%4)
-		rows.Sparse.AppendRow([]int32{int32(i % 5), int32(5 + i%33)}, []float64{1, 0.5 + float64(i%3)})
+		x := rows.X.Row(i)
+		x[0], x[1], rows.Offset[i] = 1, math.Cos(float64(i)), 0.1*float64(i%4)
+		x[dense+i%5], x[dense+5+i%33] = 1, 0.5+float64(i%3)
 	}
 	s, err := NewScorer(fitted, Information, 0, 2)
 	if err != nil {
@@ -376,5 +377,44 @@ func TestForms(t *testing.T) {
 	rows.Unseen = make([]float64, n)
 	if s.forms(mean, variance, rows) {
 		t.Error("rows with unseen categories lose their variances")
+	}
+}
+
+// The covariance of many weights is not formed, whatever posterior they have.
+func TestFormsAreBounded(t *testing.T) {
+	const d = mostFormed + 1
+	q := &posterior.Draws{Count: 2, Values: make([]float64, 2*d)}
+	for k := range q.Values {
+		q.Values[k] = math.Sin(float64(k))
+	}
+	fitted := gaussianOf(t, likelihood.Bernoulli{}, mat.NewSymDense(1, []float64{1}), []float64{0})
+	fitted.Members[0].Posterior, fitted.Members[0].Model.Features = q, conform.Columns{Sparse: d}
+	rows := &credence.Batch{X: linop.NewDense(d, d), Target: make([]float64, d)}
+	for i := range d {
+		rows.X.Row(i)[i] = 1
+	}
+	s, err := NewScorer(fitted, Information, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, d), make([]float64, d)
+	if err := s.Latent(mean, variance, rows); err != nil {
+		t.Fatal(err)
+	}
+	if want := (q.Values[1] + q.Values[d+1]) / 2; s.form != nil || math.Abs(mean[1]-want) > 1e-14 {
+		t.Errorf("formed %v, mean %v, want %v", s.form != nil, mean[1], want)
+	}
+}
+
+// Orders of scores end at places, also where scores are no numbers.
+func TestFirst(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		a, b float64
+		want int
+	}{{2, 1, -1}, {1, 2, 1}, {1, 1, -1}, {nan, nan, -1}, {1, nan, -1}, {nan, 1, 1}} {
+		if got := first(c.a, c.b, 3, 4); got != c.want {
+			t.Errorf("%v before %v: %d, want %d", c.a, c.b, got, c.want)
+		}
 	}
 }

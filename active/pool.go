@@ -68,10 +68,10 @@ func first(a, b float64, placeA, placeB int) int {
 		return -1
 	case a < b:
 		return 1
-	case a != b: // a NaN
-		return cmp.Compare(b, a)
+	case a == b:
+		return cmp.Compare(placeA, placeB)
 	}
-	return cmp.Compare(placeA, placeB)
+	return cmp.Or(cmp.Compare(b, a), cmp.Compare(placeA, placeB)) // of a NaN
 }
 
 // Add offers row i of the batch: its place in the pool, mean and variance of f, and its cost, 1 where

@@ -117,15 +117,19 @@ func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
 	return nil
 }
 
-// formShare is the share of the weights up to which the entries of a row may be for its variance to be summed over their pairs.
-const formShare = 0.25
+const (
+	// formShare is the share of the weights up to which the entries of a row may be for its variance to be summed over their pairs.
+	formShare = 0.25
+	// mostFormed is the number of weights up to which their covariance is formed for that: 32 MB.
+	mostFormed = 2000
+)
 
 // forms is Latent of many rows of few entries each: variances are sums over pairs of entries. It reports false, and does
 // nothing, where the posterior itself is quicker.
 func (s *Scorer) forms(mean, variance []float64, rows *credence.Batch) bool {
 	m := &s.fitted.Members[0]
 	d := m.Posterior.Weights()
-	if len(s.fitted.Members) > 1 || rows.Unseen != nil || s.form == nil && len(mean) < d {
+	if d > mostFormed || len(s.fitted.Members) > 1 || rows.Unseen != nil || s.form == nil && len(mean) < d {
 		return false
 	}
 	m.Model.Features.Transform(s.ws, &s.design, rows)

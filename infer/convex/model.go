@@ -89,10 +89,7 @@ func (f *fit) setSystem() {
 			f.table.byColumn = &byColumn
 		}
 		if f.free != nil {
-			t.products, t.steps, t.last = f.free.products, f.free.steps, f.free.last
-		}
-		if f.free != nil {
-			t.thin = f.free.thin
+			t.products, t.steps, t.last, t.thin = f.free.products, f.free.steps, f.free.last, f.free.thin
 		} else if way == Sampled && f.classes {
 			t.thin = newThin(f.table)
 		}

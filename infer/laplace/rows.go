@@ -192,11 +192,12 @@ func (f *fit) bends(p normals, w []float64, columns []int) []float64 {
 		}
 	}
 	if f.config.Method == GIST {
-		for j, x := range w {
+		for k, x := range w {
+			j := at(columns, k)
 			if _, slab := f.of(p, j).joint(x); f.Kept[j] == 0 && slab {
-				out[j] = 1 / p.slab
+				out[k] = 1 / p.slab
 			} else if f.Kept[j] == 0 {
-				out[j] = 1 / p.spike
+				out[k] = 1 / p.spike
 			}
 		}
 		return out
