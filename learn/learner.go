@@ -33,7 +33,7 @@ type Learner struct {
 	target  string
 	notes   []string
 	// modelled are the columns that the model takes.
-	modelled []string
+	modelled map[string]bool
 
 	classes [2]string      // of the target, where they are not 0 or -1 and 1
 	columns []table.Column // of the whole table, where they are known
@@ -150,7 +150,10 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 	l.target = plan.Target.Column
 	timeless := *plan
 	timeless.Time = nil
-	l.modelled = needs(&timeless)
+	l.modelled = make(map[string]bool)
+	for _, name := range needs(&timeless) {
+		l.modelled[name] = true
+	}
 	return needs(plan), nil
 }
 
@@ -165,7 +168,7 @@ func needs(plan *keyed.Plan) []string {
 
 // Takes says whether the model itself takes a column, as Columns found it: the column of times, for one, may say
 // when rows came and nothing else.
-func (l *Learner) Takes(column string) bool { return slices.Contains(l.modelled, column) }
+func (l *Learner) Takes(column string) bool { return l.modelled[column] }
 
 // place says that a complaint is about the formula.
 func (l *Learner) place(err error) error {
