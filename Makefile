@@ -59,7 +59,8 @@ hostile:
 # Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md.
 study:
 	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./internal/safetensors ./modelfile ./likelihood
-	CREDENCE_STUDY=1 $(GO) test -run 'AgainstFullBayes|ManyRows|LogLoss|Separable|HostileStates|UCI|Threads|Resume|FewFrequencies' ./infer/exact ./infer/sep ./infer/svi
+	CREDENCE_STUDY=1 $(GO) test -run 'CostIsLinear|RealLogs|Demo$$|RealFiles' ./cmd/credence ./dataset
+	CREDENCE_STUDY=1 $(GO) test -run 'AgainstFullBayes|BySimulation|ManyRows|LogLoss|Separable|HostileStates|UCI|Threads|Resume|FewFrequencies' ./infer/exact ./infer/sep ./infer/svi
 
 # Simulations that say whether posteriors hold what they promise: the figures of docs/calibration.md.
 # About an hour.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // TestRealFiles reads public data sets whose sizes are known, without a word
@@ -38,8 +39,8 @@ func TestRealFiles(t *testing.T) {
 		{file: "reuters/reuters.gz", rows: 7770, columns: 8315, entries: 339_837},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
-			if c.large && testing.Short() {
-				t.Skip("large")
+			if c.large {
+				study.Only(t)
 			}
 			files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "data", c.file))
 			if len(files) == 0 {

@@ -37,12 +37,12 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := fit.Options{Formula: "y ~ .", Prior: "spikeslab(inclusion=0.1, slab=1)", Family: "gaussian(variance=0.25)", Engine: "ep", Threads: 1}
-	fitted, err := fit.Select(context.Background(), rows, o, selection.Options{Check: n})
+	fitted, err := fit.Select(context.Background(), rows, o, selection.Options{Check: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := fitted.Selection.Check
-	if c.Folds != n || len(c.Engines) != 3 || c.Engines[0].Engine != "ep" || c.Engines[1].Engine != "lasso" || c.Engines[2].Engine != "ridge" {
+	if c.Folds != 10 || len(c.Engines) != 3 || c.Engines[0].Engine != "ep" || c.Engines[1].Engine != "lasso" || c.Engines[2].Engine != "ridge" {
 		t.Fatalf("%+v", c)
 	}
 	if *c.Engines[0].Gain != 0 || !(*c.Engines[2].Gain > 2**c.Engines[2].GainError) {

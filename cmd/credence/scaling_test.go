@@ -21,9 +21,7 @@ import (
 // it grows by a power of 1.2 at most, where n is so large that what does not grow is a small part. The
 // least of several measurements counts, which other load of the machine disturbs little.
 func TestCostIsLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures CPU time")
-	}
+	study.Only(t)
 	sep := []string{"--raw", "--engine", "sep(passes=1)", "--family", "bernoulli(link=probit)", "--prior", "spikeslab"}
 	table := func(rows, columns int, cell func(i, j int) string) string {
 		text := []byte("y")

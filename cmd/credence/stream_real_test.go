@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // unzipped returns the text of a file of the data folder, which need not be there.
@@ -33,9 +35,6 @@ func unzipped(t *testing.T, parts ...string) string {
 // baseline, each of which finds its own rate or variance, with few features. So is the progressive one, but on two
 // logs: it is of rows before the first ones are learned again, which baselines do not need.
 func TestStreamOnRealLogs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a study of five data sets")
-	}
 	for _, c := range []struct {
 		folder, formula string
 		progressive     float64
@@ -46,6 +45,9 @@ func TestStreamOnRealLogs(t *testing.T) {
 		{"amazon_access", "ACTION ~ hash(.)", 1.006},
 		{"ipinyou_sample", "", 1.005},
 	} {
+		if !study.Long() && c.folder != "criteo_sample" {
+			continue
+		}
 		var train, test string
 		if c.formula == "" {
 			train, test = file(t, "train.svm", unzipped(t, c.folder, "ipinyou.gz")), file(t, "test.svm", unzipped(t, c.folder, "ipinyou.t.gz"))

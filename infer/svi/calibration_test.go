@@ -229,9 +229,12 @@ func TestCalibrationBySimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
 	}
-	sets, most := 16, 60
-	if study.Calibration() {
+	sets, most := 16, 12
+	switch {
+	case study.Calibration():
 		sets, most = 400, 200
+	case study.Long():
+		most = 60
 	}
 	calibration(t, sets, most, Config{Covariance: Full})
 }

@@ -119,13 +119,8 @@ func weigh(logs, means, variances []float64) (out gold) {
 // and means within a tenth of one. With 17 events in 100 rows the posterior of a rare level is skewed,
 // and a normal one given the hyper-parameters has 3 to 5 % too little spread: there 7 % are allowed.
 func TestAgainstFullBayes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a comparison of numbers: the race detector learns nothing from it")
-	}
-	thetas, each := 1000, 20
-	if study.Long() {
-		thetas, each = 8000, 50
-	}
+	study.Only(t)
+	const thetas, each = 8000, 50
 	table := columns(t, "nmes1988", "nmes1988.csv.gz")
 	all := designOf(t, table, "visits", "hospital", "health", "chronic", "age", "gender", "school", "income", "insurance", "married")
 	for _, c := range []struct {
