@@ -39,4 +39,4 @@ func (m moment3) below(t float64) float64 {
 func chiSquareAbove(x, df float64) float64 { return mathext.GammaIncRegComp(df/2, math.Max(0, x)/2) }
 
 // studentTail returns P(|T| ≥ t) of a Student-t variable.
-func studentTail(t, df float64) float64 { return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) }
+func studentTail(t, df float64) float64 { return 2 * special.StudentCDF(-math.Abs(t), df) }

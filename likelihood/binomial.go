@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
@@ -138,11 +136,7 @@ func (l Binomial) CDF(y, f float64) float64 {
 	case k >= n:
 		return 1
 	}
-	// The argument is the smaller of σ(f) and σ(−f), which has all its digits.
-	if f > 0 {
-		return mathext.RegIncBeta(n-k, k+1, special.Sigmoid(-f))
-	}
-	return 1 - mathext.RegIncBeta(k+1, n-k, special.Sigmoid(f))
+	return logitBetaCDF(n-k, k+1, -f)
 }
 
 // Sample returns a draw of the number of successes.

@@ -102,10 +102,7 @@ func (l NegativeBinomial) CDF(y, f float64) float64 {
 		// order of r³/24n²; the incomplete beta function itself loses digits here.
 		return mathext.GammaIncReg(r, n*special.Softplus(-t))
 	}
-	if t > 0 { // the smaller of the two success probabilities has all its digits
-		return mathext.RegIncBeta(r, k+1, special.Sigmoid(-t))
-	}
-	return 1 - mathext.RegIncBeta(k+1, r, special.Sigmoid(t))
+	return logitBetaCDF(r, k+1, -t)
 }
 
 // Sample returns a draw of the count: a Poisson whose mean is a gamma draw.
@@ -164,6 +161,17 @@ func (l NegativeBinomial) PredictiveCDF(y, mean, variance float64) float64 {
 // logitBetaAtMode is the log density of the logit of a beta variable with parameters a and b at its mode,
 // log(a/b). At distance d from there it is less by (a+b) times a divergence.
 func logitBetaAtMode(a, b float64) float64 { return negbinomialAtMode(a, b) + math.Log(a) }
+
+// logitBetaCDF is P(log B/(1−B) ≤ f) of a beta variable B with parameters a and b, the incomplete beta function
+// at σ(f). The smaller side of a/(a+b) keeps its relative accuracy, at parameters of any size.
+func logitBetaCDF(a, b, f float64) float64 {
+	x, y := sigmoids(f)
+	if a*y < b*x {
+		return 1 - logitBetaCDF(b, a, -f)
+	}
+	n := a + b
+	return math.Exp(logitBetaAtMode(a, b)-n*special.BernoulliDivergence(b/n, a/n, math.Log(a/b)-f)) * special.BetaFraction(a, b, x, y)
+}
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.
 func (l NegativeBinomial) PredictiveQuantile(p, mean, variance float64) float64 {

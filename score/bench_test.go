@@ -113,9 +113,14 @@ func BenchmarkLogisticRow(b *testing.B) {
 	}
 }
 
-// The default random-feature model: four draws of 1,000 features each, and 200 rows.
+// The default random-feature model, four draws of 1,000 features each: of 200 rows, whose posterior stands on the
+// rows, and of 1,500, whose posterior holds the covariance of the weights.
 func BenchmarkRandomFeaturesRow(b *testing.B) {
-	benchmark(b, 8, fit.Options{Formula: "y ~ rbf(.)"})
+	for _, rows := range []int{200, 1500} {
+		b.Run(fmt.Sprintf("n=%d", rows), func(b *testing.B) {
+			benchmarkFitted(b, 8, fitted(b, columns(b, rows, 8), fit.Options{Formula: "y ~ rbf(.)"}))
+		})
+	}
 }
 
 // averaged is a model of 60 weights that is averaged over five values of a parameter of its likelihood, under
@@ -165,24 +170,34 @@ func BenchmarkAveragedRow(b *testing.B) {
 }
 
 func BenchmarkAveragedEvaluation(b *testing.B) {
+	grade := func(y float64) float64 { return math.Max(1, math.Min(4, math.Round(y))) } // that every family has
 	eachAveraged(b, func(b *testing.B, family likelihood.Family, df float64) {
-		const rows = 200
-		f := averaged(b, family, df)
-		scorer, err := score.New(f, score.Options{Threads: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
-		grade := func(y float64) float64 { return math.Max(1, math.Min(4, math.Round(y))) } // that every family has
-		table, err := scorer.Table(columnsOf(b, rows, 59, grade), score.RequireTargets)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			e := score.NewEvaluation(f)
-			if err := table.Each(context.Background(), e.Add); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*rows), "µs/row")
+		benchmarkEvaluation(b, averaged(b, family, df), columnsOf(b, 200, 59, grade), 200)
 	})
+}
+
+// What a row costs to evaluate under the draws of 500 random features.
+func BenchmarkRandomFeaturesEvaluation(b *testing.B) {
+	f := fitted(b, columns(b, 1500, 8), fit.Options{Formula: "y ~ . + rbf(., n=500)"})
+	benchmarkEvaluation(b, f, columns(b, 4096, 8), 4096)
+}
+
+func benchmarkEvaluation(b *testing.B, f *credence.Fitted, source credence.Source, rows int) {
+	scorer, err := score.New(f, score.Options{Threads: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	table, err := scorer.Table(source, score.RequireTargets)
+	if err != nil {
+		b.Fatal(err)
+	}
+	begin := study.Processor()
+	for b.Loop() {
+		e := score.NewEvaluation(f)
+		if err := table.Each(context.Background(), e.Add); err != nil {
+			b.Fatal(err)
+		}
+	}
+	reportProcessor(b, begin, rows)
+	b.ReportMetric(float64(len(f.Members)), "members")
 }

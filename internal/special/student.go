@@ -23,7 +23,8 @@ func student(t, df, peak float64) (cdf, density float64) {
 		w := math.Copysign(math.Sqrt(a*excess), t)
 		return NormalCDF(w + w*(w*w+3)/(48*a*a)), density
 	case t*t*(df+2) > 3*df:
-		if tail := math.Abs(t) * density * studentTail(t, df); t < 0 {
+		// The density times |t| is ½ xᵃyᵇ/B(a, b) at these (Abramowitz & Stegun 26.7.1).
+		if tail := math.Abs(t) * density * BetaFraction(df/2, 0.5, df/(df+t*t), 1/(1+df/(t*t))) / 2; t < 0 {
 			return tail, density
 		} else {
 			return 1 - tail, density
@@ -40,26 +41,6 @@ func student(t, df, peak float64) (cdf, density float64) {
 
 // manyDF is where a Student-t variable is next to a normal one.
 const manyDF = 1e4
-
-// studentTail is P(T > |t|) for t² > 3 df/(df+2) over |t| times the density: 1/df times the continued
-// fraction of the incomplete beta function I_x(df/2, ½) at x = df/(df+t²) (Abramowitz & Stegun 26.5.8),
-// by the method of Lentz.
-func studentTail(t, df float64) float64 {
-	a, x := df/2, df/(df+t*t)
-	fraction, c, d := 1.0, 1.0, 0.0
-	for k := 1.0; ; k++ {
-		m := math.Floor(k / 2)
-		term := m * (0.5 - m) * x / ((a + k - 1) * (a + k))
-		if k != 2*m {
-			term = -(a + m) * (a + 0.5 + m) * x / ((a + k - 1) * (a + k))
-		}
-		c, d = 1+term/c, 1/(1+term*d)
-		fraction *= c * d
-		if math.Abs(c*d-1) < 1e-16 || k > 1000 { // 1000: rounding alone leads here
-			return 1 / (df * fraction)
-		}
-	}
-}
 
 // LogStudentPeak is the log density of a Student-t variable at its centre, width being √df times
 // its scale: at distance x it is lower by ½(df+1) log(1 + x²/width²).

@@ -1,0 +1,54 @@
+package likelihood_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+)
+
+// TestLargeCumulative compares distribution functions of large counts with sums of their probabilities, which
+// TestLargeCounts compares with exact arithmetic.
+func TestLargeCumulative(t *testing.T) {
+	type counts interface {
+		likelihood.Differentiable
+		likelihood.Cumulative
+	}
+	for _, c := range []struct {
+		lik counts
+		f   float64
+	}{
+		{likelihood.Binomial{Trials: 7}, 0.3},
+		{likelihood.Binomial{Trials: 4000}, -2},
+		{likelihood.Binomial{Trials: 2e7}, 0},
+		{likelihood.Binomial{Trials: 1e8}, 0.5},
+		{likelihood.Binomial{Trials: 3e9}, -6},
+		{likelihood.NegativeBinomial{Size: param.Hold(0.05)}, 1},
+		{likelihood.NegativeBinomial{Size: param.Hold(40)}, 7},
+		{likelihood.NegativeBinomial{Size: param.Hold(1e5)}, math.Log(1e5)},
+		{likelihood.NegativeBinomial{Size: param.Hold(1e7)}, math.Log(1e7)},
+		{likelihood.NegativeBinomial{Size: param.Hold(4e7)}, math.Log(1e4)},
+	} {
+		mean, sd := c.lik.Mean(c.f), math.Sqrt(c.lik.Variance(c.f))
+		for _, z := range []float64{-20, -6, -2, -0.5, -0.1, 0, 0.03, 1, 3} {
+			y := math.Floor(mean + z*sd)
+			if y < 0 {
+				continue
+			}
+			want, worst := 0.0, 0.0
+			for k := y; k >= 0; k-- {
+				value, slope, _ := c.lik.Derivatives(k, c.f)
+				term := math.Exp(value)
+				want += term
+				worst += term * (1e-12 + 8e-15*math.Abs(slope)) // logarithms of the counts round, which moves f along the slope
+				if term < 1e-17*want {
+					break
+				}
+			}
+			if got := c.lik.CDF(y, c.f); !(math.Abs(got-want) <= worst+1e-12*want) {
+				t.Errorf("%v: P(Y ≤ %g | %g) is %.15g, want %.15g (off by %.2g, allowed %.2g)", c.lik, y, c.f, got, want, got/want-1, worst/want)
+			}
+		}
+	}
+}
