@@ -186,6 +186,30 @@ func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) 
 	})
 }
 
+// MulColumns stores Φ W in dst, n×count, for W of as many rows as there are weights and count columns.
+func (d *Design) MulColumns(ws *Workspace, dst, w []float64, count int) {
+	n, _ := d.Dims()
+	dense := d.Dense.Cols
+	if dense > 0 {
+		ws.pool.Gemm(false, false, n, count, dense, 1, d.Dense.Data, d.Dense.Stride, w, count, 0, dst, count)
+	} else {
+		clear(dst[:n*count])
+	}
+	if d.Sparse.Cols == 0 {
+		return
+	}
+	d.addColumns(ws, dst, &linop.Dense{Rows: d.Sparse.Cols, Cols: count, Stride: count, Data: w[dense*count:]})
+}
+
+// addColumns adds the sparse part of Φ times W to dst, n×W.Cols.
+func (d *Design) addColumns(ws *Workspace, dst []float64, w *linop.Dense) {
+	ws.InRuns(d.Dense.Rows, func(from, to int) {
+		for i := from; i < to; i++ {
+			d.Sparse.AddRowMul(dst[i*w.Cols:(i+1)*w.Cols], i, 1, w)
+		}
+	})
+}
+
 // MulTransposed stores Φ Bᵀ in dst, n×count, for count rows of B, of one number a weight.
 func (d *Design) MulTransposed(ws *Workspace, dst, b []float64, count int) {
 	n, size := d.Dims()
@@ -216,7 +240,7 @@ func (d *Design) MulTransposed(ws *Workspace, dst, b []float64, count int) {
 // together than it has columns: an entry then goes to its products at once.
 func (d *Design) addAcross(ws *Workspace, dst, b []float64, count int) {
 	mark := ws.Mark()
-	n, size := d.Dims()
+	_, size := d.Dims()
 	dense, cols := d.Dense.Cols, d.Sparse.Cols
 	across := linop.Dense{Rows: cols, Cols: count, Stride: count, Data: ws.Floats(cols * count)}
 	for k := range count {
@@ -224,11 +248,7 @@ func (d *Design) addAcross(ws *Workspace, dst, b []float64, count int) {
 			across.Data[j*count+k] = v
 		}
 	}
-	ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			d.Sparse.AddRowMul(dst[i*count:(i+1)*count], i, 1, &across)
-		}
-	})
+	d.addColumns(ws, dst, &across)
 	ws.Release(mark)
 }
 

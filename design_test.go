@@ -117,12 +117,21 @@ func TestDesignProducts(t *testing.T) {
 				phi.MulForms(ws, got, symmetric.Data)
 				near("MulForms", got, forms)
 				several, each := make([]float64, 3*s.n), make([]float64, s.n)
-				vectors := append(append(append([]float64{}, w...), other...), w...)
-				phi.MulTransposed(ws, several, vectors, 3)
-				for k := range 3 {
-					whole.MulVec(each, vectors[k*d:(k+1)*d])
+				vectors, turned := linop.NewDense(d, 3), make([]float64, 3*d)
+				for j := range d {
+					copy(vectors.Row(j), []float64{w[j], other[j], w[j]})
+				}
+				phi.MulColumns(ws, several, vectors.Data, 3)
+				across := make([]float64, 3*s.n)
+				for k, vector := range [][]float64{w, other, w} {
+					copy(turned[k*d:], vector)
+				}
+				phi.MulTransposed(ws, across, turned, 3)
+				for k, vector := range [][]float64{w, other, w} {
+					whole.MulVec(each, vector)
 					for i := range each {
-						near("MulTransposed", several[3*i+k:3*i+k+1], each[i:i+1])
+						near("MulColumns", several[3*i+k:3*i+k+1], each[i:i+1])
+						near("MulTransposed", across[3*i+k:3*i+k+1], each[i:i+1])
 					}
 				}
 				upper := linop.NewDense(d, d)

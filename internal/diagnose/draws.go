@@ -12,7 +12,7 @@ import (
 // Draws are weights w drawn from an approximate posterior q, with their log densities.
 type Draws struct {
 	Count, Dims   int
-	Weights       []float64 // Count×Dims
+	Weights       []float64 // Dims×Count, so that an entry of a row goes to all draws at once
 	LogDensity    []float64 // log q(w), constants included
 	LogPrior      []float64 // log p(w)
 	LogLikelihood []float64 // log p(y|w) of all rows
@@ -27,12 +27,31 @@ func Draw(rng *rand.Rand, count, dims int, draw func(w []float64, rng *rand.Rand
 		Count: count, Dims: dims, Weights: make([]float64, count*dims), LogDensity: make([]float64, count),
 		LogPrior: make([]float64, count), LogLikelihood: make([]float64, count),
 	}
-	for i := range count {
-		w := s.Weights[i*dims : (i+1)*dims]
-		s.LogDensity[i] = draw(w, rng)
-		s.LogPrior[i] = logPrior(w)
+	room := make([]float64, together*dims)
+	for from := 0; from < count; from += together {
+		to := min(from+together, count)
+		for i := from; i < to; i++ {
+			w := room[(i-from)*dims:][:dims]
+			s.LogDensity[i] = draw(w, rng)
+			s.LogPrior[i] = logPrior(w)
+		}
+		for j := range dims {
+			for i := from; i < to; i++ {
+				s.Weights[j*count+i] = room[(i-from)*dims+j]
+			}
+		}
 	}
 	return s
+}
+
+// together is the number of draws whose weights are put in their places at once: they fill a line of the cache.
+const together = 8
+
+// Take stores the weights of draw i in dst.
+func (s *Draws) Take(dst []float64, i int) {
+	for j := range dst {
+		dst[j] = s.Weights[j*s.Count+i]
+	}
 }
 
 // LogDensities returns log p(y|f) of every row under every draw, row weights included, and f itself,
@@ -43,7 +62,7 @@ func (s *Draws) LogDensities(ws *credence.Workspace, family credence.Likelihood,
 		s.latent, s.logs = make([]float64, n*s.Count), make([]float64, n*s.Count)
 	}
 	latent, logs = s.latent[:n*s.Count], s.logs[:n*s.Count]
-	phi.MulTransposed(ws, latent, s.Weights, s.Count)
+	phi.MulColumns(ws, latent, s.Weights, s.Count)
 	ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			s.row(family, rows, i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])

@@ -38,7 +38,7 @@ func TestLogDensitiesOfRows(t *testing.T) {
 		for i, y := range rows.Target {
 			f := rows.Offset[i]
 			for j := range dims {
-				f += phi.Dense.Row(i)[j] * s.Weights[l*dims+j]
+				f += phi.Dense.Row(i)[j] * s.Weights[j*count+l]
 			}
 			w := 0.0
 			if rows.Weight[i] > 0 {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // Config says how to minimise. The zero value is usable.
@@ -62,9 +64,12 @@ type search struct {
 	x, g      []float64 // current point and its gradient
 	f         float64
 	trial, gt []float64
+	step      []float64 // trial − x
 	direction []float64
-	free      []bool
+	bounded   []int  // variables that have bounds
+	held      []int  // those at a bound that their gradient keeps there
 	history   []pair // oldest first
+	spare     Pair   // memory of a correction that is left out
 	result    Result
 }
 
@@ -81,7 +86,7 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 	m := &search{
 		Config: cfg, objective: objective, n: n, x: x,
 		g: make([]float64, n), trial: make([]float64, n), gt: make([]float64, n),
-		direction: make([]float64, n), free: make([]bool, n),
+		direction: make([]float64, n), step: make([]float64, n),
 	}
 	m.Memory, m.MaxIterations, m.Patience = cmp.Or(m.Memory, 20), cmp.Or(m.MaxIterations, 200), cmp.Or(m.Patience, 3)
 	m.Tolerance = cmp.Or(m.Tolerance, 1e-9)
@@ -94,10 +99,13 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 		}
 	}
 	for i := range x {
-		x[i] = m.clip(i, x[i])
+		if !math.IsInf(m.Lower[i], -1) || !math.IsInf(m.Upper[i], 1) {
+			m.bounded = append(m.bounded, i)
+			x[i] = m.clip(i, x[i])
+		}
 	}
 	for _, known := range cfg.Known {
-		m.remember(known.Step, known.Change)
+		m.remember(Pair{slices.Clone(known.Step), slices.Clone(known.Change)})
 	}
 	err := m.run()
 	m.result.F = m.f
@@ -108,20 +116,22 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 }
 
 // remember adds a correction, unless it has too little curvature, which would spoil the
-// metric (Nocedal & Wright 2006, section 6.1).
-func (m *search) remember(s, y []float64) {
-	sy := dot(s, y)
-	if !(sy > 1e-10*math.Sqrt(dot(s, s)*dot(y, y))) {
+// metric (Nocedal & Wright 2006, section 6.1). The memory of one that is left out is spare.
+func (m *search) remember(p Pair) {
+	sy := dot(p.Step, p.Change)
+	if m.spare = p; !(sy > 1e-10*math.Sqrt(dot(p.Step, p.Step)*dot(p.Change, p.Change))) {
 		return
 	}
+	m.spare = Pair{}
 	if len(m.history) == m.Memory {
+		m.spare = m.history[0].Pair
 		m.history = append(m.history[:0], m.history[1:]...)
 	}
-	m.history = append(m.history, pair{Pair{s, y}, 1 / sy})
+	m.history = append(m.history, pair{p, 1 / sy})
 }
 
 func (m *search) clip(i int, v float64) float64 {
-	return math.Min(math.Max(v, m.Lower[i]), m.Upper[i])
+	return min(max(v, m.Lower[i]), m.Upper[i])
 }
 
 func (m *search) evaluate(x, g []float64) (float64, error) {
@@ -177,18 +187,23 @@ func (m *search) run() error {
 	return nil
 }
 
-// stationary marks the free variables and says whether none of them has a
-// gradient worth following.
+// stationary finds the variables that are held at a bound and says whether none of the
+// others has a gradient worth following.
 func (m *search) stationary() bool {
-	largest := 0.0
-	for i, g := range m.g {
-		atLower := m.x[i] <= m.Lower[i] && g >= 0
-		atUpper := m.x[i] >= m.Upper[i] && g <= 0
-		m.free[i] = !atLower && !atUpper
-		if m.free[i] {
-			// The decrease that a Newton step in this variable alone would bring.
-			largest = math.Max(largest, g*g/m.Curvature[i])
+	m.held = m.held[:0]
+	for _, i := range m.bounded {
+		if m.x[i] <= m.Lower[i] && m.g[i] >= 0 || m.x[i] >= m.Upper[i] && m.g[i] <= 0 {
+			m.held = append(m.held, i)
 		}
+	}
+	largest, held := 0.0, m.held
+	for i, g := range m.g {
+		if len(held) > 0 && held[0] == i {
+			held = held[1:]
+			continue
+		}
+		// The decrease that a Newton step in this variable alone would bring.
+		largest = max(largest, g*g/m.Curvature[i])
 	}
 	return largest <= 1e-6*m.Tolerance
 }
@@ -200,48 +215,48 @@ func (m *search) iterate() (bool, error) {
 	if !(slope < 0) {
 		return false, nil
 	}
-	largest := 0.0
-	for _, d := range m.direction {
-		largest = math.Max(largest, math.Abs(d))
-	}
-	limit := math.Inf(1)
-	if m.MaxStep > 0 {
-		limit = m.MaxStep / largest
-	}
-	t := math.Min(1, limit)
-	if len(m.history) == 0 {
-		t = math.Min(t, 1/largest) // nothing is known of the scale yet
+	t, limit := 1.0, math.Inf(1)
+	if m.MaxStep > 0 || len(m.history) == 0 {
+		largest := 0.0
+		for _, d := range m.direction {
+			largest = max(largest, math.Abs(d))
+		}
+		if m.MaxStep > 0 {
+			limit = m.MaxStep / largest
+			t = min(t, limit)
+		}
+		if len(m.history) == 0 {
+			t = min(t, 1/largest) // nothing is known of the scale yet
+		}
 	}
 	ft, ok, err := m.lineSearch(t, limit, slope)
 	if err != nil || !ok {
 		return false, err
 	}
-	s, y := make([]float64, m.n), make([]float64, m.n)
-	for i := range s {
-		s[i], y[i] = m.trial[i]-m.x[i], m.gt[i]-m.g[i]
-	}
-	m.remember(s, y)
+	p := m.spare
+	p.Step, p.Change = append(p.Step[:0], m.step...), append(p.Change[:0], m.gt...)
+	add(-1, m.g, p.Change)
+	m.remember(p)
 	copy(m.x, m.trial)
-	copy(m.g, m.gt)
+	m.g, m.gt = m.gt, m.g
 	m.f = ft
 	return true, nil
 }
 
-// setDirection stores −H g over the free variables, Nocedal & Wright (2006),
+// setDirection stores −H g over the variables that are not held, Nocedal & Wright (2006),
 // algorithm 7.4, with H₀ a multiple of the inverse curvature guess.
 func (m *search) setDirection() {
 	q := m.direction
 	for i, g := range m.g {
-		q[i] = 0
-		if m.free[i] {
-			q[i] = -g
-		}
+		q[i] = -g
 	}
+	m.hold(q)
 	alpha := make([]float64, len(m.history))
 	for k := len(m.history) - 1; k >= 0; k-- {
 		h := m.history[k]
-		alpha[k] = h.rho * m.freeDot(h.Step, q)
-		m.freeAdd(-alpha[k], h.Change, q)
+		alpha[k] = h.rho * dot(h.Step, q)
+		add(-alpha[k], h.Change, q)
+		m.hold(q)
 	}
 	gamma := 1.0
 	if len(m.history) > 0 {
@@ -256,31 +271,27 @@ func (m *search) setDirection() {
 		q[i] *= gamma / m.Curvature[i]
 	}
 	for k, h := range m.history {
-		m.freeAdd(alpha[k]-h.rho*m.freeDot(h.Change, q), h.Step, q)
-	}
-	for i := range q {
-		if !m.free[i] {
-			q[i] = 0
-		}
+		add(alpha[k]-h.rho*dot(h.Change, q), h.Step, q)
+		m.hold(q)
 	}
 }
 
-func (m *search) freeDot(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		if m.free[i] {
-			sum += v * b[i]
-		}
+// hold makes q 0 for the variables that are held.
+func (m *search) hold(q []float64) {
+	for _, i := range m.held {
+		q[i] = 0
 	}
-	return sum
 }
 
-func (m *search) freeAdd(alpha float64, a, b []float64) {
-	for i, v := range a {
-		if m.free[i] {
-			b[i] += alpha * v
-		}
+// move sets the trial to x + t·direction within the bounds.
+func (m *search) move(t float64) {
+	copy(m.trial, m.x)
+	add(t, m.direction, m.trial)
+	for _, i := range m.bounded {
+		m.trial[i] = m.clip(i, m.trial[i])
 	}
+	copy(m.step, m.trial)
+	add(-1, m.x, m.step)
 }
 
 // lineSearch looks for a step that meets the weak Wolfe conditions along the
@@ -294,11 +305,8 @@ func (m *search) lineSearch(t, limit, slope float64) (value float64, ok bool, er
 	// slope decides (approximate Wolfe conditions, Hager & Zhang 2005, eq. 4.1).
 	slack := 1e-13 * math.Abs(m.f)
 	for range maxTrials {
-		predicted := 0.0
-		for i, d := range m.direction {
-			m.trial[i] = m.clip(i, m.x[i]+t*d)
-			predicted += m.g[i] * (m.trial[i] - m.x[i])
-		}
+		m.move(t)
+		predicted := dot(m.g, m.step)
 		if predicted == 0 {
 			return 0, false, nil // every variable is where the bounds let it be
 		}
@@ -330,9 +338,7 @@ func (m *search) lineSearch(t, limit, slope float64) (value float64, ok bool, er
 	if low == 0 {
 		return 0, false, nil
 	}
-	for i, d := range m.direction {
-		m.trial[i] = m.clip(i, m.x[i]+low*d)
-	}
+	m.move(low)
 	value, err = m.evaluate(m.trial, m.gt)
 	return value, value < m.f, err
 }
@@ -340,8 +346,8 @@ func (m *search) lineSearch(t, limit, slope float64) (value float64, ok bool, er
 // clipped says whether the projected path has met a bound before t: its slope is
 // then no longer that along the direction.
 func (m *search) clipped(t float64) bool {
-	for i, d := range m.direction {
-		if m.clip(i, m.x[i]+t*d) != m.x[i]+t*d {
+	for _, i := range m.bounded {
+		if to := m.x[i] + t*m.direction[i]; m.clip(i, to) != to {
 			return true
 		}
 	}
@@ -369,10 +375,27 @@ func interpolate(a, fa, ga, b, fb, gb float64) float64 {
 	return t
 }
 
+// fewVariables is the number of variables below which a loop beats the call of a kernel.
+const fewVariables = 64
+
 func dot(a, b []float64) float64 {
+	if len(a) >= fewVariables {
+		return kernel.Dot(a, b)
+	}
 	sum := 0.0
 	for i, v := range a {
 		sum += v * b[i]
 	}
 	return sum
+}
+
+// add adds alpha a to b.
+func add(alpha float64, a, b []float64) {
+	if len(a) >= fewVariables {
+		kernel.Axpy(alpha, a, b)
+		return
+	}
+	for i, v := range a {
+		b[i] += alpha * v
+	}
 }

@@ -204,12 +204,14 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 	d, share := q.Dims, 1/float64(q.Components)
 	q.SetPrior(x)
 	bound := q.value
+	for i, g := range q.Groups {
+		bound -= float64(g.Count) / 2 * math.Log(2*math.Pi*q.Prior[i])
+	}
 	for k := range q.Components {
 		m, _ := q.Component(x, k)
 		gm, gl := q.Component(gradient, k)
 		for j, lambda := range q.WeightPrior {
 			psi := q.Psi[k*d+j]
-			bound -= share / 2 * math.Log(2*math.Pi*lambda)
 			gm[j], gl[j] = q.dMean[k*d+j], q.DPsi[k*d+j]
 			if j == 0 && q.Intercept != nil {
 				continue

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -19,12 +20,16 @@ func (q *Bound) entropyBound(gradient, x []float64) float64 {
 		mk, _ := q.Component(x, k)
 		pk := q.Variances(k)
 		for l := k; l < count; l++ {
-			ml, _ := q.Component(x, l)
+			ml, ll := q.Component(x, l)
 			sum := 0.0
-			for j, psi := range q.Variances(l) {
-				v := pk[j] + psi
-				gap := mk[j] - ml[j]
-				sum += gap*gap/v + math.Log(2*math.Pi*v)
+			if l == k { // no gap, and twice the variance
+				sum = kernel.Sum(ll) + float64(len(ll))*math.Log(4*math.Pi)
+			} else {
+				for j, psi := range q.Variances(l) {
+					v := pk[j] + psi
+					gap := mk[j] - ml[j]
+					sum += gap*gap/v + math.Log(2*math.Pi*v)
+				}
 			}
 			logs[k*count+l], logs[l*count+k] = -sum/2, -sum/2
 		}
@@ -102,11 +107,11 @@ func (q *Bound) draw(w, x []float64, k int, rng *rand.Rand) float64 {
 func (q *Bound) logDensity(x, w []float64) float64 {
 	logs := make([]float64, q.Components)
 	for k := range logs {
-		m, _ := q.Component(x, k)
-		sum := 0.0
+		m, logVariance := q.Component(x, k)
+		sum := kernel.Sum(logVariance) + float64(len(m))*math.Log(2*math.Pi)
 		for j, v := range q.Variances(k) {
 			gap := w[j] - m[j]
-			sum += gap*gap/v + math.Log(2*math.Pi*v)
+			sum += gap * gap / v
 		}
 		logs[k] = -sum / 2
 	}

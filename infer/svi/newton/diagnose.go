@@ -104,7 +104,8 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 	noise := make([]float64, count)
 	delta, product := make([]float64, d), make([]float64, d)
 	for l := range count {
-		n.Intercept.Centre(delta, draws.Weights[l*d:(l+1)*d])
+		draws.Take(delta, l)
+		n.Intercept.Centre(delta, delta)
 		kernel.Axpy(-1, at.Mean, delta)
 		n.mulSites(product, s.Curvature, delta)
 		draws.LogLikelihood[l] = s.Value + kernel.Dot(s.Gradient, delta) - (kernel.Dot(product, delta)-s.Trace)/2 + scale*sums[l]
