@@ -174,6 +174,7 @@ func parseBytes(text string) (int64, error) {
 
 // open opens the data and tells how they were understood.
 func (p *program) open(ctx context.Context, paths []string, options dataset.Options) (*dataset.Table, error) {
+	useLargePages(paths)
 	options.Progress = p.reading()
 	table, err := dataset.Open(ctx, paths, options)
 	if err != nil {

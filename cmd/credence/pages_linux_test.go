@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// What is allocated after the heap was given large pages lies where they were asked for.
+func TestHeapHasLargePages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(path, make([]byte, fewBytes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	useLargePages([]string{path})
+	room := make([]byte, largePages/4)
+	at := uintptr(unsafe.Pointer(&room[len(room)/2]))
+	maps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	within := false
+	for line := range strings.Lines(string(maps)) {
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &to); n == 2 {
+			within = from <= at && at < to
+		}
+		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && within {
+			if !strings.Contains(flags, " hg") {
+				t.Errorf("the mapping of new memory has flags%s, without hg", strings.TrimRight(flags, "\n"))
+			}
+			return
+		}
+	}
+	t.Error("no mapping has what was allocated")
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package main
+
+func useLargePages([]string) {} // other systems choose the size of pages by themselves
