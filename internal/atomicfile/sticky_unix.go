@@ -9,20 +9,20 @@ import (
 	"syscall"
 )
 
-// Protected reports whether this process may write in the folder of a file and yet not replace the file: in a folder
+// guarded reports whether this process may write in the folder of a file and yet not replace the file: in a folder
 // with the sticky bit, such as /tmp, files may be renamed and removed by their owner alone, by the folder's, and by
 // root. Path is that of the file itself, links resolved.
-func Protected(path string) bool {
+func guarded(path string) bool {
 	file, err := os.Lstat(path)
 	if err != nil {
 		return false // nothing to replace
 	}
 	folder, err := os.Stat(filepath.Dir(path))
-	return err == nil && protected(file, folder, os.Geteuid())
+	return err == nil && guardedFrom(file, folder, os.Geteuid())
 }
 
-// protected is Protected of a user.
-func protected(file, folder fs.FileInfo, user int) bool {
+// guardedFrom is guarded of a user.
+func guardedFrom(file, folder fs.FileInfo, user int) bool {
 	if folder.Mode()&fs.ModeSticky == 0 || user == 0 {
 		return false
 	}

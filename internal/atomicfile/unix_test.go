@@ -43,11 +43,11 @@ func TestStickyFoldersProtectFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for user, want := range map[int]bool{0: false, owner: false, int(file.Sys().(*syscall.Stat_t).Uid): false, 54321: sticky} {
-			if got := protected(file, info, user); got != want {
+			if got := guardedFrom(file, info, user); got != want {
 				t.Errorf("mode %v, user %d: protected %v, want %v", mode, user, got, want)
 			}
 		}
-		if Protected(path) || Protected(filepath.Join(folder, "none")) {
+		if guarded(path) || guarded(filepath.Join(folder, "none")) {
 			t.Error("an owner, or a file that is not there, is refused")
 		}
 	}
