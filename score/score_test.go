@@ -3,6 +3,7 @@ package score_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -229,17 +230,27 @@ func TestTermsAreOnTheirOwnScale(t *testing.T) {
 // The selected weights are those with an inclusion above one half, the intercept aside.
 func TestSelected(t *testing.T) {
 	model := fitted(t, houses(300), fit.Options{Formula: "Garden ~ Size + Rooms + Zip", Family: "bernoulli(link=probit)", Prior: "spikeslab", Engine: "sep"})
-	want := 0
+	var want []string
 	for _, term := range terms(t, model, score.TermOptions{}) {
 		if (term.Inclusion == nil) != (term.Name == "(intercept)") {
 			t.Fatalf("%+v: the weights but the intercept have an inclusion", term)
 		}
 		if term.Inclusion != nil && *term.Inclusion > 0.5 {
-			want++
+			want = append(want, term.Name)
 		}
 	}
-	if got, ok := score.Selected(model); !ok || got != want {
-		t.Errorf("%d selected, %v; want %d", got, ok, want)
+	if got, ok := score.Selected(model); !ok || got != len(want) || !slices.Equal(score.SelectedNames(model), want) {
+		t.Errorf("%d selected, %v, named %v; want %v", got, ok, score.SelectedNames(model), want)
+	}
+	sum := score.Summarise(model)
+	if sum.Family != "bernoulli" || sum.Link != "probit" || sum.Draws != 0 || sum.Selected == nil || *sum.Selected != len(want) || sum.Above != 0.5 || sum.Rows != 300 {
+		t.Errorf("%+v", sum)
+	}
+	sorted := terms(t, model, score.TermOptions{Sort: score.ByInclusion})
+	for i, term := range sorted[2:] { // what has no inclusion is in, first
+		if sorted[0].Inclusion != nil || *term.Inclusion > *sorted[i+1].Inclusion {
+			t.Errorf("by inclusion: %+v", sorted)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package score
 
-import "github.com/credence-ml/credence"
+import (
+	"iter"
+
+	"github.com/credence-ml/credence"
+)
 
 // Candidates returns the runs of weights that may be 0, each of them in or out together, in their order; none
 // where the posterior is of a kind that selects nothing.
@@ -33,11 +37,36 @@ func Selected(fitted *credence.Fitted) (count int, ok bool) {
 	if fitted.Selection != nil { // which may go by the expected share of false ones
 		return fitted.Selection.Selected, true
 	}
-	above := SelectedAbove(fitted)
-	for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
-		if selector.InclusionProbability(c.First) > above {
-			count++
-		}
+	for range eachSelected(fitted, selector) {
+		count++
 	}
 	return count, true
+}
+
+// SelectedNames returns the names of the weights that are selected, in the order of the model; nil where weights
+// cannot be 0. Those that a selection calls are [selection.Result.Names].
+func SelectedNames(fitted *credence.Fitted) (names []string) {
+	selector, ok := fitted.Members[0].Posterior.(credence.Selector)
+	named, has := fitted.Members[0].Model.Features.(credence.Named)
+	if !ok || !has || !selector.Selects() {
+		return nil
+	}
+	for c := range eachSelected(fitted, selector) {
+		for j := c.First; j < c.First+c.Count; j++ {
+			names = append(names, named.WeightName(j))
+		}
+	}
+	return names
+}
+
+// eachSelected goes through the candidates whose inclusion is above SelectedAbove.
+func eachSelected(fitted *credence.Fitted, selector credence.Selector) iter.Seq[credence.Block] {
+	above := SelectedAbove(fitted)
+	return func(yield func(credence.Block) bool) {
+		for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
+			if selector.InclusionProbability(c.First) > above && !yield(c) {
+				return
+			}
+		}
+	}
 }

@@ -46,7 +46,8 @@ type TermOptions struct {
 	// Bases are the levels that the others of their categories are told against: see [credence.Rescaled].
 	Bases []string
 	// Exp adds exponentials, of a model whose weights multiply.
-	Exp bool
+	Exp  bool
+	Sort Order
 }
 
 // Terms returns the weights of a model, averaged over its members as far as they mean the same in all of
@@ -60,6 +61,9 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	if options.Exp && !multiplies(fitted) {
 		return nil, fmt.Errorf("the exponential of a weight means nothing under %v: it multiplies the mean under a log link, odds under a logit, hazards under a cloglog, and y where the target is log(y)",
 			fitted.Members[0].Model.Likelihood)
+	}
+	if err := options.Sort.Validate(); err != nil {
+		return nil, err
 	}
 	own, err := ownUnits(fitted.Members[0].Model.Features, options.Bases)
 	if err != nil {
@@ -93,6 +97,7 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	if cutpoints > 0 { // in the place of the intercept
 		terms = slices.Concat(terms[weights:], slices.DeleteFunc(terms[:weights], func(t Term) bool { return t.intercept }))
 	}
+	options.Sort.sort(terms)
 	return terms, nil
 }
 
@@ -125,4 +130,50 @@ func halfWidth(p credence.Posterior, interval float64) float64 {
 		}
 	}
 	return special.NormalQuantile(upper)
+}
+
+// Order is an order of weights.
+type Order string
+
+// The orders of weights. Ties keep the order of the model.
+const (
+	ByModel     Order = ""
+	ByInclusion Order = "inclusion" // the highest first
+	ByStrength  Order = "abs"       // |mean| over sd, the largest first
+	ByName      Order = "name"
+)
+
+// Validate refuses an order that there is not.
+func (o Order) Validate() error {
+	if !slices.Contains([]Order{ByModel, ByInclusion, ByStrength, ByName}, o) {
+		return fmt.Errorf("sort %s is unknown: use inclusion, abs or name", o)
+	}
+	return nil
+}
+
+// sort orders the weights.
+func (o Order) sort(terms []Term) {
+	strength := func(t Term) float64 {
+		if t.SD == 0 {
+			return math.Abs(t.Mean)
+		}
+		return math.Abs(t.Mean) / t.SD
+	}
+	inclusion := func(t Term) float64 {
+		if t.Inclusion == nil { // it is always in
+			return 1
+		}
+		return *t.Inclusion
+	}
+	byStrength := func(a, b Term) int { return cmp.Compare(strength(b), strength(a)) }
+	switch o {
+	case ByInclusion:
+		slices.SortStableFunc(terms, func(a, b Term) int {
+			return cmp.Or(cmp.Compare(inclusion(b), inclusion(a)), byStrength(a, b))
+		})
+	case ByStrength:
+		slices.SortStableFunc(terms, byStrength)
+	case ByName:
+		slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.Name, b.Name) })
+	}
 }

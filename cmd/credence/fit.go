@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
 )
 
 // fitFlags are the flags of fit.
@@ -94,7 +95,7 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	if err != nil {
 		return stopped(err)
 	}
-	result := newFitResult(fitted)
+	result := score.Summarise(fitted)
 	result.Seconds = time.Since(start).Seconds()
 	if flags.output != "" {
 		if err := modelfile.Save(flags.output, fitted); err != nil {

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +16,6 @@ import (
 type inspectFlags struct {
 	score.TermOptions
 	top    int
-	sort   string
 	output string
 }
 
@@ -63,7 +59,7 @@ quantile of chi-square with the effective number of weights).`,
 	f := cmd.Flags()
 	f.Float64Var(&flags.Interval, "interval", 0.9, "probability of the interval from lower to upper")
 	f.IntVar(&flags.top, "top", 0, "show so many weights; 0 shows all with --json or -o, and 20 otherwise")
-	f.StringVar(&flags.sort, "sort", "", "inclusion, abs (|mean| over sd) or name; the default is the order of the model")
+	f.StringVar((*string)(&flags.Sort), "sort", "", "inclusion, abs (|mean| over sd) or name; the default is the order of the model")
 	f.StringArrayVar(&flags.Bases, "base", nil, "tell levels against one, COLUMN=LEVEL, against their mean, COLUMN=mean, or all categories against their means, mean; may be repeated")
 	f.BoolVar(&flags.Exp, "exp", false, "show the exponentials of weights and intervals: what a unit of the column multiplies")
 	f.StringVarP(&flags.output, "output", "o", "", "write the weights to this file, .csv, .tsv or .parquet")
@@ -72,7 +68,7 @@ quantile of chi-square with the effective number of weights).`,
 
 // inspection is the JSON object of inspect.
 type inspection struct {
-	fitResult
+	score.Summary
 	Terms  []score.Term  `json:"terms"`            // weights, in the order of the model or of --sort
 	Blocks []score.Block `json:"blocks,omitempty"` // what each block came to
 }
@@ -85,8 +81,8 @@ func (flags *inspectFlags) check(model string) error {
 	if flags.top < 0 {
 		return misused(fmt.Errorf("--top %d is negative", flags.top))
 	}
-	if !slices.Contains([]string{"", "inclusion", "abs", "name"}, flags.sort) {
-		return misused(fmt.Errorf("--sort %s is unknown: use inclusion, abs or name", flags.sort))
+	if err := flags.Sort.Validate(); err != nil {
+		return misused(fmt.Errorf("--%w", err))
 	}
 	for _, base := range flags.Bases {
 		if base != "mean" && !strings.Contains(base, "=") {
@@ -118,7 +114,6 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if err != nil {
 		return err
 	}
-	sortTerms(terms, flags.sort)
 	all := len(terms)
 	top := flags.top
 	if top == 0 && !p.json && flags.output == "" {
@@ -132,7 +127,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 			return err
 		}
 	}
-	result := newFitResult(fitted)
+	result := score.Summarise(fitted)
 	if p.json {
 		result.Model = path
 		return p.emit(inspection{result, terms, score.Blocks(fitted)})
@@ -146,31 +141,4 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	p.printBlocks(score.Blocks(fitted))
 	return nil
-}
-
-// sortTerms orders the weights: by inclusion or by |mean|/sd descending, or by
-// name; ties keep the order of the model.
-func sortTerms(terms []score.Term, by string) {
-	strength := func(t score.Term) float64 {
-		if t.SD == 0 {
-			return math.Abs(t.Mean)
-		}
-		return math.Abs(t.Mean) / t.SD
-	}
-	inclusion := func(t score.Term) float64 {
-		if t.Inclusion == nil { // it is always in
-			return 1
-		}
-		return *t.Inclusion
-	}
-	switch by {
-	case "inclusion":
-		slices.SortStableFunc(terms, func(a, b score.Term) int {
-			return cmp.Or(cmp.Compare(inclusion(b), inclusion(a)), cmp.Compare(strength(b), strength(a)))
-		})
-	case "abs":
-		slices.SortStableFunc(terms, func(a, b score.Term) int { return cmp.Compare(strength(b), strength(a)) })
-	case "name":
-		slices.SortStableFunc(terms, func(a, b score.Term) int { return cmp.Compare(a.Name, b.Name) })
-	}
 }

@@ -14,7 +14,7 @@ import (
 
 // jsonObjects are what --json prints, by command: types of the source, as folder.Type.
 var jsonObjects = []struct{ title, text, of string }{
-	{"fit", "", "cmd/credence.fitResult"},
+	{"fit", "", "score.Summary"},
 	{"inspect", "The fields of fit, and", "cmd/credence.inspection"},
 	{"select", "The fields of fit, and", "selection.Result"},
 	{"stream", "A line after every `--report` rows, of the rows scored so far, each before it was used for training:", "cmd/credence.streamProgress"},

@@ -6,54 +6,13 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/learn"
-	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
 )
 
-// fitResult is the JSON object of fit.
-type fitResult struct {
-	credence.Report
-	Family   string   `json:"family"`                   // name of the family
-	Link     string   `json:"link,omitempty"`           // identity, log, logit or probit
-	Prior    string   `json:"prior,omitempty"`          // "" for learners without one
-	Formula  string   `json:"formula,omitempty"`        // as it was understood
-	Draws    int      `json:"draws,omitempty"`          // of random features, if predictions average over several
-	Seconds  float64  `json:"seconds,omitempty"`        // of wall time
-	Selected *int     `json:"selected,omitempty"`       // weights whose inclusion is above selected_above, or that are not 0
-	Above    float64  `json:"selected_above,omitempty"` // inclusion of those
-	Warnings []string `json:"warnings"`                 // what a reader should know, each with a remedy
-	Model    string   `json:"model,omitempty"`          // path of the file that was written or read
-}
-
-func newFitResult(fitted *credence.Fitted) fitResult {
-	family := fitted.Members[0].Model.Likelihood
-	result := fitResult{
-		Report: fitted.Report, Family: fmt.Sprint(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
-		Warnings: append([]string{}, fitted.Report.Warnings...),
-	}
-	if named, ok := family.(likelihood.Named); ok {
-		result.Family = named.Name()
-	}
-	link, _ := likelihood.Describe(family)
-	result.Link = string(link)
-	if selected, ok := score.Selected(fitted); ok {
-		result.Selected = &selected
-		if _, drawn := fitted.Members[0].Model.Prior.(prior.SpikeSlab); drawn { // weights of a penalised fit are 0 or not
-			result.Above = score.SelectedAbove(fitted)
-		}
-	}
-	if draws := distinctFeatures(fitted); draws > 1 {
-		result.Draws = draws
-	}
-	return result
-}
-
 // printFit writes a fit for people.
-func (p *program) printFit(r *fitResult) {
+func (p *program) printFit(r *score.Summary) {
 	if !p.quiet {
 		ended := fmt.Sprintf("%s after %s", r.Status, counted(r.Iterations, "iteration"))
 		if r.Status == learn.EndOfData {
@@ -158,14 +117,4 @@ func counted[N int | int64](n N, noun string) string {
 		noun = strings.TrimSuffix(noun, "y") + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// distinctFeatures counts the draws of features that predictions average over: members of the same
-// features differ in parameters of the likelihood.
-func distinctFeatures(fitted *credence.Fitted) int {
-	seen := map[credence.Features]bool{}
-	for _, m := range fitted.Members {
-		seen[m.Model.Features] = true
-	}
-	return len(seen)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
@@ -73,7 +74,7 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 
 // selectResult is the JSON object of select.
 type selectResult struct {
-	fitResult
+	score.Summary
 	*selection.Result
 	Selected int `json:"selected"`
 }
@@ -144,7 +145,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 			return err
 		}
 	}
-	result := selectResult{fitResult: newFitResult(fitted), Result: found, Selected: found.Selected}
+	result := selectResult{Summary: score.Summarise(fitted), Result: found, Selected: found.Selected}
 	result.Seconds = time.Since(start).Seconds()
 	if flags.output != "" {
 		if err := modelfile.Save(flags.output, fitted); err != nil {
@@ -160,8 +161,8 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 		result.Result = &shown
 		return p.emit(result)
 	}
-	result.fitResult.Selected = nil // told below
-	p.printFit(&result.fitResult)
+	result.Summary.Selected = nil // told below
+	p.printFit(&result.Summary)
 	p.printSelection(found, flags)
 	return nil
 }

@@ -15,14 +15,12 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
-	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -310,25 +308,20 @@ func (s *streamRun) finish(complete bool) error {
 
 // writeSelected writes the names of the selected features, one a line.
 func writeSelected(path string, fitted *credence.Fitted) error {
-	features := fitted.Members[0].Model.Features.(*keyed.Features)
-	probability := fitted.Members[0].Posterior.(*posterior.SpikeSlab).Probability
-	above := score.SelectedAbove(fitted)
 	line := strings.NewReplacer("\n", `\n`, "\r", `\r`)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		var text []byte
-		for i := range features.Keys {
-			if probability[len(probability)-len(features.Keys)+i] > above {
-				text = append(append(text, line.Replace(features.Name(i))...), '\n')
+		for _, name := range score.SelectedNames(fitted) {
+			if _, err := io.WriteString(w, line.Replace(name)+"\n"); err != nil {
+				return err
 			}
 		}
-		_, err := w.Write(text)
-		return err
+		return nil
 	})
 }
 
 // streamResult is the JSON object of a stream.
 type streamResult struct {
-	fitResult
+	score.Summary
 	LogLoss       metric.Score `json:"log_loss,omitzero"`    // of all rows
 	AUC           metric.Score `json:"auc,omitzero"`         // area under the ROC curve
 	Features      int          `json:"features"`             // met
@@ -343,7 +336,7 @@ func (s *streamRun) print(fitted *credence.Fitted) error {
 		return err
 	}
 	result := streamResult{
-		fitResult: newFitResult(fitted), LogLoss: now.LogLoss, AUC: now.AUC,
+		Summary: score.Summarise(fitted), LogLoss: now.LogLoss, AUC: now.AUC,
 		Features: now.Features, Malformed: now.Malformed, RowsPerSecond: s.speed(now.Rows), NameBytes: now.NameBytes,
 	}
 	result.Selected = &now.Selected
@@ -355,7 +348,7 @@ func (s *streamRun) print(fitted *credence.Fitted) error {
 	if now.Malformed > toldRows {
 		s.program.warn("%d malformed rows were skipped", now.Malformed)
 	}
-	s.program.printFit(&result.fitResult)
+	s.program.printFit(&result.Summary)
 	s.program.say("        log loss %.5f%s   of rows scored before they were learned", float64(result.LogLoss), areaText(result.AUC))
 	s.program.say("        %s, %d selected; %.0f rows a second", counted(result.Features, "feature"), now.Selected, result.RowsPerSecond)
 	return nil
