@@ -29,9 +29,10 @@ type Options struct {
 
 // File is a model applied to the rows of files.
 type File struct {
-	scorer *score.Scorer
-	table  *dataset.Table
-	rows   rows
+	scorer  *score.Scorer
+	options Options
+	table   *dataset.Table
+	rows    rows
 }
 
 // rows are scored in one of three ways: by the columns of a table, by keys, or live.
@@ -47,7 +48,7 @@ type rows interface {
 // Open binds a model to files: it finds the columns of the model in them, and reads those of a table. The file must be
 // closed.
 func Open(ctx context.Context, scorer *score.Scorer, paths []string, options Options) (_ *File, err error) {
-	f := &File{scorer: scorer}
+	f := &File{scorer: scorer, options: options}
 	bind := f.bindTable
 	switch {
 	case scorer.Keyed():
@@ -58,7 +59,7 @@ func Open(ctx context.Context, scorer *score.Scorer, paths []string, options Opt
 		}
 		options.Read.Reading = keys.Reading()
 		options.Read.Once, options.Read.Keyed, options.Read.KindsKnown = true, true, true
-		f.rows = &keyRows{Keys: keys, keep: options.Keep}
+		f.rows = &keyRows{Keys: keys}
 	case options.Live && len(options.Keep) == 0:
 		bind = f.bindLive
 		options.Read.Schema, options.Read.Once = scorer.Schema(), true

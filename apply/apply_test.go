@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/score"
@@ -180,5 +184,72 @@ func TestRefusals(t *testing.T) {
 	_, _, file := answers(t, model, bare, apply.Options{})
 	if err := file.Each(t.Context(), func(*score.Rows) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
+	}
+}
+
+// What is written of a row is what is predicted of it, beside its own texts; a row that lacks a value has empty cells.
+func TestWrite(t *testing.T) {
+	text := "id,size,place,price\na,50,north,120\nb,,west,1\nc,70,west,\n"
+	for _, live := range []bool{false, true} {
+		scorer, err := score.New(fitted(prices(200), "log(price) ~ size + place"), score.Options{Original: true, Lacking: true, Missing: "drop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := apply.Options{Targets: score.UseTargets, Live: live}
+		if !live {
+			o.Keep = []string{"id"}
+		}
+		open := func() *apply.File {
+			o.Read.Stdin = strings.NewReader(text)
+			file, err := apply.Open(t.Context(), scorer, []string{"-"}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(file.Close)
+			return file
+		}
+		var out strings.Builder
+		rows, infinite, err := open().Write(t.Context(), &out, "", apply.Answers{Latent: true, Density: true, Samples: 2, Seed: 7})
+		if err != nil || rows != 3 || infinite != 0 {
+			t.Fatalf("live %v: %d rows, %d infinite, %v", live, rows, infinite, err)
+		}
+		want := "mean,sd,lower,upper,median,f_mean,f_sd,log_density,sample_1,sample_2\n"
+		if !live {
+			want = "id," + want
+		}
+		at := 0
+		err = open().Each(t.Context(), func(rows *score.Rows) error {
+			for i := range rows.Len() {
+				cells := make([]string, 10)
+				if !rows.Lacks(i) {
+					p, rng := rows.Predict(i), credence.Rand(7, credence.PredictSamples, uint64(at))
+					mean, variance := rows.Latent(i)
+					density := rows.LogDensity(i, rows.Target(i))
+					first, err1 := rows.Sample(i, rng)
+					second, err2 := rows.Sample(i, rng)
+					if err := errors.Join(err1, err2); err != nil {
+						return err
+					}
+					for k, x := range []float64{p.Mean, p.SD, p.Lower, p.Upper, p.Median, mean, math.Sqrt(variance), density, first, second} {
+						if x == x {
+							cells[k] = strconv.FormatFloat(x, 'g', -1, 64)
+						}
+					}
+				}
+				if !live {
+					cells = slices.Insert(cells, 0, string(text[strings.Index(text, []string{"a,", "b,", "c,"}[at])]))
+				}
+				want += strings.Join(cells, ",") + "\n"
+				at++
+			}
+			return nil
+		})
+		if err != nil || out.String() != want {
+			t.Errorf("live %v: %v\n%s, want\n%s", live, err, out.String(), want)
+		}
+	}
+	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), "id,mean,size,place\na,1,50,north\n", apply.Options{Keep: []string{"mean"}})
+	if _, _, err := file.Write(t.Context(), io.Discard, "", apply.Answers{}); !errors.As(err, new(output.ColumnError)) {
+		t.Errorf("two columns of one name: %v", err)
 	}
 }

@@ -17,7 +17,6 @@ type keyRows struct {
 	file    *File
 	columns []string
 	targets bool
-	keep    []string // columns to copy
 	run     *dataset.Run
 }
 
@@ -34,13 +33,13 @@ func (f *File) bindKeys(_ context.Context, options Options) error {
 	if k.columns, err = k.Columns(schema); err != nil {
 		return f.named(err)
 	}
-	if len(k.keep) > 0 && schema.Label && !f.table.Tagged() {
+	if len(options.Keep) > 0 && schema.Label && !f.table.Tagged() {
 		return errors.New("--keep copies columns of a table, and this text has none: leave it out, rows keep their order")
 	}
-	if err := f.table.CheckTexts(k.keep); err != nil {
+	if err := f.table.CheckTexts(options.Keep); err != nil {
 		return err
 	}
-	for _, name := range k.keep {
+	for _, name := range options.Keep {
 		k.columns = append(k.columns, credence.TextOf(name))
 	}
 	return nil
@@ -58,7 +57,7 @@ func (k *keyRows) close()           {}
 
 func (k *keyRows) kept(dst [][]byte, _ *score.Rows, i int) ([][]byte, error) {
 	row := k.run.Row(k.RunRow(i))
-	for _, name := range k.keep {
+	for _, name := range k.file.options.Keep {
 		column := slices.IndexFunc(k.run.Columns, func(c table.Column) bool { return c.Name == credence.TextOf(name) })
 		var text []byte
 		if code := row[column]; code == code {

@@ -136,6 +136,9 @@ func (s *Scorer) Classes() []string {
 	return s.frame.Target.Classes()
 }
 
+// Original says whether predictions are of the target's own column, price of log(price), with their median.
+func (s *Scorer) Original() bool { return s.options.Original }
+
 // Binary says that the target has two classes.
 func (s *Scorer) Binary() bool { return s.binary }
 

@@ -2,7 +2,6 @@
 package output
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -25,13 +24,19 @@ type Writer interface {
 	Close() error // ends the table; what it is written to stays open
 }
 
+// ColumnError says which columns no table can have.
+type ColumnError string
+
+// Error implements error.
+func (e ColumnError) Error() string { return string(e) }
+
 // New returns a writer to w, of the format that the extension of the path names, CSV by default. It refuses
-// names given twice, and Vowpal Wabbit text without the column mean that it holds.
+// names given twice, and Vowpal Wabbit text without the column mean that it holds, as a [ColumnError].
 func New(w io.Writer, path string, columns []Column) (Writer, error) {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c.Name] {
-			return nil, fmt.Errorf("the output would have two columns %q: keep other columns", c.Name)
+			return nil, ColumnError(fmt.Sprintf("the output would have two columns %q: keep other columns", c.Name))
 		}
 		seen[c.Name] = true
 	}
@@ -42,7 +47,7 @@ func New(w io.Writer, path string, columns []Column) (Writer, error) {
 		return newCSVWriter(w, columns, '\t'), nil
 	case ".vw":
 		if !seen["mean"] {
-			return nil, errors.New("predictions of Vowpal Wabbit rows are those of a column mean: add it")
+			return nil, ColumnError("predictions of Vowpal Wabbit rows are those of a column mean: add it")
 		}
 		return newVWWriter(w, columns), nil
 	}

@@ -1,0 +1,143 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/output"
+	"github.com/credence-ml/credence/score"
+)
+
+// MostSamples is the largest number of draws of a row.
+const MostSamples = 10_000
+
+// Answers say what is written of a row: the texts of the columns to keep, the mean and sd of its target, the lower and
+// upper end of the interval, the probability of the positive class or of each grade, the median under
+// [score.Options].Original, and what is asked for here.
+type Answers struct {
+	Latent  bool   // f_mean and f_sd, of the value before the link
+	Density bool   // log_density of the target, where the files have targets
+	Samples int    // draws of the target, up to MostSamples
+	Seed    uint64 // of the draws
+}
+
+// columns names what is written of a row, behind the texts.
+func (a Answers) columns(f *File) []string {
+	names := []string{"mean", "sd", "lower", "upper"}
+	switch classes := f.scorer.Classes(); {
+	case len(classes) == 0:
+	case f.scorer.Binary():
+		names = append(names, "probability")
+	default:
+		for _, grade := range classes {
+			names = append(names, "probability_"+grade)
+		}
+	}
+	if f.scorer.Original() {
+		names = append(names, "median")
+	}
+	if a.Latent {
+		names = append(names, "f_mean", "f_sd")
+	}
+	if a.Density {
+		names = append(names, "log_density")
+	}
+	for k := range a.Samples {
+		names = append(names, fmt.Sprintf("sample_%d", k+1))
+	}
+	return names
+}
+
+// appendTo appends what is written of row i, in the order of the columns.
+func (a Answers) appendTo(row []float64, rows *score.Rows, i int) ([]float64, error) {
+	p := rows.Predict(i)
+	row = append(row, p.Mean, p.SD, p.Lower, p.Upper)
+	if rows.Scorer().Binary() {
+		row = append(row, p.Probability)
+	} else {
+		row = rows.Probabilities(row, i)
+	}
+	if rows.Scorer().Original() {
+		row = append(row, p.Median)
+	}
+	if a.Latent {
+		mean, variance := rows.Latent(i)
+		row = append(row, mean, math.Sqrt(variance))
+	}
+	if a.Density {
+		density := math.NaN() // an empty cell, where the row has no target
+		if y := rows.Target(i); y == y {
+			density = rows.LogDensity(i, y)
+		}
+		row = append(row, density)
+	}
+	if a.Samples > 0 {
+		rng := credence.Rand(a.Seed, credence.PredictSamples, uint64(rows.First()+i))
+		for range a.Samples {
+			draw, err := rows.Sample(i, rng)
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, draw)
+		}
+	}
+	return row, nil
+}
+
+// Write writes what is predicted of every row, in their order, to w, as a table of the format that the extension of path
+// names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were, and in how many
+// the mean is infinite.
+func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total, infinite int, err error) {
+	a.Density = a.Density && f.HasTargets()
+	names := a.columns(f)
+	var columns []output.Column
+	for _, name := range f.options.Keep {
+		columns = append(columns, output.Column{Name: name, Text: true})
+	}
+	for _, name := range names {
+		columns = append(columns, output.Column{Name: name})
+	}
+	out, err := output.New(w, path, columns)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = f.Each(ctx, func(rows *score.Rows) error {
+		n, width := rows.Len(), len(names)
+		total += n
+		cells, failed := make([]float64, n*width), make([]error, n)
+		rows.Each(func(i int) {
+			row := cells[i*width : i*width : (i+1)*width]
+			if !rows.Lacks(i) {
+				_, failed[i] = a.appendTo(row, rows, i)
+				return
+			}
+			for range width {
+				row = append(row, math.NaN())
+			}
+		})
+		var texts [][]byte
+		for i, err := range failed {
+			if math.IsInf(cells[i*width], 0) {
+				infinite++
+			}
+			if err == nil && len(f.options.Keep) > 0 {
+				texts, err = f.Kept(texts, rows, i)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		err := out.Write(rows.Each, cells, texts...)
+		if err == nil && f.options.Live {
+			err = out.Flush()
+		}
+		return err
+	})
+	if err == nil {
+		err = out.Close()
+	}
+	return total, infinite, err
+}
