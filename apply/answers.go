@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/output"
@@ -140,4 +141,36 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 		err = out.Close()
 	}
 	return total, infinite, err
+}
+
+// WriteTerms writes weights to w, with exponentials and inclusions where there are any, as a table of the format that
+// the extension of path names, see [output.New].
+func WriteTerms(w io.Writer, path string, terms []score.Term) error {
+	columns := []output.Column{{Name: "block", Text: true}, {Name: "name", Text: true}, {Name: "mean"}, {Name: "sd"}, {Name: "lower"}, {Name: "upper"}}
+	if len(terms) > 0 && terms[0].Exp != nil {
+		columns = append(columns, output.Column{Name: "exp"}, output.Column{Name: "exp_lower"}, output.Column{Name: "exp_upper"})
+	}
+	inclusions := slices.ContainsFunc(terms, func(t score.Term) bool { return t.Inclusion != nil })
+	if inclusions {
+		columns = append(columns, output.Column{Name: "inclusion"})
+	}
+	out, err := output.New(w, path, columns)
+	if err != nil {
+		return err
+	}
+	for _, t := range terms {
+		cells := []float64{t.Mean, t.SD, t.Lower, t.Upper}
+		if t.Exp != nil {
+			cells = append(cells, t.Exp.Estimate, t.Exp.Lower, t.Exp.Upper)
+		}
+		if t.Inclusion != nil {
+			cells = append(cells, *t.Inclusion)
+		} else if inclusions {
+			cells = append(cells, math.NaN())
+		}
+		if err := out.Write(nil, cells, []byte(t.Block), []byte(t.Name)); err != nil {
+			return err
+		}
+	}
+	return out.Close()
 }

@@ -1,8 +1,11 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
+	"encoding/csv"
 	"fmt"
+	"io"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
@@ -69,4 +72,26 @@ func (t *Table) Fields(ctx context.Context, columns []string, visit func(*Fields
 		return t.wordFailure(t.passParquet(ctx, chosen, 0, 0, consume))
 	}
 	return t.wordFailure(t.passText(ctx, chosen, 0, credence.Position{}, consume))
+}
+
+// WriteCSV writes columns of all rows as CSV, with the cells as the table has them.
+func (t *Table) WriteCSV(ctx context.Context, w io.Writer, columns []string) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	record := make([]string, len(columns))
+	err := t.Fields(ctx, columns, func(f *Fields) error {
+		for i := range f.Rows {
+			for j := range columns {
+				record[j] = string(f.Text(i, j))
+			}
+			if err := out.Write(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	out.Flush()
+	return cmp.Or(err, out.Error())
 }

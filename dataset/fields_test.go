@@ -54,6 +54,15 @@ func TestFieldsAreAsWritten(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("fields %.300q", got)
 	}
+	table, err := Open(t.Context(), []string{write(t, "w.csv", content)}, Options{MissingTokens: []string{"n/a"}, CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	var out strings.Builder
+	if err := table.WriteCSV(t.Context(), &out, []string{"zip", "x"}); err != nil || out.String() != "zip,x\n02139,1e3\n00501,1.50\n,n/a\n" {
+		t.Errorf("written %q, %v", out.String(), err)
+	}
 	got = fieldsOf(t, Options{}, []string{"label"}, write(t, "t.libsvm", "+1.0 1:2 7:1e300\n# comment\n-1 3:1\n007\n"))
 	if want := [][]string{{"+1.0"}, {"-1"}, {"007"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("labels %q", got)

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -245,6 +246,14 @@ func TestSelected(t *testing.T) {
 	sum := score.Summarise(model)
 	if sum.Family != "bernoulli" || sum.Link != "probit" || sum.Draws != 0 || sum.Selected == nil || *sum.Selected != len(want) || sum.Above != 0.5 || sum.Rows != 300 {
 		t.Errorf("%+v", sum)
+	}
+	schema := &credence.Schema{Columns: []credence.Column{{Name: "Zip"}, {Name: "Other"}, {Name: "Garden"}, {Name: "a:b"}}}
+	called := &credence.Fitted{Selection: &selection.Result{Features: []selection.Feature{{Name: "Size:Zip=b", Selected: true}, {Name: "Other"}}}}
+	if got := score.SelectedColumns(called, schema); !slices.Equal(got, []string{"Zip"}) {
+		t.Errorf("columns %v are called", got)
+	}
+	if called.Frame = model.Frame; !slices.Equal(score.SelectedColumns(called, schema), []string{"Zip", "Garden"}) {
+		t.Errorf("the target is not beside %v", score.SelectedColumns(called, schema))
 	}
 	sorted := terms(t, model, score.TermOptions{Sort: score.ByInclusion})
 	for i, term := range sorted[2:] { // what has no inclusion is in, first

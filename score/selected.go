@@ -2,8 +2,10 @@ package score
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
 )
 
 // Candidates returns the runs of weights that may be 0, each of them in or out together, in their order; none
@@ -57,6 +59,26 @@ func SelectedNames(fitted *credence.Fitted) (names []string) {
 		}
 	}
 	return names
+}
+
+// SelectedColumns returns the columns of a table that a selection calls, and that of its target, in the order of the table.
+func SelectedColumns(fitted *credence.Fitted, schema *credence.Schema) (columns []string) {
+	wanted := map[string]bool{}
+	for _, name := range fitted.Selection.Names() {
+		for part := range strings.SplitSeq(name, ":") {
+			column, _, _ := strings.Cut(part, "=")
+			wanted[column], wanted[part] = true, true
+		}
+	}
+	if fr, ok := fitted.Frame.(*frame.Frame); ok && fr.Target != nil {
+		wanted[fr.Target.Expr.Column] = true
+	}
+	for _, c := range schema.Columns {
+		if wanted[c.Name] {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
 }
 
 // eachSelected goes through the candidates whose inclusion is above SelectedAbove.

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/credence-ml/credence/active"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -124,4 +126,41 @@ func File(ctx context.Context, file *apply.File, scorer *active.Scorer, how Opti
 		}
 	}
 	return out, nil
+}
+
+// Write writes rows that [File] lists under these options to w as CSV: the columns to keep in front, and under an audit a
+// column that is 1 in rows taken by chance.
+func Write(w io.Writer, rows []Row, how Options) error {
+	var columns []output.Column
+	for _, name := range how.Keep {
+		columns = append(columns, output.Column{Name: name, Text: true})
+	}
+	names := []string{"row", "score", "mean", "probability", "audit"}
+	if how.Audit == 0 {
+		names = names[:4]
+	}
+	for _, name := range names {
+		columns = append(columns, output.Column{Name: name})
+	}
+	out, err := output.New(w, "", columns)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		cells := []float64{float64(row.Row), row.Score, row.Mean, math.NaN(), 0}
+		if row.Probability != nil {
+			cells[3] = *row.Probability
+		}
+		if row.Audit {
+			cells[4] = 1
+		}
+		var kept [][]byte
+		for _, name := range how.Keep {
+			kept = append(kept, []byte(row.Keep[name]))
+		}
+		if err := out.Write(nil, cells[:len(names)], kept...); err != nil {
+			return err
+		}
+	}
+	return out.Close()
 }

@@ -120,3 +120,16 @@ func TestFile(t *testing.T) {
 		t.Error("costs of random rows, or an unknown score, are taken")
 	}
 }
+
+// ExampleWrite writes rows beside a column of the data.
+func ExampleWrite() {
+	half := 0.5
+	rows := []rank.Row{{Row: 3, Score: 0.25, Mean: -1, Probability: &half, Keep: map[string]string{"id": "c,d"}}, {Row: 1, Score: 0.125, Mean: 2, Audit: true}}
+	if err := rank.Write(os.Stdout, rows, rank.Options{Audit: 0.1, Keep: []string{"id"}}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// id,row,score,mean,probability,audit
+	// "c,d",3,0.25,-1,0.5,0
+	// ,1,0.125,2,,1
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/credence-ml/credence/active/rank"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
@@ -148,7 +146,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	if p.json {
 		return p.emit(map[string]any{"candidates": rows})
 	}
-	return p.writeRanked(rows, flags)
+	return rank.Write(p.out, rows, flags.how)
 }
 
 // applyCold applies the model before any label is known.
@@ -186,42 +184,6 @@ func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlag
 		return nil, err
 	}
 	return p.bind(ctx, scorer, paths, read, how)
-}
-
-// writeRanked writes the rows as CSV.
-func (p *program) writeRanked(rows []rank.Row, flags *rankFlags) error {
-	var columns []output.Column
-	for _, name := range flags.how.Keep {
-		columns = append(columns, output.Column{Name: name, Text: true})
-	}
-	names := []string{"row", "score", "mean", "probability"}
-	if flags.how.Audit > 0 {
-		names = append(names, "audit")
-	}
-	for _, name := range names {
-		columns = append(columns, output.Column{Name: name})
-	}
-	out, err := output.New(p.out, "", columns)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		values := []float64{float64(row.Row), row.Score, row.Mean, math.NaN(), 0}
-		if row.Probability != nil {
-			values[3] = *row.Probability
-		}
-		if row.Audit {
-			values[4] = 1
-		}
-		var kept [][]byte
-		for _, name := range flags.how.Keep {
-			kept = append(kept, []byte(row.Keep[name]))
-		}
-		if err := out.Write(nil, values[:len(names)], kept...); err != nil {
-			return err
-		}
-	}
-	return out.Close()
 }
 
 // simulateFlags are the flags of active simulate.

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset/output"
+	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 )
@@ -123,7 +126,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		terms = terms[:top]
 	}
 	if flags.output != "" {
-		if err := writeTerms(flags.output, terms); err != nil {
+		if err := atomicfile.Write(flags.output, func(w io.Writer) error { return apply.WriteTerms(w, flags.output, terms) }); err != nil {
 			return err
 		}
 	}

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
@@ -141,7 +138,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	}
 	found := fitted.Selection
 	if flags.writeSelected != "" {
-		if err := writeColumns(ctx, flags.writeSelected, paths, read, fitted); err != nil {
+		if err := writeSelectedColumns(ctx, flags.writeSelected, paths, read, fitted); err != nil {
 			return err
 		}
 	}
@@ -273,55 +270,16 @@ func orNone(x *float64) string {
 	return significant(*x)
 }
 
-// writeColumns writes the target's column and those of the features that are called, with the cells as
-// the data have them.
-func writeColumns(ctx context.Context, path string, paths []string, read dataset.Options, fitted *credence.Fitted) error {
+// writeSelectedColumns writes the columns that are called and the target's, with the cells as the data have them.
+func writeSelectedColumns(ctx context.Context, path string, paths []string, read dataset.Options, fitted *credence.Fitted) error {
 	table, err := dataset.Open(ctx, paths, read)
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	wanted := map[string]bool{}
-	for _, name := range fitted.Selection.Names() {
-		for _, part := range strings.Split(name, ":") {
-			column, _, _ := strings.Cut(part, "=")
-			wanted[column], wanted[part] = true, true
-		}
-	}
-	target := ""
-	if fr, ok := fitted.Frame.(*frame.Frame); ok && fr.Target != nil {
-		target = fr.Target.Expr.Column
-	}
-	var columns []string
-	for _, c := range table.Schema().Columns {
-		if c.Name == target || wanted[c.Name] {
-			columns = append(columns, c.Name)
-		}
-	}
+	columns := score.SelectedColumns(fitted, table.Schema())
 	if len(columns) == 0 {
 		return fmt.Errorf("%s is not written: none of the features called is a column of its own", path)
 	}
-	return atomicfile.Write(path, func(to io.Writer) error {
-		w := csv.NewWriter(to)
-		if err := w.Write(columns); err != nil {
-			return err
-		}
-		record := make([]string, len(columns))
-		err := table.Fields(ctx, columns, func(f *dataset.Fields) error {
-			for i := range f.Rows {
-				for j := range columns {
-					record[j] = string(f.Text(i, j))
-				}
-				if err := w.Write(record); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		w.Flush()
-		if err == nil {
-			err = w.Error()
-		}
-		return err
-	})
+	return atomicfile.Write(path, func(w io.Writer) error { return table.WriteCSV(ctx, w, columns) })
 }

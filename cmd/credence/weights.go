@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"text/tabwriter"
 
-	"github.com/credence-ml/credence/dataset/output"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -22,7 +19,7 @@ func (p *program) printTerms(terms []score.Term, all int) {
 	if terms[0].Exp != nil {
 		header = "\nblock\tname\texp\tlower\tupper\t"
 	}
-	if selects(terms) {
+	if slices.ContainsFunc(terms, func(t score.Term) bool { return t.Inclusion != nil }) {
 		header += "inclusion\t"
 	}
 	fmt.Fprintln(w, header)
@@ -50,11 +47,6 @@ func (p *program) printTerms(terms []score.Term, all int) {
 	}
 }
 
-// selects says whether any weight may be 0.
-func selects(terms []score.Term) bool {
-	return slices.ContainsFunc(terms, func(t score.Term) bool { return t.Inclusion != nil })
-}
-
 // toSpread formats a number with the digits of which its standard deviation leaves some meaning: three
 // digits of the standard deviation.
 func toSpread(x, sd float64) string {
@@ -78,37 +70,4 @@ func (p *program) printBlocks(blocks []score.Block) {
 		}
 		p.say("\nno effect found in %s: %s (Wald %.2f, degrees of freedom %.1f)", nameText(b.Name), why, b.Wald, b.DF)
 	}
-}
-
-// writeTerms writes the weights to a file, with exponentials and inclusions where there are any.
-func writeTerms(path string, terms []score.Term) error {
-	columns := []output.Column{{Name: "block", Text: true}, {Name: "name", Text: true}, {Name: "mean"}, {Name: "sd"}, {Name: "lower"}, {Name: "upper"}}
-	if len(terms) > 0 && terms[0].Exp != nil {
-		columns = append(columns, output.Column{Name: "exp"}, output.Column{Name: "exp_lower"}, output.Column{Name: "exp_upper"})
-	}
-	inclusions := selects(terms)
-	if inclusions {
-		columns = append(columns, output.Column{Name: "inclusion"})
-	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		out, err := output.New(w, path, columns)
-		if err != nil {
-			return err
-		}
-		for _, t := range terms {
-			cells := []float64{t.Mean, t.SD, t.Lower, t.Upper}
-			if t.Exp != nil {
-				cells = append(cells, t.Exp.Estimate, t.Exp.Lower, t.Exp.Upper)
-			}
-			if t.Inclusion != nil {
-				cells = append(cells, *t.Inclusion)
-			} else if inclusions {
-				cells = append(cells, math.NaN())
-			}
-			if err := out.Write(nil, cells, []byte(t.Block), []byte(t.Name)); err != nil {
-				return err
-			}
-		}
-		return out.Close()
-	})
 }
