@@ -51,5 +51,6 @@
 //
 // Imports point one way: linop, then this package, then the nouns (feature,
 // likelihood, prior, posterior, frame, table), then formula, score and modelfile, then the engines under
-// infer, then fit, which knows them all, then learn (rows online) and apply (files scored), then cmd/credence.
+// infer, then fit, which knows them all, then learn (rows online) and apply (files scored), then
+// stream (files online) and cmd/credence.
 package credence

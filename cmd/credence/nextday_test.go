@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/stream"
 )
 
 // day is Vowpal Wabbit text of a day's clicks.
@@ -42,7 +44,7 @@ func TestTheNextDay(t *testing.T) {
 	refused("keep one", tuesday, "--from", model, "-o", next, "--resume")
 	refused("add --from MODEL", tuesday, "--discount", "0.5")
 	refused("is not above 0", tuesday, "--from", model, "--discount", "0")
-	if err := os.Remove(model + checkpointSuffix); err != nil {
+	if err := os.Remove(stream.Checkpoint(model)); err != nil {
 		t.Fatal(err)
 	}
 	refused("has no checkpoint", tuesday, "--from", model)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 )
 
@@ -146,9 +145,7 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if read.Follow = flags.follow; read.Follow && s.learner.Passes() > 1 {
 		return misused(fmt.Errorf("--follow has one pass: leave passes=%d out", s.learner.Passes()))
 	}
-	read.Reading = s.learner.Reading()
-	read.Once, read.Keyed, read.SkipMalformed = s.learner.Passes() == 1, true, true
-	table, err := dataset.Open(ctx, paths, read)
+	table, err := s.learned.Open(ctx, paths, read)
 	if err != nil {
 		return err
 	}

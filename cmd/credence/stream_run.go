@@ -20,21 +20,19 @@ import (
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/metric"
-	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/stream"
 )
 
 // streamRun is a run of the stream command.
 type streamRun struct {
 	program *program
 	flags   *streamFlags
+	learned *stream.Run
 	learner *learn.Learner
-	at      credence.Position // behind the last row learned
 	started time.Time
-	before  int64         // rows of earlier runs, for the speed
-	told    int           // malformed rows reported one by one
-	saved   time.Time     // the last checkpoint
-	saving  time.Duration // what it took: at most a tenth of the time goes into saving
+	before  int64 // rows of earlier runs, for the speed
+	told    int   // malformed rows reported one by one
 }
 
 const (
@@ -44,30 +42,23 @@ const (
 	toldRows = 10
 )
 
-// checkpointSuffix is behind the name of a model in that of its checkpoint.
-const checkpointSuffix = ".checkpoint"
-
-func (s *streamRun) checkpointPath() string { return s.flags.output + checkpointSuffix }
-
 // prepare makes the learner, or takes up its checkpoint.
 func (s *streamRun) prepare(options fit.Options) (err error) {
-	path := s.checkpointPath()
-	if s.flags.resume {
-		if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {
-			s.program.warn("nothing is resumed, for there is no %s: beginning with the first row", path)
-		}
-		s.learner, s.at, err = learn.Resume(path, options)
-	} else {
+	path := stream.Checkpoint(s.flags.output)
+	if !s.flags.resume {
 		s.warnReplaced(path)
-		s.learner, err = s.begin(options)
+	} else if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {
+		s.program.warn("nothing is resumed, for there is no %s: beginning with the first row", path)
 	}
+	s.learned, err = stream.New(stream.Options{
+		Options: options, Model: s.flags.output, Every: s.flags.every, Live: s.flags.follow,
+		Resume: s.flags.resume, From: s.flags.from, Share: s.flags.keepShare,
+	})
 	if err != nil {
-		if s.flags.resume {
-			err = fmt.Errorf("%w; without --resume the run begins anew", err)
-		}
 		return err
 	}
-	l := s.learner
+	l := s.learned.Learner
+	s.learner = l
 	switch s.before = l.Rows(); {
 	case s.flags.from != "":
 		s.program.say("start   from the posterior of %s, which learned %d rows", s.flags.from, s.before)
@@ -76,25 +67,7 @@ func (s *streamRun) prepare(options fit.Options) (err error) {
 	}
 	l.MaxMalformed, l.Nameless, l.Every = s.flags.maxBad, !s.flags.names, s.flags.report
 	l.OnMalformed, l.OnProgress = s.skipped, s.report
-	if l.Passes() > 1 || s.flags.HoldOut > 0 {
-		l.OnPass = s.passed
-	}
 	return nil
-}
-
-// begin makes a learner that starts from another model, or from nothing.
-func (s *streamRun) begin(options fit.Options) (*learn.Learner, error) {
-	if s.flags.from == "" {
-		return learn.New(options)
-	}
-	l, err := learn.From(s.flags.from+checkpointSuffix, options, s.flags.keepShare)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, stat := os.Stat(s.flags.from); stat == nil {
-			return nil, fmt.Errorf("%s has no checkpoint %s%s beside it, which holds what it knows: copy it there, or learn with stream -o", s.flags.from, s.flags.from, checkpointSuffix)
-		}
-		return nil, unopened(s.flags.from, err)
-	}
-	return l, err
 }
 
 // warnReplaced tells that a model which is there will be replaced by one that does not know what it knows.
@@ -122,17 +95,16 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 	if err := s.describe(table, columns); err != nil {
 		return err
 	}
-	s.saved = time.Now()
-	for {
-		if err := table.Rows(ctx, columns, s.at, func(run *dataset.Run) error { return s.learn(run) }); err != nil {
-			return s.stop(ctx, err)
-		}
+	s.learner.OnPass = func(now learn.Pass) {
 		s.noteColumns(table, columns) // what the pass has met
-		if !s.learner.EndPass() {
-			return s.finish(true)
+		if s.learner.Passes() > 1 || s.flags.HoldOut > 0 {
+			s.passed(now)
 		}
-		s.at = credence.Position{}
 	}
+	if err := s.learned.Learn(ctx, table, columns); err != nil {
+		return s.stop(ctx, err)
+	}
+	return s.finish(true)
 }
 
 // describe tells how the data and the model were understood.
@@ -166,41 +138,6 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 // meant, as a time.
 func (s *streamRun) noteColumns(table *dataset.Table, columns []string) {
 	s.program.noteColumns(table, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return !s.learner.Takes(name) }))
-}
-
-// learn learns a run of rows, and saves now and then.
-func (s *streamRun) learn(run *dataset.Run) error {
-	taken, err := s.learner.Learn(run.Rows)
-	switch {
-	case err == nil:
-		s.at = run.Finish()
-	case taken > 0:
-		s.at = run.After(taken - 1)
-	}
-	if err != nil || s.flags.output == "" || s.flags.every == 0 || time.Since(s.saved) < max(s.flags.every, 10*s.saving) {
-		return err
-	}
-	begun := time.Now()
-	if err := s.learner.Checkpoint(s.checkpointPath(), s.at); err != nil {
-		return err
-	}
-	if s.flags.follow {
-		if err := s.save(); err != nil {
-			return err
-		}
-	}
-	s.saved = time.Now()
-	s.saving = s.saved.Sub(begun)
-	return nil
-}
-
-// save writes the model as it stands.
-func (s *streamRun) save() error {
-	fitted, err := s.learner.Fitted()
-	if err != nil {
-		return err
-	}
-	return modelfile.Save(s.flags.output, fitted)
 }
 
 // skipped is told of a malformed row.
@@ -272,28 +209,16 @@ func (s *streamRun) stop(ctx context.Context, cause error) error {
 		return errors.Join(cause, err)
 	}
 	if interruption != nil {
-		return interrupted{interruption, fmt.Sprintf("%s learned and saved in %s; --resume continues after them", counted(rows, "row"), s.checkpointPath())}
+		return interrupted{interruption, fmt.Sprintf("%s learned and saved in %s; --resume continues after them", counted(rows, "row"), stream.Checkpoint(s.flags.output))}
 	}
 	return fmt.Errorf("%w (%s learned and saved; --resume continues after them)", cause, counted(rows, "row"))
 }
 
 // finish saves the state and the model, and prints the fit where the data have been read to their end.
 func (s *streamRun) finish(complete bool) error {
-	if s.flags.output != "" && s.learner.Rows() > 0 {
-		if err := s.learner.Checkpoint(s.checkpointPath(), s.at); err != nil {
-			return err
-		}
-	}
-	s.learner.Finish()   // behind the checkpoint: to go on is to go on without it
-	debug.FreeOSMemory() // what learning alone needed, before the model takes its place
-	fitted, err := s.learner.Fitted()
+	fitted, err := s.learned.Finish()
 	if err != nil {
 		return err
-	}
-	if s.flags.output != "" {
-		if err := modelfile.Save(s.flags.output, fitted); err != nil {
-			return err
-		}
 	}
 	if s.flags.writeSelected != "" {
 		if err := writeSelected(s.flags.writeSelected, fitted); err != nil {

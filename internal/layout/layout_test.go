@@ -46,6 +46,7 @@ var levels = []struct {
 	{"score", 5},
 	{"fit", 6},
 	{"learn", 7},
+	{"stream", 8}, // rows of files
 	{"apply", 7},
 	{"cmd/", 9},
 }

@@ -1,0 +1,141 @@
+// Package stream learns files and pipes online, keeping the state of the learner beside the model, so that a run which
+// stops goes on with the next row.
+//
+//	run, err := stream.New(stream.Options{
+//		Options: fit.Options{Formula: "click ~ hash(.)"}, Model: "ctr.safetensors", Resume: true, Every: time.Minute,
+//	})
+//	data, err := run.Open(ctx, []string{"clicks.csv"}, dataset.Options{})
+//	columns, err := run.Learner.Columns(data.Schema())
+//	err = run.Learn(ctx, data, columns)
+//	model, err := run.Finish() // and after an error, for what was learned
+//
+// Rows that do not come from files are for package learn.
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/modelfile"
+)
+
+// Options say what is learned, where from, and what is kept.
+type Options struct {
+	fit.Options
+	Model  string        // file to write, with its checkpoint beside it; "" keeps nothing
+	Every  time.Duration // between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one at the end
+	Live   bool          // write the model with every checkpoint
+	Resume bool          // go on from the checkpoint, if there is one
+	From   string        // start from the posterior of another model, whose checkpoint is beside it; "" means from nothing
+	Share  float64       // what the evidence of From counts, above 0 and at most 1
+}
+
+// Run is a learner of files. Its fields may be set before the first row.
+type Run struct {
+	Learner *learn.Learner
+
+	options Options
+	at      credence.Position // behind the last row learned
+	saved   time.Time         // the last checkpoint
+	saving  time.Duration     // what it took
+}
+
+// Checkpoint is the path of the state of the learner of a model.
+func Checkpoint(model string) string { return model + ".checkpoint" }
+
+// New makes a learner, takes up its checkpoint, or starts from another model.
+func New(o Options) (*Run, error) {
+	r := &Run{options: o}
+	var err error
+	switch {
+	case o.Resume:
+		if r.Learner, r.at, err = learn.Resume(Checkpoint(o.Model), o.Options); err != nil {
+			err = fmt.Errorf("%w; without --resume the run begins anew", err)
+		}
+	case o.From != "":
+		r.Learner, err = learn.From(Checkpoint(o.From), o.Options, o.Share)
+		if _, stat := os.Stat(o.From); stat == nil && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s has no checkpoint %s beside it, which holds what it knows: copy it there, or learn with stream -o", o.From, Checkpoint(o.From))
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: there is no such file: check the path", o.From)
+		}
+	default:
+		r.Learner, err = learn.New(o.Options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Open opens files for the learner, which reads them as it read those before.
+func (r *Run) Open(ctx context.Context, paths []string, read dataset.Options) (*dataset.Table, error) {
+	read.Reading, read.Once = r.Learner.Reading(), r.Learner.Passes() == 1
+	read.Keyed, read.SkipMalformed = true, true
+	return dataset.Open(ctx, paths, read)
+}
+
+// Learn learns these columns of a table to its end, in as many passes as the engine was asked for.
+func (r *Run) Learn(ctx context.Context, table *dataset.Table, columns []string) error {
+	r.saved = time.Now()
+	for {
+		if err := table.Rows(ctx, columns, r.at, r.learn); err != nil {
+			return err
+		}
+		if !r.Learner.EndPass() {
+			return nil
+		}
+		r.at = credence.Position{}
+	}
+}
+
+// learn learns a run of rows, and saves now and then.
+func (r *Run) learn(rows *dataset.Run) error {
+	taken, err := r.Learner.Learn(rows.Rows)
+	switch {
+	case err == nil:
+		r.at = rows.Finish()
+	case taken > 0:
+		r.at = rows.After(taken - 1)
+	}
+	if o := &r.options; err != nil || o.Model == "" || o.Every == 0 || time.Since(r.saved) < max(o.Every, 10*r.saving) {
+		return err
+	}
+	begun := time.Now()
+	if err = r.Learner.Checkpoint(Checkpoint(r.options.Model), r.at); err == nil && r.options.Live {
+		_, err = r.save()
+	}
+	r.saved = time.Now()
+	r.saving = r.saved.Sub(begun)
+	return err
+}
+
+// save writes the model as it stands, where it is kept.
+func (r *Run) save() (*credence.Fitted, error) {
+	fitted, err := r.Learner.Fitted()
+	if err == nil && r.options.Model != "" {
+		err = modelfile.Save(r.options.Model, fitted)
+	}
+	return fitted, err
+}
+
+// Finish saves checkpoint and model, and returns the model. Nothing more can be learned.
+func (r *Run) Finish() (*credence.Fitted, error) {
+	if r.options.Model != "" && r.Learner.Rows() > 0 {
+		if err := r.Learner.Checkpoint(Checkpoint(r.options.Model), r.at); err != nil {
+			return nil, err
+		}
+	}
+	r.Learner.Finish()   // behind the checkpoint: to go on is to go on without it
+	debug.FreeOSMemory() // what learning alone needed, before the model takes its place
+	return r.save()
+}

@@ -1,0 +1,134 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/stream"
+)
+
+// clicks are rows of two sites, one of which is clicked on more often.
+func clicks(rows int) string {
+	text := "click,site,user\n"
+	for i := range rows {
+		text += fmt.Sprintf("%t,%s,u%d\n", i%10 == 0 || i%2 == 0 && i%3 > 0, []string{"good", "bad"}[i%2], i%7)
+	}
+	return text
+}
+
+// learned learns a pipe.
+func learned(ctx context.Context, pipe string, o stream.Options) (run *stream.Run, err error) {
+	o.Formula = "click ~ hash(.)"
+	if run, err = stream.New(o); err != nil {
+		return nil, err
+	}
+	data, err := run.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(pipe)})
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	columns, err := run.Learner.Columns(data.Schema())
+	if err != nil {
+		return nil, err
+	}
+	return run, run.Learn(ctx, data, columns)
+}
+
+// A pipe is learned in two runs: the second goes on where the first ended.
+func ExampleRun() {
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	options := stream.Options{Model: filepath.Join(folder, "m.safetensors"), Resume: true}
+	for _, pipe := range []string{clicks(600), clicks(1000)} {
+		run, err := learned(context.Background(), pipe, options)
+		if err != nil {
+			log.Fatal(err)
+		}
+		model, err := run.Finish()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(model.Report.Rows, "rows learned")
+	}
+	// Output:
+	// 600 rows learned
+	// 1000 rows learned
+}
+
+// A run that stops between rows and goes on gives the bytes of one that did not stop; what it keeps while it runs is a
+// checkpoint, and the model where that is asked for.
+func TestRunsGoOn(t *testing.T) {
+	folder := t.TempDir()
+	whole, parts := filepath.Join(folder, "whole"), filepath.Join(folder, "parts")
+	run, err := learned(t.Context(), clicks(3000), stream.Options{Model: whole})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	// The second row of the second run is malformed: what stands before it is learned and kept.
+	if run, err = learned(t.Context(), clicks(1700)+"true,a\n", stream.Options{Model: parts, Every: time.Nanosecond, Live: true}); err == nil || run.Learner.Rows() != 1700 {
+		t.Fatalf("%d rows, %v", run.Learner.Rows(), err)
+	}
+	if _, err := run.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if run, err = learned(t.Context(), clicks(3000), stream.Options{Model: parts, Resume: true, Every: time.Nanosecond, Live: true}); err != nil {
+		t.Fatal(err)
+	}
+	if live, err := modelfile.Load(parts); err != nil || live.Report.Rows != 3000 {
+		t.Errorf("the model is not kept while rows come: %v", err)
+	}
+	if _, err := run.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []func(string) string{func(model string) string { return model }, stream.Checkpoint} {
+		a, err1 := os.ReadFile(of(whole))
+		b, err2 := os.ReadFile(of(parts))
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s: other bytes in two runs, %v", of("model"), err)
+		}
+	}
+	next, err := learned(t.Context(), clicks(100), stream.Options{From: whole, Share: 1})
+	if err != nil || next.Learner.Rows() != 3100 {
+		t.Errorf("from a model: %v", err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 4 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+	if err := os.Remove(stream.Checkpoint(whole)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		o    stream.Options
+		want string
+	}{
+		{stream.Options{From: whole, Share: 1}, "has no checkpoint"},
+		{stream.Options{From: filepath.Join(folder, "gone"), Share: 1}, "gone: there is no such file"},
+		{stream.Options{Model: parts, Resume: true, Options: fit.Options{Engine: "sgd"}}, "without --resume the run begins anew"},
+	} {
+		if _, err := learned(t.Context(), "", c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.want, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := learned(ctx, clicks(10), stream.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
