@@ -95,7 +95,7 @@ func BenchmarkCholesky(b *testing.B) {
 }
 
 func BenchmarkCholeskyInverse(b *testing.B) {
-	for _, n := range []int{100, 1000} {
+	for _, n := range []int{100, 500, 1000, 2000} {
 		u, c := factorOf(n, n, 1), make([]float64, n*n)
 		eachPool(b, fmt.Sprintf("n=%d", n), func(b *testing.B, p *Pool) {
 			rate(b, 2*float64(n)*float64(n)*float64(n)/3, "GF/s", func() { p.CholeskyInverse(n, u, n, c, n) })

@@ -38,16 +38,22 @@ func (p *Pool) CholeskyInverse(n int, u []float64, ldu int, c []float64, ldc int
 		kb := min(side, n-k)
 		rest := k + kb
 		t.load(false, kb, u[k*ldu+k:], ldu)
-		t.solve(false, rest, c[k*ldc:], ldc)
+		t.solve(false, rest, kb, c[k*ldc:], ldc)
 		if rest < n {
-			p.Gemm(true, false, n-rest, rest, kb, -1, u[k*ldu+rest:], ldu, c[k*ldc:], ldc, 1, c[rest*ldc:], ldc)
+			p.float64s().multiply(product[float64]{
+				transA: true, lower: true, m: n - rest, n: rest, k: kb, alpha: -1,
+				a: u[k*ldu+rest:], lda: ldu, b: c[k*ldc:], ldb: ldc, beta: 1, c: c[rest*ldc:], ldc: ldc,
+			})
 		}
 	}
 	for k := 0; k < n; k += side {
 		kb := min(side, n-k)
 		v.k, v.width = k, k+kb
 		v.run(p, kb, v.takeTask)
-		p.Gram(kb, v.width, v.w, v.width, nil, c, ldc)
+		p.float64s().multiply(product[float64]{
+			transA: true, upper: true, lower: true, same: true, m: v.width, n: v.width, k: kb, alpha: 1,
+			a: v.w, lda: v.width, b: v.w, ldb: v.width, beta: 1, c: c, ldc: ldc,
+		})
 	}
 	v.run(p, n, v.mirrorTask)
 	v.c, v.w = nil, nil

@@ -22,6 +22,7 @@ type product[T float] struct {
 	transA, transB bool
 	upper          bool // only the upper triangle of C is computed
 	triangular     bool // op(B) is the last n columns of an upper triangular matrix of k rows
+	lower          bool // op(B) is the last k rows of a lower triangular matrix of n columns; k at most depth
 	same           bool // op(A)ᵀ and op(B) are the same matrix
 	m, n, k        int
 	alpha          float64
@@ -265,12 +266,17 @@ func (g *grid[T]) tiles(s, buffer, rowChunkIndex, chunk, worker int) {
 				continue
 			}
 		}
-		b := &panels[j*kc]
+		from := 0
+		if g.lower {
+			from = max(0, g.j0+j+g.k-g.n)
+			used -= from
+		}
+		b := &panels[j*kc+from*g.nr]
 		for i := first; i < last; i += g.mr {
 			if g.upper && g.i0+i >= g.j0+j+n {
 				break
 			}
-			a, lda := g.left(buffer, kc, i)
+			a, lda := g.left(buffer, kc, from, i)
 			g.addTile(s == 0, used, i, j, min(g.mr, g.rows-i), n, a, lda, b, worker)
 		}
 	}
@@ -279,14 +285,14 @@ func (g *grid[T]) tiles(s, buffer, rowChunkIndex, chunk, worker int) {
 // above is how many of the kc rows from k0 on of a triangular op(B) reach the columns before column end of the block.
 func (g *grid[T]) above(k0, kc, end int) int { return min(kc, max(0, g.k-g.n+g.j0+end-k0)) }
 
-// left is where the tiles of row i of the block read op(A), and the elements
+// left is where the tiles of row i of the block read op(A), from a summed index on, and the elements
 // between its rows there.
-func (g *grid[T]) left(buffer, kc, i int) (*T, int) {
+func (g *grid[T]) left(buffer, kc, from, i int) (*T, int) {
 	if g.fromPanels {
 		q := i % g.nr
-		return &g.panels[buffer][(i-q)*kc+q], g.nr
+		return &g.panels[buffer][(i-q)*kc+q+from*g.nr], g.nr
 	}
-	return &g.strips[buffer][i*kc], g.mr
+	return &g.strips[buffer][i*kc+from*g.mr], g.mr
 }
 
 // addTile adds one tile at (i, j) of the block; m×n of it lie inside C. The

@@ -27,6 +27,7 @@ type triangle struct {
 	m     int
 	b     []float64
 	ldb   int
+	unit  int // last columns of B that are those of an identity matrix
 
 	runLoad, runSolve func(t, worker int) // bound once
 
@@ -95,9 +96,9 @@ func (t *triangle) loadStrip(s, _ int) {
 }
 
 // solve runs the packed block over m right-hand sides: the columns of b
-// (kb×m), or its rows (m×kb).
-func (t *triangle) solve(right bool, m int, b []float64, ldb int) {
-	t.right, t.m, t.b, t.ldb = right, m, b, ldb
+// (kb×m), the last of which, unit, are those of an identity matrix, or its rows (m×kb).
+func (t *triangle) solve(right bool, m, unit int, b []float64, ldb int) {
+	t.right, t.m, t.unit, t.b, t.ldb = right, m, unit, b, ldb
 	panels := (m + t.grid.nr - 1) / t.grid.nr
 	if t.kb*t.kb*m < 1<<18 {
 		for i := range panels {
@@ -121,7 +122,7 @@ func (t *triangle) solvePanel(i, worker int) {
 		g.packCols(t.kb, n, t.b[j:], t.ldb, panel)
 	}
 	clear(panel[t.kb*g.nr : up(t.kb, g.mr)*g.nr])
-	t.substitute(panel)
+	t.substitute(panel, max(0, j+t.unit-t.m)/g.mr)
 	if t.right {
 		for r := range n {
 			row := t.b[(j+r)*t.ldb : (j+r)*t.ldb+t.kb]
@@ -136,16 +137,17 @@ func (t *triangle) solvePanel(i, worker int) {
 	}
 }
 
-// substitute solves a packed panel in place.
-func (t *triangle) substitute(panel []float64) {
+// substitute solves a packed panel in place. Its first strips, so many, hold zeros, which are passed over; if
+// back, there are none.
+func (t *triangle) substitute(panel []float64, zeros int) {
 	g := t.grid
 	mr, nr := g.mr, g.nr
 	strips := (t.kb + mr - 1) / mr
-	for s := range strips {
+	for s := zeros; s < strips; s++ {
 		if !t.back {
-			i := s * mr
-			if i > 0 {
-				g.tile(i, -1, &t.strip[i*side], mr, &panel[0], &panel[i*nr], nr, 1)
+			i, from := s*mr, zeros*mr
+			if i > from {
+				g.tile(i-from, -1, &t.strip[i*side+from*mr], mr, &panel[from*nr], &panel[i*nr], nr, 1)
 			}
 			g.micro.solve(&t.tri[i*mr], &panel[i*nr])
 			continue
@@ -195,7 +197,7 @@ func (p *Pool) TrsmLeft(trans bool, n, m int, u []float64, ldu int, b []float64,
 		}
 		kb := min(side, n-k)
 		t.load(!trans, kb, u[k*ldu+k:], ldu)
-		t.solve(false, m, b[k*ldb:], ldb)
+		t.solve(false, m, 0, b[k*ldb:], ldb)
 		if trans {
 			if rest := k + kb; rest < n {
 				p.Gemm(true, false, n-rest, m, kb, -1, u[k*ldu+rest:], ldu, b[k*ldb:], ldb, 1, b[rest*ldb:], ldb)
@@ -231,7 +233,7 @@ func (p *Pool) TrsmRight(trans bool, m, n int, u []float64, ldu int, b []float64
 		}
 		kb := min(side, n-k)
 		t.load(trans, kb, u[k*ldu+k:], ldu)
-		t.solve(true, m, b[k:], ldb)
+		t.solve(true, m, 0, b[k:], ldb)
 		if !trans {
 			if rest := k + kb; rest < n {
 				p.Gemm(false, false, m, n-rest, kb, -1, b[k:], ldb, u[k*ldu+rest:], ldu, 1, b[rest:], ldb)
