@@ -12,7 +12,7 @@ func sameLength(name string, n int, xs ...int) {
 // with n/32.
 func Dot(x, y []float64) float64 {
 	sameLength("Dot", len(x), len(y))
-	return dotOn(detected, x, y)
+	return dotOn(streaming(detected, len(x)), x, y)
 }
 
 // Axpy computes y += alpha x. y may be x.
@@ -55,7 +55,7 @@ func addRowsOn(s ISA, alpha []float64, index []int32, x []float64, ld int, y []f
 }
 
 // Sum returns the sum of x, in 32 interleaved parts.
-func Sum(x []float64) float64 { return sumOn(detected, x) }
+func Sum(x []float64) float64 { return sumOn(streaming(detected, len(x)), x) }
 
 // Scale computes x *= alpha.
 func Scale(alpha float64, x []float64) { scaleOn(detected, alpha, x) }
