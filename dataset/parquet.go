@@ -9,23 +9,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/parquet"
 )
-
-// pageBuffer is how much of a column is read from the file at a time.
-const pageBuffer = 64 << 10
 
 // leaf is a column of a Parquet file.
 type leaf struct {
 	name     string // members of a structure are joined by points
 	index    int
 	levels   byte // definition level of a value that is there
-	physical parquet.Kind
+	physical format.Type
 	unsigned bool
 	kind     credence.Kind // what it is unless the options say otherwise
 	date     bool          // numbers are of days since 1970-01-01 UTC
@@ -45,10 +42,6 @@ type parquetFile struct {
 func (in *input) openParquet() (file *parquetFile, err error) {
 	file = &parquetFile{close: func() error { return nil }, in: in}
 	defer func() {
-		// The decoder may panic on damaged files.
-		if r := recover(); r != nil {
-			err = damagedParquet(in.name, r)
-		}
 		if err != nil {
 			file.close()
 		}
@@ -67,41 +60,23 @@ func (in *input) openParquet() (file *parquetFile, err error) {
 			return file, err
 		}
 	}
-	opened, err := parquet.OpenFile(content, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
-	if err != nil {
+	if file.File, err = parquet.Open(content, size); err != nil {
 		return file, damagedParquet(in.name, err)
 	}
-	file.File = opened
-	for _, column := range opened.Root().Columns() {
-		file.addLeaves(column, nil)
+	for i, c := range file.Columns {
+		l := leaf{name: strings.Join(c.Path, "."), index: i, levels: byte(c.Definition), physical: c.Type}
+		if c.Repetition > 0 {
+			l.refusal = "is a list: only one value a row is read; leave the column out"
+		} else {
+			l.describe(c.Logical)
+		}
+		file.leaves = append(file.leaves, l)
 	}
 	return file, nil
 }
 
 func damagedParquet(name string, cause any) error {
 	return &text.Error{File: name, What: fmt.Sprintf("the Parquet file is damaged or cut off: %.200v: write or fetch it again", cause)}
-}
-
-// addLeaves lists the columns below a node of the schema.
-func (f *parquetFile) addLeaves(column *parquet.Column, path []string) {
-	path = append(path[:len(path):len(path)], column.Name())
-	if !column.Leaf() {
-		for _, child := range column.Columns() {
-			f.addLeaves(child, path)
-		}
-		return
-	}
-	l := leaf{name: strings.Join(path, "."), index: column.Index(), levels: byte(column.MaxDefinitionLevel()), physical: column.Type().Kind()}
-	var logical format.LogicalTypeValue
-	if t := column.Type().LogicalType(); t != nil {
-		logical = t.Value
-	}
-	if column.MaxRepetitionLevel() > 0 {
-		l.refusal = "is a list: only one value a row is read; leave the column out"
-	} else {
-		l.describe(logical)
-	}
-	f.leaves = append(f.leaves, l)
 }
 
 // describe decides what the values of the column are.
@@ -117,7 +92,7 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 		l.refusal = "is a time of day, which is not read: leave the column out, or write it as a number"
 		return
 	case *format.DecimalType:
-		if l.physical != parquet.Int32 && l.physical != parquet.Int64 {
+		if l.physical != format.Int32 && l.physical != format.Int64 {
 			l.refusal = "is a decimal of many digits, which is not read: leave the column out, or write it as a float or an integer"
 			return
 		}
@@ -130,13 +105,13 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 		return
 	}
 	switch l.physical {
-	case parquet.Boolean:
+	case format.Boolean:
 		l.kind = credence.Boolean
-	case parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
+	case format.Int32, format.Int64, format.Float, format.Double:
 		l.kind = credence.Numeric
-	case parquet.ByteArray:
+	case format.ByteArray:
 		l.kind = credence.Category
-	case parquet.Int96: // timestamps of old programs
+	case format.Int96: // timestamps of old programs
 		l.kind, l.date, l.unit = credence.Numeric, true, 1
 	default:
 		l.refusal = fmt.Sprintf("is of type %s, which is not read: leave the column out", l.physical)
@@ -155,10 +130,8 @@ func (t *Table) sampleParquet(ctx context.Context) error {
 			return err
 		}
 		in.groups = in.groups[:0]
-		for _, g := range file.RowGroups() {
-			in.groups = append(in.groups, int(g.NumRows()))
-			rows += g.NumRows()
-		}
+		in.groups = append(in.groups, file.Groups()...)
+		rows += file.Rows
 		leaves := file.leaves
 		file.close()
 		if position == 0 {

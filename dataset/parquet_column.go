@@ -2,18 +2,18 @@ package dataset
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"strconv"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/parquet"
 )
 
 // columnReader writes the values of one column of a row group into the rows of
@@ -22,21 +22,19 @@ type columnReader struct {
 	leaf  *leaf
 	field text.Field
 	rules *text.Rules
-	pages parquet.Pages
+	pages *parquet.Pages
 
-	page   parquet.Page
 	levels []byte // definition levels of the page, nil where nothing can be missing
 	rows   int    // of the page
 	row    int    // next row of the page
 	value  int    // next value of the page, missing ones not counted
 	spread spreader
 
-	dictionary parquet.Dictionary // that the fields below were made from
-	numbers    []float64          // its values as numbers
-	texts      [][]byte           // its values as texts
-	codes      []int32            // codes of the texts in the present block, -1 if none yet
-	block      *text.Block
-	faults     []fault // of the present block
+	numbers []float64 // of the dictionary
+	texts   [][]byte  // of the dictionary
+	codes   []int32   // of the texts in the present block, -1 if none yet
+	block   *text.Block
+	faults  []fault // of the present block
 	// exact notes integers beyond 2⁵³ among what was stored; nil where there are none.
 	exact   func(b *text.Block, dst []float64, stride, count int)
 	scratch []byte
@@ -120,62 +118,35 @@ func runLength(levels []byte, there byte) int {
 
 // next goes to the next page.
 func (c *columnReader) next() error {
-	c.release()
-	page, err := c.pages.ReadPage()
+	page, err := c.pages.Next()
 	if err != nil {
 		return err
 	}
-	c.page = page
-	c.rows, c.row, c.value = int(page.NumRows()), 0, 0
-	c.levels = nil
-	if c.leaf.levels > 0 {
-		if c.levels = page.DefinitionLevels(); len(c.levels) < c.rows {
-			return io.EOF
-		}
-	}
-	data := page.Data()
-	if d := page.Dictionary(); d != nil {
-		if d != c.dictionary {
-			c.readDictionary(d)
-		}
-		c.spread = c.spreadIndices(data.Int32())
+	c.rows, c.row, c.value, c.levels = page.Rows, 0, 0, page.Levels
+	if !page.Indexed {
+		c.spread = c.spreadPlain(&page.Values)
 		return nil
 	}
-	c.spread = c.spreadPlain(&data)
+	if c.numbers == nil && c.texts == nil {
+		c.readDictionary()
+	}
+	c.spread = c.spreadIndices(page.Values.Int32())
 	return nil
 }
 
-func (c *columnReader) release() {
-	if c.page != nil {
-		parquet.Release(c.page)
-		c.page = nil
-	}
-}
-
-func (c *columnReader) close() {
-	c.release()
-	c.pages.Close()
-}
-
 // readDictionary takes over the values that pages refer to.
-func (c *columnReader) readDictionary(d parquet.Dictionary) {
-	c.dictionary = d
-	data := d.Page().Data()
-	c.numbers, c.texts, c.codes = nil, nil, nil
-	if c.field.Kind == credence.Numeric && c.leaf.physical != parquet.ByteArray {
+func (c *columnReader) readDictionary() {
+	data, count := c.pages.Dictionary()
+	if c.field.Kind == credence.Numeric && c.leaf.physical != format.ByteArray {
 		// Infinities are checked where they are used.
-		c.numbers = make([]float64, d.Len())
-		plain(&data, c.leaf)(c.numbers, 1, 0, d.Len())
+		c.numbers = make([]float64, count)
+		plain(&data, c.leaf)(c.numbers, 1, 0, count)
 		return
 	}
-	c.texts = make([][]byte, d.Len())
+	c.texts, c.codes = make([][]byte, count), make([]int32, count)
 	at := c.textAt(&data)
 	for i := range c.texts {
-		c.texts[i] = bytes.Clone(at(i))
-	}
-	c.codes = make([]int32, d.Len())
-	for i := range c.codes {
-		c.codes[i] = -1
+		c.texts[i], c.codes[i] = bytes.Clone(at(i)), -1
 	}
 }
 
@@ -235,15 +206,15 @@ const infiniteFault = "the value is not a finite number: correct it, or write it
 
 // spreadPlain returns the spreader of a page that holds values themselves.
 func (c *columnReader) spreadPlain(data *encoding.Values) spreader {
-	if c.field.Kind == credence.Boolean && c.leaf.physical == parquet.Boolean {
+	if c.field.Kind == credence.Boolean && c.leaf.physical == format.Boolean {
 		return spreadBits(data.Boolean())
 	}
-	if c.field.Kind == credence.Numeric && c.leaf.physical != parquet.ByteArray {
+	if c.field.Kind == credence.Numeric && c.leaf.physical != format.ByteArray {
 		switch {
 		case c.rules.KeepInfinite:
-		case c.leaf.physical == parquet.Double:
+		case c.leaf.physical == format.Double:
 			return spreadFinite(data.Double())
-		case c.leaf.physical == parquet.Float:
+		case c.leaf.physical == format.Float:
 			return spreadFinite(data.Float())
 		}
 		return plain(data, c.leaf)
@@ -279,19 +250,19 @@ func plain(data *encoding.Values, l *leaf) spreader {
 // storedNumbers returns the spreader of numbers as they are stored.
 func storedNumbers(data *encoding.Values, l *leaf) spreader {
 	switch {
-	case l.physical == parquet.Int96:
+	case l.physical == format.Int96:
 		return spreadMoments(data.Int96())
-	case l.physical == parquet.Double:
+	case l.physical == format.Double:
 		return spreadOf(data.Double())
-	case l.physical == parquet.Float:
+	case l.physical == format.Float:
 		return spreadOf(data.Float())
-	case l.physical == parquet.Int32 && l.unsigned:
+	case l.physical == format.Int32 && l.unsigned:
 		return spreadOf(data.Uint32())
-	case l.physical == parquet.Int32:
+	case l.physical == format.Int32:
 		return spreadOf(data.Int32())
-	case l.physical == parquet.Int64 && l.unsigned:
+	case l.physical == format.Int64 && l.unsigned:
 		return spreadOf(data.Uint64())
-	case l.physical == parquet.Int64:
+	case l.physical == format.Int64:
 		return spreadOf(data.Int64())
 	}
 	return spreadBits(data.Boolean())
@@ -342,15 +313,15 @@ func spreadBits(bits []byte) spreader {
 
 // textAt returns a function that gives value i as text, valid until its next call.
 func (c *columnReader) textAt(data *encoding.Values) func(i int) []byte {
-	if c.leaf.physical == parquet.ByteArray {
+	if c.leaf.physical == format.ByteArray {
 		content, offsets := data.ByteArray()
 		return func(i int) []byte { return content[offsets[i]:offsets[i+1]:offsets[i+1]] }
 	}
-	if c.leaf.physical == parquet.Boolean {
+	if c.leaf.physical == format.Boolean {
 		bits := data.Boolean()
 		return func(i int) []byte { return strconv.AppendBool(c.scratch[:0], bits[i/8]>>(i%8)&1 == 1) }
 	}
-	if c.leaf.physical == parquet.Int64 && c.leaf.unit == 0 { // exact beyond 2^53, for identifiers
+	if c.leaf.physical == format.Int64 && c.leaf.unit == 0 { // exact beyond 2^53, for identifiers
 		if c.leaf.unsigned {
 			values := data.Uint64()
 			return func(i int) []byte { return strconv.AppendUint(c.scratch[:0], values[i], 10) }
@@ -360,7 +331,7 @@ func (c *columnReader) textAt(data *encoding.Values) func(i int) []byte {
 	}
 	fill := plain(data, c.leaf)
 	bits := 64
-	if c.leaf.physical == parquet.Float {
+	if c.leaf.physical == format.Float {
 		bits = 32
 	}
 	return func(i int) []byte {

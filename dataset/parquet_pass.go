@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
@@ -31,8 +31,9 @@ const (
 // group is a row group that is to be read.
 type group struct {
 	source *groupSource
-	index  int   // within its file
-	first  int   // its first row within the file
+	index  int // within its file
+	first  int // its first row within the file
+	rows   int
 	before int64 // stored bytes of the files before
 	layout *text.Layout
 	file   *parquetFile
@@ -73,7 +74,7 @@ func (t *Table) groups(from int, row int64) []*group {
 				continue
 			}
 			source.left++
-			groups = append(groups, &group{source: source, index: i, first: first, before: before})
+			groups = append(groups, &group{source: source, index: i, first: first, rows: rows, before: before})
 			first += rows
 		}
 		before += in.size
@@ -205,23 +206,21 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 	var readers []*columnReader
 	defer func() {
 		for _, r := range readers {
-			r.close()
+			r.pages.Close()
 		}
 	}()
-	rows := g.file.RowGroups()[g.index]
-	chunks := rows.ColumnChunks()
 	for i, f := range g.layout.Fields {
 		l := &g.file.leaves[i]
 		if f.Keep >= 0 {
-			r := &columnReader{leaf: l, field: f, rules: rules, pages: chunks[l.index].Pages()}
-			if l.physical == parquet.Int64 && l.unit == 0 && f.Kind == credence.Numeric {
+			r := &columnReader{leaf: l, field: f, rules: rules, pages: g.file.Pages(g.index, l.index)}
+			if l.physical == format.Int64 && l.unit == 0 && f.Kind == credence.Numeric {
 				r.exact = r.noteInexact
 			}
 			readers = append(readers, r)
 		}
 		if f.Text >= 0 {
 			f.Keep, f.Kind = f.Text, credence.Category
-			readers = append(readers, &columnReader{leaf: l, field: f, rules: rules, pages: chunks[l.index].Pages()})
+			readers = append(readers, &columnReader{leaf: l, field: f, rules: rules, pages: g.file.Pages(g.index, l.index)})
 		}
 	}
 	width := len(g.layout.Columns)
@@ -229,7 +228,7 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 	for step > 16 && step*width*8 > parquetBytes {
 		step /= 2
 	}
-	total := int(rows.NumRows())
+	total := g.rows
 	for done := 0; done < total; {
 		n := min(step, total-done)
 		if cap(block.Values) < n*width {
@@ -254,7 +253,7 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 		g.dropFaulty(block, readers)
 		block.Bytes = int64(8 * n * width)
 		done += n
-		block.Read = g.before + g.file.in.size*int64(g.first+done)/max(1, g.file.NumRows())
+		block.Read = g.before + g.file.in.size*int64(g.first+done)/max(1, g.file.Rows)
 		send()
 		if done < total && !take() {
 			return

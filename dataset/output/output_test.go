@@ -14,7 +14,7 @@ import (
 func TestParquetGroupsRows(t *testing.T) {
 	var out bytes.Buffer
 	w := newParquetWriter(&out, []Column{{Name: "mean"}, {Name: "sd"}})
-	const rows = 2*rowsPerGroup + 5
+	const rows = 2<<17 + 5
 	for i := range rows {
 		if err := w.Write(nil, []float64{float64(i), 1}); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,189 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// magic begins and ends a file; the last begin is of one that is encrypted.
+const magic, encrypted = "PAR1", "PARE"
+
+// Column is a leaf of the schema.
+type Column struct {
+	Path    []string // names below the root
+	Type    format.Type
+	Logical format.LogicalTypeValue // nil where the schema states none
+	// Definition is the level of a value that is there, Repetition is above 0 for columns of lists.
+	Definition, Repetition int
+}
+
+// File is an open file.
+type File struct {
+	Columns []Column
+	Rows    int64
+
+	groups []format.RowGroup
+	in     io.ReaderAt
+	size   int64
+}
+
+// Open reads the footer of a file of so many bytes.
+func Open(in io.ReaderAt, size int64) (file *File, err error) {
+	defer recovered(&err)
+	var head, tail [8]byte
+	if size < int64(len(head)+len(tail)-4) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if _, err := in.ReadAt(head[:4], 0); err != nil {
+		return nil, err
+	}
+	if _, err := in.ReadAt(tail[:], size-8); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(tail[:]))
+	switch end := string(tail[4:]); {
+	case end == encrypted || string(head[:4]) == encrypted:
+		return nil, errors.New("the file is encrypted, which is not read")
+	case end != magic || string(head[:4]) != magic:
+		return nil, fmt.Errorf("the file begins with %q and ends with %q", head[:4], end)
+	case length > size-12:
+		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", length, size)
+	}
+	footer := make([]byte, length)
+	if _, err := in.ReadAt(footer, size-8-length); err != nil {
+		return nil, err
+	}
+	var meta format.FileMetaData
+	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(footer)).Decode(&meta); err != nil {
+		return nil, err
+	}
+	if meta.EncryptionAlgorithm.Value != nil {
+		return nil, errors.New("columns are encrypted, which is not read")
+	}
+	f := &File{Rows: meta.NumRows, groups: meta.RowGroups, in: in, size: size}
+	return f, errors.Join(f.schema(meta.Schema), f.check())
+}
+
+// recovered makes an error of what a decoder panics with.
+func recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("the decoder ended with %v", cause)
+	}
+}
+
+// schema lists the leaves of a schema, which stands in the file with every node before its children.
+func (f *File) schema(elements []format.SchemaElement) error {
+	if len(elements) == 0 {
+		return errors.New("the file has no schema")
+	}
+	at := 1
+	var walk func(children int32, parent Column) error
+	walk = func(children int32, parent Column) error {
+		for range children {
+			if at >= len(elements) || len(parent.Path) >= 255 {
+				return fmt.Errorf("the schema ends within its %d elements", len(elements))
+			}
+			s := &elements[at]
+			at++
+			c := Column{Path: append(parent.Path[:len(parent.Path):len(parent.Path)], s.Name), Definition: parent.Definition, Repetition: parent.Repetition}
+			switch s.RepetitionType.V {
+			case format.Optional:
+				c.Definition++
+			case format.Repeated:
+				c.Definition++
+				c.Repetition++
+			}
+			if s.NumChildren.V > 0 || !s.Type.Valid {
+				if err := walk(s.NumChildren.V, c); err != nil {
+					return err
+				}
+				continue
+			}
+			c.Type, c.Logical = s.Type.V, logical(s)
+			f.Columns = append(f.Columns, c)
+		}
+		return nil
+	}
+	return walk(elements[0].NumChildren.V, Column{})
+}
+
+// logical is the type that a column is of beyond how its values are stored; older files have it in another place.
+func logical(s *format.SchemaElement) format.LogicalTypeValue {
+	if s.LogicalType.Value != nil || !s.ConvertedType.Valid {
+		return s.LogicalType.Value
+	}
+	milliseconds, microseconds := format.TimeUnit{Value: &format.MilliSeconds{}}, format.TimeUnit{Value: &format.MicroSeconds{}}
+	switch s.ConvertedType.V {
+	case deprecated.UTF8:
+		return &format.StringType{}
+	case deprecated.Enum:
+		return &format.EnumType{}
+	case deprecated.Json:
+		return &format.JsonType{}
+	case deprecated.Bson:
+		return &format.BsonType{}
+	case deprecated.Decimal:
+		return &format.DecimalType{Scale: s.Scale.V, Precision: s.Precision.V}
+	case deprecated.Date:
+		return &format.DateType{}
+	case deprecated.TimeMillis:
+		return &format.TimeType{Unit: milliseconds}
+	case deprecated.TimeMicros:
+		return &format.TimeType{Unit: microseconds}
+	case deprecated.TimestampMillis:
+		return &format.TimestampType{Unit: milliseconds}
+	case deprecated.TimestampMicros:
+		return &format.TimestampType{Unit: microseconds}
+	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
+		return &format.IntType{BitWidth: 8 << (s.ConvertedType.V - deprecated.Uint8)}
+	case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
+		return &format.IntType{BitWidth: 8 << (s.ConvertedType.V - deprecated.Int8), IsSigned: true}
+	}
+	return nil
+}
+
+// check refuses row groups that do not fit the file.
+func (f *File) check() error {
+	rows := int64(0)
+	for i, g := range f.groups {
+		if g.NumRows < 0 || len(g.Columns) != len(f.Columns) {
+			return fmt.Errorf("row group %d has %d rows and %d columns, not %d", i, g.NumRows, len(g.Columns), len(f.Columns))
+		}
+		rows += g.NumRows
+		for j, c := range g.Columns {
+			switch begin := begins(&c.MetaData); {
+			case c.FilePath != "":
+				return fmt.Errorf("row group %d has values in another file, %q", i, c.FilePath)
+			case c.MetaData.Type != f.Columns[j].Type || begin < 0 || c.MetaData.TotalCompressedSize < 0 || begin > f.size-c.MetaData.TotalCompressedSize:
+				return fmt.Errorf("row group %d has column %q at %d to %d of %d bytes, of type %v", i, f.Columns[j].Path, begin, begin+c.MetaData.TotalCompressedSize, f.size, c.MetaData.Type)
+			}
+		}
+	}
+	if rows != f.Rows {
+		return fmt.Errorf("row groups of %d rows in a file of %d", rows, f.Rows)
+	}
+	return nil
+}
+
+// begins is where the pages of a column are in the file.
+func begins(c *format.ColumnMetaData) int64 {
+	if at := c.DictionaryPageOffset; at > 0 && at < c.DataPageOffset {
+		return at
+	}
+	return c.DataPageOffset
+}
+
+// Groups returns how many rows each row group has.
+func (f *File) Groups() []int {
+	rows := make([]int, len(f.groups))
+	for i, g := range f.groups {
+		rows[i] = int(g.NumRows)
+	}
+	return rows
+}

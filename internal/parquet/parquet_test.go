@@ -1,0 +1,309 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	library "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// row has a column for each way in which values of a type are encoded.
+type row struct {
+	Plain    float64  `parquet:"plain"`
+	Maybe    *float64 `parquet:"maybe,optional,snappy"`
+	Indexed  float64  `parquet:"indexed,dict,zstd"`
+	Split    float64  `parquet:"split,split,gzip"`
+	Narrow   float32  `parquet:"narrow,optional,split,lz4"`
+	Delta    int64    `parquet:"delta,delta,zstd"`
+	Small    int32    `parquet:"small,delta,optional"`
+	Unsigned uint32   `parquet:"unsigned,dict,optional"`
+	Flag     bool     `parquet:"flag,optional"`
+	Text     string   `parquet:"text,snappy"`
+	City     string   `parquet:"city,dict,optional"`
+	Lengths  string   `parquet:"lengths,delta,zstd"`
+	One      string   `parquet:"one,dict"`
+	Inner    *struct {
+		Depth *int64 `parquet:"depth,optional"`
+	} `parquet:"inner,optional"`
+}
+
+func rows(n int) []row {
+	rng, all := rand.New(rand.NewPCG(1, uint64(n))), make([]row, n)
+	for i := range all {
+		r := &all[i]
+		*r = row{Plain: rng.NormFloat64(), Indexed: float64(rng.IntN(5)), Split: rng.NormFloat64(), Narrow: float32(rng.IntN(3)), Delta: rng.Int64() >> rng.IntN(60),
+			Small: int32(rng.IntN(7) - 3), Unsigned: rng.Uint32() % 40, Flag: rng.IntN(9) < 4, Text: strings.Repeat("x", rng.IntN(9)), City: fmt.Sprint("c", rng.IntN(300)),
+			Lengths: strings.Repeat("y", rng.IntN(3)) + fmt.Sprint(i), One: "one"}
+		if rng.IntN(3) > 0 {
+			r.Maybe = &r.Plain
+		}
+		if i%100 > 20 { // long runs of rows without
+			r.City, r.Small = "", 0
+		}
+		switch rng.IntN(3) {
+		case 0:
+			r.Inner = &struct {
+				Depth *int64 `parquet:"depth,optional"`
+			}{}
+		case 1:
+			r.Inner = &struct {
+				Depth *int64 `parquet:"depth,optional"`
+			}{&r.Delta}
+		}
+	}
+	return all
+}
+
+func encoded(t testing.TB, all []row, options ...library.WriterOption) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := library.NewGenericWriter[row](&out, options...)
+	if _, err := w.Write(all); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// cells returns the values of a column as texts, "" for those that are missing.
+func cells(f *File, column int) (texts []string, err error) {
+	for g := range f.Groups() {
+		pages := f.Pages(g, column)
+		for done := 0; done < f.Groups()[g]; {
+			page, err := pages.Next()
+			if err != nil {
+				return nil, err
+			}
+			done += page.Rows
+			at, show := 0, shown(f.Columns[column].Type, page.Values)
+			if page.Indexed {
+				entries, n := pages.Dictionary()
+				places, entry := page.Values.Int32(), shown(f.Columns[column].Type, entries)
+				show = func(i int) string {
+					if k := int(places[i]); k >= 0 && k < n {
+						return entry(k)
+					}
+					return "outside"
+				}
+			}
+			for i := range page.Rows {
+				if page.Levels != nil && int(page.Levels[i]) < f.Columns[column].Definition {
+					texts = append(texts, "")
+					continue
+				}
+				texts = append(texts, "="+show(at))
+				at++
+			}
+		}
+	}
+	return texts, nil
+}
+
+// shown returns what tells value i of a type.
+func shown(kind format.Type, v encoding.Values) func(i int) string {
+	switch kind {
+	case format.Boolean:
+		return func(i int) string { return fmt.Sprint(v.Boolean()[i/8]>>(i%8)&1 == 1) }
+	case format.Int32:
+		return func(i int) string { return fmt.Sprint(v.Int32()[i]) }
+	case format.Int64:
+		return func(i int) string { return fmt.Sprint(v.Int64()[i]) }
+	case format.Float:
+		return func(i int) string { return fmt.Sprint(v.Float()[i]) }
+	case format.Double:
+		return func(i int) string { return fmt.Sprint(v.Double()[i]) }
+	}
+	return func(i int) string {
+		content, offsets := v.ByteArray()
+		return string(content[offsets[i]:offsets[i+1]])
+	}
+}
+
+// zeros says that the library writes zeros of the column as missing, now and then.
+func zeros(path string) bool { return strings.Contains("narrow small unsigned flag city", path) }
+
+// want are the cells that rows have in a column.
+func want(all []row, path string) []string {
+	texts := make([]string, len(all))
+	for i := range all {
+		v := reflect.ValueOf(&all[i]).Elem()
+		for _, part := range strings.Split(path, ".") {
+			if v.Kind() == reflect.Pointer {
+				if v = v.Elem(); !v.IsValid() {
+					break
+				}
+			}
+			v = v.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, part) })
+		}
+		for v.IsValid() && v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		if !v.IsValid() || zeros(path) && v.IsZero() {
+			continue
+		}
+		texts[i] = "=" + fmt.Sprint(v.Interface())
+		if v.Kind() == reflect.Uint32 {
+			texts[i] = "=" + fmt.Sprint(int32(v.Uint()))
+		}
+	}
+	return texts
+}
+
+// What parquet-go writes, in every encoding, compression, version and size of pages, is read as it was.
+func TestReadsWhatTheLibraryWrites(t *testing.T) {
+	for _, n := range []int{1, 7, 5000} {
+		all := rows(n)
+		for name, options := range map[string][]library.WriterOption{
+			"version 2": nil, "version 1": {library.DataPageVersion(1)},
+			"small pages": {library.PageBufferSize(200)}, "small pages, version 1": {library.PageBufferSize(200), library.DataPageVersion(1)},
+			"groups": {library.MaxRowsPerRowGroup(999)},
+		} {
+			content := encoded(t, all, options...)
+			f, err := Open(bytes.NewReader(content), int64(len(content)))
+			if err != nil {
+				t.Fatalf("%d rows, %s: %v", n, name, err)
+			}
+			if f.Rows != int64(n) || len(f.Columns) != 14 {
+				t.Fatalf("%d rows, %s: %d rows of %d columns", n, name, f.Rows, len(f.Columns))
+			}
+			for j, c := range f.Columns {
+				path := strings.Join(c.Path, ".")
+				got, err := cells(f, j)
+				for i := range got {
+					if zeros(path) && (got[i] == "=0" || got[i] == "=false") {
+						got[i] = ""
+					}
+				}
+				if want := want(all, path); err != nil || !reflect.DeepEqual(got, want) {
+					for i := range got {
+						if got[i] != want[i] {
+							t.Fatalf("%d rows, %s: row %d of %s is %q, want %q", n, name, i, path, got[i], want[i])
+						}
+					}
+					t.Fatalf("%d rows, %s, %s: %d rows: %v", n, name, path, len(got), err)
+				}
+			}
+		}
+	}
+}
+
+// parquet-go reads what is written here, over pages and row groups.
+func TestWriterAgainstTheLibrary(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, groupRows + 77} {
+		rng, out := rand.New(rand.NewPCG(2, 2)), bytes.Buffer{}
+		w := NewWriter(&out, []string{"z", "a b"}, []bool{false, true})
+		numbers, texts := make([]float64, n), make([]string, n)
+		for i := range n {
+			if numbers[i] = rng.NormFloat64(); rng.IntN(4) == 0 {
+				numbers[i] = math.NaN()
+			}
+			texts[i] = strings.Repeat("t", rng.IntN(20))
+			w.Number(0, numbers[i])
+			w.Text(1, []byte(texts[i]))
+			if err := w.EndRow(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := library.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := f.Schema().Columns(); f.NumRows() != int64(n) || len(f.RowGroups()) != (n+groupRows-1)/groupRows || names[0][0] != "z" || names[1][0] != "a b" {
+			t.Fatalf("%d rows in %d groups, %q", f.NumRows(), len(f.RowGroups()), names)
+		}
+		i := 0
+		for _, g := range f.RowGroups() {
+			in, buffer := g.Rows(), make([]library.Row, 100)
+			for {
+				k, err := in.ReadRows(buffer)
+				for _, r := range buffer[:k] {
+					if missing := math.IsNaN(numbers[i]); r[0].IsNull() != missing || !missing && r[0].Double() != numbers[i] || r[1].IsNull() != (texts[i] == "") || string(r[1].ByteArray()) != texts[i] {
+						t.Fatalf("row %d is %v, want %v, %q", i, r, numbers[i], texts[i])
+					}
+					i++
+				}
+				if err != nil {
+					break
+				}
+			}
+			in.Close()
+		}
+		if i != n {
+			t.Errorf("%d rows of %d", i, n)
+		}
+	}
+}
+
+// A few bytes that say they are millions of values are refused before memory is taken for them.
+func TestBombs(t *testing.T) {
+	run := func(count uint64, content ...byte) []byte {
+		return append(binary.AppendUvarint(nil, count<<1), content...)
+	}
+	packed := func(eights uint64, content ...byte) []byte {
+		return append(binary.AppendUvarint(nil, eights<<1|1), content...)
+	}
+	for name, c := range map[string]struct {
+		runs         []byte
+		width, count int
+		length       int // of what is used, -1 for none
+	}{
+		"a run": {run(9, 1), 1, 9, 2}, "eights": {packed(2, 1, 2), 1, 11, 3}, "two": {append(run(5, 1), packed(1, 0)...), 1, 12, 4},
+		"no width": {run(9), 0, 9, 1}, "behind the end": {append(run(9, 1), 200, 200, 200, 200, 200), 1, 9, 2},
+		"long run": {run(1<<30, 1), 1, 9, -1}, "many eights": {packed(1<<30, 1), 1, 9, -1}, "eights without width": {packed(1 << 40), 0, 9, -1},
+		"overflow": {packed(math.MaxUint64>>2, 1), 8, 9, -1}, "cut off": {run(4), 1, 4, -1}, "too few": {run(4, 1), 1, 9, -1}, "nothing": {nil, 1, 1, -1},
+	} {
+		got, err := hybrid(c.runs, c.width, c.count)
+		if (err != nil) != (c.length < 0) || err == nil && len(got) != c.length {
+			t.Errorf("%s: %d bytes, want %d: %v", name, len(got), c.length, err)
+		}
+	}
+	var s store
+	for _, how := range []format.Encoding{format.DeltaBinaryPacked, format.DeltaLengthByteArray, format.DeltaByteArray} {
+		from := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 128), 4), 1<<31)
+		if _, err := s.decode(format.Int64, how, append(from, 0), 10); err == nil {
+			t.Errorf("%s: 2³¹ values among ten", how)
+		}
+	}
+}
+
+// Brotli is not read, and the message says what is.
+func TestCompressionThatIsNotRead(t *testing.T) {
+	content := encoded(t, rows(10), library.Compression(&library.Brotli))
+	f, err := Open(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Pages(0, 0).Next(); err == nil || err.Error() != "pages are compressed with BROTLI, which is not read: choose Zstandard or Snappy" {
+		t.Error(err)
+	}
+}
+
+// Any bytes give columns or an error, without a panic.
+func FuzzFile(f *testing.F) {
+	f.Add(encoded(f, rows(20)))
+	f.Add(encoded(f, rows(300), library.PageBufferSize(100), library.DataPageVersion(1)))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		file, err := Open(bytes.NewReader(content), int64(len(content)))
+		if err != nil || file.Rows > 1e6 {
+			return
+		}
+		for j := range file.Columns {
+			if file.Columns[j].Repetition == 0 && file.Columns[j].Type != format.FixedLenByteArray && file.Columns[j].Type != format.Int96 {
+				cells(file, j)
+			}
+		}
+	})
+}
