@@ -5,10 +5,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/credence-ml/credence"
@@ -144,11 +144,16 @@ func inTime(d time.Duration) string {
 	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
+const (
+	// drawEvery is the time between two drawings of the bar, which is so wide.
+	drawEvery = 100 * time.Millisecond
+	barWidth  = 24
+)
+
 // meter draws progress on a terminal; elsewhere it tells of stages that take long.
 type meter struct {
 	program *program
-	bar     *progressbar.ProgressBar
-	total   int64
+	drawn   time.Time // zero where nothing is
 }
 
 // progress returns a meter.
@@ -156,29 +161,25 @@ func (p *program) progress() *meter { return &meter{program: p} }
 
 // set moves the meter to done of total; a total of 0 is unknown.
 func (m *meter) set(done, total int64, stage, detail string) {
-	p := m.program
-	switch line := p.messages.set(stage, done, total, time.Now()); {
+	p, now := m.program, time.Now()
+	switch line := p.messages.set(stage, done, total, now); {
 	case p.quiet:
-		return
 	case !p.messages.terminal:
 		io.WriteString(p.err, line)
-		return
+	case now.Sub(m.drawn) >= drawEvery:
+		m.drawn = now
+		io.WriteString(p.err, "\r\x1b[K"+bar(done, total)+printable(stage+detail))
 	}
-	if m.bar == nil || m.total != total {
-		m.total = total
-		limit := total
-		if limit <= 0 {
-			limit = -1
-		}
-		m.bar = progressbar.NewOptions64(limit,
-			progressbar.OptionSetWriter(p.err),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetWidth(24),
-			progressbar.OptionSetPredictTime(false))
+}
+
+// bar is how much is done, drawn; a total of 0 is unknown.
+func bar(done, total int64) string {
+	if total <= 0 {
+		return fmt.Sprintf("%d ", done)
 	}
-	m.bar.Describe(printable(stage + detail))
-	m.bar.Set64(done)
+	share := max(0, min(1, float64(done)/float64(total)))
+	full := int(share * barWidth)
+	return fmt.Sprintf("%3.0f %% |%s%s| ", 100*share, strings.Repeat("█", full), strings.Repeat(" ", barWidth-full))
 }
 
 // step moves the meter of an engine.
@@ -189,7 +190,8 @@ func (m *meter) step(s credence.Progress) {
 
 // done clears the meter.
 func (m *meter) done() {
-	if m.bar != nil {
-		m.bar.Clear()
+	if !m.drawn.IsZero() {
+		io.WriteString(m.program.err, "\r\x1b[K")
+		m.drawn = time.Time{}
 	}
 }

@@ -102,3 +102,21 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+// On a terminal a line is drawn over itself, not too often, and is cleared when the work is done.
+func TestBar(t *testing.T) {
+	var errs bytes.Buffer
+	m := newMessages(&errs)
+	m.terminal = true
+	bar := (&program{streams: streams{err: m}, messages: m}).progress()
+	for done := range int64(1001) {
+		bar.set(done+300, 1200, "reading", ", part\x1b")
+	}
+	bar.done()
+	bar.done()
+	const clear = "\r\x1b[K"
+	parts := strings.Split(errs.String(), clear)
+	if n := len(parts); n < 3 || n > 30 || parts[0] != "" || parts[n-1] != "" || parts[1] != " 25 % |██████                  | reading, part\\u001b" {
+		t.Errorf("%q", parts)
+	}
+}

@@ -182,6 +182,7 @@ func (p *Pages) data(how format.Encoding, rows int, levels, values []byte, level
 		present = bytes.Count(page.Levels, []byte{byte(p.column.Definition)})
 	}
 	kind := p.column.Type
+	//lint:ignore SA1019 old files have it
 	if page.Indexed = how == format.PlainDictionary || how == format.RLEDictionary; page.Indexed {
 		kind, how = format.Int32, format.RLEDictionary
 	}
