@@ -36,8 +36,8 @@ type Options struct {
 	// Schema is the schema of training: columns are found by name, kinds and
 	// category codes are its own, other columns are left out unless asked for.
 	Schema *credence.Schema
-	// Threads is the number of parsing goroutines; below 1 means every processor.
-	// Results never depend on it.
+	// Threads is the number of parsing goroutines; below 1 means every processor. One parses on the
+	// goroutine of the caller. Results never depend on it.
 	Threads int
 	// CacheDir holds the row cache; empty means credence in the user's cache
 	// directory.

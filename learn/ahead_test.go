@@ -67,7 +67,7 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d,%s,s%d,%s\n", i*i%7%2, x, i*i%1009, w)
 	}
-	run := func(policy string, most int64, threads int) string {
+	run := func(policy string, most int64, threads int, held int64) string {
 		var book *diary
 		registry := fit.Default()
 		registry.Engines = append(registry.Engines, fit.Engine{Name: "diary", Online: func(*spec.Arguments, credence.Prior) (fit.Online, error) {
@@ -76,7 +76,7 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 				return book, nil
 			}}, nil
 		}})
-		o := fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "diary", Threads: threads, Registry: registry}
+		o := fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "diary", Threads: threads, Registry: registry, HoldOut: held}
 		if policy != "" {
 			o.Missing = "drop"
 			if policy != "drop" {
@@ -90,7 +90,8 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 		l.MaxMalformed = most
 		var faults []string
 		l.OnMalformed = func(err error) { faults = append(faults, err.Error()) }
-		data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text.String()), SkipMalformed: true})
+		l.Every, l.OnProgress = 700, func(now learn.Progress) { faults = append(faults, fmt.Sprint(now.Rows, now.LogLoss)) }
+		data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text.String()), SkipMalformed: true, Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,8 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 	}
 	for _, policy := range []string{"", "drop", "mean"} {
 		for _, most := range []int64{0, 1, 20, 25, 31, 40, 77, 1000} {
-			one, four := run(policy, most, 1), run(policy, most, 4)
+			held := most % 2 * 7
+			one, four := run(policy, most, 1, held), run(policy, most, 4, held)
 			if one != four {
 				k := 0
 				for k < min(len(one), len(four)) && one[k] == four[k] {

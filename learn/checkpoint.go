@@ -56,6 +56,7 @@ func (l *Learner) asked() asked {
 // Checkpoint replaces the file at path by the state of the learner, which stands at a position of its
 // rows.
 func (l *Learner) Checkpoint(path string, at credence.Position) error {
+	l.wait()
 	state, tensors, err := l.online.State()
 	if err != nil {
 		return err

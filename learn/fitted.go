@@ -15,12 +15,14 @@ const EndOfData credence.Status = "end of data"
 // Finish brings the weights up to date for results. To go on learning is to go on from a checkpoint
 // made before.
 func (l *Learner) Finish() {
+	l.wait()
 	l.online.Finish()
 	l.index.Fold()
 }
 
 // Fitted returns the model as it stands.
 func (l *Learner) Fitted() (*credence.Fitted, error) {
+	l.wait()
 	if l.plan == nil || l.counts.Rows == 0 {
 		return nil, fmt.Errorf("the data hold no rows, so that there is nothing to learn from: check the files")
 	}

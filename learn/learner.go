@@ -49,6 +49,9 @@ type Learner struct {
 	targets     []float64 // of the rows of a batch, of which some are held out
 	measured    *metric.Progressive
 	counts      counts
+	then        counts        // once all batches are learned
+	last        chan struct{} // closed when the last of them is; nil where none is being learned
+	under       []chan struct{}
 }
 
 // counts is what a learner has seen.

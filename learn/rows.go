@@ -2,9 +2,11 @@ package learn
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/table"
 )
@@ -22,6 +24,7 @@ type Progress struct {
 
 // Progress returns how learning goes.
 func (l *Learner) Progress() (Progress, error) {
+	l.wait()
 	p := Progress{Rows: l.counts.Rows, Malformed: l.counts.Malformed, Features: l.counts.Slots, Selected: l.online.Selected(l.counts.Slots)}
 	if l.names != nil {
 		p.NameBytes = l.names.Bytes()
@@ -32,10 +35,15 @@ func (l *Learner) Progress() (Progress, error) {
 }
 
 // Rows returns the number of rows learned, in all passes.
-func (l *Learner) Rows() int64 { return l.counts.Rows }
+func (l *Learner) Rows() int64 {
+	l.wait()
+	return l.counts.Rows
+}
 
 // Learn scores every row of a run and then learns it. It returns how many rows of the run it took up
-// before an error, those that it skipped among them: to go on is to go on behind them.
+// before an error, those that it skipped among them: to go on is to go on behind them. On several threads it
+// returns while the last rows are being learned, which are no longer those of the run; every other method waits
+// for them.
 func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if l.plan == nil {
 		if err := l.begin(rows); err != nil {
@@ -45,9 +53,9 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if err := l.binder.Begin(rows); err != nil {
 		return 0, err
 	}
-	var ahead chan bound // the next batch, which is being bound
 	for faults := rows.Faults; ; {
 		for len(faults) > 0 && faults[0].Row == taken {
+			l.wait()
 			if err := l.skip(faults[0].Err); err != nil {
 				return taken, err
 			}
@@ -56,49 +64,51 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 		if taken == rows.Count {
 			return taken, nil
 		}
-		var b bound
-		if ahead != nil {
-			b, ahead = <-ahead, nil
-		} else {
-			b = l.bind(taken, l.stretch(rows, faults, taken, l.counts.PassRows), l.MaxMalformed-l.counts.Malformed)
+		if l.last == nil {
+			l.then = l.counts
 		}
-		if l.looksAhead(&b) {
-			first, passRows := taken+b.taken, l.counts.PassRows+int64(b.batch.Rows())
-			if count := l.stretch(rows, faults, first, passRows); count > 0 && !l.prunes(passRows) {
-				ahead = make(chan bound, 1)
-				go func(most int64) { ahead <- l.bind(first, count, most) }(l.MaxMalformed - l.counts.Malformed - int64(len(b.faults)))
+		b := l.bind(taken, l.stretch(rows, faults, taken))
+		taken += b.taken
+		if l.certain(&b) {
+			l.learnBehind(b)
+		} else {
+			l.wait()
+			err = l.learn(&b)
+			if l.then = l.counts; err != nil {
+				return taken, err
 			}
 		}
-		err := l.learn(&b)
-		if taken += b.taken; err != nil {
-			return taken, err
-		}
-		if l.prunes(l.counts.PassRows) {
+		if l.prunes() {
+			l.wait()
 			l.prune(l.online.(credence.Pruner))
 		}
 	}
 }
 
-// batchRows is how many rows are bound at a time, few enough for the next batch to be bound while one
-// is learned also within a short run. Results do not depend on it.
-const batchRows = 256
+const (
+	// batchRows is how many rows are bound at a time: their slots stay in the cache of a core. Results do not
+	// depend on it.
+	batchRows = 512
+	// fewRows are learned at once: they are not worth a goroutine.
+	fewRows = 32
+)
 
-// stretch returns how many rows from first on make the next batch, 0 where a malformed row stands there.
-func (l *Learner) stretch(rows *table.Rows, faults []table.Fault, first int, passRows int64) int {
+// stretch returns how many rows from first on make the next batch.
+func (l *Learner) stretch(rows *table.Rows, faults []table.Fault, first int) int {
 	count := min(batchRows, rows.Count-first)
 	if len(faults) > 0 {
 		count = min(count, faults[0].Row-first)
 	}
 	if p, ok := l.online.(credence.Pruner); ok && p.PruneEvery() > 0 {
-		count = int(min(int64(count), p.PruneEvery()-passRows%p.PruneEvery()))
+		count = int(min(int64(count), p.PruneEvery()-l.then.PassRows%p.PruneEvery()))
 	}
 	return count
 }
 
-// prunes says whether the engine prunes behind so many rows of the pass.
-func (l *Learner) prunes(passRows int64) bool {
+// prunes says whether the engine prunes behind the rows bound so far.
+func (l *Learner) prunes() bool {
 	p, ok := l.online.(credence.Pruner)
-	return ok && p.PruneEvery() > 0 && passRows%p.PruneEvery() == 0
+	return ok && p.PruneEvery() > 0 && l.then.PassRows%p.PruneEvery() == 0
 }
 
 // bound is a batch of rows with what the binder says of it.
@@ -111,24 +121,66 @@ type bound struct {
 	err     error // of the row behind those taken
 }
 
-func (l *Learner) bind(first, count int, most int64) (b bound) {
-	b.taken, b.err = l.binder.Bind(&b.batch, first, count, int(min(most, batchRows)))
+func (l *Learner) bind(first, count int) (b bound) {
+	b.taken, b.err = l.binder.Bind(&b.batch, first, count, int(min(l.MaxMalformed-l.then.Malformed, batchRows)))
 	b.from, b.faults, b.dropped = l.binder.From, l.binder.Faults, l.binder.Dropped
 	return b
 }
 
-// looksAhead says whether the next batch may be bound while this one is learned: it must be certain that
-// no row of this one will be refused, which would change what is known of the next.
-func (l *Learner) looksAhead(b *bound) bool {
-	if l.options.Threads == 1 || b.err != nil || l.plan.Fills() {
+// certain says whether rows may be bound before those of a batch are learned: no row of it will be refused or is
+// left out, which would change what is known of those behind, and none is reported.
+func (l *Learner) certain(b *bound) bool {
+	n := b.batch.Rows()
+	if n < fewRows || l.threads() == 1 || b.err != nil || len(b.faults) > 0 || l.plan.Fills() {
 		return false
 	}
-	for i := range b.batch.Rows() {
+	if rows := l.then.Rows; l.Every > 0 && l.OnProgress != nil && (rows+int64(n))/l.Every > rows/l.Every {
+		return false
+	}
+	for i := range n {
 		if !b.batch.Ordinary(i) {
 			return false
 		}
 	}
 	return true
+}
+
+func (l *Learner) threads() int {
+	if l.options.Threads == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return l.options.Threads
+}
+
+// learnBehind learns a batch behind those that are being learned, and waits until the binder has memory for another.
+func (l *Learner) learnBehind(b bound) {
+	before, done := l.last, make(chan struct{})
+	go func() {
+		if before != nil {
+			<-before
+		}
+		l.learn(&b)
+		close(done)
+	}()
+	seen, n := l.then.Sums.Seen, int64(b.batch.Rows())
+	l.then.Sums.Seen += n
+	if every := l.options.HoldOut; every > 0 {
+		n -= (seen+n)/every - seen/every
+	}
+	l.then.Rows, l.then.PassRows = l.then.Rows+n, l.then.PassRows+n
+	l.last, l.under = done, append(l.under, done)
+	if len(l.under) == keyed.Batches {
+		<-l.under[0]
+		l.under = append(l.under[:0], l.under[1:]...)
+	}
+}
+
+// wait waits until all batches are learned.
+func (l *Learner) wait() {
+	if l.last != nil {
+		<-l.last
+		l.last, l.under = nil, l.under[:0]
+	}
 }
 
 // learn scores and learns a batch.
@@ -221,6 +273,7 @@ func (l *Learner) prune(p credence.Pruner) {
 // EndPass says that the next row begins another pass over the same rows. It returns false if all
 // passes that the engine was asked for are done.
 func (l *Learner) EndPass() bool {
+	l.wait()
 	l.counts.Pass++
 	l.endPass()
 	if l.counts.Pass >= l.engine.Passes {
@@ -261,6 +314,7 @@ func (l *Learner) Row(value any) (probability float64, err error) {
 	if _, err := l.Learn(&l.row.rows); err != nil {
 		return 0, err
 	}
+	l.wait()
 	if len(l.probability) == 0 {
 		return 0, fmt.Errorf("the row was skipped")
 	}

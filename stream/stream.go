@@ -13,11 +13,13 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -77,10 +79,11 @@ func New(o Options) (*Run, error) {
 	return r, nil
 }
 
-// Open opens files for the learner, which reads them as it read those before.
+// Open opens files for the learner, which reads them as it read those before. One of the threads learns.
 func (r *Run) Open(ctx context.Context, paths []string, read dataset.Options) (*dataset.Table, error) {
 	read.Reading, read.Once = r.Learner.Reading(), r.Learner.Passes() == 1
 	read.Keyed, read.SkipMalformed = true, true
+	read.Threads = max(1, cmp.Or(read.Threads, runtime.GOMAXPROCS(0))-1)
 	return dataset.Open(ctx, paths, read)
 }
 

@@ -14,12 +14,18 @@ import (
 // that of consume, or that of produce once all that was sent before is consumed.
 // On cancellation Ordered returns without waiting for produce, which may be
 // stuck in a read; it stops at its next take or send.
+//
+// One thread does everything on the caller's goroutine with one item, which stays in the cache of its core, and
+// waits for produce.
 func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 	produce func(take func() (T, bool), send func(T) bool) error,
 	work func(T), consume func(T) error) error {
 	type task struct {
 		item T
 		done chan struct{}
+	}
+	if threads == 1 {
+		return inOrder(ctx, fresh(), produce, work, consume)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -92,4 +98,30 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 			empty <- t
 		}
 	}
+}
+
+// inOrder is Ordered on one thread.
+func inOrder[T any](ctx context.Context, item T, produce func(take func() (T, bool), send func(T) bool) error, work func(T), consume func(T) error) error {
+	var failure error
+	failed := func() bool {
+		if failure == nil && ctx.Err() != nil {
+			failure = context.Cause(ctx)
+		}
+		return failure != nil
+	}
+	take := func() (T, bool) { return item, !failed() }
+	send := func(item T) bool {
+		if failed() {
+			return false
+		}
+		if work(item); !failed() {
+			failure = consume(item)
+		}
+		return !failed()
+	}
+	err := produce(take, send)
+	if failed() {
+		return failure
+	}
+	return err
 }

@@ -79,20 +79,29 @@ func TestOrderedLosesNoItem(t *testing.T) {
 
 func TestOrderedErrorsComeInOrder(t *testing.T) {
 	late, early := errors.New("late"), errors.New("early")
-	// The producer fails behind item 19, item 5 before it: 5 counts.
-	err := Ordered(context.Background(), 4, fresh, counted(20, late), func(*int) {}, func(i *int) error {
-		if *i == 5 {
-			return early
+	for _, threads := range []int{1, 4} {
+		// The producer fails behind item 19, item 5 before it: 5 counts.
+		consumed := 0
+		err := Ordered(context.Background(), threads, fresh, counted(20, late), func(*int) {}, func(i *int) error {
+			if consumed++; *i == 5 {
+				return early
+			}
+			return nil
+		})
+		if err != early || consumed != 6 {
+			t.Errorf("%d threads: error is %v after %d items, want the first in order", threads, err, consumed)
 		}
-		return nil
-	})
-	if err != early {
-		t.Errorf("error is %v, want the first in order", err)
-	}
-	consumed := 0
-	err = Ordered(context.Background(), 4, fresh, counted(20, late), func(*int) {}, func(*int) error { consumed++; return nil })
-	if err != late || consumed != 20 {
-		t.Errorf("error is %v after %d items", err, consumed)
+		consumed = 0
+		err = Ordered(context.Background(), threads, fresh, counted(20, late), func(*int) {}, func(*int) error { consumed++; return nil })
+		if err != late || consumed != 20 {
+			t.Errorf("%d threads: error is %v after %d items", threads, err, consumed)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		consumed = 0
+		err = Ordered(ctx, threads, fresh, counted(20, late), func(*int) {}, func(*int) error { consumed++; cancel(); return nil })
+		if !errors.Is(err, context.Canceled) || consumed != 1 {
+			t.Errorf("%d threads: error is %v after %d items and the end of the context", threads, err, consumed)
+		}
 	}
 }
 

@@ -17,14 +17,15 @@ import (
 var errDropped, errLacking = errors.New("dropped"), errors.New("lacking")
 
 // Bind makes a batch of rows [first, first+count) of the run that Begin took up. Batch, Faults and From
-// are valid until the second next Bind. It leaves out rows whose cells the plan cannot take, noting up to
+// are valid until Bind is called for the [Batches]th time from then on. It leaves out rows whose cells the plan cannot take, noting up to
 // most of them in Faults; at one more it stops, and returns its error and the number of rows that were
 // taken up before it. Where means run it also stops behind a row that an engine may refuse.
 func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, err error) {
-	b.memory, b.spare = b.spare, b.memory
-	b.Faults, b.From, b.Dropped, b.Unknown = b.memory.faults[:0], b.memory.from[:0], 0, 0
+	b.turn = (b.turn + 1) % Batches
+	memory := &b.memory[b.turn]
+	b.Faults, b.From, b.Dropped, b.Unknown = memory.faults[:0], memory.from[:0], 0, 0
 	b.Lacking = b.Lacking[:0]
-	*dst = b.memory.batch
+	*dst = memory.batch
 	s := &dst.Sparse
 	s.Reset(0)
 	s.Value = s.Value[:0]
@@ -40,7 +41,7 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 			entries := len(s.Index)
 			square := 0.0
 			if square, err = b.entries(s, i); err != nil {
-				s.Index, s.Value = s.Index[:entries], s.Value[:entries]
+				s.Index, s.Value = s.Index[:entries], s.Value[:min(entries, len(s.Value))]
 			} else {
 				plain = plain && weight == 1 && offset == 0
 				unseen = unseen || square > 0
@@ -90,7 +91,7 @@ func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, e
 // finish gives the batch its shape. What says nothing is left out: values that are all 1, weights
 // that are all 1, offsets that are all 0.
 func (b *Binder) finish(dst *credence.Batch, ones, plain, unseen bool) {
-	b.memory = memory{*dst, b.From, b.Faults} // the memory of what is left out is used again
+	b.memory[b.turn] = memory{*dst, b.From, b.Faults} // the memory of what is left out is used again
 	dst.X = linop.Dense{Rows: dst.Sparse.Rows}
 	dst.Sparse.Cols = b.index.Len()
 	if ones {

@@ -57,18 +57,21 @@ type Binder struct {
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32
-	places  []int32  // of slots in a long row
-	placed  int      // entries of the row whose places are known
-	ones    bool     // every value of the batch is 1 so far
-	memory  memory   // of the last batch
-	spare   memory   // of the one before
-	pending float64  // weight of a row that counts in means once it is learned
-	key     []uint64 // scratch of crosses
+	places  []int32         // of slots in a long row
+	placed  int             // entries of the row whose places are known
+	ones    bool            // every value of the batch is 1 so far
+	memory  [Batches]memory // of the last batches
+	turn    int             // the last of them
+	pending float64         // weight of a row that counts in means once it is learned
+	key     []uint64        // scratch of crosses
 	bag     []int32
 	text    []byte
 	crossed int  // entries that the present cross has given
 	again   bool // in a later pass: means stay as they are
 }
+
+// Batches is how many batches of a [Binder] are there at a time.
+const Batches = 4
 
 // memory is that of a batch with its rows and faults.
 type memory struct {

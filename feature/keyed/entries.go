@@ -136,16 +136,29 @@ func (b *Binder) entry(dst *linop.CSR, first int, slot int32, v float64, unseen 
 	stamp := &b.stamps[slot%stampCount]
 	if *stamp == b.stamp { // perhaps the same slot: rare enough to look for it
 		if k := b.placeOf(dst.Index[first:], slot); k >= 0 {
+			b.spell(dst)
 			dst.Value[first+k] += v
-			b.ones = false
 			return
 		}
 	}
 	*stamp = b.stamp
-	b.ones = b.ones && v == 1
-	// One by one: assigned together, both would store their pointers for every entry.
+	if v != 1 {
+		b.spell(dst)
+	}
 	dst.Index = append(dst.Index, slot)
-	dst.Value = append(dst.Value, v)
+	if !b.ones {
+		dst.Value = append(dst.Value, v)
+	}
+}
+
+// spell writes out the values, which were ones so far.
+func (b *Binder) spell(dst *linop.CSR) {
+	if b.ones {
+		b.ones = false
+		for range dst.Index {
+			dst.Value = append(dst.Value, 1)
+		}
+	}
 }
 
 // placeOf returns the place of a slot among those of a row so far, -1 if it is not there. Of long rows
@@ -369,6 +382,14 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 	if i+1 < b.rows.Count {
 		b.index.prefetch(b.rows.Keys[to:b.rows.Start[i+2]])
 	}
+	if !b.rows.Ones {
+		b.spell(dst)
+		dst.Value = append(dst.Value, b.rows.Value[from:to]...)
+	} else if !b.ones {
+		for range to - from {
+			dst.Value = append(dst.Value, 1)
+		}
+	}
 	first := len(dst.Index)
 	dst.Index = slices.Grow(dst.Index, to-from)[:first+to-from]
 	slots := dst.Index[first:]
@@ -377,14 +398,6 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 		if int(slots[k]) == b.names.Len() {
 			b.names.append(b.appendToken(b.text[:0], from+k))
 		}
-	}
-	if !b.rows.Ones {
-		b.ones = false
-		dst.Value = append(dst.Value, b.rows.Value[from:to]...)
-		return
-	}
-	for range slots {
-		dst.Value = append(dst.Value, 1)
 	}
 }
 

@@ -27,10 +27,9 @@ type Index struct {
 	used   int      // entries of the table
 	folded bool     // direct and table are given up until they are needed
 
-	// Where the pieces of direct and table begin, and places in them, for prefetch.
-	directAt []*uint32
-	tableAt  []*entry
-	places   [2][]int32
+	// Where the pieces of the table begin, and places in it, for prefetch.
+	tableAt []*entry
+	places  []int32
 
 	mu   sync.Mutex // guards the growth of the list of chunks
 	keys []*[keyChunk]uint64
@@ -127,32 +126,21 @@ func (x *Index) lookUp(slots []int32, keys []uint64, add bool) {
 	}
 }
 
-const (
-	placeShift = 2 // a place of direct has 1 << placeShift bytes
-	entryShift = 3
-)
+const entryShift = 3
 
-// prefetch fetches what tells the slots of keys from memory.
+// prefetch fetches what tells the slots of keys in the table from memory: the table is large, and where its
+// entry is not that of a key the loads depend on each other.
 func (x *Index) prefetch(keys []uint64) {
-	direct, entries := x.places[0][:0], x.places[1][:0]
+	if len(x.table) == 0 {
+		return
+	}
+	x.places = x.places[:0]
 	for _, key := range keys {
-		if key < uint64(len(x.direct)) {
-			direct = append(direct, int32(key))
-		} else if len(x.table) > 0 {
-			entries = append(entries, int32(keyhash.Mix(key)&uint64(len(x.table)-1)))
+		if key >= uint64(len(x.direct)) {
+			x.places = append(x.places, int32(keyhash.Mix(key)&uint64(len(x.table)-1)))
 		}
 	}
-	kernel.Prefetch(x.directAt, placeShift, direct)
-	kernel.Prefetch(x.tableAt, entryShift, entries)
-	x.places[0], x.places[1] = direct, entries
-}
-
-// pieces are where the pieces of a list begin that Prefetch knows.
-func pieces[T any](list []T, shift int) (begin []*T) {
-	for i := 0; i < len(list); i += kernel.PrefetchBytes >> shift {
-		begin = append(begin, &list[i])
-	}
-	return begin
+	kernel.Prefetch(x.tableAt, entryShift, x.places)
 }
 
 // add gives a key that has none a slot.
@@ -183,7 +171,6 @@ func (x *Index) reach(key uint64) {
 		size *= 2
 	}
 	x.direct = append(x.direct, make([]uint32, size-len(x.direct))...)
-	x.directAt = pieces(x.direct, placeShift)
 }
 
 // put enters a key that the table does not have and has room for.
@@ -234,7 +221,10 @@ func (x *Index) grow() {
 		size *= 2
 	}
 	x.table, x.used = make([]entry, max(1024, size)), 0
-	x.tableAt = pieces(x.table, entryShift)
+	x.tableAt = x.tableAt[:0]
+	for i := 0; i < len(x.table); i += kernel.PrefetchBytes >> entryShift {
+		x.tableAt = append(x.tableAt, &x.table[i])
+	}
 	for _, e := range old {
 		if e == 0 {
 			continue
@@ -285,7 +275,7 @@ func IndexOf(keys []uint64) (*Index, error) {
 
 // Fold gives up the memory by which keys are found, until one is looked up.
 func (x *Index) Fold() {
-	x.direct, x.table, x.directAt, x.tableAt = nil, nil, nil, nil
+	x.direct, x.table, x.tableAt = nil, nil, nil
 	x.used, x.folded = 0, x.count > 0
 }
 
@@ -334,6 +324,6 @@ func (x *Index) replace(keys []uint64) {
 	}
 	x.mu.Lock()
 	x.count, x.direct, x.limit, x.table, x.used, x.folded, x.keys = fresh.count, fresh.direct, fresh.limit, fresh.table, fresh.used, false, fresh.keys
-	x.directAt, x.tableAt = fresh.directAt, fresh.tableAt
+	x.tableAt = fresh.tableAt
 	x.mu.Unlock()
 }
