@@ -57,9 +57,12 @@ func StudentQuantile(p, df float64) float64 {
 	if !(z < 0) || math.IsInf(z, -1) {
 		return z
 	}
-	// Newton's iteration on Φ⁻¹(CDF(t)) = z, which is nearly a straight line, from the first term of
-	// the expansion of Cornish and Fisher.
-	t, peak := z+z*(z*z+1)/(4*df), LogStudentPeak(df, math.Sqrt(df))
+	// Newton's iteration on Φ⁻¹(CDF(t)) = z, which is nearly a straight line, from the expansion of Cornish and
+	// Fisher: four terms where they fall (Abramowitz & Stegun 26.7.5), so that one step does, else the first.
+	u, t, peak := z*z, z+z*(z*z+1)/(4*df), LogStudentPeak(df, math.Sqrt(df))
+	if u < df {
+		t += z * ((3+u*(16+5*u))/96 + ((-15+u*(17+u*(19+3*u)))/384+(-945+u*(-1920+u*(1482+u*(776+79*u))))/(92160*df))/df) / (df * df)
+	}
 	for range 100 {
 		cdf, density := student(t, df, peak)
 		at := NormalQuantile(cdf)
