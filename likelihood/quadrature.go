@@ -157,7 +157,50 @@ func (l Quadrature) Sample(rng *rand.Rand, f float64) float64 {
 	if s, ok := l.Likelihood.(Sampler); ok {
 		return s.Sample(rng, f)
 	}
-	return l.PredictiveQuantile(rng.Float64(), f, 0)
+	return l.quantile(rng.Float64(), f)
+}
+
+// quantile is that of y given f, as PredictiveQuantile is without variance. Where the family has no distribution
+// function, one integral up to the mean does, to which Newton's steps add theirs, or one sum.
+func (l Quadrature) quantile(p, f float64) float64 {
+	mean, sd := l.Mean(f), math.Sqrt(l.Variance(f))
+	if _, ok := l.Likelihood.(Cumulative); ok || !(sd > 0) || math.IsInf(sd, 1) {
+		return l.PredictiveQuantile(p, f, 0)
+	}
+	density := func(y float64) float64 { return math.Exp(l.LogDensity(y, f)) }
+	lowest, high := l.Support()
+	low := lowest
+	if l.Discrete() {
+		k := math.Max(low, math.Floor(mean-40*sd)-40)
+		for sum := density(k); sum < p && k < math.Min(high, mean+40*sd+40); sum += density(k) {
+			k++
+		}
+		return k
+	}
+	y, below := mean, l.CDF(mean, f)
+	for range 200 {
+		switch {
+		case below == p:
+			return y
+		case below < p:
+			low = y
+		default:
+			high = y
+		}
+		// Outward the density falls, so that steps are short of the root; inward they may go beyond it.
+		step := (p - below) / density(y)
+		next := y + math.Max(-2*sd, math.Min(step, 2*sd))
+		if !(low <= next && next <= high) {
+			next = low + (high-low)/2
+		}
+		breaks := []float64{math.Min(y, next), math.Max(y, next)}
+		between, _, _ := quad.Adaptive(func(t float64) (float64, float64, float64) { return density(t), 0, 0 }, breaks, 1e-10)
+		below += math.Copysign(between, next-y)
+		if y = next; math.Abs(step) <= 1e-8*math.Min(sd, y-lowest) { // the next would be about its square
+			break
+		}
+	}
+	return y
 }
 
 // ExpectedLogDensity is by quadrature.
