@@ -145,6 +145,7 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if read.Follow = flags.follow; read.Follow && s.learner.Passes() > 1 {
 		return misused(fmt.Errorf("--follow has one pass: leave passes=%d out", s.learner.Passes()))
 	}
+	useLargePages(paths)
 	table, err := s.learned.Open(ctx, paths, read)
 	if err != nil {
 		return err
