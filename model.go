@@ -1,6 +1,14 @@
 package credence
 
-import "github.com/credence-ml/credence/linop"
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence/linop"
+)
 
 // Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
 type Model struct {
@@ -185,4 +193,59 @@ type Selector interface {
 	Selects() bool
 	// InclusionProbability returns P(w_j ≠ 0), which is 1 for an intercept.
 	InclusionProbability(j int) float64
+}
+
+// Candidates returns all candidates of [EachCandidate].
+func Candidates(features Features, together bool) []Block {
+	return slices.AppendSeq(make([]Block, 0, features.Weights()), EachCandidate(features, together))
+}
+
+// EachCandidate goes through the runs of weights that a prior which selects has in the model or out of it, in their
+// order: every weight of no intercept and of no kept block stands for itself, without a name, and those of a
+// group of [Grouped] are one candidate where together is true.
+func EachCandidate(features Features, together bool) iter.Seq[Block] {
+	groups := map[int]Block{}
+	if grouped, ok := features.(Grouped); ok && together {
+		for _, g := range grouped.Groups() {
+			groups[g.First] = g
+		}
+	}
+	return func(yield func(Block) bool) {
+		for _, b := range features.Blocks() {
+			for j := b.First; j < b.First+b.Count && !b.Intercept && !b.Kept; {
+				c, grouped := groups[j]
+				if !grouped {
+					c = Block{First: j, Count: 1}
+				}
+				if !yield(c) {
+					return
+				}
+				j += c.Count
+			}
+		}
+	}
+}
+
+// Require narrows part, which is the model's Likelihood, Prior or Features, to
+// the interface T that an engine needs. engine and role name the two in the
+// refusal, which says what is missing.
+func Require[T any](engine, role string, part any) (T, error) {
+	if narrowed, ok := part.(T); ok {
+		return narrowed, nil
+	}
+	var none T
+	if part == nil {
+		return none, fmt.Errorf("%s: the model has no %s", engine, role)
+	}
+	want := reflect.TypeFor[T]()
+	have := reflect.TypeOf(part)
+	var missing []string
+	for i := range want.NumMethod() {
+		name := want.Method(i).Name
+		if _, ok := have.MethodByName(name); !ok {
+			missing = append(missing, name)
+		}
+	}
+	return none, fmt.Errorf("%s: %s %s has no %s: choose another engine or %s",
+		engine, role, have, strings.Join(missing, ", "), role)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Kept is a block of columns that no engine selects among: their weights are normal under every prior,
@@ -94,4 +95,58 @@ func (s *Set) Exclusive() (weights int) {
 		}
 	}
 	return weights
+}
+
+// Intercept is the constant feature 1.
+type Intercept struct{}
+
+// Kind implements [Term].
+func (*Intercept) Kind() string { return "intercept" }
+
+// Label implements [Term].
+func (*Intercept) Label() string { return "(intercept)" }
+
+// Bind implements [Term].
+func (*Intercept) Bind(*Inputs) (Map, error) { return interceptMap{}, nil }
+
+type interceptMap struct{}
+
+func (interceptMap) Columns() (dense, sparse int) { return 1, 0 }
+
+func (interceptMap) Fill(_ *credence.Workspace, dst linop.Dense, _ *credence.Batch) {
+	for i := range dst.Rows {
+		dst.Row(i)[0] = 1
+	}
+}
+
+func (interceptMap) WeightName(int) string { return "(intercept)" }
+
+func (interceptMap) groups() []group { return []group{{}} }
+
+// OneHot is one weight for every level of a category, as a block of its own.
+type OneHot struct {
+	Name  string `json:"name"` // as the formula writes it
+	Input int    `json:"input"`
+}
+
+// Kind implements [Term].
+func (*OneHot) Kind() string { return "onehot" }
+
+// Label implements [Term].
+func (t *OneHot) Label() string { return t.Name }
+
+// Bind implements [Term].
+func (t *OneHot) Bind(in *Inputs) (Map, error) {
+	input, err := inputAt(in, t.Name, t.Input)
+	if err != nil {
+		return nil, err
+	}
+	if input.Kind != credence.Category {
+		return nil, fmt.Errorf("feature: %s: %s is a %s: declare it a category", t.Name, input.Name, input.Kind)
+	}
+	if len(input.Levels) == 0 {
+		return nil, fmt.Errorf("feature: %s: %s has no levels: leave the term out", t.Name, input.Name)
+	}
+	levels := len(input.Levels)
+	return &linearMap{categories: []category{{index: t.Input, input: *input}}, levels: levels}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -148,4 +149,18 @@ func (f Family) Likelihood(fr *frame.Frame) (credence.Likelihood, error) {
 		return g.WithGrades(len(t.Levels)), nil
 	}
 	return f.stated, nil
+}
+
+// ParsePrior reads a prior of a table, which is [prior.All] or a program's own: its name, or
+// name(key=value, …). An empty text is normal. An error is a [*spec.Error]. The prior's String
+// parses back to it.
+func ParsePrior(text string, table []prior.Entry) (credence.Prior, error) {
+	if text == "" {
+		return prior.Normal{}, nil
+	}
+	p, _, err := spec.Choose(text, "prior", table)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }

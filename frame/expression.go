@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/credence-ml/credence"
 )
@@ -192,3 +193,88 @@ func (s Step) of(v float64) float64 {
 
 // number is the shortest text of a number.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// The parts of a date, which is a number of days since 1970-01-01 UTC: the year; the month, 1 to 12; the
+// weekday, 1 for Monday to 7 for Sunday; the hour, 0 to 23.
+const (
+	Year    Function = "year"
+	Month   Function = "month"
+	Weekday Function = "weekday"
+	Hour    Function = "hour"
+)
+
+// Part reports whether the function is a part of a date.
+func (f Function) Part() bool { return f == Year || f == Month || f == Weekday || f == Hour }
+
+// part returns a part of the date that is so many days after 1970-01-01 UTC; none of a date beyond the
+// calendar.
+func (f Function) part(days float64) float64 {
+	const farthest = 3e6 // days: eight thousand years
+	if !(math.Abs(days) < farthest) {
+		return math.NaN()
+	}
+	// Times of day are whole milliseconds; the nearest is what was written.
+	t := time.UnixMilli(int64(math.Round(days * 24 * 60 * 60 * 1000))).UTC()
+	switch f {
+	case Year:
+		return float64(t.Year())
+	case Month:
+		return float64(t.Month())
+	case Weekday:
+		return float64((t.Weekday()+6)%7 + 1)
+	}
+	return float64(t.Hour())
+}
+
+// Invertible reports whether every value of the expression has one value of its column, which grows
+// with it: true unless a square, or a part of a date, is among the transforms.
+func (e Expr) Invertible() bool {
+	return e.Column != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function == Square || s.Function.Part() })
+}
+
+// Invert returns the value of the column at which an invertible expression is y, and the nearest value
+// where it is never y: 0 for sqrt(x) = −1. A result beyond all numbers is infinite.
+func (e Expr) Invert(y float64) float64 {
+	for i := len(e.Steps) - 1; i >= 0; i-- {
+		y = e.Steps[i].inverse(y)
+	}
+	return y
+}
+
+// LogSlope returns log |dy/dx| of an invertible expression y of a column x, at the x where it is y: what
+// the log density of x has above that of y.
+func (e Expr) LogSlope(y float64) float64 {
+	sum := 0.0
+	for i := len(e.Steps) - 1; i >= 0; i-- {
+		s := e.Steps[i]
+		switch s.Function {
+		case Log: // 1/x, x = e^y
+			sum -= y
+		case Sqrt: // 1/2√x
+			sum -= math.Log(2 * y)
+		case Exp:
+			sum += math.Log(y)
+		case Scale:
+			sum -= math.Log(s.SD)
+		}
+		y = s.inverse(y)
+	}
+	return sum
+}
+
+// inverse returns where the transform is y.
+func (s Step) inverse(y float64) float64 {
+	switch s.Function {
+	case Log:
+		return math.Exp(y)
+	case Sqrt:
+		return math.Max(y, 0) * math.Max(y, 0)
+	case Exp:
+		return math.Log(math.Max(y, 0))
+	case Center:
+		return y + s.Mean
+	case Scale:
+		return y*s.SD + s.Mean
+	}
+	panic("frame: " + string(s.Function) + " has no inverse")
+}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
 )
@@ -81,4 +82,116 @@ func (o *objective) differences(x []float64) (*mat.SymDense, error) {
 		}
 	}
 	return hessian, nil
+}
+
+// bend holds second derivatives of the log evidence in the logarithms of standard deviations, log σ
+// first and then that of every group, and the slopes of the moments in them; see moments.
+type bend struct {
+	hessian *mat.SymDense
+	slopes  hyper.Slopes // nil Mean where they are not known
+}
+
+// bends returns the second derivatives where the form was evaluated last with slopes, by formulas: with Z = A⁻¹, z = S⁻¹m and
+//
+//	t_b = tr Z_bb     S_bc = ‖Z_bc‖²     q_bc = z_bᵀ Z_bc z_c
+//
+// the derivatives ∂m/∂log τ_b = 2 S Z_·b z_b and ∂C/∂log τ_b = 2 S Z_·b Z_b· S, and those in log σ, which
+// are −2 S Z z and 2 S (Z − Z²) S, give
+//
+//	∂²L/∂log τ_b ∂log τ_c = 2 S_bc + 4 q_bc − 2 δ_bc (t_b + ‖z_b‖²)
+//	∂²L/∂log τ_b ∂log σ   = 2 (t_b − Σ_c S_bc) − 4 Σ_c q_bc
+//	∂²L/∂log²σ            = −2 ‖y−Φm‖²/σ² + Σ_bc (4 q_bc + 2 S_bc) − 2 Σ_b t_b
+//
+// in d² operations.
+func (p *primal) bends(_ context.Context, at *values) (*bend, error) {
+	d, groups := p.d, len(p.groups)
+	out := &bend{hessian: mat.NewSymDense(groups+1, nil)}
+	size := d + 1 // of the moments that have variances
+	mean, variance := make([]float64, (groups+1)*size), make([]float64, (groups+1)*size)
+	out.slopes = hyper.Slopes{Mean: mean, Variance: variance}
+	squares, forms := make([]float64, groups*groups), make([]float64, groups*groups)
+	traces := make([]float64, groups)
+	add := func(i, j int, v float64) { out.hessian.SetSym(i, j, out.hessian.At(i, j)+v) }
+	for b, g := range p.groups {
+		norm := 0.0
+		for j := g.First; j < g.End(); j++ {
+			row := p.inverse[j*d : (j+1)*d]
+			traces[b] += row[j]
+			norm += p.q[j] * p.q[j]
+			for c, h := range p.groups {
+				part, z := row[h.First:h.End()], p.q[h.First:h.End()]
+				square, form := kernel.Dot(part, part), kernel.Dot(part, z)
+				squares[b*groups+c] += square
+				forms[b*groups+c] += p.q[j] * form
+				mean[(c+1)*size+j] = 2 * p.s[j] * form
+				variance[(c+1)*size+j] = 2 * p.s[j] * p.s[j] * square
+				mean[j] -= mean[(c+1)*size+j]
+				variance[j] -= variance[(c+1)*size+j]
+			}
+			variance[j] += 2 * p.s[j] * p.s[j] * row[j]
+		}
+		add(b+1, b+1, -2*(traces[b]+norm))
+		add(0, b+1, 2*traces[b])
+	}
+	// The last moment is σ²(1 + (d − tr Z)/N), and ∂ tr Z/∂log τ_b = 2 (Σ_c S_bc − t_b).
+	share, total, trace := 2*at.noise/p.summary.precise, -2*p.residual()/at.noise, 0.0
+	for b := range groups {
+		all := 0.0
+		for c := range groups {
+			square, form := squares[b*groups+c], forms[b*groups+c]
+			if c >= b {
+				add(b+1, c+1, 2*square+4*form)
+			}
+			all += square
+			add(0, b+1, -2*square-4*form)
+			total += 2*square + 4*form
+		}
+		total -= 2 * traces[b]
+		trace += traces[b]
+		variance[(b+1)*size+d] = share * (traces[b] - all)
+		variance[d] -= variance[(b+1)*size+d]
+	}
+	variance[d] += 2 * at.noise * (1 + (float64(d)-trace)/p.summary.precise)
+	add(0, 0, total)
+	return out, nil
+}
+
+// bendStep is the step of differences, of the logarithm of a standard deviation.
+const bendStep = 0.02
+
+// bends returns differences of slopes, two evaluations for every group that is learned and for the
+// noise, and evaluates at the values again.
+func (p *dual) bends(ctx context.Context, at *values) (*bend, error) {
+	groups := len(p.groups)
+	rows := mat.NewDense(groups+1, groups+1, nil)
+	slope := slopes{prior: make([]float64, groups)}
+	for i := range groups + 1 {
+		if i > 0 && !p.groups[i-1].Learned {
+			continue
+		}
+		for _, side := range []float64{1, -1} {
+			moved := values{noise: at.noise, prior: append([]float64(nil), at.prior...)}
+			value := &moved.noise
+			if i > 0 {
+				value = &moved.prior[i-1]
+			}
+			*value *= math.Exp(2 * side * bendStep)
+			if _, err := p.evaluate(ctx, &moved, &slope); err != nil {
+				return nil, err
+			}
+			by := side / bendStep // 2·slope/(2·step)
+			rows.Set(i, 0, rows.At(i, 0)+by*slope.noise)
+			for k, v := range slope.prior {
+				rows.Set(i, k+1, rows.At(i, k+1)+by*v)
+			}
+		}
+	}
+	out := &bend{hessian: mat.NewSymDense(groups+1, nil)}
+	for i := range groups + 1 {
+		for k := i; k < groups+1; k++ {
+			out.hessian.SetSym(i, k, (rows.At(i, k)+rows.At(k, i))/2)
+		}
+	}
+	_, err := p.evaluate(ctx, at, &slope)
+	return out, err
 }

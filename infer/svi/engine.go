@@ -4,8 +4,11 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/mixture"
+	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -76,4 +79,75 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("%s: the model has no weights: add a column or an intercept", name)
 	}
 	return e, nil
+}
+
+// checkpointFormat is the version of checkpoints.
+const checkpointFormat = 3
+
+// document is what a checkpoint holds: the state of the loop that was interrupted, and what else was
+// learned before it.
+type document struct {
+	Hyper   []float64      `json:"hyper,omitempty"` // of the features
+	Redraw  int            `json:"redraw,omitempty"`
+	Newton  *newton.State  `json:"newton,omitempty"`
+	Mixture *mixture.State `json:"mixture,omitempty"`
+}
+
+// vectors are the parts of the states that are not in their JSON.
+func (d *document) vectors() checkpoint.Vectors {
+	switch {
+	case d.Newton != nil:
+		return d.Newton.Vectors()
+	case d.Mixture != nil:
+		return d.Mixture.Vectors()
+	}
+	return nil
+}
+
+// kind tells model, options and data apart, the data by their number of rows and their first block.
+func (r *fit) kind() (checkpoint.Kind, error) {
+	if r.fingerprint == "" {
+		config := r.config
+		config.MaxIterations, config.Epochs = 0, 0 // a fit may go on with other limits
+		var first credence.Batch
+		if err := r.Data.Read(&first, 0, min(r.Data.Rows(), credence.BlockRows)); err != nil {
+			return checkpoint.Kind{}, err
+		}
+		parts := []any{
+			config, fmt.Sprint(r.Likelihood), fmt.Sprint(r.Prior), r.Data.Rows(), r.Features.Blocks(),
+			first.Target, first.Offset, first.Weight, first.Precision, first.Trials, first.Sparse.Index, first.Sparse.Value,
+		}
+		for i := range first.X.Rows {
+			if first.X.Cols > 0 {
+				parts = append(parts, first.X.Row(i))
+			}
+		}
+		var err error
+		if r.fingerprint, err = checkpoint.Fingerprint(parts...); err != nil {
+			return checkpoint.Kind{}, err
+		}
+	}
+	return checkpoint.Kind{Name: r.config.name(), Format: checkpointFormat, Fingerprint: r.fingerprint}, nil
+}
+
+func (r *fit) checkpoint() checkpoint.File {
+	return checkpoint.File{Path: r.config.Checkpoint, Kind: r.kind}
+}
+
+// writeCheckpoint replaces the checkpoint file, if there is to be one.
+func (r *fit) writeCheckpoint(d *document) error {
+	d.Hyper, d.Redraw = blocks.HyperValues(r.Features), r.redraw
+	return r.checkpoint().Save(d, d.vectors())
+}
+
+// readCheckpoint returns what the checkpoint file holds, or nil if there is none.
+func (r *fit) readCheckpoint() (*document, error) {
+	d := new(document)
+	if found, err := r.checkpoint().Resume(d, d.vectors); err != nil || !found {
+		return nil, err
+	}
+	if d.Newton != nil && !d.Newton.Fits(r.Dims, len(r.Groups)) {
+		return nil, fmt.Errorf("%s: checkpoint %s has a state of another size: name another file, or remove this one to begin anew", r.config.name(), r.config.Checkpoint)
+	}
+	return d, nil
 }

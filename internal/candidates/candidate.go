@@ -1,9 +1,11 @@
 package candidates
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/hyper"
 )
 
@@ -73,4 +75,14 @@ func (s *Setting) KeptValues(logSD []float64) []credence.Value {
 		list = append(list, credence.Value{Name: "prior_variance." + b.Name, Value: math.Exp(2*logSD[k]) * s.Scale * s.Scale})
 	}
 	return list
+}
+
+// Kind tells the checkpoints of an engine's fits apart by model, options and data; of the data by targets,
+// offsets and weights, and by mean and square of every column.
+func (t *Table) Kind(engine string, format int, model credence.Model, options any) (checkpoint.Kind, error) {
+	squares := make([]float64, t.Count())
+	t.Squares(squares, nil)
+	print, err := checkpoint.Fingerprint(options, fmt.Sprint(model.Likelihood), model.Prior, model.Features.Blocks(),
+		t.Target, t.Offset, t.Weight, t.Means, squares)
+	return checkpoint.Kind{Name: engine, Format: format, Fingerprint: print}, err
 }

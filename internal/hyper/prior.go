@@ -1,8 +1,10 @@
 package hyper
 
 import (
+	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/credence-ml/credence/internal/special"
@@ -147,4 +149,62 @@ func ScaleMode(count, square float64, prior Prior, start float64) float64 {
 		}
 	}
 	return u
+}
+
+// Treatment says what is done about hyper-parameters that are not stated.
+type Treatment string
+
+// The treatments. The empty one is the engine's default.
+const (
+	Integrate         Treatment = "integrate" // integrated under their priors
+	Mode              Treatment = "mode"      // the mode under the same priors
+	MaximumLikelihood Treatment = "ml"        // type-II maximum likelihood: no priors
+)
+
+// Held is what a report says where every hyper-parameter is stated.
+const Held = "held"
+
+// Validate refuses any other word.
+func (t Treatment) Validate() error {
+	switch t {
+	case "", Integrate, Mode, MaximumLikelihood:
+		return nil
+	}
+	return fmt.Errorf("hyper=%s is none of integrate, mode and ml", string(t))
+}
+
+// Joint is the prior of all coordinates of θ, independent but for a common scale: the priors of
+// the coordinates that Hung marks have their scale multiplied by exp(θ_Common).
+type Joint struct {
+	Priors []Prior
+	Hung   []bool // nil where there is no common scale
+	Common int    // the coordinate of its logarithm
+}
+
+// AddTo returns value plus the log density at θ, added coordinate by coordinate. It adds the gradient to
+// gradient and the second derivatives to hessian; either may be nil.
+func (j *Joint) AddTo(value float64, theta, gradient []float64, hessian *mat.SymDense) float64 {
+	for i, prior := range j.Priors {
+		hung, u := j.Hung != nil && j.Hung[i], theta[i]
+		if hung {
+			u -= theta[j.Common]
+		}
+		v, slope, curvature := prior.At(u)
+		value += v
+		if gradient != nil {
+			gradient[i] += slope
+			if hung {
+				gradient[j.Common] -= slope
+			}
+		}
+		if hessian == nil {
+			continue
+		}
+		hessian.SetSym(i, i, hessian.At(i, i)+curvature)
+		if hung {
+			hessian.SetSym(j.Common, j.Common, hessian.At(j.Common, j.Common)+curvature)
+			hessian.SetSym(i, j.Common, hessian.At(i, j.Common)-curvature)
+		}
+	}
+	return value
 }
