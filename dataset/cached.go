@@ -33,7 +33,6 @@ type cacheKey struct {
 	Format    string
 	Files     []fileKey
 	Missing   []string
-	Infinite  bool
 	Columns   []credence.Column // levels where they are those of training
 	Notations map[string]credence.Notation
 	Unknown   []bool
@@ -77,7 +76,7 @@ func (t *Table) store(chosen *selection) (*rowcache.Store, string, error) {
 	}
 	store := &rowcache.Store{Folder: filepath.Join(folder, "rows"), Limit: t.options.CacheLimit}
 	key := cacheKey{
-		Version: cacheVersion, Format: t.format, Infinite: t.options.KeepInfinite,
+		Version: cacheVersion, Format: t.format,
 		Columns: chosen.columns, Notations: chosen.notations, Trained: chosen.trained, Unknown: chosen.unknown, Sparse: chosen.sparse, Keyed: chosen.keyed,
 		MaxLevels: t.options.maxLevels(),
 	}

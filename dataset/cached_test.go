@@ -60,11 +60,10 @@ func TestCacheIsFoundAgain(t *testing.T) {
 	read(1, []string{"x"})
 	read(1, nil, func(o *Options) { o.MissingTokens = []string{"3"} })
 	read(1, nil, func(o *Options) { o.Types = map[string]credence.Kind{"k": credence.Category} })
-	read(1, nil, func(o *Options) { o.KeepInfinite = true })
 	read(1, nil, func(o *Options) {
 		o.Schema = &credence.Schema{Columns: []credence.Column{{Name: "city", Kind: credence.Category, Levels: []string{"city 1"}}}}
 	})
-	if files := cacheFiles(t, cache); len(files) != 6 {
+	if files := cacheFiles(t, cache); len(files) != 5 {
 		t.Errorf("caches are %v", files)
 	}
 	info, err := os.Stat(path)

@@ -316,7 +316,7 @@ func (t *Table) parser(in *input) *text.CSV {
 }
 
 func (t *Table) rules() text.Rules {
-	return text.Rules{Rules: cell.NewRules(t.missing(), t.options.KeepInfinite)}
+	return text.Rules{Rules: cell.NewRules(t.missing())}
 }
 
 // rulesOf returns the rules by which a pass reads text.

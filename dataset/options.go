@@ -31,8 +31,6 @@ type Options struct {
 	MissingTokens []string
 	// Reading is that of training; that of Schema takes its place where it is set.
 	Reading credence.Reading
-	// KeepInfinite takes inf as a value instead of refusing it.
-	KeepInfinite bool
 	// Schema is the schema of training: columns are found by name, kinds and
 	// category codes are its own, other columns are left out unless asked for.
 	Schema *credence.Schema

@@ -161,7 +161,7 @@ func (c *columnReader) spreadIndices(indices []int32) spreader {
 					return i, outsideDictionary
 				}
 				v := c.numbers[k]
-				if v-v != 0 && v == v && !c.rules.KeepInfinite {
+				if v-v != 0 && v == v {
 					return i, infiniteFault
 				}
 				dst[i*stride] = v
@@ -211,7 +211,6 @@ func (c *columnReader) spreadPlain(data *encoding.Values) spreader {
 	}
 	if c.field.Kind == credence.Numeric && c.leaf.physical != format.ByteArray {
 		switch {
-		case c.rules.KeepInfinite:
 		case c.leaf.physical == format.Double:
 			return spreadFinite(data.Double())
 		case c.leaf.physical == format.Float:

@@ -159,7 +159,7 @@ func (t *Table) parquetRules(chosen *selection) text.Rules {
 	if chosen.verbatim {
 		return text.Rules{Verbatim: true}
 	}
-	rules := text.Rules{Rules: cell.Rules{KeepInfinite: t.options.KeepInfinite}}
+	rules := text.Rules{}
 	for _, token := range t.options.MissingTokens {
 		rules.AddMissing(token)
 	}

@@ -89,7 +89,7 @@ type binder struct {
 // and NaN say that a value is missing.
 func Bind[T any](layout Layout) (*Binding[T], error) {
 	layout.Columns = slices.Clone(layout.Columns) // kinds may be found out
-	b := &Binding[T]{binder{layout: layout, rules: cell.NewRules(layout.Missing, false)}, new(T)}
+	b := &Binding[T]{binder{layout: layout, rules: cell.NewRules(layout.Missing)}, new(T)}
 	t := reflect.TypeFor[T]()
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

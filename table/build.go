@@ -213,7 +213,7 @@ func newGatherer(columns []Column) (*gatherer, error) {
 		seen[c.Name] = true
 	}
 	g := &gatherer{}
-	g.layout, g.rules = Layout{Columns: columns}, cell.NewRules(nil, false)
+	g.layout, g.rules = Layout{Columns: columns}, cell.NewRules(nil)
 	g.Reset(&g.rows)
 	return g, nil
 }

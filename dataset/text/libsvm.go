@@ -147,7 +147,7 @@ func (l *LibSVM) entries(b *Block, i int) (next int, what string) {
 		if i = end; !ok || !blank(data[i]) && data[i] != '\n' && data[i] != '#' {
 			i = tokenEnd(data, start)
 			var finite bool
-			if value, finite, ok = cell.ParseNumber(data[start:i]); !ok || !finite && !l.Rules.KeepInfinite {
+			if value, finite, ok = cell.ParseNumber(data[start:i]); !ok || !finite {
 				return i, cell.Quote(token(data, first)) + " has no finite number as its value: correct it, or leave the entry out where the value is 0"
 			}
 		}

@@ -125,7 +125,7 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 					return "the value of feature " + cell.Quote(data[token.From:token.To]) + ", " + what
 				}
 			}
-			if value *= scale; math.IsInf(value, 0) && !v.Rules.KeepInfinite {
+			if value *= scale; math.IsInf(value, 0) {
 				return notFinite
 			}
 			key := keyhash.Text(spaceKey, data[token.From:token.To])
@@ -133,7 +133,7 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 				if ones {
 					ones, values = false, appendOnes(values[:0], len(keys))
 				}
-				if values[begin+k] += value; math.IsInf(values[begin+k], 0) && !v.Rules.KeepInfinite {
+				if values[begin+k] += value; math.IsInf(values[begin+k], 0) {
 					return notFinite
 				}
 				continue
@@ -186,7 +186,7 @@ func (v *VW) number(data []byte, from, end int) (value float64, what string) {
 	value, next, ok := cell.ScanNumber(data, from)
 	if !ok || next != end {
 		var finite bool
-		if value, finite, ok = cell.ParseNumber(data[from:end]); !ok || !finite && !v.Rules.KeepInfinite {
+		if value, finite, ok = cell.ParseNumber(data[from:end]); !ok || !finite {
 			return 0, cell.Quote(data[from:end]) + ", is not a finite number: correct the row"
 		}
 	}

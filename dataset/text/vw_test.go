@@ -17,7 +17,7 @@ var vowpalFields = []string{"label", "weight", "offset"}
 
 func parseVW(b *Block) {
 	b.Layout.Fields = append(b.Layout.Fields[:3:3], Field{Name: "tag", Keep: -1, Text: -1})
-	(&VW{Rules: Rules{Rules: cell.NewRules(nil, false)}}).Parse(b)
+	(&VW{Rules: Rules{Rules: cell.NewRules(nil)}}).Parse(b)
 }
 
 // plainVW is the obvious reader.
@@ -62,7 +62,7 @@ func plainVWRow(line string) (row sparseRow, ok bool) {
 	if len(numbers) > 3 {
 		return row, false
 	}
-	rules := cell.NewRules(nil, false)
+	rules := cell.NewRules(nil)
 	for k, word := range numbers {
 		value, fault := rules.Number([]byte(word), &cell.Notation{})
 		if fault != "" {

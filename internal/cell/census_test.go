@@ -29,7 +29,7 @@ func TestCensusKind(t *testing.T) {
 		"one letter of a pair":     {given{0, []string{"t", "t"}}, Category, ""},
 		"words of different pairs": {given{0, []string{"yes", "false"}}, Category, ""},
 	} {
-		rules := NewRules(nil, false)
+		rules := NewRules(nil)
 		var census Census
 		for i := range c.numbers {
 			census.Add([]byte(strconv.Itoa(i)), &rules)
@@ -46,7 +46,7 @@ func TestCensusKind(t *testing.T) {
 // Cells are compared without the spaces around them, so those around a declared text count for nothing
 // either. Standard texts stay missing beside declared ones, as they are written.
 func TestMissingTexts(t *testing.T) {
-	rules := NewRules([]string{" not known\t", "-1"}, false)
+	rules := NewRules([]string{" not known\t", "-1"})
 	for _, text := range append(StandardMissing(), "", "not known", "-1") {
 		if !rules.IsMissing([]byte(text)) {
 			t.Errorf("%q is not missing", text)

@@ -9,7 +9,7 @@ import (
 
 // A column of the texts, decided under a setting.
 func decided(set Setting, texts ...string) Verdict {
-	rules := NewRules(nil, false)
+	rules := NewRules(nil)
 	var c Census
 	for _, text := range texts {
 		c.Add([]byte(text), &rules)
@@ -118,7 +118,7 @@ func TestNumbersInNotations(t *testing.T) {
 		{Notation{Date: "dmy"}, "2/1/1970", 1}, {Notation{Date: "mdy"}, "1/2/1970 12:00 pm", 1.5}, {Notation{Date: "mdy"}, "Jan 2, 1970", 1}, {Notation{Date: "mdy"}, "1.2.1970", nan},
 		{Notation{Date: "ymd"}, "2023-02-29", nan}, {Notation{Date: "ymd"}, "2023-02", nan}, {Notation{Date: "ymd"}, "20230201", nan}, {Notation{Date: "ymd"}, "1970-01-02 25:00", nan},
 	} {
-		rules := NewRules(nil, false)
+		rules := NewRules(nil)
 		v, fault := rules.Number([]byte(c.text), &c.n)
 		if fault != "" {
 			v = nan

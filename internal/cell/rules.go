@@ -19,8 +19,6 @@ func StandardMissing() []string {
 
 // Rules say how cells are read.
 type Rules struct {
-	KeepInfinite bool // infinities are values, not faults
-
 	Missing map[string]struct{} // texts that mean missing, beside none at all
 	longest int                 // of these
 	begins  [256]bool           // how they begin: nearly all other texts need no further look
@@ -28,8 +26,8 @@ type Rules struct {
 
 // NewRules returns the rules under which the standard texts and those of the
 // caller mean missing.
-func NewRules(missing []string, keepInfinite bool) Rules {
-	r := Rules{KeepInfinite: keepInfinite}
+func NewRules(missing []string) Rules {
+	r := Rules{}
 	for _, list := range [][]string{StandardMissing(), missing} {
 		for _, text := range list {
 			r.AddMissing(strings.TrimSpace(text))
@@ -77,7 +75,7 @@ func (r *Rules) Number(text []byte, as *Notation) (value float64, fault string) 
 	switch {
 	case what == notNumber:
 		return 0, as.fault(text)
-	case what == infinite && !r.KeepInfinite:
+	case what == infinite:
 		return 0, Quote(text) + " is not a finite number; declare it with --missing " + Shell(text) + ", or correct it"
 	}
 	return value, ""
