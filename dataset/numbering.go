@@ -47,30 +47,36 @@ func newNumbering(trained *credence.Schema, keyed bool) *numbering {
 // those that are dropped. The values of dst are nil as long as all are ones.
 func (n *numbering) appendRow(dst *linop.CSR, rows *table.Rows, i int) (unseen float64, err error) {
 	first := len(dst.Index)
+	index, values, last := dst.Index, dst.Value, int32(-2)
 	n.disorder = false
 	for k := rows.Start[i]; k < rows.Start[i+1]; k++ {
 		value := 1.0
 		if !rows.Ones {
 			value = rows.Value[k]
 		}
-		column, known, err := n.column(rows, i, k)
-		if err != nil {
-			return 0, err
+		place := rows.Keys[k] - uint64(n.first)
+		column, known := int32(place), !n.keyed && place < uint64(n.sparse) // as most are
+		if !known {
+			if column, known, err = n.column(rows, i, k); err != nil {
+				return 0, err
+			}
 		}
 		if !known {
 			n.dropped++
 			unseen += value * value
 			continue
 		}
-		n.disorder = n.disorder || len(dst.Index) > first && column <= dst.Index[len(dst.Index)-1]
+		n.disorder = n.disorder || column <= last
+		last = column
 		switch {
-		case dst.Value != nil:
-			dst.Value = append(dst.Value, value)
+		case values != nil:
+			values = append(values, value)
 		case value != 1:
-			dst.Value = append(appendOnes(make([]float64, 0, cap(dst.Index)+1), len(dst.Index)), value)
+			values = append(appendOnes(make([]float64, 0, cap(index)+1), len(index)), value)
 		}
-		dst.Index = append(dst.Index, column)
+		index = append(index, column)
 	}
+	dst.Index, dst.Value = index, values
 	if n.disorder {
 		sortEntries(dst, first)
 	}
