@@ -2,6 +2,7 @@ package svi
 
 import (
 	"context"
+	"math"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
@@ -39,8 +40,8 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	last := len(levels) - 1
 	if saved == nil {
 		for k, rows := range levels[:last] {
-			// The rows left out move the optimum by more standard deviations than this.
-			part := r.task("a subsample", 0.3)
+			// The rows left out move every mean by about a standard deviation, so that more digits are for nothing.
+			part := r.task("a subsample", 0.3*math.Sqrt(float64(r.Dims)))
 			some := r.Rows(rows)
 			if _, _, err := n.Climb(ctx, some, at, stats, part); err != nil {
 				return nil, err
