@@ -197,6 +197,21 @@ func TestParquetRefusals(t *testing.T) {
 	}
 }
 
+// Numbers in a dictionary are categories where the caller says so.
+func TestParquetNumbersAsCategories(t *testing.T) {
+	type row struct {
+		Code int64 `parquet:"code,dict"`
+	}
+	path := writeParquet(t, []row{{10}, {20}, {10}, {3000}})
+	source, _, err := load(t, Options{Types: map[string]credence.Kind{"code": credence.Category}}, nil, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if levels := source.Schema().Columns[0].Levels; !slices.Equal(levels, []string{"10", "20", "3000"}) {
+		t.Errorf("levels %q", levels)
+	}
+}
+
 // TestDamagedParquet cuts and flips bytes: an error or other rows, no panic.
 func TestDamagedParquet(t *testing.T) {
 	content, err := os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(5, 6)), 300), parquet.PageBufferSize(400)))

@@ -19,7 +19,7 @@ type Column struct {
 	Path    []string // names below the root
 	Type    format.Type
 	Logical format.LogicalTypeValue // nil where the schema states none
-	// Definition is the level of a value that is there, Repetition is above 0 for columns of lists.
+	// Definition is the level of a value that is there, but for columns of lists, for which Repetition is above 0.
 	Definition, Repetition int
 }
 
@@ -96,7 +96,6 @@ func (f *File) schema(elements []format.SchemaElement) error {
 			case format.Optional:
 				c.Definition++
 			case format.Repeated:
-				c.Definition++
 				c.Repetition++
 			}
 			if s.NumChildren.V > 0 || !s.Type.Valid {

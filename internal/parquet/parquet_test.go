@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 
 	library "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -104,6 +106,9 @@ func cells(f *File, column int) (texts []string, err error) {
 				texts = append(texts, "="+show(at))
 				at++
 			}
+		}
+		if _, err := pages.Next(); err != io.EOF {
+			return nil, fmt.Errorf("behind the last row: %v", err)
 		}
 	}
 	return texts, nil
@@ -224,6 +229,15 @@ func TestWriterAgainstTheLibrary(t *testing.T) {
 		if names := f.Schema().Columns(); f.NumRows() != int64(n) || len(f.RowGroups()) != (n+groupRows-1)/groupRows || names[0][0] != "z" || names[1][0] != "a b" {
 			t.Fatalf("%d rows in %d groups, %q", f.NumRows(), len(f.RowGroups()), names)
 		}
+		if n > groupRows {
+			own, err := Open(bytes.NewReader(out.Bytes()), int64(out.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if page, err := own.Pages(0, 1).Next(); err != nil || page.Rows > groupRows*3/4 {
+				t.Errorf("a page of %d rows: %v", page.Rows, err)
+			}
+		}
 		i := 0
 		for _, g := range f.RowGroups() {
 			in, buffer := g.Rows(), make([]library.Row, 100)
@@ -263,7 +277,7 @@ func TestBombs(t *testing.T) {
 		"a run": {run(9, 1), 1, 9, 2}, "eights": {packed(2, 1, 2), 1, 11, 3}, "two": {append(run(5, 1), packed(1, 0)...), 1, 12, 4},
 		"no width": {run(9), 0, 9, 1}, "behind the end": {append(run(9, 1), 200, 200, 200, 200, 200), 1, 9, 2},
 		"long run": {run(1<<30, 1), 1, 9, -1}, "many eights": {packed(1<<30, 1), 1, 9, -1}, "eights without width": {packed(1 << 40), 0, 9, -1},
-		"overflow": {packed(math.MaxUint64>>2, 1), 8, 9, -1}, "cut off": {run(4), 1, 4, -1}, "too few": {run(4, 1), 1, 9, -1}, "nothing": {nil, 1, 1, -1},
+		"overflow": {packed(math.MaxUint64>>2, 1), 8, 9, -1}, "eights beyond": {packed(3, 1, 2, 3), 1, 11, -1}, "cut off": {run(4), 1, 4, -1}, "too few": {run(4, 1), 1, 9, -1}, "nothing": {nil, 1, 1, -1},
 	} {
 		got, err := hybrid(c.runs, c.width, c.count)
 		if (err != nil) != (c.length < 0) || err == nil && len(got) != c.length {
@@ -275,6 +289,96 @@ func TestBombs(t *testing.T) {
 		from := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 128), 4), 1<<31)
 		if _, err := s.decode(format.Int64, how, append(from, 0), 10); err == nil {
 			t.Errorf("%s: 2³¹ values among ten", how)
+		}
+	}
+}
+
+// one is a file of one column of numbers that are there, 1 to 4, in one page of version 2, changed before it is written.
+func one(t *testing.T, change func(meta *format.FileMetaData, header *format.PageHeader, body *[]byte)) (Page, error) {
+	t.Helper()
+	meta := format.FileMetaData{Version: 2, NumRows: 4, Schema: []format.SchemaElement{{Name: "r", NumChildren: thrift.New(int32(1))}, {Name: "x", Type: thrift.New(format.Double)}}}
+	body := []byte(nil)
+	for v := range 4 {
+		body = binary.LittleEndian.AppendUint64(body, math.Float64bits(float64(v+1)))
+	}
+	column := format.ColumnMetaData{Type: format.Double, Codec: format.Zstd, NumValues: 4, DataPageOffset: 4}
+	meta.RowGroups = []format.RowGroup{{NumRows: 4, Columns: []format.ColumnChunk{{MetaData: column}}}}
+	header := format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(len(body))}
+	header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 4, NumRows: 4, IsCompressed: thrift.New(false)})
+	change(&meta, &header, &body)
+	header.CompressedPageSize = int32(len(body))
+	marshal := func(v any) []byte {
+		text, err := thrift.Marshal(new(thrift.CompactProtocol), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	page := append(marshal(&header), body...)
+	if columns := meta.RowGroups[0].Columns; len(columns) > 0 {
+		columns[0].MetaData.TotalCompressedSize += int64(len(page))
+	}
+	footer := marshal(&meta)
+	content := append(append([]byte(magic), page...), footer...)
+	content = append(binary.LittleEndian.AppendUint32(content, uint32(len(footer))), magic...)
+	f, err := Open(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return Page{}, err
+	}
+	return f.Pages(0, 0).Next()
+}
+
+// A page may stand uncompressed among compressed ones; whatever does not fit together is refused.
+func TestWhatDoesNotFitTogether(t *testing.T) {
+	compress := func(h *format.PageHeader, body *[]byte) {
+		encoder, err := compressor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.DataPageHeaderV2.V.IsCompressed.Valid = false
+		*body = encoder.EncodeAll(*body, nil)
+	}
+	for message, change := range map[string]func(m *format.FileMetaData, h *format.PageHeader, body *[]byte){
+		"":                     func(*format.FileMetaData, *format.PageHeader, *[]byte) {},
+		"<nil>":                func(_ *format.FileMetaData, h *format.PageHeader, body *[]byte) { compress(h, body) },
+		"row groups of 4 rows": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.NumRows = 5 },
+		"4 rows where 3 are left": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
+			m.NumRows, m.RowGroups[0].NumRows = 3, 3
+		},
+		"has 4 rows and 0 columns": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.RowGroups[0].Columns = nil },
+		"at 4 to ": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
+			m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 20
+		},
+		"of type FLOAT": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
+			m.RowGroups[0].Columns[0].MetaData.Type = format.Float
+		},
+		"in another file": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
+			m.RowGroups[0].Columns[0].FilePath = "/etc/passwd"
+		},
+		"the schema ends": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.Schema[0].NumChildren.V = 1 << 30 },
+		"encrypted": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
+			m.EncryptionAlgorithm.Value = &format.AesGcmV1{}
+		},
+		"the checksum":               func(_ *format.FileMetaData, h *format.PageHeader, _ *[]byte) { h.CRC = 17 },
+		"3 values where there are 4": func(_ *format.FileMetaData, _ *format.PageHeader, body *[]byte) { *body = (*body)[:24] },
+		"a page of 32 bytes, not of 3": func(_ *format.FileMetaData, h *format.PageHeader, body *[]byte) {
+			compress(h, body)
+			h.UncompressedPageSize = 37
+		},
+		"a page of 2147483647 bytes": func(_ *format.FileMetaData, h *format.PageHeader, _ *[]byte) { h.UncompressedPageSize = math.MaxInt32 },
+		"levels of ": func(_ *format.FileMetaData, h *format.PageHeader, _ *[]byte) {
+			h.DataPageHeaderV2.V.RepetitionLevelsByteLength = 33
+		},
+		"encoded by": func(_ *format.FileMetaData, h *format.PageHeader, _ *[]byte) { h.DataPageHeaderV2.V.Encoding = 77 },
+	} {
+		page, err := one(t, change)
+		switch {
+		case message == "" || message == "<nil>":
+			if err != nil || page.Rows != 4 || !reflect.DeepEqual(page.Values.Double()[:4], []float64{1, 2, 3, 4}) {
+				t.Errorf("%d rows: %v", page.Rows, err)
+			}
+		case err == nil || !strings.Contains(err.Error(), message):
+			t.Errorf("error is %v, want %q", err, message)
 		}
 	}
 }

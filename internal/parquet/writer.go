@@ -46,14 +46,14 @@ var compressor = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.New
 // NewWriter begins a file of columns of these names, each of texts or of numbers.
 func NewWriter(out io.Writer, names []string, text []bool) *Writer {
 	w := &Writer{out: out}
-	root := format.SchemaElement{Name: "schema", NumChildren: thrift.Null[int32]{V: int32(len(names)), Valid: true}}
+	root := format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(len(names)))}
 	w.meta.Version, w.meta.CreatedBy, w.meta.Schema = 1, "credence", []format.SchemaElement{root}
 	for j, name := range names {
 		w.columns = append(w.columns, columnWriter{name: name, text: text[j]})
-		s := format.SchemaElement{Name: name, Type: thrift.Null[format.Type]{V: w.columns[j].kind(), Valid: true}}
-		s.RepetitionType = thrift.Null[format.FieldRepetitionType]{V: format.Optional, Valid: true}
+		s := format.SchemaElement{Name: name, Type: thrift.New(w.columns[j].kind())}
+		s.RepetitionType = thrift.New(format.Optional)
 		if text[j] {
-			s.ConvertedType, s.LogicalType.Value = thrift.Null[deprecated.ConvertedType]{V: deprecated.UTF8, Valid: true}, &format.StringType{}
+			s.ConvertedType, s.LogicalType.Value = thrift.New(deprecated.UTF8), &format.StringType{}
 		}
 		w.meta.Schema = append(w.meta.Schema, s)
 	}
@@ -119,8 +119,7 @@ func (c *columnWriter) endPage() error {
 	body = append(body, c.values...)
 	compressed := encoder.EncodeAll(body, nil)
 	header := format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(compressed))}
-	header.DataPageHeader.Valid = true
-	header.DataPageHeader.V = format.DataPageHeader{NumValues: int32(len(c.levels)), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
+	header.DataPageHeader = thrift.New(format.DataPageHeader{NumValues: int32(len(c.levels)), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})
 	head, err := thrift.Marshal(new(thrift.CompactProtocol), &header)
 	if err != nil {
 		return err
