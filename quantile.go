@@ -2,6 +2,7 @@ package credence
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
@@ -42,14 +43,47 @@ func (c *rowCounts) cdf(y float64) float64 {
 // each in (0, 1).
 func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) {
 	counts := rowCounts{Distribution: d, row: i}
-	for k, p := range probabilities {
+	for k, p := range slices.Backward(probabilities) { // wide intervals are asked for last: between their ends counts are near
 		dst[k] = d.quantile(&counts, i, p)
 	}
+}
+
+// between returns the quantile of counts between two near ones that have been asked for, if there are such. No
+// count is below lower.
+func (c *rowCounts) between(p, lower float64) (_ float64, ok bool) {
+	low, high, below, upTo := lower-1, math.Inf(1), 0.0, 1.0
+	for k, v := range c.value[:c.known] {
+		if at := c.at[k]; v < p && at > low {
+			low, below = at, v
+		} else if v >= p && at < high {
+			high, upTo = at, v
+		}
+	}
+	if !(high-low <= nearCounts) { // nor where lower is infinite
+		return 0, false
+	}
+	from, to := special.NormalQuantile(below), special.NormalQuantile(upTo)
+	share := (special.NormalQuantile(p) - from) / (to - from)
+	if math.IsInf(from, 0) || math.IsInf(to, 0) || math.IsNaN(share) {
+		share = 0.5
+	}
+	return quad.Count(c.cdf, p, math.Ceil(low+share*(high-low)), 1, low+1, high), true
 }
 
 func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	// The likelihood in the middle, at the moments that f has in all, is near the mixture.
 	likelihood, m, v := d.parts[len(d.parts)/2].at(i)
+	support, ok := likelihood.(interface{ Discrete() bool })
+	discrete := ok && support.Discrete()
+	lower, upper := math.Inf(-1), math.Inf(1)
+	if bounded, ok := likelihood.(interface{ Support() (lower, upper float64) }); ok && discrete {
+		lower, upper = bounded.Support()
+	}
+	if discrete && len(d.parts) > 1 {
+		if count, ok := counts.between(p, lower); ok {
+			return count
+		}
+	}
 	if len(d.parts) > 1 {
 		m, v = d.Latent(i)
 	}
@@ -59,11 +93,7 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	}
 	logDensity, _, _ := likelihood.TiltedMoments(guess, m, v)
 	scale := special.NormalDensity(special.NormalQuantile(p)) / math.Exp(logDensity)
-	if support, ok := likelihood.(interface{ Discrete() bool }); ok && support.Discrete() {
-		lower, upper := math.Inf(-1), math.Inf(1)
-		if bounded, ok := likelihood.(interface{ Support() (lower, upper float64) }); ok {
-			lower, upper = bounded.Support()
-		}
+	if discrete {
 		if scale > wideCounts {
 			if root, ok := d.secant(i, p, guess, scale, 0.5); ok {
 				guess = math.Ceil(root)
@@ -71,7 +101,7 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 		}
 		return quad.Count(counts.cdf, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
 	}
-	guess, ok := d.secant(i, p, guess, scale, 0)
+	guess, ok = d.secant(i, p, guess, scale, 0)
 	if ok {
 		return guess
 	}
@@ -92,6 +122,8 @@ const (
 	secantRounding = 1e-11
 	// wideCounts is the scale of counts, from which on that method is faster than trying counts one by one.
 	wideCounts = 8
+	// nearCounts is how far apart two counts may be between which counts are tried.
+	nearCounts = 64
 )
 
 // secant returns the root of Φ⁻¹(CDF(y)) = Φ⁻¹(p), which is a straight line where the mixture is

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // bisect is the quantile by halving the bracket to its last digits.
@@ -115,6 +118,27 @@ func TestQuantilesAgainstBisection(t *testing.T) {
 		}
 		if mean := float64(total) / float64(count); mean > c.atMost {
 			t.Errorf("%s: a quantile takes %.1f evaluations of each part on average, and %d at most", c.what, mean, most)
+		}
+	}
+}
+
+// Quantiles of counts, of several probabilities in any order, are the smallest counts that reach them.
+func TestQuantilesOfCounts(t *testing.T) {
+	probabilities := []float64{0.25, 0.75, 0.1, 0.9, 0.05, 0.95, 0.025, 0.975, 0.5, 0.003, 0.26}
+	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(2)}, likelihood.Binomial{Trials: 30}} {
+		for _, mean := range []float64{-3, -0.5, 0.4, 1.5, 3} {
+			d := mixtureOf(l, []float64{mean, mean + 0.7, mean - 0.4}, []float64{0.3, 0.05, 1.2})
+			got := make([]float64, len(probabilities))
+			d.Quantiles(got, 0, probabilities)
+			for k, p := range probabilities {
+				want := 0.0
+				for d.CDF(0, want) < p {
+					want++
+				}
+				if got[k] != want {
+					t.Errorf("%v, f about %v: the %v quantile is %v, want %v", l, mean, p, got[k], want)
+				}
+			}
 		}
 	}
 }
