@@ -248,6 +248,11 @@ func TestWrite(t *testing.T) {
 			t.Errorf("live %v: %v\n%s, want\n%s", live, err, out.String(), want)
 		}
 	}
+	var bare strings.Builder
+	_, _, without := answers(t, fitted(prices(200), "price ~ size + place"), "size,place\n50,north\n", apply.Options{Targets: score.UseTargets})
+	if _, _, err := without.Write(t.Context(), &bare, "", apply.Answers{Density: true}); err != nil || !strings.HasPrefix(bare.String(), "mean,sd,lower,upper\n") {
+		t.Errorf("of a file without targets %q, %v", bare.String(), err)
+	}
 	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), "id,mean,size,place\na,1,50,north\n", apply.Options{Keep: []string{"mean"}})
 	if _, _, err := file.Write(t.Context(), io.Discard, "", apply.Answers{}); !errors.As(err, new(output.ColumnError)) {
 		t.Errorf("two columns of one name: %v", err)

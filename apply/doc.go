@@ -10,5 +10,9 @@
 //
 //	err = file.Each(ctx, func(rows *score.Rows) error { for i := range rows.Len() { … rows.Predict(i) … } })
 //
+// or as a table, which is what the command predict writes:
+//
+//	rows, infinite, err := file.Write(ctx, w, "predictions.csv", apply.Answers{Samples: 10})
+//
 // Memory is that of a few blocks of rows, but for what a table of fit's columns keeps: see [dataset.Options].
 package apply
