@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -170,6 +171,25 @@ func TestParquetCompressedAndThroughStdin(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(cache, "*")); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
+	}
+}
+
+// A pipe that pauses within a Parquet file is waited for.
+func TestParquetThroughASlowPipe(t *testing.T) {
+	content, err := os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(3, 4)), 100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, in := io.Pipe()
+	go func() {
+		in.Write(content[:len(content)/2])
+		time.Sleep(3 * idleTime)
+		in.Write(content[len(content)/2:])
+		in.Close()
+	}()
+	source, _, err := load(t, Options{Stdin: out, Once: true, CacheDir: t.TempDir()}, []string{"required"}, "-")
+	if err != nil || source.Rows() != 100 {
+		t.Fatal(err)
 	}
 }
 

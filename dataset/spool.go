@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/credence-ml/credence/dataset/rowcache"
+	"github.com/credence-ml/credence/dataset/text"
 )
 
 // spool is content that is kept to be read again and at any place: in memory, or,
@@ -100,7 +101,7 @@ func (t *Table) spool(ctx context.Context, name string, from io.Reader, check fu
 			return nil, err
 		}
 		ended := readErr == io.EOF || readErr == io.ErrUnexpectedEOF
-		if readErr != nil && !ended {
+		if readErr != nil && !ended && !errors.Is(readErr, text.ErrIdle) {
 			return nil, fmt.Errorf("%s: reading stopped: %w", name, readErr)
 		}
 		if s.size == 0 && check != nil {

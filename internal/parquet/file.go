@@ -66,7 +66,7 @@ func Open(in io.ReaderAt, size int64) (file *File, err error) {
 	if meta.EncryptionAlgorithm.Value != nil {
 		return nil, errors.New("columns are encrypted, which is not read")
 	}
-	f := &File{Rows: meta.NumRows, groups: meta.RowGroups, in: in, size: size}
+	f := &File{groups: meta.RowGroups, in: in, size: size}
 	return f, errors.Join(f.schema(meta.Schema), f.check())
 }
 
@@ -147,14 +147,13 @@ func logical(s *format.SchemaElement) format.LogicalTypeValue {
 	return nil
 }
 
-// check refuses row groups that do not fit the file.
+// check counts the rows, and refuses row groups that do not fit the file.
 func (f *File) check() error {
-	rows := int64(0)
 	for i, g := range f.groups {
 		if g.NumRows < 0 || len(g.Columns) != len(f.Columns) {
 			return fmt.Errorf("row group %d has %d rows and %d columns, not %d", i, g.NumRows, len(g.Columns), len(f.Columns))
 		}
-		rows += g.NumRows
+		f.Rows += g.NumRows // which some writers leave out of the footer
 		for j, c := range g.Columns {
 			switch begin := begins(&c.MetaData); {
 			case c.FilePath != "":
@@ -163,9 +162,6 @@ func (f *File) check() error {
 				return fmt.Errorf("row group %d has column %q at %d to %d of %d bytes, of type %v", i, f.Columns[j].Path, begin, begin+c.MetaData.TotalCompressedSize, f.size, c.MetaData.Type)
 			}
 		}
-	}
-	if rows != f.Rows {
-		return fmt.Errorf("row groups of %d rows in a file of %d", rows, f.Rows)
 	}
 	return nil
 }
