@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -28,7 +29,8 @@ func useLargePages(paths []string) {
 			size += fewBytes // a pipe, a folder or a pattern may have much
 		}
 	}
-	if size < fewBytes {
+	var addresses syscall.Rlimit // below a limit, addresses are not free
+	if size < fewBytes || syscall.Getrlimit(syscall.RLIMIT_AS, &addresses) != nil || addresses.Cur < math.MaxInt64 {
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
