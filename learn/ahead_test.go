@@ -2,6 +2,7 @@ package learn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/infer/online"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/spec"
+	"github.com/credence-ml/credence/table"
 )
 
 // diary is an engine that writes down every row that it is given, and drops every third feature after
@@ -110,7 +112,7 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 		return fmt.Sprintln(taken, err, now.Rows, now.Malformed, now.LogLoss, now.Features, faults) + book.text.String()
 	}
 	for _, policy := range []string{"", "drop", "mean"} {
-		for _, most := range []int64{0, 1, 20, 25, 31, 40, 77, 1000} {
+		for _, most := range []int64{0, 1, 2, 3, 4, 20, 25, 31, 40, 77, 1000} {
 			held := most % 2 * 7
 			one, four := run(policy, most, 1, held), run(policy, most, 4, held)
 			if one != four {
@@ -165,5 +167,45 @@ func TestRefusedRowsDoNotCountInMeans(t *testing.T) {
 	// A row beyond 10⁶ that is learned counts.
 	if a, b := mean(without), mean(model(fmt.Sprintf(rows, "1,2000000,1\n"), 0)); a == b {
 		t.Errorf("the weight is %v with and without a large row", a)
+	}
+}
+
+// Rows that nothing is wrong with are learned behind Learn: whoever asks waits for them, reports come on the caller's
+// goroutine at their rows, and a row that is refused stops learning before those behind it.
+func TestCleanRowsAreLearnedBehind(t *testing.T) {
+	const count = 5000
+	run := func(threads, spoiled int, weight float64) string {
+		l, err := learn.New(fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "adpredictor(variance=0.1)", Threads: threads, HoldOut: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var reports strings.Builder
+		l.Every, l.OnProgress = 900, func(now learn.Progress) { fmt.Fprintln(&reports, now.Rows, now.LogLoss, now.Features) }
+		rows := &table.Rows{}
+		rows.Reset("", []table.Column{{Name: "y"}, {Name: "x"}, {Name: "site", Text: true}, {Name: "w"}})
+		for i := range count {
+			code, _ := rows.Levels[2].Find(fmt.Appendf(nil, "s%d", i*i%1009), 0)
+			x, w := float64(i%17), 1.0
+			if i == spoiled {
+				x, w = 1e200, weight
+			}
+			rows.Values = append(rows.Values, float64(i*i%7%2), x, float64(code), w)
+			rows.Count++
+		}
+		l.MaxMalformed, rows.Faults = 1, []table.Fault{{Err: errors.New("malformed")}}
+		taken, err := l.Learn(rows)
+		fitted, failure := l.Fitted()
+		if failure != nil {
+			t.Fatal(failure)
+		}
+		return fmt.Sprintln(taken, err, fitted.Report.Rows, l.Rows(), reports.String())
+	}
+	for _, c := range []struct {
+		spoiled int
+		weight  float64
+	}{{-1, 1}, {302, 1e300}, {600, -1}} {
+		if one, four := run(1, c.spoiled, c.weight), run(4, c.spoiled, c.weight); one != four {
+			t.Errorf("row %d has weight %v: %s\nwith one thread: %s", c.spoiled, c.weight, four, one)
+		}
 	}
 }

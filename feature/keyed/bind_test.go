@@ -361,3 +361,29 @@ func TestLabelsAreForgotten(t *testing.T) {
 		t.Errorf("%d labels are remembered", len(r.labels))
 	}
 }
+
+// Values that are 1 up to an entry are written out where one is not, which may be in a row behind one with a 0.
+func TestValuesBehindOnes(t *testing.T) {
+	plan := &Plan{Format: Format, Target: frame.Column("label"), Bags: []Bag{{}}}
+	binder, err := NewLearning(plan, &Index{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := &table.Rows{}
+	rows.Reset("f", []table.Column{{Name: "label"}})
+	rows.Values, rows.Count = []float64{1, 0, 1}, 3
+	rows.Start, rows.Keys, rows.Value, rows.Ones = []int{0, 3, 5, 6}, []uint64{1, 2, 3, 1, 2, 7}, []float64{1, 0, 1, 1, 2.5, 1}, false
+	if err := binder.Begin(rows); err != nil {
+		t.Fatal(err)
+	}
+	var b credence.Batch
+	if _, err := binder.Bind(&b, 0, 3, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{1, 1, 1, 2.5, 1}; !slices.Equal(b.Sparse.Value, want) {
+		t.Errorf("values %v, want %v", b.Sparse.Value, want)
+	}
+	if _, err := binder.Bind(&b, 0, 1, 0); err != nil || b.Sparse.Value != nil {
+		t.Errorf("ones alone are written out as %v, %v", b.Sparse.Value, err)
+	}
+}
