@@ -3,6 +3,7 @@ package lbfgs
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -44,10 +45,16 @@ func TestRosenbrock(t *testing.T) {
 // TestBoundedQuadratic checks the conditions of Karush, Kuhn and Tucker, which
 // are necessary and sufficient for a convex quadratic in a box.
 func TestBoundedQuadratic(t *testing.T) {
+	for _, copies := range []int{1, 25} { // by loops, and by kernels
+		boundedQuadratic(t, copies)
+	}
+}
+
+func boundedQuadratic(t *testing.T, copies int) {
 	// f = ½ Σ k_i (x_i − c_i)² + ½ (Σ x_i)²
-	k := []float64{1, 10, 100, 1000}
-	c := []float64{3, -2, 0.5, 0.1}
-	lower, upper := []float64{-1, -1, -1, -1}, []float64{1, 1, 0.3, 1}
+	k := slices.Repeat([]float64{1, 10, 100, 1000}, copies)
+	c := slices.Repeat([]float64{3, -2, 0.5, 0.1}, copies)
+	lower, upper := slices.Repeat([]float64{-1, -1, -1, math.Inf(-1)}, copies), slices.Repeat([]float64{1, 1, 0.3, math.Inf(1)}, copies)
 	objective := func(x, g []float64) (float64, error) {
 		total, f := 0.0, 0.0
 		for _, v := range x {
@@ -60,17 +67,18 @@ func TestBoundedQuadratic(t *testing.T) {
 		return f + total*total/2, nil
 	}
 	for _, curvature := range [][]float64{nil, k} {
-		x := []float64{0, 0, 0, 0}
-		result, err := Minimise(x, objective, Config{Lower: lower, Upper: upper, Curvature: curvature, Tolerance: 1e-13})
+		x := make([]float64, len(k))
+		result, err := Minimise(x, objective, Config{Memory: 3, Lower: lower, Upper: upper, Curvature: curvature, Tolerance: 1e-13})
 		if err != nil || !result.Converged {
 			t.Fatalf("%+v, %v", result, err)
 		}
-		g := make([]float64, 4)
+		g := make([]float64, len(k))
 		_, _ = objective(x, g)
 		for i := range x {
 			inside := x[i] > lower[i] && x[i] < upper[i]
 			switch {
-			case inside && math.Abs(g[i]) > 1e-5,
+			case x[i] < lower[i] || x[i] > upper[i],
+				inside && math.Abs(g[i]) > 1e-5,
 				x[i] == lower[i] && g[i] < 0, x[i] == upper[i] && g[i] > 0:
 				t.Errorf("x = %v with gradient %v violates the optimality conditions at %d", x, g, i)
 			}
@@ -155,7 +163,7 @@ func TestKnownPairs(t *testing.T) {
 	}
 	evaluations := func(known []Pair) int {
 		x := make([]float64, n)
-		got, err := Minimise(x, quadratic(0.5), Config{Known: known, Tolerance: 1e-8})
+		got, err := Minimise(x, quadratic(0.5), Config{Known: known, Memory: len(first.Pairs), Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +174,16 @@ func TestKnownPairs(t *testing.T) {
 		}
 		return got.Evaluations
 	}
+	for k, pair := range first.Pairs[1:] {
+		if slices.Equal(pair.Step, first.Pairs[k].Step) {
+			t.Errorf("corrections %d and %d are one", k, k+1)
+		}
+	}
+	kept := slices.Clone(first.Pairs[0].Step)
 	cold, warm := evaluations(nil), evaluations(first.Pairs)
+	if !slices.Equal(first.Pairs[0].Step, kept) {
+		t.Error("the search wrote into the corrections that it was given")
+	}
 	if warm > cold/2 {
 		t.Errorf("%d evaluations with known corrections, %d without", warm, cold)
 	}
