@@ -15,13 +15,24 @@ import (
 // weight 0 says nothing, whatever its target.
 func TestLogDensitiesOfRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	const count, dims = 7, 2
+	const count, dims = 19, 2
+	var drawn []float64
 	s := Draw(rng, count, dims, func(w []float64, rng *rand.Rand) float64 {
 		for j := range w {
 			w[j] = rng.NormFloat64()
 		}
+		drawn = append(drawn, w...)
 		return 0
 	}, func([]float64) float64 { return 0 })
+	if len(drawn) != count*dims {
+		t.Errorf("%d numbers drawn, want %d", len(drawn), count*dims)
+	}
+	for l, w := range slices.Collect(slices.Chunk(drawn, dims)) {
+		got := make([]float64, dims)
+		if s.Take(got, l); !slices.Equal(got, w) {
+			t.Errorf("draw %d is %v, want %v", l, got, w)
+		}
+	}
 	var phi credence.Design
 	phi.Dense.Reshape(4, dims)
 	for i := range phi.Dense.Data {

@@ -52,6 +52,22 @@ func TestGradients(t *testing.T) {
 				}
 				return v
 			}
+			q.Begin(x) // without rows the bound is what prior, entropy and hyper-parameters make of it
+			intercept := q.Intercept
+			q.Tunable, q.Intercept = nil, nil
+			got := q.Finish(make([]float64, len(x)), x)
+			want := q.entropyBound(make([]float64, len(x)), x) + q.HyperDensity(x)
+			for k := range q.Components {
+				mean, logs := q.Component(x, k)
+				for j, lambda := range q.WeightPrior {
+					want -= (math.Log(2*math.Pi*lambda) + (mean[j]*mean[j]+math.Exp(logs[j]))/lambda) / 2 / float64(q.Components)
+				}
+			}
+			if math.Abs(got-want) > 1e-12*math.Abs(want) {
+				t.Errorf("%T: without rows the bound is %v, want %v", lik, got, want)
+			}
+			q.Intercept, q.Lower, q.Upper = intercept, q.Lower[:q.Base.Count()], q.Upper[:q.Base.Count()]
+			q.Tune()
 			evaluate(x, gradient)
 			conform.Gradient(t, x, gradient, func(x []float64) float64 { return evaluate(x, make([]float64, len(x))) })
 		}
