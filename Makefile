@@ -4,7 +4,7 @@
 GO ?= go
 TOOLS = -modfile=tools.mod
 # The packages that start goroutines.
-RACE = ./internal/kernel ./dataset/... ./infer/... ./cmd/...
+RACE = ./internal/kernel ./internal/parquet ./dataset/... ./learn ./stream ./score ./infer/... ./cmd/...
 
 .PHONY: check format vet lint test modules race study calibration fuzz hostile build cover bench bench-kernels generate verify
 
