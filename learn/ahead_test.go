@@ -69,6 +69,7 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d,%s,s%d,%s\n", i*i%7%2, x, i*i%1009, w)
 	}
+	rows, every := text.String(), int64(700)
 	run := func(policy string, most int64, threads int, held int64) string {
 		var book *diary
 		registry := fit.Default()
@@ -92,8 +93,8 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 		l.MaxMalformed = most
 		var faults []string
 		l.OnMalformed = func(err error) { faults = append(faults, err.Error()) }
-		l.Every, l.OnProgress = 700, func(now learn.Progress) { faults = append(faults, fmt.Sprint(now.Rows, now.LogLoss)) }
-		data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text.String()), SkipMalformed: true, Threads: threads})
+		l.Every, l.OnProgress = every, func(now learn.Progress) { faults = append(faults, fmt.Sprint(now.Rows, now.LogLoss)) }
+		data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(rows), SkipMalformed: true, Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,6 +127,14 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 				t.Errorf("policy %q: %d lines, %.300s", policy, strings.Count(one, "\n"), one)
 			}
 		}
+	}
+	// Rows that nothing is wrong with are all learned behind, and those held out do not bring pruning forward.
+	rows, every = "y,x,site,w\n", 0
+	for i := range 4000 {
+		rows += fmt.Sprintf("%d,%d,s%d,1\n", i*i%7%2, i%17, i*i%1009)
+	}
+	if one, four := run("", 0, 1, 7), run("", 0, 4, 7); one != four || !strings.Contains(one, "pruned to") {
+		t.Errorf("clean rows: %d bytes, with one thread %d", len(four), len(one))
 	}
 }
 
