@@ -178,8 +178,12 @@ func BenchmarkAveragedEvaluation(b *testing.B) {
 
 // What a row costs to evaluate under the draws of 500 random features.
 func BenchmarkRandomFeaturesEvaluation(b *testing.B) {
-	f := fitted(b, columns(b, 1500, 8), fit.Options{Formula: "y ~ . + rbf(., n=500)"})
-	benchmarkEvaluation(b, f, columns(b, 4096, 8), 4096)
+	for _, draws := range []int{2, 4} {
+		b.Run(fmt.Sprintf("draws=%d", draws), func(b *testing.B) {
+			f := fitted(b, columns(b, 1500, 8), fit.Options{Formula: "y ~ . + rbf(., n=500)", Engine: fmt.Sprintf("exact(draws=%d)", draws)})
+			benchmarkEvaluation(b, f, columns(b, 4096, 8), 4096)
+		})
+	}
 }
 
 func benchmarkEvaluation(b *testing.B, f *credence.Fitted, source credence.Source, rows int) {
