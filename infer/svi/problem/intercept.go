@@ -91,13 +91,20 @@ type moments struct {
 	success  float64 // Σ w y
 	trials   float64 // Σ w, times the trials of a row
 	offset   float64 // Σ w offset
-	exposure float64 // log Σ w e^offset
+	top      float64 // the largest offset
+	exposure float64 // Σ w e^(offset − top)
 	residual Moments // of the target less its offset
 }
 
 func (m *moments) add(l Likelihood, b *Block) {
 	if m.weight == 0 {
-		m.exposure = math.Inf(-1)
+		m.top = math.Inf(-1)
+	}
+	each := 1.0
+	if _, kind := likelihood.Describe(l); kind == likelihood.Successes {
+		if supported, ok := l.(likelihood.Supported); ok {
+			_, each = supported.Support()
+		}
 	}
 	for i, y := range b.Target {
 		w, o := b.WeightOf(i), b.OffsetOf(i)
@@ -105,13 +112,9 @@ func (m *moments) add(l Likelihood, b *Block) {
 		if w == 0 {
 			continue
 		}
-		trials := 1.0
+		trials := each
 		if b.Trials != nil {
 			trials = b.Trials[i]
-		} else if supported, ok := l.(likelihood.Supported); ok {
-			if _, kind := likelihood.Describe(l); kind == likelihood.Successes {
-				_, trials = supported.Support()
-			}
 		}
 		m.weight += w
 		if b.Precision != nil {
@@ -122,7 +125,14 @@ func (m *moments) add(l Likelihood, b *Block) {
 		m.success += w * y
 		m.trials += w * trials
 		m.offset += w * o
-		m.exposure = special.LogAddExp(m.exposure, math.Log(w)+o)
+		switch {
+		case o == m.top:
+			m.exposure += w
+		case o > m.top:
+			m.exposure, m.top = w+m.exposure*math.Exp(m.top-o), o
+		default:
+			m.exposure += w * math.Exp(o-m.top)
+		}
 		m.residual.add(y-o, w)
 	}
 }
@@ -150,7 +160,7 @@ func (m *moments) location(l Likelihood) (f float64, ok bool) {
 	case likelihood.Identity:
 		return m.residual.Mean, true
 	case likelihood.Log:
-		return math.Log(m.success+half) - m.exposure, true
+		return math.Log((m.success+half)/m.exposure) - m.top, true
 	case likelihood.Softplus:
 		mean := (m.success + half) / m.weight
 		return mean + special.Log1mExp(-mean) - offset, true
