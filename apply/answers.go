@@ -25,6 +25,14 @@ type Answers struct {
 	Seed    uint64 // of the draws
 }
 
+// Validate refuses a number of draws that there cannot be.
+func (a Answers) Validate() error {
+	if a.Samples < 0 || a.Samples > MostSamples {
+		return fmt.Errorf("--samples %d is not between 0 and %d", a.Samples, MostSamples)
+	}
+	return nil
+}
+
 // columns names what is written of a row, behind the texts.
 func (a Answers) columns(f *File) []string {
 	names := []string{"mean", "sd", "lower", "upper"}
@@ -92,6 +100,9 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int) ([]float64, er
 // names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were, and in how many
 // the mean is infinite.
 func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total, infinite int, err error) {
+	if err := a.Validate(); err != nil {
+		return 0, 0, err
+	}
 	a.Density = a.Density && f.HasTargets()
 	names := a.columns(f)
 	var columns []output.Column

@@ -213,6 +213,11 @@ func TestWrite(t *testing.T) {
 		if err != nil || rows != 3 || infinite != 0 {
 			t.Fatalf("live %v: %d rows, %d infinite, %v", live, rows, infinite, err)
 		}
+		for _, samples := range []int{-1, apply.MostSamples + 1} {
+			if _, _, err := open().Write(t.Context(), io.Discard, "", apply.Answers{Samples: samples}); err == nil || !strings.Contains(err.Error(), "is not between 0 and 10000") {
+				t.Errorf("%d draws: %v", samples, err)
+			}
+		}
 		want := "mean,sd,lower,upper,median,f_mean,f_sd,log_density,sample_1,sample_2\n"
 		if !live {
 			want = "id," + want

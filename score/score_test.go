@@ -252,6 +252,9 @@ func TestSelected(t *testing.T) {
 	if got := score.SelectedColumns(called, schema); !slices.Equal(got, []string{"Zip"}) {
 		t.Errorf("columns %v are called", got)
 	}
+	if got := score.SelectedColumns(model, schema); got != nil {
+		t.Errorf("columns %v of a model that is no selection's", got)
+	}
 	if called.Frame = model.Frame; !slices.Equal(score.SelectedColumns(called, schema), []string{"Zip", "Garden"}) {
 		t.Errorf("the target is not beside %v", score.SelectedColumns(called, schema))
 	}

@@ -64,8 +64,12 @@ func SelectedNames(fitted *credence.Fitted) (names []string) {
 	return names
 }
 
-// SelectedColumns returns the columns of a table that a selection calls, and that of its target, in the order of the table.
+// SelectedColumns returns the columns of a table that a selection calls, and that of its target, in the order of the
+// table; nil of a model that is no selection's.
 func SelectedColumns(fitted *credence.Fitted, schema *credence.Schema) (columns []string) {
+	if fitted.Selection == nil {
+		return nil
+	}
 	wanted := map[string]bool{}
 	for _, name := range fitted.Selection.Names() {
 		for part := range strings.SplitSeq(name, ":") {

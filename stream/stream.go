@@ -36,12 +36,12 @@ type Options struct {
 	Model  string        // file to write, with its checkpoint beside it; "" keeps nothing
 	Every  time.Duration // between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one at the end
 	Live   bool          // write the model with every checkpoint
-	Resume bool          // go on from the checkpoint, if there is one
+	Resume bool          // go on from the checkpoint of Model, if there is one
 	From   string        // start from the posterior of another model, whose checkpoint is beside it; "" means from nothing
 	Share  float64       // what the evidence of From counts, above 0 and at most 1
 }
 
-// Run is a learner of files. Its fields may be set before the first row.
+// Run is a learner of files. The fields of the learner may be set before the first row.
 type Run struct {
 	Learner *learn.Learner
 
@@ -59,6 +59,8 @@ func New(o Options) (*Run, error) {
 	r := &Run{options: o}
 	var err error
 	switch {
+	case o.Resume && o.Model == "":
+		return nil, &fit.Misuse{Err: errors.New("a run goes on from the checkpoint beside its model: name the model")}
 	case o.Resume:
 		if r.Learner, r.at, err = learn.Resume(Checkpoint(o.Model), o.Options); err != nil {
 			err = fmt.Errorf("%w; without --resume the run begins anew", err)

@@ -72,6 +72,9 @@ func ExampleRun() {
 // A run that stops between rows and goes on gives the bytes of one that did not stop; what it keeps while it runs is a
 // checkpoint, and the model where that is asked for.
 func TestRunsGoOn(t *testing.T) {
+	if _, err := stream.New(stream.Options{Options: fit.Options{Formula: "click ~ ."}, Resume: true}); !errors.As(err, new(*fit.Misuse)) {
+		t.Errorf("going on from no model: %v", err)
+	}
 	folder := t.TempDir()
 	whole, parts := filepath.Join(folder, "whole"), filepath.Join(folder, "parts")
 	run, err := learned(t.Context(), clicks(3000), stream.Options{Model: whole})

@@ -62,8 +62,8 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if !(flags.interval > 0 && flags.interval < 1) {
 		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.interval))
 	}
-	if flags.Samples < 0 || flags.Samples > apply.MostSamples {
-		return misused(fmt.Errorf("--samples %d is not between 0 and %d", flags.Samples, apply.MostSamples))
+	if err := flags.Validate(); err != nil {
+		return misused(err)
 	}
 	if flags.output == "-" { // standard output, as it is for data
 		flags.output = ""

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	library "github.com/parquet-go/parquet-go"
+	parquetgo "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -64,10 +64,10 @@ func rows(n int) []row {
 	return all
 }
 
-func encoded(t testing.TB, all []row, options ...library.WriterOption) []byte {
+func encoded(t testing.TB, all []row, options ...parquetgo.WriterOption) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w := library.NewGenericWriter[row](&out, options...)
+	w := parquetgo.NewGenericWriter[row](&out, options...)
 	if _, err := w.Write(all); err != nil {
 		t.Fatal(err)
 	}
@@ -168,10 +168,10 @@ func want(all []row, path string) []string {
 func TestReadsWhatTheLibraryWrites(t *testing.T) {
 	for _, n := range []int{1, 7, 5000} {
 		all := rows(n)
-		for name, options := range map[string][]library.WriterOption{
-			"version 2": nil, "version 1": {library.DataPageVersion(1)},
-			"small pages": {library.PageBufferSize(200)}, "small pages, version 1": {library.PageBufferSize(200), library.DataPageVersion(1)},
-			"groups": {library.MaxRowsPerRowGroup(999)},
+		for name, options := range map[string][]parquetgo.WriterOption{
+			"version 2": nil, "version 1": {parquetgo.DataPageVersion(1)},
+			"small pages": {parquetgo.PageBufferSize(200)}, "small pages, version 1": {parquetgo.PageBufferSize(200), parquetgo.DataPageVersion(1)},
+			"groups": {parquetgo.MaxRowsPerRowGroup(999)},
 		} {
 			content := encoded(t, all, options...)
 			f, err := Open(bytes.NewReader(content), int64(len(content)))
@@ -222,7 +222,7 @@ func TestWriterAgainstTheLibrary(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		f, err := library.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		f, err := parquetgo.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestWriterAgainstTheLibrary(t *testing.T) {
 		}
 		i := 0
 		for _, g := range f.RowGroups() {
-			in, buffer := g.Rows(), make([]library.Row, 100)
+			in, buffer := g.Rows(), make([]parquetgo.Row, 100)
 			for {
 				k, err := in.ReadRows(buffer)
 				for _, r := range buffer[:k] {
@@ -385,7 +385,7 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 
 // Brotli is not read, and the message says what is.
 func TestCompressionThatIsNotRead(t *testing.T) {
-	content := encoded(t, rows(10), library.Compression(&library.Brotli))
+	content := encoded(t, rows(10), parquetgo.Compression(&parquetgo.Brotli))
 	f, err := Open(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
@@ -398,7 +398,7 @@ func TestCompressionThatIsNotRead(t *testing.T) {
 // Any bytes give columns or an error, without a panic.
 func FuzzFile(f *testing.F) {
 	f.Add(encoded(f, rows(20)))
-	f.Add(encoded(f, rows(300), library.PageBufferSize(100), library.DataPageVersion(1)))
+	f.Add(encoded(f, rows(300), parquetgo.PageBufferSize(100), parquetgo.DataPageVersion(1)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		file, err := Open(bytes.NewReader(content), int64(len(content)))
 		if err != nil || file.Rows > 1e6 {
