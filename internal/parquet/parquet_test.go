@@ -325,7 +325,14 @@ func one(t *testing.T, change func(meta *format.FileMetaData, header *format.Pag
 	if err != nil {
 		return Page{}, err
 	}
-	return f.Pages(0, 0).Next()
+	pages := f.Pages(0, 0)
+	first, err := pages.Next()
+	if err == nil {
+		if _, behind := pages.Next(); behind != io.EOF {
+			t.Errorf("behind the last row: %v", behind)
+		}
+	}
+	return first, err
 }
 
 // A page may stand uncompressed among compressed ones; whatever does not fit together is refused.
@@ -339,7 +346,10 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 		*body = encoder.EncodeAll(*body, nil)
 	}
 	for message, change := range map[string]func(m *format.FileMetaData, h *format.PageHeader, body *[]byte){
-		"":                      func(*format.FileMetaData, *format.PageHeader, *[]byte) {},
+		"": func(*format.FileMetaData, *format.PageHeader, *[]byte) {},
+		"bytes behind the page": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
+			m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 8
+		},
 		"no rows in the footer": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.NumRows = 0 },
 		"compressed":            func(_ *format.FileMetaData, h *format.PageHeader, body *[]byte) { compress(h, body) },
 		"4 rows where 3 are left": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
@@ -373,7 +383,7 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	} {
 		page, err := one(t, change)
 		switch {
-		case message == "" || message == "compressed" || message == "no rows in the footer":
+		case message == "" || message == "compressed" || message == "bytes behind the page" || message == "no rows in the footer":
 			if err != nil || page.Rows != 4 || !reflect.DeepEqual(page.Values.Double()[:4], []float64{1, 2, 3, 4}) {
 				t.Errorf("%d rows: %v", page.Rows, err)
 			}
