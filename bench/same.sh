@@ -36,7 +36,7 @@ fit svi-negbinomial fit "$nmes" --formula 'visits ~ health + chronic + age + rbf
 fit sep fit "$data/a9a/a9a.gz" --format libsvm --engine sep
 fit stream stream "$data/avazu_sample/avazu_sample.csv.gz" --formula 'click ~ hash(site_id) + hash(app_id) + hash(device_model) + hash(hour)' --report 0
 fit stream-ftrl stream "$data/avazu_sample/avazu_sample.csv.gz" --formula 'click ~ hash(.)' --engine 'ftrl(alpha=0.1)' --report 0
-fit svi-laplace fit "$claims" --formula 'claims ~ poly(driver_age, 3)' --family poisson --engine 'svi(approximation=laplace)'
+fit svi-laplace fit "$claims" --formula 'claims ~ poly(driver_age, 3)' --family poisson --prior normal --engine laplace
 
 # The others.
 fit convex-laplace fit "$boston" --target y --prior laplace
