@@ -236,8 +236,11 @@ func TestPrecisionIsAsked(t *testing.T) {
 	if err != nil || !(hundred.SD < one.SD/2) || hundred.Mean != one.Mean {
 		t.Errorf("precision 1 predicts %+v, precision 100 %+v: %v", one, hundred, err)
 	}
-	if _, err := fit.Table(t.Context(), rows(3), fit.Options{Formula: "y ~ x + precision(w)", Engine: "ep", Prior: "spikeslab"}); err == nil || !strings.Contains(err.Error(), "ep: the model has precision(…)") {
-		t.Errorf("ep: %v", err)
+	for engine, prior := range map[string]string{"convex": "laplace", "ep": "spikeslab", "lasso": ""} {
+		_, err := fit.Table(t.Context(), rows(3), fit.Options{Formula: "y ~ x + precision(w)", Engine: engine, Prior: prior})
+		if err == nil || !strings.Contains(err.Error(), engine+": the model has precision(…), which this engine does not divide the noise by: leave it out, or use --engine exact or svi") {
+			t.Errorf("%s: %v", engine, err)
+		}
 	}
 	for _, w := range []float64{0, -2} {
 		if _, err := fit.Table(t.Context(), rows(w), fit.Options{Formula: "y ~ x + precision(w)"}); err == nil || !strings.Contains(err.Error(), "row 3: precision w is ") {

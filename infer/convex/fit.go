@@ -80,7 +80,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 
 // read takes all rows into memory.
 func (f *fit) read(ctx context.Context, data credence.Data) error {
-	r := rows.Open("convex", f.model.Likelihood, data)
+	r := rows.Open("convex", f.model.Likelihood, data).Plain()
 	var scratch credence.Design
 	err := r.Transform(ctx, f.ws, &f.phi, &scratch, f.model.Features, func(_ int, b *credence.Batch) {
 		f.inputs = b.X.Cols + b.Sparse.Cols

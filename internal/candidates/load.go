@@ -36,14 +36,12 @@ func Load(ctx context.Context, ws *credence.Workspace, engine string, model cred
 			intercept = b.First
 		}
 	}
-	r := rows.Open(engine, model.Likelihood, data)
+	r := rows.Open(engine, model.Likelihood, data).Plain()
 	var all, scratch credence.Design
-	precise := false
 	n := r.Count()
 	t.Rows = n
 	err := r.Transform(ctx, ws, &all, &scratch, model.Features, func(first int, b *credence.Batch) {
 		t.Inputs = b.X.Cols + b.Sparse.Cols
-		precise = precise || b.Precision != nil
 		for i := range b.Rows() {
 			t.Target = append(t.Target, b.Target[i]-b.OffsetOf(i))
 		}
@@ -54,9 +52,6 @@ func Load(ctx context.Context, ws *credence.Workspace, engine string, model cred
 			t.Weight = append(t.Weight, b.Weight...)
 		}
 	})
-	if err == nil && precise {
-		err = fmt.Errorf("%s: the model has precision(…), which this engine does not divide the noise by: use --engine exact or svi", engine)
-	}
 	if err != nil {
 		return nil, err
 	}

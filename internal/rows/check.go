@@ -18,6 +18,9 @@ func (r *Rows) check(b *credence.Batch, place func(i int) int) error {
 	if _, dispersed := r.likelihood.(likelihood.Dispersed); b.Precision != nil && !dispersed {
 		return fmt.Errorf("%s: %T has no dispersion for precisions to divide: give weights", r.engine, r.likelihood)
 	}
+	if r.plain && b.Precision != nil {
+		return fmt.Errorf("%s: the model has precision(…), which this engine does not divide the noise by: leave it out, or use --engine exact or svi with --prior normal", r.engine)
+	}
 	for i, y := range b.Target {
 		var err error
 		switch {

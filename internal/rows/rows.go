@@ -19,6 +19,7 @@ type Rows struct {
 	count      int
 	starts     []int // first rows of the sample's runs; nil means all rows
 	run        int   // rows of a run
+	plain      bool  // rows with a precision are refused
 	keep       []credence.Batch
 	scratch    credence.Batch
 	current    int // block in scratch, or -1
@@ -46,6 +47,12 @@ func Sample(engine string, likelihood credence.Likelihood, data credence.Data, l
 	for i := range r.starts {
 		r.starts[i] = run * int(float64(i)*(float64(all)/float64(runs)))
 	}
+	return r
+}
+
+// Plain refuses rows with a precision, for engines that do not divide the noise by it, and returns r.
+func (r *Rows) Plain() *Rows {
+	r.plain = true
 	return r
 }
 
