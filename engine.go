@@ -52,7 +52,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, or a list of [Value], which model files before format 3 have.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (v *Values) UnmarshalJSON(text []byte) error {
 	*v = nil
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -60,7 +60,7 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	case err != nil || start == nil:
 		return err
 	case start != json.Delim('{'):
-		return json.Unmarshal(text, (*[]Value)(v))
+		return fmt.Errorf("named numbers begin with %v, not with {", start)
 	}
 	for d.More() {
 		name, err := d.Token()

@@ -16,8 +16,6 @@
 // A tensor that members have in common is stored under the first of its names, and the document has the
 // others under "shared". Any reader of safetensors opens the file. It holds no time, path, host or
 // thread count, and its keys are sorted, so that equal fits are equal files.
-// Files of format 1, in which every member had inputs of its own, and of format 2, which knew no
-// weights of members and no degrees of freedom, are read.
 //
 // # Parts
 //

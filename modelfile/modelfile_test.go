@@ -265,8 +265,9 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		name, skip, want string
 		change           func(doc map[string]any)
 	}{
-		{"no format", "", "format 0 and this version reads formats 1 to 4", func(doc map[string]any) { delete(doc, "format") }},
-		{"later format", "", "format 9", func(doc map[string]any) { doc["format"] = 9 }},
+		{"no format", "", "format 0 and this version reads format 4: fit again", func(doc map[string]any) { delete(doc, "format") }},
+		{"older format", "", "format 3 and this version reads format 4: fit again", func(doc map[string]any) { doc["format"] = 3 }},
+		{"later format", "", "format 9 and this version reads format 4: use a newer version", func(doc map[string]any) { doc["format"] = 9 }},
 		{"no members", "", "no fit", func(doc map[string]any) { doc["members"] = []any{} }},
 		{"missing tensor", "member.0.posterior.mean", "member.0.posterior.mean is missing", nothing},
 		{"missing frequencies", "member.0.features.1.frequencies", "frequencies is missing", nothing},

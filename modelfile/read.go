@@ -117,9 +117,8 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	case doc.KeyedFrame != nil:
 		fitted.Frame = doc.KeyedFrame
 	}
-	d := decoder{tensorReader: newTensorReader(file, doc.Shared), parts: parts}
+	d := decoder{tensorReader: newTensorReader(file, doc.Shared), parts: parts, inputs: doc.inputs()}
 	for i := range doc.Members {
-		d.inputs = doc.inputs(i)
 		if d.keyedFrame = doc.KeyedFrame != nil; doc.Frame == nil && !d.keyedFrame {
 			d.keyedFrame = doc.Members[i].Keyed != nil // without a frame, either may be
 		}
@@ -132,7 +131,7 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	return fitted, fitted.CheckWeights()
 }
 
-// parseDocument reads the JSON of any format that this version knows.
+// parseDocument reads the JSON of this format, and refuses that of any other.
 func parseDocument(text []byte) (*document, error) {
 	var version struct {
 		Format int `json:"format"`
@@ -141,12 +140,12 @@ func parseDocument(text []byte) (*document, error) {
 	err := json.Unmarshal(text, &version)
 	switch {
 	case err != nil:
-	case version.Format >= 2 && version.Format <= Format: // 2 and 3 have the same fields, and fewer; draws had no mean beside them
-		err = json.Unmarshal(text, doc)
-	case version.Format == 1:
-		doc, err = parseFormat1(text)
+	case version.Format < Format:
+		return nil, fmt.Errorf("it has format %d and this version reads format %d: fit again", version.Format, Format)
+	case version.Format > Format:
+		return nil, fmt.Errorf("it has format %d and this version reads format %d: use a newer version of credence or fit again", version.Format, Format)
 	default:
-		return nil, fmt.Errorf("it has format %d and this version reads formats 1 to %d: use a matching version of credence or fit again", version.Format, Format)
+		err = json.Unmarshal(text, doc)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its description is damaged: %w", err)
@@ -198,13 +197,10 @@ func (d *decoder) member(prefix string, m *member, before []credence.Member) (cr
 	model.Likelihood, model.Prior = family, prior
 	q, err := decodePart("posterior", byKind(d.parts.Posteriors), m.Posterior)
 	if err == nil {
-		err = d.fields(prefix+"posterior.", q, sizes{"d": model.Features.Weights() + m.Keyed.unseenWeights()})
+		err = d.fields(prefix+"posterior.", q, sizes{"d": model.Features.Weights()})
 	}
 	if err == nil {
 		err = q.Validate()
-	}
-	if err == nil && m.Keyed.unseenWeights() > 0 {
-		model.Prior = cutUnseen(q, model.Prior)
 	}
 	if err == nil && q.Weights() != model.Features.Weights() {
 		err = fmt.Errorf("posterior %s is of %d weights, and the features have %d", m.Posterior.Kind, q.Weights(), model.Features.Weights())

@@ -36,30 +36,20 @@ func (s *Scorer) Keys(targets Targets) (*Keys, error) {
 		return nil, fmt.Errorf("the model was not learned online: bind it to a table")
 	}
 	k := &Keys{rows: s.NewRows(), plan: f.Plan, features: features, targets: targets}
-	return k, k.bind()
-}
-
-func (k *Keys) bind() (err error) {
+	var err error
 	if k.binder, err = keyed.NewBinder(k.plan, k.features, k.targets); err != nil {
-		return fmt.Errorf("%w: restore the model from a copy or learn it again", err)
+		return nil, fmt.Errorf("%w: restore the model from a copy or learn it again", err)
 	}
 	k.binder.MarkLacking = k.rows.scorer.options.Lacking && k.targets != RequireTargets
-	return nil
+	return k, nil
 }
 
 // Columns names the columns that the model needs of a table: text(c) for the texts of c. A target that
 // is used and not required may be lacking, and weights count in learning alone.
 func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
-	var names []string
 	have := map[string]bool{}
 	for _, c := range schema.Columns {
-		names, have[c.Name] = append(names, c.Name), true
-	}
-	if plan := k.plan.For(names); plan != k.plan {
-		k.plan = plan
-		if err := k.bind(); err != nil {
-			return nil, err
-		}
+		have[c.Name] = true
 	}
 	values, texts := k.plan.Needs()
 	optional := []string{k.plan.Target.Column}

@@ -9,8 +9,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 )
 
-// Format is the version of plans that are made now. Plans of format 1 hash texts that mean missing
-// as they stand, cross columns in the order written, and find "." in the columns of every file.
+// Format is the version of plans.
 const Format = 2
 
 // Plan says which keys and values the rows of a table have. It is plain data: a model stores it, so
@@ -34,8 +33,6 @@ type Plan struct {
 	Inputs      []Input `json:"inputs,omitempty"`
 	Terms       []Term  `json:"terms,omitempty"`
 	Bags        []Bag   `json:"bags,omitempty"`
-	// Rest is "." in a plan of format 1, whose columns are those of the file.
-	Rest *Rest `json:"rest,omitempty"`
 }
 
 // Role says what an input is to a term.
@@ -81,13 +78,6 @@ type Bag struct {
 	Bits   int      `json:"bits,omitempty"`
 }
 
-// Rest is every column of a file that no other part of a plan of format 1 names.
-type Rest struct {
-	Except  []string `json:"except,omitempty"`
-	Numbers []string `json:"numbers,omitempty"` // columns of numbers; the others are hashed
-	Bits    int      `json:"bits,omitempty"`
-}
-
 // Limits of terms.
 const (
 	MaxBits  = 63 // more bits would shorten nothing
@@ -113,8 +103,8 @@ func (in *Input) name() string { return in.Expr.String() }
 
 // Validate refuses what no row can be read by.
 func (p *Plan) Validate() error {
-	if p.Format < 1 || p.Format > Format {
-		return fmt.Errorf("keyed: the plan has format %d, and this version reads up to %d: use a newer version", p.Format, Format)
+	if p.Format != Format {
+		return fmt.Errorf("keyed: the plan has format %d and this version reads format %d: learn again", p.Format, Format)
 	}
 	bits := make([]int, 0, len(p.Terms)+len(p.Bags)+1)
 	for i := range p.Inputs {
@@ -140,9 +130,6 @@ func (p *Plan) Validate() error {
 	}
 	for _, bag := range p.Bags {
 		bits = append(bits, bag.Bits)
-	}
-	if p.Rest != nil {
-		bits = append(bits, p.Rest.Bits)
 	}
 	for _, b := range bits {
 		if b < 0 || b > MaxBits {
@@ -200,52 +187,6 @@ func (p *Plan) Needs() (values, texts []string) {
 		}
 	}
 	return values, texts
-}
-
-// columns returns the columns of a file that the rest of a plan stands for.
-func (r *Rest) columns(p *Plan, columns []string) []string {
-	taken := map[string]bool{p.Target.Column: true}
-	if p.Weight != nil {
-		taken[p.Weight.Column] = true
-	}
-	for _, e := range p.Offset {
-		taken[e.Column] = true
-	}
-	for _, name := range r.Except {
-		taken[name] = true
-	}
-	for _, t := range p.Terms {
-		if len(t.Inputs) == 1 {
-			taken[p.Inputs[t.Inputs[0]].Expr.Column] = true
-		}
-	}
-	var rest []string
-	for _, name := range columns {
-		if !taken[name] {
-			taken[name] = true
-			rest = append(rest, name)
-		}
-	}
-	return rest
-}
-
-// For returns the plan for tables of these columns: a plan of format 1 with "." is found its terms.
-func (p *Plan) For(columns []string) *Plan {
-	if p.Rest == nil {
-		return p
-	}
-	expanded := *p
-	expanded.Rest = nil
-	expanded.Inputs, expanded.Terms = slices.Clone(p.Inputs), slices.Clone(p.Terms)
-	for _, name := range p.Rest.columns(p, columns) {
-		role := AsLevel
-		if slices.Contains(p.Rest.Numbers, name) {
-			role = AsValue
-		}
-		expanded.Terms = append(expanded.Terms, Term{Inputs: []int{len(expanded.Inputs)}, Order: []int{0}, Bits: p.Rest.Bits})
-		expanded.Inputs = append(expanded.Inputs, Input{Expr: frame.Column(name), Role: role})
-	}
-	return &expanded
 }
 
 // label names a term whose inputs are no levels.

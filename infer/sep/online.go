@@ -1,9 +1,6 @@
 package sep
 
 import (
-	"bytes"
-	"errors"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/safetensors"
 )
@@ -15,9 +12,6 @@ func NewOnline(cfg Config, hyper Hyper) (credence.Online, error) {
 
 // RestoreOnline returns the learner of a state.
 func RestoreOnline(document []byte, r *safetensors.Reader) (credence.Online, error) {
-	if bytes.Contains(document, []byte(`"shards_state"`)) {
-		return nil, errors.New("sep: state: it is of several learners, shards=, which there are no more: begin anew")
-	}
 	return orNil(Restore(document, r))
 }
 

@@ -12,6 +12,9 @@ import (
 
 // Restore returns the learner of a state.
 func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
+	if _, found := r.Tensor(statePrefix + "sums"); !found {
+		return nil, errors.New("sep: state: an earlier version wrote it: begin anew")
+	}
 	var s scalars
 	if err := json.Unmarshal(document, &s); err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
@@ -61,59 +64,30 @@ func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
 	return l, l.check()
 }
 
-// readFeatures reads the features. A state of an earlier version has the sums of each class in all cases, and
-// the logit of α in the place of the count.
+// readFeatures reads the features.
 func (l *Learner) readFeatures(r *safetensors.Reader, slots int) error {
-	sums, rest, byClass, earlier := "sums", "factors", "classes", false
-	if _, found := r.Tensor(statePrefix + "lambda"); found {
-		rest, byClass, earlier = "prior", "lambda", true
-	}
-	var err error
-	selected := 0
-	if !earlier {
-		err = safetensors.ReadRows(r, statePrefix+sums, slots, 2, func(slot int, row []float64) {
-			l.reserve(slot + 1) // memory grows with what has been read, not with what a document claims
-			f := l.at(int32(slot))
-			f.lambda, f.shift = row[0], row[1]
-		})
-	}
-	if err == nil && (earlier || l.byClass != nil) {
-		err = safetensors.ReadRows(r, statePrefix+byClass, slots, 6, func(slot int, row []float64) {
-			l.reserve(slot + 1)
-			c := factorsOf(row)
-			if l.byClass != nil {
-				*l.classes(int32(slot)) = c
-			}
-			if earlier {
-				l.at(int32(slot)).total(&c)
-			}
+	err := safetensors.ReadRows(r, statePrefix+"sums", slots, 2, func(slot int, row []float64) {
+		l.reserve(slot + 1) // memory grows with what has been read, not with what a document claims
+		f := l.at(int32(slot))
+		f.lambda, f.shift = row[0], row[1]
+	})
+	if err == nil && l.byClass != nil {
+		err = safetensors.ReadRows(r, statePrefix+"classes", slots, 6, func(slot int, row []float64) {
+			*l.classes(int32(slot)) = factorsOf(row)
 		})
 	}
 	if err == nil {
-		err = safetensors.ReadRows(r, statePrefix+rest, slots, 3, func(slot int, row []float32) {
+		err = safetensors.ReadRows(r, statePrefix+"factors", slots, 3, func(slot int, row []float32) {
 			f := l.at(int32(slot))
-			if f.priorLambda, f.priorShift = row[0], row[1]; !earlier {
-				f.count = row[2]
-			} else if math.Exp(-float64(row[2])) < l.prior.selecting {
-				f.due = selectedFlag
-			}
+			f.priorLambda, f.priorShift, f.count = row[0], row[1], row[2]
 		})
 	}
-	if err == nil {
-		err = safetensors.ReadRows(r, statePrefix+"due", slots, 1, func(slot int, row []int32) {
-			f := l.at(int32(slot))
-			if f.due |= uint32(row[0]); row[0] == 0 {
-				f.due = 0
-			}
-			if earlier && f.due&selectedFlag != 0 {
-				selected++
-			}
-		})
+	if err != nil {
+		return err
 	}
-	if earlier { // which compared logits
-		l.selected = selected
-	}
-	return err
+	return safetensors.ReadRows(r, statePrefix+"due", slots, 1, func(slot int, row []int32) {
+		l.at(int32(slot)).due = uint32(row[0])
+	})
 }
 
 // check refuses numbers that no learner has.

@@ -126,7 +126,7 @@ func (k Kind) describe(r *safetensors.Reader, document any) error {
 		return fmt.Errorf("it is of other data, another model or other options")
 	}
 	if err := json.Unmarshal(e.Document, document); err != nil {
-		return fmt.Errorf("its document is damaged: %w", err)
+		return fmt.Errorf("its document is damaged, or of an earlier version: %w", err)
 	}
 	return nil
 }
