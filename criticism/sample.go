@@ -9,7 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
@@ -115,7 +115,11 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 			limit = max(int(mostWork/(d*d)), credence.BlockRows)
 		}
 	}
-	all := rows.Sample("criticism", lik, data, limit, run)
+	all, err := problem.Open("criticism", credence.Model{Likelihood: lik}, data, problem.AllRoles)
+	if err != nil {
+		return nil, err
+	}
+	all = all.Sample(limit, run)
 	names := s.names(fitted.Frame)
 	s.columns = make([]column, len(names))
 	far := farthest(fitted)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -38,13 +38,13 @@ func (j *Job) Unlabelled(ctx context.Context, rows credence.Source) (*credence.F
 	if err != nil {
 		return nil, err
 	}
-	groups, err := blocks.Groups("fit", run.model.Features, stated)
+	groups, err := problem.Groups("fit", run.model.Features, stated)
 	if err != nil {
 		return nil, err
 	}
-	d, spread := run.model.Features.Weights(), blocks.InterceptSpread*likelihood.LatentScale(likelihood.Bernoulli{})
+	d, spread := run.model.Features.Weights(), problem.InterceptSpread*likelihood.LatentScale(likelihood.Bernoulli{})
 	q := &posterior.Diagonal{Mean: make([]float64, d), Variance: make([]float64, d)}
-	blocks.Spread(q.Variance, groups, func(k int) float64 {
+	problem.Spread(q.Variance, groups, func(k int) float64 {
 		if groups[k].Intercept {
 			return spread * spread
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -74,7 +74,7 @@ func (e *Engine) treatment() hyper.Treatment {
 type Engine struct {
 	model  credence.Model
 	config Config
-	groups []blocks.Group
+	groups []problem.Group
 }
 
 var _ credence.Engine = (*Engine)(nil)
@@ -119,7 +119,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("convex: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", IntegrateWeights, d)
 	}
 	normal, _ := model.Prior.(prior.Normal)
-	groups, err := blocks.Groups("convex", model.Features, normal)
+	groups, err := problem.Groups("convex", model.Features, normal)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 			return nil, fmt.Errorf("convex: the intercept is block %d: it must come first", i+1)
 		}
 		if g.Tuned {
-			if _, learned := blocks.LearnedHypers(model.Features); len(learned) > 0 {
+			if _, learned := problem.LearnedHypers(model.Features); len(learned) > 0 {
 				return nil, fmt.Errorf("convex: %s has hyper-parameters to learn, and this engine learns none: state them, as in rbf(x, lengthscale=1), or use engine exact or svi", g.Name)
 			}
 		}

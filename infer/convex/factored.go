@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -114,7 +114,7 @@ func (t *exactTable) gram(dst, weights []float64) {
 	}
 	credence.LiftGram(dst, d, t.table.phi.Dense.Cols)
 	if t.table.means != nil {
-		blocks.CentreGram(dst, t.table.means)
+		problem.CentreGram(dst, t.table.means)
 	}
 }
 
@@ -175,7 +175,7 @@ func (t *exactTable) variances(_ context.Context, z []float64) error {
 		return nil
 	}
 	if t.table.means != nil {
-		blocks.UncentreFactor(t.table.means, t.inverse)
+		problem.UncentreFactor(t.table.means, t.inverse)
 	}
 	q := posterior.Full{Mean: make([]float64, len(all)), Factor: t.inverse}
 	q.Latent(t.table.ws, make([]float64, rows), z[:rows], t.table.phi)
@@ -200,7 +200,7 @@ func (t *exactTable) covariance(dst []float64, scale float64) {
 func (t *exactTable) posterior(mean []float64, root float64) credence.Posterior {
 	t.invert()
 	if t.table.means != nil {
-		blocks.UncentreFactor(t.table.means, t.inverse)
+		problem.UncentreFactor(t.table.means, t.inverse)
 	}
 	kernel.Scale(root, t.inverse)
 	return &posterior.Full{Mean: mean, Factor: t.inverse}

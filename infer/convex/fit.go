@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/rows"
 )
 
 // fit is one run.
@@ -48,9 +48,6 @@ type fit struct {
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("convex: there are no rows to fit")
-	}
 	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), scale: 1, latent: 1, treatment: e.treatment()}
 	if err := f.read(ctx, data); err != nil {
 		return nil, err
@@ -80,9 +77,12 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 
 // read takes all rows into memory.
 func (f *fit) read(ctx context.Context, data credence.Data) error {
-	r := rows.Open("convex", f.model.Likelihood, data).Plain()
+	r, err := problem.Open("convex", f.model, data, problem.Offset|problem.Weight)
+	if err != nil {
+		return err
+	}
 	var scratch credence.Design
-	err := r.Transform(ctx, f.ws, &f.phi, &scratch, f.model.Features, func(_ int, b *credence.Batch) {
+	err = r.Transform(ctx, f.ws, &f.phi, &scratch, f.model.Features, func(_ int, b *credence.Batch) {
 		f.inputs = b.X.Cols + b.Sparse.Cols
 		f.target = append(f.target, b.Target...)
 		f.offset = append(f.offset, b.Offset...)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -65,7 +65,7 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 			out.Report.Counts = append(out.Report.Counts, credence.Value{Name: c.name, Value: float64(c.count)})
 		}
 	}
-	name := func(j int) string { return blocks.WeightName(f.model.Features, j) }
+	name := func(j int) string { return problem.WeightName(f.model.Features, j) }
 	if f.exact == nil {
 		name = nil
 	}
@@ -114,8 +114,8 @@ func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 			v := value(k - f.first)
 			return v * v
 		}
-		blocks.Spread(p.Variances, f.groups, variance)
-		out.Report.Hyper = append(out.Report.Hyper, blocks.Values(f.groups, variance, f.model.Features)...)
+		problem.Spread(p.Variances, f.groups, variance)
+		out.Report.Hyper = append(out.Report.Hyper, problem.Values(f.groups, variance, f.model.Features)...)
 		return p
 	case prior.Laplace:
 		p.Scale = p.Scale.At(value(0))
@@ -138,7 +138,7 @@ func (f *fit) posterior() credence.Posterior {
 	}
 	own := func(u []float64, scale, centre float64) {
 		if f.table.means != nil {
-			blocks.Uncentre(f.table.means, u)
+			problem.Uncentre(f.table.means, u)
 		}
 		kernel.Scale(scale, u)
 		if f.first == 1 {
@@ -167,7 +167,7 @@ func (f *fit) summed(mean []float64) credence.Posterior {
 		f.warnings = append(f.warnings, "the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior, as in normal(variance=1), or compare with hyper=mode")
 	}
 	if f.table.means != nil {
-		blocks.UncentreFactor(f.table.means, factor)
+		problem.UncentreFactor(f.table.means, factor)
 	}
 	kernel.Scale(f.scale, factor)
 	return &posterior.Full{Mean: mean, Factor: factor, DF: f.integrated.df}

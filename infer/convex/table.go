@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -29,7 +29,7 @@ func (c *columns) Dims() (rows, cols int) { return c.phi.Dims() }
 func (c *columns) project(dst, u []float64) {
 	if c.means != nil {
 		u = append([]float64(nil), u...)
-		blocks.Uncentre(c.means, u)
+		problem.Uncentre(c.means, u)
 	}
 	c.phi.Mul(c.ws, dst, u)
 }

@@ -3,7 +3,7 @@ package convex
 import (
 	"math"
 
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -29,7 +29,7 @@ func (f *fit) begin() {
 	f.phi.AddMulSquaresTrans(f.ws, squares, weights)
 	if f.groups[0].Intercept {
 		f.first = 1
-		f.table.means = blocks.Means(f.groups, totals, f.total)
+		f.table.means = problem.Means(f.groups, totals, f.total)
 		f.table.means[0] = 0
 	}
 	for i, y := range f.target {
@@ -51,7 +51,7 @@ func (f *fit) begin() {
 	} else {
 		f.unitsOf(weights)
 	}
-	f.interceptSD = blocks.InterceptSpread * f.latent
+	f.interceptSD = problem.InterceptSpread * f.latent
 	for _, g := range f.groups[f.first:] {
 		size := 0.0
 		for j := g.First; j < g.End(); j++ {
@@ -101,7 +101,7 @@ func (f *fit) unitsOf(weights []float64) {
 }
 
 // take adds the scale of a block: a prior standard deviation, or the scale of heavier tails.
-func (f *fit) take(size, tail float64, g blocks.Group) {
+func (f *fit) take(size, tail float64, g problem.Group) {
 	stated := f.scaleOf()
 	var p hyper.Prior = hyper.BetaPrime{A: 1, B: tail, Scale: size}
 	start := math.Log(size / 2)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -33,7 +33,7 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 	if p.intercept {
 		m = append([]float64(nil), m...)
 		m[0] += p.location
-		blocks.Uncentre(p.means, m)
+		problem.Uncentre(p.means, m)
 	}
 	for k := range p.rows.Blocks() {
 		b, err := p.rows.Block(ctx, k)
@@ -104,7 +104,7 @@ func (p *primal) scaleInverse() {
 		}
 	})
 	if p.intercept {
-		blocks.UncentreFactor(p.means, p.inverse)
+		problem.UncentreFactor(p.means, p.inverse)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -16,7 +16,7 @@ import (
 const beginSteps = 8
 
 // fine returns for every group the prior variance at which its column that varies least would explain
-// the target's variance if all were like it, where that is blocks.MixedRatio times its reference, and
+// the target's variance if all were like it, where that is problem.MixedRatio times its reference, and
 // elsewhere the reference itself. Blocks with hyper-parameters are left out: their
 // features are of one size by construction.
 func (e *Engine) fine(f form, references []float64) []float64 {
@@ -33,9 +33,9 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 			if means != nil {
 				variance -= means[j] * means[j]
 			}
-			least = math.Min(least, blocks.Size(squares[j]/weight, variance))
+			least = math.Min(least, problem.Size(squares[j]/weight, variance))
 		}
-		if v := referenceVariance(f) / (float64(g.Of) * least); v > blocks.MixedRatio*references[k] && !math.IsInf(v, 1) {
+		if v := referenceVariance(f) / (float64(g.Of) * least); v > problem.MixedRatio*references[k] && !math.IsInf(v, 1) {
 			out[k] = v
 		}
 	}

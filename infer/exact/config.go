@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -84,9 +84,9 @@ type Engine struct {
 	prior      prior.Normal
 	config     Config
 
-	groups    []blocks.Group // runs of weights with a prior variance of their own
-	intercept bool           // weight 0 is the intercept
-	tuned     bool           // the features have hyper-parameters to learn
+	groups    []problem.Group // runs of weights with a prior variance of their own
+	intercept bool            // weight 0 is the intercept
+	tuned     bool            // the features have hyper-parameters to learn
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
 	segment int
 }
@@ -109,7 +109,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("exact: likelihood %T is not Gaussian: choose family gaussian, or engine svi for other families", l)
 	}
 	var err error
-	if e.prior, err = blocks.NormalPrior("exact", model.Prior); err != nil {
+	if e.prior, err = problem.NormalPrior("exact", model.Prior); err != nil {
 		return nil, err
 	}
 	if err := cfg.Validate(); err != nil {
@@ -118,10 +118,10 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := e.likelihood.Validate(); err != nil {
 		return nil, err
 	}
-	if e.groups, err = blocks.Groups("exact", model.Features, e.prior); err != nil {
+	if e.groups, err = problem.Groups("exact", model.Features, e.prior); err != nil {
 		return nil, err
 	}
-	_, learned := blocks.LearnedHypers(model.Features)
+	_, learned := problem.LearnedHypers(model.Features)
 	e.tuned = len(learned) > 0
 	if d := model.Features.Weights(); e.config.Hyper == "" {
 		e.config.Hyper = hyper.Integrate

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
@@ -241,7 +241,7 @@ func (p *dual) fillFromDesign(at *values, precision float64) {
 	if p.lambda == nil {
 		p.lambda = make([]float64, p.d)
 	}
-	blocks.Spread(p.lambda, p.groups, func(k int) float64 { return at.prior[k] })
+	problem.Spread(p.lambda, p.groups, func(k int) float64 { return at.prior[k] })
 	if dense := &p.design.Dense; p.dense > 0 {
 		p.pool.SyrkWeighted(p.n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, p.factor, p.n)
 	}
@@ -327,7 +327,7 @@ func (p *dual) posterior() credence.Posterior {
 	}
 	if p.intercept {
 		q.Mean[0] += u.Centre + u.Scale*p.location
-		blocks.Uncentre(p.means, q.Mean)
+		problem.Uncentre(p.means, q.Mean)
 		q.Centre = p.means
 	}
 	q.Design.Dense = p.rawDense()

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -16,9 +16,6 @@ import (
 // Fit learns the hyper-parameters and returns the posterior of the weights. It
 // returns ctx.Err() between two blocks of rows once ctx is done.
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("exact: the data have no rows")
-	}
 	run := &fit{Engine: e, data: data, total: data.Rows()}
 	run.ws = credence.NewWorkspace(e.config.Threads)
 	if err := run.learn(ctx); err != nil {
@@ -86,7 +83,7 @@ func (r *fit) learn(ctx context.Context) error {
 // climbVariances climbs on the form's rows in the noise and prior variances alone.
 func (r *fit) climbVariances(ctx context.Context) error {
 	t := task{
-		stage: "variances", features: r.model.Features, hyper: blocks.HyperValues(r.model.Features),
+		stage: "variances", features: r.model.Features, hyper: problem.HyperValues(r.model.Features),
 		maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12),
 	}
 	if r.priors() {
@@ -195,7 +192,7 @@ func (r *fit) keep(end *outcome) {
 // member is where a climb ended, settled.
 func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	variances := make([]float64, e.model.Features.Weights())
-	blocks.Spread(variances, e.groups, func(k int) float64 { return s.own(end.settled.at.prior[k]) })
+	problem.Spread(variances, e.groups, func(k int) float64 { return s.own(end.settled.at.prior[k]) })
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,

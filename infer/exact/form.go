@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -72,7 +72,7 @@ type common struct {
 	rows      *unitRows // nil where sums are given
 	ws        *credence.Workspace
 	pool      *kernel.Pool
-	groups    []blocks.Group
+	groups    []problem.Group
 	intercept bool // weight 0 is one
 	d         int
 	tuned     bool // slopes in the features' hyper-parameters are wanted
@@ -90,7 +90,7 @@ func (c *common) base() *common { return c }
 
 // centre finds what the intercept takes off columns and targets, given the columns' sums.
 func (c *common) centre(totals []float64) {
-	c.means, c.location = blocks.Means(c.groups, totals, c.summary.precise), c.summary.sum/c.summary.precise
+	c.means, c.location = problem.Means(c.groups, totals, c.summary.precise), c.summary.sum/c.summary.precise
 }
 
 // check refuses rows whose sums no evidence can be computed from.
@@ -101,7 +101,7 @@ func (c *common) check() error {
 	for j, v := range c.squares {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
-				blocks.WeightName(c.features, j), v)
+				problem.WeightName(c.features, j), v)
 		}
 	}
 	return nil

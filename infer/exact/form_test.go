@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -163,7 +163,7 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 	}
 	for h := range s.hyper {
 		moved := func(by float64) credence.Features {
-			values := blocks.HyperValues(tunable)
+			values := problem.HyperValues(tunable)
 			values[h] *= math.Exp(by)
 			return tunable.WithHyper(values)
 		}

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
@@ -68,8 +68,8 @@ func (p *primal) integrated(mean, linear []float64, df float64) (credence.Poster
 	kernel.Scale(u.Scale, full.Factor)
 	if p.intercept {
 		full.Mean[0] += u.Centre + u.Scale*p.location
-		blocks.Uncentre(p.means, full.Mean)
-		blocks.UncentreFactor(p.means, full.Factor)
+		problem.Uncentre(p.means, full.Mean)
+		problem.UncentreFactor(p.means, full.Factor)
 	}
 	return full, ok
 }
@@ -173,13 +173,13 @@ func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterio
 	for _, g := range p.groups {
 		q.Blocks = append(q.Blocks, g.Count)
 	}
-	blocks.Spread(q.PriorVariance, p.groups, func(k int) float64 { return linear[size+k] })
+	problem.Spread(q.PriorVariance, p.groups, func(k int) float64 { return linear[size+k] })
 	kernel.Scale(u.Scale, q.Mean)
 	if p.intercept {
 		q.Mean[0] += u.Centre + u.Scale*p.location
-		blocks.Uncentre(p.means, q.Mean)
+		problem.Uncentre(p.means, q.Mean)
 		for k := range q.Shares {
-			blocks.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
+			problem.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
 		}
 		q.Centre = p.means
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 )
 
 // TestSlopesOfRoundedProducts compares slopes with central differences of the evidence where the
@@ -28,7 +28,7 @@ func TestSlopesOfRoundedProducts(t *testing.T) {
 	}
 	for _, noise := range []float64{1e-2, 2e-4, 1e-7} {
 		at := values{noise: noise, prior: []float64{1, 0.1, 1}}
-		hyper := blocks.HyperValues(features)
+		hyper := problem.HyperValues(features)
 		evidence := func(s *slopes) float64 {
 			t.Helper()
 			if err := p.load(ctx, features.WithHyper(hyper)); err != nil {

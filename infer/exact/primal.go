@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -21,7 +21,7 @@ const keepDesignBytes = 4 << 20
 //
 // where N = Σw. A is as well conditioned as the problem itself: no prior
 // variance, however small, is ever inverted. Under an intercept all of these are of centred
-// columns, ΦT for Φ, and of targets less their mean; see blocks.CentreGram.
+// columns, ΦT for Φ, and of targets less their mean; see problem.CentreGram.
 type primal struct {
 	common
 	rowSums *Sums
@@ -91,7 +91,7 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 			p.cross[j] -= p.means[j]*p.summary.sum + p.location*(total-p.means[j]*p.summary.precise)
 		}
 		p.square -= p.location * p.summary.sum
-		blocks.CentreGram(p.gram, p.means)
+		problem.CentreGram(p.gram, p.means)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (p *primal) addRows(ctx context.Context) error {
 
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
 	d := p.d
-	blocks.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
+	problem.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
 	precision := 1 / at.noise
 	pivot := p.factorise(d, p.factor, func() { p.fill(precision) })
 	if p.failed = nil; pivot >= 0 {
@@ -211,8 +211,8 @@ func (p *primal) posterior() credence.Posterior {
 	p.pool.TrsmRight(false, d, d, p.factor, max(1, d), full.Factor, max(1, d))
 	if p.intercept {
 		full.Mean[0] += u.Centre + u.Scale*p.location
-		blocks.Uncentre(p.means, full.Mean)
-		blocks.UncentreFactor(p.means, full.Factor)
+		problem.Uncentre(p.means, full.Mean)
+		problem.UncentreFactor(p.means, full.Factor)
 	}
 	return full
 }
@@ -229,8 +229,8 @@ func (p *primal) explain(pivot int) error {
 	}
 	which := ""
 	if twin >= 0 {
-		which = fmt.Sprintf(", most like %s", blocks.WeightName(p.features, twin))
+		which = fmt.Sprintf(", most like %s", problem.WeightName(p.features, twin))
 	}
 	return fmt.Errorf("exact: Gram matrix is not positive definite (pivot %d of %d: %s%s): two feature columns may be equal; raise the noise variance, hold the prior variance or drop one",
-		pivot+1, d, blocks.WeightName(p.features, pivot), which)
+		pivot+1, d, problem.WeightName(p.features, pivot), which)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -36,7 +36,7 @@ func (r *fit) hyper() []credence.Value {
 	if first.settled.commonSD > 0 {
 		list = append(list, credence.Value{Name: commonName, Value: r.own(first.settled.at.common)})
 	}
-	return append(list, blocks.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
+	return append(list, problem.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
 }
 
 // setPriors lists the scales of the hyper-parameters' priors and the posterior standard deviations of

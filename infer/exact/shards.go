@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/checkpoint"
-	"github.com/credence-ml/credence/internal/rows"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/segments"
 )
@@ -69,7 +69,13 @@ func (s *Sums) Add(ctx context.Context, data credence.Data) error {
 		return fmt.Errorf("exact: rows cannot follow the %d rows of these sums: add rows in multiples of %d, and merge shards that end with a segment", s.Rows(), credence.BlockRows)
 	}
 	e := s.engine
-	r := rows.Open("exact", e.likelihood, data)
+	if data.Rows() == 0 {
+		return nil
+	}
+	r, err := problem.Open("exact", e.model, data, problem.AllRoles)
+	if err != nil {
+		return err
+	}
 	ws := credence.NewWorkspace(e.config.Threads)
 	var phi credence.Design
 	for k := range r.Blocks() {

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/infer/problem"
 )
 
 // keepBytes is how much of the rows stays in memory where they are read again.
@@ -22,7 +22,7 @@ type Units struct {
 
 // unitRows are the rows of a fit, or an evenly spread part of them, whose targets are taken in units.
 type unitRows struct {
-	*rows.Rows
+	*problem.Rows
 	inputs int // dense and sparse, of a row
 	units  Units
 }
@@ -31,7 +31,14 @@ type unitRows struct {
 // if that is fewer. An intercept takes up the centre of the target. With repeat,
 // rows that fit are kept in memory, and a part of them always is.
 func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, repeat bool) (*unitRows, error) {
-	r := &unitRows{Rows: rows.Sample("exact", e.likelihood, data, limit, 1)}
+	all, err := problem.Open("exact", e.model, data, problem.AllRoles)
+	if err != nil {
+		return nil, err
+	}
+	r := &unitRows{Rows: all}
+	if limit > 0 {
+		r.Rows = all.Sample(limit, 1)
+	}
 	budget := 0
 	switch {
 	case r.Sampled():

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/param"
 )
@@ -94,7 +94,7 @@ func (e *Engine) spreads(f form) []float64 {
 			square := b.squares[j] / b.summary.precise
 			size := square
 			if b.means != nil {
-				size = blocks.Size(square, square-b.means[j]*b.means[j])
+				size = problem.Size(square, square-b.means[j]*b.means[j])
 			}
 			if !math.IsInf(size, 1) {
 				total += size
@@ -131,7 +131,7 @@ func (e *Engine) references(f form) []float64 {
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
 		if g.Intercept {
-			out[k] = blocks.InterceptSpread * blocks.InterceptSpread * e.squareScale(f)
+			out[k] = problem.InterceptSpread * problem.InterceptSpread * e.squareScale(f)
 			continue
 		}
 		total := 0.0
@@ -231,7 +231,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 			value: func(p *point) *float64 { return &p.hyper[h] }, slope: func(s *slopes) float64 { return s.hyper[h] },
 			curvature: weight / 8, group: -1, prior: hyper.Flat{}, unit: 1, own: true, hyper: h,
 		}
-		v.lower, v.upper = blocks.LogBounds(info)
+		v.lower, v.upper = problem.LogBounds(info)
 		if info.PriorSD > 0 {
 			v.prior = hyper.Normal{Mean: info.PriorMean, SD: info.PriorSD}
 			v.curvature += 1 / (info.PriorSD * info.PriorSD)

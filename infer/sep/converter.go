@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -14,7 +14,7 @@ import (
 type converter struct {
 	features  credence.Features
 	ws        *credence.Workspace
-	rows      *rows.Rows
+	rows      *problem.Rows
 	inputs    int // dense and sparse, of a row
 	intercept int // weight of the intercept, or -1
 	slots     []int32

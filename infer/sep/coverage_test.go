@@ -86,7 +86,7 @@ func TestCoverageIsTold(t *testing.T) {
 				}
 			}
 			w[c.columns] = -0.3
-			p := problem{rows: rows, x: make([][]float64, rows), y: make([]int, rows)}
+			p := simulated{rows: rows, x: make([][]float64, rows), y: make([]int, rows)}
 			for i := range p.x {
 				p.x[i] = make([]float64, c.columns+1)
 				c.draw(rng, p.x[i][:c.columns])

@@ -14,7 +14,7 @@ import (
 // factor for every row, whatever the first pass left: the oracle has the same fixed point.
 func TestReplayAgainstEP(t *testing.T) {
 	const tolerance = 0.01 // of inclusion: sites that would be negative stay as they were on either path
-	for name, p := range map[string]*problem{"dense": denseProblem(2000, 50, 7), "few": denseProblem(300, 10, 3)} {
+	for name, p := range map[string]*simulated{"dense": denseProblem(2000, 50, 7), "few": denseProblem(300, 10, 3)} {
 		l := learnerOf(t, p, Config{}, p.hyper())
 		before := rmse(p.ofLearner(l).inclusion, p.fullEP(60).inclusion)
 		if _, converged, err := l.replay(mostPasses, nil); !converged || err != nil {
@@ -29,7 +29,7 @@ func TestReplayAgainstEP(t *testing.T) {
 }
 
 // learnerOf is a learner that has learned the rows of a problem once.
-func learnerOf(t *testing.T, p *problem, cfg Config, hyper Hyper) *Learner {
+func learnerOf(t *testing.T, p *simulated, cfg Config, hyper Hyper) *Learner {
 	t.Helper()
 	l, err := NewLearner(cfg, hyper)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/rows"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -69,15 +69,16 @@ func Supports(family credence.Likelihood, p credence.Prior) error {
 // seed, because data sorted by their target would mislead the first pass
 // (Algorithm 1, line 1): blocks of rows are permuted, and the rows of a block.
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("sep: there are no rows to fit")
+	source, err := problem.Open("sep", e.model, data, problem.Offset|problem.Weight)
+	if err != nil {
+		return nil, err
 	}
 	p := e.model.Prior.(prior.SpikeSlab)
 	learner, err := NewLearner(e.cfg, Hyper{p.Inclusion, p.Slab})
 	if err != nil {
 		return nil, err
 	}
-	c := converter{features: e.model.Features, ws: credence.NewWorkspace(1), rows: rows.Open("sep", e.model.Likelihood, data)}
+	c := converter{features: e.model.Features, ws: credence.NewWorkspace(1), rows: source}
 	c.number()
 	if c.intercept < 0 {
 		learner.PinIntercept()

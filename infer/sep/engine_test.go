@@ -42,7 +42,7 @@ func (c columns) Transform(_ *credence.Workspace, phi *credence.Design, rows *cr
 	phi.Dense = rows.X
 }
 
-func probit(p *problem) credence.Model {
+func probit(p *simulated) credence.Model {
 	return credence.Model{
 		Features:   columns{p.features + 1},
 		Likelihood: likelihood.Bernoulli{Link: likelihood.Probit},

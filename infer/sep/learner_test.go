@@ -29,7 +29,7 @@ func TestAgainstGibbsAndEP(t *testing.T) {
 	const sweeps = 3000
 	for _, c := range []struct {
 		name   string
-		p      *problem
+		p      *simulated
 		rmse   float64
 		excess float64
 	}{
@@ -282,7 +282,7 @@ func TestHyperparametersAreLearned(t *testing.T) {
 // The scoring step climbs: near its fixed point the gradient of the summed log
 // evidence, by central differences, vanishes.
 func TestScoringStepFindsTheMaximum(t *testing.T) {
-	for _, p := range []*problem{
+	for _, p := range []*simulated{
 		denseProblem(2000, 50, 7),
 		oneHotProblem(4000, []int{50, 50}, 6), // its maximum lies at the bound of ρ0
 	} {
@@ -290,7 +290,7 @@ func TestScoringStepFindsTheMaximum(t *testing.T) {
 	}
 }
 
-func scoringStepFindsTheMaximum(t *testing.T, p *problem) {
+func scoringStepFindsTheMaximum(t *testing.T, p *simulated) {
 	l := p.learned(Config{}, 1)
 	l.hyper = Hyper{}
 	for range 200 {

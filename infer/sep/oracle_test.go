@@ -11,9 +11,9 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// problem is a probit spike-and-slab problem small enough for the oracles. The
+// simulated is a probit spike-and-slab problem small enough for the oracles. The
 // last column of x is the bias: always 1, prior N(0, biasVariance), no spike.
-type problem struct {
+type simulated struct {
 	x              [][]float64
 	y              []int
 	inclusion      float64
@@ -25,7 +25,7 @@ type problem struct {
 
 // draw labels rows with true weights: the bias is bias, the others nonzero with
 // probability share.
-func (p *problem) draw(rng *rand.Rand, x, testX [][]float64, share, sd, bias float64) {
+func (p *simulated) draw(rng *rand.Rand, x, testX [][]float64, share, sd, bias float64) {
 	d := len(x[0]) - 1
 	w := make([]float64, d+1)
 	for j := range d {
@@ -57,7 +57,7 @@ func inner(a, b []float64) float64 {
 }
 
 // denseProblem has n rows of d standard normal inputs.
-func denseProblem(n, d int, seed uint64) *problem {
+func denseProblem(n, d int, seed uint64) *simulated {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := func(n int) [][]float64 {
 		x := make([][]float64, n)
@@ -70,13 +70,13 @@ func denseProblem(n, d int, seed uint64) *problem {
 		}
 		return x
 	}
-	p := &problem{}
+	p := &simulated{}
 	p.draw(rng, rows(n), rows(1000), 0.2, 0.4, -0.5)
 	return p
 }
 
 // oneHotProblem has n rows with one level of each field, levels by a power law.
-func oneHotProblem(n int, fields []int, seed uint64) *problem {
+func oneHotProblem(n int, fields []int, seed uint64) *simulated {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	d := 0
 	for _, levels := range fields {
@@ -97,13 +97,13 @@ func oneHotProblem(n int, fields []int, seed uint64) *problem {
 		}
 		return x
 	}
-	p := &problem{}
+	p := &simulated{}
 	p.draw(rng, rows(n), rows(1000), 0.3, 0.7, -0.8)
 	return p
 }
 
 // hyper holds the true ρ0 and τ0, so that only the inference is compared.
-func (p *problem) hyper() Hyper {
+func (p *simulated) hyper() Hyper {
 	return Hyper{
 		Inclusion: param.Parameter{Value: p.inclusion, State: param.Held},
 		Slab:      param.Parameter{Value: p.slab, State: param.Held},
@@ -133,7 +133,7 @@ func batchOf(x [][]float64, y []int) *credence.Batch {
 }
 
 // learned runs passes of the learner over the problem.
-func (p *problem) learned(cfg Config, passes int) *Learner {
+func (p *simulated) learned(cfg Config, passes int) *Learner {
 	l, err := NewLearner(cfg, p.hyper())
 	if err != nil {
 		panic(err)
@@ -158,7 +158,7 @@ type answer struct {
 }
 
 // logLoss is the expected log loss of the test rows under the true probabilities.
-func (p *problem) logLoss(probability []float64) float64 {
+func (p *simulated) logLoss(probability []float64) float64 {
 	sum := 0.0
 	for i, q := range p.testTruth {
 		sum -= q*math.Log(probability[i]) + (1-q)*math.Log1p(-probability[i])
@@ -166,7 +166,7 @@ func (p *problem) logLoss(probability []float64) float64 {
 	return sum / float64(len(probability))
 }
 
-func (p *problem) ofLearner(l *Learner) answer {
+func (p *simulated) ofLearner(l *Learner) answer {
 	a := answer{inclusion: make([]float64, p.features), test: make([]float64, len(p.testX))}
 	for j := range a.inclusion {
 		a.inclusion[j] = l.Weight(j).Inclusion
@@ -193,7 +193,7 @@ func rmse(a, b []float64) float64 {
 // gibbs is the truth up to Monte Carlo error: the latent normals of Albert &
 // Chib (1993), and of each weight the inclusion given the others with the weight
 // itself integrated out. Inclusion and predictions are Rao–Blackwellised.
-func (p *problem) gibbs(sweeps int, seed uint64) answer {
+func (p *simulated) gibbs(sweeps int, seed uint64) answer {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	n, d := p.rows, p.features
 	type entry struct {
@@ -283,7 +283,7 @@ func truncated(rng *rand.Rand, f float64, label int) float64 {
 // fullEP is expectation propagation run to convergence with one factor a row, in
 // the factorised family of the learner: the fixed point that SEP approximates.
 // Sites are updated one after another, every cavity exact.
-func (p *problem) fullEP(sweeps int) answer {
+func (p *simulated) fullEP(sweeps int) answer {
 	d := p.features
 	lambda := make([]float64, d+1) // of q
 	shift := make([]float64, d+1)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
 )
@@ -123,7 +123,7 @@ func (r *fit) warnSeparated(priors []float64) {
 func (r *fit) warnZero(zero []int) {
 	var names []string
 	for _, j := range zero[:min(3, len(zero))] {
-		names = append(names, blocks.WeightName(r.Features, j))
+		names = append(names, base.WeightName(r.Features, j))
 	}
 	if len(zero) > 3 {
 		names = append(names, "…")

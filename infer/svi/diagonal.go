@@ -5,11 +5,11 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/diagnose"
 )
 
@@ -60,7 +60,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if err != nil {
 		return nil, err
 	}
-	if draws := r.drawCount(r.Data.Rows()); logs == nil && draws >= q.Components {
+	if draws := r.drawCount(r.Data.Total()); logs == nil && draws >= q.Components {
 		if logs, err = q.LogWeights(ctx, x, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 		return nil, err
 	}
 	at := &newton.Point{Mean: m, Prior: q.Prior, Sites: stats.Curvature, Family: q.Family}
-	if draws := r.drawCount(min(r.Data.Rows(), partRows)); draws > 0 && q.Components == 1 {
+	if draws := r.drawCount(min(r.Data.Total(), partRows)); draws > 0 && q.Components == 1 {
 		n.Spread(at, factor)
 		if logs, err = n.LogWeights(ctx, r.All(), at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws); err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 	for j, v := range variances {
 		ratios[j] = math.Sqrt(psi[j] / v)
 	}
-	diagnose.Narrow(&r.report, ratios, 0, func(j int) string { return blocks.WeightName(r.Features, j) },
+	diagnose.Narrow(&r.report, ratios, 0, func(j int) string { return base.WeightName(r.Features, j) },
 		"the features are correlated, which a diagonal covariance leaves out", "state covariance=full for them, predictions suffer less")
 	return logs, nil
 }

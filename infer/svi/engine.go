@@ -1,13 +1,14 @@
 package svi
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/mixture"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -24,7 +25,7 @@ type Engine struct {
 	model      credence.Model
 	likelihood Likelihood
 	prior      prior.Normal
-	groups     []blocks.Group
+	groups     []base.Group
 	config     Config
 	// startsStated says that the number of starts is.
 	startsStated bool
@@ -44,7 +45,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.likelihood, err = credence.Require[Likelihood](name, "likelihood", model.Likelihood); err != nil {
 		return nil, fmt.Errorf("%w, or wrap it in likelihood.Quadrature", err)
 	}
-	if e.prior, err = blocks.NormalPrior(name, model.Prior); err != nil {
+	if e.prior, err = base.NormalPrior(name, model.Prior); err != nil {
 		return nil, err
 	}
 	if v, ok := model.Likelihood.(likelihood.Validator); ok {
@@ -67,7 +68,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	case cfg.Hyper == "":
 		e.config.Hyper = hyper.Mode
 	}
-	if e.groups, err = blocks.Groups(name, model.Features, e.prior); err != nil {
+	if e.groups, err = base.Groups(name, model.Features, e.prior); err != nil {
 		return nil, err
 	}
 	for k, g := range e.groups {
@@ -109,12 +110,12 @@ func (r *fit) kind() (checkpoint.Kind, error) {
 	if r.fingerprint == "" {
 		config := r.config
 		config.MaxIterations, config.Epochs = 0, 0 // a fit may go on with other limits
-		var first credence.Batch
-		if err := r.Data.Read(&first, 0, min(r.Data.Rows(), credence.BlockRows)); err != nil {
+		first, err := r.Data.Block(context.Background(), 0)
+		if err != nil {
 			return checkpoint.Kind{}, err
 		}
 		parts := []any{
-			config, fmt.Sprint(r.Likelihood), fmt.Sprint(r.Prior), r.Data.Rows(), r.Features.Blocks(),
+			config, fmt.Sprint(r.Likelihood), fmt.Sprint(r.Prior), r.Data.Total(), r.Features.Blocks(),
 			first.Target, first.Offset, first.Weight, first.Precision, first.Trials, first.Sparse.Index, first.Sparse.Value,
 		}
 		for i := range first.X.Rows {
@@ -122,7 +123,6 @@ func (r *fit) kind() (checkpoint.Kind, error) {
 				parts = append(parts, first.X.Row(i))
 			}
 		}
-		var err error
 		if r.fingerprint, err = checkpoint.Fingerprint(parts...); err != nil {
 			return checkpoint.Kind{}, err
 		}
@@ -136,7 +136,7 @@ func (r *fit) checkpoint() checkpoint.File {
 
 // writeCheckpoint replaces the checkpoint file, if there is to be one.
 func (r *fit) writeCheckpoint(d *document) error {
-	d.Hyper, d.Redraw = blocks.HyperValues(r.Features), r.redraw
+	d.Hyper, d.Redraw = base.HyperValues(r.Features), r.redraw
 	return r.checkpoint().Save(d, d.vectors())
 }
 

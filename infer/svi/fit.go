@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -29,18 +29,12 @@ type fit struct {
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("%s: there are no rows to fit", e.config.name())
-	}
-	var first credence.Batch
-	if err := data.Read(&first, 0, 1); err != nil {
+	r, err := e.newFit(data)
+	if err != nil {
 		return nil, err
 	}
-	r := e.newFit(data)
 	defer r.Workspace.Pool().Hold()()
-	r.report = credence.Report{
-		Engine: e.config.name(), Rows: data.Rows(), Inputs: first.X.Cols + first.Sparse.Cols, Weights: r.Dims,
-	}
+	r.report = r.Data.Report()
 	saved, err := r.readCheckpoint()
 	if err != nil {
 		return nil, err
@@ -61,22 +55,26 @@ const (
 	fewStarts = 4
 )
 
-func (e *Engine) newFit(data credence.Data) *fit {
+func (e *Engine) newFit(data credence.Data) (*fit, error) {
+	rows, err := base.Open(e.config.name(), e.model, data, base.AllRoles)
+	if err != nil {
+		return nil, err
+	}
 	starts := e.config.Starts
 	if !e.startsStated && data.Rows() < fewRows {
 		starts = fewStarts
 	}
 	return &fit{config: e.config, starts: starts, Problem: &problem.Problem{
 		Engine:    e.config.name(),
-		Workspace: credence.NewWorkspace(e.config.Threads), Data: data, Features: e.model.Features,
+		Workspace: credence.NewWorkspace(e.config.Threads), Data: rows, Features: e.model.Features,
 		Likelihood: e.likelihood, Prior: e.prior, Groups: slices.Clone(e.groups), Dims: e.model.Features.Weights(), Hyper: e.config.Hyper,
-	}}
+	}}, nil
 }
 
 // learnHypers learns the features' hyper-parameters on some of the rows, or takes them from a
 // checkpoint.
 func (r *fit) learnHypers(ctx context.Context, saved *document) error {
-	tunable, learned := blocks.LearnedHypers(r.Features)
+	tunable, learned := base.LearnedHypers(r.Features)
 	switch {
 	case len(learned) == 0:
 		return nil
@@ -98,9 +96,9 @@ func (r *fit) learnHypers(ctx context.Context, saved *document) error {
 		r.redraw = r.tuned.Start
 		// By their values, as a checkpoint has them: learned values are stored even where no step left
 		// the start.
-		r.Features = r.tuned.Features.(credence.Tunable).WithHyper(blocks.HyperValues(r.tuned.Features))
+		r.Features = r.tuned.Features.(credence.Tunable).WithHyper(base.HyperValues(r.tuned.Features))
 	}
-	rows := r.Data.Rows()
+	rows := r.Data.Total()
 	if r.Dims > tune.MaxWeights || rows < 2*r.config.ScreenRows {
 		return nil
 	}
@@ -116,7 +114,7 @@ const freeOperations = 1e8
 
 // operations is about the number of operations of a pass with full covariance.
 func (r *fit) operations() float64 {
-	return float64(r.Data.Rows()) * float64(r.Dims) * float64(r.Dims)
+	return float64(r.Data.Total()) * float64(r.Dims) * float64(r.Dims)
 }
 
 func (r *fit) tolerance() float64 {
@@ -133,7 +131,7 @@ func (r *fit) tolerance() float64 {
 // eight times as many: the last steps are few. The last level, 0, stands for all rows.
 func (r *fit) levels() []int {
 	var list []int
-	for rows := max(problem.StartRows, 30*r.Dims); 2*rows <= r.Data.Rows(); rows *= 8 {
+	for rows := max(problem.StartRows, 30*r.Dims); 2*rows <= r.Data.Total(); rows *= 8 {
 		list = append(list, rows)
 	}
 	return append(list, 0)
@@ -157,9 +155,9 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 	if r.Priors != nil && r.Priors.Common != nil {
 		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: priorVariance + common, Value: math.Exp(2 * o.common)})
 	}
-	r.report.Hyper = append(r.report.Hyper, blocks.Values(r.Groups, variance, r.Features)...)
+	r.report.Hyper = append(r.report.Hyper, base.Values(r.Groups, variance, r.Features)...)
 	variances := make([]float64, r.Dims)
-	blocks.Spread(variances, r.Groups, variance)
+	base.Spread(variances, r.Groups, variance)
 	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance()}
 	if o.members == nil {
 		o.members = []member{{o.family, o.posterior}}

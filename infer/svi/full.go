@@ -15,7 +15,7 @@ import (
 func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, error) {
 	whole := r.All() // what it keeps serves every step
 	first := whole
-	if r.Data.Rows() >= 2*problem.StartRows {
+	if r.Data.Total() >= 2*problem.StartRows {
 		first = r.Rows(problem.StartRows)
 	}
 	s, err := r.Start(ctx, first, whole)
@@ -77,7 +77,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
 	r.bound(o, bound)
 	r.check(o, s.Zero)
-	if draws := r.drawCount(min(r.Data.Rows(), partRows)); draws > 0 {
+	if draws := r.drawCount(min(r.Data.Total(), partRows)); draws > 0 {
 		logs, err := n.LogWeights(ctx, whole, at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
 		if err != nil {
 			return nil, err

@@ -130,7 +130,11 @@ func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.newFit(data)
+	f, err := e.newFit(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // fitted is a fit by type-II maximum likelihood unless the config says otherwise.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -115,7 +115,7 @@ func TestStartsRedraw(t *testing.T) {
 	penalised := func(f *credence.Fitted) float64 {
 		value := *f.Report.ELBO
 		for _, h := range f.Members[0].Model.Features.(credence.Tunable).Hyper() {
-			logPrior, _ := blocks.LogHyperPrior(h, math.Log(h.Value))
+			logPrior, _ := base.LogHyperPrior(h, math.Log(h.Value))
 			value += logPrior
 		}
 		return value
@@ -163,7 +163,7 @@ func TestLengthscalesThatStayAreStored(t *testing.T) {
 	if err := r.learnHypers(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	stored := r.Features.(credence.Tunable).WithHyper(blocks.HyperValues(r.Features))
+	stored := r.Features.(credence.Tunable).WithHyper(base.HyperValues(r.Features))
 	if !reflect.DeepEqual(r.Features, stored) {
 		t.Errorf("features %+v, by a checkpoint %+v", r.Features, stored)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/internal/rows"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -26,9 +26,6 @@ type Table struct {
 
 // Load reads all rows. Without an intercept columns are not centred.
 func Load(ctx context.Context, ws *credence.Workspace, engine string, model credence.Model, data credence.Data) (*Table, error) {
-	if data.Rows() == 0 {
-		return nil, fmt.Errorf("%s: there are no rows to fit", engine)
-	}
 	t := &Table{Intercept: -1}
 	intercept := -1
 	for _, b := range model.Features.Blocks() {
@@ -36,11 +33,14 @@ func Load(ctx context.Context, ws *credence.Workspace, engine string, model cred
 			intercept = b.First
 		}
 	}
-	r := rows.Open(engine, model.Likelihood, data).Plain()
+	r, err := problem.Open(engine, model, data, problem.Offset|problem.Weight)
+	if err != nil {
+		return nil, err
+	}
 	var all, scratch credence.Design
 	n := r.Count()
 	t.Rows = n
-	err := r.Transform(ctx, ws, &all, &scratch, model.Features, func(first int, b *credence.Batch) {
+	err = r.Transform(ctx, ws, &all, &scratch, model.Features, func(first int, b *credence.Batch) {
 		t.Inputs = b.X.Cols + b.Sparse.Cols
 		for i := range b.Rows() {
 			t.Target = append(t.Target, b.Target[i]-b.OffsetOf(i))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -20,6 +21,16 @@ func (m Memory) Rows() int { return m.All.Rows() }
 func (m Memory) Read(dst *credence.Batch, first, count int) error {
 	*dst = *pick(m.All, first, count, nil)
 	return nil
+}
+
+// Opened opens a batch as the rows of a fit.
+func Opened(t testing.TB, l credence.Likelihood, all *credence.Batch) *problem.Rows {
+	t.Helper()
+	r, err := problem.Open("test", credence.Model{Likelihood: l}, Memory{all}, problem.AllRoles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // Regression returns n rows of p normal inputs, neighbours with a correlation of 0.6, and targets

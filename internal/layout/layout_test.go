@@ -16,10 +16,8 @@ var levels = []struct {
 }{
 	{"internal/layout", 0},
 	{"internal/diagnose", 3},
-	{"internal/conform", 8},    // test suites for every noun; imported by tests alone
-	{"internal/rows", 3},       // rows of a fit
-	{"internal/candidates", 4}, // columns of a selection problem
-	{"internal/blocks", 4},     // blocks of weights under a prior
+	{"internal/conform", 9},    // test suites for every noun; imported by tests alone
+	{"internal/candidates", 5}, // columns of a selection problem
 	{"internal/", 0},
 	{"linop", 1},
 	{"param", 0},
@@ -33,22 +31,23 @@ var levels = []struct {
 	{"frame", 3},
 	{"table", 3},
 	{"feature/keyed", 4},
-	{"criticism", 4},
+	{"criticism", 5},
 	{"dataset", 4},
 	{"posterior", 3},
 	{"formula", 5},
 	{"modelfile", 5},
-	{"infer/", 5},
-	{"active", 6},
-	{"active/rank", 8}, // rows of files
-	{"imaging", 6},
-	{"examples/", 9},
-	{"score", 5},
-	{"fit", 6},
-	{"learn", 7},
-	{"stream", 8}, // rows of files
-	{"apply", 7},
-	{"cmd/", 9},
+	{"infer/problem", 4}, // what every engine stands on
+	{"infer/", 6},
+	{"active", 7},
+	{"active/rank", 9}, // rows of files
+	{"imaging", 7},
+	{"examples/", 10},
+	{"score", 6},
+	{"fit", 7},
+	{"learn", 8},
+	{"stream", 9}, // rows of files
+	{"apply", 8},
+	{"cmd/", 10},
 }
 
 // forbidden lists arrows that heights alone would allow.
@@ -97,7 +96,7 @@ func TestImportsPointDownwards(t *testing.T) {
 					t.Errorf("%s imports %q: %s", from, to, rule.why)
 				}
 			}
-			if strings.HasPrefix(from, "infer/") && strings.HasPrefix(to, "infer/") {
+			if strings.HasPrefix(from, "infer/") && strings.HasPrefix(to, "infer/") && to != "infer/problem" {
 				t.Errorf("%s imports %s: engines never import each other", from, to)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -64,13 +64,13 @@ func NewBound(p *problem.Problem, k int, references []problem.Reference, base *p
 
 // Tune makes the learned hyper-parameters of the features variables too.
 func (q *Bound) Tune() {
-	tunable, learned := blocks.LearnedHypers(q.Features)
+	tunable, learned := base.LearnedHypers(q.Features)
 	if len(learned) == 0 {
 		return
 	}
 	list := tunable.Hyper()
 	for _, i := range learned {
-		lower, upper := blocks.LogBounds(list[i])
+		lower, upper := base.LogBounds(list[i])
 		q.Lower, q.Upper = append(q.Lower, lower), append(q.Upper, upper)
 	}
 	q.Tunable, q.hypers, q.dHyper = tunable, learned, make([]float64, len(list))
@@ -131,7 +131,7 @@ func (q *Bound) FeaturesAt(x []float64) credence.Features {
 		return q.Features
 	}
 	_, logs := q.Parameters(x)
-	values := blocks.HyperValues(q.Tunable)
+	values := base.HyperValues(q.Tunable)
 	for l, i := range q.hypers {
 		values[i] = math.Exp(logs[l])
 	}
@@ -239,7 +239,7 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 		list := q.Tunable.Hyper()
 		_, at := q.Parameters(x)
 		for l, i := range q.hypers {
-			value, slope := blocks.LogHyperPrior(list[i], at[l])
+			value, slope := base.LogHyperPrior(list[i], at[l])
 			hyper[l] = q.dHyper[i] + slope
 			bound += value // without its constant: what is penalised is not reported
 		}
@@ -262,7 +262,7 @@ func (q *Bound) SetPrior(x []float64) {
 		}
 		return sum / float64(q.Components), g.Count
 	})
-	blocks.Spread(q.WeightPrior, q.Groups, func(k int) float64 { return q.Prior[k] })
+	base.Spread(q.WeightPrior, q.Groups, func(k int) float64 { return q.Prior[k] })
 }
 
 // HyperDensity is the log density of the hyper-parameters in x under their priors, which the bound has

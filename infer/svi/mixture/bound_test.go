@@ -8,8 +8,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -29,11 +29,11 @@ func TestGradients(t *testing.T) {
 				data.Weight[i], data.Offset[i] = 0.5+float64(i%2), 0.1*float64(i%5)
 			}
 			set := fourier(t, 2, 3)
-			groups, err := blocks.Groups("test", set, p)
+			groups, err := base.Groups("test", set, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: data}, Features: set, Likelihood: lik, Prior: p, Groups: groups, Dims: set.Weights()}
+			pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, data), Features: set, Likelihood: lik, Prior: p, Groups: groups, Dims: set.Weights()}
 			s, err := pr.Start(context.Background(), pr.Rows(0), pr.Rows(0))
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestGradients(t *testing.T) {
 // TestEntropyBound compares with the two-component entropy by quadrature: the bound is below, and
 // exactly (d/2)(1 − log 2) below for one component.
 func TestEntropyBound(t *testing.T) {
-	pr := &problem.Problem{Data: conform.Memory{All: &credence.Batch{X: linop.NewDense(1, 1), Target: []float64{1}}}, Dims: 1}
+	pr := &problem.Problem{Data: conform.Opened(t, likelihood.Gaussian{}, &credence.Batch{X: linop.NewDense(1, 1), Target: []float64{1}}), Dims: 1}
 	family := problem.NewFamily(likelihood.Bernoulli{})
 	q := NewBound(pr, 2, []problem.Reference{{Wide: 1, Narrow: 1}}, family)
 	for _, gap := range []float64{0, 0.5, 2, 10} {

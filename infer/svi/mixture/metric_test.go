@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -31,11 +31,11 @@ func alike(t *testing.T, components int) (*Bound, *problem.Start) {
 		}
 	}
 	set := fourier(t, p, 3)
-	groups, err := blocks.Groups("test", set, prior.Normal{})
+	groups, err := base.Groups("test", set, prior.Normal{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: data}, Features: set, Likelihood: likelihood.Bernoulli{}, Groups: groups, Dims: set.Weights()}
+	pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Bernoulli{}, data), Features: set, Likelihood: likelihood.Bernoulli{}, Groups: groups, Dims: set.Weights()}
 	s, err := pr.Start(context.Background(), pr.Rows(0), pr.Rows(0))
 	if err != nil {
 		t.Fatal(err)

@@ -164,7 +164,7 @@ type feed struct {
 const feedRun = 16
 
 func newFeed(p *problem.Problem, batch int, seed uint64) *feed {
-	f := &feed{problem: p, reader: p.Rows(0), seed: seed, rows: p.Data.Rows(), run: max(1, min(feedRun, batch/32))}
+	f := &feed{problem: p, reader: p.Rows(0), seed: seed, rows: p.Data.Total(), run: max(1, min(feedRun, batch/32))}
 	f.runs = max(1, batch/f.run)
 	f.order = make([]int, (f.rows+f.run-1)/f.run)
 	return f

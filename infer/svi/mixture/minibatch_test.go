@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -19,11 +19,11 @@ import (
 func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik problem.Likelihood, k int) *Bound {
 	t.Helper()
 	unit := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
-	groups, err := blocks.Groups("test", features, unit)
+	groups, err := base.Groups("test", features, unit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: rows}, Features: features, Likelihood: lik, Prior: unit, Groups: groups, Dims: features.Weights()}
+	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, rows), Features: features, Likelihood: lik, Prior: unit, Groups: groups, Dims: features.Weights()}
 	s, err := p.Start(context.Background(), p.Rows(0), p.Rows(0))
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 )
 
 // TestMix: a step that draws on three earlier points of an affine map in three dimensions, which overshoots in one of
@@ -151,7 +151,7 @@ func TestShares(t *testing.T) {
 
 // TestNatural: where the curvature is that of the sites, what a step changes of b is the slope in the mean.
 func TestNatural(t *testing.T) {
-	groups := []blocks.Group{{First: 0, Count: 1}, {First: 1, Count: 2}}
+	groups := []base.Group{{First: 0, Count: 1}, {First: 1, Count: 2}}
 	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 3, Groups: groups}, nil)
 	sites := []float64{2, 0.5, -0.3, 0, 1, 0.2, 0, 0, 3}
 	at := &Point{Mean: []float64{0.5, -1, 2}, Prior: []float64{4, 0.1}, Sites: sites}

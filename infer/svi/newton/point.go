@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -72,7 +72,7 @@ const stripe = 128
 // and log|I + SHS|.
 func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
 	d := n.Dims
-	blocks.Spread(n.deviation, n.Groups, func(k int) float64 { return math.Sqrt(prior[k]) })
+	base.Spread(n.deviation, n.Groups, func(k int) float64 { return math.Sqrt(prior[k]) })
 	n.Workspace.InRuns(d, func(from, to int) {
 		for i := from; i < to; i++ {
 			row, source := n.upper[i*d:(i+1)*d], sites[i*d:(i+1)*d]

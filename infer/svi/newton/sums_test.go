@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -31,11 +31,11 @@ func TestSums(t *testing.T) {
 		data.Offset = append(data.Offset, rng.NormFloat64())
 	}
 	features := conform.Columns{Dense: 3, Sparse: 2, Intercept: true}
-	groups, err := blocks.Groups("test", features, prior.Normal{})
+	groups, err := base.Groups("test", features, prior.Normal{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: data}, Features: features, Likelihood: likelihood.Gaussian{}, Groups: groups, Dims: 6}
+	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Gaussian{}, data), Features: features, Likelihood: likelihood.Gaussian{}, Groups: groups, Dims: 6}
 	n := New(p, nil)
 	m := []float64{999, 0.1, -0.2, 0.3, 0.4, -0.5}
 	factor := make([]float64, 36)

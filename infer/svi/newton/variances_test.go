@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -70,7 +70,7 @@ func TestVariances(t *testing.T) {
 
 // TestSampled: sites of some rows stand for more rows where they tell of every weight, and else for none.
 func TestSampled(t *testing.T) {
-	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 2, Groups: []blocks.Group{{Count: 2}}}, nil)
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 2, Groups: []base.Group{{Count: 2}}}, nil)
 	for _, c := range []struct {
 		sites []float64
 		kept  bool

@@ -3,7 +3,7 @@ package problem
 import (
 	"math"
 
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -67,7 +67,7 @@ func (p *Intercept) CentreSlope(g []float64) {
 // CentreCurvature does the same to the upper triangle of a d×d matrix of second derivatives.
 func (p *Intercept) CentreCurvature(h []float64) {
 	if p != nil {
-		blocks.CentreGram(h, p.Columns)
+		base.CentreGram(h, p.Columns)
 	}
 }
 
@@ -78,7 +78,7 @@ func (p *Intercept) WeightFactor(f []float64) (back func()) {
 		return func() {}
 	}
 	was := append([]float64{}, f[:len(p.Columns)]...)
-	blocks.UncentreFactor(p.Columns, f)
+	base.UncentreFactor(p.Columns, f)
 	return func() { copy(f, was) }
 }
 
@@ -181,7 +181,7 @@ func (m *moments) scale(l Likelihood, s *sample, intercept bool) (centre, scale 
 	centre, ok := m.location(l)
 	switch {
 	case !ok:
-		centre = s.location(l, blocks.InterceptSpread*blocks.InterceptSpread*scale*scale)
+		centre = s.location(l, base.InterceptSpread*base.InterceptSpread*scale*scale)
 	case heavyTailed(l):
 		centre, scale = s.median(m.residual.deviation(intercept), intercept)
 	case scale == 0:

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -47,11 +47,11 @@ func TestScales(t *testing.T) {
 			rows.Sparse.AppendRow(nil, nil)
 		}
 		features := conform.Columns{Dense: 1, Intercept: !c.noIntercept}
-		groups, err := blocks.Groups("test", features, prior.Normal{})
+		groups, err := base.Groups("test", features, prior.Normal{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: rows}, Features: features, Likelihood: c.lik, Groups: groups, Dims: features.Weights()}
+		p := &Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, c.lik, rows), Features: features, Likelihood: c.lik, Groups: groups, Dims: features.Weights()}
 		s, err := p.Start(context.Background(), p.Rows(0), p.Rows(0))
 		if err != nil {
 			t.Fatal(err)

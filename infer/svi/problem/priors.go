@@ -3,7 +3,7 @@ package problem
 import (
 	"math"
 
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -66,7 +66,7 @@ func (m *moments) size(first, end int, centred bool) float64 {
 	for _, c := range m.columns[first:end] {
 		square := c.square / m.weight
 		if mean := c.total / m.weight; centred {
-			if square -= mean * mean; square <= blocks.ConstantShare*c.square/m.weight {
+			if square -= mean * mean; square <= base.ConstantShare*c.square/m.weight {
 				square = 0
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/prior"
 )
@@ -25,11 +25,11 @@ type Likelihood interface {
 type Problem struct {
 	Engine     string // stands before errors
 	Workspace  *credence.Workspace
-	Data       credence.Data
+	Data       *base.Rows        // all of them
 	Features   credence.Features // at the values learned so far
 	Likelihood Likelihood
 	Prior      prior.Normal
-	Groups     []blocks.Group
+	Groups     []base.Group
 	Dims       int // number d of weights
 	Hyper      hyper.Treatment
 	Intercept  *Intercept // set by Start; nil without one

@@ -3,7 +3,7 @@ package problem
 import (
 	"math"
 
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 )
 
 // Reference is the prior variance of a group at which it alone would explain the target. Wide holds
@@ -46,13 +46,13 @@ func (c *columnSums) size(weight float64, centred bool) float64 {
 	if centred {
 		size -= c.total / weight * c.total / weight
 	}
-	return blocks.Size(c.square/weight, size)
+	return base.Size(c.square/weight, size)
 }
 
 // sizes returns the sum of squares of a group's columns in a mean row, and before it, where they are
 // of different sizes, what it would be if all were like the one that varies least. A block of
 // features with hyper-parameters has columns of one size by construction.
-func (p *Problem) sizes(g blocks.Group, columns []columnSums, weight float64) (fine, all float64) {
+func (p *Problem) sizes(g base.Group, columns []columnSums, weight float64) (fine, all float64) {
 	sum, least := 0.0, math.Inf(1)
 	for _, c := range columns {
 		if c.square == 0 {
@@ -62,7 +62,7 @@ func (p *Problem) sizes(g blocks.Group, columns []columnSums, weight float64) (f
 		least = math.Min(least, c.size(weight, p.Intercept != nil))
 	}
 	oneSize := g.Tuned && !p.Prior.ARD
-	if finest := least * float64(g.Count); finest*blocks.MixedRatio < sum && !oneSize {
+	if finest := least * float64(g.Count); finest*base.MixedRatio < sum && !oneSize {
 		return finest, sum
 	}
 	return sum, sum

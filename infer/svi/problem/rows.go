@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/rows"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -35,7 +35,7 @@ func (b *Block) Means(ws *credence.Workspace, dst, w []float64) {
 
 // Rows are the rows of a problem, or an evenly spread part of them, with their features.
 type Rows struct {
-	*rows.Rows
+	*base.Rows
 	problem  *Problem
 	features credence.Features
 	// retain keeps the inputs too, for features that will change; moving keeps nothing, for features
@@ -54,10 +54,10 @@ func (p *Problem) Rows(limit int) *Rows {
 	if limit < 64*credence.BlockRows {
 		run = 64 // short runs spread better over sorted data than whole blocks
 	}
-	if p.Data.Rows() < 2*max(limit, credence.BlockRows) {
+	if p.Data.Total() < 2*max(limit, credence.BlockRows) {
 		limit = 0
 	}
-	return &Rows{Rows: rows.Sample(p.Engine, p.Likelihood, p.Data, limit, run), problem: p, features: p.Features, room: Room{Workspace: p.Workspace}}
+	return &Rows{Rows: p.Data.Sample(limit, run), problem: p, features: p.Features, room: Room{Workspace: p.Workspace}}
 }
 
 // Retained prepares rows whose inputs stay in memory, for [Rows.Retransform]; limit must be modest.

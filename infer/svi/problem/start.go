@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/blocks"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -74,7 +74,7 @@ func (p *Problem) stand(sums *moments, location, scale float64) {
 	if len(p.Groups) == 0 || !p.Groups[0].Intercept {
 		return
 	}
-	at := &Intercept{Mean: location, Variance: blocks.InterceptSpread * blocks.InterceptSpread * scale * scale, Columns: make([]float64, p.Dims)}
+	at := &Intercept{Mean: location, Variance: base.InterceptSpread * base.InterceptSpread * scale * scale, Columns: make([]float64, p.Dims)}
 	if _, kind := likelihood.Describe(p.Likelihood); kind == likelihood.Grades {
 		at.Mean, at.Variance, at.Fixed = 0, fixedVariance, true
 	}

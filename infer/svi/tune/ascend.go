@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
 )
@@ -31,7 +31,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 	}
 	for l, i := range t.hypers {
 		x[groups+l] = math.Log(list[i].Value)
-		lower, upper := blocks.LogBounds(list[i])
+		lower, upper := base.LogBounds(list[i])
 		cfg.Lower[groups+l] = math.Max(lower, x[groups+l]-reach)
 		cfg.Upper[groups+l] = math.Min(upper, x[groups+l]+reach)
 		cfg.Curvature[groups+l] = 5
@@ -39,7 +39,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 	at := from.At.Clone()
 	at.Sites = make([]float64, t.Dims*t.Dims)
 	var features credence.Features
-	slopes, values := make([]float64, len(list)), blocks.HyperValues(t.tunable)
+	slopes, values := make([]float64, len(list)), base.HyperValues(t.tunable)
 	objective := func(x, gradient []float64) (float64, error) {
 		for i, k := range t.learned {
 			at.Prior[k] = math.Exp(x[i])
@@ -58,7 +58,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 			gradient[i] = -t.PriorSlope(k, at.Prior[k], at.Mean, at.Variances()) - pull[k]
 		}
 		for l, i := range t.hypers {
-			prior, slope := blocks.LogHyperPrior(list[i], x[groups+l])
+			prior, slope := base.LogHyperPrior(list[i], x[groups+l])
 			value += prior
 			gradient[groups+l] = -slopes[i] - slope
 		}

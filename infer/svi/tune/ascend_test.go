@@ -8,9 +8,9 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -38,12 +38,12 @@ func TestGradients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := blocks.Groups("test", set, prior.Normal{})
+	groups, err := base.Groups("test", set, prior.Normal{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := set.Weights()
-	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Memory{All: data}, Features: set, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: d}
+	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: set, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: d}
 	n := &tuner{Newton: newton.New(p, nil), rows: p.Retained(0), h: make([]float64, d), covary: make([]float64, d*d), b: make([]float64, 30), beta: make([]float64, 30)}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range n.b {

@@ -22,9 +22,9 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/blocks"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/likelihood"
@@ -69,10 +69,10 @@ var startFactors = []float64{1, 1. / 3, 3, 1. / 9}
 
 // started returns the features of a start.
 func started(features credence.Features, seed uint64, start int) credence.Features {
-	tunable, learned := blocks.LearnedHypers(Redrawn(features, seed, start))
-	list, values := tunable.Hyper(), blocks.HyperValues(tunable)
+	tunable, learned := base.LearnedHypers(Redrawn(features, seed, start))
+	list, values := tunable.Hyper(), base.HyperValues(tunable)
 	for _, i := range learned {
-		lower, upper := blocks.LogBounds(list[i])
+		lower, upper := base.LogBounds(list[i])
 		log := math.Log(values[i] * startFactors[start%len(startFactors)])
 		values[i] = math.Exp(math.Max(lower, math.Min(log, upper)))
 	}
@@ -82,7 +82,7 @@ func started(features credence.Features, seed uint64, start int) credence.Featur
 // Learn learns the hyper-parameters of the problem's features, the best of the starts.
 func Learn(ctx context.Context, p *problem.Problem, options Options) (*Result, error) {
 	starts := options.Starts
-	all := p.Data.Rows()
+	all := p.Data.Total()
 	polish := all >= 2*options.ScreenRows
 	rounds := 20
 	if polish {
@@ -161,7 +161,7 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 		return nil, err
 	}
 	t := &tuner{Newton: newton.New(p, s.References), rows: rows, learned: p.LearnedGroups(), h: make([]float64, p.Dims), covary: make([]float64, p.Dims*p.Dims)}
-	t.tunable, t.hypers = blocks.LearnedHypers(p.Features)
+	t.tunable, t.hypers = base.LearnedHypers(p.Features)
 	t.minGain = 0.01
 	if rows.Sampled() { // the rows left out say otherwise by more
 		t.minGain = 0.01 * float64(1+len(t.hypers))
@@ -234,7 +234,7 @@ func logPrior(features credence.Features, learned []int) float64 {
 	sum := 0.0
 	list := features.(credence.Tunable).Hyper()
 	for _, i := range learned {
-		value, _ := blocks.LogHyperPrior(list[i], math.Log(list[i].Value))
+		value, _ := base.LogHyperPrior(list[i], math.Log(list[i].Value))
 		sum += value
 	}
 	return sum

@@ -1,5 +1,4 @@
-// Package blocks says what engines need to know of the blocks of weights that features have.
-package blocks
+package problem
 
 import (
 	"fmt"

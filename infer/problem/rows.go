@@ -1,59 +1,106 @@
-// Package rows holds the rows of a fit as engines see them: all rows of the data or an evenly
-// spread sample, read in blocks of credence.BlockRows, kept in memory where an engine wants them
-// again and they fit, refused where no fit can use them, and put into one Design where an
-// algorithm needs all rows at once.
-package rows
+package problem
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
 )
 
-// Rows are the rows of a fit.
+// Roles are what rows have beside inputs and a target.
+type Roles uint8
+
+// The roles of columns in a row; see [credence.Batch].
+const (
+	Offset Roles = 1 << iota
+	Weight
+	Precision
+	Trials
+	// AllRoles are those that a likelihood may have a place for.
+	AllRoles = Offset | Weight | Precision | Trials
+)
+
+// String names roles as formulas do.
+func (r Roles) String() string {
+	var names []string
+	for k, name := range []string{"offset(…)", "weights", "precision(…)", "trials"} {
+		if r&(1<<k) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Rows are the rows of a fit: all rows of the data, or an evenly spread sample of them.
 type Rows struct {
-	engine     string // stands before errors
-	likelihood credence.Likelihood
-	data       credence.Data
-	count      int
-	starts     []int // first rows of the sample's runs; nil means all rows
-	run        int   // rows of a run
-	plain      bool  // rows with a precision are refused
-	keep       []credence.Batch
-	scratch    credence.Batch
-	current    int // block in scratch, or -1
-	part       credence.Batch
-	lock       sync.Mutex // of data and part
+	engine  string // stands before errors
+	model   credence.Model
+	data    credence.Data
+	filled  Roles
+	inputs  int // dense and sparse, of a row
+	count   int
+	starts  []int // first rows of the sample's runs; nil means all rows
+	run     int   // rows of a run
+	keep    []credence.Batch
+	scratch credence.Batch
+	current int // block in scratch, or -1
+	part    credence.Batch
+	lock    *sync.Mutex // of data and part
 }
 
-// Open returns all rows of data. The likelihood says which targets it can have; engine stands
-// before errors.
-func Open(engine string, likelihood credence.Likelihood, data credence.Data) *Rows {
-	return &Rows{engine: engine, likelihood: likelihood, data: data, count: data.Rows(), current: -1}
+// Open returns all rows of data, of which it reads the first block. It refuses data without rows, and rows with a role that the engine
+// does not take, or that the model's likelihood has no place for; of the model it looks at the likelihood, and at the
+// features where [Rows.Held] is asked for. engine stands before errors.
+func Open(engine string, model credence.Model, data credence.Data, takes Roles) (*Rows, error) {
+	r := &Rows{engine: engine, model: model, data: data, count: data.Rows(), current: -1, lock: new(sync.Mutex)}
+	if r.count == 0 {
+		return nil, fmt.Errorf("%s: there are no rows to fit", engine)
+	}
+	first, err := r.Block(context.Background(), 0)
+	if err != nil {
+		return nil, err
+	}
+	r.inputs = first.X.Cols + first.Sparse.Cols
+	for k, values := range [][]float64{first.Offset, first.Weight, first.Precision, first.Trials} {
+		if values != nil {
+			r.filled |= 1 << k
+		}
+	}
+	if _, dispersed := model.Likelihood.(likelihood.Dispersed); r.filled&Precision != 0 && !dispersed {
+		return nil, fmt.Errorf("%s: %T has no dispersion for precisions to divide: give weights", engine, model.Likelihood)
+	}
+	if left := r.filled &^ takes; left != 0 {
+		return nil, fmt.Errorf("%s: the model has %v, which this engine does not use: leave it out, or use --engine exact or svi with --prior normal", engine, left)
+	}
+	return r, nil
 }
 
-// Sample returns about limit rows of data, in evenly spread runs of the given number of rows, of
+// Sample returns about limit of the rows, in evenly spread runs of the given number of rows, of
 // which a block must be a multiple: every part of sorted data has its share. All rows are
 // returned where there are no more than limit, or where limit is 0.
-func Sample(engine string, likelihood credence.Likelihood, data credence.Data, limit, run int) *Rows {
-	r := Open(engine, likelihood, data)
-	if limit <= 0 || limit >= r.count {
-		return r
+func (r *Rows) Sample(limit, run int) *Rows {
+	s := &Rows{engine: r.engine, model: r.model, data: r.data, filled: r.filled, inputs: r.inputs, count: r.Total(), current: -1, lock: r.lock}
+	if limit <= 0 || limit >= s.count {
+		return s
 	}
-	all := r.count / run
+	all := s.count / run
 	runs := min((limit+run-1)/run, all)
-	r.starts, r.run, r.count = make([]int, runs), run, runs*run
-	for i := range r.starts {
-		r.starts[i] = run * int(float64(i)*(float64(all)/float64(runs)))
+	s.starts, s.run, s.count = make([]int, runs), run, runs*run
+	for i := range s.starts {
+		s.starts[i] = run * int(float64(i)*(float64(all)/float64(runs)))
 	}
-	return r
+	return s
 }
 
-// Plain refuses rows with a precision, for engines that do not divide the noise by it, and returns r.
-func (r *Rows) Plain() *Rows {
-	r.plain = true
-	return r
+// Filled returns the roles that rows have.
+func (r *Rows) Filled() Roles { return r.filled }
+
+// Report returns what every report begins with.
+func (r *Rows) Report() credence.Report {
+	return credence.Report{Engine: r.engine, Rows: r.Total(), Inputs: r.inputs, Weights: r.model.Features.Weights()}
 }
 
 // Count returns the number of rows, Total that of the data.

@@ -1,4 +1,4 @@
-package rows
+package problem
 
 import (
 	"fmt"
@@ -14,18 +14,12 @@ func (r *Rows) check(b *credence.Batch, place func(i int) int) error {
 	if len(b.Target) != b.Rows() {
 		return fmt.Errorf("%s: rows from %d on have no target: fit needs one in every row", r.engine, place(0)+1)
 	}
-	supported, _ := r.likelihood.(likelihood.Supported)
-	if _, dispersed := r.likelihood.(likelihood.Dispersed); b.Precision != nil && !dispersed {
-		return fmt.Errorf("%s: %T has no dispersion for precisions to divide: give weights", r.engine, r.likelihood)
-	}
-	if r.plain && b.Precision != nil {
-		return fmt.Errorf("%s: the model has precision(…), which this engine does not divide the noise by: leave it out, or use --engine exact or svi with --prior normal", r.engine)
-	}
+	supported, _ := r.model.Likelihood.(likelihood.Supported)
 	for i, y := range b.Target {
 		var err error
 		switch {
 		case b.Trials != nil:
-			if s, ok := b.LikelihoodOf(r.likelihood, i).(likelihood.Supported); ok {
+			if s, ok := b.LikelihoodOf(r.model.Likelihood, i).(likelihood.Supported); ok {
 				err = s.CheckTarget(y)
 			}
 		case supported != nil:
@@ -63,6 +57,6 @@ func (r *Rows) checkOffset(y, offset float64) error {
 
 // overflows says whether the mean of y is beyond all numbers where f is the offset alone.
 func (r *Rows) overflows(offset float64) bool {
-	family, ok := r.likelihood.(likelihood.Family)
+	family, ok := r.model.Likelihood.(likelihood.Family)
 	return ok && math.IsInf(family.Mean(offset), 0)
 }

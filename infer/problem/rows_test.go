@@ -1,4 +1,4 @@
-package rows
+package problem
 
 import (
 	"context"
@@ -49,6 +49,42 @@ func (d *counted) Read(dst *credence.Batch, first, count int) error {
 	return nil
 }
 
+// open opens data with every role.
+func open(t *testing.T, l credence.Likelihood, data credence.Data) *Rows {
+	t.Helper()
+	r, err := Open("test", credence.Model{Likelihood: l}, data, AllRoles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestRoles: rows with a role that the engine does not take, or the family has no place for, are refused.
+func TestRoles(t *testing.T) {
+	rows := &counted{rows: 5, roles: true}
+	for _, c := range []struct {
+		lik   credence.Likelihood
+		data  credence.Data
+		takes Roles
+		want  string
+	}{
+		{likelihood.Gaussian{}, rows, Offset | Weight | Precision, ""},
+		{likelihood.Gaussian{}, rows, Offset | Precision, "test: the model has weights, which this engine does not use: leave it out"},
+		{likelihood.Gaussian{}, rows, 0, "test: the model has offset(…), weights, precision(…), which this engine does not use"},
+		{likelihood.Poisson{}, rows, AllRoles, "test: likelihood.Poisson has no dispersion for precisions to divide: give weights"},
+		{likelihood.Gaussian{}, &counted{}, AllRoles, "test: there are no rows to fit"},
+	} {
+		r, err := Open("test", credence.Model{Likelihood: c.lik}, c.data, c.takes)
+		if c.want == "" {
+			if err != nil || r.Filled() != c.takes {
+				t.Errorf("%v: filled %v, want %v", err, r.Filled(), c.takes)
+			}
+		} else if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("the error reads %v, want %q", err, c.want)
+		}
+	}
+}
+
 // numbers returns the rows of the data in all blocks, checking what stands beside them.
 func numbers(t *testing.T, r *Rows, roles, ones bool) []int {
 	t.Helper()
@@ -93,7 +129,7 @@ func TestSample(t *testing.T) {
 		for _, keep := range []bool{false, true} {
 			for _, roles := range []bool{false, true} {
 				data := &counted{rows: c.rows, roles: roles, ones: roles}
-				r := Sample("exact", likelihood.Gaussian{}, data, c.limit, c.run)
+				r := open(t, likelihood.Gaussian{}, data).Sample(c.limit, c.run)
 				if keep {
 					if err := r.Keep(context.Background(), math.MaxInt); err != nil || !r.Kept() {
 						t.Fatal(err)
@@ -124,7 +160,7 @@ func TestSample(t *testing.T) {
 // A dense sample is read in few calls: a reader that decodes rows by the block does so once.
 func TestSampleIsReadInSpans(t *testing.T) {
 	data := &counted{rows: 2560}
-	numbers(t, Sample("exact", likelihood.Gaussian{}, data, 512, 1), false, false)
+	numbers(t, open(t, likelihood.Gaussian{}, data).Sample(512, 1), false, false)
 	if data.reads > 6 {
 		t.Errorf("%d calls of Read for 512 rows of 2560", data.reads)
 	}
@@ -133,7 +169,7 @@ func TestSampleIsReadInSpans(t *testing.T) {
 // TestSampleRows pins which rows a sample of single rows has: row ⌊iN/M⌋.
 func TestSampleRows(t *testing.T) {
 	want := []int{0, 1, 2, 4, 5, 7, 8}
-	if got := numbers(t, Sample("exact", likelihood.Gaussian{}, &counted{rows: 10}, 7, 1), false, false); !reflect.DeepEqual(got, want) {
+	if got := numbers(t, open(t, likelihood.Gaussian{}, &counted{rows: 10}).Sample(7, 1), false, false); !reflect.DeepEqual(got, want) {
 		t.Errorf("rows %v, want %v", got, want)
 	}
 	want = nil
@@ -142,7 +178,7 @@ func TestSampleRows(t *testing.T) {
 			want = append(want, start+i)
 		}
 	}
-	if got := numbers(t, Sample("svi", likelihood.Gaussian{}, &counted{rows: 650}, 150, 64), false, false); !reflect.DeepEqual(got, want) {
+	if got := numbers(t, open(t, likelihood.Gaussian{}, &counted{rows: 650}).Sample(150, 64), false, false); !reflect.DeepEqual(got, want) {
 		t.Errorf("runs %v, want %v", got, want)
 	}
 }
@@ -151,7 +187,7 @@ func TestSampleRows(t *testing.T) {
 func TestKeep(t *testing.T) {
 	for budget, want := range map[int]int{0: 2, 1 << 20: 1} {
 		data := &counted{rows: 1000}
-		r := Open("exact", likelihood.Gaussian{}, data)
+		r := open(t, likelihood.Gaussian{}, data)
 		if err := r.Keep(context.Background(), budget); err != nil {
 			t.Fatal(err)
 		}
@@ -176,30 +212,29 @@ func TestRefusals(t *testing.T) {
 	}{
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target = nil }, "test: rows from 1 on have no target: fit needs one in every row"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target[2] = math.NaN() }, "test: row 3: target NaN is not a number: gaussian needs finite targets"},
-		{likelihood.Poisson{}, func(b *credence.Batch) { b.Target[2], b.Precision = -1, nil }, "test: row 3: "},
+		{likelihood.Poisson{}, func(b *credence.Batch) { b.Target[2] = -1 }, "test: row 3: "},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Offset[1] = inf }, "test: row 2: offset +Inf is not a finite number: an exposure of zero"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Target[0], b.Offset[0] = 1e308, -1e308 }, "test: row 1: target 1e+308 less offset -1e+308 is beyond all numbers"},
-		{likelihood.Poisson{}, func(b *credence.Batch) { b.Offset[0], b.Precision = 800, nil }, "test: row 1: offset 800 multiplies the mean by e to that power"},
+		{likelihood.Poisson{}, func(b *credence.Batch) { b.Offset[0] = 800 }, "test: row 1: offset 800 multiplies the mean by e to that power"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Weight[3] = -1 }, "test: row 4: weight -1 is not a number from 0 up: correct it, or drop the row"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Weight[3] = inf }, "test: row 4: weight +Inf is not"},
 		{likelihood.Gaussian{}, func(b *credence.Batch) { b.Precision[3] = 0 }, "test: row 4: precision 0 is not a number above 0: correct it, or drop the row"},
 		{likelihood.StudentT{}, func(b *credence.Batch) { b.Precision[3] = inf }, "test: row 4: precision +Inf is not"},
-		{likelihood.Poisson{}, func(*credence.Batch) {}, "test: likelihood.Poisson has no dispersion for precisions to divide: give weights"},
 	} {
-		_, err := Open("test", c.lik, &counted{rows: 5, roles: true, change: c.change}).Block(context.Background(), 0)
+		_, err := Open("test", credence.Model{Likelihood: c.lik}, &counted{rows: 5, roles: true, change: c.change}, AllRoles)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("the error reads %v, want %q", err, c.want)
 		}
 	}
-	r := Sample("test", likelihood.Gaussian{}, &counted{rows: 1000, roles: true, change: func(b *credence.Batch) {
+	r := open(t, likelihood.Gaussian{}, &counted{rows: 1000, roles: true, change: func(b *credence.Batch) {
 		for i := range b.Target {
-			if b.X.Row(i)[0] == 300 {
+			if b.X.Row(i)[0] == 800 {
 				b.Weight[i] = -1
 			}
 		}
-	}}, 10, 1)
-	if _, err := r.Block(context.Background(), 0); err == nil || !strings.HasPrefix(err.Error(), "test: row 301: weight") {
-		t.Errorf("the error reads %v, want row 301", err)
+	}}).Sample(10, 1)
+	if _, err := r.Block(context.Background(), 0); err == nil || !strings.HasPrefix(err.Error(), "test: row 801: weight") {
+		t.Errorf("the error reads %v, want row 801", err)
 	}
 }
 
@@ -212,7 +247,7 @@ func (identity) Transform(_ *credence.Workspace, phi *credence.Design, rows *cre
 
 // TestTransform has every row at its place.
 func TestTransform(t *testing.T) {
-	r := Open("test", likelihood.Gaussian{}, &counted{rows: 1100, roles: true})
+	r := open(t, likelihood.Gaussian{}, &counted{rows: 1100, roles: true})
 	var phi credence.Design
 	var target, offset, weight []float64
 	err := r.Transform(context.Background(), credence.NewWorkspace(1), &phi, new(credence.Design), identity{}, func(first int, b *credence.Batch) {
@@ -241,7 +276,7 @@ func TestTransform(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Open("test", likelihood.Gaussian{}, &counted{rows: 5}).Block(ctx, 0); err != context.Canceled {
+	if _, err := open(t, likelihood.Gaussian{}, &counted{rows: 5}).Block(ctx, 0); err != context.Canceled {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -250,7 +285,7 @@ func TestCancelled(t *testing.T) {
 // names the row of the data.
 func TestGather(t *testing.T) {
 	data := &counted{rows: 10, roles: true}
-	r := Open("test", likelihood.Gaussian{}, data)
+	r := open(t, likelihood.Gaussian{}, data)
 	var b credence.Batch
 	for range 2 { // the memory of a batch is used again
 		if err := r.Gather(&b, []int{8, 0, 4}, 4); err != nil {
