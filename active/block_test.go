@@ -137,6 +137,9 @@ func TestMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if math.Abs(s.noise-0.5) > 1e-15 {
+		t.Errorf("the noise of members of 0.5 is %g", s.noise)
+	}
 	block := blockOf(t, s, rows)
 	for i := range 30 {
 		column := block.column(i)

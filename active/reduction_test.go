@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -166,6 +167,11 @@ func TestResume(t *testing.T) {
 	}
 	if *got.Stop != *want.Stop || got.Full != want.Full {
 		t.Errorf("stop %v and full %v, in one go %v and %v", got.Stop, got.Full, want.Stop, want.Full)
+	}
+	heavier := *rows
+	heavier.Weight = slices.Repeat([]float64{2}, 300)
+	if _, err := Simulate(context.Background(), s.model, conform.Memory{All: &heavier}, o); err == nil {
+		t.Error("a checkpoint of rows of other weights is taken")
 	}
 	o.Block = 4
 	if _, err := Simulate(context.Background(), s.model, conform.Memory{All: rows}, o); err == nil {

@@ -222,6 +222,20 @@ func TestBent(t *testing.T) {
 	}
 }
 
+// What the error of f explains is twice its mean share; tests against two columns and the prediction are three.
+func TestAgainst(t *testing.T) {
+	s := &sample{variance: []float64{0.1, 9, 0.3}, information: []float64{2, 9, 1}, used: []int{0, 2}, mean: []float64{1, 0, 2}, ws: credence.NewWorkspace(1)}
+	if got := s.error(); math.Abs(got-0.5) > 1e-15 {
+		t.Errorf("the error of f explains %g, want 0.5", got)
+	}
+	s.options.Fitted = true
+	s.columns = []column{{name: "a", values: []float64{3, 1, 4}}, {name: "b", values: []float64{4, 1, 3}}}
+	f := s.against(func(_, _ []float64) (float64, float64) { return 0.9, 1e-4 }, func([]string, float64) *Finding { return &Finding{} })
+	if f == nil || math.Abs(f.P-3e-4) > 1e-18 {
+		t.Errorf("found %+v, want P 3e-4", f)
+	}
+}
+
 // Members at the deciles 1, 3, 5, 7 and 9 of log-normal parameters give their ends away.
 func TestFarthest(t *testing.T) {
 	fitted := &credence.Fitted{}

@@ -30,7 +30,7 @@ func TestClassesOfTargets(t *testing.T) {
 		{"1 and 2 as classes", column(1, 2, 2), Options{Mode: Classes}, "2", []float64{0, 1, 1}},
 		{"1 and 2", column(1, 2, 2), Options{}, "", []float64{1, 2, 2}},
 		{"0/1 as numbers", column(0, 1, 1), Options{Mode: Numbers}, "", []float64{0, 1, 1}},
-		{"grades", column(3, 1, 5), Options{Mode: Grades}, "", []float64{1, 0, 2}},
+		{"grades", column(3, 1, 5, 5), Options{Mode: Grades}, "", []float64{1, 0, 2, 2}},
 	} {
 		f, batch := mustFit(t, &Plan{Target: target("y")}, c.source, c.options)
 		if f.Target.Positive() != c.positive {

@@ -97,6 +97,9 @@ func TestReconstruct(t *testing.T) {
 	if mode.SD != nil {
 		t.Error("a mode has an error map")
 	}
+	if once, err := m.Reconstruct(context.Background(), convex.Options{K: 2, Steps: 1}); err != nil || once.Solution.Outer != 1 {
+		t.Errorf("of one step: %+v, %v", once, err)
+	}
 }
 
 // TestMode: no step lowers −log density, whose corners make the mode sharp.
@@ -282,6 +285,19 @@ func TestLines(t *testing.T) {
 				t.Errorf("the mean of %d rows is not measured", height)
 			}
 		}
+	}
+	low, high := 0, 0
+	for seed := range uint64(200) { // of lines 3 to 10 and 23 to 30, which are as many
+		for _, k := range NewLines(64, 20, 4, seed) {
+			if k >= 3 && k <= 10 {
+				low++
+			} else if k >= 23 && k <= 30 {
+				high++
+			}
+		}
+	}
+	if low < 2*high {
+		t.Errorf("%d low lines and %d high ones: the density does not fall with the frequency", low, high)
 	}
 	if a, b := NewLines(64, 20, 4, 1), NewLines(64, 20, 4, 2); slices.Equal(a, b) || !slices.Equal(a, NewLines(64, 20, 4, 1)) {
 		t.Error("lines do not follow the seed")

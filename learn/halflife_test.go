@@ -67,6 +67,11 @@ func TestHalfLifeByDates(t *testing.T) {
 	if err != stop {
 		t.Fatal(err)
 	}
+	later := options
+	later.Time = "x"
+	if _, _, err := learn.Resume(path, later); err == nil || !strings.Contains(err.Error(), "the checkpoint has column of times day, not x") {
+		t.Errorf("times of another column: %v", err)
+	}
 	second, at, err := learn.Resume(path, options)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -168,6 +169,10 @@ func TestConvolution(t *testing.T) {
 // annihilate lines away from the boundary.
 func TestWavelets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
+	// A prior on details leaves out the averages of the last level alone: of a 4×4 image its corner of 2×2.
+	if got, want := NewWavelet(4, 4, 1, Haar).Details().Places, []int{2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; !slices.Equal(got, want) {
+		t.Errorf("details %v, want %v", got, want)
+	}
 	for _, filter := range [][]float64{Haar, Daubechies4, Daubechies8} {
 		w := NewWavelet(16, 32, 2, filter)
 		x, y, back := make([]float64, 512), make([]float64, 512), make([]float64, 512)

@@ -138,6 +138,7 @@ func TestProductsFile(t *testing.T) {
 		{strings.Replace(text, "1,3,5", "1,3", 1), "p.csv:4: the row has 2 numbers for 3 names"},
 		{strings.Replace(text, "y,1,3,5\n", "", 1), "p.csv has 2 rows of products for 3 names"},
 		{strings.Replace(text, "1,3,5", "1,4,5", 1), `the product of "y" and "x" is 4 in one place and 3 in the other`},
+		{strings.Replace(text, "1,3,5", "1,3.0000001,5", 1), `is 3.0000001 in one place and 3 in the other`},
 		{strings.ReplaceAll(text, "(intercept)", "one"), "no column is called (intercept)"},
 		{strings.Replace(text, "4,2,1", "4.5,2,1", 1), "4.5 is no number of rows"},
 		{strings.ReplaceAll(text, "y", "x"), `two columns are called "x"`},

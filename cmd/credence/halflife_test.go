@@ -41,6 +41,12 @@ func TestStreamHalfLife(t *testing.T) {
 	if losses["hours"] != losses["rows"] || math.Abs(losses["dates"]-losses["rows"]) > 1e-4 || math.Abs(losses["dates"]-losses["never"]) < 1e-3 {
 		t.Errorf("log losses %v", losses)
 	}
+	for _, text := range []string{"1w", "7d", "168h", "10080m", "604800s", "7"} {
+		value, _, err := (&streamFlags{halfLife: text}).halfLifeText()
+		if days, _ := strconv.ParseFloat(value, 64); err != nil || math.Abs(days-7) > 1e-12 {
+			t.Errorf("%s is %s days: %v", text, value, err)
+		}
+	}
 	if o := invoke(t, "", "predict", filepath.Join(folder, "dates"), file(t, "new.csv", "site\ns1\n")); o.code != exitDone {
 		t.Errorf("a model that forgot by time wants times: %s", o.err)
 	}

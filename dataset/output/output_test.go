@@ -71,6 +71,9 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%q: %q, %v", path, out.String(), err)
 		}
 	}
+	if got := string(appendCell(nil, []byte("a\rb"), ',')); got != "\"a\rb\"" {
+		t.Errorf("an old Mac's end of a line is written %q", got)
+	}
 	for path, columns := range map[string][]Column{"p.csv": {mean, mean}, "p.vw": {{Name: "sd"}}} {
 		var out bytes.Buffer
 		if _, err := New(&out, path, columns); err == nil || out.Len() > 0 {

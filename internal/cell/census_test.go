@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -39,6 +40,15 @@ func TestCensusKind(t *testing.T) {
 		}
 		if kind, note := census.Kind(); kind != c.want || note != c.note {
 			t.Errorf("%s: kind %d, note %q; want %d, %q", name, kind, note, c.want, c.note)
+		}
+	}
+}
+
+// Levels of one value have an order too, whatever order they came in.
+func TestSortLevels(t *testing.T) {
+	for _, levels := range [][]string{{"2", "1.0", "01", "1"}, {"1", "01", "1.0", "2"}} {
+		if SortLevels(levels); !slices.Equal(levels, []string{"01", "1", "1.0", "2"}) {
+			t.Errorf("sorted: %q", levels)
 		}
 	}
 }

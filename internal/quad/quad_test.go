@@ -180,6 +180,12 @@ func TestQuantile(t *testing.T) {
 	if y := Quantile(special.NormalCDF, 0, 0, 1, -7, 7); y != -7 {
 		t.Errorf("quantile of 0 is %g", y)
 	}
+	halves := func(y float64) float64 { return 1 - math.Exp2(-1-y) } // without rounding
+	for k := 0.0; k < 40; k++ {
+		if y := Count(halves, halves(k), 16, 8, 0, math.Inf(1)); y != k {
+			t.Errorf("the quantile at P(Y ≤ %g) is %g", k, y)
+		}
+	}
 	if y := Count(special.NormalCDF, 1, 0, 1, 0, 12); y != 12 {
 		t.Errorf("quantile of 1 is %g", y)
 	}
