@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -162,7 +163,7 @@ func (f *fit) posterior() credence.Posterior {
 
 // summed is the posterior over all θ with a mean in the target's own units.
 func (f *fit) summed(mean []float64) credence.Posterior {
-	factor, positive := hyper.Factor(f.ws.Pool(), f.d, f.integrated.covariance)
+	factor, positive := gauss.Repair(f.ws.Pool(), f.d, f.integrated.covariance)
 	if !positive {
 		f.warnings = append(f.warnings, "the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior, as in normal(variance=1), or compare with hyper=mode")
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -73,10 +74,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.fitted(a)
-	if err != nil {
-		return nil, err
-	}
+	out := f.fitted(a)
 	out.Inclusions = draws
 	out.Report.Iterations, out.Report.Status = iterations, credence.Converged
 	out.Report.Hyperparameters = string(treatment)
@@ -112,7 +110,7 @@ func (f *fit) warn(out *credence.Fitted, format string, arguments ...any) {
 }
 
 // fitted takes the answer to the target's own units and the intercept to zero of the columns.
-func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
+func (f *fit) fitted(a *answer) *credence.Fitted {
 	d, s := len(a.mean), f.Scale
 	p := f.Engine.prior
 	p.Inclusion, p.Slab = p.Inclusion.At(special.Sigmoid(f.logOdds)), p.Slab.At(math.Exp(2*f.logSlab)*s*s)
@@ -136,11 +134,7 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 		f.TakeResolved(f.Table, out, inclusion, resolved)
 	}
 	f.ownUnits(a)
-	q, err := f.posterior(a)
-	if err != nil {
-		return nil, err
-	}
-	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	out.Members = []credence.Member{{Model: model, Posterior: f.posterior(a)}}
 	mean, sd := f.Location()
 	out.TargetMean, out.TargetVariance = mean, sd*sd
 	selected := 0
@@ -152,7 +146,7 @@ func (f *fit) fitted(a *answer) (*credence.Fitted, error) {
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok && selected < 3 && g.NoiseVariance.Value > 0.5*sd*sd && len(f.Candidates) > 10*f.Rows {
 		f.warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", len(f.Candidates), f.Rows)
 	}
-	return out, nil
+	return out
 }
 
 // ownUnits multiplies by the scale of the target, and moves the intercept from the columns' means to zero.
@@ -188,7 +182,7 @@ func (f *fit) ownUnits(a *answer) {
 }
 
 // posterior is full where the covariance is known, else factorised.
-func (f *fit) posterior(a *answer) (credence.Posterior, error) {
+func (f *fit) posterior(a *answer) credence.Posterior {
 	d := len(a.mean)
 	mean, variance, inclusion := make([]float64, d), make([]float64, d), make([]float64, d)
 	for j, place := range f.Places {
@@ -196,43 +190,20 @@ func (f *fit) posterior(a *answer) (credence.Posterior, error) {
 	}
 	if a.covariance == nil {
 		if s, ok := f.q.form.(*dual); ok && f.Rows*d <= storedDesign {
-			return f.dualPosterior(s, mean, inclusion), nil
+			return f.dualPosterior(s, mean, inclusion)
 		}
-		return &posterior.SpikeSlab{Mean: mean, Variance: variance, Probability: inclusion}, nil
+		return &posterior.SpikeSlab{Mean: mean, Variance: variance, Probability: inclusion}
 	}
-	// The factor is upper triangular, F Fᵀ = C: the Cholesky factor of C with rows and columns in reverse.
-	reversed := make([]float64, d*d)
-	for i := range d {
-		for j := range d {
-			reversed[(d-1-f.Places[i])*d+d-1-f.Places[j]] = a.covariance[i*d+j]
+	placed := make([]float64, d*d)
+	for i, to := range f.Places {
+		for j, v := range a.covariance[i*d : (i+1)*d] {
+			placed[to*d+f.Places[j]] = v
 		}
 	}
-	kept := append([]float64(nil), reversed...)
-	for _, jitter := range []float64{1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4} {
-		copy(reversed, kept)
-		for i := range d {
-			reversed[i*d+i] *= 1 + jitter
-		}
-		if _, ok := f.ws.Pool().Cholesky(d, reversed, d); !ok {
-			continue
-		}
-		if jitter > smallJitter {
-			f.clipped = true
-		}
-		full := &posterior.Full{Mean: mean, Factor: make([]float64, d*d), Probability: inclusion, DF: a.df}
-		for i := range d {
-			for j := i; j < d; j++ {
-				full.Factor[(d-1-j)*d+d-1-i] = reversed[i*d+j]
-			}
-		}
-		return full, nil
-	}
-	return nil, fmt.Errorf("ep: the covariance of the weights is not positive definite: several columns may be equal; drop one, or use engine gibbs")
+	factor, positive := gauss.Repair(f.ws.Pool(), d, placed)
+	f.clipped = !positive
+	return &posterior.Full{Mean: mean, Factor: factor, Probability: inclusion, DF: a.df}
 }
-
-// smallJitter is what the diagonal of a covariance may be raised by without a word, as a share of it:
-// rounding. More stands for directions in which the sum over axes came out negative.
-const smallJitter = 1e-8
 
 // storedDesign is the largest number of rows times weights whose columns a posterior keeps, so that it
 // knows how weights vary together; beyond it they are taken to be independent.

@@ -38,7 +38,6 @@ const (
 	climbsAgain    = 3
 	dualShare      = 4         // sums of the n×n form take at most so many times the fit's own memory,
 	dualAlways     = 256 << 20 // or so many bytes
-	leastSpread    = 1e-12     // of the largest eigenvalue of a covariance
 	sumsOfOneShape = 4         // sets of linear numbers that are held at once
 )
 

@@ -375,15 +375,6 @@ func TestSecondStart(t *testing.T) {
 	near(t, "s", scale*run.form.base().summary.units.Scale, stat.PopStdDev(data.target, nil), 1e-12)
 }
 
-// TestClip: a covariance with a negative eigenvalue becomes the nearest one without.
-func TestClip(t *testing.T) {
-	c := []float64{1, 2, 2, 1} // eigenvalues 3 and −1
-	clip(2, c)
-	for _, v := range c {
-		near(t, "element", v, 1.5, 1e-11)
-	}
-}
-
 // TestHigherModeIsKept: evidence and priors have two maxima here, and the one above the scale of the prior is the higher by
 // more than a nat.
 func TestHigherModeIsKept(t *testing.T) {

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
@@ -56,14 +55,10 @@ func (p *primal) spread(linear []float64, scale float64, difference []float64) {
 // integrated returns the posterior with the moments of the sums.
 func (p *primal) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
 	d, u := p.d, p.summary.units
-	full := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d), DF: df}
+	factor, ok := gauss.Repair(p.pool, d, linear)
+	full := &posterior.Full{Mean: make([]float64, d), Factor: factor, DF: df}
 	for j := range d {
 		full.Mean[j] = mean[j] * u.Scale
-	}
-	ok := p.covarianceFactor(full.Factor, linear[:d*d])
-	if !ok {
-		clip(d, linear[:d*d])
-		p.covarianceFactor(full.Factor, linear[:d*d])
 	}
 	kernel.Scale(u.Scale, full.Factor)
 	if p.intercept {
@@ -72,48 +67,6 @@ func (p *primal) integrated(mean, linear []float64, df float64) (credence.Poster
 		problem.UncentreFactor(p.means, full.Factor)
 	}
 	return full, ok
-}
-
-// covarianceFactor stores the upper triangular F with F Fᵀ = C: Cholesky's factor of C with rows and columns
-// in the opposite order. It reports whether C is positive definite.
-func (p *primal) covarianceFactor(dst, c []float64) bool {
-	d := p.d
-	u := make([]float64, d*d)
-	for i := range d {
-		for j := i; j < d; j++ {
-			u[i*d+j] = (c[(d-1-i)*d+d-1-j] + c[(d-1-j)*d+d-1-i]) / 2
-		}
-	}
-	if _, ok := p.pool.Cholesky(d, u, max(1, d)); !ok {
-		return false
-	}
-	for i := range d {
-		for j := i; j < d; j++ {
-			dst[i*d+j] = u[(d-1-j)*d+d-1-i]
-		}
-	}
-	return true
-}
-
-// clip raises the eigenvalues of a symmetric matrix to leastSpread of the largest.
-func clip(d int, c []float64) {
-	sym := mat.NewSymDense(d, c)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(sym, true) {
-		return
-	}
-	var vectors, product mat.Dense
-	eigen.VectorsTo(&vectors)
-	values := eigen.Values(nil)
-	scaled := mat.DenseCopyOf(&vectors)
-	for k, v := range values {
-		v = math.Max(v, leastSpread*values[d-1])
-		for i := range d {
-			scaled.Set(i, k, v*vectors.At(i, k))
-		}
-	}
-	product.Mul(scaled, vectors.T())
-	copy(c, product.RawMatrix().Data)
 }
 
 func (p *dual) moments(at *values, dst *hyper.Point) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -186,7 +187,7 @@ func quantiles(count int) []float64 {
 // have left without being positive definite loses its negative part, which is said.
 func (g *integration) posterior(mean, covariance []float64, df float64) *posterior.Full {
 	d := g.Dims
-	factor, ok := hyper.Factor(g.Workspace.Pool(), d, covariance)
+	factor, ok := gauss.Repair(g.Workspace.Pool(), d, covariance)
 	if !ok {
 		g.warn("the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior variance, as in normal(variance=1), or compare with hyper=mode")
 	}

@@ -16,6 +16,7 @@ var levels = []struct {
 }{
 	{"internal/layout", 0},
 	{"internal/diagnose", 3},
+	{"internal/gauss", 3},      // normal posteriors of weights
 	{"internal/conform", 9},    // test suites for every noun; imported by tests alone
 	{"internal/candidates", 5}, // columns of a selection problem
 	{"internal/", 0},
