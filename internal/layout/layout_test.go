@@ -19,6 +19,7 @@ var levels = []struct {
 	{"internal/gauss", 3},      // normal posteriors of weights
 	{"internal/conform", 9},    // test suites for every noun; imported by tests alone
 	{"internal/candidates", 5}, // columns of a selection problem
+	{"internal/relation", 9},   // what must hold of every answer; imported by tests alone
 	{"internal/", 0},
 	{"linop", 1},
 	{"param", 0},

@@ -32,6 +32,9 @@ func Only(t testing.TB) {
 	}
 }
 
+// Write says whether tests are to write the pages that they print, in the place of comparing them.
+func Write() bool { return os.Getenv("CREDENCE_WRITE") != "" }
+
 // Seed is what a simulation adds to its seeds so as to draw other sets: CREDENCE_SEED where that is set.
 func Seed(otherwise uint64) uint64 {
 	if seed, err := strconv.ParseUint(os.Getenv("CREDENCE_SEED"), 10, 64); err == nil {

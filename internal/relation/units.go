@@ -1,0 +1,135 @@
+package relation
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Units are the relations of the units of targets and columns.
+func Units() []Relation {
+	const factor, shift = 10.0, 100.0
+	return []Relation{
+		{
+			Name: "unit of the target", About: "of an additive target in another unit, every number in units of it changes by a power of the factor, evidences by its logarithm a row, and nothing else",
+			Change: func(j Job) (Job, bool) {
+				return j.Both(func(t Table) Table { return t.Map(j.Target(), func(y float64) float64 { return factor * y }) }), additive(j) && free(j)
+			},
+			Expect: func(j Job, place string, v float64) (float64, bool) {
+				if isEvidence(place) {
+					return v - mass(j)*math.Log(factor), true
+				}
+				if _, last := split(place); last == "log_density" {
+					return v - math.Log(factor), true
+				}
+				return v * math.Pow(factor, power(place)), true
+			},
+		},
+		{
+			Name: "constant added to the target", About: "of an additive target, a constant is the intercept's",
+			Change: func(j Job) (Job, bool) {
+				return j.Both(func(t Table) Table { return t.Map(j.Target(), func(y float64) float64 { return y + shift }) }), additive(j)
+			},
+			Expect: func(_ Job, place string, v float64) (float64, bool) {
+				_, last := split(place)
+				moves := last == "mean" || last == "lower" || last == "upper" || last == "f_mean" || strings.HasPrefix(last, "sample_")
+				if moves && (row(place) >= 0 || strings.HasPrefix(place, "terms.(intercept)") || place == "target.mean") {
+					return v + shift, true
+				}
+				return v, true
+			},
+		},
+		{
+			Name: "unit of a column", About: "a column in another unit has another weight, and nothing else changes",
+			Change: func(j Job) (Job, bool) {
+				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return x / factor }) }), scaled(j)
+			},
+			Expect: func(_ Job, place string, v float64) (float64, bool) {
+				if names, last := split(place); strings.HasSuffix(names, "linear.x") && (last == "mean" || last == "sd" || last == "lower" || last == "upper") ||
+					strings.HasSuffix(place, "coefficients.x.mean") {
+					return v * factor, true
+				}
+				return v, true
+			},
+		},
+		{
+			Name: "constant added to a column", About: "a constant added to a column changes the intercept alone",
+			Change: func(j Job) (Job, bool) {
+				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return x + 7 }) }), scaled(j)
+			},
+			Expect: func(_ Job, place string, v float64) (float64, bool) {
+				return v, !strings.HasPrefix(place, "terms.(intercept)") && !strings.HasPrefix(place, "terms.cutpoints") && !strings.HasPrefix(place, "hyper.cutpoint")
+			},
+		},
+	}
+}
+
+// free says that no number of the model is stated in units of the target.
+func free(j Job) bool {
+	return !strings.Contains(j.Options.Family, "variance=") && !strings.Contains(j.Options.Prior, "variance=") && !strings.Contains(j.Options.Engine, "lambda=")
+}
+
+// scaled says that columns are brought to units of their own before weights have a prior.
+func scaled(j Job) bool { return !j.Options.Raw && j.Command != "stream" }
+
+// power is that of the target's unit in a number at a place.
+func power(place string) float64 {
+	names, last := split(place)
+	switch {
+	case place == "target.variance":
+		return 2
+	case strings.HasPrefix(place, "hyper.") || strings.HasPrefix(place, "hyper_prior."):
+		_, name, _ := strings.Cut(place, ".")
+		name, _, _ = strings.Cut(name, ".")
+		return hyperPowers[name]
+	case strings.HasPrefix(place, "terms.") || row(place) >= 0 || place == "target.mean" || strings.HasPrefix(names, "selection.features") || strings.Contains(names, ".coefficients."):
+		switch last {
+		case "mean", "sd", "lower", "upper", "f_mean", "f_sd", "median":
+			return 1
+		}
+		if strings.HasPrefix(last, "sample_") {
+			return 1
+		}
+	}
+	return 0
+}
+
+// hyperPowers are the powers of the target's unit in hyper-parameters.
+var hyperPowers = map[string]float64{"noise_variance": 2, "prior_variance": 2, "slab": 2, "spike": 2, "scale": 1, "prior_scale": 1, "lambda": 1}
+
+// mass is how many rows the rows of a job count for.
+func mass(j Job) float64 {
+	if !j.Has("weight") {
+		return float64(j.Rows.Rows())
+	}
+	sum := 0.0
+	for _, w := range j.Rows.Numbers["w"] {
+		sum += w
+	}
+	return sum
+}
+
+// isEvidence says that a place has a log evidence, a bound or an estimate of it.
+func isEvidence(place string) bool {
+	_, last := split(place)
+	switch last {
+	case "evidence", "evidence_penalised", "evidence_mode", "elbo", "elbo_mode", "evidence_estimate", "evidence_bound", "evidence_bound_mode", "elbo_bound":
+		return true
+	}
+	return false
+}
+
+// split is a place without its last part, and that part.
+func split(place string) (names, last string) {
+	i := strings.LastIndexByte(place, '.')
+	return place[:max(i, 0)], place[i+1:]
+}
+
+// row is the key of the row that a place is of, -1 of another place.
+func row(place string) int {
+	key, count := 0, 0
+	if count, _ = fmt.Sscanf(place, "row%d.", &key); count != 1 {
+		return -1
+	}
+	return key
+}
