@@ -49,6 +49,14 @@ func (b *Batch) WeightOf(i int) float64 {
 	return b.Weight[i]
 }
 
+// PrecisionOf returns the precision of row i.
+func (b *Batch) PrecisionOf(i int) float64 {
+	if b.Precision == nil {
+		return 1
+	}
+	return b.Precision[i]
+}
+
 // SquareWeights returns weight times precision of every row, by which the square of its residual
 // counts in a Gaussian likelihood; nil where all are 1.
 func (b *Batch) SquareWeights() []float64 {

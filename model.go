@@ -41,6 +41,8 @@ type Block struct {
 	Intercept bool
 	// Kept says that the weights are normal under every prior: no engine selects among them.
 	Kept bool
+	// Unit says that the squares of its columns add up to 1 in every row, as those of random Fourier features do.
+	Unit bool `json:",omitempty"`
 }
 
 // Features map the inputs of a row to the d numbers φ(x) whose weights are

@@ -180,7 +180,8 @@ func (s *Set) Blocks() []credence.Block {
 func (s *Set) block(b *bound) credence.Block {
 	_, intercept := b.term.(*Intercept)
 	_, kept := b.term.(*Kept)
-	return credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept, Kept: kept}
+	_, unit := b.term.(*RandomFourier)
+	return credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept, Kept: kept, Unit: unit}
 }
 
 // first returns the first weight of a term. A term with both sorts of columns

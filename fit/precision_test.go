@@ -187,6 +187,68 @@ func TestPrecisionBesideWeight(t *testing.T) {
 	}
 }
 
+// TestPrecisionIsCopies: under a known noise a row of precision 4 is the row four times, in every number of the prior and of the
+// posterior; the log evidence differs by the constants of the rows' densities.
+func TestPrecisionIsCopies(t *testing.T) {
+	var a, b, p, y [2][]float64
+	constant := 0.0
+	for i := range 30 {
+		f := float64(i)
+		times, precision := 1, 1.0
+		if i%3 == 0 {
+			times, precision = 4, 4
+			constant += 1.5*math.Log(2*math.Pi*0.3) + math.Log(2)
+		}
+		for k, copies := range []int{1, times} {
+			for range copies {
+				a[k], b[k] = append(a[k], 3+math.Sin(7*f)), append(b[k], math.Cos(4*f))
+				p[k], y[k] = append(p[k], []float64{precision, 1}[k]), append(y[k], 5+2*math.Sin(7*f)-math.Cos(3*f))
+			}
+		}
+	}
+	for _, formula := range []string{"y ~ a + b", "y ~ 0 + a + b", "y ~ a + rbf(b, n=5, lengthscale=1)"} {
+		for _, prior := range []string{"normal(variance=2)", "normal"} {
+			for _, engine := range []string{"exact(tolerance=1e-14)", "svi(covariance=full, tolerance=1e-14)", "exact(hyper=mode, tolerance=1e-14)"} {
+				name := formula + ", " + prior + ", " + engine
+				var fits [2]*credence.Fitted
+				var mean, variance [2][]float64
+				for k := range fits {
+					rows, err := table.New().Numbers("a", a[k]).Numbers("b", b[k]).Numbers("p", p[k]).Numbers("y", y[k]).Source()
+					if err != nil {
+						t.Fatal(err)
+					}
+					// The columns as they are: the frame's standard deviations are of rows.
+					options := fit.Options{Formula: formula + " + precision(p)", Family: "gaussian(variance=0.3)", Prior: prior, Engine: engine, Raw: true, Seed: 4}
+					if fits[k], err = fit.Table(t.Context(), rows, options); err != nil {
+						t.Fatal(err)
+					}
+					d := fits[k].Members[0].Posterior.Weights()
+					mean[k], variance[k] = make([]float64, d), make([]float64, d)
+					fits[k].Members[0].Posterior.Marginals(mean[k], variance[k])
+				}
+				for j, v := range variance[1] {
+					if gap := math.Abs(mean[0][j]-mean[1][j]) / math.Sqrt(v); gap > 1e-10 || math.Abs(variance[0][j]/v-1) > 1e-10 {
+						t.Errorf("%s: weight %d is off by %g standard deviations, its variance by %g", name, j, gap, variance[0][j]/v-1)
+					}
+				}
+				one, copies := fits[0].Report, fits[1].Report
+				for _, of := range [][2]credence.Values{{one.Hyper, copies.Hyper}, {one.HyperPrior, copies.HyperPrior}, {one.HyperSD, copies.HyperSD}} {
+					for k, v := range of[1] {
+						if got := of[0][k]; got.Name != v.Name || math.Abs(got.Value/v.Value-1) > 1e-10 {
+							t.Errorf("%s: %s is %v, of copies %v", name, v.Name, got.Value, v.Value)
+						}
+					}
+				}
+				for _, of := range [][2]*float64{{one.Evidence, copies.Evidence}, {one.EvidenceMode, copies.EvidenceMode}, {one.ELBO, copies.ELBO}, {one.ELBOMode, copies.ELBOMode}} {
+					if of[0] != nil && math.Abs(*of[0]-constant-*of[1]) > 1e-10*math.Abs(*of[1]) {
+						t.Errorf("%s: the log evidence is %v, of copies %v", name, *of[0]-constant, *of[1])
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestPrecisionIsAsked: a weight that is no whole number under a learned dispersion names precision,
 // and a precision that is missing, or not above 0, is named where rows are predicted.
 func TestPrecisionIsAsked(t *testing.T) {
@@ -238,7 +300,7 @@ func TestPrecisionIsAsked(t *testing.T) {
 	}
 	for engine, prior := range map[string]string{"convex": "laplace", "ep": "spikeslab", "lasso": ""} {
 		_, err := fit.Table(t.Context(), rows(3), fit.Options{Formula: "y ~ x + precision(w)", Engine: engine, Prior: prior})
-		if err == nil || !strings.Contains(err.Error(), engine+": the model has precision(…), which this engine does not divide the noise by: leave it out, or use --engine exact or svi") {
+		if err == nil || !strings.Contains(err.Error(), engine+": the model has precision(…), which this engine does not use: leave it out, or use --engine exact or svi") {
 			t.Errorf("%s: %v", engine, err)
 		}
 	}

@@ -52,19 +52,13 @@ func (f *fit) begin() {
 		f.unitsOf(weights)
 	}
 	f.interceptSD = problem.InterceptSpread * f.latent
-	for _, g := range f.groups[f.first:] {
-		size := 0.0
-		for j := g.First; j < g.End(); j++ {
-			mean := 0.0
-			if f.table.means != nil {
-				mean = f.table.means[j]
-			}
-			size += squares[j]/f.total - mean*mean
-		}
-		if g.Tuned || !(size > 0) {
+	spreads := problem.Spreads(f.groups, squares, f.table.means, f.total)
+	for k, g := range f.groups[f.first:] {
+		size := spreads[f.first+k]
+		if !(size > 0) {
 			size = 1
 		}
-		f.take(f.latent/math.Sqrt(size), tail, g)
+		f.take(f.latent/size, tail, g)
 	}
 }
 

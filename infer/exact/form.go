@@ -81,6 +81,7 @@ type common struct {
 	squares   []float64 // Σ_n w φ_nj² for every weight, by load
 	means     []float64 // under an intercept, what is taken off the columns, by load
 	location  float64   // under an intercept, the mean of the targets, in units
+	spreads   []float64 // c_b of every group, by measure
 	phi       credence.Design
 	jitter    float64 // that the last evaluate had to add to the diagonal, relative to its mean
 	failed    error   // the failed factorisation of the last evaluate, nil if it succeeded

@@ -46,7 +46,7 @@ const (
 // evaluated anywhere.
 func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error {
 	s := &settled{treatment: string(e.config.Hyper), at: end.values, sd: make([]float64, len(e.groups))}
-	end.settled, s.scale, s.spreads = s, math.Sqrt(e.squareScale(f)), e.spreads(f)
+	end.settled, s.scale, s.spreads = s, math.Sqrt(e.squareScale(f)), f.base().spreads
 	if end.status == credence.Closed {
 		s.treatment = hyper.Held
 	}

@@ -357,7 +357,7 @@ func TestSecondStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	scale := math.Sqrt(run.squareScale(run.form))
-	for k, c := range run.spreads(run.form) {
+	for k, c := range run.form.base().spreads {
 		if k > 0 {
 			near(t, "log τ c/s", math.Log(math.Sqrt(o.current.prior[k])*c/scale), 2, 1e-12)
 		}
@@ -371,8 +371,31 @@ func TestSecondStart(t *testing.T) {
 		_, variance := stat.PopMeanVariance(column, nil)
 		total += variance
 	}
-	near(t, "c", run.spreads(run.form)[2], math.Sqrt(total), 1e-12)
+	near(t, "c", run.form.base().spreads[2], math.Sqrt(total), 1e-12)
 	near(t, "s", scale*run.form.base().summary.units.Scale, stat.PopStdDev(data.target, nil), 1e-12)
+}
+
+// TestSizesWhereLengthscalesStart: the size of a block whose columns move is that of the columns at the features' own lengthscales,
+// wherever a climb has gone.
+func TestSizesWhereLengthscalesStart(t *testing.T) {
+	for _, n := range []int{4, 60} {
+		data := randomTable(97, n, 3, 0).withRoles(98, true, true)
+		features := newBent(3, 0)
+		run := opened(t, features, data)
+		if _, err := run.objective(context.Background(), run.form, task{features: features, hyper: []float64{9, 0.1, 5}, tune: true}); err != nil {
+			t.Fatal(err)
+		}
+		total, weight := 0.0, 0.0
+		for i, w := range data.weight {
+			w *= data.precision[i]
+			weight += w
+			for j, l := range features.length {
+				v := math.Tanh(data.x.Row(i)[j] / l)
+				total += w * v * v
+			}
+		}
+		near(t, "c", run.form.base().spreads[2], math.Sqrt(total/weight), 1e-12)
+	}
 }
 
 // TestHigherModeIsKept: evidence and priors have two maxima here, and the one above the scale of the prior is the higher by

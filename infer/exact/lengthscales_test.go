@@ -47,6 +47,7 @@ func TestLengthscalesAreAveraged(t *testing.T) {
 func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
 	data := randomTable(58, 60, 1, 0)
 	features := newBent(1, 0)
+	features.unit = 2
 	m := model(features, prior.Normal{}, likelihood.Gaussian{})
 	f := fitted(t, m, Config{Starts: 1}, data)
 	if len(f.Members) != averageMembers {
@@ -88,6 +89,7 @@ func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
 func TestSharesOfLengthscales(t *testing.T) {
 	data := randomTable(58, 60, 1, 0)
 	features := newBent(1, 0)
+	features.unit = 2
 	run := opened(t, features, data)
 	run.total = data.Rows()
 	ctx := context.Background()

@@ -44,6 +44,11 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 			return nil, err
 		}
 	}
+	if f.base().spreads == nil {
+		if err := e.measure(ctx, f); err != nil {
+			return nil, err
+		}
+	}
 	o.loaded = append([]float64(nil), hyper...)
 	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.base().summary.units.Scale}
 	o.floor = noiseFloor * referenceNoise(f)

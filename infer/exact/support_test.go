@@ -59,6 +59,7 @@ type plain struct {
 	intercept     bool
 	dense, sparse int
 	sizes         []int // of the blocks after the intercept
+	unit          int   // block of size 1, wherever its lengthscales are; 0 for none
 }
 
 func (p plain) Weights() int {
@@ -79,6 +80,9 @@ func (p plain) Blocks() []credence.Block {
 	for k, size := range p.sizes {
 		blocks = append(blocks, credence.Block{Name: string(rune('a' + k)), First: next, Count: size})
 		next += size
+	}
+	if p.unit > 0 {
+		blocks[p.unit].Unit = true
 	}
 	return blocks
 }

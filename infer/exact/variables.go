@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -78,31 +79,23 @@ func (e *Engine) squareScale(f form) float64 {
 	return v
 }
 
-// spreads returns c_b of every group: the root of the mean square of its columns together, about their
-// means under an intercept; 0 where they are constant. Blocks with hyper-parameters, whose columns move, count
-// as 1, which random features are.
-func (e *Engine) spreads(f form) []float64 {
+// measure finds c_b of every group for the rows of a form, whose features have been loaded.
+func (e *Engine) measure(ctx context.Context, f form) (err error) {
 	b := f.base()
-	out := make([]float64, len(e.groups))
-	for k, g := range e.groups {
-		if g.Tuned {
-			out[k] = math.Sqrt(float64(g.Count) / float64(g.Of))
-			continue
+	squares, weight := b.squares, b.summary.precise
+	if problem.Moving(e.groups) {
+		if squares, err = b.rows.MeanSquares(ctx, b.ws, e.model.Features); err != nil {
+			return err
 		}
-		total := 0.0
-		for j := g.First; j < g.End(); j++ {
-			square := b.squares[j] / b.summary.precise
-			size := square
-			if b.means != nil {
-				size = problem.Size(square, square-b.means[j]*b.means[j])
-			}
-			if !math.IsInf(size, 1) {
-				total += size
-			}
-		}
-		out[k] = math.Sqrt(total)
+		weight = 1
 	}
-	return out
+	b.spreads = problem.Spreads(e.groups, squares, b.means, weight)
+	for k, g := range e.groups {
+		if g.Unit && g.Count == g.Of {
+			b.spreads[k] = 1 // without the rounding of sums
+		}
+	}
+	return nil
 }
 
 // priorOr returns the prior of a coordinate, or none where priors are left out.
@@ -157,7 +150,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	current.noise = startNoise * referenceNoise(f)
 	scale := math.Sqrt(e.squareScale(f))
 	noiseScale := scale * math.Sqrt(f.base().summary.precise/weight)
-	spreads := e.spreads(f)
+	spreads := f.base().spreads
 	current.common = scale * scale / float64(len(e.groups))
 	if t.noiseFactor > 0 {
 		current.noise *= t.noiseFactor

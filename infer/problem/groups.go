@@ -3,6 +3,7 @@ package problem
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
@@ -18,8 +19,11 @@ type Group struct {
 	Of           int  // weights of the block
 	Intercept    bool // the block is the intercept
 	Learned      bool // its prior variance is learned from the data, from a guess or from nothing
-	// Tuned says that the block has hyper-parameters: its features are of one size by construction.
+	Unit         bool // the squares of the block's columns add up to 1 in every row
+	// Tuned says that the block has hyper-parameters: its features stand about 0.
 	Tuned bool
+	// Moves says that the block learns hyper-parameters which its columns' sizes depend on.
+	Moves bool
 }
 
 // End returns the weight after the last one of the group.
@@ -29,13 +33,14 @@ func (g *Group) End() int { return g.First + g.Count }
 // each other over all weights; engine stands before errors.
 func Groups(engine string, features credence.Features, p prior.Normal) ([]Group, error) {
 	blocks := features.Blocks()
-	tuned := make([]bool, len(blocks))
+	tuned, moves := make([]bool, len(blocks)), make([]bool, len(blocks))
 	if tunable, ok := features.(credence.Tunable); ok {
 		for _, h := range tunable.Hyper() {
 			if h.Block < 0 || h.Block >= len(blocks) {
 				return nil, fmt.Errorf("%s: the hyper-parameter %s belongs to block %d of %d", engine, h.Name, h.Block, len(blocks))
 			}
 			tuned[h.Block] = true
+			moves[h.Block] = moves[h.Block] || !h.Held && !blocks[h.Block].Unit
 		}
 	}
 	var list []Group
@@ -48,8 +53,8 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 			return nil, fmt.Errorf("%s: the intercept is weight %d: put its block first", engine, b.First)
 		}
 		next += b.Count
-		g := Group{Name: b.Name, First: b.First, Count: b.Count, Block: k, Of: b.Count, Intercept: b.Intercept, Tuned: tuned[k],
-			Learned: !b.Intercept && p.Variance.State != param.Held}
+		g := Group{Name: b.Name, First: b.First, Count: b.Count, Block: k, Of: b.Count, Intercept: b.Intercept,
+			Unit: b.Unit, Tuned: tuned[k], Moves: moves[k], Learned: !b.Intercept && p.Variance.State != param.Held}
 		if !p.ARD || b.Intercept {
 			if b.Count > 0 {
 				list = append(list, g)
@@ -119,4 +124,36 @@ func Size(meanSquare, variance float64) float64 {
 		return variance
 	}
 	return math.Inf(1)
+}
+
+// Spreads returns c of every group, in which the priors of its weights are scaled: the root of the mean square of its columns
+// together, given Σ w φ² and the mean x̄ of every column over rows whose Σ w is weight, w the weight of a row times its precision.
+// Under an intercept columns stand about their means; nil means are those of a model without one. Columns of learned
+// hyper-parameters are to be those at the values that these start from. Constant columns are nothing: c is 0 where all are. Single
+// columns of random Fourier features have their share of the block's 1.
+func Spreads(groups []Group, squares, means []float64, weight float64) []float64 {
+	spreads := make([]float64, len(groups))
+	for k, g := range groups {
+		if g.Unit && g.Count < g.Of {
+			spreads[k] = math.Sqrt(float64(g.Count) / float64(g.Of))
+			continue
+		}
+		total := 0.0
+		for j := g.First; j < g.End(); j++ {
+			size := squares[j] / weight
+			if means != nil {
+				size = Size(size, size-means[j]*means[j])
+			}
+			if !math.IsInf(size, 1) {
+				total += size
+			}
+		}
+		spreads[k] = math.Sqrt(total)
+	}
+	return spreads
+}
+
+// Moving says whether a group moves.
+func Moving(groups []Group) bool {
+	return slices.ContainsFunc(groups, func(g Group) bool { return g.Moves })
 }

@@ -38,11 +38,11 @@ func TestGroups(t *testing.T) {
 	}{
 		{prior.Normal{}, []Group{intercept,
 			{Name: "rbf", First: 1, Count: 1, Block: 1, Of: 1, Learned: true},
-			{Name: "sum(rbf)", First: 2, Count: 2, Block: 2, Of: 2, Learned: true, Tuned: true}}},
+			{Name: "sum(rbf)", First: 2, Count: 2, Block: 2, Of: 2, Learned: true, Tuned: true, Moves: true}}},
 		{prior.Normal{ARD: true, Variance: param.Parameter{Value: 1, State: param.Held}}, []Group{intercept,
 			{Name: "rbf.q", First: 1, Count: 1, Block: 1, Of: 1},
-			{Name: "sum(rbf).r", First: 2, Count: 1, Block: 2, Of: 2, Tuned: true},
-			{Name: "sum(rbf).s", First: 3, Count: 1, Block: 2, Of: 2, Tuned: true}}},
+			{Name: "sum(rbf).r", First: 2, Count: 1, Block: 2, Of: 2, Tuned: true, Moves: true},
+			{Name: "sum(rbf).s", First: 3, Count: 1, Block: 2, Of: 2, Tuned: true, Moves: true}}},
 	} {
 		got, err := Groups("test", two, c.prior)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
@@ -76,5 +76,20 @@ func TestNamesAndSizes(t *testing.T) {
 	}
 	if Size(1, 0.5) != 0.5 || !math.IsInf(Size(1, 1e-10), 1) || !math.IsInf(Size(0, 0), 1) {
 		t.Error("sizes of columns")
+	}
+}
+
+// TestSpreads: sums over rows of weight 2 of a constant, of columns about a mean and about 0, and of random Fourier features.
+func TestSpreads(t *testing.T) {
+	groups := []Group{{Count: 1, Of: 1, Intercept: true}, {First: 1, Count: 2, Of: 2}, {First: 3, Count: 1, Of: 1, Tuned: true}, {First: 4, Count: 1, Of: 1},
+		{First: 5, Count: 2, Of: 2, Unit: true}, {First: 7, Count: 1, Of: 4, Unit: true}}
+	squares, means := []float64{2, 26, 8, 6, 18, 1.5, 0.5, 0.2}, []float64{0, 3, 2 - 1e-10, 0, 3, 0, 0, 0}
+	for k, want := range []float64{1, 2, math.Sqrt(3), 0, 1, 0.5} {
+		if got := Spreads(groups, squares, means, 2)[k]; math.Abs(got-want) > 1e-15 {
+			t.Errorf("group %d: %v, want %v", k, got, want)
+		}
+	}
+	if got := Spreads(groups, squares, nil, 2)[1]; math.Abs(got-math.Sqrt(17)) > 1e-15 {
+		t.Errorf("without an intercept: %v", got)
 	}
 }

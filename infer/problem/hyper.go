@@ -82,7 +82,7 @@ const InterceptSpread = 10
 // T = [1, −x̄ᵀ; 0, I]. It is weight 0.
 
 // Centred says whether the columns of a group stand about their means under an intercept: all do
-// but features with hyper-parameters, such as random ones, which are of one size about 0 by construction.
+// but features with hyper-parameters, such as random ones, whose columns move.
 func (g *Group) Centred() bool { return !g.Intercept && !g.Tuned }
 
 // Means returns the weighted means of the columns of centred groups, and 0 for the others, given the

@@ -3,6 +3,7 @@ package problem
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -299,4 +300,29 @@ func (r *Rows) Transform(ctx context.Context, ws *credence.Workspace, dst, phi *
 		}
 	}
 	return nil
+}
+
+// MeanSquares returns the mean square of every column of features over all rows, which count their weight times their precision.
+func (r *Rows) MeanSquares(ctx context.Context, ws *credence.Workspace, features credence.Features) ([]float64, error) {
+	var phi credence.Design
+	sums, total := make([]float64, features.Weights()), 0.0
+	for k := range r.Blocks() {
+		b, err := r.Block(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		features.Transform(ws, &phi, b)
+		weights := b.SquareWeights()
+		if weights == nil {
+			weights = slices.Repeat([]float64{1}, b.Rows())
+		}
+		phi.AddMulSquaresTrans(ws, sums, weights)
+		for _, w := range weights {
+			total += w
+		}
+	}
+	for j := range sums {
+		sums[j] /= total
+	}
+	return sums, nil
 }

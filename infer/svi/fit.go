@@ -39,6 +39,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
+	if err := r.Measure(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.learnHypers(ctx, saved); err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (p *Intercept) WeightFactor(f []float64) (back func()) {
 type moments struct {
 	columns  []columnSums
 	weight   float64
-	precise  float64 // Σ w times the precision of a row
+	precise  float64 // Σ w times the precision of a row, by which columns and residuals count
 	success  float64 // Σ w y
 	trials   float64 // Σ w, times the trials of a row
 	offset   float64 // Σ w offset
@@ -108,7 +108,8 @@ func (m *moments) add(l Likelihood, b *Block) {
 	}
 	for i, y := range b.Target {
 		w, o := b.WeightOf(i), b.OffsetOf(i)
-		b.Phi.Each(i, func(j int, v float64) { m.columns[j].add(v, w) })
+		precise := w * b.PrecisionOf(i)
+		b.Phi.Each(i, func(j int, v float64) { m.columns[j].add(v, precise) })
 		if w == 0 {
 			continue
 		}
@@ -117,11 +118,7 @@ func (m *moments) add(l Likelihood, b *Block) {
 			trials = b.Trials[i]
 		}
 		m.weight += w
-		if b.Precision != nil {
-			m.precise += w * b.Precision[i]
-		} else {
-			m.precise += w
-		}
+		m.precise += precise
 		m.success += w * y
 		m.trials += w * trials
 		m.offset += w * o
@@ -133,7 +130,7 @@ func (m *moments) add(l Likelihood, b *Block) {
 		default:
 			m.exposure += w * math.Exp(o-m.top)
 		}
-		m.residual.add(y-o, w)
+		m.residual.add(y-o, precise)
 	}
 }
 

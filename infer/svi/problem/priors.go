@@ -3,7 +3,6 @@ package problem
 import (
 	"math"
 
-	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -54,25 +53,6 @@ func (p *Problem) newPriors(s *Start) *Priors {
 		priors.Common = hyper.HalfCauchy(priors.Centre)
 	}
 	return priors
-}
-
-// size is the square root of the mean square of the columns from first to end, about their means
-// where they are centred; 0 without rows.
-func (m *moments) size(first, end int, centred bool) float64 {
-	sum := 0.0
-	if m.weight == 0 {
-		return 0
-	}
-	for _, c := range m.columns[first:end] {
-		square := c.square / m.weight
-		if mean := c.total / m.weight; centred {
-			if square -= mean * mean; square <= base.ConstantShare*c.square/m.weight {
-				square = 0
-			}
-		}
-		sum += square
-	}
-	return math.Sqrt(sum)
 }
 
 // At returns the priors of the groups where log α is common.

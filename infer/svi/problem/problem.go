@@ -3,6 +3,7 @@
 package problem
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -35,6 +36,15 @@ type Problem struct {
 	Intercept  *Intercept // set by Start; nil without one
 	Priors     *Priors    // set by Start; nil for maximum likelihood
 	all        *Rows
+	began      []float64 // mean squares of the columns at the values that hyper-parameters of features start from; nil where none moves
+}
+
+// Measure looks at the rows for the sizes that columns begin with, where they move with what is learned.
+func (p *Problem) Measure(ctx context.Context) (err error) {
+	if base.Moving(p.Groups) {
+		p.began, err = p.Rows(0).MeanSquares(ctx, p.Workspace, p.Features)
+	}
+	return err
 }
 
 // All returns all rows with the features learned so far, every time the same: they may be in memory.

@@ -43,7 +43,8 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	s := &Start{Mean: make([]float64, p.Dims)}
 	var location float64
 	location, s.Scale = sums.scale(p.Likelihood, &sample, len(p.Groups) > 0 && p.Groups[0].Intercept)
-	p.stand(sums, location, s.Scale)
+	squares, means := p.measured(sums)
+	p.stand(means, location, s.Scale)
 	latent := 1.0
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
 		latent = sample.scale(heavyTailed(p.Likelihood))
@@ -53,9 +54,7 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 		reference, v := p.reference(i, latent, sums)
 		s.References, s.Prior = append(s.References, reference), append(s.Prior, v)
 	}
-	for _, g := range p.Groups {
-		s.Sizes = append(s.Sizes, sums.size(g.First, g.End(), p.Intercept != nil && !g.Tuned))
-	}
+	s.Sizes = base.Spreads(p.Groups, squares, means, cmp.Or(sums.precise, 1))
 	p.Priors = nil
 	if p.Hyper != hyper.MaximumLikelihood {
 		p.Priors = p.newPriors(s)
@@ -68,22 +67,31 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	return s, nil
 }
 
-// stand puts the intercept at the means of the columns.
-func (p *Problem) stand(sums *moments, location, scale float64) {
-	p.Intercept = nil
-	if len(p.Groups) == 0 || !p.Groups[0].Intercept {
-		return
-	}
-	at := &Intercept{Mean: location, Variance: base.InterceptSpread * base.InterceptSpread * scale * scale, Columns: make([]float64, p.Dims)}
-	if _, kind := likelihood.Describe(p.Likelihood); kind == likelihood.Grades {
-		at.Mean, at.Variance, at.Fixed = 0, fixedVariance, true
-	}
-	for _, g := range p.Groups[1:] {
-		for j := g.First; j < g.End() && !g.Tuned && sums.weight > 0; j++ {
-			at.Columns[j] = sums.columns[j].total / sums.weight
+// measured returns Σ w φ² of every column, at the values that hyper-parameters of the features start from, and under an intercept
+// the columns' means.
+func (p *Problem) measured(sums *moments) (squares, means []float64) {
+	var totals []float64
+	for j, c := range sums.columns {
+		squares, totals = append(squares, c.square), append(totals, c.total)
+		if p.began != nil {
+			squares[j] = p.began[j] * sums.precise
 		}
 	}
-	p.Intercept = at
+	if len(p.Groups) > 0 && p.Groups[0].Intercept {
+		means = base.Means(p.Groups, totals, cmp.Or(sums.precise, 1))
+	}
+	return squares, means
+}
+
+// stand puts the intercept at the means of the columns.
+func (p *Problem) stand(means []float64, location, scale float64) {
+	if p.Intercept = nil; means == nil {
+		return
+	}
+	p.Intercept = &Intercept{Mean: location, Variance: base.InterceptSpread * base.InterceptSpread * scale * scale, Columns: means}
+	if _, kind := likelihood.Describe(p.Likelihood); kind == likelihood.Grades {
+		p.Intercept.Mean, p.Intercept.Variance, p.Intercept.Fixed = 0, fixedVariance, true
+	}
 }
 
 // startParameters chooses starts and bounds for parameters whose own depend on the unit of y.
@@ -128,7 +136,7 @@ func (s *sample) add(b *Block) {
 	for i, y := range b.Target {
 		o, w := b.OffsetOf(i), b.WeightOf(i)
 		s.y, s.offset, s.weight = append(s.y, y), append(s.offset, o), append(s.weight, w)
-		s.residual.add(y-o, w)
+		s.residual.add(y-o, w*b.PrecisionOf(i))
 	}
 }
 
@@ -264,7 +272,7 @@ func (p *Problem) reference(k int, latent float64, sums *moments) (r Reference, 
 		return Reference{stated.Value, stated.Value}, stated.Value
 	}
 	r = Reference{1, 1}
-	if fine, all := p.sizes(g, sums.columns[g.First:g.End()], sums.weight); fine > 0 {
+	if fine, all := p.sizes(g, sums.columns[g.First:g.End()], sums.precise); fine > 0 {
 		r = Reference{latent / fine, latent / all}
 	}
 	if stated.State == param.Guess {
