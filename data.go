@@ -1,6 +1,11 @@
 package credence
 
-import "github.com/credence-ml/credence/linop"
+import (
+	"context"
+	"iter"
+
+	"github.com/credence-ml/credence/linop"
+)
 
 // BlockRows is the number of rows in which engines read data. It is part of the
 // definition of every streamed sum (the order of additions follows the blocks),
@@ -116,6 +121,31 @@ func (b *Batch) OffsetOf(i int) float64 {
 type Data interface {
 	Rows() int
 	Read(dst *Batch, first, count int) error
+}
+
+// Blocks yields the first row and the number of rows of every block of n rows, in their order.
+func Blocks(n int) iter.Seq2[int, int] {
+	return func(yield func(first, count int) bool) {
+		for first := 0; first < n && yield(first, min(BlockRows, n-first)); first += BlockRows {
+		}
+	}
+}
+
+// Batches reads all rows of data block by block. A batch is valid until the next; the first error, that of ctx
+// between blocks among them, is the last that is yielded.
+func Batches(ctx context.Context, data Data) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		var rows Batch
+		for first, count := range Blocks(data.Rows()) {
+			err := ctx.Err()
+			if err == nil {
+				err = data.Read(&rows, first, count)
+			}
+			if !yield(&rows, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Frame says how rows of a table, or of text, become rows of a model: expressions, categories,

@@ -116,13 +116,12 @@ func Simulate(ctx context.Context, model credence.Model, data credence.Data, opt
 		return nil, fmt.Errorf("active: %w", err)
 	}
 	s := &simulation{Options: o, model: model}
-	var block credence.Batch
-	for first := 0; first < data.Rows(); first += credence.BlockRows {
-		if err := data.Read(&block, first, min(credence.BlockRows, data.Rows()-first)); err != nil {
+	for block, err := range credence.Batches(ctx, data) {
+		if err != nil {
 			return nil, err
 		}
 		for i := range block.Rows() {
-			appendRow(&s.all, &block, i)
+			appendRow(&s.all, block, i)
 		}
 	}
 	runs, err := s.resume()

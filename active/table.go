@@ -121,9 +121,9 @@ func (s subset) Read(dst *credence.Batch, first, count int) error {
 // blocks returns the rows in blocks of the size in which rows are scored.
 func (s subset) blocks() ([]credence.Batch, error) {
 	var out []credence.Batch
-	for first := 0; first < len(s.places); first += credence.BlockRows {
+	for first, count := range credence.Blocks(len(s.places)) {
 		var b credence.Batch
-		if err := s.Read(&b, first, min(credence.BlockRows, len(s.places)-first)); err != nil {
+		if err := s.Read(&b, first, count); err != nil {
 			return nil, err
 		}
 		out = append(out, b)

@@ -101,7 +101,7 @@ func (m *bumpMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.B
 	mark := ws.Mark()
 	job := m.jobs.take(m.work)
 	job.x = ws.Floats(min(dst.Rows, credence.BlockRows) * m.reader.d)
-	for first := 0; first < dst.Rows; first += credence.BlockRows {
+	for first := range credence.Blocks(dst.Rows) {
 		job.block(dst, first)
 		m.reader.read(job.x, rows, first, job.rows)
 		ws.Pool().Run(job.tasks(), job.forward)
@@ -125,7 +125,7 @@ func (m *bumpMap) Pullback(ws *credence.Workspace, grad []float64, rows *credenc
 	job.sums = ws.Floats((block + taskRows - 1) / taskRows * d)
 	byInput := ws.Floats(d)
 	clear(byInput)
-	for first := 0; first < phi.Rows; first += credence.BlockRows {
+	for first := range credence.Blocks(phi.Rows) {
 		job.block(phi, first)
 		job.dPhi = dPhi.Data[first*phi.Stride:]
 		m.reader.read(job.x, rows, first, job.rows)

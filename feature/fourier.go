@@ -139,7 +139,7 @@ func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credenc
 	d, n := m.reader.d, m.n
 	x := ws.Floats(min(dst.Rows, credence.BlockRows) * d)
 	job := m.jobs.take(m.work)
-	for first := 0; first < dst.Rows; first += credence.BlockRows {
+	for first := range credence.Blocks(dst.Rows) {
 		job.block(dst, first)
 		m.reader.read(x, rows, first, job.rows)
 		ws.Pool().Gemm(false, true, job.rows, n, d, 1, x, d, m.term.Frequencies, d, 0, job.phi, dst.Stride)
@@ -165,7 +165,7 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 	job := m.jobs.take(m.work)
 	job.z = z
 	beta := 0.0
-	for first := 0; first < phi.Rows; first += credence.BlockRows {
+	for first := range credence.Blocks(phi.Rows) {
 		job.block(phi, first)
 		job.dPhi = dPhi.Data[first*phi.Stride:]
 		ws.Pool().Run(job.tasks(), job.backward)

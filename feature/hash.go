@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -45,14 +46,17 @@ func (t *Hash) Bind(in *Inputs) (Map, error) {
 	return m, nil
 }
 
-// Met returns the term with the keys of the batches that next yields; the term needs none before.
-func (t *Hash) Met(in *Inputs, next func(visit func(rows *credence.Batch)) error) (*Hash, error) {
+// Met returns the term with the keys of the batches; the term needs none before.
+func (t *Hash) Met(in *Inputs, batches iter.Seq2[*credence.Batch, error]) (*Hash, error) {
 	m, err := t.bind(in)
 	if err != nil {
 		return nil, err
 	}
 	names := map[uint64]string{}
-	err = next(func(rows *credence.Batch) {
+	for rows, err := range batches {
+		if err != nil {
+			return nil, err
+		}
 		for i := range rows.Rows() {
 			m.each(rows, i, func(key uint64, _ float64, name func() string) {
 				if _, known := names[key]; !known {
@@ -60,9 +64,6 @@ func (t *Hash) Met(in *Inputs, next func(visit func(rows *credence.Batch)) error
 				}
 			})
 		}
-	})
-	if err != nil {
-		return nil, err
 	}
 	met := *t
 	met.Keys, met.Names = nil, nil

@@ -48,7 +48,7 @@ func TestHash(t *testing.T) {
 	training.X.Rows, training.Sparse.Rows, training.Unseen = 3, 3, nil
 	for _, bits := range []int{0, 1, 40} {
 		term, err := (&Hash{Name: "hash(.)", Crosses: [][]int{{0}, {0, 1}}, Segment: true, Bits: bits}).Met(&in,
-			func(visit func(rows *credence.Batch)) error { visit(&training); return nil })
+			once(&training))
 		if err != nil {
 			t.Fatal(err)
 		}

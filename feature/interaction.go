@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -91,9 +92,8 @@ func increasing(x []int32) bool {
 	return true
 }
 
-// OfRows returns the term with weights for the combinations alone that the batches have which next
-// yields, if it is a product of categories with more than [allCombinations]; else the term itself.
-func (t *Interaction) OfRows(in *Inputs, next func(visit func(rows *credence.Batch)) error) (*Interaction, error) {
+// OfRows returns the term with weights for the combinations alone that the batches have, if it is a product of categories with more than [allCombinations]; else the term itself.
+func (t *Interaction) OfRows(in *Inputs, batches iter.Seq2[*credence.Batch, error]) (*Interaction, error) {
 	bound, err := t.Bind(in)
 	if err != nil {
 		return nil, err
@@ -103,15 +103,18 @@ func (t *Interaction) OfRows(in *Inputs, next func(visit func(rows *credence.Bat
 		return t, nil
 	}
 	met := map[int32]bool{}
-	err = next(func(rows *credence.Batch) {
+	for rows, err := range batches {
+		if err != nil {
+			return nil, err
+		}
 		for i := range rows.Rows() {
 			if combination := m.combination(rows.X.Row(i)); combination >= 0 {
 				met[combination] = true
 			}
 		}
-	})
-	if err != nil || len(met) == 0 {
-		return t, err
+	}
+	if len(met) == 0 {
+		return t, nil
 	}
 	of := *t
 	of.Met = slices.Sorted(maps.Keys(met))

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -19,14 +20,18 @@ func (p anyFurther) UnseenVariance(block credence.Block) float64 {
 	return 2
 }
 
+// once yields one batch.
+func once(rows *credence.Batch) iter.Seq2[*credence.Batch, error] {
+	return func(yield func(*credence.Batch, error) bool) { yield(rows, nil) }
+}
+
 // TestCombinationsMet: a product of many levels has the columns of the whole product that some row has, under their
 // names; a row of another combination has none and counts at the prior, and one of an unknown level does not.
 func TestCombinationsMet(t *testing.T) {
 	in := withCategory(withCategory(Inputs{}, "a", 70), "b", 60)
 	rows := batch(in, 500, true)
 	term := &Interaction{Name: "a:b", Inputs: []int{0, 1}}
-	once := func(visit func(rows *credence.Batch)) error { visit(rows); return nil }
-	met, err := term.OfRows(&in, once)
+	met, err := term.OfRows(&in, once(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +79,7 @@ func TestCombinationsMet(t *testing.T) {
 // TestFewCombinations: a product of few levels, or with numbers, keeps every combination.
 func TestFewCombinations(t *testing.T) {
 	in := withCategory(withCategory(withCategory(numbers(1), "b", 64), "c", 64), "d", 65)
-	none := func(func(rows *credence.Batch)) error { t.Error("the rows were read"); return nil }
+	none := func(func(*credence.Batch, error) bool) { t.Error("the rows were read") }
 	for _, inputs := range [][]int{{1, 2}, {0, 2, 3}} {
 		term := &Interaction{Name: "p", Inputs: inputs}
 		if of, err := term.OfRows(&in, none); err != nil || of != term {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/folds"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/prior"
@@ -43,7 +44,7 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 		}
 		engines, names = append(engines, engine), append(names, name)
 	}
-	held, err := p.holdOut(folds)
+	held, err := p.holdOut(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
@@ -115,33 +116,23 @@ func (h *heldOut) fits(ctx context.Context, engine credence.Engine, threads int)
 }
 
 // holdOut deals the rows out at random, each class evenly.
-func (p *Prepared) holdOut(folds int) (*heldOut, error) {
-	n := p.data.Rows()
-	h := &heldOut{data: p.data, folds: folds, fold: slices.Repeat([]int{-1}, n)}
+func (p *Prepared) holdOut(ctx context.Context, count int) (*heldOut, error) {
+	h := &heldOut{data: p.data, folds: count}
 	var targets []float64
-	var b credence.Batch
-	for first := 0; first < n; first += credence.BlockRows {
-		if err := p.data.Read(&b, first, min(credence.BlockRows, n-first)); err != nil {
+	for b, err := range credence.Batches(ctx, p.data) {
+		if err != nil {
 			return nil, err
 		}
 		for i := range b.Rows() {
 			targets, h.weights = append(targets, b.Target[i]), append(h.weights, b.WeightOf(i))
 		}
 	}
-	var order []int
-	for _, i := range credence.Rand(p.job.options.Seed, credence.FoldRows, 1).Perm(n) {
-		if h.weights[i] > 0 {
-			order = append(order, i)
-		}
+	if _, kind := likelihood.Describe(p.model.Likelihood); kind != likelihood.Classes {
+		targets = nil
 	}
-	if len(order) < folds {
-		return nil, fmt.Errorf("--check %d asks for more folds than the %d rows that have a weight: state fewer", folds, len(order))
-	}
-	if _, kind := likelihood.Describe(p.model.Likelihood); kind == likelihood.Classes {
-		slices.SortStableFunc(order, func(a, b int) int { return int(targets[a] - targets[b]) })
-	}
-	for k, i := range order {
-		h.fold[i] = k % folds
+	var dealt int
+	if h.fold, dealt = folds.Deal(credence.Rand(p.job.options.Seed, credence.FoldRows, 1), h.weights, targets, count); dealt < count {
+		return nil, fmt.Errorf("--check %d asks for more folds than the %d rows that have a weight: state fewer", count, dealt)
 	}
 	return h, nil
 }
@@ -149,16 +140,13 @@ func (p *Prepared) holdOut(folds int) (*heldOut, error) {
 // densities stores the log densities of the rows of one fold.
 func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, out, threads int, dst []float64) error {
 	ws := credence.NewWorkspace(threads)
-	var b credence.Batch
 	var distribution credence.Distribution
-	for first := 0; first < len(dst); first += credence.BlockRows {
-		if err := ctx.Err(); err != nil {
-			return err
+	first := 0
+	for b, err := range credence.Batches(ctx, h.data) {
+		if err == nil {
+			err = fitted.DistributionTo(ws, &distribution, b)
 		}
-		if err := h.data.Read(&b, first, min(credence.BlockRows, len(dst)-first)); err != nil {
-			return err
-		}
-		if err := fitted.DistributionTo(ws, &distribution, &b); err != nil {
+		if err != nil {
 			return err
 		}
 		for i, y := range b.Target {
@@ -169,6 +157,7 @@ func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, out, t
 				return fmt.Errorf("row %d has no density", first+i+1)
 			}
 		}
+		first += b.Rows()
 	}
 	return nil
 }
@@ -194,7 +183,7 @@ func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how 
 			return err
 		}
 	}
-	rows, err := p.holdOut(1)
+	rows, err := p.holdOut(ctx, 1)
 	if err != nil {
 		return err
 	}

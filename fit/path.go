@@ -29,7 +29,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 	var held *heldOut
 	if folds > 0 {
 		var err error
-		if held, err = p.holdOut(folds); err != nil {
+		if held, err = p.holdOut(ctx, folds); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ func TestPermuted(t *testing.T) {
 		b.Precision = append(b.Precision, 40*y)
 	}
 	d := &permuted{Data: conform.Memory{All: b}}
-	if err := d.load(); err != nil {
+	if err := d.load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.order = []int{2, 3, 1, 0}

@@ -222,24 +222,20 @@ func inclusionDraws(fitted *credence.Fitted, order []credence.Block) selection.D
 
 // correlations returns the correlation of columns of the design, named by their places in weights.
 func (p *Prepared) correlations(ctx context.Context, features credence.Features, weights []int) (func(a, b int) float64, error) {
-	m, n := len(weights), p.data.Rows()
+	m := len(weights)
 	place := make(map[int]int, m)
 	for k, j := range weights {
 		place[j] = k
 	}
 	ws := credence.NewWorkspace(p.job.options.Threads)
-	var batch credence.Batch
 	var phi credence.Design
 	sums, gram := make([]float64, m), make([]float64, m*m)
 	row, total := make([]float64, m), 0.0
-	for first := 0; first < n; first += credence.BlockRows {
-		if err := ctx.Err(); err != nil {
+	for batch, err := range credence.Batches(ctx, p.data) {
+		if err != nil {
 			return nil, err
 		}
-		if err := p.data.Read(&batch, first, min(credence.BlockRows, n-first)); err != nil {
-			return nil, err
-		}
-		features.Transform(ws, &phi, &batch)
+		features.Transform(ws, &phi, batch)
 		for i := range batch.Rows() {
 			clear(row)
 			phi.Each(i, func(j int, v float64) {
@@ -275,7 +271,7 @@ func (p *Prepared) correlations(ctx context.Context, features credence.Features,
 func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.Null, error) {
 	out := &selection.Null{Permutations: how.NullCheck}
 	data := &permuted{Data: p.data}
-	if err := data.load(); err != nil {
+	if err := data.load(ctx); err != nil {
 		return nil, err
 	}
 	for k := range how.NullCheck {
@@ -305,13 +301,12 @@ type permuted struct {
 	targets credence.Batch // target, offset, weight and trials of all rows
 }
 
-func (d *permuted) load() error {
-	var b credence.Batch
-	for first := 0; first < d.Rows(); first += credence.BlockRows {
-		if err := d.Data.Read(&b, first, min(credence.BlockRows, d.Rows()-first)); err != nil {
+func (d *permuted) load(ctx context.Context) error {
+	for b, err := range credence.Batches(ctx, d.Data) {
+		if err != nil {
 			return err
 		}
-		for to, from := range d.roles(&b) {
+		for to, from := range d.roles(b) {
 			*to = append(*to, *from...)
 		}
 	}

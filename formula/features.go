@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/credence-ml/credence"
@@ -65,30 +66,18 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 	return set.Hierarchical(), nil
 }
 
-// eachBatch visits the rows of data in order.
-func eachBatch(data credence.Data, visit func(rows *credence.Batch)) error {
-	var batch credence.Batch
-	for first := 0; first < data.Rows(); first += credence.BlockRows {
-		if err := data.Read(&batch, first, min(credence.BlockRows, data.Rows()-first)); err != nil {
-			return err
-		}
-		visit(&batch)
-	}
-	return nil
-}
-
 // term makes the feature of one function, the place-th of the formula.
 func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data, seed, place uint64) (feature.Term, error) {
 	switch f.kind {
 	case "hash":
 		term := &feature.Hash{Name: f.label, Crosses: f.crosses, Segment: f.segment, Without: f.without, Bits: f.bits}
-		return term.Met(in, func(visit func(rows *credence.Batch)) error { return eachBatch(data, visit) })
+		return term.Met(in, credence.Batches(context.Background(), data))
 	case "interaction":
 		term := &feature.Interaction{Name: f.label, Inputs: f.inputs}
 		if data == nil {
 			return term, nil
 		}
-		return term.OfRows(in, func(visit func(rows *credence.Batch)) error { return eachBatch(data, visit) })
+		return term.OfRows(in, credence.Batches(context.Background(), data))
 	case "onehot":
 		return &feature.OneHot{Name: f.label, Input: f.inputs[0]}, nil
 	case "keep":

@@ -140,11 +140,11 @@ func Fit(ctx context.Context, plan *Plan, source credence.Source, options Option
 	}
 	var chunk credence.Chunk
 	for {
-		for first := 0; first < source.Rows(); first += credence.BlockRows {
+		for first, count := range credence.Blocks(source.Rows()) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := source.Read(&chunk, first, min(credence.BlockRows, source.Rows()-first)); err != nil {
+			if err := source.Read(&chunk, first, count); err != nil {
 				return nil, err
 			}
 			if err := c.Add(&chunk); err != nil {

@@ -139,8 +139,7 @@ func appendRow(dst, src *credence.Chunk, i int) {
 func (t *keptRows) drop(drops func(column string) bool) error {
 	var column []float64
 	var marks []bool
-	for first := 0; first < t.source.Rows(); first += credence.BlockRows {
-		count := min(credence.BlockRows, t.source.Rows()-first)
+	for first, count := range credence.Blocks(t.source.Rows()) {
 		if err := t.source.Read(&t.chunk, first, count); err != nil {
 			return err
 		}

@@ -84,8 +84,7 @@ func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 	if err := k.binder.Begin(run); err != nil {
 		return err
 	}
-	for first := 0; first < run.Count; first += credence.BlockRows {
-		count := min(credence.BlockRows, run.Count-first)
+	for first, count := range credence.Blocks(run.Count) {
 		if len(run.Faults) > 0 {
 			count = min(count, run.Faults[0].Row-first)
 		}

@@ -53,8 +53,7 @@ func (l *Live) Score(run *table.Rows, visit func(rows *Rows) error) error {
 	if len(run.Faults) > 0 {
 		count = min(count, run.Faults[0].Row)
 	}
-	for first := 0; first < count; first += credence.BlockRows {
-		n := min(credence.BlockRows, count-first)
+	for first, n := range credence.Blocks(count) {
 		if err := l.table.bound.Read(&l.rows.batch, first, n); err != nil {
 			return err
 		}

@@ -44,12 +44,11 @@ func (t *Table) Counts() frame.Counts { return t.bound.Counts() }
 func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
 	rows := t.scorer.NewRows()
 	rows.bound = t.bound
-	n := t.Rows()
-	for first := 0; first < n; first += credence.BlockRows {
+	for first, count := range credence.Blocks(t.Rows()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := t.bound.Read(&rows.batch, first, min(credence.BlockRows, n-first)); err != nil {
+		if err := t.bound.Read(&rows.batch, first, count); err != nil {
 			return err
 		}
 		if err := rows.score(); err != nil {

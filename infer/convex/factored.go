@@ -103,8 +103,7 @@ func newExact(d diagonal) *exactTable {
 func (t *exactTable) gram(dst, weights []float64) {
 	clear(dst)
 	n, d := t.table.Dims()
-	for first := 0; first < n; first += credence.BlockRows { // the order of additions of every engine
-		count := min(credence.BlockRows, n-first)
+	for first, count := range credence.Blocks(n) { // the order of additions of every engine
 		part := t.table.phi.Window(first, count)
 		var of []float64
 		if weights != nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/candidates/descent"
+	"github.com/credence-ml/credence/internal/folds"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -207,35 +207,16 @@ func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted 
 	return out
 }
 
-// folds deals the rows out at random, each class evenly.
-func (f *fit) folds() (fold []int, count int, err error) {
-	t := f.problem.Table
-	var rows []int
-	for _, i := range credence.Rand(f.config.Seed, credence.FoldRows, 0).Perm(t.Rows) {
-		if t.Unit()[i] > 0 {
-			rows = append(rows, i)
-		}
-	}
-	if f.problem.Classes {
-		slices.SortStableFunc(rows, func(a, b int) int { return int(f.problem.Target[a] - f.problem.Target[b]) })
-	}
-	count = min(f.config.Folds, len(rows))
-	if count < 2 {
-		return nil, 0, fmt.Errorf("%s: cross-validation needs two rows at the least: add rows, or state lambda", f.config.Name)
-	}
-	fold = slices.Repeat([]int{-1}, t.Rows)
-	for k, i := range rows {
-		fold[i] = k % count
-	}
-	return fold, count, nil
-}
-
 // crossValidate returns the mean loss of rows that were left out at every λ, squared error of normal
 // targets and −log p of classes, and its standard error over the folds.
 func (f *fit) crossValidate(ctx context.Context) (losses, spread []float64, err error) {
-	fold, count, err := f.folds()
-	if err != nil {
-		return nil, nil, err
+	var classes []float64
+	if f.problem.Classes {
+		classes = f.problem.Target
+	}
+	fold, count := folds.Deal(credence.Rand(f.config.Seed, credence.FoldRows, 0), f.problem.Table.Unit(), classes, f.config.Folds)
+	if count < 2 {
+		return nil, nil, fmt.Errorf("%s: cross-validation needs two rows at the least: add rows, or state lambda", f.config.Name)
 	}
 	points := len(f.lambdas)
 	sums, weights, failures := make([][]float64, count), make([]float64, count), make([]error, count)
