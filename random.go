@@ -25,8 +25,8 @@ const (
 	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
 	EPDraws           Purpose = "ep draws"        // which candidates are in; the cluster
-	ConvexDraws       Purpose = "convex"          // perturbations; the draw
-	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0
+	ConvexDraws       Purpose = "convex"          // perturbations; the draw, or behind a place below
+	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0 of the penalised engines, 1 of checks
 	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set
 	ActiveRandom      Purpose = "active random"   // scores by chance; the row
 	ActiveSplit       Purpose = "active split"    // rows of the pool; the repeat
@@ -39,6 +39,13 @@ const (
 	PredictSamples   Purpose = "predict"   // draws of y; the row
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
 	ImagingLines     Purpose = "imaging"   // lines that are measured; 0
+)
+
+// Places in the blocks of [ConvexDraws] behind which are those of other draws.
+const (
+	ConvexDiagonal uint64 = 1 << 40 // signs that estimate the diagonal of a preconditioner; 0
+	ConvexSigns    uint64 = 1 << 41 // signs that estimate variances; the vector
+	ConvexSingle   uint64 = 1 << 42 // weights of columns in one row; the draw
 )
 
 // Rand returns the random stream for one purpose and block of a seeded

@@ -24,7 +24,7 @@ func (x *xdiag) variances(ctx context.Context, z []float64) error {
 		roots[i] = math.Sqrt(math.Max(p, leastVariance))
 	}
 	estimate, err := linop.XDiag(len(z), min(x.vectors, len(z)), func(k int, dst []float64) {
-		rng := credence.Rand(x.seed, credence.ConvexDraws, 1<<41+uint64(k))
+		rng := credence.Rand(x.seed, credence.ConvexDraws, credence.ConvexSigns+uint64(k))
 		for i := range dst {
 			dst[i] = float64(2*rng.IntN(2) - 1)
 		}
