@@ -27,7 +27,7 @@ type Config struct {
 	// Cap is where the penalty of a weight ends, in units of its threshold λW/h. 0 means no end. It
 	// goes with Alpha 1.
 	Cap float64 `json:"cap,omitempty"`
-	// Lambda is λ; 0 means cross-validated.
+	// Lambda is λ, which has the unit of a normal target; 0 means cross-validated.
 	Lambda float64 `json:"lambda,omitempty"`
 	// Rule chooses λ; empty means Least.
 	Rule Rule `json:"rule,omitempty"`

@@ -22,6 +22,7 @@ type fit struct {
 	problem descent.Problem
 	ws      *credence.Workspace
 	centre  float64 // of normal targets
+	unit    float64 // the standard deviation of normal targets, in which everything is computed; 1 for classes
 	lambdas []float64
 
 	table   *candidates.Table                 // with the columns of the model
@@ -34,7 +35,7 @@ const rotatedRows = 3000
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads)}
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), unit: 1}
 	table, err := candidates.Load(ctx, f.ws, e.config.Name, e.model, data)
 	if err != nil {
 		return nil, err
@@ -43,8 +44,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if _, f.problem.Classes = e.model.Likelihood.(likelihood.Bernoulli); f.problem.Classes {
 		f.problem.Target = table.ClassTargets()
 	} else {
-		f.centre, _ = table.Location()
-		f.problem.Target = table.Residual(f.centre, 1)
+		f.centre, f.unit = table.Location()
+		f.problem.Target = table.Residual(f.centre, f.unit)
 	}
 	f.table = table
 	if e.config.Alpha == 0 && table.Rows < table.Count() && table.Rows <= rotatedRows {
@@ -116,7 +117,7 @@ func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
 	}
 	least := largest * f.span()
 	if f.config.Lambda > 0 {
-		least = f.config.Lambda
+		least = f.config.Lambda / f.unit
 	}
 	for k := range f.config.Points {
 		f.lambdas = append(f.lambdas, largest*math.Pow(least/largest, float64(k)/float64(f.config.Points-1)))
@@ -167,7 +168,7 @@ func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted 
 	d := t.Count()
 	columns := make([]float64, f.problem.Count())
 	for k, j := range chosen.columns {
-		columns[j] = chosen.weights[k]
+		columns[j] = f.unit * chosen.weights[k]
 	}
 	if f.back != nil {
 		columns = f.back(columns)
@@ -182,14 +183,15 @@ func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted 
 			inclusion[place] = 1
 		}
 	}
-	model := f.model
+	square := f.unit * f.unit
+	model, lambda, loss := f.model, f.unit*f.lambdas[best], square*losses[best]
 	out := &credence.Fitted{Report: credence.Report{
 		Engine: f.config.Name, Status: credence.Converged, Rows: t.Rows, Inputs: t.Inputs, Weights: d, Iterations: chosen.sweeps,
-		Hyper: credence.Values{{Name: "lambda", Value: f.lambdas[best]}, {Name: "cross_validated_loss", Value: losses[best]}, {Name: "cross_validated_loss_se", Value: spread[best]}},
+		Hyper: credence.Values{{Name: "lambda", Value: lambda}, {Name: "cross_validated_loss", Value: loss}, {Name: "cross_validated_loss_se", Value: square * spread[best]}},
 	}}
 	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
 		if g.NoiseVariance.State != param.Held {
-			g.NoiseVariance = g.NoiseVariance.At(math.Max(losses[best], math.SmallestNonzeroFloat64))
+			g.NoiseVariance = g.NoiseVariance.At(math.Max(loss, math.SmallestNonzeroFloat64))
 		}
 		model.Likelihood = g
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
@@ -202,7 +204,7 @@ func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted 
 	centre, sd := t.Location()
 	out.TargetMean, out.TargetVariance = centre, sd*sd
 	if f.config.Lambda == 0 && best == len(points)-1 && f.lambdas[best] <= f.lambdas[0]*f.span()*(1+1e-9) {
-		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the loss still falls at the least λ of the path, %.3g: state a smaller one by lambda=", f.lambdas[best]))
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the loss still falls at the least λ of the path, %.3g: state a smaller one by lambda=", lambda))
 	}
 	return out
 }

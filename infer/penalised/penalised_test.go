@@ -6,9 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
@@ -45,6 +48,45 @@ func weights(fitted *credence.Fitted) []float64 {
 	return m
 }
 
+// deviation is the standard deviation of the target.
+func deviation(s *conform.Selection) float64 {
+	_, variance := stat.PopMeanVariance(s.Target, s.Weight)
+	return math.Sqrt(variance)
+}
+
+// TestUnits multiplies the target by a power of two: weights and λ go with it, to the bit, and squares with its square, whether λ is
+// chosen or stated.
+func TestUnits(t *testing.T) {
+	for name, cfg := range map[string]penalised.Config{
+		"ridge": {}, "elasticnet": {Alpha: 0.4}, "lasso": {Alpha: 1, Rule: penalised.OneStandard}, "cappedl1": {Alpha: 1, Cap: 2},
+	} {
+		for _, lambda := range []float64{0, 0.1} {
+			for _, columns := range []int{6, 60} {
+				s := conform.NewSelection(40, columns, 4, 0.2, 1, 0.3, false, 5)
+				cfg.Lambda = lambda
+				want := fitOf(t, s, likelihood.Gaussian{}, cfg)
+				kernel.Scale(1024, s.Target)
+				cfg.Lambda = 1024 * lambda
+				got := fitOf(t, s, likelihood.Gaussian{}, cfg)
+				for j, w := range weights(want) {
+					if weights(got)[j] != 1024*w {
+						t.Errorf("%s, λ %v, %d columns: weight %d is %v, of the target times 1024 %v", name, lambda, columns, j, w, weights(got)[j])
+					}
+				}
+				for k, v := range want.Report.Hyper {
+					by := 1024.0 * 1024
+					if v.Name == "lambda" {
+						by = 1024
+					}
+					if got.Report.Hyper[k].Value != by*v.Value {
+						t.Errorf("%s, λ %v, %d columns: %s is %v, of the target times 1024 %v", name, lambda, columns, v.Name, v.Value, got.Report.Hyper[k].Value)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestCrossValidation compares the mean squared error of folds at a stated λ with fits that leave each
 // fold's rows out: with as many folds as rows the folds are known.
 func TestCrossValidation(t *testing.T) {
@@ -59,12 +101,17 @@ func TestCrossValidation(t *testing.T) {
 		s.Weight = []float64{1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 2, 1}
 		got := hyper(t, fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n}), "cross_validated_loss")
 		want, total := 0.0, 0.0
+		scale := deviation(s)
 		for out := range n {
 			part := *s
 			part.Batch = *conform.Rows(&s.Batch, 0, n)
 			part.Batch.Weight = append([]float64(nil), s.Weight...)
 			part.Batch.Weight[out] = 0
-			fitted := fitOf(t, &part, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n - 1})
+			lambda := 0.15
+			if alpha == 0 { // whose penalty is λ ½b²/s with s of all rows
+				lambda *= deviation(&part) / scale
+			}
+			fitted := fitOf(t, &part, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: lambda, Folds: n - 1})
 			b := weights(fitted)
 			f := b[0]
 			for j, x := range s.X.Row(out) {
@@ -143,8 +190,8 @@ func TestRidge(t *testing.T) {
 			}
 		}
 	}
-	xx[0][0] += 0.3
-	xx[1][1] += 0.3
+	xx[0][0] += 0.3 / deviation(s)
+	xx[1][1] += 0.3 / deviation(s)
 	det := xx[0][0]*xx[1][1] - xx[0][1]*xx[1][0]
 	want := []float64{0, (xx[1][1]*xy[0] - xx[0][1]*xy[1]) / det, (xx[0][0]*xy[1] - xx[1][0]*xy[0]) / det}
 	want[0] = centre - want[1]*mean[0] - want[2]*mean[1]
@@ -164,7 +211,10 @@ func TestWideRidge(t *testing.T) {
 			s.Divide(0.7)
 		}
 		b := weights(fitOf(t, s, l, penalised.Config{Lambda: 0.2}))
-		slopes := make([]float64, 51)
+		slopes, scale := make([]float64, 51), 1.0
+		if _, normal := l.(likelihood.Gaussian); normal {
+			scale = deviation(s)
+		}
 		for i, y := range s.Target {
 			f := b[0]
 			for j, x := range s.X.Row(i) {
@@ -181,7 +231,7 @@ func TestWideRidge(t *testing.T) {
 		}
 		for j, slope := range slopes {
 			if j > 0 {
-				slope -= 0.2 * b[j]
+				slope -= 0.2 / scale * b[j]
 			}
 			if math.Abs(slope) > 1e-3 {
 				t.Errorf("%v: the slope in weight %d is %g", l, j, slope)
