@@ -100,7 +100,7 @@ func (t *Target) finishClasses(s *targetTally, levels []string, positive string)
 	one := -1 // position in values of the class that counts as 1
 	switch {
 	case positive != "":
-		one = slices.IndexFunc(names, func(name string) bool { return sameLabel(name, positive) })
+		one = slices.IndexFunc(names, func(name string) bool { return SameLabel(name, positive) })
 		if one < 0 { // as the file writes it
 			one = slices.IndexFunc(s.Values, func(v float64) bool { return strings.EqualFold(t.word(v, levels), positive) })
 		}
@@ -164,14 +164,17 @@ func (t *Target) word(v float64, words []string) string {
 	return ""
 }
 
-// sameLabel reports whether two labels are the same text or the same number.
-func sameLabel(a, b string) bool {
-	if a == b {
+// SameLabel says whether a label is that of a class: the same text, the same number, or the same boolean word in whatever case.
+func SameLabel(label, class string) bool {
+	if label == class {
 		return true
 	}
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	return errX == nil && errY == nil && x == y
+	if want, finite, ok := cell.ParseNumber([]byte(class)); ok && finite {
+		v, _, ok := cell.ParseNumber([]byte(label))
+		return ok && v == want
+	}
+	_, boolean := cell.ParseBoolean([]byte(label))
+	return boolean && strings.EqualFold(label, class)
 }
 
 // reader takes raw targets of a bound table to what the likelihood sees.
@@ -189,7 +192,7 @@ func newReader(t *Target, kind credence.Kind, levels []string) *reader {
 	}
 	if kind == credence.Category {
 		for _, level := range levels {
-			code := float64(slices.IndexFunc(t.Levels, func(name string) bool { return sameLabel(name, level) }))
+			code := float64(slices.IndexFunc(t.Levels, func(name string) bool { return SameLabel(level, name) }))
 			if r.rest && code != 1 {
 				code = 0
 			}

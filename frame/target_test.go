@@ -27,6 +27,8 @@ func TestClassesOfTargets(t *testing.T) {
 		{"chosen", column(0, 1, 1).with("y", "spam", "ham"), Options{Positive: "ham"}, "ham", []float64{0, 1, 1}},
 		{"one of three", column(0, 1, 2).with("y", "a", "b", "c"), Options{Positive: "b"}, "b", []float64{0, 1, 0}},
 		{"one of ten numbers", column(3, 5, 7, 9), Options{Positive: "5.0"}, "5", []float64{0, 1, 0, 0}},
+		{"a word in another case", column(0, 1, 2).with("y", "yes", "no", "maybe"), Options{Positive: "YES"}, "yes", []float64{1, 0, 0}},
+		{"a number in another notation", column(0, 1, 2).with("y", "1e3", "2", "many"), Options{Positive: "1000"}, "1e3", []float64{1, 0, 0}},
 		{"1 and 2 as classes", column(1, 2, 2), Options{Mode: Classes}, "2", []float64{0, 1, 1}},
 		{"1 and 2", column(1, 2, 2), Options{}, "", []float64{1, 2, 2}},
 		{"0/1 as numbers", column(0, 1, 1), Options{Mode: Numbers}, "", []float64{0, 1, 1}},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
@@ -56,29 +55,15 @@ func (r *reader) classOf(label string) (class float64, ok bool) {
 		}
 		v, finite, ok := cell.ParseNumber([]byte(label))
 		return standard(v, ok && finite)
-	case sameLabel(label, c.positive):
+	case frame.SameLabel(label, c.positive):
 		return 1, true
 	}
-	return 0, c.negative == "" || sameLabel(label, c.negative)
+	return 0, c.negative == "" || frame.SameLabel(label, c.negative)
 }
 
 // standard reads a class that needs no explanation: 1 against 0 or -1.
 func standard(v float64, ok bool) (class float64, isClass bool) {
 	return max(v, 0), ok && (v == 1 || v == 0 || v == -1)
-}
-
-// sameLabel says whether a label is that of a class: the same text, the same number, or the same
-// boolean word in whatever case.
-func sameLabel(label, class string) bool {
-	if label == class {
-		return true
-	}
-	if want, finite, ok := cell.ParseNumber([]byte(class)); ok && finite {
-		v, _, ok := cell.ParseNumber([]byte(label))
-		return ok && v == want
-	}
-	_, boolean := cell.ParseBoolean([]byte(label))
-	return boolean && strings.EqualFold(label, class)
 }
 
 // read returns the number of a row, NaN where it is missing or the column is not there.
