@@ -44,10 +44,7 @@ func (l *Learner) holdOut(b *credence.Batch) (targets []float64) {
 
 // addLoss adds the loss of a row, which may be held out.
 func (s *passSums) addLoss(y, p, weight float64, held bool) {
-	if y < 0.5 {
-		p = 1 - p
-	}
-	loss := -weight * math.Log(max(p, 1e-15))
+	loss := weight * metric.LogLoss(y, p)
 	if held {
 		s.HeldLoss, s.HeldWeight = s.HeldLoss+loss, s.HeldWeight+weight
 	} else {

@@ -13,6 +13,15 @@ import (
 // told from it. The nlpd of Regression is not clipped.
 const LogLossClip = 0x1p-52
 
+// LogLoss returns −log of the probability of class y, 1 or 0, where that of class 1 is given; it is moved by LogLossClip from 0 and 1.
+func LogLoss(y, probability float64) float64 {
+	p := min(max(probability, LogLossClip), 1-LogLossClip)
+	if y == 1 {
+		return -math.Log(p)
+	}
+	return -math.Log1p(-p) // log(1−p) loses small p
+}
+
 // bernoulli holds the measures of two-class predictions that are plain sums.
 type bernoulli struct {
 	guard                           guard
@@ -40,12 +49,7 @@ func (b *bernoulli) add(y, probability, weight float64) bool {
 		b.correct.add(weight)
 	}
 	b.brier.add(weight * (probability - y) * (probability - y))
-	p := min(max(probability, LogLossClip), 1-LogLossClip)
-	if y == 1 {
-		b.logLoss.add(-weight * math.Log(p))
-	} else {
-		b.logLoss.add(-weight * math.Log1p(-p)) // log(1−p) loses small p
-	}
+	b.logLoss.add(weight * LogLoss(y, probability))
 	if y == 1 && probability < LogLossClip || y == 0 && probability > 1-LogLossClip {
 		b.clipped++
 	}

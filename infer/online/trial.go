@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/metric"
 )
 
 // Trial learns the same rows under several settings at once, and lets those go under which rows are scored
@@ -87,21 +88,13 @@ func (t *Trial) Learn(b *credence.Batch, probability []float64) (refused []int) 
 			continue
 		}
 		for k := range t.loss {
-			t.loss[k] += w * logLoss(t.probability[k][i], y)
+			t.loss[k] += w * metric.LogLoss(y, t.probability[k][i])
 		}
 		if t.rows++; slices.Contains(rounds[:], t.rows) {
 			t.endRound()
 		}
 	}
 	return refused
-}
-
-// logLoss is −log P(y), bounded as the progressive loss is.
-func logLoss(p, y float64) float64 {
-	if y < 0.5 {
-		p = 1 - p
-	}
-	return -math.Log(max(p, 1e-15))
 }
 
 // endRound lets the worse half go, and all but one after the last round.
