@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -24,7 +25,7 @@ func sviEngine() Engine {
 		},
 		Automatic: func(model credence.Model, _ int) (spec.Call, string, error) {
 			call := spec.Call{Name: "svi"}
-			if model.Features.Weights() <= svi.FullWeights {
+			if model.Features.Weights() <= problem.FullWeights {
 				call.Named = []spec.Argument{{Key: "covariance", Value: spec.Column{Name: string(svi.Full)}}}
 			}
 			return call, "", nil
@@ -80,7 +81,7 @@ func sviMemory(call spec.Call, _ credence.Prior, _, weights float64) float64 {
 	a := spec.NewArguments(call, "")
 	if a.Word("covariance", "") == "full" {
 		matrices := 4 + 2*float64(newton.Depth(int(weights)))
-		if a.Word("hyper", "") == "" && weights <= svi.FullWeights {
+		if a.Word("hyper", "") == "" && weights <= problem.FullWeights {
 			matrices += 7
 		}
 		return 8 * weights * (matrices*weights + draws)

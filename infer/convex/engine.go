@@ -18,7 +18,7 @@ type Config struct {
 	Variances Variances `json:"variances,omitempty"`
 	// Hyper says what is done about variances, scales and noise where they are learned: "integrate",
 	// over their priors, "mode", at the mode under these, or "ml", without priors. "" is integrate where variances are
-	// exact and weights at most [IntegrateWeights], and else mode.
+	// exact and weights at most [problem.FullWeights], and else mode.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	// Steps limits the outer loops; 0 means 100 where variances are exact, and else 5.
 	Steps int `json:"steps,omitempty"`
@@ -64,7 +64,7 @@ func (e *Engine) treatment() hyper.Treatment {
 	switch {
 	case e.config.Hyper != "":
 		return e.config.Hyper
-	case e.config.mayBeExact() && e.model.Features.Weights() <= IntegrateWeights:
+	case e.config.mayBeExact() && e.model.Features.Weights() <= problem.FullWeights:
 		return hyper.Integrate
 	}
 	return hyper.Mode
@@ -115,8 +115,8 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > IntegrateWeights {
-		return nil, fmt.Errorf("convex: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", IntegrateWeights, d)
+	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > problem.FullWeights {
+		return nil, fmt.Errorf("convex: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", problem.FullWeights, d)
 	}
 	normal, _ := model.Prior.(prior.Normal)
 	groups, err := problem.Groups("convex", model.Features, normal)

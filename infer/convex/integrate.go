@@ -13,10 +13,6 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// IntegrateWeights is the largest number of weights for which what is learned is integrated over; variances have to
-// be exact.
-const IntegrateWeights = 2000
-
 const (
 	// slopeStep is the half width of differences in θ.
 	slopeStep = 0.05

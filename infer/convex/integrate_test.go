@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -157,7 +158,7 @@ func TestTreatments(t *testing.T) {
 	if _, err := convex.New(model, convex.Config{Hyper: hyper.Integrate, Variances: convex.Sampled}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {
 		t.Errorf("sampled: %v", err)
 	}
-	model.Features = conform.Columns{Sparse: convex.IntegrateWeights, Intercept: true}
+	model.Features = conform.Columns{Sparse: problem.FullWeights, Intercept: true}
 	if _, err := convex.New(model, convex.Config{Hyper: hyper.Integrate}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {
 		t.Errorf("many weights: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/prior"
@@ -22,7 +23,7 @@ const (
 // Config holds the options of the engine. The zero value is the default.
 type Config struct {
 	// Hyper says what is done about noise, slab and inclusion where they are learned; empty means
-	// integrate up to IntegrateWeights weights and mode above.
+	// integrate up to problem.FullWeights weights and mode above.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	// Covariance is Full or Diagonal; empty means Full while the smaller of rows and columns is at most
 	// 3,000, of classes of sparse columns 1,600, and Diagonal above.
@@ -40,9 +41,6 @@ type Config struct {
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called after every sweep, on the caller's goroutine
 }
-
-// IntegrateWeights is the largest number of weights for which what is learned is integrated over.
-const IntegrateWeights = 2000
 
 // Validate refuses options that make no sense.
 func (c Config) Validate() error {
@@ -83,8 +81,8 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := candidates.Check(model, "ep", Supports, cfg.Validate()); err != nil {
 		return nil, err
 	}
-	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > IntegrateWeights {
-		return nil, fmt.Errorf("ep: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", IntegrateWeights, d)
+	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > problem.FullWeights {
+		return nil, fmt.Errorf("ep: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", problem.FullWeights, d)
 	}
 	return &Engine{model: model, prior: model.Prior.(prior.SpikeSlab), config: cfg.withDefaults()}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -91,7 +92,7 @@ func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
 // full says whether the covariance of all weights is kept.
 func (f *fit) full() bool {
 	_, diagonal := f.q.form.(*diagonal)
-	return !diagonal && f.Table.Count() <= IntegrateWeights
+	return !diagonal && f.Table.Count() <= problem.FullWeights
 }
 
 // answer is the posterior in units of the fit: what one value of what is learned says, or the sum over

@@ -38,7 +38,7 @@ type Config struct {
 	// learned; 0 means 10,000. Variances are always learned on all rows.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Hyper says what is done about noise and prior variances that are not stated; "" means
-	// hyper.Integrate up to IntegratedWeights weights, and hyper.Mode above.
+	// hyper.Integrate up to problem.FullWeights weights, and hyper.Mode above.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	Seed  uint64          `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
@@ -73,9 +73,6 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
-
-// IntegratedWeights is the largest number of weights whose posterior is integrated over hyper-parameters.
-const IntegratedWeights = 2000
 
 // Engine fits one model.
 type Engine struct {
@@ -125,11 +122,11 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	e.tuned = len(learned) > 0
 	if d := model.Features.Weights(); e.config.Hyper == "" {
 		e.config.Hyper = hyper.Integrate
-		if d > IntegratedWeights {
+		if d > problem.FullWeights {
 			e.config.Hyper = hyper.Mode
 		}
-	} else if e.config.Hyper == hyper.Integrate && d > IntegratedWeights {
-		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode, which has the same priors", IntegratedWeights, d)
+	} else if e.config.Hyper == hyper.Integrate && d > problem.FullWeights {
+		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode, which has the same priors", problem.FullWeights, d)
 	}
 	e.intercept = len(e.groups) > 0 && e.groups[0].Intercept
 	if e.config.Draws > 1 && !e.random() {

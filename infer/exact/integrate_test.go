@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -284,7 +285,7 @@ func TestTreatmentsAreTold(t *testing.T) {
 	if r := f.Report; r.Hyperparameters != "integrate" || len(r.HyperSD) != 1 || r.HyperPrior[0].Name != "noise_variance" {
 		t.Errorf("%+v", r)
 	}
-	wide := plain{dense: IntegratedWeights + 1, sizes: []int{IntegratedWeights + 1}}
+	wide := plain{dense: problem.FullWeights + 1, sizes: []int{problem.FullWeights + 1}}
 	if _, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: hyper.Integrate}); err == nil {
 		t.Error("too many weights were taken")
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
+// FullWeights is the largest number of weights whose covariance is kept, and beside which what is learned is integrated over, where
+// nothing is stated.
+const FullWeights = 2000
+
 // Group is a run of weights that share a prior variance: a block, or one weight of it under
 // automatic relevance determination.
 type Group struct {

@@ -55,10 +55,6 @@ const (
 	SGD      = mixture.SGD
 )
 
-// FullWeights is the largest number of weights for which the program chooses a
-// full covariance when nothing is stated.
-const FullWeights = 2000
-
 // Config says how to fit. It is plain data; the zero value is the default: one
 // component with diagonal covariance, fitted to all rows by deterministic steps.
 // Any of Batch, Optimiser, Estimator, Samples, Rate and Epochs asks for minibatches.
@@ -102,7 +98,7 @@ type Config struct {
 
 	// Hyper says what is done about prior variances and parameters of the likelihood that are not
 	// stated: they are integrated under their priors, taken at the mode, or at the type-II maximum
-	// likelihood. Empty means integrate with a full covariance of up to FullWeights weights, and else
+	// likelihood. Empty means integrate with a full covariance of up to problem.FullWeights weights, and else
 	// mode: independent weights, minibatches and draws cannot integrate.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 

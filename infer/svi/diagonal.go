@@ -67,7 +67,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	}
 	if logs != nil {
 		remedy := "state covariance=full"
-		if r.Dims > FullWeights {
+		if r.Dims > base.FullWeights {
 			remedy = "state more components, or covariance=full with fewer columns"
 		}
 		r.judge(o, logs, remedy)
@@ -86,7 +86,7 @@ const affordableOperations = 1e11
 // Of one component it returns the log weights of draws, where draws are wanted: with the curvature, some of many rows are enough.
 func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) (logs []float64, err error) {
 	d := r.Dims
-	if d > FullWeights || r.operations() > affordableOperations {
+	if d > base.FullWeights || r.operations() > affordableOperations {
 		return nil, nil
 	}
 	n := newton.New(r.Problem, q.References)

@@ -17,7 +17,7 @@
 // Each algorithm is a package of its own; all stand on problem, which has the model and its rows.
 //
 //   - newton: full covariance, about ten passes over the rows, O(d²) memory. The program chooses it up
-//     to FullWeights weights.
+//     to problem.FullWeights weights.
 //   - mixture: K diagonal components by L-BFGS on all rows, O(Kd) memory, or by stochastic steps, when
 //     any option of minibatches is stated.
 //   - tune: hyper-parameters of features on at most Config.PolishRows rows, by Newton steps; in
@@ -34,7 +34,7 @@
 // # Hyper-parameters
 //
 // Prior variances and parameters of the likelihood have the priors of [problem.Priors]. With a full
-// covariance of up to FullWeights weights the posterior is integrated over them by the axis sums of
+// covariance of up to problem.FullWeights weights the posterior is integrated over them by the axis sums of
 // package hyper, with the bound for the evidence: 2p fits for the curvature and 4p for the axes of p
 // hyper-parameters, one or two passes each where classes are not nearly separated: each starts from the normal
 // likelihood that stands for the rows, moved to where it goes to first order. Without parameters of the likelihood, a fit so near the
@@ -53,6 +53,6 @@
 // # Limits
 //
 // Normal priors. A diagonal covariance makes weights of correlated features too certain, by half and
-// more; the fit says by how much where d ≤ FullWeights. Expectations of families that are not
+// more; the fit says by how much where d ≤ problem.FullWeights. Expectations of families that are not
 // log-concave (Student-t) may have several optima; starts choose among them.
 package svi

@@ -61,9 +61,9 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	e.config, e.startsStated = cfg.withDefaults(), cfg.Starts > 0
 	switch weights := model.Features.Weights(); {
-	case cfg.Hyper == hyper.Integrate && weights > FullWeights:
-		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", name, FullWeights, weights)
-	case cfg.Hyper == "" && cfg.Covariance == Full && weights <= FullWeights:
+	case cfg.Hyper == hyper.Integrate && weights > base.FullWeights:
+		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", name, base.FullWeights, weights)
+	case cfg.Hyper == "" && cfg.Covariance == Full && weights <= base.FullWeights:
 		e.config.Hyper = hyper.Integrate
 	case cfg.Hyper == "":
 		e.config.Hyper = hyper.Mode

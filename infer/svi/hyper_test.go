@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -32,9 +33,9 @@ func TestTreatmentsRefused(t *testing.T) {
 		{2, Config{Hyper: hyper.Integrate}, "hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode", ""},
 		{2, Config{Hyper: hyper.Integrate, Components: 3}, "hyper=integrate needs", ""},
 		{2, Config{Hyper: hyper.Integrate, Estimator: Sample}, "hyper=integrate needs", ""},
-		{FullWeights + 1, Config{Hyper: hyper.Integrate, Covariance: Full}, "takes up to 2000 weights, and the model has 2001: state hyper=mode", ""},
-		{FullWeights + 1, Config{Covariance: Full}, "", hyper.Mode},
-		{FullWeights, Config{Covariance: Full}, "", hyper.Integrate},
+		{base.FullWeights + 1, Config{Hyper: hyper.Integrate, Covariance: Full}, "takes up to 2000 weights, and the model has 2001: state hyper=mode", ""},
+		{base.FullWeights + 1, Config{Covariance: Full}, "", hyper.Mode},
+		{base.FullWeights, Config{Covariance: Full}, "", hyper.Integrate},
 		{2, Config{}, "", hyper.Mode},
 		{2, Config{Components: 3}, "", hyper.Mode},
 		{2, Config{Hyper: hyper.MaximumLikelihood, Covariance: Full}, "", hyper.MaximumLikelihood},

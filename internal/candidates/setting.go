@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -48,12 +49,8 @@ type Setting struct {
 	OddsA, OddsB          float64 // of the Beta prior of π
 }
 
-const (
-	// expectedCandidates is how many of them are taken to be in the model before anything is known.
-	expectedCandidates = 20
-	// interceptSpread is the prior standard deviation of the intercept in units of the scale of f.
-	interceptSpread = 10.0
-)
+// expectedCandidates is how many of them are taken to be in the model before anything is known.
+const expectedCandidates = 20
 
 // NewSetting returns the setting of a model with normal targets, or classes with the link logit or
 // probit; slab and inclusion are those of a spike-and-slab prior. engine stands before errors.
@@ -85,10 +82,7 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 		if s.Link == "" {
 			s.Link = likelihood.Logit
 		}
-		latent, tail = 2.5, 1.5
-		if s.Link == likelihood.Probit {
-			latent = 1.5
-		}
+		latent, tail = likelihood.LatentScale(l), likelihood.PriorTail(l)
 		// With a flat prior the maximum for weak data is π = 0.
 		if s.OddsB = 4; len(s.Candidates) >= 200 {
 			s.OddsA, s.OddsB = 3, 99
@@ -98,7 +92,7 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 		return nil, fmt.Errorf("%s: likelihood %v is neither gaussian nor bernoulli", engine, l)
 	}
 	if t.Intercept >= 0 {
-		s.Kept[t.Intercept], s.KeptMean[t.Intercept] = interceptSpread*interceptSpread*latent*latent, mean
+		s.Kept[t.Intercept], s.KeptMean[t.Intercept] = problem.InterceptSpread*problem.InterceptSpread*latent*latent, mean
 	}
 	squares := make([]float64, d)
 	t.Squares(squares, nil)
