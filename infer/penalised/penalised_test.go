@@ -168,6 +168,28 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestSameColumns: of two columns that say the same one has a weight, and the other none rather than a rounding.
+func TestSameColumns(t *testing.T) {
+	for _, factor := range []float64{1, 0.7, 10, 33} {
+		for _, limit := range []float64{0, 2} {
+			s := conform.NewSelection(120, 5, 2, 0.3, 1, 0.3, false, 12)
+			for i := range s.Target {
+				x, level := s.X.Row(i), 0.0
+				if x[0] > 0.1 {
+					level = 1
+				}
+				x[0], x[4] = level, 1-level
+				s.Target[i] += 2 * level
+				s.Target[i] *= factor
+			}
+			b := weights(fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Alpha: 1, Cap: limit}))
+			if b[1] != 0 && b[5] != 0 || limit == 0 && b[1] == b[5] {
+				t.Errorf("target times %v, cap %v: weights %v and %v", factor, limit, b[1], b[5])
+			}
+		}
+	}
+}
+
 // TestRidge compares ridge regression with the normal equations.
 func TestRidge(t *testing.T) {
 	s := conform.NewSelection(30, 2, 2, 0.4, 1, 0.2, false, 8)

@@ -136,14 +136,22 @@ func (s *state) sweep(columns []int, lambda float64) (moved float64) {
 	return moved
 }
 
+// rounding is the share of the threshold up to which a weight beyond it is an error of sums: of two columns that say the same, the
+// one that comes second stands at the threshold.
+const rounding = 1e-12
+
 // soft takes the threshold off the absolute value, down to 0.
 func soft(x, threshold float64) float64 {
-	return math.Copysign(math.Max(math.Abs(x)-threshold, 0), x)
+	rest := math.Abs(x) - threshold
+	if rest <= rounding*threshold {
+		rest = 0
+	}
+	return math.Copysign(rest, x)
 }
 
 // capped minimises ½(w−u)² + threshold·min(|w|, end) over w.
 func capped(u, threshold, end float64) float64 {
-	inner := math.Max(math.Min(math.Abs(u)-threshold, end), 0)
+	inner := math.Min(soft(math.Abs(u), threshold), end)
 	outer := math.Max(math.Abs(u), end)
 	cost := func(w float64) float64 { gap := w - math.Abs(u); return gap*gap/2 + threshold*math.Min(w, end) }
 	if cost(outer) < cost(inner) {
