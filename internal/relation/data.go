@@ -1,8 +1,11 @@
 package relation
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Data draws a table that every family finds its target in:
@@ -66,4 +69,40 @@ func of(yes bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Wide is the table with columns of noise more, v1 and so on, and the sum of their names for a formula.
+func (t Table) Wide(columns int, seed uint64) (wide Table, terms string) {
+	rng := rand.New(rand.NewPCG(seed, 12))
+	for k := range columns {
+		values := make([]float64, t.Rows())
+		for i := range values {
+			values[i] = rng.NormFloat64()
+		}
+		name := fmt.Sprintf("v%d", k+1)
+		t, terms = t.With(name, values), terms+" + "+name
+	}
+	return t, terms
+}
+
+// Missing is the table with cells that are missing, in one row of seven of x, u and city.
+func (t Table) Missing() Table {
+	for k, name := range []string{"x", "u"} {
+		values := slices.Clone(t.Numbers[name])
+		for i := range values {
+			if i%7 == 2*k {
+				values[i] = math.NaN()
+			}
+		}
+		t = t.With(name, values)
+	}
+	texts := slices.Clone(t.Texts["city"])
+	for i := range texts {
+		if i%7 == 5 {
+			texts[i] = ""
+		}
+	}
+	t.Texts = maps.Clone(t.Texts)
+	t.Texts["city"] = texts
+	return t
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/fit"
 )
 
 // All are the relations of rows, columns, roles, units and running, in the order of the page.
@@ -42,15 +42,39 @@ func Roles() []Relation {
 			Expect: untold("rows"),
 		},
 		{
+			Name: "weight 0 says nothing", About: "what stands in a row of weight 0 moves no number", Refused: "weight",
+			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), roleless(j) },
+			Change: func(j Job) (Job, bool) {
+				w := j.Rows.Numbers["w"]
+				away := func(t Table, name string, by float64) Table {
+					values := slices.Clone(t.Numbers[name])
+					for i := range values {
+						if w[i] == 0 {
+							values[i] += by
+						}
+					}
+					return t.With(name, values)
+				}
+				j.Rows = away(away(j.Rows, "x", 30), "u", -40)
+				if y := j.Target(); additive(j) {
+					j.Rows = away(j.Rows, y, 50)
+				}
+				return j.Term("weight(w)"), roleless(j)
+			},
+		},
+		{
 			Name: "precision = copies", About: "under a held variance v a Gaussian row of precision 4 is the row four times, the evidence apart by ½ log 4 + 3⁄2 log 2πv; where a family has no dispersion, precision is a weight", Refused: "precision",
 			Base: func(j Job) (Job, bool) {
+				applies := roleless(j) && dispersion(j) != other
 				j = heldNoise(j).Term("precision(p)")
+				j.Options.Raw = true // scales of columns are those of rows
 				j.Probe = j.Probe.Map("p", func(float64) float64 { return 1 })
-				return j, roleless(j) && dispersion(j) != other
+				return j, applies
 			},
 			Change: func(j Job) (Job, bool) {
+				j.Options.Raw = true
 				if dispersion(j) == none {
-					return j.Term("weight(p)"), true
+					return j.Term("weight(p)"), roleless(j)
 				}
 				j = heldNoise(j)
 				j.Rows = j.Rows.Pick(copies(j.Rows.Numbers["p"]))
@@ -62,12 +86,14 @@ func Roles() []Relation {
 						v -= (p-1)/2*math.Log(2*math.Pi*heldVariance) + math.Log(p)/2
 					}
 				}
-				return v, place != "rows"
+				return v, place != "rows" && !strings.HasPrefix(place, "target.") // which is what a row is compared with, of any precision
 			},
 		},
 		{
 			Name: "unit of precision", About: "of a Gaussian target whose precisions are four times as large, the variance of the noise is too, and nothing else changes", Refused: "precision",
-			Base: func(j Job) (Job, bool) { return j.Term("precision(p)"), roleless(j) && dispersion(j) == gaussian },
+			Base: func(j Job) (Job, bool) {
+				return j.Term("precision(p)"), roleless(j) && dispersion(j) == gaussian && free(j)
+			},
 			Change: func(j Job) (Job, bool) {
 				j = j.Both(func(t Table) Table { return t.Map("p", func(p float64) float64 { return 4 * p }) })
 				return j.Term("precision(p)"), true
@@ -119,8 +145,21 @@ func Roles() []Relation {
 			},
 		},
 		{
+			Name: "odds of nought", About: "a feature that is all but certain not to be in leaves the inclusion of the others, which share one, as it is to 3 %: the slab has another prior", Refused: "odds",
+			Base: func(j Job) (Job, bool) {
+				j.Options.PriorOdds = append(slices.Clone(j.Options.PriorOdds), fit.Odds{Feature: "u", Odds: 1e-12})
+				return j, selects(j)
+			},
+			Change: func(j Job) (Job, bool) {
+				applies := selects(j)
+				j.Options.Formula = strings.ReplaceAll(j.Options.Formula, " + u", "")
+				return j, applies
+			},
+			Expect: func(_ Job, place string, v float64) (float64, bool) { return v, place == "hyper.inclusion" },
+		},
+		{
 			Name: "trials", About: "k of n trials are k rows of one class and n − k of the other, under a held prior and columns as they are; the evidence is apart by the logarithm of the number of orders", Refused: "trials",
-			Base: func(j Job) (Job, bool) { return held(j), j.Has("trials") },
+			Base: func(j Job) (Job, bool) { return held(j), trials(j) },
 			Change: func(j Job) (Job, bool) {
 				j = held(j)
 				var rows []int
@@ -131,7 +170,7 @@ func Roles() []Relation {
 					}
 				}
 				j.Rows = j.Rows.Pick(rows).With("hits", classes).With("n", slices.Repeat([]float64{1}, len(rows)))
-				return j, j.Has("trials")
+				return j, trials(j)
 			},
 			Expect: func(j Job, place string, v float64) (float64, bool) {
 				if isEvidence(place) {
@@ -209,10 +248,8 @@ func copies(counts []float64) (rows []int) {
 	return rows
 }
 
-// roleless says that a job has no role of its own that copies of rows would not carry.
-func roleless(j Job) bool {
-	return !j.Has("weight") && !j.Has("precision") && j.Options.Missing == frame.Policy("")
-}
+// roleless says that a job has no weight or precision of its own.
+func roleless(j Job) bool { return !j.Has("weight") && !j.Has("precision") }
 
 // untold says nothing of a place.
 func untold(which ...string) func(Job, string, float64) (float64, bool) {
@@ -261,3 +298,11 @@ func dispersion(j Job) int {
 func additive(j Job) bool {
 	return strings.HasPrefix(j.Options.Family, "gaussian") || strings.HasPrefix(j.Options.Family, "studentt")
 }
+
+// selects says that features may be left out, and u is one of them.
+func selects(j Job) bool {
+	return j.Options.Prior == "spikeslab" && strings.Contains(j.Options.Formula, " + u") && j.Command != "stream"
+}
+
+// trials says that the target counts successes of a number of trials of each row.
+func trials(j Job) bool { return strings.Contains(j.Options.Family, "trials=") }

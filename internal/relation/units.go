@@ -66,7 +66,8 @@ func Units() []Relation {
 
 // free says that no number of the model is stated in units of the target.
 func free(j Job) bool {
-	return !strings.Contains(j.Options.Family, "variance=") && !strings.Contains(j.Options.Prior, "variance=") && !strings.Contains(j.Options.Engine, "lambda=")
+	stated := func(text, name string) bool { return strings.Contains(text, name+"=") }
+	return !stated(j.Options.Family, "variance") && !stated(j.Options.Prior, "variance") && !stated(j.Options.Prior, "spike") && !stated(j.Options.Engine, "lambda")
 }
 
 // scaled says that columns are brought to units of their own before weights have a prior.
@@ -95,7 +96,7 @@ func power(place string) float64 {
 }
 
 // hyperPowers are the powers of the target's unit in hyper-parameters.
-var hyperPowers = map[string]float64{"noise_variance": 2, "prior_variance": 2, "slab": 2, "spike": 2, "scale": 1, "prior_scale": 1, "lambda": 1}
+var hyperPowers = map[string]float64{"noise_variance": 2, "prior_variance": 2, "slab": 2, "spike": 2, "scale": 1, "prior_scale": 1, "lambda": 1, "cross_validated_loss": 2, "cross_validated_loss_se": 2}
 
 // mass is how many rows the rows of a job count for.
 func mass(j Job) float64 {
