@@ -1,0 +1,620 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/relation"
+)
+
+// answered is the [relation.Run] of command lines, in this process: every number that the command prints as JSON and, where
+// a job has rows to predict, those of predict, by the row. What scores rows with targets scores those that were fitted where
+// there are no others, so that whatever a relation does to rows it does to both.
+func answered(ctx context.Context, j relation.Job) (relation.Answer, error) {
+	folder, err := os.MkdirTemp("", "relation")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	c := &commandLine{ctx: ctx, folder: folder, job: j, answer: relation.Answer{}}
+	return c.answer, c.run()
+}
+
+// commandLine runs the commands of a job in a folder.
+type commandLine struct {
+	ctx    context.Context
+	folder string
+	job    relation.Job
+	answer relation.Answer
+	stops  int // at checkpoints
+}
+
+func (c *commandLine) run() error {
+	j := &c.job
+	model := filepath.Join(c.folder, "m.safetensors")
+	switch j.Command {
+	case "fit", "select", "stream":
+		args := append([]string{j.Command, "DATA", "-o", model}, c.options()...)
+		if stop, again := c.stopped(args); stop != nil {
+			if out, err := c.invoke(*stop, args[:len(args)-len(j.Flags)]); err == nil && j.Later == 0 {
+				return fmt.Errorf("it was not stopped: %s", out)
+			}
+			args = append(args, again...)
+		}
+		if err := c.tell("", c.data(rowsName, j.Rows), args); err != nil {
+			return err
+		}
+		return c.predict(model)
+	case "active simulate":
+		return c.tell("", c.data(rowsName, j.Rows), append([]string{"active", "simulate", "DATA"}, c.options()...))
+	}
+	flags := j.Flags
+	j.Flags = nil
+	scored := j.Rows
+	if j.Probe.Rows() > 0 {
+		scored = j.Probe
+	}
+	if err := c.fitted(model); err != nil {
+		return err
+	}
+	j.Flags = flags
+	score := func(prefix, command string, more ...string) error {
+		return c.tell(prefix, c.data("scored", scored), slices.Concat(strings.Fields(command), more, c.running()))
+	}
+	switch j.Command {
+	case "predict":
+		return c.predict(model)
+	case "evaluate":
+		return score("", "evaluate", append([]string{model, "DATA"}, flags...)...)
+	case "inspect":
+		return c.tell("", source{}, slices.Concat([]string{"inspect", model}, flags, c.running()))
+	case "compare":
+		other := filepath.Join(c.folder, "other.safetensors")
+		whole := j.Options.Formula
+		j.Options.Formula = strings.NewReplacer("x + ", "", " + x", "").Replace(whole)
+		if err := c.fitted(other); err != nil {
+			return err
+		}
+		j.Options.Formula = whole
+		return score("", "compare", append([]string{model, other, "DATA"}, flags...)...)
+	case "active rank":
+		return c.rank(model)
+	}
+	return fmt.Errorf("there is no command %s", j.Command)
+}
+
+// fitted fits the rows of the job.
+func (c *commandLine) fitted(model string) error {
+	command := "fit"
+	if strings.Contains(c.job.Options.Formula, "hash(") {
+		command = "stream"
+	}
+	_, err := c.invoke(c.data(rowsName, c.job.Rows), append([]string{command, "DATA", "-o", model}, c.options()...))
+	return err
+}
+
+// source is where a command has its rows from.
+type source struct {
+	path  string
+	stdin io.Reader
+}
+
+// data writes a table as the job has it.
+func (c *commandLine) data(name string, t relation.Table) source {
+	path, err := t.Write(c.folder, name, c.job.From)
+	if err != nil {
+		panic(err)
+	}
+	if c.job.From != relation.Pipe && (c.job.From != malformed || name != rowsName) {
+		return source{path: path}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	if c.job.From == relation.Pipe {
+		return source{"-", &slow{text}}
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	lines = slices.Insert(lines, len(lines)/2, "no row\n")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
+		panic(err)
+	}
+	return source{path: path}
+}
+
+// rowsName is the file of what is fitted.
+const rowsName = "rows"
+
+// malformed are files that have a malformed row in the middle.
+const malformed = "malformed"
+
+// stopped is the run of a stream that stops before the end, where the job is of one: at the end of what is there so far, or
+// at a malformed row. The run after it has some flags more.
+func (c *commandLine) stopped(args []string) (stop *source, again []string) {
+	j := &c.job
+	switch {
+	case j.Later > 0:
+		first := make([]int, j.Later)
+		for i := range first {
+			first[i] = i
+		}
+		from := c.data(rowsName, j.Rows.Pick(first))
+		return &from, []string{"--resume"}
+	case j.Interrupted && j.From == malformed:
+		from := c.data(rowsName, j.Rows)
+		return &from, []string{"--resume"}
+	}
+	return nil, nil
+}
+
+// slow is a pipe whose writer writes a little at a time.
+type slow struct{ left []byte }
+
+func (s *slow) Read(p []byte) (int, error) {
+	if len(s.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 3000)], s.left)
+	s.left = s.left[n:]
+	return n, nil
+}
+
+// options are the flags of what fits.
+func (c *commandLine) options() []string {
+	o := &c.job.Options
+	var args []string
+	for _, f := range []struct{ name, value string }{
+		{"--formula", o.Formula}, {"--family", o.Family}, {"--prior", o.Prior}, {"--engine", o.Engine}, {"--missing", string(o.Missing)},
+		{"--positive", o.Positive}, {"--time", o.Time}, {"--checkpoint", o.Checkpoint},
+	} {
+		if f.value != "" {
+			args = append(args, f.name, f.value)
+		}
+	}
+	if o.Raw {
+		args = append(args, "--raw")
+	}
+	return slices.Concat(args, c.running(), c.job.Flags)
+}
+
+// running are the flags of every command.
+func (c *commandLine) running() []string {
+	return []string{"--json", "--seed", fmt.Sprint(c.job.Options.Seed), "--threads", fmt.Sprint(c.job.Options.Threads), "--cache", c.folder}
+}
+
+// invoke runs a command line, with the source in the place of DATA, and returns what it printed. A refusal is an error.
+func (c *commandLine) invoke(from source, args []string) (string, error) {
+	args = slices.Clone(args)
+	if k := slices.Index(args, "DATA"); k >= 0 {
+		args[k] = from.path
+	}
+	for i, a := range args {
+		args[i] = strings.Replace(a, "FOLDER", c.folder, 1)
+	}
+	if args[0] == "inspect" {
+		k := slices.Index(args, "--cache")
+		args = slices.Delete(args, k, k+2)
+	}
+	var out, errs bytes.Buffer
+	ctx := c.ctx
+	var stopped *watch
+	if c.job.Interrupted && c.stops < mostStops && slices.Contains(args, "--checkpoint") {
+		ctx, stopped = watched(ctx, filepath.Join(c.folder, "checkpoint"))
+		defer stopped.end()
+	}
+	code := run(ctx, args, streams{cmp.Or[io.Reader](from.stdin, strings.NewReader("")), &out, &errs})
+	switch {
+	case code == exitInterrupted && stopped != nil:
+		c.stops++
+		return c.invoke(from, args)
+	case code != exitDone:
+		return out.String(), errors.New(errs.String())
+	}
+	if stopped != nil && c.stops == 0 {
+		return "", errors.New("no checkpoint was written")
+	}
+	return out.String(), nil
+}
+
+// mostStops is how often a job is stopped.
+const mostStops = 4
+
+// watch looks for a file to be written anew.
+type watch struct{ stop, done chan struct{} }
+
+// watched returns a context that is cancelled once the file is another.
+func watched(ctx context.Context, file string) (context.Context, *watch) {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watch{make(chan struct{}), make(chan struct{})}
+	before, _ := os.Stat(file)
+	go func() {
+		defer close(w.done)
+		defer cancel()
+		for {
+			select {
+			case <-w.stop:
+				return
+			case <-time.After(100 * time.Microsecond):
+			}
+			if now, err := os.Stat(file); err == nil && (before == nil || !os.SameFile(before, now)) {
+				return
+			}
+		}
+	}()
+	return ctx, w
+}
+
+func (w *watch) end() {
+	close(w.stop)
+	<-w.done
+}
+
+// tell adds the last JSON object that a command prints.
+func (c *commandLine) tell(prefix string, from source, args []string) error {
+	out, err := c.invoke(from, args)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if err := c.answer.JSON(prefix, []byte(lines[len(lines)-1])); err != nil {
+		return err
+	}
+	delete(c.answer, prefix+"rows_per_second")
+	return nil
+}
+
+// predict adds the predictions of the probe with all that predict tells; the flags of the command predict are its own.
+func (c *commandLine) predict(model string) error {
+	j := &c.job
+	if j.Probe.Rows() == 0 {
+		return nil
+	}
+	args := slices.DeleteFunc(append([]string{"predict", model, "DATA", "--latent", "--density", "--samples", "2"}, c.running()...), func(a string) bool { return a == "--json" })
+	if j.Command == "predict" {
+		args = append(args, j.Flags...)
+	}
+	out, err := c.invoke(c.data("probe", j.Probe), args)
+	if err != nil {
+		return err
+	}
+	return c.answer.CSV(out, j.Probe)
+}
+
+// rank adds the scores of the probe, which is the pool, and each row's place among those that were picked.
+func (c *commandLine) rank(model string) error {
+	out, err := c.invoke(c.data("pool", c.job.Probe), slices.Concat([]string{"active", "rank", model, "DATA"}, c.job.Flags, c.running()))
+	if err != nil {
+		return err
+	}
+	var told struct{ Candidates []map[string]any }
+	if err := json.Unmarshal([]byte(out), &told); err != nil {
+		return err
+	}
+	for place, row := range told.Candidates {
+		key := c.job.Probe.Key(int(row["row"].(float64)) - 1)
+		row["row"] = place
+		if err := c.answer.Value("row"+strconv.Itoa(key)+".", row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commandRelations are the relations of the suite, with what they say of what only commands tell, and those of commands alone.
+func commandRelations() []relation.Relation {
+	all := relation.All()
+	for i := range all {
+		r := &all[i]
+		change, expect := r.Change, r.Expect
+		switch r.Name {
+		case "resume":
+			r.Change = func(j relation.Job) (relation.Job, bool) {
+				j, _ = change(j)
+				if j.Interrupted {
+					j.Flags = append(slices.Clone(j.Flags), "--checkpoint", "FOLDER/checkpoint")
+				}
+				return j, slices.Contains([]string{"stream", "fit", "select", "active simulate"}, j.Command)
+			}
+		case "row alone":
+			r.Change = func(j relation.Job) (relation.Job, bool) {
+				j, also := change(j)
+				return j, also && j.Command != "active rank"
+			}
+		case "unit of the target":
+			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
+				place = strings.Replace(place, "features.", "selection.features.", 1) // as a Go program has it
+				switch names := strings.Split(place, "."); {
+				case slices.Contains([]string{"rmse", "mae", "mean_difference"}, names[len(names)-1]) || names[0] == "interval_width":
+					return 10 * v, true
+				case names[len(names)-1] == "nlpd":
+					return v + math.Log(10), true
+				}
+				return expect(j, place, v)
+			}
+		case "offset":
+			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
+				if place == "r2" || place == "smse" || place == "msll" { // beside the spread of targets, which the offset is in
+					return v, false
+				}
+				return expect(j, place, v)
+			}
+		}
+	}
+	scores := func(j relation.Job) bool { return j.Command == "predict" || j.Command == "active rank" }
+	return append(all,
+		relation.Relation{
+			Name: "weight 0 says nothing", About: "whatever stands in a row of weight 0, the answer is the same, draws too", Refused: "weight",
+			Base: func(j relation.Job) (relation.Job, bool) { return j.Term("weight(w)"), !j.Has("weight") },
+			Change: func(j relation.Job) (relation.Job, bool) {
+				rows := make([]int, j.Rows.Rows())
+				for i, w := range j.Rows.Numbers["w"] {
+					if rows[i] = i; w == 0 {
+						rows[i] = (i + 7) % len(rows)
+					}
+				}
+				weights := j.Rows.Numbers["w"]
+				j.Rows = j.Rows.Pick(rows).With("w", weights)
+				return j.Term("weight(w)"), !j.Has("weight")
+			},
+		},
+		relation.Relation{
+			Name: "order of scored rows", About: "the order of the rows that are predicted or ranked says nothing, draws apart",
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.Probe = j.Probe.Pick(rand.New(rand.NewPCG(7, 8)).Perm(j.Probe.Rows()))
+				return j, scores(j)
+			},
+			Expect: undrawn,
+		},
+		relation.Relation{
+			Name: "place of a scored row", About: "a row is predicted behind 700 others as it is alone, to the bit, draws apart; so is one that lacks a value", Bits: true,
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.Probe = behind(relation.Data(700, 9), j.Probe)
+				return j, j.Command == "predict"
+			},
+			Expect: undrawn,
+		},
+		relation.Relation{
+			Name: "unit of costs", About: "costs that are twice as large halve what a label tells for its cost",
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.Probe = j.Probe.Map("cost", func(c float64) float64 { return 2 * c })
+				return j, j.Command == "active rank"
+			},
+			Expect: func(_ relation.Job, place string, v float64) (float64, bool) {
+				if strings.HasSuffix(place, ".score") {
+					v /= 2
+				}
+				return v, true
+			},
+		},
+		relation.Relation{
+			Name: "resume after a malformed row", About: "a stream that stops at a malformed row goes on, with --max-bad 1, to where one run with it ends, to the bit", Bits: true,
+			Base: func(j relation.Job) (relation.Job, bool) {
+				j.From, j.Flags = malformed, append(slices.Clone(j.Flags), "--max-bad", "1")
+				return j, j.Command == "stream"
+			},
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.From, j.Flags, j.Interrupted = malformed, append(slices.Clone(j.Flags), "--max-bad", "1"), true
+				return j, j.Command == "stream"
+			},
+		},
+		relation.Relation{
+			Name: "trials of scored rows", About: "the deviance of k of n is that of k rows of one class and n − k of the other, less that of their share in themselves",
+			Base: func(j relation.Job) (relation.Job, bool) {
+				return j, strings.Contains(j.Options.Family, "trials=n") && j.Command == "evaluate"
+			},
+			Change: func(j relation.Job) (relation.Job, bool) {
+				var rows []int
+				var classes []float64
+				for i, n := range j.Rows.Numbers["n"] {
+					for k := range int(n) {
+						class := 0.0
+						if float64(k) < j.Rows.Numbers["hits"][i] {
+							class = 1
+						}
+						rows, classes = append(rows, i), append(classes, class)
+					}
+				}
+				j.Probe = j.Rows.Pick(rows).With("hits", classes).With("n", slices.Repeat([]float64{1}, len(rows)))
+				return j, strings.Contains(j.Options.Family, "trials=n") && j.Command == "evaluate"
+			},
+			Expect: func(j relation.Job, place string, v float64) (float64, bool) {
+				for i, n := range j.Rows.Numbers["n"] {
+					for _, k := range []float64{j.Rows.Numbers["hits"][i], n - j.Rows.Numbers["hits"][i]} {
+						if k > 0 {
+							v -= 2 * k * math.Log(k/n)
+						}
+					}
+				}
+				return v, place == "deviance"
+			},
+		},
+	)
+}
+
+// undrawn says that all rows of the job that have a key stay what they are but for draws.
+func undrawn(_ relation.Job, place string, v float64) (float64, bool) {
+	return v, !strings.HasPrefix(place, "row-") && !strings.Contains(place, ".sample_")
+}
+
+// behind is a table behind other rows, whose keys are below 0.
+func behind(others, t relation.Table) relation.Table {
+	all := relation.Table{Names: t.Names, Numbers: map[string][]float64{}, Texts: map[string][]string{}}
+	for i := range others.Rows() {
+		all.Keys = append(all.Keys, -1-i)
+	}
+	for i := range t.Rows() {
+		all.Keys = append(all.Keys, t.Key(i))
+	}
+	for name, values := range t.Numbers {
+		all.Numbers[name] = slices.Concat(others.Numbers[name], values)
+	}
+	for name, values := range t.Texts {
+		all.Texts[name] = slices.Concat(others.Texts[name], values)
+	}
+	return all
+}
+
+// commandSubjects are jobs of every command.
+func commandSubjects() []relation.Subject {
+	small, probe := relation.Data(120, 1), relation.Data(5, 2)
+	const columns = " ~ x + z + city"
+	job := func(command, target, family, prior, engine string, flags ...string) relation.Job {
+		j := relation.Job{Command: command, Rows: small, Flags: flags,
+			Options: fit.Options{Formula: target + columns, Family: family, Prior: prior, Engine: engine, Seed: 3}}
+		if command == "fit" || command == "select" || command == "predict" || command == "stream" {
+			j.Probe = probe
+		}
+		return j
+	}
+	const exact, svi = "exact(tolerance=1e-9)", "svi(covariance=full, tolerance=1e-9)"
+	list := []relation.Subject{
+		{Name: "fit", Job: job("fit", "y", "gaussian", "normal", exact)},
+		{Name: "select", Job: job("select", "y", "gaussian", "spikeslab", "ep(tolerance=1e-9)", "--path=always", "--moments")},
+		{Name: "select, by draws", Job: job("select", "y", "gaussian", "spikeslab", "ep(tolerance=1e-9)", "--path=never", "--null-check", "2", "--bootstrap", "3", "--check", "3")},
+		{Name: "predict", Job: job("predict", "count", "poisson", "normal", svi, "--interval", "0.8")},
+		{Name: "predict many rows", Job: job("predict", "y", "gaussian", "normal", exact)},
+		{Name: "predict by a stream", Job: job("predict", "b", "", "", "")},
+		{Name: "evaluate", Job: job("evaluate", "y", "gaussian", "normal", exact)},
+		{Name: "evaluate many rows", Job: job("evaluate", "y", "gaussian", "normal", exact)},
+		{Name: "evaluate counts", Job: job("evaluate", "count", "poisson", "normal", svi)},
+		{Name: "evaluate classes", Job: job("evaluate", "b", "bernoulli", "normal", svi)},
+		{Name: "evaluate trials", Job: job("evaluate", "hits", "binomial(trials=n)", "normal", svi)},
+		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
+		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
+		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
+		{Name: "simulate", Job: job("active simulate", "b", "bernoulli", "", "", "--pool", "60", "--initial", "20", "--block", "5", "--labels", "40", "--every", "10", "--repeats", "2")},
+		{Name: "rank", Job: job("active rank", "b", "bernoulli", "normal", svi, "-n", "8", "--cost", "cost")},
+	}
+	for i := range list {
+		s := &list[i]
+		j := &s.Job
+		s.Under, s.Within = j.Command, 1e-6
+		s.Tolerances = []relation.Tolerance{
+			{Place: "variance_explained.*", Within: 0.05}, // the mean of 256 draws of f, and quantiles, in the order of the rows
+			{Place: "check.engines.*", Within: 1e-3},      // the lasso and ridge regression end at a tolerance of their own
+			{Place: "repeats.*", Within: 1e-4},            // so does the engine that a simulation asks
+			{Place: "scores.*", Within: 1e-4},
+		}
+		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "compare", "simulate"}, s.Name)
+		switch s.Name {
+		case "rank":
+			j.Probe = relation.Data(1100, 3)
+		case "select, by draws":
+			s.Not = []string{"resume"} // what is drawn comes after what is fitted
+		case "predict many rows":
+			j.Probe = relation.Data(1100, 3)
+			s.Not = allBut("order of scored rows", "place of a scored row", "threads", "rows of a pipe", "rows of a parquet")
+		case "evaluate many rows":
+			j.Rows = relation.Data(1100, 3)
+			s.Not = allBut("blocks of rows", "threads", "rows of a pipe")
+		case "predict by a stream":
+			s.Not = []string{"unit of a column", "constant added to a column"} // streams scale no column
+			j.Options.Formula, j.Options.Missing = "b ~ x + z + hash(city)", "drop"
+			j.Probe = relation.Data(20, 3)
+			j.Probe.Numbers["x"][3], j.Probe.Numbers["z"][11] = math.NaN(), math.NaN()
+		}
+	}
+	return list
+}
+
+// allBut names the relations but for some.
+func allBut(names ...string) (others []string) {
+	for _, r := range commandRelations() {
+		if !slices.Contains(names, r.Name) {
+			others = append(others, r.Name)
+		}
+	}
+	return others
+}
+
+// commandExempt is what does not hold.
+var commandExempt = []relation.Exempt{
+	{Relation: "unit of precision", Reason: "the degrees of freedom of a prediction are those of a row of precision 1"},
+	{Relation: "weights = copies", Subject: "stream", Reason: "an online learner takes a row of weight 2 in one step, and its copies in two"},
+	{Relation: "order of rows", Subject: "*stream", Reason: "an online learner is where the order of rows has brought it"},
+	{Relation: "offset", Subject: "*stream", Reason: "an online learner's intercept has a prior, and a mean of the offset is not taken from it"},
+	{Relation: "order of columns", Subject: "stream", Place: "weight_coverage", Reason: "the coverage of a stream's weights is by draws"},
+	{Relation: "resume*", Subject: "stream", Place: "name_bytes", Reason: "name_bytes is memory that is held, which grows by doubling"},
+	{Relation: "weight*", Subject: "simulate", Reason: "pools and tests are drawn from rows, whatever their weights"},
+	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
+	{Relation: "weight[s ]*[ =]*", Subject: "select, by draws", Place: "check.*", Reason: "folds, samples and permutations are of rows"},
+	{Relation: "weight 0 = no row", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
+	{Relation: "weights = copies", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
+	{Relation: "order of rows", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows by their places"},
+	{Relation: "weight 0 says nothing", Subject: "select, by draws", Place: "null_check.*", Reason: "permutations give targets and weights to the inputs of other rows, those of weight 0 among them"},
+}
+
+// TestRelations holds every command to what must be true of its answers.
+func TestRelations(t *testing.T) {
+	page := relation.Check(t, answered, commandSubjects(), commandRelations(), commandExempt)
+	t.Log(page.Text())
+}
+
+// TestSeeds: what is drawn follows the seed, and every permutation, sample and row is drawn afresh.
+func TestSeeds(t *testing.T) {
+	subjects := map[string]relation.Job{}
+	for _, s := range commandSubjects() {
+		subjects[s.Name] = s.Job
+	}
+	relation.Differ(t, answered, subjects["predict"], "row*.sample_*")
+	drawn := subjects["select, by draws"]
+	drawn.Flags = []string{"--path=never", "--bootstrap", "20"}
+	relation.Differ(t, answered, drawn, "features.*.frequency", "variance_explained.*")
+	drawn.Flags = []string{"--path=never", "--null-check", "5", "--threshold", "0.05"}
+	relation.Differ(t, answered, drawn, "null_check.called.*")
+	relation.Differ(t, answered, subjects["simulate"], "repeats.information.*.log_loss", "repeats.random.*.log_loss")
+	random := subjects["rank"]
+	random.Flags = []string{"-n", "8", "--score", "random"}
+	relation.Differ(t, answered, random, "row*.score")
+	distinct := func(j relation.Job, pattern string) {
+		answer, err := answered(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met, count := map[float64]bool{}, 0
+		for place, v := range answer {
+			if fits, _ := path.Match(pattern, place); fits {
+				met[v] = true
+				count++
+			}
+		}
+		if count < 2 || len(met) < 2 || strings.HasPrefix(pattern, "row") && len(met) < count {
+			t.Errorf("%s: %d numbers at %d places", pattern, len(met), count)
+		}
+	}
+	distinct(drawn, "null_check.called.*")
+	same := subjects["predict many rows"]
+	same.Probe = same.Probe.Pick(make([]int, 5500)) // more than a MiB, so that a pipe has more than one run of rows
+	for i := range same.Probe.Keys {
+		same.Probe.Keys[i] = i
+	}
+	for _, same.From = range []string{relation.File, relation.Pipe} {
+		distinct(same, "row*.sample_*")
+	}
+}
+
+// TestGainError: the standard error of a gain is that of its spread over tables.
+func TestGainError(t *testing.T) {
+	j := relation.Job{Command: "compare", Rows: relation.Data(120, 1), Options: fit.Options{Formula: "y ~ x + z + city", Family: "gaussian", Engine: "exact"}}
+	relation.Spread(t, func(ctx context.Context, j relation.Job) (relation.Answer, error) {
+		j.Probe = relation.Data(120, 100+j.Options.Seed)
+		return answered(ctx, j)
+	}, j, map[string]string{"models.1.gain_error": "models.1.gain"}, 20)
+}
