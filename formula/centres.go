@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 const (
@@ -53,7 +54,7 @@ func (f *function) centres(data credence.Data, rng *rand.Rand) ([]float64, error
 			}
 			total += distance[i]
 		}
-		if !finite(total) {
+		if !special.Finite(total) {
 			return nil, fmt.Errorf("formula: %s: its columns hold values too large for squared distances between rows: scale them, or use a larger unit", f.label)
 		}
 		if total == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -167,17 +168,8 @@ func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credenc
 	case spec.Text:
 		return frame.Expr{}, 0, spec.Errorf(source, e, "quoted text is no column").WithRemedy("write %s for a column of that name", spec.Column{Name: e.Value})
 	}
-	return frame.Expr{}, 0, spec.Errorf(source, e, "%s is not a column", clip(e)).
+	return frame.Expr{}, 0, spec.Errorf(source, e, "%s is not a column", spec.Clip(e.String())).
 		WithRemedy("write a column, or one of %s of a column", functionList())
-}
-
-// clip is the text of a node for a message.
-func clip(n spec.Node) string {
-	const most = 40
-	if text := []rune(n.String()); len(text) > most {
-		return string(text[:most-1]) + "…"
-	}
-	return n.String()
 }
 
 func functionList() string {
@@ -248,7 +240,7 @@ func (c *compiler) besides(call spec.Call) error {
 		return c.formula.Errorf(call, "%s takes one column, not %d", call.Name, len(args)).WithRemedy("write %s(x)", call.Name)
 	}
 	if n, ok := args[0].(spec.Number); ok && call.Name == "offset" {
-		if !finite(n.Value) {
+		if !special.Finite(n.Value) {
 			return c.formula.Errorf(n, "an offset cannot be %s", n).WithRemedy("write a finite number")
 		}
 		c.plan.Frame.Offset = append(c.plan.Frame.Offset, frame.Constant(n.Value))

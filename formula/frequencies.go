@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -73,7 +75,7 @@ func parseFrequencies(content []byte, names []string) (values []float64, line in
 		}
 		line, _ := reader.FieldPos(0)
 		if len(record) != len(names) {
-			return nil, line, fmt.Errorf("%d %s where %d %s needed", len(record), plural(len(record), "number", "numbers"), len(names), plural(len(names), "is", "are"))
+			return nil, line, fmt.Errorf("%d %s where %d %s needed", len(record), cell.Plural(len(record), "number", "numbers"), len(names), cell.Plural(len(names), "is", "are"))
 		}
 		row := make([]float64, len(names))
 		for j, field := range record {
@@ -82,7 +84,7 @@ func parseFrequencies(content []byte, names []string) (values []float64, line in
 				order, row = header(record, names, order), nil
 				break
 			}
-			if err != nil || !finite(v) {
+			if err != nil || !special.Finite(v) {
 				return nil, line, fmt.Errorf("%q is not a finite number", field)
 			}
 			row[order[j]] = v
@@ -106,11 +108,4 @@ func header(record, names []string, order []int) []int {
 		}
 	}
 	return found
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -58,7 +58,7 @@ func (c *compiler) oneHot(call spec.Call) error {
 	}
 	column, ok := args[0].(spec.Column)
 	if !ok {
-		return c.formula.Errorf(args[0], "onehot takes a column as it is, not %s", clip(args[0])).WithRemedy("write onehot(zip), once for each column")
+		return c.formula.Errorf(args[0], "onehot takes a column as it is, not %s", spec.Clip(args[0].String())).WithRemedy("write onehot(zip), once for each column")
 	}
 	e, err := c.level(column)
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *compiler) hash(call spec.Call) error {
 			}
 			known[k] = true
 			if len(product) > keyed.MaxCross {
-				return c.formula.Errorf(arg, "%s crosses %d columns", clip(arg), len(product)).WithRemedy("cross up to %d", keyed.MaxCross)
+				return c.formula.Errorf(arg, "%s crosses %d columns", spec.Clip(arg.String()), len(product)).WithRemedy("cross up to %d", keyed.MaxCross)
 			}
 			inputs := make([]int, len(product))
 			for i, x := range product {
@@ -80,7 +80,7 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 		}
 		return c.combine(e, left, right)
 	}
-	return nil, c.formula.Errorf(arg, "%s cannot be hashed: hash takes columns as they stand", clip(arg)).WithRemedy("write such as hash(a), hash(a:b), or hash(. - a)")
+	return nil, c.formula.Errorf(arg, "%s cannot be hashed: hash takes columns as they stand", spec.Clip(arg.String())).WithRemedy("write such as hash(a), hash(a:b), or hash(. - a)")
 }
 
 // keyedLevel is a column whose texts hash takes.

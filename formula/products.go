@@ -97,7 +97,7 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		}
 		return c.combine(e, left, right)
 	}
-	return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", clip(e)).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")
+	return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", spec.Clip(e.String())).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")
 }
 
 // factor is a single column of a product. node is what the formula writes for it.
@@ -126,7 +126,7 @@ func (c *compiler) combine(e spec.Binary, left, right [][]frame.Expr) ([][]frame
 	}
 	for _, factor := range slices.Concat(slices.Concat(left, right)...) {
 		if name, _ := credence.CutText(factor.Column); !c.options.Namespaces && c.dense(name) < 0 && c.segmentIndex(name) < 0 && c.isNamespace(name) {
-			return nil, c.formula.Errorf(e, "%s is a namespace, and a table has no products of namespaces", name).WithRemedy("use stream, which forms %s row by row", clip(e))
+			return nil, c.formula.Errorf(e, "%s is a namespace, and a table has no products of namespaces", name).WithRemedy("use stream, which forms %s row by row", spec.Clip(e.String()))
 		}
 	}
 	var all [][]frame.Expr
@@ -141,7 +141,7 @@ func (c *compiler) combine(e spec.Binary, left, right [][]frame.Expr) ([][]frame
 			if !twice || c.options.Namespaces {
 				all = append(all, append(slices.Clone(a), b...))
 			} else if len(left) == 1 && len(right) == 1 {
-				return nil, c.formula.Errorf(e, "%s multiplies a column with itself", clip(e)).WithRemedy("write square(x) or poly(x, 2) for powers")
+				return nil, c.formula.Errorf(e, "%s multiplies a column with itself", spec.Clip(e.String())).WithRemedy("write square(x) or poly(x, 2) for powers")
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package formula
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -10,8 +9,6 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/spec"
 )
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // term compiles one summand that is put in.
 func (c *compiler) term(e spec.Expr) error {
@@ -45,7 +42,7 @@ func (c *compiler) term(e spec.Expr) error {
 		}
 		return c.products(e)
 	}
-	return c.formula.Errorf(e, "%s is not a term", clip(e)).WithRemedy("write a column, a function of columns, or an interaction a:b")
+	return c.formula.Errorf(e, "%s is not a term", spec.Clip(e.String())).WithRemedy("write a column, a function of columns, or an interaction a:b")
 }
 
 // addWritten puts a term that stands by itself into the linear block, and warns if it did before.
@@ -239,7 +236,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 			out[column.Name] = true
 			arg = minus.Left
 			if _, ok := arg.(spec.Column); ok {
-				return nil, false, nil, c.formula.Errorf(minus, "%s is a difference of columns", clip(minus)).WithRemedy("make it a column of its own, or write %s(. - %s) to leave one out", call.Name, column)
+				return nil, false, nil, c.formula.Errorf(minus, "%s is a difference of columns", spec.Clip(minus.String())).WithRemedy("make it a column of its own, or write %s(. - %s) to leave one out", call.Name, column)
 			}
 		}
 		switch arg := arg.(type) {
@@ -252,7 +249,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 			segment = segment || c.schema.Sparse > 0
 			maps.Copy(left, out)
 		case spec.Binary:
-			return nil, false, nil, c.formula.Errorf(arg, "%s takes columns one by one", call.Name).WithRemedy("separate them by commas, or make %s a column of its own", clip(arg))
+			return nil, false, nil, c.formula.Errorf(arg, "%s takes columns one by one", call.Name).WithRemedy("separate them by commas, or make %s a column of its own", spec.Clip(arg.String()))
 		default:
 			e, kind, err := c.expression(arg)
 			if err == nil {
@@ -262,7 +259,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 				return nil, false, nil, err
 			}
 			if kind == credence.Category {
-				return nil, false, nil, c.formula.Errorf(arg, "%s is a category, and %s needs numbers", clip(arg), call.Name).WithRemedy("leave it out, or add onehot(%s) as a term", clip(arg))
+				return nil, false, nil, c.formula.Errorf(arg, "%s is a category, and %s needs numbers", spec.Clip(arg.String()), call.Name).WithRemedy("leave it out, or add onehot(%s) as a term", spec.Clip(arg.String()))
 			}
 			named = append(named, e)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/segments"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Census counts what [Fit] must know of the training rows: moments, levels and classes, in one
@@ -195,7 +196,7 @@ func (c *Census) Next() (more bool, err error) {
 		if step.Function == Scale {
 			step.SD = total.Steps[k].deviation()
 		}
-		if !finite(step.Mean) || !finite(step.SD) {
+		if !special.Finite(step.Mean) || !special.Finite(step.SD) {
 			return false, fmt.Errorf("frame: %s: the numbers are too large to have a standard deviation: use a larger unit", p.Expr)
 		}
 	}

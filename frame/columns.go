@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -93,7 +94,7 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 	slices.SortFunc(v.named, func(a, b named) int { return cmp.Compare(a.column, b.column) })
 	if len(lacking) > 0 {
 		return fmt.Errorf("frame: the table lacks %s, which the model uses: add the %s, under the same name as in training",
-			list(lacking), plural(len(lacking), "column", "columns"))
+			list(lacking), cell.Plural(len(lacking), "column", "columns"))
 	}
 	return nil
 }

@@ -284,5 +284,3 @@ func (c *Census) countTarget(t *tally) error {
 	}
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Function is a transform of one number.
@@ -161,7 +162,7 @@ func (e Expr) apply(values []float64, count int) *cellError {
 func (s Step) apply(values []float64) int {
 	for i, v := range values {
 		result := s.of(v)
-		if v == v && !finite(result) {
+		if v == v && !special.Finite(result) {
 			return i
 		}
 		values[i] = result

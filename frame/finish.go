@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // missingLevel is the level of a category that stands for a missing value.
@@ -92,7 +93,7 @@ func (f *finisher) refuseMissing() error {
 		return nil
 	case len(names) == 0:
 		return fmt.Errorf("frame: target %s is missing in %d %s: leave such rows out with --missing drop-target",
-			target.Expr, missing, plural(missing, "row", "rows"))
+			target.Expr, missing, cell.Plural(missing, "row", "rows"))
 	}
 	remedy := "fill them with --missing mean or --missing indicator, or leave such rows out with --missing drop"
 	if missing > 0 {
@@ -150,10 +151,10 @@ func (f *finisher) finish() error {
 			if in.Kind == credence.Numeric && !frame.Raw && !in.Segment && !s.constant() {
 				in.Center, in.Scale = in.Fill, s.deviation()
 			}
-			if !finite(1 / in.Scale) { // so small that dividing overflows
+			if !special.Finite(1 / in.Scale) { // so small that dividing overflows
 				in.Scale = 1
 			}
-			if !finite(in.Center) || !finite(in.Scale) {
+			if !special.Finite(in.Center) || !special.Finite(in.Scale) {
 				return fmt.Errorf("frame: %s: the numbers are too large to have a standard deviation: use a larger unit, or --raw", in.Name)
 			}
 			if s.Missing > 0 && frame.Missing == Indicator && !indicated[in.Expr.Column] {
@@ -169,7 +170,7 @@ func (f *finisher) finish() error {
 			if in.Kind == credence.Category {
 				with = "level " + in.Levels[int(in.Fill)]
 			}
-			f.warn("input %s: %d missing %s filled with %s", in.Name, s.Missing, plural(s.Missing, "value is", "values are"), with)
+			f.warn("input %s: %d missing %s filled with %s", in.Name, s.Missing, cell.Plural(s.Missing, "value is", "values are"), with)
 		}
 	}
 	f.warnRepeated()
@@ -241,11 +242,11 @@ func (f *finisher) warnRepeated() {
 		}
 	}
 	if more := repeated - mostRepeated; more > 0 {
-		f.warn("%d more %s the values of another in every row", more, plural(more, "input has", "inputs have"))
+		f.warn("%d more %s the values of another in every row", more, cell.Plural(more, "input has", "inputs have"))
 	}
 	if len(constant) > 0 {
-		f.warn("%s %s the same in every row", plural(len(constant), "input", "inputs"),
-			list(constant)+plural(len(constant), " is", " are"))
+		f.warn("%s %s the same in every row", cell.Plural(len(constant), "input", "inputs"),
+			list(constant)+cell.Plural(len(constant), " is", " are"))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -172,7 +173,7 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, e
 	if s.codes[k] < 0 && b.frame.Unseen != Zero && !in.Expr.Keyed {
 		column, _ := credence.CutText(in.Expr.Column)
 		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or predict without it with --unseen zero",
-			column, b.rows.levels(&in.Expr)[k], s.unseen, plural(s.unseen, "level", "levels")))
+			column, b.rows.levels(&in.Expr)[k], s.unseen, cell.Plural(s.unseen, "level", "levels")))
 	}
 	return s.codes[k], nil
 }

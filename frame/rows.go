@@ -176,10 +176,3 @@ func list(names []string) string {
 	}
 	return strings.Join(names, "")
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}

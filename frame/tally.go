@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // tally is what a run of rows adds up to. Runs merge in the order of their rows.
@@ -158,7 +160,7 @@ func (t *targetTally) addSlopes(e *Expr, values, weight []float64) {
 		if y != y || w == 0 {
 			continue
 		}
-		if slope := e.LogSlope(y); finite(slope) {
+		if slope := e.LogSlope(y); special.Finite(slope) {
 			t.Slope += w * slope
 		} else {
 			t.Steep++

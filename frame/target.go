@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -35,7 +36,7 @@ func (t *Target) finish(s *targetTally, levels []string, positive string) (hint 
 	}
 	switch t.Mode {
 	case Numbers:
-		if !finite(t.Variance) {
+		if !special.Finite(t.Variance) {
 			return "", fmt.Errorf("frame: target %s reaches from %s to %s, and no number holds its variance: divide it by a constant", t.Expr, number(s.Min), number(s.Max))
 		}
 		if s.constant() {

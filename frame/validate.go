@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Needs returns the columns that a table must have to be bound, without those of
@@ -68,7 +69,7 @@ func (f *Frame) Validate() error {
 			return fmt.Errorf("frame: target %s has %d levels in mode %s", t.Expr, len(t.Levels), t.Mode)
 		case t.Words != nil && len(t.Words) != len(t.Levels):
 			return fmt.Errorf("frame: target %s has %d words for %d levels", t.Expr, len(t.Words), len(t.Levels))
-		case t.Kind > credence.Category, !finite(t.Mean), !finite(t.Variance):
+		case t.Kind > credence.Category, !special.Finite(t.Mean), !special.Finite(t.Variance):
 			return fmt.Errorf("frame: target %s has no valid kind, mean and variance", t.Expr)
 		case t.Kind == credence.Category && (t.Mode != Classes || len(t.Expr.Steps) > 0):
 			return fmt.Errorf("frame: target %s is a category that is read in mode %s", t.Expr, t.Mode)
@@ -83,14 +84,14 @@ func (e *Expr) validate(fitted bool) error {
 	if e == nil {
 		return nil
 	}
-	if !finite(e.Value) {
+	if !special.Finite(e.Value) {
 		return fmt.Errorf("frame: the constant %v is not a number", e.Value)
 	}
 	for _, step := range e.Steps {
 		if !slices.Contains(Functions(), step.Function) {
 			return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
 		}
-		if !finite(step.Mean) || !finite(step.SD) || fitted && step.Function == Scale && step.SD == 0 {
+		if !special.Finite(step.Mean) || !special.Finite(step.SD) || fitted && step.Function == Scale && step.SD == 0 {
 			return fmt.Errorf("frame: %s has statistics of %s that no data have", e, step.Function)
 		}
 	}
@@ -104,7 +105,7 @@ func (in *Input) validate() error {
 		return fmt.Errorf("frame: input %q is not a column", in.Name)
 	case in.Kind > credence.Category:
 		return fmt.Errorf("frame: input %s is of unknown kind %d", in.Name, in.Kind)
-	case !finite(in.Center) || !finite(in.Fill) || !finite(in.Scale) || in.Scale == 0:
+	case !special.Finite(in.Center) || !special.Finite(in.Fill) || !special.Finite(in.Scale) || in.Scale == 0:
 		return fmt.Errorf("frame: input %s is centred by %v, divided by %v and filled with %v", in.Name, in.Center, in.Scale, in.Fill)
 	case in.Kind != credence.Category && len(in.Levels) > 0:
 		return fmt.Errorf("frame: input %s is a %s with levels", in.Name, in.Kind)

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -38,7 +39,7 @@ func originalOf(fitted *credence.Fitted) (*original, error) {
 
 // moments returns mean and variance of the column from those of its transform: NaN where there are none.
 func (o *original) moments(mean, variance float64) (ownMean, ownVariance float64) {
-	if o.heavy || !finite(mean) || !finite(variance) {
+	if o.heavy || !special.Finite(mean) || !special.Finite(variance) {
 		return math.NaN(), math.NaN()
 	}
 	centre := o.expr.Invert(mean)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Rows is a run of scored rows: the predictive distribution of each, in the target's own values. An
@@ -39,14 +40,12 @@ func (r *Rows) score() error {
 		return err
 	}
 	for i := range r.Len() {
-		if mean, variance := r.dist.Latent(i); !finite(mean) || !finite(variance) {
+		if mean, variance := r.dist.Latent(i); !special.Finite(mean) || !special.Finite(variance) {
 			return fmt.Errorf("%s: the row is so far from those of training that its prediction is no number: correct it or leave it out", r.Place(i))
 		}
 	}
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Batch returns the model rows, which are valid as long as r is not scored again.
 func (r *Rows) Batch() *credence.Batch { return &r.batch }

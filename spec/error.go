@@ -183,13 +183,14 @@ func cellWidth(r rune) int {
 
 // show quotes what the user wrote for a message: on one line, and clipped.
 func show(s string) string {
-	return strconv.Quote(clip(s))
+	return strconv.Quote(Clip(s))
 }
 
 // backquoted is show for column names, as the grammar wants them.
-func backquoted(s string) string { return quote(clip(s), '`') }
+func backquoted(s string) string { return quote(Clip(s), '`') }
 
-func clip(s string) string {
+// Clip is a text for a message, cut off where it is long.
+func Clip(s string) string {
 	const most = 40
 	if utf8.RuneCountInString(s) > most {
 		s = string([]rune(s)[:most-1]) + "…"

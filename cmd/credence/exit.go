@@ -99,17 +99,18 @@ func report(w io.Writer, err error) {
 	}
 }
 
-// packages are those whose errors begin with their name, which tells users nothing.
-var packages = []string{"active", "atomicfile", "checkpoint", "convex", "credence", "criticism", "dataset", "ep", "exact", "feature", "fit", "formula",
-	"frame", "gibbs", "laplace", "learn", "likelihood", "metric", "modelfile", "online", "penalised", "posterior", "predict", "prior", "rowcache",
-	"safetensors", "score", "selection", "sep", "spec", "stream", "svi", "table", "text"}
+// packages are those beside engines whose errors begin with their name, which tells users nothing.
+var packages = []string{"active", "atomicfile", "checkpoint", "credence", "criticism", "dataset", "feature", "fit", "formula", "frame", "keyed", "learn",
+	"likelihood", "metric", "modelfile", "online", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
+	"selection", "spec", "stream", "table", "text"}
 
-// withoutPackage takes the names of packages off the beginning of a message: what is left begins with the
-// file and the line, where there is one.
+// withoutPackage takes the names of packages and engines off the beginning of a message: what is left begins with
+// the file and the line, where there is one.
 func withoutPackage(message string) string {
+	engines := fit.Default().Engines
 	for {
 		name, rest, found := strings.Cut(message, ": ")
-		if !found || !slices.Contains(packages, name) {
+		if !found || !slices.Contains(packages, name) && !slices.ContainsFunc(engines, func(e fit.Engine) bool { return e.Name == name }) {
 			return message
 		}
 		message = rest

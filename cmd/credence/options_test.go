@@ -1,7 +1,10 @@
 package main
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,10 +38,30 @@ func TestMessagesBeginWithTheFile(t *testing.T) {
 		"frame: svi: t.csv:1: x": "t.csv:1: x",
 		"frame":                  "frame",
 		"t.csv:1: frame: x":      "t.csv:1: frame: x",
+		"lasso: x":               "x",
 	} {
 		if got := withoutPackage(message); got != want {
 			t.Errorf("%q becomes %q", message, got)
 		}
+	}
+	sources := 0
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && slices.Contains([]string{"bench", "conform", "imaging", "kernel", "linop", "relation"}, entry.Name()) {
+			return filepath.SkipDir // no command, or panics
+		}
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		name := filepath.Base(filepath.Dir(path))
+		text, err := os.ReadFile(path)
+		if message := name + ": x"; strings.Contains(string(text), `"`+name+": ") && withoutPackage(message) != "x" {
+			t.Errorf("%s: %q becomes %q", path, message, withoutPackage(message))
+		}
+		sources++
+		return err
+	})
+	if err != nil || sources < 500 {
+		t.Errorf("%d files read, error %v", sources, err)
 	}
 }
 

@@ -176,10 +176,3 @@ func (b *Block) inexact(column, line int, text []byte) {
 		b.Inexact = append(b.Inexact, Inexact{column, line, text})
 	}
 }
-
-func plural(count int, noun string) string {
-	if count == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", count, noun)
-}

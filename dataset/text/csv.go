@@ -364,7 +364,7 @@ func raggedFault(count, want int, first bool) string {
 	if count == want+1 && first {
 		remedy = "if every row begins with a row name, name that column in the header"
 	}
-	return fmt.Sprintf("the row has %s, the header %d: %s", plural(count, "field"), want, remedy)
+	return fmt.Sprintf("the row has %d %s, the header %d: %s", count, cell.Plural(count, "field", "fields"), want, remedy)
 }
 
 // Ragged returns the error of a row with another number of fields than its header.

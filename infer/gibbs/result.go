@@ -303,11 +303,10 @@ func (f *fit) draws() (*posterior.Draws, error) {
 	return q, nil
 }
 
-// goodRHat is the R̂ above which chains do not agree, goodEffective the least effective sample size.
+// goodRHat is the R̂ above which chains do not agree.
 const (
-	goodRHat      = 1.1
-	goodEffective = 100
-	sequence      = 400 // states of a chain that diagnoses look at
+	goodRHat = 1.1
+	sequence = 400 // states of a chain that diagnoses look at
 )
 
 func warn(out *credence.Fitted, format string, arguments ...any) {

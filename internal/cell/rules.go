@@ -145,3 +145,11 @@ func TextFault[T string | []byte](text T) string {
 	}
 	return ""
 }
+
+// Plural is the word for n of a thing.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

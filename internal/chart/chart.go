@@ -10,6 +10,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Chart is a picture of panels that share their series' names and colours.
@@ -125,7 +127,7 @@ func line(w io.Writer, across, up *axis, l Line, colour string, opacity float64,
 	var path strings.Builder
 	pen := "M"
 	for i, x := range l.X {
-		if i >= len(l.Y) || !finite(x) || !finite(l.Y[i]) {
+		if i >= len(l.Y) || !special.Finite(x) || !special.Finite(l.Y[i]) {
 			pen = "M"
 			continue
 		}
@@ -142,7 +144,7 @@ func newAxis() *axis { return &axis{low: math.Inf(1), high: math.Inf(-1)} }
 
 func (a *axis) hold(values []float64) {
 	for _, v := range values {
-		if finite(v) {
+		if special.Finite(v) {
 			a.low, a.high = math.Min(a.low, v), math.Max(a.high, v)
 		}
 	}
@@ -177,8 +179,6 @@ func (a *axis) ticks() (out []float64) {
 	}
 	return out
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func pixel(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
