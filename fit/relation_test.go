@@ -141,12 +141,6 @@ var exempt = []relation.Exempt{
 }
 
 func init() {
-	for _, name := range []string{"lasso, folds", "cappedl1, folds"} {
-		exempt = append(exempt, relation.Exempt{Relation: "[uc]*", Subject: name, Place: "terms.linear.garden=none.*", Bug: true,
-			Reason: "of two levels, of which one column says all, one has a weight that is a rounding, and counts as selected"},
-			relation.Exempt{Relation: "[uc]*", Subject: name, Place: "selected",
-				Reason: "of two levels, of which one column says all, one has a weight that is a rounding, and counts as selected"})
-	}
 	for _, name := range []string{"sep, online", "ftrl", "adpredictor", "sgd"} {
 		for _, r := range []string{"weights = copies", "order of rows"} {
 			exempt = append(exempt, relation.Exempt{Relation: r, Subject: name, Reason: "rows are learned one after another, as they come"})
