@@ -13,19 +13,15 @@ import (
 // fit is one run.
 type fit struct {
 	*Engine
-	ws                     *credence.Workspace
-	phi                    credence.Design
-	n, d, inputs           int
-	target, offset, weight []float64
-	total                  float64 // of the weights
-	table                  *columns
-	classes                bool
-	centre, scale          float64 // of normal targets
-	latent                 float64 // unit of f in units
-	first                  int     // first weight that is no intercept
-	interceptMean          float64
-	interceptSD            float64
-	targetMean, targetSD   float64
+	ws            *credence.Workspace
+	rows          *problem.Held
+	units         problem.Units
+	n, d          int
+	table         *columns
+	classes       bool
+	first         int // first weight that is no intercept
+	interceptMean float64
+	interceptSD   float64
 
 	// Learned values, in units: log of each block's prior standard deviation or of the scale, log σ.
 	logPrior   []float64
@@ -46,13 +42,25 @@ type fit struct {
 	free   *free
 }
 
-// Fit implements [credence.Engine].
-func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), scale: 1, latent: 1, treatment: e.treatment()}
-	if err := f.read(ctx, data); err != nil {
+func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), treatment: e.treatment()}
+	rows, err := problem.Open("convex", e.model, data, problem.Offset|problem.Weight|problem.Precision)
+	if err != nil {
+		return nil, err
+	}
+	if f.rows, err = rows.Held(ctx, f.ws); err != nil {
 		return nil, err
 	}
 	f.begin()
+	return f, nil
+}
+
+// Fit implements [credence.Engine].
+func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	f, err := e.newFit(ctx, data)
+	if err != nil {
+		return nil, err
+	}
 	done, converged, err := f.climb(ctx)
 	if err == nil && f.free != nil {
 		err = f.free.draw(ctx, len(f.loop.z))
@@ -73,33 +81,4 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		return nil, err
 	}
 	return f.fitted(done, converged), nil
-}
-
-// read takes all rows into memory.
-func (f *fit) read(ctx context.Context, data credence.Data) error {
-	r, err := problem.Open("convex", f.model, data, problem.Offset|problem.Weight)
-	if err != nil {
-		return err
-	}
-	var scratch credence.Design
-	err = r.Transform(ctx, f.ws, &f.phi, &scratch, f.model.Features, func(_ int, b *credence.Batch) {
-		f.inputs = b.X.Cols + b.Sparse.Cols
-		f.target = append(f.target, b.Target...)
-		f.offset = append(f.offset, b.Offset...)
-		for i := range b.Rows() {
-			w := b.WeightOf(i)
-			if b.Weight != nil {
-				f.weight = append(f.weight, w)
-			}
-			f.total += w
-		}
-	})
-	if err != nil {
-		return err
-	}
-	f.n, f.d = f.phi.Dims()
-	if !(f.total > 0) {
-		return fmt.Errorf("convex: the rows' weights add up to %v: at least one must be positive", f.total)
-	}
-	return nil
 }

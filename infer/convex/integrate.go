@@ -70,7 +70,7 @@ func (f *fit) coordinates(variance []float64) []coordinate {
 		out = append(out, c)
 	}
 	if f.noisePrior != nil && !f.classes {
-		c := coordinate{value: &f.logNoise, prior: f.noisePrior, count: f.total, name: "noise_variance", log: 2}
+		c := coordinate{value: &f.logNoise, prior: f.noisePrior, count: f.rows.Sums.Weight, name: "noise_variance", log: 2}
 		if variance != nil {
 			c.square = f.expectedResidual(variance)
 		}

@@ -37,16 +37,12 @@ func (f *fit) setSystem() {
 	var offset []float64
 	if f.classes {
 		shift := make([]float64, f.n)
-		for i, t := range f.target {
+		for i, t := range f.rows.Target {
 			shift[i] = t - 0.5
 		}
-		groups, b, offset = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.weight}), append(b, f.table), f.offset
+		groups, b, offset = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.rows.Weight}), append(b, f.table), f.rows.Offset
 	} else {
-		targets := make([]float64, f.n, f.n+f.d)
-		for i, t := range f.target {
-			targets[i] = (t - at(f.offset, i, 0) - f.centre) / f.scale * at(f.table.roots, i, 1)
-		}
-		m.x, m.y = linop.NewStack(f.table, roots), append(targets, y...)
+		m.x, m.y = linop.NewStack(f.table, roots), append(f.units.Targets(f.rows, f.table.roots), y...)
 		f.measured = m.y
 	}
 	if f.heavy() {
@@ -84,8 +80,8 @@ func (f *fit) setSystem() {
 	} else {
 		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: storedDraws, several: f.config.Steps != 1 && f.config.Start == nil}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
 		t.near = t.preconditioner
-		if f.table.byColumn == nil && f.phi.Sparse.Cols > 0 {
-			byColumn := f.phi.Sparse.Transpose()
+		if f.table.byColumn == nil && f.rows.Design.Sparse.Cols > 0 {
+			byColumn := f.rows.Design.Sparse.Transpose()
 			f.table.byColumn = &byColumn
 		}
 		if f.free != nil {
@@ -114,20 +110,20 @@ func (f *fit) setSystem() {
 
 // goOn starts from the means and the variances that a posterior has of the weights and of the rows' f.
 func (f *fit) goOn(q credence.Posterior) {
-	variance, unit := make([]float64, f.d), 1/(f.noise()*f.scale*f.scale)
+	variance, unit := make([]float64, f.d), 1/(f.noise()*f.units.Scale*f.units.Scale)
 	u := f.loop.u
 	q.Marginals(u, variance)
 	if f.first == 1 {
-		u[0] -= f.centre
+		u[0] -= f.units.Centre
 		for j, mean := range f.table.means {
 			u[0] += mean * u[j] // the intercept's own mean is 0
 		}
 	}
-	kernel.Scale(1/f.scale, u)
+	kernel.Scale(1/f.units.Scale, u)
 	rows := 0
 	if f.classes {
 		rows = f.n
-		q.Latent(f.ws, make([]float64, f.n), f.loop.z[:rows], &f.phi)
+		q.Latent(f.ws, make([]float64, f.n), f.loop.z[:rows], &f.rows.Design)
 	}
 	if f.heavy() {
 		copy(f.loop.z[rows:], variance[f.first:])

@@ -18,18 +18,19 @@ import (
 // fitted assembles the result.
 func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	q := f.posterior()
-	out := &credence.Fitted{TargetMean: f.targetMean, TargetVariance: f.targetSD * f.targetSD}
-	out.Report = credence.Report{
-		Engine: "convex", Status: credence.IterationLimit, Rows: f.n, Inputs: f.inputs, Weights: f.d, Iterations: done,
-		Hyperparameters: string(f.treatment), HyperEvaluations: f.evaluations, Warnings: f.warnings,
-	}
+	out := f.rows.Fitted()
+	out.Report.Status, out.Report.Iterations, out.Report.Warnings = credence.IterationLimit, done, f.warnings
+	out.Report.Hyperparameters, out.Report.HyperEvaluations = string(f.treatment), f.evaluations
 	learned := f.coordinates(nil)
 	if len(learned) == 0 {
 		out.Report.Hyperparameters = hyper.Held
 	}
-	unit := f.scale // of what has the target's own units
 	for k, c := range learned {
 		if f.treatment != hyper.MaximumLikelihood {
+			unit := f.units.Scale
+			if c.value == &f.logNoise {
+				unit = f.units.Noise
+			}
 			value := math.Pow(c.prior.(hyper.BetaPrime).Scale*unit, c.log)
 			out.Report.HyperPrior = append(out.Report.HyperPrior, credence.Value{Name: c.name, Value: value})
 		}
@@ -42,17 +43,13 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	} else {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the fit had not converged after %d outer loops: state convex(steps=%d)", done, 4*done))
 	}
-	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		noise := f.noise()
-		if a := f.integrated; a != nil && a.summed {
-			noise, g.PredictiveDF = a.noise, a.predictiveDF
-		}
-		g.NoiseVariance = g.NoiseVariance.At(noise * f.scale * f.scale)
-		model.Likelihood = g
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	family, noise := f.model.Likelihood, f.noise()
+	if g, ok := family.(likelihood.Gaussian); ok && f.integrated != nil && f.integrated.summed {
+		noise, g.PredictiveDF = f.integrated.noise, f.integrated.predictiveDF
+		family = g
 	}
-	model.Prior = f.learnedPrior(out)
+	family = f.units.SetNoise(family, &out.Report, noise)
+	model := credence.Model{Features: f.model.Features, Likelihood: family, Prior: f.learnedPrior(out)}
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
 	products, conjugate := 0, 0
 	if f.free != nil {
@@ -104,13 +101,13 @@ func (f *fit) reportBound(report *credence.Report, learned bool) {
 
 // learnedPrior returns the prior at its values in the target's own units, and adds them to the report.
 func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
-	value := func(k int) float64 { return math.Exp(f.logPrior[k]) * f.scale }
+	value := func(k int) float64 { return math.Exp(f.logPrior[k]) * f.units.Scale }
 	switch p := f.model.Prior.(type) {
 	case prior.Normal:
 		p.Variances = make([]float64, f.d)
 		variance := func(k int) float64 {
 			if f.groups[k].Intercept {
-				return f.interceptSD * f.interceptSD * f.scale * f.scale
+				return f.interceptSD * f.interceptSD * f.units.Scale * f.units.Scale
 			}
 			v := value(k - f.first)
 			return v * v
@@ -132,31 +129,23 @@ func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 
 // posterior is Q in the target's own units, with the intercept at zero of the columns.
 func (f *fit) posterior() credence.Posterior {
-	mean, root := append([]float64(nil), f.loop.u...), math.Sqrt(f.noise())*f.scale
+	mean, root := append([]float64(nil), f.loop.u...), math.Sqrt(f.noise())
 	a := f.integrated
 	if a != nil && a.summed {
 		copy(mean, a.mean)
 	}
-	own := func(u []float64, scale, centre float64) {
-		if f.table.means != nil {
-			problem.Uncentre(f.table.means, u)
-		}
-		kernel.Scale(scale, u)
-		if f.first == 1 {
-			u[0] += centre
-		}
-	}
-	own(mean, f.scale, f.centre)
+	f.units.Own(mean)
 	if a != nil && a.summed {
 		return f.summed(mean)
 	}
 	if f.exact != nil {
-		return f.exact.posterior(mean, root)
+		return f.exact.posterior(mean, root*f.units.Scale)
 	}
 	q := &posterior.Draws{Count: len(f.free.last), Mean: mean, Values: make([]float64, 0, len(f.free.last)*f.d)}
 	for s, xi := range f.free.last {
 		q.Values = append(q.Values, xi...)
-		own(q.Values[s*f.d:], root, 0)
+		kernel.Scale(root, q.Values[s*f.d:])
+		f.units.Deviation(q.Values[s*f.d:])
 	}
 	return q
 }
@@ -167,10 +156,7 @@ func (f *fit) summed(mean []float64) credence.Posterior {
 	if !positive {
 		f.warnings = append(f.warnings, "the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior, as in normal(variance=1), or compare with hyper=mode")
 	}
-	if f.table.means != nil {
-		problem.UncentreFactor(f.table.means, factor)
-	}
-	kernel.Scale(f.scale, factor)
+	f.units.Factor(factor)
 	return &posterior.Full{Mean: mean, Factor: factor, DF: f.integrated.df}
 }
 
@@ -201,7 +187,7 @@ func (f *fit) bound() float64 {
 	sum += float64(m) * math.Log(noise) / 2
 	sum += float64(f.d-m) / 2 * math.Log(2*math.Pi*noise)
 	if !f.classes {
-		sum -= f.total/2*math.Log(2*math.Pi*noise) + f.total*math.Log(f.scale)
+		sum += f.units.Jacobian - f.rows.Sums.Weight/2*math.Log(2*math.Pi*noise)
 	}
 	return sum
 }

@@ -21,11 +21,10 @@ func TestSlopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fit{Engine: e, ws: credence.NewWorkspace(1), scale: 1, latent: 1, treatment: e.treatment()}
-	if err := f.read(ctx, conform.Memory{All: conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(4)}, 12, d, 2)}); err != nil {
+	f, err := e.newFit(ctx, conform.Memory{All: conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(4)}, 12, d, 2)})
+	if err != nil {
 		t.Fatal(err)
 	}
-	f.begin()
 	if _, _, err := f.climb(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -20,74 +19,36 @@ func at(values []float64, i int, otherwise float64) float64 {
 
 // begin takes units, priors and starting values.
 func (f *fit) begin() {
-	f.table = &columns{ws: f.ws, phi: &f.phi}
-	totals, squares, weights := make([]float64, f.d), make([]float64, f.d), make([]float64, f.n)
-	for i := range weights {
-		weights[i] = at(f.weight, i, 1)
+	f.n, f.d = f.rows.Design.Dims()
+	f.table = &columns{ws: f.ws, phi: &f.rows.Design}
+	scales := f.rows.Sums.Scales(f.model, f.groups)
+	at := scales.Intercept
+	if at != nil {
+		f.first, f.table.means = 1, at.Columns
 	}
-	f.phi.AddMulTrans(f.ws, totals, weights)
-	f.phi.AddMulSquaresTrans(f.ws, squares, weights)
-	if f.groups[0].Intercept {
-		f.first = 1
-		f.table.means = problem.Means(f.groups, totals, f.total)
-		f.table.means[0] = 0
+	f.units = f.rows.Units(scales, f.table.means)
+	if at != nil {
+		f.interceptMean, f.interceptSD = (at.Mean-f.units.Centre)/f.units.Scale, math.Sqrt(at.Variance)/f.units.Scale
 	}
-	for i, y := range f.target {
-		f.targetMean += weights[i] / f.total * y
-	}
-	for i, y := range f.target {
-		f.targetSD += weights[i] / f.total * (y - f.targetMean) * (y - f.targetMean)
-	}
-	f.targetSD = math.Sqrt(f.targetSD)
-	_, f.classes = f.model.Likelihood.(likelihood.Bernoulli)
-	tail := 0.5
-	if f.classes {
-		ones := 0.5
-		for i, y := range f.target {
-			ones += weights[i] * y
-		}
-		f.latent, tail = likelihood.LatentScale(likelihood.Bernoulli{}), likelihood.PriorTail(likelihood.Bernoulli{})
-		f.interceptMean = special.Logit(ones / (f.total + 1))
+	if g, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
+		f.table.roots = f.rows.Roots()
+		f.setNoise(g.NoiseVariance)
 	} else {
-		f.unitsOf(weights)
+		f.classes = true
 	}
-	f.interceptSD = problem.InterceptSpread * f.latent
-	spreads := problem.Spreads(f.groups, squares, f.table.means, f.total)
 	for k, g := range f.groups[f.first:] {
-		size := spreads[f.first+k]
-		if !(size > 0) {
+		size := scales.C[f.first+k]
+		if size == 0 {
 			size = 1
 		}
-		f.take(f.latent/size, tail, g)
+		f.take(math.Sqrt(scales.Square)/f.units.Scale/size, likelihood.PriorTail(f.model.Likelihood), g)
 	}
 }
 
-// unitsOf puts normal targets in units of their standard deviation about their mean.
-func (f *fit) unitsOf(weights []float64) {
-	mean, square := 0.0, 0.0
-	for i, y := range f.target {
-		mean += weights[i] / f.total * (y - at(f.offset, i, 0))
-	}
-	if f.first == 0 {
-		mean = 0
-	}
-	for i, y := range f.target {
-		gap := y - at(f.offset, i, 0) - mean
-		square += weights[i] / f.total * gap * gap
-	}
-	if f.centre = mean; square > 0 {
-		f.scale = math.Sqrt(square)
-	}
-	if f.weight != nil {
-		f.table.roots = make([]float64, f.n)
-		for i, w := range weights {
-			f.table.roots[i] = math.Sqrt(w)
-		}
-	}
-	noise := f.model.Likelihood.(likelihood.Gaussian).NoiseVariance
+func (f *fit) setNoise(noise param.Parameter) {
 	f.logNoise, f.noisePrior = math.Log(0.7), hyper.HalfCauchy(1)
 	if noise.State != param.Learned {
-		f.logNoise = math.Log(noise.Value)/2 - math.Log(f.scale)
+		f.logNoise = math.Log(noise.Value)/2 - math.Log(f.units.Noise)
 	}
 	if noise.State == param.Held {
 		f.noisePrior = nil
@@ -107,9 +68,9 @@ func (f *fit) take(size, tail float64, g problem.Group) {
 		p = nil
 		fallthrough
 	case param.Guess:
-		start = math.Log(stated.Value) - math.Log(f.scale)
+		start = math.Log(stated.Value) - math.Log(f.units.Scale)
 		if _, normal := f.model.Prior.(prior.Normal); normal {
-			start = math.Log(stated.Value)/2 - math.Log(f.scale)
+			start = math.Log(stated.Value)/2 - math.Log(f.units.Scale)
 		}
 	}
 	f.logPrior, f.priors = append(f.logPrior, start), append(f.priors, p)

@@ -147,7 +147,7 @@ type outcome struct {
 	priors    []float64 // prior variance of each group
 	common    float64   // logarithm of their common scale, where there is one
 	family    *problem.Family
-	targets   problem.Moments
+	targets   base.Moments
 	separated bool // the classes of a two-valued target are
 }
 

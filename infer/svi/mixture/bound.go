@@ -40,7 +40,7 @@ type Bound struct {
 	Prior       []float64 // of each group, set by SetPrior
 	WeightPrior []float64 // of each weight, set by SetPrior
 	// Sums over the rows added since, with their gradients:
-	Targets   problem.Moments
+	Targets   base.Moments
 	Separated bool
 	DPsi      []float64 // K×d
 	Slope     []float64 // in the likelihood parameters
@@ -119,7 +119,7 @@ func (q *Bound) Begin(x []float64) {
 	}
 	free, _ := q.Parameters(x)
 	q.Family = q.Base.At(free)
-	q.value, q.Separated, q.Targets = 0, true, problem.Moments{}
+	q.value, q.Separated, q.Targets = 0, true, base.Moments{}
 	for _, s := range [][]float64{q.dMean, q.DPsi, q.Slope, q.dHyper} {
 		clear(s)
 	}
@@ -144,7 +144,7 @@ func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler
 	d, p, share := q.Dims, q.Base.Count(), scale/float64(q.Components)
 	ws, t := q.Workspace, &q.terms
 	t.Resize(b.Rows(), p)
-	q.Targets.Add(b)
+	q.Targets.AddTargets(b.Batch)
 	dense := b.Phi.Dense.Cols
 	if q.Tunable != nil {
 		q.DPhi = problem.Grow(q.DPhi, b.Rows()*dense)

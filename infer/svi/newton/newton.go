@@ -30,6 +30,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
@@ -39,7 +40,7 @@ import (
 type Newton struct {
 	*problem.Problem
 	References []problem.Reference // of each group
-	Targets    problem.Moments     // of the rows of the last pass
+	Targets    base.Moments        // of the rows of the last pass
 	counted    source              // the rows of the targets; nil where not all were
 	Gain       float64             // of the bound in the last step
 	// PredictedGain is what a whole step would gain by the slope where no step raised the bound, else 0.

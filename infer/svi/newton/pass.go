@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
@@ -52,7 +53,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 	for len(n.workers) < n.Workspace.Pool().Threads() {
 		n.workers = append(n.workers, &worker{Room: problem.Room{Workspace: credence.NewWorkspace(1)}})
 	}
-	sums, targets, errs := []*Statistics{s}, make([]problem.Moments, parts), make([]error, parts)
+	sums, targets, errs := []*Statistics{s}, make([]base.Moments, parts), make([]error, parts)
 	for k := 1; k < parts; k++ {
 		if len(n.parts) < k {
 			n.parts = append(n.parts, NewStatistics(n.Dims, len(s.Slope)))
@@ -69,7 +70,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 				return
 			}
 			if !known {
-				targets[part].Add(b)
+				targets[part].AddTargets(b.Batch)
 			}
 			if !n.addBlock(w, sums[part], b, k*credence.BlockRows, m, factor, f) {
 				sums[part].Value = math.NaN()
@@ -83,7 +84,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 		n.Workspace.Pool().Run(parts, func(part, thread int) { add(part, n.workers[thread]) })
 	}
 	if !known {
-		n.Targets = problem.Moments{}
+		n.Targets = base.Moments{}
 	}
 	for k, part := range sums {
 		if errs[k] != nil {

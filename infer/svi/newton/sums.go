@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -23,7 +24,7 @@ type sums struct {
 	logPrecision   float64   // ½ Σw log p
 	about, product []float64 // m₀ and the product, d
 	gram           []float64 // d×d, both triangles
-	targets        problem.Moments
+	targets        base.Moments
 }
 
 // FeaturesChanged drops sums of rows that have other features now.
@@ -36,7 +37,7 @@ func (n *Newton) addUp(ctx context.Context, rows *problem.Rows, m []float64) (*s
 	terms := &n.whole.terms
 	err := rows.Each(ctx, func(b *problem.Block) {
 		dense = b.Phi.Dense.Cols
-		u.targets.Add(b)
+		u.targets.AddTargets(b.Batch)
 		terms.Resize(b.Rows(), 0)
 		b.Means(ws, terms.Mean, m)
 		for i, y := range b.Target {

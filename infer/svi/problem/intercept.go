@@ -87,13 +87,13 @@ func (p *Intercept) WeightFactor(f []float64) (back func()) {
 type moments struct {
 	columns  []columnSums
 	weight   float64
-	precise  float64 // Σ w times the precision of a row, by which columns and residuals count
-	success  float64 // Σ w y
-	trials   float64 // Σ w, times the trials of a row
-	offset   float64 // Σ w offset
-	top      float64 // the largest offset
-	exposure float64 // Σ w e^(offset − top)
-	residual Moments // of the target less its offset
+	precise  float64      // Σ w times the precision of a row, by which columns and residuals count
+	success  float64      // Σ w y
+	trials   float64      // Σ w, times the trials of a row
+	offset   float64      // Σ w offset
+	top      float64      // the largest offset
+	exposure float64      // Σ w e^(offset − top)
+	residual base.Moments // of the target less its offset
 }
 
 func (m *moments) add(l Likelihood, b *Block) {
@@ -130,7 +130,7 @@ func (m *moments) add(l Likelihood, b *Block) {
 		default:
 			m.exposure += w * math.Exp(o-m.top)
 		}
-		m.residual.add(y-o, precise)
+		m.residual.Add(y-o, precise)
 	}
 }
 
@@ -180,9 +180,9 @@ func (m *moments) scale(l Likelihood, s *sample, intercept bool) (centre, scale 
 	case !ok:
 		centre = s.location(l, base.InterceptSpread*base.InterceptSpread*scale*scale)
 	case heavyTailed(l):
-		centre, scale = s.median(m.residual.deviation(intercept), intercept)
+		centre, scale = s.median(math.Sqrt(m.residual.Square(intercept)), intercept)
 	case scale == 0:
-		scale = m.residual.deviation(intercept)
+		scale = math.Sqrt(m.residual.Square(intercept))
 	}
 	if !(scale > 0) {
 		scale = 1

@@ -127,7 +127,7 @@ func startParameters(l Likelihood, latent, largest, precision float64) *Family {
 type sample struct {
 	y, offset, weight []float64
 	own               credence.Batch // trials and precisions
-	residual          Moments        // of the target less its offset
+	residual          base.Moments   // of the target less its offset
 }
 
 // add adds the rows of a block.
@@ -136,7 +136,7 @@ func (s *sample) add(b *Block) {
 	for i, y := range b.Target {
 		o, w := b.OffsetOf(i), b.WeightOf(i)
 		s.y, s.offset, s.weight = append(s.y, y), append(s.offset, o), append(s.weight, w)
-		s.residual.add(y-o, w*b.PrecisionOf(i))
+		s.residual.Add(y-o, w*b.PrecisionOf(i))
 	}
 }
 

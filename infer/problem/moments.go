@@ -1,6 +1,10 @@
 package problem
 
-import "math"
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+)
 
 // Moments are those of targets, taken row by row so that nothing cancels. The zero value has none.
 type Moments struct {
@@ -9,15 +13,15 @@ type Moments struct {
 	square       float64 // Σ w (y − mean)²
 }
 
-// Add adds the targets of a block.
-func (m *Moments) Add(b *Block) {
+// AddTargets adds the targets of a batch, by their weights.
+func (m *Moments) AddTargets(b *credence.Batch) {
 	for i, y := range b.Target {
-		m.add(y, b.WeightOf(i))
+		m.Add(y, b.WeightOf(i))
 	}
 }
 
-// add adds a target of weight w.
-func (m *Moments) add(y, w float64) {
+// Add adds a target of weight w.
+func (m *Moments) Add(y, w float64) {
 	if w == 0 {
 		return
 	}
@@ -54,13 +58,12 @@ func (m *Moments) Variance() float64 {
 	return m.square / m.Weight
 }
 
-// deviation is the root mean square about the mean, or about 0.
-func (m *Moments) deviation(centred bool) float64 {
-	square := m.Variance()
-	if !centred {
-		square += m.Mean * m.Mean
+// Square returns the weighted mean square about the mean, or about 0.
+func (m *Moments) Square(centred bool) float64 {
+	if centred {
+		return m.Variance()
 	}
-	return math.Sqrt(square)
+	return m.Variance() + m.Mean*m.Mean
 }
 
 // Constant says whether there is a target and every one is the same.

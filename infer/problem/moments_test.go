@@ -10,7 +10,7 @@ func TestMerge(t *testing.T) {
 	targets, weights := []float64{1e6 + 1, 1e6 + 4, 1e6 - 2, 1e6 + 0.5, 1e6 - 7}, []float64{1, 2, 0, 0.5, 3}
 	var whole Moments
 	for i, y := range targets {
-		whole.add(y, weights[i])
+		whole.Add(y, weights[i])
 	}
 	for cut := range len(targets) + 1 {
 		var first, second Moments
@@ -19,7 +19,7 @@ func TestMerge(t *testing.T) {
 			if i < cut {
 				part = &first
 			}
-			part.add(y, weights[i])
+			part.Add(y, weights[i])
 		}
 		first.Merge(second)
 		if first.Weight != whole.Weight || first.Low != whole.Low || first.High != whole.High ||

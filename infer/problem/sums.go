@@ -1,0 +1,150 @@
+package problem
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// Sums are those over the rows of a fit from which priors are scaled. An engine that has them from elsewhere, such as
+// ΦᵀWΦ, may fill them itself.
+type Sums struct {
+	Weight       float64   // Σw
+	Square       float64   // Σwp, p the precision of a row
+	LogPrecision float64   // ½ Σw log p
+	Totals       []float64 // Σwp φ of every column, length d
+	Squares      []float64 // Σwp φ², at the values that learned hyper-parameters of the features start from
+	Target       Moments   // of the targets, by w
+	Residual     Moments   // of the targets less their offsets, by wp
+	// Latent says where f lies and how far it goes, for a family of which the link does not say so; nil for others.
+	Latent *Latent
+
+	success  float64 // Σw y
+	trials   float64 // Σw times the trials of a row
+	offset   float64 // Σw offset
+	top      float64 // the largest offset
+	exposure float64 // Σw e^(offset − top)
+}
+
+// Latent is about where f lies, and the square of the size that it has.
+type Latent struct{ Location, Square float64 }
+
+// Add adds the rows of a batch, without their columns.
+func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
+	if s.Weight == 0 {
+		s.top = math.Inf(-1)
+	}
+	each := 1.0
+	if _, kind := likelihood.Describe(l); kind == likelihood.Successes {
+		if supported, ok := l.(likelihood.Supported); ok {
+			_, each = supported.Support()
+		}
+	}
+	for i, y := range b.Target {
+		w, o := b.WeightOf(i), b.OffsetOf(i)
+		if w == 0 {
+			continue
+		}
+		precise, trials := w, each
+		if b.Precision != nil {
+			precise *= b.Precision[i]
+			s.LogPrecision += w * math.Log(b.Precision[i]) / 2
+		}
+		if b.Trials != nil {
+			trials = b.Trials[i]
+		}
+		s.Weight += w
+		s.Square += precise
+		s.success += w * y
+		s.trials += w * trials
+		s.offset += w * o
+		switch {
+		case o == s.top:
+			s.exposure += w
+		case o > s.top:
+			s.exposure, s.top = w+s.exposure*math.Exp(s.top-o), o
+		default:
+			s.exposure += w * math.Exp(o-s.top)
+		}
+		s.Target.Add(y, w)
+		s.Residual.Add(y-o, precise)
+	}
+}
+
+// location is the f at which the mean of the family is the weighted mean of the targets, offsets
+// included; counts and classes are pulled half a count from a boundary. ok is false where the
+// family's link is not known.
+func (s *Sums) location(l credence.Likelihood) (f float64, ok bool) {
+	link, kind := likelihood.Describe(l)
+	half := 0.5
+	if kind == likelihood.Measurements {
+		half = 0
+	}
+	share := (s.success + half) / (s.trials + 2*half)
+	offset := s.offset / s.Weight
+	switch link {
+	case likelihood.Identity:
+		return s.Residual.Mean, true
+	case likelihood.Log:
+		return math.Log((s.success+half)/s.exposure) - s.top, true
+	case likelihood.Softplus:
+		mean := (s.success + half) / s.Weight
+		return mean + special.Log1mExp(-mean) - offset, true
+	case likelihood.Logit:
+		return special.Logit(share) - offset, true
+	case likelihood.Probit:
+		return special.NormalQuantile(share) - offset, true
+	case likelihood.Cloglog:
+		return math.Log(-math.Log1p(-share)) - offset, true
+	}
+	return 0, false
+}
+
+// Scales are what priors are in units of.
+type Scales struct {
+	Square    float64    // s², s the size of f: that of the family, or of the targets where f has their unit
+	C         []float64  // of every group; a prior standard deviation is in units of s/c
+	Intercept *Intercept // nil without one
+	Noise     float64    // the prior scale of the noise's standard deviation, s √(Σwp/Σw)
+}
+
+// Intercept is where the intercept stands: at the weighted means x̄ of the columns, where f is
+//
+//	b̃ = b + x̄ᵀw ~ N(Mean, Variance).
+//
+// Its prior then says the same about y whatever the origin of the columns is. Columns of features that have
+// hyper-parameters count as 0 in x̄: they move.
+type Intercept struct {
+	Mean, Variance float64
+	Columns        []float64 // x̄, length d; 0 for the intercept, which is weight 0
+}
+
+// Scales returns what the priors of a model are in units of.
+func (s *Sums) Scales(m credence.Model, groups []Group) *Scales {
+	centred := len(groups) > 0 && groups[0].Intercept
+	scale := likelihood.LatentScale(m.Likelihood)
+	out := &Scales{Square: scale * scale}
+	if scale == 0 {
+		out.Square = s.Residual.Square(centred)
+	}
+	location, _ := s.location(m.Likelihood)
+	if s.Latent != nil {
+		location, out.Square = s.Latent.Location, s.Latent.Square
+	}
+	if !(out.Square > 0) {
+		out.Square = 1
+	}
+	if math.IsNaN(location) || math.IsInf(location, 0) {
+		location = 0
+	}
+	var means []float64
+	if centred {
+		means = Means(groups, s.Totals, s.Square)
+		out.Intercept = &Intercept{Mean: location, Variance: InterceptSpread * InterceptSpread * out.Square, Columns: means}
+	}
+	out.C = Spreads(groups, s.Squares, means, s.Square)
+	out.Noise = math.Sqrt(out.Square) * math.Sqrt(s.Square/s.Weight)
+	return out
+}
