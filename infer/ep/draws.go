@@ -48,7 +48,7 @@ func (f *fit) draws() (*credence.InclusionDraws, error) {
 	drawn = drawn[:min(len(drawn), mostDrawn)]
 	out := &credence.InclusionDraws{Count: drawCount, Weights: make([]int, len(drawn)), In: make([]bool, drawCount*len(drawn))}
 	for k, c := range drawn {
-		out.Weights[k] = f.Places[c.First]
+		out.Weights[k] = c.First
 	}
 	for id, members := range f.clusters(drawn) {
 		cluster := make([]candidates.Candidate, len(members))

@@ -165,7 +165,6 @@ func TestPosteriors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.ownUnits(a)
 			full := f.posterior(a)
 			a.covariance = nil
 			rows := f.posterior(a)

@@ -52,7 +52,7 @@ func TestGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.KeptBlocks, f.logKept = nil, nil // held, as by enumeration
-			f.Kept[1] = 1 / f.Scale / f.Scale
+			f.Kept[1] = 1 / f.Units.Scale / f.Units.Scale
 			f.takeKept()
 			if c.apart {
 				f.q.groups, f.groups = nil, make([]*group, len(f.Candidates))
@@ -63,7 +63,7 @@ func TestGroups(t *testing.T) {
 			square, far := 0.0, 0.0
 			for j, a := range f.inclusions()[1:] {
 				square += (a - inclusion[j]) * (a - inclusion[j]) / 12
-				far = math.Max(far, math.Abs(f.q.mean[j+1]*f.Scale-weights[j]))
+				far = math.Max(far, math.Abs(f.q.mean[j+1]*f.Units.Scale-weights[j]))
 			}
 			if in := f.inclusions(); in[3] != in[5] || in[8] != in[11] {
 				t.Errorf("%+v: members of a group have different inclusions: %v", c, in)

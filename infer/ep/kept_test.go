@@ -32,7 +32,7 @@ func TestKept(t *testing.T) {
 		mean, sd := location(s)
 		block := f.KeptBlocks[0]
 		density := func(u float64) float64 { v, _, _ := block.Prior.At(u); return v }
-		inclusion, weights, evidence := s.EnumerateKept(0.3, 1, 0.5, mean, 100*sd*sd, density, block.Start, f.Scale)
+		inclusion, weights, evidence := s.EnumerateKept(0.3, 1, 0.5, mean, 100*sd*sd, density, block.Start, f.Units.Scale)
 		m, v := make([]float64, 9), make([]float64, 9)
 		q := fitted.Members[0].Posterior.(credence.Selector)
 		q.Marginals(m, v)

@@ -9,9 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -111,98 +109,46 @@ func (f *fit) warn(out *credence.Fitted, format string, arguments ...any) {
 
 // fitted takes the answer to the target's own units and the intercept to zero of the columns.
 func (f *fit) fitted(a *answer) *credence.Fitted {
-	d, s := len(a.mean), f.Scale
-	p := f.Engine.prior
+	s, p, out := f.Units.Scale, f.Engine.prior, f.Held.Fitted()
 	p.Inclusion, p.Slab = p.Inclusion.At(special.Sigmoid(f.logOdds)), p.Slab.At(math.Exp(2*f.logSlab)*s*s)
-	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
-	out := &credence.Fitted{Report: credence.Report{Engine: "ep", Together: true, Rows: f.Rows, Inputs: f.Inputs, Weights: d}}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		g.NoiseVariance = g.NoiseVariance.At(a.noise * s * s)
-		model.Likelihood = g
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
-	}
+	out.Report.Together = true
+	model := credence.Model{Features: f.model.Features, Likelihood: f.Units.SetNoise(f.model.Likelihood, &out.Report, a.noise), Prior: p}
 	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
 	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(f.logKept)...)
 	if !math.IsNaN(a.evidence) && !math.IsInf(a.evidence, 0) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}
 	if !slices.Equal(a.inclusion, a.resolved) {
-		inclusion, resolved := make([]float64, d), make([]float64, d)
-		for j, place := range f.Places {
-			inclusion[place], resolved[place] = a.inclusion[j], a.resolved[j]
-		}
-		f.TakeResolved(f.Table, out, inclusion, resolved)
+		f.TakeResolved(out, a.inclusion, a.resolved)
 	}
-	f.ownUnits(a)
 	out.Members = []credence.Member{{Model: model, Posterior: f.posterior(a)}}
-	mean, sd := f.Location()
-	out.TargetMean, out.TargetVariance = mean, sd*sd
 	selected := 0
 	for _, c := range f.Candidates {
 		if a.inclusion[c.First] > 0.5 {
 			selected++
 		}
 	}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok && selected < 3 && g.NoiseVariance.Value > 0.5*sd*sd && len(f.Candidates) > 10*f.Rows {
+	if !f.Classes && selected < 3 && a.noise > 0.5 && len(f.Candidates) > 10*f.Rows {
 		f.warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", len(f.Candidates), f.Rows)
 	}
 	return out
 }
 
-// ownUnits multiplies by the scale of the target, and moves the intercept from the columns' means to zero.
-func (f *fit) ownUnits(a *answer) {
-	d, s := len(a.mean), f.Scale
-	kernel.Scale(s, a.mean)
-	kernel.Scale(s*s, a.variance)
-	if a.covariance != nil {
-		kernel.Scale(s*s, a.covariance)
-	}
-	k := f.Intercept
-	if k < 0 {
-		return
-	}
-	a.mean[k] += f.Centre - f.Shift(a.mean)
-	if a.covariance == nil {
-		for j, m := range f.Means {
-			a.variance[k] += m * m * a.variance[j]
-		}
-		return
-	}
-	cross := make([]float64, d) // C x̄
-	for j := range d {
-		cross[j] = kernel.Dot(a.covariance[j*d:(j+1)*d], f.Means)
-	}
-	square := kernel.Dot(cross, f.Means)
-	for j := range d {
-		a.covariance[k*d+j] -= cross[j]
-		a.covariance[j*d+k] -= cross[j]
-	}
-	a.covariance[k*d+k] += square
-	a.variance[k] = a.covariance[k*d+k]
-}
-
 // posterior is full where the covariance is known, else factorised.
 func (f *fit) posterior(a *answer) credence.Posterior {
-	d := len(a.mean)
-	mean, variance, inclusion := make([]float64, d), make([]float64, d), make([]float64, d)
-	for j, place := range f.Places {
-		mean[place], variance[place], inclusion[place] = a.mean[j], a.variance[j], a.inclusion[j]
-	}
+	mean := slices.Clone(a.mean)
+	f.Units.Own(mean)
 	if a.covariance == nil {
-		if s, ok := f.q.form.(*dual); ok && f.Rows*d <= storedDesign {
-			return f.dualPosterior(s, mean, inclusion)
+		if s, ok := f.q.form.(*dual); ok && f.Rows*len(a.mean) <= storedDesign {
+			return f.dualPosterior(s, mean, a.inclusion)
 		}
-		return &posterior.SpikeSlab{Mean: mean, Variance: variance, Probability: inclusion}
+		f.Units.Variance(a.variance)
+		return &posterior.SpikeSlab{Mean: mean, Variance: a.variance, Probability: a.inclusion}
 	}
-	placed := make([]float64, d*d)
-	for i, to := range f.Places {
-		for j, v := range a.covariance[i*d : (i+1)*d] {
-			placed[to*d+f.Places[j]] = v
-		}
-	}
-	factor, positive := gauss.Repair(f.ws.Pool(), d, placed)
+	factor, positive := gauss.Repair(f.ws.Pool(), len(a.mean), a.covariance)
+	f.Units.Factor(factor)
 	f.clipped = !positive
-	return &posterior.Full{Mean: mean, Factor: factor, Probability: inclusion, DF: a.df}
+	return &posterior.Full{Mean: mean, Factor: factor, Probability: a.inclusion, DF: a.df}
 }
 
 // storedDesign is the largest number of rows times weights whose columns a posterior keeps, so that it
@@ -211,12 +157,8 @@ const storedDesign = 20_000_000
 
 // dualPosterior is q at the sites of the last sweep, with all its covariances, by the rows.
 func (f *fit) dualPosterior(s *dual, mean, inclusion []float64) *posterior.Dual {
-	q := &posterior.Dual{
+	return &posterior.Dual{
 		Mean: mean, PriorVariance: slices.Clone(s.prior), Design: f.Design(), Factor: slices.Clone(s.upper),
-		Scale: f.Scale, Probability: inclusion,
+		Scale: f.Units.Scale, Centre: slices.Clone(f.Units.Means), Probability: inclusion,
 	}
-	if f.Intercept >= 0 {
-		q.Centre = slices.Clone(f.Means)
-	}
-	return q
 }

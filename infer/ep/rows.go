@@ -35,7 +35,7 @@ func (g gaussian) normalisers(f *fit) float64 {
 	for _, y := range f.Setting.Target {
 		sum -= precision * y * y / 2
 	}
-	return sum - f.Total*(math.Log(2*math.Pi)/2+f.logNoise) - f.Total*math.Log(f.Scale)
+	return sum + f.Units.Jacobian - f.Total*(math.Log(2*math.Pi)/2+f.logNoise)
 }
 
 // classes are 0 and 1. A row of weight v is v copies with a site each.

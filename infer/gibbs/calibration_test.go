@@ -32,7 +32,7 @@ func simulate(t *testing.T, e *Engine, rows *credence.Batch, rng *rand.Rand) (f 
 	t.Helper()
 	f = fitOn(t, e, rows)
 	table, s := f.Table, f.Setting
-	s.Centre, s.Scale = 0, 1
+	table.Units.Centre, table.Units.Scale, table.Units.Noise = 0, 1, 1
 	s.Kept[0], s.KeptMean[0] = 1, 0
 	if noise, slab = math.Sqrt(0.5), 1.0; s.Slab.Learned {
 		noise, slab = scale(rng, 0.5, 0.5, 1), scale(rng, s.SlabPrior.A, s.SlabPrior.B, s.SlabPrior.Scale)
@@ -57,10 +57,10 @@ func (f *fit) drawTargets(noise float64, rng *rand.Rand, latent func(i int) floa
 	if _, ok := family.(likelihood.Gaussian); ok {
 		family = likelihood.Gaussian{NoiseVariance: param.Hold(noise * noise)}
 	}
-	for i := range f.rows {
-		f.Table.Target[i] = family.(likelihood.Sampler).Sample(rng, latent(i))
+	for i := range f.Held.Target {
+		f.Held.Target[i] = family.(likelihood.Sampler).Sample(rng, latent(i))
 	}
-	if f.Setting.Target = f.Table.Target; !f.Classes {
+	if f.Setting.Target = f.Held.Target; !f.Classes {
 		f.Compress(credence.NewWorkspace(1), f.Setting)
 	}
 }
@@ -197,7 +197,7 @@ func TestDeciles(t *testing.T) {
 						t.Fatal(err)
 					}
 					f.judge()
-					copy(rows.Target, f.Table.Target)
+					copy(rows.Target, f.Held.Target)
 					sites, err := ep.New(model, ep.Config{Threads: 1})
 					if err != nil {
 						t.Fatal(err)

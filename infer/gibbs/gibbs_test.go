@@ -88,7 +88,7 @@ func fitOn(t *testing.T, e *Engine, rows *credence.Batch) *fit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fit{Engine: e, Table: table, Setting: setting, rows: rows.Rows()}
+	return &fit{Engine: e, Table: table, Setting: setting}
 }
 
 func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {

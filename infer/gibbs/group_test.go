@@ -30,7 +30,7 @@ func TestGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := e.testChain(t, s)
-			want, weights, _ := s.Enumerate(0.3, 1, 0.5, c.Centre, 100*c.Scale*c.Scale)
+			want, weights, _ := s.Enumerate(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale)
 			for _, g := range c.groups {
 				g.large = large
 			}
@@ -39,7 +39,7 @@ func TestGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j := range want {
-				got, mean := r.inclusion[j+1]/r.total, r.mean[j+1]/r.total*c.Scale
+				got, mean := r.inclusion[j+1]/r.total, r.mean[j+1]/r.total*c.Units.Scale
 				if math.Abs(got-want[j]) > 0.015 || math.Abs(mean-weights[j]) > 0.01 {
 					t.Errorf("n = %d, large %t: inclusion of column %d is %.4f and its weight %.4f, by enumeration %.4f and %.4f", n, large, j+1, got, mean, want[j], weights[j])
 				}

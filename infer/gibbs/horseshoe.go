@@ -52,7 +52,7 @@ func (f *fit) newShrinkage(c *chain) *shrinkage {
 	}
 	s.global, s.slab = math.Log(s.bound()), math.Log(s.width)
 	if h.Scale.Value > 0 {
-		s.global = math.Log(h.Scale.Value / f.Scale)
+		s.global = math.Log(h.Scale.Value / f.Units.Scale)
 	}
 	copy(s.weights, f.KeptMean)
 	side := min(f.Rows, d)

@@ -236,7 +236,7 @@ func TestHorseshoeCalibration(t *testing.T) {
 				rows.Target[0] = 1 // any that vary: the units are those below
 				f := fitOn(t, e, rows)
 				s := f.Setting
-				s.Centre, s.Scale = 0, 1
+				f.Units.Centre, f.Units.Scale, f.Units.Noise = 0, 1, 1
 				truth := f.newShrinkage(newChain(f.Table, s, credence.NewWorkspace(1), rng))
 				if s.Noise.Learned {
 					truth.logNoise = math.Log(scale(rng, 0.5, 0.5, 1))

@@ -26,7 +26,7 @@ func TestKept(t *testing.T) {
 	c := e.testChain(t, s)
 	block := c.KeptBlocks[0]
 	density := func(u float64) float64 { v, _, _ := block.Prior.At(u); return v }
-	want, weights, _ := s.EnumerateKept(0.3, 1, 0.5, c.Centre, 100*c.Scale*c.Scale, density, block.Start, c.Scale)
+	want, weights, _ := s.EnumerateKept(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale, density, block.Start, c.Units.Scale)
 	fitted := fitOf(t, s, l, p, Config{Flips: 40_000, Draws: 4000})
 	m, v := make([]float64, 9), make([]float64, 9)
 	fitted.Members[0].Posterior.Marginals(m, v)

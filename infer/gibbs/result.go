@@ -10,7 +10,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/diagnose"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -31,9 +30,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			}
 		}
 	}
-	n := table.Rows
 	table.Compress(credence.NewWorkspace(e.config.Threads), setting)
-	f := &fit{Engine: e, Table: table, Setting: setting, rows: n}
+	f := &fit{Engine: e, Table: table, Setting: setting}
 	if e.horseshoe != nil {
 		return f.shrink(ctx)
 	}
@@ -51,7 +49,6 @@ type fit struct {
 	*Engine
 	*candidates.Table
 	*candidates.Setting
-	rows    int // of the data
 	chains  []*chain
 	records []*record
 	kept    []int // chains that did not stick far below the best
@@ -68,8 +65,8 @@ func (f *fit) start(k int, like []float64) []int {
 	switch k % 4 {
 	case 1:
 		var columns []int
-		for j, place := range f.Places {
-			if f.config.Start != nil && f.Kept[j] == 0 && f.config.Start[place] > 0.5 {
+		for j, kept := range f.Kept {
+			if f.config.Start != nil && kept == 0 && f.config.Start[j] > 0.5 {
 				columns = append(columns, j)
 			}
 		}
@@ -216,11 +213,11 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	for _, k := range f.kept {
 		r := f.records[k]
 		for j := range d {
-			inclusion[f.Places[j]] += share * r.inclusion[j] / r.total
+			inclusion[j] += share * r.inclusion[j] / r.total
 		}
 		for _, s := range r.states {
 			for k := s.from; k < s.to && !f.Resolves(f.Table, s.logSlab, s.logNoise); k++ {
-				resolved[f.Places[r.active[k]]] -= share * s.weight / r.total
+				resolved[r.active[k]] -= share * s.weight / r.total
 			}
 			noise += share * s.weight / r.total * math.Exp(2*s.logNoise)
 			slab += share * s.weight / r.total * math.Exp(2*s.logSlab)
@@ -237,49 +234,26 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	included := 0.0
 	for _, c := range f.Candidates {
 		if _, own := f.OddsOf(c.First, 0); !own {
-			included += inclusion[f.Places[c.First]]
+			included += inclusion[c.First]
 		}
 	}
-	s := f.Scale
-	p := f.Engine.prior
+	s, p, out := f.Units.Scale, f.Engine.prior, f.Held.Fitted()
 	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(f.Shared))
 	if !f.Odds.Learned {
 		pi = p.Inclusion.Value
 	}
 	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)
-	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
-	out := &credence.Fitted{Report: credence.Report{
-		Engine: "gibbs", Together: true, Status: credence.Converged, Rows: f.rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Flips,
-	}}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		g.NoiseVariance = g.NoiseVariance.At(noise * s * s)
-		model.Likelihood = g
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
-	}
+	out.Report.Together, out.Report.Status, out.Report.Iterations = true, credence.Converged, f.config.Flips
+	model := credence.Model{Features: f.model.Features, Likelihood: f.Units.SetNoise(f.model.Likelihood, &out.Report, noise), Prior: p}
 	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
 	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(kept)...)
 	out.Members = []credence.Member{{Model: model, Posterior: draws}}
-	mean, sd := f.Location()
-	out.TargetMean, out.TargetVariance = mean, sd*sd
 	for j, in := range inclusion {
 		resolved[j] = math.Max(0, in+resolved[j])
 	}
-	f.TakeResolved(f.Table, out, inclusion, resolved)
+	f.TakeResolved(out, inclusion, resolved)
 	f.diagnose(out)
 	return out, nil
-}
-
-// ownUnits stores weights in the target's own units, with the intercept at zero of the columns.
-func (f *fit) ownUnits(dst, weights []float64) {
-	for j, place := range f.Places {
-		dst[place] = weights[j] * f.Scale
-	}
-	if k := f.Intercept; k >= 0 {
-		for j, m := range f.Means {
-			dst[f.Places[k]] -= m * weights[j] * f.Scale
-		}
-		dst[f.Places[k]] += f.Centre
-	}
 }
 
 // draws returns draws of the weights in the target's own units, with the intercept at zero of the columns.
@@ -297,7 +271,8 @@ func (f *fit) draws() (*posterior.Draws, error) {
 			}
 			row := q.Values[next*d : (next+1)*d]
 			next++
-			f.ownUnits(row, weights)
+			copy(row, weights)
+			f.Units.Own(row)
 		}
 	}
 	return q, nil

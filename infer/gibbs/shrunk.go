@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -50,9 +49,8 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 	learned := [3]bool{h.Scale.State != param.Held, true, f.Noise.Learned}
 	for _, t := range traces {
 		for first := 0; first < len(t.draws); first += d {
-			row := make([]float64, d)
-			f.ownUnits(row, t.draws[first:first+d])
-			q.Values = append(q.Values, row...)
+			q.Values = append(q.Values, t.draws[first:first+d]...)
+			f.Units.Own(q.Values[len(q.Values)-d:])
 		}
 		for k, u := range t.kept {
 			kept[k] += mean(u) / float64(len(traces))
@@ -62,25 +60,17 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 			all[k] = append(all[k], list)
 		}
 	}
-	h.Scale = h.Scale.At(math.Exp(mean(globals)) * f.Scale)
-	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: h}
-	out := &credence.Fitted{Report: credence.Report{
-		Engine: "gibbs", Status: credence.Converged, Rows: f.rows, Inputs: f.Inputs, Weights: d, Iterations: f.config.Sweeps,
-	}}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		for i, u := range noises {
-			noises[i] = math.Exp(2 * u)
-		}
-		g.NoiseVariance = g.NoiseVariance.At(mean(noises) * f.Scale * f.Scale)
-		model.Likelihood = g
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	h.Scale = h.Scale.At(math.Exp(mean(globals)) * f.Units.Scale)
+	out := f.Held.Fitted()
+	out.Report.Status, out.Report.Iterations = credence.Converged, f.config.Sweeps
+	for i, u := range noises {
+		noises[i] = math.Exp(2 * u)
 	}
+	model := credence.Model{Features: f.model.Features, Likelihood: f.Units.SetNoise(f.model.Likelihood, &out.Report, mean(noises)), Prior: h}
 	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "scale", Value: h.Scale.Value},
-		credence.Value{Name: "slab", Value: math.Exp(2*mean(slabs)) * f.Scale * f.Scale})
+		credence.Value{Name: "slab", Value: math.Exp(2*mean(slabs)) * f.Units.Scale * f.Units.Scale})
 	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(kept)...)
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
-	centre, sd := f.Location()
-	out.TargetMean, out.TargetVariance = centre, sd*sd
 	var moving [][][]float64
 	for k, list := range all {
 		if learned[k] {

@@ -160,7 +160,7 @@ func TestShrunkKept(t *testing.T) {
 	total, mean, square := 0.0, 0.0, 0.0
 	for u := -12.0; u < 8; u += 0.01 {
 		density, _, _ := s.KeptBlocks[0].Prior.At(u)
-		v := math.Exp(2*u) * s.Scale * s.Scale
+		v := math.Exp(2*u) * s.Units.Scale * s.Units.Scale
 		w := math.Exp(density - math.Log1p(v*xx)/2 + v*xy*xy/(1+v*xx)/2)
 		total, mean, square = total+w, mean+w*u, square+w*u*u
 	}
@@ -178,7 +178,7 @@ func TestShrunkKept(t *testing.T) {
 		if v.Name != "prior_variance.kept" {
 			continue
 		}
-		got := math.Log(v.Value)/2 - math.Log(s.Scale)
+		got := math.Log(v.Value)/2 - math.Log(s.Units.Scale)
 		t.Logf("%.4f, want %.4f ± %.4f", got, mean, sd)
 		if math.Abs(got-mean) > 0.12*sd { // of a thousand independent draws, nearly four standard errors
 			t.Errorf("the mean logarithm of the kept scale is %.4f, by quadrature %.4f ± %.4f", got, mean, sd)

@@ -269,21 +269,14 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 
 // fitted takes the answer to the target's own units and the intercept to zero of the columns.
 func (f *fit) fitted(a *answer) *credence.Fitted {
-	d, s, p := f.Table.Count(), f.Scale, f.prior
-	at := f.normals()
+	s, p, at, out := f.Units.Scale, f.prior, f.normals(), f.Held.Fitted()
 	p.Inclusion, p.Slab, p.Spike = p.Inclusion.At(special.Sigmoid(at.logOdds)), p.Slab.At(at.slab*s*s), p.Spike.At(at.spike*s*s)
-	model := credence.Model{Features: f.model.Features, Likelihood: f.model.Likelihood, Prior: p}
-	out := &credence.Fitted{Report: credence.Report{
-		Engine: "laplace", Status: credence.Converged, Rows: f.Rows, Inputs: f.Inputs, Weights: d, Iterations: a.mode.iterations, Hyperparameters: string(hyper.Mode),
-	}}
+	out.Report.Status, out.Report.Iterations, out.Report.Hyperparameters = credence.Converged, a.mode.iterations, string(hyper.Mode)
 	if !f.learns() {
 		out.Report.Hyperparameters = hyper.Held
 	}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		g.NoiseVariance = g.NoiseVariance.At(math.Exp(2*f.logNoise) * s * s)
-		model.Likelihood = g
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
-	}
+	family := f.Units.SetNoise(f.model.Likelihood, &out.Report, math.Exp(2*f.logNoise))
+	model := credence.Model{Features: f.model.Features, Likelihood: family, Prior: p}
 	for _, v := range p.Parameters() {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: v.Name, Value: v.Value})
 	}
@@ -292,21 +285,10 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 	if !math.IsNaN(a.evidence) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}
-	q := &posterior.SpikeSlab{Mean: make([]float64, d), Variance: make([]float64, d), Probability: make([]float64, d)}
-	weights, variance := a.mode.weights, a.marginals.variance
-	for j, place := range f.Places {
-		q.Mean[place], q.Variance[place], q.Probability[place] = s*weights[j], s*s*variance[j], a.inclusion[j]
-	}
-	if k := f.Intercept; k >= 0 {
-		place := f.Places[k]
-		q.Mean[place] += f.Centre - s*f.Shift(weights)
-		for j, m := range f.Means {
-			q.Variance[place] += m * m * s * s * variance[j]
-		}
-	}
+	q := &posterior.SpikeSlab{Mean: slices.Clone(a.mode.weights), Variance: slices.Clone(a.marginals.variance), Probability: a.inclusion}
+	f.Units.Own(q.Mean)
+	f.Units.Variance(q.Variance)
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
-	mean, sd := f.Location()
-	out.TargetMean, out.TargetVariance = mean, sd*sd
 	return out
 }
 

@@ -444,7 +444,7 @@ func TestKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, sd := f.Location()
+		mean, sd := f.Units.Centre, f.Units.Scale
 		s.KeptVariance = fitted.Report.Hyper[len(fitted.Report.Hyper)-1].Value
 		_, weights, _ := s.EnumerateNormals(0.3, 1, 0.02, 0.5, mean, 100*sd*sd)
 		square := 0.0
@@ -454,7 +454,7 @@ func TestKept(t *testing.T) {
 				t.Errorf("%s: kept weight %d is %.3f, by enumeration %.3f", method, j+1, q.Mean[j+1], weights[j])
 			}
 		}
-		_, slope, _ := f.KeptBlocks[0].Prior.At(math.Log(s.KeptVariance/f.Scale/f.Scale) / 2)
+		_, slope, _ := f.KeptBlocks[0].Prior.At(math.Log(s.KeptVariance/f.Units.Scale/f.Units.Scale) / 2)
 		if gap := square/s.KeptVariance - 3 + slope; math.Abs(gap) > 0.1 {
 			t.Errorf("%s: the variance %.3f is not where its slope is 0 but %.3f", method, s.KeptVariance, gap)
 		}

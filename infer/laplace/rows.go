@@ -43,7 +43,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	f.split = f.Split(e.model.Features)
 	f.reset()
 	if f.spike = spikeShare; e.prior.Spike.State != param.Learned {
-		f.spike, f.stated = e.prior.Spike.Value/(f.Scale*f.Scale), true
+		f.spike, f.stated = e.prior.Spike.Value/(f.Units.Scale*f.Units.Scale), true
 	}
 	if p := e.prior.InclusionPrior; p[0] > 0 { // of each feature's own probability, which leaves its mean
 		f.logOdds, f.Odds.Learned = math.Log(p[0]/p[1]), false
@@ -180,7 +180,7 @@ func (f *fit) constants() float64 {
 	if f.Setting.Classes {
 		return 0
 	}
-	return f.Total * (math.Log(2*math.Pi)/2 + f.logNoise + math.Log(f.Scale))
+	return f.Total*(math.Log(2*math.Pi)/2+f.logNoise) - f.Units.Jacobian
 }
 
 // bends are the curvatures of −log p(w) of some columns, nil for all.

@@ -21,8 +21,6 @@ type fit struct {
 	*Engine
 	problem descent.Problem
 	ws      *credence.Workspace
-	centre  float64 // of normal targets
-	unit    float64 // the standard deviation of normal targets, in which everything is computed; 1 for classes
 	lambdas []float64
 
 	table   *candidates.Table                 // with the columns of the model
@@ -35,17 +33,16 @@ const rotatedRows = 3000
 
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads), unit: 1}
+	f := &fit{Engine: e, ws: credence.NewWorkspace(e.config.Threads)}
 	table, err := candidates.Load(ctx, f.ws, e.config.Name, e.model, data)
 	if err != nil {
 		return nil, err
 	}
 	f.problem = descent.Problem{Table: table, Alpha: e.config.Alpha, Cap: e.config.Cap}
 	if _, f.problem.Classes = e.model.Likelihood.(likelihood.Bernoulli); f.problem.Classes {
-		f.problem.Target = table.ClassTargets()
+		f.problem.Target = table.Held.Target
 	} else {
-		f.centre, f.unit = table.Location()
-		f.problem.Target = table.Residual(f.centre, f.unit)
+		f.problem.Target = table.Units.Targets(table.Held, table.Unit())
 	}
 	f.table = table
 	if e.config.Alpha == 0 && table.Rows < table.Count() && table.Rows <= rotatedRows {
@@ -117,7 +114,7 @@ func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
 	}
 	least := largest * f.span()
 	if f.config.Lambda > 0 {
-		least = f.config.Lambda / f.unit
+		least = f.config.Lambda / f.table.Units.Scale
 	}
 	for k := range f.config.Points {
 		f.lambdas = append(f.lambdas, largest*math.Pow(least/largest, float64(k)/float64(f.config.Points-1)))
@@ -164,45 +161,35 @@ func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted 
 			}
 		}
 	}
-	t, chosen := f.table, points[best]
-	d := t.Count()
-	columns := make([]float64, f.problem.Count())
+	u, chosen := f.table.Units, points[best]
+	d := f.table.Count()
+	mean, inclusion := make([]float64, f.problem.Count()), make([]float64, d)
 	for k, j := range chosen.columns {
-		columns[j] = f.unit * chosen.weights[k]
+		mean[j] = chosen.weights[k]
 	}
 	if f.back != nil {
-		columns = f.back(columns)
+		mean = f.back(mean)
 	}
-	if t.Intercept >= 0 {
-		columns[t.Intercept] += f.centre - t.Shift(columns)
-	}
-	mean, inclusion := make([]float64, d), make([]float64, d)
-	for j, place := range t.Places {
-		mean[place] = columns[j]
-		if columns[j] != 0 || j == t.Intercept {
-			inclusion[place] = 1
+	for j, w := range mean {
+		if w != 0 || j == f.table.Intercept {
+			inclusion[j] = 1
 		}
 	}
-	square := f.unit * f.unit
-	model, lambda, loss := f.model, f.unit*f.lambdas[best], square*losses[best]
-	out := &credence.Fitted{Report: credence.Report{
-		Engine: f.config.Name, Status: credence.Converged, Rows: t.Rows, Inputs: t.Inputs, Weights: d, Iterations: chosen.sweeps,
-		Hyper: credence.Values{{Name: "lambda", Value: lambda}, {Name: "cross_validated_loss", Value: loss}, {Name: "cross_validated_loss_se", Value: square * spread[best]}},
-	}}
-	if g, ok := model.Likelihood.(likelihood.Gaussian); ok {
-		if g.NoiseVariance.State != param.Held {
-			g.NoiseVariance = g.NoiseVariance.At(math.Max(loss, math.SmallestNonzeroFloat64))
-		}
-		model.Likelihood = g
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
+	u.Own(mean)
+	lambda, loss := u.Scale*f.lambdas[best], u.Scale*u.Scale*losses[best]
+	model, out := f.model, f.table.Held.Fitted()
+	out.Report.Status, out.Report.Iterations = credence.Converged, chosen.sweeps
+	out.Report.Hyper = credence.Values{{Name: "lambda", Value: lambda}, {Name: "cross_validated_loss", Value: loss}, {Name: "cross_validated_loss_se", Value: u.Scale * u.Scale * spread[best]}}
+	noise := math.Max(losses[best], math.SmallestNonzeroFloat64)
+	if g, ok := model.Likelihood.(likelihood.Gaussian); ok && g.NoiseVariance.State == param.Held {
+		noise = g.NoiseVariance.Value / (u.Noise * u.Noise)
 	}
+	model.Likelihood = u.SetNoise(model.Likelihood, &out.Report, noise)
 	var q credence.Posterior = &posterior.SpikeSlab{Mean: mean, Variance: make([]float64, d), Probability: inclusion}
 	if f.config.Alpha == 0 {
 		q = &posterior.Diagonal{Mean: mean, Variance: make([]float64, d)}
 	}
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
-	centre, sd := t.Location()
-	out.TargetMean, out.TargetVariance = centre, sd*sd
 	if f.config.Lambda == 0 && best == len(points)-1 && f.lambdas[best] <= f.lambdas[0]*f.span()*(1+1e-9) {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the loss still falls at the least λ of the path, %.3g: state a smaller one by lambda=", lambda))
 	}

@@ -47,16 +47,15 @@ func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
 		if w == 0 {
 			continue
 		}
-		precise, trials := w, each
-		if b.Precision != nil {
-			precise *= b.Precision[i]
-			s.LogPrecision += w * math.Log(b.Precision[i]) / 2
+		p, trials := b.PrecisionOf(i), each
+		if p != 1 {
+			s.LogPrecision += w * math.Log(p) / 2
 		}
 		if b.Trials != nil {
 			trials = b.Trials[i]
 		}
 		s.Weight += w
-		s.Square += precise
+		s.Square += w * p
 		s.success += w * y
 		s.trials += w * trials
 		s.offset += w * o
@@ -69,7 +68,7 @@ func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
 			s.exposure += w * math.Exp(o-s.top)
 		}
 		s.Target.Add(y, w)
-		s.Residual.Add(y-o, precise)
+		s.Residual.Add(y-o, w*p)
 	}
 }
 

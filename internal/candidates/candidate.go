@@ -41,19 +41,16 @@ type KeptBlock struct {
 }
 
 // takeKept takes the blocks that are always in, each with the hyper-prior of a block under a normal prior.
-func (s *Setting) takeKept(t *Table, features credence.Features, squares []float64, latent, tail float64) {
-	for _, b := range features.Blocks() {
-		if !b.Kept || b.Count == 0 {
+func (s *Setting) takeKept(t *Table, features credence.Features, latent, tail float64) {
+	for k, g := range t.groups {
+		b := features.Blocks()[g.Block]
+		if !b.Kept {
 			continue
 		}
-		size := 0.0
-		for j := b.First; j < b.First+b.Count; j++ {
-			size += squares[j] / t.Total
+		scale := latent
+		if c := t.scales.C[k]; c > 0 {
+			scale = latent / c
 		}
-		if !(size > 0) {
-			size = 1
-		}
-		scale := latent / math.Sqrt(size)
 		k := KeptBlock{Name: b.Name, First: b.First, Count: b.Count, Start: math.Log(scale), Prior: hyper.BetaPrime{A: 1, B: tail, Scale: scale}}
 		s.KeptBlocks = append(s.KeptBlocks, k)
 		s.SetKept(len(s.KeptBlocks)-1, k.Start)
@@ -72,7 +69,7 @@ func (s *Setting) SetKept(block int, logSD float64) {
 func (s *Setting) KeptValues(logSD []float64) []credence.Value {
 	var list []credence.Value
 	for k, b := range s.KeptBlocks {
-		list = append(list, credence.Value{Name: "prior_variance." + b.Name, Value: math.Exp(2*logSD[k]) * s.Scale * s.Scale})
+		list = append(list, credence.Value{Name: "prior_variance." + b.Name, Value: math.Exp(2*logSD[k]) * s.scale * s.scale})
 	}
 	return list
 }
@@ -83,6 +80,6 @@ func (t *Table) Kind(engine string, format int, model credence.Model, options an
 	squares := make([]float64, t.Count())
 	t.Squares(squares, nil)
 	print, err := checkpoint.Fingerprint(options, fmt.Sprint(model.Likelihood), model.Prior, model.Features.Blocks(),
-		t.Target, t.Offset, t.Weight, t.Means, squares)
+		t.Held.Target, t.Held.Offset, t.Held.Weight, t.Held.Precision, t.Means, squares)
 	return checkpoint.Kind{Name: engine, Format: format, Fingerprint: print}, err
 }

@@ -30,11 +30,11 @@ func (s *Setting) Resolves(t *Table, logSlab, logNoise float64) bool {
 
 // TakeResolved stores the probabilities that weights are not 0 under a slab that the rows resolve, and warns where they
 // are less than half of the inclusions, and the rest is a candidate or more. Both are by the weights of the model.
-func (s *Setting) TakeResolved(t *Table, out *credence.Fitted, inclusion, resolved []float64) {
+func (s *Setting) TakeResolved(out *credence.Fitted, inclusion, resolved []float64) {
 	expected, told := 0.0, 0.0
 	for _, c := range s.Candidates {
-		expected += inclusion[t.Places[c.First]]
-		told += resolved[t.Places[c.First]]
+		expected += inclusion[c.First]
+		told += resolved[c.First]
 	}
 	out.Resolved = resolved
 	if untold := expected - told; untold > told && untold >= 1 {

@@ -38,26 +38,25 @@ func (t *Table) Rotate(ws *credence.Workspace) (rotated *Table, back func(weight
 	}
 	copied := *t
 	rotated = &copied
-	rotated.Columns = Columns{Rows: n, unit: t.unit, dense: linop.NewDense(len(kept), n)}
-	if rotated.Intercept = -1; t.Intercept >= 0 {
-		rotated.Intercept = len(kept)
-		rotated.dense = linop.NewDense(len(kept)+1, n)
-		t.Column(rotated.dense.Row(len(kept)), t.Intercept)
+	dense, intercept := linop.NewDense(len(kept), n), -1
+	if t.Intercept >= 0 {
+		intercept, dense = len(kept), linop.NewDense(len(kept)+1, n)
+		t.Column(dense.Row(intercept), t.Intercept)
 	}
-	rotated.Means = make([]float64, rotated.dense.Rows)
+	rotated.Columns = t.With(dense, make([]float64, dense.Rows), intercept)
 	for k, column := range kept {
-		row := rotated.dense.Row(k)
+		row := dense.Row(k)
 		mat.Col(row, column, &vectors)
 		kernel.Scale(math.Sqrt(values[column]), row)
 	}
 	return rotated, func(weights []float64) []float64 {
 		dual, out := make([]float64, n), make([]float64, d) // XᵀUΛ^(−½)w
 		for k, column := range kept {
-			kernel.Axpy(weights[k]/values[column], rotated.dense.Row(k), dual)
+			kernel.Axpy(weights[k]/values[column], dense.Row(k), dual)
 		}
 		t.MulTrans(ws, out, dual)
 		if t.Intercept >= 0 {
-			out[t.Intercept] = weights[rotated.Intercept]
+			out[t.Intercept] = weights[intercept]
 		}
 		return out
 	}, true

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -24,16 +23,16 @@ type Coordinate struct {
 // Setting is what engines begin with: units, and priors of what is learned. Normal targets are in
 // units of their standard deviation about their mean.
 type Setting struct {
-	Candidates    []Candidate
-	own           []float64   // stated prior log odds by column, NaN where there are none; nil for none at all
-	Shared        int         // candidates without odds of their own, of which π is the probability
-	Kept          []float64   // prior variance of columns that are always in, in units; 0 for candidates
-	KeptMean      []float64   // and prior mean
-	KeptBlocks    []KeptBlock // of which the prior variance is learned
-	Classes       bool
-	Link          likelihood.Link // of classes
-	Centre, Scale float64         // of normal targets; 0 and 1 for classes
-	Target        []float64       // normal: in units, times the roots of the weights; classes: 0 and 1
+	Candidates []Candidate
+	own        []float64   // stated prior log odds by column, NaN where there are none; nil for none at all
+	Shared     int         // candidates without odds of their own, of which π is the probability
+	Kept       []float64   // prior variance of columns that are always in, in units; 0 for candidates
+	KeptMean   []float64   // and prior mean
+	KeptBlocks []KeptBlock // of which the prior variance is learned
+	Classes    bool
+	Link       likelihood.Link // of classes
+	scale      float64         // of the units
+	Target     []float64       // normal: in units, times the roots of the weights; classes: 0 and 1
 
 	// Rest is what is left of Σ target² once the rows are compressed; see [Table.Compress].
 	Rest float64
@@ -56,47 +55,44 @@ const expectedCandidates = 20
 // probit; slab and inclusion are those of a spike-and-slab prior. engine stands before errors.
 func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
 	d := t.Count()
-	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), Scale: 1}
+	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), scale: t.Units.Scale}
 	s.takeCandidates(model.Features, true)
 	if len(s.Candidates) == 0 {
 		return nil, fmt.Errorf("%s: the model has no columns to select from: name some in the formula", engine)
 	}
-	latent, tail, mean := 1.0, 0.5, 0.0
+	latent, tail := math.Sqrt(t.scales.Square)/t.Units.Scale, likelihood.PriorTail(model.Likelihood)
 	s.OddsA, s.OddsB = 1, 1
 	switch l := model.Likelihood.(type) {
 	case likelihood.Gaussian:
-		s.Centre, s.Scale = t.Location()
-		s.Target = t.Residual(s.Centre, s.Scale)
-		if l.NoiseVariance.State != param.Held && (kernel.Dot(s.Target, s.Target) == 0 || s.Scale < 1e-13*math.Abs(s.Centre)) { // below rounding
+		s.Target = t.Units.Targets(t.Held, t.Unit())
+		if l.NoiseVariance.State != param.Held && (kernel.Dot(s.Target, s.Target) == 0 || t.Units.Scale < 1e-13*math.Abs(t.Units.Centre)) { // below rounding
 			return nil, fmt.Errorf("%s: the target does not vary, and there is nothing to select for: name another target, or multiply it where its values differ by less than 1e-150", engine)
 		}
 		s.Noise = Coordinate{math.Log(0.5) / 2, l.NoiseVariance.State != param.Held} // high: half of the variance
 		if l.NoiseVariance.State != param.Learned {
-			s.Noise.Start = math.Log(l.NoiseVariance.Value)/2 - math.Log(s.Scale)
+			s.Noise.Start = math.Log(l.NoiseVariance.Value)/2 - math.Log(t.Units.Noise)
 		}
 		if s.Noise.Learned {
 			s.Noise.Start = math.Max(s.Noise.Start, hyper.LeastLogNoise)
 		}
 	case likelihood.Bernoulli:
-		s.Classes, s.Link = true, l.Link
+		s.Classes, s.Link, s.Target = true, l.Link, t.Held.Target
 		if s.Link == "" {
 			s.Link = likelihood.Logit
 		}
-		latent, tail = likelihood.LatentScale(l), likelihood.PriorTail(l)
 		// With a flat prior the maximum for weak data is π = 0.
 		if s.OddsB = 4; len(s.Candidates) >= 200 {
 			s.OddsA, s.OddsB = 3, 99
 		}
-		mean = t.takeClasses(s)
 	default:
 		return nil, fmt.Errorf("%s: likelihood %v is neither gaussian nor bernoulli", engine, l)
 	}
-	if t.Intercept >= 0 {
-		s.Kept[t.Intercept], s.KeptMean[t.Intercept] = problem.InterceptSpread*problem.InterceptSpread*latent*latent, mean
+	if at := t.scales.Intercept; at != nil {
+		s.Kept[0], s.KeptMean[0] = at.Variance/(s.scale*s.scale), (at.Mean-t.Units.Centre)/s.scale
 	}
 	squares := make([]float64, d)
 	t.Squares(squares, nil)
-	s.takeKept(t, model.Features, squares, latent, tail)
+	s.takeKept(t, model.Features, latent, tail)
 	s.takeSize(t, squares)
 	if p, ok := model.Prior.(prior.SpikeSlab); ok {
 		if err := s.takePrior(t, p, latent, tail); err != nil {
@@ -138,31 +134,8 @@ func (t *Table) Compress(ws *credence.Workspace, s *Setting) {
 			columns.Row(j)[i] = upper[i*d+j]
 		}
 	}
-	t.Columns = Columns{Rows: d, Means: t.Means, dense: columns, unit: t.unit}
+	t.Columns = t.With(columns, t.Means, t.Intercept)
 	s.Target = y
-}
-
-// ClassTargets returns the targets with their offsets, 0 and 1.
-func (t *Table) ClassTargets() []float64 {
-	out := make([]float64, t.Rows)
-	for i, y := range t.Target {
-		out[i] = math.Round(y + t.OffsetOf(i))
-	}
-	return out
-}
-
-// takeClasses stores the classes and returns the link of their share, half a count from its limits.
-func (t *Table) takeClasses(s *Setting) float64 {
-	s.Target = t.ClassTargets()
-	ones := 0.5
-	for i, y := range s.Target {
-		ones += t.unit[i] * t.unit[i] * y
-	}
-	share := ones / (t.Total + 1)
-	if s.Link == likelihood.Probit {
-		return special.NormalQuantile(share)
-	}
-	return special.Logit(share)
 }
 
 // takeSize takes what priors of candidates are in units of, and the prior of the noise.
@@ -199,7 +172,7 @@ func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) e
 	s.SlabPrior = hyper.BetaPrime{A: 1, B: tail, Scale: latent / math.Sqrt(s.Size*math.Max(1, expected))}
 	s.Slab = Coordinate{math.Log(s.SlabPrior.Scale), p.Slab.State != param.Held}
 	if p.Slab.State != param.Learned {
-		s.Slab.Start = math.Log(p.Slab.Value)/2 - math.Log(s.Scale)
+		s.Slab.Start = math.Log(p.Slab.Value)/2 - math.Log(s.scale)
 	}
 	s.Odds = Coordinate{special.Logit(math.Min(0.5, math.Max(expected, 0.5)/count)), p.Inclusion.State != param.Held}
 	if p.Inclusion.State != param.Learned {
@@ -220,9 +193,9 @@ func (s *Setting) takeOdds(t *Table, odds []float64) error {
 		return fmt.Errorf("there are prior odds of %d weights, and the model has %d", len(odds), t.Count())
 	}
 	s.own = make([]float64, t.Count())
-	for j, place := range t.Places {
-		if s.own[j] = math.NaN(); odds[place] > 0 {
-			s.own[j] = math.Log(odds[place])
+	for j, v := range odds {
+		if s.own[j] = math.NaN(); v > 0 {
+			s.own[j] = math.Log(v)
 		}
 	}
 	s.countShared()
@@ -245,14 +218,6 @@ func (s *Setting) OddsOf(j int, shared float64) (odds float64, own bool) {
 		return shared, false
 	}
 	return s.own[j], true
-}
-
-// OffsetOf returns the offset of row i.
-func (t *Table) OffsetOf(i int) float64 {
-	if t.Offset == nil {
-		return 0
-	}
-	return t.Offset[i]
 }
 
 // Supports says why an engine for spike-and-slab priors cannot fit a pair, nil if it can. engine

@@ -27,9 +27,9 @@ func load(t *testing.T, s *conform.Selection, classes bool, alpha float64) *Prob
 		t.Fatal(err)
 	}
 	p := &Problem{Table: table, Classes: classes, Alpha: alpha, Tolerance: 1e-13}
-	if p.Target = table.Target; !classes {
-		mean, _ := table.Location()
-		p.Target = table.Residual(mean, 1)
+	if p.Target = table.Held.Target; !classes {
+		table.Units.Scale = 1
+		p.Target = table.Units.Targets(table.Held, table.Unit())
 	}
 	return p
 }
@@ -82,7 +82,7 @@ func TestConditions(t *testing.T) {
 			lambdas, weights := path(t, p)
 			for k, b := range weights {
 				total, slopes := 0.0, make([]float64, 61)
-				mean, _ := p.Location()
+				mean := p.Units.Centre
 				for i := range s.Target {
 					if p.Out[i] {
 						continue

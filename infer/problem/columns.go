@@ -1,21 +1,73 @@
-package candidates
+package problem
 
 import (
+	"slices"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
 
-// Columns are d centred columns of n rows. Column j is dense or, from the number of dense columns
-// on, sparse.
+// Columns are the d columns of a design of n rows, one after the other, so that all of them are gone through with a vector of
+// the rows. Under an intercept they are centred at their weighted means: dense columns where they lie; sparse ones
+// stay as they are, with their means beside them. A row is multiplied by √v, v its weight and its precision in units of the mean
+// one, so that sums of squares count it v times. The intercept is a column of ones.
+//
+// Memory: n·d numbers for dense columns, twelve bytes for an entry of a sparse one.
 type Columns struct {
-	Rows  int
-	Means []float64 // weighted means x̄ of the columns as the features give them, length d
+	Rows      int
+	Intercept int       // its column, or -1
+	Means     []float64 // weighted means x̄ of the columns as the features give them, 0 where they are not centred, length d
 
 	dense  linop.Dense // one column a row
 	sparse linop.CSR   // one column a row, not centred
 	unit   []float64   // √v of every row, which centring takes off
 }
+
+// ByColumn returns the columns of the design, which is gone from the rows.
+func (h *Held) ByColumn() *Columns {
+	all, roots := &h.Design, h.Roots()
+	n, dense := h.Rows(), all.Dense.Cols
+	c := &Columns{Rows: n, Intercept: -1, unit: roots, dense: linop.NewDense(dense, n), sparse: all.Sparse.Transpose(), Means: make([]float64, dense+all.Sparse.Cols)}
+	for _, b := range h.rows.model.Features.Blocks() {
+		if b.Intercept {
+			c.Intercept = b.First
+		}
+	}
+	if roots == nil {
+		c.unit = slices.Repeat([]float64{1}, n)
+	}
+	for j := range c.Means {
+		if c.Intercept >= 0 && j != c.Intercept {
+			c.Means[j] = h.Sums.Totals[j] / h.Sums.Square
+		}
+	}
+	for j := range dense {
+		row := c.dense.Row(j)
+		for i, u := range c.unit {
+			row[i] = (all.Dense.Row(i)[j] - c.Means[j]) * u
+		}
+	}
+	if roots != nil {
+		if c.sparse.Value == nil {
+			c.sparse.Value = slices.Repeat([]float64{1}, len(c.sparse.Index))
+		}
+		for k, i := range c.sparse.Index {
+			c.sparse.Value[k] *= roots[i]
+		}
+	}
+	h.Design = credence.Design{}
+	return c
+}
+
+// With returns columns that are the rows of a matrix d×n, of which means were taken off, and of which the last is the intercept
+// where there is one; their rows have the weights of these.
+func (c *Columns) With(columns linop.Dense, means []float64, intercept int) Columns {
+	return Columns{Rows: columns.Cols, Intercept: intercept, Means: means, dense: columns, unit: c.unit}
+}
+
+// Unit returns √v of every row.
+func (c *Columns) Unit() []float64 { return c.unit }
 
 // Count returns d.
 func (c *Columns) Count() int { return c.dense.Rows + c.sparse.Rows }
