@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -72,10 +73,18 @@ func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
 	}
 }
 
-// location is the f at which the mean of the family is the weighted mean of the targets, offsets
+// Precision returns the mean precision of the rows, 1 without weight.
+func (s *Sums) Precision() float64 {
+	if !(s.Weight > 0) {
+		return 1
+	}
+	return s.Square / s.Weight
+}
+
+// Location is the f at which the mean of the family is the weighted mean of the targets, offsets
 // included; counts and classes are pulled half a count from a boundary. ok is false where the
 // family's link is not known.
-func (s *Sums) location(l credence.Likelihood) (f float64, ok bool) {
+func (s *Sums) Location(l credence.Likelihood) (f float64, ok bool) {
 	link, kind := likelihood.Describe(l)
 	half := 0.5
 	if kind == likelihood.Measurements {
@@ -118,7 +127,12 @@ type Scales struct {
 type Intercept struct {
 	Mean, Variance float64
 	Columns        []float64 // x̄, length d; 0 for the intercept, which is weight 0
+	// Fixed says that b̃ is 0, since cutpoints say where the grades are at the means of the columns.
+	Fixed bool
 }
+
+// fixedVariance is the prior variance of an intercept beside which cutpoints say the same.
+const fixedVariance = 1e-12
 
 // Scales returns what the priors of a model are in units of.
 func (s *Sums) Scales(m credence.Model, groups []Group) *Scales {
@@ -128,7 +142,7 @@ func (s *Sums) Scales(m credence.Model, groups []Group) *Scales {
 	if scale == 0 {
 		out.Square = s.Residual.Square(centred)
 	}
-	location, _ := s.location(m.Likelihood)
+	location, _ := s.Location(m.Likelihood)
 	if s.Latent != nil {
 		location, out.Square = s.Latent.Location, s.Latent.Square
 	}
@@ -139,11 +153,15 @@ func (s *Sums) Scales(m credence.Model, groups []Group) *Scales {
 		location = 0
 	}
 	var means []float64
+	weight := cmp.Or(s.Square, 1)
 	if centred {
-		means = Means(groups, s.Totals, s.Square)
+		means = Means(groups, s.Totals, weight)
 		out.Intercept = &Intercept{Mean: location, Variance: InterceptSpread * InterceptSpread * out.Square, Columns: means}
+		if _, kind := likelihood.Describe(m.Likelihood); kind == likelihood.Grades {
+			out.Intercept.Mean, out.Intercept.Variance, out.Intercept.Fixed = 0, fixedVariance, true
+		}
 	}
-	out.C = Spreads(groups, s.Squares, means, s.Square)
-	out.Noise = math.Sqrt(out.Square) * math.Sqrt(s.Square/s.Weight)
+	out.C = Spreads(groups, s.Squares, means, weight)
+	out.Noise = math.Sqrt(out.Square) * math.Sqrt(s.Precision())
 	return out
 }

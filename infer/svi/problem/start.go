@@ -36,30 +36,42 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	if err := some.Each(ctx, sample.add); err != nil {
 		return nil, err
 	}
-	sums := &moments{columns: make([]columnSums, p.Dims)}
-	if err := all.Each(ctx, func(b *Block) { sums.add(p.Likelihood, b) }); err != nil {
+	var sums base.Sums
+	columns := make([]columnSums, p.Dims)
+	err := all.Each(ctx, func(b *Block) {
+		sums.Add(p.Likelihood, b.Batch)
+		for i := range b.Rows() {
+			w := b.WeightOf(i) * b.PrecisionOf(i)
+			b.Phi.Each(i, func(j int, v float64) { columns[j].add(v, w) })
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
-	s := &Start{Mean: make([]float64, p.Dims)}
-	var location float64
-	location, s.Scale = sums.scale(p.Likelihood, &sample, len(p.Groups) > 0 && p.Groups[0].Intercept)
-	squares, means := p.measured(sums)
-	p.stand(means, location, s.Scale)
+	for j, c := range columns {
+		sums.Squares, sums.Totals = append(sums.Squares, c.square), append(sums.Totals, c.total)
+		if p.began != nil {
+			sums.Squares[j] = p.began[j] * sums.Square
+		}
+	}
+	p.locate(&sums, &sample)
+	scales := sums.Scales(credence.Model{Likelihood: p.Likelihood}, p.Groups)
+	s := &Start{Mean: make([]float64, p.Dims), Scale: math.Sqrt(scales.Square), Sizes: scales.C}
+	p.Intercept = (*Intercept)(scales.Intercept)
 	latent := 1.0
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
 		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
-	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.precision())
+	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.Precision())
 	for i := range p.Groups {
-		reference, v := p.reference(i, latent, sums)
+		reference, v := p.reference(i, latent, columns, sums.Square)
 		s.References, s.Prior = append(s.References, reference), append(s.Prior, v)
 	}
-	s.Sizes = base.Spreads(p.Groups, squares, means, cmp.Or(sums.precise, 1))
 	p.Priors = nil
 	if p.Hyper != hyper.MaximumLikelihood {
 		p.Priors = p.newPriors(s)
 	}
-	for j, c := range sums.columns {
+	for j, c := range columns {
 		if c.square == 0 {
 			s.Zero = append(s.Zero, j)
 		}
@@ -67,30 +79,14 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	return s, nil
 }
 
-// measured returns Σ w φ² of every column, at the values that hyper-parameters of the features start from, and under an intercept
-// the columns' means.
-func (p *Problem) measured(sums *moments) (squares, means []float64) {
-	var totals []float64
-	for j, c := range sums.columns {
-		squares, totals = append(squares, c.square), append(totals, c.total)
-		if p.began != nil {
-			squares[j] = p.began[j] * sums.precise
-		}
-	}
-	if len(p.Groups) > 0 && p.Groups[0].Intercept {
-		means = base.Means(p.Groups, totals, cmp.Or(sums.precise, 1))
-	}
-	return squares, means
-}
-
-// stand puts the intercept at the means of the columns.
-func (p *Problem) stand(means []float64, location, scale float64) {
-	if p.Intercept = nil; means == nil {
-		return
-	}
-	p.Intercept = &Intercept{Mean: location, Variance: base.InterceptSpread * base.InterceptSpread * scale * scale, Columns: means}
-	if _, kind := likelihood.Describe(p.Likelihood); kind == likelihood.Grades {
-		p.Intercept.Mean, p.Intercept.Variance, p.Intercept.Fixed = 0, fixedVariance, true
+// locate says where f lies where the likelihood's link does not, or single targets may lie anywhere.
+func (p *Problem) locate(sums *base.Sums, s *sample) {
+	scale, centred := likelihood.LatentScale(p.Likelihood), len(p.Groups) > 0 && p.Groups[0].Intercept
+	if _, ok := sums.Location(p.Likelihood); !ok {
+		sums.Latent = &base.Latent{Location: s.location(p.Likelihood, base.InterceptSpread*base.InterceptSpread*scale*scale), Square: scale * scale}
+	} else if heavyTailed(p.Likelihood) {
+		location, deviation := s.median(math.Sqrt(sums.Residual.Square(centred)), centred)
+		sums.Latent = &base.Latent{Location: location, Square: deviation * deviation}
 	}
 }
 
@@ -262,7 +258,7 @@ func (s *sample) location(family Likelihood, variance float64) float64 {
 }
 
 // reference returns the reference of group k and the prior variance that it begins with.
-func (p *Problem) reference(k int, latent float64, sums *moments) (r Reference, v float64) {
+func (p *Problem) reference(k int, latent float64, columns []columnSums, weight float64) (r Reference, v float64) {
 	g, stated := p.Groups[k], p.Prior.Variance
 	switch {
 	case g.Intercept:
@@ -272,7 +268,7 @@ func (p *Problem) reference(k int, latent float64, sums *moments) (r Reference, 
 		return Reference{stated.Value, stated.Value}, stated.Value
 	}
 	r = Reference{1, 1}
-	if fine, all := p.sizes(g, sums.columns[g.First:g.End()], sums.precise); fine > 0 {
+	if fine, all := p.sizes(g, columns[g.First:g.End()], weight); fine > 0 {
 		r = Reference{latent / fine, latent / all}
 	}
 	if stated.State == param.Guess {
