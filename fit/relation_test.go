@@ -113,7 +113,6 @@ var exempt = []relation.Exempt{
 	{Relation: "order of columns", Place: "elbo_standard_error", Reason: "draws that diagnose a fit follow the order of weights"},
 	{Relation: "order of columns", Subject: "exact, few rows", Reason: "random features are drawn in the order of blocks"},
 	{Relation: "order of columns", Subject: "exact, features", Reason: "random features are drawn in the order of blocks"},
-	{Relation: "unit of precision", Subject: "exact*", Place: "row*", Reason: "the degrees of freedom of a prediction are those of a row of precision 1"},
 	{Relation: "offset", Subject: "svi, grades", Reason: "cutpoints have a prior of the grades' probabilities where f is 0, whatever the offsets"},
 	{Relation: "precision = copies", Subject: "exact, mode", Reason: "centres are chosen among the rows"},
 	{Relation: "precision = copies", Subject: "exact, features", Reason: "of several modes of a lengthscale the search may find another"},

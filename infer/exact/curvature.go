@@ -133,7 +133,7 @@ func (p *primal) bends(_ context.Context, at *values) (*bend, error) {
 		add(b+1, b+1, -2*(traces[b]+norm))
 		add(0, b+1, 2*traces[b])
 	}
-	// The last moment is σ²(1 + (d − tr Z)/N), and ∂ tr Z/∂log τ_b = 2 (Σ_c S_bc − t_b).
+	// The last moment is σ²(Σw + d − tr Z)/Σwp, and ∂ tr Z/∂log τ_b = 2 (Σ_c S_bc − t_b).
 	share, total, trace := 2*at.noise/p.summary.precise, -2*p.residual()/at.noise, 0.0
 	for b := range groups {
 		all := 0.0
@@ -151,7 +151,7 @@ func (p *primal) bends(_ context.Context, at *values) (*bend, error) {
 		variance[(b+1)*size+d] = share * (traces[b] - all)
 		variance[d] -= variance[(b+1)*size+d]
 	}
-	variance[d] += 2 * at.noise * (1 + (float64(d)-trace)/p.summary.precise)
+	variance[d] += 2 * at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
 	add(0, 0, total)
 	return out, nil
 }

@@ -18,7 +18,7 @@ import (
 // columns and all numbers in units.
 //
 // In the d×d form the linear numbers are the covariance C, d×d, and σ². The variances are those of
-// the weights, and of y in a mean row, which tells the tails of predictions.
+// the weights, and of y in a mean row, of a mean precision, which tells the tails of predictions.
 //
 // In the n×n form weights are many, and f of the rows stands for them in the variances. The linear
 // numbers are λ_b λ_c K⁻¹ of every pair of groups, b ≤ c, then the λ of all groups and σ²; the further means
@@ -41,7 +41,7 @@ func (p *primal) moments(at *values, dst *hyper.Point) {
 		dst.Variance[i] = row[i]
 	}
 	dst.Linear[d*d] = at.noise
-	dst.Variance[d] = at.noise * (1 + (float64(d)-trace)/p.summary.precise)
+	dst.Variance[d] = at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
 }
 
 // spread adds scale·δδᵀ to the covariance.
@@ -89,7 +89,7 @@ func (p *dual) moments(at *values, dst *hyper.Point) {
 		dst.Variance[i] = at.noise * share
 		trace += share
 	}
-	dst.Mean[n], dst.Variance[n] = 0, at.noise*(1+trace/p.summary.precise)
+	dst.Mean[n], dst.Variance[n] = 0, at.noise*(p.summary.weight/p.summary.precise+trace/p.summary.precise)
 	weights := dst.Mean[n+1:]
 	p.projectTo(weights)
 	for j := range p.columns.Rows {
