@@ -28,6 +28,7 @@ build:
 
 test:
 	$(GO) test ./...
+	@test -d ../shared/data || echo "skipped for want of the published sets in ../shared/data: $$(git grep -l 'published\.[OP]' -- '*_test.go' | wc -l) files of tests"
 
 # The benchmarks, and the example of a database, are modules of their own: importers of the library
 # do not fetch what these need.
@@ -56,17 +57,18 @@ fuzz:
 hostile:
 	CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 $(GO) test -timeout 1h -v -run 'Hostile|Interrupts|Kills|ManyFiles|CostIsLinear' ./cmd/credence ./modelfile | grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go'
 
+# The tests that ask package study for one of $(1), as a pattern, and the folders of these.
+asking = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs awk '/^func Test/ { split($$2, name, "(") } /study\.($(1))\(/ && name[1] { print name[1] }' | sort -u | paste -sd '|')
+folders = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+
 # Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md.
 study:
 	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./internal/safetensors ./modelfile ./likelihood
-	CREDENCE_STUDY=1 $(GO) test -run 'CostIsLinear|RealLogs|Demo$$|RealFiles' ./cmd/credence ./dataset
-	CREDENCE_STUDY=1 $(GO) test -run 'AgainstFullBayes|BySimulation|ManyRows|LogLoss|Separable|HostileStates|UCI|Threads|Resume|FewFrequencies' ./infer/exact ./infer/sep ./infer/svi
+	CREDENCE_STUDY=1 $(GO) test -timeout 1h -run "^($(call asking,Only|Long))$$|Threads|Resume|TestDemo$$" ./cmd/credence ./dataset ./infer/convex ./infer/exact ./infer/sep ./infer/svi
 
-# Simulations that say whether posteriors hold what they promise: the figures of docs/calibration.md.
-# About an hour.
+# Simulations that say whether posteriors hold what they promise: the figures of docs/calibration.md and docs/selection.md. Hours.
 calibration:
-	CREDENCE_CALIBRATION=1 $(GO) test -timeout 3h -v -run 'OneSlope|Calibration|TenBlocks|ARD|SmallReal|Gibbs|CoverageIsTold|FalseAlarms|ManyOtherRows|Faults|Simulation' \
-		./infer/exact ./infer/svi ./infer/sep ./infer/gibbs ./infer/laplace ./infer/convex ./criticism
+	CREDENCE_CALIBRATION=1 $(GO) test -timeout 6h -v -run "^($(call asking,OnlyCalibration|Calibration))$$|CoverageIsTold" $(call folders,OnlyCalibration|Calibration) ./infer/sep
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...

@@ -2,13 +2,12 @@ package criticism_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/published"
 )
 
 // TestRealSets: what is known to be wrong with models of published sets is told with the fit.
@@ -28,10 +27,7 @@ func TestRealSets(t *testing.T) {
 			[]string{"times as much as poisson allows: --family negbinomial", "the residuals bend with hour"}},
 		{"bike_hour", "count ~ . - dateday", "gaussian", []string{"--family negbinomial", "the residuals bend with hour"}},
 	} {
-		path := filepath.Join("..", "..", "shared", "data", c.set, c.set+".csv.gz")
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("no development data: %v", err)
-		}
+		path := published.Path(t, c.set, c.set+".csv.gz")
 		rows, err := dataset.Open(context.Background(), []string{path}, dataset.Options{})
 		if err != nil {
 			t.Fatal(err)

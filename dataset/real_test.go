@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 )
 
@@ -42,11 +43,7 @@ func TestRealFiles(t *testing.T) {
 			if c.large {
 				study.Only(t)
 			}
-			files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "data", c.file))
-			if len(files) == 0 {
-				t.Skip("the data sets are not here")
-			}
-			source, _, err := load(t, Options{}, nil, files[0])
+			source, _, err := load(t, Options{}, nil, published.Path(t, c.file))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,14 +2,10 @@ package fit_test
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/csv"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/score"
@@ -238,19 +235,9 @@ func pairedGap(a, b []float64) (mean, spread float64) {
 // readColumns reads a CSV file of the development data.
 func readColumns(t *testing.T, parts ...string) (names []string, columns [][]string) {
 	t.Helper()
-	path := filepath.Join(append([]string{"..", "..", "shared", "data"}, parts...)...)
-	file, err := os.Open(path)
+	rows, err := csv.NewReader(bufio.NewReader(published.Open(t, parts...))).ReadAll()
 	if err != nil {
-		t.Skipf("no development data: %v", err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(bufio.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(fmt.Errorf("%s: %w", path, err))
+		t.Fatal(parts, err)
 	}
 	names, columns = rows[0], make([][]string, len(rows[0]))
 	for _, row := range rows[1:] {
@@ -264,17 +251,8 @@ func readColumns(t *testing.T, parts ...string) (names []string, columns [][]str
 // readSparse reads a file of sparse rows of the development data.
 func readSparse(t *testing.T, positive string, parts ...string) (labels []float64, x linop.CSR) {
 	t.Helper()
-	file, err := os.Open(filepath.Join(append([]string{"..", "..", "shared", "data"}, parts...)...))
-	if err != nil {
-		t.Skipf("no development data: %v", err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	x.Start = []int{0}
-	lines := bufio.NewScanner(text)
+	lines := bufio.NewScanner(published.Open(t, parts...))
 	for lines.Buffer(nil, 1<<24); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
 		labels = append(labels, indicator(fields[0] == positive))

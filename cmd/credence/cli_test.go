@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -167,6 +168,21 @@ func TestExitCodesAndMessages(t *testing.T) {
 	}
 }
 
+// countdown is a context that is cancelled when it is asked for the left-th time.
+type countdown struct {
+	context.Context
+	cancel func()
+	left   atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) == 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// A fit that is interrupted at any place where it looks leaves the old model, and one that is not leaves its own.
 func TestInterruptLeavesTheOldModel(t *testing.T) {
 	data := file(t, "data.csv", houses(400))
 	model := filepath.Join(t.TempDir(), "m.safetensors")
@@ -175,16 +191,30 @@ func TestInterruptLeavesTheOldModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var out, errs bytes.Buffer
-	code := run(ctx, []string{"fit", data, "-f", "price ~ . + rbf(.)", "-o", model}, streams{strings.NewReader(""), &out, &errs})
-	if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") {
-		t.Errorf("exit %d, message %q", code, errs.String())
+	interrupted := 0
+	for left := int64(1); ; left += 1 + left/4 {
+		ctx := &countdown{}
+		ctx.Context, ctx.cancel = context.WithCancel(context.Background())
+		ctx.left.Store(left)
+		var out, errs bytes.Buffer
+		code := run(ctx, []string{"fit", data, "-f", "price ~ . + rbf(size, n=20)", "-o", model}, streams{strings.NewReader(""), &out, &errs})
+		after, err := os.ReadFile(model)
+		if code == exitDone {
+			if err != nil || bytes.Equal(before, after) {
+				t.Errorf("the new model was not written: %v", err)
+			}
+			break
+		}
+		interrupted++
+		if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") {
+			t.Errorf("exit %d, message %q", code, errs.String())
+		}
+		if err != nil || !bytes.Equal(before, after) {
+			t.Errorf("place %d: the old model was touched: %v", left, err)
+		}
 	}
-	after, err := os.ReadFile(model)
-	if err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the old model was touched: %v", err)
+	if interrupted < 8 {
+		t.Errorf("interrupted at %d places", interrupted)
 	}
 }
 

@@ -1,30 +1,19 @@
 package main
 
 import (
-	"compress/gzip"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 )
 
 // unzipped returns the text of a file of the data folder, which need not be there.
 func unzipped(t *testing.T, parts ...string) string {
 	t.Helper()
-	path := filepath.Join(append([]string{"..", "..", "..", "shared", "data"}, parts...)...)
-	in, err := os.Open(path)
-	if err != nil {
-		t.Skipf("no real data: %v", err)
-	}
-	defer in.Close()
-	r, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
+	text, err := io.ReadAll(published.Open(t, parts...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,14 @@ package convex
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/linop"
@@ -146,7 +145,7 @@ func TestRealVariances(t *testing.T) {
 	study.Only(t)
 	ctx, ws := context.Background(), credence.NewWorkspace(0)
 	for _, name := range []string{"a9a", "reuters"} {
-		phi := svmRows(t, "../../../shared/data/"+name+"/"+name+".gz")
+		phi := svmRows(t, name)
 		n, d := phi.Dims()
 		table := &columns{ws: ws, phi: phi}
 		normal, roots := make([]float64, d), make(linop.Diagonal, d)
@@ -198,20 +197,11 @@ func TestRealVariances(t *testing.T) {
 	}
 }
 
-// svmRows reads the rows of a compressed libsvm file, without their labels, after a column of ones.
-func svmRows(t *testing.T, path string) *credence.Design {
+// svmRows reads the rows of a published libsvm file, without their labels, after a column of ones.
+func svmRows(t *testing.T, name string) *credence.Design {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	columns, values, cols := [][]int32{}, [][]float64{}, 0
-	lines := bufio.NewScanner(text)
+	lines := bufio.NewScanner(published.Open(t, name, name+".gz"))
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		var row []int32

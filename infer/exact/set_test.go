@@ -1,18 +1,16 @@
 package exact
 
 import (
-	"compress/gzip"
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -135,19 +133,6 @@ func TestNoiseOfASmoothFunction(t *testing.T) {
 // readUCI returns inputs, target and the test rows of every split of a data set.
 func readUCI(t *testing.T, name string) (rows [][]float64, splits [][]int) {
 	t.Helper()
-	folder := filepath.Join("..", "..", "..", "shared", "data", name)
-	open := func(file string) *gzip.Reader {
-		f, err := os.Open(filepath.Join(folder, file))
-		if err != nil {
-			t.Skipf("the data are not here: %v", err)
-		}
-		t.Cleanup(func() { _ = f.Close() })
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return z
-	}
 	number := func(s string) float64 {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -155,7 +140,7 @@ func readUCI(t *testing.T, name string) (rows [][]float64, splits [][]int) {
 		}
 		return v
 	}
-	records, err := csv.NewReader(open(name + ".csv.gz")).ReadAll()
+	records, err := csv.NewReader(published.Open(t, name, name+".csv.gz")).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +151,7 @@ func readUCI(t *testing.T, name string) (rows [][]float64, splits [][]int) {
 		}
 		rows = append(rows, row)
 	}
-	reader := csv.NewReader(open("test_splits.txt.gz"))
+	reader := csv.NewReader(published.Open(t, name, "test_splits.txt.gz"))
 	reader.Comma, reader.FieldsPerRecord = ' ', -1
 	lines, err := reader.ReadAll()
 	if err != nil {

@@ -2,42 +2,24 @@ package svi
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
 
-// open opens a compressed data set of the development data.
-func open(t testing.TB, parts ...string) *gzip.Reader {
-	t.Helper()
-	path := filepath.Join(append([]string{"..", "..", "..", "shared", "data"}, parts...)...)
-	file, err := os.Open(path)
-	if err != nil {
-		t.Skipf("no development data: %v", err)
-	}
-	t.Cleanup(func() { file.Close() })
-	r, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // columns are the columns of a CSV file.
 func columns(t testing.TB, parts ...string) map[string][]string {
 	t.Helper()
-	rows, err := csv.NewReader(bufio.NewReaderSize(open(t, parts...), 1<<20)).ReadAll()
+	rows, err := csv.NewReader(bufio.NewReaderSize(published.Open(t, parts...), 1<<20)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +172,7 @@ func TestManyRows(t *testing.T) {
 // libsvm reads a sparse data set with targets 0 and 1 into dense rows.
 func libsvm(t testing.TB, p int, parts ...string) *memory {
 	t.Helper()
-	scan := bufio.NewScanner(open(t, parts...))
+	scan := bufio.NewScanner(published.Open(t, parts...))
 	scan.Buffer(nil, 1<<20)
 	m := &memory{}
 	for scan.Scan() {
