@@ -2,25 +2,25 @@ package exact
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
 )
 
-// dual is the n×n form, with rows multiplied by the roots of their weights and precisions, and
+// dual is the n×n form: with W the weights of the rows times their precisions
 //
-//	B = I + ΦΛΦᵀ/σ²     α = B⁻¹y/σ²
-//	log p(y) = −½ [N log 2πσ² + log|B| + yᵀα],  N = Σw
-//	∂/∂log λ_j = ½ λ_j [(φ_jᵀα)² − φ_jᵀB⁻¹φ_j/σ²]
-//	∂/∂Φ = (ααᵀ − B⁻¹/σ²) ΦΛ
+//	K = ΦΛΦᵀ + σ²W⁻¹     α = K⁻¹y
+//	log p(y) = −½ [N log 2πσ² + log|B| + yᵀα],  B = I + √W ΦΛΦᵀ √W/σ²,  N = Σw
+//	∂/∂log λ_j = ½ λ_j [(φ_jᵀα)² − φ_jᵀK⁻¹φ_j]
+//	∂/∂Φ = (ααᵀ − K⁻¹) ΦΛ
 //
-// (Rasmussen & Williams 2006, eqs. 2.30 and 5.9). Φ stays in memory; the roots of the weights are
-// applied to n×n matrices and n-vectors. Under an intercept columns are centred and targets less
+// (Rasmussen & Williams 2006, eqs. 2.30 and 5.9), K⁻¹ as [gauss.Dual] has it. Φ stays in memory. Under an intercept columns are centred and targets less
 // their mean: dense columns where they lie, sparse ones, which stay sparse, in what is formed of them.
 type dual struct {
 	common
@@ -29,11 +29,12 @@ type dual struct {
 	dense   int             // its dense columns
 	columns linop.CSR       // its sparse columns, transposed
 	roots   []float64       // √(w·precision); nil where all are 1
-	y       []float64       // targets in units times √w
+	y       []float64       // targets in units
 	grams   [][]float64     // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
-	factor  []float64       // n×n, U with UᵀU = B
-	inverse []float64       // n×n, W½B⁻¹W½/σ²
-	alpha   []float64       // α √w
+	kernel  []float64       // ΦΛΦᵀ/σ², n×n upper
+	system  *gauss.Dual     // of the kernel and W
+	inverse []float64       // K⁻¹, n×n
+	alpha   []float64       // K⁻¹y
 	lambda  []float64       // prior variances
 	scales  []float64       // of the sparse columns, λ/σ²
 	project []float64       // Φᵀα
@@ -48,11 +49,11 @@ type dual struct {
 
 func (p *dual) load(ctx context.Context, features credence.Features) error {
 	p.features = features
-	first := p.factor == nil
+	first := p.system == nil
 	if first {
 		p.n = p.rows.Count()
 		n := p.n
-		p.factor, p.inverse = make([]float64, n*n), make([]float64, n*n)
+		p.system, p.kernel, p.inverse = gauss.NewDual(p.ws, n), make([]float64, n*n), make([]float64, n*n)
 		p.alpha, p.y = make([]float64, n), make([]float64, n)
 		p.squares, p.project = make([]float64, p.d), make([]float64, p.d)
 	}
@@ -118,9 +119,6 @@ func (p *dual) finishTargets() {
 	p.rows.units = p.summary.units
 	for i := range p.y {
 		p.y[i] = (p.y[i]-p.summary.units.Centre)/p.summary.units.Scale - p.location
-		if p.roots != nil {
-			p.y[i] *= p.roots[i]
-		}
 	}
 }
 
@@ -209,11 +207,10 @@ func (p *dual) addPairs(m []float64, columns *linop.CSR, first int, scales []flo
 	})
 }
 
-// fill stores the upper triangle of B.
-func (p *dual) fill(at *values) {
-	n, m := p.n, p.factor
+// setKernel forms ΦΛΦᵀ/σ².
+func (p *dual) setKernel(at *values) {
+	n, m, precision := p.n, p.kernel, 1/at.noise
 	clear(m)
-	precision := 1 / at.noise
 	if p.grams != nil {
 		for k, g := range p.grams {
 			p.ws.InRuns(n, func(from, to int) {
@@ -222,33 +219,19 @@ func (p *dual) fill(at *values) {
 				}
 			})
 		}
-	} else {
-		p.fillFromDesign(at, precision)
+		return
 	}
-	p.ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			if p.roots != nil {
-				for j := i; j < n; j++ {
-					m[i*n+j] *= p.roots[i] * p.roots[j]
-				}
-			}
-			m[i*n+i]++
-		}
-	})
-}
-
-func (p *dual) fillFromDesign(at *values, precision float64) {
 	if p.lambda == nil {
 		p.lambda = make([]float64, p.d)
 	}
 	problem.Spread(p.lambda, p.groups, func(k int) float64 { return at.prior[k] })
 	if dense := &p.design.Dense; p.dense > 0 {
-		p.pool.SyrkWeighted(p.n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, p.factor, p.n)
+		p.pool.SyrkWeighted(n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, m, n)
 	}
 	if p.columns.Rows > 0 {
 		p.scales = append(p.scales[:0], p.lambda[p.dense:]...)
 		kernel.Scale(precision, p.scales)
-		p.addPairs(p.factor, &p.columns, p.dense, p.scales)
+		p.addPairs(m, &p.columns, p.dense, p.scales)
 	}
 }
 
@@ -256,54 +239,32 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	n := p.n
 	p.last = values{noise: at.noise, prior: append(p.last.prior[:0], at.prior...)}
-	pivot := p.factorise(n, p.factor, func() { p.fill(at) })
-	if p.failed = nil; pivot >= 0 {
-		p.failed = fmt.Errorf("exact: covariance matrix of the rows is not positive definite (pivot %d of %d): two rows may be equal; raise the noise variance or hold the prior variance", pivot+1, n)
+	p.setKernel(at)
+	if err := p.system.Set(p.kernel, p.roots); !p.factored(err, p.system.Jitter()) {
 		return math.NaN(), nil
 	}
-	copy(p.alpha, p.y)
-	p.pool.TrsmLeft(true, n, 1, p.factor, n, p.alpha, 1)
-	quadratic := kernel.Dot(p.alpha, p.alpha) / at.noise // yᵀα = ‖U⁻ᵀy‖²/σ²
-	evidence := -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(n, p.factor)+quadratic) -
+	quadratic := p.system.Solve(p.alpha, p.y) / at.noise // yᵀα
+	evidence := -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+p.system.LogDet()+quadratic) -
 		p.summary.weight*math.Log(p.summary.units.Scale) + p.summary.logPrecision
 	if slope == nil {
 		return evidence, nil
 	}
-	p.pool.TrsmLeft(false, n, 1, p.factor, n, p.alpha, 1)
 	kernel.Scale(1/at.noise, p.alpha)
-	p.pool.CholeskyInverse(n, p.factor, n, p.inverse, n)
-	trace := 0.0
-	for i := range n {
-		trace += p.inverse[i*n+i]
+	p.system.Inverse(p.inverse)
+	gaps := slices.Clone(p.alpha) // √W (y − f)/σ²
+	for i, r := range p.roots {
+		if r > 0 {
+			gaps[i] /= r
+		}
 	}
-	slope.noise = (float64(n) - trace + at.noise*kernel.Dot(p.alpha, p.alpha) - p.summary.weight) / 2
-	p.scaleInverse(at.noise)
+	slope.noise = (p.system.Trace(p.inverse) + at.noise*kernel.Dot(gaps, gaps) - p.summary.weight) / 2
+	p.ws.InRuns(p.n, func(from, to int) { kernel.Scale(1/at.noise, p.inverse[from*p.n:to*p.n]) })
 	if p.grams != nil {
 		p.slopesFromGrams(at, slope)
 		return evidence, nil
 	}
 	return evidence, p.slopesFromDesign(ctx, at, slope)
-}
-
-// scaleInverse turns B⁻¹ and α into W½B⁻¹W½/σ² and W½α.
-func (p *dual) scaleInverse(noise float64) {
-	n := p.n
-	p.ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := p.inverse[i*n : (i+1)*n]
-			kernel.Scale(1/noise, row)
-			if p.roots != nil {
-				for j := range row {
-					row[j] *= p.roots[i] * p.roots[j]
-				}
-			}
-		}
-	})
-	for i, r := range p.roots {
-		p.alpha[i] *= r
-	}
 }
 
 // posterior returns the mean ΛΦᵀα, the intercept's for features that are not centred, and the
@@ -312,7 +273,7 @@ func (p *dual) posterior() credence.Posterior {
 	u, cols := p.summary.units, p.dense
 	q := &posterior.Dual{
 		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.Scale,
-		Factor: append([]float64(nil), p.factor...),
+		Factor: slices.Clone(p.system.Upper()),
 	}
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
 	p.projectTo(q.Mean)

@@ -196,7 +196,7 @@ func TestRepeatedColumns(t *testing.T) {
 	}
 	data.x.Row(0)[0], data.x.Row(0)[1] = 1e5, 1e5 // ΦᵀΦ/σ² overflows
 	_, err = e.Fit(context.Background(), data)
-	if err == nil || !strings.Contains(err.Error(), "pivot 1 of 3: a.1") {
+	if err == nil || !strings.Contains(err.Error(), "the column of a.1 (1 of 3) is lost") {
 		t.Errorf("the error reads %v", err)
 	}
 }

@@ -2,11 +2,13 @@ package exact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -108,39 +110,12 @@ func (c *common) check() error {
 	return nil
 }
 
-// jitters are tried one after the other on a matrix that is not numerically positive
-// definite, relative to its mean diagonal.
-var jitters = [...]float64{0, 1e-12, 1e-10, 1e-8, 1e-6}
-
-// factorise fills a with fill and factors it in place, adding as little jitter as
-// is needed; it returns the failing pivot, or -1.
-func (c *common) factorise(n int, a []float64, fill func()) int {
-	pivot := -1
-	for _, jitter := range jitters {
-		fill()
-		c.jitter = jitter
-		if jitter > 0 {
-			mean := 0.0
-			for i := range n {
-				mean += a[i*n+i] / float64(n)
-			}
-			for i := range n {
-				a[i*n+i] += jitter * mean
-			}
-		}
-		var ok bool
-		if pivot, ok = c.pool.Cholesky(n, a, max(1, n)); ok {
-			return -1
-		}
+// factored takes what came of setting a form's matrix, and reports whether it has a factor.
+func (c *common) factored(err error, jitter float64) bool {
+	c.jitter, c.failed = jitter, nil
+	var repeated *gauss.Repeated
+	if errors.As(err, &repeated) {
+		c.failed = repeated.In("exact", func(j int) string { return problem.WeightName(c.features, j) })
 	}
-	return pivot
-}
-
-// logDeterminant returns log|UᵀU|.
-func logDeterminant(n int, u []float64) float64 {
-	sum := 0.0
-	for i := range n {
-		sum += math.Log(u[i*n+i])
-	}
-	return 2 * sum
+	return err == nil
 }

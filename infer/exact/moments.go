@@ -54,19 +54,8 @@ func (p *primal) spread(linear []float64, scale float64, difference []float64) {
 
 // integrated returns the posterior with the moments of the sums.
 func (p *primal) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
-	d, u := p.d, p.summary.units
-	factor, ok := gauss.Repair(p.pool, d, linear)
-	full := &posterior.Full{Mean: make([]float64, d), Factor: factor, DF: df}
-	for j := range d {
-		full.Mean[j] = mean[j] * u.Scale
-	}
-	kernel.Scale(u.Scale, full.Factor)
-	if p.intercept {
-		full.Mean[0] += u.Centre + u.Scale*p.location
-		problem.Uncentre(p.means, full.Mean)
-		problem.UncentreFactor(p.means, full.Factor)
-	}
-	return full, ok
+	factor, ok := gauss.Repair(p.pool, p.d, linear)
+	return p.ownUnits(mean, factor, df), ok
 }
 
 func (p *dual) moments(at *values, dst *hyper.Point) {
@@ -85,7 +74,7 @@ func (p *dual) moments(at *values, dst *hyper.Point) {
 			continue
 		}
 		share := math.Max(0, 1-at.noise*p.inverse[i*n+i]/(root*root)) // of f √w in its own noise
-		dst.Mean[i] = p.y[i] - at.noise*p.alpha[i]/root
+		dst.Mean[i] = root*p.y[i] - at.noise*p.alpha[i]/root
 		dst.Variance[i] = at.noise * share
 		trace += share
 	}

@@ -2,11 +2,12 @@ package exact
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -21,15 +22,16 @@ const keepDesignBytes = 4 << 20
 //
 // where N = Σw. A is as well conditioned as the problem itself: no prior
 // variance, however small, is ever inverted. Under an intercept all of these are of centred
-// columns, ΦT for Φ, and of targets less their mean; see problem.CentreGram.
+// columns, ΦT for Φ, and of targets less their mean; see gauss.Layout.
 type primal struct {
 	common
 	rowSums *Sums
 	all     *partial
-	gram    []float64 // d×d, upper triangle of ΦᵀWΦ
+	layout  gauss.Dense
+	gram    []float64 // upper triangle of ΦᵀWΦ
 	cross   []float64 // ΦᵀW y
 	square  float64   // yᵀW y
-	factor  []float64 // d×d, U with UᵀU = A
+	system  gauss.Factor
 	inverse []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
 	s, q, m []float64 // √λ; S⁻¹m; m
 	kept    []credence.Design
@@ -40,11 +42,12 @@ type primal struct {
 }
 
 func (p *primal) allocate() {
-	if p.factor != nil {
+	if p.system != nil {
 		return
 	}
 	d := p.d
-	p.factor = make([]float64, d*d)
+	p.layout = gauss.Dense{Weights: d, Definite: true}
+	p.system = p.layout.Factor(p.ws)
 	size := d * d
 	if p.tuned {
 		size = max(size, p.pool.PackedLen(d, d))
@@ -79,9 +82,7 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 		return err
 	}
 	p.summary, p.gram, p.cross, p.square = p.all.summary, p.all.gram, p.all.cross, p.all.square
-	for j := range p.d {
-		p.squares[j] = p.gram[j*p.d+j]
-	}
+	p.layout.Diagonal(p.squares, p.gram)
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 			p.cross[j] -= p.means[j]*p.summary.sum + p.location*(total-p.means[j]*p.summary.precise)
 		}
 		p.square -= p.location * p.summary.sum
-		problem.CentreGram(p.gram, p.means)
+		p.layout.Centre(p.gram, p.means)
 	}
 	return nil
 }
@@ -125,31 +126,24 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	d := p.d
 	problem.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
 	precision := 1 / at.noise
-	pivot := p.factorise(d, p.factor, func() { p.fill(precision) })
-	if p.failed = nil; pivot >= 0 {
-		p.failed = p.explain(pivot)
+	if err := p.system.Set(p.gram, precision, p.s); !p.factored(err, p.system.Jitter()) {
 		return math.NaN(), nil
 	}
-	for j, s := range p.s {
-		p.q[j] = s * p.cross[j] * precision
-	}
-	p.pool.TrsmLeft(true, d, 1, p.factor, max(1, d), p.q, 1)
-	p.pool.TrsmLeft(false, d, 1, p.factor, max(1, d), p.q, 1)
-	for j, s := range p.s {
-		p.m[j] = s * p.q[j]
-	}
+	copy(p.m, p.cross)
+	kernel.Scale(precision, p.m)
+	p.system.Whiten(p.m, p.q, p.m)
 	penalty := 0.0 // mᵀΛ⁻¹m
 	for _, v := range p.q {
 		penalty += v * v
 	}
 	evidence := func(residual float64) float64 {
-		return -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+logDeterminant(d, p.factor)+residual*precision+penalty) -
+		return -0.5*(p.summary.weight*math.Log(2*math.Pi*at.noise)+p.system.LogDet()+residual*precision+penalty) -
 			p.summary.weight*math.Log(p.summary.units.Scale) + p.summary.logPrecision
 	}
 	if slope == nil {
 		return evidence(p.residual()), nil
 	}
-	p.pool.CholeskyInverse(d, p.factor, max(1, d), p.inverse, max(1, d))
+	p.system.Inverse(p.inverse)
 	trace := 0.0
 	for k, g := range p.groups {
 		sum := 0.0
@@ -174,63 +168,28 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	return evidence(residual), nil
 }
 
-// fill stores the upper triangle of A.
-func (p *primal) fill(precision float64) {
-	d := p.d
-	p.ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			scale := p.s[i] * precision
-			row, source := p.factor[i*d:(i+1)*d], p.gram[i*d:(i+1)*d]
-			for j := i; j < d; j++ {
-				row[j] = scale * p.s[j] * source[j]
-			}
-			row[i]++
-		}
-	})
-}
-
 // residual returns ‖y'−Φm'‖² from the sums.
 func (p *primal) residual() float64 {
-	d := p.d
-	sum := p.square - 2*kernel.Dot(p.m, p.cross)
-	for i, m := range p.m {
-		row := p.gram[i*d+i : (i+1)*d]
-		sum += m * (2*kernel.Dot(row, p.m[i:]) - row[0]*m)
-	}
-	return math.Max(sum, 0)
+	product := make([]float64, p.d)
+	p.layout.Mul(product, p.gram, p.m)
+	return math.Max(p.square-2*kernel.Dot(p.m, p.cross)+kernel.Dot(p.m, product), 0)
 }
 
-// posterior returns N(m, C) with C = F Fᵀ, F = S U⁻¹.
+// posterior returns N(m, C).
 func (p *primal) posterior() credence.Posterior {
-	d, u := p.d, p.summary.units
-	full := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d)}
-	for j, m := range p.m {
-		full.Mean[j] = m * u.Scale
-		full.Factor[j*d+j] = p.s[j] * u.Scale
-	}
-	p.pool.TrsmRight(false, d, d, p.factor, max(1, d), full.Factor, max(1, d))
+	return p.ownUnits(p.m, slices.Clone(p.system.Root()), 0)
+}
+
+// ownUnits returns the posterior, by the target's own units, with a mean and a factor of the covariance that it takes.
+func (p *primal) ownUnits(mean, factor []float64, df float64) *posterior.Full {
+	u := p.summary.units
+	full := &posterior.Full{Mean: slices.Clone(mean[:p.d]), Factor: factor, DF: df}
+	kernel.Scale(u.Scale, full.Mean)
+	kernel.Scale(u.Scale, full.Factor)
 	if p.intercept {
 		full.Mean[0] += u.Centre + u.Scale*p.location
 		problem.Uncentre(p.means, full.Mean)
 		problem.UncentreFactor(p.means, full.Factor)
 	}
 	return full
-}
-
-// explain says which column a failed pivot stands for, and which earlier one it repeats.
-func (p *primal) explain(pivot int) error {
-	d := p.d
-	twin, closest := -1, 0.0
-	for i := range pivot {
-		c := math.Abs(p.gram[i*d+pivot]) / math.Sqrt(p.gram[i*d+i]*p.gram[pivot*d+pivot])
-		if c > closest {
-			twin, closest = i, c
-		}
-	}
-	which := ""
-	if twin >= 0 {
-		which = fmt.Sprintf(", most like %s", problem.WeightName(p.features, twin))
-	}
-	return fmt.Errorf("exact: Gram matrix is not positive definite (pivot %d of %d: %s%s): two feature columns may be equal; raise the noise variance, hold the prior variance or drop one",
-		pivot+1, d, problem.WeightName(p.features, pivot), which)
 }

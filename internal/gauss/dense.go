@@ -130,9 +130,13 @@ func (f *dense) Whiten(dst, white, b []float64) {
 
 func (f *dense) Variances(dst []float64) { f.Root().Variances(f.ws, dst) }
 
+func (f *dense) Inverse(dst []float64) {
+	f.ws.Pool().CholeskyInverse(f.d, f.upper, max(1, f.d), dst, max(1, f.d))
+}
+
 func (f *dense) Covariance(dst []float64) {
 	d := f.d
-	f.ws.Pool().CholeskyInverse(d, f.upper, max(1, d), dst, max(1, d))
+	f.Inverse(dst)
 	f.ws.InRuns(d, func(from, to int) {
 		for i := from; i < to; i++ {
 			row, s := dst[i*d:(i+1)*d], f.deviations[i]

@@ -9,14 +9,12 @@ import (
 
 // Dual is the form by rows. It knows Φ and Λ by K = ΦΛΦᵀ alone.
 type Dual struct {
-	ws       *credence.Workspace
-	n        int
-	kernel   []float64 // K, the caller's
-	roots    []float64 // √G, all of them
-	upper    []float64 // U, UᵀU = B
-	inverse  []float64 // T
-	inverted bool
-	jitter   float64
+	ws     *credence.Workspace
+	n      int
+	kernel []float64 // K, the caller's
+	roots  []float64 // √G, all of them
+	upper  []float64 // U, UᵀU = B
+	jitter float64
 }
 
 // NewDual returns room for the form of n rows.
@@ -27,7 +25,7 @@ func NewDual(ws *credence.Workspace, n int) *Dual {
 // Set takes the upper triangle of K, n×n, which must stay until the next Set, and the roots √G of the rows' precisions,
 // nil for ones, which it copies. The error is a [*Repeated].
 func (f *Dual) Set(kernel, roots []float64) error {
-	f.kernel, f.inverted = kernel, false
+	f.kernel = kernel
 	for i := range f.roots {
 		f.roots[i] = 1
 	}
@@ -87,34 +85,27 @@ func (f *Dual) Half(vectors []float64, count int) {
 	f.ws.Pool().TrsmRight(false, count, n, f.upper, n, vectors, n)
 }
 
-// Inverse returns T, n×n: its own, until the next Set.
-func (f *Dual) Inverse() []float64 {
+// Inverse stores T, n×n.
+func (f *Dual) Inverse(dst []float64) {
 	n := f.n
-	if f.inverted {
-		return f.inverse
-	}
-	if f.inverted = true; f.inverse == nil {
-		f.inverse = make([]float64, n*n)
-	}
-	f.ws.Pool().CholeskyInverse(n, f.upper, n, f.inverse, n)
+	f.ws.Pool().CholeskyInverse(n, f.upper, n, dst, n)
 	f.ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
-			row, r := f.inverse[i*n:(i+1)*n], f.roots[i]
+			row, r := dst[i*n:(i+1)*n], f.roots[i]
 			for j, v := range f.roots {
 				row[j] *= r * v
 			}
 		}
 	})
-	return f.inverse
 }
 
 // faint is the precision of a row, in units of that of its prior, below which its variance is K − KTK and not what B⁻¹
 // has of 1, where the last digits are all that differs.
 const faint = 1e-6
 
-// RowVariances stores φᵀCφ of all rows, diag(K − KTK) = diag(G⁻¹ − G⁻¹TG⁻¹).
-func (f *Dual) RowVariances(dst []float64) {
-	n, inverse := f.n, f.Inverse()
+// RowVariances stores φᵀCφ of all rows, diag(K − KTK) = diag(G⁻¹ − G⁻¹TG⁻¹), for what Inverse stored.
+func (f *Dual) RowVariances(dst, inverse []float64) {
+	n := f.n
 	column := make([]float64, n)
 	for i, r := range f.roots {
 		before := f.kernel[i*n+i]
@@ -130,13 +121,14 @@ func (f *Dual) RowVariances(dst []float64) {
 	}
 }
 
-// Trace returns tr GΦCΦᵀ = n − tr B⁻¹, the number of weights that the rows tell.
-func (f *Dual) Trace() (sum float64) {
-	n, inverse := f.n, f.Inverse()
+// Trace returns tr GΦCΦᵀ = n − tr B⁻¹, the number of weights that the rows tell, for what Inverse stored.
+func (f *Dual) Trace(inverse []float64) float64 {
+	telling, trace := 0, 0.0
 	for i, r := range f.roots {
 		if g := r * r; g > 0 {
-			sum += 1 - inverse[i*n+i]/g
+			telling++
+			trace += inverse[i*f.n+i] / g
 		}
 	}
-	return sum
+	return float64(telling) - trace
 }

@@ -55,7 +55,8 @@ type Factor interface {
 	LogDet() float64
 	// Variances stores diag C.
 	Variances(dst []float64)
-	// Covariance stores C, with both triangles where it is a square.
+	// Inverse stores A⁻¹, and Covariance C, with both triangles where it is a square.
+	Inverse(dst []float64)
 	Covariance(dst []float64)
 	// Trace returns tr HC, for a covariance that Covariance stored.
 	Trace(h, covariance []float64) float64

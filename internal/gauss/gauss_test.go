@@ -182,6 +182,13 @@ func TestForms(t *testing.T) {
 				covariance := make([]float64, d*d)
 				f.Covariance(covariance)
 				nearAll(t, "Covariance", covariance, c.RawMatrix().Data, exact)
+				f.Inverse(covariance)
+				for j, s := range deviations {
+					for i, r := range deviations {
+						covariance[j*d+i] *= s * r
+					}
+				}
+				nearAll(t, "Inverse", covariance, c.RawMatrix().Data, exact)
 				f.Root().Covariance(ws, covariance, d)
 				nearAll(t, "Root", covariance, c.RawMatrix().Data, exact)
 				var hc mat.Dense
@@ -231,7 +238,9 @@ func TestForms(t *testing.T) {
 					whole.Set(i, i, whole.At(i, i)+g[i])
 					trace += g[i] * all.At(i, i)
 				}
-				nearAll(t, "Inverse", dual.Inverse(), whole.RawMatrix().Data, exact)
+				inverse := make([]float64, n*n)
+				dual.Inverse(inverse)
+				nearAll(t, "dual Inverse", inverse, whole.RawMatrix().Data, exact)
 				y, solved := normals(rng, n), make([]float64, n)
 				form := dual.Solve(solved, y)
 				near(t, "square of Solve", form, quadratic(whole, y), 1e-10)
@@ -241,11 +250,11 @@ func TestForms(t *testing.T) {
 				vectors := append(append([]float64{}, y...), y...)
 				dual.Half(vectors, 2)
 				near(t, "dual Half", kernel.Dot(vectors[:n], vectors[n:]), form, exact)
-				dual.RowVariances(rows)
+				dual.RowVariances(rows, inverse)
 				for i, v := range rows {
 					near(t, "dual RowVariances", v, all.At(i, i), exact)
 				}
-				near(t, "dual Trace", dual.Trace(), trace, exact)
+				near(t, "dual Trace", dual.Trace(inverse), trace, exact)
 			})
 		}
 	}
@@ -264,12 +273,13 @@ func TestOnes(t *testing.T) {
 	nearAll(t, "AddRows", a, b, 0)
 	k := product(mat.DenseCopyOf(written(phi).T()), []float64{1, 2, 3, 4}).RawMatrix().Data
 	dual, halves := NewDual(ws, n), []float64{.5, .5, .5, .5, .5, .5, .5}
-	want := 0.0
+	want, inverse := 0.0, make([]float64, n*n)
 	for _, roots := range [][]float64{ones, halves, nil} {
 		if err := dual.Set(k, roots); err != nil {
 			t.Fatal(err)
 		}
-		switch got := dual.LogDet() + dual.Trace(); {
+		dual.Inverse(inverse)
+		switch got := dual.LogDet() + dual.Trace(inverse); {
 		case want == 0:
 			want = got
 		case roots == nil && got != want:
@@ -296,9 +306,10 @@ func TestWide(t *testing.T) {
 	if err := errors.Join(f.Set(h, 1, deviations), dual.Set(k, roots)); err != nil {
 		t.Fatal(err)
 	}
-	got, rows := make([]float64, d), make([]float64, d)
+	got, rows, inverse := make([]float64, d), make([]float64, d), make([]float64, d*d)
 	f.Variances(got)
-	dual.RowVariances(rows)
+	dual.Inverse(inverse)
+	dual.RowVariances(rows, inverse)
 	logDet := 0.0
 	for j, v := range lambda {
 		want := v / (1 + v*told[j])
@@ -319,13 +330,14 @@ func TestFaint(t *testing.T) {
 	x := written(design(rng, n, d, 0))
 	lambda := []float64{1, 1, 2, 2, 3, 3, 4, 4, 5}
 	k := product(mat.DenseCopyOf(x.T()), lambda).RawMatrix().Data
-	want, got := make([]float64, n), make([]float64, n)
+	want, got, inverse := make([]float64, n), make([]float64, n), make([]float64, n*n)
 	for i, faint := range []float64{0, 1e-5, 1e-8, 1e-12, 1e-20, 1e-160} {
 		dual := NewDual(ws, n)
 		if err := dual.Set(k, []float64{3, faint, 2, 1e4, 1, 1}); err != nil {
 			t.Fatal(err)
 		}
-		if dual.RowVariances(got); i == 0 {
+		dual.Inverse(inverse)
+		if dual.RowVariances(got, inverse); i == 0 {
 			copy(want, got)
 		}
 		near(t, fmt.Sprint("variance at a root of ", faint), got[1], want[1], 1e-8)
