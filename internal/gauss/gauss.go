@@ -86,6 +86,26 @@ func (f Root) Covariance(ws *credence.Workspace, dst []float64, d int) {
 	kernel.Symmetrize(d, dst, d)
 }
 
+// Mul stores FFᵀx in dst, which may be x, and Fᵀx in half.
+func (f Root) Mul(ws *credence.Workspace, dst, half, x []float64) {
+	d := len(x)
+	clear(half)
+	const stripe = 256
+	ws.Pool().Run((d+stripe-1)/stripe, func(task, _ int) {
+		from := task * stripe
+		to := min(d, from+stripe)
+		for i := range to { // F is upper triangular
+			low := max(i, from)
+			kernel.Axpy(x[i], f[i*d+low:i*d+to], half[low:to])
+		}
+	})
+	ws.InRuns(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			dst[i] = kernel.Dot(f[i*d+i:(i+1)*d], half[i:])
+		}
+	})
+}
+
 // Draw stores Fz, a draw of N(0, FFᵀ), and returns zᵀz.
 func (f Root) Draw(dst []float64, rng *rand.Rand) (square float64) {
 	d := len(dst)

@@ -204,6 +204,10 @@ func TestForms(t *testing.T) {
 					square += half[2*j] * half[2*j+1]
 				}
 				near(t, "Half", square, 2*quadratic(c, b), exact)
+				copy(got, b)
+				f.Root().Mul(ws, got, white, got)
+				nearAll(t, "Mul of the root", got, want.RawVector().Data, exact)
+				near(t, "its half", kernel.Dot(white, white), quadratic(c, b), exact)
 				rows := make([]float64, n)
 				f.Root().RowVariances(ws, rows, phi)
 				for i, v := range rows {

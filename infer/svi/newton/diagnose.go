@@ -31,16 +31,9 @@ const (
 // until the sum has a standard error below a fifth of a nat.
 func (n *Newton) LogWeights(ctx context.Context, whole *problem.Rows, at *Point, s *Statistics, rng *rand.Rand, count int) ([]float64, error) {
 	d := n.Dims
-	z := make([]float64, d)
 	draws := diagnose.Draw(rng, count, d, func(w []float64, rng *rand.Rand) float64 {
-		squares := 0.0
-		for j := range z {
-			z[j] = rng.NormFloat64()
-			squares += z[j] * z[j]
-		}
-		for j := range w {
-			w[j] = at.Mean[j] + kernel.Dot(n.factor[j*d+j:(j+1)*d], z[j:])
-		}
+		squares := n.factor.Draw(w, rng)
+		kernel.Axpy(1, at.Mean, w)
 		n.Intercept.Weights(w, w)
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
 	}, func(w []float64) float64 { return n.LogPrior(w, at.Prior) })
@@ -107,7 +100,7 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 		draws.Take(delta, l)
 		n.Intercept.Centre(delta, delta)
 		kernel.Axpy(-1, at.Mean, delta)
-		n.mulSites(product, s.Curvature, delta)
+		n.Layout.Mul(product, s.Curvature, delta)
 		draws.LogLikelihood[l] = s.Value + kernel.Dot(s.Gradient, delta) - (kernel.Dot(product, delta)-s.Trace)/2 + scale*sums[l]
 		noise[l] = scale * math.Sqrt(math.Max(0, squares[l]-sums[l]*sums[l]/m))
 	}

@@ -79,7 +79,7 @@ func (n *Newton) mix(x mixture, sites, h []float64, p natural, at *Point, rho fl
 	})
 	b := make([]float64, d)
 	x.mix(b, gamma, rho, p.shift, p.pull, func(k int) (at, to []float64) { return x[k].shift, x[k].pull })
-	n.mulSites(h, sites, at.Mean)
+	n.Layout.Mul(h, sites, at.Mean)
 	for j := range h {
 		h[j] = b[j] - h[j]
 	}
@@ -109,8 +109,8 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 	}
 	residual := func(p natural) []float64 { // u
 		u, difference := make([]float64, d), make([]float64, d)
-		n.mulSites(u, p.sites, at.Mean)
-		n.mulSites(difference, p.curvature, at.Mean)
+		n.Layout.Mul(u, p.sites, at.Mean)
+		n.Layout.Mul(difference, p.curvature, at.Mean)
 		for j := range u {
 			u[j] += p.pull[j] - p.shift[j] - difference[j]
 		}
@@ -164,7 +164,7 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 // Shift returns b = (H + Λ⁻¹)m of a point.
 func (n *Newton) Shift(at *Point) []float64 {
 	shift := make([]float64, n.Dims)
-	n.mulSites(shift, at.Sites, at.Mean)
+	n.Layout.Mul(shift, at.Sites, at.Mean)
 	for k, g := range n.Groups {
 		for j := g.First; j < g.End(); j++ {
 			shift[j] += at.Mean[j] / at.Prior[k]
@@ -176,7 +176,7 @@ func (n *Newton) Shift(at *Point) []float64 {
 // natural returns the natural parameters at a point, sharing its sites and the curvature there.
 func (n *Newton) natural(at *Point, s *Statistics) natural {
 	p := natural{at.Sites, s.Curvature, n.Shift(at), make([]float64, n.Dims)}
-	n.mulSites(p.pull, p.curvature, at.Mean)
+	n.Layout.Mul(p.pull, p.curvature, at.Mean)
 	kernel.Axpy(1, s.Gradient, p.pull)
 	return p
 }

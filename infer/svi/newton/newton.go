@@ -32,6 +32,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -53,11 +54,13 @@ type Newton struct {
 	fixed     bool      // prior variances and parameters of the likelihood stay
 	sloped    bool      // their slopes are wanted all the same
 	clamp     bool      // rows of negative curvature are left out, where nothing else makes V positive
-	upper     []float64 // d×d scratch: Cholesky factors, and in a pass V where formed says so
+	upper     []float64 // d×d: V in a pass, where formed says so
 	formed    bool
-	dense     bool      // a pass fills all columns of its blocks
-	factor    []float64 // d×d: F with FFᵀ = V of the last factorise
-	deviation []float64 // √λ of every weight
+	dense     bool // a pass fills all columns of its blocks
+	Layout    gauss.Layout
+	system    gauss.Factor
+	factor    gauss.Root // F with FFᵀ = V of the last factorise
+	deviation []float64  // √λ of every weight
 	work      [4][]float64
 	packed    *Statistics     // of packed rows, by their columns
 	order     *problem.Packed // of the columns of lower
@@ -73,7 +76,8 @@ func New(p *problem.Problem, references []problem.Reference) *Newton {
 	d := p.Dims
 	n := &Newton{Problem: p, References: references, deviation: make([]float64, d)}
 	n.whole.Workspace = p.Workspace
-	n.upper, n.factor = make([]float64, d*d), make([]float64, d*d)
+	n.Layout = gauss.Dense{Weights: d} // sites of rows may be negative
+	n.system = n.Layout.Factor(p.Workspace)
 	for i := range n.work {
 		n.work[i] = make([]float64, d)
 	}

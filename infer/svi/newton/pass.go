@@ -7,7 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -22,10 +22,9 @@ type source interface {
 // worker is what one thread of a pass has for itself.
 type worker struct {
 	problem.Room
-	terms   problem.Terms
-	product []float64
-	block   problem.Block // one with all columns dense
-	phi     credence.Design
+	terms problem.Terms
+	block problem.Block // one with all columns dense
+	phi   credence.Design
 }
 
 // mostParts is the number of runs of blocks of which a pass makes sums apart: as many threads may work, and the order
@@ -101,7 +100,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 		n.counted = rows
 	}
 	if !n.dense {
-		credence.LiftGram(s.Curvature, n.Dims, dense)
+		n.Layout.Close(s.Curvature, dense)
 	}
 	return nil
 }
@@ -116,6 +115,7 @@ func (n *Newton) plan(b *problem.Block, factor []float64) {
 		return
 	}
 	d := n.Dims
+	n.upper = problem.Grow(n.upper, d*d)
 	n.Workspace.Pool().Syrk(d, d, 1, factor, d, 0, n.upper, d)
 	if b.Lead != nil {
 		n.order.TakeLower(n.lower, n.upper)
@@ -155,7 +155,7 @@ func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int,
 	if b.Lead != nil {
 		b.Phi.Sparse.AddLeadGram(ws.Pool(), &linop.Dense{Rows: d, Cols: d, Stride: d, Data: s.Curvature}, terms.DVariance, b.Lead)
 	} else {
-		b.Phi.AddGram(ws, s.Curvature, terms.DVariance)
+		n.Layout.AddRows(ws, s.Curvature, b.Phi, terms.DVariance)
 	}
 	return true
 }
@@ -208,40 +208,22 @@ func (w *worker) filled(b *problem.Block) *problem.Block {
 	return &w.block
 }
 
-// panelWidth is the number of columns of the factor in one product: some panels even of a small
-// factor, for a triangle's zeros to be left out, and not many of a large one, for each reads the
-// features again.
-func panelWidth(d int) int { return max(64, min(d/4/64*64, 256)) }
-
 // variances stores φᵀFFᵀφ for the rows of a block.
 func (n *Newton) variances(w *worker, dst []float64, b *problem.Block, factor []float64) {
-	phi, rows, d := b.Phi, len(dst), n.Dims
-	clear(dst)
 	switch {
 	case factor == nil:
-		return
-	case n.formed && b.Lead != nil:
-		w.Workspace.InRuns(rows, func(from, to int) { phi.Sparse.LeadForms(dst, n.lower, b.Lead, from, to) })
-	case n.formed:
-		phi.MulForms(w.Workspace, dst, n.upper)
+		clear(dst)
+	case !n.formed:
+		gauss.Root(factor).RowVariances(w.Workspace, dst, b.Phi)
+	case b.Lead != nil:
+		clear(dst)
+		w.Workspace.InRuns(len(dst), func(from, to int) { b.Phi.Sparse.LeadForms(dst, n.lower, b.Lead, from, to) })
+	default:
+		b.Phi.MulForms(w.Workspace, dst, n.upper)
 	}
 	if n.formed {
 		for i, v := range dst {
 			dst[i] = math.Max(0, v) // but for rounding it is
 		}
-		return
-	}
-	width := min(panelWidth(d), d)
-	w.product = problem.Grow(w.product, rows*width)
-	for left := 0; left < d; left += width {
-		cols := min(width, d-left)
-		product := w.product[:rows*cols]
-		phi.MulUpper(w.Workspace, product, factor, left, cols)
-		w.Workspace.InRuns(rows, func(from, to int) {
-			for i := from; i < to; i++ {
-				row := product[i*cols : (i+1)*cols]
-				dst[i] += kernel.Dot(row, row)
-			}
-		})
 	}
 }

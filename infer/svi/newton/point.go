@@ -64,80 +64,19 @@ func (n *Newton) Sampled(at *Point, times float64) {
 	kernel.Scale(times, at.Sites)
 }
 
-// stripe is the number of rows that are solved for together.
-const stripe = 128
-
-// factorise makes n.factor the F = S U⁻¹ of V = (Λ⁻¹ + H)⁻¹, UᵀU = I + S H S and S² = Λ: no prior
-// variance, however small or large, is inverted. It reports whether the matrix is positive definite,
-// and log|I + SHS|.
+// factorise makes n.factor the F of V = (Λ⁻¹ + H)⁻¹ = FFᵀ, see [gauss.Factor]. It reports whether the matrix is positive
+// definite, and log|I + ΛH|.
 func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
-	d := n.Dims
 	base.Spread(n.deviation, n.Groups, func(k int) float64 { return math.Sqrt(prior[k]) })
-	n.Workspace.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, source := n.upper[i*d:(i+1)*d], sites[i*d:(i+1)*d]
-			for j := i; j < d; j++ {
-				row[j] = n.deviation[i] * n.deviation[j] * source[j]
-			}
-			row[i]++
-			clear(n.factor[i*d : (i+1)*d])
-			n.factor[i*d+i] = n.deviation[i]
-		}
-	})
-	pool := n.Workspace.Pool()
-	if _, ok := pool.Cholesky(d, n.upper, d); !ok {
+	if n.system.Set(sites, 1, n.deviation) != nil {
 		return 0, false
 	}
-	for i := range d {
-		logDet += 2 * math.Log(n.upper[i*d+i])
-	}
-	for i := 0; i < d; i += stripe { // left of the diagonal there is nothing
-		pool.TrsmRight(false, min(stripe, d-i), d-i, n.upper[i*d+i:], d, n.factor[i*d+i:], d)
-	}
+	n.factor, logDet = n.system.Root(), n.system.LogDet()
 	return logDet, problem.Finite(logDet)
 }
 
 // solve stores V x = F Fᵀ x in dst, which may be x, and Fᵀ x in n.work[3].
-func (n *Newton) solve(dst, x []float64) {
-	d, t := n.Dims, n.work[3]
-	clear(t)
-	const stripe = 256
-	n.Workspace.Pool().Run((d+stripe-1)/stripe, func(task, _ int) {
-		from := task * stripe
-		to := min(d, from+stripe)
-		for i := range to { // F is upper triangular
-			low := max(i, from)
-			kernel.Axpy(x[i], n.factor[i*d+low:i*d+to], t[low:to])
-		}
-	})
-	n.Workspace.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			dst[i] = kernel.Dot(n.factor[i*d+i:(i+1)*d], t[i:])
-		}
-	})
-}
-
-// diagonal stores diag V.
-func (n *Newton) diagonal(dst []float64) {
-	d := n.Dims
-	n.Workspace.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := n.factor[i*d+i : (i+1)*d]
-			dst[i] = kernel.Dot(row, row)
-		}
-	})
-}
-
-// mulSites stores H x.
-func (n *Newton) mulSites(dst, sites, x []float64) {
-	d := n.Dims
-	clear(dst)
-	for i := range d {
-		row := sites[i*d+i : (i+1)*d]
-		dst[i] += kernel.Dot(row, x[i:])
-		kernel.Axpy(x[i], row[1:], dst[i+1:])
-	}
-}
+func (n *Newton) solve(dst, x []float64) { n.factor.Mul(n.Workspace, dst, n.work[3], x) }
 
 // Place factorises the point's V and takes its diagonal and determinant. It reports whether V⁻¹ is
 // positive definite.
@@ -148,7 +87,7 @@ func (n *Newton) Place(p *Point) bool {
 
 // Spread gives the point a V that its sites do not say, FFᵀ for an upper triangular F in centred coordinates.
 func (n *Newton) Spread(p *Point, factor []float64) {
-	copy(n.factor, factor)
+	n.factor = slices.Clone(factor)
 	p.logDet = 0
 	for j := range n.Dims {
 		p.logDet += 2 * math.Log(math.Abs(factor[j*n.Dims+j]))
@@ -162,7 +101,7 @@ func (n *Newton) place(p *Point) (logDet float64, ok bool) {
 		return 0, false
 	}
 	p.psi = problem.Grow(p.psi, n.Dims)
-	n.diagonal(p.psi)
+	n.system.Variances(p.psi)
 	p.logDet = -logDet
 	for _, s := range n.deviation {
 		p.logDet += 2 * math.Log(s)
@@ -190,9 +129,7 @@ func (n *Newton) Covariance(dst []float64) {
 
 // Centred stores V of the last point, in centred coordinates, in dst, d×d.
 func (n *Newton) Centred(dst []float64) {
-	d := n.Dims
-	n.Workspace.Pool().Syrk(d, d, 1, n.factor, d, 0, dst, d)
-	kernel.Symmetrize(d, dst, d)
+	n.factor.Covariance(n.Workspace, dst, n.Dims)
 }
 
 // PriorSlope returns the slope of the bound in the logarithm of the prior variance of group k, for a

@@ -58,7 +58,7 @@ func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float6
 	n.solve(delta, residual)
 	made.gain += n.stepParameters(to, at, s, residual, delta, rho, safeguarded)
 	product := n.work[0]
-	n.mulSites(product, to.Sites, delta)
+	n.Layout.Mul(product, to.Sites, delta)
 	for k, g := range n.Groups {
 		for j := g.First; j < g.End(); j++ {
 			made.decrement += delta[j] * (product[j] + delta[j]/to.Prior[k])
@@ -103,7 +103,7 @@ func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 	}
 	d, count := n.Dims, len(learned)
 	b := make([]float64, d)
-	n.mulSites(b, p.Sites, p.Mean)
+	n.Layout.Mul(b, p.Sites, p.Mean)
 	kernel.Axpy(1, h, b)
 	x := make([]float64, count)
 	cfg := lbfgs.Config{
@@ -129,7 +129,7 @@ func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 		}
 		n.solve(mean, b)
 		copy(projected, n.work[3]) // Fᵀb
-		n.diagonal(psi)
+		n.system.Variances(psi)
 		pull := n.Priors.Slopes(p.Prior)
 		for i, k := range learned {
 			gradient[i] = -n.PriorSlope(k, p.Prior[k], mean, psi) - pull[k]

@@ -79,7 +79,7 @@ func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 	}
 	n.Intercept.CentreSlope(s.Gradient)
 	n.Intercept.CentreSlope(s.Third)
-	n.Intercept.CentreCurvature(s.Curvature)
+	n.Intercept.CentreCurvature(n.Layout, s.Curvature)
 	for k := range f.Count() {
 		n.Intercept.CentreSlope(s.Cross[k*n.Dims : (k+1)*n.Dims])
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -51,9 +50,9 @@ func (n *Newton) addUp(ctx context.Context, rows *problem.Rows, m []float64) (*s
 			u.square += w * p * gap * gap
 		}
 		b.Phi.AddMulTrans(ws, u.product, terms.DMean)
-		b.Phi.AddGram(ws, u.gram, terms.Value)
+		n.Layout.AddRows(ws, u.gram, b.Phi, terms.Value)
 	})
-	credence.LiftGram(u.gram, d, dense)
+	n.Layout.Close(u.gram, dense)
 	kernel.Symmetrize(d, u.gram, d) // it fills the lower triangle
 	return u, err
 }
@@ -84,7 +83,7 @@ func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics
 	for j := range delta {
 		delta[j] = m[j] - u.about[j]
 	}
-	n.mulSites(along, u.gram, delta)
+	n.Layout.Mul(along, u.gram, delta)
 	trace := 0.0
 	if factor != nil {
 		n.product = problem.Grow(n.product, d*d)

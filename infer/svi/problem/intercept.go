@@ -2,6 +2,7 @@ package problem
 
 import (
 	base "github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -47,10 +48,10 @@ func (p *Intercept) CentreSlope(g []float64) {
 	}
 }
 
-// CentreCurvature does the same to the upper triangle of a d×d matrix of second derivatives.
-func (p *Intercept) CentreCurvature(h []float64) {
+// CentreCurvature does the same to second derivatives.
+func (p *Intercept) CentreCurvature(l gauss.Layout, h []float64) {
 	if p != nil {
-		base.CentreGram(h, p.Columns)
+		l.Centre(h, p.Columns)
 	}
 }
 

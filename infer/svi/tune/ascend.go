@@ -94,18 +94,18 @@ func (t *tuner) evidence(ctx context.Context, features credence.Features, at *ne
 	first, dense := 0, 0
 	err := t.rows.Each(ctx, func(b *problem.Block) {
 		dense = b.Phi.Dense.Cols
-		b.Phi.AddGram(ws, at.Sites, t.beta[first:first+b.Rows()])
+		t.Layout.AddRows(ws, at.Sites, b.Phi, t.beta[first:first+b.Rows()])
 		b.Phi.AddMulTrans(ws, t.h, t.b[first:first+b.Rows()])
 		first += b.Rows()
 	})
 	if err != nil {
 		return 0, false, err
 	}
-	credence.LiftGram(at.Sites, d, dense)
+	t.Layout.Close(at.Sites, dense)
 	if in := t.Intercept; in != nil {
 		kernel.Axpy(-in.Mean, at.Sites[:d], t.h) // Φᵀ(b − β Mean)
 		in.CentreSlope(t.h)
-		in.CentreCurvature(at.Sites)
+		in.CentreCurvature(t.Layout, at.Sites)
 	}
 	value, ok := t.Normal(at, t.h)
 	if !ok {
