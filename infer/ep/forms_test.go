@@ -44,7 +44,7 @@ func TestForms(t *testing.T) {
 			t.Fatalf("%T", byRows.form)
 		}
 		byColumns := newNormal(f.Table, f.ws, Full)
-		byColumns.form = &primal{upper: make([]float64, 25*25), inverse: make([]float64, 25*25), natural: make([]float64, 25), shifts: make([]float64, 15)}
+		byColumns.form = newPrimal(f.ws, 15, 25)
 		for _, q := range []*normal{byRows, byColumns} {
 			if err := q.take(weights, rows, true); err != nil {
 				t.Fatal(err)

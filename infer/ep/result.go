@@ -157,8 +157,12 @@ const storedDesign = 20_000_000
 
 // dualPosterior is q at the sites of the last sweep, with all its covariances, by the rows.
 func (f *fit) dualPosterior(s *dual, mean, inclusion []float64) *posterior.Dual {
-	return &posterior.Dual{
-		Mean: mean, PriorVariance: slices.Clone(s.prior), Design: f.Design(), Factor: slices.Clone(s.upper),
+	q := &posterior.Dual{
+		Mean: mean, PriorVariance: slices.Clone(s.prior), Design: f.Design(), Factor: slices.Clone(s.system.Upper()),
 		Scale: f.Units.Scale, Centre: slices.Clone(f.Units.Means), Probability: inclusion,
 	}
+	for i, v := range q.Factor { // of K, not of √B K √B
+		q.Factor[i] = v / s.roots[i%f.Rows]
+	}
+	return q
 }

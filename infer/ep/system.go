@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -58,11 +59,11 @@ func newNormal(t *candidates.Table, ws *credence.Workspace, covariance Covarianc
 	case !IsFull(covariance, float64(min(n, d))):
 		q.form = newDiagonal(q)
 	case d <= n:
-		q.form = &primal{upper: make([]float64, d*d), inverse: make([]float64, d*d), natural: make([]float64, d), shifts: make([]float64, n)}
+		q.form = newPrimal(ws, n, d)
 	default:
 		q.form = &dual{
-			outer: make([]float64, n*n), upper: make([]float64, n*n), prior: make([]float64, d), start: make([]float64, d),
-			alpha: make([]float64, n),
+			system: gauss.NewDual(ws, n), outer: make([]float64, n*n), prior: make([]float64, d), start: make([]float64, d),
+			roots: make([]float64, n), alpha: make([]float64, n),
 		}
 	}
 	return q
@@ -76,9 +77,11 @@ func (q *normal) take(weights, rows []site, classes bool) error {
 	return nil
 }
 
-// dual is the n×n form: K = B⁻¹ + X diag(1/λ) Xᵀ.
+// dual is the n×n form: K = B⁻¹ + X diag(1/λ) Xᵀ, K⁻¹ as [gauss.Dual] has it.
 type dual struct {
-	outer, upper []float64 // n×n: X diag(1/λ) Xᵀ; factor of K
+	system       *gauss.Dual
+	outer        []float64 // X diag(1/λ) Xᵀ, n×n
+	roots        []float64 // √β
 	prior, start []float64 // 1/λ and h/λ
 	alpha        []float64 // K⁻¹(g/β − X h/λ)
 	inverse      []float64 // K⁻¹, where classes or sparse columns have a use for it
@@ -88,7 +91,7 @@ type dual struct {
 func (s *dual) integral(*normal) float64 { return s.logZ }
 
 func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
-	n, pool := q.Rows, q.ws.Pool()
+	n := q.Rows
 	s.logZ = 0
 	for j, w := range weights {
 		s.prior[j], s.start[j] = 1/w.precision, w.shift/w.precision
@@ -103,30 +106,27 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	for _, g := range q.groups {
 		s.addOuter(q, g)
 	}
-	copy(s.upper, s.outer)
 	for i, r := range rows {
-		s.upper[i*n+i] += 1 / r.precision
+		s.roots[i] = math.Sqrt(r.precision)
 	}
-	if pivot, ok := pool.Cholesky(n, s.upper, n); !ok {
-		return fmt.Errorf("ep: the covariance of the rows is not positive definite (row %d): scale the columns", pivot+1)
+	if err := s.system.Set(s.outer, s.roots); err != nil {
+		return fmt.Errorf("ep: %w", err)
 	}
 	q.Mul(q.ws, q.rowMean, s.start)
 	for i, r := range rows {
 		target := r.shift / r.precision
 		s.alpha[i] = target - q.rowMean[i]
-		s.logZ += r.shift*target/2 - math.Log(r.precision)/2 - math.Log(s.upper[i*n+i])
+		s.logZ += r.shift * target / 2
 	}
-	pool.TrsmLeft(true, n, 1, s.upper, n, s.alpha, 1)
-	s.logZ -= kernel.Dot(s.alpha, s.alpha) / 2
-	pool.TrsmLeft(false, n, 1, s.upper, n, s.alpha, 1)
+	s.logZ -= (s.system.Solve(s.alpha, s.alpha) + s.system.LogDet()) / 2
 	q.MulTrans(q.ws, q.mean, s.alpha)
 	if classes || q.Sparse() {
 		if s.inverse == nil {
 			s.inverse = make([]float64, n*n)
 		}
-		pool.CholeskyInverse(n, s.upper, n, s.inverse, n)
+		s.system.Inverse(s.inverse)
 	}
-	q.Quadratics(q.ws, q.variance, s.upper, s.inverse)
+	q.Quadratics(q.ws, q.variance, s.system, s.inverse)
 	for j, v := range s.prior {
 		q.mean[j] = s.start[j] + v*q.mean[j]
 		q.variance[j] = math.Max(v-v*v*q.variance[j], 1e-12*v)
@@ -135,32 +135,22 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 		s.end(q, g)
 	}
 	if classes {
-		s.rowVariances(q, rows)
+		s.system.RowVariances(q.rowVariance, s.inverse)
+		for i, v := range q.rowVariance {
+			q.rowVariance[i] = math.Max(v, 1e-12*s.outer[i*n+i])
+		}
 	}
 	return nil
 }
 
-// rowVariances stores diag(O − O K⁻¹ O) = diag(B⁻¹ − B⁻¹K⁻¹B⁻¹), O = X diag(1/λ) Xᵀ.
-func (s *dual) rowVariances(q *normal, rows []site) {
-	n := q.Rows
-	for i, r := range rows {
-		before := 1 / r.precision
-		q.rowVariance[i] = math.Max(before-before*before*s.inverse[i*n+i], 1e-12*s.outer[i*n+i])
-	}
-}
-
-// trace is (n − tr K⁻¹/β)/β.
 func (s *dual) trace(q *normal, precision float64) float64 {
-	n, inverse, sum := q.Rows, s.inverse, 0.0
+	inverse := s.inverse
 	if inverse == nil {
 		defer q.ws.Release(q.ws.Mark())
-		inverse = q.ws.Floats(n * n)
-		q.ws.Pool().CholeskyInverse(n, s.upper, n, inverse, n)
+		inverse = q.ws.Floats(q.Rows * q.Rows)
+		s.system.Inverse(inverse)
 	}
-	for i := range n {
-		sum += inverse[i*n+i]
-	}
-	return (float64(n) - sum/precision) / precision
+	return s.system.Trace(inverse) / precision
 }
 
 // covariance is D − D XᵀK⁻¹X D, D = diag(1/λ).
@@ -174,7 +164,7 @@ func (s *dual) covariance(q *normal, dst []float64) {
 	for _, g := range q.groups {
 		copy(rows[g.First*n:g.End()*n], s.columns(q, g))
 	}
-	q.ws.Pool().TrsmRight(false, d, n, s.upper, n, rows, n)
+	s.system.Half(rows, d)
 	q.ws.Pool().Syrk(d, n, -1, rows, n, 0, dst, d)
 	for j, v := range s.prior {
 		dst[j*d+j] += v
@@ -205,7 +195,7 @@ func (s *dual) block(q *normal, columns []int, dst []float64) {
 			dst[(first+i/g.Count)*m+first+i%g.Count] = v
 		}
 	}
-	q.ws.Pool().TrsmRight(false, m, n, s.upper, n, rows, n)
+	s.system.Half(rows, m)
 	q.ws.Pool().Syrk(m, n, -1, rows, n, 1, dst, m)
 	kernel.Symmetrize(m, dst, m)
 }
@@ -267,7 +257,7 @@ func (s *dual) end(q *normal, g *group) {
 	for i := range m {
 		q.mean[g.First+i] = s.start[g.First+i] + kernel.Dot(rows[i*n:(i+1)*n], s.alpha)
 	}
-	pool.TrsmRight(false, m, n, s.upper, n, rows, n)
+	s.system.Half(rows, m)
 	copy(g.covariance, s.variance(q, g))
 	pool.Syrk(m, n, -1, rows, n, 1, g.covariance, m)
 	kernel.Symmetrize(m, g.covariance, m)
@@ -276,20 +266,31 @@ func (s *dual) end(q *normal, g *group) {
 	}
 }
 
-// primal is the d×d form: P = XᵀBX + diag λ.
+// primal is the d×d form, of the precision XᵀBX + diag λ: S² = 1/λ, and what groups have beside their diagonals is part
+// of H.
 type primal struct {
-	products       []float64 // XᵀX
-	upper, inverse []float64
-	natural        []float64 // Xᵀg + h
-	shifts         []float64 // g
-	logZ           float64
+	system     gauss.Factor
+	products   []float64 // XᵀX, or XᵀBX of classes
+	summed     bool      // XᵀX is known
+	grouped    []float64 // H with groups
+	deviations []float64 // S
+	inverse    []float64 // Σ
+	natural    []float64 // Xᵀg + h
+	shifts     []float64 // g
+	logZ       float64
+}
+
+func newPrimal(ws *credence.Workspace, n, d int) *primal {
+	return &primal{
+		system: gauss.Dense{Weights: d, Definite: true}.Factor(ws), products: make([]float64, d*d), inverse: make([]float64, d*d),
+		natural: make([]float64, d), deviations: make([]float64, d), shifts: make([]float64, n),
+	}
 }
 
 func (s *primal) integral(*normal) float64 { return s.logZ }
 
 func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
-	d, pool := q.Count(), q.ws.Pool()
-	s.logZ = 0
+	d, h, scale := q.Count(), s.products, rows[0].precision
 	for i, r := range rows {
 		s.shifts[i] = r.shift
 	}
@@ -298,38 +299,40 @@ func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
 		for i, r := range rows {
 			precisions[i] = r.precision
 		}
-		q.Products(q.ws, s.upper, precisions)
-	} else {
-		if s.products == nil {
-			s.products = make([]float64, d*d)
-			q.Products(q.ws, s.products, nil)
-		}
-		copy(s.upper, s.products)
-		kernel.Scale(rows[0].precision, s.upper)
+		q.Products(q.ws, s.products, precisions)
+		scale = 1
+	} else if !s.summed {
+		q.Products(q.ws, s.products, nil)
+		s.summed = true
 	}
 	q.MulTrans(q.ws, s.natural, s.shifts)
 	for j, w := range weights {
-		s.upper[j*d+j] += w.precision
+		s.deviations[j] = 1 / math.Sqrt(w.precision)
 		s.natural[j] += w.shift
+	}
+	if len(q.groups) > 0 {
+		s.grouped = append(s.grouped[:0], h...)
+		h = s.grouped
+		kernel.Scale(scale, h)
+		scale = 1
 	}
 	for _, g := range q.groups {
 		for i, v := range g.precision {
-			a, b := g.First+i/g.Count, g.First+i%g.Count
-			if s.upper[a*d+b] += v; a == b {
-				s.upper[a*d+b] -= weights[a].precision
+			if a, b := g.First+i/g.Count, g.First+i%g.Count; a == b {
+				s.deviations[a] = 1 / math.Sqrt(v)
+			} else {
+				h[a*d+b] += v
 			}
 		}
 	}
-	if pivot, ok := pool.Cholesky(d, s.upper, d); !ok {
-		return fmt.Errorf("ep: the precision of the weights is not positive definite (column %d): two columns may be equal; scale the columns", pivot+1)
+	if err := s.system.Set(h, scale, s.deviations); err != nil {
+		return fmt.Errorf("ep: %w", err)
 	}
-	copy(q.mean, s.natural)
-	pool.TrsmLeft(true, d, 1, s.upper, d, q.mean, 1)
-	s.logZ += kernel.Dot(q.mean, q.mean) / 2
-	pool.TrsmLeft(false, d, 1, s.upper, d, q.mean, 1)
-	pool.CholeskyInverse(d, s.upper, d, s.inverse, d)
-	for j := range d {
-		s.logZ += math.Log(2*math.Pi)/2 - math.Log(s.upper[j*d+j])
+	s.system.Solve(q.mean, s.natural)
+	s.system.Covariance(s.inverse)
+	s.logZ = (kernel.Dot(q.mean, s.natural) + float64(d)*math.Log(2*math.Pi) - s.system.LogDet()) / 2
+	for j, v := range s.deviations {
+		s.logZ += math.Log(v)
 		q.variance[j] = s.inverse[j*d+j]
 	}
 	for _, g := range q.groups {
@@ -339,30 +342,21 @@ func (s *primal) update(q *normal, weights, rows []site, classes bool) error {
 		kernel.Symmetrize(g.Count, g.covariance, g.Count)
 	}
 	if classes {
-		q.RowQuadratics(q.ws, q.rowVariance, s.upper)
+		q.RowQuadratics(q.ws, q.rowVariance, s.system)
 	}
 	return nil
 }
 
 // trace is Σ over XᵀX ⊙ Σ.
-func (s *primal) trace(q *normal, _ float64) float64 {
-	d, sum := q.Count(), 0.0
-	for i := range d {
-		sum += 2*kernel.Dot(s.products[i*d+i:(i+1)*d], s.inverse[i*d+i:(i+1)*d]) - s.products[i*d+i]*s.inverse[i*d+i]
-	}
-	return sum
-}
+func (s *primal) trace(*normal, float64) float64 { return s.system.Trace(s.products, s.inverse) }
 
 func (s *primal) block(q *normal, columns []int, dst []float64) {
 	d, m := q.Count(), len(columns)
 	for i, j := range columns {
 		for k, l := range columns {
-			dst[i*m+k] = s.inverse[min(j, l)*d+max(j, l)]
+			dst[i*m+k] = s.inverse[j*d+l]
 		}
 	}
 }
 
-func (s *primal) covariance(q *normal, dst []float64) {
-	copy(dst, s.inverse)
-	kernel.Symmetrize(q.Count(), dst, q.Count())
-}
+func (s *primal) covariance(_ *normal, dst []float64) { copy(dst, s.inverse) }

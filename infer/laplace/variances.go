@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -73,32 +74,34 @@ func (f *fit) floor(bends []float64, least float64) (raised int) {
 // exact is nil where H is not positive definite.
 func (f *fit) exact(bends []float64, least float64) (*marginals, error) {
 	if f.Table.Count() <= f.Rows {
-		return f.primal(bends), nil
+		return f.primal(bends, least), nil
 	}
 	return f.dual(bends, least)
 }
 
-// primal factors H, d×d.
-func (f *fit) primal(bends []float64) *marginals {
-	d, pool := len(bends), f.ws.Pool()
-	upper, inverse := make([]float64, d*d), make([]float64, d*d)
-	f.Products(f.ws, upper, f.curvature)
+// primal factors H, d×d. Curvatures below the least count as that much in the prior, and what they lack stands with XᵀWX.
+func (f *fit) primal(bends []float64, least float64) *marginals {
+	d := len(bends)
+	h, deviations := make([]float64, d*d), make([]float64, d)
+	f.Products(f.ws, h, f.curvature)
+	m := &marginals{variance: make([]float64, d)}
 	for j, v := range bends {
-		upper[j*d+j] += v
+		if v < least {
+			h[j*d+j] += v - least
+		}
+		deviations[j] = 1 / math.Sqrt(math.Max(v, least))
+		m.logDet -= 2 * math.Log(deviations[j])
 	}
-	if _, ok := pool.Cholesky(d, upper, d); !ok {
+	system := gauss.Dense{Weights: d}.Factor(f.ws)
+	if system.Set(h, 1, deviations) != nil {
 		return nil
 	}
-	pool.CholeskyInverse(d, upper, d, inverse, d)
-	m := &marginals{variance: make([]float64, d)}
-	for j := range d {
-		m.variance[j] = inverse[j*d+j]
-		m.logDet += 2 * math.Log(upper[j*d+j])
-	}
+	system.Variances(m.variance)
+	m.logDet += system.LogDet()
 	return m
 }
 
-// dual uses K = W⁻¹ + X_G V⁻¹X_Gᵀ, n×n, of the columns G whose curvature is above the least. The few
+// dual uses K = W⁻¹ + X_G V⁻¹X_Gᵀ, n×n, of the columns G whose curvature is above the least, K⁻¹ as [gauss.Dual] has it. The few
 // others B, whose curvature may be negative, have the Schur complement S = diag v_B + X_BᵀK⁻¹X_B, and
 //
 //	(H⁻¹)_BB = S⁻¹      (H⁻¹)_jj = 1/v_j − x_jᵀK⁻¹x_j/v_j² + t_jᵀS⁻¹t_j/v_j², t_j = X_BᵀK⁻¹x_j
@@ -115,19 +118,16 @@ func (f *fit) dual(bends []float64, least float64) (*marginals, error) {
 		scales[j] = 1 / v
 		m.logDet += math.Log(v)
 	}
-	upper := make([]float64, n*n)
-	f.Outer(f.ws, upper, scales)
+	outer, roots, system := make([]float64, n*n), make([]float64, n), gauss.NewDual(f.ws, n)
+	f.Outer(f.ws, outer, scales)
 	for i, c := range f.curvature {
-		upper[i*n+i] += 1 / c
-		m.logDet += math.Log(c)
+		roots[i] = math.Sqrt(c)
 	}
-	if pivot, ok := pool.Cholesky(n, upper, n); !ok {
-		return nil, fmt.Errorf("laplace: the covariance of the rows is not positive definite (row %d): scale the columns", pivot+1)
+	if err := system.Set(outer, roots); err != nil {
+		return nil, fmt.Errorf("laplace: %w", err)
 	}
-	for i := range n {
-		m.logDet += 2 * math.Log(upper[i*n+i])
-	}
-	f.Quadratics(f.ws, m.variance, upper, nil)
+	m.logDet += system.LogDet()
+	f.Quadratics(f.ws, m.variance, system, nil)
 	for j, v := range scales {
 		m.variance[j] = v - v*v*m.variance[j]
 	}
@@ -140,8 +140,7 @@ func (f *fit) dual(bends []float64, least float64) (*marginals, error) {
 	schur := make([]float64, size*size)
 	for a, b := range few {
 		f.Column(solved, b)
-		pool.TrsmLeft(true, n, 1, upper, n, solved, 1)
-		pool.TrsmLeft(false, n, 1, upper, n, solved, 1)
+		system.Solve(solved, solved)
 		f.MulTrans(f.ws, products[a*d:(a+1)*d], solved)
 	}
 	for a := range few {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -152,17 +153,16 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 // panel is the number of dense columns whose quadratic forms are taken at once.
 const panel = 512
 
-// Quadratics stores x_jᵀK⁻¹x_j of every column in dst, for the upper factor of K = UᵀU, n×n. It takes
-// n² operations a dense column, and for sparse ones K⁻¹, n×n, which is found where inverse is nil, and the square of the entries a
-// column.
-func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper, inverse []float64) {
+// Quadratics stores x_jᵀTx_j of every column in dst. It takes n² operations a dense column, and for sparse ones T itself,
+// n×n, which is found where inverse is nil, and the square of the entries a column.
+func (c *Columns) Quadratics(ws *credence.Workspace, dst []float64, t *gauss.Dual, inverse []float64) {
 	n, dense := c.Rows, c.dense.Rows
 	defer ws.Release(ws.Mark())
 	scratch := ws.Floats(min(dense, panel) * n)
 	for first := 0; first < dense; first += panel {
 		count := min(panel, dense-first)
 		copy(scratch, c.dense.Data[first*n:(first+count)*n])
-		ws.Pool().TrsmRight(false, count, n, upper, n, scratch, n)
+		t.Half(scratch, count)
 		ws.InRuns(count, func(from, to int) {
 			for j := from; j < to; j++ {
 				row := scratch[j*n : (j+1)*n]
@@ -173,7 +173,7 @@ func (c *Columns) Quadratics(ws *credence.Workspace, dst, upper, inverse []float
 	if c.sparse.Rows > 0 {
 		if inverse == nil {
 			inverse = make([]float64, n*n)
-			ws.Pool().CholeskyInverse(n, upper, n, inverse, n)
+			t.Inverse(inverse)
 		}
 		c.sparseQuadratics(ws, dst[dense:], inverse)
 	}
@@ -228,8 +228,8 @@ func (c *Columns) Products(ws *credence.Workspace, dst, weights []float64) {
 	})
 }
 
-// RowQuadratics stores x_iᵀP⁻¹x_i of every row i of d numbers in dst, for the upper factor of P = UᵀU, d×d.
-func (c *Columns) RowQuadratics(ws *credence.Workspace, dst, upper []float64) {
+// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst.
+func (c *Columns) RowQuadratics(ws *credence.Workspace, dst []float64, f gauss.Factor) {
 	n, d := c.Rows, c.Count()
 	clear(dst)
 	defer ws.Release(ws.Mark())
@@ -240,7 +240,7 @@ func (c *Columns) RowQuadratics(ws *credence.Workspace, dst, upper []float64) {
 			c.Column(column, j)
 			copy(scratch[j*count:(j+1)*count], column[first:first+count])
 		}
-		ws.Pool().TrsmLeft(true, d, count, upper, d, scratch, count)
+		f.Half(scratch, count)
 		for j := range d {
 			for i, v := range scratch[j*count : (j+1)*count] {
 				dst[first+i] += v * v

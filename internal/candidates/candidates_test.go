@@ -2,6 +2,7 @@ package candidates_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -122,6 +124,13 @@ func TestProducts(t *testing.T) {
 				near(t, "Products", products[i*d+k:i*d+k+1], []float64{sum})
 			}
 		}
+		dual, factor, ones := gauss.NewDual(ws, n), gauss.Dense{Weights: d}.Factor(ws), make([]float64, d)
+		for j := range ones {
+			ones[j] = 1
+		}
+		if err := errors.Join(dual.Set(outer, nil), factor.Set(products, 1, ones)); err != nil {
+			t.Fatal(err)
+		}
 		for i := range n {
 			outer[i*n+i]++
 		}
@@ -146,7 +155,7 @@ func TestProducts(t *testing.T) {
 		if _, ok := ws.Pool().Cholesky(n, outer, n); !ok {
 			t.Fatal("not positive definite")
 		}
-		table.Quadratics(ws, got, outer, nil)
+		table.Quadratics(ws, got, dual, nil)
 		for j := range d {
 			want[j] = quadratic(n, outer, func(k int) float64 { return x.Row(k)[j] })
 		}
@@ -155,7 +164,7 @@ func TestProducts(t *testing.T) {
 			t.Fatal("not positive definite")
 		}
 		got, want = make([]float64, n), make([]float64, n)
-		table.RowQuadratics(ws, got, products)
+		table.RowQuadratics(ws, got, factor)
 		for i := range n {
 			want[i] = quadratic(d, products, func(k int) float64 { return x.Row(i)[k] })
 		}
