@@ -31,9 +31,9 @@ type fit struct {
 	measured   []float64 // normal targets in units, times the roots of the weights, and more
 
 	treatment   hyper.Treatment
-	integrated  *integrated // nil where nothing was
-	spread      []float64   // standard deviations of weights over what they should be
-	evaluations int         // fits at a θ beyond those of the climb
+	integrated  *hyper.Integrated // nil where nothing was
+	spread      []float64         // standard deviations of weights over what they should be
+	evaluations int               // fits at a θ beyond those of the climb
 	warnings    []string
 
 	system system

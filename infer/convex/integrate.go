@@ -2,14 +2,12 @@ package convex
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -24,10 +22,6 @@ const (
 	// atMode is the length of the gradient at the mode, in units of the posterior of θ.
 	atMode      = 1e-3
 	newtonSteps = 20
-	longestStep = 1
-	restarts    = 3
-	// coarseWeights is the number of weights above which three nodes on an axis do.
-	coarseWeights = 300
 )
 
 // coordinate is one of θ: the logarithm u of a standard deviation, or of a scale, whose part of the bound is that of
@@ -96,11 +90,9 @@ func (f *fit) expectedResidual(variance []float64) float64 {
 
 // point is the fit at one θ.
 type point struct {
-	hyper.Point
-	theta    []float64
-	bound    float64 // without the log priors
-	gradient []float64
-	u, z     []float64 // where another fit may start
+	hyper.Evaluation
+	bound float64   // without the log priors
+	u, z  []float64 // where another fit may start
 }
 
 // at fits at θ from another point.
@@ -124,7 +116,7 @@ func (f *fit) at(ctx context.Context, from *point, theta []float64, tolerance fl
 	return f.point(ctx)
 }
 
-// point is what the loop where it ended comes to. Linear numbers are the covariance of (b̃, w), θ and the noise variance.
+// point is what the loop where it ended comes to. Linear numbers are the covariance of (b̃, w) and the noise variance.
 func (f *fit) point(ctx context.Context) (*point, error) {
 	variance, err := f.marginals(ctx)
 	if err != nil {
@@ -132,30 +124,37 @@ func (f *fit) point(ctx context.Context) (*point, error) {
 	}
 	noise := f.noise()
 	p := &point{bound: f.bound(), u: slices.Clone(f.loop.u), z: slices.Clone(f.loop.z)}
-	p.LogDensity = p.bound
+	p.LogDensity, p.State = p.bound, p
 	for _, c := range f.coordinates(variance) {
 		value, slope, _ := c.prior.At(*c.value)
 		p.LogDensity += value
-		p.gradient = append(p.gradient, slope+c.square*math.Exp(-2**c.value)-c.count)
-		p.theta = append(p.theta, *c.value)
+		p.Gradient = append(p.Gradient, slope+c.square*math.Exp(-2**c.value)-c.count)
+		p.Theta = append(p.Theta, *c.value)
 	}
 	// The noise is one number more with a variance: that of y at a known f.
 	p.Mean, p.Variance = append(slices.Clone(f.loop.u), 0), append(variance, noise)
-	p.Linear = make([]float64, f.d*f.d, f.d*f.d+len(p.theta)+1)
+	p.Linear = make([]float64, f.d*f.d, f.d*f.d+1+len(p.Theta))
 	f.exact.covariance(p.Linear, noise)
-	p.Linear = append(append(p.Linear, p.theta...), noise)
+	p.Linear = append(p.Linear, noise)
 	return p, nil
 }
 
-// integrated is the posterior over all θ, in units.
-type integrated struct {
-	mean, covariance []float64
-	theta            []float64
-	noise            float64
-	df, predictiveDF float64
-	bound, atMode    float64
-	axes             *hyper.Axes
-	summed           bool // else nothing changes next to what the mode says
+// Evaluate implements [hyper.Model].
+func (f *fit) Evaluate(ctx context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
+	tolerance := slopeTolerance
+	if to == hyper.ForNode {
+		tolerance = nodeTolerance
+	}
+	for k, theta := range thetas {
+		p, err := f.at(ctx, from.State.(*point), theta, tolerance)
+		if err != nil {
+			return err
+		}
+		if err := do(k, &p.Evaluation); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // integrates says whether θ is integrated over, and warns where it cannot be. A climb that ended at the steps stated
@@ -181,113 +180,47 @@ func (f *fit) integrates(converged bool) bool {
 	return false
 }
 
+// rules are those of the search in θ.
+func (f *fit) rules() hyper.Rules {
+	return hyper.Rules{
+		Weights: f.d, Steps: newtonSteps, Width: slopeStep, Near: slopeStep, Enough: atMode, Spread: hyper.Upper(f.d),
+		Climb: func(ctx context.Context, from *hyper.Evaluation, theta []float64) (*hyper.Evaluation, error) {
+			p, err := f.at(ctx, from.State.(*point), theta, slopeTolerance)
+			if err != nil {
+				return nil, err
+			}
+			return &p.Evaluation, nil
+		},
+	}
+}
+
 // integrate replaces what is learned, where the climb ended near its mode, by sums over axes.
 func (f *fit) integrate(ctx context.Context) error {
 	from, err := f.point(ctx)
 	if err != nil {
 		return err
 	}
-	for range restarts {
-		mode, axes, slopes, err := f.findMode(ctx, from)
-		if err != nil {
-			return err
-		}
-		f.integrated = &integrated{theta: mode.theta, atMode: mode.bound, bound: axes.Laplace(), axes: axes}
-		if skip, _, _ := axes.Skip(mode.Variance[:f.d], slopes); skip {
-			_, err := f.at(ctx, mode, mode.theta, nodeTolerance) // where the loop is to be
-			return err
-		}
-		err = f.addAxes(ctx, mode, axes)
-		var higher *hyper.HigherError
-		if !errors.As(err, &higher) {
-			return err
-		}
-		if from, err = f.at(ctx, mode, higher.Theta, slopeTolerance); err != nil {
-			return err
+	rules := f.rules()
+	top, err := rules.Mode(ctx, f, &from.Evaluation)
+	if err != nil {
+		return err
+	}
+	all, err := rules.Integrate(ctx, f, top)
+	if err != nil {
+		return err
+	}
+	switch mode := all.Mode.At; all.Outcome {
+	case hyper.AtMode:
+		f.warnings, f.treatment = append(f.warnings, all.Why), hyper.Mode
+		_, err = f.at(ctx, mode.State.(*point), mode.Theta, nodeTolerance) // where the loop is to be
+		return err
+	case hyper.Skipped:
+		_, err = f.at(ctx, mode.State.(*point), mode.Theta, nodeTolerance)
+	case hyper.Summed:
+		for k, c := range f.coordinates(nil) {
+			*c.value = all.Theta[k]
 		}
 	}
-	f.warnings = append(f.warnings, "the hyper-parameters have more than one mode, and stand at the likeliest that was found, not integrated: state the prior, as in normal(variance=1)")
-	f.treatment, f.integrated = hyper.Mode, nil
-	return nil
-}
-
-// findMode goes to the maximum in θ by Newton's method, with curvature and slopes of the moments there.
-func (f *fit) findMode(ctx context.Context, mode *point) (*point, *hyper.Axes, hyper.Slopes, error) {
-	p, d := len(mode.theta), f.d
-	step := make([]float64, p)
-	for taken := 0; ; {
-		slopes := hyper.Slopes{Mean: make([]float64, p*d), Variance: make([]float64, p*d)}
-		curvature, err := hyper.Curvature(mode.theta, slopeStep, func(theta []float64, k int, sign float64) ([]float64, error) {
-			at, err := f.at(ctx, mode, theta, slopeTolerance)
-			if err != nil {
-				return nil, err
-			}
-			kernel.Axpy(sign/(2*slopeStep), at.Mean[:d], slopes.Mean[k*d:(k+1)*d])
-			kernel.Axpy(sign/(2*slopeStep), at.Variance[:d], slopes.Variance[k*d:(k+1)*d])
-			return at.gradient, nil
-		})
-		if err != nil {
-			return nil, nil, slopes, err
-		}
-		axes, err := hyper.NewAxes(mode.theta, mode.LogDensity, curvature, d > coarseWeights)
-		if err != nil {
-			return nil, nil, slopes, err
-		}
-		length := axes.Whitened(mode.gradient)
-		near := length < slopeStep // where the curvature stays the same
-		for moved := true; moved && length > atMode && taken < newtonSteps; taken++ {
-			axes.NewtonStep(step, mode.gradient)
-			kernel.Scale(math.Min(1, longestStep/length), step)
-			moved = false
-			for share := 1.0; share > 0.1 && !moved; share /= 2 {
-				theta := slices.Clone(mode.theta)
-				kernel.Axpy(share, step, theta)
-				next, err := f.at(ctx, mode, theta, slopeTolerance)
-				if err != nil {
-					return nil, nil, slopes, err
-				}
-				if left := axes.Whitened(next.gradient); left < length/2 || !near && next.LogDensity > mode.LogDensity {
-					mode, length, moved = next, left, true
-				}
-			}
-			if !near {
-				break
-			}
-		}
-		if near || length <= atMode || taken >= newtonSteps {
-			axes.MoveTo(mode.theta, mode.LogDensity)
-			return mode, axes, slopes, nil
-		}
-	}
-}
-
-// addAxes adds the points of all axes up.
-func (f *fit) addAxes(ctx context.Context, mode *point, axes *hyper.Axes) error {
-	d, a := f.d, f.integrated
-	sums := hyper.NewSums(axes, mode.Point, func(linear []float64, scale float64, gap []float64) {
-		for i, v := range gap[:d] {
-			kernel.Axpy(scale*v, gap[i:d], linear[i*d+i:(i+1)*d])
-		}
-	})
-	theta := make([]float64, len(mode.theta))
-	for !sums.Done() {
-		sums.Next(theta)
-		next, err := f.at(ctx, mode, theta, nodeTolerance)
-		if err != nil {
-			return err
-		}
-		if err := sums.Add(next.Point); err != nil {
-			return err
-		}
-	}
-	a.mean, a.covariance = sums.Mean[:d], sums.Linear[:d*d]
-	a.theta, a.noise = sums.Linear[d*d:len(sums.Linear)-1], sums.Linear[len(sums.Linear)-1]
-	a.df, a.bound, a.summed = hyper.MedianDF(sums.Variance[:d], sums.Fourth[:d]), sums.LogEvidence, true
-	if _, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
-		a.predictiveDF = hyper.DF(sums.Variance[d], sums.Fourth[d])
-	}
-	for k, c := range f.coordinates(nil) {
-		*c.value = a.theta[k]
-	}
-	return nil
+	f.integrated = all
+	return err
 }

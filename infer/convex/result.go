@@ -35,7 +35,7 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 			out.Report.HyperPrior = append(out.Report.HyperPrior, credence.Value{Name: c.name, Value: value})
 		}
 		if f.integrated != nil {
-			out.Report.HyperSD = append(out.Report.HyperSD, credence.Value{Name: c.name, Value: c.log * f.integrated.axes.SD(k)})
+			out.Report.HyperSD = append(out.Report.HyperSD, credence.Value{Name: c.name, Value: c.log * f.integrated.Mode.Axes.SD(k)})
 		}
 	}
 	if converged {
@@ -44,8 +44,9 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the fit had not converged after %d outer loops: state convex(steps=%d)", done, 4*done))
 	}
 	family, noise := f.model.Likelihood, f.noise()
-	if g, ok := family.(likelihood.Gaussian); ok && f.integrated != nil && f.integrated.summed {
-		noise, g.PredictiveDF = f.integrated.noise, f.integrated.predictiveDF
+	a := f.summed()
+	if g, ok := family.(likelihood.Gaussian); ok && a != nil {
+		noise, g.PredictiveDF = a.Linear[len(a.Linear)-1], hyper.DF(a.Variance[f.d], a.Fourth[f.d])
 		family = g
 	}
 	family = f.units.SetNoise(family, &out.Report, noise)
@@ -90,7 +91,7 @@ func (f *fit) reportBound(report *credence.Report, learned bool) {
 	bound := f.bound()
 	switch {
 	case f.integrated != nil:
-		report.EvidenceBound, report.EvidenceBoundMode = &f.integrated.bound, &f.integrated.atMode
+		report.EvidenceBound, report.EvidenceBoundMode = &f.integrated.LogDensity, &f.integrated.Mode.At.State.(*point).bound
 	case math.IsNaN(bound):
 	case learned && f.treatment != hyper.MaximumLikelihood:
 		report.EvidenceBoundMode = &bound
@@ -130,13 +131,13 @@ func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 // posterior is Q in the target's own units, with the intercept at zero of the columns.
 func (f *fit) posterior() credence.Posterior {
 	mean, root := append([]float64(nil), f.loop.u...), math.Sqrt(f.noise())
-	a := f.integrated
-	if a != nil && a.summed {
-		copy(mean, a.mean)
+	a := f.summed()
+	if a != nil {
+		copy(mean, a.Mean[:f.d])
 	}
 	f.units.Own(mean)
-	if a != nil && a.summed {
-		return f.summed(mean)
+	if a != nil {
+		return f.full(mean, a)
 	}
 	if f.exact != nil {
 		return f.exact.posterior(mean, root*f.units.Scale)
@@ -150,14 +151,22 @@ func (f *fit) posterior() credence.Posterior {
 	return q
 }
 
-// summed is the posterior over all θ with a mean in the target's own units.
-func (f *fit) summed(mean []float64) credence.Posterior {
-	factor, positive := gauss.Repair(f.ws.Pool(), f.d, f.integrated.covariance)
+// summed is the sum over all axes, nil where there is none.
+func (f *fit) summed() *hyper.Integrated {
+	if f.integrated == nil || f.integrated.Outcome != hyper.Summed {
+		return nil
+	}
+	return f.integrated
+}
+
+// full is the posterior over all θ with a mean in the target's own units.
+func (f *fit) full(mean []float64, a *hyper.Integrated) credence.Posterior {
+	factor, positive := gauss.Repair(f.ws.Pool(), f.d, a.Linear[:f.d*f.d])
 	if !positive {
 		f.warnings = append(f.warnings, "the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior, as in normal(variance=1), or compare with hyper=mode")
 	}
 	f.units.Factor(factor)
-	return &posterior.Full{Mean: mean, Factor: factor, DF: f.integrated.df}
+	return &posterior.Full{Mean: mean, Factor: factor, DF: hyper.MedianDF(a.Variance[:f.d], a.Fourth[:f.d])}
 }
 
 // bound is that of the log evidence in the target's own units, priors normalised; NaN where log|A| is

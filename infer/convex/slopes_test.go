@@ -32,11 +32,12 @@ func TestSlopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mode, _, slopes, err := f.findMode(ctx, from)
-	if err != nil || len(mode.theta) != 1 {
-		t.Fatal(mode.theta, err)
+	top, err := f.rules().Mode(ctx, f, &from.Evaluation)
+	if err != nil || len(top.At.Theta) != 1 {
+		t.Fatal(top, err)
 	}
-	share := 2 * math.Exp(-2*mode.theta[0])
+	mode, slopes := top.At.State.(*point), top.Slopes
+	share := 2 * math.Exp(-2*mode.Theta[0])
 	covariance := func(i, j int) float64 { return mode.Linear[min(i, j)*d+max(i, j)] }
 	for i := range d {
 		mean, variance := 0.0, 0.0

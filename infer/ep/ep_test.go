@@ -241,7 +241,7 @@ func TestGradient(t *testing.T) {
 				continue
 			}
 			checked, from.sites = true, f.sites()
-			conform.Gradient(t, theta, p.gradient, func(x []float64) float64 {
+			conform.Gradient(t, theta, p.Gradient, func(x []float64) float64 {
 				q, err := f.at(context.Background(), from, x, settledTolerance, false)
 				if err != nil || !q.settled {
 					t.Fatal(err, q.settled)

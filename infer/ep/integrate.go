@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -22,20 +20,20 @@ const (
 	pointSweeps      = 200 // at most, from the mode's sites
 )
 
-// point is what settled sites at one value of what is learned come to.
-type point struct {
-	hyper.Point
-	evidence float64 // without the log priors
-	gradient []float64
-	settled  bool
-	jumped   bool // an inclusion is more than half away from the mode's
-}
-
-// mode is where expectation maximisation ended.
+// mode is where sites have settled.
 type mode struct {
 	theta     []float64
 	sites     sites
 	inclusion []float64
+}
+
+// point is what settled sites at one value of what is learned come to.
+type point struct {
+	mode
+	hyper.Evaluation
+	evidence float64 // without the log priors
+	settled  bool
+	jumped   bool // an inclusion is more than half away from the mode's
 }
 
 func (f *fit) inclusions() []float64 {
@@ -67,16 +65,16 @@ func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
 		return nil, err
 	}
 	prior, _ := f.logPrior()
-	p := &point{evidence: evidence, settled: settled, gradient: f.gradient()}
-	p.LogDensity = evidence + prior
 	inclusion := f.inclusions()
+	p := &point{mode: mode{f.theta(), f.sites(), inclusion}, evidence: evidence, settled: settled}
+	p.LogDensity, p.Gradient, p.Theta, p.State = evidence+prior, f.gradient(), p.theta, p
 	for j, a := range inclusion {
 		p.jumped = p.jumped || math.Abs(a-from.inclusion[j]) > 0.5
 	}
 	if moments {
 		p.Mean, p.Variance = slices.Clone(f.q.mean), slices.Clone(f.q.variance)
 		d := len(inclusion)
-		p.Linear = append(inclusion, make([]float64, d+1)...)
+		p.Linear = append(slices.Clone(inclusion), make([]float64, d+1)...)
 		if p.Linear[2*d] = math.Exp(2 * f.logNoise); f.Resolves(f.Table, f.logSlab, f.logNoise) {
 			copy(p.Linear[d:], inclusion)
 		}
@@ -107,117 +105,72 @@ type answer struct {
 	dropped, points           int
 }
 
-func answerOf(p *point) *answer {
+func answerOf(p hyper.Point, evidence float64) *answer {
 	d := len(p.Mean)
-	a := &answer{mean: p.Mean, variance: p.Variance, inclusion: p.Linear[:d], resolved: p.Linear[d : 2*d], noise: p.Linear[2*d], evidence: p.evidence, points: 1}
+	a := &answer{mean: p.Mean, variance: p.Variance, inclusion: p.Linear[:d], resolved: p.Linear[d : 2*d], noise: p.Linear[2*d], evidence: evidence, points: 1}
 	if len(p.Linear) > 2*d+1 {
 		a.covariance = p.Linear[2*d+1:]
 	}
 	return a
 }
 
-// integrate adds up the axes around the mode.
+// Evaluate implements [hyper.Model], from the sites of a mode.
+func (f *fit) Evaluate(ctx context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
+	for k, theta := range thetas {
+		p, err := f.at(ctx, &from.State.(*point).mode, theta, settledTolerance, to != hyper.ForDifferences)
+		if err != nil {
+			return err
+		}
+		if to == hyper.ForNode && (p.jumped || !p.settled) {
+			p.LogDensity = math.NaN()
+		}
+		if err := do(k, &p.Evaluation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point are left out.
 func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
-	centre, hessian, err := f.newton(ctx, from)
+	begin, err := f.at(ctx, from, from.theta, settledTolerance, true)
 	if err != nil {
 		return nil, err
 	}
-	only := answerOf(centre)
-	if len(from.theta) == 0 {
-		return only, nil
+	begin.mode = *from
+	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2}
+	if len(begin.Linear) > 2*d+1 {
+		rules.Spread = func(linear []float64, scale float64, difference []float64) {
+			hyper.Upper(d)(linear[2*d+1:], scale, difference)
+		}
 	}
-	axes, err := hyper.NewAxes(from.theta, centre.LogDensity, hessian, false)
+	top, err := rules.Mode(ctx, f, &begin.Evaluation)
+	if errors.Is(err, hyper.ErrCurvature) {
+		return answerOf(begin.Point, begin.evidence), nil
+	}
 	if err != nil {
-		return only, nil
+		return nil, err
 	}
-	d := len(centre.Mean)
-	var spread func([]float64, float64, []float64)
-	if only.covariance != nil {
-		spread = func(linear []float64, scale float64, difference []float64) {
-			for i, v := range difference {
-				kernel.Axpy(scale*v, difference, linear[2*d+1+i*d:2*d+1+(i+1)*d])
-			}
-		}
+	all, err := rules.Integrate(ctx, f, top)
+	if err != nil {
+		return nil, err
 	}
-	sums := hyper.NewSums(axes, centre.Point, spread)
-	theta, dropped := make([]float64, len(from.theta)), 0
-	for !sums.Done() {
-		sums.Next(theta)
-		p, err := f.at(ctx, from, theta, settledTolerance, true)
-		if err != nil {
-			return nil, err
-		}
-		var higher *hyper.HigherError
-		if p.jumped || !p.settled {
-			dropped++
-			p.LogDensity = math.NaN()
-		}
-		if err := sums.Add(p.Point); errors.As(err, &higher) { // another fixed point
-			dropped++
-			p.LogDensity = math.NaN()
-			if err := sums.Add(p.Point); err != nil {
-				return nil, err
-			}
-		}
+	centre := top.At.State.(*point)
+	if *from = centre.mode; all.Outcome != hyper.Summed {
+		return answerOf(centre.Point, centre.evidence), nil
 	}
 	f.restore(from.sites) // what is reported of slab and inclusion is their mode
 	f.setTheta(from.theta)
-	total := answerOf(&point{evidence: sums.LogEvidence, Point: hyper.Point{Mean: sums.Mean, Variance: sums.Variance, Linear: sums.Linear}})
+	total := answerOf(all.Point, all.LogDensity)
+	if total.covariance != nil {
+		kernel.Symmetrize(d, total.covariance, d)
+	}
 	for j, v := range total.variance {
 		total.variance[j] = math.Max(v, 1e-3*centre.Variance[j])
 		total.inclusion[j] = math.Max(0, math.Min(total.inclusion[j], 1))
 		total.resolved[j] = math.Max(0, math.Min(total.resolved[j], total.inclusion[j]))
 	}
-	total.noise = math.Max(total.noise, 0.1*only.noise)
-	total.df, total.dropped, total.points = sums.DF(), dropped, 1+axes.Count()*axes.Nodes()
+	total.noise = math.Max(total.noise, 0.1*centre.Linear[2*d])
+	total.df, total.dropped, total.points = hyper.MedianDF(all.Variance, all.Fourth), all.Dropped, 1+top.Axes.Count()*top.Axes.Nodes()
 	return total, nil
-}
-
-// newton takes the mode from where expectation maximisation ended to the maximum, by steps with the
-// Hessian from differences of gradients, and returns the point and the Hessian there.
-func (f *fit) newton(ctx context.Context, from *mode) (*point, *mat.SymDense, error) {
-	p := len(from.theta)
-	centre, err := f.at(ctx, from, from.theta, settledTolerance, true)
-	if err != nil || p == 0 {
-		return centre, nil, err
-	}
-	for range 4 {
-		hessian, err := f.hessian(ctx, from)
-		if err != nil {
-			return nil, nil, err
-		}
-		axes, err := hyper.NewAxes(from.theta, centre.LogDensity, hessian, false)
-		if err != nil || axes.Whitened(centre.gradient) < 1e-2 {
-			return centre, hessian, nil
-		}
-		step := make([]float64, p)
-		axes.NewtonStep(step, centre.gradient)
-		largest := 0.0
-		for _, v := range step {
-			largest = math.Max(largest, math.Abs(v))
-		}
-		kernel.Scale(math.Min(1, 0.5/largest), step)
-		kernel.Axpy(1, from.theta, step)
-		next, err := f.at(ctx, from, step, settledTolerance, true)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !(next.LogDensity > centre.LogDensity) {
-			return centre, hessian, nil
-		}
-		*from = mode{step, f.sites(), f.inclusions()}
-		centre = next
-	}
-	hessian, err := f.hessian(ctx, from)
-	return centre, hessian, err
-}
-
-func (f *fit) hessian(ctx context.Context, from *mode) (*mat.SymDense, error) {
-	return hyper.Curvature(from.theta, differenceStep, func(theta []float64, _ int, _ float64) ([]float64, error) {
-		at, err := f.at(ctx, from, theta, settledTolerance, false)
-		if err != nil {
-			return nil, err
-		}
-		return at.gradient, nil
-	})
 }

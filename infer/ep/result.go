@@ -57,8 +57,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		treatment = hyper.Mode
 		var at *point
 		if at, err = f.point(from, false, true); err == nil {
-			a = answerOf(at)
-			a.evidence = math.NaN() // of sites that are no fixed point
+			a = answerOf(at.Point, math.NaN()) // the evidence is that of a fixed point
 		}
 	case treatment == hyper.Integrate:
 		a, err = f.integrate(ctx, from)
@@ -100,7 +99,7 @@ func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answerOf(centre), nil
+	return answerOf(centre.Point, centre.evidence), nil
 }
 
 func (f *fit) warn(out *credence.Fitted, format string, arguments ...any) {

@@ -88,7 +88,28 @@ func (o *objective) differences(x []float64) (*mat.SymDense, error) {
 // first and then that of every group, and the slopes of the moments in them; see moments.
 type bend struct {
 	hessian *mat.SymDense
-	slopes  hyper.Slopes // nil Mean where they are not known
+	slopes  hyper.Slopes
+}
+
+// of returns −1 times the second derivatives in some variables, and the slopes in them; the common scale has none.
+func (b *bend) of(variables []variable, places []int) (*mat.SymDense, hyper.Slopes) {
+	p, groups := len(places), b.hessian.SymmetricDim()
+	count := len(b.slopes.Mean) / groups
+	hessian, slopes := mat.NewSymDense(p, nil), hyper.Slopes{Mean: make([]float64, p*count), Variance: make([]float64, p*count)}
+	for k, i := range places {
+		if variables[i].common {
+			continue
+		}
+		bent := variables[i].group + 1
+		copy(slopes.Mean[k*count:(k+1)*count], b.slopes.Mean[bent*count:])
+		copy(slopes.Variance[k*count:(k+1)*count], b.slopes.Variance[bent*count:])
+		for l, j := range places[:k+1] {
+			if !variables[j].common {
+				hessian.SetSym(k, l, -b.hessian.At(bent, variables[j].group+1))
+			}
+		}
+	}
+	return hessian, slopes
 }
 
 // bends returns the second derivatives where the form was evaluated last with slopes, by formulas: with Z = A⁻¹, z = S⁻¹m and
@@ -103,7 +124,7 @@ type bend struct {
 //	∂²L/∂log²σ            = −2 ‖y−Φm‖²/σ² + Σ_bc (4 q_bc + 2 S_bc) − 2 Σ_b t_b
 //
 // in d² operations.
-func (p *primal) bends(_ context.Context, at *values) (*bend, error) {
+func (p *primal) bends(at *values) *bend {
 	d, groups := p.d, len(p.groups)
 	out := &bend{hessian: mat.NewSymDense(groups+1, nil)}
 	size := d + 1 // of the moments that have variances
@@ -153,45 +174,11 @@ func (p *primal) bends(_ context.Context, at *values) (*bend, error) {
 	}
 	variance[d] += 2 * at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
 	add(0, 0, total)
-	return out, nil
+	return out
 }
 
-// bendStep is the step of differences, of the logarithm of a standard deviation.
-const bendStep = 0.02
-
-// bends returns differences of slopes, two evaluations for every group that is learned and for the
-// noise, and evaluates at the values again.
-func (p *dual) bends(ctx context.Context, at *values) (*bend, error) {
-	groups := len(p.groups)
-	rows := mat.NewDense(groups+1, groups+1, nil)
-	slope := slopes{prior: make([]float64, groups)}
-	for i := range groups + 1 {
-		if i > 0 && !p.groups[i-1].Learned {
-			continue
-		}
-		for _, side := range []float64{1, -1} {
-			moved := values{noise: at.noise, prior: append([]float64(nil), at.prior...)}
-			value := &moved.noise
-			if i > 0 {
-				value = &moved.prior[i-1]
-			}
-			*value *= math.Exp(2 * side * bendStep)
-			if _, err := p.evaluate(ctx, &moved, &slope); err != nil {
-				return nil, err
-			}
-			by := side / bendStep // 2·slope/(2·step)
-			rows.Set(i, 0, rows.At(i, 0)+by*slope.noise)
-			for k, v := range slope.prior {
-				rows.Set(i, k+1, rows.At(i, k+1)+by*v)
-			}
-		}
-	}
-	out := &bend{hessian: mat.NewSymDense(groups+1, nil)}
-	for i := range groups + 1 {
-		for k := i; k < groups+1; k++ {
-			out.hessian.SetSym(i, k, (rows.At(i, k)+rows.At(k, i))/2)
-		}
-	}
-	_, err := p.evaluate(ctx, at, &slope)
-	return out, err
+// bends has no formulas: the curvature is that of differences. What sums about another mode left is forgotten.
+func (p *dual) bends(*values) *bend {
+	p.shares, p.differences = nil, nil
+	return nil
 }

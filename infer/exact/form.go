@@ -41,9 +41,9 @@ type form interface {
 	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless
 	// slope is nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
-	// bends returns the curvature of the evidence, and moments what is known of the weights, where it was
+	// bends returns the curvature of the evidence where there are formulas, and moments what is known of the weights, where it was
 	// evaluated last with slopes but without those of the features.
-	bends(ctx context.Context, at *values) (*bend, error)
+	bends(at *values) *bend
 	moments(at *values, dst *hyper.Point)
 	// spread adds scale·δδᵀ to the covariance of the weights, δ a difference of means as moments has them.
 	spread(linear []float64, scale float64, difference []float64)

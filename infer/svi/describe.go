@@ -60,13 +60,13 @@ func (g *integration) uncertainty() {
 	r := g.fit
 	learned := g.newton.LearnedGroups()
 	for i, k := range learned {
-		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + r.Groups[k].Name, Value: 2 * g.axes.SD(i)})
+		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + r.Groups[k].Name, Value: 2 * g.top.Axes.SD(i)})
 	}
 	if r.Priors.Common != nil {
-		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + common, Value: 2 * g.axes.SD(len(g.theta)-1)})
+		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + common, Value: 2 * g.top.Axes.SD(len(g.theta)-1)})
 	}
 	for i, name := range g.mode.Family.Learned() {
-		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: name, Value: g.axes.SD(len(learned)+i) * g.mode.Family.LogFactor(i)})
+		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: name, Value: g.top.Axes.SD(len(learned)+i) * g.mode.Family.LogFactor(i)})
 	}
 }
 

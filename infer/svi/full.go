@@ -84,7 +84,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		}
 		r.judge(o, logs, "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	}
-	if g.axes != nil && r.config.Hyper == hyper.Integrate {
+	if g.all != nil && r.config.Hyper == hyper.Integrate {
 		g.finish(o)
 	}
 	return r.finish(o), nil

@@ -2,8 +2,6 @@ package svi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -22,15 +20,13 @@ type integration struct {
 	*fit
 	newton    *newton.Newton
 	rows      *problem.Rows
-	stats     *newton.Statistics // of the last fit, and in the end of the mode
-	modeStats *newton.Statistics
+	stats     *newton.Statistics // of the last fit
+	modeStats *newton.Statistics // of the mode so far
 	mode      *newton.Given
-	theta     []float64 // θ̂
-	axes      *hyper.Axes
-	slopes    hyper.Slopes // of mean and variances of the weights, p×d
-	moves     []move       // of the normal likelihood with each coordinate of θ, none before they are known
-	skipped   bool
-	sums      *hyper.Sums // nil where they are skipped
+	theta     []float64 // of the mode so far
+	moves     []move    // of the normal likelihood with each coordinate of θ, none before they are known
+	top       *hyper.Maximum
+	all       *hyper.Integrated
 	// quadratic says that rows are many enough for a pass to cost something, and that the normal likelihood that stands for them
 	// says all of a posterior near by: with parameters of the likelihood, and in an expansion, rows have slopes of their own.
 	quadratic      bool
@@ -47,8 +43,6 @@ const (
 	nearEnough = 1e-2
 	// nearMode is the length from which on the curvature stays the same to the second digit.
 	nearMode = 0.05
-	// longestStep bounds a step to the mode.
-	longestStep = 1.5
 	// modeSteps bounds their number.
 	modeSteps = 30
 	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which
@@ -119,149 +113,96 @@ func (g *integration) from(ctx context.Context, theta []float64, from *newton.Po
 }
 
 // begin fits where a climb ended, with its θ.
-func (g *integration) begin(ctx context.Context, at *newton.Point, tolerance float64) error {
+func (g *integration) begin(ctx context.Context, at *newton.Point, tolerance float64) (*hyper.Evaluation, error) {
 	var shift []float64
 	if g.config.Approximation == Laplace { // its statistics are others than those of the climb
 		shift = g.newton.Shift(at)
 	}
 	theta := g.newton.Theta(at)
 	mode, err := g.from(ctx, theta, at, shift, tolerance)
-	if err == nil {
-		g.moveTo(theta, mode)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	e := evaluation(mode)
+	e.Theta = theta
+	g.moveTo(e)
+	return e, nil
 }
 
-// moveTo takes the last fit for the mode.
-func (g *integration) moveTo(theta []float64, mode *newton.Given) {
-	g.theta, g.mode = theta, mode
+// evaluation is what a search is told of a fit.
+func evaluation(at *newton.Given) *hyper.Evaluation {
+	return &hyper.Evaluation{
+		Gradient: at.Gradient, State: at, Point: hyper.Point{LogDensity: at.LogDensity, Mean: at.Mean, Variance: at.Variances()},
+	}
+}
+
+// moveTo takes an evaluation for the mode, which is the last fit where it was not the mode before.
+func (g *integration) moveTo(at *hyper.Evaluation) {
+	mode := at.State.(*newton.Given)
+	if mode == g.mode {
+		return
+	}
+	g.theta, g.mode = at.Theta, mode
 	if g.modeStats == nil {
 		g.modeStats = newton.NewStatistics(g.Dims, mode.Family.Count())
 	}
 	g.stats, g.modeStats = g.modeStats, g.stats
 }
 
-// findMode goes from the end of a climb to the mode, by Newton steps in θ.
-func (g *integration) findMode(ctx context.Context, from *newton.Point) error {
-	if err := g.begin(ctx, from, g.slopeTolerance); err != nil {
-		return err
-	}
-	for range modeSteps {
-		if err := g.differences(ctx); err != nil {
-			return err
-		}
-		length := g.axes.Whitened(g.mode.Gradient)
-		if length < nearMode {
-			return g.polish(ctx)
-		}
-		moved, err := g.step(ctx, math.Min(1, longestStep/length))
-		if err != nil {
-			return err
-		}
-		if !moved {
-			break
-		}
-	}
-	if left := g.axes.Whitened(g.mode.Gradient); left > nearMode {
-		g.warn("the search for the most likely hyper-parameters ended %.2g standard deviations from where their slope points: scale the columns, or state the prior variance, as in normal(variance=1)", left)
-	}
-	return nil
-}
-
-// step takes a share of the Newton step, or the longest of its halves that raises the density.
-func (g *integration) step(ctx context.Context, share float64) (moved bool, err error) {
-	full, theta := make([]float64, len(g.theta)), make([]float64, len(g.theta))
-	g.axes.NewtonStep(full, g.mode.Gradient)
-	for ; share > 1e-3; share /= 2 {
-		copy(theta, g.theta)
-		kernel.Axpy(share, full, theta)
-		next, err := g.at(ctx, theta, g.slopeTolerance)
-		if err != nil {
-			return false, err
-		}
-		if next.LogDensity > g.mode.LogDensity {
-			g.moveTo(theta, next)
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// polish takes Newton steps with the same curvature until no slope is left, or none that falls.
-func (g *integration) polish(ctx context.Context) error {
-	length, goal := 2*nearMode, modeTolerance // of the gradient so far, which is not as fine as this one
-	if g.quadratic {
-		length, goal = g.axes.Whitened(g.mode.Gradient), nearEnough
-	}
-	for length > goal {
-		theta := make([]float64, len(g.theta))
-		g.axes.NewtonStep(theta, g.mode.Gradient)
-		kernel.Axpy(1, g.theta, theta)
-		next, err := g.at(ctx, theta, fineTolerance)
-		if err != nil {
-			return err
-		}
-		left := g.axes.Whitened(next.Gradient)
-		if !(left < length/2) {
-			break
-		}
-		g.moveTo(theta, next)
-		length = left
-	}
-	g.axes.MoveTo(g.theta, g.mode.LogDensity)
-	return nil
-}
-
-// differences takes the curvature of the density at the mode, and the slopes of the posterior.
-func (g *integration) differences(ctx context.Context) error {
-	p, d := len(g.theta), g.Dims
-	g.slopes = hyper.Slopes{Mean: make([]float64, p*d), Variance: make([]float64, p*d)}
-	done, ends := 0, [2]*newton.Given{}
+// Evaluate implements [hyper.Model]. It keeps where the normal likelihood of the rows moves to with every coordinate.
+func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
+	g.moveTo(from)
+	differences := to == hyper.ForDifferences
+	tolerance := [...]float64{hyper.ForDifferences: g.slopeTolerance, hyper.ForStep: g.slopeTolerance, hyper.ForMode: fineTolerance, hyper.ForNode: nodeTolerance}[to]
+	var above *newton.Given // of a difference
 	moves := []move{}
-	curvature, err := hyper.Curvature(g.theta, slopeStep, func(theta []float64, k int, sign float64) ([]float64, error) {
-		g.tell(fmt.Sprintf("curvature in %d hyper-parameters", p), done, 2*p)
-		done++
-		next, err := g.beside(ctx, theta, sign, ends[0])
-		if err != nil {
-			return nil, err
+	for k, theta := range thetas {
+		at, err := g.mode, error(nil)
+		switch {
+		case slices.Equal(theta, g.theta):
+			g.newton.Place(at.Point)
+		case differences && k%2 == 1:
+			at, err = g.opposite(ctx, theta, above)
+		default:
+			at, err = g.at(ctx, theta, tolerance)
 		}
-		share := sign / (2 * slopeStep)
-		kernel.Axpy(share, next.Mean, g.slopes.Mean[k*d:(k+1)*d])
-		kernel.Axpy(share, next.Variances(), g.slopes.Variance[k*d:(k+1)*d])
-		ends[0], ends[1] = next, ends[0]
-		if sign < 0 && p*d*d <= mostMoves {
-			m := move{ends[1].Sites, ends[1].Shift, ends[1].Missed / slopeStep}
-			for _, part := range [][2][]float64{{m.sites, next.Sites}, {m.shift, next.Shift}} {
+		if err != nil {
+			return err
+		}
+		e := evaluation(at)
+		if to == hyper.ForNode {
+			e.Point = g.point(at)
+		}
+		if err := do(k, e); err != nil {
+			return err
+		}
+		if differences && k%2 == 1 && len(g.theta)*g.Dims*g.Dims <= mostMoves {
+			m := move{above.Sites, above.Shift, above.Missed / slopeStep}
+			for _, part := range [][2][]float64{{m.sites, at.Sites}, {m.shift, at.Shift}} {
 				kernel.Axpy(-1, part[1], part[0])
 				kernel.Scale(1/(2*slopeStep), part[0])
 			}
 			moves = append(moves, m)
 		}
-		return next.Gradient, nil
-	})
-	if err != nil {
-		return err
+		above = at
 	}
-	g.moves = moves
-	g.axes, err = hyper.NewAxes(g.theta, g.mode.LogDensity, curvature, d > coarseWeights)
-	if err != nil {
-		return fmt.Errorf("%s: %w: scale the columns, or state the prior variance, as in normal(variance=1)", g.Engine, err)
+	if differences {
+		g.moves = moves
 	}
 	return nil
 }
 
-// beside fits at θ moved from the mode in one coordinate; of the second such fit the first, opposite, says where
-// it is to first order.
-func (g *integration) beside(ctx context.Context, theta []float64, sign float64, opposite *newton.Given) (*newton.Given, error) {
-	if sign > 0 || len(g.moves) > 0 {
+// opposite fits at θ moved from the mode in one coordinate, after a fit at the other side: that says where it is to first order.
+func (g *integration) opposite(ctx context.Context, theta []float64, other *newton.Given) (*newton.Given, error) {
+	if len(g.moves) > 0 {
 		return g.at(ctx, theta, g.slopeTolerance)
 	}
 	start, shift := g.mode.Clone(), slices.Clone(g.mode.Shift)
-	for _, part := range [][3][]float64{{start.Sites, g.mode.Sites, opposite.Sites}, {shift, g.mode.Shift, opposite.Shift}} {
+	for _, part := range [][3][]float64{{start.Sites, g.mode.Sites, other.Sites}, {shift, g.mode.Shift, other.Shift}} {
 		kernel.Axpy(1, part[1], part[0])
 		kernel.Axpy(-1, part[2], part[0])
 	}
-	if g.quadratic && within(opposite.Missed/slopeStep, slopeStep, g.slopeTolerance) {
+	if g.quadratic && within(other.Missed/slopeStep, slopeStep, g.slopeTolerance) {
 		if next, ok := g.unseen(theta, start, shift); ok {
 			return next, nil
 		}
@@ -271,9 +212,6 @@ func (g *integration) beside(ctx context.Context, theta []float64, sign float64,
 	}
 	return g.at(ctx, theta, g.slopeTolerance)
 }
-
-// coarseWeights is the number of weights above which three nodes on an axis do.
-const coarseWeights = 300
 
 // steepest is the greatest slope of the density in a hyper-parameter where a climb has ended at a mode.
 const steepest = 0.02
@@ -294,14 +232,11 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	case g.Priors == nil || !learned:
 		return from, nil
 	}
-	var err error
-	if g.config.Hyper == hyper.Integrate && learned {
-		err = g.integrate(ctx, from)
-	} else {
-		err = g.settle(ctx, from)
-	}
-	if err != nil {
+	if err := g.search(ctx, from, g.config.Hyper == hyper.Integrate && learned); err != nil {
 		return nil, err
+	}
+	if g.top != nil {
+		g.moveTo(g.top.At)
 	}
 	g.newton.Place(g.mode.Point)
 	g.stats = g.modeStats
@@ -310,87 +245,72 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	return &mode, nil
 }
 
-// settle looks for the mode where the slope says that a climb has not ended at one.
-func (g *integration) settle(ctx context.Context, from *newton.Point) error {
-	tolerance := g.slopeTolerance
-	if g.config.Approximation == Laplace {
+// search looks for the mode, where the slope says that a climb has not ended at one or θ is to be integrated over, and integrates.
+func (g *integration) search(ctx context.Context, from *newton.Point, integrate bool) error {
+	laplace, tolerance := g.config.Approximation == Laplace, g.slopeTolerance
+	if laplace && !integrate {
 		tolerance = fineTolerance
 	}
-	if err := g.begin(ctx, from, tolerance); err != nil {
+	begin, err := g.begin(ctx, from, tolerance)
+	if err != nil {
 		return err
 	}
-	steep := g.config.Approximation == Laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
-	if steep && len(g.theta) <= hyper.ThreeNodeLimit {
-		return g.findMode(ctx, from)
+	steep := laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
+	if many := len(g.theta) > hyper.ThreeNodeLimit; !integrate && (many || !steep) {
+		if many && laplace {
+			g.warn("%d hyper-parameters are more than %d, and stay where the variational bound has them: state the prior variance, as in normal(variance=1)", len(g.theta), hyper.ThreeNodeLimit)
+		}
+		return nil
 	}
-	if steep && g.config.Approximation == Laplace {
-		g.warn("%d hyper-parameters are more than %d, and stay where the variational bound has them: state the prior variance, as in normal(variance=1)", len(g.theta), hyper.ThreeNodeLimit)
+	rules := g.rules()
+	if g.top, err = rules.Mode(ctx, g, begin); err == nil && integrate {
+		if g.all, err = rules.Integrate(ctx, g, g.top); err == nil {
+			g.top = g.all.Mode
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if g.top.Left > nearMode {
+		g.warn("the search for the most likely hyper-parameters ended %.2g standard deviations from where their slope points: scale the columns, or state the prior variance, as in normal(variance=1)", g.top.Left)
+	}
+	if integrate && g.all.Outcome == hyper.AtMode {
+		g.warn("%s", g.all.Why)
+		g.config.Hyper = hyper.Mode
 	}
 	return nil
 }
 
-// integrate adds up the axes. Where a node is more likely than the mode, the climb goes on from there.
-func (g *integration) integrate(ctx context.Context, from *newton.Point) error {
-	const restarts = 5
-	for range restarts {
-		if err := g.findMode(ctx, from); err != nil {
-			return err
-		}
-		g.skipped, _, _ = g.axes.Skip(g.mode.Variances(), g.slopes)
-		if g.skipped || g.axes.Count() > hyper.ThreeNodeLimit {
-			return nil
-		}
-		err := g.add(ctx)
-		var higher *hyper.HigherError
-		if !errors.As(err, &higher) {
-			return err
-		}
-		from = g.mode.Clone()
-		g.newton.MoveTo(from, higher.Theta)
-		if g.config.Approximation == Laplace { // a climb at fixed θ follows
-			continue
-		}
+// rules are those of the search in θ.
+func (g *integration) rules() hyper.Rules {
+	enough := modeTolerance
+	if g.quadratic {
+		enough = nearEnough
+	}
+	return hyper.Rules{
+		Weights: g.Dims, Steps: modeSteps, Width: slopeStep, Near: nearMode, Enough: enough, Polish: !g.quadratic,
+		Climb: g.climb, Spread: hyper.Upper(g.Dims), Tell: g.tell,
+	}
+}
+
+// climb goes on from a θ.
+func (g *integration) climb(ctx context.Context, mode *hyper.Evaluation, theta []float64) (*hyper.Evaluation, error) {
+	from := mode.State.(*newton.Given).Clone()
+	g.newton.MoveTo(from, theta)
+	if g.config.Approximation != Laplace { // else a climb at fixed θ follows
 		if _, _, err := g.newton.Climb(ctx, g.rows, from, g.stats, g.task("another mode", g.tolerance())); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	g.sums = nil
-	g.warn("the hyper-parameters have more than one mode, and are taken at the most likely one that was found: state the prior variance, as in normal(variance=1)")
-	return nil
-}
-
-// add adds up the points of all axes.
-func (g *integration) add(ctx context.Context) error {
-	d := g.Dims
-	g.newton.Place(g.mode.Point)
-	centre := g.point(g.mode, g.theta)
-	g.sums = hyper.NewSums(g.axes, centre, func(linear []float64, scale float64, gap []float64) {
-		for i, v := range gap[:d] {
-			kernel.Axpy(scale*v, gap[i:d], linear[i*d+i:(i+1)*d])
-		}
-	})
-	theta := make([]float64, len(g.theta))
-	for done := 0; !g.sums.Done(); done++ {
-		g.tell("integration over hyper-parameters", done, g.axes.Count()*g.axes.Nodes())
-		g.sums.Next(theta)
-		next, err := g.at(ctx, theta, nodeTolerance)
-		if err != nil {
-			return err
-		}
-		if err := g.sums.Add(g.point(next, theta)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.begin(ctx, from, g.slopeTolerance)
 }
 
 // point is what is added up of a fit: moments of the weights, and for a gaussian family those of the
-// noise as a weight more; then the covariance, θ and the noise variance.
-func (g *integration) point(at *newton.Given, theta []float64) hyper.Point {
+// noise as a weight more; then the covariance and the noise variance.
+func (g *integration) point(at *newton.Given) hyper.Point {
 	d := g.Dims
-	linear := make([]float64, d*d, d*d+len(theta)+1)
+	linear := make([]float64, d*d, d*d+1+len(g.theta))
 	g.newton.Centred(linear)
-	linear = append(linear, theta...)
 	mean, variance := append(make([]float64, 0, d+1), at.Mean...), append(make([]float64, 0, d+1), at.Variances()...)
 	if noise, ok := at.Family.Likelihood.(likelihood.Gaussian); ok {
 		linear = append(linear, noise.Variance(0))
@@ -400,8 +320,8 @@ func (g *integration) point(at *newton.Given, theta []float64) hyper.Point {
 }
 
 // tell reports progress.
-func (g *integration) tell(stage string, done, total int) {
+func (g *integration) tell(stage string, done, total int, logDensity float64) {
 	if g.config.Progress != nil {
-		g.config.Progress(credence.Progress{Stage: stage, Done: done, Total: total, Objective: g.mode.LogDensity})
+		g.config.Progress(credence.Progress{Stage: stage, Done: done, Total: total, Objective: logDensity})
 	}
 }

@@ -53,7 +53,7 @@ func drawTheta(g *integration, count int, each func(theta []float64, logDensity 
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := len(g.theta)
 	var chol mat.Cholesky
-	chol.Factorize(g.axes.Covariance())
+	chol.Factorize(g.top.Axes.Covariance())
 	var root mat.TriDense
 	chol.LTo(&root)
 	constant := -float64(p)*math.Log(wide) - chol.LogDet()/2
@@ -183,7 +183,7 @@ func TestAgainstFullBayes(t *testing.T) {
 			}
 			closeTo(t, fmt.Sprintf("%v: mean of weight %d", c.lik, j), mean[j]/want.deviation, want.mean/want.deviation, 0.1)
 			if j == 0 {
-				t.Logf("%v: %.3g effective draws, df %.0f, bound %.3f of an evidence of %.3f", c.lik, want.effective, df, g.sums.LogEvidence, want.evidence)
+				t.Logf("%v: %.3g effective draws, df %.0f, bound %.3f of an evidence of %.3f", c.lik, want.effective, df, g.all.LogDensity, want.evidence)
 			}
 		}
 		t.Logf("%v: standard deviations within %.1f %%", c.lik, 100*worst)
@@ -201,10 +201,10 @@ func TestAxisSumsOfEveryFamily(t *testing.T) {
 	for _, lik := range families() {
 		data := draw(t, lik, 40, 3, 5)
 		g := integrated(t, credence.Model{Features: plain{p: 3, intercept: true}, Likelihood: lik, Prior: normal}, data)
-		if left := g.axes.Whitened(g.mode.Gradient); left > 1e-5 {
+		if left := g.top.Axes.Whitened(g.mode.Gradient); left > 1e-5 {
 			t.Errorf("%v: the gradient at the mode is %g standard deviations", lik, left)
 		}
-		if g.skipped {
+		if g.all.Outcome == hyper.Skipped {
 			t.Errorf("%v: skipped at 40 rows", lik)
 			continue
 		}
@@ -216,7 +216,7 @@ func TestAxisSumsOfEveryFamily(t *testing.T) {
 		}
 		closeTo(t, fmt.Sprintf("%v: mean in standard deviations", lik), mean[weight]/want.deviation, want.mean/want.deviation, 0.06)
 		closeTo(t, fmt.Sprintf("%v: standard deviation", lik), math.Sqrt(covariance[weight*g.Dims+weight])/want.deviation, 1, 0.06)
-		closeTo(t, fmt.Sprintf("%v: evidence", lik), g.sums.LogEvidence, want.evidence, 0.25)
+		closeTo(t, fmt.Sprintf("%v: evidence", lik), g.all.LogDensity, want.evidence, 0.25)
 		if !(df > 4 && df <= 300) {
 			t.Errorf("%v: %g degrees of freedom", lik, df)
 		}

@@ -141,7 +141,7 @@ func TestLaplaceSlopes(t *testing.T) {
 		if _, err = g.run(ctx, at); err != nil {
 			t.Fatal(err)
 		}
-		closeTo(t, fmt.Sprintf("%v: slope at the mode in standard deviations", lik), g.axes.Whitened(g.mode.Gradient), 0, 1e-5)
+		closeTo(t, fmt.Sprintf("%v: slope at the mode in standard deviations", lik), g.top.Axes.Whitened(g.mode.Gradient), 0, 1e-5)
 		theta := append([]float64{}, g.theta...)
 		for k := range theta {
 			theta[k] += 0.3

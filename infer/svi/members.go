@@ -25,27 +25,10 @@ type member struct {
 // covariance of the weights (upper triangle), their degrees of freedom, and the mean of θ.
 func (g *integration) moments() (mean, covariance []float64, df float64, theta []float64) {
 	d := g.Dims
-	if s := g.sums; s != nil {
-		return s.Mean[:d], s.Linear[:d*d], hyper.MedianDF(s.Variance[:d], s.Fourth[:d]), s.Linear[d*d : d*d+len(g.theta)]
+	if g.all.Outcome == hyper.Summed {
+		df = hyper.MedianDF(g.all.Variance[:d], g.all.Fourth[:d])
 	}
-	covariance = make([]float64, d*d)
-	g.newton.Place(g.mode.Point)
-	g.newton.Centred(covariance)
-	if g.skipped {
-		return g.mode.Mean, covariance, 0, g.theta
-	}
-	// What V gains by the uncertainty of θ to first order, JΣJᵀ.
-	spread := make([]float64, d)
-	for k := range g.theta {
-		for l := range g.theta {
-			clear(spread)
-			kernel.Axpy(g.axes.Covariance().At(k, l), g.slopes.Mean[l*d:(l+1)*d], spread)
-			for i, v := range g.slopes.Mean[k*d : (k+1)*d] {
-				kernel.Axpy(v, spread[i:], covariance[i*d+i:(i+1)*d])
-			}
-		}
-	}
-	return g.mode.Mean, covariance, 0, g.theta
+	return g.all.Mean[:d], g.all.Linear[:d*d], df, g.all.Theta
 }
 
 // likelihoodShares is the number of values that parameters of a likelihood take in the posterior.
@@ -67,16 +50,16 @@ func (g *integration) members() []member {
 	noise, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian)
 	var direction []float64
 	length := 0.0
-	if !g.skipped && count > 0 && !gaussian {
+	if g.all.Outcome != hyper.Skipped && count > 0 && !gaussian {
 		direction, length = g.widest(first, count)
 	}
 	if length < certain {
 		family := g.mode.Family.At(theta[first : first+count])
-		if gaussian && count > 0 && g.sums != nil {
-			value := g.sums.Linear[d*d+len(theta)]
+		if gaussian && count > 0 && g.all.Outcome == hyper.Summed {
+			value := g.all.Linear[d*d]
 			family = g.mode.Family.At([]float64{math.Log(value)})
 			noise = family.Likelihood.(likelihood.Gaussian)
-			noise.PredictiveDF = hyper.DF(g.sums.Variance[d], g.sums.Fourth[d])
+			noise.PredictiveDF = hyper.DF(g.all.Variance[d], g.all.Fourth[d])
 			family = family.With(noise)
 		}
 		return []member{{family, g.posterior(mean, covariance, df)}}
@@ -86,9 +69,9 @@ func (g *integration) members() []member {
 	for k := range g.theta {
 		along := 0.0
 		for i, v := range direction {
-			along += g.axes.Covariance().At(k, first+i) * v
+			along += g.top.Axes.Covariance().At(k, first+i) * v
 		}
-		kernel.Axpy(along/length, g.slopes.Mean[k*d:(k+1)*d], shift)
+		kernel.Axpy(along/length, g.top.Slopes.Mean[k*d:(k+1)*d], shift)
 	}
 	left := g.without(covariance, shift)
 	shared := g.posterior(mean, left, df)
@@ -110,10 +93,7 @@ func (g *integration) members() []member {
 // finish reports what was integrated.
 func (g *integration) finish(o *outcome) {
 	o.members = g.members()
-	evidence, mode := g.axes.Laplace(), g.mode.Bound
-	if g.sums != nil {
-		evidence = g.sums.LogEvidence
-	}
+	evidence, mode := g.all.LogDensity, g.mode.Bound
 	g.report.HyperEvaluations = g.evaluations
 	if g.config.Approximation == Laplace {
 		g.report.EvidenceEstimate = &evidence
@@ -136,7 +116,7 @@ func (g *integration) widest(first, count int) (direction []float64, length floa
 	block := mat.NewSymDense(count, nil)
 	for i := range count {
 		for j := i; j < count; j++ {
-			block.SetSym(i, j, g.axes.Covariance().At(first+i, first+j))
+			block.SetSym(i, j, g.top.Axes.Covariance().At(first+i, first+j))
 		}
 	}
 	var eigen mat.EigenSym

@@ -1,8 +1,9 @@
 package hyper
 
 import (
-	"fmt"
+	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -42,9 +43,12 @@ const (
 	ThreeNodeLimit = 100
 )
 
+// ErrCurvature says that there are no axes.
+var ErrCurvature = errors.New("hyper: the curvature of the evidence in the hyper-parameters is not finite: scale the columns, or state the prior variance or a noise variance")
+
 // NewAxes returns the axes at a mode with the Hessian H = −∇²g, p×p and symmetric. There are five
 // nodes on each up to [FiveNodeLimit] hyper-parameters, three above, or where coarse is wanted. It
-// fails where H is no matrix of finite numbers.
+// fails with [ErrCurvature] where H is no matrix of finite numbers.
 func NewAxes(theta []float64, logDensity float64, hessian *mat.SymDense, coarse bool) (*Axes, error) {
 	p := len(theta)
 	a := &Axes{Theta: append([]float64(nil), theta...), LogDensity: logDensity, nodes: fiveNodes}
@@ -56,7 +60,7 @@ func NewAxes(theta []float64, logDensity float64, hessian *mat.SymDense, coarse 
 	}
 	var eigen mat.EigenSym
 	if norm := mat.Norm(hessian, 1); math.IsNaN(norm) || math.IsInf(norm, 0) || !eigen.Factorize(hessian, true) {
-		return nil, fmt.Errorf("the curvature of the evidence in the hyper-parameters is not finite")
+		return nil, ErrCurvature
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -95,11 +99,19 @@ func (a *Axes) Count() int { return len(a.Theta) }
 // Nodes returns the number of points on an axis besides the mode.
 func (a *Axes) Nodes() int { return len(a.nodes) }
 
-// Point stores θ of a node of axis k in dst.
-func (a *Axes) Point(dst []float64, k, node int) {
-	for j, v := range a.Theta {
-		dst[j] = v + a.nodes[node].z*a.root.At(j, k)
+// points are θ of all nodes, axis by axis.
+func (a *Axes) points() [][]float64 {
+	var list [][]float64
+	for k := range a.Theta {
+		for _, n := range a.nodes {
+			theta := slices.Clone(a.Theta)
+			for j := range theta {
+				theta[j] += n.z * a.root.At(j, k)
+			}
+			list = append(list, theta)
+		}
 	}
+	return list
 }
 
 // SD returns the standard deviation of coordinate j under N(θ̂, H⁻¹).
@@ -116,6 +128,9 @@ func (a *Axes) Laplace() float64 {
 // Whitened is the length of a gradient of g in units in which H is the identity: what is left to
 // gain is half its square.
 func (a *Axes) Whitened(gradient []float64) float64 {
+	if len(gradient) == 0 {
+		return 0
+	}
 	g := mat.NewVecDense(len(gradient), gradient)
 	return math.Sqrt(math.Max(0, mat.Inner(g, a.covariance, g)))
 }
@@ -134,29 +149,4 @@ func (a *Axes) NewtonStep(dst, gradient []float64) {
 func (a *Axes) MoveTo(theta []float64, logDensity float64) {
 	copy(a.Theta, theta)
 	a.LogDensity = logDensity
-}
-
-// Curvature returns H = −∇²g at θ by central differences of gradients, each coordinate moved by step either way;
-// gradient is called with θ moved, the coordinate k and the direction, 1 or −1, and may keep more than it returns.
-func Curvature(theta []float64, step float64, gradient func(theta []float64, k int, sign float64) ([]float64, error)) (*mat.SymDense, error) {
-	p := len(theta)
-	out, moved := mat.NewSymDense(max(1, p), nil), append([]float64(nil), theta...)
-	for k := range p {
-		for _, sign := range []float64{1, -1} {
-			moved[k] = theta[k] + sign*step
-			slopes, err := gradient(moved, k, sign)
-			if err != nil {
-				return nil, err
-			}
-			for l, v := range slopes {
-				share := -sign * v / (4 * step) // half of it for each of (k, l) and (l, k)
-				if k == l {
-					share *= 2
-				}
-				out.SetSym(k, l, out.At(k, l)+share)
-			}
-		}
-		moved[k] = theta[k]
-	}
-	return out, nil
 }

@@ -24,6 +24,13 @@
 // The same idea with a single set of points on all axes is the central composite design of Rue,
 // Martino & Chopin (2009); axis sums are exact for moments up to the nodes' degree.
 //
+// # Search
+//
+// A [Model] evaluates sets of θ. [Rules] say how it is searched: [Rules.Mode] climbs to θ̂ by Newton's method, with a curvature in
+// closed form or by differences of gradients, and [Rules.Integrate] adds up the axes there. Where a node is more likely than the mode, the
+// search goes on from the node. Every evaluation begins at what is known at the mode so far and comes with the others of its set, so that
+// a model may read its rows once for all of them; the answer does not depend on their order.
+//
 // # Three treatments
 //
 // [Integrate] is the sum; [Mode] stops at θ̂, under the same priors; [MaximumLikelihood] has no priors (type-II

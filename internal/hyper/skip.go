@@ -15,7 +15,7 @@ const (
 	skipSlope = 0.03
 )
 
-// Slopes are derivatives of the moments of the d weights in the p coordinates of θ, p×d row-major.
+// Slopes are derivatives of the moments of the d weights, or of the first d moments, in the p coordinates of θ, p×d row-major.
 type Slopes struct {
 	Mean     []float64 // ∂m_j/∂θ_k
 	Variance []float64 // ∂V_jj/∂θ_k
@@ -24,12 +24,13 @@ type Slopes struct {
 // Skip reports whether the integration may be left out, and the two figures it goes by: share =
 // max_j (JΣJᵀ)_jj/V_jj with J = ∂m/∂θ and Σ = H⁻¹, slope = max_j ‖½ Σ^½ ∂log V_jj/∂θ‖.
 func (a *Axes) Skip(variance []float64, s Slopes) (skip bool, share, slope float64) {
-	d, p := len(variance), a.Count()
+	p := a.Count()
 	if p == 0 {
 		return true, 0, 0
 	}
+	d := len(s.Variance) / p
 	mean, spread := make([]float64, p), make([]float64, p)
-	for j, v := range variance {
+	for j, v := range variance[:d] {
 		if !(v > 0) {
 			continue
 		}

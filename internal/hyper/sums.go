@@ -1,7 +1,6 @@
 package hyper
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,112 +19,97 @@ type Point struct {
 	Linear []float64
 }
 
-// Sums add up the points of all axes, in the order of axes and nodes, whatever the threads. The
-// memory is that of two sets of linear numbers beside the mode's, and ten numbers a weight.
-//
-// What the sums hold between two points is exported, so that a checkpoint can keep it.
-type Sums struct {
-	axes *Axes
-	mode Point
-	// Spread is called for every point of an axis once the axis is complete: it adds scale·δδᵀ to the
-	// total covariance, for the difference δ of a mean of the weights from that of its axis.
-	spread func(linear []float64, scale float64, difference []float64)
+// sums add up the points of all axes, in the order of axes and nodes. The memory is that of two sets of linear numbers
+// beside the mode's, and ten numbers a weight.
+type sums struct {
+	Point            // totals over the axes that are complete; of densities the log evidence
+	Fourth []float64 // fourth cumulants, of what has variances
 
-	Axis, Node  int       // the point that comes next
-	Linear      []float64 // totals over the axes that are complete
-	Mean        []float64
-	Variance    []float64
-	Fourth      []float64 // fourth cumulants, of what has variances
-	LogEvidence float64
+	axes       *Axes
+	mode       Point
+	spread     Spread
+	axis, node int // the point that comes next
 	// Of the open axis.
-	AxisLinear []float64 // Σ W (X − X̂)
-	Weights    []float64 // W of its points, the mode's last
-	Means      []float64 // of its points, one after the other, without the mode's
-	Variances  []float64
+	axisLinear []float64 // Σ W (X − X̂)
+	weights    []float64 // W of its points, the mode's last
+	means      []float64 // of its points, one after the other, without the mode's
+	variances  []float64
 }
 
-// NewSums begins with the mode, whose slices the sums keep and do not change. spread adds scale·δδᵀ
-// to the covariance among the linear numbers; it may be nil where there is none.
-func NewSums(axes *Axes, mode Point, spread func(linear []float64, scale float64, difference []float64)) *Sums {
-	return &Sums{
-		axes: axes, mode: mode, spread: spread,
-		Linear: slices.Clone(mode.Linear), Mean: slices.Clone(mode.Mean), Variance: slices.Clone(mode.Variance),
-		Fourth: make([]float64, len(mode.Variance)), LogEvidence: axes.Laplace(), AxisLinear: make([]float64, len(mode.Linear)),
+// Spread adds scale·δδᵀ to the covariance among the linear numbers, for the difference δ of a mean of the weights from
+// that of its axis. It is called for every point of an axis once the axis is complete.
+type Spread func(linear []float64, scale float64, difference []float64)
+
+// Upper is a [Spread] for linear numbers that begin with the upper triangle of the d×d covariance of the first d moments.
+func Upper(d int) Spread {
+	return func(linear []float64, scale float64, difference []float64) {
+		for i, v := range difference[:d] {
+			kernel.Axpy(scale*v, difference[i:d], linear[i*d+i:(i+1)*d])
+		}
 	}
 }
 
-// Done says whether every point has been added.
-func (s *Sums) Done() bool { return s.Axis == s.axes.Count() }
-
-// Next stores θ of the point that comes next in dst.
-func (s *Sums) Next(dst []float64) { s.axes.Point(dst, s.Axis, s.Node) }
-
-// HigherError says that a point has a higher density than the mode by more than a mode allows: the
-// climb to it stalled, and has to go on from Theta.
-type HigherError struct {
-	Theta []float64
-	Nats  float64
-}
-
-func (e *HigherError) Error() string {
-	return fmt.Sprintf("the evidence is %.3g nats higher elsewhere than where its climb ended", e.Nats)
+// newSums begins with the mode, whose slices the sums keep and do not change; spread is nil where there is no covariance.
+func newSums(axes *Axes, mode Point, spread Spread) *sums {
+	return &sums{
+		axes: axes, mode: mode, spread: spread, Fourth: make([]float64, len(mode.Variance)), axisLinear: make([]float64, len(mode.Linear)),
+		Point: Point{axes.Laplace(), slices.Clone(mode.Mean), slices.Clone(mode.Variance), slices.Clone(mode.Linear)},
+	}
 }
 
 // higher is by how many nats a point may exceed the mode before it is no mode.
 const higher = 0.1
 
-// Add adds the point that Next gave. Its slices may be used again afterwards. A point at which the
-// density is no number weighs nothing.
-func (s *Sums) Add(p Point) error {
-	n := s.axes.nodes[s.Node]
+// add adds the next of the axes' points, whose slices may be used again afterwards, unless it is higher than a mode allows. A
+// point at which the density is no number weighs nothing.
+func (s *sums) add(p Point) (ok bool) {
+	n := s.axes.nodes[s.node]
 	gain := p.LogDensity - s.axes.LogDensity
 	if gain > higher {
-		theta := make([]float64, len(s.axes.Theta))
-		s.Next(theta)
-		return &HigherError{theta, gain}
+		return false
 	}
 	weight := n.weight * math.Exp(gain+n.z*n.z/2)
 	if !(weight >= 0) { // NaN
 		weight = 0
 	}
-	s.Weights = append(s.Weights, weight)
+	s.weights = append(s.weights, weight)
 	if weight == 0 {
 		p.Mean, p.Variance = s.mode.Mean, s.mode.Variance
 	} else {
 		for i, x := range p.Linear {
-			s.AxisLinear[i] += weight * (x - s.mode.Linear[i])
+			s.axisLinear[i] += weight * (x - s.mode.Linear[i])
 		}
 	}
-	s.Means, s.Variances = append(s.Means, p.Mean...), append(s.Variances, p.Variance...)
-	if s.Node++; s.Node == len(s.axes.nodes) {
+	s.means, s.variances = append(s.means, p.Mean...), append(s.variances, p.Variance...)
+	if s.node++; s.node == len(s.axes.nodes) {
 		s.finishAxis()
 	}
-	return nil
+	return true
 }
 
 // finishAxis adds what the axis alone gains over the mode.
-func (s *Sums) finishAxis() {
+func (s *sums) finishAxis() {
 	d, total := len(s.Mean), 1.0
 	for _, n := range s.axes.nodes {
 		total -= n.weight
 	}
-	s.Weights = append(s.Weights, total) // the mode's
-	s.Means, s.Variances = append(s.Means, s.mode.Mean...), append(s.Variances, s.mode.Variance...)
+	s.weights = append(s.weights, total) // the mode's
+	s.means, s.variances = append(s.means, s.mode.Mean...), append(s.variances, s.mode.Variance...)
 	total = 0
-	for _, w := range s.Weights {
+	for _, w := range s.weights {
 		total += w
 	}
-	s.LogEvidence += math.Log(total)
-	kernel.Axpy(1/total, s.AxisLinear, s.Linear)
+	s.LogDensity += math.Log(total)
+	kernel.Axpy(1/total, s.axisLinear, s.Linear)
 	centre := make([]float64, d) // mean on this axis
-	for i, w := range s.Weights {
-		kernel.Axpy(w/total, s.Means[i*d:(i+1)*d], centre)
+	for i, w := range s.weights {
+		kernel.Axpy(w/total, s.means[i*d:(i+1)*d], centre)
 	}
 	count := len(s.Variance)
 	for j := range count {
 		second, fourth := 0.0, 0.0
-		for i, w := range s.Weights {
-			v, gap := s.Variances[i*count+j], s.Means[i*d+j]-centre[j]
+		for i, w := range s.weights {
+			v, gap := s.variances[i*count+j], s.means[i*d+j]-centre[j]
 			square := gap * gap
 			second += w / total * (v + square)
 			fourth += w / total * (3*v*v + 6*v*square + square*square)
@@ -138,18 +122,18 @@ func (s *Sums) finishAxis() {
 	}
 	if s.spread != nil {
 		difference := make([]float64, d)
-		for i, w := range s.Weights {
+		for i, w := range s.weights {
 			if w == 0 {
 				continue
 			}
-			copy(difference, s.Means[i*d:(i+1)*d])
+			copy(difference, s.means[i*d:(i+1)*d])
 			kernel.Axpy(-1, centre, difference)
 			s.spread(s.Linear, w/total, difference)
 		}
 	}
-	clear(s.AxisLinear)
-	s.Weights, s.Means, s.Variances = s.Weights[:0], s.Means[:0], s.Variances[:0]
-	s.Axis, s.Node = s.Axis+1, 0
+	clear(s.axisLinear)
+	s.weights, s.means, s.variances = s.weights[:0], s.means[:0], s.variances[:0]
+	s.axis, s.node = s.axis+1, 0
 }
 
 // Degrees of freedom lie in this range: below the lower end a t has no fourth moment, above the
@@ -168,9 +152,6 @@ func DF(variance, fourth float64) float64 {
 	}
 	return math.Max(leastDF, math.Min(4+6/kurtosis, greatestDF))
 }
-
-// DF returns the degrees of freedom of all that has variances, their median.
-func (s *Sums) DF() float64 { return MedianDF(s.Variance, s.Fourth) }
 
 // MedianDF returns the median of the degrees of freedom of Student-t's with these variances and fourth
 // cumulants.
