@@ -43,6 +43,7 @@ func subjects() (all []relation.Subject) {
 	roughly := func(s *relation.Subject) { // sites of classes settle ten times as roughly
 		s.Tolerances = append(s.Tolerances, relation.Tolerance{Relation: "offset", Within: 1e-5})
 	}
+	raw := func(s *relation.Subject) { s.Job.Options.Raw = true }
 	fewRows := func(s *relation.Subject) { s.Job.Rows = few }
 	sparse := "spikeslab(inclusion=0.1)" // or few rows would be told by columns alone
 	wideRows := func(s *relation.Subject) { s.Job.Rows, s.Job.Probe = wide, wideProbe }
@@ -83,12 +84,15 @@ func subjects() (all []relation.Subject) {
 	add("ep, classes", "select", "b ~ x + z + u + city + keep(garden)", "bernoulli(link=probit)", "spikeslab", "ep(tolerance=1e-9)")
 	add("ep, diagonal", "select", "b"+line, "bernoulli(link=probit)", "spikeslab", "ep(tolerance=1e-9, covariance=diagonal)", roughly)
 
+	add("ep, raw", "select", "b ~ x", "bernoulli(link=probit)", "spikeslab", "ep(tolerance=1e-9, covariance=diagonal)", raw, roughly)
+
 	add("gibbs", "select", "y ~ x + z + u + city + keep(garden)", "gaussian", "spikeslab", "gibbs(chains=2, flips=400, draws=100)")
 	add("gibbs, few rows", "select", "y ~ x + z + u"+noise, "gaussian(variance=2)", sparse, "gibbs(chains=2, flips=1000, draws=100)", wideRows, slow, within(1e-4))
 	add("gibbs, horseshoe", "fit", "y"+line, "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)")
 
 	add("laplace", "fit", "count"+line, "poisson", "normal", "laplace(tolerance=1e-9)")
 	add("laplace, selecting", "select", "y"+line, "gaussian", "spikeslab", "laplace(tolerance=1e-9)")
+	add("laplace, raw", "select", "y ~ x", "gaussian", "spikeslab", "laplace(tolerance=1e-9)", raw)
 	add("laplace, classes", "select", "b ~ x + z + u + city + keep(garden)", "bernoulli", "spikeslab", "laplace(tolerance=1e-9)", slow, within(1e-5))
 	add("laplace, few rows", "select", "y ~ x + z + u"+noise, "gaussian(variance=2)", sparse, "laplace(tolerance=1e-9)", wideRows, slow, within(1e-4))
 
@@ -100,7 +104,7 @@ func subjects() (all []relation.Subject) {
 
 	for _, name := range []string{"lasso", "elasticnet", "ridge", "cappedl1"} {
 		add(name, "fit", "y"+line, "gaussian", "normal", name+"(lambda=0.1)", within(1e-3))
-		add(name+", folds", "fit", "y"+line, "gaussian", "normal", name, within(1e-3), slow)
+		add(name+", folds", "fit", "y ~ x + z + u", "gaussian", "normal", name, within(1e-3), slow)
 		add(name+", classes", "fit", "b"+line, "bernoulli", "normal", name+"(lambda=0.02)", within(1e-3), slow)
 	}
 	return all
@@ -131,7 +135,7 @@ var exempt = []relation.Exempt{
 	{Place: "selection.features.*.frequency", Relation: "precision = copies", Reason: "the bootstrap draws rows, however precise they are"},
 	{Place: "selection.null_check.*", Relation: "precision = copies", Reason: "targets are permuted by row"},
 	{Relation: "precision = copies", Subject: "svi", Place: "pareto_k", Reason: "where a bound is the evidence, weights of draws are rounding, and so is their tail"},
-	{Relation: "weights = copies", Subject: "ep, diagonal", Reason: "messages go by row where covariances are not kept, so that copies are not a weight"},
+	{Relation: "weights = copies", Subject: "ep, [dr]*", Reason: "messages go by row where covariances are not kept, so that copies are not a weight"},
 	{Relation: "order of columns", Subject: "gibbs*", Reason: "chains visit columns in their order: other draws"},
 	{Relation: "weight*", Subject: "gibbs, few rows", Reason: "of fewer rows than columns the chains have other draws"},
 	{Relation: "precision = copies", Subject: "gibbs, few rows", Reason: "of fewer rows than columns the chains have other draws"},

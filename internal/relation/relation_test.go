@@ -59,7 +59,8 @@ func TestCheck(t *testing.T) {
 	check := newChecker(total(false), bug)
 	found, _ := check.check(t.Context(), &subject, &relation)
 	page.add(&relation, &subject, found)
-	if text := page.Text(); !strings.Contains(text, "| weights = copies | holds [1] |") || !strings.Contains(text, "[1] To be mended: weights are not read") {
+	page.add(&Relation{Name: "another"}, &subject, outcome{applies: true})
+	if text := page.Text(); !strings.Contains(text, "| weights = copies | holds [1] |") || !strings.Contains(text, "| another | no |") || !strings.Contains(text, "[1] To be mended: weights are not read") {
 		t.Error(text)
 	}
 }

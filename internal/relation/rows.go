@@ -145,16 +145,9 @@ func Roles() []Relation {
 			},
 		},
 		{
-			Name: "odds of nought", About: "a feature that is all but certain not to be in leaves the inclusion of the others, which share one, as it is to 3 %: the slab has another prior", Refused: "odds",
-			Base: func(j Job) (Job, bool) {
-				j.Options.PriorOdds = append(slices.Clone(j.Options.PriorOdds), fit.Odds{Feature: "u", Odds: 1e-12})
-				return j, selects(j)
-			},
-			Change: func(j Job) (Job, bool) {
-				applies := selects(j)
-				j.Options.Formula = strings.ReplaceAll(j.Options.Formula, " + u", "")
-				return j, applies
-			},
+			Name: "odds of one", About: "a feature without an effect whose odds are stated leaves the inclusion that the others share, in the model for certain or out of it, to a tenth: the slab is another", Refused: "odds",
+			Base:   func(j Job) (Job, bool) { return certain(j, 1e12), selects(j) },
+			Change: func(j Job) (Job, bool) { return certain(j, 1e-12), selects(j) },
 			Expect: func(_ Job, place string, v float64) (float64, bool) { return v, place == "hyper.inclusion" },
 		},
 		{
@@ -302,6 +295,12 @@ func additive(j Job) bool {
 // selects says that features may be left out, and u is one of them.
 func selects(j Job) bool {
 	return j.Options.Prior == "spikeslab" && strings.Contains(j.Options.Formula, " + u") && j.Command != "stream"
+}
+
+// certain is the job with odds of u stated.
+func certain(j Job, odds float64) Job {
+	j.Options.PriorOdds = append(slices.Clone(j.Options.PriorOdds), fit.Odds{Feature: "u", Odds: odds})
+	return j
 }
 
 // trials says that the target counts successes of a number of trials of each row.

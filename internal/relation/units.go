@@ -44,7 +44,10 @@ func Units() []Relation {
 			Change: func(j Job) (Job, bool) {
 				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return x / factor }) }), scaled(j)
 			},
-			Expect: func(_ Job, place string, v float64) (float64, bool) {
+			Expect: func(j Job, place string, v float64) (float64, bool) {
+				if j.Options.Raw && (place == "hyper.slab" || place == "hyper.spike") {
+					return v * factor * factor, true
+				}
 				if names, last := split(place); strings.HasSuffix(names, "linear.x") && (last == "mean" || last == "sd" || last == "lower" || last == "upper") ||
 					strings.HasSuffix(place, "coefficients.x.mean") {
 					return v * factor, true
@@ -55,7 +58,7 @@ func Units() []Relation {
 		{
 			Name: "constant added to a column", About: "a constant added to a column changes the intercept alone",
 			Change: func(j Job) (Job, bool) {
-				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return x + 7 }) }), scaled(j)
+				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return x + 7 }) }), scaled(j) && !j.Options.Raw
 			},
 			Expect: func(_ Job, place string, v float64) (float64, bool) {
 				return v, !strings.HasPrefix(place, "terms.(intercept)") && !strings.HasPrefix(place, "terms.cutpoints") && !strings.HasPrefix(place, "hyper.cutpoint")
@@ -70,8 +73,11 @@ func free(j Job) bool {
 	return !stated(j.Options.Family, "variance") && !stated(j.Options.Prior, "variance") && !stated(j.Options.Prior, "spike") && !stated(j.Options.Engine, "lambda")
 }
 
-// scaled says that columns are brought to units of their own before weights have a prior.
-func scaled(j Job) bool { return !j.Options.Raw && j.Command != "stream" }
+// scaled says that columns are brought to units of their own before weights have a prior, or that there is one alone, whose size
+// the prior follows.
+func scaled(j Job) bool {
+	return j.Command != "stream" && (!j.Options.Raw || strings.HasSuffix(j.Options.Formula, "~ x"))
+}
 
 // power is that of the target's unit in a number at a place.
 func power(place string) float64 {

@@ -1,0 +1,165 @@
+package fit_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/relation"
+	"github.com/credence-ml/credence/selection"
+)
+
+// TestLearnedIsHeld: hyper-parameters that are stated at what was learned give the same posterior and predictions, and the
+// evidence, or the bound of it, that stood beside the mode.
+func TestLearnedIsHeld(t *testing.T) {
+	rows, probe := relation.Data(120, 1), relation.Data(5, 2)
+	const noise, variance, scale = "hyper.noise_variance", "hyper.prior_variance.linear", "hyper.prior_scale"
+	for _, c := range []struct {
+		command, formula, engine string
+		family, prior            string   // that learn
+		familyAt, priorAt        string   // that hold, with verbs for what was learned
+		of, from                 []string // places of what was learned, for the family and for the prior
+		within                   float64
+	}{
+		{"fit", "y", "exact(hyper=mode, tolerance=1e-11)", "gaussian", "normal", "gaussian(variance=%v)", "normal(variance=%v)", []string{noise}, []string{variance}, 1e-5},
+		{"fit", "y", "svi(covariance=full, hyper=mode, tolerance=1e-9)", "gaussian", "normal", "gaussian(variance=%v)", "normal(variance=%v)", []string{noise}, []string{variance}, 1e-4},
+		{"fit", "cost", "svi(covariance=full, hyper=mode, tolerance=1e-9)", "gamma", "normal", "gamma(shape=%v)", "normal(variance=%v)", []string{"hyper.shape"}, []string{variance}, 1e-4},
+		{"fit", "count", "svi(components=2, tolerance=1e-9)", "poisson", "normal", "poisson", "normal(variance=%v)", nil, []string{variance}, 1e-3},
+		{"fit", "y", "svi(components=2, tolerance=1e-9)", "gaussian", "normal", "gaussian(variance=%v)", "normal(variance=%v)", []string{noise}, []string{variance}, 1e-3},
+		{"fit", "y", "convex(hyper=mode)", "gaussian", "laplace", "gaussian(variance=%v)", "laplace(scale=%v)", []string{noise}, []string{scale}, 1e-3},
+		{"fit", "b", "convex(hyper=mode)", "bernoulli", "laplace", "bernoulli", "laplace(scale=%v)", nil, []string{scale}, 1e-3},
+		{"fit", "y", "ep(hyper=mode, tolerance=1e-9)", "gaussian", "spikeslab", "gaussian(variance=%v)", "spikeslab(slab=%v, inclusion=%v)", []string{noise}, []string{"hyper.slab", "hyper.inclusion"}, 1e-4},
+	} {
+		job := relation.Job{Command: c.command, Rows: rows, Probe: probe, Options: fit.Options{Formula: c.formula + line, Family: c.family, Prior: c.prior, Engine: c.engine}}
+		learned, err := relation.Fit(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := func(places []string) (list []any) {
+			for _, place := range places {
+				if _, known := learned[place]; !known {
+					t.Fatalf("%s: nothing is learned of %s", c.engine, place)
+				}
+				list = append(list, learned[place])
+			}
+			return list
+		}
+		subject := relation.Subject{Name: c.engine + " " + c.formula, Under: c.engine, Job: job, Within: c.within}
+		held := relation.Relation{
+			Name: "learned = held",
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.Options.Family, j.Options.Prior = fmt.Sprintf(c.familyAt, values(c.of)...), fmt.Sprintf(c.priorAt, values(c.from)...)
+				return j, true
+			},
+			Expect: func(_ relation.Job, place string, v float64) (float64, bool) {
+				return v, strings.HasPrefix(place, "terms.") || strings.HasPrefix(place, "row") && place != "rows" || place == "evidence" || place == "elbo" || place == "evidence_bound"
+			},
+		}
+		relation.Check(t, atMode, []relation.Subject{subject}, []relation.Relation{held}, nil)
+	}
+}
+
+// atMode is relation.Fit with an evidence at the mode in the place of the evidence.
+func atMode(ctx context.Context, j relation.Job) (relation.Answer, error) {
+	a, err := relation.Fit(ctx, j)
+	for _, name := range []string{"evidence", "elbo", "evidence_bound"} {
+		if v, known := a[name+"_mode"]; known {
+			a[name] = v
+		}
+	}
+	return a, err
+}
+
+// TestExactIsVariational: a Gaussian model has the same numbers under exact and under svi, every field of the report and every
+// prediction, in every treatment, to what the tolerances of the climbs and, integrated, the nodes leave.
+func TestExactIsVariational(t *testing.T) {
+	rows, probe := relation.Data(60, 5), relation.Data(5, 6)
+	var subjects []relation.Subject
+	for _, c := range []struct {
+		formula, prior string
+		raw            bool
+	}{
+		{"y" + line, "normal", false},
+		{"y ~ x + z:u + city", "normal", true},
+		{"y ~ 0 + x + z", "normal", false},
+		{"y ~ 0 + x + z + offset(-100)", "normal", false}, // nothing explains the mean but noise
+		{"y ~ x + z + u + weight(w)", "normal(ard=true)", false},
+		{"y ~ x + z + precision(p)", "normal", false},
+		{"y ~ x + radial(z, u, centres=6, lengthscale=2)", "normal", false},
+		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal", false},
+		{"y" + line, "normal(variance=0.5)", false},
+	} {
+		for _, treatment := range []string{"integrate", "mode", "ml"} {
+			subjects = append(subjects, relation.Subject{
+				Name: c.formula + " " + c.prior + " " + treatment, Under: treatment, Within: 1e-2, Slow: treatment == "ml",
+				Job: relation.Job{Command: "fit", Rows: rows, Probe: probe, Options: fit.Options{
+					Formula: c.formula, Family: "gaussian", Prior: c.prior, Raw: c.raw, Seed: 3, Engine: "exact(tolerance=1e-9, hyper=" + treatment + ")"}},
+			})
+		}
+	}
+	same := relation.Relation{
+		Name: "exact = svi",
+		Change: func(j relation.Job) (relation.Job, bool) {
+			j.Options.Engine = strings.Replace(j.Options.Engine, "exact(tolerance=1e-9", "svi(covariance=full, tolerance=1e-7, diagnostics=0", 1)
+			return j, true
+		},
+	}
+	relation.Check(t, func(ctx context.Context, j relation.Job) (relation.Answer, error) {
+		a, err := relation.Fit(ctx, j)
+		for from, to := range map[string]string{"elbo": "evidence", "elbo_mode": "evidence_mode"} {
+			if v, known := a[from]; known {
+				a[to] = v
+				delete(a, from)
+			}
+		}
+		return a, err
+	}, subjects, []relation.Relation{same}, []relation.Exempt{
+		{Place: "evidence_penalised", Reason: "a bound is told without the priors of hyper-parameters"},
+		{Subject: "* mode", Place: "hyper_sd.*", Reason: "svi works the curvature out where it integrates alone"},
+		{Subject: "y ~ 0 + x + z + offset* ml", Reason: "a block that vanishes does so to the floor of its engine"},
+	})
+}
+
+// TestSegments: on more rows than a segment of sums has, threads and where blocks begin change nothing.
+func TestSegments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large table")
+	}
+	rows := relation.Data(1<<17+700, 7)
+	var subjects []relation.Subject
+	for target, engine := range map[string]string{"y": "exact", "count": "svi(covariance=full, tolerance=1e-9)"} {
+		family := map[string]string{"y": "gaussian", "count": "poisson"}[target]
+		subjects = append(subjects, relation.Subject{Name: engine, Under: engine, Within: 1e-4,
+			Job: relation.Job{Command: "fit", Rows: rows, Probe: relation.Data(5, 2), Options: fit.Options{Formula: target + " ~ x + z", Family: family, Engine: engine}}})
+	}
+	var relations []relation.Relation
+	for _, r := range relation.All() {
+		if r.Name == "threads" || r.Name == "blocks of rows" {
+			relations = append(relations, r)
+		}
+	}
+	relation.Check(t, relation.Fit, subjects, relations, nil)
+}
+
+// TestSeedsMatter: what is drawn is drawn by the seed.
+func TestSeedsMatter(t *testing.T) {
+	rows, probe := relation.Data(120, 1), relation.Data(5, 2)
+	for _, c := range []struct {
+		command, formula, family, prior, engine string
+		places                                  []string
+	}{
+		{"fit", "y" + curves, "gaussian", "normal", "exact", []string{"evidence", "terms.rbf*.mean", "row*.sample_1", "row*.sample_2"}},
+		{"fit", "count" + line, "poisson", "normal", "svi(components=2)", []string{"elbo_standard_error", "effective_share", "row*.sample_1"}},
+		{"select", "y" + line, "gaussian", "spikeslab", "ep", []string{"selection.variance_explained.lower", "selection.null_check.*", "selection.features.*.frequency"}},
+		{"select", "y" + line, "gaussian", "spikeslab", "gibbs(chains=2, flips=400, draws=100)", []string{"selection.features.*.inclusion", "terms.*.mean", "hyper.slab", "row*.mean"}},
+		{"fit", "y" + line, "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)", []string{"terms.*.mean", "row*.mean"}},
+		{"fit", "b" + line, "bernoulli(link=probit)", "spikeslab", "sep", []string{"terms.*.mean"}},
+	} {
+		relation.Differ(t, relation.Fit, relation.Job{
+			Command: c.command, Rows: rows, Probe: probe, Select: selection.Options{NullCheck: 3, Bootstrap: 5},
+			Options: fit.Options{Formula: c.formula, Family: c.family, Prior: c.prior, Engine: c.engine, Seed: 2},
+		}, c.places...)
+	}
+}
