@@ -21,7 +21,8 @@ const (
 
 // explained is the share of the variance that f has over the rows in that of f and the noise (Gelman, Goodrich,
 // Gabry & Vehtari 2019), whose variance has a scaled inverse χ² law about its mean; of classes in that of f and the logistic or normal variable
-// behind them (McKelvey & Zavoina 1975). It is nil where rows are many and the posterior has no draws.
+// behind them (McKelvey & Zavoina 1975). Rows count their weight times their precision, and the noise is that of a mean precision: R's
+// weighted share. It is nil where rows are many and the posterior has no draws.
 func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, interval float64) (*selection.Share, error) {
 	member, n := fitted.Members[0], p.data.Rows()
 	noise := math.Pi * math.Pi / 3
@@ -46,7 +47,7 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 	if drawn {
 		count = draws.Components()
 	}
-	total, sums, squares := 0.0, make([]float64, count), make([]float64, count)
+	total, precise, sums, squares := 0.0, 0.0, make([]float64, count), make([]float64, count)
 	add := func(k int, f, weights []float64) {
 		for i, v := range f {
 			sums[k] += weights[i] * v
@@ -70,8 +71,9 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 		m := b.Rows()
 		weights, mean := make([]float64, m), make([]float64, m)
 		for i := range weights {
-			weights[i] = b.WeightOf(i)
-			total += weights[i]
+			total += b.WeightOf(i)
+			weights[i] = b.WeightOf(i) * b.PrecisionOf(i)
+			precise += weights[i]
 		}
 		if drawn {
 			spread := make([]float64, m)
@@ -104,13 +106,13 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 	rng := credence.Rand(p.job.options.Seed, credence.ExplainedDraws, 1)
 	_, classes := member.Model.Likelihood.(likelihood.Bernoulli)
 	selected, _ := score.Selected(fitted)
-	freedom, mean := math.Max(3, total-float64(selected)-1), noise
+	freedom, mean := math.Max(3, total-float64(selected)-1), noise*(total/precise)
 	for k := range shares {
 		if !classes { // χ² by Wilson & Hilferty (1931)
 			root := 2 / (9 * freedom)
 			noise = mean * math.Pow(math.Max(0.05, 1-root+math.Sqrt(root)*rng.NormFloat64()), -3)
 		}
-		spread := math.Max(0, squares[k]/total-sums[k]/total*sums[k]/total)
+		spread := math.Max(0, squares[k]/precise-sums[k]/precise*sums[k]/precise)
 		shares[k] = spread / (spread + noise)
 		out.Mean += shares[k] / float64(count)
 	}

@@ -552,7 +552,6 @@ func allBut(names ...string) (others []string) {
 
 // commandExempt is what does not hold.
 var commandExempt = []relation.Exempt{
-	{Relation: "unit of precision", Reason: "the degrees of freedom of a prediction are those of a row of precision 1"},
 	{Relation: "weights = copies", Subject: "*stream", Reason: "an online learner takes a row of weight 2 in one step, and its copies in two"},
 	{Relation: "order of rows", Subject: "*stream", Reason: "an online learner is where the order of rows has brought it"},
 	{Relation: "offset", Subject: "*stream", Reason: "an online learner's intercept has a prior, and a mean of the offset is not taken from it"},
@@ -563,6 +562,8 @@ var commandExempt = []relation.Exempt{
 	{Relation: "weight[s ]*[ =]*", Subject: "select, by draws", Place: "check.*", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "weight 0 = no row", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "weights = copies", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
+	{Relation: "precision = copies", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
+	{Relation: "precision = copies", Subject: "select", Place: "variance_explained.*", Reason: "the variance explained is that of a row of a mean precision"},
 	{Relation: "order of rows", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows by their places"},
 	{Relation: "weight 0 says nothing", Subject: "select, by draws", Place: "null_check.*", Reason: "permutations give targets and weights to the inputs of other rows, those of weight 0 among them"},
 }
