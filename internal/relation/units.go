@@ -56,6 +56,25 @@ func Units() []Relation {
 			},
 		},
 		{
+			Name: "sign of a column", About: "a column of the other sign has a weight of the other sign, and nothing else changes, whether columns are scaled or not",
+			Change: func(j Job) (Job, bool) {
+				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return -x }) }), !strings.Contains(j.Options.Formula, "(x")
+			},
+			Expect: func(j Job, place string, v float64) (float64, bool) {
+				names, last := split(place)
+				if !strings.HasSuffix(names, ".x") && !strings.HasSuffix(names, "coefficients.x") && names != "x" {
+					return v, true
+				}
+				switch last {
+				case "mean":
+					return -v, true
+				case "lower", "upper": // each is the other
+					return v, false
+				}
+				return v, true
+			},
+		},
+		{
 			Name: "constant added to a column", About: "a constant added to a column changes the intercept alone",
 			Change: func(j Job) (Job, bool) {
 				return j.Both(func(t Table) Table { return t.Map("x", func(x float64) float64 { return x + 7 }) }), scaled(j) && !j.Options.Raw
