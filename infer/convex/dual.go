@@ -6,62 +6,45 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
 )
 
-// dualTable is the system of a table of fewer rows than weights. With Λ the inverse of the diagonal,
-// G the weights of the rows and Φ centred,
-//
-//	A⁻¹ = Λ − ΛΦᵀG^½ S⁻¹ G^½ΦΛ,  S = I + G^½ΦΛΦᵀG^½,  ΦA⁻¹Φᵀ = G^−½ (I − S⁻¹) G^−½
-//
-// (Woodbury), in O(n³) operations and 3n² numbers.
+// dualTable is the system of a table of fewer rows than weights, by them: see [gauss.Dual]. G are the weights of the rows,
+// and Φ is centred.
 type dualTable struct {
 	diagonal
 	byColumn linop.CSR // the sparse columns
-	lambda   []float64
+	system   *gauss.Dual
 	kernel   []float64 // ΦΛΦᵀ, n×n, upper
 	of       []float64 // λ that the kernel is of
 	roots    []float64 // of G
-	upper    []float64 // U, UᵀU = S
-	inverse  []float64 // S⁻¹
+	inverse  []float64 // T
 	inverted bool
 }
 
 func newDual(d diagonal) *dualTable {
-	n, p := d.table.Dims()
-	t := &dualTable{diagonal: d, byColumn: d.table.phi.Sparse.Transpose(), lambda: make([]float64, p), roots: make([]float64, n)}
-	t.kernel, t.upper, t.inverse = make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-	return t
+	n, _ := d.table.Dims()
+	return &dualTable{
+		diagonal: d, byColumn: d.table.phi.Sparse.Transpose(), system: gauss.NewDual(d.table.ws, n), roots: make([]float64, n),
+		kernel: make([]float64, n*n), inverse: make([]float64, n*n),
+	}
 }
 
-// leastPrecision keeps Λ finite.
-const leastPrecision = 1e-12
-
 func (t *dualTable) factor(_ context.Context, precision []float64) error {
-	clear(t.lambda)
-	t.addTo(t.lambda, 1, precision)
-	for j, v := range t.lambda {
-		t.lambda[j] = 1 / math.Max(v, leastPrecision)
-	}
+	t.setLambda(precision)
 	if !slices.Equal(t.lambda, t.of) {
 		t.setKernel()
 		t.of = append(t.of[:0], t.lambda...)
 	}
-	n := len(t.roots)
 	weights := t.rowWeights(precision)
 	for i := range t.roots {
 		t.roots[i] = math.Sqrt(at(weights, i, 1))
 	}
-	for i, r := range t.roots {
-		for k := i; k < n; k++ {
-			t.upper[i*n+k] = t.kernel[i*n+k] * r * t.roots[k]
-		}
-		t.upper[i*n+i]++
-	}
 	t.inverted = false
-	return factorise(t.table.ws, n, t.upper)
+	return t.system.Set(t.kernel, t.roots)
 }
 
 // setKernel forms ΦΛΦᵀ.
@@ -96,13 +79,7 @@ func (t *dualTable) solve(_ context.Context, dst, v []float64) error {
 	}
 	rows := make([]float64, len(t.roots))
 	t.table.project(rows, dst)
-	for i, r := range t.roots {
-		rows[i] *= r
-	}
-	solveUpper(t.table.ws, len(rows), t.upper, rows)
-	for i, r := range t.roots {
-		rows[i] *= r
-	}
+	t.system.Solve(rows, rows)
 	back := make([]float64, len(dst))
 	t.table.projectTrans(back, rows)
 	for j, l := range t.lambda {
@@ -123,31 +100,20 @@ func (t *dualTable) mul(dst, x []float64) {
 	}
 }
 
-func (t *dualTable) logDet() (float64, bool) {
-	sum := logDet(len(t.roots), t.upper)
-	for _, l := range t.lambda {
-		sum -= math.Log(l)
-	}
-	return sum, true
-}
+func (t *dualTable) logDet() (float64, bool) { return t.system.LogDet() + t.logDetBeside(), true }
 
 func (t *dualTable) invert() {
 	if !t.inverted {
-		n := len(t.roots)
-		t.table.ws.Pool().CholeskyInverse(n, t.upper, n, t.inverse, n)
+		t.system.Inverse(t.inverse)
 		t.inverted = true
 	}
 }
 
 func (t *dualTable) variances(_ context.Context, z []float64) error {
 	t.invert()
-	n, rows := len(t.roots), t.rowSites()
-	for i, r := range t.roots[:rows] {
-		if r > 0 {
-			z[i] = math.Max(1-t.inverse[i*n+i], 0) / (r * r)
-		} else {
-			z[i] = t.kernel[i*n+i] // of a row that does not count: its prior variance bounds it
-		}
+	rows := t.rowSites()
+	if rows > 0 {
+		t.system.RowVariances(z[:rows], t.inverse)
 	}
 	if len(z) > rows {
 		all := make([]float64, len(t.lambda))
@@ -157,38 +123,29 @@ func (t *dualTable) variances(_ context.Context, z []float64) error {
 	return nil
 }
 
-// weightVariances stores λ − λ² φᵀTφ of every centred column φ, T = G^½S⁻¹G^½.
+// weightVariances stores λ − λ² φᵀTφ of every centred column φ.
 func (t *dualTable) weightVariances(dst []float64) {
 	t.invert()
 	n, ws, phi := len(t.roots), t.table.ws, t.table.phi
-	sums, all := make([]float64, n), 0.0 // T1 and 1ᵀT1
-	for i, r := range t.roots {
-		sums[i] = r * kernel.Dot(t.inverse[i*n:(i+1)*n], t.roots)
-		all += sums[i]
+	sums := make([]float64, n) // T1
+	for i := range sums {
+		sums[i] = kernel.Sum(t.inverse[i*n : (i+1)*n])
 	}
-	dense := phi.Dense.Cols
-	scaled := make([]float64, n*dense) // G^½Φ
-	for i, r := range t.roots {
-		copy(scaled[i*dense:], phi.Dense.Row(i))
-		kernel.Scale(r, scaled[i*dense:(i+1)*dense])
-	}
+	all, dense := kernel.Sum(sums), phi.Dense.Cols
 	product := make([]float64, n*dense)
-	ws.Pool().Gemm(false, false, n, dense, n, 1, t.inverse, n, scaled, dense, 0, product, dense)
+	ws.Pool().Gemm(false, false, n, dense, n, 1, t.inverse, n, phi.Dense.Data, max(1, phi.Dense.Stride), 0, product, dense)
 	ws.InRuns(len(dst), func(from, to int) {
 		for j := from; j < to; j++ {
 			square, cross := 0.0, 0.0
 			if j < dense {
 				for i := range n {
-					square += scaled[i*dense+j] * product[i*dense+j]
-					cross += phi.Dense.Row(i)[j] * sums[i]
+					v := phi.Dense.Row(i)[j]
+					square += v * product[i*dense+j]
+					cross += v * sums[i]
 				}
 			} else {
 				for i, v := range t.byColumn.Each(j - dense) {
-					part, row := 0.0, t.inverse[i*n:(i+1)*n]
-					for k, w := range t.byColumn.Each(j - dense) {
-						part += w * t.roots[k] * row[k]
-					}
-					square += v * t.roots[i] * part
+					square += v * t.byColumn.AddRowDot(0, j-dense, t.inverse[i*n:(i+1)*n])
 					cross += v * sums[i]
 				}
 			}
@@ -203,25 +160,16 @@ func (t *dualTable) weightVariances(dst []float64) {
 
 func (t *dualTable) covariance(dst []float64, scale float64) {
 	n, d, phi := len(t.roots), len(t.lambda), t.table.phi
-	half := make([]float64, n*d) // U⁻ᵀG^½ΦΛ
-	for i, r := range t.roots {
-		row := half[i*d : (i+1)*d]
-		copy(row, phi.Dense.Row(i))
-		for j, v := range phi.Sparse.Each(i) {
-			row[phi.Dense.Cols+j] += v
-		}
-		if t.table.means != nil {
-			kernel.Axpy(-row[0], t.table.means, row)
-		}
-		for j, l := range t.lambda {
-			row[j] *= r * l
+	columns := make([]float64, d*n) // of ΦΛ, one behind the other
+	for i := range n {
+		phi.Each(i, func(j int, v float64) { columns[j*n+i] += v * t.lambda[j] })
+		for j, mean := range t.table.means {
+			columns[j*n+i] -= mean * t.lambda[j]
 		}
 	}
-	t.table.ws.Pool().TrsmLeft(true, n, d, t.upper, n, half, d)
-	clear(dst)
-	t.table.ws.Pool().Gram(n, d, half, d, nil, dst, d)
+	t.system.Half(columns, d)
+	t.table.ws.Pool().Syrk(d, n, -scale, columns, n, 0, dst, d)
 	for j, l := range t.lambda {
-		kernel.Scale(-scale, dst[j*d+j:(j+1)*d])
 		dst[j*d+j] += scale * l
 	}
 }
@@ -229,7 +177,7 @@ func (t *dualTable) covariance(dst []float64, scale float64) {
 func (t *dualTable) posterior(mean []float64, root float64) credence.Posterior {
 	q := &posterior.Dual{
 		Mean: mean, PriorVariance: slices.Clone(t.lambda), Centre: slices.Clone(t.table.means),
-		Factor: slices.Clone(t.upper), Scale: root,
+		Factor: slices.Clone(t.system.Upper()), Scale: root,
 	}
 	n, _ := t.table.Dims()
 	q.Design.Dense = linop.NewDense(n, t.table.phi.Dense.Cols)

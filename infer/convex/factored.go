@@ -2,9 +2,12 @@ package convex
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -34,6 +37,25 @@ type diagonal struct {
 	classes bool
 	normal  []float64 // prior precisions of (b̃, w) times σ²
 	sparse  int       // first weight that is a site of its own
+	lambda  []float64 // inverse of all of it, at the last factor
+}
+
+// leastPrecision keeps Λ finite.
+const leastPrecision = 1e-12
+
+func (t *diagonal) setLambda(precision []float64) {
+	t.lambda = t.rest(precision)
+	for j, v := range t.lambda {
+		t.lambda[j] = 1 / math.Max(v, leastPrecision)
+	}
+}
+
+// logDetBeside is what log|A| has beside log|ΛA|.
+func (t *diagonal) logDetBeside() (sum float64) {
+	for _, l := range t.lambda {
+		sum -= math.Log(l)
+	}
+	return sum
 }
 
 func (t *diagonal) take(m measured, offset, normal []float64) {
@@ -69,138 +91,111 @@ func (t *diagonal) rowWeights(precision []float64) []float64 {
 	return weights
 }
 
-// addTo adds the diagonal to dst, whose elements are stride apart.
-func (t *diagonal) addTo(dst []float64, stride int, precision []float64) {
-	for j, v := range t.normal {
-		dst[j*stride] += v
-	}
+// rest returns the diagonal.
+func (t *diagonal) rest(precision []float64) []float64 {
+	out := slices.Clone(t.normal)
 	for k, v := range precision[t.rowSites():] {
-		dst[(t.sparse+k)*stride] += v
+		out[t.sparse+k] += v
 	}
+	return out
 }
 
 // tracedBy returns tr ΦᵀWΦA⁻¹ = tr A⁻¹A less the diagonal's part, for diag A⁻¹.
 func (t *diagonal) tracedBy(variances, precision []float64) float64 {
-	rest := make([]float64, len(t.normal))
-	t.addTo(rest, 1, precision)
+	rest := t.rest(precision)
 	return float64(len(rest)) - kernel.Dot(rest, variances)
 }
 
-// exactTable is the system of a table of so few columns that A is formed and factored. The first sites are
+// exactTable is the system of a table of so few columns that A is formed and factored, with S² = Λ. The first sites are
 // its rows, for classes; the last ones weights under a prior that is not normal.
 type exactTable struct {
 	diagonal
-	fixed   []float64 // ΦᵀWΦ, centred, for normal targets
-	upper   []float64 // d×d
-	inverse []float64 // U⁻¹
+	layout     gauss.Dense
+	system     gauss.Factor
+	h          []float64 // ΦᵀWΦ, centred
+	known      bool      // it is that of normal targets
+	deviations []float64 // S
 }
 
 func newExact(d diagonal) *exactTable {
 	_, p := d.table.Dims()
-	return &exactTable{diagonal: d, upper: make([]float64, p*p)}
+	t := &exactTable{diagonal: d, layout: gauss.Dense{Weights: p, Definite: true}, deviations: make([]float64, p)}
+	t.system, t.h = t.layout.Factor(d.table.ws), make([]float64, t.layout.Len())
+	return t
 }
 
-func (t *exactTable) gram(dst, weights []float64) {
-	clear(dst)
-	n, d := t.table.Dims()
+func (t *exactTable) setGram(weights []float64) {
+	clear(t.h)
+	n, _ := t.table.Dims()
 	for first, count := range credence.Blocks(n) { // the order of additions of every engine
 		part := t.table.phi.Window(first, count)
 		var of []float64
 		if weights != nil {
 			of = weights[first : first+count]
 		}
-		part.AddGram(t.table.ws, dst, of)
+		t.layout.AddRows(t.table.ws, t.h, &part, of)
 	}
-	credence.LiftGram(dst, d, t.table.phi.Dense.Cols)
+	t.layout.Close(t.h, t.table.phi.Dense.Cols)
 	if t.table.means != nil {
-		problem.CentreGram(dst, t.table.means)
+		t.layout.Centre(t.h, t.table.means)
 	}
 }
 
 func (t *exactTable) factor(_ context.Context, precision []float64) error {
-	d := len(t.normal)
-	if t.classes {
-		t.gram(t.upper, t.rowWeights(precision))
-	} else {
-		if t.fixed == nil {
-			t.fixed = make([]float64, d*d)
-			t.gram(t.fixed, t.rowWeights(nil))
-		}
-		copy(t.upper, t.fixed)
+	if t.classes || !t.known {
+		t.setGram(t.rowWeights(precision))
+		t.known = true
 	}
-	t.addTo(t.upper, d+1, precision)
-	return factorise(t.table.ws, d, t.upper)
+	t.setLambda(precision)
+	for j, l := range t.lambda {
+		t.deviations[j] = math.Sqrt(l)
+	}
+	return t.system.Set(t.h, 1, t.deviations)
 }
 
 func (t *exactTable) solve(_ context.Context, dst, v []float64) error {
-	copy(dst, v)
-	solveUpper(t.table.ws, len(v), t.upper, dst)
+	t.system.Solve(dst, v)
 	return nil
 }
 
 func (t *exactTable) mul(dst, x []float64) {
-	d := len(x)
-	rows := make([]float64, d) // Ux
-	for i := range d {
-		rows[i] = kernel.Dot(t.upper[i*d+i:(i+1)*d], x[i:])
-	}
-	clear(dst)
-	for i, v := range rows {
-		kernel.Axpy(v, t.upper[i*d+i:(i+1)*d], dst[i:])
+	t.layout.Mul(dst, t.h, x)
+	for j, l := range t.lambda {
+		dst[j] += x[j] / l
 	}
 }
 
-func (t *exactTable) logDet() (float64, bool) { return logDet(len(t.normal), t.upper), true }
-
-// invert makes inverse the factor F of A⁻¹ = FFᵀ of (b̃, w).
-func (t *exactTable) invert() {
-	d := len(t.normal)
-	if t.inverse == nil {
-		t.inverse = make([]float64, d*d)
-	}
-	clear(t.inverse)
-	for j := range d {
-		t.inverse[j*d+j] = 1
-	}
-	t.table.ws.Pool().TrsmRight(false, d, d, t.upper, d, t.inverse, d)
-}
+func (t *exactTable) logDet() (float64, bool) { return t.system.LogDet() + t.logDetBeside(), true }
 
 func (t *exactTable) variances(_ context.Context, z []float64) error {
 	rows := t.rowSites()
 	all := make([]float64, len(t.normal))
 	t.weightVariances(all)
 	copy(z[rows:], all[t.sparse:])
-	if !t.classes {
-		return nil
+	if t.classes {
+		t.root().RowVariances(t.table.ws, z[:rows], t.table.phi)
 	}
-	if t.table.means != nil {
-		problem.UncentreFactor(t.table.means, t.inverse)
-	}
-	q := posterior.Full{Mean: make([]float64, len(all)), Factor: t.inverse}
-	q.Latent(t.table.ws, make([]float64, rows), z[:rows], t.table.phi)
 	return nil
 }
 
-func (t *exactTable) weightVariances(dst []float64) {
-	t.invert()
-	d := len(dst)
-	for j := range dst {
-		row := t.inverse[j*d : (j+1)*d]
-		dst[j] = kernel.Dot(row, row)
-	}
-}
+func (t *exactTable) weightVariances(dst []float64) { t.system.Variances(dst) }
 
 func (t *exactTable) covariance(dst []float64, scale float64) {
-	t.invert()
-	d := len(t.normal)
-	t.table.ws.Pool().Syrk(d, d, scale, t.inverse, d, 0, dst, d)
+	t.system.Covariance(dst)
+	kernel.Scale(scale, dst)
+}
+
+// root is that of the covariance of the weights at zero of the columns.
+func (t *exactTable) root() gauss.Root {
+	root := slices.Clone(t.system.Root())
+	if t.table.means != nil {
+		problem.UncentreFactor(t.table.means, root)
+	}
+	return root
 }
 
 func (t *exactTable) posterior(mean []float64, root float64) credence.Posterior {
-	t.invert()
-	if t.table.means != nil {
-		problem.UncentreFactor(t.table.means, t.inverse)
-	}
-	kernel.Scale(root, t.inverse)
-	return &posterior.Full{Mean: mean, Factor: t.inverse}
+	factor := t.root()
+	kernel.Scale(root, factor)
+	return &posterior.Full{Mean: mean, Factor: factor}
 }

@@ -3,10 +3,10 @@ package convex
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 )
 
@@ -73,9 +73,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			converged = true
 		}
 	}
-	var singular errSingular
-	if errors.As(err, &singular) {
-		return nil, fmt.Errorf("convex: the precision of weight %d of %d is lost to rounding: columns may be equal, or far from 0 and not centred: scale them, leave one out, or state a smaller prior variance", singular.pivot+1, f.d)
+	var repeated *gauss.Repeated
+	if errors.As(err, &repeated) {
+		return nil, repeated.In("convex", func(j int) string { return problem.WeightName(e.model.Features, j) })
 	}
 	if err != nil {
 		return nil, err

@@ -88,11 +88,7 @@ func (d *dense) factor(_ context.Context, precision []float64) error {
 	n := d.size()
 	copy(d.upper, d.fixed)
 	d.ws.Pool().Gram(d.bRows.Rows, n, d.bRows.Data, n, precision, d.upper, n)
-	return factorise(d.ws, n, d.upper)
-}
-
-func factorise(ws *credence.Workspace, n int, a []float64) error {
-	if pivot, ok := ws.Pool().Cholesky(n, a, n); !ok {
+	if pivot, ok := d.ws.Pool().Cholesky(n, d.upper, n); !ok {
 		return errSingular{pivot}
 	}
 	return nil
@@ -100,13 +96,9 @@ func factorise(ws *credence.Workspace, n int, a []float64) error {
 
 func (d *dense) solve(_ context.Context, dst, v []float64) error {
 	copy(dst, v)
-	solveUpper(d.ws, d.size(), d.upper, dst)
+	d.ws.Pool().TrsmLeft(true, d.size(), 1, d.upper, d.size(), dst, 1)
+	d.ws.Pool().TrsmLeft(false, d.size(), 1, d.upper, d.size(), dst, 1)
 	return nil
-}
-
-func solveUpper(ws *credence.Workspace, n int, upper, x []float64) {
-	ws.Pool().TrsmLeft(true, n, 1, upper, n, x, 1)
-	ws.Pool().TrsmLeft(false, n, 1, upper, n, x, 1)
 }
 
 func (d *dense) variances(_ context.Context, z []float64) error {

@@ -99,24 +99,6 @@ func Means(groups []Group, totals []float64, weight float64) []float64 {
 	return means
 }
 
-// CentreGram turns the upper triangle of a d×d matrix H of second derivatives in the weights, such as
-// ΦᵀWΦ, into that of TᵀHT.
-func CentreGram(h, means []float64) {
-	d := len(means)
-	first := h[:d]
-	for i := 1; i < d; i++ {
-		x := means[i]
-		row := h[i*d+i : (i+1)*d]
-		if x != 0 {
-			kernel.Axpy(-x, first[i:], row)
-		}
-		if by := x*first[0] - first[i]; by != 0 {
-			kernel.Axpy(by, means[i:], row)
-		}
-	}
-	kernel.Axpy(-first[0], means, first)
-}
-
 // Uncentre turns the mean of (b̃, w) into that of (b̃ − x̄ᵀw, w).
 func Uncentre(means, mean []float64) { mean[0] -= kernel.Dot(means, mean) }
 

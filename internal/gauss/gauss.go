@@ -123,23 +123,26 @@ func (f Root) Draw(dst []float64, rng *rand.Rand) (square float64) {
 // be left out, and not many of a large one, for each reads the rows again.
 func width(d int) int { return min(d, max(64, min(d/4/64*64, 256))) }
 
-// RowVariances stores φᵀFFᵀφ for every row φ of a block.
+// RowVariances stores φᵀFFᵀφ for every row φ.
 func (f Root) RowVariances(ws *credence.Workspace, dst []float64, phi *credence.Design) {
-	rows, d := phi.Dims()
+	n, d := phi.Dims()
 	width := width(d)
 	defer ws.Release(ws.Mark())
-	room := ws.Floats(rows * width)
+	room := ws.Floats(min(n, credence.BlockRows) * width)
 	clear(dst)
-	for left := 0; left < d; left += width {
-		cols := min(width, d-left)
-		product := room[:rows*cols]
-		phi.MulUpper(ws, product, f, left, cols)
-		ws.InRuns(rows, func(from, to int) {
-			for i := from; i < to; i++ {
-				row := product[i*cols : (i+1)*cols]
-				dst[i] += kernel.Dot(row, row)
-			}
-		})
+	for first, rows := range credence.Blocks(n) {
+		part, of := phi.Window(first, rows), dst[first:first+rows]
+		for left := 0; left < d; left += width {
+			cols := min(width, d-left)
+			product := room[:rows*cols]
+			part.MulUpper(ws, product, f, left, cols)
+			ws.InRuns(rows, func(from, to int) {
+				for i := from; i < to; i++ {
+					row := product[i*cols : (i+1)*cols]
+					of[i] += kernel.Dot(row, row)
+				}
+			})
+		}
 	}
 }
 
