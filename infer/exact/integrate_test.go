@@ -397,7 +397,7 @@ func TestSecondStart(t *testing.T) {
 	near(t, "s", scale*run.form.base().summary.units.Scale, stat.PopStdDev(data.target, nil), 1e-12)
 }
 
-// TestSizesWhereLengthscalesStart: the size of a block whose columns move is that of the columns at the features' own lengthscales,
+// TestSizesWhereLengthscalesStart: the size of a block whose columns move is that of the columns where the lengthscales start,
 // wherever a climb has gone.
 func TestSizesWhereLengthscalesStart(t *testing.T) {
 	for _, n := range []int{4, 60} {
@@ -411,8 +411,8 @@ func TestSizesWhereLengthscalesStart(t *testing.T) {
 		for i, w := range data.weight {
 			w *= data.precision[i]
 			weight += w
-			for j, l := range features.length {
-				v := math.Tanh(data.x.Row(i)[j] / l)
+			for _, x := range data.x.Row(i) {
+				v := math.Tanh(x) // the lengthscales start at 1, and are 1, 1.3 and 1.6
 				total += w * v * v
 			}
 		}

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -302,9 +303,17 @@ func (r *Rows) Transform(ctx context.Context, ws *credence.Workspace, dst, phi *
 	return nil
 }
 
-// MeanSquares returns the mean square of every column of features over all rows, which count their weight times their precision.
+// MeanSquares returns the mean square of every column of features over all rows, which count their weight times their precision, at
+// the values that learned hyper-parameters start from.
 func (r *Rows) MeanSquares(ctx context.Context, ws *credence.Workspace, features credence.Features) ([]float64, error) {
 	var phi credence.Design
+	if tunable, learned := LearnedHypers(features); len(learned) > 0 {
+		values, list := HyperValues(features), tunable.Hyper()
+		for _, i := range learned {
+			values[i] = cmp.Or(list[i].Start, values[i])
+		}
+		features = tunable.WithHyper(values)
+	}
 	sums, total := make([]float64, features.Weights()), 0.0
 	for k := range r.Blocks() {
 		b, err := r.Block(ctx, k)
