@@ -78,6 +78,40 @@ func (b *Batch) SquareWeights() []float64 {
 	return products
 }
 
+// Append adds count rows of a batch of the same model, from row first on. Rows of a batch without a role that others have
+// have what stands for none.
+func (b *Batch) Append(src *Batch, first, count int) {
+	n := b.Rows()
+	if n == 0 {
+		b.X.Reshape(0, src.X.Cols)
+		b.Sparse.Reset(src.Sparse.Cols)
+	}
+	for i := first; i < first+count; i++ {
+		if src.X.Cols > 0 {
+			b.X.Data = append(b.X.Data, src.X.Row(i)...)
+		}
+		if src.Sparse.Cols > 0 {
+			b.Sparse.AppendRow(src.Sparse.Row(i))
+		}
+	}
+	b.X.Rows = n + count
+	for _, role := range []struct {
+		to   *[]float64
+		from []float64
+		none float64
+	}{{&b.Target, src.Target, 0}, {&b.Offset, src.Offset, 0}, {&b.Weight, src.Weight, 1}, {&b.Precision, src.Precision, 1}, {&b.Trials, src.Trials, 1}, {&b.Unseen, src.Unseen, 0}} {
+		if role.from == nil && *role.to == nil {
+			continue
+		}
+		for len(*role.to) < n || role.from == nil && len(*role.to) < n+count {
+			*role.to = append(*role.to, role.none)
+		}
+		if role.from != nil {
+			*role.to = append(*role.to, role.from[first:first+count]...)
+		}
+	}
+}
+
 // LikelihoodOf returns p(y|f) of row i: the likelihood with the trials and the precision of the row,
 // as far as rows state them and the family takes them. It is for cold paths: a family of its own
 // costs an allocation.

@@ -143,7 +143,7 @@ func (b *Block) column(i int) []float64 {
 	}
 	var part credence.Batch
 	for _, k := range chosen {
-		appendRow(&part, b.rows, k)
+		part.Append(b.rows, k, 1)
 	}
 	designs, gaps := b.scorer.designs(&part)
 	covariance := linop.NewDense(len(b.mean), len(chosen))

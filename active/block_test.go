@@ -225,7 +225,7 @@ func TestDuplicates(t *testing.T) {
 	source := poolOf(200)
 	for i := range 200 {
 		for range 4 {
-			appendRow(rows, source, i)
+			rows.Append(source, i, 1)
 		}
 	}
 	rows.Offset = nil

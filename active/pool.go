@@ -92,7 +92,7 @@ func (p *Pool) Add(rows *credence.Batch, i, place int, mean, variance, cost floa
 	}
 	c.row = p.rows.Rows()
 	p.kept = append(p.kept, c)
-	appendRow(&p.rows, rows, i)
+	p.rows.Append(rows, i, 1)
 }
 
 // shorten leaves the best rows alone, in order.
@@ -101,7 +101,7 @@ func (p *Pool) shorten() {
 	p.kept = p.kept[:min(p.limit, len(p.kept))]
 	var rows credence.Batch
 	for k := range p.kept {
-		appendRow(&rows, &p.rows, p.kept[k].row)
+		rows.Append(&p.rows, p.kept[k].row, 1)
 		p.kept[k].row = k
 	}
 	p.rows, p.sorted = rows, len(p.kept) == p.limit
@@ -179,7 +179,7 @@ func (p *Pool) addAudits() (rows []int) {
 		if at < 0 {
 			at, c.row = len(p.kept), p.rows.Rows()
 			p.kept = append(p.kept, c)
-			appendRow(&p.rows, &p.audit.rows[k], 0)
+			p.rows.Append(&p.audit.rows[k], 0, 1)
 		}
 		rows = append(rows, at)
 	}

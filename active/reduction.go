@@ -41,10 +41,10 @@ func (b *Block) validate(candidates *credence.Batch) {
 	}
 	all, n := new(credence.Batch), candidates.Rows()
 	for i := range n {
-		appendRow(all, candidates, i)
+		all.Append(candidates, i, 1)
 	}
 	for i := range v.mean {
-		appendRow(all, v.rows, i)
+		all.Append(v.rows, i, 1)
 	}
 	b.rows = all
 	b.mean, b.variance = append(b.mean, v.mean...), append(b.variance, v.variance...)
@@ -121,14 +121,14 @@ func (s *sample) add(c candidate, rows *credence.Batch, i int) {
 		s.kept, s.rows = append(s.kept, c), append(s.rows, credence.Batch{})
 	}
 	s.kept[at], s.rows[at] = c, credence.Batch{}
-	appendRow(&s.rows[at], rows, i)
+	s.rows[at].Append(rows, i, 1)
 }
 
 // batch returns the rows together.
 func (s *sample) batch() *credence.Batch {
 	all := new(credence.Batch)
 	for k := range s.rows {
-		appendRow(all, &s.rows[k], 0)
+		all.Append(&s.rows[k], 0, 1)
 	}
 	return all
 }

@@ -16,9 +16,9 @@ func TestRows(t *testing.T) {
 	b := &credence.Batch{X: linop.Dense{Rows: 1, Cols: 1, Stride: 1, Data: []float64{12}}, Sparse: linop.CSR{Cols: 3}, Target: []float64{1}, Offset: []float64{0.5}, Weight: []float64{3}, Unseen: []float64{2}}
 	b.Sparse.AppendRow([]int32{1, 2}, []float64{4, 5})
 	var got credence.Batch
-	appendRow(&got, a, 1)
-	appendRow(&got, b, 0)
-	appendRow(&got, a, 0)
+	got.Append(a, 1, 1)
+	got.Append(b, 0, 1)
+	got.Append(a, 0, 1)
 	if !reflect.DeepEqual([][]float64{got.X.Data, got.Target, got.Offset, got.Weight, got.Unseen}, [][]float64{{11, 12, 10}, {1, 1, 0}, {0, 0.5, 0}, {1, 3, 1}, {0, 2, 0}}) {
 		t.Errorf("%+v", got)
 	}

@@ -121,7 +121,7 @@ func Simulate(ctx context.Context, model credence.Model, data credence.Data, opt
 			return nil, err
 		}
 		for i := range block.Rows() {
-			appendRow(&s.all, block, i)
+			s.all.Append(block, i, 1)
 		}
 	}
 	runs, err := s.resume()

@@ -123,15 +123,8 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, g := range groups {
-		if g.Intercept && i > 0 {
-			return nil, fmt.Errorf("convex: the intercept is block %d: it must come first", i+1)
-		}
-		if g.Tuned {
-			if _, learned := problem.LearnedHypers(model.Features); len(learned) > 0 {
-				return nil, fmt.Errorf("convex: %s has hyper-parameters to learn, and this engine learns none: state them, as in rbf(x, lengthscale=1), or use engine exact or svi", g.Name)
-			}
-		}
+	if tunable, learned := problem.LearnedHypers(model.Features); len(learned) > 0 {
+		return nil, fmt.Errorf("convex: %s is a hyper-parameter to learn, and this engine learns none: state it, as in rbf(x, lengthscale=1), or use engine exact or svi", tunable.Hyper()[learned[0]].Name)
 	}
 	if start := cfg.Start; start != nil && (len(start.Members) != 1 || start.Members[0].Posterior.Weights() != model.Features.Weights()) {
 		return nil, fmt.Errorf("convex: a start is a fit of one member with the %d weights of the model", model.Features.Weights())

@@ -35,17 +35,10 @@ func (r *Rows) Held(ctx context.Context, ws *credence.Workspace) (*Held, error) 
 	}
 	n, d := h.Design.Dims()
 	h.X, h.Square = linop.Dense{Rows: n}, h.SquareWeights()
-	ones := h.Square
-	if ones == nil {
-		ones = make([]float64, n)
-		for i := range ones {
-			ones[i] = 1
-		}
-	}
-	s := &h.Sums
+	s, weights := &h.Sums, squareWeights(&h.Batch)
 	s.Totals, s.Squares = make([]float64, d), make([]float64, d)
-	h.Design.AddMulTrans(ws, s.Totals, ones)
-	h.Design.AddMulSquaresTrans(ws, s.Squares, ones)
+	h.Design.AddMulTrans(ws, s.Totals, weights)
+	h.Design.AddMulSquaresTrans(ws, s.Squares, weights)
 	for j, v := range s.Squares {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers", r.engine, WeightName(r.model.Features, j), v)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -200,7 +201,7 @@ func (r *Rows) Gather(dst *credence.Batch, starts []int, run int) error {
 		if i == 0 {
 			reset(dst, &r.part)
 		}
-		appendRows(dst, &r.part, 0, count)
+		dst.Append(&r.part, 0, count)
 		for row := range count {
 			places = append(places, first+row)
 		}
@@ -237,68 +238,47 @@ func (r *Rows) read(ctx context.Context, dst *credence.Batch, k int) error {
 			reset(dst, &r.part)
 		}
 		for _, start := range starts[done:next] {
-			appendRows(dst, &r.part, start-first, r.run)
+			dst.Append(&r.part, start-first, r.run)
 		}
 		done = next
 	}
 	return nil
 }
 
-// reset empties dst, which gets the columns of like.
+// reset empties dst, whose memory is used again.
 func reset(dst, like *credence.Batch) {
-	dst.First = like.First
-	dst.X.Reshape(0, like.X.Cols)
-	dst.Sparse.Reset(like.Sparse.Cols)
-	dst.Target, dst.Offset, dst.Weight, dst.Precision, dst.Trials = dst.Target[:0], nil, nil, nil, nil
+	*dst = credence.Batch{First: like.First, X: dst.X, Sparse: dst.Sparse, Target: dst.Target[:0]}
+	dst.X.Rows = 0
 }
 
-// appendRows adds count rows of src, from first on, to dst.
-func appendRows(dst, src *credence.Batch, first, count int) {
-	for i := first; i < first+count; i++ {
-		if src.X.Cols > 0 {
-			dst.X.Data = append(dst.X.Data, src.X.Row(i)...)
-		}
-		if src.Sparse.Cols > 0 {
-			dst.Sparse.AppendRow(src.Sparse.Row(i))
-		}
-	}
-	dst.X.Rows += count
-	part := func(dst, src []float64) []float64 {
-		if src == nil {
-			return dst
-		}
-		return append(dst, src[first:first+count]...)
-	}
-	dst.Target = part(dst.Target, src.Target)
-	dst.Offset = part(dst.Offset, src.Offset)
-	dst.Weight = part(dst.Weight, src.Weight)
-	dst.Precision = part(dst.Precision, src.Precision)
-	dst.Trials = part(dst.Trials, src.Trials)
-}
-
-// Transform stores Φ of all rows in dst and calls each, if there is one, with every block and
-// its first row. phi is scratch memory.
-func (r *Rows) Transform(ctx context.Context, ws *credence.Workspace, dst, phi *credence.Design, features credence.Features, each func(first int, b *credence.Batch)) error {
-	for k := range r.Blocks() {
-		b, err := r.Block(ctx, k)
-		if err != nil {
-			return err
-		}
-		features.Transform(ws, phi, b)
-		if k == 0 {
+// Transform stores Φ of all rows in dst and calls do, if there is one, with every block. phi is scratch memory.
+func (r *Rows) Transform(ctx context.Context, ws *credence.Workspace, dst, phi *credence.Design, features credence.Features, do func(first int, b *credence.Batch)) error {
+	return r.each(ctx, ws, phi, features, func(first int, b *credence.Batch) {
+		if first == 0 {
 			dst.Dense.Reshape(r.count, phi.Dense.Cols)
 			dst.Sparse.Reset(phi.Sparse.Cols)
 		}
-		first := k * credence.BlockRows
 		for i := range b.Rows() {
 			copy(dst.Dense.Row(first+i), phi.Dense.Row(i))
 			if phi.Sparse.Cols > 0 {
 				dst.Sparse.AppendRow(phi.Sparse.Row(i))
 			}
 		}
-		if each != nil {
-			each(first, b)
+		if do != nil {
+			do(first, b)
 		}
+	})
+}
+
+// each stores Φ of block after block in phi, and calls do with the block's first row.
+func (r *Rows) each(ctx context.Context, ws *credence.Workspace, phi *credence.Design, features credence.Features, do func(first int, b *credence.Batch)) error {
+	for k := range r.Blocks() {
+		b, err := r.Block(ctx, k)
+		if err != nil {
+			return err
+		}
+		features.Transform(ws, phi, b)
+		do(k*credence.BlockRows, b)
 	}
 	return nil
 }
@@ -315,23 +295,21 @@ func (r *Rows) MeanSquares(ctx context.Context, ws *credence.Workspace, features
 		features = tunable.WithHyper(values)
 	}
 	sums, total := make([]float64, features.Weights()), 0.0
-	for k := range r.Blocks() {
-		b, err := r.Block(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		features.Transform(ws, &phi, b)
-		weights := b.SquareWeights()
-		if weights == nil {
-			weights = slices.Repeat([]float64{1}, b.Rows())
-		}
+	err := r.each(ctx, ws, &phi, features, func(_ int, b *credence.Batch) {
+		weights := squareWeights(b)
 		phi.AddMulSquaresTrans(ws, sums, weights)
 		for _, w := range weights {
 			total += w
 		}
+	})
+	kernel.Scale(1/total, sums)
+	return sums, err
+}
+
+// squareWeights returns weight times precision of every row.
+func squareWeights(b *credence.Batch) []float64 {
+	if weights := b.SquareWeights(); weights != nil {
+		return weights
 	}
-	for j := range sums {
-		sums[j] /= total
-	}
-	return sums, nil
+	return slices.Repeat([]float64{1}, b.Rows())
 }

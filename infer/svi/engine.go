@@ -71,11 +71,6 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.groups, err = base.Groups(name, model.Features, e.prior); err != nil {
 		return nil, err
 	}
-	for k, g := range e.groups {
-		if g.Intercept && k > 0 {
-			return nil, fmt.Errorf("%s: the intercept %q is weight %d: make it the first block", name, g.Name, g.First+1)
-		}
-	}
 	if len(e.groups) == 0 {
 		return nil, fmt.Errorf("%s: the model has no weights: add a column or an intercept", name)
 	}

@@ -1,0 +1,64 @@
+package problem
+
+import (
+	"math"
+	"testing"
+)
+
+// TestUnits: the ways of a mean, a covariance, its factor and independent variances to own units are those of w ↦ T(s·w) + (c, 0, 0) with
+// T = [1, −x̄ᵀ; 0, I], multiplied out.
+func TestUnits(t *testing.T) {
+	u := Units{Centre: 7, Scale: 3, Means: []float64{0, 2, -0.5}}
+	transform := [][]float64{{3, -6, 1.5}, {0, 3, 0}, {0, 0, 3}}
+	factor := []float64{2, 0.3, -1, 0, 1, 0.5, 0, 0, 0.7}
+	covariance, want := make([]float64, 9), make([]float64, 9)
+	for i := range 3 {
+		for j := range 3 {
+			for k := range 3 {
+				covariance[i*3+j] += factor[i*3+k] * factor[j*3+k]
+			}
+		}
+	}
+	for i := range 3 {
+		for j := range 3 {
+			for k := range 3 {
+				for l := range 3 {
+					want[i*3+j] += transform[i][k] * covariance[k*3+l] * transform[j][l]
+				}
+			}
+		}
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	u.Covariance(covariance)
+	u.Factor(factor)
+	for i := range 3 {
+		for j := range 3 {
+			product := 0.0
+			for k := range 3 {
+				product += factor[i*3+k] * factor[j*3+k]
+			}
+			near("an element of the covariance", covariance[i*3+j], want[i*3+j])
+			near("an element of the factor's", product, want[i*3+j])
+		}
+	}
+	mean, variance := []float64{1, 2, 4}, []float64{1, 2, 4}
+	u.Own(mean)
+	u.Variance(variance)
+	for i, row := range transform {
+		sum, square := 0.0, 0.0
+		for j, v := range row {
+			sum += v * []float64{1, 2, 4}[j]
+			square += v * v * []float64{1, 2, 4}[j]
+		}
+		if i == 0 {
+			sum += 7
+		}
+		near("a mean", mean[i], sum)
+		near("a variance", variance[i], square)
+	}
+}
