@@ -270,9 +270,9 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 // posterior returns the mean ΛΦᵀα, the intercept's for features that are not centred, and the
 // factor √σ² U of K.
 func (p *dual) posterior() credence.Posterior {
-	u, cols := p.summary.units, p.dense
+	u, cols := p.own(), p.dense
 	q := &posterior.Dual{
-		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.Scale,
+		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.Scale, Centre: u.Means,
 		Factor: slices.Clone(p.system.Upper()),
 	}
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
@@ -283,14 +283,10 @@ func (p *dual) posterior() credence.Posterior {
 	for k, g := range p.groups {
 		for j := g.First; j < g.End(); j++ {
 			q.PriorVariance[j] = p.last.prior[k]
-			q.Mean[j] *= p.last.prior[k] * u.Scale
+			q.Mean[j] *= p.last.prior[k]
 		}
 	}
-	if p.intercept {
-		q.Mean[0] += u.Centre + u.Scale*p.location
-		problem.Uncentre(p.means, q.Mean)
-		q.Centre = p.means
-	}
+	u.Own(q.Mean)
 	q.Design.Dense = p.rawDense()
 	for i := range p.roots {
 		kernel.Scale(p.roots[i], q.Design.Dense.Row(i))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -79,11 +80,12 @@ type common struct {
 	d         int
 	tuned     bool // slopes in the features' hyper-parameters are wanted
 	features  credence.Features
-	summary   summary   // of the rows, by load
-	squares   []float64 // Σ_n w φ_nj² for every weight, by load
-	means     []float64 // under an intercept, what is taken off the columns, by load
-	location  float64   // under an intercept, the mean of the targets, in units
-	spreads   []float64 // c_b of every group, by measure
+	summary   summary         // of the rows, by load
+	squares   []float64       // Σ_n w φ_nj² for every weight, by load
+	totals    []float64       // under an intercept, Σ_n w φ_nj, by load
+	means     []float64       // under an intercept, what is taken off the columns, by load
+	location  float64         // under an intercept, the mean of the targets, in units
+	scales    *problem.Scales // in units, by measure
 	phi       credence.Design
 	jitter    float64 // that the last evaluate had to add to the diagonal, relative to its mean
 	failed    error   // the failed factorisation of the last evaluate, nil if it succeeded
@@ -93,7 +95,17 @@ func (c *common) base() *common { return c }
 
 // centre finds what the intercept takes off columns and targets, given the columns' sums.
 func (c *common) centre(totals []float64) {
-	c.means, c.location = problem.Means(c.groups, totals, c.summary.precise), c.summary.sum/c.summary.precise
+	c.totals, c.means, c.location = slices.Clone(totals), problem.Means(c.groups, totals, c.summary.precise), c.summary.sum/c.summary.precise
+}
+
+// own takes weights to the target's own units.
+func (c *common) own() *problem.Units {
+	u := c.summary.units
+	out := &problem.Units{Scale: u.Scale}
+	if c.intercept {
+		out.Centre, out.Means = u.Centre+u.Scale*c.location, c.means
+	}
+	return out
 }
 
 // check refuses rows whose sums no evidence can be computed from.

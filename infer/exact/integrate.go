@@ -43,7 +43,7 @@ const (
 // treatment says so. The form has the outcome's features loaded, and is left evaluated anywhere.
 func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error {
 	s := &settled{treatment: string(e.config.Hyper), at: end.values, sd: make([]float64, len(e.groups))}
-	end.settled, s.scale, s.spreads = s, math.Sqrt(e.squareScale(f)), f.base().spreads
+	end.settled, s.scale, s.spreads = s, math.Sqrt(f.base().scales.Square), f.base().scales.C
 	if end.status == credence.Closed {
 		s.treatment = hyper.Held
 	}

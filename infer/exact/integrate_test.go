@@ -378,8 +378,8 @@ func TestSecondStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scale := math.Sqrt(run.squareScale(run.form))
-	for k, c := range run.form.base().spreads {
+	scale := math.Sqrt(run.form.base().scales.Square)
+	for k, c := range run.form.base().scales.C {
 		if k > 0 {
 			near(t, "log τ c/s", math.Log(math.Sqrt(o.current.prior[k])*c/scale), 2, 1e-12)
 		}
@@ -393,7 +393,7 @@ func TestSecondStart(t *testing.T) {
 		_, variance := stat.PopMeanVariance(column, nil)
 		total += variance
 	}
-	near(t, "c", run.form.base().spreads[2], math.Sqrt(total), 1e-12)
+	near(t, "c", run.form.base().scales.C[2], math.Sqrt(total), 1e-12)
 	near(t, "s", scale*run.form.base().summary.units.Scale, stat.PopStdDev(data.target, nil), 1e-12)
 }
 
@@ -416,7 +416,7 @@ func TestSizesWhereLengthscalesStart(t *testing.T) {
 				total += w * v * v
 			}
 		}
-		near(t, "c", run.form.base().spreads[2], math.Sqrt(total/weight), 1e-12)
+		near(t, "c", run.form.base().scales.C[2], math.Sqrt(total/weight), 1e-12)
 	}
 }
 

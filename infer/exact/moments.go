@@ -103,24 +103,21 @@ func (p *dual) spread(_ []float64, scale float64, difference []float64) {
 }
 
 func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
-	u, size := p.summary.units, p.pairs()*p.n*p.n
+	u, size := p.own(), p.pairs()*p.n*p.n
 	q := &posterior.DualSum{
 		Mean: append([]float64(nil), mean[p.n+1:]...), PriorVariance: make([]float64, p.d), Pairs: append([]float64(nil), linear[:size]...),
-		Shares: p.shares, Differences: p.differences, Scale: u.Scale, DF: df,
+		Shares: p.shares, Differences: p.differences, Scale: u.Scale, Centre: u.Means, DF: df,
 	}
 	p.shares, p.differences = nil, nil
 	for _, g := range p.groups {
 		q.Blocks = append(q.Blocks, g.Count)
 	}
 	problem.Spread(q.PriorVariance, p.groups, func(k int) float64 { return linear[size+k] })
-	kernel.Scale(u.Scale, q.Mean)
-	if p.intercept {
-		q.Mean[0] += u.Centre + u.Scale*p.location
-		problem.Uncentre(p.means, q.Mean)
-		for k := range q.Shares {
+	u.Own(q.Mean)
+	for k := range q.Shares {
+		if p.intercept {
 			problem.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
 		}
-		q.Centre = p.means
 	}
 	q.Design.Dense = p.rawDense()
 	q.Design.Sparse = p.design.Sparse.ScaleRows(nil)

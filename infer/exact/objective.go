@@ -44,7 +44,7 @@ func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, err
 			return nil, err
 		}
 	}
-	if f.base().spreads == nil {
+	if f.base().scales == nil {
 		if err := e.measure(ctx, f); err != nil {
 			return nil, err
 		}

@@ -182,14 +182,8 @@ func (p *primal) posterior() credence.Posterior {
 
 // ownUnits returns the posterior, by the target's own units, with a mean and a factor of the covariance that it takes.
 func (p *primal) ownUnits(mean, factor []float64, df float64) *posterior.Full {
-	u := p.summary.units
 	full := &posterior.Full{Mean: slices.Clone(mean[:p.d]), Factor: factor, DF: df}
-	kernel.Scale(u.Scale, full.Mean)
-	kernel.Scale(u.Scale, full.Factor)
-	if p.intercept {
-		full.Mean[0] += u.Centre + u.Scale*p.location
-		problem.Uncentre(p.means, full.Mean)
-		problem.UncentreFactor(p.means, full.Factor)
-	}
+	p.own().Own(full.Mean)
+	p.own().Factor(full.Factor)
 	return full
 }

@@ -53,8 +53,7 @@ func (r *fit) setPriors(report *credence.Report) {
 			report.HyperPrior = append(report.HyperPrior, credence.Value{Name: name, Value: r.own(at * at)})
 		}
 	}
-	sums := r.form.base().summary
-	add("noise_variance", s.noiseSD, s.scale*math.Sqrt(sums.precise/sums.weight))
+	add("noise_variance", s.noiseSD, r.form.base().scales.Noise)
 	for _, sd := range s.sd {
 		if sd > 0 {
 			count++

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -65,9 +66,9 @@ func referenceNoise(f form) float64 {
 	return referenceVariance(f) * (s.precise / s.weight)
 }
 
-// squareScale is s² in units: the variance of the target less its offset, without an intercept about
-// 0, and 1 in the target's own unit where that is 0.
-func (e *Engine) squareScale(f form) float64 {
+// measure finds what priors are in units of for the rows of a form, whose features have been loaded. s² is 1 in the target's
+// own unit where the target does not vary.
+func (e *Engine) measure(ctx context.Context, f form) (err error) {
 	b := f.base()
 	v := b.summary.variance()
 	if !e.intercept {
@@ -76,23 +77,17 @@ func (e *Engine) squareScale(f form) float64 {
 	if v == 0 {
 		v = math.Max(1e-280, math.Min(1/b.summary.units.Scale/b.summary.units.Scale, 1e280))
 	}
-	return v
-}
-
-// measure finds c_b of every group for the rows of a form, whose features have been loaded.
-func (e *Engine) measure(ctx context.Context, f form) (err error) {
-	b := f.base()
-	squares, weight := b.squares, b.summary.precise
+	sums := problem.Sums{Weight: b.summary.weight, Square: b.summary.precise, Totals: b.totals, Squares: b.squares, Latent: &problem.Latent{Square: v}}
 	if problem.Moving(e.groups) {
-		if squares, err = b.rows.MeanSquares(ctx, b.ws, e.model.Features); err != nil {
+		if sums.Squares, err = b.rows.MeanSquares(ctx, b.ws, e.model.Features); err != nil {
 			return err
 		}
-		weight = 1
+		kernel.Scale(sums.Square, sums.Squares)
 	}
-	b.spreads = problem.Spreads(e.groups, squares, b.means, weight)
+	b.scales = sums.Scales(e.model, e.groups)
 	for k, g := range e.groups {
 		if g.Unit && g.Count == g.Of {
-			b.spreads[k] = 1 // without the rounding of sums
+			b.scales.C[k] = 1 // without the rounding of sums
 		}
 	}
 	return nil
@@ -124,7 +119,7 @@ func (e *Engine) references(f form) []float64 {
 	out := make([]float64, len(e.groups))
 	for k, g := range e.groups {
 		if g.Intercept {
-			out[k] = problem.InterceptSpread * problem.InterceptSpread * e.squareScale(f)
+			out[k] = f.base().scales.Intercept.Variance
 			continue
 		}
 		total := 0.0
@@ -148,9 +143,8 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 
 	noise := e.likelihood.NoiseVariance.State
 	current.noise = startNoise * referenceNoise(f)
-	scale := math.Sqrt(e.squareScale(f))
-	noiseScale := scale * math.Sqrt(f.base().summary.precise/weight)
-	spreads := f.base().spreads
+	scales := f.base().scales
+	scale, noiseScale, spreads := math.Sqrt(scales.Square), scales.Noise, scales.C
 	current.common = scale * scale / float64(len(e.groups))
 	if t.noiseFactor > 0 {
 		current.noise *= t.noiseFactor

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -153,9 +152,12 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 // panel is the number of dense columns whose quadratic forms are taken at once.
 const panel = 512
 
-// Quadratics stores x_jᵀTx_j of every column in dst. It takes n² operations a dense column, and for sparse ones T itself,
+// Quadratics stores x_jᵀTx_j of every column in dst, for T = RRᵀ of which Half stores Rᵀx of count vectors x in their place. It takes n² operations a dense column, and for sparse ones T itself,
 // n×n, which is found where inverse is nil, and the square of the entries a column.
-func (c *Columns) Quadratics(ws *credence.Workspace, dst []float64, t *gauss.Dual, inverse []float64) {
+func (c *Columns) Quadratics(ws *credence.Workspace, dst []float64, t interface {
+	Half(x []float64, count int)
+	Inverse(dst []float64)
+}, inverse []float64) {
 	n, dense := c.Rows, c.dense.Rows
 	defer ws.Release(ws.Mark())
 	scratch := ws.Floats(min(dense, panel) * n)
@@ -228,8 +230,8 @@ func (c *Columns) Products(ws *credence.Workspace, dst, weights []float64) {
 	})
 }
 
-// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst.
-func (c *Columns) RowQuadratics(ws *credence.Workspace, dst []float64, f gauss.Factor) {
+// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst, for C = RRᵀ as in [Columns.Quadratics].
+func (c *Columns) RowQuadratics(ws *credence.Workspace, dst []float64, f interface{ Half(x []float64, count int) }) {
 	n, d := c.Rows, c.Count()
 	clear(dst)
 	defer ws.Release(ws.Mark())

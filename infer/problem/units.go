@@ -53,9 +53,10 @@ func (u *Units) Targets(h *Held, roots []float64) []float64 {
 
 // Own takes weights to the target's own units and the intercept to zero of the columns, in place.
 func (u *Units) Own(w []float64) {
-	u.Deviation(w)
+	kernel.Scale(u.Scale, w)
 	if u.Means != nil {
 		w[0] += u.Centre
+		Uncentre(u.Means, w)
 	}
 }
 
