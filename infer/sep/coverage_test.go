@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/study"
 )
 
 // After one pass over dense inputs the selected weights lie about where q says. With ρ0 and τ0
@@ -58,64 +60,89 @@ func TestSpreadAfterOnePass(t *testing.T) {
 	}
 }
 
+// coverage returns the share of the 90 % intervals of weights in the model that hold, how many there are, and the share that
+// is told, of draws of a share of weights that are not 0, with a standard deviation sd.
+func coverage(t *testing.T, rows, columns, draws int, share, sd float64, draw func(rng *rand.Rand, x []float64)) (held, weights, told float64) {
+	models := 0.0
+	for seed := range uint64(draws) {
+		rng := rand.New(rand.NewPCG(seed, 10))
+		w := make([]float64, columns+1)
+		for j := range columns {
+			if rng.Float64() < share {
+				w[j] = sd * rng.NormFloat64()
+			}
+		}
+		w[columns] = -0.3
+		p := simulated{rows: rows, x: make([][]float64, rows), y: make([]int, rows)}
+		for i := range p.x {
+			p.x[i] = make([]float64, columns+1)
+			draw(rng, p.x[i][:columns])
+			p.x[i][columns] = 1
+			if rng.NormFloat64() < inner(p.x[i], w) {
+				p.y[i] = 1
+			}
+		}
+		l := learnerOf(t, &p, Config{}, Hyper{})
+		l.Finish()
+		if l.coverage == nil {
+			continue
+		}
+		told, models = told+*l.coverage, models+1
+		for j := range columns {
+			q := l.Weight(j)
+			if q.Inclusion < inModel {
+				continue
+			}
+			weights++
+			if math.Abs(q.Mean-w[j]) < 1.645*math.Sqrt(q.Variance) {
+				held++
+			}
+		}
+	}
+	return held / weights, weights, told / models
+}
+
+func drawDense(rng *rand.Rand, x []float64) {
+	for j := range x {
+		x[j] = rng.NormFloat64()
+	}
+}
+
+func drawOneHot(rng *rand.Rand, x []float64) { x[rng.IntN(4)], x[4+rng.IntN(8)] = 1, 1 }
+
 // The share of 90 % intervals that is told is the share that holds: 300 rows, ρ0 and τ0 learned.
 // The package comment has the figures of 400 draws.
 func TestCoverageIsTold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a study of a few seconds")
 	}
-	const rows, draws = 300, 150
 	for name, c := range map[string]struct {
 		columns int
 		draw    func(rng *rand.Rand, x []float64)
-	}{
-		"dense": {10, func(rng *rand.Rand, x []float64) {
-			for j := range x {
-				x[j] = rng.NormFloat64()
-			}
-		}},
-		"one-hot": {12, func(rng *rand.Rand, x []float64) { x[rng.IntN(4)], x[4+rng.IntN(8)] = 1, 1 }},
-	} {
-		told, models, held, weights := 0.0, 0.0, 0.0, 0.0
-		for seed := range uint64(draws) {
-			rng := rand.New(rand.NewPCG(seed, 10))
-			w := make([]float64, c.columns+1)
-			for j := range c.columns {
-				if rng.Float64() < 0.3 {
-					w[j] = 0.7 * rng.NormFloat64()
-				}
-			}
-			w[c.columns] = -0.3
-			p := simulated{rows: rows, x: make([][]float64, rows), y: make([]int, rows)}
-			for i := range p.x {
-				p.x[i] = make([]float64, c.columns+1)
-				c.draw(rng, p.x[i][:c.columns])
-				p.x[i][c.columns] = 1
-				if rng.NormFloat64() < inner(p.x[i], w) {
-					p.y[i] = 1
-				}
-			}
-			l := learnerOf(t, &p, Config{}, Hyper{})
-			l.Finish()
-			if l.coverage == nil {
-				continue
-			}
-			told, models = told+*l.coverage, models+1
-			for j := range c.columns {
-				q := l.Weight(j)
-				if q.Inclusion < inModel {
-					continue
-				}
-				weights++
-				if math.Abs(q.Mean-w[j]) < 1.645*math.Sqrt(q.Variance) {
-					held++
-				}
-			}
-		}
-		told, held = told/models, held/weights
+	}{"dense": {10, drawDense}, "one-hot": {12, drawOneHot}} {
+		held, weights, told := coverage(t, 300, c.columns, 150, 0.3, 0.7, c.draw)
 		t.Logf("%s: %.0f intervals, of which %.3f hold; told %.3f", name, weights, held, told)
 		if bound := 0.05 + 2*math.Sqrt(held*(1-held)/weights); math.Abs(told-held) > bound {
 			t.Errorf("%s: %.3f of the intervals hold, told %.3f", name, held, told)
+		}
+	}
+}
+
+// TestCoverageOfStreams tells the shares of streams beyond the rows that are kept, for docs/calibration.md.
+func TestCoverageOfStreams(t *testing.T) {
+	study.OnlyCalibration(t)
+	for _, rows := range []int{1000, 4000, 10_000, 20_000} {
+		for _, c := range []struct {
+			name      string
+			columns   int
+			share, sd float64
+			draw      func(rng *rand.Rand, x []float64)
+		}{
+			{"dense", 10, 0.3, 0.7, drawDense}, {"one-hot", 12, 0.3, 0.7, drawOneHot},
+			{"dense, weak", 40, 1, 0.1, drawDense}, {"dense, strong", 40, 1, 0.7, drawDense},
+		} {
+			held, weights, told := coverage(t, rows, c.columns, 30, c.share, c.sd, c.draw)
+			t.Logf("%d rows, %s: %.0f intervals, of which %.3f hold; told %.3f", rows, c.name, weights, held, told)
 		}
 	}
 }

@@ -108,9 +108,6 @@ func (e *early) tensors() []safetensors.Tensor {
 // readEarly reads them.
 func (l *Learner) readEarly(r *safetensors.Reader, s *scalars) error {
 	e := &l.early
-	if s.Early == nil {
-		return nil
-	}
 	lengths, err := safetensors.Read[int32](r, statePrefix+"early.lengths")
 	var slots []int32
 	var values []float64

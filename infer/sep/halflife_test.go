@@ -1,9 +1,7 @@
 package sep
 
 import (
-	"encoding/json"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -115,38 +113,5 @@ func TestAgedFactorsAreMadeAnewOnce(t *testing.T) {
 		if l.forget(left); math.Abs(l.aged-want) > 1e-15 {
 			t.Errorf("after %d times %v of the evidence is left since factors were made, want %v", k+1, l.aged, want)
 		}
-	}
-}
-
-// A state of a program that did not keep its clock, which were the rows, goes on as one that does.
-func TestStatesWithoutClock(t *testing.T) {
-	cfg, held := Config{Forget: 40}, Hyper{Inclusion: param.Hold(0.5), Slab: param.Hold(1)}
-	l, _ := learnTimed(t, cfg, held, timed(make([]float64, 200)))
-	document, tensors, err := l.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(document, &fields); err != nil {
-		t.Fatal(err)
-	}
-	if fields["now"] != 200.0 {
-		t.Fatalf("the clock is at %v", fields["now"])
-	}
-	var later [2][]float64
-	for k := range later {
-		m, err := restoreAny(t, document, tensors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		later[k] = make([]float64, 50)
-		m.Learn(timed(make([]float64, 50)), later[k])
-		delete(fields, "now")
-		if document, err = json.Marshal(fields); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !slices.Equal(later[0], later[1]) {
-		t.Errorf("%v with the clock, %v without", later[0], later[1])
 	}
 }

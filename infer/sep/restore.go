@@ -29,18 +29,12 @@ func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
 	l.setPrior(s.Inclusion, s.Slab)
 	l.rows, l.again, l.nextEB, l.scale, l.events = s.Rows, s.Again, s.NextHyper, s.Scale, s.Events
 	l.aged, l.ageRows = cmp.Or(s.Aged, 1), s.AgeRows
-	switch {
-	case s.Now != nil:
+	if s.Now != nil {
 		l.now = *s.Now
-	case s.Config.Forget > 0 && s.Rows > 0: // of a program that forgot behind each row
-		l.now = float64(s.Rows)
 	}
 	l.biasSums = factors{s.BiasLambda, s.BiasShift, s.BiasCount}
 	l.bias.total(&l.biasSums)
-	l.early.stage = sample // of a program that kept no rows
-	if s.Early != nil {
-		l.early.stage = *s.Early
-	}
+	l.early.stage = s.Early
 	l.dropClasses()
 	l.batch.batches = s.Batches
 	l.features, l.selected = s.Features, s.Selected

@@ -30,7 +30,7 @@ type scalars struct {
 	Batches    int        `json:"batches,omitempty"`
 	BatchRows  int        `json:"batch_rows,omitempty"`
 	BatchBias  [6]float64 `json:"batch_bias,omitzero"`
-	Early      *stage     `json:"early,omitempty"`
+	Early      stage      `json:"early"`
 }
 
 // statePrefix begins the names of the tensors of the state.
@@ -50,7 +50,7 @@ func (l *Learner) State() (document []byte, tensors []safetensors.Tensor, err er
 		NextHyper: l.nextEB, Scale: l.scale, Now: now, Aged: l.aged, AgeRows: l.ageRows, Events: l.events,
 		BiasLambda: l.biasSums.lambda, BiasShift: l.biasSums.shift, BiasCount: l.biasSums.count,
 		Batches: l.batch.batches, BatchRows: l.batch.rows, BatchBias: l.batch.bias.values(),
-		Early: &l.early.stage,
+		Early: l.early.stage,
 	})
 	if err != nil {
 		return nil, nil, err
