@@ -139,22 +139,17 @@ func (f *fit) point(ctx context.Context) (*point, error) {
 	return p, nil
 }
 
-// Evaluate implements [hyper.Model].
-func (f *fit) Evaluate(ctx context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
+// evaluate is a [hyper.Each].
+func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []float64, to hyper.Precision) (*hyper.Evaluation, error) {
 	tolerance := slopeTolerance
 	if to == hyper.ForNode {
 		tolerance = nodeTolerance
 	}
-	for k, theta := range thetas {
-		p, err := f.at(ctx, from.State.(*point), theta, tolerance)
-		if err != nil {
-			return err
-		}
-		if err := do(k, &p.Evaluation); err != nil {
-			return err
-		}
+	p, err := f.at(ctx, from.State.(*point), theta, tolerance)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return &p.Evaluation, nil
 }
 
 // integrates says whether θ is integrated over, and warns where it cannot be. A climb that ended at the steps stated
@@ -185,11 +180,7 @@ func (f *fit) rules() hyper.Rules {
 	return hyper.Rules{
 		Weights: f.d, Steps: newtonSteps, Width: slopeStep, Near: slopeStep, Enough: atMode, Spread: hyper.Upper(f.d),
 		Climb: func(ctx context.Context, from *hyper.Evaluation, theta []float64) (*hyper.Evaluation, error) {
-			p, err := f.at(ctx, from.State.(*point), theta, slopeTolerance)
-			if err != nil {
-				return nil, err
-			}
-			return &p.Evaluation, nil
+			return f.evaluate(ctx, from, theta, hyper.ForStep)
 		},
 	}
 }
@@ -201,21 +192,21 @@ func (f *fit) integrate(ctx context.Context) error {
 		return err
 	}
 	rules := f.rules()
-	top, err := rules.Mode(ctx, f, &from.Evaluation)
+	top, err := rules.Mode(ctx, hyper.Each(f.evaluate), &from.Evaluation)
 	if err != nil {
 		return err
 	}
-	all, err := rules.Integrate(ctx, f, top)
+	all, err := rules.Integrate(ctx, hyper.Each(f.evaluate), top)
 	if err != nil {
 		return err
 	}
 	switch mode := all.Mode.At; all.Outcome {
 	case hyper.AtMode:
 		f.warnings, f.treatment = append(f.warnings, all.Why), hyper.Mode
-		_, err = f.at(ctx, mode.State.(*point), mode.Theta, nodeTolerance) // where the loop is to be
+		_, err = f.evaluate(ctx, mode, mode.Theta, hyper.ForNode) // where the loop is to be
 		return err
 	case hyper.Skipped:
-		_, err = f.at(ctx, mode.State.(*point), mode.Theta, nodeTolerance)
+		_, err = f.evaluate(ctx, mode, mode.Theta, hyper.ForNode)
 	case hyper.Summed:
 		for k, c := range f.coordinates(nil) {
 			*c.value = all.Theta[k]

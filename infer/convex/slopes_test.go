@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -32,7 +33,7 @@ func TestSlopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top, err := f.rules().Mode(ctx, f, &from.Evaluation)
+	top, err := f.rules().Mode(ctx, hyper.Each(f.evaluate), &from.Evaluation)
 	if err != nil || len(top.At.Theta) != 1 {
 		t.Fatal(top, err)
 	}

@@ -114,21 +114,16 @@ func answerOf(p hyper.Point, evidence float64) *answer {
 	return a
 }
 
-// Evaluate implements [hyper.Model], from the sites of a mode.
-func (f *fit) Evaluate(ctx context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
-	for k, theta := range thetas {
-		p, err := f.at(ctx, &from.State.(*point).mode, theta, settledTolerance, to != hyper.ForDifferences)
-		if err != nil {
-			return err
-		}
-		if to == hyper.ForNode && (p.jumped || !p.settled) {
-			p.LogDensity = math.NaN()
-		}
-		if err := do(k, &p.Evaluation); err != nil {
-			return err
-		}
+// evaluate is a [hyper.Each], from the sites of a mode.
+func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []float64, to hyper.Precision) (*hyper.Evaluation, error) {
+	p, err := f.at(ctx, &from.State.(*point).mode, theta, settledTolerance, to != hyper.ForDifferences)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if to == hyper.ForNode && (p.jumped || !p.settled) {
+		p.LogDensity = math.NaN()
+	}
+	return &p.Evaluation, nil
 }
 
 // integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point are left out.
@@ -144,14 +139,14 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 			hyper.Upper(d)(linear[2*d+1:], scale, difference)
 		}
 	}
-	top, err := rules.Mode(ctx, f, &begin.Evaluation)
+	top, err := rules.Mode(ctx, hyper.Each(f.evaluate), &begin.Evaluation)
 	if errors.Is(err, hyper.ErrCurvature) {
 		return answerOf(begin.Point, begin.evidence), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := rules.Integrate(ctx, f, top)
+	all, err := rules.Integrate(ctx, hyper.Each(f.evaluate), top)
 	if err != nil {
 		return nil, err
 	}

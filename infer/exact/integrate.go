@@ -57,11 +57,11 @@ func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error
 		return err
 	}
 	all, rules := &hyper.Integrated{}, m.rules()
-	if all.Mode, err = rules.Mode(ctx, m, from); err == nil && e.config.Hyper == hyper.Integrate {
+	if all.Mode, err = rules.Mode(ctx, hyper.Each(m.evaluate), from); err == nil && e.config.Hyper == hyper.Integrate {
 		if reason := f.tooLarge(len(m.places)); reason != "" {
 			all.Why = "hyper-parameters stand at their mode, not integrated: " + reason
 		} else {
-			all, err = rules.Integrate(ctx, m, all.Mode)
+			all, err = rules.Integrate(ctx, hyper.Each(m.evaluate), all.Mode)
 		}
 	}
 	if err != nil {
@@ -77,6 +77,7 @@ type density struct {
 	end         *outcome // of the last climb
 	o           *objective
 	places      []int // variables that are coordinates of θ
+	node        hyper.Point
 	evaluations int
 }
 
@@ -141,35 +142,27 @@ func (m *density) returnTo(at *hyper.Evaluation) (err error) {
 	return err
 }
 
-// Evaluate implements [hyper.Model].
-func (m *density) Evaluate(_ context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
-	var point hyper.Point
-	for k, theta := range thetas {
-		x := slices.Clone(from.State.(*place).x)
-		for k, i := range m.places {
-			x[i] = theta[k] / m.o.variables[i].unit
-		}
-		at := &hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}}
-		if !slices.Equal(m.o.last, x) { // or it is the mode
-			var err error
-			if at, err = m.at(x); err != nil {
-				return err
-			}
-		}
-		if to == hyper.ForDifferences { // of the evidence: its priors have a curvature in closed form
-			for k, i := range m.places {
-				at.Gradient[k] = m.o.variables[i].slope(&m.o.slopes) / m.o.variables[i].unit
-			}
-		}
-		if to == hyper.ForNode && m.o.form.base().failed == nil {
-			m.o.form.moments(&m.o.current.values, &point)
-			at.Mean, at.Variance, at.Linear = point.Mean, point.Variance, point.Linear
-		}
-		if err := do(k, at); err != nil {
-			return err
+// evaluate is a [hyper.Each]. Of differences it returns the slopes of the evidence: its priors have a curvature in closed form.
+func (m *density) evaluate(_ context.Context, from *hyper.Evaluation, theta []float64, to hyper.Precision) (at *hyper.Evaluation, err error) {
+	x := slices.Clone(from.State.(*place).x)
+	for k, i := range m.places {
+		x[i] = theta[k] / m.o.variables[i].unit
+	}
+	if at = (&hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}}); !slices.Equal(m.o.last, x) { // or it is the mode
+		if at, err = m.at(x); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	switch {
+	case to == hyper.ForDifferences:
+		for k, i := range m.places {
+			at.Gradient[k] = m.o.variables[i].slope(&m.o.slopes) / m.o.variables[i].unit
+		}
+	case to == hyper.ForNode && m.o.form.base().failed == nil:
+		m.o.form.moments(&m.o.current.values, &m.node)
+		at.Mean, at.Variance, at.Linear = m.node.Mean, m.node.Variance, m.node.Linear
+	}
+	return at, nil
 }
 
 // curvature is that of the priors, in closed form, and of the evidence: in closed form in the d×d form, else by differences.
@@ -184,7 +177,7 @@ func (m *density) curvature(ctx context.Context, at *hyper.Evaluation) (hessian 
 		hessian, slopes = b.of(o.variables, m.places)
 	} else {
 		counted := m.evaluations // the report has those of steps and nodes
-		if hessian, slopes, err = m.rules().Differences(ctx, m, at); err == nil {
+		if hessian, slopes, err = m.rules().Differences(ctx, hyper.Each(m.evaluate), at); err == nil {
 			err = m.returnTo(at)
 		}
 		m.evaluations = counted

@@ -71,7 +71,7 @@ func TestSumsBeginAnew(t *testing.T) {
 	want := end.settled.posterior
 	for range 2 {
 		m, top := modeOf(t, run, end)
-		all, err := m.rules().Integrate(context.Background(), m, top)
+		all, err := m.rules().Integrate(context.Background(), hyper.Each(m.evaluate), top)
 		if err != nil || all.Outcome != hyper.Summed {
 			t.Fatal(all.Outcome, err)
 		}
@@ -79,7 +79,7 @@ func TestSumsBeginAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		comparePosteriors(t, want, end.settled.posterior, features, data, 1e-9)
-		if _, err := m.rules().Integrate(context.Background(), m, top); err != nil { // and it is left
+		if _, err := m.rules().Integrate(context.Background(), hyper.Each(m.evaluate), top); err != nil { // and it is left
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func modeOf(t testing.TB, run *fit, end *outcome) (*density, *hyper.Maximum) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top, err := m.rules().Mode(context.Background(), m, from)
+	top, err := m.rules().Mode(context.Background(), hyper.Each(m.evaluate), from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,14 +156,12 @@ func sampled(t testing.TB, run *fit, end *outcome, draws int, seed uint64) (logZ
 				theta[k] += root.At(k, l) * z[l]
 			}
 		}
-		err := m.Evaluate(context.Background(), top.At, [][]float64{theta}, hyper.ForNode, func(_ int, at *hyper.Evaluation) error {
-			logs = append(logs, at.LogDensity-(constant-(df+float64(p))/2*math.Log1p(square/df)))
-			points = append(points, hyper.Point{Mean: slices.Clone(at.Mean), Variance: slices.Clone(at.Variance)})
-			return nil
-		})
+		at, err := m.evaluate(context.Background(), top.At, theta, hyper.ForNode)
 		if err != nil {
 			t.Fatal(err)
 		}
+		logs = append(logs, at.LogDensity-(constant-(df+float64(p))/2*math.Log1p(square/df)))
+		points = append(points, hyper.Point{Mean: slices.Clone(at.Mean), Variance: slices.Clone(at.Variance)})
 	}
 	largest, total, squares := slices.Max(logs), 0.0, 0.0
 	mean, variance = make([]float64, d), make([]float64, d)

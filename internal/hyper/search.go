@@ -17,6 +17,23 @@ type Model interface {
 	Evaluate(ctx context.Context, from *Evaluation, thetas [][]float64, to Precision, do func(k int, e *Evaluation) error) error
 }
 
+// Each is a [Model] that evaluates one θ after the other.
+type Each func(ctx context.Context, from *Evaluation, theta []float64, to Precision) (*Evaluation, error)
+
+// Evaluate implements [Model].
+func (each Each) Evaluate(ctx context.Context, from *Evaluation, thetas [][]float64, to Precision, do func(k int, e *Evaluation) error) error {
+	for k, theta := range thetas {
+		e, err := each(ctx, from, theta, to)
+		if err == nil {
+			err = do(k, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Precision says what a set of evaluations is for.
 type Precision int
 
