@@ -3,10 +3,13 @@ package fit_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/relation"
 	"github.com/credence-ml/credence/selection"
 )
@@ -161,5 +164,61 @@ func TestSeedsMatter(t *testing.T) {
 			Command: c.command, Rows: rows, Probe: probe, Select: selection.Options{NullCheck: 3, Bootstrap: 5},
 			Options: fit.Options{Formula: c.formula, Family: c.family, Prior: c.prior, Engine: c.engine, Seed: 2},
 		}, c.places...)
+	}
+}
+
+// TestSpreadOfDegreesOfFreedom: the standard deviation that is told of the logarithm of a learned parameter is that of the
+// density which the bounds at stated values and the prior make.
+func TestSpreadOfDegreesOfFreedom(t *testing.T) {
+	rows := relation.Data(120, 1)
+	y := slices.Clone(rows.Numbers["y"])
+	for i := range y {
+		if i%13 == 0 {
+			y[i] += float64(4 - i%2*8)
+		}
+	}
+	job := relation.Job{Command: "fit", Rows: rows.With("y", y), Options: fit.Options{Formula: "y ~ x + z", Prior: "normal(variance=1)", Engine: "svi(covariance=full, tolerance=1e-9)"}}
+	at := func(df string) relation.Answer {
+		job.Options.Family = "studentt(scale=1.5" + df + ")"
+		a, err := relation.Fit(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	learned := at("")
+	sum, mean, square := 0.0, 0.0, 0.0 // of the density of u = log(df − 2), and of log df under it
+	prior := hyper.LogGamma{Shape: 2, Rate: 0.1, From: 2}
+	for u := -2.0; u <= 5; u += 0.25 {
+		df := 2 + math.Exp(u)
+		of, _, _ := prior.At(u)
+		density := math.Exp(at(fmt.Sprintf(", df=%v", df))["elbo"] - learned["elbo_mode"] + of)
+		sum, mean, square = sum+density, mean+density*math.Log(df), square+density*math.Log(df)*math.Log(df)
+	}
+	want := math.Sqrt(square/sum - mean*mean/sum/sum)
+	if got := learned["hyper_sd.df"]; !(math.Abs(got-want) < 0.1*want) {
+		t.Errorf("the logarithm of %v degrees of freedom has a standard deviation of %v, want %v", learned["hyper.df"], got, want)
+	}
+}
+
+// TestResolvedShare: of features without an effect, the part of the inclusion in which the rows tell the slab is the same under ep
+// and under gibbs, which compresses rows.
+func TestResolvedShare(t *testing.T) {
+	var shares [2][]float64
+	for k, engine := range []string{"ep", "gibbs(chains=4, flips=4000)"} {
+		a, err := relation.Fit(t.Context(), relation.Job{Command: "select", Rows: relation.Data(120, 1),
+			Options: fit.Options{Formula: "u ~ x + z + e + o", Family: "gaussian", Prior: "spikeslab", Engine: engine}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"x", "z", "e", "o"} {
+			f := "selection.features.linear." + name
+			shares[k] = append(shares[k], a[f+".resolved"]/a[f+".inclusion"])
+		}
+	}
+	for i, want := range shares[0] {
+		if got := shares[1][i]; !(math.Abs(got-want) < 0.1) {
+			t.Errorf("feature %d: %v of the inclusion is resolved under gibbs, and %v under ep", i, got, want)
+		}
 	}
 }

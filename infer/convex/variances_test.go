@@ -56,7 +56,7 @@ func TestEstimatedVariances(t *testing.T) {
 			way     Variances
 			k, full int
 			least   float64
-		}{{XDiag, 20, n + 4, exactTolerance}, {Combined, 10, n, drawTolerance * drawTolerance}} { // what solves leave
+		}{{XDiag, 20, n + 4, exactTolerance}, {Combined, 10, n, drawTolerance * drawTolerance}, {Combined, 30, n, drawTolerance * drawTolerance}} { // what solves leave
 			mean, told := 0.0, 0.0
 			const sets = 8
 			for seed := range uint64(sets) {

@@ -85,7 +85,8 @@ func (t Table) Wide(columns int, seed uint64) (wide Table, terms string) {
 	return t, terms
 }
 
-// Missing is the table with cells that are missing, in one row of seven of x, u and city.
+// Missing is the table with cells that are missing, in one row of seven of x, u and city. The city that most rows have and that
+// which weighs most are two.
 func (t Table) Missing() Table {
 	for k, name := range []string{"x", "u"} {
 		values := slices.Clone(t.Numbers[name])
@@ -96,12 +97,18 @@ func (t Table) Missing() Table {
 		}
 		t = t.With(name, values)
 	}
-	texts := slices.Clone(t.Texts["city"])
+	texts, weights := slices.Clone(t.Texts["city"]), slices.Clone(t.Numbers["w"])
 	for i := range texts {
-		if i%7 == 5 {
+		switch {
+		case i%7 == 5:
 			texts[i] = ""
+		case texts[i] == "Biel" && i%3 > 0: // which is made rare, and weighs most
+			texts[i] = "Bern"
+		case texts[i] == "Biel":
+			weights[i] = 9
 		}
 	}
+	t = t.With("w", weights)
 	t.Texts = maps.Clone(t.Texts)
 	t.Texts["city"] = texts
 	return t
