@@ -161,6 +161,32 @@ func TestLearned(t *testing.T) {
 	}
 }
 
+// TestReportedStates: a report is of states by their weights: where one state has them all, its noise and slab are reported.
+func TestReportedStates(t *testing.T) {
+	s := conform.NewSelection(30, 5, 2, 0, 1, 0.1, false, 5)
+	e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{Flips: 400, Chains: 1})
+	f := fitOn(t, e, &s.Batch)
+	if err := f.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := f.records[0]
+	one := r.states[len(r.states)/2]
+	for i := range r.states {
+		r.states[i].weight = 0
+	}
+	r.states[len(r.states)/2].weight = r.total
+	fitted, err := f.fitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := f.Units.Scale * f.Units.Scale
+	for _, v := range fitted.Report.Hyper {
+		if want := map[string]float64{"noise_variance": unit * math.Exp(2*one.logNoise), "slab": unit * math.Exp(2*one.logSlab)}[v.Name]; want > 0 && math.Abs(v.Value-want) > 1e-12*want {
+			t.Errorf("%s is %v, want %v", v.Name, v.Value, want)
+		}
+	}
+}
+
 // TestDiagnosedHeld: noise and slab that are held have no part in what chains are compared by, where rounding would have them disagree.
 func TestDiagnosedHeld(t *testing.T) {
 	s := conform.NewSelection(30, 5, 2, 0, 1, 0.1, false, 5)
