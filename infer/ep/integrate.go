@@ -126,7 +126,8 @@ func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []floa
 	return &p.Evaluation, nil
 }
 
-// integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point are left out.
+// integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point are left
+// out.
 func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	begin, err := f.at(ctx, from, from.theta, settledTolerance, true)
 	if err != nil {

@@ -19,14 +19,16 @@ type settled struct {
 	// The mean of σ², and the exponentials of the means of the logarithms of the others; in units.
 	at           values
 	predictiveDF float64
-	evidence     float64   // integrated
-	sd           []float64 // of log τ of every group, 0 where it is not learned
-	noiseSD      float64   // of log σ
-	commonSD     float64
-	scale        float64   // s, in units
-	spreads      []float64 // c_b of every group
-	evaluations  int       // after the climb
+	evidence     float64 // integrated
+	learned      []learned
+	evaluations  int // after the climb
 	warnings     []string
+}
+
+// learned is a hyper-parameter under a prior: the standard deviation of its coordinate, and the scale of the prior in units.
+type learned struct {
+	name      string
+	sd, scale float64
 }
 
 const (
@@ -42,9 +44,8 @@ const (
 // settle goes on from where a climb ended to the mode, and from there integrates over noise and prior variances if the
 // treatment says so. The form has the outcome's features loaded, and is left evaluated anywhere.
 func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error {
-	s := &settled{treatment: string(e.config.Hyper), at: end.values, sd: make([]float64, len(e.groups))}
-	end.settled, s.scale, s.spreads = s, math.Sqrt(f.base().scales.Square), f.base().scales.C
-	if end.status == credence.Closed {
+	s := &settled{treatment: string(e.config.Hyper), at: end.values}
+	if end.settled = s; end.status == credence.Closed {
 		s.treatment = hyper.Held
 	}
 	if !e.priors() || end.status == credence.Closed {
@@ -220,14 +221,12 @@ func (m *density) finish(all *hyper.Integrated) error {
 	end.point, end.evidence, end.penalised, end.jitter = mode.point, mode.evidence, mode.penalised, mode.jitter
 	s.at, s.evidence = end.values, end.evidence
 	for k, i := range m.places {
-		switch v, sd := m.o.variables[i], all.Mode.Axes.SD(k); {
-		case v.common:
-			s.commonSD = sd
-		case v.group < 0:
-			s.noiseSD = sd
-		default:
-			s.sd[v.group] = sd
+		v := m.o.variables[i]
+		l := learned{v.name, all.Mode.Axes.SD(k), v.prior.(hyper.BetaPrime).Scale}
+		if v.hung {
+			l.scale *= math.Sqrt(end.common)
 		}
+		s.learned = append(s.learned, l)
 	}
 	if all.Outcome != hyper.AtMode {
 		s.evidence = all.LogDensity

@@ -3,6 +3,7 @@ package exact
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -33,7 +34,7 @@ const commonName = "prior_variance.(common)"
 func (r *fit) hyper() []credence.Value {
 	model, first := r.best[0].members[0].Model, r.best[0]
 	list := []credence.Value{{Name: "noise_variance", Value: model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value}}
-	if first.settled.commonSD > 0 {
+	if slices.ContainsFunc(first.settled.learned, func(l learned) bool { return l.name == commonName }) {
 		list = append(list, credence.Value{Name: commonName, Value: r.own(first.settled.at.common)})
 	}
 	return append(list, problem.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
@@ -42,30 +43,9 @@ func (r *fit) hyper() []credence.Value {
 // setPriors lists the scales of the hyper-parameters' priors and the posterior standard deviations of
 // their logarithms, of those that were learned under priors.
 func (r *fit) setPriors(report *credence.Report) {
-	s := r.best[0].settled
-	if !r.priors() {
-		return
-	}
-	count := 0.0
-	add := func(name string, sd, at float64) {
-		if sd > 0 {
-			report.HyperSD = append(report.HyperSD, credence.Value{Name: name, Value: 2 * sd})
-			report.HyperPrior = append(report.HyperPrior, credence.Value{Name: name, Value: r.own(at * at)})
-		}
-	}
-	add("noise_variance", s.noiseSD, r.form.base().scales.Noise)
-	for _, sd := range s.sd {
-		if sd > 0 {
-			count++
-		}
-	}
-	add(commonName, s.commonSD, s.scale/math.Sqrt(count))
-	for k, g := range r.groups {
-		at := s.scale / s.spreads[k]
-		if r.prior.ARD {
-			at = math.Sqrt(r.best[0].common) / s.spreads[k]
-		}
-		add("prior_variance."+g.Name, s.sd[k], at)
+	for _, l := range r.best[0].settled.learned {
+		report.HyperSD = append(report.HyperSD, credence.Value{Name: l.name, Value: 2 * l.sd})
+		report.HyperPrior = append(report.HyperPrior, credence.Value{Name: l.name, Value: r.own(l.scale * l.scale)})
 	}
 }
 
@@ -127,9 +107,9 @@ func (r *fit) warnVanished() []string {
 		return nil
 	}
 	var list []string
-	s := r.best[0].settled
-	limit := vanished * s.scale / math.Sqrt(r.form.base().summary.weight)
-	for k, c := range s.spreads {
+	scales := r.form.base().scales
+	limit := vanished * math.Sqrt(scales.Square/r.form.base().summary.weight)
+	for k, c := range scales.C {
 		if g := r.groups[k]; g.Learned && c > 0 && c*math.Sqrt(r.best[0].prior[k]) < limit {
 			list = append(list, fmt.Sprintf("hyper=ml made the prior variance of %s vanish (%.2g): its weights are shown as 0 with no uncertainty, which the data do not say; use hyper=integrate, or state a variance", g.Name, r.own(r.best[0].prior[k])))
 		}

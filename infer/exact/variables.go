@@ -25,6 +25,7 @@ const (
 
 // variable is a coordinate of the climb: the logarithm of a value.
 type variable struct {
+	name         string
 	value        func(p *point) *float64
 	slope        func(s *slopes) float64
 	lower, upper float64 // of the logarithm
@@ -177,7 +178,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	}
 	if noise != param.Held {
 		list = append(list, variable{
-			value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
+			name: "noise_variance", value: func(p *point) *float64 { return &p.noise }, slope: func(s *slopes) float64 { return s.noise },
 			lower: math.Log(floor), upper: math.Log(noiseCeiling * math.Max(referenceNoise(f), secondMoment(f))), curvature: weight / 2, group: -1,
 			prior: e.priorOr(hyper.HalfCauchy(noiseScale)), unit: 0.5,
 		})
@@ -194,7 +195,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 			scaled = hyper.HalfCauchy(1 / spreads[k])
 		}
 		list = append(list, variable{
-			value: func(p *point) *float64 { return &p.prior[k] }, slope: func(s *slopes) float64 { return s.prior[k] },
+			name: "prior_variance." + g.Name, value: func(p *point) *float64 { return &p.prior[k] }, slope: func(s *slopes) float64 { return s.prior[k] },
 			lower: math.Log(references[k]) - priorBelow, upper: math.Log(fine[k]) + priorAbove,
 			curvature: math.Max(1, math.Min(weight, float64(g.Count))) / 2, group: k,
 			prior: e.priorOr(scaled), unit: 0.5, hung: hangs,
@@ -202,7 +203,7 @@ func (e *Engine) variables(f form, current *point, t task, floor float64, refere
 	}
 	if hung > 0 {
 		list = append(list, variable{
-			value: func(p *point) *float64 { return &p.common }, slope: func(*slopes) float64 { return 0 },
+			name: commonName, value: func(p *point) *float64 { return &p.common }, slope: func(*slopes) float64 { return 0 },
 			lower: math.Log(current.common) - 2*priorBelow, upper: math.Log(current.common) + 2*priorAbove, curvature: float64(hung) / 4, group: -1,
 			prior: hyper.HalfCauchy(scale / math.Sqrt(float64(hung))), unit: 0.5, common: true,
 		})

@@ -45,9 +45,9 @@ const (
 	nearMode = 0.05
 	// modeSteps bounds their number.
 	modeSteps = 30
-	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which
-	// differences are taken, where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's
-	// distance from the optimum, its gradient by that distance itself.
+	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which differences are taken,
+	// where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's distance from the
+	// optimum, its gradient by that distance itself.
 	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
@@ -62,8 +62,8 @@ type move struct {
 	missed       float64
 }
 
-// within says whether the slopes of a coordinate tell the posterior a step away to within a tolerance. What they miss is of second
-// order: taken for twice as much as a step of one, a factor e, would miss without them.
+// within says whether the slopes of a coordinate tell the posterior a step away to within a tolerance. What they miss is of
+// second order: taken for twice as much as a step of one, a factor e, would miss without them.
 func within(missed, step, tolerance float64) bool { return 2*missed*step*step <= tolerance }
 
 // mostMoves is the number of floats that moves may take: beyond, fits start from the likelihood at the mode.
@@ -245,7 +245,8 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	return &mode, nil
 }
 
-// search looks for the mode, where the slope says that a climb has not ended at one or θ is to be integrated over, and integrates.
+// search looks for the mode, where the slope says that a climb has not ended at one or θ is to be integrated over, and
+// integrates.
 func (g *integration) search(ctx context.Context, from *newton.Point, integrate bool) error {
 	laplace, tolerance := g.config.Approximation == Laplace, g.slopeTolerance
 	if laplace && !integrate {

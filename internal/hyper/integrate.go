@@ -101,8 +101,8 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 // errHigher ends a sum.
 var errHigher = errors.New("hyper: a node is more likely than the mode")
 
-// expand adds what the moments gain by the uncertainty of θ to first order: JΣJᵀ, with J the slopes of the means and Σ = H⁻¹, and fourth
-// cumulants of 3 times the variance of a variance.
+// expand adds what the moments gain by the uncertainty of θ to first order: JΣJᵀ, with J the slopes of the means and Σ = H⁻¹,
+// and fourth cumulants of 3 times the variance of a variance.
 func (r Rules) expand(out *Integrated) {
 	p, slopes, root := out.Mode.Axes.Count(), out.Mode.Slopes, out.Mode.Axes.Root()
 	count := len(slopes.Mean) / p

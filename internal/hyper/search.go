@@ -11,8 +11,9 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Model is a log posterior g(θ), with the moments of the weights given θ. Evaluate calls do for every θ of a set, in any order. It starts
-// from an evaluation elsewhere, and from nothing that it came across since: what it says then depends neither on the order nor on threads.
+// Model is a log posterior g(θ), with the moments of the weights given θ. Evaluate calls do for every θ of a set, in any
+// order. It starts from an evaluation elsewhere, and from nothing that it came across since: what it says then depends neither
+// on the order nor on threads.
 type Model interface {
 	Evaluate(ctx context.Context, from *Evaluation, thetas [][]float64, to Precision, do func(k int, e *Evaluation) error) error
 }
@@ -90,8 +91,8 @@ type Maximum struct {
 // longestStep bounds the first step; one that it held back and that went well doubles it.
 const longestStep = 1.5
 
-// Mode goes up from an evaluation by Newton's method. Far from the mode a step is bounded, and is halved until the density is higher; near
-// it, where densities differ by rounding, the gradient has to fall by half, and the curvature stays.
+// Mode goes up from an evaluation by Newton's method. Far from the mode a step is bounded, and is halved until the density is
+// higher; near it, where densities differ by rounding, the gradient has to fall by half, and the curvature stays.
 func (r Rules) Mode(ctx context.Context, m Model, from *Evaluation) (*Maximum, error) {
 	top := &Maximum{At: from.keep(), reach: longestStep}
 	for taken := 0; ; {

@@ -128,8 +128,8 @@ func searched(t *testing.T, r Rules, m *toy, from ...float64) (*Maximum, *Integr
 	return top, all
 }
 
-// TestNormal: of a normal density mode, curvature and axes are found in closed form and by differences, from near by and from afar by steps
-// that begin at one and a half standard deviations and double, and the sums are its moments.
+// TestNormal: of a normal density mode, curvature and axes are found in closed form and by differences, from near by and from
+// afar by steps that begin at one and a half standard deviations and double, and the sums are its moments.
 func TestNormal(t *testing.T) {
 	h := mat.NewSymDense(2, []float64{5, 2, 2, 4})
 	var inverse mat.Dense
@@ -180,8 +180,8 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestBanana: the mode of a curved density is found from its tail, and its mass by the axes; the curvature of differences stays near the
-// mode, and one in closed form is that of the mode.
+// TestBanana: the mode of a curved density is found from its tail, and its mass by the axes; the curvature of differences
+// stays near the mode, and one in closed form is that of the mode.
 func TestBanana(t *testing.T) {
 	for _, closed := range []bool{false, true} {
 		m := &toy{density: banana}
@@ -199,8 +199,8 @@ func TestBanana(t *testing.T) {
 	}
 }
 
-// TestTwoModes: from a node that is more likely than the mode the search goes on, as often as the rules allow; without a climb such
-// nodes are left out.
+// TestTwoModes: from a node that is more likely than the mode the search goes on, as often as the rules allow; without a climb
+// such nodes are left out.
 func TestTwoModes(t *testing.T) {
 	m := &toy{density: hills(4, 3)}
 	r := rules
@@ -330,8 +330,8 @@ func TestStepsEnd(t *testing.T) {
 	}
 }
 
-// TestOutcomes: integration is left out where it changes next to nothing, is done by slopes where there are many hyper-parameters,
-// and by sums where slopes are not known.
+// TestOutcomes: integration is left out where it changes next to nothing, is done by slopes where there are many
+// hyper-parameters, and by sums where slopes are not known.
 func TestOutcomes(t *testing.T) {
 	at := make([]float64, ThreeNodeLimit+1)
 	h := mat.NewSymDense(len(at), nil)
@@ -367,8 +367,8 @@ func TestOutcomes(t *testing.T) {
 	near(t, "variance", all.Variance[0], 1.09, 1e-12)
 }
 
-// TestDifferences: central differences of the gradient of a quadratic are its matrix, those of a cubic term vanish, and every coordinate
-// is moved by the width alone, up and then down.
+// TestDifferences: central differences of the gradient of a quadratic are its matrix, those of a cubic term vanish, and every
+// coordinate is moved by the width alone, up and then down.
 func TestDifferences(t *testing.T) {
 	want, theta := mat.NewSymDense(3, []float64{2, -0.5, 0.3, -0.5, 1, 0.7, 0.3, 0.7, 4}), []float64{0.4, -1, 2}
 	var visited [][]float64
