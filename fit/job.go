@@ -45,7 +45,7 @@ func newJob(options Options, selecting bool) (*Job, error) {
 	if options.HoldOut > 0 {
 		return nil, &Misuse{"hold_out", errors.New("rows are held out where they are learned online: use package learn, or leave it out")}
 	}
-	if options.Time != "" {
+	if options.Time != "" || options.HalfLife != "" {
 		return nil, &Misuse{"time", errors.New("times are for rows that are learned online: use package learn, or leave it out")}
 	}
 	j := &Job{options: options}

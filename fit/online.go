@@ -1,7 +1,12 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/formula"
@@ -23,6 +28,25 @@ type Online struct {
 	// New returns a learner that has seen nothing, Restore that of a state.
 	New     func() (credence.Online, error)
 	Restore func(document []byte, r *safetensors.Reader) (credence.Online, error)
+}
+
+// ParseHalfLife reads [Options].HalfLife: a number of days where it has a unit, else one in the unit of the column of times.
+func ParseHalfLife(text string) (value float64, days bool, err error) {
+	number, length := text, 1.0
+	for _, unit := range []struct {
+		name string
+		days float64
+	}{{"w", 7}, {"d", 1}, {"h", 1.0 / 24}, {"m", 1.0 / (24 * 60)}, {"s", 1.0 / (24 * 3600)}} {
+		if cut, found := strings.CutSuffix(text, unit.name); found {
+			number, length, days = cut, unit.days, true
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 1) {
+		return 0, false, fmt.Errorf("%s is no time: write for example 7d, 12h or 30m for a column of dates, or a number in the unit of the column", text)
+	}
+	return v * length, days, nil
 }
 
 // NewOnline reads engine and prior of the options for an online learner. Without them they are sep
@@ -48,6 +72,17 @@ func NewOnline(options Options) (*Online, error) {
 	entry, call, err := options.Registry.find(text, true)
 	if err != nil {
 		return nil, &Misuse{"engine", err}
+	}
+	if options.HalfLife != "" {
+		if slices.ContainsFunc(call.Named, func(a spec.Argument) bool { return a.Key == "half_life" }) {
+			return nil, &Misuse{"half_life", errors.New("half_life= of the engine and it say the same: keep one")}
+		}
+		value, _, err := ParseHalfLife(options.HalfLife)
+		if err != nil {
+			return nil, &Misuse{"half_life", err}
+		}
+		call.Named = append(call.Named, spec.Argument{Key: "half_life", Value: spec.Number{Value: value}})
+		text = call.String()
 	}
 	a := spec.NewArguments(call, text)
 	o, err := entry.Online(a, p)

@@ -35,6 +35,10 @@ type Options struct {
 	// formula has it as an input only where it names it.
 	Time string `json:"time,omitempty"`
 
+	// HalfLife is, of rows learned online, the time after which the evidence of a row counts half: 7d, 12h or 30m for a
+	// column of dates, or a number in the unit of the column. It is sep(half_life=), in days of dates.
+	HalfLife string `json:"half_life,omitempty"`
+
 	Threads    int    `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
 	Memory     int64  `json:"memory,omitempty"`     // bytes that a fit may take; 0 means what the machine has free
 	Checkpoint string `json:"checkpoint,omitempty"` // file that a long fit writes, and goes on from

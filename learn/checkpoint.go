@@ -224,7 +224,9 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	a := &doc.Asked
 	options.Formula, options.Target = cmp.Or(options.Formula, a.Formula), cmp.Or(options.Target, a.Target)
 	options.Positive, options.Missing = cmp.Or(options.Positive, a.Positive), cmp.Or(options.Missing, frame.Policy(a.Missing))
-	options.Engine, options.Prior = cmp.Or(options.Engine, a.Engine), cmp.Or(options.Prior, a.Prior)
+	if options.Prior = cmp.Or(options.Prior, a.Prior); options.HalfLife == "" { // which the engine's text has
+		options.Engine = cmp.Or(options.Engine, a.Engine)
+	}
 	options.Time = cmp.Or(options.Time, a.Time)
 	options.HoldOut = cmp.Or(options.HoldOut, a.HoldOut)
 	options.DropTarget = options.DropTarget || a.DropTarget

@@ -86,7 +86,46 @@ func (r *Run) Open(ctx context.Context, paths []string, read dataset.Options) (*
 	read.Reading, read.Once = r.Learner.Reading(), r.Learner.Passes() == 1
 	read.Keyed, read.SkipMalformed = true, true
 	read.Threads = max(1, cmp.Or(read.Threads, runtime.GOMAXPROCS(0))-1)
-	return dataset.Open(ctx, paths, read)
+	table, err := dataset.Open(ctx, paths, read)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkTime(table); err != nil {
+		table.Close()
+		return nil, err
+	}
+	return table, nil
+}
+
+// checkTime refuses a column of times that holds none, or cannot tell how long a day is.
+func (r *Run) checkTime(table *dataset.Table) error {
+	name := r.options.Time
+	if name == "" {
+		return nil
+	}
+	schema := table.Schema()
+	k := schema.Index(name)
+	if k < 0 {
+		return fmt.Errorf("time %s: there is no such column: name the column that says when rows came", name)
+	}
+	if err := table.Check([]string{name}); err != nil || table.Undecided(name) { // its dates may be read in two ways
+		return err
+	}
+	if schema.Columns[k].Kind == credence.Category {
+		remedy := "name a column of numbers, or of dates such as 2024-05-31"
+		for _, c := range schema.Columns {
+			if schema.Reading.Notations[c.Name].Date != "" {
+				remedy = "name a column of dates, as " + c.Name
+				break
+			}
+		}
+		return fmt.Errorf("time %s: the column holds texts, which are no times: %s", name, remedy)
+	}
+	text := r.options.HalfLife
+	if _, days, _ := fit.ParseHalfLife(text); days && schema.Reading.Notations[name].Date == "" {
+		return fmt.Errorf("half-life %s: column %s holds numbers, whose unit is not known: write the half-life as a number in that unit, without %s", text, name, text[len(text)-1:])
+	}
+	return nil
 }
 
 // Learn learns these columns of a table to its end, in as many passes as the engine was asked for.

@@ -88,7 +88,8 @@ func report(w io.Writer, err error) {
 	message := err.Error()
 	var misuse *fit.Misuse
 	if errors.As(err, &misuse) && misuse.Option != "" { // which is a flag here
-		message = strings.Replace(message, misuse.Error(), "--"+misuse.Error(), 1)
+		flag := "--" + strings.ReplaceAll(misuse.Option, "_", "-")
+		message = strings.Replace(message, misuse.Error(), flag+": "+misuse.Err.Error(), 1)
 	}
 	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(message)))
 	var place *spec.Error

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,6 @@ type streamFlags struct {
 	follow        bool
 	names         bool
 	maxBad        int64
-	halfLife      string
 	prune         int64
 }
 
@@ -85,7 +83,7 @@ policies are its own, and with --discount 0.9 its evidence counts nine tenths.`,
 	f.StringVar(&flags.from, "from", "", "start from the posterior of this model, whose checkpoint is beside it: yesterday's")
 	f.Float64Var(&flags.keepShare, "discount", 1, "what the evidence of --from counts: 0.9 is nine tenths")
 	f.Int64Var(&flags.HoldOut, "holdout", 0, "score one row in so many and never learn it: passes then report what they are for")
-	f.StringVar(&flags.halfLife, "half-life", "", "time after which the evidence of a row counts half, by the column of --time: 7d, 12h, 30m of dates, or a number in the column's unit")
+	f.StringVar(&flags.HalfLife, "half-life", "", "time after which the evidence of a row counts half, by the column of --time: 7d, 12h, 30m of dates, or a number in the column's unit")
 	f.StringVar(&flags.Time, "time", "", "the column that says when rows came, an input only where the formula names it")
 	f.Int64Var(&flags.prune, "prune", 0, "keep so many features at most, those met most often, where ever new ones come: sep(features=)")
 	f.BoolVar(&flags.follow, "follow", false, "wait for more at the end of the last file")
@@ -101,8 +99,6 @@ func (f *streamFlags) validate() error {
 		return fmt.Errorf("--report %d is negative", f.report)
 	case f.maxBad < 0:
 		return fmt.Errorf("--max-bad %d is negative", f.maxBad)
-	case (f.halfLife == "") != (f.Time == "") && !strings.Contains(f.Engine, "half_life"):
-		return fmt.Errorf("--half-life and --time go together: state both, as --half-life 7d --time day")
 	case f.prune < 0:
 		return fmt.Errorf("--prune %d is negative", f.prune)
 	case f.every < 0:

@@ -86,9 +86,6 @@ func (s *streamRun) run(ctx context.Context, table *dataset.Table) error {
 	// costs nothing and keeps memory near the stated bound.
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	columns, err := s.learner.Columns(table.Schema())
-	if err == nil {
-		err = s.flags.checkTime(table)
-	}
 	if err != nil {
 		return err
 	}
