@@ -1,10 +1,12 @@
 package ep
 
 import (
+	"context"
 	"math"
 
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // diagonal is the form for many rows and many columns. Means are those of the other forms, by
@@ -19,10 +21,11 @@ import (
 // where columns are nearly uncorrelated; a pass takes O(nnz). Entries that a sparse column does not
 // store, which centring takes from 0, have o_ij = x_ij²v_j.
 type diagonal struct {
-	solver             candidates.Solver
-	natural, shifts    []float64 // Xᵀg + h, and g
-	precisions, lambda []float64 // β and λ
-	outside, weights   []float64 // s, and w = β/(1 + βs)
+	matrix             *candidates.Precision // XᵀBX + diag λ
+	near               linop.Diagonal        // the inverse of its diagonal
+	natural, shifts    []float64             // Xᵀg + h, and g
+	precisions, lambda []float64             // β and λ
+	outside, weights   []float64             // s, and w = β/(1 + βs)
 	variance           []float64
 	own                []float64 // o of all stored entries, column by column
 	first              []int     // where a column's begin, length d+1
@@ -34,7 +37,7 @@ const (
 	// their way, and the next sweep goes on from here.
 	variancePasses    = 20
 	varianceTolerance = 1e-4
-	meanTolerance     = 1e-7 // of the solves for means
+	meanTolerance     = 1e-7 // of the solves for means, in posterior standard deviations of all directions
 	blockTolerance    = 1e-4 // and for covariances
 	meanSteps         = 300
 )
@@ -42,7 +45,7 @@ const (
 func newDiagonal(q *normal) *diagonal {
 	n, d := q.Rows, q.Count()
 	s := &diagonal{
-		solver:  candidates.Solver{Table: q.Table, WS: q.ws, Tolerance: meanTolerance, Limit: meanSteps},
+		near:    make(linop.Diagonal, d),
 		natural: make([]float64, d), shifts: make([]float64, n), precisions: make([]float64, n), lambda: make([]float64, d),
 		outside: make([]float64, n), weights: make([]float64, n), variance: make([]float64, d),
 		first: make([]int, d+1),
@@ -51,6 +54,7 @@ func newDiagonal(q *normal) *diagonal {
 		s.first[j+1] = s.first[j] + q.Stored(j)
 	}
 	s.own = make([]float64, s.first[d])
+	s.matrix = &candidates.Precision{Table: q.Table, WS: q.ws, ByRow: s.precisions, Prior: s.lambda}
 	return s
 }
 
@@ -63,7 +67,11 @@ func (s *diagonal) update(q *normal, weights, rows []site, _ bool) error {
 		s.lambda[j] = w.precision
 		s.natural[j] += w.shift
 	}
-	s.solver.Solve(q.mean, s.natural, s.precisions, s.lambda)
+	q.Squares(s.near, s.precisions)
+	for j, l := range s.lambda {
+		s.near[j] = 1 / (s.near[j] + l)
+	}
+	s.solve(q.mean, s.natural, meanTolerance)
 	if !s.started {
 		s.started = true
 		for j, l := range s.lambda {
@@ -81,6 +89,13 @@ func (s *diagonal) update(q *normal, weights, rows []site, _ bool) error {
 		q.rowVariance[i] = v / (1 + s.precisions[i]*v)
 	}
 	return nil
+}
+
+// solve takes x from where it is to (XᵀBX + diag λ)⁻¹b.
+func (s *diagonal) solve(x, b []float64, tolerance float64) {
+	if _, err := linop.Conjugate(context.Background(), s.matrix, s.near, linop.Column(x), linop.Column(b), tolerance, meanSteps); err != nil {
+		panic("ep: " + err.Error()) // of a context that is never done
+	}
 }
 
 // entries goes through the stored entries of a column.
@@ -157,14 +172,6 @@ func (s *diagonal) trace(q *normal, precision float64) float64 {
 	return sum
 }
 
-// covariance is that of independent weights.
-func (s *diagonal) covariance(q *normal, dst []float64) {
-	clear(dst)
-	for j, v := range q.variance {
-		dst[j*len(q.variance)+j] = v
-	}
-}
-
 // block solves for each of several columns: means know of the covariances that variances leave out.
 func (s *diagonal) block(q *normal, columns []int, dst []float64) {
 	m, d := len(columns), len(s.lambda)
@@ -172,14 +179,12 @@ func (s *diagonal) block(q *normal, columns []int, dst []float64) {
 		dst[0] = q.variance[columns[0]]
 		return
 	}
-	s.solver.Tolerance = blockTolerance
-	defer func() { s.solver.Tolerance = meanTolerance }()
 	unit, solved := make([]float64, d), make([]float64, d)
 	for a, j := range columns {
 		clear(unit)
 		clear(solved)
 		unit[j] = 1
-		s.solver.Solve(solved, unit, s.precisions, s.lambda)
+		s.solve(solved, unit, blockTolerance)
 		for b, l := range columns {
 			dst[a*m+b] = solved[l]
 		}

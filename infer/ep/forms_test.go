@@ -45,12 +45,14 @@ func TestForms(t *testing.T) {
 		}
 		byColumns := newNormal(f.Table, f.ws, Full)
 		byColumns.form = newPrimal(f.ws, 15, 25)
-		for _, q := range []*normal{byRows, byColumns} {
+		apart := newNormal(f.Table, f.ws, Diagonal)
+		for _, q := range []*normal{byRows, byColumns, apart} {
 			if err := q.take(weights, rows, true); err != nil {
 				t.Fatal(err)
 			}
 		}
 		near("means", byRows.mean, byColumns.mean, 1e-9)
+		near("means of the diagonal form", apart.mean, byColumns.mean, 10*meanTolerance)
 		near("variances", byRows.variance, byColumns.variance, 1e-9)
 		near("means of rows", byRows.rowMean, byColumns.rowMean, 1e-9)
 		near("variances of rows", byRows.rowVariance, byColumns.rowVariance, 1e-8)

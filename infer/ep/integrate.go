@@ -79,8 +79,11 @@ func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
 			copy(p.Linear[d:], inclusion)
 		}
 		if f.full() {
-			covariance := make([]float64, d*d)
-			f.q.covariance(f.q, covariance)
+			covariance, all := make([]float64, d*d), make([]int, d)
+			for j := range all {
+				all[j] = j
+			}
+			f.q.block(f.q, all, covariance)
 			p.Linear = append(p.Linear, covariance...)
 		}
 	}

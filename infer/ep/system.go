@@ -30,9 +30,7 @@ type form interface {
 	integral(q *normal) float64
 	// trace returns tr X Σ Xᵀ, where all rows have one precision.
 	trace(q *normal, precision float64) float64
-	// covariance stores Σ, d×d, in dst.
-	covariance(q *normal, dst []float64)
-	// block stores Σ of some columns, m×m, in dst; a group is there as a whole.
+	// block stores Σ of some columns, or of all, m×m, in dst; a group is there as a whole.
 	block(q *normal, columns []int, dst []float64)
 }
 
@@ -153,30 +151,7 @@ func (s *dual) trace(q *normal, precision float64) float64 {
 	return s.system.Trace(inverse) / precision
 }
 
-// covariance is D − D XᵀK⁻¹X D, D = diag(1/λ).
-func (s *dual) covariance(q *normal, dst []float64) {
-	n, d := q.Rows, q.Count()
-	rows := make([]float64, d*n) // (U⁻ᵀ X D)ᵀ
-	for j := range d {
-		q.Column(rows[j*n:(j+1)*n], j)
-		kernel.Scale(s.prior[j], rows[j*n:(j+1)*n])
-	}
-	for _, g := range q.groups {
-		copy(rows[g.First*n:g.End()*n], s.columns(q, g))
-	}
-	s.system.Half(rows, d)
-	q.ws.Pool().Syrk(d, n, -1, rows, n, 0, dst, d)
-	for j, v := range s.prior {
-		dst[j*d+j] += v
-	}
-	for _, g := range q.groups {
-		for i, v := range s.variance(q, g) {
-			dst[(g.First+i/g.Count)*d+g.First+i%g.Count] += v
-		}
-	}
-	kernel.Symmetrize(d, dst, d)
-}
-
+// block is of D − D XᵀK⁻¹X D, D = diag(1/λ).
 func (s *dual) block(q *normal, columns []int, dst []float64) {
 	n, m := q.Rows, len(columns)
 	rows := make([]float64, m*n)
@@ -358,5 +333,3 @@ func (s *primal) block(q *normal, columns []int, dst []float64) {
 		}
 	}
 }
-
-func (s *primal) covariance(_ *normal, dst []float64) { copy(dst, s.inverse) }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -13,16 +14,28 @@ import (
 // With fewer rows than columns that is the diagonal of I − M, which has the rank of the rows; see [linop.XDiag].
 func (f *fit) random(bends []float64) *marginals {
 	d := len(bends)
-	b := &whitened{f, make([]float64, d)}
+	precision := &candidates.Precision{Table: f.Table, WS: f.ws, ByRow: f.curvature, Prior: bends}
+	roots, near := make(linop.Diagonal, d), make(linop.Diagonal, d)
 	for j, v := range bends {
-		b.root[j] = 1 / math.Sqrt(v)
+		roots[j], near[j] = math.Sqrt(v), 1/v
 	}
 	estimate, err := linop.XDiag(d, f.config.Vectors, func(k int, dst []float64) {
 		rng := credence.Rand(f.config.Seed, credence.LaplaceVariances, uint64(k)+1)
 		for j := range dst {
 			dst[j] = float64(2*rng.IntN(2) - 1)
 		}
-	}, b.product)
+	}, func(dst, x *linop.Dense) error { // MX, or X − MX with fewer rows than columns
+		right := linop.NewDense(d, x.Cols)
+		roots.MulBlock(&right, x)
+		_, err := linop.Conjugate(context.Background(), precision, near, dst, &right, solveTolerance, mostSolveSteps)
+		roots.MulBlock(dst, dst)
+		if f.Rows < d {
+			for i, v := range x.Data {
+				dst.Data[i] = v - dst.Data[i]
+			}
+		}
+		return err
+	})
 	if err != nil { // of a context that is never done
 		panic("laplace: " + err.Error())
 	}
@@ -61,47 +74,3 @@ const (
 	solveTolerance = 1e-10
 	mostSolveSteps = 2000
 )
-
-// whitened is I + BᵀB, B = X̃V^(−½).
-type whitened struct {
-	*fit
-	root []float64 // V^(−½)
-}
-
-// Dims implements linop.Matrix.
-func (b *whitened) Dims() (rows, cols int) { return len(b.root), len(b.root) }
-
-// MulVec implements linop.Matrix.
-func (b *whitened) MulVec(dst, x []float64) {
-	rows := make([]float64, b.Rows)
-	for j, v := range x {
-		dst[j] = b.root[j] * v
-	}
-	b.Mul(b.ws, rows, dst)
-	for i, c := range b.curvature {
-		rows[i] *= c
-	}
-	b.MulTrans(b.ws, dst, rows)
-	for j, v := range x {
-		dst[j] = v + b.root[j]*dst[j]
-	}
-}
-
-// MulVecTrans implements linop.Matrix.
-func (b *whitened) MulVecTrans(dst, x []float64) { b.MulVec(dst, x) }
-
-// product stores the products with the matrix estimated: s of (I + BᵀB)s = x, or x − s with fewer rows than
-// columns.
-func (b *whitened) product(dst, x *linop.Dense) error {
-	near := make(linop.Diagonal, len(b.root))
-	for j := range near {
-		near[j] = 1
-	}
-	_, err := linop.Conjugate(context.Background(), b, near, dst, x, solveTolerance, mostSolveSteps)
-	if b.Rows < len(b.root) {
-		for i, v := range x.Data {
-			dst.Data[i] = v - dst.Data[i]
-		}
-	}
-	return err
-}

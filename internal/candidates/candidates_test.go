@@ -131,6 +131,13 @@ func TestProducts(t *testing.T) {
 		if err := errors.Join(dual.Set(outer, nil), factor.Set(products, 1, ones)); err != nil {
 			t.Fatal(err)
 		}
+		precision := candidates.Precision{Table: table, WS: ws, ByRow: u, Prior: w}
+		precision.MulVec(got, w)
+		gauss.Dense{Weights: d}.Mul(want, products, w)
+		for j, v := range w {
+			want[j] += v * v
+		}
+		near(t, "Precision", got, want)
 		for i := range n {
 			outer[i*n+i]++
 		}
