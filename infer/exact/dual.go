@@ -25,65 +25,71 @@ import (
 type dual struct {
 	common
 	n       int
-	design  credence.Design // Φ, its dense columns centred
-	dense   int             // its dense columns
-	columns linop.CSR       // its sparse columns, transposed
-	roots   []float64       // √(w·precision); nil where all are 1
-	y       []float64       // targets in units
-	grams   [][]float64     // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
-	kernel  []float64       // ΦΛΦᵀ/σ², n×n upper
-	system  *gauss.Dual     // of the kernel and W
-	inverse []float64       // K⁻¹, n×n
-	alpha   []float64       // K⁻¹y
-	lambda  []float64       // prior variances
-	scales  []float64       // of the sparse columns, λ/σ²
-	project []float64       // Φᵀα
-	sums    []float64       // of the rows of K⁻¹
-	slab    []float64       // a block of rows × dense
-	part    []float64       // sums of the runs of a block, over dense columns
+	held    *problem.Held
+	design  *credence.Design // Φ, its dense columns centred
+	dense   int              // its dense columns
+	columns linop.CSR        // its sparse columns, transposed
+	roots   []float64        // √(w·precision); nil where all are 1
+	y       []float64        // targets in units
+	grams   [][]float64      // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
+	kernel  []float64        // ΦΛΦᵀ/σ², n×n upper
+	system  *gauss.Dual      // of the kernel and W
+	inverse []float64        // K⁻¹, n×n
+	alpha   []float64        // K⁻¹y
+	lambda  []float64        // prior variances
+	scales  []float64        // of the sparse columns, λ/σ²
+	project []float64        // Φᵀα
+	sums    []float64        // of the rows of K⁻¹
+	slab    []float64        // a block of rows × dense
+	part    []float64        // sums of the runs of a block, over dense columns
 	last    values
 	frozen  bool
 	// What integration keeps: differences of the weights' means and their shares.
 	shares, differences []float64
 }
 
-func (p *dual) load(ctx context.Context, features credence.Features) error {
+func (p *dual) load(ctx context.Context, features credence.Features) (err error) {
 	p.features = features
-	first := p.system == nil
+	first := p.held == nil
 	if first {
-		p.n = p.rows.Count()
-		n := p.n
-		p.system, p.kernel, p.inverse = gauss.NewDual(p.ws, n), make([]float64, n*n), make([]float64, n*n)
-		p.alpha, p.y = make([]float64, n), make([]float64, n)
-		p.squares, p.project = make([]float64, p.d), make([]float64, p.d)
-	}
-	var each func(row int, b *credence.Batch)
-	if first {
-		each, p.summary.units = p.keepTargets, p.rows.units
-	}
-	if err := p.rows.Transform(ctx, p.ws, &p.design, &p.phi, features, each); err != nil {
+		if p.held, err = p.rows.Under(features).Held(ctx, p.ws); err != nil {
+			return err
+		}
+		p.allocate()
+	} else if err := p.held.Transform(ctx, p.ws, features); err != nil {
 		return err
 	}
-	if first {
-		p.dense, p.columns = p.design.Dense.Cols, p.design.Sparse.Transpose()
-	}
-	p.setSquares()
-	if err := p.check(); err != nil {
-		return err
-	}
+	p.squares = p.held.Sums.Squares
 	if p.intercept {
-		totals := make([]float64, p.d)
-		p.totals(totals)
-		p.centre(totals)
+		p.centre(p.held.Sums.Totals)
 		for i := range p.n {
 			kernel.Axpy(-1, p.means[:p.dense], p.design.Dense.Row(i))
 		}
 	}
 	if first {
-		p.finishTargets()
+		p.y = p.summary.units.targets(nil, &p.held.Batch)
+		for i := range p.y {
+			p.y[i] -= p.location
+		}
 	}
 	p.freeze(!p.tuned || p.frozen)
 	return nil
+}
+
+// allocate makes room, and takes from the rows what stays whatever the features are.
+func (p *dual) allocate() {
+	n := p.rows.Count()
+	p.n, p.design, p.dense, p.columns = n, &p.held.Design, p.held.Design.Dense.Cols, p.held.Design.Sparse.Transpose()
+	p.system, p.kernel, p.inverse = gauss.NewDual(p.ws, n), make([]float64, n*n), make([]float64, n*n)
+	p.alpha, p.project = make([]float64, n), make([]float64, p.d)
+	u, b := &p.summary.units, &p.held.Batch
+	*u = p.rows.units
+	u.grow(b)
+	p.summary.add(b, u.targets(nil, b))
+	p.rows.units = *u
+	for _, w := range p.held.Square {
+		p.roots = append(p.roots, math.Sqrt(w))
+	}
 }
 
 func (p *dual) freeze(frozen bool) {
@@ -93,70 +99,6 @@ func (p *dual) freeze(frozen bool) {
 		p.setGrams()
 	case p.tuned:
 		p.grams = nil
-	}
-}
-
-// keepTargets takes the targets and weights of a block, not yet in units.
-func (p *dual) keepTargets(row int, b *credence.Batch) {
-	if factor := p.summary.units.grow(b); factor != 1 {
-		p.summary.rescale(factor)
-	}
-	p.summary.add(b, p.summary.units.targets(nil, b))
-	for i := range b.Rows() {
-		p.y[row+i] = residualTarget(b, i)
-	}
-	if weights := b.SquareWeights(); weights != nil {
-		if p.roots == nil {
-			p.roots = make([]float64, p.n)
-		}
-		for i, w := range weights {
-			p.roots[row+i] = math.Sqrt(w)
-		}
-	}
-}
-
-func (p *dual) finishTargets() {
-	p.rows.units = p.summary.units
-	for i := range p.y {
-		p.y[i] = (p.y[i]-p.summary.units.Centre)/p.summary.units.Scale - p.location
-	}
-}
-
-// weight returns the weight of row i, from its root.
-func (p *dual) weight(i int) float64 {
-	if p.roots == nil {
-		return 1
-	}
-	return p.roots[i] * p.roots[i]
-}
-
-func (p *dual) setSquares() {
-	clear(p.squares)
-	for i := range p.n {
-		w := p.weight(i)
-		for j, v := range p.design.Dense.Row(i) {
-			p.squares[j] += w * v * v
-		}
-	}
-	for j := range p.columns.Rows {
-		for i, v := range p.columns.Each(j) {
-			if p.roots != nil {
-				v *= p.roots[i]
-			}
-			p.squares[p.dense+j] += v * v
-		}
-	}
-}
-
-// totals adds Σ_n w φ_nj to dst for every weight.
-func (p *dual) totals(dst []float64) {
-	for i := range p.n {
-		kernel.Axpy(p.weight(i), p.design.Dense.Row(i), dst[:p.dense])
-	}
-	for j := range p.columns.Rows {
-		for i, v := range p.columns.Each(j) {
-			dst[p.dense+j] += p.weight(i) * v
-		}
 	}
 }
 

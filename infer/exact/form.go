@@ -3,8 +3,6 @@ package exact
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -106,20 +104,6 @@ func (c *common) own() *problem.Units {
 		out.Centre, out.Means = u.Centre+u.Scale*c.location, c.means
 	}
 	return out
-}
-
-// check refuses rows whose sums no evidence can be computed from.
-func (c *common) check() error {
-	if !(c.summary.weight > 0) {
-		return fmt.Errorf("exact: the rows' weights add up to %v: at least one must be positive", c.summary.weight)
-	}
-	for j, v := range c.squares {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("exact: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers",
-				problem.WeightName(c.features, j), v)
-		}
-	}
-	return nil
 }
 
 // factored takes what came of setting a form's matrix, and reports whether it has a factor.

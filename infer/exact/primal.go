@@ -83,7 +83,7 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 	}
 	p.summary, p.gram, p.cross, p.square = p.all.summary, p.all.gram, p.all.cross, p.all.square
 	p.layout.Diagonal(p.squares, p.gram)
-	if err := p.check(); err != nil {
+	if err := (&problem.Sums{Weight: p.summary.weight, Squares: p.squares}).Check("exact", p.features); err != nil {
 		return err
 	}
 	if p.intercept {

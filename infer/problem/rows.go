@@ -98,6 +98,13 @@ func (r *Rows) Sample(limit, run int) *Rows {
 	return s
 }
 
+// Under returns the rows with other features.
+func (r *Rows) Under(features credence.Features) *Rows {
+	s := *r
+	s.model.Features = features
+	return &s
+}
+
 // Filled returns the roles that rows have.
 func (r *Rows) Filled() Roles { return r.filled }
 

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -71,6 +72,19 @@ func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
 		s.Target.Add(y, w)
 		s.Residual.Add(y-o, w*p)
 	}
+}
+
+// Check refuses weights that add up to nothing, and columns whose squares no number holds; engine stands before errors.
+func (s *Sums) Check(engine string, features credence.Features) error {
+	if !(s.Weight > 0) {
+		return fmt.Errorf("%s: the rows' weights add up to %v: at least one must be positive", engine, s.Weight)
+	}
+	for j, v := range s.Squares {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s: the squares of feature column %s add up to %v: scale the column, or look for values that are no numbers", engine, WeightName(features, j), v)
+		}
+	}
+	return nil
 }
 
 // Precision returns the mean precision of the rows, 1 without weight.

@@ -15,7 +15,6 @@ type converter struct {
 	features  credence.Features
 	ws        *credence.Workspace
 	rows      *problem.Rows
-	inputs    int // dense and sparse, of a row
 	intercept int // weight of the intercept, or -1
 	slots     []int32
 	// Σw of the rows, and of those of class 1.
@@ -51,7 +50,6 @@ func (c *converter) read(ctx context.Context, block int, rng *rand.Rand) error {
 		return err
 	}
 	c.features.Transform(c.ws, &c.phi, in)
-	c.inputs = in.X.Cols + in.Sparse.Cols
 	b, n := &c.batch, in.Rows()
 	b.X = linop.Dense{Rows: n}
 	b.Sparse.Reset(len(c.slots))

@@ -179,12 +179,8 @@ func (e *Engine) fitted(l *Learner, c *converter, status credence.Status, passes
 	learned, hyper := l.learned(model.Prior.(prior.SpikeSlab))
 	model.Prior = learned
 	rate := c.positive / c.total
-	return &credence.Fitted{
-		Members:    []credence.Member{{Model: model, Posterior: q}},
-		TargetMean: rate, TargetVariance: rate * (1 - rate),
-		Report: credence.Report{
-			Engine: "sep", Status: status, Rows: c.rows.Count(), Inputs: c.inputs, Weights: d, Iterations: passes,
-			Hyper: hyper, WeightCoverage: l.cover(), Warnings: l.warnings(),
-		},
-	}
+	out := &credence.Fitted{Members: []credence.Member{{Model: model, Posterior: q}}, TargetMean: rate, TargetVariance: rate * (1 - rate), Report: c.rows.Report()}
+	out.Report.Status, out.Report.Iterations, out.Report.Hyper = status, passes, hyper
+	out.Report.WeightCoverage, out.Report.Warnings = l.cover(), l.warnings()
+	return out
 }
