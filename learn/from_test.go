@@ -50,6 +50,35 @@ func days(rows int) (monday, tuesday, both string) {
 	return strings.Join(lines[:rows+1], ""), lines[0] + strings.Join(lines[rows+1:], ""), both
 }
 
+// A model that goes on from another tells the rows of both, in the middle of a second pass too.
+func TestRowsOfBoth(t *testing.T) {
+	monday, tuesday, _ := days(500)
+	first, err := learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, first, monday)
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	if err := first.Checkpoint(file, credence.Position{File: "monday"}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := learn.From(file, fit.Options{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, second, tuesday)
+	rows := second.Rows()
+	for range 2 {
+		fitted, err := second.Fitted()
+		if err != nil || int64(fitted.Report.Rows) != rows {
+			t.Fatalf("%d rows, want %d: %v", fitted.Report.Rows, rows, err)
+		}
+		if second.EndPass() {
+			take(t, second, strings.Join(strings.SplitAfter(tuesday, "\n")[:200], ""))
+		}
+	}
+}
+
 // To learn Tuesday from the posterior of Monday is to learn both, where its evidence counts in full; where it
 // counts next to nothing it is to learn Tuesday alone.
 func TestFromIsThePosteriorAsPrior(t *testing.T) {
