@@ -31,7 +31,7 @@ func TestExplainedFreedom(t *testing.T) {
 		if err != nil || share == nil {
 			t.Fatal(share, err)
 		}
-		noise := 1/share.Lower - 1 // beside the variance 1 of f
+		noise := 1/share.Lower - 1                                                      // beside the variance 1 of f
 		if want := float64(11-selected) / point; math.Abs(math.Log(noise/want)) > 0.3 { // 256 draws
 			t.Errorf("%d selected: the noise reaches to %.3g, want %.3g", selected, noise, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -632,4 +633,69 @@ func TestGainError(t *testing.T) {
 		j.Probe = relation.Data(120, 100+j.Options.Seed)
 		return answered(ctx, j)
 	}, j, map[string]string{"models.1.gain_error": "models.1.gain"}, 20)
+}
+
+// TestOtherJobs: whatever of a job is another, rows and the role of each among them, it does not go on from the checkpoint.
+func TestOtherJobs(t *testing.T) {
+	subjects := map[string]relation.Job{}
+	for _, s := range commandSubjects() {
+		subjects[s.Name] = s.Job
+	}
+	simulate := subjects["simulate"]
+	simulate.Options.Formula += " + weight(w) + offset(o)"
+	simulate.Options.Raw = true // scaled columns are others where weights are
+	simulate.Flags = append(slices.Clone(simulate.Flags), "--checkpoint", "FOLDER/checkpoint")
+	stream := subjects["stream"].Term("weight(w)")
+	stream.Options.Engine, stream.Options.Time, stream.Probe = "sep(half_life=50)", "cost", relation.Table{}
+	column := func(name string) func(*relation.Job) {
+		return func(j *relation.Job) { j.Rows = j.Rows.Map(name, func(v float64) float64 { return v + 1 }) }
+	}
+	label := func(j *relation.Job) {
+		texts := slices.Clone(j.Rows.Texts["b"])
+		texts[3] = map[string]string{"yes": "no", "no": "yes"}[texts[3]]
+		j.Rows.Texts = maps.Clone(j.Rows.Texts)
+		j.Rows.Texts["b"] = texts
+	}
+	for _, c := range []struct {
+		job     relation.Job
+		again   []string
+		changes map[string]func(*relation.Job)
+	}{
+		{simulate, nil, map[string]func(*relation.Job){
+			"x": column("x"), "weight": column("w"), "offset": column("o"), "label": label,
+			"formula": func(j *relation.Job) { j.Options.Formula = strings.Replace(j.Options.Formula, " + z", "", 1) },
+			"prior":   func(j *relation.Job) { j.Options.Prior = "normal(variance=2)" },
+			"seed":    func(j *relation.Job) { j.Options.Seed++ },
+			"labels":  func(j *relation.Job) { j.Flags = append(slices.Clone(j.Flags), "--labels", "45") },
+		}},
+		{stream, []string{"--resume"}, map[string]func(*relation.Job){
+			"x": column("x"), "weight": column("w"), "label": label, "rows": func(j *relation.Job) { j.Rows = j.Rows.Pick([]int{1, 0, 2, 3}) },
+			"formula":  func(j *relation.Job) { j.Options.Formula = strings.Replace(j.Options.Formula, " + z", "", 1) },
+			"prior":    func(j *relation.Job) { j.Options.Prior = "spikeslab(inclusion=0.1)" },
+			"engine":   func(j *relation.Job) { j.Options.Engine = "sep(half_life=60)" },
+			"time":     func(j *relation.Job) { j.Options.Time = "y" },
+			"missing":  func(j *relation.Job) { j.Options.Missing = "drop" },
+			"positive": func(j *relation.Job) { j.Options.Positive = "no" },
+			"target":   func(j *relation.Job) { j.Options.Formula = "garden" + strings.TrimPrefix(j.Options.Formula, "b") },
+			"holdout":  func(j *relation.Job) { j.Flags = append(slices.Clone(j.Flags), "--holdout", "5") },
+		}},
+	} {
+		for what, change := range c.changes {
+			folder := t.TempDir()
+			first := &commandLine{ctx: t.Context(), folder: folder, job: c.job, answer: relation.Answer{}}
+			if err := first.run(); err != nil {
+				t.Fatal(err)
+			}
+			second := &commandLine{ctx: t.Context(), folder: folder, job: c.job, answer: relation.Answer{}}
+			second.job.Flags = append(slices.Clone(c.job.Flags), c.again...)
+			if err := second.run(); err != nil {
+				t.Fatalf("%s: the same job is refused: %v", c.job.Command, err)
+			}
+			change(&second.job)
+			second.answer = relation.Answer{}
+			if err := second.run(); err == nil || !strings.Contains(err.Error(), "checkpoint") && !strings.Contains(err.Error(), "begins otherwise") {
+				t.Errorf("%s with another %s: %v", c.job.Command, what, err)
+			}
+		}
+	}
 }

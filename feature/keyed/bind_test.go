@@ -302,9 +302,13 @@ func TestMeansStayAfterThePass(t *testing.T) {
 	if x.Mean != 3 || c.Fill != "b" {
 		t.Fatalf("the mean is %v and the level %q, want 3 and b", x.Mean, c.Fill)
 	}
+	bind("1,6,b,1")
+	if b.observe(2); x.Mean != 4.8 || x.Seen != 5 { // the row once more, of weight 2
+		t.Fatalf("the mean is %v of %v, want 4.8 of 5", x.Mean, x.Seen)
+	}
 	b.EndPass()
 	bind("1,20,a,1", "0,40,a,1", "1,NA,a,1")
-	if x.Mean != 3 || x.Seen != 2 || c.Fill != "b" || c.Seen != 3 {
+	if x.Mean != 4.8 || x.Seen != 5 || c.Fill != "b" || c.Seen != 6 {
 		t.Errorf("after another pass the mean is %v of %v, and the level %q of %v", x.Mean, x.Seen, c.Fill, c.Seen)
 	}
 }

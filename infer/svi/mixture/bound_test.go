@@ -68,11 +68,7 @@ func TestGradients(t *testing.T) {
 			}
 			q.Intercept, q.Lower, q.Upper = intercept, q.Lower[:q.Base.Count()], q.Upper[:q.Base.Count()]
 			q.Tune()
-			whole := evaluate(x, gradient)
-			// What is reported has no density of the hyper-parameters.
-			if _, _, lower, err := q.ELBO(context.Background(), x, rng); err != nil || math.Abs(lower-(whole-q.HyperDensity(x))) > 1e-9*math.Abs(whole) {
-				t.Errorf("%T: the bound is %v, want %v less the density of hyper-parameters, %v: %v", lik, lower, whole, q.HyperDensity(x), err)
-			}
+			evaluate(x, gradient)
 			conform.Gradient(t, x, gradient, func(x []float64) float64 { return evaluate(x, make([]float64, len(x))) })
 		}
 	}
