@@ -62,13 +62,17 @@ func subjects() (all []relation.Subject) {
 	add("exact, held", "fit", "y"+line, "gaussian(variance=2)", "normal(variance=0.5)", "exact")
 	add("exact, blocks", "fit", "y"+line, "gaussian", "normal", "exact(tolerance=1e-9)", longRows)
 
+	add("exact, precisions", "fit", "y ~ x + z + city + precision(p)", "gaussian", "normal", "exact(tolerance=1e-9)")
+
 	add("svi", "fit", "y"+line, "gaussian", "normal", "svi(covariance=full, tolerance=1e-9)")
 	add("svi, counts", "fit", "count"+line, "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", missing, within(1e-4))
 	add("svi, diagonal", "fit", "y"+line, "gaussian", "normal", "svi(tolerance=1e-9)")
+	add("svi, classes", "fit", "b"+line, "bernoulli", "normal", "svi(covariance=full, tolerance=1e-9)")
+	add("svi, precisions", "fit", "cost ~ x + z + city + precision(p)", "gamma", "normal", "svi(covariance=full, tolerance=1e-9)", slow, within(1e-3))
 	add("svi, mixture", "fit", "count"+line, "poisson", "normal", "svi(components=2)", slow)
 	add("svi, grades", "fit", "grade"+line, "ordinal", "normal", "svi(covariance=full, tolerance=1e-9)", slow)
 	add("svi, trials", "fit", "hits"+line, "binomial(trials=n)", "normal", "svi(covariance=full, tolerance=1e-9)", slow, within(1e-4))
-	add("svi, costs", "fit", "cost"+line, "gamma", "normal", "svi(covariance=full, tolerance=1e-9)", slow)
+	add("svi, costs", "fit", "cost"+line, "gamma", "normal", "svi(covariance=full, tolerance=1e-9)", slow, within(1e-4))
 	add("svi, tails", "fit", "y"+line, "studentt", "normal", "svi(covariance=full, tolerance=1e-9)", slow, within(1e-4))
 	add("svi, dispersed counts", "fit", "count ~ x + z + offset(log(e)) + rbf(u, n=6)", "negbinomial", "normal", "svi(covariance=full, tolerance=1e-9)", slow, within(1e-4))
 	add("svi, batches", "fit", "count"+line, "poisson", "normal", "svi(batch=40, epochs=3)", slow, within(1e-4))
@@ -96,7 +100,8 @@ func subjects() (all []relation.Subject) {
 
 	add("gibbs", "select", "y ~ x + z + u + city + keep(garden)", "gaussian", "spikeslab", "gibbs(chains=2, flips=400, draws=100)")
 	add("gibbs, few rows", "select", "y ~ x + z + u"+noise, "gaussian(variance=2)", sparse, "gibbs(chains=2, flips=1000, draws=100)", wideRows, slow, within(1e-4))
-	add("gibbs, horseshoe", "fit", "y"+line, "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)")
+	add("gibbs, classes", "select", "b"+line, "bernoulli(link=probit)", "spikeslab", "gibbs(chains=2, flips=400, draws=100)", slow)
+	add("gibbs, horseshoe", "fit", "y ~ x + z + u + city + keep(garden)", "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)")
 
 	add("laplace", "fit", "count"+line, "poisson", "normal", "laplace(tolerance=1e-9)")
 	add("laplace, selecting", "select", "y"+line, "gaussian", "spikeslab", "laplace(tolerance=1e-9)")
@@ -151,6 +156,7 @@ var exempt = []relation.Exempt{
 	{Place: "selection.null_check.*", Relation: "precision = copies", Reason: "targets are permuted by row"},
 	{Relation: "precision = copies", Subject: "svi", Place: "pareto_k", Reason: "where a bound is the evidence, weights of draws are rounding, and so is their tail"},
 	{Relation: "weights = copies", Subject: "ep, [dr]*", Reason: "messages go by row where covariances are not kept, so that copies are not a weight"},
+	{Relation: "o[rd]d[es]*", Subject: "gibbs, classes", Reason: "latent values of rows are drawn in the order of rows, and other odds draw others"},
 	{Relation: "order of columns", Subject: "gibbs*", Reason: "chains visit columns in their order: other draws"},
 	{Relation: "weight*", Subject: "gibbs, few rows", Reason: "of fewer rows than columns the chains have other draws"},
 	{Relation: "precision = copies", Subject: "gibbs, few rows", Reason: "of fewer rows than columns the chains have other draws"},

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
@@ -87,7 +89,10 @@ func fitIn(ctx context.Context, folder string, j Job) (*credence.Fitted, error) 
 		cancel()
 		if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			if err == nil && stops == 0 {
-				err = errNoCheckpoint
+				err = errors.New("relation: no checkpoint was written")
+			}
+			if err == nil {
+				err = foreign(ctx, rows, j)
 			}
 			return fitted, err
 		}
@@ -97,8 +102,15 @@ func fitIn(ctx context.Context, folder string, j Job) (*credence.Fitted, error) 
 // mostStops is how often a job is stopped, so that one of many steps ends soon.
 const mostStops = 40
 
-// errNoCheckpoint is told of a job that was to be interrupted and wrote no checkpoint.
-var errNoCheckpoint = errors.New("relation: no checkpoint was written")
+// foreign says so where a job of another seed goes on from the checkpoint of this one.
+func foreign(ctx context.Context, rows credence.Source, j Job) error {
+	j.Options.Seed++
+	j.Options.Progress = nil
+	if _, err := fitRows(ctx, rows, j); err == nil || !strings.Contains(err.Error(), "other options") {
+		return fmt.Errorf("relation: a fit of another seed took the checkpoint up: %v", err)
+	}
+	return nil
+}
 
 func fitRows(ctx context.Context, rows credence.Source, j Job) (*credence.Fitted, error) {
 	if j.Command == "select" {

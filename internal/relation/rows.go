@@ -19,16 +19,16 @@ func Roles() []Relation {
 	return []Relation{
 		{
 			Name: "weights = copies", About: "a row of weight 0, 1, 2 or 3 is the row so many times", Refused: "weight",
-			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), roleless(j) },
+			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), weightless(j) },
 			Change: func(j Job) (Job, bool) {
 				j.Rows = j.Rows.Pick(copies(j.Rows.Numbers["w"]))
-				return j, roleless(j)
+				return j, weightless(j)
 			},
 			Expect: untold("rows"),
 		},
 		{
 			Name: "weight 0 = no row", About: "a row of weight 0 is not there", Refused: "weight",
-			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), roleless(j) },
+			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), weightless(j) },
 			Change: func(j Job) (Job, bool) {
 				var rows []int
 				for i, w := range j.Rows.Numbers["w"] {
@@ -37,13 +37,13 @@ func Roles() []Relation {
 					}
 				}
 				j.Rows = j.Rows.Pick(rows)
-				return j.Term("weight(w)"), roleless(j)
+				return j.Term("weight(w)"), weightless(j)
 			},
 			Expect: untold("rows"),
 		},
 		{
 			Name: "weight 0 says nothing", About: "what stands in a row of weight 0 moves no number", Refused: "weight",
-			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), roleless(j) },
+			Base: func(j Job) (Job, bool) { return j.Term("weight(w)"), weightless(j) },
 			Change: func(j Job) (Job, bool) {
 				w := j.Rows.Numbers["w"]
 				away := func(t Table, name string, by float64) Table {
@@ -59,7 +59,7 @@ func Roles() []Relation {
 				if y := j.Target(); additive(j) {
 					j.Rows = away(j.Rows, y, 50)
 				}
-				return j.Term("weight(w)"), roleless(j)
+				return j.Term("weight(w)"), weightless(j)
 			},
 		},
 		{
@@ -90,17 +90,25 @@ func Roles() []Relation {
 			},
 		},
 		{
-			Name: "unit of precision", About: "of a Gaussian target whose precisions are four times as large, the variance of the noise is too, and nothing else changes", Refused: "precision",
+			Name: "unit of precision", About: "where precisions are four times as large, the dispersion of the noise is too, and nothing else changes", Refused: "precision",
 			Base: func(j Job) (Job, bool) {
-				return j.Term("precision(p)"), roleless(j) && dispersion(j) == gaussian && free(j)
+				applies := roleless(j) && free(j) && dispersed(j)
+				return j.Term("precision(p)"), applies
 			},
 			Change: func(j Job) (Job, bool) {
 				j = j.Both(func(t Table) Table { return t.Map("p", func(p float64) float64 { return 4 * p }) })
 				return j.Term("precision(p)"), true
 			},
-			Expect: func(_ Job, place string, v float64) (float64, bool) {
-				if place == "hyper.noise_variance" || place == "hyper_prior.noise_variance" {
+			Expect: func(j Job, place string, v float64) (float64, bool) {
+				kind, name, _ := strings.Cut(place, ".")
+				switch {
+				case kind != "hyper" && kind != "hyper_prior":
+				case name == "noise_variance":
 					v *= 4
+				case name == "shape":
+					v /= 4
+				case name == "scale" && strings.HasPrefix(j.Options.Family, "studentt"): // and not that of a prior
+					v *= 2
 				}
 				return v, true
 			},
@@ -241,8 +249,11 @@ func copies(counts []float64) (rows []int) {
 	return rows
 }
 
+// weightless says that a job has no weight of its own.
+func weightless(j Job) bool { return !j.Has("weight") }
+
 // roleless says that a job has no weight or precision of its own.
-func roleless(j Job) bool { return !j.Has("weight") && !j.Has("precision") }
+func roleless(j Job) bool { return weightless(j) && !j.Has("precision") }
 
 // untold says nothing of a place.
 func untold(which ...string) func(Job, string, float64) (float64, bool) {
@@ -285,6 +296,11 @@ func dispersion(j Job) int {
 		return other
 	}
 	return none
+}
+
+// dispersed says that precisions divide a dispersion, which is one parameter.
+func dispersed(j Job) bool {
+	return dispersion(j) == gaussian || strings.HasPrefix(j.Options.Family, "gamma") || strings.HasPrefix(j.Options.Family, "studentt")
 }
 
 // additive says that f is a location of the target.

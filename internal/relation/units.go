@@ -9,20 +9,26 @@ import (
 // Units are the relations of the units of targets and columns.
 func Units() []Relation {
 	const factor, shift = 10.0, 100.0
+	const unit = 1e6 // of the target
 	return []Relation{
 		{
-			Name: "unit of the target", About: "of an additive target in another unit, every number in units of it changes by a power of the factor, evidences by its logarithm a row, and nothing else",
+			Name: "unit of the target", About: "of an additive target, or one above 0 with a logarithmic link, in a unit a million times as small, every number in units of it changes by a power of the factor, evidences by its logarithm a row, and nothing else",
 			Change: func(j Job) (Job, bool) {
-				return j.Both(func(t Table) Table { return t.Map(j.Target(), func(y float64) float64 { return factor * y }) }), additive(j) && free(j)
+				return j.Both(func(t Table) Table { return t.Map(j.Target(), func(y float64) float64 { return unit * y }) }), (additive(j) || positive(j)) && free(j)
 			},
 			Expect: func(j Job, place string, v float64) (float64, bool) {
-				if isEvidence(place) {
-					return v - mass(j)*math.Log(factor), true
+				_, last := split(place)
+				switch {
+				case isEvidence(place):
+					return v - mass(j)*math.Log(unit), true
+				case last == "log_density":
+					return v - math.Log(unit), true
+				case additive(j) || strings.HasPrefix(place, "target.") || row(place) >= 0 && !strings.HasPrefix(last, "f_"):
+					return v * math.Pow(unit, power(place)), true
+				case last == "f_mean" || strings.HasPrefix(place, "terms.(intercept)") && last != "sd": // weights are of the logarithm
+					return v + math.Log(unit), true
 				}
-				if _, last := split(place); last == "log_density" {
-					return v - math.Log(factor), true
-				}
-				return v * math.Pow(factor, power(place)), true
+				return v, true
 			},
 		},
 		{
@@ -91,6 +97,9 @@ func free(j Job) bool {
 	stated := func(text, name string) bool { return strings.Contains(text, name+"=") }
 	return !stated(j.Options.Family, "variance") && !stated(j.Options.Prior, "variance") && !stated(j.Options.Prior, "spike") && !stated(j.Options.Engine, "lambda")
 }
+
+// positive says that the target is above 0, and its logarithm linear.
+func positive(j Job) bool { return strings.HasPrefix(j.Options.Family, "gamma") }
 
 // scaled says that columns are brought to units of their own before weights have a prior, or that there is one alone, whose size
 // the prior follows.
