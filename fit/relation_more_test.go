@@ -78,7 +78,8 @@ func atMode(ctx context.Context, j relation.Job) (relation.Answer, error) {
 // TestExactIsVariational: a Gaussian model has the same numbers under exact and under svi, every field of the report and every
 // prediction, in every treatment, to what the tolerances of the climbs and, integrated, the nodes leave.
 func TestExactIsVariational(t *testing.T) {
-	rows, probe := relation.Data(60, 5), relation.Data(5, 6)
+	precise := func(p float64) float64 { return math.Pow(10, (4*p-10)/3) } // from .01 to 100
+	rows, probe := relation.Data(60, 5).Map("p", precise), relation.Data(5, 6).Map("p", precise)
 	var subjects []relation.Subject
 	for _, c := range []struct {
 		formula, prior string
@@ -89,14 +90,19 @@ func TestExactIsVariational(t *testing.T) {
 		{"y ~ 0 + x + z", "normal", false},
 		{"y ~ 0 + x + z + offset(-100)", "normal", false}, // nothing explains the mean but noise
 		{"y ~ x + z + u + weight(w)", "normal(ard=true)", false},
-		{"y ~ x + z + precision(p)", "normal", false},
+		{"y ~ x + z:u + city + precision(p)", "normal", true},
+		{"y ~ 0 + x + z + precision(p)", "normal", false},
+		{"y ~ x + z + u + precision(p)", "normal(ard=true)", false},
 		{"y ~ x + radial(z, u, centres=6, lengthscale=2)", "normal", false},
+		{"y ~ 0 + sigmoid(x, z, centres=6, lengthscale=1)", "normal", false},
+		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal(ard=true)", false},
 		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal", false},
 		{"y" + line, "normal(variance=0.5)", false},
 	} {
 		for _, treatment := range []string{"integrate", "mode", "ml"} {
 			subjects = append(subjects, relation.Subject{
 				Name: c.formula + " " + c.prior + " " + treatment, Under: treatment, Within: 1e-2, Slow: treatment == "ml",
+				Tolerances: []relation.Tolerance{{Place: "evidence_mode", Within: 1e-4}, {Place: "evidence", Within: 1e-3}, {Place: "terms.*.mean", Within: 5e-3}},
 				Job: relation.Job{Command: "fit", Rows: rows, Probe: probe, Options: fit.Options{
 					Formula: c.formula, Family: "gaussian", Prior: c.prior, Raw: c.raw, Seed: 3, Engine: "exact(tolerance=1e-9, hyper=" + treatment + ")"}},
 			})
@@ -121,8 +127,35 @@ func TestExactIsVariational(t *testing.T) {
 	}, subjects, []relation.Relation{same}, []relation.Exempt{
 		{Place: "evidence_penalised", Reason: "a bound is told without the priors of hyper-parameters"},
 		{Subject: "* mode", Place: "hyper_sd.*", Reason: "svi works the curvature out where it integrates alone"},
+		{Subject: "*rbf*normal(ard=true) ml", Reason: "a weight that vanishes does so to the floor of its engine"},
 		{Subject: "y ~ 0 + x + z + offset* ml", Reason: "a block that vanishes does so to the floor of its engine"},
 	})
+}
+
+// TestScalesOfLearnedLengthscales: where lengthscales are learned, on a ridge along which svi stops sooner, priors have the scales
+// of where they start, and the bound lies below the evidence: of 400 rows and more, from which on lengthscales are not averaged over.
+func TestScalesOfLearnedLengthscales(t *testing.T) {
+	precise := func(p float64) float64 { return math.Pow(10, (4*p-10)/3) }
+	for _, formula := range []string{"y ~ z + radial(x, centres=8) + precision(p)", "y ~ 0 + sigmoid(x, z, centres=6)"} {
+		var answers [2]relation.Answer
+		for k, engine := range []string{"exact", "svi(covariance=full)"} {
+			var err error
+			answers[k], err = relation.Fit(t.Context(), relation.Job{Command: "fit", Rows: relation.Data(450, 5).Map("p", precise), Probe: relation.Data(1, 6),
+				Options: fit.Options{Formula: formula, Family: "gaussian", Prior: "normal", Raw: true, Engine: engine, Seed: 3}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		exact, svi := answers[0], answers[1]
+		for place, v := range exact {
+			if strings.HasPrefix(place, "hyper_prior.") && !(math.Abs(svi[place]-v) <= 1e-10*v) {
+				t.Errorf("%s: %s is %v under svi and %v under exact", formula, place, svi[place], v)
+			}
+		}
+		if !(svi["elbo"] <= exact["evidence"]+0.1) || !(svi["elbo_mode"] <= exact["evidence_mode"]+0.1) {
+			t.Errorf("%s: the bound is %v, %v at the mode, and the evidence %v, %v", formula, svi["elbo"], svi["elbo_mode"], exact["evidence"], exact["evidence_mode"])
+		}
+	}
 }
 
 // TestSegments: on more rows than a segment of sums has, threads and where blocks begin change nothing.
