@@ -235,8 +235,8 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 		return nil, err
 	}
 	c := &doc.Counts
-	c.Pass, c.PassRows, c.Malformed, c.Dropped, c.Before = 0, 0, 0, 0, c.Rows
-	c.Sums = passSums{}
+	before := c.different(l.engine.Passes)
+	*c = counts{Before: before, Rows: before, Slots: c.Slots, Positives: c.Positives, Weight: c.Weight}
 	if err := l.restore(&doc, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -47,7 +47,7 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 		Frame:   &keyed.Frame{Target: plan.Target.String(), Plan: &plan},
 		Members: []credence.Member{{Model: credence.Model{Features: features}, Posterior: q}},
 		Report: credence.Report{
-			Engine: l.engine.Engine, Status: EndOfData, Rows: l.rowsOfAPass(), Inputs: c.Slots, Weights: weights,
+			Engine: l.engine.Engine, Status: EndOfData, Rows: int(c.different(l.engine.Passes)), Inputs: c.Slots, Weights: weights,
 			Iterations: l.engine.Passes, Warnings: l.warnings(),
 		},
 	}
@@ -60,14 +60,13 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 	return fitted, nil
 }
 
-// rowsOfAPass is the number of different rows that have been learned.
-func (l *Learner) rowsOfAPass() int {
-	c := &l.counts
+// different is the number of different rows that have been learned, in so many passes once all are done.
+func (c *counts) different(passes int) int64 {
 	own := c.Rows - c.Before
-	if c.Pass == 0 || c.Pass >= l.engine.Passes {
-		return int(c.Before) + int(own)/max(1, c.Pass)
+	if 0 < c.Pass && c.Pass < passes {
+		own -= c.PassRows
 	}
-	return int(c.Before) + int(own-c.PassRows)/c.Pass
+	return c.Before + own/int64(max(1, c.Pass))
 }
 
 // warnings says what is odd about the rows.

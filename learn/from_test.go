@@ -58,13 +58,17 @@ func TestRowsOfBoth(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(t, first, monday)
+	once := first.Rows()
+	first.EndPass()
+	take(t, first, monday)
+	first.EndPass()
 	file := filepath.Join(t.TempDir(), "checkpoint")
 	if err := first.Checkpoint(file, credence.Position{File: "monday"}); err != nil {
 		t.Fatal(err)
 	}
 	second, err := learn.From(file, fit.Options{}, 1)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || second.Rows() != once {
+		t.Fatalf("%d rows before, want %d: %v", second.Rows(), once, err)
 	}
 	take(t, second, tuesday)
 	rows := second.Rows()

@@ -57,8 +57,8 @@ type Learner struct {
 // counts is what a learner has seen.
 type counts struct {
 	Pass      int      `json:"pass"`
-	Before    int64    `json:"before,omitempty"` // rows of the run that this one starts from
-	Rows      int64    `json:"rows"`             // learned, in all passes, those before too
+	Before    int64    `json:"before,omitempty"` // different rows of the run that this one starts from
+	Rows      int64    `json:"rows"`             // learned: those before, and its own in all passes
 	PassRows  int64    `json:"pass_rows"`        // of them in this pass
 	Slots     int      `json:"slots"`            // features of the rows learned
 	Malformed int64    `json:"malformed"`
