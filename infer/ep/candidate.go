@@ -2,10 +2,12 @@ package ep
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence/internal/candidates"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -115,26 +117,16 @@ func (f *fit) cavity(g *group) *cavity {
 		}
 		kernel.Axpy(-1, g.precision, c.precision)
 	}
-	for round := 0; ; round++ {
-		copy(upper, c.precision)
-		for i := range m {
-			upper[i*m+i] += 1 / r
-		}
-		if _, ok := pool.Cholesky(m, upper, m); known && ok || round > 0 {
-			break
-		}
-		clear(c.precision) // rounding left nothing of what the rows say
+	system, deviations := gauss.Dense{Weights: m}.Factor(f.ws), slices.Repeat([]float64{math.Sqrt(r)}, m)
+	if !known || system.Set(c.precision, 1, deviations) != nil { // rounding left nothing of what the rows say
+		clear(c.precision)
 		clear(c.shift)
+		_ = system.Set(c.precision, 1, deviations) // I has a factor
 	}
-	copy(c.mean, c.shift)
-	pool.TrsmLeft(true, m, 1, upper, m, c.mean, 1)
-	c.square = kernel.Dot(c.mean, c.mean)
-	pool.TrsmLeft(false, m, 1, upper, m, c.mean, 1)
-	pool.CholeskyInverse(m, upper, m, c.slab, m)
-	c.factor = c.square / 2
-	for i := range m {
-		c.factor -= math.Log(upper[i*m+i]) + math.Log(r)/2
-	}
+	system.Solve(c.mean, c.shift)
+	system.Covariance(c.slab)
+	c.square = kernel.Dot(c.mean, c.shift)
+	c.factor = (c.square - system.LogDet()) / 2
 	return c
 }
 

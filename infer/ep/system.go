@@ -196,24 +196,24 @@ func (s *dual) begin(q *normal, g *group, weights []site) error {
 
 // addOuter adds X Λ⁻¹ Xᵀ of a group.
 func (s *dual) addOuter(q *normal, g *group) {
+	q.ws.Pool().Gram(g.Count, q.Rows, s.half(q, g), q.Rows, nil, s.outer, q.Rows)
+}
+
+// half are the rows of U⁻ᵀXᵀ of a group, UᵀU = Λ.
+func (s *dual) half(q *normal, g *group) []float64 {
 	n := q.Rows
 	rows := make([]float64, g.Count*n)
 	for i := range g.Count {
 		q.Column(rows[i*n:(i+1)*n], g.First+i)
 	}
 	q.ws.Pool().TrsmLeft(true, g.Count, n, g.upper, g.Count, rows, n)
-	q.ws.Pool().Gram(g.Count, n, rows, n, nil, s.outer, n)
+	return rows
 }
 
 // columns are the rows of Λ⁻¹Xᵀ of a group.
 func (s *dual) columns(q *normal, g *group) []float64 {
-	n := q.Rows
-	rows := make([]float64, g.Count*n)
-	for i := range g.Count {
-		q.Column(rows[i*n:(i+1)*n], g.First+i)
-	}
-	q.ws.Pool().TrsmLeft(true, g.Count, n, g.upper, g.Count, rows, n)
-	q.ws.Pool().TrsmLeft(false, g.Count, n, g.upper, g.Count, rows, n)
+	rows := s.half(q, g)
+	q.ws.Pool().TrsmLeft(false, g.Count, q.Rows, g.upper, g.Count, rows, q.Rows)
 	return rows
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -33,7 +34,7 @@ func (f *fit) nystrom(bends []float64) (*marginals, error) {
 
 // addSet adds share times the variances of one set of columns.
 func (f *fit) addSet(dst, bends []float64, columns []int, share float64) error {
-	n, pool := f.Rows, f.ws.Pool()
+	n := f.Rows
 	var basis []float64 // orthonormal rows that span the columns of X̃
 	column := make([]float64, n)
 	for _, j := range columns {
@@ -53,22 +54,19 @@ func (f *fit) addSet(dst, bends []float64, columns []int, share float64) error {
 		}
 		return nil
 	}
-	upper := make([]float64, rank*rank) // I + Σ z_j z_jᵀ/v_j, z_j = Qᵀx̃_j
+	outer, system := make([]float64, rank*rank), gauss.NewDual(f.ws, rank) // of Σ z_j z_jᵀ/v_j, z_j = Qᵀx̃_j
 	scales := make([]float64, stripe)
 	f.eachStripe(basis, func(first, count int, z []float64) {
 		for k := range count {
 			scales[k] = 1 / bends[first+k]
 		}
-		pool.Gram(count, rank, z, rank, scales[:count], upper, rank)
+		f.ws.Pool().Gram(count, rank, z, rank, scales[:count], outer, rank)
 	})
-	for a := range rank {
-		upper[a*rank+a]++
-	}
-	if pivot, ok := pool.Cholesky(rank, upper, rank); !ok {
-		return fmt.Errorf("laplace: the projection on %d columns is not positive definite (%d): scale the columns", rank, pivot+1)
+	if err := system.Set(outer, nil); err != nil {
+		return fmt.Errorf("laplace: %w", err)
 	}
 	f.eachStripe(basis, func(first, count int, z []float64) {
-		pool.TrsmRight(false, count, rank, upper, rank, z, rank)
+		system.Half(z, count)
 		for k := range count {
 			row, v := z[k*rank:(k+1)*rank], 1/bends[first+k]
 			dst[first+k] += share * clip(v-v*v*kernel.Dot(row, row), v)

@@ -133,13 +133,9 @@ func (g *integration) without(covariance, shift []float64) []float64 {
 	d, share := g.Dims, 0.0
 	u := append([]float64{}, covariance...)
 	if _, ok := g.Workspace.Pool().Cholesky(d, u, d); ok {
-		// shiftᵀ C⁻¹ shift: a solution of Uᵀx = shift
 		x := append([]float64{}, shift...)
-		for i := range d {
-			x[i] /= u[i*d+i]
-			kernel.Axpy(-x[i], u[i*d+i+1:(i+1)*d], x[i+1:])
-			share += x[i] * x[i]
-		}
+		g.Workspace.Pool().TrsmLeft(true, d, 1, u, d, x, 1)
+		share = kernel.Dot(x, x) // shiftᵀ C⁻¹ shift
 	}
 	if share > most {
 		kernel.Scale(math.Sqrt(most/share), shift)
