@@ -78,6 +78,9 @@ func NewOnline(options Options) (*Online, error) {
 			return nil, &Misuse{"half_life", errors.New("half_life= of the engine and it say the same: keep one")}
 		}
 		value, _, err := ParseHalfLife(options.HalfLife)
+		if err == nil && options.Time == "" {
+			err = errors.New("it goes with the column of times: state both, as --half-life 7d --time day")
+		}
 		if err != nil {
 			return nil, &Misuse{"half_life", err}
 		}

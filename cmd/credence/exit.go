@@ -88,7 +88,7 @@ func report(w io.Writer, err error) {
 	message := err.Error()
 	var misuse *fit.Misuse
 	if errors.As(err, &misuse) && misuse.Option != "" { // which is a flag here
-		flag := "--" + strings.ReplaceAll(misuse.Option, "_", "-")
+		flag := "--" + strings.NewReplacer("hold_out", "holdout", "_", "-").Replace(misuse.Option)
 		message = strings.Replace(message, misuse.Error(), flag+": "+misuse.Err.Error(), 1)
 	}
 	fmt.Fprintf(w, "credence: %s\n", printable(withoutPackage(message)))
