@@ -37,6 +37,9 @@ func TestScoringIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range strings.Fields(string(deps)) {
+		if strings.HasSuffix(path, "/infer/problem") { // is no engine: criticism samples rows by it
+			continue
+		}
 		for _, part := range []string{"infer", "dataset", "formula", "parquet-go", "cobra", "klauspost", "compress", "zstd", "progressbar"} {
 			if slices.Contains(strings.Split(path, "/"), part) {
 				t.Errorf("a program that scores holds %s", path)
