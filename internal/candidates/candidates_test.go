@@ -18,14 +18,14 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// load returns the columns of a problem with weights, dense and sparse ones together, and the same
-// written out: rows times the roots of their weights, columns centred at their weighted means.
+// load returns the columns of a problem with weights and precisions, dense and sparse ones together, and the same written out:
+// rows times the roots of weights times precisions over the mean precision, columns centred at their means by these.
 func load(t *testing.T, n, dense, sparse int) (*candidates.Table, linop.Dense, credence.Model, *conform.Selection) {
 	t.Helper()
 	s := conform.NewSelection(n, dense+sparse, 3, 0.4, 1, 0.5, true, 6)
 	s.Features = conform.Columns{Dense: dense, Sparse: sparse, Intercept: true}
 	for i := range n {
-		s.Weight = append(s.Weight, float64(1+i%3))
+		s.Weight, s.Precision = append(s.Weight, float64(1+i%3)), append(s.Precision, 0.5+float64(i%4))
 	}
 	model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
 	table, err := candidates.Load(context.Background(), credence.NewWorkspace(2), "test", model, conform.Memory{All: &s.Batch})
@@ -33,23 +33,24 @@ func load(t *testing.T, n, dense, sparse int) (*candidates.Table, linop.Dense, c
 		t.Fatal(err)
 	}
 	d := 1 + dense + sparse
-	x, total := linop.NewDense(n, d), 0.0
-	for _, w := range s.Weight {
-		total += w
+	x, total, precise, square := linop.NewDense(n, d), 0.0, 0.0, make([]float64, n)
+	for i, w := range s.Weight {
+		square[i] = w * s.Precision[i]
+		total, precise = total+w, precise+square[i]
 	}
 	for j := range d {
 		mean := 0.0
-		for i, w := range s.Weight {
+		for i, w := range square {
 			if j > 0 {
-				mean += w / total * s.X.Row(i)[j-1]
+				mean += w / precise * s.X.Row(i)[j-1]
 			}
 		}
-		for i, w := range s.Weight {
+		for i, w := range square {
 			v := 1.0
 			if j > 0 {
 				v = s.X.Row(i)[j-1] - mean
 			}
-			x.Row(i)[j] = math.Sqrt(w) * v
+			x.Row(i)[j] = math.Sqrt(w*total/precise) * v
 		}
 	}
 	return table, x, model, s
@@ -181,14 +182,14 @@ func TestProducts(t *testing.T) {
 
 // TestDesign: the columns come back as the features gave them, with rows times the roots of weights.
 func TestDesign(t *testing.T) {
-	table, _, _, s := load(t, 9, 4, 5)
+	table, x, _, s := load(t, 9, 4, 5)
 	phi := table.Design()
-	for i, w := range s.Weight {
+	for i := range 9 {
 		got, want := make([]float64, 10), make([]float64, 10)
 		phi.Each(i, func(j int, v float64) { got[j] = v })
-		want[0] = math.Sqrt(w)
+		want[0] = x.Row(i)[0]
 		for j, v := range s.X.Row(i) {
-			want[j+1] = math.Sqrt(w) * v
+			want[j+1] = want[0] * v
 		}
 		near(t, "Design", got, want)
 	}
