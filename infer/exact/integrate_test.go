@@ -222,58 +222,6 @@ func TestAgainstImportanceSampling(t *testing.T) {
 	t.Logf("errors of the log evidence: %.3f", gaps)
 }
 
-// TestUnitsUnderPriors: the unit of the target, and those of columns, change nothing but units.
-func TestUnitsUnderPriors(t *testing.T) {
-	for _, n := range []int{10, 90} {
-		for _, ard := range []bool{false, true} {
-			data := randomTable(91, n, 12, 0).withRoles(92, true, false)
-			m := model(plain{intercept: true, dense: 12, sizes: []int{5, 7}}, prior.Normal{ARD: ard}, likelihood.Gaussian{})
-			want := fitted(t, m, Config{}, data)
-			const unit = 2.54
-			moved := *data
-			moved.target, moved.offset = nil, nil
-			for i, y := range data.target {
-				moved.target = append(moved.target, unit*y+1000)
-				moved.offset = append(moved.offset, unit*data.offset[i])
-			}
-			got := fitted(t, m, Config{}, &moved)
-			if got.Report.Hyperparameters != want.Report.Hyperparameters {
-				t.Errorf("%s, %s", got.Report.Hyperparameters, want.Report.Hyperparameters)
-			}
-			near(t, "evidence at the mode", *got.Report.EvidenceMode, *want.Report.EvidenceMode-float64(n)*math.Log(unit), 1e-9)
-			if want.Report.Evidence != nil {
-				near(t, "evidence", *got.Report.Evidence, *want.Report.Evidence-float64(n)*math.Log(unit), 1e-9)
-			}
-			mean, variance := marginals(want)
-			gotMean, gotVariance := marginals(got)
-			for j := range mean {
-				shift := 0.0
-				if j == 0 {
-					shift = 1000
-				}
-				near(t, "mean", gotMean[j], unit*mean[j]+shift, 1e-6)
-				near(t, "variance", gotVariance[j]/(unit*unit), variance[j], 1e-6)
-			}
-			for i := range n { // one block moved as a whole, or every weight by itself
-				for j := range 5 {
-					data.x.Row(i)[j] = 30 * (data.x.Row(i)[j] + 2)
-				}
-			}
-			got = fitted(t, m, Config{}, data)
-			near(t, "evidence at the mode, other units of columns", *got.Report.EvidenceMode, *want.Report.EvidenceMode, 1e-9)
-			gotMean, gotVariance = marginals(got)
-			for j := 1; j < len(mean); j++ {
-				by := 1.0
-				if j <= 5 {
-					by = 30
-				}
-				near(t, "mean", by*gotMean[j], mean[j], 1e-6)
-				near(t, "variance", by*by*gotVariance[j], variance[j], 1e-6)
-			}
-		}
-	}
-}
-
 // TestModeIsOne: hyper=mode stops where the gradient of evidence and priors is 0, with the same evidence there and
 // no evidence of its own.
 func TestModeIsOne(t *testing.T) {

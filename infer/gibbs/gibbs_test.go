@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -194,18 +193,6 @@ func TestDiagnosedHeld(t *testing.T) {
 		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(variance)}, prior.SpikeSlab{Slab: param.Hold(0.9)}, Config{Flips: 4000})
 		if r := fitted.Report; *r.EffectiveDraws < 200 || *r.RHat > 1.02 || len(r.Warnings) > 0 {
 			t.Errorf("noise variance %v: %.0f effective draws, R̂ %.3f, %v", variance, *r.EffectiveDraws, *r.RHat, r.Warnings)
-		}
-	}
-}
-
-func TestThreads(t *testing.T) {
-	s := conform.NewSelection(30, 40, 5, 0, 1, 0.1, false, 5)
-	one := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 1000, Threads: 1})
-	several := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Flips: 1000, Threads: max(3, runtime.NumCPU())})
-	a, b := inclusions(one), inclusions(several)
-	for j := range a {
-		if a[j] != b[j] {
-			t.Fatalf("inclusion of column %d is %v with one thread and %v with several", j+1, a[j], b[j])
 		}
 	}
 }

@@ -106,46 +106,6 @@ func TestDrawWeights(t *testing.T) {
 	}
 }
 
-// TestShrunkUnits: a target in other units has weights, scales and noise in those: draws are the same.
-func TestShrunkUnits(t *testing.T) {
-	const times = 8
-	rows := regression(20, 4)
-	fitted := func() *credence.Fitted {
-		e, err := New(credence.Model{Features: conform.Columns{Dense: 4, Kept: 1}, Likelihood: likelihood.Gaussian{}, Prior: prior.Horseshoe{}}, Config{Sweeps: 100, Draws: 40, Chains: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := e.Fit(context.Background(), conform.Memory{All: rows})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	before := fitted()
-	for i := range rows.Target {
-		rows.Target[i] *= times
-	}
-	after := fitted()
-	power := map[string]float64{"noise_variance": 2, "scale": 1, "slab": 2, "prior_variance.kept": 2}
-	if len(before.Report.Hyper) != len(power) {
-		t.Errorf("%v", before.Report.Hyper)
-	}
-	for k, v := range before.Report.Hyper {
-		if got, want := after.Report.Hyper[k].Value, v.Value*math.Pow(times, power[v.Name]); !(math.Abs(got/want-1) < 1e-9) {
-			t.Errorf("%s is %v, want %v", v.Name, got, want)
-		}
-	}
-	var means, variances [2][4]float64
-	for k, f := range []*credence.Fitted{before, after} {
-		f.Members[0].Posterior.Marginals(means[k][:], variances[k][:])
-	}
-	for j, v := range means[0] {
-		if math.Abs(means[1][j]-times*v) > 1e-9 {
-			t.Errorf("weight %d is %v, want %v", j, means[1][j], times*v)
-		}
-	}
-}
-
 // TestShrunkKept: the scale of a kept weight beside a candidate that is held at nothing is that of quadrature over it.
 func TestShrunkKept(t *testing.T) {
 	const variance = 0.6

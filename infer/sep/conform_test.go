@@ -5,7 +5,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
-	"github.com/credence-ml/credence/prior"
 )
 
 // beginAt gives a learner that has seen nothing a prior of the bias with another mean.
@@ -92,25 +91,5 @@ func TestWeightTwoInMiniBatch(t *testing.T) {
 	}
 	if weighted.Weight(credence.InterceptSlot) != twice.Weight(credence.InterceptSlot) {
 		t.Errorf("the bias is %+v, twice %+v", weighted.Weight(credence.InterceptSlot), twice.Weight(credence.InterceptSlot))
-	}
-}
-
-// Weights and offsets of fits, under a slab of variance 100 that nearly every weight is in.
-// Where factors are averages the order of rows, which is another where rows are repeated, leaves
-// errors of 0.2 standard deviations in either fit: the rows of the last pass weigh 1 at its end and
-// 1/e at its beginning.
-func TestRoles(t *testing.T) {
-	p := denseProblem(2000, 3, 16)
-	model := probit(p)
-	model.Prior = prior.SpikeSlab{Inclusion: held(0.999), Slab: held(100)}
-	for _, c := range []struct {
-		cfg       Config
-		tolerance float64
-	}{{Config{}, 0.25}, {Config{Batch: 50}, 0.8}, {Config{KnownCounts: true}, 0.8}} {
-		e, err := New(model, c.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conform.Roles(t, e, memory{p.x, p.y}, c.tolerance)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -149,20 +148,6 @@ func chosen() []Config {
 func variantData(t *testing.T) (credence.Model, *memory) {
 	data := draw(t, likelihood.NegativeBinomial{}, 520, 5, 3)
 	return credence.Model{Features: plain{p: 5, sparse: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, data
-}
-
-// TestThreads: the same bytes at any number of threads.
-func TestThreads(t *testing.T) {
-	model, data := variantData(t)
-	for _, cfg := range chosen() {
-		cfg.Threads, cfg.Diagnostics = 1, 50
-		one := fitted(t, model, cfg, data)
-		cfg.Threads = 3
-		three := fitted(t, model, cfg, data)
-		if !reflect.DeepEqual(one, three) {
-			t.Errorf("%+v: one thread gives %v, three %v", cfg, one.Report, three.Report)
-		}
-	}
 }
 
 // TestWarmLevels: starting on a part of the rows changes where a fit begins and not where it ends.

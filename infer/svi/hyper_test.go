@@ -15,7 +15,6 @@ import (
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -127,41 +126,6 @@ func TestStalledClimb(t *testing.T) {
 					closeTo(t, fmt.Sprintf("%v: evidence", lik), g.all.LogDensity, evidence, 1e-4)
 				}
 			}
-		}
-	}
-}
-
-// TestUnits: other units of the target, its origin, and other units of the columns change nothing but
-// units, integrated or at the mode; the density of the target has its Jacobian.
-func TestIntegratedUnits(t *testing.T) {
-	for _, lik := range []likelihood.Family{likelihood.Gaussian{}, likelihood.StudentT{}, likelihood.Gamma{}} {
-		const n, times, columns = 60, 2.54, 10.0
-		data := draw(t, lik, n, 2, 6)
-		model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: normal}
-		moved := *data
-		moved.x = linop.Dense{Rows: n, Cols: 2, Stride: 2}
-		for _, v := range data.x.Data {
-			moved.x.Data = append(moved.x.Data, columns*v)
-		}
-		_, logLink := lik.(likelihood.Gamma)
-		moved.y = nil
-		unit, shift := times, 1000.0
-		if logLink { // f moves by log times
-			unit, shift = 1, 0
-		}
-		for _, y := range data.y {
-			moved.y = append(moved.y, times*(y+shift))
-		}
-		for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode} {
-			cfg := Config{Covariance: Full, Hyper: treatment, Tolerance: 1e-6}
-			want, got := fitted(t, model, cfg, data), fitted(t, model, cfg, &moved)
-			a, b := weightsOf(want), weightsOf(got)
-			for j := 1; j < 3; j++ {
-				closeTo(t, fmt.Sprintf("%v, %s: weight", lik, treatment), b[j].mean*columns/unit, a[j].mean, 1e-5)
-				closeTo(t, fmt.Sprintf("%v, %s: deviation", lik, treatment), b[j].sd*columns/unit, a[j].sd, 1e-5)
-				closeTo(t, fmt.Sprintf("%v, %s: degrees of freedom", lik, treatment), b[j].df, a[j].df, 1e-2)
-			}
-			closeTo(t, fmt.Sprintf("%v, %s: bound", lik, treatment), boundOf(got)+n*math.Log(times), boundOf(want), 1e-4)
 		}
 	}
 }

@@ -1,15 +1,11 @@
 package svi
 
 import (
-	"cmp"
-	"math"
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
-	"github.com/credence-ml/credence/prior"
 )
 
 // TestEqualPrecisions: a precision of 3 in every row is a third of the dispersion, in every algorithm,
@@ -39,42 +35,6 @@ func TestEqualPrecisions(t *testing.T) {
 			for j := range d {
 				closeTo(t, name+", "+label+": mean", m[j], mWant[j], 1e-9)
 				closeTo(t, name+", "+label+": variance", v[j], vWant[j], 1e-9)
-			}
-		}
-	}
-}
-
-// TestPrecisionUnit: precisions in another unit are another unit of the dispersion and change nothing
-// else, everything learned under its priors: to the tolerance of the climb.
-func TestPrecisionUnit(t *testing.T) {
-	const n, d, factor = 120, 3, 30.0
-	for name, c := range map[string]struct {
-		l     credence.Likelihood
-		power float64 // of the factor in the first parameter that has a unit
-	}{
-		"noise_variance": {likelihood.Gaussian{}, 1}, "shape": {likelihood.Gamma{}, -1}, "scale": {likelihood.StudentT{DegreesOfFreedom: param.Hold(5)}, 0.5},
-	} {
-		data := draw(t, c.l, n, d, 31)
-		for i := range n {
-			data.precision = append(data.precision, 0.4+float64(i%4))
-		}
-		for covariance, treatment := range map[Covariance]hyper.Treatment{Full: hyper.Integrate, Diagonal: hyper.Mode} {
-			model := credence.Model{Features: plain{p: d, intercept: true}, Likelihood: c.l, Prior: prior.Normal{}}
-			config := Config{Covariance: covariance, Tolerance: 1e-9, Diagnostics: -1, Hyper: treatment}
-			want := fitted(t, model, config, data)
-			moved := *data
-			moved.precision = nil
-			for _, p := range data.precision {
-				moved.precision = append(moved.precision, factor*p)
-			}
-			got := fitted(t, model, config, &moved)
-			closeTo(t, name+": bound", *cmp.Or(got.Report.ELBO, got.Report.ELBOMode), *cmp.Or(want.Report.ELBO, want.Report.ELBOMode), 1e-5)
-			for k, v := range got.Report.Hyper {
-				shift := 0.0
-				if v.Name == name {
-					shift = c.power * math.Log(factor)
-				}
-				closeTo(t, name+", "+string(covariance)+": "+v.Name, math.Log(v.Value), math.Log(want.Report.Hyper[k].Value)+shift, 1e-3)
 			}
 		}
 	}

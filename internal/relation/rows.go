@@ -292,7 +292,7 @@ func dispersion(j Job) int {
 	switch name {
 	case "gaussian":
 		return gaussian
-	case "gamma", "negbinomial", "studentt":
+	case "gamma", "studentt":
 		return other
 	}
 	return none
