@@ -94,6 +94,7 @@ func TestExactIsVariational(t *testing.T) {
 		{"y ~ 0 + x + z + precision(p)", "normal", false},
 		{"y ~ x + z + u + precision(p)", "normal(ard=true)", false},
 		{"y ~ x + radial(z, u, centres=6, lengthscale=2)", "normal", false},
+		{"y ~ x + radial(z, u, centres=6, lengthscale=2) + precision(p)", "normal", false}, // noise and a block are correlated
 		{"y ~ 0 + sigmoid(x, z, centres=6, lengthscale=1)", "normal", false},
 		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal(ard=true)", false},
 		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal", false},
@@ -102,7 +103,7 @@ func TestExactIsVariational(t *testing.T) {
 		for _, treatment := range []string{"integrate", "mode", "ml"} {
 			subjects = append(subjects, relation.Subject{
 				Name: c.formula + " " + c.prior + " " + treatment, Under: treatment, Within: 1e-2, Slow: treatment == "ml",
-				Tolerances: []relation.Tolerance{{Place: "evidence_mode", Within: 1e-4}, {Place: "evidence", Within: 1e-3}, {Place: "terms.*.mean", Within: 5e-3}},
+				Tolerances: []relation.Tolerance{{Place: "evidence_mode", Within: 1e-4}, {Place: "evidence", Within: 2e-4}, {Place: "terms.*.mean", Within: 5e-3}},
 				Job: relation.Job{Command: "fit", Rows: rows, Probe: probe, Options: fit.Options{
 					Formula: c.formula, Family: "gaussian", Prior: c.prior, Raw: c.raw, Seed: 3, Engine: "exact(tolerance=1e-9, hyper=" + treatment + ")"}},
 			})
@@ -128,6 +129,7 @@ func TestExactIsVariational(t *testing.T) {
 		{Place: "evidence_penalised", Reason: "a bound is told without the priors of hyper-parameters"},
 		{Subject: "* mode", Place: "hyper_sd.*", Reason: "svi works the curvature out where it integrates alone"},
 		{Subject: "*rbf*normal(ard=true) ml", Reason: "a weight that vanishes does so to the floor of its engine"},
+		{Subject: "y ~ x + radial*precision* ml", Reason: "without priors there are two maxima .04 nats apart, and each engine climbs to one of them"},
 		{Subject: "y ~ 0 + x + z + offset* ml", Reason: "a block that vanishes does so to the floor of its engine"},
 	})
 }

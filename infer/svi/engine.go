@@ -78,7 +78,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 }
 
 // checkpointFormat is the version of checkpoints.
-const checkpointFormat = 3
+const checkpointFormat = 4
 
 // document is what a checkpoint holds: the state of the loop that was interrupted, and what else was
 // learned before it.

@@ -57,7 +57,7 @@ func (g *integration) members() []member {
 		family := g.mode.Family.At(theta[first : first+count])
 		if gaussian && count > 0 && g.all.Outcome == hyper.Summed {
 			value := g.all.Linear[d*d]
-			family = g.mode.Family.At([]float64{math.Log(value)})
+			family = g.mode.Family.At([]float64{math.Log(value) / 2})
 			noise = family.Likelihood.(likelihood.Gaussian)
 			noise.PredictiveDF = hyper.DF(g.all.Variance[d], g.all.Fourth[d])
 			family = family.With(noise)

@@ -24,7 +24,6 @@ func TestPriors(t *testing.T) {
 		"Normal":            Normal{math.Ln2, 1.5},
 		"LogGamma":          LogGamma{Shape: 2, Rate: 0.1},
 		"LogGamma above 2":  LogGamma{2, 0.1, 2},
-		"Squared":           Squared{HalfCauchy(0.5)},
 	} {
 		total := 0.0
 		const step = 0.01

@@ -68,15 +68,6 @@ func (p LogGamma) At(u float64) (value, slope, curvature float64) {
 	return value, 1 + above*pull, above * (pull - above*(p.Shape-1)/(x*x))
 }
 
-// Squared is a prior of log x as one of u = log x².
-type Squared struct{ Prior }
-
-// At implements [Prior].
-func (p Squared) At(u float64) (value, slope, curvature float64) {
-	value, slope, curvature = p.Prior.At(u / 2)
-	return value - math.Ln2, slope / 2, curvature / 4
-}
-
 // Cutpoints is the prior of the K−1 cutpoints of a cumulative logit under which the probabilities of
 // the K grades at f = 0 are Dirichlet(1, …, 1), as a density of the first cutpoint and the logarithms
 // of the gaps (Betancourt 2019).

@@ -102,11 +102,11 @@ func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics
 	for i, v := range u.gram {
 		s.Curvature[i] = v / noise
 	}
-	if learned > 0 { // log s² is the only parameter
-		s.Slope[0] = (total/noise - u.weight) / 2
-		s.Bend[0] = -total / noise / 2
+	if learned > 0 { // log s is the only parameter
+		s.Slope[0] = total/noise - u.weight
+		s.Bend[0] = -2 * total / noise
 		for j, v := range s.Gradient {
-			s.Cross[j] = -v
+			s.Cross[j] = -2 * v
 		}
 	}
 	if s.Beta == nil {

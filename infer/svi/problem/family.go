@@ -12,8 +12,8 @@ import (
 )
 
 // Family is a likelihood whose learned parameters move. They are unconstrained numbers: the
-// logarithms of positive parameters; degrees of freedom are above 2, so that y has a variance, and
-// the logarithm is of what they are above it.
+// logarithms of positive parameters, of a variance that of its root; degrees of freedom are above 2, so that y has a
+// variance, and the logarithm is of what they are above it.
 type Family struct {
 	Likelihood
 	Floor, Ceiling []float64 // bounds of the learned parameters, unconstrained
@@ -27,6 +27,7 @@ type Family struct {
 	values     []float64             // of all Parameters, constrained
 	positive   []bool
 	from       []float64 // what a positive parameter is above
+	unit       []float64 // of its logarithm: ½ of a variance, else 1
 }
 
 const (
@@ -57,7 +58,10 @@ func NewFamily(l Likelihood) *Family {
 	for i, p := range parametric.Parameters() {
 		f.values = append(f.values, p.Value)
 		f.positive = append(f.positive, p.Positive)
-		f.from = append(f.from, 0)
+		f.from, f.unit = append(f.from, 0), append(f.unit, 1)
+		if unitPower(l, p.Name) == 2 {
+			f.unit[i] = 0.5
+		}
 		if p.Name == degreesOfFreedom && p.State != param.Held {
 			f.from[i] = leastDF
 			f.values[i] = math.Max(p.Value, leastDF+math.Exp(nearDF))
@@ -66,7 +70,7 @@ func NewFamily(l Likelihood) *Family {
 			f.learned = append(f.learned, i)
 			low, high := math.Inf(-1), math.Inf(1)
 			if p.Positive {
-				low, high = -parameterLimit, parameterLimit
+				low, high = -parameterLimit*f.unit[i], parameterLimit*f.unit[i]
 				if unitPower(l, p.Name) == 0 {
 					high = shapeLimit
 				}
@@ -106,7 +110,7 @@ func (f *Family) Free() []float64 {
 	for k, i := range f.learned {
 		x[k] = f.values[i]
 		if f.positive[i] {
-			x[k] = math.Log(x[k] - f.from[i])
+			x[k] = f.unit[i] * math.Log(x[k]-f.from[i])
 		}
 	}
 	return x
@@ -122,7 +126,7 @@ func (f *Family) At(x []float64) *Family {
 	for k, i := range f.learned {
 		v := math.Max(f.Floor[k], math.Min(x[k], f.Ceiling[k]))
 		if f.positive[i] {
-			v = f.from[i] + math.Exp(v)
+			v = f.from[i] + math.Exp(v/f.unit[i])
 		}
 		moved.values[i] = v
 	}
@@ -171,11 +175,8 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	names := f.Learned()
 	for k, name := range names {
 		switch prior := f.prior(k, s).(type) {
-		case hyper.Squared:
-			scale := prior.Prior.(hyper.BetaPrime).Scale
-			list = append(list, credence.Value{Name: name, Value: scale * scale})
 		case hyper.BetaPrime:
-			list = append(list, credence.Value{Name: name, Value: prior.Scale})
+			list = append(list, credence.Value{Name: name, Value: math.Pow(prior.Scale, 1/f.unit[f.learned[k]])})
 		case hyper.Normal:
 			list = append(list, credence.Value{Name: name, Value: math.Exp(prior.Mean)})
 		case hyper.LogGamma:
@@ -185,11 +186,11 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	return list
 }
 
-// factor is the derivative of the logarithm of parameter i in its free number, which is 1 unless it is
+// factor is the derivative of the logarithm of parameter i in its free number, which is 1 unless it is a variance or
 // above more than 0. Gradients of families are in the logarithm.
 func (f *Family) factor(i int) float64 {
 	if f.from[i] == 0 { // the value may be 0, as a cutpoint
-		return 1
+		return 1 / f.unit[i]
 	}
 	return 1 - f.from[i]/f.values[i]
 }
@@ -225,10 +226,7 @@ func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) floa
 // prior is that of free parameter k, nil for none.
 func (f *Family) prior(k int, s float64) hyper.Prior {
 	name := f.parametric.Parameters()[f.learned[k]].Name
-	switch unitPower(f.Likelihood, name) {
-	case 2:
-		return hyper.Squared{Prior: hyper.HalfCauchy(s * math.Sqrt(f.precision))}
-	case 1:
+	if unitPower(f.Likelihood, name) > 0 {
 		return hyper.HalfCauchy(s * math.Sqrt(f.precision))
 	}
 	switch name {

@@ -103,15 +103,14 @@ func startParameters(l Likelihood, latent, largest, precision float64) *Family {
 		if c, ok := l.(likelihood.Ceiling); ok {
 			f.Ceiling[k] = math.Max(shapeLimit, c.LogCeiling(largest))
 		}
-		power := unitPower(l, parameter.Name)
-		if power == 0 {
+		if unitPower(l, parameter.Name) == 0 {
 			if parameter.Name == shape && parameter.State == param.Learned {
 				x[k] -= math.Log(precision)
 			}
 			continue
 		}
-		width := math.Log(latent*precision) * power / 2 // log of the parameter if all of the target were noise
-		f.Floor[k] = width + math.Log(likelihood.NoiseFloor)*power/2
+		width := math.Log(latent*precision) / 2 // if all of the target were noise
+		f.Floor[k] = width + math.Log(likelihood.NoiseFloor)/2
 		if parameter.State == param.Learned {
 			x[k] = width
 		}
