@@ -6,17 +6,18 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
 )
 
-// dualTable is the system of a table of fewer rows than weights, by them: see [gauss.Dual]. G are the weights of the rows,
-// and Φ is centred.
+// dualTable is the system of a table of fewer rows than weights, by them: see [gauss.Dual]. G are the precisions of the sites of
+// classes.
 type dualTable struct {
 	diagonal
-	byColumn linop.CSR // the sparse columns
+	columns  *problem.Columns // Φ, centred
 	system   *gauss.Dual
 	kernel   []float64 // ΦΛΦᵀ, n×n, upper
 	of       []float64 // λ that the kernel is of
@@ -25,10 +26,10 @@ type dualTable struct {
 	inverted bool
 }
 
-func newDual(d diagonal) *dualTable {
-	n, _ := d.table.Dims()
+func newDual(d diagonal, c *problem.Columns) *dualTable {
+	n := c.Rows
 	return &dualTable{
-		diagonal: d, byColumn: d.table.phi.Sparse.Transpose(), system: gauss.NewDual(d.table.ws, n), roots: make([]float64, n),
+		diagonal: d, columns: c, system: gauss.NewDual(d.table.ws, n), roots: make([]float64, n),
 		kernel: make([]float64, n*n), inverse: make([]float64, n*n),
 	}
 }
@@ -36,7 +37,7 @@ func newDual(d diagonal) *dualTable {
 func (t *dualTable) factor(_ context.Context, precision []float64) error {
 	t.setLambda(precision)
 	if !slices.Equal(t.lambda, t.of) {
-		t.setKernel()
+		t.columns.Outer(t.table.ws, t.kernel, t.lambda)
 		t.of = append(t.of[:0], t.lambda...)
 	}
 	weights := t.rowWeights(precision)
@@ -47,57 +48,19 @@ func (t *dualTable) factor(_ context.Context, precision []float64) error {
 	return t.system.Set(t.kernel, t.roots)
 }
 
-// setKernel forms ΦΛΦᵀ.
-func (t *dualTable) setKernel() {
-	n, ws, phi := len(t.roots), t.table.ws, t.table.phi
-	dense := phi.Dense.Cols
-	ws.Pool().SyrkWeighted(n, dense, 1, phi.Dense.Data, max(1, phi.Dense.Stride), t.lambda[:dense], 0, t.kernel, n)
-	if t.byColumn.Rows > 0 {
-		t.byColumn.AddGram(ws.Pool(), &linop.Dense{Rows: n, Cols: n, Stride: n, Data: t.kernel}, t.lambda[dense:])
-	}
-	if t.table.means == nil {
-		return
-	}
-	// (φ − φ₀c)ᵀΛ(φ' − φ'₀c) for the intercept's own column φ₀ = 1 and c with c₀ = 0.
-	scaled, of := append([]float64(nil), t.table.means...), make([]float64, n)
-	for j := range scaled {
-		scaled[j] *= t.lambda[j]
-	}
-	phi.Mul(ws, of, scaled)
-	mass := kernel.Dot(scaled, t.table.means)
-	for i := range n {
-		for k := i; k < n; k++ {
-			t.kernel[i*n+k] += mass - of[i] - of[k]
-		}
-	}
-}
-
 func (t *dualTable) solve(_ context.Context, dst, v []float64) error {
 	copy(dst, v)
 	for j, l := range t.lambda {
 		dst[j] *= l
 	}
-	rows := make([]float64, len(t.roots))
-	t.table.project(rows, dst)
+	rows, back := make([]float64, len(t.roots)), make([]float64, len(dst))
+	t.columns.Mul(t.table.ws, rows, dst)
 	t.system.Solve(rows, rows)
-	back := make([]float64, len(dst))
-	t.table.projectTrans(back, rows)
+	t.columns.MulTrans(t.table.ws, back, rows)
 	for j, l := range t.lambda {
 		dst[j] -= l * back[j]
 	}
 	return nil
-}
-
-func (t *dualTable) mul(dst, x []float64) {
-	rows := make([]float64, len(t.roots))
-	t.table.project(rows, x)
-	for i, r := range t.roots {
-		rows[i] *= r * r
-	}
-	t.table.projectTrans(dst, rows)
-	for j, l := range t.lambda {
-		dst[j] += x[j] / l
-	}
 }
 
 func (t *dualTable) logDet() (float64, bool) { return t.system.LogDet() + t.logDetBeside(), true }
@@ -126,46 +89,18 @@ func (t *dualTable) variances(_ context.Context, z []float64) error {
 // weightVariances stores λ − λ² φᵀTφ of every centred column φ.
 func (t *dualTable) weightVariances(dst []float64) {
 	t.invert()
-	n, ws, phi := len(t.roots), t.table.ws, t.table.phi
-	sums := make([]float64, n) // T1
-	for i := range sums {
-		sums[i] = kernel.Sum(t.inverse[i*n : (i+1)*n])
+	t.columns.Quadratics(t.table.ws, dst, t.system, t.inverse)
+	for j, l := range t.lambda {
+		dst[j] = math.Max(l-l*l*dst[j], 1e-12*l)
 	}
-	all, dense := kernel.Sum(sums), phi.Dense.Cols
-	product := make([]float64, n*dense)
-	ws.Pool().Gemm(false, false, n, dense, n, 1, t.inverse, n, phi.Dense.Data, max(1, phi.Dense.Stride), 0, product, dense)
-	ws.InRuns(len(dst), func(from, to int) {
-		for j := from; j < to; j++ {
-			square, cross := 0.0, 0.0
-			if j < dense {
-				for i := range n {
-					v := phi.Dense.Row(i)[j]
-					square += v * product[i*dense+j]
-					cross += v * sums[i]
-				}
-			} else {
-				for i, v := range t.byColumn.Each(j - dense) {
-					square += v * t.byColumn.AddRowDot(0, j-dense, t.inverse[i*n:(i+1)*n])
-					cross += v * sums[i]
-				}
-			}
-			if mean := at(t.table.means, j, 0); mean != 0 {
-				square += mean * (mean*all - 2*cross)
-			}
-			l := t.lambda[j]
-			dst[j] = math.Max(l-l*l*square, 1e-12*l)
-		}
-	})
 }
 
 func (t *dualTable) covariance(dst []float64, scale float64) {
-	n, d, phi := len(t.roots), len(t.lambda), t.table.phi
+	n, d := len(t.roots), len(t.lambda)
 	columns := make([]float64, d*n) // of ΦΛ, one behind the other
-	for i := range n {
-		phi.Each(i, func(j int, v float64) { columns[j*n+i] += v * t.lambda[j] })
-		for j, mean := range t.table.means {
-			columns[j*n+i] -= mean * t.lambda[j]
-		}
+	for j, l := range t.lambda {
+		t.columns.Column(columns[j*n:(j+1)*n], j)
+		kernel.Scale(l, columns[j*n:(j+1)*n])
 	}
 	t.system.Half(columns, d)
 	t.table.ws.Pool().Syrk(d, n, -scale, columns, n, 0, dst, d)

@@ -15,10 +15,8 @@ import (
 // factored is the system of a table whose A is factored, so that variances are exact.
 type factored interface {
 	system
-	// take sets what a fit has learned: the operators, offsets, and the diagonal that A has beside the rows.
-	take(m measured, offset, normal []float64)
-	// mul stores Ax.
-	mul(dst, x []float64)
+	// take sets what a fit has learned: the operators, and the diagonal that A has beside the rows.
+	take(m measured, normal []float64)
 	// weightVariances stores diag A⁻¹ of (b̃, w).
 	weightVariances(dst []float64)
 	// covariance stores the upper triangle of scale A⁻¹ of (b̃, w), d×d.
@@ -29,15 +27,19 @@ type factored interface {
 	posterior(mean []float64, root float64) credence.Posterior
 }
 
-// diagonal is what A has beside the rows.
-type diagonal struct {
-	measured
-	offsets
+// beside is a table and the diagonal that A has beside its rows.
+type beside struct {
 	table   *columns
 	classes bool
 	normal  []float64 // prior precisions of (b̃, w) times σ²
 	sparse  int       // first weight that is a site of its own
-	lambda  []float64 // inverse of all of it, at the last factor
+}
+
+// diagonal is what forms of a factored table share.
+type diagonal struct {
+	measured
+	beside
+	lambda []float64 // inverse of A beside the rows, at the last factor
 }
 
 // leastPrecision keeps Λ finite.
@@ -58,17 +60,10 @@ func (t *diagonal) logDetBeside() (sum float64) {
 	return sum
 }
 
-func (t *diagonal) take(m measured, offset, normal []float64) {
-	t.measured, t.offsets, t.normal = m, offsets{offset}, normal
-}
-
-func (t *diagonal) sites(dst, u []float64) {
-	t.measured.sites(dst, u)
-	t.add(dst)
-}
+func (t *diagonal) take(m measured, normal []float64) { t.measured, t.normal = m, normal }
 
 // rowSites is the number of rows that are sites; weights that are follow them.
-func (t *diagonal) rowSites() int {
+func (t *beside) rowSites() int {
 	if !t.classes {
 		return 0
 	}
@@ -77,22 +72,15 @@ func (t *diagonal) rowSites() int {
 }
 
 // rowWeights returns the weights of the rows in A, nil where all are 1.
-func (t *diagonal) rowWeights(precision []float64) []float64 {
-	if t.classes {
-		return precision[:t.rowSites()]
-	}
-	if t.table.roots == nil {
+func (t *beside) rowWeights(precision []float64) []float64 {
+	if !t.classes {
 		return nil
 	}
-	weights := make([]float64, len(t.table.roots))
-	for i, r := range t.table.roots {
-		weights[i] = r * r
-	}
-	return weights
+	return precision[:t.rowSites()]
 }
 
 // rest returns the diagonal.
-func (t *diagonal) rest(precision []float64) []float64 {
+func (t *beside) rest(precision []float64) []float64 {
 	out := slices.Clone(t.normal)
 	for k, v := range precision[t.rowSites():] {
 		out[t.sparse+k] += v
@@ -101,7 +89,7 @@ func (t *diagonal) rest(precision []float64) []float64 {
 }
 
 // tracedBy returns tr ΦᵀWΦA⁻¹ = tr A⁻¹A less the diagonal's part, for diag A⁻¹.
-func (t *diagonal) tracedBy(variances, precision []float64) float64 {
+func (t *beside) tracedBy(variances, precision []float64) float64 {
 	rest := t.rest(precision)
 	return float64(len(rest)) - kernel.Dot(rest, variances)
 }
@@ -156,13 +144,6 @@ func (t *exactTable) factor(_ context.Context, precision []float64) error {
 func (t *exactTable) solve(_ context.Context, dst, v []float64) error {
 	t.system.Solve(dst, v)
 	return nil
-}
-
-func (t *exactTable) mul(dst, x []float64) {
-	t.layout.Mul(dst, t.h, x)
-	for j, l := range t.lambda {
-		dst[j] += x[j] / l
-	}
 }
 
 func (t *exactTable) logDet() (float64, bool) { return t.system.LogDet() + t.logDetBeside(), true }

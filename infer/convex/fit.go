@@ -28,7 +28,7 @@ type fit struct {
 	logNoise   float64
 	priors     []hyper.Prior
 	noisePrior hyper.Prior
-	measured   []float64 // normal targets in units, times the roots of the weights, and more
+	target     []float64 // normal targets in units, times the roots of the weights
 
 	treatment   hyper.Treatment
 	integrated  *hyper.Integrated // nil where nothing was
@@ -36,6 +36,7 @@ type fit struct {
 	evaluations int               // fits at a θ beyond those of the climb
 	warnings    []string
 
+	way    Variances
 	system system
 	loop   *loop
 	exact  factored

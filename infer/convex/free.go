@@ -117,9 +117,13 @@ const lanczosSteps = 80
 
 func (f *free) direct() bool { return false }
 
+// take sets A.
+func (f *free) take(precision []float64) {
+	f.a, f.fresh = &normal{x: f.x, b: f.b, precision: slices.Clone(precision)}, false
+}
+
 func (f *free) factor(ctx context.Context, precision []float64) error {
-	f.a = &normal{x: f.x, b: f.b, precision: append([]float64(nil), precision...)}
-	if f.fresh = false; f.thin != nil {
+	if f.take(precision); f.thin != nil {
 		return f.thin.factor(ctx, f.a.precision)
 	}
 	f.inverse = f.near(f.a)

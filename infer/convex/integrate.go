@@ -75,9 +75,9 @@ func (f *fit) coordinates(variance []float64) []coordinate {
 
 // expectedResidual is E ‖y − Φw‖² over Q with these variances of (b̃, w), in units.
 func (f *fit) expectedResidual(variance []float64) float64 {
-	residual, gap := 0.0, make([]float64, f.n) // of the rows: X has the normal prior's measurements, too
+	residual, gap := 0.0, make([]float64, f.n)
 	f.table.MulVec(gap, f.loop.u)
-	for i, y := range f.measured[:f.n] {
+	for i, y := range f.target {
 		residual += (y - gap[i]) * (y - gap[i])
 	}
 	if f.exact != nil {

@@ -143,20 +143,17 @@ func raise(z []float64) {
 	}
 }
 
-// lanczosFactored is a system of a table whose A is factored, with such variances all the same: products with A are
-// then those with its factor.
+// lanczosFactored is a system of a table whose A is factored, with such variances all the same.
 type lanczosFactored struct {
 	factored
-	b     linop.Matrix
-	seed  uint64
-	steps int
+	by *lanczos // for products with A alone
+}
+
+func (l *lanczosFactored) factor(ctx context.Context, precision []float64) error {
+	l.by.take(precision)
+	return l.factored.factor(ctx, precision)
 }
 
 func (l *lanczosFactored) variances(ctx context.Context, z []float64) error {
-	known, err := newKrylov(ctx, l.size(), l.steps, credence.Rand(l.seed, credence.ConvexDraws, 0), l.mul)
-	if err == nil {
-		known.variances(z, l.b)
-		raise(z)
-	}
-	return err
+	return l.by.variances(ctx, z)
 }

@@ -69,7 +69,7 @@ func TestLargest(t *testing.T) {
 		}
 	}
 	start, processor := time.Now(), study.Processor()
-	of := freeTable{table: table, classes: true, normal: slices.Repeat([]float64{1}, cols)}
+	of := freeTable{beside: beside{table: table, classes: true, normal: slices.Repeat([]float64{1}, cols)}}
 	solution, err := Solve(context.Background(), Problem{
 		X: linop.Identity(cols), Y: make([]float64, cols), Noise: 1, B: table,
 		Sites: []Group{{Count: rows, Potential: Logistic{1}, Shift: shift}},

@@ -39,7 +39,7 @@ func (c *columns) newLeading(diagonal, rowPart, weights []float64, most int) *le
 		at[j] = k + 1
 	}
 	p.upper = make([]float64, m*m)
-	sums, total := make([]float64, m), 0.0
+	sums, total, one := make([]float64, m), 0.0, 0.0
 	dense := c.phi.Dense.Cols
 	values, own := make([]float64, 0, m), make([]int, 0, m)
 	for i, w := range weights {
@@ -56,9 +56,12 @@ func (c *columns) newLeading(diagonal, rowPart, weights []float64, most int) *le
 				values, own = append(values, v), append(own, k-1)
 			}
 		}
-		total += w
+		if c.means != nil {
+			one = row[0]
+		}
+		total += w * one * one
 		for a, v := range values {
-			sums[own[a]] += w * v
+			sums[own[a]] += w * one * v
 			to := p.upper[own[a]*m:]
 			for b := a; b < len(own); b++ {
 				to[own[b]] += w * v * values[b]

@@ -42,17 +42,19 @@ func TestLeading(t *testing.T) {
 				normal[j] = 0.1 + 0.3*float64(j)
 				roots[j] = math.Sqrt(normal[j])
 			}
-			s := &freeTable{free: free{ws: ws}, table: table, classes: classes, normal: normal, sparse: 1}
+			s := &freeTable{&free{ws: ws}, beside{table, classes, normal, 1}}
 			var precision []float64
 			if classes { // rows, and weights from the second on
 				precision = make([]float64, n+d-1)
 				s.b, s.x = linop.NewStack(table, &linop.Selection{Cols: d, Places: []int{1, 2, 3, 4, 5, 6, 7, 8}}), roots
 			} else {
 				precision = make([]float64, d-1)
-				table.roots = make([]float64, n)
-				for i := range table.roots {
-					table.roots[i] = 1 + 0.1*float64(i)
+				rows := make(linop.Diagonal, n)
+				for i := range rows {
+					rows[i] = 1 + 0.1*float64(i)
 				}
+				rows.MulBlock(&phi.Dense, &phi.Dense)
+				phi.Sparse = phi.Sparse.ScaleRows(rows)
 				s.b, s.x = linop.NewStack(&linop.Selection{Cols: d, Places: []int{1, 2, 3, 4, 5, 6, 7, 8}}), linop.NewStack(table, roots)
 			}
 			for i := range precision {
@@ -78,11 +80,10 @@ func TestLeading(t *testing.T) {
 				}
 			}
 			// A few columns lead.
-			rows := precision[:0]
+			weights, diagonal := slices.Repeat([]float64{1}, n), make([]float64, d)
 			if classes {
-				rows = precision[:n]
+				weights = precision[:n]
 			}
-			weights, diagonal := table.weights(rows), make([]float64, d)
 			for j := range diagonal {
 				diagonal[j] = a.Row(j)[j]
 			}

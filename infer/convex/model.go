@@ -1,8 +1,8 @@
 package convex
 
 import (
-	"cmp"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -34,16 +34,15 @@ func (f *fit) setSystem() {
 	var groups []Group
 	var b []linop.Matrix
 	m := measured{x: roots, y: y, noise: noise}
-	var offset []float64
 	if f.classes {
 		shift := make([]float64, f.n)
 		for i, t := range f.rows.Target {
 			shift[i] = t - 0.5
 		}
-		groups, b, offset = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.rows.Weight}), append(b, f.table), f.rows.Offset
+		m.offset = f.rows.Offset
+		groups, b = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.rows.Weight}), append(b, f.table)
 	} else {
-		m.x, m.y = linop.NewStack(f.table, roots), append(f.units.Targets(f.rows, f.table.roots), y...)
-		f.measured = m.y
+		m.x, m.y = linop.NewStack(f.table, roots), append(slices.Clone(f.target), y...)
 	}
 	if f.heavy() {
 		places := make([]int, f.d-f.first)
@@ -61,38 +60,27 @@ func (f *fit) setSystem() {
 	m.b = linop.NewStack(b...)
 	count, _ := checkGroups(groups)
 	before := f.loop
-	way, small := cmp.Or(f.config.Variances, Auto), min(f.n, f.d) <= exactUnknowns
-	if way == Auto {
-		if way = Exact; !small {
-			way = Sampled
-		}
-	}
-	if way == Exact || way == LanczosMethod && small {
-		if d := (diagonal{table: f.table, classes: f.classes, sparse: f.first}); f.exact == nil && f.n < f.d {
-			f.exact = newDual(d)
-		} else if f.exact == nil {
-			f.exact = newExact(d)
-		}
-		f.exact.take(m, offset, normal)
-		if f.system = f.exact; way == LanczosMethod {
-			f.system = &lanczosFactored{f.exact, m.b, f.config.Seed, cmp.Or(f.config.K, lanczosSteps)}
+	products := &free{measured: m, ws: f.ws, seed: f.config.Seed, several: f.config.Steps != 1 && f.config.Start == nil}
+	f.system = products.by(f.way, f.config.K, storedDraws)
+	if f.exact != nil {
+		f.exact.take(m, normal)
+		if lanczos, ok := f.system.(*lanczos); ok {
+			f.system = &lanczosFactored{f.exact, lanczos}
+		} else {
+			f.system = f.exact
 		}
 	} else {
-		t := &freeTable{free: free{measured: m, ws: f.ws, seed: f.config.Seed, draws: storedDraws, several: f.config.Steps != 1 && f.config.Start == nil}, offsets: offsets{offset}, table: f.table, classes: f.classes, normal: normal, sparse: f.first}
+		t := &freeTable{products, beside{f.table, f.classes, normal, f.first}}
 		t.near = t.preconditioner
-		if f.table.byColumn == nil && f.rows.Design.Sparse.Cols > 0 {
-			byColumn := f.rows.Design.Sparse.Transpose()
-			f.table.byColumn = &byColumn
-		}
 		if f.free != nil {
 			t.products, t.steps, t.last, t.thin = f.free.products, f.free.steps, f.free.last, f.free.thin
-		} else if way == Sampled && f.classes {
+		} else if f.way == Sampled && f.classes {
 			t.thin = newThin(f.table)
 		}
 		if t.thin != nil {
 			t.thin.take(t, f.heavy())
 		}
-		f.free, f.system = &t.free, &tableOf{t, t.free.by(way, f.config.K, storedDraws)}
+		f.free = products
 	}
 	f.loop = newLoop(f.ws, f.system, groups, count, noise)
 	switch {

@@ -11,10 +11,11 @@ import (
 
 // measured is what every form of a system of operators has.
 type measured struct {
-	x, b  linop.Matrix // x is nil where there are no Gaussian measurements
-	y     []float64
-	noise float64
-	gap   []float64 // Xu − y at the last residual
+	x, b   linop.Matrix // x is nil where there are no Gaussian measurements
+	y      []float64
+	noise  float64
+	offset []float64 // what the first sites have beside Bu; nil for none
+	gap    []float64 // Xu − y at the last residual
 }
 
 func (m *measured) size() int {
@@ -24,7 +25,12 @@ func (m *measured) size() int {
 
 func (m *measured) direct() bool { return true }
 
-func (m *measured) sites(dst, u []float64) { m.b.MulVec(dst, u) }
+func (m *measured) sites(dst, u []float64) {
+	m.b.MulVec(dst, u)
+	for i, v := range m.offset {
+		dst[i] += v
+	}
+}
 
 func (m *measured) residual(u []float64) float64 {
 	if m.x == nil {

@@ -53,6 +53,17 @@ type Options struct {
 	Start *Solution
 }
 
+// of returns how variances are found in a problem that is small or not.
+func (v Variances) of(small bool) Variances {
+	switch {
+	case v != "" && v != Auto:
+		return v
+	case small:
+		return Exact
+	}
+	return Sampled
+}
+
 // exactUnknowns is the largest number of unknowns that Auto factors A for.
 const exactUnknowns = 4000
 
@@ -105,12 +116,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 	_, n := p.B.Dims()
 	ws := credence.NewWorkspace(options.Threads)
 	m := measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
-	way := cmp.Or(options.Variances, Auto)
-	if way == Auto {
-		if way = Exact; n > exactUnknowns {
-			way = Sampled
-		}
-	}
+	way := options.Variances.of(n <= exactUnknowns)
 	var s system
 	var unfactored *free
 	steps := cmp.Or(options.Steps, 5)

@@ -19,9 +19,7 @@ import (
 // that are left. Its prior there is as wide as at the means of all, and differs by λ_0 c² beside the λ of the other weights, 1e-10 of
 // it for words of one text among thousands.
 type thin struct {
-	table  *columns   // all of them
-	normal []float64  // as in freeTable
-	sparse int        // the same
+	beside            // of all columns
 	rest   *freeTable // of the columns that are left
 	kept   []int      // their places
 	single []single   // the others
@@ -46,7 +44,7 @@ func newThin(table *columns) *thin {
 	if table.byColumn != nil {
 		dense -= table.byColumn.Rows
 	}
-	t := &thin{table: table, lambda: make([]float64, d), kappa: make([]float64, n), share: make([]float64, n)}
+	t := &thin{beside: beside{table: table}, lambda: make([]float64, d), kappa: make([]float64, n), share: make([]float64, n)}
 	var byColumn linop.CSR
 	byColumn.Reset(n)
 	for j := range d {
@@ -71,7 +69,7 @@ func newThin(table *columns) *thin {
 	if table.means != nil {
 		left.means = t.left(table.means)
 	}
-	t.rest = &freeTable{table: left, classes: true}
+	t.rest = &freeTable{new(free), beside{table: left, classes: true}}
 	return t
 }
 
@@ -86,7 +84,7 @@ func (t *thin) left(of []float64) []float64 {
 
 // take sets what a fit has learned; heavy says that weights are sites.
 func (t *thin) take(all *freeTable, heavy bool) {
-	t.normal, t.sparse = all.normal, all.sparse
+	t.beside = all.beside
 	normal := t.left(all.normal)
 	roots := make(linop.Diagonal, len(normal))
 	for k, v := range normal {
@@ -100,7 +98,7 @@ func (t *thin) take(all *freeTable, heavy bool) {
 		}
 		b = append(b, &linop.Selection{Cols: len(normal), Places: places})
 	}
-	t.rest.free = free{measured: measured{x: roots, b: linop.NewStack(b...)}, ws: all.ws, seed: all.seed, last: t.rest.last}
+	t.rest.free = &free{measured: measured{x: roots, b: linop.NewStack(b...)}, ws: all.ws, seed: all.seed, last: t.rest.last}
 	t.rest.near, t.rest.normal, t.rest.sparse = t.rest.preconditioner, normal, all.sparse
 }
 

@@ -52,7 +52,7 @@ func TestThin(t *testing.T) {
 			for k := range places {
 				places[k] = k + 1
 			}
-			s := &freeTable{free: free{measured: measured{x: roots, b: table}, ws: ws, draws: draws}, table: table, classes: true, normal: normal, sparse: 1}
+			s := &freeTable{&free{measured: measured{x: roots, b: table}, ws: ws, draws: draws}, beside{table, true, normal, 1}}
 			precision := make([]float64, n, n+d)
 			if heavy {
 				s.b = linop.NewStack(table, &linop.Selection{Cols: d, Places: places})

@@ -6,6 +6,7 @@ import (
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -31,10 +32,13 @@ func (f *fit) begin() {
 		f.interceptMean, f.interceptSD = (at.Mean-f.units.Centre)/f.units.Scale, math.Sqrt(at.Variance)/f.units.Scale
 	}
 	if g, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
-		f.table.roots = f.rows.Roots()
+		roots := f.rows.Roots()
+		f.target = f.units.Targets(f.rows, roots)
 		f.setNoise(g.NoiseVariance)
+		f.setTable(roots)
 	} else {
 		f.classes = true
+		f.setTable(nil)
 	}
 	for k, g := range f.groups[f.first:] {
 		size := scales.C[f.first+k]
@@ -42,6 +46,26 @@ func (f *fit) begin() {
 			size = 1
 		}
 		f.take(math.Sqrt(scales.Square)/f.units.Scale/size, likelihood.PriorTail(f.model.Likelihood), g)
+	}
+}
+
+// setTable settles how variances are found, and multiplies the rows by roots, nil for ones.
+func (f *fit) setTable(roots []float64) {
+	design, small := &f.rows.Design, min(f.n, f.d) <= exactUnknowns
+	f.way = f.config.Variances.of(small)
+	factors := f.way == Exact || f.way == LanczosMethod && small
+	if d := (diagonal{beside: beside{table: f.table, classes: f.classes, sparse: f.first}}); factors && f.n < f.d {
+		f.exact = newDual(d, problem.NewColumns(design, f.table.means, roots))
+	} else if factors {
+		f.exact = newExact(d)
+	}
+	if roots != nil {
+		linop.Diagonal(roots).MulBlock(&design.Dense, &design.Dense)
+		design.Sparse = design.Sparse.ScaleRows(roots)
+	}
+	if !factors && design.Sparse.Cols > 0 {
+		byColumn := design.Sparse.Transpose()
+		f.table.byColumn = &byColumn
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/study"
@@ -109,13 +110,14 @@ func TestFactoredLanczos(t *testing.T) {
 		for i := range precision {
 			precision[i] = 0.1 + 0.01*float64(i)
 		}
-		var a factored = newExact(diagonal{table: table, classes: true, sparse: 1})
+		var a factored = newExact(diagonal{beside: beside{table: table, classes: true, sparse: 1}})
 		if n < d {
-			a = newDual(diagonal{table: table, classes: true, sparse: 1})
+			a = newDual(diagonal{beside: beside{table: table, classes: true, sparse: 1}}, problem.NewColumns(&phi, means, nil))
 		}
-		a.take(m, nil, normal)
+		a.take(m, normal)
 		for _, steps := range []int{3, d} {
-			by := []system{&lanczosFactored{a, m.b, 5, steps}, (&free{measured: m, ws: ws, seed: 5, near: jacobi}).by(LanczosMethod, steps, 1)}
+			of := &lanczos{&free{measured: m, ws: ws, seed: 5, near: jacobi}, steps}
+			by := []system{&lanczosFactored{a, of}, of}
 			var got [2][]float64
 			for k, s := range by {
 				if err := s.factor(ctx, precision); err != nil {
@@ -157,11 +159,11 @@ func TestRealVariances(t *testing.T) {
 		for i := range precision {
 			precision[i] = 0.1 + 0.15*float64(i%10)/10
 		}
-		var a factored = newExact(diagonal{table: table, classes: true})
+		var a factored = newExact(diagonal{beside: beside{table: table, classes: true}})
 		if n < d {
-			a = newDual(diagonal{table: table, classes: true})
+			a = newDual(diagonal{beside: beside{table: table, classes: true}}, problem.NewColumns(phi, nil, nil))
 		}
-		a.take(m, nil, normal)
+		a.take(m, normal)
 		want, z := make([]float64, n), make([]float64, n)
 		if err := a.factor(ctx, precision); err != nil {
 			t.Fatal(err)

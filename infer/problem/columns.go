@@ -26,21 +26,31 @@ type Columns struct {
 
 // ByColumn returns the columns of the design, which is gone from the rows.
 func (h *Held) ByColumn() *Columns {
-	all, roots := &h.Design, h.Roots()
-	n, dense := h.Rows(), all.Dense.Cols
-	c := &Columns{Rows: n, Intercept: -1, unit: roots, dense: linop.NewDense(dense, n), sparse: all.Sparse.Transpose(), Means: make([]float64, dense+all.Sparse.Cols)}
+	intercept, means := -1, make([]float64, len(h.Sums.Totals))
 	for _, b := range h.rows.model.Features.Blocks() {
 		if b.Intercept {
-			c.Intercept = b.First
+			intercept = b.First
 		}
 	}
+	for j := range means {
+		if intercept >= 0 && j != intercept {
+			means[j] = h.Sums.Totals[j] / h.Sums.Square
+		}
+	}
+	c := NewColumns(&h.Design, means, h.Roots())
+	c.Intercept, h.Design = intercept, credence.Design{}
+	return c
+}
+
+// NewColumns returns the columns of a design less means, nil for none, whose rows are multiplied by roots, nil for ones.
+func NewColumns(all *credence.Design, means, roots []float64) *Columns {
+	n, dense := all.Dense.Rows, all.Dense.Cols
+	c := &Columns{Rows: n, Intercept: -1, unit: roots, dense: linop.NewDense(dense, n), sparse: all.Sparse.Transpose(), Means: means}
 	if roots == nil {
 		c.unit = slices.Repeat([]float64{1}, n)
 	}
-	for j := range c.Means {
-		if c.Intercept >= 0 && j != c.Intercept {
-			c.Means[j] = h.Sums.Totals[j] / h.Sums.Square
-		}
+	if means == nil {
+		c.Means = make([]float64, c.Count())
 	}
 	for j := range dense {
 		row := c.dense.Row(j)
@@ -56,7 +66,6 @@ func (h *Held) ByColumn() *Columns {
 			c.sparse.Value[k] *= roots[i]
 		}
 	}
-	h.Design = credence.Design{}
 	return c
 }
 
