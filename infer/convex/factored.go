@@ -169,9 +169,7 @@ func (t *exactTable) covariance(dst []float64, scale float64) {
 // root is that of the covariance of the weights at zero of the columns.
 func (t *exactTable) root() gauss.Root {
 	root := slices.Clone(t.system.Root())
-	if t.table.means != nil {
-		problem.UncentreFactor(t.table.means, root)
-	}
+	problem.UncentreFactor(t.table.means, root)
 	return root
 }
 

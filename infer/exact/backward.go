@@ -103,9 +103,7 @@ func (p *primal) scaleInverse() {
 			}
 		}
 	})
-	if p.intercept {
-		problem.UncentreFactor(p.means, p.inverse)
-	}
+	problem.UncentreFactor(p.means, p.inverse)
 }
 
 // packCovariance packs the dense columns' rows of C's columns [first, end) where they lie. It

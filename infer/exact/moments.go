@@ -115,9 +115,7 @@ func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterio
 	problem.Spread(q.PriorVariance, p.groups, func(k int) float64 { return linear[size+k] })
 	u.Own(q.Mean)
 	for k := range q.Shares {
-		if p.intercept {
-			problem.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
-		}
+		problem.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
 	}
 	q.Design.Dense = p.rawDense()
 	q.Design.Sparse = p.design.Sparse.ScaleRows(nil)

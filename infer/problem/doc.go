@@ -24,7 +24,7 @@
 // # Who owns the state
 //
 // Rows own what they read: a block is valid until the next is asked for, or for good where blocks are kept. Several threads
-// may [Rows.Read] different blocks, each into a batch of its own. Held and Columns are never changed by what they are
-// given; ByColumn takes the design out of Held, since two of them would not fit. Sums, Scales and Units are values. What is
-// learned, and where a fit stands, is the engine's.
+// may [Rows.Read] different blocks, each into a batch of its own. Held and Columns belong to the engine that asked for
+// them: it may centre the design in place, and ByColumn takes the design away, since two of them would not fit. Sums, Scales and
+// Units are values. What is learned, and where a fit stands, is the engine's.
 package problem

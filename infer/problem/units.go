@@ -56,16 +56,14 @@ func (u *Units) Own(w []float64) {
 	kernel.Scale(u.Scale, w)
 	if u.Means != nil {
 		w[0] += u.Centre
-		Uncentre(u.Means, w)
 	}
+	Uncentre(u.Means, w)
 }
 
 // Deviation is Own for a deviation from other weights.
 func (u *Units) Deviation(w []float64) {
 	kernel.Scale(u.Scale, w)
-	if u.Means != nil {
-		Uncentre(u.Means, w)
-	}
+	Uncentre(u.Means, w)
 }
 
 // Variance is Own for the variances of independent weights.
@@ -96,9 +94,7 @@ func (u *Units) Covariance(c []float64) {
 
 // Factor is Own for the upper triangular factor F of a covariance FFᵀ, d×d.
 func (u *Units) Factor(f []float64) {
-	if u.Means != nil {
-		UncentreFactor(u.Means, f)
-	}
+	UncentreFactor(u.Means, f)
 	kernel.Scale(u.Scale, f)
 }
 
@@ -112,4 +108,49 @@ func (u *Units) SetNoise(l credence.Likelihood, report *credence.Report, varianc
 	g.NoiseVariance = g.NoiseVariance.At(variance * u.Noise * u.Noise)
 	report.Hyper = append(report.Hyper, credence.Value{Name: "noise_variance", Value: g.NoiseVariance.Value})
 	return g
+}
+
+// InterceptSpread is the prior standard deviation of an intercept in units of that of the target, on
+// the scale of f.
+const InterceptSpread = 10
+
+// An intercept stands at the weighted means x̄ of the columns: f = b̃ + (φ − x̄)ᵀw with
+// b̃ ~ N(m, (InterceptSpread·s)²), so that nothing but b̃ changes when a constant is added to the
+// target. In terms of the features as they are, the intercept is b̃ − x̄ᵀw, which is the map
+// T = [1, −x̄ᵀ; 0, I]. It is weight 0.
+
+// Centred says whether the columns of a group stand about their means under an intercept: all do
+// but features with hyper-parameters, such as random ones, whose columns move.
+func (g *Group) Centred() bool { return !g.Intercept && !g.Tuned }
+
+// Means returns the weighted means of the columns of centred groups, and 0 for the others, given the
+// sums Σ w φ_j over rows of some weight.
+func Means(groups []Group, totals []float64, weight float64) []float64 {
+	means := make([]float64, len(totals))
+	for _, g := range groups {
+		if g.Centred() {
+			for j := g.First; j < g.End(); j++ {
+				means[j] = totals[j] / weight
+			}
+		}
+	}
+	return means
+}
+
+// Uncentre turns the mean of (b̃, w) into that of (b̃ − x̄ᵀw, w); nil means are those of a model without an intercept.
+func Uncentre(means, mean []float64) {
+	if means != nil {
+		mean[0] -= kernel.Dot(means, mean)
+	}
+}
+
+// UncentreFactor turns a d×d matrix F with FFᵀ the covariance of (b̃, w) into T F, that of
+// (b̃ − x̄ᵀw, w), which is upper triangular as F is.
+func UncentreFactor(means, factor []float64) {
+	d := len(means)
+	for j := 1; j < d; j++ {
+		if means[j] != 0 {
+			kernel.Axpy(-means[j], factor[j*d:(j+1)*d], factor[:d])
+		}
+	}
 }
