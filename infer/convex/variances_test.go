@@ -48,7 +48,7 @@ func TestEstimatedVariances(t *testing.T) {
 			}
 			gap := append([]float64(nil), z...)
 			kernel.Axpy(-1, want, gap)
-			if f.products == 0 || f.steps == 0 {
+			if f.products == 0 || f.steps == 0 && !(way == Combined && k == n) { // all is known of n Lanczos vectors
 				t.Errorf("%s: %d products, %d steps", way, f.products, f.steps)
 			}
 			return math.Sqrt(kernel.Dot(gap, gap) / kernel.Dot(want, want)), f.relative
@@ -57,7 +57,7 @@ func TestEstimatedVariances(t *testing.T) {
 			way     Variances
 			k, full int
 			least   float64
-		}{{XDiag, 20, n + 4, exactTolerance}, {Combined, 10, n, drawTolerance * drawTolerance}, {Combined, 30, n, drawTolerance * drawTolerance}} { // what solves leave
+		}{{XDiag, 20, n + 4, exactTolerance}, {Combined, 10, n, 1e-9}, {Combined, 30, n, 1e-9}} { // what solves leave
 			mean, told := 0.0, 0.0
 			const sets = 8
 			for seed := range uint64(sets) {
