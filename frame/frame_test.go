@@ -123,39 +123,6 @@ func TestCategoriesOfManyLevels(t *testing.T) {
 	}
 }
 
-func TestAWeightIsARepetition(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 1))
-	weighted, repeated := numbers([]string{"x", "z", "w", "y"}), numbers([]string{"x", "z", "w", "y"})
-	weighted.with("z", "a", "b", "c")
-	repeated.with("z", "a", "b", "c")
-	for i := range 1500 {
-		w := float64(rng.IntN(4))
-		row := []float64{1e6 + rng.NormFloat64(), float64(i % 3), w, rng.NormFloat64()}
-		weighted.rows = append(weighted.rows, row)
-		for range int(w) {
-			repeated.rows = append(repeated.rows, row)
-		}
-	}
-	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("z")}}
-	without, err := Fit(t.Context(), plan, repeated, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan.Weight = target("w")
-	with, err := Fit(t.Context(), plan, weighted, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Sums in another order: 1e-16 of values of 1e6 against a standard deviation of 1.
-	const sums = 1e-9
-	if math.Abs(with.Inputs[0].Center-without.Inputs[0].Center) > sums || math.Abs(with.Inputs[0].Scale-without.Inputs[0].Scale) > sums {
-		t.Errorf("weighted %+v, repeated %+v", with.Inputs[0], without.Inputs[0])
-	}
-	if math.Abs(with.Target.Variance-without.Target.Variance) > sums || with.WeightSum != float64(without.Rows) {
-		t.Errorf("target: weighted %+v, repeated %+v", with.Target, without.Target)
-	}
-}
-
 func TestStableVarianceOfALargeMean(t *testing.T) {
 	var m moments
 	block := make([]float64, 0, credence.BlockRows)

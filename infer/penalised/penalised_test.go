@@ -11,7 +11,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
@@ -52,39 +51,6 @@ func weights(fitted *credence.Fitted) []float64 {
 func deviation(s *conform.Selection) float64 {
 	_, variance := stat.PopMeanVariance(s.Target, s.Weight)
 	return math.Sqrt(variance)
-}
-
-// TestUnits multiplies the target by a power of two: weights and λ go with it, to the bit, and squares with its square, whether λ is
-// chosen or stated.
-func TestUnits(t *testing.T) {
-	for name, cfg := range map[string]penalised.Config{
-		"ridge": {}, "elasticnet": {Alpha: 0.4}, "lasso": {Alpha: 1, Rule: penalised.OneStandard}, "cappedl1": {Alpha: 1, Cap: 2},
-	} {
-		for _, lambda := range []float64{0, 0.1} {
-			for _, columns := range []int{6, 60} {
-				s := conform.NewSelection(40, columns, 4, 0.2, 1, 0.3, false, 5)
-				cfg.Lambda = lambda
-				want := fitOf(t, s, likelihood.Gaussian{}, cfg)
-				kernel.Scale(1024, s.Target)
-				cfg.Lambda = 1024 * lambda
-				got := fitOf(t, s, likelihood.Gaussian{}, cfg)
-				for j, w := range weights(want) {
-					if weights(got)[j] != 1024*w {
-						t.Errorf("%s, λ %v, %d columns: weight %d is %v, of the target times 1024 %v", name, lambda, columns, j, w, weights(got)[j])
-					}
-				}
-				for k, v := range want.Report.Hyper {
-					by := 1024.0 * 1024
-					if v.Name == "lambda" {
-						by = 1024
-					}
-					if got.Report.Hyper[k].Value != by*v.Value {
-						t.Errorf("%s, λ %v, %d columns: %s is %v, of the target times 1024 %v", name, lambda, columns, v.Name, v.Value, got.Report.Hyper[k].Value)
-					}
-				}
-			}
-		}
-	}
 }
 
 // TestCrossValidation compares the mean squared error of folds at a stated λ with fits that leave each

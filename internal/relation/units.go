@@ -14,6 +14,13 @@ func Units() []Relation {
 		{
 			Name: "unit of the target", About: "of an additive target, or one above 0 with a logarithmic link, in a unit a million times as small, every number in units of it changes by a power of the factor, evidences by its logarithm a row, and nothing else",
 			Change: func(j Job) (Job, bool) {
+				if before, stated, found := strings.Cut(j.Options.Engine, "lambda="); found { // in units of an additive target
+					var lambda float64
+					if _, err := fmt.Sscanf(stated, "%g)", &lambda); err != nil {
+						panic(err)
+					}
+					j.Options.Engine = fmt.Sprintf("%slambda=%v)", before, unit*lambda)
+				}
 				return j.Both(func(t Table) Table { return t.Map(j.Target(), func(y float64) float64 { return unit * y }) }), (additive(j) || positive(j)) && free(j)
 			},
 			Expect: func(j Job, place string, v float64) (float64, bool) {
@@ -95,7 +102,7 @@ func Units() []Relation {
 // free says that no number of the model is stated in units of the target.
 func free(j Job) bool {
 	stated := func(text, name string) bool { return strings.Contains(text, name+"=") }
-	return !stated(j.Options.Family, "variance") && !stated(j.Options.Prior, "variance") && !stated(j.Options.Prior, "spike") && !stated(j.Options.Engine, "lambda")
+	return !stated(j.Options.Family, "variance") && !stated(j.Options.Prior, "variance") && !stated(j.Options.Prior, "spike")
 }
 
 // positive says that the target is above 0, and its logarithm linear.
