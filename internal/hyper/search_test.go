@@ -240,14 +240,14 @@ func TestBounds(t *testing.T) {
 		if theta[0] <= 0 {
 			return math.NaN(), []float64{math.NaN()}
 		}
-		return 2*math.Log(theta[0]) - theta[0], []float64{2/theta[0] - 1} // Gamma(3): mode 2, SD √2 there
+		return 2*math.Log(theta[0]) - 10*theta[0], []float64{2/theta[0] - 10} // Gamma(3, 10): mode 0.2, SD √2/10 there
 	}}
-	top, all := searched(t, rules, m, 40) // the first step would go back by 80 but for its bound, and the one that has grown by 12
-	near(t, "mode", top.At.Theta[0], 2, 1e-6)
+	top, all := searched(t, rules, m, 0.9) // the first step would end at −0.06
+	near(t, "mode", top.At.Theta[0], 0.2, 1e-6)
 	if all.Outcome != Summed || all.Dropped != 1 || math.IsNaN(all.Mean[0]) || math.IsNaN(all.LogDensity) {
 		t.Errorf("%+v", all)
 	}
-	near(t, "log evidence", all.LogDensity, math.Log(2), 0.05)
+	near(t, "log evidence", all.LogDensity, math.Log(2e-3), 0.05)
 }
 
 // TestOrder: in whatever order a set is evaluated, the bytes are the same.
@@ -310,8 +310,8 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestStepsEnd: no more steps are taken than the rules have, and the axes are those of where they end; with no hyper-parameters
-// there is nothing to do.
+// TestStepsEnd: no more steps are taken than the rules have, and the axes are those of where they end; one step is taken at
+// the mode where its evaluation is finer; with no hyper-parameters there is nothing to do.
 func TestStepsEnd(t *testing.T) {
 	h := mat.NewSymDense(1, []float64{1})
 	m := &toy{density: parabola([]float64{0}, h)}
@@ -322,6 +322,13 @@ func TestStepsEnd(t *testing.T) {
 	near(t, "what is left", top.Left, 9.5, 1e-8)
 	near(t, "θ of the axes", top.Axes.Theta[0], 9.5, 1e-8)
 	near(t, "density of the axes", top.Axes.LogDensity, -9.5*9.5/2, 1e-8)
+
+	m = &toy{density: parabola([]float64{0}, h)}
+	r.Polish, r.Weights = true, 301
+	searched(t, r, m, 0)
+	if m.counts != [4]int{ForDifferences: 2, ForMode: 1, ForNode: 3} { // three nodes of many weights, one of them the mode
+		t.Errorf("%v evaluations", m.counts)
+	}
 
 	m = &toy{density: func([]float64) (float64, []float64) { return 7, nil }}
 	_, all := searched(t, rules, m)
