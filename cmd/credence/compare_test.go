@@ -26,37 +26,6 @@ func compared(t *testing.T, args ...string) []map[string]any {
 	return models
 }
 
-// A row of weight 2 is the row twice, and the density of a model is that of evaluate.
-func TestCompareWeighs(t *testing.T) {
-	var weighted, twice strings.Builder
-	weighted.WriteString("x,z,w,y\n")
-	twice.WriteString("x,z,w,y\n")
-	for i := range 40 {
-		w := 1 + i%2
-		row := fmt.Sprintf("%d,%d,%%d,%d\n", i*7%11, i*5%13, i*7%11+i*5%4)
-		fmt.Fprintf(&weighted, row, w)
-		for range w {
-			fmt.Fprintf(&twice, row, 1)
-		}
-	}
-	data, rows := file(t, "w.csv", weighted.String()), file(t, "rows.csv", twice.String())
-	small, large := fitted(t, data, "-f", "y ~ z + weight(w)"), fitted(t, data, "-f", "y ~ x + z + weight(w)")
-	got, want := compared(t, small, large, data), compared(t, small, large, rows)
-	for k := range got {
-		for key, value := range want[k] {
-			if w, ok := value.(float64); ok && math.Abs(number(t, got[k], key)-w) > 1e-12*math.Max(1, math.Abs(w)) {
-				t.Errorf("model %d: %s is %v, want %g as of the rows twice", k+1, key, got[k][key], w)
-			}
-		}
-	}
-	evaluation := decode(t, must(t, "evaluate", large, data, "--json"))
-	for _, key := range []string{"nlpd", "rmse"} {
-		if a, b := number(t, got[1], key), number(t, evaluation, key); math.Abs(a-b) > 1e-12*math.Abs(b) {
-			t.Errorf("%s is %g, by evaluate %g", key, a, b)
-		}
-	}
-}
-
 // Rows that models read differently are not set beside each other.
 func TestCompareRefusesOtherRows(t *testing.T) {
 	holes := "a,b,y\n1,,2\n2,3,3\n,4,5\n4,6,7\n5,1,6\n"

@@ -106,39 +106,6 @@ func TestInterceptOnOwnScale(t *testing.T) {
 	}
 }
 
-func TestSameBytesAtAnyThreadCount(t *testing.T) {
-	train := file(t, "train.csv", houses(700))
-	var first []byte
-	for _, threads := range []string{"1", "2", "3"} {
-		model := filepath.Join(t.TempDir(), "m.safetensors")
-		must(t, "fit", train, "-f", "price ~ . + rbf(size, n=20)", "--threads", threads, "-o", model)
-		got, err := os.ReadFile(model)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == nil {
-			first = got
-		}
-		if !bytes.Equal(first, got) {
-			t.Errorf("%s threads give another model file", threads)
-		}
-	}
-}
-
-// Standard input, and a compressed file, give what the plain file gives.
-func TestStandardInput(t *testing.T) {
-	text := houses(60)
-	fromFile := decode(t, must(t, "fit", file(t, "train.csv", text), "--target", "price", "--json"))
-	o := invoke(t, text, "fit", "-", "--target", "price", "--json", "--cache", t.TempDir())
-	if o.code != exitDone {
-		t.Fatalf("exit %d: %s", o.code, o.err)
-	}
-	fromStdin := decode(t, o.out)
-	if fromFile["evidence"] != fromStdin["evidence"] {
-		t.Errorf("evidence %v from a file and %v from standard input", fromFile["evidence"], fromStdin["evidence"])
-	}
-}
-
 // A prediction is due for every row in order, also for those without a target, which
 // a fit under drop leaves out; what is kept stands beside its own row.
 func TestDensityKeepsEveryRow(t *testing.T) {

@@ -121,7 +121,7 @@ func TestInspectRefusals(t *testing.T) {
 	}
 }
 
-// A file of weights has them all, in full.
+// A file of weights has them all, in full, with intervals of 90 %, nearly normal, about the means.
 func TestInspectWritesWeights(t *testing.T) {
 	train, model := file(t, "train.csv", houses(60)), filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", train, "-f", "price ~ size + poly(size, 20) + zip", "-o", model)
@@ -142,8 +142,12 @@ func TestInspectWritesWeights(t *testing.T) {
 	}
 	for i, record := range records[1:] {
 		term := terms[i].(map[string]any)
-		if record[0] != term["block"] || record[1] != term["name"] || parse(t, record[2]) != term["mean"] || parse(t, record[5]) != term["upper"] {
+		if record[0] != term["block"] || record[1] != term["name"] || parse(t, record[2]) != term["mean"] || parse(t, record[3]) != term["sd"] || parse(t, record[4]) != term["lower"] || parse(t, record[5]) != term["upper"] {
 			t.Errorf("%v is written for %v", record, term)
+		}
+		mean, sd, lower, upper := parse(t, record[2]), parse(t, record[3]), parse(t, record[4]), parse(t, record[5])
+		if wide := (upper - lower) / (2 * 1.645 * sd); math.Abs(lower+upper-2*mean) > 1e-6*sd || !(wide > 0.85 && wide < 1.01) { // Student's t of 3 degrees or more
+			t.Errorf("%s: from %v to %v about %v ± %v", record[1], lower, upper, mean, sd)
 		}
 	}
 }

@@ -46,21 +46,3 @@ func TestSecondSignal(t *testing.T) {
 	cmd.Process.Kill()
 	t.Error("two signals did not end the program")
 }
-
-// A pipe is read once and gives every model its rows.
-func TestComparePipe(t *testing.T) {
-	content := houses(60)
-	data := file(t, "t.csv", content)
-	a, b := fitted(t, data, "-f", "price ~ size"), fitted(t, data, "--target", "price")
-	want := must(t, "compare", a, b, data)
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	go os.WriteFile(pipe, []byte(content), 0)
-	for _, input := range []string{"-", pipe} {
-		if o := invoke(t, content, "compare", a, b, input); o.code != exitDone || o.out != want {
-			t.Errorf("%s: exit %d: %s%s, want %s", input, o.code, o.out, o.err, want)
-		}
-	}
-}

@@ -355,17 +355,6 @@ func commandRelations() []relation.Relation {
 				j, also := change(j)
 				return j, also && j.Command != "active rank"
 			}
-		case "unit of the target":
-			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
-				place = strings.Replace(place, "features.", "selection.features.", 1) // as a Go program has it
-				switch names := strings.Split(place, "."); {
-				case slices.Contains([]string{"rmse", "mae", "mean_difference"}, names[len(names)-1]) || names[0] == "interval_width":
-					return 10 * v, true
-				case names[len(names)-1] == "nlpd":
-					return v + math.Log(10), true
-				}
-				return expect(j, place, v)
-			}
 		case "offset":
 			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
 				if place == "r2" || place == "smse" || place == "msll" { // beside the spread of targets, which the offset is in

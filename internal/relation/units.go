@@ -30,6 +30,8 @@ func Units() []Relation {
 					return v - mass(j)*math.Log(unit), true
 				case last == "log_density":
 					return v - math.Log(unit), true
+				case last == "nlpd":
+					return v + math.Log(unit), true
 				case additive(j) || strings.HasPrefix(place, "target.") || row(place) >= 0 && !strings.HasPrefix(last, "f_"):
 					return v * math.Pow(unit, power(place)), true
 				case last == "f_mean" || strings.HasPrefix(place, "terms.(intercept)") && last != "sd": // weights are of the logarithm
@@ -118,13 +120,15 @@ func scaled(j Job) bool {
 func power(place string) float64 {
 	names, last := split(place)
 	switch {
+	case last == "rmse" || last == "mae" || last == "mean_difference" || strings.HasPrefix(place, "interval_width."):
+		return 1
 	case place == "target.variance":
 		return 2
 	case strings.HasPrefix(place, "hyper.") || strings.HasPrefix(place, "hyper_prior."):
 		_, name, _ := strings.Cut(place, ".")
 		name, _, _ = strings.Cut(name, ".")
 		return hyperPowers[name]
-	case strings.HasPrefix(place, "terms.") || row(place) >= 0 || place == "target.mean" || strings.HasPrefix(names, "selection.features") || strings.Contains(names, ".coefficients."):
+	case strings.HasPrefix(place, "terms.") || row(place) >= 0 || place == "target.mean" || strings.HasPrefix(strings.TrimPrefix(names, "selection."), "features.") || strings.Contains(names, ".coefficients."):
 		switch last {
 		case "mean", "sd", "lower", "upper", "f_mean", "f_sd", "median":
 			return 1
