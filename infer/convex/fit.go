@@ -3,6 +3,7 @@ package convex
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -76,7 +77,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	var repeated *gauss.Repeated
 	if errors.As(err, &repeated) {
-		return nil, repeated.In("convex", func(j int) string { return problem.WeightName(e.model.Features, j) })
+		return nil, fmt.Errorf("convex: %s", repeated.Of(func(j int) string { return problem.WeightName(e.model.Features, j) }))
 	}
 	if err != nil {
 		return nil, err

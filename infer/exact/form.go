@@ -3,6 +3,7 @@ package exact
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -111,7 +112,7 @@ func (c *common) factored(err error, jitter float64) bool {
 	c.jitter, c.failed = jitter, nil
 	var repeated *gauss.Repeated
 	if errors.As(err, &repeated) {
-		c.failed = repeated.In("exact", func(j int) string { return problem.WeightName(c.features, j) })
+		c.failed = fmt.Errorf("exact: %s", repeated.Of(func(j int) string { return problem.WeightName(c.features, j) }))
 	}
 	return err == nil
 }

@@ -173,11 +173,6 @@ func (e *Repeated) Of(name func(j int) string) string {
 	return fmt.Sprintf("the column of %s (%d of %d%s) is lost to rounding: the precision of the weights is not positive definite; columns may be equal, or far from 0: scale them, leave one out, or state a smaller prior variance or a larger noise variance", name(e.Pivot), e.Pivot+1, e.Count, like)
 }
 
-// In says it behind the name of an engine.
-func (e *Repeated) In(engine string, name func(j int) string) error {
-	return fmt.Errorf("%s: %s", engine, e.Of(name))
-}
-
 // jitters are added one after the other to a diagonal, as shares of its mean, until there is a factor.
 var jitters = [...]float64{0, 1e-12, 1e-10, 1e-8, 1e-6}
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,7 +122,7 @@ func quadratic(c mat.Matrix, x []float64) float64 {
 // TestForms compares all that either form says with the explicit inverse, for dense and sparse columns, some prior
 // variances 0, rows of weight 0, and variances from 1e-8 to 1e8; on one thread and on three.
 func TestForms(t *testing.T) {
-	for seed, shape := range [][3]int{{40, 12, 0}, {40, 5, 9}, {9, 20, 0}, {11, 7, 15}, {400, 150, 170}, {1, 1, 0}} {
+	for seed, shape := range [][3]int{{40, 12, 0}, {40, 5, 9}, {9, 20, 0}, {11, 7, 15}, {600, 150, 170}, {1, 1, 0}} {
 		for _, threads := range []int{1, 3} {
 			t.Run(fmt.Sprint(shape, threads), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(seed), 5))
@@ -160,10 +161,14 @@ func TestForms(t *testing.T) {
 					layout.AddRows(ws, values, &part, quarter[first:min(n, first+16)])
 				}
 				layout.Close(values, shape[1])
-				f := layout.Factor(ws)
-				if err := f.Set(values, scale, deviations); err != nil || f.Jitter() != 0 {
-					t.Fatal(err, f.Jitter())
+				f, own := layout.Factor(ws), slices.Clone(deviations)
+				for _, by := range []float64{3, scale} { // nothing of the first values is left
+					if err := f.Set(values, by, own); err != nil || f.Jitter() != 0 {
+						t.Fatal(err, f.Jitter())
+					}
+					f.Root()
 				}
+				clear(own) // which is the caller's
 				near(t, "LogDet", f.LogDet(), logDet, exact)
 				got, white, want := make([]float64, d), make([]float64, d), mat.NewVecDense(d, nil)
 				want.MulVec(c, mat.NewVecDense(d, b))
@@ -397,6 +402,8 @@ func TestRepeated(t *testing.T) {
 	b, got := []float64{4e18, 3e18, 2e18, 1e18}, make([]float64, d)
 	f.Solve(got, b)
 	near(t, "sum of the equal columns' weights", got[0]+got[2]/2, 2, 1e-5) // ten times the largest jitter
+	added := f.Jitter() * 6.5e18 / d
+	near(t, "LogDet", f.LogDet(), math.Log(2.5e18)+math.Log(3e18)+math.Log(1e18)+math.Log(added), 1e-4) // 1e-2 of the last
 	if err := f.Set(h, 1, deviations); err != nil || f.Jitter() != 0 {
 		t.Errorf("with noise: %v, jitter %g", err, f.Jitter())
 	}
@@ -405,7 +412,7 @@ func TestRepeated(t *testing.T) {
 	if !errors.As(err, &repeated) || repeated.Pivot != 2 || repeated.Twin != 0 || repeated.Count != d || repeated.Rows {
 		t.Fatalf("no jitter: %v", err)
 	}
-	if text := repeated.In("some", func(j int) string { return string(rune('p' + j)) }).Error(); !strings.HasPrefix(text, "some: the column of r (3 of 4, most like that of p) is lost") {
+	if text := repeated.Of(func(j int) string { return string(rune('p' + j)) }); !strings.HasPrefix(text, "the column of r (3 of 4, most like that of p) is lost") {
 		t.Error(text)
 	}
 	if text := err.Error(); !strings.Contains(text, "weight 3 (3 of 4, most like that of weight 1)") {
@@ -513,7 +520,12 @@ func TestRepair(t *testing.T) {
 	if _, positive := Repair(pool, d, scaled(.5+1e-10, [d]float64{1, 2, 3})); !positive {
 		t.Error("rounding is told as a negative direction")
 	}
-	// A variance of 0, and one below.
+	// No variances, one of 0, and one below.
+	f, positive = Repair(pool, d, make([]float64, d*d))
+	nearAll(t, "no variances", f, make([]float64, d*d), 0)
+	if !positive {
+		t.Error("no variances are told as negative")
+	}
 	f, positive = Repair(pool, d, []float64{1, 0, .5, 0, 0, 0, .5, 0, 1})
 	nearAll(t, "a variance of 0", product(f, d), []float64{1, 0, .5, 0, 0, 0, .5, 0, 1}, 1e-11)
 	if !positive {

@@ -49,8 +49,7 @@ func upper(pool *kernel.Pool, d int, covariance []float64) ([]float64, bool) {
 }
 
 // raise returns the upper triangle of the correlations of a covariance, without eigenvalues below leastEigenvalue of the
-// largest, the standard deviations that take them back, and the least eigenvalue that they had. What has no variance is
-// apart from the rest.
+// largest, the standard deviations that take them back, and the least eigenvalue that they had.
 func raise(d int, covariance []float64) (out, scales []float64, least float64) {
 	out, scales = make([]float64, d*d), make([]float64, d)
 	for i := range scales {
@@ -61,8 +60,6 @@ func raise(d int, covariance []float64) (out, scales []float64, least float64) {
 		for j := i; j < d; j++ {
 			if v := s * scales[j]; v > 0 {
 				correlations.SetSym(i, j, covariance[i*d+j]/v)
-			} else if i == j {
-				correlations.SetSym(i, i, 1)
 			}
 		}
 	}
