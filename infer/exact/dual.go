@@ -122,31 +122,11 @@ func (p *dual) setGrams() {
 // addPairs adds the scaled φφᵀ of sparse columns, of weights from first on, to the upper triangle of
 // m; under an intercept (φ−x̄)(φ−x̄)ᵀ. Nil scales are 1.
 func (p *dual) addPairs(m []float64, columns *linop.CSR, first int, scales []float64) {
-	square := linop.Dense{Rows: p.n, Cols: p.n, Stride: p.n, Data: m}
-	columns.AddGram(p.pool, &square, scales)
-	if !p.intercept {
-		return
+	means := p.means
+	if p.intercept {
+		means = means[first:]
 	}
-	sums, constant := make([]float64, p.n), 0.0 // Σ_j x̄_j φ_j, Σ_j x̄_j²
-	for j := range columns.Rows {
-		mean := p.means[first+j]
-		if mean == 0 {
-			continue
-		}
-		scaled := mean * linop.At(scales, j)
-		constant += scaled * mean
-		for i, v := range columns.Each(j) {
-			sums[i] += scaled * v
-		}
-	}
-	p.ws.InRuns(p.n, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, shift := m[i*p.n:(i+1)*p.n], constant-sums[i]
-			for j := i; j < p.n; j++ {
-				row[j] += shift - sums[j]
-			}
-		}
-	})
+	problem.AddOuter(p.ws, m, columns, means, scales, slices.Repeat([]float64{1}, p.n))
 }
 
 // setKernel forms ΦΛΦᵀ/σ².

@@ -139,23 +139,33 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 	if dense > 0 {
 		ws.Pool().Gram(dense, n, c.dense.Data, n, scales[:dense], dst, n)
 	}
-	if c.sparse.Rows == 0 {
+	if c.sparse.Rows > 0 {
+		AddOuter(ws, dst, &c.sparse, c.Means[dense:], scales[dense:], c.unit)
+	}
+}
+
+// AddOuter adds Σ_j scales_j (φ_j − x̄_j u)(φ_j − x̄_j u)ᵀ to the upper triangle of dst, n×n, for sparse columns φ that are the rows
+// of a matrix d×n. Nil scales are ones; nil means x̄ are those of columns that are not centred.
+func AddOuter(ws *credence.Workspace, dst []float64, columns *linop.CSR, means, scales, unit []float64) {
+	n := columns.Cols
+	columns.AddGram(ws.Pool(), &linop.Dense{Rows: n, Cols: n, Stride: n, Data: dst}, scales)
+	if means == nil {
 		return
 	}
-	square := linop.Dense{Rows: n, Cols: n, Stride: n, Data: dst}
-	c.sparse.AddGram(ws.Pool(), &square, scales[dense:])
-	// (x − x̄e)(x − x̄e)ᵀ = xxᵀ − x̄(xeᵀ + exᵀ) + x̄²eeᵀ
+	// (φ − x̄u)(φ − x̄u)ᵀ = φφᵀ − x̄(φuᵀ + uφᵀ) + x̄²uuᵀ
 	cross, mass := make([]float64, n), 0.0
-	for j := range c.sparse.Rows {
-		mean := c.sparseMean(j)
-		c.sparse.AddRow(cross, j, -scales[dense+j]*mean)
-		mass += scales[dense+j] * mean * mean
+	for j := range columns.Rows {
+		scaled := means[j] * linop.At(scales, j)
+		columns.AddRow(cross, j, -scaled)
+		mass += scaled * means[j]
 	}
-	kernel.Axpy(mass/2, c.unit, cross)
-	for i := range n {
-		kernel.Axpy(cross[i], c.unit[i:], dst[i*n+i:(i+1)*n])
-		kernel.Axpy(c.unit[i], cross[i:], dst[i*n+i:(i+1)*n])
-	}
+	kernel.Axpy(mass/2, unit, cross)
+	ws.InRuns(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			kernel.Axpy(cross[i], unit[i:n], dst[i*n+i:(i+1)*n])
+			kernel.Axpy(unit[i], cross[i:], dst[i*n+i:(i+1)*n])
+		}
+	})
 }
 
 // panel is the number of dense columns whose quadratic forms are taken at once.
