@@ -81,7 +81,7 @@ func (t *dualTable) variances(_ context.Context, z []float64) error {
 	if len(z) > rows {
 		all := make([]float64, len(t.lambda))
 		t.weightVariances(all)
-		copy(z[rows:], all[t.sparse:])
+		copy(z[rows:], all[t.first:])
 	}
 	return nil
 }

@@ -9,20 +9,17 @@ import (
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
 )
 
 // factored is the system of a table whose A is factored, so that variances are exact.
 type factored interface {
 	system
-	// take sets what a fit has learned: the operators, and the diagonal that A has beside the rows.
-	take(m measured, normal []float64)
 	// weightVariances stores diag A⁻¹ of (b̃, w).
 	weightVariances(dst []float64)
 	// covariance stores the upper triangle of scale A⁻¹ of (b̃, w), d×d.
 	covariance(dst []float64, scale float64)
-	// tracedBy returns tr ΦᵀWΦA⁻¹ for normal targets, with diag A⁻¹ and the precisions of the sites.
-	tracedBy(variances, precision []float64) float64
 	// posterior is N(mean, root² A⁻¹) of the weights at zero of the columns.
 	posterior(mean []float64, root float64) credence.Posterior
 }
@@ -32,13 +29,32 @@ type beside struct {
 	table   *columns
 	classes bool
 	normal  []float64 // prior precisions of (b̃, w) times σ²
-	sparse  int       // first weight that is a site of its own
+	first   int       // first weight that is no intercept
+	heavy   bool      // weights are sites of their own
+}
+
+// operators are X and B: the table with its prior, and rows and weights that are sites. A selection of nothing stands for none.
+func (t *beside) operators() measured {
+	_, d := t.table.Dims()
+	roots, weights := make(linop.Diagonal, d), &linop.Selection{Cols: d}
+	for j, v := range t.normal {
+		if roots[j] = math.Sqrt(v); t.heavy && j >= t.first {
+			weights.Places = append(weights.Places, j)
+		}
+	}
+	switch {
+	case !t.classes:
+		return measured{x: linop.NewStack(t.table, roots), b: weights}
+	case !t.heavy:
+		return measured{x: roots, b: t.table}
+	}
+	return measured{x: roots, b: linop.NewStack(t.table, weights)}
 }
 
 // diagonal is what forms of a factored table share.
 type diagonal struct {
-	measured
-	beside
+	*measured
+	*beside
 	lambda []float64 // inverse of A beside the rows, at the last factor
 }
 
@@ -59,8 +75,6 @@ func (t *diagonal) logDetBeside() (sum float64) {
 	}
 	return sum
 }
-
-func (t *diagonal) take(m measured, normal []float64) { t.measured, t.normal = m, normal }
 
 // rowSites is the number of rows that are sites; weights that are follow them.
 func (t *beside) rowSites() int {
@@ -83,15 +97,9 @@ func (t *beside) rowWeights(precision []float64) []float64 {
 func (t *beside) rest(precision []float64) []float64 {
 	out := slices.Clone(t.normal)
 	for k, v := range precision[t.rowSites():] {
-		out[t.sparse+k] += v
+		out[t.first+k] += v
 	}
 	return out
-}
-
-// tracedBy returns tr ΦᵀWΦA⁻¹ = tr A⁻¹A less the diagonal's part, for diag A⁻¹.
-func (t *beside) tracedBy(variances, precision []float64) float64 {
-	rest := t.rest(precision)
-	return float64(len(rest)) - kernel.Dot(rest, variances)
 }
 
 // exactTable is the system of a table of so few columns that A is formed and factored, with S² = Λ. The first sites are
@@ -152,7 +160,7 @@ func (t *exactTable) variances(_ context.Context, z []float64) error {
 	rows := t.rowSites()
 	all := make([]float64, len(t.normal))
 	t.weightVariances(all)
-	copy(z[rows:], all[t.sparse:])
+	copy(z[rows:], all[t.first:])
 	if t.classes {
 		t.root().RowVariances(t.table.ws, z[:rows], t.table.phi)
 	}

@@ -14,13 +14,11 @@ import (
 // fit is one run.
 type fit struct {
 	*Engine
+	*beside
 	ws            *credence.Workspace
 	rows          *problem.Held
 	units         problem.Units
 	n, d          int
-	table         *columns
-	classes       bool
-	first         int // first weight that is no intercept
 	interceptMean float64
 	interceptSD   float64
 
@@ -37,11 +35,11 @@ type fit struct {
 	evaluations int               // fits at a θ beyond those of the climb
 	warnings    []string
 
-	way    Variances
-	system system
-	loop   *loop
-	exact  factored
-	free   *free
+	measured *measured
+	system   system
+	loop     *loop
+	exact    factored // nil where A is not factored, and then there is the other
+	free     *free
 }
 
 func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {

@@ -75,14 +75,14 @@ func (a *normal) MulBlockTrans(dst, x *linop.Dense) { a.MulBlock(dst, x) }
 // free is a system of many unknowns: A is what it does to vectors, systems are solved by conjugate
 // gradients, and variances are those of draws of N(0, A⁻¹), ξ = A⁻¹(Xᵀε₁ + BᵀΓ^{−½}ε₂) (perturb and solve).
 type free struct {
-	measured
+	*measured
 	ws    *credence.Workspace
 	seed  uint64
 	draws int
 	// several says that the first variances, those of a mean that is far off yet, are not the last.
 	several bool
-	near    func(a *normal) linop.Matrix // the inverse of a matrix near A, the preconditioner
-	thin    *thin                        // what stands in for A; nil for A itself
+	near    func(precision []float64) linop.Matrix // as in [Problem]
+	thin    *thin                                  // what stands in for A; nil for A itself
 
 	a        *normal // at the last precisions
 	inverse  linop.Matrix
@@ -126,7 +126,11 @@ func (f *free) factor(ctx context.Context, precision []float64) error {
 	if f.take(precision); f.thin != nil {
 		return f.thin.factor(ctx, f.a.precision)
 	}
-	f.inverse = f.near(f.a)
+	if f.near == nil {
+		f.inverse = jacobi(f.a)
+	} else {
+		f.inverse = f.near(f.a.precision)
+	}
 	return nil
 }
 

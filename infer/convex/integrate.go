@@ -47,7 +47,7 @@ func (f *fit) coordinates(variance []float64) []coordinate {
 			continue
 		}
 		c := coordinate{value: &f.logPrior[k], prior: f.priors[k], count: float64(g.Count), name: "prior_scale", log: 1}
-		if !f.heavy() {
+		if !f.heavy {
 			c.name, c.log = "prior_variance."+g.Name, 2
 		}
 		for j := g.First; j < g.End() && variance != nil; j++ {
@@ -80,10 +80,8 @@ func (f *fit) expectedResidual(variance []float64) float64 {
 	for i, y := range f.target {
 		residual += (y - gap[i]) * (y - gap[i])
 	}
-	if f.exact != nil {
-		inverse := slices.Clone(variance) // the diagonal of A⁻¹
-		kernel.Scale(1/f.noise(), inverse)
-		return residual + f.noise()*f.exact.tracedBy(inverse, f.loop.precision)
+	if f.exact != nil { // tr ΦᵀΦA⁻¹ is d less what the diagonal has
+		return residual + f.noise()*float64(f.d) - kernel.Dot(f.rest(f.loop.precision), variance)
 	}
 	return residual + f.noise()*f.drawnTrace()
 }

@@ -69,11 +69,11 @@ func TestLargest(t *testing.T) {
 		}
 	}
 	start, processor := time.Now(), study.Processor()
-	of := freeTable{beside: beside{table: table, classes: true, normal: slices.Repeat([]float64{1}, cols)}}
+	of := beside{table: table, classes: true, normal: slices.Repeat([]float64{1}, cols)}
 	solution, err := Solve(context.Background(), Problem{
 		X: linop.Identity(cols), Y: make([]float64, cols), Noise: 1, B: table,
 		Sites: []Group{{Count: rows, Potential: Logistic{1}, Shift: shift}},
-		Near:  func(precision []float64) linop.Matrix { return of.preconditioner(&normal{precision: precision}) },
+		Near:  of.preconditioner,
 	}, Options{Variances: LanczosMethod, K: min(80, cols), Steps: 2, Progress: func(p credence.Progress) {
 		t.Logf("outer step %d: %.1f s, %.1f CPU s", p.Done, time.Since(start).Seconds(), (study.Processor() - processor).Seconds())
 	}})

@@ -42,7 +42,8 @@ func TestLeading(t *testing.T) {
 				normal[j] = 0.1 + 0.3*float64(j)
 				roots[j] = math.Sqrt(normal[j])
 			}
-			s := &freeTable{&free{ws: ws}, beside{table, classes, normal, 1}}
+			of := &beside{table, classes, normal, 1, true}
+			s := &free{measured: new(measured), ws: ws, near: of.preconditioner}
 			var precision []float64
 			if classes { // rows, and weights from the second on
 				precision = make([]float64, n+d-1)
@@ -60,7 +61,6 @@ func TestLeading(t *testing.T) {
 			for i := range precision {
 				precision[i] = 0.05 + 0.02*float64(i)
 			}
-			s.near = s.preconditioner
 			if err := s.factor(context.Background(), precision); err != nil {
 				t.Fatal(err)
 			}

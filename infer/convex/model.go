@@ -6,92 +6,55 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/prior"
 )
 
 // storedDraws is the number of draws that a posterior of many weights is kept in.
 const storedDraws = 100
 
-// setSystem makes the system and the sites at the learned values, going on from where the loop was.
+// setSystem takes system and sites to the learned values, going on from where the loop was.
 func (f *fit) setSystem() {
-	noise := f.noise()
-	normal := make([]float64, f.d) // prior precisions times σ²
-	y := make([]float64, f.d)
+	noise, y := f.noise(), make([]float64, f.d)
+	f.normal = make([]float64, f.d)
 	if f.first == 1 {
-		normal[0] = noise / (f.interceptSD * f.interceptSD)
-		y[0] = math.Sqrt(normal[0]) * f.interceptMean
-	}
-	for k, g := range f.groups[f.first:] {
-		for j := g.First; j < g.End() && !f.heavy(); j++ {
-			normal[j] = noise * math.Exp(-2*f.logPrior[k])
-		}
-	}
-	roots := make(linop.Diagonal, f.d)
-	for j, v := range normal {
-		roots[j] = math.Sqrt(v)
+		f.normal[0] = noise / (f.interceptSD * f.interceptSD)
+		y[0] = math.Sqrt(f.normal[0]) * f.interceptMean
 	}
 	var groups []Group
-	var b []linop.Matrix
-	m := measured{x: roots, y: y, noise: noise}
 	if f.classes {
 		shift := make([]float64, f.n)
 		for i, t := range f.rows.Target {
 			shift[i] = t - 0.5
 		}
-		m.offset = f.rows.Offset
-		groups, b = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.rows.Weight}), append(b, f.table)
-	} else {
-		m.x, m.y = linop.NewStack(f.table, roots), append(slices.Clone(f.target), y...)
+		groups = append(groups, Group{Count: f.n, Potential: Logistic{1}, Shift: shift, Copies: f.rows.Weight})
 	}
-	if f.heavy() {
-		places := make([]int, f.d-f.first)
-		for k := range places {
-			places[k] = f.first + k
-		}
-		b = append(b, &linop.Selection{Cols: f.d, Places: places})
-		for k, g := range f.groups[f.first:] {
+	for k, g := range f.groups[f.first:] {
+		if f.heavy {
 			groups = append(groups, Group{Count: g.Count, Potential: f.potential(f.logPrior[k], noise)})
+			continue
 		}
-	} else if !f.classes {
-		// Everything is normal: a row of no weight stands for the sites.
-		b, groups = append(b, &linop.Selection{Cols: f.d}), nil
+		for j := g.First; j < g.End(); j++ {
+			f.normal[j] = noise * math.Exp(-2*f.logPrior[k])
+		}
 	}
-	m.b = linop.NewStack(b...)
+	*f.measured = f.operators()
+	f.measured.y, f.measured.noise = append(slices.Clone(f.target), y...), noise
+	if f.classes {
+		f.measured.offset = f.rows.Offset
+	}
+	if f.free != nil && f.free.thin != nil {
+		f.free.thin.take(f.free)
+	}
+	if f.loop != nil {
+		f.loop.groups, f.loop.noise, f.loop.factored = groups, noise, false
+		return
+	}
 	count, _ := checkGroups(groups)
-	before := f.loop
-	products := &free{measured: m, ws: f.ws, seed: f.config.Seed, several: f.config.Steps != 1 && f.config.Start == nil}
-	f.system = products.by(f.way, f.config.K, storedDraws)
-	if f.exact != nil {
-		f.exact.take(m, normal)
-		if lanczos, ok := f.system.(*lanczos); ok {
-			f.system = &lanczosFactored{f.exact, lanczos}
-		} else {
-			f.system = f.exact
-		}
-	} else {
-		t := &freeTable{products, beside{f.table, f.classes, normal, f.first}}
-		t.near = t.preconditioner
-		if f.free != nil {
-			t.products, t.steps, t.last, t.thin = f.free.products, f.free.steps, f.free.last, f.free.thin
-		} else if f.way == Sampled && f.classes {
-			t.thin = newThin(f.table)
-		}
-		if t.thin != nil {
-			t.thin.take(t, f.heavy())
-		}
-		f.free = products
-	}
 	f.loop = newLoop(f.ws, f.system, groups, count, noise)
-	switch {
-	case before != nil:
-		copy(f.loop.u, before.u)
-		copy(f.loop.z, before.z)
-		f.loop.newton, f.loop.phi, f.loop.rough = before.newton, before.phi, false
-	case f.config.Start != nil:
+	if f.config.Start != nil {
 		f.loop.rough = false
 		f.goOn(f.config.Start.Members[0].Posterior)
-	case f.first == 1:
+	} else if f.first == 1 {
 		f.loop.u[0] = f.interceptMean
 	}
 }
@@ -113,7 +76,7 @@ func (f *fit) goOn(q credence.Posterior) {
 		rows = f.n
 		q.Latent(f.ws, make([]float64, f.n), f.loop.z[:rows], &f.rows.Design)
 	}
-	if f.heavy() {
+	if f.heavy {
 		copy(f.loop.z[rows:], variance[f.first:])
 	}
 	kernel.Scale(unit, f.loop.z)

@@ -58,14 +58,14 @@ func (m *measured) gradient(dst, v []float64) {
 
 // dense is a system of few unknowns: A is written out and factored.
 type dense struct {
-	measured
+	*measured
 	ws         *credence.Workspace
 	bRows      linop.Dense // B, q×n
 	fixed      []float64   // XᵀX, n×n upper
 	upper, aux []float64
 }
 
-func newDense(m measured, ws *credence.Workspace) *dense {
+func newDense(m *measured, ws *credence.Workspace) *dense {
 	n := m.size()
 	d := &dense{measured: m, ws: ws, bRows: written(m.b), fixed: make([]float64, n*n), upper: make([]float64, n*n)}
 	if m.x != nil {

@@ -115,7 +115,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 	}
 	_, n := p.B.Dims()
 	ws := credence.NewWorkspace(options.Threads)
-	m := measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
+	m := &measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
 	way := options.Variances.of(n <= exactUnknowns)
 	var s system
 	var unfactored *free
@@ -127,7 +127,7 @@ func Solve(ctx context.Context, p Problem, options Options) (*Solution, error) {
 		steps = cmp.Or(options.Steps, modeSteps)
 		fallthrough
 	case Sampled, LanczosMethod, XDiag, Combined:
-		unfactored = &free{measured: m, ws: ws, seed: options.Seed, near: p.near(), several: steps > 1 && options.Start == nil}
+		unfactored = &free{measured: m, ws: ws, seed: options.Seed, near: p.Near, several: steps > 1 && options.Start == nil}
 		s = unfactored.by(way, options.K, 64)
 	default:
 		return nil, fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag, combined or mode", way)
@@ -206,13 +206,6 @@ func (l *loop) goOn(from *Solution) {
 	copy(l.z, from.Variance)
 	kernel.Scale(1/l.noise, l.z)
 	l.rough = false
-}
-
-func (p *Problem) near() func(a *normal) linop.Matrix {
-	if p.Near == nil {
-		return jacobi
-	}
-	return func(a *normal) linop.Matrix { return p.Near(a.precision) }
 }
 
 // jacobi is the inverse of the diagonal of A, estimated from the products of random signs (Hutchinson 1990, Bekas et

@@ -293,7 +293,7 @@ func TestVariances(t *testing.T) {
 	}
 	last := make([]float64, len(exact.Variance))
 	for _, k := range []int{3, 6, 9, 12} {
-		l := &lanczos{&free{measured: measured{x: p.X, b: p.B, y: p.Y, noise: 1}, near: jacobi}, k}
+		l := &lanczos{&free{measured: &measured{x: p.X, b: p.B, y: p.Y, noise: 1}}, k}
 		if err := l.factor(context.Background(), exact.Precision); err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestVariances(t *testing.T) {
 		last = z
 	}
 	// Where it is exact: A with the same precisions, by dense algebra.
-	d := newDense(measured{x: p.X, b: p.B, y: p.Y, noise: 1}, credence.NewWorkspace(1))
+	d := newDense(&measured{x: p.X, b: p.B, y: p.Y, noise: 1}, credence.NewWorkspace(1))
 	if err := d.factor(context.Background(), exact.Precision); err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestVariances(t *testing.T) {
 	if err := d.variances(context.Background(), want); err != nil {
 		t.Fatal(err)
 	}
-	f := free{measured: measured{x: p.X, b: p.B, y: p.Y, noise: 1}, ws: credence.NewWorkspace(2), near: jacobi, draws: 4000}
+	f := free{measured: &measured{x: p.X, b: p.B, y: p.Y, noise: 1}, ws: credence.NewWorkspace(2), draws: 4000}
 	if err := f.factor(context.Background(), exact.Precision); err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestVariances(t *testing.T) {
 		t.Errorf("draws are off by %.4f, their own error is %.4f", root, f.relative)
 	}
 	// Repeated eigenvalues exhaust the Krylov space at once.
-	l := &lanczos{&free{measured: measured{b: linop.Identity(5), noise: 1}, a: &normal{b: linop.Identity(5), precision: []float64{2, 2, 2, 2, 2}}}, 5}
+	l := &lanczos{&free{measured: &measured{b: linop.Identity(5), noise: 1}, a: &normal{b: linop.Identity(5), precision: []float64{2, 2, 2, 2, 2}}}, 5}
 	z := make([]float64, 5)
 	if err := l.variances(context.Background(), z); err != nil {
 		t.Fatal(err)

@@ -75,20 +75,14 @@ func (c *columns) MulBlockTrans(dst, v *linop.Dense) {
 	}
 }
 
-// freeTable is the system of a table of many columns.
-type freeTable struct {
-	*free
-	beside
-}
-
 // preconditioner is that of the leading columns of A: of ΦᵀPΦ and of what A has beside the rows.
-func (t *freeTable) preconditioner(a *normal) linop.Matrix {
-	weights := t.rowWeights(a.precision)
+func (t *beside) preconditioner(precision []float64) linop.Matrix {
+	weights := t.rowWeights(precision)
 	if weights == nil {
 		n, _ := t.table.Dims()
 		weights = slices.Repeat([]float64{1}, n)
 	}
-	part, diagonal := t.table.squares(weights), t.rest(a.precision)
+	part, diagonal := t.table.squares(weights), t.rest(precision)
 	kernel.Axpy(1, part, diagonal)
 	return t.table.newLeading(diagonal, part, weights, leadingColumns)
 }

@@ -19,10 +19,11 @@ import (
 // that are left. Its prior there is as wide as at the means of all, and differs by λ_0 c² beside the λ of the other weights, 1e-10 of
 // it for words of one text among thousands.
 type thin struct {
-	beside            // of all columns
-	rest   *freeTable // of the columns that are left
-	kept   []int      // their places
-	single []single   // the others
+	*beside          // of all columns
+	few     *beside  // of those that are left
+	rest    *free    // their system
+	kept    []int    // their places
+	single  []single // the others
 	// At the last precisions.
 	lambda                []float64 // of all weights
 	kappa, share, weights []float64 // κ, 1/(1 + κG) and G of every row
@@ -38,13 +39,14 @@ type single struct {
 const thinShare = 0.25
 
 // newThin returns nil where too few columns are in one row at most.
-func newThin(table *columns) *thin {
+func newThin(all *beside) *thin {
+	table := all.table
 	n, d := table.Dims()
 	dense := d
 	if table.byColumn != nil {
 		dense -= table.byColumn.Rows
 	}
-	t := &thin{beside: beside{table: table}, lambda: make([]float64, d), kappa: make([]float64, n), share: make([]float64, n)}
+	t := &thin{beside: all, lambda: make([]float64, d), kappa: make([]float64, n), share: make([]float64, n)}
 	var byColumn linop.CSR
 	byColumn.Reset(n)
 	for j := range d {
@@ -69,7 +71,8 @@ func newThin(table *columns) *thin {
 	if table.means != nil {
 		left.means = t.left(table.means)
 	}
-	t.rest = &freeTable{new(free), beside{table: left, classes: true}}
+	t.few = &beside{table: left, classes: true, first: all.first, heavy: all.heavy}
+	t.rest = &free{measured: new(measured), near: t.few.preconditioner}
 	return t
 }
 
@@ -82,30 +85,16 @@ func (t *thin) left(of []float64) []float64 {
 	return out
 }
 
-// take sets what a fit has learned; heavy says that weights are sites.
-func (t *thin) take(all *freeTable, heavy bool) {
-	t.beside = all.beside
-	normal := t.left(all.normal)
-	roots := make(linop.Diagonal, len(normal))
-	for k, v := range normal {
-		roots[k] = math.Sqrt(v)
-	}
-	b := []linop.Matrix{t.rest.table}
-	if heavy {
-		places := make([]int, len(normal)-all.sparse)
-		for k := range places {
-			places[k] = all.sparse + k
-		}
-		b = append(b, &linop.Selection{Cols: len(normal), Places: places})
-	}
-	t.rest.free = &free{measured: measured{x: roots, b: linop.NewStack(b...)}, ws: all.ws, seed: all.seed, last: t.rest.last}
-	t.rest.near, t.rest.normal, t.rest.sparse = t.rest.preconditioner, normal, all.sparse
+// take sets what a fit has learned.
+func (t *thin) take(all *free) {
+	t.few.normal = t.left(t.normal)
+	*t.rest.measured, t.rest.ws, t.rest.seed = t.few.operators(), all.ws, all.seed
 }
 
 func (t *thin) factor(ctx context.Context, precision []float64) error {
 	n := len(t.kappa)
 	copy(t.lambda, t.normal)
-	kernel.Axpy(1, precision[n:], t.lambda[t.sparse:][:len(precision)-n])
+	kernel.Axpy(1, precision[n:], t.lambda[t.first:][:len(precision)-n])
 	for j, v := range t.lambda {
 		t.lambda[j] = math.Max(v, leastPrecision)
 	}
@@ -120,8 +109,8 @@ func (t *thin) factor(ctx context.Context, precision []float64) error {
 		left[i] = g * t.share[i]
 	}
 	if len(precision) > n {
-		for _, j := range t.kept[t.sparse:] {
-			left = append(left, precision[n+j-t.sparse])
+		for _, j := range t.kept[t.first:] {
+			left = append(left, precision[n+j-t.first])
 		}
 	}
 	return t.rest.factor(ctx, left)
@@ -141,7 +130,7 @@ func (t *thin) solve(ctx context.Context, f *free, dst, v []float64) error {
 		rows[i] = -t.weights[i] * t.share[i] * q
 	}
 	part := make([]float64, len(right))
-	t.rest.table.MulVecTrans(part, rows)
+	t.few.table.MulVecTrans(part, rows)
 	kernel.Axpy(1, part, right)
 	clear(part)
 	if err := t.rest.solve(ctx, part, right); err != nil {
@@ -149,7 +138,7 @@ func (t *thin) solve(ctx context.Context, f *free, dst, v []float64) error {
 	}
 	f.products, f.steps = f.products+t.rest.products, f.steps+t.rest.steps
 	t.rest.products, t.rest.steps = 0, 0
-	t.rest.table.MulVec(rows, part)
+	t.few.table.MulVec(rows, part)
 	for i, q := range own { // −G f
 		rows[i] = -t.weights[i] * t.share[i] * (rows[i] + q)
 	}
@@ -175,14 +164,14 @@ func (t *thin) drawn(ctx context.Context, f *free, first, count int) ([]float64,
 		squares[i] = share * (share*kernel.Dot(row, row) + float64(count)*t.kappa[i])
 	}
 	if len(squares) > n {
-		for k, j := range t.kept[t.sparse:] {
+		for k, j := range t.kept[t.first:] {
 			row := seen.Row(n + k)
-			squares[n+j-t.sparse] = kernel.Dot(row, row)
+			squares[n+j-t.first] = kernel.Dot(row, row)
 		}
 		for _, s := range t.single { // of the mean given f', and the variance around it
 			move := s.value / t.lambda[s.weight] * t.weights[s.row] * t.share[s.row]
 			row := seen.Row(s.row)
-			squares[n+s.weight-t.sparse] = move*move*kernel.Dot(row, row) + float64(count)*(1-s.value*move)/t.lambda[s.weight]
+			squares[n+s.weight-t.first] = move*move*kernel.Dot(row, row) + float64(count)*(1-s.value*move)/t.lambda[s.weight]
 		}
 	}
 	own := make([]float64, n)

@@ -52,7 +52,7 @@ func TestThin(t *testing.T) {
 			for k := range places {
 				places[k] = k + 1
 			}
-			s := &freeTable{&free{measured: measured{x: roots, b: table}, ws: ws, draws: draws}, beside{table, true, normal, 1}}
+			s := &free{measured: &measured{x: roots, b: table}, ws: ws, draws: draws}
 			precision := make([]float64, n, n+d)
 			if heavy {
 				s.b = linop.NewStack(table, &linop.Selection{Cols: d, Places: places})
@@ -61,10 +61,10 @@ func TestThin(t *testing.T) {
 			for i := range precision {
 				precision[i] = 0.1 + rng.Float64()
 			}
-			if s.thin = newThin(table); s.thin == nil || len(s.thin.kept) != dense+common {
+			if s.thin = newThin(&beside{table, true, normal, 1, heavy}); s.thin == nil || len(s.thin.kept) != dense+common {
 				t.Fatalf("columns were not left out: %+v", s.thin)
 			}
-			s.thin.take(s, heavy)
+			s.thin.take(s)
 			if err := s.factor(ctx, precision); err != nil {
 				t.Fatal(err)
 			}
@@ -123,10 +123,10 @@ func TestNotThin(t *testing.T) {
 		phi.Sparse.AppendRow([]int32{0, 1, 2}, nil)
 	}
 	byColumn := phi.Sparse.Transpose()
-	if newThin(&columns{phi: &phi, byColumn: &byColumn}) != nil {
+	if newThin(&beside{table: &columns{phi: &phi, byColumn: &byColumn}}) != nil {
 		t.Error("columns were left out")
 	}
-	if newThin(&columns{phi: &credence.Design{Dense: phi.Dense}}) != nil {
+	if newThin(&beside{table: &columns{phi: &credence.Design{Dense: phi.Dense}}}) != nil {
 		t.Error("dense columns were left out")
 	}
 }

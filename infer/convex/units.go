@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/credence-ml/credence/infer/problem"
@@ -21,7 +22,9 @@ func at(values []float64, i int, otherwise float64) float64 {
 // begin takes units, priors and starting values.
 func (f *fit) begin() {
 	f.n, f.d = f.rows.Design.Dims()
-	f.table = &columns{ws: f.ws, phi: &f.rows.Design}
+	f.beside = &beside{table: &columns{ws: f.ws, phi: &f.rows.Design}}
+	_, normal := f.model.Prior.(prior.Normal)
+	f.heavy = !normal
 	scales := f.rows.Sums.Scales(f.model, f.groups)
 	at := scales.Intercept
 	if at != nil {
@@ -31,30 +34,27 @@ func (f *fit) begin() {
 	if at != nil {
 		f.interceptMean, f.interceptSD = (at.Mean-f.units.Centre)/f.units.Scale, math.Sqrt(at.Variance)/f.units.Scale
 	}
+	var roots []float64
 	if g, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
-		roots := f.rows.Roots()
+		roots = f.rows.Roots()
 		f.target = f.units.Targets(f.rows, roots)
 		f.setNoise(g.NoiseVariance)
-		f.setTable(roots)
 	} else {
 		f.classes = true
-		f.setTable(nil)
 	}
+	f.newSystem(roots)
 	for k, g := range f.groups[f.first:] {
-		size := scales.C[f.first+k]
-		if size == 0 {
-			size = 1
-		}
-		f.take(math.Sqrt(scales.Square)/f.units.Scale/size, likelihood.PriorTail(f.model.Likelihood), g)
+		f.take(math.Sqrt(scales.Square)/f.units.Scale/cmp.Or(scales.C[f.first+k], 1), likelihood.PriorTail(f.model.Likelihood), g)
 	}
 }
 
-// setTable settles how variances are found, and multiplies the rows by roots, nil for ones.
-func (f *fit) setTable(roots []float64) {
+// newSystem settles how variances are found, and multiplies the rows by roots, nil for ones.
+func (f *fit) newSystem(roots []float64) {
 	design, small := &f.rows.Design, min(f.n, f.d) <= exactUnknowns
-	f.way = f.config.Variances.of(small)
-	factors := f.way == Exact || f.way == LanczosMethod && small
-	if d := (diagonal{beside: beside{table: f.table, classes: f.classes, sparse: f.first}}); factors && f.n < f.d {
+	way := f.config.Variances.of(small)
+	factors := way == Exact || way == LanczosMethod && small
+	f.measured = new(measured)
+	if d := (diagonal{measured: f.measured, beside: f.beside}); factors && f.n < f.d {
 		f.exact = newDual(d, problem.NewColumns(design, f.table.means, roots))
 	} else if factors {
 		f.exact = newExact(d)
@@ -63,9 +63,23 @@ func (f *fit) setTable(roots []float64) {
 		linop.Diagonal(roots).MulBlock(&design.Dense, &design.Dense)
 		design.Sparse = design.Sparse.ScaleRows(roots)
 	}
-	if !factors && design.Sparse.Cols > 0 {
+	products := &free{measured: f.measured, ws: f.ws, seed: f.config.Seed, several: f.config.Steps != 1 && f.config.Start == nil, near: f.preconditioner}
+	f.system = products.by(way, f.config.K, storedDraws)
+	if factors {
+		if by, ok := f.system.(*lanczos); ok {
+			f.system = &lanczosFactored{f.exact, by}
+		} else {
+			f.system = f.exact
+		}
+		return
+	}
+	f.free = products
+	if design.Sparse.Cols > 0 {
 		byColumn := design.Sparse.Transpose()
 		f.table.byColumn = &byColumn
+	}
+	if way == Sampled && f.classes {
+		f.free.thin = newThin(f.beside)
 	}
 }
 
@@ -112,9 +126,6 @@ func (f *fit) scaleOf() param.Parameter {
 	}
 	return param.Parameter{}
 }
-
-// heavy says whether weights are sites of their own.
-func (f *fit) heavy() bool { _, normal := f.model.Prior.(prior.Normal); return !normal }
 
 // noise is σ² in units, 1 for classes.
 func (f *fit) noise() float64 {

@@ -23,7 +23,7 @@ func TestEstimatedVariances(t *testing.T) {
 	for _, name := range []string{"logistic + normal", "logistic + Laplace", "fused"} {
 		const n = 40
 		p := problems(n, 4)[name]
-		m := measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
+		m := &measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
 		solved, err := Solve(ctx, p, Options{Variances: Exact, Steps: 5})
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestEstimatedVariances(t *testing.T) {
 			t.Fatal(err)
 		}
 		off := func(way Variances, k int, seed uint64) (off, told float64) {
-			f := &free{measured: m, ws: credence.NewWorkspace(2), near: jacobi, seed: seed}
+			f := &free{measured: m, ws: credence.NewWorkspace(2), seed: seed}
 			s := f.by(way, k, 100)
 			if err := s.factor(ctx, solved.Precision); err != nil {
 				t.Fatal(err)
@@ -105,19 +105,19 @@ func TestFactoredLanczos(t *testing.T) {
 			normal[j] = 0.5 + float64(j)
 			roots[j] = math.Sqrt(normal[j])
 		}
-		m := measured{x: roots, b: table, y: make([]float64, d), noise: 1}
+		m := &measured{x: roots, b: table, y: make([]float64, d), noise: 1}
 		precision := make([]float64, n)
 		for i := range precision {
 			precision[i] = 0.1 + 0.01*float64(i)
 		}
-		var a factored = newExact(diagonal{beside: beside{table: table, classes: true, sparse: 1}})
+		of := &beside{table: table, classes: true, normal: normal, first: 1}
+		var a factored = newExact(diagonal{measured: m, beside: of})
 		if n < d {
-			a = newDual(diagonal{beside: beside{table: table, classes: true, sparse: 1}}, problem.NewColumns(&phi, means, nil))
+			a = newDual(diagonal{measured: m, beside: of}, problem.NewColumns(&phi, means, nil))
 		}
-		a.take(m, normal)
 		for _, steps := range []int{3, d} {
-			of := &lanczos{&free{measured: m, ws: ws, seed: 5, near: jacobi}, steps}
-			by := []system{&lanczosFactored{a, of}, of}
+			free := &lanczos{&free{measured: m, ws: ws, seed: 5}, steps}
+			by := []system{&lanczosFactored{a, free}, free}
 			var got [2][]float64
 			for k, s := range by {
 				if err := s.factor(ctx, precision); err != nil {
@@ -154,16 +154,16 @@ func TestRealVariances(t *testing.T) {
 		for j := range normal {
 			normal[j], roots[j] = 1, 1
 		}
-		m := measured{x: roots, b: table, y: make([]float64, d), noise: 1}
+		m := &measured{x: roots, b: table, y: make([]float64, d), noise: 1}
 		precision := make([]float64, n)
 		for i := range precision {
 			precision[i] = 0.1 + 0.15*float64(i%10)/10
 		}
-		var a factored = newExact(diagonal{beside: beside{table: table, classes: true}})
+		of := &beside{table: table, classes: true, normal: normal}
+		var a factored = newExact(diagonal{measured: m, beside: of})
 		if n < d {
-			a = newDual(diagonal{beside: beside{table: table, classes: true}}, problem.NewColumns(phi, nil, nil))
+			a = newDual(diagonal{measured: m, beside: of}, problem.NewColumns(phi, nil, nil))
 		}
-		a.take(m, normal)
 		want, z := make([]float64, n), make([]float64, n)
 		if err := a.factor(ctx, precision); err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func TestRealVariances(t *testing.T) {
 			way      Variances
 			k, draws int
 		}{{LanczosMethod, 80, 1}, {LanczosMethod, 300, 1}, {Sampled, 50, 50}, {Sampled, 300, 300}, {XDiag, 40, 1}, {XDiag, 150, 1}, {Combined, 50, 50}, {Combined, 150, 100}} {
-			f := &free{measured: m, ws: ws, near: jacobi, seed: 1}
+			f := &free{measured: m, ws: ws, seed: 1}
 			s, start := f.by(c.way, c.k, c.draws), study.Processor()
 			if err := s.factor(ctx, precision); err != nil {
 				t.Fatal(err)
