@@ -43,6 +43,9 @@ func subjects() (all []relation.Subject) {
 	roughly := func(s *relation.Subject) { // sites of classes settle ten times as roughly
 		s.Tolerances = append(s.Tolerances, relation.Tolerance{Relation: "offset", Within: 1e-5})
 	}
+	sharp := func(s *relation.Subject) { // scales, weights and evidence are those of copies to the sums' rounding
+		s.Tolerances = append(s.Tolerances, relation.Tolerance{Relation: "precision = copies", Within: 1e-10})
+	}
 	raw := func(s *relation.Subject) { s.Job.Options.Raw = true }
 	fewRows := func(s *relation.Subject) { s.Job.Rows = few }
 	sparse := "spikeslab(inclusion=0.1)" // or few rows would be told by columns alone
@@ -55,16 +58,16 @@ func subjects() (all []relation.Subject) {
 		s.Job.Select = selection.Options{NullCheck: 2, Bootstrap: 3, Moments: true, Path: selection.PathAlways}
 	}
 
-	add("exact", "fit", "y"+line, "gaussian", "normal", "exact(tolerance=1e-9)")
+	add("exact", "fit", "y"+line, "gaussian", "normal", "exact(tolerance=1e-14)", sharp)
 	add("exact, few rows", "fit", "y"+strings.Replace(curves, "n=12", "n=40, lengthscale=2", 1), "gaussian", "normal", "exact(tolerance=1e-9)", fewRows, within(1e-4))
 	add("exact, features", "fit", "y"+curves, "gaussian", "normal(ard=true)", "exact(draws=2, starts=2)", slow, within(1e-4))
 	add("exact, mode", "fit", "y"+line+" + radial(x, z, centres=8)", "gaussian", "normal", "exact(hyper=mode, tolerance=1e-9)", missing)
-	add("exact, held", "fit", "y"+line, "gaussian(variance=2)", "normal(variance=0.5)", "exact")
+	add("exact, held", "fit", "y"+line, "gaussian(variance=2)", "normal(variance=0.5)", "exact", sharp)
 	add("exact, blocks", "fit", "y"+line, "gaussian", "normal", "exact(tolerance=1e-9)", longRows)
 
 	add("exact, precisions", "fit", "y ~ x + z + city + precision(p)", "gaussian", "normal", "exact(tolerance=1e-9)")
 
-	add("svi", "fit", "y"+line, "gaussian", "normal", "svi(covariance=full, tolerance=1e-9)")
+	add("svi", "fit", "y"+line, "gaussian", "normal", "svi(covariance=full, tolerance=1e-14)", sharp)
 	add("svi, counts", "fit", "count"+line, "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", missing, within(1e-4))
 	add("svi, diagonal", "fit", "y"+line, "gaussian", "normal", "svi(tolerance=1e-9)")
 	add("svi, classes", "fit", "b"+line, "bernoulli", "normal", "svi(covariance=full, tolerance=1e-9)")
