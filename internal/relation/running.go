@@ -2,9 +2,9 @@ package relation
 
 // Running are the relations of how a job is run: none of them changes a bit.
 func Running() []Relation {
-	from := func(name string) Relation {
+	from := func(name string, slow bool) Relation {
 		return Relation{
-			Name: "rows of a " + name, About: "rows read as " + name + " are those of a Go program, or of a file, to the bit", Bits: true,
+			Name: "rows of a " + name, About: "rows read as " + name + " are those of a Go program, or of a file, to the bit", Bits: true, Slow: slow,
 			Base: func(j Job) (Job, bool) { return j.As(""), true }, Change: func(j Job) (Job, bool) { return j.As(name), true },
 		}
 	}
@@ -31,7 +31,7 @@ func Running() []Relation {
 				return j, true
 			},
 		},
-		from(File), from(Pipe), from(Parquet),
+		from(File, false), from(Pipe, true), from(Parquet, true),
 	}
 }
 
