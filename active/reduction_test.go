@@ -1,14 +1,10 @@
 package active
 
 import (
-	"context"
-	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"gonum.org/v1/gonum/mat"
@@ -123,58 +119,5 @@ func TestAudit(t *testing.T) {
 	}
 	if square > n-1+5*math.Sqrt(2*(n-1)) { // five standard deviations of χ²
 		t.Errorf("χ² %v of rows by chance: %v", square, counts)
-	}
-}
-
-// TestResume: a simulation that is stopped in its third run goes on from its checkpoint to the result that it
-// has in one go, on another number of threads; that of other options is refused.
-func TestResume(t *testing.T) {
-	rows := poolOf(300)
-	s := &simulation{model: modelOfPool()}
-	o := Options{Pool: 150, Initial: 20, Block: 5, Labels: 60, Every: 20, Repeats: 2, Scores: []Score{ErrorReduction, Random}, Audit: 0.2, Threads: 1}
-	want, err := Simulate(context.Background(), s.model, conform.Memory{All: rows}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	o.Checkpoint = t.TempDir() + "/runs"
-	points := 0
-	o.Progress = func(credence.Progress) {
-		if points++; points == 7 {
-			cancel()
-		}
-	}
-	if _, err := Simulate(ctx, s.model, conform.Memory{All: rows}, o); !errors.Is(err, context.Canceled) {
-		t.Fatalf("stopped with %v", err)
-	}
-	points, o.Threads = 0, 2
-	got, err := Simulate(context.Background(), s.model, conform.Memory{All: rows}, o)
-	if err != nil || points != 6 {
-		t.Fatalf("%v after %d more points", err, points)
-	}
-	for score, curves := range want.Repeats {
-		for k, curve := range curves {
-			for j, at := range curve {
-				other := got.Repeats[score][k][j]
-				if at.Error != other.Error || at.LogLoss != other.LogLoss || (at.Audit != nil && *at.Audit != *other.Audit) {
-					t.Errorf("%s, repeat %d: %v, in one go %v", score, k, other, at)
-				}
-			}
-			if last := curve[len(curve)-1]; last.Audit == nil || last.Audit.Rows != 8 {
-				t.Errorf("%s: audit %v of 40 labels at 0.2", score, last.Audit)
-			}
-		}
-	}
-	if *got.Stop != *want.Stop || got.Full != want.Full {
-		t.Errorf("stop %v and full %v, in one go %v and %v", got.Stop, got.Full, want.Stop, want.Full)
-	}
-	heavier := *rows
-	heavier.Weight = slices.Repeat([]float64{2}, 300)
-	if _, err := Simulate(context.Background(), s.model, conform.Memory{All: &heavier}, o); err == nil {
-		t.Error("a checkpoint of rows of other weights is taken")
-	}
-	o.Block = 4
-	if _, err := Simulate(context.Background(), s.model, conform.Memory{All: rows}, o); err == nil {
-		t.Error("a checkpoint of other options is taken")
 	}
 }

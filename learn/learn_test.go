@@ -107,25 +107,6 @@ func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte
 	}
 }
 
-const visitFormula = "y ~ x + log(w) + site + hash(site:ad) + poly(x, 2) + weight(w) + offset(o) + offset(0.5)"
-
-// To stop and go on is not to have stopped, in every pass, with every policy for missing values.
-func TestResumeChangesNothing(t *testing.T) {
-	text := visits(60_000) // several runs
-	for _, engine := range []string{"sep", "sep(passes=2)", "ftrl", "adpredictor", "sgd"} {
-		options := fit.Options{Formula: visitFormula, Engine: engine, Missing: "indicator"}
-		whole, _ := learned(t, text, options, 0)
-		for _, stop := range []int64{1, 65_000} {
-			if pieces, _ := learned(t, text, options, stop); !bytes.Equal(whole, pieces) {
-				t.Errorf("%s: stopped after %d rows it ends in another model", engine, stop)
-			}
-		}
-		if testing.Short() {
-			break
-		}
-	}
-}
-
 // A weight of 2 is the row twice, and rows of a program are rows of a file: the same model scores
 // both alike.
 func TestFilesAndPrograms(t *testing.T) {

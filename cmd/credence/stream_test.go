@@ -9,8 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -215,90 +213,12 @@ func sameFile(t *testing.T, what, a, b string) {
 	}
 }
 
-// commandEnvironment holds the command line of a child process, as JSON.
-const commandEnvironment = "CREDENCE_TEST_COMMAND"
-
-// TestChildProcess is the program in a process of its own, for tests that kill it.
-func TestChildProcess(t *testing.T) {
-	text := os.Getenv(commandEnvironment)
-	if text == "" {
-		t.Skip("for other tests to start")
-	}
-	var args []string
-	if err := json.Unmarshal([]byte(text), &args); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, args, streams{os.Stdin, os.Stdout, os.Stderr}))
-}
-
-func child(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	text, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestChildProcess$")
-	cmd.Env = append(os.Environ(), commandEnvironment+"="+string(text))
-	return cmd
-}
-
-// Killed by SIGKILL at random moments and resumed, the model has the same bytes.
-func TestStreamSurvivesKill(t *testing.T) {
-	t.Parallel()
-	kills := 20
-	if testing.Short() {
-		kills = 4
-	}
-	path := file(t, "rows.csv", clicksCSV(clicks(400000, 5)))
-	whole, pieces := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "pieces")
-	must(t, "stream", path, "--formula", "click ~ hash(.)", "-o", whole, "--quiet")
-	rng := rand.New(rand.NewPCG(6, 6))
-	killed := 0
-	for attempt := 0; ; attempt++ {
-		if attempt > 100 {
-			t.Fatal("it never ends")
-		}
-		cmd := child(t, "stream", path, "--formula", "click ~ hash(.)", "-o", pieces, "--quiet", "--resume", "--checkpoint", "3ms")
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if killed < kills {
-			timer := time.AfterFunc(time.Duration(20+rng.IntN(100))*time.Millisecond, func() { cmd.Process.Kill() })
-			err := cmd.Wait()
-			timer.Stop()
-			if err != nil {
-				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
-					t.Fatalf("%v: %s", err, stderr.String())
-				}
-				killed++
-				continue
-			}
-			// It got to its end: begin again, so that more moments are tried.
-			sameFile(t, "killed", whole, pieces)
-			os.Remove(pieces + ".checkpoint")
-			continue
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Fatalf("%v: %s", err, stderr.String())
-		}
-		break
-	}
-	sameFile(t, "killed", whole, pieces)
-}
-
 // SIGTERM saves the work and exits with 130.
 func TestStreamTerminated(t *testing.T) {
 	t.Parallel()
 	model := filepath.Join(t.TempDir(), "m")
 	path := file(t, "rows.csv", clicksCSV(clicks(5000, 6)))
-	cmd := child(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--follow", "--quiet")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _ := process(t, "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--follow", "--quiet")
 	time.Sleep(2 * time.Second) // it has looked at the rows for a second, learned them, and waits for more
 	cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {

@@ -1,14 +1,12 @@
 package online
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
@@ -188,55 +186,6 @@ func TestFTRLSelected(t *testing.T) {
 	}
 	if f.selected != want || want == 0 || want == 40 {
 		t.Errorf("%d selected, counted %d", f.selected, want)
-	}
-}
-
-// Stopping in between by way of a file changes no bit.
-func TestResume(t *testing.T) {
-	b, _ := rows(2000, 50, 3)
-	half := func(first, last int) *credence.Batch {
-		p := *b
-		p.Sparse.Rows, p.Sparse.Start, p.Target = last-first, b.Sparse.Start[first:last+1], b.Target[first:last]
-		return &p
-	}
-	file := func(l credence.Online) []byte {
-		document, tensors, err := l.State()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := safetensors.Write(&out, map[string]string{"state": string(document)}, tensors); err != nil {
-			t.Fatal(err)
-		}
-		return out.Bytes()
-	}
-	for name, c := range map[string]struct {
-		fresh   func() credence.Online
-		restore func(document []byte, r *safetensors.Reader) (credence.Online, error)
-	}{
-		"ftrl": {func() credence.Online { return NewFTRL(FTRLConfig{L1: 2}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreFTRL(d, r, "") }},
-		"adpredictor": {func() credence.Online { return NewAdPredictor(AdPredictorConfig{}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) {
-			return RestoreAdPredictor(d, r, "")
-		}},
-		"sgd": {func() credence.Online { return NewSGD(SGDConfig{L2: 0.01}) }, func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreSGD(d, r, "") }},
-	} {
-		probability := make([]float64, 2000)
-		whole := c.fresh()
-		whole.Learn(b, probability)
-		pieces := c.fresh()
-		pieces.Learn(half(0, 700), probability)
-		middle := file(pieces)
-		r, err := safetensors.NewReader(bytes.NewReader(middle), int64(len(middle)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if pieces, err = c.restore([]byte(r.Metadata()["state"]), r); err != nil {
-			t.Fatal(err)
-		}
-		pieces.Learn(half(700, 2000), probability)
-		if !bytes.Equal(file(whole), file(pieces)) {
-			t.Errorf("%s: the state differs after a stop", name)
-		}
 	}
 }
 
