@@ -23,11 +23,10 @@ type fit struct {
 	interceptSD   float64
 
 	// Learned values, in units: log of each block's prior standard deviation or of the scale, log σ.
-	logPrior   []float64
-	logNoise   float64
-	priors     []hyper.Prior
-	noisePrior hyper.Prior
-	target     []float64 // normal targets in units, times the roots of the weights
+	logPrior []float64
+	logNoise float64
+	learned  []coordinate // of these, the noise the last
+	target   []float64    // normal targets in units, times the roots of the weights
 
 	treatment   hyper.Treatment
 	integrated  *hyper.Integrated // nil where nothing was

@@ -46,27 +46,24 @@ func (s *Solution) Next(f linop.Matrix, candidates [][]int, count, threads int) 
 	for k := range draws {
 		known[k*draws+k] = 1
 	}
-	before, open := 0.0, make([]bool, len(candidates))
-	for c := range open {
-		open[c] = true
-	}
+	before := 0.0
 	for range min(count, len(candidates)) {
 		best, most := -1, math.Inf(-1)
 		for c, gram := range grams {
-			if !open[c] {
+			if gram == nil { // picked
 				continue
 			}
 			copy(trial, known)
 			kernel.Axpy(1, gram, trial)
 			if pivot, ok := pool.Cholesky(draws, trial, draws); !ok {
-				return nil, nil, errSingular{pivot}
+				return nil, nil, singular(pivot)
 			}
 			if value := logDet(draws, trial); value > most {
 				best, most = c, value
 			}
 		}
 		kernel.Axpy(1, grams[best], known)
-		open[best] = false
+		grams[best] = nil
 		picked, gains = append(picked, best), append(gains, (most-before)/2)
 		before = most
 	}

@@ -27,50 +27,32 @@ const (
 // coordinate is one of θ: the logarithm u of a standard deviation, or of a scale, whose part of the bound is that of
 // normal numbers at fixed Q: −count·u − square/(2e^{2u}).
 type coordinate struct {
-	value         *float64
-	prior         hyper.Prior
-	count, square float64
-	name          string
-	log           float64 // logarithms of what is reported for one of u: 2 of a variance
+	value *float64
+	prior hyper.Prior
+	group int // of the weights; −1 of the noise
+	count float64
+	name  string
+	log   float64 // logarithms of what is stated and reported for one of u: 2 of a variance
 }
 
-// coordinates returns θ; without variances of (b̃, w) without what is expected of Q.
-func (f *fit) coordinates(variance []float64) []coordinate {
-	var out []coordinate
-	noise := f.noise()
-	last := 0 // of the sites, that of the weight
-	if f.classes {
-		last = f.n
+// square is that of a coordinate over Q with these variances of (b̃, w).
+func (f *fit) square(c coordinate, variance []float64) (square float64) {
+	if c.group < 0 {
+		return f.expectedResidual(variance)
 	}
-	for k, g := range f.groups[f.first:] {
-		if f.priors[k] == nil {
-			continue
+	g := f.groups[c.group]
+	for j := g.First; j < g.End(); j++ {
+		s := f.loop.u[j]*f.loop.u[j] + variance[j]
+		switch p := f.model.Prior.(type) {
+		case prior.Normal:
+			square += s
+		case prior.Laplace: // E of the bound: h = τ²γ
+			square += f.noise() / f.loop.precision[f.rowSites()+j-f.first]
+		case prior.StudentT:
+			square += s * (p.Degrees() + 1) / (p.Degrees() + s*math.Exp(-2**c.value))
 		}
-		c := coordinate{value: &f.logPrior[k], prior: f.priors[k], count: float64(g.Count), name: "prior_scale", log: 1}
-		if !f.heavy {
-			c.name, c.log = "prior_variance."+g.Name, 2
-		}
-		for j := g.First; j < g.End() && variance != nil; j++ {
-			s := f.loop.u[j]*f.loop.u[j] + variance[j]
-			switch p := f.model.Prior.(type) {
-			case prior.Normal:
-				c.square += s
-			case prior.Laplace: // E of the bound: h = τ²γ
-				c.square += noise / f.loop.precision[last+j-f.first]
-			case prior.StudentT:
-				c.square += s * (p.Degrees() + 1) / (p.Degrees() + s*math.Exp(-2*f.logPrior[k]))
-			}
-		}
-		out = append(out, c)
 	}
-	if f.noisePrior != nil && !f.classes {
-		c := coordinate{value: &f.logNoise, prior: f.noisePrior, count: f.rows.Sums.Weight, name: "noise_variance", log: 2}
-		if variance != nil {
-			c.square = f.expectedResidual(variance)
-		}
-		out = append(out, c)
-	}
-	return out
+	return square
 }
 
 // expectedResidual is E ‖y − Φw‖² over Q with these variances of (b̃, w), in units.
@@ -86,47 +68,25 @@ func (f *fit) expectedResidual(variance []float64) float64 {
 	return residual + f.noise()*f.drawnTrace()
 }
 
-// point is the fit at one θ.
-type point struct {
-	hyper.Evaluation
-	bound float64   // without the log priors
-	u, z  []float64 // where another fit may start
-}
-
-// at fits at θ from another point.
-func (f *fit) at(ctx context.Context, from *point, theta []float64, tolerance float64) (*point, error) {
-	for k, c := range f.coordinates(nil) {
-		*c.value = theta[k]
-	}
-	f.setSystem()
-	copy(f.loop.u, from.u)
-	copy(f.loop.z, from.z)
-	f.loop.phi = math.NaN()
-	for range pointSteps {
-		if err := f.loop.step(ctx, false); err != nil {
-			return nil, err
-		}
-		if f.loop.lastChange*(1+math.Abs(f.loop.phi)) < tolerance {
-			break
-		}
-	}
-	f.evaluations++
-	return f.point(ctx)
+// place is where the fit at one θ ended: where another may start.
+type place struct {
+	bound float64 // without the log priors
+	u, z  []float64
 }
 
 // point is what the loop where it ended comes to. Linear numbers are the covariance of (b̃, w) and the noise variance.
-func (f *fit) point(ctx context.Context) (*point, error) {
+func (f *fit) point(ctx context.Context) (*hyper.Evaluation, error) {
 	variance, err := f.marginals(ctx)
 	if err != nil {
 		return nil, err
 	}
-	noise := f.noise()
-	p := &point{bound: f.bound(), u: slices.Clone(f.loop.u), z: slices.Clone(f.loop.z)}
-	p.LogDensity, p.State = p.bound, p
-	for _, c := range f.coordinates(variance) {
+	noise, bound := f.noise(), f.bound()
+	p := &hyper.Evaluation{State: &place{bound, slices.Clone(f.loop.u), slices.Clone(f.loop.z)}}
+	p.LogDensity = bound
+	for _, c := range f.learned {
 		value, slope, _ := c.prior.At(*c.value)
 		p.LogDensity += value
-		p.Gradient = append(p.Gradient, slope+c.square*math.Exp(-2**c.value)-c.count)
+		p.Gradient = append(p.Gradient, slope+f.square(c, variance)*math.Exp(-2**c.value)-c.count)
 		p.Theta = append(p.Theta, *c.value)
 	}
 	// The noise is one number more with a variance: that of y at a known f.
@@ -139,15 +99,27 @@ func (f *fit) point(ctx context.Context) (*point, error) {
 
 // evaluate is a [hyper.Each].
 func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []float64, to hyper.Precision) (*hyper.Evaluation, error) {
-	tolerance := slopeTolerance
+	for k, c := range f.learned {
+		*c.value = theta[k]
+	}
+	f.setSystem()
+	start, tolerance := from.State.(*place), slopeTolerance
+	copy(f.loop.u, start.u)
+	copy(f.loop.z, start.z)
+	f.loop.phi = math.NaN()
 	if to == hyper.ForNode {
 		tolerance = nodeTolerance
 	}
-	p, err := f.at(ctx, from.State.(*point), theta, tolerance)
-	if err != nil {
-		return nil, err
+	for range pointSteps {
+		if err := f.loop.step(ctx, false); err != nil {
+			return nil, err
+		}
+		if f.loop.lastChange*(1+math.Abs(f.loop.phi)) < tolerance {
+			break
+		}
 	}
-	return &p.Evaluation, nil
+	f.evaluations++
+	return f.point(ctx)
 }
 
 // integrates says whether θ is integrated over, and warns where it cannot be. A climb that ended at the steps stated
@@ -156,11 +128,11 @@ func (f *fit) integrates(converged bool) bool {
 	if f.treatment != hyper.Integrate {
 		return false
 	}
-	if f.noisePrior != nil && !f.classes && f.logNoise <= hyper.LeastLogNoise {
-		f.noisePrior = nil
+	if last := len(f.learned) - 1; last >= 0 && f.learned[last].group < 0 && f.logNoise <= hyper.LeastLogNoise {
+		f.learned = f.learned[:last]
 		f.warnings = append(f.warnings, "the noise variance is at its floor, a millionth of the target's variance, and counts as known: the columns explain the target to the last digit; state a noise, as in gaussian(variance=…)")
 	}
-	switch count := len(f.coordinates(nil)); {
+	switch count := len(f.learned); {
 	case count == 0:
 		return false
 	case !converged && f.config.Steps > 0:
@@ -190,7 +162,7 @@ func (f *fit) integrate(ctx context.Context) error {
 		return err
 	}
 	rules := f.rules()
-	top, err := rules.Mode(ctx, hyper.Each(f.evaluate), &from.Evaluation)
+	top, err := rules.Mode(ctx, hyper.Each(f.evaluate), from)
 	if err != nil {
 		return err
 	}
@@ -206,7 +178,7 @@ func (f *fit) integrate(ctx context.Context) error {
 	case hyper.Skipped:
 		_, err = f.evaluate(ctx, mode, mode.Theta, hyper.ForNode)
 	case hyper.Summed:
-		for k, c := range f.coordinates(nil) {
+		for k, c := range f.learned {
 			*c.value = all.Theta[k]
 		}
 	}

@@ -35,7 +35,7 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 			f.config.Progress(credence.Progress{Stage: "outer loop", Done: done, Total: steps, Objective: -f.loop.phi / 2})
 		}
 		var variance []float64 // of what is learned, or of means that have to rest
-		if f.system != system(f.exact) || len(f.coordinates(nil)) > 0 {
+		if f.system != system(f.exact) || len(f.learned) > 0 {
 			if variance, err = f.marginals(ctx); err != nil {
 				return done, false, err
 			}
@@ -52,7 +52,8 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 		}
 		switch {
 		case done == steps: // Q stays that of the values it was found under
-			f.logPrior, f.logNoise = logPrior, logNoise
+			copy(f.logPrior, logPrior)
+			f.logNoise = logNoise
 		case moved > 0:
 			f.setSystem()
 		}
@@ -76,9 +77,9 @@ func farthest(a, b, variance []float64) float64 {
 // learn moves what is learned to where the bound is highest at fixed Q, and returns how far the
 // logarithms moved. The variances are those of (b̃, w).
 func (f *fit) learn(variance []float64) (moved float64) {
-	for _, c := range f.coordinates(variance) {
-		to := hyper.ScaleMode(c.count, c.square, c.prior, *c.value)
-		if c.value == &f.logNoise {
+	for _, c := range f.learned {
+		to := hyper.ScaleMode(c.count, f.square(c, variance), c.prior, *c.value)
+		if c.group < 0 {
 			to = math.Max(to, hyper.LeastLogNoise)
 		}
 		moved = math.Max(moved, math.Abs(to-*c.value))
@@ -90,22 +91,19 @@ func (f *fit) learn(variance []float64) (moved float64) {
 // marginals returns the variances of (b̃, w).
 func (f *fit) marginals(ctx context.Context) ([]float64, error) {
 	noise := f.noise()
-	out := make([]float64, f.d)
 	if f.exact != nil {
+		out := make([]float64, f.d)
 		f.exact.weightVariances(out)
 		kernel.Scale(noise, out)
 		return out, nil
 	}
-	if f.free.last == nil || len(f.coordinates(nil)) > 0 {
+	if f.free.last == nil || len(f.learned) > 0 {
 		if err := f.free.draw(ctx, len(f.loop.z)); err != nil {
 			return nil, err
 		}
 	}
-	for _, xi := range f.free.last {
-		for j, v := range xi {
-			out[j] += noise * v * v / float64(len(f.free.last))
-		}
-	}
+	out := squaresOf(f.free.last, f.d)
+	kernel.Scale(noise/float64(len(f.free.last)), out)
 	return out, nil
 }
 

@@ -138,22 +138,18 @@ func (l *loop) inner(ctx context.Context, tolerance float64) error {
 		}
 		clear(gradient)
 		l.gradient(gradient, l.slope)
-		decrement := math.Inf(1)
+		decrement, err := math.Inf(1), error(nil)
 		if l.factored {
-			var err error
-			if decrement, err = l.descent(ctx, step, gradient); err != nil {
-				return err
-			}
+			decrement, err = l.descent(ctx, step, gradient)
 		}
-		if decrement > 2*tolerance && !(decrement < staleShare*last) {
-			if err := l.factor(ctx, l.curvature); err != nil {
-				return err
-			}
-			var err error
-			if decrement, err = l.descent(ctx, step, gradient); err != nil {
-				return err
+		if err == nil && decrement > 2*tolerance && !(decrement < staleShare*last) {
+			if err = l.factor(ctx, l.curvature); err == nil {
+				decrement, err = l.descent(ctx, step, gradient)
 			}
 			l.factored = l.direct()
+		}
+		if err != nil {
+			return err
 		}
 		if !(decrement > 2*tolerance) {
 			return nil

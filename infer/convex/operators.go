@@ -95,7 +95,7 @@ func (d *dense) factor(_ context.Context, precision []float64) error {
 	copy(d.upper, d.fixed)
 	d.ws.Pool().Gram(d.bRows.Rows, n, d.bRows.Data, n, precision, d.upper, n)
 	if pivot, ok := d.ws.Pool().Cholesky(n, d.upper, n); !ok {
-		return errSingular{pivot}
+		return singular(pivot)
 	}
 	return nil
 }

@@ -21,14 +21,13 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	out := f.rows.Fitted()
 	out.Report.Status, out.Report.Iterations, out.Report.Warnings = credence.IterationLimit, done, f.warnings
 	out.Report.Hyperparameters, out.Report.HyperEvaluations = string(f.treatment), f.evaluations
-	learned := f.coordinates(nil)
-	if len(learned) == 0 {
+	if len(f.learned) == 0 {
 		out.Report.Hyperparameters = hyper.Held
 	}
-	for k, c := range learned {
+	for k, c := range f.learned {
 		if f.treatment != hyper.MaximumLikelihood {
 			unit := f.units.Scale
-			if c.value == &f.logNoise {
+			if c.group < 0 {
 				unit = f.units.Noise
 			}
 			value := math.Pow(c.prior.(hyper.BetaPrime).Scale*unit, c.log)
@@ -69,7 +68,7 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 		name = nil
 	}
 	diagnose.Narrow(&out.Report, f.spread, f.first, name, "the bounds of the factors are narrower than the factors", "predictions suffer less, and engine svi(covariance=full) is wider for classes under a normal prior")
-	f.reportBound(&out.Report, len(learned) > 0)
+	f.reportBound(&out.Report)
 	if f.free != nil {
 		count := len(f.free.last)
 		state := ""
@@ -87,13 +86,13 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 }
 
 // reportBound reports the bound over everything that was learned, and at the mode.
-func (f *fit) reportBound(report *credence.Report, learned bool) {
+func (f *fit) reportBound(report *credence.Report) {
 	bound := f.bound()
 	switch {
 	case f.integrated != nil:
-		report.EvidenceBound, report.EvidenceBoundMode = &f.integrated.LogDensity, &f.integrated.Mode.At.State.(*point).bound
+		report.EvidenceBound, report.EvidenceBoundMode = &f.integrated.LogDensity, &f.integrated.Mode.At.State.(*place).bound
 	case math.IsNaN(bound):
-	case learned && f.treatment != hyper.MaximumLikelihood:
+	case len(f.learned) > 0 && f.treatment != hyper.MaximumLikelihood:
 		report.EvidenceBoundMode = &bound
 	default:
 		report.EvidenceBound = &bound

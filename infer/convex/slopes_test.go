@@ -33,11 +33,11 @@ func TestSlopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top, err := f.rules().Mode(ctx, hyper.Each(f.evaluate), &from.Evaluation)
+	top, err := f.rules().Mode(ctx, hyper.Each(f.evaluate), from)
 	if err != nil || len(top.At.Theta) != 1 {
 		t.Fatal(top, err)
 	}
-	mode, slopes := top.At.State.(*point), top.Slopes
+	mode, slopes := top.At, top.Slopes
 	share := 2 * math.Exp(-2*mode.Theta[0])
 	covariance := func(i, j int) float64 { return mode.Linear[min(i, j)*d+max(i, j)] }
 	for i := range d {

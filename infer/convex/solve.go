@@ -101,10 +101,8 @@ func (s *Solution) Marginals() []float64 {
 	return out
 }
 
-type errSingular struct{ pivot int }
-
-func (e errSingular) Error() string {
-	return fmt.Sprintf("convex: A is not positive definite (unknown %d): X and B together must have full column rank", e.pivot+1)
+func singular(pivot int) error {
+	return fmt.Errorf("convex: A is not positive definite (unknown %d): X and B together must have full column rank", pivot+1)
 }
 
 // Solve minimises φ.

@@ -34,18 +34,19 @@ func (f *fit) begin() {
 	if at != nil {
 		f.interceptMean, f.interceptSD = (at.Mean-f.units.Centre)/f.units.Scale, math.Sqrt(at.Variance)/f.units.Scale
 	}
+	f.logPrior = make([]float64, len(f.groups)-f.first)
+	for k := f.first; k < len(f.groups); k++ {
+		f.addGroup(k, math.Sqrt(scales.Square)/f.units.Scale/cmp.Or(scales.C[k], 1))
+	}
 	var roots []float64
 	if g, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
-		roots = f.rows.Roots()
+		roots, f.logNoise = f.rows.Roots(), math.Log(0.7)
 		f.target = f.units.Targets(f.rows, roots)
-		f.setNoise(g.NoiseVariance)
+		f.add(coordinate{prior: hyper.HalfCauchy(1), group: -1, count: f.rows.Sums.Weight, name: "noise_variance", log: 2}, &f.logNoise, g.NoiseVariance, f.units.Noise)
 	} else {
 		f.classes = true
 	}
 	f.newSystem(roots)
-	for k, g := range f.groups[f.first:] {
-		f.take(math.Sqrt(scales.Square)/f.units.Scale/cmp.Or(scales.C[f.first+k], 1), likelihood.PriorTail(f.model.Likelihood), g)
-	}
 }
 
 // newSystem settles how variances are found, and multiplies the rows by roots, nil for ones.
@@ -83,48 +84,34 @@ func (f *fit) newSystem(roots []float64) {
 	}
 }
 
-func (f *fit) setNoise(noise param.Parameter) {
-	f.logNoise, f.noisePrior = math.Log(0.7), hyper.HalfCauchy(1)
-	if noise.State != param.Learned {
-		f.logNoise = math.Log(noise.Value)/2 - math.Log(f.units.Noise)
+// add takes what is stated of a coordinate, in the target's own units, as value, which stays what it is where nothing is stated.
+func (f *fit) add(c coordinate, value *float64, stated param.Parameter, unit float64) {
+	if c.value = value; stated.State != param.Learned {
+		*value = math.Log(stated.Value)/c.log - math.Log(unit)
 	}
-	if noise.State == param.Held {
-		f.noisePrior = nil
+	if stated.State != param.Held {
+		f.learned = append(f.learned, c)
 	}
 }
 
-// take adds the scale of a block: a prior standard deviation, or the scale of heavier tails.
-func (f *fit) take(size, tail float64, g problem.Group) {
-	stated := f.scaleOf()
-	var p hyper.Prior = hyper.BetaPrime{A: 1, B: tail, Scale: size}
-	start := math.Log(size / 2)
+// addGroup adds the prior standard deviation of a group, or the scale of heavier tails.
+func (f *fit) addGroup(k int, size float64) {
+	g := f.groups[k]
+	c := coordinate{prior: hyper.BetaPrime{A: 1, B: likelihood.PriorTail(f.model.Likelihood), Scale: size}, group: k, count: float64(g.Count), name: "prior_scale", log: 1}
 	if f.config.Hyper == hyper.MaximumLikelihood {
-		p = hyper.Flat{}
+		c.prior = hyper.Flat{}
 	}
-	switch stated.State {
-	case param.Held:
-		p = nil
-		fallthrough
-	case param.Guess:
-		start = math.Log(stated.Value) - math.Log(f.units.Scale)
-		if _, normal := f.model.Prior.(prior.Normal); normal {
-			start = math.Log(stated.Value)/2 - math.Log(f.units.Scale)
-		}
-	}
-	f.logPrior, f.priors = append(f.logPrior, start), append(f.priors, p)
-}
-
-// scaleOf returns the stated variance or scale of the weights.
-func (f *fit) scaleOf() param.Parameter {
+	var stated param.Parameter
 	switch p := f.model.Prior.(type) {
 	case prior.Normal:
-		return p.Variance
+		stated, c.name, c.log = p.Variance, "prior_variance."+g.Name, 2
 	case prior.Laplace:
-		return p.Scale
+		stated = p.Scale
 	case prior.StudentT:
-		return p.Scale
+		stated = p.Scale
 	}
-	return param.Parameter{}
+	f.logPrior[k-f.first] = math.Log(size / 2)
+	f.add(c, &f.logPrior[k-f.first], stated, f.units.Scale)
 }
 
 // noise is σ² in units, 1 for classes.
