@@ -40,12 +40,8 @@ func (b *Block) validate(candidates *credence.Batch) {
 		v = &validation{candidates, b.mean, b.variance}
 	}
 	all, n := new(credence.Batch), candidates.Rows()
-	for i := range n {
-		all.Append(candidates, i, 1)
-	}
-	for i := range v.mean {
-		all.Append(v.rows, i, 1)
-	}
+	all.Append(candidates, 0, n)
+	all.Append(v.rows, 0, len(v.mean))
 	b.rows = all
 	b.mean, b.variance = append(b.mean, v.mean...), append(b.variance, v.variance...)
 	own, ownGaps := b.scorer.designs(candidates)

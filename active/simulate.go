@@ -120,9 +120,7 @@ func Simulate(ctx context.Context, model credence.Model, data credence.Data, opt
 		if err != nil {
 			return nil, err
 		}
-		for i := range block.Rows() {
-			s.all.Append(block, i, 1)
-		}
+		s.all.Append(block, 0, block.Rows())
 	}
 	runs, err := s.resume()
 	if err != nil {

@@ -27,11 +27,9 @@ func (f *fit) compareSpread(ctx context.Context) error {
 	if l.count == 0 {
 		return nil
 	}
-	own, z, seen := make([]float64, f.d), slices.Clone(l.z), make([]float64, l.count)
-	before, err := f.marginals(ctx)
-	if err != nil {
-		return err
-	}
+	own, z := make([]float64, f.d), slices.Clone(l.z)
+	seen, now := slices.Clone(z), make([]float64, l.count)
+	s, weights := system(f.exact), f.marginals
 	var draws *free
 	if f.exact == nil {
 		part := *f.free
@@ -43,21 +41,31 @@ func (f *fit) compareSpread(ctx context.Context) error {
 		if err := draws.variances(ctx, seen); err != nil {
 			return err
 		}
-		before = squaresOf(draws.last, f.d)
+		s, weights = draws, func(context.Context) ([]float64, error) { return squaresOf(draws.last, f.d), nil }
+	}
+	before, err := weights(ctx)
+	if err != nil {
+		return err
 	}
 	bent := f.bent(z)
 	for round := range spreadRounds {
-		var after []float64
-		if draws != nil {
-			after, err = f.redrawn(ctx, draws, bent, z, seen)
-		} else {
-			after, err = f.refactored(ctx, bent, z)
+		if err := s.factor(ctx, bent); err != nil {
+			return err
 		}
+		if err := s.variances(ctx, now); err != nil {
+			return err
+		}
+		after, err := weights(ctx)
 		if err != nil {
 			return err
 		}
 		for j, v := range after {
 			own[j] = math.Sqrt(before[j] / v)
+		}
+		for i, v := range now {
+			if z[i] = v; draws != nil { // moves by as much as that of the draws: what draws have of chance is in both
+				z[i] = l.z[i] * (v / seen[i])
+			}
 		}
 		last := bent
 		bent = f.bent(z)
@@ -111,33 +119,6 @@ func expectedCurvature(p Potential, mean, variance, noise float64) float64 {
 		return -(2*first + 4*x*second) / noise, 0, 0
 	}, mean, variance)
 	return math.Max(value, 0)
-}
-
-// refactored takes variances of the weights and z at other precisions.
-func (f *fit) refactored(ctx context.Context, precision, z []float64) ([]float64, error) {
-	if err := f.exact.factor(ctx, precision); err != nil {
-		return nil, err
-	}
-	if err := f.exact.variances(ctx, z); err != nil {
-		return nil, err
-	}
-	return f.marginals(ctx)
-}
-
-// redrawn takes squares of draws of the weights, and z by as much as that of the draws, seen, moves: what draws have of
-// chance is in both.
-func (f *fit) redrawn(ctx context.Context, draws *free, precision, z, seen []float64) ([]float64, error) {
-	if err := draws.factor(ctx, precision); err != nil {
-		return nil, err
-	}
-	before := slices.Clone(seen)
-	if err := draws.variances(ctx, seen); err != nil {
-		return nil, err
-	}
-	for i, v := range seen {
-		z[i] *= v / before[i]
-	}
-	return squaresOf(draws.last, f.d), nil
 }
 
 // squaresOf adds the squares of draws of d weights up.
