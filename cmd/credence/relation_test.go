@@ -688,3 +688,34 @@ func TestOtherJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestFiguresAgree: of rows of the fit, r2 and smse are of the same mean, weights and all; compare tells the density and the
+// error that evaluate tells.
+func TestFiguresAgree(t *testing.T) {
+	for _, s := range commandSubjects() {
+		if s.Job.Command != "evaluate" || s.Slow && testing.Short() {
+			continue
+		}
+		if s.Name == "evaluate trials" { // grades in its place
+			s.Job.Options.Formula, s.Job.Options.Family = "grade ~ x + z + city", "ordinal"
+		}
+		j := s.Job.Term("weight(w)")
+		one, err := answered(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Command = "compare"
+		other, err := answered(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := one["r2"] + one["smse"]; !(math.Abs(sum-1) < 1e-9) {
+			t.Errorf("%s: r2 and smse add up to %v", s.Name, sum)
+		}
+		for _, figure := range []string{"nlpd", "rmse"} {
+			if a, b := one[figure], other["models.0."+figure]; !(math.Abs(a-b) < 1e-12) {
+				t.Errorf("%s: %s is %v by evaluate, %v by compare", s.Name, figure, a, b)
+			}
+		}
+	}
+}
