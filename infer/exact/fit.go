@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -55,10 +56,7 @@ func (r *fit) climbTolerance() float64 {
 
 // tolerance is the one stated, or else the standard.
 func (r *fit) tolerance(standard float64) float64 {
-	if r.config.Tolerance > 0 {
-		return r.config.Tolerance
-	}
-	return standard
+	return cmp.Or(r.config.Tolerance, standard)
 }
 
 // learn runs the stages of the fit.
@@ -163,10 +161,9 @@ func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
 		if err := r.open(ctx, 0, false); err != nil {
 			return err
 		}
-		tuned := end
-		status, own := end.status, end.own
+		status := end.status
 		t = task{
-			stage: t.stage + ", variances", features: tuned.features, before: tuned,
+			stage: t.stage + ", variances", features: end.features, before: end,
 			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
 		}
 		if end, err = r.climb(ctx, r.form, t); err != nil {
@@ -176,8 +173,7 @@ func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
 			return err
 		}
 		end.status = status
-		end.own = own
-		end.penalised += own
+		end.penalised += ownPrior(end.features)
 		r.keep(end)
 	}
 	return nil

@@ -26,7 +26,6 @@ type objective struct {
 	loaded              []float64 // hyper-parameters of the features that the form has loaded
 	slopes              slopes
 	evidence, penalised float64
-	own                 float64 // log prior of the features' hyper-parameters
 }
 
 // objective loads the rows at a task's starting point.
@@ -101,12 +100,7 @@ func (o *objective) at(x, gradient []float64) (float64, error) {
 	}
 	clear(gradient)
 	o.penalised = o.joint.AddTo(o.evidence, o.theta, gradient, nil)
-	o.own = 0
 	for i, v := range o.variables {
-		if v.own {
-			value, _, _ := v.prior.At(o.theta[i])
-			o.own += value
-		}
 		gradient[i] = -v.slope(&o.slopes) - v.unit*gradient[i]
 	}
 	return -o.penalised, nil

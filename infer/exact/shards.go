@@ -76,6 +76,7 @@ func (s *Sums) Add(ctx context.Context, data credence.Data) error {
 	if err != nil {
 		return err
 	}
+	s.inputs = r.Report().Inputs
 	ws := credence.NewWorkspace(e.config.Threads)
 	var phi credence.Design
 	for k := range r.Blocks() {
@@ -83,7 +84,6 @@ func (s *Sums) Add(ctx context.Context, data credence.Data) error {
 		if err != nil {
 			return err
 		}
-		s.inputs = b.X.Cols + b.Sparse.Cols
 		e.model.Features.Transform(ws, &phi, b)
 		s.add(ws, &phi, b)
 	}

@@ -1,8 +1,8 @@
 package exact
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -28,15 +28,11 @@ func (r *fit) open(ctx context.Context, limit int, tuned bool) error {
 		return nil
 	}
 	r.form = nil // before the next one is made: they are large
-	part := limit
-	if limit == total {
-		part = 0
-	}
 	var err error
-	if r.rows, err = r.openRows(ctx, r.data, part, tuned); err != nil {
+	if r.rows, err = r.openRows(ctx, r.data, limit, tuned); err != nil {
 		return err
 	}
-	r.form, r.inputs = r.newForm(r.rows, r.ws, tuned), r.rows.inputs
+	r.form, r.inputs = r.newForm(r.rows, r.ws, tuned), r.rows.Report().Inputs
 	return nil
 }
 
@@ -91,26 +87,28 @@ func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *st
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
-		next  atomic.Int64
-		group sync.WaitGroup
-		calls = make(chan func()) // run on this goroutine
-		fails = make([]error, len(tasks))
+		next   atomic.Int64
+		group  sync.WaitGroup
+		calls  = make(chan func()) // run on this goroutine
+		failed error
 	)
+	engine := *r.Engine
+	engine.config.Progress = func(p credence.Progress) {
+		calls <- func() {
+			if ctx.Err() == nil {
+				r.report(p)
+			}
+		}
+	}
 	for _, s := range r.fork(count) {
 		group.Go(func() {
 			for k := int(next.Add(1)) - 1; k < len(tasks); k = int(next.Add(1)) - 1 {
-				t := tasks[k]
-				t.report = func(p credence.Progress) {
-					calls <- func() {
-						if ctx.Err() == nil {
-							r.report(p)
-						}
-					}
-				}
-				end, err := r.climbBeyond(ctx, s.form, t)
+				end, err := engine.climbBeyond(ctx, s.form, tasks[k])
 				if err != nil {
-					fails[k] = err
-					cancel()
+					calls <- func() {
+						failed = cmp.Or(failed, err) // a cancellation that it causes comes later
+						cancel()
+					}
 					return
 				}
 				done := make(chan struct{})
@@ -123,20 +121,5 @@ func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *st
 	for call := range calls {
 		call()
 	}
-	return firstFailure(fails)
-}
-
-// firstFailure returns the first error that is not the cancellation which another one caused.
-func firstFailure(fails []error) error {
-	var cancelled error
-	for _, err := range fails {
-		switch {
-		case err == nil:
-		case errors.Is(err, context.Canceled):
-			cancelled = err
-		default:
-			return err
-		}
-	}
-	return cancelled
+	return failed
 }

@@ -23,8 +23,7 @@ type Units struct {
 // unitRows are the rows of a fit, or an evenly spread part of them, whose targets are taken in units.
 type unitRows struct {
 	*problem.Rows
-	inputs int // dense and sparse, of a row
-	units  Units
+	units Units
 }
 
 // openRows prepares the reading of data, or of limit evenly spread rows of it
@@ -36,7 +35,7 @@ func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, re
 		return nil, err
 	}
 	r := &unitRows{Rows: all}
-	if limit > 0 {
+	if limit > 0 && limit < all.Count() {
 		r.Rows = all.Sample(limit, 1)
 	}
 	budget := 0
@@ -53,7 +52,6 @@ func (e *Engine) openRows(ctx context.Context, data credence.Data, limit int, re
 	if err != nil {
 		return nil, err
 	}
-	r.inputs = first.X.Cols + first.Sparse.Cols
 	r.units = unitsOf(first, e.intercept)
 	return r, nil
 }
