@@ -134,8 +134,9 @@ func TestExactIsVariational(t *testing.T) {
 	})
 }
 
-// TestScalesOfLearnedLengthscales: where lengthscales are learned, on a ridge along which svi stops sooner, priors have the scales
-// of where they start, and the bound lies below the evidence: of 400 rows and more, from which on lengthscales are not averaged over.
+// TestScalesOfLearnedLengthscales: where lengthscales are learned, on a ridge along which svi stops sooner, priors have the
+// scales of where they start, and the bound lies below the evidence: of 400 rows and more, from which on lengthscales are not
+// averaged over.
 func TestScalesOfLearnedLengthscales(t *testing.T) {
 	precise := func(p float64) float64 { return math.Pow(10, (4*p-10)/3) }
 	for _, formula := range []string{"y ~ z + radial(x, centres=8) + precision(p)", "y ~ 0 + sigmoid(x, z, centres=6)"} {
@@ -239,8 +240,8 @@ func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 	}
 }
 
-// TestResolvedShare: of features without an effect, the part of the inclusion in which the rows tell the slab is the same under ep
-// and under gibbs, which compresses rows.
+// TestResolvedShare: of features without an effect, the part of the inclusion in which the rows tell the slab is the same under
+// ep and under gibbs, which compresses rows.
 func TestResolvedShare(t *testing.T) {
 	var shares [2][]float64
 	for k, engine := range []string{"ep", "gibbs(chains=4, flips=4000)"} {

@@ -1,6 +1,6 @@
 // Package relation holds what must be true of the answers of every engine and every command, whatever the numbers are: a row
-// of weight 2 is the row twice, the order of rows says nothing, a target in other units gives weights in other units. One suite of
-// such relations stands over all engines and commands; the tests of an engine are left with its oracles.
+// of weight 2 is the row twice, the order of rows says nothing, a target in other units gives weights in other units. One suite
+// of such relations stands over all engines and commands; the tests of an engine are left with its oracles.
 //
 // A [Job] is a command, its options and a [Table]; an [Answer] is every number that the command gives for it, by its place. A
 // [Relation] makes another job of a job and says what becomes of each number. [Check] runs subjects through relations and
