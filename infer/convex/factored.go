@@ -108,20 +108,19 @@ type exactTable struct {
 	diagonal
 	layout     gauss.Dense
 	system     gauss.Factor
-	h          []float64 // ΦᵀWΦ, centred
-	known      bool      // it is that of normal targets
+	h          []float64 // ΦᵀWΦ, centred; nil before the first
 	deviations []float64 // S
 }
 
 func newExact(d diagonal) *exactTable {
 	_, p := d.table.Dims()
 	t := &exactTable{diagonal: d, layout: gauss.Dense{Weights: p, Definite: true}, deviations: make([]float64, p)}
-	t.system, t.h = t.layout.Factor(d.table.ws), make([]float64, t.layout.Len())
+	t.system = t.layout.Factor(d.table.ws)
 	return t
 }
 
 func (t *exactTable) setGram(weights []float64) {
-	clear(t.h)
+	t.h = append(t.h[:0], make([]float64, t.layout.Len())...)
 	n, _ := t.table.Dims()
 	for first, count := range credence.Blocks(n) { // the order of additions of every engine
 		part := t.table.phi.Window(first, count)
@@ -138,9 +137,8 @@ func (t *exactTable) setGram(weights []float64) {
 }
 
 func (t *exactTable) factor(_ context.Context, precision []float64) error {
-	if t.classes || !t.known {
+	if t.classes || t.h == nil {
 		t.setGram(t.rowWeights(precision))
-		t.known = true
 	}
 	t.setLambda(precision)
 	for j, l := range t.lambda {

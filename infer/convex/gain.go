@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -58,7 +59,7 @@ func (s *Solution) Next(f linop.Matrix, candidates [][]int, count, threads int) 
 			if pivot, ok := pool.Cholesky(draws, trial, draws); !ok {
 				return nil, nil, singular(pivot)
 			}
-			if value := logDet(draws, trial); value > most {
+			if value := gauss.LogDeterminant(draws, trial); value > most {
 				best, most = c, value
 			}
 		}

@@ -65,7 +65,11 @@ func (f *fit) expectedResidual(variance []float64) float64 {
 	if f.exact != nil { // tr ΦᵀΦA⁻¹ is d less what the diagonal has
 		return residual + f.noise()*float64(f.d) - kernel.Dot(f.rest(f.loop.precision), variance)
 	}
-	return residual + f.noise()*f.drawnTrace()
+	for _, xi := range f.free.last {
+		f.table.MulVec(gap, xi)
+		residual += f.noise() * kernel.Dot(gap, gap) / float64(len(f.free.last))
+	}
+	return residual
 }
 
 // place is where the fit at one θ ended: where another may start.

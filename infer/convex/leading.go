@@ -2,9 +2,11 @@ package convex
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -28,53 +30,45 @@ func (c *columns) newLeading(diagonal, rowPart, weights []float64, most int) *le
 	for j, v := range diagonal {
 		p.places[j], p.inverse[j] = j, 1/v
 	}
-	slices.SortFunc(p.places, func(i, j int) int {
-		return cmp.Or(cmp.Compare(rowPart[j]*p.inverse[j], rowPart[i]*p.inverse[i]), cmp.Compare(i, j))
-	})
+	share := func(j int) float64 {
+		if c.means != nil && j == 0 { // the intercept always leads: columns stand about their means along it
+			return math.Inf(1)
+		}
+		return rowPart[j] * p.inverse[j]
+	}
+	slices.SortFunc(p.places, func(i, j int) int { return cmp.Or(cmp.Compare(share(j), share(i)), cmp.Compare(i, j)) })
 	p.places = slices.Clone(p.places[:min(d, most)])
 	slices.Sort(p.places)
-	m := len(p.places)
-	at := make([]int, d) // place among the leading columns, from 1
+	m, means := len(p.places), make([]float64, len(p.places))
+	dense, _ := slices.BinarySearch(p.places, c.phi.Dense.Cols) // so many of them are dense
+	own := make([]int32, d)                                     // place among the sparse leading columns, from 1
 	for k, j := range p.places {
-		at[j] = k + 1
+		own[j], means[k] = int32(k-dense+1), at(c.means, j, 0)
 	}
-	p.upper = make([]float64, m*m)
-	sums, total, one := make([]float64, m), 0.0, 0.0
-	dense := c.phi.Dense.Cols
-	values, own := make([]float64, 0, m), make([]int, 0, m)
-	for i, w := range weights {
-		values, own = values[:0], own[:0]
-		row := c.phi.Dense.Row(i)
-		for k, j := range p.places {
-			if j >= dense {
-				break
+	layout, part := gauss.Dense{Weights: m}, credence.Design{}
+	p.upper = make([]float64, layout.Len())
+	var places []int32
+	var values []float64
+	for first, count := range credence.Blocks(len(weights)) {
+		part.Dense.Reshape(count, dense)
+		part.Sparse.Reset(m - dense)
+		for i := range count {
+			for k, j := range p.places[:dense] {
+				part.Dense.Row(i)[k] = c.phi.Dense.Row(first + i)[j]
 			}
-			values, own = append(values, row[j]), append(own, k)
-		}
-		for j, v := range c.phi.Sparse.Each(i) {
-			if k := at[dense+j]; k > 0 {
-				values, own = append(values, v), append(own, k-1)
+			places, values = places[:0], values[:0]
+			for j, v := range c.phi.Sparse.Each(first + i) {
+				if k := own[c.phi.Dense.Cols+j]; k > 0 {
+					places, values = append(places, k-1), append(values, v)
+				}
 			}
+			part.Sparse.AppendRow(places, values)
 		}
-		if c.means != nil {
-			one = row[0]
-		}
-		total += w * one * one
-		for a, v := range values {
-			sums[own[a]] += w * one * v
-			to := p.upper[own[a]*m:]
-			for b := a; b < len(own); b++ {
-				to[own[b]] += w * v * values[b]
-			}
-		}
+		layout.AddRows(c.ws, p.upper, &part, weights[first:first+count])
 	}
+	layout.Close(p.upper, dense)
 	if c.means != nil {
-		for a, j := range p.places {
-			for b := a; b < m; b++ {
-				k := p.places[b]
-				p.upper[a*m+b] += c.means[j]*c.means[k]*total - c.means[j]*sums[b] - c.means[k]*sums[a]
-			}
-		}
+		layout.Centre(p.upper, means)
 	}
 	for k, j := range p.places {
 		p.upper[k*m+k] = diagonal[j]

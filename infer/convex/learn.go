@@ -106,13 +106,3 @@ func (f *fit) marginals(ctx context.Context) ([]float64, error) {
 	kernel.Scale(noise/float64(len(f.free.last)), out)
 	return out, nil
 }
-
-// drawnTrace is tr ΦᵀWΦA⁻¹ by the draws.
-func (f *fit) drawnTrace() float64 {
-	sum, s := 0.0, make([]float64, f.n)
-	for _, xi := range f.free.last {
-		f.table.MulVec(s, xi)
-		sum += kernel.Dot(s, s) / float64(len(f.free.last))
-	}
-	return sum
-}

@@ -2,9 +2,9 @@ package convex
 
 import (
 	"context"
-	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -118,12 +118,4 @@ func (d *dense) variances(_ context.Context, z []float64) error {
 	return nil
 }
 
-func (d *dense) logDet() (float64, bool) { return logDet(d.size(), d.upper), true }
-
-func logDet(n int, upper []float64) float64 {
-	sum := 0.0
-	for i := range n {
-		sum += 2 * math.Log(upper[i*n+i])
-	}
-	return sum
-}
+func (d *dense) logDet() (float64, bool) { return gauss.LogDeterminant(d.size(), d.upper), true }

@@ -3,6 +3,7 @@ package convex
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -51,18 +52,11 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	family = f.units.SetNoise(family, &out.Report, noise)
 	model := credence.Model{Features: f.model.Features, Likelihood: family, Prior: f.learnedPrior(out)}
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
-	products, conjugate := 0, 0
+	counts := []credence.Value{{Name: "newton_steps", Value: float64(f.loop.newton)}}
 	if f.free != nil {
-		products, conjugate = f.free.products, f.free.steps
+		counts = append(counts, credence.Value{Name: "products", Value: float64(f.free.products)}, credence.Value{Name: "conjugate_steps", Value: float64(f.free.steps)})
 	}
-	for _, c := range []struct {
-		name  string
-		count int
-	}{{"newton_steps", f.loop.newton}, {"products", products}, {"conjugate_steps", conjugate}} {
-		if c.count > 0 {
-			out.Report.Counts = append(out.Report.Counts, credence.Value{Name: c.name, Value: float64(c.count)})
-		}
-	}
+	out.Report.Counts = slices.DeleteFunc(counts, func(c credence.Value) bool { return c.Value == 0 })
 	name := func(j int) string { return problem.WeightName(f.model.Features, j) }
 	if f.exact == nil {
 		name = nil
@@ -102,26 +96,26 @@ func (f *fit) reportBound(report *credence.Report) {
 // learnedPrior returns the prior at its values in the target's own units, and adds them to the report.
 func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 	value := func(k int) float64 { return math.Exp(f.logPrior[k]) * f.units.Scale }
+	if f.heavy {
+		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "prior_scale", Value: value(0)})
+	}
 	switch p := f.model.Prior.(type) {
+	case prior.Laplace:
+		p.Scale = p.Scale.At(value(0))
+		return p
+	case prior.StudentT:
+		p.Scale = p.Scale.At(value(0))
+		return p
 	case prior.Normal:
 		p.Variances = make([]float64, f.d)
 		variance := func(k int) float64 {
 			if f.groups[k].Intercept {
 				return f.interceptSD * f.interceptSD * f.units.Scale * f.units.Scale
 			}
-			v := value(k - f.first)
-			return v * v
+			return value(k-f.first) * value(k-f.first)
 		}
 		problem.Spread(p.Variances, f.groups, variance)
 		out.Report.Hyper = append(out.Report.Hyper, problem.Values(f.groups, variance, f.model.Features)...)
-		return p
-	case prior.Laplace:
-		p.Scale = p.Scale.At(value(0))
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "prior_scale", Value: p.Scale.Value})
-		return p
-	case prior.StudentT:
-		p.Scale = p.Scale.At(value(0))
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "prior_scale", Value: p.Scale.Value})
 		return p
 	}
 	return f.model.Prior

@@ -113,7 +113,7 @@ func (f *dense) fill(h []float64, scale float64) {
 
 func (f *dense) Jitter() float64 { return f.jitter }
 
-func (f *dense) LogDet() float64 { return logDeterminant(f.d, f.upper) }
+func (f *dense) LogDet() float64 { return LogDeterminant(f.d, f.upper) }
 
 func (f *dense) Solve(dst, b []float64) { f.Whiten(dst, dst, b) }
 

@@ -52,7 +52,7 @@ func (f *Dual) Set(kernel, roots []float64) error {
 func (f *Dual) Jitter() float64 { return f.jitter }
 
 // LogDet returns log|B| = log|Λ| − log|C|.
-func (f *Dual) LogDet() float64 { return logDeterminant(f.n, f.upper) }
+func (f *Dual) LogDet() float64 { return LogDeterminant(f.n, f.upper) }
 
 // Upper returns U, UᵀU = B: its own, until the next Set.
 func (f *Dual) Upper() []float64 { return f.upper }

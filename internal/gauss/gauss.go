@@ -201,8 +201,8 @@ func factorise(pool *kernel.Pool, n int, a []float64, definite bool, fill func()
 	return jitter, pivot
 }
 
-// logDeterminant returns log|UᵀU|.
-func logDeterminant(n int, u []float64) float64 {
+// LogDeterminant returns log|UᵀU| of an upper triangular U, n×n.
+func LogDeterminant(n int, u []float64) float64 {
 	sum := 0.0
 	for i := range n {
 		sum += math.Log(u[i*n+i])

@@ -234,7 +234,7 @@ func TestForms(t *testing.T) {
 					t.Fatal(err)
 				}
 				near(t, "dual LogDet", dual.LogDet(), logDet, exact)
-				nearAll(t, "Upper", []float64{logDeterminant(n, dual.Upper())}, []float64{logDet}, exact)
+				nearAll(t, "Upper", []float64{LogDeterminant(n, dual.Upper())}, []float64{logDet}, exact)
 				// T = G − GΦCΦᵀG
 				var xc, all mat.Dense
 				xc.Mul(x, c)
