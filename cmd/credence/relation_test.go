@@ -383,6 +383,23 @@ func commandRelations() []relation.Relation {
 			Expect: undrawn,
 		},
 		relation.Relation{
+			Name: "missing = mean", About: "a number that a predicted row lacks is the mean of the rows that have it, by their weights",
+			Base: func(j relation.Job) (relation.Job, bool) {
+				j.Probe = j.Probe.Map("x", func(float64) float64 { return math.NaN() })
+				return j.Term("weight(w)"), j.Options.Missing == "mean" && j.Probe.Rows() > 0
+			},
+			Change: func(j relation.Job) (relation.Job, bool) {
+				sum, total := 0.0, 0.0
+				for i, x := range j.Rows.Numbers["x"] {
+					if w := j.Rows.Numbers["w"][i]; x == x {
+						sum, total = sum+w*x, total+w
+					}
+				}
+				j.Probe = j.Probe.Map("x", func(float64) float64 { return sum / total })
+				return j.Term("weight(w)"), true
+			},
+		},
+		relation.Relation{
 			Name: "unit of costs", About: "costs that are twice as large halve what a label tells for its cost",
 			Change: func(j relation.Job) (relation.Job, bool) {
 				j.Probe = j.Probe.Map("cost", func(c float64) float64 { return 2 * c })
