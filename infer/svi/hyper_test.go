@@ -151,7 +151,7 @@ func TestCommonScale(t *testing.T) {
 	for j := range d {
 		closeTo(t, "log τ of the climb", math.Log(climbed.Members[0].Model.Prior.(prior.Normal).Variances[j+1])/2, g.theta[j], 1e-2)
 	}
-	mean, covariance, _, _ := g.moments()
+	mean, covariance, _ := g.moments()
 	want := goldOf(t, g, 2000, 1)
 	closeTo(t, "mean", mean[1]/want.deviation, want.mean/want.deviation, 0.06)
 	closeTo(t, "deviation", math.Sqrt(covariance[d+2])/want.deviation, 1, 0.1) // θ is far from normal
@@ -227,9 +227,9 @@ func TestMembersOfCertainParameters(t *testing.T) {
 		if want > 1 {
 			continue
 		}
-		mean, covariance, _, theta := g.moments()
+		mean, covariance, _ := g.moments()
 		got := math.Log(parts[0].family.Likelihood.(likelihood.Gamma).Shape.Value)
-		closeTo(t, "log shape", got, theta[len(g.newton.LearnedGroups())], 1e-12)
+		closeTo(t, "log shape", got, g.all.Theta[len(g.newton.LearnedGroups())], 1e-12)
 		weight, variance := make([]float64, 3), make([]float64, 3)
 		parts[0].posterior.Marginals(weight, variance)
 		closeTo(t, "mean", weight[1], mean[1], 1e-12)
@@ -277,7 +277,7 @@ func TestSlopesAtTheta(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, at := newton.New(r.Problem, s.References), newton.Begin(s)
+		n, at := newton.New(r.Problem), newton.Begin(s)
 		stats := newton.NewStatistics(r.Dims, s.Family.Count())
 		task := r.task("climb", 1e-7)
 		task.Iterations = 1000

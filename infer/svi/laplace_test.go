@@ -132,7 +132,7 @@ func TestLaplaceSlopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, at := newton.New(r.Problem, s.References), newton.Begin(s)
+		n, at := newton.New(r.Problem), newton.Begin(s)
 		stats := newton.NewStatistics(r.Dims, s.Family.Count())
 		if _, _, err := n.Climb(ctx, rows, at, stats, r.task("climb", 1e-3)); err != nil {
 			t.Fatal(err)

@@ -21,14 +21,14 @@ type member struct {
 	posterior credence.Posterior
 }
 
-// moments are those of everything that was integrated over: in centred coordinates the mean and the
-// covariance of the weights (upper triangle), their degrees of freedom, and the mean of θ.
-func (g *integration) moments() (mean, covariance []float64, df float64, theta []float64) {
+// moments are those of the weights in centred coordinates: their mean and covariance (upper triangle), and degrees of
+// freedom.
+func (g *integration) moments() (mean, covariance []float64, df float64) {
 	d := g.Dims
 	if g.all.Outcome == hyper.Summed {
 		df = hyper.MedianDF(g.all.Variance[:d], g.all.Fourth[:d])
 	}
-	return g.all.Mean[:d], g.all.Linear[:d*d], df, g.all.Theta
+	return g.all.Mean[:d], g.all.Linear[:d*d], df
 }
 
 // likelihoodShares is the number of values that parameters of a likelihood take in the posterior.
@@ -43,8 +43,8 @@ const certain = 0.05
 // least certain. The weights of a part have the mean that goes with its parameters, and what is left
 // of the covariance.
 func (g *integration) members() []member {
-	d := g.Dims
-	mean, covariance, df, theta := g.moments()
+	d, theta := g.Dims, g.all.Theta
+	mean, covariance, df := g.moments()
 	first := len(g.newton.LearnedGroups())
 	count := len(g.mode.Free)
 	noise, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian)
@@ -100,10 +100,9 @@ func (g *integration) finish(o *outcome) {
 	} else {
 		g.report.ELBO, g.report.ELBOMode = &evidence, &mode
 	}
-	_, _, _, theta := g.moments()
 	final := g.mode.Clone()
-	g.newton.MoveTo(final, theta)
-	o.priors, o.family, o.common = final.Prior, final.Family, theta[len(theta)-1]
+	g.newton.MoveTo(final, g.all.Theta)
+	o.priors, o.family, o.common = final.Prior, final.Family, g.all.Theta[len(g.all.Theta)-1]
 	if len(o.members) == 1 {
 		o.family = o.members[0].family
 	}

@@ -81,7 +81,7 @@ func TestPack(t *testing.T) {
 			if packed.Pack(); packed.Packed() == nil {
 				t.Fatalf("%s: not packed", name)
 			}
-			n, at, d := newton.New(r.Problem, s.References), newton.Begin(s), r.Dims
+			n, at, d := newton.New(r.Problem), newton.Begin(s), r.Dims
 			rng := rand.New(rand.NewPCG(1, 1))
 			factor := make([]float64, d*d)
 			for i := range d {

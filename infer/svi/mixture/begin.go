@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // begin stores the variables that a start begins with in state.X.
@@ -16,7 +17,7 @@ import (
 // at its standard deviation, which finds the shape of one mode.
 func (f *Fit) begin(ctx context.Context, state *State) error {
 	if state.Single == nil {
-		single := New(NewBound(f.Problem, 1, f.References, f.Base), f.start, f.Options)
+		single := New(NewBound(f.Problem, 1, f.Base), f.start, f.Options)
 		single.Save = nil
 		x, err := single.initial(ctx)
 		if err != nil {
@@ -90,4 +91,104 @@ func (f *Fit) initial(ctx context.Context) ([]float64, error) {
 		}
 	}
 	return x, err
+}
+
+// metric is the variables z in which steps are taken, in place of the means m of every component: m = U⁻¹z, where
+// UᵀU is the curvature of the bound in m. In these variables all directions are alike, whatever the correlations of
+// the features, and the steps of an ascent are few. Nil is the means themselves.
+type metric struct {
+	*Bound
+	upper []float64 // U, d×d
+}
+
+// The largest number of weights with a metric, whose memory is d², and its square for each row: more, and the
+// curvature takes as long as the steps that it saves.
+const (
+	mostMetric   = 1000
+	metricSquare = 100
+)
+
+// metric returns the metric of an ascent over rows from x, by the curvature of some rows there.
+func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64) (*metric, error) {
+	d := q.Dims
+	if d > mostMetric || d*d > metricSquare*rows.Count() || q.Tunable != nil {
+		return nil, nil
+	}
+	g := &metric{q, make([]float64, d*d)}
+	q.Begin(x)
+	q.SetPrior(x)
+	m, _ := q.Component(x, 0)
+	some, t, dense, within := q.Rows(min(problem.StartRows, rows.Count())), &q.terms, 0, true
+	scale := problem.Scale(rows.Count(), some.Count())
+	err := some.Each(ctx, func(b *problem.Block) {
+		t.Resize(b.Rows(), q.Family.Count())
+		b.Means(q.Workspace, t.Mean, m)
+		b.Phi.MulSquares(q.Workspace, t.Variance, q.Variances(0))
+		if within = within && t.WithinReach(q.Family.Likelihood); !within {
+			return
+		}
+		t.Expect(q.Workspace, b, q.Family, false)
+		for i, v := range t.DVariance {
+			t.DVariance[i] = math.Max(0, -2*scale*v)
+		}
+		b.Phi.AddGram(q.Workspace, g.upper, t.DVariance)
+		dense = b.Phi.Dense.Cols
+	})
+	if err != nil || !within {
+		return nil, err
+	}
+	credence.LiftGram(g.upper, d, dense)
+	for j, v := range q.WeightPrior {
+		g.upper[j*d+j] += 1 / v
+	}
+	if _, ok := q.Workspace.Pool().Cholesky(d, g.upper, d); !ok || !problem.Finite(g.upper...) {
+		return nil, nil
+	}
+	return g, nil
+}
+
+// curvature stores in dst the curvature of the bound in the variables at x, that of the prior and the entropy where
+// there is no metric: 1/Ψ for means, and ½ for log variances, over K.
+func (g *metric) curvature(dst, x []float64, q *Bound) {
+	share := 1 / float64(q.Components)
+	for k := range q.Components {
+		_, logs := q.Component(x, k)
+		cm, cl := q.Component(dst, k)
+		for j := range logs {
+			cm[j], cl[j] = share*math.Exp(-logs[j]), share/2
+			if g != nil {
+				cm[j] = share
+			}
+		}
+	}
+}
+
+// enter changes x from means to the variables: z = Um.
+func (g *metric) enter(x []float64) {
+	g.each(x, func(m []float64) {
+		for i := range m {
+			m[i] = kernel.Dot(g.upper[i*len(m)+i:(i+1)*len(m)], m[i:])
+		}
+	})
+}
+
+// leave changes x from the variables to means: m = U⁻¹z.
+func (g *metric) leave(x []float64) {
+	g.each(x, func(z []float64) { g.Workspace.Pool().TrsmLeft(false, g.Dims, 1, g.upper, g.Dims, z, 1) })
+}
+
+// pull changes a gradient in means to one in the variables: U⁻ᵀ∂m.
+func (g *metric) pull(gradient []float64) {
+	g.each(gradient, func(m []float64) { g.Workspace.Pool().TrsmLeft(true, g.Dims, 1, g.upper, g.Dims, m, 1) })
+}
+
+// each calls do with what x has for the means of every component.
+func (g *metric) each(x []float64, do func(m []float64)) {
+	if g == nil {
+		return
+	}
+	for k := range g.Components {
+		m, _ := g.Component(x, k)
+		do(m)
+	}
 }

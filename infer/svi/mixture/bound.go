@@ -26,11 +26,10 @@ import (
 // in one vector x.
 type Bound struct {
 	*problem.Problem
-	Components int                 // K
-	References []problem.Reference // of each group
-	Base       *problem.Family     // whose learned parameters x holds
-	Tunable    credence.Tunable    // nil unless x holds hyper-parameters
-	hypers     []int               // learned ones among Tunable.Hyper()
+	Components int              // K
+	Base       *problem.Family  // whose learned parameters x holds
+	Tunable    credence.Tunable // nil unless x holds hyper-parameters
+	hypers     []int            // learned ones among Tunable.Hyper()
 	// Lower and Upper bound what x holds after the components.
 	Lower, Upper []float64
 
@@ -52,10 +51,10 @@ type Bound struct {
 }
 
 // NewBound returns the bound of k components.
-func NewBound(p *problem.Problem, k int, references []problem.Reference, base *problem.Family) *Bound {
+func NewBound(p *problem.Problem, k int, base *problem.Family) *Bound {
 	d := p.Dims
 	return &Bound{
-		Problem: p, Components: k, References: references, Base: base,
+		Problem: p, Components: k, Base: base,
 		Psi: make([]float64, k*d), dMean: make([]float64, k*d), DPsi: make([]float64, k*d),
 		Lower: slices.Clone(base.Floor), Upper: slices.Clone(base.Ceiling),
 		Slope: make([]float64, base.Count()), Prior: make([]float64, len(p.Groups)), WeightPrior: make([]float64, d),
@@ -252,7 +251,7 @@ func (q *Bound) SetPrior(x []float64) {
 	for i := range q.Groups {
 		q.Prior[i] = q.References[i].Wide
 	}
-	q.Fill(q.Prior, q.References, func(i int) (sum float64, count int) {
+	q.Fill(q.Prior, func(i int) (sum float64, count int) {
 		g := q.Groups[i]
 		for k := range q.Components {
 			m, _ := q.Component(x, k)

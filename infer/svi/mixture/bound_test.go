@@ -38,7 +38,7 @@ func TestGradients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := NewBound(pr, 3, s.References, s.Family)
+			q := NewBound(pr, 3, s.Family)
 			q.Tune()
 			rng := rand.New(rand.NewPCG(3, 4))
 			x, gradient := make([]float64, q.Size()), make([]float64, q.Size())
@@ -79,7 +79,7 @@ func TestGradients(t *testing.T) {
 func TestEntropyBound(t *testing.T) {
 	pr := &problem.Problem{Data: conform.Opened(t, likelihood.Gaussian{}, &credence.Batch{X: linop.NewDense(1, 1), Target: []float64{1}}), Dims: 1}
 	family := problem.NewFamily(likelihood.Bernoulli{})
-	q := NewBound(pr, 2, []problem.Reference{{Wide: 1, Narrow: 1}}, family)
+	q := NewBound(pr, 2, family)
 	for _, gap := range []float64{0, 0.5, 2, 10} {
 		x := []float64{0, math.Log(0.5), gap, math.Log(2)}
 		q.Begin(x)
@@ -97,7 +97,7 @@ func TestEntropyBound(t *testing.T) {
 			t.Errorf("gap %g: estimate %g ± %g, truth %g", gap, estimate, se, truth)
 		}
 	}
-	one := NewBound(pr, 1, []problem.Reference{{Wide: 1, Narrow: 1}}, family)
+	one := NewBound(pr, 1, family)
 	x := []float64{0.4, math.Log(0.3)}
 	one.Begin(x)
 	exact, _ := one.entropy(x, 0, nil)

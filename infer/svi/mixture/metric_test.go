@@ -40,7 +40,7 @@ func alike(t *testing.T, components int) (*Bound, *problem.Start) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewBound(pr, components, s.References, s.Family), s
+	return NewBound(pr, components, s.Family), s
 }
 
 // TestMetric: the two maps are inverse, the gradient in z is the transpose of the map to m, and z has the curvature

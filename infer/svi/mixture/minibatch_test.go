@@ -28,7 +28,7 @@ func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik p
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := NewBound(p, k, s.References, s.Family)
+	q := NewBound(p, k, s.Family)
 	q.Tune()
 	return q
 }
@@ -98,7 +98,7 @@ func TestFeed(t *testing.T) {
 	feed := newFeed(q.Problem, 12, 0)
 	feed.shuffle(3)
 	batches, seen := 0, map[float64]int{}
-	for feed.more() {
+	for len(feed.left) > 0 {
 		b, err := feed.next(context.Background(), features)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestFeed(t *testing.T) {
 		}
 		got := make([]float64, 7)
 		q.Begin(x)
-		q.add(b, x, problem.Scale(feed.rows, b.Rows()), nil, features)
+		q.add(b, x, problem.Scale(feed.Data.Total(), b.Rows()), nil, features)
 		got[6] = q.Finish(got[:6], x)
 		for j, v := range got {
 			mean[j] += v / 5

@@ -17,7 +17,7 @@ func TestMix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 7))
 	slope := [3]float64{-1.5, 0.95, 0.4}
 	fixed := [3]float64{2, 0.3, -0.7}
-	n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d}, nil)
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d})
 	point := func(x [3]float64) natural {
 		to := x
 		for k := range to {
@@ -85,7 +85,7 @@ func TestMix(t *testing.T) {
 func TestShares(t *testing.T) {
 	const d = 4
 	rng := rand.New(rand.NewPCG(3, 1))
-	n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d}, nil)
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d})
 	numbers := func(count int) []float64 {
 		x := make([]float64, count)
 		for i := range x {
@@ -152,7 +152,7 @@ func TestShares(t *testing.T) {
 // TestNatural: where the curvature is that of the sites, what a step changes of b is the slope in the mean.
 func TestNatural(t *testing.T) {
 	groups := []base.Group{{First: 0, Count: 1}, {First: 1, Count: 2}}
-	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 3, Groups: groups}, nil)
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 3, Groups: groups})
 	sites := []float64{2, 0.5, -0.3, 0, 1, 0.2, 0, 0, 3}
 	at := &Point{Mean: []float64{0.5, -1, 2}, Prior: []float64{4, 0.1}, Sites: sites}
 	s := &Statistics{Curvature: sites, Gradient: []float64{0.3, 1, -2}}

@@ -40,10 +40,9 @@ import (
 // Newton climbs the bound of a problem.
 type Newton struct {
 	*problem.Problem
-	References []problem.Reference // of each group
-	Targets    base.Moments        // of the rows of the last pass
-	counted    source              // the rows of the targets; nil where not all were
-	Gain       float64             // of the bound in the last step
+	Targets base.Moments // of the rows of the last pass
+	counted source       // the rows of the targets; nil where not all were
+	Gain    float64      // of the bound in the last step
 	// PredictedGain is what a whole step would gain by the slope where no step raised the bound, else 0.
 	PredictedGain float64
 
@@ -72,9 +71,9 @@ type Newton struct {
 }
 
 // New returns the climber of a problem.
-func New(p *problem.Problem, references []problem.Reference) *Newton {
+func New(p *problem.Problem) *Newton {
 	d := p.Dims
-	n := &Newton{Problem: p, References: references, deviation: make([]float64, d)}
+	n := &Newton{Problem: p, deviation: make([]float64, d)}
 	n.whole.Workspace = p.Workspace
 	n.Layout = gauss.Dense{Weights: d} // sites of rows may be negative
 	n.system = n.Layout.Factor(p.Workspace)
@@ -196,8 +195,10 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 // is too wide for these, begins with the curvature at its mean.
 func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics, task Task) error {
 	if at.Sites != nil {
-		if !task.near && !n.Place(at) {
-			return fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
+		if !task.near {
+			if _, ok := n.Place(at); !ok {
+				return n.indefinite()
+			}
 		}
 		if !task.known {
 			if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
@@ -217,6 +218,11 @@ func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *St
 	}
 	at.Sites, at.psi, at.Bound = append([]float64{}, s.Curvature...), nil, math.Inf(-1)
 	return nil
+}
+
+// indefinite says why no V could be placed.
+func (n *Newton) indefinite() error {
+	return fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
 }
 
 // shortest is the length of a step that a climb tries last. Where even that does not raise the

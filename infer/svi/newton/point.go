@@ -1,11 +1,13 @@
 package newton
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -78,13 +80,6 @@ func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
 // solve stores V x = F Fᵀ x in dst, which may be x, and Fᵀ x in n.work[3].
 func (n *Newton) solve(dst, x []float64) { n.factor.Mul(n.Workspace, dst, n.work[3], x) }
 
-// Place factorises the point's V and takes its diagonal and determinant. It reports whether V⁻¹ is
-// positive definite.
-func (n *Newton) Place(p *Point) bool {
-	_, ok := n.place(p)
-	return ok
-}
-
 // Spread gives the point a V that its sites do not say, FFᵀ for an upper triangular F in centred coordinates.
 func (n *Newton) Spread(p *Point, factor []float64) {
 	n.factor = slices.Clone(factor)
@@ -94,8 +89,9 @@ func (n *Newton) Spread(p *Point, factor []float64) {
 	}
 }
 
-// place is Place, and returns log|I + ΛH|.
-func (n *Newton) place(p *Point) (logDet float64, ok bool) {
+// Place factorises the point's V and takes its diagonal and determinant. It reports whether V⁻¹ is
+// positive definite, and log|I + ΛH|.
+func (n *Newton) Place(p *Point) (logDet float64, ok bool) {
 	logDet, ok = n.factorise(p.Sites, p.Prior)
 	if !ok {
 		return 0, false
@@ -113,7 +109,7 @@ func (n *Newton) place(p *Point) (logDet float64, ok bool) {
 // the natural mean h, and returns its log evidence ½ hᵀVh − ½ log|I + ΛH|. ok is false where the
 // precision is not positive definite.
 func (n *Newton) Normal(p *Point, h []float64) (evidence float64, ok bool) {
-	logDet, ok := n.place(p)
+	logDet, ok := n.Place(p)
 	if !ok {
 		return 0, false
 	}
@@ -153,4 +149,67 @@ func (n *Newton) divergence(p *Point) float64 {
 		sum += squares/p.Prior[k] + float64(g.Count)*math.Log(p.Prior[k])
 	}
 	return sum / 2
+}
+
+// State is where a climb stands between iterations: all that the next one depends on.
+type State struct {
+	Iteration int `json:"iteration"`
+	Failures  int `json:"failures"`  // steps in a row that did not raise the bound
+	Quiet     int `json:"quiet"`     // steps in a row that gained nothing but rounding
+	Separable int `json:"separable"` // steps in a row that gained little on separated classes
+	at        Point
+	rho       float64   // length of the next step
+	numbers   []float64 // rho and the gain of the last step as they are stored: the gain may be infinite
+	about     []float64 // of the sums of a Gaussian family
+	mixed     mixture
+}
+
+// Vectors are the parts of the state that are not in its JSON.
+func (s *State) Vectors() checkpoint.Vectors {
+	vectors := checkpoint.Vectors{
+		"newton.mean": &s.at.Mean, "newton.prior": &s.at.Prior, "newton.parameters": &s.at.Free,
+		"newton.sites": &s.at.Sites, "newton.about": &s.about, "newton.step": &s.numbers,
+	}
+	for len(s.mixed) < deepest { // room to read into
+		s.mixed = append(s.mixed, natural{})
+	}
+	for k := range s.mixed {
+		p, name := &s.mixed[k], fmt.Sprintf("newton.mixed.%d.", k)
+		vectors[name+"sites"], vectors[name+"curvature"], vectors[name+"shift"], vectors[name+"pull"] = &p.sites, &p.curvature, &p.shift, &p.pull
+	}
+	return vectors
+}
+
+// Fits says whether a state that was read is one of so many weights and groups.
+func (s *State) Fits(d, groups int) bool {
+	if len(s.at.Mean) != d || len(s.at.Sites) != d*d || len(s.at.Prior) != groups || len(s.numbers) != 2 {
+		return false
+	}
+	return !slices.ContainsFunc(s.mixed, func(p natural) bool {
+		return p.sites != nil && (len(p.sites) != d*d || len(p.curvature) != d*d || len(p.shift) != d || len(p.pull) != d)
+	})
+}
+
+// saved returns the state of a climb at a point, sharing the point's memory.
+func (n *Newton) saved(state *State, at *Point) *State {
+	saved := *state
+	saved.mixed = slices.Clone(state.mixed)
+	saved.at, saved.numbers = *at, []float64{state.rho, n.Gain}
+	if n.sums != nil {
+		saved.about = n.sums.about
+	}
+	return &saved
+}
+
+// resume moves the point to a state, which it returns.
+func (n *Newton) resume(from *State, at *Point) *State {
+	state := *from
+	state.mixed = slices.DeleteFunc(slices.Clone(from.mixed), func(p natural) bool { return p.sites == nil })
+	state.rho, n.Gain, n.about = from.numbers[0], from.numbers[1], from.about
+	family := at.Family.At(from.at.Free)
+	*at = Point{
+		Mean: slices.Clone(from.at.Mean), Prior: slices.Clone(from.at.Prior), Free: slices.Clone(from.at.Free),
+		Sites: slices.Clone(from.at.Sites), Family: family,
+	}
+	return &state
 }

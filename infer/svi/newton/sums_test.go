@@ -36,7 +36,7 @@ func TestSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Gaussian{}, data), Features: features, Likelihood: likelihood.Gaussian{}, Groups: groups, Dims: 6}
-	n := New(p, nil)
+	n := New(p)
 	m := []float64{999, 0.1, -0.2, 0.3, 0.4, -0.5}
 	factor := make([]float64, 36)
 	for i := range 6 {

@@ -2,7 +2,6 @@ package newton
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence/infer/svi/problem"
@@ -69,7 +68,7 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 	task.near, task.known = true, shift == nil
 	if shift != nil {
 		if _, ok := n.Normal(at, shift); !ok {
-			return nil, fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
+			return nil, n.indefinite()
 		}
 	}
 	if _, _, err := n.Climb(ctx, rows, at, s, task); err != nil {

@@ -34,7 +34,7 @@ func TestVariances(t *testing.T) {
 				}
 				phi.Sparse.AppendRow(columns, values)
 			}
-			n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d}, nil)
+			n := New(&problem.Problem{Workspace: credence.NewWorkspace(2), Dims: d})
 			for range 2 {
 				factor := make([]float64, d*d)
 				for i := range d {
@@ -70,13 +70,13 @@ func TestVariances(t *testing.T) {
 
 // TestSampled: sites of some rows stand for more rows where they tell of every weight, and else for none.
 func TestSampled(t *testing.T) {
-	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 2, Groups: []base.Group{{Count: 2}}}, nil)
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 2, Groups: []base.Group{{Count: 2}}})
 	for _, c := range []struct {
 		sites []float64
 		kept  bool
 	}{{[]float64{3, 1, 0, 5}, true}, {[]float64{3, 0, 0, 0}, false}} {
 		at := &Point{Mean: make([]float64, 2), Prior: []float64{4}, Sites: c.sites}
-		if !n.Place(at) {
+		if _, ok := n.Place(at); !ok {
 			t.Fatal("not positive definite")
 		}
 		if n.Sampled(at, 8); (at.Sites != nil) != c.kept {

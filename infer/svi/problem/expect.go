@@ -170,7 +170,7 @@ func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 		}
 		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], variance)
 		for k, place := range f.learned {
-			dst[i*p+k] = all[place] * f.factor(place)
+			dst[i*p+k] = all[place] * f.LogFactor(k)
 		}
 	}
 }

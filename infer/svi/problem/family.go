@@ -160,15 +160,6 @@ func (f *Family) Learned() []string {
 	return names
 }
 
-// LogFactor is the derivative of the logarithm of learned parameter k in its free number; of a
-// parameter that may be negative it is that of the parameter.
-func (f *Family) LogFactor(k int) float64 {
-	if i := f.learned[k]; f.positive[i] {
-		return f.factor(i)
-	}
-	return 1
-}
-
 // PriorScales returns the scale of the prior of each learned parameter that has one: the median of a
 // half-Cauchy or a log-normal, the mean of a Gamma, under its name in reports.
 func (f *Family) PriorScales(s float64) (list []credence.Value) {
@@ -186,9 +177,11 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	return list
 }
 
-// factor is the derivative of the logarithm of parameter i in its free number, which is 1 unless it is a variance or
-// above more than 0. Gradients of families are in the logarithm.
-func (f *Family) factor(i int) float64 {
+// LogFactor is the derivative of the logarithm of learned parameter k in its free number, which is 1 unless it is a variance
+// or above more than 0; of a parameter that may be negative it is that of the parameter. Gradients of families are in the
+// logarithm.
+func (f *Family) LogFactor(k int) float64 {
+	i := f.learned[k]
 	if f.from[i] == 0 { // the value may be 0, as a cutpoint
 		return 1 / f.unit[i]
 	}
@@ -254,7 +247,7 @@ func (f *Family) AddSlopes(dst, work []float64, l Likelihood, y, latent, weight 
 	work = Grow(work, len(f.values))
 	l.(likelihood.Parametric).ExpectedParameterGradient(work, y, latent, 0)
 	for k, place := range f.learned {
-		dst[k] += weight * work[place] * f.factor(place)
+		dst[k] += weight * work[place] * f.LogFactor(k)
 	}
 	return work
 }

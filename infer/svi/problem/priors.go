@@ -3,6 +3,7 @@ package problem
 import (
 	"math"
 
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -38,7 +39,7 @@ func (p *Problem) newPriors(s *Start) *Priors {
 		size := s.Sizes[k]
 		if size == 0 {
 			g.Learned = false
-			s.Prior[k], s.References[k] = s.Scale*s.Scale, Reference{s.Scale * s.Scale, s.Scale * s.Scale}
+			s.Prior[k], p.References[k] = s.Scale*s.Scale, Reference{s.Scale * s.Scale, s.Scale * s.Scale}
 			continue
 		}
 		weights += g.Count
@@ -78,10 +79,13 @@ func (p *Priors) Settle(variances []float64) float64 {
 	if !p.Hung() {
 		return 0
 	}
-	low, high := math.Log(p.Centre)-40, math.Log(p.Centre)+40
+	return top(math.Log(p.Centre)-40, math.Log(p.Centre)+40, func(common float64) float64 { return p.CommonSlope(common, variances) })
+}
+
+// top returns where a falling slope is 0 between two numbers.
+func top(low, high float64, slope func(x float64) float64) float64 {
 	for range 100 {
-		middle := (low + high) / 2
-		if p.CommonSlope(middle, variances) > 0 {
+		if middle := (low + high) / 2; slope(middle) > 0 {
 			low = middle
 		} else {
 			high = middle
@@ -156,9 +160,9 @@ const commonSteps = 30
 // Fill stores in variances those of learned groups at which Density − ½ Σ (sum/variance + count log
 // variance) is greatest, given the sum of the expected squares of the weights of each group and their
 // count. With a common α it goes up, to the top but for what commonSteps leave.
-func (p *Problem) Fill(variances []float64, references []Reference, squares func(k int) (sum float64, count int)) {
+func (p *Problem) Fill(variances []float64, squares func(k int) (sum float64, count int)) {
 	steps := 1
-	if p.Priors != nil && p.Priors.Common != nil {
+	if p.Priors.Hung() {
 		steps = commonSteps
 	}
 	for range steps {
@@ -175,7 +179,7 @@ func (p *Problem) Fill(variances []float64, references []Reference, squares func
 			if priors != nil {
 				x = balance(priors[k], sum, float64(count), x)
 			}
-			variances[k] = references[k].Bounded(math.Exp(x))
+			variances[k] = p.References[k].Bounded(math.Exp(x))
 		}
 	}
 }
@@ -194,13 +198,67 @@ func balance(prior hyper.Prior, sum, count, start float64) float64 {
 	for slope(high) > 0 {
 		high += high - low
 	}
-	for range 100 {
-		middle := (low + high) / 2
-		if slope(middle) > 0 {
-			low = middle
-		} else {
-			high = middle
-		}
+	return top(low, high, slope)
+}
+
+// Reference is the prior variance of a group at which it alone would explain the target. Wide holds
+// if all its columns are like the one that varies least, Narrow if all are as large as they are
+// together; the two differ only where columns are of different sizes.
+type Reference struct{ Wide, Narrow float64 }
+
+// priorRange bounds learned prior variances to e^±12 of their references.
+const priorRange = 12
+
+// Bounded returns the prior variance within the range that is tried that is closest to v.
+func (r Reference) Bounded(v float64) float64 {
+	return math.Max(r.Narrow*math.Exp(-priorRange), math.Min(v, r.Wide*math.Exp(priorRange)))
+}
+
+// LogBounds returns the bounds of the logarithm of a prior variance for a step of at most step from
+// log v.
+func (r Reference) LogBounds(logV, step float64) (lower, upper float64) {
+	return math.Max(logV-step, math.Log(r.Bounded(0))), math.Min(logV+step, math.Log(r.Bounded(math.Inf(1))))
+}
+
+// columnSums are Σ w φ², Σ w φ and the weight of the rows where φ is not 0.
+type columnSums struct{ square, total, present float64 }
+
+func (c *columnSums) add(v, w float64) {
+	c.square += w * v * v
+	c.total += w * v
+	if v != 0 {
+		c.present += w
 	}
-	return (low + high) / 2
+}
+
+// size returns the mean square about the mean where an intercept takes that up. The size of a column
+// that is mostly 0 is that of the rows where it is not: a rare level is not a small one.
+func (c *columnSums) size(weight float64, centred bool) float64 {
+	if c.present < weight/2 {
+		return c.square / max(c.present, math.SmallestNonzeroFloat64)
+	}
+	size := c.square / weight
+	if centred {
+		size -= c.total / weight * c.total / weight
+	}
+	return base.Size(c.square/weight, size)
+}
+
+// sizes returns the sum of squares of a group's columns in a mean row, and before it, where they are
+// of different sizes, what it would be if all were like the one that varies least. A block of
+// features with hyper-parameters has columns of one size by construction.
+func (p *Problem) sizes(g base.Group, columns []columnSums, weight float64) (fine, all float64) {
+	sum, least := 0.0, math.Inf(1)
+	for _, c := range columns {
+		if c.square == 0 {
+			continue
+		}
+		sum += c.square / weight
+		least = math.Min(least, c.size(weight, p.Intercept != nil))
+	}
+	oneSize := g.Tuned && !p.Prior.ARD
+	if finest := least * float64(g.Count); finest*base.MixedRatio < sum && !oneSize {
+		return finest, sum
+	}
+	return sum, sum
 }

@@ -19,13 +19,12 @@ const StartRows = 8192
 
 // Start is what a fit begins with.
 type Start struct {
-	Mean       []float64   // of the weights
-	Scale      float64     // s of the family: hyper-priors and the intercept's prior are in units of it
-	Sizes      []float64   // c of each group: the root of the mean over rows of the square of its columns
-	Zero       []int       // columns that are zero in every row
-	Prior      []float64   // prior variance of each group
-	Family     *Family     // with its starting parameters and their bounds
-	References []Reference // of each group
+	Mean   []float64 // of the weights
+	Scale  float64   // s of the family: hyper-priors and the intercept's prior are in units of it
+	Sizes  []float64 // c of each group: the root of the mean over rows of the square of its columns
+	Zero   []int     // columns that are zero in every row
+	Prior  []float64 // prior variance of each group
+	Family *Family   // with its starting parameters and their bounds
 }
 
 // Start looks at rows for scales: at all of them for means, and at some where they have to be kept. f
@@ -63,9 +62,9 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
 	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.Precision())
-	for i := range p.Groups {
-		reference, v := p.reference(i, latent, columns, sums.Square)
-		s.References, s.Prior = append(s.References, reference), append(s.Prior, v)
+	s.Prior, p.References = make([]float64, len(p.Groups)), make([]Reference, len(p.Groups))
+	for k := range p.Groups {
+		p.References[k], s.Prior[k] = p.reference(k, latent, columns, sums.Square)
 	}
 	p.Priors = nil
 	if p.Hyper != hyper.MaximumLikelihood {

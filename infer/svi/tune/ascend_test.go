@@ -44,7 +44,7 @@ func TestGradients(t *testing.T) {
 	}
 	d := set.Weights()
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: set, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: d}
-	n := &tuner{Newton: newton.New(p, nil), rows: p.Retained(0), h: make([]float64, d), covary: make([]float64, d*d), b: make([]float64, 30), beta: make([]float64, 30)}
+	n := &tuner{Newton: newton.New(p), rows: p.Retained(0), h: make([]float64, d), covary: make([]float64, d*d), b: make([]float64, 30), beta: make([]float64, 30)}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range n.b {
 		n.b[i], n.beta[i] = rng.NormFloat64(), 0.2+rng.Float64()

@@ -160,7 +160,7 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 	if err != nil {
 		return nil, err
 	}
-	t := &tuner{Newton: newton.New(p, s.References), rows: rows, learned: p.LearnedGroups(), h: make([]float64, p.Dims), covary: make([]float64, p.Dims*p.Dims)}
+	t := &tuner{Newton: newton.New(p), rows: rows, learned: p.LearnedGroups(), h: make([]float64, p.Dims), covary: make([]float64, p.Dims*p.Dims)}
 	t.tunable, t.hypers = base.LearnedHypers(p.Features)
 	t.minGain = 0.01
 	if rows.Sampled() { // the rows left out say otherwise by more
