@@ -86,9 +86,8 @@ type free struct {
 
 	a        *normal // at the last precisions
 	inverse  linop.Matrix
-	products int     // with A, of vectors
-	steps    int     // of conjugate gradients, for several vectors at a time
-	error    float64 // the largest that a solution was left with
+	products int // with A, of vectors
+	steps    int // of conjugate gradients, for several vectors at a time
 	// Of the last variances.
 	last     [][]float64 // draws
 	fresh    bool        // they are draws of A as it is
@@ -102,7 +101,7 @@ func (f *free) by(way Variances, k, draws int) system {
 	f.draws = draws
 	switch way {
 	case LanczosMethod:
-		return &lanczos{f, cmp.Or(k, lanczosSteps)}
+		return &lanczos{f, f, cmp.Or(k, lanczosSteps)}
 	case XDiag:
 		return &xdiag{f, cmp.Or(k, draws/2)}
 	case Combined:
@@ -192,7 +191,6 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 	for b, part := range squares {
 		kernel.Axpy(1/float64(count), part, z)
 		f.count(reports[b], min(drawsTogether, count-b*drawsTogether))
-		f.error = math.Max(f.error, reports[b].Error)
 	}
 	raise(z)
 	f.relative = drawnError(count)

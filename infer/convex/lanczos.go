@@ -115,16 +115,22 @@ func unit(x []float64) []float64 {
 	return x
 }
 
-// lanczos is a system of operators whose variances are those of a Krylov space.
+// lanczos is a system whose variances are those of a Krylov space, though A may be factored.
 type lanczos struct {
-	*free
-	steps int
+	system
+	products *free // with A
+	steps    int
+}
+
+func (l *lanczos) factor(ctx context.Context, precision []float64) error {
+	l.products.take(precision)
+	return l.system.factor(ctx, precision)
 }
 
 func (l *lanczos) variances(ctx context.Context, z []float64) error {
-	known, err := l.krylov(ctx, l.steps)
+	known, err := l.products.krylov(ctx, l.steps)
 	if err == nil {
-		known.variances(z, l.b)
+		known.variances(z, l.products.b)
 		raise(z)
 	}
 	return err
@@ -143,17 +149,83 @@ func raise(z []float64) {
 	}
 }
 
-// lanczosFactored is a system of a table whose A is factored, with such variances all the same.
-type lanczosFactored struct {
-	factored
-	by *lanczos // for products with A alone
+// xdiag is a system of operators whose variances are estimated from solves with random signs: z is the diagonal of
+// H = Γ^−½BA⁻¹BᵀΓ^−½, whose eigenvalues lie between 0 and 1, times γ; see [linop.XDiag]. Each vector takes two solves.
+type xdiag struct {
+	*free
+	vectors int
 }
 
-func (l *lanczosFactored) factor(ctx context.Context, precision []float64) error {
-	l.by.take(precision)
-	return l.factored.factor(ctx, precision)
+// exactTolerance is the relative error of a solution that stands in place of A⁻¹b itself.
+const exactTolerance = 1e-3
+
+func (x *xdiag) variances(ctx context.Context, z []float64) error {
+	roots := make(linop.Diagonal, len(z))
+	for i, p := range x.a.precision {
+		roots[i] = math.Sqrt(math.Max(p, leastVariance))
+	}
+	estimate, err := linop.XDiag(len(z), min(x.vectors, len(z)), func(k int, dst []float64) {
+		rng := credence.Rand(x.seed, credence.ConvexDraws, credence.ConvexSigns+uint64(k))
+		for i := range dst {
+			dst[i] = float64(2*rng.IntN(2) - 1)
+		}
+	}, func(dst, v *linop.Dense) error {
+		scaled := linop.NewDense(v.Rows, v.Cols)
+		right, solved := linop.NewDense(x.size(), v.Cols), linop.NewDense(x.size(), v.Cols)
+		roots.MulBlock(&scaled, v)
+		linop.MulBlockTrans(x.b, &right, &scaled)
+		if _, err := x.conjugate(ctx, &solved, &right, exactTolerance); err != nil {
+			return err
+		}
+		linop.MulBlock(x.b, &scaled, &solved)
+		roots.MulBlock(dst, &scaled)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errors, size := 0.0, 0.0
+	for i, r := range roots {
+		value := math.Min(math.Max(estimate.Values[i], estimate.Least[i]), 1)
+		spread := math.Min(estimate.Square[i], 1) // of H
+		z[i] = math.Max(value/(r*r), leastVariance)
+		errors += spread / (r * r * r * r)
+		size += z[i] * z[i]
+	}
+	x.relative = math.Sqrt(errors / size)
+	return nil
 }
 
-func (l *lanczosFactored) variances(ctx context.Context, z []float64) error {
-	return l.by.variances(ctx, z)
+// combined is a system of operators whose variances are those of a Krylov space and those of what is left of draws
+// without it: unbiased, with a smaller error than that of draws alone.
+type combined struct {
+	*free
+	steps int
+}
+
+func (c *combined) variances(ctx context.Context, z []float64) error {
+	known, err := c.krylov(ctx, c.steps)
+	if err != nil {
+		return err
+	}
+	if known.steps == c.size() { // all is known, and draws would add what their solves leave
+		known.variances(z, c.b)
+		raise(z)
+		c.relative = 0
+		return nil
+	}
+	c.known = known
+	defer func() { c.known = nil }()
+	if err := c.free.variances(ctx, z); err != nil {
+		return err
+	}
+	sure, left, size := make([]float64, len(z)), 0.0, 0.0
+	known.variances(sure, c.b)
+	for i, v := range z {
+		z[i] = v + sure[i]
+		left += v * v
+		size += z[i] * z[i]
+	}
+	c.relative *= math.Sqrt(left / size)
+	return nil
 }

@@ -1,13 +1,129 @@
 package convex
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
+
+func at(values []float64, i int, otherwise float64) float64 {
+	if values == nil {
+		return otherwise
+	}
+	return values[i]
+}
+
+// begin takes units, priors and starting values.
+func (f *fit) begin() {
+	f.n, f.d = f.rows.Design.Dims()
+	f.beside = &beside{table: &columns{ws: f.ws, phi: &f.rows.Design}}
+	_, normal := f.model.Prior.(prior.Normal)
+	f.heavy = !normal
+	scales := f.rows.Sums.Scales(f.model, f.groups)
+	at := scales.Intercept
+	if at != nil {
+		f.first, f.table.means = 1, at.Columns
+	}
+	f.units = f.rows.Units(scales, f.table.means)
+	if at != nil {
+		f.interceptMean, f.interceptSD = (at.Mean-f.units.Centre)/f.units.Scale, math.Sqrt(at.Variance)/f.units.Scale
+	}
+	f.logPrior = make([]float64, len(f.groups)-f.first)
+	for k := f.first; k < len(f.groups); k++ {
+		f.addGroup(k, math.Sqrt(scales.Square)/f.units.Scale/cmp.Or(scales.C[k], 1))
+	}
+	var roots []float64
+	if g, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
+		roots, f.logNoise = f.rows.Roots(), math.Log(0.7)
+		f.target = f.units.Targets(f.rows, roots)
+		f.add(coordinate{prior: hyper.HalfCauchy(1), group: -1, count: f.rows.Sums.Weight, name: "noise_variance", log: 2}, &f.logNoise, g.NoiseVariance, f.units.Noise)
+	} else {
+		f.classes = true
+	}
+	f.newSystem(roots)
+}
+
+// newSystem settles how variances are found, and multiplies the rows by roots, nil for ones.
+func (f *fit) newSystem(roots []float64) {
+	design, small := &f.rows.Design, min(f.n, f.d) <= exactUnknowns
+	way := f.config.Variances.of(small)
+	factors := way == Exact || way == LanczosMethod && small
+	f.measured = new(measured)
+	if d := (diagonal{measured: f.measured, beside: f.beside}); factors && f.n < f.d {
+		f.exact = newDual(d, problem.NewColumns(design, f.table.means, roots))
+	} else if factors {
+		f.exact = newExact(d)
+	}
+	if roots != nil {
+		linop.Diagonal(roots).MulBlock(&design.Dense, &design.Dense)
+		design.Sparse = design.Sparse.ScaleRows(roots)
+	}
+	products := &free{measured: f.measured, ws: f.ws, seed: f.config.Seed, several: f.config.Steps != 1 && f.config.Start == nil, near: f.preconditioner}
+	f.system = products.by(way, f.config.K, storedDraws)
+	if by, ok := f.system.(*lanczos); ok && factors {
+		by.system = f.exact
+	} else if factors {
+		f.system = f.exact
+	}
+	if factors {
+		return
+	}
+	f.free = products
+	if design.Sparse.Cols > 0 {
+		byColumn := design.Sparse.Transpose()
+		f.table.byColumn = &byColumn
+	}
+	if way == Sampled && f.classes {
+		f.free.thin = newThin(f.beside)
+	}
+}
+
+// add takes what is stated of a coordinate, in the target's own units, as value, which stays what it is where nothing is stated.
+func (f *fit) add(c coordinate, value *float64, stated param.Parameter, unit float64) {
+	if c.value = value; stated.State != param.Learned {
+		*value = math.Log(stated.Value)/c.log - math.Log(unit)
+	}
+	if stated.State != param.Held {
+		f.learned = append(f.learned, c)
+	}
+}
+
+// addGroup adds the prior standard deviation of a group, or the scale of heavier tails.
+func (f *fit) addGroup(k int, size float64) {
+	g := f.groups[k]
+	c := coordinate{prior: hyper.BetaPrime{A: 1, B: likelihood.PriorTail(f.model.Likelihood), Scale: size}, group: k, count: float64(g.Count), name: "prior_scale", log: 1}
+	if f.config.Hyper == hyper.MaximumLikelihood {
+		c.prior = hyper.Flat{}
+	}
+	var stated param.Parameter
+	switch p := f.model.Prior.(type) {
+	case prior.Normal:
+		stated, c.name, c.log = p.Variance, "prior_variance."+g.Name, 2
+	case prior.Laplace:
+		stated = p.Scale
+	case prior.StudentT:
+		stated = p.Scale
+	}
+	f.logPrior[k-f.first] = math.Log(size / 2)
+	f.add(c, &f.logPrior[k-f.first], stated, f.units.Scale)
+}
+
+// noise is σ² in units, 1 for classes.
+func (f *fit) noise() float64 {
+	if f.classes {
+		return 1
+	}
+	return math.Exp(2 * f.logNoise)
+}
 
 // storedDraws is the number of draws that a posterior of many weights is kept in.
 const storedDraws = 100

@@ -110,7 +110,6 @@ type site struct {
 	value            float64 // h*(s)
 	slope, curvature float64 // of h* in s
 	precision        float64 // 1/γ
-	dual             float64 // h(γ)
 }
 
 // leastCurvature is that of a site which is not log-concave, as a share of its precision.
@@ -122,7 +121,6 @@ func siteAt(p Potential, s, shift, z, noise float64) site {
 	out := site{value: -g - shift*s/noise, precision: -2 * first}
 	out.slope = (s*out.precision - shift) / noise
 	out.curvature = math.Max(out.precision-4*x*second, leastCurvature*out.precision) / noise
-	out.dual = -(z+x)*out.precision - 2*g
 	return out
 }
 

@@ -293,7 +293,8 @@ func TestVariances(t *testing.T) {
 	}
 	last := make([]float64, len(exact.Variance))
 	for _, k := range []int{3, 6, 9, 12} {
-		l := &lanczos{&free{measured: &measured{x: p.X, b: p.B, y: p.Y, noise: 1}}, k}
+		products := &free{measured: &measured{x: p.X, b: p.B, y: p.Y, noise: 1}}
+		l := &lanczos{products, products, k}
 		if err := l.factor(context.Background(), exact.Precision); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +337,7 @@ func TestVariances(t *testing.T) {
 		t.Errorf("draws are off by %.4f, their own error is %.4f", root, f.relative)
 	}
 	// Repeated eigenvalues exhaust the Krylov space at once.
-	l := &lanczos{&free{measured: &measured{b: linop.Identity(5), noise: 1}, a: &normal{b: linop.Identity(5), precision: []float64{2, 2, 2, 2, 2}}}, 5}
+	l := &lanczos{products: &free{measured: &measured{b: linop.Identity(5), noise: 1}, a: &normal{b: linop.Identity(5), precision: []float64{2, 2, 2, 2, 2}}}, steps: 5}
 	z := make([]float64, 5)
 	if err := l.variances(context.Background(), z); err != nil {
 		t.Fatal(err)

@@ -116,8 +116,8 @@ func TestFactoredLanczos(t *testing.T) {
 			a = newDual(diagonal{measured: m, beside: of}, problem.NewColumns(&phi, means, nil))
 		}
 		for _, steps := range []int{3, d} {
-			free := &lanczos{&free{measured: m, ws: ws, seed: 5}, steps}
-			by := []system{&lanczosFactored{a, free}, free}
+			products := &free{measured: m, ws: ws, seed: 5}
+			by := []system{&lanczos{a, products, steps}, &lanczos{products, products, steps}}
 			var got [2][]float64
 			for k, s := range by {
 				if err := s.factor(ctx, precision); err != nil {
