@@ -23,22 +23,8 @@ var checkedBeside = []string{"lasso", "ridge"}
 // all rows.
 func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, error) {
 	engines, names := []credence.Engine{p.other}, []string{p.entry.Name}
-	options := &p.job.options
 	for _, name := range checkedBeside {
-		entry, call, err := p.job.engine.registry.find(name, false)
-		if err != nil {
-			return nil, err
-		}
-		model := p.model
-		model.Prior = prior.Normal{}
-		if reason := entry.refuses(model.Likelihood, model.Prior); reason != "" {
-			return nil, fmt.Errorf("the check fits %s too: %s", name, reason)
-		}
-		maker, err := (&choice{registry: p.job.engine.registry}).maker(Run{Seed: options.Seed, Threads: options.Threads}, entry, call)
-		if err != nil {
-			return nil, err
-		}
-		engine, err := maker(model)
+		engine, err := p.beside(name, prior.Normal{})
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +36,7 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 	}
 	densities := make([][]float64, len(engines))
 	for e, engine := range engines {
-		if densities[e], err = held.fits(ctx, engine, options.Threads); err != nil {
+		if densities[e], err = held.fits(ctx, engine, p.job.options.Threads); err != nil {
 			return nil, fmt.Errorf("check of %s: %w", names[e], err)
 		}
 	}
@@ -62,6 +48,24 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 		out.Engines = append(out.Engines, selection.Checked{Engine: name, LogDensity: finite(mean), Gain: finite(gain), GainError: finite(spread)})
 	}
 	return out, nil
+}
+
+// beside returns an engine for fits of the model beside the selection's own, under a prior.
+func (p *Prepared) beside(text string, under credence.Prior) (credence.Engine, error) {
+	registry, model := p.job.engine.registry, p.model
+	model.Prior = under
+	entry, call, err := registry.find(text, false)
+	if err != nil {
+		return nil, err
+	}
+	if reason := entry.refuses(model.Likelihood, under); reason != "" {
+		return nil, fmt.Errorf("the check fits %s too: %s", text, reason)
+	}
+	maker, err := (&choice{registry: registry}).maker(Run{Seed: p.job.options.Seed, Threads: p.job.options.Threads}, entry, call)
+	if err != nil {
+		return nil, err
+	}
+	return maker(model)
 }
 
 // finite is nil for what is no number.
@@ -171,15 +175,8 @@ const quick = "ep(hyper=mode)"
 func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how selection.Options) error {
 	engine := p.other
 	if p.entry.Name == "gibbs" {
-		entry, call, err := p.job.engine.registry.find(quick, false)
-		if err != nil {
-			return err
-		}
-		maker, err := (&choice{registry: p.job.engine.registry}).maker(Run{Seed: p.job.options.Seed, Threads: p.job.options.Threads}, entry, call)
-		if err != nil {
-			return err
-		}
-		if engine, err = maker(p.model); err != nil {
+		var err error
+		if engine, err = p.beside(quick, p.model.Prior); err != nil {
 			return err
 		}
 	}
@@ -195,16 +192,10 @@ func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how 
 			i := rng.IntN(n)
 			drawn.weights[i] += rows.weights[i]
 		}
-		fitted, err := engine.Fit(ctx, drawn)
+		found, err := p.called(ctx, engine, drawn, how)
 		if err != nil {
 			return err
 		}
-		fitted.Frame = p.frame
-		found, err := features(fitted, how)
-		if err != nil {
-			return err
-		}
-		found.Call(how)
 		for _, f := range found.Features {
 			if f.Selected {
 				called[f.Weight] += 1 / float64(how.Bootstrap)

@@ -276,21 +276,29 @@ func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.
 	}
 	for k := range how.NullCheck {
 		data.shuffle(credence.Rand(p.job.options.Seed, credence.NullCheck, uint64(k)))
-		fitted, err := p.other.Fit(ctx, data)
+		found, err := p.called(ctx, p.other, data, how)
 		if err != nil {
 			return nil, err
 		}
-		fitted.Frame = p.frame
-		found, err := features(fitted, how)
-		if err != nil {
-			return nil, err
-		}
-		found.Call(how)
 		out.Called = append(out.Called, found.Selected)
 		count, _ := found.Candidates()
 		out.Share += float64(found.Selected) / float64(count) / float64(how.NullCheck)
 	}
 	return out, nil
+}
+
+// called fits other data, and calls features as the selection does.
+func (p *Prepared) called(ctx context.Context, engine credence.Engine, data credence.Data, how selection.Options) (*selection.Result, error) {
+	fitted, err := engine.Fit(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	fitted.Frame = p.frame
+	found, err := features(fitted, how)
+	if err == nil {
+		found.Call(how)
+	}
+	return found, err
 }
 
 // permuted is data whose targets, offsets and weights have changed places together: their rows have no

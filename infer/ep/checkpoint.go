@@ -30,7 +30,8 @@ func (f *fit) each(c *course, do func(*float64)) {
 	}
 	do(&c.step)
 	do(&c.least)
-	for _, x := range f.coordinates() {
+	for _, at := range f.coordinates(nil) {
+		x := at.value
 		if f.paces[x] == nil {
 			f.paces[x] = new(pace)
 		}

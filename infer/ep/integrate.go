@@ -64,10 +64,10 @@ func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
 	if err != nil {
 		return nil, err
 	}
-	prior, _ := f.logPrior()
 	inclusion := f.inclusions()
+	gradient, prior := f.gradient()
 	p := &point{mode: mode{f.theta(), f.sites(), inclusion}, evidence: evidence, settled: settled}
-	p.LogDensity, p.Gradient, p.Theta, p.State = evidence+prior, f.gradient(), p.theta, p
+	p.LogDensity, p.Gradient, p.Theta, p.State = evidence+prior, gradient, p.theta, p
 	for j, a := range inclusion {
 		p.jumped = p.jumped || math.Abs(a-from.inclusion[j]) > 0.5
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -114,82 +113,63 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 	return moved
 }
 
-// theta are the learned values as unconstrained numbers: log σ, log √r₁, logit π, and the
-// logarithms of the kept blocks' prior standard deviations.
-func (f *fit) theta() []float64 {
-	var x []float64
-	for _, c := range f.coordinates() {
-		x = append(x, *c)
-	}
-	return x
+// coordinate is a learned value as an unconstrained number: log σ, log √r₁, logit π, or the logarithm of a kept block's
+// prior standard deviation.
+type coordinate struct {
+	value *float64
+	slope float64                                           // of the log evidence, at settled sites
+	prior func(x float64) (value, slope, curvature float64) // its log density
 }
 
-func (f *fit) coordinates() []*float64 {
-	var list []*float64
-	for _, c := range []struct {
-		learned bool
-		value   *float64
-	}{{f.Noise.Learned, &f.logNoise}, {f.Slab.Learned, &f.logSlab}, {f.Odds.Learned, &f.logOdds}} {
-		if c.learned {
-			list = append(list, c.value)
-		}
+// coordinates are all learned values, with slopes where there are expectations.
+func (f *fit) coordinates(e *expectations) (list []coordinate) {
+	if e == nil {
+		e = &expectations{kept: make([]float64, len(f.logKept))}
 	}
-	for k := range f.logKept {
-		list = append(list, &f.logKept[k])
+	if f.Noise.Learned {
+		list = append(list, coordinate{&f.logNoise, e.residual*math.Exp(-2*f.logNoise) - f.Total, f.NoisePrior.At})
+	}
+	if f.Slab.Learned {
+		list = append(list, coordinate{&f.logSlab, e.square*math.Exp(-2*f.logSlab) - e.members, f.SlabPrior.At})
+	}
+	if f.Odds.Learned {
+		list = append(list, coordinate{&f.logOdds, e.included - float64(f.Shared)*special.Sigmoid(f.logOdds), f.oddsPrior})
+	}
+	for k, u := range f.logKept {
+		b := f.KeptBlocks[k]
+		list = append(list, coordinate{&f.logKept[k], e.kept[k]*math.Exp(-2*u) - float64(b.Count), b.Prior.At})
 	}
 	return list
 }
 
+// oddsPrior is the log density of logit π and its slope.
+func (f *fit) oddsPrior(x float64) (value, slope, _ float64) {
+	a, b := f.OddsA, f.OddsB
+	return a*special.LogSigmoid(x) + b*special.LogSigmoid(-x) - special.LogBeta(a, b), a - (a+b)*special.Sigmoid(x), 0
+}
+
+// theta are the learned values.
+func (f *fit) theta() (x []float64) {
+	for _, c := range f.coordinates(nil) {
+		x = append(x, *c.value)
+	}
+	return x
+}
+
 func (f *fit) setTheta(x []float64) {
-	for k, c := range f.coordinates() {
-		*c = x[k]
+	for k, c := range f.coordinates(nil) {
+		*c.value = x[k]
 	}
 	f.takeKept()
 	f.factors.setRows(f)
 }
 
-// logPrior is the log density of the learned values, and its slopes.
-func (f *fit) logPrior() (value float64, slopes []float64) {
-	add := func(v, s float64) { value, slopes = value+v, append(slopes, s) }
-	if f.Noise.Learned {
-		v, s, _ := f.NoisePrior.At(f.logNoise)
-		add(v, s)
-	}
-	if f.Slab.Learned {
-		v, s, _ := f.SlabPrior.At(f.logSlab)
-		add(v, s)
-	}
-	if f.Odds.Learned {
-		pi := special.Sigmoid(f.logOdds)
-		la, _ := math.Lgamma(f.OddsA)
-		lb, _ := math.Lgamma(f.OddsB)
-		lab, _ := math.Lgamma(f.OddsA + f.OddsB)
-		add(f.OddsA*special.LogSigmoid(f.logOdds)+f.OddsB*special.LogSigmoid(-f.logOdds)+lab-la-lb, f.OddsA-(f.OddsA+f.OddsB)*pi)
-	}
-	for k, b := range f.KeptBlocks {
-		v, s, _ := b.Prior.At(f.logKept[k])
-		add(v, s)
-	}
-	return value, slopes
-}
-
-// gradient is that of the log evidence and the log priors at settled sites.
-func (f *fit) gradient() []float64 {
+// gradient is that of the log evidence and the log priors at settled sites, of which it returns the log priors, too.
+func (f *fit) gradient() (gradient []float64, logPrior float64) {
 	e := f.expectations()
-	_, slopes := f.logPrior()
-	var out []float64
-	if f.Noise.Learned {
-		out = append(out, e.residual*math.Exp(-2*f.logNoise)-f.Total)
+	for _, c := range f.coordinates(&e) {
+		v, slope, _ := c.prior(*c.value)
+		gradient, logPrior = append(gradient, c.slope+slope), logPrior+v
 	}
-	if f.Slab.Learned {
-		out = append(out, e.square*math.Exp(-2*f.logSlab)-e.members)
-	}
-	if f.Odds.Learned {
-		out = append(out, e.included-float64(f.Shared)*special.Sigmoid(f.logOdds))
-	}
-	for k, b := range f.KeptBlocks {
-		out = append(out, e.kept[k]*math.Exp(-2*f.logKept[k])-float64(b.Count))
-	}
-	kernel.Axpy(1, slopes, out)
-	return out
+	return gradient, logPrior
 }

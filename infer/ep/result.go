@@ -2,11 +2,11 @@ package ep
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
@@ -73,23 +73,22 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	out := f.fitted(a)
 	out.Inclusions = draws
-	out.Report.Iterations, out.Report.Status = iterations, credence.Converged
-	out.Report.Hyperparameters = string(treatment)
+	out.Report.Iterations, out.Report.Hyperparameters = iterations, string(treatment)
 	if len(from.theta) == 0 {
 		out.Report.Hyperparameters = hyper.Held
 	}
 	if !settled {
 		out.Report.Status = credence.IterationLimit
-		f.warn(out, "the sites do not settle, and still moved after %d sweeps: several sets of features, or columns that are nearly copies, explain the target, and inclusion probabilities are rough: compare with engine gibbs", iterations)
+		candidates.Warn(out, "the sites do not settle, and still moved after %d sweeps: several sets of features, or columns that are nearly copies, explain the target, and inclusion probabilities are rough: compare with engine gibbs", iterations)
 	}
 	if _, diagonal := f.q.form.(*diagonal); diagonal && e.config.Covariance == "" {
-		f.warn(out, "the covariances of %d weights are not kept: weights are taken to be independent given the rows, and sets and inclusions of correlated columns are rough; engine ep(covariance=full) keeps them, and takes longer", f.Table.Count())
+		candidates.Warn(out, "the covariances of %d weights are not kept: weights are taken to be independent given the rows, and sets and inclusions of correlated columns are rough; engine ep(covariance=full) keeps them, and takes longer", f.Table.Count())
 	}
 	if f.clipped {
-		f.warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")
+		candidates.Warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")
 	}
 	if a.dropped > 0 {
-		f.warn(out, "at %d of %d values of what was learned the sites did not settle, or settled elsewhere, and these values are left out: several sets of features may explain the target; engine gibbs goes from one to the other", a.dropped, a.points)
+		candidates.Warn(out, "at %d of %d values of what was learned the sites did not settle, or settled elsewhere, and these values are left out: several sets of features may explain the target; engine gibbs goes from one to the other", a.dropped, a.points)
 	}
 	return out, nil
 }
@@ -102,25 +101,18 @@ func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {
 	return answerOf(centre.Point, centre.evidence), nil
 }
 
-func (f *fit) warn(out *credence.Fitted, format string, arguments ...any) {
-	out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
-}
-
 // fitted takes the answer to the target's own units and the intercept to zero of the columns.
 func (f *fit) fitted(a *answer) *credence.Fitted {
-	s, p, out := f.Units.Scale, f.Engine.prior, f.Held.Fitted()
+	s, p := f.Units.Scale, f.Engine.prior
 	p.Inclusion, p.Slab = p.Inclusion.At(special.Sigmoid(f.logOdds)), p.Slab.At(math.Exp(2*f.logSlab)*s*s)
+	out := f.Setting.Fitted(f.Table, f.model, p, f.posterior(a), a.noise, f.logKept, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
 	out.Report.Together = true
-	model := credence.Model{Features: f.model.Features, Likelihood: f.Units.SetNoise(f.model.Likelihood, &out.Report, a.noise), Prior: p}
-	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
-	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(f.logKept)...)
 	if !math.IsNaN(a.evidence) && !math.IsInf(a.evidence, 0) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}
 	if !slices.Equal(a.inclusion, a.resolved) {
 		f.TakeResolved(out, a.inclusion, a.resolved)
 	}
-	out.Members = []credence.Member{{Model: model, Posterior: f.posterior(a)}}
 	selected := 0
 	for _, c := range f.Candidates {
 		if a.inclusion[c.First] > 0.5 {
@@ -128,7 +120,7 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 		}
 	}
 	if !f.Classes && selected < 3 && a.noise > 0.5 && len(f.Candidates) > 10*f.Rows {
-		f.warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", len(f.Candidates), f.Rows)
+		candidates.Warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", len(f.Candidates), f.Rows)
 	}
 	return out
 }

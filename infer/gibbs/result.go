@@ -157,20 +157,8 @@ func (f *fit) run(ctx context.Context) error {
 
 // together runs the chains, as many at once as there are threads, and returns the first error.
 func (f *fit) together(run func(k int) error) error {
-	count := f.config.Chains
-	failed := make([]error, count)
-	slots := make(chan struct{}, credence.NewWorkspace(f.config.Threads).Pool().Threads())
-	var wait sync.WaitGroup
-	for k := range count {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			failed[k] = run(k)
-		}()
-	}
-	wait.Wait()
+	failed := make([]error, f.config.Chains)
+	credence.NewWorkspace(f.config.Threads).Pool().Run(len(failed), func(k, _ int) { failed[k] = run(k) })
 	for _, err := range failed {
 		if err != nil {
 			return err
@@ -237,17 +225,14 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 			included += inclusion[c.First]
 		}
 	}
-	s, p, out := f.Units.Scale, f.Engine.prior, f.Held.Fitted()
+	s, p := f.Units.Scale, f.Engine.prior
 	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(f.Shared))
 	if !f.Odds.Learned {
 		pi = p.Inclusion.Value
 	}
 	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)
-	out.Report.Together, out.Report.Status, out.Report.Iterations = true, credence.Converged, f.config.Flips
-	model := credence.Model{Features: f.model.Features, Likelihood: f.Units.SetNoise(f.model.Likelihood, &out.Report, noise), Prior: p}
-	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
-	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(kept)...)
-	out.Members = []credence.Member{{Model: model, Posterior: draws}}
+	out := f.Setting.Fitted(f.Table, f.model, p, draws, noise, kept, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
+	out.Report.Together, out.Report.Iterations = true, f.config.Flips
 	for j, in := range inclusion {
 		resolved[j] = math.Max(0, in+resolved[j])
 	}
@@ -284,14 +269,10 @@ const (
 	sequence = 400 // states of a chain that diagnoses look at
 )
 
-func warn(out *credence.Fitted, format string, arguments ...any) {
-	out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
-}
-
 // diagnose compares the chains: the number of features, the noise, the slab.
 func (f *fit) diagnose(out *credence.Fitted) {
 	if lost := len(f.records) - len(f.kept); lost > 0 {
-		warn(out, "%d of %d chains stuck at sets of features that explain less and are left out: state more flips, such as gibbs(flips=%d)", lost, len(f.records), 4*f.config.Flips)
+		candidates.Warn(out, "%d of %d chains stuck at sets of features that explain less and are left out: state more flips, such as gibbs(flips=%d)", lost, len(f.records), 4*f.config.Flips)
 	}
 	var traces [][][]float64
 	for _, of := range []struct {
@@ -316,7 +297,7 @@ func (f *fit) diagnose(out *credence.Fitted) {
 		traces = append(traces, chains)
 	}
 	if worst := agreement(out, traces); worst > goodRHat {
-		warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): several sets of features explain the target, or the chains are too short; state more flips, such as gibbs(flips=%d)", worst, goodRHat, 4*f.config.Flips)
+		candidates.Warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): several sets of features explain the target, or the chains are too short; state more flips, such as gibbs(flips=%d)", worst, goodRHat, 4*f.config.Flips)
 	}
 }
 

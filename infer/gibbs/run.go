@@ -1,6 +1,7 @@
 package gibbs
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -158,48 +159,26 @@ func (c *chain) setValues() {
 	}
 }
 
-// move proposes new values one after the other, and to flip the large groups. The law of the chain is the posterior times the sum of
-// its flips' weights, so that an acceptance has their ratio too.
-func (c *chain) move(spare *fares, total float64) (float64, error) {
+// move proposes new values one after the other, and to flip the large groups.
+func (c *chain) move(spare *fares, total float64) (_ float64, err error) {
 	walks := c.walks()
 	for _, m := range walks {
-		before, old := c.logState(), *m.value
-		*m.value += m.step * c.rng.NormFloat64()
-		c.fares, *spare = *spare, c.fares
-		c.products = spare.products
-		c.setValues()
-		if err := c.refresh(); err != nil {
+		old := *m.value
+		set := func(to float64) {
+			*m.value = to
+			c.setValues()
+		}
+		total, err = c.propose(spare, total, func() { set(old + m.step*c.rng.NormFloat64()) }, func() { set(old) })
+		if err != nil {
 			return 0, err
 		}
-		proposed := c.probabilities()
-		if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(proposed/total) { // false for NaN
-			total = proposed
-			continue
-		}
-		*m.value = old
-		c.fares, *spare = *spare, c.fares
-		c.setValues()
-		total = c.probabilities()
 	}
 	for _, g := range c.groups {
-		if !g.large {
-			continue
+		if reverse := func() { c.reverse(g) }; g.large {
+			if total, err = c.propose(spare, total, reverse, reverse); err != nil {
+				return 0, err
+			}
 		}
-		before := c.logState()
-		c.fares, *spare = *spare, c.fares
-		c.products = spare.products
-		c.reverse(g)
-		if err := c.refresh(); err != nil {
-			return 0, err
-		}
-		proposed := c.probabilities()
-		if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(proposed/total) {
-			total = proposed
-			continue
-		}
-		c.reverse(g)
-		c.fares, *spare = *spare, c.fares
-		total = c.probabilities()
 	}
 	if len(walks) == 0 { // rounding of the flips does not add up
 		if err := c.refresh(); err != nil {
@@ -208,6 +187,25 @@ func (c *chain) move(spare *fares, total float64) (float64, error) {
 		total = c.probabilities()
 	}
 	return total, nil
+}
+
+// propose changes the state, and takes it back unless the new one is accepted. The law of the chain is the posterior times the
+// sum of its flips' weights, so that an acceptance has their ratio too.
+func (c *chain) propose(spare *fares, total float64, change, back func()) (float64, error) {
+	before := c.logState()
+	change()
+	c.fares, *spare = *spare, c.fares
+	c.products = spare.products
+	if err := c.refresh(); err != nil {
+		return 0, err
+	}
+	proposed := c.probabilities()
+	if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(proposed/total) { // false for NaN
+		return proposed, nil
+	}
+	back()
+	c.fares, *spare = *spare, c.fares
+	return c.probabilities(), nil
 }
 
 // spread returns count states of the record, evenly spread over its weight, in their order.
@@ -290,14 +288,6 @@ func top(values []float64, count int) []int {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case values[a] > values[b]:
-			return -1
-		case values[a] < values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	return order[:min(count, len(order))]
 }

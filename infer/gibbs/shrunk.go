@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
@@ -61,16 +62,12 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 		}
 	}
 	h.Scale = h.Scale.At(math.Exp(mean(globals)) * f.Units.Scale)
-	out := f.Held.Fitted()
-	out.Report.Status, out.Report.Iterations = credence.Converged, f.config.Sweeps
 	for i, u := range noises {
 		noises[i] = math.Exp(2 * u)
 	}
-	model := credence.Model{Features: f.model.Features, Likelihood: f.Units.SetNoise(f.model.Likelihood, &out.Report, mean(noises)), Prior: h}
-	out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "scale", Value: h.Scale.Value},
+	out := f.Setting.Fitted(f.Table, f.model, h, q, mean(noises), kept, credence.Value{Name: "scale", Value: h.Scale.Value},
 		credence.Value{Name: "slab", Value: math.Exp(2*mean(slabs)) * f.Units.Scale * f.Units.Scale})
-	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(kept)...)
-	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	out.Report.Iterations = f.config.Sweeps
 	var moving [][][]float64
 	for k, list := range all {
 		if learned[k] {
@@ -78,7 +75,7 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 		}
 	}
 	if worst := agreement(out, moving); worst > goodRHat {
-		warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): state more sweeps, such as gibbs(sweeps=%d)", worst, goodRHat, 4*f.config.Sweeps)
+		candidates.Warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): state more sweeps, such as gibbs(sweeps=%d)", worst, goodRHat, 4*f.config.Sweeps)
 	}
 	return out
 }

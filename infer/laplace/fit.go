@@ -3,11 +3,11 @@ package laplace
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -269,51 +269,46 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 
 // fitted takes the answer to the target's own units and the intercept to zero of the columns.
 func (f *fit) fitted(a *answer) *credence.Fitted {
-	s, p, at, out := f.Units.Scale, f.prior, f.normals(), f.Held.Fitted()
+	s, p, at := f.Units.Scale, f.prior, f.normals()
 	p.Inclusion, p.Slab, p.Spike = p.Inclusion.At(special.Sigmoid(at.logOdds)), p.Slab.At(at.slab*s*s), p.Spike.At(at.spike*s*s)
-	out.Report.Status, out.Report.Iterations, out.Report.Hyperparameters = credence.Converged, a.mode.iterations, string(hyper.Mode)
+	q := &posterior.SpikeSlab{Mean: slices.Clone(a.mode.weights), Variance: slices.Clone(a.marginals.variance), Probability: a.inclusion}
+	f.Units.Own(q.Mean)
+	f.Units.Variance(q.Variance)
+	var values []credence.Value
+	for _, v := range p.Parameters() {
+		values = append(values, credence.Value{Name: v.Name, Value: v.Value})
+	}
+	out := f.Setting.Fitted(f.Table, f.model, p, q, math.Exp(2*f.logNoise), f.logKept, values...)
+	out.Report.Iterations, out.Report.Hyperparameters = a.mode.iterations, string(hyper.Mode)
 	if !f.learns() {
 		out.Report.Hyperparameters = hyper.Held
 	}
-	family := f.Units.SetNoise(f.model.Likelihood, &out.Report, math.Exp(2*f.logNoise))
-	model := credence.Model{Features: f.model.Features, Likelihood: family, Prior: p}
-	for _, v := range p.Parameters() {
-		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: v.Name, Value: v.Value})
-	}
-	out.Report.Hyper = append(out.Report.Hyper, f.KeptValues(f.logKept)...)
 	f.tell(out, a)
 	if !math.IsNaN(a.evidence) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}
-	q := &posterior.SpikeSlab{Mean: slices.Clone(a.mode.weights), Variance: slices.Clone(a.marginals.variance), Probability: a.inclusion}
-	f.Units.Own(q.Mean)
-	f.Units.Variance(q.Variance)
-	out.Members = []credence.Member{{Model: model, Posterior: q}}
 	return out
 }
 
 // tell warns of what makes the answer rough.
 func (f *fit) tell(out *credence.Fitted, a *answer) {
-	warn := func(format string, arguments ...any) {
-		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
-	}
 	if !a.mode.converged || !a.settled {
 		out.Report.Status = credence.IterationLimit
-		warn("the mode still moved after %d iterations and %d steps of what is learned: state iterations=%d", a.mode.iterations, a.steps, 4*f.config.MaxIterations)
+		candidates.Warn(out, "the mode still moved after %d iterations and %d steps of what is learned: state iterations=%d", a.mode.iterations, a.steps, 4*f.config.MaxIterations)
 	}
 	if f.split {
-		warn("each level of a category and each column of group(…) is selected by itself under this engine: use engine ep or gibbs to have them in or out together")
+		candidates.Warn(out, "each level of a category and each column of group(…) is selected by itself under this engine: use engine ep or gibbs to have them in or out together")
 	}
 	if _, classes := f.model.Likelihood.(likelihood.Bernoulli); classes || f.Rows < f.Table.Count() {
-		warn("one mode is not all of the posterior: in simulations of classes, and of fewer rows than columns, 79 to 85 %% of the weights lay in their 90 %% intervals, and inclusions were too sure (docs/calibration.md); engines ep and gibbs are wider")
+		candidates.Warn(out, "one mode is not all of the posterior: in simulations of classes, and of fewer rows than columns, 79 to 85 %% of the weights lay in their 90 %% intervals, and inclusions were too sure (docs/calibration.md); engines ep and gibbs are wider")
 	}
 	if a.marginals.raised > 0 {
-		warn("the curvature of the prior was raised to %v of the slab's for %d weights: their variances are rough", flooredShare, a.marginals.raised)
+		candidates.Warn(out, "the curvature of the prior was raised to %v of the slab's for %d weights: their variances are rough", flooredShare, a.marginals.raised)
 	}
 	switch f.variances() {
 	case Nystrom:
-		warn("the variances of weights are from sets of %d columns, and too large rather than too small; variances=exact takes the smaller of rows and columns squared", f.config.Columns)
+		candidates.Warn(out, "the variances of weights are from sets of %d columns, and too large rather than too small; variances=exact takes the smaller of rows and columns squared", f.config.Columns)
 	case Random:
-		warn("the variances of weights are estimates from %d random vectors, with a relative standard error of %.2g; state vectors=%d to halve it", f.config.Vectors, a.marginals.err, 4*f.config.Vectors)
+		candidates.Warn(out, "the variances of weights are estimates from %d random vectors, with a relative standard error of %.2g; state vectors=%d to halve it", f.config.Vectors, a.marginals.err, 4*f.config.Vectors)
 	}
 }

@@ -3,6 +3,7 @@ package laplace
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -45,7 +46,7 @@ func (f *fit) gist(ctx context.Context, p normals, m *mode, rough bool) error {
 			f.proximal(p, next, m.weights, gradient, step)
 			moved = distance(next, m.weights)
 			change = f.loss(next, slopes) + f.penalty(p, next)
-			if change <= maximum(values)-gistDecrease/2/step*moved {
+			if change <= slices.Max(values)-gistDecrease/2/step*moved {
 				accepted = true
 				break
 			}
@@ -126,14 +127,6 @@ func (f *fit) penalty(p normals, w []float64) float64 {
 		sum += constant + value
 	}
 	return sum
-}
-
-func maximum(values []float64) float64 {
-	largest := values[0]
-	for _, v := range values {
-		largest = math.Max(largest, v)
-	}
-	return largest
 }
 
 func distance(a, b []float64) float64 {

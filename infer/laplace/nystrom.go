@@ -38,8 +38,7 @@ func (f *fit) addSet(dst, bends []float64, columns []int, share float64) error {
 	var basis []float64 // orthonormal rows that span the columns of X̃
 	column := make([]float64, n)
 	for _, j := range columns {
-		f.Column(column, j)
-		f.scaled(column, column)
+		f.scaled(column, j)
 		before := kernel.Dot(column, column)
 		project(column, basis)
 		if after := kernel.Dot(column, column); after > 1e-20*before && after > 0 {
@@ -85,8 +84,7 @@ func (f *fit) eachStripe(basis []float64, do func(first, count int, z []float64)
 		f.ws.InRuns(count, func(from, to int) {
 			column := make([]float64, n)
 			for k := from; k < to; k++ {
-				f.Column(column, first+k)
-				f.scaled(column, column)
+				f.scaled(column, first+k)
 				for a := range rank {
 					z[k*rank+a] = kernel.Dot(basis[a*n:(a+1)*n], column)
 				}

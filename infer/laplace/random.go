@@ -6,7 +6,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -58,14 +57,10 @@ func (f *fit) random(bends []float64) *marginals {
 // least are 1/H_jj, which no variance is below.
 func (f *fit) least(bends []float64) []float64 {
 	out := make([]float64, len(bends))
-	f.ws.InRuns(len(bends), func(from, to int) {
-		column := make([]float64, f.Rows)
-		for j := from; j < to; j++ {
-			f.Column(column, j)
-			f.scaled(column, column)
-			out[j] = 1 / (bends[j] + kernel.Dot(column, column))
-		}
-	})
+	f.Squares(out, f.curvature)
+	for j, square := range out {
+		out[j] = 1 / (bends[j] + square)
+	}
 	return out
 }
 

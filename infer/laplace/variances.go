@@ -22,29 +22,27 @@ const flooredShare = 0.1
 // spread finds the marginal variances at a mode, at which f.loss was called last.
 func (f *fit) spread(p normals, w []float64) (*marginals, error) {
 	f.loss(w, nil)
-	bends, least := f.bends(p, w, nil), flooredShare/p.slab
-	switch f.variances() {
-	case Nystrom:
-		raised := f.floor(bends, least)
-		m, err := f.nystrom(bends)
-		if err == nil {
-			m.raised = raised
+	bends, least, variances := f.bends(p, w, nil), flooredShare/p.slab, f.variances()
+	if variances == Exact {
+		if m, err := f.exact(bends, least); m != nil || err != nil {
+			return m, err
 		}
-		return m, err
-	case Random:
-		raised := f.floor(bends, least)
-		m := f.random(bends)
-		m.raised = raised
-		return m, nil
 	}
-	m, err := f.exact(bends, least)
-	if err == nil && m == nil { // not a strict minimum
-		raised := f.floor(bends, least)
-		if m, err = f.exact(bends, least); m != nil {
-			m.raised = raised
-		} else if err == nil {
-			err = fmt.Errorf("laplace: the curvature at the mode is not positive: scale the columns")
-		}
+	raised := f.floor(bends, least) // of exact ones where the mode is not a strict minimum
+	var m *marginals
+	var err error
+	switch variances {
+	case Nystrom:
+		m, err = f.nystrom(bends)
+	case Random:
+		m = f.random(bends)
+	default:
+		m, err = f.exact(bends, least)
+	}
+	if m != nil {
+		m.raised = raised
+	} else if err == nil {
+		err = fmt.Errorf("laplace: the curvature at the mode is not positive: scale the columns")
 	}
 	return m, err
 }
@@ -170,10 +168,11 @@ func (f *fit) dual(bends []float64, least float64) (*marginals, error) {
 	return m, nil
 }
 
-// scaled stores the square root of the rows' curvature times v.
-func (f *fit) scaled(dst, v []float64) {
-	for i, x := range v {
-		dst[i] = math.Sqrt(f.curvature[i]) * x
+// scaled stores column j times the square roots of the rows' curvatures.
+func (f *fit) scaled(dst []float64, j int) {
+	f.Column(dst, j)
+	for i, c := range f.curvature {
+		dst[i] *= math.Sqrt(c)
 	}
 }
 

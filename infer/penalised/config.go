@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -95,13 +96,8 @@ func Supports(name string, l credence.Likelihood, p credence.Prior) error {
 // New returns the engine for a model, and refuses one that it does not fit; see [Supports].
 func New(model credence.Model, cfg Config) (*Engine, error) {
 	cfg.Name = cmp.Or(cfg.Name, "penalised")
-	if model.Features == nil {
-		return nil, fmt.Errorf("%s: the model has no features", cfg.Name)
-	}
-	if err := Supports(cfg.Name, model.Likelihood, model.Prior); err != nil {
-		return nil, err
-	}
-	if err := cfg.Validate(); err != nil {
+	supports := func(l credence.Likelihood, p credence.Prior) error { return Supports(cfg.Name, l, p) }
+	if err := candidates.Check(model, cfg.Name, supports, cfg.Validate()); err != nil {
 		return nil, err
 	}
 	cfg.Rule, cfg.Folds, cfg.Points = cmp.Or(cfg.Rule, Least), cmp.Or(cfg.Folds, 10), cmp.Or(cfg.Points, 100)

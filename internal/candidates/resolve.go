@@ -38,7 +38,23 @@ func (s *Setting) TakeResolved(out *credence.Fitted, inclusion, resolved []float
 	}
 	out.Resolved = resolved
 	if untold := expected - told; untold > told && untold >= 1 {
-		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("nothing is told apart: of %.1f features expected to be in, %.1f are with weights so near 0 that the rows cannot tell whether they are in or out, which is no sign that they matter, and counts for none in a selection; where few are expected, state so: --prior 'spikeslab(inclusion_prior=[1, 9])'",
-			expected, untold))
+		Warn(out, "nothing is told apart: of %.1f features expected to be in, %.1f are with weights so near 0 that the rows cannot tell whether they are in or out, which is no sign that they matter, and counts for none in a selection; where few are expected, state so: --prior 'spikeslab(inclusion_prior=[1, 9])'",
+			expected, untold)
 	}
+}
+
+// Fitted is a fit of the prior, in the target's own units, with its posterior, at a noise variance and kept blocks' logarithms of
+// deviations in units; values are those of the prior in reports.
+func (s *Setting) Fitted(t *Table, model credence.Model, p credence.Prior, q credence.Posterior, noise float64, kept []float64, values ...credence.Value) *credence.Fitted {
+	out := t.Held.Fitted()
+	model.Likelihood, model.Prior = t.Units.SetNoise(model.Likelihood, &out.Report, noise), p
+	out.Report.Status = credence.Converged
+	out.Report.Hyper = append(append(out.Report.Hyper, values...), s.KeptValues(kept)...)
+	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	return out
+}
+
+// Warn adds a warning to a fit's report.
+func Warn(out *credence.Fitted, format string, arguments ...any) {
+	out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf(format, arguments...))
 }
