@@ -521,7 +521,7 @@ func commandSubjects() []relation.Subject {
 			{Place: "repeats.*", Within: 1e-4},            // so does the engine that a simulation asks
 			{Place: "scores.*", Within: 1e-4},
 		}
-		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "compare", "simulate"}, s.Name)
+		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "compare", "simulate"}, s.Name)
 		switch s.Name {
 		case "rank":
 			j.Probe = relation.Data(1100, 3)
@@ -634,6 +634,9 @@ func TestSeeds(t *testing.T) {
 
 // TestGainError: the standard error of a gain is that of its spread over tables.
 func TestGainError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many fits")
+	}
 	j := relation.Job{Command: "compare", Rows: relation.Data(120, 1), Options: fit.Options{Formula: "y ~ x + z + city", Family: "gaussian", Engine: "exact"}}
 	relation.Spread(t, func(ctx context.Context, j relation.Job) (relation.Answer, error) {
 		j.Probe = relation.Data(120, 100+j.Options.Seed)
