@@ -21,3 +21,73 @@ func checkMulVec(operation string, rows, cols int, dst, x []float64) {
 			operation, rows, cols, len(dst), len(x)))
 	}
 }
+
+// Blocked is a Matrix that multiplies several vectors, the columns of a matrix, in one pass over what
+// it holds.
+type Blocked interface {
+	Matrix
+	// MulBlock stores A X in dst (rows×k); X is cols×k.
+	MulBlock(dst, x *Dense)
+	// MulBlockTrans stores Aᵀ X in dst (cols×k); X is rows×k.
+	MulBlockTrans(dst, x *Dense)
+}
+
+// MulBlock stores A X in dst, in one pass where A is Blocked, and else column by column.
+func MulBlock(a Matrix, dst, x *Dense) {
+	if many, ok := a.(Blocked); ok && x.Cols > 1 {
+		many.MulBlock(dst, x)
+		return
+	}
+	eachColumn(dst, x, a.MulVec)
+}
+
+// MulBlockTrans stores Aᵀ X in dst, as [MulBlock].
+func MulBlockTrans(a Matrix, dst, x *Dense) {
+	if many, ok := a.(Blocked); ok && x.Cols > 1 {
+		many.MulBlockTrans(dst, x)
+		return
+	}
+	eachColumn(dst, x, a.MulVecTrans)
+}
+
+func eachColumn(dst, x *Dense, mul func(dst, x []float64)) {
+	if x.Cols == 1 && x.Stride == 1 && dst.Stride == 1 {
+		mul(dst.Data[:dst.Rows], x.Data[:x.Rows])
+		return
+	}
+	from, to := make([]float64, x.Rows), make([]float64, dst.Rows)
+	for c := range x.Cols {
+		for i := range from {
+			from[i] = x.Data[i*x.Stride+c]
+		}
+		mul(to, from)
+		for i, v := range to {
+			dst.Data[i*dst.Stride+c] = v
+		}
+	}
+}
+
+// Column returns x as a matrix of one column, sharing memory.
+func Column(x []float64) *Dense { return &Dense{Rows: len(x), Cols: 1, Stride: 1, Data: x} }
+
+// checkBlock panics unless a product of a rows×cols matrix with x fits dst.
+func checkBlock(operation string, rows, cols int, dst, x *Dense) {
+	if dst.Cols != x.Cols {
+		checkMulVec(operation, rows, cols, nil, nil)
+	}
+	if dst.Rows != rows || x.Rows != cols {
+		checkMulVec(operation, rows, cols, make([]float64, dst.Rows), make([]float64, x.Rows))
+	}
+}
+
+func (a *Dense) clear() {
+	for i := range a.Rows {
+		clear(a.Row(i))
+	}
+}
+
+func (a *Dense) copyOf(x *Dense) {
+	for i := range a.Rows {
+		copy(a.Row(i), x.Row(i))
+	}
+}
