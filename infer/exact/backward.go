@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -74,12 +75,13 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 	return residual, nil
 }
 
-// timesCovariance turns A⁻¹ into C and returns what stores −ΦC/σ², for the dense columns of a block
+// timesCovariance turns A⁻¹ into C = S A⁻¹ S, or into T C, and returns what stores −ΦC/σ², for the dense columns of a block
 // and the columns [first, end) of C, in dst, whose rows are dense apart. It returns as well the
 // sparse columns' rows of C.
 func (p *primal) timesCovariance(precision float64, dense, first, end int) (multiply func(phi *linop.Dense, dst []float64), sparseRows linop.Dense) {
 	rounded := p.roundsWell(precision)
-	p.scaleInverse()
+	gauss.ScaleSides(p.ws, p.inverse, p.s)
+	problem.UncentreFactor(p.means, p.inverse)
 	if rounded {
 		c, sparseRows := p.narrow.pack(p, dense, first, end)
 		return func(phi *linop.Dense, dst []float64) {
@@ -90,20 +92,6 @@ func (p *primal) timesCovariance(precision float64, dense, first, end int) (mult
 	return func(phi *linop.Dense, dst []float64) {
 		p.pool.GemmPacked(false, phi.Rows, -precision, phi.Data, phi.Stride, c, 0, dst, dense)
 	}, sparseRows
-}
-
-// scaleInverse turns A⁻¹ into C = S A⁻¹ S, or into T C.
-func (p *primal) scaleInverse() {
-	d := p.d
-	p.ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, s := p.inverse[i*d:(i+1)*d], p.s[i]
-			for j, v := range p.s {
-				row[j] *= s * v
-			}
-		}
-	})
-	problem.UncentreFactor(p.means, p.inverse)
 }
 
 // packCovariance packs the dense columns' rows of C's columns [first, end) where they lie. It

@@ -165,7 +165,7 @@ func (e *Engine) jump(ctx context.Context, f form, t task, best *outcome) (*outc
 			}
 			trial := slices.Clone(best.hyper)
 			trial[h] = shorter
-			evidence, err := e.evidenceAt(ctx, f, t.features, trial, best)
+			evidence, err := e.evidenceAt(ctx, f, t.features.(credence.Tunable).WithHyper(trial), best, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -194,35 +194,25 @@ func (e *Engine) jump(ctx context.Context, f form, t task, best *outcome) (*outc
 	return best, nil
 }
 
-// evidenceAt is the evidence of the form's rows with the features at hyper and all else as a climb
-// left it.
-func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Features, hyper []float64, at *outcome) (float64, error) {
-	if err := f.load(ctx, features.(credence.Tunable).WithHyper(hyper)); err != nil {
+// evidenceAt is the evidence of the form's rows with some features and all else as a climb left it, whose slopes are stored
+// unless slope is nil.
+func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Features, at *outcome, slope *slopes) (float64, error) {
+	if err := f.load(ctx, features); err != nil {
 		return 0, err
 	}
 	point := at.in(f.base().summary.units.Scale)
-	return f.evaluate(ctx, &point.values, nil)
+	return f.evaluate(ctx, &point.values, slope)
 }
 
-// climbBeyond is climb, and then jump if the task is to look beyond; the form is left where they end.
+// climbBeyond is climb, and then jump if the task is to look beyond; the form is left where they end. The last climb of a fit
+// is settled there, and at draws of the lengthscales.
 func (e *Engine) climbBeyond(ctx context.Context, f form, t task) (*outcome, error) {
 	end, err := e.climb(ctx, f, t)
-	if err != nil || !t.beyond {
-		return e.settleLast(ctx, f, t, end, err)
+	if err == nil && t.beyond {
+		if end, err = e.jump(ctx, f, t, end); err == nil {
+			_, err = e.evidenceAt(ctx, f, end.features, end, &slopes{prior: make([]float64, len(end.prior)), hyper: make([]float64, len(end.hyper))})
+		}
 	}
-	if end, err = e.jump(ctx, f, t, end); err != nil {
-		return nil, err
-	}
-	if err := f.load(ctx, end.features); err != nil {
-		return nil, err
-	}
-	point := end.in(f.base().summary.units.Scale)
-	_, err = f.evaluate(ctx, &point.values, &slopes{prior: make([]float64, len(point.prior)), hyper: make([]float64, len(point.hyper))})
-	return e.settleLast(ctx, f, t, end, err)
-}
-
-// settleLast settles where the last climb of a fit ended, and at draws of the lengthscales.
-func (e *Engine) settleLast(ctx context.Context, f form, t task, end *outcome, err error) (*outcome, error) {
 	if err != nil || !t.last {
 		return end, err
 	}

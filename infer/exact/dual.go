@@ -192,29 +192,17 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 // posterior returns the mean ΛΦᵀα, the intercept's for features that are not centred, and the
 // factor √σ² U of K.
 func (p *dual) posterior() credence.Posterior {
-	u, cols := p.own(), p.dense
+	u := p.own()
 	q := &posterior.Dual{
 		Mean: make([]float64, p.d), PriorVariance: make([]float64, p.d), Scale: u.Scale, Centre: u.Means,
-		Factor: slices.Clone(p.system.Upper()),
+		Design: p.raw(p.roots), Factor: slices.Clone(p.system.Upper()),
 	}
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
 	p.projectTo(q.Mean)
-	for j := range p.columns.Rows {
-		q.Mean[cols+j] = p.projectColumn(j)
-	}
-	for k, g := range p.groups {
-		for j := g.First; j < g.End(); j++ {
-			q.PriorVariance[j] = p.last.prior[k]
-			q.Mean[j] *= p.last.prior[k]
-		}
+	problem.Spread(q.PriorVariance, p.groups, func(k int) float64 { return p.last.prior[k] })
+	for j, v := range q.PriorVariance {
+		q.Mean[j] *= v
 	}
 	u.Own(q.Mean)
-	q.Design.Dense = p.rawDense()
-	for i := range p.roots {
-		kernel.Scale(p.roots[i], q.Design.Dense.Row(i))
-	}
-	if p.design.Sparse.Cols > 0 {
-		q.Design.Sparse = p.design.Sparse.ScaleRows(p.roots)
-	}
 	return q
 }

@@ -43,7 +43,7 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 		})
 	}
 	for j := range p.columns.Rows {
-		p.project[cols+j], quadratic[cols+j] = p.projectColumn(j), p.columnForm(j)
+		quadratic[cols+j] = p.columnForm(j)
 	}
 	clear(slope.hyper)
 	if p.part == nil {
@@ -98,20 +98,17 @@ func (p *dual) turnRows(slab []float64, first, from, to int) {
 	}
 }
 
-// projectTo stores the dense columns' Φᵀα in dst.
+// projectTo stores Φᵀα in dst.
 func (p *dual) projectTo(dst []float64) {
 	if cols := p.dense; cols > 0 {
 		p.pool.Gemv(true, p.n, cols, 1, p.design.Dense.Data, cols, p.alpha, 0, dst)
 	}
-}
-
-// projectColumn returns φᵀα of a sparse column, centred.
-func (p *dual) projectColumn(j int) float64 {
-	sum := p.columns.AddRowDot(0, j, p.alpha)
-	if p.intercept {
-		sum -= p.means[p.dense+j] * kernel.Sum(p.alpha)
+	for j := p.dense; j < p.d; j++ {
+		dst[j] = p.columns.AddRowDot(0, j-p.dense, p.alpha)
+		if p.intercept {
+			dst[j] -= p.means[j] * kernel.Sum(p.alpha)
+		}
 	}
-	return sum
 }
 
 // columnForm returns φᵀK⁻¹φ of a sparse column, centred.

@@ -102,7 +102,7 @@ func TestSharesOfLengthscales(t *testing.T) {
 	if err != nil || l == nil {
 		t.Fatal(l, err)
 	}
-	if end, err = run.settleLast(ctx, run.form, ready, end, nil); err != nil {
+	if end, err = run.climbBeyond(ctx, run.form, ready); err != nil {
 		t.Fatal(err)
 	}
 	at := func(length float64) float64 {

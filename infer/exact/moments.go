@@ -31,14 +31,12 @@ func (p *primal) moments(at *values, dst *hyper.Point) {
 	resize(&dst.Variance, d+1)
 	resize(&dst.Linear, d*d+1)
 	copy(dst.Mean, p.m)
+	copy(dst.Linear, p.inverse[:d*d])
+	gauss.ScaleSides(p.ws, dst.Linear, p.s)
 	trace := 0.0
-	for i, s := range p.s {
-		row := dst.Linear[i*d : (i+1)*d]
-		for j, v := range p.inverse[i*d : (i+1)*d] {
-			row[j] = s * p.s[j] * v
-		}
+	for i := range d {
 		trace += p.inverse[i*d+i]
-		dst.Variance[i] = row[i]
+		dst.Variance[i] = dst.Linear[i*d+i]
 	}
 	dst.Linear[d*d] = at.noise
 	dst.Variance[d] = at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
@@ -62,10 +60,7 @@ func (p *dual) moments(at *values, dst *hyper.Point) {
 	resize(&dst.Linear, pairs*n*n+len(p.groups)+1)
 	trace := 0.0
 	for i := range n {
-		root := 1.0
-		if p.roots != nil {
-			root = p.roots[i]
-		}
+		root := linop.At(p.roots, i)
 		dst.Mean[i], dst.Variance[i] = 0, 0
 		if root == 0 {
 			continue
@@ -78,9 +73,6 @@ func (p *dual) moments(at *values, dst *hyper.Point) {
 	dst.Mean[n], dst.Variance[n] = 0, at.noise*(p.summary.weight/p.summary.precise+trace/p.summary.precise)
 	weights := dst.Mean[n+1:]
 	p.projectTo(weights)
-	for j := range p.columns.Rows {
-		weights[p.dense+j] = p.projectColumn(j)
-	}
 	linear := dst.Linear
 	for b, g := range p.groups {
 		kernel.Scale(at.prior[b], weights[g.First:g.End()])
@@ -106,7 +98,7 @@ func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterio
 	u, size := p.own(), p.pairs()*p.n*p.n
 	q := &posterior.DualSum{
 		Mean: append([]float64(nil), mean[p.n+1:]...), PriorVariance: make([]float64, p.d), Pairs: append([]float64(nil), linear[:size]...),
-		Shares: p.shares, Differences: p.differences, Scale: u.Scale, Centre: u.Means, DF: df,
+		Shares: p.shares, Differences: p.differences, Scale: u.Scale, Centre: u.Means, Design: p.raw(nil), DF: df,
 	}
 	p.shares, p.differences = nil, nil
 	for _, g := range p.groups {
@@ -117,17 +109,18 @@ func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterio
 	for k := range q.Shares {
 		problem.Uncentre(p.means, q.Differences[k*p.d:(k+1)*p.d])
 	}
-	q.Design.Dense = p.rawDense()
-	q.Design.Sparse = p.design.Sparse.ScaleRows(nil)
 	return q, true
 }
 
-// rawDense returns the dense columns, not centred.
-func (p *dual) rawDense() linop.Dense {
-	out := linop.NewDense(p.n, p.dense)
-	copy(out.Data, p.design.Dense.Data)
-	for i := 0; i < p.n && p.intercept; i++ {
-		kernel.Axpy(1, p.means[:p.dense], out.Row(i))
+// raw returns the columns, not centred, with rows times the roots, nil for ones.
+func (p *dual) raw(roots []float64) credence.Design {
+	out := credence.Design{Dense: linop.NewDense(p.n, p.dense), Sparse: p.design.Sparse.ScaleRows(roots)}
+	copy(out.Dense.Data, p.design.Dense.Data)
+	for i := range p.n {
+		if p.intercept {
+			kernel.Axpy(1, p.means[:p.dense], out.Dense.Row(i))
+		}
+		kernel.Scale(linop.At(roots, i), out.Dense.Row(i))
 	}
 	return out
 }

@@ -76,9 +76,11 @@ func (r *fit) warn() []string {
 	if r.prior.ARD && r.priors() && r.total < relevantRows {
 		list = append(list, fmt.Sprintf("normal(ard=true) on %d rows: a variance for every weight is for more than %d, and --prior normal mostly predicts better below", r.total, relevantRows))
 	}
-	if r.config.Hyper == hyper.Integrate && r.total < averagedRows {
-		for _, h := range r.tunedWithoutPrior() {
-			list = append(list, fmt.Sprintf("%s has no prior and stands at its maximum, as if it were known: leave lengthscale_prior=none out to have it averaged over", h))
+	if r.tuned && r.config.Hyper == hyper.Integrate && r.total < averagedRows {
+		for _, h := range r.model.Features.(credence.Tunable).Hyper() {
+			if !h.Held && h.PriorSD == 0 {
+				list = append(list, fmt.Sprintf("%s has no prior and stands at its maximum, as if it were known: leave lengthscale_prior=none out to have it averaged over", h.Name))
+			}
 		}
 	}
 	return append(list, first.settled.warnings...)
@@ -87,19 +89,6 @@ func (r *fit) warn() []string {
 // relevantRows is the number of rows below which automatic relevance determination loses against one
 // variance a block, on nearly every set that it was tried on.
 const relevantRows = 100
-
-// tunedWithoutPrior names the learned hyper-parameters of features that have no prior.
-func (r *fit) tunedWithoutPrior() []string {
-	var names []string
-	if r.tuned {
-		for _, h := range r.model.Features.(credence.Tunable).Hyper() {
-			if !h.Held && h.PriorSD == 0 {
-				names = append(names, h.Name)
-			}
-		}
-	}
-	return names
-}
 
 // warnVanished names the blocks that maximum likelihood has given a variance of next to nothing.
 func (r *fit) warnVanished() []string {

@@ -135,16 +135,8 @@ func (f *dense) Inverse(dst []float64) {
 }
 
 func (f *dense) Covariance(dst []float64) {
-	d := f.d
 	f.Inverse(dst)
-	f.ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, s := dst[i*d:(i+1)*d], f.deviations[i]
-			for j, v := range f.deviations {
-				row[j] *= s * v
-			}
-		}
-	})
+	ScaleSides(f.ws, dst, f.deviations)
 }
 
 func (f *dense) Trace(h, covariance []float64) (sum float64) {

@@ -89,14 +89,7 @@ func (f *Dual) Half(vectors []float64, count int) {
 func (f *Dual) Inverse(dst []float64) {
 	n := f.n
 	f.ws.Pool().CholeskyInverse(n, f.upper, n, dst, n)
-	f.ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, r := dst[i*n:(i+1)*n], f.roots[i]
-			for j, v := range f.roots {
-				row[j] *= r * v
-			}
-		}
-	})
+	ScaleSides(f.ws, dst, f.roots)
 }
 
 // faint is the precision of a row, in units of that of its prior, below which its variance is K − KTK and not what B⁻¹

@@ -201,6 +201,19 @@ func factorise(pool *kernel.Pool, n int, a []float64, definite bool, fill func()
 	return jitter, pivot
 }
 
+// ScaleSides stores SMS in the place of a square matrix M, for the diagonal S.
+func ScaleSides(ws *credence.Workspace, m, s []float64) {
+	d := len(s)
+	ws.InRuns(d, func(from, to int) {
+		for i := from; i < to; i++ {
+			row, by := m[i*d:(i+1)*d], s[i]
+			for j, v := range s {
+				row[j] *= by * v
+			}
+		}
+	})
+}
+
 // LogDeterminant returns log|UᵀU| of an upper triangular U, n×n.
 func LogDeterminant(n int, u []float64) float64 {
 	sum := 0.0
