@@ -3,12 +3,15 @@ package svi
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
 )
 
 // stretched is one column times a factor θ, which is a hyper-parameter.
@@ -69,5 +72,19 @@ func TestHyperBounds(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLargeNoise: a noise variance of 1e24 is found as one of 1 is, in a target of that unit or by rows of such precisions.
+func TestLargeNoise(t *testing.T) {
+	model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
+	for _, cfg := range []Config{{Covariance: Full}, {}} {
+		data := draw(t, likelihood.Gaussian{}, 60, 2, 6)
+		want := fitted(t, model, cfg, data).Report.Hyper[0].Value
+		precise := *data
+		precise.precision = slices.Repeat([]float64{1e24}, 60)
+		closeTo(t, "the noise variance of precise rows", fitted(t, model, cfg, &precise).Report.Hyper[0].Value/1e24, want, 1e-6)
+		kernel.Scale(1e12, data.y)
+		closeTo(t, "the noise variance of a large target", fitted(t, model, cfg, data).Report.Hyper[0].Value/1e24, want, 1e-6)
 	}
 }

@@ -31,7 +31,7 @@ type Family struct {
 }
 
 const (
-	// parameterLimit bounds logarithms of positive parameters: e^±46 is 1e±20.
+	// parameterLimit bounds logarithms of positive parameters: e^±46 is 1e±20. What has the unit of y goes further where y is as large.
 	parameterLimit = 46
 	// shapeLimit bounds the logarithms of those without units (sizes, shapes, degrees of freedom):
 	// beyond a million a family is its limit, Poisson or Gaussian, and the data cannot tell. Large

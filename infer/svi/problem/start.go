@@ -110,6 +110,7 @@ func startParameters(l Likelihood, latent, largest, precision float64) *Family {
 		}
 		width := math.Log(latent*precision) / 2 // if all of the target were noise
 		f.Floor[k] = width + math.Log(likelihood.NoiseFloor)/2
+		f.Ceiling[k] = math.Max(f.Ceiling[k], 2*width-f.Floor[k]) // in any unit of the target
 		if parameter.State == param.Learned {
 			x[k] = width
 		}
