@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -244,5 +245,15 @@ func TestRefusals(t *testing.T) {
 		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("refusal reads %v, want %q", err, want)
 		}
+	}
+}
+
+// TestStatedNoise: a noise variance that is stated is that of a row of precision 1.
+func TestStatedNoise(t *testing.T) {
+	s := conform.NewSelection(12, 3, 1, 0, 1, 0.3, false, 4)
+	s.Precision = []float64{9, 1, 4, 9, 9, 9, 2, 9, 9, 7, 9, 9}
+	fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}, penalised.Config{Alpha: 1, Lambda: 0.1, Folds: 3})
+	if got := hyper(t, fitted, "noise_variance"); math.Abs(got-0.3) > 1e-12 {
+		t.Errorf("the noise variance is %v, stated 0.3", got)
 	}
 }

@@ -50,6 +50,7 @@ func TestHeld(t *testing.T) {
 	near("Σwpφ", h.Sums.Totals[1], 16)
 	near("Σwpφ²", h.Sums.Squares[1], 34)
 	near("the target's mean", h.Fitted().TargetMean, 33./5)
+	near("the target's variance", h.Fitted().TargetVariance, 227./5-33./5*33/5)
 	groups, err := problem.Groups("test", features, prior.Normal{})
 	if err != nil {
 		t.Fatal(err)
