@@ -3,7 +3,6 @@ package convex
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -172,10 +171,8 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 	if f.last == nil && f.several {
 		count = min(count, firstDraws)
 	}
-	f.last = append(f.last, make([][]float64, max(0, count-len(f.last)))...)
-	if f.thin != nil {
-		rest := f.thin.rest
-		rest.last = append(rest.last, make([][]float64, max(0, count-len(rest.last)))...)
+	if f.reserve(count); f.thin != nil {
+		f.thin.rest.reserve(count)
 	}
 	blocks := (count + drawsTogether - 1) / drawsTogether
 	squares, reports, failures := make([][]float64, blocks), make([]linop.Convergence, blocks), make([]error, blocks)
@@ -183,8 +180,8 @@ func (f *free) variances(ctx context.Context, z []float64) error {
 		first := b * drawsTogether
 		squares[b], reports[b], failures[b] = f.drawnSquares(ctx, first, min(drawsTogether, count-first))
 	})
-	if err := errors.Join(failures...); err != nil {
-		return failures[0]
+	if err := cmp.Or(failures...); err != nil {
+		return err
 	}
 	f.fresh = true
 	clear(z)
@@ -245,7 +242,7 @@ func (f *free) drawn(ctx context.Context, first, count int) (s linop.Dense, repo
 		return s, report, err
 	}
 	for c := range count {
-		draw := f.room(first + c)
+		draw := f.last[first+c]
 		for j := range draw {
 			draw[j] = xi.Row(j)[c]
 		}
@@ -264,12 +261,11 @@ func (f *free) drawn(ctx context.Context, first, count int) (s linop.Dense, repo
 	return s, report, nil
 }
 
-// room is where a draw goes, in place of what it was.
-func (f *free) room(k int) []float64 {
-	if f.last[k] == nil {
-		f.last[k] = make([]float64, f.size())
+// reserve makes room for so many draws, which go on from what they were.
+func (f *free) reserve(count int) {
+	for len(f.last) < count {
+		f.last = append(f.last, make([]float64, f.size()))
 	}
-	return f.last[k]
 }
 
 func normals(rng *rand.Rand, n int) []float64 {

@@ -176,7 +176,7 @@ func (t *thin) drawn(ctx context.Context, f *free, first, count int) ([]float64,
 	}
 	own := make([]float64, n)
 	for c := range count {
-		draw, rng := f.room(first+c), credence.Rand(f.seed, credence.ConvexDraws, credence.ConvexSingle+uint64(first+c))
+		draw, rng := f.last[first+c], credence.Rand(f.seed, credence.ConvexDraws, credence.ConvexSingle+uint64(first+c))
 		for k, j := range t.kept {
 			draw[j] = t.rest.last[first+c][k]
 		}
