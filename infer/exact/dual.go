@@ -84,7 +84,7 @@ func (p *dual) allocate() {
 	p.alpha, p.project = make([]float64, n), make([]float64, p.d)
 	u, b := &p.summary.units, &p.held.Batch
 	*u = p.rows.units
-	u.grow(b)
+	p.summary.grow(b)
 	p.summary.add(b, u.targets(nil, b))
 	p.rows.units = *u
 	for _, w := range p.held.Square {

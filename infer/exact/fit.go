@@ -74,7 +74,7 @@ func (r *fit) learn(ctx context.Context) error {
 	if err := r.polish(ctx, starts); err != nil {
 		return err
 	}
-	r.order()
+	slices.SortStableFunc(r.best, worse)
 	return nil
 }
 
@@ -99,12 +99,11 @@ func (r *fit) climbVariances(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		other.iterations += end.iterations
-		if other.penalised <= end.penalised {
-			end.iterations = other.iterations
-			other = end
+		iterations := end.iterations + other.iterations
+		if other.penalised > end.penalised {
+			end = other
 		}
-		end = other
+		end.iterations = iterations
 	}
 	t.loaded = true
 	if err := r.settle(ctx, r.form, t, end); err != nil {
@@ -202,9 +201,6 @@ func (e *Engine) member(s *stage, end *outcome) credence.Member {
 // membersOf returns the member where a climb ended and those beside it, which share the weight of one.
 func (e *Engine) membersOf(s *stage, end *outcome) []credence.Member {
 	list, total := []credence.Member{e.member(s, end)}, 1.0
-	if len(end.beside) == 0 {
-		return list
-	}
 	list[0].Weight = 1
 	for _, o := range end.beside {
 		m := e.member(s, o)
@@ -224,25 +220,13 @@ func (r *fit) members() []credence.Member {
 	weighted := slices.ContainsFunc(r.best, func(o *outcome) bool { return len(o.members) > 1 })
 	for _, o := range r.best {
 		for _, m := range o.members {
-			if weighted {
-				if len(o.members) == 1 {
-					m.Weight = 1
-				}
-				m.Weight /= float64(len(r.best))
+			if m.Weight /= float64(len(r.best)); !weighted {
+				m.Weight = 0 // all are alike
 			}
 			list = append(list, m)
 		}
 	}
 	return list
-}
-
-// order sorts the draws by penalised evidence, best first.
-func (r *fit) order() {
-	best := make([]*outcome, len(r.best))
-	for to, from := range byPenalised(r.best) {
-		best[to] = r.best[from]
-	}
-	r.best = best
 }
 
 // fitted assembles the result.

@@ -28,14 +28,9 @@ type laplace struct {
 	regression *mat.Dense
 }
 
-// averages says whether lengthscales are integrated.
-func (e *Engine) averages(f form) bool {
-	return e.tuned && e.config.Hyper == hyper.Integrate && f.base().rows.Count() < averagedRows
-}
-
 // lengthscales finds the approximation where a climb ended; nil where there are none to integrate.
 func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*laplace, error) {
-	if !e.averages(f) {
+	if !e.tuned || e.config.Hyper != hyper.Integrate || f.base().rows.Count() >= averagedRows {
 		return nil, nil
 	}
 	o, err := e.objective(ctx, f, task{features: end.features, before: end, tune: true, loaded: true})

@@ -78,11 +78,12 @@ func byPenalised(ends []*outcome) []int {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(ends[b].penalised, ends[a].penalised)
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return worse(ends[a], ends[b]) })
 	return order
 }
+
+// worse is above 0 where the first outcome has less penalised evidence.
+func worse(a, b *outcome) int { return cmp.Compare(b.penalised, a.penalised) }
 
 // starts returns the starting points. The first is the features' own draw and starts;
 // the second has kernel blocks' lengthscales the other way round (three times longer,

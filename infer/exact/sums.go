@@ -52,9 +52,8 @@ func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Bat
 		s.open.reset(d, s.base)
 	}
 	o := &s.open
-	if factor := o.units.grow(b); factor != 1 {
+	if factor := o.grow(b); factor != 1 {
 		kernel.Scale(factor, o.cross)
-		o.rescale(factor)
 	}
 	s.y = o.units.targets(s.y[:0], b)
 	o.summary.add(b, s.y)

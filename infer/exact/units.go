@@ -87,21 +87,6 @@ func powerOfTwo(x float64) float64 {
 // residualTarget is what Φw has to explain in row i.
 func residualTarget(b *credence.Batch, i int) float64 { return b.Target[i] - b.OffsetOf(i) }
 
-// grow widens the scale for targets whose squares would overflow and returns
-// the old scale by the new one.
-func (u *Units) grow(b *credence.Batch) float64 {
-	largest := 0.0
-	for i := range b.Target {
-		largest = math.Max(largest, math.Abs(residualTarget(b, i)-u.Centre))
-	}
-	if largest/u.Scale < 1e100 {
-		return 1
-	}
-	old := u.Scale
-	u.Scale = powerOfTwo(largest)
-	return old / u.Scale
-}
-
 // targets returns y' of a block, in the memory of dst where that suffices.
 func (u *Units) targets(dst []float64, b *credence.Batch) []float64 {
 	dst = dst[:0]
@@ -143,19 +128,26 @@ func (s *summary) add(b *credence.Batch, y []float64) {
 	}
 }
 
-// rescale follows a change of the units.
-func (s *summary) rescale(factor float64) {
-	s.sum *= factor
-	s.square *= factor * factor
-	s.targetSum *= factor
-	s.targetSquare *= factor * factor
+// grow widens the scale for targets whose squares would overflow and returns the old scale by the new one.
+func (s *summary) grow(b *credence.Batch) float64 {
+	largest := 0.0
+	for i := range b.Target {
+		largest = math.Max(largest, math.Abs(residualTarget(b, i)-s.units.Centre))
+	}
+	if largest/s.units.Scale < 1e100 {
+		return 1
+	}
+	return s.widen(powerOfTwo(largest))
 }
 
 // widen changes to a scale that is at least as wide and returns the old one by the new one.
 func (s *summary) widen(scale float64) float64 {
 	factor := s.units.Scale / scale
 	s.units.Scale = scale
-	s.rescale(factor)
+	s.sum *= factor
+	s.square *= factor * factor
+	s.targetSum *= factor
+	s.targetSquare *= factor * factor
 	return factor
 }
 

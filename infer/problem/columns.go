@@ -81,19 +81,15 @@ func (c *Columns) Unit() []float64 { return c.unit }
 // Count returns d.
 func (c *Columns) Count() int { return c.dense.Rows + c.sparse.Rows }
 
-// sparseMean returns the mean of a sparse column.
-func (c *Columns) sparseMean(j int) float64 { return c.Means[c.dense.Rows+j] }
-
 // Column stores column j in dst, length n.
 func (c *Columns) Column(dst []float64, j int) {
 	if j < c.dense.Rows {
 		copy(dst, c.dense.Row(j))
 		return
 	}
-	j -= c.dense.Rows
 	clear(dst)
-	c.sparse.AddRow(dst, j, 1)
-	kernel.Axpy(-c.sparseMean(j), c.unit, dst)
+	c.sparse.AddRow(dst, j-c.dense.Rows, 1)
+	kernel.Axpy(-c.Means[j], c.unit, dst)
 }
 
 // MulTrans stores Xᵀv in dst, length d.
@@ -108,7 +104,7 @@ func (c *Columns) MulTrans(ws *credence.Workspace, dst, v []float64) {
 	total := kernel.Dot(c.unit, v)
 	ws.InRuns(c.sparse.Rows, func(from, to int) {
 		for j := from; j < to; j++ {
-			dst[dense+j] = c.sparse.AddRowDot(0, j, v) - c.sparseMean(j)*total
+			dst[dense+j] = c.sparse.AddRowDot(0, j, v) - c.Means[dense+j]*total
 		}
 	})
 }
@@ -124,7 +120,7 @@ func (c *Columns) Mul(ws *credence.Workspace, dst, w []float64) {
 	for j := range c.sparse.Rows {
 		if v := w[dense+j]; v != 0 {
 			c.sparse.AddRow(dst, j, v)
-			shift += v * c.sparseMean(j)
+			shift += v * c.Means[dense+j]
 		}
 	}
 	if shift != 0 {
@@ -209,7 +205,7 @@ func (c *Columns) sparseQuadratics(ws *credence.Workspace, dst, inverse []float6
 	mass := kernel.Dot(c.unit, product)
 	ws.InRuns(c.sparse.Rows, func(from, to int) {
 		for j := from; j < to; j++ {
-			square, mean := 0.0, c.sparseMean(j)
+			square, mean := 0.0, c.Means[c.dense.Rows+j]
 			for i, v := range c.sparse.Each(j) {
 				square += v * c.sparse.AddRowDot(0, j, inverse[i*n:(i+1)*n])
 			}
@@ -243,7 +239,7 @@ func (c *Columns) Products(ws *credence.Workspace, dst, weights []float64) {
 				dst[i*d+dense+j] = kernel.Dot(c.dense.Row(i), column)
 			}
 			for i := range j + 1 {
-				dst[(dense+i)*d+dense+j] = c.sparse.AddRowDot(0, i, column) - c.sparseMean(i)*total
+				dst[(dense+i)*d+dense+j] = c.sparse.AddRowDot(0, i, column) - c.Means[dense+i]*total
 			}
 		}
 	})

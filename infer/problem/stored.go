@@ -64,7 +64,7 @@ func (c *Columns) AddStored(dst []float64, j int, scale float64, by []float64) {
 // Squares stores Σ_i weights_i x_ij² of every column in dst, length d. Nil weights are ones.
 func (c *Columns) Squares(dst, weights []float64) {
 	if weights == nil {
-		weights = c.ones()
+		weights = slices.Repeat([]float64{1}, c.Rows)
 	}
 	all := make([]float64, c.Rows) // weights times the roots of the rows' own
 	for i, w := range weights {
@@ -127,8 +127,6 @@ func (c *Columns) Entries(j int, do func(i int, x float64)) {
 		do(i, x-mean*c.unit[i])
 	}
 }
-
-func (c *Columns) ones() []float64 { return slices.Repeat([]float64{1}, c.Rows) }
 
 // Design returns the columns as the features give them, not centred, with rows multiplied by the roots
 // of their weights. Columns are those of the model in their order.
