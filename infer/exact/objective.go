@@ -5,8 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/lbfgs"
 )
 
 // objective is the negative penalised evidence of a form's rows as a function of the logarithms of
@@ -115,4 +119,176 @@ func (o *objective) setJoint() {
 			o.joint.Common, o.joint.Hung = i, hung
 		}
 	}
+}
+
+// curvature returns what the climb learned of the curvature, for other rows: the evidence of
+// as many more rows bends as many times more.
+func (o *outcome) curvature(weight float64) []lbfgs.Pair {
+	scaled := make([]lbfgs.Pair, len(o.pairs))
+	for k, p := range o.pairs {
+		change := append([]float64(nil), p.Change...)
+		kernel.Scale(weight/o.weight, change)
+		scaled[k] = lbfgs.Pair{Step: p.Step, Change: change}
+	}
+	return scaled
+}
+
+const (
+	differenceStep = 1e-3 // of a logarithm
+	leastCurvature = 1    // nats: a direction that bends less is taken to bend so much
+)
+
+// measureCurvature replaces what the climb of t that ended there learned of the curvature by the
+// whole Hessian, from differences of the gradient, one evaluation for every variable. As one
+// correction along each eigenvector it makes the first step of the next climb Newton's; directions
+// in which the evidence bends upward count as bending downward by as much (saddle-free Newton,
+// Dauphin et al. 2014).
+func (e *Engine) measureCurvature(ctx context.Context, f form, t task, end *outcome) error {
+	t.before = end
+	o, err := e.objective(ctx, f, t)
+	if err != nil {
+		return err
+	}
+	hessian, err := o.differences(o.coordinates())
+	if err != nil {
+		return err
+	}
+	var eigen mat.EigenSym
+	if norm := mat.Norm(hessian, 1); math.IsNaN(norm) || math.IsInf(norm, 1) || !eigen.Factorize(hessian, true) {
+		return nil // beyond the edge of what can be evaluated: what the climb learned has to do
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	end.pairs = nil
+	for k, value := range eigen.Values(nil) {
+		p := lbfgs.Pair{Step: mat.Col(nil, k, &vectors)}
+		p.Change = append([]float64(nil), p.Step...)
+		kernel.Scale(math.Max(math.Abs(value), leastCurvature), p.Change)
+		end.pairs = append(end.pairs, p)
+	}
+	return nil
+}
+
+// differences returns second derivatives of the objective at x, one evaluation for every variable.
+func (o *objective) differences(x []float64) (*mat.SymDense, error) {
+	n := len(x)
+	base, moved := make([]float64, n), make([]float64, n)
+	if _, err := o.at(x, base); err != nil {
+		return nil, err
+	}
+	hessian := mat.NewSymDense(n, nil)
+	for i := range n {
+		trial := append([]float64(nil), x...)
+		trial[i] += differenceStep
+		if _, err := o.at(trial, moved); err != nil {
+			return nil, err
+		}
+		for j := range n {
+			change := (moved[j] - base[j]) / differenceStep / 2 // half of it for each of (i, j) and (j, i)
+			if i == j {
+				change *= 2
+			}
+			hessian.SetSym(i, j, hessian.At(i, j)+change)
+		}
+	}
+	return hessian, nil
+}
+
+// bend holds second derivatives of the log evidence in the logarithms of standard deviations, log σ
+// first and then that of every group, and the slopes of the moments in them; see moments.
+type bend struct {
+	hessian *mat.SymDense
+	slopes  hyper.Slopes
+}
+
+// of returns −1 times the second derivatives in some variables, and the slopes in them; the common scale has none.
+func (b *bend) of(variables []variable, places []int) (*mat.SymDense, hyper.Slopes) {
+	p, groups := len(places), b.hessian.SymmetricDim()
+	count := len(b.slopes.Mean) / groups
+	hessian, slopes := mat.NewSymDense(p, nil), hyper.Slopes{Mean: make([]float64, p*count), Variance: make([]float64, p*count)}
+	for k, i := range places {
+		if variables[i].common {
+			continue
+		}
+		bent := variables[i].group + 1
+		copy(slopes.Mean[k*count:(k+1)*count], b.slopes.Mean[bent*count:])
+		copy(slopes.Variance[k*count:(k+1)*count], b.slopes.Variance[bent*count:])
+		for l, j := range places[:k+1] {
+			if !variables[j].common {
+				hessian.SetSym(k, l, -b.hessian.At(bent, variables[j].group+1))
+			}
+		}
+	}
+	return hessian, slopes
+}
+
+// bends returns the second derivatives where the form was evaluated last with slopes, by formulas: with Z = A⁻¹, z = S⁻¹m and
+//
+//	t_b = tr Z_bb     S_bc = ‖Z_bc‖²     q_bc = z_bᵀ Z_bc z_c
+//
+// the derivatives ∂m/∂log τ_b = 2 S Z_·b z_b and ∂C/∂log τ_b = 2 S Z_·b Z_b· S, and those in log σ, which
+// are −2 S Z z and 2 S (Z − Z²) S, give
+//
+//	∂²L/∂log τ_b ∂log τ_c = 2 S_bc + 4 q_bc − 2 δ_bc (t_b + ‖z_b‖²)
+//	∂²L/∂log τ_b ∂log σ   = 2 (t_b − Σ_c S_bc) − 4 Σ_c q_bc
+//	∂²L/∂log²σ            = −2 ‖y−Φm‖²/σ² + Σ_bc (4 q_bc + 2 S_bc) − 2 Σ_b t_b
+//
+// in d² operations.
+func (p *primal) bends(at *values) *bend {
+	d, groups := p.d, len(p.groups)
+	out := &bend{hessian: mat.NewSymDense(groups+1, nil)}
+	size := d + 1 // of the moments that have variances
+	mean, variance := make([]float64, (groups+1)*size), make([]float64, (groups+1)*size)
+	out.slopes = hyper.Slopes{Mean: mean, Variance: variance}
+	squares, forms := make([]float64, groups*groups), make([]float64, groups*groups)
+	traces := make([]float64, groups)
+	add := func(i, j int, v float64) { out.hessian.SetSym(i, j, out.hessian.At(i, j)+v) }
+	for b, g := range p.groups {
+		norm := 0.0
+		for j := g.First; j < g.End(); j++ {
+			row := p.inverse[j*d : (j+1)*d]
+			traces[b] += row[j]
+			norm += p.q[j] * p.q[j]
+			for c, h := range p.groups {
+				part, z := row[h.First:h.End()], p.q[h.First:h.End()]
+				square, form := kernel.Dot(part, part), kernel.Dot(part, z)
+				squares[b*groups+c] += square
+				forms[b*groups+c] += p.q[j] * form
+				mean[(c+1)*size+j] = 2 * p.s[j] * form
+				variance[(c+1)*size+j] = 2 * p.s[j] * p.s[j] * square
+				mean[j] -= mean[(c+1)*size+j]
+				variance[j] -= variance[(c+1)*size+j]
+			}
+			variance[j] += 2 * p.s[j] * p.s[j] * row[j]
+		}
+		add(b+1, b+1, -2*(traces[b]+norm))
+		add(0, b+1, 2*traces[b])
+	}
+	// The last moment is σ²(Σw + d − tr Z)/Σwp, and ∂ tr Z/∂log τ_b = 2 (Σ_c S_bc − t_b).
+	share, total, trace := 2*at.noise/p.summary.precise, -2*p.residual()/at.noise, 0.0
+	for b := range groups {
+		all := 0.0
+		for c := range groups {
+			square, form := squares[b*groups+c], forms[b*groups+c]
+			if c >= b {
+				add(b+1, c+1, 2*square+4*form)
+			}
+			all += square
+			add(0, b+1, -2*square-4*form)
+			total += 2*square + 4*form
+		}
+		total -= 2 * traces[b]
+		trace += traces[b]
+		variance[(b+1)*size+d] = share * (traces[b] - all)
+		variance[d] -= variance[(b+1)*size+d]
+	}
+	variance[d] += 2 * at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
+	add(0, 0, total)
+	return out
+}
+
+// bends has no formulas: the curvature is that of differences. What sums about another mode left is forgotten.
+func (p *dual) bends(*values) *bend {
+	p.shares, p.differences = nil, nil
+	return nil
 }

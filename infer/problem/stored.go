@@ -88,20 +88,16 @@ func (c *Columns) RowSquares(dst, scales []float64) {
 			mass += v * mean * mean
 			c.AddStored(dst, j, -2*v*mean, c.unit)
 		}
-		c.addStoredSquares(dst, j, v)
+		if j >= c.dense.Rows {
+			c.sparse.AddRowSquares(dst, j-c.dense.Rows, v)
+			continue
+		}
+		for i, x := range c.dense.Row(j) {
+			dst[i] += v * x * x
+		}
 	}
 	for i, u := range c.unit[:c.Rows] {
 		dst[i] = math.Max(0, dst[i]+mass*u*u)
-	}
-}
-
-func (c *Columns) addStoredSquares(dst []float64, j int, scale float64) {
-	if j >= c.dense.Rows {
-		c.sparse.AddRowSquares(dst, j-c.dense.Rows, scale)
-		return
-	}
-	for i, x := range c.dense.Row(j) {
-		dst[i] += scale * x * x
 	}
 }
 

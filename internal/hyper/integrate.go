@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -119,4 +120,166 @@ func (r Rules) expand(out *Integrated) {
 			out.Fourth[j] += 3 * v * v
 		}
 	}
+}
+
+// Point is what is known of the weights given θ.
+type Point struct {
+	LogDensity float64 // g: log evidence and log priors
+	// Mean and Variance are those of the weights, or of other linear functions of f. Mean may be
+	// longer: further means of which no variances are wanted.
+	Mean     []float64
+	Variance []float64
+	// Linear are numbers whose expectations are wanted, such as the covariance of the weights as an
+	// engine keeps it, and the noise variance. Their number is the same at every point.
+	Linear []float64
+}
+
+// sums add up the points of all axes, in the order of axes and nodes. The memory is that of two sets of linear numbers
+// beside the mode's, and ten numbers a weight.
+type sums struct {
+	Point            // totals over the axes that are complete; of densities the log evidence
+	Fourth []float64 // fourth cumulants, of what has variances
+
+	axes       *Axes
+	mode       Point
+	spread     Spread
+	axis, node int // the point that comes next
+	// Of the open axis.
+	axisLinear []float64 // Σ W (X − X̂)
+	weights    []float64 // W of its points, the mode's last
+	means      []float64 // of its points, one after the other, without the mode's
+	variances  []float64
+}
+
+// Spread adds scale·δδᵀ to the covariance among the linear numbers, for the difference δ of a mean of the weights from
+// that of its axis. It is called for every point of an axis once the axis is complete.
+type Spread func(linear []float64, scale float64, difference []float64)
+
+// Upper is a [Spread] for linear numbers that begin with the upper triangle of the d×d covariance of the first d moments.
+func Upper(d int) Spread {
+	return func(linear []float64, scale float64, difference []float64) {
+		for i, v := range difference[:d] {
+			kernel.Axpy(scale*v, difference[i:d], linear[i*d+i:(i+1)*d])
+		}
+	}
+}
+
+// newSums begins with the mode, whose slices the sums keep and do not change; spread is nil where there is no covariance.
+func newSums(axes *Axes, mode Point, spread Spread) *sums {
+	return &sums{
+		axes: axes, mode: mode, spread: spread, Fourth: make([]float64, len(mode.Variance)), axisLinear: make([]float64, len(mode.Linear)),
+		Point: Point{axes.Laplace(), slices.Clone(mode.Mean), slices.Clone(mode.Variance), slices.Clone(mode.Linear)},
+	}
+}
+
+// higher is by how many nats a point may exceed the mode before it is no mode.
+const higher = 0.1
+
+// add adds the next of the axes' points, whose slices may be used again afterwards, unless it is higher than a mode allows. A
+// point at which the density is no number weighs nothing.
+func (s *sums) add(p Point) (ok bool) {
+	n := s.axes.nodes[s.node]
+	gain := p.LogDensity - s.axes.LogDensity
+	if gain > higher {
+		return false
+	}
+	weight := n.weight * math.Exp(gain+n.z*n.z/2)
+	if !(weight >= 0) { // NaN
+		weight = 0
+	}
+	s.weights = append(s.weights, weight)
+	if weight == 0 {
+		p.Mean, p.Variance = s.mode.Mean, s.mode.Variance
+	} else {
+		for i, x := range p.Linear {
+			s.axisLinear[i] += weight * (x - s.mode.Linear[i])
+		}
+	}
+	s.means, s.variances = append(s.means, p.Mean...), append(s.variances, p.Variance...)
+	if s.node++; s.node == len(s.axes.nodes) {
+		s.finishAxis()
+	}
+	return true
+}
+
+// finishAxis adds what the axis alone gains over the mode.
+func (s *sums) finishAxis() {
+	d, total := len(s.Mean), 1.0
+	for _, n := range s.axes.nodes {
+		total -= n.weight
+	}
+	s.weights = append(s.weights, total) // the mode's
+	s.means, s.variances = append(s.means, s.mode.Mean...), append(s.variances, s.mode.Variance...)
+	total = 0
+	for _, w := range s.weights {
+		total += w
+	}
+	s.LogDensity += math.Log(total)
+	kernel.Axpy(1/total, s.axisLinear, s.Linear)
+	centre := make([]float64, d) // mean on this axis
+	for i, w := range s.weights {
+		kernel.Axpy(w/total, s.means[i*d:(i+1)*d], centre)
+	}
+	count := len(s.Variance)
+	for j := range count {
+		second, fourth := 0.0, 0.0
+		for i, w := range s.weights {
+			v, gap := s.variances[i*count+j], s.means[i*d+j]-centre[j]
+			square := gap * gap
+			second += w / total * (v + square)
+			fourth += w / total * (3*v*v + 6*v*square + square*square)
+		}
+		s.Variance[j] += second - s.mode.Variance[j]
+		s.Fourth[j] += fourth - 3*second*second
+	}
+	for j, c := range centre {
+		s.Mean[j] += c - s.mode.Mean[j]
+	}
+	if s.spread != nil {
+		difference := make([]float64, d)
+		for i, w := range s.weights {
+			if w == 0 {
+				continue
+			}
+			copy(difference, s.means[i*d:(i+1)*d])
+			kernel.Axpy(-1, centre, difference)
+			s.spread(s.Linear, w/total, difference)
+		}
+	}
+	clear(s.axisLinear)
+	s.weights, s.means, s.variances = s.weights[:0], s.means[:0], s.variances[:0]
+	s.axis, s.node = s.axis+1, 0
+}
+
+// Degrees of freedom lie in this range: below the lower end a t has no fourth moment, above the
+// upper it is normal.
+const (
+	leastDF       = 4.2
+	greatestDF    = 300
+	leastKurtosis = 0.03
+)
+
+// DF returns the degrees of freedom of a Student-t with a variance and a fourth cumulant.
+func DF(variance, fourth float64) float64 {
+	kurtosis := fourth / (variance * variance)
+	if !(kurtosis > leastKurtosis) {
+		kurtosis = leastKurtosis
+	}
+	return math.Max(leastDF, math.Min(4+6/kurtosis, greatestDF))
+}
+
+// MedianDF returns the median of the degrees of freedom of Student-t's with these variances and fourth
+// cumulants.
+func MedianDF(variance, fourth []float64) float64 {
+	var list []float64
+	for j, v := range variance {
+		if v > 0 {
+			list = append(list, DF(v, fourth[j]))
+		}
+	}
+	if len(list) == 0 {
+		return greatestDF
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
 }
