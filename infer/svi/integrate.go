@@ -132,7 +132,7 @@ func (g *integration) begin(ctx context.Context, at *newton.Point, tolerance flo
 // evaluation is what a search is told of a fit.
 func evaluation(at *newton.Given) *hyper.Evaluation {
 	return &hyper.Evaluation{
-		Gradient: at.Gradient, State: at, Point: hyper.Point{LogDensity: at.LogDensity, Mean: at.Mean, Variance: at.Variances()},
+		Gradient: at.Gradient, State: at, Point: hyper.Point{LogDensity: at.LogDensity, Mean: at.Mean, Variance: at.Psi},
 	}
 }
 
@@ -312,7 +312,7 @@ func (g *integration) point(at *newton.Given) hyper.Point {
 	d := g.Dims
 	linear := make([]float64, d*d, d*d+1+len(g.theta))
 	g.newton.Centred(linear)
-	mean, variance := append(make([]float64, 0, d+1), at.Mean...), append(make([]float64, 0, d+1), at.Variances()...)
+	mean, variance := append(make([]float64, 0, d+1), at.Mean...), append(make([]float64, 0, d+1), at.Psi...)
 	if noise, ok := at.Family.Likelihood.(likelihood.Gaussian); ok {
 		linear = append(linear, noise.Variance(0))
 		mean, variance = append(mean, 0), append(variance, noise.Variance(0))

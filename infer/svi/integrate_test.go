@@ -93,7 +93,7 @@ func goldOf(t *testing.T, g *integration, count, weight int) gold {
 			t.Fatal(err)
 		}
 		logs = append(logs, at.LogDensity-density)
-		means, variances = append(means, at.Mean[weight]), append(variances, at.Variances()[weight])
+		means, variances = append(means, at.Mean[weight]), append(variances, at.Psi[weight])
 	})
 	return weigh(logs, means, variances)
 }

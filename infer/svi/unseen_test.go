@@ -44,11 +44,11 @@ func TestNodesUnseen(t *testing.T) {
 		if math.Abs(near.Gradient[0]-exact.Gradient[0]) > 3e-3*math.Abs(exact.Gradient[0]) {
 			t.Errorf("a step of %v: slope %v, with the rows %v", step, near.Gradient[0], exact.Gradient[0])
 		}
-		for j, v := range exact.Variances() {
+		for j, v := range exact.Psi {
 			if gap := math.Abs(near.Mean[j]-exact.Mean[j]) / math.Sqrt(v); gap > nodeTolerance {
 				t.Errorf("a step of %v: the mean of weight %d is off by %v standard deviations", step, j, gap)
 			}
-			if gap := math.Abs(math.Log(near.Variances()[j] / v)); gap > nodeTolerance {
+			if gap := math.Abs(math.Log(near.Psi[j] / v)); gap > nodeTolerance {
 				t.Errorf("a step of %v: the variance of weight %d is off by a share of %v", step, j, gap)
 			}
 		}

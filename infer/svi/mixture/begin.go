@@ -73,16 +73,9 @@ func (f *Fit) initial(ctx context.Context) ([]float64, error) {
 		logs[j] = math.Inf(-1) // Ψ = 0: derivatives at the mean
 	}
 	f.Begin(x)
-	rows, t := f.Rows(problem.StartRows), &f.terms
-	err := rows.Each(ctx, func(b *problem.Block) {
-		t.Resize(b.Rows(), f.Base.Count())
-		b.Means(f.Workspace, t.Mean, m)
-		clear(t.Variance)
-		t.Expect(f.Workspace, b, f.Family, false)
-		for i, v := range t.DVariance {
-			t.DVariance[i] = math.Max(0, -2*v)
-		}
-		b.Phi.AddMulSquaresTrans(f.Workspace, f.DPsi, t.DVariance)
+	rows := f.Rows(problem.StartRows)
+	err := f.eachCurvature(ctx, rows, x, func(b *problem.Block, beta []float64) {
+		b.Phi.AddMulSquaresTrans(f.Workspace, f.DPsi, beta)
 	})
 	scale := rows.Scale()
 	for i, g := range f.Groups {
@@ -117,21 +110,14 @@ func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64) (*m
 	g := &metric{q, make([]float64, d*d)}
 	q.Begin(x)
 	q.SetPrior(x)
-	m, _ := q.Component(x, 0)
-	some, t, dense, within := q.Rows(min(problem.StartRows, rows.Count())), &q.terms, 0, true
+	some, dense, within := q.Rows(min(problem.StartRows, rows.Count())), 0, true
 	scale := problem.Scale(rows.Count(), some.Count())
-	err := some.Each(ctx, func(b *problem.Block) {
-		t.Resize(b.Rows(), q.Family.Count())
-		b.Means(q.Workspace, t.Mean, m)
-		b.Phi.MulSquares(q.Workspace, t.Variance, q.Variances(0))
-		if within = within && t.WithinReach(q.Family.Likelihood); !within {
+	err := q.eachCurvature(ctx, some, x, func(b *problem.Block, beta []float64) {
+		if within = within && q.terms.WithinReach(q.Family.Likelihood); !within {
 			return
 		}
-		t.Expect(q.Workspace, b, q.Family, false)
-		for i, v := range t.DVariance {
-			t.DVariance[i] = math.Max(0, -2*scale*v)
-		}
-		b.Phi.AddGram(q.Workspace, g.upper, t.DVariance)
+		kernel.Scale(scale, beta)
+		b.Phi.AddGram(q.Workspace, g.upper, beta)
 		dense = b.Phi.Dense.Cols
 	})
 	if err != nil || !within {
@@ -145,6 +131,23 @@ func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64) (*m
 		return nil, nil
 	}
 	return g, nil
+}
+
+// eachCurvature calls do for block after block with the curvature of every row under the first component, −2 ∂e/∂variance, 0
+// where it is negative. The point is that of the last Begin.
+func (q *Bound) eachCurvature(ctx context.Context, rows *problem.Rows, x []float64, do func(b *problem.Block, beta []float64)) error {
+	m, _ := q.Component(x, 0)
+	t := &q.terms
+	return rows.Each(ctx, func(b *problem.Block) {
+		t.Resize(b.Rows(), q.Base.Count())
+		b.Means(q.Workspace, t.Mean, m)
+		b.Phi.MulSquares(q.Workspace, t.Variance, q.Variances(0))
+		t.Expect(q.Workspace, b, q.Family, false)
+		for i, v := range t.DVariance {
+			t.DVariance[i] = math.Max(0, -2*v)
+		}
+		do(b, t.DVariance)
+	})
 }
 
 // curvature stores in dst the curvature of the bound in the variables at x, that of the prior and the entropy where

@@ -58,16 +58,13 @@ func (c *stochastic) warm(ctx context.Context, at *State) error {
 func (c *stochastic) largestCurvature(ctx context.Context, rows *problem.Rows, x []float64) (float64, error) {
 	c.Begin(x)
 	c.SetPrior(x)
-	ws, d := c.Workspace, c.Dims
-	m, _ := c.Component(x, 0)
-	psi := c.Variances(0)
+	d, psi := c.Dims, c.Variances(0)
 	rng := credence.Rand(c.Seed, credence.SVICurvature, 0)
 	v, scaled, product := make([]float64, d), make([]float64, d), make([]float64, d)
 	for j := range v {
 		v[j] = rng.NormFloat64()
 	}
 	largest := 1.0
-	var terms problem.Terms
 	for range 10 {
 		length := 0.0
 		for _, e := range v {
@@ -78,16 +75,11 @@ func (c *stochastic) largestCurvature(ctx context.Context, rows *problem.Rows, x
 			scaled[j] = v[j] * math.Sqrt(psi[j])
 		}
 		clear(product)
-		err := rows.Each(ctx, func(b *problem.Block) {
-			terms.Resize(b.Rows(), c.Base.Count())
-			b.Means(ws, terms.Mean, m)
-			b.Phi.MulSquares(ws, terms.Variance, psi)
-			terms.Expect(ws, b, c.Family, false)
-			along := terms.Spare[:b.Rows()]
+		err := c.eachCurvature(ctx, rows, x, func(b *problem.Block, along []float64) {
 			for i := range along {
-				along[i] = math.Max(0, -2*terms.DVariance[i]) * b.Phi.RowDot(i, scaled) * rows.Scale()
+				along[i] = along[i] * b.Phi.RowDot(i, scaled) * rows.Scale()
 			}
-			b.Phi.AddMulTrans(ws, product, along)
+			b.Phi.AddMulTrans(c.Workspace, product, along)
 		})
 		if err != nil {
 			return 0, err

@@ -103,7 +103,7 @@ func (x mixture) mix(dst, gamma []float64, rho float64, at, to []float64, earlie
 
 // shares returns γ, none where there are no earlier points or they do not tell.
 func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
-	d, m, psi := n.Dims, len(x), at.psi
+	d, m, psi := n.Dims, len(x), at.Psi
 	if m == 0 {
 		return nil
 	}

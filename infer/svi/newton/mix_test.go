@@ -34,7 +34,7 @@ func TestMix(t *testing.T) {
 		return p
 	}
 	random := func() [3]float64 { return [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()} }
-	at := &Point{Mean: []float64{0.5, -1, 2}, psi: []float64{0.1, 3, 1}}
+	at := &Point{Mean: []float64{0.5, -1, 2}, Psi: []float64{0.1, 3, 1}}
 	for _, rho := range []float64{1, 0.3} {
 		var x mixture
 		last := random()
@@ -103,7 +103,7 @@ func TestShares(t *testing.T) {
 		return x
 	}
 	random := func() natural { return natural{upper(), upper(), numbers(d), numbers(d)} }
-	at, p, x := &Point{Mean: numbers(d), psi: []float64{0.2, 3, 1, 0.7}}, random(), mixture{random(), random(), random()}
+	at, p, x := &Point{Mean: numbers(d), Psi: []float64{0.2, 3, 1, 0.7}}, random(), mixture{random(), random(), random()}
 	square := func(gamma []float64) float64 {
 		matrix, b := make([]float64, d*d), make([]float64, d)
 		add := func(share float64, p natural) {
@@ -127,9 +127,9 @@ func TestShares(t *testing.T) {
 			for j := range d {
 				r := matrix[i*d+j]
 				u -= r * at.Mean[j]
-				sum += at.psi[i] * at.psi[j] * r * r / 2
+				sum += at.Psi[i] * at.Psi[j] * r * r / 2
 			}
-			sum += at.psi[i] * u * u
+			sum += at.Psi[i] * u * u
 		}
 		return sum
 	}

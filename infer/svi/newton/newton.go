@@ -114,18 +114,18 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 		return "", state.Iteration, err
 	}
 	mixes := n.sums == nil && !at.Family.Expanded // sums and modes need no more than plain steps
-	if task.near && mixes && at.psi != nil {
+	if task.near && mixes && at.Psi != nil {
 		state.mixed = n.earlier.moved(n.natural(at, s))
 	}
 	defer func() {
 		n.earlier = nil
-		if mixes && at.psi != nil {
+		if mixes && at.Psi != nil {
 			n.earlier = state.mixed
 			n.earlier.keep(n.natural(at, s))
 		}
 	}()
 	for ; state.Iteration < task.Iterations; state.Iteration++ {
-		if task.Save != nil && at.psi != nil {
+		if task.Save != nil && at.Psi != nil {
 			if err := task.Save(n.saved(state, at)); err != nil {
 				return "", state.Iteration, err
 			}
@@ -161,7 +161,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			continue
 		}
 		if !ok {
-			if at.psi == nil {
+			if at.Psi == nil {
 				// The curvature at the mean alone may be next to nothing, as of a Poisson far below
 				// a count of one: V is then so wide that the expected count overflows. A narrower V
 				// has a bound.
@@ -175,7 +175,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			continue
 		}
 		n.accepted(state, gain, at.Bound, next)
-		if at.psi != nil && mixes {
+		if at.Psi != nil && mixes {
 			state.mixed.keep(n.natural(at, s))
 		}
 		*at, *to = *to, *at // the caller's point is always the accepted one
@@ -184,7 +184,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 			task.Progress(credence.Progress{Stage: task.Stage, Done: state.Iteration + 1, Total: task.Iterations, Objective: at.Bound})
 		}
 	}
-	if at.psi == nil {
+	if at.Psi == nil {
 		return "", state.Iteration, fmt.Errorf("%s: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance", n.Engine)
 	}
 	n.Place(at)
@@ -216,7 +216,7 @@ func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *St
 	if err != nil {
 		return err
 	}
-	at.Sites, at.psi, at.Bound = append([]float64{}, s.Curvature...), nil, math.Inf(-1)
+	at.Sites, at.Psi, at.Bound = append([]float64{}, s.Curvature...), nil, math.Inf(-1)
 	return nil
 }
 
@@ -236,7 +236,7 @@ func (n *Newton) acceptable(to, at *Point, gain float64, next, s *Statistics) bo
 	if !problem.Finite(to.Bound) {
 		return false
 	}
-	if at.psi == nil {
+	if at.Psi == nil {
 		return next.Value >= s.Value-(10+2*float64(n.Dims)+math.Abs(s.Value))
 	}
 	return gain >= -1e-11*(math.Abs(next.Value)+math.Abs(s.Value)+1)

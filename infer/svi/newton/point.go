@@ -19,7 +19,7 @@ type Point struct {
 	Sites  []float64 // H, d×d upper; nil means V = 0
 	Family *problem.Family
 	Bound  float64   // with the log density of the hyper-parameters, where they have priors
-	psi    []float64 // diag V; nil before the first step
+	Psi    []float64 // diag V; nil before the first step
 	logDet float64   // log|V|
 }
 
@@ -32,12 +32,9 @@ func Begin(s *problem.Start) *Point {
 func (p *Point) Clone() *Point {
 	c := *p
 	c.Mean, c.Prior, c.Free = slices.Clone(p.Mean), slices.Clone(p.Prior), slices.Clone(p.Free)
-	c.Sites, c.psi = slices.Clone(p.Sites), slices.Clone(p.psi)
+	c.Sites, c.Psi = slices.Clone(p.Sites), slices.Clone(p.Psi)
 	return &c
 }
-
-// Variances returns diag V.
-func (p *Point) Variances() []float64 { return p.psi }
 
 // GoOn moves the point to where a climb on other rows came to; times is how many times theirs the
 // rows are, and the curvature with them.
@@ -56,7 +53,7 @@ func (n *Newton) GoOn(at, from *Point, times float64) {
 // without sites where those rows have told little of a weight, whose variance would be far too wide for all.
 func (n *Newton) Sampled(at *Point, times float64) {
 	for k, g := range n.Groups {
-		for _, v := range at.psi[g.First:g.End()] {
+		for _, v := range at.Psi[g.First:g.End()] {
 			if v > at.Prior[k]/2 {
 				at.Sites = nil
 				return
@@ -96,8 +93,8 @@ func (n *Newton) Place(p *Point) (logDet float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	p.psi = problem.Grow(p.psi, n.Dims)
-	n.system.Variances(p.psi)
+	p.Psi = problem.Grow(p.Psi, n.Dims)
+	n.system.Variances(p.Psi)
 	p.logDet = -logDet
 	for _, s := range n.deviation {
 		p.logDet += 2 * math.Log(s)
@@ -144,7 +141,7 @@ func (n *Newton) divergence(p *Point) float64 {
 	for k, g := range n.Groups {
 		squares := 0.0
 		for j := g.First; j < g.End(); j++ {
-			squares += p.Mean[j]*p.Mean[j] + p.psi[j]
+			squares += p.Mean[j]*p.Mean[j] + p.Psi[j]
 		}
 		sum += squares/p.Prior[k] + float64(g.Count)*math.Log(p.Prior[k])
 	}

@@ -45,8 +45,8 @@ func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float6
 	}
 	pull := n.Priors.Slopes(at.Prior)
 	for k, g := range n.Groups {
-		if g.Learned && at.psi != nil {
-			made.gain += math.Abs((n.PriorSlope(k, at.Prior[k], at.Mean, at.psi) + pull[k]) * math.Log(to.Prior[k]/at.Prior[k]))
+		if g.Learned && at.Psi != nil {
+			made.gain += math.Abs((n.PriorSlope(k, at.Prior[k], at.Mean, at.Psi) + pull[k]) * math.Log(to.Prior[k]/at.Prior[k]))
 		}
 	}
 	residual := n.work[1]
@@ -67,10 +67,10 @@ func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float6
 		}
 	}
 	made.widening = math.Inf(1)
-	if at.psi != nil {
+	if at.Psi != nil {
 		made.widening = 0
-		for j, v := range to.psi {
-			made.widening = math.Max(made.widening, math.Abs(math.Log(v/at.psi[j])))
+		for j, v := range to.Psi {
+			made.widening = math.Max(made.widening, math.Abs(math.Log(v/at.Psi[j])))
 		}
 	}
 	return made, problem.Finite(to.Mean...) && problem.Finite(to.Free...)
@@ -79,21 +79,17 @@ func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float6
 // meanSquares sets the learned prior variances to the maximum of the bound at fixed q, without priors
 // the mean of m² + diag V.
 func (n *Newton) meanSquares(prior []float64, at *Point) {
-	if at.psi == nil {
+	if at.Psi == nil {
 		return
 	}
 	n.Fill(prior, func(k int) (sum float64, count int) {
 		g := n.Groups[k]
 		for j := g.First; j < g.End(); j++ {
-			sum += at.Mean[j]*at.Mean[j] + at.psi[j]
+			sum += at.Mean[j]*at.Mean[j] + at.Psi[j]
 		}
 		return sum, g.Count
 	})
 }
-
-// PriorStep bounds the change of log λ in one step, since the normal likelihood that stands for the
-// rows is theirs only nearby.
-const PriorStep = 3
 
 // learnPrior moves p.Prior to the maximum of log Z(Λ), and its log density, with H = p.Sites and
 // b = H p.Mean + h. It reports false where nothing can be factorised.
@@ -117,7 +113,7 @@ func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 	for i, k := range learned {
 		x[i] = math.Log(p.Prior[k])
 		cfg.Curvature[i] = float64(n.Groups[k].Count)/2 + 0.1
-		cfg.Lower[i], cfg.Upper[i] = n.References[k].LogBounds(x[i], PriorStep)
+		cfg.Lower[i], cfg.Upper[i] = n.References[k].LogBounds(x[i])
 	}
 	mean, projected, psi := make([]float64, d), make([]float64, d), make([]float64, d)
 	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {

@@ -119,7 +119,7 @@ func (n *Newton) given(at *Point, theta, shift []float64, s *Statistics, gradien
 		n.solve(moved, s.Third)
 	}
 	for _, k := range n.LearnedGroups() {
-		slope := 2 * n.PriorSlope(k, at.Prior[k], at.Mean, at.psi)
+		slope := 2 * n.PriorSlope(k, at.Prior[k], at.Mean, at.Psi)
 		for j := n.Groups[k].First; j < n.Groups[k].End(); j++ {
 			slope += 2 * moved[j] * at.Mean[j] / at.Prior[k]
 		}

@@ -200,11 +200,7 @@ func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) floa
 	}
 	sum := 0.0
 	for k := range f.learned {
-		prior := f.prior(k, s)
-		if prior == nil {
-			continue
-		}
-		value, first, second := prior.At(free[k])
+		value, first, second := f.prior(k, s).At(free[k])
 		sum += value
 		if slope != nil {
 			slope[k] += first
@@ -216,7 +212,7 @@ func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) floa
 	return sum
 }
 
-// prior is that of free parameter k, nil for none.
+// prior is that of free parameter k, flat for none.
 func (f *Family) prior(k int, s float64) hyper.Prior {
 	name := f.parametric.Parameters()[f.learned[k]].Name
 	if unitPower(f.Likelihood, name) > 0 {
@@ -230,7 +226,7 @@ func (f *Family) prior(k int, s float64) hyper.Prior {
 	case degreesOfFreedom:
 		return hyper.LogGamma{Shape: 2, Rate: 0.1, From: leastDF}
 	}
-	return nil
+	return hyper.Flat{}
 }
 
 // LikelihoodOf returns the likelihood of row i.

@@ -74,7 +74,7 @@ func (t *Rows) Pack() {
 // packing is a matrix of all rows while they are sorted.
 type packing struct {
 	linop.CSR
-	target, offset, weight, precision, trials []float64
+	rows credence.Batch // without inputs
 }
 
 // place is a row, and its first columns as digits of a number of two words.
@@ -103,7 +103,7 @@ func merge(blocks []Block, d int) *Packed {
 	for _, at := range places {
 		i := at.row
 		if last >= 0 && all.compare(last, i) == 0 {
-			block.Weight[len(block.Weight)-1] += weightOf(all.weight, i)
+			block.Weight[len(block.Weight)-1] += all.rows.WeightOf(i)
 			continue
 		}
 		if block == nil || block.Rows() == credence.BlockRows {
@@ -118,23 +118,17 @@ func merge(blocks []Block, d int) *Packed {
 			lead = all.lead(last, i)
 		}
 		block.Lead = append(block.Lead, int32(lead))
-		block.Target = append(block.Target, all.target[i])
-		block.Weight = append(block.Weight, weightOf(all.weight, i))
-		for _, own := range []struct{ to, from *[]float64 }{{&block.Offset, &all.offset}, {&block.Precision, &all.precision}, {&block.Trials, &all.trials}} {
-			if *own.from != nil {
-				*own.to = append(*own.to, (*own.from)[i])
-			}
-		}
+		block.take(&all.rows, i)
 		last = i
 	}
 	return p
 }
 
-func weightOf(weights []float64, i int) float64 {
-	if weights == nil {
-		return 1
+// take appends what row i has beside its features, with a weight.
+func (b *Block) take(from *credence.Batch, i int) {
+	if b.Append(from, i, 1); b.Weight == nil {
+		b.Weight = []float64{1}
 	}
-	return weights[i]
 }
 
 // frequency returns the columns from the most frequent on, and the place of each in that order.
@@ -166,9 +160,7 @@ func gather(blocks []Block, rank []int32) (*packing, []place) {
 	digit := bits.Len(uint(len(rank)))
 	word := 64 / digit // digits of one
 	for _, b := range blocks {
-		all.target = append(all.target, b.Target...)
-		all.offset, all.weight = append(all.offset, b.Offset...), append(all.weight, b.Weight...)
-		all.precision, all.trials = append(all.precision, b.Precision...), append(all.trials, b.Trials...)
+		all.rows.Append(b.Batch, 0, b.Rows())
 		for i := range b.Rows() {
 			columns, values = columns[:0], values[:0]
 			ones := true
@@ -217,7 +209,7 @@ func (p *packing) compare(a, b int) int {
 		}
 	}
 	order := cmp.Compare(len(columns), len(others))
-	for _, own := range [][]float64{p.target, p.offset, p.precision, p.trials} {
+	for _, own := range [][]float64{p.rows.Target, p.rows.Offset, p.rows.Precision, p.rows.Trials} {
 		if order == 0 && own != nil {
 			order = cmp.Compare(own[a], own[b])
 		}
@@ -293,13 +285,12 @@ func equal(blocks []Block, d int) *Packed {
 					number(own[i])
 				}
 			}
-			at, found := known[string(key)]
-			if !found {
-				at = len(known)
-				known[string(key)] = at
-				p.append(&b, i, row)
+			if at, found := known[string(key)]; found {
+				p.blocks[at/credence.BlockRows].Weight[at%credence.BlockRows] += b.WeightOf(i)
+				continue
 			}
-			p.blocks[at/credence.BlockRows].Weight[at%credence.BlockRows] += b.WeightOf(i)
+			known[string(key)] = len(known)
+			p.append(&b, i, row)
 		}
 		if seen += b.Rows(); seen >= fewestPacked && float64(len(known)) > mostDistinct*float64(seen) {
 			return nil
@@ -308,7 +299,7 @@ func equal(blocks []Block, d int) *Packed {
 	return p
 }
 
-// append adds row i of a block, without weight.
+// append adds row i of a block.
 func (p *Packed) append(b *Block, i int, row []float64) {
 	if n := len(p.blocks); n == 0 || p.blocks[n-1].Rows() == credence.BlockRows {
 		p.blocks = append(p.blocks, Block{Batch: new(credence.Batch), Phi: &credence.Design{Dense: linop.NewDense(0, len(row))}})
@@ -317,10 +308,5 @@ func (p *Packed) append(b *Block, i int, row []float64) {
 	dense := &to.Phi.Dense
 	dense.Data = append(dense.Data, row...)
 	dense.Rows++
-	to.Target, to.Weight = append(to.Target, b.Target[i]), append(to.Weight, 0)
-	for _, own := range []struct{ to, from *[]float64 }{{&to.Offset, &b.Offset}, {&to.Precision, &b.Precision}, {&to.Trials, &b.Trials}} {
-		if *own.from != nil {
-			*own.to = append(*own.to, (*own.from)[i])
-		}
-	}
+	to.take(b.Batch, i)
 }

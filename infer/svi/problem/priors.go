@@ -16,7 +16,7 @@ import (
 //
 // Nil is no priors: type-II maximum likelihood.
 type Priors struct {
-	Groups []hyper.Prior // of log τ; nil where it is not learned
+	Groups []hyper.Prior // of log τ; flat where it is not learned
 	Scales []float64     // A of each group, 0 where it is not learned; under ARD 1/c
 
 	Common hyper.Prior // of log α; nil without
@@ -33,6 +33,7 @@ func (p *Problem) newPriors(s *Start) *Priors {
 	weights := 0
 	for k := range p.Groups {
 		g := &p.Groups[k]
+		priors.Groups[k] = hyper.Flat{}
 		if !g.Learned {
 			continue
 		}
@@ -63,7 +64,7 @@ func (p *Priors) At(common float64) []hyper.Prior {
 	}
 	list := make([]hyper.Prior, len(p.Groups))
 	for k, prior := range p.Groups {
-		if prior != nil {
+		if list[k] = prior; p.Scales[k] > 0 {
 			list[k] = hyper.BetaPrime{A: 0.5, B: 0.5, Scale: p.Scales[k] * math.Exp(common)}
 		}
 	}
@@ -98,10 +99,8 @@ func top(low, high float64, slope func(x float64) float64) float64 {
 func (p *Priors) CommonSlope(common float64, variances []float64) float64 {
 	_, sum, _ := p.Common.At(common)
 	for k, prior := range p.At(common) {
-		if prior != nil {
-			_, slope, _ := prior.At(math.Log(variances[k]) / 2)
-			sum -= slope // α and τ count by their ratio
-		}
+		_, slope, _ := prior.At(math.Log(variances[k]) / 2)
+		sum -= slope // α and τ count by their ratio
 	}
 	return sum
 }
@@ -119,10 +118,8 @@ func (p *Priors) DensityAt(variances, free []float64, common float64) float64 {
 	}
 	sum := p.family.LogPrior(free, p.scale, nil, nil)
 	for k, prior := range p.At(common) {
-		if prior != nil {
-			value, _, _ := prior.At(math.Log(variances[k]) / 2)
-			sum += value
-		}
+		value, _, _ := prior.At(math.Log(variances[k]) / 2)
+		sum += value
 	}
 	if p.Common != nil {
 		value, _, _ := p.Common.At(common)
@@ -138,10 +135,8 @@ func (p *Priors) Slopes(variances []float64) []float64 {
 		return slopes
 	}
 	for k, prior := range p.At(p.Settle(variances)) {
-		if prior != nil {
-			_, slope, _ := prior.At(math.Log(variances[k]) / 2)
-			slopes[k] = slope / 2
-		}
+		_, slope, _ := prior.At(math.Log(variances[k]) / 2)
+		slopes[k] = slope / 2
 	}
 	return slopes
 }
@@ -214,10 +209,13 @@ func (r Reference) Bounded(v float64) float64 {
 	return math.Max(r.Narrow*math.Exp(-priorRange), math.Min(v, r.Wide*math.Exp(priorRange)))
 }
 
-// LogBounds returns the bounds of the logarithm of a prior variance for a step of at most step from
-// log v.
-func (r Reference) LogBounds(logV, step float64) (lower, upper float64) {
-	return math.Max(logV-step, math.Log(r.Bounded(0))), math.Min(logV+step, math.Log(r.Bounded(math.Inf(1))))
+// priorStep bounds the change of the logarithm of a prior variance in one step, since the normal likelihood that stands
+// for the rows is theirs only nearby.
+const priorStep = 3
+
+// LogBounds returns the bounds of the logarithm of a prior variance for a step from log v.
+func (r Reference) LogBounds(logV float64) (lower, upper float64) {
+	return math.Max(logV-priorStep, math.Log(r.Bounded(0))), math.Min(logV+priorStep, math.Log(r.Bounded(math.Inf(1))))
 }
 
 // columnSums are Σ w φ², Σ w φ and the weight of the rows where φ is not 0.

@@ -26,7 +26,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 	}
 	for i, k := range t.learned {
 		x[i] = math.Log(from.At.Prior[k])
-		cfg.Lower[i], cfg.Upper[i] = t.References[k].LogBounds(x[i], newton.PriorStep)
+		cfg.Lower[i], cfg.Upper[i] = t.References[k].LogBounds(x[i])
 		cfg.Curvature[i] = math.Min(10, float64(t.Groups[k].Count))/2 + 0.1
 	}
 	for l, i := range t.hypers {
@@ -55,7 +55,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 		value += t.Priors.Density(at.Prior, at.Free)
 		pull := t.Priors.Slopes(at.Prior)
 		for i, k := range t.learned {
-			gradient[i] = -t.PriorSlope(k, at.Prior[k], at.Mean, at.Variances()) - pull[k]
+			gradient[i] = -t.PriorSlope(k, at.Prior[k], at.Mean, at.Psi) - pull[k]
 		}
 		for l, i := range t.hypers {
 			prior, slope := base.LogHyperPrior(list[i], x[groups+l])

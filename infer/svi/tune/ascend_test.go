@@ -62,7 +62,7 @@ func TestGradients(t *testing.T) {
 	x := []float64{-0.3, -1.2, 0.2, 0.5}
 	evaluate(x)
 	for k := range 2 {
-		gradient[k] = n.PriorSlope(k+1, at.Prior[k+1], at.Mean, at.Variances())
+		gradient[k] = n.PriorSlope(k+1, at.Prior[k+1], at.Mean, at.Psi)
 	}
 	conform.Gradient(t, x, append([]float64{}, gradient...), evaluate)
 }
