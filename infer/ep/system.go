@@ -83,6 +83,7 @@ type dual struct {
 	prior, start []float64 // 1/λ and h/λ
 	alpha        []float64 // K⁻¹(g/β − X h/λ)
 	inverse      []float64 // K⁻¹, where classes or sparse columns have a use for it
+	told         float64   // tr K⁻¹X diag(1/λ)Xᵀ, the number of weights that the rows tell
 	logZ         float64
 }
 
@@ -125,6 +126,7 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 		s.system.Inverse(s.inverse)
 	}
 	q.Quadratics(q.ws, q.variance, s.system, s.inverse)
+	s.told = kernel.Dot(s.prior, q.variance)
 	for j, v := range s.prior {
 		q.mean[j] = s.start[j] + v*q.mean[j]
 		q.variance[j] = math.Max(v-v*v*q.variance[j], 1e-12*v)
@@ -141,15 +143,7 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	return nil
 }
 
-func (s *dual) trace(q *normal, precision float64) float64 {
-	inverse := s.inverse
-	if inverse == nil {
-		defer q.ws.Release(q.ws.Mark())
-		inverse = q.ws.Floats(q.Rows * q.Rows)
-		s.system.Inverse(inverse)
-	}
-	return s.system.Trace(inverse) / precision
-}
+func (s *dual) trace(_ *normal, precision float64) float64 { return s.told / precision }
 
 // block is of D − D XᵀK⁻¹X D, D = diag(1/λ).
 func (s *dual) block(q *normal, columns []int, dst []float64) {
@@ -228,11 +222,15 @@ func (s *dual) variance(q *normal, g *group) []float64 {
 // end takes mean and covariance of a group, Λ⁻¹ − Λ⁻¹XᵀK⁻¹XΛ⁻¹.
 func (s *dual) end(q *normal, g *group) {
 	n, m, pool := q.Rows, g.Count, q.ws.Pool()
-	rows := s.columns(q, g)
+	rows, shift := s.half(q, g), make([]float64, m)
 	for i := range m {
-		q.mean[g.First+i] = s.start[g.First+i] + kernel.Dot(rows[i*n:(i+1)*n], s.alpha)
+		shift[i] = kernel.Dot(rows[i*n:(i+1)*n], s.alpha)
 	}
+	pool.TrsmLeft(false, m, 1, g.upper, m, shift, 1)
+	kernel.Axpy(1, shift, q.mean[g.First:g.End()]) // which was their prior mean
 	s.system.Half(rows, m)
+	s.told += kernel.Dot(rows, rows)
+	pool.TrsmLeft(false, m, n, g.upper, m, rows, n)
 	copy(g.covariance, s.variance(q, g))
 	pool.Syrk(m, n, -1, rows, n, 1, g.covariance, m)
 	kernel.Symmetrize(m, g.covariance, m)
