@@ -73,7 +73,7 @@ func (s sites) each(do func(*float64)) {
 }
 
 func (f *fit) checkpoint() checkpoint.File {
-	return checkpoint.File{Path: f.config.Checkpoint, Kind: func() (checkpoint.Kind, error) { return f.Table.Kind("ep", 1, f.model, f.config) }}
+	return f.Table.Checkpoint(f.config.Checkpoint, "ep", 1, f.model, f.config)
 }
 
 // save replaces the checkpoint, if there is to be one. before is the number of sweeps before sites began again.

@@ -81,9 +81,7 @@ func (e *ended) vectors() checkpoint.Vectors {
 }
 
 func (f *fit) checkpoint() checkpoint.File {
-	return checkpoint.File{Path: f.config.Checkpoint, Kind: func() (checkpoint.Kind, error) {
-		return f.Table.Kind("gibbs", 1, f.model, []any{f.config, f.config.Start})
-	}}
+	return f.Table.Checkpoint(f.config.Checkpoint, "gibbs", 1, f.model, []any{f.config, f.config.Start})
 }
 
 // save adds a chain to the checkpoint, if there is to be one.

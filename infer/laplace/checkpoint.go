@@ -32,7 +32,7 @@ func (f *fit) answerOf(s stored) *answer {
 	first := len(s.numbers) - f.Table.Count()
 	return &answer{
 		mode:  &mode{weights: slices.Clone(s.numbers[first:]), objective: s.numbers[0], iterations: s.Iterations, converged: s.Converged},
-		steps: s.Steps, settled: s.Settled, learned: f.learns(), evidence: s.numbers[1],
+		steps: s.Steps, settled: s.Settled, evidence: s.numbers[1],
 		at: [3]float64(s.numbers[2:5]), kept: slices.Clone(s.numbers[5:first]),
 	}
 }
@@ -48,19 +48,20 @@ func (p *progress) vectors() checkpoint.Vectors {
 	return list
 }
 
-// kind tells model, options and data apart.
-func (f *fit) kind() (checkpoint.Kind, error) {
+func (f *fit) checkpoint() checkpoint.File {
 	config := f.config
 	config.MaxIterations = 0 // a fit may go on with another limit
-	return f.Table.Kind("laplace", 2, f.model, config)
+	return f.Table.Checkpoint(f.config.Checkpoint, "laplace", 2, f.model, config)
 }
 
-func (f *fit) checkpoint() checkpoint.File {
-	return checkpoint.File{Path: f.config.Checkpoint, Kind: f.kind}
+// save adds an answer to one of the lists, and replaces the checkpoint, if there is to be one.
+func (f *fit) save(p *progress, list *[]stored, a *answer) error {
+	if f.config.Checkpoint == "" {
+		return nil
+	}
+	*list = append(*list, store(a))
+	return f.checkpoint().Save(p, p.vectors())
 }
-
-// save replaces the checkpoint, if there is to be one.
-func (f *fit) save(p *progress) error { return f.checkpoint().Save(p, p.vectors()) }
 
 // resume returns what the checkpoint holds, nothing where there is none.
 func (f *fit) resume() (*progress, error) {

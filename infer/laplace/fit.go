@@ -41,7 +41,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	hold := func(a *answer) {
 		a.marginals, a.inclusion = nil, nil // found again at the end
 		rough = append(rough, a)
-		slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(b.rank(), a.rank()) })
+		slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(f.rank(b), f.rank(a)) })
 		rough = rough[:min(finalists, len(rough))]
 	}
 	for k, start := range starts {
@@ -59,10 +59,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			return nil, err
 		}
 		hold(a)
-		if e.config.Checkpoint != "" {
-			saved.Rough = append(saved.Rough, store(a))
-		}
-		if err := f.save(saved); err != nil {
+		if err := f.save(saved, &saved.Rough, a); err != nil {
 			return nil, err
 		}
 		if f.config.Progress != nil {
@@ -79,14 +76,11 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			if a, err = f.learn(ctx, start.mode, trialSteps); err != nil {
 				return nil, err
 			}
-			if e.config.Checkpoint != "" {
-				saved.Final = append(saved.Final, store(a))
-			}
-			if err := f.save(saved); err != nil {
+			if err := f.save(saved, &saved.Final, a); err != nil {
 				return nil, err
 			}
 		}
-		if best == nil || a.rank() > best.rank() {
+		if best == nil || f.rank(a) > f.rank(best) {
 			best = a
 		}
 	}
@@ -117,7 +111,6 @@ type answer struct {
 	marginals *marginals
 	inclusion []float64
 	steps     int
-	learned   bool
 	settled   bool
 	at        [3]float64 // logarithms of noise and slab deviations, and of the odds
 	kept      []float64  // and of the kept blocks' deviations
@@ -126,8 +119,8 @@ type answer struct {
 
 // rank orders answers: by the evidence where it is learned from, by the objective where all is held or
 // the evidence not known.
-func (a *answer) rank() float64 {
-	if a.learned && !math.IsNaN(a.evidence) {
+func (f *fit) rank(a *answer) float64 {
+	if f.learns() && !math.IsNaN(a.evidence) {
 		return a.evidence
 	}
 	return -a.mode.objective
@@ -180,7 +173,7 @@ func (f *fit) take(a *answer) {
 // assess finds what belongs to a mode; the variances and the evidence only where they are wanted.
 func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	p := f.normals()
-	a := &answer{mode: at, steps: step, learned: f.learns(), at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, kept: slices.Clone(f.logKept), evidence: math.NaN()}
+	a := &answer{mode: at, steps: step, at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, kept: slices.Clone(f.logKept), evidence: math.NaN()}
 	if !wanted {
 		return a, nil
 	}

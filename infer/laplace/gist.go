@@ -20,11 +20,7 @@ const (
 )
 
 // gist minimises −log p(y|w) − log p(w, z) over w and z together.
-func (f *fit) gist(ctx context.Context, p normals, m *mode, rough bool) error {
-	limit, tolerance := f.config.MaxIterations, f.config.Tolerance
-	if rough {
-		limit, tolerance = min(roughIterations, limit), math.Max(roughTolerance, tolerance)
-	}
+func (f *fit) gist(ctx context.Context, p normals, m *mode, limit int, tolerance float64) error {
 	d := len(m.weights)
 	gradient, next, slopes := make([]float64, d), make([]float64, d), make([]float64, d)
 	value := f.loss(m.weights, gradient) + f.penalty(p, m.weights)

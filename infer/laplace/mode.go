@@ -99,15 +99,15 @@ const (
 
 // search minimises from where m is.
 func (f *fit) search(ctx context.Context, p normals, m *mode, rough bool) error {
-	if f.config.Method == GIST {
-		return f.gist(ctx, p, m, rough)
-	}
 	cfg := lbfgs.Config{
 		MaxIterations: f.config.MaxIterations, Tolerance: f.config.Tolerance,
 		Memory: min(mostPairs, max(fewestPairs, pairNumbers/(2*len(m.weights)))),
 	}
 	if rough {
 		cfg.MaxIterations, cfg.Tolerance = min(roughIterations, cfg.MaxIterations), math.Max(roughTolerance, cfg.Tolerance)
+	}
+	if f.config.Method == GIST {
+		return f.gist(ctx, p, m, cfg.MaxIterations, cfg.Tolerance)
 	}
 	if f.reducible() {
 		return f.reduced(ctx, p, m, cfg)

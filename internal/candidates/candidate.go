@@ -74,12 +74,14 @@ func (s *Setting) KeptValues(logSD []float64) []credence.Value {
 	return list
 }
 
-// Kind tells the checkpoints of an engine's fits apart by model, options and data; of the data by targets,
+// Checkpoint is the checkpoint at path of an engine's fit, told from others by model, options and data; of the data by targets,
 // offsets and weights, and by mean and square of every column.
-func (t *Table) Kind(engine string, format int, model credence.Model, options any) (checkpoint.Kind, error) {
-	squares := make([]float64, t.Count())
-	t.Squares(squares, nil)
-	print, err := checkpoint.Fingerprint(options, fmt.Sprint(model.Likelihood), model.Prior, model.Features.Blocks(),
-		t.Held.Target, t.Held.Offset, t.Held.Weight, t.Held.Precision, t.Means, squares)
-	return checkpoint.Kind{Name: engine, Format: format, Fingerprint: print}, err
+func (t *Table) Checkpoint(path, engine string, format int, model credence.Model, options any) checkpoint.File {
+	return checkpoint.File{Path: path, Kind: func() (checkpoint.Kind, error) {
+		squares := make([]float64, t.Count())
+		t.Squares(squares, nil)
+		print, err := checkpoint.Fingerprint(options, fmt.Sprint(model.Likelihood), model.Prior, model.Features.Blocks(),
+			t.Held.Target, t.Held.Offset, t.Held.Weight, t.Held.Precision, t.Means, squares)
+		return checkpoint.Kind{Name: engine, Format: format, Fingerprint: print}, err
+	}}
 }
