@@ -73,17 +73,15 @@ func (f *fit) newSystem(roots []float64) {
 		by.system = f.exact
 	} else if factors {
 		f.system = f.exact
+	} else {
+		f.free = products
 	}
-	if factors {
-		return
-	}
-	f.free = products
-	if design.Sparse.Cols > 0 {
+	if !factors && design.Sparse.Cols > 0 {
 		byColumn := design.Sparse.Transpose()
 		f.table.byColumn = &byColumn
 	}
 	if way == Sampled && f.classes {
-		f.free.thin = newThin(f.beside)
+		products.thin = newThin(f.beside)
 	}
 }
 

@@ -166,24 +166,24 @@ func (f *fit) full(mean []float64, a *hyper.Integrated) credence.Posterior {
 // not known.
 func (f *fit) bound() float64 {
 	noise, sum := f.noise(), -f.loop.phi/2
-	prior1 := func(count int, log float64) { sum += float64(count) * log }
 	if f.first == 1 {
-		prior1(1, -math.Log(f.interceptSD))
+		sum -= math.Log(f.interceptSD)
 	}
 	m := f.first // Gaussian measurements of X beside the rows
 	for k, g := range f.groups[f.first:] {
+		each := -f.logPrior[k]
 		switch p := f.model.Prior.(type) {
 		case prior.Normal:
 			m += g.Count
-			prior1(g.Count, -f.logPrior[k])
 		case prior.Laplace:
-			prior1(g.Count, -math.Log(2)-f.logPrior[k])
+			each -= math.Ln2
 		case prior.StudentT:
 			df := p.Degrees()
 			half, _ := math.Lgamma((df + 1) / 2)
 			whole, _ := math.Lgamma(df / 2)
-			prior1(g.Count, half-whole-math.Log(df*math.Pi)/2-f.logPrior[k])
+			each += half - whole - math.Log(df*math.Pi)/2
 		}
+		sum += float64(g.Count) * each
 	}
 	// Weights under a normal prior: N(0 | w σ/τ, σ²) σ/τ; the others have the constants of u alone.
 	sum += float64(m) * math.Log(noise) / 2
