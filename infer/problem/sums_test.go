@@ -77,6 +77,9 @@ func TestHeld(t *testing.T) {
 	s = open(likelihood.Bernoulli{}, problem.AllRoles).Sums.Scales(credence.Model{Likelihood: likelihood.Bernoulli{}}, groups)
 	near("the mean of classes", s.Intercept.Mean, math.Log(3.5/2.5)-30./5)
 	near("s² of classes", s.Square, 6.25)
+	counts := open(likelihood.Poisson{}, problem.AllRoles).Sums
+	location, _ := counts.Location(likelihood.Poisson{})
+	near("the location of counts", location, math.Log(3.5/(3*math.Exp(5)+math.Exp(6)+math.Exp(9))))
 	for _, c := range []struct {
 		value, weight float64
 		want          string
