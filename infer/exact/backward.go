@@ -85,12 +85,12 @@ func (p *primal) timesCovariance(precision float64, dense, first, end int) (mult
 	if rounded {
 		c, sparseRows := p.narrow.pack(p, dense, first, end)
 		return func(phi *linop.Dense, dst []float64) {
-			p.pool.GemmPacked32(false, phi.Rows, -precision, p.narrow.rows(p, phi), dense, c, 0, dst, dense)
+			p.ws.Pool().GemmPacked32(false, phi.Rows, -precision, p.narrow.rows(p, phi), dense, c, 0, dst, dense)
 		}, sparseRows
 	}
 	c, sparseRows := p.packCovariance(dense, first, end)
 	return func(phi *linop.Dense, dst []float64) {
-		p.pool.GemmPacked(false, phi.Rows, -precision, phi.Data, phi.Stride, c, 0, dst, dense)
+		p.ws.Pool().GemmPacked(false, phi.Rows, -precision, phi.Data, phi.Stride, c, 0, dst, dense)
 	}, sparseRows
 }
 
@@ -99,11 +99,11 @@ func (p *primal) timesCovariance(precision float64, dense, first, end int) (mult
 func (p *primal) packCovariance(dense, first, end int) (c kernel.Packed[float64], sparseRows linop.Dense) {
 	d := p.d
 	sparseRows = p.sparseRows(dense, first, end)
-	if sparseRows.Rows > 0 && p.pool.PackedLen(dense, end-first) > dense*d {
+	if sparseRows.Rows > 0 && p.ws.Pool().PackedLen(dense, end-first) > dense*d {
 		// The panels reach into the rows: there are fewer of them than a panel has columns.
 		sparseRows.Data = append([]float64(nil), sparseRows.Data...)
 	}
-	return p.pool.Pack(dense, end-first, p.inverse[first:], d, p.inverse), sparseRows
+	return p.ws.Pool().Pack(dense, end-first, p.inverse[first:], d, p.inverse), sparseRows
 }
 
 // sparseRows returns the sparse columns' rows of p.inverse, in the columns [first, end).
@@ -147,7 +147,7 @@ func (p *primal) roundsWell(precision float64) bool {
 // sparse columns' rows.
 func (r *narrow) pack(p *primal, dense, first, end int) (c kernel.Packed[float32], sparseRows linop.Dense) {
 	d, n := p.d, end-first
-	if size := max(p.pool.PackedLen32(dense, n), dense*n); len(r.covariance) < size {
+	if size := max(p.ws.Pool().PackedLen32(dense, n), dense*n); len(r.covariance) < size {
 		r.covariance = make([]float32, size)
 	}
 	p.ws.InRuns(dense, func(from, to int) {
@@ -155,7 +155,7 @@ func (r *narrow) pack(p *primal, dense, first, end int) (c kernel.Packed[float32
 			round(r.covariance[i*n:(i+1)*n], p.inverse[i*d+first:i*d+end])
 		}
 	})
-	return p.pool.Pack32(dense, n, r.covariance, n, r.covariance), p.sparseRows(dense, first, end)
+	return p.ws.Pool().Pack32(dense, n, r.covariance, n, r.covariance), p.sparseRows(dense, first, end)
 }
 
 // rows returns a block of dense columns rounded, without gaps between rows.

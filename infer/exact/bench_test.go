@@ -123,7 +123,7 @@ func BenchmarkLoad(b *testing.B) {
 		}
 		between := study.Processor()
 		for range p.rows.Blocks() {
-			p.pool.Gram(credence.BlockRows, width, phi.Data[:credence.BlockRows*phi.Stride], phi.Stride, nil, gram, width)
+			p.ws.Pool().Gram(credence.BlockRows, width, phi.Data[:credence.BlockRows*phi.Stride], phi.Stride, nil, gram, width)
 		}
 		whole += (between - begin).Seconds()
 		alone += (study.Processor() - between).Seconds()

@@ -81,7 +81,8 @@ func (p *dual) allocate() {
 	n := p.rows.Count()
 	p.n, p.design, p.dense, p.columns = n, &p.held.Design, p.held.Design.Dense.Cols, p.held.Design.Sparse.Transpose()
 	p.system, p.kernel, p.inverse = gauss.NewDual(p.ws, n), make([]float64, n*n), make([]float64, n*n)
-	p.alpha, p.project = make([]float64, n), make([]float64, p.d)
+	p.alpha, p.project, p.lambda = make([]float64, n), make([]float64, p.d), make([]float64, p.d)
+	p.part = make([]float64, (min(credence.BlockRows, n)+run-1)/run*p.dense)
 	u, b := &p.summary.units, &p.held.Batch
 	*u = p.rows.units
 	p.summary.grow(b)
@@ -109,7 +110,7 @@ func (p *dual) setGrams() {
 	for k, g := range p.groups {
 		m := make([]float64, n*n)
 		if end := min(g.End(), p.dense); end > g.First {
-			p.pool.Syrk(n, end-g.First, 1, dense.Data[g.First:], dense.Stride, 0, m, n)
+			p.ws.Pool().Syrk(n, end-g.First, 1, dense.Data[g.First:], dense.Stride, 0, m, n)
 		}
 		if first, end := max(g.First, p.dense), g.End(); end > first {
 			part := p.columns.Window(first-p.dense, end-first)
@@ -143,12 +144,9 @@ func (p *dual) setKernel(at *values) {
 		}
 		return
 	}
-	if p.lambda == nil {
-		p.lambda = make([]float64, p.d)
-	}
 	problem.Spread(p.lambda, p.groups, func(k int) float64 { return at.prior[k] })
 	if dense := &p.design.Dense; p.dense > 0 {
-		p.pool.SyrkWeighted(n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, m, n)
+		p.ws.Pool().SyrkWeighted(n, p.dense, precision, dense.Data, dense.Stride, p.lambda, 0, m, n)
 	}
 	if p.columns.Rows > 0 {
 		p.scales = append(p.scales[:0], p.lambda[p.dense:]...)

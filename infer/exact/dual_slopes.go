@@ -46,9 +46,6 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 		quadratic[cols+j] = p.columnForm(j)
 	}
 	clear(slope.hyper)
-	if p.part == nil {
-		p.part = make([]float64, (min(credence.BlockRows, n)+run-1)/run*cols)
-	}
 	for k := range p.rows.Blocks() {
 		b, err := p.rows.Block(ctx, k)
 		if err != nil {
@@ -59,9 +56,9 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 			p.slab = make([]float64, rows*cols)
 		}
 		slab := p.slab[:rows*cols]
-		p.pool.Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.design.Dense.Data, max(1, cols), 0, slab, max(1, cols))
+		p.ws.Pool().Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.design.Dense.Data, max(1, cols), 0, slab, max(1, cols))
 		// Runs of rows have sums of their own, which are added in the order of the rows.
-		p.pool.Run((rows+run-1)/run, func(i, _ int) { p.turnRows(slab, first, i*run, min(rows, (i+1)*run)) })
+		p.ws.Pool().Run((rows+run-1)/run, func(i, _ int) { p.turnRows(slab, first, i*run, min(rows, (i+1)*run)) })
 		for from := 0; from < rows; from += run {
 			kernel.Axpy(1, p.part[from/run*cols:][:cols], quadratic[:cols])
 		}
@@ -101,7 +98,7 @@ func (p *dual) turnRows(slab []float64, first, from, to int) {
 // projectTo stores Φᵀα in dst.
 func (p *dual) projectTo(dst []float64) {
 	if cols := p.dense; cols > 0 {
-		p.pool.Gemv(true, p.n, cols, 1, p.design.Dense.Data, cols, p.alpha, 0, dst)
+		p.ws.Pool().Gemv(true, p.n, cols, 1, p.design.Dense.Data, cols, p.alpha, 0, dst)
 	}
 	for j := p.dense; j < p.d; j++ {
 		dst[j] = p.columns.AddRowDot(0, j-p.dense, p.alpha)

@@ -69,14 +69,13 @@ func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
 }
 
 func (e *Engine) common(r *unitRows, ws *credence.Workspace, tuned bool) common {
-	return common{rows: r, ws: ws, pool: ws.Pool(), groups: e.groups, intercept: e.intercept, d: e.model.Features.Weights(), tuned: tuned}
+	return common{rows: r, ws: ws, groups: e.groups, intercept: e.intercept, d: e.model.Features.Weights(), tuned: tuned}
 }
 
 // common is what both forms have.
 type common struct {
 	rows      *unitRows // nil where sums are given
 	ws        *credence.Workspace
-	pool      *kernel.Pool
 	groups    []problem.Group
 	intercept bool // weight 0 is one
 	d         int
@@ -156,7 +155,7 @@ func (p *primal) spread(linear []float64, scale float64, difference []float64) {
 
 // integrated returns the posterior with the moments of the sums.
 func (p *primal) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
-	factor, ok := gauss.Repair(p.pool, p.d, linear)
+	factor, ok := gauss.Repair(p.ws.Pool(), p.d, linear)
 	return p.ownUnits(mean, factor, df), ok
 }
 

@@ -50,7 +50,7 @@ func (p *primal) allocate() {
 	p.system = p.layout.Factor(p.ws)
 	size := d * d
 	if p.tuned {
-		size = max(size, p.pool.PackedLen(d, d))
+		size = max(size, p.ws.Pool().PackedLen(d, d))
 	}
 	p.inverse = make([]float64, size)
 	p.squares = make([]float64, d)

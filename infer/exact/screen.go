@@ -118,9 +118,7 @@ func (r *fit) starts(count int) []task {
 				// Centred between the first two starts, spread as in the study of starts.
 				value *= math.Sqrt(3) * math.Exp(0.7*jitter[k-2][h])
 			}
-			if info.Lower > 0 {
-				value = math.Max(value, info.Lower)
-			}
+			value = math.Max(value, info.Lower)
 			if info.Upper > 0 {
 				value = math.Min(value, info.Upper)
 			}
