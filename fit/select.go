@@ -118,19 +118,20 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 		if t.Inclusion == nil {
 			continue
 		}
-		out.Features = append(out.Features, selection.Feature{
+		f := selection.Feature{
 			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: t.SD, Lower: t.Lower, Upper: t.Upper, Group: groups[j], Weight: j,
-		})
+		}
 		if r := fitted.Resolved; r != nil && r[j] != *t.Inclusion {
-			out.Features[len(out.Features)-1].Resolved = &r[j]
+			f.Resolved = &r[j]
 		}
 		if how.Moments {
 			var beta [2]float64
 			if own := j < len(before.Odds) && before.Odds[j] > 0; fitted.Report.Engine == "laplace" && !own {
 				beta = before.InclusionPrior
 			}
-			out.Features[len(out.Features)-1].TakeMoments(beta[0], beta[1])
+			f.TakeMoments(beta[0], beta[1])
 		}
+		out.Features = append(out.Features, f)
 	}
 	return out, nil
 }

@@ -98,15 +98,20 @@ func (c *chain) product(j int) []float64 {
 	return c.of[j]
 }
 
+// included adds the columns that are in to a list.
+func (c *chain) included(list []int) []int {
+	for j, in := range c.in {
+		if in {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
 // refresh takes C, S, Q and the density anew.
 func (c *chain) refresh() error {
 	d, pool, tau := c.Table.Count(), c.ws.Pool(), c.precision()
-	c.order = c.order[:0]
-	for j, in := range c.in {
-		if in {
-			c.order = append(c.order, j)
-		}
-	}
+	c.order = c.included(c.order[:0])
 	k := len(c.order)
 	upper, solved := make([]float64, k*k), make([]float64, k)
 	c.panel, c.inverse = grown(c.panel, k*d), grown(c.inverse, k*k)

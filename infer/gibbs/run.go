@@ -229,12 +229,7 @@ func (r *record) spread(count int) []state {
 // covariance of a regression on those columns alone.
 func (c *chain) drawWeights(dst []float64) error {
 	clear(dst)
-	var active []int
-	for j, in := range c.in {
-		if in {
-			active = append(active, j)
-		}
-	}
+	active := c.included(nil)
 	k, n := len(active), c.Rows
 	columns := make([]float64, k*n)
 	precision, shift := make([]float64, k*k), make([]float64, k)
