@@ -72,31 +72,32 @@ const mostMoves = 8 << 20
 // at fits at θ, with the gradient if the tolerance is that of slopes or finer. Near the mode a node is known without a look at
 // the rows.
 func (g *integration) at(ctx context.Context, theta []float64, tolerance float64) (*newton.Given, error) {
-	if len(g.moves) > 0 {
-		start := g.mode.Clone()
-		shift := slices.Clone(g.mode.Shift)
-		known := tolerance == nodeTolerance && g.quadratic
-		for k, m := range g.moves {
-			kernel.Axpy(theta[k]-g.theta[k], m.sites, start.Sites)
-			kernel.Axpy(theta[k]-g.theta[k], m.shift, shift)
-			known = known && within(m.missed, theta[k]-g.theta[k], tolerance/float64(len(g.moves)))
-		}
-		if known {
-			if next, ok := g.unseen(theta, start, shift); ok {
-				return next, nil
-			}
-		}
-		if next, err := g.from(ctx, theta, start, shift, tolerance); err == nil {
+	if len(g.moves) == 0 {
+		return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
+	}
+	start, shift := g.mode.Clone(), slices.Clone(g.mode.Shift)
+	known := tolerance == nodeTolerance && g.quadratic
+	for k, m := range g.moves {
+		kernel.Axpy(theta[k]-g.theta[k], m.sites, start.Sites)
+		kernel.Axpy(theta[k]-g.theta[k], m.shift, shift)
+		known = known && within(m.missed, theta[k]-g.theta[k], tolerance/float64(len(g.moves)))
+	}
+	return g.beside(ctx, theta, start, shift, tolerance, known)
+}
+
+// beside is at from a normal likelihood that is near the one there, without a look at the rows where it is known to be near
+// enough. Where it leads nowhere, at goes on from that of the mode.
+func (g *integration) beside(ctx context.Context, theta []float64, start *newton.Point, shift []float64, tolerance float64, known bool) (*newton.Given, error) {
+	if known {
+		g.evaluations++
+		if next, ok := g.newton.Beside(theta, g.mode, start, shift); ok {
 			return next, nil
 		}
 	}
+	if next, err := g.from(ctx, theta, start, shift, tolerance); err == nil {
+		return next, nil
+	}
 	return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
-}
-
-// unseen is at by a normal likelihood alone.
-func (g *integration) unseen(theta []float64, start *newton.Point, shift []float64) (*newton.Given, bool) {
-	g.evaluations++
-	return g.newton.Beside(theta, g.mode, start, shift)
 }
 
 // from is at from a normal likelihood, or without shift from where the last climb ended.
@@ -202,15 +203,8 @@ func (g *integration) opposite(ctx context.Context, theta []float64, other *newt
 		kernel.Axpy(1, part[1], part[0])
 		kernel.Axpy(-1, part[2], part[0])
 	}
-	if g.quadratic && within(other.Missed/slopeStep, slopeStep, g.slopeTolerance) {
-		if next, ok := g.unseen(theta, start, shift); ok {
-			return next, nil
-		}
-	}
-	if next, err := g.from(ctx, theta, start, shift, g.slopeTolerance); err == nil {
-		return next, nil
-	}
-	return g.at(ctx, theta, g.slopeTolerance)
+	known := g.quadratic && within(other.Missed/slopeStep, slopeStep, g.slopeTolerance)
+	return g.beside(ctx, theta, start, shift, g.slopeTolerance, known)
 }
 
 // steepest is the greatest slope of the density in a hyper-parameter where a climb has ended at a mode.
