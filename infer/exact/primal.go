@@ -26,7 +26,6 @@ const keepDesignBytes = 4 << 20
 type primal struct {
 	common
 	rowSums *Sums
-	all     *partial
 	layout  gauss.Dense
 	gram    []float64 // upper triangle of ΦᵀWΦ
 	cross   []float64 // ΦᵀW y
@@ -78,10 +77,11 @@ func (p *primal) design(k int, b *credence.Batch, again bool) *credence.Design {
 func (p *primal) load(ctx context.Context, features credence.Features) error {
 	p.allocate()
 	p.features = features
-	if err := p.addRows(ctx); err != nil {
+	all, err := p.addRows(ctx)
+	if err != nil {
 		return err
 	}
-	p.summary, p.gram, p.cross, p.square = p.all.summary, p.all.gram, p.all.cross, p.all.square
+	p.summary, p.gram, p.cross, p.square = all.summary, all.gram, all.cross, all.square
 	p.layout.Diagonal(p.squares, p.gram)
 	if err := (&problem.Sums{Weight: p.summary.weight, Squares: p.squares}).Check("exact", p.features); err != nil {
 		return err
@@ -101,25 +101,22 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 func (p *primal) freeze(bool) {}
 
 // addRows forms the sums over all rows, unless they were given.
-func (p *primal) addRows(ctx context.Context) error {
+func (p *primal) addRows(ctx context.Context) (*partial, error) {
 	if p.rows == nil {
-		p.all = new(partial)
-		return p.rowSums.total(p.all)
+		all := new(partial)
+		return all, p.rowSums.total(all)
 	}
 	p.rowSums.restart(p.d, p.rows.units)
 	for k := range p.rows.Blocks() {
 		b, err := p.rows.Block(ctx, k)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.rowSums.add(p.ws, p.design(k, b, false), b)
 	}
-	p.all = &p.rowSums.open
-	if err := p.rowSums.finish(); err != nil {
-		return err
-	}
-	p.rows.units = p.all.units
-	return nil
+	err := p.rowSums.finish()
+	p.rows.units = p.rowSums.open.units
+	return &p.rowSums.open, err
 }
 
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {

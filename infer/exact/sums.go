@@ -116,24 +116,19 @@ func (s *Sums) Products() ([]float64, error) {
 	if err := s.total(&all); err != nil {
 		return nil, err
 	}
-	d, ones := len(all.cross), -1
-	for _, b := range s.engine.model.Features.Blocks() {
-		if b.Intercept {
-			ones = b.First
-		}
-	}
-	if ones < 0 || all.precise != all.weight || all.logPrecision != 0 {
+	d := len(all.cross)
+	if !s.engine.intercept || all.precise != all.weight || all.logPrecision != 0 {
 		return nil, fmt.Errorf("exact: products are those of a model with an intercept and without precision(…)")
 	}
 	out := make([]float64, (d+1)*(d+1))
 	put := func(i, j int, v float64) { out[i*(d+1)+j], out[j*(d+1)+i] = v, v }
-	gram := func(i, j int) float64 { return all.gram[min(i, j)*d+max(i, j)] }
+	gram := func(i, j int) float64 { return all.gram[i*d+j] }
 	centre, scale := all.units.Centre, all.units.Scale // y = centre + scale·y'
 	for i := range d {
 		for j := i; j < d; j++ {
 			put(i, j, gram(i, j))
 		}
-		put(i, d, scale*all.cross[i]+centre*gram(i, ones))
+		put(i, d, scale*all.cross[i]+centre*gram(0, i))
 	}
 	put(d, d, scale*scale*all.square+2*scale*centre*all.sum+centre*centre*all.weight)
 	return out, nil
