@@ -1,8 +1,17 @@
 package gibbs
 
 import (
+	"context"
 	"math"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 )
 
 // TestStoredFits: numbers that would be taken for those of other rows or columns are refused.
@@ -24,5 +33,28 @@ func TestStoredFits(t *testing.T) {
 		if damage(s); s.fits(3, 2, 1) {
 			t.Errorf("%s: a damaged chain fits", name)
 		}
+	}
+}
+
+// TestResumedDraws: chains of a logit that are taken from a checkpoint give the draws that they gave, which go on from the noise of the rows.
+func TestResumedDraws(t *testing.T) {
+	s := conform.NewSelection(40, 5, 2, 0, 1, 0.3, false, 3)
+	s.Divide(0)
+	model := credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
+	cfg := Config{Chains: 2, Flips: 200, Draws: 6, Checkpoint: filepath.Join(t.TempDir(), "chains")}
+	var draws [2][]float64
+	for k := range draws {
+		e, err := New(model, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws[k] = fitted.Members[0].Posterior.(*posterior.Draws).Values
+	}
+	if !slices.Equal(draws[0], draws[1]) {
+		t.Errorf("draws are %v, resumed %v", draws[0], draws[1])
 	}
 }
