@@ -77,8 +77,9 @@ func (f *Dual) Half(vectors []float64, count int) {
 	f.ws.InRuns(count, func(from, to int) {
 		for k := from; k < to; k++ {
 			row := vectors[k*n : (k+1)*n]
-			for i, r := range f.roots {
-				row[i] *= r
+			roots := f.roots[:len(row)] // which spares the check of every index
+			for i := range row {
+				row[i] *= roots[i]
 			}
 		}
 	})
