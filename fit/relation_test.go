@@ -115,6 +115,11 @@ func subjects() (all []relation.Subject) {
 
 	add("sep", "fit", "b"+line, "bernoulli(link=probit)", "spikeslab", "sep")
 	add("sep, online", "stream", "b"+line, "", "", "sep(passes=2)")
+	add("sep, forgetting", "stream", "b"+line, "", "", "sep(batch=30, forget=60)", func(s *relation.Subject) {
+		for _, r := range slices.Concat(relation.Roles(), relation.Orders()) { // batches are of rows as they come
+			s.Not = append(s.Not, r.Name)
+		}
+	})
 	add("ftrl", "stream", "b"+line, "", "", "ftrl")
 	add("adpredictor", "stream", "b"+line, "", "", "adpredictor")
 	add("sgd", "stream", "b"+line, "", "", "sgd")

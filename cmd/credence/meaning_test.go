@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -345,39 +344,5 @@ func TestStreamSkipsWhatFitRefuses(t *testing.T) {
 	last := decode(t, lines[len(lines)-1])
 	if number(t, last, "rows") != 41 || number(t, last, "malformed") != 1 {
 		t.Errorf("%s\n%s", lines[len(lines)-1], o.err)
-	}
-}
-
-// A feature that training did not have adds its prior's variance times its square, and no error,
-// whichever command made the model.
-func TestUnseenFeaturesHaveTheirPrior(t *testing.T) {
-	train := file(t, "t.svm", repeat("", 80, func(i int) string { return fmt.Sprintf("%d 1:%d 3:1\n", label(i), i%4) }))
-	rows := file(t, "new.svm", "0 1:1\n0 1:1 9:1\n0 1:1 9:2\n0 1:1 9:2 7:2\n")
-	for _, args := range [][]string{
-		{"fit", "--raw", "--engine", "sep", "--family", "bernoulli(link=probit)", "--prior", "spikeslab"}, {"stream"}, {"stream", "--engine", "adpredictor"}, {"fit", "--family", "bernoulli"},
-	} {
-		model := filepath.Join(t.TempDir(), "m")
-		must(t, append([]string{args[0], train, "-f", "label ~ .", "-o", model, "-q"}, args[1:]...)...)
-		o := invoke(t, "", "predict", model, rows, "--latent")
-		if o.code != exitDone || !strings.Contains(o.err, "4 values of features unseen in training") {
-			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
-		}
-		var variance []float64
-		lines := strings.Split(strings.TrimSpace(o.out), "\n") // no note among them
-		column := slices.Index(strings.Split(lines[0], ","), "f_sd")
-		if column < 0 {
-			t.Fatalf("%v: %q %q", args, o.out, o.err)
-		}
-		for _, line := range lines[1:] {
-			sd, err := strconv.ParseFloat(strings.Split(line, ",")[column], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			variance = append(variance, sd*sd)
-		}
-		one := variance[1] - variance[0]
-		if !(one > 0) || math.Abs(variance[2]-variance[0]-4*one) > 1e-9 || math.Abs(variance[3]-variance[0]-8*one) > 1e-9 {
-			t.Errorf("%v: variances %v", args, variance)
-		}
 	}
 }

@@ -36,22 +36,6 @@ func TestStreamTellsAsFitDoes(t *testing.T) {
 	}
 }
 
-func TestUnseenEntriesAreCounted(t *testing.T) {
-	train := file(t, "t.libsvm", "1 1:1\n0 2:1\n1 1:1\n0 2:1\n")
-	model := filepath.Join(t.TempDir(), "m.safetensors")
-	for _, fit := range [][]string{{"fit", train}, {"stream", train, "--report", "0"}} {
-		must(t, append(fit, "-o", model)...)
-		for content, want := range map[string]string{
-			"1 1:1 3:1\n":     "warning: 1 value of a feature unseen in training was scored at its prior",
-			"1 1:1 3:1 4:1\n": "warning: 2 values of features unseen in training were scored at their prior",
-		} {
-			if o := invoke(t, "", "predict", model, file(t, "new.libsvm", content)); o.code != exitDone || !strings.Contains(o.err, want) {
-				t.Errorf("%s, %q: exit %d: %s", fit[0], content, o.code, o.err)
-			}
-		}
-	}
-}
-
 // A column without a value is a number that is always missing, and weighs nothing.
 func TestColumnWithoutValues(t *testing.T) {
 	row := func(hole string) func(i int) string {

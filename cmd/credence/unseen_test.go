@@ -32,18 +32,25 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 	train := file(t, "train.libsvm", strings.Repeat("1 1:1 2:0.5\n-1 2:1 3:2\n1 1:2\n-1 3:1\n1 1:1 3:0.2\n-1 2:0.7\n", 5))
 	known := file(t, "known.libsvm", "1 1:1\n0 2:3\n0\n")
 	unseen := file(t, "unseen.libsvm", "1 1:1 4:2\n0 2:3\n0 9:1 2000000000:-3\n")
+	one := file(t, "one.libsvm", "1 1:1 3:1 4:1\n")
 	squares := []float64{4, 0, 10}
-	for _, engine := range []string{"--family=gaussian", "--engine=svi", "--engine=sep(passes=3)", "--prior=normal(variance=0.25)", "--prior=normal(ard=true)"} {
+	for _, engine := range []string{"--family=gaussian", "--engine=svi", "--engine=sep(passes=3)", "--prior=normal(variance=0.25)", "--prior=normal(ard=true)", "--engine=sep", "--engine=adpredictor"} {
 		model := filepath.Join(t.TempDir(), "m.safetensors")
 		args := []string{"fit", train, engine, "-o", model, "--json"}
-		if engine == "--engine=sep(passes=3)" {
-			args = append(args, "--family=bernoulli(link=probit)", "--prior=spikeslab")
-		}
-		hyper := decode(t, must(t, args...))["hyper"].(map[string]any)
-		variance := 0.0
 		switch engine {
 		case "--engine=sep(passes=3)":
+			args = append(args, "--family=bernoulli(link=probit)", "--prior=spikeslab")
+		case "--engine=sep", "--engine=adpredictor":
+			args[0] = "stream"
+		}
+		line, _ := lastLine(t, must(t, args...))
+		hyper := line["hyper"].(map[string]any)
+		variance := 0.0
+		switch engine {
+		case "--engine=sep(passes=3)", "--engine=sep":
 			variance = number(t, hyper, "inclusion") * number(t, hyper, "slab")
+		case "--engine=adpredictor":
+			variance = number(t, hyper, "variance")
 		case "--prior=normal(ard=true)":
 			count := 0.0
 			for name, v := range hyper {
@@ -65,6 +72,9 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 			}
 		}
 		if !strings.Contains(warnings, "3 values of features unseen in training were scored at their prior") {
+			t.Errorf("%s: warnings %q", engine, warnings)
+		}
+		if _, _, warnings = latent(t, model, one); !strings.Contains(warnings, "warning: 1 value of a feature unseen in training was scored at its prior") {
 			t.Errorf("%s: warnings %q", engine, warnings)
 		}
 	}

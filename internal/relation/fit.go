@@ -132,7 +132,11 @@ func open(ctx context.Context, folder, name string, t Table, from string) (*data
 	if err != nil {
 		return nil, err
 	}
-	return dataset.Open(ctx, []string{path}, dataset.Options{CacheDir: folder})
+	o := dataset.Options{CacheDir: folder}
+	if from == File {
+		o.MemoryLimit = -1 // rows come from the row cache
+	}
+	return dataset.Open(ctx, []string{path}, o)
 }
 
 // learned learns the rows of the job online, all at once or first a few and the others from the checkpoint behind them.
