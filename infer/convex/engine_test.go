@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -21,10 +22,7 @@ func fitOf(t *testing.T, engine credence.Engine, err error, rows *credence.Batch
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := engine.Fit(context.Background(), conform.Memory{All: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := must.Value(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
 	return fitted
 }
 

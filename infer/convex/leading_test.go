@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -61,9 +62,7 @@ func TestLeading(t *testing.T) {
 			for i := range precision {
 				precision[i] = 0.05 + 0.02*float64(i)
 			}
-			if err := s.factor(context.Background(), precision); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.factor(context.Background(), precision))
 			a := written(s.a)
 			whole := written(s.inverse)
 			var product mat.Dense
@@ -103,9 +102,7 @@ func TestLeading(t *testing.T) {
 						block.Set(x, y, a.Row(i)[j])
 					}
 				}
-				if err := block.Inverse(block); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, block.Inverse(block))
 				for i := range d {
 					x := slices.Index(part.places, i)
 					for j := range d {

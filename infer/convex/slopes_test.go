@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -18,21 +19,12 @@ import (
 func TestSlopes(t *testing.T) {
 	const d = 4
 	ctx := context.Background()
-	e, err := New(credence.Model{Features: conform.Columns{Dense: d}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(4)}, Prior: prior.Normal{}}, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := e.newFit(ctx, conform.Memory{All: conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(4)}, 12, d, 2)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: conform.Columns{Dense: d}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(4)}, Prior: prior.Normal{}}, Config{}))(t)
+	f := must.Value(e.newFit(ctx, conform.Memory{All: conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(4)}, 12, d, 2)}))(t)
 	if _, _, err := f.climb(ctx); err != nil {
 		t.Fatal(err)
 	}
-	from, err := f.point(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Value(f.point(ctx))(t)
 	top, err := f.rules().Mode(ctx, hyper.Each(f.evaluate), from)
 	if err != nil || len(top.At.Theta) != 1 {
 		t.Fatal(top, err)

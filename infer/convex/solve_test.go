@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -287,21 +288,14 @@ func TestSites(t *testing.T) {
 // their own error.
 func TestVariances(t *testing.T) {
 	p := problems(12, 4)["logistic + normal"]
-	exact, err := Solve(context.Background(), p, Options{Variances: Exact, Steps: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Value(Solve(context.Background(), p, Options{Variances: Exact, Steps: 5}))(t)
 	last := make([]float64, len(exact.Variance))
 	for _, k := range []int{3, 6, 9, 12} {
 		products := &free{measured: &measured{x: p.X, b: p.B, y: p.Y, noise: 1}}
 		l := &lanczos{products, products, k}
-		if err := l.factor(context.Background(), exact.Precision); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.factor(context.Background(), exact.Precision))
 		z := make([]float64, len(last))
-		if err := l.variances(context.Background(), z); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.variances(context.Background(), z))
 		for i, v := range z {
 			if v < last[i]-1e-12 {
 				t.Errorf("variance %d falls from %g to %g with %d steps", i, last[i], v, k)
@@ -311,21 +305,13 @@ func TestVariances(t *testing.T) {
 	}
 	// Where it is exact: A with the same precisions, by dense algebra.
 	d := newDense(&measured{x: p.X, b: p.B, y: p.Y, noise: 1}, credence.NewWorkspace(1))
-	if err := d.factor(context.Background(), exact.Precision); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.factor(context.Background(), exact.Precision))
 	want := make([]float64, len(last))
-	if err := d.variances(context.Background(), want); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.variances(context.Background(), want))
 	f := free{measured: &measured{x: p.X, b: p.B, y: p.Y, noise: 1}, ws: credence.NewWorkspace(2), draws: 4000}
-	if err := f.factor(context.Background(), exact.Precision); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.factor(context.Background(), exact.Precision))
 	drawn := make([]float64, len(last))
-	if err := f.variances(context.Background(), drawn); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.variances(context.Background(), drawn))
 	square := 0.0
 	for i, w := range want {
 		if math.Abs(last[i]-w) > 1e-9*w {
@@ -339,9 +325,7 @@ func TestVariances(t *testing.T) {
 	// Repeated eigenvalues exhaust the Krylov space at once.
 	l := &lanczos{products: &free{measured: &measured{b: linop.Identity(5), noise: 1}, a: &normal{b: linop.Identity(5), precision: []float64{2, 2, 2, 2, 2}}}, steps: 5}
 	z := make([]float64, 5)
-	if err := l.variances(context.Background(), z); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.variances(context.Background(), z))
 	for i, v := range z {
 		if math.Abs(v-0.5) > 1e-12 {
 			t.Errorf("variance %d of ½I is %g", i, v)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -65,19 +66,13 @@ func TestThin(t *testing.T) {
 				t.Fatalf("columns were not left out: %+v", s.thin)
 			}
 			s.thin.take(s)
-			if err := s.factor(ctx, precision); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.factor(ctx, precision))
 			whole := written(s.a)
 			var a, inverse mat.Dense
 			a.CloneFrom(mat.NewDense(d, d, whole.Data))
-			if err := inverse.Inverse(&a); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, inverse.Inverse(&a))
 			v, got := normals(rng, d), make([]float64, d)
-			if err := s.solve(ctx, got, v); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.solve(ctx, got, v))
 			var want mat.VecDense
 			want.MulVec(&inverse, mat.NewVecDense(d, v))
 			for j, x := range got {
@@ -86,9 +81,7 @@ func TestThin(t *testing.T) {
 				}
 			}
 			z := make([]float64, len(precision))
-			if err := s.variances(ctx, z); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.variances(ctx, z))
 			sites := written(s.b)
 			var half, all mat.Dense
 			b := mat.NewDense(sites.Rows, d, sites.Data)

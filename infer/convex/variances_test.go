@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/study"
@@ -24,28 +25,17 @@ func TestEstimatedVariances(t *testing.T) {
 		const n = 40
 		p := problems(n, 4)[name]
 		m := &measured{x: p.X, b: p.B, y: p.Y, noise: p.Noise}
-		solved, err := Solve(ctx, p, Options{Variances: Exact, Steps: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		solved := must.Value(Solve(ctx, p, Options{Variances: Exact, Steps: 5}))(t)
 		d := newDense(m, credence.NewWorkspace(1))
-		if err := d.factor(ctx, solved.Precision); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.factor(ctx, solved.Precision))
 		want := make([]float64, len(solved.Variance))
-		if err := d.variances(ctx, want); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.variances(ctx, want))
 		off := func(way Variances, k int, seed uint64) (off, told float64) {
 			f := &free{measured: m, ws: credence.NewWorkspace(2), seed: seed}
 			s := f.by(way, k, 100)
-			if err := s.factor(ctx, solved.Precision); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.factor(ctx, solved.Precision))
 			z := make([]float64, len(want))
-			if err := s.variances(ctx, z); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.variances(ctx, z))
 			gap := append([]float64(nil), z...)
 			kernel.Axpy(-1, want, gap)
 			if f.products == 0 || f.steps == 0 && !(way == Combined && k == n) { // all is known of n Lanczos vectors
@@ -120,18 +110,12 @@ func TestFactoredLanczos(t *testing.T) {
 			by := []system{&lanczos{a, products, steps}, &lanczos{products, products, steps}}
 			var got [2][]float64
 			for k, s := range by {
-				if err := s.factor(ctx, precision); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, s.factor(ctx, precision))
 				got[k] = make([]float64, n)
-				if err := s.variances(ctx, got[k]); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, s.variances(ctx, got[k]))
 			}
 			exact := make([]float64, n)
-			if err := a.variances(ctx, exact); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, a.variances(ctx, exact))
 			for i, v := range got[0] {
 				if math.Abs(v-got[1][i]) > 1e-9*v || v > exact[i]*(1+1e-9) || steps == d && v < exact[i]*(1-1e-9) {
 					t.Errorf("%d×%d, %d steps: variance %d is %v, by columns %v, exactly %v", n, d, steps, i, v, got[1][i], exact[i])
@@ -165,24 +149,16 @@ func TestRealVariances(t *testing.T) {
 			a = newDual(diagonal{measured: m, beside: of}, problem.NewColumns(phi, nil, nil))
 		}
 		want, z := make([]float64, n), make([]float64, n)
-		if err := a.factor(ctx, precision); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.variances(ctx, want); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, a.factor(ctx, precision))
+		must.Succeed(t, a.variances(ctx, want))
 		for _, c := range []struct {
 			way      Variances
 			k, draws int
 		}{{LanczosMethod, 80, 1}, {LanczosMethod, 300, 1}, {Sampled, 50, 50}, {Sampled, 300, 300}, {XDiag, 40, 1}, {XDiag, 150, 1}, {Combined, 50, 50}, {Combined, 150, 100}} {
 			f := &free{measured: m, ws: ws, seed: 1}
 			s, start := f.by(c.way, c.k, c.draws), study.Processor()
-			if err := s.factor(ctx, precision); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.variances(ctx, z); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.factor(ctx, precision))
+			must.Succeed(t, s.variances(ctx, z))
 			off, size, relative := 0.0, 0.0, 0.0
 			for i, w := range want {
 				off += (z[i] - w) * (z[i] - w)
@@ -211,10 +187,7 @@ func svmRows(t *testing.T, name string) *credence.Design {
 		for _, entry := range strings.Fields(lines.Text())[1:] {
 			index, value, _ := strings.Cut(entry, ":")
 			j, _ := strconv.Atoi(index)
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Value(strconv.ParseFloat(value, 64))(t)
 			row, of, cols = append(row, int32(j-1)), append(of, v), max(cols, j)
 		}
 		columns, values = append(columns, row), append(values, of)

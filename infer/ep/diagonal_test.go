@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -38,10 +39,7 @@ func TestTree(t *testing.T) {
 			s.Target, s.Weight = append(s.Target, rng.NormFloat64()), append(s.Weight, float64(1+i%2))
 		}
 		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "ep", model, conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "ep", model, conform.Memory{All: &s.Batch}))(t)
 		weights, rows := make([]site, d), make([]site, d+4)
 		for j := range weights {
 			weights[j] = site{0.5 + rng.Float64(), rng.NormFloat64()}
@@ -51,13 +49,9 @@ func TestTree(t *testing.T) {
 		}
 		full, tree := newNormal(table, credence.NewWorkspace(1), Full), newNormal(table, credence.NewWorkspace(1), Diagonal)
 		for range 10 { // passes end where they change little
-			if err := tree.take(weights, rows, true); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, tree.take(weights, rows, true))
 		}
-		if err := full.take(weights, rows, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, full.take(weights, rows, true))
 		for j := range d {
 			if math.Abs(full.mean[j]-tree.mean[j]) > 1e-6 || math.Abs(full.variance[j]-tree.variance[j]) > 1e-9 {
 				t.Errorf("sparse %t, weight %d: %g ± %g, with the full covariance %g ± %g", sparse, j, tree.mean[j], tree.variance[j], full.mean[j], full.variance[j])

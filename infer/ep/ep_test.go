@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -19,14 +20,8 @@ func held(inclusion, slab float64) prior.SpikeSlab {
 
 func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
 	t.Helper()
-	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg))(t)
+	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 	return fitted
 }
 
@@ -153,18 +148,9 @@ func TestPosteriors(t *testing.T) {
 			if _, classes := l.(likelihood.Bernoulli); classes {
 				s.Divide(0.7)
 			}
-			e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, err := f.atMode(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{}))(t)
+			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
+			a := must.Value(f.atMode(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()}))(t)
 			full := f.posterior(a)
 			a.covariance = nil
 			rows := f.posterior(a)
@@ -226,14 +212,8 @@ func TestGradient(t *testing.T) {
 			if _, ok := l.(likelihood.Bernoulli); ok {
 				s.Divide(0.7)
 			}
-			e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{MaxIterations: 3000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{MaxIterations: 3000}))(t)
+			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 			from := &mode{f.theta(), f.sites(), f.inclusions()}
 			theta := f.theta()
 			p, err := f.at(context.Background(), from, theta, settledTolerance, false)

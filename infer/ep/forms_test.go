@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -24,14 +25,8 @@ func TestForms(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		s := conform.NewSelection(15, 24, 4, 0.3, 1, 0.5, sparse, 6)
 		s.Divide(0)
-		e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}, Config{}))(t)
+		f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		rows, weights := make([]site, 15), make([]site, 25)
 		for i := range rows {
 			rows[i] = site{1e-6 + math.Pow(0.3*float64(i%6), 3), math.Sin(float64(i))}
@@ -47,9 +42,7 @@ func TestForms(t *testing.T) {
 		byColumns.form = newPrimal(f.ws, 15, 25)
 		apart := newNormal(f.Table, f.ws, Diagonal)
 		for _, q := range []*normal{byRows, byColumns, apart} {
-			if err := q.take(weights, rows, true); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, q.take(weights, rows, true))
 		}
 		near("means", byRows.mean, byColumns.mean, 1e-9)
 		near("means of the diagonal form", apart.mean, byColumns.mean, 10*meanTolerance)

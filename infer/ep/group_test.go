@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -43,14 +44,8 @@ func TestGroups(t *testing.T) {
 				p0.Odds = s.WeightOdds()
 			}
 			inclusion, weights, evidence := s.Enumerate(0.3, 1, 0.5, mean, 100*sd*sd)
-			e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, Prior: p0}, Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, Prior: p0}, Config{}))(t)
+			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 			f.KeptBlocks, f.logKept = nil, nil // held, as by enumeration
 			f.Kept[1] = 1 / f.Units.Scale / f.Units.Scale
 			f.takeKept()
@@ -83,14 +78,8 @@ func TestOneMember(t *testing.T) {
 	for _, n := range []int{10, 30} {
 		s := conform.NewSelection(n, 14, 3, 0.3, 1, 0.5, false, 3)
 		alone := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{})
-		e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{}))(t)
+		f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		for k, c := range f.Candidates {
 			if k%3 == 0 {
 				f.groups[k] = &group{Candidate: c, precision: []float64{f.weights[c.First].precision}, upper: []float64{0}, covariance: []float64{0}}
@@ -100,10 +89,7 @@ func TestOneMember(t *testing.T) {
 		if _, _, err := f.settle(context.Background(), 500, 1e-5, f.learn); err != nil {
 			t.Fatal(err)
 		}
-		a, err := f.integrate(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Value(f.integrate(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()}))(t)
 		want, evidence := alone.Members[0].Posterior.(credence.Selector), *alone.Report.EvidenceEstimate
 		for j, got := range a.inclusion {
 			if math.Abs(got-want.InclusionProbability(j)) > 1e-3 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/score"
@@ -17,18 +18,9 @@ func TestKept(t *testing.T) {
 	for _, n := range []int{25, 7} { // both forms
 		s := conform.NewSelection(n, 8, 4, 0.3, 1, 0.5, false, 5)
 		s.Features = conform.Columns{Dense: 8, Intercept: true, Kept: 2}
-		e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, Prior: held(0.3, 1)}, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, Prior: held(0.3, 1)}, Config{}))(t)
+		f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
+		fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		mean, sd := location(s)
 		block := f.KeptBlocks[0]
 		density := func(u float64) float64 { v, _, _ := block.Prior.At(u); return v }
@@ -50,10 +42,7 @@ func TestKept(t *testing.T) {
 		if name := fitted.Report.Hyper[len(fitted.Report.Hyper)-1].Name; name != "prior_variance.kept" {
 			t.Errorf("the last learned value is %s", name)
 		}
-		terms, err := score.Terms(fitted, score.TermOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		terms := must.Value(score.Terms(fitted, score.TermOptions{}))(t)
 		for j, term := range terms {
 			if got := term.Inclusion != nil; got != (j > 2) {
 				t.Errorf("weight %d has an inclusion: %t", j, got)

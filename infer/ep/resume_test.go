@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -51,10 +52,7 @@ func TestResume(t *testing.T) {
 		cfg := c.config
 		cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 		run := func(ctx context.Context, cfg Config) (*credence.Fitted, error) {
-			e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, cfg))(t)
 			return e.Fit(ctx, conform.Memory{All: &s.Batch})
 		}
 		for interrupted := 0; ; interrupted++ {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -20,14 +21,8 @@ func TestSteady(t *testing.T) {
 		if groups {
 			s.Features = conform.Columns{Dense: 120, Intercept: true, Together: []credence.Block{{First: 2, Count: 5}, {First: 30, Count: 20}}}
 		}
-		e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := e.newFit(ctx, conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{}))(t)
+		f := must.Value(e.newFit(ctx, conform.Memory{All: &s.Batch}))(t)
 		f.steady = true
 		f.begin()
 		least := math.Inf(1)

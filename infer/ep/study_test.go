@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -34,25 +35,14 @@ func TestSimulationClasses(t *testing.T) {
 					}
 				}
 				model := credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
-				engine, err := ep.New(model, ep.Config{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				engine := must.Value(ep.New(model, ep.Config{}))(t)
 				model.Prior = prior.Normal{}
-				lasso, err := penalised.New(model, penalised.Config{Alpha: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				lasso := must.Value(penalised.New(model, penalised.Config{Alpha: 1}))(t)
 				for k, e := range []credence.Engine{engine, lasso} {
-					fitted, err := e.Fit(context.Background(), conform.Memory{All: conform.Rows(&s.Batch, 0, n)})
-					if err != nil {
-						t.Fatal(err)
-					}
+					fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: conform.Rows(&s.Batch, 0, n)}))(t)
 					var predicted credence.Distribution
 					test := conform.Rows(&s.Batch, n, rows)
-					if err := fitted.DistributionTo(credence.NewWorkspace(0), &predicted, test); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, fitted.DistributionTo(credence.NewWorkspace(0), &predicted, test))
 					loss, wrong := 0.0, 0.0
 					for i, y := range test.Target {
 						density := predicted.LogDensity(i, y)

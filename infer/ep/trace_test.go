@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -26,20 +27,12 @@ func TestTrace(t *testing.T) {
 	}
 	var traces []float64
 	for _, covariance := range []Covariance{Full, Diagonal} {
-		e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, Prior: held(0.3, 1)}, Config{Covariance: covariance})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, Prior: held(0.3, 1)}, Config{Covariance: covariance}))(t)
+		f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		for k := range f.weights { // sites of no fit: the trace is of any
 			f.weights[k] = site{precision: 1 + float64(k), shift: 0.3}
 		}
-		if err := f.q.take(f.weights, f.rows, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, f.q.take(f.weights, f.rows, false))
 		traces = append(traces, f.q.trace(f.q, math.Exp(-2*f.logNoise)))
 	}
 	if math.Abs(traces[1]/traces[0]-1) > 1e-9 {

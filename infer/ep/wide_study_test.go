@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -18,15 +19,9 @@ func TestWide(t *testing.T) {
 	for _, p := range []int{1_000, 10_000, 100_000} {
 		s := conform.NewSelection(200, p, 20, 0, 1, 0.1, false, 1)
 		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-		engine, err := ep.New(model, ep.Config{Hyper: "mode"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		engine := must.Value(ep.New(model, ep.Config{Hyper: "mode"}))(t)
 		before := study.Processor()
-		fitted, err := engine.Fit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := must.Value(engine.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		found, called := 0, 0
 		for j, w := range s.Weights {
 			if fitted.Members[0].Posterior.(credence.Selector).InclusionProbability(j+1) > 0.5 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -57,25 +58,16 @@ func BenchmarkEvaluation(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d,p=%d,d=%d", s.rows, s.inputs, 1+s.inputs+2*s.frequencies), func(b *testing.B) {
 			features := fourierSet(b, s.inputs, s.frequencies, feature.RBF)
 			data := randomTable(1, s.rows, s.inputs, 0)
-			e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(b)
 			run := &fit{Engine: e, stage: stage{ws: credence.NewWorkspace(0)}, data: data}
 			ctx := context.Background()
 			before := live()
-			if err := run.open(ctx, 0, true); err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, run.open(ctx, 0, true))
 			at := values{noise: 0.1, prior: []float64{1, 0.05, 1}}
 			slope := slopes{prior: make([]float64, 3), hyper: make([]float64, s.inputs)}
 			evaluate := func() {
-				if err := run.form.load(ctx, features); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := run.form.evaluate(ctx, &at, &slope); err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, run.form.load(ctx, features))
+				must.Value(run.form.evaluate(ctx, &at, &slope))(b)
 			}
 			evaluate()
 			held := float64(live()-before) / 1e6
@@ -99,28 +91,19 @@ func BenchmarkLoad(b *testing.B) {
 	const rows, inputs, frequencies, d = 100_000, 20, 500, 2 * 500
 	features := fourierSet(b, inputs, frequencies, feature.RBF)
 	data := randomTable(1, rows, inputs, 0)
-	e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(b)
 	run := &fit{Engine: e, stage: stage{ws: credence.NewWorkspace(0)}, data: data}
 	ctx := context.Background()
-	if err := run.open(ctx, 0, true); err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, run.open(ctx, 0, true))
 	p := run.form.(*primal)
-	if err := p.load(ctx, features); err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, p.load(ctx, features))
 	phi, width := &p.phi.Dense, features.Weights()
 	gram := make([]float64, width*width)
 	var whole, alone float64
 	b.ReportAllocs()
 	for b.Loop() {
 		begin := study.Processor()
-		if err := p.load(ctx, features); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, p.load(ctx, features))
 		between := study.Processor()
 		for range p.rows.Blocks() {
 			p.ws.Pool().Gram(credence.BlockRows, width, phi.Data[:credence.BlockRows*phi.Stride], phi.Stride, nil, gram, width)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -25,23 +26,15 @@ func TestClimbGoesOnWithItsCurvature(t *testing.T) {
 			x := data.x.Row(i)
 			data.target[i] = math.Sin(2*x[0]) + x[1]*x[2]/2 + 0.1*rng.NormFloat64()
 		}
-		e, err := New(model(fourierSet(t, 4, 40, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model(fourierSet(t, 4, 40, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 		run := &fit{Engine: e, data: data}
 		run.ws = credence.NewWorkspace(1)
 		climb := func(rows int, before *outcome) *outcome {
 			t.Helper()
-			if err := run.open(ctx, rows, true); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, run.open(ctx, rows, true))
 			from := run.starts(1)[0]
 			from.before, from.tune, from.maxIterations, from.tolerance = before, true, 200, 1e-6
-			end, err := run.climb(ctx, run.form, from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := must.Value(run.climb(ctx, run.form, from))(t)
 			return end
 		}
 		few := climb(n/3, nil)
@@ -84,14 +77,8 @@ func TestJumpFindsFineStructure(t *testing.T) {
 	run := opened(t, fourierSet(t, 2, 200, feature.RBF), data)
 	from := run.starts(1)[0]
 	from.tune, from.maxIterations, from.tolerance = true, 100, 1e-5
-	first, err := run.climb(ctx, run.form, from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := run.jump(ctx, run.form, from, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Value(run.climb(ctx, run.form, from))(t)
+	end := must.Value(run.jump(ctx, run.form, from, first))(t)
 	t.Logf("evidence %.1f at lengthscales %.3v, %.1f at %.3v", first.penalised, first.hyper, end.penalised, end.hyper)
 	if end.penalised < first.penalised+20 || !(end.hyper[1] < first.hyper[1]/2) {
 		t.Errorf("the jump went from evidence %.1f at lengthscales %.3v to %.1f at %.3v", first.penalised, first.hyper, end.penalised, end.hyper)
@@ -123,10 +110,7 @@ func TestFewRowsLookBeyond(t *testing.T) {
 		t.Errorf("the noise variance is %v: the effects of variance 1 were taken for noise of variance 0.04", v)
 	}
 	ws := credence.NewWorkspace(1)
-	dist, err := f.Distribution(ws, data.batch())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dist := must.Value(f.Distribution(ws, data.batch()))(t)
 	square := 0.0
 	for i, y := range data.target {
 		mean, _ := dist.Moments(i)

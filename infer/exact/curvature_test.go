@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // TestMeasuredCurvature compares the measured Hessian at a maximum with central differences of the
@@ -23,18 +24,10 @@ func TestMeasuredCurvature(t *testing.T) {
 	run := opened(t, fourierSet(t, 2, 60, feature.RBF), data)
 	from := run.starts(1)[0]
 	from.tune, from.maxIterations, from.tolerance = true, 200, 1e-9
-	end, err := run.climb(ctx, run.form, from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run.measureCurvature(ctx, run.form, from, end); err != nil {
-		t.Fatal(err)
-	}
+	end := must.Value(run.climb(ctx, run.form, from))(t)
+	must.Succeed(t, run.measureCurvature(ctx, run.form, from, end))
 	from.before = end
-	o, err := run.objective(ctx, run.form, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Value(run.objective(ctx, run.form, from))(t)
 	x := o.coordinates()
 	if len(end.pairs) != len(x) {
 		t.Fatalf("%d directions of %d", len(end.pairs), len(x))
@@ -45,9 +38,7 @@ func TestMeasuredCurvature(t *testing.T) {
 		for i := range x {
 			trial[i] = x[i] + step*direction[i]
 		}
-		if _, err := o.at(trial, g); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(o.at(trial, g))(t)
 		return g
 	}
 	for range 3 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -158,10 +159,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		data := randomTable(47, 20, 2, 0)
 		c.change(data)
-		e, err := New(good, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(good, Config{}))(t)
 		if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error reads %v, want %q", name, err, c.want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -20,14 +21,8 @@ import (
 
 func fitted(t testing.TB, m credence.Model, cfg Config, data credence.Data) *credence.Fitted {
 	t.Helper()
-	e, err := New(m, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := e.Fit(context.Background(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(m, cfg))(t)
+	f := must.Value(e.Fit(context.Background(), data))(t)
 	return f
 }
 

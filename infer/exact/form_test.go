@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -61,10 +62,7 @@ func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 	t.Helper()
 	out := map[string]form{}
 	for _, name := range []string{"primal", "dual"} {
-		r, err := e.openRows(context.Background(), data, 0, e.tuned)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Value(e.openRows(context.Background(), data, 0, e.tuned))(t)
 		c := e.common(r, credence.NewWorkspace(2), e.tuned)
 		if name == "primal" {
 			out[name] = &primal{common: c, rowSums: &Sums{segment: e.segment}}
@@ -83,10 +81,7 @@ func TestFormsAgainstDenseAlgebra(t *testing.T) {
 	}
 	for name, p := range problems() {
 		for _, ard := range []bool{false, true} {
-			e, err := New(model(p.features, prior.Normal{ARD: ard}, likelihood.Gaussian{}), Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(model(p.features, prior.Normal{ARD: ard}, likelihood.Gaussian{}), Config{}))(t)
 			noise, lambda := 0.4, make([]float64, p.features.Weights())
 			at := values{noise: noise}
 			for k, g := range e.groups {
@@ -107,9 +102,7 @@ func TestFormsAgainstDenseAlgebra(t *testing.T) {
 
 func compareForm(t *testing.T, e *Engine, f form, features credence.Features, data *table, at values, lambda []float64) {
 	ctx := context.Background()
-	if err := f.load(ctx, features); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.load(ctx, features))
 	unit := f.base().summary.units.Scale
 	inUnits := values{noise: at.noise / unit / unit}
 	for _, v := range at.prior {
@@ -121,16 +114,10 @@ func compareForm(t *testing.T, e *Engine, f form, features credence.Features, da
 		tunable = features.(credence.Tunable)
 		s.hyper = make([]float64, len(tunable.Hyper()))
 	}
-	got, err := f.evaluate(ctx, &inUnits, &s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Value(f.evaluate(ctx, &inUnits, &s))(t)
 	want, mean, cov := reference(t, features, data, at.noise, lambda)
 	near(t, "evidence", got, want, algebra)
-	alone, err := f.evaluate(ctx, &inUnits, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Value(f.evaluate(ctx, &inUnits, nil))(t)
 	near(t, "evidence without slopes", alone, want, algebra)
 	if _, err := f.evaluate(ctx, &inUnits, &s); err != nil { // for the posterior
 		t.Fatal(err)
@@ -217,10 +204,7 @@ func TestFormsAgree(t *testing.T) {
 		if data.weight != nil {
 			data.weight[0] = 1.5
 		}
-		e, err := New(model(features, prior.Normal{ARD: rng.IntN(2) == 0}, likelihood.Gaussian{}), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model(features, prior.Normal{ARD: rng.IntN(2) == 0}, likelihood.Gaussian{}), Config{}))(t)
 		at := values{noise: math.Exp(2 * rng.NormFloat64())}
 		for range e.groups {
 			at.prior = append(at.prior, math.Exp(2*rng.NormFloat64()))
@@ -229,14 +213,9 @@ func TestFormsAgree(t *testing.T) {
 		var all []slopes
 		for _, name := range []string{"primal", "dual"} {
 			f := forms(t, e, data)[name]
-			if err := f.load(context.Background(), features); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, f.load(context.Background(), features))
 			got := slopes{prior: make([]float64, len(e.groups)), hyper: make([]float64, p)}
-			v, err := f.evaluate(context.Background(), &at, &got)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Value(f.evaluate(context.Background(), &at, &got))(t)
 			evidence, all = append(evidence, v), append(all, got)
 		}
 		// Condition numbers reach 1e6 here.

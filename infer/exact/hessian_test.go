@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -19,10 +20,7 @@ func TestBends(t *testing.T) {
 		if p.data.Rows() > 100 || len(p.features.Blocks()) == 0 {
 			continue
 		}
-		e, err := New(model(p.features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model(p.features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 		at := values{noise: 0.4}
 		for k := range e.groups {
 			at.prior = append(at.prior, 0.3+0.4*float64(k))
@@ -32,9 +30,7 @@ func TestBends(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s %s", name, kind), func(t *testing.T) {
-				if err := f.load(ctx, p.features); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, f.load(ctx, p.features))
 				s := slopes{prior: make([]float64, len(at.prior))}
 				moved := func(i int, by float64) ([]float64, hyper.Point) {
 					v := values{noise: at.noise, prior: append([]float64(nil), at.prior...)}
@@ -43,9 +39,7 @@ func TestBends(t *testing.T) {
 					} else {
 						v.prior[i-1] *= math.Exp(2 * by)
 					}
-					if _, err := f.evaluate(ctx, &v, &s); err != nil {
-						t.Fatal(err)
-					}
+					must.Value(f.evaluate(ctx, &v, &s))(t)
 					var q hyper.Point
 					f.moments(&v, &q)
 					slope := []float64{2 * s.noise}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -35,9 +36,7 @@ func settledBy(t testing.TB, m credence.Model, cfg Config, data credence.Data, d
 	if run.form = (&primal{common: c, rowSums: &Sums{segment: e.segment}}); dualForm {
 		run.form = &dual{common: c}
 	}
-	if err := run.climbVariances(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, run.climbVariances(context.Background()))
 	return run, run.best[0]
 }
 
@@ -75,9 +74,7 @@ func TestSumsBeginAnew(t *testing.T) {
 		if err != nil || all.Outcome != hyper.Summed {
 			t.Fatal(all.Outcome, err)
 		}
-		if err := m.finish(all); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, m.finish(all))
 		comparePosteriors(t, want, end.settled.posterior, features, data, 1e-9)
 		if _, err := m.rules().Integrate(context.Background(), hyper.Each(m.evaluate), top); err != nil { // and it is left
 			t.Fatal(err)
@@ -112,14 +109,8 @@ func comparePosteriors(t *testing.T, a, b credence.Posterior, features credence.
 func modeOf(t testing.TB, run *fit, end *outcome) (*density, *hyper.Maximum) {
 	t.Helper()
 	m := &density{engine: run.Engine, end: end}
-	from, err := m.begin(context.Background(), run.form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	top, err := m.rules().Mode(context.Background(), hyper.Each(m.evaluate), from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Value(m.begin(context.Background(), run.form))(t)
+	top := must.Value(m.rules().Mode(context.Background(), hyper.Each(m.evaluate), from))(t)
 	return m, top
 }
 
@@ -156,10 +147,7 @@ func sampled(t testing.TB, run *fit, end *outcome, draws int, seed uint64) (logZ
 				theta[k] += root.At(k, l) * z[l]
 			}
 		}
-		at, err := m.evaluate(context.Background(), top.At, theta, hyper.ForNode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Value(m.evaluate(context.Background(), top.At, theta, hyper.ForNode))(t)
 		logs = append(logs, at.LogDensity-(constant-(df+float64(p))/2*math.Log1p(square/df)))
 		points = append(points, hyper.Point{Mean: slices.Clone(at.Mean), Variance: slices.Clone(at.Variance)})
 	}
@@ -238,10 +226,7 @@ func TestModeIsOne(t *testing.T) {
 	}
 	run, end := settledBy(t, m, Config{}, data, false)
 	m2, top := modeOf(t, run, end)
-	at, err := m2.at(top.At.State.(*place).x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Value(m2.at(top.At.State.(*place).x))(t)
 	if size := top.Axes.Whitened(at.Gradient); size > 1e-6 {
 		t.Errorf("the whitened gradient is %v", size)
 	}
@@ -320,10 +305,7 @@ func TestStalledClimb(t *testing.T) {
 func TestSecondStart(t *testing.T) {
 	data := randomTable(99, 50, 5, 0)
 	run := opened(t, plain{intercept: true, dense: 5, sizes: []int{2, 3}}, data)
-	o, err := run.objective(context.Background(), run.form, task{features: run.model.Features, again: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Value(run.objective(context.Background(), run.form, task{features: run.model.Features, again: true}))(t)
 	scale := math.Sqrt(run.form.base().scales.Square)
 	for k, c := range run.form.base().scales.C {
 		if k > 0 {
@@ -350,9 +332,7 @@ func TestSizesWhereLengthscalesStart(t *testing.T) {
 		data := randomTable(97, n, 3, 0).withRoles(98, true, true)
 		features := newBent(3, 0)
 		run := opened(t, features, data)
-		if _, err := run.objective(context.Background(), run.form, task{features: features, hyper: []float64{9, 0.1, 5}, tune: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(run.objective(context.Background(), run.form, task{features: features, hyper: []float64{9, 0.1, 5}, tune: true}))(t)
 		total, weight := 0.0, 0.0
 		for i, w := range data.weight {
 			w *= data.precision[i]
@@ -384,10 +364,7 @@ func TestHigherModeIsKept(t *testing.T) {
 	run, end := settledBy(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data, false)
 	var ends []float64
 	for _, again := range []bool{false, true} {
-		at, err := run.climb(context.Background(), run.form, task{features: features, again: again, maxIterations: 200, tolerance: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Value(run.climb(context.Background(), run.form, task{features: features, again: again, maxIterations: 200, tolerance: 1e-9}))(t)
 		ends = append(ends, at.penalised)
 	}
 	if ends[1] < ends[0]+1 || end.penalised < ends[1]-1e-6 {

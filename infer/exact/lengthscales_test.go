@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -94,10 +95,7 @@ func TestSharesOfLengthscales(t *testing.T) {
 	run.total = data.Rows()
 	ctx := context.Background()
 	ready := task{features: features, hyper: features.length, tune: true, maxIterations: 100, tolerance: 1e-9, last: true}
-	end, err := run.climb(ctx, run.form, ready)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must.Value(run.climb(ctx, run.form, ready))(t)
 	l, err := run.lengthscales(ctx, run.form, end)
 	if err != nil || l == nil {
 		t.Fatal(l, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // TestSlopesOfRoundedProducts compares slopes with central differences of the evidence where the
@@ -31,13 +32,8 @@ func TestSlopesOfRoundedProducts(t *testing.T) {
 		hyper := problem.HyperValues(features)
 		evidence := func(s *slopes) float64 {
 			t.Helper()
-			if err := p.load(ctx, features.WithHyper(hyper)); err != nil {
-				t.Fatal(err)
-			}
-			v, err := p.evaluate(ctx, &at, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, p.load(ctx, features.WithHyper(hyper)))
+			v := must.Value(p.evaluate(ctx, &at, s))(t)
 			return v
 		}
 		s := slopes{prior: make([]float64, 3), hyper: make([]float64, len(hyper))}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -24,10 +25,7 @@ func TestFourierAgainstDenseAlgebra(t *testing.T) {
 	for _, n := range []int{15, 60} {
 		features := fourierSet(t, 3, 10, feature.RBF, feature.Matern32)
 		data := randomTable(70, n, 3, 0).withRoles(71, true, true)
-		e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 		at := values{noise: 0.2, prior: []float64{2, 0.5, 1, 1.5}}
 		lambda := make([]float64, features.Weights())
 		for k, g := range e.groups {
@@ -134,16 +132,10 @@ func TestNoiseOfASmoothFunction(t *testing.T) {
 func readUCI(t *testing.T, name string) (rows [][]float64, splits [][]int) {
 	t.Helper()
 	number := func(s string) float64 {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(strconv.ParseFloat(s, 64))(t)
 		return v
 	}
-	records, err := csv.NewReader(published.Open(t, name, name+".csv.gz")).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.Value(csv.NewReader(published.Open(t, name, name+".csv.gz")).ReadAll())(t)
 	for _, record := range records[1:] {
 		row := make([]float64, len(record))
 		for j, s := range record {
@@ -153,10 +145,7 @@ func readUCI(t *testing.T, name string) (rows [][]float64, splits [][]int) {
 	}
 	reader := csv.NewReader(published.Open(t, name, "test_splits.txt.gz"))
 	reader.Comma, reader.FieldsPerRecord = ' ', -1
-	lines, err := reader.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Value(reader.ReadAll())(t)
 	for _, line := range lines {
 		var split []int
 		for _, s := range line {

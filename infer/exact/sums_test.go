@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/prior"
@@ -32,10 +33,7 @@ func (s slice) Read(dst *credence.Batch, first, count int) error {
 func sumEngine(t *testing.T, data *table, segment int) *Engine {
 	t.Helper()
 	features := plain{intercept: true, dense: data.x.Cols, sparse: data.sparse.Cols, sizes: []int{data.x.Cols, data.sparse.Cols}}
-	e, err := New(credence.Model{Features: features, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: features, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{Threads: 2}))(t)
 	if segment > 0 {
 		e.segment = segment
 	}
@@ -47,47 +45,31 @@ func sumEngine(t *testing.T, data *table, segment int) *Engine {
 func shardedFit(t *testing.T, e *Engine, data *table, begins []int) *credence.Fitted {
 	t.Helper()
 	ctx, folder := context.Background(), t.TempDir()
-	units, err := e.Units(ctx, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	units := must.Value(e.Units(ctx, data))(t)
 	var all *Sums
 	for k := len(begins) - 1; k >= 0; k-- {
 		first, end := begins[k]*e.segment, data.Rows()
 		if k+1 < len(begins) {
 			end = begins[k+1] * e.segment
 		}
-		shard, err := e.NewSums("frame", units, first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shard := must.Value(e.NewSums("frame", units, first))(t)
 		middle := first + (end-first)/2/credence.BlockRows*credence.BlockRows
 		for _, part := range []slice{{data, first, middle}, {data, middle, end}} {
-			if err := shard.Add(ctx, part); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, shard.Add(ctx, part))
 		}
 		if shard.Rows() != end-first {
 			t.Fatalf("shard %d has %d rows of %d", k, shard.Rows(), end-first)
 		}
 		path := filepath.Join(folder, fmt.Sprint(k))
-		if err := shard.Write(path); err != nil {
-			t.Fatal(err)
-		}
-		read, err := e.ReadSums(path, "frame")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.Write(path))
+		read := must.Value(e.ReadSums(path, "frame"))(t)
 		if all == nil {
 			all = read
 		} else if err := all.Merge(read); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fitted, err := e.FitSums(ctx, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := must.Value(e.FitSums(ctx, all))(t)
 	return fitted
 }
 
@@ -100,10 +82,7 @@ func TestShards(t *testing.T) {
 			data.target[5000] = 1e130
 		}
 		e := sumEngine(t, data, 1024)
-		want, err := e.Fit(context.Background(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Value(e.Fit(context.Background(), data))(t)
 		for _, begins := range [][]int{{0, 1, 4, 6, 7, 11, 12, 13}, {0}, {0, 14}} {
 			if got := shardedFit(t, e, data, begins); !reflect.DeepEqual(got, want) {
 				t.Errorf("huge %v, shards from segments %v on: %+v, want %+v", huge, begins, got.Report, want.Report)
@@ -114,10 +93,7 @@ func TestShards(t *testing.T) {
 			continue
 		}
 		whole := sumEngine(t, data, 1<<20)
-		single, err := whole.Fit(context.Background(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		single := must.Value(whole.Fit(context.Background(), data))(t)
 		if a, b := *single.Report.Evidence, *want.Report.Evidence; math.Abs(a-b) > 1e-11*math.Abs(a) {
 			t.Errorf("evidence %v by segments, %v in one", b, a)
 		}
@@ -144,10 +120,7 @@ func TestSumOfUnits(t *testing.T) {
 func TestSegments(t *testing.T) {
 	data := randomTable(7, 2*credence.SegmentRows+5000, 2, 0)
 	e := sumEngine(t, data, 0)
-	want, err := e.Fit(context.Background(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Value(e.Fit(context.Background(), data))(t)
 	if got := shardedFit(t, e, data, []int{0, 1, 2}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got.Report, want.Report)
 	}
@@ -161,10 +134,7 @@ func TestTree(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		data := randomTable(uint64(n), n*segment-100, 3, 0)
 		e := sumEngine(t, data, segment)
-		units, err := e.Units(ctx, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		units := must.Value(e.Units(ctx, data))(t)
 		var node func(first, size int) linop.Dense
 		node = func(first, size int) linop.Dense {
 			if size > 1 {
@@ -177,27 +147,15 @@ func TestTree(t *testing.T) {
 				}
 				return left
 			}
-			s, err := e.NewSums("", units, first*segment)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Add(ctx, slice{data, first * segment, min(data.Rows(), (first+1)*segment)}); err != nil {
-				t.Fatal(err)
-			}
+			s := must.Value(e.NewSums("", units, first*segment))(t)
+			must.Succeed(t, s.Add(ctx, slice{data, first * segment, min(data.Rows(), (first+1)*segment)}))
 			return linop.Dense{Rows: 4, Cols: 4, Stride: 4, Data: s.open.gram}
 		}
 		want := node(0, 16)
-		s, err := e.NewSums("", units, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Add(ctx, data); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(e.NewSums("", units, 0))(t)
+		must.Succeed(t, s.Add(ctx, data))
 		var got partial
-		if err := s.total(&got); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.total(&got))
 		for i := range 4 {
 			for j := i; j < 4; j++ {
 				if got.gram[i*4+j] != want.Row(i)[j] {
@@ -257,9 +215,7 @@ func TestSumsRefuse(t *testing.T) {
 	check(err, "have hyper-parameters to learn")
 
 	path := filepath.Join(t.TempDir(), "sums")
-	if err := late.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, late.Write(path))
 	_, err = e.ReadSums(path, "g")
 	check(err, "it is of other data, another model or other options: sum up the shard again under the frame of the others")
 	_, err = sumEngine(t, randomTable(9, 30, 3, 0), segment).ReadSums(path, "f")
@@ -271,9 +227,7 @@ func TestSumsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	content[len(content)-3] ^= 1
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, content, 0o600))
 	_, err = e.ReadSums(path, "f")
 	check(err, "the file is damaged")
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/prior"
@@ -339,9 +340,7 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 		t.Fatal("the reference covariance is not positive definite")
 	}
 	var alpha mat.VecDense
-	if err := chol.SolveVecTo(&alpha, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, chol.SolveVecTo(&alpha, y))
 	evidence = -0.5 * (float64(n)*math.Log(2*math.Pi) + chol.LogDet() + mat.Dot(y, &alpha))
 	if d == 0 {
 		return evidence, nil, nil
@@ -349,9 +348,7 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 	mean = mat.NewVecDense(d, nil)
 	mean.MulVec(scaled.T(), &alpha)
 	var solved mat.Dense
-	if err := chol.SolveTo(&solved, &scaled); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, chol.SolveTo(&solved, &scaled))
 	cov = mat.NewDense(d, d, nil)
 	cov.Mul(scaled.T(), &solved)
 	cov.Scale(-1, cov)
@@ -379,14 +376,9 @@ func near(t testing.TB, what string, got, want, tolerance float64) {
 // opened is a fit on all rows of data, before its first climb.
 func opened(t *testing.T, features credence.Features, data *table) *fit {
 	t.Helper()
-	e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 	run := &fit{Engine: e, data: data}
 	run.ws = credence.NewWorkspace(2)
-	if err := run.open(context.Background(), 0, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, run.open(context.Background(), 0, true))
 	return run
 }

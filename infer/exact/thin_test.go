@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -31,41 +32,27 @@ func TestFewFrequenciesLeadToTheMaximum(t *testing.T) {
 			data.target[i] = math.Sin(2*x[0]) + x[1]*x[2]/2 + 0.1*rng.NormFloat64()
 		}
 		features := fourierSet(t, 3, 120, feature.RBF)
-		e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{ScreenRows: 300, Starts: 2, Draws: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{ScreenRows: 300, Starts: 2, Draws: 2}))(t)
 		run := &fit{Engine: e, data: data}
 		run.ws = credence.NewWorkspace(1)
 		starts := run.starts(2)
-		tasks, err := run.searchThinly(ctx, starts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tasks := must.Value(run.searchThinly(ctx, starts))(t)
 		if len(tasks) != 2 || tasks[0].before.penalised < tasks[1].before.penalised {
 			t.Fatalf("the search returned %d draws, not two with the best first", len(tasks))
 		}
-		if err := run.open(ctx, 0, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, run.open(ctx, 0, true))
 		for _, from := range tasks {
 			if w := from.features.Weights(); w != features.Weights() {
 				t.Fatalf("the search returned features with %d weights of %d", w, features.Weights())
 			}
 			from.tune, from.maxIterations, from.tolerance = true, 200, goOnTolerance
-			end, err := run.climb(ctx, run.form, from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := must.Value(run.climb(ctx, run.form, from))(t)
 			straight := starts[0]
 			if from.features != straight.features {
 				straight = starts[1]
 			}
 			straight.tune, straight.maxIterations, straight.tolerance = true, 200, manyRowsTolerance
-			other, err := run.climb(ctx, run.form, straight)
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := must.Value(run.climb(ctx, run.form, straight))(t)
 			if gap := other.penalised - end.penalised; gap > 0.001*n {
 				t.Errorf("table %d: the maximum by few frequencies is %v, %v nats below the other", seed, end.penalised, gap)
 			}
@@ -93,10 +80,7 @@ func TestWhereFewFrequenciesAreUsed(t *testing.T) {
 		"other ones":   {2001, 600, 250, prior.Normal{}, false},
 		"ARD":          {2001, 2, 500, prior.Normal{ARD: true}, false},
 	} {
-		e, err := New(model(fourierSet(t, c.inputs, c.frequencies, feature.RBF), c.prior, likelihood.Gaussian{}), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model(fourierSet(t, c.inputs, c.frequencies, feature.RBF), c.prior, likelihood.Gaussian{}), Config{}))(t)
 		run := &fit{Engine: e, data: &table{x: linop.Dense{Rows: c.rows}}}
 		if got := run.dear(); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -28,14 +29,9 @@ func BenchmarkFlips(b *testing.B) {
 				}
 			}
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				e, err := New(model, Config{Chains: 1, Flips: max(100, b.N), Threads: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
+				e := must.Value(New(model, Config{Chains: 1, Flips: max(100, b.N), Threads: 1}))(b)
 				b.ReportAllocs()
-				if _, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch}); err != nil {
-					b.Fatal(err)
-				}
+				must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(b)
 			})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -113,10 +114,7 @@ func TestCalibration(t *testing.T) {
 			for set := range sets {
 				rng := rand.New(rand.NewPCG(study.Seed(1)+uint64(set), uint64(c.n+c.p)))
 				rows := equicorrelated(c.n, c.p, 0.5, rng)
-				e, err := New(credence.Model{Features: conform.Columns{Dense: c.p, Intercept: true}, Likelihood: c.family, Prior: spikeSlab}, Config{Flips: 3000, Draws: chains * draws, Threads: 1, Seed: uint64(set)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must.Value(New(credence.Model{Features: conform.Columns{Dense: c.p, Intercept: true}, Likelihood: c.family, Prior: spikeSlab}, Config{Flips: 3000, Draws: chains * draws, Threads: 1, Seed: uint64(set)}))(t)
 				f, truth, noise, slab := simulate(t, e, rows, rng)
 				table, s := f.Table, f.Setting
 				latent, count := latentOf(table, rows, truth), 0
@@ -125,14 +123,9 @@ func TestCalibration(t *testing.T) {
 						count++
 					}
 				}
-				if err := f.run(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, f.run(context.Background()))
 				f.judge()
-				q, err := f.draws()
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := must.Value(f.draws())(t)
 				var weight, first, counts, noises, slabs []float64
 				in, total := 0.0, 0.0
 				for k := range q.Count {
@@ -188,24 +181,13 @@ func TestDeciles(t *testing.T) {
 					rng := rand.New(rand.NewPCG(study.Seed(4000)+uint64(set), uint64(n)))
 					rows := equicorrelated(n, p, correlation, rng)
 					model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{InclusionPrior: [2]float64{1, 9}}}
-					e, err := New(model, Config{Flips: 4000, Threads: 1, Seed: uint64(set)})
-					if err != nil {
-						t.Fatal(err)
-					}
+					e := must.Value(New(model, Config{Flips: 4000, Threads: 1, Seed: uint64(set)}))(t)
 					f, truth, _, _ := simulate(t, e, rows, rng)
-					if err := f.run(context.Background()); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, f.run(context.Background()))
 					f.judge()
 					copy(rows.Target, f.Held.Target)
-					sites, err := ep.New(model, ep.Config{Threads: 1})
-					if err != nil {
-						t.Fatal(err)
-					}
-					fitted, err := sites.Fit(context.Background(), conform.Memory{All: rows})
-					if err != nil {
-						t.Fatal(err)
-					}
+					sites := must.Value(ep.New(model, ep.Config{Threads: 1}))(t)
+					fitted := must.Value(sites.Fit(context.Background(), conform.Memory{All: rows}))(t)
 					second := 1
 					if len(fitted.Report.Warnings) > 0 {
 						second = 2

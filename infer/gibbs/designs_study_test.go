@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -78,17 +79,12 @@ func TestDesigns(t *testing.T) {
 				all, weights := strong(c.n+test, c.grouped, c.classes, rand.New(rand.NewPCG(study.Seed(6000)+seed, uint64(c.n))))
 				data, rows := conform.Memory{All: conform.Rows(all, 0, c.n)}, conform.Rows(all, c.n, test)
 				for k, engine := range designEngines(t, len(weights), c.classes, data) {
-					fitted, err := engine.Fit(context.Background(), data)
-					if err != nil {
-						t.Fatal(err)
-					}
+					fitted := must.Value(engine.Fit(context.Background(), data))(t)
 					if k == 0 && len(fitted.Report.Warnings) > 0 {
 						warned++
 					}
 					var predicted credence.Distribution
-					if err := fitted.DistributionTo(credence.NewWorkspace(1), &predicted, rows); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, fitted.DistributionTo(credence.NewWorkspace(1), &predicted, rows))
 					square, density, held := 0.0, 0.0, 0.0
 					for i, y := range rows.Target {
 						mean, _ := predicted.Moments(i)

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -16,14 +17,8 @@ import (
 
 func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
 	t.Helper()
-	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg))(t)
+	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 	return fitted
 }
 
@@ -79,14 +74,8 @@ func TestEnumeration(t *testing.T) {
 // fitOn is a fit to the rows that has not begun.
 func fitOn(t *testing.T, e *Engine, rows *credence.Batch) *fit {
 	t.Helper()
-	table, err := candidates.Load(t.Context(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
-	setting, err := table.NewSetting("gibbs", e.model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Value(candidates.Load(t.Context(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows}))(t)
+	setting := must.Value(table.NewSetting("gibbs", e.model))(t)
 	return &fit{Engine: e, Table: table, Setting: setting}
 }
 
@@ -94,9 +83,7 @@ func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
 	t.Helper()
 	f := fitOn(t, e, &s.Batch)
 	c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), rand.New(rand.NewPCG(1, 1)))
-	if err := c.begin(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.begin(nil))
 	return c
 }
 
@@ -120,9 +107,7 @@ func TestFlips(t *testing.T) {
 		was := chain.fares
 		chain.fares = newFares(chain.Table.Count())
 		chain.takeTargets()
-		if err := chain.refresh(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, chain.refresh())
 		if len(was.order) != len(chain.order) {
 			t.Fatalf("%+v: %d columns are in after the flips, %d anew", c, len(was.order), len(chain.order))
 		}
@@ -165,19 +150,14 @@ func TestReportedStates(t *testing.T) {
 	s := conform.NewSelection(30, 5, 2, 0, 1, 0.1, false, 5)
 	e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{Flips: 400, Chains: 1})
 	f := fitOn(t, e, &s.Batch)
-	if err := f.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.run(t.Context()))
 	r := f.records[0]
 	one := r.states[len(r.states)/2]
 	for i := range r.states {
 		r.states[i].weight = 0
 	}
 	r.states[len(r.states)/2].weight = r.total
-	fitted, err := f.fitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := must.Value(f.fitted())(t)
 	unit := f.Units.Scale * f.Units.Scale
 	for _, v := range fitted.Report.Hyper {
 		if want := map[string]float64{"noise_variance": unit * math.Exp(2*one.logNoise), "slab": unit * math.Exp(2*one.logSlab)}[v.Name]; want > 0 && math.Abs(v.Value-want) > 1e-12*want {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -25,19 +26,13 @@ func TestGroups(t *testing.T) {
 			f.Together = []credence.Block{{First: 2, Count: 3}, {First: 7, Count: 4}}
 			s.Features = f
 			l, p := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(1)}
-			e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t)
 			c := e.testChain(t, s)
 			want, weights, _ := s.Enumerate(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale)
 			for _, g := range c.groups {
 				g.large = large
 			}
-			r, err := c.run(context.Background(), plan{flips: 40_000, warm: 1000, every: 7})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Value(c.run(context.Background(), plan{flips: 40_000, warm: 1000, every: 7}))(t)
 			for j := range want {
 				got, mean := r.inclusion[j+1]/r.total, r.mean[j+1]/r.total*c.Units.Scale
 				if math.Abs(got-want[j]) > 0.015 || math.Abs(mean-weights[j]) > 0.01 {

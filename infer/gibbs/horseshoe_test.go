@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -86,14 +87,8 @@ func TestHorseshoe(t *testing.T) {
 				rows.Target[i] = 0
 			}
 		}
-		e, err := New(credence.Model{Features: conform.Columns{Dense: c.p}, Likelihood: c.family, Prior: c.prior}, Config{Sweeps: 8000, Draws: 12_000, Chains: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fitted, err := e.Fit(context.Background(), conform.Memory{All: rows})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(credence.Model{Features: conform.Columns{Dense: c.p}, Likelihood: c.family, Prior: c.prior}, Config{Sweeps: 8000, Draws: 12_000, Chains: 2}))(t)
+		fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: rows}))(t)
 		mean, variance := make([]float64, c.p), make([]float64, c.p)
 		fitted.Members[0].Posterior.Marginals(mean, variance)
 
@@ -229,10 +224,7 @@ func TestHorseshoeCalibration(t *testing.T) {
 				for i := range rows.X.Data {
 					rows.X.Data[i] = rng.NormFloat64()
 				}
-				e, err := New(credence.Model{Features: conform.Columns{Dense: c.p}, Likelihood: c.family, Prior: prior.Horseshoe{}}, Config{Sweeps: 600, Draws: chains * draws, Seed: uint64(set)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must.Value(New(credence.Model{Features: conform.Columns{Dense: c.p}, Likelihood: c.family, Prior: prior.Horseshoe{}}, Config{Sweeps: 600, Draws: chains * draws, Seed: uint64(set)}))(t)
 				rows.Target[0] = 1 // any that vary: the units are those below
 				f := fitOn(t, e, rows)
 				s := f.Setting
@@ -248,10 +240,7 @@ func TestHorseshoeCalibration(t *testing.T) {
 					truth.weights[j] = math.Sqrt(truth.variance(j)) * rng.NormFloat64()
 				}
 				f.drawTargets(math.Exp(truth.logNoise), rng, func(i int) float64 { return kernel.Dot(truth.weights, rows.X.Row(i)) })
-				traces, err := f.traces(context.Background())
-				if err != nil {
-					t.Fatal(err)
-				}
+				traces := must.Value(f.traces(context.Background()))(t)
 				var weight, globals, slabs, noises []float64
 				for _, r := range traces {
 					for k := range draws {

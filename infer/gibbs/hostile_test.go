@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -66,10 +67,7 @@ func TestRefusals(t *testing.T) {
 	s := conform.NewSelection(20, 3, 1, 0, 1, 0.5, false, 4)
 	s.Divide(0.7)
 	model := credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
-	e, err := New(model, Config{Flips: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(model, Config{Flips: 10}))(t)
 	for weight, want := range map[float64]string{2.5: "row 1 has weight 2.5", 1e12: "whole numbers up to 10000"} {
 		s.Weight = make([]float64, 20)
 		for i := range s.Weight {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -19,10 +20,7 @@ func TestKept(t *testing.T) {
 	s := conform.NewSelection(12, 8, 4, 0.3, 1, 0.5, false, 5)
 	s.Features = conform.Columns{Dense: 8, Intercept: true, Kept: 2}
 	l, p := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(1)}
-	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t)
 	c := e.testChain(t, s)
 	block := c.KeptBlocks[0]
 	density := func(u float64) float64 { v, _, _ := block.Prior.At(u); return v }

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -31,19 +32,10 @@ func TestResolved(t *testing.T) {
 		for seed := range uint64(2) {
 			s := conform.NewSelection(c.n, c.p, c.relevant, 0, c.slab, 1, false, 510+seed)
 			model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: c.prior}
-			chains, err := gibbs.New(model, gibbs.Config{Flips: 4000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			sites, err := ep.New(model, ep.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			chains := must.Value(gibbs.New(model, gibbs.Config{Flips: 4000}))(t)
+			sites := must.Value(ep.New(model, ep.Config{}))(t)
 			for name, engine := range map[string]credence.Engine{"gibbs": chains, "ep": sites} {
-				fitted, err := engine.Fit(context.Background(), conform.Memory{All: &s.Batch})
-				if err != nil {
-					t.Fatal(err)
-				}
+				fitted := must.Value(engine.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 				called, resolved, hit := 0, 0, 0
 				for j, w := range s.Weights {
 					in := fitted.Members[0].Posterior.(credence.Selector).InclusionProbability(j + 1)

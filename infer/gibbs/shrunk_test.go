@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -20,10 +21,7 @@ import (
 // shrinkageOf is the state of a chain of n rows of p columns, the first kept of them in every model.
 func shrinkageOf(t *testing.T, rows *credence.Batch, kept int, l credence.Likelihood, p prior.Horseshoe) *shrinkage {
 	t.Helper()
-	e, err := New(credence.Model{Features: conform.Columns{Dense: rows.X.Cols, Kept: kept}, Likelihood: l, Prior: p}, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: conform.Columns{Dense: rows.X.Cols, Kept: kept}, Likelihood: l, Prior: p}, Config{}))(t)
 	f := fitOn(t, e, rows)
 	return f.newShrinkage(newChain(f.Table, f.Setting, credence.NewWorkspace(1), rand.New(rand.NewPCG(1, 2))))
 }
@@ -74,16 +72,12 @@ func TestDrawWeights(t *testing.T) {
 			}
 		}
 		var covariance mat.Dense
-		if err := covariance.Inverse(precision); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, covariance.Inverse(precision))
 		var want mat.VecDense
 		want.MulVec(&covariance, mat.NewVecDense(p, shift))
 		mean, square := make([]float64, p), mat.NewDense(p, p, nil)
 		for range draws {
-			if err := s.drawWeights(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.drawWeights())
 			for j, w := range s.weights {
 				mean[j] += w / draws
 				for k, u := range s.weights {
@@ -126,14 +120,8 @@ func TestShrunkKept(t *testing.T) {
 	}
 	mean /= total
 	sd := math.Sqrt(square/total - mean*mean)
-	e, err := New(credence.Model{Features: conform.Columns{Dense: 2, Kept: 1}, Likelihood: l, Prior: p}, Config{Sweeps: 4000, Draws: 100, Chains: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := e.Fit(context.Background(), conform.Memory{All: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: conform.Columns{Dense: 2, Kept: 1}, Likelihood: l, Prior: p}, Config{Sweeps: 4000, Draws: 100, Chains: 2}))(t)
+	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: rows}))(t)
 	for _, v := range fitted.Report.Hyper {
 		if v.Name != "prior_variance.kept" {
 			continue
@@ -280,9 +268,7 @@ func TestStretch(t *testing.T) {
 			}
 		}
 		var inverse mat.Dense
-		if err := inverse.Inverse(covariance); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, inverse.Inverse(covariance))
 		total, mean, square := 0.0, 0.0, 0.0
 		for u := -6.0; u < 4; u += 1e-3 {
 			gap := mat.NewVecDense(n, nil)
@@ -300,9 +286,7 @@ func TestStretch(t *testing.T) {
 				s.y[i] = z[i] - rows.Offset[i]
 			}
 			for range 3 { // slices depend on where they begin
-				if err := s.drawWeights(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, s.drawWeights())
 			}
 			u := math.Log((s.y[1] + rows.Offset[1]) / z[1])
 			for i := range n {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -16,23 +17,12 @@ func BenchmarkSearch(b *testing.B) {
 	for _, method := range []Method{LBFGS, GIST} {
 		b.Run(string(method), func(b *testing.B) {
 			s := conform.NewSelection(100, 1000, 20, 0, 1, 0.1, false, 3)
-			e, err := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.1)}, Prior: held(0.5, 1, 1e-3)}, Config{Method: method, Threads: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-			if err != nil {
-				b.Fatal(err)
-			}
-			starts, err := f.starts(context.Background())
-			if err != nil {
-				b.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.1)}, Prior: held(0.5, 1, 1e-3)}, Config{Method: method, Threads: 1}))(b)
+			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(b)
+			starts := must.Value(f.starts(context.Background()))(b)
 			for k := 0; b.Loop(); k++ {
 				m := &mode{weights: slices.Clone(starts[len(starts)-1-k%6])}
-				if err := f.search(context.Background(), f.normals(), m, false); err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, f.search(context.Background(), f.normals(), m, false))
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -22,19 +23,13 @@ func held(inclusion, slab, spike float64) prior.SpikeSlab {
 
 func engineOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *Engine {
 	t.Helper()
-	e, err := New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg))(t)
 	return e
 }
 
 func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
 	t.Helper()
-	fitted, err := engineOf(t, s, l, p, cfg).Fit(context.Background(), conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := must.Value(engineOf(t, s, l, p, cfg).Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 	return fitted
 }
 
@@ -101,10 +96,7 @@ func newFit(t *testing.T, n, p int, l credence.Likelihood, sparse bool, cfg Conf
 			s.Weight = append(s.Weight, float64(1+i%3))
 		}
 	}
-	f, err := engineOf(t, s, l, held(0.2, 1, 0.02), cfg).newFit(context.Background(), conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Value(engineOf(t, s, l, held(0.2, 1, 0.02), cfg).newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 	return f
 }
 
@@ -201,10 +193,7 @@ func TestProximal(t *testing.T) {
 func TestGIST(t *testing.T) {
 	for _, l := range families {
 		f := newFit(t, 40, 30, l, false, Config{Method: GIST, Tolerance: 1e-10})
-		starts, err := f.starts(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		starts := must.Value(f.starts(context.Background()))(t)
 		m, err := f.seek(context.Background(), starts[len(starts)-1])
 		if err == nil {
 			err = f.search(context.Background(), f.normals(), m, false)
@@ -248,10 +237,7 @@ func TestReduced(t *testing.T) {
 				s.Features = conform.Columns{Dense: 300, Intercept: true, Kept: 3}
 				clear(before.Odds[:4])
 			}
-			f, err := engineOf(t, s, l, before, Config{Tolerance: 1e-10}).newFit(context.Background(), conform.Memory{All: &s.Batch})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Value(engineOf(t, s, l, before, Config{Tolerance: 1e-10}).newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 			starts, err := f.starts(context.Background())
 			if err != nil || !f.reducible() {
 				t.Fatal(err, f.reducible())
@@ -259,9 +245,7 @@ func TestReduced(t *testing.T) {
 			for _, start := range starts[len(starts)-3:] {
 				m := &mode{weights: start}
 				p, gradient, metric := f.normals(), make([]float64, 301), f.metric(f.normals(), start)
-				if err := f.search(context.Background(), p, m, false); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, f.search(context.Background(), p, m, false))
 				if got := f.objective(p, m.weights, gradient); got != m.objective || !m.converged {
 					t.Errorf("%v: the objective is %.10g, said to be %.10g, converged %v", l, got, m.objective, m.converged)
 				}
@@ -367,10 +351,7 @@ func TestVariances(t *testing.T) {
 				want, _ = inverse(f, bends)
 				for _, columns := range []int{4, size[0]} {
 					f.config.Columns, f.config.Sets = columns, 3
-					m, err := f.nystrom(bends)
-					if err != nil {
-						t.Fatal(err)
-					}
+					m := must.Value(f.nystrom(bends))(t)
 					for j, v := range m.variance {
 						if v < want[j]*(1-1e-9) || columns >= min(size[0], size[1]) && v > want[j]*(1+1e-6) {
 							t.Errorf("%v %v: Nyström variance %d from %d columns is %g, exactly %g", l, size, j, columns, v, want[j])
@@ -430,20 +411,14 @@ func TestKept(t *testing.T) {
 	s.Features = conform.Columns{Dense: 12, Intercept: true, Kept: 3}
 	for _, method := range []Method{LBFGS, GIST} {
 		e := engineOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, held(0.3, 1, 0.02), Config{Method: method})
-		fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		q := fitted.Members[0].Posterior.(*posterior.SpikeSlab)
 		for j := 1; j < 4; j++ {
 			if q.Probability[j] != 1 {
 				t.Errorf("%s: kept weight %d has the inclusion %v", method, j, q.Probability[j])
 			}
 		}
-		f, err := e.newFit(context.Background(), conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 		mean, sd := f.Units.Centre, f.Units.Scale
 		s.KeptVariance = fitted.Report.Hyper[len(fitted.Report.Hyper)-1].Value
 		_, weights, _ := s.EnumerateNormals(0.3, 1, 0.02, 0.5, mean, 100*sd*sd)

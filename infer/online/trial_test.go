@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/linop"
 )
@@ -122,17 +123,9 @@ func TestTrialEndsAndResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var file bytes.Buffer
-		if err := safetensors.Write(&file, map[string]string{}, tensors); err != nil {
-			t.Fatal(err)
-		}
-		r, err := safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := RestoreTrial(document, r, RestoreSGD)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, safetensors.Write(&file, map[string]string{}, tensors))
+		r := must.Value(safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len())))(t)
+		again := must.Value(RestoreTrial(document, r, RestoreSGD))(t)
 		second, _, err := again.State()
 		if err != nil || !bytes.Equal(document, second) {
 			t.Fatalf("the state comes back as %s, was %s (%v)", second, document, err)

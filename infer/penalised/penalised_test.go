@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -19,14 +20,8 @@ import (
 
 func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, cfg penalised.Config) *credence.Fitted {
 	t.Helper()
-	e, err := penalised.New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.Normal{}}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := e.Fit(context.Background(), conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(penalised.New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.Normal{}}, cfg))(t)
+	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 	return fitted
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -52,10 +53,7 @@ func (d *counted) Read(dst *credence.Batch, first, count int) error {
 // open opens data with every role.
 func open(t *testing.T, l credence.Likelihood, data credence.Data) *Rows {
 	t.Helper()
-	r, err := Open("test", credence.Model{Likelihood: l}, data, AllRoles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(Open("test", credence.Model{Likelihood: l}, data, AllRoles))(t)
 	return r
 }
 
@@ -90,10 +88,7 @@ func numbers(t *testing.T, r *Rows, roles, ones bool) []int {
 	t.Helper()
 	var all []int
 	for k := range r.Blocks() {
-		b, err := r.Block(context.Background(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Value(r.Block(context.Background(), k))(t)
 		if (b.Offset != nil) != roles || (b.Weight != nil) != roles || b.Sparse.Rows != b.Rows() {
 			t.Fatalf("block %d has offsets %v, weights %v and %d sparse rows of %d", k, b.Offset != nil, b.Weight != nil, b.Sparse.Rows, b.Rows())
 		}
@@ -188,9 +183,7 @@ func TestKeep(t *testing.T) {
 	for budget, want := range map[int]int{0: 2, 1 << 20: 1} {
 		data := &counted{rows: 1000}
 		r := open(t, likelihood.Gaussian{}, data)
-		if err := r.Keep(context.Background(), budget); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.Keep(context.Background(), budget))
 		if r.Kept() != (want == 1) {
 			t.Errorf("budget %d: kept is %v", budget, r.Kept())
 		}
@@ -288,9 +281,7 @@ func TestGather(t *testing.T) {
 	r := open(t, likelihood.Gaussian{}, data)
 	var b credence.Batch
 	for range 2 { // the memory of a batch is used again
-		if err := r.Gather(&b, []int{8, 0, 4}, 4); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.Gather(&b, []int{8, 0, 4}, 4))
 		want := []float64{8, 9, 0, 1, 2, 3, 4, 5, 6, 7}
 		if !reflect.DeepEqual(b.X.Data, want) || !reflect.DeepEqual(b.Weight, want) || !reflect.DeepEqual(b.Sparse.Value, want) {
 			t.Errorf("rows %v, weights %v, entries %v, want %v", b.X.Data, b.Weight, b.Sparse.Value, want)

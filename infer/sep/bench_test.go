@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -28,10 +29,7 @@ func clickRows(n int) *credence.Batch {
 }
 
 func benchmarkLearn(b *testing.B, cfg Config) {
-	l, err := NewLearner(cfg, Hyper{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Value(NewLearner(cfg, Hyper{}))(b)
 	const rows = 1 << 15
 	batch, probability := clickRows(rows), make([]float64, rows)
 	l.Learn(batch, probability)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // beginAt gives a learner that has seen nothing a prior of the bias with another mean.
@@ -28,10 +29,7 @@ func TestOnlineConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conform.Online(t, func(intercept float64) credence.Online {
-				l, err := NewLearner(c.cfg, c.hyper)
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := must.Value(NewLearner(c.cfg, c.hyper))(t)
 				l.early.stage = sample
 				l.beginAt(intercept)
 				return l

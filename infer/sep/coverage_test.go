@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 )
 
@@ -34,10 +35,7 @@ func TestSpreadAfterOnePass(t *testing.T) {
 				p.y[i] = 1
 			}
 		}
-		l, err := NewLearner(Config{}, Hyper{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Value(NewLearner(Config{}, Hyper{}))(t)
 		l.Learn(batchOf(p.x, p.y), make([]float64, rows))
 		l.Finish()
 		for j := range d {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 )
 
@@ -31,10 +32,7 @@ func TestReplayAgainstEP(t *testing.T) {
 // learnerOf is a learner that has learned the rows of a problem once.
 func learnerOf(t *testing.T, p *simulated, cfg Config, hyper Hyper) *Learner {
 	t.Helper()
-	l, err := NewLearner(cfg, hyper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(NewLearner(cfg, hyper))(t)
 	l.Learn(batchOf(p.x, p.y), make([]float64, p.rows))
 	return l
 }

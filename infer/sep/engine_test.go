@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -76,14 +77,8 @@ func TestFitAgainstGibbs(t *testing.T) {
 		{"known counts", sorted, Config{KnownCounts: true}},
 		{"mini-batches", sorted, Config{Batch: 100}},
 	} {
-		e, err := New(probit(p), c.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fitted, err := e.Fit(context.Background(), c.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(probit(p), c.cfg))(t)
+		fitted := must.Value(e.Fit(context.Background(), c.data))(t)
 		q := fitted.Members[0].Posterior.(credence.Selector)
 		inclusion := make([]float64, p.features)
 		for j := range inclusion {
@@ -96,10 +91,7 @@ func TestFitAgainstGibbs(t *testing.T) {
 		test := memory{p.testX, make([]int, len(p.testX))}
 		var batch credence.Batch
 		test.Read(&batch, 0, test.Rows())
-		dist, err := fitted.Distribution(credence.NewWorkspace(1), &batch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dist := must.Value(fitted.Distribution(credence.NewWorkspace(1), &batch))(t)
 		probability := make([]float64, test.Rows())
 		for i := range probability {
 			probability[i], _ = dist.Moments(i)
@@ -132,14 +124,8 @@ func TestReport(t *testing.T) {
 		{Config{Passes: 3, KnownCounts: true}, credence.IterationLimit},
 		{Config{Passes: 10}, credence.Converged},
 	} {
-		e, err := New(probit(p), c.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fitted, err := e.Fit(context.Background(), memory{p.x, p.y})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(probit(p), c.cfg))(t)
+		fitted := must.Value(e.Fit(context.Background(), memory{p.x, p.y}))(t)
 		if fitted.Report.Status != c.want || fitted.Report.Inputs != p.features+1 {
 			t.Errorf("%d passes: %s with %d inputs, want %s with %d", c.cfg.Passes, fitted.Report.Status, fitted.Report.Inputs, c.want, p.features+1)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 )
@@ -22,10 +23,7 @@ func timed(times []float64) *credence.Batch {
 
 func learnTimed(t *testing.T, cfg Config, hyper Hyper, b *credence.Batch) (*Learner, []float64) {
 	t.Helper()
-	l, err := NewLearner(cfg, hyper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(NewLearner(cfg, hyper))(t)
 	probability := make([]float64, b.Rows())
 	if refused := l.Learn(b, probability); refused != nil {
 		t.Fatal(refused)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/special"
@@ -119,10 +120,7 @@ func TestSiteDerivatives(t *testing.T) {
 // the other weights' Gaussian added to the noise.
 func TestOneRowMatchesMoments(t *testing.T) {
 	hyper := Hyper{Inclusion: held(0.3), Slab: held(0.8)}
-	l, err := NewLearner(Config{}, hyper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(NewLearner(Config{}, hyper))(t)
 	x := []float64{1.5, -2}
 	batch := batchOf([][]float64{{x[0], x[1], 1}}, []int{1})
 	l.reserve(2)
@@ -160,22 +158,14 @@ func stateOf(t *testing.T, l *Learner) []byte {
 		t.Fatal(err)
 	}
 	var buffer bytes.Buffer
-	if err := safetensors.Write(&buffer, map[string]string{"state": string(document)}, tensors); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, safetensors.Write(&buffer, map[string]string{"state": string(document)}, tensors))
 	return buffer.Bytes()
 }
 
 func restored(t *testing.T, file []byte) *Learner {
 	t.Helper()
-	r, err := safetensors.NewReader(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Restore([]byte(r.Metadata()["state"]), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(safetensors.NewReader(bytes.NewReader(file), int64(len(file))))(t)
+	l := must.Value(Restore([]byte(r.Metadata()["state"]), r))(t)
 	return l
 }
 
@@ -199,10 +189,7 @@ func TestPiecesAndResume(t *testing.T) {
 			l.Learn(part(batch, first, last), probability)
 			return probability
 		}
-		whole, err := NewLearner(cfg, Hyper{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Value(NewLearner(cfg, Hyper{}))(t)
 		want := learn(whole, 0, p.rows)
 		pieces, _ := NewLearner(cfg, Hyper{})
 		var got []float64
@@ -403,10 +390,7 @@ func TestSumsWithoutClasses(t *testing.T) {
 		var learners [2]*Learner
 		for k := range learners {
 			cfg.Passes = k + 1 // two passes need the classes
-			l, err := NewLearner(cfg, Hyper{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Value(NewLearner(cfg, Hyper{}))(t)
 			l.early.stage = sample
 			l.dropClasses()
 			batch, probability := batchOf(p.x, p.y), make([]float64, 3000)

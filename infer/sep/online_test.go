@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -29,10 +30,7 @@ func TestRowsBeyondNumbersAreRefused(t *testing.T) {
 			spoil(bad, 170)
 			var weights [2][]credence.Marginal
 			for i, b := range []*credence.Batch{good, bad} {
-				l, err := NewOnline(cfg, Hyper{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := must.Value(NewOnline(cfg, Hyper{}))(t)
 				refused := l.Learn(b, make([]float64, 300))
 				if want := [][]int{nil, {170}}[i]; !slices.Equal(refused, want) {
 					t.Fatalf("%s, %s: rows %v are refused, want %v", name, what, refused, want)
@@ -51,10 +49,7 @@ func TestRowsBeyondNumbersAreRefused(t *testing.T) {
 
 // Large rows that leave a finite state are learned.
 func TestLargeRowsAreLearned(t *testing.T) {
-	l, err := NewOnline(Config{}, Hyper{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Value(NewOnline(Config{}, Hyper{}))(t)
 	b := &credence.Batch{
 		X: linop.Dense{Rows: 1}, Target: []float64{1}, Weight: []float64{1e7},
 		Sparse: linop.CSR{Rows: 1, Cols: 1, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{1e8}},

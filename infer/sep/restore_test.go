@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/study"
 )
@@ -25,10 +26,7 @@ func states(t *testing.T, batch *credence.Batch) map[string]machine {
 	t.Helper()
 	all := map[string]machine{}
 	for name, cfg := range map[string]Config{"sequential": {}, "mini-batches": {Batch: 50}, "forgetting": {Forget: 500}, "two passes": {Passes: 2}} {
-		m, err := NewOnline(cfg, Hyper{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Value(NewOnline(cfg, Hyper{}))(t)
 		m.Learn(batch, make([]float64, batch.Sparse.Rows))
 		all[name] = m
 	}
@@ -39,13 +37,8 @@ func states(t *testing.T, batch *credence.Batch) map[string]machine {
 func restoreAny(t *testing.T, document []byte, tensors []safetensors.Tensor) (machine, error) {
 	t.Helper()
 	var file bytes.Buffer
-	if err := safetensors.Write(&file, nil, tensors); err != nil {
-		t.Fatal(err)
-	}
-	r, err := safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, safetensors.Write(&file, nil, tensors))
+	r := must.Value(safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len())))(t)
 	return RestoreOnline(document, r)
 }
 
@@ -121,9 +114,7 @@ func TestHostileStates(t *testing.T) {
 		parse := func() (doc any) {
 			decoder := json.NewDecoder(bytes.NewReader(document))
 			decoder.UseNumber()
-			if err := decoder.Decode(&doc); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, decoder.Decode(&doc))
 			return doc
 		}
 		var paths []string
@@ -140,10 +131,7 @@ func TestHostileStates(t *testing.T) {
 						set(value)
 					}
 				})
-				text, err := json.Marshal(doc)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Value(json.Marshal(doc))(t)
 				restores(fmt.Sprintf("%s = %v", path, value), text, tensors)
 			}
 		}
@@ -151,9 +139,7 @@ func TestHostileStates(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 5))
 		for i := range tensors {
 			var content bytes.Buffer
-			if err := tensors[i].Data(&content); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, tensors[i].Data(&content))
 			size := tensors[i].DType.Size()
 			for range damages {
 				if content.Len() == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform/hermite"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -155,19 +156,13 @@ func TestWarmLevels(t *testing.T) {
 	lik := likelihood.Poisson{}
 	data := draw(t, lik, 2*problem.StartRows+500, 4, 8)
 	model := credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: normal}
-	e, err := New(model, Config{Covariance: Full, Tolerance: 1e-8, Hyper: hyper.MaximumLikelihood})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(model, Config{Covariance: Full, Tolerance: 1e-8, Hyper: hyper.MaximumLikelihood}))(t)
 	r := newFit(t, model, e.config, data)
 	if levels := r.levels(); len(levels) != 2 {
 		t.Fatalf("levels are %v", levels)
 	}
 	got := fitted(t, model, e.config, data)
-	s, err := r.Start(context.Background(), r.Rows(0), r.Rows(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(r.Start(context.Background(), r.Rows(0), r.Rows(0)))(t)
 	n, at := newton.New(r.Problem), newton.Begin(s)
 	if _, _, err := n.Climb(context.Background(), r.Rows(0), at, newton.NewStatistics(r.Dims, 0), newton.Task{Tolerance: 1e-8, Iterations: 50}); err != nil {
 		t.Fatal(err)
@@ -318,10 +313,7 @@ func TestRefusals(t *testing.T) {
 		}
 		c.edit(data)
 		for _, cfg := range []Config{{Covariance: Full}, {}, {Batch: 5}} {
-			e, err := New(credence.Model{Features: features, Likelihood: c.lik, Prior: held(1)}, cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Value(New(credence.Model{Features: features, Likelihood: c.lik, Prior: held(1)}, cfg))(t)
 			if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -75,10 +76,7 @@ func BenchmarkLogisticRegression(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f, err := e.Fit(b.Context(), data)
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := must.Value(e.Fit(b.Context(), data))(b)
 		b.Logf("%s after %d iterations on all rows, k %.2f, effective share %.2f, gap %.3f", f.Report.Status, f.Report.Iterations, *f.Report.ParetoK, *f.Report.EffectiveShare, *f.Report.EvidenceGap)
 	}
 	var m runtime.MemStats

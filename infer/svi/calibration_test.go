@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
@@ -100,10 +101,7 @@ func try(t *testing.T, lik credence.Likelihood, treatment hyper.Treatment, data 
 func tryAs(t *testing.T, lik credence.Likelihood, cfg Config, data *memory) *credence.Fitted {
 	t.Helper()
 	cfg.Diagnostics, cfg.Threads = -1, 1
-	e, err := New(credence.Model{Features: plain{p: data.x.Cols, intercept: true}, Likelihood: lik, Prior: normal}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(credence.Model{Features: plain{p: data.x.Cols, intercept: true}, Likelihood: lik, Prior: normal}, cfg))(t)
 	f, err := e.Fit(context.Background(), data)
 	if err != nil {
 		t.Fatalf("%v: %v", lik, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -35,10 +36,7 @@ func TestFewRows(t *testing.T) {
 				} {
 					data := draw(t, lik, n, 4, uint64(i))
 					edit(data)
-					e, err := New(credence.Model{Features: plain{p: 4, sparse: 2, intercept: true}, Likelihood: lik, Prior: normal}, cfg)
-					if err != nil {
-						t.Fatal(err)
-					}
+					e := must.Value(New(credence.Model{Features: plain{p: 4, sparse: 2, intercept: true}, Likelihood: lik, Prior: normal}, cfg))(t)
 					f, err := e.Fit(context.Background(), data)
 					name := fmt.Sprintf("%v, %d rows, %v%d", lik, n, cfg.Covariance, cfg.Components)
 					if err != nil {

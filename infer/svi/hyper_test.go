@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
@@ -111,14 +112,9 @@ func TestStalledClimb(t *testing.T) {
 			theta := slices.Clone(want)
 			theta[0] += off
 			for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode} {
-				stalled, err := g.at(context.Background(), theta, fineTolerance)
-				if err != nil {
-					t.Fatal(err)
-				}
+				stalled := must.Value(g.at(context.Background(), theta, fineTolerance))(t)
 				g.config.Hyper = treatment
-				if _, err := g.run(context.Background(), stalled.Point); err != nil {
-					t.Fatal(err)
-				}
+				must.Value(g.run(context.Background(), stalled.Point))(t)
 				for k, v := range g.theta {
 					closeTo(t, fmt.Sprintf("%v, %s: θ_%d", lik, treatment, k), v, want[k], 1e-4)
 				}
@@ -187,10 +183,7 @@ func TestMembersOfParameters(t *testing.T) {
 	var logs, sizes []float64
 	means := make([][]float64, 3)
 	drawTheta(g, 2000, func(theta []float64, density float64) {
-		at, err := g.at(context.Background(), theta, 1e-4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Value(g.at(context.Background(), theta, 1e-4))(t)
 		logs, sizes = append(logs, at.LogDensity-density), append(sizes, theta[1])
 		for j := range means {
 			means[j] = append(means[j], at.Mean[j])
@@ -273,10 +266,7 @@ func TestSlopesAtTheta(t *testing.T) {
 		model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: prior.Normal{ARD: i == len(families())}}
 		r := newFit(t, model, Config{Covariance: Full, Hyper: hyper.Mode}, data)
 		rows := r.Rows(0)
-		s, err := r.Start(ctx, rows, rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(r.Start(ctx, rows, rows))(t)
 		n, at := newton.New(r.Problem), newton.Begin(s)
 		stats := newton.NewStatistics(r.Dims, s.Family.Count())
 		task := r.task("climb", 1e-7)
@@ -285,15 +275,10 @@ func TestSlopesAtTheta(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &integration{fit: r, newton: n, rows: rows, stats: stats}
-		if _, err := g.begin(ctx, at, fineTolerance); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(g.begin(ctx, at, fineTolerance))(t)
 		theta := n.Theta(at)
 		density := func(theta []float64) *newton.Given {
-			given, err := g.at(ctx, theta, fineTolerance)
-			if err != nil {
-				t.Fatal(err)
-			}
+			given := must.Value(g.at(ctx, theta, fineTolerance))(t)
 			return given
 		}
 		end := density(theta)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -26,10 +27,7 @@ func integrated(t *testing.T, model credence.Model, data credence.Data) *integra
 	ctx := context.Background()
 	r := newFit(t, model, Config{Covariance: Full, Hyper: hyper.Integrate}, data)
 	rows := r.Rows(0)
-	s, err := r.Start(ctx, rows, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(r.Start(ctx, rows, rows))(t)
 	r.start = s
 	n, at := newton.New(r.Problem), newton.Begin(s)
 	stats := newton.NewStatistics(r.Dims, s.Family.Count())
@@ -37,9 +35,7 @@ func integrated(t *testing.T, model credence.Model, data credence.Data) *integra
 		t.Fatal(err)
 	}
 	g := &integration{fit: r, newton: n, rows: rows, stats: stats}
-	if _, err := g.run(ctx, at); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(g.run(ctx, at))(t)
 	return g
 }
 
@@ -88,10 +84,7 @@ func goldOf(t *testing.T, g *integration, count, weight int) gold {
 	t.Helper()
 	var logs, means, variances []float64
 	drawTheta(g, count, func(theta []float64, density float64) {
-		at, err := g.at(context.Background(), theta, 1e-4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Value(g.at(context.Background(), theta, 1e-4))(t)
 		logs = append(logs, at.LogDensity-density)
 		means, variances = append(means, at.Mean[weight]), append(variances, at.Psi[weight])
 	})
@@ -149,10 +142,7 @@ func TestAgainstFullBayes(t *testing.T) {
 		var logs []float64
 		weights := make([][]float64, d)
 		drawTheta(g, thetas, func(theta []float64, density float64) {
-			at, err := g.at(context.Background(), theta, 1e-4)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := must.Value(g.at(context.Background(), theta, 1e-4))(t)
 			q := g.newton.Posterior(at.Point)
 			density -= g.Priors.DensityAt(at.Prior, at.Free, 0)
 			z, w := make([]float64, d), make([]float64, d)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -57,9 +58,7 @@ func modeOf(t *testing.T, data *memory, lik credence.Likelihood, variance float6
 			}
 		}
 		var step mat.VecDense
-		if err := chol.SolveVecTo(&step, mat.NewVecDense(d, slope)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, chol.SolveVecTo(&step, mat.NewVecDense(d, slope)))
 		next := make([]float64, d)
 		for length := 1.0; length > 1e-9; length /= 2 {
 			for j := range next {
@@ -76,9 +75,7 @@ func modeOf(t *testing.T, data *memory, lik credence.Likelihood, variance float6
 		t.Fatalf("%v: no maximum", lik)
 	}
 	covariance = mat.NewSymDense(d, nil)
-	if err := chol.InverseTo(covariance); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, chol.InverseTo(covariance))
 	return m, covariance, value + (float64(d)*math.Log(2*math.Pi)-chol.LogDet())/2
 }
 

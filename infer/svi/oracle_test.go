@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/hermite"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -167,9 +168,7 @@ func (o *oracle) maximise(t *testing.T, free []float64) (mean, variance []float6
 	x = append(x, free...)
 	gradient, value, steepest := make([]float64, len(x)), 0.0, math.Inf(1)
 	for restart := 0; restart < 20 && steepest > 1e-7; restart++ { // restarts of the memory wring out the last digits
-		if _, err := lbfgs.Minimise(x, o.evaluate, lbfgs.Config{Tolerance: 1e-15, MaxIterations: 500, Patience: 5}); err != nil {
-			t.Fatal(err)
-		}
+		must.Value(lbfgs.Minimise(x, o.evaluate, lbfgs.Config{Tolerance: 1e-15, MaxIterations: 500, Patience: 5}))(t)
 		value, _ = o.evaluate(x, gradient)
 		steepest = math.Max(slices.Max(gradient), -slices.Min(gradient))
 	}

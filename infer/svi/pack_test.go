@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -74,10 +75,7 @@ func TestPack(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			r := newFit(t, model, Config{Covariance: Full, Threads: threads}, data)
 			plain, packed := r.Rows(0), r.Rows(0)
-			s, err := r.Start(ctx, packed, packed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Value(r.Start(ctx, packed, packed))(t)
 			if packed.Pack(); packed.Packed() == nil {
 				t.Fatalf("%s: not packed", name)
 			}
@@ -92,9 +90,7 @@ func TestPack(t *testing.T) {
 			}
 			sums := func(rows *problem.Rows) *newton.Statistics {
 				sums := newton.NewStatistics(d, at.Family.Count())
-				if err := n.Pass(ctx, rows, sums, at.Mean, factor, at.Family); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, n.Pass(ctx, rows, sums, at.Mean, factor, at.Family))
 				for i := range d { // the other triangle is scratch
 					clear(sums.Curvature[i*d : i*d+i])
 				}
@@ -132,10 +128,7 @@ func TestPack(t *testing.T) {
 			last = got
 			count, weight := 0, 0.0
 			for k := range packed.Packed().Blocks() {
-				b, err := packed.Packed().Read(ctx, k, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Value(packed.Packed().Read(ctx, k, nil))(t)
 				count += b.Rows()
 				for i := range b.Rows() {
 					weight += b.WeightOf(i)
@@ -160,9 +153,7 @@ func TestDistinctRowsStay(t *testing.T) {
 	}
 	r := newFit(t, credence.Model{Features: plain{p: 2}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, m)
 	rows := r.Rows(0)
-	if _, err := r.Start(t.Context(), rows, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Value(r.Start(t.Context(), rows, rows))(t)
 	if rows.Pack(); rows.Packed() != nil {
 		t.Errorf("%d rows that differ were put together", m.x.Rows)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -19,10 +20,7 @@ import (
 // columns are the columns of a CSV file.
 func columns(t testing.TB, parts ...string) map[string][]string {
 	t.Helper()
-	rows, err := csv.NewReader(bufio.NewReaderSize(published.Open(t, parts...), 1<<20)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Value(csv.NewReader(bufio.NewReaderSize(published.Open(t, parts...), 1<<20)).ReadAll())(t)
 	table := map[string][]string{}
 	for j, name := range rows[0] {
 		column := make([]string, len(rows)-1)
@@ -38,10 +36,7 @@ func numbers(t testing.TB, column []string) []float64 {
 	t.Helper()
 	out := make([]float64, len(column))
 	for i, text := range column {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(strconv.ParseFloat(text, 64))(t)
 		out[i] = v
 	}
 	return out
@@ -199,13 +194,8 @@ func logLoss(t testing.TB, f *credence.Fitted, data *memory) float64 {
 	var b credence.Batch
 	for first := 0; first < data.Rows(); first += 512 {
 		count := min(512, data.Rows()-first)
-		if err := data.Read(&b, first, count); err != nil {
-			t.Fatal(err)
-		}
-		dist, err := f.Distribution(ws, &b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, data.Read(&b, first, count))
+		dist := must.Value(f.Distribution(ws, &b))(t)
 		for i, y := range b.Target {
 			sum -= dist.LogDensity(i, y)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -82,10 +83,7 @@ func resumes(t *testing.T, model credence.Model, cfg Config, data *memory) {
 				cancel()
 			}
 		}
-		e, err := New(model, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model, cfg))(t)
 		got, err := e.Fit(ctx, data)
 		cancel()
 		if errors.Is(err, context.Canceled) {
@@ -105,10 +103,7 @@ func resumes(t *testing.T, model credence.Model, cfg Config, data *memory) {
 	}
 	other := cfg
 	other.Seed, other.Progress = 99, nil
-	e, err := New(model, other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(model, other))(t)
 	if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), "is of other data, another model or other options") {
 		t.Errorf("the checkpoint of another seed: %v", err)
 	}
@@ -135,10 +130,7 @@ func TestIterationLimit(t *testing.T) {
 				cancel()
 			}
 		}
-		e, err := New(model, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Value(New(model, cfg))(t)
 		if _, err := e.Fit(ctx, data); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -154,13 +146,8 @@ func TestForeignCheckpoint(t *testing.T) {
 	model, data := variantData(t)
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	const content = "\x2d\xff\x81\x03\x01\x01\x0acheckpoint"
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(model, Config{Covariance: Full, Checkpoint: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(content), 0o600))
+	e := must.Value(New(model, Config{Covariance: Full, Checkpoint: path}))(t)
 	if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove this one to begin anew") {
 		t.Errorf("a foreign checkpoint: %v", err)
 	}

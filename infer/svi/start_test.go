@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -62,9 +63,7 @@ func TestSentinel(t *testing.T) {
 			f := fitted(t, credence.Model{Features: plain{p: 3, intercept: true}, Likelihood: lik, Prior: normal}, cfg, data)
 			family := f.Members[0].Model.Likelihood.(likelihood.StudentT)
 			var rows credence.Batch
-			if err := data.Read(&rows, 0, 300); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, data.Read(&rows, 0, 300))
 			ws, phi := credence.NewWorkspace(1), new(credence.Design)
 			plain{p: 3, intercept: true}.Transform(ws, phi, &rows)
 			mean, variance := make([]float64, 300), make([]float64, 300)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -126,14 +127,8 @@ func draw(t testing.TB, lik credence.Likelihood, n, p int, seed uint64) *memory 
 func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) *fit {
 	t.Helper()
 	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
-	e, err := New(model, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := e.newFit(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(model, cfg))(t)
+	f := must.Value(e.newFit(data))(t)
 	return f
 }
 
@@ -141,14 +136,8 @@ func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) 
 func fitted(t testing.TB, model credence.Model, cfg Config, data credence.Data) *credence.Fitted {
 	t.Helper()
 	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
-	e, err := New(model, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := e.Fit(context.Background(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Value(New(model, cfg))(t)
+	f := must.Value(e.Fit(context.Background(), data))(t)
 	return f
 }
 
@@ -193,13 +182,7 @@ func fourier(t testing.TB, p, n int, ard bool) *feature.Set {
 		term.Inputs = append(term.Inputs, j)
 	}
 	term.Lengthscale.Shared = !ard
-	drawn, err := term.Draw(&in, n, rand.New(rand.NewPCG(7, 7)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := feature.New(in, &feature.Intercept{}, drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must.Value(term.Draw(&in, n, rand.New(rand.NewPCG(7, 7))))(t)
+	set := must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
 	return set
 }

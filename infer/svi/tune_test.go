@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	base "github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -39,10 +40,7 @@ func heldAt(t *testing.T, set *feature.Set, values []float64) credence.Features 
 			terms[i] = &fixed
 		}
 	}
-	out, err := feature.New(set.Inputs(), terms...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Value(feature.New(set.Inputs(), terms...))(t)
 	return out
 }
 
@@ -160,9 +158,7 @@ func TestLengthscalesThatStayAreStored(t *testing.T) {
 	data := smooth(likelihood.Poisson{}, 60, 1, 3)
 	held := prior.Normal{Variance: param.Parameter{Value: 1e-18, State: param.Held}}
 	r := newFit(t, credence.Model{Features: fourier(t, 20, 4, true), Likelihood: likelihood.Poisson{}, Prior: held}, Config{Covariance: Full}, data)
-	if err := r.learnHypers(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.learnHypers(t.Context(), nil))
 	stored := r.Features.(credence.Tunable).WithHyper(base.HyperValues(r.Features))
 	if !reflect.DeepEqual(r.Features, stored) {
 		t.Errorf("features %+v, by a checkpoint %+v", r.Features, stored)

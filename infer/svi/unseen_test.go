@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -34,10 +35,7 @@ func TestNodesUnseen(t *testing.T) {
 		if err != nil {
 			t.Fatalf("a step of %v needs the rows: %v", step, err)
 		}
-		exact, err := g.from(ctx, theta, g.mode.Point, g.mode.Shift, fineTolerance)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Value(g.from(ctx, theta, g.mode.Point, g.mode.Shift, fineTolerance))(t)
 		if gap := math.Abs(near.LogDensity - exact.LogDensity); gap > 1e-3 || math.Abs(exact.LogDensity-g.mode.LogDensity) < 10*gap {
 			t.Errorf("a step of %v: density %.9g, with the rows %.9g, at the mode %.9g", step, near.LogDensity, exact.LogDensity, g.mode.LogDensity)
 		}
@@ -88,14 +86,9 @@ func TestSeparatedInParts(t *testing.T) {
 			m.y[wrong] = 1 - m.y[wrong]
 		}
 		r := newFit(t, credence.Model{Features: plain{p: 1}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, m)
-		s, err := r.Start(ctx, r.All(), r.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(r.Start(ctx, r.All(), r.All()))(t)
 		stats := newton.NewStatistics(1, 0)
-		if err := newton.New(r.Problem).Pass(ctx, r.All(), stats, []float64{1}, nil, s.Family); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, newton.New(r.Problem).Pass(ctx, r.All(), stats, []float64{1}, nil, s.Family))
 		if stats.Separated != (wrong < 0) {
 			t.Errorf("row %d on the wrong side: separated is %v", wrong, stats.Separated)
 		}

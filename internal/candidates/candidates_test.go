@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -28,10 +29,7 @@ func load(t *testing.T, n, dense, sparse int) (*candidates.Table, linop.Dense, c
 		s.Weight, s.Precision = append(s.Weight, float64(1+i%3)), append(s.Precision, 0.5+float64(i%4))
 	}
 	model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-	table, err := candidates.Load(context.Background(), credence.NewWorkspace(2), "test", model, conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(2), "test", model, conform.Memory{All: &s.Batch}))(t)
 	d := 1 + dense + sparse
 	x, total, precise, square := linop.NewDense(n, d), 0.0, 0.0, make([]float64, n)
 	for i, w := range s.Weight {
@@ -129,9 +127,7 @@ func TestProducts(t *testing.T) {
 		for j := range ones {
 			ones[j] = 1
 		}
-		if err := errors.Join(dual.Set(outer, nil), factor.Set(products, 1, ones)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(dual.Set(outer, nil), factor.Set(products, 1, ones)))
 		precision := candidates.Precision{Table: table, WS: ws, ByRow: u, Prior: w}
 		precision.MulVec(got, w)
 		gauss.Dense{Weights: d}.Mul(want, products, w)
@@ -200,10 +196,7 @@ func TestDesign(t *testing.T) {
 func TestCompress(t *testing.T) {
 	ws := credence.NewWorkspace(1)
 	table, x, model, _ := load(t, 60, 4, 3)
-	setting, err := table.NewSetting("test", model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	setting := must.Value(table.NewSetting("test", model))(t)
 	y := append([]float64(nil), setting.Target...)
 	table.Compress(ws, setting)
 	if table.Rows != 8 || len(setting.Target) != 8 {
@@ -237,14 +230,8 @@ func TestStart(t *testing.T) {
 	s := conform.NewSelection(9, 3, 1, 0, 1, 0.5, false, 2)
 	settingOf := func(l credence.Likelihood) *candidates.Setting {
 		model := credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}
-		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		setting, err := table.NewSetting("test", model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		setting := must.Value(table.NewSetting("test", model))(t)
 		return setting
 	}
 	if got := settingOf(likelihood.Gaussian{NoiseVariance: param.From(1e-30)}).Noise.Start; got != hyper.LeastLogNoise {
@@ -264,10 +251,7 @@ func TestWithout(t *testing.T) {
 	s := conform.NewSelection(9, 4, 1, 0, 1, 0.5, true, 2)
 	for _, intercept := range []bool{false, true} {
 		model := credence.Model{Features: conform.Columns{Dense: 2, Sparse: 2, Intercept: intercept}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
 		centred := 0
 		for _, m := range table.Means {
 			if m != 0 {
@@ -296,14 +280,8 @@ func TestOwnOdds(t *testing.T) {
 		{[]float64{0, 3, 3, 3, 0.5, 2}, 0, 0, math.Log(3), math.Log(3), math.Log(0.5)},
 	} {
 		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{Odds: c.odds}}
-		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		setting, err := table.NewSetting("test", model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		setting := must.Value(table.NewSetting("test", model))(t)
 		if setting.Shared != c.together || setting.Odds.Learned != (c.together > 0) {
 			t.Errorf("%v: %d share odds, learned %t, want %d", c.odds, setting.Shared, setting.Odds.Learned, c.together)
 		}
@@ -325,14 +303,8 @@ func TestSlabScale(t *testing.T) {
 		s := conform.NewSelection(9, p, 1, 0, 1, 0.5, false, 2)
 		s.Divide(0.5)
 		model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
-		table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		setting, err := table.NewSetting("test", model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		setting := must.Value(table.NewSetting("test", model))(t)
 		return setting.SlabPrior.Scale * math.Sqrt(setting.Size)
 	}
 	for p, expected := range map[int]float64{6: 3, 1000: 1000 * 3.0 / 102} {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 )
 
@@ -35,25 +36,18 @@ func written(t *testing.T) (path string, doc document, mean []float64) {
 		return safetensors.Encode(w, []int64{3, 4})
 	}}
 	vectors := Vectors{"mean": &mean, "absent": &absent}
-	if err := kind.Write(path, doc, append(vectors.Tensors(), pieces)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, kind.Write(path, doc, append(vectors.Tensors(), pieces)))
 	return path, doc, mean
 }
 
 func TestRoundTrip(t *testing.T) {
 	path, doc, mean := written(t)
 	var gotDoc document
-	r, err := kind.Read(path, &gotDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Value(kind.Read(path, &gotDoc))(t)
 	defer r.Close()
 	var got []float64
 	absent := []float64{1}
-	if err := (Vectors{"mean": &got, "absent": &absent}).Read(r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, (Vectors{"mean": &got, "absent": &absent}).Read(r))
 	if gotDoc != doc || !reflect.DeepEqual(got, mean) || math.Signbit(got[2]) != true || absent != nil {
 		t.Errorf("read %v, %v, %v", gotDoc, got, absent)
 	}
@@ -65,10 +59,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	path, _, _ := written(t)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Value(os.ReadFile(path))(t)
 	refused := func(k Kind, path, want string) {
 		t.Helper()
 		r, err := k.Read(path, &document{})
@@ -95,17 +86,13 @@ func TestRefusals(t *testing.T) {
 	for i := range whole {
 		damaged := append([]byte{}, whole...)
 		damaged[i] ^= 1
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, damaged, 0o600))
 		if r, err := kind.Read(path, &document{}); err == nil {
 			r.Close()
 			t.Errorf("byte %d is damaged and the checkpoint is read", i)
 		}
 	}
-	if err := os.WriteFile(path, whole[:len(whole)-1], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, whole[:len(whole)-1], 0o600))
 	refused(kind, path, "remove this one to begin anew")
 }
 
@@ -132,10 +119,7 @@ func TestFailedWriteKeepsTheOld(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	of := func(parts ...any) string {
 		t.Helper()
-		text, err := Fingerprint(parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Value(Fingerprint(parts...))(t)
 		return text
 	}
 	all := [][]any{

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -284,9 +285,7 @@ func TestOnes(t *testing.T) {
 	dual, halves := NewDual(ws, n), []float64{.5, .5, .5, .5, .5, .5, .5}
 	want, inverse := 0.0, make([]float64, n*n)
 	for _, roots := range [][]float64{ones, halves, nil} {
-		if err := dual.Set(k, roots); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dual.Set(k, roots))
 		dual.Inverse(inverse)
 		switch got := dual.LogDet() + dual.Trace(inverse); {
 		case want == 0:
@@ -312,9 +311,7 @@ func TestWide(t *testing.T) {
 		k[j*d+j], roots[j] = v, math.Sqrt(told[j])
 	}
 	f, dual := layout.Factor(ws), NewDual(ws, d)
-	if err := errors.Join(f.Set(h, 1, deviations), dual.Set(k, roots)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(f.Set(h, 1, deviations), dual.Set(k, roots)))
 	got, rows, inverse := make([]float64, d), make([]float64, d), make([]float64, d*d)
 	f.Variances(got)
 	dual.Inverse(inverse)
@@ -342,9 +339,7 @@ func TestFaint(t *testing.T) {
 	want, got, inverse := make([]float64, n), make([]float64, n), make([]float64, n*n)
 	for i, faint := range []float64{0, 1e-5, 1e-8, 1e-12, 1e-20, 1e-160} {
 		dual := NewDual(ws, n)
-		if err := dual.Set(k, []float64{3, faint, 2, 1e4, 1, 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dual.Set(k, []float64{3, faint, 2, 1e4, 1, 1}))
 		dual.Inverse(inverse)
 		if dual.RowVariances(got, inverse); i == 0 {
 			copy(want, got)
@@ -441,15 +436,11 @@ func TestDraw(t *testing.T) {
 	one := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}
 	h, deviations := product(x, one), []float64{1, 2, .1, 1}
 	f := Dense{Weights: d, Definite: true}.Factor(ws)
-	if err := f.Set(h.RawMatrix().Data, 1, deviations); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.Set(h.RawMatrix().Data, 1, deviations))
 	c, sums, mean, w := make([]float64, d*d), make([]float64, d*d), make([]float64, d), make([]float64, d)
 	f.Covariance(c)
 	inverse := new(mat.Dense)
-	if err := inverse.Inverse(mat.NewDense(d, d, c)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, inverse.Inverse(mat.NewDense(d, d, c)))
 	for range count {
 		near(t, "zᵀz", f.Root().Draw(w, rng), quadratic(inverse, w), 1e-9)
 		kernel.Axpy(1./count, w, mean)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -181,10 +183,7 @@ func TestLinearModelIsExact(t *testing.T) {
 		for _, p := range []int{1, 2, 5} {
 			const d = 3
 			l := newLinear(p, d)
-			axes, err := NewAxes(l.theta, 1.5, l.hessian, coarse)
-			if err != nil {
-				t.Fatal(err)
-			}
+			axes := must.Value(NewAxes(l.theta, 1.5, l.hessian, coarse))(t)
 			if want := map[bool]int{true: 2, false: 4}[coarse]; axes.Nodes() != want {
 				t.Errorf("coarse %t: %d nodes", coarse, axes.Nodes())
 			}
@@ -233,10 +232,7 @@ func TestScaleMixture(t *testing.T) {
 		v := math.Exp(2 * u)
 		return Point{LogDensity: -df*u - df/2/v, Mean: []float64{0}, Variance: []float64{v}, Linear: []float64{v}}
 	}
-	axes, err := NewAxes([]float64{0}, -df/2, mat.NewSymDense(1, []float64{2 * df}), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	axes := must.Value(NewAxes([]float64{0}, -df/2, mat.NewSymDense(1, []float64{2 * df}), false))(t)
 	s := newSums(axes, at(0), nil)
 	for _, theta := range axes.points() {
 		if !s.add(at(theta[0])) {
@@ -281,10 +277,7 @@ func TestPointsOutOfPlace(t *testing.T) {
 
 // Along a direction in which nothing is known, θ moves by 2.6 units and no more.
 func TestLeastCurvature(t *testing.T) {
-	axes, err := NewAxes([]float64{0}, 0, mat.NewSymDense(1, []float64{-3}), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	axes := must.Value(NewAxes([]float64{0}, 0, mat.NewSymDense(1, []float64{-3}), false))(t)
 	near(t, "SD", axes.SD(0), 1/math.Sqrt(0.15), 1e-12)
 	if _, err := NewAxes([]float64{0}, 0, mat.NewSymDense(1, []float64{math.NaN()}), false); err == nil {
 		t.Error("NaN was taken")

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // toy is a log density of θ with its gradient, whose moments are those of a weight for every coordinate: mean θ, variance 1 + θ².
@@ -117,14 +119,8 @@ func searched(t *testing.T, r Rules, m *toy, from ...float64) (*Maximum, *Integr
 	if m.hessian != nil {
 		r.Curvature = m.curvature
 	}
-	top, err := r.Mode(context.Background(), m, m.from(from...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := r.Integrate(context.Background(), m, top)
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Value(r.Mode(context.Background(), m, m.from(from...)))(t)
+	all := must.Value(r.Integrate(context.Background(), m, top))(t)
 	return top, all
 }
 
@@ -133,9 +129,7 @@ func searched(t *testing.T, r Rules, m *toy, from ...float64) (*Maximum, *Integr
 func TestNormal(t *testing.T) {
 	h := mat.NewSymDense(2, []float64{5, 2, 2, 4})
 	var inverse mat.Dense
-	if err := inverse.Inverse(h); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, inverse.Inverse(h))
 	at := []float64{0.7, -1.2}
 	for _, closed := range []bool{false, true} {
 		for _, far := range []float64{0, 0.01, 6} {
@@ -289,10 +283,7 @@ func TestOrder(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &toy{density: banana}
-	top, err := rules.Mode(ctx, m, m.from(0.4, -0.5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Value(rules.Mode(ctx, m, m.from(0.4, -0.5)))(t)
 	cancel()
 	if _, err := rules.Mode(ctx, m, m.from(0.4, -0.5)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -348,9 +339,7 @@ func TestOutcomes(t *testing.T) {
 		h.SetSym(k, (k+1)%len(at), 0.5)
 	}
 	var inverse mat.Dense
-	if err := inverse.Inverse(h); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, inverse.Inverse(h))
 	m := &toy{density: parabola(at, h)}
 	_, all := searched(t, rules, m, at...)
 	if all.Outcome != Expanded || m.counts[ForNode] != 1 {

@@ -11,6 +11,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -29,15 +30,9 @@ func TestGradients(t *testing.T) {
 				data.Weight[i], data.Offset[i] = 0.5+float64(i%2), 0.1*float64(i%5)
 			}
 			set := fourier(t, 2, 3)
-			groups, err := base.Groups("test", set, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			groups := must.Value(base.Groups("test", set, p))(t)
 			pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, data), Features: set, Likelihood: lik, Prior: p, Groups: groups, Dims: set.Weights()}
-			s, err := pr.Start(context.Background(), pr.Rows(0), pr.Rows(0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Value(pr.Start(context.Background(), pr.Rows(0), pr.Rows(0)))(t)
 			q := NewBound(pr, 3, s.Family)
 			q.Tune()
 			rng := rand.New(rand.NewPCG(3, 4))
@@ -46,10 +41,7 @@ func TestGradients(t *testing.T) {
 				x[i] = 0.5 * rng.NormFloat64()
 			}
 			evaluate := func(x, gradient []float64) float64 {
-				v, err := q.Evaluate(context.Background(), pr.Rows(0), gradient, x)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Value(q.Evaluate(context.Background(), pr.Rows(0), gradient, x))(t)
 				return v
 			}
 			q.Begin(x) // without rows the bound is what prior, entropy and hyper-parameters make of it
@@ -116,13 +108,7 @@ func fourier(t testing.TB, p, n int) *feature.Set {
 		in.Dense = append(in.Dense, feature.Input{Column: credence.Column{Name: string(rune('a' + j))}})
 		term.Inputs = append(term.Inputs, j)
 	}
-	drawn, err := term.Draw(&in, n, rand.New(rand.NewPCG(7, 7)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := feature.New(in, &feature.Intercept{}, drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must.Value(term.Draw(&in, n, rand.New(rand.NewPCG(7, 7))))(t)
+	set := must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
 	return set
 }

@@ -10,6 +10,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -31,15 +32,9 @@ func alike(t *testing.T, components int) (*Bound, *problem.Start) {
 		}
 	}
 	set := fourier(t, p, 3)
-	groups, err := base.Groups("test", set, prior.Normal{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := must.Value(base.Groups("test", set, prior.Normal{}))(t)
 	pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Bernoulli{}, data), Features: set, Likelihood: likelihood.Bernoulli{}, Groups: groups, Dims: set.Weights()}
-	s, err := pr.Start(context.Background(), pr.Rows(0), pr.Rows(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(pr.Start(context.Background(), pr.Rows(0), pr.Rows(0)))(t)
 	return NewBound(pr, components, s.Family), s
 }
 
@@ -50,9 +45,7 @@ func TestMetric(t *testing.T) {
 	q, s := alike(t, 1)
 	fit := New(q, s, Options{Levels: []int{0}, MaxIterations: 100, Tolerance: 1e-4})
 	state := &State{}
-	if err := fit.begin(ctx, state); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, fit.begin(ctx, state))
 	iterations, converged, err := fit.ascend(ctx, q.Rows(0), state, 1e-4, 200)
 	if err != nil || !converged || iterations > 20 {
 		t.Errorf("%d iterations, %v, %v: 20 should do for columns that are alike, which take 30 without a metric", iterations, converged, err)
@@ -82,10 +75,7 @@ func TestMetric(t *testing.T) {
 	at := func(step float64, m []float64) float64 {
 		trial := append([]float64{}, x...)
 		kernel.Axpy(step, m, trial)
-		v, err := q.Evaluate(ctx, q.Rows(0), make([]float64, len(x)), trial)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Value(q.Evaluate(ctx, q.Rows(0), make([]float64, len(x)), trial))(t)
 		return v
 	}
 	const step = 0.05

@@ -10,6 +10,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -19,15 +20,9 @@ import (
 func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik problem.Likelihood, k int) *Bound {
 	t.Helper()
 	unit := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
-	groups, err := base.Groups("test", features, unit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := must.Value(base.Groups("test", features, unit))(t)
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, rows), Features: features, Likelihood: lik, Prior: unit, Groups: groups, Dims: features.Weights()}
-	s, err := p.Start(context.Background(), p.Rows(0), p.Rows(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Value(p.Start(context.Background(), p.Rows(0), p.Rows(0)))(t)
 	q := NewBound(p, k, s.Family)
 	q.Tune()
 	return q
@@ -51,10 +46,7 @@ func TestSamplerIsUnbiased(t *testing.T) {
 		}
 		all := q.Rows(0)
 		all.Move(features) // Pullback needs the inputs
-		b, err := all.Block(context.Background(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Value(all.Block(context.Background(), 0))(t)
 		take := func(gradient []float64, draws *sampler) float64 {
 			q.Begin(x)
 			q.add(b, x, 7, draws, features)
@@ -99,10 +91,7 @@ func TestFeed(t *testing.T) {
 	feed.shuffle(3)
 	batches, seen := 0, map[float64]int{}
 	for len(feed.left) > 0 {
-		b, err := feed.next(context.Background(), features)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Value(feed.next(context.Background(), features))(t)
 		for i := range b.Rows() {
 			seen[b.Phi.Dense.Row(i)[0]]++
 		}

@@ -10,6 +10,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -31,10 +32,7 @@ func TestSums(t *testing.T) {
 		data.Offset = append(data.Offset, rng.NormFloat64())
 	}
 	features := conform.Columns{Dense: 3, Sparse: 2, Intercept: true}
-	groups, err := base.Groups("test", features, prior.Normal{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := must.Value(base.Groups("test", features, prior.Normal{}))(t)
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Gaussian{}, data), Features: features, Likelihood: likelihood.Gaussian{}, Groups: groups, Dims: 6}
 	n := New(p)
 	m := []float64{999, 0.1, -0.2, 0.3, 0.4, -0.5}
@@ -55,9 +53,7 @@ func TestSums(t *testing.T) {
 					if &mean[0] != &m[0] { // m₀ is where the sums are first asked for
 						factor = nil
 					}
-					if err := n.Pass(context.Background(), rows, s, mean, factor, family); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, n.Pass(context.Background(), rows, s, mean, factor, family))
 				}
 				return s
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -47,15 +48,9 @@ func TestScales(t *testing.T) {
 			rows.Sparse.AppendRow(nil, nil)
 		}
 		features := conform.Columns{Dense: 1, Intercept: !c.noIntercept}
-		groups, err := base.Groups("test", features, prior.Normal{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		groups := must.Value(base.Groups("test", features, prior.Normal{}))(t)
 		p := &Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, c.lik, rows), Features: features, Likelihood: c.lik, Groups: groups, Dims: features.Weights()}
-		s, err := p.Start(context.Background(), p.Rows(0), p.Rows(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(p.Start(context.Background(), p.Rows(0), p.Rows(0)))(t)
 		near := func(what string, got, want float64) {
 			t.Helper()
 			if !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {

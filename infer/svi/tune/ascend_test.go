@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -30,18 +31,9 @@ func TestGradients(t *testing.T) {
 	for i := range 30 {
 		data.X.Row(i)[2] = float64(i * 7 % 300)
 	}
-	random, err := (&feature.RandomFourier{Name: "rbf(a, b)", Kernel: feature.RBF, Inputs: []int{0, 1}}).Draw(&in, 4, rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := feature.New(in, &feature.Intercept{}, random, &feature.OneHot{Name: "onehot(c)", Input: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, err := base.Groups("test", set, prior.Normal{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	random := must.Value((&feature.RandomFourier{Name: "rbf(a, b)", Kernel: feature.RBF, Inputs: []int{0, 1}}).Draw(&in, 4, rand.New(rand.NewPCG(1, 1))))(t)
+	set := must.Value(feature.New(in, &feature.Intercept{}, random, &feature.OneHot{Name: "onehot(c)", Input: 2}))(t)
+	groups := must.Value(base.Groups("test", set, prior.Normal{}))(t)
 	d := set.Weights()
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: set, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: d}
 	n := &tuner{Newton: newton.New(p), rows: p.Retained(0), h: make([]float64, d), covary: make([]float64, d*d), b: make([]float64, 30), beta: make([]float64, 30)}

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -22,10 +23,7 @@ func load(t *testing.T, s *conform.Selection, classes bool, alpha float64) *Prob
 		family = likelihood.Bernoulli{}
 	}
 	model := credence.Model{Features: s.Features, Likelihood: family, Prior: prior.SpikeSlab{}}
-	table, err := candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
 	p := &Problem{Table: table, Classes: classes, Alpha: alpha, Tolerance: 1e-13}
 	if p.Target = table.Held.Target; !classes {
 		table.Units.Scale = 1
