@@ -19,11 +19,8 @@ import (
 
 func fitOf(t *testing.T, engine credence.Engine, err error, rows *credence.Batch) *credence.Fitted {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted := must.Value(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
-	return fitted
+	must.Succeed(t, err)
+	return must.Value(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
 }
 
 // boundOf is that over everything that was learned.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
@@ -77,9 +78,7 @@ func TestLargest(t *testing.T) {
 	}, Options{Variances: LanczosMethod, K: min(80, cols), Steps: 2, Progress: func(p credence.Progress) {
 		t.Logf("outer step %d: %.1f s, %.1f CPU s", p.Done, time.Since(start).Seconds(), (study.Processor() - processor).Seconds())
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	agree := 0.0
 	for i, f := range solution.Sites {
 		if f*shift[i] > 0 {

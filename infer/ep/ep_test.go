@@ -21,8 +21,7 @@ func held(inclusion, slab float64) prior.SpikeSlab {
 func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
 	t.Helper()
 	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg))(t)
-	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
-	return fitted
+	return must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 }
 
 // TestEnumeration compares inclusion, weights and evidence with those of all 4,096 models, in both forms.

@@ -17,7 +17,7 @@ import (
 )
 
 // TestResume interrupts fits again and again; going on from the checkpoint ends with what a fit has that was never
-// interrupted: both forms of the covariance and none, kept columns and groups, sites that do not settle.
+// interrupted: groups among many columns, numbers without covariances, sites that do not settle.
 func TestResume(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows, columns, relevant int
@@ -28,15 +28,11 @@ func TestResume(t *testing.T) {
 		config                  Config
 		sweeps                  int // 0: not looked at
 	}{
-		"rows":              {30, 20, 4, 0.3, false, 2, nil, Config{}, 0},
-		"columns":           {20, 30, 4, 0.3, false, 0, []credence.Block{{First: 4, Count: 3}}, Config{Hyper: hyper.Integrate}, 0},
-		"diagonal":          {30, 20, 4, 0.3, false, 2, nil, Config{Hyper: hyper.Mode, Covariance: Diagonal}, 0},
-		"diagonal, sum":     {30, 20, 4, 0.3, false, 0, nil, Config{Hyper: hyper.Integrate, Covariance: Diagonal}, 0},
-		"classes":           {40, 20, 4, 0.3, true, 2, nil, Config{Hyper: hyper.Mode}, 0},
-		"classes, sum":      {40, 20, 4, 0.3, true, 0, []credence.Block{{First: 4, Count: 3}}, Config{Hyper: hyper.Integrate}, 0},
-		"classes, diagonal": {40, 20, 4, 0.3, true, 0, nil, Config{Hyper: hyper.Mode, Covariance: Diagonal}, 0},
-		"calmest":           {40, 20, 4, 0.3, true, 0, nil, Config{Hyper: hyper.Mode, MaxIterations: 125, Tolerance: 1e-15}, 125},
-		"ran away":          {60, 10000, 10, 0, false, 0, nil, Config{Hyper: hyper.Mode, MaxIterations: 25}, 46},
+		"columns":       {20, 30, 4, 0.3, false, 0, []credence.Block{{First: 4, Count: 3}}, Config{Hyper: hyper.Integrate}, 0},
+		"diagonal":      {30, 20, 4, 0.3, false, 2, nil, Config{Hyper: hyper.Mode, Covariance: Diagonal}, 0},
+		"diagonal, sum": {30, 20, 4, 0.3, false, 0, nil, Config{Hyper: hyper.Integrate, Covariance: Diagonal}, 0},
+		"calmest":       {40, 20, 4, 0.3, true, 0, nil, Config{Hyper: hyper.Mode, MaxIterations: 125, Tolerance: 1e-15}, 125},
+		"ran away":      {60, 10000, 10, 0, false, 0, nil, Config{Hyper: hyper.Mode, MaxIterations: 25}, 46},
 	} {
 		s := conform.NewSelection(c.rows, c.columns, c.relevant, c.correlation, 1, 0.1, false, 6)
 		s.Features = conform.Columns{Dense: c.columns, Intercept: true, Kept: c.kept, Together: c.together}
@@ -68,9 +64,7 @@ func TestResume(t *testing.T) {
 			if errors.Is(err, context.Canceled) {
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if interrupted < 2 {
 				t.Errorf("%s: interrupted %d times", name, interrupted)
 			}

@@ -29,15 +29,11 @@ func fourierSet(t testing.TB, p, n int, kernels ...feature.Kernel) *feature.Set 
 	for k, kernel := range kernels {
 		term := &feature.RandomFourier{Name: string(kernel) + "(.)", Kernel: kernel, Sampling: kernel.DefaultSampling(), Inputs: all}
 		term, err := term.Draw(&in, n, rand.New(rand.NewPCG(1, uint64(k))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		terms = append(terms, term)
 	}
 	set, err := feature.New(in, terms...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return set
 }
 

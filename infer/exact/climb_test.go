@@ -34,8 +34,7 @@ func TestClimbGoesOnWithItsCurvature(t *testing.T) {
 			must.Succeed(t, run.open(ctx, rows, true))
 			from := run.starts(1)[0]
 			from.before, from.tune, from.maxIterations, from.tolerance = before, true, 200, 1e-6
-			end := must.Value(run.climb(ctx, run.form, from))(t)
-			return end
+			return must.Value(run.climb(ctx, run.form, from))(t)
 		}
 		few := climb(n/3, nil)
 		forgetful := *few

@@ -189,9 +189,7 @@ func TestRepeatedColumns(t *testing.T) {
 	near(t, "sum of the equal columns' weights", mean[0]+mean[1], 1, 1e-5) // ten times the largest jitter
 
 	e, err := New(model(only, held, likelihood.Gaussian{NoiseVariance: param.Hold(1e-308)}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	data.x.Row(0)[0], data.x.Row(0)[1] = 1e5, 1e5 // ΦᵀΦ/σ² overflows
 	_, err = e.Fit(context.Background(), data)
 	if err == nil || !strings.Contains(err.Error(), "the column of a.1 (1 of 3) is lost") {

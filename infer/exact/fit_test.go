@@ -22,8 +22,7 @@ import (
 func fitted(t testing.TB, m credence.Model, cfg Config, data credence.Data) *credence.Fitted {
 	t.Helper()
 	e := must.Value(New(m, cfg))(t)
-	f := must.Value(e.Fit(context.Background(), data))(t)
-	return f
+	return must.Value(e.Fit(context.Background(), data))(t)
 }
 
 func hyperOf(t testing.TB, f *credence.Fitted, name string) float64 {
@@ -191,9 +190,7 @@ func TestCancelling(t *testing.T) {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := e.Fit(ctx, data); !errors.Is(err, context.Canceled) || steps != 3 {
 		t.Errorf("after cancelling at step 3 the fit took %d steps and returned %v", steps, err)
 	}

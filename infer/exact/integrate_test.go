@@ -24,14 +24,11 @@ import (
 func settledBy(t testing.TB, m credence.Model, cfg Config, data credence.Data, dualForm bool) (*fit, *outcome) {
 	t.Helper()
 	e, err := New(m, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	run := &fit{Engine: e, data: data, total: data.Rows()}
 	run.ws = credence.NewWorkspace(2)
-	if run.rows, err = e.openRows(context.Background(), data, 0, false); err != nil {
-		t.Fatal(err)
-	}
+	run.rows, err = e.openRows(context.Background(), data, 0, false)
+	must.Succeed(t, err)
 	c := e.common(run.rows, run.ws, false)
 	if run.form = (&primal{common: c, rowSums: &Sums{segment: e.segment}}); dualForm {
 		run.form = &dual{common: c}

@@ -33,8 +33,7 @@ func TestSlopesOfRoundedProducts(t *testing.T) {
 		evidence := func(s *slopes) float64 {
 			t.Helper()
 			must.Succeed(t, p.load(ctx, features.WithHyper(hyper)))
-			v := must.Value(p.evaluate(ctx, &at, s))(t)
-			return v
+			return must.Value(p.evaluate(ctx, &at, s))(t)
 		}
 		s := slopes{prior: make([]float64, 3), hyper: make([]float64, len(hyper))}
 		evidence(&s)

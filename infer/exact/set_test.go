@@ -44,9 +44,7 @@ func TestFourierAgainstDenseAlgebra(t *testing.T) {
 func TestKernelBlocksStartApart(t *testing.T) {
 	features := fourierSet(t, 2, 4, feature.RBF, feature.Matern32)
 	e, err := New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tasks := (&fit{Engine: e}).starts(6)
 	root := math.Sqrt2 // of the number of inputs
 	for k, want := range [][]float64{{root, root, 3 * root, 3 * root}, {3 * root, 3 * root, root, root}} {
@@ -91,18 +89,13 @@ func TestKernelBlocksStartApart(t *testing.T) {
 	var terms []feature.Term
 	for k, term := range []*feature.RandomFourier{guess, other} {
 		drawn, err := term.Draw(&in, 2, credence.Rand(1, "test", uint64(k)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		terms = append(terms, drawn)
 	}
 	set, err := feature.New(in, terms...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e, err = New(model(set, prior.Normal{}, likelihood.Gaussian{}), Config{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	e, err = New(model(set, prior.Normal{}, likelihood.Gaussian{}), Config{})
+	must.Succeed(t, err)
 	if got := (&fit{Engine: e}).starts(1)[0].hyper; got[0] != 0.2 || got[1] != 0.3 {
 		t.Errorf("guesses 0.2 and 0.3 start at %v", got)
 	}
@@ -132,8 +125,7 @@ func TestNoiseOfASmoothFunction(t *testing.T) {
 func readUCI(t *testing.T, name string) (rows [][]float64, splits [][]int) {
 	t.Helper()
 	number := func(s string) float64 {
-		v := must.Value(strconv.ParseFloat(s, 64))(t)
-		return v
+		return must.Value(strconv.ParseFloat(s, 64))(t)
 	}
 	records := must.Value(csv.NewReader(published.Open(t, name, name+".csv.gz")).ReadAll())(t)
 	for _, record := range records[1:] {

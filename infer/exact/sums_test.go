@@ -69,8 +69,7 @@ func shardedFit(t *testing.T, e *Engine, data *table, begins []int) *credence.Fi
 			t.Fatal(err)
 		}
 	}
-	fitted := must.Value(e.FitSums(ctx, all))(t)
-	return fitted
+	return must.Value(e.FitSums(ctx, all))(t)
 }
 
 // TestShards fits eight shards that were written, read and merged: every bit is that of the fit of
@@ -173,17 +172,13 @@ func TestSumsRefuse(t *testing.T) {
 	data := randomTable(9, 3*segment+10, 2, 0)
 	e := sumEngine(t, data, segment)
 	units, err := e.Units(ctx, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	shard := func(frame string, u Units, first, end int) *Sums {
 		s, err := e.NewSums(frame, u, first)
 		if err == nil {
 			err = s.Add(ctx, slice{data, first, end})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return s
 	}
 	check := func(err error, want string) {
@@ -208,9 +203,7 @@ func TestSumsRefuse(t *testing.T) {
 	_, err = e.NewSums("f", Units{0, 3}, 0)
 	check(err, "is not a power of two")
 	tuned, err := New(credence.Model{Features: newBent(2, 0), Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = tuned.NewSums("f", units, 0)
 	check(err, "have hyper-parameters to learn")
 
@@ -223,9 +216,7 @@ func TestSumsRefuse(t *testing.T) {
 	_, err = sumEngine(t, data, 512).ReadSums(path, "f")
 	check(err, "by segments of 1024 rows")
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	content[len(content)-3] ^= 1
 	must.Succeed(t, os.WriteFile(path, content, 0o600))
 	_, err = e.ReadSums(path, "f")

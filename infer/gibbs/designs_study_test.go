@@ -139,25 +139,18 @@ func designEngines(t *testing.T, columns int, classes bool, data credence.Data) 
 		model.Likelihood, config = likelihood.Bernoulli{}, ep.Config{}
 	}
 	first, err := ep.New(model, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	engines = append(engines, first)
 	if !classes {
 		began, err := first.Fit(context.Background(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if engines[0], err = gibbs.New(model, gibbs.Config{Start: inclusions(began)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		engines[0], err = gibbs.New(model, gibbs.Config{Start: inclusions(began)})
+		must.Succeed(t, err)
 	}
 	model.Prior = prior.Normal{}
 	for _, alpha := range []float64{1, 0.5} {
 		e, err := penalised.New(model, penalised.Config{Alpha: alpha})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		engines = append(engines, e)
 	}
 	return engines

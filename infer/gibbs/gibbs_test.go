@@ -18,8 +18,7 @@ import (
 func fitOf(t *testing.T, s *conform.Selection, l credence.Likelihood, p credence.Prior, cfg Config) *credence.Fitted {
 	t.Helper()
 	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, cfg))(t)
-	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
-	return fitted
+	return must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 }
 
 func inclusions(fitted *credence.Fitted) []float64 {
@@ -122,7 +121,7 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestLearned recovers the relevant features with nothing stated, at the same bytes on any number of threads.
+// TestLearned recovers the relevant features with nothing stated.
 func TestLearned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")

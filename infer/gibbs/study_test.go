@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -68,21 +69,16 @@ func TestNull(t *testing.T) {
 						s := conform.NewSelection(n, p, 0, correlation, 1, 1, false, study.Seed(500)+seed)
 						model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: stated}
 						first, err := ep.New(model, ep.Config{})
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Succeed(t, err)
 						var start []float64
 						for k := range shares {
 							var engine credence.Engine = first
 							if k == 1 {
-								if engine, err = gibbs.New(model, gibbs.Config{Start: start}); err != nil {
-									t.Fatal(err)
-								}
+								engine, err = gibbs.New(model, gibbs.Config{Start: start})
+								must.Succeed(t, err)
 							}
 							fitted, err := engine.Fit(context.Background(), conform.Memory{All: &s.Batch})
-							if err != nil {
-								t.Fatal(err)
-							}
+							must.Succeed(t, err)
 							if slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.HasPrefix(w, "nothing is told apart") }) {
 								warned[k]++
 							}

@@ -119,9 +119,7 @@ func TestTrialEndsAndResumes(t *testing.T) {
 			continue
 		}
 		document, tensors, err := trial.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var file bytes.Buffer
 		must.Succeed(t, safetensors.Write(&file, map[string]string{}, tensors))
 		r := must.Value(safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len())))(t)

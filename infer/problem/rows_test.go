@@ -53,8 +53,7 @@ func (d *counted) Read(dst *credence.Batch, first, count int) error {
 // open opens data with every role.
 func open(t *testing.T, l credence.Likelihood, data credence.Data) *Rows {
 	t.Helper()
-	r := must.Value(Open("test", credence.Model{Likelihood: l}, data, AllRoles))(t)
-	return r
+	return must.Value(Open("test", credence.Model{Likelihood: l}, data, AllRoles))(t)
 }
 
 // TestRoles: rows with a role that the engine does not take, or the family has no place for, are refused.
@@ -249,9 +248,7 @@ func TestTransform(t *testing.T) {
 		}
 		target, offset, weight = append(target, b.Target...), append(offset, b.Offset...), append(weight, b.Weight...)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n, d := phi.Dims(); n != 1100 || d != 4 || len(target) != n || len(offset) != n || len(weight) != n {
 		t.Fatalf("%d×%d, %d targets", n, d, len(target))
 	}

@@ -159,9 +159,7 @@ func TestEarlyStates(t *testing.T) {
 	p := oneHotProblem(600, []int{5, 40}, 3)
 	l := learnerOf(t, p, Config{}, Hyper{})
 	document, tensors, err := l.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, tensor := range map[string]safetensors.Tensor{
 		"labels":  safetensors.Of(statePrefix+"early.labels", slices.Repeat([]uint8{2}, p.rows)),
 		"weights": safetensors.Of(statePrefix+"early.weights", make([]float64, p.rows)),

@@ -168,9 +168,7 @@ func TestFitRefuses(t *testing.T) {
 			c.data.memory = memory{p.x, p.y}
 		}
 		e, err := New(probit(p), Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err = e.Fit(context.Background(), c.data); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("refusal reads %v, want %q", err, c.want)
 		}

@@ -154,9 +154,7 @@ func held(v float64) param.Parameter { return param.Parameter{Value: v, State: p
 func stateOf(t *testing.T, l *Learner) []byte {
 	t.Helper()
 	document, tensors, err := l.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var buffer bytes.Buffer
 	must.Succeed(t, safetensors.Write(&buffer, map[string]string{"state": string(document)}, tensors))
 	return buffer.Bytes()
@@ -165,8 +163,7 @@ func stateOf(t *testing.T, l *Learner) []byte {
 func restored(t *testing.T, file []byte) *Learner {
 	t.Helper()
 	r := must.Value(safetensors.NewReader(bytes.NewReader(file), int64(len(file))))(t)
-	l := must.Value(Restore([]byte(r.Metadata()["state"]), r))(t)
-	return l
+	return must.Value(Restore([]byte(r.Metadata()["state"]), r))(t)
 }
 
 // part is rows [first, last) of a batch.

@@ -79,9 +79,7 @@ func TestHostileStates(t *testing.T) {
 	values := []any{-1, 0, 1, 2, 1000, 1 << 31, int64(1) << 61, int64(1<<63 - 1), 0.5, 1e-300, 1e300, -1e300, true, nil}
 	for name, m := range states(t, batch) {
 		document, tensors, err := m.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err := restoreAny(t, document, tensors); err != nil {
 			t.Fatalf("%s: the state as it is: %v", name, err)
 		}
@@ -178,9 +176,7 @@ func TestStatesRefused(t *testing.T) {
 		{"mini-batches", `"batches":`, `"batches":-`, "batches and"},
 	} {
 		document, tensors, err := all[c.state].State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !strings.Contains(string(document), c.old) {
 			t.Fatalf("%s: %s is not in %s", c.state, c.old, document)
 		}
@@ -195,9 +191,7 @@ func TestStatesRefused(t *testing.T) {
 func TestStateOfEarlierVersion(t *testing.T) {
 	p := oneHotProblem(300, []int{5, 40}, 3)
 	document, tensors, err := states(t, batchOf(p.x, p.y))["sequential"].State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tensors = slices.DeleteFunc(tensors, func(t safetensors.Tensor) bool { return t.Name == "sep.sums" })
 	if _, err := restoreAny(t, document, tensors); err == nil || !strings.Contains(err.Error(), "an earlier version wrote it: begin anew") {
 		t.Errorf("the state is taken, error %v", err)

@@ -15,7 +15,6 @@ import (
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
-	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -129,21 +128,6 @@ func TestTwoModes(t *testing.T) {
 		t.Errorf("components are at %v", means)
 	}
 	closeTo(t, "gain", *two.Report.ELBO-*one.Report.ELBO, math.Ln2, 5*(*two.Report.ELBOStandardError)+0.01)
-}
-
-// variants are the ways of fitting.
-var variants = []Config{
-	{Covariance: Full}, {}, {Components: 2}, {Batch: 64, Epochs: 6},
-	{Batch: 64, Epochs: 5, Estimator: Sample, Optimiser: SGD, Components: 2},
-	{Batch: 100, Epochs: 5, Optimiser: AdaDelta},
-}
-
-// chosen are the ways that are tested outside of studies.
-func chosen() []Config {
-	if study.Long() {
-		return variants
-	}
-	return []Config{variants[0], variants[2], variants[4], variants[5]}
 }
 
 func variantData(t *testing.T) (credence.Model, *memory) {

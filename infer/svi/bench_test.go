@@ -73,9 +73,7 @@ func BenchmarkLogisticRegression(b *testing.B) {
 			Config{Covariance: Full, Progress: func(p credence.Progress) {
 				b.Logf("%6.2f s  %s %d: %.3f", time.Since(begin).Seconds(), p.Stage, p.Done, p.Objective)
 			}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, err)
 		f := must.Value(e.Fit(b.Context(), data))(b)
 		b.Logf("%s after %d iterations on all rows, k %.2f, effective share %.2f, gap %.3f", f.Report.Status, f.Report.Iterations, *f.Report.ParetoK, *f.Report.EffectiveShare, *f.Report.EvidenceGap)
 	}

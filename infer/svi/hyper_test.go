@@ -278,8 +278,7 @@ func TestSlopesAtTheta(t *testing.T) {
 		must.Value(g.begin(ctx, at, fineTolerance))(t)
 		theta := n.Theta(at)
 		density := func(theta []float64) *newton.Given {
-			given := must.Value(g.at(ctx, theta, fineTolerance))(t)
-			return given
+			return must.Value(g.at(ctx, theta, fineTolerance))(t)
 		}
 		end := density(theta)
 		for k, slope := range end.Gradient {

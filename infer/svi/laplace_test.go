@@ -126,18 +126,15 @@ func TestLaplaceSlopes(t *testing.T) {
 		r := newFit(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: p}, Config{Approximation: Laplace, Hyper: hyper.Mode}, data)
 		rows := r.Rows(0)
 		s, err := r.Start(ctx, rows, rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		n, at := newton.New(r.Problem), newton.Begin(s)
 		stats := newton.NewStatistics(r.Dims, s.Family.Count())
 		if _, _, err := n.Climb(ctx, rows, at, stats, r.task("climb", 1e-3)); err != nil {
 			t.Fatal(err)
 		}
 		g := &integration{fit: r, newton: n, rows: rows, stats: stats}
-		if _, err = g.run(ctx, at); err != nil {
-			t.Fatal(err)
-		}
+		_, err = g.run(ctx, at)
+		must.Succeed(t, err)
 		closeTo(t, fmt.Sprintf("%v: slope at the mode in standard deviations", lik), g.top.Axes.Whitened(g.mode.Gradient), 0, 1e-5)
 		theta := append([]float64{}, g.theta...)
 		for k := range theta {
@@ -145,9 +142,7 @@ func TestLaplaceSlopes(t *testing.T) {
 		}
 		density := func(theta []float64) *newton.Given {
 			given, err := g.at(ctx, theta, fineTolerance)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return given
 		}
 		off := density(theta)

@@ -6,106 +6,67 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/feature"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// TestResume interrupts fits after every so many iterations; going on from the checkpoint gives the
-// bytes of a fit that was never interrupted.
+// TestResume interrupts fits by minibatches with rules of their own for steps, and of features, whose hyper-parameters are
+// learned, after every so many iterations; going on from the checkpoint gives the numbers of a fit that was never
+// interrupted, and the checkpoint of another seed is refused.
 func TestResume(t *testing.T) {
 	model, data := variantData(t)
-	for _, cfg := range chosen() {
-		cfg.Diagnostics = 50
-		resumes(t, model, cfg, data)
-	}
-}
-
-// TestResumeOfFeatures: the same with learned hyper-parameters of features, warnings included, and
-// for a Gaussian family, whose rows are read once.
-func TestResumeOfFeatures(t *testing.T) {
-	data := wave(1200)
-	model := credence.Model{Features: fourier(t, 2, 8, true), Likelihood: likelihood.Poisson{}, Prior: normal}
-	few := Config{ScreenRows: 100, PolishRows: 200}
-	full, batches := few, few
-	full.Covariance, batches.Batch, batches.Epochs = Full, 100, 4
-	for _, cfg := range []Config{full, batches} {
-		resumes(t, model, cfg, data)
-	}
-	model.Likelihood = likelihood.Gaussian{}
-	resumes(t, model, full, data)
-	model.Features = plain{p: 2, intercept: true}
-	resumes(t, model, Config{Covariance: Full, Tolerance: 1e-9}, data)
-}
-
-// sameBytes says whether two fits are the same in all that a model file has: features keep more, to
-// compute with.
-func sameBytes(a, b *credence.Fitted) bool {
-	plainly := func(f *credence.Fitted) (credence.Fitted, []feature.Term) {
-		copied := *f
-		set, ok := f.Members[0].Model.Features.(*feature.Set)
-		if !ok {
-			return copied, nil
+	waves, features := wave(1200), model
+	features.Features, features.Likelihood = fourier(t, 2, 8, true), likelihood.Poisson{}
+	numbers := features
+	numbers.Likelihood = likelihood.Gaussian{}
+	for _, c := range []struct {
+		model  credence.Model
+		data   *memory
+		config Config
+	}{
+		{model, data, Config{Batch: 64, Epochs: 5, Estimator: Sample, Optimiser: SGD, Components: 2, Diagnostics: 50}},
+		{model, data, Config{Batch: 100, Epochs: 5, Optimiser: AdaDelta, Diagnostics: 50}},
+		{features, waves, Config{ScreenRows: 100, PolishRows: 200, Batch: 100, Epochs: 4}},
+		{numbers, waves, Config{ScreenRows: 100, PolishRows: 200, Covariance: Full}},
+	} {
+		cfg := c.config
+		if cfg.Hyper = hyper.Mode; cfg.Covariance == Full {
+			cfg.Hyper = hyper.Integrate
 		}
-		copied.Members = slices.Clone(f.Members)
-		copied.Members[0].Model.Features = nil
-		return copied, set.Terms()
-	}
-	one, oneTerms := plainly(a)
-	two, twoTerms := plainly(b)
-	return reflect.DeepEqual(one, two) && reflect.DeepEqual(oneTerms, twoTerms)
-}
-
-// resumes interrupts a fit again and again.
-func resumes(t *testing.T, model credence.Model, cfg Config, data *memory) {
-	t.Helper()
-	if cfg.Hyper = hyper.Mode; cfg.Covariance == Full {
-		cfg.Hyper = hyper.Integrate
-	}
-	whole := fitted(t, model, cfg, data)
-	cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-	interrupted, step := 0, 1 // progress comes from Newton iterations and epochs, or
-	if cfg.Components == 2 && cfg.Batch == 0 || cfg.Covariance == "" && cfg.Batch == 0 {
-		step = 5 // from quasi-Newton iterations
-	}
-	for attempt := 1; ; attempt++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		calls := 0
-		cfg.Progress = func(credence.Progress) {
-			// Later attempts get further, from before the first checkpoint on.
-			if calls++; calls >= step*attempt && attempt < 30 {
-				cancel()
+		numbersOf := func(f *credence.Fitted) []any {
+			return []any{f.Report, f.Members[0].Posterior, f.Members[0].Model.Prior, base.HyperValues(f.Members[0].Model.Features)}
+		}
+		whole := fitted(t, c.model, cfg, c.data)
+		cfg.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+		for interrupted := 0; ; interrupted++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			calls := 0
+			cfg.Progress = func(credence.Progress) { // later attempts get further, from before the first checkpoint on
+				if calls++; calls > interrupted && interrupted < 29 {
+					cancel()
+				}
 			}
+			got, err := must.Value(New(c.model, cfg))(t).Fit(ctx, c.data)
+			cancel()
+			if errors.Is(err, context.Canceled) {
+				continue
+			}
+			must.Succeed(t, err)
+			if !reflect.DeepEqual(numbersOf(got), numbersOf(whole)) || interrupted == 0 {
+				t.Errorf("%+v: after %d interruptions %v, uninterrupted %v", cfg.Optimiser, interrupted, got.Report, whole.Report)
+			}
+			break
 		}
-		e := must.Value(New(model, cfg))(t)
-		got, err := e.Fit(ctx, data)
-		cancel()
-		if errors.Is(err, context.Canceled) {
-			interrupted++
-			continue
+		cfg.Seed, cfg.Progress = 99, nil
+		if _, err := must.Value(New(c.model, cfg))(t).Fit(context.Background(), c.data); err == nil || !strings.Contains(err.Error(), "is of other data, another model or other options") {
+			t.Errorf("the checkpoint of another seed: %v", err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !sameBytes(got, whole) {
-			t.Errorf("%+v: after %d interruptions %v, uninterrupted %v", cfg.Optimiser, interrupted, got.Report, whole.Report)
-		}
-		break
-	}
-	if interrupted == 0 {
-		t.Errorf("%+v was never interrupted", cfg)
-	}
-	other := cfg
-	other.Seed, other.Progress = 99, nil
-	e := must.Value(New(model, other))(t)
-	if _, err := e.Fit(context.Background(), data); err == nil || !strings.Contains(err.Error(), "is of other data, another model or other options") {
-		t.Errorf("the checkpoint of another seed: %v", err)
 	}
 }
 

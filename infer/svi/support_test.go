@@ -128,8 +128,7 @@ func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) 
 	t.Helper()
 	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
 	e := must.Value(New(model, cfg))(t)
-	f := must.Value(e.newFit(data))(t)
-	return f
+	return must.Value(e.newFit(data))(t)
 }
 
 // fitted is a fit by type-II maximum likelihood unless the config says otherwise.
@@ -137,8 +136,7 @@ func fitted(t testing.TB, model credence.Model, cfg Config, data credence.Data) 
 	t.Helper()
 	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
 	e := must.Value(New(model, cfg))(t)
-	f := must.Value(e.Fit(context.Background(), data))(t)
-	return f
+	return must.Value(e.Fit(context.Background(), data))(t)
 }
 
 func closeTo(t *testing.T, what string, got, want, tolerance float64) {
@@ -183,6 +181,5 @@ func fourier(t testing.TB, p, n int, ard bool) *feature.Set {
 	}
 	term.Lengthscale.Shared = !ard
 	drawn := must.Value(term.Draw(&in, n, rand.New(rand.NewPCG(7, 7))))(t)
-	set := must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
-	return set
+	return must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
 }

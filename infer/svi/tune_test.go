@@ -40,8 +40,7 @@ func heldAt(t *testing.T, set *feature.Set, values []float64) credence.Features 
 			terms[i] = &fixed
 		}
 	}
-	out := must.Value(feature.New(set.Inputs(), terms...))(t)
-	return out
+	return must.Value(feature.New(set.Inputs(), terms...))(t)
 }
 
 // lengthscales are the learned ones.
@@ -120,10 +119,6 @@ func TestStartsRedraw(t *testing.T) {
 	}
 	if penalised(four) < penalised(one)-0.5 {
 		t.Errorf("the best of four draws has the penalised bound %g, the first %g", penalised(four), penalised(one))
-	}
-	again := fitted(t, model, Config{Covariance: Full, Starts: 4, Threads: 1}, data)
-	if !reflect.DeepEqual(four.Members[0].Posterior, again.Members[0].Posterior) {
-		t.Error("the same seed gives another fit")
 	}
 	model.Features = heldAt(t, set, []float64{0.7, 3})
 	if l := lengthscales(fitted(t, model, Config{Covariance: Full}, data)); l[0] != 0.7 || l[1] != 3 {

@@ -231,8 +231,7 @@ func TestStart(t *testing.T) {
 	settingOf := func(l credence.Likelihood) *candidates.Setting {
 		model := credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		setting := must.Value(table.NewSetting("test", model))(t)
-		return setting
+		return must.Value(table.NewSetting("test", model))(t)
 	}
 	if got := settingOf(likelihood.Gaussian{NoiseVariance: param.From(1e-30)}).Noise.Start; got != hyper.LeastLogNoise {
 		t.Errorf("the noise starts at %v", got)

@@ -119,8 +119,7 @@ func TestFailedWriteKeepsTheOld(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	of := func(parts ...any) string {
 		t.Helper()
-		text := must.Value(Fingerprint(parts...))(t)
-		return text
+		return must.Value(Fingerprint(parts...))(t)
 	}
 	all := [][]any{
 		{}, {1}, {"1"}, {1.5}, {"a", "b"}, {"ab"}, {[]float64{1}}, {[]float64{1, 2}}, {[]float64{1}, []float64{2}},

@@ -380,9 +380,7 @@ func TestDifferences(t *testing.T) {
 	}}
 	from := m.from(theta...)
 	got, _, err := rules.Differences(context.Background(), m, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i, at := range visited[1:] {
 		for j, x := range at {
 			moved := 0.0

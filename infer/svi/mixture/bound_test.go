@@ -41,8 +41,7 @@ func TestGradients(t *testing.T) {
 				x[i] = 0.5 * rng.NormFloat64()
 			}
 			evaluate := func(x, gradient []float64) float64 {
-				v := must.Value(q.Evaluate(context.Background(), pr.Rows(0), gradient, x))(t)
-				return v
+				return must.Value(q.Evaluate(context.Background(), pr.Rows(0), gradient, x))(t)
 			}
 			q.Begin(x) // without rows the bound is what prior, entropy and hyper-parameters make of it
 			intercept := q.Intercept
@@ -109,6 +108,5 @@ func fourier(t testing.TB, p, n int) *feature.Set {
 		term.Inputs = append(term.Inputs, j)
 	}
 	drawn := must.Value(term.Draw(&in, n, rand.New(rand.NewPCG(7, 7))))(t)
-	set := must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
-	return set
+	return must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
 }

@@ -75,8 +75,7 @@ func TestMetric(t *testing.T) {
 	at := func(step float64, m []float64) float64 {
 		trial := append([]float64{}, x...)
 		kernel.Axpy(step, m, trial)
-		v := must.Value(q.Evaluate(ctx, q.Rows(0), make([]float64, len(x)), trial))(t)
-		return v
+		return must.Value(q.Evaluate(ctx, q.Rows(0), make([]float64, len(x)), trial))(t)
 	}
 	const step = 0.05
 	bend := func(z, m []float64) float64 { // over what is said of it

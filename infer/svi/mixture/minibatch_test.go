@@ -84,9 +84,8 @@ func TestFeed(t *testing.T) {
 	x := []float64{0.3, -0.2, 0.1, -1, -2, -1.5}
 	want, mean := make([]float64, 7), make([]float64, 7)
 	var err error
-	if want[6], err = q.Evaluate(context.Background(), q.Rows(0), want[:6], x); err != nil {
-		t.Fatal(err)
-	}
+	want[6], err = q.Evaluate(context.Background(), q.Rows(0), want[:6], x)
+	must.Succeed(t, err)
 	feed := newFeed(q.Problem, 12, 0)
 	feed.shuffle(3)
 	batches, seen := 0, map[float64]int{}

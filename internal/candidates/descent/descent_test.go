@@ -37,9 +37,7 @@ func path(t *testing.T, p *Problem) (lambdas []float64, weights [][]float64) {
 	t.Helper()
 	ws := credence.NewWorkspace(1)
 	largest, err := p.Largest(context.Background(), ws)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for k := range 8 {
 		lambdas = append(lambdas, largest*math.Pow(0.05, float64(k)/7))
 	}
@@ -47,9 +45,7 @@ func path(t *testing.T, p *Problem) (lambdas []float64, weights [][]float64) {
 		weights = append(weights, append([]float64(nil), s.Weights...))
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return lambdas, weights
 }
 
@@ -141,9 +137,7 @@ func TestAdmission(t *testing.T) {
 		if err == nil {
 			err = s.point(context.Background(), lambdas[5])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for j, w := range all[5] {
 			if math.Abs(w-s.Weights[j]) > 1e-5 {
 				t.Errorf("%s: weight %d is %g, along the path %g", name, j, s.Weights[j], w)
