@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/prior"
@@ -26,14 +27,8 @@ func TestHeld(t *testing.T) {
 	features := conform.Columns{Dense: 1, Intercept: true}
 	open := func(l credence.Likelihood, roles problem.Roles) *problem.Held {
 		t.Helper()
-		rows, err := problem.Open("test", credence.Model{Features: features, Likelihood: l}, conform.Memory{All: batch}, roles)
-		if err != nil {
-			t.Fatal(err)
-		}
-		held, err := rows.Held(ctx, ws)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Value(problem.Open("test", credence.Model{Features: features, Likelihood: l}, conform.Memory{All: batch}, roles))(t)
+		held := must.Value(rows.Held(ctx, ws))(t)
 		return held
 	}
 	near := func(what string, got, want float64) {
@@ -51,10 +46,7 @@ func TestHeld(t *testing.T) {
 	near("Σwpφ²", h.Sums.Squares[1], 34)
 	near("the target's mean", h.Fitted().TargetMean, 33./5)
 	near("the target's variance", h.Fitted().TargetVariance, 227./5-33./5*33/5)
-	groups, err := problem.Groups("test", features, prior.Normal{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := must.Value(problem.Groups("test", features, prior.Normal{}))(t)
 	s := h.Sums.Scales(credence.Model{Likelihood: likelihood.Gaussian{}}, groups)
 	variance := 4./9 - 16./81
 	near("s²", s.Square, variance)
