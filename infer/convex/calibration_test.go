@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -63,8 +64,7 @@ func TestCalibration(t *testing.T) {
 					rows.Target = append(rows.Target, c.family.(likelihood.Sampler).Sample(rng, f[i]))
 				}
 				model := credence.Model{Features: conform.Columns{Dense: c.d, Intercept: true}, Likelihood: c.family, Prior: c.prior}
-				e, err := convex.New(model, convex.Config{Variances: c.way, Threads: 1, Seed: uint64(set)})
-				fitted := fitOf(t, e, err, rows)
+				fitted := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: c.way, Threads: 1, Seed: uint64(set)}))(t), rows)
 				mean, variance := marginals(fitted)
 				ratio := 1.0
 				if r := fitted.Report.SDRatio; r != nil {

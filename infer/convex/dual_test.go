@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -53,8 +54,7 @@ func TestFewRows(t *testing.T) {
 					}
 				}
 				of := func(rows *credence.Batch) *credence.Fitted {
-					e, err := convex.New(credence.Model{Features: c, Likelihood: l, Prior: w}, convex.Config{Steps: 300})
-					return fitOf(t, e, err, rows)
+					return fitOf(t, must.Value(convex.New(credence.Model{Features: c, Likelihood: l, Prior: w}, convex.Config{Steps: 300}))(t), rows)
 				}
 				got, want := of(rows), of(padded(rows, 40))
 				if a, b := boundOf(got), boundOf(want); math.Abs(a-b) > 1e-6*(1+math.Abs(b)) {

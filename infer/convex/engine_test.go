@@ -17,9 +17,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-func fitOf(t *testing.T, engine credence.Engine, err error, rows *credence.Batch) *credence.Fitted {
+func fitOf(t *testing.T, engine credence.Engine, rows *credence.Batch) *credence.Fitted {
 	t.Helper()
-	must.Succeed(t, err)
 	return must.Value(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
 }
 
@@ -53,10 +52,8 @@ func TestNormal(t *testing.T) {
 			Features:   conform.Columns{Dense: 6 - sparse, Sparse: sparse, Intercept: true},
 			Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.4)}, Prior: prior.Normal{Variance: param.Hold(0.7)},
 		}
-		e, err := exact.New(model, exact.Config{})
-		want := fitOf(t, e, err, rows)
-		c, err := convex.New(model, convex.Config{})
-		got := fitOf(t, c, err, rows)
+		want := fitOf(t, must.Value(exact.New(model, exact.Config{}))(t), rows)
+		got := fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows)
 		if math.Abs(*got.Report.EvidenceBound-*want.Report.Evidence) > 1e-8 {
 			t.Errorf("bound %.10g, evidence %.10g", *got.Report.EvidenceBound, *want.Report.Evidence)
 		}
@@ -68,8 +65,7 @@ func TestNormal(t *testing.T) {
 			}
 		}
 		const draws = 4000
-		c, err = convex.New(model, convex.Config{Variances: convex.Sampled, K: draws})
-		m2, v2 = marginals(fitOf(t, c, err, rows))
+		m2, v2 = marginals(fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.Sampled, K: draws}))(t), rows))
 		for j := range m1 { // five standard errors of a variance; means end at a hundredth of a standard deviation
 			if math.Abs(m1[j]-m2[j]) > 0.05*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 5*math.Sqrt(2./draws) {
 				t.Errorf("by draws weight %d is %g ± %g, want %g ± %g", j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
@@ -88,10 +84,8 @@ func TestForms(t *testing.T) {
 	rows := classes(120, 5)
 	for _, p := range []credence.Prior{prior.Normal{Variance: param.Hold(1)}, prior.Laplace{Scale: param.Hold(0.5)}, prior.StudentT{Scale: param.Hold(0.5)}} {
 		model := credence.Model{Features: conform.Columns{Dense: 3, Sparse: 2, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: p}
-		e, err := convex.New(model, convex.Config{Variances: convex.Exact})
-		want := fitOf(t, e, err, rows)
-		s, err := convex.New(model, convex.Config{Variances: convex.Sampled, K: 1600, Steps: 8})
-		got := fitOf(t, s, err, rows)
+		want := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.Exact}))(t), rows)
+		got := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.Sampled, K: 1600, Steps: 8}))(t), rows)
 		m1, v1 := marginals(want)
 		m2, v2 := marginals(got)
 		for j := range m1 {
@@ -99,8 +93,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%v: weight %d is %g ± %g by draws, %g ± %g exactly", p, j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 			}
 		}
-		l, err := convex.New(model, convex.Config{Variances: convex.LanczosMethod, K: 6, Steps: 40})
-		if mean, _ := marginals(fitOf(t, l, err, rows)); math.Abs(mean[1]-m1[1]) > 0.05*math.Sqrt(v1[1]) {
+		if mean, _ := marginals(fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.LanczosMethod, K: 6, Steps: 40}))(t), rows)); math.Abs(mean[1]-m1[1]) > 0.05*math.Sqrt(v1[1]) {
 			t.Errorf("%v: weight 1 is %g by Lanczos, %g exactly", p, mean[1], m1[1])
 		}
 	}
@@ -126,8 +119,7 @@ func TestLearned(t *testing.T) {
 			func(p credence.Prior) float64 { return p.(prior.StudentT).Scale.Value }},
 	} {
 		bound := func(p credence.Prior) (float64, credence.Prior) {
-			e, err := convex.New(credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: p}, convex.Config{Hyper: "ml", Steps: 1000})
-			fitted := fitOf(t, e, err, rows)
+			fitted := fitOf(t, must.Value(convex.New(credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: p}, convex.Config{Hyper: "ml", Steps: 1000}))(t), rows)
 			return *fitted.Report.EvidenceBound, fitted.Members[0].Model.Prior
 		}
 		best, p := bound(c.learned)
@@ -149,8 +141,7 @@ func TestStart(t *testing.T) {
 	} {
 		model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Bernoulli{Link: likelihood.Logit}, Prior: p}
 		fit := func(rows *credence.Batch, config convex.Config) *credence.Fitted {
-			e, err := convex.New(model, config)
-			return fitOf(t, e, err, rows)
+			return fitOf(t, must.Value(convex.New(model, config))(t), rows)
 		}
 		before, want := fit(few, convex.Config{}), fit(all, convex.Config{})
 		gap := func(got *credence.Fitted) (gap float64) {
@@ -182,10 +173,8 @@ func TestStart(t *testing.T) {
 		numbers.Target[i] = 30 + 7*numbers.Target[i]
 	}
 	model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(20)}, Prior: prior.Laplace{Scale: param.Hold(3)}}
-	e, err := convex.New(model, convex.Config{})
-	want := fitOf(t, e, err, numbers)
-	e, err = convex.New(model, convex.Config{Start: want, Steps: 1})
-	got := fitOf(t, e, err, numbers)
+	want := fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), numbers)
+	got := fitOf(t, must.Value(convex.New(model, convex.Config{Start: want, Steps: 1}))(t), numbers)
 	m1, v1 := marginals(want)
 	m2, v2 := marginals(got)
 	for j := range m1 {
@@ -201,12 +190,12 @@ func TestRest(t *testing.T) {
 	model := credence.Model{Features: conform.Columns{Dense: 4, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
 	for _, way := range []convex.Variances{convex.Sampled, convex.LanczosMethod} {
 		for seed := range uint64(6) {
-			engine, err := convex.New(model, convex.Config{Variances: way, Steps: 40})
+			engine := must.Value(convex.New(model, convex.Config{Variances: way, Steps: 40}))(t)
 			rows := conform.Regression(likelihood.Gaussian{}, 150, 4, seed)
 			for i := range rows.Target { // weak, so that the prior is learned slowly
 				rows.Target[i] += 5 * math.Sin(float64(i*i))
 			}
-			if got := fitOf(t, engine, err, rows).Report; got.Status != credence.Converged {
+			if got := fitOf(t, engine, rows).Report; got.Status != credence.Converged {
 				t.Errorf("%s, seed %d: %s after %d loops", way, seed, got.Status, got.Iterations)
 			}
 		}
@@ -220,8 +209,7 @@ func TestStatus(t *testing.T) {
 	for _, way := range []convex.Variances{convex.Exact, convex.Sampled} {
 		// A scale that is learned moved in the last step, too, and the posterior is that of before.
 		model.Prior = prior.Laplace{}
-		e, err := convex.New(model, convex.Config{Variances: way, Steps: 1})
-		learned := fitOf(t, e, err, rows)
+		learned := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: way, Steps: 1}))(t), rows)
 		if _, variance := marginals(learned); learned.Report.Status != credence.IterationLimit || !(variance[1] > 0) {
 			t.Errorf("%s: a variance of %v after 1 step, %s", way, variance[1], learned.Report.Status)
 		}
@@ -230,8 +218,7 @@ func TestStatus(t *testing.T) {
 		}
 		model.Prior = prior.Laplace{Scale: param.Hold(0.3)}
 		for steps, want := range map[int]credence.Status{1: credence.IterationLimit, 200: credence.Converged} {
-			e, err := convex.New(model, convex.Config{Variances: way, Steps: steps})
-			r := fitOf(t, e, err, rows).Report
+			r := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: way, Steps: steps}))(t), rows).Report
 			if r.Status != want || want == credence.IterationLimit && len(r.Warnings) == 0 || r.Hyperparameters != "held" {
 				t.Errorf("%s, %d steps: %s, %q, %q", way, steps, r.Status, r.Warnings, r.Hyperparameters)
 			}
@@ -245,8 +232,7 @@ func TestLimitWhileLearning(t *testing.T) {
 	rows := classes(60, 4)
 	model := credence.Model{Features: conform.Columns{Dense: 4, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{}}
 	for _, way := range []convex.Variances{convex.Exact, "lanczos", convex.Sampled} {
-		e, err := convex.New(model, convex.Config{Variances: way, Steps: 1})
-		fitted := fitOf(t, e, err, rows)
+		fitted := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: way, Steps: 1}))(t), rows)
 		if _, variance := marginals(fitted); slices.ContainsFunc(variance, func(v float64) bool { return !(v > 0) }) {
 			t.Errorf("%s: variances %v", way, variance)
 		}
@@ -257,8 +243,7 @@ func TestLimitWhileLearning(t *testing.T) {
 		// The same values held give the same posterior.
 		held := model
 		held.Prior = prior.Normal{Variance: param.Hold(learned.Variances[1])}
-		e, err = convex.New(held, convex.Config{Variances: way, Steps: 1})
-		got, _ := marginals(fitOf(t, e, err, rows))
+		got, _ := marginals(fitOf(t, must.Value(convex.New(held, convex.Config{Variances: way, Steps: 1}))(t), rows))
 		want, _ := marginals(fitted)
 		for j := range got {
 			if math.Abs(got[j]-want[j]) > 1e-6 {
@@ -281,11 +266,9 @@ func TestNumbers(t *testing.T) {
 		m := f.Members[0].Model
 		return [2]float64{m.Likelihood.(likelihood.Gaussian).NoiseVariance.Value, m.Prior.(prior.Normal).Variances[1]}
 	}
-	e, err := exact.New(model, exact.Config{Hyper: hyper.Mode})
-	want := values(fitOf(t, e, err, rows))
+	want := values(fitOf(t, must.Value(exact.New(model, exact.Config{Hyper: hyper.Mode}))(t), rows))
 	for way, tolerance := range map[convex.Variances]float64{convex.Exact: 1e-3, convex.Sampled: 0.05} {
-		c, err := convex.New(model, convex.Config{Hyper: hyper.Mode, Variances: way, K: 400, Steps: 100})
-		got := values(fitOf(t, c, err, rows))
+		got := values(fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: hyper.Mode, Variances: way, K: 400, Steps: 100}))(t), rows))
 		for k, v := range got {
 			if math.Abs(v/want[k]-1) > tolerance {
 				t.Errorf("%s: noise and prior variance are %v, want %v", way, got, want)
@@ -293,11 +276,9 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	model.Likelihood, model.Prior = likelihood.Gaussian{NoiseVariance: param.Hold(3)}, prior.Normal{Variance: param.Hold(2)}
-	c, err := convex.New(model, convex.Config{})
-	m1, v1 := marginals(fitOf(t, c, err, rows))
+	m1, v1 := marginals(fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows))
 	model.Prior = prior.StudentT{DF: 1e7, Scale: param.Hold(math.Sqrt2)}
-	c, err = convex.New(model, convex.Config{})
-	m2, v2 := marginals(fitOf(t, c, err, rows))
+	m2, v2 := marginals(fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows))
 	for j := range m1 {
 		if math.Abs(m1[j]-m2[j]) > 1e-4*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 1e-4 {
 			t.Errorf("weight %d is N(%v, %v) under a Student t, N(%v, %v) under a normal prior", j, m2[j], v2[j], m1[j], v1[j])

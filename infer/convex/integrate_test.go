@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -38,10 +39,8 @@ func TestIntegrateNormal(t *testing.T) {
 			}
 		}
 		model := credence.Model{Features: conform.Columns{Dense: 16, Sparse: 4, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
-		e, err := exact.New(model, exact.Config{})
-		want := fitOf(t, e, err, rows)
-		c, err := convex.New(model, convex.Config{})
-		got := fitOf(t, c, err, rows)
+		want := fitOf(t, must.Value(exact.New(model, exact.Config{}))(t), rows)
+		got := fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows)
 		r, s := got.Report, want.Report
 		if r.EvidenceBound == nil {
 			t.Errorf("%d rows: %+v", n, r)
@@ -91,8 +90,7 @@ func TestIntegrateGrid(t *testing.T) {
 		}, "prior_scale", 1},
 	} {
 		model := credence.Model{Features: conform.Columns{Dense: 5, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: c.learned}
-		e, err := convex.New(model, convex.Config{})
-		got := fitOf(t, e, err, rows)
+		got := fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows)
 		r := got.Report
 		density := hyper.BetaPrime{A: 1, B: likelihood.PriorTail(likelihood.Bernoulli{}), Scale: math.Pow(named(r.HyperPrior, c.name), 1/c.log)}
 		centre, sd := math.Log(named(r.Hyper, c.name))/c.log, named(r.HyperSD, c.name)/c.log
@@ -104,8 +102,7 @@ func TestIntegrateGrid(t *testing.T) {
 		for i := range points {
 			u := centre + (float64(i)/(points-1)*12-6)*sd
 			model.Prior = c.at(u)
-			e, err := convex.New(model, convex.Config{Steps: 1000, Tolerance: 1e-11})
-			fitted := fitOf(t, e, err, rows)
+			fitted := fitOf(t, must.Value(convex.New(model, convex.Config{Steps: 1000, Tolerance: 1e-11}))(t), rows)
 			value, _, _ := density.At(u)
 			m, v := marginals(fitted)
 			logs, means, variances, us = append(logs, *fitted.Report.EvidenceBound+value), append(means, m), append(variances, v), append(us, u)
@@ -146,13 +143,11 @@ func TestTreatments(t *testing.T) {
 	rows := classes(80, 4)
 	model := credence.Model{Features: conform.Columns{Dense: 4, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{}}
 	for way, want := range map[convex.Variances]string{"": "integrate", convex.Exact: "integrate", convex.Sampled: "mode", convex.LanczosMethod: "mode"} {
-		e, err := convex.New(model, convex.Config{Variances: way})
-		if r := fitOf(t, e, err, rows).Report; r.Hyperparameters != want || want == "integrate" != (r.EvidenceBound != nil) {
+		if r := fitOf(t, must.Value(convex.New(model, convex.Config{Variances: way}))(t), rows).Report; r.Hyperparameters != want || want == "integrate" != (r.EvidenceBound != nil) {
 			t.Errorf("variances=%s: %s, bound %v", way, r.Hyperparameters, r.EvidenceBound)
 		}
 	}
-	e, err := convex.New(model, convex.Config{Hyper: hyper.Mode})
-	if r := fitOf(t, e, err, rows).Report; r.Hyperparameters != "mode" || r.EvidenceBound != nil || r.EvidenceBoundMode == nil || r.HyperSD != nil {
+	if r := fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: hyper.Mode}))(t), rows).Report; r.Hyperparameters != "mode" || r.EvidenceBound != nil || r.EvidenceBoundMode == nil || r.HyperSD != nil {
 		t.Errorf("mode: %+v", r)
 	}
 	if _, err := convex.New(model, convex.Config{Hyper: hyper.Integrate, Variances: convex.Sampled}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -71,8 +72,7 @@ func TestSpread(t *testing.T) {
 		mean /= total
 		truth := math.Sqrt(square/total - mean*mean)
 		for _, way := range []convex.Variances{convex.Exact, convex.Sampled} {
-			e, err := convex.New(credence.Model{Features: conform.Columns{Dense: 1}, Likelihood: c.family, Prior: c.prior}, convex.Config{Variances: way, K: 3000})
-			fitted := fitOf(t, e, err, rows)
+			fitted := fitOf(t, must.Value(convex.New(credence.Model{Features: conform.Columns{Dense: 1}, Likelihood: c.family, Prior: c.prior}, convex.Config{Variances: way, K: 3000}))(t), rows)
 			_, variance := marginals(fitted)
 			want, r := math.Sqrt(variance[0])/truth, fitted.Report
 			if want > 1-1e-6 {

@@ -186,8 +186,7 @@ func TestDeciles(t *testing.T) {
 					must.Succeed(t, f.run(context.Background()))
 					f.judge()
 					copy(rows.Target, f.Held.Target)
-					sites := must.Value(ep.New(model, ep.Config{Threads: 1}))(t)
-					fitted := must.Value(sites.Fit(context.Background(), conform.Memory{All: rows}))(t)
+					fitted := must.Value(must.Value(ep.New(model, ep.Config{Threads: 1}))(t).Fit(context.Background(), conform.Memory{All: rows}))(t)
 					second := 1
 					if len(fitted.Report.Warnings) > 0 {
 						second = 2

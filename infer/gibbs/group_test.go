@@ -26,8 +26,7 @@ func TestGroups(t *testing.T) {
 			f.Together = []credence.Block{{First: 2, Count: 3}, {First: 7, Count: 4}}
 			s.Features = f
 			l, p := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(1)}
-			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t)
-			c := e.testChain(t, s)
+			c := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t).testChain(t, s)
 			want, weights, _ := s.Enumerate(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale)
 			for _, g := range c.groups {
 				g.large = large

@@ -20,8 +20,7 @@ func TestKept(t *testing.T) {
 	s := conform.NewSelection(12, 8, 4, 0.3, 1, 0.5, false, 5)
 	s.Features = conform.Columns{Dense: 8, Intercept: true, Kept: 2}
 	l, p := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(1)}
-	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t)
-	c := e.testChain(t, s)
+	c := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t).testChain(t, s)
 	block := c.KeptBlocks[0]
 	density := func(u float64) float64 { v, _, _ := block.Prior.At(u); return v }
 	want, weights, _ := s.EnumerateKept(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale, density, block.Start, c.Units.Scale)

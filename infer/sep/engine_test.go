@@ -124,8 +124,7 @@ func TestReport(t *testing.T) {
 		{Config{Passes: 3, KnownCounts: true}, credence.IterationLimit},
 		{Config{Passes: 10}, credence.Converged},
 	} {
-		e := must.Value(New(probit(p), c.cfg))(t)
-		fitted := must.Value(e.Fit(context.Background(), memory{p.x, p.y}))(t)
+		fitted := must.Value(must.Value(New(probit(p), c.cfg))(t).Fit(context.Background(), memory{p.x, p.y}))(t)
 		if fitted.Report.Status != c.want || fitted.Report.Inputs != p.features+1 {
 			t.Errorf("%d passes: %s with %d inputs, want %s with %d", c.cfg.Passes, fitted.Report.Status, fitted.Report.Inputs, c.want, p.features+1)
 		}

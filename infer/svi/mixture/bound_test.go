@@ -32,8 +32,7 @@ func TestGradients(t *testing.T) {
 			set := fourier(t, 2, 3)
 			groups := must.Value(base.Groups("test", set, p))(t)
 			pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, data), Features: set, Likelihood: lik, Prior: p, Groups: groups, Dims: set.Weights()}
-			s := must.Value(pr.Start(context.Background(), pr.Rows(0), pr.Rows(0)))(t)
-			q := NewBound(pr, 3, s.Family)
+			q := NewBound(pr, 3, must.Value(pr.Start(context.Background(), pr.Rows(0), pr.Rows(0)))(t).Family)
 			q.Tune()
 			rng := rand.New(rand.NewPCG(3, 4))
 			x, gradient := make([]float64, q.Size()), make([]float64, q.Size())

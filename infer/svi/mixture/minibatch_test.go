@@ -22,8 +22,7 @@ func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik p
 	unit := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
 	groups := must.Value(base.Groups("test", features, unit))(t)
 	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, rows), Features: features, Likelihood: lik, Prior: unit, Groups: groups, Dims: features.Weights()}
-	s := must.Value(p.Start(context.Background(), p.Rows(0), p.Rows(0)))(t)
-	q := NewBound(p, k, s.Family)
+	q := NewBound(p, k, must.Value(p.Start(context.Background(), p.Rows(0), p.Rows(0)))(t).Family)
 	q.Tune()
 	return q
 }
