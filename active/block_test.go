@@ -81,10 +81,7 @@ func TestInclusions(t *testing.T) {
 				a.SetSym(j, k, 0.15)
 			}
 		}
-		s, err := NewScorer(gaussianOf(t, family, a, b), Information, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := sure(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
 		block := blockOf(t, s, rows)
 		for step := range 9 {
 			i := block.Next()
@@ -103,10 +100,7 @@ func TestInclusions(t *testing.T) {
 					a.SetSym(j, k, a.At(j, k)+precision*x[j]*x[k])
 				}
 			}
-			fresh, err := NewScorer(gaussianOf(t, family, a, b), Information, 0, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fresh := sure(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
 			want := blockOf(t, fresh, rows)
 			for k := range n {
 				m, v := block.Latent(k)
@@ -133,10 +127,7 @@ func TestMembers(t *testing.T) {
 	fitted := gaussianOf(t, family, a, []float64{1, 0, 0, 1})
 	fitted.Members = append(fitted.Members, gaussianOf(t, family, a, []float64{-1, 2, 0, 0}).Members...)
 	fitted.Members[0].Weight, fitted.Members[1].Weight = 0.3, 0.7
-	s, err := NewScorer(fitted, Information, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(NewScorer(fitted, Information, 0, 1))(t)
 	if math.Abs(s.noise-0.5) > 1e-15 {
 		t.Errorf("the noise of members of 0.5 is %g", s.noise)
 	}
@@ -171,10 +162,7 @@ func convexFit(t *testing.T, rows *credence.Batch) *credence.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := engine.Fit(context.Background(), conform.Memory{All: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := sure(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
 	return fitted
 }
 
@@ -185,10 +173,7 @@ func TestPool(t *testing.T) {
 	fitted := convexFit(t, poolOf(40))
 	rows := poolOf(n)
 	for _, score := range []Score{Information, BALD, Uncertainty, Random} {
-		s, err := NewScorer(fitted, score, 3, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := sure(NewScorer(fitted, score, 3, 1))(t)
 		all, own := blockOf(t, s, rows), blockOf(t, s, rows)
 		var want []int
 		for range picks {
@@ -229,10 +214,7 @@ func TestDuplicates(t *testing.T) {
 		}
 	}
 	rows.Offset = nil
-	s, err := NewScorer(fitted, Information, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(NewScorer(fitted, Information, 0, 1))(t)
 	block := blockOf(t, s, rows)
 	first := block.Next()
 	before := block.Score(first ^ 1)
@@ -298,10 +280,7 @@ func TestTies(t *testing.T) {
 	for j := range inputs {
 		a.SetSym(j, j, 1)
 	}
-	s, err := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
 	block := s.NewBlock(rows, []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}, []int{7, 4, 5})
 	for _, want := range []int{1, 2, 0} {
 		if got := block.Next(); got != want {
@@ -316,10 +295,7 @@ func TestUnseenVariance(t *testing.T) {
 	for j := range inputs {
 		a.SetSym(j, j, 1)
 	}
-	s, err := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
 	mean, variance := make([]float64, 5), make([]float64, 5)
 	if err := s.Latent(mean, variance, rows); err != nil {
 		t.Fatal(err)
@@ -357,10 +333,7 @@ func TestForms(t *testing.T) {
 		x[0], x[1], rows.Offset[i] = 1, math.Cos(float64(i)), 0.1*float64(i%4)
 		x[dense+i%5], x[dense+5+i%33] = 1, 0.5+float64(i%3)
 	}
-	s, err := NewScorer(fitted, Information, 0, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(NewScorer(fitted, Information, 0, 2))(t)
 	mean, variance := make([]float64, n), make([]float64, n)
 	if err := s.Latent(mean, variance, rows); err != nil {
 		t.Fatal(err)
@@ -368,10 +341,7 @@ func TestForms(t *testing.T) {
 	if s.form == nil {
 		t.Fatal("no sums over pairs were made")
 	}
-	dist, err := fitted.Distribution(credence.NewWorkspace(1), rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dist := sure(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
 	for i := range n {
 		if m, v := dist.Latent(i); math.Abs(mean[i]-m) > 1e-13 || math.Abs(variance[i]-v) > 1e-14 {
 			t.Errorf("row %d: %v, %v, want %v, %v", i, mean[i], variance[i], m, v)
@@ -396,10 +366,7 @@ func TestFormsAreBounded(t *testing.T) {
 	for i := range d {
 		rows.X.Row(i)[i] = 1
 	}
-	s, err := NewScorer(fitted, Information, 0, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(NewScorer(fitted, Information, 0, 2))(t)
 	mean, variance := make([]float64, d), make([]float64, d)
 	if err := s.Latent(mean, variance, rows); err != nil {
 		t.Fatal(err)

@@ -31,10 +31,7 @@ func TestErrorReduction(t *testing.T) {
 			return after, to
 		}
 		loss := func(a *mat.SymDense, b []float64) float64 {
-			s, err := NewScorer(gaussianOf(t, family, a, b), Information, 0, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := sure(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
 			mean, variance, sum := make([]float64, 3*n), make([]float64, 3*n), 0.0
 			if err := s.Latent(mean, variance, validation); err != nil {
 				t.Fatal(err)
@@ -48,10 +45,7 @@ func TestErrorReduction(t *testing.T) {
 			}
 			return sum
 		}
-		s, err := NewScorer(gaussianOf(t, family, a, b), ErrorReduction, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := sure(NewScorer(gaussianOf(t, family, a, b), ErrorReduction, 0, 1))(t)
 		if err := s.Validate(validation); err != nil {
 			t.Fatal(err)
 		}
@@ -90,10 +84,7 @@ func TestAudit(t *testing.T) {
 	fitted := convexFit(t, rows)
 	counts := make([]float64, n)
 	for seed := range uint64(seeds) {
-		s, err := NewScorer(fitted, Information, seed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := sure(NewScorer(fitted, Information, seed, 1))(t)
 		own := blockOf(t, s, rows)
 		pool := s.NewPool(picks, 0.2)
 		for i := range n {

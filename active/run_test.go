@@ -26,14 +26,8 @@ func TestRun(t *testing.T) {
 	if err != nil || len(curve) != 2 {
 		t.Fatalf("%v: %v", err, curve)
 	}
-	before, err := s.fit(context.Background(), pool[:15], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scorer, err := NewScorer(before, Information, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := sure(s.fit(context.Background(), pool[:15], nil))(t)
+	scorer := sure(NewScorer(before, Information, 0, 1))(t)
 	var open credence.Batch
 	if err := (subset{rows, pool[15:]}).Read(&open, 0, 285); err != nil {
 		t.Fatal(err)
@@ -44,10 +38,7 @@ func TestRun(t *testing.T) {
 		block.Include(i, open.Target[i])
 		labelled = append(labelled, pool[15+i])
 	}
-	after, err := s.fit(context.Background(), labelled, before)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := sure(s.fit(context.Background(), labelled, before))(t)
 	want, err := s.measure(after, test)
 	if err != nil || math.Abs(curve[1].LogLoss-want.LogLoss) > 1e-12 || curve[1].Error != want.Error {
 		t.Errorf("%v: the run ends at %v, by hand at %v", err, curve[1], want)
@@ -68,5 +59,16 @@ func TestWithin(t *testing.T) {
 	}
 	if o, err = (Options{}).within(100_000); err != nil || o.Pool != 16_000 || o.Labels != 2000 {
 		t.Errorf("%v: %+v", err, o)
+	}
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

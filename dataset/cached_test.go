@@ -18,10 +18,7 @@ import (
 // cacheFiles returns the files of the row cache.
 func cacheFiles(t testing.TB, folder string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "rows", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := sure(filepath.Glob(filepath.Join(folder, "rows", "*")))(t)
 	return files
 }
 
@@ -66,10 +63,7 @@ func TestCacheIsFoundAgain(t *testing.T) {
 	if files := cacheFiles(t, cache); len(files) != 5 {
 		t.Errorf("caches are %v", files)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := sure(os.Stat(path))(t)
 	// The same size and time, another content.
 	changed := strings.Replace(content, "city 0", "city z", 1)
 	os.WriteFile(path, []byte(changed), 0o600)
@@ -95,10 +89,7 @@ func TestDamagedCacheIsMadeAgain(t *testing.T) {
 	damage := func(at func(size int64) int64) {
 		t.Helper()
 		for _, name := range cacheFiles(t, cache) {
-			file, err := os.OpenFile(name, os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := sure(os.OpenFile(name, os.O_RDWR, 0))(t)
 			info, _ := file.Stat()
 			var b [1]byte
 			file.ReadAt(b[:], at(info.Size()))

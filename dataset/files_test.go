@@ -281,3 +281,14 @@ func TestCancelledInTheMiddle(t *testing.T) {
 		}
 	}
 }
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

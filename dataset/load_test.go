@@ -102,10 +102,7 @@ func TestLoadCSV(t *testing.T) {
 		t.Errorf("notes are %v", notes)
 	}
 	// A choice of columns comes in the order asked for.
-	part, err := table.Load(context.Background(), []string{"zip", "age"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := sure(table.Load(context.Background(), []string{"zip", "age"}))(t)
 	if got := rowsOf(t, part, 10); !sameRows(got, [][]float64{{0, 31}, {1, nan}, {0, -45}}) {
 		t.Errorf("chosen columns are %v", got)
 	}

@@ -39,10 +39,7 @@ func TestCutOffFiles(t *testing.T) {
 	content := "x,y\n" + strings.Repeat("1,2.5\n17,3.25\n", 3000)
 	for _, name := range []string{"t.csv.gz", "t.csv.zst"} {
 		path := packed(t, name, content)
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := sure(os.ReadFile(path))(t)
 		for _, length := range []int{len(whole) - 9, len(whole) / 2, 20, 8} {
 			os.WriteFile(path, whole[:length], 0o600)
 			_, _, err := load(t, Options{}, nil, path)
@@ -85,10 +82,7 @@ func TestNotationsOfTables(t *testing.T) {
 			t.Errorf("as texts: %v", err)
 		}
 	}
-	doubted, err := Open(context.Background(), []string{other}, Options{Decimal: "."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	doubted := sure(Open(context.Background(), []string{other}, Options{Decimal: "."}))(t)
 	defer doubted.Close()
 	notes := fmt.Sprint(doubted.Notes())
 	for _, want := range []string{`{c is read as a category: its numbers are in different units, such as "$5": write them alike true}`, `{d is read as a category: some of its numbers have decimal commas, such as "1,5", and some decimal points, such as "2.5": write them alike true}`} {

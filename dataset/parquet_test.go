@@ -144,10 +144,7 @@ func requireParquetRows(t *testing.T, source credence.Source, rows []parquetRow)
 
 func TestParquetCompressedAndThroughStdin(t *testing.T) {
 	rows := randomParquet(rand.New(rand.NewPCG(3, 4)), 100)
-	content, err := os.ReadFile(writeParquet(t, rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := sure(os.ReadFile(writeParquet(t, rows)))(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	w.Write(content)
@@ -176,10 +173,7 @@ func TestParquetCompressedAndThroughStdin(t *testing.T) {
 
 // A pipe that pauses within a Parquet file is waited for.
 func TestParquetThroughASlowPipe(t *testing.T) {
-	content, err := os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(3, 4)), 100)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := sure(os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(3, 4)), 100))))(t)
 	out, in := io.Pipe()
 	go func() {
 		in.Write(content[:len(content)/2])
@@ -234,10 +228,7 @@ func TestParquetNumbersAsCategories(t *testing.T) {
 
 // TestDamagedParquet cuts and flips bytes: an error or other rows, no panic.
 func TestDamagedParquet(t *testing.T) {
-	content, err := os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(5, 6)), 300), parquet.PageBufferSize(400)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := sure(os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(5, 6)), 300), parquet.PageBufferSize(400))))(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	trials := 300
 	if testing.Short() {

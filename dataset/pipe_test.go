@@ -36,10 +36,7 @@ func TestNamedPipes(t *testing.T) {
 		}
 		go os.WriteFile(path, []byte(content), 0o600)
 		options := Options{Once: true, SkipMalformed: true}
-		table, err := Open(t.Context(), []string{path}, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := sure(Open(t.Context(), []string{path}, options))(t)
 		defer table.Close()
 		read := func() error {
 			return table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil })

@@ -296,10 +296,7 @@ func TestPlacesOfOtherFiles(t *testing.T) {
 func TestFollow(t *testing.T) {
 	for _, seen := range []string{"x,c\n1,a\n", "", "x,c\n"} { // what is there when it begins
 		path := write(t, "t.csv", seen)
-		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := sure(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
 		defer file.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		rows, ended := make(chan string), make(chan error)
@@ -408,10 +405,7 @@ func TestManyFiles(t *testing.T) {
 // Integers beyond 2⁵³ are noted for whoever reads them.
 func TestInexactIntegersAreNoted(t *testing.T) {
 	path := write(t, "t.csv", "id,x\n9007199254740993,1e300\n9007199254740992,3\n")
-	table, err := Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := sure(Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1}))(t)
 	defer table.Close()
 	const want = "has integers beyond 2⁵³, such as 9007199254740993 ("
 	read := map[string]func() error{
@@ -628,10 +622,7 @@ func TestRowsAreNoted(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		table, err := Open(t.Context(), []string{path}, Options{Once: true, Keyed: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := sure(Open(t.Context(), []string{path}, Options{Once: true, Keyed: true}))(t)
 		if err := table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil }); err != nil {
 			t.Fatal(err)
 		}

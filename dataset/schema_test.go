@@ -127,10 +127,7 @@ func TestParquetAsInTraining(t *testing.T) {
 // TestNothingIsKept counts rows without columns.
 func TestNothingIsKept(t *testing.T) {
 	for _, path := range []string{write(t, "t.csv", "a,b\n1,2\n3,\"x\ny\"\n"), write(t, "t.svm", "1 1:1\n0 2:1\n")} {
-		table, err := Open(context.Background(), []string{path}, Options{CacheDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := sure(Open(context.Background(), []string{path}, Options{CacheDir: t.TempDir()}))(t)
 		source, err := table.Load(context.Background(), []string{})
 		if err != nil || source.Rows() != 2 || len(source.Schema().Columns) != 0 {
 			t.Errorf("%s: %v, %v", path, source, err)

@@ -16,17 +16,11 @@ func TestTextsEndWhenInterrupted(t *testing.T) {
 	if err := os.WriteFile(path, []byte("id\n"+strings.Repeat(strings.Repeat("x", 2000)+"\n", rows)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(t.Context(), []string{path}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := sure(Open(t.Context(), []string{path}, Options{}))(t)
 	defer table.Close()
 	for range 30 {
 		ctx, cancel := context.WithCancel(t.Context())
-		k, err := table.Texts(ctx, []string{"id"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := sure(table.Texts(ctx, []string{"id"}))(t)
 		if _, err := k.Row(nil, 0); err != nil {
 			t.Fatal(err)
 		}

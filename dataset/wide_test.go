@@ -53,10 +53,7 @@ func TestUTF16(t *testing.T) {
 			}
 		}
 		path := write(t, "t.csv", wide)
-		table, err := Open(t.Context(), []string{path}, Options{Once: true, Keyed: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := sure(Open(t.Context(), []string{path}, Options{Once: true, Keyed: true}))(t)
 		at, rows := credence.Position{}, 0
 		stop := fmt.Errorf("stop")
 		err = table.Rows(context.Background(), nil, at, func(run *Run) error { at, rows = run.Finish(), run.Rows.Count; return stop })

@@ -15,10 +15,7 @@ import (
 func TestBootstrap(t *testing.T) {
 	for _, engine := range []string{"ep", "gibbs(flips=2000)"} {
 		options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])", Engine: engine}
-		fitted, err := fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{Bootstrap: 20, Path: selection.PathAlways, Check: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{Bootstrap: 20, Path: selection.PathAlways, Check: 4}))(t)
 		s := fitted.Selection
 		for _, f := range s.Features {
 			switch {

@@ -32,15 +32,9 @@ func TestCheck(t *testing.T) {
 	for j, column := range columns {
 		all = all.Numbers(fmt.Sprint("x", j), column)
 	}
-	rows, err := all.Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(all.Source())(t)
 	o := fit.Options{Formula: "y ~ .", Prior: "spikeslab(inclusion=0.1, slab=1)", Family: "gaussian(variance=0.25)", Engine: "ep", Threads: 1}
-	fitted, err := fit.Select(context.Background(), rows, o, selection.Options{Check: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := sure(fit.Select(context.Background(), rows, o, selection.Options{Check: 10}))(t)
 	c := fitted.Selection.Check
 	if c.Folds != 10 || len(c.Engines) != 3 || c.Engines[0].Engine != "ep" || c.Engines[1].Engine != "lasso" || c.Engines[2].Engine != "ridge" {
 		t.Fatalf("%+v", c)

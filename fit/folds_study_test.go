@@ -71,10 +71,7 @@ func TestGeneFolds(t *testing.T) {
 					}
 					b.Numbers(names[j], list)
 				}
-				source, err := b.Source()
-				if err != nil {
-					t.Fatal(err)
-				}
+				source := sure(b.Source())(t)
 				return source
 			}
 			compareFolds(t, "y", family, folds, part, []contender{{"", "lasso"}, {"", "ridge"}, {"spikeslab", ""}})
@@ -110,10 +107,7 @@ func TestTextFolds(t *testing.T) {
 						some.Start = append(some.Start, len(some.Index))
 					}
 				}
-				source, err := table.Sparse(y, some)
-				if err != nil {
-					t.Fatal(err)
-				}
+				source := sure(table.Sparse(y, some))(t)
 				return source
 			}
 			compareFolds(t, "label", "bernoulli", folds, part, []contender{{"", "lasso"}, {"spikeslab", ""}})
@@ -258,14 +252,8 @@ func readSparse(t *testing.T, positive string, parts ...string) (labels []float6
 		labels = append(labels, indicator(fields[0] == positive))
 		for _, field := range fields[1:] {
 			index, value, _ := strings.Cut(field, ":")
-			j, err := strconv.Atoi(index)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := sure(strconv.Atoi(index))(t)
+			v := sure(strconv.ParseFloat(value, 64))(t)
 			x.Index, x.Value, x.Cols = append(x.Index, int32(j-1)), append(x.Value, v), max(x.Cols, j)
 		}
 		x.Rows, x.Start = x.Rows+1, append(x.Start, len(x.Index))

@@ -37,10 +37,7 @@ func TestHorseshoe(t *testing.T) {
 			class[i] = 1
 		}
 	}
-	rows, err := columns.Numbers("y", y).Numbers("class", class).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(columns.Numbers("y", y).Numbers("class", class).Source())(t)
 	for target, other := range map[string]string{"y": "class", "class": "y"} {
 		o := fit.Options{Formula: target + " ~ . - " + other, Prior: "horseshoe", Engine: "gibbs(sweeps=400)", Threads: 1}
 		if target == "y" {
@@ -53,10 +50,7 @@ func TestHorseshoe(t *testing.T) {
 		} else if why := prepared.Explain()[len(prepared.Explain())-1].Text; target == "y" && why != "gibbs: draws follow the long tails of a horseshoe prior" {
 			t.Error(why)
 		}
-		fitted, err := fit.Table(context.Background(), rows, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(fit.Table(context.Background(), rows, o))(t)
 		if fitted.Report.Engine != "gibbs" || fitted.Report.RHat == nil {
 			t.Errorf("%+v", fitted.Report)
 		}
@@ -64,14 +58,8 @@ func TestHorseshoe(t *testing.T) {
 		if err := modelfile.Save(path, fitted); err != nil {
 			t.Fatal(err)
 		}
-		again, err := modelfile.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		terms, err := score.Terms(again, score.TermOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := sure(modelfile.Load(path))(t)
+		terms := sure(score.Terms(again, score.TermOptions{}))(t)
 		for _, term := range terms {
 			want, matters := map[string]float64{"xAd": 2, "xAh": -1.5, "(intercept)": 5}[term.Name]
 			if term.Inclusion != nil {
@@ -85,10 +73,7 @@ func TestHorseshoe(t *testing.T) {
 			}
 		}
 		o.Threads = 2
-		twice, err := fit.Table(context.Background(), rows, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		twice := sure(fit.Table(context.Background(), rows, o))(t)
 		row := map[string]any{}
 		for _, c := range rows.Schema().Columns {
 			row[c.Name] = 0.5

@@ -17,23 +17,14 @@ import (
 // A job says what it needs and what it chose, and fills in whatever a stored model has beside the
 // engine's answer.
 func TestJob(t *testing.T) {
-	rows, err := table.Structs(sold())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.Structs(sold()))(t)
 	steps := 0
-	job, err := fit.New(fit.Options{Formula: "zip ~ size + log(rooms)", Positive: "b", Seed: 3, Progress: func(credence.Progress) { steps++ }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := sure(fit.New(fit.Options{Formula: "zip ~ size + log(rooms)", Positive: "b", Seed: 3, Progress: func(credence.Progress) { steps++ }}))(t)
 	columns, err := job.Columns(rows.Schema())
 	if slices.Sort(columns); err != nil || !slices.Equal(columns, []string{"rooms", "size", "zip"}) {
 		t.Errorf("columns %q, %v", columns, err)
 	}
-	run, err := job.Prepare(context.Background(), rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := sure(job.Prepare(context.Background(), rows))(t)
 	want := []fit.Note{
 		{Topic: "model", Text: "zip ~ size + log(rooms)   bernoulli, normal prior"},
 		{Topic: "target", Text: "zip: the positive class is b"},
@@ -42,10 +33,7 @@ func TestJob(t *testing.T) {
 	if got := run.Explain(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	fitted, err := run.Fit(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := sure(run.Fit(context.Background()))(t)
 	if recipe := (credence.Recipe{Formula: "zip ~ size + log(rooms)", Family: "bernoulli", Prior: "normal", Engine: "svi(covariance=full)", Seed: 3}); fitted.Recipe != recipe {
 		t.Errorf("recipe %+v", fitted.Recipe)
 	}
@@ -56,10 +44,7 @@ func TestJob(t *testing.T) {
 
 // What the fit is unlikely to be meant to do is a warning of its report.
 func TestWarnings(t *testing.T) {
-	rows, err := table.Structs(sold())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.Structs(sold()))(t)
 	for _, c := range []struct {
 		options fit.Options
 		want    string // "" for none
@@ -69,10 +54,7 @@ func TestWarnings(t *testing.T) {
 		{fit.Options{Formula: "price ~ 0 + size + zip"}, ""},
 		{fit.Options{Formula: "price ~ size", Checkpoint: t.TempDir() + "/c"}, "engine exact writes no checkpoint"},
 	} {
-		fitted, err := fit.Table(context.Background(), rows, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(fit.Table(context.Background(), rows, c.options))(t)
 		all := strings.Join(fitted.Report.Warnings, "\n")
 		if c.want == "" && strings.Contains(all, "intercept") || !strings.Contains(all, c.want) {
 			t.Errorf("%+v: %q", c.options, all)
@@ -122,15 +104,9 @@ func TestManyWeights(t *testing.T) {
 	for i := range list {
 		list[i] = row{float64(i % 7), float64(i), fmt.Sprint("z", i)}
 	}
-	rows, err := table.Structs(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.Structs(list))(t)
 	for formula, engine := range map[string]string{"Y ~ X + Zip": "convex", "Y ~ X": "exact", "Y ~ X + Zip + rbf(X, n=5)": "svi", "Y ~ X + Zip + rbf(X, n=5, lengthscale=1)": "convex"} {
-		job, err := fit.New(fit.Options{Formula: formula})
-		if err != nil {
-			t.Fatal(err)
-		}
+		job := sure(fit.New(fit.Options{Formula: formula}))(t)
 		run, err := job.Prepare(context.Background(), rows)
 		if err != nil {
 			t.Fatalf("%s: %v", formula, err)
@@ -148,10 +124,7 @@ func TestEnginesMeanTheirModel(t *testing.T) {
 	for i := range records {
 		records[i] = []any{float64(i%7) - 3, float64((i*i + i/7) % 2)}
 	}
-	rows, err := table.Records([]string{"x", "y"}, records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.Records([]string{"x", "y"}, records))(t)
 	for engine, want := range map[string][2]string{
 		"":        {"bernoulli", "normal"},
 		"ep":      {"bernoulli", "spikeslab"},
@@ -184,5 +157,16 @@ func TestOnlineOptionsAreRefused(t *testing.T) {
 		if _, err := fit.New(o); !errors.Is(err, fit.ErrMisuse) || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "use package learn") {
 			t.Errorf("%+v: %v", o, err)
 		}
+	}
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

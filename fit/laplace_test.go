@@ -26,10 +26,7 @@ func TestLaplace(t *testing.T) {
 		x[i], z[i] = rng.NormFloat64(), rng.NormFloat64()
 		y[i] = 3 - 2*x[i] + 0.3*rng.NormFloat64()
 	}
-	rows, err := table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
 	for _, o := range []fit.Options{
 		{Prior: "spikeslab(spike=0.001)"}, {Prior: "spikeslab", Engine: "laplace"}, {Prior: "spikeslab(inclusion=0.5, slab=4, spike=0.001)", Engine: "laplace(method=gist)"},
 		{Prior: "spikeslab", Engine: "laplace(variances=nystrom, anneal=true)"}, {Prior: "spikeslab(inclusion_prior=[1, 3])", Engine: "laplace(variances=random, vectors=8)"},
@@ -59,10 +56,7 @@ func TestLaplace(t *testing.T) {
 		if err := modelfile.Save(path, fitted); err != nil {
 			t.Fatal(err)
 		}
-		again, err := modelfile.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := sure(modelfile.Load(path))(t)
 		row, err := score.Row(again, map[string]any{"x": 1.0, "z": 0.0})
 		if err != nil || math.Abs(row.Mean-1) > 0.35 || !(row.SD > 0.2 && row.SD < 0.5) {
 			t.Errorf("%+v: %+v, %v", o, row, err)
@@ -89,10 +83,7 @@ func TestLaplaceNormal(t *testing.T) {
 			classes[i] = 1
 		}
 	}
-	rows, err := table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Numbers("count", counts).Numbers("class", classes).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Numbers("count", counts).Numbers("class", classes).Source())(t)
 	moments := func(f *credence.Fitted) (mean, variance []float64) {
 		d := f.Members[0].Posterior.Weights()
 		mean, variance = make([]float64, d), make([]float64, d)
@@ -104,15 +95,9 @@ func TestLaplaceNormal(t *testing.T) {
 		tolerance                float64
 	}{{"gaussian(variance=0.9)", "normal(variance=2)", "integrate", 1e-8}, {"gaussian", "normal", "mode", 1e-6}, {"gaussian", "normal", "ml", 1e-6}} {
 		o := fit.Options{Formula: "y ~ x + z", Family: c.family, Prior: c.prior, Engine: "laplace(hyper=" + c.treatment + ")"}
-		f, err := fit.Table(ctx, rows, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure(fit.Table(ctx, rows, o))(t)
 		o.Engine = "exact(tolerance=1e-9, hyper=" + c.treatment + ")"
-		e, err := fit.Table(ctx, rows, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := sure(fit.Table(ctx, rows, o))(t)
 		want := e.Report.Evidence
 		if c.treatment == "mode" {
 			want = e.Report.EvidenceMode
@@ -145,10 +130,7 @@ func TestLaplaceNormal(t *testing.T) {
 		if err := modelfile.Save(path, f); err != nil {
 			t.Fatal(err)
 		}
-		again, err := modelfile.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := sure(modelfile.Load(path))(t)
 		row := map[string]any{"x": 0.5, "z": 5.0}
 		got, err := score.Row(again, row)
 		want, wrong := score.Row(s, row)

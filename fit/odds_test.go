@@ -26,10 +26,7 @@ func TestPriorOdds(t *testing.T) {
 		a[i], b[i], city[i] = rng.NormFloat64(), rng.NormFloat64(), []string{"Basel", "Bern", "Biel"}[i%3]
 		y[i] = 0.35*a[i] + 0.35*b[i] + rng.NormFloat64()
 	}
-	rows, err := table.New().Numbers("a", a).Numbers("b", b).Categories("city", city).Numbers("y", y).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.New().Numbers("a", a).Numbers("b", b).Categories("city", city).Numbers("y", y).Source())(t)
 	list, err := fit.ReadOdds("odds.tsv", strings.NewReader("feature\todds\na\t100\nb\t0.001\ncity=Bern\t0.01\n"))
 	if err != nil || len(list) != 3 || list[1] != (fit.Odds{Feature: "b", Odds: 0.001, Place: "odds.tsv:3"}) {
 		t.Fatal(list, err)
@@ -45,10 +42,7 @@ func TestPriorOdds(t *testing.T) {
 			if err := modelfile.Save(path, fitted); err != nil {
 				t.Fatal(err)
 			}
-			again, err := modelfile.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := sure(modelfile.Load(path))(t)
 			counts := map[float64]int{}
 			for _, odds := range again.Members[0].Model.Prior.(prior.SpikeSlab).Odds {
 				counts[odds]++
@@ -78,10 +72,7 @@ func TestPriorOdds(t *testing.T) {
 		}
 	}
 	for engine, wanted := range map[string]bool{"laplace": true, "ep": false} { // s is each feature's own in laplace alone
-		fitted, err := fit.Select(ctx, rows, fit.Options{Formula: "y ~ .", Engine: engine, Prior: "spikeslab(inclusion_prior=[1, 3])", PriorOdds: list[:1]}, selection.Options{Moments: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(fit.Select(ctx, rows, fit.Options{Formula: "y ~ .", Engine: engine, Prior: "spikeslab(inclusion_prior=[1, 3])", PriorOdds: list[:1]}, selection.Options{Moments: true}))(t)
 		for _, f := range fitted.Selection.Features {
 			if e := f.Inclusion; f.VarZ == nil || *f.VarZ != e*(1-e) || (f.MeanS != nil) != (wanted && f.Name != "a") || f.MeanS != nil && *f.MeanS != (1+e)/5 {
 				t.Errorf("%s: %+v", engine, f)

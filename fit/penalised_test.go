@@ -23,10 +23,7 @@ func TestBaselines(t *testing.T) {
 		x[i], z[i] = rng.NormFloat64(), rng.NormFloat64()
 		y[i] = 3 - 2*x[i] + 0.3*rng.NormFloat64()
 	}
-	rows, err := table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
 	for _, engine := range []string{"lasso", "elasticnet(alpha=0.3)", "ridge(folds=5)", "cappedl1", "lasso(rule=one_se)"} {
 		fitted, err := fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ x + z", Engine: engine})
 		if err != nil {

@@ -56,14 +56,8 @@ func TestSelectProducts(t *testing.T) {
 				}
 			}
 			options := fit.Options{Target: "y", Engine: c.engine}
-			want, err := fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), options, selection.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := fit.SelectProducts(context.Background(), productsOf(s), options, selection.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := sure(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), options, selection.Options{}))(t)
+			got := sure(fit.SelectProducts(context.Background(), productsOf(s), options, selection.Options{}))(t)
 			near := func(what string, a, b, unit float64) {
 				if !(math.Abs(a-b) <= 1e-5*unit) {
 					t.Errorf("%s is %v, from the rows %v", what, a, b)
@@ -112,15 +106,9 @@ func TestProductsOfShards(t *testing.T) {
 		s.Target[i] += 1000
 	}
 	model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
-	engine, err := exact.New(model, exact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := sure(exact.New(model, exact.Config{}))(t)
 	ctx := context.Background()
-	units, err := engine.Units(ctx, conform.Memory{All: &s.Batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	units := sure(engine.Units(ctx, conform.Memory{All: &s.Batch}))(t)
 	add := func(first, count int) *exact.Sums {
 		sums, err := engine.NewSums("", units, first)
 		if err == nil {
@@ -137,10 +125,7 @@ func TestProductsOfShards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		gram, err := parts[0].Products()
-		if err != nil {
-			t.Fatal(err)
-		}
+		gram := sure(parts[0].Products())(t)
 		return &table.Products{Names: []string{table.Ones, "x1", "x2", "x3", "y"}, Gram: gram}
 	}
 	all := merged(add(0, n))
@@ -151,14 +136,8 @@ func TestProductsOfShards(t *testing.T) {
 		}
 	}
 	text := func(p *table.Products) string {
-		fitted, err := fit.SelectProducts(ctx, p, fit.Options{Target: "y", Engine: "ep"}, selection.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := json.Marshal(fitted.Selection)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(fit.SelectProducts(ctx, p, fit.Options{Target: "y", Engine: "ep"}, selection.Options{}))(t)
+		out := sure(json.Marshal(fitted.Selection))(t)
 		return string(out)
 	}
 	one := text(all)

@@ -31,10 +31,7 @@ func sourceOf(t *testing.T, x *linop.Dense, y []float64) credence.Source {
 		}
 		b.Numbers(fmt.Sprintf("x%d", j+1), column)
 	}
-	source, err := b.Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := sure(b.Source())(t)
 	return source
 }
 
@@ -67,14 +64,8 @@ func knockoffs(t *testing.T, s *conform.Selection, correlation, share float64, r
 			both.X.Row(i)[p+j] = x - step*(x-c*total)/(1-correlation) + math.Sqrt(math.Max(0, own))*rng.NormFloat64() + math.Sqrt(common)*shared
 		}
 	}
-	lasso, err := penalised.New(credence.Model{Features: conform.Columns{Dense: 2 * p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, penalised.Config{Alpha: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := lasso.Fit(context.Background(), conform.Memory{All: &both})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lasso := sure(penalised.New(credence.Model{Features: conform.Columns{Dense: 2 * p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, penalised.Config{Alpha: 1}))(t)
+	fitted := sure(lasso.Fit(context.Background(), conform.Memory{All: &both}))(t)
 	mean, variance := make([]float64, 2*p+1), make([]float64, 2*p+1)
 	fitted.Members[0].Posterior.Marginals(mean, variance)
 	difference, thresholds := make([]float64, p), []float64{}

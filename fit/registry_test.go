@@ -29,10 +29,7 @@ func TestPartsOfAProgram(t *testing.T) {
 		x[i] = float64(i*37%n) / 10
 		y[i] = 3 - 2*x[i] + 0.5*math.Sin(float64(i*i))
 	}
-	rows, err := table.New().Numbers("x", x).Numbers("y", y).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
 	for _, c := range []struct {
 		options fit.Options
 		engine  string
@@ -59,10 +56,7 @@ func TestPartsOfAProgram(t *testing.T) {
 		if err := modelfile.SaveWith(path, fitted, registry.Parts); err != nil {
 			t.Fatal(err)
 		}
-		again, err := modelfile.LoadWith(path, registry.Parts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := sure(modelfile.LoadWith(path, registry.Parts))(t)
 		if loaded, err := score.Row(again, row); err != nil || loaded != got {
 			t.Errorf("%+v: %+v once loaded, %v", c.options, loaded, err)
 		}
@@ -83,14 +77,8 @@ func TestDescent(t *testing.T) {
 	registry := fit.Default()
 	registry.Engines = append(registry.Engines, descentEngine())
 	registry.Priors = append(registry.Priors, prior.Entry{Zero: pull{}, Read: readPull})
-	rows, err := table.New().Numbers("x", []float64{1, 2, 3}).Numbers("y", []float64{2, 3, 7}).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ 0 + x", Raw: true, Family: "gaussian(variance=1)", Prior: "pull(strength=2)", Registry: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.New().Numbers("x", []float64{1, 2, 3}).Numbers("y", []float64{2, 3, 7}).Source())(t)
+	fitted := sure(fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ 0 + x", Raw: true, Family: "gaussian(variance=1)", Prior: "pull(strength=2)", Registry: registry}))(t)
 	terms, err := score.Terms(fitted, score.TermOptions{})
 	if err != nil || len(terms) != 1 || math.Abs(terms[0].Mean-29.0/16) > 1e-12 || math.Abs(terms[0].SD-0.25) > 1e-12 {
 		t.Errorf("%+v, %v, want mean 29/16 and sd 1/4", terms, err)

@@ -99,10 +99,7 @@ const susieScript = `suppressMessages(library(susieR)); d <- matrix(scan(command
 func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set.csv")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := sure(os.Create(path))(t)
 	w := csv.NewWriter(bufio.NewWriter(file))
 	record := make([]string, s.x.Cols+1)
 	for i, y := range s.y {
@@ -131,10 +128,7 @@ func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 		}
 		var set []int
 		for _, f := range fields[1:] {
-			j, err := strconv.Atoi(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := sure(strconv.Atoi(f))(t)
 			set = append(set, j-1)
 		}
 		sets = append(sets, set)
@@ -241,10 +235,7 @@ func TestTightSets(t *testing.T) {
 			own, difference := make([][]float64, len(rivals)), make([][]float64, len(rivals)) // sizes where both find a signal
 			for seed := range uint64(sets) {
 				s := newTight(c.n, c.p, c.size, classes, study.Seed(8000)+seed)
-				fitted, err := fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: "y ~ .", Family: c.family}, selection.Options{Path: selection.PathNever})
-				if err != nil {
-					t.Fatal(err)
-				}
+				fitted := sure(fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: "y ~ .", Family: c.family}, selection.Options{Path: selection.PathNever}))(t)
 				lists := [][][]int{nil}
 				for _, set := range fitted.Selection.Sets {
 					var members []int

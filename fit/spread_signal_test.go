@@ -36,14 +36,8 @@ func TestSpreadSignal(t *testing.T) {
 		for j, column := range columns {
 			b.Numbers(fmt.Sprint("x", j), column)
 		}
-		source, err := b.Source()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fitted, err := fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever})
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := sure(b.Source())(t)
+		fitted := sure(fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever}))(t)
 		first := fitted.Selection.Features[0]
 		told := slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool {
 			return strings.Contains(w, fmt.Sprintf("the likeliest, %s, is with %.2f", first.Name, first.Inclusion))

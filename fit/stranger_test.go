@@ -13,10 +13,7 @@ func TestExamplesBuildElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the examples once more")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := sure(filepath.Abs(".."))(t)
 	stranger := t.TempDir()
 	write := func(path string, content []byte, err error) {
 		t.Helper()
@@ -42,10 +39,7 @@ func TestExamplesBuildElsewhere(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	after, err := os.ReadFile(filepath.Join(stranger, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := sure(os.ReadFile(filepath.Join(stranger, "go.sum")))(t)
 	for line := range strings.Lines(string(after)) {
 		if !strings.Contains(string(sums), line) {
 			t.Errorf("go.sum lacks %s", line)

@@ -86,10 +86,7 @@ func count(t *testing.T, c *Census, source credence.Source, size int) {
 // filed writes a census and reads it.
 func filed(t *testing.T, c *Census) *Census {
 	t.Helper()
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure(json.Marshal(c))(t)
 	read := &Census{}
 	if err := json.Unmarshal(text, read); err != nil {
 		t.Fatal(err)
@@ -126,17 +123,11 @@ func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Option
 				t.Fatal(err)
 			}
 		}
-		more, err := merged.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		more := sure(merged.Next())(t)
 		if merged = filed(t, merged); more {
 			continue
 		}
-		f, err := merged.Frame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure(merged.Frame())(t)
 		return f
 	}
 }
@@ -180,17 +171,11 @@ func TestTwoShardsAreFit(t *testing.T) {
 	data := drawColumns(credence.SegmentRows + 1234)
 	plan := data.plan("class", true)
 	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
-	whole, err := Fit(context.Background(), plan, data.rows(t, 0, len(data.x)), Options{Missing: Mean})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := sure(Fit(context.Background(), plan, data.rows(t, 0, len(data.x)), Options{Missing: Mean}))(t)
 	var merged *Census
 	for _, rows := range [][2]int{{0, credence.SegmentRows}, {credence.SegmentRows, len(data.x)}} {
 		source := data.rows(t, rows[0], rows[1])
-		shard, err := NewCensus(plan, source.Schema(), rows[0], Options{Missing: Mean})
-		if err != nil {
-			t.Fatal(err)
-		}
+		shard := sure(NewCensus(plan, source.Schema(), rows[0], Options{Missing: Mean}))(t)
 		count(t, shard, source, 512)
 		if merged == nil {
 			merged = shard
@@ -198,10 +183,7 @@ func TestTwoShardsAreFit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := merged.Frame()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure(merged.Frame())(t)
 	if f.Fingerprint() != whole.Fingerprint() {
 		t.Errorf("merged %+v, want %+v", f, whole)
 	}
@@ -214,10 +196,7 @@ func TestCensusRefuses(t *testing.T) {
 	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
 	shard := func(plan *Plan, first, end int) *Census {
 		source := data.rows(t, first, end)
-		c, err := NewCensus(plan, source.Schema(), first, Options{Missing: Mean})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := sure(NewCensus(plan, source.Schema(), first, Options{Missing: Mean}))(t)
 		count(t, c, source, credence.BlockRows)
 		return c
 	}
@@ -246,10 +225,7 @@ func TestCensusRefuses(t *testing.T) {
 	if err := source.Read(&chunk, 5, 5); err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCensus(plan, source.Schema(), 0, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := sure(NewCensus(plan, source.Schema(), 0, Options{}))(t)
 	check(c.Add(&chunk), "the census has the rows up to 0, and cannot add those from 6 on")
 	check(filed(t, c).Add(&chunk), "a census that was read from a file takes no rows")
 	centred := data.plan("y", false)
@@ -264,16 +240,10 @@ func TestCensusRefuses(t *testing.T) {
 // Files of a census are checked before they are used.
 func TestDamagedCensus(t *testing.T) {
 	data := drawColumns(2000)
-	c, err := NewCensus(data.plan("class", true), data.rows(t, 0, 2000).Schema(), 0, Options{Missing: Mean})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := sure(NewCensus(data.plan("class", true), data.rows(t, 0, 2000).Schema(), 0, Options{Missing: Mean}))(t)
 	for { // to the last round
 		count(t, c, data.rows(t, 0, 2000), 512)
-		text, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure(json.Marshal(c))(t)
 		for _, change := range []struct{ from, to string }{
 			{`"frame":{`, `"frame":null,"x":{`}, {`"first":0`, `"first":-1`}, {`"segment":0`, `"segment":-3`}, {`"height"`, `"height"`},
 			{`"counts":[`, `"counts":[1,2,3,4,5,6,7,8,9,10,11,12,`}, {`"values":[`, `"values":[17,`}, {`"levels":{`, `"levels":{},"x":{`},
@@ -287,10 +257,7 @@ func TestDamagedCensus(t *testing.T) {
 				t.Errorf("%s in place of %s is read", change.to, change.from)
 			}
 		}
-		more, err := c.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		more := sure(c.Next())(t)
 		if !more {
 			return
 		}

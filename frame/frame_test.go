@@ -34,22 +34,13 @@ func wantColumn(t *testing.T, what string, got, want []float64) {
 
 func mustFit(t *testing.T, plan *Plan, source credence.Source, options Options) (*Frame, *credence.Batch) {
 	t.Helper()
-	f, err := Fit(t.Context(), plan, source, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure(Fit(t.Context(), plan, source, options))(t)
 	targets := IgnoreTargets
 	if f.Target != nil {
 		targets = RequireTargets
 	}
-	data, err := f.Bind(source, targets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch, err := readAll(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(f.Bind(source, targets))(t)
+	batch := sure(readAll(data))(t)
 	return f, batch
 }
 
@@ -274,17 +265,11 @@ func TestUnseenSquaresOfSources(t *testing.T) {
 	training.schema.Sparse, training.schema.Label = 2, true
 	training.sparse = []map[int]float64{{0: 1}, {1: 1}}
 	target := Column("label")
-	f, err := Fit(t.Context(), &Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure(Fit(t.Context(), &Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop}))(t)
 	later := numbers([]string{"label"}, []float64{1}, []float64{nan}, []float64{3})
 	later.schema.Sparse, later.schema.Label = 3, true
 	later.sparse = []map[int]float64{{2: 2}, {}, {0: 1}}
-	data, err := f.Bind(squared{later, []float64{5, 6, 7}}, RequireTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(f.Bind(squared{later, []float64{5, 6, 7}}, RequireTargets))(t)
 	batch, err := readAll(data)
 	if err != nil || !slices.Equal(batch.Unseen, []float64{9, 7}) {
 		t.Errorf("squares %v, %v", batch.Unseen, err)
@@ -322,14 +307,8 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 			}
 			shuffled.rows = append(shuffled.rows, moved)
 		}
-		f2, err := Fit(t.Context(), plan, shuffled, options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(f2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f2 := sure(Fit(t.Context(), plan, shuffled, options))(t)
+		text := sure(json.Marshal(f2))(t)
 		var stored Frame
 		if err := json.Unmarshal(text, &stored); err != nil {
 			t.Fatal(err)
@@ -337,10 +316,7 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 		if !reflect.DeepEqual(f, &stored) {
 			t.Fatalf("frame\n%+v\nfrom another order, through JSON\n%+v", f, &stored)
 		}
-		data, err := stored.Bind(shuffled, RequireTargets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := sure(stored.Bind(shuffled, RequireTargets))(t)
 		var batch credence.Batch
 		for first := 0; first < data.Rows(); {
 			count := min(1+rng.IntN(700), data.Rows()-first)
@@ -356,5 +332,16 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 		if passes := source.reads; options.Missing != Drop && passes > 3 {
 			t.Fatalf("fit and one reading took %d passes", passes)
 		}
+	}
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -17,10 +17,7 @@ func TestInverse(t *testing.T) {
 			t.Errorf("%s has no inverse", e)
 		}
 		for _, x := range []float64{0.03, 0.7, 1, 4.2, 9} {
-			y, err := e.Apply(x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := sure(e.Apply(x))(t)
 			if got := e.Invert(y); math.Abs(got-x) > 1e-13*math.Max(1, x)*20 {
 				t.Errorf("%s of %v is %v, which is taken back to %v", e, x, y, got)
 			}
@@ -58,15 +55,9 @@ func TestSlopesOfTrainingRows(t *testing.T) {
 	frameOf := func() *Frame {
 		source := numbers([]string{"y", "w"}, rows...)
 		y, w := Column("y").With(Sqrt), Column("w")
-		c, err := newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := sure(newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{}))(t)
 		count(t, c, source, 512)
-		f, err := c.Frame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := sure(c.Frame())(t)
 		return f
 	}
 	f := frameOf()

@@ -116,21 +116,12 @@ func TestDroppingIsCuttingOut(t *testing.T) {
 		holes.rows = append(holes.rows, row)
 	}
 	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("x").With(Scale)}}
-	want, err := Fit(t.Context(), plan, whole, Options{Missing: Drop})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Fit(t.Context(), plan, holes, Options{Missing: Drop})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := sure(Fit(t.Context(), plan, whole, Options{Missing: Drop}))(t)
+	got := sure(Fit(t.Context(), plan, holes, Options{Missing: Drop}))(t)
 	if !reflect.DeepEqual(got.Inputs, want.Inputs) || !reflect.DeepEqual(got.Target, want.Target) {
 		t.Errorf("with holes %+v, without %+v", got.Inputs, want.Inputs)
 	}
-	data, err := got.Bind(holes, RequireTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(got.Bind(holes, RequireTargets))(t)
 	var batch credence.Batch
 	for _, run := range [][2]int{{0, 700}, {590, 40}, {len(whole.rows) - 3, 3}, {5, 0}} {
 		if err := data.Read(&batch, run[0], run[1]); err != nil {

@@ -56,22 +56,13 @@ func TestClassesOfTargets(t *testing.T) {
 func TestTargetsOfAnotherKind(t *testing.T) {
 	// Training had true and false; the later table holds 0 and 1, or the words as levels.
 	training := numbers([]string{"y"}, []float64{1}, []float64{0}).with("y")
-	f, err := Fit(t.Context(), &Plan{Target: target("y")}, training, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure(Fit(t.Context(), &Plan{Target: target("y")}, training, Options{}))(t)
 	for _, later := range []*memory{
 		numbers([]string{"y"}, []float64{0}, []float64{1}),
 		numbers([]string{"y"}, []float64{1}, []float64{0}).with("y", "true", "false"),
 	} {
-		data, err := f.Bind(later, RequireTargets)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch, err := readAll(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := sure(f.Bind(later, RequireTargets))(t)
+		batch := sure(readAll(data))(t)
 		wantColumn(t, "target", batch.Target, []float64{0, 1})
 	}
 }

@@ -64,22 +64,13 @@ func TestManyLevels(t *testing.T) {
 		levels[i], source.rows[i] = strconv.Itoa(i), []float64{float64(i)}
 	}
 	source.schema.Columns = []credence.Column{{Name: "id", Kind: credence.Category, Levels: levels}}
-	f, err := Fit(t.Context(), &Plan{Inputs: []Expr{Column("id")}}, source, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sure(Fit(t.Context(), &Plan{Inputs: []Expr{Column("id")}}, source, Options{}))(t)
 	reversed := slices.Clone(levels)
 	slices.Reverse(reversed)
 	for _, order := range [][]string{levels, reversed} {
 		source.schema.Columns[0].Levels = order
-		bound, err := f.Bind(source, IgnoreTargets)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch, err := readAll(bound)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bound := sure(f.Bind(source, IgnoreTargets))(t)
+		batch := sure(readAll(bound))(t)
 		for i := range n {
 			if got := f.Inputs[0].Levels[int(batch.X.Data[i])]; got != order[i] {
 				t.Fatalf("row %d has level %s, want %s", i, got, order[i])

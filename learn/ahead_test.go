@@ -141,26 +141,17 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 // A row that is refused does not count in running means, whatever the size of batches.
 func TestRefusedRowsDoNotCountInMeans(t *testing.T) {
 	model := func(text string, most int64) *credence.Fitted {
-		l, err := learn.New(fit.Options{Formula: "y ~ x + weight(w)", Engine: "sgd", Missing: "mean"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := sure(learn.New(fit.Options{Formula: "y ~ x + weight(w)", Engine: "sgd", Missing: "mean"}))(t)
 		l.MaxMalformed = most
 		data := open(t, text)
-		columns, err := l.Columns(data.Schema())
-		if err != nil {
-			t.Fatal(err)
-		}
+		columns := sure(l.Columns(data.Schema()))(t)
 		if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
 			_, err := l.Learn(run.Rows)
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		fitted, err := l.Fitted()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(l.Fitted())(t)
 		return fitted
 	}
 	mean := func(f *credence.Fitted) float64 {
@@ -184,10 +175,7 @@ func TestRefusedRowsDoNotCountInMeans(t *testing.T) {
 func TestCleanRowsAreLearnedBehind(t *testing.T) {
 	const count = 5000
 	run := func(threads, spoiled int, weight float64) string {
-		l, err := learn.New(fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "adpredictor(variance=0.1)", Threads: threads, HoldOut: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := sure(learn.New(fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "adpredictor(variance=0.1)", Threads: threads, HoldOut: 7}))(t)
 		var reports strings.Builder
 		l.Every, l.OnProgress = 900, func(now learn.Progress) { fmt.Fprintln(&reports, now.Rows, now.LogLoss, now.Features) }
 		rows := &table.Rows{}

@@ -17,10 +17,7 @@ import (
 func take(t *testing.T, l *learn.Learner, text string) {
 	t.Helper()
 	data := open(t, text)
-	columns, err := l.Columns(data.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := sure(l.Columns(data.Schema()))(t)
 	if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
 		_, err := l.Learn(run.Rows)
 		return err
@@ -33,10 +30,7 @@ func take(t *testing.T, l *learn.Learner, text string) {
 func weights(t *testing.T, l *learn.Learner) (mean, variance []float64) {
 	t.Helper()
 	l.Finish()
-	fitted, err := l.Fitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := sure(l.Fitted())(t)
 	q := fitted.Members[0].Posterior
 	mean, variance = make([]float64, q.Weights()), make([]float64, q.Weights())
 	q.Marginals(mean, variance)
@@ -53,10 +47,7 @@ func days(rows int) (monday, tuesday, both string) {
 // A model that goes on from another tells the rows of both, in the middle of a second pass too.
 func TestRowsOfBoth(t *testing.T) {
 	monday, tuesday, _ := days(500)
-	first, err := learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := sure(learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"}))(t)
 	take(t, first, monday)
 	once := first.Rows()
 	first.EndPass()
@@ -89,19 +80,13 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 	monday, tuesday, both := days(5000)
 	for _, engine := range []string{"sep", "sep(batch=100)", "ftrl", "ftrl(alpha=0.1)", "adpredictor(variance=0.1)", "sgd"} {
 		options := fit.Options{Formula: "y ~ x + site", Engine: engine, Missing: "drop"}
-		first, err := learn.New(options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := sure(learn.New(options))(t)
 		take(t, first, monday)
 		file := filepath.Join(t.TempDir(), "checkpoint")
 		if err := first.Checkpoint(file, credence.Position{File: "monday"}); err != nil {
 			t.Fatal(err)
 		}
-		second, err := learn.From(file, fit.Options{}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := sure(learn.From(file, fit.Options{}, 1))(t)
 		if known, err := learn.Known(file); err != nil || known != first.Rows() || second.Rows() != known {
 			t.Errorf("%s: %d rows known, %d before (%v)", engine, known, second.Rows(), err)
 		}
@@ -109,10 +94,7 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		if p, err := second.Progress(); err != nil || !(p.LogLoss < 0.6) || p.Rows <= first.Rows() {
 			t.Errorf("%s: progress %+v, %v", engine, p, err)
 		}
-		whole, err := learn.New(options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := sure(learn.New(options))(t)
 		take(t, whole, both)
 		mean, variance := weights(t, second)
 		wantMean, wantVariance := weights(t, whole)
@@ -128,15 +110,9 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		if !strings.Contains(engine, "alpha") && !strings.Contains(engine, "variance") {
 			continue
 		}
-		little, err := learn.From(file, fit.Options{}, 1e-12)
-		if err != nil {
-			t.Fatal(err)
-		}
+		little := sure(learn.From(file, fit.Options{}, 1e-12))(t)
 		take(t, little, tuesday)
-		alone, err := learn.New(options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := sure(learn.New(options))(t)
 		take(t, alone, tuesday)
 		gotSum, wantSum := 0.0, 0.0 // features stand in another order
 		mean, _ = weights(t, little)
@@ -158,19 +134,13 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 func TestDiscountHalvesEvidence(t *testing.T) {
 	monday, _, _ := days(6000)
 	options := fit.Options{Formula: "y ~ x", Engine: "sep", Missing: "drop", Prior: "spikeslab(inclusion=0.9, slab=100)"}
-	l, err := learn.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := sure(learn.New(options))(t)
 	take(t, l, monday)
 	file := filepath.Join(t.TempDir(), "checkpoint")
 	if err := l.Checkpoint(file, credence.Position{}); err != nil {
 		t.Fatal(err)
 	}
-	half, err := learn.From(file, fit.Options{}, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := sure(learn.From(file, fit.Options{}, 0.5))(t)
 	mean, variance := weights(t, l)
 	halfMean, halfVariance := weights(t, half)
 	if ratio := (1/halfVariance[1] - 0.01) / (1/variance[1] - 0.01); math.Abs(ratio-0.5) > 1e-3 || math.Abs(halfMean[1]-mean[1]) > 0.01*math.Abs(mean[1]) {
@@ -181,10 +151,7 @@ func TestDiscountHalvesEvidence(t *testing.T) {
 // What differs from the model is refused, and so are shares that are none.
 func TestFromRefuses(t *testing.T) {
 	monday, _, _ := days(200)
-	l, err := learn.New(fit.Options{Formula: "y ~ x", Missing: "drop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := sure(learn.New(fit.Options{Formula: "y ~ x", Missing: "drop"}))(t)
 	take(t, l, monday)
 	file := filepath.Join(t.TempDir(), "checkpoint")
 	if err := l.Checkpoint(file, credence.Position{}); err != nil {

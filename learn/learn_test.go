@@ -43,10 +43,7 @@ func visits(rows int) string {
 
 func open(t *testing.T, text string) *dataset.Table {
 	t.Helper()
-	data, err := dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)}))(t)
 	t.Cleanup(func() { data.Close() })
 	return data
 }
@@ -63,10 +60,7 @@ func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns, err := l.Columns(data.Schema())
-		if err != nil {
-			t.Fatal(err)
-		}
+		columns := sure(l.Columns(data.Schema()))(t)
 		for more := true; more; {
 			err = data.Rows(context.Background(), columns, at, func(run *dataset.Run) error {
 				if _, err := l.Learn(run.Rows); err != nil {
@@ -95,10 +89,7 @@ func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte
 			t.Fatal(err)
 		}
 		l.Finish()
-		fitted, err := l.Fitted()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := sure(l.Fitted())(t)
 		var model bytes.Buffer
 		if err := modelfile.Write(&model, fitted, modelfile.DefaultParts()); err != nil {
 			t.Fatal(err)
@@ -116,10 +107,7 @@ func TestFilesAndPrograms(t *testing.T) {
 		Site string  `credence:"site"`
 		Note string  `credence:"-"`
 	}
-	l, err := learn.New(fit.Options{Formula: "y ~ x + site + hash(x:site)"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := sure(learn.New(fit.Options{Formula: "y ~ x + site + hash(x:site)"}))(t)
 	var text strings.Builder
 	text.WriteString("y,x,site\n")
 	var rows []visit
@@ -132,10 +120,7 @@ func TestFilesAndPrograms(t *testing.T) {
 		}
 	}
 	l.Finish()
-	program, err := l.Fitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := sure(l.Fitted())(t)
 	_, file := learned(t, text.String(), fit.Options{Formula: "y ~ x + site + hash(x:site)"}, 0)
 	for _, v := range rows[:20] {
 		a, errA := score.Row(program, v)
@@ -185,10 +170,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
-	l, err := learn.New(fit.Options{Formula: "y ~ x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := sure(learn.New(fit.Options{Formula: "y ~ x"}))(t)
 	if _, err := l.Fitted(); err == nil {
 		t.Error("a model of no rows")
 	}
@@ -275,10 +257,7 @@ func TestTooLargeRowIsCounted(t *testing.T) {
 		Click bool
 		X     float64
 	}
-	learner, err := learn.New(fit.Options{Formula: "Click ~ X"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := sure(learn.New(fit.Options{Formula: "Click ~ X"}))(t)
 	for i := range 20 {
 		_, err := learner.Row(row{i%2 == 0, map[bool]float64{true: 1e300, false: float64(i)}[i == 10]})
 		if (err != nil) != (i == 10) || err != nil && !strings.Contains(err.Error(), "to go on is to leave it out") {
@@ -287,5 +266,16 @@ func TestTooLargeRowIsCounted(t *testing.T) {
 	}
 	if p, err := learner.Progress(); err != nil || p.Malformed != 1 || p.Rows != 19 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -75,20 +75,14 @@ func hostileDocuments(t *testing.T, fitted *credence.Fitted, predict func(*crede
 	if err := Write(&out, fitted, DefaultParts()); err != nil {
 		t.Fatal(err)
 	}
-	file, err := safetensors.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := sure(safetensors.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
 	read := func(doc any, what string) (predicted bool) {
 		defer func() {
 			if p := recover(); p != nil {
 				t.Errorf("%s: panic: %v", what, p)
 			}
 		}()
-		text, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure(json.Marshal(doc))(t)
 		fitted, err := assemble(file, text, DefaultParts())
 		return err == nil && predict(fitted)
 	}

@@ -49,10 +49,7 @@ func TestKeyedRoundTrip(t *testing.T) {
 			if err := Write(&file, want, DefaultParts()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := sure(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("read %+v, want %+v", got.Members[0], want.Members[0])
 			}
@@ -67,10 +64,7 @@ func TestKeyedPredicts(t *testing.T) {
 		X: linop.Dense{Rows: 1}, Unseen: []float64{4 + 1},
 		Sparse: linop.CSR{Rows: 1, Cols: 3, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{1}},
 	}
-	dist, err := fitted.Distribution(credence.NewWorkspace(1), batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dist := sure(fitted.Distribution(credence.NewWorkspace(1), batch))(t)
 	mean, variance := dist.Latent(0)
 	if mean != -1+0.5 || math.Abs(variance-(0.1+0.2+(4+1)*0.5)) > 1e-14 {
 		t.Errorf("f is %g ± %g", mean, variance)

@@ -21,10 +21,7 @@ import (
 func variational(t *testing.T, q credence.Posterior) *credence.Fitted {
 	t.Helper()
 	inputs := feature.Inputs{Dense: []feature.Input{{Column: credence.Column{Name: "a"}}, {Column: credence.Column{Name: "b"}}}}
-	set, err := feature.New(inputs, &feature.Intercept{}, &feature.Linear{Inputs: []int{0, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := sure(feature.New(inputs, &feature.Intercept{}, &feature.Linear{Inputs: []int{0, 1}}))(t)
 	k, bound := 0.83, -17.5
 	return &credence.Fitted{
 		Members: []credence.Member{{
@@ -52,10 +49,7 @@ func TestVariationalPosteriors(t *testing.T) {
 		if err := Write(&file, fitted, DefaultParts()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := sure(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
 		if !reflect.DeepEqual(got.Members[0].Posterior, q) {
 			t.Errorf("%T came back as %+v", q, got.Members[0].Posterior)
 		}

@@ -136,10 +136,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		})
 	}
 	var batch credence.Batch
-	data, err := fr.Bind(newTable(), frame.RequireTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(fr.Bind(newTable(), frame.RequireTargets))(t)
 	if err := data.Read(&batch, 0, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -162,10 +159,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := Save(path, fitted); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := sure(Load(path))(t)
 	if want, got := encoded(t, fitted), encoded(t, again); !bytes.Equal(want, got) {
 		t.Error("writing what was read gives other bytes")
 	}
@@ -181,10 +175,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	want := predictions(t, fitted, batch)
-	data, err := again.Frame.(*frame.Frame).Bind(newTable(), frame.RequireTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(again.Frame.(*frame.Frame).Bind(newTable(), frame.RequireTargets))(t)
 	var rebound credence.Batch
 	if err := data.Read(&rebound, 0, 4); err != nil {
 		t.Fatal(err)
@@ -197,10 +188,7 @@ func TestRoundTrip(t *testing.T) {
 // predictions returns the mean, the variance and two quantiles of every row.
 func predictions(t *testing.T, fitted *credence.Fitted, rows *credence.Batch) (all []float64) {
 	t.Helper()
-	dist, err := fitted.Distribution(credence.NewWorkspace(1), rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dist := sure(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
 	for i := range dist.Rows() {
 		mean, variance := dist.Moments(i)
 		all = append(all, mean, variance, dist.Quantile(i, 0.1), dist.Quantile(i, 0.9))
@@ -239,10 +227,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(doc)
-		text, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure(json.Marshal(doc))(t)
 		var kept []safetensors.Tensor
 		for _, tensor := range tensors {
 			if tensor.Name != skip {
@@ -349,4 +334,15 @@ func FuzzDocument(f *testing.F) {
 		}
 		predicts(out.Bytes(), batch)
 	})
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

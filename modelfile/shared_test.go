@@ -45,10 +45,7 @@ func TestMembersShare(t *testing.T) {
 	if got, one := len(file), len(encoded(t, &alone)); got > one+4*(8*d+1024) || 8*d*d < 2*1024 {
 		t.Errorf("five members with %d weights take %d bytes, one takes %d", d, got, one)
 	}
-	read, err := Read(bytes.NewReader(file), int64(len(file)), DefaultParts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := sure(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
 	first := read.Members[0]
 	for k, m := range read.Members {
 		if !m.Posterior.(*posterior.Full).SameCovariance(first.Posterior) || m.Model.Features != first.Model.Features {
@@ -110,10 +107,7 @@ func TestTensorsOfOneBeginning(t *testing.T) {
 	q := fitted.Members[0].Posterior.(*posterior.Full)
 	q.Mean = q.Factor[:len(q.Mean)]
 	file := encoded(t, fitted)
-	read, err := Read(bytes.NewReader(file), int64(len(file)), DefaultParts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := sure(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
 	if !reflect.DeepEqual(read.Members[0].Posterior, fitted.Members[0].Posterior) {
 		t.Error("the posterior came back as another")
 	}
@@ -141,10 +135,7 @@ func TestSharedTensorsAreChecked(t *testing.T) {
 		} else {
 			doc["members"].([]any)[2].(map[string]any)["features_of"] = 2
 		}
-		text, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure(json.Marshal(doc))(t)
 		metadata[metadataKey] = string(text)
 		var file bytes.Buffer
 		if err := safetensors.Write(&file, metadata, tensors); err != nil {

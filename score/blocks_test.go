@@ -88,10 +88,7 @@ func TestNoEffectIsFoundWhereThereIsNone(t *testing.T) {
 		for _, name := range []string{"a", "b", "c", "y"} {
 			rows.Numbers(name, columns[name])
 		}
-		source, err := rows.Source()
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := sure(rows.Source())(t)
 		for _, b := range score.Blocks(fitted(t, source, fit.Options{Formula: "y ~ a + poly(b, 3) + rbf(c, n=10, lengthscale=1)", Engine: "exact(draws=1)"})) {
 			if !b.Effect {
 				none[b.Name]++

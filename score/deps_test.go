@@ -32,10 +32,7 @@ func main() {
 // A program that only scores holds no engine, no reader of files and no decompressor, and stays
 // below 6 MB.
 func TestScoringIsSmall(t *testing.T) {
-	deps, err := exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	deps := sure(exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output())(t)
 	for _, path := range strings.Fields(string(deps)) {
 		if strings.HasSuffix(path, "/infer/problem") { // is no engine: criticism samples rows by it
 			continue
@@ -57,10 +54,7 @@ func TestScoringIsSmall(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	info, err := os.Stat(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := sure(os.Stat(binary))(t)
 	t.Logf("%.1f MB", float64(info.Size())/1e6)
 	if info.Size() >= 6e6 {
 		t.Errorf("a program that only scores has %.1f MB", float64(info.Size())/1e6)

@@ -25,10 +25,7 @@ func TestCompareAcrossTransforms(t *testing.T) {
 	plain := fitted(t, source, fit.Options{Formula: "Price ~ Size + weight(W)", Family: "gaussian(variance=400)", Prior: "normal(variance=1e4)"})
 	log := fitted(t, source, fit.Options{Formula: "log(Price) ~ Size + weight(W)", Family: "gaussian(variance=0.01)", Prior: "normal(variance=1)"})
 	for order, models := range [][2]*credence.Fitted{{plain, log}, {log, plain}} {
-		c, err := score.Compare(gather(t, "a", models[0], source), gather(t, "b", models[1], source))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := sure(score.Compare(gather(t, "a", models[0], source), gather(t, "b", models[1], source)))(t)
 		if !strings.Contains(c.Warnings[0], "different transforms of Price: every figure is of Price itself") {
 			t.Errorf("warnings %q", c.Warnings)
 		}
@@ -78,10 +75,7 @@ func TestEvidenceThatCannotBeCompared(t *testing.T) {
 		"none":     {without(base(), nil), "b has no evidence, which engine exact does not give: compare densities", false},
 		"estimate": {without(base(), new(-250.0)), "the evidence of b is an estimate", true},
 	} {
-		got, err := score.Compare(gather(t, "a", first, source), gather(t, "b", c.other, source))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := sure(score.Compare(gather(t, "a", first, source), gather(t, "b", c.other, source)))(t)
 		if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: warnings %q, want %q", name, all, c.want)
 		}
@@ -106,10 +100,7 @@ func TestEvidenceBesideNone(t *testing.T) {
 	other.Report.Hyperparameters = "mode"
 	none := without(of("Price ~ Size"), nil)
 	none.Report.Hyperparameters = ""
-	got, err := score.Compare(gather(t, "a", none, source), gather(t, "b", of("Price ~ Size"), source), gather(t, "c", of("Price ~ Size + Rooms"), source), gather(t, "d", other, source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := sure(score.Compare(gather(t, "a", none, source), gather(t, "b", of("Price ~ Size"), source), gather(t, "c", of("Price ~ Size + Rooms"), source), gather(t, "d", other, source)))(t)
 	for i, want := range []bool{false, true, true, false} {
 		if (got.Models[i].Evidence != nil) != want {
 			t.Errorf("model %d: evidence %v", i, got.Models[i].Evidence)

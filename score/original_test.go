@@ -15,18 +15,9 @@ import (
 // originals visits the rows of houses scored in the target's own units, beside those of the formula's.
 func originals(t *testing.T, model *credence.Fitted, all []house, visit func(own, written *score.Rows, i int)) {
 	t.Helper()
-	back, err := score.New(model, score.Options{Original: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := back.Table(structs(t, all), score.UseTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := scorer(t, model).Table(structs(t, all), score.UseTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := sure(score.New(model, score.Options{Original: true}))(t)
+	own := sure(back.Table(structs(t, all), score.UseTargets))(t)
+	written := sure(scorer(t, model).Table(structs(t, all), score.UseTargets))(t)
 	if err := own.Each(t.Context(), func(a *score.Rows) error {
 		return written.Each(t.Context(), func(b *score.Rows) error {
 			for i := range a.Len() {
@@ -85,10 +76,7 @@ func TestOriginalUnits(t *testing.T) {
 				t.Fatalf("%s: draws %v and %v", formula, a, b)
 			}
 		})
-		e, err := score.Evaluate(context.Background(), scorer(t, model), structs(t, all))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := sure(score.Evaluate(context.Background(), scorer(t, model), structs(t, all)))(t)
 		want := float64(e.NLPD)
 		originals(t, model, all, func(_, written *score.Rows, i int) { want -= c.slope(written.Target(i)) / 60 })
 		if e.NLPDOriginal == nil || !near(float64(*e.NLPDOriginal), want) {

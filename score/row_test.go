@@ -45,10 +45,7 @@ func fitted(t testing.TB, rows any, o fit.Options) *credence.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := fit.Table(context.Background(), source, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := sure(fit.Table(context.Background(), source, o))(t)
 	return model
 }
 
@@ -138,14 +135,8 @@ func TestBoundRowAllocatesNothing(t *testing.T) {
 		{Formula: "Garden ~ Size + Zip"},
 		{Formula: "Price ~ . + rbf(Size, Rooms, n=8)", Engine: "exact(draws=2, starts=2)"},
 	} {
-		scorer, err := score.New(fitted(t, all, o), score.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound, err := score.Bind[*house](scorer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scorer := sure(score.New(fitted(t, all, o), score.Options{}))(t)
+		bound := sure(score.Bind[*house](scorer))(t)
 		if allocated := testing.AllocsPerRun(100, func() {
 			if _, err := bound.Score(&all[7]); err != nil {
 				t.Fatal(err)

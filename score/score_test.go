@@ -20,30 +20,21 @@ import (
 // structs is the table of a slice.
 func structs(t testing.TB, slice any) credence.Source {
 	t.Helper()
-	source, err := table.Structs(slice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := sure(table.Structs(slice))(t)
 	return source
 }
 
 // scorer applies a model with default options.
 func scorer(t testing.TB, model *credence.Fitted) *score.Scorer {
 	t.Helper()
-	s, err := score.New(model, score.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sure(score.New(model, score.Options{}))(t)
 	return s
 }
 
 // each visits the rows of a table that may have targets.
 func each(t testing.TB, model *credence.Fitted, source credence.Source, visit func(rows *score.Rows, i int)) {
 	t.Helper()
-	scored, err := scorer(t, model).Table(source, score.UseTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scored := sure(scorer(t, model).Table(source, score.UseTargets))(t)
 	if err := scored.Each(context.Background(), func(rows *score.Rows) error {
 		for i := range rows.Len() {
 			visit(rows, i)
@@ -60,10 +51,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-10*(1+math.Abs(b)) }
 func TestEvaluateByHand(t *testing.T) {
 	all := houses(600) // more than a block
 	model := fitted(t, all[:90], fit.Options{Formula: "Price ~ Size + Rooms", Engine: "exact(hyper=mode)"})
-	e, err := score.Evaluate(context.Background(), scorer(t, model), structs(t, all))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := sure(score.Evaluate(context.Background(), scorer(t, model), structs(t, all)))(t)
 	var square, density, inside float64
 	each(t, model, structs(t, all), func(rows *score.Rows, i int) {
 		y, p := rows.Target(i), rows.Predict(i)
@@ -100,10 +88,7 @@ func TestEvaluateMembers(t *testing.T) {
 			member.Model.Likelihood, member.Weight = l, []float64{0.25, 0.75, 0}[k]
 			model.Members = append(model.Members, member)
 		}
-		e, err := score.Evaluate(context.Background(), scorer(t, model), source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := sure(score.Evaluate(context.Background(), scorer(t, model), source))(t)
 		return e
 	}
 	size := func(v float64) credence.Likelihood { return likelihood.NegativeBinomial{Size: param.Hold(v)} }
@@ -269,10 +254,7 @@ func TestSelected(t *testing.T) {
 // gather scores rows for a comparison.
 func gather(t *testing.T, name string, model *credence.Fitted, source credence.Source) *score.Scores {
 	t.Helper()
-	scored, err := scorer(t, model).Table(source, score.RequireTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scored := sure(scorer(t, model).Table(source, score.RequireTargets))(t)
 	scores := score.NewScores(name, model)
 	if err := scored.Each(context.Background(), scores.Add); err != nil {
 		t.Fatal(err)
@@ -300,10 +282,7 @@ func TestCompareByHand(t *testing.T) {
 	if err != nil || c.Rows != 50 || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "these are the rows that small was fitted to") {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	d, err := score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := sure(score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice))))(t)
 	var density [2][]float64
 	for k, model := range []*credence.Fitted{small, large} {
 		each(t, model, structs(t, twice), func(rows *score.Rows, i int) { density[k] = append(density[k], rows.LogDensity(i, rows.Target(i))) })
@@ -370,14 +349,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v is scored", broken)
 		}
 	}
-	lenient, err := score.New(model, score.Options{Missing: "mean", Unseen: "zero"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bound, err := score.Bind[map[string]any](lenient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lenient := sure(score.New(model, score.Options{Missing: "mean", Unseen: "zero"}))(t)
+	bound := sure(score.Bind[map[string]any](lenient))(t)
 	filled, err := bound.Score(map[string]any{"Size": nil, "Zip": "a"})
 	mean := 0.0
 	for _, h := range houses(40) {
@@ -389,5 +362,16 @@ func TestOptions(t *testing.T) {
 	}
 	if p, err := bound.Score(map[string]any{"Size": 70, "Zip": "never seen"}); err != nil || p.SD == 0 {
 		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -24,10 +24,7 @@ import (
 
 func terms(t *testing.T, model *credence.Fitted, options score.TermOptions) []score.Term {
 	t.Helper()
-	all, err := score.Terms(model, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := sure(score.Terms(model, options))(t)
 	return all
 }
 
@@ -64,10 +61,7 @@ func (c *cells) source(t *testing.T) credence.Source {
 	for _, name := range []string{"a", "b", "d", "w", "o", "y", "count"} {
 		rows.Numbers(name, c.numbers[name])
 	}
-	source, err := rows.Categories("g", c.levels["g"]).Categories("h", c.levels["h"]).Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := sure(rows.Categories("g", c.levels["g"]).Categories("h", c.levels["h"]).Source())(t)
 	return source
 }
 
@@ -158,10 +152,7 @@ func TestTermsOfSparseRows(t *testing.T) {
 		x.AppendRow([]int32{int32(i % 2), int32(2 + i%2)}, values)
 		labels[i] = values[0]*values[1] + rng.NormFloat64()
 	}
-	source, err := table.Sparse(labels, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := sure(table.Sparse(labels, x))(t)
 	model := fitted(t, source, fit.Options{Formula: "label ~ . + x1:x3 + poly(x2, 2)"})
 	each(t, model, source, func(rows *score.Rows, i int) {
 		sum := 0.0
@@ -355,10 +346,7 @@ func TestOwnWeightsVaryJointly(t *testing.T) {
 // designOf returns Φ, all of its columns dense.
 func designOf(t *testing.T, model *credence.Fitted, source credence.Source, n int) linop.Dense {
 	t.Helper()
-	bound, err := scorer(t, model).Frame().Bind(source, score.IgnoreTargets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bound := sure(scorer(t, model).Frame().Bind(source, score.IgnoreTargets))(t)
 	var batch credence.Batch
 	if err := bound.Read(&batch, 0, n); err != nil {
 		t.Fatal(err)
@@ -450,10 +438,7 @@ func TestBaseOfManyLevels(t *testing.T) {
 	for l := range feature.DenseLevels + 10 {
 		column.Levels = append(column.Levels, fmt.Sprint(l))
 	}
-	set, err := feature.New(feature.Inputs{Dense: []feature.Input{{Column: column}}}, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := sure(feature.New(feature.Inputs{Dense: []feature.Input{{Column: column}}}, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}}))(t)
 	q := &posterior.Diagonal{}
 	for j := range set.Weights() {
 		q.Mean, q.Variance = append(q.Mean, float64(j*j)), append(q.Variance, float64(1+j))

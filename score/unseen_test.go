@@ -21,28 +21,13 @@ func TestUnseenColumnsAddTheirVariance(t *testing.T) {
 		x.AppendRow([]int32{int32(i % 3)}, []float64{1 + float64(i%4)})
 		labels[i] = math.Sin(float64(i)) + float64(i%3)
 	}
-	rows, err := table.Sparse(labels, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitted, err := fit.Table(context.Background(), rows, fit.Options{Formula: "label ~ ."})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scorer, err := score.New(fitted, score.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bound, err := score.Bind[map[string]any](scorer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := sure(table.Sparse(labels, x))(t)
+	fitted := sure(fit.Table(context.Background(), rows, fit.Options{Formula: "label ~ ."}))(t)
+	scorer := sure(score.New(fitted, score.Options{Threads: 1}))(t)
+	bound := sure(score.Bind[map[string]any](scorer))(t)
 	latent := func(entry float64) (mean, variance float64) {
 		t.Helper()
-		rows, err := bound.Rows([]map[string]any{{"x2": 1.5, "x9": entry}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := sure(bound.Rows([]map[string]any{{"x2": 1.5, "x9": entry}}))(t)
 		return rows.Latent(0)
 	}
 	mean, variance := latent(0)

@@ -33,10 +33,7 @@ func readOne[T any](t *testing.T, binding *Binding[T], run *Run, v T) *credence.
 
 func bindTo[T any](t *testing.T, schema *credence.Schema) (*Binding[T], *Run) {
 	t.Helper()
-	binding, err := Bind[T](LayoutOf(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	binding := sure(Bind[T](LayoutOf(schema)))(t)
 	return binding, NewRun(schema)
 }
 
@@ -112,10 +109,7 @@ func TestBindingRefusals(t *testing.T) {
 
 // A text is a level whatever the kind of its cell, a number in its shortest form.
 func TestTextColumns(t *testing.T) {
-	binding, err := Bind[map[string]any](Layout{Columns: []Column{{Name: "id", Text: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	binding := sure(Bind[map[string]any](Layout{Columns: []Column{{Name: "id", Text: true}}}))(t)
 	var rows Rows
 	binding.Reset(&rows)
 	for _, v := range []any{94110, 0.25, 1e21, true, " t ", "NA", int8(-3), math.Inf(1)} {

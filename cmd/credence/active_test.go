@@ -56,16 +56,10 @@ func TestActiveRank(t *testing.T) {
 	}
 	// Uncertainty by itself: the first pick has the probability nearest to one half of all.
 	first := rank("--score", "uncertainty")[0].(map[string]any)
-	lines, err := csv.NewReader(strings.NewReader(must(t, "predict", model, pool))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := sure(csv.NewReader(strings.NewReader(must(t, "predict", model, pool))).ReadAll())(t)
 	nearest := 1.0
 	for _, line := range lines[1:] {
-		p, err := strconv.ParseFloat(line[len(line)-1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := sure(strconv.ParseFloat(line[len(line)-1], 64))(t)
 		nearest = min(nearest, max(p-0.5, 0.5-p))
 	}
 	if got := -first["score"].(float64); got > nearest+1e-6 || got < nearest-1e-6 {

@@ -14,10 +14,7 @@ import (
 // goes, too.
 func TestCacheCommand(t *testing.T) {
 	cache, data := t.TempDir(), file(t, "houses.csv", houses(200))
-	table, err := dataset.Open(t.Context(), []string{data}, dataset.Options{CacheDir: cache, MemoryLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := sure(dataset.Open(t.Context(), []string{data}, dataset.Options{CacheDir: cache, MemoryLimit: -1}))(t)
 	if _, err := table.Load(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

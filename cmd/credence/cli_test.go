@@ -187,10 +187,7 @@ func TestInterruptLeavesTheOldModel(t *testing.T) {
 	data := file(t, "data.csv", houses(400))
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", data, "--target", "price", "-o", model)
-	before, err := os.ReadFile(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := sure(os.ReadFile(model))(t)
 	interrupted := 0
 	for left := int64(1); ; left += 1 + left/4 {
 		ctx := &countdown{}
@@ -269,9 +266,6 @@ func TestHelpTeachesByExample(t *testing.T) {
 // parse reads a number of a CSV cell.
 func parse(t *testing.T, cell string) float64 {
 	t.Helper()
-	v, err := strconv.ParseFloat(cell, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := sure(strconv.ParseFloat(cell, 64))(t)
 	return v
 }

@@ -47,14 +47,8 @@ func TestFitPredictEvaluateInspect(t *testing.T) {
 
 	output := filepath.Join(t.TempDir(), "p.csv")
 	must(t, "predict", model, train, "--keep", "zip,size", "--latent", "--density", "--samples", "2", "-o", output)
-	text, err := os.ReadFile(output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure(os.ReadFile(output))(t)
+	records := sure(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 	if got := strings.Join(records[0], ","); got != "zip,size,mean,sd,lower,upper,f_mean,f_sd,log_density,sample_1,sample_2" {
 		t.Errorf("columns %s", got)
 	}
@@ -93,10 +87,7 @@ func TestInterceptOnOwnScale(t *testing.T) {
 	must(t, "fit", train, "--target", "y", "-o", model)
 	zero := file(t, "zero.csv", "x\n0\n")
 	out := must(t, "predict", model, zero, "--latent")
-	records, err := csv.NewReader(strings.NewReader(out)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := sure(csv.NewReader(strings.NewReader(out)).ReadAll())(t)
 	inspection := decode(t, must(t, "inspect", model, "--json"))
 	intercept := inspection["terms"].([]any)[0].(map[string]any)
 	for column, key := range map[int]string{4: "mean", 5: "sd"} {
@@ -179,10 +170,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("exit %d, message %q", o.code, o.err)
 	}
 	// What is kept can be typed again, with the same answer, and so can the commands of the pages.
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := sure(filepath.Abs("../.."))(t)
 	t.Chdir(folder)
 	typedPages(t, root, told)
 	if again := must(t, "inspect", "linear.safetensors"); !strings.Contains(out, again) {
@@ -255,5 +243,16 @@ func TestPenalisedWeights(t *testing.T) {
 	}
 	if out := must(t, "fit", data, "--target", "price", "--engine", "ep"); !strings.Contains(out, "selected (inclusion above 0.") {
 		t.Error(out)
+	}
+}
+
+// sure is the value of a call that does not fail.
+func sure[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

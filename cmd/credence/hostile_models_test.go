@@ -29,10 +29,7 @@ type sealed struct {
 
 func takeApart(t *testing.T, path string) *sealed {
 	t.Helper()
-	all, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := sure(os.ReadFile(path))(t)
 	size := binary.LittleEndian.Uint64(all)
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(all[8:8+size], &header); err != nil {
@@ -158,10 +155,7 @@ func replaced(t *testing.T, rng *rand.Rand, document, before string) (changed, w
 		}
 		at = inner
 	}
-	text, err := json.Marshal(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure(json.Marshal(root))(t)
 	return string(text), what
 }
 

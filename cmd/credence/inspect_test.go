@@ -26,10 +26,7 @@ func inspected(t *testing.T, args ...string) (map[string]map[string]any, map[str
 // latentOf returns f_mean and f_sd of every row.
 func latentOf(t *testing.T, model, path string) (mean, sd []float64) {
 	t.Helper()
-	out, err := csv.NewReader(strings.NewReader(must(t, "predict", model, path, "--latent"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := sure(csv.NewReader(strings.NewReader(must(t, "predict", model, path, "--latent"))).ReadAll())(t)
 	last := len(out[0])
 	for _, row := range out[1:] {
 		mean, sd = append(mean, parse(t, row[last-2])), append(sd, parse(t, row[last-1]))
@@ -127,14 +124,8 @@ func TestInspectWritesWeights(t *testing.T) {
 	must(t, "fit", train, "-f", "price ~ size + poly(size, 20) + zip", "-o", model)
 	path := filepath.Join(t.TempDir(), "weights.csv")
 	must(t, "inspect", model, "-o", path)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure(os.ReadFile(path))(t)
+	records := sure(csv.NewReader(strings.NewReader(string(text))).ReadAll())(t)
 	_, object := inspected(t, model)
 	terms := object["terms"].([]any)
 	if len(records) != 1+len(terms) || strings.Join(records[0], ",") != "block,name,mean,sd,lower,upper" {

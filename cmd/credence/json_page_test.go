@@ -54,10 +54,7 @@ This page is made from the source: the tables are the comments of the types that
 			t.Fatal(err)
 		}
 	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := sure(os.ReadFile(path))(t)
 	if string(page) != w.String() {
 		t.Error("docs/json.md differs from the source: CREDENCE_WRITE=1 go test ./cmd/credence -run JSONPage writes it")
 	}

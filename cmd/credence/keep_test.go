@@ -14,10 +14,7 @@ import (
 // keptColumns returns the first columns of predictions in CSV, without the header.
 func keptColumns(t *testing.T, text string, width int) [][]string {
 	t.Helper()
-	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := sure(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	var kept [][]string
 	for _, record := range records[1:] {
 		kept = append(kept, record[:width])

@@ -67,10 +67,7 @@ func TestKills(t *testing.T) {
 				t.Fatalf("%s: %v: %s", name, err, text)
 			}
 			found, _ := filepath.Glob(filepath.Join(folder, "out*"))
-			written, err := os.ReadFile(found[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			written := sure(os.ReadFile(found[0]))(t)
 			return written
 		}
 		begun := time.Now()

@@ -18,15 +18,9 @@ func TestGoProgramFitsTheSameModel(t *testing.T) {
 	for _, formula := range []string{"price ~ .", "price ~ size + garden + rbf(size, n=10)", "garden ~ size"} {
 		command, library := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 		must(t, "fit", data, "-f", formula, "--seed", "5", "-o", command)
-		files, err := dataset.Open(context.Background(), []string{data}, dataset.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := sure(dataset.Open(context.Background(), []string{data}, dataset.Options{}))(t)
 		defer files.Close()
-		rows, err := files.Load(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := sure(files.Load(context.Background(), nil))(t)
 		fitted, err := fit.Table(context.Background(), rows, fit.Options{Formula: formula, Seed: 5})
 		if err == nil {
 			err = modelfile.Save(library, fitted)

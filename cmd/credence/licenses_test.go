@@ -10,10 +10,7 @@ import (
 
 // Every module that the program is linked from has its licence in it, as the module has it today.
 func TestLicenses(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := sure(exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", ".").Output())(t)
 	printed, modules := must(t, "licenses"), 0
 	for line := range strings.Lines(string(out)) {
 		path, folder, found := strings.Cut(strings.TrimSpace(line), " ")

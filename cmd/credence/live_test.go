@@ -110,10 +110,7 @@ func TestTagsOfVowpalWabbitRows(t *testing.T) {
 		kept := strings.Split(must(t, "predict", model, data, "-q", "--keep", "tag"), "\n")
 		out := filepath.Join(t.TempDir(), "p.vw")
 		must(t, "predict", model, data, "-o", out, "-q")
-		written, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		written := sure(os.ReadFile(out))(t)
 		lines := strings.Split(string(written), "\n")
 		for i := range 200 {
 			tag, mean := fmt.Sprintf("row_%d", i), strings.Split(plain[i+1], ",")[0]

@@ -197,10 +197,7 @@ func means(terms []score.Term) map[string]float64 {
 
 func termsOf(t *testing.T, fitted *credence.Fitted) []score.Term {
 	t.Helper()
-	terms, err := score.Terms(fitted, score.TermOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	terms := sure(score.Terms(fitted, score.TermOptions{}))(t)
 	return terms
 }
 
@@ -217,10 +214,7 @@ func opened(t *testing.T, path, missing string) (*dataset.Table, fit.Options) {
 			o.MissingTokens = append(o.MissingTokens, text)
 		}
 	}
-	data, err := dataset.Open(context.Background(), []string{path}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := sure(dataset.Open(context.Background(), []string{path}, o))(t)
 	t.Cleanup(func() { data.Close() })
 	return data, options
 }

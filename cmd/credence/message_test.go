@@ -61,10 +61,7 @@ func TestDamagedModels(t *testing.T) {
 	if out := must(t, "inspect", model); !strings.HasPrefix(out, "model   "+model+"\n") || strings.Contains(out, "saved") {
 		t.Errorf("inspect begins %.80q", out)
 	}
-	whole, err := os.ReadFile(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := sure(os.ReadFile(model))(t)
 	flipped := append([]byte{}, whole...)
 	flipped[len(flipped)-9] ^= 1
 	table := file(t, "rows.csv", houses(5))

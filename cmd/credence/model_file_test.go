@@ -21,10 +21,7 @@ func TestModelFileIsReadByNumpy(t *testing.T) {
 	if python == "" {
 		t.Skip("there is no python3 with numpy")
 	}
-	page, err := os.ReadFile("../../docs/model-file.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := sure(os.ReadFile("../../docs/model-file.md"))(t)
 	_, code, _ := strings.Cut(string(page), "```python\n")
 	code, _, found := strings.Cut(code, "```")
 	if !found {

@@ -92,10 +92,7 @@ func typedPages(t *testing.T, root string, demonstration outcome) {
 		if k > 0 && !study.Long() {
 			break
 		}
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := sure(os.ReadFile(filepath.Join(root, filepath.FromSlash(page))))(t)
 		typed(t, page, string(text), demonstration)
 	}
 }

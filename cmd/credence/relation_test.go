@@ -606,10 +606,7 @@ func TestSeeds(t *testing.T) {
 	random.Flags = []string{"-n", "8", "--score", "random"}
 	relation.Differ(t, answered, random, "row*.score")
 	distinct := func(j relation.Job, pattern string) {
-		answer, err := answered(t.Context(), j)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := sure(answered(t.Context(), j))(t)
 		met, count := map[float64]bool{}, 0
 		for place, v := range answer {
 			if fits, _ := path.Match(pattern, place); fits {
@@ -720,15 +717,9 @@ func TestFiguresAgree(t *testing.T) {
 			s.Job.Options.Formula, s.Job.Options.Family = "grade ~ x + z + city", "ordinal"
 		}
 		j := s.Job.Term("weight(w)")
-		one, err := answered(t.Context(), j)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := sure(answered(t.Context(), j))(t)
 		j.Command = "compare"
-		other, err := answered(t.Context(), j)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := sure(answered(t.Context(), j))(t)
 		if sum := one["r2"] + one["smse"]; !(math.Abs(sum-1) < 1e-9) {
 			t.Errorf("%s: r2 and smse add up to %v", s.Name, sum)
 		}

@@ -13,10 +13,7 @@ import (
 // unzipped returns the text of a file of the data folder, which need not be there.
 func unzipped(t *testing.T, parts ...string) string {
 	t.Helper()
-	text, err := io.ReadAll(published.Open(t, parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sure(io.ReadAll(published.Open(t, parts...)))(t)
 	return string(text)
 }
 

@@ -138,14 +138,8 @@ func TestStreamFormatsAgree(t *testing.T) {
 
 func sameFile(t *testing.T, what, a, b string) {
 	t.Helper()
-	first, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := sure(os.ReadFile(a))(t)
+	second := sure(os.ReadFile(b))(t)
 	if !bytes.Equal(first, second) {
 		t.Errorf("%s: %s (%d bytes) and %s (%d bytes) differ", what, filepath.Base(a), len(first), filepath.Base(b), len(second))
 	}
@@ -196,10 +190,7 @@ func TestStreamFollowsAGrowingFile(t *testing.T) {
 		t.Fatalf("the second line is at %g rows", rows)
 	}
 	time.Sleep(300 * time.Millisecond) // the reader meets the end of the file
-	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := sure(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
 	log.WriteString(text[cut:])
 	log.Close()
 	for next() < 5000 {
@@ -342,10 +333,7 @@ func TestStreamKeep(t *testing.T) {
 	for _, stdin := range []bool{false, true} {
 		source, input := fresh, ""
 		if stdin {
-			text, err := os.ReadFile(fresh)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := sure(os.ReadFile(fresh))(t)
 			source, input = "-", string(text)
 		}
 		o := invoke(t, input, "predict", model, source, "--keep", "id,user", "--density")

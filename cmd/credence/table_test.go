@@ -22,16 +22,10 @@ func TestParquetEqualsCSV(t *testing.T) {
 	must(t, "fit", data, "--target", "price", "-o", model)
 	some := file(t, "some.csv", "size,zip,garden,price\n60,north,true,200\n90,west,false,\n")
 	args := []string{"predict", model, some, "--keep", "zip,size", "--latent", "--density"}
-	records, err := csv.NewReader(strings.NewReader(must(t, args...))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := sure(csv.NewReader(strings.NewReader(must(t, args...))).ReadAll())(t)
 	path := filepath.Join(folder, "p.parquet")
 	must(t, append(args, "-o", path)...)
-	content, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := sure(os.Open(path))(t)
 	defer content.Close()
 	reader := parquet.NewReader(content)
 	defer reader.Close()

@@ -15,10 +15,7 @@ func latent(t *testing.T, model, data string) (mean, sd []float64, warnings stri
 	if o.code != exitDone {
 		t.Fatal(o.err)
 	}
-	records, err := csv.NewReader(strings.NewReader(o.out)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := sure(csv.NewReader(strings.NewReader(o.out)).ReadAll())(t)
 	last := len(records[0])
 	for _, record := range records[1:] {
 		mean, sd = append(mean, parse(t, record[last-2])), append(sd, parse(t, record[last-1]))
