@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -30,14 +31,10 @@ func gaussianOf(t *testing.T, family credence.Likelihood, a *mat.SymDense, b []f
 	d := a.SymmetricDim()
 	var upper, inverse mat.TriDense
 	chol.UTo(&upper)
-	if err := inverse.InverseTri(&upper); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, inverse.InverseTri(&upper))
 	q := &posterior.Full{Mean: make([]float64, d), Factor: make([]float64, d*d)}
 	mean := mat.NewVecDense(d, q.Mean)
-	if err := chol.SolveVecTo(mean, mat.NewVecDense(d, b)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, chol.SolveVecTo(mean, mat.NewVecDense(d, b)))
 	for i := range d {
 		for k := i; k < d; k++ {
 			q.Factor[i*d+k] = inverse.At(i, k)
@@ -59,9 +56,7 @@ func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Block {
 	t.Helper()
 	n := rows.Rows()
 	mean, variance, place := make([]float64, n), make([]float64, n), make([]int, n)
-	if err := s.Latent(mean, variance, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Latent(mean, variance, rows))
 	for i := range place {
 		place[i] = i
 	}
@@ -81,7 +76,7 @@ func TestInclusions(t *testing.T) {
 				a.SetSym(j, k, 0.15)
 			}
 		}
-		s := sure(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
+		s := must.Value(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
 		block := blockOf(t, s, rows)
 		for step := range 9 {
 			i := block.Next()
@@ -100,7 +95,7 @@ func TestInclusions(t *testing.T) {
 					a.SetSym(j, k, a.At(j, k)+precision*x[j]*x[k])
 				}
 			}
-			fresh := sure(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
+			fresh := must.Value(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
 			want := blockOf(t, fresh, rows)
 			for k := range n {
 				m, v := block.Latent(k)
@@ -127,7 +122,7 @@ func TestMembers(t *testing.T) {
 	fitted := gaussianOf(t, family, a, []float64{1, 0, 0, 1})
 	fitted.Members = append(fitted.Members, gaussianOf(t, family, a, []float64{-1, 2, 0, 0}).Members...)
 	fitted.Members[0].Weight, fitted.Members[1].Weight = 0.3, 0.7
-	s := sure(NewScorer(fitted, Information, 0, 1))(t)
+	s := must.Value(NewScorer(fitted, Information, 0, 1))(t)
 	if math.Abs(s.noise-0.5) > 1e-15 {
 		t.Errorf("the noise of members of 0.5 is %g", s.noise)
 	}
@@ -162,7 +157,7 @@ func convexFit(t *testing.T, rows *credence.Batch) *credence.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted := sure(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
+	fitted := must.Value(engine.Fit(context.Background(), conform.Memory{All: rows}))(t)
 	return fitted
 }
 
@@ -173,7 +168,7 @@ func TestPool(t *testing.T) {
 	fitted := convexFit(t, poolOf(40))
 	rows := poolOf(n)
 	for _, score := range []Score{Information, BALD, Uncertainty, Random} {
-		s := sure(NewScorer(fitted, score, 3, 1))(t)
+		s := must.Value(NewScorer(fitted, score, 3, 1))(t)
 		all, own := blockOf(t, s, rows), blockOf(t, s, rows)
 		var want []int
 		for range picks {
@@ -214,7 +209,7 @@ func TestDuplicates(t *testing.T) {
 		}
 	}
 	rows.Offset = nil
-	s := sure(NewScorer(fitted, Information, 0, 1))(t)
+	s := must.Value(NewScorer(fitted, Information, 0, 1))(t)
 	block := blockOf(t, s, rows)
 	first := block.Next()
 	before := block.Score(first ^ 1)
@@ -280,7 +275,7 @@ func TestTies(t *testing.T) {
 	for j := range inputs {
 		a.SetSym(j, j, 1)
 	}
-	s := sure(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
+	s := must.Value(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
 	block := s.NewBlock(rows, []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}, []int{7, 4, 5})
 	for _, want := range []int{1, 2, 0} {
 		if got := block.Next(); got != want {
@@ -295,11 +290,9 @@ func TestUnseenVariance(t *testing.T) {
 	for j := range inputs {
 		a.SetSym(j, j, 1)
 	}
-	s := sure(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
+	s := must.Value(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
 	mean, variance := make([]float64, 5), make([]float64, 5)
-	if err := s.Latent(mean, variance, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Latent(mean, variance, rows))
 	variance[2] += 1.5
 	block := s.NewBlock(rows, mean, variance, []int{0, 1, 2, 3, 4})
 	block.Include(2, 1)
@@ -333,15 +326,13 @@ func TestForms(t *testing.T) {
 		x[0], x[1], rows.Offset[i] = 1, math.Cos(float64(i)), 0.1*float64(i%4)
 		x[dense+i%5], x[dense+5+i%33] = 1, 0.5+float64(i%3)
 	}
-	s := sure(NewScorer(fitted, Information, 0, 2))(t)
+	s := must.Value(NewScorer(fitted, Information, 0, 2))(t)
 	mean, variance := make([]float64, n), make([]float64, n)
-	if err := s.Latent(mean, variance, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Latent(mean, variance, rows))
 	if s.form == nil {
 		t.Fatal("no sums over pairs were made")
 	}
-	dist := sure(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
+	dist := must.Value(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
 	for i := range n {
 		if m, v := dist.Latent(i); math.Abs(mean[i]-m) > 1e-13 || math.Abs(variance[i]-v) > 1e-14 {
 			t.Errorf("row %d: %v, %v, want %v, %v", i, mean[i], variance[i], m, v)
@@ -366,11 +357,9 @@ func TestFormsAreBounded(t *testing.T) {
 	for i := range d {
 		rows.X.Row(i)[i] = 1
 	}
-	s := sure(NewScorer(fitted, Information, 0, 2))(t)
+	s := must.Value(NewScorer(fitted, Information, 0, 2))(t)
 	mean, variance := make([]float64, d), make([]float64, d)
-	if err := s.Latent(mean, variance, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Latent(mean, variance, rows))
 	if want := (q.Values[1] + q.Values[d+1]) / 2; s.form != nil || math.Abs(mean[1]-want) > 1e-14 {
 		t.Errorf("formed %v, mean %v, want %v", s.form != nil, mean[1], want)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"gonum.org/v1/gonum/mat"
@@ -31,11 +32,9 @@ func TestErrorReduction(t *testing.T) {
 			return after, to
 		}
 		loss := func(a *mat.SymDense, b []float64) float64 {
-			s := sure(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
+			s := must.Value(NewScorer(gaussianOf(t, family, a, b), Information, 0, 1))(t)
 			mean, variance, sum := make([]float64, 3*n), make([]float64, 3*n), 0.0
-			if err := s.Latent(mean, variance, validation); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Latent(mean, variance, validation))
 			for v := range mean {
 				if classes {
 					sum += s.link.entropy(mean[v], variance[v]) / (3 * n)
@@ -45,10 +44,8 @@ func TestErrorReduction(t *testing.T) {
 			}
 			return sum
 		}
-		s := sure(NewScorer(gaussianOf(t, family, a, b), ErrorReduction, 0, 1))(t)
-		if err := s.Validate(validation); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Value(NewScorer(gaussianOf(t, family, a, b), ErrorReduction, 0, 1))(t)
+		must.Succeed(t, s.Validate(validation))
 		block := blockOf(t, s, rows)
 		first := block.Next()
 		mean, variance := block.Latent(first)
@@ -84,7 +81,7 @@ func TestAudit(t *testing.T) {
 	fitted := convexFit(t, rows)
 	counts := make([]float64, n)
 	for seed := range uint64(seeds) {
-		s := sure(NewScorer(fitted, Information, seed, 1))(t)
+		s := must.Value(NewScorer(fitted, Information, seed, 1))(t)
 		own := blockOf(t, s, rows)
 		pool := s.NewPool(picks, 0.2)
 		for i := range n {

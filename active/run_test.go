@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -26,19 +27,17 @@ func TestRun(t *testing.T) {
 	if err != nil || len(curve) != 2 {
 		t.Fatalf("%v: %v", err, curve)
 	}
-	before := sure(s.fit(context.Background(), pool[:15], nil))(t)
-	scorer := sure(NewScorer(before, Information, 0, 1))(t)
+	before := must.Value(s.fit(context.Background(), pool[:15], nil))(t)
+	scorer := must.Value(NewScorer(before, Information, 0, 1))(t)
 	var open credence.Batch
-	if err := (subset{rows, pool[15:]}).Read(&open, 0, 285); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, (subset{rows, pool[15:]}).Read(&open, 0, 285))
 	block, labelled := blockOf(t, scorer, &open), append([]int(nil), pool[:15]...)
 	for range 30 {
 		i := block.Next()
 		block.Include(i, open.Target[i])
 		labelled = append(labelled, pool[15+i])
 	}
-	after := sure(s.fit(context.Background(), labelled, before))(t)
+	after := must.Value(s.fit(context.Background(), labelled, before))(t)
 	want, err := s.measure(after, test)
 	if err != nil || math.Abs(curve[1].LogLoss-want.LogLoss) > 1e-12 || curve[1].Error != want.Error {
 		t.Errorf("%v: the run ends at %v, by hand at %v", err, curve[1], want)
@@ -59,16 +58,5 @@ func TestWithin(t *testing.T) {
 	}
 	if o, err = (Options{}).within(100_000); err != nil || o.Pool != 16_000 || o.Labels != 2000 {
 		t.Errorf("%v: %+v", err, o)
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // cacheFiles returns the files of the row cache.
 func cacheFiles(t testing.TB, folder string) []string {
 	t.Helper()
-	files := sure(filepath.Glob(filepath.Join(folder, "rows", "*")))(t)
+	files := must.Value(filepath.Glob(filepath.Join(folder, "rows", "*")))(t)
 	return files
 }
 
@@ -63,7 +64,7 @@ func TestCacheIsFoundAgain(t *testing.T) {
 	if files := cacheFiles(t, cache); len(files) != 5 {
 		t.Errorf("caches are %v", files)
 	}
-	info := sure(os.Stat(path))(t)
+	info := must.Value(os.Stat(path))(t)
 	// The same size and time, another content.
 	changed := strings.Replace(content, "city 0", "city z", 1)
 	os.WriteFile(path, []byte(changed), 0o600)
@@ -89,7 +90,7 @@ func TestDamagedCacheIsMadeAgain(t *testing.T) {
 	damage := func(at func(size int64) int64) {
 		t.Helper()
 		for _, name := range cacheFiles(t, cache) {
-			file := sure(os.OpenFile(name, os.O_RDWR, 0))(t)
+			file := must.Value(os.OpenFile(name, os.O_RDWR, 0))(t)
 			info, _ := file.Stat()
 			var b [1]byte
 			file.ReadAt(b[:], at(info.Size()))
@@ -196,12 +197,8 @@ func TestSparseRowsFromTheCache(t *testing.T) {
 		var a, b credence.Chunk
 		for first := 0; first < 20_000; first += 999 {
 			n := min(999, 20_000-first)
-			if err := memory.Read(&a, first, n); err != nil {
-				t.Fatal(err)
-			}
-			if err := cached.Read(&b, first, n); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, memory.Read(&a, first, n))
+			must.Succeed(t, cached.Read(&b, first, n))
 			if (a.Sparse.Value == nil) != ones || !equalSparse(&a, &b) {
 				t.Fatalf("rows from %d differ", first)
 			}
@@ -266,9 +263,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 	var chunk credence.Chunk
 	for range 2 {
 		for first := 0; first < rows; first += credence.BlockRows {
-			if err := source.Read(&chunk, first, min(credence.BlockRows, rows-first)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, source.Read(&chunk, first, min(credence.BlockRows, rows-first)))
 			if first%(100*credence.BlockRows) == 0 {
 				most = max(most, heap())
 			}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // fieldsOf reads all texts of some columns.
@@ -54,7 +56,7 @@ func TestFieldsAreAsWritten(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("fields %.300q", got)
 	}
-	table := sure(Open(t.Context(), []string{write(t, "w.csv", content)}, Options{MissingTokens: []string{"n/a"}, CacheDir: t.TempDir()}))(t)
+	table := must.Value(Open(t.Context(), []string{write(t, "w.csv", content)}, Options{MissingTokens: []string{"n/a"}, CacheDir: t.TempDir()}))(t)
 	defer table.Close()
 	var out strings.Builder
 	if err := table.WriteCSV(t.Context(), &out, []string{"zip", "x"}); err != nil || out.String() != "zip,x\n02139,1e3\n00501,1.50\n,n/a\n" {
@@ -116,7 +118,7 @@ func TestFieldsInOrder(t *testing.T) {
 }
 
 func TestFieldsRefusals(t *testing.T) {
-	table := sure(Open(context.Background(), []string{write(t, "t.csv", "a,b\n1,2\n")}, Options{}))(t)
+	table := must.Value(Open(context.Background(), []string{write(t, "t.csv", "a,b\n1,2\n")}, Options{}))(t)
 	defer table.Close()
 	for _, c := range []struct {
 		columns []string

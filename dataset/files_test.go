@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // randomCSV returns rows with numbers, categories, booleans and missing values.
@@ -132,9 +133,7 @@ func TestTheSameRows(t *testing.T) {
 			// Out of order, from the end.
 			var chunk credence.Chunk
 			for first := rows - 10; first > 0; first -= 3777 {
-				if err := got.Read(&chunk, first, 10); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, got.Read(&chunk, first, 10))
 				for i := range 10 {
 					if !sameRows([][]float64{chunk.Values.Row(i)}, [][]float64{wanted[first+i]}) {
 						t.Fatalf("row %d differs", first+i)
@@ -157,9 +156,7 @@ func TestSeveralFiles(t *testing.T) {
 		"b.csv": "y,x\nq,2\n", "a.csv": "x,y\n1,p\n", "c.csv": "x;y\n3;p\n",
 		"notes.txt": "not data", ".hidden.csv": "z\n1\n", "_done.csv": "z\n1\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	in := func(names ...string) (paths []string) {
 		for _, name := range names {
@@ -186,9 +183,7 @@ func TestSeveralFiles(t *testing.T) {
 	os.WriteFile(filepath.Join(folder, "f.csv"), []byte("y,x\nq,1\nq,v\n"), 0o600)
 	os.WriteFile(filepath.Join(folder, "g.svm"), []byte("1 1:1\n"), 0o600)
 	link := filepath.Join(folder, "link.csv")
-	if err := os.Link(filepath.Join(folder, "a.csv"), link); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Link(filepath.Join(folder, "a.csv"), link))
 	for want, paths := range map[string][]string{
 		`a.csv: the file is named twice, and its rows would count twice`: in("a.csv", "b.csv", "a.csv"),
 		`/./a.csv: is the same file as `:                                 append(in("a.csv"), folder+"/./a.csv"),
@@ -279,16 +274,5 @@ func TestCancelledInTheMiddle(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(cache, "rows", "*")); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

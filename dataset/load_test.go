@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // write stores a file in a fresh folder and returns its path.
 func write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -43,9 +42,7 @@ func rowsOf(t testing.TB, source credence.Source, step int) [][]float64 {
 	var chunk credence.Chunk
 	for first := 0; first < source.Rows(); first += step {
 		n := min(step, source.Rows()-first)
-		if err := source.Read(&chunk, first, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, source.Read(&chunk, first, n))
 		if chunk.First != first || chunk.Rows() != n || chunk.Sparse.Rows != n {
 			t.Fatalf("asked for %d rows from %d, got %d from %d, sparse %d", n, first, chunk.Rows(), chunk.First, chunk.Sparse.Rows)
 		}
@@ -102,7 +99,7 @@ func TestLoadCSV(t *testing.T) {
 		t.Errorf("notes are %v", notes)
 	}
 	// A choice of columns comes in the order asked for.
-	part := sure(table.Load(context.Background(), []string{"zip", "age"}))(t)
+	part := must.Value(table.Load(context.Background(), []string{"zip", "age"}))(t)
 	if got := rowsOf(t, part, 10); !sameRows(got, [][]float64{{0, 31}, {1, nan}, {0, -45}}) {
 		t.Errorf("chosen columns are %v", got)
 	}
@@ -119,9 +116,7 @@ func TestLoadLibSVM(t *testing.T) {
 		t.Fatalf("schema is %+v", schema)
 	}
 	var chunk credence.Chunk
-	if err := source.Read(&chunk, 0, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, source.Read(&chunk, 0, 3))
 	if !reflect.DeepEqual(chunk.Values.Data, []float64{1, -1, -1}) ||
 		!reflect.DeepEqual(chunk.Sparse.Start, []int{0, 2, 3, 3}) ||
 		!reflect.DeepEqual(chunk.Sparse.Index, []int32{0, 2, 1}) ||
@@ -132,9 +127,7 @@ func TestLoadLibSVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := source.Read(&chunk, 1, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, source.Read(&chunk, 1, 1))
 	if chunk.Sparse.Value != nil || chunk.Sparse.Index[0] != 4 {
 		t.Errorf("rows of ones are %+v", chunk.Sparse)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // What is wrong is said by what was seen.
@@ -39,7 +40,7 @@ func TestCutOffFiles(t *testing.T) {
 	content := "x,y\n" + strings.Repeat("1,2.5\n17,3.25\n", 3000)
 	for _, name := range []string{"t.csv.gz", "t.csv.zst"} {
 		path := packed(t, name, content)
-		whole := sure(os.ReadFile(path))(t)
+		whole := must.Value(os.ReadFile(path))(t)
 		for _, length := range []int{len(whole) - 9, len(whole) / 2, 20, 8} {
 			os.WriteFile(path, whole[:length], 0o600)
 			_, _, err := load(t, Options{}, nil, path)
@@ -82,7 +83,7 @@ func TestNotationsOfTables(t *testing.T) {
 			t.Errorf("as texts: %v", err)
 		}
 	}
-	doubted := sure(Open(context.Background(), []string{other}, Options{Decimal: "."}))(t)
+	doubted := must.Value(Open(context.Background(), []string{other}, Options{Decimal: "."}))(t)
 	defer doubted.Close()
 	notes := fmt.Sprint(doubted.Notes())
 	for _, want := range []string{`{c is read as a category: its numbers are in different units, such as "$5": write them alike true}`, `{d is read as a category: some of its numbers have decimal commas, such as "1,5", and some decimal points, such as "2.5": write them alike true}`} {

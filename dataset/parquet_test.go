@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 type parquetRow struct {
@@ -66,9 +67,7 @@ func writeParquet[T any](t testing.TB, rows []T, options ...parquet.WriterOption
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	return write(t, "rows.parquet", content.String())
 }
 
@@ -144,7 +143,7 @@ func requireParquetRows(t *testing.T, source credence.Source, rows []parquetRow)
 
 func TestParquetCompressedAndThroughStdin(t *testing.T) {
 	rows := randomParquet(rand.New(rand.NewPCG(3, 4)), 100)
-	content := sure(os.ReadFile(writeParquet(t, rows)))(t)
+	content := must.Value(os.ReadFile(writeParquet(t, rows)))(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	w.Write(content)
@@ -162,9 +161,7 @@ func TestParquetCompressedAndThroughStdin(t *testing.T) {
 			t.Fatal(err)
 		}
 		requireParquetRows(t, source, rows)
-		if err := table.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Close())
 		if left, _ := filepath.Glob(filepath.Join(cache, "*")); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
@@ -173,7 +170,7 @@ func TestParquetCompressedAndThroughStdin(t *testing.T) {
 
 // A pipe that pauses within a Parquet file is waited for.
 func TestParquetThroughASlowPipe(t *testing.T) {
-	content := sure(os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(3, 4)), 100))))(t)
+	content := must.Value(os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(3, 4)), 100))))(t)
 	out, in := io.Pipe()
 	go func() {
 		in.Write(content[:len(content)/2])
@@ -228,7 +225,7 @@ func TestParquetNumbersAsCategories(t *testing.T) {
 
 // TestDamagedParquet cuts and flips bytes: an error or other rows, no panic.
 func TestDamagedParquet(t *testing.T) {
-	content := sure(os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(5, 6)), 300), parquet.PageBufferSize(400))))(t)
+	content := must.Value(os.ReadFile(writeParquet(t, randomParquet(rand.New(rand.NewPCG(5, 6)), 300), parquet.PageBufferSize(400))))(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	trials := 300
 	if testing.Short() {
@@ -246,9 +243,7 @@ func TestDamagedParquet(t *testing.T) {
 			}
 		}
 		path := filepath.Join(t.TempDir(), "x.parquet")
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, damaged, 0o600))
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		table, err := Open(ctx, []string{path}, Options{CacheDir: t.TempDir()})
 		if err == nil {
@@ -299,9 +294,7 @@ func TestParquetDates(t *testing.T) {
 		t.Fatal(err)
 	}
 	var chunk credence.Chunk
-	if err := source.Read(&chunk, 0, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, source.Read(&chunk, 0, 2))
 	want := [][]float64{{19782, 19782.75, 19782.75, 19782.75, 19782.75, 1234.56, 19782.75}, {-2, -1.75, -1.75, -1.75, -1.75, -0.05, math.NaN()}}
 	for i, row := range want {
 		for j, v := range row {

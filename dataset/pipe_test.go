@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // A named pipe is read once, as standard input is, whoever reads it and how often.
@@ -36,7 +37,7 @@ func TestNamedPipes(t *testing.T) {
 		}
 		go os.WriteFile(path, []byte(content), 0o600)
 		options := Options{Once: true, SkipMalformed: true}
-		table := sure(Open(t.Context(), []string{path}, options))(t)
+		table := must.Value(Open(t.Context(), []string{path}, options))(t)
 		defer table.Close()
 		read := func() error {
 			return table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil })

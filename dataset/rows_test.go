@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // told is what Rows tells of one row, or of one malformed row.
@@ -296,7 +297,7 @@ func TestPlacesOfOtherFiles(t *testing.T) {
 func TestFollow(t *testing.T) {
 	for _, seen := range []string{"x,c\n1,a\n", "", "x,c\n"} { // what is there when it begins
 		path := write(t, "t.csv", seen)
-		file := sure(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
+		file := must.Value(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
 		defer file.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		rows, ended := make(chan string), make(chan error)
@@ -366,9 +367,7 @@ func TestManyFiles(t *testing.T) {
 			case "libsvm":
 				content = fmt.Sprintf("%d 1:1\n", i)
 			}
-			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%04d.%s", i, format)), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%04d.%s", i, format)), []byte(content), 0o600))
 		}
 		var files []string
 		for _, threads := range []int{1, 2} {
@@ -405,7 +404,7 @@ func TestManyFiles(t *testing.T) {
 // Integers beyond 2⁵³ are noted for whoever reads them.
 func TestInexactIntegersAreNoted(t *testing.T) {
 	path := write(t, "t.csv", "id,x\n9007199254740993,1e300\n9007199254740992,3\n")
-	table := sure(Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1}))(t)
+	table := must.Value(Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1}))(t)
 	defer table.Close()
 	const want = "has integers beyond 2⁵³, such as 9007199254740993 ("
 	read := map[string]func() error{
@@ -417,9 +416,7 @@ func TestInexactIntegersAreNoted(t *testing.T) {
 	}
 	for name, read := range read {
 		table.notes, table.columns[0].inexact = nil, false
-		if err := read(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, read())
 		notes := table.Notes()
 		if len(notes) != 1 || notes[0].Column != "id" || !strings.HasPrefix(notes[0].Text, want) || !strings.Contains(notes[0].Text, "t.csv:2") {
 			t.Errorf("%s: notes are %+v", name, notes)
@@ -485,9 +482,7 @@ func TestLoadVW(t *testing.T) {
 		t.Errorf("schema is %+v", schema)
 	}
 	var chunk credence.Chunk
-	if err := source.Read(&chunk, 0, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, source.Read(&chunk, 0, 2))
 	dense := chunk.Values.Data
 	if want := []float64{1, 2, 0.5, 0, -1, 1, 0, nan}; !sameRows([][]float64{dense}, [][]float64{want}) {
 		t.Errorf("columns are %v, want %v", dense, want)
@@ -506,9 +501,7 @@ func TestLoadVW(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := later.Read(&chunk, 0, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, later.Read(&chunk, 0, 1))
 	if columns, values := chunk.Sparse.Row(0); !slices.Equal(columns, []int32{2, 3}) || !slices.Equal(values, []float64{1, 5}) || chunk.Unseen[0] != 10 || again.Dropped() != 2 {
 		t.Errorf("new row has %v %v, unseen %v", columns, values, chunk.Unseen)
 	}
@@ -527,9 +520,7 @@ func TestIndicesOfLibSVM(t *testing.T) {
 				t.Fatal(err)
 			}
 			var chunk credence.Chunk
-			if err := source.Read(&chunk, 0, 2); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, source.Read(&chunk, 0, 2))
 			columns, values := chunk.Sparse.Row(0)
 			if s := source.Schema(); s.Sparse != 4 || s.SparseFirst() != 0 || !slices.Equal(columns, []int32{0, 3}) || !slices.Equal(values, []float64{2, 5}) {
 				t.Errorf("%+v, row %v %v", s, columns, values)
@@ -542,9 +533,7 @@ func TestIndicesOfLibSVM(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := again.Read(&chunk, 0, 2); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, again.Read(&chunk, 0, 2))
 			if columns, _ := chunk.Sparse.Row(0); !slices.Equal(columns, []int32{0, 3}) || chunk.Unseen != nil || again.Schema().SparseFirst() != 0 {
 				t.Errorf("read again: %v from x%d on, unseen %v", columns, again.Schema().SparseFirst(), chunk.Unseen)
 			}
@@ -619,13 +608,9 @@ func TestRowsAreNoted(t *testing.T) {
 			name = "t.csv"
 		}
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		table := sure(Open(t.Context(), []string{path}, Options{Once: true, Keyed: true}))(t)
-		if err := table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(content), 0o600))
+		table := must.Value(Open(t.Context(), []string{path}, Options{Once: true, Keyed: true}))(t)
+		must.Succeed(t, table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil }))
 		var texts []string
 		for _, note := range table.Notes() {
 			texts = append(texts, note.Text)

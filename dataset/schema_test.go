@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 var training = &credence.Schema{Columns: []credence.Column{
@@ -76,9 +77,7 @@ func TestSparseColumnsBeyondTraining(t *testing.T) {
 			t.Errorf("%d entries dropped, %d columns", table.Dropped(), source.Schema().Sparse)
 		}
 		var chunk credence.Chunk
-		if err := source.Read(&chunk, 0, 3); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, source.Read(&chunk, 0, 3))
 		if !reflect.DeepEqual(chunk.Sparse.Start, []int{0, 2, 2, 3}) || !reflect.DeepEqual(chunk.Sparse.Index, []int32{0, 2, 1}) ||
 			!reflect.DeepEqual(chunk.Sparse.Value, []float64{1, 1, 0.5}) || chunk.Sparse.Cols != 3 {
 			t.Errorf("rows are %+v", chunk.Sparse)
@@ -127,7 +126,7 @@ func TestParquetAsInTraining(t *testing.T) {
 // TestNothingIsKept counts rows without columns.
 func TestNothingIsKept(t *testing.T) {
 	for _, path := range []string{write(t, "t.csv", "a,b\n1,2\n3,\"x\ny\"\n"), write(t, "t.svm", "1 1:1\n0 2:1\n")} {
-		table := sure(Open(context.Background(), []string{path}, Options{CacheDir: t.TempDir()}))(t)
+		table := must.Value(Open(context.Background(), []string{path}, Options{CacheDir: t.TempDir()}))(t)
 		source, err := table.Load(context.Background(), []string{})
 		if err != nil || source.Rows() != 2 || len(source.Schema().Columns) != 0 {
 			t.Errorf("%s: %v, %v", path, source, err)

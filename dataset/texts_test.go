@@ -7,20 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // An interrupted reading of kept columns ends; nobody waits for its rows.
 func TestTextsEndWhenInterrupted(t *testing.T) {
 	const rows = 10_000 // of many blocks
 	path := filepath.Join(t.TempDir(), "many.csv")
-	if err := os.WriteFile(path, []byte("id\n"+strings.Repeat(strings.Repeat("x", 2000)+"\n", rows)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	table := sure(Open(t.Context(), []string{path}, Options{}))(t)
+	must.Succeed(t, os.WriteFile(path, []byte("id\n"+strings.Repeat(strings.Repeat("x", 2000)+"\n", rows)), 0o600))
+	table := must.Value(Open(t.Context(), []string{path}, Options{}))(t)
 	defer table.Close()
 	for range 30 {
 		ctx, cancel := context.WithCancel(t.Context())
-		k := sure(table.Texts(ctx, []string{"id"}))(t)
+		k := must.Value(table.Texts(ctx, []string{"id"}))(t)
 		if _, err := k.Row(nil, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // wideText is a text as UTF-16 with its byte order mark.
@@ -53,7 +54,7 @@ func TestUTF16(t *testing.T) {
 			}
 		}
 		path := write(t, "t.csv", wide)
-		table := sure(Open(t.Context(), []string{path}, Options{Once: true, Keyed: true}))(t)
+		table := must.Value(Open(t.Context(), []string{path}, Options{Once: true, Keyed: true}))(t)
 		at, rows := credence.Position{}, 0
 		stop := fmt.Errorf("stop")
 		err = table.Rows(context.Background(), nil, at, func(run *Run) error { at, rows = run.Finish(), run.Rows.Count; return stop })

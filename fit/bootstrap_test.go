@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/selection"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestBootstrap(t *testing.T) {
 	for _, engine := range []string{"ep", "gibbs(flips=2000)"} {
 		options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])", Engine: engine}
-		fitted := sure(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{Bootstrap: 20, Path: selection.PathAlways, Check: 4}))(t)
+		fitted := must.Value(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{Bootstrap: 20, Path: selection.PathAlways, Check: 4}))(t)
 		s := fitted.Selection
 		for _, f := range s.Features {
 			switch {

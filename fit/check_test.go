@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
@@ -32,9 +33,9 @@ func TestCheck(t *testing.T) {
 	for j, column := range columns {
 		all = all.Numbers(fmt.Sprint("x", j), column)
 	}
-	rows := sure(all.Source())(t)
+	rows := must.Value(all.Source())(t)
 	o := fit.Options{Formula: "y ~ .", Prior: "spikeslab(inclusion=0.1, slab=1)", Family: "gaussian(variance=0.25)", Engine: "ep", Threads: 1}
-	fitted := sure(fit.Select(context.Background(), rows, o, selection.Options{Check: 10}))(t)
+	fitted := must.Value(fit.Select(context.Background(), rows, o, selection.Options{Check: 10}))(t)
 	c := fitted.Selection.Check
 	if c.Folds != 10 || len(c.Engines) != 3 || c.Engines[0].Engine != "ep" || c.Engines[1].Engine != "lasso" || c.Engines[2].Engine != "ridge" {
 		t.Fatalf("%+v", c)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // Whatever no data could mend is refused as misuse, before any data.
@@ -33,9 +34,7 @@ func TestMisuse(t *testing.T) {
 		{`{"memory": -1}`, "memory: -1 bytes is negative"},
 	} {
 		var options fit.Options
-		if err := json.Unmarshal([]byte(c.options), &options); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(c.options), &options))
 		if _, err := fit.New(options); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.options, err, c.want)
 		}
@@ -46,9 +45,7 @@ func TestMisuse(t *testing.T) {
 func TestOptionsAreData(t *testing.T) {
 	const text = `{"formula":"y ~ .","family":"gaussian","prior":"normal","engine":"exact","seed":7,"target":"y","positive":"a","missing":"mean","unseen":"zero","raw":true,"threads":2,"memory":1000,"checkpoint":"c"}`
 	var options fit.Options
-	if err := json.Unmarshal([]byte(text), &options); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(text), &options))
 	again, err := json.Marshal(options)
 	if err != nil || string(again) != text {
 		t.Errorf("%s, %v", again, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/conform/published"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/linop"
@@ -71,7 +72,7 @@ func TestGeneFolds(t *testing.T) {
 					}
 					b.Numbers(names[j], list)
 				}
-				source := sure(b.Source())(t)
+				source := must.Value(b.Source())(t)
 				return source
 			}
 			compareFolds(t, "y", family, folds, part, []contender{{"", "lasso"}, {"", "ridge"}, {"spikeslab", ""}})
@@ -107,7 +108,7 @@ func TestTextFolds(t *testing.T) {
 						some.Start = append(some.Start, len(some.Index))
 					}
 				}
-				source := sure(table.Sparse(y, some))(t)
+				source := must.Value(table.Sparse(y, some))(t)
 				return source
 			}
 			compareFolds(t, "label", "bernoulli", folds, part, []contender{{"", "lasso"}, {"spikeslab", ""}})
@@ -252,8 +253,8 @@ func readSparse(t *testing.T, positive string, parts ...string) (labels []float6
 		labels = append(labels, indicator(fields[0] == positive))
 		for _, field := range fields[1:] {
 			index, value, _ := strings.Cut(field, ":")
-			j := sure(strconv.Atoi(index))(t)
-			v := sure(strconv.ParseFloat(value, 64))(t)
+			j := must.Value(strconv.Atoi(index))(t)
+			v := must.Value(strconv.ParseFloat(value, 64))(t)
 			x.Index, x.Value, x.Cols = append(x.Index, int32(j-1)), append(x.Value, v), max(x.Cols, j)
 		}
 		x.Rows, x.Start = x.Rows+1, append(x.Start, len(x.Index))

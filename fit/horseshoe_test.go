@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
@@ -37,7 +38,7 @@ func TestHorseshoe(t *testing.T) {
 			class[i] = 1
 		}
 	}
-	rows := sure(columns.Numbers("y", y).Numbers("class", class).Source())(t)
+	rows := must.Value(columns.Numbers("y", y).Numbers("class", class).Source())(t)
 	for target, other := range map[string]string{"y": "class", "class": "y"} {
 		o := fit.Options{Formula: target + " ~ . - " + other, Prior: "horseshoe", Engine: "gibbs(sweeps=400)", Threads: 1}
 		if target == "y" {
@@ -50,16 +51,14 @@ func TestHorseshoe(t *testing.T) {
 		} else if why := prepared.Explain()[len(prepared.Explain())-1].Text; target == "y" && why != "gibbs: draws follow the long tails of a horseshoe prior" {
 			t.Error(why)
 		}
-		fitted := sure(fit.Table(context.Background(), rows, o))(t)
+		fitted := must.Value(fit.Table(context.Background(), rows, o))(t)
 		if fitted.Report.Engine != "gibbs" || fitted.Report.RHat == nil {
 			t.Errorf("%+v", fitted.Report)
 		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
-		if err := modelfile.Save(path, fitted); err != nil {
-			t.Fatal(err)
-		}
-		again := sure(modelfile.Load(path))(t)
-		terms := sure(score.Terms(again, score.TermOptions{}))(t)
+		must.Succeed(t, modelfile.Save(path, fitted))
+		again := must.Value(modelfile.Load(path))(t)
+		terms := must.Value(score.Terms(again, score.TermOptions{}))(t)
 		for _, term := range terms {
 			want, matters := map[string]float64{"xAd": 2, "xAh": -1.5, "(intercept)": 5}[term.Name]
 			if term.Inclusion != nil {
@@ -73,7 +72,7 @@ func TestHorseshoe(t *testing.T) {
 			}
 		}
 		o.Threads = 2
-		twice := sure(fit.Table(context.Background(), rows, o))(t)
+		twice := must.Value(fit.Table(context.Background(), rows, o))(t)
 		row := map[string]any{}
 		for _, c := range rows.Schema().Columns {
 			row[c.Name] = 0.5

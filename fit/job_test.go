@@ -11,20 +11,21 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/table"
 )
 
 // A job says what it needs and what it chose, and fills in whatever a stored model has beside the
 // engine's answer.
 func TestJob(t *testing.T) {
-	rows := sure(table.Structs(sold()))(t)
+	rows := must.Value(table.Structs(sold()))(t)
 	steps := 0
-	job := sure(fit.New(fit.Options{Formula: "zip ~ size + log(rooms)", Positive: "b", Seed: 3, Progress: func(credence.Progress) { steps++ }}))(t)
+	job := must.Value(fit.New(fit.Options{Formula: "zip ~ size + log(rooms)", Positive: "b", Seed: 3, Progress: func(credence.Progress) { steps++ }}))(t)
 	columns, err := job.Columns(rows.Schema())
 	if slices.Sort(columns); err != nil || !slices.Equal(columns, []string{"rooms", "size", "zip"}) {
 		t.Errorf("columns %q, %v", columns, err)
 	}
-	run := sure(job.Prepare(context.Background(), rows))(t)
+	run := must.Value(job.Prepare(context.Background(), rows))(t)
 	want := []fit.Note{
 		{Topic: "model", Text: "zip ~ size + log(rooms)   bernoulli, normal prior"},
 		{Topic: "target", Text: "zip: the positive class is b"},
@@ -33,7 +34,7 @@ func TestJob(t *testing.T) {
 	if got := run.Explain(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	fitted := sure(run.Fit(context.Background()))(t)
+	fitted := must.Value(run.Fit(context.Background()))(t)
 	if recipe := (credence.Recipe{Formula: "zip ~ size + log(rooms)", Family: "bernoulli", Prior: "normal", Engine: "svi(covariance=full)", Seed: 3}); fitted.Recipe != recipe {
 		t.Errorf("recipe %+v", fitted.Recipe)
 	}
@@ -44,7 +45,7 @@ func TestJob(t *testing.T) {
 
 // What the fit is unlikely to be meant to do is a warning of its report.
 func TestWarnings(t *testing.T) {
-	rows := sure(table.Structs(sold()))(t)
+	rows := must.Value(table.Structs(sold()))(t)
 	for _, c := range []struct {
 		options fit.Options
 		want    string // "" for none
@@ -54,7 +55,7 @@ func TestWarnings(t *testing.T) {
 		{fit.Options{Formula: "price ~ 0 + size + zip"}, ""},
 		{fit.Options{Formula: "price ~ size", Checkpoint: t.TempDir() + "/c"}, "engine exact writes no checkpoint"},
 	} {
-		fitted := sure(fit.Table(context.Background(), rows, c.options))(t)
+		fitted := must.Value(fit.Table(context.Background(), rows, c.options))(t)
 		all := strings.Join(fitted.Report.Warnings, "\n")
 		if c.want == "" && strings.Contains(all, "intercept") || !strings.Contains(all, c.want) {
 			t.Errorf("%+v: %q", c.options, all)
@@ -104,9 +105,9 @@ func TestManyWeights(t *testing.T) {
 	for i := range list {
 		list[i] = row{float64(i % 7), float64(i), fmt.Sprint("z", i)}
 	}
-	rows := sure(table.Structs(list))(t)
+	rows := must.Value(table.Structs(list))(t)
 	for formula, engine := range map[string]string{"Y ~ X + Zip": "convex", "Y ~ X": "exact", "Y ~ X + Zip + rbf(X, n=5)": "svi", "Y ~ X + Zip + rbf(X, n=5, lengthscale=1)": "convex"} {
-		job := sure(fit.New(fit.Options{Formula: formula}))(t)
+		job := must.Value(fit.New(fit.Options{Formula: formula}))(t)
 		run, err := job.Prepare(context.Background(), rows)
 		if err != nil {
 			t.Fatalf("%s: %v", formula, err)
@@ -124,7 +125,7 @@ func TestEnginesMeanTheirModel(t *testing.T) {
 	for i := range records {
 		records[i] = []any{float64(i%7) - 3, float64((i*i + i/7) % 2)}
 	}
-	rows := sure(table.Records([]string{"x", "y"}, records))(t)
+	rows := must.Value(table.Records([]string{"x", "y"}, records))(t)
 	for engine, want := range map[string][2]string{
 		"":        {"bernoulli", "normal"},
 		"ep":      {"bernoulli", "spikeslab"},
@@ -157,16 +158,5 @@ func TestOnlineOptionsAreRefused(t *testing.T) {
 		if _, err := fit.New(o); !errors.Is(err, fit.ErrMisuse) || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "use package learn") {
 			t.Errorf("%+v: %v", o, err)
 		}
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

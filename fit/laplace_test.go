@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
@@ -26,7 +27,7 @@ func TestLaplace(t *testing.T) {
 		x[i], z[i] = rng.NormFloat64(), rng.NormFloat64()
 		y[i] = 3 - 2*x[i] + 0.3*rng.NormFloat64()
 	}
-	rows := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
+	rows := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
 	for _, o := range []fit.Options{
 		{Prior: "spikeslab(spike=0.001)"}, {Prior: "spikeslab", Engine: "laplace"}, {Prior: "spikeslab(inclusion=0.5, slab=4, spike=0.001)", Engine: "laplace(method=gist)"},
 		{Prior: "spikeslab", Engine: "laplace(variances=nystrom, anneal=true)"}, {Prior: "spikeslab(inclusion_prior=[1, 3])", Engine: "laplace(variances=random, vectors=8)"},
@@ -53,10 +54,8 @@ func TestLaplace(t *testing.T) {
 			}
 		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
-		if err := modelfile.Save(path, fitted); err != nil {
-			t.Fatal(err)
-		}
-		again := sure(modelfile.Load(path))(t)
+		must.Succeed(t, modelfile.Save(path, fitted))
+		again := must.Value(modelfile.Load(path))(t)
 		row, err := score.Row(again, map[string]any{"x": 1.0, "z": 0.0})
 		if err != nil || math.Abs(row.Mean-1) > 0.35 || !(row.SD > 0.2 && row.SD < 0.5) {
 			t.Errorf("%+v: %+v, %v", o, row, err)
@@ -83,7 +82,7 @@ func TestLaplaceNormal(t *testing.T) {
 			classes[i] = 1
 		}
 	}
-	rows := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Numbers("count", counts).Numbers("class", classes).Source())(t)
+	rows := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Numbers("count", counts).Numbers("class", classes).Source())(t)
 	moments := func(f *credence.Fitted) (mean, variance []float64) {
 		d := f.Members[0].Posterior.Weights()
 		mean, variance = make([]float64, d), make([]float64, d)
@@ -95,9 +94,9 @@ func TestLaplaceNormal(t *testing.T) {
 		tolerance                float64
 	}{{"gaussian(variance=0.9)", "normal(variance=2)", "integrate", 1e-8}, {"gaussian", "normal", "mode", 1e-6}, {"gaussian", "normal", "ml", 1e-6}} {
 		o := fit.Options{Formula: "y ~ x + z", Family: c.family, Prior: c.prior, Engine: "laplace(hyper=" + c.treatment + ")"}
-		f := sure(fit.Table(ctx, rows, o))(t)
+		f := must.Value(fit.Table(ctx, rows, o))(t)
 		o.Engine = "exact(tolerance=1e-9, hyper=" + c.treatment + ")"
-		e := sure(fit.Table(ctx, rows, o))(t)
+		e := must.Value(fit.Table(ctx, rows, o))(t)
 		want := e.Report.Evidence
 		if c.treatment == "mode" {
 			want = e.Report.EvidenceMode
@@ -127,10 +126,8 @@ func TestLaplaceNormal(t *testing.T) {
 			t.Errorf("%v: %+v, the bound is %v", c, f.Report, *s.Report.ELBO)
 		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
-		if err := modelfile.Save(path, f); err != nil {
-			t.Fatal(err)
-		}
-		again := sure(modelfile.Load(path))(t)
+		must.Succeed(t, modelfile.Save(path, f))
+		again := must.Value(modelfile.Load(path))(t)
 		row := map[string]any{"x": 0.5, "z": 5.0}
 		got, err := score.Row(again, row)
 		want, wrong := score.Row(s, row)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/selection"
@@ -26,7 +27,7 @@ func TestPriorOdds(t *testing.T) {
 		a[i], b[i], city[i] = rng.NormFloat64(), rng.NormFloat64(), []string{"Basel", "Bern", "Biel"}[i%3]
 		y[i] = 0.35*a[i] + 0.35*b[i] + rng.NormFloat64()
 	}
-	rows := sure(table.New().Numbers("a", a).Numbers("b", b).Categories("city", city).Numbers("y", y).Source())(t)
+	rows := must.Value(table.New().Numbers("a", a).Numbers("b", b).Categories("city", city).Numbers("y", y).Source())(t)
 	list, err := fit.ReadOdds("odds.tsv", strings.NewReader("feature\todds\na\t100\nb\t0.001\ncity=Bern\t0.01\n"))
 	if err != nil || len(list) != 3 || list[1] != (fit.Odds{Feature: "b", Odds: 0.001, Place: "odds.tsv:3"}) {
 		t.Fatal(list, err)
@@ -39,10 +40,8 @@ func TestPriorOdds(t *testing.T) {
 				t.Fatal(engine, err)
 			}
 			path := filepath.Join(t.TempDir(), "m.safetensors")
-			if err := modelfile.Save(path, fitted); err != nil {
-				t.Fatal(err)
-			}
-			again := sure(modelfile.Load(path))(t)
+			must.Succeed(t, modelfile.Save(path, fitted))
+			again := must.Value(modelfile.Load(path))(t)
 			counts := map[float64]int{}
 			for _, odds := range again.Members[0].Model.Prior.(prior.SpikeSlab).Odds {
 				counts[odds]++
@@ -72,7 +71,7 @@ func TestPriorOdds(t *testing.T) {
 		}
 	}
 	for engine, wanted := range map[string]bool{"laplace": true, "ep": false} { // s is each feature's own in laplace alone
-		fitted := sure(fit.Select(ctx, rows, fit.Options{Formula: "y ~ .", Engine: engine, Prior: "spikeslab(inclusion_prior=[1, 3])", PriorOdds: list[:1]}, selection.Options{Moments: true}))(t)
+		fitted := must.Value(fit.Select(ctx, rows, fit.Options{Formula: "y ~ .", Engine: engine, Prior: "spikeslab(inclusion_prior=[1, 3])", PriorOdds: list[:1]}, selection.Options{Moments: true}))(t)
 		for _, f := range fitted.Selection.Features {
 			if e := f.Inclusion; f.VarZ == nil || *f.VarZ != e*(1-e) || (f.MeanS != nil) != (wanted && f.Name != "a") || f.MeanS != nil && *f.MeanS != (1+e)/5 {
 				t.Errorf("%s: %+v", engine, f)

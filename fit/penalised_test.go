@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
@@ -23,7 +24,7 @@ func TestBaselines(t *testing.T) {
 		x[i], z[i] = rng.NormFloat64(), rng.NormFloat64()
 		y[i] = 3 - 2*x[i] + 0.3*rng.NormFloat64()
 	}
-	rows := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
+	rows := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
 	for _, engine := range []string{"lasso", "elasticnet(alpha=0.3)", "ridge(folds=5)", "cappedl1", "lasso(rule=one_se)"} {
 		fitted, err := fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ x + z", Engine: engine})
 		if err != nil {

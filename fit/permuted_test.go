@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -19,14 +20,10 @@ func TestPermuted(t *testing.T) {
 		b.Precision = append(b.Precision, 40*y)
 	}
 	d := &permuted{Data: conform.Memory{All: b}}
-	if err := d.load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.load(t.Context()))
 	d.order = []int{2, 3, 1, 0}
 	var got credence.Batch
-	if err := d.Read(&got, 1, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Read(&got, 1, 3))
 	for k, list := range [][]float64{got.Target, got.Offset, got.Weight, got.Trials, got.Precision} {
 		for i, y := range []float64{4, 2, 1} {
 			if want := y * []float64{1, 10, 20, 30, 40}[k]; list[i] != want {

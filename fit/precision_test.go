@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -30,7 +31,7 @@ func precise(t *testing.T, first, n int) credence.Source {
 		y[k] = likelihood.Gamma{Shape: param.Hold(2 * w[k])}.PredictiveQuantile(u, 0.5+0.3*x[k]-0.2*z[k], 0)
 		v[k] = 1 + 2*x[k] - z[k] + special.NormalQuantile(u)*0.8/math.Sqrt(w[k])
 	}
-	source := sure(table.New().Numbers("x", x).Numbers("z", z).Numbers("w", w).Numbers("y", y).Numbers("v", v).Source())(t)
+	source := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("w", w).Numbers("y", y).Numbers("v", v).Source())(t)
 	return source
 }
 
@@ -53,7 +54,7 @@ func TestPrecisionIsThatOfR(t *testing.T) {
 		{"v ~ x + z + precision(w)", "gaussian", "svi(covariance=full)",
 			[]float64{0.99966470, 1.98961320, -0.99298495}, []float64{0.011038675, 0.015604898, 0.015596469}, "noise_variance", 0.63361},
 	} {
-		fitted := sure(fit.Table(t.Context(), rows, fit.Options{Formula: c.formula, Family: c.family, Engine: c.engine, Prior: "normal(variance=1e4)", Raw: true}))(t)
+		fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: c.formula, Family: c.family, Engine: c.engine, Prior: "normal(variance=1e4)", Raw: true}))(t)
 		mean, variance := make([]float64, 3), make([]float64, 3)
 		fitted.Members[0].Posterior.Marginals(mean, variance)
 		for j := range mean {
@@ -114,7 +115,7 @@ func TestPrecisionCoversNewRows(t *testing.T) {
 
 // TestPrecisionIsAWeight: under a family whose dispersion rows cannot divide, a precision is a weight, of which there is one.
 func TestPrecisionIsAWeight(t *testing.T) {
-	rows := sure(table.New().Numbers("x", []float64{1, 3, 2}).Numbers("w", []float64{1, 2, 1}).Numbers("k", []float64{0, 2, 1}).Source())(t)
+	rows := must.Value(table.New().Numbers("x", []float64{1, 3, 2}).Numbers("w", []float64{1, 2, 1}).Numbers("k", []float64{0, 2, 1}).Source())(t)
 	if _, err := fit.Table(t.Context(), rows, fit.Options{Formula: "k ~ x + precision(w) + weight(w)", Family: "poisson"}); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "two weights") {
 		t.Errorf("poisson with weight and precision: %v", err)
 	}
@@ -136,13 +137,13 @@ func TestPrecisionIsAsked(t *testing.T) {
 		w      float64
 		want   bool
 	}{{"gaussian", 0.5, true}, {"gaussian", 3, false}, {"gaussian(variance=1)", 0.5, false}, {"gamma", 0.5, true}, {"poisson", 0.5, false}} {
-		fitted := sure(fit.Table(t.Context(), rows(c.w), fit.Options{Formula: "y ~ x + weight(w)", Family: c.family}))(t)
+		fitted := must.Value(fit.Table(t.Context(), rows(c.w), fit.Options{Formula: "y ~ x + weight(w)", Family: c.family}))(t)
 		const text = "weight(w) counts equal rows, and is no whole number in 1 of 6: write precision(w)"
 		if all := strings.Join(fitted.Report.Warnings, "\n"); strings.Contains(all, text) != c.want {
 			t.Errorf("%s, weight %v: warnings %s", c.family, c.w, all)
 		}
 	}
-	fitted := sure(fit.Table(t.Context(), rows(3), fit.Options{Formula: "y ~ x + precision(w)"}))(t)
+	fitted := must.Value(fit.Table(t.Context(), rows(3), fit.Options{Formula: "y ~ x + precision(w)"}))(t)
 	for _, c := range []struct {
 		row  map[string]any
 		want string

@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/selection"
@@ -56,8 +57,8 @@ func TestSelectProducts(t *testing.T) {
 				}
 			}
 			options := fit.Options{Target: "y", Engine: c.engine}
-			want := sure(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), options, selection.Options{}))(t)
-			got := sure(fit.SelectProducts(context.Background(), productsOf(s), options, selection.Options{}))(t)
+			want := must.Value(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), options, selection.Options{}))(t)
+			got := must.Value(fit.SelectProducts(context.Background(), productsOf(s), options, selection.Options{}))(t)
 			near := func(what string, a, b, unit float64) {
 				if !(math.Abs(a-b) <= 1e-5*unit) {
 					t.Errorf("%s is %v, from the rows %v", what, a, b)
@@ -106,9 +107,9 @@ func TestProductsOfShards(t *testing.T) {
 		s.Target[i] += 1000
 	}
 	model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
-	engine := sure(exact.New(model, exact.Config{}))(t)
+	engine := must.Value(exact.New(model, exact.Config{}))(t)
 	ctx := context.Background()
-	units := sure(engine.Units(ctx, conform.Memory{All: &s.Batch}))(t)
+	units := must.Value(engine.Units(ctx, conform.Memory{All: &s.Batch}))(t)
 	add := func(first, count int) *exact.Sums {
 		sums, err := engine.NewSums("", units, first)
 		if err == nil {
@@ -121,11 +122,9 @@ func TestProductsOfShards(t *testing.T) {
 	}
 	merged := func(parts ...*exact.Sums) *table.Products {
 		for _, part := range parts[1:] {
-			if err := parts[0].Merge(part); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, parts[0].Merge(part))
 		}
-		gram := sure(parts[0].Products())(t)
+		gram := must.Value(parts[0].Products())(t)
 		return &table.Products{Names: []string{table.Ones, "x1", "x2", "x3", "y"}, Gram: gram}
 	}
 	all := merged(add(0, n))
@@ -136,8 +135,8 @@ func TestProductsOfShards(t *testing.T) {
 		}
 	}
 	text := func(p *table.Products) string {
-		fitted := sure(fit.SelectProducts(ctx, p, fit.Options{Target: "y", Engine: "ep"}, selection.Options{}))(t)
-		out := sure(json.Marshal(fitted.Selection))(t)
+		fitted := must.Value(fit.SelectProducts(ctx, p, fit.Options{Target: "y", Engine: "ep"}, selection.Options{}))(t)
+		out := must.Value(json.Marshal(fitted.Selection))(t)
 		return string(out)
 	}
 	one := text(all)

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -31,7 +32,7 @@ func sourceOf(t *testing.T, x *linop.Dense, y []float64) credence.Source {
 		}
 		b.Numbers(fmt.Sprintf("x%d", j+1), column)
 	}
-	source := sure(b.Source())(t)
+	source := must.Value(b.Source())(t)
 	return source
 }
 
@@ -64,8 +65,8 @@ func knockoffs(t *testing.T, s *conform.Selection, correlation, share float64, r
 			both.X.Row(i)[p+j] = x - step*(x-c*total)/(1-correlation) + math.Sqrt(math.Max(0, own))*rng.NormFloat64() + math.Sqrt(common)*shared
 		}
 	}
-	lasso := sure(penalised.New(credence.Model{Features: conform.Columns{Dense: 2 * p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, penalised.Config{Alpha: 1}))(t)
-	fitted := sure(lasso.Fit(context.Background(), conform.Memory{All: &both}))(t)
+	lasso := must.Value(penalised.New(credence.Model{Features: conform.Columns{Dense: 2 * p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, penalised.Config{Alpha: 1}))(t)
+	fitted := must.Value(lasso.Fit(context.Background(), conform.Memory{All: &both}))(t)
 	mean, variance := make([]float64, 2*p+1), make([]float64, 2*p+1)
 	fitted.Members[0].Posterior.Marginals(mean, variance)
 	difference, thresholds := make([]float64, p), []float64{}

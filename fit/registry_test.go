@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/prior"
@@ -29,7 +30,7 @@ func TestPartsOfAProgram(t *testing.T) {
 		x[i] = float64(i*37%n) / 10
 		y[i] = 3 - 2*x[i] + 0.5*math.Sin(float64(i*i))
 	}
-	rows := sure(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
+	rows := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
 	for _, c := range []struct {
 		options fit.Options
 		engine  string
@@ -53,10 +54,8 @@ func TestPartsOfAProgram(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c.options, got, err)
 		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
-		if err := modelfile.SaveWith(path, fitted, registry.Parts); err != nil {
-			t.Fatal(err)
-		}
-		again := sure(modelfile.LoadWith(path, registry.Parts))(t)
+		must.Succeed(t, modelfile.SaveWith(path, fitted, registry.Parts))
+		again := must.Value(modelfile.LoadWith(path, registry.Parts))(t)
 		if loaded, err := score.Row(again, row); err != nil || loaded != got {
 			t.Errorf("%+v: %+v once loaded, %v", c.options, loaded, err)
 		}
@@ -77,8 +76,8 @@ func TestDescent(t *testing.T) {
 	registry := fit.Default()
 	registry.Engines = append(registry.Engines, descentEngine())
 	registry.Priors = append(registry.Priors, prior.Entry{Zero: pull{}, Read: readPull})
-	rows := sure(table.New().Numbers("x", []float64{1, 2, 3}).Numbers("y", []float64{2, 3, 7}).Source())(t)
-	fitted := sure(fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ 0 + x", Raw: true, Family: "gaussian(variance=1)", Prior: "pull(strength=2)", Registry: registry}))(t)
+	rows := must.Value(table.New().Numbers("x", []float64{1, 2, 3}).Numbers("y", []float64{2, 3, 7}).Source())(t)
+	fitted := must.Value(fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ 0 + x", Raw: true, Family: "gaussian(variance=1)", Prior: "pull(strength=2)", Registry: registry}))(t)
 	terms, err := score.Terms(fitted, score.TermOptions{})
 	if err != nil || len(terms) != 1 || math.Abs(terms[0].Mean-29.0/16) > 1e-12 || math.Abs(terms[0].SD-0.25) > 1e-12 {
 		t.Errorf("%+v, %v, want mean 29/16 and sd 1/4", terms, err)

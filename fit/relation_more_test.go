@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/relation"
 	"github.com/credence-ml/credence/selection"
@@ -36,7 +37,7 @@ func TestLearnedIsHeld(t *testing.T) {
 		{"fit", "y", "ep(hyper=mode, tolerance=1e-9)", "gaussian", "spikeslab", "gaussian(variance=%v)", "spikeslab(slab=%v, inclusion=%v)", []string{noise}, []string{"hyper.slab", "hyper.inclusion"}, 1e-4},
 	} {
 		job := relation.Job{Command: c.command, Rows: rows, Probe: probe, Options: fit.Options{Formula: c.formula + line, Family: c.family, Prior: c.prior, Engine: c.engine}}
-		learned := sure(relation.Fit(t.Context(), job))(t)
+		learned := must.Value(relation.Fit(t.Context(), job))(t)
 		values := func(places []string) (list []any) {
 			for _, place := range places {
 				if _, known := learned[place]; !known {
@@ -216,7 +217,7 @@ func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 	job := relation.Job{Command: "fit", Rows: rows.With("y", y), Options: fit.Options{Formula: "y ~ x + z", Prior: "normal(variance=1)", Engine: "svi(covariance=full, tolerance=1e-9)"}}
 	at := func(df string) relation.Answer {
 		job.Options.Family = "studentt(scale=1.5" + df + ")"
-		a := sure(relation.Fit(t.Context(), job))(t)
+		a := must.Value(relation.Fit(t.Context(), job))(t)
 		return a
 	}
 	learned := at("")

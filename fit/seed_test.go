@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/spec"
 	"github.com/credence-ml/credence/table"
 )
@@ -16,7 +17,7 @@ import (
 // The seed reaches the engine, and not the features alone: with the features of one seed, engines of
 // other seeds go other ways, and those of equal seeds the same.
 func TestSeedOfTheEngine(t *testing.T) {
-	rows := sure(table.Structs(sold()))(t)
+	rows := must.Value(table.Structs(sold()))(t)
 	for _, options := range []fit.Options{
 		{Formula: "price ~ rbf(size, n=4)", Engine: "exact(starts=4, iterations=2)"},
 		{Formula: "zip ~ size", Positive: "b", Engine: "svi(diagnostics=50)"},
@@ -37,7 +38,7 @@ func TestSeedOfTheEngine(t *testing.T) {
 				}
 			}
 			o.Threads, o.Progress = 1, func(p credence.Progress) { fmt.Fprintln(&told, p) }
-			fitted := sure(fit.Table(context.Background(), rows, o))(t)
+			fitted := must.Value(fit.Table(context.Background(), rows, o))(t)
 			if k := fitted.Report.ParetoK; k != nil {
 				fmt.Fprintln(&told, *k)
 			}
@@ -69,7 +70,7 @@ func (w warner) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, 
 func TestOrderOfWarnings(t *testing.T) {
 	houses := sold()
 	houses[17].Price = 1e6
-	rows := sure(table.Structs(houses))(t)
+	rows := must.Value(table.Structs(houses))(t)
 	registry := fit.Default()
 	batch := registry.Engines[0].Batch
 	registry.Engines[0].Batch = func(run fit.Run, a *spec.Arguments) (fit.Maker, error) {

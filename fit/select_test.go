@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
@@ -33,7 +34,7 @@ func twinRows(t *testing.T, n int) credence.Source {
 		r.Y = 3 + r.A + 0.5*r.B + 0.5*z()
 		list = append(list, r)
 	}
-	rows := sure(table.Structs(list))(t)
+	rows := must.Value(table.Structs(list))(t)
 	return rows
 }
 
@@ -41,7 +42,7 @@ func twinRows(t *testing.T, n int) credence.Source {
 // the model file.
 func TestSelect(t *testing.T) {
 	options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])"}
-	fitted := sure(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{NullCheck: 2, Path: selection.PathAlways}))(t)
+	fitted := must.Value(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{NullCheck: 2, Path: selection.PathAlways}))(t)
 	s := fitted.Selection
 	names := s.Names()
 	if !slices.Contains(names, "A") || slices.Contains(names, "C") {
@@ -77,10 +78,8 @@ func TestSelect(t *testing.T) {
 		t.Errorf("path %+v, null %+v", s.Path, s.Null)
 	}
 	var file bytes.Buffer
-	if err := modelfile.Write(&file, fitted, modelfile.DefaultParts()); err != nil {
-		t.Fatal(err)
-	}
-	again := sure(modelfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), modelfile.DefaultParts()))(t)
+	must.Succeed(t, modelfile.Write(&file, fitted, modelfile.DefaultParts()))
+	again := must.Value(modelfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), modelfile.DefaultParts()))(t)
 	if again.Selection == nil || !slices.Equal(again.Selection.Names(), names) || len(again.Selection.Sets) != len(s.Sets) {
 		t.Errorf("the model file has %+v", again.Selection)
 	}
@@ -89,7 +88,7 @@ func TestSelect(t *testing.T) {
 // TestSelectEP: expectation propagation has credible sets too.
 func TestSelectEP(t *testing.T) {
 	options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])", Engine: "ep"}
-	fitted := sure(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{}))(t)
+	fitted := must.Value(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{}))(t)
 	var sets [][]string
 	for _, set := range fitted.Selection.Sets {
 		members := slices.Clone(set.Features)
@@ -122,9 +121,9 @@ func TestPurity(t *testing.T) {
 	for k := range sums[1:] {
 		sums[k+1] /= sums[0]
 	}
-	rows := sure(table.New().Numbers("noise", noise).Numbers("b", b).Numbers("twin", twin).Numbers("w", w).Numbers("y", y).Source())(t)
+	rows := must.Value(table.New().Numbers("noise", noise).Numbers("b", b).Numbers("twin", twin).Numbers("w", w).Numbers("y", y).Source())(t)
 	options := fit.Options{Formula: "y ~ noise + b + twin + weight(w)", Raw: true, Engine: "gibbs(flips=2000)"}
-	fitted := sure(fit.Select(context.Background(), rows, options, selection.Options{Coverage: 0.999, Threshold: 0.01, NullCheck: 2, Interval: 0.5}))(t)
+	fitted := must.Value(fit.Select(context.Background(), rows, options, selection.Options{Coverage: 0.999, Threshold: 0.01, NullCheck: 2, Interval: 0.5}))(t)
 	want := math.Abs(sums[5]-sums[1]*sums[2]) / math.Sqrt((sums[3]-sums[1]*sums[1])*(sums[4]-sums[2]*sums[2]))
 	s := fitted.Selection
 	if len(s.Sets) != 1 || slices.Contains(s.Sets[0].Features, "noise") || len(s.Sets[0].Features) != 2 || math.Abs(s.Sets[0].Purity-want) > 1e-9 {
@@ -135,7 +134,7 @@ func TestPurity(t *testing.T) {
 	}
 	options.Engine = "ep"
 	for interval, want := range map[float64]float64{0.5: 0.6745, 0.9: 1.6449} {
-		fitted := sure(fit.Select(context.Background(), rows, options, selection.Options{Interval: interval}))(t)
+		fitted := must.Value(fit.Select(context.Background(), rows, options, selection.Options{Interval: interval}))(t)
 		if f := fitted.Selection.Features[0]; math.Abs((f.Upper-f.Lower)/2/f.SD/want-1) > 0.2 {
 			t.Errorf("the interval of %v is %v standard deviations on both sides", interval, (f.Upper-f.Lower)/2/f.SD)
 		}
@@ -185,7 +184,7 @@ func ExampleSelect() {
 // first lines say so, as does each feature.
 func TestSelectNull(t *testing.T) {
 	s := conform.NewSelection(100, 100, 0, 0, 1, 1, false, 511)
-	fitted := sure(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), fit.Options{Formula: "y ~ .", Engine: "ep(hyper=mode)"}, selection.Options{}))(t)
+	fitted := must.Value(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), fit.Options{Formula: "y ~ .", Engine: "ep(hyper=mode)"}, selection.Options{}))(t)
 	above := 0
 	for _, f := range fitted.Selection.Features {
 		if f.Inclusion > 0.5 {

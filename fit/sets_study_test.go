@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/selection"
@@ -99,7 +100,7 @@ const susieScript = `suppressMessages(library(susieR)); d <- matrix(scan(command
 func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set.csv")
-	file := sure(os.Create(path))(t)
+	file := must.Value(os.Create(path))(t)
 	w := csv.NewWriter(bufio.NewWriter(file))
 	record := make([]string, s.x.Cols+1)
 	for i, y := range s.y {
@@ -107,16 +108,12 @@ func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 		for j, x := range s.x.Row(i) {
 			record[j+1] = strconv.FormatFloat(x, 'g', 9, 64)
 		}
-		if err := w.Write(record); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.Write(record))
 	}
 	if w.Flush(); w.Error() != nil {
 		t.Fatal(w.Error())
 	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, file.Close())
 	out, err := exec.CommandContext(t.Context(), "Rscript", "--vanilla", "-e", susieScript+options+`)$sets$cs) cat("set", s, "\n")`, path, strconv.Itoa(s.x.Cols+1)).Output()
 	if err != nil {
 		t.Fatalf("Rscript: %v", err)
@@ -128,7 +125,7 @@ func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 		}
 		var set []int
 		for _, f := range fields[1:] {
-			j := sure(strconv.Atoi(f))(t)
+			j := must.Value(strconv.Atoi(f))(t)
 			set = append(set, j-1)
 		}
 		sets = append(sets, set)
@@ -235,7 +232,7 @@ func TestTightSets(t *testing.T) {
 			own, difference := make([][]float64, len(rivals)), make([][]float64, len(rivals)) // sizes where both find a signal
 			for seed := range uint64(sets) {
 				s := newTight(c.n, c.p, c.size, classes, study.Seed(8000)+seed)
-				fitted := sure(fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: "y ~ .", Family: c.family}, selection.Options{Path: selection.PathNever}))(t)
+				fitted := must.Value(fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: "y ~ .", Family: c.family}, selection.Options{Path: selection.PathNever}))(t)
 				lists := [][][]int{nil}
 				for _, set := range fitted.Selection.Sets {
 					var members []int

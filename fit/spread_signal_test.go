@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
@@ -36,8 +37,8 @@ func TestSpreadSignal(t *testing.T) {
 		for j, column := range columns {
 			b.Numbers(fmt.Sprint("x", j), column)
 		}
-		source := sure(b.Source())(t)
-		fitted := sure(fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever}))(t)
+		source := must.Value(b.Source())(t)
+		fitted := must.Value(fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever}))(t)
 		first := fitted.Selection.Features[0]
 		told := slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool {
 			return strings.Contains(w, fmt.Sprintf("the likeliest, %s, is with %.2f", first.Name, first.Inclusion))

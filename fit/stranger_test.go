@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // The examples build in a module of a stranger, which has this one's go.sum and nothing else of it.
@@ -13,7 +15,7 @@ func TestExamplesBuildElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the examples once more")
 	}
-	root := sure(filepath.Abs(".."))(t)
+	root := must.Value(filepath.Abs(".."))(t)
 	stranger := t.TempDir()
 	write := func(path string, content []byte, err error) {
 		t.Helper()
@@ -39,7 +41,7 @@ func TestExamplesBuildElsewhere(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	after := sure(os.ReadFile(filepath.Join(stranger, "go.sum")))(t)
+	after := must.Value(os.ReadFile(filepath.Join(stranger, "go.sum")))(t)
 	for line := range strings.Lines(string(after)) {
 		if !strings.Contains(string(sums), line) {
 			t.Errorf("go.sum lacks %s", line)

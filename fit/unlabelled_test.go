@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -29,13 +30,13 @@ func TestUnlabelled(t *testing.T) {
 	for _, source := range []func() (credence.Source, error){
 		func() (credence.Source, error) { return table.Structs(without) }, func() (credence.Source, error) { return table.Structs(with) },
 	} {
-		rows := sure(source())(t)
+		rows := must.Value(source())(t)
 		of := func(o fit.Options) (*credence.Fitted, error) {
 			o.Formula, o.Engine = "Spam ~ A + B", "convex"
-			job := sure(fit.New(o))(t)
+			job := must.Value(fit.New(o))(t)
 			return job.Unlabelled(context.Background(), rows)
 		}
-		fitted := sure(of(fit.Options{Family: "bernoulli", Prior: "normal(variance=2)"}))(t)
+		fitted := must.Value(of(fit.Options{Family: "bernoulli", Prior: "normal(variance=2)"}))(t)
 		mean, variance := make([]float64, 3), make([]float64, 3)
 		fitted.Members[0].Posterior.Marginals(mean, variance)
 		if mean[1] != 0 || mean[2] != 0 || variance[1] != 2 || variance[2] != 2 || !(variance[0] > 100) {
@@ -49,7 +50,7 @@ func TestUnlabelled(t *testing.T) {
 				t.Errorf("%+v is taken", o)
 			}
 		}
-		numbers := sure(of(fit.Options{Family: "gaussian(variance=0.5)", Prior: "normal(variance=1)"}))(t)
+		numbers := must.Value(of(fit.Options{Family: "gaussian(variance=0.5)", Prior: "normal(variance=1)"}))(t)
 		numbers.Members[0].Posterior.Marginals(mean, variance)
 		if math.Abs(variance[1]-1) > 0 {
 			t.Errorf("numbers have variance %v", variance)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -86,11 +87,9 @@ func count(t *testing.T, c *Census, source credence.Source, size int) {
 // filed writes a census and reads it.
 func filed(t *testing.T, c *Census) *Census {
 	t.Helper()
-	text := sure(json.Marshal(c))(t)
+	text := must.Value(json.Marshal(c))(t)
 	read := &Census{}
-	if err := json.Unmarshal(text, read); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, read))
 	return read
 }
 
@@ -119,15 +118,13 @@ func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Option
 		}
 		merged = shards[order[0]]
 		for _, k := range order[1:] {
-			if err := merged.Merge(shards[k]); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, merged.Merge(shards[k]))
 		}
-		more := sure(merged.Next())(t)
+		more := must.Value(merged.Next())(t)
 		if merged = filed(t, merged); more {
 			continue
 		}
-		f := sure(merged.Frame())(t)
+		f := must.Value(merged.Frame())(t)
 		return f
 	}
 }
@@ -171,11 +168,11 @@ func TestTwoShardsAreFit(t *testing.T) {
 	data := drawColumns(credence.SegmentRows + 1234)
 	plan := data.plan("class", true)
 	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
-	whole := sure(Fit(context.Background(), plan, data.rows(t, 0, len(data.x)), Options{Missing: Mean}))(t)
+	whole := must.Value(Fit(context.Background(), plan, data.rows(t, 0, len(data.x)), Options{Missing: Mean}))(t)
 	var merged *Census
 	for _, rows := range [][2]int{{0, credence.SegmentRows}, {credence.SegmentRows, len(data.x)}} {
 		source := data.rows(t, rows[0], rows[1])
-		shard := sure(NewCensus(plan, source.Schema(), rows[0], Options{Missing: Mean}))(t)
+		shard := must.Value(NewCensus(plan, source.Schema(), rows[0], Options{Missing: Mean}))(t)
 		count(t, shard, source, 512)
 		if merged == nil {
 			merged = shard
@@ -183,7 +180,7 @@ func TestTwoShardsAreFit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := sure(merged.Frame())(t)
+	f := must.Value(merged.Frame())(t)
 	if f.Fingerprint() != whole.Fingerprint() {
 		t.Errorf("merged %+v, want %+v", f, whole)
 	}
@@ -196,7 +193,7 @@ func TestCensusRefuses(t *testing.T) {
 	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
 	shard := func(plan *Plan, first, end int) *Census {
 		source := data.rows(t, first, end)
-		c := sure(NewCensus(plan, source.Schema(), first, Options{Missing: Mean}))(t)
+		c := must.Value(NewCensus(plan, source.Schema(), first, Options{Missing: Mean}))(t)
 		count(t, c, source, credence.BlockRows)
 		return c
 	}
@@ -213,19 +210,15 @@ func TestCensusRefuses(t *testing.T) {
 	other := *plan
 	other.Inputs = plan.Inputs[:1]
 	check(first.Merge(shard(&other, segment, segment+10)), "the census of another model")
-	if err := first.Merge(shard(plan, segment, segment+10)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, first.Merge(shard(plan, segment, segment+10)))
 	_, err = first.Frame()
 	check(err, "the census lacks rows before row 131073")
 	_, err = shard(plan, segment, segment+10).Frame()
 	check(err, "the census lacks rows before row 131073")
 	var chunk credence.Chunk
 	source := data.rows(t, 0, 10)
-	if err := source.Read(&chunk, 5, 5); err != nil {
-		t.Fatal(err)
-	}
-	c := sure(NewCensus(plan, source.Schema(), 0, Options{}))(t)
+	must.Succeed(t, source.Read(&chunk, 5, 5))
+	c := must.Value(NewCensus(plan, source.Schema(), 0, Options{}))(t)
 	check(c.Add(&chunk), "the census has the rows up to 0, and cannot add those from 6 on")
 	check(filed(t, c).Add(&chunk), "a census that was read from a file takes no rows")
 	centred := data.plan("y", false)
@@ -240,10 +233,10 @@ func TestCensusRefuses(t *testing.T) {
 // Files of a census are checked before they are used.
 func TestDamagedCensus(t *testing.T) {
 	data := drawColumns(2000)
-	c := sure(NewCensus(data.plan("class", true), data.rows(t, 0, 2000).Schema(), 0, Options{Missing: Mean}))(t)
+	c := must.Value(NewCensus(data.plan("class", true), data.rows(t, 0, 2000).Schema(), 0, Options{Missing: Mean}))(t)
 	for { // to the last round
 		count(t, c, data.rows(t, 0, 2000), 512)
-		text := sure(json.Marshal(c))(t)
+		text := must.Value(json.Marshal(c))(t)
 		for _, change := range []struct{ from, to string }{
 			{`"frame":{`, `"frame":null,"x":{`}, {`"first":0`, `"first":-1`}, {`"segment":0`, `"segment":-3`}, {`"height"`, `"height"`},
 			{`"counts":[`, `"counts":[1,2,3,4,5,6,7,8,9,10,11,12,`}, {`"values":[`, `"values":[17,`}, {`"levels":{`, `"levels":{},"x":{`},
@@ -257,7 +250,7 @@ func TestDamagedCensus(t *testing.T) {
 				t.Errorf("%s in place of %s is read", change.to, change.from)
 			}
 		}
-		more := sure(c.Next())(t)
+		more := must.Value(c.Next())(t)
 		if !more {
 			return
 		}

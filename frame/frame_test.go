@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // tolerance is relative, for sums and roots of a handful of numbers.
@@ -34,13 +35,13 @@ func wantColumn(t *testing.T, what string, got, want []float64) {
 
 func mustFit(t *testing.T, plan *Plan, source credence.Source, options Options) (*Frame, *credence.Batch) {
 	t.Helper()
-	f := sure(Fit(t.Context(), plan, source, options))(t)
+	f := must.Value(Fit(t.Context(), plan, source, options))(t)
 	targets := IgnoreTargets
 	if f.Target != nil {
 		targets = RequireTargets
 	}
-	data := sure(f.Bind(source, targets))(t)
-	batch := sure(readAll(data))(t)
+	data := must.Value(f.Bind(source, targets))(t)
+	batch := must.Value(readAll(data))(t)
 	return f, batch
 }
 
@@ -265,11 +266,11 @@ func TestUnseenSquaresOfSources(t *testing.T) {
 	training.schema.Sparse, training.schema.Label = 2, true
 	training.sparse = []map[int]float64{{0: 1}, {1: 1}}
 	target := Column("label")
-	f := sure(Fit(t.Context(), &Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop}))(t)
+	f := must.Value(Fit(t.Context(), &Plan{Target: &target, Sparse: true}, training, Options{Missing: Drop}))(t)
 	later := numbers([]string{"label"}, []float64{1}, []float64{nan}, []float64{3})
 	later.schema.Sparse, later.schema.Label = 3, true
 	later.sparse = []map[int]float64{{2: 2}, {}, {0: 1}}
-	data := sure(f.Bind(squared{later, []float64{5, 6, 7}}, RequireTargets))(t)
+	data := must.Value(f.Bind(squared{later, []float64{5, 6, 7}}, RequireTargets))(t)
 	batch, err := readAll(data)
 	if err != nil || !slices.Equal(batch.Unseen, []float64{9, 7}) {
 		t.Errorf("squares %v, %v", batch.Unseen, err)
@@ -307,22 +308,18 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 			}
 			shuffled.rows = append(shuffled.rows, moved)
 		}
-		f2 := sure(Fit(t.Context(), plan, shuffled, options))(t)
-		text := sure(json.Marshal(f2))(t)
+		f2 := must.Value(Fit(t.Context(), plan, shuffled, options))(t)
+		text := must.Value(json.Marshal(f2))(t)
 		var stored Frame
-		if err := json.Unmarshal(text, &stored); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(text, &stored))
 		if !reflect.DeepEqual(f, &stored) {
 			t.Fatalf("frame\n%+v\nfrom another order, through JSON\n%+v", f, &stored)
 		}
-		data := sure(stored.Bind(shuffled, RequireTargets))(t)
+		data := must.Value(stored.Bind(shuffled, RequireTargets))(t)
 		var batch credence.Batch
 		for first := 0; first < data.Rows(); {
 			count := min(1+rng.IntN(700), data.Rows()-first)
-			if err := data.Read(&batch, first, count); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, data.Read(&batch, first, count))
 			if !slices.Equal(batch.X.Data, want.X.Data[first*want.X.Cols:(first+count)*want.X.Cols]) ||
 				!slices.Equal(batch.Target, want.Target[first:first+count]) || !slices.Equal(batch.Weight, want.Weight[first:first+count]) {
 				t.Fatalf("rows from %d differ", first)
@@ -332,16 +329,5 @@ func TestReadingIsTheSameEveryWay(t *testing.T) {
 		if passes := source.reads; options.Missing != Drop && passes > 3 {
 			t.Fatalf("fit and one reading took %d passes", passes)
 		}
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

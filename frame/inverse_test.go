@@ -3,6 +3,8 @@ package frame
 import (
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // TestInverse: Invert takes back what Apply made of values, to their rounding through steps of bounded
@@ -17,7 +19,7 @@ func TestInverse(t *testing.T) {
 			t.Errorf("%s has no inverse", e)
 		}
 		for _, x := range []float64{0.03, 0.7, 1, 4.2, 9} {
-			y := sure(e.Apply(x))(t)
+			y := must.Value(e.Apply(x))(t)
 			if got := e.Invert(y); math.Abs(got-x) > 1e-13*math.Max(1, x)*20 {
 				t.Errorf("%s of %v is %v, which is taken back to %v", e, x, y, got)
 			}
@@ -55,9 +57,9 @@ func TestSlopesOfTrainingRows(t *testing.T) {
 	frameOf := func() *Frame {
 		source := numbers([]string{"y", "w"}, rows...)
 		y, w := Column("y").With(Sqrt), Column("w")
-		c := sure(newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{}))(t)
+		c := must.Value(newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{}))(t)
 		count(t, c, source, 512)
-		f := sure(c.Frame())(t)
+		f := must.Value(c.Frame())(t)
 		return f
 	}
 	f := frameOf()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 func TestMissingPolicies(t *testing.T) {
@@ -116,17 +117,15 @@ func TestDroppingIsCuttingOut(t *testing.T) {
 		holes.rows = append(holes.rows, row)
 	}
 	plan := &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("x").With(Scale)}}
-	want := sure(Fit(t.Context(), plan, whole, Options{Missing: Drop}))(t)
-	got := sure(Fit(t.Context(), plan, holes, Options{Missing: Drop}))(t)
+	want := must.Value(Fit(t.Context(), plan, whole, Options{Missing: Drop}))(t)
+	got := must.Value(Fit(t.Context(), plan, holes, Options{Missing: Drop}))(t)
 	if !reflect.DeepEqual(got.Inputs, want.Inputs) || !reflect.DeepEqual(got.Target, want.Target) {
 		t.Errorf("with holes %+v, without %+v", got.Inputs, want.Inputs)
 	}
-	data := sure(got.Bind(holes, RequireTargets))(t)
+	data := must.Value(got.Bind(holes, RequireTargets))(t)
 	var batch credence.Batch
 	for _, run := range [][2]int{{0, 700}, {590, 40}, {len(whole.rows) - 3, 3}, {5, 0}} {
-		if err := data.Read(&batch, run[0], run[1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, data.Read(&batch, run[0], run[1]))
 		for i := range run[1] {
 			if batch.Target[i] != whole.rows[run[0]+i][1] {
 				t.Fatalf("row %d has target %g, want %g", run[0]+i, batch.Target[i], whole.rows[run[0]+i][1])

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 func TestFitRefusals(t *testing.T) {
@@ -88,7 +89,7 @@ func TestFitRefusals(t *testing.T) {
 
 func TestBindRefusals(t *testing.T) {
 	training := numbers([]string{"x", "zip", "b", "y"}, []float64{1, 0, 0, 0}, []float64{2, 1, 1, 1}).with("zip", "p", "q").with("b")
-	f := sure(Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("zip"), Column("b")}}, training, Options{}))(t)
+	f := must.Value(Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("zip"), Column("b")}}, training, Options{}))(t)
 	names := []string{"x", "zip", "b", "y"}
 	for _, c := range []struct {
 		what    string
@@ -121,7 +122,7 @@ func TestBindRefusals(t *testing.T) {
 			t.Errorf("%s: refusal reads\n%v, want\n%s", c.what, err, c.want)
 		}
 	}
-	plain := sure(Fit(t.Context(), &Plan{Inputs: []Expr{Column("x")}}, training, Options{}))(t)
+	plain := must.Value(Fit(t.Context(), &Plan{Inputs: []Expr{Column("x")}}, training, Options{}))(t)
 	if _, err := plain.Bind(training, RequireTargets); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
 		t.Errorf("a target that is not there: %v", err)
 	}

@@ -2,6 +2,8 @@ package frame
 
 import (
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 func TestClassesOfTargets(t *testing.T) {
@@ -56,13 +58,13 @@ func TestClassesOfTargets(t *testing.T) {
 func TestTargetsOfAnotherKind(t *testing.T) {
 	// Training had true and false; the later table holds 0 and 1, or the words as levels.
 	training := numbers([]string{"y"}, []float64{1}, []float64{0}).with("y")
-	f := sure(Fit(t.Context(), &Plan{Target: target("y")}, training, Options{}))(t)
+	f := must.Value(Fit(t.Context(), &Plan{Target: target("y")}, training, Options{}))(t)
 	for _, later := range []*memory{
 		numbers([]string{"y"}, []float64{0}, []float64{1}),
 		numbers([]string{"y"}, []float64{1}, []float64{0}).with("y", "true", "false"),
 	} {
-		data := sure(f.Bind(later, RequireTargets))(t)
-		batch := sure(readAll(data))(t)
+		data := must.Value(f.Bind(later, RequireTargets))(t)
+		batch := must.Value(readAll(data))(t)
 		wantColumn(t, "target", batch.Target, []float64{0, 1})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // A frame that passes Validate is bound to any table without a panic; those here do not pass.
@@ -44,11 +45,9 @@ func TestValidateRefusals(t *testing.T) {
 func TestValidateSegment(t *testing.T) {
 	source := &memory{rows: [][]float64{{0}, {1}}, sparse: []map[int]float64{{1: 2}, {2: 3}}}
 	source.schema = credence.Schema{Columns: []credence.Column{{Name: "y"}}, Sparse: 3, Label: true}
-	f := sure(Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x2"), Column("x3").With(Square)}}, source, Options{Raw: true}))(t)
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	bound := sure(f.Bind(source, RequireTargets))(t)
+	f := must.Value(Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x2"), Column("x3").With(Square)}}, source, Options{Raw: true}))(t)
+	must.Succeed(t, f.Validate())
+	bound := must.Value(f.Bind(source, RequireTargets))(t)
 	batch, err := readAll(bound)
 	if err != nil || !slices.Equal(batch.X.Data, []float64{2, 0, 0, 9}) {
 		t.Errorf("inputs %v, %v", batch.X.Data, err)

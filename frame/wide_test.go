@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // Named columns of a sparse segment are made dense, whatever their numbers and their order.
@@ -22,9 +23,7 @@ func TestNamedSparseColumns(t *testing.T) {
 		}
 		numbers = append(numbers, column)
 		e := Column("x" + strconv.Itoa(column+1))
-		if err := v.add(0, &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, v.add(0, &e))
 	}
 	var chunk credence.Chunk
 	resetChunk(&chunk, 0, v.schema)
@@ -64,13 +63,13 @@ func TestManyLevels(t *testing.T) {
 		levels[i], source.rows[i] = strconv.Itoa(i), []float64{float64(i)}
 	}
 	source.schema.Columns = []credence.Column{{Name: "id", Kind: credence.Category, Levels: levels}}
-	f := sure(Fit(t.Context(), &Plan{Inputs: []Expr{Column("id")}}, source, Options{}))(t)
+	f := must.Value(Fit(t.Context(), &Plan{Inputs: []Expr{Column("id")}}, source, Options{}))(t)
 	reversed := slices.Clone(levels)
 	slices.Reverse(reversed)
 	for _, order := range [][]string{levels, reversed} {
 		source.schema.Columns[0].Levels = order
-		bound := sure(f.Bind(source, IgnoreTargets))(t)
-		batch := sure(readAll(bound))(t)
+		bound := must.Value(f.Bind(source, IgnoreTargets))(t)
+		batch := must.Value(readAll(bound))(t)
 		for i := range n {
 			if got := f.Inputs[0].Levels[int(batch.X.Data[i])]; got != order[i] {
 				t.Fatalf("row %d has level %s, want %s", i, got, order[i])

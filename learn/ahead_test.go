@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/infer/online"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/spec"
 	"github.com/credence-ml/credence/table"
@@ -141,17 +142,17 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 // A row that is refused does not count in running means, whatever the size of batches.
 func TestRefusedRowsDoNotCountInMeans(t *testing.T) {
 	model := func(text string, most int64) *credence.Fitted {
-		l := sure(learn.New(fit.Options{Formula: "y ~ x + weight(w)", Engine: "sgd", Missing: "mean"}))(t)
+		l := must.Value(learn.New(fit.Options{Formula: "y ~ x + weight(w)", Engine: "sgd", Missing: "mean"}))(t)
 		l.MaxMalformed = most
 		data := open(t, text)
-		columns := sure(l.Columns(data.Schema()))(t)
+		columns := must.Value(l.Columns(data.Schema()))(t)
 		if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
 			_, err := l.Learn(run.Rows)
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		fitted := sure(l.Fitted())(t)
+		fitted := must.Value(l.Fitted())(t)
 		return fitted
 	}
 	mean := func(f *credence.Fitted) float64 {
@@ -175,7 +176,7 @@ func TestRefusedRowsDoNotCountInMeans(t *testing.T) {
 func TestCleanRowsAreLearnedBehind(t *testing.T) {
 	const count = 5000
 	run := func(threads, spoiled int, weight float64) string {
-		l := sure(learn.New(fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "adpredictor(variance=0.1)", Threads: threads, HoldOut: 7}))(t)
+		l := must.Value(learn.New(fit.Options{Formula: "y ~ x + hash(site) + weight(w)", Engine: "adpredictor(variance=0.1)", Threads: threads, HoldOut: 7}))(t)
 		var reports strings.Builder
 		l.Every, l.OnProgress = 900, func(now learn.Progress) { fmt.Fprintln(&reports, now.Rows, now.LogLoss, now.Features) }
 		rows := &table.Rows{}

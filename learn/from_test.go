@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 )
 
@@ -17,7 +18,7 @@ import (
 func take(t *testing.T, l *learn.Learner, text string) {
 	t.Helper()
 	data := open(t, text)
-	columns := sure(l.Columns(data.Schema()))(t)
+	columns := must.Value(l.Columns(data.Schema()))(t)
 	if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
 		_, err := l.Learn(run.Rows)
 		return err
@@ -30,7 +31,7 @@ func take(t *testing.T, l *learn.Learner, text string) {
 func weights(t *testing.T, l *learn.Learner) (mean, variance []float64) {
 	t.Helper()
 	l.Finish()
-	fitted := sure(l.Fitted())(t)
+	fitted := must.Value(l.Fitted())(t)
 	q := fitted.Members[0].Posterior
 	mean, variance = make([]float64, q.Weights()), make([]float64, q.Weights())
 	q.Marginals(mean, variance)
@@ -47,16 +48,14 @@ func days(rows int) (monday, tuesday, both string) {
 // A model that goes on from another tells the rows of both, in the middle of a second pass too.
 func TestRowsOfBoth(t *testing.T) {
 	monday, tuesday, _ := days(500)
-	first := sure(learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"}))(t)
+	first := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"}))(t)
 	take(t, first, monday)
 	once := first.Rows()
 	first.EndPass()
 	take(t, first, monday)
 	first.EndPass()
 	file := filepath.Join(t.TempDir(), "checkpoint")
-	if err := first.Checkpoint(file, credence.Position{File: "monday"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, first.Checkpoint(file, credence.Position{File: "monday"}))
 	second, err := learn.From(file, fit.Options{}, 1)
 	if err != nil || second.Rows() != once {
 		t.Fatalf("%d rows before, want %d: %v", second.Rows(), once, err)
@@ -80,13 +79,11 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 	monday, tuesday, both := days(5000)
 	for _, engine := range []string{"sep", "sep(batch=100)", "ftrl", "ftrl(alpha=0.1)", "adpredictor(variance=0.1)", "sgd"} {
 		options := fit.Options{Formula: "y ~ x + site", Engine: engine, Missing: "drop"}
-		first := sure(learn.New(options))(t)
+		first := must.Value(learn.New(options))(t)
 		take(t, first, monday)
 		file := filepath.Join(t.TempDir(), "checkpoint")
-		if err := first.Checkpoint(file, credence.Position{File: "monday"}); err != nil {
-			t.Fatal(err)
-		}
-		second := sure(learn.From(file, fit.Options{}, 1))(t)
+		must.Succeed(t, first.Checkpoint(file, credence.Position{File: "monday"}))
+		second := must.Value(learn.From(file, fit.Options{}, 1))(t)
 		if known, err := learn.Known(file); err != nil || known != first.Rows() || second.Rows() != known {
 			t.Errorf("%s: %d rows known, %d before (%v)", engine, known, second.Rows(), err)
 		}
@@ -94,7 +91,7 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		if p, err := second.Progress(); err != nil || !(p.LogLoss < 0.6) || p.Rows <= first.Rows() {
 			t.Errorf("%s: progress %+v, %v", engine, p, err)
 		}
-		whole := sure(learn.New(options))(t)
+		whole := must.Value(learn.New(options))(t)
 		take(t, whole, both)
 		mean, variance := weights(t, second)
 		wantMean, wantVariance := weights(t, whole)
@@ -110,9 +107,9 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		if !strings.Contains(engine, "alpha") && !strings.Contains(engine, "variance") {
 			continue
 		}
-		little := sure(learn.From(file, fit.Options{}, 1e-12))(t)
+		little := must.Value(learn.From(file, fit.Options{}, 1e-12))(t)
 		take(t, little, tuesday)
-		alone := sure(learn.New(options))(t)
+		alone := must.Value(learn.New(options))(t)
 		take(t, alone, tuesday)
 		gotSum, wantSum := 0.0, 0.0 // features stand in another order
 		mean, _ = weights(t, little)
@@ -134,13 +131,11 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 func TestDiscountHalvesEvidence(t *testing.T) {
 	monday, _, _ := days(6000)
 	options := fit.Options{Formula: "y ~ x", Engine: "sep", Missing: "drop", Prior: "spikeslab(inclusion=0.9, slab=100)"}
-	l := sure(learn.New(options))(t)
+	l := must.Value(learn.New(options))(t)
 	take(t, l, monday)
 	file := filepath.Join(t.TempDir(), "checkpoint")
-	if err := l.Checkpoint(file, credence.Position{}); err != nil {
-		t.Fatal(err)
-	}
-	half := sure(learn.From(file, fit.Options{}, 0.5))(t)
+	must.Succeed(t, l.Checkpoint(file, credence.Position{}))
+	half := must.Value(learn.From(file, fit.Options{}, 0.5))(t)
 	mean, variance := weights(t, l)
 	halfMean, halfVariance := weights(t, half)
 	if ratio := (1/halfVariance[1] - 0.01) / (1/variance[1] - 0.01); math.Abs(ratio-0.5) > 1e-3 || math.Abs(halfMean[1]-mean[1]) > 0.01*math.Abs(mean[1]) {
@@ -151,12 +146,10 @@ func TestDiscountHalvesEvidence(t *testing.T) {
 // What differs from the model is refused, and so are shares that are none.
 func TestFromRefuses(t *testing.T) {
 	monday, _, _ := days(200)
-	l := sure(learn.New(fit.Options{Formula: "y ~ x", Missing: "drop"}))(t)
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x", Missing: "drop"}))(t)
 	take(t, l, monday)
 	file := filepath.Join(t.TempDir(), "checkpoint")
-	if err := l.Checkpoint(file, credence.Position{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Checkpoint(file, credence.Position{}))
 	for _, o := range []fit.Options{{Formula: "y ~ site"}, {Engine: "sgd"}, {Positive: "no"}, {Missing: "mean"}} {
 		if _, err := learn.From(file, o, 1); err == nil {
 			t.Errorf("%+v is taken", o)

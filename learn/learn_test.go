@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
@@ -43,7 +44,7 @@ func visits(rows int) string {
 
 func open(t *testing.T, text string) *dataset.Table {
 	t.Helper()
-	data := sure(dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)}))(t)
+	data := must.Value(dataset.Open(context.Background(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)}))(t)
 	t.Cleanup(func() { data.Close() })
 	return data
 }
@@ -60,7 +61,7 @@ func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns := sure(l.Columns(data.Schema()))(t)
+		columns := must.Value(l.Columns(data.Schema()))(t)
 		for more := true; more; {
 			err = data.Rows(context.Background(), columns, at, func(run *dataset.Run) error {
 				if _, err := l.Learn(run.Rows); err != nil {
@@ -80,20 +81,16 @@ func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte
 			}
 		}
 		if errors.Is(err, stopped) {
-			if err := l.Checkpoint(file, at); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, l.Checkpoint(file, at))
 			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.Finish()
-		fitted := sure(l.Fitted())(t)
+		fitted := must.Value(l.Fitted())(t)
 		var model bytes.Buffer
-		if err := modelfile.Write(&model, fitted, modelfile.DefaultParts()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, modelfile.Write(&model, fitted, modelfile.DefaultParts()))
 		return model.Bytes(), fitted
 	}
 }
@@ -107,7 +104,7 @@ func TestFilesAndPrograms(t *testing.T) {
 		Site string  `credence:"site"`
 		Note string  `credence:"-"`
 	}
-	l := sure(learn.New(fit.Options{Formula: "y ~ x + site + hash(x:site)"}))(t)
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x + site + hash(x:site)"}))(t)
 	var text strings.Builder
 	text.WriteString("y,x,site\n")
 	var rows []visit
@@ -120,7 +117,7 @@ func TestFilesAndPrograms(t *testing.T) {
 		}
 	}
 	l.Finish()
-	program := sure(l.Fitted())(t)
+	program := must.Value(l.Fitted())(t)
 	_, file := learned(t, text.String(), fit.Options{Formula: "y ~ x + site + hash(x:site)"}, 0)
 	for _, v := range rows[:20] {
 		a, errA := score.Row(program, v)
@@ -170,7 +167,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
-	l := sure(learn.New(fit.Options{Formula: "y ~ x"}))(t)
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x"}))(t)
 	if _, err := l.Fitted(); err == nil {
 		t.Error("a model of no rows")
 	}
@@ -178,9 +175,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "checkpoint")
-	if err := l.Checkpoint(file, credence.Position{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Checkpoint(file, credence.Position{}))
 	for want, o := range map[string]fit.Options{
 		"the checkpoint has formula y ~ x, not y ~ .": {Formula: "y ~ ."},
 		"the checkpoint has engine sep, not sgd":      {Formula: "y ~ x", Engine: "sgd"},
@@ -190,9 +185,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
-	if err := os.WriteFile(file, []byte("no checkpoint"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("no checkpoint"), 0o600))
 	if _, _, err := learn.Resume(file, fit.Options{Formula: "y ~ x"}); err == nil || errors.Is(err, fit.ErrMisuse) {
 		t.Errorf("garbage: %v", err)
 	}
@@ -226,9 +219,7 @@ func TestProgressiveLoss(t *testing.T) {
 			t.Fatal("one pass only")
 		}
 		if i == rows/2 {
-			if err := l.Checkpoint(file, credence.Position{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, l.Checkpoint(file, credence.Position{}))
 			if l, _, err = learn.Resume(file, options); err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +248,7 @@ func TestTooLargeRowIsCounted(t *testing.T) {
 		Click bool
 		X     float64
 	}
-	learner := sure(learn.New(fit.Options{Formula: "Click ~ X"}))(t)
+	learner := must.Value(learn.New(fit.Options{Formula: "Click ~ X"}))(t)
 	for i := range 20 {
 		_, err := learner.Row(row{i%2 == 0, map[bool]float64{true: 1e300, false: float64(i)}[i == 10]})
 		if (err != nil) != (i == 10) || err != nil && !strings.Contains(err.Error(), "to go on is to leave it out") {
@@ -266,16 +257,5 @@ func TestTooLargeRowIsCounted(t *testing.T) {
 	}
 	if p, err := learner.Progress(); err != nil || p.Malformed != 1 || p.Rows != 19 {
 		t.Errorf("%+v, %v", p, err)
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

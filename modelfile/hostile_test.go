@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/study"
 )
@@ -72,17 +73,15 @@ func TestHostileDocuments(t *testing.T) {
 // says whether a fit predicts.
 func hostileDocuments(t *testing.T, fitted *credence.Fitted, predict func(*credence.Fitted) bool) {
 	var out bytes.Buffer
-	if err := Write(&out, fitted, DefaultParts()); err != nil {
-		t.Fatal(err)
-	}
-	file := sure(safetensors.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
+	must.Succeed(t, Write(&out, fitted, DefaultParts()))
+	file := must.Value(safetensors.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
 	read := func(doc any, what string) (predicted bool) {
 		defer func() {
 			if p := recover(); p != nil {
 				t.Errorf("%s: panic: %v", what, p)
 			}
 		}()
-		text := sure(json.Marshal(doc))(t)
+		text := must.Value(json.Marshal(doc))(t)
 		fitted, err := assemble(file, text, DefaultParts())
 		return err == nil && predict(fitted)
 	}
@@ -90,9 +89,7 @@ func hostileDocuments(t *testing.T, fitted *credence.Fitted, predict func(*crede
 		var doc any
 		decoder := json.NewDecoder(strings.NewReader(file.Metadata()[metadataKey]))
 		decoder.UseNumber()
-		if err := decoder.Decode(&doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, decoder.Decode(&doc))
 		return doc
 	}
 	if !read(document(), "the document as it is") {

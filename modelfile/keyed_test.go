@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -46,10 +47,8 @@ func TestKeyedRoundTrip(t *testing.T) {
 		for _, included := range []bool{false, true} {
 			want := keyedFit(named, included)
 			var file bytes.Buffer
-			if err := Write(&file, want, DefaultParts()); err != nil {
-				t.Fatal(err)
-			}
-			got := sure(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
+			must.Succeed(t, Write(&file, want, DefaultParts()))
+			got := must.Value(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("read %+v, want %+v", got.Members[0], want.Members[0])
 			}
@@ -64,7 +63,7 @@ func TestKeyedPredicts(t *testing.T) {
 		X: linop.Dense{Rows: 1}, Unseen: []float64{4 + 1},
 		Sparse: linop.CSR{Rows: 1, Cols: 3, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{1}},
 	}
-	dist := sure(fitted.Distribution(credence.NewWorkspace(1), batch))(t)
+	dist := must.Value(fitted.Distribution(credence.NewWorkspace(1), batch))(t)
 	mean, variance := dist.Latent(0)
 	if mean != -1+0.5 || math.Abs(variance-(0.1+0.2+(4+1)*0.5)) > 1e-14 {
 		t.Errorf("f is %g ± %g", mean, variance)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -21,7 +22,7 @@ import (
 func variational(t *testing.T, q credence.Posterior) *credence.Fitted {
 	t.Helper()
 	inputs := feature.Inputs{Dense: []feature.Input{{Column: credence.Column{Name: "a"}}, {Column: credence.Column{Name: "b"}}}}
-	set := sure(feature.New(inputs, &feature.Intercept{}, &feature.Linear{Inputs: []int{0, 1}}))(t)
+	set := must.Value(feature.New(inputs, &feature.Intercept{}, &feature.Linear{Inputs: []int{0, 1}}))(t)
 	k, bound := 0.83, -17.5
 	return &credence.Fitted{
 		Members: []credence.Member{{
@@ -46,10 +47,8 @@ func TestVariationalPosteriors(t *testing.T) {
 	} {
 		fitted := variational(t, q)
 		var file bytes.Buffer
-		if err := Write(&file, fitted, DefaultParts()); err != nil {
-			t.Fatal(err)
-		}
-		got := sure(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
+		must.Succeed(t, Write(&file, fitted, DefaultParts()))
+		got := must.Value(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
 		if !reflect.DeepEqual(got.Members[0].Posterior, q) {
 			t.Errorf("%T came back as %+v", q, got.Members[0].Posterior)
 		}
@@ -99,9 +98,7 @@ func TestPosteriorsReadAreChecked(t *testing.T) {
 			}
 		}
 		var file bytes.Buffer
-		if err := safetensors.Write(&file, metadata, tensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, safetensors.Write(&file, metadata, tensors))
 		if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want %q", c.tensor.Name, err, c.want)
 		}

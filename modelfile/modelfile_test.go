@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -136,19 +137,15 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		})
 	}
 	var batch credence.Batch
-	data := sure(fr.Bind(newTable(), frame.RequireTargets))(t)
-	if err := data.Read(&batch, 0, 4); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Value(fr.Bind(newTable(), frame.RequireTargets))(t)
+	must.Succeed(t, data.Read(&batch, 0, 4))
 	return fitted, &batch
 }
 
 func encoded(t *testing.T, fitted *credence.Fitted) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, fitted, DefaultParts()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Write(&out, fitted, DefaultParts()))
 	return out.Bytes()
 }
 
@@ -156,10 +153,8 @@ func encoded(t *testing.T, fitted *credence.Fitted) []byte {
 func TestRoundTrip(t *testing.T) {
 	fitted, batch := example(t)
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	if err := Save(path, fitted); err != nil {
-		t.Fatal(err)
-	}
-	again := sure(Load(path))(t)
+	must.Succeed(t, Save(path, fitted))
+	again := must.Value(Load(path))(t)
 	if want, got := encoded(t, fitted), encoded(t, again); !bytes.Equal(want, got) {
 		t.Error("writing what was read gives other bytes")
 	}
@@ -175,11 +170,9 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	want := predictions(t, fitted, batch)
-	data := sure(again.Frame.(*frame.Frame).Bind(newTable(), frame.RequireTargets))(t)
+	data := must.Value(again.Frame.(*frame.Frame).Bind(newTable(), frame.RequireTargets))(t)
 	var rebound credence.Batch
-	if err := data.Read(&rebound, 0, 4); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, data.Read(&rebound, 0, 4))
 	if got := predictions(t, again, &rebound); !reflect.DeepEqual(want, got) {
 		t.Errorf("predictions differ: %v and %v", want, got)
 	}
@@ -188,7 +181,7 @@ func TestRoundTrip(t *testing.T) {
 // predictions returns the mean, the variance and two quantiles of every row.
 func predictions(t *testing.T, fitted *credence.Fitted, rows *credence.Batch) (all []float64) {
 	t.Helper()
-	dist := sure(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
+	dist := must.Value(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
 	for i := range dist.Rows() {
 		mean, variance := dist.Moments(i)
 		all = append(all, mean, variance, dist.Quantile(i, 0.1), dist.Quantile(i, 0.9))
@@ -223,11 +216,9 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 	}
 	rewrite := func(change func(doc map[string]any), skip string) error {
 		var doc map[string]any
-		if err := json.Unmarshal([]byte(metadata[metadataKey]), &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(metadata[metadataKey]), &doc))
 		change(doc)
-		text := sure(json.Marshal(doc))(t)
+		text := must.Value(json.Marshal(doc))(t)
 		var kept []safetensors.Tensor
 		for _, tensor := range tensors {
 			if tensor.Name != skip {
@@ -235,9 +226,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 			}
 		}
 		var out bytes.Buffer
-		if err := safetensors.Write(&out, map[string]string{metadataKey: string(text)}, kept); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, safetensors.Write(&out, map[string]string{metadataKey: string(text)}, kept))
 		_, err = Read(bytes.NewReader(out.Bytes()), int64(out.Len()), DefaultParts())
 		return err
 	}
@@ -306,9 +295,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 
 func TestLoadNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(path, []byte("these are not the weights you are looking for"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte("these are not the weights you are looking for"), 0o644))
 	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "notes.txt is not a model file") {
 		t.Errorf("error %v", err)
 	}
@@ -334,15 +321,4 @@ func FuzzDocument(f *testing.F) {
 		}
 		predicts(out.Bytes(), batch)
 	})
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/param"
@@ -100,9 +101,7 @@ func TestPartsOfAProgram(t *testing.T) {
 		Posterior: &point{Values: []float64{2}},
 	}}}
 	var file bytes.Buffer
-	if err := modelfile.Write(&file, fitted, parts()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, modelfile.Write(&file, fitted, parts()))
 	again, err := modelfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), parts())
 	if err != nil {
 		t.Fatal(err)
@@ -153,9 +152,7 @@ func TestManyLevels(t *testing.T) {
 		{Model: credence.Model{Features: set, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Posterior: q},
 	}}
 	var file bytes.Buffer
-	if err := modelfile.Write(&file, fitted, modelfile.DefaultParts()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, modelfile.Write(&file, fitted, modelfile.DefaultParts()))
 	if n := bytes.Count(file.Bytes(), []byte("level 199999")); n != 1 {
 		t.Errorf("the file has the last level %d times", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -45,7 +46,7 @@ func TestMembersShare(t *testing.T) {
 	if got, one := len(file), len(encoded(t, &alone)); got > one+4*(8*d+1024) || 8*d*d < 2*1024 {
 		t.Errorf("five members with %d weights take %d bytes, one takes %d", d, got, one)
 	}
-	read := sure(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
+	read := must.Value(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
 	first := read.Members[0]
 	for k, m := range read.Members {
 		if !m.Posterior.(*posterior.Full).SameCovariance(first.Posterior) || m.Model.Features != first.Model.Features {
@@ -107,7 +108,7 @@ func TestTensorsOfOneBeginning(t *testing.T) {
 	q := fitted.Members[0].Posterior.(*posterior.Full)
 	q.Mean = q.Factor[:len(q.Mean)]
 	file := encoded(t, fitted)
-	read := sure(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
+	read := must.Value(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
 	if !reflect.DeepEqual(read.Members[0].Posterior, fitted.Members[0].Posterior) {
 		t.Error("the posterior came back as another")
 	}
@@ -127,20 +128,16 @@ func TestSharedTensorsAreChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		var doc map[string]any
-		if err := json.Unmarshal([]byte(metadata[metadataKey]), &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(metadata[metadataKey]), &doc))
 		if c.path == "shared" {
 			doc["shared"].(map[string]any)[c.name] = c.stored
 		} else {
 			doc["members"].([]any)[2].(map[string]any)["features_of"] = 2
 		}
-		text := sure(json.Marshal(doc))(t)
+		text := must.Value(json.Marshal(doc))(t)
 		metadata[metadataKey] = string(text)
 		var file bytes.Buffer
-		if err := safetensors.Write(&file, metadata, tensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, safetensors.Write(&file, metadata, tensors))
 		if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v", c, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
@@ -88,7 +89,7 @@ func TestNoEffectIsFoundWhereThereIsNone(t *testing.T) {
 		for _, name := range []string{"a", "b", "c", "y"} {
 			rows.Numbers(name, columns[name])
 		}
-		source := sure(rows.Source())(t)
+		source := must.Value(rows.Source())(t)
 		for _, b := range score.Blocks(fitted(t, source, fit.Options{Formula: "y ~ a + poly(b, 3) + rbf(c, n=10, lengthscale=1)", Engine: "exact(draws=1)"})) {
 			if !b.Effect {
 				none[b.Name]++

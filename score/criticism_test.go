@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/score"
@@ -42,7 +43,7 @@ func TestCoverageOfCounts(t *testing.T) {
 		inside += math.Max(0, math.Min(0.95, below+at)-math.Max(0.05, below)) / at
 		lowest += math.Max(0, math.Min(0.1, below+at)-below) / at
 	})
-	e := sure(score.Evaluate(context.Background(), scorer(t, model), rows))(t)
+	e := must.Value(score.Evaluate(context.Background(), scorer(t, model), rows))(t)
 	n := float64(len(all))
 	if math.Abs(e.Coverage["0.9"]-inside/n) > 1e-7 || math.Abs(e.PIT[0]-lowest/n) > 1e-7 {
 		t.Errorf("coverage %v and first bin %v, want %v and %v", e.Coverage["0.9"], e.PIT[0], inside/n, lowest/n)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 // A program that only scores a model file.
@@ -32,7 +34,7 @@ func main() {
 // A program that only scores holds no engine, no reader of files and no decompressor, and stays
 // below 6 MB.
 func TestScoringIsSmall(t *testing.T) {
-	deps := sure(exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output())(t)
+	deps := must.Value(exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output())(t)
 	for _, path := range strings.Fields(string(deps)) {
 		if strings.HasSuffix(path, "/infer/problem") { // is no engine: criticism samples rows by it
 			continue
@@ -47,14 +49,12 @@ func TestScoringIsSmall(t *testing.T) {
 		return
 	}
 	program := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(program, []byte(scoringProgram), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(program, []byte(scoringProgram), 0o600))
 	binary := program + ".bin"
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	info := sure(os.Stat(binary))(t)
+	info := must.Value(os.Stat(binary))(t)
 	t.Logf("%.1f MB", float64(info.Size())/1e6)
 	if info.Size() >= 6e6 {
 		t.Errorf("a program that only scores has %.1f MB", float64(info.Size())/1e6)

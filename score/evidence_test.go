@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
@@ -25,7 +26,7 @@ func TestCompareAcrossTransforms(t *testing.T) {
 	plain := fitted(t, source, fit.Options{Formula: "Price ~ Size + weight(W)", Family: "gaussian(variance=400)", Prior: "normal(variance=1e4)"})
 	log := fitted(t, source, fit.Options{Formula: "log(Price) ~ Size + weight(W)", Family: "gaussian(variance=0.01)", Prior: "normal(variance=1)"})
 	for order, models := range [][2]*credence.Fitted{{plain, log}, {log, plain}} {
-		c := sure(score.Compare(gather(t, "a", models[0], source), gather(t, "b", models[1], source)))(t)
+		c := must.Value(score.Compare(gather(t, "a", models[0], source), gather(t, "b", models[1], source)))(t)
 		if !strings.Contains(c.Warnings[0], "different transforms of Price: every figure is of Price itself") {
 			t.Errorf("warnings %q", c.Warnings)
 		}
@@ -75,7 +76,7 @@ func TestEvidenceThatCannotBeCompared(t *testing.T) {
 		"none":     {without(base(), nil), "b has no evidence, which engine exact does not give: compare densities", false},
 		"estimate": {without(base(), new(-250.0)), "the evidence of b is an estimate", true},
 	} {
-		got := sure(score.Compare(gather(t, "a", first, source), gather(t, "b", c.other, source)))(t)
+		got := must.Value(score.Compare(gather(t, "a", first, source), gather(t, "b", c.other, source)))(t)
 		if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: warnings %q, want %q", name, all, c.want)
 		}
@@ -100,7 +101,7 @@ func TestEvidenceBesideNone(t *testing.T) {
 	other.Report.Hyperparameters = "mode"
 	none := without(of("Price ~ Size"), nil)
 	none.Report.Hyperparameters = ""
-	got := sure(score.Compare(gather(t, "a", none, source), gather(t, "b", of("Price ~ Size"), source), gather(t, "c", of("Price ~ Size + Rooms"), source), gather(t, "d", other, source)))(t)
+	got := must.Value(score.Compare(gather(t, "a", none, source), gather(t, "b", of("Price ~ Size"), source), gather(t, "c", of("Price ~ Size + Rooms"), source), gather(t, "d", other, source)))(t)
 	for i, want := range []bool{false, true, true, false} {
 		if (got.Models[i].Evidence != nil) != want {
 			t.Errorf("model %d: evidence %v", i, got.Models[i].Evidence)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -39,7 +40,7 @@ func TestLeaveOneOutIsRefitting(t *testing.T) {
 		c.options.Prior, c.options.Raw = "normal(variance=1.5)", true
 		all := leftRows(c.noise)
 		model := fitted(t, structs(t, all), c.options)
-		got := sure(score.LeaveOneOut(t.Context(), scorer(t, model), structs(t, all)))(t)
+		got := must.Value(score.LeaveOneOut(t.Context(), scorer(t, model), structs(t, all)))(t)
 		want, total := 0.0, 0.0
 		for i, row := range all {
 			others := append(append([]weighedRow{}, all[:i]...), all[i+1:]...)
@@ -65,7 +66,7 @@ func TestLeaveOneOutOfMembers(t *testing.T) {
 	var density []float64
 	for _, variance := range []string{"0.5", "4"} {
 		one := fitted(t, structs(t, all), fit.Options{Formula: "Y ~ 0 + X", Family: "gaussian(variance=2)", Prior: "normal(variance=" + variance + ")", Raw: true})
-		left := sure(score.LeaveOneOut(t.Context(), scorer(t, one), structs(t, all)))(t)
+		left := must.Value(score.LeaveOneOut(t.Context(), scorer(t, one), structs(t, all)))(t)
 		members, density = append(members, one.Members[0]), append(density, math.Exp(-float64(left.NLPD)))
 	}
 	both := fitted(t, structs(t, all), fit.Options{Formula: "Y ~ 0 + X", Family: "gaussian(variance=2)", Prior: "normal(variance=1)", Raw: true})
@@ -99,13 +100,13 @@ func TestCompareLeftOut(t *testing.T) {
 		}
 		scores = append(scores, s)
 	}
-	c := sure(score.Compare(scores...))(t)
+	c := must.Value(score.Compare(scores...))(t)
 	slope := 0.0
 	for _, h := range all {
 		slope += math.Log(h.Price) / float64(len(all))
 	}
 	for k, model := range []*credence.Fitted{plain, log} {
-		want := sure(score.LeaveOneOut(t.Context(), scorer(t, model), source))(t)
+		want := must.Value(score.LeaveOneOut(t.Context(), scorer(t, model), source))(t)
 		if got := c.Models[k]; !near(float64(got.LOO.NLPD), float64(want.NLPD)+float64(k)*slope) || got.LOO.NLPD <= got.NLPD || got.LOO.Rows != 50 {
 			t.Errorf("model %d: %+v, want %v", k, got.LOO, want)
 		}

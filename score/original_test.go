@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/score"
 )
@@ -15,9 +16,9 @@ import (
 // originals visits the rows of houses scored in the target's own units, beside those of the formula's.
 func originals(t *testing.T, model *credence.Fitted, all []house, visit func(own, written *score.Rows, i int)) {
 	t.Helper()
-	back := sure(score.New(model, score.Options{Original: true}))(t)
-	own := sure(back.Table(structs(t, all), score.UseTargets))(t)
-	written := sure(scorer(t, model).Table(structs(t, all), score.UseTargets))(t)
+	back := must.Value(score.New(model, score.Options{Original: true}))(t)
+	own := must.Value(back.Table(structs(t, all), score.UseTargets))(t)
+	written := must.Value(scorer(t, model).Table(structs(t, all), score.UseTargets))(t)
 	if err := own.Each(t.Context(), func(a *score.Rows) error {
 		return written.Each(t.Context(), func(b *score.Rows) error {
 			for i := range a.Len() {
@@ -76,7 +77,7 @@ func TestOriginalUnits(t *testing.T) {
 				t.Fatalf("%s: draws %v and %v", formula, a, b)
 			}
 		})
-		e := sure(score.Evaluate(context.Background(), scorer(t, model), structs(t, all)))(t)
+		e := must.Value(score.Evaluate(context.Background(), scorer(t, model), structs(t, all)))(t)
 		want := float64(e.NLPD)
 		originals(t, model, all, func(_, written *score.Rows, i int) { want -= c.slope(written.Target(i)) / 60 })
 		if e.NLPDOriginal == nil || !near(float64(*e.NLPDOriginal), want) {

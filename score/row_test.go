@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -45,7 +46,7 @@ func fitted(t testing.TB, rows any, o fit.Options) *credence.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := sure(fit.Table(context.Background(), source, o))(t)
+	model := must.Value(fit.Table(context.Background(), source, o))(t)
 	return model
 }
 
@@ -135,8 +136,8 @@ func TestBoundRowAllocatesNothing(t *testing.T) {
 		{Formula: "Garden ~ Size + Zip"},
 		{Formula: "Price ~ . + rbf(Size, Rooms, n=8)", Engine: "exact(draws=2, starts=2)"},
 	} {
-		scorer := sure(score.New(fitted(t, all, o), score.Options{}))(t)
-		bound := sure(score.Bind[*house](scorer))(t)
+		scorer := must.Value(score.New(fitted(t, all, o), score.Options{}))(t)
+		bound := must.Value(score.Bind[*house](scorer))(t)
 		if allocated := testing.AllocsPerRun(100, func() {
 			if _, err := bound.Score(&all[7]); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/param"
@@ -20,21 +21,21 @@ import (
 // structs is the table of a slice.
 func structs(t testing.TB, slice any) credence.Source {
 	t.Helper()
-	source := sure(table.Structs(slice))(t)
+	source := must.Value(table.Structs(slice))(t)
 	return source
 }
 
 // scorer applies a model with default options.
 func scorer(t testing.TB, model *credence.Fitted) *score.Scorer {
 	t.Helper()
-	s := sure(score.New(model, score.Options{}))(t)
+	s := must.Value(score.New(model, score.Options{}))(t)
 	return s
 }
 
 // each visits the rows of a table that may have targets.
 func each(t testing.TB, model *credence.Fitted, source credence.Source, visit func(rows *score.Rows, i int)) {
 	t.Helper()
-	scored := sure(scorer(t, model).Table(source, score.UseTargets))(t)
+	scored := must.Value(scorer(t, model).Table(source, score.UseTargets))(t)
 	if err := scored.Each(context.Background(), func(rows *score.Rows) error {
 		for i := range rows.Len() {
 			visit(rows, i)
@@ -51,7 +52,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-10*(1+math.Abs(b)) }
 func TestEvaluateByHand(t *testing.T) {
 	all := houses(600) // more than a block
 	model := fitted(t, all[:90], fit.Options{Formula: "Price ~ Size + Rooms", Engine: "exact(hyper=mode)"})
-	e := sure(score.Evaluate(context.Background(), scorer(t, model), structs(t, all)))(t)
+	e := must.Value(score.Evaluate(context.Background(), scorer(t, model), structs(t, all)))(t)
 	var square, density, inside float64
 	each(t, model, structs(t, all), func(rows *score.Rows, i int) {
 		y, p := rows.Target(i), rows.Predict(i)
@@ -88,7 +89,7 @@ func TestEvaluateMembers(t *testing.T) {
 			member.Model.Likelihood, member.Weight = l, []float64{0.25, 0.75, 0}[k]
 			model.Members = append(model.Members, member)
 		}
-		e := sure(score.Evaluate(context.Background(), scorer(t, model), source))(t)
+		e := must.Value(score.Evaluate(context.Background(), scorer(t, model), source))(t)
 		return e
 	}
 	size := func(v float64) credence.Likelihood { return likelihood.NegativeBinomial{Size: param.Hold(v)} }
@@ -254,11 +255,9 @@ func TestSelected(t *testing.T) {
 // gather scores rows for a comparison.
 func gather(t *testing.T, name string, model *credence.Fitted, source credence.Source) *score.Scores {
 	t.Helper()
-	scored := sure(scorer(t, model).Table(source, score.RequireTargets))(t)
+	scored := must.Value(scorer(t, model).Table(source, score.RequireTargets))(t)
 	scores := score.NewScores(name, model)
-	if err := scored.Each(context.Background(), scores.Add); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, scored.Each(context.Background(), scores.Add))
 	return scores
 }
 
@@ -282,7 +281,7 @@ func TestCompareByHand(t *testing.T) {
 	if err != nil || c.Rows != 50 || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "these are the rows that small was fitted to") {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	d := sure(score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice))))(t)
+	d := must.Value(score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice))))(t)
 	var density [2][]float64
 	for k, model := range []*credence.Fitted{small, large} {
 		each(t, model, structs(t, twice), func(rows *score.Rows, i int) { density[k] = append(density[k], rows.LogDensity(i, rows.Target(i))) })
@@ -349,8 +348,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v is scored", broken)
 		}
 	}
-	lenient := sure(score.New(model, score.Options{Missing: "mean", Unseen: "zero"}))(t)
-	bound := sure(score.Bind[map[string]any](lenient))(t)
+	lenient := must.Value(score.New(model, score.Options{Missing: "mean", Unseen: "zero"}))(t)
+	bound := must.Value(score.Bind[map[string]any](lenient))(t)
 	filled, err := bound.Score(map[string]any{"Size": nil, "Zip": "a"})
 	mean := 0.0
 	for _, h := range houses(40) {
@@ -362,16 +361,5 @@ func TestOptions(t *testing.T) {
 	}
 	if p, err := bound.Score(map[string]any{"Size": 70, "Zip": "never seen"}); err != nil || p.SD == 0 {
 		t.Errorf("%v, %v", p, err)
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

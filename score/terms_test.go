@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -24,7 +25,7 @@ import (
 
 func terms(t *testing.T, model *credence.Fitted, options score.TermOptions) []score.Term {
 	t.Helper()
-	all := sure(score.Terms(model, options))(t)
+	all := must.Value(score.Terms(model, options))(t)
 	return all
 }
 
@@ -61,7 +62,7 @@ func (c *cells) source(t *testing.T) credence.Source {
 	for _, name := range []string{"a", "b", "d", "w", "o", "y", "count"} {
 		rows.Numbers(name, c.numbers[name])
 	}
-	source := sure(rows.Categories("g", c.levels["g"]).Categories("h", c.levels["h"]).Source())(t)
+	source := must.Value(rows.Categories("g", c.levels["g"]).Categories("h", c.levels["h"]).Source())(t)
 	return source
 }
 
@@ -152,7 +153,7 @@ func TestTermsOfSparseRows(t *testing.T) {
 		x.AppendRow([]int32{int32(i % 2), int32(2 + i%2)}, values)
 		labels[i] = values[0]*values[1] + rng.NormFloat64()
 	}
-	source := sure(table.Sparse(labels, x))(t)
+	source := must.Value(table.Sparse(labels, x))(t)
 	model := fitted(t, source, fit.Options{Formula: "label ~ . + x1:x3 + poly(x2, 2)"})
 	each(t, model, source, func(rows *score.Rows, i int) {
 		sum := 0.0
@@ -346,11 +347,9 @@ func TestOwnWeightsVaryJointly(t *testing.T) {
 // designOf returns Φ, all of its columns dense.
 func designOf(t *testing.T, model *credence.Fitted, source credence.Source, n int) linop.Dense {
 	t.Helper()
-	bound := sure(scorer(t, model).Frame().Bind(source, score.IgnoreTargets))(t)
+	bound := must.Value(scorer(t, model).Frame().Bind(source, score.IgnoreTargets))(t)
 	var batch credence.Batch
-	if err := bound.Read(&batch, 0, n); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, bound.Read(&batch, 0, n))
 	var phi credence.Design
 	model.Members[0].Model.Features.Transform(credence.NewWorkspace(1), &phi, &batch)
 	if phi.Sparse.Cols > 0 {
@@ -438,7 +437,7 @@ func TestBaseOfManyLevels(t *testing.T) {
 	for l := range feature.DenseLevels + 10 {
 		column.Levels = append(column.Levels, fmt.Sprint(l))
 	}
-	set := sure(feature.New(feature.Inputs{Dense: []feature.Input{{Column: column}}}, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}}))(t)
+	set := must.Value(feature.New(feature.Inputs{Dense: []feature.Input{{Column: column}}}, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}}))(t)
 	q := &posterior.Diagonal{}
 	for j := range set.Weights() {
 		q.Mean, q.Variance = append(q.Mean, float64(j*j)), append(q.Variance, float64(1+j))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
@@ -21,13 +22,13 @@ func TestUnseenColumnsAddTheirVariance(t *testing.T) {
 		x.AppendRow([]int32{int32(i % 3)}, []float64{1 + float64(i%4)})
 		labels[i] = math.Sin(float64(i)) + float64(i%3)
 	}
-	rows := sure(table.Sparse(labels, x))(t)
-	fitted := sure(fit.Table(context.Background(), rows, fit.Options{Formula: "label ~ ."}))(t)
-	scorer := sure(score.New(fitted, score.Options{Threads: 1}))(t)
-	bound := sure(score.Bind[map[string]any](scorer))(t)
+	rows := must.Value(table.Sparse(labels, x))(t)
+	fitted := must.Value(fit.Table(context.Background(), rows, fit.Options{Formula: "label ~ ."}))(t)
+	scorer := must.Value(score.New(fitted, score.Options{Threads: 1}))(t)
+	bound := must.Value(score.Bind[map[string]any](scorer))(t)
 	latent := func(entry float64) (mean, variance float64) {
 		t.Helper()
-		rows := sure(bound.Rows([]map[string]any{{"x2": 1.5, "x9": entry}}))(t)
+		rows := must.Value(bound.Rows([]map[string]any{{"x2": 1.5, "x9": entry}}))(t)
 		return rows.Latent(0)
 	}
 	mean, variance := latent(0)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 )
 
 var trained = &credence.Schema{Columns: []credence.Column{
@@ -33,7 +34,7 @@ func readOne[T any](t *testing.T, binding *Binding[T], run *Run, v T) *credence.
 
 func bindTo[T any](t *testing.T, schema *credence.Schema) (*Binding[T], *Run) {
 	t.Helper()
-	binding := sure(Bind[T](LayoutOf(schema)))(t)
+	binding := must.Value(Bind[T](LayoutOf(schema)))(t)
 	return binding, NewRun(schema)
 }
 
@@ -109,13 +110,11 @@ func TestBindingRefusals(t *testing.T) {
 
 // A text is a level whatever the kind of its cell, a number in its shortest form.
 func TestTextColumns(t *testing.T) {
-	binding := sure(Bind[map[string]any](Layout{Columns: []Column{{Name: "id", Text: true}}}))(t)
+	binding := must.Value(Bind[map[string]any](Layout{Columns: []Column{{Name: "id", Text: true}}}))(t)
 	var rows Rows
 	binding.Reset(&rows)
 	for _, v := range []any{94110, 0.25, 1e21, true, " t ", "NA", int8(-3), math.Inf(1)} {
-		if err := binding.Append(&rows, map[string]any{"id": v}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, binding.Append(&rows, map[string]any{"id": v}))
 	}
 	var texts []string
 	for _, v := range rows.Values {
@@ -149,9 +148,7 @@ func TestBoundRowsAllocateNothing(t *testing.T) {
 	check := func(what string, row func() error) {
 		t.Helper()
 		allocated := testing.AllocsPerRun(100, func() {
-			if err := row(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, row())
 		})
 		if allocated != 0 {
 			t.Errorf("%s allocates %v times a row", what, allocated)
@@ -193,9 +190,7 @@ func TestBoundRowsAllocateNothing(t *testing.T) {
 func TestRunLooksAtKindsFoundLater(t *testing.T) {
 	run := NewRun(&credence.Schema{Columns: []credence.Column{{Name: "x"}}})
 	rows := &Rows{Columns: []Column{{Name: "x", Unknown: true}}}
-	if err := run.Set(rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, run.Set(rows))
 	rows.Columns[0] = Column{Name: "x", Kind: credence.Category}
 	if run.Set(rows) == nil {
 		t.Error("a category is taken for a number")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -28,9 +29,7 @@ func want(t *testing.T, source credence.Source, columns []credence.Column, rows 
 	}
 	for _, run := range [][2]int{{0, len(rows)}, {len(rows) / 2, len(rows) - len(rows)/2}} {
 		var chunk credence.Chunk
-		if err := source.Read(&chunk, run[0], run[1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, source.Read(&chunk, run[0], run[1]))
 		for i := range run[1] {
 			got, want := chunk.Values.Row(i), rows[run[0]+i]
 			for j := range want {
@@ -128,7 +127,7 @@ func TestRecordsHaveTheKindsOfFiles(t *testing.T) {
 		{2.5, " 2 ", "no", "y", nil, []byte("NA"), nil},
 		{nil, "NA", "", "x", nil, nil, false},
 	}
-	source := sure(Records([]string{"n", "text", "bool", "cat", "none", "bytes", "b"}, rows))(t)
+	source := must.Value(Records([]string{"n", "text", "bool", "cat", "none", "bytes", "b"}, rows))(t)
 	want(t, source, []credence.Column{numeric("n"), numeric("text"), truth("bool"), category("cat", "x", "y"), numeric("none"), numeric("bytes"), truth("b")},
 		[]float64{1, 1.5, 1, 0, nan, 7, 1}, []float64{2.5, 2, 0, 1, nan, nan, nan}, []float64{nan, nan, nan, 0, nan, nan, 0})
 }
@@ -197,7 +196,7 @@ func TestTimes(t *testing.T) {
 		return Records([]string{"At", "Due", "End"}, [][]any{{at, &at, sql.NullTime{Time: at, Valid: true}}, {time.Time{}, nil, sql.NullTime{}}})
 	}
 	for _, source := range []func() (credence.Source, error){made, records} {
-		rows := sure(source())(t)
+		rows := must.Value(source())(t)
 		want(t, rows, []credence.Column{numeric("At"), numeric("Due"), numeric("End")}, []float64{2.5, 2.5, 2.5}, []float64{nan, nan, nan})
 		for _, name := range []string{"At", "Due", "End"} {
 			if n := rows.Schema().Reading.Notations[name]; n.Date == "" {
@@ -212,12 +211,10 @@ func TestSparse(t *testing.T) {
 	x.AppendRow([]int32{0, 4}, []float64{2, 3})
 	x.AppendRow(nil, []float64{})
 	x.AppendRow([]int32{1}, []float64{7})
-	source := sure(Sparse([]float64{1, nan, 0}, x))(t)
+	source := must.Value(Sparse([]float64{1, nan, 0}, x))(t)
 	want(t, source, []credence.Column{numeric("label")}, []float64{1}, []float64{nan}, []float64{0})
 	var chunk credence.Chunk
-	if err := source.Read(&chunk, 1, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, source.Read(&chunk, 1, 2))
 	if columns, values := chunk.Sparse.Row(1); len(columns) != 1 || columns[0] != 1 || values[0] != 7 || chunk.Sparse.Rows != 2 {
 		t.Errorf("row 2 has %v %v", columns, values)
 	}
@@ -254,9 +251,9 @@ func (f *fake) Next(dst []driver.Value) error {
 func query(t *testing.T, f *fake) *sql.Rows {
 	name := t.Name() + fmt.Sprint(len(sql.Drivers()))
 	sql.Register(name, f)
-	db := sure(sql.Open(name, ""))(t)
+	db := must.Value(sql.Open(name, ""))(t)
 	t.Cleanup(func() { db.Close() })
-	rows := sure(db.Query("select"))(t)
+	rows := must.Value(db.Query("select"))(t)
 	return rows
 }
 
@@ -275,16 +272,5 @@ func TestSQL(t *testing.T) {
 	}
 	if _, err = SQL(query(t, &fake{names: []string{"a"}, err: fmt.Errorf("the line is cut")})); err == nil || !strings.Contains(err.Error(), "the line is cut") {
 		t.Errorf("a query that fails halfway gives %v", err)
-	}
-}
-
-// sure is the value of a call that does not fail.
-func sure[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }
