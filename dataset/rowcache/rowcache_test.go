@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -52,9 +53,7 @@ func fill(t testing.TB, store *Store, key string, width int, sparse bool, chunks
 		t.Fatal(err)
 	}
 	for _, c := range chunks {
-		if err := w.Append(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.Append(c))
 	}
 	r, err := w.Commit([]byte("text of "+key), false)
 	if err != nil {
@@ -70,9 +69,7 @@ func requireChunks(t testing.TB, r *Reader, chunks []*credence.Chunk, sparse boo
 	var buffer []byte
 	row := 0
 	for i, want := range chunks {
-		if err := r.ReadBlock(&got, &buffer, i); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.ReadBlock(&got, &buffer, i))
 		if got.First != row || got.Rows() != want.Rows() {
 			t.Fatalf("block %d: %d rows from %d, want %d from %d", i, got.Rows(), got.First, want.Rows(), row)
 		}
@@ -152,9 +149,7 @@ func TestEveryDamageIsFound(t *testing.T) {
 		}
 		return nil
 	}
-	if err := readable(content); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, readable(content))
 	for i := len(magic); i < len(content); i++ { // the magic in front is for people
 		for bit := range 8 {
 			damaged := bytes.Clone(content)
@@ -167,9 +162,7 @@ func TestEveryDamageIsFound(t *testing.T) {
 			t.Fatalf("cut to %d of %d bytes: error is %v", i, len(content), err)
 		}
 	}
-	if err := os.WriteFile(store.path("key"), content[:len(content)-1], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(store.path("key"), content[:len(content)-1], 0o600))
 	if store.Open("key") != nil {
 		t.Error("a cut file opens")
 	}
@@ -291,9 +284,7 @@ func TestTemporaryCacheLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Append(chunks[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Append(chunks[0]))
 	r, err := w.Commit(nil, true)
 	if err != nil {
 		t.Fatal(err)

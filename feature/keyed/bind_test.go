@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/keyhash"
 	"github.com/credence-ml/credence/table"
 )
@@ -90,9 +91,7 @@ func bindAll(t *testing.T, plan *Plan, size int, cells []string) (text string, i
 	}
 	for first := 0; first < len(cells); first += size {
 		run := rowsOf(clickColumns(), cells[first:min(first+size, len(cells))]...)
-		if err := b.Begin(run); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, b.Begin(run))
 		var batch credence.Batch
 		if _, err := b.Bind(&batch, 0, run.Count, len(cells)); err != nil {
 			t.Fatal(err)
@@ -163,9 +162,7 @@ func TestScoringOfUnseenKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := rowsOf(clickColumns(), "1,2,a,1.0", "0,3,new,other")
-	if err := b.Begin(run); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Begin(run))
 	var batch credence.Batch
 	if _, err := b.Bind(&batch, 0, 2, 0); err != nil {
 		t.Fatal(err)
@@ -187,9 +184,7 @@ func TestBindStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := rowsOf(clickColumns(), clickCells...)
-	if err := b.Begin(run); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Begin(run))
 	var batch credence.Batch
 	taken, err := b.Bind(&batch, 0, 5, 1)
 	if err == nil || taken != 2 || len(b.Faults) != 1 || b.Faults[0].Row != 1 || batch.Rows() != 1 || !slices.Equal(b.From, []int{0}) {
@@ -210,9 +205,7 @@ func TestKindsOfOtherFiles(t *testing.T) {
 	}
 	columns := []table.Column{{Name: "b", Kind: credence.Category}, {Name: "n", Kind: credence.Category}, {Name: "c"}, {Name: "y", Kind: credence.Category}}
 	run := rowsOf(columns, "yes,2.5,94110,1", "no,-1,0.1,-1", "maybe,1,1,1", "no,x,1,0", "no,1,1,2")
-	if err := b.Begin(run); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Begin(run))
 	var batch credence.Batch
 	if _, err := b.Bind(&batch, 0, 5, 9); err != nil {
 		t.Fatal(err)
@@ -260,9 +253,7 @@ func TestLongRows(t *testing.T) {
 		rows.Count++
 	}
 	var batch credence.Batch
-	if err := b.Begin(rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Begin(rows))
 	if _, err := b.Bind(&batch, 0, rows.Count, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -290,9 +281,7 @@ func TestMeansStayAfterThePass(t *testing.T) {
 		t.Helper()
 		var batch credence.Batch
 		run := rowsOf(clickColumns(), cells...)
-		if err := b.Begin(run); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, b.Begin(run))
 		if _, err := b.Bind(&batch, 0, run.Count, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -330,9 +319,7 @@ func TestLevelsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		var batch credence.Batch
-		if err := b.Begin(rowsOf(clickColumns(), "1,0,a,v", "0,0,b,u")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, b.Begin(rowsOf(clickColumns(), "1,0,a,v", "0,0,b,u")))
 		if _, err := b.Bind(&batch, 0, 2, 0); err != nil || b.Unknown != 0 || len(batch.Sparse.Index) != 4 {
 			t.Errorf("%d entries are unknown in scoring, %d known, %v", b.Unknown, len(batch.Sparse.Index), err)
 		}
@@ -377,9 +364,7 @@ func TestValuesBehindOnes(t *testing.T) {
 	rows.Reset("f", []table.Column{{Name: "label"}})
 	rows.Values, rows.Count = []float64{1, 0, 1}, 3
 	rows.Start, rows.Keys, rows.Value, rows.Ones = []int{0, 3, 5, 6}, []uint64{1, 2, 3, 1, 2, 7}, []float64{1, 0, 1, 1, 2.5, 1}, false
-	if err := binder.Begin(rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, binder.Begin(rows))
 	var b credence.Batch
 	if _, err := binder.Bind(&b, 0, 3, 0); err != nil {
 		t.Fatal(err)
