@@ -1,5 +1,6 @@
 // Package gauss is the normal posterior of weights under a normal prior of variances Λ and rows of precisions G, written
-// once for the engines, in two forms. The first is by weights, with S² = Λ and H = ΦᵀGΦ or what else stands for the rows:
+// once for the engines. G is what a row counts, w·p over the variance of the noise or a site's precision, and the caller's. There
+// are two forms. The first is by weights, with S² = Λ and H = ΦᵀGΦ, or another matrix that sums the rows up:
 //
 //	C = S A⁻¹ S      A = I + S H S
 //
@@ -9,9 +10,12 @@
 //
 // (Woodbury), where a row of weight 0 is one that says nothing. Both take O(side³) operations and a few times side² numbers.
 //
-// A and B are as well conditioned as the problem: their eigenvalues are at least 1. Where rounding leaves a pivot that is
-// not positive all the same, which columns or rows do that repeat each other under next to no noise, as little as is
-// needed is added to the diagonal.
+// A and B are as well conditioned as the problem: their eigenvalues are at least 1. Rounding may leave a pivot that is not
+// positive all the same, where columns or rows repeat each other and the noise is tiny: as little as is needed is then added to
+// the diagonal.
+//
+// A factor belongs to the engine that made it and holds one matrix at a time: Set overwrites it, with the roots it gave out.
+// Factors are not safe for several goroutines, and run on the threads of their workspace.
 package gauss
 
 import (

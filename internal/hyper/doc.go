@@ -28,9 +28,9 @@
 //
 // A [Model] evaluates sets of θ. [Rules] say how it is searched: [Rules.Mode] climbs to θ̂ by Newton's method, with a
 // curvature in closed form or by differences of gradients, and [Rules.Integrate] adds up the axes there. Where a node is
-// more likely than the mode, the search goes on from the node. Every evaluation begins at what is known at the mode so far
-// and comes with the others of its set, so that a model may read its rows once for all of them; the answer does not depend
-// on their order.
+// more likely than the mode, the search goes on from the node. Every evaluation starts from the mode so far, which the
+// search owns with its State, and is asked for with the others of its set, so that a model may read its rows once for all of
+// them; the answer does not depend on their order. θ is in the units that the engine computes in, and the engine takes it back.
 //
 // # Three treatments
 //
