@@ -7,7 +7,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
-	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -46,7 +45,10 @@ func fitted(t testing.TB, rows any, o fit.Options) *credence.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := must.Value(fit.Table(context.Background(), source, o))(t)
+	model, err := fit.Table(context.Background(), source, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return model
 }
 
@@ -136,8 +138,14 @@ func TestBoundRowAllocatesNothing(t *testing.T) {
 		{Formula: "Garden ~ Size + Zip"},
 		{Formula: "Price ~ . + rbf(Size, Rooms, n=8)", Engine: "exact(draws=2, starts=2)"},
 	} {
-		scorer := must.Value(score.New(fitted(t, all, o), score.Options{}))(t)
-		bound := must.Value(score.Bind[*house](scorer))(t)
+		scorer, err := score.New(fitted(t, all, o), score.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := score.Bind[*house](scorer)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if allocated := testing.AllocsPerRun(100, func() {
 			if _, err := bound.Score(&all[7]); err != nil {
 				t.Fatal(err)
