@@ -196,10 +196,8 @@ func truth(rng *rand.Rand, lik likelihood.Family) (family likelihood.Family, tau
 	case likelihood.Gamma:
 		return likelihood.Gamma{Shape: param.Hold(math.Exp(1 + 1.5*rng.NormFloat64()))}, tau
 	case likelihood.StudentT:
-		df := 0.0
-		for df <= 2 {
-			df = distuv.Gamma{Alpha: 2, Beta: 0.1, Src: rng}.Rand()
-		}
+		least := math.Atan(0.5) // of the angle whose tangent is df/4
+		df := 4 * math.Tan(least+rng.Float64()*(math.Pi/2-least))
 		return likelihood.StudentT{DegreesOfFreedom: param.Hold(df), Scale: param.Hold(1)}, tau
 	case likelihood.Ordinal:
 		grades := l.Grades()

@@ -24,8 +24,8 @@ func TestPriors(t *testing.T) {
 		"BetaPrime(1, 3/2)": BetaPrime{1, 1.5, 0.2},
 		"half-Cauchy":       HalfCauchy(7),
 		"Normal":            Normal{math.Ln2, 1.5},
-		"LogGamma":          LogGamma{Shape: 2, Rate: 0.1},
-		"LogGamma above 2":  LogGamma{2, 0.1, 2},
+		"Cauchy":            Cauchy{Scale: 4},
+		"Cauchy above 2":    Cauchy{4, 2},
 	} {
 		total := 0.0
 		const step = 0.01
@@ -69,6 +69,13 @@ func TestPriors(t *testing.T) {
 		}
 	}
 	near(t, "cutpoints: total", total, 1, 1e-8)
+	// One over x is half-Cauchy(¼) below ½: P(1/x > δ) = 1 − arctan(4δ)/arctan(2).
+	total = 0
+	for u := math.Log(3); u < 40; u += 1e-3 { // 1/x < 1/5
+		v, _, _ := Cauchy{4, 2}.At(u)
+		total += 1e-3 * math.Exp(v)
+	}
+	near(t, "P(1/x < 1/5)", total, math.Atan(0.8)/math.Atan(2), 1e-3)
 	// P(τ < t) = 1 − (1 + t²/A²)^−b for a = 1.
 	total = 0.0
 	for u := -40.0; u < math.Log(5); u += 1e-3 {

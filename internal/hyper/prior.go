@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/mathext"
 
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -54,18 +53,20 @@ func (p Normal) At(u float64) (value, slope, curvature float64) {
 	return -z*z/2 - math.Log(p.SD) - math.Log(2*math.Pi)/2, -z / p.SD, -1 / (p.SD * p.SD)
 }
 
-// LogGamma is the prior of u = log(x − From) under which x ~ Gamma(Shape, Rate), given that x > From.
-type LogGamma struct{ Shape, Rate, From float64 }
+// Cauchy is the prior of u = log(x − From) under which x ~ half-Cauchy(Scale), given that x > From. Then 1/x is
+// half-Cauchy(1/Scale) below 1/From:
+//
+//	p(x) = Scale / ((½π − arctan(From/Scale)) (x² + Scale²))
+type Cauchy struct{ Scale, From float64 }
 
 // At implements [Prior].
-func (p LogGamma) At(u float64) (value, slope, curvature float64) {
+func (p Cauchy) At(u float64) (value, slope, curvature float64) {
 	above := math.Exp(u)
 	x := p.From + above
-	constant, _ := math.Lgamma(p.Shape)
-	constant += math.Log(mathext.GammaIncRegComp(p.Shape, p.Rate*p.From))
-	pull := (p.Shape-1)/x - p.Rate // of log p(x)
-	value = p.Shape*math.Log(p.Rate) + (p.Shape-1)*math.Log(x) - p.Rate*x + u - constant
-	return value, 1 + above*pull, above * (pull - above*(p.Shape-1)/(x*x))
+	square := x*x + p.Scale*p.Scale
+	pull := 2 * x * above / square // of log square
+	value = math.Log(p.Scale/math.Atan2(p.Scale, p.From)) + u - math.Log(square)
+	return value, 1 - pull, pull*pull - 2*above*(above+x)/square
 }
 
 // Cutpoints is the prior of the K−1 cutpoints of a cumulative logit under which the probabilities of

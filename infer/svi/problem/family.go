@@ -40,11 +40,13 @@ const (
 )
 
 // Parameters with priors of their own, by name. Degrees of freedom that are learned are above leastDF, by
-// at least e^nearDF.
+// at least e^nearDF. One over them is half-Cauchy(1/scaleDF) below 1/leastDF: flat in 1/ν about normal noise and
+// heavy-tailed in ν, so that few rows do not make noise normal that may have outliers.
 const (
 	degreesOfFreedom = "df"
 	shape            = "shape"
 	leastDF          = 2.0
+	scaleDF          = 4.0
 	nearDF           = -4.0
 )
 
@@ -160,8 +162,8 @@ func (f *Family) Learned() []string {
 	return names
 }
 
-// PriorScales returns the scale of the prior of each learned parameter that has one: the median of a
-// half-Cauchy or a log-normal, the mean of a Gamma, under its name in reports.
+// PriorScales returns the scale of the prior of each learned parameter that has one: the scale of a
+// half-Cauchy, the median of a log-normal, under its name in reports.
 func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	names := f.Learned()
 	for k, name := range names {
@@ -170,8 +172,8 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 			list = append(list, credence.Value{Name: name, Value: math.Pow(prior.Scale, 1/f.unit[f.learned[k]])})
 		case hyper.Normal:
 			list = append(list, credence.Value{Name: name, Value: math.Exp(prior.Mean)})
-		case hyper.LogGamma:
-			list = append(list, credence.Value{Name: name, Value: prior.Shape / prior.Rate})
+		case hyper.Cauchy:
+			list = append(list, credence.Value{Name: name, Value: prior.Scale})
 		}
 	}
 	return list
@@ -190,8 +192,8 @@ func (f *Family) LogFactor(k int) float64 {
 
 // LogPrior is the log density of free parameters under their priors, s being the scale of the family,
 // and adds its slope and second derivatives to slope and bend, P and P×P, unless they are nil:
-// half-Cauchy for what has the unit of y, at the mean precision of the rows, log-normal for a size or a shape, Gamma(2, 0.1) for degrees
-// of freedom, and equal probabilities of all sets of grade probabilities for cutpoints. Other
+// half-Cauchy for what has the unit of y, at the mean precision of the rows, log-normal for a size or a shape, half-Cauchy(¼) for
+// one over degrees of freedom, and equal probabilities of all sets of grade probabilities for cutpoints. Other
 // parameters have none.
 func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) float64 {
 	p := len(f.learned)
@@ -224,7 +226,7 @@ func (f *Family) prior(k int, s float64) hyper.Prior {
 	case shape:
 		return hyper.Normal{Mean: 1 - math.Log(f.precision), SD: 1.5}
 	case degreesOfFreedom:
-		return hyper.LogGamma{Shape: 2, Rate: 0.1, From: leastDF}
+		return hyper.Cauchy{Scale: scaleDF, From: leastDF}
 	}
 	return hyper.Flat{}
 }
