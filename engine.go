@@ -130,6 +130,9 @@ type Report struct {
 	RHat           *float64 `json:"r_hat,omitempty"`
 	EffectiveDraws *float64 `json:"effective_draws,omitempty"`
 	EvidenceGap    *float64 `json:"evidence_gap,omitempty"`
+	// EvidenceGapLeast says that the evidence exceeds the ELBO by EvidenceGap at least: the draws of a posterior that
+	// is much narrower than the true one miss where most of the difference lies.
+	EvidenceGapLeast bool `json:"evidence_gap_least,omitempty"`
 	// WeightCoverage is the estimated share of the weights in the model that are inside their 90 %
 	// intervals, of an engine that works out how far its spread is too narrow.
 	WeightCoverage *float64 `json:"weight_coverage,omitempty"`

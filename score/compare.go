@@ -94,8 +94,9 @@ type Compared struct {
 	Engine   string   `json:"engine"`             // that made the fit
 	Evidence *float64 `json:"evidence,omitempty"` // log evidence, where it is comparable
 	ELBO     *float64 `json:"elbo,omitempty"`     // lower bound of it
-	// EvidenceGap is an estimate of the evidence less the ELBO.
-	EvidenceGap *float64 `json:"evidence_gap,omitempty"`
+	// EvidenceGap is an estimate of the evidence less the ELBO, which differ by that at least where EvidenceGapLeast is true.
+	EvidenceGap      *float64 `json:"evidence_gap,omitempty"`
+	EvidenceGapLeast bool     `json:"evidence_gap_least,omitempty"`
 	// EvidenceEstimate and EvidenceBound are those of engines that give no other evidence.
 	EvidenceEstimate *float64     `json:"evidence_estimate,omitempty"`
 	EvidenceBound    *float64     `json:"evidence_bound,omitempty"`

@@ -45,6 +45,7 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 		return nil
 	}
 	out.Evidence, out.ELBO, out.EvidenceGap = moved(report.Evidence, report.EvidenceMode), moved(report.ELBO, report.ELBOMode), report.EvidenceGap
+	out.EvidenceGapLeast = report.EvidenceGapLeast
 	out.EvidenceEstimate, out.EvidenceBound = moved(report.EvidenceEstimate), moved(report.EvidenceBound)
 	if s == first || firstReport.Engine == "" {
 		return nil
@@ -88,6 +89,8 @@ func quality(r *credence.Report) (what, short string) {
 		return "", ""
 	case r.EvidenceEstimate != nil:
 		return "an estimate", ", by the approximation of its engine"
+	case r.EvidenceGap != nil && r.EvidenceGapLeast:
+		return "a lower bound", fmt.Sprintf(", short of it by at least %.2g", math.Max(0, *r.EvidenceGap))
 	case r.EvidenceGap != nil:
 		return "a lower bound", fmt.Sprintf(", short of it by about %.2g", math.Max(0, *r.EvidenceGap))
 	}

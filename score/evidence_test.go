@@ -73,6 +73,11 @@ func TestEvidenceThatCannotBeCompared(t *testing.T) {
 			f.Report.Evidence, f.Report.EvidenceMode, f.Report.ELBO, f.Report.EvidenceGap = nil, nil, new(-250.0), new(0.031)
 			return f
 		}(), "the evidence of b is a lower bound, short of it by about 0.031", true},
+		"bound of more": {func() *credence.Fitted {
+			f := base()
+			f.Report.Evidence, f.Report.EvidenceMode, f.Report.ELBO, f.Report.EvidenceGap, f.Report.EvidenceGapLeast = nil, nil, new(-250.0), new(0.42), true
+			return f
+		}(), "the evidence of b is a lower bound, short of it by at least 0.42", true},
 		"none":     {without(base(), nil), "b has no evidence, which engine exact does not give: compare densities", false},
 		"estimate": {without(base(), new(-250.0)), "the evidence of b is an estimate", true},
 	} {

@@ -91,7 +91,7 @@ func (p *program) printComparison(c *score.Comparison) {
 				evidence = fmt.Sprintf("%.2f", *m.Evidence)
 			case m.ELBO != nil:
 				evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
-				if m.EvidenceGap != nil {
+				if m.EvidenceGap != nil && !m.EvidenceGapLeast {
 					evidence += fmt.Sprintf(" (+ %.2g)", max(0, *m.EvidenceGap))
 				}
 			case m.EvidenceEstimate != nil:

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform/hermite"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -60,6 +61,8 @@ func TestBoundsAreBelowEvidence(t *testing.T) {
 		truth := evidence(data, lik, 2, full.Members[0].Posterior.(*posterior.Full))
 		if gap := truth - *full.Report.ELBO; gap < -1e-8*math.Abs(truth) || math.Abs(gap-*full.Report.EvidenceGap) > 0.1 {
 			t.Errorf("%v: the bound is %g below the evidence, estimated %g", lik, gap, *full.Report.EvidenceGap)
+		} else if k, share := *full.Report.ParetoK, *full.Report.EffectiveShare; full.Report.EvidenceGapLeast == diagnose.Reliable(k, share) {
+			t.Errorf("%v: the gap of a full covariance is told as the least: %v, k̂ %g", lik, full.Report.EvidenceGapLeast, k)
 		}
 		for k := 1; k <= 3; k++ {
 			f := fitted(t, model, Config{Components: k}, data)
@@ -69,6 +72,9 @@ func TestBoundsAreBelowEvidence(t *testing.T) {
 			}
 			if *f.Report.ELBO > truth+5*se+1e-8 || *f.Report.ELBOBound > *f.Report.ELBO+5*se {
 				t.Errorf("%v, K=%d: bound %g, ELBO %g ± %g, evidence %g", lik, k, *f.Report.ELBOBound, *f.Report.ELBO, se, truth)
+			}
+			if gap := *f.Report.EvidenceGap; !f.Report.EvidenceGapLeast || *f.Report.ELBO+gap > truth+0.1+5*se {
+				t.Errorf("%v, K=%d: the evidence %g is told to be above %g by %g, at least: %v", lik, k, truth, *f.Report.ELBO, gap, f.Report.EvidenceGapLeast)
 			}
 			if k == 1 && *f.Report.ELBO > *full.Report.ELBO+1e-9 {
 				t.Errorf("%v: diagonal bound %g above that of the full covariance %g", lik, *f.Report.ELBO, *full.Report.ELBO)

@@ -209,6 +209,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 			remedy = "state more components, or covariance=full with fewer columns"
 		}
 		r.judge(o, logs, remedy)
+		r.report.EvidenceGapLeast = r.report.EvidenceGap != nil && r.Dims > 1 // draws with independent weights
 	}
 	return r.finish(o), nil
 }

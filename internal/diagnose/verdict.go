@@ -39,7 +39,7 @@ func Reliable(k, share float64) bool {
 
 // Judge stores in a report what the logarithms of importance weights say, and smooths them: the
 // Pareto-k̂, the effective share of the draws and, where the report has an ELBO, the gap between it
-// and the evidence. It returns whether the posterior is [Reliable]; too few weights say nothing
+// and the evidence, which is larger than that where k̂ is beyond its limit: draws that miss the tail miss the sum. It returns whether the posterior is [Reliable]; too few weights say nothing
 // against it.
 func Judge(report *credence.Report, logWeights []float64) bool {
 	k := Smooth(logWeights)
@@ -54,7 +54,7 @@ func Judge(report *credence.Report, logWeights []float64) bool {
 	}
 	if bound != nil {
 		gap := LogMean(logWeights) - *bound
-		report.EvidenceGap = &gap
+		report.EvidenceGap, report.EvidenceGapLeast = &gap, !Reliable(k, share)
 	}
 	return Reliable(k, share)
 }

@@ -28,6 +28,9 @@ func TestJudge(t *testing.T) {
 		if !(k > LimitK) || (share < trustedShare) != c.warn || good == c.warn {
 			t.Errorf("size %g: k %.2f, share %.4f, reliable %v", c.size, k, share, good)
 		}
+		if r.EvidenceGapLeast != c.warn {
+			t.Errorf("size %g: the gap is at least what is told: %v", c.size, r.EvidenceGapLeast)
+		}
 		if gap := LogMean(logs) - elbo; *r.EvidenceGap != gap {
 			t.Errorf("size %g: gap %g, want %g", c.size, *r.EvidenceGap, gap)
 		}
