@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -18,6 +20,9 @@ type choice struct {
 	// selecting says that the prior is what the fit is for: none other is a remedy.
 	selecting bool
 }
+
+// normal names the prior of an engine that has none of its own.
+const normal = "normal"
 
 // parseEngine reads Options.Engine, and refuses unknown names and arguments.
 func parseEngine(text string, registry *Registry) (*choice, error) {
@@ -64,15 +69,15 @@ func (r *Registry) find(text string, online bool) (*Engine, spec.Call, error) {
 }
 
 // check refuses a model that the stated engine cannot fit, naming those that can.
-func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
-	stated, _, _ := strings.Cut(fmt.Sprint(prior), "(")
+func (c *choice) check(family credence.Likelihood, p credence.Prior) error {
+	stated, _, _ := strings.Cut(fmt.Sprint(p), "(")
 	var able, stating, reasons []string
 	for i := range c.registry.Engines {
 		e := &c.registry.Engines[i]
 		if e.AskedFor {
 			continue
 		}
-		if reason := e.refuses(family, prior); reason == "" && e.Prior != "" && e.Prior != stated {
+		if reason := e.refuses(family, p); reason == "" && !c.selecting && cmp.Or(e.Prior, normal) != stated {
 			stating = append(stating, fmt.Sprintf("--engine %s --prior %s", e.Name, stated)) // which means another by itself
 		} else if reason == "" {
 			able = append(able, e.Name)
@@ -83,16 +88,16 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 	why := strings.Join(reasons, "; ")
 	if c.entry == nil {
 		if len(able)+len(stating) == 0 {
-			return fmt.Errorf("no engine of this version fits family %v with prior %v: %s", family, prior, why)
+			return fmt.Errorf("no engine of this version fits family %v with prior %v: %s", family, p, why)
 		}
 		return nil
 	}
-	reason := c.entry.refuses(family, prior)
+	reason := c.entry.refuses(family, p)
 	if reason == "" {
 		return nil
 	}
 	var remedies []string
-	if c.selecting && c.entry.Prior != stated {
+	if c.selecting && c.entry.refuses(likelihood.Gaussian{}, prior.SpikeSlab{}) != "" && c.entry.refuses(likelihood.Bernoulli{Link: likelihood.Probit}, prior.SpikeSlab{}) != "" {
 		reason = fmt.Sprintf("it does not fit the prior %s, under which features are selected", stated)
 	} else if model := c.otherModel(family); model != "" && !c.selecting {
 		remedies = append(remedies, model)
@@ -111,7 +116,7 @@ func (c *choice) check(family credence.Likelihood, prior credence.Prior) error {
 // with another prior; "" if there is none.
 func (c *choice) otherModel(family credence.Likelihood) string {
 	if e := c.entry; e.Family != "" {
-		return fmt.Sprintf("--family '%s' --prior %s", e.Family, cmp.Or(e.Prior, "normal"))
+		return fmt.Sprintf("--family '%s' --prior %s", e.Family, cmp.Or(e.Prior, normal))
 	}
 	var able []string
 	for _, p := range c.registry.Priors {

@@ -140,5 +140,5 @@ func ExampleTable_csv() {
 func ExampleNew() {
 	_, err := fit.New(fit.Options{Formula: "y ~ .", Family: "poisson", Engine: "exact"})
 	fmt.Println(err)
-	// Output: engine exact cannot fit this model: it needs the family gaussian, not poisson; use --engine svi, or --engine laplace --prior normal
+	// Output: engine exact cannot fit this model: it needs the family gaussian, not poisson; use --engine svi or laplace
 }

@@ -130,7 +130,7 @@ func TestEnginesMeanTheirModel(t *testing.T) {
 		"":        {"bernoulli", "normal"},
 		"ep":      {"bernoulli", "spikeslab"},
 		"gibbs":   {"bernoulli", "spikeslab"},
-		"laplace": {"bernoulli", "spikeslab"},
+		"laplace": {"bernoulli", "normal"},
 		"sep":     {"bernoulli(link=probit)", "spikeslab"},
 		"convex":  {"bernoulli", "normal"},
 	} {

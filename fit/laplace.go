@@ -14,8 +14,7 @@ import (
 func laplaceEngine() Engine {
 	return Engine{
 		Name:        "laplace",
-		Prior:       "spikeslab",
-		About:       "the Laplace approximation: every family with a normal prior; spike-and-slab for features by the million",
+		About:       "the Laplace approximation: every family with a normal prior; with the prior spikeslab, and under select, features by the million",
 		Reason:      "a spike of some width has a mode, and the search for it takes time in proportion to the features",
 		Checkpoints: true,
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {

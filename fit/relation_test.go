@@ -107,7 +107,7 @@ func subjects() (all []relation.Subject) {
 	add("gibbs, classes", "select", "b"+line, "bernoulli(link=probit)", "spikeslab", "gibbs(chains=2, flips=400, draws=100)", slow)
 	add("gibbs, horseshoe", "fit", "y ~ x + z + u + city + keep(garden)", "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)")
 
-	add("laplace", "fit", "count"+line, "poisson", "normal", "laplace(tolerance=1e-9)")
+	add("laplace", "fit", "count"+line, "poisson", "", "laplace(tolerance=1e-9)")
 	add("laplace, selecting", "select", "y"+line, "gaussian", "spikeslab", "laplace(tolerance=1e-9)")
 	add("laplace, raw", "select", "y ~ x", "gaussian", "spikeslab", "laplace(tolerance=1e-9)", raw)
 	add("laplace, classes", "select", "b ~ x + z + u + city + keep(garden)", "bernoulli", "spikeslab", "laplace(tolerance=1e-9)", slow, within(1e-5))

@@ -116,7 +116,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"flag of a later command", exitMisuse, "the command plot is not in this version: predict -o and inspect -o", []string{"plot", "gone.safetensors", "--kind", "fit", "-o", "f.svg"}},
 		{"command of a later version", exitMisuse, "the command effects is not in this version: inspect --base and --exp", []string{"effects", "gone.safetensors"}},
 		{"Arrow", exitMisuse, "Arrow files are not read: write Parquet or CSV", []string{"fit", "gone", "--format", "arrow"}},
-		{"engine that another prior needs", exitMisuse, "use --prior spikeslab, or --engine exact or svi or convex, or --engine laplace --prior normal", []string{"fit", "gone.csv", "--engine", "ep", "--prior", "normal"}},
+		{"engine that another prior needs", exitMisuse, "use --prior spikeslab, or --engine exact or svi or laplace or convex", []string{"fit", "gone.csv", "--engine", "ep", "--prior", "normal"}},
 		{"prior of another engine", exitMisuse, "use --prior normal, or --engine convex", []string{"fit", "gone.csv", "--engine", "exact", "--prior", "laplace"}},
 		{"grammar", exitMisuse, "add a term", []string{"fit", "gone.csv", "-f", "y ~ x +"}},
 		{"unknown function", exitMisuse, `there is no function "rbg"`, []string{"fit", "gone.csv", "-f", "y ~ rbg(x)"}},

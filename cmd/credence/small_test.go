@@ -95,7 +95,7 @@ func TestRemediesName(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"use --family 'bernoulli(link=probit)' --prior spikeslab, or --engine ep or gibbs or laplace", []string{"fit", "gone.csv", "--engine", "sep", "--family", "bernoulli"}},
+		{"use --family 'bernoulli(link=probit)' --prior spikeslab, or --engine ep or gibbs, or --engine laplace --prior spikeslab", []string{"fit", "gone.csv", "--engine", "sep", "--family", "bernoulli"}},
 		{"passes cannot be 1000000000000: it must be between 1 and 1000000", []string{"fit", "gone.csv", "--engine", "sep(passes=1000000000000)"}},
 		{"passes cannot be 1000000000000: it must be between 1 and 1000000", []string{"stream", "gone.csv", "--engine", "sgd(passes=1000000000000)"}},
 		{"--cache-limit lots: it is no size: write for example 500MB or 40GB", []string{"fit", "gone.csv", "--cache-limit", "lots"}},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -13,6 +15,7 @@ import (
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 )
 
 // TestCalibration draws weights from spike and slab as they are held, and tells how many of them their
@@ -59,5 +62,43 @@ func TestCalibration(t *testing.T) {
 				t.Errorf("intervals of 90 %% hold %.3f of the weights", share)
 			}
 		})
+	}
+}
+
+// TestUndecided draws small weights, none of them 0, of correlated columns, where spike and slab are learned: weights that may
+// be of either have intervals that are too short, and the fit says so.
+func TestUndecided(t *testing.T) {
+	study.OnlyCalibration(t)
+	const sets, n, d, shared = 200, 60, 10, 0.5
+	inside, warned, count := 0.0, 0, 0.0
+	for set := range sets {
+		rng := rand.New(rand.NewPCG(study.Seed(2)+uint64(set), n))
+		s := &conform.Selection{Weights: make([]float64, d), Features: conform.Columns{Dense: d, Intercept: true}}
+		s.X = linop.NewDense(n, d)
+		size := 0.1 * math.Exp(rng.Float64()*math.Log(20)) // of f, noise 1
+		for j := range s.Weights {
+			s.Weights[j] = size / math.Sqrt(d) * rng.NormFloat64()
+		}
+		for i := range n {
+			f, common := 0.0, rng.NormFloat64()
+			for j, w := range s.Weights {
+				s.X.Row(i)[j] = math.Sqrt(shared)*common + math.Sqrt(1-shared)*rng.NormFloat64()
+				f += w * s.X.Row(i)[j]
+			}
+			s.Target = append(s.Target, f+rng.NormFloat64())
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{})
+		if q := fitted.Members[0].Posterior.(*posterior.SpikeSlab); slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.Contains(w, "one mode is not all") }) {
+			warned++
+			for j, w := range s.Weights {
+				if count++; math.Abs(w-q.Mean[j+1]) < 1.6449*math.Sqrt(q.Variance[j+1]) {
+					inside++
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d fits warned; in these %.3f of weights in 90 %%", warned, sets, inside/count)
+	if warned < sets*9/10 || inside > 0.85*count {
+		t.Error("few fits are warned, or the warning is wrong")
 	}
 }

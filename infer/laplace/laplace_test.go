@@ -3,7 +3,9 @@ package laplace
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -12,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
@@ -417,6 +420,32 @@ func TestTwoRows(t *testing.T) {
 		fitted := fitOf(t, s, l, prior.SpikeSlab{}, Config{Starts: 1})
 		if q := fitted.Members[0].Posterior.(*posterior.SpikeSlab); !(q.Variance[1] > 0) {
 			t.Errorf("%v: %v", l, q)
+		}
+	}
+}
+
+// TestUndecidedIsTold: gaussian rows, more than columns, are warned of where a weight may be of the spike or of the slab, alone.
+func TestUndecidedIsTold(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(12, 3))
+	for _, c := range []struct {
+		weights []float64
+		tell    bool
+	}{{[]float64{3, 0, -4}, false}, {[]float64{0.04, 0, -4}, true}} {
+		s := &conform.Selection{Weights: c.weights, Features: conform.Columns{Dense: 3, Intercept: true}}
+		s.X = linop.NewDense(n, 3)
+		for i := range n {
+			f := 0.1 * rng.NormFloat64()
+			for j, w := range c.weights {
+				s.X.Row(i)[j] = rng.NormFloat64()
+				f += w * s.X.Row(i)[j]
+			}
+			s.Target = append(s.Target, f)
+		}
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.01)}, held(0.1, 4, 1e-4), Config{})
+		told := slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool { return strings.HasPrefix(w, "one mode is not all") })
+		if q := fitted.Members[0].Posterior.(*posterior.SpikeSlab); told != c.tell {
+			t.Errorf("%v: warned %v with inclusions %v", c.weights, told, q.Probability)
 		}
 	}
 }
