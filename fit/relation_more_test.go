@@ -222,7 +222,7 @@ func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 	}
 	learned := at("")
 	sum, mean, square := 0.0, 0.0, 0.0 // of the density of u = log(df − 2), and of log df under it
-	prior := hyper.LogGamma{Shape: 2, Rate: 0.1, From: 2}
+	prior := hyper.Cauchy{Scale: 4, From: 2}
 	for u := -2.0; u <= 5; u += 0.25 {
 		df := 2 + math.Exp(u)
 		of, _, _ := prior.At(u)
