@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 // TestVerdict: the verdict names the figure that decides it, speaks against a posterior exactly
 // where a warning does, and reassures without reserve only after a converged fit without warnings.
 func TestVerdict(t *testing.T) {
-	vary, hardly, low := 0.8, 0.994, 0.05
+	vary, hardly, most, low := 0.8, 0.994, 0.91, 0.05
 	for _, c := range []struct {
 		k        float64
 		share    *float64
@@ -51,6 +51,7 @@ func TestVerdict(t *testing.T) {
 		{0.26, &vary, nil, credence.Converged, "approximation check: good (Pareto k 0.26)"},
 		{0.6, &vary, nil, credence.Converged, "approximation check: usable (Pareto k 0.60)"},
 		{0.78, &hardly, nil, credence.Converged, "approximation check: good (importance weights nearly uniform, 99.4 % effective)"},
+		{0.99, &most, nil, credence.Converged, "approximation check: good (importance weights nearly uniform, 91.0 % effective)"},
 		{0.78, &vary, nil, credence.Converged, "approximation check: at its limit, perhaps usable (Pareto k 0.78 ± 0.16, effective sample 80 %)"},
 		{0.78, &low, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.78, effective sample 5 %)"},
 		{0.95, &vary, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.95, effective sample 80 %)"},
