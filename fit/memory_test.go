@@ -32,8 +32,9 @@ func TestMemoryByHand(t *testing.T) {
 		{exact, spec.Call{}, 3, 1000, 1000*(64+96) + 8*3*9, false},
 		{exact, spec.Call{}, 5000, 1000, 1000*64 + 8*4*1e6, false},
 		{svi, spec.Call{}, 100, 1000, 1000 * (64 + 8*208), false},
-		{svi, full, 100, 1000, 1000 * (64 + 8*(17000+200)), false},
-		{svi, full, 100, 3000, 3000 * (64 + 8*(18000+200)), false},
+		{svi, full, 1000, 1000, 1000 * (64 + 8*(17000+200)), false},
+		{svi, full, 3000, 3000, 3000 * (64 + 8*(18000+200)), false},
+		{svi, full, 98, 3000, 3000*(64+8*2*98) + 8*100*(35*100+200), false},
 		{svi, mixture, 100, 1000, 1000*(64+8*1000) + 16*1e4, false},
 		{sepEngine(), spec.Call{}, 100, 1000, 64000, false},
 		{epEngine(), spec.Call{}, 100, 1000, 64000 + 8*3*1e4, false},
@@ -41,7 +42,7 @@ func TestMemoryByHand(t *testing.T) {
 		{epEngine(), spread, 100, 1000, 64000, false},
 		{gibbsEngine(), spec.Call{}, 50_000, 20, 64*20 + 8*4*(3e5+200), false},
 		{laplaceEngine(), spec.Call{}, 100, 1000, 64000 + 8*(60*1000+2*1e4), false},
-		{laplaceEngine(), spec.Call{}, 100, 1000, 1000 * (64 + 8*(17000+200)), true},
+		{laplaceEngine(), spec.Call{}, 1000, 1000, 1000 * (64 + 8*(17000+200)), true},
 		{penalisedEngine("lasso", 1, 0), spec.Call{}, 20_000, 100_000, 64 * 1e5, false},
 	} {
 		var p credence.Prior = prior.SpikeSlab{}

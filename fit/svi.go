@@ -76,10 +76,13 @@ func diagnosticDraws(stated int) int {
 // the posterior at the mode, the one at a node and three sums, and what steps draw on; or of the means, variances and
 // steps of every component and of what every two of them have in common, and of the
 // draws that diagnose the fit.
-func sviMemory(call spec.Call, _ credence.Prior, _, weights float64) float64 {
+func sviMemory(call spec.Call, _ credence.Prior, rows, weights float64) float64 {
 	const draws = 200 // at the least
 	a := spec.NewArguments(call, "")
 	if a.Word("covariance", "") == "full" {
+		if fewer := rows + 2; weights > 2*fewer { // weights of a row each stand for them: see svi
+			return 8*2*rows*weights + sviMemory(call, nil, rows, fewer)
+		}
 		matrices := 4 + 2*float64(newton.Depth(int(weights)))
 		if a.Word("hyper", "") == "" && weights <= problem.FullWeights {
 			matrices += 7

@@ -18,7 +18,8 @@ import (
 // where D is the mean of the prior variances, M_bc the mean of λ_b λ_c K⁻¹, which is symmetric, and the
 // d_k are differences of means. Φ and its rows' weights are those of Dual; with one point
 // M_bc = λ_b λ_c K⁻¹ and there are no differences. A row takes 2nd + 2n²P operations for P = B(B+1)/2
-// pairs of B blocks; d×d is never formed.
+// pairs of B blocks; d×d is never formed. Φ may be other directions than those of rows: with n orthonormal ones of one block, the rows of Vᵀ,
+// and M = D − C', it is the normal distribution that has covariance C' along them and its prior elsewhere.
 type DualSum struct {
 	Mean          []float64       `json:"-" tensor:"mean,d"`
 	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"` // diagonal of D, in units of Scale²

@@ -122,8 +122,12 @@ func (r *fit) warnSeparated(priors []float64) {
 // warnZero names columns that are zero in every row.
 func (r *fit) warnZero(zero []int) {
 	var names []string
+	features := r.Features
+	if r.few != nil {
+		features, zero = r.few.features, r.few.zero
+	}
 	for _, j := range zero[:min(3, len(zero))] {
-		names = append(names, base.WeightName(r.Features, j))
+		names = append(names, base.WeightName(features, j))
 	}
 	if len(zero) > 3 {
 		names = append(names, "…")

@@ -23,7 +23,10 @@
 //   - tune: hyper-parameters of features on at most Config.PolishRows rows, by Newton steps; in
 //     minibatches and beyond 4,000 weights they are variables of the mixture instead.
 //
-// None holds n×d: rows are streamed, and kept only up to 128 MB. Kept sparse rows are packed for newton: equal
+// With fewer rows than half the weights, a full covariance is that of as many weights as rows, in n²d operations and n·d numbers:
+// what no row says keeps its prior. Hyper-parameters are then integrated over while rows are up to problem.FullWeights.
+//
+// Otherwise none holds n×d: rows are streamed, and kept only up to 128 MB. Kept sparse rows are packed for newton: equal
 // ones are one with their weight, and sorted ones share what is made of their first entries.
 //
 // Config.Approximation = Laplace gives the Laplace approximation in place of the bound: newton with

@@ -27,8 +27,8 @@ type Engine struct {
 	prior      prior.Normal
 	groups     []base.Group
 	config     Config
-	// startsStated says that the number of starts is.
-	startsStated bool
+	// startsStated says that the number of starts is, hyperStated what is done about hyper-parameters.
+	startsStated, hyperStated bool
 }
 
 var _ credence.Engine = (*Engine)(nil)
@@ -59,7 +59,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if cfg.Approximation == Laplace {
 		cfg.Covariance = Full
 	}
-	e.config, e.startsStated = cfg.withDefaults(), cfg.Starts > 0
+	e.config, e.startsStated, e.hyperStated = cfg.withDefaults(), cfg.Starts > 0, cfg.Hyper != ""
 	switch weights := model.Features.Weights(); {
 	case cfg.Hyper == hyper.Integrate && weights > base.FullWeights:
 		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", name, base.FullWeights, weights)

@@ -10,6 +10,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -23,6 +24,7 @@ type fit struct {
 	tuned    *tune.Result // where hyper-parameters were learned; nil where there are none
 	redraw   int          // start whose draw of random features was kept
 	vanished bool         // a block has, under maximum likelihood
+	few      *few         // of the weights, where the problem is that of fewer; else nil
 	// fingerprint of model, options and data; "" before a checkpoint is wanted.
 	fingerprint string
 }
@@ -35,6 +37,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	defer r.Workspace.Pool().Hold()()
 	r.report = r.Data.Report()
+	if err := r.reduce(ctx, !e.hyperStated); err != nil {
+		return nil, err
+	}
 	saved, err := r.readCheckpoint()
 	if err != nil {
 		return nil, err
@@ -158,17 +163,24 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 	if r.Priors != nil && r.Priors.Common != nil {
 		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: priorVariance + common, Value: math.Exp(2 * o.common)})
 	}
-	r.report.Hyper = append(r.report.Hyper, base.Values(r.Groups, variance, r.Features)...)
-	variances := make([]float64, r.Dims)
-	base.Spread(variances, r.Groups, variance)
+	features, groups := r.Features, r.Groups
+	if r.few != nil {
+		features, groups = r.few.features, r.few.groups
+	}
+	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
+	variances := make([]float64, features.Weights())
+	base.Spread(variances, groups, variance)
 	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance()}
 	if o.members == nil {
 		o.members = []member{{o.family, o.posterior}}
 	}
 	for _, m := range o.members {
+		if r.few != nil {
+			m.posterior = r.few.weights(r.Workspace, m.posterior.(*posterior.Full))
+		}
 		fitted.Members = append(fitted.Members, credence.Member{
 			Model: credence.Model{
-				Features:   r.Features,
+				Features:   features,
 				Likelihood: m.family.Likelihood,
 				Prior:      prior.Normal{Variance: r.Prior.Variance, ARD: r.Prior.ARD, Variances: variances},
 			},

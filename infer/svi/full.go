@@ -67,15 +67,18 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case n.PredictedGain > 0:
-		r.warn("the fit ended after %d iterations where no step raised the bound, though its slope promises %.2g nats: scale the columns, or state the prior variance or a parameter of the family, as in normal(variance=1)", r.report.Iterations, n.PredictedGain)
-	case r.report.Status == credence.IterationLimit:
-		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d", n.Gain, r.report.Iterations, 4*r.report.Iterations)
-	}
+	predicted, gain := n.PredictedGain, n.Gain // of this climb: others follow
 	g := &integration{fit: r, newton: n, rows: whole, stats: stats}
 	if at, err = g.run(ctx, at); err != nil {
 		return nil, err
+	}
+	switch {
+	case g.top != nil && g.top.Left <= nearMode: // a search by the slopes of all that is learned has ended where the climb had not
+		r.report.Status = credence.Converged
+	case predicted > 0:
+		r.warn("the fit ended after %d iterations where no step raised the bound, though its slope promises %.2g nats: scale the columns, or state the prior variance or a parameter of the family, as in normal(variance=1)", r.report.Iterations, predicted)
+	case r.report.Status == credence.IterationLimit:
+		r.warn("the bound still rose by %.2g nats in the last of %d iterations: state iterations=%d", gain, r.report.Iterations, 4*r.report.Iterations)
 	}
 	bound, stats := n.BoundOf(at), g.stats
 	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
