@@ -17,7 +17,7 @@ type Config struct {
 	// PriorEvery is the number of mini-batches between updates of the prior
 	// factors (the report's T); 0 means 15. The sequential form has a schedule of its own.
 	PriorEvery int `json:"prior_every,omitempty"`
-	// Passes over the data; 0 means 1, and in Fit as many as it takes, 200 at most.
+	// Passes over the data, all of which are made; 0 means 1, and in Fit as many as it takes, 200 at most.
 	Passes int `json:"passes,omitempty"`
 	// PositiveWeight and NegativeWeight multiply the weights of the rows of a
 	// class, as the appearance counts n⁺ and n⁻ do in the report; 0 means 1.

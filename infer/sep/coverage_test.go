@@ -60,7 +60,7 @@ func TestSpreadAfterOnePass(t *testing.T) {
 
 // coverage returns the share of the 90 % intervals of weights in the model that hold, how many there are, and the share that
 // is told, of draws of a share of weights that are not 0, with a standard deviation sd.
-func coverage(t *testing.T, rows, columns, draws int, share, sd float64, draw func(rng *rand.Rand, x []float64)) (held, weights, told float64) {
+func coverage(t *testing.T, hyper Hyper, rows, columns, draws int, share, sd float64, draw func(rng *rand.Rand, x []float64)) (held, weights, told float64) {
 	models := 0.0
 	for seed := range uint64(draws) {
 		rng := rand.New(rand.NewPCG(seed, 10))
@@ -80,7 +80,7 @@ func coverage(t *testing.T, rows, columns, draws int, share, sd float64, draw fu
 				p.y[i] = 1
 			}
 		}
-		l := learnerOf(t, &p, Config{}, Hyper{})
+		l := learnerOf(t, &p, Config{}, hyper)
 		l.Finish()
 		if l.coverage == nil {
 			continue
@@ -106,6 +106,14 @@ func drawDense(rng *rand.Rand, x []float64) {
 	}
 }
 
+func drawTenth(rng *rand.Rand, x []float64) {
+	for j := range x {
+		if rng.Float64() < 0.1 {
+			x[j] = rng.NormFloat64()
+		}
+	}
+}
+
 func drawOneHot(rng *rand.Rand, x []float64) { x[rng.IntN(4)], x[4+rng.IntN(8)] = 1, 1 }
 
 // The share of 90 % intervals that is told is the share that holds: 300 rows, ρ0 and τ0 learned.
@@ -118,7 +126,7 @@ func TestCoverageIsTold(t *testing.T) {
 		columns int
 		draw    func(rng *rand.Rand, x []float64)
 	}{"dense": {10, drawDense}, "one-hot": {12, drawOneHot}} {
-		held, weights, told := coverage(t, 300, c.columns, 150, 0.3, 0.7, c.draw)
+		held, weights, told := coverage(t, Hyper{}, 300, c.columns, 150, 0.3, 0.7, c.draw)
 		t.Logf("%s: %.0f intervals, of which %.3f hold; told %.3f", name, weights, held, told)
 		if bound := 0.05 + 2*math.Sqrt(held*(1-held)/weights); math.Abs(told-held) > bound {
 			t.Errorf("%s: %.3f of the intervals hold, told %.3f", name, held, told)
@@ -126,9 +134,18 @@ func TestCoverageIsTold(t *testing.T) {
 	}
 }
 
-// TestCoverageOfStreams tells the shares of streams beyond the rows that are kept, for docs/calibration.md.
+// TestCoverageOfStreams tells the shares of short streams, and of those beyond the rows that are kept, for docs/calibration.md.
 func TestCoverageOfStreams(t *testing.T) {
 	study.OnlyCalibration(t)
+	for name, c := range map[string]struct {
+		columns int
+		draw    func(rng *rand.Rand, x []float64)
+	}{"dense": {10, drawDense}, "a tenth filled": {10, drawTenth}, "one-hot": {12, drawOneHot}} {
+		for _, hyper := range []Hyper{{}, {Inclusion: held(0.3), Slab: held(0.49)}} {
+			real, weights, told := coverage(t, hyper, 300, c.columns, 400, 0.3, 0.7, c.draw)
+			t.Logf("300 rows, %s, ρ0 %v: %.0f intervals, of which %.3f hold; told %.3f", name, hyper.Inclusion, weights, real, told)
+		}
+	}
 	for _, rows := range []int{1000, 4000, 10_000, 20_000} {
 		for _, c := range []struct {
 			name      string
@@ -139,9 +156,20 @@ func TestCoverageOfStreams(t *testing.T) {
 			{"dense", 10, 0.3, 0.7, drawDense}, {"one-hot", 12, 0.3, 0.7, drawOneHot},
 			{"dense, weak", 40, 1, 0.1, drawDense}, {"dense, strong", 40, 1, 0.7, drawDense},
 		} {
-			held, weights, told := coverage(t, rows, c.columns, 30, c.share, c.sd, c.draw)
+			held, weights, told := coverage(t, Hyper{}, rows, c.columns, 30, c.share, c.sd, c.draw)
 			t.Logf("%d rows, %s: %.0f intervals, of which %.3f hold; told %.3f", rows, c.name, weights, held, told)
 		}
+	}
+}
+
+// Streams end near the weights beyond the rows that are learned again, large ones too, whose common scale later rows
+// hardly change.
+func TestLargeWeightsOfStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a comparison of numbers: the race detector learns nothing from it")
+	}
+	if held, weights, _ := coverage(t, Hyper{}, 8000, 40, 4, 1, 0.7, drawDense); held < 0.6 {
+		t.Errorf("%.0f intervals, of which %.3f hold", weights, held)
 	}
 }
 

@@ -16,7 +16,6 @@ const (
 	earlyEntries = 1 << 20
 	wholeEntries = 1 << 21
 	rarerReplay  = 50 // rows of the rarer class without which they are not learned again
-	replayPasses = 5  // over the rows of a stream, when they are complete
 )
 
 // stage says what the early rows are.
@@ -79,7 +78,7 @@ func (l *Learner) keep(columns []int32, values []float64, label int, weight, off
 // settle learns the early rows again and keeps no more of them.
 func (l *Learner) settle() {
 	if l.replays() && min(l.biasSums.count[0], l.biasSums.count[1]) >= rarerReplay {
-		l.replay(replayPasses, nil)
+		l.replay(mostPasses, false, nil)
 	}
 	l.early.cut()
 	l.early.stage = sample

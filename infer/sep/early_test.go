@@ -14,11 +14,11 @@ import (
 // Rows that are learned again until nothing moves are learned by expectation propagation with a
 // factor for every row, whatever the first pass left: the oracle has the same fixed point.
 func TestReplayAgainstEP(t *testing.T) {
-	const tolerance = 0.01 // of inclusion: sites that would be negative stay as they were on either path
+	const tolerance = 0.003 // of inclusion: half of what a pass of one that has converged may move
 	for name, p := range map[string]*simulated{"dense": denseProblem(2000, 50, 7), "few": denseProblem(300, 10, 3)} {
 		l := learnerOf(t, p, Config{}, p.hyper())
 		before := rmse(p.ofLearner(l).inclusion, p.fullEP(60).inclusion)
-		if _, converged, err := l.replay(mostPasses, nil); !converged || err != nil {
+		if _, converged, err := l.replay(mostPasses, false, nil); !converged || err != nil {
 			t.Fatalf("%s: a replay does not converge (%v)", name, err)
 		}
 		after := rmse(p.ofLearner(l).inclusion, p.fullEP(60).inclusion)
@@ -55,8 +55,8 @@ func TestReplayOfWeights(t *testing.T) {
 	b.Finish()
 	for j := range p.features {
 		v, w := a.Weight(j), b.Weight(j)
-		// The copies of a row have cavities of their own, and a row of weight 2 has one: of order 1/n.
-		if math.Abs(v.Mean-w.Mean) > 0.1*math.Sqrt(v.Variance) || math.Abs(v.Inclusion-w.Inclusion) > 0.02 {
+		// Either is without one copy of the row where its factor is made: they differ by how far they have converged.
+		if math.Abs(v.Mean-w.Mean) > 0.02*math.Sqrt(v.Variance) || math.Abs(v.Inclusion-w.Inclusion) > included {
 			t.Errorf("weight %d is %+v where rows are repeated, %+v where they have weights", j, v, w)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 type Engine struct {
 	model credence.Model
 	cfg   Config
+	all   bool // passes are stated: all are made
 }
 
 // New returns an engine for y ~ Bernoulli(Φ(f)) with a spike-and-slab prior, and
@@ -34,6 +35,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 			return nil, fmt.Errorf("sep: it selects among all columns, and %s is not to be selected: use engine ep, gibbs or laplace, or name the columns without keep(…)", b.Name)
 		}
 	}
+	stated := cfg.Passes > 0
 	cfg.Passes = cmp.Or(cfg.Passes, mostPasses)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -41,7 +43,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if cfg.Prune > 0 || cfg.Features > 0 || cfg.forgets() {
 		return nil, fmt.Errorf("sep: prune, features, forget and half_life are for streams: leave them out of a fit")
 	}
-	return &Engine{model, cfg}, nil
+	return &Engine{model, cfg, stated}, nil
 }
 
 // Supports says why the engine cannot fit a likelihood with a prior, nil if it can.
@@ -102,19 +104,23 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	return e.fitted(learner, &c, status, passes), nil
 }
 
-// passes learns the rows until they move little or the passes are used up. Rows that are all kept
-// are learned again from there.
+// passes learns the rows as often as is stated, or until a pass moves little. Rows that are all kept are learned
+// again from there.
 func (e *Engine) passes(ctx context.Context, l *Learner, c *converter) (done int, converged bool, err error) {
 	l.early.mostRows, l.early.entries = math.MaxInt, wholeEntries
+	most := " at most"
+	if e.all {
+		most = ""
+	}
 	tell := func(pass, block, blocks int) {
 		if e.cfg.Progress != nil {
-			e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d at most", pass, e.cfg.Passes), Done: block, Total: blocks})
+			e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d%s", pass, e.cfg.Passes, most), Done: block, Total: blocks})
 		}
 	}
 	var before, after []credence.Marginal
-	for !converged && done < e.cfg.Passes {
+	for done < e.cfg.Passes && (e.all || !converged) {
 		if done == 1 && l.early.stage == filling && l.replays() {
-			more, settled, err := l.replay(e.cfg.Passes-1, func(pass int) error {
+			more, settled, err := l.replay(e.cfg.Passes-1, e.all, func(pass int) error {
 				tell(pass+1, 1, 1)
 				return ctx.Err()
 			})
@@ -132,7 +138,7 @@ func (e *Engine) passes(ctx context.Context, l *Learner, c *converter) (done int
 		l.Refresh()
 		after = l.marginals(after[:0])
 		done++
-		converged = done >= fewestPasses && moved(before, after) < settled
+		converged = done >= fewestPasses && still(before, after, settled)
 	}
 	return done, converged, nil
 }

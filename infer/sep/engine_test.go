@@ -2,6 +2,7 @@ package sep
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -131,6 +132,47 @@ func TestReport(t *testing.T) {
 		// Sums of 2,000 numbers in another order.
 		if math.Abs(fitted.TargetMean-rate) > 1e-12 || math.Abs(fitted.TargetVariance-rate*(1-rate)) > 1e-12 {
 			t.Errorf("targets have mean %v and variance %v, want mean %v", fitted.TargetMean, fitted.TargetVariance, rate)
+		}
+	}
+}
+
+// Passes that are stated are all made. Left out, the last one moved no inclusion by much, and more hardly move any.
+func TestPasses(t *testing.T) {
+	for _, c := range []struct {
+		kept bool
+		p    *simulated
+	}{{true, denseProblem(400, 20, 5)}, {false, denseProblem(20_000, 20, 7)}} {
+		fit := func(cfg Config) (*credence.Fitted, []string) {
+			var stages []string
+			cfg.Progress = func(at credence.Progress) { stages = append(stages, at.Stage) }
+			if !c.kept {
+				cfg.Batch = 100 // rows of mini-batches have no factors of their own
+			}
+			return must.Value(must.Value(New(probit(c.p), cfg))(t).Fit(context.Background(), memory{c.p.x, c.p.y}))(t), stages
+		}
+		left, _ := fit(Config{})
+		if left.Report.Status != credence.Converged || left.Report.Iterations < 3 || left.Report.Iterations == mostPasses {
+			t.Errorf("kept %v: %s after %d passes where none are stated", c.kept, left.Report.Status, left.Report.Iterations)
+		}
+		for _, passes := range []int{2, 60} {
+			stated, stages := fit(Config{Passes: passes})
+			want := credence.Converged
+			if passes == 2 {
+				want = credence.IterationLimit
+			} else if !c.kept {
+				want = stated.Report.Status // the order of rows decides
+			}
+			if last := stages[len(stages)-1]; stated.Report.Iterations != passes || stated.Report.Status != want || last != fmt.Sprintf("pass %d of %d", passes, passes) {
+				t.Errorf("kept %v: %s after %d passes, last %q, where %d are stated", c.kept, stated.Report.Status, stated.Report.Iterations, last, passes)
+			}
+			most := 0.0
+			for j := range c.p.features {
+				most = max(most, math.Abs(stated.Members[0].Posterior.(credence.Selector).InclusionProbability(j)-left.Members[0].Posterior.(credence.Selector).InclusionProbability(j)))
+			}
+			t.Logf("kept %v: %d passes left out; %d move an inclusion by %.4f", c.kept, left.Report.Iterations, passes, most)
+			if passes == 60 && c.kept && most > included {
+				t.Errorf("kept %v: %d passes more move an inclusion by %.4f", c.kept, passes-left.Report.Iterations, most)
+			}
 		}
 	}
 }

@@ -230,10 +230,14 @@ func (l *Learner) eachTilted(slots []int32, visit func(f *feature, lambda, shift
 // beyond it nothing changes in sums with other numbers, and float32 still holds it.
 const smallestVariance = 1e-30
 
+// leastPrior is the least precision of a prior factor, in units of the slab's: what holds a feature once its evidence
+// is forgotten.
+const leastPrior = 0.01
+
 // refresh replaces the prior factors of features by those that give q(w_j) the moments of
-// the tilted distribution. Where that would need a negative precision the old
-// factor stays (the α of such a feature is near ½ and its slab mean large); the
-// case is counted.
+// the tilted distribution. Where that would need a negative precision (the α of such a feature is
+// near ½ and its slab mean large) the factor has next to none, and gives q the mean alone: so it depends
+// on the likelihood factors and not on their order. The case is counted.
 func (l *Learner) refresh(slots []int32) {
 	l.eachTilted(slots, func(f *feature, lambda, shift float64, tilted *tilt, exp float64) {
 		t := tilted.moments(exp)
@@ -248,7 +252,9 @@ func (l *Learner) refresh(slots []int32) {
 		priorLambda := precision - lambda
 		if priorLambda <= 0 {
 			l.events.NegativeSites++
-			return
+		}
+		if least := leastPrior / l.prior.slab; priorLambda < least {
+			priorLambda, precision = least, lambda+least
 		}
 		f.priorLambda = float32(priorLambda)
 		f.priorShift = float32(t.mean*precision - shift)

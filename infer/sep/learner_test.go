@@ -307,11 +307,11 @@ func scoringStepFindsTheMaximum(t *testing.T, p *simulated) {
 
 // After a change of the world, a learner that forgets predicts the new one better.
 func TestForgettingFollowsDrift(t *testing.T) {
-	before, after := oneHotProblem(8000, []int{20, 20}, 8), oneHotProblem(8000, []int{20, 20}, 9)
+	before, after := oneHotProblem(16_000, []int{20, 20}, 8), oneHotProblem(8000, []int{20, 20}, 9)
 	loss := func(cfg Config) float64 {
 		l, _ := NewLearner(cfg, Hyper{})
 		probability := make([]float64, 8000)
-		l.Learn(batchOf(before.x, before.y), probability)
+		l.Learn(batchOf(before.x, before.y), make([]float64, before.rows))
 		l.Learn(batchOf(after.x, after.y), probability)
 		l.Refresh()
 		return after.logLoss(after.ofLearner(l).test)

@@ -10,6 +10,7 @@ import (
 const (
 	mostPasses = 200  // of a fit, or over the rows of a short stream
 	replayed   = 3e-3 // moved by the last pass of a replay that has converged
+	included   = 5e-3 // that inclusions were moved by in the last pass of what has converged
 )
 
 // own are the factors of the rows of a replay: of every entry, and behind them of the bias in every row.
@@ -17,9 +18,9 @@ type own struct{ lambda, shift []float64 }
 
 // replay learns the early rows again by expectation propagation with a factor for every row, which
 // is taken out before it is made anew: they start as shares of the sums, as average factors. ρ0, τ0 and the
-// prior factors are learned after every pass. It ends after so many passes, when one moves little,
-// or with the error of between, which is called after every pass.
-func (l *Learner) replay(passes int, between func(pass int) error) (done int, converged bool, err error) {
+// prior factors are learned after every pass. It ends after so many passes, when one moves little unless
+// all are to be made, or with the error of between, which is called after every pass.
+func (l *Learner) replay(passes int, all bool, between func(pass int) error) (done int, converged bool, err error) {
 	rows := &l.early.rows
 	entries := len(rows.Index)
 	o := own{make([]float64, entries+rows.Rows), make([]float64, entries+rows.Rows)}
@@ -38,7 +39,7 @@ func (l *Learner) replay(passes int, between func(pass int) error) (done int, co
 		}
 	}
 	before, after := l.marginals(nil), []credence.Marginal(nil)
-	for done < passes && !converged {
+	for done < passes && (all || !converged) {
 		for i := range rows.Rows {
 			l.replayRow(i, &o)
 		}
@@ -46,7 +47,7 @@ func (l *Learner) replay(passes int, between func(pass int) error) (done int, co
 		l.Refresh()
 		done++
 		after = l.marginals(after[:0])
-		converged = moved(before, after) < replayed
+		converged = still(before, after, replayed)
 		before, after = after, before
 		if between != nil {
 			if err := between(done); err != nil {
@@ -69,11 +70,12 @@ func (l *Learner) replayRow(i int, o *own) {
 	e := &l.early
 	columns, values := e.rows.Row(i)
 	label, weight, first, last := int(e.label[i]), e.weight[i], e.rows.Start[i], len(e.rows.Index)+i
+	copies := max(1, weight) // of which the cavity is without one
 	cavity := func(f *feature, w *working, at int) {
 		lambda, shift := l.natural(f)
 		w.removedLambda, w.removedShift = o.lambda[at], o.shift[at]
-		w.lambda = lambda - w.removedLambda
-		w.mean = (shift - w.removedShift) / w.lambda
+		w.lambda = lambda - w.removedLambda/copies
+		w.mean = (shift - w.removedShift/copies) / w.lambda
 	}
 	put := func(f *feature, sums *factors, w *working, at int, a, b float64) {
 		factor := weight * w.lambda / (w.lambda - b)
@@ -105,15 +107,16 @@ func (l *Learner) replayRow(i int, o *own) {
 	}
 }
 
-// moved returns the root mean square of what the means have moved by, in standard deviations.
-// Weights count by their inclusion: those out of the model hardly move.
-func moved(before, after []credence.Marginal) float64 {
-	sum, total := 0.0, 0.0
+// still says whether the root mean square of what the means have moved by, in standard deviations, is below a bound, and
+// that of the inclusions is small. Weights count by their inclusion: those out of the model hardly move.
+func still(before, after []credence.Marginal, bound float64) bool {
+	means, inclusions, total := 0.0, 0.0, 0.0
 	for j := range before {
-		change := after[j].Mean - before[j].Mean
+		change, other := after[j].Mean-before[j].Mean, after[j].Inclusion-before[j].Inclusion
 		share := max(before[j].Inclusion, after[j].Inclusion)
-		sum += share * change * change / after[j].Variance
+		means += share * change * change / after[j].Variance
+		inclusions += share * other * other
 		total += share
 	}
-	return math.Sqrt(sum / total)
+	return math.Sqrt(means/total) < bound && math.Sqrt(inclusions/total) < included
 }

@@ -26,7 +26,7 @@ func (l *Learner) EndPass() {
 func (l *Learner) Finish() {
 	l.endBatch()
 	if l.early.stage != sample && l.replays() {
-		l.replay(mostPasses, nil)
+		l.replay(mostPasses, false, nil)
 	}
 	l.Refresh()
 	l.coverage = l.cover()
