@@ -14,6 +14,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/rowcache"
+	"github.com/credence-ml/credence/internal/task"
 )
 
 // cacheVersion changes whenever the same file would be read otherwise.
@@ -204,7 +205,7 @@ type cacheChunks struct {
 	rebuilt int
 
 	current, spare chunkBuffer
-	ahead          chan struct{} // open while spare is being filled, nil if it is not
+	ahead          *task.Task // fills spare, nil if none does
 }
 
 type chunkBuffer struct {
@@ -247,7 +248,9 @@ func (c *cacheChunks) chunk(i int) (*credence.Chunk, error) {
 		return &c.current.chunk, nil
 	}
 	if c.ahead != nil {
-		<-c.ahead
+		if err := c.ahead.Wait(); err != nil {
+			c.spare.err = err
+		}
 		c.ahead = nil
 	}
 	if c.spare.index == i {
@@ -278,12 +281,7 @@ func (c *cacheChunks) chunk(i int) (*credence.Chunk, error) {
 		return nil, err
 	}
 	if next := (i + 1) % (len(c.reader.First()) - 1); next != i {
-		done := make(chan struct{})
-		c.ahead = done
-		go func() {
-			defer close(done)
-			c.fill(&c.spare, next)
-		}()
+		c.ahead = task.Go(func() error { c.fill(&c.spare, next); return nil })
 	}
 	return &c.current.chunk, nil
 }

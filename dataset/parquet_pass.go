@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -87,10 +87,12 @@ func (t *Table) groups(from int, row int64) []*group {
 func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, row int64, consume func(*text.Block) error) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	groups := t.groups(from, row)
-	var working sync.WaitGroup
+	var working []*task.Task
 	defer func() {
 		cancel()
-		working.Wait()
+		for _, w := range working {
+			w.Wait()
+		}
 		for _, g := range groups {
 			g.source.close()
 		}
@@ -114,10 +116,11 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 		for range groupBlocks {
 			g.free <- &text.Block{}
 		}
-		working.Go(func() {
+		working = append(working, task.Go(func() error {
 			defer close(g.blocks)
 			g.decode(ctx, &rules)
-		})
+			return nil
+		}))
 		return nil
 	}
 	begun := 0

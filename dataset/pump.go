@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/task"
 )
 
 const (
@@ -38,36 +39,43 @@ type piece struct {
 // newPump begins to read what open returns, which is closed at its end. A pump that
 // is given up stays with its goroutine until something more can be read.
 func newPump(ctx context.Context, open func() (io.Reader, func(), error)) *pump {
-	p := &pump{full: make(chan piece, pumpBuffers), free: make(chan []byte, pumpBuffers), ctx: ctx}
+	p := &pump{full: make(chan piece, pumpBuffers+1), free: make(chan []byte, pumpBuffers), ctx: ctx}
 	for range pumpBuffers {
 		p.free <- make([]byte, pumpBytes)
 	}
-	go func() {
-		reader, closer, err := open()
-		if err != nil {
-			p.full <- piece{nil, err}
-			return
+	task.Go(func() error {
+		if err := task.Do(func() error { return p.fill(ctx, open) }); err != nil {
+			p.full <- piece{nil, err} // never blocks: it is the last, behind at most as many pieces as there are buffers
 		}
-		defer closer()
-		for {
-			var buffer []byte
-			select {
-			case buffer = <-p.free:
-			case <-ctx.Done():
-				return
-			}
-			n, err := reader.Read(buffer)
-			select {
-			case p.full <- piece{buffer[:n], err}: // never blocks while there are as many buffers
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
+		return nil
+	})
 	return p
+}
+
+// fill reads pieces to the end of what open returns, whose error it returns, io.EOF, too; nil where the context of the pump ends.
+func (p *pump) fill(ctx context.Context, open func() (io.Reader, func(), error)) error {
+	reader, closer, err := open()
+	if err != nil {
+		return err
+	}
+	defer closer()
+	for {
+		var buffer []byte
+		select {
+		case buffer = <-p.free:
+		case <-ctx.Done():
+			return nil
+		}
+		n, err := reader.Read(buffer)
+		select {
+		case p.full <- piece{buffer[:n], nil}: // never blocks while there are as many buffers
+		case <-ctx.Done():
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // Read returns what has come, waiting if there is nothing; where an idle time is

@@ -57,7 +57,9 @@ func (l *Learner) asked() asked {
 // Checkpoint replaces the file at path by the state of the learner, which stands at a position of its
 // rows.
 func (l *Learner) Checkpoint(path string, at credence.Position) error {
-	l.wait()
+	if err := l.wait(); err != nil {
+		return err
+	}
 	state, tensors, err := l.online.State()
 	if err != nil {
 		return err

@@ -12,17 +12,21 @@ import (
 // EndOfData is the status of a fit that learned online.
 const EndOfData credence.Status = "end of data"
 
-// Finish brings the weights up to date for results. To go on learning is to go on from a checkpoint
+// Finish brings the weights up to date for results, which [Learner.Fitted] then returns or refuses. To go on learning is to go on from a checkpoint
 // made before.
 func (l *Learner) Finish() {
-	l.wait()
+	if l.wait() != nil {
+		return
+	}
 	l.online.Finish()
 	l.index.Fold()
 }
 
 // Fitted returns the model as it stands.
 func (l *Learner) Fitted() (*credence.Fitted, error) {
-	l.wait()
+	if err := l.wait(); err != nil {
+		return nil, err
+	}
 	if l.plan == nil || l.counts.Rows == 0 {
 		return nil, fmt.Errorf("the data hold no rows, so that there is nothing to learn from: check the files")
 	}

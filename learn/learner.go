@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/table"
 )
@@ -49,9 +50,10 @@ type Learner struct {
 	targets     []float64 // of the rows of a batch, of which some are held out
 	measured    *metric.Progressive
 	counts      counts
-	then        counts        // once all batches are learned
-	last        chan struct{} // closed when the last of them is; nil where none is being learned
-	under       []chan struct{}
+	then        counts     // once all batches are learned
+	last        *task.Task // of the last of them; nil where none is being learned
+	under       []*task.Task
+	broken      error // a panic, after which nothing is known of the state
 }
 
 // counts is what a learner has seen.

@@ -1,12 +1,14 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/table"
 )
@@ -24,7 +26,9 @@ type Progress struct {
 
 // Progress returns how learning goes.
 func (l *Learner) Progress() (Progress, error) {
-	l.wait()
+	if err := l.wait(); err != nil {
+		return Progress{}, err
+	}
 	p := Progress{Rows: l.counts.Rows, Malformed: l.counts.Malformed, Features: l.counts.Slots, Selected: l.online.Selected(l.counts.Slots)}
 	if l.names != nil {
 		p.NameBytes = l.names.Bytes()
@@ -43,8 +47,12 @@ func (l *Learner) Rows() int64 {
 // Learn scores every row of a run and then learns it. It returns how many rows of the run it took up
 // before an error, those that it skipped among them: to go on is to go on behind them. On several threads it
 // returns while the last rows are being learned, which are no longer those of the run; every other method waits
-// for them.
+// for them. After a panic, which is its error or that of the method that waited, all that the learner knows is
+// in doubt: every method returns that error from then on.
 func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
+	if l.broken != nil {
+		return 0, l.broken
+	}
 	if l.plan == nil {
 		if err := l.begin(rows); err != nil {
 			return 0, err
@@ -55,7 +63,9 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	}
 	for faults := rows.Faults; ; {
 		for len(faults) > 0 && faults[0].Row == taken {
-			l.wait()
+			if err := l.wait(); err != nil {
+				return taken, err
+			}
 			if err := l.skip(faults[0].Err); err != nil {
 				return taken, err
 			}
@@ -70,16 +80,18 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 		b := l.bind(taken, l.stretch(rows, faults, taken))
 		taken += b.taken
 		if l.certain(&b) {
-			l.learnBehind(b)
-		} else {
-			l.wait()
-			err = l.learn(&b)
-			if l.then = l.counts; err != nil {
-				return taken, err
-			}
+			err = l.learnBehind(b)
+		} else if err = l.wait(); err == nil {
+			err = l.owned(func() error { return l.learn(&b) })
+			l.then = l.counts
+		}
+		if err != nil {
+			return taken, err
 		}
 		if l.prunes() {
-			l.wait()
+			if err := l.wait(); err != nil {
+				return taken, err
+			}
 			l.prune(l.online.(credence.Pruner))
 		}
 	}
@@ -153,34 +165,48 @@ func (l *Learner) threads() int {
 }
 
 // learnBehind learns a batch behind those that are being learned, and waits until the binder has memory for another.
-func (l *Learner) learnBehind(b bound) {
-	before, done := l.last, make(chan struct{})
-	go func() {
+func (l *Learner) learnBehind(b bound) error {
+	before := l.last
+	l.last = task.Go(func() error {
 		if before != nil {
-			<-before
+			if err := before.Wait(); err != nil {
+				return err
+			}
 		}
-		l.learn(&b)
-		close(done)
-	}()
+		return l.learn(&b)
+	})
 	seen, n := l.then.Sums.Seen, int64(b.batch.Rows())
 	l.then.Sums.Seen += n
 	if every := l.options.HoldOut; every > 0 {
 		n -= (seen+n)/every - seen/every
 	}
 	l.then.Rows, l.then.PassRows = l.then.Rows+n, l.then.PassRows+n
-	l.last, l.under = done, append(l.under, done)
+	l.under = append(l.under, l.last)
 	if len(l.under) == keyed.Batches {
-		<-l.under[0]
+		first := l.under[0]
 		l.under = append(l.under[:0], l.under[1:]...)
+		return l.owned(first.Wait)
 	}
+	return nil
 }
 
-// wait waits until all batches are learned.
-func (l *Learner) wait() {
+// wait waits until all batches are learned, and returns what has broken the learner.
+func (l *Learner) wait() error {
 	if l.last != nil {
-		<-l.last
+		last := l.last
 		l.last, l.under = nil, l.under[:0]
+		l.owned(last.Wait)
 	}
+	return l.broken
+}
+
+// owned calls work and returns its error; one of a panic breaks the learner.
+func (l *Learner) owned(work func() error) error {
+	err := task.Do(work)
+	if fault := (*task.Panic)(nil); errors.As(err, &fault) && l.broken == nil {
+		l.broken = err
+	}
+	return err
 }
 
 // learn scores and learns a batch.
@@ -271,9 +297,11 @@ func (l *Learner) prune(p credence.Pruner) {
 }
 
 // EndPass says that the next row begins another pass over the same rows. It returns false if all
-// passes that the engine was asked for are done.
+// passes that the engine was asked for are done, and after a panic, which [Learner.Fitted] then returns.
 func (l *Learner) EndPass() bool {
-	l.wait()
+	if l.wait() != nil {
+		return false
+	}
 	l.counts.Pass++
 	l.endPass()
 	if l.counts.Pass >= l.engine.Passes {
@@ -314,7 +342,9 @@ func (l *Learner) Row(value any) (probability float64, err error) {
 	if _, err := l.Learn(&l.row.rows); err != nil {
 		return 0, err
 	}
-	l.wait()
+	if err := l.wait(); err != nil {
+		return 0, err
+	}
 	if len(l.probability) == 0 {
 		return 0, fmt.Errorf("the row was skipped")
 	}

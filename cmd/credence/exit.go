@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,27 +37,6 @@ type interrupted struct {
 }
 
 func (i interrupted) Unwrap() error { return i.error }
-
-// faultOf is the error of a panic, which is a fault of the program: it names the place in the code and
-// not the whole stack, which tells nothing to those who meet it.
-func faultOf(panicked any) error {
-	var callers [64]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
-	place := ""
-	for behind := false; place == ""; {
-		frame, more := frames.Next()
-		switch {
-		case strings.HasPrefix(frame.Function, "runtime."):
-			behind = behind || strings.Contains(frame.Function, "panic")
-		case behind:
-			place = fmt.Sprintf("%s:%d", frame.File[strings.LastIndexByte(frame.File, '/')+1:], frame.Line)
-		}
-		if !more {
-			break
-		}
-	}
-	return fmt.Errorf("a fault of the program, at %s: %v: please report it with the command, and with the data where you may", place, panicked)
-}
 
 // exitCode is the code that a command ending in err exits with.
 func exitCode(err error) int {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/credence-ml/credence/internal/task"
 )
 
 // A stage that is seen to take more than ten seconds is told once, by what it has done; a short one is not.
@@ -92,9 +94,8 @@ func TestTicks(t *testing.T) {
 		var errs bytes.Buffer
 		m := newMessages(&errs)
 		p := &program{streams: streams{err: m}, messages: m, quiet: quiet, every: time.Millisecond}
-		done := make(chan error)
-		go func() { time.Sleep(20 * time.Millisecond); done <- nil }()
-		if err := p.wait(context.Background(), done); err != nil {
+		command := task.Go(func() error { time.Sleep(20 * time.Millisecond); return nil })
+		if err := p.wait(context.Background(), command); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Count(errs.String(), "credence: working, just begun\n"); quiet != (lines == 0) {

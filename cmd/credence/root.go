@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/task"
 )
 
 // streams are the standard streams of a run.
@@ -48,16 +49,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	p := &program{streams: streams{s.in, out, errs}, messages: errs}
 	root := p.root()
 	root.SetArgs(args)
-	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if fault := recover(); fault != nil {
-				done <- faultOf(fault)
-			}
-		}()
-		done <- root.ExecuteContext(ctx)
-	}()
-	err := p.wait(ctx, done)
+	err := p.wait(ctx, task.Go(func() error { return root.ExecuteContext(ctx) }))
 	if err == nil {
 		err = out.err
 	}
@@ -69,13 +61,13 @@ func run(ctx context.Context, args []string, s streams) int {
 
 // wait returns how the command ended, or that it was interrupted, at most the grace after that. Until then
 // it tells now and then how far the command is.
-func (p *program) wait(ctx context.Context, done <-chan error) error {
+func (p *program) wait(ctx context.Context, command *task.Task) error {
 	ticker := time.NewTicker(cmp.Or(p.every, tellEvery))
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		select {
-		case err := <-done:
-			return err
+		case <-command.Done():
+			return command.Wait()
 		case now := <-ticker.C:
 			if !p.quiet && !p.messages.terminal {
 				io.WriteString(p.err, p.messages.line(now))
@@ -84,12 +76,12 @@ func (p *program) wait(ctx context.Context, done <-chan error) error {
 		}
 	}
 	select {
-	case err := <-done:
-		return err
+	case <-command.Done():
+		return command.Wait()
 	case <-time.After(grace):
 	}
 	if p.saving.Load() {
-		return <-done
+		return command.Wait()
 	}
 	if stopped := p.stopped.Load(); stopped != nil {
 		return (*stopped)(ctx.Err())

@@ -2,7 +2,8 @@ package text
 
 import (
 	"context"
-	"sync"
+
+	"github.com/credence-ml/credence/internal/task"
 )
 
 // Ordered runs work on the items of produce on several goroutines and hands
@@ -11,7 +12,7 @@ import (
 // produce calls take for an empty item and send to pass it on; both report false
 // when it should stop; an item that is not sent is the next that take gives. At most 2·threads+2 items exist, made by fresh, and they
 // are used again after consume. The error is the first in the order of items:
-// that of consume, or that of produce once all that was sent before is consumed.
+// that of consume, a panic of work, or that of produce once all that was sent before is consumed.
 // On cancellation Ordered returns without waiting for produce, which may be
 // stuck in a read; it stops at its next take or send.
 //
@@ -20,9 +21,9 @@ import (
 func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 	produce func(take func() (T, bool), send func(T) bool) error,
 	work func(T), consume func(T) error) error {
-	type task struct {
+	type job struct {
 		item T
-		done chan struct{}
+		done chan error
 	}
 	if threads == 1 {
 		return inOrder(ctx, fresh(), produce, work, consume)
@@ -30,17 +31,16 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	count := 2*threads + 2
-	empty := make(chan task, count)
+	empty := make(chan job, count)
 	for range count {
-		empty <- task{fresh(), make(chan struct{}, 1)}
+		empty <- job{fresh(), make(chan error, 1)}
 	}
-	waiting, order := make(chan task, count), make(chan task, count)
-	failed := make(chan error, 1)
+	waiting, order := make(chan job, count), make(chan job, count)
 
-	go func() {
+	producer := task.Go(func() error {
 		defer close(waiting)
 		defer close(order)
-		var current task
+		var current job
 		held := false // current is taken and not sent
 		take := func() (T, bool) {
 			if held { // produce had nothing to put into it: the end of a file
@@ -56,22 +56,24 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 		}
 		send := func(item T) bool {
 			current.item, held = item, false
-			order <- current // never blocks: there are count tasks
+			order <- current // never blocks: there are count jobs
 			waiting <- current
 			return ctx.Err() == nil
 		}
-		failed <- produce(take, send)
-	}()
+		return produce(take, send)
+	})
 
-	var workers sync.WaitGroup
 	for range threads {
-		workers.Go(func() {
-			for t := range waiting {
-				if ctx.Err() == nil {
-					work(t.item)
-				}
-				t.done <- struct{}{}
+		task.Go(func() error {
+			for j := range waiting {
+				j.done <- task.Do(func() error {
+					if ctx.Err() == nil {
+						work(j.item)
+					}
+					return nil
+				})
 			}
+			return nil
 		})
 	}
 
@@ -79,23 +81,25 @@ func Ordered[T any](ctx context.Context, threads int, fresh func() T,
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case t, more := <-order:
+		case j, more := <-order:
 			if !more {
-				workers.Wait()
-				return <-failed
+				return producer.Wait()
 			}
 			select {
-			case <-t.done:
+			case err := <-j.done:
+				if err != nil {
+					return err
+				}
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			if err := consume(t.item); err != nil {
+			if err := consume(j.item); err != nil {
 				return err
 			}
-			empty <- t
+			empty <- j
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/credence-ml/credence/internal/task"
 )
 
 // counted sends the numbers below n.
@@ -102,6 +104,26 @@ func TestOrderedErrorsComeInOrder(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || consumed != 1 {
 			t.Errorf("%d threads: error is %v after %d items and the end of the context", threads, err, consumed)
 		}
+	}
+}
+
+// A panic of work, of whatever item, or of the producer is the error of Ordered, and what stands before it is consumed.
+func TestOrderedReturnsPanics(t *testing.T) {
+	for _, faulty := range []int{0, 7, 199} {
+		consumed := 0
+		err := Ordered(t.Context(), 3, fresh, counted(200, nil), func(i *int) {
+			if *i == faulty {
+				panic("no such item")
+			}
+		}, func(*int) error { consumed++; return nil })
+		var fault *task.Panic
+		if !errors.As(err, &fault) || fault.Value != "no such item" || consumed != faulty {
+			t.Errorf("item %d panics: %d consumed, %v", faulty, consumed, err)
+		}
+	}
+	err := Ordered(t.Context(), 2, fresh, func(func() (*int, bool), func(*int) bool) error { panic("no items") }, func(*int) {}, func(*int) error { return nil })
+	if fault := (*task.Panic)(nil); !errors.As(err, &fault) || fault.Value != "no items" {
+		t.Errorf("a producer that panics ends in %v", err)
 	}
 }
 

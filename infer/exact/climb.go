@@ -51,8 +51,8 @@ type outcome struct {
 	logShare float64
 }
 
-// task says what to climb.
-type task struct {
+// ascent says what to climb.
+type ascent struct {
 	stage         string
 	features      credence.Features
 	noiseFactor   float64   // of the default start; 0 means 1
@@ -80,7 +80,7 @@ func (e *Engine) report(p credence.Progress) {
 const climbMemory = 60
 
 // climb maximises the penalised evidence of the form's rows.
-func (e *Engine) climb(ctx context.Context, f form, t task) (*outcome, error) {
+func (e *Engine) climb(ctx context.Context, f form, t ascent) (*outcome, error) {
 	o, err := e.objective(ctx, f, t)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ const (
 // evaluates every lengthscale a quarter as long, all else as it is, climbs on from the best one,
 // and so on until none is better. It costs an evaluation without slopes for each hyper-parameter.
 // The form is left at none of these.
-func (e *Engine) jump(ctx context.Context, f form, t task, best *outcome) (*outcome, error) {
+func (e *Engine) jump(ctx context.Context, f form, t ascent, best *outcome) (*outcome, error) {
 	t.stage += ", shorter lengthscales"
 	for range jumpRounds {
 		gain, hyper := float64(jumpWorth), []float64(nil)
@@ -204,9 +204,9 @@ func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Featu
 	return f.evaluate(ctx, &point.values, slope)
 }
 
-// climbBeyond is climb, and then jump if the task is to look beyond; the form is left where they end. The last climb of a fit
+// climbBeyond is climb, and then jump if the ascent is to look beyond; the form is left where they end. The last climb of a fit
 // is settled there, and at draws of the lengthscales.
-func (e *Engine) climbBeyond(ctx context.Context, f form, t task) (*outcome, error) {
+func (e *Engine) climbBeyond(ctx context.Context, f form, t ascent) (*outcome, error) {
 	end, err := e.climb(ctx, f, t)
 	if err == nil && t.beyond {
 		if end, err = e.jump(ctx, f, t, end); err == nil {

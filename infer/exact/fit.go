@@ -80,7 +80,7 @@ func (r *fit) learn(ctx context.Context) error {
 
 // climbVariances climbs on the form's rows in the noise and prior variances alone.
 func (r *fit) climbVariances(ctx context.Context) error {
-	t := task{
+	t := ascent{
 		stage: "variances", features: r.model.Features, hyper: problem.HyperValues(r.model.Features),
 		maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-12),
 	}
@@ -115,7 +115,7 @@ func (r *fit) climbVariances(ctx context.Context) error {
 
 // polish climbs on all rows up to Config.PolishRows, and beyond that learns the
 // variances on all.
-func (r *fit) polish(ctx context.Context, tasks []task) error {
+func (r *fit) polish(ctx context.Context, tasks []ascent) error {
 	for k := range tasks {
 		t := &tasks[k]
 		t.stage, t.tune = "all rows", true
@@ -148,7 +148,7 @@ func (r *fit) polish(ctx context.Context, tasks []task) error {
 }
 
 // polishLarge climbs on the stage's rows, and after every climb on all rows in the variances.
-func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
+func (r *fit) polishLarge(ctx context.Context, tasks []ascent) error {
 	for _, t := range tasks {
 		if err := r.open(ctx, r.config.PolishRows, true); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (r *fit) polishLarge(ctx context.Context, tasks []task) error {
 			return err
 		}
 		status := end.status
-		t = task{
+		t = ascent{
 			stage: t.stage + ", variances", features: end.features, before: end,
 			maxIterations: r.config.MaxIterations, tolerance: r.tolerance(1e-9),
 		}

@@ -43,7 +43,7 @@ const (
 
 // settle goes on from where a climb ended to the mode, and from there integrates over noise and prior variances if the
 // treatment says so. The form has the outcome's features loaded, and is left evaluated anywhere.
-func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error {
+func (e *Engine) settle(ctx context.Context, f form, t ascent, end *outcome) error {
 	s := &settled{treatment: string(e.config.Hyper), at: end.values}
 	if end.settled = s; end.status == credence.Closed {
 		s.treatment = hyper.Held
@@ -52,7 +52,7 @@ func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error
 		s.posterior, s.evidence = f.posterior(), end.evidence
 		return nil
 	}
-	m := &density{engine: e, task: t, end: end}
+	m := &density{engine: e, ascent: t, end: end}
 	from, err := m.begin(ctx, f)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (e *Engine) settle(ctx context.Context, f form, t task, end *outcome) error
 // density is the log posterior in noise and prior variances, as far as they are not at a bound.
 type density struct {
 	engine      *Engine
-	task        task
+	ascent      ascent
 	end         *outcome // of the last climb
 	o           *objective
 	places      []int // variables that are coordinates of θ
@@ -94,7 +94,7 @@ func (m *density) rules() hyper.Rules {
 	return hyper.Rules{
 		Weights: f.base().d, Steps: polishSteps, Width: curvatureWidth, Near: chord, Enough: polished, Curvature: m.curvature, Climb: m.climb, Spread: f.spread,
 		Tell: func(stage string, done, total int, objective float64) {
-			m.engine.report(credence.Progress{Stage: m.task.stage + ", " + stage, Done: done, Total: total, Objective: objective})
+			m.engine.report(credence.Progress{Stage: m.ascent.stage + ", " + stage, Done: done, Total: total, Objective: objective})
 		},
 	}
 }
@@ -102,7 +102,7 @@ func (m *density) rules() hyper.Rules {
 // begin evaluates where a climb ended.
 func (m *density) begin(ctx context.Context, f form) (*hyper.Evaluation, error) {
 	var err error
-	if m.o, err = m.engine.objective(ctx, f, task{features: m.end.features, before: m.end, loaded: true}); err != nil {
+	if m.o, err = m.engine.objective(ctx, f, ascent{features: m.end.features, before: m.end, loaded: true}); err != nil {
 		return nil, err
 	}
 	x, theta := m.o.coordinates(), []float64(nil)
@@ -193,7 +193,7 @@ func (m *density) curvature(ctx context.Context, at *hyper.Evaluation) (hessian 
 
 // climb goes on from a θ.
 func (m *density) climb(ctx context.Context, _ *hyper.Evaluation, theta []float64) (*hyper.Evaluation, error) {
-	from, t, f := *m.end, m.task, m.o.form
+	from, t, f := *m.end, m.ascent, m.o.form
 	m.set(&m.o.current, theta)
 	from.point = m.o.current
 	t.before, t.loaded, t.tune = &from, true, false

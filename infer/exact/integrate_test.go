@@ -302,7 +302,7 @@ func TestStalledClimb(t *testing.T) {
 func TestSecondStart(t *testing.T) {
 	data := randomTable(99, 50, 5, 0)
 	run := opened(t, plain{intercept: true, dense: 5, sizes: []int{2, 3}}, data)
-	o := must.Value(run.objective(context.Background(), run.form, task{features: run.model.Features, again: true}))(t)
+	o := must.Value(run.objective(context.Background(), run.form, ascent{features: run.model.Features, again: true}))(t)
 	scale := math.Sqrt(run.form.base().scales.Square)
 	for k, c := range run.form.base().scales.C {
 		if k > 0 {
@@ -329,7 +329,7 @@ func TestSizesWhereLengthscalesStart(t *testing.T) {
 		data := randomTable(97, n, 3, 0).withRoles(98, true, true)
 		features := newBent(3, 0)
 		run := opened(t, features, data)
-		must.Value(run.objective(context.Background(), run.form, task{features: features, hyper: []float64{9, 0.1, 5}, tune: true}))(t)
+		must.Value(run.objective(context.Background(), run.form, ascent{features: features, hyper: []float64{9, 0.1, 5}, tune: true}))(t)
 		total, weight := 0.0, 0.0
 		for i, w := range data.weight {
 			w *= data.precision[i]
@@ -361,7 +361,7 @@ func TestHigherModeIsKept(t *testing.T) {
 	run, end := settledBy(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}, data, false)
 	var ends []float64
 	for _, again := range []bool{false, true} {
-		at := must.Value(run.climb(context.Background(), run.form, task{features: features, again: again, maxIterations: 200, tolerance: 1e-9}))(t)
+		at := must.Value(run.climb(context.Background(), run.form, ascent{features: features, again: again, maxIterations: 200, tolerance: 1e-9}))(t)
 		ends = append(ends, at.penalised)
 	}
 	if ends[1] < ends[0]+1 || end.penalised < ends[1]-1e-6 {

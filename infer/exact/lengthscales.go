@@ -33,7 +33,7 @@ func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*lapla
 	if !e.tuned || e.config.Hyper != hyper.Integrate || f.base().rows.Count() >= averagedRows {
 		return nil, nil
 	}
-	o, err := e.objective(ctx, f, task{features: end.features, before: end, tune: true, loaded: true})
+	o, err := e.objective(ctx, f, ascent{features: end.features, before: end, tune: true, loaded: true})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*lapla
 }
 
 // drawLengthscales settles at draws of the lengthscales, whose members stand beside that of the mode.
-func (e *Engine) drawLengthscales(ctx context.Context, f form, t task, end *outcome, l *laplace) error {
+func (e *Engine) drawLengthscales(ctx context.Context, f form, t ascent, end *outcome, l *laplace) error {
 	if l == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (e *Engine) drawLengthscales(ctx context.Context, f form, t task, end *outc
 		if err := f.load(ctx, drawn.features); err != nil {
 			return err
 		}
-		o, err := e.objective(ctx, f, task{features: drawn.features, before: &drawn, loaded: true})
+		o, err := e.objective(ctx, f, ascent{features: drawn.features, before: &drawn, loaded: true})
 		if err != nil {
 			return err
 		}

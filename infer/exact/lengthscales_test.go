@@ -94,7 +94,7 @@ func TestSharesOfLengthscales(t *testing.T) {
 	run := opened(t, features, data)
 	run.total = data.Rows()
 	ctx := context.Background()
-	ready := task{features: features, hyper: features.length, tune: true, maxIterations: 100, tolerance: 1e-9, last: true}
+	ready := ascent{features: features, hyper: features.length, tune: true, maxIterations: 100, tolerance: 1e-9, last: true}
 	end := must.Value(run.climb(ctx, run.form, ready))(t)
 	l, err := run.lengthscales(ctx, run.form, end)
 	if err != nil || l == nil {

@@ -32,8 +32,8 @@ type objective struct {
 	evidence, penalised float64
 }
 
-// objective loads the rows at a task's starting point.
-func (e *Engine) objective(ctx context.Context, f form, t task) (*objective, error) {
+// objective loads the rows at an ascent's starting point.
+func (e *Engine) objective(ctx context.Context, f form, t ascent) (*objective, error) {
 	o := &objective{engine: e, ctx: ctx, form: f, features: t.features}
 	hyper := t.hyper
 	if t.before != nil {
@@ -143,7 +143,7 @@ const (
 // correction along each eigenvector it makes the first step of the next climb Newton's; directions
 // in which the evidence bends upward count as bending downward by as much (saddle-free Newton,
 // Dauphin et al. 2014).
-func (e *Engine) measureCurvature(ctx context.Context, f form, t task, end *outcome) error {
+func (e *Engine) measureCurvature(ctx context.Context, f form, t ascent, end *outcome) error {
 	t.before = end
 	o, err := e.objective(ctx, f, t)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 var rounds = [...]int{15, 30}
 
 // search climbs from several starts where it is cheap and returns the best, to go on from.
-func (r *fit) search(ctx context.Context) ([]task, error) {
+func (r *fit) search(ctx context.Context) ([]ascent, error) {
 	starts := r.starts(max(r.config.Starts, r.draws(r.data.Rows())))
 	if r.dear() {
 		return r.searchThinly(ctx, starts)
@@ -28,7 +28,7 @@ func (r *fit) search(ctx context.Context) ([]task, error) {
 }
 
 // screen climbs from the starts on few rows, and looks beyond the maxima of the best.
-func (r *fit) screen(ctx context.Context, alive []task) ([]task, error) {
+func (r *fit) screen(ctx context.Context, alive []ascent) ([]ascent, error) {
 	draws := r.draws(r.data.Rows())
 	if len(alive) == 1 || len(alive) == draws && r.data.Rows() <= r.config.ScreenRows {
 		return alive, nil // there is nothing to choose, and no fewer rows to begin on
@@ -50,9 +50,9 @@ func (r *fit) screen(ctx context.Context, alive []task) ([]task, error) {
 		if round+1 < len(rounds) {
 			keep = max(keep, (len(alive)+1)/2)
 		}
-		var next []task
+		var next []ascent
 		for _, k := range byPenalised(ends)[:keep] {
-			next = append(next, task{features: alive[k].features, before: ends[k]})
+			next = append(next, ascent{features: alive[k].features, before: ends[k]})
 		}
 		alive = next
 		if len(alive) == draws && r.rows.Count() == r.data.Rows() {
@@ -89,10 +89,10 @@ func worse(a, b *outcome) int { return cmp.Compare(b.penalised, a.penalised) }
 // the second has kernel blocks' lengthscales the other way round (three times longer,
 // or not); further ones are a Latin hypercube around and above. Different kernel
 // blocks never start alike: the climb could not tell them apart.
-func (r *fit) starts(count int) []task {
+func (r *fit) starts(count int) []ascent {
 	infos := r.model.Features.(credence.Tunable).Hyper()
 	kernel := kernelOf(infos)
-	tasks := make([]task, count)
+	tasks := make([]ascent, count)
 	jitter := latinHypercube(credence.Rand(r.config.Seed, credence.ExactStarts, 0), max(0, count-2), len(infos)+1)
 	for k := range tasks {
 		t := &tasks[k]
@@ -185,8 +185,8 @@ func (r *fit) dear() bool {
 // searchThinly climbs from all starts with few frequencies, first on few rows and then, beyond the
 // maxima, on all up to Config.PolishRows. It returns the best, to go on from with all frequencies,
 // and the curvature there.
-func (r *fit) searchThinly(ctx context.Context, starts []task) ([]task, error) {
-	tasks := make([]task, len(starts))
+func (r *fit) searchThinly(ctx context.Context, starts []ascent) ([]ascent, error) {
+	tasks := make([]ascent, len(starts))
 	for k, t := range starts {
 		t.features = t.features.(credence.Redrawable).Thin(thinParts)
 		t.tune, t.maxIterations, t.tolerance = true, min(rounds[0], r.config.MaxIterations), 10*r.climbTolerance()
@@ -216,12 +216,12 @@ func (r *fit) searchThinly(ctx context.Context, starts []task) ([]task, error) {
 			t.stage = fmt.Sprintf("few frequencies, start %d of %d", k+1, len(tasks))
 		}
 	}
-	var best []task
+	var best []ascent
 	for _, k := range byPenalised(ends)[:r.draws(r.data.Rows())] {
 		if err := few.measureCurvature(ctx, few.form, tasks[k], ends[k]); err != nil {
 			return nil, err
 		}
-		best = append(best, task{features: starts[k].features, before: ends[k]})
+		best = append(best, ascent{features: starts[k].features, before: ends[k]})
 	}
 	return best, nil
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/task"
 )
 
 // stage is the rows that climbs go up on and the form that computes on them.
@@ -69,10 +69,10 @@ func (r *fit) fork(count int) []*stage {
 	return stages
 }
 
-// climbAll climbs from every task on the rows of the fit's stage and calls each, from one
+// climbAll climbs from every start on the rows of the fit's stage and calls each, from one
 // goroutine at a time, with where a climb ended and the stage that has its values. Results do not depend
 // on how many climbs go on at once: every one has a form of its own.
-func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *stage, end *outcome)) error {
+func (r *fit) climbAll(ctx context.Context, tasks []ascent, each func(k int, s *stage, end *outcome)) error {
 	count := r.together(len(tasks))
 	if count == 1 {
 		for k, t := range tasks {
@@ -88,7 +88,7 @@ func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *st
 	defer cancel()
 	var (
 		next   atomic.Int64
-		group  sync.WaitGroup
+		climbs []*task.Task
 		calls  = make(chan func()) // run on this goroutine
 		failed error
 	)
@@ -101,23 +101,35 @@ func (r *fit) climbAll(ctx context.Context, tasks []task, each func(k int, s *st
 		}
 	}
 	for _, s := range r.fork(count) {
-		group.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(tasks); k = int(next.Add(1)) - 1 {
-				end, err := engine.climbBeyond(ctx, s.form, tasks[k])
-				if err != nil {
-					calls <- func() {
-						failed = cmp.Or(failed, err) // a cancellation that it causes comes later
-						cancel()
+		climbs = append(climbs, task.Go(func() error {
+			err := task.Do(func() error {
+				for k := int(next.Add(1)) - 1; k < len(tasks); k = int(next.Add(1)) - 1 {
+					end, err := engine.climbBeyond(ctx, s.form, tasks[k])
+					if err != nil {
+						return err
 					}
-					return
+					done := make(chan struct{})
+					calls <- func() { each(k, s, end); close(done) }
+					<-done
 				}
-				done := make(chan struct{})
-				calls <- func() { each(k, s, end); close(done) }
-				<-done
+				return nil
+			})
+			if err != nil {
+				calls <- func() {
+					failed = cmp.Or(failed, err) // a cancellation that it causes comes later
+					cancel()
+				}
 			}
-		})
+			return nil
+		}))
 	}
-	go func() { group.Wait(); close(calls) }()
+	task.Go(func() error {
+		for _, climb := range climbs {
+			climb.Wait()
+		}
+		close(calls)
+		return nil
+	})
 	for call := range calls {
 		call()
 	}

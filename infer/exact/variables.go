@@ -137,7 +137,7 @@ func (e *Engine) references(f form) []float64 {
 }
 
 // variables sets the values that current starts from and returns those to be learned.
-func (e *Engine) variables(f form, current *point, t task, floor float64, references, fine []float64) []variable {
+func (e *Engine) variables(f form, current *point, t ascent, floor float64, references, fine []float64) []variable {
 	weight := f.base().summary.weight
 	own := func(v float64) float64 { return v / current.unit / current.unit }
 	var list []variable
