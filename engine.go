@@ -86,6 +86,8 @@ type Report struct {
 	Weights    int    `json:"weights"`         // of the model
 	Iterations int    `json:"iterations"`      // of the engine: steps, sweeps, or passes over the data
 	Hyper      Values `json:"hyper,omitempty"` // learned and held values, in the target's own units
+	// Frequencies are the numbers of frequencies n that random features draw, by the names of their terms.
+	Frequencies Values `json:"frequencies,omitempty"`
 	// Hyperparameters says what became of the hyper-parameters that were not held: "integrate",
 	// "mode" or "ml", or "held" where there were none; "" of an engine that does not say.
 	Hyperparameters string `json:"hyper_treatment,omitempty"`

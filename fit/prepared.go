@@ -30,6 +30,9 @@ type Prepared struct {
 	entry  *Engine
 	why    string // the engine was chosen
 	call   string // that makes it again
+	// drawn are the frequencies of the model's random features, and fewer says which of them are fewer than asked for, "" if none.
+	drawn []formula.Frequencies
+	fewer string
 	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they do.
 	products *table.Products
 	term     string
@@ -56,7 +59,10 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if p.data, err = p.frame.Bind(rows, frame.RequireTargets); err != nil {
 		return nil, err
 	}
-	features, err := p.plan.Features(p.frame, p.data, j.options.Seed)
+	if p.drawn, err = p.plan.Frequencies(p.frame, p.data); err != nil {
+		return nil, err
+	}
+	features, err := p.plan.Features(p.frame, p.data, j.options.Seed, p.drawn)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +71,13 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 		return nil, err
 	}
 	entry, call, why, err := j.engine.choose(p.model, p.data.Rows())
+	if err == nil && j.engine.entry == nil && entry.diagonal(call) && p.takeFewer() {
+		entry, call, why, err = j.engine.choose(p.model, p.data.Rows())
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseSize(entry, call, j.prior, p.data.Rows(), features.Weights(), j.memory()); err != nil {
+	if err := refuseSize(entry, call, j.prior, p.data.Rows(), p.model.Features.Weights(), j.memory()); err != nil {
 		return nil, err
 	}
 	p.entry, p.why, p.call = entry, why, call.String()
@@ -91,6 +100,9 @@ func (p *Prepared) Model() credence.Model { return p.model }
 // Data returns the rows of the model.
 func (p *Prepared) Data() credence.Data { return p.data }
 
+// Frequencies returns how many frequencies the model's random features draw.
+func (p *Prepared) Frequencies() []formula.Frequencies { return p.drawn }
+
 // Fit fits the model.
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted, err := p.engine.Fit(ctx, p.data)
@@ -108,7 +120,13 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		Engine: p.call, Seed: p.job.options.Seed,
 	}
 	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
+	for _, d := range p.drawn {
+		fitted.Report.Frequencies = append(fitted.Report.Frequencies, credence.Value{Name: d.Term, Value: float64(d.Count)})
+	}
 	warnings := append(append([]string{}, p.plan.Warnings...), fr.Warnings...)
+	if p.fewer != "" {
+		warnings = append(warnings, p.fewer)
+	}
 	if !p.plan.Intercept && pullsToMean(fr) {
 		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
 	}

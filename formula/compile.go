@@ -42,10 +42,11 @@ type Plan struct {
 	Warnings []string
 
 	formula spec.Formula // with its target
-	linear  []int        // inputs of the linear block, in the order written
-	segment bool         // the sparse segment is in it
-	without []int32      // but for these columns, ascending
-	except  []string     // and what else of its names
+	family  Family
+	linear  []int    // inputs of the linear block, in the order written
+	segment bool     // the sparse segment is in it
+	without []int32  // but for these columns, ascending
+	except  []string // and what else of its names
 	// What names that are no columns mean.
 	namespaces   bool
 	segmentWidth int
@@ -107,7 +108,7 @@ func Compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan
 // compile is Compile, for a table of which nothing is known where schema is nil.
 func compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
 	c := &compiler{
-		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true}, open: schema == nil,
+		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true, family: options.Family}, open: schema == nil,
 		inputs: map[string]int{}, aside: map[string]bool{}, removed: map[string]bool{},
 		cut: map[string]bool{}, inside: map[int]bool{}, product: map[string]bool{}, written: map[string]bool{},
 	}

@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -58,7 +60,7 @@ func TestFormulasByHand(t *testing.T) {
 		{"price ~ poly(lat, degree=2)", intercept + "; poly(lat): lat lat^2"},
 		{"price ~ rbf(lat, lon, n=7)", intercept + "; rbf(lat, lon): 14 weights"},
 		{"price ~ rbf(., n=3) + matern32(log(rooms), n=2, kind=iid)", intercept + "; rbf(.): 6 weights; matern32(log(rooms)): 4 weights"},
-		{"price ~ rbf(lat)", intercept + "; rbf(lat): 1000 weights"},
+		{"price ~ rbf(lat)", intercept + "; rbf(lat): 100 weights"},
 		{"price ~ rbf(lat, n=1, lengthscale=1) + rbf(lat, n=1, lengthscale=9)",
 			intercept + "; rbf(lat, n=1, lengthscale=1): 2 weights; rbf(lat, n=1, lengthscale=9): 2 weights"},
 		{"price ~ radial(lat, centres=4) + sigmoid(lat, lon)", intercept + "; radial(lat): 4 weights; sigmoid(lat, lon): 50 weights"},
@@ -72,7 +74,7 @@ func TestFormulasByHand(t *testing.T) {
 		{"price ~ onehot(zip):lat + zip", intercept + "; linear: zip=94110 zip=94117 zip=94122; zip:lat: zip=94110:lat zip=94117:lat zip=94122:lat"},
 	} {
 		plan, fr, data := fit(t, c.formula, houses(60), frame.Options{})
-		set, err := plan.Features(fr, data, 1)
+		set, err := plan.Features(fr, data, 1, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.formula, err)
 			continue
@@ -107,7 +109,7 @@ func TestSegmentsByHand(t *testing.T) {
 		{". + offset(x2)", intercept + "; linear: x1 x3 x4 x5"},
 	} {
 		plan, fr, data := fit(t, c.formula, libsvm(40), frame.Options{})
-		set, err := plan.Features(fr, data, 1)
+		set, err := plan.Features(fr, data, 1, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.formula, err)
 			continue
@@ -127,7 +129,7 @@ func TestSegmentEqualsNamedColumns(t *testing.T) {
 	designs := make([][]float64, 2)
 	for k, text := range []string{".", "x1 + x2 + x3 + x4 + x5"} {
 		plan, fr, data := fit(t, text, source, frame.Options{})
-		set, err := plan.Features(fr, data, 1)
+		set, err := plan.Features(fr, data, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,22 +151,104 @@ func TestSegmentEqualsNamedColumns(t *testing.T) {
 	}
 }
 
+// Numbers of frequencies that are left out go by columns, family and rows; none is above that of different values.
 func TestDefaultsOfRandomFeatures(t *testing.T) {
 	for _, c := range []struct {
-		rows, weights int
-	}{{5000, 1000}, {5001, 2000}} {
-		plan, fr, data := fit(t, "price ~ 0 + matern52(lat, lon)", houses(c.rows), frame.Options{})
-		set, err := plan.Features(fr, data, 1)
+		term, family string
+		rows         int
+		weights      int
+	}{
+		{"matern52(lat)", "", 5001, 100},
+		{"cauchy(lat)", "poisson", 5001, 100},
+		{"matern52(lat, lon)", "", 5001, 200},
+		{"rbf(lat, lon)", "poisson", 600, 200},
+		{"rbf(lat, lon, rooms)", "", 5000, 1000},
+		{"rbf(lat, lon, rooms)", "gaussian", 5001, 2000},
+		{"rbf(lat, lon, rooms)", "poisson", 5001, 500},
+		{"rbf(new)", "", 600, 4},
+		{"rbf(rooms)", "", 600, 14},
+		{"rbf(rooms, new)", "", 600, 28},
+		{"rbf(rooms, lat)", "", 30, 60},
+		{"rbf(rooms, n=40)", "", 600, 80},
+	} {
+		family, err := ParseFamily(c.family, likelihood.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := houses(c.rows)
+		plan, err := Parse("price ~ 0 + "+c.term, source.Schema(), Options{Family: family})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fr, err := frame.Fit(t.Context(), &plan.Frame, source, frame.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := fr.Bind(source, frame.RequireTargets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := plan.Features(fr, data, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if set.Weights() != c.weights {
-			t.Errorf("%d rows give %d weights, want %d", c.rows, set.Weights(), c.weights)
+			t.Errorf("%s under %q, %d rows: %d weights, want %d", c.term, c.family, c.rows, set.Weights(), c.weights)
 		}
 		term := set.Terms()[0].(*feature.RandomFourier)
-		if term.Sampling != feature.Orthogonal || term.Lengthscale.Shared || term.Lengthscale.State != param.Learned || term.Lengthscale.NoPrior {
+		if sampling := term.Kernel.DefaultSampling(); term.Sampling != sampling || term.Lengthscale.Shared || term.Lengthscale.State != param.Learned || term.Lengthscale.NoPrior {
 			t.Errorf("defaults are %+v", term.Lengthscale)
 		}
+	}
+}
+
+// The numbers of frequencies that a plan tells are those of its features, and may be changed: the same number draws the same.
+func TestFrequenciesAreDrawnAnew(t *testing.T) {
+	plan, fr, data := fit(t, "price ~ rbf(lat) + rooms + rbf(rooms) + matern32(lat, lon, n=30) + rbf(lon, lat, rooms) + radial(lat)", houses(600), frame.Options{})
+	drawn, err := plan.Frequencies(fr, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Frequencies{{"rbf(lat)", 50, false, 500, 0}, {"rbf(rooms)", 7, false, 7, 1}, {"matern32(lat, lon)", 30, true, 30, 2}, {"rbf(lon, lat, rooms)", 500, false, 500, 3}}
+	if !slices.Equal(drawn, want) {
+		t.Fatalf("%+v, want %+v", drawn, want)
+	}
+	set, err := plan.Features(fr, data, 5, drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := slices.Clone(drawn)
+	more[0].Count = 100
+	other, err := plan.Draw(set, more, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := plan.Features(fr, data, 5, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(other.Terms(), direct.Terms()) || other.Weights() != set.Weights()+100 {
+		t.Error("features drawn anew are not those drawn at once")
+	}
+	back, err := plan.Draw(other, drawn, 5)
+	if err != nil || !reflect.DeepEqual(back.Terms(), set.Terms()) {
+		t.Errorf("features drawn back are others: %v", err)
+	}
+	stated, fr, data := fit(t, "price ~ rbf(lat, n=50) + rooms", houses(600), frame.Options{})
+	alike, err := stated.Features(fr, data, 5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := func(s *feature.Set) *feature.RandomFourier {
+		for _, term := range s.Terms() {
+			if term.Label() == "rbf(lat)" {
+				return term.(*feature.RandomFourier)
+			}
+		}
+		return nil
+	}
+	if !slices.Equal(label(set).Frequencies, label(alike).Frequencies) {
+		t.Error("50 frequencies stated are others than 50 left out")
 	}
 }
 
@@ -188,7 +272,7 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := plan.Features(fr, nil, 7)
+	set, err := plan.Features(fr, nil, 7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,14 +290,14 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 	if fourth.Sampling != feature.IID || fourth.Given || len(fourth.Frequencies) != 3 {
 		t.Errorf("rbf of one column: %+v", fourth)
 	}
-	again, err := plan.Features(fr, nil, 7)
+	again, err := plan.Features(fr, nil, 7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(again.Terms()[1].(*feature.RandomFourier).Frequencies, first.Frequencies) {
 		t.Error("the same seed drew other frequencies")
 	}
-	other, err := plan.Features(fr, nil, 8)
+	other, err := plan.Features(fr, nil, 8, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +309,7 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 func TestCentresAreRowsOfTheData(t *testing.T) {
 	source := houses(3000)
 	plan, fr, data := fit(t, "price ~ radial(lat, rooms, centres=40) + sigmoid(rooms)", source, frame.Options{Raw: true})
-	set, err := plan.Features(fr, data, 3)
+	set, err := plan.Features(fr, data, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,14 +331,14 @@ func TestCentresAreRowsOfTheData(t *testing.T) {
 		t.Errorf("centres of a column with seven values are %v", rooms)
 	}
 	plan, fr, data = fit(t, "price ~ radial(rooms, centres=8)", source, frame.Options{Raw: true})
-	if _, err := plan.Features(fr, data, 3); err == nil || err.Error() != "formula: radial(rooms): only 7 different rows were found for 8 centres: ask for fewer" {
+	if _, err := plan.Features(fr, data, 3, nil); err == nil || err.Error() != "formula: radial(rooms): only 7 different rows were found for 8 centres: ask for fewer" {
 		t.Errorf("eight centres out of seven values: %v", err)
 	}
 	for i := range source.rows {
 		source.rows[i][3] = float64(i) * 1e200
 	}
 	plan, fr, data = fit(t, "price ~ radial(rooms)", source, frame.Options{Raw: true})
-	if _, err := plan.Features(fr, data, 3); err == nil || err.Error() != "formula: radial(rooms): its columns hold values too large for squared distances between rows: scale them, or use a larger unit" {
+	if _, err := plan.Features(fr, data, 3, nil); err == nil || err.Error() != "formula: radial(rooms): its columns hold values too large for squared distances between rows: scale them, or use a larger unit" {
 		t.Errorf("centres of huge values: %v", err)
 	}
 }
@@ -263,7 +347,7 @@ func TestIndicatorsAreLinear(t *testing.T) {
 	source := houses(30)
 	source.rows[4][1] = math.NaN()
 	plan, fr, data := fit(t, "price ~ poly(lat, 2) + zip", source, frame.Options{Missing: frame.Indicator})
-	set, err := plan.Features(fr, data, 1)
+	set, err := plan.Features(fr, data, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,9 +29,10 @@
 // keep(a, b) are columns that no engine selects, and group(a, b) columns that are selected together. Either
 // takes columns, transforms and onehot(c), and is a block of its own.
 //
-// Random features rbf, laplacian, cauchy, matern12, matern32 and matern52 take n= (500, or
-// 1,000 above 5,000 rows), kind=iid|orthogonal, lengthscale= (one, or one for each column),
-// ard=, lengthscale_prior=none, and frequencies=@file.csv in place of a draw: a row
+// Random features rbf, laplacian, cauchy, matern12, matern32 and matern52 take n= (50 for
+// one column and 100 for two, no more than different values; beyond 250, under gaussian 500 and above
+// 5,000 rows 1,000), kind=iid|orthogonal, lengthscale= (one, or one for each column), ard=,
+// lengthscale_prior=none, and frequencies=@file.csv in place of a draw: a row
 // for each frequency; a header that names just the function's columns gives their order.
 // radial and sigmoid take centres= (50, fewer if the data have fewer different rows),
 // lengthscale=, ard= and lengthscale_prior=. poly(x, 3) has the powers up to the third.

@@ -53,7 +53,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	features, err := plan.Features(fr, nil, 0)
+	features, err := plan.Features(fr, nil, 0, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

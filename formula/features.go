@@ -3,18 +3,12 @@ package formula
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/spec"
-)
-
-// The default number of frequencies of random features.
-const (
-	fewFrequencies  = 500
-	manyFrequencies = 1000 // above manyRows rows
-	manyRows        = 5000
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
@@ -30,8 +24,8 @@ func (p *Plan) NeedsData() bool {
 
 // Features makes the features of the formula for a frame that Fit made from the
 // plan's. data are the frame's training rows; they may be nil unless NeedsData.
-// Random parts depend on the seed and on the place of their term alone.
-func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feature.Set, error) {
+// Random parts depend on the seed and on the place of their term alone; drawn are those of [Plan.Frequencies], which nil stands for.
+func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn []Frequencies) (*feature.Set, error) {
 	in := fr.ModelInputs()
 	if len(fr.Inputs) < len(p.Frame.Inputs) || fr.Sparse > 0 != p.Frame.Sparse {
 		return nil, fmt.Errorf("formula: the frame has %d inputs and the formula %d: fit the frame to the formula's plan", len(fr.Inputs), len(p.Frame.Inputs))
@@ -52,8 +46,20 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64) (*feat
 	if p.NeedsData() && data == nil {
 		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, and hash its keys: give the training rows")
 	}
+	if drawn == nil {
+		var err error
+		if drawn, err = p.Frequencies(fr, data); err != nil {
+			return nil, err
+		}
+	}
 	for i := range p.functions {
-		term, err := p.functions[i].term(&in, fr, data, seed, uint64(i))
+		var term feature.Term
+		var err error
+		if k := slices.IndexFunc(drawn, func(d Frequencies) bool { return d.place == i }); k >= 0 {
+			term, err = p.functions[i].draw(&in, drawn[k], seed)
+		} else {
+			term, err = p.functions[i].term(&in, fr, data, seed, uint64(i))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -97,22 +103,9 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 		}
 		return &feature.Sigmoid{Bumps: bumps}, nil
 	}
-	term := &feature.RandomFourier{
-		Name: f.label, Kernel: feature.Kernel(f.kind), Sampling: f.sampling,
-		Inputs: f.inputs, Segment: f.segment, Without: f.without, Lengthscale: f.lengthscale,
-	}
-	if f.frequencies != nil {
-		term.Given, term.Frequencies = true, f.frequencies
-		return term, nil
-	}
-	n := f.count
-	if n == 0 {
-		n = fewFrequencies
-		if fr.Rows > manyRows {
-			n = manyFrequencies
-		}
-	}
-	return term.Draw(in, n, credence.Rand(seed, credence.DrawFrequencies, place))
+	term := f.random()
+	term.Given, term.Frequencies = true, f.frequencies
+	return term, nil
 }
 
 // AnyKind is the kind of a column of which nothing is known.

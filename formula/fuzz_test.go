@@ -114,7 +114,7 @@ func check(t *testing.T, text string) (compiled bool) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		set, err := plan.Features(fr, data, 1)
+		set, err := plan.Features(fr, data, 1, nil)
 		if err != nil {
 			if !strings.Contains(err.Error(), "different rows were found") {
 				t.Fatalf("%q compiles, but its features: %v", text, err)

@@ -69,6 +69,9 @@ func (p *program) printFit(r *score.Summary) {
 		for _, h := range r.HyperSD {
 			uncertain[h.Name] = h.Value
 		}
+		for _, n := range r.Frequencies {
+			fmt.Fprintf(w, "        frequencies.%s\t%.0f\n", nameText(n.Name), n.Value)
+		}
 		for _, h := range r.Report.Hyper {
 			if eventCounts[h.Name] {
 				continue

@@ -2,6 +2,7 @@ package svi
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -210,6 +211,12 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 		remedy := "state covariance=full"
 		if r.Dims > base.FullWeights {
 			remedy = "state more components, or covariance=full with fewer columns"
+			for _, b := range r.Features.Blocks() {
+				if b.Unit { // frequencies
+					remedy = fmt.Sprintf("state fewer frequencies of %s, n=50 for one column and n=100 for two, with covariance=full", b.Name)
+					break
+				}
+			}
 		}
 		r.judge(o, logs, remedy)
 		r.report.EvidenceGapLeast = r.report.EvidenceGap != nil && r.Dims > 1 // draws with independent weights
