@@ -97,11 +97,10 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int) ([]float64, er
 }
 
 // Write writes what is predicted of every row, in their order, to w, as a table of the format that the extension of path
-// names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were, and in how many
-// the mean is infinite.
-func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total, infinite int, err error) {
+// names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were.
+func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total int, err error) {
 	if err := a.Validate(); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	a.Density = a.Density && f.HasTargets()
 	names := a.columns(f)
@@ -114,7 +113,7 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 	}
 	out, err := output.New(w, path, columns)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	err = f.Each(ctx, func(rows *score.Rows) error {
 		n, width := rows.Len(), len(names)
@@ -132,9 +131,6 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 		})
 		var texts [][]byte
 		for i, err := range failed {
-			if math.IsInf(cells[i*width], 0) {
-				infinite++
-			}
 			if err == nil && len(f.options.Keep) > 0 {
 				texts, err = f.Kept(texts, rows, i)
 			}
@@ -151,7 +147,7 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 	if err == nil {
 		err = out.Close()
 	}
-	return total, infinite, err
+	return total, err
 }
 
 // WriteTerms writes weights to w, with exponentials and inclusions where there are any, as a table of the format that

@@ -209,12 +209,12 @@ func TestWrite(t *testing.T) {
 			return file
 		}
 		var out strings.Builder
-		rows, infinite, err := open().Write(t.Context(), &out, "", apply.Answers{Latent: true, Density: true, Samples: 2, Seed: 7})
-		if err != nil || rows != 3 || infinite != 0 {
-			t.Fatalf("live %v: %d rows, %d infinite, %v", live, rows, infinite, err)
+		rows, err := open().Write(t.Context(), &out, "", apply.Answers{Latent: true, Density: true, Samples: 2, Seed: 7})
+		if err != nil || rows != 3 {
+			t.Fatalf("live %v: %d rows, %v", live, rows, err)
 		}
 		for _, samples := range []int{-1, apply.MostSamples + 1} {
-			if _, _, err := open().Write(t.Context(), io.Discard, "", apply.Answers{Samples: samples}); err == nil || !strings.Contains(err.Error(), "is not between 0 and 10000") {
+			if _, err := open().Write(t.Context(), io.Discard, "", apply.Answers{Samples: samples}); err == nil || !strings.Contains(err.Error(), "is not between 0 and 10000") {
 				t.Errorf("%d draws: %v", samples, err)
 			}
 		}
@@ -255,11 +255,11 @@ func TestWrite(t *testing.T) {
 	}
 	var bare strings.Builder
 	_, _, without := answers(t, fitted(prices(200), "price ~ size + place"), "size,place\n50,north\n", apply.Options{Targets: score.UseTargets})
-	if _, _, err := without.Write(t.Context(), &bare, "", apply.Answers{Density: true}); err != nil || !strings.HasPrefix(bare.String(), "mean,sd,lower,upper\n") {
+	if _, err := without.Write(t.Context(), &bare, "", apply.Answers{Density: true}); err != nil || !strings.HasPrefix(bare.String(), "mean,sd,lower,upper\n") {
 		t.Errorf("of a file without targets %q, %v", bare.String(), err)
 	}
 	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), "id,mean,size,place\na,1,50,north\n", apply.Options{Keep: []string{"mean"}})
-	if _, _, err := file.Write(t.Context(), io.Discard, "", apply.Answers{}); !errors.As(err, new(output.ColumnError)) {
+	if _, err := file.Write(t.Context(), io.Discard, "", apply.Answers{}); !errors.As(err, new(output.ColumnError)) {
 		t.Errorf("two columns of one name: %v", err)
 	}
 }

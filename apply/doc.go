@@ -12,7 +12,7 @@
 //
 // or as a table, which is what the command predict writes:
 //
-//	rows, infinite, err := file.Write(ctx, w, "predictions.csv", apply.Answers{Samples: 10})
+//	rows, err := file.Write(ctx, w, "predictions.csv", apply.Answers{Samples: 10})
 //
 // Memory is that of a few blocks of rows, but for what a table of fit's columns keeps: see [dataset.Options].
 package apply

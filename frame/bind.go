@@ -2,10 +2,12 @@ package frame
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Bound is the model rows of a table: a frame applied to a source. It is what
@@ -255,6 +257,37 @@ func (b *Bound) SourceRow(i int) int { return b.rows.sourceRow(i) }
 
 // Place says where row i stands, for messages: "train.csv:17".
 func (b *Bound) Place(i int) string { return b.rows.place(i) }
+
+// Farthest names what of row i of a batch is farthest from the rows of training, a number in units of its
+// spread there, and gives its value: an input, an entry of the sparse segment, an offset or a precision; "" where
+// there is none.
+func (b *Bound) Farthest(batch *credence.Batch, i int) (name string, value float64) {
+	most := 0.0
+	far := func(distance, v float64, of func() string) {
+		if distance = math.Abs(distance); distance > most {
+			most, name, value = distance, of(), v
+		}
+	}
+	for j := range b.frame.Inputs {
+		if in := &b.frame.Inputs[j]; in.Kind != credence.Category {
+			x := batch.X.Row(i)[j]
+			far(x, x*in.Scale+in.Center, func() string { return in.Name })
+		}
+	}
+	if batch.Sparse.Rows > 0 {
+		columns, values := batch.Sparse.Row(i)
+		for k, j := range columns {
+			far(linop.At(values, k), linop.At(values, k), func() string { return b.frame.SparseName(int(j)) })
+		}
+	}
+	for _, e := range b.frame.Offset {
+		far(batch.OffsetOf(i), batch.OffsetOf(i), func() string { return "offset(" + e.String() + ")" })
+	}
+	if e := b.frame.Precision; e != nil {
+		far(1/batch.PrecisionOf(i), batch.PrecisionOf(i), func() string { return "precision(" + e.String() + ")" })
+	}
+	return name, value
+}
 
 // readTarget stores in dst what the likelihood sees of the targets of the current rows.
 func (b *Bound) readTarget(dst []float64, first int) error {

@@ -245,17 +245,31 @@ func TestProgressiveLoss(t *testing.T) {
 // A row that is too large to learn from counts as malformed though it ends the run: going on leaves it out.
 func TestTooLargeRowIsCounted(t *testing.T) {
 	type row struct {
-		Click bool
-		X     float64
+		Click  bool
+		X, One float64
 	}
-	learner := must.Value(learn.New(fit.Options{Formula: "Click ~ X"}))(t)
-	for i := range 20 {
-		_, err := learner.Row(row{i%2 == 0, map[bool]float64{true: 1e300, false: float64(i)}[i == 10]})
-		if (err != nil) != (i == 10) || err != nil && !strings.Contains(err.Error(), "to go on is to leave it out") {
-			t.Fatalf("row %d: %v", i, err)
+	for formula, want := range map[string]string{
+		"Click ~ X":                       "X is 1e+300: the values, the weight or the offset of the row are too large to learn from",
+		"Click ~ 1 + offset(X)":           "X is 1e+300: ",
+		"Click ~ One + weight(square(X))": "square(X) is 1e+300: ",
+	} {
+		learner := must.Value(learn.New(fit.Options{Formula: formula}))(t)
+		large := 1e300
+		if strings.Contains(formula, "square") {
+			large = 1e150
 		}
-	}
-	if p, err := learner.Progress(); err != nil || p.Malformed != 1 || p.Rows != 19 {
-		t.Errorf("%+v, %v", p, err)
+		for i := range 20 {
+			_, err := learner.Row(row{i%2 == 0, map[bool]float64{true: large, false: float64(i)}[i == 10], 1})
+			if (err != nil) != (i == 10) || err != nil && !(strings.HasPrefix(err.Error(), want) && strings.Contains(err.Error(), "to go on is to leave it out")) {
+				t.Fatalf("%s, row %d: %v", formula, i, err)
+			}
+		}
+		if p, err := learner.Progress(); err != nil || p.Malformed != 1 || p.Rows != 19 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		scorer := must.Value(score.New(must.Value(learner.Fitted())(t), score.Options{}))(t)
+		if _, err := must.Value(score.Bind[row](scorer))(t).Score(row{false, math.Copysign(1e308, -1), 1}); strings.Contains(formula, "~ X") && (err == nil || !strings.Contains(err.Error(), "X is -1e+308, so far from the rows of training")) {
+			t.Errorf("%s: %v", formula, err)
+		}
 	}
 }

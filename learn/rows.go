@@ -238,8 +238,8 @@ func (l *Learner) learn(b *bound) error {
 		}
 	}
 	for _, i := range refused {
-		tooLarge := l.binder.At(b.from[i], fmt.Errorf("the values, the weight or the offset of the row are too large to learn from: correct the row"))
-		if skipped := l.skip(tooLarge); skipped != nil { // rows behind it are learned: it cannot be gone back to
+		refusal := l.binder.At(b.from[i], tooLarge(l.binder.Farthest(b.from[i])))
+		if skipped := l.skip(refusal); skipped != nil { // rows behind it are learned: it cannot be gone back to
 			l.counts.Malformed++
 			if err == nil {
 				err = fmt.Errorf("%w, and begin anew, for rows behind it are learned already; to go on is to leave it out", skipped)
@@ -247,6 +247,11 @@ func (l *Learner) learn(b *bound) error {
 		}
 	}
 	return err
+}
+
+// tooLarge says why a row is refused whose largest number is known.
+func tooLarge(name string, value float64) error {
+	return fmt.Errorf("%s is %.6g: the values, the weight or the offset of the row are too large to learn from: correct the row", name, value)
 }
 
 // measure takes the score of a row.

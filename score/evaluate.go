@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -48,7 +47,6 @@ type Evaluation struct {
 	classification *metric.Classification
 	deviance       *metric.Deviance
 	unitDeviance   func(y, trials, mean float64) float64
-	meanless       bool // the family has no mean
 	// Of a transformed target, what its own log densities have more: Σ w log slope, and Σ w.
 	back          *original
 	slope, weight float64
@@ -80,12 +78,6 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	case likelihood.Gamma:
 		e.regression.TrainVariance = fitted.TargetVariance
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
-	case likelihood.StudentT:
-		e.regression.TrainVariance = fitted.TargetVariance
-		for i := range fitted.Members {
-			member, ok := fitted.Members[i].Model.Likelihood.(likelihood.StudentT)
-			e.meanless = e.meanless || ok && member.DegreesOfFreedom.Value <= 1
-		}
 	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:
 		e.regression.TrainVariance = fitted.TargetVariance
@@ -141,8 +133,8 @@ func (e *Evaluation) Add(rows *Rows) error {
 		e.back, e.regression.TrainVariance = nil, 0
 	}
 	for i := range n {
-		if math.IsNaN(mean[i]) && !e.meanless || math.IsInf(mean[i], 0) || math.IsNaN(logDensity[i]) || math.IsInf(logDensity[i], 1) {
-			return fmt.Errorf("%s: the predictive mean or density is beyond all numbers, so far is the row from those of training: correct it or leave it out", rows.Place(i))
+		if math.IsNaN(logDensity[i]) || math.IsInf(logDensity[i], 1) {
+			return rows.tooFar(i, "the density of its target is beyond all numbers")
 		}
 		y, weight := rows.Target(i), rows.Weight(i)
 		e.regression.Add(y, mean[i], logDensity[i], weight)

@@ -3,6 +3,7 @@ package score_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -152,6 +153,50 @@ func TestBoundRowAllocatesNothing(t *testing.T) {
 			}
 		}); allocated != 0 {
 			t.Errorf("%s: %v allocations a row", o.Formula, allocated)
+		}
+	}
+}
+
+// TestRowsBeyondNumbers: an input that makes the mean, the standard deviation or f no number is refused with its name
+// and value, whichever kind of number it is, and a value next to it is not.
+func TestRowsBeyondNumbers(t *testing.T) {
+	type visit struct{ Count, Age, Months, Exact float64 }
+	var rows []visit
+	for i := range 40 {
+		rows = append(rows, visit{float64(i * 7 % 5), 30 + float64(i%10), 1 + float64(i%3), 1 + float64(i%2)})
+	}
+	counts := fitted(t, structs(t, rows), fit.Options{Formula: "Count ~ Age + offset(Months)", Family: "poisson"})
+	sums := fitted(t, structs(t, rows), fit.Options{Formula: "Count ~ Age + precision(Exact)"})
+	logs := fitted(t, structs(t, rows), fit.Options{Formula: "log(Months) ~ Age"})
+	heavy := fitted(t, structs(t, rows), fit.Options{Formula: "Months ~ Age", Family: "studentt(df=1.5)"})
+	for name, c := range map[string]struct {
+		model    *credence.Fitted
+		row      visit
+		original bool
+		want     string // "" where the row is scored
+	}{
+		"ordinary":           {counts, visit{Age: 35, Months: 2}, false, ""},
+		"SD of counts":       {counts, visit{Age: 35, Months: 500}, false, "row 1: offset(Months) is 500, so far from the rows of training that the mean or the standard deviation"},
+		"mean of counts":     {counts, visit{Age: 35, Months: 1e4}, false, "row 1: offset(Months) is 10000, so far"},
+		"below all numbers":  {counts, visit{Age: 35, Months: -1e4}, false, ""},
+		"f":                  {sums, visit{Age: -1e300, Exact: 1}, false, "row 1: Age is -1e+300, so far from the rows of training that its prediction is no number"},
+		"precision":          {sums, visit{Age: 35, Exact: 1e-320}, false, "row 1: precision(Exact) is 9.99989e-321, so far"},
+		"large":              {sums, visit{Age: 1e9, Exact: 1}, false, ""},
+		"log":                {logs, visit{Age: 1e9}, false, ""},
+		"log, original":      {logs, visit{Age: 1e9}, true, "row 1: Age is 1e+09, so far"},
+		"no variance at all": {heavy, visit{Age: 1e9}, false, ""},
+		"no variance, and f": {heavy, visit{Age: 1e300}, false, "row 1: Age is 1e+300, so far"},
+	} {
+		scorer, err := score.New(c.model, score.Options{Original: c.original})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := score.Bind[visit](scorer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := bound.Score(c.row); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v, want %q", name, got, err, c.want)
 		}
 	}
 }

@@ -39,12 +39,40 @@ func (r *Rows) score() error {
 	if err := r.scorer.fitted.DistributionTo(r.ws, &r.dist, &r.batch); err != nil {
 		return err
 	}
+	moments := r.scorer.Momentless() == "" && !r.scorer.binary
 	for i := range r.Len() {
-		if mean, variance := r.dist.Latent(i); !special.Finite(mean) || !special.Finite(variance) {
-			return fmt.Errorf("%s: the row is so far from those of training that its prediction is no number: correct it or leave it out", r.Place(i))
+		mean, variance := r.dist.Latent(i)
+		switch {
+		case !special.Finite(mean) || !special.Finite(variance):
+			return r.tooFar(i, "its prediction is no number")
+		case !moments || !(math.Abs(mean)+2*variance > ordinaryLatent) && r.batch.Precision == nil || r.Lacks(i):
+			continue
+		}
+		if mean, variance = r.Moments(i); !special.Finite(mean) || !special.Finite(variance) {
+			return r.tooFar(i, "the mean or the standard deviation of its prediction is beyond all numbers")
 		}
 	}
 	return nil
+}
+
+// ordinaryLatent is what |E f| + 2 Var f is at most where no moment of y can be beyond all numbers: those of exp(f) are
+// below e^(2 E f + 2 Var f), and e^709 is the largest number.
+const ordinaryLatent = 300
+
+// tooFar refuses row i, whose farthest value it names.
+func (r *Rows) tooFar(i int, what string) error {
+	name, value := "", 0.0
+	switch {
+	case r.keys != nil:
+		name, value = r.keys.binder.Farthest(r.keys.RunRow(i))
+	case r.bound != nil:
+		name, value = r.bound.Farthest(&r.batch, i)
+	}
+	subject := "the row is"
+	if name != "" {
+		subject = fmt.Sprintf("%s is %.6g,", name, value)
+	}
+	return fmt.Errorf("%s: %s so far from the rows of training that %s: correct it or leave the row out; if f is as wide in other rows, state a prior variance, as normal(variance=1)", r.Place(i), subject, what)
 }
 
 // Batch returns the model rows, which are valid as long as r is not scored again.

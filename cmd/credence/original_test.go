@@ -75,13 +75,18 @@ func TestMomentsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestInfiniteMeans: a mean beyond all numbers is counted and explained, beside quantiles that hold.
+// TestInfiniteMeans: a mean beyond all numbers is refused with the value of the row, and the remedy works.
 func TestInfiniteMeans(t *testing.T) {
 	few := strings.Join(strings.Split(lognormals(), "\n")[:6], "\n") + "\n"
 	model := fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=1e6)")
 	o := invoke(t, "", "predict", model, file(t, "far.csv", "size\n0.5\n60\n"))
-	const want = "the mean of 1 of 2 rows is beyond all numbers, so wide is f there: lower and upper hold; state a prior variance"
-	if lower := columnOf(t, o.out, "lower"); o.code != exitDone || !strings.Contains(o.err, want) || math.IsInf(lower[1], 0) {
+	const want = "far.csv:3: size is 60, so far from the rows of training that the mean or the standard deviation of its prediction is beyond all numbers: correct it or leave the row out; if f is as wide in other rows, state a prior variance, as normal(variance=1)"
+	if o.code != exitFailed || !strings.Contains(o.err, want) {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+	model = fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=0.1)")
+	o = invoke(t, "", "predict", model, file(t, "far.csv", "size\n0.5\n60\n"))
+	if mean := columnOf(t, o.out, "mean"); o.code != exitDone || math.IsInf(mean[1], 0) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
 	}
 }

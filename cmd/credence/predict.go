@@ -97,9 +97,9 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if positive := positiveClass(file.Scorer()); positive != "" {
 		p.say("target  %s: probability is that of %s", file.Scorer().Fitted().Frame.TargetName(), positive)
 	}
-	rows, infinite := 0, 0
+	rows := 0
 	write := func(w io.Writer) error {
-		if rows, infinite, err = file.Write(ctx, w, flags.output, flags.Answers); errors.As(err, new(output.ColumnError)) {
+		if rows, err = file.Write(ctx, w, flags.output, flags.Answers); errors.As(err, new(output.ColumnError)) {
 			return misused(err)
 		}
 		return err
@@ -115,8 +115,6 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	p.tellCounts(file)
 	if text := file.Scorer().Momentless(); text != "" {
 		p.warn("%s", text)
-	} else if infinite > 0 {
-		p.warn("the mean of %d of %d rows is beyond all numbers, so wide is f there: lower and upper hold; state a prior variance, as normal(variance=1), for a mean", infinite, rows)
 	}
 	if flags.output == "" {
 		return nil

@@ -119,13 +119,29 @@ func TestRowsBeyondNumbers(t *testing.T) {
 		far := file(t, "far.csv", "x,y\n1,2\n1e300,3\n")
 		for _, command := range []string{"predict", "evaluate"} {
 			o := invoke(t, "", command, model, far)
-			if o.code != exitFailed || !strings.Contains(o.err, "far.csv:3: the row is so far from those of training") {
+			if o.code != exitFailed || !strings.Contains(o.err, "far.csv:3: x is 1e+300, so far from the rows of training that its prediction is no number: correct it or leave the row out") {
 				t.Errorf("%s %s: exit %d: %s", family, command, o.code, o.err)
 			}
 		}
 	}
-	model := fitted(t, train, "-f", "y ~ x", "--family", "poisson")
-	if o := invoke(t, "", "evaluate", model, file(t, "far.csv", "x,y\n1,2\n3000,3\n")); o.code != exitFailed || !strings.Contains(o.err, "far.csv:3: the predictive mean or density is beyond all numbers") {
+	for _, command := range []string{"predict", "evaluate", "compare"} {
+		for family, x := range map[string]string{"poisson": "3000", "negbinomial": "400", "gamma": "400"} { // of 400 the mean is a number under poisson, not the SD
+			args := []string{command, fitted(t, train, "-f", "y ~ x", "--family", family)}
+			if command == "compare" {
+				args = append(args, args[1])
+			}
+			o := invoke(t, "", append(args, file(t, "far.csv", "x,y\n1,2\n"+x+",3\n"))...)
+			if want := "far.csv:3: x is " + x + ", so far from the rows of training that the mean or the standard deviation of its prediction is beyond all numbers"; o.code != exitFailed || !strings.Contains(o.err, want) {
+				t.Errorf("%s %s: exit %d: %s", family, command, o.code, o.err)
+			}
+		}
+	}
+	logs := fitted(t, train, "-f", "log(y) ~ x")
+	far := file(t, "far.csv", "x,y\n1,2\n3000,3\n")
+	if o := invoke(t, "", "predict", logs, far); o.code != exitDone {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	if o := invoke(t, "", "predict", logs, far, "--original"); o.code != exitFailed || !strings.Contains(o.err, "far.csv:3: x is 3000, so far") {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
 }

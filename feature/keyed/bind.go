@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
@@ -122,6 +123,39 @@ func (b *Binder) Place(i int) string {
 		return fmt.Sprintf("%s:%d", b.rows.File, line)
 	}
 	return fmt.Sprintf("%s: row %d of the run", b.rows.File, i+1)
+}
+
+// Farthest names the largest number of row i of the run, and gives it: an input, an entry of the row, an offset or, in
+// learning, the weight; "" where there is none.
+func (b *Binder) Farthest(i int) (name string, value float64) {
+	far := func(v float64, of func() string) {
+		if math.Abs(v) > math.Abs(value) {
+			name, value = of(), v
+		}
+	}
+	row := b.rows.Row(i)
+	for k := range b.plan.Inputs {
+		if in, c := &b.plan.Inputs[k], &b.cells[k]; c.column >= 0 && !c.level {
+			if v, err := in.Expr.Apply(row[c.column]); err == nil {
+				far(v, in.name)
+			}
+		}
+	}
+	if len(b.rows.Start) > 0 {
+		for k := b.rows.Start[i]; k < b.rows.Start[i+1]; k++ {
+			far(b.value(k), func() string { return string(b.appendToken(nil, k)) })
+		}
+	}
+	readers := b.offset
+	if !b.frozen && b.weight.column >= 0 {
+		readers = append(slices.Clone(readers), b.weight)
+	}
+	for k := range readers {
+		if v, err := readers[k].read(b.rows, row); err == nil {
+			far(v, readers[k].expr.String)
+		}
+	}
+	return name, value
 }
 
 // read reads the cells of a row.

@@ -208,7 +208,7 @@ func predict(ctx context.Context, answer Answer, folder string, fitted *credence
 	}
 	defer file.Close()
 	var out bytes.Buffer
-	if _, _, err := file.Write(ctx, &out, "probe.csv", apply.Answers{Latent: true, Density: true, Samples: 2, Seed: j.Options.Seed}); err != nil {
+	if _, err := file.Write(ctx, &out, "probe.csv", apply.Answers{Latent: true, Density: true, Samples: 2, Seed: j.Options.Seed}); err != nil {
 		return err
 	}
 	return answer.CSV(out.String(), j.Probe)
