@@ -84,7 +84,7 @@ func TestInfiniteMeans(t *testing.T) {
 	if o.code != exitFailed || !strings.Contains(o.err, want) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
 	}
-	model = fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=0.1)")
+	model = fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=0.001)")
 	o = invoke(t, "", "predict", model, file(t, "far.csv", "size\n0.5\n60\n"))
 	if mean := columnOf(t, o.out, "mean"); o.code != exitDone || math.IsInf(mean[1], 0) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
