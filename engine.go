@@ -152,4 +152,6 @@ type Progress struct {
 	Done      int     // steps done in this stage
 	Total     int     // steps at most, 0 if unknown
 	Objective float64 // evidence or bound so far
+	// Sure says that all steps of Total are made, each about as long as another: what is left is known.
+	Sure bool
 }

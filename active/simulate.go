@@ -240,7 +240,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 			}
 			curve = append(curve, at)
 			if s.Progress != nil {
-				s.Progress(credence.Progress{Stage: fmt.Sprintf("repeat %d, %s", repeat+1, score), Done: count, Total: s.Labels, Objective: at.LogLoss})
+				s.Progress(credence.Progress{Stage: fmt.Sprintf("repeat %d, %s", repeat+1, score), Done: count, Total: s.Labels, Objective: at.LogLoss, Sure: true})
 			}
 		}
 		if end {

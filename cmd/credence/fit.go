@@ -138,7 +138,7 @@ func (p *program) runPrepared(ctx context.Context, prepared *fit.Prepared, do fu
 	for _, note := range prepared.Explain() {
 		p.say("%-7s %s", note.Topic, note.Text)
 	}
-	p.messages.set("fitting", 0, 0, time.Now())
+	p.messages.set("fitting", 0, 0, false, time.Now())
 	return do(prepared, ctx)
 }
 

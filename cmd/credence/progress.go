@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"sync"
@@ -32,7 +31,7 @@ type messages struct {
 	total    int64     // 0 where it is unknown
 	begun    time.Time // of the stage
 	told     bool      // how long the stage takes
-	ascent   ascent    // of an engine
+	limit    bool      // total is the most that may be done, and says nothing about what will be
 	waiting  bool      // the command waits for more to come, and how long it has is no news
 }
 
@@ -48,51 +47,35 @@ func (m *messages) Write(text []byte) (int, error) {
 	return m.to.Write(text)
 }
 
-// set takes how far a stage is, and returns a line where the stage is seen to take long.
-func (m *messages) set(stage string, done, total int64, now time.Time) (line string) {
+// set takes how far a stage is, and returns a line where the stage is seen to take long. A limit is the most that a stage may take: what
+// is left of it is not known.
+func (m *messages) set(stage string, done, total int64, limit bool, now time.Time) (line string) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	if m.stage != stage || m.total != total {
 		m.stage, m.total, m.begun, m.told = stage, total, now, false
-		m.ascent = ascent{}
 	}
-	m.done = done
+	m.done, m.limit = done, limit
 	spent := now.Sub(m.begun)
 	if m.told || spent < watchedFor || done <= 0 || total <= 0 {
 		return ""
 	}
 	m.told = true
-	switch left, about := m.left(spent); {
-	case spent+left <= tellEvery:
-	case about != "":
-		return fmt.Sprintf("credence: %s will take %s%s\n", printable(stage), about, inTime(spent+left))
-	case len(m.ascent.steps) > 0: // the limit is far off, as a rule
+	switch left, known := m.left(spent); {
+	case known && spent+left > tellEvery:
+		return fmt.Sprintf("credence: %s will take about %s\n", printable(stage), inTime(spent+left))
+	case limit && done < total && spent*time.Duration(total) > tellEvery*time.Duration(done): // the limit is far off, as a rule
 		return fmt.Sprintf("credence: %s takes %s for a step, of %d at most\n", printable(stage), inTime(spent/time.Duration(done)), total)
 	}
 	return ""
 }
 
-// step takes a step of an engine with its objective.
-func (m *messages) step(objective float64) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	if objective != 0 && !math.IsNaN(objective) {
-		m.ascent.add(int(m.done), objective)
+// left is how long the stage will go on, by what is done and what is left, where both are known.
+func (m *messages) left(spent time.Duration) (left time.Duration, known bool) {
+	if m.limit || m.done <= 0 || m.done >= m.total {
+		return 0, false
 	}
-}
-
-// left is how long the stage will go on: by what its objective tells, which is about right, or if all steps are
-// taken; "" where that is too much to be said.
-func (m *messages) left(spent time.Duration) (left time.Duration, about string) {
-	each := float64(spent) / float64(m.done)
-	most := float64(m.total - m.done)
-	if steps, ok := m.ascent.left(); ok {
-		return time.Duration(each * min(steps, most)), "about "
-	}
-	if len(m.ascent.steps) == 0 {
-		about = "about "
-	}
-	return time.Duration(each * most), about
+	return time.Duration(float64(spent) / float64(m.done) * float64(m.total-m.done)), true
 }
 
 // wait says that the command has no end.
@@ -110,17 +93,13 @@ func (m *messages) line(now time.Time) string {
 		return ""
 	}
 	spent := now.Sub(m.begun)
-	if m.done <= 0 || m.total <= 0 || spent < watchedFor {
-		return fmt.Sprintf("credence: %s, %s\n", printable(m.stage), soFar(spent))
+	text := "credence: " + printable(m.stage) + ", " + soFar(spent)
+	if left, known := m.left(spent); known && spent >= watchedFor {
+		text += fmt.Sprintf(", about %s left", inTime(left))
+	} else if m.limit && m.done > 0 && m.total > 0 {
+		text += fmt.Sprintf(", step %d of %d at most", m.done, m.total)
 	}
-	left, about := m.left(spent)
-	if about == "" {
-		return fmt.Sprintf("credence: %s, %s, step %d of %d at most\n", printable(m.stage), soFar(spent), m.done, m.total)
-	}
-	if left < time.Second && len(m.ascent.steps) > 0 { // what comes behind the last step takes time, too
-		return fmt.Sprintf("credence: %s, %s, near its end\n", printable(m.stage), soFar(spent))
-	}
-	return fmt.Sprintf("credence: %s, %s, %s%s left\n", printable(m.stage), soFar(spent), about, inTime(left))
+	return text + "\n"
 }
 
 // soFar tells the time that a stage has taken.
@@ -161,8 +140,13 @@ func (p *program) progress() *meter { return &meter{program: p} }
 
 // set moves the meter to done of total; a total of 0 is unknown.
 func (m *meter) set(done, total int64, stage, detail string) {
+	m.move(done, total, false, stage, detail)
+}
+
+// move is set, where the total may be a limit.
+func (m *meter) move(done, total int64, limit bool, stage, detail string) {
 	p, now := m.program, time.Now()
-	switch line := p.messages.set(stage, done, total, now); {
+	switch line := p.messages.set(stage, done, total, limit, now); {
 	case p.quiet:
 	case !p.messages.terminal:
 		io.WriteString(p.err, line)
@@ -184,8 +168,11 @@ func bar(done, total int64) string {
 
 // step moves the meter of an engine.
 func (m *meter) step(s credence.Progress) {
-	m.set(int64(s.Done), int64(s.Total), s.Stage, fmt.Sprintf(", objective %.4g", s.Objective))
-	m.program.messages.step(s.Objective)
+	detail := ""
+	if s.Objective != 0 {
+		detail = fmt.Sprintf(", objective %.4g", s.Objective)
+	}
+	m.move(int64(s.Done), int64(s.Total), !s.Sure, s.Stage, detail)
 }
 
 // done clears the meter.
@@ -194,46 +181,4 @@ func (m *meter) done() {
 		io.WriteString(m.program.err, "\r\x1b[K")
 		m.drawn = time.Time{}
 	}
-}
-
-const (
-	// leastSteps is how many steps of an engine are watched before it is said how many it will take.
-	leastSteps = 8
-	// mostSteps is how many of them are remembered.
-	mostSteps = 1 << 12
-	// atRest is the change of the objective in a step, as a share of it, at which most engines end.
-	atRest = 1e-8
-)
-
-// ascent is the objective of an engine, step by step. Near its end it rises by a constant share less with
-// every step, which tells how many steps there are to come, where their limit is far above it.
-type ascent struct {
-	steps      []int
-	objectives []float64
-}
-
-// add takes a step.
-func (a *ascent) add(step int, objective float64) {
-	if n := len(a.steps); n < mostSteps && (n == 0 || step > a.steps[n-1]) {
-		a.steps, a.objectives = append(a.steps, step), append(a.objectives, objective)
-	}
-}
-
-// left returns how many steps are to come, false where they do not tell: there are too few, the objective does
-// not come to rest, or engines have none.
-func (a *ascent) left() (steps float64, ok bool) {
-	n := len(a.steps) - 1
-	if n < leastSteps || n+1 >= mostSteps {
-		return 0, false
-	}
-	rate := func(from, to int) float64 {
-		return math.Abs(a.objectives[to]-a.objectives[from]) / float64(a.steps[to]-a.steps[from])
-	}
-	before, now := rate(n/4, n/2), rate(3*n/4, n)
-	slope := math.Log(before/now) / (float64(a.steps[n]+a.steps[3*n/4])/2 - float64(a.steps[n/2]+a.steps[n/4])/2)
-	end := atRest * math.Max(1, math.Abs(a.objectives[n]))
-	if !(slope > 0) || math.IsInf(slope, 0) {
-		return 0, false
-	}
-	return math.Max(1, math.Log(now/end)/slope-float64(a.steps[n]-a.steps[3*n/4])/2), true
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/task"
 )
 
@@ -26,23 +26,23 @@ func TestLongWorkIsTold(t *testing.T) {
 		{10 * time.Minute, 1, 100, "credence: reading will take about 17 h\n"},
 	} {
 		m := newMessages(&bytes.Buffer{})
-		m.set("reading", 0, c.total, begun)
-		if line := m.set("reading", c.done, c.total, begun.Add(c.after)); line != c.want {
+		m.set("reading", 0, c.total, false, begun)
+		if line := m.set("reading", c.done, c.total, false, begun.Add(c.after)); line != c.want {
 			t.Errorf("%d of %d after %v: %q, want %q", c.done, c.total, c.after, line, c.want)
 		}
-		if line := m.set("reading", c.done, c.total, begun.Add(c.after)); line != "" {
+		if line := m.set("reading", c.done, c.total, false, begun.Add(c.after)); line != "" {
 			if c.want != "" {
 				t.Errorf("told twice: %q", line)
 			}
 		}
 	}
 	m := newMessages(&bytes.Buffer{})
-	m.set("fitting", 0, 0, begun)
+	m.set("fitting", 0, 0, false, begun)
 	if line := m.line(begun.Add(30 * time.Second)); line != "credence: fitting, 30 s so far\n" {
 		t.Error(line)
 	}
-	m.set("start\x1b 1", 0, 200, begun)
-	m.set("start\x1b 1", 50, 200, begun.Add(30*time.Second))
+	m.set("start\x1b 1", 0, 200, false, begun)
+	m.set("start\x1b 1", 50, 200, false, begun.Add(30*time.Second))
 	if line := m.line(begun.Add(30 * time.Second)); line != "credence: start\\u001b 1, 30 s so far, about 90 s left\n" {
 		t.Error(line)
 	}
@@ -51,39 +51,33 @@ func TestLongWorkIsTold(t *testing.T) {
 	}
 }
 
-// An engine that comes to rest is told about when, from what its objective has done so far, and one that does
-// not how long a step takes.
-func TestEnginesAreEstimated(t *testing.T) {
+// What is left is told of work that is known alone: of an engine that may end before its limit a step is told, and of a stage
+// whose last part has been counted the time that it has taken.
+func TestTimeLeftIsKnownOrNotTold(t *testing.T) {
 	begun := time.Now()
-	for _, share := range []float64{0.5, 0.8, 0.95} { // of the change that the next step still has
-		const start, rest = 300.0, -1e5
-		end := math.Log(atRest*1e5/(start*(1-share))) / math.Log(share)
-		for _, after := range []int{leastSteps + 4, 25, 60} {
-			if float64(after) > 0.8*end {
-				continue
-			}
-			m := newMessages(&bytes.Buffer{})
-			for i := range after {
-				m.set("start", int64(i+1), 2000, begun.Add(time.Duration(i+1)*time.Second))
-				m.step(rest - start*math.Pow(share, float64(i)))
-			}
-			left, about := m.left(time.Duration(after) * time.Second)
-			if want := end - float64(after); about == "" || math.Abs(left.Seconds()-want) > 0.15*want+3 {
-				t.Errorf("share %v, after %d steps: %q%.1f s left, want %.1f", share, after, about, left.Seconds(), want)
-			}
+	for _, c := range []struct {
+		step       credence.Progress
+		told, line string
+	}{
+		{credence.Progress{Stage: "start", Done: 3, Total: 2000, Objective: -4}, "credence: start takes 10 s for a step, of 2000 at most\n", "credence: start, 30 s so far, step 3 of 2000 at most\n"},
+		{credence.Progress{Stage: "sites", Done: 200, Total: 200}, "", "credence: sites, 30 s so far, step 200 of 200 at most\n"},
+		{credence.Progress{Stage: "chains", Done: 4, Total: 4, Sure: true}, "", "credence: chains, 30 s so far\n"},
+		{credence.Progress{Stage: "nodes", Done: 3, Total: 12, Sure: true}, "credence: nodes will take about 2 min\n", "credence: nodes, 30 s so far, about 90 s left\n"},
+	} {
+		m := newMessages(&bytes.Buffer{})
+		m.set(c.step.Stage, 0, int64(c.step.Total), !c.step.Sure, begun)
+		if told := m.set(c.step.Stage, int64(c.step.Done), int64(c.step.Total), !c.step.Sure, begun.Add(30*time.Second)); told != c.told {
+			t.Errorf("%+v: %q, want %q", c.step, told, c.told)
+		}
+		if line := m.line(begun.Add(30 * time.Second)); line != c.line {
+			t.Errorf("%+v: %q, want %q", c.step, line, c.line)
 		}
 	}
-	m := newMessages(&bytes.Buffer{})
-	m.set("start", 1, 2000, begun)
-	m.step(-4)
-	if line := m.set("start", 1, 2000, begun.Add(1500*time.Millisecond)); line != "credence: start takes 1.5 s for a step, of 2000 at most\n" {
-		t.Error(line)
-	}
-	for i := range 30 {
-		m.set("start", int64(i+1), 2000, begun.Add(15*time.Second))
-		m.step(math.Sin(float64(i)))
-	}
-	if line := m.line(begun.Add(30 * time.Second)); !strings.HasPrefix(line, "credence: start, 30 s so far, ") || strings.Contains(line, "NaN") || strings.Contains(line, "-") {
+	var errs bytes.Buffer
+	p := &program{streams: streams{err: &errs}, messages: newMessages(&errs)}
+	p.progress().step(credence.Progress{Stage: "sites", Done: 3, Total: 200})
+	p.messages.begun = begun.Add(-30 * time.Second)
+	if line := p.messages.line(begun); line != "credence: sites, 30 s so far, step 3 of 200 at most\n" {
 		t.Error(line)
 	}
 }

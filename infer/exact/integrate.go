@@ -94,7 +94,7 @@ func (m *density) rules() hyper.Rules {
 	return hyper.Rules{
 		Weights: f.base().d, Steps: polishSteps, Width: curvatureWidth, Near: chord, Enough: polished, Curvature: m.curvature, Climb: m.climb, Spread: f.spread,
 		Tell: func(stage string, done, total int, objective float64) {
-			m.engine.report(credence.Progress{Stage: m.ascent.stage + ", " + stage, Done: done, Total: total, Objective: objective})
+			m.engine.report(credence.Progress{Stage: m.ascent.stage + ", " + stage, Done: done, Total: total, Objective: objective, Sure: true})
 		},
 	}
 }

@@ -63,7 +63,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 			return nil, err
 		}
 		if f.config.Progress != nil {
-			f.config.Progress(credence.Progress{Stage: "starts", Done: k + 1, Total: len(starts), Objective: -at.objective})
+			f.config.Progress(credence.Progress{Stage: "starts", Done: k + 1, Total: len(starts), Objective: -at.objective, Sure: true})
 		}
 	}
 	var best *answer

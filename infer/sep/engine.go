@@ -114,7 +114,7 @@ func (e *Engine) passes(ctx context.Context, l *Learner, c *converter) (done int
 	}
 	tell := func(pass, block, blocks int) {
 		if e.cfg.Progress != nil {
-			e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d%s", pass, e.cfg.Passes, most), Done: block, Total: blocks})
+			e.cfg.Progress(credence.Progress{Stage: fmt.Sprintf("pass %d of %d%s", pass, e.cfg.Passes, most), Done: block, Total: blocks, Sure: true})
 		}
 	}
 	var before, after []credence.Marginal

@@ -317,6 +317,6 @@ func (g *integration) point(at *newton.Given) hyper.Point {
 // tell reports progress.
 func (g *integration) tell(stage string, done, total int, logDensity float64) {
 	if g.config.Progress != nil {
-		g.config.Progress(credence.Progress{Stage: stage, Done: done, Total: total, Objective: logDensity})
+		g.config.Progress(credence.Progress{Stage: stage, Done: done, Total: total, Objective: logDensity, Sure: true})
 	}
 }
