@@ -94,7 +94,7 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 			continue
 		}
 		for range components(f.Members[i].Posterior) {
-			addUnseen(dst.latent[next+n:next+2*n], rows, f.Members[i].Model)
+			f.AddUnseen(i, dst.latent[next+n:next+2*n], rows)
 			next += 2 * n
 		}
 	}

@@ -79,7 +79,8 @@ func (s *SparseNames) SparseIndex(width int, name string) int {
 	return -1
 }
 
-// UnseenFeatures is the ability of features to have sparse columns that training did not have.
+// UnseenFeatures is the ability of features to have columns that training did not have: sparse ones, and those of
+// levels that are code -1 in [Batch].X.
 type UnseenFeatures interface {
 	// AddUnseen adds, for each row and each block that would have a weight for them, the sum of squares
 	// of their entries times the prior variance of such a weight: of [Batch].Unseen, and of what the
@@ -93,26 +94,62 @@ type UnseenPrior interface {
 	UnseenVariance(block Block) float64
 }
 
-// addUnseen adds what sparse columns that training did not have contribute to the
-// variance of f: their weights are independent draws of the prior, with mean 0.
-func addUnseen(variance []float64, rows *Batch, model Model) {
-	features, ok := model.Features.(UnseenFeatures)
-	prior, known := model.Prior.(UnseenPrior)
-	if ok && known {
-		features.AddUnseen(variance, rows, prior)
+// AddUnseen adds what columns that training did not have contribute to the variance of f of the rows under a member:
+// their weights are independent draws of the prior, at what was learned of it, with mean 0.
+func (f *Fitted) AddUnseen(member int, variance []float64, rows *Batch) {
+	m := &f.Members[member]
+	features, ok := m.Model.Features.(UnseenFeatures)
+	prior, known := m.Model.Prior.(UnseenPrior)
+	if !ok || !known {
+		return
+	}
+	if f.Report.Together {
+		prior = groupPrior{prior, m}
+	}
+	features.AddUnseen(variance, rows, prior)
+}
+
+// groupPrior is a prior after a fit that selected groups of weights together: a further weight of a group is in the
+// model where the group is.
+type groupPrior struct {
+	UnseenPrior
+	member *Member
+}
+
+func (p groupPrior) UnseenVariance(block Block) float64 {
+	selecting, selects := p.UnseenPrior.(interface {
+		VarianceAt(inclusion float64) float64
+	})
+	selector, told := p.member.Posterior.(Selector)
+	grouped, ok := p.member.Model.Features.(Grouped)
+	if selects && told && ok && !block.Kept {
+		for _, g := range grouped.Groups() {
+			if g.First <= block.First && block.First < g.First+g.Count {
+				return selecting.VarianceAt(selector.InclusionProbability(g.First))
+			}
+		}
+	}
+	return p.UnseenPrior.UnseenVariance(block)
+}
+
+// AddUnseenSquares adds, to every row, square of it times the variance of a further weight of a block. Sums beyond all
+// numbers are the largest number, so that quantiles stay numbers.
+func AddUnseenSquares(variance []float64, square func(row int) float64, prior UnseenPrior, block Block) {
+	v := -1.0
+	for i := range variance {
+		if x := square(i); x > 0 {
+			if v < 0 {
+				v = prior.UnseenVariance(block)
+			}
+			variance[i] = math.Min(variance[i]+v*x, math.MaxFloat64)
+		}
 	}
 }
 
-// AddUnseenSquares adds squares, one for each row or nil, times the variance of a further weight of a
-// block. Sums beyond all numbers are the largest number, so that quantiles stay numbers.
-func AddUnseenSquares(variance, squares []float64, prior UnseenPrior, block Block) {
-	if squares == nil {
-		return
+// UnseenOf returns the sum of squares of row i's entries in sparse columns that training did not have.
+func (b *Batch) UnseenOf(i int) float64 {
+	if b.Unseen == nil {
+		return 0
 	}
-	v := prior.UnseenVariance(block)
-	for i, square := range squares {
-		if square > 0 {
-			variance[i] = math.Min(variance[i]+v*square, math.MaxFloat64)
-		}
-	}
+	return b.Unseen[i]
 }

@@ -304,8 +304,7 @@ func TestUnseenVariance(t *testing.T) {
 	}
 }
 
-// TestForms: moments of rows of few entries are those of the posterior, offsets included, and rows with unseen categories are
-// left to it.
+// TestForms: moments of rows of few entries are those of the posterior, offsets and what training did not see included.
 func TestForms(t *testing.T) {
 	const n, dense, sparse = 70, 2, 38
 	const d = dense + sparse
@@ -338,10 +337,20 @@ func TestForms(t *testing.T) {
 			t.Errorf("row %d: %v, %v, want %v, %v", i, mean[i], variance[i], m, v)
 		}
 	}
+	fitted.Members[0].Model.Prior, fitted.Members[0].Model.Features = prior.Normal{Variance: param.Hold(0.5)}, further{conform.Columns{Dense: dense, Sparse: sparse}}
 	rows.Unseen = make([]float64, n)
-	if s.forms(mean, variance, rows) {
-		t.Error("rows with unseen categories lose their variances")
+	rows.Unseen[3] = 4
+	known := variance[3]
+	if !s.forms(mean, variance, rows) || math.Abs(variance[3]-known-2) > 1e-13 {
+		t.Errorf("what training did not see adds %v to the variance, want 2", variance[3]-known)
 	}
+}
+
+// further is features with weights for what [credence.Batch].Unseen holds.
+type further struct{ conform.Columns }
+
+func (further) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
+	credence.AddUnseenSquares(variance, rows.UnseenOf, prior, credence.Block{})
 }
 
 // The covariance of many weights is not formed, whatever posterior they have.

@@ -129,7 +129,7 @@ const (
 func (s *Scorer) forms(mean, variance []float64, rows *credence.Batch) bool {
 	m := &s.fitted.Members[0]
 	d := m.Posterior.Weights()
-	if d > mostFormed || len(s.fitted.Members) > 1 || rows.Unseen != nil || s.form == nil && len(mean) < d {
+	if d > mostFormed || len(s.fitted.Members) > 1 || s.form == nil && len(mean) < d {
 		return false
 	}
 	m.Model.Features.Transform(s.ws, &s.design, rows)
@@ -157,6 +157,7 @@ func (s *Scorer) forms(mean, variance []float64, rows *credence.Batch) bool {
 		variance[i] = math.Max(0, variance[i])
 		mean[i] += rows.OffsetOf(i)
 	}
+	s.fitted.AddUnseen(0, variance, rows)
 	return true
 }
 

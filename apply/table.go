@@ -60,7 +60,7 @@ func (f *File) refuseUnseen() error {
 		keyed[in.Expr.Column] = in.Expr.Keyed
 	}
 	found := slices.DeleteFunc(f.table.Unseen(), func(u dataset.Unseen) bool { return keyed[u.Column] })
-	if len(found) == 0 || f.scorer.Frame().Unseen == frame.Zero {
+	if len(found) == 0 || f.scorer.Frame().Unseen == frame.AtPrior {
 		return nil
 	}
 	first := found[0]
@@ -73,7 +73,7 @@ func (f *File) refuseUnseen() error {
 		count = fmt.Sprintf("%d rows", first.Rows)
 	}
 	column, _ := credence.CutText(first.Column)
-	return fmt.Errorf("column %q: categories of %s were not seen in training (%s): correct them, or predict without them with --unseen zero",
+	return fmt.Errorf("column %q: categories of %s were not seen in training (%s): correct them, or let --unseen prior score them by the variance of the levels",
 		column, count, strings.Join(examples, ", "))
 }
 

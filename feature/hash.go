@@ -194,24 +194,23 @@ func (m *hashMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i
 	})
 }
 
-// Unseen adds to squares, one for each row, the squares of the entries whose keys training did not meet.
-func (m *hashMap) Unseen(squares []float64, rows *credence.Batch) {
-	for i := range squares {
-		x := rows.X.Row(i)
-		for k := range m.crosses {
-			if _, ok := m.crosses[k].key(x); !ok {
-				squares[i]++
-			}
-		}
-		m.each(rows, i, func(key uint64, value float64, _ func() string) {
-			if _, known := slices.BinarySearch(m.term.Keys, key); !known {
-				squares[i] += value * value
-			}
-		})
-		if m.term.Segment && rows.Unseen != nil {
-			squares[i] += rows.Unseen[i]
+// unseen adds up the squares of the entries whose keys training did not meet.
+func (m *hashMap) unseen(rows *credence.Batch, i int) float64 {
+	sum, x := 0.0, rows.X.Row(i)
+	for k := range m.crosses {
+		if _, ok := m.crosses[k].key(x); !ok {
+			sum++
 		}
 	}
+	m.each(rows, i, func(key uint64, value float64, _ func() string) {
+		if _, known := slices.BinarySearch(m.term.Keys, key); !known {
+			sum += value * value
+		}
+	})
+	if m.term.Segment {
+		sum += rows.UnseenOf(i)
+	}
+	return sum
 }
 
 func (m *hashMap) WeightName(j int) string { return m.term.Names[j] }

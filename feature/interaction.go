@@ -173,6 +173,16 @@ func (m *interactionMap) combination(x []float64) int32 {
 	return int32(combination)
 }
 
+// unseen is the square of the product of a row's numbers where training did not have one of its levels.
+func (m *interactionMap) unseen(rows *credence.Batch, i int) float64 {
+	x := rows.X.Row(i)
+	if m.combination(x) >= 0 {
+		return 0
+	}
+	value := m.product(x)
+	return saturate(value * value)
+}
+
 func (m *interactionMap) groups() []group {
 	g := group{uncentred: m.uncentred}
 	for _, factor := range m.numbers {
@@ -231,14 +241,12 @@ func (m *metMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i 
 	}
 }
 
-// Unseen adds 1 to squares, one for each row, where a row has a combination without a weight.
-func (m *metMap) Unseen(squares []float64, rows *credence.Batch) {
-	for i := range squares {
-		combination := m.all.combination(rows.X.Row(i))
-		if _, met := slices.BinarySearch(m.met, combination); !met && combination >= 0 {
-			squares[i]++
-		}
+// unseen is 1 where a row has a combination without a weight.
+func (m *metMap) unseen(rows *credence.Batch, i int) float64 {
+	if _, met := slices.BinarySearch(m.met, m.all.combination(rows.X.Row(i))); met {
+		return 0
 	}
+	return 1
 }
 
 func (m *metMap) WeightName(j int) string { return m.all.WeightName(int(m.met[j])) }

@@ -66,6 +66,14 @@ type category struct {
 	input Input
 }
 
+// unseen is 1 where a row has a level that training did not have, which would be a column of its own, and 0 elsewhere.
+func (c *category) unseen(x []float64) float64 {
+	if code(x[c.index], len(c.input.Levels)) < 0 {
+		return 1
+	}
+	return 0
+}
+
 type linearMap struct {
 	numbers    []int // inputs that are numbers
 	inputs     []Input

@@ -121,24 +121,28 @@ func readsSegment(t Term) bool {
 
 // unseenMap is a map that finds columns in rows that training did not have.
 type unseenMap interface {
-	// Unseen adds to squares, one for each row, the squares of the entries in such columns.
-	Unseen(squares []float64, rows *credence.Batch)
+	// unseen returns the sum of squares of a row's entries in such columns.
+	unseen(rows *credence.Batch, i int) float64
 }
 
-// AddUnseen implements [credence.UnseenFeatures]: the linear block, with a weight for each sparse
-// column, and terms of keys would have further weights.
+// AddUnseen implements [credence.UnseenFeatures]: categories and products with them, the linear block, with a weight
+// for each sparse column, and terms of keys would have further weights.
 func (s *Set) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
 	for k := range s.terms {
 		b := &s.terms[k]
+		block := s.block(b)
 		switch m := b.mapped.(type) {
 		case *linearMap:
 			if m.segment.columns > 0 {
-				credence.AddUnseenSquares(variance, rows.Unseen, prior, s.block(b))
+				credence.AddUnseenSquares(variance, rows.UnseenOf, prior, block)
+			}
+			for _, c := range m.categories {
+				levels := block
+				levels.First, levels.Count = block.First+len(m.numbers)+c.first, len(c.input.Levels)
+				credence.AddUnseenSquares(variance, func(i int) float64 { return c.unseen(rows.X.Row(i)) }, prior, levels)
 			}
 		case unseenMap:
-			squares := make([]float64, rows.Rows())
-			m.Unseen(squares, rows)
-			credence.AddUnseenSquares(variance, squares, prior, s.block(b))
+			credence.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
 		}
 	}
 }

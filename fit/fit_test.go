@@ -43,7 +43,7 @@ func TestMisuse(t *testing.T) {
 
 // Options are JSON and back, and what is left out is what a program leaves out.
 func TestOptionsAreData(t *testing.T) {
-	const text = `{"formula":"y ~ .","family":"gaussian","prior":"normal","engine":"exact","seed":7,"target":"y","positive":"a","missing":"mean","unseen":"zero","raw":true,"threads":2,"memory":1000,"checkpoint":"c"}`
+	const text = `{"formula":"y ~ .","family":"gaussian","prior":"normal","engine":"exact","seed":7,"target":"y","positive":"a","missing":"mean","unseen":"prior","raw":true,"threads":2,"memory":1000,"checkpoint":"c"}`
 	var options fit.Options
 	must.Succeed(t, json.Unmarshal([]byte(text), &options))
 	again, err := json.Marshal(options)

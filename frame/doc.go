@@ -39,7 +39,7 @@
 //
 // The levels of a category are those that occur in the training rows, in the
 // order of the training table. Another level is an error at prediction, or under
-// [Zero] the code -1, which has no weight. Sparse columns beyond those of
+// [AtPrior] the code -1, whose weight has the prior alone. Sparse columns beyond those of
 // training are left out and counted, never an error.
 //
 // # Classes

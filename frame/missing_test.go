@@ -154,12 +154,12 @@ func TestUnseenLevelsAndOtherOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(data)
-	want := `frame: row 3: column "zip": level "c" was not seen in training (this table has 1 such level): correct it, or predict without it with --unseen zero`
+	want := `frame: row 3: column "zip": level "c" was not seen in training (this table has 1 such level): correct it, or let --unseen prior score it by the variance of the levels`
 	if err == nil || err.Error() != want {
 		t.Errorf("refusal reads %v, want %s", err, want)
 	}
 
-	if f, err = Fit(t.Context(), plan, training, Options{Unseen: Zero, Raw: true}); err != nil {
+	if f, err = Fit(t.Context(), plan, training, Options{Unseen: AtPrior, Raw: true}); err != nil {
 		t.Fatal(err)
 	}
 	bound, err := f.Bind(later, IgnoreTargets)
@@ -193,10 +193,10 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readAll(data)
-	if want := `frame: row 1: column "zip": its level was not seen in training: correct it, or predict without it with --unseen zero`; err == nil || err.Error() != want {
+	if want := `frame: row 1: column "zip": its level was not seen in training: correct it, or let --unseen prior score it by the variance of the levels`; err == nil || err.Error() != want {
 		t.Errorf("refusal reads %v, want %s", err, want)
 	}
-	f.Unseen = Zero
+	f.Unseen = AtPrior
 	if data, err = f.Bind(later, RequireTargets); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,8 +39,12 @@ type Unseen string
 // The ways. The empty one is RefuseUnseen.
 const (
 	RefuseUnseen Unseen = "refuse"
-	Zero         Unseen = "zero"
+	// AtPrior scores another level by the law of its block: mean 0, and the prior variance that was learned.
+	AtPrior Unseen = "prior"
 )
+
+// formerZero is what model files of earlier versions have for AtPrior: the mean alone.
+const formerZero Unseen = "zero"
 
 // Mode says how a target is to be read.
 type Mode string
@@ -79,8 +84,12 @@ func (o Options) Validate() (Options, error) {
 	if o.Unseen == "" || o.Unseen == "error" {
 		o.Unseen = RefuseUnseen
 	}
-	if o.Unseen != RefuseUnseen && o.Unseen != Zero {
-		return o, fmt.Errorf("frame: unseen levels cannot be treated by %q: use error or zero", o.Unseen)
+	switch o.Unseen {
+	case RefuseUnseen, AtPrior:
+	case formerZero:
+		return o, errors.New("frame: unseen levels are no longer treated by \"zero\", whose intervals were too narrow: use prior, which adds the variance of the levels to the prediction")
+	default:
+		return o, fmt.Errorf("frame: unseen levels cannot be treated by %q: use error or prior", o.Unseen)
 	}
 	if o.Positive != "" {
 		if o.Mode == Numbers {

@@ -157,22 +157,22 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, error) {
 	k := int(v)
 	if k == -1 { // the source knows training's levels, and this is another
-		if b.frame.Unseen != Zero && !in.Expr.Keyed {
+		if b.frame.Unseen != AtPrior && !in.Expr.Keyed {
 			column, _ := credence.CutText(in.Expr.Column)
 			level := "its level"
 			if text, ok := b.rows.text(row, &in.Expr); ok {
 				level = fmt.Sprintf("level %q", text)
 			}
-			return 0, b.rows.fail(row, fmt.Errorf("column %q: %s was not seen in training: correct it, or predict without it with --unseen zero", column, level))
+			return 0, b.rows.fail(row, fmt.Errorf("column %q: %s was not seen in training: correct it, or let --unseen prior score it by the variance of the levels", column, level))
 		}
 		return -1, nil
 	}
 	if k < 0 || k >= len(s.codes) {
 		return 0, b.rows.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}
-	if s.codes[k] < 0 && b.frame.Unseen != Zero && !in.Expr.Keyed {
+	if s.codes[k] < 0 && b.frame.Unseen != AtPrior && !in.Expr.Keyed {
 		column, _ := credence.CutText(in.Expr.Column)
-		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or predict without it with --unseen zero",
+		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or let --unseen prior score it by the variance of the levels",
 			column, b.rows.levels(&in.Expr)[k], s.unseen, cell.Plural(s.unseen, "level", "levels")))
 	}
 	return s.codes[k], nil

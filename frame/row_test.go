@@ -24,7 +24,7 @@ func TestOneRowAtATime(t *testing.T) {
 		Inputs: []frame.Expr{frame.Column("Area"), frame.Column("Age").With(frame.Log), frame.Column("Zip"), frame.Column("Sold")},
 		Offset: []frame.Expr{frame.Column("Years")},
 	}
-	f, err := frame.Fit(t.Context(), plan, source, frame.Options{Missing: frame.Mean, Unseen: frame.Zero})
+	f, err := frame.Fit(t.Context(), plan, source, frame.Options{Missing: frame.Mean, Unseen: frame.AtPrior})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,13 +34,17 @@ func columnsOf(expressions []*Expr) []string {
 }
 
 // Validate says what is wrong with a frame that was not made by [Fit], such as one read
-// from a file. Binding a frame that passes never panics.
+// from a file. Binding a frame that passes never panics. A file of an earlier version that let unseen levels pass
+// has them scored at their prior.
 func (f *Frame) Validate() error {
 	if f.SegmentWidth < 0 || f.Sparse < 0 || f.Sparse > f.SegmentWidth {
 		return fmt.Errorf("frame: a sparse segment of %d columns out of %d", f.Sparse, f.SegmentWidth)
 	}
 	if f.Features != nil && len(f.Features) != f.SegmentWidth {
 		return fmt.Errorf("frame: %d names of %d sparse columns", len(f.Features), f.SegmentWidth)
+	}
+	if f.Unseen == formerZero {
+		f.Unseen = AtPrior
 	}
 	if _, err := (Options{Missing: f.Missing, Unseen: f.Unseen}).Validate(); err != nil {
 		return err

@@ -21,7 +21,7 @@ var hostile = []any{
 	json.Number("-1"), json.Number("0"), json.Number("1"), json.Number("2"), json.Number("7"), json.Number("0.5"),
 	json.Number("2147483648"), json.Number("2305843009213693952"), json.Number("4611686018427387904"), json.Number("9223372036854775807"),
 	json.Number("1e300"), json.Number("-1e300"), json.Number("1e-300"),
-	"", "a", "x", "x2", "x4", "y", "zip", "scale", "log", "classes", "grades", "drop", "indicator", "zero",
+	"", "a", "x", "x2", "x4", "y", "zip", "scale", "log", "classes", "grades", "drop", "indicator", "zero", "prior",
 	true, false, nil, []any{}, map[string]any{},
 }
 

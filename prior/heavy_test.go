@@ -2,6 +2,7 @@ package prior
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -17,7 +18,7 @@ func TestHeavyTails(t *testing.T) {
 		"studentt":                  StudentT{},
 		"studentt(df=4, scale=0.5)": StudentT{4, param.Hold(0.5)},
 		"horseshoe":                 Horseshoe{},
-		"horseshoe(df=3, scale=~1)": Horseshoe{3, param.From(1)},
+		"horseshoe(df=3, scale=~1)": Horseshoe{DF: 3, Scale: param.From(1)},
 	} {
 		call, err := spec.ParseSpec(text)
 		if err != nil {
@@ -25,7 +26,7 @@ func TestHeavyTails(t *testing.T) {
 		}
 		a := spec.NewArguments(call, text)
 		got := map[string]func(*spec.Arguments) Named{"laplace": readLaplace, "studentt": readStudentT, "horseshoe": readHorseshoe}[call.Name](a)
-		if err := a.Finish(); err != nil || got != want || got.String() != text {
+		if err := a.Finish(); err != nil || !reflect.DeepEqual(got, want) || got.String() != text {
 			t.Errorf("%s is read as %v (%v)", text, got, err)
 		}
 	}

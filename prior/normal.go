@@ -18,8 +18,8 @@ type Normal struct {
 	// ARD gives every weight but the intercept a variance of its own (automatic
 	// relevance determination).
 	ARD bool `json:"ard,omitempty"`
-	// Variances are the learned and held values after a fit, one for each weight;
-	// nil before.
+	// Variances are the learned and held values after a fit, one for each weight: posterior means, where the fit
+	// integrated over the variances of blocks. They are nil before.
 	Variances []float64 `json:"variances,omitempty"`
 }
 

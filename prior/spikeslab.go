@@ -25,6 +25,8 @@ type SpikeSlab struct {
 	// Odds are prior odds of inclusion of the weights, in the place of ρ/(1−ρ), one for each weight of the
 	// model; 0 leaves a weight to ρ, and nil all. Weights that are selected together have the odds of the first.
 	Odds []float64 `json:"odds,omitempty"`
+	// Kept are the prior variances of kept blocks, by their names, after a fit.
+	Kept Kept `json:"kept,omitempty"`
 }
 
 // Name is "spikeslab".
@@ -73,9 +75,20 @@ func (p SpikeSlab) WithParameters(values []float64) Named {
 }
 
 // UnseenVariance is the variance of a further weight, one that training did not
-// have: ρ r₁ + (1−ρ) r₀ at the values that the fit wrote back.
-func (p SpikeSlab) UnseenVariance(credence.Block) float64 {
-	return p.Inclusion.Value*p.Slab.Value + (1-p.Inclusion.Value)*p.Spike.Value
+// have: ρ r₁ + (1−ρ) r₀ at the values that the fit wrote back, and of a kept block its own.
+func (p SpikeSlab) UnseenVariance(block credence.Block) float64 {
+	return p.Kept.variance(block, p.VarianceAt(p.Inclusion.Value))
+}
+
+// VarianceAt is the variance of a weight that is in the slab with such a probability.
+func (p SpikeSlab) VarianceAt(inclusion float64) float64 {
+	return inclusion*p.Slab.Value + (1-inclusion)*p.Spike.Value
+}
+
+// WithKept returns the prior with the learned variances of kept blocks.
+func (p SpikeSlab) WithKept(kept Kept) credence.Prior {
+	p.Kept = kept
+	return p
 }
 
 // PriorInclusion is the prior probability that weight j is in the slab.
@@ -103,6 +116,9 @@ const selectingFactor = 3
 // Validate refuses stated values that make no prior.
 func (p SpikeSlab) Validate() error {
 	if err := checkStates(p); err != nil {
+		return err
+	}
+	if err := p.Kept.validate(); err != nil {
 		return err
 	}
 	if v := p.Inclusion.Value; p.Inclusion.State != param.Learned && !(v > 0 && v < 1) {

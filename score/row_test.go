@@ -122,7 +122,7 @@ func TestRowRefusals(t *testing.T) {
 		{struct{ Size float64 }{3}, `table: struct { Size float64 } has no field for the column "Zip": add one, or name it with the tag ` + "`credence:\"Zip\"`"},
 		{map[string]any{"Size": "large", "Zip": "a"}, `table: column "Size": "large" is not a number; declare it with --missing large`},
 		{map[string]any{"Size": nil, "Zip": "a"}, `frame: row 1: column "Size" is missing: fill in the value, or let --missing mean fill in the mean of training`},
-		{map[string]any{"Size": 3.0, "Zip": "new"}, `frame: row 1: column "Zip": level "new" was not seen in training: correct it, or predict without it with --unseen zero`},
+		{map[string]any{"Size": 3.0, "Zip": "new"}, `frame: row 1: column "Zip": level "new" was not seen in training: correct it, or let --unseen prior score it by the variance of the levels`},
 		{7, "table: a int is no row: give a struct, or a map[string]any"},
 	} {
 		if _, err := score.Row(model, c.row); err == nil || err.Error() != c.want {

@@ -337,7 +337,7 @@ func TestOptions(t *testing.T) {
 		{score.Options{Interval: -1}, "is not a probability"},
 		{score.Options{Missing: "indicator"}, "the model has no indicators of missing values"},
 		{score.Options{Missing: "median"}, "use error, mean, indicator or drop"},
-		{score.Options{Unseen: "guess"}, "use error or zero"},
+		{score.Options{Unseen: "guess"}, "use error or prior"},
 	} {
 		if _, err := score.New(model, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.options, err, c.want)
@@ -348,7 +348,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v is scored", broken)
 		}
 	}
-	lenient := must.Value(score.New(model, score.Options{Missing: "mean", Unseen: "zero"}))(t)
+	lenient := must.Value(score.New(model, score.Options{Missing: "mean", Unseen: "prior"}))(t)
 	bound := must.Value(score.Bind[map[string]any](lenient))(t)
 	filled, err := bound.Score(map[string]any{"Size": nil, "Zip": "a"})
 	mean := 0.0

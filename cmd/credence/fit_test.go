@@ -141,10 +141,10 @@ func TestUnseenCategories(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", train, "--target", "price", "-o", model)
 	o := invoke(t, "", "predict", model, test)
-	if o.code != exitFailed || !strings.Contains(o.err, "moon") || !strings.Contains(o.err, "--unseen zero") {
+	if o.code != exitFailed || !strings.Contains(o.err, "moon") || !strings.Contains(o.err, "--unseen prior") {
 		t.Errorf("exit %d, message %q", o.code, o.err)
 	}
-	o = invoke(t, "", "predict", model, test, "--unseen", "zero")
+	o = invoke(t, "", "predict", model, test, "--unseen", "prior")
 	if o.code != exitDone || strings.Count(o.out, "\n") != 3 || !strings.Contains(o.err, "not seen in training") {
 		t.Errorf("exit %d, message %q, output %q", o.code, o.err, o.out)
 	}

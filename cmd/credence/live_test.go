@@ -87,7 +87,7 @@ func TestPredictLiveStopsAtTheRow(t *testing.T) {
 			t.Errorf("exit %d: %s", o.code, o.err)
 		}
 	}
-	if o := invoke(t, "x,c\n1,u\n,v\n3,w\n", "predict", model, "-", "--missing", "mean", "--unseen", "zero"); o.code != exitDone ||
+	if o := invoke(t, "x,c\n1,u\n,v\n3,w\n", "predict", model, "-", "--missing", "mean", "--unseen", "prior"); o.code != exitDone ||
 		strings.Count(o.out, "\n") != 4 || !strings.Contains(o.err, "1 missing value filled") || !strings.Contains(o.err, "1 category value not seen") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
 	}

@@ -22,7 +22,7 @@ type scoreFlags struct {
 
 func (f *scoreFlags) register(cmd *cobra.Command) {
 	f.dataFlags.register(cmd)
-	cmd.Flags().StringVar(&f.unseen, "unseen", "", "error or zero: what to do about categories that training did not see (default: as the model was fitted)")
+	cmd.Flags().StringVar(&f.unseen, "unseen", "", "error or prior: what to do about categories that training did not see; prior adds the variance of the levels (default: as the model was fitted)")
 }
 
 // application says how a model is applied.
@@ -102,7 +102,7 @@ func (p *program) tellCounts(file *apply.File) {
 		p.warn("%s filled with training means", counted(counts.Filled, "missing value"))
 	}
 	if counts.UnseenLevels > 0 {
-		p.warn("%s not seen in training, treated as none of its levels", counted(counts.UnseenLevels, "category value"))
+		p.warn("%s not seen in training, scored at the prior: no effect, give or take the spread of the levels", counted(counts.UnseenLevels, "category value"))
 	}
 	switch {
 	case counts.UnseenFeatures == 1:

@@ -439,7 +439,7 @@ func TestStreamRefusals(t *testing.T) {
 		{[]string{"stream", path, "--target", "click", "-o", model, "--resume", "--engine", "ftrl"}, exitMisuse, "the checkpoint has engine sep, not ftrl"},
 		{[]string{"stream", path, "--target", "site", "-o", model, "--resume"}, exitMisuse, "the checkpoint has target click, not site"},
 		{[]string{"evaluate", model, svm}, exitFailed, "are of different formats"},
-		{[]string{"evaluate", model, path, "--unseen", "zero"}, exitMisuse, "was learned online"},
+		{[]string{"evaluate", model, path, "--unseen", "prior"}, exitMisuse, "was learned online"},
 	} {
 		o := invoke(t, "", c.args...)
 		if o.code != c.code || !strings.Contains(o.err, c.want) {

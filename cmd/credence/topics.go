@@ -69,7 +69,7 @@ func complete(commands []*cobra.Command) {
 	scores := []string{string(active.Information), string(active.Uncertainty), string(active.BALD), string(active.Random)}
 	values := map[string][]string{
 		"engine": batch, "family": families, "prior": priors, "format": {"csv", "tsv", "libsvm", "vw", "parquet"},
-		"missing": {"mean", "indicator", "drop", "drop-target"}, "unseen": {"error", "zero"}, "sort": {"inclusion", "abs", "name"},
+		"missing": {"mean", "indicator", "drop", "drop-target"}, "unseen": {"error", "prior"}, "sort": {"inclusion", "abs", "name"},
 		"score": scores, "scores": scores,
 	}
 	for _, command := range commands {

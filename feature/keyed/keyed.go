@@ -75,7 +75,7 @@ func (f *Features) Blocks() []credence.Block {
 
 // AddUnseen implements [credence.UnseenFeatures].
 func (f *Features) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
-	credence.AddUnseenSquares(variance, rows.Unseen, prior, credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)})
+	credence.AddUnseenSquares(variance, rows.UnseenOf, prior, credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)})
 }
 
 // Transform implements credence.Features.

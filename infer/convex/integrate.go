@@ -153,6 +153,13 @@ func (f *fit) integrates(converged bool) bool {
 func (f *fit) rules() hyper.Rules {
 	return hyper.Rules{
 		Weights: f.d, Steps: newtonSteps, Width: slopeStep, Near: slopeStep, Enough: atMode, Spread: hyper.Upper(f.d),
+		Law: func(theta []float64) []float64 {
+			law := make([]float64, len(theta))
+			for k, u := range theta {
+				law[k] = math.Exp(2 * u)
+			}
+			return law
+		},
 		Climb: func(ctx context.Context, from *hyper.Evaluation, theta []float64) (*hyper.Evaluation, error) {
 			return f.evaluate(ctx, from, theta, hyper.ForStep)
 		},

@@ -115,6 +115,16 @@ func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 			return value(k-f.first) * value(k-f.first)
 		}
 		problem.Spread(p.Variances, f.groups, variance)
+		if f.integrated != nil {
+			for k, c := range f.learned {
+				if c.group < 0 {
+					continue
+				}
+				for j := f.groups[c.group].First; j < f.groups[c.group].End(); j++ {
+					p.Variances[j] = f.integrated.Law[k] * f.units.Scale * f.units.Scale
+				}
+			}
+		}
 		out.Report.Hyper = append(out.Report.Hyper, problem.Values(f.groups, variance, f.model.Features)...)
 		return p
 	}

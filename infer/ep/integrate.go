@@ -104,6 +104,7 @@ type answer struct {
 	covariance                []float64 // d×d, nil where it is too large
 	noise                     float64   // noise variance
 	df                        float64   // 0: normal
+	kept                      []float64 // means of the prior variances of kept blocks; nil where they are not integrated
 	evidence                  float64   // log evidence
 	dropped, points           int
 }
@@ -138,6 +139,12 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	}
 	begin.mode = *from
 	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2}
+	rules.Law = func(theta []float64) (law []float64) {
+		for _, u := range theta[len(theta)-len(f.logKept):] { // the last of θ
+			law = append(law, math.Exp(2*u))
+		}
+		return law
+	}
 	if len(begin.Linear) > 2*d+1 {
 		rules.Spread = func(linear []float64, scale float64, difference []float64) {
 			hyper.Upper(d)(linear[2*d+1:], scale, difference)
@@ -170,6 +177,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 		total.resolved[j] = math.Max(0, math.Min(total.resolved[j], total.inclusion[j]))
 	}
 	total.noise = math.Max(total.noise, 0.1*centre.Linear[2*d])
+	total.kept = all.Law
 	total.df, total.dropped, total.points = hyper.MedianDF(all.Variance, all.Fourth), all.Dropped, 1+top.Axes.Count()*top.Axes.Nodes()
 	return total, nil
 }

@@ -107,6 +107,7 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 	p.Inclusion, p.Slab = p.Inclusion.At(special.Sigmoid(f.logOdds)), p.Slab.At(math.Exp(2*f.logSlab)*s*s)
 	out := f.Setting.Fitted(f.Table, f.model, p, f.posterior(a), a.noise, f.logKept, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
 	out.Report.Together = true
+	f.SetKeptLaw(out, a.kept)
 	if !math.IsNaN(a.evidence) && !math.IsInf(a.evidence, 0) {
 		out.Report.EvidenceEstimate = &a.evidence
 	}

@@ -187,7 +187,11 @@ func (r *fit) keep(end *outcome) {
 // member is where a climb ended, settled.
 func (e *Engine) member(s *stage, end *outcome) credence.Member {
 	variances := make([]float64, e.model.Features.Weights())
-	problem.Spread(variances, e.groups, func(k int) float64 { return s.own(end.settled.at.prior[k]) })
+	law := end.settled.law
+	if law == nil {
+		law = end.settled.at.prior
+	}
+	problem.Spread(variances, e.groups, func(k int) float64 { return s.own(law[k]) })
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,

@@ -18,6 +18,7 @@ type settled struct {
 	treatment string
 	// The mean of σ², and the exponentials of the means of the logarithms of the others; in units.
 	at           values
+	law          []float64 // the means of the prior variances, in units; nil where nothing is integrated
 	predictiveDF float64
 	evidence     float64 // integrated
 	learned      []learned
@@ -91,12 +92,21 @@ type place struct {
 
 func (m *density) rules() hyper.Rules {
 	f := m.o.form
-	return hyper.Rules{
+	rules := hyper.Rules{
 		Weights: f.base().d, Steps: polishSteps, Width: curvatureWidth, Near: chord, Enough: polished, Curvature: m.curvature, Climb: m.climb, Spread: f.spread,
 		Tell: func(stage string, done, total int, objective float64) {
 			m.engine.report(credence.Progress{Stage: m.ascent.stage + ", " + stage, Done: done, Total: total, Objective: objective, Sure: true})
 		},
 	}
+	if !m.engine.prior.ARD { // whose further weights have variances that no row tells of
+		rules.Law = func(theta []float64) []float64 {
+			p := m.o.current
+			p.prior = slices.Clone(p.prior)
+			m.set(&p, theta)
+			return p.prior
+		}
+	}
+	return rules
 }
 
 // begin evaluates where a climb ended.
@@ -219,7 +229,7 @@ func (m *density) finish(all *hyper.Integrated) error {
 	end, s, f := m.end, m.end.settled, m.o.form
 	mode := all.Mode.At.State.(*place)
 	end.point, end.evidence, end.penalised, end.jitter = mode.point, mode.evidence, mode.penalised, mode.jitter
-	s.at, s.evidence = end.values, end.evidence
+	s.at, s.evidence, s.law = end.values, end.evidence, all.Law
 	for k, i := range m.places {
 		v := m.o.variables[i]
 		l := learned{v.name, all.Mode.Axes.SD(k), v.prior.(hyper.BetaPrime).Scale}

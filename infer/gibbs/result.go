@@ -196,7 +196,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	}
 	d, share := f.Table.Count(), 1/float64(len(f.kept))
 	inclusion := make([]float64, d)
-	noise, slab, kept := 0.0, 0.0, make([]float64, len(f.KeptBlocks))
+	noise, slab, kept, law := 0.0, 0.0, make([]float64, len(f.KeptBlocks)), make([]float64, len(f.KeptBlocks))
 	resolved := make([]float64, d)
 	for _, k := range f.kept {
 		r := f.records[k]
@@ -211,6 +211,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 			slab += share * s.weight / r.total * math.Exp(2*s.logSlab)
 			for b, u := range s.logKept {
 				kept[b] += share * s.weight / r.total * u
+				law[b] += share * s.weight / r.total * math.Exp(2*u)
 			}
 		}
 	}
@@ -232,6 +233,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	}
 	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)
 	out := f.Setting.Fitted(f.Table, f.model, p, draws, noise, kept, credence.Value{Name: "inclusion", Value: p.Inclusion.Value}, credence.Value{Name: "slab", Value: p.Slab.Value})
+	f.SetKeptLaw(out, law)
 	out.Report.Together, out.Report.Iterations = true, f.config.Flips
 	for j, in := range inclusion {
 		resolved[j] = math.Max(0, in+resolved[j])

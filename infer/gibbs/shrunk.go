@@ -44,7 +44,7 @@ func (f *fit) traces(ctx context.Context) ([]*trace, error) {
 func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 	d, h := f.Table.Count(), *f.horseshoe
 	q := &posterior.Draws{Count: f.config.Draws}
-	kept := make([]float64, len(f.KeptBlocks))
+	kept, law := make([]float64, len(f.KeptBlocks)), make([]float64, len(f.KeptBlocks))
 	var globals, slabs, noises []float64
 	var all [3][][]float64
 	learned := [3]bool{h.Scale.State != param.Held, true, f.Noise.Learned}
@@ -55,6 +55,9 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 		}
 		for k, u := range t.kept {
 			kept[k] += mean(u) / float64(len(traces))
+			for _, logSD := range u {
+				law[k] += math.Exp(2*logSD) / float64(len(u)*len(traces))
+			}
 		}
 		globals, slabs, noises = append(globals, t.global...), append(slabs, t.slab...), append(noises, t.noise...)
 		for k, list := range [][]float64{t.global, t.slab, t.noise} {
@@ -67,6 +70,7 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 	}
 	out := f.Setting.Fitted(f.Table, f.model, h, q, mean(noises), kept, credence.Value{Name: "scale", Value: h.Scale.Value},
 		credence.Value{Name: "slab", Value: math.Exp(2*mean(slabs)) * f.Units.Scale * f.Units.Scale})
+	f.SetKeptLaw(out, law)
 	out.Report.Iterations = f.config.Sweeps
 	var moving [][][]float64
 	for k, list := range all {

@@ -150,6 +150,7 @@ type outcome struct {
 	posterior credence.Posterior
 	members   []member  // of equal weight; nil means one, of the posterior and the family
 	priors    []float64 // prior variance of each group
+	law       []float64 // and its mean, where it is integrated over; else nil
 	common    float64   // logarithm of their common scale, where there is one
 	family    *problem.Family
 	targets   base.Moments
@@ -169,7 +170,12 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 	}
 	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
 	variances := make([]float64, features.Weights())
-	base.Spread(variances, groups, variance)
+	base.Spread(variances, groups, func(k int) float64 {
+		if o.law != nil {
+			return o.law[k]
+		}
+		return o.priors[k]
+	})
 	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance()}
 	if o.members == nil {
 		o.members = []member{{o.family, o.posterior}}

@@ -282,10 +282,21 @@ func (g *integration) rules() hyper.Rules {
 	if g.quadratic {
 		enough = nearEnough
 	}
-	return hyper.Rules{
+	rules := hyper.Rules{
 		Weights: g.Dims, Steps: modeSteps, Width: slopeStep, Near: nearMode, Enough: enough, Polish: !g.quadratic,
 		Climb: g.climb, Spread: hyper.Upper(g.Dims), Tell: g.tell,
 	}
+	if !g.Prior.ARD { // whose further weights have variances that no row tells of
+		rules.Law = g.law
+	}
+	return rules
+}
+
+// law returns the prior variances of all groups at θ.
+func (g *integration) law(theta []float64) []float64 {
+	at := newton.Point{Prior: slices.Clone(g.mode.Prior), Free: slices.Clone(g.mode.Free), Family: g.mode.Family}
+	g.newton.MoveTo(&at, theta)
+	return at.Prior
 }
 
 // climb goes on from a θ.

@@ -102,7 +102,7 @@ func (g *integration) finish(o *outcome) {
 	}
 	final := g.mode.Clone()
 	g.newton.MoveTo(final, g.all.Theta)
-	o.priors, o.family, o.common = final.Prior, final.Family, g.all.Theta[len(g.all.Theta)-1]
+	o.priors, o.law, o.family, o.common = final.Prior, g.all.Law, final.Family, g.all.Theta[len(g.all.Theta)-1]
 	if len(o.members) == 1 {
 		o.family = o.members[0].family
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
 )
 
 // PseudoNoise is the noise deviation of a row of classes near even odds, μ(1 − μ)/(dμ/df)² (Piironen &
@@ -51,7 +52,28 @@ func (s *Setting) Fitted(t *Table, model credence.Model, p credence.Prior, q cre
 	out.Report.Status = credence.Converged
 	out.Report.Hyper = append(append(out.Report.Hyper, values...), s.KeptValues(kept)...)
 	out.Members = []credence.Member{{Model: model, Posterior: q}}
+	law := make([]float64, len(kept))
+	for k, u := range kept {
+		law[k] = math.Exp(2 * u)
+	}
+	s.SetKeptLaw(out, law)
 	return out
+}
+
+// SetKeptLaw gives the prior of a fit the variances, in units, that further weights of the kept blocks have; nil leaves them.
+func (s *Setting) SetKeptLaw(out *credence.Fitted, law []float64) {
+	model := &out.Members[0].Model
+	keeping, ok := model.Prior.(interface {
+		WithKept(kept prior.Kept) credence.Prior
+	})
+	if !ok || len(law) == 0 {
+		return
+	}
+	kept := prior.Kept{}
+	for k, b := range s.KeptBlocks {
+		kept[b.Name] = law[k] * s.scale * s.scale
+	}
+	model.Prior = keeping.WithKept(kept)
 }
 
 // Warn adds a warning to a fit's report.

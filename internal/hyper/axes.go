@@ -114,6 +114,23 @@ func (a *Axes) points() [][]float64 {
 	return list
 }
 
+// expect returns the expectations of functions of θ under N(θ̂, H⁻¹), to the precision of the nodes.
+func (a *Axes) expect(f func(theta []float64) []float64) []float64 {
+	centre := f(a.Theta)
+	total, theta := slices.Clone(centre), make([]float64, len(a.Theta))
+	for k := range a.Theta {
+		for _, n := range a.nodes {
+			for j, t := range a.Theta {
+				theta[j] = t + n.z*a.root.At(j, k)
+			}
+			for i, v := range f(theta) {
+				total[i] += n.weight * (v - centre[i])
+			}
+		}
+	}
+	return total
+}
+
 // SD returns the standard deviation of coordinate j under N(θ̂, H⁻¹).
 func (a *Axes) SD(j int) float64 { return math.Sqrt(a.covariance.At(j, j)) }
 

@@ -27,6 +27,7 @@ type Integrated struct {
 	Mode    *Maximum  // the last one
 	Point             // moments, those of the mode where nothing is summed; the log density is the log evidence
 	Theta   []float64 // mean
+	Law     []float64 // expectations of [Rules.Law]; nil at the mode
 	Fourth  []float64
 	Dropped int // nodes that weigh nothing
 }
@@ -66,6 +67,10 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 		}
 	}
 	out = &Integrated{Outcome: Skipped, Mode: top, Point: centre.Point, Theta: centre.Theta}
+	law := func([]float64) []float64 { return nil }
+	if r.Law != nil {
+		law, out.Law = r.Law, axes.expect(r.Law)
+	}
 	if out.LogDensity = axes.Laplace(); len(top.Slopes.Mean) > 0 || p == 0 {
 		if skip, _, _ := axes.Skip(centre.Variance, top.Slopes); skip {
 			return out, nil, nil
@@ -75,7 +80,10 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 			return out, nil, nil
 		}
 	}
-	with := func(p Point, theta []float64) Point { p.Linear = append(p.Linear, theta...); return p }
+	with := func(p Point, theta []float64) Point {
+		p.Linear = append(append(p.Linear, theta...), law(theta)...)
+		return p
+	}
 	s, thetas := newSums(axes, with(centre.Point, centre.Theta), r.Spread), axes.points()
 	err = r.evaluate(ctx, m, top.At, thetas, ForNode, func(i int, e *Evaluation) error {
 		if ok := s.add(with(e.Point, e.Theta)); !ok && r.Climb != nil {
@@ -95,7 +103,11 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 		return nil, elsewhere, nil
 	}
 	out.Outcome, out.Point, out.Fourth = Summed, s.Point, s.Fourth
-	out.Linear, out.Theta = s.Linear[:len(s.Linear)-p], s.Linear[len(s.Linear)-p:]
+	own := len(s.Linear) - p - len(out.Law)
+	out.Linear, out.Theta = s.Linear[:own], s.Linear[own:own+p]
+	for i, least := range law(out.Theta) { // a sum of axes may lie below what Jensen's inequality allows
+		out.Law[i] = math.Max(s.Linear[own+p+i], least)
+	}
 	return out, nil, err
 }
 

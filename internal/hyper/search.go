@@ -74,7 +74,10 @@ type Rules struct {
 	// Climb goes on from the mode so far at a node that is more likely; nil leaves such nodes out.
 	Climb  func(ctx context.Context, from *Evaluation, theta []float64) (*Evaluation, error)
 	Spread Spread
-	Tell   func(stage string, done, total int, logDensity float64) // may be nil
+	// Law returns numbers whose expectations over θ are wanted beside the moments, convex functions of θ: the prior variances,
+	// which are those of weights that no row has. It may be nil.
+	Law  func(theta []float64) []float64
+	Tell func(stage string, done, total int, logDensity float64) // may be nil
 }
 
 // Maximum is a mode of the log posterior, as far as the search came.

@@ -392,3 +392,53 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 }
+
+// TestLaw: expectations of squares are those of a normal density where θ is summed over, expanded in or left out, there is none
+// without a law, and a mean of exponentials is not below that at the mean.
+func TestLaw(t *testing.T) {
+	squares := func(theta []float64) (law []float64) {
+		for _, u := range theta {
+			law = append(law, u*u)
+		}
+		return append(law, 7)
+	}
+	many := make([]float64, ThreeNodeLimit+2)
+	wide := mat.NewSymDense(len(many), nil)
+	for k := range many {
+		many[k] = float64(k) / 50
+		wide.SetSym(k, k, 4)
+		wide.SetSym(k, (k+1)%len(many), 0.5)
+	}
+	for _, c := range []struct {
+		at   []float64
+		h    *mat.SymDense
+		want Outcome
+	}{
+		{[]float64{0.7, -1.2}, mat.NewSymDense(2, []float64{5, 2, 2, 4}), Summed},
+		{many, wide, Expanded},
+		{[]float64{0.3}, mat.NewSymDense(1, []float64{1e6}), Skipped},
+	} {
+		r := rules
+		if _, all := searched(t, r, &toy{density: parabola(c.at, c.h)}, c.at...); all.Law != nil {
+			t.Errorf("a law of nothing: %v", all.Law)
+		}
+		r.Law = squares
+		_, all := searched(t, r, &toy{density: parabola(c.at, c.h)}, c.at...)
+		var inverse mat.Dense
+		must.Succeed(t, inverse.Inverse(c.h))
+		if all.Outcome != c.want || len(all.Law) != len(c.at)+1 {
+			t.Fatalf("outcome %v, %d expectations", all.Outcome, len(all.Law))
+		}
+		for k, v := range c.at {
+			near(t, "mean square", all.Law[k], v*v+inverse.At(k, k), 1e-8)
+		}
+		near(t, "constant", all.Law[len(c.at)], 7, 1e-12)
+		near(t, "linear number", all.Mean[0], c.at[0], 1e-8)
+	}
+	r := rules
+	r.Law = func(theta []float64) []float64 { return []float64{math.Exp(2 * theta[0])} }
+	_, all := searched(t, r, &toy{density: banana}, 0.1, 0.1)
+	if least := math.Exp(2 * all.Theta[0]); all.Law[0] < least {
+		t.Errorf("the mean %v of exponentials is below %v", all.Law[0], least)
+	}
+}
