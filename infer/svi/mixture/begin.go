@@ -1,8 +1,10 @@
 package mixture
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/problem"
@@ -89,9 +91,14 @@ func (f *Fit) initial(ctx context.Context) ([]float64, error) {
 // metric is the variables z in which steps are taken, in place of the means m of every component: m = U⁻¹z, where
 // UᵀU is the curvature of the bound in m. In these variables all directions are alike, whatever the correlations of
 // the features, and the steps of an ascent are few. Nil is the means themselves.
+//
+// Of more weights those whose columns have most entries have variables together, and every other its mean: what takes many steps is
+// what many rows have in common, such as a column far from 0 beside the intercept.
 type metric struct {
 	*Bound
-	upper []float64 // U, d×d
+	heavy []int     // the weights that have variables together; nil means all
+	upper []float64 // U, square
+	some  []float64 // room for the heavy ones
 }
 
 // The largest number of weights with a metric, whose memory is d², and its square for each row: more, and the
@@ -99,38 +106,112 @@ type metric struct {
 const (
 	mostMetric   = 1000
 	metricSquare = 100
+	// mostHeavy is how many weights have variables together where all are too many.
+	mostHeavy = 256
 )
 
-// metric returns the metric of an ascent over rows from x, by the curvature of some rows there.
-func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64) (*metric, error) {
-	d := q.Dims
-	if d > mostMetric || d*d > metricSquare*rows.Count() || q.Tunable != nil {
+// alike is how many weights have a metric in an ascent over rows: all, or where they are too many and the ascent is slow the
+// heaviest; 0 for none.
+func (q *Bound) alike(rows *problem.Rows, slow bool) int {
+	count := q.Dims
+	if count > mostMetric {
+		count = mostHeavy
+	}
+	if q.Dims > mostMetric && !slow || count*count > metricSquare*rows.Count() || q.Tunable != nil {
+		return 0
+	}
+	return count
+}
+
+// metric returns the metric of so many weights, in an ascent over rows from x, by the curvature of some rows there.
+func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64, d int) (*metric, error) {
+	if d == 0 {
 		return nil, nil
 	}
-	g := &metric{q, make([]float64, d*d)}
+	g := &metric{Bound: q}
+	some := q.Rows(min(problem.StartRows, rows.Count()))
+	if d < q.Dims {
+		if err := g.choose(ctx, some, d); err != nil {
+			return nil, err
+		}
+	}
+	g.upper = make([]float64, d*d)
 	q.Begin(x)
 	q.SetPrior(x)
-	some, dense, within := q.Rows(min(problem.StartRows, rows.Count())), 0, true
+	dense, within := 0, true
+	var part credence.Design
 	scale := problem.Scale(rows.Count(), some.Count())
 	err := q.eachCurvature(ctx, some, x, func(b *problem.Block, beta []float64) {
 		if within = within && q.terms.WithinReach(q.Family.Likelihood); !within {
 			return
 		}
 		kernel.Scale(scale, beta)
-		b.Phi.AddGram(q.Workspace, g.upper, beta)
-		dense = b.Phi.Dense.Cols
+		phi := b.Phi
+		if g.heavy != nil {
+			phi = g.part(&part, phi)
+		}
+		phi.AddGram(q.Workspace, g.upper, beta)
+		dense = phi.Dense.Cols
 	})
 	if err != nil || !within {
 		return nil, err
 	}
 	credence.LiftGram(g.upper, d, dense)
-	for j, v := range q.WeightPrior {
-		g.upper[j*d+j] += 1 / v
+	for k := range d {
+		g.upper[k*d+k] += 1 / q.WeightPrior[g.place(k)]
 	}
 	if _, ok := q.Workspace.Pool().Cholesky(d, g.upper, d); !ok || !problem.Finite(g.upper...) {
 		return nil, nil
 	}
 	return g, nil
+}
+
+// choose takes the weights whose columns have most entries in some rows, the first of equals.
+func (g *metric) choose(ctx context.Context, some *problem.Rows, count int) error {
+	entries, order := make([]int, g.Dims), make([]int, g.Dims)
+	err := some.Each(ctx, func(b *problem.Block) {
+		for i := range b.Rows() {
+			b.Phi.Each(i, func(j int, v float64) {
+				if v != 0 {
+					entries[j]++
+				}
+			})
+		}
+	})
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[b], entries[a]) })
+	g.heavy, g.some = order[:count], make([]float64, count)
+	slices.Sort(g.heavy)
+	return err
+}
+
+// place is the weight of variable k.
+func (g *metric) place(k int) int {
+	if g.heavy == nil {
+		return k
+	}
+	return g.heavy[k]
+}
+
+// part fills dst with the columns of the heavy weights.
+func (g *metric) part(dst, phi *credence.Design) *credence.Design {
+	dst.Dense.Reshape(phi.Dense.Rows, len(g.heavy))
+	clear(dst.Dense.Data)
+	at := make([]int32, g.Dims)
+	for k, j := range g.heavy {
+		at[j] = int32(k + 1)
+	}
+	for i := range phi.Dense.Rows {
+		row := dst.Dense.Row(i)
+		phi.Each(i, func(j int, v float64) {
+			if k := at[j]; k > 0 {
+				row[k-1] = v
+			}
+		})
+	}
+	return dst
 }
 
 // eachCurvature calls do for block after block with the curvature of every row under the first component, −2 ∂e/∂variance, 0
@@ -159,9 +240,13 @@ func (g *metric) curvature(dst, x []float64, q *Bound) {
 		cm, cl := q.Component(dst, k)
 		for j := range logs {
 			cm[j], cl[j] = share*math.Exp(-logs[j]), share/2
-			if g != nil {
-				cm[j] = share
-			}
+		}
+		if g != nil {
+			g.together(cm, func(z []float64) {
+				for j := range z {
+					z[j] = share
+				}
+			})
 		}
 	}
 }
@@ -177,12 +262,12 @@ func (g *metric) enter(x []float64) {
 
 // leave changes x from the variables to means: m = U⁻¹z.
 func (g *metric) leave(x []float64) {
-	g.each(x, func(z []float64) { g.Workspace.Pool().TrsmLeft(false, g.Dims, 1, g.upper, g.Dims, z, 1) })
+	g.each(x, func(z []float64) { g.Workspace.Pool().TrsmLeft(false, len(z), 1, g.upper, len(z), z, 1) })
 }
 
 // pull changes a gradient in means to one in the variables: U⁻ᵀ∂m.
 func (g *metric) pull(gradient []float64) {
-	g.each(gradient, func(m []float64) { g.Workspace.Pool().TrsmLeft(true, g.Dims, 1, g.upper, g.Dims, m, 1) })
+	g.each(gradient, func(m []float64) { g.Workspace.Pool().TrsmLeft(true, len(m), 1, g.upper, len(m), m, 1) })
 }
 
 // each calls do with what x has for the means of every component.
@@ -192,6 +277,21 @@ func (g *metric) each(x []float64, do func(m []float64)) {
 	}
 	for k := range g.Components {
 		m, _ := g.Component(x, k)
+		g.together(m, do)
+	}
+}
+
+// together calls do with the numbers of the weights that have variables together.
+func (g *metric) together(m []float64, do func(z []float64)) {
+	if g.heavy == nil {
 		do(m)
+		return
+	}
+	for k, j := range g.heavy {
+		g.some[k] = m[j]
+	}
+	do(g.some)
+	for k, j := range g.heavy {
+		m[j] = g.some[k]
 	}
 }

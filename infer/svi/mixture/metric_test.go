@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -13,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -51,8 +53,18 @@ func TestMetric(t *testing.T) {
 		t.Errorf("%d iterations, %v, %v: 20 should do for columns that are alike, which take 30 without a metric", iterations, converged, err)
 	}
 	x := state.X
-	g, err := q.metric(ctx, q.Rows(0), x)
-	if err != nil || g == nil {
+	if all := q.alike(q.Rows(0), false); all != q.Dims {
+		t.Errorf("%d of %d weights have a metric", all, q.Dims)
+	}
+	for _, count := range []int{q.Dims, 4} {
+		testMetric(t, q, x, count)
+	}
+}
+
+func testMetric(t *testing.T, q *Bound, x []float64, count int) {
+	ctx := context.Background()
+	g, err := q.metric(ctx, q.Rows(0), x, count)
+	if err != nil || g == nil || (g.heavy == nil) != (count == q.Dims) {
 		t.Fatal(g, err)
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -81,10 +93,11 @@ func TestMetric(t *testing.T) {
 	bend := func(z, m []float64) float64 { // over what is said of it
 		return (2*at(0, m) - at(step, m) - at(-step, m)) / (step * step * kernel.Dot(z, z) / float64(q.Components))
 	}
-	if share := bend(z, m); math.Abs(share-1) > 0.1 {
+	if share := bend(z, m); count == q.Dims && math.Abs(share-1) > 0.1 {
 		t.Errorf("the curvature along z is %v of what it should be", share)
 	}
-	for j := range q.Dims { // some of which the rows tell little of
+	for k := range count { // some of which the rows tell little of
+		j := g.place(k)
 		z, m := make([]float64, len(x)), make([]float64, len(x))
 		means, _ := q.Component(z, 0)
 		means[j] = 1
@@ -99,5 +112,40 @@ func TestMetric(t *testing.T) {
 		if math.Abs(v-z[i]) > 1e-9 {
 			t.Errorf("z[%d] comes back as %v, was %v", i, v, z[i])
 		}
+	}
+}
+
+// TestHeavy: columns that many rows have in common, and that are far from 0, are taken together where weights are too many for all
+// to be, once an ascent is slow; the columns of most entries are those.
+func TestHeavy(t *testing.T) {
+	ctx := context.Background()
+	const n, levels, far = 4000, 1100, 2
+	rng := rand.New(rand.NewPCG(3, 8))
+	data := &credence.Batch{X: linop.NewDense(n, levels+far), Target: make([]float64, n)}
+	for i := range n {
+		x, level := rng.NormFloat64(), rng.IntN(levels)
+		if rng.Float64() < 1/(1+math.Exp(-x-math.Sin(float64(level)))) {
+			data.Target[i] = 1
+		}
+		row := data.X.Row(i)
+		row[level], row[levels], row[levels+1] = 1, 3e4+100*x, 2e3-3*x+rng.NormFloat64()
+	}
+	features := conform.Columns{Sparse: levels + far, Intercept: true}
+	groups := must.Value(base.Groups("test", features, prior.Normal{}))(t)
+	pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Bernoulli{}, data), Features: features, Likelihood: likelihood.Bernoulli{}, Groups: groups, Dims: features.Weights()}
+	s := must.Value(pr.Start(ctx, pr.Rows(0), pr.Rows(0)))(t)
+	q := NewBound(pr, 1, s.Family)
+	if slow, quick := q.alike(pr.Rows(0), true), q.alike(pr.Rows(0), false); slow != mostHeavy || quick != 0 {
+		t.Fatalf("%d and %d weights have a metric", slow, quick)
+	}
+	fit := New(q, s, Options{Levels: []int{0}, MaxIterations: 2000, Starts: 1, Tolerance: 1e-4})
+	state := &State{}
+	must.Succeed(t, fit.Run(ctx, state))
+	if !state.BestConverged || state.Iterations > 130 {
+		t.Errorf("%d iterations, converged %v: 130 should do, 183 are taken without a metric", state.Iterations, state.BestConverged)
+	}
+	g := must.Value(q.metric(ctx, pr.Rows(0), state.Best, 3))(t)
+	if !slices.Equal(g.heavy, []int{0, levels + 1, levels + 2}) {
+		t.Errorf("weights %v have variables together", g.heavy)
 	}
 }

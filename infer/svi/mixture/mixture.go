@@ -164,12 +164,12 @@ func (f *Fit) climbPart(ctx context.Context, rows *problem.Rows, state *State) e
 // ascend takes at most limit quasi-Newton steps in state.X, in the variables of its metric.
 func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tolerance float64, limit int) (iterations int, converged bool, err error) {
 	x := state.X
-	metric, err := f.metric(ctx, rows, x)
+	metric, err := f.metric(ctx, rows, x, f.alike(rows, state.Done > 0))
 	if err != nil {
 		return 0, false, err
 	}
 	patience := 5
-	if metric != nil {
+	if metric != nil && metric.heavy == nil {
 		patience = 2 // a step that gains little is then no sign of a valley
 	}
 	curvature := make([]float64, len(x))
