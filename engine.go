@@ -142,8 +142,26 @@ type Report struct {
 	// out how much too narrow an approximation makes them. They are not corrected.
 	SDRatio *float64 `json:"sd_ratio,omitempty"`
 	// Counts say what work an approximate engine did, such as products with the columns and steps of its loops.
-	Counts   Values   `json:"counts,omitempty"`
+	Counts Values `json:"counts,omitempty"`
+	// Target is how the target looks where no family was stated, and it is not like measurements; else nil.
+	Target   *Look    `json:"target_look,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // what a reader should know
+}
+
+// Look is what the values of a target look like, by themselves: package criticism tells.
+type Look struct {
+	Like     string   `json:"like"`               // counts, grades, classes, shares, amounts or numbers
+	Text     string   `json:"text"`               // "whole numbers from 0 to 3, 95 % of them 0, which look like counts"
+	Families []string `json:"families,omitempty"` // that such values are drawn of, the likeliest first
+	Remedy   string   `json:"remedy,omitempty"`   // what to state: "--family poisson, or …"
+}
+
+// String returns the text and the remedy in one line.
+func (l Look) String() string {
+	if l.Remedy == "" {
+		return l.Text
+	}
+	return l.Text + ": " + l.Remedy
 }
 
 // Progress is what an engine tells between steps.

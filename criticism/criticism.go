@@ -74,8 +74,11 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 		dispersed := add(s.dispersion())
 		add(s.zeros(dispersed))
 	}
-	add(s.tails())
-	if !wild && !add(s.trend()) {
+	told := outliers && s.discrete() // that the family is another
+	if !told {
+		add(s.tails())
+	}
+	if !wild && !add(s.trend()) && !told {
 		add(s.spread())
 	}
 	return found, nil

@@ -74,6 +74,8 @@ type sample struct {
 	name        string               // of the target
 	transformed bool                 // the target is a function of a column already
 	normal      bool                 // so is the prior
+	looks       *credence.Look       // of the targets of a Gaussian that are a column as it is, nil else
+	whole       bool                 // so are all targets, and none below 0
 	where       func(row int) string // a row of the data stands
 
 	place          []int // row of the data
@@ -172,6 +174,10 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	}
 	if s.bent() {
 		return nil, nil
+	}
+	s.whole = !slices.ContainsFunc(s.target, func(y float64) bool { return y < 0 || y != math.Trunc(y) })
+	if s.kind.gaussian && s.name != "" && !s.transformed {
+		s.looks = LookAt(s.name, s.target)
 	}
 	return s, nil
 }

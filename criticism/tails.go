@@ -130,6 +130,11 @@ func (s *sample) outliers(rows []int) *Finding {
 		}
 		names += ", " + strings.TrimPrefix(s.where(row), stem)
 	}
+	if s.discrete() { // the family is to blame, not the rows
+		f.Text = fmt.Sprintf("%s holds %s, and %d of %d rows are impossible under a normal distribution", s.name, s.looks.Text, len(rows), len(s.target))
+		f.Remedy = s.looks.Remedy
+		return f
+	}
 	if len(rows) == 1 {
 		f.Text = fmt.Sprintf("1 row (%s) is impossible under the model", names)
 	} else {
@@ -171,9 +176,13 @@ func (s *sample) tails() *Finding {
 		Text:   fmt.Sprintf("large residuals are more common than under a normal distribution (kurtosis %.2g, not 3)", kurtosis),
 		Remedy: cmp.Or(s.heavy(""), "intervals are too narrow far out, and too wide nearby"),
 	}
-	if log := s.logarithm("fit "); log != "" && skewness > 0 && lopsided(s.residual) {
+	other := s.otherFamily()
+	if other != "" && skewness > 0 && special.QuantileSkewness(s.residual) > leastLopsided {
 		f.Text = fmt.Sprintf("large residuals are more common above than below the prediction (skewness %.2g, not 0)", skewness)
-		f.Remedy = log
+		f.Remedy = other
+	}
+	if s.discrete() {
+		f.Remedy = other
 	}
 	return f
 }
@@ -181,16 +190,6 @@ func (s *sample) tails() *Finding {
 // leastLopsided is the skewness by quantiles from which tails are a matter of one side: that of a gamma
 // distribution of shape 8. 400 values of a Student t with two degrees of freedom exceed 0.18 once in 40 sets.
 const leastLopsided = 0.2
-
-// lopsided says whether values are skewed to the right by their quantiles at a twentieth from both ends,
-// which no outliers move.
-func lopsided(values []float64) bool {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	n := len(sorted)
-	low, middle, high := sorted[n/20], sorted[n/2], sorted[n-1-n/20]
-	return high-middle-(middle-low) > leastLopsided*(high-low)
-}
 
 // kurtosisAbove is the probability that n normal values have at least this kurtosis: the cube root
 // of a ratio of moments is about normal (Anscombe & Glynn 1983).

@@ -31,7 +31,10 @@ func (s *sample) trend() *Finding {
 		finding := &Finding{Check: "trend"}
 		if len(names) == 0 {
 			finding.Text = fmt.Sprintf("the residuals bend with the prediction, and a curve explains %.2g %% of their variance", 100*explained)
-			finding.Remedy = "add products of columns or rbf(.)" + s.logarithm(" to the formula, or fit ")
+			finding.Remedy = "add products of columns or rbf(.) to the formula"
+			if other := s.otherFamily(); other != "" {
+				finding.Remedy += ", or " + other
+			}
 			return finding
 		}
 		finding.Text = fmt.Sprintf("the residuals bend with %s, and a curve explains %.2g %% of their variance", list(names), 100*explained)
@@ -85,42 +88,47 @@ func (s *sample) spread() *Finding {
 // wider is the remedy for spreads that vary.
 func (s *sample) wider() string {
 	if s.kind.gaussian {
-		if log := s.logarithm("fit "); log != "" {
-			return log
+		if other := s.otherFamily(); other != "" {
+			return other
 		}
 		return "give precision(w) if a column says how precise a row is" + s.heavy(", or ")
 	}
 	return "fit groups of rows that spread alike apart"
 }
 
-// heavy proposes the Student t family, which is fitted under a normal prior alone.
+// heavy proposes the Student t family, which is fitted under a normal prior alone. Of whole numbers from 0 on it is none
+// but by an error: its scale shrinks to nothing about the commonest of them, where its density has no bound.
 func (s *sample) heavy(before string) string {
-	if !s.normal {
+	if !s.normal || s.whole {
 		return ""
 	}
 	return before + "--family studentt"
 }
 
-// logarithm proposes another family than the Gaussian for counts, and for positive targets their logarithm too.
-func (s *sample) logarithm(before string) string {
-	if !s.kind.gaussian || s.name == "" || s.transformed {
+// otherFamily proposes another family than the Gaussian for targets that look like counts, grades or classes, and for
+// positive ones their logarithm too; "" for all others.
+func (s *sample) otherFamily() string {
+	switch {
+	case !s.kind.gaussian || s.name == "" || s.transformed:
 		return ""
+	case s.discrete():
+		return s.looks.Remedy
 	}
-	counts, positive := true, true
 	for _, i := range s.used {
-		y := s.target[i]
-		counts, positive = counts && y >= 0 && y == math.Trunc(y), positive && y > 0
-		if !counts && !positive {
+		if !(s.target[i] > 0) {
 			return ""
 		}
 	}
-	switch {
-	case !positive:
-		return before + "--family negbinomial"
-	case counts:
-		return before + fmt.Sprintf("log(%s), or --family negbinomial", s.name)
+	if !s.normal {
+		return fmt.Sprintf("fit log(%s)", s.name)
 	}
-	return before + fmt.Sprintf("log(%s), or --family gamma", s.name)
+	return fmt.Sprintf("fit log(%s), or --family gamma", s.name)
+}
+
+// discrete says whether the targets of a Gaussian look like counts, grades or classes, whose families are fitted under a
+// normal prior.
+func (s *sample) discrete() bool {
+	return s.normal && s.looks != nil && (s.looks.Like == LookCounts || s.looks.Like == LookGrades || s.looks.Like == LookClasses)
 }
 
 // against runs a test against the prediction and every column, and says what was found, nil for nothing.

@@ -27,8 +27,8 @@ func TestJob(t *testing.T) {
 	}
 	run := must.Value(job.Prepare(context.Background(), rows))(t)
 	want := []fit.Note{
-		{Topic: "model", Text: "zip ~ size + log(rooms)   bernoulli, normal prior"},
 		{Topic: "target", Text: "zip: the positive class is b"},
+		{Topic: "model", Text: "zip ~ size + log(rooms)   bernoulli, normal prior"},
 		{Topic: "engine", Text: "svi: variational Bayes, since this family has no closed form"},
 	}
 	if got := run.Explain(); !slices.Equal(got, want) {

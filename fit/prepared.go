@@ -33,6 +33,7 @@ type Prepared struct {
 	// drawn are the frequencies of the model's random features, and fewer says which of them are fewer than asked for, "" if none.
 	drawn []formula.Frequencies
 	fewer string
+	looks *credence.Look // of the target, where it does not look like measurements
 	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they do.
 	products *table.Products
 	term     string
@@ -57,6 +58,9 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 		return nil, err
 	}
 	if p.data, err = p.frame.Bind(rows, frame.RequireTargets); err != nil {
+		return nil, err
+	}
+	if p.looks, err = p.look(ctx); err != nil {
 		return nil, err
 	}
 	if p.drawn, err = p.plan.Frequencies(p.frame, p.data); err != nil {
@@ -119,7 +123,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		Formula: p.formula(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.priorText(),
 		Engine: p.call, Seed: p.job.options.Seed,
 	}
-	fitted.Report.Inputs = len(fr.Inputs) + fr.Sparse
+	fitted.Report.Inputs, fitted.Report.Target = len(fr.Inputs)+fr.Sparse, p.looks
 	for _, d := range p.drawn {
 		fitted.Report.Frequencies = append(fitted.Report.Frequencies, credence.Value{Name: d.Term, Value: float64(d.Count)})
 	}
@@ -165,13 +169,16 @@ func (p *Prepared) priorText() string {
 // Note is a line about what was chosen.
 type Note struct{ Topic, Text string }
 
-// Explain tells what the texts and the table came to: the model, the positive class, and the engine
-// and why.
-func (p *Prepared) Explain() []Note {
-	notes := []Note{{"model", fmt.Sprintf("%s   %v, %s prior", p.formula(), p.model.Likelihood, cmp.Or(p.priorText(), "no"))}}
+// Explain tells what the texts and the table came to: what the target looks like or its positive class, the
+// model, and the engine and why.
+func (p *Prepared) Explain() (notes []Note) {
+	if p.looks != nil {
+		notes = append(notes, Note{"target", fmt.Sprintf("%s holds %v", p.frame.TargetName(), p.looks)})
+	}
 	if positive := p.frame.Target.Positive(); positive != "" {
 		notes = append(notes, Note{"target", fmt.Sprintf("%s: the positive class is %s", p.frame.TargetName(), positive)})
 	}
+	notes = append(notes, Note{"model", fmt.Sprintf("%s   %v, %s prior", p.formula(), p.model.Likelihood, cmp.Or(p.priorText(), "no"))})
 	return append(notes, Note{"engine", p.entry.Name + ": " + p.why})
 }
 

@@ -25,9 +25,6 @@ func (t *Target) finish(s *targetTally, levels []string, positive string) (hint 
 		t.Mode = Numbers
 		if t.Kind != credence.Numeric || s.only(0, 1) || s.only(-1, 1) {
 			t.Mode = Classes
-		} else if !s.Many && len(s.Values) == 2 {
-			low, high := min(s.Values[0], s.Values[1]), max(s.Values[0], s.Values[1])
-			hint = fmt.Sprintf("target %s has only the values %s and %s: --family bernoulli treats them as classes", t.Expr, number(low), number(high))
 		}
 	}
 	t.Mean, t.Variance = s.centre(), s.variance()

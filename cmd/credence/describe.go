@@ -8,11 +8,9 @@ import (
 	"github.com/credence-ml/credence/dataset"
 )
 
-// describeTable tells how the data were understood: the columns that the model
+// describeColumns tells how the data were understood: the columns that the model
 // uses by kind, and how kinds that are not plain came about.
-func (p *program) describeTable(table *dataset.Table, source credence.Source) {
-	schema := source.Schema()
-	p.say("data    %s: %s", filesText(table.Files()), counted(source.Rows(), "row"))
+func (p *program) describeColumns(table *dataset.Table, schema *credence.Schema) {
 	for kind, name := range []string{"number", "boolean", "category"} {
 		var columns []string
 		for _, c := range schema.Columns {

@@ -125,18 +125,30 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 	if err != nil {
 		return nil, err
 	}
-	p.describeTable(table, source)
+	p.say("data    %s: %s", filesText(table.Files()), counted(source.Rows(), "row"))
 	prepared, err := job.Prepare(ctx, source)
+	var notes []fit.Note
+	if err == nil {
+		notes = prepared.Explain()
+	}
+	for len(notes) > 0 && notes[0].Topic == "target" { // what it looks like is read first
+		p.sayNote(notes[0])
+		notes = notes[1:]
+	}
+	p.describeColumns(table, source.Schema())
 	if err != nil {
 		return nil, err
 	}
-	return p.runPrepared(ctx, prepared, do)
+	return p.runPrepared(ctx, prepared, notes, do)
 }
 
+// sayNote prints a note.
+func (p *program) sayNote(note fit.Note) { p.say("%-7s %s", note.Topic, note.Text) }
+
 // runPrepared tells what was chosen, and fits.
-func (p *program) runPrepared(ctx context.Context, prepared *fit.Prepared, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
-	for _, note := range prepared.Explain() {
-		p.say("%-7s %s", note.Topic, note.Text)
+func (p *program) runPrepared(ctx context.Context, prepared *fit.Prepared, notes []fit.Note, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
+	for _, note := range notes {
+		p.sayNote(note)
 	}
 	p.messages.set("fitting", 0, 0, false, time.Now())
 	return do(prepared, ctx)

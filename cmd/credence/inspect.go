@@ -139,6 +139,9 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		return p.emit(inspection{result, terms, score.Blocks(fitted)})
 	}
 	p.say("model   %s", path)
+	if look := result.Report.Target; look != nil {
+		p.say("target  %s holds %v", fitted.Frame.TargetName(), look)
+	}
 	p.printFit(&result)
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)

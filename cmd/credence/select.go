@@ -188,7 +188,7 @@ func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string,
 	if err != nil {
 		return nil, err
 	}
-	return p.runPrepared(ctx, prepared, do)
+	return p.runPrepared(ctx, prepared, prepared.Explain(), do)
 }
 
 // printSelection writes a selection for people.

@@ -179,3 +179,30 @@ func BenchmarkLogNormalCDFDerivatives(b *testing.B) {
 	}
 	_ = sum
 }
+
+// TestQuantileSkewness: of exponential quantiles (a+b−2m)/(b−a) is (ln 20 + ln(20/19) − 2 ln 2)/(ln 20 − ln(20/19)); turned
+// round it changes its sign, and an outlier does not move it.
+func TestQuantileSkewness(t *testing.T) {
+	const n = 20001
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = -math.Log(1 - (float64(i)+.5)/n)
+	}
+	want := (math.Log(20) + math.Log(20.0/19) - 2*math.Ln2) / (math.Log(20) - math.Log(20.0/19))
+	if got := special.QuantileSkewness(values); math.Abs(got-want) > 1e-3 { // a step of the grid is 1e-3 at the upper quantile
+		t.Errorf("%v, want %v", got, want)
+	}
+	values[0] = 1e9
+	if got := special.QuantileSkewness(values); math.Abs(got-want) > 2e-3 {
+		t.Errorf("with an outlier %v, want %v", got, want)
+	}
+	for i := range values {
+		values[i] = -values[i]
+	}
+	if got := special.QuantileSkewness(values); math.Abs(got+want) > 2e-3 {
+		t.Errorf("turned round %v, want %v", got, -want)
+	}
+	if special.QuantileSkewness(nil) != 0 || special.QuantileSkewness([]float64{2, 2, 2}) != 0 {
+		t.Error("no values, or equal ones, are skewed")
+	}
+}

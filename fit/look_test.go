@@ -1,0 +1,66 @@
+package fit_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/table"
+)
+
+// TestTargetLooks: a target of counts under no stated family is said to look like counts, first of all, in the fit and in its
+// file; under a stated family, a transform or a prior whose engines fit no counts nothing is said. Checks of the gaussian
+// name the families of counts, once, and never studentt.
+func TestTargetLooks(t *testing.T) {
+	type row struct{ Claims, X float64 }
+	rng := rand.New(rand.NewPCG(4, 26))
+	rows := make([]row, 3000)
+	for i := range rows {
+		rows[i].X = rng.NormFloat64()
+		rows[i].Claims = likelihood.Poisson{}.Sample(rng, -2.8+.3*rows[i].X)
+	}
+	rows[17].Claims = math.NaN()
+	source := must.Value(table.Structs(rows))(t)
+	for _, c := range []struct {
+		options fit.Options
+		told    bool
+	}{
+		{fit.Options{Formula: "Claims ~ X", DropTarget: true}, true},
+		{fit.Options{Target: "Claims", DropTarget: true, Engine: "exact"}, true},
+		{fit.Options{Formula: "Claims ~ X", DropTarget: true, Family: "gaussian"}, false},
+		{fit.Options{Formula: "Claims ~ X", DropTarget: true, Family: "poisson"}, false},
+		{fit.Options{Formula: "sqrt(Claims) ~ X", DropTarget: true}, false},
+		{fit.Options{Formula: "Claims ~ X", DropTarget: true, Prior: "spikeslab"}, false},
+	} {
+		job := must.Value(fit.New(c.options))(t)
+		run := must.Value(job.Prepare(context.Background(), source))(t)
+		fitted := must.Value(run.Fit(context.Background()))(t)
+		note, look := run.Explain()[0], fitted.Report.Target
+		if told := note.Topic == "target"; told != c.told || told != (look != nil) {
+			t.Errorf("%+v: %v, %v", c.options, note, look)
+			continue
+		}
+		if !c.told {
+			continue
+		}
+		if look.Like != criticism.LookCounts || look.Families[0] != "poisson" || note.Text != "Claims holds "+look.String() || !strings.HasPrefix(note.Text, "Claims holds whole numbers from 0 to ") {
+			t.Errorf("%+v: %q of %+v", c.options, note.Text, look)
+		}
+		path := t.TempDir() + "/m.safetensors"
+		must.Succeed(t, modelfile.Save(path, fitted))
+		if again := must.Value(modelfile.Load(path))(t).Report.Target; again == nil || again.String() != look.String() {
+			t.Errorf("%+v: the file has %+v", c.options, again)
+		}
+		text := strings.Join(fitted.Report.Warnings, "\n")
+		if strings.Contains(text, "studentt") || strings.Count(text, look.Remedy) != 1 {
+			t.Errorf("%+v: %s", c.options, text)
+		}
+	}
+}

@@ -1,0 +1,18 @@
+package special
+
+import "slices"
+
+// QuantileSkewness is (a + b − 2m)/(b − a) of the median m and the quantiles a and b of a twentieth and of nineteen
+// twentieths (Hinkley 1975): in [−1, 1], and not moved by outliers. It is 0 where there are no values, or a = b.
+func QuantileSkewness(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	low, middle, high := sorted[n/20], sorted[n/2], sorted[n-1-n/20]
+	if high == low {
+		return 0
+	}
+	return (high - middle - (middle - low)) / (high - low)
+}
