@@ -49,6 +49,8 @@ type Input struct {
 	Scale  float64       `json:"scale"`
 	// Fill stands for a missing value, before centring and scaling: a number, or a level's code.
 	Fill float64 `json:"fill,omitempty"`
+	// Ends are the least and the largest value of a number in the training rows, before centring and scaling.
+	Ends *[2]float64 `json:"ends,omitempty"`
 	// Indicates says that the input is 1 where Expr's column is missing and 0 elsewhere.
 	Indicates bool `json:"indicates,omitempty"`
 	// Segment says that the column comes from the sparse segment.

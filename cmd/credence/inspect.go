@@ -75,8 +75,9 @@ quantile of chi-square with the effective number of weights).`,
 // inspection is the JSON object of inspect.
 type inspection struct {
 	score.Summary
-	Terms  []score.Term  `json:"terms"`            // weights, in the order of the model or of --sort
-	Blocks []score.Block `json:"blocks,omitempty"` // what each block came to
+	Terms   []score.Term   `json:"terms"`             // weights, in the order of the model or of --sort
+	Blocks  []score.Block  `json:"blocks,omitempty"`  // what each block came to
+	Smooths []score.Smooth `json:"smooths,omitempty"` // what each smooth term adds
 }
 
 // check refuses what no model fits.
@@ -120,9 +121,15 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if err != nil {
 		return err
 	}
+	smooths, text := score.Smooths(fitted), !p.json && flags.output == ""
+	if text { // each smooth term is a line of its own
+		terms = slices.DeleteFunc(terms, func(t score.Term) bool {
+			return slices.ContainsFunc(smooths, func(s score.Smooth) bool { return s.Block == t.Block })
+		})
+	}
 	all := len(terms)
 	top := flags.top
-	if top == 0 && !p.json && flags.output == "" {
+	if top == 0 && text {
 		top = 20
 	}
 	if top > 0 && top < all {
@@ -136,7 +143,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	result := score.Summarise(fitted)
 	if p.json {
 		result.Model = path
-		return p.emit(inspection{result, terms, score.Blocks(fitted)})
+		return p.emit(inspection{result, terms, score.Blocks(fitted), smooths})
 	}
 	p.say("model   %s", path)
 	if look := result.Report.Target; look != nil {
@@ -146,47 +153,85 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
-		p.printTerms(terms, all)
+		told, _ := score.Intervals(&fitted.Report)
+		p.printTerms(terms, all, told)
 	}
+	p.printSmooths(smooths, flags.Exp)
 	p.printBlocks(score.Blocks(fitted))
 	return nil
 }
 
-// printTerms writes the weights for people.
-func (p *program) printTerms(terms []score.Term, all int) {
+// printTerms writes the weights for people, with standard deviations and intervals where they are to be told.
+func (p *program) printTerms(terms []score.Term, all int, intervals bool) {
 	if p.quiet || len(terms) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	header := "\nblock\tname\tmean\tsd\tlower\tupper\t"
+	row := func(cells ...string) { fmt.Fprint(w, strings.Join(cells, "\t"), "\t") }
+	value, spreads := "mean", []string{"sd", "lower", "upper"}
 	if terms[0].Exp != nil {
-		header = "\nblock\tname\texp\tlower\tupper\t"
+		value, spreads = "exp", spreads[1:]
 	}
+	if !intervals {
+		spreads = nil
+	}
+	fmt.Fprintln(w)
+	row(append([]string{"block", "name", value}, spreads...)...)
 	if slices.ContainsFunc(terms, func(t score.Term) bool { return t.Inclusion != nil }) {
-		header += "inclusion\t"
+		row("inclusion")
 	}
-	fmt.Fprintln(w, header)
+	fmt.Fprintln(w)
 	for _, t := range terms {
-		fmt.Fprintf(w, "%s\t%s\t", nameText(t.Block), nameText(t.Name))
+		row(nameText(t.Block), nameText(t.Name))
+		cells, spread := []string{"0", "base", "", ""}, t.SD
 		switch {
 		case t.Base && t.Exp != nil:
-			fmt.Fprint(w, "1\tbase\t\t")
+			cells = []string{"1", "base", ""}
 		case t.Base:
-			fmt.Fprint(w, "0\tbase\t\t\t")
 		case t.Exp != nil:
-			spread := (t.Exp.Upper - t.Exp.Lower) / 4
-			fmt.Fprintf(w, "%s\t%s\t%s\t", toSpread(t.Exp.Estimate, spread), toSpread(t.Exp.Lower, spread), toSpread(t.Exp.Upper, spread))
+			spread = (t.Exp.Upper - t.Exp.Lower) / 4
+			cells = []string{toSpread(t.Exp.Estimate, spread), toSpread(t.Exp.Lower, spread), toSpread(t.Exp.Upper, spread)}
 		default:
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", toSpread(t.Mean, t.SD), toSpread(t.SD, t.SD), toSpread(t.Lower, t.SD), toSpread(t.Upper, t.SD))
+			cells = []string{toSpread(t.Mean, spread), toSpread(spread, spread), toSpread(t.Lower, spread), toSpread(t.Upper, spread)}
 		}
+		row(cells[:1+len(spreads)]...)
 		if t.Inclusion != nil {
-			fmt.Fprintf(w, "%.4f\t", *t.Inclusion)
+			row(fmt.Sprintf("%.4f", *t.Inclusion))
 		}
 		fmt.Fprintln(w)
 	}
 	w.Flush()
 	if len(terms) < all {
 		p.say("… and %d more; --top %d shows all", all-len(terms), all)
+	}
+}
+
+// printSmooths writes a line for each smooth term: where it adds least and most to f.
+func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
+	if len(smooths) == 0 {
+		return
+	}
+	what := "what smooth terms add to f, against the mean of the column, ± standard deviation"
+	if exp {
+		what = "what smooth terms multiply, against the mean of the column"
+	}
+	p.say("\n%s (their weights: --json, or -o FILE)", what)
+	at := func(e *score.Effect) string {
+		if exp {
+			return fmt.Sprintf("%s at %s", toSpread(math.Exp(e.Mean), math.Exp(e.Mean)*e.SD), significant(e.At))
+		}
+		return fmt.Sprintf("%s ± %s at %s", toSpread(e.Mean, e.SD), toSpread(e.SD, e.SD), significant(e.At))
+	}
+	for _, s := range smooths {
+		line := fmt.Sprintf("%s  %s", nameText(s.Block), counted(s.Weights, "weight"))
+		if s.Column != "" {
+			along := nameText(s.Column)
+			if s.Columns > 1 {
+				along += fmt.Sprintf(" (of %d columns the one that matters most)", s.Columns)
+			}
+			line += fmt.Sprintf("; along %s from %s to %s: least %s, most %s", along, significant(s.From), significant(s.To), at(s.Lowest), at(s.Highest))
+		}
+		p.say("%s", line)
 	}
 }
 

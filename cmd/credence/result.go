@@ -58,7 +58,9 @@ func (p *program) printFit(r *score.Summary) {
 			}
 			p.say("        %s %s", counted(*r.Selected, "weight"), what)
 		}
-		if r.WeightCoverage != nil {
+		if told, why := score.Intervals(&r.Report); !told {
+			p.say("        %s", why)
+		} else if r.WeightCoverage != nil {
 			p.say("        90 %% intervals of the weights in the model hold about %.0f %% of them", 100**r.WeightCoverage)
 		}
 		if r.SDRatio != nil {
