@@ -28,7 +28,7 @@ func TestMisuse(t *testing.T) {
 		{`{"family": "poisson", "prior": "spikeslab"}`, "no engine of this version fits family poisson with prior spikeslab: exact: "},
 		{`{"family": "poisson", "positive": "yes"}`, "family poisson has none"},
 		{`{"missing": "median"}`, "use error, mean, indicator or drop"},
-		{`{"unseen": "guess"}`, "use error or zero"},
+		{`{"unseen": "guess"}`, "use error or prior"},
 		{`{"threads": 1000000000}`, "threads: there cannot be 1000000000: use 1 to 1024"},
 		{`{"threads": -1}`, "threads: there cannot be -1"},
 		{`{"memory": -1}`, "memory: -1 bytes is negative"},
