@@ -25,6 +25,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o dist/credence ./cmd/credence
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o /dev/null ./cmd/credence
 	CGO_ENABLED=0 $(GO) build -tags purego ./...
+	for target in linux/386 linux/arm js/wasm; do CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./... || exit 1; done
 
 test:
 	$(GO) test ./...

@@ -138,15 +138,17 @@ func conformFinite(t *testing.T, s *Set, rows *credence.Batch) {
 func TestBasisRefusals(t *testing.T) {
 	in := withCategory(withCategory(numbers(2), "zip", 70000), "device", 70000)
 	refuses(t, in, "feature: poly(a, 0) has degree 0: give one from 1 to 20", &Polynomial{"poly(a, 0)", []int{0}, 0})
-	// Four inputs of degree 2^62 would overflow to no column at all, and 2^61 to too few.
-	refuses(t, in, "feature: poly(a) has degree 4611686018427387904: give one from 1 to 20", &Polynomial{"poly(a)", []int{0}, 1 << 62})
+	// Four inputs of such a degree would overflow to no column at all, or to too few.
+	refuses(t, in, fmt.Sprintf("feature: poly(a) has degree %d: give one from 1 to 20", math.MaxInt/2+1), &Polynomial{"poly(a)", []int{0}, math.MaxInt/2 + 1})
 	refuses(t, in, "feature: poly(a) has degree 21: give one from 1 to 20", &Polynomial{"poly(a)", []int{0}, 21})
 	refuses(t, in, "feature: poly(2) has no inputs: name a column", &Polynomial{"poly(2)", nil, 2})
 	refuses(t, in, "feature: poly(zip, 2): zip is a category: leave it out or use onehot(zip)", &Polynomial{"poly(zip, 2)", []int{2}, 2})
 	refuses(t, in, "feature: a:a has a twice: name it once, or use poly(a, 2)", &Interaction{Name: "a:a", Inputs: []int{0, 0}})
 	refuses(t, in, "feature: a is a product of 1 inputs: give at least two", &Interaction{Name: "a", Inputs: []int{0}})
 	refuses(t, in, "feature: zip:device has more than 2147483647 combinations of levels: use hash(...)", &Interaction{Name: "zip:device", Inputs: []int{2, 3}})
-	refuses(t, Inputs{Segment: math.MaxInt32 + 1}, "feature: a sparse segment of 2147483648 columns: give at most 2147483647", &Linear{Segment: true})
+	if most := math.MaxInt32; math.MaxInt > most {
+		refuses(t, Inputs{Segment: most + 1}, "feature: a sparse segment of 2147483648 columns: give at most 2147483647", &Linear{Segment: true})
+	}
 	refuses(t, Inputs{Segment: -1}, "feature: a sparse segment of -1 columns: give at most 2147483647", &Linear{Segment: true})
 	refuses(t, in, `feature: unknown kernel "rfb": use rbf, laplacian, cauchy, matern12, matern32 or matern52`,
 		&RandomFourier{Name: "rbf(a)", Kernel: "rfb", Inputs: []int{0}, Frequencies: []float64{1}})

@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func ForRows(text string, columns []table.Column, sparse, namespaces bool, optio
 }
 
 // anyIndex is the width of a sparse segment of which nothing is known.
-const anyIndex = 1 << 53
+const anyIndex = min(1<<53, math.MaxInt)
 
 // Keyed lowers the formula to keys. kind returns the kind of a column, false for what is none. Terms
 // whose value does not depend on one row alone are refused.

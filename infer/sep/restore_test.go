@@ -76,7 +76,7 @@ func TestHostileStates(t *testing.T) {
 	}
 	p := oneHotProblem(rows, []int{5, 40}, 3)
 	batch := batchOf(p.x, p.y)
-	values := []any{-1, 0, 1, 2, 1000, 1 << 31, int64(1) << 61, int64(1<<63 - 1), 0.5, 1e-300, 1e300, -1e300, true, nil}
+	values := []any{-1, 0, 1, 2, 1000, int64(1) << 31, int64(1) << 61, int64(1<<63 - 1), 0.5, 1e-300, 1e300, -1e300, true, nil}
 	for name, m := range states(t, batch) {
 		document, tensors, err := m.State()
 		must.Succeed(t, err)

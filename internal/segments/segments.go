@@ -2,7 +2,10 @@
 // that the sum of all rows does not depend on the shards in which they were counted.
 package segments
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Sum is what consecutive rows add up to.
 type Sum[T any] interface {
@@ -28,7 +31,7 @@ func (n *Node[T]) Whole(size int) bool { return n.Sum.Count() == size<<n.Height 
 
 // Sound reports whether the node has a place in a tree.
 func (n *Node[T]) Sound() bool {
-	return n.Segment >= 0 && n.Segment < 1<<31 && n.Height >= 0 && n.Height <= 31 && n.Segment&(1<<n.Height-1) == 0
+	return n.Segment >= 0 && n.Segment <= math.MaxInt32 && n.Height >= 0 && n.Height <= 30 && n.Segment&(1<<n.Height-1) == 0
 }
 
 // Join returns nodes in the order of their rows, with those that are the halves of one added up.
