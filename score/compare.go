@@ -92,6 +92,7 @@ type Comparison struct {
 type Compared struct {
 	Model    string   `json:"model"`              // path of the file
 	Engine   string   `json:"engine"`             // that made the fit
+	Kind     string   `json:"kind"`               // of its figures: densities, or probabilities of whole numbers and classes
 	Evidence *float64 `json:"evidence,omitempty"` // log evidence, where it is comparable
 	ELBO     *float64 `json:"elbo,omitempty"`     // lower bound of it
 	// EvidenceGap is an estimate of the evidence less the ELBO, which differ by that at least where EvidenceGapLeast is true.
@@ -102,22 +103,29 @@ type Compared struct {
 	EvidenceBound    *float64     `json:"evidence_bound,omitempty"`
 	NLPD             metric.Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
 	RMSE             metric.Score `json:"rmse,omitzero"` // of the predictive means
-	// Gain is the mean log density per row less that of the first model, GainError its
+	// Gain is the mean log density per row less that of the first model of its kind, GainError its
 	// standard error over rows.
 	Gain      metric.Score `json:"gain,omitzero"`
 	GainError metric.Score `json:"gain_error,omitzero"`
 	// MeanDifference is the root mean square difference of predictive means from
-	// the first model's, SDRatio the geometric mean ratio of predictive standard deviations.
+	// the first model's of its kind, SDRatio the geometric mean ratio of predictive standard deviations.
 	MeanDifference metric.Score `json:"mean_difference,omitzero"`
 	SDRatio        metric.Score `json:"sd_ratio,omitzero"`
 	// LOO is the leave-one-out density of the training rows, LOOGain and LOOGainError are its gain per
-	// row over the first model's, where they are asked for.
+	// row over the first model's of its kind, where they are asked for.
 	LOO          *metric.LeaveOneOut `json:"loo,omitempty"`
 	LOOGain      metric.Score        `json:"loo_gain,omitzero"`
 	LOOGainError metric.Score        `json:"loo_gain_error,omitzero"`
 }
 
-// Compare sets models beside the first of them by their scores of the same rows. It refuses scores of
+// The kinds of figures that models give of a target, which are not ranked beside each other: a density of 3 says nothing
+// of whether 0.2 is a good probability.
+const (
+	Densities     = "densities"
+	Probabilities = "probabilities"
+)
+
+// Compare sets models beside the first of them of their kind, densities or probabilities, by their scores of the same rows. It refuses scores of
 // other rows or targets, and warns of what cannot be read from them. Targets that are transforms of one
 // column are compared in the units of the column, evidence with its Jacobian.
 func Compare(models ...*Scores) (*Comparison, error) {
@@ -134,9 +142,17 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the models predict different transforms of %s: every figure is of %s itself, evidence with its Jacobian", first.column(), first.column()))
 	}
 	out.Rows = len(first.weight)
-	known := first // whose evidence the others are set beside
-	if k := slices.IndexFunc(models, (*Scores).hasEvidence); k >= 0 {
-		known = models[k]
+	leaders := map[string]*Scores{} // the first of each kind, and the first with evidence that the others are set beside
+	known := map[string]*Scores{}
+	for _, s := range slices.Backward(models) {
+		leaders[s.kind()] = s
+		if s.hasEvidence() || known[s.kind()] == nil {
+			known[s.kind()] = s
+		}
+	}
+	if len(leaders) > 1 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s gives probabilities of whole numbers and %s densities, and neither ranks beside the other: gains are over the first model of each kind; set rmse side by side",
+			leaders[Probabilities].Name, leaders[Densities].Name))
 	}
 	for _, s := range models {
 		warnings, err := s.comparable(first, across)
@@ -144,10 +160,11 @@ func Compare(models ...*Scores) (*Comparison, error) {
 			return nil, err
 		}
 		out.Warnings = append(out.Warnings, warnings...)
-		compared := s.against(first, across)
-		out.Warnings = append(out.Warnings, s.setEvidence(&compared, known, across)...)
+		leader := leaders[s.kind()]
+		compared := s.against(leader, across)
+		out.Warnings = append(out.Warnings, s.setEvidence(&compared, known[s.kind()], across)...)
 		if s.leaver != nil && first.leaver != nil {
-			if err := s.setLeft(&compared, first, across); err != nil {
+			if err := s.setLeft(&compared, leader, across); err != nil {
 				return nil, err
 			}
 		}
@@ -185,7 +202,7 @@ func (s *Scores) otherTransform(first *Scores) (bool, error) {
 // weights: one of weight 2 is the same row twice.
 func (s *Scores) against(first *Scores, across bool) Compared {
 	none := metric.Score(math.NaN())
-	out := Compared{Model: s.Name, Engine: s.fitted.Report.Engine, LOOGain: none, LOOGainError: none}
+	out := Compared{Model: s.Name, Engine: s.fitted.Report.Engine, Kind: s.kind(), LOOGain: none, LOOGainError: none}
 	f, o := s.of(across), first.of(across)
 	total := 0.0
 	for _, weight := range first.weight {
@@ -250,15 +267,15 @@ func (s *Scores) comparable(first *Scores, across bool) (warnings []string, err 
 	if !slices.Equal(s.weight, first.weight) {
 		warnings = append(warnings, fmt.Sprintf("%s weighs rows otherwise than %s, whose weights count here", s.Name, first.Name))
 	}
-	if s.discrete() != first.discrete() {
-		one, other := first, s
-		if s.discrete() {
-			one, other = s, first
-		}
-		warnings = append(warnings, fmt.Sprintf("%s gives probabilities of whole numbers and %s a density: they can be compared where the density is spread over several numbers, and not otherwise",
-			one.Name, other.Name))
-	}
 	return warnings, nil
+}
+
+// kind is that of the figures of s.
+func (s *Scores) kind() string {
+	if s.discrete() {
+		return Probabilities
+	}
+	return Densities
 }
 
 // discrete says whether densities are probabilities.

@@ -2,6 +2,7 @@ package score_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -321,8 +322,37 @@ func TestCompareRefusals(t *testing.T) {
 	rooms := gather(t, "normal", fitted(t, all, fit.Options{Formula: "Rooms ~ Size"}), source)
 	counts := gather(t, "counts", fitted(t, all[:35], fit.Options{Formula: "Rooms ~ Size", Family: "poisson"}), source)
 	c, err := score.Compare(rooms, counts)
-	if err != nil || !strings.Contains(c.Warnings[0], "counts gives probabilities of whole numbers and normal a density") {
+	if err != nil || !strings.Contains(c.Warnings[0], "counts gives probabilities of whole numbers and normal densities, and neither ranks beside the other") {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestCompareWithinKinds: of models that give densities and models that give probabilities, each has the figures that it has
+// among its own.
+func TestCompareWithinKinds(t *testing.T) {
+	all := houses(40)
+	source := structs(t, all)
+	var densities, probabilities, mixed []*score.Scores
+	for k, o := range []fit.Options{{Formula: "Rooms ~ Size"}, {Formula: "Rooms ~ Size", Family: "poisson"}, {Formula: "Rooms ~ Size + Price"}, {Formula: "Rooms ~ Size + Price", Family: "poisson"}} {
+		s := gather(t, fmt.Sprint("m", k), fitted(t, all, o), source)
+		mixed = append(mixed, s)
+		if o.Family == "" {
+			densities = append(densities, s)
+		} else {
+			probabilities = append(probabilities, s)
+		}
+	}
+	together := must.Value(score.Compare(mixed...))(t).Models
+	for first, apart := range map[int][]*score.Scores{0: densities, 1: probabilities} {
+		for k, want := range must.Value(score.Compare(apart...))(t).Models {
+			got := together[first+2*k]
+			if got.Model != want.Model || got.Kind != want.Kind || got.Gain != want.Gain || got.GainError != want.GainError || got.MeanDifference != want.MeanDifference || got.SDRatio != want.SDRatio || (got.Evidence == nil) != (want.Evidence == nil) {
+				t.Errorf("%+v, apart %+v", got, want)
+			}
+			if k == 1 && got.Gain == 0 {
+				t.Errorf("%s gains nothing", got.Model)
+			}
+		}
 	}
 }
 

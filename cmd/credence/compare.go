@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -26,6 +27,8 @@ of the same rows and target that treat hyper-parameters alike; a lower bound is 
 with an estimate of what it lacks. The gain in log density per row has a standard error,
 to tell a better model from a lucky one. The last columns are the root mean square of the
 differences between predictive means, and the ratio of predictive standard deviations.
+Models that give densities and models that give probabilities, of counts, grades or
+classes, stand in tables of their own: no log density ranks beside a log probability.
 Models of price and of log(price) are compared in the units of price.`,
 		Example: `  credence compare linear.safetensors gp.safetensors test.csv`,
 		Args:    takes(3, most, "two models and data"),
@@ -79,32 +82,24 @@ func (p *program) scores(ctx context.Context, model, data string, a application,
 	return scores, nil
 }
 
+// printComparison writes the models for people, those that give densities and those that give probabilities apart.
 func (p *program) printComparison(c *score.Comparison) {
-	p.say("%s; gain is in log density per row over the first model, with its standard error", counted(c.Rows, "row"))
+	mixed := slices.ContainsFunc(c.Models, func(m score.Compared) bool { return m.Kind != c.Models[0].Kind })
+	over := "first model"
+	if mixed {
+		over += " of its table"
+	}
+	p.say("%s; gain is in log density per row over the %s, with its standard error", counted(c.Rows, "row"), over)
 	if !p.quiet {
-		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\tgain\t± se\tmeans differ by\tSD ratio\t\n")
-		for _, m := range c.Models {
-			evidence := "-"
-			switch {
-			case m.Evidence != nil:
-				evidence = fmt.Sprintf("%.2f", *m.Evidence)
-			case m.ELBO != nil:
-				evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
-				if m.EvidenceGap != nil && !m.EvidenceGapLeast {
-					evidence += fmt.Sprintf(" (+ %.2g)", max(0, *m.EvidenceGap))
-				}
-			case m.EvidenceEstimate != nil:
-				evidence = fmt.Sprintf("≈ %.2f", *m.EvidenceEstimate)
-			case m.EvidenceBound != nil:
-				evidence = fmt.Sprintf("≥ %.2f", *m.EvidenceBound)
+		for _, kind := range []string{score.Probabilities, score.Densities} {
+			models := slices.DeleteFunc(slices.Clone(c.Models), func(m score.Compared) bool { return m.Kind != kind })
+			if mixed {
+				p.say("\n%s:", kind)
 			}
-			name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
-				shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
-				shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))
+			if len(models) > 0 {
+				p.printCompared(models)
+			}
 		}
-		w.Flush()
 		for _, m := range c.Models {
 			if m.LOO != nil {
 				p.say("%s, each row given all the others: nlpd %s, gain %s ± %s%s", printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")),
@@ -115,6 +110,33 @@ func (p *program) printComparison(c *score.Comparison) {
 	for _, warning := range c.Warnings {
 		p.warn("%s", warning)
 	}
+}
+
+// printCompared writes a table of models.
+func (p *program) printCompared(models []score.Compared) {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\tgain\t± se\tmeans differ by\tSD ratio\t\n")
+	for _, m := range models {
+		evidence := "-"
+		switch {
+		case m.Evidence != nil:
+			evidence = fmt.Sprintf("%.2f", *m.Evidence)
+		case m.ELBO != nil:
+			evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
+			if m.EvidenceGap != nil && !m.EvidenceGapLeast {
+				evidence += fmt.Sprintf(" (+ %.2g)", max(0, *m.EvidenceGap))
+			}
+		case m.EvidenceEstimate != nil:
+			evidence = fmt.Sprintf("≈ %.2f", *m.EvidenceEstimate)
+		case m.EvidenceBound != nil:
+			evidence = fmt.Sprintf("≥ %.2f", *m.EvidenceBound)
+		}
+		name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
+			shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
+			shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))
+	}
+	w.Flush()
 }
 
 // shown formats a score, "-" where it is no number.

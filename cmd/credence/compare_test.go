@@ -110,17 +110,20 @@ func TestCompareStreams(t *testing.T) {
 	}
 }
 
-// A density is not a probability, and compare says so.
+// A density is not a probability: compare says so, and tells gains within each kind.
 func TestCompareWarnsOfDensities(t *testing.T) {
 	data := file(t, "t.csv", "x,y\n1,0\n2,2\n3,1\n4,4\n5,3\n6,6\n")
 	normal, counts := fitted(t, data, "-f", "y ~ x"), fitted(t, data, "-f", "y ~ x", "--family", "poisson")
 	o := invoke(t, "", "compare", normal, counts, data)
-	want := fmt.Sprintf("%s gives probabilities of whole numbers and %s a density", counts, normal)
+	want := fmt.Sprintf("%s gives probabilities of whole numbers and %s densities, and neither ranks beside the other", counts, normal)
 	if o.code != exitDone || strings.Count(o.err, want) != 1 {
 		t.Errorf("exit %d: %s", o.code, o.err)
 	}
-	if o := invoke(t, "", "compare", counts, counts, data); strings.Contains(o.err, "density") {
-		t.Error(o.err)
+	if probabilities, densities := strings.Index(o.out, "\nprobabilities:\n"), strings.Index(o.out, "\ndensities:\n"); !(0 < probabilities && probabilities < densities) {
+		t.Errorf("kinds stand in no tables of their own: %s", o.out)
+	}
+	if o := invoke(t, "", "compare", counts, counts, data); strings.Contains(o.err+o.out, "densit") && strings.Contains(o.out, "probabilities:") {
+		t.Error(o.err, o.out)
 	}
 }
 
