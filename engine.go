@@ -145,7 +145,11 @@ type Report struct {
 	Counts Values `json:"counts,omitempty"`
 	// Target is how the target looks where no family was stated, and it is not like measurements; else nil.
 	Target   *Look    `json:"target_look,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // what a reader should know
+	Warnings []string `json:"warnings,omitempty"` // what is wrong, or may be
+	// Remarks say what could be better, each with what to do where that is known, and Details what else could be, by
+	// less than 2 % or after the remark has been followed.
+	Remarks []string `json:"remarks,omitempty"`
+	Details []string `json:"details,omitempty"`
 }
 
 // Look is what the values of a target look like, by themselves: package criticism tells.

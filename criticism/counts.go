@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
 )
 
 const (
@@ -19,34 +21,87 @@ const (
 	fewestDraws = 10
 )
 
-// dispersion compares the squares of residuals with 1, of a family whose mean fixes the variance.
+// dispersion compares how counts vary with what the family allows. Of a Poisson the sum of (y − μ)² − y is taken,
+// of which the model knows the variance, 2 μ², and which a negative binomial moves most (Dean & Lawless 1989);
+// of others that of squared residuals. A negative binomial can be too wide alone.
 func (s *sample) dispersion() *Finding {
-	if !s.kind.fixedDispersion {
+	if !s.kind.fixedDispersion && !s.kind.counts {
 		return nil
 	}
-	sum := 0.0
+	poisson := s.kind.name == "poisson"
+	part := func(centre, y, e float64) float64 {
+		if !poisson {
+			return e * e
+		}
+		return centre*e*e - y // the mean is the variance
+	}
+	var sum, squares, free float64 // free of an error of f
 	for _, i := range s.used {
-		sum += s.residual[i] * s.residual[i]
+		e := s.residual[i]
+		squares += e * e
+		if poisson {
+			mu := s.family[i].Variance(s.mean[i])
+			sum += mu*e*e - s.target[i]
+			free += mu * mu * s.variance[i]
+		} else {
+			sum += e * e
+		}
 	}
-	under := s.replicate(func(e float64) float64 { return e * e })
+	under := s.replicate(part)
 	n := float64(len(s.used))
-	// The mean of a squared residual is 1, and the error of f moves it by the derivative of log V.
-	under.mean = n
-	under.variance += s.shared(func(l family, f float64) float64 { return math.Log(l.Variance(f)) })
-	p := under.above(sum)
-	ratio := sum / n
-	if p > share || ratio < leastDispersion {
+	if poisson {
+		under.mean = 0
+		if !s.options.Fitted {
+			under.variance += free * free
+		}
+	} else {
+		// The mean of a squared residual is 1, and the error of f moves it by the derivative of log V.
+		under.mean = n
+		under.variance += s.shared(func(l family, f float64) float64 { return math.Log(l.Variance(f)) })
+	}
+	ratio := squares / n
+	more, p := sum > under.mean, under.above(sum)
+	if !more {
+		p = under.below(sum)
+	}
+	if p = math.Min(1, 2*p); p > s.share || more && !s.kind.fixedDispersion || more != (ratio > 1) {
 		return nil
 	}
-	f := &Finding{
-		Check: "dispersion", Statistic: ratio, Expected: 1, P: p,
-		Text:   fmt.Sprintf("these counts vary %s times as much as %s allows", twoDigits(ratio), s.kind.name),
-		Remedy: "--family negbinomial",
+	f := &Finding{Check: "dispersion", Tone: Fault, Statistic: ratio, Expected: 1, P: p,
+		Text: fmt.Sprintf("these counts vary %s times as much as %s allows", twoDigits(ratio), s.kind.name)}
+	if math.Max(ratio, 1/ratio) < leastDispersion {
+		f.Tone = Detail
 	}
-	if s.kind.name == "binomial" {
-		f.Remedy = "intervals are too narrow; add columns that tell the rows apart, such as onehot(group)"
+	switch {
+	case !more:
+		f.Text += ", so that intervals are too wide"
+		f.Remedy = s.narrower()
+	case poisson:
+		f.Remedy = "--family negbinomial"
+	default:
+		f.Text += ", so that intervals are too narrow"
+		f.Remedy = "add columns that tell the rows apart, such as onehot(group)"
 	}
 	return f
+}
+
+// mostOrdinal is the largest number of values of counts that are fitted as grades.
+const mostOrdinal = 20
+
+// narrower is the remedy for counts that vary too little: grades have any spread, and so has a normal distribution,
+// whose density is a probability where it is smooth over a unit.
+func (s *sample) narrower() string {
+	values := map[float64]bool{}
+	for _, y := range s.target {
+		values[y] = true
+	}
+	switch {
+	case s.kind.name == "binomial":
+		return ""
+	case len(values) <= mostOrdinal:
+		return "--family ordinal"
+	}
+	return "--family gaussian"
 }
 
 // twoDigits formats a number to two digits, without exponents.
@@ -75,11 +130,11 @@ func (s *sample) shared(g func(l family, f float64) float64) float64 {
 	return sum * sum
 }
 
-// replicate returns the cumulants of the sum of g(e) over the rows used, e being the residual of a
+// replicate returns the cumulants of the sum of g(mean, y, e) over the rows used, e being the residual of a
 // target drawn from the model: at the mean of f for rows of the fit, else with its error. Cumulants of
 // rows are estimated from few draws each, and without bias, so that those of the sum are as good as
 // all draws together.
-func (s *sample) replicate(g func(e float64) float64) moment3 {
+func (s *sample) replicate(g func(centre, y, e float64) float64) moment3 {
 	rows := s.replicates(g)
 	var sum moment3
 	for _, i := range s.used {
@@ -90,8 +145,8 @@ func (s *sample) replicate(g func(e float64) float64) moment3 {
 	return sum
 }
 
-// replicates returns the cumulants of g(e) of every row.
-func (s *sample) replicates(g func(e float64) float64) []moment3 {
+// replicates returns the cumulants of g of every row.
+func (s *sample) replicates(g func(centre, y, e float64) float64) []moment3 {
 	out := make([]moment3, len(s.target))
 	draws := max(fewestDraws, drawsInAll/len(s.target))
 	s.ws.InRuns(len(out), func(from, to int) {
@@ -110,7 +165,8 @@ func (s *sample) replicates(g func(e float64) float64) []moment3 {
 				if sd > 0 {
 					f += sd * rng.NormFloat64()
 				}
-				values[k] = g((s.family[i].Sample(rng, f) - centre) / spread)
+				y := s.family[i].Sample(rng, f)
+				values[k] = g(centre, y, (y-centre)/spread)
 				mean += values[k]
 			}
 			n := float64(draws)
@@ -128,7 +184,7 @@ func (s *sample) replicates(g func(e float64) float64) []moment3 {
 }
 
 // zeros compares the number of zero counts with that which the family expects.
-func (s *sample) zeros(dispersed bool) *Finding {
+func (s *sample) zeros(dispersion *Finding) *Finding {
 	if !s.kind.counts {
 		return nil
 	}
@@ -150,26 +206,68 @@ func (s *sample) zeros(dispersed bool) *Finding {
 	if !more {
 		p = under.below(zeros)
 	}
-	p = math.Min(1, 2*p)
+	if p = math.Min(1, 2*p); more && s.options.Fitted && s.kind.name == "negbinomial" {
+		p = math.Min(p, 2*special.NormalCDF(-s.inflation()))
+	}
+	n := float64(len(s.used))
 	ratio := (zeros + 1) / (under.mean + 1)
-	if p > share || math.Abs(zeros-under.mean) < fewestZeros || ratio < leastZeros && ratio > 1/leastZeros {
+	narrow := dispersion != nil && dispersion.Statistic < 1
+	if p > s.share || math.Abs(zeros-under.mean) < fewestZeros || ratio < leastZeros && ratio > 1/leastZeros || narrow && zeros > 0 {
 		return nil
 	}
 	f := &Finding{
-		Check: "zeros", Statistic: zeros, Expected: under.mean, P: p,
+		Check: "zeros", Tone: s.toneOf(Remark, math.Abs(zeros-under.mean)/n), Statistic: zeros, Expected: under.mean, P: p,
 		Text:   fmt.Sprintf("%.0f of %d counts are zero where %s expects %.0f", zeros, len(s.used), s.kind.name, under.mean),
-		Remedy: "a count of zero seems to be a matter of its own; fit whether it is zero (bernoulli) and the counts above zero apart",
+		Remedy: "a count of zero seems to be a matter of its own; fit whether it is zero (bernoulli) and the counts above zero, less one, apart",
 	}
 	if !more {
 		f.Remedy = "if zeros cannot be or were left out of the data, predictions near zero are wrong; fit the counts less one"
 	}
-	if expected, ok := s.overdispersedZeros(); dispersed && ok && expected > under.mean {
+	if expected, ok := s.overdispersedZeros(); dispersion != nil && !narrow && ok && expected > under.mean {
 		f.Remedy = fmt.Sprintf("--family negbinomial, which expects about %.0f", expected)
 		if expected < zeros/leastZeros {
-			f.Remedy += "; if zeros are still too many, fit whether a count is zero (bernoulli) and the counts above zero apart"
+			f.Remedy += "; if zeros are still too many, fit whether a count is zero (bernoulli) and the counts above zero, less one, apart"
 		}
 	}
 	return f
+}
+
+// inflation is the score of a share of zeros that no count makes, over its standard deviation, once that of f and of
+// the family's learned parameters, which have followed the zeros, is taken out (van den Broek 1995, with nuisance
+// parameters). Scores of zeros that are few are skewed, so that the positive side alone is to be relied on.
+func (s *sample) inflation() float64 {
+	const step = 1e-3
+	excess := make([]float64, len(s.used))
+	nuisance := [][]float64{make([]float64, len(s.used)), make([]float64, len(s.used))}
+	for k, i := range s.used {
+		l, f, y := s.family[i], s.mean[i], s.target[i]
+		excess[k] = -1
+		if y == 0 {
+			excess[k] += math.Exp(-l.LogDensity(0, f))
+		}
+		nuisance[0][k], nuisance[1][k] = s.score[i], s.score[i]*f
+		parametric, ok := l.(likelihood.Parametric)
+		if !ok {
+			continue
+		}
+		for j := range parametric.Parameters() {
+			if len(nuisance) < j+3 {
+				nuisance = append(nuisance, make([]float64, len(s.used)))
+			}
+			at := func(factor float64) float64 {
+				var values []float64
+				for m, p := range parametric.Parameters() {
+					if m == j {
+						p.Value *= factor
+					}
+					values = append(values, p.Value)
+				}
+				return parametric.WithParameters(values).LogDensity(y, f)
+			}
+			nuisance[j+2][k] = (at(1+step) - at(1-step)) / (2 * step)
+		}
+	}
+	return efficient(excess, nuisance)
 }
 
 // overdispersedZeros returns the number of zeros that a negative binomial expects whose size has the

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// ErrorRate is about the share of fits of right models that one of the checks speaks against.
-	ErrorRate = 0.01
+	// ErrorRate is about the share of fits of right models that one of the checks speaks against. The checks
+	// that are made of a fit share it equally.
+	ErrorRate = 0.003
 	// Rows is the largest number of rows that are looked at.
 	Rows = 10000
 	// fewestRows is the number of rows below which sums say nothing.
 	fewestRows = 30
-	// share is the error of each of the five checks.
-	share = ErrorRate / 5
+	// toldShare is what a finding must explain to be told with the fit: less is a [Detail].
+	toldShare = 0.02
 )
 
 // Options says how to look at the rows.
@@ -24,24 +25,58 @@ type Options struct {
 	Threads int    // 0 means all processors; results do not depend on it
 	// Fitted says that the rows are those that the model was fitted to.
 	Fitted bool
+	// Beside holds the rows of the data's own table, or is that table: its columns outside the model may show groups of
+	// rows. Nil means that there are none.
+	Beside credence.Source
 }
+
+// Tone says how much depends on a finding.
+type Tone string
+
+// The tones of findings.
+const (
+	Fault  Tone = "fault"  // what the fit says of its own precision is wrong, or what it predicts is
+	Remark Tone = "remark" // another model would be better
+	Detail Tone = "detail" // so would another, by less than 2 %, or after what a remark says has been followed
+)
 
 // Finding is what a check says against a model.
 type Finding struct {
-	Check     string  `json:"check"` // dispersion, zeros, tails, trend or outliers
+	Check     string  `json:"check"` // target, repeats, outliers, order, groups, dispersion, zeros, trend, interaction, link, odds or tails
+	Tone      Tone    `json:"tone"`
 	Statistic float64 `json:"statistic"`
 	Expected  float64 `json:"expected"` // value of the statistic under the model
 	P         float64 `json:"p"`        // probability of the statistic under the model, for all that the check looked at
 	Text      string  `json:"text"`
-	Remedy    string  `json:"remedy"`
+	Remedy    string  `json:"remedy"`         // "" where following none makes the model better
 	Rows      []int   `json:"rows,omitempty"` // of the data, counted from 0
 }
 
 // String returns the text and the remedy in one line.
-func (f Finding) String() string { return f.Text + ": " + f.Remedy }
+func (f Finding) String() string {
+	if f.Remedy == "" {
+		return f.Text
+	}
+	return f.Text + ": " + f.Remedy
+}
+
+// Texts returns the findings by their tones.
+func Texts(found []Finding) (faults, remarks, details []string) {
+	for _, f := range found {
+		switch f.Tone {
+		case Fault:
+			faults = append(faults, f.String())
+		case Remark:
+			remarks = append(remarks, f.String())
+		default:
+			details = append(details, f.String())
+		}
+	}
+	return faults, remarks, details
+}
 
 // Of looks for faults of a model in rows with targets: those that it was fitted to, or others. It returns
-// what was found, at most one finding for each check. The likelihood must be one with
+// what was found, at most one finding for each check, faults first. The likelihood must be one with
 // derivatives and a distribution function, such as every family of package likelihood; any other has no
 // findings. Rows of weight 0 are left out, and other weights are not used.
 func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, options Options) ([]Finding, error) {
@@ -49,15 +84,23 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	if err != nil || s == nil || len(s.residual) == 0 {
 		return nil, err
 	}
+	if f := s.leak(); f != nil { // beside which nothing else means anything
+		return []Finding{*f}, nil
+	}
 	var found []Finding
 	add := func(f *Finding) bool {
-		if f == nil {
-			return false
+		if f != nil {
+			found = append(found, *f)
 		}
-		found = append(found, *f)
-		return true
+		return f != nil
 	}
-	// Outliers come first: few of them are left out of what follows, and many are no outliers but
+	repeated := s.copies()
+	sorted := s.sorted()
+	s.share = ErrorRate / float64(s.checks(sorted))
+	if add(s.repeats(repeated)) {
+		s.leaveOut(repeated.later)
+	}
+	// Outliers come before sums: few of them are left out of what follows, and many are no outliers but
 	// a matter of dispersion or tails.
 	extreme := s.extremes()
 	all := s.used
@@ -70,18 +113,95 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 		return found, nil
 	}
 	wild := outliers && s.influence(extreme) > influential
-	if !wild {
-		dispersed := add(s.dispersion())
-		add(s.zeros(dispersed))
-	}
 	told := outliers && s.discrete() // that the family is another
+	if !wild {
+		s.compare()
+		if sorted {
+			add(s.unordered())
+		} else {
+			add(s.order())
+		}
+		add(s.groups())
+		dispersion := s.dispersion()
+		add(dispersion)
+		bent, crossed := s.trend(), s.interaction()
+		structured := add(larger(bent, crossed))
+		structured = add(smaller(bent, crossed)) || structured
+		structured = add(s.link()) || structured
+		structured = add(s.odds()) || structured
+		if !structured && !told {
+			add(s.spread())
+		}
+		add(s.zeros(dispersion))
+	}
 	if !told {
 		add(s.tails())
 	}
-	if !wild && !add(s.trend()) && !told {
-		add(s.spread())
+	return inTones(found), nil
+}
+
+// larger is the finding that explains more, the first of equal ones, and smaller the other.
+func larger(a, b *Finding) *Finding {
+	if a == nil || b != nil && b.Statistic > a.Statistic {
+		return b
 	}
-	return found, nil
+	return a
+}
+
+func smaller(a, b *Finding) *Finding {
+	if larger(a, b) == a {
+		return b
+	}
+	return a
+}
+
+// inTones puts faults first. Of remarks the first alone stays one: what bends also spreads and has
+// tails, and whoever follows one remark reads the next under the next fit.
+func inTones(found []Finding) []Finding {
+	var faults, others []Finding
+	remarked := false
+	for _, f := range found {
+		switch {
+		case f.Tone == Fault:
+			faults = append(faults, f)
+			continue
+		case f.Tone == Remark && remarked:
+			f.Tone = Detail
+		case f.Tone == Remark:
+			remarked = f.Check != unorderedCheck
+		}
+		others = append(others, f)
+	}
+	return append(faults, others...)
+}
+
+// checks is the number of checks that are made of the rows.
+func (s *sample) checks(sorted bool) int {
+	n := 3 // outliers, trend and dispersion
+	for _, made := range [...]bool{
+		s.kind.counts, s.kind.gaussian, // zeros, tails
+		len(s.columns) > 1, s.kind.other != nil, s.kind.grades > 2, // interaction, link, odds
+		!sorted, len(s.keys) > 0, s.coincide,
+	} {
+		if made {
+			n++
+		}
+	}
+	if s.kind.classes && !s.kind.fixedDispersion { // whose residuals have no size of their own
+		n--
+	}
+	return n
+}
+
+// mostChecks is the largest number of them.
+const mostChecks = 11
+
+// toneOf is Detail for what explains too little to be told, given what the error of f explains.
+func (s *sample) toneOf(tone Tone, explained float64) Tone {
+	if explained < toldShare+s.error() {
+		return Detail
+	}
+	return tone
 }
 
 // influential is the sum of squared residuals of outliers, in those of all other rows, from which on

@@ -65,7 +65,7 @@ func TestReplicates(t *testing.T) {
 		s.add(likelihood.Gaussian{NoiseVariance: param.Hold(3)}, i, 0, 1, 0)
 		s.used = append(s.used, i)
 	}
-	got := s.replicate(func(e float64) float64 { return e * e })
+	got := s.replicate(func(_, _, e float64) float64 { return e * e })
 	for _, c := range [][3]float64{{got.mean, 1, 2}, {got.variance, 2, 56}, {got.third, 8, 10395 - 8*8}} {
 		// The last number bounds the variance of one draw's part; ten draws of each row make the mean.
 		if math.Abs(c[0]/n-c[1]) > 5*math.Sqrt(c[2]/(10*n)) {
@@ -89,11 +89,11 @@ func TestLeverage(t *testing.T) {
 	}
 }
 
-// Published tails: χ² of 3 degrees of freedom is above 11.345 with probability 0.01, and |t| of 5 above
+// Published tails: F of 3 and 10 degrees of freedom is above 3.708 with probability 0.05, and |t| of 5 above
 // 4.032 with 0.01 (any table).
 func TestTables(t *testing.T) {
-	if got := chiSquareAbove(11.344867, 3); math.Abs(got-0.01) > 1e-7 {
-		t.Errorf("χ²: %g", got)
+	if got := fisherAbove(3.708265, 3, 10); math.Abs(got-0.05) > 1e-6 {
+		t.Errorf("F: %g", got)
 	}
 	if got := studentTail(4.0321430, 5); math.Abs(got-0.01) > 1e-7 {
 		t.Errorf("t: %g", got)
@@ -147,7 +147,7 @@ func TestCurves(t *testing.T) {
 		u[i] = float64(i)
 	}
 	rank := ranks(u)
-	polynomials := curves(rank, 2)
+	polynomials := curves(rank, 2, 3)
 	for i, x := range rank {
 		for k, want := range []float64{(3*x*x - 1) / 2, (5*x*x*x - 3*x) / 2, (35*x*x*x*x - 30*x*x + 3) / 8} {
 			if math.Abs(polynomials[k][i]-want) > 1e-12 {
@@ -172,7 +172,7 @@ func TestScore(t *testing.T) {
 		for i := range u {
 			score[i] = math.Exp(rank[i]) * rng.NormFloat64()
 		}
-		if _, p := scoreTest(curves(rank, 2), [][]float64{one, u}, weights, score); p < 0.05 {
+		if _, p, _ := scoreTest(curves(rank, 2, 3), [][]float64{one, u}, weights, score); p < 0.05 {
 			below++
 		}
 	}
@@ -188,7 +188,7 @@ func TestScore(t *testing.T) {
 		line[i] = 5*u[i] + noise
 	}
 	rank := ranks(u)
-	if explained, p := scoreTest(curves(rank, 2), [][]float64{one, rank, u}, one, curve); p > 1e-4 || explained < 0.2 || explained > 0.7 {
+	if explained, p, _ := scoreTest(curves(rank, 2, 3), [][]float64{one, rank, u}, one, curve); p > 1e-4 || explained < 0.2 || explained > 0.7 {
 		t.Errorf("a curve of half of the variance explains %g, p %g", explained, p)
 	}
 	// A fit has taken the line out of its residuals.
@@ -200,10 +200,10 @@ func TestScore(t *testing.T) {
 	for i := range line {
 		line[i] -= slope / squares * u[i]
 	}
-	if explained, p := scoreTest(curves(rank, 2), [][]float64{one, rank, u}, one, line); p < 1e-3 {
+	if explained, p, _ := scoreTest(curves(rank, 2, 3), [][]float64{one, rank, u}, one, line); p < 1e-3 {
 		t.Errorf("a line explains %g, p %g", explained, p)
 	}
-	if explained, p := scoreTest([][]float64{one}, [][]float64{one}, one, curve); explained != 0 || p != 1 {
+	if explained, p, _ := scoreTest([][]float64{one}, [][]float64{one}, one, curve); explained != 0 || p != 1 {
 		t.Errorf("no curve explains %g, p %g", explained, p)
 	}
 }
@@ -222,20 +222,6 @@ func TestBent(t *testing.T) {
 	}
 }
 
-// What the error of f explains is twice its mean share; tests against two columns and the prediction are three.
-func TestAgainst(t *testing.T) {
-	s := &sample{variance: []float64{0.1, 9, 0.3}, information: []float64{2, 9, 1}, used: []int{0, 2}, mean: []float64{1, 0, 2}, ws: credence.NewWorkspace(1)}
-	if got := s.error(); math.Abs(got-0.5) > 1e-15 {
-		t.Errorf("the error of f explains %g, want 0.5", got)
-	}
-	s.options.Fitted = true
-	s.columns = []column{{name: "a", values: []float64{3, 1, 4}}, {name: "b", values: []float64{4, 1, 3}}}
-	f := s.against(func(_, _ []float64) (float64, float64) { return 0.9, 1e-4 }, func([]string, float64) *Finding { return &Finding{} })
-	if f == nil || math.Abs(f.P-3e-4) > 1e-18 {
-		t.Errorf("found %+v, want P 3e-4", f)
-	}
-}
-
 // Members at the deciles 1, 3, 5, 7 and 9 of log-normal parameters give their ends away.
 func TestFarthest(t *testing.T) {
 	fitted := &credence.Fitted{}
@@ -247,7 +233,7 @@ func TestFarthest(t *testing.T) {
 		fitted.Members = append(fitted.Members, credence.Member{Model: credence.Model{Likelihood: at(p)}})
 	}
 	for k, l := range farthest(fitted) {
-		got, want := l.(likelihood.StudentT), at([]float64{share / 2, 1 - share/2}[k])
+		got, want := l.(likelihood.StudentT), at([]float64{leastError / 2, 1 - leastError/2}[k])
 		if math.Abs(got.DegreesOfFreedom.Value/want.DegreesOfFreedom.Value-1) > 1e-9 || math.Abs(got.Scale.Value/want.Scale.Value-1) > 1e-9 {
 			t.Errorf("end %d is %v, want %v", k, got, want)
 		}

@@ -2,6 +2,7 @@ package criticism_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,12 +17,12 @@ func TestRealSets(t *testing.T) {
 		set, formula, family string
 		want                 []string // warnings, parts of
 	}{
-		// Visits to physicians: 683 zeros, of which R's glm expects 47 and glm.nb 608 (Zeileis,
-		// Kleiber & Jackman 2008).
+		// Visits to physicians: 683 zeros, of which R's glm expects 47 (Zeileis, Kleiber & Jackman 2008). That glm.nb
+		// expects 608, 75 fewer, has a probability of .0008, which is no finding among eight checks.
 		{"nmes1988", "visits ~ hospital + health + chronic + gender + school + insurance", "poisson",
 			[]string{"times as much as poisson allows: --family negbinomial", "683 of 4406 counts are zero where poisson expects 47"}},
 		{"nmes1988", "visits ~ hospital + health + chronic + gender + school + insurance", "negbinomial",
-			[]string{"683 of 4405 counts are zero where negbinomial expects 608"}},
+			[]string{"the residuals bend with chronic"}},
 		// Hours of bike rental, which go with the hour of the day in a curve.
 		{"bike_hour", "count ~ . - dateday", "poisson",
 			[]string{"times as much as poisson allows: --family negbinomial", "the residuals bend with hour"}},
@@ -49,7 +50,7 @@ func TestRealSets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := strings.Join(model.Report.Warnings, "\n")
+		all := strings.Join(slices.Concat(model.Report.Warnings, model.Report.Remarks, model.Report.Details), "\n")
 		for _, want := range c.want {
 			if !strings.Contains(all, want) {
 				t.Errorf("%s under %s: no %q in\n%s", c.set, c.family, want, all)

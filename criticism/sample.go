@@ -30,8 +30,16 @@ const (
 	run = 16
 	// mostWork bounds rows times squared weights, which a prediction of full covariance costs.
 	mostWork = 5e8
-	// mostColumns is the number of columns that residuals are compared with.
-	mostColumns = 30
+	// mostColumns is the number of columns that residuals are compared with, and mostPairs that of columns whose
+	// products are.
+	mostColumns, mostPairs = 30, 6
+	// mostCells bounds rows times columns that are compared, where fewestCompared rows are no fewer, and
+	// mostKept the columns that are looked at.
+	mostCells      = 1e5
+	fewestCompared = 500
+	mostKept       = 2000
+	// leastError is the error of a check where all are made.
+	leastError = ErrorRate / mostChecks
 	// largestLeverage keeps the residual of a row that is fitted by a weight of its own finite.
 	largestLeverage = 0.95
 )
@@ -43,6 +51,10 @@ type kind struct {
 	counts          bool
 	gaussian        bool
 	classes         bool // two, or grades: a residual has no size of its own
+	grades          int  // 0 of other families
+	// other returns the text of the family under the link that a bend of this sign asks for, "" where there is
+	// none; nil of a family with one link.
+	other func(upwards bool) string
 }
 
 func kindOf(l family) kind {
@@ -51,19 +63,40 @@ func kindOf(l family) kind {
 	if named, ok := l.(likelihood.Named); ok {
 		k.name = named.Name()
 	}
-	switch l.(type) {
+	switch l := l.(type) {
 	case likelihood.Gaussian:
 		k.gaussian = true
-	case likelihood.Poisson, likelihood.Binomial:
+	case likelihood.Poisson:
 		k.fixedDispersion = true
+		k.other = func(upwards bool) string {
+			if l.Link == likelihood.Softplus || upwards {
+				return ""
+			}
+			return "poisson(link=softplus)"
+		}
+	case likelihood.Binomial:
+		k.fixedDispersion = true
+	case likelihood.Bernoulli:
+		k.other = func(upwards bool) string {
+			if l.Link == likelihood.Cloglog {
+				return "bernoulli"
+			}
+			if !upwards {
+				return "" // the other class under cloglog
+			}
+			return "bernoulli(link=cloglog)"
+		}
+	case likelihood.Ordinal:
+		k.grades = len(l.Cutpoints.Values) + 1
 	}
 	return k
 }
 
-// column is an input of the model.
+// column is an input of the model, or a column beside it.
 type column struct {
-	name   string
-	values []float64 // of every row
+	name     string
+	values   []float64 // of the rows compared
+	category bool
 }
 
 // sample holds the rows that are looked at.
@@ -85,10 +118,18 @@ type sample struct {
 	residual       []float64 // (y − E y)/SD y, both at the mean of f, corrected for leverage
 	score          []float64 // d log p(y|f)/df at the mean of f
 	information    []float64 // variance of the score, of a family whose mean is its natural statistic
+	hash           []uint64  // of all that the model knows of the row
 	surprise       []float64 // probability under the model of a target that is as extreme, 1 for a Gaussian
 	used           []int     // rows that are not left out
 	least          float64   // probability of the most extreme row among so many
-	columns        []column
+	share          float64   // error of each check
+	coincide       bool      // rows have the same inputs
+	compared       []int     // rows whose inputs are kept
+	inputs         []column  // of the rows compared
+	columns        []*column // inputs that are numbers, which residuals are compared with
+	time           string    // column by which the file is sorted, in the model or beside it
+	keys           []column  // beside the model, of every row
+	view           view
 }
 
 // newSample reads the rows. It returns nil where the likelihood is none that the checks know.
@@ -122,8 +163,8 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 		return nil, err
 	}
 	all = all.Sample(limit, run)
-	names := s.names(fitted.Frame)
-	s.columns = make([]column, len(names))
+	s.inputs = inputsOf(fitted.Frame)
+	kept := max(fewestCompared, mostCells/max(1, len(s.inputs)))
 	far := farthest(fitted)
 	var batch credence.Batch
 	var dist credence.Distribution
@@ -158,15 +199,28 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 				continue
 			}
 			s.surprise = append(s.surprise, surprise[i])
-			next := 0
-			for j := range batch.X.Cols {
-				if name, ok := names[j]; ok {
-					s.columns[next].name = name
-					s.columns[next].values = append(s.columns[next].values, batch.X.Row(i)[j])
-					next++
-				}
+			s.hash = append(s.hash, hashOf(&batch, i))
+			// Of all rows the evenly spread ones whose inputs are kept.
+			if at := k*credence.BlockRows + i; kept < all.Count() && at*kept/all.Count() == (at-1)*kept/all.Count() && at > 0 {
+				continue
+			}
+			s.compared = append(s.compared, len(s.target)-1)
+			values := batch.X.Row(i)
+			for j := range s.inputs {
+				s.inputs[j].values = append(s.inputs[j].values, values[j])
 			}
 		}
+	}
+	for j := range s.inputs {
+		if in := &s.inputs[j]; !in.category {
+			s.columns = append(s.columns, in)
+			if s.time == "" && ascends(in.values) {
+				s.time = in.name
+			}
+		}
+	}
+	if err := s.readKeys(fitted, data); err != nil {
+		return nil, err
 	}
 	s.used = make([]int, len(s.target))
 	for i := range s.used {
@@ -221,7 +275,7 @@ func farthest(fitted *credence.Fitted) []credence.Likelihood {
 		return nil
 	}
 	// Members of equal weight stand in the middles of their shares, and logarithms are about normal.
-	reach := special.NormalQuantile(1-share/2) / (2 * special.NormalQuantile(1-0.5/float64(len(all))))
+	reach := special.NormalQuantile(1-leastError/2) / (2 * special.NormalQuantile(1-0.5/float64(len(all))))
 	low, high := all[0].(likelihood.Parametric).Parameters(), all[len(all)-1].(likelihood.Parametric).Parameters()
 	var below, above []float64
 	differ := false
@@ -257,17 +311,41 @@ func likelihoods(fitted *credence.Fitted) []credence.Likelihood {
 	return all
 }
 
-// names returns the names of the columns of numbers.
-func (s *sample) names(of credence.Frame) map[int]string {
-	names := map[int]string{}
-	if fr, ok := of.(*frame.Frame); ok {
-		for j := range fr.Inputs {
-			if in := &fr.Inputs[j]; in.Kind == credence.Numeric && !in.Indicates {
-				names[j] = in.Name
-			}
+// inputsOf returns the dense inputs of a frame, without values: the first ones where they are very many. Those that
+// say that a value is missing are categories.
+func inputsOf(of credence.Frame) []column {
+	fr, ok := of.(*frame.Frame)
+	if !ok {
+		return nil
+	}
+	inputs := make([]column, min(len(fr.Inputs), mostKept))
+	for j := range inputs {
+		in := &fr.Inputs[j]
+		inputs[j] = column{name: in.Name, category: in.Kind == credence.Category || in.Indicates}
+	}
+	return inputs
+}
+
+// hashOf is a hash of all that a model knows of row i of a batch but the target: FNV-1a over words.
+func hashOf(b *credence.Batch, i int) uint64 {
+	h := uint64(14695981039346656037)
+	add := func(v uint64) { h = (h ^ v ^ v>>32) * 1099511628211 }
+	for _, v := range b.X.Row(i) {
+		add(math.Float64bits(v + 0)) // +0 of −0
+	}
+	columns, values := b.Sparse.Row(i)
+	for k, j := range columns {
+		add(uint64(j) + 1)
+		if values != nil {
+			add(math.Float64bits(values[k]))
 		}
 	}
-	return names
+	for _, role := range [...][]float64{b.Offset, b.Weight, b.Precision, b.Trials} {
+		if role != nil {
+			add(math.Float64bits(role[i]))
+		}
+	}
+	return h
 }
 
 // add adds a row, unless its residual is no number.

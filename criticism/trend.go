@@ -1,46 +1,126 @@
 package criticism
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 )
 
-const (
-	// bends is the number of curves that a trend may be made of, the Legendre polynomials of degrees 2
-	// to 4 in the rank of a column. Spreads are compared with those of degrees 1 to 3.
-	bends = 3
-	// leastShare is the share of the variance of residuals that a trend must explain to matter.
-	leastShare = 0.01
-)
+// bends is the number of curves that a trend may be made of: the square of a column's ranks as normal values,
+// and the Legendre polynomials of degrees 3 and 4 in them.
+const bends = 3
 
-// trend looks for curves in the scores d log p(y|f)/df, against the prediction and against every column.
-// What is linear in either is taken out, because a fit takes it out too.
+// scoresOf returns the scores d log p(y|f)/df and their variances in the rows of the view.
+func (s *sample) scoresOf() (score, information []float64) {
+	return pick(s.score, s.view.rows), pick(s.information, s.view.rows)
+}
+
+// trend looks for curves in the scores, against the prediction and against every column. What is linear in
+// either is taken out, because a fit takes it out too. A family with another link has a check of its own for the prediction.
 func (s *sample) trend() *Finding {
-	used := func(values []float64) []float64 { return pick(values, s.used) }
-	f, score, information := used(s.mean), used(s.score), used(s.information)
-	return s.against(func(u []float64, rank []float64) (share, p float64) {
-		constant := make([]float64, len(u))
-		for i := range constant {
-			constant[i] = 1
-		}
-		return scoreTest(curves(rank, 2), [][]float64{constant, rank, u, f}, information, score)
-	}, func(names []string, explained float64) *Finding {
-		finding := &Finding{Check: "trend"}
-		if len(names) == 0 {
-			finding.Text = fmt.Sprintf("the residuals bend with the prediction, and a curve explains %.2g %% of their variance", 100*explained)
-			finding.Remedy = "add products of columns or rbf(.) to the formula"
-			if other := s.otherFamily(); other != "" {
-				finding.Remedy += ", or " + other
-			}
-			return finding
-		}
-		finding.Text = fmt.Sprintf("the residuals bend with %s, and a curve explains %.2g %% of their variance", list(names), 100*explained)
-		finding.Remedy = fmt.Sprintf("add rbf(%s) or poly(%[1]s, 3) to the formula", names[0])
-		return finding
+	v, ones := &s.view, s.view.ones()
+	score, information := s.scoresOf()
+	list := v.against
+	if s.kind.other != nil {
+		list = v.columns()
+	}
+	results := s.test(len(list), func(k int) scored {
+		a := list[k]
+		shapes := append([][]float64{a.square}, curves(a.rank, bends, bends-1)...)
+		explains, p, _ := scoreTest(shapes, [][]float64{ones, a.value, v.mean}, information, score)
+		return scored{names: []string{a.name}, explains: explains, p: p}
 	})
+	if len(results) == 0 {
+		return nil
+	}
+	var names []string // columns stand before the prediction, which bends with them
+	for _, r := range results {
+		if r.names[0] != "" {
+			names = append(names, r.names[0])
+		}
+	}
+	most := results[0].explains
+	f := &Finding{Check: "trend", Tone: s.toneOf(Remark, most), Statistic: most, P: results[0].p}
+	if len(names) == 0 {
+		f.Text = fmt.Sprintf("the residuals bend with the prediction, and a curve explains %.2g %% of their variance", 100*most)
+		f.Remedy = "add products of columns or rbf(.) to the formula"
+		if other := s.otherFamily(); other != "" {
+			f.Remedy += ", or " + other
+		}
+		return s.of(f)
+	}
+	f.Text = fmt.Sprintf("the residuals bend with %s, and a curve explains %.2g %% of their variance", namesOf(names), 100*most)
+	f.Remedy = fmt.Sprintf("add rbf(%s) or poly(%[1]s, 3) to the formula", names[0])
+	return s.of(f)
+}
+
+// of says in a finding how many rows it is of, where they are not all that were looked at.
+func (s *sample) of(f *Finding) *Finding {
+	if len(s.compared) < len(s.target) {
+		f.Text += fmt.Sprintf(" (of %d rows)", len(s.view.rows))
+	}
+	return f
+}
+
+// interaction looks for products of two columns in the scores, of those that vary most with the prediction.
+// What is linear or bent in either is taken out.
+func (s *sample) interaction() *Finding {
+	v, ones := &s.view, s.view.ones()
+	score, information := s.scoresOf()
+	columns := v.columns()
+	columns = columns[:min(len(columns), mostPairs)]
+	type pair struct{ a, b *against }
+	var pairs []pair
+	for i, a := range columns {
+		for _, b := range columns[:i] {
+			pairs = append(pairs, pair{b, a})
+		}
+	}
+	results := s.test(len(pairs), func(k int) scored {
+		a, b := pairs[k].a, pairs[k].b
+		product := make([]float64, len(a.bounded))
+		for i, u := range a.bounded {
+			product[i] = u * b.bounded[i]
+		}
+		explains, p, _ := scoreTest([][]float64{product}, [][]float64{ones, a.value, b.value, v.mean}, information, score)
+		return scored{names: []string{a.name, b.name}, explains: explains, p: p}
+	})
+	if len(results) == 0 {
+		return nil
+	}
+	r := results[0]
+	return s.of(&Finding{
+		Check: "interaction", Tone: s.toneOf(Remark, r.explains), Statistic: r.explains, P: r.p,
+		Text:   fmt.Sprintf("the effect of %s changes with %s, and their product explains %.2g %% of the variance of the residuals", r.names[0], r.names[1], 100*r.explains),
+		Remedy: fmt.Sprintf("add %s:%s to the formula", r.names[0], r.names[1]),
+	})
+}
+
+// link looks for a bend of the scores with the prediction, of a family that has another link (Pregibon 1980).
+func (s *sample) link() *Finding {
+	if s.kind.other == nil {
+		return nil
+	}
+	v := &s.view
+	score, information := s.scoresOf()
+	f := v.prediction()
+	results := s.test(1, func(int) scored {
+		explains, p, upwards := scoreTest([][]float64{f.square}, [][]float64{v.ones(), f.value}, information, score)
+		return scored{explains: explains, p: p, upwards: upwards}
+	})
+	if len(results) == 0 {
+		return nil
+	}
+	r := results[0]
+	found := &Finding{
+		Check: "link", Tone: s.toneOf(Remark, r.explains), Statistic: r.explains, P: r.p,
+		Text:   fmt.Sprintf("the residuals bend with the prediction, which another link explains by %.2g %% of their variance", 100*r.explains),
+		Remedy: "add products of columns or rbf(.) to the formula",
+	}
+	if other := s.kind.other(r.upwards); other != "" {
+		found.Remedy = "--family '" + other + "', or " + found.Remedy
+	}
+	return s.of(found)
 }
 
 // spread looks for residuals that are larger in one place than in another.
@@ -49,39 +129,45 @@ func (s *sample) spread() *Finding {
 		return nil
 	}
 	size := func(e float64) float64 { return math.Log1p(e * e) } // outliers count little
-	sizes, information := make([]float64, len(s.used)), make([]float64, len(s.used))
+	v, ones := &s.view, s.view.ones()
+	sizes := make([]float64, len(v.rows))
 	var expected []moment3
 	if !s.kind.gaussian { // whose residuals have the same distribution everywhere
-		expected = s.replicates(size)
+		expected = s.replicates(func(_, _, e float64) float64 { return size(e) })
 	}
 	mean := 0.0
-	for k, i := range s.used {
-		sizes[k], information[k] = size(s.residual[i]), 1
+	for k, i := range v.rows {
+		sizes[k] = size(s.residual[i])
 		if expected != nil {
 			sizes[k] -= expected[i].mean
 		}
-		mean += sizes[k] / float64(len(s.used))
+		mean += sizes[k] / float64(len(sizes))
 	}
 	for k := range sizes {
 		sizes[k] -= mean
 	}
-	return s.against(func(u []float64, rank []float64) (share, p float64) {
-		constant := make([]float64, len(u))
-		for i := range constant {
-			constant[i] = 1
+	results := s.test(len(v.against), func(k int) scored {
+		a := v.against[k]
+		explains, p, _ := scoreTest(append([][]float64{a.bounded}, curves(a.rank, 2, bends-1)...), [][]float64{ones}, ones, sizes)
+		return scored{names: []string{a.name}, explains: explains, p: p}
+	})
+	if len(results) == 0 {
+		return nil
+	}
+	with := "the prediction"
+	var names []string
+	for _, r := range results {
+		if r.names[0] != "" {
+			names = append(names, r.names[0])
 		}
-		return scoreTest(curves(rank, 1), [][]float64{constant}, information, sizes)
-	}, func(names []string, explained float64) *Finding {
-		with := "the prediction"
-		if len(names) > 0 {
-			with = list(names)
-		}
-		finding := &Finding{
-			Check:  "dispersion",
-			Text:   fmt.Sprintf("the residuals spread more in some places than in others, with %s", with),
-			Remedy: "intervals are too wide in one place and too narrow in another; " + s.wider(),
-		}
-		return finding
+	}
+	if len(names) > 0 {
+		with = namesOf(names)
+	}
+	return s.of(&Finding{
+		Check: "dispersion", Tone: s.toneOf(Remark, results[0].explains), Statistic: results[0].explains, P: results[0].p,
+		Text:   fmt.Sprintf("the residuals spread more in some places than in others, with %s", with),
+		Remedy: "intervals are too wide in one place and too narrow in another; " + s.wider(),
 	})
 }
 
@@ -131,99 +217,10 @@ func (s *sample) discrete() bool {
 	return s.normal && s.looks != nil && (s.looks.Like == LookCounts || s.looks.Like == LookGrades || s.looks.Like == LookClasses)
 }
 
-// against runs a test against the prediction and every column, and says what was found, nil for nothing.
-// Columns stand before the prediction, which bends with them.
-func (s *sample) against(test func(u, rank []float64) (share, p float64), say func(names []string, share float64) *Finding) *Finding {
-	type result struct {
-		name     string
-		share, p float64
-	}
-	columns := s.largest()
-	tests := float64(len(columns) + 1)
-	run := func(name string, values []float64) result {
-		u := pick(values, s.used)
-		standardise(u)
-		explained, p := test(u, ranks(u))
-		return result{name, explained, math.Min(1, p*tests)}
-	}
-	least := leastShare + s.error()
-	speaks := func(r result) bool { return r.p <= share && r.share >= least }
-	results := make([]result, len(columns))
-	s.ws.Pool().Run(len(columns), func(k, _ int) { results[k] = run(columns[k].name, columns[k].values) })
-	results = slices.DeleteFunc(results, func(r result) bool { return !speaks(r) })
-	var names []string
-	if len(results) == 0 {
-		r := run("", s.mean)
-		if !speaks(r) {
-			return nil
-		}
-		results = append(results, r)
-	} else {
-		slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(b.share, a.share) })
-		for _, r := range results {
-			names = append(names, r.name)
-		}
-	}
-	f := say(names, results[0].share)
-	f.Statistic, f.P = results[0].share, results[0].p
-	return f
-}
-
-// error bounds the share of the variance of residuals that the error of f itself explains in rows other
-// than those of the fit, by twice its expectation: however many rows there are, the error bends them all
-// alike. Residuals of rows of the fit have none of it.
-func (s *sample) error() float64 {
-	if s.options.Fitted {
-		return 0
-	}
-	sum := 0.0
-	for _, i := range s.used {
-		sum += s.variance[i] * s.information[i]
-	}
-	return 2 * sum / float64(len(s.used))
-}
-
-// largest returns the columns that vary most with the prediction, at most mostColumns.
-func (s *sample) largest() []column {
-	f := pick(s.mean, s.used)
-	standardise(f)
-	type candidate struct {
-		column
-		size float64
-	}
-	var list []candidate
-	for _, c := range s.columns {
-		u := pick(c.values, s.used)
-		if !standardise(u) {
-			continue
-		}
-		sum := 0.0
-		for i, v := range u {
-			sum += v * f[i]
-		}
-		list = append(list, candidate{c, math.Abs(sum)})
-	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.size, a.size) })
-	columns := make([]column, min(len(list), mostColumns))
-	for i := range columns {
-		columns[i] = list[i].column
-	}
-	return columns
-}
-
-// list names the first three.
-func list(names []string) string {
+// namesOf names the first three.
+func namesOf(names []string) string {
 	if len(names) > 3 {
 		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d more", len(names)-3)
 	}
 	return strings.Join(names, ", ")
-}
-
-// pick returns the values of the rows.
-func pick(values []float64, rows []int) []float64 {
-	out := make([]float64, len(rows))
-	for k, i := range rows {
-		out[k] = values[i]
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
@@ -117,6 +118,26 @@ func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 		_, known := places[name]
 		if _, texts := places[of]; known || texts {
 			columns = append(columns, name)
+		}
+	}
+	return columns, nil
+}
+
+// Outside names the columns of a table outside the formula that may show groups of rows, for [Prepared.Beside].
+func (j *Job) Outside(schema *credence.Schema) ([]string, error) {
+	plan, err := j.parse(schema)
+	if err != nil {
+		return nil, err
+	}
+	needs := map[string]bool{}
+	for _, name := range plan.Frame.Needs() {
+		name, _ = credence.CutText(name)
+		needs[name] = true
+	}
+	var columns []string
+	for i := range schema.Columns {
+		if c := &schema.Columns[i]; !needs[c.Name] && c.Kind != credence.Boolean && len(columns) < criticism.MostKeys {
+			columns = append(columns, c.Name)
 		}
 	}
 	return columns, nil

@@ -31,9 +31,10 @@ type Prepared struct {
 	why    string // the engine was chosen
 	call   string // that makes it again
 	// drawn are the frequencies of the model's random features, and fewer says which of them are fewer than asked for, "" if none.
-	drawn []formula.Frequencies
-	fewer string
-	looks *credence.Look // of the target, where it does not look like measurements
+	drawn   []formula.Frequencies
+	fewer   string
+	looks   *credence.Look  // of the target, where it does not look like measurements
+	outside credence.Source // the rows' columns outside the formula, nil where rows has them
 	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they do.
 	products *table.Products
 	term     string
@@ -107,6 +108,10 @@ func (p *Prepared) Data() credence.Data { return p.data }
 // Frequencies returns how many frequencies the model's random features draw.
 func (p *Prepared) Frequencies() []formula.Frequencies { return p.drawn }
 
+// Beside gives the criticism columns outside the formula that may show groups of rows, as a table of the same rows:
+// what [Job.Outside] names. Without it those of the fitted table itself are looked at.
+func (p *Prepared) Beside(rows credence.Source) { p.outside = rows }
+
 // Fit fits the model.
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted, err := p.engine.Fit(ctx, p.data)
@@ -151,10 +156,16 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		fitted.Report.Rows = p.products.Rows()
 		return fitted, nil
 	}
-	found, err := criticism.Of(ctx, fitted, p.data, criticism.Options{Seed: p.job.options.Seed, Threads: p.job.options.Threads, Fitted: true})
-	for _, f := range found {
-		fitted.Report.Warnings = append(fitted.Report.Warnings, f.String())
+	outside := p.outside
+	if outside == nil {
+		outside = p.rows
 	}
+	found, err := criticism.Of(ctx, fitted, p.data, criticism.Options{
+		Seed: p.job.options.Seed, Threads: p.job.options.Threads, Fitted: true, Beside: outside,
+	})
+	warnings, remarks, details := criticism.Texts(found)
+	r := &fitted.Report
+	r.Warnings, r.Remarks, r.Details = append(r.Warnings, warnings...), append(r.Remarks, remarks...), details
 	return fitted, err
 }
 

@@ -98,6 +98,7 @@ type Evaluation struct {
 	LOO          *LeaveOneOut `json:"loo,omitempty"` // where it is asked for
 	PIT          []float64    `json:"pit,omitempty"` // histogram of the probability integral transform
 	Warnings     []string     `json:"warnings,omitempty"`
+	Remarks      []string     `json:"remarks,omitempty"` // what could be better
 }
 
 // LeaveOneOut says how well a model predicts each of its training rows from all the others, without another

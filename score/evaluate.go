@@ -30,11 +30,9 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 	if err != nil || out.ZeroDensityRows > 0 { // there are targets that no row of the model can have
 		return out, err
 	}
-	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil}
+	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil, Beside: t.rows}
 	found, err := criticism.Of(ctx, t.scorer.fitted, t.bound, options)
-	for _, f := range found {
-		out.Warnings = append(out.Warnings, f.String())
-	}
+	out.Warnings, out.Remarks, _ = criticism.Texts(found)
 	return out, err
 }
 

@@ -12,6 +12,7 @@ import (
 type Table struct {
 	scorer *Scorer
 	bound  *frame.Bound
+	rows   credence.Source
 	known  bool // targets are read
 }
 
@@ -28,7 +29,7 @@ func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
 	if err == nil && s.options.Lacking {
 		bound.MarkLacking()
 	}
-	return &Table{scorer: s, known: targets != IgnoreTargets, bound: bound}, err
+	return &Table{scorer: s, known: targets != IgnoreTargets, bound: bound, rows: rows}, err
 }
 
 // Rows returns the number of rows that are scored.

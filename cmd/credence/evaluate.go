@@ -50,6 +50,9 @@ these rows are reported as warnings, each with a remedy.`,
 			for _, warning := range result.Warnings {
 				p.warn("%s", warning)
 			}
+			for _, remark := range result.Remarks {
+				p.remark("%s", remark)
+			}
 			return nil
 		},
 	}

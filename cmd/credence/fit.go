@@ -110,6 +110,9 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	return nil
 }
 
+// mostBeside is the number of rows up to which columns outside the formula are read for the criticism.
+const mostBeside = 20000
+
 // runJob does what is to be done with the model and the files, telling how they and the model were understood.
 func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read dataset.Options, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
 	table, err := p.open(ctx, paths, read)
@@ -138,6 +141,17 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 	p.describeColumns(table, source.Schema())
 	if err != nil {
 		return nil, err
+	}
+	if source.Rows() <= mostBeside {
+		outside, err := job.Outside(table.Schema())
+		if err != nil {
+			return nil, err
+		}
+		if len(outside) > 0 {
+			if beside, err := table.Load(ctx, outside); err == nil { // what stands outside the formula may be unreadable
+				prepared.Beside(beside)
+			}
+		}
 	}
 	return p.runPrepared(ctx, prepared, notes, do)
 }

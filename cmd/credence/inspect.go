@@ -150,6 +150,9 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		p.say("target  %s holds %v", fitted.Frame.TargetName(), look)
 	}
 	p.printFit(&result)
+	for _, detail := range result.Details {
+		p.remark("%s", detail)
+	}
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {

@@ -98,6 +98,9 @@ func (p *program) printFit(r *score.Summary) {
 	for _, warning := range r.Warnings {
 		p.warn("%s", warning)
 	}
+	for _, remark := range r.Remarks {
+		p.remark("%s", remark)
+	}
 }
 
 // beside tells of the evidence at the mode beside the integrated one; "" where nothing was integrated.

@@ -210,6 +210,13 @@ func (p *program) warn(format string, args ...any) {
 	fmt.Fprintf(p.err, "credence: warning: "+format+"\n", harmless(args)...)
 }
 
+// remark prints a line to standard error about what could be better, unless the output is quiet.
+func (p *program) remark(format string, args ...any) {
+	if !p.quiet {
+		fmt.Fprintf(p.err, "credence: note: "+format+"\n", harmless(args)...)
+	}
+}
+
 // emit prints v as one JSON object. What a terminal could obey is escaped, as JSON has it.
 func (p *program) emit(v any) error {
 	var text bytes.Buffer

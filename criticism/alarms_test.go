@@ -1,0 +1,127 @@
+package criticism_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/table"
+)
+
+// mixed draws rows of a normal column a, one that goes with it b, a 0/1 column c and an exponential one d, a
+// key g of 12 groups beside the model, and f, which is linear in the columns.
+type mixed struct {
+	rng             *rand.Rand
+	a, b, c, d, g   []float64
+	f, y            []float64
+	family, formula string
+}
+
+func newMixed(n int, seed uint64) *mixed {
+	m := &mixed{rng: rand.New(rand.NewPCG(seed, 99)), formula: "y ~ a + b + c + d"}
+	for _, v := range []*[]float64{&m.a, &m.b, &m.c, &m.d, &m.g, &m.f, &m.y} {
+		*v = make([]float64, n)
+	}
+	for i := range n {
+		m.a[i] = m.rng.NormFloat64()
+		m.b[i] = 0.5*m.a[i] + math.Sqrt(0.75)*m.rng.NormFloat64()
+		m.c[i] = float64(m.rng.IntN(2))
+		m.d[i] = m.rng.ExpFloat64()
+		m.g[i] = float64(m.rng.IntN(12))
+		m.f[i] = 0.5 + 0.4*m.a[i] - 0.3*m.b[i] + 0.3*m.c[i]
+	}
+	return m
+}
+
+// draw draws the targets of a family.
+func (m *mixed) draw(family likelihood.Sampler) *mixed {
+	for i := range m.y {
+		m.y[i] = family.Sample(m.rng, m.f[i])
+	}
+	return m
+}
+
+func (m *mixed) source(t testing.TB) credence.Source {
+	t.Helper()
+	source, err := table.New().Numbers("a", m.a).Numbers("b", m.b).Numbers("c", m.c).Numbers("d", m.d).Numbers("g", m.g).Numbers("y", m.y).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// findings fits the rows and criticises the fit.
+func (m *mixed) findings(t testing.TB, family string) []criticism.Finding {
+	t.Helper()
+	source := m.source(t)
+	model, err := fit.Table(context.Background(), source, fit.Options{Formula: m.formula, Family: family, Seed: 1})
+	if err != nil {
+		t.Fatalf("%s: %v", family, err)
+	}
+	data, err := model.Frame.(*frame.Frame).Bind(source, frame.RequireTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := criticism.Of(context.Background(), model, data, criticism.Options{Fitted: true, Beside: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// sets is the number of sets of a study: CREDENCE_SETS where that is set.
+func sets(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("CREDENCE_SETS")); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// TestAlarms: of fits of right models at most five in a thousand are spoken against by all checks together.
+func TestAlarms(t *testing.T) {
+	study.OnlyCalibration(t)
+	const limit = 0.005
+	count := sets(1000)
+	fits, alarms, details := 0, 0, 0
+	for _, family := range families {
+		if strings.HasPrefix(family.text, "binomial") {
+			continue
+		}
+		line := family.text
+		for _, n := range []int{50, 100, 400} {
+			spoken := map[string]int{}
+			told, small := 0, 0
+			for k := range count {
+				found := newMixed(n, firstSeed()+uint64(k)).draw(family.draw).findings(t, family.text)
+				here, less := 0, 0
+				for _, f := range found {
+					if f.Tone == criticism.Detail {
+						less = 1
+						continue
+					}
+					here = 1
+					spoken[fmt.Sprintf("%s %.2g", f.Check, f.P)]++
+				}
+				told, small = told+here, small+less
+			}
+			fits, alarms, details = fits+count, alarms+told, details+small
+			line += fmt.Sprintf(" | %d of %d (%d details) %v", told, count, small, spoken)
+		}
+		t.Log(line)
+	}
+	t.Logf("%d of %d fits of right models are spoken against, and %d of them have details", alarms, fits, details)
+	if expected := limit * float64(fits); float64(alarms) > expected+2*math.Sqrt(expected) {
+		t.Errorf("%d of %d", alarms, fits)
+	}
+}
