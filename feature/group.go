@@ -138,6 +138,11 @@ func (s *Set) Hierarchical() *Set {
 	p := s.products()
 	complete := map[string]bool{}
 	return s.replace(func(b *bound) Term {
+		if m, ok := b.mapped.(*hashMap); ok && m.hasNumbers() && (len(m.crosses) > 1 || s.levelKeys(&m.crosses[0]) == nil) {
+			apart := *m.term
+			apart.Uncentred = true
+			return &apart
+		}
 		term, ok := b.term.(*Interaction)
 		if !ok || term.Met != nil || term.Uncentred || p.complete(&b.mapped.(groupedMap).groups()[0], complete) {
 			return nil

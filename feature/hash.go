@@ -11,8 +11,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Hash is one weight for every key that training met: the levels of categories, products of levels,
-// and the columns of the sparse segment. Keys are those of package keyed. A key that training did not
+// Hash is one weight for every key that training met: the levels of categories, products of levels, with numbers
+// too, and the columns of the sparse segment. Keys are those of package keyed. A key that training did not
 // meet has a weight of the prior, as a sparse column has that training did not have.
 type Hash struct {
 	Name    string  `json:"name"`              // as the formula writes it
@@ -20,6 +20,8 @@ type Hash struct {
 	Segment bool    `json:"segment,omitempty"` // whether the sparse segment takes part
 	Without []int32 `json:"without,omitempty"` // columns of the segment left out, increasing from 0
 	Bits    int     `json:"bits,omitempty"`    // of the keys; 0 means all 64
+	// Uncentred says that numbers are multiplied without centring, as in [Interaction].
+	Uncentred bool `json:"uncentred,omitempty"`
 	// Keys are those of training, increasing, and Names the names of what each was first met as.
 	Keys  []uint64 `json:"keys"`
 	Names []string `json:"names"`
@@ -58,8 +60,8 @@ func (t *Hash) Met(in *Inputs, batches iter.Seq2[*credence.Batch, error]) (*Hash
 			return nil, err
 		}
 		for i := range rows.Rows() {
-			m.each(rows, i, func(key uint64, _ float64, name func() string) {
-				if _, known := names[key]; !known {
+			m.each(rows, i, func(key uint64, value float64, name func() string) {
+				if _, known := names[key]; !known && value != 0 {
 					names[key] = name()
 				}
 			})
@@ -87,12 +89,18 @@ func (t *Hash) bind(in *Inputs) (*hashMap, error) {
 				return nil, err
 			}
 			if input.Kind != credence.Category {
+				c.numbers = append(c.numbers, factorOf(input, index, t.Uncentred))
+			}
+			if len(c.numbers) == len(cross) {
 				return nil, fmt.Errorf("feature: %s: %s is a %s: read its texts", t.Name, input.Name, input.Kind)
 			}
 		}
 		slices.SortStableFunc(c.order, func(a, b int) int { return strings.Compare(in.Dense[a].Name, in.Dense[b].Name) })
 		for k, index := range c.order {
 			space := keyhash.Space(in.Dense[index].Name)
+			if in.Dense[index].Kind != credence.Category {
+				c.keys[k] = []uint64{keyhash.Number(space)}
+			}
 			for _, level := range in.Dense[index].Levels {
 				c.keys[k] = append(c.keys[k], keyhash.Text(space, []byte(level)))
 			}
@@ -104,11 +112,12 @@ func (t *Hash) bind(in *Inputs) (*hashMap, error) {
 	return m, err
 }
 
-// hashCross is a product of levels.
+// hashCross is a product of levels, and of numbers.
 type hashCross struct {
-	inputs []int      // as written
-	order  []int      // as crossed
-	keys   [][]uint64 // of the levels of each input, beside order
+	inputs  []int          // as written
+	order   []int          // as crossed
+	keys    [][]uint64     // of the levels of each input, or the one of a number, beside order
+	numbers []scaledNumber // among the inputs
 }
 
 type hashMap struct {
@@ -124,7 +133,7 @@ func (m *hashMap) Fill(*credence.Workspace, linop.Dense, *credence.Batch) {}
 
 // Ones is false where keys are short: what falls together adds up.
 func (m *hashMap) Ones(rows *credence.Batch) bool {
-	return m.term.Bits == 0 && (!m.term.Segment || rows.Sparse.Value == nil)
+	return m.term.Bits == 0 && !m.hasNumbers() && (!m.term.Segment || rows.Sparse.Value == nil)
 }
 
 // each visits the keys of row i: none for a product with a level that training did not have.
@@ -132,8 +141,8 @@ func (m *hashMap) each(rows *credence.Batch, i int, visit func(key uint64, value
 	x := rows.X.Row(i)
 	for k := range m.crosses {
 		c := &m.crosses[k]
-		if key, ok := c.key(x); ok {
-			visit(keyhash.Shorten(key, m.term.Bits), 1, func() string { return c.name(m.inputs, x) })
+		if key, ok := c.key(m.inputs, x); ok {
+			visit(keyhash.Shorten(key, m.term.Bits), productOf(c.numbers, x), func() string { return c.name(m.inputs, x) })
 		}
 	}
 	if !m.term.Segment {
@@ -148,9 +157,12 @@ func (m *hashMap) each(rows *credence.Batch, i int, visit func(key uint64, value
 }
 
 // key returns the key of a row's levels; false where training did not have one of them.
-func (c *hashCross) key(x []float64) (key uint64, ok bool) {
+func (c *hashCross) key(inputs []Input, x []float64) (key uint64, ok bool) {
 	for k, index := range c.order {
-		level := code(x[index], len(c.keys[k]))
+		level := 0
+		if inputs[index].Kind == credence.Category {
+			level = code(x[index], len(c.keys[k]))
+		}
 		if level < 0 {
 			return 0, false
 		}
@@ -163,11 +175,45 @@ func (c *hashCross) key(x []float64) (key uint64, ok bool) {
 	return key, true
 }
 
+// levelKeys returns the term that has keys for the levels alone of a product with one number; nil without such a term.
+func (s *Set) levelKeys(c *hashCross) *bound {
+	if len(c.numbers) != 1 {
+		return nil
+	}
+	levels := slices.DeleteFunc(slices.Clone(c.inputs), func(index int) bool { return index == c.numbers[0].input })
+	for k := range s.terms {
+		m, ok := s.terms[k].mapped.(*hashMap)
+		if ok && m.term.Bits == 0 && slices.ContainsFunc(m.crosses, func(other hashCross) bool { return slices.Equal(other.inputs, levels) }) {
+			return &s.terms[k]
+		}
+	}
+	return nil
+}
+
+// levelsOf is the name of the levels alone, of the name of a product with one number.
+func (c *hashCross) levelsOf(name string, inputs []Input) string {
+	number := inputs[c.numbers[0].input].Name
+	switch slices.Index(c.inputs, c.numbers[0].input) {
+	case 0:
+		return strings.TrimPrefix(name, number+":")
+	case len(c.inputs) - 1:
+		return strings.TrimSuffix(name, ":"+number)
+	}
+	return strings.Replace(name, ":"+number+":", ":", 1)
+}
+
+// hasNumbers says whether keys are multiplied by numbers.
+func (m *hashMap) hasNumbers() bool {
+	return slices.ContainsFunc(m.crosses, func(c hashCross) bool { return len(c.numbers) > 0 })
+}
+
 // name is that of a row's levels, as the formula writes the product.
 func (c *hashCross) name(inputs []Input, x []float64) string {
 	names := make([]string, len(c.inputs))
 	for k, index := range c.inputs {
-		names[k] = levelName(&inputs[index], int(x[index]))
+		if names[k] = inputs[index].Name; inputs[index].Kind == credence.Category {
+			names[k] = levelName(&inputs[index], int(x[index]))
+		}
 	}
 	return strings.Join(names, ":")
 }
@@ -176,7 +222,7 @@ func (m *hashMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i
 	begin := len(dst.Index)
 	m.each(rows, i, func(key uint64, value float64, _ func() string) {
 		j, known := slices.BinarySearch(m.term.Keys, key)
-		if !known {
+		if !known || value == 0 {
 			return
 		}
 		column := first + int32(j)
@@ -198,8 +244,9 @@ func (m *hashMap) AppendRow(dst *linop.CSR, first int32, rows *credence.Batch, i
 func (m *hashMap) unseen(rows *credence.Batch, i int) float64 {
 	sum, x := 0.0, rows.X.Row(i)
 	for k := range m.crosses {
-		if _, ok := m.crosses[k].key(x); !ok {
-			sum++
+		if _, ok := m.crosses[k].key(m.inputs, x); !ok {
+			value := productOf(m.crosses[k].numbers, x)
+			sum = saturate(sum + saturate(value*value))
 		}
 	}
 	m.each(rows, i, func(key uint64, value float64, _ func() string) {

@@ -56,11 +56,7 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 		seen[index] = true
 		m.indices, m.inputs = append(m.indices, index), append(m.inputs, *input)
 		if input.Kind != credence.Category {
-			factor := scaledNumber{input: index}
-			if t.Uncentred {
-				factor.origin = input.Center * (1 / scaleOf(input))
-			}
-			m.numbers = append(m.numbers, factor)
+			m.numbers = append(m.numbers, factorOf(input, index, t.Uncentred))
 			continue
 		}
 		m.categories = append(m.categories, category{index: index, input: *input})
@@ -137,6 +133,15 @@ type scaledNumber struct {
 	origin float64
 }
 
+// factorOf is the factor that an input of numbers is.
+func factorOf(input *Input, index int, uncentred bool) scaledNumber {
+	factor := scaledNumber{input: index}
+	if uncentred {
+		factor.origin = input.Center * (1 / scaleOf(input))
+	}
+	return factor
+}
+
 func (m *interactionMap) Columns() (dense, sparse int) { return 0, m.combinations }
 
 func (m *interactionMap) Fill(*credence.Workspace, linop.Dense, *credence.Batch) {}
@@ -149,7 +154,7 @@ func (m *interactionMap) AppendRow(dst *linop.CSR, first int32, rows *credence.B
 	if combination < 0 {
 		return
 	}
-	value := m.product(x)
+	value := productOf(m.numbers, x)
 	if value == 0 {
 		return
 	}
@@ -179,7 +184,7 @@ func (m *interactionMap) unseen(rows *credence.Batch, i int) float64 {
 	if m.combination(x) >= 0 {
 		return 0
 	}
-	value := m.product(x)
+	value := productOf(m.numbers, x)
 	return saturate(value * value)
 }
 
@@ -194,10 +199,10 @@ func (m *interactionMap) groups() []group {
 	return []group{g}
 }
 
-// product multiplies the numbers of a row.
-func (m *interactionMap) product(x []float64) float64 {
+// productOf multiplies the numbers of a row.
+func productOf(numbers []scaledNumber, x []float64) float64 {
 	value := 1.0
-	for _, factor := range m.numbers {
+	for _, factor := range numbers {
 		value = saturate(value * (x[factor.input] + factor.origin))
 	}
 	return value
@@ -258,6 +263,6 @@ func (m *productMap) Columns() (dense, sparse int) { return 1, 0 }
 
 func (m *productMap) Fill(_ *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
 	for i := range dst.Rows {
-		dst.Row(i)[0] = m.product(rows.X.Row(i))
+		dst.Row(i)[0] = productOf(m.numbers, rows.X.Row(i))
 	}
 }

@@ -24,13 +24,14 @@ type ownMap struct {
 	entries int
 }
 
-// OwnUnits implements [credence.Rescaled]. Weights of random features, bumps, keys and the sparse
+// OwnUnits implements [credence.Rescaled]. Weights of random features, bumps, keys without numbers and the sparse
 // segment are as they were fitted.
 func (s *Set) OwnUnits(bases ...string) (*credence.OwnUnits, error) {
 	m := &ownMap{products: s.products(), rows: make([][]part, s.Weights()), bases: map[int]bool{}}
 	for _, g := range slices.Clone(m.all) {
 		m.expand(g)
 	}
+	s.expandKeys(m)
 	if err := m.compare(bases); err != nil {
 		return nil, err
 	}
@@ -64,6 +65,36 @@ func (s *Set) OwnUnits(bases ...string) (*credence.OwnUnits, error) {
 		own.Map.AppendRow(columns, values)
 	}
 	return own, nil
+}
+
+// expandKeys takes the scales of numbers back that keys are multiplied by, and their centring where that is: then the levels
+// alone have keys too, (x − m)/s·[g] = x·[g]/s − m/s·[g].
+func (s *Set) expandKeys(m *ownMap) {
+	for k := range s.terms {
+		h, ok := s.terms[k].mapped.(*hashMap)
+		if !ok || len(h.crosses) != 1 || len(h.crosses[0].numbers) == 0 {
+			continue
+		}
+		scale, cross := 1.0, &h.crosses[0]
+		for _, n := range cross.numbers {
+			scale *= scaleOf(&h.inputs[n.input])
+		}
+		first := s.first(&s.terms[k])
+		levels, centre := s.levelKeys(cross), h.inputs[cross.numbers[0].input].Center
+		for j, name := range h.term.Names {
+			m.rows[first+j] = append(m.rows[first+j], part{first + j, saturate(1 / scale)})
+			if h.term.Uncentred || levels == nil || centre == 0 {
+				continue
+			}
+			if at := slices.Index(levels.mapped.(*hashMap).term.Names, cross.levelsOf(name, h.inputs)); at >= 0 {
+				at += s.first(levels)
+				if m.rows[at] == nil {
+					m.rows[at] = []part{{at, 1}}
+				}
+				m.rows[at] = append(m.rows[at], part{first + j, saturate(-centre / scale)})
+			}
+		}
+	}
 }
 
 // constant is the name of the constant where the set has no intercept.

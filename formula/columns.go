@@ -110,14 +110,22 @@ func transform(name string) (frame.Function, bool) {
 	return "", false
 }
 
-// level compiles a column whose cells are taken as levels: the column itself where it is a category,
-// and otherwise that of its texts.
-func (c *compiler) level(node spec.Column) (frame.Expr, error) {
+// level compiles what is taken as levels: the cells of a column, which is itself where it is a category and otherwise
+// that of its texts, or a part of a date.
+func (c *compiler) level(node spec.Expr) (frame.Expr, error) {
+	column, plain := node.(spec.Column)
+	if call, ok := node.(spec.Call); !plain && (!ok || !frame.Function(call.Name).Part()) {
+		return frame.Expr{}, c.formula.Errorf(node, "levels are those of a column as it is, or of a part of a date, and %s is neither", spec.Clip(node.String())).
+			WithRemedy("write such as onehot(zip) or onehot(hour(time)), once for each")
+	}
 	e, kind, err := c.expression(node)
 	if err == nil {
 		err = c.notTarget(node, e)
 	}
-	if text := credence.TextOf(node.Name); c.dense(text) >= 0 || kind != credence.Category {
+	if !plain {
+		return e.AsLevel(), err
+	}
+	if text := credence.TextOf(column.Name); c.dense(text) >= 0 || kind != credence.Category {
 		e.Column = text
 	}
 	return e, err
@@ -187,6 +195,9 @@ func key(e frame.Expr) string {
 	text.WriteString(e.Column)
 	if e.Keyed {
 		text.WriteString("\x00\x00")
+	}
+	if e.Level {
+		text.WriteString("\x00\x00\x00")
 	}
 	for _, step := range e.Steps {
 		text.WriteString("\x00" + string(step.Function))

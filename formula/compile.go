@@ -286,6 +286,15 @@ func eachTerm(e spec.Expr, visit func(spec.Expr) error) error {
 	return visit(e)
 }
 
+// leftOut refuses what is no column behind a minus sign, which one that was not read may be.
+func (c *compiler) leftOut(node spec.Column) error {
+	before := c.removing
+	c.removing = true
+	_, err := c.column(node)
+	c.removing = before
+	return err
+}
+
 // remove notes what a minus sign takes out, which may be a column that was not read.
 func (c *compiler) remove(e spec.Expr) error {
 	c.removing = true
@@ -294,7 +303,7 @@ func (c *compiler) remove(e spec.Expr) error {
 	case spec.Number:
 		return nil // see compile: the last of 1, 0 and - 1 counts
 	case spec.Column:
-		if _, err := c.column(e); err != nil {
+		if err := c.leftOut(e); err != nil {
 			return err
 		}
 		c.removed[e.Name] = true

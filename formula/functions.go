@@ -56,11 +56,7 @@ func (c *compiler) oneHot(call spec.Call) error {
 	if len(args) != 1 {
 		return c.formula.Errorf(call, "onehot takes one column, not %d", len(args)).WithRemedy("write onehot(zip), once for each column")
 	}
-	column, ok := args[0].(spec.Column)
-	if !ok {
-		return c.formula.Errorf(args[0], "onehot takes a column as it is, not %s", spec.Clip(args[0].String())).WithRemedy("write onehot(zip), once for each column")
-	}
-	e, err := c.level(column)
+	e, err := c.level(args[0])
 	if err != nil {
 		return err
 	}

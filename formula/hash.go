@@ -46,12 +46,53 @@ func (c *compiler) hash(call spec.Call) error {
 			f.crosses = append(f.crosses, inputs)
 		}
 	}
+	if len(f.crosses) == 1 && f.bits == 0 && !f.segment && len(spaces) == 0 {
+		// hash(a)*b has hash(a) too.
+		product := make([]frame.Expr, len(f.crosses[0]))
+		for i, input := range f.crosses[0] {
+			product[i] = c.plan.Frame.Inputs[input]
+		}
+		if k := productKey(product); c.product[k] {
+			c.warnTwice(call.String())
+			return nil
+		} else {
+			c.product[k] = true
+		}
+	}
 	if len(spaces) > 0 && !f.segment {
 		f.segment, f.without = true, c.namespaceColumns(func(space string) bool { return !spaces[space] })
 	}
 	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
 	c.plan.functions = append(c.plan.functions, f)
 	return nil
+}
+
+// hashed are the products of hash(c…) as a factor of an interaction.
+func (c *compiler) hashed(call spec.Call) ([][]frame.Expr, error) {
+	a := c.arguments(call)
+	args := a.Positional()
+	if bits, ok := a.Argument("bits"); ok {
+		return nil, c.formula.Errorf(bits, "%s is a factor of an interaction, whose keys are whole", spec.Clip(call.String())).WithRemedy("leave out bits=, or write hash(a:b, bits=…) of levels alone")
+	}
+	if err := a.Finish(); err != nil {
+		return nil, err
+	}
+	var all [][]frame.Expr
+	for _, arg := range args {
+		var f function
+		products, err := c.levels(&f, arg)
+		if err != nil {
+			return nil, err
+		}
+		if f.segment {
+			return nil, c.formula.Errorf(arg, ". holds sparse entries, which cannot be part of an interaction").WithRemedy("name the columns")
+		}
+		all = append(all, products...)
+	}
+	if len(all) == 0 {
+		return nil, c.formula.Errorf(call, "hash needs a column").WithRemedy("write hash(c)")
+	}
+	return all, nil
 }
 
 // levels multiplies an argument of hash out to products of columns taken as levels; "." takes in the
@@ -66,6 +107,10 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 			err = c.notTarget(e, x)
 		}
 		return [][]frame.Expr{{keyedLevel(e.Name)}}, err
+	case spec.Call:
+		x, err := c.level(e)
+		x.Keyed = true
+		return [][]frame.Expr{{x}}, err
 	case spec.Binary:
 		if e.Op == spec.Minus {
 			return c.dotWithout(f, e)
@@ -80,7 +125,7 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 		}
 		return c.combine(e, left, right)
 	}
-	return nil, c.formula.Errorf(arg, "%s cannot be hashed: hash takes columns as they stand", spec.Clip(arg.String())).WithRemedy("write such as hash(a), hash(a:b), or hash(. - a)")
+	return nil, c.formula.Errorf(arg, "%s cannot be hashed: hash takes columns as they stand, and parts of dates", spec.Clip(arg.String())).WithRemedy("write such as hash(a), hash(a:b), hash(hour(time)), or hash(. - a)")
 }
 
 // keyedLevel is a column whose texts hash takes.
@@ -114,7 +159,7 @@ func (c *compiler) dotWithout(f *function, e spec.Expr) ([][]frame.Expr, error) 
 		if !ok {
 			return nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example hash(. - a - b)")
 		}
-		if _, err := c.column(column); err != nil {
+		if err := c.leftOut(column); err != nil {
 			return nil, err
 		}
 		out[column.Name] = true

@@ -112,7 +112,7 @@ func (l *lowering) function(f *function) error {
 		return l.term(keyed.Term{}, f.inputs, f.kind == "onehot")
 	case "hash":
 		for _, inputs := range f.crosses {
-			if err := l.term(keyed.Term{Bits: f.bits}, inputs, true); err != nil {
+			if err := l.term(keyed.Term{Bits: f.bits}, inputs, false); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func (l *lowering) term(t keyed.Term, inputs []int, level bool) error {
 			in.Expr.Column, in.Role = column, keyed.AsNamespace
 		case !known && l.plan.segmentWidth > 0 && !text:
 			in.Role = keyed.AsIndex
-		case text || level:
+		case text || level || e.Level:
 			in.Expr.Column, in.Role = column, keyed.AsLevel
 		case kind == AnyKind:
 			in.Unknown = true

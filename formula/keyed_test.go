@@ -12,6 +12,7 @@ import (
 
 func clicks() []table.Column {
 	return []table.Column{
+		{Name: "seen", Notation: credence.Notation{Date: "2006-01-02 15:04"}},
 		{Name: "click"}, {Name: "price"}, {Name: "site", Kind: credence.Category}, {Name: "ad", Kind: credence.Category},
 		{Name: "new", Kind: credence.Boolean}, {Name: "late", Unknown: true}, {Name: "w"},
 	}
@@ -54,15 +55,21 @@ func outline(p *keyed.Plan) string {
 
 func TestKeyedPlans(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"click ~ .", "price site ad new late w"},
-		{"click ~ . - w + weight(w)", "price site ad new late"},
-		{"click ~ hash(.)", "price/level site/level ad/level new/level late/level w/level"},
-		{"click ~ hash(., bits=22)", "price/level bits site/level bits ad/level bits new/level bits late/level bits w/level bits"},
+		{"click ~ . - seen", "price site ad new late w"},
+		{"click ~ . - w - seen + weight(w)", "price site ad new late"},
+		{"click ~ hash(. - seen)", "price/level site/level ad/level new/level late/level w/level"},
+		{"click ~ hash(. - seen, bits=22)", "price/level bits site/level bits ad/level bits new/level bits late/level bits w/level bits"},
 		{"click ~ site + hash(site:ad) + site:ad", "site ad/level:site/level ad:site"},
 		{"click ~ ad:site + site:ad", "ad:site"},
 		{"click ~ hash(site * ad)", "site/level ad/level ad/level:site/level"},
 		{"click ~ 0 + log(price) + poly(price, 2) + onehot(late)", "0 log(price) price price^2 late/level"},
-		{"click ~ . - w + hash(site)", "price ad new late site/level"},
+		{"click ~ . - w - seen + hash(site)", "price ad new late site/level"},
+		{"click ~ onehot(hour(seen)) + hash(month(seen)) + hour(seen)", "hour(seen) hour(seen)/level month(seen)/level"},
+		{"click ~ hash(site):price", "price:site/level"},
+		{"click ~ hash(site)*price + hash(site)", "price site/level price:site/level"},
+		{"click ~ hash(site) + hash(site)*price", "price site/level price:site/level"},
+		{"click ~ price:hash(site, ad)", "price:site/level ad/level:price"},
+		{"click ~ hash(weekday(seen)):onehot(site):price", "price:site:weekday(seen)/level"},
 	} {
 		_, plan, err := ForRows(c.text, clicks(), false, false, Options{})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/spec"
 )
@@ -16,14 +17,17 @@ func (c *compiler) products(e spec.Binary) error {
 		return err
 	}
 	for _, product := range products {
-		if len(product) == 1 {
+		hashed := slices.ContainsFunc(product, func(x frame.Expr) bool { return x.Keyed })
+		if len(product) == 1 && !hashed {
 			c.addLinear(product[0])
 			continue
 		}
 		k := productKey(product)
 		names := make([]string, len(product))
 		for i, x := range product {
-			names[i] = x.String()
+			if names[i] = x.String(); x.Keyed {
+				names[i] = "hash(" + names[i] + ")"
+			}
 		}
 		label := strings.Join(names, ":")
 		if len(products) == 1 && c.written[k] {
@@ -37,6 +41,12 @@ func (c *compiler) products(e spec.Binary) error {
 		f := function{kind: "interaction", node: e, label: label}
 		for _, x := range product {
 			f.inputs = append(f.inputs, c.input(x))
+		}
+		if hashed {
+			if len(product) > keyed.MaxCross {
+				return c.formula.Errorf(e, "%s crosses %d columns", spec.Clip(e.String()), len(product)).WithRemedy("cross up to %d", keyed.MaxCross)
+			}
+			f.kind, f.crosses, f.inputs = "hash", [][]int{f.inputs}, nil
 		}
 		c.plan.functions = append(c.plan.functions, f)
 	}
@@ -69,9 +79,12 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		}
 		return all, nil
 	case spec.Call:
-		if column, ok := onlyColumn(e); ok && e.Name == "onehot" {
-			x, err := c.level(column)
+		if isOneHot(e) {
+			x, err := c.level(e.Args[0])
 			return [][]frame.Expr{{x}}, err
+		}
+		if e.Name == "hash" {
+			return c.hashed(e)
 		}
 		if _, ok := transform(e.Name); ok {
 			return c.factor(e, e)

@@ -94,8 +94,8 @@ func functions() []Function {
 		{Name: "matern12", About: "the same with the Matérn kernel, ν = 1/2"},
 		{Name: "matern32", About: "the same with the Matérn kernel, ν = 3/2"},
 		{Name: "matern52", About: "the same with the Matérn kernel, ν = 5/2"},
-		{Name: "onehot", About: "a weight for every level of one column, a block of its own"},
-		{Name: "hash", About: "a weight for every value of any columns, taken as text; hash(a:b) crosses them"},
+		{Name: "onehot", About: "a weight for every level of one column, or of a part of a date: onehot(hour(t)); a block of its own"},
+		{Name: "hash", About: "a weight for every value of any columns, taken as text, or of parts of dates; hash(a:b) crosses them, hash(a):x multiplies"},
 		{Name: "keep", About: "columns that selection never leaves out"},
 		{Name: "group", About: "columns that selection takes in or leaves out together"},
 		{Name: "offset", About: "a known part of f"},
@@ -200,13 +200,8 @@ func (c *compiler) unsupported(node spec.Node, what string) error {
 	return c.formula.Errorf(node, "%s not supported in this version", what)
 }
 
-// onlyColumn returns the one argument of a call that is a column.
-func onlyColumn(e spec.Call) (column spec.Column, ok bool) {
-	if len(e.Args) == 1 && len(e.Named) == 0 {
-		column, ok = e.Args[0].(spec.Column)
-	}
-	return column, ok
-}
+// isOneHot says whether a call is onehot of one argument.
+func isOneHot(e spec.Call) bool { return e.Name == "onehot" && len(e.Args) == 1 && len(e.Named) == 0 }
 
 func isKernel(name string) bool {
 	return slices.Contains([]string{"rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52"}, name)
@@ -230,7 +225,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 			if !ok {
 				return nil, false, nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example %s(. - a - b)", call.Name)
 			}
-			if _, err := c.column(column); err != nil {
+			if err := c.leftOut(column); err != nil {
 				return nil, false, nil, err
 			}
 			out[column.Name] = true

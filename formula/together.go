@@ -20,15 +20,13 @@ func (c *compiler) togetherColumns(call spec.Call) ([]frame.Expr, error) {
 	}
 	var list []frame.Expr
 	for _, arg := range args {
-		if inner, ok := arg.(spec.Call); ok && inner.Name == "onehot" {
-			if column, ok := onlyColumn(inner); ok {
-				e, err := c.level(column)
-				if err != nil {
-					return nil, err
-				}
-				list = append(list, e)
-				continue
+		if inner, ok := arg.(spec.Call); ok && isOneHot(inner) {
+			e, err := c.level(inner.Args[0])
+			if err != nil {
+				return nil, err
 			}
+			list = append(list, e)
+			continue
 		}
 		if column, ok := arg.(spec.Column); ok && c.dense(column.Name) < 0 && c.isNamespace(column.Name) {
 			return nil, c.formula.Errorf(arg, "%s is a namespace, and %s takes columns", column, call.Name).WithRemedy("name the columns")

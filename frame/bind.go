@@ -165,7 +165,7 @@ func levelCodes(trained, levels []string) (codes []float64, unseen int) {
 
 func (b *Bound) addInput(i int) error {
 	in := &b.frame.Inputs[i]
-	s := &b.rows.slots[b.rows.names[in.Expr.Column]]
+	s := &b.rows.slots[b.rows.names[in.Expr.root()]]
 	if s.texts != nil {
 		s.texts.fix(in.Levels)
 	}

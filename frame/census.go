@@ -102,10 +102,11 @@ func (c *Census) describe(plan *Plan) error {
 	for i := range frame.Inputs {
 		in := &frame.Inputs[i]
 		kind := v.kind(&in.Expr)
-		in.Segment = v.slots[v.names[in.Expr.Column]].column < 0
-		if len(in.Expr.Steps) == 0 {
+		in.Segment = v.slots[v.names[in.Expr.root()]].column < 0
+		switch {
+		case len(in.Expr.Steps) == 0 || in.Expr.Level:
 			in.Kind = kind
-		} else if kind == credence.Category {
+		case kind == credence.Category:
 			return asNumbers(&in.Expr, v.levels(&in.Expr))
 		}
 		if in.Kind == credence.Category {
@@ -144,9 +145,9 @@ func (c *Census) describe(plan *Plan) error {
 
 // list gives a category column a list of levels.
 func (c *Census) list(e *Expr) {
-	if _, known := c.levels[e.Column]; !known {
-		texts := c.reader.slots[c.reader.names[e.Column]].texts
-		c.levels[e.Column] = &levelList{Levels: c.reader.levels(e), Sort: texts != nil}
+	if _, known := c.levels[e.root()]; !known {
+		texts := c.reader.slots[c.reader.names[e.root()]].texts
+		c.levels[e.root()] = &levelList{Levels: c.reader.levels(e), Sort: texts != nil}
 	}
 }
 
@@ -324,8 +325,8 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 	for k := range nodes {
 		t := nodes[k].Sum
 		for i := range t.Inputs {
-			if in := &c.frame.Inputs[i]; in.Kind == credence.Category && places[in.Expr.Column] != nil {
-				t.Inputs[i].remap(places[in.Expr.Column], len(c.levels[in.Expr.Column].Levels))
+			if in := &c.frame.Inputs[i]; in.Kind == credence.Category && places[in.Expr.root()] != nil {
+				t.Inputs[i].remap(places[in.Expr.root()], len(c.levels[in.Expr.root()].Levels))
 			}
 		}
 		target := c.frame.Target

@@ -72,7 +72,7 @@ func (f *censusJSON) validate() error {
 		lists = append(slices.Clip(lists), Input{Expr: t.Expr, Kind: t.Kind})
 	}
 	for i := range lists {
-		if in := &lists[i]; in.Expr.Column == "" || in.Kind > credence.Category || in.Kind == credence.Category && f.Levels[in.Expr.Column] == nil {
+		if in := &lists[i]; in.Expr.Column == "" || in.Kind > credence.Category || in.Kind == credence.Category && f.Levels[in.Expr.root()] == nil {
 			return fmt.Errorf("column %q of input %q has no levels, or no name", in.Expr.Column, in.Name)
 		}
 	}
@@ -100,7 +100,7 @@ func (c *Census) validate(t *tally) error {
 		in := &c.frame.Inputs[i]
 		levels := 0
 		if in.Kind == credence.Category {
-			levels = len(c.levels[in.Expr.Column].Levels)
+			levels = len(c.levels[in.Expr.root()].Levels)
 		}
 		if s := &t.Inputs[i]; len(s.Counts) > levels || s.Weights != nil && len(s.Weights) != len(s.Counts) {
 			return fmt.Errorf("input %s has %d counts of %d levels", in.Name, len(s.Counts), levels)

@@ -40,7 +40,7 @@ type slot struct {
 	column int    // of the dense columns, or -1
 	sparse int    // of the sparse segment, or -1
 	wide   int    // column of spread, for sparse ones
-	texts  *texts // of numbers that are taken as levels; nil for others
+	texts  *texts // of numbers, or of what steps make of them, that are taken as levels; nil for others
 	keyed  bool   // for hash alone: a missing value is a level
 }
 
@@ -68,13 +68,18 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 		if e == nil || e.Column == "" {
 			continue
 		}
-		if k, ok := v.names[e.Column]; ok {
+		if k, ok := v.names[e.root()]; ok {
 			v.slots[k].keyed = v.slots[k].keyed && e.Keyed
 			continue
 		}
 		s := slot{name: e.Column, column: -1, sparse: -1, keyed: e.Keyed}
 		if column, known := v.index[e.Column]; known {
-			s.column = column
+			if s.column = column; e.Level {
+				if c := &v.schema.Columns[column]; c.Kind == credence.Category {
+					return asNumbers(e, c.Levels)
+				}
+				s.texts = &texts{kind: credence.Numeric, codes: map[float64]float64{}}
+			}
 		} else if column, known := v.textOf(e.Column); known {
 			s.column = column
 			if c := &v.schema.Columns[column]; c.Kind != credence.Category {
@@ -88,7 +93,7 @@ func (v *view) add(wide int, expressions ...*Expr) error {
 			lacking = append(lacking, e.Column)
 			continue
 		}
-		v.names[e.Column] = len(v.slots)
+		v.names[e.root()] = len(v.slots)
 		v.slots = append(v.slots, s)
 	}
 	slices.SortFunc(v.named, func(a, b named) int { return cmp.Compare(a.column, b.column) })
@@ -114,7 +119,7 @@ func (v *view) operand(e *Expr) operand {
 	if e.Column == "" {
 		return operand{e, -1}
 	}
-	return operand{e, v.names[e.Column]}
+	return operand{e, v.names[e.root()]}
 }
 
 // kind returns what the raw column of an expression holds.
@@ -122,7 +127,7 @@ func (v *view) kind(e *Expr) credence.Kind {
 	if e.Column == "" {
 		return credence.Numeric
 	}
-	switch s := &v.slots[v.names[e.Column]]; {
+	switch s := &v.slots[v.names[e.root()]]; {
 	case s.column < 0:
 		return credence.Numeric
 	case s.texts != nil:
@@ -134,7 +139,7 @@ func (v *view) kind(e *Expr) credence.Kind {
 
 // levels returns the levels of an expression's raw column.
 func (v *view) levels(e *Expr) []string {
-	s := &v.slots[v.names[e.Column]]
+	s := &v.slots[v.names[e.root()]]
 	if s.texts != nil {
 		return s.texts.levels
 	}
@@ -213,12 +218,15 @@ func (v *view) evaluate(dst []float64, e operand, steps, first int) error {
 	} else {
 		s := &v.slots[e.slot]
 		v.gather(dst, s)
-		if s.texts != nil {
+		if s.texts != nil && !e.Level {
 			s.texts.encode(dst)
 		}
 	}
 	if bad := e.apply(dst, steps); bad != nil {
 		return v.fail(first+bad.row, bad)
+	}
+	if e.Level {
+		v.slots[e.slot].texts.encode(dst)
 	}
 	return nil
 }

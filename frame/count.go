@@ -243,7 +243,7 @@ func (c *Census) countLast(t *tally, rows int) error {
 // countLevels adds the codes of a category in the present block.
 func (c *Census) countLevels(t *inputTally, e operand) error {
 	r := c.reader
-	list := c.levels[e.Column]
+	list := c.levels[e.root()]
 	if s := &r.slots[e.slot]; s.texts != nil {
 		list.Levels = s.texts.levels // more may have come
 	}

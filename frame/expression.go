@@ -50,6 +50,8 @@ type Expr struct {
 	// Keyed says that the column's levels are those that hash takes: a missing value is a level of its
 	// own, and one that training did not have is none, whatever the policies say.
 	Keyed bool `json:"keyed,omitempty"`
+	// Level says that what the steps make of the column, such as the hour of a time, is a level and no number.
+	Level bool `json:"level,omitempty"`
 }
 
 // Column returns the expression that is a column itself.
@@ -64,6 +66,20 @@ func (e Expr) With(f Function) Expr {
 	copy(steps, e.Steps)
 	e.Steps = append(steps, Step{Function: f})
 	return e
+}
+
+// AsLevel returns e as a level.
+func (e Expr) AsLevel() Expr {
+	e.Level = true
+	return e
+}
+
+// root tells what an expression begins with from others: its column, or the levels that its steps make of it.
+func (e *Expr) root() string {
+	if e.Level {
+		return e.Column + "\x00" + e.String()
+	}
+	return e.Column
 }
 
 // String is the expression for people, "log(price)": the column's name stands as

@@ -192,7 +192,7 @@ const mostRepeated = 5
 
 // finishCategory keeps the levels that occur, in the source's order, or sorted where there is none.
 func (f *finisher) finishCategory(in *Input, s *inputTally) {
-	list := f.levels[in.Expr.Column]
+	list := f.levels[in.Expr.root()]
 	most := 0.0
 	for k, count := range s.Counts {
 		if count == 0 {
@@ -209,7 +209,7 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 	in.Fill = float64(max(0, first)) // of equally frequent levels the first fills
 	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed {
 		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
-			in.Expr.Column, n, s.Count)
+			in.Expr, n, s.Count)
 	}
 	if s.Missing > 0 && (f.frame.Missing == Indicator || in.Expr.Keyed) {
 		in.Fill = float64(len(in.Levels))

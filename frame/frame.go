@@ -43,7 +43,7 @@ type Frame struct {
 type Input struct {
 	Name   string        `json:"name"` // "log(price)", "zip", "age_missing"
 	Expr   Expr          `json:"expr"`
-	Kind   credence.Kind `json:"kind"`             // Category only without transforms
+	Kind   credence.Kind `json:"kind"`             // with transforms Category only where Expr is a level
 	Levels []string      `json:"levels,omitempty"` // of a Category: level i has code i
 	Center float64       `json:"center,omitempty"`
 	Scale  float64       `json:"scale"`
@@ -172,11 +172,11 @@ func (f *Frame) Columns() []credence.Column {
 		if in.Segment {
 			continue
 		}
-		kind := in.Kind
+		kind, levels := in.Kind, in.Levels
 		if in.Indicates || len(in.Expr.Steps) > 0 {
-			kind = credence.Numeric
+			kind, levels = credence.Numeric, nil
 		}
-		add(&in.Expr, kind, in.Levels)
+		add(&in.Expr, kind, levels)
 	}
 	for i := range f.Offset {
 		number(&f.Offset[i])

@@ -138,7 +138,7 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			return b.rows.fail(first+i, fmt.Errorf("column %q is %s, and was true or false in training: correct the value", in.Expr.Column, number(v)))
 		}
 		if in.Kind == credence.Category {
-			code, err := b.code(in, s, v, first+i)
+			code, err := b.code(in, s, v, first, i)
 			if err != nil {
 				return err
 			}
@@ -153,15 +153,20 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 	return nil
 }
 
-// code returns training's code of a level.
-func (b *Bound) code(in *Input, s *specialInput, v float64, row int) (float64, error) {
-	k := int(v)
+// code returns training's code of a level of row i of the block.
+func (b *Bound) code(in *Input, s *specialInput, v float64, first, i int) (float64, error) {
+	k, row := int(v), first+i
 	if k == -1 { // the source knows training's levels, and this is another
 		if b.frame.Unseen != AtPrior && !in.Expr.Keyed {
 			column, _ := credence.CutText(in.Expr.Column)
 			level := "its level"
 			if text, ok := b.rows.text(row, &in.Expr); ok {
 				level = fmt.Sprintf("level %q", text)
+			}
+			if in.Expr.Level {
+				if part, err := in.Expr.Apply(b.rows.current.Values.Row(i)[b.rows.slots[s.slot].column]); err == nil {
+					level = fmt.Sprintf("%s %s", in.Expr, number(part))
+				}
 			}
 			return 0, b.rows.fail(row, fmt.Errorf("column %q: %s was not seen in training: correct it, or let --unseen prior score it by the variance of the levels", column, level))
 		}

@@ -88,6 +88,9 @@ func (e *Expr) validate(fitted bool) error {
 	if e == nil {
 		return nil
 	}
+	if e.Level && (e.Column == "" || len(e.Steps) == 0 || slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function.learned() })) {
+		return fmt.Errorf("frame: %s is taken as a level: that is for parts of dates", e)
+	}
 	if !special.Finite(e.Value) {
 		return fmt.Errorf("frame: the constant %v is not a number", e.Value)
 	}
@@ -113,7 +116,9 @@ func (in *Input) validate() error {
 		return fmt.Errorf("frame: input %s is centred by %v, divided by %v and filled with %v", in.Name, in.Center, in.Scale, in.Fill)
 	case in.Kind != credence.Category && len(in.Levels) > 0:
 		return fmt.Errorf("frame: input %s is a %s with levels", in.Name, in.Kind)
-	case in.Kind == credence.Category && (len(in.Levels) == 0 || len(in.Expr.Steps) > 0 || in.Indicates || in.Segment):
+	case in.Expr.Level != (in.Kind == credence.Category && len(in.Expr.Steps) > 0):
+		return fmt.Errorf("frame: input %s is a %s, and a level or none", in.Name, in.Kind)
+	case in.Kind == credence.Category && (len(in.Levels) == 0 || in.Indicates || in.Segment):
 		return fmt.Errorf("frame: input %s is not a category that can be read", in.Name)
 	case in.Kind == credence.Category && (in.Fill < 0 || int(in.Fill) >= len(in.Levels) || in.Fill != float64(int(in.Fill))):
 		return fmt.Errorf("frame: input %s fills missing values with level %v of %d", in.Name, in.Fill, len(in.Levels))

@@ -26,7 +26,7 @@ func weightNames(t *testing.T, model string) []string {
 func TestFitAndStreamAreOneModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var csv, svm, vw strings.Builder
-	csv.WriteString("y,x,site,ad,flag,code,w,o\n")
+	csv.WriteString("y,x,site,ad,flag,code,w,o,at\n")
 	for i := range 2000 {
 		x, site, ad := math.Round(100*rng.NormFloat64())/100, rng.IntN(4), rng.IntN(5)
 		f := x - 0.5 + float64(site%2)
@@ -41,7 +41,7 @@ func TestFitAndStreamAreOneModel(t *testing.T) {
 		if i%50 == 7 {
 			text = "NA"
 		}
-		fmt.Fprintf(&csv, "%d,%g,%s,a%d,%t,%d,%d,%g\n", y, 2+x, text, ad, i%3 == 0, i%7, 1+i%2, 0.1*float64(i%3))
+		fmt.Fprintf(&csv, "%d,%g,%s,a%d,%t,%d,%d,%g,2024-02-%02d %02d:30\n", y, 2+x, text, ad, i%3 == 0, i%7, 1+i%2, 0.1*float64(i%3), 1+i%28, i%5)
 		fmt.Fprintf(&svm, "%d %d:1 %d:%g\n", y, 1+site, 5+ad, 1+0.1*float64(ad))
 		fmt.Fprintf(&vw, "%d |s u%d |a v%d:%g\n", 2*y-1, site, ad, 1+0.1*float64(ad))
 	}
@@ -49,11 +49,14 @@ func TestFitAndStreamAreOneModel(t *testing.T) {
 	for _, c := range []struct{ path, formula, missing string }{
 		{table, "y ~ x + ad + flag", ""},
 		{table, "y ~ x + hash(site) + hash(site:ad)", ""},
-		{table, "y ~ hash(.)", ""},
-		{table, "y ~ hash(., bits=20)", ""},
+		{table, "y ~ x + hash(hour(at)) + hash(site):x", ""},
+		{table, "y ~ hash(ad)*x + hash(weekday(at)):flag + hash(site)", ""},
+		{table, "y ~ x + onehot(hour(at)) + onehot(hour(at)):ad", ""},
+		{table, "y ~ hash(. - at)", ""},
+		{table, "y ~ hash(. - at, bits=20)", ""},
 		{table, "y ~ hash(code, bits=2) + x", ""},
 		{table, "y ~ x + site:ad + onehot(code) + weight(w) + offset(o) + offset(0.25)", "indicator"},
-		{table, "y ~ . - w - o", "drop"},
+		{table, "y ~ . - w - o - at", "drop"},
 		{table, "y ~ 0 + poly(x, 2) + site + log(w)", "mean"},
 		{sparse, "", ""},
 		{sparse, ". - x3", ""},

@@ -220,6 +220,10 @@ func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
 		return nil
 	}
 	v := row[c.column]
+	if in.Role == AsLevel { // a part of a date
+		_, err := in.Expr.Apply(v)
+		return err
+	}
 	if c.level {
 		if c.has, c.gap = itself, v != v; !c.gap {
 			return nil

@@ -109,12 +109,13 @@ type cells struct {
 	column  int  // of the run; -1 for namespaces and indices
 	level   bool // a level, not a number
 	space   uint64
-	single  uint64 // key of a number, or the index
-	missing uint64 // key of the indicator
-	marked  bool   // a gap has the feature of the indicator, once for each column of numbers
-	at      int    // of a level: its key among those of a row
-	none    uint64 // key of a missing level
-	fill    uint64 // key of the level that fills a gap
+	single  uint64      // key of a number, or the index
+	missing uint64      // key of the indicator
+	marked  bool        // a gap has the feature of the indicator, once for each column of numbers
+	at      int         // of a level: its key among those of a row
+	none    uint64      // key of a missing level
+	fill    uint64      // key of the level that fills a gap
+	part    *frame.Expr // what makes a number of the value; nil where the value is as it stands
 
 	x   float64 // of the present row
 	has levelIs
@@ -167,7 +168,7 @@ func (b *Binder) resolve(rows *table.Rows) error {
 		in, c := &b.plan.Inputs[i], &b.cells[i]
 		name := in.Expr.Column
 		c.space, c.column = keyhash.Space(in.name()), -1
-		if in.Role != AsLevel {
+		if !in.text() {
 			b.values = append(b.values, i)
 		}
 		c.single, c.missing = keyhash.Number(c.space), keyhash.Number(keyhash.Space(name+"_missing"))
@@ -182,7 +183,7 @@ func (b *Binder) resolve(rows *table.Rows) error {
 			c.single = index
 			continue
 		}
-		if c.column = places.find(name, in.Role == AsLevel); c.column < 0 {
+		if c.column = places.find(name, in.text()); c.column < 0 {
 			return lacking(rows, name)
 		}
 		column := &rows.Columns[c.column]
@@ -197,7 +198,10 @@ func (b *Binder) resolve(rows *table.Rows) error {
 		if c.marked = !c.level && !marked[name]; c.marked {
 			marked[name] = true
 		}
-		if c.level && len(in.Expr.Steps) > 0 {
+		if len(in.Expr.Steps) > 0 {
+			c.part = &in.Expr
+		}
+		if in.Kind == credence.Category && c.part != nil || c.part != nil && c.level && isText(column) {
 			return fmt.Errorf("%s: column %q is a category, and %s needs numbers: use %s as a plain column", rows.File, name, in.Expr, name)
 		}
 	}
@@ -350,7 +354,7 @@ func (b *Binder) hash(first, count int) {
 			case v != v:
 			case texts:
 				key = keyhash.Text(c.space, b.rows.TextOf(c.column, v))
-			default:
+			default: // a row whose part there is none of is refused as it is read
 				key = keyhash.Text(c.space, b.levelOf(c, v))
 			}
 			b.keys[at] = key
@@ -370,6 +374,9 @@ func (b *Binder) levelOf(c *cells, v float64) []byte {
 	switch column := &b.rows.Columns[c.column]; {
 	case isText(column):
 		return b.rows.TextOf(c.column, v)
+	case c.part != nil:
+		v, _ = c.part.Apply(v)
+		b.number = strconv.AppendFloat(b.number[:0], v, 'g', -1, 64)
 	case column.Kind == credence.Boolean:
 		b.number = strconv.AppendBool(b.number[:0], v != 0)
 	default:

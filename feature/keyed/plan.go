@@ -41,7 +41,7 @@ type Role string
 // The roles. AsValue is a number, or a level where its column is a category.
 const (
 	AsValue     Role = ""
-	AsLevel     Role = "level"     // the trimmed text of the cell, whatever its column is
+	AsLevel     Role = "level"     // the trimmed text of the cell, whatever its column is, or a part of a date
 	AsNamespace Role = "namespace" // every feature of a namespace of Vowpal Wabbit text
 	AsIndex     Role = "index"     // one index of libsvm text, such as x7
 )
@@ -98,6 +98,9 @@ func (s Places) Add(p *Plan, in Input) int {
 	return place
 }
 
+// text says whether the input is the text of a cell.
+func (in *Input) text() bool { return in.Role == AsLevel && len(in.Expr.Steps) == 0 }
+
 // Name returns the input as names of features have it.
 func (in *Input) name() string { return in.Expr.String() }
 
@@ -109,7 +112,7 @@ func (p *Plan) Validate() error {
 	bits := make([]int, 0, len(p.Terms)+len(p.Bags)+1)
 	for i := range p.Inputs {
 		switch in := &p.Inputs[i]; {
-		case in.Expr.Column == "" && in.Role != AsNamespace || in.Role != AsValue && len(in.Expr.Steps) > 0:
+		case in.Expr.Column == "" && in.Role != AsNamespace || in.Role != AsValue && in.Role != AsLevel && len(in.Expr.Steps) > 0:
 			return fmt.Errorf("keyed: input %d, %s, is no column: the file is damaged", i, in.Expr)
 		case !slices.Contains([]Role{AsValue, AsLevel, AsNamespace, AsIndex}, in.Role) || in.Kind > credence.Category:
 			return fmt.Errorf("keyed: input %s is a %s %q: the file is damaged", in.Expr, in.Kind, in.Role)
@@ -176,13 +179,13 @@ func (p *Plan) Needs() (values, texts []string) {
 		add(&values, e.Column)
 	}
 	for i := range p.Inputs {
-		if in := &p.Inputs[i]; in.Role == AsValue {
+		if in := &p.Inputs[i]; in.Role == AsValue || in.Role == AsLevel && !in.text() {
 			add(&values, in.Expr.Column)
 		}
 	}
 	have = map[string]bool{}
 	for i := range p.Inputs {
-		if in := &p.Inputs[i]; in.Role == AsLevel {
+		if in := &p.Inputs[i]; in.text() {
 			add(&texts, in.Expr.Column)
 		}
 	}
