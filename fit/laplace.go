@@ -50,21 +50,21 @@ func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
 	both := struct {
 		iterations int
 		tolerance  float64
-	}{a.Int("iterations", 0, spec.AtLeast(1)), a.Float("tolerance", 0, spec.Positive())}
+	}{a.Means("most iterations of a search", "100; 500 under spikeslab").Int("iterations", 0, spec.AtLeast(1)), a.Means("distance from the mode, in standard deviations of the weights, or fall of the objective under spikeslab, at which a search ends", "1e-4; 1e-6 under spikeslab").Float("tolerance", 0, spec.Positive())}
 	ordinary := svi.Config{
 		Approximation: svi.Laplace, MaxIterations: both.iterations, Tolerance: both.tolerance,
-		Hyper:       hyper.Treatment(a.Word("hyper", "", treatments...)),
-		Diagnostics: diagnosticDraws(a.Int("diagnostics", -1, spec.Between(0, mostDraws))),
+		Hyper:       hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights, else mode").Word("hyper", "", treatments...)),
+		Diagnostics: diagnosticDraws(a.Means("draws of the weights for the approximation check under a normal prior; 0 leaves it out", "200 to 1,000 by the number of rows").Int("diagnostics", -1, spec.Between(0, mostDraws))),
 		Checkpoint:  run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
 	}
 	selector := laplace.Config{
-		Method:        laplace.Method(a.Word("method", "", string(laplace.LBFGS), string(laplace.GIST))),
-		Variances:     laplace.Variances(a.Word("variances", "", string(laplace.Exact), string(laplace.Nystrom), string(laplace.Random))),
-		Starts:        a.Int("starts", 0, spec.Between(1, laplace.MostStarts)),
-		Anneal:        a.Bool("anneal", false),
-		Sets:          a.Int("sets", 0, spec.Between(1, laplace.MostVectors)),
-		Columns:       a.Int("columns", 0, spec.Between(1, laplace.MostVectors)),
-		Vectors:       a.Int("vectors", 0, spec.Between(2, laplace.MostVectors)),
+		Method:        laplace.Method(a.Means("how the mode is sought under spikeslab: by curvature, or by proximal steps", "lbfgs").Word("method", "", string(laplace.LBFGS), string(laplace.GIST))),
+		Variances:     laplace.Variances(a.Means("how variances are found under spikeslab", "exact up to 4,000 rows or columns, random above").Word("variances", "", string(laplace.Exact), string(laplace.Nystrom), string(laplace.Random))),
+		Starts:        a.Means("starts under spikeslab along each of two paths, the capped lasso's and the lasso's", "6").Int("starts", 0, spec.Between(1, laplace.MostStarts)),
+		Anneal:        a.Means("narrow the spike on the way from each start", "").Bool("anneal", false),
+		Sets:          a.Means("disjoint sets of columns of variances=nystrom", "4").Int("sets", 0, spec.Between(1, laplace.MostVectors)),
+		Columns:       a.Means("columns in each set of variances=nystrom", "100").Int("columns", 0, spec.Between(1, laplace.MostVectors)),
+		Vectors:       a.Means("random vectors of variances=random, two solves each", "32").Int("vectors", 0, spec.Between(2, laplace.MostVectors)),
 		MaxIterations: both.iterations, Tolerance: both.tolerance,
 		Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
 	}

@@ -59,10 +59,10 @@ func refusal(engine string, err error) string {
 
 func epConfig(run Run, a *spec.Arguments) ep.Config {
 	return ep.Config{
-		Hyper:         hyper.Treatment(a.Word("hyper", "", string(hyper.Integrate), string(hyper.Mode))),
-		Covariance:    ep.Covariance(a.Word("covariance", "", string(ep.Full), string(ep.Diagonal))),
-		MaxIterations: a.Int("iterations", 0, spec.AtLeast(1)),
-		Tolerance:     a.Float("tolerance", 0, spec.Positive()),
+		Hyper:         hyper.Treatment(a.Means("what becomes of noise, slab and inclusion that are not stated: averaged over, or at their most probable values", "integrate up to 2,000 weights, mode above").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode))),
+		Covariance:    ep.Covariance(a.Means("of the normal part of the posterior", "full up to 3,000 rows or columns, of classes of sparse columns 1,600, else diagonal").Word("covariance", "", string(ep.Full), string(ep.Diagonal))),
+		MaxIterations: a.Means("most sweeps over all sites", "500").Int("iterations", 0, spec.AtLeast(1)),
+		Tolerance:     a.Means("change of an inclusion probability at which sites have settled", "1e-5").Float("tolerance", 0, spec.Positive()),
 		Seed:          run.Seed,
 		Threads:       run.Threads, Progress: run.Progress,
 		Checkpoint: run.Checkpoint,
@@ -100,15 +100,15 @@ func gibbsEngine() Engine {
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := gibbs.Config{
-				Chains:  a.Int("chains", 0, spec.Between(1, gibbs.MostChains)),
-				Flips:   a.Int("flips", 0, spec.Between(100, gibbs.MostFlips)),
-				Sweeps:  a.Int("sweeps", 0, spec.Between(20, gibbs.MostFlips)),
-				Draws:   a.Int("draws", 0, spec.Between(2, gibbs.MostDraws)),
+				Chains:  a.Means("Markov chains, from different starts", "4").Int("chains", 0, spec.Between(1, gibbs.MostChains)),
+				Flips:   a.Means("columns that each chain tries to put in or take out", "16,000").Int("flips", 0, spec.Between(100, gibbs.MostFlips)),
+				Sweeps:  a.Means("sweeps of each chain under a horseshoe, a quarter of them forgotten", "1,000").Int("sweeps", 0, spec.Between(20, gibbs.MostFlips)),
+				Draws:   a.Means("draws of the weights that are kept", "1,000; at least 64 where there are many weights").Int("draws", 0, spec.Between(2, gibbs.MostDraws)),
 				Seed:    run.Seed,
 				Threads: run.Threads, Progress: run.Progress,
 				Checkpoint: run.Checkpoint,
 			}
-			start := a.Word("start", "ep", "ep", "empty")
+			start := a.Means("where the second chain starts: with what expectation propagation calls, or with no column", "").Word("start", "ep", "ep", "empty")
 			if _, shrinks := run.Prior.(prior.Horseshoe); shrinks {
 				run.misplaced(a, "spikeslab", "flips", "start")
 			} else {

@@ -23,7 +23,7 @@ func sepEngine() Engine {
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := sepConfig(a, 0)
-			config.KnownCounts = a.Bool("known_counts", false)
+			config.KnownCounts = a.Means("count the appearances of every feature in a pass before learning", "").Bool("known_counts", false)
 			config.Seed, config.Progress = run.Seed, run.Progress
 			return func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }, config.Validate()
 		},
@@ -34,10 +34,10 @@ func sepEngine() Engine {
 // sepConfig reads the arguments that sep has for tables and online.
 func sepConfig(a *spec.Arguments, passes int) sep.Config {
 	return sep.Config{
-		Batch:          a.Int("batch", 0, spec.AtLeast(1)),
-		PriorEvery:     a.Int("prior_every", 0, spec.AtLeast(1)),
-		Passes:         a.Int("passes", passes, spec.Between(1, mostPasses)),
-		PositiveWeight: a.Float("positive_weight", 0, spec.Positive()),
-		NegativeWeight: a.Float("negative_weight", 0, spec.Positive()),
+		Batch:          a.Means("rows of a minibatch", "row by row").Int("batch", 0, spec.AtLeast(1)),
+		PriorEvery:     a.Means("minibatches between updates of the prior", "15").Int("prior_every", 0, spec.AtLeast(1)),
+		Passes:         a.Means("passes over the data; those stated are all made", "1 in stream; in fit until inclusions settle, 200 at most").Int("passes", passes, spec.Between(1, mostPasses)),
+		PositiveWeight: a.Means("what a row of the positive class counts", "1").Float("positive_weight", 0, spec.Positive()),
+		NegativeWeight: a.Means("what a row of the other class counts", "1").Float("negative_weight", 0, spec.Positive()),
 	}
 }

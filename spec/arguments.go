@@ -21,6 +21,9 @@ type Arguments struct {
 	source     string
 	used       []string          // keys asked for, in order
 	takes      map[string]string // what they take, for Options
+	means      map[string]string // what they are for
+	meant      string            // of the argument that is read next
+	fallback   string            // of it, in words
 	positional bool              // Positional was asked for
 	first      *Error
 }

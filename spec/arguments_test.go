@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,5 +151,28 @@ func TestRanges(t *testing.T) {
 				t.Errorf("%s: accepts %g", test.r, v)
 			}
 		}
+	}
+}
+
+// TestMeans: what an argument is for belongs to the one that is read next, and to no other; the default in words stands where
+// the reader has none of its own.
+func TestMeans(t *testing.T) {
+	call, err := ParseSpec("part(draws=3)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewArguments(call, "part(draws=3)")
+	if got := a.Means("draws that are kept", "1,000").Int("draws", 0, AtLeast(1)); got != 3 {
+		t.Errorf("draws %d", got)
+	}
+	a.Float("rate", 0, Positive())
+	a.Means("how it starts", "").Word("start", "ep", "ep", "empty")
+	want := []Option{
+		{Key: "draws", Means: "draws that are kept", Takes: "a whole number, 1 or more (default 1,000)"},
+		{Key: "rate", Takes: "a number, positive"},
+		{Key: "start", Means: "how it starts", Takes: "ep or empty (default ep)"},
+	}
+	if got := a.Options(); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
 	}
 }

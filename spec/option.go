@@ -9,6 +9,7 @@ import (
 // Option is a key=value argument that a part takes.
 type Option struct {
 	Key   string
+	Means string // what it is for, "" where the part does not say
 	Takes string // what may stand behind the =, and what holds without it
 }
 
@@ -17,17 +18,28 @@ type Option struct {
 func (a *Arguments) Options() []Option {
 	options := make([]Option, len(a.used))
 	for i, key := range a.used {
-		options[i] = Option{key, cmp.Or(a.takes[key], "a column, or a value")}
+		options[i] = Option{key, a.means[key], cmp.Or(a.takes[key], "a column, or a value")}
 	}
 	return options
 }
 
-// describe says what an argument takes, for [Arguments.Options].
+// Means says, for [Arguments.Options], what the argument that is read next is for, and what holds where it is left out
+// and the reader of it does not say that: a.Means("draws that are kept", "1,000").Int("draws", 0).
+func (a *Arguments) Means(text, fallback string) *Arguments {
+	a.meant, a.fallback = text, fallback
+	return a
+}
+
+// describe says what an argument is for and takes, for [Arguments.Options].
 func (a *Arguments) describe(key, takes string) {
 	if a.takes == nil {
-		a.takes = map[string]string{}
+		a.takes, a.means = map[string]string{}, map[string]string{}
 	}
-	a.takes[key] = takes
+	if a.fallback != "" {
+		takes += " (default " + a.fallback + ")"
+	}
+	a.takes[key], a.means[key] = takes, a.meant
+	a.meant, a.fallback = "", ""
 }
 
 // describeNumber describes a number in ranges; a fallback of 0 is one that the part chooses.

@@ -95,7 +95,32 @@ func (p *page) add(name, about string, options []spec.Option) {
 	p.WriteString("\n")
 	w := tabwriter.NewWriter(p, 0, 0, 2, ' ', 0)
 	for _, o := range options {
-		fmt.Fprintf(w, "    %s=\t%s\n", o.Key, o.Takes)
+		what := o.Takes
+		if o.Means != "" {
+			what = o.Means + ": " + what
+		}
+		for k, line := range wrapped(what, pageWidth) {
+			key := o.Key + "="
+			if k > 0 {
+				key = ""
+			}
+			fmt.Fprintf(w, "    %s\t%s\n", key, line)
+		}
 	}
 	w.Flush()
+}
+
+// pageWidth is the width of what stands beside a key, with which most terminals show a page without breaks of their own.
+const pageWidth = 90
+
+// wrapped breaks a text between words into lines of a width.
+func wrapped(text string, width int) (lines []string) {
+	for _, word := range strings.Fields(text) {
+		if n := len(lines); n > 0 && len(lines[n-1])+1+len(word) <= width {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
