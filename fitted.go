@@ -40,6 +40,9 @@ type Fitted struct {
 	// trivial prediction that standardised scores are measured against.
 	TargetMean, TargetVariance float64
 	Selection                  *selection.Result // which features matter, where that was asked for
+	// Family is the posterior of the learned parameters of the likelihood, which all members share, beside the weights; nil where
+	// none was learned or the fit does not know it.
+	Family *FamilyPosterior
 	// Inclusions say how inclusions depend on each other, of a fit whose posterior has no draws; they are not
 	// stored.
 	Inclusions *InclusionDraws

@@ -166,9 +166,9 @@ func WriteTerms(w io.Writer, path string, terms []score.Term) error {
 		return err
 	}
 	for _, t := range terms {
-		cells := []float64{t.Mean, t.SD, t.Lower, t.Upper}
+		cells := []float64{t.Mean, float64(t.SD), float64(t.Lower), float64(t.Upper)}
 		if t.Exp != nil {
-			cells = append(cells, t.Exp.Estimate, t.Exp.Lower, t.Exp.Upper)
+			cells = append(cells, t.Exp.Estimate, float64(t.Exp.Lower), float64(t.Exp.Upper))
 		}
 		if t.Inclusion != nil {
 			cells = append(cells, *t.Inclusion)

@@ -119,7 +119,7 @@ func features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 			continue
 		}
 		f := selection.Feature{
-			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: t.SD, Lower: t.Lower, Upper: t.Upper, Group: groups[j], Weight: j,
+			Block: t.Block, Name: t.Name, Inclusion: *t.Inclusion, Mean: t.Mean, SD: float64(t.SD), Lower: float64(t.Lower), Upper: float64(t.Upper), Group: groups[j], Weight: j,
 		}
 		if r := fitted.Resolved; r != nil && r[j] != *t.Inclusion {
 			f.Resolved = &r[j]

@@ -29,6 +29,8 @@ type document struct {
 	TargetMean     float64           `json:"target_mean"`
 	TargetVariance float64           `json:"target_variance"`
 	Selection      *selection.Result `json:"selection,omitempty"`
+	// Family is absent where the fit does not know it, and in files of earlier versions.
+	Family *credence.FamilyPosterior `json:"family,omitempty"`
 	// Shared names, for a tensor that members have in common with others, the one that is stored.
 	Shared map[string]string `json:"shared,omitempty"`
 }

@@ -58,6 +58,67 @@ func TestVariationalPosteriors(t *testing.T) {
 	}
 }
 
+// family is a posterior of a size and three weights along two axes.
+func family() *credence.FamilyPosterior {
+	return &credence.FamilyPosterior{
+		Coordinates: []credence.Coordinate{{Name: "size", Power: 1}}, Mode: []float64{0.3}, Root: []float64{0.5, -0.25},
+		Slopes: []float64{1, 2, 3, 4, 5, 6}, Widths: []float64{7, 8}, Nodes: []float64{-1, 0.5, 1}, Gains: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6},
+	}
+}
+
+// The posterior of the parameters of a family comes back as it is, with gains and without; what is none is refused both ways, and a file
+// without one has none.
+func TestFamilyPosterior(t *testing.T) {
+	written := func(f *credence.FamilyPosterior) (map[string]string, []safetensors.Tensor) {
+		fitted := variational(t, &posterior.Diagonal{Mean: []float64{1, -2, 0.5}, Variance: []float64{0.1, 2, 1}})
+		fitted.Family = f
+		metadata, tensors, err := encode(fitted, DefaultParts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return metadata, tensors
+	}
+	read := func(metadata map[string]string, tensors []safetensors.Tensor) (*credence.Fitted, error) {
+		var file bytes.Buffer
+		must.Succeed(t, safetensors.Write(&file, metadata, tensors))
+		return Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts())
+	}
+	normal := family()
+	normal.Nodes, normal.Gains = nil, nil
+	for _, f := range []*credence.FamilyPosterior{family(), normal, nil} {
+		got := must.Value(read(written(f)))(t)
+		if !reflect.DeepEqual(got.Family, f) {
+			t.Errorf("%+v came back as %+v", f, got.Family)
+		}
+	}
+	for _, c := range []struct {
+		tensor safetensors.Tensor
+		want   string
+	}{
+		{safetensors.Of("family.slopes", []float64{1, 2, 3, 4}, 2, 2), "has 2 elements, not 3, in dimension 1"},
+		{safetensors.Of("family.root", []float64{1, 2, 3}, 1, 3), "tensor family.slopes has 2 elements, not 3, in dimension 2"},
+		{safetensors.Of("family.mode", []float64{1, 2}, 2), "tensor family.root has 1 elements, not 2, in dimension 1"},
+		{safetensors.Of("family.nodes", []float64{1, 0.5, -1}, 3), "node 2 of an axis"},
+		{safetensors.Of("family.widths", []float64{math.NaN(), 1}, 2), "element 0 of tensor family.widths is NaN"},
+	} {
+		metadata, tensors := written(family())
+		for i := range tensors {
+			if tensors[i].Name == c.tensor.Name {
+				tensors[i] = c.tensor
+			}
+		}
+		if _, err := read(metadata, tensors); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q", c.tensor.Name, err, c.want)
+		}
+	}
+	bad := variational(t, &posterior.Diagonal{Mean: []float64{1, -2, 0.5}, Variance: []float64{0.1, 2, 1}})
+	bad.Family = family()
+	bad.Family.Root = nil
+	if err := Write(io.Discard, bad, DefaultParts()); err == nil || !strings.Contains(err.Error(), "posterior of the family") {
+		t.Error(err)
+	}
+}
+
 func TestVariationalPosteriorsRefused(t *testing.T) {
 	for _, c := range []struct {
 		q    credence.Posterior

@@ -104,7 +104,7 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	}
 	fitted := &credence.Fitted{
 		Recipe: doc.Recipe, Report: doc.Report,
-		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance, Selection: doc.Selection,
+		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance, Selection: doc.Selection, Family: doc.Family,
 	}
 	switch {
 	case doc.Frame != nil && doc.KeyedFrame != nil:
@@ -127,6 +127,15 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 			return nil, err
 		}
 		fitted.Members = append(fitted.Members, m)
+	}
+	if fitted.Family != nil {
+		weights := fitted.Members[0].Model.Features.Weights()
+		if err := d.fields("family.", fitted.Family, sizes{"d": weights}); err != nil {
+			return nil, err
+		}
+		if err := fitted.Family.Validate(weights); err != nil {
+			return nil, err
+		}
 	}
 	return fitted, fitted.CheckWeights()
 }

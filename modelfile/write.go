@@ -42,7 +42,7 @@ func Write(w io.Writer, fitted *credence.Fitted, parts Parts) error {
 func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetensors.Tensor, error) {
 	doc := document{
 		Format: Format, Recipe: fitted.Recipe, Report: fitted.Report,
-		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance, Selection: fitted.Selection,
+		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance, Selection: fitted.Selection, Family: fitted.Family,
 	}
 	switch f := fitted.Frame.(type) {
 	case nil:
@@ -59,6 +59,16 @@ func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetens
 	e := encoder{tensorWriter: tensorWriter{names: map[memory]string{}, shared: map[string]string{}}, parts: parts, doc: &doc}
 	for i := range fitted.Members {
 		if err := e.member(fmt.Sprintf("member.%d.", i), &fitted.Members[i], fitted.Members[:i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	if fitted.Family != nil {
+		weights := fitted.Members[0].Model.Features.Weights()
+		if err := fitted.Family.Validate(weights); err != nil {
+			return nil, nil, err
+		}
+		known := sizes{"d": weights, "parameters": len(fitted.Family.Mode), "axes": fitted.Family.Axes()}
+		if err := e.fields("family.", fitted.Family, known); err != nil {
 			return nil, nil, err
 		}
 	}

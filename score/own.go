@@ -36,10 +36,50 @@ func ownUnits(features credence.Features, bases []string) (*credence.OwnUnits, e
 	return own, nil
 }
 
-// ownMoments returns the means and standard deviations of own weights under the mixture of all members; of
-// the first alone for columns that differ between members.
-func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits) (mean, sd []float64) {
-	n, units := len(own.Columns), ownExponents(&own.Map)
+// ownMoments returns the means and standard deviations of own weights, of which the last are cutpoints.
+func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits, cutpoints int) (mean, sd []float64, err error) {
+	units := ownExponents(&own.Map)
+	mean, sd = sumMoments(fitted, own, units)
+	first := len(mean) - cutpoints
+	for k := range fitted.Members {
+		for i, c := range cutpointsOf(fitted.Members[k].Model.Likelihood) {
+			mean[first+i] += fitted.Share(k) * c
+		}
+	}
+	f, l := fitted.Family, fitted.Members[0].Model.Likelihood
+	switch {
+	case cutpoints == 0 || learnedParameters(l) == 0:
+		return mean, sd, nil
+	case f == nil:
+		for i := first; i < len(sd); i++ {
+			sd[i] = math.NaN()
+		}
+		return mean, sd, nil
+	}
+	axes := axesOf(f)
+	_, along, err := uncertainCutpoints(f, l, axes)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range cutpoints {
+		variance := sd[first+i] * sd[first+i]
+		for k, a := range axes {
+			cross := 0.0 // of the sum of weights
+			for j, v := range own.Map.Each(first + i) {
+				cross += v * f.Slopes[j*len(axes)+k]
+			}
+			c := along[i*len(axes)+k]
+			variance += c * (c + 2*a.sd*math.Ldexp(cross, units[first+i]))
+		}
+		sd[first+i] = math.Sqrt(max(0, variance))
+	}
+	return mean, sd, nil
+}
+
+// sumMoments returns the means and standard deviations of own sums of weights under the mixture of all members; of
+// the first alone for columns that differ between members. Rows of the map are 2^−units of what they stand for.
+func sumMoments(fitted *credence.Fitted, own *credence.OwnUnits, units []int) (mean, sd []float64) {
+	n := len(own.Columns)
 	mean, variance := make([]float64, n), make([]float64, n)
 	part, spread := make([]float64, n), make([]float64, n)
 	first := make([]float64, n) // means of the first member, about which squares are added up
@@ -91,8 +131,7 @@ func ownExponents(t *linop.CSR) []int {
 // ownRows is how many sums of weights are taken at a time.
 const ownRows = 256
 
-// memberMoments stores the means and variances of the sums T w of a member's weights, and of its
-// cutpoints, whose rows come last. Sums of one weight come from its marginal. The others are latent values of
+// memberMoments stores the means and variances of the sums T w of a member's weights. Sums of one weight come from its marginal. The others are latent values of
 // rows that T makes.
 func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float64) {
 	features := member.Model.Features
@@ -120,10 +159,6 @@ func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float
 		for k, i := range some {
 			mean[i], variance[i] = latent[k], spread[k]
 		}
-	}
-	cutpoints := cutpointsOf(member.Model.Likelihood)
-	for k, c := range cutpoints {
-		mean[t.Rows-len(cutpoints)+k] += c
 	}
 }
 

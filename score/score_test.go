@@ -190,7 +190,7 @@ func TestTermsAreOnTheirOwnScale(t *testing.T) {
 	weight := map[string]score.Term{}
 	for _, term := range terms(t, model, score.TermOptions{}) {
 		weight[term.Name] = term
-		if !near(term.Upper-term.Mean, term.Mean-term.Lower) || !(term.Upper > term.Mean) || term.Inclusion != nil {
+		if !near(float64(term.Upper)-term.Mean, term.Mean-float64(term.Lower)) || !(float64(term.Upper) > term.Mean) || term.Inclusion != nil {
 			t.Errorf("%+v", term)
 		}
 	}
@@ -205,7 +205,7 @@ func TestTermsAreOnTheirOwnScale(t *testing.T) {
 	each(t, alone, structs(t, []house{{}}), func(rows *score.Rows, i int) {
 		mean, variance := rows.Latent(i)
 		for _, term := range terms(t, alone, score.TermOptions{Interval: 0.5}) {
-			if term.Name == "(intercept)" && (!near(term.Mean, mean) || !near(term.SD, math.Sqrt(variance))) {
+			if term.Name == "(intercept)" && (!near(term.Mean, mean) || !near(float64(term.SD), math.Sqrt(variance))) {
 				t.Errorf("intercept %+v, f at 0 has %v, %v", term, mean, math.Sqrt(variance))
 			}
 		}

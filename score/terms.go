@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
 )
 
 // Term is a weight of a model with its posterior, in the units of the data's own column: Σ mean ×
@@ -19,9 +20,11 @@ type Term struct {
 	Block string  `json:"block"` // the block of features
 	Name  string  `json:"name"`  // the column, level, product or feature
 	Mean  float64 `json:"mean"`  // of the posterior, in the data's own units
-	SD    float64 `json:"sd"`    // of the posterior
-	Lower float64 `json:"lower"` // end of the interval, which holds 90 % or --interval
-	Upper float64 `json:"upper"` // end of the interval
+	// SD is that of the posterior. With the ends it is NaN, and absent in JSON, for learned cutpoints of a fit that did not integrate
+	// over them, and of a file of an earlier version.
+	SD    metric.Score `json:"sd,omitzero"`
+	Lower metric.Score `json:"lower,omitzero"` // end of the interval, which holds 90 % or --interval
+	Upper metric.Score `json:"upper,omitzero"` // end of the interval
 	// Inclusion is P(w ≠ 0) of the weight as it was fitted, of centred columns, where weights may be 0; nil
 	// for intercepts and what is kept.
 	Inclusion *float64 `json:"inclusion,omitempty"`
@@ -35,9 +38,9 @@ type Term struct {
 
 // Factor is the exponential of a weight: its median and the ends of its interval.
 type Factor struct {
-	Estimate float64 `json:"estimate"`
-	Lower    float64 `json:"lower"`
-	Upper    float64 `json:"upper"`
+	Estimate float64      `json:"estimate"`
+	Lower    metric.Score `json:"lower,omitzero"`
+	Upper    metric.Score `json:"upper,omitzero"`
 }
 
 // TermOptions say how weights are told. The zero value is that of the command without flags.
@@ -70,7 +73,10 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 		return nil, err
 	}
 	weights, cutpoints := len(own.Columns), addCutpoints(fitted, own)
-	mean, sd := ownMoments(fitted, own)
+	mean, sd, err := ownMoments(fitted, own, cutpoints)
+	if err != nil {
+		return nil, err
+	}
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
 	candidate := make([]bool, fitted.Members[0].Model.Features.Weights())
@@ -80,17 +86,25 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 		}
 	}
 	z := halfWidth(fitted.Members[0].Posterior, interval)
+	lower, upper := make([]float64, len(mean)), make([]float64, len(mean))
+	for i := range mean {
+		mean[i], sd[i] = held(mean[i]), held(sd[i])
+		lower[i], upper[i] = held(mean[i]-z*sd[i]), held(mean[i]+z*sd[i])
+		if i > weights { // quantiles of cutpoints ascend as these do
+			lower[i], upper[i] = max(lower[i], lower[i-1]), max(upper[i], upper[i-1])
+		}
+	}
 	terms := make([]Term, len(own.Columns))
 	for i := range terms {
-		column, m, s := &own.Columns[i], held(mean[i]), held(sd[i])
+		column := &own.Columns[i]
 		t := Term{Block: column.Block, Name: column.Name, Base: column.Base, intercept: column.Intercept,
-			Mean: m, SD: s, Lower: held(m - z*s), Upper: held(m + z*s)}
+			Mean: mean[i], SD: metric.Score(sd[i]), Lower: metric.Score(lower[i]), Upper: metric.Score(upper[i])}
 		if selects && i < own.Map.Cols && candidate[i] {
 			probability := selector.InclusionProbability(i)
 			t.Inclusion = &probability
 		}
 		if options.Exp {
-			t.Exp = &Factor{held(math.Exp(t.Mean)), held(math.Exp(t.Lower)), held(math.Exp(t.Upper))}
+			t.Exp = &Factor{held(math.Exp(t.Mean)), metric.Score(held(math.Exp(float64(t.Lower)))), metric.Score(held(math.Exp(float64(t.Upper))))}
 		}
 		terms[i] = t
 	}
@@ -157,7 +171,7 @@ func (o Order) sort(terms []Term) {
 		if t.SD == 0 {
 			return math.Abs(t.Mean)
 		}
-		return math.Abs(t.Mean) / t.SD
+		return math.Abs(t.Mean) / float64(t.SD)
 	}
 	inclusion := func(t Term) float64 {
 		if t.Inclusion == nil { // it is always in

@@ -186,16 +186,16 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool) {
 	fmt.Fprintln(w)
 	for _, t := range terms {
 		row(nameText(t.Block), nameText(t.Name))
-		cells, spread := []string{"0", "base", "", ""}, t.SD
+		cells, spread := []string{"0", "base", "", ""}, float64(t.SD)
 		switch {
 		case t.Base && t.Exp != nil:
 			cells = []string{"1", "base", ""}
 		case t.Base:
 		case t.Exp != nil:
-			spread = (t.Exp.Upper - t.Exp.Lower) / 4
-			cells = []string{toSpread(t.Exp.Estimate, spread), toSpread(t.Exp.Lower, spread), toSpread(t.Exp.Upper, spread)}
+			spread = float64(t.Exp.Upper-t.Exp.Lower) / 4
+			cells = []string{toSpread(t.Exp.Estimate, spread), toSpread(float64(t.Exp.Lower), spread), toSpread(float64(t.Exp.Upper), spread)}
 		default:
-			cells = []string{toSpread(t.Mean, spread), toSpread(spread, spread), toSpread(t.Lower, spread), toSpread(t.Upper, spread)}
+			cells = []string{toSpread(t.Mean, spread), toSpread(spread, spread), toSpread(float64(t.Lower), spread), toSpread(float64(t.Upper), spread)}
 		}
 		row(cells[:1+len(spreads)]...)
 		if t.Inclusion != nil {
@@ -206,6 +206,9 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool) {
 	w.Flush()
 	if len(terms) < all {
 		p.say("… and %d more; --top %d shows all", all-len(terms), all)
+	}
+	if slices.ContainsFunc(terms, func(t score.Term) bool { return !t.SD.Defined() }) {
+		p.say("\nthe cutpoints have no intervals: this model file does not say how uncertain they are, because an earlier version wrote it, or the fit did not integrate over them; fit again, without hyper=mode or hyper=ml, and with covariance=full under svi(...)")
 	}
 }
 
@@ -239,9 +242,12 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 }
 
 // toSpread formats a number with the digits of which its standard deviation leaves some meaning: three
-// digits of the standard deviation.
+// digits of the standard deviation; "-" stands for what is not known.
 func toSpread(x, sd float64) string {
 	const mostDecimals, largest = 9, 1e15
+	if math.IsNaN(x) {
+		return "-"
+	}
 	decimals := 2 - int(math.Floor(math.Log10(sd)))
 	if !(sd > 0) || decimals > mostDecimals || math.Abs(x) > largest || math.IsInf(sd, 1) {
 		return fmt.Sprintf("%.5g", x)

@@ -201,3 +201,45 @@ func TestDigitsFollowTheSpread(t *testing.T) {
 		}
 	}
 }
+
+// Cutpoints have the spread of a joint posterior, by levels and in exponentials too, which a saved file keeps; a fit at the mode of its
+// hyper-parameters does not know it, and says so.
+func TestInspectCutpoints(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,g,grade\n")
+	for i := range 200 {
+		x := math.Sin(float64(i * i))
+		fmt.Fprintf(&rows, "%g,%s,%d\n", 5+x, []string{"a", "b"}[i%2], int(min(4, max(0, math.Floor(2+x+1.5*math.Cos(float64(7*i)))))))
+	}
+	data, model := file(t, "t.csv", rows.String()), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", data, "-f", "grade ~ x + g", "--family", "ordinal", "-o", model)
+	for _, flags := range [][]string{nil, {"--exp"}, {"--base", "g=a", "--exp"}} {
+		terms, _ := inspected(t, append([]string{model}, flags...)...)
+		before := math.Inf(-1)
+		for _, name := range []string{"0|1", "1|2", "2|3", "3|4"} {
+			term := terms[name]
+			mean, sd, lower := number(t, term, "mean"), number(t, term, "sd"), number(t, term, "lower")
+			// x lies 7 SD from 0, so that its slope alone, of about .2, moves a cutpoint by 1.
+			if !(sd > 0.3 && sd < 3) || !(lower < mean && mean < number(t, term, "upper")) || !(lower > before) {
+				t.Errorf("%v: %s is %v", flags, name, term)
+			}
+			before = lower
+			if flags != nil {
+				if got := number(t, term["exp"].(map[string]any), "upper"); math.Abs(got/math.Exp(number(t, term, "upper"))-1) > 1e-12 {
+					t.Errorf("%v: %s is %v", flags, name, term)
+				}
+			}
+		}
+	}
+	if text := must(t, "inspect", model); strings.Contains(text, "no intervals") {
+		t.Error(text)
+	}
+	must(t, "fit", data, "-f", "grade ~ x + g", "--family", "ordinal", "--engine", "svi(covariance=full, hyper=mode)", "-o", model)
+	if text := must(t, "inspect", model); !strings.Contains(text, "the cutpoints have no intervals: this model file does not say how uncertain they are") || !strings.Contains(text, "  -  ") {
+		t.Error(text)
+	}
+	terms, _ := inspected(t, model)
+	if _, has := terms["0|1"]["sd"]; has || number(t, terms["x"], "sd") <= 0 {
+		t.Errorf("%v", terms)
+	}
+}

@@ -178,6 +178,6 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	}
 	total.noise = math.Max(total.noise, 0.1*centre.Linear[2*d])
 	total.kept = all.Law
-	total.df, total.dropped, total.points = hyper.MedianDF(all.Variance, all.Fourth), all.Dropped, 1+top.Axes.Count()*top.Axes.Nodes()
+	total.df, total.dropped, total.points = hyper.MedianDF(all.Variance, all.Fourth), all.Dropped, 1+top.Axes.Count()*len(top.Axes.Nodes())
 	return total, nil
 }

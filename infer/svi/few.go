@@ -222,12 +222,18 @@ func (f *few) weights(ws *credence.Workspace, of *posterior.Full) credence.Poste
 		f.known[&of.Factor[0]] = shared
 	}
 	q := *shared
-	q.Mean = make([]float64, d)
-	for at := range k {
-		kernel.Axpy(of.Mean[at], f.lines.Row(at), q.Mean)
-	}
-	base.Uncentre(f.means, q.Mean)
+	q.Mean = f.combined(of.Mean)
 	return &q
+}
+
+// combined returns the means of w, or their slopes, that go with those of z.
+func (f *few) combined(z []float64) []float64 {
+	w := make([]float64, f.lines.Cols)
+	for at, v := range z {
+		kernel.Axpy(v, f.lines.Row(at), w)
+	}
+	base.Uncentre(f.means, w)
+	return w
 }
 
 // combinations are features that pass the inputs on: combinations of columns.

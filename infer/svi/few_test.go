@@ -121,6 +121,21 @@ func TestByRows(t *testing.T) {
 			ws := credence.NewWorkspace(1)
 			var phi credence.Design
 			features.Transform(ws, &phi, other)
+			if f, of := got.Family, want.Family; (f == nil) != (of == nil) {
+				t.Errorf("the posterior of the family is %v, want %v", f, of)
+			} else if f != nil {
+				p := of.Axes()
+				slopes, others, variance := make([]float64, 20*p), make([]float64, 20*p), make([]float64, 20)
+				phi.MulColumns(ws, slopes, f.Slopes, p)
+				phi.MulColumns(ws, others, of.Slopes, p)
+				want.Members[0].Posterior.Latent(ws, make([]float64, 20), variance, &phi)
+				for i, v := range others {
+					near(fmt.Sprintf("slope of f %d along axis %d", i/p, i%p), slopes[i], v, math.Sqrt(variance[i/p]))
+				}
+				for i, v := range of.Root {
+					near("root", f.Root[i], v, 1)
+				}
+			}
 			for k, m := range want.Members {
 				q, of := got.Members[k].Posterior.(credence.Joint), m.Posterior.(credence.Joint)
 				d := features.Weights()

@@ -154,7 +154,9 @@ type outcome struct {
 	common    float64   // logarithm of their common scale, where there is one
 	family    *problem.Family
 	targets   base.Moments
-	separated bool // the classes of a two-valued target are
+	// parameters is the posterior of the family's, where it is known.
+	parameters *credence.FamilyPosterior
+	separated  bool // the classes of a two-valued target are
 }
 
 // finish assembles the result.
@@ -176,7 +178,7 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 		}
 		return o.priors[k]
 	})
-	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance()}
+	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance(), Family: o.parameters}
 	if o.members == nil {
 		o.members = []member{{o.family, o.posterior}}
 	}

@@ -2,6 +2,7 @@ package svi
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -90,9 +91,72 @@ func (g *integration) members() []member {
 	return list
 }
 
+// family returns the posterior of the parameters of the likelihood along the axes of the integration; nil without any, and of
+// the noise variance, for which a normal likelihood has a closed form.
+func (g *integration) family() *credence.FamilyPosterior {
+	first, count, d, p := len(g.newton.LearnedGroups()), len(g.mode.Free), g.Dims, len(g.theta)
+	if _, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian); gaussian || count == 0 {
+		return nil
+	}
+	root := g.top.Axes.Root()
+	f := &credence.FamilyPosterior{Coordinates: g.mode.Family.Coordinates(), Mode: slices.Clone(g.top.Axes.Theta[first : first+count])}
+	for i := range count {
+		for k := range p {
+			f.Root = append(f.Root, root.At(first+i, k))
+		}
+	}
+	var slopes [][]float64 // of all weights, along each axis
+	still, along := make([]float64, d), make([]float64, d)
+	g.Intercept.Weights(still, along)
+	for k := range p {
+		clear(along)
+		for i := range p {
+			kernel.Axpy(root.At(i, k), g.top.Slopes.Mean[i*d:(i+1)*d], along)
+		}
+		g.Intercept.Weights(along, along)
+		kernel.Axpy(-1, still, along)
+		if slopes = append(slopes, slices.Clone(along)); g.few != nil {
+			slopes[k] = g.few.combined(along)
+		}
+	}
+	for j := range slopes[0] {
+		for k := range p {
+			f.Slopes = append(f.Slopes, slopes[k][j])
+		}
+	}
+	f.Widths = g.widths(root)
+	if g.all.Outcome == hyper.Summed {
+		f.Nodes, f.Gains = g.top.Axes.Nodes(), g.all.Gains
+	}
+	return f
+}
+
+// widths are the slopes of log E φᵀV(θ)φ along the axes, φ of a row: columns count by their mean squares, as if they were
+// uncorrelated.
+func (g *integration) widths(root *mat.SymDense) []float64 {
+	p, d := len(g.theta), g.Dims
+	list, total := make([]float64, p), 0.0
+	for k, group := range g.Groups {
+		square := 1.0
+		if !group.Intercept {
+			square = g.start.Sizes[k] * g.start.Sizes[k] / float64(group.Count)
+		}
+		for j := group.First; j < group.End(); j++ {
+			total += square * g.top.At.Variance[j]
+			for i := range p {
+				for a := range p {
+					list[a] += square * g.top.Slopes.Variance[i*d+j] * root.At(i, a)
+				}
+			}
+		}
+	}
+	kernel.Scale(1/total, list)
+	return list
+}
+
 // finish reports what was integrated.
 func (g *integration) finish(o *outcome) {
-	o.members = g.members()
+	o.members, o.parameters = g.members(), g.family()
 	evidence, mode := g.all.LogDensity, g.mode.Bound
 	g.report.HyperEvaluations = g.evaluations
 	if g.config.Approximation == Laplace {

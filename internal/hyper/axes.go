@@ -96,8 +96,14 @@ func power(q *mat.Dense, values []float64, exponent float64) *mat.SymDense {
 // Count returns the number p of axes.
 func (a *Axes) Count() int { return len(a.Theta) }
 
-// Nodes returns the number of points on an axis besides the mode.
-func (a *Axes) Nodes() int { return len(a.nodes) }
+// Nodes returns the places z of the points on an axis besides the mode, ascending.
+func (a *Axes) Nodes() []float64 {
+	list := make([]float64, len(a.nodes))
+	for i, n := range a.nodes {
+		list[i] = n.z
+	}
+	return list
+}
 
 // points are θ of all nodes, axis by axis.
 func (a *Axes) points() [][]float64 {

@@ -191,8 +191,8 @@ func TestLinearModelIsExact(t *testing.T) {
 			const d = 3
 			l := newLinear(p, d)
 			axes := must.Value(NewAxes(l.theta, 1.5, l.hessian, coarse))(t)
-			if want := map[bool]int{true: 2, false: 4}[coarse]; axes.Nodes() != want {
-				t.Errorf("coarse %t: %d nodes", coarse, axes.Nodes())
+			if want := map[bool]int{true: 2, false: 4}[coarse]; len(axes.Nodes()) != want {
+				t.Errorf("coarse %t: %d nodes", coarse, len(axes.Nodes()))
 			}
 			s := l.sums(t, axes)
 			var inverse mat.SymDense

@@ -23,12 +23,14 @@ const (
 // Integrated is a posterior over all θ.
 type Integrated struct {
 	Outcome
-	Why     string    // it stays at the mode
-	Mode    *Maximum  // the last one
-	Point             // moments, those of the mode where nothing is summed; the log density is the log evidence
-	Theta   []float64 // mean
-	Law     []float64 // expectations of [Rules.Law]; nil at the mode
-	Fourth  []float64
+	Why    string    // it stays at the mode
+	Mode   *Maximum  // the last one
+	Point            // moments, those of the mode where nothing is summed; the log density is the log evidence
+	Theta  []float64 // mean
+	Law    []float64 // expectations of [Rules.Law]; nil at the mode
+	Fourth []float64
+	// Gains are, of a sum, the log density at every node of every axis in turn less that of N(θ̂, H⁻¹), relative to the mode.
+	Gains   []float64
 	Dropped int // nodes that weigh nothing
 }
 
@@ -102,7 +104,7 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 	if elsewhere != nil {
 		return nil, elsewhere, nil
 	}
-	out.Outcome, out.Point, out.Fourth = Summed, s.Point, s.Fourth
+	out.Outcome, out.Point, out.Fourth, out.Gains = Summed, s.Point, s.Fourth, s.gains
 	own := len(s.Linear) - p - len(out.Law)
 	out.Linear, out.Theta = s.Linear[:own], s.Linear[own:own+p]
 	for i, least := range law(out.Theta) { // a sum of axes may lie below what Jensen's inequality allows
@@ -151,6 +153,7 @@ type Point struct {
 type sums struct {
 	Point            // totals over the axes that are complete; of densities the log evidence
 	Fourth []float64 // fourth cumulants, of what has variances
+	gains  []float64 // of all points so far
 
 	axes       *Axes
 	mode       Point
@@ -187,6 +190,9 @@ func newSums(axes *Axes, mode Point, spread Spread) *sums {
 // higher is by how many nats a point may exceed the mode before it is no mode.
 const higher = 0.1
 
+// leastGain is that of a point without a density.
+const leastGain = -700
+
 // add adds the next of the axes' points, whose slices may be used again afterwards, unless it is higher than a mode allows. A
 // point at which the density is no number weighs nothing.
 func (s *sums) add(p Point) (ok bool) {
@@ -195,8 +201,13 @@ func (s *sums) add(p Point) (ok bool) {
 	if gain > higher {
 		return false
 	}
-	weight := n.weight * math.Exp(gain+n.z*n.z/2)
-	if !(weight >= 0) { // NaN
+	gain += n.z * n.z / 2
+	if !(gain > leastGain) { // NaN
+		gain = leastGain
+	}
+	s.gains = append(s.gains, gain)
+	weight := n.weight * math.Exp(gain)
+	if gain == leastGain {
 		weight = 0
 	}
 	s.weights = append(s.weights, weight)

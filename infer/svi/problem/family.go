@@ -25,9 +25,7 @@ type Family struct {
 	parametric likelihood.Parametric // nil without parameters to learn
 	learned    []int                 // places of the learned ones among Parameters
 	values     []float64             // of all Parameters, constrained
-	positive   []bool
-	from       []float64 // what a positive parameter is above
-	unit       []float64 // of its logarithm: ½ of a variance, else 1
+	free       []credence.Coordinate // of all Parameters
 }
 
 const (
@@ -59,24 +57,27 @@ func NewFamily(l Likelihood) *Family {
 	}
 	for i, p := range parametric.Parameters() {
 		f.values = append(f.values, p.Value)
-		f.positive = append(f.positive, p.Positive)
-		f.from, f.unit = append(f.from, 0), append(f.unit, 1)
+		free := credence.Coordinate{Name: p.Name, Place: i}
+		if p.Positive {
+			free.Power = 1
+		}
 		if unitPower(l, p.Name) == 2 {
-			f.unit[i] = 0.5
+			free.Power = 2
 		}
 		if p.Name == degreesOfFreedom && p.State != param.Held {
-			f.from[i] = leastDF
+			free.From = leastDF
 			f.values[i] = math.Max(p.Value, leastDF+math.Exp(nearDF))
 		}
+		f.free = append(f.free, free)
 		if p.State != param.Held {
 			f.learned = append(f.learned, i)
 			low, high := math.Inf(-1), math.Inf(1)
 			if p.Positive {
-				low, high = -parameterLimit*f.unit[i], parameterLimit*f.unit[i]
+				low, high = -parameterLimit/free.Power, parameterLimit/free.Power
 				if unitPower(l, p.Name) == 0 {
 					high = shapeLimit
 				}
-				if f.from[i] > 0 {
+				if free.From > 0 {
 					low = nearDF
 				}
 			}
@@ -110,10 +111,7 @@ func (f *Family) Count() int { return len(f.learned) }
 func (f *Family) Free() []float64 {
 	x := make([]float64, len(f.learned))
 	for k, i := range f.learned {
-		x[k] = f.values[i]
-		if f.positive[i] {
-			x[k] = f.unit[i] * math.Log(x[k]-f.from[i])
-		}
+		x[k] = f.free[i].Free(f.values[i])
 	}
 	return x
 }
@@ -126,11 +124,7 @@ func (f *Family) At(x []float64) *Family {
 	moved := *f
 	moved.values = slices.Clone(f.values)
 	for k, i := range f.learned {
-		v := math.Max(f.Floor[k], math.Min(x[k], f.Ceiling[k]))
-		if f.positive[i] {
-			v = f.from[i] + math.Exp(v/f.unit[i])
-		}
-		moved.values[i] = v
+		moved.values[i] = f.free[i].Value(math.Max(f.Floor[k], math.Min(x[k], f.Ceiling[k])))
 	}
 	narrowed := f.parametric.WithParameters(moved.values)
 	moved.parametric = narrowed.(likelihood.Parametric)
@@ -143,6 +137,15 @@ func (f *Family) Held() *Family {
 	held := *f
 	held.learned = nil
 	return &held
+}
+
+// Coordinates are those of the learned parameters, in the order of Free.
+func (f *Family) Coordinates() []credence.Coordinate {
+	var list []credence.Coordinate
+	for _, i := range f.learned {
+		list = append(list, f.free[i])
+	}
+	return list
 }
 
 // With returns the family with another likelihood of the same parameters.
@@ -169,7 +172,7 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	for k, name := range names {
 		switch prior := f.prior(k, s).(type) {
 		case hyper.BetaPrime:
-			list = append(list, credence.Value{Name: name, Value: math.Pow(prior.Scale, 1/f.unit[f.learned[k]])})
+			list = append(list, credence.Value{Name: name, Value: math.Pow(prior.Scale, f.free[f.learned[k]].Power)})
 		case hyper.Normal:
 			list = append(list, credence.Value{Name: name, Value: math.Exp(prior.Mean)})
 		case hyper.Cauchy:
@@ -184,10 +187,10 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 // logarithm.
 func (f *Family) LogFactor(k int) float64 {
 	i := f.learned[k]
-	if f.from[i] == 0 { // the value may be 0, as a cutpoint
-		return 1 / f.unit[i]
+	if free := f.free[i]; free.From == 0 { // the value may be 0, as a cutpoint
+		return max(1, free.Power)
 	}
-	return 1 - f.from[i]/f.values[i]
+	return 1 - f.free[i].From/f.values[i]
 }
 
 // LogPrior is the log density of free parameters under their priors, s being the scale of the family,
