@@ -20,6 +20,7 @@ type column struct {
 	classes []string // its two values, where the sample has just two
 	words   []string // of a boolean, for false and for true; nil if unknown
 	doubt   string   // why it may not be meant as it is read, or ""
+	codes   string   // what its whole numbers are the names of, by their looks, or ""
 	// notation is that of its numbers. legible says that what is refused can be read as text.
 	notation credence.Notation
 	legible  bool
@@ -140,6 +141,15 @@ func (t *Table) Classes(column string) []string {
 		return t.columns[i].classes
 	}
 	return nil
+}
+
+// Codes says what a column of whole numbers looks like in the sample that are names rather than amounts: "codes", "years",
+// "identifiers", or "" where they are none.
+func (t *Table) Codes(column string) string {
+	if i, known := t.index[column]; known && t.schema.Columns[i].Kind == credence.Numeric {
+		return t.columns[i].codes
+	}
+	return ""
 }
 
 // Undecided says whether the sample has no value of a column, so that its first value will tell its kind.

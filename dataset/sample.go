@@ -364,7 +364,7 @@ func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 	if known.trained {
 		return
 	}
-	known.doubt = verdict.Doubt
+	known.doubt, known.codes = verdict.Doubt, c.Codes(name)
 	if !declared {
 		kind, known.note = kindOf(verdict.Kind), verdict.Note
 		switch verdict.Kind {

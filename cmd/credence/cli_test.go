@@ -134,7 +134,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"types", exitMisuse, "name=type", []string{"fit", "gone.csv", "--types", "age"}},
 		{"format", exitMisuse, "--format xls is unknown", []string{"fit", "gone.csv", "--format", "xls"}},
 		{"delimiter", exitMisuse, "not one character", []string{"fit", "gone.csv", "--delimiter", "--"}},
-		{"unseen", exitMisuse, "use error or zero", []string{"fit", "gone.csv", "--unseen", "guess"}},
+		{"unseen", exitMisuse, "use error or prior", []string{"fit", "gone.csv", "--unseen", "guess"}},
 		{"interval", exitMisuse, "not a probability", []string{"predict", "gone.safetensors", "gone.csv", "--interval", "90"}},
 		{"json without a file", exitMisuse, "add -o", []string{"predict", "gone.safetensors", "gone.csv", "--json"}},
 		{"a quiet fit that saves nothing", exitMisuse, "leave --quiet out, or add --json, or a file by --output, or a file by --checkpoint", []string{"fit", "gone.csv", "-q"}},

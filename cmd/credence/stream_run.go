@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,11 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/spec"
 	"github.com/credence-ml/credence/stream"
 )
 
@@ -126,9 +129,36 @@ func (s *streamRun) describe(table *dataset.Table, columns []string) error {
 	if len(numbers) > 0 && !schema.Label {
 		p.say("numbers %s (other columns are categories; override with --types, or take all as text by hash(.))", listed(numbers))
 	}
+	s.warnCodes(table, numbers)
 	s.noteColumns(table, columns)
 	p.say("model   %s   engine %s", s.learner.Formula(), s.learner.Engine())
 	return nil
+}
+
+// warnCodes names the columns that "." takes for amounts and that look like names: each has one slope.
+func (s *streamRun) warnCodes(table *dataset.Table, numbers []string) {
+	if !slices.Contains(strings.Fields(s.learner.Formula()), ".") || s.flags.resume {
+		return
+	}
+	var looks []string
+	example := ""
+	for _, kind := range []string{"codes", "years", "identifiers"} {
+		var names []string
+		for _, name := range numbers {
+			if table.Codes(name) == kind {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			example = cmp.Or(example, names[0])
+			looks = append(looks, fmt.Sprintf("%s %s like %s", listed(names), cell.Plural(len(names), "looks", "look"), kind))
+		}
+	}
+	if len(looks) > 0 {
+		target := spec.Column{Name: s.learner.Target()}
+		s.program.warn("%s, and each is learned as an amount, with one slope: --formula '%s ~ hash(.)' gives every value of every column a weight of its own, and '%s ~ . + onehot(%s)' those of one column",
+			strings.Join(looks, ", "), target, target, spec.Column{Name: example})
+	}
 }
 
 // noteColumns tells what is odd about how columns were read: a column that only says when rows came is read as it is

@@ -447,3 +447,25 @@ func TestStreamRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Columns that "." takes for amounts and that look like names are told, with what to type, which runs.
+func TestStreamNamesCodes(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("y,hour,Year,shop id,amount\n")
+	for i := range 2000 {
+		fmt.Fprintf(&rows, "%d,%d,%d,%d,%g\n", (i%24)%2, i%24, 1990+i%20, 1000+i*i%907, math.Sin(float64(i)))
+	}
+	data := file(t, "rows.csv", rows.String())
+	o := invoke(t, "", "stream", data, "--target", "y")
+	const want = "warning: hour looks like codes, Year looks like years, shop id looks like identifiers, and each is learned as an amount, with one slope: " +
+		"--formula 'y ~ hash(.)' gives every value of every column a weight of its own, and 'y ~ . + onehot(hour)' those of one column"
+	if o.code != exitDone || !strings.Contains(o.err, want) {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+	for formula, told := range map[string]string{"y ~ hash(.)": "", "y ~ hour + Year": "", "y ~ . + onehot(hour)": "Year looks like years, shop id looks like identifiers, and"} {
+		o := invoke(t, "", "stream", data, "-f", formula)
+		if o.code != exitDone || strings.Contains(o.err, "like") != (told != "") || !strings.Contains(o.err, told) || strings.Contains(o.err, "hour looks") {
+			t.Errorf("%s: exit %d: %s", formula, o.code, o.err)
+		}
+	}
+}

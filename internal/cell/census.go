@@ -39,6 +39,7 @@ type Census struct {
 	others          map[string]int  // texts that are none, at most censusLevels
 	levels          map[string]bool // texts met since it looked like a category, at most censusLevels
 	first           []float64       // the first three distinct numbers
+	whole           wholes
 }
 
 // pairs are the texts of booleans that inference recognises, true first.
@@ -64,6 +65,7 @@ func (c *Census) Add(text []byte, rules *Rules) {
 	}
 	known := c.spelled.add(text, number)
 	if number {
+		c.whole.add(v)
 		c.numbers++
 		return
 	}
