@@ -67,8 +67,8 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	}
 	if e := result.Explained; e != nil && e.Lower > spreadShare && result.Selected == 0 && how.FDR == 0 && len(result.Features) > 0 {
 		_, expected := result.Candidates()
-		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no feature is called, though together they explain %.2f of the variance (at least %.2f): the signal is spread over features that go together, of which some %.0f are expected to be in and no single one has to be; the likeliest, %s, is with %.2f, --top names the next, a --threshold below that calls them, and the model predicts with all",
-			e.Mean, e.Lower, expected, result.Features[0].Name, result.Features[0].Inclusion))
+		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no single feature stands out, though together they explain %.0f %% of the target: about %.0f of them matter, rows do not tell which, and the model predicts with all; --check 5 says how well, and --threshold %.2g calls the likeliest, %s",
+			100*e.Mean, expected, math.Floor(95*result.Features[0].Inclusion)/100, result.Features[0].Name))
 	}
 	if how.Path == selection.PathAlways || how.Path == "" && p.job.engine.entry == nil && p.size() <= pathSize {
 		if err := p.path(ctx, result, how.Check); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,8 @@ smse, msll  squared error relative to the variance of the targets; nlpd less tha
 coverage    share of the targets inside the central interval of that probability: close
             to it where intervals can be trusted. Intervals of counts, grades and classes
             cannot hold exactly 90 %, so the share of the row's probability that lies
-            inside is counted instead (randomised PIT, without drawing); in --json,
+            inside is counted instead (randomised PIT, without drawing), and one line,
+            calibration, tells it for all levels; in --json,
             interval_coverage is the share inside the interval itself, and pit is the
             histogram of P(Y ≤ y).
 
@@ -111,16 +113,37 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 	if e.DevianceResult != nil {
 		score("deviance", e.DevianceResult.Deviance)
 	}
+	if len(e.Held) > 0 {
+		p.printCalibration(e)
+		return
+	}
 	for _, level := range metric.Levels() {
 		key := fmt.Sprintf("%g", level)
 		if covered, ok := e.Coverage[key]; ok {
-			text := fmt.Sprintf("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
-			if held, ok := e.Held[key]; ok {
-				text += fmt.Sprintf("   (randomised PIT; the intervals of whole values hold %.1f%%)", 100*held)
-			}
-			p.say("%s", text)
+			p.say("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
 		}
 	}
+}
+
+// printCalibration says in one line how far probabilities of counts, grades and classes are from what came true. Intervals of
+// whole values hold more than they claim however right they are, so that their width is told where it is above 1 alone.
+func (p *program) printCalibration(e *metric.Evaluation) {
+	var claimed, held []string
+	worst, wide := 0.0, ""
+	for _, level := range metric.Levels() {
+		key := fmt.Sprintf("%g", level)
+		covered, ok := e.Coverage[key]
+		if !ok {
+			continue
+		}
+		claimed, held = append(claimed, fmt.Sprintf("%.0f", 100*level)), append(held, fmt.Sprintf("%.1f", 100*covered))
+		worst = math.Max(worst, math.Abs(covered-level))
+		if width := e.Width[key]; level == 0.9 && width >= 1 {
+			wide = fmt.Sprintf("; 90 %% intervals are %s wide on average", significant(width))
+		}
+	}
+	p.say("calibration  probabilities are off by %.1f %% at most: the central %s %% hold %s %% of the targets%s",
+		100*worst, strings.Join(claimed, ", "), strings.Join(held, ", "), wide)
 }
 
 // reliability says whether densities of rows given all others are to be relied on.

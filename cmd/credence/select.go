@@ -16,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
@@ -64,7 +65,7 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.BoolVar(&flags.products, "products", false, "the data are CSV tables of products in place of rows, which are added up: a header of names, one of them (intercept), a column of ones, and under each name its products with all, as crossprod(cbind(`(intercept)`=1, X, y=y)) in R")
 	f.BoolVar(&flags.how.Moments, "moments", false, "with --json, also give the variance of each inclusion (var_z), and under laplace with an inclusion_prior mean and variance of the feature's own probability s (mean_s, var_s)")
 	f.StringVar(&flags.priorOdds, "prior-odds", "", "CSV file of features and their prior odds of inclusion, such as age,0.1; features that it leaves out share an inclusion that is learned")
-	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and 20 otherwise")
+	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and else those called, at least 20, or the 10 likeliest where none is")
 	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
 	return cmd
 }
@@ -160,7 +161,8 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	}
 	result.Summary.Selected = nil // told below
 	p.printFit(&result.Summary)
-	p.printSelection(found, flags)
+	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
+	p.printSelection(found, flags, kind == likelihood.Classes)
 	return nil
 }
 
@@ -191,8 +193,8 @@ func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string,
 	return p.runPrepared(ctx, prepared, prepared.Explain(), do)
 }
 
-// printSelection writes a selection for people.
-func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
+// printSelection writes a selection for people, of classes or of numbers.
+func (p *program) printSelection(r *selection.Result, flags *selectFlags, classes bool) {
 	if p.quiet {
 		return
 	}
@@ -201,10 +203,18 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 	if r.FDR > 0 {
 		rule = fmt.Sprintf("at most %s of them expected to be false", significant(r.FDR))
 	}
-	p.say("\n%d of %d features called (%s); %s of them are expected to be false", r.Selected, count, rule, significant(r.ExpectedFalse))
 	top := flags.top
+	switch {
+	case r.Selected > 0:
+		p.say("\n%d of %d features called (%s); %s of them are expected to be false", r.Selected, count, rule, significant(r.ExpectedFalse))
+	case len(r.Features) > 0:
+		p.say("\nnone of %d features called (%s): no single one stands out; the likeliest first", count, rule)
+	}
 	if top == 0 {
 		top = max(20, min(r.Selected, 100))
+		if r.Selected == 0 {
+			top = 10
+		}
 	}
 	top = min(top, len(r.Features))
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -247,7 +257,11 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags) {
 		p.say("path    prior inclusion %s: %d called, %.1f expected%s", significant(step.Inclusion), step.Selected, step.Expected, density)
 	}
 	if e := r.Explained; e != nil {
-		p.say("variance explained %.3f (%.3f to %.3f)", e.Mean, e.Lower, e.Upper)
+		of := "of the variance of the target"
+		if classes {
+			of = "of the variance of the score behind the classes"
+		}
+		p.say("the features explain %.3f (%.3f to %.3f) %s", e.Mean, e.Lower, e.Upper, of)
 	}
 	if r.Null != nil {
 		p.say("null    %d fits to permuted targets call %s of the features: %v", r.Null.Permutations, significant(r.Null.Share), r.Null.Called)

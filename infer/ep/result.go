@@ -88,7 +88,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		candidates.Warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")
 	}
 	if a.dropped > 0 {
-		candidates.Warn(out, "at %d of %d values of what was learned the sites did not settle, or settled elsewhere, and these values are left out: several sets of features may explain the target; engine gibbs goes from one to the other", a.dropped, a.points)
+		candidates.Warn(out, "inclusions are averaged over %d of %d values of noise, slab and sparsity: expectation propagation did not settle at the others, and several sets of features may explain the target; engine gibbs goes from one to the other", a.points-a.dropped, a.points)
 	}
 	return out, nil
 }

@@ -267,7 +267,7 @@ func (g *integration) search(ctx context.Context, from *newton.Point, integrate 
 		return err
 	}
 	if g.top.Left > nearMode {
-		g.warn("the search for the most likely hyper-parameters ended %.2g standard deviations from where their slope points: scale the columns, or state the prior variance, as in normal(variance=1)", g.top.Left)
+		g.warn("the search for the most likely prior variances stopped before it had found them, and intervals and evidence are those of the likeliest it saw: scale the columns, or state the prior variance, as in normal(variance=1)")
 	}
 	if integrate && g.all.Outcome == hyper.AtMode {
 		g.warn("%s", g.all.Why)

@@ -61,8 +61,8 @@ func Judge(report *credence.Report, logWeights []float64) bool {
 }
 
 // Verdict says what the Pareto-k̂ of a report means, with the figures that decide it; "" for a report
-// without one. It speaks of the approximation alone, and so never reassures where the fit stopped short
-// of its optimum or where warnings stand, which may concern the model.
+// without one. It speaks of the computation alone: a posterior that is computed well may be that of a wrong model. It never
+// reassures where the fit stopped short of its optimum.
 func Verdict(report *credence.Report) string {
 	if report.ParetoK == nil {
 		return ""
@@ -71,21 +71,17 @@ func Verdict(report *credence.Report) string {
 	if report.EffectiveShare != nil {
 		share = *report.EffectiveShare
 	}
-	suffix := ""
-	if len(report.Warnings) > 0 {
-		suffix = "; the warnings concern the model itself"
-	}
 	switch {
 	case report.Status == credence.IterationLimit && Reliable(k, share):
 		return fmt.Sprintf("approximation check: the fit stopped before it converged, so the posterior may be elsewhere (Pareto k %.2f)", k)
 	case k < goodK:
-		return fmt.Sprintf("approximation check: good (Pareto k %.2f)%s", k, suffix)
+		return fmt.Sprintf("approximation check: the posterior is computed well (Pareto k %.2f)", k)
 	case share >= trustedShare: // k̂ does not decide here, and would puzzle those who know its limit
-		return fmt.Sprintf("approximation check: good (importance weights nearly uniform, %.1f %% effective)%s", 100*share, suffix)
+		return fmt.Sprintf("approximation check: the posterior is computed well (importance weights nearly uniform, %.1f %% effective)", 100*share)
 	case k <= LimitK:
-		return fmt.Sprintf("approximation check: usable (Pareto k %.2f)%s", k, suffix)
+		return fmt.Sprintf("approximation check: the posterior is computed well enough (Pareto k %.2f)", k)
 	case Reliable(k, share):
-		return fmt.Sprintf("approximation check: at its limit, perhaps usable (Pareto k %.2f ± %.2f, effective sample %.0f %%)%s", k, errorK, 100*share, suffix)
+		return fmt.Sprintf("approximation check: the posterior is perhaps computed well enough (Pareto k %.2f ± %.2f, effective sample %.0f %%)", k, errorK, 100*share)
 	}
 	detail := fmt.Sprintf("Pareto k %.2f", k)
 	if report.EffectiveShare != nil {

@@ -48,16 +48,16 @@ func TestVerdict(t *testing.T) {
 		status   credence.Status
 		want     string
 	}{
-		{0.26, &vary, nil, credence.Converged, "approximation check: good (Pareto k 0.26)"},
-		{0.6, &vary, nil, credence.Converged, "approximation check: usable (Pareto k 0.60)"},
-		{0.78, &hardly, nil, credence.Converged, "approximation check: good (importance weights nearly uniform, 99.4 % effective)"},
-		{0.99, &most, nil, credence.Converged, "approximation check: good (importance weights nearly uniform, 91.0 % effective)"},
-		{0.78, &vary, nil, credence.Converged, "approximation check: at its limit, perhaps usable (Pareto k 0.78 ± 0.16, effective sample 80 %)"},
+		{0.26, &vary, nil, credence.Converged, "approximation check: the posterior is computed well (Pareto k 0.26)"},
+		{0.6, &vary, nil, credence.Converged, "approximation check: the posterior is computed well enough (Pareto k 0.60)"},
+		{0.78, &hardly, nil, credence.Converged, "approximation check: the posterior is computed well (importance weights nearly uniform, 99.4 % effective)"},
+		{0.99, &most, nil, credence.Converged, "approximation check: the posterior is computed well (importance weights nearly uniform, 91.0 % effective)"},
+		{0.78, &vary, nil, credence.Converged, "approximation check: the posterior is perhaps computed well enough (Pareto k 0.78 ± 0.16, effective sample 80 %)"},
 		{0.78, &low, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.78, effective sample 5 %)"},
 		{0.95, &vary, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.95, effective sample 80 %)"},
 		{0.95, nil, nil, credence.Converged, "approximation check: intervals may be too narrow (Pareto k 0.95)"},
-		{0.26, &vary, []string{"a column is constant"}, credence.Converged, "approximation check: good (Pareto k 0.26); the warnings concern the model itself"},
-		{0.78, &hardly, []string{"a block has vanished"}, credence.Converged, "approximation check: good (importance weights nearly uniform, 99.4 % effective); the warnings concern the model itself"},
+		{0.26, &vary, []string{"a column is constant"}, credence.Converged, "approximation check: the posterior is computed well (Pareto k 0.26)"},
+		{0.78, &hardly, []string{"a block has vanished"}, credence.Converged, "approximation check: the posterior is computed well (importance weights nearly uniform, 99.4 % effective)"},
 		{0, &hardly, nil, credence.IterationLimit, "approximation check: the fit stopped before it converged, so the posterior may be elsewhere (Pareto k 0.00)"},
 		{0.95, &vary, nil, credence.IterationLimit, "approximation check: intervals may be too narrow (Pareto k 0.95, effective sample 80 %)"},
 	} {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// wordsTable is 160 rows of a count that x explains, beside z, which explains nothing.
+func wordsTable(t *testing.T) string {
+	var text strings.Builder
+	text.WriteString("x,z,visits\n")
+	for i := range 160 {
+		x := float64(i%16)/8 - 1
+		fmt.Fprintf(&text, "%g,%d,%d\n", x, i*37%11, int(math.Exp(1+math.Sin(2*x))+float64(i*29%7)/3))
+	}
+	return file(t, "visits.csv", text.String())
+}
+
+// TestCountsAreSaidFirst: what a target looks like stands in the second line of a fit that states no family, in JSON, and in
+// inspect.
+func TestCountsAreSaidFirst(t *testing.T) {
+	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
+	out := must(t, "fit", path, "--target", "visits", "-o", model)
+	second := strings.Split(out, "\n")[1]
+	if !strings.HasPrefix(second, "target  visits holds whole numbers from ") || !strings.Contains(second, "counts: --family ") {
+		t.Errorf("the second line is %q", second)
+	}
+	if shown := must(t, "inspect", model); !strings.Contains(shown, second+"\n") {
+		t.Errorf("inspect lacks %q:\n%s", second, shown)
+	}
+	look, ok := decode(t, must(t, "fit", path, "--target", "visits", "--json"))["target_look"].(map[string]any)
+	if !ok || look["like"] != "counts" || !strings.Contains(second, fmt.Sprint(look["text"])) {
+		t.Errorf("JSON has %v", look)
+	}
+	if out := must(t, "fit", path, "--target", "visits", "--family", "poisson"); strings.Contains(out, "target  ") {
+		t.Errorf("a stated family is doubted:\n%s", out)
+	}
+}
+
+// TestCalibrationInALine: evaluate tells the calibration of counts in one line, whose figures are those of JSON.
+func TestCalibrationInALine(t *testing.T) {
+	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", path, "--target", "visits", "--family", "poisson", "-o", model)
+	out := must(t, "evaluate", model, path)
+	e := decode(t, must(t, "evaluate", model, path, "--json"))
+	worst, held := 0.0, []string{}
+	for _, level := range []string{"0.5", "0.8", "0.9", "0.95"} {
+		covered := number(t, e["coverage"].(map[string]any), level)
+		worst = math.Max(worst, math.Abs(covered-parse(t, level)))
+		held = append(held, fmt.Sprintf("%.1f", 100*covered))
+	}
+	want := fmt.Sprintf("\ncalibration  probabilities are off by %.1f %% at most: the central 50, 80, 90, 95 %% hold %s %% of the targets", 100*worst, strings.Join(held, ", "))
+	if !strings.Contains(out, want) || strings.Contains(out, "coverage of") {
+		t.Errorf("%s\nlacks %s", out, want)
+	}
+}
+
+// TestSmoothsInALine: inspect shows a smooth term in one line, as JSON has it, and none of its weights, which stand in JSON
+// and files.
+func TestSmoothsInALine(t *testing.T) {
+	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", path, "--formula", "visits ~ z + rbf(x, n=6)", "--family", "poisson", "-o", model)
+	out := must(t, "inspect", model)
+	line := regexp.MustCompile(`(?m)^rbf\(x\)  12 weights; along x from -1 to 0\.875: least (\S+) ± (\S+) at (\S+), most (\S+) ± (\S+) at (\S+)$`).FindStringSubmatch(out)
+	if line == nil || strings.Contains(out, "cos 1") || !strings.Contains(out, "  z  ") {
+		t.Fatalf("%s", out)
+	}
+	e := decode(t, must(t, "inspect", model, "--json"))
+	smooth := e["smooths"].([]any)[0].(map[string]any)
+	for k, end := range []string{"lowest", "highest"} {
+		at := smooth[end].(map[string]any)
+		for i, name := range []string{"mean", "sd", "at"} {
+			if shown := parse(t, line[1+3*k+i]); math.Abs(shown-number(t, at, name)) > 0.01*math.Abs(shown)+0.01 {
+				t.Errorf("%s %s is %v, and %v in JSON", end, name, shown, at[name])
+			}
+		}
+	}
+	factor := must(t, "inspect", model, "--exp")
+	if want := fmt.Sprintf("most %.2f", math.Exp(number(t, smooth["highest"].(map[string]any), "mean"))); !strings.Contains(factor, want) {
+		t.Errorf("%s\nlacks %s", factor, want)
+	}
+	if terms := e["terms"].([]any); len(terms) != 14 {
+		t.Errorf("JSON has %d weights", len(terms))
+	}
+	weights := filepath.Join(t.TempDir(), "w.csv")
+	must(t, "inspect", model, "-o", weights)
+	if text := string(sure(os.ReadFile(weights))(t)); strings.Count(text, "\n") != 15 || !strings.Contains(text, "cos 1") {
+		t.Errorf("the file has %s", text)
+	}
+}
+
+// TestNoneCalled: a selection that calls nothing says so in a sentence, and shows the likeliest ten.
+func TestNoneCalled(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("y")
+	for j := range 14 {
+		fmt.Fprintf(&text, ",x%d", j)
+	}
+	for i := range 40 {
+		fmt.Fprintf(&text, "\n%g", math.Sin(float64(i*i)))
+		for j := range 14 {
+			fmt.Fprintf(&text, ",%g", math.Cos(float64(i*(j+3)*(j+2))))
+		}
+	}
+	out := must(t, "select", file(t, "noise.csv", text.String()+"\n"), "--target", "y", "--engine", "ep", "--threshold", "0.99")
+	if !strings.Contains(out, "\nnone of 14 features called (inclusion above 0.99): no single one stands out; the likeliest first\n") || strings.Contains(out, "expected to be false") ||
+		!strings.Contains(out, "… and 4 more; --top 14 shows all") {
+		t.Error(out)
+	}
+}
+
+// TestNarrowIntervalsAreHidden: intervals of a stream's weights, which hold few of them, are not shown; JSON has them
+// beside the share that they hold.
+func TestNarrowIntervalsAreHidden(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("y,a,b\n")
+	for i := range 3000 {
+		fmt.Fprintf(&text, "%d,%c,%c\n", b2i(i%4 < 2), 'p'+rune(i%4), 'u'+rune(i*7%5))
+	}
+	path, model := file(t, "s.csv", text.String()), filepath.Join(t.TempDir(), "m.safetensors")
+	out := must(t, "stream", path, "--formula", "y ~ .", "-o", model)
+	e := decode(t, must(t, "inspect", model, "--json"))
+	share, known := e["weight_coverage"].(float64)
+	if !known || share >= 0.8 {
+		t.Skipf("the intervals hold %v", e["weight_coverage"])
+	}
+	shown := must(t, "inspect", model)
+	for _, text := range []string{out, shown} {
+		if !strings.Contains(text, "the weights are a ranking: their intervals are too narrow and are not shown; credence select has intervals") || strings.Contains(text, "90 %") {
+			t.Error(text)
+		}
+	}
+	if strings.Contains(shown, "lower") || strings.Contains(shown, " sd ") || !strings.Contains(shown, "inclusion") {
+		t.Error(shown)
+	}
+	if first := e["terms"].([]any)[0].(map[string]any); first["lower"] == nil || first["sd"] == nil {
+		t.Errorf("%v", first)
+	}
+}
+
+// b2i is 1 of what holds.
+func b2i(holds bool) int {
+	if holds {
+		return 1
+	}
+	return 0
+}
