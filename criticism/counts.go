@@ -18,12 +18,13 @@ const (
 	// drawsInAll and fewestDraws are how many targets are replicated: of all rows, and of each. The
 	// moments of a sum over rows, not of rows, are what they are for.
 	drawsInAll  = 40000
-	fewestDraws = 10
+	fewestDraws = 5
 )
 
 // dispersion compares how counts vary with what the family allows. Of a Poisson the sum of (y − μ)² − y is taken,
 // of which the model knows the variance, 2 μ², and which a negative binomial moves most (Dean & Lawless 1989);
-// of others that of squared residuals. A negative binomial can be too wide alone.
+// of others that of squared residuals. A negative binomial can be too wide alone, where a Poisson is: that it is wider than
+// counts which vary more than a Poisson's shows that their zeros are another matter.
 func (s *sample) dispersion() *Finding {
 	if !s.kind.fixedDispersion && !s.kind.counts {
 		return nil
@@ -35,17 +36,18 @@ func (s *sample) dispersion() *Finding {
 		}
 		return centre*e*e - y // the mean is the variance
 	}
-	var sum, squares, free float64 // free of an error of f
+	var sum, squares, beyond, free float64 // beyond a Poisson, and free of an error of f
 	for _, i := range s.used {
 		e := s.residual[i]
 		squares += e * e
+		beyond += s.family[i].Variance(s.mean[i])*e*e - s.target[i]
 		if poisson {
 			mu := s.family[i].Variance(s.mean[i])
-			sum += mu*e*e - s.target[i]
 			free += mu * mu * s.variance[i]
-		} else {
-			sum += e * e
 		}
+	}
+	if sum = squares; poisson {
+		sum = beyond
 	}
 	under := s.replicate(part)
 	n := float64(len(s.used))
@@ -64,7 +66,7 @@ func (s *sample) dispersion() *Finding {
 	if !more {
 		p = under.below(sum)
 	}
-	if p = math.Min(1, 2*p); p > s.share || more && !s.kind.fixedDispersion || more != (ratio > 1) {
+	if p = math.Min(1, 2*p); p > s.share || !s.kind.fixedDispersion && (more || beyond > 0) || more != (ratio > 1) {
 		return nil
 	}
 	f := &Finding{Check: "dispersion", Tone: Fault, Statistic: ratio, Expected: 1, P: p,

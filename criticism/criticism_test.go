@@ -2,6 +2,7 @@ package criticism_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -170,9 +171,11 @@ func BenchmarkOf(b *testing.B) {
 		source := newWorld(criticism.Rows, 1).draw(family.draw).source(b)
 		model := fitted(b, source, family.text)
 		b.Run(family.text, func(b *testing.B) {
+			before := study.Processor()
 			for range b.N {
 				findings(b, model, source, criticism.Options{Fitted: true})
 			}
+			b.ReportMetric(float64(study.Processor()-before)/1e6/float64(b.N), "cpu-ms/op")
 		})
 	}
 }
@@ -277,5 +280,43 @@ func TestRemediesFit(t *testing.T) {
 		if !strings.Contains(text, "impossible") || strings.Contains(text, "studentt") != c.heavy {
 			t.Errorf("%s, %s: %s", c.formula, c.prior, text)
 		}
+	}
+}
+
+// BenchmarkColumns: of normal targets, rows times columns as files have them, beside the fit.
+func BenchmarkColumns(b *testing.B) {
+	for _, size := range [][2]int{{500, 10}, {10_000, 30}, {10_000, 200}, {100_000, 30}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		builder, y := table.New(), make([]float64, size[0])
+		for j := range size[1] {
+			x := make([]float64, size[0])
+			for i := range x {
+				x[i] = rng.NormFloat64()
+				y[i] += x[i] / 10
+			}
+			builder.Numbers(fmt.Sprintf("x%d", j), x)
+		}
+		for i := range y {
+			y[i] += rng.NormFloat64()
+		}
+		source, err := builder.Numbers("y", y).Source()
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := study.Processor()
+		model, err := fit.Table(context.Background(), source, fit.Options{Formula: "y ~ ."})
+		if err != nil {
+			b.Fatal(err)
+		}
+		whole := study.Processor() - start
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			before := study.Processor()
+			for range b.N {
+				findings(b, model, source, criticism.Options{Fitted: true})
+			}
+			own := float64(study.Processor()-before) / 1e6 / float64(b.N)
+			b.ReportMetric(own, "cpu-ms/op")
+			b.ReportMetric(float64(whole)/1e6-own, "fit-ms")
+		})
 	}
 }

@@ -18,7 +18,7 @@
 // # Method
 //
 // At most [Rows] rows are looked at, evenly spread, and columns are compared in so many of them that rows times
-// columns stay below 1e5 (500 rows at the least, and a finding says how many). Each check compares a sum over rows with its
+// columns stay below 5e4 (500 rows at the least, and a finding says how many). Each check compares a sum over rows with its
 // distribution under the model: probabilities in closed form where the family has them, moments from
 // posterior predictive draws else. Draws are few for each row, but the moments of a sum over many rows
 // are known well, and its tail is that of the gamma distribution with the same three moments. Curves and

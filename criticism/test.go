@@ -1,7 +1,6 @@
 package criticism
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -40,7 +39,15 @@ func ranks(u []float64) []float64 {
 	for i, v := range u {
 		order[i] = place{v, i}
 	}
-	slices.SortFunc(order, func(a, b place) int { return cmp.Compare(a.value, b.value) })
+	slices.SortFunc(order, func(a, b place) int { // of finite values, which cmp.Compare is slower for
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
 	out := make([]float64, len(u))
 	for from := 0; from < len(order); {
 		to := from + 1
@@ -79,9 +86,10 @@ func curves(rank []float64, first, count int) [][]float64 {
 // Σ score²/weight that a step along the curves explains, less what it explains by chance, and the
 // probability of such scores under the model: firstPart of it is for the first curve alone, the rest for all
 // together. The variance of a sum is the larger one of that by the weights, with the scale of the scores,
-// and of their squares after the step, over what leverage leaves (MacKinnon & White 1985, HC2): neither wrong dispersions nor spreads that vary pass for a trend, nor do squares that are small
-// by chance. upwards is the sign of the step along the first curve.
-func scoreTest(curves, nuisance [][]float64, weights, score []float64) (explained, p float64, upwards bool) {
+// and of their squares after the step, over what leverage leaves (MacKinnon & White 1985, HC2): neither wrong
+// dispersions nor spreads that vary pass for a trend, nor do squares that are small by chance. A scale that is
+// known is 1, of classes, whose rarest ones would make it anything. upwards is the sign of the step along the first curve.
+func scoreTest(curves, nuisance [][]float64, weights, score []float64, known bool) (explained, p float64, upwards bool) {
 	vectors := append(slices.Clone(nuisance), curves...)
 	basis, kept := orthonormal(vectors, weights)
 	first := 0 // of the kept ones that is a curve
@@ -127,7 +135,9 @@ func scoreTest(curves, nuisance [][]float64, weights, score []float64) (explaine
 		}
 	}
 	df := float64(n - q)
-	scale /= df
+	if scale /= df; known {
+		scale, total = 1, float64(n)
+	}
 	u := steps[first:]
 	at := func(k int) (explained, p float64) {
 		sum := 0.0

@@ -27,19 +27,19 @@ func (s *sample) trend() *Finding {
 	results := s.test(len(list), func(k int) scored {
 		a := list[k]
 		shapes := append([][]float64{a.square}, curves(a.rank, bends, bends-1)...)
-		explains, p, _ := scoreTest(shapes, [][]float64{ones, a.value, v.mean}, information, score)
+		explains, p, _ := scoreTest(shapes, [][]float64{ones, a.value, v.mean}, information, score, s.kind.classes)
 		return scored{names: []string{a.name}, explains: explains, p: p}
 	})
 	if len(results) == 0 {
 		return nil
 	}
-	var names []string // columns stand before the prediction, which bends with them
+	most := results[0].explains
+	var names []string // columns stand before the prediction, which bends with them, unless it does so by much more
 	for _, r := range results {
-		if r.names[0] != "" {
+		if r.names[0] != "" && (results[0].names[0] != "" || most < 2*r.explains) {
 			names = append(names, r.names[0])
 		}
 	}
-	most := results[0].explains
 	f := &Finding{Check: "trend", Tone: s.toneOf(Remark, most), Statistic: most, P: results[0].p}
 	if len(names) == 0 {
 		f.Text = fmt.Sprintf("the residuals bend with the prediction, and a curve explains %.2g %% of their variance", 100*most)
@@ -82,7 +82,7 @@ func (s *sample) interaction() *Finding {
 		for i, u := range a.bounded {
 			product[i] = u * b.bounded[i]
 		}
-		explains, p, _ := scoreTest([][]float64{product}, [][]float64{ones, a.value, b.value, v.mean}, information, score)
+		explains, p, _ := scoreTest([][]float64{product}, [][]float64{ones, a.value, b.value, v.mean}, information, score, s.kind.classes)
 		return scored{names: []string{a.name, b.name}, explains: explains, p: p}
 	})
 	if len(results) == 0 {
@@ -94,33 +94,6 @@ func (s *sample) interaction() *Finding {
 		Text:   fmt.Sprintf("the effect of %s changes with %s, and their product explains %.2g %% of the variance of the residuals", r.names[0], r.names[1], 100*r.explains),
 		Remedy: fmt.Sprintf("add %s:%s to the formula", r.names[0], r.names[1]),
 	})
-}
-
-// link looks for a bend of the scores with the prediction, of a family that has another link (Pregibon 1980).
-func (s *sample) link() *Finding {
-	if s.kind.other == nil {
-		return nil
-	}
-	v := &s.view
-	score, information := s.scoresOf()
-	f := v.prediction()
-	results := s.test(1, func(int) scored {
-		explains, p, upwards := scoreTest([][]float64{f.square}, [][]float64{v.ones(), f.value}, information, score)
-		return scored{explains: explains, p: p, upwards: upwards}
-	})
-	if len(results) == 0 {
-		return nil
-	}
-	r := results[0]
-	found := &Finding{
-		Check: "link", Tone: s.toneOf(Remark, r.explains), Statistic: r.explains, P: r.p,
-		Text:   fmt.Sprintf("the residuals bend with the prediction, which another link explains by %.2g %% of their variance", 100*r.explains),
-		Remedy: "add products of columns or rbf(.) to the formula",
-	}
-	if other := s.kind.other(r.upwards); other != "" {
-		found.Remedy = "--family '" + other + "', or " + found.Remedy
-	}
-	return s.of(found)
 }
 
 // spread looks for residuals that are larger in one place than in another.
@@ -148,7 +121,7 @@ func (s *sample) spread() *Finding {
 	}
 	results := s.test(len(v.against), func(k int) scored {
 		a := v.against[k]
-		explains, p, _ := scoreTest(append([][]float64{a.bounded}, curves(a.rank, 2, bends-1)...), [][]float64{ones}, ones, sizes)
+		explains, p, _ := scoreTest(append([][]float64{a.bounded}, curves(a.rank, 2, bends-1)...), [][]float64{ones}, ones, sizes, false)
 		return scored{names: []string{a.name}, explains: explains, p: p}
 	})
 	if len(results) == 0 {
