@@ -18,17 +18,24 @@ func (p *Prepared) look(ctx context.Context) (*credence.Look, error) {
 	if p.job.family.String() != "" || target.Mode != frame.Numbers || len(target.Expr.Steps) > 0 {
 		return nil, nil
 	}
-	alone := frame.Frame{Target: target, Missing: p.frame.Missing, DropTarget: p.frame.DropTarget, Reading: p.frame.Reading}
+	alone := frame.Frame{Target: target, Weight: p.frame.Weight, Missing: p.frame.Missing, DropTarget: p.frame.DropTarget, Reading: p.frame.Reading}
 	data, err := alone.Bind(p.rows, frame.RequireTargets)
 	if err != nil {
 		return nil, err
 	}
 	var values criticism.Targets
+	var seen []float64
 	for batch, err := range credence.Batches(ctx, data) {
 		if err != nil {
 			return nil, err
 		}
-		values.Add(batch.Target)
+		seen = seen[:0]
+		for i, y := range batch.Target {
+			if batch.WeightOf(i) > 0 {
+				seen = append(seen, y)
+			}
+		}
+		values.Add(seen)
 	}
 	look := values.Look(p.frame.TargetName())
 	if look != nil && len(look.Families) > 0 && !slices.ContainsFunc(look.Families, p.fits) {

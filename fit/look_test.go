@@ -19,25 +19,26 @@ import (
 // file; under a stated family, a transform or a prior whose engines fit no counts nothing is said. Checks of the gaussian
 // name the families of counts, once, and never studentt.
 func TestTargetLooks(t *testing.T) {
-	type row struct{ Claims, X float64 }
+	type row struct{ Claims, X, W float64 }
 	rng := rand.New(rand.NewPCG(4, 26))
 	rows := make([]row, 3000)
 	for i := range rows {
-		rows[i].X = rng.NormFloat64()
+		rows[i].X, rows[i].W = rng.NormFloat64(), 1
 		rows[i].Claims = likelihood.Poisson{}.Sample(rng, -2.8+.3*rows[i].X)
 	}
 	rows[17].Claims = math.NaN()
+	rows[18].Claims, rows[18].W = 2.5, 0 // what stands in a row of weight 0 says nothing
 	source := must.Value(table.Structs(rows))(t)
 	for _, c := range []struct {
 		options fit.Options
 		told    bool
 	}{
-		{fit.Options{Formula: "Claims ~ X", DropTarget: true}, true},
-		{fit.Options{Target: "Claims", DropTarget: true, Engine: "exact"}, true},
-		{fit.Options{Formula: "Claims ~ X", DropTarget: true, Family: "gaussian"}, false},
-		{fit.Options{Formula: "Claims ~ X", DropTarget: true, Family: "poisson"}, false},
-		{fit.Options{Formula: "sqrt(Claims) ~ X", DropTarget: true}, false},
-		{fit.Options{Formula: "Claims ~ X", DropTarget: true, Prior: "spikeslab"}, false},
+		{fit.Options{Formula: "Claims ~ X + weight(W)", DropTarget: true}, true},
+		{fit.Options{Formula: ". - W + weight(W)", Target: "Claims", DropTarget: true, Engine: "exact"}, true},
+		{fit.Options{Formula: "Claims ~ X + weight(W)", DropTarget: true, Family: "gaussian"}, false},
+
+		{fit.Options{Formula: "sqrt(Claims) ~ X + weight(W)", DropTarget: true}, false},
+		{fit.Options{Formula: "Claims ~ X + weight(W)", DropTarget: true, Prior: "spikeslab"}, false},
 	} {
 		job := must.Value(fit.New(c.options))(t)
 		run := must.Value(job.Prepare(context.Background(), source))(t)

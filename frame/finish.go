@@ -147,8 +147,8 @@ func (f *finisher) finish() error {
 		} else {
 			if s.Count > 0 { // a number that is missing in every row is 0
 				in.Fill = s.centre()
-				if !in.Segment && !in.Expr.Keyed {
-					in.Ends = &[2]float64{s.Min, s.Max}
+				if s.Weight > 0 && !in.Segment && !in.Expr.Keyed {
+					in.Ends = &[2]float64{s.Low, s.High}
 				}
 			}
 			if in.Kind == credence.Numeric && !frame.Raw && !in.Segment && !s.constant() {

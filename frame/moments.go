@@ -15,6 +15,9 @@ type moments struct {
 	Exponent int     `json:"exponent,omitempty"`
 	Min      float64 `json:"min,omitempty"`
 	Max      float64 `json:"max,omitempty"`
+	// Low and High are Min and Max of values whose weight is not 0, where Weight is not.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
 	// Hash is a polynomial in hashBase whose coefficients are hashes of the values in order, so that
 	// runs of rows merge: equal columns have equal hashes.
 	Hash uint64 `json:"hash,omitempty"`
@@ -34,6 +37,7 @@ func hashed(bits uint64) uint64 {
 func (m *moments) add(values, weight []float64) {
 	sum, total, count, hash := 0.0, 0.0, 0, uint64(0)
 	low, high := math.Inf(1), math.Inf(-1)
+	least, most := low, high
 	for i, v := range values {
 		hash = hash*hashBase + hashed(math.Float64bits(v))
 		if v != v {
@@ -47,9 +51,13 @@ func (m *moments) add(values, weight []float64) {
 		total += w
 		sum += w * v
 		low, high = min(low, v), max(high, v)
+		if w > 0 {
+			least, most = min(least, v), max(most, v)
+		}
 	}
 	block := moments{Count: count, Missing: len(values) - count, Weight: total, Min: low, Max: high, Hash: hash}
 	if total > 0 {
+		block.Low, block.High = least, most
 		block.Exponent = exponent(max(math.Abs(low), math.Abs(high)))
 		if m.Squares != 0 || m.Mean != 0 { // the block is measured in the larger unit
 			block.Exponent = max(block.Exponent, m.Exponent)
@@ -104,6 +112,10 @@ func (m *moments) merge(later *moments) {
 	if later.Weight == 0 {
 		return
 	}
+	if m.Weight == 0 {
+		m.Low, m.High = later.Low, later.High
+	}
+	m.Low, m.High = min(m.Low, later.Low), max(m.High, later.High)
 	// Small values do not narrow the unit of large ones, unless all before were 0.
 	e := max(m.Exponent, later.Exponent)
 	if m.Squares == 0 && m.Mean == 0 {

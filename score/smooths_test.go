@@ -123,3 +123,53 @@ func TestIntervals(t *testing.T) {
 		t.Error("an unknown coverage hides intervals")
 	}
 }
+
+// TestSmoothsSayTheSame: in another unit, or of the other sign, a column has its smooth term at other values, and the same
+// effects; what stands in a row of weight 0 moves neither its ends nor its effects, and a row of weight 2 is the row twice.
+func TestSmoothsSayTheSame(t *testing.T) {
+	type row struct{ Y, X, W float64 }
+	var rows []row
+	for i, r := range bentRows(120) {
+		rows = append(rows, row{r.Y, r.X, float64(1 + i%2)})
+	}
+	smooth := func(rows []row) score.Smooth {
+		model := must.Value(fit.Table(context.Background(), must.Value(table.Structs(rows))(t), fit.Options{Formula: "Y ~ rbf(X, n=15) + weight(W)"}))(t)
+		return score.Smooths(model)[0]
+	}
+	changed := func(change func(r row) []row) (out []row) {
+		for _, r := range rows {
+			out = append(out, change(r)...)
+		}
+		return out
+	}
+	want := smooth(rows)
+	for name, c := range map[string]struct {
+		rows   []row
+		factor float64
+	}{
+		"unit":    {changed(func(r row) []row { return []row{{r.Y, 1024 * r.X, r.W}} }), 1024},
+		"sign":    {changed(func(r row) []row { return []row{{r.Y, -r.X, r.W}} }), -1},
+		"nothing": {append(changed(func(r row) []row { return []row{r} }), row{1e3, 1e6, 0}), 1},
+		"copies": {changed(func(r row) (out []row) {
+			for range int(r.W) {
+				out = append(out, row{r.Y, r.X, 1})
+			}
+			return out
+		}), 1},
+	} {
+		got := smooth(c.rows)
+		from, to := got.From/c.factor, got.To/c.factor
+		if c.factor < 0 {
+			from, to = to, from
+		}
+		if math.Abs(from-want.From) > 1e-9 || math.Abs(to-want.To) > 1e-9 {
+			t.Errorf("%s: from %v to %v, want %v to %v", name, got.From, got.To, want.From, want.To)
+		}
+		for _, pair := range [][2]*score.Effect{{got.Lowest, want.Lowest}, {got.Highest, want.Highest}} {
+			// Searches end within 1e-6 nats a row of each other.
+			if math.Abs(pair[0].At/c.factor-pair[1].At) > 1e-6 || math.Abs(pair[0].Mean-pair[1].Mean) > 1e-2*pair[1].SD || math.Abs(pair[0].SD/pair[1].SD-1) > 1e-2 {
+				t.Errorf("%s: %+v, want %+v", name, *pair[0], *pair[1])
+			}
+		}
+	}
+}
