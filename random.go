@@ -38,6 +38,7 @@ const (
 	NullCheck        Purpose = "null"      // permuted targets; the permutation
 	PredictSamples   Purpose = "predict"   // draws of y; the row
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
+	LeftOutDraws     Purpose = "left out"  // parameters of a family and f, for rows that are left out; the axis
 	ImagingLines     Purpose = "imaging"   // lines that are measured; 0
 )
 

@@ -109,7 +109,11 @@ type LeaveOneOut struct {
 	NLPD  Score `json:"nlpd,omitzero"`
 	Error Score `json:"nlpd_error,omitzero"`
 	// ParetoK is the largest Pareto-k̂ of the importance weights of a row, 0 where closed forms need
-	// none, and Unreliable the number of rows whose k̂ is above 0.7: their densities are too high.
+	// none, and Unreliable the number of rows whose k̂ is above 0.7: their densities are not to be relied on. Marked says that these
+	// are more than 5 % of the rows, so that neither is the mean.
 	ParetoK    float64 `json:"pareto_k"`
 	Unreliable int     `json:"unreliable,omitempty"`
+	Marked     bool    `json:"marked,omitempty"`
+	// NotMade says why there is no NLPD.
+	NotMade string `json:"not_made,omitempty"`
 }

@@ -39,7 +39,9 @@ func (s *Scores) LeaveOneOut() { s.leaver = NewLeaver(s.fitted) }
 // Add takes scored rows with targets.
 func (s *Scores) Add(rows *Rows) error {
 	if s.leaver != nil {
-		s.leaver.Add(rows)
+		if err := s.leaver.Add(rows); err != nil {
+			return err
+		}
 	}
 	n, known := rows.Len(), len(s.weight)
 	grow := func(columns ...*[]float64) {

@@ -106,7 +106,9 @@ func (e *Evaluation) LeaveOneOut(fitted *credence.Fitted) { e.leaver = NewLeaver
 // in order.
 func (e *Evaluation) Add(rows *Rows) error {
 	if e.leaver != nil {
-		e.leaver.Add(rows)
+		if err := e.leaver.Add(rows); err != nil {
+			return err
+		}
 	}
 	levels := metric.Levels()
 	tails := make([]float64, 0, 2*len(levels))

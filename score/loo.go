@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/diagnose"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // LeaveOneOut predicts each training row of a model from the others. A row of weight w stands for w
@@ -19,16 +20,16 @@ import (
 // For a Gaussian likelihood the others' distribution of f follows from that of all rows by taking the
 // row's own factor away, and that of the noise variance from its posterior, an inverse gamma with the
 // predictive degrees of freedom: a closed form, exact where the prior variances are held. For any other
-// the mean of the row's likelihood over draws of f has weights 1/p(y|f), whose tail is smoothed
-// (Vehtari, Gelman & Gabry 2017); the draws are evenly spread quantiles. Parts k of a mixture, the
-// members of a fit among them, have the weights P(k) / p_k(y_i|others).
+// the mean of the row's likelihood over draws of f and of the learned parameters θ of the family, together, has the
+// weights 1/p(y|f, θ)^w, whose tail is smoothed (Vehtari, Gelman & Gabry 2017); the draws are evenly spread. Parts k of a
+// mixture, the members of a fit among them, have the weights P(k) / p_k(y_i|others).
 func LeaveOneOut(ctx context.Context, scorer *Scorer, training credence.Source) (*metric.LeaveOneOut, error) {
 	table, err := scorer.Table(training, RequireTargets)
 	if err != nil {
 		return nil, err
 	}
 	l := NewLeaver(scorer.fitted)
-	if err := table.Each(ctx, func(rows *Rows) error { l.Add(rows); return nil }); err != nil {
+	if err := table.Each(ctx, l.Add); err != nil {
 		return nil, err
 	}
 	return l.Result()
@@ -37,18 +38,59 @@ func LeaveOneOut(ctx context.Context, scorer *Scorer, training credence.Source) 
 // Leaver gathers what [LeaveOneOut] returns.
 type Leaver struct {
 	fitted             *credence.Fitted
+	joint              *joint // from the first rows on, where the fit has learned parameters of the family
+	phi                credence.Design
+	slopes             []float64 // of f of each row along the axes of the family's parameters
 	logDensity, weight []float64
 	out                metric.LeaveOneOut
 }
 
 // NewLeaver returns a leaver of no rows yet.
-func NewLeaver(fitted *credence.Fitted) *Leaver { return &Leaver{fitted: fitted} }
+func NewLeaver(fitted *credence.Fitted) *Leaver {
+	l := &Leaver{fitted: fitted}
+	l.out.NotMade = notMade(fitted)
+	return l
+}
+
+// mostHeld is how many nats a row may be told too well for parameters of a family that stay where all rows have them: about one for
+// each parameter in all.
+const mostHeld = 0.01
+
+// notMade says why rows cannot be left out of a fit; "" where they can.
+func notMade(fitted *credence.Fitted) string {
+	l := fitted.Members[0].Model.Likelihood
+	if _, gaussian := l.(likelihood.Gaussian); !gaussian && fitted.Family == nil && float64(learnedParameters(l)) > mostHeld*float64(fitted.Report.Rows) {
+		return "the model file does not say how uncertain the learned parameters of its family are, which a row moves: an earlier version wrote it, or the fit did not integrate over them; fit again, without hyper=mode or hyper=ml, and with covariance=full under svi(...)"
+	}
+	for i := range fitted.Members {
+		q := fitted.Members[i].Posterior
+		switch q.(type) {
+		case *posterior.Diagonal, *posterior.Mixture, *posterior.SpikeSlab:
+		default:
+			continue
+		}
+		if d := q.Weights(); d > fitted.Report.Rows {
+			return fmt.Sprintf("its %d weights are more than its %d rows, and its posterior has independent weights, which say nothing of what the other rows know of one: hold rows out", d, fitted.Report.Rows)
+		}
+		mean, variance := make([]float64, q.Weights()), make([]float64, q.Weights())
+		q.Marginals(mean, variance)
+		if !slices.ContainsFunc(variance, func(v float64) bool { return v > 0 }) {
+			return "the fit is a single point without a posterior, which does not say what the other rows know: hold rows out"
+		}
+	}
+	return ""
+}
 
 // Add takes training rows, as the formula writes the target.
-func (l *Leaver) Add(rows *Rows) {
+func (l *Leaver) Add(rows *Rows) (err error) {
 	n := rows.Len()
 	logs, ks := make([]float64, n), make([]float64, n)
-	rows.Each(func(i int) { logs[i], ks[i] = rows.leaveOut(i) })
+	if l.out.NotMade == "" {
+		if err := l.prepare(rows); err != nil {
+			return err
+		}
+		rows.Each(func(i int) { logs[i], ks[i] = l.leave(rows, i) })
+	}
 	for i := range n {
 		l.logDensity, l.weight = append(l.logDensity, logs[i]), append(l.weight, rows.Weight(i))
 		if rows.Weight(i) == 0 {
@@ -58,7 +100,28 @@ func (l *Leaver) Add(rows *Rows) {
 			l.out.Unreliable++
 		}
 	}
+	return nil
 }
+
+// prepare takes what the rows have along the axes of the parameters of the family.
+func (l *Leaver) prepare(rows *Rows) (err error) {
+	f := l.fitted.Family
+	if f == nil {
+		return nil
+	}
+	if l.joint == nil {
+		if l.joint, err = newJoint(l.fitted); err != nil {
+			return err
+		}
+	}
+	l.fitted.Members[0].Model.Features.Transform(rows.ws, &l.phi, &rows.batch)
+	l.slopes = slices.Grow(l.slopes[:0], rows.Len()*f.Axes())[:rows.Len()*f.Axes()]
+	l.phi.MulColumns(rows.ws, l.slopes, f.Slopes, f.Axes())
+	return nil
+}
+
+// LogDensity returns the log density of the target of row i given the other rows, in the order in which rows came.
+func (l *Leaver) LogDensity(i int) float64 { return l.logDensity[i] }
 
 // Result returns the measures of the rows so far, which must be as many as the model was fitted to.
 func (l *Leaver) Result() (*metric.LeaveOneOut, error) {
@@ -68,17 +131,24 @@ func (l *Leaver) Result() (*metric.LeaveOneOut, error) {
 	return measure(l.logDensity, l.weight, &l.out), nil
 }
 
+// markedShare is the share of rows whose Pareto-k̂ is too high above which the mean over rows is not to be relied on.
+const markedShare = 0.05
+
 // measure returns the measures of log densities, with the reliability of others of the same rows.
 func measure(logDensity, weight []float64, of *metric.LeaveOneOut) *metric.LeaveOneOut {
-	out := &metric.LeaveOneOut{ParetoK: of.ParetoK, Unreliable: of.Unreliable}
+	out := *of
+	out.Rows = 0
 	mean, standardError := Gain(logDensity, make([]float64, len(weight)), weight)
 	for _, w := range weight {
 		if w > 0 {
 			out.Rows++
 		}
 	}
-	out.NLPD, out.Error = -mean, standardError
-	return out
+	out.Marked = float64(out.Unreliable) > markedShare*float64(out.Rows)
+	if out.NLPD, out.Error = -mean, standardError; out.NotMade != "" {
+		out.NLPD, out.Error = metric.Score(math.NaN()), metric.Score(math.NaN())
+	}
+	return &out
 }
 
 // check refuses rows that are not the training rows.
@@ -89,19 +159,22 @@ func (l *Leaver) check() error {
 	return nil
 }
 
-// leaveOut returns the log density of the target of row i given the other rows, and the Pareto-k̂.
-func (r *Rows) leaveOut(i int) (logDensity, k float64) {
-	y, weight := r.batch.Target[i], r.Weight(i)
+// leave returns the log density of the target of row i given the other rows, and the Pareto-k̂.
+func (l *Leaver) leave(rows *Rows, i int) (logDensity, k float64) {
+	y, weight := rows.batch.Target[i], rows.Weight(i)
+	if f := l.fitted.Family; f != nil {
+		return l.joint.leave(rows, i, weight, l.slopes[i*f.Axes():(i+1)*f.Axes()])
+	}
 	var own [64]float64
 	logs, largest := own[:0], math.Inf(-1)
-	for part := range r.dist.Parts() {
-		probability, l, mean, variance := r.dist.Part(i, part)
+	for part := range rows.dist.Parts() {
+		probability, family, mean, variance := rows.dist.Part(i, part)
 		var value float64
-		if g, ok := l.(likelihood.Gaussian); ok {
+		if g, ok := family.(likelihood.Gaussian); ok {
 			value = leaveGaussian(g, y, weight, mean, variance)
 		} else {
 			var tail float64
-			value, tail = leaveByDraws(l, y, weight, mean, variance, max(200, 1000/r.dist.Parts()))
+			value, tail = leaveByDraws(family, y, weight, mean, variance, max(200, 1000/rows.dist.Parts()))
 			k = math.Max(k, tail)
 		}
 		logs = append(logs, math.Log(probability)-value)
@@ -139,26 +212,6 @@ func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) flo
 	return value
 }
 
-// leaveByDraws is the importance sampling estimate from count draws.
-func leaveByDraws(l credence.Predictive, y, weight, mean, variance float64, count int) (logDensity, k float64) {
-	f, ratios := make([]float64, count), make([]float64, count)
-	sd := math.Sqrt(variance)
-	for s := range f {
-		f[s] = mean + sd*special.NormalQuantile((float64(s)+0.5)/float64(count))
-	}
-	likelihood.LogDensities(l, f, y, f)
-	for s, v := range f {
-		ratios[s] = -weight * v
-	}
-	if k = diagnose.Smooth(ratios); math.IsNaN(k) {
-		k = 0
-	}
-	for s, v := range f {
-		f[s] = ratios[s] + v
-	}
-	return diagnose.LogMean(f) - diagnose.LogMean(ratios), k
-}
-
 // setLeft gives the comparison the leave-one-out density of s.
 func (s *Scores) setLeft(out *Compared, first *Scores, across bool) error {
 	left, err := s.leaver.Result()
@@ -166,7 +219,9 @@ func (s *Scores) setLeft(out *Compared, first *Scores, across bool) error {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
 	own, other := s.left(across), first.left(across)
-	out.LOOGain, out.LOOGainError = Gain(own, other, first.weight)
+	if s.leaver.out.NotMade == "" && first.leaver.out.NotMade == "" {
+		out.LOOGain, out.LOOGainError = Gain(own, other, first.weight)
+	}
 	if across && s.back != nil {
 		left = measure(own, s.weight, left)
 	}

@@ -102,8 +102,8 @@ func (p *program) printComparison(c *score.Comparison) {
 		}
 		for _, m := range c.Models {
 			if m.LOO != nil {
-				p.say("%s, each row given all the others: nlpd %s, gain %s ± %s%s", printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")),
-					shown("%.5g", m.LOO.NLPD), shown("%+.4f", m.LOOGain), shown("%.4f", m.LOOGainError), reliability(m.LOO))
+				figures := fmt.Sprintf("nlpd %s, gain %s ± %s", shown("%.5g", m.LOO.NLPD), shown("%+.4f", m.LOOGain), shown("%.4f", m.LOOGainError))
+				p.say("%s, each row given all the others: %s%s", printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")), leftOut(m.LOO, figures), reliability(m.LOO))
 			}
 		}
 	}

@@ -22,8 +22,9 @@ func (p *program) evaluateCommand() *cobra.Command {
 
 nlpd        mean of −log p(y|data), the log of the average density; lower is better.
             --loo adds it for the training rows, each predicted from all the others,
-            without another fit. nlpd_original is on the scale of price where the target
-            is log(price), so that transforms can be compared.
+            without another fit; where that cannot be told, it says why. nlpd_original is
+            on the scale of price where the target is log(price), so that transforms can be
+            compared.
 smse, msll  squared error relative to the variance of the targets; nlpd less that of a
             Gaussian with the mean and variance of the training targets.
 coverage    share of the targets inside the central interval of that probability: close
@@ -85,7 +86,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 func (p *program) printEvaluation(e *metric.Evaluation) {
 	p.say("rows      %d", e.Rows)
 	if e.LOO != nil {
-		p.say("left out  nlpd %s ± %s%s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)), reliability(e.LOO))
+		p.say("left out  %s%s", leftOut(e.LOO, fmt.Sprintf("nlpd %s ± %s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)))), reliability(e.LOO))
 	}
 	score := func(name string, s metric.Score) {
 		if s.Defined() {
@@ -146,11 +147,21 @@ func (p *program) printCalibration(e *metric.Evaluation) {
 		100*worst, strings.Join(claimed, ", "), strings.Join(held, ", "), wide)
 }
 
+// leftOut returns figures of rows given all others, or why there are none.
+func leftOut(l *metric.LeaveOneOut, figures string) string {
+	if l.NotMade != "" {
+		return "not made: " + l.NotMade
+	}
+	return figures
+}
+
 // reliability says whether densities of rows given all others are to be relied on.
 func reliability(l *metric.LeaveOneOut) string {
 	switch {
+	case l.Marked:
+		return fmt.Sprintf(", not to be relied on: Pareto k is above 0.7 for %d of %d rows, up to %.2f; hold rows out", l.Unreliable, l.Rows, l.ParetoK)
 	case l.Unreliable > 0:
-		return fmt.Sprintf(", too low: Pareto k is above 0.7 for %d of %d rows, up to %.2f", l.Unreliable, l.Rows, l.ParetoK)
+		return fmt.Sprintf(" (Pareto k is above 0.7 for %d of %d rows, up to %.2f)", l.Unreliable, l.Rows, l.ParetoK)
 	case l.ParetoK > 0:
 		return fmt.Sprintf(" (Pareto k up to %.2f)", l.ParetoK)
 	}

@@ -242,4 +242,9 @@ func TestInspectCutpoints(t *testing.T) {
 	if _, has := terms["0|1"]["sd"]; has || number(t, terms["x"], "sd") <= 0 {
 		t.Errorf("%v", terms)
 	}
+	for _, args := range [][]string{{"evaluate", model, data, "--loo"}, {"compare", model, model, data, "--loo"}} {
+		if text := must(t, args...); !strings.Contains(text, "not made: the model file does not say how uncertain the learned parameters of its family are") {
+			t.Error(text)
+		}
+	}
 }

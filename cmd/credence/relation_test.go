@@ -505,6 +505,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "evaluate counts", Job: job("evaluate", "count", "poisson", "normal", svi)},
 		{Name: "evaluate classes", Job: job("evaluate", "b", "bernoulli", "normal", svi)},
 		{Name: "evaluate trials", Job: job("evaluate", "hits", "binomial(trials=n)", "normal", svi)},
+		{Name: "evaluate left out", Job: job("evaluate", "count", "negbinomial", "normal", svi, "--loo")},
 		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
@@ -521,7 +522,7 @@ func commandSubjects() []relation.Subject {
 			{Place: "repeats.*", Within: 1e-4},            // so does the engine that a simulation asks
 			{Place: "scores.*", Within: 1e-4},
 		}
-		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "compare", "simulate"}, s.Name)
+		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "evaluate left out", "compare", "simulate"}, s.Name)
 		switch s.Name {
 		case "rank":
 			j.Probe = relation.Data(1100, 3)
@@ -533,6 +534,8 @@ func commandSubjects() []relation.Subject {
 					j.Rows.Numbers["w"][i] = 3
 				}
 			}
+		case "evaluate left out":
+			s.Not = []string{"weights = copies"} // copies of a row are left out together
 		case "evaluate trials":
 			s.Not = []string{"trials"} // whose relation is that of scored rows
 		case "select":

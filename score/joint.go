@@ -1,0 +1,130 @@
+package score
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// jointDraws is the number of draws of f of a row and of the parameters of its family together.
+const jointDraws = 4000
+
+// joint is what the rows of a model have in common of draws from the posterior of f of a row and of the learned parameters θ of the
+// family, along the axes z of a [credence.FamilyPosterior] and with u standard normal:
+//
+//	f = E f + slopesᵀ(z − E z) + √(v e^{widthsᵀ(z − E z)}/c) u      θ = Mode + Root z
+//
+// with v what the slopes leave of the variance of f, and c a constant. Every one of z and u is spread evenly over its
+// distribution (a Latin hypercube). Without the widths f would be as uncertain where a scale is small as where it is large, and rows would be
+// told up to .03 nat too badly at 25 rows.
+type joint struct {
+	family []credence.Likelihood // of each draw
+	moved  [][]float64           // z − E z of each draw, on each axis
+	sd     []float64             // of z on each axis
+	unit   []float64             // of each draw, u times the root: of mean square 1
+}
+
+// newJoint draws from the posterior of a fit that knows that of the parameters of its family.
+func newJoint(fitted *credence.Fitted) (*joint, error) {
+	f, axes := fitted.Family, axesOf(fitted.Family)
+	j := &joint{unit: normalQuantiles(jointDraws)}
+	var places [][]float64
+	for k := range axes {
+		place := axes[k].quantiles(jointDraws)
+		rng := credence.Rand(fitted.Recipe.Seed, credence.LeftOutDraws, uint64(k))
+		rng.Shuffle(len(place), func(a, b int) { place[a], place[b] = place[b], place[a] })
+		places, j.sd = append(places, place), append(j.sd, axes[k].sd)
+	}
+	x := make([]float64, len(f.Mode))
+	for s := range jointDraws {
+		copy(x, f.Mode)
+		for i := range x {
+			for k, place := range places {
+				x[i] += f.Root[i*len(axes)+k] * place[s]
+			}
+		}
+		family, err := familyAt(fitted.Members[0].Model.Likelihood, f.Coordinates, x)
+		if err != nil {
+			return nil, err
+		}
+		j.family = append(j.family, family)
+	}
+	square := 0.0
+	for s := range j.unit {
+		width := 0.0
+		for k, place := range places {
+			place[s] -= axes[k].mean
+			width += f.Widths[k] * place[s]
+		}
+		j.unit[s] *= math.Exp(width / 2)
+		square += j.unit[s] * j.unit[s] / jointDraws
+	}
+	kernel.Scale(1/math.Sqrt(square), j.unit)
+	j.moved = places
+	return j, nil
+}
+
+// normalQuantiles are the middles of count equal shares of a standard normal distribution.
+func normalQuantiles(count int) []float64 {
+	list := make([]float64, count)
+	for s := range list {
+		list[s] = special.NormalQuantile((float64(s) + 0.5) / float64(count))
+	}
+	return list
+}
+
+// leastShare is the share of the variance of f that is left at known parameters of the family at the least.
+const leastShare = 0.1
+
+// leave returns the log density of the target of row i given the other rows, of weight copies of the row, and the Pareto-k̂ of the
+// importance weights 1/p(y|f, θ)^weight; slopes are those of f of the row along the axes.
+func (j *joint) leave(rows *Rows, i int, weight float64, slopes []float64) (logDensity, k float64) {
+	mean, variance := rows.dist.Latent(i)
+	explained, share := 0.0, 1.0 // the variance along the axes, and how much of the slopes is taken
+	for k, slope := range slopes {
+		explained += slope * slope * j.sd[k] * j.sd[k]
+	}
+	if most := (1 - leastShare) * variance; explained > most {
+		explained, share = most, math.Sqrt(most/explained)
+	}
+	logs := make([]float64, jointDraws) // f, and then its log likelihoods
+	for s := range logs {
+		logs[s] = mean
+	}
+	kernel.Axpy(math.Sqrt(variance-explained), j.unit, logs)
+	for k, slope := range slopes {
+		kernel.Axpy(share*slope, j.moved[k], logs)
+	}
+	for s, f := range logs {
+		logs[s] = rows.batch.LikelihoodOf(j.family[s], i).LogDensity(rows.batch.Target[i], f)
+	}
+	return withoutRow(logs, weight)
+}
+
+// withoutRow returns the log density of a row given the others, and the Pareto-k̂ of the importance weights, from its log densities
+// under draws from the posterior of all rows, of which weight are copies of it.
+func withoutRow(logs []float64, weight float64) (logDensity, k float64) {
+	ratios := make([]float64, len(logs))
+	for s, v := range logs {
+		ratios[s] = -weight * v
+	}
+	if k = diagnose.Smooth(ratios); math.IsNaN(k) {
+		k = 0
+	}
+	kernel.Axpy(1, ratios, logs)
+	return diagnose.LogMean(logs) - diagnose.LogMean(ratios), k
+}
+
+// leaveByDraws is leave of f ~ N(mean, variance) alone, by count draws.
+func leaveByDraws(l credence.Predictive, y, weight, mean, variance float64, count int) (logDensity, k float64) {
+	logs := normalQuantiles(count)
+	for s, u := range logs {
+		logs[s] = mean + math.Sqrt(variance)*u
+	}
+	likelihood.LogDensities(l, logs, y, logs)
+	return withoutRow(logs, weight)
+}
