@@ -48,7 +48,7 @@ func sviEngine() Engine {
 				Tolerance:     a.Means("distance from the optimum, in standard deviations of the weights, at which a fit ends", "1e-4; 1e-3 of large fits, .01 nat a weight in minibatches").Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Means("rows on which lengthscales are first learned", "1,000").Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Means("rows on which lengthscales are then polished", "4,000").Int("polish", 0, spec.AtLeast(1)),
-				Hyper:         hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate with full covariance up to 2,000 weights, else mode").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
+				Hyper:         hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out (heldout), or those of type-II maximum likelihood (ml)", "integrate with full covariance up to 2,000 weights; heldout above, for classes and counts; else mode").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.Heldout), string(hyper.MaximumLikelihood))),
 				Diagnostics:   diagnosticDraws(a.Means("draws of the weights for the approximation check; 0 leaves it out", "200 to 1,000 by the number of rows").Int("diagnostics", -1, spec.Between(0, mostDraws))),
 				Checkpoint:    run.Checkpoint,
 				Seed:          run.Seed,

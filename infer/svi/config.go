@@ -98,8 +98,9 @@ type Config struct {
 
 	// Hyper says what is done about prior variances and parameters of the likelihood that are not
 	// stated: they are integrated under their priors, taken at the mode, or at the type-II maximum
-	// likelihood. Empty means integrate with a full covariance of up to problem.FullWeights weights, and else
-	// mode: independent weights, minibatches and draws cannot integrate.
+	// likelihood; or prior variances are those under which rows that are left out have the least log loss, which is for one
+	// component of independent weights on all rows. Empty means integrate with a full covariance of up to problem.FullWeights
+	// weights, heldout where [HeldOut] says so, and else mode: independent weights, minibatches and draws cannot integrate.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 
 	// ScreenRows is the largest number of evenly spread rows on which
@@ -125,6 +126,11 @@ type Config struct {
 // stochastic says whether minibatches were asked for.
 func (c *Config) stochastic() bool {
 	return c.Batch != 0 || c.Optimiser != "" || c.Estimator != "" || c.Samples != 0 || c.Rate != 0 || c.Epochs != 0
+}
+
+// independent says whether the posterior is one component of independent weights, fitted to all rows.
+func (c *Config) independent() bool {
+	return c.Covariance != Full && c.Components <= 1 && !c.stochastic()
 }
 
 // name is that of the engine in reports and errors.
@@ -211,8 +217,11 @@ func (c Config) validate() error {
 			return fmt.Errorf("there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
 		}
 	}
-	if err := c.Hyper.Validate(); err != nil {
+	if err := c.Hyper.Validate(hyper.Heldout); err != nil {
 		return err
+	}
+	if c.Hyper == hyper.Heldout && (!c.independent() || c.Approximation == Laplace) {
+		return fmt.Errorf("hyper=heldout is for one component of independent weights on all rows: leave covariance, components and the options of minibatches out, or state hyper=mode")
 	}
 	if c.Approximation == Laplace {
 		if c.Covariance == Diagonal {

@@ -20,7 +20,7 @@ const common = "(common)"
 // of the hyper-parameters.
 func (r *fit) describe(o *outcome) {
 	r.report.Hyperparameters = string(r.config.Hyper)
-	if len(r.LearnedGroups()) == 0 && o.family.Count() == 0 {
+	if len(r.LearnedGroups()) == 0 && o.family.Count() == 0 && r.chosen == nil {
 		r.report.Hyperparameters = hyper.Held
 		return
 	}
@@ -34,6 +34,9 @@ func (r *fit) describe(o *outcome) {
 		r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + common, Value: r.Priors.Centre * r.Priors.Centre})
 	}
 	for k, g := range r.Groups {
+		if r.chosen != nil { // by rows that were left out
+			break
+		}
 		if a := share * r.Priors.Scales[k]; a > 0 {
 			r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + g.Name, Value: a * a})
 		}
@@ -47,7 +50,7 @@ func (r *fit) bound(o *outcome, elbo float64) {
 	switch {
 	case r.config.Approximation == Laplace:
 		r.report.EvidenceEstimate = &elbo
-	case r.Priors != nil && r.report.Hyperparameters != hyper.Held:
+	case r.Priors != nil && r.report.Hyperparameters != hyper.Held && r.chosen == nil:
 		r.report.ELBOMode = &elbo
 	default:
 		r.report.ELBO = &elbo
@@ -96,7 +99,7 @@ func (r *fit) check(o *outcome, zero []int) {
 		r.warn("every row has weight 0: the posterior is the prior")
 	case o.targets.Constant():
 		r.warn("every target is %g: nothing can be learned about what makes it vary, and intervals show the prior", o.targets.Low)
-	case o.separated:
+	case o.separated && r.chosen == nil:
 		r.warnSeparated(o.priors)
 	default:
 		for _, text := range o.family.AtLimits() {

@@ -65,6 +65,12 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", name, base.FullWeights, weights)
 	case cfg.Hyper == "" && cfg.Covariance == Full && weights <= base.FullWeights:
 		e.config.Hyper = hyper.Integrate
+	case cfg.Hyper == "" && e.config.independent() && HeldOut(model):
+		e.config.Hyper = hyper.Heldout
+	case cfg.Hyper == hyper.Heldout:
+		if why := holdable(model, e.prior.ARD); why != "" {
+			return nil, fmt.Errorf("%s: hyper=heldout %s", name, why)
+		}
 	case cfg.Hyper == "":
 		e.config.Hyper = hyper.Mode
 	}
@@ -85,6 +91,7 @@ const checkpointFormat = 4
 type document struct {
 	Hyper   []float64      `json:"hyper,omitempty"` // of the features
 	Redraw  int            `json:"redraw,omitempty"`
+	Held    *tries          `json:"held,omitempty"`
 	Newton  *newton.State  `json:"newton,omitempty"`
 	Mixture *mixture.State `json:"mixture,omitempty"`
 }
@@ -95,7 +102,11 @@ func (d *document) vectors() checkpoint.Vectors {
 	case d.Newton != nil:
 		return d.Newton.Vectors()
 	case d.Mixture != nil:
-		return d.Mixture.Vectors()
+		v := d.Mixture.Vectors()
+		if d.Held != nil {
+			v["held.last"], v["held.best"] = &d.Held.last, &d.Held.best
+		}
+		return v
 	}
 	return nil
 }

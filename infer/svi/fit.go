@@ -25,6 +25,7 @@ type fit struct {
 	redraw   int          // start whose draw of random features was kept
 	vanished bool         // a block has, under maximum likelihood
 	few      *few         // of the weights, where the problem is that of fewer; else nil
+	chosen   *tried       // the prior variances by rows that were left out; nil where they are not
 	// fingerprint of model, options and data; "" before a checkpoint is wanted.
 	fingerprint string
 }
@@ -171,6 +172,9 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 		features, groups = r.few.features, r.few.groups
 	}
 	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
+	if r.chosen != nil {
+		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: "spread", Value: r.chosen.Share}, credence.Value{Name: "held_out_log_loss", Value: r.chosen.Loss})
+	}
 	variances := make([]float64, features.Weights())
 	base.Spread(variances, groups, func(k int) float64 {
 		if o.law != nil {

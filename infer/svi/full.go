@@ -13,7 +13,9 @@ import (
 	"github.com/credence-ml/credence/infer/svi/tune"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // full fits one component with full covariance: Newton steps on ever more rows.
@@ -172,12 +174,27 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if saved != nil {
 		document = saved
 	}
+	r.start = s
 	options := mixture.Options{
 		Starts: r.config.Starts, MaxIterations: r.config.MaxIterations, Tolerance: r.tolerance(), Levels: r.levels(),
 		Seed: r.config.Seed, Progress: r.config.Progress, Minibatches: r.config.minibatches(),
 		Save: func(*mixture.State) error { return r.writeCheckpoint(document) },
 	}
 	state := document.Mixture
+	if r.config.Hyper == hyper.Heldout && len(r.LearnedGroups()) > 0 {
+		if document.Held == nil {
+			document.Held = new(tries)
+		}
+		quiet := options
+		quiet.Progress = nil
+		x, err := r.choose(ctx, mixture.New(q, s, quiet), document.Held, func() error { return r.writeCheckpoint(document) })
+		if err != nil {
+			return nil, err
+		}
+		if x != nil {
+			state.X = x
+		}
+	}
 	if err := mixture.New(q, s, options).Run(ctx, state); err != nil {
 		return nil, err
 	}
@@ -187,7 +204,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if err != nil {
 		return nil, err
 	}
-	r.start, r.report.ELBOBound = s, &lower
+	r.report.ELBOBound = &lower
 	if q.Components > 1 {
 		r.report.ELBOStandardError = &standardError
 	}
@@ -198,6 +215,10 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	o := &outcome{posterior: q.Posterior(x), priors: q.Prior, family: q.Family, targets: q.Targets, separated: q.Separated}
 	r.bound(o, elbo)
 	r.check(o, s.Zero)
+	if r.chosen != nil { // by predictions, which no check of the spread of weights has a say in
+		kernel.Scale(r.chosen.Share, o.posterior.(*posterior.Diagonal).Variance)
+		return r.finish(o), nil
+	}
 	logs, err := r.compareSpread(ctx, q, x)
 	if err != nil {
 		return nil, err

@@ -35,5 +35,5 @@
 // # Three treatments
 //
 // [Integrate] is the sum; [Mode] stops at θ̂, under the same priors; [MaximumLikelihood] has no priors (type-II
-// maximum likelihood).
+// maximum likelihood). [Heldout] is no search of this package: svi takes the prior variances by rows that are left out.
 package hyper

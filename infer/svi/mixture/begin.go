@@ -21,7 +21,7 @@ func (f *Fit) begin(ctx context.Context, state *State) error {
 	if state.Single == nil {
 		single := New(NewBound(f.Problem, 1, f.Base), f.start, f.Options)
 		single.Save = nil
-		x, err := single.initial(ctx)
+		x, err := single.Initial(ctx)
 		if err != nil {
 			return err
 		}
@@ -63,9 +63,9 @@ func (f *Fit) begin(ctx context.Context, state *State) error {
 	return nil
 }
 
-// initial returns variables of one component at the starting values: with β = −ℓ” there,
+// Initial returns variables of one component at the starting values: with β = −ℓ” there,
 // Ψ_j = 1/(1/λ_j + Σ_n β_n φ_nj²), some rows standing for all.
-func (f *Fit) initial(ctx context.Context) ([]float64, error) {
+func (f *Fit) Initial(ctx context.Context) ([]float64, error) {
 	x := make([]float64, f.Size())
 	m, logs := f.Component(x, 0)
 	f.Intercept.Weights(m, f.start.Mean)
@@ -142,7 +142,7 @@ func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64, d i
 	var part credence.Design
 	scale := problem.Scale(rows.Count(), some.Count())
 	err := q.eachCurvature(ctx, some, x, func(b *problem.Block, beta []float64) {
-		if within = within && q.terms.WithinReach(q.Family.Likelihood); !within {
+		if within = within && q.terms.WithinReach(b, q.Family.Likelihood); !within {
 			return
 		}
 		kernel.Scale(scale, beta)

@@ -160,7 +160,7 @@ func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler
 			continue
 		}
 		b.Phi.MulSquares(ws, t.Variance, psi)
-		if !t.WithinReach(q.Family.Likelihood) {
+		if !t.WithinReach(b, q.Family.Likelihood) {
 			q.value = math.NaN()
 			return
 		}

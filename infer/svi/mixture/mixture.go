@@ -37,6 +37,15 @@ import (
 	"github.com/credence-ml/credence/internal/lbfgs"
 )
 
+// Beyond is a bound that is no number where a fit starts, in general since variances of f are beyond what expectations can
+// be taken at.
+type Beyond float64
+
+// Error says what to do about it.
+func (b Beyond) Error() string {
+	return fmt.Sprintf("svi: the bound is %v at the starting values: scale the columns, or state a smaller prior variance", float64(b))
+}
+
 // Options say how to fit a mixture.
 type Options struct {
 	Starts        int // random starts, of which the best bound is kept
@@ -125,7 +134,7 @@ func (f *Fit) climb(ctx context.Context, state *State) error {
 			rows = f.Rows(limit)
 		}
 		if state.Level < len(f.Levels)-1 {
-			if err := f.climbPart(ctx, rows, state); err != nil {
+			if err := f.Approach(ctx, rows, state); err != nil {
 				return err
 			}
 			continue
@@ -149,8 +158,8 @@ func (f *Fit) climb(ctx context.Context, state *State) error {
 	return nil
 }
 
-// climbPart takes state.X near the optimum over a part of the rows.
-func (f *Fit) climbPart(ctx context.Context, rows *problem.Rows, state *State) error {
+// Approach takes state.X near the optimum over a part of the rows, or over rows of other weights.
+func (f *Fit) Approach(ctx context.Context, rows *problem.Rows, state *State) error {
 	limit := min(100, f.MaxIterations)
 	for done := 0; done < limit; done += round {
 		_, converged, err := f.ascend(ctx, rows, state, 0.1, min(round, limit-done))
@@ -210,7 +219,7 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 	})
 	metric.leave(x)
 	if err == nil && !problem.Finite(result.F) {
-		err = fmt.Errorf("svi: the bound is %v at the starting values: scale the columns, or state a smaller prior variance", -result.F)
+		err = Beyond(-result.F)
 	}
 	return result.Iterations, result.Converged, err
 }

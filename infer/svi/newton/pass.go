@@ -126,7 +126,7 @@ func (n *Newton) plan(b *problem.Block, factor []float64) {
 func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int, m, factor []float64, f *problem.Family) bool {
 	ws, terms, d, p := w.Workspace, &w.terms, n.Dims, f.Count()
 	b = n.latent(w, b, m, factor, p)
-	if !f.Expanded && !terms.WithinReach(f.Likelihood) {
+	if !f.Expanded && !terms.WithinReach(b, f.Likelihood) {
 		return false
 	}
 	third := f.Expanded && n.sloped

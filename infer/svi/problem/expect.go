@@ -35,15 +35,15 @@ func (t *Terms) Resize(rows, parameters int) {
 	t.Spare = Grow(t.Spare, 2*rows)
 }
 
-// WithinReach says whether every mean is finite and every variance one at which the likelihood's
+// WithinReach says whether every row of b with a weight has a finite mean, and a variance at which the likelihood's
 // expectations make sense.
-func (t *Terms) WithinReach(l Likelihood) bool {
+func (t *Terms) WithinReach(b *Block, l Likelihood) bool {
 	limit := float64(likelihood.LatentVarianceLimit)
 	if additive, ok := l.(likelihood.Additive); ok {
 		limit = additive.LatentVarianceLimit()
 	}
 	for i, v := range t.Variance {
-		if !(v >= 0 && v <= limit) || !Finite(t.Mean[i]) {
+		if (!(v >= 0 && v <= limit) || !Finite(t.Mean[i])) && b.WeightOf(i) > 0 {
 			return false
 		}
 	}

@@ -45,6 +45,8 @@ type Rows struct {
 	packed         *Packed
 	planned        bool
 	room           Room
+	weights        []float64 // in the place of those of the data; nil otherwise
+	of             *Rows     // the rows whose weights they replace
 }
 
 // Rows prepares the reading of all rows, or of about limit evenly spread ones if that is less than
@@ -58,6 +60,11 @@ func (p *Problem) Rows(limit int) *Rows {
 		limit = 0
 	}
 	return &Rows{Rows: p.Data.Sample(limit, run), problem: p, features: p.Features, room: Room{Workspace: p.Workspace}}
+}
+
+// Weighing returns the rows with other weights, one for each. What is kept in memory is the same.
+func (t *Rows) Weighing(weights []float64) *Rows {
+	return &Rows{Rows: t.Rows, problem: t.problem, weights: weights, of: t}
 }
 
 // Retained prepares rows whose inputs stay in memory, for [Rows.Retransform]; limit must be modest.
@@ -83,11 +90,25 @@ type Room struct {
 }
 
 // Block returns block k, which is valid until the next call.
-func (t *Rows) Block(ctx context.Context, k int) (*Block, error) { return t.Read(ctx, k, &t.room) }
+func (t *Rows) Block(ctx context.Context, k int) (*Block, error) {
+	if t.of != nil {
+		return t.Read(ctx, k, &t.of.room)
+	}
+	return t.Read(ctx, k, &t.room)
+}
 
 // Read returns block k, which is valid until the next one is read into the same room. Once one block has been read, several
 // threads may read different ones, each into its own room.
 func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
+	if t.of != nil {
+		b, err := t.of.Read(ctx, k, room)
+		if err != nil {
+			return nil, err
+		}
+		batch := *b.Batch
+		batch.Weight = t.weights[k*credence.BlockRows:][:b.Rows()]
+		return &Block{Batch: &batch, Phi: b.Phi}, nil
+	}
 	if k < len(t.kept) && t.kept[k].Phi != nil {
 		return &t.kept[k], ctx.Err()
 	}
@@ -119,6 +140,9 @@ func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
 
 // load reads the blocks that stay in memory, on all threads.
 func (t *Rows) load(ctx context.Context) error {
+	if t.of != nil {
+		return t.of.load(ctx)
+	}
 	if _, err := t.Block(ctx, 0); err != nil || t.kept == nil || t.kept[len(t.kept)-1].Phi != nil {
 		return err
 	}
