@@ -89,7 +89,8 @@ type Report struct {
 	// Frequencies are the numbers of frequencies n that random features draw, by the names of their terms.
 	Frequencies Values `json:"frequencies,omitempty"`
 	// Hyperparameters says what became of the hyper-parameters that were not held: "integrate",
-	// "mode" or "ml", or "held" where there were none; "" of an engine that does not say.
+	// "mode" or "ml", or "held" where there were none; "heldout" where prior variances were chosen by rows that were left
+	// out, so that ELBO is at them; "" of an engine that does not say.
 	Hyperparameters string `json:"hyper_treatment,omitempty"`
 	// HyperPrior holds the scales of the priors of hyper-parameters, in units of Hyper. HyperSD
 	// holds the posterior standard deviations of their logarithms, of an ordinal model's first cutpoint its own.

@@ -1,6 +1,9 @@
 package score
 
-import "github.com/credence-ml/credence"
+import (
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+)
 
 // leastCoverage is the share of the weights that 90 % intervals hold from which on they are told.
 const leastCoverage = 0.8
@@ -10,6 +13,9 @@ const leastCoverage = 0.8
 func Intervals(report *credence.Report) (told bool, why string) {
 	if c := report.WeightCoverage; c != nil && *c < leastCoverage {
 		return false, "the weights are a ranking: their intervals are too narrow and are not shown; credence select has intervals"
+	}
+	if report.Hyperparameters == string(hyper.Heldout) {
+		return false, "the prior variance is the one that predicts left-out rows best: weights have no intervals then, predictions have"
 	}
 	return true, ""
 }

@@ -91,7 +91,7 @@ const checkpointFormat = 4
 type document struct {
 	Hyper   []float64      `json:"hyper,omitempty"` // of the features
 	Redraw  int            `json:"redraw,omitempty"`
-	Held    *tries          `json:"held,omitempty"`
+	Held    *tries         `json:"held,omitempty"`
 	Newton  *newton.State  `json:"newton,omitempty"`
 	Mixture *mixture.State `json:"mixture,omitempty"`
 }

@@ -124,7 +124,11 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, state *tries, save
 	}
 	x := state.best[:climb.Size()]
 	state.last, state.best = nil, nil
-	return x, nil
+	bound, err := climb.Evaluate(ctx, c.All(), make([]float64, len(x)), x)
+	if !problem.Finite(bound) { // of a row that this fold left out
+		x = nil
+	}
+	return x, err
 }
 
 // deal deals the rows out.
@@ -139,12 +143,14 @@ func (c *choice) deal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, wanted, rounds := 0, shares, shares
-	for _, w := range weights {
+	var places []int // of rows with a weight: others are as if they were not there
+	var counted, classes []float64
+	for i, w := range weights {
 		if w > 0 {
-			n++
+			places, counted, classes = append(places, i), append(counted, w), append(classes, targets[i])
 		}
 	}
+	n, wanted, rounds := len(places), shares, shares
 	switch {
 	case n < 2:
 		return nil
@@ -153,11 +159,11 @@ func (c *choice) deal(ctx context.Context) error {
 	case n > fewHeld:
 		rounds = 1
 	}
-	places, dealt := folds.Deal(credence.Rand(c.config.Seed, credence.FoldRows, 2), weights, targets, wanted)
-	for k := range min(rounds, dealt) {
+	dealt, count := folds.Deal(credence.Rand(c.config.Seed, credence.FoldRows, 2), counted, classes, wanted)
+	for k := range min(rounds, count) {
 		part := fold{slices.Clone(weights), slices.Clone(weights)}
-		for i := range places {
-			if places[i] == k {
+		for j, i := range places {
+			if dealt[j] == k {
 				part.fitted[i] = 0
 			} else {
 				part.out[i] = 0

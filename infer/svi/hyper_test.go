@@ -29,7 +29,7 @@ func TestTreatmentsRefused(t *testing.T) {
 		want    string // of the error, or "" for the treatment
 		is      hyper.Treatment
 	}{
-		{2, Config{Hyper: "integrated"}, "hyper=integrated is none of integrate, mode and ml", ""},
+		{2, Config{Hyper: "integrated"}, "hyper=integrated is none of integrate, mode, heldout and ml", ""},
 		{2, Config{Hyper: hyper.Integrate}, "hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode", ""},
 		{2, Config{Hyper: hyper.Integrate, Components: 3}, "hyper=integrate needs", ""},
 		{2, Config{Hyper: hyper.Integrate, Estimator: Sample}, "hyper=integrate needs", ""},
