@@ -18,13 +18,17 @@ import (
 
 // HeldOut says whether prior variances are those of rows that are left out where nothing is stated of them: of classes and
 // counts with more than problem.FullWeights independent weights, since the bound then chooses variances that are far too small.
-// Levels of one category exclude each other: their weights are independent indeed, and count for one.
+// Levels of one category exclude each other: their weights are independent indeed, and count for one. Smooths have hyper-parameters,
+// stated or not: their bands are looked at.
 func HeldOut(model credence.Model) bool {
 	normal, err := base.NormalPrior("svi", model.Prior)
 	_, kind := likelihood.Describe(model.Likelihood)
 	weights := model.Features.Weights()
 	if levels, ok := model.Features.(interface{ Exclusive() int }); ok {
 		weights -= levels.Exclusive()
+	}
+	if tunable, ok := model.Features.(credence.Tunable); ok && len(tunable.Hyper()) > 0 {
+		return false
 	}
 	return err == nil && kind != likelihood.Measurements && weights > base.FullWeights &&
 		normal.Variance.State != param.Held && holdable(model, normal.ARD) == ""

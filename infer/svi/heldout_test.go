@@ -142,6 +142,7 @@ func TestHeldOutDefault(t *testing.T) {
 		{wide, likelihood.OrdinalGrades(3), normal, Config{}, hyper.Heldout},
 		{plain{p: base.FullWeights}, likelihood.Bernoulli{}, normal, Config{}, hyper.Mode},
 		{exclusive{wide}, likelihood.Bernoulli{}, normal, Config{}, hyper.Mode},
+		{fourier(t, 1, 1500, false), likelihood.Bernoulli{}, normal, Config{}, hyper.Mode},
 		{wide, likelihood.Gaussian{}, normal, Config{}, hyper.Mode},
 		{wide, likelihood.Gamma{}, normal, Config{}, hyper.Mode},
 		{wide, likelihood.Bernoulli{}, held(1), Config{}, hyper.Mode},
