@@ -1,6 +1,8 @@
 package formula
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -147,14 +149,24 @@ func known(name string) bool {
 
 // elsewhere holds functions of formulas in R and patsy, with what they are called here.
 var elsewhere = map[string]string{
-	"factor": "onehot(column)", "C": "onehot(column)", "I": "square(x), or a column made before", "s": "rbf(x), or radial(x, centres=20)",
-	"ns": "radial(x, centres=5)", "bs": "radial(x, centres=5)", "te": "rbf(x, z)", "Surv": "a model of counts with offset(log(time)): censored times have no family",
+	"factor": "onehot(%s)", "C": "onehot(%s)", "I": "square(x), or a column made before", "s": "rbf(%[1]s), or radial(%[1]s, centres=20)",
+	"ns": "radial(%s, centres=5)", "bs": "radial(%s, centres=5)", "te": "rbf(%s)",
+	"Surv": "event ~ … + offset(log(time)) with --family poisson, of events 0 and 1, for a constant hazard: censored times have no family of their own",
 }
 
 func unknownFunction(source string, call spec.Call) error {
 	at := call
 	at.Length = len(call.Name) // point at the name
 	if here, ok := elsewhere[call.Name]; ok {
+		if strings.Contains(here, "%") { // with the columns that were written
+			var columns []string
+			for _, arg := range call.Args {
+				if column, ok := arg.(spec.Column); ok {
+					columns = append(columns, column.String())
+				}
+			}
+			here = fmt.Sprintf(here, cmp.Or(strings.Join(columns, ", "), "x"))
+		}
 		return spec.Errorf(source, at, "there is no function %q", call.Name).WithRemedy("write %s", here)
 	}
 	return spec.Errorf(source, at, "there is no function %q", call.Name).

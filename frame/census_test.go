@@ -61,7 +61,7 @@ func (c *columns) rows(t *testing.T, first, end int) credence.Source {
 func (c *columns) plan(target string, weights bool) *Plan {
 	y, w := Column(target), Column("w")
 	p := &Plan{Target: &y, Inputs: []Expr{
-		Column("x"), Column("zip"), Column("dup"), Column("x").With(Center).With(Square).With(Scale), Column(credence.TextOf("id")),
+		Column("x"), Column("zip"), Column("dup"), Column("x").With(Center).With(Square).With(Scale), Column(credence.TextOf("id")), Column("id").With(Weekday).AsLevel(),
 	}, Offset: []Expr{Column("w").With(Center)}}
 	if weights {
 		p.Weight = &w

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -51,5 +52,47 @@ func TestValidateSegment(t *testing.T) {
 	batch, err := readAll(bound)
 	if err != nil || !slices.Equal(batch.X.Data, []float64{2, 0, 0, 9}) {
 		t.Errorf("inputs %v, %v", batch.X.Data, err)
+	}
+}
+
+// A file of a version that let levels pass without their variance is read as one that adds it, and the word is refused elsewhere.
+func TestFormerZero(t *testing.T) {
+	f := &Frame{Missing: Refuse, Unseen: "zero"}
+	must.Succeed(t, f.Validate())
+	if f.Unseen != AtPrior {
+		t.Errorf("unseen is %q", f.Unseen)
+	}
+	if _, err := (Options{Unseen: "zero"}).Validate(); err == nil || !strings.Contains(err.Error(), "use prior") {
+		t.Errorf("zero: %v", err)
+	}
+}
+
+// A part of a date that is a level is a number in the table, of which no level is known; what cannot be one is refused.
+func TestLevelsOfParts(t *testing.T) {
+	days := numbers([]string{"t"}, []float64{0}, []float64{1.5}, []float64{7}, []float64{math.NaN()})
+	f := must.Value(Fit(t.Context(), &Plan{Inputs: []Expr{Column("t").With(Weekday).AsLevel(), Column("t")}}, days, Options{Missing: Mean}))(t)
+	if in := f.Inputs[0]; in.Kind != credence.Category || !slices.Equal(in.Levels, []string{"4", "5"}) || in.Name != "weekday(t)" {
+		t.Errorf("%+v", in)
+	}
+	if c := f.Columns(); len(c) != 1 || c[0].Kind != credence.Numeric || c[0].Levels != nil {
+		t.Errorf("columns %+v", c)
+	}
+	must.Succeed(t, f.Validate())
+	bound := must.Value(f.Bind(numbers([]string{"t"}, []float64{15.2}, []float64{14}), IgnoreTargets))(t)
+	rows := must.Value(readAll(bound))(t)
+	if x := rows.X; x.Row(0)[0] != 1 || x.Row(1)[0] != 0 {
+		t.Errorf("codes %v", x.Data)
+	}
+	_, err := readAll(must.Value(f.Bind(numbers([]string{"t"}, []float64{2}), IgnoreTargets))(t))
+	if err == nil || !strings.Contains(err.Error(), "weekday(t) 6 was not seen in training") {
+		t.Errorf("%v", err)
+	}
+	for _, e := range []Expr{Column("t").AsLevel(), Column("t").With(Scale).AsLevel()} {
+		if _, err := Fit(t.Context(), &Plan{Inputs: []Expr{e}}, days, Options{Missing: Mean}); err == nil || !strings.Contains(err.Error(), "parts of dates") {
+			t.Errorf("%v: %v", e, err)
+		}
+	}
+	if _, err := f.Bind(numbers([]string{"t"}, []float64{0}).with("t", "a"), IgnoreTargets); err == nil {
+		t.Error("a part of a category is taken")
 	}
 }
