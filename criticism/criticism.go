@@ -3,6 +3,7 @@ package criticism
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 )
@@ -116,15 +117,20 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	told := outliers && s.discrete() // that the family is another
 	if !wild {
 		s.compare()
+		bent, crossed := s.trend(), s.interaction()
 		if sorted {
 			add(s.unordered())
-		} else {
-			add(s.order())
+		} else if order := s.order(); order != nil {
+			// Files are often in the order of some column, and what bends with it goes with the order.
+			if most := larger(bent, crossed); most != nil && most.Tone == Remark && most.Statistic > order.Statistic*order.Statistic {
+				order.Tone = Detail
+			}
+			add(order)
+			s.keys = slices.DeleteFunc(s.keys, func(key column) bool { return key.name == s.time })
 		}
 		add(s.groups())
 		dispersion := s.dispersion()
 		add(dispersion)
-		bent, crossed := s.trend(), s.interaction()
 		structured := add(larger(bent, crossed))
 		structured = add(smaller(bent, crossed)) || structured
 		structured = add(s.link()) || structured

@@ -266,6 +266,7 @@ func (s *sample) groups() *Finding {
 		if pairs == 0 {
 			continue
 		}
+		products += pairs / float64(n-1) // residuals less their mean have products of −1/(n−1)
 		p := math.Min(1, moment3{variance: 2 * pairs, third: third}.above(products)*float64(len(s.keys)))
 		shared := products / pairs
 		if p > s.share || shared < s.error() || best != nil && best.Statistic >= shared {

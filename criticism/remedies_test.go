@@ -173,6 +173,7 @@ var remedies = []struct {
 	check, remedy         string
 	follow                func(t testing.TB, train, test sheet, found criticism.Finding) float64
 	rows                  int // of training and test together, 900 for 0
+	slow                  bool
 }{
 	{name: "copy of the target", formula: base + " + z", draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", draws(rng, unit, nil)).with("z", func(row rowOf, _ int) float64 { return math.Round(1000*(3-2*row("y"))) / 1000 })
@@ -235,7 +236,7 @@ var remedies = []struct {
 	{name: "large counts that vary too little", family: "poisson", draw: steady(30), check: "dispersion", remedy: "--family gaussian", follow: other(base, "gaussian")},
 	{name: "zeros, poisson", family: "poisson", draw: zeroed(likelihood.Poisson{}), check: "zeros", remedy: "--family negbinomial, which", follow: other(base, "negbinomial")},
 	{name: "zeros, then apart", family: "poisson", draw: zeroed(likelihood.Poisson{}), check: "zeros", remedy: "apart", follow: hurdle("poisson")},
-	{name: "zeros, negbinomial", family: "negbinomial", draw: zeroed(likelihood.NegativeBinomial{Size: param.Hold(6)}), check: "zeros", remedy: "fit whether it is zero", follow: hurdle("negbinomial"), rows: 2400},
+	{name: "zeros, negbinomial", family: "negbinomial", draw: zeroed(likelihood.NegativeBinomial{Size: param.Hold(6)}), check: "zeros", remedy: "fit whether it is zero", follow: hurdle("negbinomial"), rows: 2400, slow: true},
 	{name: "no zeros", family: "poisson", draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", func(row rowOf, i int) float64 { return 1 + draws(rng, likelihood.Poisson{}, nil)(row, i) })
 	}, check: "zeros", remedy: "fit the counts less one", follow: func(t testing.TB, train, test sheet, _ criticism.Finding) float64 {
@@ -244,15 +245,15 @@ var remedies = []struct {
 	}},
 	{name: "curve, rbf", draw: bent(unit, 0.5), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "")},
 	{name: "curve, poly", draw: bent(unit, 0.5), check: "trend", remedy: "poly(b, 3)", follow: other("y ~ a + poly(b, 3) + c + d", "")},
-	{name: "curve of counts", family: "poisson", draw: bent(likelihood.Poisson{}, 0.3), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "poisson")},
+	{name: "curve of counts", family: "poisson", draw: bent(likelihood.Poisson{}, 0.3), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "poisson"), slow: true},
 	{name: "curve of classes", family: "bernoulli", draw: bent(likelihood.Bernoulli{}, 1), check: "trend", remedy: "poly(b, 3)", follow: other("y ~ a + poly(b, 3) + c + d", "bernoulli")},
-	{name: "curve of grades", family: "ordinal", draw: bent(graded, 1), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "ordinal")},
+	{name: "curve of grades", family: "ordinal", draw: bent(graded, 1), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "ordinal"), slow: true},
 	{name: "interaction", draw: crossed(unit, 0.7), check: "interaction", remedy: "add a:b", follow: other(base+" + a:b", "")},
 	{name: "interaction of counts", family: "poisson", draw: crossed(likelihood.Poisson{}, 0.4), check: "interaction", remedy: "add a:b", follow: other(base+" + a:b", "poisson")},
-	{name: "cloglog", family: "bernoulli", draw: steep(likelihood.Bernoulli{Link: likelihood.Cloglog}), check: "link", remedy: "'bernoulli(link=cloglog)'", follow: other(base, "bernoulli(link=cloglog)"), rows: 9000},
-	{name: "logit", family: "bernoulli(link=cloglog)", draw: steep(likelihood.Bernoulli{}), check: "link", remedy: "--family 'bernoulli'", follow: other(base, "bernoulli"), rows: 9000},
+	{name: "cloglog", family: "bernoulli", draw: steep(likelihood.Bernoulli{Link: likelihood.Cloglog}), check: "link", remedy: "'bernoulli(link=cloglog)'", follow: other(base, "bernoulli(link=cloglog)"), rows: 9000, slow: true},
+	{name: "logit", family: "bernoulli(link=cloglog)", draw: steep(likelihood.Bernoulli{}), check: "link", remedy: "--family 'bernoulli'", follow: other(base, "bernoulli"), rows: 9000, slow: true},
 	{name: "softplus", family: "poisson", draw: steep(likelihood.Poisson{Link: likelihood.Softplus}), check: "link", remedy: "'poisson(link=softplus)'", follow: other(base, "poisson(link=softplus)")},
-	{name: "link, rbf", family: "poisson", draw: steep(likelihood.Poisson{Link: likelihood.Softplus}), check: "link", remedy: "rbf(.)", follow: other(base+" + rbf(.)", "poisson")},
+	{name: "link, rbf", family: "poisson", draw: steep(likelihood.Poisson{Link: likelihood.Softplus}), check: "link", remedy: "rbf(.)", follow: other(base+" + rbf(.)", "poisson"), slow: true},
 	{name: "odds", family: "ordinal", draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", func(row rowOf, _ int) float64 {
 			for grade, cut := range []float64{-1, 0.5, 2} {
@@ -281,7 +282,7 @@ var remedies = []struct {
 		}
 		return sum / float64(len(test.values[0]))
 	}},
-	{name: "prediction, rbf", formula: wide, draw: powered, check: "trend", remedy: "rbf(.)", follow: other(wide+" + rbf(.)", "")},
+	{name: "prediction, rbf", formula: wide, draw: powered, check: "trend", remedy: "rbf(.)", follow: other(wide+" + rbf(.)", ""), slow: true},
 	{name: "prediction, products", formula: wide, draw: powered, check: "trend", remedy: "add products", follow: other("y ~ a + b + c + d + u + v + w + x + u:v + u:w + u:x + v:w + v:x + w:x", "")},
 	{name: "counts as measurements", formula: base, draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", draws(rng, likelihood.NegativeBinomial{Size: param.Hold(1)}, nil))
@@ -400,7 +401,13 @@ func skewed(rng *rand.Rand, s sheet) sheet {
 func TestRemedies(t *testing.T) {
 	for _, c := range remedies {
 		t.Run(c.name, func(t *testing.T) {
-			formula, n := c.formula, c.rows
+			if c.slow && testing.Short() {
+				t.Skip("fits of many rows or features")
+			}
+			formula, n, sets := c.formula, c.rows, 2
+			if testing.Short() {
+				sets = 1
+			}
 			if formula == "" {
 				formula = base
 			}
@@ -408,7 +415,6 @@ func TestRemedies(t *testing.T) {
 				n = 900
 			}
 			gains := 0.0
-			const sets = 2
 			for seed := range uint64(sets) {
 				m := newMixed(n, firstSeed()+seed+40)
 				all := sheet{[]string{"a", "b", "c", "d"}, [][]float64{m.a, m.b, m.c, m.d}}.
@@ -444,7 +450,7 @@ func TestRemedies(t *testing.T) {
 				if finding == nil {
 					t.Fatalf("set %d: no %s with %q in %s", seed, c.check, c.remedy, fmt.Sprint(found))
 				}
-				gains += (loss(t, train, test, formula, c.family) - c.follow(t, train, test, *finding)) / sets
+				gains += (loss(t, train, test, formula, c.family) - c.follow(t, train, test, *finding)) / float64(sets)
 			}
 			t.Logf("%s: %.4f nat a row", c.name, gains)
 			if !(gains > 0) {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// What is wrong is a warning, what could be better a note, and what explains little stands in inspect; a column
+// outside the formula shows groups.
+func TestTones(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(1, 5))
+	var text strings.Builder
+	text.WriteString("a,b,city,y\n")
+	for range 1500 {
+		a, b, city := rng.NormFloat64(), rng.NormFloat64(), rng.IntN(20)
+		y := a + b + 0.6*(a*a-1) + 0.15*(b*b-1) + 1.2*math.Sin(float64(city)) + rng.NormFloat64()
+		fmt.Fprintf(&text, "%.4f,%.4f,c%d,%.4f\n", a, b, city, y)
+	}
+	if err := os.WriteFile("t.csv", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const group, bend = "rows with the same city go together", "the residuals bend with a"
+	args := []string{"fit", "t.csv", "--formula", "y ~ a + b", "-o", "m.safetensors"}
+	o := invoke(t, "", args...)
+	if !strings.Contains(o.err, "credence: warning: "+group) || !strings.Contains(o.err, "credence: note: "+bend) || !strings.Contains(o.err, "add city to the formula") {
+		t.Errorf("fit says %s", o.err)
+	}
+	if o := invoke(t, "", append(args, "--quiet")...); !strings.Contains(o.err, group) || strings.Contains(o.err, bend) {
+		t.Errorf("quiet fit says %s", o.err)
+	}
+	var report struct{ Warnings, Remarks, Details []string }
+	if err := json.Unmarshal([]byte(invoke(t, "", append(args, "--json")...).out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Warnings) != 1 || len(report.Remarks) != 1 || len(report.Details) == 0 || !strings.HasPrefix(report.Warnings[0], group) || !strings.HasPrefix(report.Remarks[0], bend) {
+		t.Errorf("%+v", report)
+	}
+	shown := invoke(t, "", "inspect", "m.safetensors")
+	for _, detail := range report.Details {
+		if strings.Contains(o.err, detail) || !strings.Contains(shown.err, detail) {
+			t.Errorf("%s stands in fit, or not in inspect", detail)
+		}
+	}
+	if o := invoke(t, "", "evaluate", "m.safetensors", "t.csv"); !strings.Contains(o.err, "credence: note: "+bend) {
+		t.Errorf("evaluate says %s", o.err)
+	}
+	if o := invoke(t, "", "fit", "t.csv", "--formula", "y ~ a + b + city"); strings.Contains(o.err, group) {
+		t.Errorf("with the city: %s", o.err)
+	}
+}

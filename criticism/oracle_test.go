@@ -1,0 +1,516 @@
+package criticism
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+)
+
+// The score test of one curve is the t test of least squares where squares of the scores are as the model says: the
+// larger of two variances is never less than that of the t test, and HC2's is computed here by dense algebra.
+func TestScoreIsLeastSquares(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	const n = 60
+	for set := range 20 {
+		ones, u, curve, y, w := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		x := mat.NewDense(n, 3, nil)
+		for i := range n {
+			ones[i], u[i], w[i] = 1, rng.NormFloat64(), 1
+			curve[i] = u[i] * u[i]
+			y[i] = 0.3*curve[i] + math.Exp(float64(set%3-1)*u[i]/2)*rng.NormFloat64()
+			x.SetRow(i, []float64{1, u[i], curve[i]})
+		}
+		var gram, inverse, half, weights mat.Dense
+		gram.Mul(x.T(), x)
+		if err := inverse.Inverse(&gram); err != nil {
+			t.Fatal(err)
+		}
+		half.Mul(&inverse, x.T())
+		weights.Mul(&half, mat.NewDense(n, 1, slices.Clone(y)))
+		squares, robust := 0.0, 0.0
+		for i := range n {
+			fit, leverage := 0.0, 0.0
+			for j := range 3 {
+				fit += x.At(i, j) * weights.At(j, 0)
+				leverage += x.At(i, j) * half.At(j, i)
+			}
+			e := y[i] - fit
+			squares += e * e
+			robust += half.At(2, i) * half.At(2, i) * e * e / (1 - leverage)
+		}
+		variance := math.Max(squares/(n-3)*inverse.At(2, 2), robust)
+		want := 2 * special.StudentCDF(-math.Abs(weights.At(2, 0))/math.Sqrt(variance), n-3)
+		if _, p, up := scoreTest([][]float64{curve}, [][]float64{ones, u}, w, y, false); math.Abs(p/want-1) > 1e-9 || up != (weights.At(2, 0) > 0) {
+			t.Errorf("set %d: p %g, upwards %t, want %g", set, p, up, want)
+		}
+		// A known scale of 1 in the place of the residuals'.
+		want = 2 * special.StudentCDF(-math.Abs(weights.At(2, 0))/math.Sqrt(math.Max(inverse.At(2, 2), robust)), n-3)
+		if _, p, _ := scoreTest([][]float64{curve}, [][]float64{ones, u}, w, y, true); math.Abs(p/want-1) > 1e-9 {
+			t.Errorf("set %d: p %g at a known scale, want %g", set, p, want)
+		}
+	}
+}
+
+// Of three curves the first has a part of the error of its own: p is the lesser of p₁/¾ and of p₃/¼.
+func TestFirstCurve(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	const n = 80
+	ones, a, b, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		ones[i], a[i], b[i] = 1, rng.NormFloat64(), rng.NormFloat64()
+		y[i] = 0.3*a[i] + rng.NormFloat64()
+	}
+	first := func(k int) float64 { // by least squares, of the model's variance alone: it is the larger here or p differs
+		shapes := [][]float64{a, b}[:k]
+		basis, _ := orthonormal(append([][]float64{ones}, shapes...), ones)
+		q := k + 1
+		part, left := 0.0, 0.0
+		steps := make([]float64, q)
+		for i, v := range y {
+			for j := range q {
+				steps[j] += basis[i*q+j] * v
+			}
+		}
+		for i, v := range y {
+			for j := range q {
+				v -= basis[i*q+j] * steps[j]
+			}
+			left += v * v
+			_ = i
+		}
+		for _, s := range steps[1:] {
+			part += s * s
+		}
+		return fisherAbove(part/float64(k)/(left/float64(n-q)), float64(k), float64(n-q))
+	}
+	_, p, _ := scoreTest([][]float64{a, b}, [][]float64{ones}, ones, y, false)
+	if least := math.Min(first(2)/(1-firstPart), 1); p < first(1)*0.5 || p > 3*math.Min(least, first(1)/firstPart) {
+		t.Errorf("p %g, where one curve has %g and two have %g", p, first(1), first(2))
+	}
+}
+
+// uᵀ V⁻¹ u by a dense inverse, of the first ones alone; lastGiven by the conditional normal distribution; and
+// efficient by least squares on the nuisance.
+func TestQuadratics(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	root := mat.NewDense(4, 4, nil)
+	for i := range 4 {
+		for j := range 4 {
+			root.Set(i, j, rng.NormFloat64())
+		}
+	}
+	var v mat.Dense
+	v.Mul(root, root.T())
+	lower, u := make([]float64, 16), []float64{0.3, -1, 2, 0.7}
+	for i := range 4 {
+		for j := range i + 1 {
+			lower[i*4+j] = v.At(i, j)
+		}
+	}
+	for k := 1; k <= 4; k++ {
+		var inverse mat.Dense
+		if err := inverse.Inverse(v.Slice(0, k, 0, k)); err != nil {
+			t.Fatal(err)
+		}
+		want := mat.Inner(mat.NewVecDense(k, u[:k]), &inverse, mat.NewVecDense(k, u[:k]))
+		if got := quadratic(lower, u, k); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("of %d: %g, want %g", k, got, want)
+		}
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(v.Slice(0, 3, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	var slope mat.VecDense
+	slope.MulVec(&inverse, v.Slice(0, 3, 0, 4).(*mat.Dense).ColView(3))
+	mean, variance := mat.Dot(&slope, mat.NewVecDense(3, u[:3])), v.At(3, 3)-mat.Dot(&slope, v.Slice(0, 3, 0, 4).(*mat.Dense).ColView(3))
+	if got, want := lastGiven(lower, u), (u[3]-mean)/math.Sqrt(variance); math.Abs(got-want) > 1e-9 {
+		t.Errorf("the last given the others is %g, want %g", got, want)
+	}
+	const n = 50
+	a, b := make([]float64, n), make([]float64, n)
+	ab, bb := 0.0, 0.0
+	for i := range n {
+		a[i], b[i] = rng.NormFloat64()+0.4, rng.NormFloat64()
+		a[i] += b[i]
+		ab += a[i] * b[i]
+		bb += b[i] * b[i]
+	}
+	sum, squares := 0.0, 0.0
+	for i := range n {
+		left := a[i] - ab/bb*b[i]
+		sum += left
+		squares += left * left
+	}
+	if got := efficient(a, [][]float64{b}); math.Abs(got-sum/math.Sqrt(squares)) > 1e-9 {
+		t.Errorf("efficient score %g, want %g", got, sum/math.Sqrt(squares))
+	}
+	if got := efficient(b, [][]float64{b}); got != 0 {
+		t.Errorf("of the nuisance itself %g", got)
+	}
+}
+
+// targets makes a sample of a Gaussian with residuals at a prediction of 0.
+func targets(values ...float64) *sample {
+	s := &sample{kind: kind{gaussian: true}, options: Options{Fitted: true}, ws: credence.NewWorkspace(1), share: 1e-3}
+	for i, y := range values {
+		s.add(likelihood.Gaussian{NoiseVariance: param.Hold(1)}, i, y, 0, 0)
+		s.used, s.compared = append(s.used, i), append(s.compared, i)
+	}
+	return s
+}
+
+// A column is the target where it never contradicts its order, and says as much of it.
+func TestLeak(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	y := make([]float64, 60)
+	for i := range y {
+		y[i] = math.Round(100*rng.NormFloat64()) / 100
+	}
+	each := func(f func(y float64) float64) []float64 {
+		out := make([]float64, len(y))
+		for i := range y {
+			out[i] = f(y[i])
+		}
+		return out
+	}
+	noisy := each(func(y float64) float64 { return y })
+	noisy[3], noisy[9] = noisy[9], noisy[3]
+	for _, c := range []struct {
+		name   string
+		values []float64
+		want   bool
+	}{
+		{"copy", each(func(y float64) float64 { return y }), true},
+		{"line", each(func(y float64) float64 { return 3 - 7*y }), true},
+		{"logarithm", each(func(y float64) float64 { return math.Exp(y) }), true},
+		{"rounded", each(func(y float64) float64 { return math.Round(4 * y) }), true},
+		{"two rows otherwise", noisy, false},
+		{"above or below", each(func(y float64) float64 { return math.Copysign(1, y) }), false},
+		{"constant", each(func(float64) float64 { return 2 }), false},
+		{"square", each(func(y float64) float64 { return y * y }), false},
+	} {
+		s := targets(y...)
+		s.inputs = []column{{name: "z", values: c.values}}
+		f := s.leak()
+		if (f != nil) != c.want {
+			t.Errorf("%s: %v", c.name, f)
+		}
+		if f != nil && (f.Tone != Fault || f.Remedy != "leave it out, - z") {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+	// Of two classes: a number that parts them is no copy, 0 and 1 or two levels are, three levels are not.
+	class := each(func(y float64) float64 { return math.Max(0, math.Copysign(1, y)) })
+	for _, c := range []struct {
+		name     string
+		values   []float64
+		category bool
+		want     bool
+	}{
+		{"number", y, false, false},
+		{"copy", class, false, true},
+		{"other way round", each(func(y float64) float64 { return -math.Copysign(5, y) }), false, true},
+		{"levels", class, true, true},
+		{"three levels", each(func(y float64) float64 { return math.Copysign(1, y) + math.Copysign(0.5, y-1) }), true, false},
+		{"noisy levels", func() []float64 { out := slices.Clone(class); out[5] = 1 - out[5]; return out }(), true, false},
+	} {
+		s := targets(class...)
+		s.kind = kind{classes: true}
+		s.inputs = []column{{name: "z", values: c.values, category: c.category}}
+		if f := s.leak(); (f != nil) != c.want {
+			t.Errorf("classes, %s: %v", c.name, f)
+		}
+	}
+	if s := targets(y[:20]...); true {
+		s.inputs = []column{{name: "z", values: y[:20]}}
+		if f := s.leak(); f != nil {
+			t.Errorf("of 20 rows: %v", f)
+		}
+	}
+}
+
+// Copies exceed what chance makes, or they do not: pairs of rows with equal inputs whose targets are equal too.
+func TestCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	alarms := 0
+	const sets = 200
+	for set := range sets {
+		// Two coarse columns and a count: most rows repeat another one, by chance.
+		s := &sample{kind: kind{counts: true, name: "poisson"}, options: Options{Fitted: true, Seed: uint64(set)}, share: 1e-3}
+		for i := range 150 {
+			x := float64(rng.IntN(5))
+			l := likelihood.Poisson{}
+			s.add(l, i, l.Sample(rng, x/4), x/4, 0)
+			s.hash = append(s.hash, uint64(x))
+		}
+		c := s.copies()
+		if !s.coincide || len(c.later) < 50 {
+			t.Fatalf("%+v", c)
+		}
+		if math.Abs(c.equal/c.expected-1) > 0.6 {
+			t.Errorf("%g pairs are equal, %g expected", c.equal, c.expected)
+		}
+		if s.repeats(c) != nil {
+			alarms++
+		}
+	}
+	if alarms > 1 {
+		t.Errorf("%d of %d sets of coarse columns", alarms, sets)
+	}
+	s := targets(slices.Concat(normals(rng, 90), make([]float64, 10))...)
+	for i := range s.target {
+		s.hash = append(s.hash, uint64(i))
+		if i >= 90 { // the first ten rows again
+			s.target[i], s.hash[i] = s.target[i-90], uint64(i-90)
+		}
+	}
+	c := s.copies()
+	if f := s.repeats(c); f == nil || len(c.later) != 10 || c.later[0] != 90 || c.equal != 10 || c.alike != 10 {
+		t.Errorf("ten rows stand twice: %+v, %v", c, f)
+	}
+	s = targets(normals(rng, 100)...)
+	for i := range s.target { // the same inputs with targets of their own
+		s.hash = append(s.hash, uint64(i%20))
+	}
+	if c := s.copies(); s.repeats(c) != nil || c.alike != 200 || len(c.later) != 0 {
+		t.Errorf("equal inputs: %+v", c)
+	}
+}
+
+func normals(rng *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = rng.NormFloat64()
+	}
+	return out
+}
+
+// A file is sorted by its target where that hardly ever falls, or hardly ever rises.
+func TestSorted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	y := normals(rng, 100)
+	up := slices.Clone(y)
+	slices.Sort(up)
+	down := slices.Clone(up)
+	slices.Reverse(down)
+	nearly := slices.Clone(up)
+	nearly[50] = 3
+	classes, rare := make([]float64, 100), make([]float64, 100)
+	for i := range classes {
+		classes[i] = math.Floor(float64(i) / 50)
+	}
+	rare[40], rare[41] = 1, 1
+	for _, c := range []struct {
+		name string
+		y    []float64
+		want bool
+	}{{"random", y, false}, {"up", up, true}, {"down", down, true}, {"but for one", nearly, true}, {"classes", classes, true}, {"two of a class", rare, false}} {
+		if got := targets(c.y...).sorted(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestOrder: the slope over its error is that of least squares through 0, rows that are no neighbours make no
+// pairs, and a column by which the file is sorted is named.
+func TestOrder(t *testing.T) {
+	r, z := slope([]float64{1, -1, 2, 0}, []float64{1, 0, 1, 1})
+	// Σab = 3, Σa² = 6, Σb² = 3; b − a/2 = .5 .5 0 1, Σ a²(…)² = .5; 6·3/4 = 4.5 is the larger.
+	if math.Abs(r-3/math.Sqrt(18)) > 1e-12 || math.Abs(z-3/math.Sqrt(4.5)) > 1e-12 {
+		t.Errorf("slope %g, %g", r, z)
+	}
+	rng := rand.New(rand.NewPCG(3, 9))
+	e := make([]float64, 200)
+	noise := 0.0
+	for i := range e {
+		noise = 0.6*noise + 0.8*rng.NormFloat64()
+		e[i] = noise
+	}
+	s := targets(e...)
+	s.time = "t"
+	f := s.order()
+	if f == nil || f.Statistic < 0.4 || f.Tone != Fault || !strings.Contains(f.Text, "neighbouring") || !strings.Contains(f.Remedy, "rbf(t)") {
+		t.Errorf("%+v", f)
+	}
+	for i := range s.place {
+		s.place[i] = 2 * i
+	}
+	if f := s.order(); f != nil {
+		t.Errorf("every second row: %v", f)
+	}
+	for i, v := range normals(rng, len(e)) {
+		e[i] = v + 2*float64(i)/200
+	}
+	if f := targets(e...).order(); f == nil || !strings.Contains(f.Text, "drift") || f.Statistic < 0.3 || !strings.Contains(f.Remedy, "rbf(time)") {
+		t.Errorf("%+v", f)
+	}
+	for _, c := range []struct {
+		values []float64
+		want   bool
+	}{{[]float64{1, 2, 3}, false}, {[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10}, true}, {[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 9}, false}, {nil, false}} {
+		if ascends(c.values) != c.want {
+			t.Errorf("%v ascends: %v", c.values, !c.want)
+		}
+	}
+}
+
+// TestGroups: the tail of the sum of products within groups is right under the model, and groups are found where there
+// are any. Groups are of unequal sizes, residuals skewed.
+func TestGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	const sets, n = 3000, 120
+	group := make([]float64, n)
+	for i := range group {
+		group[i] = math.Floor(12 * float64(i*i) / (n * n))
+	}
+	below := map[float64]int{}
+	for range sets {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = rng.ExpFloat64() - 1
+		}
+		s := targets(values...)
+		s.share, s.keys = 1, []column{{name: "g", values: group}}
+		f := s.groups()
+		for _, level := range []float64{0.05, 0.01} {
+			if f != nil && f.P <= level {
+				below[level]++
+			}
+		}
+	}
+	for level, count := range below {
+		if want := level * sets; math.Abs(float64(count)-want) > 0.3*want+5*math.Sqrt(want) {
+			t.Errorf("%d of %d sets below %g", count, sets, level)
+		}
+	}
+	values := normals(rng, n)
+	for i := range values {
+		values[i] += 1.5 * math.Sin(group[i]*5)
+	}
+	s := targets(values...)
+	s.keys = []column{{name: "h", values: make([]float64, n)}, {name: "g", values: group}}
+	for i := range s.keys[0].values {
+		s.keys[0].values[i] = float64(rng.IntN(9))
+	}
+	f := s.groups()
+	if f == nil || f.Remedy != "add onehot(g) to the formula" || f.Tone != Fault || f.Statistic < 0.2 {
+		t.Errorf("%+v", f)
+	}
+	s.keys[1].category = true
+	if f := s.groups(); f == nil || f.Remedy != "add g to the formula" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestOdds: the score of unequal odds is about standard normal at the truth, and found where they are unequal.
+func TestOdds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 5))
+	l := likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0, 1.5}, State: param.Held}}
+	make1 := func(n int, by float64) *sample {
+		s := &sample{kind: kindOf(l), ws: credence.NewWorkspace(1), share: 1e-3, options: Options{Fitted: true}}
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+			y := 0.0
+			for k, c := range l.Cutpoints.Values {
+				if rng.Float64() > special.Sigmoid(c-x[i]-by*float64(k-1)*x[i])/1 && y == float64(k) {
+					y++
+				}
+			}
+			if by == 0 {
+				y = l.Sample(rng, x[i])
+			}
+			s.add(l, i, y, x[i], 0)
+			s.used, s.compared = append(s.used, i), append(s.compared, i)
+		}
+		s.inputs = []column{{name: "x", values: x}}
+		s.columns = []*column{&s.inputs[0]}
+		s.compare()
+		return s
+	}
+	sum, squares := 0.0, 0.0
+	const sets = 400
+	for range sets {
+		s := make1(150, 0)
+		z := s.unequalOdds(s.view.columns()[0].bounded, 3)
+		sum += z
+		squares += z * z
+	}
+	if mean, variance := sum/sets, squares/sets; math.Abs(mean) > 5/math.Sqrt(sets) || math.Abs(variance-1) > 5*math.Sqrt(2.0/sets) {
+		t.Errorf("scores have mean %g and variance %g", mean, variance)
+	}
+	if f := make1(800, 0.8).odds(); f == nil || f.Check != "odds" || !strings.Contains(f.Text, "effect of x") {
+		t.Errorf("unequal odds: %v", f)
+	}
+}
+
+// TestTones: faults stand first, one remark is told, that which was not looked at aside, and small shares are details.
+func TestTones(t *testing.T) {
+	got := inTones([]Finding{
+		{Check: unorderedCheck, Tone: Remark}, {Check: "trend", Tone: Detail}, {Check: "odds", Tone: Remark},
+		{Check: "groups", Tone: Fault}, {Check: "tails", Tone: Remark},
+	})
+	text := ""
+	for _, f := range got {
+		text += fmt.Sprintf("%s %s; ", f.Check, f.Tone)
+	}
+	if text != "groups fault; unordered remark; trend detail; odds remark; tails detail; " {
+		t.Error(text)
+	}
+	s := targets(1, 2)
+	if s.toneOf(Fault, 0.019) != Detail || s.toneOf(Fault, 0.021) != Fault {
+		t.Error("what explains 2 % is told")
+	}
+	s.options.Fitted, s.variance = false, []float64{0.1, 0.1}
+	if s.toneOf(Fault, 0.21) != Detail || s.toneOf(Fault, 0.23) != Fault {
+		t.Error("the error of f explains 20 %")
+	}
+	faults, remarks, details := Texts(got)
+	if len(faults) != 1 || len(remarks) != 2 || len(details) != 2 {
+		t.Error(faults, remarks, details)
+	}
+	a, b := &Finding{Statistic: 1}, &Finding{Statistic: 2}
+	if larger(a, b) != b || smaller(a, b) != a || larger(a, nil) != a || smaller(nil, b) != nil || larger(nil, b) != b {
+		t.Error("which of two findings is larger")
+	}
+}
+
+// Earlier columns have more of the error: 1/k of it, over the sum of all parts.
+func TestParts(t *testing.T) {
+	s := targets(1, 2)
+	s.share = 1
+	results := s.test(3, func(k int) scored { return scored{explains: float64(k + 1), p: 0.01} })
+	if len(results) != 3 || results[0].explains != 3 || math.Abs(results[0].p-0.055) > 1e-12 || math.Abs(results[2].p-0.01*11/6) > 1e-12 {
+		t.Errorf("%+v", results)
+	}
+}
+
+// The checks that are made of a family share the error.
+func TestChecks(t *testing.T) {
+	for _, c := range []struct {
+		family likelihood.Family
+		want   int
+	}{
+		{likelihood.Gaussian{}, 7}, {likelihood.Poisson{}, 8}, {likelihood.NegativeBinomial{}, 7}, {likelihood.Gamma{}, 6},
+		{likelihood.Bernoulli{}, 6}, {likelihood.Ordinal{Cutpoints: param.List{Values: []float64{0, 1}}}, 6}, {likelihood.Binomial{}, 6},
+	} {
+		s := &sample{kind: kindOf(c.family.(family)), columns: make([]*column, 2), keys: make([]column, 1)}
+		if got := s.checks(false); got != c.want {
+			t.Errorf("%T: %d checks, want %d", c.family, got, c.want)
+		}
+		if sorted := s.checks(true); sorted != c.want-1 {
+			t.Errorf("%T, sorted: %d checks", c.family, sorted)
+		}
+	}
+}
