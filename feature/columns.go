@@ -78,23 +78,27 @@ func (s *Set) Groups() []credence.Block {
 
 var _ credence.Grouped = (*Set)(nil)
 
-// Exclusive returns the number of weights whose columns exclude each other: of the levels of a category, of the
-// products of levels, and of the keys of either, a row has one at most, so that these columns are orthogonal.
-func (s *Set) Exclusive() (weights int) {
+// Exclusive returns runs of weights whose columns exclude each other: of the levels of a category, of the
+// products of levels, and of the keys of either, a row has one at most, so that the columns of a run are orthogonal.
+func (s *Set) Exclusive() (runs []credence.Block) {
 	for k := range s.terms {
 		b := &s.terms[k]
+		block := s.block(b)
+		block.First, block.Count = block.First+b.dense, b.sparse
 		switch m := b.mapped.(type) {
 		case *interactionMap, *metMap:
-			weights += b.sparse
+			runs = append(runs, block)
 		case *linearMap:
-			weights += m.levels
+			for _, c := range m.categories {
+				runs = append(runs, credence.Block{Name: c.input.Name, First: s.first(b) + len(m.numbers) + c.first, Count: len(c.input.Levels)})
+			}
 		case *hashMap:
 			if !m.term.Segment {
-				weights += b.sparse
+				runs = append(runs, block)
 			}
 		}
 	}
-	return weights
+	return runs
 }
 
 // Intercept is the constant feature 1.

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -38,12 +39,15 @@ func exactEngine() Engine {
 		},
 		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
 			weights := model.Features.Weights()
+			if call, reason, ok := byLevels(model, rows, exactSeconds(float64(rows), float64(weights))); ok {
+				return call, reason, nil
+			}
 			if min(rows, weights) <= largestExact {
 				return spec.Call{Name: "exact"}, "", nil
 			}
 			many := fmt.Sprintf("%d rows and %d weights are too many for the closed form", rows, weights)
 			// The posterior of orthogonal columns has next to no correlations, and without them costs as much as the entries.
-			if f, ok := model.Features.(interface{ Exclusive() int }); ok && weights > largestSampled && weights-f.Exclusive() <= problem.FullWeights {
+			if weights > largestSampled && weights-svi.ExclusiveWeights(model.Features) <= problem.FullWeights {
 				return spec.Call{Name: "svi"}, many + "; variational Bayes takes weights for independent, as those of the levels of one category nearly are (convex tells how they vary together, and takes far longer)", nil
 			}
 			if _, err := convex.New(model, convex.Config{}); err != nil { // lengthscales are to be learned

@@ -16,23 +16,27 @@ func TestAutoOfManyLevels(t *testing.T) {
 		formula      string
 		want         string
 	}{
-		{500, 2, "y ~ g", "exact: a Gaussian family with a normal prior has a closed form"},
-		{largestExact + 1, 2, "y ~ g", "convex: 20002 rows and 10002 weights are too many for the closed form; products with the columns do"},
-		{largestSampled + 1, 1, "y ~ g", "svi: 50001 rows and 50002 weights are too many for the closed form; variational Bayes takes weights for independent"},
-		{largestSampled + 1, 1, "y ~ onehot(g) + x", "svi: "},
-		{largestSampled + 1, 1, "y ~ hash(g)", "svi: "},
+		{150, 2, "y ~ g", "exact: a Gaussian family with a normal prior has a closed form"},
+		{250, 100, "y ~ g", "exact: a Gaussian family with a normal prior has a closed form"}, // rows cost more than levels
+		{500, 2, "y ~ g", "svi: of the 501 weights 500 are levels"},
+		{largestExact + 1, 2, "y ~ g", "svi: of the 10002 weights 10001 are levels"},
+		{largestExact + 1, 2, "y ~ g + onehot(k)", "convex: 20002 rows and 16670 weights are too many for the closed form; products with the columns do"},
+		{largestSampled + 1, 1, "y ~ g + onehot(k)", "svi: 50001 rows and 66668 weights are too many for the closed form; variational Bayes takes weights for independent"},
+		{largestSampled + 1, 1, "y ~ onehot(g) + x", "svi: of the 50003 weights 50001 are levels"},
+		{largestSampled + 1, 1, "y ~ hash(g)", "svi: of the 50002 weights 50001 are levels"},
 		{largestSampled + 1, 1, "y ~ hash(g, h)", "svi: "},
 		{largestSampled + 1, 1, "y ~ g:h", "svi: "},
-		{largestSampled + 1, 1, "y ~ group(g, x) + onehot(h)", "svi: "},
+		{largestSampled + 1, 1, "y ~ group(g, x) + onehot(h)", "svi: of the 50005 weights 50001 are levels"},
 	} {
-		var names, halves []string
+		var names, halves, thirds []string
 		var x, y []float64
 		for i := range c.levels * c.each {
 			names = append(names, fmt.Sprintf("u%d", i%c.levels))
+			thirds = append(thirds, fmt.Sprintf("v%d", i/3%(largestExact*5/3)))
 			halves = append(halves, []string{"a", "b"}[i%2])
 			x, y = append(x, float64(i%7)), append(y, float64(i%13))
 		}
-		rows, err := table.New().Categories("g", names).Categories("h", halves).Numbers("x", x).Numbers("y", y).Source()
+		rows, err := table.New().Categories("g", names).Categories("h", halves).Categories("k", thirds).Numbers("x", x).Numbers("y", y).Source()
 		if err != nil {
 			t.Fatal(err)
 		}

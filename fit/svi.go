@@ -23,7 +23,10 @@ func sviEngine() Engine {
 			}
 			return ""
 		},
-		Automatic: func(model credence.Model, _ int) (spec.Call, string, error) {
+		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
+			if call, reason, ok := byLevels(model, rows, fullSeconds(float64(model.Features.Weights()))); ok {
+				return call, reason, nil
+			}
 			call := spec.Call{Name: "svi"}
 			if model.Features.Weights() <= problem.FullWeights {
 				call.Named = []spec.Argument{{Key: "covariance", Value: spec.Column{Name: string(svi.Full)}}}
@@ -34,7 +37,7 @@ func sviEngine() Engine {
 		Checkpoints: true,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := svi.Config{
-				Covariance: svi.Covariance(a.Means("of the posterior: between every two weights, or none", "diagonal; auto states full up to 2,000 weights").Word("covariance", "", string(svi.Diagonal), string(svi.Full))),
+				Covariance: svi.Covariance(a.Means("of the posterior: between every two weights, none, or those that remain where the levels of one category exclude each other", "diagonal; auto states full up to 2,000 weights, and levels of a category of 200 and more").Word("covariance", "", string(svi.Diagonal), string(svi.Full), string(svi.OfLevels))),
 				Components: a.Means("normal distributions that the posterior is a mixture of", "1").Int("components", 0, spec.AtLeast(1)),
 				Starts:     a.Means("random starts, of which the best bound is kept", "1; 2 with components, 4 for lengthscales on fewer than 400 rows").Int("starts", 0, spec.Between(1, mostRepeats)),
 				Batch:      a.Means("rows of a minibatch; stating it learns from minibatches in place of all rows", "512").Int("batch", 0, spec.AtLeast(1)),

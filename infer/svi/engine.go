@@ -74,6 +74,9 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	case cfg.Hyper == "":
 		e.config.Hyper = hyper.Mode
 	}
+	if _, _, ok := Levels(model.Features); cfg.Covariance == OfLevels && !ok {
+		return nil, fmt.Errorf("%s: covariance=levels is for a category and at most %d other weights: leave it out", name, mostBeside)
+	}
 	if e.groups, err = base.Groups(name, model.Features, e.prior); err != nil {
 		return nil, err
 	}

@@ -111,7 +111,13 @@ func (r *fit) reduce(ctx context.Context, free bool) error {
 		next += own.Count
 		groups, f.unseen = append(groups, own), append(f.unseen, unseen)
 	}
-	f.split(dense)
+	if f.means != nil { // rows without an intercept stand as they are, and its own is that of the means
+		kernel.Axpy(1, f.means, f.lines.Row(0))
+	}
+	f.design = directions(f.lines, dense)
+	if f.means != nil {
+		kernel.Axpy(-1, f.means, f.lines.Row(0))
+	}
 	features := &combinations{}
 	for _, g := range groups {
 		features.blocks = append(features.blocks, credence.Block{Name: g.Name, First: g.First, Count: g.Count, Intercept: g.Intercept})
@@ -165,31 +171,26 @@ func (f *few) lower(ws *credence.Workspace, columns *base.Columns, g base.Group,
 	return nil
 }
 
-// split makes the design of the lines: rows without an intercept stand as they are, and its own is that of the means.
-func (f *few) split(dense int) {
-	if f.means != nil {
-		kernel.Axpy(1, f.means, f.lines.Row(0))
-	}
-	rows, d := f.lines.Rows, f.lines.Cols
-	f.design.Dense = linop.NewDense(rows, dense)
-	f.design.Sparse.Reset(d - dense)
+// directions is the lines as rows of features that have so many dense columns.
+func directions(lines linop.Dense, dense int) credence.Design {
+	var out credence.Design
+	out.Dense = linop.NewDense(lines.Rows, dense)
+	out.Sparse.Reset(lines.Cols - dense)
 	var places []int32
 	var values []float64
-	for k := range rows {
-		row := f.lines.Row(k)
-		copy(f.design.Dense.Row(k), row[:dense])
-		if places, values = places[:0], values[:0]; d > dense {
+	for k := range lines.Rows {
+		row := lines.Row(k)
+		copy(out.Dense.Row(k), row[:dense])
+		if places, values = places[:0], values[:0]; lines.Cols > dense {
 			for j, v := range row[dense:] {
 				if v != 0 {
 					places, values = append(places, int32(j)), append(values, v)
 				}
 			}
-			f.design.Sparse.AppendRow(places, values)
+			out.Sparse.AppendRow(places, values)
 		}
 	}
-	if f.means != nil {
-		kernel.Axpy(-1, f.means, f.lines.Row(0))
-	}
+	return out
 }
 
 // weights returns q(w) of a q(z).

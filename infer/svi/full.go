@@ -200,9 +200,18 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	}
 	x := state.Best
 	q.Fix(x)
+	var whole *levels
+	if r.config.Covariance == OfLevels {
+		if whole, x, err = r.withLevels(ctx, q, s, options, state); err != nil {
+			return nil, err
+		}
+	}
 	elbo, standardError, lower, err := q.ELBO(ctx, x, credence.Rand(r.config.Seed, credence.SVIEntropy, 0))
 	if err != nil {
 		return nil, err
+	}
+	if whole != nil {
+		whole.release()
 	}
 	r.report.ELBOBound = &lower
 	if q.Components > 1 {
@@ -215,6 +224,11 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	o := &outcome{posterior: q.Posterior(x), priors: q.Prior, family: q.Family, targets: q.Targets, separated: q.Separated}
 	r.bound(o, elbo)
 	r.check(o, s.Zero)
+	if whole != nil {
+		mean, _ := q.Component(x, 0)
+		o.posterior = whole.posterior(mean)
+		return r.finish(o), nil
+	}
 	if r.chosen != nil { // by predictions, which no check of the spread of weights has a say in
 		kernel.Scale(r.chosen.Share, o.posterior.(*posterior.Diagonal).Variance)
 		return r.finish(o), nil

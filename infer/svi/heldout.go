@@ -23,10 +23,7 @@ import (
 func HeldOut(model credence.Model) bool {
 	normal, err := base.NormalPrior("svi", model.Prior)
 	_, kind := likelihood.Describe(model.Likelihood)
-	weights := model.Features.Weights()
-	if levels, ok := model.Features.(interface{ Exclusive() int }); ok {
-		weights -= levels.Exclusive()
-	}
+	weights := model.Features.Weights() - ExclusiveWeights(model.Features)
 	if tunable, ok := model.Features.(credence.Tunable); ok && len(tunable.Hyper()) > 0 {
 		return false
 	}

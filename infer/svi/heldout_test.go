@@ -179,7 +179,7 @@ func TestHeldOutDefault(t *testing.T) {
 // exclusive are columns of which a row has one at most.
 type exclusive struct{ plain }
 
-func (f exclusive) Exclusive() int { return f.p }
+func (f exclusive) Exclusive() []credence.Block { return f.plain.Blocks()[len(f.plain.Blocks())-1:] }
 
 // blocks are plain columns in two blocks.
 type blocks struct {

@@ -76,7 +76,7 @@ func (f *Fit) Initial(ctx context.Context) ([]float64, error) {
 	}
 	f.Begin(x)
 	rows := f.Rows(problem.StartRows)
-	err := f.eachCurvature(ctx, rows, x, func(b *problem.Block, beta []float64) {
+	err := f.EachCurvature(ctx, rows, x, func(b *problem.Block, beta []float64) {
 		b.Phi.AddMulSquaresTrans(f.Workspace, f.DPsi, beta)
 	})
 	scale := rows.Scale()
@@ -141,7 +141,7 @@ func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64, d i
 	dense, within := 0, true
 	var part credence.Design
 	scale := problem.Scale(rows.Count(), some.Count())
-	err := q.eachCurvature(ctx, some, x, func(b *problem.Block, beta []float64) {
+	err := q.EachCurvature(ctx, some, x, func(b *problem.Block, beta []float64) {
 		if within = within && q.terms.WithinReach(b, q.Family.Likelihood); !within {
 			return
 		}
@@ -214,9 +214,9 @@ func (g *metric) part(dst, phi *credence.Design) *credence.Design {
 	return dst
 }
 
-// eachCurvature calls do for block after block with the curvature of every row under the first component, −2 ∂e/∂variance, 0
+// EachCurvature calls do for block after block with the curvature of every row under the first component, −2 ∂e/∂variance, 0
 // where it is negative. The point is that of the last Begin.
-func (q *Bound) eachCurvature(ctx context.Context, rows *problem.Rows, x []float64, do func(b *problem.Block, beta []float64)) error {
+func (q *Bound) EachCurvature(ctx context.Context, rows *problem.Rows, x []float64, do func(b *problem.Block, beta []float64)) error {
 	m, _ := q.Component(x, 0)
 	t := &q.terms
 	return rows.Each(ctx, func(b *problem.Block) {

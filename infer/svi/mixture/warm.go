@@ -75,7 +75,7 @@ func (c *stochastic) largestCurvature(ctx context.Context, rows *problem.Rows, x
 			scaled[j] = v[j] * math.Sqrt(psi[j])
 		}
 		clear(product)
-		err := c.eachCurvature(ctx, rows, x, func(b *problem.Block, along []float64) {
+		err := c.EachCurvature(ctx, rows, x, func(b *problem.Block, along []float64) {
 			for i := range along {
 				along[i] = along[i] * b.Phi.RowDot(i, scaled) * rows.Scale()
 			}
