@@ -217,7 +217,7 @@ func TestSelectSpread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Contains(strings.Join(fitted.Report.Warnings, "; "), "spread over features that go together")
+		said := strings.Contains(strings.Join(fitted.Report.Warnings, "; "), "no single feature stands out")
 		if said != (signal > 0) || fitted.Selection.Selected > 0 {
 			t.Errorf("signal %v: %d called, of the variance %+v is explained: %v", signal, fitted.Selection.Selected, *fitted.Selection.Explained, fitted.Report.Warnings)
 		}
