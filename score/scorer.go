@@ -139,6 +139,14 @@ func (s *Scorer) Classes() []string {
 // Original says whether predictions are of the target's own column, price of log(price), with their median.
 func (s *Scorer) Original() bool { return s.options.Original }
 
+// SpreadsLevels says whether the model knows how far levels lie apart, so that one that training does not have adds to the
+// variance: engines that keep one value of each weight know no such thing.
+func (s *Scorer) SpreadsLevels() bool {
+	m := &s.fitted.Members[0].Model
+	law, ok := m.Prior.(credence.UnseenPrior)
+	return ok && slices.ContainsFunc(m.Features.Blocks(), func(b credence.Block) bool { return !b.Intercept && law.UnseenVariance(b) > 0 })
+}
+
 // Binary says that the target has two classes.
 func (s *Scorer) Binary() bool { return s.binary }
 

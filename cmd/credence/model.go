@@ -101,8 +101,12 @@ func (p *program) tellCounts(file *apply.File) {
 	if counts.Filled > 0 {
 		p.warn("%s filled with training means", counted(counts.Filled, "missing value"))
 	}
-	if counts.UnseenLevels > 0 {
-		p.warn("%s not seen in training, scored at the prior: no effect, give or take the spread of the levels", counted(counts.UnseenLevels, "category value"))
+	switch unseen := counted(counts.UnseenLevels, "category value"); {
+	case counts.UnseenLevels == 0:
+	case file.Scorer().SpreadsLevels():
+		p.warn("%s not seen in training, scored at the prior: no effect, give or take the spread of the levels", unseen)
+	default:
+		p.warn("%s not seen in training, scored as no effect: engine %s tells no spread of the levels, and intervals leave it out", unseen, file.Scorer().Fitted().Report.Engine)
 	}
 	switch {
 	case counts.UnseenFeatures == 1:

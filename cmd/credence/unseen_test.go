@@ -161,4 +161,8 @@ func TestUnseenLevelsAtEveryDoor(t *testing.T) {
 	if o := invoke(t, "", "predict", model, data, "--unseen", "error"); o.code != exitFailed {
 		t.Errorf("exit %d, %s", o.code, o.err)
 	}
+	must(t, "fit", train, "-f", "y ~ x + g", "--engine", "lasso", "-o", model, "-q")
+	if o := invoke(t, "", "predict", model, data, "--unseen", "prior", "--latent"); o.code != exitDone || !strings.Contains(o.err, "engine lasso tells no spread of the levels") {
+		t.Errorf("exit %d, %s", o.code, o.err)
+	}
 }
