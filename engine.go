@@ -32,6 +32,16 @@ type Value struct {
 // Values are named numbers, in JSON an object in their order.
 type Values []Value
 
+// Of returns the value of a name, otherwise where there is none.
+func (v Values) Of(name string, otherwise float64) float64 {
+	for _, named := range v {
+		if named.Name == name {
+			return named.Value
+		}
+	}
+	return otherwise
+}
+
 // MarshalJSON writes {"name": value, …}.
 func (v Values) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}

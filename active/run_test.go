@@ -27,7 +27,8 @@ func TestRun(t *testing.T) {
 	if err != nil || len(curve) != 2 {
 		t.Fatalf("%v: %v", err, curve)
 	}
-	before := must.Value(s.fit(context.Background(), pool[:15], nil))(t)
+	var labels learner
+	before := must.Value(s.fit(context.Background(), pool[:15], &labels))(t)
 	scorer := must.Value(NewScorer(before, Information, 0, 1))(t)
 	var open credence.Batch
 	must.Succeed(t, (subset{rows, pool[15:]}).Read(&open, 0, 285))
@@ -37,8 +38,8 @@ func TestRun(t *testing.T) {
 		block.Include(i, open.Target[i])
 		labelled = append(labelled, pool[15+i])
 	}
-	after := must.Value(s.fit(context.Background(), labelled, before))(t)
-	want, err := s.measure(after, test)
+	after := must.Value(s.fit(context.Background(), labelled, &labels))(t)
+	want, err := s.measure(context.Background(), after, &labels, labelled, test)
 	if err != nil || math.Abs(curve[1].LogLoss-want.LogLoss) > 1e-12 || curve[1].Error != want.Error {
 		t.Errorf("%v: the run ends at %v, by hand at %v", err, curve[1], want)
 	}

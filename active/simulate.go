@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
+	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -106,7 +107,8 @@ type simulation struct {
 
 // Simulate asks for the labels of rows that have them, block by block, as each score would, and measures the
 // models on the rows outside the pool. The engine is convex: after each block one step of its loops goes on
-// from the fit before.
+// from the fit before. Where a fit has prior variances by rows that are left out, see [svi.HeldOut], they are those of the labels,
+// chosen anew when these have doubled; convex has the variances of f for the scores, and what is measured is the model of a fit.
 func Simulate(ctx context.Context, model credence.Model, data credence.Data, options Options) (*Simulation, error) {
 	if _, ok := model.Likelihood.(likelihood.Bernoulli); !ok {
 		return nil, fmt.Errorf("active: a simulation needs the family bernoulli, not %v: name a target of two classes", model.Likelihood)
@@ -139,11 +141,12 @@ func (s *simulation) repeat(ctx context.Context, runs *runs, repeat int) error {
 	order := credence.Rand(s.Seed, credence.ActiveSplit, uint64(repeat)).Perm(s.all.Rows())
 	pool, test := order[:s.Pool], subset{&s.all, order[s.Pool:]}
 	if len(runs.Full) == repeat {
-		full, err := s.fit(ctx, pool, nil)
+		var labels learner
+		full, err := s.fit(ctx, pool, &labels)
 		if err != nil {
 			return err
 		}
-		at, err := s.measure(full, test)
+		at, err := s.measure(ctx, full, &labels, pool, test)
 		if err != nil {
 			return err
 		}
@@ -173,13 +176,40 @@ func (s *simulation) repeat(ctx context.Context, runs *runs, repeat int) error {
 	return nil
 }
 
-// fit fits the model to the rows of some places, going on from a fit before, nil for none.
-func (s *simulation) fit(ctx context.Context, places []int, before *credence.Fitted) (*credence.Fitted, error) {
-	config := convex.Config{Hyper: hyper.Mode, Start: before, Seed: s.Seed, Threads: s.Threads}
-	if before != nil {
+// learner is what a fit goes on from.
+type learner struct {
+	before *credence.Fitted // nil for none
+	chosen *credence.Fitted // has the prior variances by rows that are left out; nil where they are not
+	labels int              // from which they are
+}
+
+// fit fits the model to the rows of some places, going on from the fit before.
+func (s *simulation) fit(ctx context.Context, places []int, l *learner) (*credence.Fitted, error) {
+	config := convex.Config{Hyper: hyper.Mode, Start: l.before, Seed: s.Seed, Threads: s.Threads}
+	if l.before != nil {
 		config.Steps = 1
 	}
+	if svi.HeldOut(s.model) {
+		config.Hyper = hyper.Heldout
+		if len(places) >= 2*l.labels {
+			var err error
+			if l.chosen, err = s.predictive(ctx, places, nil); err != nil {
+				return nil, err
+			}
+			config.Start, config.Steps, l.labels = l.chosen, 0, len(places)
+		}
+	}
 	engine, err := convex.New(s.model, config)
+	if err != nil {
+		return nil, err
+	}
+	l.before, err = engine.Fit(ctx, subset{&s.all, places})
+	return l.before, err
+}
+
+// predictive is the model that a fit of the labels is, with prior variances of their own or those of another.
+func (s *simulation) predictive(ctx context.Context, places []int, chosen *credence.Fitted) (*credence.Fitted, error) {
+	engine, err := svi.New(s.model, svi.Config{Hyper: hyper.Heldout, Start: chosen, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -205,9 +235,10 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 	mean, variance := make([]float64, len(pool)), make([]float64, len(pool))
 	audit := Audit{}
 	var curve []Point
-	var fitted *credence.Fitted
+	var labels learner
 	for {
-		if fitted, err = s.fit(ctx, labelled, fitted); err != nil {
+		fitted, err := s.fit(ctx, labelled, &labels)
+		if err != nil {
 			return nil, err
 		}
 		scorer, err := NewScorer(fitted, score, s.Seed+uint64(repeat), s.Threads)
@@ -228,7 +259,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 		}
 		end := count >= s.Labels
 		if end || (count-s.Initial)%s.Every < s.Block {
-			at, err := s.measure(fitted, test)
+			at, err := s.measure(ctx, fitted, &labels, labelled, test)
 			if err != nil {
 				return nil, err
 			}
@@ -284,8 +315,14 @@ func (s *simulation) audits(labels int) int {
 	return int(s.Audit * float64(labels-s.Initial))
 }
 
-// measure returns error and log loss on the test rows.
-func (s *simulation) measure(fitted *credence.Fitted, test subset) (Point, error) {
+// measure returns error and log loss on the test rows of what is fitted to the rows of some places.
+func (s *simulation) measure(ctx context.Context, fitted *credence.Fitted, l *learner, places []int, test subset) (Point, error) {
+	if l.chosen != nil {
+		var err error
+		if fitted, err = s.predictive(ctx, places, l.chosen); err != nil {
+			return Point{}, err
+		}
+	}
 	scorer, err := NewScorer(fitted, Random, 0, s.Threads)
 	if err != nil {
 		return Point{}, err

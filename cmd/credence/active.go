@@ -202,7 +202,9 @@ func (p *program) simulateCommand() *cobra.Command {
 		Long: `Simulate hides the labels of a pool of rows, reveals them block by block as each score
 asks for them, and measures the models on the rows outside the pool. It prints learning
 curves, averaged over repeats with other pools. The engine is convex; after each block
-the fit continues from the one before. The advice on when to stop is for the first score.
+the fit continues from the one before. With more than 2,000 weights the prior variances
+are those that fit chooses by rows that are left out, anew when the labels have doubled,
+and the curves are those of that fit. The advice on when to stop is for the first score.
 With --checkpoint, a simulation that was stopped continues after its last whole run.`,
 		Example: `  credence active simulate a9a.libsvm --pool 16000 --initial 100 --block 10 --labels 2000
   credence active simulate mail.csv --target spam --scores information,bald,random --plot curves.svg`,

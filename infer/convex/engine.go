@@ -18,7 +18,7 @@ type Config struct {
 	Variances Variances `json:"variances,omitempty"`
 	// Hyper says what is done about variances, scales and noise where they are learned: "integrate",
 	// over their priors, "mode", at the mode under these, or "ml", without priors. "" is integrate where variances are
-	// exact and weights at most [problem.FullWeights], and else mode.
+	// exact and weights at most [problem.FullWeights], and else mode. Under "heldout" the prior variances are those of Start.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	// Steps limits the outer loops; 0 means 100 where variances are exact, and else 5.
 	Steps int `json:"steps,omitempty"`
@@ -42,7 +42,7 @@ func (c Config) Validate() error {
 	default:
 		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag or combined", c.Variances)
 	}
-	if err := c.Hyper.Validate(); err != nil {
+	if err := c.Hyper.Validate(hyper.Heldout); err != nil {
 		return fmt.Errorf("convex: %w", err)
 	}
 	if c.Hyper == hyper.Integrate && !c.mayBeExact() {
@@ -125,6 +125,9 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	if tunable, learned := problem.LearnedHypers(model.Features); len(learned) > 0 {
 		return nil, fmt.Errorf("convex: %s is a hyper-parameter to learn, and this engine learns none: state it, as in rbf(x, lengthscale=1), or use engine exact or svi", tunable.Hyper()[learned[0]].Name)
+	}
+	if _, ok := model.Prior.(prior.Normal); cfg.Hyper == hyper.Heldout && (cfg.Start == nil || !ok) {
+		return nil, fmt.Errorf("convex: hyper=heldout takes the variances of a normal prior from a fit of engine svi: give it as the start")
 	}
 	if start := cfg.Start; start != nil && (len(start.Members) != 1 || start.Members[0].Posterior.Weights() != model.Features.Weights()) {
 		return nil, fmt.Errorf("convex: a start is a fit of one member with the %d weights of the model", model.Features.Weights())

@@ -106,6 +106,10 @@ func (f *fit) addGroup(k int, size float64) {
 	switch p := f.model.Prior.(type) {
 	case prior.Normal:
 		stated, c.name, c.log = p.Variance, "prior_variance."+g.Name, 2
+		if f.treatment == hyper.Heldout && stated.State != param.Held {
+			unit := f.units.Scale * f.units.Scale
+			stated = param.Hold(f.config.Start.Report.Hyper.Of(c.name, unit*math.Exp(2*f.logPrior[k-f.first])))
+		}
 	case prior.Laplace:
 		stated = p.Scale
 	case prior.StudentT:

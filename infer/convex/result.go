@@ -22,7 +22,7 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	out := f.rows.Fitted()
 	out.Report.Status, out.Report.Iterations, out.Report.Warnings = credence.IterationLimit, done, f.warnings
 	out.Report.Hyperparameters, out.Report.HyperEvaluations = string(f.treatment), f.evaluations
-	if len(f.learned) == 0 {
+	if len(f.learned) == 0 && f.treatment != hyper.Heldout {
 		out.Report.Hyperparameters = hyper.Held
 	}
 	for k, c := range f.learned {

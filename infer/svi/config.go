@@ -106,6 +106,10 @@ type Config struct {
 	// weights, heldout where [HeldOut] says so, and else mode: independent weights, minibatches and draws cannot integrate.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 
+	// Start is a fit of a model with the same weights to other rows under Heldout, whose prior variances and share of the weights'
+	// variances are kept.
+	Start *credence.Fitted `json:"-"`
+
 	// ScreenRows is the largest number of evenly spread rows on which
 	// hyper-parameters of features are first learned; 0 means 1,000.
 	ScreenRows int `json:"screen_rows,omitempty"`
@@ -222,6 +226,9 @@ func (c Config) validate() error {
 	}
 	if err := c.Hyper.Validate(hyper.Heldout); err != nil {
 		return err
+	}
+	if c.Start != nil && c.Hyper != hyper.Heldout {
+		return fmt.Errorf("a start has the prior variances of hyper=heldout: state that, or leave it out")
 	}
 	if c.Hyper == hyper.Heldout && (!c.independent() || c.Approximation == Laplace) {
 		return fmt.Errorf("hyper=heldout is for one component of independent weights on all rows: leave covariance, components and the options of minibatches out, or state hyper=mode")

@@ -173,7 +173,7 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 	}
 	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
 	if r.chosen != nil {
-		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: "spread", Value: r.chosen.Share}, credence.Value{Name: "held_out_log_loss", Value: r.chosen.Loss})
+		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: spread, Value: r.chosen.Share}, credence.Value{Name: heldOutLogLoss, Value: r.chosen.Loss})
 	}
 	variances := make([]float64, features.Weights())
 	base.Spread(variances, groups, func(k int) float64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
@@ -182,17 +183,12 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	}
 	state := document.Mixture
 	if r.config.Hyper == hyper.Heldout && len(r.LearnedGroups()) > 0 {
-		if document.Held == nil {
-			document.Held = new(tries)
-		}
 		quiet := options
 		quiet.Progress = nil
-		x, err := r.choose(ctx, mixture.New(q, s, quiet), document.Held, func() error { return r.writeCheckpoint(document) })
-		if err != nil {
+		if r.config.Start != nil {
+			r.carry(r.config.Start.Report.Hyper)
+		} else if err := r.choose(ctx, mixture.New(q, s, quiet), document); err != nil {
 			return nil, err
-		}
-		if x != nil {
-			state.X = x
 		}
 	}
 	if err := mixture.New(q, s, options).Run(ctx, state); err != nil {
@@ -231,6 +227,12 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	}
 	if r.chosen != nil { // by predictions, which no check of the spread of weights has a say in
 		kernel.Scale(r.chosen.Share, o.posterior.(*posterior.Diagonal).Variance)
+		o.law = slices.Clone(o.priors) // of weights that training did not have, as of those that left-out rows alone had
+		for k, g := range r.Groups {
+			if !g.Intercept {
+				o.law[k] *= r.chosen.Share
+			}
+		}
 		return r.finish(o), nil
 	}
 	logs, err := r.compareSpread(ctx, q, x)

@@ -52,6 +52,12 @@ const (
 	mostHeld          = 4_000
 )
 
+// Names in reports.
+const (
+	spread         = "spread" // share of the variances of the weights
+	heldOutLogLoss = "held_out_log_loss"
+)
+
 // The prior variances that are tried are A²·10^(step/2), A the scale of their prior: a common step first, from 0 to gridSteps by
 // decades; then those half a decade to each side of the best. Of several blocks each goes on by itself, by decades while
 // the loss falls and then by half decades, from leastStep to gridSteps+1.
@@ -97,23 +103,37 @@ type choice struct {
 // fold is weights of the rows to fit and of those left out.
 type fold struct{ fitted, out []float64 }
 
-// choose leaves the best variances in the problem, held, and returns variables to go on from with all rows; nil where the fit
-// goes on by itself.
-func (r *fit) choose(ctx context.Context, climb *mixture.Fit, state *tries, save func() error) ([]float64, error) {
-	c := &choice{fit: r, climb: climb, state: state, save: save, learned: r.LearnedGroups(), best: -1}
+// carry takes what a fit to other rows chose.
+func (r *fit) carry(values credence.Values) {
+	for _, k := range r.LearnedGroups() {
+		r.take(k, values.Of(priorVariance+r.Groups[k].Name, r.start.Prior[k]))
+		r.Groups[k].Learned = false
+	}
+	r.chosen = &tried{Share: values.Of(spread, 1), Loss: values.Of(heldOutLogLoss, 0)}
+}
+
+// choose leaves the best variances in the problem, held, and in the document variables to go on from with all rows, unless
+// these are there.
+func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document) error {
+	if document.Held == nil {
+		document.Held = new(tries)
+	}
+	state := document.Held
+	c := &choice{fit: r, climb: climb, state: state, learned: r.LearnedGroups(), best: -1}
+	c.save = func() error { return r.writeCheckpoint(document) }
 	if err := c.deal(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if len(c.folds) == 0 { // one row at most has a weight
 		r.config.Hyper = hyper.Mode
-		return nil, nil
+		return nil
 	}
 	for _, k := range c.learned {
 		c.squares = append(c.squares, r.Priors.Scales[k]*r.Priors.Scales[k])
 		r.Groups[k].Learned = false
 	}
 	if err := c.search(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	r.chosen = &state.Tried[c.best]
 	c.hold(r.chosen.Steps)
@@ -121,15 +141,15 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, state *tries, save
 		r.report.HyperEvaluations += t.Fits
 	}
 	if len(state.best) == 0 { // of a checkpoint from later on
-		return nil, nil
+		return nil
 	}
 	x := state.best[:climb.Size()]
 	state.last, state.best = nil, nil
 	bound, err := climb.Evaluate(ctx, c.All(), make([]float64, len(x)), x)
-	if !problem.Finite(bound) { // of a row that this fold left out
-		x = nil
+	if problem.Finite(bound) { // or a row that this fold left out is beyond reach
+		document.Mixture.X = x
 	}
-	return x, err
+	return err
 }
 
 // deal deals the rows out.

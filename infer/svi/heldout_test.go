@@ -262,6 +262,25 @@ func TestHeldOutSplits(t *testing.T) {
 	}
 }
 
+// TestHeldOutCarried: a fit to other rows has the prior variances and the share of its start, and none are sought.
+func TestHeldOutCarried(t *testing.T) {
+	model := credence.Model{Features: blocks{plain{p: 30, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
+	first := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(60, 30, 4))
+	other := wideRows(90, 30, 5)
+	got := fitted(t, model, Config{Hyper: hyper.Heldout, Start: first}, other)
+	if !reflect.DeepEqual(got.Report.Hyper[1:], first.Report.Hyper[1:]) || got.Report.HyperEvaluations != 0 || got.Report.Hyperparameters != "heldout" {
+		t.Errorf("%+v, the start has %+v", got.Report, first.Report)
+	}
+	again := fitted(t, model, Config{Hyper: hyper.Heldout, Start: got}, wideRows(60, 30, 4))
+	q, want := again.Members[0].Posterior.(*posterior.Diagonal), first.Members[0].Posterior.(*posterior.Diagonal)
+	for j := range q.Mean {
+		closeTo(t, "mean", q.Mean[j], want.Mean[j], 1e-3*math.Sqrt(want.Variance[j]))
+	}
+	if _, err := New(model, Config{Start: first}); err == nil || !strings.Contains(err.Error(), "state that, or leave it out") {
+		t.Errorf("a start without heldout: %v", err)
+	}
+}
+
 // TestHeldOutFew: rows too few to leave any out are fitted at the mode, and variances beyond reach are not taken.
 func TestHeldOutFew(t *testing.T) {
 	model := credence.Model{Features: plain{p: 4}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
