@@ -217,7 +217,9 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	}
 	s.whole = !slices.ContainsFunc(s.target, func(y float64) bool { return y < 0 || y != math.Trunc(y) })
 	if s.kind.gaussian && s.name != "" && !s.transformed {
-		s.looks = LookAt(s.name, s.target)
+		if s.looks = fitted.Report.Target; s.looks == nil { // a family that was stated, or an older model
+			s.looks = LookAt(s.name, s.target)
+		}
 	}
 	return s, nil
 }

@@ -65,3 +65,19 @@ func TestTargetLooks(t *testing.T) {
 		}
 	}
 }
+
+// TestLookOfAllRows: what a finding says of the target is true of all rows, also of those beyond the ones that are looked at.
+func TestLookOfAllRows(t *testing.T) {
+	type row struct{ Visits, X float64 }
+	rng := rand.New(rand.NewPCG(5, 26))
+	rows := make([]row, 3*criticism.Rows)
+	for i := range rows {
+		rows[i].X = rng.NormFloat64()
+		rows[i].Visits = likelihood.Poisson{}.Sample(rng, -2.5)
+	}
+	rows[16].Visits = 9 // behind the first run of rows that are looked at
+	model := must.Value(fit.Table(context.Background(), must.Value(table.Structs(rows))(t), fit.Options{Formula: "Visits ~ X"}))(t)
+	if text := strings.Join(model.Report.Warnings, "\n"); !strings.Contains(text, "Visits holds whole numbers from 0 to 9, ") {
+		t.Errorf("%s", text)
+	}
+}
