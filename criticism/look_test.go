@@ -32,6 +32,7 @@ func TestLook(t *testing.T) {
 		"claims of unequal drivers": {LookCounts, "poisson", func(rng *rand.Rand) float64 { return likelihood.Poisson{}.Sample(rng, -2+.3*rng.NormFloat64()) }},
 		"visits":                    {LookCounts, "poisson", func(rng *rand.Rand) float64 { return likelihood.Poisson{}.Sample(rng, 2) }},
 		"bikes in an hour":          {LookCounts, "negbinomial", func(rng *rand.Rand) float64 { return likelihood.Poisson{}.Sample(rng, 4.5+.8*rng.NormFloat64()) }},
+		"accidents, few":            {LookCounts, "poisson", func(rng *rand.Rand) float64 { return math.Floor(2.8 * math.Pow(rng.Float64(), 1.7)) }},
 		"grades 1 to 5":             {LookGrades, "ordinal", func(rng *rand.Rand) float64 { return between(1, math.Round(3+rng.NormFloat64()), 5) }},
 		"grades 0 to 4":             {LookGrades, "ordinal", func(rng *rand.Rand) float64 { return between(0, math.Round(2+1.3*rng.NormFloat64()), 4) }},
 		"quality 3 to 9":            {LookGrades, "ordinal", func(rng *rand.Rand) float64 { return between(0, math.Round(6+.9*rng.NormFloat64()), 10) }},
@@ -97,8 +98,8 @@ func TestLookOfPieces(t *testing.T) {
 	if got := pieces.Look("y"); got.String() != whole.String() || !strings.Contains(got.Text, "from 0.0625 to 1024") {
 		t.Errorf("%v, at once %v", got, whole)
 	}
-	if n := len(pieces.every); n < lookedAt || n >= 2*lookedAt {
-		t.Errorf("quantiles of %d values", n)
+	if n := len(pieces.every); n < lookedAt || n >= 2*lookedAt || n*pieces.stride < pieces.rows || (n-1)*pieces.stride >= pieces.rows {
+		t.Errorf("quantiles of %d values, one of %d", n, pieces.stride)
 	}
 	if got := LookAt("y", append(make([]float64, 0, 8), 0, 1, 2, 3, 1, 0, 2)); got != nil {
 		t.Errorf("seven values: %v", got)

@@ -81,3 +81,30 @@ func TestLookOfAllRows(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestWholeTargets: checks of a gaussian on counts say what they are once, with the families of counts; on whole numbers of
+// which nobody knows what they are, they never name studentt, whose scale would shrink to the commonest of them.
+func TestWholeTargets(t *testing.T) {
+	type row struct{ Y, X float64 }
+	rng := rand.New(rand.NewPCG(6, 26))
+	for name, draw := range map[string]func(x float64) float64{
+		"counts": func(x float64) float64 { return likelihood.Poisson{}.Sample(rng, -.7+.2*x) },
+		"sizes": func(x float64) float64 {
+			return math.Max(0, math.Round(500+3*x+6*rng.NormFloat64()/math.Sqrt(rng.ExpFloat64())))
+		},
+	} {
+		rows := make([]row, 3000)
+		for i := range rows {
+			rows[i].X = rng.NormFloat64()
+			rows[i].Y = draw(rows[i].X)
+		}
+		model := must.Value(fit.Table(context.Background(), must.Value(table.Structs(rows))(t), fit.Options{Formula: "Y ~ X"}))(t)
+		text := strings.Join(append(model.Report.Warnings, model.Report.Remarks...), "\n")
+		if text == "" || strings.Contains(text, "studentt") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if named := strings.Count(text, "--family poisson"); name == "counts" && named != 1 {
+			t.Errorf("the families of counts are named %d times: %s", named, text)
+		}
+	}
+}

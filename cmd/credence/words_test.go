@@ -42,21 +42,25 @@ func TestCountsAreSaidFirst(t *testing.T) {
 	}
 }
 
-// TestCalibrationInALine: evaluate tells the calibration of counts in one line, whose figures are those of JSON.
+// TestCalibrationInALine: evaluate tells the calibration of counts in one line, whose figures are those of JSON, whether
+// the targets vary less than the family allows or more.
 func TestCalibrationInALine(t *testing.T) {
-	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
-	must(t, "fit", path, "--target", "visits", "--family", "poisson", "-o", model)
-	out := must(t, "evaluate", model, path)
-	e := decode(t, must(t, "evaluate", model, path, "--json"))
-	worst, held := 0.0, []string{}
-	for _, level := range []string{"0.5", "0.8", "0.9", "0.95"} {
-		covered := number(t, e["coverage"].(map[string]any), level)
-		worst = math.Max(worst, math.Abs(covered-parse(t, level)))
-		held = append(held, fmt.Sprintf("%.1f", 100*covered))
-	}
-	want := fmt.Sprintf("\ncalibration  probabilities are off by %.1f %% at most: the central 50, 80, 90, 95 %% hold %s %% of the targets", 100*worst, strings.Join(held, ", "))
-	if !strings.Contains(out, want) || strings.Contains(out, "coverage of") {
-		t.Errorf("%s\nlacks %s", out, want)
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	for factor := range 2 {
+		path := file(t, "counts.csv", regexp.MustCompile(`(?m),(\d+)$`).ReplaceAllString(string(sure(os.ReadFile(wordsTable(t)))(t)), ",${1}"+strings.Repeat("0", factor)))
+		must(t, "fit", path, "--target", "visits", "--family", "poisson", "-o", model)
+		out := must(t, "evaluate", model, path)
+		e := decode(t, must(t, "evaluate", model, path, "--json"))
+		worst, held := 0.0, []string{}
+		for _, level := range []string{"0.5", "0.8", "0.9", "0.95"} {
+			covered := number(t, e["coverage"].(map[string]any), level)
+			worst = math.Max(worst, math.Abs(covered-parse(t, level)))
+			held = append(held, fmt.Sprintf("%.1f", 100*covered))
+		}
+		want := fmt.Sprintf("\ncalibration  probabilities are off by %.1f %% at most: the central 50, 80, 90, 95 %% hold %s %% of the targets", 100*worst, strings.Join(held, ", "))
+		if !strings.Contains(out, want) || strings.Contains(out, "coverage of") {
+			t.Errorf("%s\nlacks %s", out, want)
+		}
 	}
 }
 
@@ -137,6 +141,11 @@ func TestNarrowIntervalsAreHidden(t *testing.T) {
 	}
 	if strings.Contains(shown, "lower") || strings.Contains(shown, " sd ") || !strings.Contains(shown, "inclusion") {
 		t.Error(shown)
+	}
+	for line := range strings.Lines(shown) {
+		if cells := strings.Fields(line); strings.HasPrefix(line, "  ") && len(cells) > 1 && cells[0] == "linear" && len(cells) != 4 {
+			t.Errorf("a weight has the cells %q", cells)
+		}
 	}
 	if first := e["terms"].([]any)[0].(map[string]any); first["lower"] == nil || first["sd"] == nil {
 		t.Errorf("%v", first)
