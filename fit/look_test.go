@@ -90,7 +90,7 @@ func TestWholeTargets(t *testing.T) {
 	for name, draw := range map[string]func(x float64) float64{
 		"counts": func(x float64) float64 { return likelihood.Poisson{}.Sample(rng, -.7+.2*x) },
 		"sizes": func(x float64) float64 {
-			return math.Max(0, math.Round(500+3*x+6*rng.NormFloat64()/math.Sqrt(rng.ExpFloat64())))
+			return math.Max(0, math.Round(5000+3*x+6*rng.NormFloat64()/math.Sqrt(rng.ExpFloat64())))
 		},
 	} {
 		rows := make([]row, 3000)
