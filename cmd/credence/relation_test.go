@@ -88,7 +88,7 @@ func (c *commandLine) run() error {
 	case "compare":
 		other := filepath.Join(c.folder, "other.safetensors")
 		whole := j.Options.Formula
-		j.Options.Formula = strings.NewReplacer("x + ", "", " + x", "").Replace(whole)
+		j.Options.Formula, j.Flags = strings.NewReplacer("x + ", "", " + x", "").Replace(whole), nil
 		if err := c.fitted(other); err != nil {
 			return err
 		}
