@@ -42,7 +42,8 @@
 // hyper-parameters, one or two passes each where classes are not nearly separated: each starts from the normal
 // likelihood that stands for the rows, moved to where it goes to first order. Without parameters of the likelihood, a fit so near the
 // mode that the normal likelihood says it to within a hundredth of a standard deviation makes no pass. Parameters of the
-// likelihood then are five members of equal weight, or one where their logarithms are known to 0.05. Everything else is at the mode of bound and priors together; lengthscales
+// likelihood then are five members of equal weight, or one where their logarithms are known to 0.05, and Fitted.Family is the joint
+// posterior of all of them with the weights, along the axes. Everything else is at the mode of bound and priors together; lengthscales
 // always are.
 //
 // # What is reported

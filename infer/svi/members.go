@@ -131,8 +131,8 @@ func (g *integration) family() *credence.FamilyPosterior {
 	return f
 }
 
-// widths are the slopes of log E φᵀV(θ)φ along the axes, φ of a row: columns count by their mean squares, as if they were
-// uncorrelated.
+// widths are the slopes of log E φᵀV(θ)φ along the axes, φ of a row: the columns of a group count by their mean square, as if they
+// were uncorrelated and of one size.
 func (g *integration) widths(root *mat.SymDense) []float64 {
 	p, d := len(g.theta), g.Dims
 	list, total := make([]float64, p), 0.0
