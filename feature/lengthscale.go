@@ -121,3 +121,33 @@ func (l *Lengthscale) addTo(grad, byInput []float64) {
 		grad[0] += g
 	}
 }
+
+// Held returns the set with all lengthscales held at the values that they have.
+func (s *Set) Held() *Set {
+	return s.replaceLengthscales(func(l *Lengthscale) { l.State = param.Held })
+}
+
+// Begun returns the set in which fits of lengthscales start from the values that they have.
+func (s *Set) Begun() *Set {
+	return s.replaceLengthscales(func(l *Lengthscale) { l.Start = l.Values })
+}
+
+func (s *Set) replaceLengthscales(change func(*Lengthscale)) *Set {
+	return s.Replace(func(term Term) Term {
+		switch t := term.(type) {
+		case *RandomFourier:
+			other := *t
+			change(&other.Lengthscale)
+			return &other
+		case *Radial:
+			other := *t
+			change(&other.Lengthscale)
+			return &other
+		case *Sigmoid:
+			other := *t
+			change(&other.Lengthscale)
+			return &other
+		}
+		return nil
+	})
+}

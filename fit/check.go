@@ -52,13 +52,19 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 
 // beside returns an engine for fits of the model beside the selection's own, under a prior.
 func (p *Prepared) beside(text string, under credence.Prior) (credence.Engine, error) {
-	registry, model := p.job.engine.registry, p.model
+	model := p.model
 	model.Prior = under
+	return p.engineOf(text, model)
+}
+
+// engineOf returns the engine that a text names, for a model beside the one that is to be fitted.
+func (p *Prepared) engineOf(text string, model credence.Model) (credence.Engine, error) {
+	registry := p.job.engine.registry
 	entry, call, err := registry.find(text, false)
 	if err != nil {
 		return nil, err
 	}
-	if reason := entry.refuses(model.Likelihood, under); reason != "" {
+	if reason := entry.refuses(model.Likelihood, model.Prior); reason != "" {
 		return nil, fmt.Errorf("the check fits %s too: %s", text, reason)
 	}
 	maker, err := (&choice{registry: registry}).maker(Run{Seed: p.job.options.Seed, Threads: p.job.options.Threads}, entry, call)

@@ -27,6 +27,7 @@ type Prepared struct {
 	model  credence.Model
 	engine credence.Engine
 	other  credence.Engine // the same for other rows, of which there are no checkpoints
+	maker  Maker           // of the same for other features
 	entry  *Engine
 	why    string // the engine was chosen
 	call   string // that makes it again
@@ -96,6 +97,7 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 			p.other, err = maker(p.model)
 		}
 	}
+	p.maker = maker
 	return p, err
 }
 
@@ -115,6 +117,9 @@ func (p *Prepared) Beside(rows credence.Source) { p.outside = rows }
 // Fit fits the model.
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fitted, err := p.engine.Fit(ctx, p.data)
+	if err == nil {
+		fitted, err = p.double(ctx, fitted)
+	}
 	if err == nil {
 		err = p.checkFinite(fitted)
 	}

@@ -72,7 +72,7 @@ type Config struct {
 	Components int `json:"components,omitempty"`
 	// Starts is the number of random starts, of which the best bound is kept; 0
 	// means 1, 2 for several components, where more than one optimum is common, and 4 for
-	// hyper-parameters of features on fewer than 400 rows.
+	// hyper-parameters of features on fewer than 400 rows, 2 on more where they are of functions of one or two columns.
 	Starts int `json:"starts,omitempty"`
 
 	// MaxIterations limits deterministic iterations; 0 means 100 with full covariance, where one
@@ -113,7 +113,8 @@ type Config struct {
 	// ScreenRows is the largest number of evenly spread rows on which
 	// hyper-parameters of features are first learned; 0 means 1,000.
 	ScreenRows int `json:"screen_rows,omitempty"`
-	// PolishRows is the largest number on which they are then polished; 0 means 4,000.
+	// PolishRows is the largest number on which they are then polished; 0 means 4,000, and those of functions of one or two columns
+	// as many rows as 1e9 operations take, squares of the number of weights, if that is more.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Diagnostics is the number of weights drawn from the posterior for Pareto-k̂;
 	// 0 means 200 to 1,000 by the number of rows, below 0 none.

@@ -60,6 +60,9 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		cfg.Covariance = Full
 	}
 	e.config, e.startsStated, e.hyperStated = cfg.withDefaults(), cfg.Starts > 0, cfg.Hyper != ""
+	if d := model.Features.Weights(); cfg.PolishRows == 0 && curves(model.Features) {
+		e.config.PolishRows = max(e.config.PolishRows, int(curveOperations/(float64(d)*float64(d))))
+	}
 	switch weights := model.Features.Weights(); {
 	case cfg.Hyper == hyper.Integrate && weights > base.FullWeights:
 		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", name, base.FullWeights, weights)

@@ -58,11 +58,32 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 }
 
 // Below fewRows rows hyper-parameters of features are learned from fewStarts starts unless their number is
-// stated: the evidence has several maxima there, and a start costs little.
+// stated: the evidence has several maxima there, and a start costs little. Curves and surfaces have curveStarts on more rows: a long
+// lengthscale with a large variance is a maximum beside that of a rough function (600 counts: by 1,400 nats).
 const (
-	fewRows   = 400
-	fewStarts = 4
+	fewRows     = 400
+	fewStarts   = 4
+	curveStarts = 2
+	// curveOperations are those of a pass over the rows on which lengthscales of curves and surfaces are polished: they have few
+	// weights, and of rare events 4,000 rows tell a lengthscale badly.
+	curveOperations = 1e9
 )
+
+// curves says whether all hyper-parameters are those of functions of one or two columns.
+func curves(features credence.Features) bool {
+	tunable, ok := features.(credence.Tunable)
+	if !ok {
+		return false
+	}
+	lengthscales := map[int]int{}
+	for _, h := range tunable.Hyper() {
+		lengthscales[h.Block]++
+		if lengthscales[h.Block] > 2 {
+			return false
+		}
+	}
+	return true
+}
 
 func (e *Engine) newFit(data credence.Data) (*fit, error) {
 	rows, err := base.Open(e.config.name(), e.model, data, base.AllRoles)
@@ -70,8 +91,12 @@ func (e *Engine) newFit(data credence.Data) (*fit, error) {
 		return nil, err
 	}
 	starts := e.config.Starts
-	if !e.startsStated && data.Rows() < fewRows {
+	switch {
+	case e.startsStated:
+	case data.Rows() < fewRows:
 		starts = fewStarts
+	case curves(e.model.Features):
+		starts = curveStarts
 	}
 	return &fit{config: e.config, starts: starts, Problem: &problem.Problem{
 		Engine:    e.config.name(),

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -64,8 +65,9 @@ func TestLengthscales(t *testing.T) {
 	if !(l[1] > 5*l[0]) {
 		t.Errorf("lengthscales %v: the second input does not matter", l)
 	}
+	drawn := f.Members[0].Model.Features.(*feature.Set) // of the start that was kept
 	at := func(values ...float64) float64 {
-		model.Features = heldAt(t, set, values)
+		model.Features = heldAt(t, drawn, values)
 		return *fitted(t, model, Config{Covariance: Full, Diagnostics: -1}, data).Report.ELBO
 	}
 	best := at(l...)
@@ -179,5 +181,26 @@ func TestStartsOfLengthscales(t *testing.T) {
 	}
 	if l := lengthscales(several)[0]; l > 0.3 {
 		t.Errorf("the lengthscale of a wave of length 0.42 is %g", l)
+	}
+}
+
+// Curves of many rows have two starts and are polished on more rows: the rough curve is found from where one start ends beside it, and
+// no warning says that lengthscales are those of a part of the rows.
+func TestCurvesHaveTwoStarts(t *testing.T) {
+	data := wave(5000)
+	for i := range data.y {
+		data.y[i] = likelihood.Poisson{}.Sample(rand.New(rand.NewPCG(uint64(i), 4)), 1+math.Sin(8*data.x.Row(i)[0]))
+	}
+	model := credence.Model{Features: fourier(t, 2, 50, true), Likelihood: likelihood.Poisson{}, Prior: normal}
+	two := fitted(t, model, Config{Covariance: Full}, data)
+	one := fitted(t, model, Config{Covariance: Full, Starts: 1}, data)
+	if *two.Report.ELBO < *one.Report.ELBO+1000 {
+		t.Errorf("two starts have a bound of %v, one of %v", *two.Report.ELBO, *one.Report.ELBO)
+	}
+	if !slices.Equal(two.Report.Warnings, nil) {
+		t.Errorf("warnings: %q", two.Report.Warnings)
+	}
+	if !curves(model.Features) || curves(fourier(t, 3, 5, true)) || curves(nil) {
+		t.Error("functions of one column are no curves, or of three columns are")
 	}
 }

@@ -1,0 +1,189 @@
+package fit
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/prior"
+)
+
+const (
+	// enoughGain is what twice as many frequencies have to gain, in nats of the evidence or of its bound.
+	enoughGain = 3
+	// trialRows are the evenly spread rows on which it is tried whether twice as many may gain.
+	trialRows = 4000
+)
+
+// trialEngines are the engines of trials, by those of fits.
+var trialEngines = map[string]string{"exact": "exact(starts=1, hyper=mode)", "svi": "svi(covariance=full, starts=1, hyper=mode, diagnostics=0)"}
+
+// double fits with twice as many frequencies, of those left out, while the evidence gains. Whether it may is tried on some of the
+// rows first, at the lengthscales of the fit: nothing but variances is learned there, so that a fit whose frequencies suffice costs
+// two evaluations more. Any gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
+// those learned. What fails on the way leaves the fit as it is.
+func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
+	_, normal := p.model.Prior.(prior.Normal)
+	text := trialEngines[p.entry.Name]
+	if more, _ := p.twice(p.drawn, nil); !normal || text == "" || more == nil {
+		return fitted, nil
+	}
+	rows, err := p.some(ctx, trialRows)
+	if err != nil {
+		return nil, err
+	}
+	d := &doubling{Prepared: p, rows: rows, engine: text}
+	for {
+		features, ok := fitted.Members[0].Model.Features.(*feature.Set)
+		if !ok {
+			return fitted, nil
+		}
+		drawn, err := d.try(ctx, features)
+		if err != nil || drawn == nil {
+			return fitted, ctx.Err()
+		}
+		more, err := p.plan.Draw(features.Begun(), drawn, p.job.options.Seed)
+		if err != nil {
+			return nil, err
+		}
+		model := p.model
+		model.Features = more
+		engine, err := p.maker(model)
+		if err != nil {
+			return nil, err
+		}
+		again, err := engine.Fit(ctx, p.data)
+		if err != nil {
+			return fitted, ctx.Err()
+		}
+		if !(evidence(&again.Report) > evidence(&fitted.Report)+enoughGain) {
+			return fitted, nil
+		}
+		fitted, p.model, p.drawn, p.engine, p.other = again, model, drawn, engine, engine
+	}
+}
+
+// evidence is the log evidence that a report tells, or its bound.
+func evidence(r *credence.Report) float64 {
+	for _, e := range []*float64{r.Evidence, r.ELBO, r.EvidenceMode, r.ELBOMode} {
+		if e != nil {
+			return *e
+		}
+	}
+	return math.NaN()
+}
+
+// twice returns the numbers of frequencies with those doubled that may be and are wanted, nil meaning all, and their terms; nil
+// where there are none, or where the weights would be more than have a full covariance.
+func (p *Prepared) twice(drawn []formula.Frequencies, wanted func(term string) bool) (more []formula.Frequencies, terms []string) {
+	more = slices.Clone(drawn)
+	weights := p.model.Features.Weights()
+	for k := range more {
+		d := &more[k]
+		if !d.Stated && d.Count < d.Most && (wanted == nil || wanted(d.Term)) {
+			count := min(2*d.Count, d.Most)
+			weights += 2 * (count - d.Count)
+			d.Count, terms = count, append(terms, d.Term)
+		}
+	}
+	if len(terms) == 0 || weights > problem.FullWeights {
+		return nil, nil
+	}
+	return more, terms
+}
+
+// doubling tries numbers of frequencies.
+type doubling struct {
+	*Prepared
+	rows   credence.Data
+	engine string
+}
+
+// try returns the numbers of frequencies with which the evidence may gain, nil if there are none. Terms are tried together first:
+// where that gains nothing, none of them costs a trial of its own.
+func (d *doubling) try(ctx context.Context, features *feature.Set) ([]formula.Frequencies, error) {
+	all, terms := d.twice(d.drawn, nil)
+	if all == nil {
+		return nil, nil
+	}
+	now, err := d.evidence(ctx, features, d.drawn)
+	if err != nil {
+		return nil, err
+	}
+	then, err := d.evidence(ctx, features, all)
+	if err != nil || !(then > now) {
+		return nil, err
+	}
+	if len(terms) == 1 {
+		return all, nil
+	}
+	gained := map[string]bool{}
+	for _, term := range terms {
+		alone, _ := d.twice(d.drawn, func(t string) bool { return t == term })
+		if then, err = d.evidence(ctx, features, alone); err != nil {
+			return nil, err
+		}
+		gained[term] = then > now
+	}
+	if some, _ := d.twice(d.drawn, func(t string) bool { return gained[t] }); some != nil {
+		return some, nil
+	}
+	return all, nil
+}
+
+// evidence returns that of numbers of frequencies at the lengthscales of features.
+func (d *doubling) evidence(ctx context.Context, features *feature.Set, drawn []formula.Frequencies) (float64, error) {
+	if !slices.Equal(drawn, d.drawn) {
+		var err error
+		if features, err = d.plan.Draw(features, drawn, d.job.options.Seed); err != nil {
+			return 0, err
+		}
+	}
+	model := d.model
+	model.Features = features.Held()
+	engine, err := d.engineOf(d.engine, model)
+	if err != nil {
+		return 0, err
+	}
+	fitted, err := engine.Fit(ctx, d.rows)
+	if err != nil {
+		return 0, err
+	}
+	return evidence(&fitted.Report), nil
+}
+
+// someRows are rows in memory.
+type someRows struct{ all credence.Batch }
+
+// Rows implements [credence.Data].
+func (s *someRows) Rows() int { return s.all.Rows() }
+
+// Read implements [credence.Data].
+func (s *someRows) Read(dst *credence.Batch, first, count int) error {
+	*dst = credence.Batch{First: first, X: dst.X, Sparse: dst.Sparse}
+	dst.X.Rows = 0
+	dst.Append(&s.all, first, count)
+	return nil
+}
+
+// some reads about limit evenly spread rows into memory.
+func (p *Prepared) some(ctx context.Context, limit int) (*someRows, error) {
+	const run = 8 // neighbouring rows
+	all, err := problem.Open(p.entry.Name, p.model, p.data, problem.AllRoles)
+	if err != nil {
+		return nil, err
+	}
+	rows, s := all.Sample(limit, run), &someRows{}
+	for k := range rows.Blocks() {
+		b, err := rows.Block(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		s.all.Append(b, 0, b.Rows())
+	}
+	return s, nil
+}

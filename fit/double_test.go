@@ -1,0 +1,156 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/table"
+)
+
+// ragged is a table of a rough function of a, through a hundred random points, and a smooth one of b; c has 60 values of a, g is
+// normal and y a count.
+func ragged(t *testing.T, rows int, noise float64) credence.Source {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 26))
+	var points [101]float64
+	for k := range points {
+		points[k] = rng.NormFloat64()
+	}
+	rough := func(a float64) float64 {
+		k := int(a * 100)
+		return points[k] + (a*100-float64(k))*(points[k+1]-points[k])
+	}
+	var a, b, c, g, h, y []float64
+	for i := range rows {
+		x, z := rng.Float64(), rng.Float64()
+		a, b, c = append(a, x), append(b, z), append(c, math.Floor(60*x)/60)
+		g = append(g, rough(x)+math.Sin(3*z)+noise*rng.NormFloat64())
+		h = append(h, rough(c[i])+noise*rng.NormFloat64())
+		y = append(y, likelihood.Poisson{}.Sample(rng, 2+rough(x)))
+	}
+	return must.Value(table.New().Numbers("a", a).Numbers("b", b).Numbers("c", c).Numbers("g", g).Numbers("h", h).Numbers("y", y).Source())(t)
+}
+
+// Twice as many frequencies are drawn while the evidence gains, of the terms that do: the evidence is then above that of the first
+// number by more than what doubling asks for, and a curve for which the first number suffices has that of the number stated.
+func TestFrequenciesDoubleWhileTheEvidenceGains(t *testing.T) {
+	rows := ragged(t, 600, 0.1)
+	for _, c := range []struct {
+		formula, family, prior, engine string
+		stated                         string // the same with the first numbers stated
+		least, most                    []float64
+	}{
+		{"g ~ rbf(a, lengthscale=0.04) + rbf(b)", "", "", "exact(starts=1)", "g ~ rbf(a, n=50, lengthscale=0.04) + rbf(b, n=50)", []float64{100, 50}, []float64{500, 50}},
+		{"y ~ rbf(a, lengthscale_prior=none)", "poisson", "", "svi(covariance=full, hyper=mode)", "y ~ rbf(a, n=50, lengthscale_prior=none)", []float64{100}, []float64{500}},
+		{"h ~ rbf(c)", "", "", "", "h ~ rbf(c, n=50)", []float64{60}, []float64{60}},
+		{"g ~ b + rbf(a, n=30)", "", "", "", "", []float64{30}, []float64{30}},
+		{"b ~ rbf(g)", "", "", "", "b ~ rbf(g, n=50)", []float64{50}, []float64{50}},
+		{"g ~ rbf(a, lengthscale=0.1)", "", "spikeslab", "ep", "", []float64{50}, []float64{50}},
+	} {
+		if c.family == "poisson" && testing.Short() {
+			continue // seconds
+		}
+		options := Options{Formula: c.formula, Family: c.family, Prior: c.prior, Engine: c.engine, Threads: 1}
+		fitted := must.Value(Table(t.Context(), rows, options))(t)
+		doubled := false
+		for k, n := range fitted.Report.Frequencies {
+			if n.Value < c.least[k] || n.Value > c.most[k] {
+				t.Errorf("%s: %s draws %v, want %v to %v", c.formula, n.Name, n.Value, c.least[k], c.most[k])
+			}
+			doubled = doubled || n.Value > 50
+		}
+		if c.stated == "" {
+			continue
+		}
+		options.Formula = c.stated
+		stated := must.Value(Table(t.Context(), rows, options))(t)
+		gain := evidence(&fitted.Report) - evidence(&stated.Report)
+		if doubled != (gain > enoughGain) {
+			t.Errorf("%s: the evidence gains %v", c.formula, gain)
+		}
+		if !doubled && !reflect.DeepEqual(weightsOf(fitted), weightsOf(stated)) {
+			t.Errorf("%s: the model is another than with the number stated", c.formula)
+		}
+	}
+}
+
+// weightsOf are the means of all weights of all members.
+func weightsOf(f *credence.Fitted) (all []float64) {
+	for _, m := range f.Members {
+		mean := make([]float64, m.Posterior.Weights())
+		m.Posterior.Marginals(mean, make([]float64, len(mean)))
+		all = append(all, mean...)
+	}
+	return all
+}
+
+// What is drawn does not depend on threads, nor on whether a checkpoint is written.
+func TestDoublingDoesNotDependOnThreads(t *testing.T) {
+	rows := ragged(t, 600, 0.1)
+	var means [][]float64
+	for _, o := range []Options{{Threads: 1}, {Threads: 2}, {Threads: 1, Checkpoint: t.TempDir() + "/c"}} {
+		o.Formula, o.Family = "y ~ rbf(c, lengthscale=0.03)", "poisson"
+		fitted := must.Value(Table(t.Context(), rows, o))(t)
+		means = append(means, weightsOf(fitted))
+		if fitted.Report.Frequencies[0].Value != 60 {
+			t.Fatalf("%v frequencies are too few for the test", fitted.Report.Frequencies)
+		}
+	}
+	if !reflect.DeepEqual(means[0], means[1]) || !reflect.DeepEqual(means[0], means[2]) {
+		t.Error("the weights differ")
+	}
+}
+
+// No number is doubled beyond what has a full covariance, and none that is stated.
+func TestTwice(t *testing.T) {
+	rows := ragged(t, 600, 0.1)
+	for _, c := range []struct {
+		formula string
+		want    []int // nil where none may be doubled
+	}{
+		{"g ~ rbf(a) + rbf(b, n=40) + rbf(c) + rbf(a, b)", []int{100, 40, 60, 200}},
+		{"g ~ rbf(a) + rbf(b, n=851)", []int{100, 851}},
+		{"g ~ rbf(a) + rbf(b, n=900)", nil},
+		{"g ~ rbf(a, b, c)", nil},
+		{"g ~ rbf(a, n=50)", nil},
+	} {
+		job := must.Value(New(Options{Formula: c.formula}))(t)
+		p := must.Value(job.Prepare(t.Context(), rows))(t)
+		more, terms := p.twice(p.drawn, nil)
+		if len(more) != len(c.want) {
+			t.Errorf("%s: %+v, want %v", c.formula, more, c.want)
+			continue
+		}
+		for k, n := range c.want {
+			if more[k].Count != n {
+				t.Errorf("%s: %+v, want %v", c.formula, more, c.want)
+			}
+		}
+		if c.want == nil {
+			continue
+		}
+		first := p.drawn[0].Term
+		if only, one := p.twice(p.drawn, func(term string) bool { return term == first }); len(one) != 1 || one[0] != first || only[len(only)-1].Count != p.drawn[len(only)-1].Count {
+			t.Errorf("%s: of %s alone %+v", c.formula, first, only)
+		}
+		for _, term := range terms {
+			if term == "rbf(b)" {
+				t.Errorf("%s: %v may be doubled", c.formula, terms)
+			}
+		}
+	}
+	p := must.Value(must.Value(New(Options{Formula: "g ~ rbf(a)"}))(t).Prepare(t.Context(), rows))(t)
+	for n := []formula.Frequencies{p.drawn[0]}; n[0].Count < 500; {
+		more, _ := p.twice(n, nil)
+		if more == nil || more[0].Count != min(2*n[0].Count, 500) {
+			t.Fatalf("%+v is doubled to %+v", n, more)
+		}
+		n = more
+	}
+}
