@@ -69,7 +69,7 @@ func (c *compiler) oneHot(call spec.Call) error {
 func (c *compiler) poly(call spec.Call) error {
 	a := c.arguments(call)
 	args := a.Positional()
-	degree := a.Int("degree", 0, spec.Between(1, feature.LargestDegree))
+	degree := a.Means("the highest power", "").Int("degree", 0, spec.Between(1, feature.LargestDegree))
 	if !a.Has("degree") {
 		if len(args) < 2 {
 			a.Errorf(call, "poly needs columns and a degree").WithRemedy("write such as poly(x, 3)")
@@ -115,7 +115,7 @@ func (c *compiler) bumps(call spec.Call) error {
 	a := c.arguments(call)
 	f := newFunction(call)
 	args := a.Positional()
-	f.count = a.Int("centres", 0, spec.Between(1, mostCentres))
+	f.count = a.Means("how many centres, taken among the rows", "50, no more than different rows").Int("centres", 0, spec.Between(1, mostCentres))
 	if err := c.takeDense(&f, call, args); err != nil {
 		return err
 	}
@@ -134,17 +134,17 @@ func (c *compiler) fourier(call spec.Call) error {
 	a := c.arguments(call)
 	f := newFunction(call)
 	args := a.Positional()
-	f.count = a.Int("n", 0, spec.Between(1, mostFrequencies))
+	f.count = a.Means("frequencies, two weights each", "50 for one column, 100 for two, 250 to 1,000 for more, never more than different values").Int("n", 0, spec.Between(1, mostFrequencies))
 	samplings := []string{string(feature.IID), string(feature.Orthogonal), "fastfood"}
 	kind, hasKind := a.Argument("kind")
-	f.sampling = feature.Sampling(a.Word("kind", string(feature.Kernel(call.Name).DefaultSampling()), samplings...))
+	f.sampling = feature.Sampling(a.Means("how frequencies are drawn", "").Word("kind", string(feature.Kernel(call.Name).DefaultSampling()), samplings...))
 	var err error
 	if f.inputs, f.segment, f.without, err = c.group(call, args); err != nil {
 		return err
 	}
 	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
 	c.lengthscale(&f, a)
-	path := a.File("frequencies")
+	path := a.Means("frequencies of your own, in place of drawn ones", "").File("frequencies")
 	if err := a.Finish(); err != nil {
 		return err
 	}
@@ -178,9 +178,9 @@ func (c *compiler) fourier(call spec.Call) error {
 
 // lengthscale reads lengthscale=, ard= and lengthscale_prior=.
 func (c *compiler) lengthscale(f *function, a *spec.Arguments) {
-	s := a.Settings("lengthscale", spec.Positive())
-	shared := !a.Bool("ard", true)
-	prior := a.Word("lengthscale_prior", "normal", "none", "normal")
+	s := a.Means("how far apart rows are alike, in standard deviations of the column; a list has one for each", "").Settings("lengthscale", spec.Positive())
+	shared := !a.Means("a lengthscale for every column, or one for all", "").Bool("ard", true)
+	prior := a.Means("prior of the logarithm of learned lengthscales", "").Word("lengthscale_prior", "normal", "none", "normal")
 	f.lengthscale = feature.Lengthscale{
 		Values: s.Values, State: s.State, Shared: shared, NoPrior: prior == "none",
 	}

@@ -13,7 +13,7 @@ func (c *compiler) hash(call spec.Call) error {
 	a := c.arguments(call)
 	args := a.Positional()
 	f := newFunction(call)
-	f.bits = a.Int("bits", 0, spec.Between(1, keyed.MaxBits))
+	f.bits = a.Means("bits of a key: two texts of one key share a weight", "a number for each text that training met").Int("bits", 0, spec.Between(1, keyed.MaxBits))
 	if err := a.Finish(); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (l Bernoulli) Name() string { return "bernoulli" }
 func (l Bernoulli) Describe() (Link, TargetKind) { return cmp.Or(l.Link, Logit), Classes }
 
 func readBernoulli(a *spec.Arguments) Named {
-	return Bernoulli{Link: Link(a.Word("link", "", string(Logit), string(Probit), string(Cloglog)))}
+	return Bernoulli{Link: Link(a.Means("what takes the probability to f", "logit").Word("link", "", string(Logit), string(Probit), string(Cloglog)))}
 }
 
 // String returns bernoulli or bernoulli(link=…).

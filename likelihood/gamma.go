@@ -28,7 +28,7 @@ func (l Gamma) Name() string { return "gamma" }
 func (l Gamma) Describe() (Link, TargetKind) { return Log, Measurements }
 
 func readGamma(a *spec.Arguments) Named {
-	return Gamma{Shape: a.Setting("shape", spec.Positive())}
+	return Gamma{Shape: a.Means("one over the squared coefficient of variation", "").Setting("shape", spec.Positive())}
 }
 
 // String returns gamma or gamma(shape=…).

@@ -28,7 +28,7 @@ func (l Gaussian) Name() string { return "gaussian" }
 func (l Gaussian) Describe() (Link, TargetKind) { return Identity, Measurements }
 
 func readGaussian(a *spec.Arguments) Named {
-	return Gaussian{NoiseVariance: a.Setting("variance", spec.Positive())}
+	return Gaussian{NoiseVariance: a.Means("of the noise", "").Setting("variance", spec.Positive())}
 }
 
 // String returns gaussian or gaussian(variance=…).

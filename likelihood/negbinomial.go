@@ -27,7 +27,7 @@ func (l NegativeBinomial) Name() string { return "negbinomial" }
 func (l NegativeBinomial) Describe() (Link, TargetKind) { return Log, Counts }
 
 func readNegativeBinomial(a *spec.Arguments) Named {
-	return NegativeBinomial{Size: a.Setting("size", spec.Positive())}
+	return NegativeBinomial{Size: a.Means("the variance of a count of mean m is m + m²/size", "").Setting("size", spec.Positive())}
 }
 
 // String returns negbinomial or negbinomial(size=…).

@@ -52,7 +52,7 @@ func (l Ordinal) Name() string { return "ordinal" }
 func (l Ordinal) Describe() (Link, TargetKind) { return Logit, Grades }
 
 func readOrdinal(a *spec.Arguments) Named {
-	return Ordinal{a.Settings("cutpoints", spec.Finite())}
+	return Ordinal{a.Means("values of f between the grades, ascending", "").Settings("cutpoints", spec.Finite())}
 }
 
 // Grades returns the number of grades, 0 without cutpoints.

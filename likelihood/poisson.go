@@ -25,7 +25,7 @@ func (l Poisson) Name() string { return "poisson" }
 func (l Poisson) Describe() (Link, TargetKind) { return cmp.Or(l.Link, Log), Counts }
 
 func readPoisson(a *spec.Arguments) Named {
-	return Poisson{Link: Link(a.Word("link", "", string(Log), string(Softplus)))}
+	return Poisson{Link: Link(a.Means("what takes the mean to f", "log").Word("link", "", string(Log), string(Softplus)))}
 }
 
 // String returns poisson or poisson(link=…).

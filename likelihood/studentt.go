@@ -27,7 +27,7 @@ func (l StudentT) Name() string { return "studentt" }
 func (l StudentT) Describe() (Link, TargetKind) { return Identity, Measurements }
 
 func readStudentT(a *spec.Arguments) Named {
-	return StudentT{DegreesOfFreedom: a.Setting("df", spec.Positive()), Scale: a.Setting("scale", spec.Positive())}
+	return StudentT{DegreesOfFreedom: a.Means("degrees of freedom: few have heavy tails, many are gaussian", "").Setting("df", spec.Positive()), Scale: a.Means("of the noise", "").Setting("scale", spec.Positive())}
 }
 
 // String returns studentt or studentt(df=…, scale=…).

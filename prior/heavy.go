@@ -19,7 +19,9 @@ type Laplace struct {
 // Name is "laplace".
 func (p Laplace) Name() string { return "laplace" }
 
-func readLaplace(a *spec.Arguments) Named { return Laplace{a.Setting("scale", spec.Positive())} }
+func readLaplace(a *spec.Arguments) Named {
+	return Laplace{a.Means("of the weights of scaled columns", "").Setting("scale", spec.Positive())}
+}
 
 // String returns laplace or laplace(scale=…).
 func (p Laplace) String() string { return stated(p).String() }
@@ -53,7 +55,7 @@ func (p StudentT) Degrees() float64 { return cmp.Or(p.DF, 3) }
 func (p StudentT) Name() string { return "studentt" }
 
 func readStudentT(a *spec.Arguments) Named {
-	return StudentT{DF: a.Float("df", 0, spec.Positive()), Scale: a.Setting("scale", spec.Positive())}
+	return StudentT{DF: a.Means("degrees of freedom", "3").Float("df", 0, spec.Positive()), Scale: a.Means("of the weights of scaled columns", "").Setting("scale", spec.Positive())}
 }
 
 // String returns studentt or studentt(df=…, scale=…).

@@ -32,7 +32,7 @@ func (p Horseshoe) Degrees() float64 { return cmp.Or(p.DF, 1) }
 func (p Horseshoe) Name() string { return "horseshoe" }
 
 func readHorseshoe(a *spec.Arguments) Named {
-	return Horseshoe{DF: a.Float("df", 0, spec.Positive()), Scale: a.Setting("scale", spec.Positive())}
+	return Horseshoe{DF: a.Means("degrees of freedom of the local scales", "1").Float("df", 0, spec.Positive()), Scale: a.Means("of all weights together", "").Setting("scale", spec.Positive())}
 }
 
 // String returns horseshoe or horseshoe(df=…, scale=…).

@@ -27,7 +27,7 @@ type Normal struct {
 func (p Normal) Name() string { return "normal" }
 
 func readNormal(a *spec.Arguments) Named {
-	p := Normal{Variance: a.Setting("variance", spec.Positive()), ARD: a.Bool("ard", false)}
+	p := Normal{Variance: a.Means("of the weights of scaled columns, one for each block of features", "").Setting("variance", spec.Positive()), ARD: a.Means("a variance of its own for every weight", "").Bool("ard", false)}
 	if written, ok := a.Argument("ard"); ok && p.ARD && p.Variance.State == param.Held {
 		a.Errorf(written, "ard=true learns a variance for each weight, and variance= holds them all").
 			WithRemedy("leave out one of the two, or write such as variance=~1 for a starting guess")

@@ -34,11 +34,11 @@ func (p SpikeSlab) Name() string { return "spikeslab" }
 
 func readSpikeSlab(a *spec.Arguments) Named {
 	p := SpikeSlab{
-		Inclusion: a.Setting("inclusion", spec.Fraction()),
-		Slab:      a.Setting("slab", spec.Positive()),
-		Spike:     a.Setting("spike", spec.AtLeast(0)),
+		Inclusion: a.Means("probability that a weight is not 0", "").Setting("inclusion", spec.Fraction()),
+		Slab:      a.Means("variance of a weight that is not 0", "").Setting("slab", spec.Positive()),
+		Spike:     a.Means("variance of a weight that is 0, for engine laplace", "").Setting("spike", spec.AtLeast(0)),
 	}
-	if list := a.Settings("inclusion_prior", spec.Positive()); len(list.Values) == 2 && list.State == param.Held {
+	if list := a.Means("the two numbers of the Beta distribution that inclusion is learned under", "").Settings("inclusion_prior", spec.Positive()); len(list.Values) == 2 && list.State == param.Held {
 		p.InclusionPrior = [2]float64(list.Values)
 	} else if written, ok := a.Argument("inclusion_prior"); ok {
 		a.Errorf(written, "inclusion_prior takes the two numbers of a Beta distribution").WithRemedy("write for example inclusion_prior=[1, 9]")
