@@ -283,6 +283,44 @@ func TestRemediesFit(t *testing.T) {
 	}
 }
 
+// Keys are whole numbers beside the model with three values at least and one for every three rows at most.
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		key  func(i int) float64
+		want bool
+	}{
+		{"groups", func(i int) float64 { return float64(i / 5) }, true},
+		{"two", func(i int) float64 { return math.Floor(float64(i) / 150) }, false},
+		{"pairs", func(i int) float64 { return math.Floor(float64(i) / 2) }, false},
+		{"no whole numbers", func(i int) float64 { return math.Floor(float64(i)/5) + 0.5 }, false},
+	} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		const n = 300
+		place := rng.Perm(n) // so that the order shows nothing
+		x, key, y := make([]float64, n), make([]float64, n), make([]float64, n)
+		shared := map[float64]float64{}
+		for _, i := range place {
+			x[i], key[i] = rng.NormFloat64(), c.key(place[i])
+			if _, known := shared[key[i]]; !known {
+				shared[key[i]] = 2 * rng.NormFloat64()
+			}
+			y[i] = x[i] + shared[key[i]] + rng.NormFloat64()
+		}
+		source, err := table.New().Numbers("x", x).Numbers("key", key).Numbers("y", y).Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := fit.Table(context.Background(), source, fit.Options{Formula: "y ~ x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(model.Report.Warnings, "; "), "rows with the same key go together"); got != c.want {
+			t.Errorf("%s: %q", c.name, model.Report.Warnings)
+		}
+	}
+}
+
 // BenchmarkColumns: of normal targets, rows times columns as files have them, beside the fit.
 func BenchmarkColumns(b *testing.B) {
 	for _, size := range [][2]int{{500, 10}, {10_000, 30}, {10_000, 200}, {100_000, 30}} {

@@ -232,6 +232,11 @@ func TestLeak(t *testing.T) {
 			t.Errorf("classes, %s: %v", c.name, f)
 		}
 	}
+	s := targets(each(func(y float64) float64 { return math.Round(2*y) / 2 })...)
+	s.inputs = []column{{name: "z", values: y}}
+	if s.leak() == nil {
+		t.Error("the target is a rounded column, and nothing is said")
+	}
 	if s := targets(y[:20]...); true {
 		s.inputs = []column{{name: "z", values: y[:20]}}
 		if f := s.leak(); f != nil {
@@ -278,6 +283,15 @@ func TestCopies(t *testing.T) {
 	c := s.copies()
 	if f := s.repeats(c); f == nil || len(c.later) != 10 || c.later[0] != 90 || c.equal != 10 || c.alike != 10 {
 		t.Errorf("ten rows stand twice: %+v, %v", c, f)
+	}
+	// Six pairs of equal inputs whose classes are equal too have a probability of a 64th.
+	s = &sample{kind: kind{classes: true}, options: Options{Fitted: true}, share: 1e-3}
+	for i := range 106 {
+		s.add(likelihood.Bernoulli{}, i, float64(i%100%2), 0, 0)
+		s.hash = append(s.hash, uint64(i%100))
+	}
+	if c := s.copies(); s.repeats(c) != nil || c.equal != 6 || math.Abs(c.expected-3) > 0.2 || c.p < 1.0/200 || c.p > 1.0/20 {
+		t.Errorf("six pairs of classes: %+v", c)
 	}
 	s = targets(normals(rng, 100)...)
 	for i := range s.target { // the same inputs with targets of their own
@@ -512,5 +526,19 @@ func TestChecks(t *testing.T) {
 		if sorted := s.checks(true); sorted != c.want-1 {
 			t.Errorf("%T, sorted: %d checks", c.family, sorted)
 		}
+	}
+}
+
+// Rows that are left out are not compared with columns.
+func TestView(t *testing.T) {
+	s := targets(1, 2, 3, 4, 5)
+	s.compared = []int{0, 2, 3, 4}
+	s.inputs = []column{{name: "a", values: []float64{10, 30, 40, 50}}}
+	s.columns = []*column{&s.inputs[0]}
+	s.leaveOut([]int{2})
+	s.compare()
+	a := s.view.columns()[0]
+	if !slices.Equal(s.view.rows, []int{0, 3, 4}) || !slices.Equal(s.view.at, []int{0, 2, 3}) || len(a.value) != 3 || math.Abs(a.value[1]-(40-100.0/3)/math.Sqrt(2600.0/9)) > 1e-12 {
+		t.Errorf("%+v, %+v", s.view, a)
 	}
 }
