@@ -24,8 +24,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// wideRows are classes of rows with more columns, of which the first few matter.
-func wideRows(n, p int, seed uint64) *memory {
+// wideRows are classes of rows with more columns, of which the first three matter, by a size.
+func wideRows(n, p int, seed uint64, size float64) *memory {
 	data := &memory{x: linop.NewDense(n, p), y: make([]float64, n)}
 	rng := credence.Rand(seed, credence.SVIStarts, 0)
 	for i := range n {
@@ -33,7 +33,7 @@ func wideRows(n, p int, seed uint64) *memory {
 		for j := range row {
 			row[j] = rng.NormFloat64()
 		}
-		if rng.Float64() < special.Sigmoid(1.5*(row[0]+row[1]-row[2])) {
+		if rng.Float64() < special.Sigmoid(size*(row[0]+row[1]-row[2])) {
 			data.y[i] = 1
 		}
 	}
@@ -77,7 +77,7 @@ func lossBy(t *testing.T, model credence.Model, data *memory, fold []int, count 
 // these are of the same model.
 func TestHeldOutOracle(t *testing.T) {
 	const n, p, seed = 60, 90, 5
-	data := wideRows(n, p, 3)
+	data := wideRows(n, p, 3, 6)
 	model := credence.Model{Features: plain{p: p}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
 	got := fitted(t, model, Config{Hyper: hyper.Heldout, Seed: seed}, data)
 	total := 0.0
@@ -194,7 +194,7 @@ func (f blocks) Blocks() []credence.Block {
 // TestHeldOutBlocks: of two blocks that one which matters has the larger variance in units of its scale, and the loss is below
 // that of a common step.
 func TestHeldOutBlocks(t *testing.T) {
-	data := wideRows(150, 60, 7)
+	data := wideRows(150, 60, 7, 1.5)
 	model := credence.Model{Features: blocks{plain{p: 60, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
 	e := must.Value(New(model, Config{Hyper: hyper.Heldout}))(t)
 	steps := map[string][]int{}
@@ -265,13 +265,18 @@ func TestHeldOutSplits(t *testing.T) {
 // TestHeldOutCarried: a fit to other rows has the prior variances and the share of its start, and none are sought.
 func TestHeldOutCarried(t *testing.T) {
 	model := credence.Model{Features: blocks{plain{p: 30, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	first := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(60, 30, 4))
-	other := wideRows(90, 30, 5)
+	first := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(60, 30, 4, 6))
+	for i := range first.Report.Hyper {
+		if first.Report.Hyper[i].Name == spread { // whatever rows would choose
+			first.Report.Hyper[i].Value = 0.125
+		}
+	}
+	other := wideRows(90, 30, 5, 6)
 	got := fitted(t, model, Config{Hyper: hyper.Heldout, Start: first}, other)
 	if !reflect.DeepEqual(got.Report.Hyper[1:], first.Report.Hyper[1:]) || got.Report.HyperEvaluations != 0 || got.Report.Hyperparameters != "heldout" {
 		t.Errorf("%+v, the start has %+v", got.Report, first.Report)
 	}
-	again := fitted(t, model, Config{Hyper: hyper.Heldout, Start: got}, wideRows(60, 30, 4))
+	again := fitted(t, model, Config{Hyper: hyper.Heldout, Start: got}, wideRows(60, 30, 4, 6))
 	q, want := again.Members[0].Posterior.(*posterior.Diagonal), first.Members[0].Posterior.(*posterior.Diagonal)
 	for j := range q.Mean {
 		closeTo(t, "mean", q.Mean[j], want.Mean[j], 1e-3*math.Sqrt(want.Variance[j]))
@@ -284,11 +289,12 @@ func TestHeldOutCarried(t *testing.T) {
 // TestHeldOutFew: rows too few to leave any out are fitted at the mode, and variances beyond reach are not taken.
 func TestHeldOutFew(t *testing.T) {
 	model := credence.Model{Features: plain{p: 4}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	if got := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(1, 4, 1)).Report; got.Hyperparameters != "mode" || got.ELBOMode == nil {
+	if got := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(1, 4, 1, 1)).Report; got.Hyperparameters != "mode" || got.ELBOMode == nil {
 		t.Errorf("one row: %+v", got)
 	}
-	far := wideRows(40, 4, 2)
-	kernel.Scale(3e4, far.x.Row(0)) // of this row alone f varies by so much more
+	model.Features = plain{p: 200}
+	far := wideRows(40, 200, 2, 6)
+	kernel.Scale(60, far.x.Row(0)) // the largest variances are beyond reach there
 	got := fitted(t, model, Config{Hyper: hyper.Heldout}, far)
 	if got.Report.Hyperparameters != "heldout" || !(got.Report.HyperEvaluations > 0) {
 		t.Errorf("a row far off: %+v", got.Report)
@@ -297,7 +303,7 @@ func TestHeldOutFew(t *testing.T) {
 
 // TestHeldOutResumes: a fit that was interrupted wherever goes on to the same bytes, which are those of any number of threads.
 func TestHeldOutResumes(t *testing.T) {
-	data := wideRows(80, 40, 9)
+	data := wideRows(80, 40, 9, 1.5)
 	model := credence.Model{Features: blocks{plain{p: 40, sparse: 20, intercept: true}, 5}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
 	cfg := Config{Hyper: hyper.Heldout, Threads: 1}
 	numbersOf := func(f *credence.Fitted) []any {
