@@ -138,6 +138,8 @@ type Report struct {
 	EffectiveShare *float64 `json:"effective_share,omitempty"`
 	// Together says that the weights of a group, see [Grouped], were selected together.
 	Together bool `json:"together,omitempty"`
+	// Stuck says that the search ended while the inclusions of weights still moved: none is told, and none is selected.
+	Stuck bool `json:"stuck,omitempty"`
 	// RHat is the largest potential scale reduction of several Markov chains, 1 where they agree, and
 	// EffectiveDraws the least effective sample size.
 	RHat           *float64 `json:"r_hat,omitempty"`

@@ -54,6 +54,9 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		if err != nil {
 			return err
 		}
+		if fitted.Report.Stuck {
+			continue
+		}
 		found, err := features(fitted, selection.Options{})
 		if err != nil {
 			return err

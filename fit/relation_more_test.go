@@ -189,7 +189,7 @@ func TestSeedsMatter(t *testing.T) {
 	}{
 		{"fit", "y" + curves, "gaussian", "normal", "exact", []string{"evidence", "terms.rbf*.mean", "row*.sample_1", "row*.sample_2"}},
 		{"fit", "count" + line, "poisson", "normal", "svi(components=2)", []string{"elbo_standard_error", "effective_share", "row*.sample_1"}},
-		{"select", "y" + line, "gaussian", "spikeslab", "ep", []string{"selection.variance_explained.lower", "selection.null_check.*", "selection.features.*.frequency"}},
+		{"select", "y" + line, "gaussian", "spikeslab(inclusion_prior=[1, 1])", "ep", []string{"selection.variance_explained.lower", "selection.null_check.*", "selection.features.*.frequency"}},
 		{"select", "y" + line, "gaussian", "spikeslab", "gibbs(chains=2, flips=400, draws=100)", []string{"selection.features.*.inclusion", "terms.*.mean", "hyper.slab", "row*.mean"}},
 		{"fit", "y" + line, "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)", []string{"terms.*.mean", "row*.mean"}},
 		{"fit", "b" + line, "bernoulli(link=probit)", "spikeslab", "sep", []string{"terms.*.mean"}},
@@ -241,7 +241,7 @@ func TestResolvedShare(t *testing.T) {
 	var shares [2][]float64
 	for k, engine := range []string{"ep", "gibbs(chains=4, flips=4000)"} {
 		a, err := relation.Fit(t.Context(), relation.Job{Command: "select", Rows: relation.Data(120, 1),
-			Options: fit.Options{Formula: "u ~ x + z + e + o", Family: "gaussian", Prior: "spikeslab", Engine: engine}})
+			Options: fit.Options{Formula: "u ~ x + z + e + o", Family: "gaussian", Prior: "spikeslab(inclusion_prior=[1, 1])", Engine: engine}})
 		if err != nil {
 			t.Fatal(err)
 		}

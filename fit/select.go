@@ -97,7 +97,7 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 // spreadShare is the least share of the variance that features surely explain for it to be said that none of them is called.
 const spreadShare = 0.25
 
-// features are the weights of a fit that may be 0.
+// features are the weights of a fit that may be 0; none of a fit that tells no inclusion.
 func features(fitted *credence.Fitted, how selection.Options) (*selection.Result, error) {
 	if _, selects := score.Selected(fitted); !selects {
 		return nil, fmt.Errorf("prior %v leaves no weight at 0: use --prior spikeslab", fitted.Members[0].Model.Prior)
@@ -145,7 +145,7 @@ const (
 
 // sets finds the credible sets, where there are draws of which weights are 0.
 func (p *Prepared) sets(ctx context.Context, fitted *credence.Fitted, result *selection.Result, coverage float64) error {
-	if _, drawn := fitted.Members[0].Posterior.(*posterior.Draws); !drawn && fitted.Inclusions == nil {
+	if _, drawn := fitted.Members[0].Posterior.(*posterior.Draws); !drawn && fitted.Inclusions == nil || fitted.Report.Stuck {
 		return nil
 	}
 	selector, _ := fitted.Members[0].Posterior.(credence.Selector)
@@ -283,7 +283,7 @@ func (p *Prepared) null(ctx context.Context, how selection.Options) (*selection.
 		}
 		out.Called = append(out.Called, found.Selected)
 		count, _ := found.Candidates()
-		out.Share += float64(found.Selected) / float64(count) / float64(how.NullCheck)
+		out.Share += float64(found.Selected) / float64(max(1, count)) / float64(how.NullCheck)
 	}
 	return out, nil
 }

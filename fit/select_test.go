@@ -184,7 +184,7 @@ func ExampleSelect() {
 // first lines say so, as does each feature.
 func TestSelectNull(t *testing.T) {
 	s := conform.NewSelection(100, 100, 0, 0, 1, 1, false, 511)
-	fitted := must.Value(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), fit.Options{Formula: "y ~ .", Engine: "ep(hyper=mode)"}, selection.Options{}))(t)
+	fitted := must.Value(fit.Select(context.Background(), sourceOf(t, &s.X, s.Target), fit.Options{Formula: "y ~ .", Prior: "spikeslab(inclusion_prior=[1, 1])", Engine: "ep(hyper=mode)"}, selection.Options{}))(t)
 	above := 0
 	for _, f := range fitted.Selection.Features {
 		if f.Inclusion > 0.5 {

@@ -152,7 +152,7 @@ func (s *sampler) Fit(ctx context.Context, data credence.Data) (*credence.Fitted
 		return nil, err
 	}
 	fitted, err := engine.Fit(ctx, data)
-	if err == nil {
+	if err == nil && !start.Report.Stuck {
 		fitted.Members[0].Posterior.(*posterior.Draws).EPInclusion = config.Start
 	}
 	return fitted, err

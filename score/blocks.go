@@ -55,7 +55,7 @@ func Blocks(fitted *credence.Fitted) []Block {
 		var certain []int32 // weights that are not exactly 0
 		for j := block.First; j < block.First+block.Count; j++ {
 			b.Effect = b.Effect || math.Abs(mean[j]) > z*math.Sqrt(variance[j]) ||
-				selects && !block.Kept && selector.Selects() && selector.InclusionProbability(j) > above
+				selects && !block.Kept && !fitted.Report.Stuck && selector.Selects() && selector.InclusionProbability(j) > above
 			b.DF += settled(member.Model.Prior, block, j, variance[j])
 			if variance[j] > 0 {
 				certain = append(certain, int32(j))

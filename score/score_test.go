@@ -254,6 +254,30 @@ func TestSelected(t *testing.T) {
 }
 
 // gather scores rows for a comparison.
+// TestStuck: of a fit that tells no inclusion there is none in its terms, and nothing is selected.
+func TestStuck(t *testing.T) {
+	model := fitted(t, houses(60), fit.Options{Formula: "Price ~ Size + Rooms", Prior: "spikeslab", Engine: "ep"})
+	told := func() (count, selected int) {
+		for _, term := range must.Value(score.Terms(model, score.TermOptions{}))(t) {
+			if term.Inclusion != nil {
+				count++
+			}
+		}
+		selected, selects := score.Selected(model)
+		if !selects || selected != len(score.SelectedNames(model)) {
+			t.Errorf("%d selected: %v", selected, score.SelectedNames(model))
+		}
+		return count, selected
+	}
+	if count, selected := told(); count != 2 || selected == 0 {
+		t.Errorf("%d inclusions, %d selected", count, selected)
+	}
+	model.Report.Stuck = true
+	if count, selected := told(); count != 0 || selected != 0 {
+		t.Errorf("stuck: %d inclusions, %d selected", count, selected)
+	}
+}
+
 func gather(t *testing.T, name string, model *credence.Fitted, source credence.Source) *score.Scores {
 	t.Helper()
 	scored := must.Value(scorer(t, model).Table(source, score.RequireTargets))(t)

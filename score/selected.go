@@ -93,7 +93,7 @@ func eachSelected(fitted *credence.Fitted, selector credence.Selector) iter.Seq[
 	above := SelectedAbove(fitted)
 	return func(yield func(credence.Block) bool) {
 		for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
-			if selector.InclusionProbability(c.First) > above && !yield(c) {
+			if !fitted.Report.Stuck && selector.InclusionProbability(c.First) > above && !yield(c) {
 				return
 			}
 		}

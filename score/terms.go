@@ -99,7 +99,7 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 		column := &own.Columns[i]
 		t := Term{Block: column.Block, Name: column.Name, Base: column.Base, intercept: column.Intercept,
 			Mean: mean[i], SD: metric.Score(sd[i]), Lower: metric.Score(lower[i]), Upper: metric.Score(upper[i])}
-		if selects && i < own.Map.Cols && candidate[i] {
+		if selects && i < own.Map.Cols && candidate[i] && !fitted.Report.Stuck {
 			probability := selector.InclusionProbability(i)
 			t.Inclusion = &probability
 		}

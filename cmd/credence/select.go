@@ -199,6 +199,10 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 		return
 	}
 	count, _ := r.Candidates()
+	if count == 0 {
+		p.say("\nno feature is called: inclusions are not known")
+		return
+	}
 	rule := fmt.Sprintf("inclusion above %s", significant(r.Threshold))
 	if r.FDR > 0 {
 		rule = fmt.Sprintf("at most %s of them expected to be false", significant(r.FDR))

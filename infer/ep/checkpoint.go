@@ -38,6 +38,7 @@ func (f *fit) each(c *course, do func(*float64)) {
 		do(x)
 		do(&f.paces[x].length)
 		do(&f.paces[x].last)
+		do(&f.paces[x].turns)
 	}
 	for j := range f.tilted {
 		t := &f.tilted[j]
@@ -73,7 +74,7 @@ func (s sites) each(do func(*float64)) {
 }
 
 func (f *fit) checkpoint() checkpoint.File {
-	return f.Table.Checkpoint(f.config.Checkpoint, "ep", 1, f.model, f.config)
+	return f.Table.Checkpoint(f.config.Checkpoint, "ep", 2, f.model, f.config)
 }
 
 // save replaces the checkpoint, if there is to be one. before is the number of sweeps before sites began again.

@@ -42,7 +42,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Table, err = candidates.Load(ctx, f.ws, "ep", e.model, data); err != nil {
 		return nil, err
 	}
-	if f.Setting, err = f.Table.NewSetting("ep", e.model); err != nil {
+	if f.Setting, err = f.Table.NewSetting("ep", e.model, candidates.Sparse); err != nil {
 		return nil, err
 	}
 	d, covariance := f.Table.Count(), e.config.Covariance

@@ -17,7 +17,9 @@ import (
 const (
 	differenceStep   = 0.05
 	settledTolerance = 1e-7
-	pointSweeps      = 200 // at most, from the mode's sites
+	returnTolerance  = 1e-4
+	restTolerance    = 1e-3 // that says of sites whether they rest at all
+	pointSweeps      = 200  // at most, from the mode's sites
 )
 
 // mode is where sites have settled.
@@ -33,7 +35,7 @@ type point struct {
 	hyper.Evaluation
 	evidence float64 // without the log priors
 	settled  bool
-	jumped   bool // an inclusion is more than half away from the mode's
+	jumped   bool // an inclusion is more than half away from the mode's, see elsewhere
 }
 
 func (f *fit) inclusions() []float64 {
@@ -124,10 +126,31 @@ func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []floa
 	if err != nil {
 		return nil, err
 	}
+	if to == hyper.ForNode && p.jumped && p.settled {
+		p.jumped, err = f.elsewhere(ctx, &from.State.(*point).mode, p)
+	}
 	if to == hyper.ForNode && (p.jumped || !p.settled) {
 		p.LogDensity = math.NaN()
 	}
-	return &p.Evaluation, nil
+	return &p.Evaluation, err
+}
+
+// returned is the largest difference of an inclusion between sites that have come back to a mode and the mode's own.
+const returned = 0.05
+
+// elsewhere says whether sites at a point where an inclusion is far from the mode's are at another fixed point, and not at the one that
+// the mode's has moved to with what is learned: from there sites do not come back to the mode's.
+func (f *fit) elsewhere(ctx context.Context, from *mode, p *point) (bool, error) {
+	back, err := f.at(ctx, &p.mode, from.theta, returnTolerance, false)
+	if err != nil {
+		return false, err
+	}
+	for j, a := range back.inclusion {
+		if math.Abs(a-from.inclusion[j]) > returned {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point are left

@@ -20,7 +20,7 @@ const (
 
 // pace is the length of steps that keep their direction and grow, or turn back and shrink: expectation
 // maximisation is slow where the data tell little, and its steps then shrink by a hundredth each.
-type pace struct{ length, last float64 }
+type pace struct{ length, last, turns float64 }
 
 const (
 	quicken = 1.3
@@ -39,6 +39,29 @@ func (p *pace) stretch(step float64) float64 {
 	p.last, p.length = step, math.Min(math.Max(p.length, 0), longestStep)
 	return math.Copysign(p.length, step)
 }
+
+// damped is a step of what normal targets tell. Slab, noise and inclusion may go round with sites that have a least precision,
+// there and back again: steps are a half once one of them has turned back often, then a quarter.
+func (f *fit) damped(p *pace, step float64) float64 {
+	if step*p.last < 0 {
+		p.turns++
+	}
+	p.last = step
+	turns := 0.0
+	for _, other := range f.paces {
+		turns = math.Max(turns, other.turns)
+	}
+	switch {
+	case turns >= quarterTurns:
+		return step / 4
+	case turns >= halfTurns:
+		return step / 2
+	}
+	return step
+}
+
+// Turns of what is learned from which on steps are a half and a quarter: before it settles without damping there are two or three.
+const halfTurns, quarterTurns = 4, 12
 
 // expectations are what the slopes of the log evidence in the learned values are made of.
 type expectations struct {
@@ -84,12 +107,12 @@ func (f *fit) learn(iteration int, changed float64) float64 {
 	}
 	e, moved := f.expectations(), 0.0
 	set := func(x *float64, to float64) {
+		if f.paces[x] == nil {
+			f.paces[x] = new(pace)
+		}
 		if f.Classes {
-			if f.paces[x] == nil {
-				f.paces[x] = new(pace)
-			}
 			to = *x + f.paces[x].stretch(to-*x)
-		} else if f.patient {
+		} else if to = *x + f.damped(f.paces[x], to-*x); f.patient {
 			to = math.Max(*x-longestStep, math.Min(to, *x+longestStep))
 		}
 		moved = math.Max(moved, math.Abs(to-*x))

@@ -44,6 +44,12 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	iterations, settled := before+c.Sweeps, c.Settled
 	from := &mode{f.theta(), f.sites(), f.inclusions()}
+	stuck := false
+	if !settled {
+		if stuck, err = f.stuck(ctx, from); err != nil {
+			return nil, err
+		}
+	}
 	treatment := e.config.Hyper
 	if treatment == "" {
 		treatment = hyper.Integrate
@@ -53,7 +59,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	var a *answer
 	switch {
-	case !settled && (f.steady || f.patient || f.Classes && treatment == hyper.Mode):
+	case stuck || !settled && (f.steady || f.patient || f.Classes && treatment == hyper.Mode):
 		treatment = hyper.Mode
 		var at *point
 		if at, err = f.point(from, false, true); err == nil {
@@ -77,9 +83,13 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if len(from.theta) == 0 {
 		out.Report.Hyperparameters = hyper.Held
 	}
-	if !settled {
+	switch {
+	case stuck:
+		out.Report.Status, out.Report.Stuck, out.Inclusions = credence.IterationLimit, true, nil
+		candidates.Warn(out, "the sites still moved after %d sweeps, damped, because several sets of features, or columns that are nearly copies, explain the target, and no inclusion is told: --engine gibbs goes from one set to another", iterations)
+	case !settled && treatment == hyper.Mode:
 		out.Report.Status = credence.IterationLimit
-		candidates.Warn(out, "the sites do not settle, and still moved after %d sweeps: several sets of features, or columns that are nearly copies, explain the target, and inclusion probabilities are rough: compare with engine gibbs", iterations)
+		candidates.Warn(out, "noise, slab and inclusion still moved after %d sweeps: inclusion probabilities are rough; state more sweeps, such as ep(iterations=%d), or compare with engine gibbs", iterations, 4*e.config.MaxIterations)
 	}
 	if _, diagonal := f.q.form.(*diagonal); diagonal && e.config.Covariance == "" {
 		candidates.Warn(out, "the covariances of %d weights are not kept: weights are taken to be independent given the rows, and sets and inclusions of correlated columns are rough; engine ep(covariance=full) keeps them, and takes longer", f.Table.Count())
@@ -91,6 +101,20 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		candidates.Warn(out, "inclusions are averaged over %d of %d values of noise, slab and sparsity: expectation propagation did not settle at the others, and several sets of features may explain the target; engine gibbs goes from one to the other", a.points-a.dropped, a.points)
 	}
 	return out, nil
+}
+
+// stuck says whether sites that have not settled still move with all that is learned held: then their inclusions are those of one
+// moment. It leaves them as they were.
+func (f *fit) stuck(ctx context.Context, from *mode) (bool, error) {
+	tilted := slices.Clone(f.tilted)
+	_, settled, err := f.settle(ctx, pointSweeps, restTolerance, nil)
+	f.restore(from.sites)
+	f.setTheta(from.theta)
+	copy(f.tilted, tilted)
+	if err == nil {
+		err = f.q.take(f.weights, f.rows, f.Classes)
+	}
+	return !settled, err
 }
 
 func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {

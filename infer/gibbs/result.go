@@ -19,7 +19,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	setting, err := table.NewSetting("gibbs", e.model)
+	setting, err := table.NewSetting("gibbs", e.model, candidates.Sparse)
 	if err != nil {
 		return nil, err
 	}

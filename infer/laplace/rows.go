@@ -37,7 +37,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Table, err = candidates.Load(ctx, f.ws, "laplace", e.model, data); err != nil {
 		return nil, err
 	}
-	if f.Setting, err = f.Table.NewSetting("laplace", e.model); err != nil {
+	if f.Setting, err = f.Table.NewSetting("laplace", e.model, candidates.Flat); err != nil {
 		return nil, err
 	}
 	f.split = f.Split(e.model.Features)

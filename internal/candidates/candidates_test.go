@@ -196,7 +196,7 @@ func TestDesign(t *testing.T) {
 func TestCompress(t *testing.T) {
 	ws := credence.NewWorkspace(1)
 	table, x, model, _ := load(t, 60, 4, 3)
-	setting := must.Value(table.NewSetting("test", model))(t)
+	setting := must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
 	y := append([]float64(nil), setting.Target...)
 	table.Compress(ws, setting)
 	if table.Rows != 8 || len(setting.Target) != 8 {
@@ -231,7 +231,7 @@ func TestStart(t *testing.T) {
 	settingOf := func(l credence.Likelihood) *candidates.Setting {
 		model := credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		return must.Value(table.NewSetting("test", model))(t)
+		return must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
 	}
 	if got := settingOf(likelihood.Gaussian{NoiseVariance: param.From(1e-30)}).Noise.Start; got != hyper.LeastLogNoise {
 		t.Errorf("the noise starts at %v", got)
@@ -280,7 +280,7 @@ func TestOwnOdds(t *testing.T) {
 	} {
 		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{Odds: c.odds}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		setting := must.Value(table.NewSetting("test", model))(t)
+		setting := must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
 		if setting.Shared != c.together || setting.Odds.Learned != (c.together > 0) {
 			t.Errorf("%v: %d share odds, learned %t, want %d", c.odds, setting.Shared, setting.Odds.Learned, c.together)
 		}
@@ -303,7 +303,7 @@ func TestSlabScale(t *testing.T) {
 		s.Divide(0.5)
 		model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		setting := must.Value(table.NewSetting("test", model))(t)
+		setting := must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
 		return setting.SlabPrior.Scale * math.Sqrt(setting.Size)
 	}
 	for p, expected := range map[int]float64{6: 3, 1000: 1000 * 3.0 / 102} {

@@ -39,7 +39,7 @@ func (s *Setting) TakeResolved(out *credence.Fitted, inclusion, resolved []float
 	}
 	out.Resolved = resolved
 	if untold := expected - told; untold > told && untold >= 1 {
-		Warn(out, "nothing is told apart: of %.1f features expected to be in, %.1f are with weights so near 0 that the rows cannot tell whether they are in or out, which is no sign that they matter, and counts for none in a selection; where few are expected, state so: --prior 'spikeslab(inclusion_prior=[1, 9])'",
+		Warn(out, "nothing is told apart: of %.1f features expected to be in, %.1f are with weights so near 0 that the rows cannot tell whether they are in or out, which is no sign that they matter, and counts for none in a selection; where fewer are expected, state so: --prior 'spikeslab(inclusion_prior=[1, 99])'",
 			expected, untold)
 	}
 }

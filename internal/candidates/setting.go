@@ -51,9 +51,14 @@ type Setting struct {
 // expectedCandidates is how many of them are taken to be in the model before anything is known.
 const expectedCandidates = 20
 
+// Sparse is the Beta prior of π of normal targets: a tenth of the candidates are expected to be in. Under a flat prior noise has
+// half of them in at next to no weight, wherever the rows do not tell. [Flat] is that of engines that find one mode.
+var Sparse, Flat = [2]float64{1, 9}, [2]float64{1, 1}
+
 // NewSetting returns the setting of a model with normal targets, or classes with the link logit or
-// probit; slab and inclusion are those of a spike-and-slab prior. engine stands before errors.
-func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error) {
+// probit; slab and inclusion are those of a spike-and-slab prior, odds the Beta prior of π of normal targets where none is
+// stated. engine stands before errors.
+func (t *Table) NewSetting(engine string, model credence.Model, odds [2]float64) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), scale: t.Units.Scale}
 	s.takeCandidates(model.Features, true)
@@ -61,7 +66,7 @@ func (t *Table) NewSetting(engine string, model credence.Model) (*Setting, error
 		return nil, fmt.Errorf("%s: the model has no columns to select from: name some in the formula", engine)
 	}
 	latent, tail := math.Sqrt(t.scales.Square)/t.Units.Scale, likelihood.PriorTail(model.Likelihood)
-	s.OddsA, s.OddsB = 1, 1
+	s.OddsA, s.OddsB = odds[0], odds[1]
 	switch l := model.Likelihood.(type) {
 	case likelihood.Gaussian:
 		s.Target = t.Units.Targets(t.Held, t.Unit())
@@ -159,8 +164,10 @@ func (s *Setting) takePrior(t *Table, p prior.SpikeSlab, latent, tail float64) e
 		return err
 	}
 	expected, count := s.Expected, float64(len(s.Candidates))
-	if s.Classes { // whose prior of π says more
-		expected = math.Max(expected, s.OddsA/(s.OddsA+s.OddsB)*count)
+	if before := s.OddsA / (s.OddsA + s.OddsB) * count; s.Classes { // whose prior of π says more
+		expected = math.Max(expected, before)
+	} else {
+		expected = math.Min(expected, before)
 	}
 	if p.Inclusion.State != param.Learned {
 		expected = p.Inclusion.Value * count
