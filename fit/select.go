@@ -66,9 +66,7 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 		return nil, err
 	}
 	if e := result.Explained; e != nil && e.Lower > spreadShare && result.Selected == 0 && how.FDR == 0 && len(result.Features) > 0 {
-		_, expected := result.Candidates()
-		fitted.Report.Warnings = append(fitted.Report.Warnings, fmt.Sprintf("no single feature stands out, though together they explain %.0f %% of the target: about %.0f of them matter, rows do not tell which, and the model predicts with all; --check 5 says how well, and --threshold %.2g calls the likeliest, %s",
-			100*e.Mean, expected, math.Floor(95*result.Features[0].Inclusion)/100, result.Features[0].Name))
+		fitted.Report.Warnings = append(fitted.Report.Warnings, spread(result, how.Check > 0))
 	}
 	if how.Path == selection.PathAlways || how.Path == "" && p.job.engine.entry == nil && p.size() <= pathSize {
 		if err := p.path(ctx, result, how.Check); err != nil {
@@ -96,6 +94,31 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 
 // spreadShare is the least share of the variance that features surely explain for it to be said that none of them is called.
 const spreadShare = 0.25
+
+// spread says that features explain the target together and none by itself, and what to type; checked, that folds say how
+// well they do.
+func spread(r *selection.Result, checked bool) string {
+	_, expected := r.Candidates()
+	text := fmt.Sprintf("no single feature stands out: about %.0f of them matter, and the rows are too few to tell which. Predictions use all of them", expected)
+	if !checked {
+		text += "; how well they predict is untested: add --check 5 (five folds)"
+	}
+	first := slices.MaxFunc(r.Features, func(a, b selection.Feature) int { return cmp.Compare(a.Told(), b.Told()) })
+	threshold, more := math.Floor(95*first.Told())/100, -1
+	if threshold == 0 {
+		return text
+	}
+	for _, f := range r.Features {
+		if f.Told() > threshold {
+			more++
+		}
+	}
+	text += fmt.Sprintf(". --threshold %.2g would select %s", threshold, first.Name)
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
 
 // features are the weights of a fit that may be 0; none of a fit that tells no inclusion.
 func features(fitted *credence.Fitted, how selection.Options) (*selection.Result, error) {

@@ -42,7 +42,8 @@ func TestSpreadSignal(t *testing.T) {
 		fitted := must.Value(fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever}))(t)
 		first := fitted.Selection.Features[0]
 		told := slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool {
-			return strings.Contains(w, "no single feature stands out") && strings.HasSuffix(w, fmt.Sprintf("--threshold %.2g calls the likeliest, %s", math.Floor(95*first.Inclusion)/100, first.Name))
+			return strings.Contains(w, "no single feature stands out") && strings.Contains(w, "which. Predictions use all of them; how well they predict is untested: add --check 5 (five folds). --threshold ") &&
+				strings.Contains(w, fmt.Sprintf("--threshold %.2g would select %s", math.Floor(95*first.Inclusion)/100, first.Name))
 		})
 		if told != shared || (fitted.Selection.Selected == 0) != shared {
 			t.Errorf("shared %t: %d called, %s has %.3f, %q", shared, fitted.Selection.Selected, first.Name, first.Inclusion, fitted.Report.Warnings)

@@ -9,11 +9,11 @@ import (
 // Result is what a selection found.
 type Result struct {
 	Features  []Feature `json:"features"`  // by inclusion, the highest first
-	Selected  int       `json:"selected"`  // features called, a group once
+	Selected  int       `json:"selected"`  // features selected, a group once
 	Threshold float64   `json:"threshold"` // of the inclusion: what was stated, or what FDR came to
 	// FDR is the bound on the expected share of false ones that was stated, 0 for none.
 	FDR           float64 `json:"fdr,omitempty"`
-	ExpectedFalse float64 `json:"expected_false"`       // Σ (1 − inclusion) over features called, of what is resolved
+	ExpectedFalse float64 `json:"expected_false"`       // Σ (1 − inclusion) over features selected, of what is resolved
 	Sets          []Set   `json:"sets"`                 // credible sets
 	Path          []Step  `json:"path"`                 // fits at stated sparsities
 	Null          *Null   `json:"null_check,omitempty"` // fits to permuted targets, if asked for
@@ -42,11 +42,11 @@ type Feature struct {
 	Upper     float64 `json:"upper"`           // end of the interval
 	Set       int     `json:"set,omitempty"`   // ID of its credible set, 0 for none
 	Group     string  `json:"group,omitempty"` // of features that are in or out together, which count once
-	Selected  bool    `json:"selected"`        // whether the feature is called
+	Selected  bool    `json:"selected"`        // whether the feature is selected
 	// Frequency is the share of fits to rows drawn with replacement that call the feature; nil without them.
 	Frequency *float64 `json:"frequency,omitempty"`
 	// Resolved is the part of Inclusion in which the slab, where it is learned, is wide enough for the rows to tell, by which
-	// features are called; nil where that is all of it.
+	// features are selected; nil where that is all of it.
 	Resolved *float64 `json:"resolved,omitempty"`
 	// VarZ is the variance of whether the weight is not 0. MeanS and VarS are of s, the feature's own probability
 	// of it, where that has a Beta prior, in laplace(…) with inclusion_prior. All are nil unless asked for.
@@ -105,10 +105,10 @@ type Coefficient struct {
 	Mean      float64 `json:"mean"`      // of the weight, the chance of 0 included
 }
 
-// Null says how many features are called where there is nothing to find: with the targets permuted.
+// Null says how many features are selected where there is nothing to find: with the targets permuted.
 type Null struct {
 	Permutations int     `json:"permutations"`
-	Called       []int   `json:"called"` // features called in each
+	Called       []int   `json:"called"` // features selected in each
 	Share        float64 `json:"share"`  // of all features, on average
 }
 
@@ -204,7 +204,7 @@ func (r *Result) first(groups map[string]bool, i int) bool {
 	return !known
 }
 
-// Told is the inclusion by which the feature is called: what is resolved of it.
+// Told is the inclusion by which the feature is selected: what is resolved of it.
 func (f *Feature) Told() float64 {
 	if f.Resolved != nil {
 		return *f.Resolved
@@ -242,7 +242,7 @@ func (r *Result) Call(o Options) {
 	}
 }
 
-// Names returns the names of the features that are called, the highest inclusion first.
+// Names returns the names of the features that are selected, the highest inclusion first.
 func (r *Result) Names() []string {
 	names := []string{}
 	for _, f := range r.Features {

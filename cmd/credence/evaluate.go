@@ -126,11 +126,16 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 	}
 }
 
-// printCalibration says in one line how far probabilities of counts, grades and classes are from what came true. Intervals of
-// whole values hold more than they claim however right they are, so that their width is told where it is above 1 alone.
+// chance is how many standard errors the share of the targets that an interval holds is from what it claims by chance: under
+// a model that is right one of the four levels, which go together, is beyond in 1 to 4 % of the evaluations.
+const chance = 2.5
+
+// printCalibration says in one line how many counts, grades or classes the central part of their predictions holds, and whether
+// chance explains the difference from what it claims. Intervals of whole values hold more than they claim however right they
+// are, so that their width is told where it is above 1 alone.
 func (p *program) printCalibration(e *metric.Evaluation) {
-	var claimed, held []string
-	worst, wide := 0.0, ""
+	var claimed, held, within []string
+	verdict, wide := "within", ""
 	for _, level := range metric.Levels() {
 		key := fmt.Sprintf("%g", level)
 		covered, ok := e.Coverage[key]
@@ -138,13 +143,17 @@ func (p *program) printCalibration(e *metric.Evaluation) {
 			continue
 		}
 		claimed, held = append(claimed, fmt.Sprintf("%.0f", 100*level)), append(held, fmt.Sprintf("%.1f", 100*covered))
-		worst = math.Max(worst, math.Abs(covered-level))
+		reach := chance * math.Sqrt(level*(1-level)/float64(e.Rows))
+		within = append(within, fmt.Sprintf("%.1f", 100*reach))
+		if math.Abs(covered-level) > reach {
+			verdict = "beyond"
+		}
 		if width := e.Width[key]; level == 0.9 && width >= 1 {
 			wide = fmt.Sprintf("; 90 %% intervals are %s wide on average", significant(width))
 		}
 	}
-	p.say("calibration  probabilities are off by %.1f %% at most: the central %s %% hold %s %% of the targets%s",
-		100*worst, strings.Join(claimed, ", "), strings.Join(held, ", "), wide)
+	p.say("calibration  the central %s %% of the predictions hold %s %% of the targets: %s chance (± %s for %d independent rows)%s",
+		strings.Join(claimed, ", "), strings.Join(held, ", "), verdict, strings.Join(within, ", "), e.Rows, wide)
 }
 
 // leftOut returns figures of rows given all others, or why there are none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/score"
@@ -15,8 +16,13 @@ import (
 func (p *program) printFit(r *score.Summary) {
 	if !p.quiet {
 		ended := fmt.Sprintf("%s after %s", r.Status, counted(r.Iterations, "iteration"))
-		if r.Status == learn.EndOfData {
+		switch {
+		case r.Status == learn.EndOfData:
 			ended = counted(r.Iterations, "pass") + " over the data"
+		case r.Stuck:
+			ended = fmt.Sprintf("stopped after %s, for the sites do not settle", counted(r.Iterations, "iteration"))
+		case r.Status == credence.IterationLimit: // of one of several loops, so that it need not be the largest number
+			ended = "not converged after " + counted(r.Iterations, "iteration")
 		}
 		p.say("fit     %s, %s: %s, %s", r.Engine, ended, counted(r.Rows, "row"), counted(r.Weights, "weight"))
 		if r.Draws > 1 {

@@ -57,16 +57,16 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.Float64Var(&flags.how.FDR, "fdr", 0, "call as many features as leave this expected share of false ones")
 	f.Float64Var(&flags.how.Coverage, "coverage", 0, "probability that a credible set has a feature that matters (default 0.95)")
 	f.Float64Var(&flags.how.Interval, "interval", 0, "probability of the interval from lower to upper (default 0.9)")
-	f.IntVar(&flags.how.NullCheck, "null-check", 0, "fit so many times to permuted targets, and tell how many features are called where there are none")
-	f.IntVar(&flags.how.Bootstrap, "bootstrap", 0, "fit to so many samples of the rows, drawn with replacement, and tell how often each feature is called")
+	f.IntVar(&flags.how.NullCheck, "null-check", 0, "fit so many times to permuted targets, and tell how many features are selected where none matters")
+	f.IntVar(&flags.how.Bootstrap, "bootstrap", 0, "fit to so many samples of the rows, drawn with replacement, and tell how often each feature is selected")
 	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
 	f.StringVar((*string)(&flags.how.Path), "path", "", "always or never: also fit at stated sparsities, from one expected feature to a hundred (default: where that takes about a second); with --check, tell the sparsest within one standard error of the best")
 	f.Lookup("path").NoOptDefVal = string(selection.PathAlways)
 	f.BoolVar(&flags.products, "products", false, "the data are CSV tables of products in place of rows, which are added up: a header of names, one of them (intercept), a column of ones, and under each name its products with all, as crossprod(cbind(`(intercept)`=1, X, y=y)) in R")
 	f.BoolVar(&flags.how.Moments, "moments", false, "with --json, also give the variance of each inclusion (var_z), and under laplace with an inclusion_prior mean and variance of the feature's own probability s (mean_s, var_s)")
 	f.StringVar(&flags.priorOdds, "prior-odds", "", "CSV file of features and their prior odds of inclusion, such as age,0.1; features that it leaves out share an inclusion that is learned")
-	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and else those called, at least 20, or the 10 likeliest where none is")
-	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are called to")
+	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and else those selected, at least 20, or the 10 likeliest where none is")
+	f.StringVar(&flags.writeSelected, "write-selected", "", "CSV file to write the target and the columns of the features that are selected to")
 	return cmd
 }
 
@@ -200,7 +200,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 	}
 	count, _ := r.Candidates()
 	if count == 0 {
-		p.say("\nno feature is called: inclusions are not known")
+		p.say("\nno feature is selected: inclusions are not known")
 		return
 	}
 	rule := fmt.Sprintf("inclusion above %s", significant(r.Threshold))
@@ -210,9 +210,9 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 	top := flags.top
 	switch {
 	case r.Selected > 0:
-		p.say("\n%d of %d features called (%s); %s of them are expected to be false", r.Selected, count, rule, significant(r.ExpectedFalse))
+		p.say("\n%d of %d features selected (%s); %s of them are expected to be false", r.Selected, count, rule, significant(r.ExpectedFalse))
 	case len(r.Features) > 0:
-		p.say("\nnone of %d features called (%s): no single one stands out; the likeliest first", count, rule)
+		p.say("\nnone of %d features selected (%s); the likeliest first", count, rule)
 	}
 	if top == 0 {
 		top = max(20, min(r.Selected, 100))
@@ -226,20 +226,20 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 	if r.Bootstrap > 0 {
 		frequency = "frequency\t"
 	}
-	fmt.Fprintln(w, "\nname\tinclusion\t"+frequency+"mean\tsd\tlower\tupper\tset\tcalled\t")
+	fmt.Fprintln(w, "\nname\tinclusion\t"+frequency+"mean\tsd\tlower\tupper\tset\tselected\t")
 	for _, f := range r.Features[:top] {
-		set, called := "", ""
+		set, selected := "", ""
 		if f.Set > 0 {
 			set = fmt.Sprint(f.Set)
 		}
 		if f.Selected {
-			called = "*"
+			selected = "*"
 		}
 		if f.Frequency != nil {
 			frequency = fmt.Sprintf("%.2f\t", *f.Frequency)
 		}
 		fmt.Fprintf(w, "%s\t%.4f\t%s%s\t%s\t%s\t%s\t%s\t%s\t\n", nameText(f.Name), f.Inclusion, frequency,
-			significant(f.Mean), significant(f.SD), significant(f.Lower), significant(f.Upper), set, called)
+			significant(f.Mean), significant(f.SD), significant(f.Lower), significant(f.Upper), set, selected)
 	}
 	w.Flush()
 	if rest := len(r.Features) - top; rest > 0 {
@@ -258,7 +258,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 		if step.OneSE {
 			density += " (the sparsest within one standard error of the best)"
 		}
-		p.say("path    prior inclusion %s: %d called, %.1f expected%s", significant(step.Inclusion), step.Selected, step.Expected, density)
+		p.say("path    prior inclusion %s: %d selected, %.1f expected%s", significant(step.Inclusion), step.Selected, step.Expected, density)
 	}
 	if e := r.Explained; e != nil {
 		of := "of the variance of the target"
@@ -268,7 +268,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 		p.say("the features explain %.3f (%.3f to %.3f) %s", e.Mean, e.Lower, e.Upper, of)
 	}
 	if r.Null != nil {
-		p.say("null    %d fits to permuted targets call %s of the features: %v", r.Null.Permutations, significant(r.Null.Share), r.Null.Called)
+		p.say("null    %d fits to permuted targets select %s of the features: %v", r.Null.Permutations, significant(r.Null.Share), r.Null.Called)
 	}
 	if r.Check != nil {
 		for _, e := range r.Check.Engines {
@@ -297,7 +297,7 @@ func writeSelectedColumns(ctx context.Context, path string, paths []string, read
 	defer table.Close()
 	columns := score.SelectedColumns(fitted, table.Schema())
 	if len(columns) == 0 {
-		return fmt.Errorf("%s is not written: none of the features called is a column of its own", path)
+		return fmt.Errorf("%s is not written: none of the features selected is a column of its own", path)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return table.WriteCSV(ctx, w, columns) })
 }

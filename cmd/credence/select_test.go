@@ -73,7 +73,7 @@ func TestSelectCommand(t *testing.T) {
 	} else if again, err := os.ReadFile(piped); err != nil || !strings.HasPrefix(string(again), "y,b,d") {
 		t.Errorf("from a pipe: %v", err)
 	}
-	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 6 features called (at most 0.1 of them expected to be false)") {
+	if out := must(t, "select", path, "--target", "y", "--fdr", "0.1", "--engine", "ep"); !strings.Contains(out, "of 6 features selected (at most 0.1 of them expected to be false)") {
 		t.Error(out)
 	}
 	kept := decode(t, must(t, "select", path, "--formula", "y ~ . + keep(e, zip)", "--engine", "ep", "--json", "-o", model))

@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/likelihood"
 )
 
 // wordsTable is 160 rows of a count that x explains, beside z, which explains nothing.
@@ -46,18 +49,35 @@ func TestCountsAreSaidFirst(t *testing.T) {
 // the targets vary less than the family allows or more.
 func TestCalibrationInALine(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.safetensors")
-	for factor := range 2 {
-		path := file(t, "counts.csv", regexp.MustCompile(`(?m),(\d+)$`).ReplaceAllString(string(sure(os.ReadFile(wordsTable(t)))(t)), ",${1}"+strings.Repeat("0", factor)))
+	counts, drawn := string(sure(os.ReadFile(wordsTable(t)))(t)), strings.Builder{}
+	drawn.WriteString("x,visits\n")
+	for rng, i := rand.New(rand.NewPCG(7, 7)), 0; i < 400; i++ {
+		x := rng.NormFloat64()
+		fmt.Fprintf(&drawn, "%g,%g\n", x, likelihood.Poisson{}.Sample(rng, 0.5+0.5*x))
+	}
+	for text, fits := range map[string]string{
+		counts: "beyond",
+		regexp.MustCompile(`(?m),(\d+)$`).ReplaceAllString(counts, ",${1}0"): "beyond",
+		drawn.String(): "within",
+	} {
+		path := file(t, "counts.csv", text)
 		must(t, "fit", path, "--target", "visits", "--family", "poisson", "-o", model)
 		out := must(t, "evaluate", model, path)
 		e := decode(t, must(t, "evaluate", model, path, "--json"))
-		worst, held := 0.0, []string{}
+		verdict, held, within := "within", []string{}, []string{}
 		for _, level := range []string{"0.5", "0.8", "0.9", "0.95"} {
 			covered := number(t, e["coverage"].(map[string]any), level)
-			worst = math.Max(worst, math.Abs(covered-parse(t, level)))
+			claimed := parse(t, level)
+			reach := 2.5 * math.Sqrt(claimed*(1-claimed)/number(t, e, "rows"))
+			if within = append(within, fmt.Sprintf("%.1f", 100*reach)); math.Abs(covered-claimed) > reach {
+				verdict = "beyond"
+			}
 			held = append(held, fmt.Sprintf("%.1f", 100*covered))
 		}
-		want := fmt.Sprintf("\ncalibration  probabilities are off by %.1f %% at most: the central 50, 80, 90, 95 %% hold %s %% of the targets", 100*worst, strings.Join(held, ", "))
+		want := fmt.Sprintf("\ncalibration  the central 50, 80, 90, 95 %% of the predictions hold %s %% of the targets: %s chance (± %s for %.0f independent rows)", strings.Join(held, ", "), verdict, strings.Join(within, ", "), number(t, e, "rows"))
+		if verdict != fits {
+			t.Errorf("%s chance, not %s:\n%s", verdict, fits, out)
+		}
 		if !strings.Contains(out, want) || strings.Contains(out, "coverage of") {
 			t.Errorf("%s\nlacks %s", out, want)
 		}
@@ -98,8 +118,8 @@ func TestSmoothsInALine(t *testing.T) {
 	}
 }
 
-// TestNoneCalled: a selection that calls nothing says so in a sentence, and shows the likeliest ten.
-func TestNoneCalled(t *testing.T) {
+// TestNoneSelected: a selection that selects nothing says so in a sentence, and shows the likeliest ten.
+func TestNoneSelected(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("y")
 	for j := range 14 {
@@ -112,7 +132,7 @@ func TestNoneCalled(t *testing.T) {
 		}
 	}
 	out := must(t, "select", file(t, "noise.csv", text.String()+"\n"), "--target", "y", "--engine", "ep", "--threshold", "0.99")
-	if !strings.Contains(out, "\nnone of 14 features called (inclusion above 0.99): no single one stands out; the likeliest first\n") || strings.Contains(out, "expected to be false") ||
+	if !strings.Contains(out, "\nnone of 14 features selected (inclusion above 0.99); the likeliest first\n") || strings.Contains(out, "expected to be false") ||
 		!strings.Contains(out, "… and 4 more; --top 14 shows all") {
 		t.Error(out)
 	}

@@ -89,16 +89,16 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		candidates.Warn(out, "the sites still moved after %d sweeps, damped, because several sets of features, or columns that are nearly copies, explain the target, and no inclusion is told: --engine gibbs goes from one set to another", iterations)
 	case !settled && treatment == hyper.Mode:
 		out.Report.Status = credence.IterationLimit
-		candidates.Warn(out, "noise, slab and inclusion still moved after %d sweeps: inclusion probabilities are rough; state more sweeps, such as ep(iterations=%d), or compare with engine gibbs", iterations, 4*e.config.MaxIterations)
+		candidates.Warn(out, "noise, slab and inclusion still moved after %d sweeps: inclusion probabilities are rough; state more sweeps, such as ep(iterations=%d), or compare with --engine gibbs", iterations, 4*e.config.MaxIterations)
 	}
 	if _, diagonal := f.q.form.(*diagonal); diagonal && e.config.Covariance == "" {
 		candidates.Warn(out, "the covariances of %d weights are not kept: weights are taken to be independent given the rows, and sets and inclusions of correlated columns are rough; engine ep(covariance=full) keeps them, and takes longer", f.Table.Count())
 	}
 	if f.clipped {
-		candidates.Warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with engine gibbs")
+		candidates.Warn(out, "the covariance of the weights is not positive along every direction and was raised: its approximation is rough; compare with --engine gibbs")
 	}
 	if a.dropped > 0 {
-		candidates.Warn(out, "inclusions are averaged over %d of %d values of noise, slab and sparsity: expectation propagation did not settle at the others, and several sets of features may explain the target; engine gibbs goes from one to the other", a.points-a.dropped, a.points)
+		candidates.Warn(out, "inclusions are averaged over %d of %d values of noise, slab and sparsity: expectation propagation did not settle at the others, and several sets of features may explain the target; --engine gibbs goes from one to the other", a.points-a.dropped, a.points)
 	}
 	return out, nil
 }
