@@ -16,7 +16,7 @@ import (
 const MostSamples = 10_000
 
 // Answers say what is written of a row: the texts of the columns to keep, the mean and sd of its target, the lower and
-// upper end of the interval but of two classes, the probability of the positive class or of each grade, the median under
+// upper end of the interval, the probability of the positive class or of each grade, the median under
 // [score.Options].Original, and what is asked for here.
 type Answers struct {
 	Latent  bool   // f_mean and f_sd, of the value before the link
@@ -35,10 +35,7 @@ func (a Answers) Validate() error {
 
 // columns names what is written of a row, behind the texts.
 func (a Answers) columns(f *File) []string {
-	names := []string{"mean", "sd"}
-	if !f.scorer.Binary() { // of two classes both are 0 or 1
-		names = append(names, "lower", "upper")
-	}
+	names := []string{"mean", "sd", "lower", "upper"}
 	switch classes := f.scorer.Classes(); {
 	case len(classes) == 0:
 	case f.scorer.Binary():
@@ -66,10 +63,11 @@ func (a Answers) columns(f *File) []string {
 // appendTo appends what is written of row i, in the order of the columns.
 func (a Answers) appendTo(row []float64, rows *score.Rows, i int) ([]float64, error) {
 	p := rows.Predict(i)
-	if row = append(row, p.Mean, p.SD); rows.Scorer().Binary() {
+	row = append(row, p.Mean, p.SD, p.Lower, p.Upper)
+	if rows.Scorer().Binary() {
 		row = append(row, p.Probability)
 	} else {
-		row = rows.Probabilities(append(row, p.Lower, p.Upper), i)
+		row = rows.Probabilities(row, i)
 	}
 	if rows.Scorer().Original() {
 		row = append(row, p.Median)

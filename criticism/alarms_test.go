@@ -22,10 +22,10 @@ import (
 // mixed draws rows of a normal column a, one that goes with it b, a 0/1 column c and an exponential one d, a
 // key g of 12 groups beside the model, and f, which is linear in the columns.
 type mixed struct {
-	rng             *rand.Rand
-	a, b, c, d, g   []float64
-	f, y            []float64
-	family, formula string
+	rng           *rand.Rand
+	a, b, c, d, g []float64
+	f, y          []float64
+	formula       string
 }
 
 func newMixed(n int, seed uint64) *mixed {

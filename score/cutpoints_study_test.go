@@ -99,6 +99,15 @@ func TestCutpointsAreHeld(t *testing.T) {
 		3: {{{-1, 1}, {0.5, 0}}, {{1, 3}, {1, -1}}},
 		5: {{{-2, -0.5, 0.5, 2}, {0.5, 0}}, {{-1, -0.8, 1, 3}, {1, -1}}},
 	}
+	type told struct{ held, sets float64 }
+	var drawn, stated told // truths from the priors, and fixed ones
+	check := func(t *testing.T, of told, least, most, errors float64) {
+		t.Helper()
+		share, slack := of.held/of.sets, errors*math.Sqrt(0.09/of.sets)
+		if share < least-slack || share > most+slack {
+			t.Errorf("%.3f of the intervals of %g sets hold", share, of.sets)
+		}
+	}
 	for _, grades := range []int{3, 5} {
 		for _, n := range []int{20, 50, 100, 400, 1000} {
 			for truth := -1; truth < len(fixed[grades]); truth++ {
@@ -131,15 +140,18 @@ func TestCutpointsAreHeld(t *testing.T) {
 						text += fmt.Sprintf(" %.3f (%.2f)", held[k]/float64(count), math.Sqrt(square[k]/float64(count)))
 					}
 					t.Logf("%.3f of %d sets held:%s", all, count, text)
-					least := 0.86
+					cell, of, least, most := told{all * float64(count), float64(count)}, &drawn, 0.86, 0.94
 					if truth >= 0 {
-						least = 0.84
+						of, least, most = &stated, 0.84, 1.0
 					}
-					if slack := 2 * math.Sqrt(0.09/float64(count)); all < least-slack || truth < 0 && all > 0.94+slack {
-						t.Errorf("%.3f of the intervals hold", all)
+					of.held, of.sets = of.held+cell.held, of.sets+cell.sets
+					if study.Calibration() {
+						check(t, cell, least, most, 2)
 					}
 				})
 			}
 		}
 	}
+	check(t, drawn, 0.86, 0.94, 3)
+	check(t, stated, 0.84, 1, 3)
 }

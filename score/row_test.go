@@ -38,10 +38,10 @@ func fitted(t testing.TB, rows any, o fit.Options) *credence.Fitted {
 	var source credence.Source
 	var err error
 	switch rows := rows.(type) {
-	case []house:
-		source, err = table.Structs(rows)
 	case credence.Source:
 		source = rows
+	default:
+		source, err = table.Structs(rows)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -165,10 +165,10 @@ func TestRowsBeyondNumbers(t *testing.T) {
 	for i := range 40 {
 		rows = append(rows, visit{float64(i * 7 % 5), 30 + float64(i%10), 1 + float64(i%3), 1 + float64(i%2)})
 	}
-	counts := fitted(t, structs(t, rows), fit.Options{Formula: "Count ~ Age + offset(Months)", Family: "poisson"})
-	sums := fitted(t, structs(t, rows), fit.Options{Formula: "Count ~ Age + precision(Exact)"})
-	logs := fitted(t, structs(t, rows), fit.Options{Formula: "log(Months) ~ Age"})
-	heavy := fitted(t, structs(t, rows), fit.Options{Formula: "Months ~ Age", Family: "studentt(df=1.5)"})
+	counts := fitted(t, rows, fit.Options{Formula: "Count ~ Age + offset(Months)", Family: "poisson"})
+	sums := fitted(t, rows, fit.Options{Formula: "Count ~ Age + precision(Exact)"})
+	logs := fitted(t, rows, fit.Options{Formula: "log(Months) ~ Age"})
+	heavy := fitted(t, rows, fit.Options{Formula: "Months ~ Age", Family: "studentt(df=1.5)"})
 	for name, c := range map[string]struct {
 		model    *credence.Fitted
 		row      visit

@@ -38,7 +38,7 @@ func TestPredictAfterDrop(t *testing.T) {
 		}
 		for i, line := range lines {
 			lacks := i%20 == 3 || i%20 == 8 || i%20 == 14
-			if strings.Contains(line, "NaN") || lacks != (strings.Trim(line, ",") == "") || strings.Count(line, ",") != 4 {
+			if strings.Contains(line, "NaN") || lacks != (strings.Trim(line, ",") == "") || strings.Count(line, ",") != 6 {
 				t.Errorf("%s: row %d: %q", command, i, line)
 			}
 		}

@@ -99,7 +99,7 @@ func TestStreamEndToEnd(t *testing.T) {
 		t.Errorf("inspect shows %s", out)
 	}
 	predictions := must(t, "predict", model, test)
-	if rows := strings.Count(predictions, "\n"); rows != 5001 || !strings.HasPrefix(predictions, "mean,sd,probability\n") {
+	if rows := strings.Count(predictions, "\n"); rows != 5001 || !strings.HasPrefix(predictions, "mean,sd,lower,upper,probability\n") {
 		t.Errorf("%d lines of predictions: %.100s", rows, predictions)
 	}
 }
@@ -343,7 +343,7 @@ func TestStreamKeep(t *testing.T) {
 			t.Errorf("exit %d: %s%s", o.code, o.err, o.out)
 		}
 	}
-	if o := invoke(t, "", "predict", model, path, "--density", "--keep", "site"); o.code != exitDone || !strings.HasPrefix(o.out, "site,mean,sd,probability,log_density\n") || strings.Contains(o.out, ",\n") {
+	if o := invoke(t, "", "predict", model, path, "--density", "--keep", "site"); o.code != exitDone || !strings.HasPrefix(o.out, "site,mean,sd,lower,upper,probability,log_density\n") || strings.Contains(o.out, ",\n") {
 		t.Errorf("exit %d: %s%.200s", o.code, o.err, o.out)
 	}
 	if o := invoke(t, "", "predict", model, path, "--keep", "nosuch"); o.code != exitFailed || !strings.Contains(o.err, `no column "nosuch"`) {
