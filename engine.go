@@ -168,7 +168,7 @@ type Report struct {
 // Look is what the values of a target look like, by themselves: package criticism tells.
 type Look struct {
 	Like     string   `json:"like"`               // counts, grades, classes, shares, amounts or numbers
-	Text     string   `json:"text"`               // "whole numbers from 0 to 3, 95 % of them 0, which look like counts"
+	Text     string   `json:"text"`               // "whole numbers from 0 to 3, 95 % of them 0: these look like counts"
 	Families []string `json:"families,omitempty"` // that such values are drawn of, the likeliest first
 	Remedy   string   `json:"remedy,omitempty"`   // what to state: "--family poisson, or …"
 }
@@ -178,7 +178,7 @@ func (l Look) String() string {
 	if l.Remedy == "" {
 		return l.Text
 	}
-	return l.Text + ": " + l.Remedy
+	return l.Text + "; " + l.Remedy
 }
 
 // Progress is what an engine tells between steps.

@@ -112,12 +112,12 @@ func (t *Targets) Look(name string) *credence.Look {
 		return nil
 	case len(t.few) == 2:
 		low, high := min(t.few[0], t.few[1]), max(t.few[0], t.few[1])
-		return &credence.Look{Like: LookClasses, Text: fmt.Sprintf("only the values %s and %s, which look like classes", lookNumber(low), lookNumber(high)),
+		return &credence.Look{Like: LookClasses, Text: fmt.Sprintf("only the values %s and %s: these look like classes", lookNumber(low), lookNumber(high)),
 			Families: []string{"bernoulli"}, Remedy: fmt.Sprintf("--family bernoulli, for the probability of %s", lookNumber(high))}
 	case t.broken == 0 && t.low >= 0:
 		return t.whole(name)
 	case t.inside == t.rows:
-		return &credence.Look{Like: LookShares, Text: fmt.Sprintf("numbers from %s to %s, which look like shares", lookNumber(t.low), lookNumber(t.high)), Families: []string{"binomial"},
+		return &credence.Look{Like: LookShares, Text: fmt.Sprintf("numbers from %s to %s: these look like shares", lookNumber(t.low), lookNumber(t.high)), Families: []string{"binomial"},
 			Remedy: "of known totals, make the number of successes the target, with --family 'binomial(trials=TOTALS)'; of none, predictions may leave 0 to 1"}
 	}
 	return t.amounts(name)
@@ -137,24 +137,24 @@ func (t *Targets) whole(name string) *credence.Look {
 	switch {
 	case t.high <= mostGrades && t.graded(ratio):
 		look.Like, look.Families = LookGrades, append([]string{"ordinal"}, counts...)
-		look.Text += ", which look like grades, or small counts"
+		look.Text += ": these look like grades, or small counts"
 		look.Remedy = "--family ordinal for grades in an order, --family " + counts[0] + " for counts"
 	case t.high <= mostGrades:
 		look.Like, look.Families = LookCounts, append(slices.Clone(counts), "ordinal")
-		look.Text += ", which look like counts"
+		look.Text += ": these look like counts"
 		look.Remedy = first + "; --family ordinal if they are grades in an order"
 	case ratio < lowDispersion:
 		look.Like = LookNumbers
-		look.Text += ", which vary less than counts do and are taken as measurements"
+		look.Text += ": these vary less than counts do and are taken as measurements"
 	case float64(t.tens) > heaped*float64(t.rows) && t.high >= 1000 && t.share(0) < heaped:
 		return t.amounts(name)
 	case t.low > t.mean/3 && t.squares/float64(t.rows) < narrow*narrow*t.mean*t.mean:
 		look.Like, look.Families = LookNumbers, []string{"negbinomial"}
-		look.Text += ", which may be counts, or measurements in whole units"
+		look.Text += ": these may be counts, or measurements in whole units"
 		look.Remedy = "--family negbinomial for counts"
 	default:
 		look.Like, look.Families = LookCounts, counts
-		look.Text += ", which look like counts"
+		look.Text += ": these look like counts"
 		look.Remedy = first
 	}
 	return look
@@ -183,7 +183,7 @@ func (t *Targets) amounts(name string) *credence.Look {
 		if zero < 0.01 { // a few zeros are for the reader to judge, and have no logarithm
 			return nil
 		}
-		return &credence.Look{Like: LookAmounts, Text: fmt.Sprintf("numbers from 0 to %s, %.0f %% of them 0, which look like amounts where there are any", lookNumber(t.high), 100*zero),
+		return &credence.Look{Like: LookAmounts, Text: fmt.Sprintf("numbers from 0 to %s, %.0f %% of them 0: these look like amounts where there are any", lookNumber(t.high), 100*zero),
 			Families: []string{"gamma"}, Remedy: "fit whether it is 0 (--family bernoulli), and the rows above 0 by --family gamma"}
 	}
 	logs := make([]float64, len(t.every))

@@ -132,7 +132,7 @@ func (s *sample) outliers(rows []int) *Finding {
 		names += ", " + strings.TrimPrefix(s.where(row), stem)
 	}
 	if s.discrete() { // the family is to blame, not the rows
-		f.Text = fmt.Sprintf("%s holds %s, and %d of %d rows are impossible under a normal distribution", s.name, s.looks.Text, len(rows), len(s.target))
+		f.Text = fmt.Sprintf("the family is wrong, and not the rows: column %s is fitted as gaussian and holds %s, and %d of the %d rows looked at are impossible under a normal distribution", s.name, s.looks.Text, len(rows), len(s.target))
 		f.Remedy = s.looks.Remedy
 		return f
 	}

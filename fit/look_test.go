@@ -51,7 +51,7 @@ func TestTargetLooks(t *testing.T) {
 		if !c.told {
 			continue
 		}
-		if look.Like != criticism.LookCounts || look.Families[0] != "poisson" || note.Text != "Claims holds "+look.String() || !strings.HasPrefix(note.Text, "Claims holds whole numbers from 0 to ") {
+		if look.Like != criticism.LookCounts || look.Families[0] != "poisson" || note.Text != "column Claims, fitted as gaussian: "+look.String() || !strings.HasPrefix(note.Text, "column Claims, fitted as gaussian: whole numbers from 0 to ") {
 			t.Errorf("%+v: %q of %+v", c.options, note.Text, look)
 		}
 		path := t.TempDir() + "/m.safetensors"
@@ -77,7 +77,7 @@ func TestLookOfAllRows(t *testing.T) {
 	}
 	rows[16].Visits = 9 // behind the first run of rows that are looked at
 	model := must.Value(fit.Table(context.Background(), must.Value(table.Structs(rows))(t), fit.Options{Formula: "Visits ~ X"}))(t)
-	if text := strings.Join(model.Report.Warnings, "\n"); !strings.Contains(text, "Visits holds whole numbers from 0 to 9, ") {
+	if text := strings.Join(model.Report.Warnings, "\n"); !strings.Contains(text, "column Visits is fitted as gaussian and holds whole numbers from 0 to 9, ") {
 		t.Errorf("%s", text)
 	}
 }

@@ -189,7 +189,7 @@ type Note struct{ Topic, Text string }
 // model, and the engine and why.
 func (p *Prepared) Explain() (notes []Note) {
 	if p.looks != nil {
-		notes = append(notes, Note{"target", fmt.Sprintf("%s holds %v", p.frame.TargetName(), p.looks)})
+		notes = append(notes, Note{"target", fmt.Sprintf("column %s, fitted as gaussian: %v", p.frame.TargetName(), p.looks)})
 	}
 	if positive := p.frame.Target.Positive(); positive != "" {
 		notes = append(notes, Note{"target", fmt.Sprintf("%s: the positive class is %s", p.frame.TargetName(), positive)})

@@ -12,7 +12,7 @@ const leastCoverage = 0.8
 // files of weights have them, beside the share of the weights that they hold.
 func Intervals(report *credence.Report) (told bool, why string) {
 	if c := report.WeightCoverage; c != nil && *c < leastCoverage {
-		return false, "the weights are a ranking: their intervals are too narrow and are not shown; credence select has intervals"
+		return false, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals"
 	}
 	if report.Hyperparameters == string(hyper.Heldout) {
 		return false, "the prior variance is the one that predicts left-out rows best: weights have no intervals then, predictions have"

@@ -147,7 +147,12 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	p.say("model   %s", path)
 	if look := result.Report.Target; look != nil {
-		p.say("target  %s holds %v", fitted.Frame.TargetName(), look)
+		p.say("target  column %s, fitted as gaussian: %v", fitted.Frame.TargetName(), look)
+	}
+	if scorer, err := score.New(fitted, score.Options{}); err == nil {
+		if positive := positiveClass(scorer); positive != "" {
+			p.say("target  %s: the positive class is %s", fitted.Frame.TargetName(), positive)
+		}
 	}
 	p.printFit(&result)
 	for _, detail := range result.Details {
@@ -157,15 +162,19 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
 		told, _ := score.Intervals(&fitted.Report)
-		p.printTerms(terms, all, told)
+		p.printTerms(terms, all, told, &flags.TermOptions)
 	}
 	p.printSmooths(smooths, flags.Exp)
 	p.printBlocks(score.Blocks(fitted))
 	return nil
 }
 
+// ordered says in which order weights are, by each value of --sort.
+var ordered = map[score.Order]string{"": "the order of the model (--sort inclusion, abs or name for another)", score.ByInclusion: "the order of their inclusion, the largest first",
+	score.ByStrength: "the order of |mean| over sd, the largest first", score.ByName: "the order of their names"}
+
 // printTerms writes the weights for people, with standard deviations and intervals where they are to be told.
-func (p *program) printTerms(terms []score.Term, all int, intervals bool) {
+func (p *program) printTerms(terms []score.Term, all int, intervals bool, how *score.TermOptions) {
 	if p.quiet || len(terms) == 0 {
 		return
 	}
@@ -177,6 +186,9 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool) {
 	}
 	if !intervals {
 		spreads = nil
+	}
+	if p.say("\nweights in %s", ordered[how.Sort]); intervals {
+		p.say("lower and upper are %g %% intervals", 100*how.Interval)
 	}
 	fmt.Fprintln(w)
 	row(append([]string{"block", "name", value}, spreads...)...)
@@ -217,9 +229,9 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 	if len(smooths) == 0 {
 		return
 	}
-	what := "what smooth terms add to f, against the mean of the column, ± standard deviation"
+	what := "what smooth terms add to f, beyond what they add where all their columns are at their training means, ± standard deviation"
 	if exp {
-		what = "what smooth terms multiply, against the mean of the column"
+		what = "what smooth terms multiply exp(f) by, against where all their columns are at their training means"
 	}
 	p.say("\n%s (their weights: --json, or -o FILE)", what)
 	at := func(e *score.Effect) string {
@@ -235,7 +247,7 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 			if s.Columns > 1 {
 				along += fmt.Sprintf(" (of %d columns the one that matters most)", s.Columns)
 			}
-			line += fmt.Sprintf("; along %s from %s to %s: least %s, most %s", along, significant(s.From), significant(s.To), at(s.Lowest), at(s.Highest))
+			line += fmt.Sprintf("; along %s from %s to %s: lowest %s, highest %s", along, significant(s.From), significant(s.To), at(s.Lowest), at(s.Highest))
 		}
 		p.say("%s", line)
 	}

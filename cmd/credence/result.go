@@ -89,7 +89,9 @@ func (p *program) printFit(r *score.Summary) {
 			case ok && h.Name == "cutpoint": // which may have any sign
 				line += fmt.Sprintf("\tgive or take %.3g", sd)
 			case ok:
-				line += fmt.Sprintf("\tgive or take a factor of %.3g", math.Exp(sd))
+				if factor := fmt.Sprintf("%.3g", math.Exp(sd)); factor != "1" { // which would say nothing
+					line += "\tgive or take a factor of " + factor
+				}
 			}
 			fmt.Fprintln(w, line)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,6 +246,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 	if rest := len(r.Features) - top; rest > 0 {
 		p.say("… and %d more; --top %d shows all", rest, len(r.Features))
 	}
+	p.say("lower and upper are %g %% intervals of the weights", 100*cmp.Or(flags.how.Interval, 0.9))
 	for _, s := range r.Sets {
 		if len(s.Features) > 1 {
 			p.say("set %d   one of %s matters with probability %.3f (log Bayes factor %.1f, correlations of at least %.2f)", s.ID, listed(s.Features), s.Coverage, s.LogBayesFactor, s.Purity)

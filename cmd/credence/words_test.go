@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/score"
 )
 
 // wordsTable is 160 rows of a count that x explains, beside z, which explains nothing.
@@ -30,11 +32,14 @@ func TestCountsAreSaidFirst(t *testing.T) {
 	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
 	out := must(t, "fit", path, "--target", "visits", "-o", model)
 	second := strings.Split(out, "\n")[1]
-	if !strings.HasPrefix(second, "target  visits holds whole numbers from ") || !strings.Contains(second, "counts: --family ") {
+	if !strings.HasPrefix(second, "target  column visits, fitted as gaussian: whole numbers from ") || !strings.Contains(second, "counts; --family ") {
 		t.Errorf("the second line is %q", second)
 	}
 	if shown := must(t, "inspect", model); !strings.Contains(shown, second+"\n") {
 		t.Errorf("inspect lacks %q:\n%s", second, shown)
+	}
+	if shown := must(t, "inspect", model, "--interval", "0.8", "--sort", "name"); !strings.Contains(shown, "\nweights in the order of their names\nlower and upper are 80 % intervals\n") {
+		t.Errorf("inspect does not say the order and the level:\n%s", shown)
 	}
 	look, ok := decode(t, must(t, "fit", path, "--target", "visits", "--json"))["target_look"].(map[string]any)
 	if !ok || look["like"] != "counts" || !strings.Contains(second, fmt.Sprint(look["text"])) {
@@ -90,7 +95,7 @@ func TestSmoothsInALine(t *testing.T) {
 	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", path, "--formula", "visits ~ z + rbf(x, n=6)", "--family", "poisson", "-o", model)
 	out := must(t, "inspect", model)
-	line := regexp.MustCompile(`(?m)^rbf\(x\)  12 weights; along x from -1 to 0\.875: least (\S+) ± (\S+) at (\S+), most (\S+) ± (\S+) at (\S+)$`).FindStringSubmatch(out)
+	line := regexp.MustCompile(`(?m)^rbf\(x\)  12 weights; along x from -1 to 0\.875: lowest (\S+) ± (\S+) at (\S+), highest (\S+) ± (\S+) at (\S+)$`).FindStringSubmatch(out)
 	if line == nil || strings.Contains(out, "cos 1") || !strings.Contains(out, "  z  ") {
 		t.Fatalf("%s", out)
 	}
@@ -105,7 +110,7 @@ func TestSmoothsInALine(t *testing.T) {
 		}
 	}
 	factor := must(t, "inspect", model, "--exp")
-	if want := fmt.Sprintf("most %.2f", math.Exp(number(t, smooth["highest"].(map[string]any), "mean"))); !strings.Contains(factor, want) {
+	if want := fmt.Sprintf("highest %.2f", math.Exp(number(t, smooth["highest"].(map[string]any), "mean"))); !strings.Contains(factor, want) {
 		t.Errorf("%s\nlacks %s", factor, want)
 	}
 	if terms := e["terms"].([]any); len(terms) != 14 {
@@ -155,9 +160,12 @@ func TestNarrowIntervalsAreHidden(t *testing.T) {
 	}
 	shown := must(t, "inspect", model)
 	for _, text := range []string{out, shown} {
-		if !strings.Contains(text, "the weights are a ranking: their intervals are too narrow and are not shown; credence select has intervals") || strings.Contains(text, "90 %") {
+		if !strings.Contains(text, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals") || strings.Contains(text, "90 %") {
 			t.Error(text)
 		}
+	}
+	if !strings.Contains(shown, "\ntarget  y: the positive class is 1\n") || !strings.Contains(shown, "\nweights in the order of the model (--sort ") {
+		t.Error(shown)
 	}
 	if strings.Contains(shown, "lower") || strings.Contains(shown, " sd ") || !strings.Contains(shown, "inclusion") {
 		t.Error(shown)
@@ -178,4 +186,17 @@ func b2i(holds bool) int {
 		return 1
 	}
 	return 0
+}
+
+// TestFactorsThatSayNothing: how far a hyper-parameter may be off is left out where its digits say nothing.
+func TestFactorsThatSayNothing(t *testing.T) {
+	value := func(sd float64) credence.Values { return credence.Values{{Name: "noise_variance", Value: sd}} }
+	for sd, told := range map[float64]bool{0.004: false, 0.02: true} {
+		out := strings.Builder{}
+		p := &program{streams: streams{out: &out}}
+		r := score.Summary{Report: credence.Report{Hyper: value(2), HyperSD: value(sd)}}
+		if p.printFit(&r); strings.Contains(out.String(), "give or take a factor of") != told {
+			t.Errorf("%v: %s", sd, out.String())
+		}
+	}
 }
