@@ -248,3 +248,70 @@ func TestLevelsAlgebra(t *testing.T) {
 		near("covariance", v, inverse.At(i/d, i%d))
 	}
 }
+
+// TestLevelsAdd: what rows add up to is Σ c φφᵀ, whatever the value of a row's level, and that a row has several levels is told of the
+// first block of several, too.
+func TestLevelsAdd(t *testing.T) {
+	const size, count, rows = 3, 4, 9
+	rng := rand.New(rand.NewPCG(9, 9))
+	l := &levels{first: size, count: count, a: make([]float64, size*size), b: make([]float64, count*size), d: make([]float64, count)}
+	for j := range size + count {
+		l.place = append(l.place, j)
+		if j < size {
+			l.beside = append(l.beside, j)
+		} else {
+			l.place[j] = -1
+		}
+	}
+	phi, want, curvature := credence.Design{Dense: linop.NewDense(rows, size)}, mat.NewDense(size+count, size+count, nil), make([]float64, rows)
+	phi.Sparse.Reset(count)
+	for i := range rows {
+		row := make([]float64, size+count)
+		for j := range size {
+			row[j] = rng.NormFloat64()
+		}
+		copy(phi.Dense.Row(i), row)
+		if g := i % (count + 1); g < count { // others have no level
+			row[size+g] = 0.5 + rng.Float64()
+			phi.Sparse.AppendRow([]int32{int32(g)}, []float64{row[size+g]})
+		} else {
+			phi.Sparse.AppendRow(nil, nil)
+		}
+		curvature[i] = rng.Float64()
+		for j, v := range row {
+			for k, u := range row {
+				want.Set(j, k, want.At(j, k)+curvature[i]*u*v)
+			}
+		}
+	}
+	if !l.add(&problem.Block{Phi: &phi}, curvature) {
+		t.Error("a row has several levels")
+	}
+	for j := range size {
+		for k := range size {
+			if got := l.a[j*size+k]; math.Abs(got-want.At(j, k)) > 1e-12 {
+				t.Errorf("A %d %d is %v, want %v", j, k, got, want.At(j, k))
+			}
+		}
+		for g := range count {
+			if got := l.b[g*size+j]; math.Abs(got-want.At(j, size+g)) > 1e-12 {
+				t.Errorf("B %d %d is %v, want %v", j, g, got, want.At(j, size+g))
+			}
+		}
+	}
+	for g, got := range l.d {
+		if math.Abs(got-want.At(size+g, size+g)) > 1e-12 {
+			t.Errorf("D %d is %v, want %v", g, got, want.At(size+g, size+g))
+		}
+	}
+	const many = 20_000
+	data := &credence.Batch{X: linop.NewDense(many, 3), Target: make([]float64, many)}
+	for i := range many {
+		data.X.Row(i)[i%2+1], data.Target[i] = 1, float64(i%3)
+	}
+	data.X.Row(5)[1], data.X.Row(5)[2] = 1, 1
+	e := must.Value(New(credence.Model{Features: category{conform.Columns{Dense: 1, Sparse: 2}, 0, 2}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{Covariance: OfLevels}))(t)
+	if _, err := e.Fit(context.Background(), conform.Memory{All: data}); err == nil || !strings.Contains(err.Error(), "several levels") {
+		t.Errorf("a row of two levels in the first of several blocks: %v", err)
+	}
+}

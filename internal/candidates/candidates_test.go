@@ -312,3 +312,33 @@ func TestSlabScale(t *testing.T) {
 		}
 	}
 }
+
+// TestExpected: of normal targets as many candidates are expected as the default prior of π says, 20 at most, and half of few; a prior
+// that is stated is taken at its word. The slab is over the root of their number.
+func TestExpected(t *testing.T) {
+	for p, c := range map[int]struct{ sparse, flat, stated float64 }{60: {6, 20, 6}, 1000: {20, 20, 100}, 30: {3, 15, 3}, 200: {20, 20, 20}} {
+		s := conform.NewSelection(9, p, 1, 0, 1, 0.5, false, 2)
+		settingOf := func(odds, stated [2]float64) *candidates.Setting {
+			model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{InclusionPrior: stated}}
+			table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+			return must.Value(table.NewSetting("test", model, odds))(t)
+		}
+		stated := settingOf(candidates.Flat, [2]float64{1, 9})
+		for name, of := range map[string]struct {
+			setting  *candidates.Setting
+			expected float64
+		}{
+			"sparse": {settingOf(candidates.Sparse, [2]float64{}), c.sparse}, "flat": {settingOf(candidates.Flat, [2]float64{}), c.flat}, "stated": {stated, c.stated},
+		} {
+			if got := float64(p) / (1 + math.Exp(-of.setting.Odds.Start)); math.Abs(got/of.expected-1) > 1e-9 {
+				t.Errorf("%d columns, %s: %v are in at the start, want %v", p, name, got, of.expected)
+			}
+			if got, want := of.setting.SlabPrior.Scale/stated.SlabPrior.Scale, math.Sqrt(c.stated/of.expected); math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("%d columns, %s: a slab of %v of that of the stated prior, want %v", p, name, got, want)
+			}
+		}
+		if a, b := stated.OddsA, stated.OddsB; a != 1 || b != 9 {
+			t.Errorf("Beta(%v, %v) is not what was stated", a, b)
+		}
+	}
+}
