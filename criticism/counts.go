@@ -12,6 +12,8 @@ import (
 const (
 	// leastDispersion is the ratio of variances that matters: it makes intervals of 90 % hold 88 %.
 	leastDispersion = 1.1
+	// leastWidth is how much too wide intervals are that matter: of 90 %, they hold 93 %.
+	leastWidth = 1.1
 	// leastZeros is the ratio of zeros that matters, and fewestZeros their difference.
 	leastZeros  = 1.1
 	fewestZeros = 5
@@ -71,13 +73,15 @@ func (s *sample) dispersion() *Finding {
 	}
 	f := &Finding{Check: "dispersion", Tone: Fault, Statistic: ratio, Expected: 1, P: p,
 		Text: fmt.Sprintf("these counts vary %s times as much as %s allows", twoDigits(ratio), s.kind.name)}
-	if math.Max(ratio, 1/ratio) < leastDispersion {
+	if more && ratio < leastDispersion || !more && ratio*leastWidth*leastWidth > 1 {
 		f.Tone = Detail
 	}
 	switch {
 	case !more:
 		f.Text += ", so that intervals are too wide"
-		f.Remedy = s.narrower()
+		if f.Remedy = s.narrower(); f.Remedy == "" {
+			f.Text += ", and no family of counts is narrower"
+		}
 	case poisson:
 		f.Remedy = "--family negbinomial"
 	default:
@@ -90,20 +94,16 @@ func (s *sample) dispersion() *Finding {
 // mostOrdinal is the largest number of values of counts that are fitted as grades.
 const mostOrdinal = 20
 
-// narrower is the remedy for counts that vary too little: grades have any spread, and so has a normal distribution,
-// whose density is a probability where it is smooth over a unit.
+// narrower is the remedy for counts that vary too little: grades, which have any spread, where the values are few.
 func (s *sample) narrower() string {
 	values := map[float64]bool{}
 	for _, y := range s.target {
 		values[y] = true
 	}
-	switch {
-	case s.kind.name == "binomial":
+	if s.kind.name == "binomial" || len(values) > mostOrdinal {
 		return ""
-	case len(values) <= mostOrdinal:
-		return "--family ordinal"
 	}
-	return "--family gaussian"
+	return "--family ordinal"
 }
 
 // twoDigits formats a number to two digits, without exponents.

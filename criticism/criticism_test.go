@@ -283,17 +283,19 @@ func TestRemediesFit(t *testing.T) {
 	}
 }
 
-// Keys are whole numbers beside the model with three values at least and one for every three rows at most.
+// Keys are whole numbers beside the model with three values at least and one for every three rows at most, and none that
+// follow from a column of the model or the target.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		key  func(i int) float64
+		key  func(i int, x float64) float64
 		want bool
 	}{
-		{"groups", func(i int) float64 { return float64(i / 5) }, true},
-		{"two", func(i int) float64 { return math.Floor(float64(i) / 150) }, false},
-		{"pairs", func(i int) float64 { return math.Floor(float64(i) / 2) }, false},
-		{"no whole numbers", func(i int) float64 { return math.Floor(float64(i)/5) + 0.5 }, false},
+		{"groups", func(i int, _ float64) float64 { return float64(i / 5) }, true},
+		{"steps of the column", func(_ int, x float64) float64 { return math.Floor(5 * x) }, false},
+		{"two", func(i int, _ float64) float64 { return math.Floor(float64(i) / 150) }, false},
+		{"pairs", func(i int, _ float64) float64 { return math.Floor(float64(i) / 2) }, false},
+		{"no whole numbers", func(i int, _ float64) float64 { return math.Floor(float64(i)/5) + 0.5 }, false},
 	} {
 		rng := rand.New(rand.NewPCG(3, 3))
 		const n = 300
@@ -301,7 +303,8 @@ func TestKeys(t *testing.T) {
 		x, key, y := make([]float64, n), make([]float64, n), make([]float64, n)
 		shared := map[float64]float64{}
 		for _, i := range place {
-			x[i], key[i] = rng.NormFloat64(), c.key(place[i])
+			x[i] = rng.NormFloat64()
+			key[i] = c.key(place[i], x[i])
 			if _, known := shared[key[i]]; !known {
 				shared[key[i]] = 2 * rng.NormFloat64()
 			}
@@ -317,6 +320,46 @@ func TestKeys(t *testing.T) {
 		}
 		if got := strings.Contains(strings.Join(model.Report.Warnings, "; "), "rows with the same key go together"); got != c.want {
 			t.Errorf("%s: %q", c.name, model.Report.Warnings)
+		}
+	}
+}
+
+// A column beside the model that is the target in steps is no key of groups.
+func TestKeyOfTheTarget(t *testing.T) {
+	w := newWorld(300, 8).draw(likelihood.Gaussian{NoiseVariance: param.Hold(1)})
+	for i, y := range w.y {
+		w.trials[i] = math.Floor(2 * y)
+	}
+	source := w.source(t)
+	for _, f := range findings(t, fitted(t, source, ""), source, criticism.Options{Fitted: true, Beside: source}) {
+		if f.Check == "groups" {
+			t.Errorf("%s", f)
+		}
+	}
+}
+
+// Counts that vary too little are no measurements; intervals that are too wide by less than a tenth are a detail.
+func TestNarrowCounts(t *testing.T) {
+	for _, c := range []struct {
+		chance float64 // of binomial counts, which vary by 1 − chance of their mean
+		mean   float64
+		tone   criticism.Tone
+		remedy string
+	}{{0.1, 5, criticism.Detail, "--family ordinal"}, {0.1, 60, criticism.Detail, ""}, {0.4, 5, criticism.Fault, "--family ordinal"}, {0.4, 60, criticism.Fault, ""}} {
+		w := newWorld(6000, 3)
+		for i := range w.y {
+			trials := math.Round(c.mean / c.chance * math.Exp(0.1*w.x[0][i]))
+			w.y[i] = likelihood.Binomial{Trials: trials}.Sample(w.rng, math.Log(c.chance/(1-c.chance)))
+		}
+		source := w.source(t)
+		var found *criticism.Finding
+		for _, f := range findings(t, fitted(t, source, "poisson"), source, criticism.Options{Fitted: true}) {
+			if f.Check == "dispersion" {
+				found = &f
+			}
+		}
+		if found == nil || found.Tone != c.tone || found.Remedy != c.remedy || strings.Contains(found.Text, "no family of counts is narrower") != (c.remedy == "") {
+			t.Errorf("%+v: %+v", c, found)
 		}
 	}
 }

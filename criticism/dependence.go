@@ -1,6 +1,7 @@
 package criticism
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -241,8 +242,8 @@ func slope(a, b []float64) (correlation, z float64) {
 	return products / math.Sqrt(squares*others), products / math.Sqrt(math.Max(own, squares*others/float64(len(a))))
 }
 
-// groups looks for residuals that go together within groups of rows that a column beside the model shows: the sum of
-// products of two of them, which is that of squares of sums less that of squares.
+// groups looks for residuals that go together within groups of rows that a column beside the model shows, and no column
+// of the model does: the sum of products of two of them, which is that of squares of sums less that of squares.
 func (s *sample) groups() *Finding {
 	e := s.bounded()
 	n := len(e)
@@ -269,7 +270,7 @@ func (s *sample) groups() *Finding {
 		products += pairs / float64(n-1) // residuals less their mean have products of −1/(n−1)
 		p := math.Min(1, moment3{variance: 2 * pairs, third: third}.above(products)*float64(len(s.keys)))
 		shared := products / pairs
-		if p > s.share || shared < s.error() || best != nil && best.Statistic >= shared {
+		if p > s.share || shared < s.error() || best != nil && best.Statistic >= shared || s.known(key) {
 			continue
 		}
 		term := key.name
@@ -345,4 +346,49 @@ func (s *sample) readKeys(fitted *credence.Fitted, data credence.Data) error {
 		return len(values) < 3 || 3*len(values) > len(key.values)
 	})
 	return nil
+}
+
+// known says that a key is a function of the target or of an input, such as the decade of an age.
+func (s *sample) known(key column) bool {
+	if follows(key, column{values: s.target}) {
+		return true
+	}
+	key.values = pick(key.values, s.compared)
+	return slices.ContainsFunc(s.inputs, func(in column) bool { return follows(key, in) })
+}
+
+// follows says whether a key is a function of a column of the same rows that is none by chance: of a category, or of
+// whole numbers with two values at least for each of the key's, where these stand for two rows or more on average; of other
+// numbers one that goes up or down, or by steps. A number that each group has one of, such as the age of a patient whose
+// rows are many, does not take the place of the group.
+func follows(key, of column) bool {
+	order := make([]int, len(of.values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of.values[a], of.values[b]) })
+	values, keys := 0, map[float64]bool{}
+	steps, whole := 0, true
+	up, down := !key.category, !key.category
+	for k, i := range order {
+		v, g := of.values[i], key.values[i]
+		keys[g] = true
+		whole = whole && v == math.Trunc(v)
+		if k == 0 {
+			values++
+			continue
+		}
+		before := key.values[order[k-1]]
+		if v != of.values[order[k-1]] {
+			values++
+		} else if g != before {
+			return false
+		}
+		if g != before {
+			steps++
+		}
+		up, down = up && g >= before, down && g <= before
+	}
+	coarse, often := values >= 2*len(keys), 2*values <= len(order)
+	return of.category && often || up || down || coarse && (steps == len(keys)-1 || whole && often)
 }

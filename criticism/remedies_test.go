@@ -233,8 +233,7 @@ var remedies = []struct {
 		}
 		return s.with("y", draws(rng, likelihood.Binomial{Trials: 8}, func(row rowOf, _ int) float64 { return levels[int(row("g"))] }))
 	}, check: "dispersion", remedy: "such as onehot(group)", follow: other(base+" + onehot(g)", "binomial(trials=8)")},
-	{name: "counts that vary too little", family: "poisson", draw: steady(1), check: "dispersion", remedy: "--family ordinal", follow: other(base, "ordinal"), never: "zeros"},
-	{name: "large counts that vary too little", family: "poisson", draw: steady(30), check: "dispersion", remedy: "--family gaussian", follow: other(base, "gaussian")},
+	{name: "counts that vary too little", family: "poisson", draw: steady, check: "dispersion", remedy: "--family ordinal", follow: other(base, "ordinal"), never: "zeros"},
 	{name: "zeros, poisson", family: "poisson", draw: zeroed(likelihood.Poisson{}), check: "zeros", remedy: "--family negbinomial, which", follow: other(base, "negbinomial")},
 	{name: "zeros, then apart", family: "poisson", draw: zeroed(likelihood.Poisson{}), check: "zeros", remedy: "apart", follow: hurdle("poisson")},
 	{name: "zeros, negbinomial", family: "negbinomial", draw: zeroed(likelihood.NegativeBinomial{Size: param.Hold(6)}), check: "zeros", remedy: "fit whether it is zero", follow: hurdle("negbinomial"), rows: 2400},
@@ -340,14 +339,12 @@ func alike(rng *rand.Rand, s sheet) sheet {
 	}))
 }
 
-// steady draws counts of a third of the variance of a Poisson, of a mean times so much.
-func steady(times float64) func(*rand.Rand, sheet) sheet {
-	return func(rng *rand.Rand, s sheet) sheet {
-		return s.with("y", func(row rowOf, _ int) float64 {
-			mean := 2.5 * times * math.Exp(0.3*row("a")/math.Sqrt(times))
-			return math.Max(0, math.Round(mean+math.Sqrt(mean/4)*rng.NormFloat64()))
-		})
-	}
+// steady draws counts of a third of the variance of a Poisson.
+func steady(rng *rand.Rand, s sheet) sheet {
+	return s.with("y", func(row rowOf, _ int) float64 {
+		mean := 2.5 * math.Exp(0.3*row("a"))
+		return math.Max(0, math.Round(mean+math.Sqrt(mean/4)*rng.NormFloat64()))
+	})
 }
 
 // zeroed makes a quarter of counts zero.

@@ -33,13 +33,7 @@ func (s *sample) trend() *Finding {
 	if len(results) == 0 {
 		return nil
 	}
-	most := results[0].explains
-	var names []string // columns stand before the prediction, which bends with them, unless it does so by much more
-	for _, r := range results {
-		if r.names[0] != "" && (results[0].names[0] != "" || most < 2*r.explains) {
-			names = append(names, r.names[0])
-		}
-	}
+	most, names := results[0].explains, bentWith(results)
 	f := &Finding{Check: "trend", Tone: s.toneOf(Remark, most), Statistic: most, P: results[0].p}
 	if len(names) == 0 {
 		f.Text = fmt.Sprintf("the residuals bend with the prediction, and a curve explains %.2g %% of their variance", 100*most)
@@ -52,6 +46,18 @@ func (s *sample) trend() *Finding {
 	f.Text = fmt.Sprintf("the residuals bend with %s, and a curve explains %.2g %% of their variance", namesOf(names), 100*most)
 	f.Remedy = fmt.Sprintf("add rbf(%s) or poly(%[1]s, 3) to the formula", names[0])
 	return s.of(f)
+}
+
+// bentWith names the columns of results, of which the first explains most: they stand before the prediction, which bends
+// with them, unless it explains twice as much. There are none where the curve is one of the prediction.
+func bentWith(results []scored) []string {
+	var names []string
+	for _, r := range results {
+		if r.names[0] != "" && (results[0].names[0] != "" || results[0].explains < 2*r.explains) {
+			names = append(names, r.names[0])
+		}
+	}
+	return names
 }
 
 // of says in a finding how many rows it is of, where they are not all that were looked at.
