@@ -41,10 +41,20 @@ func TestSpreadSignal(t *testing.T) {
 		source := must.Value(b.Source())(t)
 		fitted := must.Value(fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever}))(t)
 		first := fitted.Selection.Features[0]
+		threshold, others := math.Floor(95*first.Inclusion)/100, ""
+		if above := slices.IndexFunc(fitted.Selection.Features, func(f selection.Feature) bool { return f.Inclusion <= threshold }); above > 1 {
+			others = fmt.Sprintf(" and %d more", above-1)
+		}
 		told := slices.ContainsFunc(fitted.Report.Warnings, func(w string) bool {
 			return strings.Contains(w, "no single feature stands out") && strings.Contains(w, "which. Predictions use all of them; how well they predict is untested: add --check 5 (five folds). --threshold ") &&
-				strings.Contains(w, fmt.Sprintf("--threshold %.2g would select %s", math.Floor(95*first.Inclusion)/100, first.Name))
+				strings.HasSuffix(w, fmt.Sprintf(" --threshold %.2g would select %s%s", threshold, first.Name, others))
 		})
+		if shared { // what is checked is not said to be untested
+			checked := must.Value(fit.Select(context.Background(), source, fit.Options{Target: "y", Family: "bernoulli", Engine: "ep(hyper=mode)"}, selection.Options{Path: selection.PathNever, Check: 2}))(t)
+			if text := strings.Join(checked.Report.Warnings, "\n"); !strings.Contains(text, "Predictions use all of them. --threshold ") {
+				t.Error(text)
+			}
+		}
 		if told != shared || (fitted.Selection.Selected == 0) != shared {
 			t.Errorf("shared %t: %d called, %s has %.3f, %q", shared, fitted.Selection.Selected, first.Name, first.Inclusion, fitted.Report.Warnings)
 		}

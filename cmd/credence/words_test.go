@@ -138,7 +138,7 @@ func TestNoneSelected(t *testing.T) {
 	}
 	out := must(t, "select", file(t, "noise.csv", text.String()+"\n"), "--target", "y", "--engine", "ep", "--threshold", "0.99")
 	if !strings.Contains(out, "\nnone of 14 features selected (inclusion above 0.99); the likeliest first\n") || strings.Contains(out, "expected to be false") ||
-		!strings.Contains(out, "… and 4 more; --top 14 shows all") {
+		!strings.Contains(out, "… and 4 more; --top 14 shows all\nlower and upper are 90 % intervals of the weights\n") {
 		t.Error(out)
 	}
 }
@@ -197,6 +197,22 @@ func TestFactorsThatSayNothing(t *testing.T) {
 		r := score.Summary{Report: credence.Report{Hyper: value(2), HyperSD: value(sd)}}
 		if p.printFit(&r); strings.Contains(out.String(), "give or take a factor of") != told {
 			t.Errorf("%v: %s", sd, out.String())
+		}
+	}
+}
+
+// TestHowAFitEnded: a fit that did not converge says so and not that a limit was reached, which a loop inside may have
+// ended before; one whose sites do not settle says that.
+func TestHowAFitEnded(t *testing.T) {
+	for want, report := range map[string]credence.Report{
+		"fit     ep, not converged after 477 iterations: ":                        {Engine: "ep", Status: credence.IterationLimit, Iterations: 477},
+		"fit     ep, stopped after 477 iterations, for the sites do not settle: ": {Engine: "ep", Status: credence.IterationLimit, Iterations: 477, Stuck: true},
+		"fit     svi, converged after 1 iteration: ":                              {Engine: "svi", Status: credence.Converged, Iterations: 1},
+	} {
+		out := strings.Builder{}
+		p := &program{streams: streams{out: &out}}
+		if p.printFit(&score.Summary{Report: report}); !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%q does not begin with %q", out.String(), want)
 		}
 	}
 }

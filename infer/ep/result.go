@@ -145,7 +145,7 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 		}
 	}
 	if !f.Classes && selected < 3 && a.noise > 0.5 && len(f.Candidates) > 10*f.Rows {
-		candidates.Warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; engine gibbs searches further", len(f.Candidates), f.Rows)
+		candidates.Warn(out, "hardly any feature explains the target, and there are %d for %d rows: the search may be stuck; --engine gibbs searches further", len(f.Candidates), f.Rows)
 	}
 	return out
 }
