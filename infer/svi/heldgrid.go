@@ -1,0 +1,204 @@
+package svi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/mixture"
+	"github.com/credence-ml/credence/infer/svi/problem"
+)
+
+// The prior variances that are tried are A²·10^(step/2), A the scale of their prior: a common step first, from 0 to the top by
+// decades, a block past its own top standing at its best; on while the least loss is at an end; then half a decade to each side
+// of the best. Of several blocks each goes on by itself, by decades while the loss falls and then by half decades. Decades end
+// at leastStep, and above the top at beyond.
+const (
+	decade    = 2
+	gridSteps = 4 * decade
+	leastStep = -2 * decade
+	beyond    = 4 * decade
+
+	// Above gridSteps larger variances are not tried where the loss has risen by this part of the least: more than a few
+	// columns do.
+	hopeless = 0.1
+)
+
+// topOf returns the step up to which decades are tried whether the loss falls or not. A is for columns as large as they are
+// together: where a few are much larger than the rest, as time stamps are among indicators, the best variance is anywhere up to
+// that for columns like the smallest, and on the way there the loss hardly moves.
+func topOf(r problem.Reference) int {
+	return max(gridSteps, decade*int(math.Ceil(math.Log10(r.Wide/r.Narrow))))
+}
+
+// tries is how far the choice of prior variances has come.
+type tries struct {
+	Tried []tried `json:"tried"`
+	// Variables of every fold, one after the other, at the last and at the best of them.
+	last, best []float64
+}
+
+// tried is the loss of one choice.
+type tried struct {
+	Steps []int   `json:"steps"` // of every learned block
+	Loss  float64 `json:"loss"`  // mean −log density of the rows left out
+	Share float64 `json:"share"` // of the variances of the weights, of [spreads]
+	Fits  int     `json:"fits"`
+}
+
+// search tries choices one after another. Of a state from a checkpoint it goes through those that were tried.
+func (c *choice) search(ctx context.Context) error {
+	steps := make([]int, len(c.learned))
+	best, top := 0, slices.Max(c.tops)
+	common := func(step int, near bool) error {
+		for k := range steps {
+			if steps[k] = step; step > c.tops[k] && c.tops[k] < top { // else too large a variance here would hide what the others gain
+				steps[k] = c.state.Tried[c.best].Steps[k]
+			}
+		}
+		better, err := c.try(ctx, steps, near)
+		if better {
+			best = step
+		}
+		return err
+	}
+	onward := func(step int) bool {
+		if step <= gridSteps {
+			return true
+		}
+		last, least := c.state.Tried[c.replayed-1].Loss, c.state.Tried[c.best].Loss
+		return step <= top && last-least <= hopeless*math.Abs(least) || step <= top+beyond && best == step-decade
+	}
+	for step := 0; onward(step); step += decade {
+		if err := common(step, false); err != nil {
+			return err
+		}
+	}
+	for step := -decade; best == step+decade && step >= leastStep; step -= decade {
+		if err := common(step, true); err != nil {
+			return err
+		}
+	}
+	for _, step := range []int{best - 1, best + 1} {
+		if err := common(step, true); err != nil {
+			return err
+		}
+	}
+	if len(c.learned) == 1 {
+		return nil
+	}
+	copy(steps, c.state.Tried[c.best].Steps)
+	for k := range steps {
+		for _, stride := range []int{decade, -decade, 1, -1} {
+			for at := steps[k]; at+stride >= leastStep && at+stride <= c.tops[k]+beyond+1; at += stride {
+				steps[k] = at + stride
+				better, err := c.try(ctx, steps, true)
+				if err != nil {
+					return err
+				}
+				if !better {
+					steps[k] = at
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// try says whether a choice has less loss than any before it. It goes on from the folds' variables at the best one, or at the last.
+func (c *choice) try(ctx context.Context, steps []int, near bool) (better bool, err error) {
+	if c.replayed == len(c.state.Tried) {
+		if err := c.look(ctx, steps, near); err != nil {
+			return false, err
+		}
+	}
+	tried := c.state.Tried
+	c.replayed++
+	if better = c.best < 0 || tried[c.replayed-1].Loss < tried[c.best].Loss; better {
+		c.best = c.replayed - 1
+	}
+	return better, nil
+}
+
+// measure fits every fold under a choice and adds its loss to the state.
+func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
+	s, now, size := c.state, tried{Steps: slices.Clone(steps)}, c.climb.Size()
+	c.hold(steps)
+	before := steps
+	switch {
+	case len(s.last) == 0:
+		x, err := c.climb.Initial(ctx)
+		if err != nil {
+			return err
+		}
+		s.last = slices.Repeat(x, len(c.folds))
+	case near:
+		copy(s.last, s.best)
+		before = s.Tried[c.best].Steps
+	default:
+		before = s.Tried[len(s.Tried)-1].Steps
+	}
+	sums, weight := make([]float64, len(spreads)), 0.0
+	for k, part := range c.folds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := &mixture.State{X: s.last[k*size:][:size]}
+		c.widen(at.X, before, steps)
+		err := c.climb.Approach(ctx, c.All().Weighing(part.fitted), at)
+		now.Fits++
+		if beyond := mixture.Beyond(0); errors.As(err, &beyond) {
+			weight = 0
+			break
+		}
+		if err != nil {
+			return err
+		}
+		of, err := c.addLoss(ctx, sums, at.X, part.out)
+		if err != nil {
+			return err
+		}
+		weight += of
+	}
+	now.Loss, now.Share = math.MaxFloat64, 1
+	for l, share := range spreads {
+		if loss := sums[l] / weight; weight > 0 && loss < now.Loss {
+			now.Loss, now.Share = loss, share
+		}
+	}
+	if s.Tried = append(s.Tried, now); c.best < 0 || now.Loss < s.Tried[c.best].Loss {
+		s.best = append(s.best[:0], s.last...)
+	}
+	if c.config.Progress != nil {
+		c.config.Progress(credence.Progress{Stage: "rows left out", Done: len(s.Tried), Objective: -now.Loss})
+	}
+	return c.save()
+}
+
+// hold takes the prior variances of a choice.
+func (c *choice) hold(steps []int) {
+	for i, k := range c.learned {
+		c.take(k, c.variance(i, steps))
+	}
+}
+
+func (c *choice) variance(i int, steps []int) float64 {
+	return c.squares[i] * math.Pow(10, float64(steps[i])/decade)
+}
+
+// widen takes variances of the weights from one choice to another: what the rows tell of them stays.
+func (c *choice) widen(x []float64, from, to []int) {
+	_, logs := c.climb.Component(x, 0)
+	for i, k := range c.learned {
+		was, is, g := 1/c.variance(i, from), 1/c.variance(i, to), c.Groups[k]
+		if was == is {
+			continue
+		}
+		for j := g.First; j < g.End(); j++ {
+			logs[j] = -math.Log(math.Max(0, math.Exp(-logs[j])-was) + is)
+		}
+	}
+}

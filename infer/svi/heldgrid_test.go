@@ -1,0 +1,112 @@
+package svi
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/folds"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/linop"
+)
+
+// hugeRows are indicators that tell of the class beside a row number from a large origin and an identifier.
+func hugeRows(n, p int, seed uint64) *memory {
+	data := &memory{x: linop.NewDense(n, p+2), y: make([]float64, n)}
+	rng := credence.Rand(seed, credence.SVIStarts, 0)
+	for i := range n {
+		row, f := data.x.Row(i), 0.0
+		for j := range p {
+			if rng.IntN(3) == 0 {
+				row[j] = 1
+				f += 3 * math.Sin(float64(j*j))
+			}
+		}
+		row[p], row[p+1] = 1e6+float64(i), float64(rng.IntN(1e6))
+		if rng.Float64() < special.Sigmoid(f) {
+			data.y[i] = 1
+		}
+	}
+	return data
+}
+
+// TestHeldOutHuge: the unit of a few columns does not decide how far the variances go. The choice is that of the least loss over
+// refits with stated variances, however far from the scale of the prior, in one block and beside a
+// block with columns of one size.
+func TestHeldOutHuge(t *testing.T) {
+	const n, p, seed = 150, 40, 5
+	data := hugeRows(n, p, 3)
+	model := credence.Model{Features: plain{p: p + 2}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
+	r := must.Value(must.Value(New(model, Config{Hyper: hyper.Heldout, Seed: seed}))(t).newFit(data))(t)
+	must.Value(r.diagonal(context.Background(), nil))(t)
+	fold, count := folds.Deal(credence.Rand(seed, credence.FoldRows, 2), slices.Repeat([]float64{1}, n), data.y, 5)
+	best, variance := math.Inf(1), 0.0
+	for v := 1e-12; v < 1e6; v *= 10 {
+		if loss := slices.Min(lossBy(t, model, data, fold, count, v)); loss < best {
+			best, variance = loss, v
+		}
+	}
+	chosen := r.start.Prior[0]
+	if r.chosen.Steps[0] <= gridSteps+1 || !(math.Abs(math.Log10(chosen/variance)) <= 1) || !(r.chosen.Loss < best+0.01) {
+		t.Errorf("variance %v at step %v with a loss of %v, refits have %v at %v", chosen, r.chosen.Steps, r.chosen.Loss, best, variance)
+	}
+	losses := map[int]float64{}
+	for _, first := range []int{0, 10} {
+		model.Features = plain{p: p + 2, intercept: true}
+		if first > 0 {
+			model.Features = blocks{plain{p: p + 2, intercept: true}, first}
+		}
+		r = must.Value(must.Value(New(model, Config{Hyper: hyper.Heldout, Seed: seed}))(t).newFit(data))(t)
+		must.Value(r.diagonal(context.Background(), nil))(t)
+		losses[first] = r.chosen.Loss
+	}
+	if few, many := r.chosen.Steps[0], r.chosen.Steps[1]; few > gridSteps+1 || many <= gridSteps+1 || !(losses[10] < losses[0]+0.01) {
+		t.Errorf("two blocks: steps %v, losses of one and of two %v", r.chosen.Steps, losses)
+	}
+}
+
+// TestHeldOutEnds: a least loss at an end of the common steps is taken only after a larger one, or at the end of all.
+func TestHeldOutEnds(t *testing.T) {
+	about := func(top int) func(steps []int) float64 {
+		return func(steps []int) float64 { return 100 + math.Abs(float64(steps[0]-top)) }
+	}
+	valley := func(steps []int) float64 { // elsewhere the loss hardly rises
+		return 1 + 0.001*float64(steps[0]) - 0.5*math.Exp(-math.Abs(float64(steps[0]-20)))
+	}
+	for _, c := range []struct {
+		name  string
+		of    func(steps []int) float64
+		tops  []int
+		tried int
+		best  []int
+	}{
+		{"within", about(5), []int{8}, 5 + 2, []int{5}},
+		{"above, and 14", about(12), []int{8}, 5 + 3 + 2, []int{12}},
+		{"below, and -4", about(-2), []int{8}, 5 + 2 + 2, []int{-2}},
+		{"without end above", about(100), []int{8}, 5 + 4 + 2, []int{8 + beyond + 1}},
+		{"without end below", about(-100), []int{8}, 5 + 2 + 2, []int{leastStep - 1}},
+		{"far, behind what is level", valley, []int{22}, 12 + 2, []int{20}},
+		{"far, beyond all that is looked at", valley, []int{8}, 5 + 2 + 2, []int{-5}},
+		{"a steep rise", func(steps []int) float64 { return 1 + math.Pow(float64(steps[0]-6), 4)/100 }, []int{40}, 5 + 2, []int{6}},
+		{"a density", func(steps []int) float64 { return about(12)(steps) - 500 }, []int{14}, 8 + 2, []int{12}},
+		{"two", func(steps []int) float64 { return 100 + math.Abs(float64(steps[0]-6)) + math.Abs(float64(steps[1]-20)) }, []int{8, 18}, 0, []int{6, 20}},
+		{"two, above", func(steps []int) float64 {
+			return 100 + math.Abs(float64(steps[0]-12)) + math.Abs(float64(steps[1]-25))
+		}, []int{8, 18}, 0, []int{12, 25}},
+	} {
+		s := &choice{state: new(tries), learned: make([]int, len(c.tops)), tops: c.tops, best: -1}
+		s.look = func(_ context.Context, steps []int, _ bool) error {
+			s.state.Tried = append(s.state.Tried, tried{Steps: slices.Clone(steps), Loss: c.of(steps)})
+			return nil
+		}
+		must.Succeed(t, s.search(context.Background()))
+		if got := s.state.Tried[s.best].Steps; !slices.Equal(got, c.best) || c.tried > 0 && c.tried != len(s.state.Tried) {
+			t.Errorf("%s: %v of %v", c.name, got, s.state.Tried)
+		}
+	}
+}
