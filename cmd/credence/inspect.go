@@ -158,14 +158,16 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	for _, detail := range result.Details {
 		p.remark("%s", detail)
 	}
+	told, _ := score.Intervals(&fitted.Report)
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
-		told, _ := score.Intervals(&fitted.Report)
 		p.printTerms(terms, all, told, &flags.TermOptions)
 	}
 	p.printSmooths(smooths, flags.Exp)
-	p.printBlocks(score.Blocks(fitted))
+	if told {
+		p.printBlocks(score.Blocks(fitted))
+	}
 	return nil
 }
 

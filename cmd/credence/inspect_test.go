@@ -143,7 +143,7 @@ func TestInspectWritesWeights(t *testing.T) {
 	}
 }
 
-// A block without an effect is named, in JSON too.
+// A block without an effect is named, in JSON too; not where intervals are not told.
 func TestInspectNoEffect(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("x,noise,y\n")
@@ -162,6 +162,18 @@ func TestInspectNoEffect(t *testing.T) {
 			if got := blocks[i].(map[string]any)[key]; got != value {
 				t.Errorf("block %d: %s is %v, want %v", i, key, got, value)
 			}
+		}
+	}
+	rows.Reset()
+	rows.WriteString("x,noise,y\n")
+	for i := range 90 {
+		fmt.Fprintf(&rows, "%d,%v,%d\n", i%13, math.Sin(float64(i*i)), b2i(float64(i%13)+3*math.Cos(float64(7*i)) > 6))
+	}
+	classes := file(t, "c.csv", rows.String())
+	for engine, count := range map[string]int{"svi(hyper=heldout)": 0, "svi(hyper=mode)": 1} {
+		must(t, "fit", classes, "-f", "y ~ x + poly(noise, 2)", "--family", "bernoulli", "--engine", engine, "-o", model)
+		if out := must(t, "inspect", model); strings.Count(out, "no effect found in poly(noise, 2): ") != count {
+			t.Errorf("%s: %s", engine, out)
 		}
 	}
 }
