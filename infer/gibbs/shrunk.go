@@ -2,6 +2,7 @@ package gibbs
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -81,7 +82,28 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 	if worst := agreement(out, moving); worst > goodRHat {
 		candidates.Warn(out, "the chains do not agree (R̂ = %.2f, above %.1f): state more sweeps, such as gibbs(sweeps=%d)", worst, goodRHat, 4*f.config.Sweeps)
 	}
+	f.remark(out)
 	return out
+}
+
+// Weights of few standard errors are what a horseshoe tells worst: large ones are left as they are, and those near 0 are about 0. From
+// leastBetween to mostBetween posterior standard deviations from 0 a weight is neither.
+const leastBetween, mostBetween = 1, 3
+
+// remark says that there are such weights. The posterior is that of the prior, so this is no fault of the fit.
+func (f *fit) remark(out *credence.Fitted) {
+	d, between := f.Table.Count(), 0
+	mean, variance := make([]float64, d), make([]float64, d)
+	out.Members[0].Posterior.Marginals(mean, variance)
+	for _, c := range f.Candidates {
+		if far := math.Abs(mean[c.First]) / math.Sqrt(variance[c.First]); far >= leastBetween && far < mostBetween {
+			between++
+		}
+	}
+	if between > 0 {
+		out.Report.Remarks = append(out.Report.Remarks, fmt.Sprintf("%d of %d weights under the horseshoe are %d to %d standard deviations from 0, neither clearly 0 nor clearly large: weights of about that size are drawn towards 0, and of true weights of 1 to 2 standard errors 90 %% intervals hold about half; take --prior normal, whose intervals hold more of these, or credence select for which columns matter",
+			between, len(f.Candidates), leastBetween, mostBetween))
+	}
 }
 
 func mean(list []float64) float64 {
