@@ -127,7 +127,7 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 }
 
 // chance is how many standard errors the share of the targets that an interval holds is from what it claims by chance: under
-// a model that is right one of the four levels, which go together, is beyond in 1 to 4 % of the evaluations.
+// a model that is right any of the four levels is beyond in at most 5 % of the evaluations, 1.2 % for each.
 const chance = 2.5
 
 // printCalibration says in one line how many counts, grades or classes the central part of their predictions holds, and whether
