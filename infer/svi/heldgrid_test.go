@@ -93,7 +93,7 @@ func TestHeldOutEnds(t *testing.T) {
 		{"far, behind what is level", valley, []int{22}, 12 + 2, []int{20}},
 		{"far, beyond all that is looked at", valley, []int{8}, 5 + 2 + 2, []int{-5}},
 		{"a steep rise", func(steps []int) float64 { return 1 + math.Pow(float64(steps[0]-6), 4)/100 }, []int{40}, 5 + 2, []int{6}},
-		{"a density", func(steps []int) float64 { return about(12)(steps) - 500 }, []int{14}, 8 + 2, []int{12}},
+		{"a density", func(steps []int) float64 { return valley(steps) - 500 }, []int{22}, 12 + 2, []int{20}},
 		{"two", func(steps []int) float64 { return 100 + math.Abs(float64(steps[0]-6)) + math.Abs(float64(steps[1]-20)) }, []int{8, 18}, 0, []int{6, 20}},
 		{"two, above", func(steps []int) float64 {
 			return 100 + math.Abs(float64(steps[0]-12)) + math.Abs(float64(steps[1]-25))
