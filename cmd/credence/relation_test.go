@@ -602,7 +602,7 @@ func TestSeeds(t *testing.T) {
 	drawn := subjects["select, by draws"]
 	drawn.Flags = []string{"--path=never", "--bootstrap", "20"}
 	relation.Differ(t, answered, drawn, "features.*.frequency", "variance_explained.*")
-	drawn.Flags = []string{"--path=never", "--null-check", "5", "--threshold", "0.05"}
+	drawn.Flags = []string{"--path=never", "--null-check", "5", "--threshold", "0.01"} // below what noise has, so that some are called
 	relation.Differ(t, answered, drawn, "null_check.called.*")
 	relation.Differ(t, answered, subjects["simulate"], "repeats.information.*.log_loss", "repeats.random.*.log_loss")
 	random := subjects["rank"]
