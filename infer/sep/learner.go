@@ -14,7 +14,7 @@ import (
 // Events counts what the algorithm could not do as written.
 type Events struct {
 	SkippedCavities int64 `json:"skipped_cavities"` // a feature left out of a row: removing the average factor left no proper Gaussian
-	NegativeSites   int64 `json:"negative_sites"`   // a prior factor left as it was: the new one had a negative precision
+	NegativeSites   int64 `json:"negative_sites"`   // a prior factor whose new precision would be negative
 	LateRows        int64 `json:"late_rows"`        // of a time before that of the row ahead of them
 }
 
@@ -46,6 +46,8 @@ type Learner struct {
 	early    early
 	tilts    tilts
 	coverage *float64 // of a finished learner
+	// replaying says that each row that is learned has factors of its own.
+	replaying bool
 }
 
 // working is what the first loop over a row leaves for the second.

@@ -21,6 +21,8 @@ type own struct{ lambda, shift []float64 }
 // prior factors are learned after every pass. It ends after so many passes, when one moves little unless
 // all are to be made, or with the error of between, which is called after every pass.
 func (l *Learner) replay(passes int, all bool, between func(pass int) error) (done int, converged bool, err error) {
+	l.replaying = true
+	defer func() { l.replaying = false }()
 	rows := &l.early.rows
 	entries := len(rows.Index)
 	o := own{make([]float64, entries+rows.Rows), make([]float64, entries+rows.Rows)}
