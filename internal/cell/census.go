@@ -51,7 +51,7 @@ func (c *Census) Add(text []byte, rules *Rules) {
 		return
 	}
 	c.values++
-	v, _, number := ParseNumber(text)
+	v, finite, number := ParseNumber(text)
 	if number && len(c.first) < 3 && !slices.Contains(c.first, v) {
 		c.first = append(c.first, v)
 	}
@@ -63,7 +63,7 @@ func (c *Census) Add(text []byte, rules *Rules) {
 		}
 		c.levels[string(text)] = true
 	}
-	known := c.spelled.add(text, number)
+	known := c.spelled.add(text, number, finite)
 	if number {
 		c.whole.add(v)
 		c.numbers++

@@ -168,3 +168,21 @@ func TestFaultsInNotations(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSpellPlain: a finite number as ParseNumber reads it is spelled as the general way spells it.
+func FuzzSpellPlain(f *testing.F) {
+	for _, text := range []string{
+		"0", "-7", "+12", "007", "1.5", "-0.25", ".5", "5.", "1.234", "12.345", "123.456", "1234.567", "0.123", "-1.234", "+123.456", "01.234", "1.23e", "1.2e5", "1.e12", "1.234e5",
+		"1e5", "1E-7", "12e3", "123e456", "100000000000000000000.5", "1.0000", "1.000", "00.000", "1234567890123456789012345678901234567890", "1.34567890123456789012345678901234567890123",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, finite, ok := ParseNumber([]byte(text)); !ok || !finite {
+			return
+		}
+		if got, want := spellPlain([]byte(text)), spell([]byte(text)); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	})
+}

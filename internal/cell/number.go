@@ -20,6 +20,9 @@ var integerPowersOfTen = [...]uint64{
 	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
+// numberLength is how long numbers are as a rule.
+const numberLength = 40
+
 // maxMantissaDigits decimal digits always fit in 64 bits.
 const maxMantissaDigits = 19
 
@@ -190,6 +193,14 @@ func ParseNumber(text []byte) (value float64, finite, ok bool) {
 }
 
 func parseNumber(text []byte) (float64, numberFault) {
+	// Most numbers are short and need no slow way; the byte behind them is no part of a number.
+	var short [numberLength + 1]byte
+	if 0 < len(text) && len(text) <= numberLength {
+		copy(short[:], text)
+		if value, next, ok := ScanNumber(short[:], 0); ok && next == len(text) {
+			return value, fine
+		}
+	}
 	if !decimalSyntax(text) {
 		if sign, is := infinity(text); is {
 			return math.Inf(sign), infinite

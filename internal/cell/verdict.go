@@ -2,11 +2,9 @@ package cell
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Setting is what is known of a column before its texts are looked at.
@@ -195,10 +193,16 @@ type spellings struct {
 // total is how many texts are numbers.
 func (s *spellings) total() int { return s.point + s.comma + s.either + s.openPoint + s.openComma }
 
-// add counts a text, of which is known whether it is a plain number. It reports whether it is a number
+// add counts a text, of which is known whether it is a plain number, and a finite one. It reports whether it is a number
 // or a date.
-func (s *spellings) add(text []byte, plain bool) (known bool) {
-	switch spelled := spell(text); {
+func (s *spellings) add(text []byte, plain, finite bool) (known bool) {
+	var spelled spelling
+	if plain && finite {
+		spelled = spellPlain(text)
+	} else {
+		spelled = spell(text)
+	}
+	switch {
 	case spelled.point || spelled.comma:
 		s.count(text, spelled)
 		return true
@@ -207,7 +211,7 @@ func (s *spellings) add(text []byte, plain bool) (known bool) {
 		return true
 	case shortDate(text):
 		s.short++
-		s.shortExample = cmp.Or(s.shortExample, string(text))
+		keep(&s.shortExample, text)
 		return false
 	case !dateLike(text):
 		return false
@@ -220,9 +224,16 @@ func (s *spellings) add(text []byte, plain bool) (known bool) {
 	}
 	if known {
 		s.dated++
-		s.dateExample = cmp.Or(s.dateExample, string(text))
+		keep(&s.dateExample, text)
 	}
 	return known
+}
+
+// keep keeps the first example.
+func keep(example *string, text []byte) {
+	if *example == "" {
+		*example = string(text)
+	}
 }
 
 // count counts a text that is a number.
@@ -238,20 +249,20 @@ func (s *spellings) count(text []byte, spelled spelling) {
 			s.signs = make(map[string]int)
 		}
 		s.signs[spelled.sign]++
-		s.signExample = cmp.Or(s.signExample, string(text))
+		keep(&s.signExample, text)
 	}
 	switch {
 	case spelled.same:
 		s.either++
 	case !spelled.comma:
 		s.point++
-		s.pointExample = cmp.Or(s.pointExample, string(text))
+		keep(&s.pointExample, text)
 	case !spelled.point:
 		s.comma++
-		s.commaExample = cmp.Or(s.commaExample, string(text))
+		keep(&s.commaExample, text)
 	default:
-		s.openExample = cmp.Or(s.openExample, string(text))
-		if strings.Contains(string(text), ",") {
+		keep(&s.openExample, text)
+		if bytes.IndexByte(text, ',') >= 0 {
 			s.openComma++
 		} else {
 			s.openPoint++
