@@ -72,9 +72,11 @@ func TestUnseenLevelsAreLevelsWithoutRows(t *testing.T) {
 			fitted := must.Value(fit.Table(t.Context(), levelled(t, k == 1, c.target), o))(t)
 			bound := must.Value(score.Bind[map[string]any](must.Value(score.New(fitted, score.Options{}))(t)))(t)
 			for _, row := range []map[string]any{{"g": "new", "h": "h1", "x": 6.5}, {"g": "g3", "h": "new", "x": 4.0}, {"g": "new", "h": "new", "x": 7.0}, {"g": "g1", "h": "h2", "x": 5.5}} {
-				rows := must.Value(bound.Rows([]map[string]any{row}))(t)
-				mean, variance := rows.Latent(0)
-				latent[k] = append(latent[k], [2]float64{mean, math.Sqrt(variance)})
+				must.Succeed(t, bound.Rows([]map[string]any{row}, func(rows *score.Rows) error {
+					mean, variance := rows.Latent(0)
+					latent[k] = append(latent[k], [2]float64{mean, math.Sqrt(variance)})
+					return nil
+				}))
 			}
 		}
 		for i, want := range latent[1] {

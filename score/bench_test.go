@@ -11,7 +11,9 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -95,6 +97,39 @@ func reportProcessor(b *testing.B, begin time.Duration, rows int) {
 // A linear model of 60 weights.
 func BenchmarkLinearRow(b *testing.B) {
 	benchmark(b, 59, fit.Options{Formula: "y ~ .", Prior: "normal(variance=1)"})
+}
+
+// A row of a hundred thousand that eight goroutines score on one bound scorer, in processor time and beside that of one
+// goroutine, by turns: on two idle cores the clock shows twice its inverse.
+func BenchmarkBoundGoroutines(b *testing.B) {
+	const rows = 1e5
+	model := fitted(b, columns(b, 200, 59), fit.Options{Formula: "y ~ .", Prior: "normal(variance=1)"})
+	bound := must.Value(score.Bind[any](must.Value(score.New(model, score.Options{}))(b)))(b)
+	row := structOf(59)
+	var clock, processor [2]time.Duration
+	for b.Loop() {
+		for k, goroutines := range []int{1, 8} {
+			begin, begun := time.Now(), study.Processor()
+			var tasks []*task.Task
+			for range goroutines {
+				tasks = append(tasks, task.Go(func() error {
+					for range int(rows) / goroutines {
+						if _, err := bound.Score(row); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+			}
+			for _, one := range tasks {
+				must.Succeed(b, one.Wait())
+			}
+			clock[k], processor[k] = clock[k]+time.Since(begin), processor[k]+study.Processor()-begun
+		}
+	}
+	b.ReportMetric(float64(processor[1].Nanoseconds())/rows/float64(b.N), "cpu-ns/row")
+	b.ReportMetric(processor[1].Seconds()/processor[0].Seconds(), "times-cpu-of-one")
+	b.ReportMetric(clock[0].Seconds()/clock[1].Seconds(), "times-rows-of-one")
 }
 
 // A logistic model of 124 weights with its full covariance: at one setting of the prior, and averaged over settings.

@@ -2,6 +2,7 @@ package score
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/table"
@@ -21,9 +22,15 @@ func Row(fitted *credence.Fitted, row any) (Prediction, error) {
 	return bound.Score(row)
 }
 
-// Bound scores rows of type T. In steady state it allocates nothing, but for a likelihood of each
-// row where rows state their trials. It is for one goroutine at a time.
+// Bound scores rows of type T, for any number of goroutines at once. In steady state it allocates nothing,
+// but for a likelihood of each row where rows state their trials.
 type Bound[T any] struct {
+	scorer *Scorer
+	spare  sync.Pool // of *working[T]
+}
+
+// working is what one goroutine at a time scores rows with.
+type working[T any] struct {
 	binding *table.Binding[T]
 	read    *table.Rows
 	run     *table.Run
@@ -36,9 +43,22 @@ type Bound[T any] struct {
 // Bind binds a model to rows of type T: structs or maps, as [table.Bind] describes. They need the
 // columns of the model, and a target among them is not read.
 func Bind[T any](s *Scorer) (*Bound[T], error) {
+	b := &Bound[T]{scorer: s}
+	first, err := newWorking[T](s)
+	if err != nil {
+		return nil, err
+	}
+	b.spare.Put(first)
+	return b, nil
+}
+
+func newWorking[T any](s *Scorer) (*working[T], error) {
 	if s.Keyed() {
 		keys, err := s.Keys(IgnoreTargets)
-		return &Bound[T]{keys: &boundKeys[T]{keys: keys}}, err
+		if err == nil {
+			keys.rows.ws = credence.NewWorkspace(1)
+		}
+		return &working[T]{keys: &boundKeys[T]{keys: keys}}, err
 	}
 	schema := s.Schema()
 	needed, err := s.Columns(schema, IgnoreTargets)
@@ -46,42 +66,70 @@ func Bind[T any](s *Scorer) (*Bound[T], error) {
 		return nil, err
 	}
 	schema.Columns = slices.DeleteFunc(schema.Columns, func(c credence.Column) bool { return !slices.Contains(needed, c.Name) })
-	b := &Bound[T]{read: &table.Rows{}, run: table.NewRun(schema), rows: s.NewRows()}
-	b.rows.ws = credence.NewWorkspace(1) // a row is too little to share
-	if b.binding, err = table.Bind[T](table.LayoutOf(schema)); err != nil {
+	w := &working[T]{read: &table.Rows{}, run: table.NewRun(schema), rows: s.NewRows()}
+	w.rows.ws = credence.NewWorkspace(1) // a row is too little to share
+	if w.binding, err = table.Bind[T](table.LayoutOf(schema)); err != nil {
 		return nil, err
 	}
-	b.table, err = s.Table(b.run, IgnoreTargets)
-	b.rows.bound = b.table.bound
-	return b, err
+	if w.table, err = s.Table(w.run, IgnoreTargets); err != nil {
+		return nil, err
+	}
+	w.rows.bound = w.table.bound
+	return w, nil
+}
+
+// take returns what nobody else scores with.
+func (b *Bound[T]) take() (*working[T], error) {
+	if w, ok := b.spare.Get().(*working[T]); ok {
+		return w, nil
+	}
+	return newWorking[T](b.scorer)
 }
 
 // Score scores one row.
-func (b *Bound[T]) Score(row T) (Prediction, error) {
-	b.one[0] = row
-	rows, err := b.Rows(b.one[:])
+func (b *Bound[T]) Score(row T) (p Prediction, err error) {
+	w, err := b.take()
 	if err != nil {
-		return Prediction{}, err
+		return p, err
 	}
-	return rows.Predict(0), nil
+	w.one[0] = row
+	rows, err := w.score(w.one[:])
+	if err == nil {
+		p = rows.Predict(0)
+	}
+	b.spare.Put(w)
+	return p, err
 }
 
-// Rows scores a few rows, which are valid until the next call.
-func (b *Bound[T]) Rows(rows []T) (*Rows, error) {
-	if b.keys != nil {
-		return b.keys.score(rows)
+// Rows scores a few rows, which are valid until visit returns.
+func (b *Bound[T]) Rows(rows []T, visit func(rows *Rows) error) error {
+	w, err := b.take()
+	if err != nil {
+		return err
 	}
-	b.binding.Reset(b.read)
+	scored, err := w.score(rows)
+	if err == nil {
+		err = visit(scored)
+	}
+	b.spare.Put(w)
+	return err
+}
+
+func (w *working[T]) score(rows []T) (*Rows, error) {
+	if w.keys != nil {
+		return w.keys.score(rows)
+	}
+	w.binding.Reset(w.read)
 	for _, row := range rows {
-		if err := b.binding.Append(b.read, row); err != nil {
+		if err := w.binding.Append(w.read, row); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.run.Set(b.read); err != nil {
+	if err := w.run.Set(w.read); err != nil {
 		return nil, err
 	}
-	if err := b.table.bound.Read(&b.rows.batch, 0, len(rows)); err != nil {
+	if err := w.table.bound.Read(&w.rows.batch, 0, len(rows)); err != nil {
 		return nil, err
 	}
-	return b.rows, b.rows.score()
+	return w.rows, w.rows.score()
 }

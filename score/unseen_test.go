@@ -28,8 +28,11 @@ func TestUnseenColumnsAddTheirVariance(t *testing.T) {
 	bound := must.Value(score.Bind[map[string]any](scorer))(t)
 	latent := func(entry float64) (mean, variance float64) {
 		t.Helper()
-		rows := must.Value(bound.Rows([]map[string]any{{"x2": 1.5, "x9": entry}}))(t)
-		return rows.Latent(0)
+		must.Succeed(t, bound.Rows([]map[string]any{{"x2": 1.5, "x9": entry}}, func(rows *score.Rows) error {
+			mean, variance = rows.Latent(0)
+			return nil
+		}))
+		return mean, variance
 	}
 	mean, variance := latent(0)
 	_, one := latent(1)
