@@ -3,9 +3,13 @@ package criticism
 import (
 	"context"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
 )
 
 const (
@@ -59,6 +63,33 @@ func (f Finding) String() string {
 		return f.Text
 	}
 	return f.Text + ": " + f.Remedy
+}
+
+var rowNumbers = regexp.MustCompile(`\(rows? \d+(, \d+)*`)
+
+// Placed adds to a text of a finding where the rows of the source that it names stand: "rows 16, 40 at train.csv:17, 41".
+// A text itself has numbers alone, counted from 1 over all files, for it is stored with the model.
+func Placed(source credence.Source, text string) string {
+	placer, ok := source.(frame.Placer)
+	if !ok {
+		return text
+	}
+	return rowNumbers.ReplaceAllStringFunc(text, func(rows string) string {
+		places, stem := rows+" at ", ""
+		for k, number := range strings.Split(rows[strings.Index(rows, " ")+1:], ", ") {
+			row, _ := strconv.Atoi(number)
+			place := placer.Place(row - 1)
+			if strings.HasPrefix(place, "row ") { // no more is known
+				return rows
+			}
+			if k > 0 {
+				places += ", "
+			}
+			places += strings.TrimPrefix(place, stem)
+			stem = place[:strings.LastIndexAny(place, " :")+1] // of "train.csv:17" or "row 17"
+		}
+		return places
+	})
 }
 
 // Texts returns the findings by their tones.

@@ -226,7 +226,7 @@ func TestRows(t *testing.T) {
 	model := fitted(t, source, "gaussian")
 	found := findings(t, model, source, criticism.Options{Fitted: true})
 	if len(found) != 1 || found[0].Check != "outliers" || !reflect.DeepEqual(found[0].Rows, []int{41, 7}) ||
-		!strings.HasPrefix(found[0].String(), "2 rows (row 42, 8) are impossible under the model: correct or leave out") {
+		!strings.HasPrefix(found[0].String(), "2 rows (rows 42, 8) are impossible under the model: correct or leave out") {
 		t.Errorf("%+v", found)
 	}
 	weights := make([]float64, w.n)

@@ -3,7 +3,6 @@ package criticism
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -89,12 +88,12 @@ type sample struct {
 	kind        kind
 	options     Options
 	ws          *credence.Workspace
-	name        string               // of the target
-	transformed bool                 // the target is a function of a column already
-	normal      bool                 // so is the prior
-	looks       *credence.Look       // of the targets of a Gaussian that are a column as it is, nil else
-	whole       bool                 // so are all targets, and none below 0
-	where       func(row int) string // a row of the data stands
+	name        string            // of the target
+	transformed bool              // the target is a function of a column already
+	normal      bool              // so is the prior
+	looks       *credence.Look    // of the targets of a Gaussian that are a column as it is, nil else
+	whole       bool              // so are all targets, and none below 0
+	sourceRow   func(row int) int // of a row of the data
 
 	place          []int // row of the data
 	target         []float64
@@ -132,9 +131,9 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	p := fitted.Members[0].Model.Prior
 	_, s.normal = p.(prior.Normal)
 	s.normal = s.normal || p == nil
-	s.where = func(row int) string { return fmt.Sprintf("row %d", row+1) }
-	if placed, ok := data.(interface{ Place(row int) string }); ok {
-		s.where = placed.Place
+	s.sourceRow = func(row int) int { return row }
+	if placed, ok := data.(interface{ SourceRow(row int) int }); ok {
+		s.sourceRow = placed.SourceRow
 	}
 	limit := Rows
 	switch q := fitted.Members[0].Posterior.(type) {

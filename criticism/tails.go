@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mathext"
@@ -122,14 +123,12 @@ func (s *sample) outliers(rows []int) *Finding {
 	for _, i := range rows {
 		f.Rows = append(f.Rows, s.place[i])
 	}
-	names := s.where(f.Rows[0])
-	stem := names[:strings.LastIndexAny(names, " :")+1] // of "train.csv:17" or "row 17"
-	for k, row := range f.Rows[1:] {
-		if k+1 == namedRows {
-			names += ", …"
-			break
-		}
-		names += ", " + strings.TrimPrefix(s.where(row), stem)
+	var named []string
+	for _, row := range f.Rows[:min(len(f.Rows), namedRows)] {
+		named = append(named, strconv.Itoa(s.sourceRow(row)+1))
+	}
+	if len(f.Rows) > namedRows {
+		named = append(named, "…")
 	}
 	if s.discrete() { // the family is to blame, not the rows
 		f.Text = fmt.Sprintf("the family is wrong, and not the rows: column %s is fitted as gaussian and holds %s, and %d of the %d rows looked at are impossible under a normal distribution", s.name, s.looks.Text, len(rows), len(s.target))
@@ -137,9 +136,9 @@ func (s *sample) outliers(rows []int) *Finding {
 		return f
 	}
 	if len(rows) == 1 {
-		f.Text = fmt.Sprintf("1 row (%s) is impossible under the model", names)
+		f.Text = fmt.Sprintf("1 row (row %s) is impossible under the model", named[0])
 	} else {
-		f.Text = fmt.Sprintf("%d rows (%s) are impossible under the model", len(rows), names)
+		f.Text = fmt.Sprintf("%d rows (rows %s) are impossible under the model", len(rows), strings.Join(named, ", "))
 	}
 	f.Remedy = "correct or leave out what is wrong"
 	switch {

@@ -107,6 +107,10 @@ func (p *Prepared) Model() credence.Model { return p.model }
 // Data returns the rows of the model.
 func (p *Prepared) Data() credence.Data { return p.data }
 
+// Placed adds to a warning or a remark of the fit where the rows that it names stand, for people: the fit itself has their
+// numbers alone.
+func (p *Prepared) Placed(text string) string { return criticism.Placed(p.rows, text) }
+
 // Frequencies returns how many frequencies the model's random features draw.
 func (p *Prepared) Frequencies() []formula.Frequencies { return p.drawn }
 

@@ -36,6 +36,9 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 	return out, err
 }
 
+// Placed adds to a warning of [Table.Criticise] where the rows that it names stand.
+func (t *Table) Placed(text string) string { return criticism.Placed(t.rows, text) }
+
 // Evaluation gathers the metrics that apply to a family.
 type Evaluation struct {
 	regression     metric.Regression

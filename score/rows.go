@@ -107,7 +107,7 @@ func (r *Rows) Place(i int) string {
 	if r.bound == nil {
 		return fmt.Sprintf("row %d", r.First()+i+1)
 	}
-	return r.bound.Place(r.First() + i)
+	return frame.Place(r.bound, r.First()+i)
 }
 
 // Each calls do for every row, on all threads: calls for different rows may run at once.

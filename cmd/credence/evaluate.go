@@ -50,12 +50,7 @@ these rows are reported as warnings, each with a remedy.`,
 				return p.emit(result)
 			}
 			p.printEvaluation(result)
-			for _, warning := range result.Warnings {
-				p.warn("%s", warning)
-			}
-			for _, remark := range result.Remarks {
-				p.remark("%s", remark)
-			}
+			p.tellFindings(result.Warnings, result.Remarks)
 			return nil
 		},
 	}
@@ -75,6 +70,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	if err != nil {
 		return nil, err
 	}
+	p.placed = file.Placed
 	p.tellCounts(file)
 	if text := file.Scorer().Momentless(); text != "" {
 		p.warn("%s", text)

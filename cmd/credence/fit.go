@@ -164,6 +164,7 @@ func (p *program) runPrepared(ctx context.Context, prepared *fit.Prepared, notes
 	for _, note := range notes {
 		p.sayNote(note)
 	}
+	p.placed = prepared.Placed
 	p.messages.set("fitting", 0, 0, false, time.Now())
 	return do(prepared, ctx)
 }

@@ -103,11 +103,22 @@ func (p *program) printFit(r *score.Summary) {
 			p.say("saved   %s", r.Model)
 		}
 	}
-	for _, warning := range r.Warnings {
-		p.warn("%s", warning)
+	p.tellFindings(r.Warnings, r.Remarks)
+}
+
+// tellFindings prints warnings and remarks, each with where the rows that it names stand.
+func (p *program) tellFindings(warnings, remarks []string) {
+	placed := func(text string) string {
+		if p.placed == nil {
+			return text
+		}
+		return p.placed(text)
 	}
-	for _, remark := range r.Remarks {
-		p.remark("%s", remark)
+	for _, warning := range warnings {
+		p.warn("%s", placed(warning))
+	}
+	for _, remark := range remarks {
+		p.remark("%s", placed(remark))
 	}
 }
 

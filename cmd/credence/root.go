@@ -33,6 +33,7 @@ type program struct {
 	seed     uint64
 	threads  int
 	noted    map[string]bool                   // notes on data that were told
+	placed   func(text string) string          // adds where the rows that a warning names stand; nil without rows
 	table    bool                              // standard output has a table and nothing else
 	every    time.Duration                     // between two lines of progress; 0 means tellEvery
 	saving   atomic.Bool                       // an interrupted command saves its work, and is waited for
