@@ -39,7 +39,7 @@ var faults = []struct {
 	{"t2 noise", "gaussian", func(w *world) {
 		w.draw(likelihood.StudentT{DegreesOfFreedom: param.Hold(2), Scale: param.Hold(1)})
 	}, "tails", "more common than under a normal", "--family studentt"},
-	{"ten outliers", "gaussian", outliers, "outliers", "10 rows (row ", "--family studentt"},
+	{"ten outliers", "gaussian", outliers, "outliers", "10 rows (rows ", "--family studentt"},
 	{"a curve", "gaussian", func(w *world) {
 		for i := range w.f {
 			w.f[i] += 0.7 * w.x[1][i] * w.x[1][i]
