@@ -145,10 +145,13 @@ type Source interface {
 // other, at which reading can be taken up again. The reader makes it; for
 // everyone else it is a value to keep.
 type Position struct {
-	File string `json:"file,omitempty"` // name of the file, as the reader was given it
-	// Beginning tells the file from another of the same name, by its first bytes.
+	// Files is how many files are before the one of the place, each read to its end.
+	Files int `json:"files,omitempty"`
+	// Beginning and Ending tell the file from another, whatever its name: digests of the first and of the last 64 KB
+	// before the place; of Parquet, of what is before the end of its row group. What is behind it may change.
 	Beginning string `json:"beginning,omitempty"`
-	Offset    int64  `json:"offset"`    // bytes of the decompressed file before the place
+	Ending    string `json:"ending,omitempty"`
+	Offset    int64  `json:"offset"`    // bytes of the decompressed file before the place, or rows of Parquet
 	Line      int    `json:"line"`      // lines of the file before the place
 	Rows      int64  `json:"rows"`      // rows before the place, of all files
 	Malformed int64  `json:"malformed"` // malformed rows before the place, of all files

@@ -24,6 +24,7 @@ type input struct {
 	preamble  bool     // its first line, "sep=;", names the delimiter
 	header    []string // of delimited text, "" for columns that are left out
 	groups    []int    // Parquet: rows of each row group
+	ends      []int64  // and where in the file each ends
 }
 
 // expand turns paths, folders and patterns into files, in order.

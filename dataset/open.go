@@ -26,6 +26,7 @@ type Table struct {
 	trained map[string]int // of the columns of training, nil without
 	notes   []Note         // of the table as a whole
 	outcome outcome        // of the last Load or Each
+	runs    *runs          // of the last Rows
 }
 
 // stdinName is what messages call standard input.
@@ -146,7 +147,7 @@ func (t *Table) prepare(ctx context.Context, in *input, last bool) error {
 			return err
 		}
 	case t.options.Once && in.path == "" || follow:
-		t.startPipe(ctx, in, 0)
+		t.startPipe(ctx, in, &credence.Position{})
 		if err := in.pipe.collect(ctx, 1, 0); err != nil {
 			return err
 		}
@@ -186,8 +187,9 @@ func (t *Table) prepare(ctx context.Context, in *input, last bool) error {
 	return nil
 }
 
-// startPipe begins to read an input once, from an offset of its decoded content.
-func (t *Table) startPipe(ctx context.Context, in *input, offset int64) {
+// startPipe begins to read an input once, from a place on, and returns where the end of what is before it will be.
+func (t *Table) startPipe(ctx context.Context, in *input, start *credence.Position) *[]byte {
+	var before []byte
 	follow := t.options.Follow && in == t.inputs[len(t.inputs)-1]
 	in.pipe = newPipe(ctx, func(ctx context.Context) (*stream, error) {
 		raw, closer, err := t.raw(in)
@@ -205,8 +207,10 @@ func (t *Table) startPipe(ctx context.Context, in *input, offset int64) {
 		if in.path == "" {
 			s.file = nil // a pipe does not seek
 		}
-		return s, s.skip(in.name, offset)
+		before, err = s.resume(in.name, start)
+		return s, err
 	})
+	return &before
 }
 
 // grows reports whether more may come behind the end of a file. A pipe ends when nobody writes to it any more.
@@ -218,20 +222,24 @@ func grows(file *os.File) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// openAt opens an input for a pass, at an offset of its decoded content.
-func (t *Table) openAt(ctx context.Context, in *input, offset int64) (*stream, error) {
+// openAt opens an input for a pass, at a place of its decoded content.
+func (t *Table) openAt(ctx context.Context, in *input, start *credence.Position) (*stream, error) {
+	var before *[]byte
 	if in.pipe != nil && in.path != "" { // a file that is followed can be read again
 		in.pipe.cancel()
-		t.startPipe(ctx, in, offset)
-		offset = 0
+		before = t.startPipe(ctx, in, start)
 	}
 	s, err := in.open(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.skip(in.name, offset); err != nil {
-		s.close()
-		return nil, err
+	if s.before = before; before == nil {
+		read, err := s.resume(in.name, start)
+		if err != nil {
+			s.close()
+			return nil, err
+		}
+		s.before = &read
 	}
 	return s, nil
 }

@@ -129,8 +129,7 @@ func (t *Table) sampleParquet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		in.groups = in.groups[:0]
-		in.groups = append(in.groups, file.Groups()...)
+		in.groups, in.ends = file.Groups(), file.Ends()
 		rows += file.Rows
 		leaves := file.leaves
 		file.close()

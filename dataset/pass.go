@@ -160,14 +160,15 @@ func (t *Table) passText(ctx context.Context, chosen *selection, first int, star
 // stored bytes of other files were read.
 func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, before int64, start credence.Position,
 	take func() (*text.Block, bool), send func(*text.Block) bool) error {
-	s, err := t.openAt(ctx, in, start.Offset)
+	s, err := t.openAt(ctx, in, &start)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	splitter := text.NewSplitter(s, in.name, start.Line+1, start.Offset, t.quoting(in))
 	var layout *text.Layout
-	if start.Offset > 0 && !t.sparse() {
+	resumed := start.Offset > 0
+	if resumed && !t.sparse() {
 		layout = chosen.layout(in, in.header)
 	}
 	for {
@@ -192,6 +193,9 @@ func (t *Table) produceFile(ctx context.Context, in *input, chosen *selection, b
 		}
 		if err != nil {
 			return err
+		}
+		if resumed {
+			block.Before, resumed = *s.before, false
 		}
 		block.Reset(layout)
 		block.Bytes = int64(len(block.Data))

@@ -3,10 +3,6 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -19,13 +15,16 @@ import (
 type Run struct {
 	*table.Rows
 	begin credence.Position // before its first row
+	runs  *runs
 	block *text.Block
 	last  bool // nothing of the block is behind it
 }
 
 // After returns the place behind row i, at which Rows can be begun again; malformed
 // rows before it count as read.
-func (r *Run) After(i int) credence.Position {
+func (r *Run) After(i int) credence.Position { return r.after(i, true) }
+
+func (r *Run) after(i int, marked bool) credence.Position {
 	at := r.begin
 	at.Rows += int64(i) + 1
 	for _, f := range r.Faults {
@@ -33,11 +32,13 @@ func (r *Run) After(i int) credence.Position {
 			at.Malformed++
 		}
 	}
-	return r.place(at, r.Ends[i])
+	return r.runs.place(at, r.block, r.Ends[i], marked)
 }
 
 // Finish returns the place behind the run and the malformed rows at its end.
-func (r *Run) Finish() credence.Position {
+func (r *Run) Finish() credence.Position { return r.end(true) }
+
+func (r *Run) end(marked bool) credence.Position {
 	at := r.begin
 	at.Rows += int64(r.Count)
 	at.Malformed += int64(len(r.Faults))
@@ -49,17 +50,29 @@ func (r *Run) Finish() credence.Position {
 	default:
 		end = at.Offset
 	}
-	return r.place(at, end)
+	return r.runs.place(at, r.block, end, marked)
 }
 
-// place completes a position with the offset in the file.
-func (r *Run) place(at credence.Position, offset int64) credence.Position {
-	at.Offset = offset
-	if r.block.Line > 0 {
-		text := r.block.Data[:min(offset-r.block.Offset, int64(len(r.block.Data)))]
-		at.Line = r.block.Line - 1 + bytes.Count(text, []byte{'\n'})
+// place completes a position with the offset in the file, and marks the file where that is asked for.
+func (r *runs) place(at credence.Position, b *text.Block, offset int64, marked bool) credence.Position {
+	at.Offset, at.Beginning, at.Ending = offset, "", ""
+	if b.Line > 0 {
+		text := b.Data[:min(offset-b.Offset, int64(len(b.Data)))]
+		at.Line = b.Line - 1 + bytes.Count(text, []byte{'\n'})
+	}
+	if marked {
+		r.mark(&at)
 	}
 	return at
+}
+
+// mark tells the file of a place.
+func (r *runs) mark(at *credence.Position) {
+	if r.table.format != formatParquet {
+		r.known.mark(at)
+	} else if r.table.inputs[at.Files].markGroups(at) != nil {
+		at.Beginning = "unread" // it is gone already, and no file is taken for it
+	}
 }
 
 // Rows reads the rows once from a place on, the zero Position being the beginning,
@@ -71,16 +84,19 @@ func (r *Run) place(at credence.Position, offset int64) credence.Position {
 // at them or to count them. Input that is slow is handed over as it comes, within a
 // tenth of a second.
 func (t *Table) Rows(ctx context.Context, columns []string, start credence.Position, visit func(*Run) error) error {
+	r := &runs{table: t, at: start, visit: visit}
+	t.runs = r
 	chosen, err := t.choose(columns)
 	if err != nil {
 		return err
 	}
 	chosen.inPlace = true
-	first, err := t.resume(&start)
+	first, err := t.resume(ctx, &start)
 	if err != nil {
 		return err
 	}
-	r := &runs{table: t, kinds: newKinds(chosen, t.rules().Rules), at: start, start: start, visit: visit}
+	r.kinds, r.at, r.start = newKinds(chosen, t.rules().Rules), start, start
+	r.known.beginning = start.Beginning
 	defer func() {
 		t.noteEntries(r.merged, r.queries)
 		t.noteZero(r.zero)
@@ -91,12 +107,24 @@ func (t *Table) Rows(ctx context.Context, columns []string, start credence.Posit
 	return t.wordFailure(t.passText(ctx, chosen, first, start, r.consume))
 }
 
+// Behind returns the place behind the last run that visit took from Rows without an error, or the one at which Rows began.
+func (t *Table) Behind() credence.Position {
+	if t.runs == nil {
+		return credence.Position{}
+	}
+	at := t.runs.at
+	if at.Beginning == "" {
+		t.runs.mark(&at)
+	}
+	return at
+}
+
 // runs hands blocks over as runs.
 type runs struct {
 	table           *Table
 	kinds           *kinds
 	start, at       credence.Position
-	file            string // of the last block
+	known           known
 	merged, queries int
 	zero            bool // an index is 0
 	total           int64
@@ -106,15 +134,15 @@ type runs struct {
 }
 
 func (r *runs) consume(b *text.Block) error {
-	if b.File != r.file {
-		if b.File != r.at.File {
-			r.at.File, r.at.Beginning = b.File, r.table.beginning(b.File)
-			r.at.Offset, r.at.Line = 0, 0
-		}
-		r.file = b.File
+	for ; b.File != r.table.inputs[r.at.Files].name; r.at.Files++ {
+		r.at = credence.Position{Files: r.at.Files, Rows: r.at.Rows, Malformed: r.at.Malformed}
+		r.known = known{}
 	}
 	if b.Err != nil {
 		return b.Err
+	}
+	if r.table.format != formatParquet {
+		r.known.begin(b)
 	}
 	r.merged += b.Merged
 	r.queries += b.Queries
@@ -134,7 +162,7 @@ func (r *runs) consume(b *text.Block) error {
 		}
 	}
 	from := 0
-	if b.File == r.start.File { // rows of Parquet that were read before
+	if r.at.Files == r.start.Files { // rows of Parquet that were read before
 		for from < b.Count && b.Ends[from] <= r.start.Offset {
 			from++
 		}
@@ -163,13 +191,14 @@ func (r *runs) consume(b *text.Block) error {
 		}
 		from = to
 	}
+	r.known.end()
 	return nil
 }
 
 // hand hands a run over.
 func (r *runs) hand(rows *table.Rows, b *text.Block, last bool) error {
-	run := &Run{Rows: rows, begin: r.at, block: b, last: last}
-	next := run.Finish()
+	run := &Run{Rows: rows, begin: r.at, runs: r, block: b, last: last}
+	next := run.end(false)
 	if err := r.visit(run); err != nil {
 		return err
 	}
@@ -211,56 +240,4 @@ func window(dst, rows *table.Rows, from, to int) {
 		places = append(places, table.Place{Row: i - from, Line: rows.Line(i)})
 	}
 	dst.Faults, dst.Places = faults, places
-}
-
-// beginningBytes is how much of a file is looked at to tell it from another of the
-// same name.
-const beginningBytes = 64 << 10
-
-// beginning describes the first stored bytes of a file; it is empty for what cannot
-// be read again.
-func (t *Table) beginning(name string) string {
-	for _, in := range t.inputs {
-		if in.name == name {
-			return in.beginning(beginningBytes)
-		}
-	}
-	return ""
-}
-
-func (in *input) beginning(size int64) string {
-	if in.path == "" || in.modified.IsZero() {
-		return ""
-	}
-	file, err := os.Open(in.path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	hash := sha256.New()
-	n, err := io.Copy(hash, io.LimitReader(file, size))
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%d:%x", n, hash.Sum(nil))
-}
-
-// resume returns the number of the file in which a place is, and refuses one that is
-// in none of the files.
-func (t *Table) resume(start *credence.Position) (first int, err error) {
-	if start.File == "" {
-		return 0, nil
-	}
-	for i, in := range t.inputs {
-		if in.name != start.File {
-			continue
-		}
-		var size int64
-		fmt.Sscanf(start.Beginning, "%d:", &size)
-		if start.Beginning != "" && in.beginning(size) != start.Beginning {
-			return 0, fmt.Errorf("%s: begins otherwise than the file that was read under this name: go on with the same files, or begin anew", in.name)
-		}
-		return i, nil
-	}
-	return 0, fmt.Errorf("%s: was being read and is not among the files now: name it too; to learn other files on top of what is known, start from the model with --from", start.File)
 }

@@ -27,6 +27,7 @@ func (t *Table) headerOf(in *input, splitter *text.Splitter, block *text.Block) 
 		return nil, nil, err
 	}
 	block.File = in.name
+	whole := block.Data
 	if in.preamble {
 		block.SkipLine()
 	}
@@ -37,6 +38,7 @@ func (t *Table) headerOf(in *input, splitter *text.Splitter, block *text.Block) 
 	if err := t.checkHeader(in, names, line); err != nil {
 		return nil, nil, err
 	}
+	block.Before = whole[:len(whole)-len(block.Data)]
 	names, notes = distinct(names)
 	return names, notes, nil
 }

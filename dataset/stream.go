@@ -14,8 +14,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/credence-ml/credence/dataset/text"
 )
 
 // maxWindow bounds the memory that a zstd file may ask for.
@@ -32,6 +30,8 @@ type stream struct {
 	file  *os.File  // the stored content, where it is a file
 	mark  int64     // bytes of its byte order mark
 	plain io.Reader // its content from wherever it stands
+
+	before *[]byte // the end of what is before the place it was opened at, once something is read
 }
 
 func newStream(closers ...func()) *stream {
@@ -197,32 +197,4 @@ func (m *members) Read(dst []byte) (int, error) {
 	}
 	m.Multistream(false)
 	return n, nil
-}
-
-// skip goes to an offset of decoded content, by seeking where that is possible.
-func (s *stream) skip(name string, offset int64) error {
-	if offset == 0 {
-		return nil
-	}
-	if s.file != nil && !s.compressed && !s.wide {
-		if info, err := s.file.Stat(); err == nil && info.Size() >= offset+s.mark {
-			if _, err := s.file.Seek(offset+s.mark, io.SeekStart); err == nil {
-				s.Reader = s.plain
-				return nil
-			}
-		}
-	}
-	for rest := offset; rest > 0; {
-		skipped, err := io.CopyN(io.Discard, s, rest)
-		if rest -= skipped; errors.Is(err, text.ErrIdle) {
-			continue
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: reading stopped: %w", name, err)
-		}
-		if rest > 0 && err != nil {
-			return fmt.Errorf("%s: has %d bytes, fewer than the %d that were read before: go on with the same data", name, offset-rest, offset)
-		}
-	}
-	return nil
 }

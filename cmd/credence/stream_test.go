@@ -311,7 +311,7 @@ func TestStreamResumesBehindTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := invoke(t, "", append([]string{"stream", path, "--resume"}, append(args, model)...)...)
-	if o.code != exitFailed || !strings.Contains(o.err, "begins otherwise than the file that was read under this name") {
+	if o.code != exitFailed || !strings.Contains(o.err, "begins otherwise than the file that was read in its place") {
 		t.Errorf("another file: exit %d: %s", o.code, o.err)
 	}
 	several := filepath.Join(t.TempDir(), "m")

@@ -71,7 +71,7 @@ func (s *Splitter) Next(b *Block) error {
 		}
 		if end > 0 {
 			s.tail = append(s.tail, data[end:]...)
-			b.Data, b.Line = data[:end], s.line
+			b.Before, b.Data, b.Line = nil, data[:end], s.line
 			b.Offset = s.offset
 			s.offset += int64(end - lacking)
 			b.End = s.offset

@@ -182,3 +182,14 @@ func (f *File) Groups() []int {
 	}
 	return rows
 }
+
+// Ends returns where in the file each row group ends.
+func (f *File) Ends() []int64 {
+	ends := make([]int64, len(f.groups))
+	for i, g := range f.groups {
+		for _, c := range g.Columns {
+			ends[i] = max(ends[i], begins(&c.MetaData)+c.MetaData.TotalCompressedSize)
+		}
+	}
+	return ends
+}
