@@ -19,7 +19,7 @@ import (
 )
 
 // kind is that of the checkpoints of this package.
-var kind = checkpoint.Kind{Name: "learn", Format: 1, Anew: "begin anew without it"}
+var kind = checkpoint.Kind{Name: "learn", Format: 2, Anew: "begin anew without it"}
 
 // document is the JSON of a checkpoint.
 type document struct {
@@ -103,25 +103,36 @@ func (l *Learner) keysTensor() safetensors.Tensor {
 
 // Resume returns a learner that goes on from the checkpoint at path, and the position at which its
 // rows go on; where there is no such file it is a new one, and the position is the beginning.
-// Another formula, engine, prior, class or policy than that of the checkpoint is refused.
-func Resume(path string, options fit.Options) (*Learner, credence.Position, error) {
-	l, err := New(options)
-	if err != nil {
-		return nil, credence.Position{}, err
-	}
+// A formula, engine, prior, class or policy that is left out is that of the checkpoint, and another is refused.
+func Resume(path string, options fit.Options) (l *Learner, at credence.Position, err error) {
 	var doc document
 	r, err := kind.Read(path, &doc)
 	if errors.Is(err, fs.ErrNotExist) {
-		return l, credence.Position{}, nil
+		l, err = New(options)
+		return l, at, err
 	}
 	if err != nil {
-		return nil, credence.Position{}, err
+		return nil, at, err
 	}
 	defer r.Close()
+	doc.Asked.complete(&options)
+	if l, err = New(options); err != nil {
+		return nil, at, err
+	}
 	if err := l.restore(&doc, r); err != nil {
-		return nil, credence.Position{}, fmt.Errorf("%s: %w", path, err)
+		return nil, at, fmt.Errorf("%s: %w", path, err)
 	}
 	return l, doc.Position, nil
+}
+
+// complete takes options that are left out from those of a checkpoint.
+func (a *asked) complete(o *fit.Options) {
+	o.Formula, o.Target = cmp.Or(o.Formula, a.Formula), cmp.Or(o.Target, a.Target)
+	o.Positive, o.Missing = cmp.Or(o.Positive, a.Positive), cmp.Or(o.Missing, frame.Policy(a.Missing))
+	if o.Prior = cmp.Or(o.Prior, a.Prior); o.HalfLife == "" { // which the engine's text has
+		o.Engine = cmp.Or(o.Engine, a.Engine)
+	}
+	o.Time, o.HoldOut, o.DropTarget = cmp.Or(o.Time, a.Time), cmp.Or(o.HoldOut, a.HoldOut), o.DropTarget || a.DropTarget
 }
 
 func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
@@ -223,15 +234,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 		return nil, err
 	}
 	defer r.Close()
-	a := &doc.Asked
-	options.Formula, options.Target = cmp.Or(options.Formula, a.Formula), cmp.Or(options.Target, a.Target)
-	options.Positive, options.Missing = cmp.Or(options.Positive, a.Positive), cmp.Or(options.Missing, frame.Policy(a.Missing))
-	if options.Prior = cmp.Or(options.Prior, a.Prior); options.HalfLife == "" { // which the engine's text has
-		options.Engine = cmp.Or(options.Engine, a.Engine)
-	}
-	options.Time = cmp.Or(options.Time, a.Time)
-	options.HoldOut = cmp.Or(options.HoldOut, a.HoldOut)
-	options.DropTarget = options.DropTarget || a.DropTarget
+	doc.Asked.complete(&options)
 	l, err := New(options)
 	if err != nil {
 		return nil, err

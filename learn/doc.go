@@ -6,10 +6,9 @@
 //	columns, err := learner.Columns(data.Schema())
 //	err = data.Rows(ctx, columns, at, func(run *dataset.Run) error {
 //		_, err := learner.Learn(run.Rows)
-//		at = run.Finish()
 //		return err
 //	})
-//	err = learner.Checkpoint("clicks.checkpoint", at)
+//	err = learner.Checkpoint("clicks.checkpoint", data.Behind())
 //	learner.Finish() // behind the checkpoint, from which learning goes on
 //	model, err := learner.Fitted()
 //

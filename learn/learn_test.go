@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/modelfile"
@@ -185,6 +186,48 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
+	all := fit.Options{
+		Formula: "x", Target: "y", Engine: "sep(half_life=7)", Positive: "yes", Missing: "drop", DropTarget: true, Time: "day", HoldOut: 7,
+	}
+	l = must.Value(learn.New(all))(t)
+	row := map[string]any{"y": "yes", "x": 2.5, "day": 3.0}
+	if _, err := l.Row(row); err != nil {
+		t.Fatal(err)
+	}
+	must.Succeed(t, l.Checkpoint(file, credence.Position{Rows: 1}))
+	// What is left out is the checkpoint's, one by one and all together.
+	for what, change := range map[string]func(o *fit.Options, otherwise bool){
+		"formula":                   func(o *fit.Options, b bool) { o.Formula = map[bool]string{true: "1"}[b] },
+		"target":                    func(o *fit.Options, b bool) { o.Target = map[bool]string{true: "z"}[b] },
+		"engine":                    func(o *fit.Options, b bool) { o.Engine = map[bool]string{true: "sep(half_life=8)"}[b] },
+		"positive class":            func(o *fit.Options, b bool) { o.Positive = map[bool]string{true: "no"}[b] },
+		"policy for missing values": func(o *fit.Options, b bool) { o.Missing = map[bool]frame.Policy{true: "mean"}[b] },
+		"column of times":           func(o *fit.Options, b bool) { o.Time = map[bool]string{true: "week"}[b] },
+		"hold-out of one row in":    func(o *fit.Options, b bool) { o.HoldOut = map[bool]int64{true: 8}[b] },
+		"everything":                func(o *fit.Options, b bool) { *o = fit.Options{Formula: map[bool]string{true: "1"}[b]} },
+	} {
+		left, other := all, all
+		change(&left, false)
+		change(&other, true)
+		again, at, err := learn.Resume(file, left)
+		if err != nil || at.Rows != 1 || again.Engine() != l.Engine() {
+			t.Errorf("%s is left out: %v", what, err)
+			continue
+		}
+		reference, _, err := learn.Resume(file, all)
+		must.Succeed(t, err)
+		a, errA := again.Row(row)
+		b, errB := reference.Row(row)
+		if errA != nil || errB != nil || a != b {
+			t.Errorf("%s is left out: probability %v (%v), want %v (%v)", what, a, errA, b, errB)
+		}
+		if what == "everything" {
+			what = "formula"
+		}
+		if _, _, err := learn.Resume(file, other); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "the checkpoint has "+what) {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
 	must.Succeed(t, os.WriteFile(file, []byte("no checkpoint"), 0o600))
 	if _, _, err := learn.Resume(file, fit.Options{Formula: "y ~ x"}); err == nil || errors.Is(err, fit.ErrMisuse) {
 		t.Errorf("garbage: %v", err)
@@ -213,7 +256,7 @@ func TestProgressiveLoss(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "checkpoint")
 	const rows = 60
-	loss, weights := 0.0, 0.0
+	loss, weights, positives := 0.0, 0.0, 0.0
 	for i := range 2 * rows {
 		if i == rows && !l.EndPass() {
 			t.Fatal("one pass only")
@@ -233,12 +276,16 @@ func TestProgressiveLoss(t *testing.T) {
 			p = 1 - p
 		}
 		if i < rows {
-			loss, weights = loss-w*math.Log(p), weights+w
+			loss, weights, positives = loss-w*math.Log(p), weights+w, positives+w*float64(y)
 		}
 	}
 	got, err := l.Progress()
 	if want := loss / weights; err != nil || math.Abs(float64(got.LogLoss)-want) > 1e-12*want || got.Rows != 2*rows {
 		t.Errorf("loss %v over %d rows (%v), want %v", got.LogLoss, got.Rows, err, want)
+	}
+	share := positives / weights
+	if f := must.Value(l.Fitted())(t); math.Abs(f.TargetMean-share) > 1e-12 || math.Abs(f.TargetVariance-share*(1-share)) > 1e-12 {
+		t.Errorf("the target has mean %v and variance %v, want the mean %v of the weights", f.TargetMean, f.TargetVariance, share)
 	}
 }
 

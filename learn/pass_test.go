@@ -69,8 +69,9 @@ func TestPassesAreTold(t *testing.T) {
 			t.Errorf("pass %d is told as %+v, want %v and %v", pass, got, loss/weight, heldLoss/heldWeight)
 		}
 	}
-	if _, _, err := learn.Resume(file, fit.Options{Formula: options.Formula, Engine: options.Engine}); err == nil {
-		t.Error("a run that held rows out goes on with all")
+	options.HoldOut++
+	if _, _, err := learn.Resume(file, options); err == nil {
+		t.Error("a run that held rows out goes on with others")
 	}
 	if _, err := learn.New(fit.Options{Formula: "y ~ x", HoldOut: 1}); err == nil {
 		t.Error("all rows are held out")

@@ -36,8 +36,8 @@ type Options struct {
 	Model  string        // file to write, with its checkpoint beside it; "" keeps nothing
 	Every  time.Duration // between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one at the end
 	Live   bool          // write the model with every checkpoint
-	Resume bool          // go on from the checkpoint of Model, if there is one
-	From   string        // start from the posterior of another model, whose checkpoint is beside it; "" means from nothing
+	Resume bool          // go on from the checkpoint of Model, if there is one: what Options leaves out is its own
+	From   string        // start from the posterior of another model, whose checkpoint is beside it, where nothing is resumed; "" means from nothing
 	Share  float64       // what the evidence of From counts, above 0 and at most 1
 }
 
@@ -46,7 +46,8 @@ type Run struct {
 	Learner *learn.Learner
 
 	options Options
-	at      credence.Position // behind the last row learned
+	at      credence.Position // behind the last row learned, once Learn has ended
+	inside  bool              // that is known already, and not from the table
 	saved   time.Time         // the last checkpoint
 	saving  time.Duration     // what it took
 }
@@ -57,11 +58,13 @@ func Checkpoint(model string) string { return model + ".checkpoint" }
 // New makes a learner, takes up its checkpoint, or starts from another model.
 func New(o Options) (*Run, error) {
 	r := &Run{options: o}
-	var err error
+	_, err := os.Stat(Checkpoint(o.Model))
 	switch {
 	case o.Resume && o.Model == "":
 		return nil, &fit.Misuse{Err: errors.New("a run goes on from the checkpoint beside its model: name the model")}
-	case o.Resume:
+	case o.Resume && o.From == o.Model:
+		return nil, &fit.Misuse{Err: fmt.Errorf("%s cannot say whether it is the run to go on with or the one to start from: write to another model", Checkpoint(o.Model))}
+	case o.Resume && (o.From == "" || !errors.Is(err, fs.ErrNotExist)):
 		if r.Learner, r.at, err = learn.Resume(Checkpoint(o.Model), o.Options); err != nil {
 			err = fmt.Errorf("%w; without --resume the run begins anew", err)
 		}
@@ -132,7 +135,12 @@ func (r *Run) checkTime(table *dataset.Table) error {
 func (r *Run) Learn(ctx context.Context, table *dataset.Table, columns []string) error {
 	r.saved = time.Now()
 	for {
-		if err := table.Rows(ctx, columns, r.at, r.learn); err != nil {
+		r.inside = false
+		err := table.Rows(ctx, columns, r.at, r.learn)
+		if !r.inside {
+			r.at = table.Behind()
+		}
+		if err != nil {
 			return err
 		}
 		if !r.Learner.EndPass() {
@@ -145,19 +153,18 @@ func (r *Run) Learn(ctx context.Context, table *dataset.Table, columns []string)
 // learn learns a run of rows, and saves now and then.
 func (r *Run) learn(rows *dataset.Run) error {
 	taken, err := r.Learner.Learn(rows.Rows)
-	switch {
-	case err == nil:
-		r.at = rows.Finish()
-	case taken > 0:
+	if r.inside = err != nil && taken > 0; r.inside {
 		r.at = rows.After(taken - 1)
 	}
 	if o := &r.options; err != nil || o.Model == "" || o.Every == 0 || time.Since(r.saved) < max(o.Every, 10*r.saving) {
 		return err
 	}
 	begun := time.Now()
+	r.at, r.inside = rows.Finish(), true // should it fail
 	if err = r.Learner.Checkpoint(Checkpoint(r.options.Model), r.at); err == nil && r.options.Live {
 		_, err = r.save()
 	}
+	r.inside = err != nil
 	r.saved = time.Now()
 	r.saving = r.saved.Sub(begun)
 	return err

@@ -41,7 +41,8 @@ func TestTheNextDay(t *testing.T) {
 	refused("start from the model with --from", tuesday, "-o", model, "--resume", "--engine", "ftrl(alpha=0.3)")
 	refused("the checkpoint has engine ftrl(alpha=0.3), not sep", tuesday, "--from", model, "--engine", "sep")
 	refused("there is no such file", tuesday, "--from", filepath.Join(folder, "none"))
-	refused("keep one", tuesday, "--from", model, "-o", next, "--resume")
+	refused("write to another model", tuesday, "--from", model, "-o", model, "--resume")
+	refused("the checkpoint has engine ftrl(alpha=0.3), not sep", monday, "-o", model, "--engine", "sep", "--resume")
 	refused("add --from MODEL", tuesday, "--discount", "0.5")
 	refused("is not above 0", tuesday, "--from", model, "--discount", "0")
 	if err := os.Remove(stream.Checkpoint(model)); err != nil {
@@ -54,6 +55,49 @@ func TestTheNextDay(t *testing.T) {
 	}
 	if o := invoke(t, "", "stream", tuesday, "-o", filepath.Join(folder, "typo"), "-q", "--resume"); o.code != exitDone || !strings.Contains(o.err, "nothing is resumed") {
 		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
+// One command line begins a run and goes on with it, from the model of another day too: formula, engine and policies are
+// those that it began with, the malformed row at which it stopped may be corrected or left out, and its files may have
+// other names and times. It ends in the bytes of a run that did not stop.
+func TestTheSameCommandLineGoesOn(t *testing.T) {
+	folder := t.TempDir()
+	rows := strings.SplitAfter(clicksCSV(clicks(50, 4)), "\n")
+	good := strings.Join(rows, "")
+	bad := strings.Join(rows[:21], "") + "1,good\n" + strings.Join(rows[22:], "") // row 21
+	base := filepath.Join(folder, "base")
+	must(t, "stream", file(t, "base.csv", clicksCSV(clicks(900, 5))), "-f", "click ~ hash(site) + user", "--engine", "ftrl(alpha=0.3)", "-o", base, "-q")
+	begin := map[string][]string{
+		"": {"-f", "click ~ hash(.) - user", "--engine", "sgd(rate=0.1)", "--positive", "1", "--missing", "drop"}, base: {"--from", base},
+	}
+	for from, options := range begin {
+		for name, c := range map[string]struct {
+			again []string // what the second command has in the place of the options of the first
+			then  string   // the rows that it finds
+			rows  float64
+		}{
+			"the same": {options, good, 50}, "the row is corrected": {nil, good, 50}, "the row is left out": {[]string{"--max-bad", "1"}, bad, 49},
+		} {
+			whole, parts := filepath.Join(t.TempDir(), "m"), filepath.Join(t.TempDir(), "m")
+			args := func(path, model string, more ...string) []string {
+				return append([]string{"stream", path, "-o", model, "--resume", "--json", "--report", "0"}, more...)
+			}
+			o := invoke(t, "", args(file(t, "rows.csv", bad), parts, options...)...)
+			if before := map[string]int{"": 20, base: 920}[from]; o.code != exitFailed || !strings.Contains(o.err, "rows.csv:22: the row has 2 fields") ||
+				!strings.Contains(o.err, fmt.Sprintf("(%d rows learned and saved; --resume continues after them)", before)) {
+				t.Fatalf("exit %d: %s", o.code, o.err)
+			}
+			result := decode(t, must(t, args(file(t, "other.csv", c.then), parts, c.again...)...))
+			if from != "" {
+				c.rows += 900
+			}
+			if number(t, result, "rows") != c.rows {
+				t.Errorf("%s, from %q: %v", name, from, result)
+			}
+			must(t, args(file(t, "rows.csv", c.then), whole, append([]string{"--max-bad", "1"}, options...)...)...)
+			sameFile(t, name+", from "+from, whole, parts)
+		}
 	}
 }
 

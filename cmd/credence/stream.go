@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 )
 
 // streamFlags are the flags of stream.
@@ -56,9 +57,11 @@ Engines:    sep            spike-and-slab by stochastic expectation propagation:
 
 With -o the state of the learner is saved beside the model, in MODEL.checkpoint, at
 intervals and on SIGINT and SIGTERM. --resume continues from there with the next row,
-as if nothing had happened; a pipe must be replayed from its start. --from MODEL
-starts from the posterior of another model with other files: formula, engine and
-policies are its own, and with --discount 0.9 its evidence counts nine tenths.`,
+as if nothing had happened: name the same files in the same order, of which the rows
+behind that one may have changed; a pipe must be replayed from its start. --from MODEL
+starts from the posterior of another model with other files, and with --discount 0.9
+its evidence counts nine tenths; with --resume, too, the run goes on where it has begun
+before. Formula, engine and policies that are left out are those of the checkpoint.`,
 		Example: `  zcat clicks-*.gz | credence stream - --format csv --formula 'click ~ hash(.)' -o ctr.safetensors
   credence stream train.libsvm -o m.safetensors --report 1000000 --json
   credence stream train.vw -o m.safetensors --write-selected features.txt
@@ -79,7 +82,7 @@ policies are its own, and with --discount 0.9 its evidence counts nine tenths.`,
 	f.StringVar(&flags.writeSelected, "write-selected", "", "file for the names of the selected features, one a line")
 	f.Int64Var(&flags.report, "report", 100000, "rows between progress lines; 0 is none")
 	f.DurationVar(&flags.every, "checkpoint", time.Minute, "time between checkpoints; 0 is none but at the end")
-	f.BoolVar(&flags.resume, "resume", false, "go on from MODEL.checkpoint, if there is one")
+	f.BoolVar(&flags.resume, "resume", false, "go on from MODEL.checkpoint, if there is one, with its formula and engine")
 	f.StringVar(&flags.from, "from", "", "start from the posterior of this model, whose checkpoint is beside it: yesterday's")
 	f.Float64Var(&flags.keepShare, "discount", 1, "what the evidence of --from counts: 0.9 is nine tenths")
 	f.Int64Var(&flags.HoldOut, "holdout", 0, "score one row in so many and never learn it: passes then report what they are for")
@@ -103,8 +106,6 @@ func (f *streamFlags) validate() error {
 		return fmt.Errorf("--prune %d is negative", f.prune)
 	case f.every < 0:
 		return fmt.Errorf("--checkpoint %v is negative", f.every)
-	case f.resume && f.from != "":
-		return fmt.Errorf("--resume goes on with the same files, and --from with others: keep one")
 	case !(f.keepShare > 0 && f.keepShare <= 1):
 		return fmt.Errorf("--discount %v is not above 0 and at most 1", f.keepShare)
 	case f.keepShare != 1 && f.from == "":
@@ -127,6 +128,9 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	o := flags.Options
 	if o.Engine, err = flags.engine(); err != nil {
 		return misused(err)
+	}
+	if missing.Policy == frame.Refuse { // or that of a checkpoint
+		missing.Policy = ""
 	}
 	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile
 	if err := s.prepare(o); err != nil {

@@ -48,9 +48,11 @@ const (
 // prepare makes the learner, or takes up its checkpoint.
 func (s *streamRun) prepare(options fit.Options) (err error) {
 	path := stream.Checkpoint(s.flags.output)
+	_, stat := os.Stat(path)
+	resumed := s.flags.resume && !errors.Is(stat, fs.ErrNotExist)
 	if !s.flags.resume {
 		s.warnReplaced(path)
-	} else if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {
+	} else if !resumed && s.flags.from == "" {
 		s.program.warn("nothing is resumed, for there is no %s: beginning with the first row", path)
 	}
 	s.learned, err = stream.New(stream.Options{
@@ -63,7 +65,7 @@ func (s *streamRun) prepare(options fit.Options) (err error) {
 	l := s.learned.Learner
 	s.learner = l
 	switch s.before = l.Rows(); {
-	case s.flags.from != "":
+	case s.flags.from != "" && !resumed:
 		s.program.say("start   from the posterior of %s, which learned %d rows", s.flags.from, s.before)
 	case s.before > 0:
 		s.program.say("resumed %s after row %d; it continues with the next", path, s.before)
