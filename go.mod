@@ -7,7 +7,7 @@ require gonum.org/v1/gonum v0.17.0
 require github.com/klauspost/compress v1.20.3
 
 require (
-	github.com/andybalholm/brotli v1.1.1 // indirect
+	github.com/andybalholm/brotli v1.1.1
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/parquet-go/bitpack v1.0.0
 	github.com/parquet-go/jsonlite v1.0.0 // indirect

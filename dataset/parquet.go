@@ -2,11 +2,11 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -21,7 +21,6 @@ import (
 type leaf struct {
 	name     string // members of a structure are joined by points
 	index    int
-	levels   byte // definition level of a value that is there
 	physical format.Type
 	unsigned bool
 	kind     credence.Kind // what it is unless the options say otherwise
@@ -64,7 +63,7 @@ func (in *input) openParquet() (file *parquetFile, err error) {
 		return file, damagedParquet(in.name, err)
 	}
 	for i, c := range file.Columns {
-		l := leaf{name: strings.Join(c.Path, "."), index: i, levels: byte(c.Definition), physical: c.Type}
+		l := leaf{name: c.Name, index: i, physical: c.Type}
 		if c.Repetition > 0 {
 			l.refusal = "is a list: only one value a row is read; leave the column out"
 		} else {
@@ -76,6 +75,9 @@ func (in *input) openParquet() (file *parquetFile, err error) {
 }
 
 func damagedParquet(name string, cause any) error {
+	if err, is := cause.(error); is && errors.Is(err, parquet.ErrUnread) {
+		return &text.Error{File: name, What: fmt.Sprintf("the Parquet file is not read: %v", err)}
+	}
 	return &text.Error{File: name, What: fmt.Sprintf("the Parquet file is damaged or cut off: %.200v: write or fetch it again", cause)}
 }
 
@@ -94,6 +96,10 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 	case *format.DecimalType:
 		if l.physical != format.Int32 && l.physical != format.Int64 {
 			l.refusal = "is a decimal of many digits, which is not read: leave the column out, or write it as a float or an integer"
+			return
+		}
+		if t.Scale < 0 || t.Scale > 308 {
+			l.refusal = fmt.Sprintf("is a decimal of %d digits behind the point, where a number holds 308: leave the column out, or write it as a float", t.Scale)
 			return
 		}
 		l.unit = math.Pow10(int(t.Scale))

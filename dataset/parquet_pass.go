@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/parquet"
 	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/table"
 )
@@ -37,6 +38,7 @@ type group struct {
 	before int64 // stored bytes of the files before
 	layout *text.Layout
 	file   *parquetFile
+	pages  *parquet.Group
 	blocks chan *text.Block
 	free   chan *text.Block
 }
@@ -98,6 +100,7 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 		}
 	}()
 	rules := t.parquetRules(chosen)
+	var budget parquet.Budget
 	begin := func(g *group) error {
 		if s := g.source; s.file == nil {
 			file, err := s.in.openParquet()
@@ -112,6 +115,7 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 			s.file, s.layout = file, layout
 		}
 		g.file, g.layout = g.source.file, g.source.layout
+		g.pages = g.file.Group(ctx, g.index, &budget)
 		g.blocks, g.free = make(chan *text.Block, groupBlocks+1), make(chan *text.Block, groupBlocks)
 		for range groupBlocks {
 			g.free <- &text.Block{}
@@ -133,6 +137,7 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 				break // again when it is its turn, so that the first error is reported
 			}
 		}
+		g.pages.Turn()
 		for b := range g.blocks {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -145,7 +150,7 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		g.blocks, g.free = nil, nil
+		g.pages, g.blocks, g.free = nil, nil, nil
 		if g.source.left--; g.source.left == 0 {
 			g.source.close()
 			if err := g.source.in.unchanged(); err != nil {
@@ -206,16 +211,12 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 			g.blocks <- &text.Block{Layout: g.layout, Err: damagedParquet(g.file.in.name, r)}
 		}
 	}()
+	defer g.pages.Close()
 	var readers []*columnReader
-	defer func() {
-		for _, r := range readers {
-			r.pages.Close()
-		}
-	}()
 	for i, f := range g.layout.Fields {
 		l := &g.file.leaves[i]
 		if f.Keep >= 0 {
-			r := &columnReader{leaf: l, field: f, rules: rules, pages: g.file.Pages(g.index, l.index)}
+			r := &columnReader{leaf: l, field: f, rules: rules, pages: g.pages.Pages(l.index)}
 			if l.physical == format.Int64 && l.unit == 0 && f.Kind == credence.Numeric {
 				r.exact = r.noteInexact
 			}
@@ -223,7 +224,7 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 		}
 		if f.Text >= 0 {
 			f.Keep, f.Kind = f.Text, credence.Category
-			readers = append(readers, &columnReader{leaf: l, field: f, rules: rules, pages: g.file.Pages(g.index, l.index)})
+			readers = append(readers, &columnReader{leaf: l, field: f, rules: rules, pages: g.pages.Pages(l.index)})
 		}
 	}
 	width := len(g.layout.Columns)

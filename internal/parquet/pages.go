@@ -2,228 +2,243 @@ package parquet
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math/bits"
+	"sync"
 
-	"github.com/parquet-go/parquet-go/encoding"
-	"github.com/parquet-go/parquet-go/encoding/bitpacked"
-	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
 const (
-	// readBuffer is how much of a column is read from the file at a time.
+	// readBuffer is how much of a column is read from the file at a time, and the most that the header of a page takes.
 	readBuffer = 64 << 10
-	// largestPage bounds the bytes of a page, which writers keep near a million.
-	largestPage = 1 << 30
+	// largestPage bounds the bytes of a page, stored and unpacked, which writers keep near a million, and of a footer.
+	largestPage = 64 << 20
+	// keptPage is the largest whose memory is kept for other columns.
+	keptPage = 2 << 20
 )
 
-// Page is a page of a column without lists. Its slices are those of Pages, until the next page is read.
-type Page struct {
-	Rows int
-	// Levels has the definition level of each row, nil where every row has a value.
-	Levels []byte
-	// Values are those that are there; of an Indexed page, their places in the dictionary, which are of 32 bits.
-	Values  encoding.Values
-	Indexed bool
-}
-
-// Pages reads the pages of a column in a row group.
+// Pages reads the pages of a column in a row group, which holds no lists.
 type Pages struct {
+	group   *Group
 	column  *Column
 	codec   format.CompressionCodec
-	left    int64 // rows
+	left    int64 // rows in the pages behind this one
 	section *io.SectionReader
 	in      *bufio.Reader
-	decoder *thrift.Decoder
 
-	page, dictionary *store
-	entries          encoding.Values // of the dictionary
-	count            int             // of entries
+	raw     []byte // the page, unpacked
+	rows    int    // of it, whose levels are left
+	levels  runs
+	values  values
+	indexed bool
+
+	dictionary Values
 }
 
-// Pages returns the pages of a column, which holds no lists.
-func (f *File) Pages(group, column int) *Pages {
-	g := &f.groups[group]
-	c := &g.Columns[column].MetaData
-	p := &Pages{column: &f.Columns[column], codec: c.Codec, left: g.NumRows, section: io.NewSectionReader(f.in, begins(c), c.TotalCompressedSize)}
-	p.page, p.dictionary = stores.Get().(*store), stores.Get().(*store)
-	if p.in = p.page.in; p.in == nil {
-		p.in = bufio.NewReaderSize(nil, readBuffer)
-		p.page.in = p.in
-	}
+// kept is memory of pages that were read.
+type kept struct {
+	in     *bufio.Reader
+	raw    []byte
+	values values
+}
+
+var keep = sync.Pool{New: func() any { return &kept{in: bufio.NewReaderSize(nil, readBuffer)} }}
+
+// Pages returns the pages of a column.
+func (g *Group) Pages(column int) *Pages {
+	c := &g.file.groups[g.index].Columns[column].MetaData
+	p := &Pages{group: g, column: &g.file.Columns[column], codec: c.Codec, left: g.Rows, section: io.NewSectionReader(g.file.in, begins(c), c.TotalCompressedSize)}
+	old := keep.Get().(*kept)
+	p.in, p.raw, p.values = old.in, old.raw, old.values
 	p.in.Reset(p.section)
-	p.decoder = thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(p.in))
+	g.pages = append(g.pages, p)
 	return p
 }
 
-// Close gives the memory of the pages back.
-func (p *Pages) Close() {
-	if p.page != nil {
-		stores.Put(p.page)
-		stores.Put(p.dictionary)
-		p.page, p.dictionary = nil, nil
+func (p *Pages) close() {
+	if cap(p.raw) > keptPage {
+		p.raw = nil
 	}
+	p.values.forget()
+	p.in.Reset(nil)
+	keep.Put(&kept{p.in, p.raw, p.values})
+	p.in, p.raw = nil, nil
 }
 
-// Dictionary returns the values that indexed pages refer to, and their number.
-func (p *Pages) Dictionary() (encoding.Values, int) { return p.entries, p.count }
+// Take takes so many bytes of the memory that the row group may hold.
+func (p *Pages) Take(bytes int) error { return p.group.Take(bytes) }
 
-// Next reads a page. The error is io.EOF behind the last row, and where the file ends before it.
-func (p *Pages) Next() (page Page, err error) {
+// Dictionary returns the values that indexed pages refer to.
+func (p *Pages) Dictionary() *Values { return &p.dictionary }
+
+// Next reads a page, and returns how many rows it has, and whether its values are places in the dictionary. The error is
+// io.EOF behind the last row, and where the file ends before it.
+func (p *Pages) Next() (rows int, indexed bool, err error) {
 	defer recovered(&err)
 	for p.left > 0 {
-		var header format.PageHeader
-		if err := p.decoder.Decode(&header); err != nil {
-			return Page{}, err
+		if err := p.group.ended(); err != nil {
+			return 0, false, err
 		}
-		size := int(header.UncompressedPageSize)
-		if stored := int64(header.CompressedPageSize); stored < 0 || stored > p.section.Size() || size < 0 || size > largestPage {
-			return Page{}, fmt.Errorf("a page of %d bytes, %d stored", size, stored)
+		header, err := p.header()
+		if err != nil {
+			return 0, false, err
 		}
-		s := p.page
-		if header.Type == format.DictionaryPage {
-			s = p.dictionary
+		stored, size := int64(header.CompressedPageSize), int(header.UncompressedPageSize)
+		if stored < 0 || stored > p.section.Size() || size < 0 {
+			return 0, false, fmt.Errorf("a page of %d bytes, %d stored, in a column of %d", size, stored, p.section.Size())
+		} else if max(stored, int64(size)) > largestPage {
+			return 0, false, unread("it has a page of %d bytes, %d stored, where at most %d MB are read: write it with pages of 1 MB", size, stored, largestPage>>20)
 		}
-		s.stored = resized(s.stored, int(header.CompressedPageSize))
-		if _, err := io.ReadFull(p.in, s.stored); err != nil {
-			return Page{}, io.ErrUnexpectedEOF
+		from, err := p.group.grown(p.group.stored, int(stored))
+		if err != nil {
+			return 0, false, err
+		}
+		p.group.stored = from
+		if _, err := io.ReadFull(p.in, from); err != nil {
+			return 0, false, io.ErrUnexpectedEOF
 		}
 		if header.CRC != 0 {
-			if sum := crc32.ChecksumIEEE(s.stored); sum != uint32(header.CRC) {
-				return Page{}, fmt.Errorf("the checksum of a page is %08x, not %08x", sum, uint32(header.CRC))
+			if sum := crc32.ChecksumIEEE(from); sum != uint32(header.CRC) {
+				return 0, false, fmt.Errorf("the checksum of a page is %08x, not %08x", sum, uint32(header.CRC))
 			}
 		}
 		switch header.Type {
 		case format.DictionaryPage:
-			if err := p.readDictionary(int(header.DictionaryPageHeader.V.NumValues), size); err != nil {
-				return Page{}, err
+			if err := p.readDictionary(from, size, int(header.DictionaryPageHeader.V.NumValues)); err != nil {
+				return 0, false, err
 			}
 		case format.DataPage:
-			body, err := decompress(&s.raw, p.codec, s.stored, size)
-			if err != nil {
-				return Page{}, err
-			}
 			h := &header.DataPageHeader.V
-			levels := 0
-			if p.column.Definition > 0 {
-				if levels, body, err = p.levelsBefore(h, body); err != nil {
-					return Page{}, err
-				}
+			if err := p.unpack(p.codec, from, 0, size); err != nil {
+				return 0, false, err
 			}
-			return p.data(h.Encoding, int(h.NumValues), body[:levels], body[levels:], h.DefinitionLevelEncoding)
+			levels, body, err := p.levelsBefore(h, p.raw)
+			if err != nil {
+				return 0, false, err
+			}
+			return p.begin(h.Encoding, int(h.NumValues), levels, body, h.DefinitionLevelEncoding)
 		case format.DataPageV2:
 			h := &header.DataPageHeaderV2.V
-			from := int64(max(0, h.RepetitionLevelsByteLength))
-			to := from + int64(max(0, h.DefinitionLevelsByteLength))
-			if to > int64(len(s.stored)) || to > int64(size) {
-				return Page{}, fmt.Errorf("levels of %d bytes in a page of %d", to, len(s.stored))
+			first := int64(max(0, h.RepetitionLevelsByteLength))
+			levels := first + int64(max(0, h.DefinitionLevelsByteLength))
+			if levels > int64(len(from)) || levels > int64(size) {
+				return 0, false, fmt.Errorf("levels of %d bytes in a page of %d", levels, len(from))
 			}
 			codec := p.codec
 			if h.IsCompressed.Valid && !h.IsCompressed.V {
 				codec = format.Uncompressed
 			}
-			body, err := decompress(&s.raw, codec, s.stored[to:], size-int(to))
-			if err != nil {
-				return Page{}, err
+			if err := p.unpack(codec, from, int(levels), size); err != nil {
+				return 0, false, err
 			}
-			return p.data(h.Encoding, int(h.NumValues), s.stored[from:to], body, format.RLE)
+			return p.begin(h.Encoding, int(h.NumValues), p.raw[first:levels], p.raw[levels:], format.RLE)
 		}
 	}
-	return Page{}, io.EOF
+	return 0, false, io.EOF
 }
 
-// levelsBefore returns where the definition levels end that stand before the values, and what begins with them.
-func (p *Pages) levelsBefore(h *format.DataPageHeader, body []byte) (int, []byte, error) {
+// header reads the header of a page, in which no list is longer than the bytes of the column that are left.
+func (p *Pages) header() (header format.PageHeader, err error) {
+	for n := 128; ; n *= 4 {
+		from, err := p.in.Peek(min(n, readBuffer))
+		if len(from) == 0 {
+			return header, err
+		}
+		length, bad := structure(from)
+		switch {
+		case bad == nil:
+			if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(from[:length])).Decode(&header); err != nil {
+				return header, err
+			}
+			_, err = p.in.Discard(length)
+			return header, err
+		case !errors.Is(bad, io.ErrUnexpectedEOF) || err != nil:
+			return header, bad
+		case n >= readBuffer:
+			return header, fmt.Errorf("the header of a page takes more than %d kB", readBuffer>>10)
+		}
+	}
+}
+
+// levelsBefore returns the definition levels that stand before the values, and what is behind them.
+func (p *Pages) levelsBefore(h *format.DataPageHeader, body []byte) (levels, values []byte, err error) {
+	if p.column.Definition == 0 {
+		return nil, body, nil
+	}
 	length := int64(h.NumValues) * int64(bits.Len(uint(p.column.Definition)))
 	if length = (length + 7) / 8; h.DefinitionLevelEncoding != format.BitPacked {
 		if len(body) < 4 {
-			return 0, nil, io.ErrUnexpectedEOF
+			return nil, nil, io.ErrUnexpectedEOF
 		}
 		length, body = int64(binary.LittleEndian.Uint32(body)), body[4:]
 	}
 	if length < 0 || length > int64(len(body)) {
-		return 0, nil, io.ErrUnexpectedEOF
+		return nil, nil, io.ErrUnexpectedEOF
 	}
-	return int(length), body, nil
+	return body[:length], body[length:], nil
 }
 
-// data decodes the levels and the values of a page of so many rows.
-func (p *Pages) data(how format.Encoding, rows int, levels, values []byte, levelEncoding format.Encoding) (Page, error) {
+// begin goes to the begin of a page of so many rows.
+func (p *Pages) begin(how format.Encoding, rows int, levels, body []byte, levelEncoding format.Encoding) (int, bool, error) {
 	if rows < 0 || int64(rows) > p.left {
-		return Page{}, fmt.Errorf("a page of %d rows where %d are left", rows, p.left)
+		return 0, false, fmt.Errorf("a page of %d rows where %d are left", rows, p.left)
 	}
 	p.left -= int64(rows)
-	page, present := Page{Rows: rows}, rows
-	if p.column.Definition > 0 {
-		width := bits.Len(uint(p.column.Definition))
-		var decoder encoding.Encoding = &rle.Encoding{BitWidth: width}
-		if levelEncoding == format.BitPacked {
-			decoder = &bitpacked.Encoding{BitWidth: width}
-		}
-		var err error
-		if levelEncoding != format.BitPacked {
-			if levels, err = hybrid(levels, width, rows); err != nil {
-				return Page{}, err
-			}
-		}
-		if p.page.levels, err = decoder.DecodeLevels(resized(p.page.levels, rows+7)[:0], levels); err != nil {
-			return Page{}, err
-		}
-		if len(p.page.levels) < rows {
-			return Page{}, fmt.Errorf("%d levels of %d rows", len(p.page.levels), rows)
-		}
-		page.Levels = p.page.levels[:rows]
-		present = bytes.Count(page.Levels, []byte{byte(p.column.Definition)})
+	width := bits.Len(uint(p.column.Definition))
+	if p.rows, p.levels = rows, (runs{from: levels, width: width}); levelEncoding == format.BitPacked && width > 0 {
+		p.levels = packed(levels, width, true)
 	}
 	kind := p.column.Type
 	//lint:ignore SA1019 old files have it
-	if page.Indexed = how == format.PlainDictionary || how == format.RLEDictionary; page.Indexed {
+	if p.indexed = how == format.PlainDictionary || how == format.RLEDictionary; p.indexed {
 		kind, how = format.Int32, format.RLEDictionary
 	}
-	var err error
-	page.Values, err = p.page.decode(kind, how, values, present)
-	return page, err
+	return rows, p.indexed, p.values.begin(kind, how, body)
+}
+
+// Run returns how many of the next rows of the page, at most so many, all have a value or all have none.
+func (p *Pages) Run(most int) (rows int, there bool, err error) {
+	if most = min(most, p.rows); p.column.Definition == 0 {
+		rows, there = most, true
+	} else if rows, there, err = p.levels.run(most, int32(p.column.Definition)); err != nil {
+		return 0, false, err
+	}
+	p.rows -= rows
+	return rows, there, nil
+}
+
+// Values returns the next values of the page, one at least. They stay until the next call or page.
+func (p *Pages) Values() (v Values, err error) {
+	defer recovered(&err)
+	if err := p.group.ended(); err != nil {
+		return v, err
+	}
+	if v, err = p.values.next(); err == nil && v.Len() == 0 {
+		err = errors.New("a page has fewer values than rows")
+	}
+	return v, err
 }
 
 // readDictionary keeps the values that pages will refer to.
-func (p *Pages) readDictionary(count, size int) error {
-	body, err := decompress(&p.dictionary.raw, p.codec, p.dictionary.stored, size)
-	if err == nil {
-		p.count = count
-		p.entries, err = p.dictionary.decode(p.column.Type, format.Plain, body, count)
+func (p *Pages) readDictionary(from []byte, size, count int) error {
+	if p.dictionary.Len() > 0 {
+		return errors.New("a column of two dictionaries")
 	}
+	page := p.raw // whose memory stays
+	p.raw = nil
+	defer func() { p.raw = page }()
+	if err := p.unpack(p.codec, from, 0, size); err != nil {
+		return err
+	}
+	var err error
+	p.dictionary, err = entries(p.column.Type, p.raw, count, p.group.Take)
 	return err
-}
-
-// hybrid returns as many of the runs (the hybrid of run lengths and packed bits) as hold the values that there are, and
-// refuses more, which would take memory.
-func hybrid(runs []byte, width, count int) ([]byte, error) {
-	for total, at := 0, 0; total < count; {
-		head, n := binary.Uvarint(runs[at:])
-		if n <= 0 {
-			return nil, io.ErrUnexpectedEOF
-		}
-		values, length := head>>1, uint64(width+7)/8
-		if head&1 != 0 { // eights of values
-			values, length = 8*values, values*uint64(width)
-		}
-		if values > uint64(count-total+7) {
-			return nil, fmt.Errorf("a run of %d values where %d are left", values, count-total)
-		}
-		if at += n; length > uint64(len(runs)-at) {
-			return nil, io.ErrUnexpectedEOF
-		}
-		if total, at = total+int(values), at+int(length); total >= count {
-			return runs[:at], nil
-		}
-	}
-	return nil, nil
 }
 
 // resized returns a slice of n values, in the memory of the old one where that is enough.
