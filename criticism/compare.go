@@ -2,26 +2,34 @@ package criticism
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // view is the rows used whose inputs are kept, and what residuals are compared with there.
 type view struct {
 	rows    []int // of the sample
 	at      []int // their places in inputs
-	mean    []float64
-	against []*against // columns, those that vary most with the prediction first, then the prediction
+	against []*against
+	ones    []float64
+	score   []float64 // d log p(y|f)/df
+	weights []float64 // its variances
 }
 
 // against is a column that residuals are compared with.
 type against struct {
 	name    string    // "" is the prediction
 	value   []float64 // standardised
-	rank    []float64 // in (−1, 1)
+	along   float64   // how far it varies with the prediction
 	bounded []float64 // the value, large ones cut off
 	square  []float64 // of it
+	curves  [][]float64
 }
+
+// largestValue is what standardised values count at most where they are squared or multiplied.
+const largestValue = 3
 
 // compare makes the view of the rows used.
 func (s *sample) compare() {
@@ -29,79 +37,42 @@ func (s *sample) compare() {
 	for _, i := range s.used {
 		used[i] = true
 	}
-	v := &s.view
-	*v = view{}
+	v := view{}
 	for k, i := range s.compared {
 		if used[i] {
-			v.rows, v.at = append(v.rows, i), append(v.at, k)
+			v.rows, v.at, v.ones = append(v.rows, i), append(v.at, k), append(v.ones, 1)
 		}
 	}
-	v.mean = pick(s.mean, v.rows)
-	standardise(v.mean)
-	type candidate struct {
-		*column
-		size float64
-	}
-	sizes := make([]float64, len(s.columns))
-	s.ws.Pool().Run(len(s.columns), func(j, _ int) {
-		u := pick(s.columns[j].values, v.at)
-		if !standardise(u) {
-			sizes[j] = -1
-			return
-		}
-		sum := 0.0
-		for i, value := range u {
-			sum += value * v.mean[i]
-		}
-		sizes[j] = math.Abs(sum)
-	})
-	var list []candidate
-	for j, c := range s.columns {
-		if sizes[j] >= 0 {
-			list = append(list, candidate{c, sizes[j]})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.size, a.size) })
-	list = list[:min(len(list), mostColumns)]
-	v.against = make([]*against, len(list)+1)
+	v.score, v.weights = pick(s.score, v.rows), pick(s.information, v.rows)
+	f := &against{value: pick(s.mean, v.rows)}
+	standardise(f.value)
+	v.against = make([]*against, len(s.columns))
 	s.ws.Pool().Run(len(v.against), func(j, _ int) {
-		if j == len(list) {
-			v.against[j] = v.of("", slices.Clone(v.mean))
-			return
+		a := &against{name: s.columns[j].name, value: pick(s.columns[j].values, v.at)}
+		if standardise(a.value) {
+			for i, u := range a.value {
+				a.along += u * f.value[i]
+			}
+			v.against[j] = a
 		}
-		u := pick(list[j].values, v.at)
-		standardise(u)
-		v.against[j] = v.of(list[j].name, u)
 	})
+	v.against = slices.DeleteFunc(v.against, func(a *against) bool { return a == nil })
+	slices.SortStableFunc(v.against, func(a, b *against) int { return cmp.Compare(math.Abs(b.along), math.Abs(a.along)) })
+	v.against = append(v.against[:min(len(v.against), mostColumns)], f)
+	s.ws.Pool().Run(len(v.against), func(j, _ int) {
+		a := v.against[j]
+		a.bounded, a.square, a.curves = make([]float64, len(a.value)), make([]float64, len(a.value)), curves(ranks(a.value))
+		for i, x := range a.value {
+			a.bounded[i] = max(-largestValue, min(largestValue, x))
+			a.square[i] = a.bounded[i] * a.bounded[i]
+		}
+	})
+	s.view = v
 }
 
-// largestValue is what standardised values count at most where they are squared or multiplied.
-const largestValue = 3
-
-// of ranks standardised values.
-func (v *view) of(name string, u []float64) *against {
-	a := &against{name: name, value: u, rank: ranks(u), bounded: make([]float64, len(u)), square: make([]float64, len(u))}
-	for i, x := range u {
-		a.bounded[i] = math.Max(-largestValue, math.Min(largestValue, x))
-		a.square[i] = a.bounded[i] * a.bounded[i]
-	}
-	return a
-}
-
-// columns are those of the view but the prediction.
-func (v *view) columns() []*against { return v.against[:len(v.against)-1] }
-
-// prediction is f.
+// columns are those that vary most with the prediction, the first most, and prediction is f.
+func (v *view) columns() []*against  { return v.against[:len(v.against)-1] }
 func (v *view) prediction() *against { return v.against[len(v.against)-1] }
-
-// ones is a column of them.
-func (v *view) ones() []float64 {
-	ones := make([]float64, len(v.rows))
-	for i := range ones {
-		ones[i] = 1
-	}
-	return ones
-}
 
 // scored is what a test says of a column.
 type scored struct {
@@ -121,11 +92,27 @@ func (s *sample) test(items int, run func(k int) scored) []scored {
 	}
 	s.ws.Pool().Run(items, func(k, _ int) {
 		results[k] = run(k)
-		results[k].p = math.Min(1, results[k].p*parts*float64(k+1))
+		results[k].p = min(1, results[k].p*parts*float64(k+1))
 	})
 	results = slices.DeleteFunc(results, func(r scored) bool { return !(r.p <= s.share && r.explains > s.error()) })
 	slices.SortStableFunc(results, func(a, b scored) int { return cmp.Compare(b.explains, a.explains) })
 	return results
+}
+
+// follow tests whether the scores follow curves of every item, beyond the nuisance.
+func (s *sample) follow(items int, of func(k int) (names []string, curves, nuisance [][]float64)) []scored {
+	v := &s.view
+	return s.test(items, func(k int) (r scored) {
+		names, curves, nuisance := of(k)
+		r.names = names
+		r.explains, r.p, r.upwards = scoreTest(curves, append(nuisance, v.ones, v.prediction().value), v.weights, v.score, s.kind.classes)
+		return r
+	})
+}
+
+// found is a finding of the first of results.
+func found(results []scored, text, remedy string) *Finding {
+	return &Finding{Statistic: results[0].explains, P: results[0].p, Text: text, Remedy: remedy, explains: &results[0].explains}
 }
 
 // error bounds the share of the variance of residuals that the error of f itself explains in rows other
@@ -149,4 +136,23 @@ func pick(values []float64, rows []int) []float64 {
 		out[k] = values[i]
 	}
 	return out
+}
+
+// columnsOf names the columns of results, or the prediction where there are none.
+func columnsOf(results []scored) string {
+	var names []string
+	for _, r := range results {
+		if r.names[0] != "" {
+			names = append(names, r.names[0])
+		}
+	}
+	return cmp.Or(namesOf(names), "the prediction")
+}
+
+// namesOf names the first three.
+func namesOf(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names, ", ")
 }

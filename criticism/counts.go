@@ -21,6 +21,8 @@ const (
 	// moments of a sum over rows, not of rows, are what they are for.
 	drawsInAll  = 40000
 	fewestDraws = 5
+	// mostOrdinal is the largest number of values of counts that are fitted as grades.
+	mostOrdinal = 20
 )
 
 // dispersion compares how counts vary with what the family allows. Of a Poisson the sum of (y − μ)² − y is taken,
@@ -28,59 +30,43 @@ const (
 // of others that of squared residuals. A negative binomial can be too wide alone, where a Poisson is: that it is wider than
 // counts which vary more than a Poisson's shows that their zeros are another matter.
 func (s *sample) dispersion() *Finding {
-	if !s.kind.fixedDispersion && !s.kind.counts {
-		return nil
-	}
-	poisson := s.kind.name == "poisson"
-	part := func(centre, y, e float64) float64 {
-		if !poisson {
-			return e * e
-		}
-		return centre*e*e - y // the mean is the variance
-	}
-	var sum, squares, beyond, free float64 // beyond a Poisson, and free of an error of f
+	poisson, n := s.kind.name == "poisson", float64(len(s.used))
+	var squares, beyond, free float64 // of residuals; beyond a Poisson, and free of an error of f
 	for _, i := range s.used {
-		e := s.residual[i]
+		e, mu := s.residual[i], s.family[i].Variance(s.mean[i]) // the mean of a Poisson
 		squares += e * e
-		beyond += s.family[i].Variance(s.mean[i])*e*e - s.target[i]
-		if poisson {
-			mu := s.family[i].Variance(s.mean[i])
-			free += mu * mu * s.variance[i]
-		}
+		beyond += mu*e*e - s.target[i]
+		free += mu * mu * s.variance[i]
 	}
-	if sum = squares; poisson {
-		sum = beyond
-	}
-	under := s.replicate(part)
-	n := float64(len(s.used))
+	sum := squares
+	var under moment3
 	if poisson {
-		under.mean = 0
-		if !s.options.Fitted {
+		sum, under = beyond, s.replicate(func(centre, y, e float64) float64 { return centre*e*e - y })
+		if under.mean = 0; !s.options.Fitted {
 			under.variance += free * free
 		}
 	} else {
+		under = s.replicate(func(_, _, e float64) float64 { return e * e })
 		// The mean of a squared residual is 1, and the error of f moves it by the derivative of log V.
 		under.mean = n
 		under.variance += s.shared(func(l family, f float64) float64 { return math.Log(l.Variance(f)) })
 	}
 	ratio := squares / n
-	more, p := sum > under.mean, under.above(sum)
-	if !more {
-		p = under.below(sum)
-	}
-	if p = math.Min(1, 2*p); p > s.share || !s.kind.fixedDispersion && (more || beyond > 0) || more != (ratio > 1) {
+	p, more := under.beyond(sum)
+	if !s.kind.fixedDispersion && (more || beyond > 0) || more != (ratio > 1) {
 		return nil
 	}
-	f := &Finding{Check: "dispersion", Tone: Fault, Statistic: ratio, Expected: 1, P: p,
-		Text: fmt.Sprintf("these counts vary %s times as much as %s allows", twoDigits(ratio), s.kind.name)}
+	f := &Finding{Statistic: ratio, Expected: 1, P: p, Text: fmt.Sprintf("these counts vary %s times as much as %s allows", twoDigits(ratio), s.kind.name)}
 	if more && ratio < leastDispersion || !more && ratio*leastWidth*leastWidth > 1 {
 		f.Tone = Detail
 	}
 	switch {
 	case !more:
 		f.Text += ", so that intervals are too wide"
-		if f.Remedy = s.narrower(); f.Remedy == "" {
+		if s.kind.name == "binomial" || distinct(s.target) > mostOrdinal {
 			f.Text += ", and no family of counts is narrower"
+		} else { // grades have any spread
+			f.Remedy = "--family ordinal"
 		}
 	case poisson:
 		f.Remedy = "--family negbinomial"
@@ -91,21 +77,6 @@ func (s *sample) dispersion() *Finding {
 	return f
 }
 
-// mostOrdinal is the largest number of values of counts that are fitted as grades.
-const mostOrdinal = 20
-
-// narrower is the remedy for counts that vary too little: grades, which have any spread, where the values are few.
-func (s *sample) narrower() string {
-	values := map[float64]bool{}
-	for _, y := range s.target {
-		values[y] = true
-	}
-	if s.kind.name == "binomial" || len(values) > mostOrdinal {
-		return ""
-	}
-	return "--family ordinal"
-}
-
 // twoDigits formats a number to two digits, without exponents.
 func twoDigits(v float64) string {
 	if v >= 10 {
@@ -113,9 +84,6 @@ func twoDigits(v float64) string {
 	}
 	return fmt.Sprintf("%.2g", v)
 }
-
-// moment3 are the first three cumulants of a sum.
-type moment3 struct{ mean, variance, third float64 }
 
 // shared bounds the variance of the sum over rows of g, which depends on f, for rows other than those of
 // the fit: as if the error of f were the same in all of them. That of rows of the fit is 0, for the error
@@ -186,10 +154,7 @@ func (s *sample) replicates(g func(centre, y, e float64) float64) []moment3 {
 }
 
 // zeros compares the number of zero counts with that which the family expects.
-func (s *sample) zeros(dispersion *Finding) *Finding {
-	if !s.kind.counts {
-		return nil
-	}
+func (s *sample) zeros() *Finding {
 	var zeros float64
 	var under moment3
 	for _, i := range s.used {
@@ -203,32 +168,27 @@ func (s *sample) zeros(dispersion *Finding) *Finding {
 		under.third += p * q * (q - p)
 	}
 	under.variance += s.shared(func(l family, f float64) float64 { return math.Exp(l.LogDensity(0, f)) })
-	more := zeros > under.mean
-	p := under.above(zeros)
-	if !more {
-		p = under.below(zeros)
+	p, more := under.beyond(zeros)
+	if more && s.options.Fitted && s.kind.name == "negbinomial" {
+		p = min(p, 2*special.NormalCDF(-s.inflation()))
 	}
-	if p = math.Min(1, 2*p); more && s.options.Fitted && s.kind.name == "negbinomial" {
-		p = math.Min(p, 2*special.NormalCDF(-s.inflation()))
-	}
-	n := float64(len(s.used))
-	ratio := (zeros + 1) / (under.mean + 1)
-	narrow := dispersion != nil && dispersion.Statistic < 1
-	if p > s.share || math.Abs(zeros-under.mean) < fewestZeros || ratio < leastZeros && ratio > 1/leastZeros || narrow && zeros > 0 {
+	ratio, explains := (zeros+1)/(under.mean+1), math.Abs(zeros-under.mean)/float64(len(s.used))
+	narrow := s.counted != nil && s.counted.Statistic < 1
+	if math.Abs(zeros-under.mean) < fewestZeros || ratio < leastZeros && ratio > 1/leastZeros || narrow && zeros > 0 {
 		return nil
 	}
+	const apart = " zero (bernoulli) and the counts above zero, less one, apart"
 	f := &Finding{
-		Check: "zeros", Tone: s.toneOf(Remark, math.Abs(zeros-under.mean)/n), Statistic: zeros, Expected: under.mean, P: p,
-		Text:   fmt.Sprintf("%.0f of %d counts are zero where %s expects %.0f", zeros, len(s.used), s.kind.name, under.mean),
-		Remedy: "a count of zero seems to be a matter of its own; fit whether it is zero (bernoulli) and the counts above zero, less one, apart",
+		Statistic: zeros, Expected: under.mean, P: p, explains: &explains, Remedy: "a count of zero seems to be a matter of its own; fit whether it is" + apart,
+		Text: fmt.Sprintf("%.0f of %d counts are zero where %s expects %.0f", zeros, len(s.used), s.kind.name, under.mean),
 	}
 	if !more {
 		f.Remedy = "if zeros cannot be or were left out of the data, predictions near zero are wrong; fit the counts less one"
 	}
-	if expected, ok := s.overdispersedZeros(); dispersion != nil && !narrow && ok && expected > under.mean {
+	if expected := s.overdispersedZeros(); s.counted != nil && !narrow && expected > under.mean {
 		f.Remedy = fmt.Sprintf("--family negbinomial, which expects about %.0f", expected)
 		if expected < zeros/leastZeros {
-			f.Remedy += "; if zeros are still too many, fit whether a count is zero (bernoulli) and the counts above zero, less one, apart"
+			f.Remedy += "; if zeros are still too many, fit whether a count is" + apart
 		}
 	}
 	return f
@@ -239,42 +199,52 @@ func (s *sample) zeros(dispersion *Finding) *Finding {
 // parameters). Scores of zeros that are few are skewed, so that the positive side alone is to be relied on.
 func (s *sample) inflation() float64 {
 	const step = 1e-3
-	excess := make([]float64, len(s.used))
-	nuisance := [][]float64{make([]float64, len(s.used)), make([]float64, len(s.used))}
+	var vectors [][]float64 // the last one is the score
+	column := func(of func(l family, f, y float64) float64) {
+		v := make([]float64, len(s.used))
+		for k, i := range s.used {
+			v[k] = of(s.family[i], s.mean[i], s.target[i])
+		}
+		vectors = append(vectors, v)
+	}
+	vectors = append(vectors, pick(s.score, s.used), pick(s.score, s.used))
 	for k, i := range s.used {
-		l, f, y := s.family[i], s.mean[i], s.target[i]
-		excess[k] = -1
-		if y == 0 {
-			excess[k] += math.Exp(-l.LogDensity(0, f))
-		}
-		nuisance[0][k], nuisance[1][k] = s.score[i], s.score[i]*f
-		parametric, ok := l.(likelihood.Parametric)
-		if !ok {
-			continue
-		}
+		vectors[1][k] *= s.mean[i]
+	}
+	if parametric, ok := s.family[0].(likelihood.Parametric); ok {
 		for j := range parametric.Parameters() {
-			if len(nuisance) < j+3 {
-				nuisance = append(nuisance, make([]float64, len(s.used)))
-			}
-			at := func(factor float64) float64 {
-				var values []float64
-				for m, p := range parametric.Parameters() {
-					if m == j {
-						p.Value *= factor
+			column(func(l family, f, y float64) float64 {
+				at := func(factor float64) float64 {
+					parametric := l.(likelihood.Parametric)
+					values := make([]float64, 0, 2)
+					for m, p := range parametric.Parameters() {
+						if m == j {
+							p.Value *= factor
+						}
+						values = append(values, p.Value)
 					}
-					values = append(values, p.Value)
+					return parametric.WithParameters(values).LogDensity(y, f)
 				}
-				return parametric.WithParameters(values).LogDensity(y, f)
-			}
-			nuisance[j+2][k] = (at(1+step) - at(1-step)) / (2 * step)
+				return (at(1+step) - at(1-step)) / (2 * step)
+			})
 		}
 	}
-	return efficient(excess, nuisance)
+	column(func(l family, f, y float64) float64 {
+		if y != 0 {
+			return -1
+		}
+		return math.Exp(-l.LogDensity(0, f)) - 1
+	})
+	ones := make([]float64, len(s.used))
+	for i := range ones {
+		ones[i] = 1
+	}
+	return lastGiven(gram(vectors, ones, ones))
 }
 
 // overdispersedZeros returns the number of zeros that a negative binomial expects whose size has the
-// squares of the residuals.
-func (s *sample) overdispersedZeros() (expected float64, ok bool) {
+// squares of the residuals, 0 where they are none too large.
+func (s *sample) overdispersedZeros() (expected float64) {
 	var squares, excess float64
 	for _, i := range s.used {
 		mu := s.family[i].Mean(s.mean[i])
@@ -283,11 +253,11 @@ func (s *sample) overdispersedZeros() (expected float64, ok bool) {
 		excess += d*d - mu
 	}
 	if !(excess > 0) {
-		return 0, false
+		return 0
 	}
 	size := squares / excess
 	for _, i := range s.used {
 		expected += math.Exp(-size * math.Log1p(s.family[i].Mean(s.mean[i])/size))
 	}
-	return expected, true
+	return expected
 }

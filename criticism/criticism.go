@@ -1,7 +1,9 @@
 package criticism
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -55,6 +57,8 @@ type Finding struct {
 	Text      string  `json:"text"`
 	Remedy    string  `json:"remedy"`         // "" where following none makes the model better
 	Rows      []int   `json:"rows,omitempty"` // of the data, counted from 0
+
+	explains *float64 // share of the variance; nil where that is no matter
 }
 
 // String returns the text and the remedy in one line.
@@ -107,6 +111,70 @@ func Texts(found []Finding) (faults, remarks, details []string) {
 	return faults, remarks, details
 }
 
+// check is one question that is asked of a sample.
+type check struct {
+	name  string
+	tone  Tone // of what it finds, unless that says another
+	among bool // it compares with columns, in the rows whose inputs are kept
+	when  func(s *sample) bool
+	// test returns nil, or what the check finds if P is small: statistic, P, text, remedy and what it explains.
+	test func(s *sample) *Finding
+}
+
+func always(*sample) bool { return true }
+
+// The checks, each of which has an equal part of the error where it is made. Two of dispersion share one.
+var (
+	copiesCheck      = check{"repeats", Fault, false, func(s *sample) bool { return s.copied.alike > 0 }, (*sample).repeats}
+	outliersCheck    = check{"outliers", Fault, false, always, (*sample).outliers}
+	orderCheck       = check{"order", Fault, false, func(s *sample) bool { return !s.sorted }, (*sample).order}
+	groupsCheck      = check{"groups", Fault, false, func(s *sample) bool { return len(s.keys) > 0 }, (*sample).groups}
+	dispersionCheck  = check{"dispersion", Fault, false, func(s *sample) bool { return s.kind.fixedDispersion || s.kind.counts }, (*sample).dispersion}
+	spreadCheck      = check{"dispersion", Remark, true, func(s *sample) bool { return !s.kind.fixedDispersion && !s.kind.classes }, (*sample).spread}
+	trendCheck       = check{"trend", Remark, true, always, (*sample).trend}
+	interactionCheck = check{"interaction", Remark, true, func(s *sample) bool { return len(s.columns) > 1 }, (*sample).interaction}
+	linkCheck        = check{"link", Remark, true, func(s *sample) bool { return s.kind.other != nil }, (*sample).link}
+	oddsCheck        = check{"odds", Remark, true, func(s *sample) bool { return s.kind.grades > 2 }, (*sample).odds}
+	zerosCheck       = check{"zeros", Remark, false, func(s *sample) bool { return s.kind.counts }, (*sample).zeros}
+	tailsCheck       = check{"tails", Remark, false, func(s *sample) bool { return s.kind.gaussian }, (*sample).tails}
+
+	checks = [...]*check{&copiesCheck, &outliersCheck, &orderCheck, &groupsCheck, &dispersionCheck, &spreadCheck, &trendCheck, &interactionCheck,
+		&linkCheck, &oddsCheck, &zerosCheck, &tailsCheck}
+)
+
+// mostChecks is the largest number of checks.
+const mostChecks = 11
+
+// checks is the number of checks that are made of the rows.
+func (s *sample) checks() int {
+	made := map[string]bool{}
+	for _, c := range checks {
+		if c.when(s) {
+			made[c.name] = true
+		}
+	}
+	return len(made)
+}
+
+// ask makes a check. What explains too little, given what the error of f explains, is a [Detail].
+func (s *sample) ask(c *check) *Finding {
+	if !c.when(s) {
+		return nil
+	}
+	f := c.test(s)
+	if f == nil || !(f.P <= s.share) {
+		return nil
+	}
+	f.Check, f.Tone = c.name, cmp.Or(f.Tone, c.tone)
+	if f.explains != nil && *f.explains < toldShare+s.error() {
+		f.Tone = Detail
+	}
+	if c.among && len(s.compared) < len(s.target) {
+		f.Text += fmt.Sprintf(" (of %d rows)", len(s.view.rows))
+	}
+	return f
+}
+
 // Of looks for faults of a model in rows with targets: those that it was fitted to, or others. It returns
 // what was found, at most one finding for each check, faults first. The likelihood must be one with
 // derivatives and a distribution function, such as every family of package likelihood; any other has no
@@ -119,77 +187,66 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	if f := s.leak(); f != nil { // beside which nothing else means anything
 		return []Finding{*f}, nil
 	}
+	s.copied, s.sorted = s.copies(), s.inOrder()
+	s.share = ErrorRate / float64(s.checks())
 	var found []Finding
-	add := func(f *Finding) bool {
-		if f != nil {
-			found = append(found, *f)
+	add := func(all ...*Finding) (some bool) {
+		for _, f := range all {
+			if f != nil {
+				found, some = append(found, *f), true
+			}
 		}
-		return f != nil
+		return some
 	}
-	repeated := s.copies()
-	sorted := s.sorted()
-	s.share = ErrorRate / float64(s.checks(sorted))
-	if add(s.repeats(repeated)) {
-		s.leaveOut(repeated.later)
+	if add(s.ask(&copiesCheck)) {
+		s.leaveOut(s.copied.later)
 	}
 	// Outliers come before sums: few of them are left out of what follows, and many are no outliers but
 	// a matter of dispersion or tails.
-	extreme := s.extremes()
+	s.extreme = s.extremes()
 	all := s.used
-	s.leaveOut(extreme)
-	if s.kind.fixedDispersion && len(extreme) > 0 && s.dispersion() != nil {
-		extreme, s.used = nil, all
+	s.leaveOut(s.extreme)
+	if s.kind.fixedDispersion && len(s.extreme) > 0 && s.ask(&dispersionCheck) != nil {
+		s.extreme, s.used = nil, all
 	}
-	outliers := add(s.outliers(extreme))
+	outliers := add(s.ask(&outliersCheck))
+	told := outliers && s.discrete() // that the family is another
 	if len(s.used) < fewestRows {
 		return found, nil
 	}
-	wild := outliers && s.influence(extreme) > influential
-	told := outliers && s.discrete() // that the family is another
-	if !wild {
+	if !outliers || s.influence(s.extreme) <= influential {
 		s.compare()
-		bent, crossed := s.trend(), s.interaction()
-		if sorted {
-			add(s.unordered())
-		} else if order := s.order(); order != nil {
-			// Files are often in the order of some column, and what bends with it goes with the order.
-			if most := larger(bent, crossed); most != nil && most.Tone == Remark && most.Statistic > order.Statistic*order.Statistic {
-				order.Tone = Detail
-			}
-			add(order)
+		most, less := bySize(s.ask(&trendCheck), s.ask(&interactionCheck))
+		order := s.ask(&orderCheck)
+		// Files are often in the order of some column, and what bends with it goes with the order.
+		if order != nil && most != nil && most.Tone == Remark && most.Statistic > order.Statistic*order.Statistic {
+			order.Tone = Detail
+		}
+		if add(order) {
 			s.keys = slices.DeleteFunc(s.keys, func(key column) bool { return key.name == s.time })
+		} else if s.sorted {
+			add(s.unordered())
 		}
-		add(s.groups())
-		dispersion := s.dispersion()
-		add(dispersion)
-		structured := add(larger(bent, crossed))
-		structured = add(smaller(bent, crossed)) || structured
-		structured = add(s.link()) || structured
-		structured = add(s.odds()) || structured
-		if !structured && !told {
-			add(s.spread())
+		add(s.ask(&groupsCheck))
+		s.counted = s.ask(&dispersionCheck)
+		add(s.counted)
+		if !add(most, less, s.ask(&linkCheck), s.ask(&oddsCheck)) && !told {
+			add(s.ask(&spreadCheck))
 		}
-		add(s.zeros(dispersion))
+		add(s.ask(&zerosCheck))
 	}
 	if !told {
-		add(s.tails())
+		add(s.ask(&tailsCheck))
 	}
 	return inTones(found), nil
 }
 
-// larger is the finding that explains more, the first of equal ones, and smaller the other.
-func larger(a, b *Finding) *Finding {
+// bySize tells which finding explains more, the first of equal ones.
+func bySize(a, b *Finding) (more, less *Finding) {
 	if a == nil || b != nil && b.Statistic > a.Statistic {
-		return b
+		return b, a
 	}
-	return a
-}
-
-func smaller(a, b *Finding) *Finding {
-	if larger(a, b) == a {
-		return b
-	}
-	return a
+	return a, b
 }
 
 // inTones puts faults first. Of remarks the first alone stays one: what bends also spreads and has
@@ -212,35 +269,6 @@ func inTones(found []Finding) []Finding {
 	return append(faults, others...)
 }
 
-// checks is the number of checks that are made of the rows.
-func (s *sample) checks(sorted bool) int {
-	n := 3 // outliers, trend and dispersion
-	for _, made := range [...]bool{
-		s.kind.counts, s.kind.gaussian, // zeros, tails
-		len(s.columns) > 1, s.kind.other != nil, s.kind.grades > 2, // interaction, link, odds
-		!sorted, len(s.keys) > 0, s.coincide,
-	} {
-		if made {
-			n++
-		}
-	}
-	if s.kind.classes && !s.kind.fixedDispersion { // whose residuals have no size of their own
-		n--
-	}
-	return n
-}
-
-// mostChecks is the largest number of them.
-const mostChecks = 11
-
-// toneOf is Detail for what explains too little to be told, given what the error of f explains.
-func (s *sample) toneOf(tone Tone, explained float64) Tone {
-	if explained < toldShare+s.error() {
-		return Detail
-	}
-	return tone
-}
-
 // influential is the sum of squared residuals of outliers, in those of all other rows, from which on
 // they have bent the fit so far that the other residuals show nothing but that.
 const influential = 1
@@ -254,5 +282,5 @@ func (s *sample) influence(rows []int) float64 {
 		}
 		return sum
 	}
-	return squares(rows) / math.Max(squares(s.used), math.SmallestNonzeroFloat64)
+	return squares(rows) / max(squares(s.used), math.SmallestNonzeroFloat64)
 }

@@ -53,7 +53,7 @@ func TestTailOfGroups(t *testing.T) {
 	n := float64(len(values))
 	s := targets(values...)
 	s.share, s.keys = 1, []column{{name: "g", values: group}}
-	f := s.groups()
+	f := s.ask(&groupsCheck)
 	want := under.above(products + pairs/(n-1))
 	if f == nil || math.Abs(f.P/want-1) > 1e-9 || want > 0.2 {
 		t.Errorf("%+v, want %g", f, want)
@@ -114,7 +114,7 @@ func TestTrendNames(t *testing.T) {
 			s.columns = append(s.columns, &s.inputs[j])
 		}
 		s.compare()
-		f := s.trend()
+		f := s.ask(&trendCheck)
 		if f == nil || !strings.Contains(f.Text, c.text) || strings.Contains(f.Text, c.not+" bend") || strings.Contains(f.Text, "bend with "+c.not+",") {
 			t.Errorf("%+v, want %q", f, c.text)
 		}

@@ -147,7 +147,7 @@ func TestCurves(t *testing.T) {
 		u[i] = float64(i)
 	}
 	rank := ranks(u)
-	polynomials := curves(rank, 2, 3)
+	polynomials := curves(rank)
 	for i, x := range rank {
 		for k, want := range []float64{(3*x*x - 1) / 2, (5*x*x*x - 3*x) / 2, (35*x*x*x*x - 30*x*x + 3) / 8} {
 			if math.Abs(polynomials[k][i]-want) > 1e-12 {
@@ -172,7 +172,7 @@ func TestScore(t *testing.T) {
 		for i := range u {
 			score[i] = math.Exp(rank[i]) * rng.NormFloat64()
 		}
-		if _, p, _ := scoreTest(curves(rank, 2, 3), [][]float64{one, u}, weights, score, false); p < 0.05 {
+		if _, p, _ := scoreTest(curves(rank), [][]float64{one, u}, weights, score, false); p < 0.05 {
 			below++
 		}
 	}
@@ -188,7 +188,7 @@ func TestScore(t *testing.T) {
 		line[i] = 5*u[i] + noise
 	}
 	rank := ranks(u)
-	if explained, p, _ := scoreTest(curves(rank, 2, 3), [][]float64{one, rank, u}, one, curve, false); p > 1e-4 || explained < 0.2 || explained > 0.7 {
+	if explained, p, _ := scoreTest(curves(rank), [][]float64{one, rank, u}, one, curve, false); p > 1e-4 || explained < 0.2 || explained > 0.7 {
 		t.Errorf("a curve of half of the variance explains %g, p %g", explained, p)
 	}
 	// A fit has taken the line out of its residuals.
@@ -200,7 +200,7 @@ func TestScore(t *testing.T) {
 	for i := range line {
 		line[i] -= slope / squares * u[i]
 	}
-	if explained, p, _ := scoreTest(curves(rank, 2, 3), [][]float64{one, rank, u}, one, line, false); p < 1e-3 {
+	if explained, p, _ := scoreTest(curves(rank), [][]float64{one, rank, u}, one, line, false); p < 1e-3 {
 		t.Errorf("a line explains %g, p %g", explained, p)
 	}
 	if explained, p, _ := scoreTest([][]float64{one}, [][]float64{one}, one, curve, false); explained != 0 || p != 1 {

@@ -71,27 +71,23 @@ func TestFirstCurve(t *testing.T) {
 		y[i] = 0.3*a[i] + rng.NormFloat64()
 	}
 	first := func(k int) float64 { // by least squares, of the model's variance alone: it is the larger here or p differs
-		shapes := [][]float64{a, b}[:k]
-		basis, _ := orthonormal(append([][]float64{ones}, shapes...), ones)
-		q := k + 1
-		part, left := 0.0, 0.0
-		steps := make([]float64, q)
-		for i, v := range y {
-			for j := range q {
-				steps[j] += basis[i*q+j] * v
+		left := func(columns ...[]float64) (squares float64) {
+			x := mat.NewDense(n, len(columns), nil)
+			for j, c := range columns {
+				x.SetCol(j, c)
 			}
-		}
-		for i, v := range y {
-			for j := range q {
-				v -= basis[i*q+j] * steps[j]
+			var weights, fit mat.VecDense
+			if err := weights.SolveVec(x, mat.NewVecDense(n, slices.Clone(y))); err != nil {
+				t.Fatal(err)
 			}
-			left += v * v
-			_ = i
+			fit.MulVec(x, &weights)
+			for i, v := range y {
+				squares += (v - fit.AtVec(i)) * (v - fit.AtVec(i))
+			}
+			return squares
 		}
-		for _, s := range steps[1:] {
-			part += s * s
-		}
-		return fisherAbove(part/float64(k)/(left/float64(n-q)), float64(k), float64(n-q))
+		with, df := left([][]float64{ones, a, b}[:k+1]...), float64(n-k-1)
+		return fisherAbove((left(ones)-with)/float64(k)/(with/df), float64(k), df)
 	}
 	_, p, _ := scoreTest([][]float64{a, b}, [][]float64{ones}, ones, y, false)
 	if least := math.Min(first(2)/(1-firstPart), 1); p < first(1)*0.5 || p > 3*math.Min(least, first(1)/firstPart) {
@@ -99,8 +95,8 @@ func TestFirstCurve(t *testing.T) {
 	}
 }
 
-// uᵀ V⁻¹ u by a dense inverse, of the first ones alone; lastGiven by the conditional normal distribution; and
-// efficient by least squares on the nuisance.
+// uᵀ V⁻¹ u by a dense inverse, of the first ones alone; lastGiven by the conditional normal distribution, and
+// of a Gram matrix by least squares on the nuisance.
 func TestQuadratics(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	root := mat.NewDense(4, 4, nil)
@@ -152,10 +148,11 @@ func TestQuadratics(t *testing.T) {
 		sum += left
 		squares += left * left
 	}
-	if got := efficient(a, [][]float64{b}); math.Abs(got-sum/math.Sqrt(squares)) > 1e-9 {
+	one := slices.Repeat([]float64{1}, n)
+	if got := lastGiven(gram([][]float64{b, a}, one, one)); math.Abs(got-sum/math.Sqrt(squares)) > 1e-9 {
 		t.Errorf("efficient score %g, want %g", got, sum/math.Sqrt(squares))
 	}
-	if got := efficient(b, [][]float64{b}); got != 0 {
+	if got := lastGiven(gram([][]float64{b, b}, one, one)); got != 0 {
 		t.Errorf("of the nuisance itself %g", got)
 	}
 }
@@ -259,14 +256,15 @@ func TestCopies(t *testing.T) {
 			s.add(l, i, l.Sample(rng, x/4), x/4, 0)
 			s.hash = append(s.hash, uint64(x))
 		}
-		c := s.copies()
-		if !s.coincide || len(c.later) < 50 {
+		s.copied = s.copies()
+		c := s.copied
+		if !(c.alike > 0) || len(c.later) < 50 {
 			t.Fatalf("%+v", c)
 		}
 		if math.Abs(c.equal/c.expected-1) > 0.6 {
 			t.Errorf("%g pairs are equal, %g expected", c.equal, c.expected)
 		}
-		if s.repeats(c) != nil {
+		if s.ask(&copiesCheck) != nil {
 			alarms++
 		}
 	}
@@ -280,8 +278,8 @@ func TestCopies(t *testing.T) {
 			s.target[i], s.hash[i] = s.target[i-90], uint64(i-90)
 		}
 	}
-	c := s.copies()
-	if f := s.repeats(c); f == nil || len(c.later) != 10 || c.later[0] != 90 || c.equal != 10 || c.alike != 10 {
+	c := s.copiesOf()
+	if f := s.ask(&copiesCheck); f == nil || len(c.later) != 10 || c.later[0] != 90 || c.equal != 10 || c.alike != 10 {
 		t.Errorf("ten rows stand twice: %+v, %v", c, f)
 	}
 	// Six pairs of equal inputs whose classes are equal too have a probability of a 64th.
@@ -290,16 +288,22 @@ func TestCopies(t *testing.T) {
 		s.add(likelihood.Bernoulli{}, i, float64(i%100%2), 0, 0)
 		s.hash = append(s.hash, uint64(i%100))
 	}
-	if c := s.copies(); s.repeats(c) != nil || c.equal != 6 || math.Abs(c.expected-3) > 0.2 || c.p < 1.0/200 || c.p > 1.0/20 {
+	if c := s.copiesOf(); s.ask(&copiesCheck) != nil || c.equal != 6 || math.Abs(c.expected-3) > 0.2 || c.p < 1.0/200 || c.p > 1.0/20 {
 		t.Errorf("six pairs of classes: %+v", c)
 	}
 	s = targets(normals(rng, 100)...)
 	for i := range s.target { // the same inputs with targets of their own
 		s.hash = append(s.hash, uint64(i%20))
 	}
-	if c := s.copies(); s.repeats(c) != nil || c.alike != 200 || len(c.later) != 0 {
+	if c := s.copiesOf(); s.ask(&copiesCheck) != nil || c.alike != 200 || len(c.later) != 0 {
 		t.Errorf("equal inputs: %+v", c)
 	}
+}
+
+// copiesOf keeps the copies where the check finds them.
+func (s *sample) copiesOf() copied {
+	s.copied = s.copies()
+	return s.copied
 }
 
 func normals(rng *rand.Rand, n int) []float64 {
@@ -330,7 +334,7 @@ func TestSorted(t *testing.T) {
 		y    []float64
 		want bool
 	}{{"random", y, false}, {"up", up, true}, {"down", down, true}, {"but for one", nearly, true}, {"classes", classes, true}, {"two of a class", rare, false}} {
-		if got := targets(c.y...).sorted(); got != c.want {
+		if got := targets(c.y...).inOrder(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -353,20 +357,20 @@ func TestOrder(t *testing.T) {
 	}
 	s := targets(e...)
 	s.time = "t"
-	f := s.order()
+	f := s.ask(&orderCheck)
 	if f == nil || f.Statistic < 0.4 || f.Tone != Fault || !strings.Contains(f.Text, "neighbouring") || !strings.Contains(f.Remedy, "rbf(t)") {
 		t.Errorf("%+v", f)
 	}
 	for i := range s.place {
 		s.place[i] = 2 * i
 	}
-	if f := s.order(); f != nil {
+	if f := s.ask(&orderCheck); f != nil {
 		t.Errorf("every second row: %v", f)
 	}
 	for i, v := range normals(rng, len(e)) {
 		e[i] = v + 2*float64(i)/200
 	}
-	if f := targets(e...).order(); f == nil || !strings.Contains(f.Text, "drift") || f.Statistic < 0.3 || !strings.Contains(f.Remedy, "rbf(time)") {
+	if f := targets(e...).ask(&orderCheck); f == nil || !strings.Contains(f.Text, "drift") || f.Statistic < 0.3 || !strings.Contains(f.Remedy, "rbf(time)") {
 		t.Errorf("%+v", f)
 	}
 	for _, c := range []struct {
@@ -396,7 +400,7 @@ func TestGroups(t *testing.T) {
 		}
 		s := targets(values...)
 		s.share, s.keys = 1, []column{{name: "g", values: group}}
-		f := s.groups()
+		f := s.ask(&groupsCheck)
 		for _, level := range []float64{0.05, 0.01} {
 			if f != nil && f.P <= level {
 				below[level]++
@@ -417,12 +421,12 @@ func TestGroups(t *testing.T) {
 	for i := range s.keys[0].values {
 		s.keys[0].values[i] = float64(rng.IntN(9))
 	}
-	f := s.groups()
+	f := s.ask(&groupsCheck)
 	if f == nil || f.Remedy != "add onehot(g) to the formula" || f.Tone != Fault || f.Statistic < 0.2 {
 		t.Errorf("%+v", f)
 	}
 	s.keys[1].category = true
-	if f := s.groups(); f == nil || f.Remedy != "add g to the formula" {
+	if f := s.ask(&groupsCheck); f == nil || f.Remedy != "add g to the formula" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -457,14 +461,14 @@ func TestOdds(t *testing.T) {
 	const sets = 400
 	for range sets {
 		s := make1(150, 0)
-		z := s.unequalOdds(s.view.columns()[0].bounded, 3)
+		z := s.unequalOdds(s.view.columns()[0].bounded, s.gradesOf())
 		sum += z
 		squares += z * z
 	}
 	if mean, variance := sum/sets, squares/sets; math.Abs(mean) > 5/math.Sqrt(sets) || math.Abs(variance-1) > 5*math.Sqrt(2.0/sets) {
 		t.Errorf("scores have mean %g and variance %g", mean, variance)
 	}
-	if f := make1(800, 0.8).odds(); f == nil || f.Check != "odds" || !strings.Contains(f.Text, "effect of x") {
+	if f := make1(800, 0.8).ask(&oddsCheck); f == nil || f.Check != "odds" || !strings.Contains(f.Text, "effect of x") {
 		t.Errorf("unequal odds: %v", f)
 	}
 }
@@ -483,11 +487,14 @@ func TestTones(t *testing.T) {
 		t.Error(text)
 	}
 	s := targets(1, 2)
-	if s.toneOf(Fault, 0.019) != Detail || s.toneOf(Fault, 0.021) != Fault {
+	tone := func(explains float64) Tone {
+		return s.ask(&check{tone: Fault, when: always, test: func(*sample) *Finding { return &Finding{explains: &explains} }}).Tone
+	}
+	if tone(0.019) != Detail || tone(0.021) != Fault {
 		t.Error("what explains 2 % is told")
 	}
 	s.options.Fitted, s.variance = false, []float64{0.1, 0.1}
-	if s.toneOf(Fault, 0.21) != Detail || s.toneOf(Fault, 0.23) != Fault {
+	if tone(0.21) != Detail || tone(0.23) != Fault {
 		t.Error("the error of f explains 20 %")
 	}
 	faults, remarks, details := Texts(got)
@@ -495,8 +502,10 @@ func TestTones(t *testing.T) {
 		t.Error(faults, remarks, details)
 	}
 	a, b := &Finding{Statistic: 1}, &Finding{Statistic: 2}
-	if larger(a, b) != b || smaller(a, b) != a || larger(a, nil) != a || smaller(nil, b) != nil || larger(nil, b) != b {
-		t.Error("which of two findings is larger")
+	for _, c := range [][4]*Finding{{a, b, b, a}, {b, a, b, a}, {a, nil, a, nil}, {nil, b, b, nil}, {a, {Statistic: 1}, a, nil}, {}} {
+		if more, less := bySize(c[0], c[1]); more != c[2] || less != c[3] && c[3] != nil {
+			t.Errorf("of %v and %v the larger is %v, the other %v", c[0], c[1], more, less)
+		}
 	}
 }
 
@@ -520,10 +529,11 @@ func TestChecks(t *testing.T) {
 		{likelihood.Bernoulli{}, 6}, {likelihood.Ordinal{Cutpoints: param.List{Values: []float64{0, 1}}}, 6}, {likelihood.Binomial{}, 6},
 	} {
 		s := &sample{kind: kindOf(c.family.(family)), columns: make([]*column, 2), keys: make([]column, 1)}
-		if got := s.checks(false); got != c.want {
+		if got := s.checks(); got != c.want {
 			t.Errorf("%T: %d checks, want %d", c.family, got, c.want)
 		}
-		if sorted := s.checks(true); sorted != c.want-1 {
+		s.sorted = true
+		if sorted := s.checks(); sorted != c.want-1 {
 			t.Errorf("%T, sorted: %d checks", c.family, sorted)
 		}
 	}

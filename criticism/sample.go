@@ -29,6 +29,8 @@ const (
 	run = 16
 	// mostWork bounds rows times squared weights, which a prediction of full covariance costs.
 	mostWork = 5e8
+	// MostKeys is the number of columns beside the model that are looked at.
+	MostKeys = 10
 	// mostColumns is the number of columns that residuals are compared with, and mostPairs that of columns whose
 	// products are.
 	mostColumns, mostPairs = 30, 6
@@ -92,7 +94,6 @@ type sample struct {
 	transformed bool              // the target is a function of a column already
 	normal      bool              // so is the prior
 	looks       *credence.Look    // of the targets of a Gaussian that are a column as it is, nil else
-	whole       bool              // so are all targets, and none below 0
 	sourceRow   func(row int) int // of a row of the data
 
 	place          []int // row of the data
@@ -103,38 +104,79 @@ type sample struct {
 	score          []float64 // d log p(y|f)/df at the mean of f
 	information    []float64 // variance of the score, of a family whose mean is its natural statistic
 	hash           []uint64  // of all that the model knows of the row
-	surprise       []float64 // probability under the model of a target that is as extreme, 1 for a Gaussian
-	used           []int     // rows that are not left out
-	least          float64   // probability of the most extreme row among so many
-	share          float64   // error of each check
-	coincide       bool      // rows have the same inputs
+	surprise       []float64 // probability under the model of a target that is as extreme
 	compared       []int     // rows whose inputs are kept
 	inputs         []column  // of the rows compared
 	columns        []*column // inputs that are numbers, which residuals are compared with
 	time           string    // column by which the file is sorted, in the model or beside it
 	keys           []column  // beside the model, of every row
-	view           view
+
+	used    []int   // rows that are not left out
+	share   float64 // error of each check
+	copied  copied
+	sorted  bool     // by the target
+	extreme []int    // outliers
+	least   float64  // probability of the most extreme row among so many
+	counted *Finding // of the dispersion of counts
+	view    view
 }
 
-// newSample reads the rows. It returns nil where the likelihood is none that the checks know.
+// newSample reads the rows. It returns nil where the likelihood is none that the checks know, or where nothing can be said.
 func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data, options Options) (*sample, error) {
 	lik, ok := central(fitted).(family)
 	if !ok {
 		return nil, nil
 	}
-	s := &sample{kind: kindOf(lik), options: options, ws: credence.NewWorkspace(options.Threads)}
+	s := &sample{kind: kindOf(lik), options: options, ws: credence.NewWorkspace(options.Threads), sourceRow: func(row int) int { return row }}
+	fr, framed := fitted.Frame.(*frame.Frame)
+	if framed {
+		s.transformed = fr.Target != nil && len(fr.Target.Expr.Steps) > 0
+		for j := range fr.Inputs[:min(len(fr.Inputs), mostKept)] { // those that say that a value is missing are categories
+			in := &fr.Inputs[j]
+			s.inputs = append(s.inputs, column{name: in.Name, category: in.Kind == credence.Category || in.Indicates})
+		}
+	}
 	if fitted.Frame != nil {
 		s.name = fitted.Frame.TargetName()
-		fr, ok := fitted.Frame.(*frame.Frame)
-		s.transformed = ok && fr.Target != nil && len(fr.Target.Expr.Steps) > 0
 	}
 	p := fitted.Members[0].Model.Prior
 	_, s.normal = p.(prior.Normal)
 	s.normal = s.normal || p == nil
-	s.sourceRow = func(row int) int { return row }
 	if placed, ok := data.(interface{ SourceRow(row int) int }); ok {
 		s.sourceRow = placed.SourceRow
 	}
+	if err := s.read(ctx, lik, fitted, data); err != nil {
+		return nil, err
+	}
+	for j := range s.inputs {
+		if in := &s.inputs[j]; !in.category {
+			s.columns = append(s.columns, in)
+			if s.time == "" && ascends(in.values) {
+				s.time = in.name
+			}
+		}
+	}
+	if framed {
+		if err := s.readKeys(fr, data); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.target {
+		s.used = append(s.used, i)
+	}
+	if s.bent() {
+		return nil, nil
+	}
+	if s.kind.gaussian && s.name != "" && !s.transformed {
+		if s.looks = fitted.Report.Target; s.looks == nil { // a family that was stated, or an older model
+			s.looks = LookAt(s.name, s.target)
+		}
+	}
+	return s, nil
+}
+
+// read reads the rows and what the model says of them.
+func (s *sample) read(ctx context.Context, lik family, fitted *credence.Fitted, data credence.Data) error {
 	limit := Rows
 	switch q := fitted.Members[0].Posterior.(type) {
 	case *posterior.Full, *posterior.Dual, *posterior.DualSum:
@@ -144,34 +186,35 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	}
 	all, err := problem.Open("criticism", credence.Model{Likelihood: lik}, data, problem.AllRoles)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all = all.Sample(limit, run)
-	s.inputs = inputsOf(fitted.Frame)
-	inputs := max(1, len(s.inputs))
-	kept := max(fewestCompared, min(mostCells/min(inputs, mostColumns), keptCells/inputs))
+	n, inputs := all.Count(), max(1, len(s.inputs))
+	kept := min(n, max(fewestCompared, min(mostCells/min(inputs, mostColumns), keptCells/inputs)))
+	for j := range s.inputs {
+		s.inputs[j].values = make([]float64, 0, kept)
+	}
+	s.place, s.family, s.hash = make([]int, 0, n), make([]family, 0, n), make([]uint64, 0, n)
+	for _, v := range [...]*[]float64{&s.target, &s.mean, &s.variance, &s.residual, &s.score, &s.information, &s.surprise} {
+		*v = make([]float64, 0, n)
+	}
 	far := farthest(fitted)
 	var batch credence.Batch
 	var dist credence.Distribution
 	for k := range all.Blocks() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := all.Read(ctx, &batch, k); err != nil {
-			return nil, err
+			return err
 		}
 		if err := fitted.DistributionTo(s.ws, &dist, &batch); err != nil {
-			return nil, err
+			return err
 		}
 		surprise := make([]float64, batch.Rows())
 		dist.Each(s.ws, func(i int) {
 			if row, ok := batch.LikelihoodOf(lik, i).(family); ok {
-				surprise[i] = s.kind.surprise(&dist, row, i, batch.Target[i])
-				for _, l := range far {
-					if l, ok := batch.LikelihoodOf(l, i).(family); ok {
-						surprise[i] = s.kind.surpriseUnder(l, &dist, surprise[i], i, batch.Target[i])
-					}
-				}
+				surprise[i] = s.kind.surprise(&batch, &dist, row, far, i)
 			}
 		})
 		for i := range batch.Rows() {
@@ -186,7 +229,7 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 			s.surprise = append(s.surprise, surprise[i])
 			s.hash = append(s.hash, hashOf(&batch, i))
 			// Of all rows the evenly spread ones whose inputs are kept.
-			if at := k*credence.BlockRows + i; kept < all.Count() && at*kept/all.Count() == (at-1)*kept/all.Count() && at > 0 {
+			if at := k*credence.BlockRows + i; at > 0 && at*kept/n == (at-1)*kept/n {
 				continue
 			}
 			s.compared = append(s.compared, len(s.target)-1)
@@ -196,31 +239,54 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 			}
 		}
 	}
-	for j := range s.inputs {
-		if in := &s.inputs[j]; !in.category {
-			s.columns = append(s.columns, in)
-			if s.time == "" && ascends(in.values) {
-				s.time = in.name
+	return nil
+}
+
+// readKeys reads the columns beside the model that may be keys of groups: categories and whole numbers with 3 to n/3
+// values among the rows.
+func (s *sample) readKeys(fr *frame.Frame, data credence.Data) error {
+	if _, placing := data.(interface{ SourceRow(row int) int }); !placing || s.options.Beside == nil {
+		return nil
+	}
+	used := map[string]bool{}
+	for _, c := range fr.Columns() {
+		name, _ := credence.CutText(c.Name)
+		used[name] = true
+	}
+	schema := s.options.Beside.Schema()
+	var columns []int
+	for j := range schema.Columns {
+		c := &schema.Columns[j]
+		if name, _ := credence.CutText(c.Name); !used[name] && c.Kind != credence.Boolean && len(columns) < MostKeys {
+			columns = append(columns, j)
+			s.keys = append(s.keys, column{name: c.Name, category: c.Kind == credence.Category, values: make([]float64, len(s.target))})
+		}
+	}
+	var chunk credence.Chunk
+	for from := 0; from < len(s.place) && len(columns) > 0; {
+		to, first := from+1, s.sourceRow(s.place[from])
+		for to < len(s.place) && s.sourceRow(s.place[to]) < first+credence.BlockRows {
+			to++
+		}
+		if err := s.options.Beside.Read(&chunk, first, s.sourceRow(s.place[to-1])-first+1); err != nil {
+			return err
+		}
+		for i := from; i < to; i++ {
+			row := chunk.Values.Row(s.sourceRow(s.place[i]) - first)
+			for k, j := range columns {
+				s.keys[k].values[i] = row[j]
 			}
 		}
+		from = to
 	}
-	if err := s.readKeys(fitted, data); err != nil {
-		return nil, err
-	}
-	s.used = make([]int, len(s.target))
-	for i := range s.used {
-		s.used[i] = i
-	}
-	if s.bent() {
-		return nil, nil
-	}
-	s.whole = !slices.ContainsFunc(s.target, func(y float64) bool { return y < 0 || y != math.Trunc(y) })
-	if s.kind.gaussian && s.name != "" && !s.transformed {
-		if s.looks = fitted.Report.Target; s.looks == nil { // a family that was stated, or an older model
-			s.looks = LookAt(s.name, s.target)
+	s.keys = slices.DeleteFunc(s.keys, func(key column) bool {
+		if s.time == "" && !key.category && ascends(key.values) {
+			s.time = key.name
 		}
-	}
-	return s, nil
+		values := distinct(key.values)
+		return values < 3 || 3*values > len(key.values) || !key.category && slices.ContainsFunc(key.values, func(v float64) bool { return v != math.Trunc(v) })
+	})
+	return nil
 }
 
 // bent says whether the fit follows its own rows so closely that their residuals tell nothing, being too
@@ -240,11 +306,10 @@ func (s *sample) bent() bool {
 // central is the likelihood of the model: where members differ in its parameters, that of the median of
 // the first parameter.
 func central(fitted *credence.Fitted) credence.Likelihood {
-	all := likelihoods(fitted)
-	if len(all) == 0 {
-		return nil
+	if all := likelihoods(fitted); len(all) > 0 {
+		return all[len(all)/2]
 	}
-	return all[len(all)/2]
+	return nil
 }
 
 // farthest returns the likelihoods at both ends of what the members say of its parameters, ends that the
@@ -254,11 +319,8 @@ func central(fitted *credence.Fitted) credence.Likelihood {
 // a million does not follow from their mean. There are none where the members do not differ.
 func farthest(fitted *credence.Fitted) []credence.Likelihood {
 	all := likelihoods(fitted)
-	if len(all) < 2 {
-		return nil
-	}
-	middle, ok := all[len(all)/2].(likelihood.Parametric)
-	if !ok {
+	middle, ok := central(fitted).(likelihood.Parametric)
+	if !ok || len(all) < 2 {
 		return nil
 	}
 	// Members of equal weight stand in the middles of their shares, and logarithms are about normal.
@@ -281,36 +343,18 @@ func farthest(fitted *credence.Fitted) []credence.Likelihood {
 }
 
 // likelihoods returns those of the members, by their first parameter.
-func likelihoods(fitted *credence.Fitted) []credence.Likelihood {
+func likelihoods(fitted *credence.Fitted) (all []credence.Likelihood) {
 	first := func(l credence.Likelihood) float64 {
-		if parametric, ok := l.(likelihood.Parametric); ok {
-			for _, p := range parametric.Parameters() {
-				return p.Value
-			}
+		if parametric, ok := l.(likelihood.Parametric); ok && len(parametric.Parameters()) > 0 {
+			return parametric.Parameters()[0].Value
 		}
 		return 0
 	}
-	var all []credence.Likelihood
 	for i := range fitted.Members {
 		all = append(all, fitted.Members[i].Model.Likelihood)
 	}
 	slices.SortStableFunc(all, func(a, b credence.Likelihood) int { return cmp.Compare(first(a), first(b)) })
 	return all
-}
-
-// inputsOf returns the dense inputs of a frame, without values: the first ones where they are very many. Those that
-// say that a value is missing are categories.
-func inputsOf(of credence.Frame) []column {
-	fr, ok := of.(*frame.Frame)
-	if !ok {
-		return nil
-	}
-	inputs := make([]column, min(len(fr.Inputs), mostKept))
-	for j := range inputs {
-		in := &fr.Inputs[j]
-		inputs[j] = column{name: in.Name, category: in.Kind == credence.Category || in.Indicates}
-	}
-	return inputs
 }
 
 // hashOf is a hash of all that a model knows of row i of a batch but the target: FNV-1a over words.
@@ -378,15 +422,9 @@ func moments(l family, f float64) (centre, spread float64) {
 
 // leaveOut takes rows out of those used.
 func (s *sample) leaveOut(rows []int) {
-	out := map[int]bool{}
+	out := make([]bool, len(s.target))
 	for _, i := range rows {
 		out[i] = true
 	}
-	var used []int
-	for _, i := range s.used {
-		if !out[i] {
-			used = append(used, i)
-		}
-	}
-	s.used = used
+	s.used = slices.DeleteFunc(slices.Clone(s.used), func(i int) bool { return out[i] })
 }

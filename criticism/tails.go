@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -29,17 +27,27 @@ const (
 func (s *sample) extremes() []int {
 	n := float64(len(s.target))
 	p := s.surprise
-	if scale := s.robustScale(); scale > 0 {
-		p = make([]float64, len(s.residual))
+	if s.kind.gaussian {
+		// The standard deviation as the median size has it: outliers enlarge a learned variance, behind which they would hide.
+		sizes := make([]float64, len(s.residual))
 		for i, e := range s.residual {
+			sizes[i] = math.Abs(e)
+		}
+		scale := sizes[ascending(floatBits(sizes))[len(sizes)/2]] / special.NormalQuantile(0.75)
+		for i, e := range s.residual {
+			if scale == 0 { // more than half are on the line
+				break
+			}
 			// Outliers that have bent the fit leave the error of f, √leverage times the noise they are taken
 			// for, in the residuals of all rows.
 			own := scale
 			if s.options.Fitted {
-				own = math.Max(scale, math.Sqrt(s.variance[i]*s.information[i]))
+				own = max(scale, math.Sqrt(s.variance[i]*s.information[i]))
 			}
-			// The median size is as good as the variance of 0.37 times as many rows.
-			p[i] = studentTail(e/own, 0.37*n)
+			// The median size is as good as the variance of 0.37 times as many rows. No other tail is below unlikely.
+			if t := math.Abs(e) / own; t > 3 {
+				p[i] = studentTail(t, 0.37*n)
+			}
 		}
 	}
 	var rows []int
@@ -59,49 +67,32 @@ func (s *sample) extremes() []int {
 	return rows
 }
 
-// robustScale is the standard deviation of the residuals of a Gaussian as their median size has it, 0 of
-// another family: outliers enlarge a learned variance, behind which they would hide.
-func (s *sample) robustScale() float64 {
-	if !s.kind.gaussian {
-		return 0
-	}
-	sizes := make([]float64, len(s.residual))
-	for i, e := range s.residual {
-		sizes[i] = math.Abs(e)
-	}
-	slices.Sort(sizes)
-	return sizes[len(sizes)/2] / special.NormalQuantile(0.75)
-}
-
 // unlikely is the probability under the mean of f from which on a target is no candidate for an outlier.
 // The predictive distribution, which has thicker tails, costs much more.
 const unlikely = 1e-3
 
-// surprise is the probability of a target of row i that is as extreme as y, or 1 where that is far from 0.
-func (k kind) surprise(dist *credence.Distribution, l family, i int, y float64) float64 {
-	if k.gaussian { // see robustScale
-		return 1
-	}
-	f, _ := dist.Latent(i)
-	if k.classes {
-		if math.Exp(l.LogDensity(y, f)) > unlikely {
-			return 1
-		}
-		return math.Exp(dist.LogDensity(i, y))
-	}
-	if extreme(l, y, func(y float64) float64 { return l.CDF(y, f) }) > unlikely {
-		return 1
-	}
-	return extreme(l, y, func(y float64) float64 { return dist.CDF(i, y) })
-}
-
-// surpriseUnder is the larger of a surprise that matters and that under a likelihood at other parameters.
-func (k kind) surpriseUnder(l family, dist *credence.Distribution, surprise float64, i int, y float64) float64 {
-	if k.gaussian || k.classes || surprise > unlikely {
-		return surprise
-	}
+// surprise is the probability of a target of a row that is as extreme as y, the largest under l and under far, the likelihoods
+// at other parameters; 1 where that is far from 0, and of a Gaussian, see extremes.
+func (k kind) surprise(batch *credence.Batch, dist *credence.Distribution, l family, far []credence.Likelihood, i int) float64 {
+	y := batch.Target[i]
 	f, variance := dist.Latent(i)
-	return math.Max(surprise, extreme(l, y, func(y float64) float64 { return l.PredictiveCDF(y, f, variance) }))
+	switch {
+	case k.gaussian:
+		return 1
+	case k.classes && math.Exp(l.LogDensity(y, f)) > unlikely:
+		return 1
+	case k.classes:
+		return math.Exp(dist.LogDensity(i, y))
+	case extreme(l, y, func(y float64) float64 { return l.CDF(y, f) }) > unlikely:
+		return 1
+	}
+	p := extreme(l, y, func(y float64) float64 { return dist.CDF(i, y) })
+	for _, other := range far {
+		if other, ok := batch.LikelihoodOf(other, i).(family); ok && p <= unlikely {
+			p = max(p, extreme(other, y, func(y float64) float64 { return other.PredictiveCDF(y, f, variance) }))
+		}
+	}
+	return p
 }
 
 // extreme is the probability of a target at least as far out as y, on either side.
@@ -115,37 +106,31 @@ func extreme(l family, y float64, cdf func(y float64) float64) float64 {
 }
 
 // outliers names the rows.
-func (s *sample) outliers(rows []int) *Finding {
-	if len(rows) == 0 {
+func (s *sample) outliers() *Finding {
+	n := len(s.extreme)
+	if n == 0 {
 		return nil
 	}
-	f := &Finding{Check: "outliers", Tone: Fault, Statistic: float64(len(rows)), P: s.least}
-	for _, i := range rows {
-		f.Rows = append(f.Rows, s.place[i])
-	}
+	f := &Finding{Statistic: float64(n), P: s.least, Remedy: "correct or leave out what is wrong"}
 	var named []string
-	for _, row := range f.Rows[:min(len(f.Rows), namedRows)] {
-		named = append(named, strconv.Itoa(s.sourceRow(row)+1))
-	}
-	if len(f.Rows) > namedRows {
-		named = append(named, "…")
-	}
-	if s.discrete() { // the family is to blame, not the rows
-		f.Text = fmt.Sprintf("the family is wrong, and not the rows: column %s is fitted as gaussian and holds %s, and %d of the %d rows looked at are impossible under a normal distribution", s.name, s.looks.Text, len(rows), len(s.target))
-		f.Remedy = s.looks.Remedy
-		return f
-	}
-	if len(rows) == 1 {
-		f.Text = fmt.Sprintf("1 row (row %s) is impossible under the model", named[0])
-	} else {
-		f.Text = fmt.Sprintf("%d rows (rows %s) are impossible under the model", len(rows), strings.Join(named, ", "))
-	}
-	f.Remedy = "correct or leave out what is wrong"
-	switch {
-	case s.kind.gaussian:
-		if heavy := s.heavy(", or "); heavy != "" {
-			f.Remedy += heavy + ", under which single rows count little"
+	for k, i := range s.extreme {
+		f.Rows = append(f.Rows, s.place[i])
+		if k < namedRows {
+			named = append(named, strconv.Itoa(s.sourceRow(s.place[i])+1))
+		} else if k == namedRows {
+			named = append(named, "…")
 		}
+	}
+	f.Text = fmt.Sprintf("%d rows (rows %s) are impossible under the model", n, strings.Join(named, ", "))
+	if n == 1 {
+		f.Text = fmt.Sprintf("1 row (row %s) is impossible under the model", named[0])
+	}
+	switch {
+	case s.discrete(): // the family is to blame, not the rows
+		f.Text = fmt.Sprintf("the family is wrong, and not the rows: column %s is fitted as gaussian and holds %s, and %d of the %d rows looked at are impossible under a normal distribution", s.name, s.looks.Text, n, len(s.target))
+		f.Remedy = s.looks.Remedy
+	case s.kind.gaussian && s.heavy("") != "":
+		f.Remedy += s.heavy(", or ") + ", under which single rows count little"
 	case s.kind.name == "poisson":
 		f.Remedy += ", or --family negbinomial"
 	}
@@ -154,9 +139,6 @@ func (s *sample) outliers(rows []int) *Finding {
 
 // tails compares the kurtosis of the residuals of a Gaussian with that of normal ones.
 func (s *sample) tails() *Finding {
-	if !s.kind.gaussian {
-		return nil
-	}
 	e := pick(s.residual, s.used)
 	if !standardise(e) {
 		return nil
@@ -167,12 +149,11 @@ func (s *sample) tails() *Finding {
 		kurtosis += v * v * v * v / n
 		skewness += v * v * v / n
 	}
-	p := kurtosisAbove(kurtosis, n)
-	if p > s.share || kurtosis < leastKurtosis {
+	if kurtosis < leastKurtosis {
 		return nil
 	}
 	f := &Finding{
-		Check: "tails", Tone: Remark, Statistic: kurtosis, Expected: 3 * (n - 1) / (n + 1), P: p,
+		Statistic: kurtosis, Expected: 3 * (n - 1) / (n + 1), P: kurtosisAbove(kurtosis, n),
 		Text:   fmt.Sprintf("large residuals are more common than under a normal distribution (kurtosis %.2g, not 3)", kurtosis),
 		Remedy: cmp.Or(s.heavy(""), "intervals are too narrow far out, and too wide nearby"),
 	}
@@ -194,44 +175,41 @@ func (s *sample) tails() *Finding {
 // distribution of shape 8. 400 values of a Student t with two degrees of freedom exceed 0.18 once in 40 sets.
 const leastLopsided = 0.2
 
-// kurtosisAbove is the probability that n normal values have at least this kurtosis: the cube root
-// of a ratio of moments is about normal (Anscombe & Glynn 1983).
-func kurtosisAbove(kurtosis, n float64) float64 {
-	mean := 3 * (n - 1) / (n + 1)
-	variance := 24 * n * (n - 2) * (n - 3) / ((n + 1) * (n + 1) * (n + 3) * (n + 5))
-	x := (kurtosis - mean) / math.Sqrt(variance)
-	skew := 6 * (n*n - 5*n + 2) / ((n + 7) * (n + 9)) * math.Sqrt(6*(n+3)*(n+5)/(n*(n-2)*(n-3)))
-	a := 6 + 8/skew*(2/skew+math.Sqrt(1+4/(skew*skew)))
-	z := (1 - 2/(9*a) - math.Cbrt((1-2/a)/(1+x*math.Sqrt(2/(a-4))))) / math.Sqrt(2/(9*a))
-	return special.NormalCDF(-z)
+// wider is the remedy for spreads that vary.
+func (s *sample) wider() string {
+	if !s.kind.gaussian {
+		return "fit groups of rows that spread alike apart"
+	}
+	return cmp.Or(s.otherFamily(), "give precision(w) if a column says how precise a row is"+s.heavy(", or "))
 }
 
-// above returns about P(T ≥ t) of a sum: the tail of the gamma distribution, shifted and maybe turned
-// round, that has its cumulants.
-func (m moment3) above(t float64) float64 {
-	if !(m.variance > 0) {
-		if t > m.mean {
-			return 0
-		}
-		return 1
+// heavy proposes the Student t family, which is fitted under a normal prior alone. Of whole numbers from 0 on it is none
+// but by an error: its scale shrinks to nothing about the commonest of them, where its density has no bound.
+func (s *sample) heavy(before string) string {
+	if !s.normal || !slices.ContainsFunc(s.target, func(y float64) bool { return y < 0 || y != math.Trunc(y) }) {
+		return ""
 	}
-	z, skew := (t-m.mean)/math.Sqrt(m.variance), m.third/math.Pow(m.variance, 1.5)
-	if math.Abs(skew) < 1e-3 {
-		return special.NormalCDF(-z)
-	}
-	// A gamma variable of this shape a, less a and over √a, has skewness 2/√a.
-	root := 2 / math.Abs(skew)
-	shape := root * root
-	if skew > 0 {
-		return mathext.GammaIncRegComp(shape, math.Max(0, shape+root*z))
-	}
-	return mathext.GammaIncReg(shape, math.Max(0, shape-root*z))
+	return before + "--family studentt"
 }
 
-// below returns about P(T ≤ t).
-func (m moment3) below(t float64) float64 {
-	return moment3{-m.mean, m.variance, -m.third}.above(-t)
+// otherFamily proposes another family than the Gaussian for targets that look like counts, grades or classes, and for
+// positive ones their logarithm too; "" for all others.
+func (s *sample) otherFamily() string {
+	switch {
+	case !s.kind.gaussian || s.name == "" || s.transformed:
+		return ""
+	case s.discrete():
+		return s.looks.Remedy
+	case slices.ContainsFunc(s.used, func(i int) bool { return !(s.target[i] > 0) }):
+		return ""
+	case !s.normal:
+		return fmt.Sprintf("fit log(%s)", s.name)
+	}
+	return fmt.Sprintf("fit log(%s), or --family gamma", s.name)
 }
 
-// studentTail returns P(|T| ≥ t) of a Student-t variable.
-func studentTail(t, df float64) float64 { return 2 * special.StudentCDF(-math.Abs(t), df) }
+// discrete says whether the targets of a Gaussian look like counts, grades or classes, whose families are fitted under a
+// normal prior.
+func (s *sample) discrete() bool {
+	return s.normal && s.looks != nil && (s.looks.Like == LookCounts || s.looks.Like == LookGrades || s.looks.Like == LookClasses)
+}
