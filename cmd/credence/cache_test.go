@@ -20,14 +20,16 @@ func TestCacheCommand(t *testing.T) {
 	}
 	table.Close()
 	litter := filepath.Join(cache, "rows", "x.rows.tmp-1-0")
-	if err := os.WriteFile(litter, []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(litter, []byte("CRDR"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-time.Hour)
 	os.Chtimes(litter, old, old)
-	damaged := filepath.Join(cache, "rows", "y.rows")
-	if err := os.WriteFile(damaged, []byte("no cache"), 0o600); err != nil {
-		t.Fatal(err)
+	damaged, foreign := filepath.Join(cache, "rows", "y.rows"), filepath.Join(cache, "rows", "z.rows")
+	for path, content := range map[string]string{damaged: "CRDROWS\x01 and no more", foreign: "no cache"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	list := decode(t, must(t, "cache", "list", "--cache", cache, "--json"))
 	tables := list["tables"].([]any)
@@ -40,7 +42,7 @@ func TestCacheCommand(t *testing.T) {
 	if freed := decode(t, must(t, "cache", "clean", "--cache", cache, "--json")); number(t, freed, "bytes") != number(t, list, "bytes")+4 {
 		t.Errorf("freed %v of %v", freed, list)
 	}
-	if left, _ := os.ReadDir(filepath.Join(cache, "rows")); len(left) != 0 {
+	if left, _ := os.ReadDir(filepath.Join(cache, "rows")); len(left) != 1 || left[0].Name() != "z.rows" {
 		t.Errorf("left: %v", left)
 	}
 	if text := must(t, "cache", "list", "--cache", cache); !strings.Contains(text, "0 kB of 0 tables in") {

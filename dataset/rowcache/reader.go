@@ -3,9 +3,9 @@ package rowcache
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/atomicfile"
 )
 
 // Reader reads the rows of a file. It is safe for concurrent use with different
@@ -69,7 +69,7 @@ func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
 
 // open reads a cache file.
 func open(path string) (*Reader, error) {
-	file, err := os.Open(path)
+	file, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

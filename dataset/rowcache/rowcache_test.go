@@ -224,7 +224,7 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		r.Close()
 	}
 	crashed := store.path("x") + ".tmp-1-0"
-	os.WriteFile(crashed, []byte("half"), 0o600)
+	os.WriteFile(crashed, []byte(magic+"half"), 0o600)
 	old := time.Now().Add(-time.Hour)
 	os.Chtimes(crashed, old, old)
 

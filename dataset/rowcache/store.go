@@ -38,9 +38,18 @@ func (s *Store) path(key string) string {
 	return filepath.Join(s.Folder, hex.EncodeToString(sum[:16])+extension)
 }
 
+// isLink reports whether the folder is a link, through which nothing is read, written or removed.
+func (s *Store) isLink() bool {
+	info, err := os.Lstat(s.Folder)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 // Open returns the cache of a key, or nil if there is none that is whole.
 func (s *Store) Open(key string) *Reader {
 	path := s.path(key)
+	if s.isLink() {
+		return nil
+	}
 	r, err := open(path)
 	if err != nil {
 		if refused := (*fs.PathError)(nil); !errors.As(err, &refused) { // what the system refuses to open is not damaged
@@ -74,7 +83,10 @@ func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("rowcache: the folder cannot be made: %w: name another with --cache", err)
 	}
-	atomicfile.Sweep(s.Folder, "")
+	if s.isLink() {
+		return nil, fmt.Errorf("rowcache: %s is a link, which is not followed: remove it, or name another folder with --cache", s.Folder)
+	}
+	atomicfile.Sweep(s.Folder, "", magic)
 	path := s.path(key)
 	for attempt := 0; ; attempt++ {
 		name := path + ".tmp-" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(attempt)
@@ -213,9 +225,6 @@ type File struct {
 func (s *Store) List() []File {
 	var list []File
 	for _, f := range s.files() {
-		if !strings.HasSuffix(f.name, extension) {
-			continue
-		}
 		file := File{Name: f.name, Bytes: f.size, Used: f.used}
 		if r, err := open(filepath.Join(s.Folder, f.name)); err == nil {
 			file.Text = r.Text()
@@ -228,14 +237,14 @@ func (s *Store) List() []File {
 }
 
 // Clean removes all caches, and what crashes left behind, and returns their bytes. Files that a
-// process is writing stay.
+// process is writing stay, and those that are no caches.
 func (s *Store) Clean() (freed int64, err error) {
-	freed = atomicfile.Sweep(s.Folder, "")
+	if s.isLink() {
+		return 0, fmt.Errorf("rowcache: %s is a link, which is not followed", s.Folder)
+	}
+	freed = atomicfile.Sweep(s.Folder, "", magic)
 	var errs []error
 	for _, f := range s.files() {
-		if !strings.HasSuffix(f.name, extension) {
-			continue
-		}
 		if err := os.Remove(filepath.Join(s.Folder, f.name)); err != nil {
 			errs = append(errs, err)
 			continue
@@ -252,20 +261,25 @@ type cacheFile struct {
 	used time.Time
 }
 
-// files lists the complete caches and the unfinished ones.
+// files lists the complete caches: regular files that begin as caches do.
 func (s *Store) files() []cacheFile {
 	entries, err := os.ReadDir(s.Folder)
-	if err != nil {
+	if err != nil || s.isLink() {
 		return nil
 	}
 	var files []cacheFile
 	for _, e := range entries {
-		if !strings.Contains(e.Name(), extension) || e.IsDir() {
+		if !strings.HasSuffix(e.Name(), extension) || !e.Type().IsRegular() {
 			continue
 		}
-		if info, err := e.Info(); err == nil {
+		file, err := atomicfile.OpenRegular(filepath.Join(s.Folder, e.Name()))
+		if err != nil {
+			continue
+		}
+		if info, err := file.Stat(); err == nil && info.Size() > 0 && atomicfile.Begins(file, magic) {
 			files = append(files, cacheFile{e.Name(), info.Size(), info.ModTime()})
 		}
+		file.Close()
 	}
 	return files
 }
@@ -274,16 +288,11 @@ func (s *Store) files() []cacheFile {
 func (s *Store) evict(limit int64, keep string) {
 	files := s.files()
 	total := int64(0)
-	complete := files[:0]
 	for _, f := range files {
-		if !strings.HasSuffix(f.name, extension) {
-			continue
-		}
 		total += f.size
-		complete = append(complete, f)
 	}
-	slices.SortFunc(complete, func(a, b cacheFile) int { return a.used.Compare(b.used) })
-	for _, f := range complete {
+	slices.SortFunc(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	for _, f := range files {
 		if total <= limit {
 			return
 		}

@@ -181,7 +181,7 @@ func createBeside(target string, mode fs.FileMode) (*os.File, error) {
 	if len(name) > maxKeptName {
 		name = name[:maxKeptName]
 	}
-	Sweep(folderOf(target), "."+name+".tmp-")
+	Sweep(folderOf(target), "."+name+".tmp-", "")
 	prefix := folder + "." + name + ".tmp-" + strconv.Itoa(os.Getpid()) + "-"
 	for attempt := range maxNameAttempts {
 		file, err := os.OpenFile(prefix+strconv.Itoa(attempt), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -1,6 +1,9 @@
 package atomicfile
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,9 +19,29 @@ const young = time.Minute
 // it alone.
 func Hold(file *os.File) { lock(file) }
 
-// Sweep removes the temporary files of a folder whose names begin with prefix, in
-// which .tmp- stands, and which no living process holds: those that a crash left. It returns their bytes.
-func Sweep(folder, prefix string) (freed int64) {
+// OpenRegular opens a file for reading that is no link, no pipe and no device.
+func OpenRegular(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|alone, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+	}
+	return file, nil
+}
+
+// Begins reports whether a file begins with these bytes, or holds no more than their begin.
+func Begins(file *os.File, magic string) bool {
+	head := make([]byte, len(magic))
+	n, err := file.ReadAt(head, 0)
+	return (err == nil || errors.Is(err, io.EOF)) && strings.HasPrefix(magic, string(head[:n]))
+}
+
+// Sweep removes the temporary files of a folder whose names begin with prefix, in which .tmp- stands, which begin with
+// magic, and which no living process holds: those that a crash left. It returns their bytes.
+func Sweep(folder, prefix, magic string) (freed int64) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return 0
@@ -32,8 +55,8 @@ func Sweep(folder, prefix string) (freed int64) {
 			continue
 		}
 		path := filepath.Join(folder, e.Name())
-		if file, err := os.Open(path); err == nil {
-			if lock(file) && os.Remove(path) == nil {
+		if file, err := OpenRegular(path); err == nil {
+			if Begins(file, magic) && lock(file) && os.Remove(path) == nil {
 				freed += info.Size()
 			}
 			file.Close()

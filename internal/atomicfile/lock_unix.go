@@ -16,3 +16,6 @@ func lock(file *os.File) bool {
 
 // gone says whether there is no process of that number.
 func gone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// alone makes opening neither follow a link nor wait for a pipe's other end.
+const alone = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
