@@ -86,6 +86,14 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// Choice is what one member of a fit has whose prior variances were chosen by rows that were left out.
+type Choice struct {
+	Variances Values  `json:"prior_variances"`   // of the blocks of which they are learned
+	Spread    float64 `json:"spread"`            // share of the variances of the weights
+	Loss      float64 `json:"held_out_log_loss"` // mean −log density of the rows left out
+	Weight    float64 `json:"weight"`            // of the member
+}
+
 // Report tells how a fit went. Everything in it is determined by data, options
 // and seed, so that model files are reproducible; wall-clock time is not in it.
 type Report struct {
@@ -109,6 +117,8 @@ type Report struct {
 	// HyperEvaluations is the number of evaluations of the evidence beyond those of the search: what the
 	// treatment of hyper-parameters cost.
 	HyperEvaluations int `json:"hyper_evaluations,omitempty"`
+	// Averaged are the prior variances of the members under "heldout", in their order, of which Hyper has the first's.
+	Averaged []Choice `json:"averaged,omitempty"`
 	// Evidence is the log marginal likelihood, EvidencePenalised the same plus
 	// the log priors of the hyper-parameters, ELBO a lower bound of the
 	// evidence; nil where the engine does not give one. Where hyper-parameters are integrated, so

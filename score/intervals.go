@@ -15,7 +15,7 @@ func Intervals(report *credence.Report) (told bool, why string) {
 		return false, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals"
 	}
 	if report.Hyperparameters == string(hyper.Heldout) {
-		return false, "the prior variance is the one that predicts left-out rows best: weights have no intervals then, predictions have"
+		return false, "prior variances are those that predict left-out rows best, averaged over those that do so about as well: weights have no intervals then, predictions have"
 	}
 	return true, ""
 }

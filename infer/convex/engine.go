@@ -129,8 +129,8 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if _, ok := model.Prior.(prior.Normal); cfg.Hyper == hyper.Heldout && (cfg.Start == nil || !ok) {
 		return nil, fmt.Errorf("convex: hyper=heldout takes the variances of a normal prior from a fit of engine svi: give it as the start")
 	}
-	if start := cfg.Start; start != nil && (len(start.Members) != 1 || start.Members[0].Posterior.Weights() != model.Features.Weights()) {
-		return nil, fmt.Errorf("convex: a start is a fit of one member with the %d weights of the model", model.Features.Weights())
+	if start := cfg.Start; start != nil && (len(start.Members) == 0 || start.Members[0].Posterior.Weights() != model.Features.Weights()) {
+		return nil, fmt.Errorf("convex: a start is a fit with the %d weights of the model", model.Features.Weights())
 	}
 	return &Engine{model, cfg, groups}, nil
 }

@@ -101,13 +101,13 @@ type Config struct {
 
 	// Hyper says what is done about prior variances and parameters of the likelihood that are not
 	// stated: they are integrated under their priors, taken at the mode, or at the type-II maximum
-	// likelihood; or prior variances are those under which rows that are left out have the least log loss, which is for one
-	// component of independent weights on all rows. Empty means integrate with a full covariance of up to problem.FullWeights
-	// weights, heldout where [HeldOut] says so, and else mode: independent weights, minibatches and draws cannot integrate.
+	// likelihood; or prior variances are those under which rows that are left out have the least log loss, averaged over those that
+	// these do not tell apart, which is for one component of independent weights on all rows. Empty means integrate with a full
+	// covariance of up to problem.FullWeights weights, heldout where [HeldOut] says so, and else mode: independent weights, minibatches and draws cannot integrate.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 
-	// Start is a fit of a model with the same weights to other rows under Heldout, whose prior variances and share of the weights'
-	// variances are kept.
+	// Start is a fit of a model with the same weights to other rows under Heldout, whose prior variances, shares of the weights'
+	// variances and weights of members are kept.
 	Start *credence.Fitted `json:"-"`
 
 	// ScreenRows is the largest number of evenly spread rows on which

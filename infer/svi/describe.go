@@ -20,7 +20,7 @@ const common = "(common)"
 // of the hyper-parameters.
 func (r *fit) describe(o *outcome) {
 	r.report.Hyperparameters = string(r.config.Hyper)
-	if len(r.LearnedGroups()) == 0 && o.family.Count() == 0 && r.chosen == nil {
+	if len(r.LearnedGroups()) == 0 && o.family.Count() == 0 && r.averaged == nil {
 		r.report.Hyperparameters = hyper.Held
 		return
 	}
@@ -34,7 +34,7 @@ func (r *fit) describe(o *outcome) {
 		r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + common, Value: r.Priors.Centre * r.Priors.Centre})
 	}
 	for k, g := range r.Groups {
-		if r.chosen != nil { // by rows that were left out
+		if r.averaged != nil { // by rows that were left out
 			break
 		}
 		if a := share * r.Priors.Scales[k]; a > 0 {
@@ -50,7 +50,7 @@ func (r *fit) bound(o *outcome, elbo float64) {
 	switch {
 	case r.config.Approximation == Laplace:
 		r.report.EvidenceEstimate = &elbo
-	case r.Priors != nil && r.report.Hyperparameters != hyper.Held && r.chosen == nil:
+	case r.Priors != nil && r.report.Hyperparameters != hyper.Held && r.averaged == nil:
 		r.report.ELBOMode = &elbo
 	default:
 		r.report.ELBO = &elbo
@@ -99,7 +99,7 @@ func (r *fit) check(o *outcome, zero []int) {
 		r.warn("every row has weight 0: the posterior is the prior")
 	case o.targets.Constant():
 		r.warn("every target is %g: nothing can be learned about what makes it vary, and intervals show the prior", o.targets.Low)
-	case o.separated && r.chosen == nil:
+	case o.separated && r.averaged == nil:
 		r.warnSeparated(o.priors)
 	default:
 		for _, text := range o.family.AtLimits() {

@@ -90,7 +90,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 }
 
 // checkpointFormat is the version of checkpoints.
-const checkpointFormat = 4
+const checkpointFormat = 5
 
 // document is what a checkpoint holds: the state of the loop that was interrupted, and what else was
 // learned before it.

@@ -20,12 +20,12 @@ type fit struct {
 	config   Config
 	report   credence.Report
 	start    *problem.Start
-	starts   int          // of the features' hyper-parameters
-	tuned    *tune.Result // where hyper-parameters were learned; nil where there are none
-	redraw   int          // start whose draw of random features was kept
-	vanished bool         // a block has, under maximum likelihood
-	few      *few         // of the weights, where the problem is that of fewer; else nil
-	chosen   *tried       // the prior variances by rows that were left out; nil where they are not
+	starts   int               // of the features' hyper-parameters
+	tuned    *tune.Result      // where hyper-parameters were learned; nil where there are none
+	redraw   int               // start whose draw of random features was kept
+	vanished bool              // a block has, under maximum likelihood
+	few      *few              // of the weights, where the problem is that of fewer; else nil
+	averaged []credence.Choice // of the prior variances by rows that were left out; nil where they are not
 	// fingerprint of model, options and data; "" before a checkpoint is wanted.
 	fingerprint string
 }
@@ -174,7 +174,7 @@ func (r *fit) levels() []int {
 // outcome is what an algorithm ended with.
 type outcome struct {
 	posterior credence.Posterior
-	members   []member  // of equal weight; nil means one, of the posterior and the family
+	members   []member  // nil means one, of the posterior and the family
 	priors    []float64 // prior variance of each group
 	law       []float64 // and its mean, where it is integrated over; else nil
 	common    float64   // logarithm of their common scale, where there is one
@@ -197,21 +197,26 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 		features, groups = r.few.features, r.few.groups
 	}
 	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
-	if r.chosen != nil {
-		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: spread, Value: r.chosen.Share}, credence.Value{Name: heldOutLogLoss, Value: r.chosen.Loss})
+	if r.averaged != nil {
+		best := r.averaged[0]
+		r.report.Averaged = r.averaged
+		r.report.Hyper = append(r.report.Hyper, credence.Value{Name: spread, Value: best.Spread}, credence.Value{Name: heldOutLogLoss, Value: best.Loss})
 	}
-	variances := make([]float64, features.Weights())
-	base.Spread(variances, groups, func(k int) float64 {
-		if o.law != nil {
-			return o.law[k]
-		}
-		return o.priors[k]
-	})
 	fitted := &credence.Fitted{Report: r.report, TargetMean: o.targets.Mean, TargetVariance: o.targets.Variance(), Family: o.parameters}
 	if o.members == nil {
-		o.members = []member{{o.family, o.posterior}}
+		o.members = []member{{family: o.family, posterior: o.posterior}}
 	}
 	for _, m := range o.members {
+		law := m.law
+		switch {
+		case law != nil:
+		case o.law != nil:
+			law = o.law
+		default:
+			law = o.priors
+		}
+		variances := make([]float64, features.Weights())
+		base.Spread(variances, groups, func(k int) float64 { return law[k] })
 		if r.few != nil {
 			m.posterior = r.few.weights(r.Workspace, m.posterior.(*posterior.Full))
 		}
@@ -221,7 +226,7 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 				Likelihood: m.family.Likelihood,
 				Prior:      prior.Normal{Variance: r.Prior.Variance, ARD: r.Prior.ARD, Variances: variances},
 			},
-			Posterior: m.posterior,
+			Posterior: m.posterior, Weight: m.weight,
 		})
 	}
 	return fitted

@@ -14,9 +14,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/tune"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/posterior"
 )
 
 // full fits one component with full covariance: Newton steps on ever more rows.
@@ -185,8 +183,8 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if r.config.Hyper == hyper.Heldout && len(r.LearnedGroups()) > 0 {
 		quiet := options
 		quiet.Progress = nil
-		if r.config.Start != nil {
-			r.carry(r.config.Start.Report.Hyper)
+		if r.config.Start != nil && len(r.config.Start.Report.Averaged) > 0 {
+			r.carry(r.config.Start.Report.Averaged)
 		} else if err := r.choose(ctx, mixture.New(q, s, quiet), document); err != nil {
 			return nil, err
 		}
@@ -217,7 +215,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if state.BestConverged {
 		r.report.Status = credence.Converged
 	}
-	o := &outcome{posterior: q.Posterior(x), priors: q.Prior, family: q.Family, targets: q.Targets, separated: q.Separated}
+	o := &outcome{posterior: q.Posterior(x), priors: slices.Clone(q.Prior), family: q.Family, targets: q.Targets, separated: q.Separated}
 	r.bound(o, elbo)
 	r.check(o, s.Zero)
 	if whole != nil {
@@ -225,13 +223,10 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 		o.posterior = whole.posterior(mean)
 		return r.finish(o), nil
 	}
-	if r.chosen != nil { // by predictions, which no check of the spread of weights has a say in
-		kernel.Scale(r.chosen.Share, o.posterior.(*posterior.Diagonal).Variance)
-		o.law = slices.Clone(o.priors) // of weights that training did not have, as of those that left-out rows alone had
-		for k, g := range r.Groups {
-			if !g.Intercept {
-				o.law[k] *= r.chosen.Share
-			}
+	if r.averaged != nil { // by predictions, which no check of the spread of weights has a say in
+		options.Save = nil
+		if err := r.mix(ctx, o, mixture.New(q, s, options), x); err != nil {
+			return nil, err
 		}
 		return r.finish(o), nil
 	}

@@ -42,10 +42,10 @@ type tries struct {
 
 // tried is the loss of one choice.
 type tried struct {
-	Steps []int   `json:"steps"` // of every learned block
-	Loss  float64 `json:"loss"`  // mean −log density of the rows left out
-	Share float64 `json:"share"` // of the variances of the weights, of [spreads]
-	Fits  int     `json:"fits"`
+	Steps []int     `json:"steps"`          // of every learned block
+	Loss  float64   `json:"loss"`           // least mean −log density of the rows left out
+	Sums  []float64 `json:"sums,omitempty"` // and their log density at each of [spreads]; nil beyond reach
+	Fits  int       `json:"fits"`
 }
 
 // search tries choices one after another. Of a state from a checkpoint it goes through those that were tried.
@@ -147,7 +147,7 @@ func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
 			return err
 		}
 		at := &mixture.State{X: s.last[k*size:][:size]}
-		c.widen(at.X, before, steps)
+		c.widen(c.climb.Bound, at.X, c.priors(before), c.priors(steps))
 		err := c.climb.Approach(ctx, c.All().Weighing(part.fitted), at)
 		now.Fits++
 		if beyond := mixture.Beyond(0); errors.As(err, &beyond) {
@@ -157,17 +157,19 @@ func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
 		if err != nil {
 			return err
 		}
-		of, err := c.addLoss(ctx, sums, at.X, part.out)
+		of, err := c.addDensity(ctx, sums, at.X, part.out)
 		if err != nil {
 			return err
 		}
 		weight += of
 	}
-	now.Loss, now.Share = math.MaxFloat64, 1
-	for l, share := range spreads {
-		if loss := sums[l] / weight; weight > 0 && loss < now.Loss {
-			now.Loss, now.Share = loss, share
+	if now.Loss = math.MaxFloat64; weight > 0 {
+		for l, sum := range sums {
+			if !problem.Finite(sum) {
+				sums[l] = -math.MaxFloat64
+			}
 		}
+		now.Sums, now.Loss = sums, -slices.Max(sums)/weight
 	}
 	if s.Tried = append(s.Tried, now); c.best < 0 || now.Loss < s.Tried[c.best].Loss {
 		s.best = append(s.best[:0], s.last...)
@@ -180,25 +182,16 @@ func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
 
 // hold takes the prior variances of a choice.
 func (c *choice) hold(steps []int) {
-	for i, k := range c.learned {
-		c.take(k, c.variance(i, steps))
+	for k, variance := range c.priors(steps) {
+		c.take(k, variance)
 	}
 }
 
-func (c *choice) variance(i int, steps []int) float64 {
-	return c.squares[i] * math.Pow(10, float64(steps[i])/decade)
-}
-
-// widen takes variances of the weights from one choice to another: what the rows tell of them stays.
-func (c *choice) widen(x []float64, from, to []int) {
-	_, logs := c.climb.Component(x, 0)
+// priors are the prior variances of all groups under a choice.
+func (c *choice) priors(steps []int) []float64 {
+	list := slices.Clone(c.start.Prior)
 	for i, k := range c.learned {
-		was, is, g := 1/c.variance(i, from), 1/c.variance(i, to), c.Groups[k]
-		if was == is {
-			continue
-		}
-		for j := g.First; j < g.End(); j++ {
-			logs[j] = -math.Log(math.Max(0, math.Exp(-logs[j])-was) + is)
-		}
+		list[k] = c.squares[i] * math.Pow(10, float64(steps[i])/decade)
 	}
+	return list
 }

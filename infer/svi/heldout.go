@@ -1,7 +1,9 @@
 package svi
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -10,8 +12,10 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/folds"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // HeldOut says whether prior variances are those of rows that are left out where nothing is stated of them: of classes and
@@ -71,6 +75,7 @@ type choice struct {
 	squares  []float64 // A² of these
 	tops     []int     // of their steps, see [topOf]
 	folds    []fold
+	weight   float64                                                 // of the rows left out, over all folds
 	look     func(ctx context.Context, steps []int, near bool) error // adds a loss to the state: measure
 	replayed int                                                     // choices gone through, of a state from a checkpoint too
 	best     int                                                     // of these
@@ -80,12 +85,21 @@ type choice struct {
 type fold struct{ fitted, out []float64 }
 
 // carry takes what a fit to other rows chose.
-func (r *fit) carry(values credence.Values) {
-	for _, k := range r.LearnedGroups() {
-		r.take(k, values.Of(priorVariance+r.Groups[k].Name, r.start.Prior[k]))
+func (r *fit) carry(chosen []credence.Choice) {
+	r.averaged = chosen
+	for k := range r.Groups {
 		r.Groups[k].Learned = false
 	}
-	r.chosen = &tried{Share: values.Of(spread, 1), Loss: values.Of(heldOutLogLoss, 0)}
+	r.adopt(chosen[0])
+}
+
+// adopt holds the prior variances of a choice.
+func (r *fit) adopt(a credence.Choice) {
+	for k, g := range r.Groups {
+		if variance := a.Variances.Of(priorVariance+g.Name, 0); variance > 0 { // of one that was learned
+			r.take(k, variance)
+		}
+	}
 }
 
 // take holds the prior variance of a group.
@@ -118,8 +132,8 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 	if err := c.search(ctx); err != nil {
 		return err
 	}
-	r.chosen = &state.Tried[c.best]
-	c.hold(r.chosen.Steps)
+	r.averaged = c.average()
+	r.adopt(r.averaged[0])
 	for _, t := range state.Tried {
 		r.report.HyperEvaluations += t.Fits
 	}
@@ -172,14 +186,15 @@ func (c *choice) deal(ctx context.Context) error {
 			} else {
 				part.out[i] = 0
 			}
+			c.weight += part.out[i]
 		}
 		c.folds = append(c.folds, part)
 	}
 	return nil
 }
 
-// addLoss adds −log p of rows with weights to sums, one for each share of the variances, and returns the weights' sum.
-func (c *choice) addLoss(ctx context.Context, sums, x, weights []float64) (weight float64, err error) {
+// addDensity adds log p of rows with weights to sums, one for each share of the variances, and returns the weights' sum.
+func (c *choice) addDensity(ctx context.Context, sums, x, weights []float64) (weight float64, err error) {
 	c.climb.Begin(x)
 	q := c.climb.Bound
 	mean, _ := q.Component(x, 0)
@@ -206,9 +221,96 @@ func (c *choice) addLoss(ctx context.Context, sums, x, weights []float64) (weigh
 			}
 			weight += w
 			for k := range sums {
-				sums[k] -= w * logs[i*len(sums)+k]
+				sums[k] += w * logs[i*len(sums)+k]
 			}
 		}
 	})
 	return weight, err
+}
+
+// Choices that count less than leastPart of the first are not averaged over, nor are more than mostParts.
+const (
+	leastPart = 0.05
+	mostParts = 8
+)
+
+// average returns the choices that the posterior is averaged over, each with the density of the rows left out as its weight: what few
+// rows say of variances leaves several, of which the best by chance may be far off (Geisser & Eddy 1979; pseudo-Bayesian
+// model averaging, Yao, Vehtari, Simpson & Gelman 2018).
+func (c *choice) average() (kept []credence.Choice) {
+	var list []credence.Choice
+	for _, t := range c.state.Tried {
+		var variances credence.Values
+		priors := c.priors(t.Steps)
+		for _, k := range c.learned {
+			variances = append(variances, credence.Value{Name: priorVariance + c.Groups[k].Name, Value: priors[k]})
+		}
+		for l, sum := range t.Sums {
+			list = append(list, credence.Choice{Variances: variances, Spread: spreads[l], Loss: -sum / c.weight, Weight: sum})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b credence.Choice) int { return cmp.Compare(b.Weight, a.Weight) })
+	total := 0.0
+	for _, a := range list {
+		a.Weight = math.Exp(a.Weight - list[0].Weight)
+		if a.Weight < leastPart || len(kept) == mostParts {
+			break
+		}
+		if slices.ContainsFunc(kept, func(b credence.Choice) bool { return a.Spread == b.Spread && slices.Equal(a.Variances, b.Variances) }) {
+			continue // one that was tried again, from elsewhere
+		}
+		kept, total = append(kept, a), total+a.Weight
+	}
+	for i := range kept {
+		kept[i].Weight /= total
+	}
+	return kept
+}
+
+// mix makes the outcome a mixture of fits under the choices of prior variances, of which x is that under the first.
+func (r *fit) mix(ctx context.Context, o *outcome, climb *mixture.Fit, x []float64) error {
+	first, fits := slices.Clone(r.start.Prior), make([]member, len(r.averaged))
+	for i, a := range r.averaged {
+		same := slices.IndexFunc(r.averaged[:i], func(b credence.Choice) bool { return slices.Equal(a.Variances, b.Variances) })
+		switch r.adopt(a); {
+		case i == 0:
+			fits[i] = member{family: o.family, posterior: o.posterior}
+		case same >= 0:
+			fits[i] = fits[same]
+		default:
+			state := &mixture.State{X: slices.Clone(x)}
+			r.widen(climb.Bound, state.X, first, r.start.Prior)
+			if err := climb.Run(ctx, state); err != nil {
+				return err
+			}
+			climb.Begin(state.Best)
+			fits[i] = member{family: climb.Family, posterior: climb.Posterior(state.Best)}
+		}
+		m, q := fits[i], fits[i].posterior.(*posterior.Diagonal)
+		m.weight, m.law = a.Weight, slices.Clone(r.start.Prior) // of weights that training did not have, as of those that left-out rows alone had
+		for k, g := range r.Groups {
+			if !g.Intercept {
+				m.law[k] *= a.Spread
+			}
+		}
+		part := &posterior.Diagonal{Mean: q.Mean, Variance: slices.Clone(q.Variance)}
+		kernel.Scale(a.Spread, part.Variance)
+		m.posterior = part
+		o.members = append(o.members, m)
+	}
+	return nil
+}
+
+// widen takes variances of the weights from one choice of prior variances to another: what the rows tell of them stays.
+func (r *fit) widen(q *mixture.Bound, x, from, to []float64) {
+	_, logs := q.Component(x, 0)
+	for k, g := range r.Groups {
+		was, is := 1/from[k], 1/to[k]
+		if was == is {
+			continue
+		}
+		for j := g.First; j < g.End(); j++ {
+			logs[j] = -math.Log(math.Max(0, math.Exp(-logs[j])-was) + is)
+		}
+	}
 }

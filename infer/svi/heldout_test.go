@@ -1,6 +1,7 @@
 package svi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -116,15 +117,32 @@ func TestHeldOutOracle(t *testing.T) {
 		got.Report.ParetoK != nil || got.Report.HyperEvaluations != 35 || len(got.Report.Warnings) > 0 {
 		t.Errorf("%+v", got.Report)
 	}
-	model.Prior = prior.Normal{Variance: param.Hold(chosen[0])}
-	stated := fitted(t, model, Config{Diagnostics: -1, Hyper: hyper.Mode}, data)
-	closeTo(t, "bound", *got.Report.ELBO, *stated.Report.ELBO, 1e-6)
-	q, want := got.Members[0].Posterior.(*posterior.Diagonal), stated.Members[0].Posterior.(*posterior.Diagonal)
-	for j := range q.Mean {
-		if sd := math.Sqrt(want.Variance[j]); math.Abs(q.Mean[j]-want.Mean[j]) > 1e-2*sd || math.Abs(q.Variance[j]/(chosen[1]*want.Variance[j])-1) > 1e-2 {
-			t.Fatalf("weight %d: %v, %v, stated %v, %v", j, q.Mean[j], q.Variance[j], want.Mean[j], want.Variance[j])
+	weights = nil
+	for k, m := range got.Members {
+		a := got.Report.Averaged[k]
+		variance := a.Variances[0].Value
+		model.Prior = prior.Normal{Variance: param.Hold(variance)}
+		stated := fitted(t, model, Config{Diagnostics: -1, Hyper: hyper.Mode}, data)
+		if k == 0 {
+			closeTo(t, "bound", *got.Report.ELBO, *stated.Report.ELBO, 1e-6)
 		}
+		q, want := m.Posterior.(*posterior.Diagonal), stated.Members[0].Posterior.(*posterior.Diagonal)
+		for j := range q.Mean {
+			if sd := math.Sqrt(want.Variance[j]); math.Abs(q.Mean[j]-want.Mean[j]) > 1e-2*sd || math.Abs(q.Variance[j]/(a.Spread*want.Variance[j])-1) > 1e-2 {
+				t.Fatalf("member %d, weight %d: %v, %v, stated %v, %v", k, j, q.Mean[j], q.Variance[j], want.Mean[j], want.Variance[j])
+			}
+		}
+		closeTo(t, "law", m.Model.Prior.(prior.Normal).Variances[0], a.Spread*variance, 1e-12*variance)
+		losses := lossBy(t, model, data, fold, 5, variance)
+		closeTo(t, "loss of a member", a.Loss, losses[slices.Index(spreads, a.Spread)], 0.01)
+		closeTo(t, "density of a member", math.Log(m.Weight/got.Members[0].Weight), n*(got.Report.Averaged[0].Loss-a.Loss), 1e-9)
+		weights = append(weights, m.Weight)
 	}
+	closeTo(t, "weights", kernel.Sum(weights), 1, 1e-12)
+	if len(weights) < 2 || !slices.IsSortedFunc(weights, func(a, b float64) int { return cmp.Compare(b, a) }) || weights[len(weights)-1] < leastPart*weights[0] {
+		t.Errorf("weights of members %v", weights)
+	}
+	must.Succeed(t, got.CheckWeights())
 }
 
 // TestHeldOutDefault: it is the default of classes and counts with many weights that are learned, and of nothing else.
@@ -202,9 +220,9 @@ func TestHeldOutBlocks(t *testing.T) {
 	for _, with := range []string{"each", "common"} {
 		r := must.Value(e.newFit(data))(t)
 		must.Value(r.diagonal(context.Background(), nil))(t)
-		steps[with], losses[with] = r.chosen.Steps, r.chosen.Loss
-		if with == "each" && !(r.chosen.Steps[0] > r.chosen.Steps[1]) {
-			t.Errorf("steps %v", r.chosen.Steps)
+		steps[with], losses[with] = stepsOf(r), r.averaged[0].Loss
+		if with == "each" && !(steps[with][0] > steps[with][1]) {
+			t.Errorf("steps %v", steps[with])
 		}
 		model.Features = plain{p: 60, intercept: true}
 		e = must.Value(New(model, Config{Hyper: hyper.Heldout}))(t)
@@ -266,8 +284,9 @@ func TestHeldOutSplits(t *testing.T) {
 func TestHeldOutCarried(t *testing.T) {
 	model := credence.Model{Features: blocks{plain{p: 30, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
 	first := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(60, 30, 4, 6))
+	first.Report.Averaged[0].Spread = 0.125 // whatever rows would choose
 	for i := range first.Report.Hyper {
-		if first.Report.Hyper[i].Name == spread { // whatever rows would choose
+		if first.Report.Hyper[i].Name == spread {
 			first.Report.Hyper[i].Value = 0.125
 		}
 	}
@@ -301,15 +320,37 @@ func TestHeldOutFew(t *testing.T) {
 	}
 }
 
-// TestHeldOutResumes: a fit that was interrupted wherever goes on to the same bytes, which are those of any number of threads.
+// TestHeldOutResumes: a fit that was interrupted wherever goes on to the same bytes, which are those of any number of threads; and so
+// it does where a few huge columns take decades past the top, and each block goes on by itself.
 func TestHeldOutResumes(t *testing.T) {
-	data := wideRows(80, 40, 9, 1.5)
-	model := credence.Model{Features: blocks{plain{p: 40, sparse: 20, intercept: true}, 5}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
+	for name, c := range map[string]struct {
+		data     *memory
+		features credence.Features
+	}{
+		"alike": {wideRows(80, 40, 9, 1.5), blocks{plain{p: 40, sparse: 20, intercept: true}, 5}},
+		"mixed": {hugeRows(100, 20, 3), blocks{plain{p: 22, intercept: true}, 5}},
+	} {
+		t.Run(name, func(t *testing.T) { resumesHeldOut(t, c.data, c.features, name == "mixed") })
+	}
+}
+
+func resumesHeldOut(t *testing.T, data *memory, features credence.Features, far bool) {
+	model := credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: normal}
 	cfg := Config{Hyper: hyper.Heldout, Threads: 1}
 	numbersOf := func(f *credence.Fitted) []any {
-		return []any{f.Report, f.Members[0].Posterior, f.Members[0].Model.Prior}
+		list := []any{f.Report}
+		for _, m := range f.Members {
+			list = append(list, m.Posterior, m.Model.Prior, m.Weight)
+		}
+		return list
 	}
 	whole := fitted(t, model, cfg, data)
+	if r := must.Value(must.Value(New(model, cfg))(t).newFit(data))(t); far {
+		must.Value(r.diagonal(context.Background(), nil))(t)
+		if slices.Max(stepsOf(r)) <= gridSteps+1 {
+			t.Errorf("steps %v do not go past the top", stepsOf(r))
+		}
+	}
 	cfg.Threads = 3
 	if got := fitted(t, model, cfg, data); !reflect.DeepEqual(numbersOf(got), numbersOf(whole)) {
 		t.Errorf("three threads: %+v, one %+v", got.Report, whole.Report)

@@ -16,10 +16,12 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// member is a part of the posterior with its own parameters of the likelihood.
+// member is a part of the posterior with its own parameters of the likelihood, or prior variances.
 type member struct {
 	family    *problem.Family
 	posterior credence.Posterior
+	law       []float64 // prior variance of each group; nil where it is that of all
+	weight    float64   // 0: all are alike
 }
 
 // moments are those of the weights in centred coordinates: their mean and covariance (upper triangle), and degrees of
@@ -63,7 +65,7 @@ func (g *integration) members() []member {
 			noise.PredictiveDF = hyper.DF(g.all.Variance[d], g.all.Fourth[d])
 			family = family.With(noise)
 		}
-		return []member{{family, g.posterior(mean, covariance, df)}}
+		return []member{{family: family, posterior: g.posterior(mean, covariance, df)}}
 	}
 	// The covariance of the weights with the parameter, in units of the parameter's spread.
 	shift := make([]float64, d)
@@ -86,7 +88,7 @@ func (g *integration) members() []member {
 		part := *shared
 		part.Mean = make([]float64, d)
 		g.Intercept.Weights(part.Mean, moved)
-		list = append(list, member{g.mode.Family.At(free), &part})
+		list = append(list, member{family: g.mode.Family.At(free), posterior: &part})
 	}
 	return list
 }
