@@ -64,6 +64,9 @@ func (l *Learner) Checkpoint(path string, at credence.Position) error {
 	if err != nil {
 		return err
 	}
+	for k := range tensors {
+		tensors[k] = tensors[k].Finite()
+	}
 	measured, err := l.measured.State()
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ type Learner struct {
 	then        counts     // once all batches are learned
 	last        *task.Task // of the last of them; nil where none is being learned
 	under       []*task.Task
-	broken      error // a panic, after which nothing is known of the state
+	broken      error // a panic, or a state that is no number: nothing more is told of it
 }
 
 // counts is what a learner has seen.

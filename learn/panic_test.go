@@ -2,8 +2,10 @@ package learn_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -16,28 +18,35 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// failing is an engine that panics at a batch.
+// failing is an engine that panics at a batch, or gives a probability that is no number.
 type failing struct {
 	*online.SGD
-	left *int // batches before
+	left   *int // batches before
+	spoils bool
 }
 
 func (f failing) Learn(b *credence.Batch, probability []float64) []int {
-	if *f.left--; *f.left < 0 {
+	if *f.left--; *f.left < 0 && !f.spoils {
 		panic("no such slot")
 	}
-	return f.SGD.Learn(b, probability)
+	refused := f.SGD.Learn(b, probability)
+	if *f.left < 0 {
+		probability[len(probability)-1] = math.NaN()
+	}
+	return refused
 }
 
-// A panic of an engine, whatever goroutine it is on, is an error of the learner's methods from then on, and no
-// checkpoint is written from what is left.
+// A panic of an engine, whatever goroutine it is on, and a score that is no number are errors of the learner's methods
+// from then on, and no checkpoint is written from what is left.
 func TestPanicBreaksTheLearner(t *testing.T) {
-	for _, threads := range []int{1, 4} {
+	for _, threads := range []int{1, 4, -1, -4} {
+		spoils := threads < 0
+		threads = max(threads, -threads)
 		for _, before := range []int{0, 1, 9} {
 			registry, left := fit.Default(), before
 			registry.Engines = append(registry.Engines, fit.Engine{Name: "failing", Online: func(*spec.Arguments, credence.Prior) (fit.Online, error) {
 				return fit.Online{Passes: 2, New: func() (credence.Online, error) {
-					return failing{online.NewSGD(online.SGDConfig{}), &left}, nil
+					return failing{online.NewSGD(online.SGDConfig{}), &left, spoils}, nil
 				}}, nil
 			}})
 			l := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "failing", Threads: threads, Registry: registry}))(t)
@@ -48,7 +57,8 @@ func TestPanicBreaksTheLearner(t *testing.T) {
 				rows.Count++
 			}
 			panicked := func(method string, err error) {
-				if fault := (*task.Panic)(nil); !errors.As(err, &fault) || fault.Value != "no such slot" {
+				if fault := (*task.Panic)(nil); !spoils && (!errors.As(err, &fault) || fault.Value != "no such slot") ||
+					spoils && (err == nil || !strings.Contains(err.Error(), "the probability of the row is no number")) {
 					t.Errorf("%d threads, %d batches before the panic: %s returns %v", threads, before, method, err)
 				}
 			}

@@ -48,7 +48,7 @@ func (l *Learner) Rows() int64 {
 // before an error, those that it skipped among them: to go on is to go on behind them. On several threads it
 // returns while the last rows are being learned, which are no longer those of the run; every other method waits
 // for them. After a panic, which is its error or that of the method that waited, all that the learner knows is
-// in doubt: every method returns that error from then on.
+// in doubt: every method returns that error from then on. So it is where the score of a row is no number.
 func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
@@ -203,7 +203,7 @@ func (l *Learner) wait() error {
 // owned calls work and returns its error; one of a panic breaks the learner.
 func (l *Learner) owned(work func() error) error {
 	err := task.Do(work)
-	if fault := (*task.Panic)(nil); errors.As(err, &fault) && l.broken == nil {
+	if fault := (*task.Panic)(nil); (errors.As(err, &fault) || errors.Is(err, errNoNumber)) && l.broken == nil {
 		l.broken = err
 	}
 	return err
@@ -219,6 +219,8 @@ func (l *Learner) learn(b *bound) error {
 	l.counts.Dropped += int64(b.dropped)
 	for i, p := range l.probability {
 		switch y := b.batch.Target[i]; {
+		case p != p:
+			return l.binder.At(b.from[i], errNoNumber)
 		case slices.Contains(refused, i):
 		case y != y:
 			l.counts.Sums.addLoss(targets[i], p, b.batch.WeightOf(i), true)
@@ -248,6 +250,9 @@ func (l *Learner) learn(b *bound) error {
 	}
 	return err
 }
+
+// errNoNumber is said of a row whose score, a sum over all that is known of its features, is none.
+var errNoNumber = errors.New("the probability of the row is no number, so that something learned before it is none: go on from the last checkpoint, or begin anew, and leave out rows of huge values or weights")
 
 // tooLarge says why a row is refused whose largest number is known.
 func tooLarge(name string, value float64) error {

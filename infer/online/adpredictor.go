@@ -69,16 +69,14 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 		} else {
 			_, v, w = special.LogNormalCDFDerivatives(z)
 		}
-		// A row of weight ω moves the Gaussians ω times as far; the shrinking of a
-		// variance is bounded so that it stays positive for large ω.
-		up, down := sign*r.weight*v*scale, r.weight*w*scale*scale
+		up, down := sign*v*scale, w*scale*scale
 		if !b.Ordinary(i) && !a.bearable(&r, up, down) {
 			refused = append(refused, i)
 			continue
 		}
-		a.bias.filter(1, up, down)
+		a.bias.filter(1, r.weight, up, down)
 		for k, slot := range r.columns {
-			a.state.at(slot).filter(linop.At(r.values, k), up, down)
+			a.state.at(slot).filter(linop.At(r.values, k), r.weight, up, down)
 		}
 	}
 	return refused
@@ -103,21 +101,30 @@ func (a *AdPredictor) Continue(share float64) {
 // bearable says whether a row would leave numbers that stay finite.
 func (a *AdPredictor) bearable(r *row, up, down float64) bool {
 	bias := a.bias
-	bias.filter(1, up, down)
-	bounded := bias.bounded()
+	bias.filter(1, r.weight, up, down)
+	bounded := bias.bounded() && credence.Bounded(r.weight)
 	for k, slot := range r.columns {
 		p := *a.state.at(slot)
-		p.filter(linop.At(r.values, k), up, down)
+		p.filter(linop.At(r.values, k), r.weight, up, down)
 		bounded = bounded && p.bounded()
 	}
 	return bounded
 }
 
-// filter is the update of one Gaussian: mean += x s² up, s² *= 1 − x² s² down.
-func (p *pair) filter(x, up, down float64) {
+// filter is the update of one Gaussian by a row of weight ω: mean += x s² up, s² *= 1 − x² s² down, where ω is 1.
+// The row's factor of this weight is a Gaussian, the quotient of that after the row and that before, and counts ω
+// times: with r = x² s² down < 1
+//
+//	mean += ω x s² up/(1 + (ω−1) r),   s² *= (1 − r)/(1 + (ω−1) r)
+//
+// so that no weight, however large, moves the mean beyond that of the factor alone. The shrinking is bounded, so that
+// rows to come are heard.
+func (p *pair) filter(x, weight, up, down float64) {
 	s := p[1]
-	p[0] += x * s * up
-	p[1] = s * max(1-x*x*s*down, smallestShrink)
+	r := x * x * s * down
+	all := 1 + (weight-1)*r
+	p[0] += x * s * (weight * up) / all
+	p[1] = s * max((1-r)/all, smallestShrink)
 }
 
 const smallestShrink = 0.01

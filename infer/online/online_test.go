@@ -152,8 +152,8 @@ func TestAdPredictorMatchesMoments(t *testing.T) {
 	}
 }
 
-// A row of weight ω moves the mean and the variance of adPredictor ω times as far, and an
-// offset stands for as much of the mean of the bias.
+// A row of weight ω is for adPredictor its Gaussian factor to the power ω, in precisions and shifts; the variance is a
+// hundredth at least, however large ω is, and the mean that of the factor. An offset stands for as much of the mean of the bias.
 func TestAdPredictorWeight(t *testing.T) {
 	after := func(bias, weight, offset float64) pair {
 		a := NewAdPredictor(AdPredictorConfig{Variance: 0.7})
@@ -165,8 +165,13 @@ func TestAdPredictorWeight(t *testing.T) {
 		return *a.state.at(0)
 	}
 	one := after(0, 1, -0.8)
-	if two := after(0, 2, -0.8); one[0] <= 0 || math.Abs(two[0]-2*one[0]) > 1e-15 || math.Abs(two[1]-0.7-2*(one[1]-0.7)) > 1e-15 {
-		t.Errorf("weight 2 ends at %v, weight 1 at %v", two, one)
+	precision := 1/one[1] - 1/0.7 // of the factor
+	for _, weight := range []float64{0.3, 1, 2, 50, 1e6, 1e18, 1e90} {
+		total := 1/0.7 + weight*precision
+		want := pair{weight * (one[0] / one[1]) / total, max(1/total, 0.7*smallestShrink)}
+		if got := after(0, weight, -0.8); one[0] <= 0 || math.Abs(got[0]-want[0]) > 1e-12 || math.Abs(got[1]-want[1]) > 1e-12 {
+			t.Errorf("weight %g ends at %v, want %v", weight, got, want)
+		}
 	}
 	if moved := after(-0.5, 1, -0.3); math.Abs(moved[0]-one[0]) > 1e-15 || math.Abs(moved[1]-one[1]) > 1e-15 {
 		t.Errorf("with a part of the offset in the bias the weight ends at %v, not %v", moved, one)

@@ -3,9 +3,9 @@ package online
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // learner is what every learner here has, with options of type C.
@@ -67,12 +67,12 @@ func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safet
 		err = safetensors.ReadRows(r, prefix+pairsName, state.Slots, 2, func(slot int, row []float64) {
 			l.state.reserve(slot + 1)
 			*l.state.at(int32(slot)) = pair(row)
-			if math.IsNaN(row[0]-row[0]) || math.IsNaN(row[1]-row[1]) {
+			if !special.Finite(row[0]) || !special.Finite(row[1]) || row[1] <= 0 && row[1] != l.state.start[1] {
 				wrong = slot
 			}
 		})
 		if err == nil && wrong >= 0 {
-			err = fmt.Errorf("the numbers %v of feature %d are not finite", *l.state.at(int32(wrong)), wrong)
+			err = fmt.Errorf("the numbers %v of feature %d are none that were learned: the file is damaged", *l.state.at(int32(wrong)), wrong)
 		}
 	}
 	if err != nil {

@@ -67,7 +67,18 @@ func NewTrial(learners []credence.Continuer) *Trial {
 
 // best is the learner with the least loss in this round, the first of equals.
 func (t *Trial) best() int {
-	return slices.Index(t.loss, slices.Min(t.loss))
+	best := 0
+	for k, loss := range t.loss {
+		if loss < t.loss[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// drop lets a learner go.
+func (t *Trial) drop(k int) {
+	t.learners, t.loss, t.probability = slices.Delete(t.learners, k, k+1), slices.Delete(t.loss, k, k+1), slices.Delete(t.probability, k, k+1)
 }
 
 // Learn implements [credence.Online]. A row that one of the learners refuses is refused.
@@ -82,6 +93,11 @@ func (t *Trial) Learn(b *credence.Batch, probability []float64) (refused []int) 
 	slices.Sort(refused)
 	refused = slices.Compact(refused)
 	for i := range b.Sparse.Rows {
+		for k := len(t.learners) - 1; k >= 0 && len(t.learners) > 1; k-- {
+			if math.IsNaN(t.probability[k][i]) {
+				t.drop(k) // what it knows is no number
+			}
+		}
 		probability[i] = t.probability[t.best()][i]
 		y, w := b.Target[i], b.WeightOf(i)
 		if math.IsNaN(y) || w == 0 || slices.Contains(refused, i) {

@@ -52,6 +52,18 @@ func newTrial(rates ...float64) *Trial {
 	return NewTrial(learners)
 }
 
+// A learner whose scores are no numbers goes at once, and leaves those of the others as they are without it.
+func TestTrialDropsWhatIsNoNumber(t *testing.T) {
+	all := trialRows(rand.New(rand.NewPCG(3, 4)), 300, 2)
+	with, without := make([]float64, 300), make([]float64, 300)
+	trial, other := newTrial(0.01, math.NaN(), 1), newTrial(0.01, 1)
+	trial.Learn(all, with)
+	other.Learn(all, without)
+	if !slices.Equal(with, without) || len(trial.learners) != 2 || !slices.Equal(trial.loss, other.loss) {
+		t.Errorf("%d learners are left, with losses %v, want %v", len(trial.learners), trial.loss, other.loss)
+	}
+}
+
 // A trial answers, row by row, with the learner whose losses in the round are least, by the losses of learners of
 // their own; the worse half goes after each round; and batches do not matter.
 func TestTrialFollowsTheBest(t *testing.T) {

@@ -56,6 +56,16 @@ func (f *feature) gain(c *factors, label int, lambda, shift, weight float64) {
 	f.total(c)
 }
 
+// trade is gain where what was taken out is part of it. A sum of precisions is below 0 by rounding alone, beside a huge one.
+func (f *feature) trade(c *factors, label int, lambda, shift, weight float64) {
+	if f.gain(c, label, lambda, shift, weight); c == nil {
+		f.lambda = max(0, f.lambda)
+	} else if c.lambda[label] < 0 {
+		c.lambda[label] = 0
+		f.total(c)
+	}
+}
+
 // total makes the sums those of both classes.
 func (f *feature) total(c *factors) {
 	f.lambda, f.shift, f.count = c.lambda[0]+c.lambda[1], c.shift[0]+c.shift[1], single(c.count[0]+c.count[1])
@@ -260,6 +270,6 @@ func (l *Learner) refresh(slots []int32) {
 			priorLambda, precision = least, lambda+least
 		}
 		f.priorLambda = float32(priorLambda)
-		f.priorShift = float32(t.mean*precision - shift)
+		f.priorShift = float32(max(-math.MaxFloat32, min(t.mean*precision-shift, math.MaxFloat32)))
 	})
 }

@@ -17,6 +17,7 @@ const (
 	sampleEB  = 1 << 15 // features that are looked at, evenly over the slots
 	stepsEB   = 6       // scoring steps each time
 	largestEB = 1.0     // of a step, in logit ρ0 and log τ0
+	mostScore = 1e50    // of a feature, whose squares are summed: a slab mean of 10²⁵ slab deviations
 )
 
 // learnHyper learns ρ0 and τ0, and refreshes every feature.
@@ -90,6 +91,7 @@ func (l *Learner) scoringStep(stride int, learnInclusion, learnSlab bool) float6
 		alpha := 1 / (1 + t.odds*exp)
 		i := alpha - p.inclusion
 		s := alpha * 0.5 * t.variance * (shift*shift*t.variance/p.slab - lambda)
+		s = max(-mostScore, min(s, mostScore))
 		gi += i
 		gs += s
 		ii += i * i

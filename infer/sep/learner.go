@@ -255,8 +255,12 @@ func site(mean, s float64, label int) (probability, a, b float64) {
 	if label == 0 {
 		a = -a
 	}
-	return probability, a, slope * scale * scale
+	return probability, a, min(slope, mostSlope) * scale * scale
 }
+
+// mostSlope keeps 1 − cb above 0 in rounded numbers, where cb ≤ slope × c/s < 1 is nearly 1: of a row that is
+// 10⁵ standard deviations on the wrong side and is explained by one feature.
+const mostSlope = 1 - 1e-10
 
 // learnAgain is learnRow for later passes, where the row is part of q already
 // and one copy of the average factor of its class stands for it, and for
@@ -302,6 +306,9 @@ func (l *Learner) cavity(f *feature, c *factors, w *working, label int, weight f
 		w.removedLambda, w.removedShift = c.lambda[label]*share, c.shift[label]*share
 	}
 	w.lambda = lambda - w.removedLambda
+	if f == &l.bias { // which no row goes without: less than that of the prior it has by rounding alone, beside a huge sum
+		w.lambda = max(w.lambda, float64(f.priorLambda))
+	}
 	w.mean = (shift - w.removedShift) / w.lambda
 }
 
@@ -312,7 +319,7 @@ func (l *Learner) replace(f *feature, c *factors, w *working, label int, weight,
 	if !l.again {
 		count = weight / l.scale
 	}
-	f.gain(c, label, b*factor-w.removedLambda, (a+w.mean*b)*factor-w.removedShift, count)
+	f.trade(c, label, b*factor-w.removedLambda, (a+w.mean*b)*factor-w.removedShift, count)
 }
 
 // agedFeatures is how many prior factors forgetting makes anew for each row, at most.

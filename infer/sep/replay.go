@@ -11,6 +11,9 @@ const (
 	mostPasses = 200  // of a fit, or over the rows of a short stream
 	replayed   = 3e-3 // moved by the last pass of a replay that has converged
 	included   = 5e-3 // that inclusions were moved by in the last pass of what has converged
+	// mostDistance is how many standard deviations f of a row may lie from 0 for its factors to be made anew. Beside
+	// importances of 10¹⁷ the passes may throw f farther each time, and must not throw it beyond all numbers.
+	mostDistance = 1e10
 )
 
 // own are the factors of the rows of a replay: of every entry, and behind them of the bias in every row.
@@ -77,12 +80,15 @@ func (l *Learner) replayRow(i int, o *own) {
 		lambda, shift := l.natural(f)
 		w.removedLambda, w.removedShift = o.lambda[at], o.shift[at]
 		w.lambda = lambda - w.removedLambda/copies
+		if f == &l.bias {
+			w.lambda = max(w.lambda, float64(f.priorLambda))
+		}
 		w.mean = (shift - w.removedShift/copies) / w.lambda
 	}
 	put := func(f *feature, sums *factors, w *working, at int, a, b float64) {
 		factor := weight * w.lambda / (w.lambda - b)
 		o.lambda[at], o.shift[at] = b*factor, (a+w.mean*b)*factor
-		f.gain(sums, label, o.lambda[at]-w.removedLambda, o.shift[at]-w.removedShift, 0)
+		f.trade(sums, label, o.lambda[at]-w.removedLambda, o.shift[at]-w.removedShift, 0)
 	}
 	work := l.working(len(columns))
 	var bias working
@@ -96,6 +102,10 @@ func (l *Learner) replayRow(i int, o *own) {
 			s += x * x / w.lambda
 			mean += x * w.mean
 		}
+	}
+	if !(math.Abs(mean) <= mostDistance*math.Sqrt(s)) {
+		l.events.SkippedCavities += int64(len(columns))
+		return
 	}
 	_, a, b := site(mean, s, label)
 	put(&l.bias, &l.biasSums, &bias, last, a, b)

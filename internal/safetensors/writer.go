@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -58,6 +59,33 @@ func RowsOf[T Element](name string, rows, width int, get func(i int, row []T)) T
 			return nil
 		},
 	}
+}
+
+// Finite returns the tensor, which is not written where a number of it is NaN or infinite.
+func (t Tensor) Finite() Tensor {
+	data := t.Data
+	t.Data = func(w io.Writer) error { return data(&finite{w, t.DType}) }
+	return t
+}
+
+// finite passes on whole elements of finite numbers.
+type finite struct {
+	out   io.Writer
+	dtype DType
+}
+
+func (f *finite) Write(b []byte) (int, error) {
+	size := f.dtype.Size()
+	for i := size; (f.dtype == F64 || f.dtype == F32) && i <= len(b); i += size {
+		high, exponent := binary.LittleEndian.Uint16(b[i-2:]), uint16(0x7ff0)
+		if f.dtype == F32 {
+			exponent = 0x7f80
+		}
+		if high&exponent == exponent {
+			return 0, errors.New("a number of it is not finite")
+		}
+	}
+	return f.out.Write(b)
 }
 
 // Write writes a file to w. The result depends on nothing but the content of

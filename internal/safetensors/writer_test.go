@@ -104,6 +104,25 @@ func (f *failingWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
+// TestFinite: numbers that are none are refused where only numbers are asked for, wherever they stand.
+func TestFinite(t *testing.T) {
+	for _, at := range []int{0, 1, 4999} {
+		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
+			wide, narrow := make([]float64, 5000), make([]float32, 5000)
+			wide[at], narrow[at] = v, float32(min(v, math.MaxFloat32))
+			for _, tensor := range []Tensor{Of("wide", wide), Of("narrow", narrow)} {
+				err := Write(io.Discard, nil, []Tensor{tensor.Finite()})
+				if number := v == math.MaxFloat64 || math.IsInf(v, 1) && tensor.Name == "narrow"; (err == nil) != number {
+					t.Errorf("%v at %d of %s: %v", v, at, tensor.Name, err)
+				}
+			}
+		}
+	}
+	if err := Write(io.Discard, nil, []Tensor{Of("keys", []int64{-1, math.MaxInt64}).Finite()}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWritePassesErrorsOn(t *testing.T) {
 	metadata, tensors := sample()
 	size := len(mustWrite(t, metadata, tensors...))
