@@ -1,9 +1,11 @@
 package feature
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -25,6 +27,8 @@ type RandomFourier struct {
 	// Frequencies are the standard frequencies ω, before division by the
 	// lengthscale: n×d, d the number of inputs. [RandomFourier.Draw] draws them.
 	Frequencies []float64 `json:"-" tensor:"frequencies,n,inputs"`
+	// Amplitudes are what cosines and sines of every frequency are multiplied by, whose squares add up to 1; nil means 1/√n.
+	Amplitudes []float64 `json:"-" tensor:"amplitudes,n,optional"`
 }
 
 // Kind implements [Term].
@@ -51,8 +55,8 @@ func (t *RandomFourier) Draw(in *Inputs, n int, rng *rand.Rand) (*RandomFourier,
 		return nil, err
 	}
 	drawn := *t
-	drawn.Given = false
-	drawn.Frequencies, err = t.Kernel.Draw(t.Sampling, n, r.d, rng)
+	drawn.Given, drawn.Sampling = false, cmp.Or(t.Sampling, t.Kernel.DefaultSampling(r.d))
+	drawn.Frequencies, drawn.Amplitudes, err = t.Kernel.Draw(drawn.Sampling, n, r.d, rng)
 	return &drawn, err
 }
 
@@ -77,16 +81,24 @@ func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
 	}
 	m.reader.scaleBy(&m.term.Lengthscale)
 	m.n = len(t.Frequencies) / d
+	if m.term.Amplitudes != nil && len(m.term.Amplitudes) != m.n {
+		return nil, fmt.Errorf("feature: %s has %d amplitudes for %d frequencies: give one each, or none", t.Name, len(t.Amplitudes), m.n)
+	}
+	for i, v := range m.term.Amplitudes {
+		if !(v >= 0 && v <= 1) {
+			return nil, fmt.Errorf("feature: %s: amplitude %d is %g: give numbers whose squares add up to 1", t.Name, i+1, v)
+		}
+	}
 	if t.Given {
 		return m, nil
 	}
-	if err := t.Kernel.check(t.Sampling); err != nil {
+	if err := t.Kernel.check(t.Sampling, d); err != nil {
 		return nil, err
 	}
 	return &redrawable{m}, nil
 }
 
-// fourierMap computes Z = (X/ℓ) Ωᵀ and φ = n^(-1/2) [cos Z, sin Z].
+// fourierMap computes Z = (X/ℓ) Ωᵀ and φ = [a cos Z, a sin Z], a the amplitudes.
 type fourierMap struct {
 	term   RandomFourier
 	reader reader
@@ -100,7 +112,7 @@ type redrawable struct{ *fourierMap }
 func (m *redrawable) Redraw(rng *rand.Rand) Term {
 	term := m.term
 	var err error
-	if term.Frequencies, err = term.Kernel.Draw(term.Sampling, m.n, m.reader.d, rng); err != nil {
+	if term.Frequencies, term.Amplitudes, err = term.Kernel.Draw(term.Sampling, m.n, m.reader.d, rng); err != nil {
 		panic(err.Error())
 	}
 	return &term
@@ -108,8 +120,11 @@ func (m *redrawable) Redraw(rng *rand.Rand) Term {
 
 func (m *redrawable) Thin(parts int) Term {
 	term := m.term
-	n := max(1, m.n/parts) * m.reader.d
-	term.Frequencies = term.Frequencies[:n:n]
+	n := max(1, m.n/parts)
+	term.Frequencies = slices.Clip(term.Frequencies[:n*m.reader.d])
+	if term.Amplitudes != nil && n < m.n {
+		term.Amplitudes = normalised(slices.Clone(term.Amplitudes[:n]))
+	}
 	return &term
 }
 
@@ -191,13 +206,20 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 // work makes the closures of a job.
 func (m *fourierMap) work(job *job) {
 	n := m.n
-	scale := 1 / math.Sqrt(float64(n))
+	scale, amplitudes := 1/math.Sqrt(float64(n)), m.term.Amplitudes
 	job.forward = func(task, _ int) {
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
 			row := job.phi[i*job.stride : i*job.stride+2*n]
 			cos, sin := row[:n], row[n:]
 			kernel.SinCos(sin, cos, cos)
-			kernel.Scale(scale, row)
+			if amplitudes == nil {
+				kernel.Scale(scale, row)
+				continue
+			}
+			for k, a := range amplitudes {
+				cos[k] *= a
+				sin[k] *= a
+			}
 		}
 	}
 	job.backward = func(task, _ int) {

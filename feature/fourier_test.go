@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 )
@@ -170,11 +171,82 @@ func TestKernelsOrthogonal(t *testing.T) {
 	}
 }
 
+// Quasi frequencies of one dimension give the kernel to less than a third of what independent ones are off by, of two to two thirds, all of
+// them and the first few; without amplitudes, or with those of another widening, it is that of another lengthscale. Squares of a row add up
+// to 1. Every draw has the tail of the density, which 50 independent frequencies miss in every second one.
+func TestKernelsQuasi(t *testing.T) {
+	const n, draws = 100, 20
+	rng := rand.New(rand.NewPCG(15, 16))
+	ws := credence.NewWorkspace(1)
+	var phi credence.Design
+	for _, kernel := range kernels {
+		for d, share := range []float64{1: 0.3, 2: 0.6} {
+			if d == 0 {
+				continue
+			}
+			in := numbers(d)
+			values := lengthscales(d)[3]
+			base := RandomFourier{Name: "k", Kernel: kernel, Inputs: span(0, d), Lengthscale: Lengthscale{Values: values}}
+			filled := must.Value(base.Lengthscale.fill("k", d))(t)
+			rows, taus := shifts(rng, d, &filled)
+			for _, parts := range []int{1, 3} {
+				quasi, independent := 0.0, 0.0
+				for range draws {
+					term := draw(t, in, base, n*parts, rng.Uint64())
+					if term.Sampling != Quasi {
+						t.Fatalf("%s draws %s frequencies", kernel, term.Sampling)
+					}
+					newSet(t, in, term).Thin(parts).Transform(ws, &phi, rows)
+					for k, tau := range taus {
+						want, twice := closedForm(kernel, tau), make([]float64, d)
+						for j := range tau {
+							twice[j] = 2 * tau[j]
+						}
+						e := dot(phi.Dense.Row(2*k), phi.Dense.Row(2*k+1)) - want
+						quasi += e * e
+						independent += (0.5*(1+closedForm(kernel, twice)) - want*want) / n
+					}
+					if one := dot(phi.Dense.Row(0), phi.Dense.Row(0)); math.Abs(one-1) > 1e-12 {
+						t.Fatalf("%s, d = %d, one in %d: the squares of a row add up to %v", kernel, d, parts, one)
+					}
+				}
+				if quasi > share*share*independent {
+					t.Errorf("%s, d = %d, one in %d: the error is %.3f of that of independent frequencies, more than %v", kernel, d, parts, math.Sqrt(quasi/independent), share)
+				}
+			}
+		}
+	}
+}
+
+// farOut is the share of the prior's variance at frequencies beyond three.
+func farOut(frequencies, amplitudes []float64) (share float64) {
+	for i, w := range frequencies {
+		if math.Abs(w) > 3 {
+			share += amplitudes[i] * amplitudes[i]
+		}
+	}
+	return share
+}
+
+func TestQuasiFrequenciesHaveTails(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	for range 100 {
+		omega, amplitudes, err := RBF.Draw("", 50, 1, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// About 7 of the 50 are out there, and steps misplace one at most, whose share is twice exp(−3/8 ω²)/50.
+		if share, want := farOut(omega, amplitudes), math.Erfc(3/math.Sqrt2); math.Abs(share-want) > 2*math.Exp(-3./8*9)/50 {
+			t.Errorf("%.5f of the variance is beyond a frequency of 3, want %.5f", share, want)
+		}
+	}
+}
+
 // The directions of a group are at right angles and the lengths of the draw stay.
 func TestOrthogonalDirections(t *testing.T) {
 	const d = 60
 	for _, kernel := range []Kernel{RBF, Matern32} {
-		omega, err := kernel.Draw(Orthogonal, 100, d, rand.New(rand.NewPCG(1, 2)))
+		omega, _, err := kernel.Draw(Orthogonal, 100, d, rand.New(rand.NewPCG(1, 2)))
 		if err != nil {
 			t.Fatal(err)
 		}

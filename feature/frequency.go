@@ -1,9 +1,13 @@
 package feature
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Kernel is a stationary kernel k(τ) with k(0) = 1, whose spectral density gives random
@@ -21,7 +25,7 @@ const (
 )
 
 // Sampling says how the frequencies of one draw depend on each other. Each of
-// them alone has exactly the spectral density, so every sampling is unbiased.
+// them alone has exactly the spectral density, or amplitudes that make up for it.
 type Sampling string
 
 // The samplings.
@@ -31,11 +35,19 @@ const (
 	// Orthogonal frequencies come in groups of up to d with directions at right
 	// angles, which makes the error of isotropic kernels smaller (Yu et al. 2016).
 	Orthogonal Sampling = "orthogonal"
+	// Quasi frequencies, of one dimension or two, are those of evenly spread points, twice as far out as the spectral density has
+	// them, with amplitudes that make up for that. Frequencies of equal amplitudes leave the tails of the density to a few
+	// of them, so that functions drawn from the prior have no fine detail: those of the data are then fitted badly, by bands that
+	// are too narrow, however many they are.
+	Quasi Sampling = "quasi"
 )
 
-// DefaultSampling is orthogonal where it is defined.
-func (k Kernel) DefaultSampling() Sampling {
-	if k == Laplacian || k == Cauchy {
+// DefaultSampling is that of d dimensions: quasi for one or two, else orthogonal where that is defined.
+func (k Kernel) DefaultSampling(d int) Sampling {
+	switch {
+	case d <= 2:
+		return Quasi
+	case k == Laplacian || k == Cauchy:
 		return IID
 	}
 	return Orthogonal
@@ -58,9 +70,12 @@ func (k Kernel) freedom() (int, bool) {
 }
 
 // check refuses what Draw cannot draw.
-func (k Kernel) check(sampling Sampling) error {
-	if sampling != "" && sampling != IID && sampling != Orthogonal {
-		return fmt.Errorf("feature: unknown kind of frequencies %q: use iid or orthogonal", sampling)
+func (k Kernel) check(sampling Sampling, d int) error {
+	switch {
+	case sampling != "" && sampling != IID && sampling != Orthogonal && sampling != Quasi:
+		return fmt.Errorf("feature: unknown kind of frequencies %q: use quasi, iid or orthogonal", sampling)
+	case sampling == Quasi && d > 2:
+		return fmt.Errorf("feature: quasi frequencies are those of one column or two, not of %d: leave kind= out", d)
 	}
 	if k == Laplacian || k == Cauchy {
 		if sampling == Orthogonal {
@@ -74,17 +89,110 @@ func (k Kernel) check(sampling Sampling) error {
 	return nil
 }
 
-// Draw returns n standard frequencies (for lengthscale 1) in d dimensions, n×d.
-func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) ([]float64, error) {
+// Draw returns n standard frequencies (for lengthscale 1) in d dimensions, n×d, and their amplitudes, whose squares add up to 1;
+// nil means equal ones.
+func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) (omega, amplitudes []float64, err error) {
 	if n < 1 || d < 1 {
-		return nil, fmt.Errorf("feature: %d frequencies in %d dimensions: give at least one of both", n, d)
+		return nil, nil, fmt.Errorf("feature: %d frequencies in %d dimensions: give at least one of both", n, d)
 	}
-	if err := k.check(sampling); err != nil {
-		return nil, err
+	if err := k.check(sampling, d); err != nil {
+		return nil, nil, err
 	}
-	if sampling == "" {
-		sampling = k.DefaultSampling()
+	switch cmp.Or(sampling, k.DefaultSampling(d)) {
+	case Quasi:
+		omega, amplitudes = k.quasi(n, d, rng)
+		return omega, amplitudes, nil
+	case Orthogonal:
+		omega = k.random(n, d, rng, true)
+	default:
+		omega = k.random(n, d, rng, false)
 	}
+	return omega, nil, nil
+}
+
+// widening is how many times farther out than under the spectral density quasi frequencies are.
+const widening = 2
+
+// golden are the generalised golden numbers, the roots of g² = g + 1 and g³ = g + 1, whose powers are the steps of evenly spread points in
+// one dimension and two, of which every first few are as evenly spread (Roberts 2018).
+var golden = [...]float64{1.6180339887498949, 1.3247179572447460}
+
+// quasi maps points of [0, 1)^d, shifted at random all together (Cranley & Patterson 1976), by quantiles of the spectral density. The
+// amplitudes are roots of the shares of importance sampling. Frequencies ±ω are one, so that half of the space will do.
+func (k Kernel) quasi(n, d int, rng *rand.Rand) (omega, amplitudes []float64) {
+	omega, amplitudes = make([]float64, n*d), make([]float64, n)
+	var shift, at [2]float64
+	for j := range d {
+		shift[j] = rng.Float64()
+	}
+	freedom, isotropic := k.freedom()
+	df := float64(freedom)
+	for i := range n {
+		step := 1.0
+		for j := range d {
+			step /= golden[d-1]
+			_, at[j] = math.Modf(shift[j] + float64(i)*step)
+		}
+		w := omega[i*d : (i+1)*d]
+		switch {
+		case !isotropic:
+			at[0] = (1 + at[0]) / 2
+			for j := range w {
+				if k == Laplacian {
+					w[j] = math.Tan(math.Pi * (at[j] - 0.5))
+				} else {
+					w[j] = math.Copysign(math.Log(2*min(at[j], 1-at[j])), at[j]-0.5)
+				}
+			}
+		case d == 2:
+			r := math.Sqrt(-2 * math.Log1p(-at[0]))
+			if df > 0 {
+				r = math.Sqrt(df * math.Expm1(-2/df*math.Log1p(-at[0])))
+			}
+			w[1], w[0] = math.Sincos(math.Pi * at[1])
+			w[0], w[1] = r*w[0], r*w[1]
+		case df > 0:
+			w[0] = special.StudentQuantile((1+at[0])/2, df)
+		default:
+			w[0] = special.NormalQuantile((1 + at[0]) / 2)
+		}
+		log := k.logDensity(w)
+		for j := range w {
+			w[j] = limit(widening * limit(w[j]))
+		}
+		amplitudes[i] = math.Exp((k.logDensity(w) - log) / 2)
+	}
+	return omega, normalised(amplitudes)
+}
+
+// normalised divides amplitudes so that their squares add up to 1.
+func normalised(amplitudes []float64) []float64 {
+	kernel.Scale(1/math.Sqrt(dot(amplitudes, amplitudes)), amplitudes)
+	return amplitudes
+}
+
+// logDensity is the logarithm of the spectral density but for a constant.
+func (k Kernel) logDensity(w []float64) (log float64) {
+	freedom, isotropic := k.freedom()
+	square := dot(w, w)
+	switch {
+	case freedom > 0:
+		return -float64(freedom+len(w)) / 2 * math.Log1p(square/float64(freedom))
+	case isotropic:
+		return -square / 2
+	}
+	for _, v := range w {
+		if k == Laplacian {
+			log -= math.Log1p(v * v)
+		} else {
+			log -= math.Abs(v)
+		}
+	}
+	return log
+}
+
+// random draws from the spectral density.
+func (k Kernel) random(n, d int, rng *rand.Rand, orthogonal bool) []float64 {
 	omega := make([]float64, n*d)
 	if k == Laplacian || k == Cauchy {
 		for i := range omega {
@@ -97,13 +205,13 @@ func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) ([]float64, er
 				}
 			}
 		}
-		return omega, nil
+		return omega
 	}
 	freedom, _ := k.freedom()
 	for i := range omega {
 		omega[i] = rng.NormFloat64()
 	}
-	if sampling == Orthogonal {
+	if orthogonal {
 		for first := 0; first < n; first += d {
 			orthogonalise(omega[first*d:min(first+d, n)*d], d)
 		}
@@ -122,7 +230,7 @@ func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) ([]float64, er
 			}
 		}
 	}
-	return omega, nil
+	return omega
 }
 
 // orthogonalise makes the directions of the rows of g (m×d, m ≤ d) orthogonal and

@@ -144,7 +144,7 @@ func TestRefusals(t *testing.T) {
 	refuses(t, in, "feature: rbf(a) has 2 lengthscales: give 1 or a single one",
 		&RandomFourier{Name: "rbf(a)", Kernel: RBF, Inputs: []int{0}, Frequencies: []float64{1},
 			Lengthscale: Lengthscale{Values: []float64{1, 2}}})
-	if _, err := Laplacian.Draw(Orthogonal, 3, 2, rand.New(rand.NewPCG(1, 1))); err == nil {
+	if _, _, err := Laplacian.Draw(Orthogonal, 3, 2, rand.New(rand.NewPCG(1, 1))); err == nil {
 		t.Fatal("orthogonal frequencies of a product kernel were drawn")
 	}
 }

@@ -15,6 +15,8 @@ import (
 const (
 	// enoughGain is what twice as many frequencies have to gain, in nats of the evidence or of its bound.
 	enoughGain = 3
+	// trialGain is what they have to gain in a trial: enough of them differ from twice as many by hundredths of a nat.
+	trialGain = 0.1
 	// trialRows are the evenly spread rows on which it is tried whether twice as many may gain.
 	trialRows = 4000
 )
@@ -24,7 +26,7 @@ var trialEngines = map[string]string{"exact": "exact(starts=1, hyper=mode)", "sv
 
 // double fits with twice as many frequencies, of those left out, while the evidence gains. Whether it may is tried on some of the
 // rows first, at the lengthscales of the fit: nothing but variances is learned there, so that a fit whose frequencies suffice costs
-// two evaluations more. Any gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
+// two evaluations more. A small gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
 // those learned. What fails on the way leaves the fit as it is.
 func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
 	_, normal := p.model.Prior.(prior.Normal)
@@ -115,7 +117,7 @@ func (d *doubling) try(ctx context.Context, features *feature.Set) ([]formula.Fr
 		return nil, err
 	}
 	then, err := d.evidence(ctx, features, all)
-	if err != nil || !(then > now) {
+	if err != nil || !(then > now+trialGain) {
 		return nil, err
 	}
 	if len(terms) == 1 {
@@ -127,7 +129,7 @@ func (d *doubling) try(ctx context.Context, features *feature.Set) ([]formula.Fr
 		if then, err = d.evidence(ctx, features, alone); err != nil {
 			return nil, err
 		}
-		gained[term] = then > now
+		gained[term] = then > now+trialGain
 	}
 	if some, _ := d.twice(d.drawn, func(t string) bool { return gained[t] }); some != nil {
 		return some, nil

@@ -48,7 +48,7 @@ func TestFrequenciesDoubleWhileTheEvidenceGains(t *testing.T) {
 	}{
 		{"g ~ rbf(a, lengthscale=0.04) + rbf(b)", "", "", "exact(starts=1)", "g ~ rbf(a, n=50, lengthscale=0.04) + rbf(b, n=50)", []float64{100, 50}, []float64{500, 50}},
 		{"y ~ rbf(a, lengthscale_prior=none)", "poisson", "", "svi(covariance=full, hyper=mode)", "y ~ rbf(a, n=50, lengthscale_prior=none)", []float64{100}, []float64{500}},
-		{"h ~ rbf(c)", "", "", "", "h ~ rbf(c, n=50)", []float64{60}, []float64{60}},
+		{"h ~ rbf(c, lengthscale=0.03)", "", "", "", "h ~ rbf(c, n=50, lengthscale=0.03)", []float64{60}, []float64{60}},
 		{"g ~ b + rbf(a, n=30)", "", "", "", "", []float64{30}, []float64{30}},
 		{"b ~ rbf(g)", "", "", "", "b ~ rbf(g, n=50)", []float64{50}, []float64{50}},
 		{"g ~ rbf(a, lengthscale=0.1)", "", "spikeslab", "ep", "", []float64{50}, []float64{50}},

@@ -20,7 +20,7 @@ import (
 func measured() (x, y []float64) {
 	for i := range 40 {
 		x = append(x, float64(i)/4)
-		y = append(y, 2+math.Sin(x[i])+0.3*math.Sin(37*float64(i)))
+		y = append(y, 2+math.Sin(x[i])+0.3*math.Sin(37*float64(i*i)))
 	}
 	return x, y
 }
@@ -38,7 +38,7 @@ func ExampleTable() {
 	}
 	p, err := score.Row(model, map[string]any{"x": 5 * math.Pi / 2})
 	fmt.Printf("%.1f ± %.1f; %v\n", p.Mean, p.SD, err)
-	// Output: 3.0 ± 0.1; <nil>
+	// Output: 3.0 ± 0.2; <nil>
 }
 
 // house is a row of a program.

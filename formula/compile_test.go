@@ -196,7 +196,7 @@ func TestDefaultsOfRandomFeatures(t *testing.T) {
 			t.Errorf("%s under %q, %d rows: %d weights, want %d", c.term, c.family, c.rows, set.Weights(), c.weights)
 		}
 		term := set.Terms()[0].(*feature.RandomFourier)
-		if sampling := term.Kernel.DefaultSampling(); term.Sampling != sampling || term.Lengthscale.Shared || term.Lengthscale.State != param.Learned || term.Lengthscale.NoPrior {
+		if sampling := term.Kernel.DefaultSampling(len(term.Inputs)); term.Sampling != sampling || term.Lengthscale.Shared || term.Lengthscale.State != param.Learned || term.Lengthscale.NoPrior {
 			t.Errorf("defaults are %+v", term.Lengthscale)
 		}
 	}
@@ -281,7 +281,7 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 	if l := first.Lengthscale; !slices.Equal(l.Values, []float64{0.9, 1.4}) || l.State != param.Guess || !l.NoPrior || l.Shared || len(first.Frequencies) != 10 {
 		t.Errorf("rbf: %+v", first)
 	}
-	if l := second.Lengthscale; !slices.Equal(l.Values, []float64{3}) || l.State != param.Held || l.NoPrior || !l.Shared || second.Sampling != feature.IID || second.Kernel != feature.Laplacian {
+	if l := second.Lengthscale; !slices.Equal(l.Values, []float64{3}) || l.State != param.Held || l.NoPrior || !l.Shared || second.Sampling != feature.Quasi || second.Kernel != feature.Laplacian {
 		t.Errorf("laplacian: %+v", second)
 	}
 	if !third.Given || !slices.Equal(third.Frequencies, []float64{2, 1, 4, 3}) {

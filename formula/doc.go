@@ -31,7 +31,7 @@
 //
 // Random features rbf, laplacian, cauchy, matern12, matern32 and matern52 take n= (50 for
 // one column and 100 for two, no more than different values; beyond 250, under gaussian 500 and above
-// 5,000 rows 1,000), kind=iid|orthogonal, lengthscale= (one, or one for each column), ard=,
+// 5,000 rows 1,000), kind=quasi|iid|orthogonal, lengthscale= (one, or one for each column), ard=,
 // lengthscale_prior=none, and frequencies=@file.csv in place of a draw: a row
 // for each frequency; a header that names just the function's columns gives their order.
 // radial and sigmoid take centres= (50, fewer if the data have fewer different rows),

@@ -135,9 +135,9 @@ func (c *compiler) fourier(call spec.Call) error {
 	f := newFunction(call)
 	args := a.Positional()
 	f.count = a.Means("frequencies, two weights each", "50 for one column, 100 for two, 250 to 1,000 for more, never more than different values").Int("n", 0, spec.Between(1, mostFrequencies))
-	samplings := []string{string(feature.IID), string(feature.Orthogonal), "fastfood"}
+	samplings := []string{string(feature.Quasi), string(feature.IID), string(feature.Orthogonal), "fastfood"}
 	kind, hasKind := a.Argument("kind")
-	f.sampling = feature.Sampling(a.Means("how frequencies are drawn", "").Word("kind", string(feature.Kernel(call.Name).DefaultSampling()), samplings...))
+	f.sampling = feature.Sampling(a.Means("how frequencies are drawn", "quasi for one column or two, else orthogonal, or iid").Word("kind", "", samplings...))
 	var err error
 	if f.inputs, f.segment, f.without, err = c.group(call, args); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *compiler) fourier(call spec.Call) error {
 	if f.sampling == "fastfood" {
 		return c.unsupported(kind, "kind=fastfood is")
 	}
-	if f.sampling == feature.Orthogonal && feature.Kernel(call.Name).DefaultSampling() != feature.Orthogonal {
+	if k := feature.Kernel(call.Name); f.sampling == feature.Orthogonal && (k == feature.Laplacian || k == feature.Cauchy) {
 		return c.formula.Errorf(kind, "orthogonal frequencies are not defined for %s, a product over its columns", call.Name).WithRemedy("write kind=iid")
 	}
 	if path != "" {

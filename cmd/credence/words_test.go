@@ -110,7 +110,7 @@ func TestSmoothsInALine(t *testing.T) {
 		}
 	}
 	factor := must(t, "inspect", model, "--exp")
-	if want := fmt.Sprintf("highest %.2f", math.Exp(number(t, smooth["highest"].(map[string]any), "mean"))); !strings.Contains(factor, want) {
+	if want := fmt.Sprintf("highest %.4g at", math.Exp(number(t, smooth["highest"].(map[string]any), "mean"))); !strings.Contains(factor, want) {
 		t.Errorf("%s\nlacks %s", factor, want)
 	}
 	if terms := e["terms"].([]any); len(terms) != 14 {

@@ -27,7 +27,7 @@ func fourierSet(t testing.TB, p, n int, kernels ...feature.Kernel) *feature.Set 
 	}
 	terms := []feature.Term{&feature.Intercept{}, &feature.Linear{Inputs: all}}
 	for k, kernel := range kernels {
-		term := &feature.RandomFourier{Name: string(kernel) + "(.)", Kernel: kernel, Sampling: kernel.DefaultSampling(), Inputs: all}
+		term := &feature.RandomFourier{Name: string(kernel) + "(.)", Kernel: kernel, Sampling: feature.Orthogonal, Inputs: all}
 		term, err := term.Draw(&in, n, rand.New(rand.NewPCG(1, uint64(k))))
 		must.Succeed(t, err)
 		terms = append(terms, term)
