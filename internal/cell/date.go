@@ -95,10 +95,22 @@ func parseDate(text []byte, order string) (days float64, ok bool) {
 
 const secondsOfDay = 24 * 60 * 60
 
-// dashed writes a date with dashes. Its separators are all the same: "-", "/" or ".", or spaces, with
+// compactDate reports whether a text is eight digits that are a year of this or the last century, a month and a day.
+func compactDate(text []byte) bool {
+	if len(text) != len("20060102") || text[0] != '1' && text[0] != '2' {
+		return false
+	}
+	_, err := time.Parse("20060102", string(text))
+	return err == nil && string(text) >= "1900" && string(text) < "2100"
+}
+
+// dashed writes a date with dashes; one of year, month and day may be eight digits. Its separators are all the same: "-", "/" or ".", or spaces, with
 // commas perhaps, beside the name of a month. Only days stand first before dots.
 func dashed(date, order string) (string, bool) {
 	named := strings.IndexFunc(date, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }) >= 0
+	if len(date) == len("20060102") && order == "ymd" && strings.Trim(date, "0123456789") == "" {
+		return date[:4] + "-" + date[4:6] + "-" + date[6:], true
+	}
 	separator := ""
 	for _, s := range []string{"-", "/", ".", " "} {
 		if strings.Contains(date, s) {

@@ -39,7 +39,15 @@ func TestNotations(t *testing.T) {
 		"others contradict":          {Setting{Shown: "both"}, []string{"1,300", "800"}, Numeric, Notation{Decimal: "."}, true},
 		"the user tells of 1,300":    {Setting{Stated: ".", Shown: ","}, []string{"1,300", "800"}, Numeric, Notation{Decimal: "."}, false},
 		"training tells of 1,300":    {Setting{Trained: commas}, []string{"1,300", "800"}, Numeric, Notation{Decimal: ","}, false},
-		"1.300 is plain":             {Setting{}, []string{"1.300", "800"}, Numeric, Notation{}, false},
+		"1.300 is plain":             {Setting{}, []string{"1.300", "8.001"}, Numeric, Notation{}, false},
+		"1.300 is plain beside 1000": {Setting{}, []string{"1.300", "800", "1000"}, Numeric, Notation{}, false},
+		"1.300 is plain beside 8e1":  {Setting{}, []string{"1.300", "800", "8e1"}, Numeric, Notation{}, false},
+		"1.300 and 800":              {Setting{}, []string{"1.300", "-800"}, Numeric, Notation{}, true},
+		"1.300 and 800 in euros":     {Setting{}, []string{"1.300 EUR", "800 EUR"}, Numeric, Notation{}, true},
+		"1.300 and 800, trained":     {Setting{Trained: &Notation{}}, []string{"1.300", "800"}, Numeric, Notation{}, true},
+		"1.300 and 800, others tell": {Setting{Shown: "."}, []string{"1.300", "800"}, Numeric, Notation{}, false},
+		"the user tells of 1.300":    {Setting{Stated: ","}, []string{"1.300", "800"}, Numeric, Notation{Decimal: ","}, false},
+		"and that points are such":   {Setting{Stated: "."}, []string{"1.300", "800"}, Numeric, Notation{Decimal: "."}, false},
 		"others tell of 1.300":       {Setting{Shown: ","}, []string{"1.300", "800"}, Numeric, Notation{Decimal: ","}, false},
 		"others, and its own":        {Setting{Shown: ","}, []string{"1.300", "8.5"}, Numeric, Notation{}, false},
 		"others contradict of 1.300": {Setting{Shown: "both"}, []string{"1.300", "800"}, Numeric, Notation{}, true},
@@ -100,6 +108,36 @@ func TestCodesAreDoubted(t *testing.T) {
 	}
 }
 
+// A decimal point that nothing tells of, and numbers that look like dates, are told with what to type.
+func TestReadingsAreTold(t *testing.T) {
+	point, date := `"1.234" is read with a decimal point, which nothing in the data tells: --decimal . says so, and --thousands . that`, "is read as numbers, though all look like dates, such as 20231231: declare it with --types d=ymd, or with --types d=number if"
+	for name, c := range map[string]struct {
+		set         Setting
+		texts       []string
+		note, doubt string
+	}{
+		"points":           {Setting{}, []string{"1.234", "2.345"}, point, ""},
+		"others tell":      {Setting{Shown: "."}, []string{"1.234", "2.345"}, "", ""},
+		"the user tells":   {Setting{Stated: "."}, []string{"1.234", "2.345"}, "", ""},
+		"training tells":   {Setting{Trained: &Notation{}}, []string{"1.234", "2.345"}, "", ""},
+		"its own":          {Setting{}, []string{"1.234", "2.34"}, "", ""},
+		"dates":            {Setting{}, []string{"20231231", "20240229"}, "", date},
+		"a day too many":   {Setting{}, []string{"20231231", "20230229"}, "", ""},
+		"another century":  {Setting{}, []string{"20231231", "18991231"}, "", ""},
+		"a number":         {Setting{}, []string{"20231231", "7"}, "", ""},
+		"one after a text": {Setting{}, []string{"n/a", "20231231", "20231231", "20231231", "20231231", "20231231"}, "is a number in 5 of 6", ""},
+		"declared numbers": {Setting{Declared: Numeric}, []string{"20231231"}, "", ""},
+		"declared dates":   {Setting{Declared: Numeric, Date: "ymd"}, []string{"20231231"}, "", "holds dates"},
+		"trained":          {Setting{Trained: &Notation{}}, []string{"20231231"}, "", ""},
+	} {
+		c.set.Name = "d"
+		v := decided(c.set, c.texts...)
+		if v.Kind != Numeric || v.Refusal != "" || !strings.HasPrefix(v.Note, c.note) || (v.Note == "") != (c.note == "") || !strings.HasPrefix(v.Doubt, c.doubt) || (v.Doubt == "") != (c.doubt == "") {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
 // A text in a notation is the number that it spells, or none.
 func TestNumbersInNotations(t *testing.T) {
 	nan := math.NaN()
@@ -116,7 +154,7 @@ func TestNumbersInNotations(t *testing.T) {
 		{Notation{Sign: "%"}, "5 %", 5}, {Notation{Sign: "%"}, "5", nan}, {Notation{}, "5 %", nan}, {Notation{}, "1,5", nan},
 		{Notation{Date: "ymd"}, "1970-01-02", 1}, {Notation{Date: "ymd"}, "1969-12-31T12:00:00Z", -0.5}, {Notation{Date: "ymd"}, "1970-01-02 06:00:00+06:00", 1},
 		{Notation{Date: "dmy"}, "2/1/1970", 1}, {Notation{Date: "mdy"}, "1/2/1970 12:00 pm", 1.5}, {Notation{Date: "mdy"}, "Jan 2, 1970", 1}, {Notation{Date: "mdy"}, "1.2.1970", nan},
-		{Notation{Date: "ymd"}, "2023-02-29", nan}, {Notation{Date: "ymd"}, "2023-02", nan}, {Notation{Date: "ymd"}, "20230201", nan}, {Notation{Date: "ymd"}, "1970-01-02 25:00", nan},
+		{Notation{Date: "ymd"}, "2023-02-29", nan}, {Notation{Date: "ymd"}, "2023-02", nan}, {Notation{Date: "ymd"}, "19700102", 1}, {Notation{Date: "ymd"}, "20230229", nan}, {Notation{Date: "dmy"}, "19700102", nan}, {Notation{Date: "ymd"}, "2023020", nan}, {Notation{Date: "ymd"}, "1970-01-02 25:00", nan},
 	} {
 		rules := NewRules(nil)
 		v, fault := rules.Number([]byte(c.text), &c.n)

@@ -122,6 +122,12 @@ func (c *Census) asNumber(set Setting) Verdict {
 	if s.padded != "" && set.Declared == Unknown && set.Trained == nil {
 		v.Doubt = fmt.Sprintf("is read as numbers, though some begin with 0 as codes do, such as %[1]s: declare it with --types %[2]s=category, or with --types %[2]s=number if amounts are meant", s.padded, set.Name)
 	}
+	if s.openPoint > 0 && s.point == 0 && mark == "" && refusal == "" && set.Trained == nil {
+		v.Note = fmt.Sprintf("%s is read with a decimal point, which nothing in the data tells: --decimal . says so, and --thousands . that points separate thousands", Quote(s.openExample))
+	}
+	if s.compact == c.values && set.Declared == Unknown && set.Trained == nil {
+		v.Doubt = fmt.Sprintf("is read as numbers, though all look like dates, such as %[1]s: declare it with --types %[2]s=ymd, or with --types %[2]s=number if amounts are meant", s.compactExample, set.Name)
+	}
 	if readable < c.values && set.Trained == nil {
 		if len(c.others) > 0 {
 			example = slices.Min(slices.Collect(maps.Keys(c.others)))
@@ -176,7 +182,10 @@ type spellings struct {
 	// Of numbers: those that have a decimal point, or a comma, and no other reading; those that are the same
 	// with either; and those that are one number with a point and another with a comma, such as 1.300 and 1,300.
 	point, comma, either, openPoint, openComma int
-	grouped                                    int // that are no plain numbers, signs aside
+	grouped                                    int  // that are no plain numbers, signs aside
+	long                                       bool // some are the same with either, and not written by at most three digits
+	compact                                    int  // that are eight digits as of a date, such as 20231231, if all before are
+	compactExample                             string
 	signs                                      map[string]int
 	pointExample, commaExample, openExample    string
 	signExample                                string
@@ -241,6 +250,10 @@ func (s *spellings) count(text []byte, spelled spelling) {
 	if s.padded == "" && len(text) >= 3 && len(text) <= 20 && text[0] == '0' && !bytes.ContainsFunc(text, notDigit) {
 		s.padded = string(text)
 	}
+	if s.compact == s.total() && compactDate(text) {
+		s.compact++
+		keep(&s.compactExample, text)
+	}
 	if !spelled.plain {
 		s.grouped++
 	}
@@ -254,6 +267,10 @@ func (s *spellings) count(text []byte, spelled spelling) {
 	switch {
 	case spelled.same:
 		s.either++
+		if !s.long {
+			digits := bytes.TrimFunc(text, notDigit)
+			s.long = len(digits) > 3 || bytes.ContainsFunc(digits, notDigit)
+		}
 	case !spelled.comma:
 		s.point++
 		keep(&s.pointExample, text)
@@ -298,6 +315,8 @@ func (s *spellings) mark(set Setting) (mark, refusal string) {
 		return trained, ""
 	case s.openComma > 0:
 		return "", fmt.Sprintf("numbers such as %s may have a decimal comma or one between thousands, and nothing in the data tells which: say --decimal ',' or --thousands ','", Quote(s.openExample))
+	case s.either > 0 && !s.long:
+		return "", fmt.Sprintf("every number with a point has three digits behind it, such as %s, and those without one are below 1,000, so that points may separate thousands: say --thousands . or --decimal .", Quote(s.openExample))
 	case set.Shown == "both":
 		return "", fmt.Sprintf("numbers such as %s may have a decimal point or one between thousands, and other columns have decimal commas and decimal points: say --decimal . or --decimal ','", Quote(s.openExample))
 	}
