@@ -6,6 +6,8 @@ require gonum.org/v1/gonum v0.17.0
 
 require github.com/klauspost/compress v1.20.3
 
+require golang.org/x/text v0.43.0
+
 require (
 	github.com/andybalholm/brotli v1.1.1
 	github.com/google/uuid v1.6.0 // indirect

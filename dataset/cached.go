@@ -52,6 +52,7 @@ type fileKey struct {
 	Modified  int64 // nanoseconds
 	Sample    string
 	Delimiter byte
+	Latin     bool
 }
 
 // cacheText is what is stored beside the rows.
@@ -120,7 +121,7 @@ func (in *input) key() (fileKey, error) {
 			return fileKey{}, fmt.Errorf("%s: cannot be read: %w", in.name, err)
 		}
 	}
-	return fileKey{Path: path, Size: in.size, Modified: in.modified.UnixNano(), Sample: hex.EncodeToString(hash.Sum(nil)), Delimiter: in.delimiter}, nil
+	return fileKey{Path: path, Size: in.size, Modified: in.modified.UnixNano(), Sample: hex.EncodeToString(hash.Sum(nil)), Delimiter: in.delimiter, Latin: in.latin.Load()}, nil
 }
 
 // cached returns the source of a cache that is there and whole, else nil.

@@ -95,6 +95,11 @@ func (t *Table) Files() []string {
 // Notes returns what the user should know about how columns are read.
 func (t *Table) Notes() []Note {
 	var notes []Note
+	for _, in := range t.inputs {
+		if in.encoding == "" && in.latin.Load() {
+			notes = append(notes, Note{Text: in.name + " is read as Windows-1252, for it is not UTF-8"})
+		}
+	}
 	for i, c := range t.columns {
 		if c.note != "" {
 			notes = append(notes, Note{Column: t.schema.Columns[i].Name, Text: c.note})

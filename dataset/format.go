@@ -43,14 +43,14 @@ func formatOf(name string) string {
 }
 
 // foreign are extensions of other formats, with what to do.
-func foreign(name string) string {
-	name = strings.ToLower(filepath.Base(name))
+func foreign(original string) string {
+	name := strings.ToLower(filepath.Base(original))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	switch extension := filepath.Ext(name); extension {
 	case ".arrow", ".feather", ".ipc":
 		return "Arrow files are not read: write Parquet or CSV"
 	case ".xlsx", ".xls", ".ods":
-		return "spreadsheets are not read: export the sheet as CSV"
+		return spreadsheet(original)
 	case ".json", ".jsonl", ".ndjson":
 		return "JSON is not read: write Parquet or CSV"
 	case ".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz":
@@ -59,6 +59,14 @@ func foreign(name string) string {
 		return extension + " files are not read: write Parquet or CSV"
 	}
 	return ""
+}
+
+// spreadsheet says what to do about one.
+func spreadsheet(name string) string {
+	if name == stdinName {
+		name = "FILE.xlsx"
+	}
+	return "spreadsheets are not read: save the sheet as \"CSV UTF-8\", or type soffice --headless --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76' " + cell.Shell(name)
 }
 
 // detect decides the format of an input from its options, name and content.
@@ -100,6 +108,9 @@ func detect(option, name string, head []byte) (string, error) {
 func binaryFault(name string, head []byte, format string) error {
 	if len(head) == 0 {
 		return &text.Error{File: name, What: "the file is empty"}
+	}
+	if bytes.HasPrefix(head, zipMagic) && bytes.Contains(head, []byte("xl/")) || bytes.HasPrefix(head, oleMagic) {
+		return &text.Error{File: name, What: spreadsheet(name)}
 	}
 	if format == formatParquet {
 		if !bytes.HasPrefix(head, parquetMagic) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type input struct {
 	pipe      *pipe  // content that is read once, nil of others
 	size      int64  // as stored, 0 if unknown
 	modified  time.Time
+	encoding  string      // that is stated, or ""
+	latin     atomic.Bool // it is Windows-1252
 	delimiter byte
 	preamble  bool     // its first line, "sep=;", names the delimiter
 	header    []string // of delimited text, "" for columns that are left out

@@ -81,7 +81,7 @@ func (t *Table) begins(ctx context.Context, in *input, start *credence.Position)
 	}
 	s := newStream(closer)
 	defer s.close()
-	if s.decode(ctx, raw) != nil {
+	if s.decode(ctx, in, raw) != nil {
 		return false
 	}
 	head := make([]byte, min(start.Offset, knownBytes))
@@ -140,7 +140,7 @@ func (s *stream) resume(name string, start *credence.Position) ([]byte, error) {
 
 // skip goes from one offset to another, by seeking where that is possible.
 func (s *stream) skip(name string, from, to, read int64) error {
-	if s.file != nil && !s.compressed && !s.wide {
+	if s.file != nil && !s.compressed && !s.wide && !s.latin.Load() { // the encoding shows in what was read to know the file
 		if info, err := s.file.Stat(); err == nil && info.Size() >= read+s.mark {
 			if _, err := s.file.Seek(to+s.mark, io.SeekStart); err == nil {
 				s.Reader = s.plain

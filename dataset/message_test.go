@@ -138,7 +138,7 @@ func TestAllOffendingTexts(t *testing.T) {
 	}
 	path := write(t, "t.csv", rows.String())
 	_, _, err := load(t, Options{}, nil, path)
-	want := `t.csv:5: column "x": "?" is not a number, nor are "a,b", "low" (5 rows); column "z": "?" (5 rows): declare them missing with --missing '?,"a,b",low', or read the columns as categories with --types x=category,z=category`
+	want := `t.csv:5: column "x": "?" is not a number, nor are "a,b", "low" (5 rows); column "z": "?" (5 rows): declare them missing with --missing '?,low' --missing 'text=a,b', or read the columns as categories with --types x=category,z=category`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}

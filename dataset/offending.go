@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
@@ -31,7 +32,11 @@ type offending struct {
 // read, so that one command mends all. Where the rows cannot be read again the failure stays as it is.
 func (t *Table) allOffending(ctx context.Context, chosen *selection, failure error) error {
 	var first *text.Error
-	if !errors.As(failure, &first) || first.Column == "" || !strings.Contains(first.What, declareMissing) {
+	if !errors.As(failure, &first) || first.Column == "" {
+		return failure
+	}
+	bare, is := cell.WithoutRemedy(first.What)
+	if !is {
 		return failure
 	}
 	if t.format == formatParquet || slices.ContainsFunc(t.inputs, func(in *input) bool { return in.pipe != nil }) {
@@ -44,13 +49,9 @@ func (t *Table) allOffending(ctx context.Context, chosen *selection, failure err
 	at := max(0, slices.IndexFunc(found, func(o offending) bool { return o.column == first.Column }))
 	found[0], found[at] = found[at], found[0]
 	worded := *first
-	worded.What, _, _ = strings.Cut(first.What, declareMissing)
-	worded.What = strings.TrimRight(worded.What, "; ") + t.others(found)
+	worded.What = bare + t.others(found)
 	return &worded
 }
-
-// declareMissing begins the remedy of a text that is no value.
-const declareMissing = "declare it with --missing"
 
 // gatherOffending reads the rows once more, the columns of numbers and booleans as texts.
 func (t *Table) gatherOffending(ctx context.Context, chosen *selection) ([]offending, error) {
@@ -159,8 +160,8 @@ func (t *Table) others(found []offending) string {
 		}
 	}
 	remedies := make([]string, 0, 2)
-	if argument := listArgument(missing); argument != "" && !many {
-		remedies = append(remedies, "declare them missing with --missing "+argument)
+	if flags := cell.Missing(missing...); flags != "" && !many {
+		remedies = append(remedies, "declare them missing with "+flags)
 	}
 	if argument := listArgument(types); argument != "" && !trained {
 		remedies = append(remedies, map[bool]string{true: "read the columns as categories with --types ", false: "read the column as a category with --types "}[len(types) > 1]+argument)
@@ -171,27 +172,16 @@ func (t *Table) others(found []offending) string {
 	return what.String() + ": " + strings.Join(remedies, ", or ")
 }
 
-// listArgument is a list as an argument of a flag, in quotes where a shell needs them; "" where it cannot be
-// typed.
+// listArgument is a list as an argument of a flag; "" where it cannot be typed.
 func listArgument(items []string) string {
-	plain := true
-	for _, item := range items {
-		for _, r := range item {
-			if r < ' ' || r == '\'' || r == 0x7f {
-				return ""
-			}
-			plain = plain && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-+./_=", r))
-		}
-	}
 	var line strings.Builder
 	w := csv.NewWriter(&line)
 	if w.Write(slices.Compact(slices.Sorted(slices.Values(items)))) != nil {
 		return ""
 	}
 	w.Flush()
-	argument := strings.TrimSuffix(line.String(), "\n")
-	if plain {
-		return argument
+	if strings.ContainsFunc(strings.TrimSuffix(line.String(), "\n"), unicode.IsControl) {
+		return ""
 	}
-	return "'" + argument + "'"
+	return cell.Shell(strings.TrimSuffix(line.String(), "\n"))
 }

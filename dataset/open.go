@@ -47,6 +47,11 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 	case '"', '\n', '\r':
 		return nil, fmt.Errorf("dataset: %q cannot separate fields: use for example a comma, a semicolon or a tab", options.Delimiter)
 	}
+	switch options.Encoding {
+	case "", encodingUTF8, encodingLatin:
+	default:
+		return nil, fmt.Errorf("dataset: there is no encoding %q: use utf-8 or windows-1252, or convert the files with iconv", options.Encoding)
+	}
 	t := &Table{options: options}
 	if options.Schema != nil {
 		t.trained = positions(options.Schema.Columns)
@@ -108,13 +113,13 @@ func (t *Table) Close() error {
 // newInput looks at a file.
 func (t *Table) newInput(name string) (*input, error) {
 	if name == "-" {
-		return &input{name: stdinName, original: name}, nil
+		return &input{name: stdinName, original: name, encoding: t.options.Encoding}, nil
 	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", name, err)
 	}
-	in := &input{name: name, original: name}
+	in := &input{name: name, original: name, encoding: t.options.Encoding}
 	if info.Mode().IsRegular() {
 		in.path, in.size, in.modified = name, info.Size(), info.ModTime()
 	}
@@ -201,7 +206,7 @@ func (t *Table) startPipe(ctx context.Context, in *input, start *credence.Positi
 		if follow && grows(s.file) {
 			raw = following{ctx, raw}
 		}
-		if err := s.decode(ctx, raw); err != nil {
+		if err := s.decode(ctx, in, raw); err != nil {
 			return nil, fmt.Errorf("%s: %w", in.name, err)
 		}
 		if in.path == "" {
@@ -247,7 +252,7 @@ func (t *Table) openAt(ctx context.Context, in *input, start *credence.Position)
 // checkHead refuses content whose first stored bytes tell that it is nothing to read.
 func (t *Table) checkHead(ctx context.Context, in *input, stored []byte) error {
 	s := newStream()
-	if err := s.decode(ctx, bytes.NewReader(stored)); err != nil {
+	if err := s.decode(ctx, &input{}, bytes.NewReader(stored)); err != nil {
 		return fmt.Errorf("%s: %w", in.name, err)
 	}
 	defer s.close()

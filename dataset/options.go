@@ -17,6 +17,9 @@ type Options struct {
 	// extension of each file, else by its content. Compression is always
 	// recognised by content.
 	Format string
+	// Encoding of text is utf-8 or windows-1252; empty decides by the first character that is none of ASCII, among
+	// the first 64 KB. UTF-16 is told by its byte order mark. What is read is UTF-8.
+	Encoding string
 	// Delimiter separates the fields of delimited text; 0 finds it out.
 	Delimiter byte
 	// Types overrides inferred kinds, by column name. Dates are numbers, in the order of

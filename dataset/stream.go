@@ -25,6 +25,7 @@ type stream struct {
 	count      *atomic.Int64 // bytes read as stored
 	compressed bool
 	wide       bool // UTF-16, which is read as UTF-8
+	latin      *atomic.Bool
 	closers    []func()
 
 	file  *os.File  // the stored content, where it is a file
@@ -64,6 +65,8 @@ var (
 	gzipMagic    = []byte{0x1f, 0x8b}
 	zstdMagic    = []byte{0x28, 0xb5, 0x2f, 0xfd}
 	parquetMagic = []byte("PAR1")
+	zipMagic     = []byte("PK\x03\x04")
+	oleMagic     = []byte{0xd0, 0xcf, 0x11, 0xe0} // of Excel before 2007
 	utf8Mark     = []byte{0xef, 0xbb, 0xbf}
 	utf16Little  = []byte{0xff, 0xfe}
 	utf16Big     = []byte{0xfe, 0xff}
@@ -101,7 +104,7 @@ func (in *input) open(ctx context.Context, final bool) (*stream, error) {
 		}
 		raw = file
 	}
-	if err := s.decode(ctx, raw); err != nil {
+	if err := s.decode(ctx, in, raw); err != nil {
 		s.close()
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	}
@@ -123,8 +126,8 @@ func (in *input) unchanged() error {
 	return nil
 }
 
-// decode sets the reader of s to the decoded form of raw.
-func (s *stream) decode(ctx context.Context, raw io.Reader) error {
+// decode sets the reader of s to the decoded form of raw, what an input stores.
+func (s *stream) decode(ctx context.Context, in *input, raw io.Reader) error {
 	s.plain = countingReader{ctx, raw, s.count}
 	stored := bufio.NewReaderSize(s.plain, 64<<10)
 	decoded := stored
@@ -167,7 +170,10 @@ func (s *stream) decode(ctx context.Context, raw io.Reader) error {
 		decoded.Discard(len(utf16Little))
 		return nil
 	}
-	s.Reader = decoded
+	s.Reader, s.latin = decoded, &in.latin
+	if s.mark == 0 && !bytes.Equal(mark, parquetMagic) && bytes.IndexByte(mark, 0) < 0 {
+		s.Reader = newLatinReader(decoded, in.encoding, &in.latin)
+	}
 	return nil
 }
 

@@ -7,9 +7,12 @@ import (
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
-// wideReader reads UTF-16 as UTF-8. A half of a pair that stands alone becomes U+FFFD, as everywhere.
+// wideReader reads UTF-16 as UTF-8, or Windows-1252 where there is no order of bytes. A half of a pair that stands alone
+// becomes U+FFFD, as everywhere.
 type wideReader struct {
 	from  *bufio.Reader
 	order binary.ByteOrder
@@ -25,7 +28,7 @@ func (r *wideReader) Read(dst []byte) (n int, err error) {
 			n, r.rest = n+copied, r.rest[copied:]
 			continue
 		}
-		if n > 0 && r.from.Buffered() < 4 { // what comes next may be long in coming
+		if n > 0 && (r.from.Buffered() == 0 || r.order != nil && r.from.Buffered() < 4) { // what comes next may be long in coming
 			return n, nil
 		}
 		c, err := r.next()
@@ -44,6 +47,14 @@ func (r *wideReader) Read(dst []byte) (n int, err error) {
 
 // next reads a character.
 func (r *wideReader) next() (rune, error) {
+	if r.order == nil {
+		unit, err := r.from.ReadByte()
+		c := charmap.Windows1252.DecodeByte(unit)
+		if c == utf8.RuneError { // a byte that is not used: a control character, which no level may hold
+			c = rune(unit)
+		}
+		return c, err
+	}
 	unit, err := r.from.Peek(2)
 	if len(unit) < 2 {
 		if len(unit) == 1 && err == io.EOF {

@@ -254,10 +254,10 @@ func TooManyClasses(target string, classes []string) error {
 	if number := func(text string) bool { _, err := strconv.ParseFloat(text, 64); return err == nil }; len(classes) > mostNumberedClasses &&
 		!slices.ContainsFunc(classes, func(text string) bool { return !number(text) }) {
 		return fmt.Errorf("frame: target %s has %d values, %s, and two classes are to be learned: use --family gaussian for numbers, or pick one value against the rest with --positive %s",
-			target, len(classes), list(classes), classes[0])
+			target, len(classes), list(classes), cell.Shell(classes[0]))
 	}
 	return fmt.Errorf("frame: target %s has %d classes, %s: pick one against the rest with --positive %s",
-		target, len(classes), list(classes), cell.Shell([]byte(classes[0])))
+		target, len(classes), list(classes), cell.Shell(classes[0]))
 }
 
 // mostNumberedClasses is the most classes that are likely to go by numbers.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,12 +19,14 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/spec"
 )
 
 // dataFlags say how files are read; every command that reads data has them.
 type dataFlags struct {
 	format    string
+	encoding  string
 	delimiter string
 	types     string
 	missing   []string
@@ -37,9 +40,10 @@ type dataFlags struct {
 func (f *dataFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "", "csv, tsv, libsvm, vw or parquet; detected by extension and content by default")
+	flags.StringVar(&f.encoding, "encoding", "", "utf-8 or windows-1252; detected by content by default")
 	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; detected by default`)
 	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
-	flags.StringSliceVar(&f.missing, "missing", nil, "mean, indicator or drop: what to do about missing values (refused by default), and drop-target: leave rows without a target out; anything else is a text that means missing, as in 'n/a,mean,drop-target'")
+	flags.StringArrayVar(&f.missing, "missing", nil, "a `list` of mean, indicator or drop: what to do about missing values (refused by default), drop-target: leave rows without a target out, and texts that mean missing, as in 'n/a,mean,drop-target'; 'text=a, b' is one text, whatever it is, and repeated flags add up")
 	flags.StringVar(&f.decimal, "decimal", "", `the decimal mark, "." or ",", of numbers that may have either; the default is the one that the data show`)
 	flags.StringVar(&f.thousands, "thousands", "", `what separates thousands in such numbers: "," is --decimal . and "." is --decimal ,`)
 	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
@@ -66,7 +70,12 @@ func (f *dataFlags) options(p *program) (dataset.Options, missingPolicy, error) 
 }
 
 func (f *dataFlags) parse(p *program) (options dataset.Options, policy missingPolicy, err error) {
-	options = dataset.Options{Format: f.format, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
+	switch f.encoding {
+	case "", "utf-8", "windows-1252":
+	default:
+		return options, policy, fmt.Errorf("--encoding %s is unknown: use utf-8 or windows-1252, or convert the files with iconv", f.encoding)
+	}
+	options = dataset.Options{Format: f.format, Encoding: f.encoding, CacheDir: f.cache, Threads: p.threads, Stdin: p.in}
 	switch f.format {
 	case "", "csv", "tsv", "libsvm", "svm", "vw", "parquet":
 	case "arrow", "feather":
@@ -94,26 +103,46 @@ func (f *dataFlags) parse(p *program) (options dataset.Options, policy missingPo
 	if options.CacheLimit, err = parseBytes(f.limit); err != nil {
 		return options, policy, fmt.Errorf("--cache-limit %s: %w", f.limit, err)
 	}
-	policies := []string{string(frame.Mean), string(frame.Indicator), string(frame.Drop), dropTarget}
 	policy.Policy = frame.Refuse
-	for _, item := range f.missing {
-		switch named := frame.Policy(strings.TrimSpace(item)); named {
-		case frame.Refuse, "error":
-		case dropTarget:
-			policy.dropTarget = true
-		case frame.Mean, frame.Indicator, frame.Drop:
-			if policy.Policy != frame.Refuse && policy.Policy != named {
-				return options, policy, fmt.Errorf("--missing %s and --missing %s contradict each other: keep one; with --missing %s,drop-target rows without a target are left out", policy.Policy, named, frame.Mean)
+	for _, value := range f.missing {
+		if literal, is := strings.CutPrefix(value, cell.LiteralMissing); is {
+			if strings.TrimSpace(literal) == "" {
+				return options, policy, fmt.Errorf("--missing %s names no text, and an empty cell is missing as it is: leave it out", value)
 			}
-			policy.Policy = named
-		default:
-			options.MissingTokens = append(options.MissingTokens, item)
-			if near := spec.Suggest(string(named), policies); near != "" && len(named) > 2 {
-				p.warn("--missing %s is taken for a text that means missing; if the policy is meant, write --missing %s", item, near)
+			options.MissingTokens = append(options.MissingTokens, literal)
+			continue
+		}
+		texts, err := csv.NewReader(strings.NewReader(value)).Read()
+		if err != nil && value != "" {
+			return options, policy, fmt.Errorf("--missing %s is no list: write %s for one text", value, cell.Missing(value))
+		}
+		for _, item := range texts {
+			if err := policy.add(p, &options, item); err != nil {
+				return options, policy, err
 			}
 		}
 	}
 	return options, policy, nil
+}
+
+// add takes up an item of --missing: a policy, or a text that means missing.
+func (m *missingPolicy) add(p *program, options *dataset.Options, item string) error {
+	switch named := frame.Policy(strings.TrimSpace(item)); named {
+	case frame.Refuse, "error":
+	case dropTarget:
+		m.dropTarget = true
+	case frame.Mean, frame.Indicator, frame.Drop:
+		if m.Policy != frame.Refuse && m.Policy != named {
+			return fmt.Errorf("--missing %s and --missing %s contradict each other: keep one; with --missing %s,drop-target rows without a target are left out", m.Policy, named, frame.Mean)
+		}
+		m.Policy = named
+	default:
+		options.MissingTokens = append(options.MissingTokens, item)
+		if near := spec.Suggest(string(named), cell.Policies()[2:]); near != "" && len(named) > 2 {
+			p.warn("--missing %s is taken for a text that means missing; if the policy is meant, write --missing %s", item, near)
+		}
+	}
+	return nil
 }
 
 // decimalMark is the one that the flags state, "" if none.

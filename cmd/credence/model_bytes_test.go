@@ -167,4 +167,13 @@ func TestModelsAreBytesOfTheirRows(t *testing.T) {
 			t.Errorf("the checkpoint of %s is none, or names the file", engine)
 		}
 	}
+	faulty := filepath.Join(folder, secret+"_faulty.csv")
+	if err := os.WriteFile(faulty, append(bytes.Clone(text), "no row\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(folder, "stopped")
+	o := invoke(t, "", "stream", faulty, "-f", "b ~ x + z + c", "--missing", "mean", "--cache", folder, "-o", out)
+	if held, err := os.ReadFile(out + ".checkpoint"); o.code != exitFailed || err != nil || bytes.Contains(held, []byte(secret)) {
+		t.Errorf("a stream that stops leaves no checkpoint, or one that names the file: %v, %s", err, o.err)
+	}
 }

@@ -3,20 +3,32 @@ package main
 import (
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-var remedy = regexp.MustCompile(`--[a-z-]+ ('[^']*'|[^\s;:'")]+)`)
+var (
+	flagged  = `--[a-z-]+ (?:'[^']*'(?:\\''[^']*')*|[^\s;:'")]+)`
+	remedy   = regexp.MustCompile(flagged + `(?: ` + flagged + `)*`)
+	remedial = regexp.MustCompile(flagged)
+)
 
-// remediesOf are the flags with values that a message says to add, in the order in which it has them.
-func remediesOf(message string) (found [][2]string) {
+// remediesOf are the flags with values that a message says to add, those of each remedy together, in the order in which it has
+// them.
+func remediesOf(message string) (found [][]string) {
 	for _, text := range remedy.FindAllString(message, -1) {
-		flag, value, _ := strings.Cut(text, " ")
-		if len(value) > 1 && !strings.HasPrefix(value, "'") {
-			value = strings.TrimRight(value, ".,")
+		var args []string
+		for _, one := range remedial.FindAllString(text, -1) {
+			flag, value, _ := strings.Cut(one, " ")
+			if strings.HasPrefix(value, "'") {
+				value = strings.ReplaceAll(value[1:len(value)-1], `'\''`, "'")
+			} else if len(value) > 1 {
+				value = value[:1] + strings.TrimRight(value[1:], ".,")
+			}
+			args = append(args, flag, value)
 		}
-		found = append(found, [2]string{flag, strings.Trim(value, "'")})
+		found = append(found, args)
 	}
 	return found
 }
@@ -64,6 +76,18 @@ func TestRemediesAreExecuted(t *testing.T) {
 			return []string{"", "1", "2", "3", "4", "5", "6"}[i%7] + "," + []string{"", "1", "2", "3", "4", "5", "6", "7"}[i%8]
 		}), nil, 2, false},
 		"a part of what is no date": {csv("x,y", func(i int) string { return string(rune('0'+i%10)) + "," + string(rune('0'+i%7)) }), []string{"-f", "y ~ month(x)"}, 1, true},
+		"texts of marks": {csv("x,z,y", func(i int) string {
+			x, z := strconv.Itoa(i), strconv.Itoa(i*i)
+			if i%5 == 0 {
+				x = []string{`"a;b,c"`, `"1""2"`, "'q", `"it's, or x,y"`}[i/5%4]
+			}
+			if i%6 == 1 {
+				z = []string{"mean", "text=5", "error", "drop-target", "été"}[i/6%5]
+			}
+			return x + "," + z + ",1" + string(rune('0'+i%7))
+		}), nil, 2, true},
+		"thousands, or points":      {csv("x;y", func(i int) string { return []string{"2.701;5", "1.533;3", "964;1", "3.100;6"}[i%4] }), nil, 2, false},
+		"Windows-1252":              {"x,y\n" + strings.Repeat("ascii,1\nother,2\n", 5000) + "caf\xe9,2\n", nil, 1, false},
 		"one column after all":      {"x;y\n1;2\n2;3\n3;5\n", []string{"--delimiter", ",", "--target", "y"}, 1, false},
 		"another type of delimiter": {csv("x,y", func(i int) string { return string(rune('0'+i%10)) + "," + string(rune('0'+i%7)) }), []string{"--types", "x=day"}, 0, false},
 	} {
@@ -82,7 +106,7 @@ func TestRemediesAreExecuted(t *testing.T) {
 				if remedy[0] == "--delimiter" { // in the place of the one that was stated
 					again = []string{"fit", command[1], "--target", "y"}
 				}
-				o := invoke(t, "", append(again[:len(again):len(again)], remedy[0], remedy[1])...)
+				o := invoke(t, "", append(again[:len(again):len(again)], remedy...)...)
 				if o.code != exitDone && (!c.fails || o.err == first.err) {
 					t.Errorf("%s: exit %d: %s", remedy, o.code, o.err)
 				}
@@ -111,7 +135,7 @@ func TestRemediesOfPredictAreExecuted(t *testing.T) {
 			if len(found) != want {
 				t.Fatalf("%q: exit %d, remedies %q: %s", content, first.code, found, first.err)
 			}
-			command = append(command, found[0][:]...)
+			command = append(command, found[0]...)
 			again := invoke(t, "", command...)
 			if again.code != exitDone && again.err == first.err {
 				t.Fatalf("%q: %v has the same outcome: %s", content, command, again.err)

@@ -316,11 +316,11 @@ func TestFaultsAndTheirLines(t *testing.T) {
 		"1,x\n\"2\"z,y\n":                  `t.csv:2: column "c0": text follows the closing double quote`,
 		"1,x\n2,\"y\n3,4\n":                `t.csv:2: a field opens with a double quote that is never closed`,
 		"1,x\nabc,y\n":                     `t.csv:2: column "c0": "abc" is not a number; declare it with --missing abc`,
-		"a b,y\n":                          `t.csv:1: column "c0": "a b" is not a number; declare it with --missing 'a b'`,
+		"a b,y\n":                          `t.csv:1: column "c0": "a b" is not a number; declare it with --missing 'text=a b'`,
 		"\"3,14\",y\n":                     `t.csv:1: column "c0": "3,14" is not a number with a decimal point: say --decimal ',' if commas are decimal`,
-		"1,x\n-inf,y\n":                    `t.csv:2: column "c0": "-inf" is not a finite number; declare it with --missing -inf, or correct it`,
+		"1,x\n-inf,y\n":                    `t.csv:2: column "c0": "-inf" is not a finite number; declare it with --missing -inf`,
 		"1e999,y\n":                        `t.csv:1: column "c0": "1e999" is not a finite number`,
-		strings.Repeat("z", 1000) + ",y\n": `t.csv:1: column "c0": "` + strings.Repeat("z", 40) + `…" (1000 bytes) is not a number; declare it with --missing VALUE`,
+		strings.Repeat("z", 1000) + ",y\n": `t.csv:1: column "c0": "` + strings.Repeat("z", 40) + `…" (1000 bytes) is not a number; correct it`,
 	} {
 		_, err := parsed(t, content, 10, 2)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -76,14 +76,14 @@ func (n *Notation) number(text []byte) (float64, numberFault) {
 func (n *Notation) fault(text []byte) string {
 	quoted := Quote(text)
 	if n.Date != "" {
-		return quoted + " is not a date written as " + dateForm(n.Date) + "; declare it with --missing " + Shell(text)
+		return quoted + " is not a date written as " + dateForm(n.Date) + declare(text)
 	}
 	bare, sign := withoutSign(string(text))
 	_, point := ungrouped(bare, ".")
 	_, comma := ungrouped(bare, ",")
 	switch {
 	case !point && !comma:
-		return quoted + " is not a number; declare it with --missing " + Shell(text)
+		return quoted + " is not a number" + declare(text)
 	case sign != n.Sign && n.Sign == percent:
 		return quoted + " is not in per cent, as the other numbers are: write them alike"
 	case sign != n.Sign:

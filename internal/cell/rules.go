@@ -1,10 +1,11 @@
 package cell
 
 import (
-	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -76,7 +77,7 @@ func (r *Rules) Number(text []byte, as *Notation) (value float64, fault string) 
 	case what == notNumber:
 		return 0, as.fault(text)
 	case what == infinite:
-		return 0, Quote(text) + " is not a finite number; declare it with --missing " + Shell(text) + ", or correct it"
+		return 0, Quote(text) + " is not a finite number" + declare(text)
 	}
 	return value, ""
 }
@@ -89,7 +90,7 @@ func (r *Rules) Boolean(text []byte) (value float64, fault string) {
 	if value, ok := ParseBoolean(text); ok {
 		return value, ""
 	}
-	return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0); declare it with --missing " + Shell(text)
+	return 0, Quote(text) + " is not a boolean (true/false, yes/no, t/f, y/n, 1/0)" + declare(text)
 }
 
 // quotedLength is how many bytes of a value an error message repeats.
@@ -108,25 +109,64 @@ func Quote[T string | []byte](text T) string {
 	return strconv.Quote(string(text[:cut])+"…") + " (" + strconv.Itoa(len(text)) + " bytes)"
 }
 
-// Shell returns the text as a shell argument, or VALUE if it is none to be typed.
-func Shell(text []byte) string {
-	plain := true
-	for _, c := range text {
+// Shell returns the text as a shell argument.
+func Shell(text string) string {
+	if text != "" && strings.Trim(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-+./_,=") == "" {
+		return text
+	}
+	return quoted(text)
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Policies are the words that the flag --missing takes for what to do about missing values.
+func Policies() []string {
+	return []string{"error", "refuse", "mean", "indicator", "drop", "drop-target"}
+}
+
+// LiteralMissing begins a value of --missing whose rest is one text, whatever it is.
+const LiteralMissing = "text="
+
+// Missing are the flags that declare texts missing, "--missing ?,low --missing 'text=a, b'"; "" where one cannot be typed.
+func Missing(texts ...string) string {
+	var list, flags []string
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(texts))) {
+		unseen := func(r rune) bool { return !unicode.IsPrint(r) }
 		switch {
-		case c < ' ' || c > '~' || c == '\'':
-			return "VALUE"
-		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || bytes.IndexByte([]byte("-+./_"), c) >= 0:
+		case !utf8.ValidString(text) || strings.ContainsFunc(text, unseen) || len(text) > quotedLength:
+			return ""
+		case strings.ContainsAny(text, ",\"' ") || strings.HasPrefix(text, LiteralMissing) || slices.Contains(Policies(), text):
+			flags = append(flags, "--missing "+quoted(LiteralMissing+text))
 		default:
-			plain = false
+			list = append(list, text)
 		}
 	}
-	switch {
-	case len(text) > quotedLength:
-		return "VALUE"
-	case plain:
-		return string(text)
+	if len(list) > 0 {
+		flags = slices.Insert(flags, 0, "--missing "+Shell(strings.Join(list, ",")))
 	}
-	return "'" + string(text) + "'"
+	return strings.Join(flags, " ")
+}
+
+// declare is what to do about a text that is no value.
+func declare(text []byte) string {
+	if flag := Missing(string(text)); flag != "" {
+		return declared + flag
+	}
+	return corrected
+}
+
+const declared, corrected = "; declare it with ", "; correct it"
+
+// WithoutRemedy cuts what to do about a text that is no value off what is wrong with it; false where it has no such remedy.
+func WithoutRemedy(fault string) (bare string, is bool) {
+	if bare, is = strings.CutSuffix(fault, corrected); is {
+		return bare, true
+	}
+	at := strings.LastIndex(fault, declared+"--missing ")
+	if at < 0 {
+		return fault, false
+	}
+	return fault[:at], true
 }
 
 // TextFault says why a name or a level is no text; "" where it is one.
@@ -141,7 +181,9 @@ func TextFault[T string | []byte](text T) string {
 	case strings.IndexByte(string(text), 0) >= 0:
 		return "holds a NUL byte, so it is not text: is the file damaged?"
 	case !utf8.ValidString(string(text)):
-		return "is not UTF-8: convert the file with iconv -f LATIN1 -t UTF-8"
+		return "is not UTF-8: is it Windows-1252, say --encoding windows-1252; else convert the file with iconv"
+	case strings.ContainsAny(string(text), "\u0081\u008d\u008f\u0090\u009d"): // the bytes that Windows-1252 does not use
+		return "holds a character that neither texts nor Windows-1252 have: is the file in another encoding, convert it with iconv"
 	}
 	return ""
 }
