@@ -123,6 +123,15 @@ func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 	return columns, nil
 }
 
+// PartsAlone names the columns of which the model takes parts of dates alone, such as hour(t).
+func (j *Job) PartsAlone(schema *credence.Schema) ([]string, error) {
+	plan, err := j.parse(schema)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Frame.PartsAlone(), nil
+}
+
 // Outside names the columns of a table outside the formula that may show groups of rows, for [Prepared.Beside].
 func (j *Job) Outside(schema *credence.Schema) ([]string, error) {
 	plan, err := j.parse(schema)

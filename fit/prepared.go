@@ -159,6 +159,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
 	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
+	fitted.Report.Remarks = append(append([]string(nil), fr.Remarks...), fitted.Report.Remarks...)
 	if p.products != nil { // of single rows nothing is known, and those to come have no weight
 		alone := *fr
 		alone.Weight, fitted.Frame = nil, &alone

@@ -32,3 +32,12 @@ func TestPartsOfDates(t *testing.T) {
 		t.Error("a month tells its date")
 	}
 }
+
+// A column of which parts alone are taken is told from one that is taken as days, too.
+func TestPartsAlone(t *testing.T) {
+	x, both := Column("x"), Column("both")
+	p := &Plan{Target: &x, Inputs: []Expr{Column("t").With(Hour), Column("t").With(Month).With(Square), both.With(Year), both}, Offset: []Expr{Constant(1), Column("late").With(Log).With(Hour)}}
+	if got := p.PartsAlone(); len(got) != 1 || got[0] != "t" {
+		t.Errorf("parts alone of %q", got)
+	}
+}

@@ -116,7 +116,7 @@ func (f *finisher) finish() error {
 		return fmt.Errorf("frame: weight %s adds up to %s over the rows, and sums over rows overflow: divide the weights by a constant", frame.Weight, number(frame.WeightSum))
 	}
 	if frame.Dropped > 0 {
-		f.warn("%d of %d rows have missing values and are left out", frame.Dropped, frame.Dropped+frame.Rows)
+		f.remark("%d of %d rows have missing values and are left out", frame.Dropped, frame.Dropped+frame.Rows)
 	}
 	if frame.Target != nil {
 		levels := f.words
@@ -173,7 +173,7 @@ func (f *finisher) finish() error {
 			if in.Kind == credence.Category {
 				with = "level " + in.Levels[int(in.Fill)]
 			}
-			f.warn("input %s: %d missing %s filled with %s", in.Name, s.Missing, cell.Plural(s.Missing, "value is", "values are"), with)
+			f.remark("input %s: %d missing %s filled with %s", in.Name, s.Missing, cell.Plural(s.Missing, "value is", "values are"), with)
 		}
 	}
 	f.warnRepeated()
@@ -217,7 +217,7 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 	}
 }
 
-// warnRepeated warns about inputs that are the same in every row, or equal to another.
+// warnRepeated warns about inputs that are equal to another, and remarks on those that are the same in every row.
 func (f *finisher) warnRepeated() {
 	var constant []string
 	type key struct {
@@ -248,11 +248,16 @@ func (f *finisher) warnRepeated() {
 		f.warn("%d more %s the values of another in every row", more, cell.Plural(more, "input has", "inputs have"))
 	}
 	if len(constant) > 0 {
-		f.warn("%s %s the same in every row", cell.Plural(len(constant), "input", "inputs"),
+		f.remark("%s %s the same in every row", cell.Plural(len(constant), "input", "inputs"),
 			list(constant)+cell.Plural(len(constant), " is", " are"))
 	}
 }
 
 func (f *finisher) warn(format string, args ...any) {
 	f.frame.Warnings = append(f.frame.Warnings, fmt.Sprintf(format, args...))
+}
+
+// remark says what was done as was asked, or does no harm.
+func (f *finisher) remark(format string, args ...any) {
+	f.frame.Remarks = append(f.frame.Remarks, fmt.Sprintf(format, args...))
 }

@@ -36,6 +36,7 @@ type Frame struct {
 	WeightSum float64  `json:"weight_sum"`          // Rows where there are no weights
 	Fractions int      `json:"fractions,omitempty"` // rows whose weight is no whole number
 	Warnings  []string `json:"warnings,omitempty"`
+	Remarks   []string `json:"remarks,omitempty"` // on what was done as was asked, or does no harm
 }
 
 // Input is a column of Batch.X: (value−Center)/Scale, a 0/1 value, or the code of a

@@ -82,9 +82,9 @@ func TestConstantAndEqualInputsStayAndAreTold(t *testing.T) {
 	source := numbers([]string{"one", "a", "b", "y"}, []float64{1, 3, 3, 0.5}, []float64{1, 4, 4, 2}, []float64{1, 9, 9, 3})
 	f, batch := mustFit(t, &Plan{Target: target("y"), Inputs: []Expr{Column("one"), Column("a"), Column("b")}}, source, Options{})
 	wantColumn(t, "one", columnOf(&batch.X, 0), []float64{1, 1, 1})
-	want := []string{"inputs a and b have the same values in every row", "input one is the same in every row"}
-	if !reflect.DeepEqual(f.Warnings, want) {
-		t.Errorf("warnings are %q, want %q", f.Warnings, want)
+	warnings, remarks := []string{"inputs a and b have the same values in every row"}, []string{"input one is the same in every row"}
+	if !reflect.DeepEqual(f.Warnings, warnings) || !reflect.DeepEqual(f.Remarks, remarks) {
+		t.Errorf("warnings are %q, want %q; remarks %q, want %q", f.Warnings, warnings, f.Remarks, remarks)
 	}
 }
 

@@ -24,8 +24,8 @@ func TestMissingPolicies(t *testing.T) {
 	wantColumn(t, "age", columnOf(&batch.X, 0), []float64{10, 20, 30, 20})
 	wantColumn(t, "zip", columnOf(&batch.X, 1), []float64{0, 1, 1, 1})
 	wantColumn(t, "square(age)", columnOf(&batch.X, 2), []float64{100, 1400. / 3, 900, 400})
-	if want := "input age: 1 missing value is filled with the mean"; f.Warnings[0] != want {
-		t.Errorf("warnings are %q, want first %q", f.Warnings, want)
+	if want := "input age: 1 missing value is filled with the mean"; f.Remarks[0] != want || f.Warnings != nil {
+		t.Errorf("remarks are %q, want first %q; warnings %q", f.Remarks, want, f.Warnings)
 	}
 	// Scaled, the mean is 0, also of a transform: what fills a gap is centred and scaled like the values beside it.
 	f, batch = mustFit(t, plan, source(), Options{Missing: Mean})

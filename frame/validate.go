@@ -20,6 +20,17 @@ func (p *Plan) Needs() []string {
 	return columnsOf(p.expressions())
 }
 
+// PartsAlone returns the columns that every expression takes a part of a date of, such as the hour.
+func (p *Plan) PartsAlone() []string {
+	whole := map[string]bool{}
+	for _, e := range p.expressions() {
+		if e != nil && (len(e.Steps) == 0 || !e.Steps[0].Function.Part()) {
+			whole[e.Column] = true
+		}
+	}
+	return slices.DeleteFunc(p.Needs(), func(name string) bool { return whole[name] })
+}
+
 // columnsOf returns the columns of expressions, each once.
 func columnsOf(expressions []*Expr) []string {
 	var names []string

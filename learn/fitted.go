@@ -52,7 +52,7 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 		Members: []credence.Member{{Model: credence.Model{Features: features}, Posterior: q}},
 		Report: credence.Report{
 			Engine: l.engine.Engine, Status: EndOfData, Rows: int(c.different(l.engine.Passes)), Inputs: c.Slots, Weights: weights,
-			Iterations: l.engine.Passes, Warnings: l.warnings(),
+			Iterations: l.engine.Passes, Warnings: l.warnings(), Remarks: l.remarks(),
 		},
 	}
 	if c.Weight > 0 {
@@ -76,11 +76,7 @@ func (c *counts) different(passes int) int64 {
 // warnings says what is odd about the rows.
 func (l *Learner) warnings() []string {
 	warnings := append([]string(nil), l.notes...)
-	c := &l.counts
-	if c.Dropped > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.Rows))
-	}
-	switch {
+	switch c := &l.counts; {
 	case c.Weight == 0:
 	case c.Positives == 0:
 		warnings = append(warnings, fmt.Sprintf("no label is %s: every row is of one class, and nothing is learned about what tells two apart", cmp.Or(l.plan.Positive, "positive")))
@@ -88,4 +84,11 @@ func (l *Learner) warnings() []string {
 		warnings = append(warnings, fmt.Sprintf("every label is %s: nothing is learned about what tells two classes apart", cmp.Or(l.plan.Positive, "positive")))
 	}
 	return warnings
+}
+
+func (l *Learner) remarks() []string {
+	if c := &l.counts; c.Dropped > 0 {
+		return []string{fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.Rows)}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -9,8 +10,8 @@ import (
 )
 
 // describeColumns tells how the data were understood: the columns that the model
-// uses by kind, and how kinds that are not plain came about.
-func (p *program) describeColumns(table *dataset.Table, schema *credence.Schema) {
+// uses by kind, and how kinds that are not plain came about. Of parts it uses parts of dates alone.
+func (p *program) describeColumns(table *dataset.Table, schema *credence.Schema, parts []string) {
 	for kind, name := range []string{"number", "boolean", "category"} {
 		var columns []string
 		for _, c := range schema.Columns {
@@ -34,7 +35,7 @@ func (p *program) describeColumns(table *dataset.Table, schema *credence.Schema)
 	for _, c := range schema.Columns {
 		names = append(names, c.Name)
 	}
-	p.noteColumns(table, names)
+	p.noteColumns(table, names, parts)
 }
 
 // withNotation is a column of numbers with how they are written.
@@ -46,7 +47,7 @@ func withNotation(name string, schema *credence.Schema) string {
 }
 
 // noteColumns tells what is odd about how columns were read.
-func (p *program) noteColumns(table *dataset.Table, columns []string) {
+func (p *program) noteColumns(table *dataset.Table, columns, parts []string) {
 	used := map[string]bool{}
 	for _, name := range columns {
 		used[name] = true
@@ -57,6 +58,8 @@ func (p *program) noteColumns(table *dataset.Table, columns []string) {
 		switch {
 		case note.Column == "" || !used[note.Column] || p.noted[key]:
 			continue
+		case note.Doubt && slices.Contains(parts, note.Column): // it is known to hold dates
+			p.remark("column %s %s", note.Column, note.Text)
 		case note.Doubt:
 			p.warn("column %s %s", note.Column, note.Text)
 		default:

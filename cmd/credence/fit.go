@@ -138,7 +138,8 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 		p.sayNote(notes[0])
 		notes = notes[1:]
 	}
-	p.describeColumns(table, source.Schema())
+	parts, _ := job.PartsAlone(table.Schema())
+	p.describeColumns(table, source.Schema(), parts)
 	if err != nil {
 		return nil, err
 	}

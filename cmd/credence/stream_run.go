@@ -166,7 +166,7 @@ func (s *streamRun) warnCodes(table *dataset.Table, numbers []string) {
 // noteColumns tells what is odd about how columns were read: a column that only says when rows came is read as it is
 // meant, as a time.
 func (s *streamRun) noteColumns(table *dataset.Table, columns []string) {
-	s.program.noteColumns(table, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return !s.learner.Takes(name) }))
+	s.program.noteColumns(table, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return !s.learner.Takes(name) }), nil)
 }
 
 // skipped is told of a malformed row.

@@ -54,3 +54,39 @@ func TestTones(t *testing.T) {
 		t.Errorf("with the city: %s", o.err)
 	}
 }
+
+// What was done as was asked, or does no harm, is a note and no warning.
+func TestRemarksOnRows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	text.WriteString("x,one,t,y\n")
+	for i := range 60 {
+		x := fmt.Sprint(i % 7)
+		if i == 9 {
+			x = ""
+		}
+		fmt.Fprintf(&text, "%s,1,2024-01-02 %02d:00,%d\n", x, i%24, i*i%11)
+	}
+	if err := os.WriteFile("t.csv", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const filled, dropped, constant, dates = "input x: 1 missing value is filled with the mean", "1 of 60 rows have missing values and are left out", "input one is the same in every row", "column t holds dates"
+	for _, c := range []struct {
+		args           []string
+		notes, warning string
+	}{
+		{[]string{"y ~ x + one + onehot(hour(t))", "--missing", "mean"}, filled + "|" + constant + "|" + dates, ""},
+		{[]string{"y ~ x + hour(t)", "--missing", "drop"}, dropped + "|" + dates, ""},
+		{[]string{"y ~ one + hour(t) + t"}, constant, dates},
+	} {
+		o := invoke(t, "", append([]string{"fit", "t.csv", "--family", "gaussian", "--formula"}, c.args...)...)
+		for _, note := range strings.Split(c.notes, "|") {
+			if !strings.Contains(o.err, "credence: note: "+note) {
+				t.Errorf("%q: no note %q in %s", c.args, note, o.err)
+			}
+		}
+		if warned := strings.Count(o.err, "credence: warning:"); c.warning == "" && warned > 0 || c.warning != "" && (warned != 1 || !strings.Contains(o.err, "credence: warning: "+c.warning)) {
+			t.Errorf("%q: warnings in %s", c.args, o.err)
+		}
+	}
+}

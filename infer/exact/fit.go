@@ -28,12 +28,12 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 // fit is one call of Fit.
 type fit struct {
 	*Engine
-	stage                  // the last
-	data     credence.Data // nil where sums are given
-	total    int           // rows
-	inputs   int           // dense and sparse, of a row
-	best     []*outcome
-	warnings []string
+	stage                 // the last
+	data    credence.Data // nil where sums are given
+	total   int           // rows
+	inputs  int           // dense and sparse, of a row
+	best    []*outcome
+	remarks []string
 }
 
 // Tolerances of climbs in the features' hyper-parameters, in nats a row. On many rows an iteration
@@ -132,7 +132,7 @@ func (r *fit) polish(ctx context.Context, tasks []ascent) error {
 		return err
 	}
 	if used, all := r.rows.Count(), r.data.Rows(); used < all {
-		r.warnings = append(r.warnings, fmt.Sprintf(
+		r.remarks = append(r.remarks, fmt.Sprintf(
 			"hyper-parameters of the features were learned on %d of %d rows, noise and prior variances on all", used, all))
 		return r.polishLarge(ctx, tasks)
 	}
@@ -242,7 +242,7 @@ func (r *fit) fitted() *credence.Fitted {
 		Engine: "exact", Status: first.status, Rows: r.total,
 		Inputs: r.inputs, Weights: r.model.Features.Weights(),
 		Iterations: first.iterations, Hyperparameters: first.settled.treatment,
-		Hyper: r.hyper(), Warnings: r.warn(),
+		Hyper: r.hyper(), Warnings: r.warn(), Remarks: r.remarks,
 	}
 	r.setEvidence(&out.Report)
 	r.setPriors(&out.Report)

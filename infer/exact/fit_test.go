@@ -202,8 +202,8 @@ func TestSubsets(t *testing.T) {
 	m := model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{})
 	whole := fitted(t, m, Config{}, data)
 	part := fitted(t, m, Config{ScreenRows: 300, PolishRows: 1000}, data)
-	if len(whole.Report.Warnings) != 0 || len(part.Report.Warnings) != 1 || !strings.Contains(part.Report.Warnings[0], "learned on 1000 of 3000 rows") {
-		t.Errorf("warnings read %q and %q", whole.Report.Warnings, part.Report.Warnings)
+	if len(whole.Report.Remarks) != 0 || len(part.Report.Warnings) != 0 || len(part.Report.Remarks) != 1 || !strings.Contains(part.Report.Remarks[0], "learned on 1000 of 3000 rows") {
+		t.Errorf("remarks read %q and %q", whole.Report.Remarks, part.Report.Remarks)
 	}
 	if part.Report.Rows != 3000 || *part.Report.Evidence > *whole.Report.Evidence+1e-3 {
 		t.Errorf("on a part the evidence is %v of %d rows, on the whole %v", *part.Report.Evidence, part.Report.Rows, *whole.Report.Evidence)

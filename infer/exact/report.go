@@ -55,7 +55,7 @@ const vanished = 0.1
 
 // warn lists what a user should know about the fit.
 func (r *fit) warn() []string {
-	list := r.warnings
+	var list []string
 	first, s := r.best[0], r.form.base().summary.units.Scale
 	if r.form.base().summary.variance() == 0 {
 		list = append(list, "the target is constant: noise and prior variances mean nothing")

@@ -137,7 +137,7 @@ func (r *fit) learnHypers(ctx context.Context, saved *document) error {
 		return nil
 	}
 	if count := r.Rows(r.config.PolishRows).Count(); count < rows {
-		r.warn("hyper-parameters of the features were learned on %d of %d rows, everything else on all", count, rows)
+		r.report.Remarks = append(r.report.Remarks, fmt.Sprintf("hyper-parameters of the features were learned on %d of %d rows, everything else on all", count, rows))
 	}
 	return nil
 }
