@@ -56,7 +56,7 @@ fuzz:
 # What strangers and attackers try, all of it: the ordinary tests have a share. The lines that begin with
 # hostile count what was tried, what came out right and what was refused; nothing may fail. About ten minutes.
 hostile:
-	CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 $(GO) test -timeout 1h -v -run 'Hostile|Interrupts|Kills|ManyFiles|CostIsLinear' ./cmd/credence ./learn ./modelfile | grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go'
+	CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 $(GO) test -timeout 1h -v -run 'Hostile|Interrupts|Kills|ManyFiles|CostIsLinear|TestMutants' ./cmd/credence ./learn ./modelfile ./internal/parquet | grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go'
 
 # The tests that ask package study for one of $(1), as a pattern, and the folders of these.
 asking = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs awk '/^func Test/ { split($$2, name, "(") } /study\.($(1))\(/ && name[1] { print name[1] }' | sort -u | paste -sd '|')

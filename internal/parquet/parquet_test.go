@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -121,7 +122,7 @@ func cells(f *File, column int) (texts []string, err error) {
 					} else if k := int(v.Int32s[at]); k >= 0 && k < entries.Len() {
 						texts = append(texts, "="+shown(f.Columns[column].Type, entries, k))
 					} else {
-						texts = append(texts, "outside")
+						return nil, errors.New("a place outside the dictionary")
 					}
 					at++
 				}

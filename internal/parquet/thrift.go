@@ -22,128 +22,107 @@ const (
 // io.ErrUnexpectedEOF where the bytes end within the structure.
 func structure(from []byte) (int, error) {
 	w := walker{left: from}
-	err := w.value(thrift.STRUCT, false, 0)
-	return len(from) - len(w.left), err
+	w.value(thrift.STRUCT, false, 0)
+	return len(from) - len(w.left), w.err
 }
 
-// walker walks over values without decoding them.
+// walker walks over values without decoding them, until there is an error; then no bytes are left.
 type walker struct {
 	left    []byte
 	entries uint64 // structures in lists
+	err     error
+}
+
+func (w *walker) fail(err error) {
+	if w.err == nil {
+		w.err, w.left = err, nil
+	}
+}
+
+// skip goes behind so many bytes.
+func (w *walker) skip(n uint64) {
+	if n > uint64(len(w.left)) {
+		w.fail(io.ErrUnexpectedEOF)
+		return
+	}
+	w.left = w.left[n:]
+}
+
+func (w *walker) byte() (b byte) {
+	if len(w.left) > 0 {
+		b = w.left[0]
+	}
+	w.skip(1)
+	return b
+}
+
+func (w *walker) number() uint64 {
+	v, n := binary.Uvarint(w.left)
+	if n < 0 {
+		w.fail(errors.New("a number of more than 64 bits"))
+	}
+	w.skip(uint64(max(1, n)))
+	return v
 }
 
 // value goes behind a value, which is in a list or in a field of a structure.
-func (w *walker) value(kind thrift.Type, listed bool, depth int) error {
+func (w *walker) value(kind thrift.Type, listed bool, depth int) {
 	if depth > deepest {
-		return fmt.Errorf("more than %d structures within each other", deepest)
+		w.fail(fmt.Errorf("more than %d structures within each other", deepest))
+		return
 	}
 	switch kind {
 	case thrift.TRUE, thrift.FALSE:
 		if listed { // else the type is the value
-			return w.bytes(1)
+			w.skip(1)
 		}
-		return nil
 	case thrift.I8:
-		return w.bytes(1)
+		w.skip(1)
 	case thrift.I16, thrift.I32, thrift.I64:
-		_, err := w.number()
-		return err
+		w.number()
 	case thrift.DOUBLE:
-		return w.bytes(8)
+		w.skip(8)
 	case thrift.UUID:
-		return w.bytes(16)
+		w.skip(16)
 	case thrift.BINARY:
-		length, err := w.number()
-		if err != nil {
-			return err
-		}
-		return w.bytes(length)
+		w.skip(w.number())
 	case thrift.LIST, thrift.SET:
-		head, err := w.byte()
-		if err != nil {
-			return err
-		}
+		head := w.byte()
 		count := uint64(head >> 4)
 		if count == 15 {
-			if count, err = w.number(); err != nil {
-				return err
-			}
+			count = w.number()
 		}
-		return w.values(count, depth, thrift.Type(head&15))
+		w.values(count, depth, thrift.Type(head&15))
 	case thrift.MAP:
-		count, err := w.number()
-		if err != nil || count == 0 {
-			return err
+		if count := w.number(); count > 0 {
+			kinds := w.byte()
+			w.values(count, depth, thrift.Type(kinds>>4), thrift.Type(kinds&15))
 		}
-		kinds, err := w.byte()
-		if err != nil {
-			return err
-		}
-		return w.values(count, depth, thrift.Type(kinds>>4), thrift.Type(kinds&15))
 	case thrift.STRUCT:
-		for {
-			head, err := w.byte()
-			if err != nil || head == 0 {
-				return err
-			}
+		for head := w.byte(); head != 0; head = w.byte() {
 			if head>>4 == 0 { // behind it is the field's number, which else is in it
-				if _, err := w.number(); err != nil {
-					return err
-				}
+				w.number()
 			}
-			if err := w.value(thrift.Type(head&15), false, depth+1); err != nil {
-				return err
-			}
+			w.value(thrift.Type(head&15), false, depth+1)
 		}
+	default:
+		w.fail(fmt.Errorf("there is no type %d", kind))
 	}
-	return fmt.Errorf("there is no type %d", kind)
 }
 
 // values goes behind so many elements of a list, or of a map of keys and values; each takes a byte at least.
-func (w *walker) values(count uint64, depth int, kinds ...thrift.Type) error {
-	if count > uint64(len(w.left)) {
-		return io.ErrUnexpectedEOF
-	}
+func (w *walker) values(count uint64, depth int, kinds ...thrift.Type) {
 	if kinds[0] == thrift.STRUCT {
-		if w.entries += count; w.entries > mostEntries {
-			return fmt.Errorf("more than %d entries in lists", mostEntries)
-		}
+		w.entries += count
 	}
-	for range count {
+	if count > uint64(len(w.left)) {
+		w.fail(io.ErrUnexpectedEOF)
+	} else if w.entries > mostEntries {
+		w.fail(fmt.Errorf("more than %d entries in lists", mostEntries))
+	}
+	for ; count > 0 && w.err == nil; count-- {
 		for _, kind := range kinds {
-			if err := w.value(kind, true, depth+1); err != nil {
-				return err
-			}
+			w.value(kind, true, depth+1)
 		}
 	}
-	return nil
-}
-
-func (w *walker) bytes(n uint64) error {
-	if n > uint64(len(w.left)) {
-		return io.ErrUnexpectedEOF
-	}
-	w.left = w.left[n:]
-	return nil
-}
-
-func (w *walker) byte() (byte, error) {
-	if len(w.left) == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	b := w.left[0]
-	w.left = w.left[1:]
-	return b, nil
-}
-
-func (w *walker) number() (uint64, error) {
-	v, n := binary.Uvarint(w.left)
-	if n == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	if n < 0 {
-		return 0, errors.New("a number of more than 64 bits")
-	}
-	w.left = w.left[n:]
-	return v, nil
 }
