@@ -22,6 +22,7 @@ type Distribution struct {
 	phi    Design
 	latent []float64                // the means and variances of all components
 	scales map[float64][]quad.Scale // by degrees of freedom
+	tables *Tables                  // nil where distribution functions are integrated
 }
 
 // part is one part of the mixture.
@@ -31,6 +32,10 @@ type part struct {
 	mean, variance []float64    // of f, offset included
 	factor         float64      // of the variance
 	share          float64      // probability of the part, times the total of the shares
+	// Of the first part of a component whose distribution function is in a table: how many parts it has, and their share.
+	table  knownTable
+	scales int
+	whole  float64
 }
 
 // at returns the likelihood of row i and the mean and variance of its f.
@@ -121,6 +126,15 @@ func (d *Distribution) LogDensity(i int, y float64) float64 {
 
 // CDF returns P(Y ≤ y) of row i.
 func (d *Distribution) CDF(i int, y float64) float64 {
+	if first := &d.parts[0]; first.table.Located != nil {
+		at := y
+		if first.table.logarithm {
+			at = math.Log(math.Max(y, 0))
+		}
+		if c := d.locate(i, at); !math.IsNaN(c) {
+			return c
+		}
+	}
 	sum := 0.0
 	for k := range d.parts {
 		l, m, v := d.parts[k].at(i)

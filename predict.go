@@ -78,13 +78,21 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 		member.latents(ws, memory, &dst.phi, rows, before, last)
 		before, last = member, memory
 		next += len(memory)
+		var table knownTable
+		if perRow == nil {
+			table = dst.tables.table(likelihood, member.Posterior, scales)
+		}
 		for ; len(memory) > 0; memory = memory[2*n:] {
-			for _, scale := range scales {
-				dst.parts = append(dst.parts, part{
+			for k, scale := range scales {
+				p := part{
 					likelihood: likelihood, perRow: perRow, mean: memory[:n], variance: memory[n : 2*n],
 					factor: scale.Factor, share: share * scale.Weight,
-				})
-				dst.total += share * scale.Weight
+				}
+				if k == 0 {
+					p.table, p.scales, p.whole = table, len(scales), share
+				}
+				dst.parts = append(dst.parts, p)
+				dst.total += p.share
 			}
 		}
 	}

@@ -71,6 +71,9 @@ func (c *rowCounts) between(p, lower float64) (_ float64, ok bool) {
 }
 
 func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
+	if y, ok := d.locatedQuantile(i, p); ok {
+		return y
+	}
 	// The likelihood in the middle, at the moments that f has in all, is near the mixture.
 	likelihood, m, v := d.parts[len(d.parts)/2].at(i)
 	support, ok := likelihood.(interface{ Discrete() bool })
@@ -93,17 +96,19 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	}
 	logDensity, _, _ := likelihood.TiltedMoments(guess, m, v)
 	scale := special.NormalDensity(special.NormalQuantile(p)) / math.Exp(logDensity)
+	cdf := func(y float64) float64 { return d.CDF(i, y) }
 	if discrete {
 		if scale > wideCounts {
-			if root, ok := d.secant(i, p, guess, scale, 0.5); ok {
+			if root, ok := secant(cdf, p, guess, scale, math.Inf(1), 0.5); ok {
 				guess = math.Ceil(root)
 			}
 		}
 		return quad.Count(counts.cdf, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
 	}
-	guess, ok = d.secant(i, p, guess, scale, 0)
-	if ok {
-		return guess
+	if 0x1p-53*p*scale <= secantRounding*special.NormalDensity(special.NormalQuantile(p))*math.Abs(guess) {
+		if guess, ok = secant(cdf, p, guess, scale, 0, 0); ok {
+			return guess
+		}
 	}
 	low, high := d.bracket(i, p)
 	if low == high || math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsNaN(low) || math.IsNaN(high) {
@@ -115,8 +120,7 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 const (
 	// secantSteps is how many steps the secant method may take from a guess.
 	secantSteps = 8
-	// secantError is what it may leave uncorrected, relative to the quantile and to the scale of the
-	// distribution there: about the product of the last two steps.
+	// secantError is what it may leave uncorrected in its units: about the product of the last two steps.
 	secantError = 1e-7
 	// secantRounding is how far rounding may move it, relative to the quantile.
 	secantRounding = 1e-11
@@ -126,26 +130,23 @@ const (
 	nearCounts = 64
 )
 
-// secant returns the root of Φ⁻¹(CDF(y)) = Φ⁻¹(p), which is a straight line where the mixture is
+// secant returns the root of Φ⁻¹(cdf(y)) = Φ⁻¹(p), which is a straight line where the mixture is
 // normal, by the secant method from y and from dy/dz ≈ scale there, or what is within a step of length
-// resolution of it. It is one only if ok, which is false where the iteration has not settled, and where
-// rounding of the distribution function moves the root.
-func (d *Distribution) secant(i int, p, y, scale, resolution float64) (_ float64, ok bool) {
+// resolution of it. Its error is in units of the scale, and of |y| where that is less and own is not. It is a root
+// only if ok, which is false where the iteration has not settled.
+func secant(cdf func(float64) float64, p, y, scale, own, resolution float64) (_ float64, ok bool) {
 	z := special.NormalQuantile(p)
-	if resolution == 0 && !(0x1p-53*p*scale <= secantRounding*special.NormalDensity(z)*math.Abs(y)) {
-		return y, false
-	}
-	last, before := math.Inf(1), 0.0 // step, and Φ⁻¹(CDF(y)) ahead of it
+	last, before := math.Inf(1), 0.0 // step, and Φ⁻¹(cdf(y)) ahead of it
 	for range secantSteps {
-		at := special.NormalQuantile(d.CDF(i, y))
+		at := special.NormalQuantile(cdf(y))
 		if !math.IsInf(last, 1) {
 			scale = last / (at - before)
 		}
 		step := (z - at) * scale
-		if !(scale > 0) || math.IsInf(scale, 1) || math.IsInf(step, 0) {
+		if !(scale > 0) || math.IsInf(scale, 1) || math.IsInf(step, 0) || math.IsNaN(step) {
 			break
 		}
-		least := math.Min(math.Abs(y), scale)
+		least := math.Min(math.Max(math.Abs(y), own), scale)
 		if math.Abs(step) < resolution || math.Abs(step)*math.Max(math.Abs(last), math.Abs(step)) <= secantError*least*least {
 			return y + step, true
 		}

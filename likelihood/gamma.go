@@ -155,6 +155,11 @@ func (l Gamma) PredictiveCDF(y, mean, variance float64) float64 {
 		mean, variance, math.Log(y), 1/math.Sqrt(math.Max(a, 1)))
 }
 
+// Location implements [Located].
+func (l Gamma) Location() (unit float64, logarithm bool) {
+	return 1 / math.Sqrt(math.Max(l.shape()+0.5, 1.5)), true
+}
+
 // PredictiveQuantile returns the y with PredictiveCDF = p.
 func (l Gamma) PredictiveQuantile(p, mean, variance float64) float64 {
 	start, scale := logLinkStart(p, mean, variance, 1/l.shape())

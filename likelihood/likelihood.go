@@ -80,6 +80,13 @@ type Predictive interface {
 	PredictiveQuantile(p, mean, variance float64) float64
 }
 
+// Located is the ability of a family of location: y is f and a noise added, or log y is, the noise being the same for
+// every f.
+type Located interface {
+	// Location returns the scale at which the distribution function of the noise bends, and whether log y is meant.
+	Location() (unit float64, logarithm bool)
+}
+
 // Batch is the form for hot loops over n rows: one interface call for all. All
 // slices have length n, except trials, which may be nil: it holds the trials of
 // each row for a Binomial, and other families do not read it. dst slices may

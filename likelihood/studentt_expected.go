@@ -147,10 +147,7 @@ func (l StudentT) scaleMixture(d, variance float64) float64 {
 	term := func(u float64) float64 {
 		return math.Exp(peak-a*special.ExpRemainder(u)) * special.NormalCDF(d/math.Sqrt(variance+s2*math.Exp(-u)))
 	}
-	far := 0.0 // the scale that reaches d
-	if excess := d*d - variance; excess > s2 {
-		far = math.Log(s2 / excess)
-	}
+	far := math.Min(0, 2*math.Log(l.scale()/math.Abs(d))) // the scale that reaches d, whose square may be beyond all numbers
 	sum := term(0)
 	for u := h; ; u += h {
 		t := term(u)
@@ -165,6 +162,11 @@ func (l StudentT) scaleMixture(d, variance float64) float64 {
 		}
 	}
 	return sum * h
+}
+
+// Location implements [Located].
+func (l StudentT) Location() (unit float64, logarithm bool) {
+	return l.scale() * math.Sqrt(l.df()/(l.df()+1)), false
 }
 
 // PredictiveQuantile returns the y with PredictiveCDF = p.

@@ -25,7 +25,9 @@ type Rows struct {
 
 // NewRows returns room for rows that [Rows.Score] fills.
 func (s *Scorer) NewRows() *Rows {
-	return &Rows{scorer: s, ws: credence.NewWorkspace(s.options.Threads)}
+	r := &Rows{scorer: s, ws: credence.NewWorkspace(s.options.Threads)}
+	r.dist.Share(s.tables)
+	return r
 }
 
 // Score predicts model rows, which it shares.

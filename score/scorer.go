@@ -37,11 +37,12 @@ type Scorer struct {
 	binary  bool
 	options Options
 	back    *original // nil where predictions are of the target as the formula writes it
+	tables  *credence.Tables
 }
 
 // New returns a scorer of a model, or says which option does not fit it.
 func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
-	s := &Scorer{fitted: fitted, options: options}
+	s := &Scorer{fitted: fitted, options: options, tables: &credence.Tables{}}
 	s.options.Interval = cmp.Or(options.Interval, 0.9)
 	if !(s.options.Interval > 0 && s.options.Interval < 1) {
 		return nil, fmt.Errorf("interval %v is not a probability between 0 and 1", options.Interval)

@@ -1,0 +1,113 @@
+package credence
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
+)
+
+// located is the ability of a family of location, as package likelihood describes.
+type located interface {
+	Location() (unit float64, logarithm bool)
+}
+
+// Tables are distribution functions of the families of location of a model, in the distance of y from the mean of f and the
+// standard deviation of f, for [Distribution.Share]. They are made as rows ask for them and are not stored; what
+// they say depends on the family alone, and they are safe for many goroutines. The zero value has none yet.
+type Tables struct {
+	byFamily atomic.Pointer[map[tableKey]knownTable] // copied to be added to, so that rows need no lock
+	adding   sync.Mutex
+}
+
+type knownTable struct {
+	*quad.Located
+	logarithm bool // log y is looked up
+}
+
+// tableKey is a family under an f of so many degrees of freedom.
+type tableKey struct {
+	likelihood Predictive
+	df         float64
+}
+
+// table returns the table of a family whose f is a scale mixture, of nothing for a family that is none of location.
+func (t *Tables) table(likelihood Predictive, posterior Posterior, scales []quad.Scale) knownTable {
+	family, ok := likelihood.(located)
+	if t == nil || !ok {
+		return knownTable{}
+	}
+	key := tableKey{likelihood: likelihood}
+	if tailed, ok := posterior.(LatentDF); ok && len(scales) > 1 {
+		key.df = tailed.LatentDF()
+	}
+	if all := t.byFamily.Load(); all != nil {
+		if table, ok := (*all)[key]; ok {
+			return table
+		}
+	}
+	return t.add(key, family, scales)
+}
+
+// add returns the table of a key that is new to some goroutine.
+func (t *Tables) add(key tableKey, family located, scales []quad.Scale) knownTable {
+	t.adding.Lock()
+	defer t.adding.Unlock()
+	all := map[tableKey]knownTable{}
+	if before := t.byFamily.Load(); before != nil {
+		maps.Copy(all, *before)
+	}
+	table, ok := all[key]
+	if !ok {
+		unit, logarithm := family.Location()
+		scales = slices.Clone(scales)
+		table = knownTable{quad.NewLocated(unit, func(d, sd float64) (sum float64) {
+			if logarithm {
+				d = math.Exp(d)
+			}
+			for _, scale := range scales {
+				sum += scale.Weight * key.likelihood.PredictiveCDF(d, 0, sd*sd*scale.Factor)
+			}
+			return sum
+		}), logarithm}
+		all[key] = table
+		t.byFamily.Store(&all)
+	}
+	return table
+}
+
+// Share has the distribution functions of families of location looked up in tables, from the next
+// [Fitted.DistributionTo] on: within 1e-9, and their quantiles within a millionth of an interval's width. Without
+// tables they are integrated, which takes a hundred times as long.
+func (d *Distribution) Share(tables *Tables) { d.tables = tables }
+
+// locate returns P(Y ≤ y) of row i by tables, which is no number where a part has none there. at is y, or log y.
+func (d *Distribution) locate(i int, at float64) (sum float64) {
+	for k := 0; k < len(d.parts); k += d.parts[k].scales {
+		p := &d.parts[k]
+		if p.table.Located == nil {
+			return math.NaN()
+		}
+		sum += p.whole * special.NormalCDF(p.table.At(at-p.mean[i], math.Sqrt(p.variance[i])))
+	}
+	return sum / d.total
+}
+
+// locatedQuantile is the quantile of row i by tables; false where they do not reach.
+func (d *Distribution) locatedQuantile(i int, p float64) (_ float64, ok bool) {
+	first := &d.parts[0]
+	if first.table.Located == nil {
+		return 0, false
+	}
+	mean, variance := d.Latent(i)
+	unit, _ := first.likelihood.(located).Location()
+	y, ok := secant(func(at float64) float64 { return d.locate(i, at) }, p, mean, math.Sqrt(variance+unit*unit), math.Inf(1), 0)
+	if first.table.logarithm {
+		y = math.Exp(y)
+	}
+	return y, ok
+}
