@@ -131,7 +131,8 @@ func (d *Distribution) CDF(i int, y float64) float64 {
 		if first.table.logarithm {
 			at = math.Log(math.Max(y, 0))
 		}
-		if c := d.locate(i, at); !math.IsNaN(c) {
+		var near [nearSlices]quad.Slice
+		if c := d.locate(i, at, &near); !math.IsNaN(c) {
 			return c
 		}
 	}

@@ -42,6 +42,9 @@ func (c *rowCounts) cdf(y float64) float64 {
 // Quantiles stores in dst the quantiles of row i for every one of the probabilities,
 // each in (0, 1).
 func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) {
+	if d.countQuantiles(dst, i, probabilities) {
+		return
+	}
 	counts := rowCounts{Distribution: d, row: i}
 	for k, p := range slices.Backward(probabilities) { // wide intervals are asked for last: between their ends counts are near
 		dst[k] = d.quantile(&counts, i, p)

@@ -109,3 +109,59 @@ func TestTablesLeavePrecisionsAlone(t *testing.T) {
 		}
 	}
 }
+
+// countModels are models of counts of five members, under an f that is normal or Student-t.
+func countModels() map[string]*Fitted {
+	models := map[string]*Fitted{}
+	for _, df := range []float64{0, 8} {
+		for _, variance := range []float64{1e-6, 0.02, 0.4, 3} {
+			for _, family := range []Predictive{
+				likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus}, likelihood.NegativeBinomial{Size: param.From(0.3)}, likelihood.NegativeBinomial{Size: param.From(50)},
+			} {
+				f := &Fitted{}
+				for m := range 5 {
+					l := family
+					if p, ok := l.(likelihood.NegativeBinomial); ok {
+						l = p.WithParameters([]float64{p.Size.Value * math.Exp(0.2*float64(m-2))}).(Predictive)
+					}
+					f.Members = append(f.Members, Member{
+						Model: Model{Features: identity{1}, Likelihood: l}, Weight: []float64{0.1, 0.3, 0.25, 0.35, 0}[m],
+						Posterior: tailed{point{[]float64{1 + 0.04*float64(m)}, variance}, df},
+					})
+				}
+				models[fmt.Sprintf("%v, variance %v and %v degrees of freedom of f", family, variance, df)] = f
+			}
+		}
+	}
+	return models
+}
+
+// Counts that are added up are those that distribution functions give: the smallest whose function, to 1e-9, reaches the
+// probability, up to some hundreds, and what is beyond is searched for.
+func TestAddedCounts(t *testing.T) {
+	rows := batchOf(-2, 0.2, 1, 3, 4.9, 5.5, 7)
+	probabilities := []float64{0.05, 0.95, 0.5, 1e-4, 0.999}
+	for name, f := range countModels() {
+		exact, err := f.Distribution(NewWorkspace(1), rows)
+		var shared Distribution
+		shared.Share(new(Tables))
+		if err2 := f.DistributionTo(NewWorkspace(1), &shared, rows); err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		for i := range rows.Rows() {
+			got := make([]float64, len(probabilities))
+			added := shared.countQuantiles(got, i, probabilities)
+			if added != (exact.CDF(i, mostCounts) >= 0.999) && !(rows.X.Data[i] > 4) {
+				t.Errorf("%s, row %d: counts are added up: %v", name, i, added)
+			}
+			if !added {
+				shared.Quantiles(got, i, probabilities)
+			}
+			for k, p := range probabilities {
+				if upTo, below := exact.CDF(i, got[k]), exact.CDF(i, got[k]-1); !(upTo >= p-1e-9 && below < p+1e-9) {
+					t.Errorf("%s, row %d: the quantile of %v is %v, up to which the probability is %.12g, and %.12g below", name, i, p, got[k], upTo, below)
+				}
+			}
+		}
+	}
+}

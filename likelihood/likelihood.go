@@ -87,6 +87,14 @@ type Located interface {
 	Location() (unit float64, logarithm bool)
 }
 
+// Recursive is the ability of a family of counts whose probabilities follow each other as those of Panjer (1981):
+//
+//	p(y+1|f) = p(y|f) · ratio(f) · (1 + y/size) / (y+1).
+type Recursive interface {
+	// Recursion stores p(0|f) and the ratio for every f, and returns the size, which may be infinite.
+	Recursion(zero, ratio, f []float64) (size float64)
+}
+
 // Batch is the form for hot loops over n rows: one interface call for all. All
 // slices have length n, except trials, which may be nil: it holds the trials of
 // each row for a Binomial, and other families do not read it. dst slices may

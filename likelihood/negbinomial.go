@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
@@ -171,6 +172,21 @@ func logitBetaCDF(a, b, f float64) float64 {
 	}
 	n := a + b
 	return math.Exp(logitBetaAtMode(a, b)-n*special.BernoulliDivergence(b/n, a/n, math.Log(a/b)-f)) * special.BetaFraction(a, b, x, y)
+}
+
+// Recursion implements [Recursive].
+func (l NegativeBinomial) Recursion(zero, ratio, f []float64) (size float64) {
+	r := l.size()
+	logR := math.Log(r)
+	for j := range f {
+		ratio[j] = f[j] - logR
+	}
+	kernel.Log1pExp(zero, ratio)
+	kernel.Logistic(ratio, ratio)
+	kernel.Scale(-r, zero)
+	kernel.Exp(zero, zero)
+	kernel.Scale(r, ratio)
+	return r
 }
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.

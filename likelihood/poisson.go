@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/spec"
@@ -199,6 +200,20 @@ func (l Poisson) PredictiveCDF(y, mean, variance float64) float64 {
 		return math.Exp(l.LogDensity(k, centre+d)) * special.Sigmoid(centre+d)
 	}
 	return quad.Step(g, slope, mean, variance, centre, 0.7*math.Sqrt(median))
+}
+
+// Recursion implements [Recursive].
+func (l Poisson) Recursion(zero, ratio, f []float64) (size float64) {
+	if l.Link == Softplus {
+		kernel.Log1pExp(ratio, f)
+	} else {
+		kernel.Exp(ratio, f)
+	}
+	for j, mean := range ratio {
+		zero[j] = -mean
+	}
+	kernel.Exp(zero, zero)
+	return math.Inf(1)
 }
 
 // PredictiveQuantile returns the smallest y with PredictiveCDF ≥ p.

@@ -37,8 +37,16 @@ func NewLocated(unit float64, cdf func(d, sd float64) float64) *Located {
 	return &Located{cdf: cdf, unit: unit}
 }
 
-// At returns Φ⁻¹(P(e + f ≤ d)), which is no number where the table does not reach.
-func (t *Located) At(d, sd float64) float64 {
+// Slice is a cell at a standard deviation: what lookups near each other have in common. The zero value knows none.
+type Slice struct {
+	cell *locatedCell
+	sd   float64
+	sums [locatedPlaces]float64
+}
+
+// At returns Φ⁻¹(P(e + f ≤ d)), which is no number where the table does not reach. It leaves in near what the next
+// lookup may use again, of this table.
+func (t *Located) At(d, sd float64, near *Slice) float64 {
 	ratio := sd / t.unit
 	strip, v := 0, 4*ratio-1
 	if ratio >= 0.5 {
@@ -57,21 +65,23 @@ func (t *Located) At(d, sd float64) float64 {
 		cell = t.fill(strip, place)
 		slot.Store(cell)
 	}
-	var x, y [locatedPlaces]float64
-	chebyshev(x[:], v)
-	chebyshev(y[:], 2*(w-place)-1)
-	var sums [locatedPlaces]float64 // independent of each other, so that the processor takes them side by side
-	for i := range cell {
-		row, factor := &cell[i], x[i]
-		for k := range row {
-			sums[k] += factor * row[k]
+	if near.cell != cell || near.sd != sd {
+		var x [locatedSDs]float64
+		chebyshev(x[:], v)
+		*near = Slice{cell: cell, sd: sd}
+		for i := range cell {
+			row, factor := &cell[i], x[i]
+			for k := range row {
+				near.sums[k] += factor * row[k]
+			}
 		}
 	}
-	z := 0.0
-	for k, sum := range sums {
-		z += sum * y[k]
+	// Clenshaw's recurrence.
+	x, b, c := 2*(w-place)-1, 0.0, 0.0
+	for k := locatedPlaces - 1; k > 0; k-- {
+		b, c = near.sums[k]+2*x*b-c, b
 	}
-	return z
+	return near.sums[0] + x*b - c
 }
 
 // chebyshev stores T_0(x), T_1(x), ….

@@ -41,13 +41,14 @@ func TestLocatedAgainstQuadrature(t *testing.T) {
 		table := quad.NewLocated(c.unit, func(d, sd float64) float64 { return c.of.PredictiveCDF(c.y(d), 0, sd*sd) })
 		rng := rand.New(rand.NewPCG(1, 2))
 		known, worst := 0, 0.0
+		var near quad.Slice
 		for n := range 400 {
 			sd := c.unit * math.Exp(2*rng.NormFloat64()-1)
 			if n%10 == 0 {
 				sd = 0
 			}
 			d := math.Sqrt(c.unit*c.unit+sd*sd) * math.Sinh(1.2*rng.NormFloat64())
-			z := table.At(d, sd)
+			z := table.At(d, sd, &near)
 			if math.IsNaN(z) {
 				continue
 			}
