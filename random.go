@@ -39,6 +39,7 @@ const (
 	PredictSamples   Purpose = "predict"   // draws of y; the row
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
 	LeftOutDraws     Purpose = "left out"  // parameters of a family and f, for rows that are left out; the axis
+	EffectDraws      Purpose = "effects"   // weights; twice the member, and behind it draws
 	ImagingLines     Purpose = "imaging"   // lines that are measured; 0
 )
 

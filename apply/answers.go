@@ -9,6 +9,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/output"
+	"github.com/credence-ml/credence/effect"
+	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -176,6 +178,49 @@ func WriteTerms(w io.Writer, path string, terms []score.Term) error {
 			cells = append(cells, math.NaN())
 		}
 		if err := out.Write(nil, cells, []byte(t.Block), []byte(t.Name)); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// WriteEffects writes effects to w, with a column for each that they are told by, as a table of the format that the extension of
+// path names, see [output.New].
+func WriteEffects(w io.Writer, path string, effects []effect.Effect) error {
+	columns := []output.Column{{Name: "term", Text: true}, {Name: "contrast", Text: true}}
+	if len(effects) > 0 {
+		for _, by := range effects[0].By {
+			columns = append(columns, output.Column{Name: by.Column, Text: true})
+		}
+	}
+	rows := len(effects) > 0 && effects[0].Row > 0
+	if rows {
+		columns = append(columns, output.Column{Name: "row"})
+	}
+	for _, name := range []string{"estimate", "std_error", "conf_low", "conf_high", "p_direction", "mcse"} {
+		columns = append(columns, output.Column{Name: name})
+	}
+	columns = append(columns, output.Column{Name: "method", Text: true})
+	out, err := output.New(w, path, columns)
+	if err != nil {
+		return err
+	}
+	for _, e := range effects {
+		texts := [][]byte{[]byte(e.Term), []byte(e.Contrast)}
+		for _, by := range e.By {
+			texts = append(texts, []byte(by.Value))
+		}
+		var cells []float64
+		if rows {
+			cells = append(cells, float64(e.Row))
+		}
+		for _, v := range []metric.Score{e.Estimate, e.StdError, e.Low, e.High, e.Direction, e.MCSE} {
+			if !v.Defined() {
+				v = metric.Score(math.NaN())
+			}
+			cells = append(cells, float64(v))
+		}
+		if err := out.Write(nil, cells, append(texts, []byte(e.Method))...); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,6 +52,44 @@ func (f *File) bindTable(ctx context.Context, options Options) error {
 	}
 	f.rows = rows
 	return nil
+}
+
+// Load reads files for a model, which says how: the columns that the model needs, its weights where the files have them, and others. The
+// table must be closed.
+func Load(ctx context.Context, scorer *score.Scorer, paths []string, read dataset.Options, others []string) (_ *dataset.Table, _ credence.Source, err error) {
+	if scorer.Keyed() {
+		return nil, nil, errors.New("the model was learned online: its columns are keys, and a table has lost the texts of its rows")
+	}
+	read.Schema = scorer.Schema()
+	f := &File{scorer: scorer}
+	if f.table, err = dataset.Open(ctx, paths, read); err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.table.Close()
+		}
+	}()
+	columns, err := scorer.Columns(f.table.Schema(), score.IgnoreTargets)
+	if err != nil {
+		return nil, nil, f.named(err)
+	}
+	if w := scorer.Frame().Weight; w != nil && f.table.Schema().Index(w.Column) >= 0 {
+		others = append([]string{w.Column}, others...)
+	}
+	for _, name := range others {
+		if f.table.Schema().Index(name) < 0 {
+			return nil, nil, f.named(fmt.Errorf("there is no column %q: name one of the file", name))
+		}
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
+	source, err := f.table.Load(ctx, columns)
+	if err == nil {
+		err = f.refuseUnseen()
+	}
+	return f.table, source, err
 }
 
 // refuseUnseen says which categories training did not see, unless they may stay.

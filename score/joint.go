@@ -22,28 +22,33 @@ const jointDraws = 4000
 // distribution (a Latin hypercube). Without the widths f would be as uncertain where a scale is small as where it is large, and rows would be
 // told up to .03 nat too badly at 25 rows.
 type joint struct {
-	family []credence.Likelihood // of each draw
-	moved  [][]float64           // z − E z of each draw, on each axis
-	sd     []float64             // of z on each axis
-	unit   []float64             // of each draw, u times the root: of mean square 1
+	*FamilyDraws
+	unit []float64 // of each draw, u times the root: of mean square 1
 }
 
-// newJoint draws from the posterior of a fit that knows that of the parameters of its family.
-func newJoint(fitted *credence.Fitted) (*joint, error) {
+// FamilyDraws are draws of the learned parameters of a family, evenly spread over their distribution (a Latin hypercube) along the
+// axes z of a [credence.FamilyPosterior].
+type FamilyDraws struct {
+	Likelihoods []credence.Likelihood // of each draw
+	Moved       [][]float64           // z − E z on each axis, of each draw
+	SD          []float64             // of z on each axis
+}
+
+// DrawFamily draws from the posterior of a fit that knows that of the parameters of its family; other sets of draws are independent.
+func DrawFamily(fitted *credence.Fitted, count int, set uint64) (*FamilyDraws, error) {
 	f, axes := fitted.Family, axesOf(fitted.Family)
-	j := &joint{unit: normalQuantiles(jointDraws)}
-	var places [][]float64
+	d := &FamilyDraws{}
 	for k := range axes {
-		place := axes[k].quantiles(jointDraws)
-		rng := credence.Rand(fitted.Recipe.Seed, credence.LeftOutDraws, uint64(k))
+		place := axes[k].quantiles(count)
+		rng := credence.Rand(fitted.Recipe.Seed, credence.LeftOutDraws, uint64(k)+set*uint64(len(axes)))
 		rng.Shuffle(len(place), func(a, b int) { place[a], place[b] = place[b], place[a] })
-		places, j.sd = append(places, place), append(j.sd, axes[k].sd)
+		d.Moved, d.SD = append(d.Moved, place), append(d.SD, axes[k].sd)
 	}
 	x := make([]float64, len(f.Mode))
-	for s := range jointDraws {
+	for s := range count {
 		copy(x, f.Mode)
 		for i := range x {
-			for k, place := range places {
+			for k, place := range d.Moved {
 				x[i] += f.Root[i*len(axes)+k] * place[s]
 			}
 		}
@@ -51,20 +56,33 @@ func newJoint(fitted *credence.Fitted) (*joint, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.family = append(j.family, family)
+		d.Likelihoods = append(d.Likelihoods, family)
 	}
+	for k, place := range d.Moved {
+		for s := range place {
+			place[s] -= axes[k].mean
+		}
+	}
+	return d, nil
+}
+
+// newJoint draws from the posterior of a fit that knows that of the parameters of its family.
+func newJoint(fitted *credence.Fitted) (*joint, error) {
+	drawn, err := DrawFamily(fitted, jointDraws, 0)
+	if err != nil {
+		return nil, err
+	}
+	j := &joint{drawn, normalQuantiles(jointDraws)}
 	square := 0.0
 	for s := range j.unit {
 		width := 0.0
-		for k, place := range places {
-			place[s] -= axes[k].mean
-			width += f.Widths[k] * place[s]
+		for k, place := range j.Moved {
+			width += fitted.Family.Widths[k] * place[s]
 		}
 		j.unit[s] *= math.Exp(width / 2)
 		square += j.unit[s] * j.unit[s] / jointDraws
 	}
 	kernel.Scale(1/math.Sqrt(square), j.unit)
-	j.moved = places
 	return j, nil
 }
 
@@ -86,7 +104,7 @@ func (j *joint) leave(rows *Rows, i int, weight float64, slopes []float64) (logD
 	mean, variance := rows.dist.Latent(i)
 	explained, share := 0.0, 1.0 // the variance along the axes, and how much of the slopes is taken
 	for k, slope := range slopes {
-		explained += slope * slope * j.sd[k] * j.sd[k]
+		explained += slope * slope * j.SD[k] * j.SD[k]
 	}
 	if most := (1 - leastShare) * variance; explained > most {
 		explained, share = most, math.Sqrt(most/explained)
@@ -97,10 +115,10 @@ func (j *joint) leave(rows *Rows, i int, weight float64, slopes []float64) (logD
 	}
 	kernel.Axpy(math.Sqrt(variance-explained), j.unit, logs)
 	for k, slope := range slopes {
-		kernel.Axpy(share*slope, j.moved[k], logs)
+		kernel.Axpy(share*slope, j.Moved[k], logs)
 	}
 	for s, f := range logs {
-		logs[s] = rows.batch.LikelihoodOf(j.family[s], i).LogDensity(rows.batch.Target[i], f)
+		logs[s] = rows.batch.LikelihoodOf(j.Likelihoods[s], i).LogDensity(rows.batch.Target[i], f)
 	}
 	return withoutRow(logs, weight)
 }

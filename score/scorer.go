@@ -137,6 +137,9 @@ func (s *Scorer) Classes() []string {
 	return s.frame.Target.Classes()
 }
 
+// Grades returns the values of an ordinal target, ascending; nil for other targets.
+func (s *Scorer) Grades() []float64 { return s.grades }
+
 // Original says whether predictions are of the target's own column, price of log(price), with their median.
 func (s *Scorer) Original() bool { return s.options.Original }
 

@@ -39,30 +39,39 @@ type application struct {
 
 // apply binds a model to data.
 func (p *program) apply(ctx context.Context, model string, paths []string, a application) (*apply.File, error) {
-	options, policy, err := a.flags.options(p)
+	scorer, options, err := p.scorer(model, a)
 	if err != nil {
 		return nil, err
 	}
 	options.Kept = a.kept
+	return p.bind(ctx, scorer, paths, options, a)
+}
+
+// scorer loads a model, and returns it with how flags say that data are read.
+func (p *program) scorer(model string, a application) (*score.Scorer, dataset.Options, error) {
+	options, policy, err := a.flags.options(p)
+	if err != nil {
+		return nil, options, err
+	}
 	unseen := frame.Unseen(a.flags.unseen)
 	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
-		return nil, misused(err)
+		return nil, options, misused(err)
 	}
 	if policy.Policy == frame.Refuse { // that of the model
 		policy.Policy = ""
 	}
 	fitted, err := modelfile.Load(model)
 	if err != nil {
-		return nil, err
+		return nil, options, err
 	}
 	if policy.Policy == frame.Drop && a.targets != score.RequireTargets && !a.lacking {
-		return nil, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
+		return nil, options, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
 	}
 	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original, Lacking: a.lacking})
 	if err != nil {
-		return nil, misused(fmt.Errorf("%s: %w", model, err))
+		return nil, options, misused(fmt.Errorf("%s: %w", model, err))
 	}
-	return p.bind(ctx, scorer, paths, options, a)
+	return scorer, options, nil
 }
 
 // bind binds a model to data, and tells how they were understood.

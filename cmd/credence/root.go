@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	out, errs := &stdout{to: s.out}, newMessages(s.err)
 	p := &program{streams: streams{s.in, out, errs}, messages: errs}
 	root := p.root()
-	root.SetArgs(args)
+	root.SetArgs(optionalValues(args))
 	err := p.wait(ctx, task.Go(func() error { return root.ExecuteContext(ctx) }))
 	if err == nil {
 		err = out.err
@@ -142,7 +142,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
+		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
 	root.AddCommand(laterCommands()...)

@@ -17,7 +17,6 @@ import (
 
 // later are commands that this version does not have, with what does most of their work meanwhile.
 var later = map[string]string{
-	"effects":   "inspect --base and --exp show differences of levels, rate ratios and odds ratios",
 	"calibrate": "evaluate says how many targets the intervals cover",
 	"plot":      "predict -o and inspect -o write tables for a program that draws",
 	"report":    "fit, evaluate and inspect print what there is to report",

@@ -1,0 +1,157 @@
+package effect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/linop"
+)
+
+// change replaces a column in every row.
+type change struct {
+	column int // of the table, or of its sparse segment
+	sparse bool
+	add    bool // the value to what stands there
+	value  float64
+}
+
+// altered is a table in which some columns are replaced in every row. A run of rows is read once, however often it is changed.
+type altered struct {
+	source  credence.Source
+	schema  credence.Schema
+	run     credence.Chunk
+	read    bool
+	changes []change
+}
+
+// newAltered returns a table that has further levels: those of training that none of its rows has.
+func newAltered(source credence.Source) *altered {
+	a := &altered{source: source, schema: *source.Schema()}
+	a.schema.Columns = slices.Clone(a.schema.Columns)
+	return a
+}
+
+// code returns the number that a level has in a column, which gets it if need be.
+func (a *altered) code(column int, level string) float64 {
+	c := &a.schema.Columns[column]
+	k := slices.Index(c.Levels, level)
+	if k < 0 {
+		k = len(c.Levels)
+		c.Levels = append(slices.Clip(c.Levels), level)
+	}
+	return float64(k)
+}
+
+func (a *altered) Schema() *credence.Schema { return &a.schema }
+
+func (a *altered) Rows() int { return a.source.Rows() }
+
+// Place implements [frame.Placer].
+func (a *altered) Place(row int) string {
+	if p, ok := a.source.(frame.Placer); ok {
+		return p.Place(row)
+	}
+	return fmt.Sprintf("row %d", row+1)
+}
+
+// load makes rows the current ones.
+func (a *altered) load(first, count int) error {
+	if a.read && a.run.First == first && a.run.Rows() == count {
+		return nil
+	}
+	a.read = false
+	if err := a.source.Read(&a.run, first, count); err != nil {
+		return err
+	}
+	a.run.First, a.read = first, true
+	return nil
+}
+
+// Read copies rows and changes them.
+func (a *altered) Read(dst *credence.Chunk, first, count int) error {
+	if err := a.load(first, count); err != nil {
+		return err
+	}
+	dst.First, dst.Unseen = first, append(dst.Unseen[:0], a.run.Unseen...)
+	if a.run.Unseen == nil {
+		dst.Unseen = nil
+	}
+	dst.Values.Reshape(count, a.run.Values.Cols)
+	for i := range count {
+		copy(dst.Values.Row(i), a.run.Values.Row(i))
+	}
+	dst.Sparse.Reset(a.run.Sparse.Cols)
+	for i := range a.run.Sparse.Rows {
+		dst.Sparse.AppendRow(a.run.Sparse.Row(i))
+	}
+	for _, c := range a.changes {
+		if c.sparse {
+			a.changeEntry(&dst.Sparse, c)
+			continue
+		}
+		for i := range count {
+			v := &dst.Values.Row(i)[c.column]
+			if c.add {
+				*v += c.value
+			} else {
+				*v = c.value
+			}
+		}
+	}
+	return nil
+}
+
+// changeEntry replaces an entry of every sparse row.
+func (a *altered) changeEntry(rows *linop.CSR, c change) {
+	before := *rows
+	rows.Start, rows.Index, rows.Value = nil, nil, nil
+	rows.Reset(before.Cols)
+	var columns []int32
+	var values []float64
+	for i := range before.Rows {
+		columns, values = columns[:0], values[:0]
+		value := c.value
+		for j, v := range before.Each(i) {
+			if j != c.column {
+				columns, values = append(columns, int32(j)), append(values, v)
+			} else if c.add {
+				value += v
+			}
+		}
+		at, _ := slices.BinarySearch(columns, int32(c.column))
+		rows.AppendRow(slices.Insert(columns, at, int32(c.column)), slices.Insert(values, at, value))
+	}
+}
+
+// numbers returns all values of a column in order, without those that are missing.
+func (a *altered) numbers(c *column) ([]float64, error) {
+	var all []float64
+	for first, count := range credence.Blocks(a.Rows()) {
+		if err := a.load(first, count); err != nil {
+			return nil, err
+		}
+		for i := range count {
+			if v := a.value(i, c); !math.IsNaN(v) {
+				all = append(all, v)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// value returns what row i of the run has of a column.
+func (a *altered) value(i int, c *column) float64 {
+	if c.sparse < 0 {
+		return a.run.Values.Row(i)[c.places[0]]
+	}
+	for j, v := range a.run.Sparse.Each(i) {
+		if j == c.sparse {
+			return v
+		}
+	}
+	return 0
+}

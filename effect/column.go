@@ -1,0 +1,184 @@
+package effect
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/spec"
+)
+
+// column is one that a model uses.
+type column struct {
+	name   string
+	places []int // in the table: of the column, and of its texts where the table has both
+	sparse int   // in the sparse segment, -1 of others
+	kind   credence.Kind
+	levels []string // of training
+	base   string   // the most frequent of them
+	mean   float64  // of training
+	sd     float64
+	ends   *[2]float64 // of training, nil where they are not known
+	input  bool        // and not an offset, a weight or trials alone
+	offset bool
+	free   float64 // what stands for none: an exposure of 1, a weight of 1
+	parts  bool    // of dates alone, of which a step means nothing
+}
+
+func (c *column) category() bool { return c.kind == credence.Category }
+
+// missingText is the level that stands for a missing value.
+const missingText = "(missing)"
+
+// columnsOf returns the columns of a model in the order of its inputs, then those of offsets.
+func columnsOf(f *frame.Frame, table *altered) (list []*column) {
+	at := map[string]*column{}
+	get := func(e *frame.Expr) *column {
+		name, _ := credence.CutText(e.Column)
+		c := at[name]
+		if c == nil {
+			c = &column{name: name, sparse: -1, mean: math.NaN(), sd: math.NaN(), parts: true}
+			at[name], list = c, append(list, c)
+		}
+		if place := table.schema.Index(e.Column); place >= 0 && !slices.Contains(c.places, place) {
+			c.places = append(c.places, place)
+		} else if place = table.schema.Index(name); place < 0 {
+			c.sparse = f.SparseIndex(f.SegmentWidth, name)
+		} else if !slices.Contains(c.places, place) {
+			c.places = append(c.places, place)
+		}
+		return c
+	}
+	for i := range f.Inputs {
+		in := &f.Inputs[i]
+		if in.Indicates || in.Expr.Column == "" {
+			continue
+		}
+		c := get(&in.Expr)
+		c.input = true
+		c.parts = c.parts && slices.ContainsFunc(in.Expr.Steps, func(s frame.Step) bool { return s.Function.Part() })
+		switch plain := len(in.Expr.Steps) == 0; {
+		case in.Kind == credence.Category && plain:
+			c.kind, c.levels, c.base = credence.Category, slices.DeleteFunc(slices.Clone(in.Levels), func(l string) bool { return l == missingText }), in.Levels[int(in.Fill)]
+		case in.Kind == credence.Boolean && plain:
+			c.kind, c.mean = credence.Boolean, in.Fill
+		case in.Kind != credence.Category && plain:
+			c.mean, c.ends = in.Fill, in.Ends
+			if in.Scale != 1 || in.Center != 0 {
+				c.sd = in.Scale
+			}
+		case in.Kind != credence.Category && math.IsNaN(c.mean) && in.Expr.Invertible(): // the mean of log(x) is that of another number
+			c.mean = in.Expr.Invert(in.Fill)
+		}
+	}
+	others := []*frame.Expr{f.Weight, f.Precision, f.Trials}
+	for _, e := range others {
+		if e != nil && e.Column != "" {
+			get(e).free = 1
+		}
+	}
+	for i := range f.Offset {
+		if e := &f.Offset[i]; e.Column != "" {
+			c := get(e)
+			if c.offset, c.free = !c.input, 0; e.Invertible() {
+				c.free = e.Invert(0)
+			}
+		}
+	}
+	return list
+}
+
+// find returns a column of the model by its name: of its sparse segment, too, which are too many to list.
+func find(f *frame.Frame, columns []*column, name string) (*column, error) {
+	var names []string
+	for _, c := range columns {
+		if c.name == name {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	if place := f.SparseIndex(f.Sparse, name); place >= 0 {
+		return &column{name: name, sparse: place, input: true, mean: math.NaN(), sd: math.NaN()}, nil
+	}
+	hint := "its columns are " + list(names)
+	if near := spec.Suggest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return nil, fmt.Errorf("the model does not use a column %q, so that nothing changes with it: %s", name, hint)
+}
+
+// set returns what replaces a column by a number, or adds one to it.
+func (c *column) set(value float64, add bool) (changes []change) {
+	if c.sparse >= 0 {
+		return []change{{column: c.sparse, sparse: true, add: add, value: value}}
+	}
+	for _, place := range c.places {
+		changes = append(changes, change{column: place, add: add, value: value})
+	}
+	return changes
+}
+
+// setText returns what replaces a column by what a text stands for: a level of training, true or false, a number.
+func (c *column) setText(table *altered, text string) (changes []change, err error) {
+	value, err := strconv.ParseFloat(text, 64)
+	switch low := strings.ToLower(text); {
+	case c.category() && !slices.Contains(c.levels, text):
+		return nil, fmt.Errorf("training has no level %q of column %s: it has %s", text, c.name, list(c.levels))
+	case c.category():
+		for _, place := range c.places {
+			changes = append(changes, change{column: place, value: table.code(place, text)})
+		}
+		return changes, nil
+	case c.kind == credence.Boolean && (low == "true" || low == "yes"):
+		value, err = 1, nil
+	case c.kind == credence.Boolean && (low == "false" || low == "no"):
+		value, err = 0, nil
+	}
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+		return nil, fmt.Errorf("%q is no number, and column %s was one in training", text, c.name)
+	}
+	return c.set(value, false), nil
+}
+
+// list writes some of many texts.
+func list(texts []string) string {
+	const most = 12
+	if len(texts) > most {
+		return fmt.Sprintf("%s, … (%d in all)", strings.Join(texts[:most], ", "), len(texts))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// number writes a number for people.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// deviation returns the standard deviation of numbers.
+func deviation(values []float64) float64 {
+	mean, squares := 0.0, 0.0
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares / float64(max(1, len(values)-1)))
+}
+
+// quantile returns a quantile of sorted numbers, by R's type 7.
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// stepOf returns the size of a step, 1 by default.
+func stepOf(text string) float64 {
+	v, _ := strconv.ParseFloat(cmp.Or(text, "1"), 64)
+	return v
+}

@@ -1,0 +1,438 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/score"
+)
+
+// Result is what was estimated.
+type Result struct {
+	Effects  []Effect `json:"effects"`
+	What     What     `json:"what"`
+	Of       string   `json:"of"`       // what the estimates are of: the target, or f
+	Rows     int      `json:"rows"`     // that were averaged over, 0 without data
+	Interval float64  `json:"interval"` // probability of the intervals
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Effect is a quantity with its interval. Numbers that do not exist are absent in JSON.
+type Effect struct {
+	Term     string `json:"term"`          // the column
+	Contrast string `json:"contrast"`      // what is compared
+	By       Group  `json:"by,omitempty"`  // values that the rows have, or that they are taken at
+	Row      int    `json:"row,omitempty"` // from 1, of each row alone
+	// Estimate is the posterior mean, of a ratio the median. StdError is the posterior standard deviation, of a ratio that of its
+	// logarithm times the estimate.
+	Estimate metric.Score `json:"estimate,omitzero"`
+	StdError metric.Score `json:"std_error,omitzero"`
+	Low      metric.Score `json:"conf_low,omitzero"`  // end of the central interval
+	High     metric.Score `json:"conf_high,omitzero"` // the other end
+	// Direction is the posterior probability of the estimate's sign: of ratios that they are on the estimate's side of 1.
+	Direction metric.Score `json:"p_direction,omitzero"`
+	Method    string       `json:"method"`        // exact, draws or delta
+	MCSE      metric.Score `json:"mcse,omitzero"` // standard error of the estimate by the number of draws, NaN of other methods
+}
+
+// mostWork is the largest number of rows times draws.
+const mostWork = 200_000_000
+
+// fewestDraws is the least number of draws.
+const fewestDraws = 100
+
+// mostNumbers bounds the sums that are held at a time: half a gigabyte.
+const mostNumbers = 1 << 26
+
+// Of estimates what options ask for, over the rows of a table; over one at the training means where rows is nil.
+func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options Options) (*Result, error) {
+	options, err := options.Validate()
+	if err != nil {
+		return nil, err
+	}
+	f := scorer.Frame()
+	if f == nil {
+		return nil, errors.New("the model was learned online, whose columns are keys: effects are of models of fit; inspect shows the weights")
+	}
+	if rows == nil && (options.Rows || len(options.By) > 0) {
+		return nil, errors.New("--rows and --by are of the rows of data: give data")
+	}
+	given := rows != nil
+	result := &Result{What: options.What, Of: f.TargetName(), Interval: options.Interval}
+	if rows == nil || options.Balanced {
+		if rows, result.Warnings, err = made(f, rows, &options); err != nil {
+			return nil, err
+		}
+	}
+	r := &runner{scorer: scorer, options: &options, table: newAltered(rows), ws: credence.NewWorkspace(options.Threads)}
+	c, err := newCurve(scorer, options.Link)
+	if err != nil {
+		return nil, err
+	}
+	if options.Ratio && c.identity {
+		return nil, fmt.Errorf("%s may be 0 or less, so that it has no ratio: leave --ratio out for the difference", f.TargetName())
+	}
+	if r.plan, err = newPlan(f, r.table, columnsOf(f, r.table), &options); err != nil {
+		return nil, err
+	}
+	if r.by, err = byColumns(r.table, options.By); err != nil {
+		return nil, err
+	}
+	if r.bound, err = f.Bind(r.table, frame.IgnoreTargets); err != nil {
+		return nil, err
+	}
+	r.bound.MarkLacking()
+	if f.Weight != nil && r.table.schema.Index(f.Weight.Column) >= 0 {
+		weigh := &frame.Frame{Offset: []frame.Expr{*f.Weight}, Missing: f.Missing}
+		if r.weights, err = weigh.Bind(r.table, frame.IgnoreTargets); err != nil {
+			return nil, err
+		}
+	}
+	r.members = newMembers(scorer, c, options.Seed)
+	if options.Link {
+		result.Of = "f"
+	}
+	quantities, err := r.all(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if given && !options.Balanced {
+		result.Rows = r.rows
+	}
+	for _, c := range r.sums {
+		if c.needs != nil && r.skipped[c.needs.name] > 0 {
+			text := fmt.Sprintf("%d of %d rows lack %s and do not count where it changes", r.skipped[c.needs.name], r.rows, c.needs.name)
+			if !slices.Contains(result.Warnings, text) {
+				result.Warnings = append(result.Warnings, text)
+			}
+		}
+	}
+	if quantities, err = r.hypotheses(quantities); err != nil {
+		return nil, err
+	}
+	err = r.summarise(result, quantities)
+	return result, err
+}
+
+// quantity is a function of the weights: for each member a vector, or for each draw a value.
+type quantity struct {
+	Effect
+	log     bool // of which the exponential is told
+	method  method
+	vectors []vector
+	values  []float64
+}
+
+// all computes all quantities, each by the best method for it.
+func (r *runner) all(ctx context.Context, c *curve) ([]*quantity, error) {
+	var found []*quantity
+	stored := slices.ContainsFunc(r.members, func(m *member) bool {
+		q, is := m.Posterior.(*posterior.Draws)
+		return is && q.Mean == nil
+	})
+	if linear := c.identity || c.log && r.options.Ratio; linear && !stored {
+		var err error
+		if found, err = r.compute(ctx, exact); err != nil {
+			return nil, err
+		}
+	}
+	if missing := slices.Contains(r.varies, true) && !c.identity; found != nil && !missing {
+		return found, nil
+	}
+	how := draws
+	switch rows := r.table.Rows(); {
+	case rows*r.options.Draws <= mostWork:
+	case ordinal(r.scorer.Fitted()): // whose cutpoints the delta method leaves out
+		r.options.Draws = max(fewestDraws, mostWork/rows)
+	default:
+		how = delta
+	}
+	rest, err := r.compute(ctx, how)
+	if err != nil || found == nil {
+		return rest, err
+	}
+	for i, q := range found {
+		if q.method == "" {
+			found[i] = rest[i]
+		}
+	}
+	return found, nil
+}
+
+// by1 computes all quantities by one method.
+func (r *runner) compute(ctx context.Context, how method) (list []*quantity, err error) {
+	r.method = how
+	size := 0 // of a cell
+	if how == draws {
+		if err := r.draw(); err != nil {
+			return nil, err
+		}
+		size = r.total
+	} else {
+		for _, m := range r.members {
+			size += m.Posterior.Weights()
+		}
+	}
+	if size*len(r.sums) > mostNumbers {
+		return nil, fmt.Errorf("%d settings of the columns times %d numbers are more than memory should hold: name fewer columns, or ask for fewer --draws", len(r.sums), size)
+	}
+	run, flush := credence.BlockRows, func(first int) error {
+		list = append(list, r.quantities(first)...)
+		return nil
+	}
+	if !r.options.Rows {
+		if err = r.pass(ctx, run, nil); err == nil {
+			err = flush(0)
+		}
+		return list, err
+	}
+	run = max(1, min(run, mostNumbers/4/(size*len(r.sums))))
+	return list, r.pass(ctx, run, flush)
+}
+
+// draw draws the weights, after one row has told the shape of the designs.
+func (r *runner) draw() (err error) {
+	r.table.changes = nil
+	if err := r.bound.Read(&r.batch, 0, min(1, r.table.Rows())); err != nil {
+		return err
+	}
+	for _, m := range r.members {
+		m.Model.Features.Transform(r.ws, &m.phi, &r.batch)
+	}
+	r.total, err = drawMembers(r.ws, r.scorer.Fitted(), r.members, r.options.Draws, r.options.Seed)
+	return err
+}
+
+// quantities makes those of all contrasts and groups of the sums.
+func (r *runner) quantities(first int) (list []*quantity) {
+	for k, c := range r.contrasts {
+		for g, name := range r.names {
+			q := &quantity{Effect: Effect{Term: c.term, Contrast: c.label, By: slices.Concat(c.at, name)}, method: r.method}
+			if r.options.Rows {
+				q.Row = first + g + 1
+			}
+			ratio := r.options.Ratio && len(c.low) > 0
+			q.log = ratio
+			high, low := r.mean(c.high, g), r.mean(c.low, g)
+			switch {
+			case high == nil || len(c.low) > 0 && low == nil: // no rows
+				q.values = []float64{math.NaN()}
+			case r.method == draws:
+				q.values = high.draws
+				for s := range q.values {
+					switch {
+					case ratio:
+						q.values[s] = math.Log(q.values[s] / low.draws[s])
+					case low != nil:
+						q.values[s] = (q.values[s] - low.draws[s]) * c.per
+					}
+				}
+			default:
+				q.vectors = combine(high, low, ratio && r.method == delta, c.per)
+				if ratio && r.method == exact && r.varies[k] && !r.options.Rows {
+					q.method = "" // the logarithm of the ratio is not linear
+				}
+			}
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// mean returns the average of sums of a group, nil where no row counts.
+func (r *runner) mean(sums []int, g int) *cell {
+	if len(sums) == 0 {
+		return nil
+	}
+	out := &cell{draws: make([]float64, len(r.cells[sums[0]][g].draws))}
+	for _, v := range r.cells[sums[0]][g].vectors {
+		out.vectors = append(out.vectors, vector{gradient: make([]float64, len(v.gradient))})
+	}
+	for _, k := range sums {
+		from := r.cells[k][g]
+		if from.weight == 0 {
+			return nil
+		}
+		share := 1 / (from.weight * float64(len(sums)))
+		kernel.Axpy(share, from.draws, out.draws)
+		for m, v := range from.vectors {
+			out.vectors[m].value += share * v.value
+			kernel.Axpy(share, v.gradient, out.vectors[m].gradient)
+		}
+	}
+	return out
+}
+
+// combine returns (high − low)·per, or log(high/low), whose gradient is that of each over its value.
+func combine(high, low *cell, ratio bool, per float64) []vector {
+	for m := range high.vectors {
+		h := &high.vectors[m]
+		switch {
+		case ratio:
+			l := low.vectors[m]
+			kernel.Scale(1/h.value, h.gradient)
+			kernel.Axpy(-1/l.value, l.gradient, h.gradient)
+			h.value = math.Log(h.value / l.value)
+		case low != nil:
+			kernel.Axpy(-1, low.vectors[m].gradient, h.gradient)
+			h.value = (h.value - low.vectors[m].value) * per
+			kernel.Scale(per, h.gradient)
+		}
+	}
+	return high.vectors
+}
+
+// summarise tells the estimate and the interval of each quantity.
+func (r *runner) summarise(result *Result, quantities []*quantity) error {
+	wide := 0.0 // standard deviations to either side, of intervals that hold together
+	if r.options.Simultaneous {
+		var err error
+		if wide, err = r.together(quantities); err != nil {
+			return err
+		}
+	}
+	var linear []*quantity
+	for _, q := range quantities {
+		if q.vectors != nil {
+			linear = append(linear, q)
+		}
+	}
+	for k, m := range r.mixtures(linear) {
+		linear[k].tell(m, r.options, wide)
+	}
+	for _, q := range quantities {
+		if q.vectors == nil {
+			q.tellDraws(r.options, wide)
+		}
+		if result.What == Predictions && !r.options.Link && !r.members[0].curve.identity {
+			q.Direction = metric.Score(math.NaN())
+		}
+		result.Effects = append(result.Effects, q.Effect)
+	}
+	return nil
+}
+
+// mixtures returns the posteriors of quantities that are linear in the weights.
+func (r *runner) mixtures(quantities []*quantity) []mixture {
+	out := make([]mixture, len(quantities))
+	for place, m := range r.members {
+		vectors := make([]vector, len(quantities))
+		for k, q := range quantities {
+			vectors[k] = q.vectors[place]
+		}
+		for k, parts := range m.parts(r.ws, vectors) {
+			out[k] = append(out[k], parts...)
+		}
+	}
+	return out
+}
+
+// tell fills in what a mixture says.
+func (q *quantity) tell(m mixture, options *Options, wide float64) {
+	mean, sd := m.moments()
+	tail := (1 - options.Interval) / 2
+	low, high := m.quantile(tail), m.quantile(1-tail)
+	if wide > 0 {
+		low, high = mean-wide*sd, mean+wide*sd
+	}
+	if q.log {
+		mean = m.quantile(0.5)
+	}
+	below := m.cdf(0)
+	q.finish(mean, sd, low, high, max(below, 1-below))
+}
+
+// finish stores the numbers, of a logarithm their exponentials.
+func (q *quantity) finish(estimate, sd, low, high, direction float64) {
+	if q.log {
+		estimate, low, high = math.Exp(estimate), math.Exp(low), math.Exp(high)
+		sd *= estimate
+	}
+	q.Estimate, q.StdError, q.Low, q.High = metric.Score(estimate), metric.Score(sd), metric.Score(low), metric.Score(high)
+	q.Direction, q.Method = metric.Score(direction), string(q.method)
+	if q.method != draws {
+		q.MCSE = metric.Score(math.NaN())
+	}
+}
+
+// tellDraws fills in what draws say.
+func (q *quantity) tellDraws(options *Options, wide float64) {
+	n := float64(len(q.values))
+	sorted := slices.Clone(q.values)
+	slices.Sort(sorted)
+	mean, sd := 0.0, deviation(sorted)
+	for _, v := range sorted {
+		mean += v / n
+	}
+	tail := (1 - options.Interval) / 2
+	low, high := quantile(sorted, tail), quantile(sorted, 1-tail)
+	if wide > 0 {
+		low, high = mean-wide*sd, mean+wide*sd
+	}
+	error := sd / math.Sqrt(n)
+	if q.log { // of a median of normal draws
+		mean, error = quantile(sorted, 0.5), error*math.Sqrt(math.Pi/2)
+	}
+	below, _ := slices.BinarySearch(sorted, 0)
+	direction := max(float64(below), n-float64(below)) / n
+	if sorted[0] == 0 && sorted[len(sorted)-1] == 0 { // nothing changes
+		direction = 0.5
+	}
+	q.finish(mean, sd, low, high, direction)
+	if q.MCSE = metric.Score(error); q.log {
+		q.MCSE *= q.Estimate
+	}
+}
+
+// together returns how many standard deviations hold all quantities with the probability of the intervals: the quantile of the
+// largest over draws of all of them.
+func (r *runner) together(quantities []*quantity) (float64, error) {
+	if err := r.drawn(quantities); err != nil {
+		return 0, err
+	}
+	most := make([]float64, r.total)
+	for _, q := range quantities {
+		mean, sd := 0.0, deviation(q.values)
+		for _, v := range q.values {
+			mean += v / float64(len(q.values))
+		}
+		for s, v := range q.values {
+			if z := math.Abs(v-mean) / sd; sd > 0 && z > most[s] {
+				most[s] = z
+			}
+		}
+	}
+	slices.Sort(most)
+	return quantile(most, r.options.Interval), nil
+}
+
+// drawn gives every quantity its values under draws of the weights.
+func (r *runner) drawn(quantities []*quantity) error {
+	if err := r.draw(); err != nil {
+		return err
+	}
+	for _, q := range quantities {
+		if q.values != nil {
+			continue
+		}
+		q.values = make([]float64, 0, r.total)
+		for place, m := range r.members {
+			v := q.vectors[place]
+			mean, _ := m.moments()
+			centre := kernel.Dot(mean, v.gradient)
+			for s := range m.count {
+				w := m.draws[s*len(mean) : (s+1)*len(mean)]
+				q.values = append(q.values, v.value+kernel.Dot(w, v.gradient)-centre)
+			}
+		}
+	}
+	return nil
+}

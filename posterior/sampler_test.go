@@ -1,0 +1,120 @@
+package posterior
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// TestSampler compares the moments of draws of every kind of posterior, and how often weights are 0, with what the posterior says.
+func TestSampler(t *testing.T) {
+	const dense, sparse, draws = 3, 2, 40_000
+	const d = dense + sparse
+	rng := rand.New(rand.NewPCG(1, 2))
+	normals := func(n int) []float64 {
+		list := make([]float64, n)
+		for i := range list {
+			list[i] = rng.NormFloat64()
+		}
+		return list
+	}
+	factor := normals(d * d)
+	for i := range d {
+		for j := range i {
+			factor[i*d+j] = 0
+		}
+	}
+	positive := func(n int) []float64 {
+		list := normals(n)
+		for i := range list {
+			list[i] = 0.1 + list[i]*list[i]
+		}
+		return list
+	}
+	in := []float64{1, 0.3, 0.9, 0.5, 0}
+	slab := &SpikeSlab{Mean: normals(d), Variance: positive(d), Probability: in}
+	for j, p := range in { // moments that a spike allows
+		slab.Variance[j] += slab.Mean[j] * slab.Mean[j] / max(p, 0.1)
+		if p == 0 {
+			slab.Mean[j], slab.Variance[j] = 0, 0
+		}
+	}
+	dual, _ := randomDual(t, 2, dense, sparse, 0.5)
+	for name, q := range map[string]credence.Joint{
+		"full":             &Full{Mean: normals(d), Factor: factor},
+		"student":          &Full{Mean: normals(d), Factor: factor, DF: 9},
+		"diagonal":         &Diagonal{Mean: normals(d), Variance: positive(d)},
+		"mixture":          &Mixture{Count: 3, Means: normals(3 * d), Variances: positive(3 * d)},
+		"spike and slab":   slab,
+		"draws":            &Draws{Count: 50, Values: normals(50 * d)},
+		"draws about mean": &Draws{Count: 50, Values: normals(50 * d), Mean: normals(d)},
+		"dual":             dual,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := credence.NewWorkspace(1)
+			for _, apart := range []*linop.Dense{nil, {Rows: 1, Cols: d, Stride: d, Data: []float64{0.1, -0.1, 0.05, 0, 0.02}}} {
+				if apart != nil && name == "spike and slab" { // a weight of which is known
+					continue
+				}
+				s, err := NewSampler(ws, q, dense, apart)
+				if err != nil {
+					t.Fatal(err)
+				}
+				units := &credence.Design{Dense: linop.NewDense(d, dense)}
+				units.Sparse.Reset(sparse)
+				for j := range d {
+					if j < dense {
+						units.Dense.Row(j)[j] = 1
+						units.Sparse.AppendRow(nil, nil)
+					} else {
+						units.Sparse.AppendRow([]int32{int32(j - dense)}, []float64{1})
+					}
+				}
+				want := linop.NewDense(d, d)
+				q.Covariance(ws, &want, units, units)
+				mean, variance := make([]float64, d), make([]float64, d)
+				q.Marginals(mean, variance)
+				for i := range d {
+					for k := range d {
+						if apart != nil {
+							want.Row(i)[k] -= apart.Data[i] * apart.Data[k]
+						}
+					}
+				}
+				first, second, zero, w := make([]float64, d), linop.NewDense(d, d), make([]float64, d), make([]float64, d)
+				for range draws {
+					s.Draw(rng, w)
+					for i := range w {
+						first[i] += w[i] / draws
+						if w[i] == 0 {
+							zero[i] += 1.0 / draws
+						}
+						for k := range w {
+							second.Row(i)[k] += (w[i] - mean[i]) * (w[k] - mean[k]) / draws
+						}
+					}
+				}
+				for i := range d {
+					if e := 4.5 * math.Sqrt(variance[i]/draws); !(math.Abs(first[i]-mean[i]) <= e+1e-12) {
+						t.Errorf("weight %d has mean %v, want %v", i, first[i], mean[i])
+					}
+					if name == "spike and slab" && math.Abs(zero[i]-1+in[i]) > 0.01 {
+						t.Errorf("weight %d is 0 in %v of draws, want %v", i, zero[i], 1-in[i])
+					}
+					for k := range d {
+						if e := 0.06 * math.Sqrt(variance[i]*variance[k]); !(math.Abs(second.Row(i)[k]-want.Row(i)[k]) <= e+1e-12) {
+							t.Errorf("covariance of %d and %d is %v, want %v", i, k, second.Row(i)[k], want.Row(i)[k])
+						}
+					}
+				}
+			}
+		})
+	}
+	big := &DualSum{Mean: make([]float64, MostSampled+1)}
+	if _, err := NewSampler(credence.NewWorkspace(1), big, 1, nil); err == nil {
+		t.Error("the covariance of too many weights was formed")
+	}
+}
