@@ -213,8 +213,16 @@ func (r *runner) draw() (err error) {
 
 // quantities makes those of all contrasts and groups of the sums.
 func (r *runner) quantities(first int) (list []*quantity) {
+	order := make([]int, len(r.names)) // of groups, by their names, whatever the order of rows
+	for g := range order {
+		order[g] = g
+	}
+	if !r.options.Rows {
+		slices.SortFunc(order, func(a, b int) int { return r.names[a].compare(r.names[b]) })
+	}
 	for k, c := range r.contrasts {
-		for g, name := range r.names {
+		for _, g := range order {
+			name := r.names[g]
 			q := &quantity{Effect: Effect{Term: c.term, Contrast: c.label, By: slices.Concat(c.at, name)}, method: r.method}
 			if r.options.Rows {
 				q.Row = first + g + 1

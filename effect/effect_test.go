@@ -441,7 +441,7 @@ func TestRows(t *testing.T) {
 		alone := of(t, scorer, d, o)
 		for _, i := range []int{0, 3, 511, 512, 559} {
 			want := of(t, scorer, d.some(func(k int) int { return map[bool]int{true: 1}[k == i] }), o)
-			if want[0].Row, alone[i].Row = 1, alone[i].Row; alone[i].Row != i+1 {
+			if want[0].Row != 1 || alone[i].Row != i+1 {
 				t.Errorf("row %d is called %d", i+1, alone[i].Row)
 			}
 			same(fmt.Sprint("row ", i+1), alone[i:i+1], want)

@@ -1,8 +1,10 @@
 package effect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -41,6 +43,22 @@ func (g Group) String() string {
 		texts = append(texts, v.Column+" "+v.Value)
 	}
 	return strings.Join(texts, ", ")
+}
+
+// compare orders groups of the same columns by their values, numbers by size.
+func (g Group) compare(other Group) int {
+	for k, v := range g {
+		a, aErr := strconv.ParseFloat(v.Value, 64)
+		b, bErr := strconv.ParseFloat(other[k].Value, 64)
+		order := strings.Compare(v.Value, other[k].Value)
+		if aErr == nil && bErr == nil {
+			order = cmp.Compare(a, b)
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return 0
 }
 
 // byColumn is a column by whose values rows are averaged.

@@ -81,8 +81,8 @@ func (c *commandLine) run() error {
 	switch j.Command {
 	case "predict":
 		return c.predict(model)
-	case "evaluate":
-		return score("", "evaluate", append([]string{model, "DATA"}, flags...)...)
+	case "evaluate", "effects":
+		return score("", j.Command, append([]string{model, "DATA"}, flags...)...)
 	case "inspect":
 		return c.tell("", source{}, slices.Concat([]string{"inspect", model}, flags, c.running()))
 	case "compare":
@@ -507,6 +507,8 @@ func commandSubjects() []relation.Subject {
 		{Name: "evaluate trials", Job: job("evaluate", "hits", "binomial(trials=n)", "normal", svi)},
 		{Name: "evaluate left out", Job: job("evaluate", "count", "negbinomial", "normal", svi, "--loo")},
 		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
+		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
+		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
 		{Name: "simulate", Job: job("active simulate", "b", "bernoulli", "", "", "--pool", "60", "--initial", "20", "--block", "5", "--labels", "40", "--every", "10", "--repeats", "2")},
@@ -577,6 +579,8 @@ var commandExempt = []relation.Exempt{
 	{Relation: "resume*", Subject: "stream", Place: "name_bytes", Reason: "name_bytes is memory that is held, which grows by doubling"},
 	{Relation: "weight*", Subject: "simulate", Reason: "pools and tests are drawn from rows, whatever their weights"},
 	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
+	{Relation: "order of columns", Subject: "effects by draws", Reason: "weights are drawn in their order"},
+	{Relation: "sign of a column", Subject: "effects by draws", Reason: "a weight of the other sign is drawn by the same random number"},
 	{Relation: "weight[s ]*[ =]*", Subject: "select, by draws", Place: "check.*", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "weight 0 = no row", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "precision = copies", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},

@@ -178,7 +178,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 // summaries are the commands that print a summary and nothing else, with the flags by which they write files: of
 // quiet ones without a file nothing would be left.
 var summaries = map[string][]string{
-	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"},
+	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"}, "effects": {"output"},
 	"evaluate": nil, "compare": nil, "simulate": {"plot", "checkpoint"},
 }
 

@@ -45,6 +45,7 @@ var levels = []struct {
 	{"imaging", 7},
 	{"examples/", 10},
 	{"score", 6},
+	{"effect", 7},
 	{"fit", 7},
 	{"learn", 8},
 	{"stream", 9}, // rows of files
@@ -64,6 +65,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"learn", "dataset", "rows may come from anywhere"},
 	{"score", "dataset", "a service that scores reads no files"},
 	{"apply", "fit", "files are scored without an engine"},
+	{"effect", "dataset", "rows may come from anywhere"},
+	{"effect", "infer/", "effects are of fitted models"},
 	{"score", "formula", "a fitted model holds what the formula meant"},
 	{"table", "frame", "rows stand before any model"},
 }

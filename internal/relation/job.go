@@ -95,7 +95,7 @@ type Answer map[string]float64
 var timings = map[string]bool{"seconds": true}
 
 // JSON adds the numbers of a JSON text under a prefix, which is "" or ends in a dot. An object of a list is placed by its
-// name, where it has one, behind that of its block or group, and by its number otherwise.
+// name, where it has one, behind that of its block or group, an effect by its term, contrast and rows, and by its number otherwise.
 func (a Answer) JSON(prefix string, text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -160,6 +160,10 @@ func (a Answer) add(place string, value any) error {
 
 // named is the place of an object in a list.
 func named(object map[string]any, otherwise string) string {
+	if term, ok := object["term"].(string); ok {
+		by, _ := json.Marshal(object["by"])
+		return fmt.Sprintf("%s.%v.%s", term, object["contrast"], strings.ReplaceAll(string(by), ".", "_"))
+	}
 	name, ok := object["name"].(string)
 	if !ok {
 		if name, ok = object["block"].(string); !ok {

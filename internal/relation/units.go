@@ -64,7 +64,7 @@ func Units() []Relation {
 					return v * factor * factor, true
 				}
 				if names, last := split(place); strings.HasSuffix(names, "linear.x") && (last == "mean" || last == "sd" || last == "lower" || last == "upper") ||
-					strings.HasSuffix(place, "coefficients.x.mean") {
+					strings.HasSuffix(place, "coefficients.x.mean") || strings.HasPrefix(names, "effects.x.") && effects[last] {
 					return v * factor, true
 				}
 				return v, true
@@ -77,13 +77,13 @@ func Units() []Relation {
 			},
 			Expect: func(j Job, place string, v float64) (float64, bool) {
 				names, last := split(place)
-				if !strings.HasSuffix(names, ".x") && !strings.HasSuffix(names, "coefficients.x") && names != "x" {
+				if !strings.HasSuffix(names, ".x") && !strings.HasSuffix(names, "coefficients.x") && names != "x" && !strings.HasPrefix(names, "effects.x.") {
 					return v, true
 				}
 				switch last {
-				case "mean":
+				case "mean", "estimate":
 					return -v, true
-				case "lower", "upper": // each is the other
+				case "lower", "upper", "conf_low", "conf_high": // each is the other
 					return v, false
 				}
 				return v, true
@@ -124,6 +124,8 @@ func power(place string) float64 {
 		return 1
 	case place == "target.variance":
 		return 2
+	case effects[last]:
+		return 1
 	case strings.HasPrefix(place, "hyper.") || strings.HasPrefix(place, "hyper_prior."):
 		_, name, _ := strings.Cut(place, ".")
 		name, _, _ = strings.Cut(name, ".")
@@ -139,6 +141,9 @@ func power(place string) float64 {
 	}
 	return 0
 }
+
+// effects are the numbers of an effect in units of the target.
+var effects = map[string]bool{"estimate": true, "std_error": true, "conf_low": true, "conf_high": true, "mcse": true}
 
 // hyperPowers are the powers of the target's unit in hyper-parameters.
 var hyperPowers = map[string]float64{"noise_variance": 2, "prior_variance": 2, "slab": 2, "spike": 2, "scale": 1, "prior_scale": 1, "lambda": 1, "cross_validated_loss": 2, "cross_validated_loss_se": 2}
