@@ -17,12 +17,12 @@ import (
 
 // Result is what was estimated.
 type Result struct {
-	Effects  []Effect `json:"effects"`
-	What     What     `json:"what"`
-	Of       string   `json:"of"`       // what the estimates are of: the target, or f
-	Rows     int      `json:"rows"`     // that were averaged over, 0 without data
-	Interval float64  `json:"interval"` // probability of the intervals
-	Warnings []string `json:"warnings,omitempty"`
+	Effects  []Effect `json:"effects"`           // in the order of the columns
+	What     What     `json:"what"`              // comparisons, slopes or predictions
+	Of       string   `json:"of"`                // what the estimates are of: the target, or f
+	Rows     int      `json:"rows"`              // that were averaged over, 0 without data
+	Interval float64  `json:"interval"`          // probability of the intervals
+	Remarks  []string `json:"remarks,omitempty"` // which rows do not count, and what is taken for granted
 }
 
 // Effect is a quantity with its interval. Numbers that do not exist are absent in JSON.
@@ -68,7 +68,7 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	given := rows != nil
 	result := &Result{What: options.What, Of: f.TargetName(), Interval: options.Interval}
 	if rows == nil || options.Balanced {
-		if rows, result.Warnings, err = made(f, rows, &options); err != nil {
+		if rows, result.Remarks, err = made(f, rows, &options); err != nil {
 			return nil, err
 		}
 	}
@@ -110,8 +110,8 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	for _, c := range r.sums {
 		if c.needs != nil && r.skipped[c.needs.name] > 0 {
 			text := fmt.Sprintf("%d of %d rows lack %s and do not count where it changes", r.skipped[c.needs.name], r.rows, c.needs.name)
-			if !slices.Contains(result.Warnings, text) {
-				result.Warnings = append(result.Warnings, text)
+			if !slices.Contains(result.Remarks, text) {
+				result.Remarks = append(result.Remarks, text)
 			}
 		}
 	}

@@ -163,8 +163,8 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	default:
 		p.printEffects(result, flags)
 	}
-	for _, warning := range result.Warnings {
-		p.warn("%s", warning)
+	for _, remark := range result.Remarks {
+		p.remark("%s", remark)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"", "The last line has the fields of fit, and", "cmd/credence.streamResult"},
 	{"evaluate", "", "metric.Evaluation"},
 	{"compare", "", "score.Comparison"},
+	{"effects", "", "effect.Result"},
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
 	{"version", "", "cmd/credence.build"},
