@@ -332,10 +332,10 @@ func TestDraws(t *testing.T) {
 func TestDelta(t *testing.T) {
 	for name, family := range map[string]func(*rand.Rand, float64) float64{"poisson": poisson, "bernoulli": bernoulli, "negbinomial": poisson, "gamma": func(rng *rand.Rand, f float64) float64 { return math.Exp(f) * (0.05 - math.Log(1-rng.Float64())) }} {
 		t.Run(name, func(t *testing.T) {
-			d := draw(2100, 5, family)
+			d := draw(2001, 5, family)
 			scorer := fitted(t, d, fit.Options{Formula: "y ~ x*flag + city", Family: name})
 			for _, o := range []effect.Options{{}, {Ratio: true}, {By: []string{"city"}, Columns: []string{"x"}}} {
-				o.Draws = 10_000
+				o.Draws = 4000
 				byDraws := of(t, scorer, d, o)
 				if o.Ratio {
 					byDraws = slices.DeleteFunc(byDraws, func(e effect.Effect) bool { return e.Method == "exact" })
