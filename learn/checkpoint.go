@@ -246,7 +246,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	before := c.different(l.engine.Passes)
 	*c = counts{Before: before, Rows: before, Slots: c.Slots, Positives: c.Positives, Weight: c.Weight}
 	if err := l.restore(&doc, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w; fetch it again, or begin anew without it", path, err)
 	}
 	l.measured = &metric.Progressive{}
 	online, ok := l.online.(credence.Continuer)

@@ -115,6 +115,9 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 		}
 		fitted.Frame = doc.Frame
 	case doc.KeyedFrame != nil:
+		if err := doc.KeyedFrame.Plan.Validate(); err != nil {
+			return nil, err
+		}
 		fitted.Frame = doc.KeyedFrame
 	}
 	d := decoder{tensorReader: newTensorReader(file, doc.Shared), parts: parts, inputs: doc.inputs()}

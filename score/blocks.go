@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -62,7 +63,7 @@ func Blocks(fitted *credence.Fitted) []Block {
 			}
 		}
 		b.DF = max(1, b.DF)
-		if b.Wald, ok = wald(ws, joint, features, certain, mean, variance); !ok || math.IsNaN(b.Wald+b.DF) {
+		if b.Wald, ok = wald(ws, joint, features, certain, mean, variance); !ok || !special.Finite(b.Wald+b.DF) {
 			continue
 		}
 		b.Effect = b.Effect || b.Wald > 2*mathext.GammaIncRegInv(b.DF/2, effectLevel)

@@ -2,10 +2,12 @@ package score
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Smooth is what a smooth term adds to f: rbf(age) or radial(lat, lon). Its weights mean nothing one by one, and
@@ -78,6 +80,9 @@ func (s *Smooth) follow(fitted *credence.Fitted, fr *frame.Frame, k int) {
 			values[i] = (at[i] - in.Center) / in.Scale
 		}
 		mean, sd := smoothEffect(fitted, fr, k, j, values)
+		if slices.ContainsFunc(slices.Concat(mean, sd), func(v float64) bool { return !special.Finite(v) }) {
+			continue
+		}
 		low, high := 0, 0
 		for i, v := range mean {
 			if v < mean[low] {

@@ -88,6 +88,9 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	z := halfWidth(fitted.Members[0].Posterior, interval)
 	lower, upper := make([]float64, len(mean)), make([]float64, len(mean))
 	for i := range mean {
+		if math.IsNaN(mean[i]) {
+			return nil, fmt.Errorf("the weight of %s is no number: the file is damaged: fit again", cmp.Or(own.Columns[min(i, weights-1)].Name, "a column"))
+		}
 		mean[i], sd[i] = held(mean[i]), held(sd[i])
 		lower[i], upper[i] = held(mean[i]-z*sd[i]), held(mean[i]+z*sd[i])
 		if i > weights { // quantiles of cutpoints ascend as these do

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ const patience = 60 * time.Second
 
 // remedies are what a refusal tells to do.
 var remedies = regexp.MustCompile(`(?i)\b(add|ask|begins?|check|choose|convert|copy|correct|declare|divide|export|fetch|fill|fit|free|give|keep|leave|let|list|make|multiply|` +
-	`name|pass|put|quote|raise|read|remove|restore|save|scale|see|start|state|split|use|was it|wait|warm|write)\b`)
+	`name|needs|pass|put|quote|raise|read|remove|restore|save|scale|see|start|state|split|use|was it|wait|warm|write)\b`)
 
 // check runs a command on something hostile. Right is an exit of 0 with what accept, where there is one,
 // finds in order; a refusal is one line that names the place, if one is given, and a remedy. All else fails.
@@ -89,7 +90,7 @@ func (c *tally) judge(ctx context.Context, o outcome, place string, accept func(
 		return fmt.Errorf("exit %d: %s", o.code, o.err)
 	case message == "" || len(message) > 3*longestText:
 		return fmt.Errorf("exit %d without a line that says why: %.500q", o.code, o.err)
-	case !strings.Contains(message, place):
+	case !slices.ContainsFunc(strings.Split(place, "|"), func(place string) bool { return strings.Contains(message, place) }):
 		return fmt.Errorf("the refusal does not name %s: %s", place, message)
 	case !remedies.MatchString(message):
 		return fmt.Errorf("the refusal names no remedy: %s", message)

@@ -119,7 +119,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	terms, err := score.Terms(fitted, flags.TermOptions)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	smooths, text := score.Smooths(fitted), !p.json && flags.output == ""
 	if text { // each smooth term is a line of its own

@@ -106,6 +106,9 @@ func (in *Input) name() string { return in.Expr.String() }
 
 // Validate refuses what no row can be read by.
 func (p *Plan) Validate() error {
+	if p == nil {
+		return fmt.Errorf("keyed: there is no plan of how rows become keys: the file is damaged: learn again")
+	}
 	if p.Format != Format {
 		return fmt.Errorf("keyed: the plan has format %d and this version reads format %d: learn again", p.Format, Format)
 	}
