@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -120,12 +121,17 @@ func (p *Prepared) Beside(rows credence.Source) { p.outside = rows }
 
 // Fit fits the model.
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
+	checkpoint := p.job.options.Checkpoint
+	_, begun := os.Stat(checkpoint)
 	fitted, err := p.engine.Fit(ctx, p.data)
 	if err == nil {
 		fitted, err = p.double(ctx, fitted)
 	}
 	if err == nil {
 		err = p.checkFinite(fitted)
+	}
+	if err != nil && begun == nil && ctx.Err() == nil && !strings.Contains(err.Error(), checkpoint) {
+		err = fmt.Errorf("%w; the fit went on from checkpoint %s: if it is damaged, remove it to begin anew", err, checkpoint)
 	}
 	if err != nil {
 		return nil, err

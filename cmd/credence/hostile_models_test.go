@@ -173,15 +173,11 @@ func TestHostileModels(t *testing.T) {
 	counts := file(t, "counts.csv", "n,x,z,k,g\n"+repeat("", 80, func(i int) string {
 		return fmt.Sprintf("%d,%d,%g,%d,%d\n", (i*7)%5, i%9, math.Sin(float64(i)), label(i*i/7), 5+i%3)
 	}))
-	type hostileFile struct {
-		path, data string
-		args       []string // of the command that made it
-	}
-	var files []hostileFile
+	var files []struct{ path, data string }
 	add := func(data string, args ...string) {
 		path := filepath.Join(folder, fmt.Sprintf("%d.safetensors", len(files)))
 		must(t, append(args, data, "-o", path, "-q")...)
-		files = append(files, hostileFile{path, data, args})
+		files = append(files, struct{ path, data string }{path, data})
 	}
 	add(data, "fit", "--target", "price")
 	add(data, "fit", "-f", "log(price) ~ . + rbf(size, n=8) + size:garden")
@@ -211,12 +207,13 @@ func TestHostileModels(t *testing.T) {
 	mutants := 8
 	switch {
 	case hostileEverything():
-		mutants = 130 // 3,250 of models, 1,040 of the checkpoints of streams
+		mutants = 80 // 2,000 of models, 1,280 of checkpoints
 	case testing.Short():
 		mutants = 3
 	}
 	rng := rand.New(rand.NewPCG(16, 1))
-	mutant := filepath.Join(folder, "mutant.safetensors")
+	mutant, result := filepath.Join(folder, "mutant.safetensors"), filepath.Join(folder, "result.safetensors")
+	const places = ".safetensors|.csv"
 	numbers := func(o outcome) error {
 		if found := noNumber.FindString(o.out); found != "" {
 			return fmt.Errorf("%s in %.300s", found, o.out)
@@ -231,22 +228,40 @@ func TestHostileModels(t *testing.T) {
 				{"predict", mutant, f.data, "-q"}, {"evaluate", mutant, f.data, "--json"}, {"inspect", mutant, "--json"}, {"compare", f.path, mutant, f.data, "--json"},
 				{"predict", mutant, f.data, "--samples", "2", "--latent", "-q"}, {"active", "rank", mutant, f.data}, {"inspect", mutant}, {"evaluate", mutant, f.data},
 			}
-			count.check(what, "", ".safetensors|.csv", numbers, commands[k%len(commands)]...)
+			count.check(what, "", places, numbers, commands[k%len(commands)]...)
+		}
+	}
+	// A run goes on from a checkpoint, another starts from one, and a fit that is there takes one up.
+	again := func(checkpoint string, args func(k int) []string) {
+		of := takeApart(t, checkpoint)
+		for k := range mutants {
+			what := of.mutant(t, rng, mutant+".checkpoint")
+			args := append(args(k), "-q", "-o", result)
+			os.Remove(result)
+			if o := count.check(what, "", places, numbers, args...); o.code == exitDone && args[0] != "active" {
+				count.check(what, "", places, numbers, "predict", result, args[1])
+			}
 		}
 	}
 	for _, f := range files[streams:] {
-		of := takeApart(t, f.path+".checkpoint")
-		for k := range mutants {
-			what := of.mutant(t, rng, mutant+".checkpoint")
-			args := []string{"stream", f.data, "--resume", "-q", "-o", mutant}
+		again(f.path+".checkpoint", func(k int) []string {
 			if k%2 == 1 {
-				args = []string{"stream", f.data, "--from", mutant, "-q", "-o", filepath.Join(folder, "from.safetensors")}
+				return []string{"stream", f.data, "--from", mutant}
 			}
-			os.Remove(filepath.Join(folder, "from.safetensors"))
-			if o := count.check(what, "", ".safetensors|.csv", numbers, args...); o.code == exitDone {
-				count.check(what, "", ".safetensors|.csv", numbers, "predict", args[len(args)-1], f.data)
+			if err := os.Rename(mutant+".checkpoint", result+".checkpoint"); err != nil {
+				t.Fatal(err)
 			}
-		}
+			return []string{"stream", f.data, "--resume"}
+		})
+	}
+	for i, args := range [][]string{
+		{"fit", data, "--target", "price", "--engine", "svi", "--prior", "normal"}, {"fit", data, "--target", "price", "--engine", "svi(batch=16, epochs=4)"},
+		{"fit", counts, "--target", "n", "--family", "poisson", "--engine", "svi(components=3)"}, {"fit", data, "--target", "price", "--engine", "laplace", "--prior", "normal"},
+		{"select", data, "--target", "price", "--engine", "gibbs(flips=200)"}, {"select", data, "--target", "price", "--engine", "ep"}, {"select", data, "--target", "price", "--engine", "laplace"},
+	} {
+		made := filepath.Join(folder, fmt.Sprintf("made.%d", i))
+		must(t, append(slices.Clone(args), "--checkpoint", made, "-q", "-o", result)...)
+		again(made, func(int) []string { return append(slices.Clone(args), "--checkpoint", mutant+".checkpoint") })
 	}
 }
 

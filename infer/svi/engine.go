@@ -158,8 +158,13 @@ func (r *fit) readCheckpoint() (*document, error) {
 	if found, err := r.checkpoint().Resume(d, d.vectors); err != nil || !found {
 		return nil, err
 	}
-	if d.Newton != nil && !d.Newton.Fits(r.Dims, len(r.Groups)) {
-		return nil, fmt.Errorf("%s: checkpoint %s has a state of another size: name another file, or remove this one to begin anew", r.config.name(), r.config.Checkpoint)
+	if full := r.config.Covariance == Full; full && d.Newton == nil || !full && d.Mixture == nil {
+		return nil, r.otherState()
 	}
 	return d, nil
+}
+
+// otherState refuses a checkpoint.
+func (r *fit) otherState() error {
+	return fmt.Errorf("%s: checkpoint %s has the state of another fit: name another file, or remove this one to begin anew", r.config.name(), r.config.Checkpoint)
 }

@@ -29,6 +29,9 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		return nil, err
 	}
 	r.start = s
+	if saved != nil && !saved.Newton.Fits(r.Dims, len(r.Groups), s.Family.Count()) {
+		return nil, r.otherState()
+	}
 	if _, gaussian := r.Likelihood.(likelihood.Gaussian); !gaussian { // whose rows are added up once
 		whole.Pack()
 	}
@@ -180,6 +183,9 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 		Save: func(*mixture.State) error { return r.writeCheckpoint(document) },
 	}
 	state := document.Mixture
+	if !mixture.New(q, s, options).Fits(state) {
+		return nil, r.otherState()
+	}
 	if r.config.Hyper == hyper.Heldout && len(r.LearnedGroups()) > 0 {
 		quiet := options
 		quiet.Progress = nil

@@ -120,6 +120,12 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 	if err := c.deal(ctx); err != nil {
 		return err
 	}
+	other := func(x []float64) bool {
+		return len(x) != 0 && len(x) != len(c.folds)*climb.Size() || !problem.Finite(x...)
+	}
+	if other(state.last) || other(state.best) || slices.ContainsFunc(state.Tried, func(t tried) bool { return len(t.Steps) != len(c.learned) }) {
+		return r.otherState()
+	}
 	if len(c.folds) == 0 { // one row at most has a weight
 		r.config.Hyper = hyper.Mode
 		return nil

@@ -83,6 +83,17 @@ func (s *State) Vectors() checkpoint.Vectors {
 	}
 }
 
+// Fits says whether a state can be one of this fit.
+func (f *Fit) Fits(s *State) bool {
+	e := &s.Minibatches
+	of := func(size int, vectors ...[]float64) bool {
+		return !slices.ContainsFunc(vectors, func(v []float64) bool { return v != nil && len(v) != size || !problem.Finite(v...) })
+	}
+	return min(s.Start, s.Level, s.Iterations, s.Done, e.Epoch, e.Steps) >= 0 && (s.Start == 0 || s.Best != nil) && len(e.bounds) == e.Epoch && problem.Finite(e.bounds...) &&
+		(e.z == nil) == (e.scale == nil) && (e.z == nil || s.X != nil) && (e.memory.first == nil) == (e.memory.second == nil) &&
+		of(f.Size(), s.X, s.Best, e.z, e.scale, e.memory.first, e.memory.second) && of(NewBound(f.Problem, 1, f.Base).Size(), s.Single)
+}
+
 // Fit is one fit of a mixture.
 type Fit struct {
 	*Bound

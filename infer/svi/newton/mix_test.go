@@ -173,16 +173,16 @@ func TestStateFits(t *testing.T) {
 		}
 		return &State{at: Point{Mean: make([]float64, 2), Sites: make([]float64, 4), Prior: make([]float64, 1)}, numbers: make([]float64, 2), mixed: mixture{p(), p(), {}}}
 	}
-	if !whole().Fits(2, 1) {
+	if !whole().Fits(2, 1, 0) {
 		t.Error("a state does not fit its own weights")
 	}
 	for name, damage := range map[string]func(s *State){
-		"mean": func(s *State) { s.at.Mean = nil }, "sites": func(s *State) { s.at.Sites = s.at.Sites[1:] }, "prior": func(s *State) { s.at.Prior = nil },
+		"mean": func(s *State) { s.at.Mean = nil }, "about": func(s *State) { s.about = make([]float64, 1) }, "parameters": func(s *State) { s.at.Free = make([]float64, 1) }, "sites": func(s *State) { s.at.Sites = s.at.Sites[1:] }, "prior": func(s *State) { s.at.Prior = nil },
 		"step": func(s *State) { s.numbers = s.numbers[1:] }, "mixed sites": func(s *State) { s.mixed[1].sites = s.mixed[1].sites[1:] },
 		"mixed curvature": func(s *State) { s.mixed[0].curvature = nil }, "mixed shift": func(s *State) { s.mixed[1].shift = nil }, "mixed pull": func(s *State) { s.mixed[1].pull = nil },
 	} {
 		s := whole()
-		if damage(s); s.Fits(2, 1) {
+		if damage(s); s.Fits(2, 1, 0) {
 			t.Errorf("%s: a damaged state fits", name)
 		}
 	}

@@ -177,9 +177,9 @@ func (s *State) Vectors() checkpoint.Vectors {
 	return vectors
 }
 
-// Fits says whether a state that was read is one of so many weights and groups.
-func (s *State) Fits(d, groups int) bool {
-	if len(s.at.Mean) != d || len(s.at.Sites) != d*d || len(s.at.Prior) != groups || len(s.numbers) != 2 {
+// Fits says whether a state that was read is one of so many weights, groups and parameters of a family.
+func (s *State) Fits(d, groups, parameters int) bool {
+	if len(s.at.Free) != parameters || s.about != nil && len(s.about) != d || len(s.at.Mean) != d || len(s.at.Sites) != d*d || len(s.at.Prior) != groups || len(s.numbers) != 2 {
 		return false
 	}
 	return !slices.ContainsFunc(s.mixed, func(p natural) bool {
