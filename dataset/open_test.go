@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -73,4 +75,21 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A few bytes of zstd that ask for a window of 128 MB take one, in however many passes they are read.
+func TestLargeWindows(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	path := write(t, "w.csv.zst", "\x28\xb5\x2f\xfd\x00\x88\x61\x00\x00a,y\n1,2\n3,5\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 3 {
+		if source, _, err := load(t, Options{Threads: 1}, nil, path); err != nil || source.Rows() != 2 {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken < 100 || taken > 250 {
+		t.Errorf("%d MB", taken)
+	}
 }

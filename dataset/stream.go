@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync/atomic"
+	"weak"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -18,6 +19,10 @@ import (
 
 // maxWindow bounds the memory that a zstd file may ask for.
 const maxWindow = 128 << 20
+
+// zstandard is the decoder of the file that was read last, for the next pass: a window of that size is taken once. One
+// goroutine: what comes out is the same, and memory is bounded.
+var zstandard atomic.Value
 
 // stream is the decoded content of an input.
 type stream struct {
@@ -145,12 +150,18 @@ func (s *stream) decode(ctx context.Context, in *input, raw io.Reader) error {
 		decoder.Multistream(false)
 		decoded = bufio.NewReaderSize(&members{decoder, stored}, 64<<10)
 	case bytes.HasPrefix(head, zstdMagic):
-		// One goroutine: what comes out is the same, and memory is bounded.
-		decoder, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
+		last, _ := zstandard.Swap(weak.Pointer[zstd.Decoder]{}).(weak.Pointer[zstd.Decoder])
+		decoder := last.Value()
+		if decoder == nil {
+			decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		}
+		s.closers = append(s.closers, func() {
+			decoder.Reset(nil)
+			zstandard.Store(weak.Make(decoder))
+		})
+		if err := decoder.Reset(stored); err != nil {
 			return fmt.Errorf("begins like zstd but is not: %w: fetch the file again", err)
 		}
-		s.closers = append(s.closers, decoder.Close)
 		decoded = bufio.NewReaderSize(decoder, 64<<10)
 	default:
 		s.compressed = false
