@@ -15,30 +15,45 @@ import (
 
 // topics are pages of help about the parts that texts may name, made from the registry.
 func topics() []*cobra.Command {
-	registry := fit.Default()
 	stated := "What you state is held, what you leave out is learned, and ~ before a value makes it a starting guess.\n"
-	engines, families, priors, terms := &page{}, &page{}, &page{}, &page{}
-	for i := range registry.Engines {
-		e := &registry.Engines[i]
-		engines.add(e.Name, e.About, e.Options())
-	}
-	for _, f := range registry.Families {
-		families.add(f.Zero.Name(), "", options(f))
-	}
-	for _, p := range registry.Priors {
-		priors.add(p.Zero.Name(), "", options(p))
-	}
-	for _, f := range formula.Functions() {
-		terms.add(f.Name, f.About, f.Options)
-	}
 	return []*cobra.Command{
-		{Use: "engines", Short: "Engines and their options", Long: "Engines for --engine, as in --engine 'exact(starts=5, draws=5)'. auto, the default, chooses by family, prior and size.\n" + engines.String()},
-		{Use: "families", Short: "Families of targets and their parameters", Long: "Families for --family, as in --family 'studentt(df=4)'. " + stated + families.String()},
-		{Use: "priors", Short: "Priors and their parameters", Long: "Priors for --prior, as in --prior 'normal(variance=1)'. " + stated + priors.String()},
-		{Use: "terms", Short: "Terms of formulas and their options", Long: `Terms for --formula, as in 'log(price) ~ . - id + rbf(lat, lon, n=400) + size:rooms'.
+		topic("engines", "Engines and their options", "Engines for --engine, as in --engine 'exact(starts=5, draws=5)'. auto, the default, chooses by family, prior and size.\n", func(p *page) {
+			registry := fit.Default()
+			for i := range registry.Engines {
+				e := &registry.Engines[i]
+				p.add(e.Name, e.About, e.Options())
+			}
+		}),
+		topic("families", "Families of targets and their parameters", "Families for --family, as in --family 'studentt(df=4)'. "+stated, func(p *page) {
+			for _, f := range fit.Default().Families {
+				p.add(f.Zero.Name(), "", options(f))
+			}
+		}),
+		topic("priors", "Priors and their parameters", "Priors for --prior, as in --prior 'normal(variance=1)'. "+stated, func(p *page) {
+			for _, prior := range fit.Default().Priors {
+				p.add(prior.Zero.Name(), "", options(prior))
+			}
+		}),
+		topic("terms", "Terms of formulas and their options", `Terms for --formula, as in 'log(price) ~ . - id + rbf(lat, lon, n=400) + size:rooms'.
 A name is a column, . every other column, - takes out, a:b is a product, a*b is a + b + a:b, 0 leaves the intercept out.
-` + terms.String()},
+`, func(p *page) {
+			for _, f := range formula.Functions() {
+				p.add(f.Name, f.About, f.Options)
+			}
+		}),
 	}
+}
+
+// topic is a page of the help, which is written when it is asked for.
+func topic(use, short, intro string, write func(*page)) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short}
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		p := &page{}
+		write(p)
+		c.Long = intro + p.String()
+		c.Parent().HelpFunc()(c, args)
+	})
+	return c
 }
 
 // options are the arguments of a part.
