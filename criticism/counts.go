@@ -100,22 +100,18 @@ func (s *sample) shared(g func(l family, f float64) float64) float64 {
 	return sum * sum
 }
 
-// replicate returns the cumulants of the sum of g(mean, y, e) over the rows used, e being the residual of a
-// target drawn from the model: at the mean of f for rows of the fit, else with its error. Cumulants of
-// rows are estimated from few draws each, and without bias, so that those of the sum are as good as
-// all draws together.
-func (s *sample) replicate(g func(centre, y, e float64) float64) moment3 {
+// replicate returns the cumulants of the sum of g over the rows used.
+func (s *sample) replicate(g func(centre, y, e float64) float64) (sum moment3) {
 	rows := s.replicates(g)
-	var sum moment3
 	for _, i := range s.used {
-		sum.mean += rows[i].mean
-		sum.variance += rows[i].variance
-		sum.third += rows[i].third
+		sum = moment3{sum.mean + rows[i].mean, sum.variance + rows[i].variance, sum.third + rows[i].third}
 	}
 	return sum
 }
 
-// replicates returns the cumulants of g of every row.
+// replicates returns the cumulants of g(mean, y, e) of every row, e being the residual of a target drawn from the model: at the mean
+// of f for rows of the fit, else with its error. They are estimated from few draws each, and without bias, so that those
+// of sums over rows are as good as all draws together.
 func (s *sample) replicates(g func(centre, y, e float64) float64) []moment3 {
 	out := make([]moment3, len(s.target))
 	draws := max(fewestDraws, drawsInAll/len(s.target))
@@ -194,52 +190,30 @@ func (s *sample) zeros() *Finding {
 	return f
 }
 
-// inflation is the score of a share of zeros that no count makes, over its standard deviation, once that of f and of
-// the family's learned parameters, which have followed the zeros, is taken out (van den Broek 1995, with nuisance
+// inflation is the score of a share of zeros that no negative binomial makes, over its standard deviation, once those of f and of
+// the size, which have followed the zeros, are taken out (van den Broek 1995, with nuisance
 // parameters). Scores of zeros that are few are skewed, so that the positive side alone is to be relied on.
 func (s *sample) inflation() float64 {
 	const step = 1e-3
-	var vectors [][]float64 // the last one is the score
-	column := func(of func(l family, f, y float64) float64) {
-		v := make([]float64, len(s.used))
-		for k, i := range s.used {
-			v[k] = of(s.family[i], s.mean[i], s.target[i])
-		}
-		vectors = append(vectors, v)
+	x, ones := make([][]float64, 4), make([]float64, len(s.used)) // scores of f, of f times f, of the size, and that of zeros
+	for r := range x {
+		x[r] = make([]float64, len(s.used))
 	}
-	vectors = append(vectors, pick(s.score, s.used), pick(s.score, s.used))
 	for k, i := range s.used {
-		vectors[1][k] *= s.mean[i]
-	}
-	if parametric, ok := s.family[0].(likelihood.Parametric); ok {
-		for j := range parametric.Parameters() {
-			column(func(l family, f, y float64) float64 {
-				at := func(factor float64) float64 {
-					parametric := l.(likelihood.Parametric)
-					values := make([]float64, 0, 2)
-					for m, p := range parametric.Parameters() {
-						if m == j {
-							p.Value *= factor
-						}
-						values = append(values, p.Value)
-					}
-					return parametric.WithParameters(values).LogDensity(y, f)
-				}
-				return (at(1+step) - at(1-step)) / (2 * step)
-			})
+		l, ok := s.family[i].(likelihood.NegativeBinomial)
+		if !ok {
+			return 0
+		}
+		f, y := s.mean[i], s.target[i]
+		less, more := l, l
+		less.Size.Value *= 1 - step
+		more.Size.Value *= 1 + step
+		ones[k], x[0][k], x[1][k], x[3][k] = 1, s.score[i], s.score[i]*f, -1
+		if x[2][k] = (more.LogDensity(y, f) - less.LogDensity(y, f)) / (2 * step); y == 0 {
+			x[3][k] += math.Exp(-l.LogDensity(0, f))
 		}
 	}
-	column(func(l family, f, y float64) float64 {
-		if y != 0 {
-			return -1
-		}
-		return math.Exp(-l.LogDensity(0, f)) - 1
-	})
-	ones := make([]float64, len(s.used))
-	for i := range ones {
-		ones[i] = 1
-	}
-	return lastGiven(gram(vectors, ones, ones))
+	return lastGiven(gram(x, ones, ones))
 }
 
 // overdispersedZeros returns the number of zeros that a negative binomial expects whose size has the

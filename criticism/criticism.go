@@ -214,7 +214,7 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	if len(s.used) < fewestRows {
 		return found, nil
 	}
-	if !outliers || s.influence(s.extreme) <= influential {
+	if !outliers || s.influence() <= influential {
 		s.compare()
 		most, less := bySize(s.ask(&trendCheck), s.ask(&interactionCheck))
 		order := s.ask(&orderCheck)
@@ -273,14 +273,13 @@ func inTones(found []Finding) []Finding {
 // they have bent the fit so far that the other residuals show nothing but that.
 const influential = 1
 
-// influence returns the sum of squared residuals of the rows over that of the rows used.
-func (s *sample) influence(rows []int) float64 {
-	squares := func(rows []int) float64 {
-		sum := 0.0
+// influence returns the sum of squared residuals of the outliers over that of the rows used.
+func (s *sample) influence() float64 {
+	squares := [2]float64{1: math.SmallestNonzeroFloat64}
+	for k, rows := range [...][]int{s.extreme, s.used} {
 		for _, i := range rows {
-			sum += s.residual[i] * s.residual[i]
+			squares[k] += s.residual[i] * s.residual[i]
 		}
-		return sum
 	}
-	return squares(rows) / max(squares(s.used), math.SmallestNonzeroFloat64)
+	return squares[0] / squares[1]
 }

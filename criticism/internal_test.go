@@ -1,8 +1,10 @@
 package criticism
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -154,6 +156,27 @@ func TestCurves(t *testing.T) {
 				t.Fatalf("degree %d at %g is %g, want %g", k+2, x, polynomials[k][i], want)
 			}
 		}
+	}
+}
+
+// Counting bytes orders numbers as sorting does, equal ones as they stand.
+func TestAscending(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, values := range [][]float64{
+		nil, {3}, {2, 2, 2}, {1, -1, 0, -2, math.Inf(1), math.Inf(-1), 5e-324, -5e-324, 1e300}, normals(rng, 700),
+		slices.Repeat([]float64{0.25, -7, 1e9, 0.5}, 90),
+	} {
+		want := make([]int, len(values))
+		for i := range want {
+			want[i] = i
+		}
+		slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+		if got := ascending(floatBits(values)); !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", values, got, want)
+		}
+	}
+	if got := ascending([]uint64{7, 1 << 63, 7, 0}); !slices.Equal(got, []int{3, 0, 2, 1}) {
+		t.Errorf("of hashes %v", got)
 	}
 }
 
