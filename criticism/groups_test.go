@@ -121,6 +121,24 @@ func TestTrendNames(t *testing.T) {
 	}
 }
 
+// What is linear in the prediction is no curve of a column that the prediction is a curve of.
+func TestLineOfThePrediction(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 10))
+	const n = 1000
+	x := normals(rng, n)
+	s := &sample{kind: kind{gaussian: true}, options: Options{Fitted: true}, ws: credence.NewWorkspace(1), share: 1e-3, inputs: []column{{name: "x", values: x}}}
+	for i := range n {
+		f := x[i] * x[i] * min(1, 3/math.Abs(x[i])) * min(1, 3/math.Abs(x[i]))
+		s.add(likelihood.Gaussian{NoiseVariance: param.Hold(1)}, i, 1.4*f+rng.NormFloat64(), f, 0)
+		s.used, s.compared = append(s.used, i), append(s.compared, i)
+	}
+	s.columns = []*column{&s.inputs[0]}
+	s.compare()
+	if f := s.ask(&trendCheck); f != nil {
+		t.Errorf("%+v", f)
+	}
+}
+
 // Functions of a column are told from groups that the column does not show.
 func TestFollows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 2))

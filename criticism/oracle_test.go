@@ -152,6 +152,13 @@ func TestQuadratics(t *testing.T) {
 	if got := lastGiven(gram([][]float64{b, a}, one, one)); math.Abs(got-sum/math.Sqrt(squares)) > 1e-9 {
 		t.Errorf("efficient score %g, want %g", got, sum/math.Sqrt(squares))
 	}
+	nearly := slices.Clone(b)
+	for i := range nearly {
+		nearly[i] += 1e-6 * a[i]
+	}
+	if got := lastGiven(gram([][]float64{b, nearly}, one, one)); got != 0 {
+		t.Errorf("of the nuisance to rounding %g", got)
+	}
 	if got := lastGiven(gram([][]float64{b, b}, one, one)); got != 0 {
 		t.Errorf("of the nuisance itself %g", got)
 	}
@@ -456,6 +463,26 @@ func TestOdds(t *testing.T) {
 		s.columns = []*column{&s.inputs[0]}
 		s.compare()
 		return s
+	}
+	// Slopes of the log probability of a grade are those by differences of its cutpoints, of one row alone.
+	one := make1(1, 0)
+	const step = 1e-6
+	for g, got := range one.gradesOf() {
+		for side, slope := range [...]float64{got.below, got.above} {
+			want := 0.0
+			if cut := g - 1 + side; cut >= 0 && cut < 3 {
+				at := func(by float64) float64 {
+					moved := l
+					moved.Cutpoints.Values = slices.Clone(l.Cutpoints.Values)
+					moved.Cutpoints.Values[cut] += by
+					return moved.LogDensity(float64(g), one.mean[0])
+				}
+				want = (at(step) - at(-step)) / (2 * step)
+			}
+			if math.Abs(slope-want) > 1e-6 {
+				t.Errorf("grade %d, side %d: slope %g, want %g", g, side, slope, want)
+			}
+		}
 	}
 	sum, squares := 0.0, 0.0
 	const sets = 400
