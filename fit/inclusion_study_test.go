@@ -31,7 +31,7 @@ func TestInclusionClaims(t *testing.T) {
 		{"sparse, 50", 80, 50, 100, few, "", 0}, {"sparse, 50, ep", 80, 50, 100, few, "ep", 0},
 		{"drawn, 50", 80, 50, 100, drawn, "", 0}, {"drawn, 50, ep", 80, 50, 100, drawn, "ep", 0},
 		{"dense, 50", 120, 50, 100, most, "", 0}, {"dense, 50, ep", 120, 50, 100, most, "ep", 0},
-		{"null, 1000", 80, 1000, 12, none, "", 0.05}, {"null, 1000, ep", 80, 1000, 30, none, "ep", 0},
+		{"null, 1000", 80, 1000, 12, none, "", 0.05}, {"null, 1000, ep", 80, 1000, 30, none, "ep", 0.05},
 		{"sparse, 1000", 80, 1000, 12, few, "", 0}, {"sparse, 1000, ep", 80, 1000, 30, few, "ep", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

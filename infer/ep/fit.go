@@ -34,6 +34,7 @@ type fit struct {
 	logNoise, logSlab, logOdds float64
 	logKept                    []float64          // prior standard deviations of the kept blocks
 	paces                      map[*float64]*pace // of steps of what is learned
+	evaluations                int                // at other values of it
 }
 
 func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -122,6 +123,9 @@ func answerOf(p hyper.Point, evidence float64) *answer {
 
 // evaluate is a [hyper.Each], from the sites of a mode.
 func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []float64, to hyper.Precision) (*hyper.Evaluation, error) {
+	if f.evaluations++; f.config.Progress != nil {
+		f.config.Progress(credence.Progress{Stage: "averaging over what is learned", Done: f.evaluations})
+	}
 	p, err := f.at(ctx, &from.State.(*point).mode, theta, settledTolerance, to != hyper.ForDifferences)
 	if err != nil {
 		return nil, err
@@ -161,7 +165,7 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 		return nil, err
 	}
 	begin.mode = *from
-	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2}
+	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2, Grid: !f.Classes}
 	rules.Law = func(theta []float64) (law []float64) {
 		for _, u := range theta[len(theta)-len(f.logKept):] { // the last of θ
 			law = append(law, math.Exp(2*u))
@@ -201,6 +205,6 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	}
 	total.noise = math.Max(total.noise, 0.1*centre.Linear[2*d])
 	total.kept = all.Law
-	total.df, total.dropped, total.points = hyper.MedianDF(all.Variance, all.Fourth), all.Dropped, 1+top.Axes.Count()*len(top.Axes.Nodes())
+	total.df, total.dropped, total.points = hyper.MedianDF(all.Variance, all.Fourth), all.Dropped, 1+top.Axes.Points()
 	return total, nil
 }

@@ -20,6 +20,7 @@ type Axes struct {
 	covariance *mat.SymDense // H⁻¹
 	logDet     float64       // log|H|
 	nodes      []node
+	grid       bool // there is a point for every set of nodes of all axes, not of one
 }
 
 // node is a point of the quadrature on an axis other than the mode: z and its weight ω.
@@ -105,16 +106,66 @@ func (a *Axes) Nodes() []float64 {
 	return list
 }
 
-// points are θ of all nodes, axis by axis.
-func (a *Axes) points() [][]float64 {
-	var list [][]float64
-	for k := range a.Theta {
-		for _, n := range a.nodes {
-			theta := slices.Clone(a.Theta)
-			for j := range theta {
-				theta[j] += n.z * a.root.At(j, k)
+// spot is a point of the quadrature other than the mode, θ̂ + H^(−½) z, and its weight.
+type spot struct {
+	z      []float64
+	weight float64
+}
+
+// parts are the points of which sums are added up, the rest of each sum's weight being the mode's: those of every axis, or of a grid
+// with three nodes to an axis.
+func (a *Axes) parts() (list [][]spot) {
+	p := a.Count()
+	if !a.grid {
+		for k := range p {
+			var axis []spot
+			for _, n := range a.nodes {
+				z := make([]float64, p)
+				z[k] = n.z
+				axis = append(axis, spot{z, n.weight})
 			}
-			list = append(list, theta)
+			list = append(list, axis)
+		}
+		return list
+	}
+	all := []spot{{make([]float64, p), 1}}
+	for k := range p {
+		for i := len(all) - 1; i >= 0; i-- {
+			for _, n := range threeNodes {
+				z := slices.Clone(all[i].z)
+				z[k] = n.z
+				all = append(all, spot{z, all[i].weight * n.weight})
+			}
+			all[i].weight *= 2.0 / 3
+		}
+	}
+	return [][]spot{all[1:]}
+}
+
+// Points returns the number of points besides the mode.
+func (a *Axes) Points() (count int) {
+	for _, part := range a.parts() {
+		count += len(part)
+	}
+	return count
+}
+
+// at returns θ of a point.
+func (a *Axes) at(s spot) []float64 {
+	theta := slices.Clone(a.Theta)
+	for k, z := range s.z {
+		for j := range theta {
+			theta[j] += z * a.root.At(j, k)
+		}
+	}
+	return theta
+}
+
+// points are θ of all points, part by part.
+func (a *Axes) points() (list [][]float64) {
+	for _, part := range a.parts() {
+		for _, s := range part {
+			list = append(list, a.at(s))
 		}
 	}
 	return list
@@ -123,14 +174,11 @@ func (a *Axes) points() [][]float64 {
 // expect returns the expectations of functions of θ under N(θ̂, H⁻¹), to the precision of the nodes.
 func (a *Axes) expect(f func(theta []float64) []float64) []float64 {
 	centre := f(a.Theta)
-	total, theta := slices.Clone(centre), make([]float64, len(a.Theta))
-	for k := range a.Theta {
-		for _, n := range a.nodes {
-			for j, t := range a.Theta {
-				theta[j] = t + n.z*a.root.At(j, k)
-			}
-			for i, v := range f(theta) {
-				total[i] += n.weight * (v - centre[i])
+	total := slices.Clone(centre)
+	for _, part := range a.parts() {
+		for _, s := range part {
+			for i, v := range f(a.at(s)) {
+				total[i] += s.weight * (v - centre[i])
 			}
 		}
 	}

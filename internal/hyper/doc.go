@@ -22,7 +22,8 @@
 // mean, one covariance and the degrees of freedom of one Student-t; no mixture has to be stored.
 //
 // The same idea with a single set of points on all axes is the central composite design of Rue,
-// Martino & Chopin (2009); axis sums are exact for moments up to the nodes' degree.
+// Martino & Chopin (2009); axis sums are exact for moments up to the nodes' degree. What depends on several θ at once is not seen
+// by sums over axes: [Rules.Grid] takes three nodes for each of two or three θ together, with ω = Π ω_i and |z|² in the place of z_i².
 //
 // # Search
 //

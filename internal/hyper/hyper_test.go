@@ -1,8 +1,10 @@
 package hyper
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -183,6 +185,77 @@ func (l *linear) sums(t *testing.T, axes *Axes) *sums {
 		}
 	}
 	return s
+}
+
+// TestGrid: under a normal law of θ a grid is exact for products of several coordinates, of which sums over axes know nothing, and under
+// a bent law, as far off as that of a slab and an inclusion, it is near quadrature where they are not.
+func TestGrid(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		p            int
+		bend         float64
+		within, axes float64 // of log E of the function: how near the grid is, and how far the axes are at least
+	}{{"normal, two", 2, 0, 1e-9, 0.1}, {"normal, three", 3, 0, 1e-9, 0.2}, {"bent, two", 2, 0.25, 0.06, 0.09}, {"one", 1, 0, 1e-9, 0}} {
+		density := func(x []float64) float64 {
+			value, bent := 0.0, x[0]
+			if c.p > 1 {
+				bent += c.bend * (x[1]*x[1] - 1)
+			}
+			for k, v := range x {
+				if k == 0 {
+					v = bent
+				}
+				value -= v * v / 2
+			}
+			return value
+		}
+		function := func(x []float64) float64 { // of degree two in each
+			value := 1.0
+			for _, v := range x {
+				value *= 1 + v/2 + v*v/2
+			}
+			return value
+		}
+		want, total, step := 0.0, 0.0, 0.1
+		var add func(x []float64)
+		add = func(x []float64) {
+			if len(x) == c.p {
+				w := math.Exp(density(x))
+				total, want = total+w, want+w*function(x)
+				return
+			}
+			for v := -7.0; v <= 7; v += step {
+				add(append(slices.Clone(x), v))
+			}
+		}
+		add(nil)
+		want /= total
+		for _, grid := range []bool{true, false} {
+			r := Rules{Steps: 20, Width: 1e-3, Enough: 1e-6, Grid: grid}
+			each := Each(func(_ context.Context, _ *Evaluation, x []float64, _ Precision) (*Evaluation, error) {
+				e := &Evaluation{Theta: slices.Clone(x)}
+				e.LogDensity, e.Linear, e.Mean, e.Variance = density(x), []float64{function(x)}, []float64{0}, []float64{1}
+				for k := range x { // differences
+					up, down := slices.Clone(x), slices.Clone(x)
+					up[k] += 1e-4
+					down[k] -= 1e-4
+					e.Gradient = append(e.Gradient, (density(up)-density(down))/2e-4)
+				}
+				return e, nil
+			})
+			begin := must.Value(each(t.Context(), nil, make([]float64, c.p), ForNode))(t)
+			top := must.Value(r.Mode(t.Context(), each, begin))(t)
+			all := must.Value(r.Integrate(t.Context(), each, top))(t)
+			off := math.Abs(math.Log(all.Linear[0] / want))
+			if grid && off > c.within+1e-4 || !grid && off < c.axes {
+				t.Errorf("%s, grid %v: %v, want %v, off by %.3f", c.name, grid, all.Linear[0], want, off)
+			}
+			points := map[bool]int{true: int(math.Pow(3, float64(c.p))) - 1, false: 4 * c.p}[grid && c.p > 1]
+			if top.Axes.Points() != points {
+				t.Errorf("%s, grid %v: %d points", c.name, grid, top.Axes.Points())
+			}
+		}
+	}
 }
 
 func TestLinearModelIsExact(t *testing.T) {

@@ -151,15 +151,16 @@ type Point struct {
 // sums add up the points of all axes, in the order of axes and nodes. The memory is that of two sets of linear numbers
 // beside the mode's, and ten numbers a weight.
 type sums struct {
-	Point            // totals over the axes that are complete; of densities the log evidence
+	Point            // totals over the parts that are complete; of densities the log evidence
 	Fourth []float64 // fourth cumulants, of what has variances
 	gains  []float64 // of all points so far
 
 	axes       *Axes
+	parts      [][]spot
 	mode       Point
 	spread     Spread
-	axis, node int // the point that comes next
-	// Of the open axis.
+	part, node int // the point that comes next
+	// Of the open part.
 	axisLinear []float64 // Σ W (X − X̂)
 	weights    []float64 // W of its points, the mode's last
 	means      []float64 // of its points, one after the other, without the mode's
@@ -182,7 +183,7 @@ func Upper(d int) Spread {
 // newSums begins with the mode, whose slices the sums keep and do not change; spread is nil where there is no covariance.
 func newSums(axes *Axes, mode Point, spread Spread) *sums {
 	return &sums{
-		axes: axes, mode: mode, spread: spread, Fourth: make([]float64, len(mode.Variance)), axisLinear: make([]float64, len(mode.Linear)),
+		axes: axes, parts: axes.parts(), mode: mode, spread: spread, Fourth: make([]float64, len(mode.Variance)), axisLinear: make([]float64, len(mode.Linear)),
 		Point: Point{axes.Laplace(), slices.Clone(mode.Mean), slices.Clone(mode.Variance), slices.Clone(mode.Linear)},
 	}
 }
@@ -196,12 +197,12 @@ const leastGain = -700
 // add adds the next of the axes' points, whose slices may be used again afterwards, unless it is higher than a mode allows. A
 // point at which the density is no number weighs nothing.
 func (s *sums) add(p Point) (ok bool) {
-	n := s.axes.nodes[s.node]
+	n := s.parts[s.part][s.node]
 	gain := p.LogDensity - s.axes.LogDensity
 	if gain > higher {
 		return false
 	}
-	gain += n.z * n.z / 2
+	gain += kernel.Dot(n.z, n.z) / 2
 	if !(gain > leastGain) { // NaN
 		gain = leastGain
 	}
@@ -219,16 +220,16 @@ func (s *sums) add(p Point) (ok bool) {
 		}
 	}
 	s.means, s.variances = append(s.means, p.Mean...), append(s.variances, p.Variance...)
-	if s.node++; s.node == len(s.axes.nodes) {
-		s.finishAxis()
+	if s.node++; s.node == len(s.parts[s.part]) {
+		s.finishPart()
 	}
 	return true
 }
 
-// finishAxis adds what the axis alone gains over the mode.
-func (s *sums) finishAxis() {
+// finishPart adds what an axis alone, or the grid, gains over the mode.
+func (s *sums) finishPart() {
 	d, total := len(s.Mean), 1.0
-	for _, n := range s.axes.nodes {
+	for _, n := range s.parts[s.part] {
 		total -= n.weight
 	}
 	s.weights = append(s.weights, total) // the mode's
@@ -271,7 +272,7 @@ func (s *sums) finishAxis() {
 	}
 	clear(s.axisLinear)
 	s.weights, s.means, s.variances = s.weights[:0], s.means[:0], s.variances[:0]
-	s.axis, s.node = s.axis+1, 0
+	s.part, s.node = s.part+1, 0
 }
 
 // Degrees of freedom lie in this range: below the lower end a t has no fourth moment, above the

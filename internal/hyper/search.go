@@ -66,9 +66,12 @@ type Rules struct {
 	Weights int     // above 300 there are three nodes on an axis; of so many moments slopes are taken by differences, with 0 of none
 	Steps   int     // at most so many
 	Width   float64 // half of that of differences
-	Near    float64 // length of the gradient below which the curvature stays
-	Enough  float64 // and that of a mode
-	Polish  bool    // take a step near the mode at least: its evaluation is finer
+	// Grid adds up a grid of three nodes for each of two or three hyper-parameters in the place of their axes: where the law of
+	// them is a bent ridge, as that of slab and inclusion is, functions of several at once are far from sums over axes.
+	Grid   bool
+	Near   float64 // length of the gradient below which the curvature stays
+	Enough float64 // and that of a mode
+	Polish bool    // take a step near the mode at least: its evaluation is finer
 	// Curvature returns H = −∇²g and the slopes of moments in closed form, and is asked again at the mode; nil takes differences.
 	Curvature func(ctx context.Context, at *Evaluation) (*mat.SymDense, Slopes, error)
 	// Climb goes on from the mode so far at a node that is more likely; nil leaves such nodes out.
@@ -133,6 +136,7 @@ func (r Rules) measure(ctx context.Context, m Model, top *Maximum) (err error) {
 		top.Axes, err = NewAxes(top.At.Theta, top.At.LogDensity, hessian, r.Weights > coarseWeights)
 	}
 	if err == nil {
+		top.Axes.grid = r.Grid && (top.Axes.Count() == 2 || top.Axes.Count() == 3)
 		top.Left = top.Axes.Whitened(top.At.Gradient)
 	}
 	return err
